@@ -1,0 +1,71 @@
+// Exceptions of the library: what a user sees when an argument, a file or a
+// device is wrong. Python maps each class to the exception of the same name.
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace hotaru {
+
+/// Base of every error thrown by hotaru; Python's RuntimeError.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A dimension or element index is outside its range; Python's IndexError.
+class IndexError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// An argument has the wrong type; Python's TypeError.
+class TypeError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// An argument has the right type and a wrong value; Python's ValueError.
+class ValueError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The operator exists, but not for this dtype or device; Python's
+/// NotImplementedError.
+class NotImplementedError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Concatenates its arguments as operator<< prints them.
+template <class... Args>
+std::string concat(const Args&... args) {
+  std::ostringstream out;
+  (out << ... << args);
+  return std::move(out).str();
+}
+
+/// Throws E with the concatenation of its arguments as message.
+template <class E = Error, class... Args>
+[[noreturn]] void fail(const Args&... args) {
+  throw E(concat(args...));
+}
+
+}  // namespace hotaru
+
+/// Throws hotaru::Error with the message unless the condition holds.
+#define HOTARU_CHECK(condition, ...) \
+  do { \
+    if (!(condition)) [[unlikely]] \
+      ::hotaru::fail(__VA_ARGS__); \
+  } while (false)
+
+/// The same with an exception class of hotaru's choice, e.g. IndexError.
+#define HOTARU_CHECK_AS(E, condition, ...) \
+  do { \
+    if (!(condition)) [[unlikely]] \
+      ::hotaru::fail<::hotaru::E>(__VA_ARGS__); \
+  } while (false)
