@@ -1,0 +1,55 @@
+# What `cmake --install` puts where. Three components:
+#   python  the extension and the library, side by side in the package's folder
+#   cli     the command
+#   devel   library, headers and find_package(hotaru) for C++ users
+# A wheel (SKBUILD) takes the first two, a plain install the last two.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+target_compile_features(hotaru PUBLIC cxx_std_20)
+
+if(SKBUILD)
+  install(TARGETS hotaru COMPONENT python
+    LIBRARY DESTINATION hotaru NAMELINK_SKIP)
+  install(TARGETS _C COMPONENT python LIBRARY DESTINATION hotaru)
+  set_target_properties(_C PROPERTIES INSTALL_RPATH "$ORIGIN")
+  if(TARGET hotaru-cli)
+    # From bin/ to the package's folder, wherever pip's scheme puts it.
+    set(python_dir python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR})
+    set(rpaths)
+    foreach(lib lib lib64)
+      foreach(packages site-packages dist-packages)
+        list(APPEND rpaths "$ORIGIN/../${lib}/${python_dir}/${packages}/hotaru")
+      endforeach()
+    endforeach()
+    set_target_properties(hotaru-cli PROPERTIES INSTALL_RPATH "${rpaths}")
+    install(TARGETS hotaru-cli COMPONENT cli
+      RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR})
+  endif()
+  return()
+endif()
+
+install(TARGETS hotaru EXPORT hotaru-targets COMPONENT devel
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/hotaru COMPONENT devel
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h"
+  PATTERN "backend/cpu" EXCLUDE)
+if(TARGET hotaru-cli)
+  file(RELATIVE_PATH to_library "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
+  set_target_properties(hotaru-cli PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
+  install(TARGETS hotaru-cli COMPONENT cli)
+endif()
+
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hotaru)
+install(EXPORT hotaru-targets NAMESPACE hotaru:: COMPONENT devel
+  DESTINATION ${config_dir})
+configure_package_config_file(
+  ${CMAKE_CURRENT_LIST_DIR}/hotaruConfig.cmake.in hotaruConfig.cmake
+  INSTALL_DESTINATION ${config_dir})
+write_basic_package_version_file(hotaruConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${CMAKE_CURRENT_BINARY_DIR}/hotaruConfig.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/hotaruConfigVersion.cmake
+  COMPONENT devel DESTINATION ${config_dir})

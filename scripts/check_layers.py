@@ -1,0 +1,119 @@
+"""Checks that C++ files include only downwards and never in a circle.
+
+The order is that of docs/design.md, section 3. A file of a layer may include
+its own layer and those before it; everything outside `hotaru/` may include
+every layer, and no layer may include what is outside. Prints each offence as
+`file:line: what is wrong` and exits with 1 if there was one.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+LAYERS = (
+    "core",
+    "runtime",
+    "backend",
+    "autograd",
+    "ops",
+    "engine",
+    "io",
+    "script",
+    "cpp_api",
+)
+# The umbrella header stands above all layers.
+UMBRELLA = "hotaru/hotaru.h"
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
+
+Edges = dict[str, list[tuple[int, str]]]
+
+
+def rank(path: str) -> int:
+    """Position of the file's layer; files outside the layers come last.
+
+    Raises ValueError for a file below hotaru/ whose folder is no layer.
+    """
+    parts = Path(path).parts
+    if parts[0] != "hotaru" or path == UMBRELLA:
+        return len(LAYERS)
+    if len(parts) < 3 or parts[1] not in LAYERS:
+        raise ValueError(f"{path}: not in a layer ({', '.join(LAYERS)})")
+    return LAYERS.index(parts[1])
+
+
+def includes(files: list[str]) -> Edges:
+    """Quoted includes of each file that name a file of the repository."""
+    known = set(files)
+    roots = ("", "python/")
+    edges: Edges = {}
+    for name in files:
+        edges[name] = []
+        lines = Path(name).read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines, 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            candidates = [root + match[1] for root in roots]
+            candidates.append((Path(name).parent / match[1]).as_posix())
+            target = next((c for c in candidates if c in known), None)
+            if target:
+                edges[name].append((number, target))
+    return edges
+
+
+def upward(edges: Edges) -> list[str]:
+    """Includes of a layer above the including file's."""
+    return [
+        f"{name}:{number}: includes {target}, which is a layer above"
+        for name, targets in edges.items()
+        for number, target in targets
+        if rank(target) > rank(name)
+    ]
+
+
+def cycles(edges: Edges) -> list[str]:
+    """One message for each circle of includes that a depth-first walk meets."""
+    found = []
+    done: set[str] = set()
+    for start in edges:
+        if start in done:
+            continue
+        path = [start]
+        pending = [iter(edges[start])]
+        while pending:
+            _, target = next(pending[-1], (0, None))
+            if target is None:
+                done.add(path.pop())
+                pending.pop()
+            elif target in path:
+                circle = [*path[path.index(target) :], target]
+                found.append(f"{target}:1: circle {' -> '.join(circle)}")
+            elif target not in done:
+                path.append(target)
+                pending.append(iter(edges[target]))
+    return found
+
+
+def main() -> int:
+    listed = subprocess.run(
+        ["git", "ls-files", "*.h", "*.cpp"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    files = [name for name in listed.stdout.splitlines() if Path(name).exists()]
+    try:
+        edges = includes(files)
+        offences = upward(edges) + cycles(edges)
+    except ValueError as error:
+        offences = [str(error)]
+    for offence in offences:
+        print(offence)
+    return 1 if offences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
