@@ -40,6 +40,13 @@ class NotImplementedError : public Error {
   using Error::Error;
 };
 
+/// A precondition of the installation does not hold, e.g. no CUDA back end;
+/// Python's AssertionError, as PyTorch raises there.
+class AssertionError : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Concatenates its arguments as operator<< prints them.
 template <class... Args>
 std::string concat(const Args&... args) {

@@ -1,0 +1,178 @@
+// Element types, their names and PyTorch's promotion rules.
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+
+#include "hotaru/core/error.h"
+#include "hotaru/core/half.h"
+
+namespace hotaru {
+
+/// Element type of a tensor. The values are those of PyTorch's ScalarType, as
+/// they stand in TorchScript archives.
+enum class DType : int8_t {
+  kUInt8 = 0,
+  kInt8 = 1,
+  kInt16 = 2,
+  kInt32 = 3,
+  kInt64 = 4,
+  kFloat16 = 5,
+  kFloat32 = 6,
+  kFloat64 = 7,
+  kComplex64 = 9,
+  kComplex128 = 10,
+  kBool = 11,
+  kBFloat16 = 15,
+};
+
+/// Short name, e.g. "float32".
+const char* dtype_name(DType dtype);
+/// PyTorch's name of the C type in messages, e.g. "Float", "Long", "Half".
+const char* scalar_type_name(DType dtype);
+/// Throws TypeError unless value is one of the enumerators above.
+DType dtype_from_int(int64_t value);
+
+/// Bytes of one element.
+constexpr size_t itemsize(DType dtype) {
+  switch (dtype) {
+    case DType::kUInt8:
+    case DType::kInt8:
+    case DType::kBool:
+      return 1;
+    case DType::kInt16:
+    case DType::kFloat16:
+    case DType::kBFloat16:
+      return 2;
+    case DType::kInt32:
+    case DType::kFloat32:
+      return 4;
+    case DType::kInt64:
+    case DType::kFloat64:
+    case DType::kComplex64:
+      return 8;
+    case DType::kComplex128:
+      return 16;
+  }
+  return 0;
+}
+
+constexpr bool is_complex(DType d) {
+  return d == DType::kComplex64 || d == DType::kComplex128;
+}
+constexpr bool is_floating_point(DType d) {
+  return d == DType::kFloat32 || d == DType::kFloat64 ||
+         d == DType::kFloat16 || d == DType::kBFloat16;
+}
+/// Floating or complex: the dtypes that can carry a gradient.
+constexpr bool is_differentiable(DType d) {
+  return is_floating_point(d) || is_complex(d);
+}
+/// Integer types; bool only when asked for.
+constexpr bool is_integral(DType d, bool include_bool = false) {
+  return d == DType::kBool ? include_bool : !is_differentiable(d);
+}
+constexpr bool is_signed(DType d) {
+  return d != DType::kUInt8 && d != DType::kBool;
+}
+/// The real type of a complex dtype's parts; other dtypes unchanged.
+constexpr DType to_real(DType d) {
+  return d == DType::kComplex64    ? DType::kFloat32
+         : d == DType::kComplex128 ? DType::kFloat64
+                                   : d;
+}
+/// The complex type that holds a floating dtype's values.
+constexpr DType to_complex(DType d) {
+  return d == DType::kFloat64 || d == DType::kComplex128 ? DType::kComplex128
+                                                         : DType::kComplex64;
+}
+
+/// The dtype of the result of an operation on both, by PyTorch's lattice
+/// (https://pytorch.org/docs/stable/tensor_attributes.html).
+DType promote_types(DType a, DType b);
+/// Whether a result of dtype `from` may be stored into `to`.
+bool can_cast(DType from, DType to);
+
+/// torch.get_default_dtype(): float32 unless changed. Thread-safe.
+DType default_dtype();
+void set_default_dtype(DType dtype);
+
+std::ostream& operator<<(std::ostream& out, DType dtype);
+
+template <class... Ts>
+struct TypeList {};
+
+using FloatTypes = TypeList<float, double>;
+using FloatingTypes = TypeList<float, double, Half, BFloat16>;
+using ComplexTypes = TypeList<std::complex<float>, std::complex<double>>;
+using IntTypes = TypeList<uint8_t, int8_t, int16_t, int32_t, int64_t>;
+using RealTypes = TypeList<float, double, Half, BFloat16, uint8_t, int8_t,
+                           int16_t, int32_t, int64_t>;
+using RealAndBoolTypes = TypeList<float, double, Half, BFloat16, uint8_t,
+                                  int8_t, int16_t, int32_t, int64_t, bool>;
+using NumberTypes = TypeList<float, double, Half, BFloat16, uint8_t, int8_t,
+                             int16_t, int32_t, int64_t, std::complex<float>,
+                             std::complex<double>>;
+using FloatingAndComplexTypes =
+    TypeList<float, double, Half, BFloat16, std::complex<float>,
+             std::complex<double>>;
+using AllTypes = TypeList<float, double, Half, BFloat16, uint8_t, int8_t,
+                          int16_t, int32_t, int64_t, bool, std::complex<float>,
+                          std::complex<double>>;
+
+/// The DType of a C++ element type.
+template <class T>
+inline constexpr DType kDTypeOf = DType{-1};
+template <>
+inline constexpr DType kDTypeOf<uint8_t> = DType::kUInt8;
+template <>
+inline constexpr DType kDTypeOf<int8_t> = DType::kInt8;
+template <>
+inline constexpr DType kDTypeOf<int16_t> = DType::kInt16;
+template <>
+inline constexpr DType kDTypeOf<int32_t> = DType::kInt32;
+template <>
+inline constexpr DType kDTypeOf<int64_t> = DType::kInt64;
+template <>
+inline constexpr DType kDTypeOf<Half> = DType::kFloat16;
+template <>
+inline constexpr DType kDTypeOf<BFloat16> = DType::kBFloat16;
+template <>
+inline constexpr DType kDTypeOf<float> = DType::kFloat32;
+template <>
+inline constexpr DType kDTypeOf<double> = DType::kFloat64;
+template <>
+inline constexpr DType kDTypeOf<std::complex<float>> = DType::kComplex64;
+template <>
+inline constexpr DType kDTypeOf<std::complex<double>> = DType::kComplex128;
+template <>
+inline constexpr DType kDTypeOf<bool> = DType::kBool;
+
+template <class T>
+inline constexpr bool kIsComplex = false;
+template <class T>
+inline constexpr bool kIsComplex<std::complex<T>> = true;
+template <class T>
+inline constexpr bool kIsReduced =
+    std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+template <class T>
+inline constexpr bool kIsFloating = std::is_floating_point_v<T> || kIsReduced<T>;
+
+/// The type arithmetic on T is carried out in: float for the 16-bit types.
+template <class T>
+using OpMath = std::conditional_t<kIsReduced<T>, float, T>;
+
+/// Calls f.template operator()<T>() for the C++ type of dtype. Throws
+/// NotImplementedError with PyTorch's text when the list lacks it.
+template <class F, class... Ts>
+void visit_dtype(TypeList<Ts...>, DType dtype, const char* op, F&& f) {
+  const bool found =
+      ((dtype == kDTypeOf<Ts> ? (f.template operator()<Ts>(), true) : false) ||
+       ...);
+  HOTARU_CHECK_AS(NotImplementedError, found, "\"", op,
+                  "\" not implemented for '", scalar_type_name(dtype), "'");
+}
+
+}  // namespace hotaru

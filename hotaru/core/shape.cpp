@@ -1,0 +1,198 @@
+#include "hotaru/core/shape.h"
+
+#include "hotaru/core/error.h"
+
+namespace hotaru {
+
+void Dims::resize(size_t size) {
+  if (size > capacity_) {
+    auto* grown = new int64_t[size];
+    std::copy(begin(), end(), grown);
+    if (heap()) delete[] heap_;
+    heap_ = grown;
+    capacity_ = uint32_t(size);
+  }
+  if (size > size_) std::fill(data() + size_, data() + size, 0);
+  size_ = uint32_t(size);
+}
+
+void Dims::insert(size_t position, int64_t value) {
+  resize(size_ + 1);
+  std::copy_backward(data() + position, end() - 1, end());
+  data()[position] = value;
+}
+
+void Dims::erase(size_t position) {
+  std::copy(data() + position + 1, end(), data() + position);
+  --size_;
+}
+
+void Dims::take(Dims& other) noexcept {
+  size_ = other.size_;
+  capacity_ = other.capacity_;
+  if (heap()) {
+    heap_ = other.heap_;
+    other.capacity_ = kInline;
+    other.size_ = 0;
+  } else {
+    std::copy(other.inline_, other.inline_ + size_, inline_);
+  }
+}
+
+int64_t numel_of(IntSpan sizes) {
+  int64_t n = 1;
+  for (int64_t s : sizes)
+    HOTARU_CHECK(!__builtin_mul_overflow(n, s, &n),
+                 "numel: integer multiplication overflow for shape ",
+                 shape_text(sizes));
+  return n;
+}
+
+Dims contiguous_strides(IntSpan sizes) {
+  Dims strides(sizes.size(), 1);
+  for (size_t i = sizes.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * std::max<int64_t>(sizes[i], 1);
+  return strides;
+}
+
+bool is_contiguous(IntSpan sizes, IntSpan strides) {
+  int64_t expected = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 0) return true;
+    if (sizes[i] != 1 && strides[i] != expected) {
+      // A later (outer) empty dimension still makes the tensor contiguous.
+      return std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
+    }
+    expected *= sizes[i];
+  }
+  return true;
+}
+
+int64_t storage_extent(IntSpan sizes, IntSpan strides) {
+  int64_t last = 0;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return 0;
+    int64_t step = 0;
+    HOTARU_CHECK(strides[i] >= 0, "as_strided: Negative strides are not ",
+                 "supported at the moment, got strides: ",
+                 shape_text(strides));
+    const bool overflow =
+        __builtin_mul_overflow(sizes[i] - 1, strides[i], &step) ||
+        __builtin_add_overflow(last, step, &last);
+    HOTARU_CHECK(!overflow, "sizes ", shape_text(sizes), " with strides ",
+                 shape_text(strides), " reach beyond 64-bit offsets");
+  }
+  return last + 1;
+}
+
+Dims broadcast_shapes(IntSpan a, IntSpan b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  Dims out(a);
+  const size_t lead = a.size() - b.size();
+  for (size_t i = 0; i < b.size(); ++i) {
+    const int64_t x = a[lead + i], y = b[i];
+    HOTARU_CHECK(x == y || x == 1 || y == 1, "The size of tensor a (", x,
+                 ") must match the size of tensor b (", y,
+                 ") at non-singleton dimension ", lead + i);
+    out[lead + i] = x == 1 ? y : x;
+  }
+  return out;
+}
+
+Dims broadcast_strides(IntSpan sizes, IntSpan strides, IntSpan target) {
+  Dims out(target.size(), 0);
+  const size_t lead = target.size() - sizes.size();
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] != 1 || target[lead + i] == 1) out[lead + i] = strides[i];
+  return out;
+}
+
+Dims infer_size(IntSpan shape, int64_t numel) {
+  Dims out(shape);
+  int64_t known = 1;
+  int64_t inferred = -1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == -1) {
+      HOTARU_CHECK(inferred < 0, "only one dimension can be inferred");
+      inferred = int64_t(i);
+    } else {
+      HOTARU_CHECK(shape[i] >= 0, "invalid shape dimension ", shape[i]);
+      HOTARU_CHECK(!__builtin_mul_overflow(known, shape[i], &known),
+                   "shape '", shape_text(shape), "' is too large");
+    }
+  }
+  const bool fits = inferred >= 0 ? known > 0 && numel % known == 0
+                                  : known == numel;
+  if (inferred >= 0 && known == 0 && numel == 0)
+    fail("cannot reshape tensor of 0 elements into shape ", shape_text(shape),
+         " because the unspecified dimension size -1 can be any value and is "
+         "ambiguous");
+  HOTARU_CHECK(fits, "shape '", shape_text(shape),
+               "' is invalid for input of size ", numel);
+  if (inferred >= 0) out[size_t(inferred)] = numel / known;
+  return out;
+}
+
+bool view_strides(IntSpan sizes, IntSpan strides, IntSpan shape, Dims* out) {
+  out->resize(shape.size());
+  if (numel_of(sizes) == 0 || sizes.empty()) {
+    *out = contiguous_strides(shape);
+    return true;
+  }
+  // Walk both from the innermost dimension; a run of old dimensions that is
+  // dense within itself may be cut into new dimensions at will.
+  int64_t at = int64_t(shape.size()) - 1;
+  int64_t chunk_stride = strides.back();
+  int64_t chunk = 1, covered = 1;
+  for (int64_t d = int64_t(sizes.size()) - 1; d >= 0; --d) {
+    chunk *= sizes[d];
+    const bool ends = d == 0 || (sizes[d - 1] != 1 &&
+                                 strides[d - 1] != chunk * chunk_stride);
+    if (!ends) continue;
+    while (at >= 0 && (covered < chunk || shape[at] == 1)) {
+      (*out)[at] = covered * chunk_stride;
+      covered *= shape[at--];
+    }
+    if (covered != chunk) return false;
+    if (d > 0) {
+      chunk_stride = strides[d - 1];
+      chunk = covered = 1;
+    }
+  }
+  return at == -1;
+}
+
+int64_t wrap_dim(int64_t dim, int64_t ndim, bool wrap_scalar) {
+  if (ndim == 0) {
+    HOTARU_CHECK_AS(IndexError, wrap_scalar,
+                    "Dimension specified as ", dim,
+                    " but tensor has no dimensions");
+    ndim = 1;
+  }
+  HOTARU_CHECK_AS(IndexError, dim >= -ndim && dim < ndim,
+                  "Dimension out of range (expected to be in range of [",
+                  -ndim, ", ", ndim - 1, "], but got ", dim, ")");
+  return dim < 0 ? dim + ndim : dim;
+}
+
+Dims wrap_dims(IntSpan dims, int64_t ndim) {
+  Dims out;
+  if (dims.empty())
+    for (int64_t d = 0; d < ndim; ++d) out.push_back(d);
+  for (int64_t dim : dims) {
+    const int64_t d = wrap_dim(dim, ndim);
+    HOTARU_CHECK(std::find(out.begin(), out.end(), d) == out.end(), "dim ", d,
+                 " appears multiple times in the list of dims");
+    if (ndim > 0) out.push_back(d);
+  }
+  return out;
+}
+
+std::ostream& operator<<(std::ostream& out, ShapeText text) {
+  out << '[';
+  for (size_t i = 0; i < text.sizes.size(); ++i)
+    out << (i ? ", " : "") << text.sizes[i];
+  return out << ']';
+}
+
+}  // namespace hotaru

@@ -1,0 +1,53 @@
+#include "hotaru/core/tensor.h"
+
+namespace hotaru {
+
+TensorImpl::TensorImpl(Ref<Storage> storage, DType dtype, IntSpan sizes,
+                       IntSpan strides, int64_t offset)
+    : storage(std::move(storage)), dtype(dtype) {
+  set_geometry(sizes, strides, offset);
+}
+
+TensorImpl::~TensorImpl() = default;
+
+void TensorImpl::set_geometry(IntSpan new_sizes, IntSpan new_strides,
+                              int64_t new_offset) {
+  sizes.assign(new_sizes);
+  strides.assign(new_strides);
+  offset = new_offset;
+  numel = numel_of(sizes);
+  contiguous = is_contiguous(sizes, strides);
+}
+
+Tensor make_tensor(Ref<Storage> storage, DType dtype, IntSpan sizes,
+                   IntSpan strides, int64_t offset) {
+  int64_t extent = storage_extent(sizes, strides);
+  HOTARU_CHECK(offset >= 0, "Tensor: invalid storage offset ", offset);
+  const int64_t capacity = int64_t(storage->nbytes() / itemsize(dtype));
+  const bool overflow =
+      extent > 0 && __builtin_add_overflow(extent, offset, &extent);
+  HOTARU_CHECK(!overflow && extent <= capacity, "setStorage: sizes ",
+               shape_text(sizes), ", strides ", shape_text(strides),
+               ", storage offset ", offset, ", and itemsize ", itemsize(dtype),
+               " requiring a storage size of ", extent * int64_t(itemsize(dtype)),
+               " are out of bounds for storage of size ", storage->nbytes());
+  return Tensor(
+      make_ref<TensorImpl>(std::move(storage), dtype, sizes, strides, offset));
+}
+
+Tensor make_view(const Tensor& self, IntSpan sizes, IntSpan strides,
+                 int64_t offset) {
+  Tensor view = Tensor(make_ref<TensorImpl>(self.storage(), self.dtype(), sizes,
+                                            strides, offset));
+  TensorImpl* impl = self.impl();
+  view.impl()->base = impl->base ? impl->base : self.ref();
+  view.impl()->tracks_version = impl->tracks_version;
+  return view;
+}
+
+Tensor make_alias(const Tensor& self) {
+  return Tensor(make_ref<TensorImpl>(self.storage(), self.dtype(), self.sizes(),
+                                     self.strides(), self.storage_offset()));
+}
+
+}  // namespace hotaru

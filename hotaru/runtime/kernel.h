@@ -1,0 +1,149 @@
+// A kernel, and one call of it: everything that travels through the door to a
+// device (Stream::enqueue) and nothing else.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "hotaru/core/tensor.h"
+
+namespace hotaru {
+
+class KernelCall;
+/// Computes. Runs in whichever thread the stream chooses; reads and writes
+/// only its operands.
+using KernelFunction = void (*)(const KernelCall&);
+
+/// A kernel's name and its implementation on each device.
+class Kernel {
+ public:
+  explicit Kernel(std::string_view name) : name_(name) {}
+  const std::string& name() const { return name_; }
+  /// Throws NotImplementedError "<name>: not implemented for device <type>".
+  KernelFunction on(DeviceType type) const {
+    const KernelFunction f = functions_[size_t(type)];
+    if (!f) [[unlikely]]
+      missing(type);
+    return f;
+  }
+  void set(DeviceType type, KernelFunction f) { functions_[size_t(type)] = f; }
+
+ private:
+  [[noreturn]] void missing(DeviceType type) const;
+
+  std::string name_;
+  KernelFunction functions_[kDeviceTypes] = {};
+};
+
+/// The kernel of that name; made on first mention, so operators and back ends
+/// may come up in any order. Call it once and keep the reference.
+Kernel& kernel(std::string_view name);
+
+/// Puts a device's implementation into the table when its library is loaded.
+struct KernelRegistration {
+  KernelRegistration(DeviceType type, std::string_view name, KernelFunction f) {
+    kernel(name).set(type, f);
+  }
+};
+
+enum class Access : uint8_t { kRead, kWrite, kReadWrite };
+
+/// Something a kernel reads or writes: a tensor, or a shared object such as a
+/// generator.
+struct Operand {
+  const Tensor* tensor = nullptr;
+  RefCounted* object = nullptr;
+  Access access = Access::kRead;
+};
+inline Operand read(const Tensor& t) { return {&t, nullptr, Access::kRead}; }
+inline Operand write(const Tensor& t) { return {&t, nullptr, Access::kWrite}; }
+inline Operand update(const Tensor& t) {
+  return {&t, nullptr, Access::kReadWrite};
+}
+inline Operand update(RefCounted& o) {
+  return {nullptr, &o, Access::kReadWrite};
+}
+
+/// How to copy and destroy a kernel's attributes without knowing their type.
+struct AttributeType {
+  void* (*copy)(const void*);
+  void (*destroy)(void*);
+};
+template <class A>
+inline constexpr AttributeType kAttributeType{
+    [](const void* a) -> void* { return new A(*static_cast<const A*>(a)); },
+    [](void* a) { delete static_cast<A*>(a); }};
+
+/// Which kernel, its operands, small attributes. Borrows all of them.
+class KernelCall {
+ public:
+  KernelCall(const Kernel& kernel, std::span<const Operand> operands)
+      : kernel_(&kernel), operands_(operands) {}
+  template <class A>
+  KernelCall(const Kernel& kernel, std::span<const Operand> operands,
+             const A& attributes)
+      : kernel_(&kernel),
+        operands_(operands),
+        attributes_(&attributes),
+        type_(&kAttributeType<A>) {}
+
+  const Kernel& kernel() const { return *kernel_; }
+  std::span<const Operand> operands() const { return operands_; }
+  /// The i-th operand, which must be a tensor.
+  const Tensor& tensor(size_t i) const { return *operands_[i].tensor; }
+  /// The i-th operand, which must be an object of class T.
+  template <class T>
+  T& object(size_t i) const {
+    return static_cast<T&>(*operands_[i].object);
+  }
+  /// The attributes, of the type they were enqueued with.
+  template <class A>
+  const A& attributes() const {
+    return *static_cast<const A*>(attributes_);
+  }
+  void run(DeviceType type) const { kernel_->on(type)(*this); }
+
+ private:
+  friend class OwnedCall;
+  const Kernel* kernel_;
+  std::span<const Operand> operands_;
+  const void* attributes_ = nullptr;
+  const AttributeType* type_ = nullptr;
+};
+
+/// A call that owns what it touches: buffers, the geometry that operands had
+/// when it was made, attributes. What queues and captured graphs keep.
+class OwnedCall {
+ public:
+  explicit OwnedCall(const KernelCall& call);
+  OwnedCall(OwnedCall&&) = default;
+  OwnedCall& operator=(OwnedCall&&) = default;
+
+  /// Valid while this object is.
+  const KernelCall& call() const { return *call_; }
+
+ private:
+  struct Destroy {
+    const AttributeType* type;
+    void operator()(void* a) const { type->destroy(a); }
+  };
+  std::vector<Tensor> tensors_;
+  std::vector<Ref<RefCounted>> objects_;
+  std::vector<Operand> operands_;
+  std::unique_ptr<void, Destroy> attributes_{nullptr, Destroy{nullptr}};
+  std::unique_ptr<KernelCall> call_;
+};
+
+}  // namespace hotaru
+
+#define HOTARU_CONCAT_(a, b) a##b
+#define HOTARU_CONCAT(a, b) HOTARU_CONCAT_(a, b)
+
+/// At namespace scope of a back end: implements a kernel for a device type.
+#define HOTARU_KERNEL(device_type, name, function) \
+  static const ::hotaru::KernelRegistration HOTARU_CONCAT(kernel_, \
+                                                          __COUNTER__)( \
+      ::hotaru::DeviceType::device_type, name, function)
