@@ -20,6 +20,16 @@ class RefCounted {
   void release() const {
     if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
+  /// Retains unless the last owner has already let go. For weak pointers
+  /// whose reader holds a lock that the destructor takes too.
+  bool try_retain() const {
+    int32_t count = count_.load(std::memory_order_relaxed);
+    while (count != 0)
+      if (count_.compare_exchange_weak(count, count + 1,
+                                       std::memory_order_relaxed))
+        return true;
+    return false;
+  }
   /// Number of owners at this moment; exact only for the last owner.
   int64_t use_count() const { return count_.load(std::memory_order_relaxed); }
 

@@ -1,0 +1,90 @@
+// How an operator records its gradient: one call after the kernel.
+#pragma once
+
+#include "hotaru/autograd/grad_mode.h"
+#include "hotaru/autograd/node.h"
+
+namespace hotaru::autograd {
+
+/// Whether an operator on these inputs has to record. Cheap when not.
+template <class... T>
+bool needs_grad(const T&... inputs) {
+  return (requires_grad(inputs) || ...) && grad_enabled();
+}
+inline bool needs_grad(const Tensors& inputs) {
+  if (!grad_enabled()) return false;
+  for (const Tensor& t : inputs)
+    if (requires_grad(t)) return true;
+  return false;
+}
+
+class RecordedNode;
+
+/// What a formula sees of its node.
+class Backward {
+ public:
+  explicit Backward(RecordedNode& node) : node_(node) {}
+  /// Whether the gradient of the i-th input is wanted.
+  bool needs(size_t i) const;
+  /// The i-th saved tensor; undefined if it was saved so. Throws PyTorch's
+  /// texts when it was freed or modified in place.
+  Tensor saved(size_t i) const;
+
+ private:
+  RecordedNode& node_;
+};
+
+/// Gradients of the inputs, in their order, from those of the outputs. May
+/// give undefined tensors for inputs that need none. Must use differentiable
+/// operators: it is itself recorded under create_graph.
+using Formula = std::function<Tensors(Backward&, const Tensors& grads)>;
+
+/// A tensor to keep for the formula: an input as it was, or an output.
+struct Save {
+  Save(const Tensor& t, bool output = false) : tensor(&t), output(output) {}
+  const Tensor* tensor;
+  bool output;
+};
+inline Save saved_output(const Tensor& t) { return {t, true}; }
+
+/// Makes `outputs` results of a node called `name` with edges to `inputs`
+/// (undefined and integer ones count as not needed). Call it only if
+/// needs_grad(inputs...), after the kernel was enqueued and, for an in-place
+/// operator, before the version is bumped. An output that is also an input
+/// was written in place: its history is rebased, through its base if it is a
+/// view. `formula` must not capture tensors: they go through `saved`.
+void record(const char* name, const Tensors& outputs,
+            std::initializer_list<Tensor> inputs,
+            std::initializer_list<Save> saved, Formula formula);
+void record(const char* name, const Tensors& outputs, const Tensors& inputs,
+            const std::vector<Save>& saved, Formula formula);
+
+/// The same for one output whose formula takes one, defined, gradient.
+template <class F>
+void record(const char* name, const Tensor& output,
+            std::initializer_list<Tensor> inputs,
+            std::initializer_list<Save> saved, F formula) {
+  record(name, Tensors{output}, inputs, saved,
+         Formula([f = std::move(formula)](Backward& b, const Tensors& grads)
+                     -> Tensors { return f(b, grads[0]); }));
+}
+
+/// Before an operator writes into `self`: throws PyTorch's error when self is
+/// a leaf that requires grad, or a view of one.
+void check_inplace(const Tensor& self);
+
+/// The node behind record().
+class RecordedNode final : public Node {
+ public:
+  RecordedNode(const char* name, Formula formula)
+      : Node(name), formula_(std::move(formula)) {}
+  Tensors apply(Tensors grads) override;
+  void release_saved() override;
+  std::vector<SavedTensor> saved;
+  bool released = false;
+
+ private:
+  Formula formula_;
+};
+
+}  // namespace hotaru::autograd

@@ -1,0 +1,59 @@
+#include "hotaru/ops/registry.h"
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+namespace hotaru {
+
+struct Registry::Table {
+  std::vector<std::unique_ptr<Operator>> operators;
+  std::unordered_map<std::string_view, std::vector<const Operator*>> by_name;
+};
+
+const Schema& Operator::schema() const {
+  std::call_once(parsed_, [this] { schema_ = Schema::parse(text_); });
+  return schema_;
+}
+
+std::string_view Operator::name() const {
+  const std::string_view text = text_;
+  return text.substr(0, text.find_first_of(".("));
+}
+
+// Never destroyed: operators are looked up until the last thread has ended.
+Registry::Registry() : table_(new Table) {}
+
+Registry& Registry::instance() {
+  static Registry registry;
+  return registry;
+}
+
+void Registry::add(const char* text, GenericFunction function, Invoke invoke) {
+  auto& op = table_->operators.emplace_back(
+      std::make_unique<Operator>(text, function, invoke));
+  table_->by_name[op->name()].push_back(op.get());
+}
+
+const std::vector<const Operator*>& Registry::find(
+    std::string_view name) const {
+  static const std::vector<const Operator*> none;
+  const auto it = table_->by_name.find(name);
+  return it == table_->by_name.end() ? none : it->second;
+}
+
+const Operator* Registry::find(std::string_view name,
+                               std::string_view overload) const {
+  for (const Operator* op : find(name))
+    if (op->schema().overload == overload) return op;
+  return nullptr;
+}
+
+std::vector<std::string_view> Registry::names() const {
+  std::vector<std::string_view> out;
+  for (const auto& [name, overloads] : table_->by_name) out.push_back(name);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace hotaru
