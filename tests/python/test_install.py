@@ -1,0 +1,116 @@
+"""What users install: the C++ library with CMake, the wheel with pip."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from golden import recordings
+
+ROOT = Path(__file__).parents[2]
+MODEL = Path(os.environ.get("HOTARU_SILERO", ROOT / ".cache/silero_vad.jit"))
+MEGABYTE = 1e6
+
+
+def run(*command, **options) -> str:
+    """Standard output of a command that must succeed."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        timeout=1500,
+        **options,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory) -> Path:
+    """A folder that the build was installed into."""
+    folder = tmp_path_factory.mktemp("prefix")
+    run("cmake", "--install", ROOT / "build", "--prefix", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def example(prefix, tmp_path_factory) -> Path:
+    """The program of examples/cpp, built against the installed library."""
+    folder = tmp_path_factory.mktemp("example")
+    run(
+        *("cmake", "-S", ROOT / "examples/cpp", "-B", folder, "-G", "Ninja"),
+        f"-DCMAKE_PREFIX_PATH={prefix}",
+    )
+    run("cmake", "--build", folder)
+    return folder / "silero"
+
+
+@pytest.mark.ci
+def test_every_installed_header_compiles_alone(prefix):
+    """A user may include any one of them first."""
+    include = prefix / "include"
+    headers = sorted(include.rglob("*.h"))
+    assert headers
+    run("g++", "-std=c++20", "-fsyntax-only", "-w", "-I", include, *headers)
+
+
+def test_cpp_example_agrees_with_python(example, tmp_path):
+    """The C++ program's probabilities are those of the golden file."""
+    if not MODEL.exists():
+        pytest.skip(f"{MODEL} is absent; ./dev test fetches it from PyPI")
+    name = "cards/003.wav"
+    golden = json.loads((ROOT / "tests/golden/silero.json").read_text())
+    output = run(example, MODEL, recordings.FOLDER / name)
+    found = [float(line.split()[1]) for line in output.splitlines()]
+    expected = golden["mono"][name]
+    assert len(found) == len(expected)
+    assert np.abs(np.array(found) - expected).max() < 1e-5
+
+
+def test_cpp_example_rejects_what_is_no_archive(example, tmp_path):
+    """An error on standard error that names the file, and exit code 1."""
+    model = tmp_path / "no.jit"
+    model.write_bytes(b"not a zip file")
+    done = subprocess.run(
+        [example, model, "/dev/null"], capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert "no.jit" in done.stderr
+
+
+def test_command_stands_beside_python():
+    command = Path(sys.executable).with_name("hotaru")
+    assert "hotaru" in run(command, "info")
+
+
+@pytest.mark.ci
+def test_wheel_installs_and_works_alone(tmp_path):
+    """`pip install .` in a fresh environment: import, command, size."""
+    environment = tmp_path / "environment"
+    run(sys.executable, "-m", "venv", environment)
+    python = environment / "bin/python"
+    run(python, "-m", "pip", "install", "--quiet", "--no-deps", ROOT)
+    program = "import hotaru; print((hotaru.ones(2) + 1).sum().item())"
+    assert run(python, "-c", program, cwd=tmp_path) == "4.0\n"
+    assert "hotaru" in run(environment / "bin/hotaru", "info", cwd=tmp_path)
+
+    package = run(
+        *(python, "-c", "import hotaru; print(hotaru.__path__[0])"),
+        cwd=tmp_path,
+    )
+    files = [p for p in Path(package.strip()).rglob("*") if p.suffix != ".pyc"]
+    size = sum(path.stat().st_size for path in files if path.is_file())
+    size += (environment / "bin/hotaru").stat().st_size
+    assert size < 20 * MEGABYTE, f"{size / MEGABYTE:.1f} MB"
+
+
+def test_import_is_light():
+    """Importing takes no numpy and starts no thread."""
+    program = (
+        "import hotaru, os, sys; "
+        "print('numpy' in sys.modules, len(os.listdir('/proc/self/task')))"
+    )
+    assert run(sys.executable, "-c", program) == "False 1\n"
