@@ -1,6 +1,7 @@
 #include "hotaru/runtime/scheduler.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -78,6 +79,37 @@ int64_t claim(std::atomic<uint64_t>& ticket) {
     }
   }
   return -1;
+}
+
+/// The processor this thread runs on, or -1 if the system does not tell.
+int current_processor() {
+#if defined(__linux__)
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+/// Moves the calling thread off the given processor if it runs there. The
+/// kernel sometimes wakes a worker beside its caller though another processor
+/// is idle, and may leave both there for a long time.
+void leave_processor(int processor) {
+#if defined(__linux__)
+  constexpr std::chrono::milliseconds kPause{1};
+  thread_local Clock::time_point earliest;
+  if (processor < 0 || processor != current_processor()) return;
+  const Clock::time_point now = Clock::now();
+  if (now < earliest) return;  // more threads than processors: do not insist
+  earliest = now + kPause;
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(processor, &others);
+  if (CPU_COUNT(&others) == 0) return;
+  if (sched_setaffinity(0, sizeof(others), &others) == 0) {
+    sched_setaffinity(0, sizeof(allowed), &allowed);
+  }
+#endif
 }
 
 constexpr uint32_t kOwnerSleeps = 1u << 31;  // flag in Slot::unfinished
@@ -195,6 +227,7 @@ void Scheduler::run_chunks(int64_t chunks, ChunkFn fn, void* context) {
     thread_slot.busy = true;
     const auto others = static_cast<uint32_t>(chunks - 1);
     slot->region = &region;
+    slot->processor.store(current_processor(), std::memory_order_relaxed);
     slot->unfinished.store(others, std::memory_order_relaxed);
     uint64_t generation = (slot->ticket.load() >> 32) + 1;
     slot->ticket.store(make_ticket(generation, chunks, 1));
@@ -261,6 +294,7 @@ bool Scheduler::run_something() {
     Slot& slot = slots_[std::countr_zero(left)];
     int64_t chunk = claim(slot.ticket);
     if (chunk < 0) continue;
+    leave_processor(slot.processor.load(std::memory_order_relaxed));
     slot.region->execute(chunk);
     // The owner may leave its region from here on; the slot itself stays.
     uint32_t before = slot.unfinished.fetch_sub(1, std::memory_order_acq_rel);

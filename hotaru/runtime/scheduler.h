@@ -70,6 +70,7 @@ class Scheduler {
     std::atomic<uint64_t> ticket{0};  // generation:32 | chunks:16 | next:16
     Region* region = nullptr;
     std::atomic<uint32_t> unfinished{0};
+    std::atomic<int> processor{-1};  // the owner's when it posted
   };
   static constexpr int kSlots = 64;
 

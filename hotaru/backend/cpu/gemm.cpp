@@ -1,0 +1,392 @@
+#include "hotaru/backend/cpu/gemm.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "hotaru/backend/cpu/gemm_generic.h"
+#include "hotaru/backend/cpu/gemm_kernel.h"
+#include "hotaru/backend/cpu/scratch.h"
+#include "hotaru/runtime/parallel.h"
+
+namespace hotaru {
+namespace {
+
+// Depth of a block: its panel of B and rows of A stay in the first-level
+// cache, while C is loaded and stored once per block.
+constexpr int64_t kDepth = 384;
+// Rows of A packed at a time (kRows * kDepth elements in the second level) and
+// columns of B (kCols * kDepth elements in the third level).
+constexpr int64_t kRows = 168;
+constexpr int64_t kCols = 2048;
+// Multiply-adds that pay for one more thread.
+constexpr int64_t kWorkPerThread = 1 << 18;
+// Rows up to which B by columns is multiplied by dot products in place.
+constexpr int64_t kDotRows = 16;
+
+template <class T>
+struct Problem {
+  int64_t m, n, k;
+  T alpha, beta;
+  MatrixRef<T> a, b;
+  const PackedMatrix<T>* packed;  // or null, then b
+  T* c;
+  int64_t ldc;
+  Epilogue<T> epilogue;
+};
+
+template <class T>
+Epilogue<T> shifted(Epilogue<T> e, int64_t row, int64_t col) {
+  if (e.bias != nullptr) e.bias += e.bias_per_row ? row : col;
+  return e;
+}
+
+/// Columns [begin, end) of rows [row_begin, row_end) of C.
+struct Area {
+  int64_t row_begin, row_end, col_begin, col_end;
+};
+
+/// Calls f(area) for a grid of areas that covers m x n, in parallel if the
+/// work pays for it. Areas start at multiples of the unit sizes.
+template <class F>
+void for_areas(int64_t m, int64_t n, int64_t k, int64_t row_unit,
+               int64_t col_unit, const F& f) {
+  const double work = static_cast<double>(m) * static_cast<double>(n) *
+                      static_cast<double>(k) / kWorkPerThread;
+  const int64_t most = in_parallel_region() ? 1 : get_num_threads();
+  const int64_t threads =
+      work < static_cast<double>(most) ? static_cast<int64_t>(work) : most;
+  if (threads <= 1) return f(Area{0, m, 0, n});
+  const int64_t row_units = detail::divide_up(m, row_unit);
+  const int64_t col_units = detail::divide_up(n, col_unit);
+  // The longer side is cut first, and the other one if threads are left.
+  const bool rows_first = m >= n;
+  const int64_t first = std::min(threads, rows_first ? row_units : col_units);
+  const int64_t second =
+      std::min(threads / first, rows_first ? col_units : row_units);
+  const int64_t row_parts = rows_first ? first : second;
+  const int64_t col_parts = rows_first ? second : first;
+  const auto cut = [](int64_t part, int64_t parts, int64_t units, int64_t unit,
+                      int64_t size) {
+    return std::min(size, part * units / parts * unit);
+  };
+  parallel_for(0, row_parts * col_parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t r = i / col_parts, q = i % col_parts;
+      f(Area{cut(r, row_parts, row_units, row_unit, m),
+             cut(r + 1, row_parts, row_units, row_unit, m),
+             cut(q, col_parts, col_units, col_unit, n),
+             cut(q + 1, col_parts, col_units, col_unit, n)});
+    }
+  });
+}
+
+/// B of one block of depth: panel j starts at data + j * panel_stride and its
+/// rows are row_stride apart.
+template <class T>
+struct Panels {
+  const T* data;
+  int64_t row_stride;
+  int64_t panel_stride;
+};
+
+/// One area of C from a depth block of A and B.
+template <class T>
+void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
+                   MatrixRef<T> a, bool pack_a, const Panels<T>& panels,
+                   const TileOutput<T>& out, const Epilogue<T>* epilogue) {
+  const int64_t width = kernels.max_cols;
+  const int64_t blocks =
+      detail::divide_up(area.row_end - area.row_begin, kRows);
+  T* buffer = pack_a ? scratch<T>(ScratchUse::kGemmA, kRows * k) : nullptr;
+  for (int64_t block = 0; block < blocks; ++block) {
+    const int64_t rows = area.row_end - area.row_begin;
+    const int64_t begin = area.row_begin + rows * block / blocks;
+    const int64_t end = area.row_begin + rows * (block + 1) / blocks;
+    // Tiles of nearly equal height: a low rest would run at low speed.
+    const int64_t tiles = detail::divide_up(end - begin, kernels.max_rows);
+    const auto tile_begin = [&](int64_t tile) {
+      return begin + (end - begin) * tile / tiles;
+    };
+    if (pack_a) {
+      for (int64_t tile = 0; tile < tiles; ++tile) {
+        const int64_t row = tile_begin(tile);
+        kernels.pack(buffer + (row - begin) * k, tile_begin(tile + 1) - row, k,
+                     {a.data + row * a.row_stride, a.row_stride, a.col_stride});
+      }
+    }
+    for (int64_t col = area.col_begin; col < area.col_end; col += width) {
+      const int cols = static_cast<int>(std::min(width, area.col_end - col));
+      const T* b = panels.data + col / width * panels.panel_stride;
+      for (int64_t tile = 0; tile < tiles; ++tile) {
+        const int64_t row = tile_begin(tile);
+        const int64_t height = tile_begin(tile + 1) - row;
+        const TileA<T> at =
+            pack_a ? TileA<T>{buffer + (row - begin) * k, 1, height}
+                   : TileA<T>{a.data + row * a.row_stride, a.row_stride,
+                              a.col_stride};
+        TileOutput<T> to = out;
+        to.c += row * out.ldc + col;
+        kernels.tile(static_cast<int>(height), cols, k, at, b,
+                     panels.row_stride, to);
+        if (epilogue) {
+          kernels.finish(to.c, to.ldc, height, cols,
+                         shifted(*epilogue, row, col));
+        }
+      }
+    }
+  }
+}
+
+/// Few rows times a B with contiguous rows: long stretches of B's rows.
+template <class T>
+void multiply_wide(const GemmKernels<T>& kernels, const Problem<T>& p) {
+  for_areas(p.m, p.n, p.k, p.m, kernels.wide_cols, [&](const Area& area) {
+    const TileA<T> a{p.a.data, p.a.row_stride, p.a.col_stride};
+    const int rows = static_cast<int>(p.m);
+    int64_t cols = 0;
+    for (int64_t col = area.col_begin; col < area.col_end; col += cols) {
+      const TileOutput<T> to{p.c + col, p.ldc, p.alpha, p.beta};
+      cols = area.col_end - col;
+      if (cols >= kernels.wide_cols) {
+        cols = kernels.wide_cols;
+        kernels.wide(rows, p.k, a, p.b.data + col, p.b.row_stride, to);
+      } else {
+        cols = std::min<int64_t>(cols, kernels.max_cols);
+        kernels.tile(rows, static_cast<int>(cols), p.k, a, p.b.data + col,
+                     p.b.row_stride, to);
+      }
+      if (!p.epilogue.empty()) {
+        kernels.finish(to.c, p.ldc, rows, cols, shifted(p.epilogue, 0, col));
+      }
+    }
+  });
+}
+
+/// Few rows of contiguous A times a B with contiguous columns.
+template <class T>
+void multiply_dot(const GemmKernels<T>& kernels, const Problem<T>& p) {
+  for_areas(p.m, p.n, p.k, p.m, 8, [&](const Area& area) {
+    const int64_t cols = area.col_end - area.col_begin;
+    const TileOutput<T> to{p.c + area.col_begin, p.ldc, p.alpha, p.beta};
+    kernels.dot(p.m, cols, p.k, p.a.data, p.a.row_stride,
+                p.b.data + area.col_begin * p.b.col_stride, p.b.col_stride, to);
+    if (!p.epilogue.empty()) {
+      kernels.finish(to.c, p.ldc, p.m, cols,
+                     shifted(p.epilogue, 0, area.col_begin));
+    }
+  });
+}
+
+/// Packs columns [col, col + cols) of k rows of B into panels.
+template <class T>
+void pack_panels(const GemmKernels<T>& kernels, MatrixRef<T> b, int64_t k,
+                 int64_t cols, T* to) {
+  const int64_t width = kernels.max_cols;
+  const int64_t panels = detail::divide_up(cols, width);
+  const int64_t grain = std::max<int64_t>(1, kGrainSize / (k * width));
+  parallel_for(0, panels, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t panel = begin; panel < end; ++panel) {
+      const int64_t col = panel * width;
+      T* at = to + panel * width * k;
+      const MatrixRef<T> from{b.data + col * b.col_stride, b.col_stride,
+                              b.row_stride};
+      const int64_t filled = std::min(width, cols - col);
+      if (filled == width) {
+        kernels.pack(at, width, k, from);
+        continue;
+      }
+      std::fill_n(at, width * k, T(0));
+      for (int64_t p = 0; p < k; ++p) {
+        for (int64_t j = 0; j < filled; ++j) {
+          at[p * width + j] =
+              from.data[j * from.row_stride + p * from.col_stride];
+        }
+      }
+    }
+  });
+}
+
+/// Blocks of depth and columns, B packed unless it lies well already.
+template <class T>
+void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p) {
+  const int64_t width = kernels.max_cols;
+  const int64_t tall = kernels.max_rows;
+  // In place, B's rows must be contiguous, and pay only if they are read
+  // seldom or stay in the first-level cache.
+  const bool pack_b =
+      p.packed == nullptr &&
+      (p.b.col_stride != 1 ||
+       (p.m > 2 * tall && p.k * p.n * int64_t{sizeof(T)} > 32768));
+  // A in place costs cache conflicts between its rows; packing it costs about
+  // as much as multiplying it by two panels.
+  const bool pack_a =
+      p.n >= 4 * width && p.m >= 2 && p.m * p.k * int64_t{sizeof(T)} > 32768;
+  const int64_t depth_blocks = detail::divide_up(p.k, kDepth);
+  for (int64_t left = 0; left < p.n; left += kCols) {
+    const int64_t cols = std::min(kCols, p.n - left);
+    for (int64_t block = 0; block < depth_blocks; ++block) {
+      const int64_t begin = p.k * block / depth_blocks;
+      const int64_t depth = p.k * (block + 1) / depth_blocks - begin;
+      Panels<T> panels;
+      if (p.packed != nullptr) {
+        panels = {p.packed->data() + left * p.k + begin * width, width,
+                  width * p.k};
+      } else {
+        const MatrixRef<T> b{
+            p.b.data + begin * p.b.row_stride + left * p.b.col_stride,
+            p.b.row_stride, p.b.col_stride};
+        panels = {b.data, b.row_stride, width};
+        if (pack_b) {
+          T* to = scratch<T>(ScratchUse::kGemmB,
+                             detail::divide_up(cols, width) * width * depth);
+          pack_panels(kernels, b, depth, cols, to);
+          panels = {to, width, width * depth};
+        }
+      }
+      const bool last = block + 1 == depth_blocks;
+      const TileOutput<T> out{p.c + left, p.ldc, p.alpha,
+                              block == 0 ? p.beta : T(1)};
+      const Epilogue<T> epilogue = shifted(p.epilogue, 0, left);
+      const MatrixRef<T> a{p.a.data + begin * p.a.col_stride, p.a.row_stride,
+                           p.a.col_stride};
+      for_areas(p.m, cols, depth, tall, width, [&](const Area& area) {
+        multiply_area(kernels, area, depth, a, pack_a, panels, out,
+                      last && !epilogue.empty() ? &epilogue : nullptr);
+      });
+    }
+  }
+}
+
+template <class T>
+void multiply(const Problem<T>& p) {
+  const GemmKernels<T>& kernels = gemm_kernels<T>();
+  if (p.packed != nullptr) return multiply_blocks(kernels, p);
+  if (p.a.col_stride == 1 && p.b.row_stride == 1 && p.m <= kDotRows) {
+    return multiply_dot(kernels, p);
+  }
+  if (p.b.col_stride == 1 && p.m <= GemmKernels<T>::kWideRows) {
+    return multiply_wide(kernels, p);
+  }
+  multiply_blocks(kernels, p);
+}
+
+/// C = act(beta C + bias), what is left of an empty product.
+template <class T>
+void scale_only(const Problem<T>& p) {
+  for (int64_t i = 0; i < p.m; ++i) {
+    T* row = p.c + i * p.ldc;
+    for (int64_t j = 0; j < p.n; ++j) {
+      row[j] = p.beta == T(0) ? T(0) : p.beta * row[j];
+    }
+  }
+  gemm_kernels<T>().finish(p.c, p.ldc, p.m, p.n, p.epilogue);
+}
+
+template <class T>
+void gemm_simd(Problem<T> p) {
+  if (p.m <= 0 || p.n <= 0) return;
+  if (p.k <= 0 || p.alpha == T(0)) return scale_only(p);
+  if (p.n == 1 && p.m > 1 && p.packed == nullptr && p.ldc == 1) {
+    // A column of C is a row of its transpose.
+    std::swap(p.m, p.n);
+    std::swap(p.a, p.b);
+    p.a = p.a.transposed();
+    p.b = p.b.transposed();
+    p.ldc = p.n;
+    p.epilogue.bias_per_row = !p.epilogue.bias_per_row;
+  }
+  // A stride over one element means nothing; the natural one helps the choice.
+  if (p.k == 1) p.a.col_stride = p.b.row_stride = 1;
+  if (p.n == 1) p.b.col_stride = 1;
+  multiply(p);
+}
+
+}  // namespace
+
+template <class T>
+void gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
+          MatrixRef<T> b, T beta, T* c, int64_t ldc,
+          const Epilogue<T>& epilogue) {
+  if constexpr (std::is_floating_point_v<T>) {
+    gemm_simd(
+        Problem<T>{m, n, k, alpha, beta, a, b, nullptr, c, ldc, epilogue});
+  } else {
+    gemm_generic(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
+  }
+}
+
+template <class T>
+void gemm(int64_t m, T alpha, MatrixRef<T> a, const PackedMatrix<T>& b, T beta,
+          T* c, int64_t ldc, const Epilogue<T>& epilogue) {
+  gemm_simd(Problem<T>{
+      m, b.n(), b.k(), alpha, beta, a, {nullptr, 0, 0}, &b, c, ldc, epilogue});
+}
+
+template <class T>
+void gemm_batched(int64_t batch, int64_t m, int64_t n, int64_t k, T alpha,
+                  MatrixRef<T> a, int64_t a_stride, MatrixRef<T> b,
+                  int64_t b_stride, T beta, T* c, int64_t ldc, int64_t c_stride,
+                  const Epilogue<T>& epilogue) {
+  const auto one = [&](int64_t i) {
+    MatrixRef<T> ai = a, bi = b;
+    ai.data += i * a_stride;
+    bi.data += i * b_stride;
+    gemm(m, n, k, alpha, ai, bi, beta, c + i * c_stride, ldc, epilogue);
+  };
+  const int64_t work = std::max<int64_t>(1, m * n * k);
+  if (batch < get_num_threads() && work > 4 * kWorkPerThread) {
+    for (int64_t i = 0; i < batch; ++i) one(i);  // divided inside
+    return;
+  }
+  parallel_for(0, batch, std::max<int64_t>(1, kWorkPerThread / work),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) one(i);
+               });
+}
+
+template <class T>
+PackedMatrix<T>::PackedMatrix(int64_t k, int64_t n, MatrixRef<T> b)
+    : k_(k), n_(n) {
+  const GemmKernels<T>& kernels = gemm_kernels<T>();
+  panel_width_ = kernels.max_cols;
+  const int64_t size = detail::divide_up(n, panel_width_) * panel_width_ * k;
+  data_.reset(aligned_new<T>(std::max<int64_t>(size, 1)));
+  pack_panels(kernels, b, k, n, data_.get());
+}
+
+template <class T>
+void PackedMatrix<T>::Free::operator()(T* p) const {
+  aligned_delete(p);
+}
+
+template class PackedMatrix<float>;
+template class PackedMatrix<double>;
+template void gemm(int64_t, float, MatrixRef<float>, const PackedMatrix<float>&,
+                   float, float*, int64_t, const Epilogue<float>&);
+template void gemm(int64_t, double, MatrixRef<double>,
+                   const PackedMatrix<double>&, double, double*, int64_t,
+                   const Epilogue<double>&);
+
+#define HOTARU_INSTANTIATE(...) \
+  template void gemm(int64_t, int64_t, int64_t, __VA_ARGS__, \
+                     MatrixRef<__VA_ARGS__>, MatrixRef<__VA_ARGS__>, \
+                     __VA_ARGS__, __VA_ARGS__*, int64_t, \
+                     const Epilogue<__VA_ARGS__>&); \
+  template void gemm_batched( \
+      int64_t, int64_t, int64_t, int64_t, __VA_ARGS__, MatrixRef<__VA_ARGS__>, \
+      int64_t, MatrixRef<__VA_ARGS__>, int64_t, __VA_ARGS__, __VA_ARGS__*, \
+      int64_t, int64_t, const Epilogue<__VA_ARGS__>&);
+HOTARU_INSTANTIATE(float)
+HOTARU_INSTANTIATE(double)
+HOTARU_INSTANTIATE(Half)
+HOTARU_INSTANTIATE(BFloat16)
+HOTARU_INSTANTIATE(uint8_t)
+HOTARU_INSTANTIATE(int8_t)
+HOTARU_INSTANTIATE(int16_t)
+HOTARU_INSTANTIATE(int32_t)
+HOTARU_INSTANTIATE(int64_t)
+HOTARU_INSTANTIATE(std::complex<float>)
+HOTARU_INSTANTIATE(std::complex<double>)
+#undef HOTARU_INSTANTIATE
+
+}  // namespace hotaru

@@ -1,0 +1,398 @@
+#include "hotaru/backend/cpu/gemm_kernel.h"
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/gemm_kernel.cpp"
+#include "hotaru/backend/cpu/simd.h"
+#include "hotaru/backend/cpu/simd_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Rows x 2 vectors of accumulators, two vectors of B and a broadcast of A
+// must fit the registers: 32 with AVX-512 and on Arm, else 16.
+#if HWY_TARGET == HWY_AVX3
+constexpr int kMaxRows = 14;
+#elif HWY_ARCH_ARM
+constexpr int kMaxRows = 8;
+#else
+constexpr int kMaxRows = 6;
+#endif
+
+/// kRows x (kVectors * lanes) elements of C; with kTail only `cols` of them.
+/// kUnroll sets of accumulators hide the latency of few rows.
+template <class T, int kRows, int kVectors, int kUnroll, bool kTail>
+void tile(int cols, int64_t k, TileA<T> a, const T* HWY_RESTRICT b, int64_t ldb,
+          const TileOutput<T>& out) {
+  const hn::ScalableTag<T> d;
+  using D = decltype(d);
+  using V = hn::Vec<D>;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+  const auto mask =
+      hn::FirstN(d, static_cast<size_t>(cols - (kVectors - 1) * kLanes));
+
+  V sum[kUnroll][kRows][kVectors];
+  HWY_UNROLL(4)
+  for (int u = 0; u < kUnroll; ++u) HWY_UNROLL(16)
+  for (int i = 0; i < kRows; ++i) HWY_UNROLL(8)
+  for (int j = 0; j < kVectors; ++j) sum[u][i][j] = hn::Zero(d);
+
+  // Rows are reached from two pointers by multiples of 1, 3 and 5 strides,
+  // which address arithmetic scales for free.
+  constexpr int kHalf = 7;
+  const int64_t row1 = a.row, row3 = 3 * a.row, row5 = 5 * a.row;
+  const T* HWY_RESTRICT lower = a.data;
+  const T* HWY_RESTRICT upper = a.data + kHalf * a.row;
+  const auto row_at = [&](int i) HOTARU_SIMD_LAMBDA {
+    const T* base = i < kHalf ? lower : upper;
+    switch (i % kHalf) {
+      case 0:
+        return base;
+      case 1:
+        return base + row1;
+      case 2:
+        return base + row1 * 2;
+      case 3:
+        return base + row3;
+      case 4:
+        return base + row1 * 4;
+      case 5:
+        return base + row5;
+      default:
+        return base + row3 * 2;
+    }
+  };
+  const auto step = [&](int u) HOTARU_SIMD_LAMBDA {
+    V bs[kVectors];
+    HWY_UNROLL(8)
+    for (int j = 0; j < kVectors; ++j) {
+      bs[j] = kTail && j == kVectors - 1
+                  ? hn::MaskedLoad(mask, d, b + j * kLanes)
+                  : hn::LoadU(d, b + j * kLanes);
+    }
+    HWY_UNROLL(16)
+    for (int i = 0; i < kRows; ++i) {
+      const V ai = hn::Set(d, *row_at(i));
+      HWY_UNROLL(8)
+      for (int j = 0; j < kVectors; ++j) {
+        sum[u][i][j] = hn::MulAdd(ai, bs[j], sum[u][i][j]);
+      }
+    }
+    b += ldb;
+    lower += a.depth;
+    upper += a.depth;
+  };
+
+  int64_t p = 0;
+  if constexpr (kUnroll > 1) {
+    for (; p + kUnroll <= k; p += kUnroll) {
+      HWY_UNROLL(4)
+      for (int u = 0; u < kUnroll; ++u) step(u);
+    }
+  }
+  for (; p < k; ++p) step(0);
+
+  // Copies, because a store to C might change what out refers to.
+  const V alpha = hn::Set(d, out.alpha), beta = hn::Set(d, out.beta);
+  const bool read_c = out.beta != 0;
+  T* HWY_RESTRICT row = out.c;
+  const int64_t ldc = out.ldc;
+  const auto finish_rows = [&](auto add_c) HOTARU_SIMD_LAMBDA {
+    HWY_UNROLL(16)
+    for (int i = 0; i < kRows; ++i, row += ldc) {
+      HWY_UNROLL(8)
+      for (int j = 0; j < kVectors; ++j) {
+        V v = sum[0][i][j];
+        HWY_UNROLL(4)
+        for (int u = 1; u < kUnroll; ++u) v = hn::Add(v, sum[u][i][j]);
+        v = hn::Mul(v, alpha);
+        T* at = row + j * kLanes;
+        if (kTail && j == kVectors - 1) {
+          if constexpr (add_c) {
+            v = hn::MulAdd(beta, hn::MaskedLoad(mask, d, at), v);
+          }
+          hn::BlendedStore(v, mask, d, at);
+        } else {
+          if constexpr (add_c) v = hn::MulAdd(beta, hn::LoadU(d, at), v);
+          hn::StoreU(v, d, at);
+        }
+      }
+    }
+  };
+  if (read_c) {
+    finish_rows(std::true_type());
+  } else {
+    finish_rows(std::false_type());
+  }
+}
+
+template <class T>
+using TileFn = void (*)(int, int64_t, TileA<T>, const T*, int64_t,
+                        const TileOutput<T>&);
+
+constexpr int unroll_for(int rows) {
+  return rows == 1 ? 4 : rows <= 3 ? 2 : 1;
+}
+
+template <class T, int kVectors, bool kTail, size_t... kRow>
+constexpr std::array<TileFn<T>, sizeof...(kRow)> tiles(
+    std::index_sequence<kRow...>) {
+  return {&tile<T, kRow + 1, kVectors, unroll_for(kRow + 1), kTail>...};
+}
+
+template <class T>
+void any_tile(int rows, int cols, int64_t k, TileA<T> a, const T* b,
+              int64_t ldb, const TileOutput<T>& out) {
+  using Rows = std::make_index_sequence<kMaxRows>;
+  static constexpr auto kFull = tiles<T, 2, false>(Rows());
+  static constexpr auto kTwo = tiles<T, 2, true>(Rows());
+  static constexpr auto kOne = tiles<T, 1, true>(Rows());
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+  const auto& table = cols == 2 * kLanes ? kFull : cols > kLanes ? kTwo : kOne;
+  table[rows - 1](cols, k, a, b, ldb, out);
+}
+
+constexpr int kWideVectors = 8;
+
+template <class T>
+void wide_tile(int rows, int64_t k, TileA<T> a, const T* b, int64_t ldb,
+               const TileOutput<T>& out) {
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+  constexpr int kCols = kWideVectors * kLanes;
+  if (rows == 1) {
+    return tile<T, 1, kWideVectors, 1, false>(kCols, k, a, b, ldb, out);
+  }
+  // Two halves: 3 x 8 accumulators would not fit sixteen registers.
+  constexpr int kHalf = kWideVectors / 2;
+  const auto half =
+      rows == 2 ? &tile<T, 2, kHalf, 1, false> : &tile<T, 3, kHalf, 1, false>;
+  half(kCols / 2, k, a, b, ldb, out);
+  TileOutput<T> right = out;
+  right.c += kCols / 2;
+  half(kCols / 2, k, a, b + kCols / 2, ldb, right);
+}
+
+/// kRows x kCols dot products of length k.
+template <class T, int kRows, int kCols>
+void dot_tile(int64_t k, const T* HWY_RESTRICT a, int64_t lda,
+              const T* HWY_RESTRICT b, int64_t ldb, const TileOutput<T>& out) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  V sum[kRows][kCols];
+  HWY_UNROLL(4)
+  for (int i = 0; i < kRows; ++i) HWY_UNROLL(8)
+  for (int j = 0; j < kCols; ++j) sum[i][j] = hn::Zero(d);
+  const auto step = [&](auto load) HOTARU_SIMD_LAMBDA {
+    V bs[kCols];
+    HWY_UNROLL(8)
+    for (int j = 0; j < kCols; ++j) bs[j] = load(b + j * ldb);
+    HWY_UNROLL(4)
+    for (int i = 0; i < kRows; ++i) {
+      const V ai = load(a + i * lda);
+      HWY_UNROLL(8)
+      for (int j = 0; j < kCols; ++j) {
+        sum[i][j] = hn::MulAdd(ai, bs[j], sum[i][j]);
+      }
+    }
+    a += lanes;
+    b += lanes;
+  };
+  int64_t p = 0;
+  for (; p + lanes <= k; p += lanes) {
+    step([&](const T* at) HOTARU_SIMD_LAMBDA { return hn::LoadU(d, at); });
+  }
+  if (p < k) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(k - p));
+    step([&](const T* at)
+             HOTARU_SIMD_LAMBDA { return hn::MaskedLoad(mask, d, at); });
+  }
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kCols; ++j) {
+      T& c = out.c[i * out.ldc + j];
+      const T v = out.alpha * hn::GetLane(hn::SumOfLanes(d, sum[i][j]));
+      c = out.beta == 0 ? v : v + out.beta * c;
+    }
+  }
+}
+
+template <class T, int kRows>
+void dot_rows(int64_t n, int64_t k, const T* a, int64_t lda, const T* b,
+              int64_t ldb, TileOutput<T> out) {
+  constexpr int kCols = kRows == 1 ? 8 : 4;
+  int64_t j = 0;
+  for (; j + kCols <= n; j += kCols, out.c += kCols) {
+    dot_tile<T, kRows, kCols>(k, a, lda, b + j * ldb, ldb, out);
+  }
+  for (; j < n; ++j, ++out.c) {
+    dot_tile<T, kRows, 1>(k, a, lda, b + j * ldb, ldb, out);
+  }
+}
+
+template <class T>
+void dot(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, const T* b,
+         int64_t ldb, const TileOutput<T>& out) {
+  TileOutput<T> at = out;
+  for (int64_t i = 0; i < m;) {
+    const int64_t left = m - i;
+    const int rows = left >= 4 ? (left == 5 ? 3 : 4) : static_cast<int>(left);
+    const auto fn = rows == 1   ? &dot_rows<T, 1>
+                    : rows == 2 ? &dot_rows<T, 2>
+                    : rows == 3 ? &dot_rows<T, 3>
+                                : &dot_rows<T, 4>;
+    fn(n, k, a + i * lda, lda, b, ldb, at);
+    i += rows;
+    at.c += rows * out.ldc;
+  }
+}
+
+/// Stores a square block of whole 128-bit vectors transposed.
+HWY_INLINE void transpose_block(const float* from, int64_t stride, float* to,
+                                int64_t to_stride) {
+#if HWY_TARGET == HWY_SCALAR
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) to[j * to_stride + i] = from[i * stride + j];
+#else
+  const hn::FixedTag<float, 4> d;
+  const hn::FixedTag<double, 2> wide;
+  const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + stride),
+             r2 = hn::LoadU(d, from + 2 * stride),
+             r3 = hn::LoadU(d, from + 3 * stride);
+  const auto a = hn::BitCast(wide, hn::InterleaveLower(d, r0, r1));
+  const auto b = hn::BitCast(wide, hn::InterleaveLower(d, r2, r3));
+  const auto e = hn::BitCast(wide, hn::InterleaveUpper(d, r0, r1));
+  const auto f = hn::BitCast(wide, hn::InterleaveUpper(d, r2, r3));
+  const auto store = [&](auto v, int j) HOTARU_SIMD_LAMBDA {
+    hn::StoreU(hn::BitCast(d, v), d, to + j * to_stride);
+  };
+  store(hn::InterleaveLower(wide, a, b), 0);
+  store(hn::InterleaveUpper(wide, a, b), 1);
+  store(hn::InterleaveLower(wide, e, f), 2);
+  store(hn::InterleaveUpper(wide, e, f), 3);
+#endif
+}
+
+HWY_INLINE void transpose_block(const double* from, int64_t stride, double* to,
+                                int64_t to_stride) {
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j) to[j * to_stride + i] = from[i * stride + j];
+}
+
+template <class T>
+void pack(T* to, int64_t rows, int64_t cols, MatrixRef<T> from) {
+  const int64_t rs = from.row_stride, cs = from.col_stride;
+  if (rs == 1) {
+    for (int64_t j = 0; j < cols; ++j) {
+      std::copy_n(from.data + j * cs, rows, to + j * rows);
+    }
+    return;
+  }
+  int64_t i = 0;
+  if (cs == 1) {
+    const int64_t whole = cols / 4 * 4;
+    for (; i + 4 <= rows; i += 4) {
+      const T* row = from.data + i * rs;
+      for (int64_t j = 0; j < whole; j += 4) {
+        transpose_block(row + j, rs, to + j * rows + i, rows);
+      }
+      for (int64_t j = whole; j < cols; ++j) {
+        for (int r = 0; r < 4; ++r) to[j * rows + i + r] = row[r * rs + j];
+      }
+    }
+  }
+  for (int64_t j = 0; j < cols; ++j) {
+    for (int64_t r = i; r < rows; ++r) {
+      to[j * rows + r] = from.data[r * rs + j * cs];
+    }
+  }
+}
+
+template <class T, class F>
+HWY_INLINE void for_each_vector(T* c, int64_t ldc, int64_t rows, int64_t cols,
+                                const T* bias, bool per_row, const F& f) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t i = 0; i < rows; ++i, c += ldc) {
+    auto shift = hn::Set(d, bias && per_row ? bias[i] : T(0));
+    const bool load_bias = bias && !per_row;
+    int64_t j = 0;
+    for (; j + lanes <= cols; j += lanes) {
+      if (load_bias) shift = hn::LoadU(d, bias + j);
+      hn::StoreU(f(d, hn::Add(hn::LoadU(d, c + j), shift)), d, c + j);
+    }
+    if (j < cols) {
+      const auto mask = hn::FirstN(d, static_cast<size_t>(cols - j));
+      if (load_bias) shift = hn::MaskedLoad(mask, d, bias + j);
+      const auto v = f(d, hn::Add(hn::MaskedLoad(mask, d, c + j), shift));
+      hn::BlendedStore(v, mask, d, c + j);
+    }
+  }
+}
+
+template <class T>
+void finish(T* c, int64_t ldc, int64_t rows, int64_t cols,
+            const Epilogue<T>& e) {
+  const auto run = [&](const auto& f) HOTARU_SIMD_LAMBDA {
+    for_each_vector(c, ldc, rows, cols, e.bias, e.bias_per_row, f);
+  };
+  switch (e.activation) {
+    case Activation::kNone:
+      return run([](auto, auto v) HOTARU_SIMD_LAMBDA { return v; });
+    case Activation::kRelu:
+      // NaN stays NaN, as in PyTorch.
+      return run([](auto d, auto v) HOTARU_SIMD_LAMBDA {
+        return hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
+      });
+    case Activation::kSigmoid:
+      return run([](auto d, auto v)
+                     HOTARU_SIMD_LAMBDA { return simd_sigmoid(d, v); });
+    case Activation::kTanh:
+      return run([](auto d, auto v)
+                     HOTARU_SIMD_LAMBDA { return simd_tanh(d, v); });
+  }
+}
+
+template <class T>
+GemmKernels<T> kernels() {
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+  return {kMaxRows,     2 * kLanes,    kWideVectors * kLanes,
+          &any_tile<T>, &wide_tile<T>, &dot<T>,
+          &pack<T>,     &finish<T>};
+}
+
+GemmKernels<float> kernels_float() {
+  return kernels<float>();
+}
+GemmKernels<double> kernels_double() {
+  return kernels<double>();
+}
+
+}  // namespace hotaru::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hotaru {
+
+HWY_EXPORT(kernels_float);
+HWY_EXPORT(kernels_double);
+
+template <>
+const GemmKernels<float>& gemm_kernels() {
+  static const GemmKernels<float> table = HWY_DYNAMIC_DISPATCH(kernels_float)();
+  return table;
+}
+
+template <>
+const GemmKernels<double>& gemm_kernels() {
+  static const GemmKernels<double> table =
+      HWY_DYNAMIC_DISPATCH(kernels_double)();
+  return table;
+}
+
+}  // namespace hotaru
+#endif

@@ -1,0 +1,59 @@
+// The SIMD building blocks of matrix multiplication and convolution, as one
+// table per element type for the instruction set of this machine.
+#pragma once
+
+#include <cstdint>
+
+#include "hotaru/backend/cpu/gemm.h"
+
+namespace hotaru {
+
+/// A rows x cols block of C and how it is updated: C = alpha A B + beta C.
+template <class T>
+struct TileOutput {
+  T* c;
+  int64_t ldc;
+  T alpha;
+  T beta;
+};
+
+/// A as the kernels read it: element (i, p) at data[i * row + p * depth].
+template <class T>
+struct TileA {
+  const T* data;
+  int64_t row;
+  int64_t depth;
+};
+
+template <class T>
+struct GemmKernels {
+  /// Largest block of one tile call, in elements.
+  int max_rows;
+  int max_cols;
+  /// Columns of one wide call; at most kWideRows rows.
+  int wide_cols;
+  static constexpr int kWideRows = 3;
+
+  /// rows <= max_rows, cols <= max_cols; row p of B starts at b + p * ldb.
+  void (*tile)(int rows, int cols, int64_t k, TileA<T> a, const T* b,
+               int64_t ldb, const TileOutput<T>& out);
+  /// For few rows and a B of long rows: exactly wide_cols columns.
+  void (*wide)(int rows, int64_t k, TileA<T> a, const T* b, int64_t ldb,
+               const TileOutput<T>& out);
+  /// For B by columns, each contiguous, ldb apart, and rows of A contiguous:
+  /// any m and n.
+  void (*dot)(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda,
+              const T* b, int64_t ldb, const TileOutput<T>& out);
+  /// to[j * rows + i] = from[i * row_stride + j * col_stride] for i < rows,
+  /// j < cols: a block stored column by column.
+  void (*pack)(T* to, int64_t rows, int64_t cols, MatrixRef<T> from);
+  /// Bias and activation on a block of C; bias points at the block's first.
+  void (*finish)(T* c, int64_t ldc, int64_t rows, int64_t cols,
+                 const Epilogue<T>& epilogue);
+};
+
+/// Chosen at run time. T: float, double.
+template <class T>
+const GemmKernels<T>& gemm_kernels();
+
+}  // namespace hotaru

@@ -1,0 +1,39 @@
+// Aligned working memory that a thread keeps between kernel calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace hotaru {
+
+inline constexpr std::align_val_t kScratchAlignment{64};
+
+/// Uninitialised memory for count elements, aligned for SIMD.
+template <class T>
+T* aligned_new(int64_t count) {
+  return static_cast<T*>(::operator new(static_cast<size_t>(count) * sizeof(T),
+                                        kScratchAlignment));
+}
+
+template <class T>
+void aligned_delete(T* p) {
+  ::operator delete(p, kScratchAlignment);
+}
+
+/// Buffers that kernels may hold at the same time.
+enum class ScratchUse { kGemmA, kGemmB, kConv, kConvOutput, kRnn, kCount };
+
+namespace detail {
+void* scratch_bytes(ScratchUse use, size_t bytes);
+}  // namespace detail
+
+/// The calling thread's buffer for a use, of at least count elements. Valid
+/// until the same thread asks for the same use again.
+template <class T>
+T* scratch(ScratchUse use, int64_t count) {
+  return static_cast<T*>(
+      detail::scratch_bytes(use, static_cast<size_t>(count) * sizeof(T)));
+}
+
+}  // namespace hotaru
