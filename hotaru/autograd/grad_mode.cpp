@@ -8,9 +8,17 @@ thread_local bool inference = false;
 
 }  // namespace
 
-bool grad_enabled() { return enabled; }
-void set_grad_enabled(bool value) { enabled = value; }
-bool inference_mode() { return inference; }
-void set_inference_mode(bool value) { inference = value; }
+bool grad_enabled() {
+  return enabled;
+}
+void set_grad_enabled(bool value) {
+  enabled = value;
+}
+bool inference_mode() {
+  return inference;
+}
+void set_inference_mode(bool value) {
+  inference = value;
+}
 
 }  // namespace hotaru::autograd

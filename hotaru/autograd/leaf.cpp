@@ -49,8 +49,7 @@ AsStridedBackward::AsStridedBackward(const Tensor& base, const Tensor& view)
   add_edge(gradient_edge(base));
 }
 
-CopySlices::CopySlices(const Tensor& base, const Tensor& view,
-                       Ref<Node> writer)
+CopySlices::CopySlices(const Tensor& base, const Tensor& view, Ref<Node> writer)
     : Node("CopySlices"), view_(geometry(view)), writer_(std::move(writer)) {
   view_.offset -= base.storage_offset();
   add_edge(gradient_edge(base));

@@ -82,15 +82,16 @@ Tensor SavedTensor::unpack(Node* owner) const {
     const Ref<Node> maker = output_ ? Ref<Node>(owner) : grad_fn(tensor_);
     const Meta* m = meta(tensor_);
     const uint32_t index = output_ ? output_index_ : m ? m->output_index : 0;
-    fail("one of the variables needed for gradient computation has been "
-         "modified by an inplace operation: ",
-         describe(tensor_),
-         maker ? concat(", which is output ", index, " of ", maker->name(), ",")
-               : std::string(),
-         " is at version ", tensor_.version(), "; expected version ", version_,
-         " instead. Hint: enable anomaly detection to find the operation that "
-         "failed to compute its gradient, with "
-         "torch.autograd.set_detect_anomaly(True).");
+    fail(
+        "one of the variables needed for gradient computation has been "
+        "modified by an inplace operation: ",
+        describe(tensor_),
+        maker ? concat(", which is output ", index, " of ", maker->name(), ",")
+              : std::string(),
+        " is at version ", tensor_.version(), "; expected version ", version_,
+        " instead. Hint: enable anomaly detection to find the operation that "
+        "failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True).");
   }
   if (!output_) return tensor_;
   Tensor out = make_alias(tensor_);
@@ -98,6 +99,12 @@ Tensor SavedTensor::unpack(Node* owner) const {
   m.grad_fn = Ref<Node>(owner);
   m.output_index = output_index_;
   return out;
+}
+
+Meta::~Meta() {
+  if (retains_grad && grad_fn)
+    std::erase_if(grad_fn->retained,
+                  [this](const auto& kept) { return kept.second == this; });
 }
 
 Meta& ensure_meta(const Tensor& t) {

@@ -11,6 +11,7 @@ namespace hotaru::autograd {
 
 using Tensors = std::vector<Tensor>;
 class Node;
+struct Meta;
 
 /// Output `index` of a node's forward operation; where its gradient is due.
 struct Edge {
@@ -56,6 +57,9 @@ class Node : public RefCounted {
   void remove_hook(int64_t id);
   std::vector<std::pair<int64_t, PreHook>> pre_hooks;
   std::vector<std::pair<int64_t, PostHook>> post_hooks;
+  /// Tensors whose gradient is to be kept, by output; each takes itself out
+  /// when it goes.
+  std::vector<std::pair<uint32_t, Meta*>> retained;
   /// The Python object that stands for this node, not owned.
   void* python_object = nullptr;
 
@@ -90,6 +94,7 @@ class SavedTensor {
 
 /// What autograd keeps about a tensor.
 struct Meta : AutogradMeta {
+  ~Meta() override;
   Tensor grad;
   Ref<Node> grad_fn;
   uint32_t output_index = 0;
@@ -129,7 +134,9 @@ inline bool requires_grad(const Tensor& t) {
 /// The node that made the tensor, or null. Brings a view up to date whose
 /// base was written in place.
 Ref<Node> grad_fn(const Tensor& t);
-inline bool is_leaf(const Tensor& t) { return !grad_fn(t); }
+inline bool is_leaf(const Tensor& t) {
+  return !grad_fn(t);
+}
 /// Where the tensor's gradient is due; a null node when nowhere.
 Edge gradient_edge(const Tensor& t);
 /// Makes `t` output of the node.

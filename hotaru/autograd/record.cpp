@@ -76,20 +76,24 @@ void check_inplace(const Tensor& self) {
   HOTARU_CHECK(!view,
                "a view of a leaf Variable that requires grad is being used in "
                "an in-place operation.");
-  fail("a leaf Variable that requires grad is being used in an in-place "
-       "operation.");
+  fail(
+      "a leaf Variable that requires grad is being used in an in-place "
+      "operation.");
 }
 
-bool Backward::needs(size_t i) const { return bool(node_.edges()[i].node); }
+bool Backward::needs(size_t i) const {
+  return bool(node_.edges()[i].node);
+}
 
 Tensor Backward::saved(size_t i) const {
-  HOTARU_CHECK(!node_.released,
-               "Trying to backward through the graph a second time (or directly "
-               "access saved tensors after they have already been freed). Saved "
-               "intermediate values of the graph are freed when you call "
-               ".backward() or autograd.grad(). Specify retain_graph=True if "
-               "you need to backward through the graph a second time or if you "
-               "need to access saved tensors after calling backward.");
+  HOTARU_CHECK(
+      !node_.released,
+      "Trying to backward through the graph a second time (or directly "
+      "access saved tensors after they have already been freed). Saved "
+      "intermediate values of the graph are freed when you call "
+      ".backward() or autograd.grad(). Specify retain_graph=True if "
+      "you need to backward through the graph a second time or if you "
+      "need to access saved tensors after calling backward.");
   return node_.saved[i].unpack(&node_);
 }
 

@@ -45,7 +45,9 @@ struct Save {
   const Tensor* tensor;
   bool output;
 };
-inline Save saved_output(const Tensor& t) { return {t, true}; }
+inline Save saved_output(const Tensor& t) {
+  return {t, true};
+}
 
 /// Makes `outputs` results of a node called `name` with edges to `inputs`
 /// (undefined and integer ones count as not needed). Call it only if

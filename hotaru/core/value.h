@@ -35,23 +35,37 @@ struct InstanceObject;
 class Value {
  public:
   enum class Tag : uint8_t {
-    kNone, kInt, kDouble, kBool, kDevice,
+    kNone,
+    kInt,
+    kDouble,
+    kBool,
+    kDevice,
     // From here on the payload is a RefCounted object.
-    kTensor, kComplex, kString, kList, kTuple, kDict, kInstance,
+    kTensor,
+    kComplex,
+    kString,
+    kList,
+    kTuple,
+    kDict,
+    kInstance,
     /// Any other object (generator, future, storage, file): as_object().
     kObject,
   };
 
   Value() = default;
-  Value(const Value& other) : tag_(other.tag_), bits_(other.bits_) {
+  Value(const Value& other) : tag_(other.tag_) {
+    put(other.bits());
     if (counted()) object()->retain();
   }
-  Value(Value&& other) noexcept : tag_(other.tag_), bits_(other.bits_) {
+  Value(Value&& other) noexcept : tag_(other.tag_) {
+    put(other.bits());
     other.tag_ = Tag::kNone;
   }
   Value& operator=(Value other) noexcept {
+    const uint64_t mine = bits();
     std::swap(tag_, other.tag_);
-    std::swap(bits_, other.bits_);
+    put(other.bits());
+    other.put(mine);
     return *this;
   }
   ~Value() {
@@ -117,7 +131,7 @@ class Value {
   const Tensor& tensor_ref() const {
     expect(Tag::kTensor);
     static_assert(sizeof(Tensor) == sizeof(TensorImpl*));
-    return *reinterpret_cast<const Tensor*>(&bits_);
+    return *reinterpret_cast<const Tensor*>(bits_);
   }
   std::complex<double> as_complex() const;
   const std::string& as_string() const;
@@ -137,10 +151,11 @@ class Value {
   const char* type_name() const;
   /// Whether both are the same object, or equal simple values.
   bool is(const Value& other) const {
-    return tag_ == other.tag_ && (is_none() || bits_ == other.bits_);
+    return tag_ == other.tag_ && (is_none() || bits() == other.bits());
   }
 
  private:
+  uint64_t bits() const { return get<uint64_t>(); }
   bool counted() const { return tag_ >= Tag::kTensor; }
   RefCounted* object() const { return get<RefCounted*>(); }
   void expect(Tag tag) const {
@@ -157,17 +172,17 @@ class Value {
   template <class T>
   void put(T v) {
     static_assert(sizeof(T) == 8);
-    std::memcpy(&bits_, &v, 8);
+    std::memcpy(bits_, &v, 8);
   }
   template <class T>
   T get() const {
     T v;
-    std::memcpy(&v, &bits_, 8);
+    std::memcpy(&v, bits_, 8);
     return v;
   }
 
   Tag tag_ = Tag::kNone;
-  uint64_t bits_ = 0;
+  alignas(8) unsigned char bits_[8] = {};
 };
 
 static_assert(sizeof(Value) == 16);

@@ -25,6 +25,10 @@ void DeviceTable::missing(DeviceType type) const {
                             "' has no back end in this build of hotaru");
 }
 
+Generator& default_generator(DeviceType type) {
+  return DeviceTable::instance().backend(type).default_generator(0);
+}
+
 Device resolve(Device device) {
   const int count = DeviceTable::instance().backend(device.type).device_count();
   if (device.is_cpu()) return {DeviceType::kCPU, -1};
@@ -48,9 +52,9 @@ Tensor allocate(IntSpan sizes, IntSpan strides, DType dtype, Device device) {
   Allocator& allocator = DeviceTable::instance()
                              .backend(device.type)
                              .allocator(std::max<int>(device.index, 0));
-  return Tensor(make_ref<TensorImpl>(
-      make_ref<Storage>(allocator, size_t(nbytes), device), dtype, sizes,
-      strides, 0));
+  return Tensor(
+      make_ref<TensorImpl>(make_ref<Storage>(allocator, size_t(nbytes), device),
+                           dtype, sizes, strides, 0));
 }
 
 }  // namespace hotaru

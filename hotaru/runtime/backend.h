@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "hotaru/core/storage.h"
+#include "hotaru/runtime/generator.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru {
@@ -17,6 +18,7 @@ class Backend {
   virtual ~Backend() = default;
   virtual int device_count() const = 0;
   virtual Allocator& allocator(int device) = 0;
+  virtual Generator& default_generator(int device) = 0;
 };
 
 /// Back ends and kernels by device type; filled as libraries load.

@@ -8,13 +8,15 @@
 #include <span>
 #include <vector>
 
+#include "hotaru/core/device.h"
+#include "hotaru/core/ref.h"
 #include "hotaru/runtime/mt19937.h"
 
 namespace hotaru {
 
 /// Callers hold mutex() around draws and state changes that belong together;
 /// no method locks by itself.
-class Generator {
+class Generator : public RefCounted {
  public:
   static constexpr uint64_t kDefaultSeed = 67280421310721u;
   /// Bytes of a saved state.
@@ -68,5 +70,9 @@ class Generator {
   std::optional<float> next_normal_float_;
   std::mutex mutex_;
 };
+
+/// The generator that a device type's random operators draw from unless they
+/// are given another. Seeded with kDefaultSeed.
+Generator& default_generator(DeviceType type = DeviceType::kCPU);
 
 }  // namespace hotaru

@@ -51,7 +51,8 @@ class CpuAllocator final : public Allocator {
         return std::exchange(list.head, list.head->next);
       }
     }
-    void* data = size >= nbytes ? std::aligned_alloc(kAlignment, size) : nullptr;
+    void* data =
+        size >= nbytes ? std::aligned_alloc(kAlignment, size) : nullptr;
     HOTARU_CHECK(data, "DefaultCPUAllocator: not enough memory: you tried to ",
                  "allocate ", nbytes, " bytes.");
     return data;
@@ -76,9 +77,11 @@ class CpuBackend final : public Backend {
  public:
   int device_count() const override { return 1; }
   Allocator& allocator(int) override { return allocator_; }
+  Generator& default_generator(int) override { return *generator_; }
 
  private:
   CpuAllocator allocator_;
+  Ref<Generator> generator_ = make_ref<Generator>();
 };
 
 const bool registered = [] {

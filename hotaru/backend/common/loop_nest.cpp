@@ -1,0 +1,122 @@
+#include "hotaru/backend/common/loop_nest.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "hotaru/runtime/parallel.h"
+
+namespace hotaru {
+
+LoopNest::LoopNest(std::span<const Tensor* const> operands)
+    : operands_(int(operands.size())), numel_(operands[0]->numel()) {
+  bool flat = true;
+  for (int i = 0; i < operands_; ++i) {
+    const Tensor& t = *operands[size_t(i)];
+    data_[i] = static_cast<char*>(t.raw_data());
+    flat &= t.is_contiguous() && t.numel() == numel_;
+  }
+  if (!flat) {
+    build(operands);
+    return;
+  }
+  sizes_[0] = numel_;
+  for (int i = 0; i < operands_; ++i)
+    strides_[0][i] = int64_t(itemsize(operands[size_t(i)]->dtype()));
+}
+
+void LoopNest::build(std::span<const Tensor* const> operands) {
+  const IntSpan shape = operands[0]->sizes();
+  const int n = int(shape.size());
+  HOTARU_CHECK(n <= kMaxDims, "tensors of more than ", kMaxDims,
+               " dimensions are not supported here, got ", n);
+  std::array<std::array<int64_t, kMaxOperands>, kMaxDims> strides{};
+  for (int i = 0; i < operands_; ++i) {
+    const Tensor& t = *operands[size_t(i)];
+    const int64_t item = int64_t(itemsize(t.dtype()));
+    const int lead = n - int(t.dim());
+    for (int d = lead; d < n; ++d) {
+      const int64_t stride = t.strides()[size_t(d - lead)];
+      strides[d][i] = t.sizes()[size_t(d - lead)] == 1 ? 0 : stride * item;
+    }
+  }
+  // Smallest output stride innermost; ties go to the inputs in order.
+  std::array<int, kMaxDims> order;
+  std::iota(order.begin(), order.begin() + n, 0);
+  std::reverse(order.begin(), order.begin() + n);
+  const auto before = [&](int a, int b) {
+    for (int i = 0; i < operands_; ++i) {
+      const int64_t x = strides[a][i], y = strides[b][i];
+      if (x == 0 || y == 0 || x == y) continue;
+      return x < y;
+    }
+    return false;
+  };
+  // Insertion sort: the comparison is not a strict weak order when strides
+  // are 0, and n is small.
+  for (int i = 1; i < n; ++i)
+    for (int j = i; j > 0 && before(order[j], order[j - 1]); --j)
+      std::swap(order[j], order[j - 1]);
+
+  dims_ = 0;
+  for (int k = 0; k < n; ++k) {
+    const int d = order[k];
+    if (shape[size_t(d)] == 1) continue;
+    bool merge = dims_ > 0;
+    for (int i = 0; merge && i < operands_; ++i)
+      merge = strides[d][i] == strides_[dims_ - 1][i] * sizes_[dims_ - 1];
+    if (merge) {
+      sizes_[dims_ - 1] *= shape[size_t(d)];
+      continue;
+    }
+    sizes_[dims_] = shape[size_t(d)];
+    strides_[dims_++] = strides[d];
+  }
+  if (dims_ > 0) return;
+  dims_ = 1;
+  sizes_[0] = numel_;
+  for (int i = 0; i < operands_; ++i)
+    strides_[0][i] = int64_t(itemsize(operands[size_t(i)]->dtype()));
+}
+
+void LoopNest::run(int64_t grain, Inner inner, const void* context) const {
+  if (numel_ == 0) return;
+  if (numel_ <= grain) {
+    if (dims_ == 1)
+      return inner(context, data_.data(), strides_[0].data(), numel_);
+    return run_range(0, numel_, inner, context);
+  }
+  parallel_for(0, numel_, grain, [&](int64_t begin, int64_t end) {
+    run_range(begin, end, inner, context);
+  });
+}
+
+void LoopNest::run_range(int64_t begin, int64_t end, Inner inner,
+                         const void* context) const {
+  if (begin >= end) return;
+  std::array<int64_t, kMaxDims> index;
+  std::array<char*, kMaxOperands> pointers = data_;
+  int64_t rest = begin;
+  for (int d = 0; d < dims_; ++d) {
+    index[d] = rest % sizes_[d];
+    rest /= sizes_[d];
+    for (int i = 0; i < operands_; ++i)
+      pointers[i] += index[d] * strides_[d][i];
+  }
+  while (begin < end) {
+    const int64_t n = std::min(sizes_[0] - index[0], end - begin);
+    inner(context, pointers.data(), strides_[0].data(), n);
+    begin += n;
+    for (int i = 0; i < operands_; ++i)
+      pointers[i] -= index[0] * strides_[0][i];
+    index[0] = 0;
+    for (int d = 1; d < dims_; ++d) {
+      for (int i = 0; i < operands_; ++i) pointers[i] += strides_[d][i];
+      if (++index[d] < sizes_[d]) break;
+      for (int i = 0; i < operands_; ++i)
+        pointers[i] -= sizes_[d] * strides_[d][i];
+      index[d] = 0;
+    }
+  }
+}
+
+}  // namespace hotaru

@@ -1,0 +1,129 @@
+// Largest and smallest elements, with and without their positions.
+#include <limits>
+
+#include "hotaru/backend/common/line.h"
+#include "hotaru/backend/cpu/number.h"
+#include "hotaru/backend/cpu/reduce_loop.h"
+#include "hotaru/backend/cpu/reduce_simd.h"
+#include "hotaru/runtime/kernel.h"
+
+namespace hotaru::cpu {
+namespace {
+
+/// The value that loses against every other one.
+template <class T, bool kLargest>
+constexpr T losing() {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (kIsFloating<T>)
+    return kLargest ? T(-float(Limits::infinity())) : Limits::infinity();
+  else
+    return kLargest ? Limits::lowest() : Limits::max();
+}
+
+template <bool kLargest, class T>
+bool better(T a, T b) {
+  return kLargest ? a > b : a < b;
+}
+
+template <class T, bool kLargest>
+struct Extremum {
+  using Acc = T;
+  static constexpr T kIdentity = losing<T, kLargest>();
+  static T load(T x) { return x; }
+  static T combine(T a, T b) {
+    return better<kLargest>(a, b) || is_nan(a) ? a : b;
+  }
+  static T block(const T* x, int64_t n)
+    requires std::is_floating_point_v<T>
+  {
+    return kLargest ? max_block(x, n) : min_block(x, n);
+  }
+};
+
+template <bool kLargest>
+void extremum(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &in = call.tensor(1);
+  visit_dtype(RealAndBoolTypes{}, in.dtype(),
+              kLargest ? "max_values_cpu" : "min_values_cpu", [&]<class T>() {
+                reduce_into<Extremum<T, kLargest>, T, T>(
+                    out, in, [](T x) { return x; });
+              });
+}
+
+/// Position of the first extreme element of a line; of the first NaN if any.
+template <bool kLargest, class T>
+int64_t position(const T* x, int64_t n, int64_t stride) {
+  if constexpr (std::is_floating_point_v<T>) {
+    // Finding the value with vectors and then its place reads the line twice,
+    // which is still several times faster than one loop with branches.
+    if (stride == 1 && n >= reduce::kLanes) {
+      const T best = reduce::line<Extremum<T, kLargest>>(x, n, 1);
+      int64_t i = 0;
+      if (best == best)
+        while (x[i] != best) ++i;
+      else
+        while (x[i] == x[i]) ++i;
+      return i;
+    }
+  }
+  int64_t best = 0;
+  for (int64_t i = 1; i < n && !is_nan(x[best * stride]); ++i) {
+    const T candidate = x[i * stride];
+    if (better<kLargest>(candidate, x[best * stride]) || is_nan(candidate))
+      best = i;
+  }
+  return best;
+}
+
+/// Operands: values, indices, input. The results have size 1 in the dimension.
+template <bool kLargest>
+void with_index(const KernelCall& call) {
+  const Tensor &values = call.tensor(0), &indices = call.tensor(1),
+               &in = call.tensor(2);
+  const int64_t dim = call.attributes<LineAttributes>().dim;
+  const int64_t n = line_size(in, dim), stride = line_stride(in, dim);
+  visit_dtype(RealAndBoolTypes{}, in.dtype(), kLargest ? "max" : "min",
+              [&]<class T>() {
+                const T* x = in.data<T>();
+                T* value = values.data<T>();
+                int64_t* index = indices.data<int64_t>();
+                for_lines(
+                    dim, n,
+                    [&](const auto& at) {
+                      const T* line = x + at[2];
+                      const int64_t i = position<kLargest>(line, n, stride);
+                      value[at[0]] = line[i * stride];
+                      index[at[1]] = i;
+                    },
+                    values, indices, in);
+              });
+}
+
+/// Operands: indices, input.
+template <bool kLargest>
+void index_only(const KernelCall& call) {
+  const Tensor &indices = call.tensor(0), &in = call.tensor(1);
+  const int64_t dim = call.attributes<LineAttributes>().dim;
+  const int64_t n = line_size(in, dim), stride = line_stride(in, dim);
+  visit_dtype(RealAndBoolTypes{}, in.dtype(),
+              kLargest ? "argmax_cpu" : "argmin_cpu", [&]<class T>() {
+                const T* x = in.data<T>();
+                int64_t* index = indices.data<int64_t>();
+                for_lines(
+                    dim, n,
+                    [&](const auto& at) {
+                      index[at[0]] = position<kLargest>(x + at[1], n, stride);
+                    },
+                    indices, in);
+              });
+}
+
+HOTARU_KERNEL(kCPU, "amax", extremum<true>);
+HOTARU_KERNEL(kCPU, "amin", extremum<false>);
+HOTARU_KERNEL(kCPU, "max_dim", with_index<true>);
+HOTARU_KERNEL(kCPU, "min_dim", with_index<false>);
+HOTARU_KERNEL(kCPU, "argmax", index_only<true>);
+HOTARU_KERNEL(kCPU, "argmin", index_only<false>);
+
+}  // namespace
+}  // namespace hotaru::cpu

@@ -1,0 +1,157 @@
+// Sums, products and truth over dimensions.
+#include "hotaru/backend/common/reduce.h"
+
+#include <cmath>
+
+#include "hotaru/backend/cpu/reduce_loop.h"
+#include "hotaru/backend/cpu/reduce_simd.h"
+#include "hotaru/runtime/kernel.h"
+
+namespace hotaru::cpu {
+namespace {
+
+/// What sums of T accumulate in: integers wrap around in 64 bits.
+template <class T>
+struct Accumulator {
+  using type = uint64_t;
+};
+template <class T>
+  requires(kIsFloating<T> || kIsComplex<T>)
+struct Accumulator<T> {
+  using type = OpMath<T>;
+};
+template <class T>
+using AccOf = typename Accumulator<T>::type;
+
+template <class T>
+struct Sum {
+  using Acc = AccOf<T>;
+  static constexpr Acc kIdentity{};
+  static Acc load(T x) { return Acc(x); }
+  static Acc combine(Acc a, Acc b) { return a + b; }
+  static Acc block(const T* x, int64_t n)
+    requires std::is_floating_point_v<T>
+  {
+    return sum_block(x, n);
+  }
+  static Acc block(const T* x, int64_t n)
+    requires kIsReduced<T>
+  {
+    alignas(64) float wide[reduce::kBlock];
+    for (int64_t i = 0; i < n; ++i) wide[i] = float(x[i]);
+    return sum_block(wide, n);
+  }
+  static void rows(Acc* acc, const T* x, int64_t count, int64_t stride,
+                   int64_t width)
+    requires std::is_floating_point_v<T>
+  {
+    add_rows(acc, x, count, stride, width);
+  }
+};
+
+template <class T>
+struct NanSum {
+  using Acc = AccOf<T>;
+  static constexpr Acc kIdentity{};
+  static Acc load(T x) {
+    const Acc v(x);
+    return v == v ? v : Acc(0);
+  }
+  static Acc combine(Acc a, Acc b) { return a + b; }
+};
+
+template <class T>
+struct Product {
+  using Acc = AccOf<T>;
+  static constexpr Acc kIdentity = Acc(1);
+  static Acc load(T x) { return Acc(x); }
+  static Acc combine(Acc a, Acc b) { return a * b; }
+};
+
+template <class T>
+struct CountNonzero {
+  using Acc = int64_t;
+  static constexpr Acc kIdentity = 0;
+  static Acc load(T x) { return x != T(0); }
+  static Acc combine(Acc a, Acc b) { return a + b; }
+};
+
+template <class T>
+struct Any {
+  using Acc = bool;
+  static constexpr Acc kIdentity = false;
+  static Acc load(T x) { return x != T(0); }
+  static Acc combine(Acc a, Acc b) { return a | b; }
+};
+
+template <class T>
+struct All : Any<T> {
+  static constexpr bool kIdentity = true;
+  static bool combine(bool a, bool b) { return a & b; }
+};
+
+/// Runs R<T> for the input's dtype T. The result has the input's dtype, or is
+/// int64 for integers.
+template <template <class> class R, class Finish>
+void accumulate(const KernelCall& call, const char* name,
+                const Finish& finish) {
+  const Tensor &out = call.tensor(0), &in = call.tensor(1);
+  visit_dtype(AllTypes{}, in.dtype(), name, [&]<class T>() {
+    using Acc = AccOf<T>;
+    if constexpr (std::is_integral_v<T>) {
+      if (out.dtype() == DType::kInt64)
+        return reduce_into<R<T>, T, int64_t>(out, in,
+                                             [](Acc a) { return int64_t(a); });
+    }
+    reduce_into<R<T>, T, T>(out, in,
+                            [&](Acc a) { return static_cast<T>(finish(a)); });
+  });
+}
+
+void sum(const KernelCall& call) {
+  const auto& attributes = call.attributes<SumAttributes>();
+  const Tensor &out = call.tensor(0), &in = call.tensor(1);
+  const auto count =
+      double(in.numel()) / double(std::max<int64_t>(1, out.numel()));
+  const auto finish = [&]<class A>(A a) {
+    if constexpr (kIsComplex<A>)
+      return attributes.mean ? a / typename A::value_type(count) : a;
+    else
+      return attributes.mean ? A(a / A(count)) : a;
+  };
+  if (attributes.skip_nan)
+    accumulate<NanSum>(call, "sum_cpu", finish);
+  else
+    accumulate<Sum>(call, "sum_cpu", finish);
+}
+
+void prod(const KernelCall& call) {
+  accumulate<Product>(call, "prod_cpu", [](auto a) { return a; });
+}
+
+void count_nonzero(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &in = call.tensor(1);
+  visit_dtype(AllTypes{}, in.dtype(), "count_nonzero", [&]<class T>() {
+    reduce_into<CountNonzero<T>, T, int64_t>(out, in,
+                                             [](int64_t n) { return n; });
+  });
+}
+
+/// The result is bool, or uint8 for uint8.
+template <template <class> class R>
+void truth(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &in = call.tensor(1);
+  visit_dtype(AllTypes{}, in.dtype(), "any_all", [&]<class T>() {
+    reduce_into<R<T>, T, uint8_t>(out, in,
+                                  [](bool a) { return uint8_t(a); });
+  });
+}
+
+HOTARU_KERNEL(kCPU, "sum", sum);
+HOTARU_KERNEL(kCPU, "prod", prod);
+HOTARU_KERNEL(kCPU, "count_nonzero", count_nonzero);
+HOTARU_KERNEL(kCPU, "any", truth<Any>);
+HOTARU_KERNEL(kCPU, "all", truth<All>);
+
+}  // namespace
+}  // namespace hotaru::cpu

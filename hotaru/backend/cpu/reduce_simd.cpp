@@ -1,0 +1,173 @@
+#include "hotaru/backend/cpu/reduce_simd.h"
+
+#include <cmath>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/reduce_simd.cpp"
+#include "hotaru/backend/cpu/simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+struct Sum {
+  template <class T>
+  static constexpr T kIdentity = T(0);
+  template <class V>
+  static HWY_ATTR V load(V x) {
+    return x;
+  }
+  template <class V>
+  static HWY_ATTR V combine(V a, V b) {
+    return hn::Add(a, b);
+  }
+  template <class T>
+  static T scalar(T a, T x) {
+    return a + x;
+  }
+};
+
+struct SumSquares : Sum {
+  template <class V>
+  static HWY_ATTR V load(V x) {
+    return hn::Mul(x, x);
+  }
+};
+
+struct Max {
+  template <class T>
+  static constexpr T kIdentity = -std::numeric_limits<T>::infinity();
+  template <class V>
+  static HWY_ATTR V load(V x) {
+    return x;
+  }
+  template <class V>
+  static HWY_ATTR V combine(V a, V b) {
+    const V larger = hn::IfThenElse(hn::Gt(a, b), a, b);
+    return hn::IfThenElse(hn::IsNaN(a), a, larger);
+  }
+  template <class T>
+  static T scalar(T a, T x) {
+    return a > x || std::isnan(a) ? a : x;
+  }
+};
+
+struct Min : Max {
+  template <class T>
+  static constexpr T kIdentity = std::numeric_limits<T>::infinity();
+  template <class V>
+  static HWY_ATTR V combine(V a, V b) {
+    const V smaller = hn::IfThenElse(hn::Lt(a, b), a, b);
+    return hn::IfThenElse(hn::IsNaN(a), a, smaller);
+  }
+  template <class T>
+  static T scalar(T a, T x) {
+    return a < x || std::isnan(a) ? a : x;
+  }
+};
+
+template <class Op, class T>
+HWY_ATTR T reduce_block(const T* x, int64_t n) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  auto a = hn::Set(d, Op::template kIdentity<T>);
+  auto b = a, c = a, e = a;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    a = Op::combine(a, Op::load(hn::LoadU(d, x + i)));
+    b = Op::combine(b, Op::load(hn::LoadU(d, x + i + lanes)));
+    c = Op::combine(c, Op::load(hn::LoadU(d, x + i + 2 * lanes)));
+    e = Op::combine(e, Op::load(hn::LoadU(d, x + i + 3 * lanes)));
+  }
+  for (; i + lanes <= n; i += lanes)
+    a = Op::combine(a, Op::load(hn::LoadU(d, x + i)));
+  if (i < n) {
+    // The last few stand in a vector padded with the identity.
+    HWY_ALIGN T rest[HWY_MAX_BYTES / sizeof(T)];
+    hn::Store(hn::Set(d, Op::template kIdentity<T>), d, rest);
+    for (int64_t j = i; j < n; ++j) rest[j - i] = x[j];
+    const auto tail = hn::Load(d, rest);
+    b = Op::combine(b, Op::load(tail));
+  }
+  HWY_ALIGN T all[HWY_MAX_BYTES / sizeof(T)];
+  hn::Store(Op::combine(Op::combine(a, b), Op::combine(c, e)), d, all);
+  for (int64_t width = lanes; width > 1; width /= 2)
+    for (int64_t j = 0; j < width / 2; ++j)
+      all[j] = Op::scalar(all[j], all[j + width / 2]);
+  return all[0];
+}
+
+template <class T>
+HWY_ATTR void add_rows(T* acc, const T* rows, int64_t count, int64_t stride,
+                       int64_t width) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  int64_t j = 0;
+  for (; j + 2 * lanes <= width; j += 2 * lanes) {
+    auto a = hn::LoadU(d, acc + j);
+    auto b = hn::LoadU(d, acc + j + lanes);
+    for (int64_t i = 0; i < count; ++i) {
+      a = hn::Add(a, hn::LoadU(d, rows + i * stride + j));
+      b = hn::Add(b, hn::LoadU(d, rows + i * stride + j + lanes));
+    }
+    hn::StoreU(a, d, acc + j);
+    hn::StoreU(b, d, acc + j + lanes);
+  }
+  for (; j < width; ++j)
+    for (int64_t i = 0; i < count; ++i) acc[j] += rows[i * stride + j];
+}
+
+#define HOTARU_BLOCK(name, op) \
+  HWY_ATTR float name##_float(const float* x, int64_t n) { \
+    return reduce_block<op>(x, n); \
+  } \
+  HWY_ATTR double name##_double(const double* x, int64_t n) { \
+    return reduce_block<op>(x, n); \
+  }
+HOTARU_BLOCK(sum_block, Sum)
+HOTARU_BLOCK(sum_squares_block, SumSquares)
+HOTARU_BLOCK(max_block, Max)
+HOTARU_BLOCK(min_block, Min)
+#undef HOTARU_BLOCK
+
+HWY_ATTR void add_rows_float(float* acc, const float* rows, int64_t count,
+                             int64_t stride, int64_t width) {
+  add_rows(acc, rows, count, stride, width);
+}
+HWY_ATTR void add_rows_double(double* acc, const double* rows, int64_t count,
+                              int64_t stride, int64_t width) {
+  add_rows(acc, rows, count, stride, width);
+}
+
+}  // namespace hotaru::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hotaru::cpu {
+
+#define HOTARU_BLOCK(name, type) \
+  HWY_EXPORT(name##_##type); \
+  type name(const type* x, int64_t n) { \
+    return HWY_DYNAMIC_DISPATCH(name##_##type)(x, n); \
+  }
+#define HOTARU_ROWS(type) \
+  HWY_EXPORT(add_rows_##type); \
+  void add_rows(type* acc, const type* rows, int64_t count, int64_t stride, \
+                int64_t width) { \
+    HWY_DYNAMIC_DISPATCH(add_rows_##type)(acc, rows, count, stride, width); \
+  }
+#define HOTARU_BLOCKS(type) \
+  HOTARU_BLOCK(sum_block, type) \
+  HOTARU_BLOCK(sum_squares_block, type) \
+  HOTARU_BLOCK(max_block, type) \
+  HOTARU_BLOCK(min_block, type) \
+  HOTARU_ROWS(type)
+HOTARU_BLOCKS(float)
+HOTARU_BLOCKS(double)
+#undef HOTARU_BLOCKS
+#undef HOTARU_ROWS
+#undef HOTARU_BLOCK
+
+}  // namespace hotaru::cpu
+#endif

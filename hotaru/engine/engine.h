@@ -1,0 +1,36 @@
+// The backward pass.
+#pragma once
+
+#include "hotaru/autograd/node.h"
+
+namespace hotaru::autograd {
+
+struct BackwardOptions {
+  /// Keep what was saved, so that the pass can run again.
+  bool retain_graph = false;
+  /// Record the pass itself, for higher derivatives.
+  bool create_graph = false;
+};
+
+/// Adds the gradients of `outputs` to `grad` of the leaves they depend on, or
+/// only of `inputs` if there are any. `grads` are the gradients of the
+/// outputs; an undefined one means 1 for a scalar. Runs in the calling thread.
+/// Throws PyTorch's texts.
+void backward(const Tensors& outputs, const Tensors& grads,
+              const Tensors& inputs = {}, BackwardOptions options = {});
+
+/// The gradients of `outputs` with respect to `inputs`; nothing is
+/// accumulated. Undefined for an input that no output depends on, which is an
+/// error unless `allow_unused`.
+Tensors grad(const Tensors& outputs, const Tensors& inputs,
+             const Tensors& grads, BackwardOptions options = {},
+             bool allow_unused = false);
+
+/// Calls the hook with each gradient of the tensor; it may return another.
+/// Returns an id for remove_hook.
+int64_t register_hook(const Tensor& t, Meta::Hook hook);
+void remove_hook(const Tensor& t, int64_t id);
+/// Makes backward() store the gradient of a tensor that is no leaf.
+void retain_grad(const Tensor& t);
+
+}  // namespace hotaru::autograd

@@ -1,0 +1,200 @@
+// Elementwise operators of one operand: a table.
+#include <cmath>
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/copy.h"
+#include "hotaru/ops/elementwise.h"
+#include "hotaru/ops/factory.h"
+#include "hotaru/ops/pointwise.h"
+#include "hotaru/ops/pointwise_grad.h"
+#include "hotaru/ops/registry.h"
+
+namespace hotaru {
+namespace {
+
+using autograd::needs_grad;
+using elementwise::Compute;
+using elementwise::Result;
+using elementwise::Spec;
+using elementwise::unary;
+using elementwise::unary_into;
+
+}  // namespace
+
+/// The function, the in-place function and their registrations.
+#define HOTARU_UNARY(name, compute, result, gradient) \
+  namespace { \
+  const Spec name##_spec{kernel(#name), Compute::compute, Result::result}; \
+  constexpr grads::UnaryGrad name##_grad = gradient; \
+  Tensor name##_in_place(const Tensor& self) { \
+    unary_into(name##_spec, self, self); \
+    if (name##_grad && needs_grad(self)) name##_grad(self, self); \
+    self.bump_version(); \
+    return self; \
+  } \
+  } \
+  Tensor name(const Tensor& self) { \
+    Tensor out = unary(name##_spec, self); \
+    if (name##_grad && needs_grad(self)) name##_grad(out, self); \
+    return out; \
+  } \
+  HOTARU_OP( \
+      #name "(Tensor self) -> Tensor", \
+      +[](const Tensor& self) { return name(self); }); \
+  HOTARU_OP(#name "_(Tensor(a!) self) -> Tensor(a!)", name##_in_place);
+
+HOTARU_UNARY(abs, kSame, kReal, grads::abs)
+HOTARU_UNARY(sqrt, kFloating, kSame, grads::sqrt)
+HOTARU_UNARY(rsqrt, kFloating, kSame, grads::rsqrt)
+HOTARU_UNARY(reciprocal, kFloating, kSame, grads::reciprocal)
+HOTARU_UNARY(exp, kFloating, kSame, grads::exp)
+HOTARU_UNARY(exp2, kFloating, kSame, grads::exp2)
+HOTARU_UNARY(expm1, kFloating, kSame, grads::expm1)
+HOTARU_UNARY(log, kFloating, kSame, grads::log)
+HOTARU_UNARY(log2, kFloating, kSame, grads::log2)
+HOTARU_UNARY(log10, kFloating, kSame, grads::log10)
+HOTARU_UNARY(log1p, kFloating, kSame, grads::log1p)
+HOTARU_UNARY(sin, kFloating, kSame, grads::sin)
+HOTARU_UNARY(cos, kFloating, kSame, grads::cos)
+HOTARU_UNARY(tan, kFloating, kSame, grads::tan)
+HOTARU_UNARY(asin, kFloating, kSame, grads::asin)
+HOTARU_UNARY(acos, kFloating, kSame, grads::acos)
+HOTARU_UNARY(atan, kFloating, kSame, grads::atan)
+HOTARU_UNARY(sinh, kFloating, kSame, grads::sinh)
+HOTARU_UNARY(cosh, kFloating, kSame, grads::cosh)
+HOTARU_UNARY(tanh, kFloating, kSame, grads::tanh)
+HOTARU_UNARY(asinh, kFloating, kSame, grads::asinh)
+HOTARU_UNARY(acosh, kFloating, kSame, grads::acosh)
+HOTARU_UNARY(atanh, kFloating, kSame, grads::atanh)
+HOTARU_UNARY(erf, kFloating, kSame, grads::erf)
+HOTARU_UNARY(erfc, kFloating, kSame, grads::erfc)
+HOTARU_UNARY(lgamma, kFloating, kSame, nullptr)
+HOTARU_UNARY(sigmoid, kFloating, kSame, grads::sigmoid)
+HOTARU_UNARY(relu, kSame, kSame, grads::relu)
+HOTARU_UNARY(logical_not, kSame, kBool, nullptr)
+HOTARU_UNARY(bitwise_not, kSame, kSame, nullptr)
+HOTARU_UNARY(isnan, kSame, kBool, nullptr)
+HOTARU_UNARY(isinf, kSame, kBool, nullptr)
+HOTARU_UNARY(angle, kFloating, kReal, nullptr)
+HOTARU_UNARY(frac, kSame, kSame, grads::frac)
+
+namespace {
+
+/// Piecewise constant functions: integers stay as they are, gradients are 0.
+
+Tensor step(const Spec& spec, const char* node, const Tensor& self) {
+  const bool whole = is_integral(self.dtype());
+  Tensor out = whole ? clone(self) : unary(spec, self);
+  if (needs_grad(self)) grads::zero(node, out, self);
+  return out;
+}
+
+Tensor step_in_place(const Spec& spec, const char* node, const Tensor& self) {
+  if (!is_integral(self.dtype())) unary_into(spec, self, self);
+  if (needs_grad(self)) grads::zero(node, self, self);
+  self.bump_version();
+  return self;
+}
+
+}  // namespace
+
+#define HOTARU_STEP(name, node) \
+  namespace { \
+  const Spec name##_spec{kernel(#name)}; \
+  } \
+  Tensor name(const Tensor& self) { \
+    return step(name##_spec, node, self); \
+  } \
+  HOTARU_OP( \
+      #name "(Tensor self) -> Tensor", \
+      +[](const Tensor& self) { return name(self); }); \
+  HOTARU_OP( \
+      #name "_(Tensor(a!) self) -> Tensor(a!)", +[](const Tensor& self) { \
+        return step_in_place(name##_spec, node, self); \
+      });
+
+HOTARU_STEP(floor, "FloorBackward0")
+HOTARU_STEP(ceil, "CeilBackward0")
+HOTARU_STEP(round, "RoundBackward0")
+HOTARU_STEP(trunc, "TruncBackward0")
+
+namespace {
+
+const Spec kNeg{kernel("neg")}, kSign{kernel("sign")}, kConj{kernel("conj")};
+
+void check_neg(const Tensor& self) {
+  HOTARU_CHECK(self.dtype() != DType::kBool,
+               "Negation, the `-` operator, on a bool tensor is not supported. "
+               "If you are trying to invert a mask, use the `~` or "
+               "`logical_not()` operator instead.");
+}
+
+}  // namespace
+
+Tensor neg(const Tensor& self) {
+  check_neg(self);
+  Tensor out = unary(kNeg, self);
+  if (needs_grad(self)) grads::neg(out, self);
+  return out;
+}
+
+Tensor sign(const Tensor& self) {
+  if (self.dtype() == DType::kBool) return clone(self);
+  Tensor out = unary(kSign, self);
+  if (needs_grad(self)) grads::zero("SignBackward0", out, self);
+  return out;
+}
+
+Tensor conj(const Tensor& self) {
+  if (!self.is_complex()) return self;
+  Tensor out = unary(kConj, self);
+  if (needs_grad(self)) grads::conj(out, self);
+  return out;
+}
+
+Tensor square(const Tensor& self) {
+  return pow(self, Scalar(2));
+}
+
+Tensor isfinite(const Tensor& self) {
+  return logical_not(logical_or(isnan(self), isinf(self)));
+}
+
+namespace {
+
+HOTARU_OP("neg(Tensor self) -> Tensor", neg);
+HOTARU_OP(
+    "neg_(Tensor(a!) self) -> Tensor(a!)", +[](const Tensor& self) {
+      check_neg(self);
+      unary_into(kNeg, self, self);
+      if (needs_grad(self)) grads::neg(self, self);
+      self.bump_version();
+      return self;
+    });
+HOTARU_OP("sign(Tensor self) -> Tensor", sign);
+HOTARU_OP("sgn(Tensor self) -> Tensor", sign);
+HOTARU_OP("conj(Tensor(a) self) -> Tensor(a)", conj);
+HOTARU_OP("conj_physical(Tensor self) -> Tensor", conj);
+HOTARU_OP(
+    "resolve_conj(Tensor(a) self) -> Tensor(a)",
+    +[](const Tensor& self) { return self; });
+HOTARU_OP(
+    "resolve_neg(Tensor(a) self) -> Tensor(a)",
+    +[](const Tensor& self) { return self; });
+HOTARU_OP("square(Tensor self) -> Tensor", square);
+HOTARU_OP("isfinite(Tensor self) -> Tensor", isfinite);
+HOTARU_OP(
+    "positive(Tensor(a) self) -> Tensor(a)",
+    +[](const Tensor& self) { return self; });
+HOTARU_OP("absolute(Tensor self) -> Tensor", abs);
+HOTARU_OP("negative(Tensor self) -> Tensor", neg);
+HOTARU_OP(
+    "round.decimals(Tensor self, *, int decimals) -> Tensor",
+    +[](const Tensor& self, int64_t decimals) {
+      const double scale = std::pow(10.0, double(std::abs(decimals)));
+      return decimals < 0 ? mul(round(div(self, scale)), scale)
+                          : div(round(mul(self, scale)), scale);
+    });
+
+}  // namespace
+}  // namespace hotaru

@@ -1,0 +1,16 @@
+// Gradients of sums, products and means. Each records a node for `out`, the
+// reduction of self over `dims` (empty: the overload without dim).
+#pragma once
+
+#include "hotaru/core/tensor.h"
+
+namespace hotaru::grad {
+
+void sum(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim);
+void nansum(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim);
+void mean(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim);
+void prod(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim);
+void logsumexp(const Tensor& out, const Tensor& self, IntSpan dims,
+               bool keepdim);
+
+}  // namespace hotaru::grad

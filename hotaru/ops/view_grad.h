@@ -1,0 +1,31 @@
+// Gradients of views: the same view of the gradient, or its scatter into a
+// zero tensor of the input's shape.
+#pragma once
+
+#include "hotaru/core/tensor.h"
+
+namespace hotaru {
+
+/// For views that keep every element in order: reshapes the gradient back.
+void view_grad(const char* name, const Tensor& out, const Tensor& self);
+void permute_grad(const Tensor& out, const Tensor& self, const Dims& order);
+void transpose_grad(const Tensor& out, const Tensor& self, int64_t dim0,
+                    int64_t dim1);
+void t_grad(const Tensor& out, const Tensor& self);
+void expand_grad(const Tensor& out, const Tensor& self);
+void select_grad(const Tensor& out, const Tensor& self, int64_t dim,
+                 int64_t index);
+void slice_grad(const Tensor& out, const Tensor& self, int64_t dim,
+                int64_t start, int64_t end, int64_t step);
+void diagonal_grad(const Tensor& out, const Tensor& self, int64_t offset,
+                   int64_t dim1, int64_t dim2);
+/// For any view; elements that are seen more than once add up.
+void as_strided_grad(const Tensor& out, const Tensor& self,
+                     const char* name = "AsStridedBackward0");
+
+/// The gradient of a strided view of a dense memory of `extent` elements, as
+/// that memory's gradient. Offsets count from the memory's first element.
+Tensor scatter_strided(const Tensor& grad, int64_t extent, IntSpan strides,
+                       int64_t offset);
+
+}  // namespace hotaru
