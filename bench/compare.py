@@ -128,18 +128,25 @@ def summary(task: str, rounds: dict) -> dict:
 
 
 def peak_gflops(threads: int) -> float | None:
-    """The machine's FMA peak as bench/cpp measures it, None if not built."""
+    """The machine's FMA peak as gemm_bench measures it; None if not built.
+
+    It prints each product's rate and the share of the peak that this is.
+    """
     program = ROOT / "build/bench/cpp/gemm_bench"
     if not program.exists():
         return None
     done = subprocess.run(
-        [program, "--peak", "--threads", str(threads), "--json"],
+        [
+            program,
+            "--benchmark_filter=square<float>/256/1/0/",
+            "--benchmark_format=json",
+        ],
+        check=True,
         capture_output=True,
         text=True,
     )
-    return (
-        json.loads(done.stdout)["peak_gflops"] if done.returncode == 0 else None
-    )
+    product = json.loads(done.stdout)["benchmarks"][0]
+    return threads * product["GFLOP/s"] / (product["peak%"] / 100)
 
 
 def show_time(seconds: float) -> str:
