@@ -1,0 +1,110 @@
+// matmul for any number of dimensions, and what is made of it.
+#include "hotaru/ops/copy.h"
+#include "hotaru/ops/matmul.h"
+#include "hotaru/ops/pointwise.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/view.h"
+
+namespace hotaru {
+namespace {
+
+// Leading dimensions without the last `n`.
+IntSpan leading(const Tensor& t, size_t n) {
+  return t.sizes().first(t.sizes().size() - n);
+}
+
+int64_t product(IntSpan sizes) {
+  return numel_of(sizes);
+}
+
+// [..., m, k] @ [k] or [k, n]: one product over all leading rows.
+Tensor fold(const Tensor& self, const Tensor& other) {
+  Dims size(leading(self, 1));
+  const Tensor rows = reshape(self, Dims{product(size), self.size(-1)});
+  if (other.dim() == 1) return view(mv(rows, other), size);
+  size.push_back(other.size(1));
+  return view(mm(rows, other), size);
+}
+
+Tensor broadcast_batches(const Tensor& self, const Tensor& other) {
+  const Dims batch = broadcast_shapes(leading(self, 2), leading(other, 2));
+  const int64_t count = product(batch);
+  const auto batches = [&](const Tensor& t) {
+    Dims full(batch);
+    full.push_back(t.size(-2));
+    full.push_back(t.size(-1));
+    const Tensor expanded = same(full, t.sizes()) ? t : expand(t, full);
+    return reshape(expanded, Dims{count, t.size(-2), t.size(-1)});
+  };
+  const Tensor out = bmm(batches(self), batches(other));
+  if (batch.size() == 1) return out;
+  Dims size(batch);
+  size.push_back(self.size(-2));
+  size.push_back(other.size(-1));
+  return view(out, size);
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& self, const Tensor& other) {
+  const int64_t a = self.dim(), b = other.dim();
+  HOTARU_CHECK(a > 0 && b > 0,
+               "both arguments to matmul need to be at least 1D, but they are ",
+               a, "D and ", b, "D");
+  if (a == 1 && b == 1) return dot(self, other);
+  if (a == 2 && b == 1) return mv(self, other);
+  if (a == 1 && b == 2) return squeeze(mm(unsqueeze(self, 0), other), 0);
+  if (a == 2 && b == 2) return mm(self, other);
+  if (b <= 2) return fold(self, other);
+  if (a == 1) return squeeze(broadcast_batches(unsqueeze(self, 0), other), -2);
+  return broadcast_batches(self, other);
+}
+
+Tensor bilinear(const Tensor& input1, const Tensor& input2,
+                const Tensor& weight, const Tensor& bias) {
+  HOTARU_CHECK(weight.dim() == 3,
+               "bilinear(): weight must be 3-dimensional, got ", weight.dim());
+  HOTARU_CHECK(same(leading(input1, 1), leading(input2, 1)),
+               "bilinear(): input batch dimensions do not match: got ",
+               shape_text(input1.sizes()), " and ", shape_text(input2.sizes()));
+  const int64_t o = weight.size(0), i = weight.size(1), j = weight.size(2);
+  HOTARU_CHECK(input1.size(-1) == i,
+               "bilinear(): input1 size does not match weight size: got ",
+               input1.size(-1), " but expected ", i);
+  HOTARU_CHECK(input2.size(-1) == j,
+               "bilinear(): input2 size does not match weight size: got ",
+               input2.size(-1), " but expected ", j);
+  HOTARU_CHECK(!bias.defined() || (bias.dim() == 1 && bias.size(0) == o),
+               "bilinear(): bias size does not match weight size: got ",
+               bias.defined() ? bias.numel() : 0, " but expected ", o);
+  Dims size(leading(input1, 1));
+  const Tensor x = reshape(input1, Dims{product(size), i});
+  const Tensor y = reshape(input2, Dims{product(size), j, 1});
+  const Tensor w = reshape(permute(weight, Dims{1, 0, 2}), Dims{i, o * j});
+  const Tensor left = view(mm(x, w), Dims{x.size(0), o, j});
+  size.push_back(o);
+  const Tensor out = reshape(bmm(left, y), size);
+  return bias.defined() ? add(out, bias) : out;
+}
+
+namespace {
+
+Tensor inner(const Tensor& self, const Tensor& other) {
+  if (self.dim() == 0 || other.dim() == 0) return mul(self, other);
+  HOTARU_CHECK(self.size(-1) == other.size(-1),
+               "inner() the last dimension must match on both input tensors "
+               "but got shapes ",
+               shape_text(self.sizes()), " and ", shape_text(other.sizes()));
+  return tensordot(self, other, Dims{-1}, Dims{-1});
+}
+
+}  // namespace
+
+HOTARU_OP("matmul(Tensor self, Tensor other) -> Tensor", matmul);
+HOTARU_OP("inner(Tensor self, Tensor other) -> Tensor", inner);
+HOTARU_OP(
+    "bilinear(Tensor input1, Tensor input2, Tensor weight, "
+    "Tensor? bias=None) -> Tensor",
+    bilinear);
+
+}  // namespace hotaru
