@@ -19,4 +19,12 @@ struct ConvAttributes {
   int64_t groups = 1;
 };
 
+/// Two spatial dimensions. Operands of "im2col": write columns
+/// [N, C kh kw, L], read x [N, C, H, W]; of its transpose "col2im", which adds
+/// up: write x, read columns. L is the number of output positions.
+struct UnfoldAttributes {
+  Dims kernel, output;
+  ConvAttributes window;
+};
+
 }  // namespace hotaru

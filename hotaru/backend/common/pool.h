@@ -1,0 +1,26 @@
+// What the kernels of maximum pooling are told besides their operands.
+#pragma once
+
+#include "hotaru/core/shape.h"
+
+namespace hotaru {
+
+/// Operands of "max_pool": write out, write indices (int64, or undefined),
+/// read x, all row-major; the last `dims` dimensions are spatial. The index of
+/// a maximum is its position in its plane; the first of equals, except that
+/// NaN beats everything and the last NaN wins.
+struct MaxPoolAttributes {
+  int64_t dims = 2;
+  Dims kernel, stride, padding, dilation;
+  /// Windows are [floor(o in / out), ceil((o + 1) in / out)) instead.
+  bool adaptive = false;
+};
+
+/// Operands of "plane_gather": write out, read x, read index; of its transpose
+/// "plane_scatter", which adds up: write x, read out, read index. The last
+/// `dims` dimensions of each make up a plane; out has index's shape.
+struct PlaneAttributes {
+  int64_t dims = 2;
+};
+
+}  // namespace hotaru

@@ -1,0 +1,255 @@
+#include "hotaru/backend/common/resample.h"
+
+#include <cmath>
+#include <vector>
+
+#include "hotaru/runtime/kernel.h"
+#include "hotaru/runtime/parallel.h"
+
+namespace hotaru::cpu {
+namespace {
+
+// For each output position of a dimension: which inputs, with which weights.
+template <class A>
+struct Axis {
+  int64_t in = 1, out = 1;
+  std::vector<int64_t> first{0, 1};  // taps of o are [first[o], first[o + 1])
+  std::vector<int64_t> index{0};
+  std::vector<A> weight{A(1)};
+  std::vector<A> divisor{A(1)};
+
+  void begin(int64_t in_size, int64_t out_size) {
+    in = in_size;
+    out = out_size;
+    first.assign(1, 0);
+    index.clear();
+    weight.clear();
+    divisor.clear();
+  }
+  void tap(int64_t i, A w = A(1)) {
+    index.push_back(std::clamp<int64_t>(i, 0, in - 1));
+    weight.push_back(w);
+  }
+  void window(int64_t from, int64_t to, int64_t count) {
+    for (int64_t i = from; i < to; ++i) tap(i);
+    end(A(count));
+  }
+  void end(A count = A(1)) {
+    first.push_back(int64_t(index.size()));
+    divisor.push_back(count);
+  }
+};
+
+template <class A>
+void average_axis(Axis<A>& axis, const ResampleAttributes& a, size_t d) {
+  for (int64_t o = 0; o < axis.out; ++o) {
+    const int64_t start = o * a.stride[d] - a.padding[d];
+    const int64_t stop = std::min(start + a.kernel[d], axis.in + a.padding[d]);
+    const int64_t from = std::max<int64_t>(start, 0);
+    const int64_t to = std::max(from, std::min(stop, axis.in));
+    const int64_t count = a.include_pad ? stop - start : to - from;
+    axis.window(from, to, a.divisor != 0 ? 1 : std::max<int64_t>(count, 1));
+  }
+}
+
+template <class A>
+void adaptive_axis(Axis<A>& axis) {
+  for (int64_t o = 0; o < axis.out; ++o) {
+    // floor(o in / out) without overflow of o * in.
+    const int64_t q = axis.in / axis.out, r = axis.in % axis.out;
+    const int64_t from = o * q + o * r / axis.out;
+    const int64_t to = (o + 1) * q + detail::divide_up((o + 1) * r, axis.out);
+    axis.window(from, to, to - from);
+  }
+}
+
+// Cubic convolution with a = -0.75 (R. Keys, 1981).
+template <class A>
+A cubic(A x) {
+  constexpr A a = A(-0.75);
+  x = std::abs(x);
+  if (x <= A(1)) return ((a + A(2)) * x - (a + A(3))) * x * x + A(1);
+  return ((a * x - A(5) * a) * x + A(8) * a) * x - A(4) * a;
+}
+
+// Interpolation computes positions in float even for integers, as PyTorch.
+template <class A>
+void interpolation_axis(Axis<A>& axis, const ResampleAttributes& a, size_t d) {
+  using P = std::conditional_t<std::is_same_v<A, double>, double, float>;
+  const bool nearest =
+      a.mode == ResampleMode::kNearest || a.mode == ResampleMode::kNearestExact;
+  const auto plain = [&]<class R>(R) {
+    return a.scales[d] > 0 ? R(1.0 / a.scales[d]) : R(axis.in) / R(axis.out);
+  };
+  if (nearest) {
+    const float scale = plain(0.0f);
+    const float shift = a.mode == ResampleMode::kNearestExact ? 0.5f : 0.0f;
+    for (int64_t o = 0; o < axis.out; ++o) {
+      const bool twice = shift == 0 && axis.out == 2 * axis.in;
+      if (axis.out == axis.in)
+        axis.tap(o);
+      else
+        axis.tap(twice ? o / 2
+                       : int64_t(std::floor((float(o) + shift) * scale)));
+      axis.end();
+    }
+    return;
+  }
+  const P scale = !a.align_corners ? plain(P(0))
+                  : axis.out > 1   ? P(axis.in - 1) / P(axis.out - 1)
+                                   : P(0);
+  for (int64_t o = 0; o < axis.out; ++o) {
+    P at = a.align_corners ? scale * P(o) : scale * (P(o) + P(0.5)) - P(0.5);
+    if (a.mode == ResampleMode::kLinear) at = std::max(at, P(0));
+    const P whole = std::floor(at);
+    const int64_t i = std::min(int64_t(whole), axis.in - 1);
+    const P part = std::clamp(at - P(i), P(0), P(1));
+    if (a.mode == ResampleMode::kLinear) {
+      axis.tap(i, A(P(1) - part));
+      axis.tap(i + 1, A(part));
+    } else {
+      const P t = at - whole;
+      for (int64_t k = -1; k <= 2; ++k)
+        axis.tap(int64_t(whole) + k, A(cubic(t - P(k))));
+    }
+    axis.end();
+  }
+}
+
+template <class A>
+struct Plan {
+  Axis<A> axes[3];
+  int64_t planes = 1, in = 1, out = 1;
+  A divisor = A(1);
+
+  Plan(IntSpan in_sizes, IntSpan out_sizes, const ResampleAttributes& a) {
+    const size_t total = in_sizes.size(), dims = size_t(a.dims);
+    for (size_t i = 0; i < total - dims; ++i) planes *= in_sizes[i];
+    for (size_t d = 0; d < dims; ++d) {
+      Axis<A>& axis = axes[3 - dims + d];
+      axis.begin(in_sizes[total - dims + d], out_sizes[total - dims + d]);
+      in *= axis.in;
+      out *= axis.out;
+      if (axis.in == 0 || axis.out == 0) continue;
+      if (a.mode == ResampleMode::kAverage)
+        average_axis(axis, a, d);
+      else if (a.mode == ResampleMode::kAdaptive)
+        adaptive_axis(axis);
+      else
+        interpolation_axis(axis, a, d);
+    }
+    if (a.divisor != 0) divisor = A(a.divisor);
+  }
+
+  // f(output row, input row, weight) for each pair that a plane has, and
+  // done(output row, divisor) after the last of an output row.
+  template <class F, class Done>
+  void rows(const F& f, const Done& done) const {
+    const Axis<A>&z = axes[0], &y = axes[1];
+    for (int64_t od = 0; od < z.out; ++od)
+      for (int64_t oh = 0; oh < y.out; ++oh) {
+        const int64_t row = od * y.out + oh;
+        for (int64_t i = z.first[od]; i < z.first[od + 1]; ++i)
+          for (int64_t j = y.first[oh]; j < y.first[oh + 1]; ++j)
+            f(row, z.index[i] * y.in + y.index[j], z.weight[i] * y.weight[j]);
+        done(row, divisor * z.divisor[od] * y.divisor[oh]);
+      }
+  }
+  template <class F>
+  void for_planes(const F& f) const {
+    const int64_t work = std::max<int64_t>(1, std::max(in, out));
+    parallel_for(0, planes, std::max<int64_t>(1, kGrainSize / work),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t p = begin; p < end; ++p) f(p);
+                 });
+  }
+};
+
+template <class T, class A>
+void resample_planes(const Plan<A>& plan, T* out, const T* x) {
+  const Axis<A>& last = plan.axes[2];
+  plan.for_planes([&](int64_t p) {
+    std::vector<A> sums(size_t(last.out), A(0));
+    plan.rows(
+        [&](int64_t, int64_t row, A weight) {
+          const T* from = x + p * plan.in + row * last.in;
+          for (int64_t o = 0; o < last.out; ++o)
+            for (int64_t k = last.first[o]; k < last.first[o + 1]; ++k)
+              sums[o] += weight * last.weight[k] * A(from[last.index[k]]);
+        },
+        [&](int64_t row, A divisor) {
+          T* to = out + p * plan.out + row * last.out;
+          for (int64_t o = 0; o < last.out; ++o)
+            to[o] = T(sums[o] / (divisor * last.divisor[o]));
+          std::fill(sums.begin(), sums.end(), A(0));
+        });
+  });
+}
+
+template <class T, class A>
+void transposed_planes(const Plan<A>& plan, T* x, const T* out) {
+  const Axis<A>& last = plan.axes[2];
+  const auto per_row = [&](int64_t row) {  // divisor of an output row
+    const int64_t n = plan.axes[1].out;
+    return plan.divisor * plan.axes[0].divisor[row / n] *
+           plan.axes[1].divisor[row % n];
+  };
+  plan.for_planes([&](int64_t p) {
+    std::vector<A> sums(size_t(plan.in), A(0));
+    plan.rows(
+        [&](int64_t row, int64_t to_row, A weight) {
+          const T* from = out + p * plan.out + row * last.out;
+          A* to = sums.data() + to_row * last.in;
+          const A divisor = per_row(row);
+          for (int64_t o = 0; o < last.out; ++o) {
+            const A g = A(from[o]) / (divisor * last.divisor[o]);
+            for (int64_t k = last.first[o]; k < last.first[o + 1]; ++k)
+              to[last.index[k]] += weight * last.weight[k] * g;
+          }
+        },
+        [](int64_t, A) {});
+    T* to = x + p * plan.in;
+    for (size_t i = 0; i < sums.size(); ++i) to[i] = T(sums[i]);
+  });
+}
+
+using Types = TypeList<float, double, Half, BFloat16, uint8_t, int64_t>;
+
+const char* name(const ResampleAttributes& a) {
+  if (a.mode == ResampleMode::kAverage) return "avg_pool2d";
+  if (a.mode == ResampleMode::kAdaptive) return "adaptive_avg_pool2d";
+  return "upsample";
+}
+
+// Pooling divides integers as integers; interpolation weighs them in float.
+template <class T>
+using Weight = std::conditional_t<std::is_same_v<T, uint8_t>, float, OpMath<T>>;
+
+void resample(const KernelCall& call) {
+  const auto& a = call.attributes<ResampleAttributes>();
+  const Tensor &out = call.tensor(0), &x = call.tensor(1);
+  visit_dtype(Types{}, x.dtype(), name(a), [&]<class T>() {
+    if (out.numel() == 0) return;
+    const Plan<Weight<T>> plan(x.sizes(), out.sizes(), a);
+    resample_planes(plan, out.data<T>(), x.data<T>());
+  });
+}
+
+void resample_transposed(const KernelCall& call) {
+  const auto& a = call.attributes<ResampleAttributes>();
+  const Tensor &x = call.tensor(0), &out = call.tensor(1);
+  visit_dtype(FloatingTypes{}, x.dtype(), name(a), [&]<class T>() {
+    if (out.numel() == 0) {
+      std::fill_n(x.data<T>(), x.numel(), T(0));
+      return;
+    }
+    const Plan<OpMath<T>> plan(x.sizes(), out.sizes(), a);
+    transposed_planes(plan, x.data<T>(), out.data<T>());
+  });
+}
+
+HOTARU_KERNEL(kCPU, "resample", resample);
+HOTARU_KERNEL(kCPU, "resample_transposed", resample_transposed);
+
+}  // namespace
+}  // namespace hotaru::cpu
