@@ -1,11 +1,13 @@
-// Convolution as a product of matrices over unrolled windows of the input
-// ("im2col": K. Chellapilla et al., High performance convolutional neural
-// networks for document processing, 2006), a tile of output positions at a
-// time so that the windows stay in cache.
+// The kernels of convolution: SIMD ones for float and double; for the other
+// dtypes a product of matrices over unrolled windows of the input ("im2col": K.
+// Chellapilla et al., High performance convolutional neural networks for
+// document processing, 2006), a tile of output positions at a time so that the
+// windows stay in cache.
 #include "hotaru/backend/common/conv.h"
 
 #include <memory>
 
+#include "hotaru/backend/cpu/conv_kernel.h"
 #include "hotaru/backend/cpu/gemm.h"
 #include "hotaru/backend/cpu/windows.h"
 #include "hotaru/runtime/kernel.h"
@@ -105,14 +107,43 @@ void weight(const Geometry& g, T* w, const T* y, const T* x) {
   });
 }
 
+/// float and double have SIMD kernels.
+template <class T>
+constexpr bool kFast = std::is_floating_point_v<T>;
+
+ConvGeometry fast_geometry(const Geometry& g) {
+  return {g.n,      g.c,      g.o,       g.groups,  g.in,
+          g.kernel, g.stride, g.padding, g.dilation};
+}
+
+/// Whether the windows end where the outputs do: a transposed convolution may
+/// have padded its result by more than a stride.
+bool exact(const Geometry& g) {
+  return fast_geometry(g).out() == g.out;
+}
+
 void conv_forward(const KernelCall& call) {
   const Tensor &y = call.tensor(0), &x = call.tensor(1), &w = call.tensor(2);
   const Tensor& bias = call.tensor(3);
   const Geometry g(x, w, y, call.attributes<ConvAttributes>());
   visit_dtype(NumberTypes{}, y.dtype(), "slow_conv", [&]<class T>() {
-    forward(g, y.data<T>(), x.data<T>(), w.data<T>(),
-            bias.defined() ? bias.data<T>() : nullptr);
+    const T* add = bias.defined() ? bias.data<T>() : nullptr;
+    if (y.numel() == 0) return;
+    if constexpr (kFast<T>)
+      if (x.numel() > 0)
+        return hotaru::conv_forward<T>(fast_geometry(g), x.data<T>(),
+                                       w.data<T>(), add, Activation::kNone,
+                                       y.data<T>());
+    forward(g, y.data<T>(), x.data<T>(), w.data<T>(), add);
   });
+}
+
+template <class T>
+void add_bias(const Geometry& g, const T* bias, T* x) {
+  const int64_t plane = g.in_size();
+  for (int64_t i = 0; i < g.n * g.c; ++i)
+    for (T* to = x + i * plane; to != x + (i + 1) * plane; ++to)
+      *to += bias[i % g.c];
 }
 
 void conv_data(const KernelCall& call) {
@@ -120,8 +151,16 @@ void conv_data(const KernelCall& call) {
   const Tensor& bias = call.tensor(3);
   const Geometry g(x, w, y, call.attributes<ConvAttributes>());
   visit_dtype(NumberTypes{}, x.dtype(), "slow_conv_transpose", [&]<class T>() {
-    data(g, x.data<T>(), y.data<T>(), w.data<T>(),
-         bias.defined() ? bias.data<T>() : nullptr);
+    const T* add = bias.defined() ? bias.data<T>() : nullptr;
+    if (x.numel() == 0) return;
+    if constexpr (kFast<T>)
+      if (y.numel() > 0 && exact(g)) {
+        conv_backward_data<T>(fast_geometry(g), y.data<T>(), w.data<T>(),
+                              x.data<T>());
+        if (add) add_bias(g, add, x.data<T>());
+        return;
+      }
+    data(g, x.data<T>(), y.data<T>(), w.data<T>(), add);
   });
 }
 
@@ -129,6 +168,11 @@ void conv_weight(const KernelCall& call) {
   const Tensor &w = call.tensor(0), &y = call.tensor(1), &x = call.tensor(2);
   const Geometry g(x, w, y, call.attributes<ConvAttributes>());
   visit_dtype(NumberTypes{}, w.dtype(), "slow_conv_backward", [&]<class T>() {
+    if (w.numel() == 0) return;
+    if constexpr (kFast<T>)
+      if (x.numel() > 0 && y.numel() > 0 && exact(g))
+        return conv_backward_weight<T>(fast_geometry(g), y.data<T>(),
+                                       x.data<T>(), w.data<T>());
     weight(g, w.data<T>(), y.data<T>(), x.data<T>());
   });
 }
