@@ -3,7 +3,6 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/activation_grad.h"
 #include "hotaru/ops/operators.h"
-#include "hotaru/ops/random.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/view.h"
 
@@ -169,18 +168,6 @@ Tensor glu(const Tensor& self, int64_t dim) {
 
 namespace {
 
-// Slopes are drawn while training; otherwise their mean is used.
-Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper,
-             bool training, Generator* generator) {
-  const double lo = lower.to_double(), hi = upper.to_double();
-  HOTARU_CHECK(lo <= hi,
-               "Lower bound should be less than or equal to the "
-               "upper bound");
-  if (!training) return leaky_relu(self, (lo + hi) / 2);
-  const Tensor slopes = uniform_(empty_like(self), lo, hi, generator);
-  return where(gt(self, 0), self, self * slopes);
-}
-
 Tensor celu(const Tensor& self, const Scalar& alpha) {
   return kCelu(self, celu_numbers(alpha));
 }
@@ -281,9 +268,4 @@ HOTARU_OP(
 HOTARU_OP("log_sigmoid(Tensor self) -> Tensor", log_sigmoid);
 HOTARU_OP("prelu(Tensor self, Tensor weight) -> Tensor", prelu);
 HOTARU_OP("glu(Tensor self, int dim=-1) -> Tensor", glu);
-HOTARU_OP(
-    "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, "
-    "bool training=False, Generator? generator=None) -> Tensor",
-    rrelu);
-
 }  // namespace hotaru

@@ -20,7 +20,7 @@ const char* bias_name(size_t i) {
 }  // namespace
 
 void check_rnn(RnnMode mode, const Tensor& x, const RnnState& state,
-               const RnnWeights& w) {
+               const CellWeights& w) {
   HOTARU_CHECK(w.w_ih.dim() == 2 && w.w_hh.dim() == 2,
                "rnn: weights must be matrices, got weight_ih of size ",
                shape_text(w.w_ih.sizes()), " and weight_hh of size ",
@@ -67,7 +67,7 @@ void check_rnn(RnnMode mode, const Tensor& x, const RnnState& state,
 }
 
 RnnState rnn_step(RnnMode mode, const Tensor& projected, const RnnState& state,
-                  const RnnWeights& w) {
+                  const CellWeights& w) {
   const Tensor q = linear(state.h, w.w_hh, w.b_hh);
   if (mode == RnnMode::kTanh) return {tanh(add(projected, q)), {}};
   if (mode == RnnMode::kRelu) return {relu(add(projected, q)), {}};
@@ -85,9 +85,9 @@ RnnState rnn_step(RnnMode mode, const Tensor& projected, const RnnState& state,
   return {w.w_hr.defined() ? matmul(h, t(w.w_hr)) : h, c};
 }
 
-RnnState rnn_layer(RnnMode mode, const Tensor& y, int64_t offset, bool reverse,
+RnnState run_layer(RnnMode mode, const Tensor& y, int64_t offset, bool reverse,
                    const Tensor& x, const RnnState& state,
-                   const RnnWeights& w) {
+                   const CellWeights& w) {
   static const Kernel& layer = kernel("rnn_layer");
   const auto dense = [](const Tensor& t) {
     return t.defined() ? contiguous(t) : t;
@@ -111,7 +111,7 @@ namespace {
 
 // A step over one batch: the fused kernel unless a gradient is wanted.
 RnnState cell(RnnMode mode, const Tensor& input, const RnnState& state,
-              const RnnWeights& w) {
+              const CellWeights& w) {
   HOTARU_CHECK_AS(IndexError, input.dim() == 2 && state.h.dim() == 2,
                   "rnn cell: input and hidden state must be 2-dimensional, "
                   "got sizes ",
@@ -123,7 +123,7 @@ RnnState cell(RnnMode mode, const Tensor& input, const RnnState& state,
     return rnn_step(mode, linear(input, w.w_ih, w.b_ih), state, w);
   // A sequence of one step ends where it is put out: y is the next h.
   const Tensor y = allocate(state.h.sizes(), input.dtype(), input.device());
-  return {y, rnn_layer(mode, y, 0, false, input, state, w).c};
+  return {y, run_layer(mode, y, 0, false, input, state, w).c};
 }
 
 template <RnnMode Mode>

@@ -8,7 +8,7 @@
 namespace hotaru {
 
 /// Weights of one layer in one direction; see backend/common/rnn.h.
-struct RnnWeights {
+struct CellWeights {
   Tensor w_ih, w_hh, b_ih, b_hh, w_hr;
 };
 
@@ -19,17 +19,17 @@ struct RnnState {
 /// The next state from the projected input g = x w_ih^T + b_ih [B, G C].
 /// Records gradients; differentiable to any order.
 RnnState rnn_step(RnnMode mode, const Tensor& projected, const RnnState& state,
-                  const RnnWeights& weights);
+                  const CellWeights& weights);
 
 /// The whole sequence x [T, B, I] by the fused kernel, without gradients. The
 /// outputs go to y, of which they are columns [offset, offset + H).
-RnnState rnn_layer(RnnMode mode, const Tensor& y, int64_t offset, bool reverse,
+RnnState run_layer(RnnMode mode, const Tensor& y, int64_t offset, bool reverse,
                    const Tensor& x, const RnnState& state,
-                   const RnnWeights& weights);
+                   const CellWeights& weights);
 
 /// Throws PyTorch's errors unless sizes and dtypes of x [..., I] and of the
 /// state [B, ...] fit the weights.
 void check_rnn(RnnMode mode, const Tensor& x, const RnnState& state,
-               const RnnWeights& weights);
+               const CellWeights& weights);
 
 }  // namespace hotaru

@@ -1,11 +1,12 @@
-// Recurrent layers: the inputs of all steps are projected by one product, then
-// each step adds the recurrent product and applies the gates.
+// The kernel of recurrent layers: SIMD for float and double; what that lacks
+// (16-bit types, projections, one bias alone) is computed step by step here.
 #include "hotaru/backend/common/rnn.h"
 
 #include <cmath>
 #include <memory>
 
 #include "hotaru/backend/cpu/gemm.h"
+#include "hotaru/backend/cpu/rnn_kernel.h"
 #include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/parallel.h"
 
@@ -125,9 +126,46 @@ struct Layer {
   }
 };
 
+RnnKind kind(RnnMode mode) {
+  switch (mode) {
+    case RnnMode::kLstm:
+      return RnnKind::kLstm;
+    case RnnMode::kGru:
+      return RnnKind::kGru;
+    case RnnMode::kTanh:
+      return RnnKind::kTanh;
+    case RnnMode::kRelu:
+      return RnnKind::kRelu;
+  }
+  return RnnKind::kRelu;
+}
+
+template <class T>
+void fast_layer(const Layer<T>& l) {
+  RnnSizes sizes{kind(l.a.mode), l.steps,  l.batch,
+                 l.inputs,       l.hidden, l.a.reverse};
+  const bool lstm = l.a.mode == RnnMode::kLstm;
+  RnnOperands<T> operands{l.data(3),
+                          l.data(4),
+                          l.data(5),
+                          l.output(1),
+                          lstm ? l.output(2) : nullptr,
+                          l.output(0) + l.a.offset,
+                          l.a.row_stride};
+  hotaru::rnn_layer<T>(sizes, {l.data(6), l.data(7), l.data(8), l.data(9)},
+                       operands);
+}
+
 void rnn_layer(const KernelCall& call) {
-  visit_dtype(FloatingTypes{}, call.tensor(3).dtype(), "rnn",
-              [&]<class T>() { Layer<T>(call).run(); });
+  const bool projected = call.tensor(10).defined();
+  const bool both = call.tensor(8).defined() == call.tensor(9).defined();
+  visit_dtype(FloatingTypes{}, call.tensor(3).dtype(), "rnn", [&]<class T>() {
+    const Layer<T> layer(call);
+    if constexpr (std::is_floating_point_v<T>)
+      if (!projected && both && call.tensor(0).numel() > 0 && layer.inputs > 0)
+        return fast_layer(layer);
+    layer.run();
+  });
 }
 
 HOTARU_KERNEL(kCPU, "rnn_layer", rnn_layer);
