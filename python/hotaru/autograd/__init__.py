@@ -1,0 +1,35 @@
+"""Automatic differentiation from Python.
+
+The engine is native. This package adds functions that are written in Python
+(`Function`), the entry points `backward` and `grad`, and `gradcheck`.
+"""
+
+from __future__ import annotations
+
+from .. import enable_grad, no_grad, set_grad_enabled
+from . import function
+from ._entry import backward, grad
+from .function import Function
+from .gradcheck import GradcheckError, gradcheck, gradgradcheck
+
+__all__ = [
+    "Function",
+    "GradcheckError",
+    "backward",
+    "enable_grad",
+    "function",
+    "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "no_grad",
+    "set_grad_enabled",
+]
+
+
+def __getattr__(name: str):
+    if name == "Variable":
+        # Variables and tensors have been the same since PyTorch 0.4.
+        from .. import Tensor
+
+        return Tensor
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,156 @@
+"""`backward` and `grad`: checks of their arguments, then the engine."""
+
+from __future__ import annotations
+
+import warnings
+
+from .. import _C, Tensor, ones_like
+
+
+def _tuple(value) -> tuple:
+    return (value,) if isinstance(value, Tensor) else tuple(value)
+
+
+def _first_gradients(outputs: tuple, grads: tuple) -> tuple:
+    """The gradients to start from; ones for scalars that have none."""
+    result = []
+    for i, (output, grad) in enumerate(zip(outputs, grads)):
+        if grad is None:
+            if output.requires_grad:
+                if output.numel() != 1:
+                    raise RuntimeError(
+                        "grad can be implicitly created only for scalar outputs"
+                    )
+                if not (output.is_floating_point() or output.is_complex()):
+                    raise RuntimeError(
+                        "grad can be implicitly created only for real scalar outputs "
+                        f"but got {output.dtype}"
+                    )
+                grad = ones_like(output)
+        elif not isinstance(grad, Tensor):
+            raise TypeError(
+                "gradients can be either Tensors or None, but got "
+                f"{type(grad).__name__}"
+            )
+        else:
+            _check_gradient(i, output, grad)
+        result.append(grad)
+    return tuple(result)
+
+
+def _check_gradient(i: int, output: Tensor, grad: Tensor) -> None:
+    if grad.shape != output.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{i}] has a shape of {grad.shape} and "
+            f"output[{i}] has a shape of {output.shape}."
+        )
+    if grad.is_complex() != output.is_complex():
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the "
+            f"same dtype. Mismatch in dtype: grad_output[{i}] has a dtype of "
+            f"{grad.dtype} and output[{i}] has a dtype of {output.dtype}."
+        )
+
+
+def _gradients_for(outputs: tuple, grads) -> tuple:
+    if grads is None:
+        given = (None,) * len(outputs)
+    elif isinstance(grads, Tensor):
+        given = (grads,)
+    else:
+        given = tuple(grads)
+    return given
+
+
+def backward(
+    tensors,
+    grad_tensors=None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables=None,
+    inputs=None,
+) -> None:
+    """Adds the gradients of `tensors` to the `.grad` of the graph's leaves.
+
+    Args:
+        tensors: a tensor or several.
+        grad_tensors: one gradient a tensor, of its shape; None for scalars.
+        retain_graph: keep the graph for another pass; `create_graph` if None.
+        create_graph: record the pass itself, for higher derivatives.
+        inputs: accumulate into these only, instead of into all leaves.
+
+    Raises:
+        RuntimeError: shapes that differ, a missing gradient of a non-scalar, a
+            tensor without graph, or a graph that was already freed.
+    """
+    if grad_variables is not None:
+        warnings.warn(
+            "`grad_variables` is deprecated. Use `grad_tensors` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both "
+                "passed to `backward()`. Please only use `grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    inputs = () if inputs is None else _tuple(inputs)
+    tensors = _tuple(tensors)
+    grads = _gradients_for(tensors, grad_tensors)
+    grads = _first_gradients(tensors, grads)
+    keep = create_graph if retain_graph is None else retain_graph
+    _C._run_backward(tensors, grads, keep, create_graph, inputs, True, True)
+
+
+def grad(
+    outputs,
+    inputs,
+    grad_outputs=None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The gradients of `outputs` with respect to `inputs`; `.grad` is untouched.
+
+    Args:
+        grad_outputs: one gradient an output, of its shape; None for scalars.
+        retain_graph, create_graph: as in `backward`.
+        allow_unused: None instead of an error for an input that was not used.
+        materialize_grads: zeros instead of None for such inputs.
+
+    Raises:
+        RuntimeError: as `backward`, or an input that was not used.
+        NotImplementedError: `is_grads_batched`.
+    """
+    if is_grads_batched:
+        raise NotImplementedError("grad: is_grads_batched is not supported")
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when "
+            "materialize_grads=True, but got: allow_unused=False."
+        )
+    if not only_inputs:
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to "
+            "True). To accumulate gradient for other parts of the graph, please use "
+            "torch.autograd.backward.",
+            FutureWarning,
+            stacklevel=2,
+        )
+    outputs, inputs = _tuple(outputs), _tuple(inputs)
+    grads = _first_gradients(outputs, _gradients_for(outputs, grad_outputs))
+    keep = create_graph if retain_graph is None else retain_graph
+    unused = materialize_grads if allow_unused is None else allow_unused
+    result = _C._run_backward(outputs, grads, keep, create_graph, inputs, unused, False)
+    if materialize_grads:
+        from .. import zeros_like
+
+        result = tuple(
+            zeros_like(i, requires_grad=create_graph) if g is None else g
+            for g, i in zip(result, inputs)
+        )
+    return tuple(result)

@@ -1,0 +1,263 @@
+"""Comparison of gradients with finite differences.
+
+Central differences of every output by every input, in the real numbers: a
+complex element counts as its real and its imaginary part, and a gradient g of a
+complex input means dL = Re(conj(g) dx), which is PyTorch's convention.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import hotaru
+
+from .. import Tensor
+from ._entry import grad
+
+
+class GradcheckError(RuntimeError):
+    """A gradient that differs from its finite difference."""
+
+
+def gradcheck(
+    func,
+    inputs,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_grad_dtypes: bool = False,
+    check_undefined_grad: bool = True,
+    check_batched_grad: bool = False,
+    fast_mode: bool = False,
+) -> bool:
+    """Compares the gradients of `func(*inputs)` with finite differences.
+
+    Args:
+        func: takes tensors, returns a tensor or several.
+        inputs: a tensor or several; those that require gradients, in double
+            precision, are checked.
+        eps: step. atol, rtol: tolerance, as in `allclose`.
+        raise_exception: False returns False instead of raising.
+        nondet_tol: by how much two backward passes may differ.
+        fast_mode: accepted; the full comparison is always made.
+
+    Raises:
+        ValueError: no input requires a gradient.
+        GradcheckError: says which gradient is wrong, and both Jacobians.
+    """
+    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    try:
+        _check_inputs(inputs)
+        _check_jacobians(func, inputs, eps, atol, rtol, nondet_tol)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def _check_inputs(inputs: tuple) -> None:
+    checked = [
+        (i, t)
+        for i, t in enumerate(inputs)
+        if isinstance(t, Tensor) and t.requires_grad
+    ]
+    if not checked:
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but "
+            "none of them have requires_grad=True."
+        )
+    for i, tensor in checked:
+        if tensor.dtype not in (hotaru.float64, hotaru.complex128):
+            warnings.warn(
+                f"Input #{i} requires gradient and is not a double precision floating "
+                "point or complex. This check will likely fail if all the inputs are "
+                "not of double precision floating point or complex. ",
+                stacklevel=3,
+            )
+        overlaps = any(s == 0 and n > 1 for s, n in zip(tensor.stride(), tensor.size()))
+        if overlaps:
+            raise RuntimeError(
+                f"The {i}th input has a dimension with stride 0. gradcheck only "
+                "supports "
+                "inputs that are non-overlapping to be able to compute the numerical "
+                "gradients correctly. You should call .contiguous on the input before "
+                "passing it to gradcheck."
+            )
+        tensor.retain_grad()
+
+
+def _outputs(func, inputs: tuple) -> tuple:
+    """The differentiable tensors among the results."""
+    result = func(*inputs)
+    result = (result,) if isinstance(result, Tensor) else tuple(result)
+    return tuple(o for o in result if isinstance(o, Tensor) and o.requires_grad)
+
+
+def _real(tensor: Tensor) -> Tensor:
+    """All values in one real vector, complex ones as pairs."""
+    tensor = tensor.detach().resolve_conj() if tensor.is_complex() else tensor.detach()
+    return (hotaru.view_as_real(tensor) if tensor.is_complex() else tensor).reshape(-1)
+
+
+def _check_jacobians(func, inputs, eps, atol, rtol, nondet_tol) -> None:
+    outputs = _outputs(func, inputs)
+    if not outputs:
+        _check_constant(func, inputs, eps)
+        return
+    checked = [
+        (i, t)
+        for i, t in enumerate(inputs)
+        if isinstance(t, Tensor) and t.requires_grad
+    ]
+    numerical = [_numerical(func, inputs, t, eps) for _, t in checked]
+    for j, output in enumerate(outputs):
+        tensors = [t for _, t in checked]
+        analytical = _analytical(output, tensors)
+        again = _analytical(output, tensors)
+        for k, (i, _) in enumerate(checked):
+            a, n = analytical[k], numerical[k][j]
+            if not hotaru.allclose(a, n.to(a.dtype), rtol, atol):
+                raise GradcheckError(
+                    f"Jacobian mismatch for output {j} with respect to input {i},\n"
+                    f"numerical:{n}\nanalytical:{a}\n"
+                )
+            if a.numel() and (a - again[k]).abs().max() > nondet_tol:
+                raise GradcheckError(
+                    "Backward is not reentrant, i.e., running backward with same input "
+                    "and grad_output multiple times gives different values, although "
+                    "analytical gradient matches numerical gradient.The tolerance for "
+                    f"nondeterminism was {nondet_tol}."
+                )
+
+
+def _numerical(func, inputs: tuple, tensor: Tensor, eps: float) -> list[Tensor]:
+    """Finite differences by `tensor`: (its values, output's values) an output."""
+    values = hotaru.view_as_real(tensor.data) if tensor.is_complex() else tensor.data
+    rows = []
+    for index in _indices(values.shape):
+        before = values[index].item()
+        ends = []
+        for step in (eps, -eps):
+            values[index] = before + step
+            ends.append([_real(o).clone() for o in _outputs(func, inputs)])
+        values[index] = before
+        rows.append([(up - down) / (2 * eps) for up, down in zip(*ends)])
+    if not rows:
+        return [o.new_zeros((0, o.numel())) for o in _outputs(func, inputs)]
+    return [hotaru.stack(column) for column in zip(*rows)]
+
+
+def _indices(shape):
+    """All index tuples of a shape, the last axis fastest."""
+    indices = [()]
+    for size in shape:
+        indices = [(*index, i) for index in indices for i in range(size)]
+    return indices
+
+
+def _analytical(output: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+    """The same by the engine: one backward pass a value of `output`."""
+    columns = [[] for _ in tensors]
+    directions = (1, 1j) if output.is_complex() else (1,)
+    for index in _indices(output.shape):
+        for direction in directions:
+            seed = hotaru.zeros_like(output)
+            seed[index] = direction
+            grads = grad(output, tensors, seed, retain_graph=True, allow_unused=True)
+            for column, g, tensor in zip(columns, grads, tensors):
+                g = hotaru.zeros_like(tensor) if g is None else g
+                if g.shape != tensor.shape:
+                    raise GradcheckError("grad is incorrect size")
+                column.append(_real(g.to(tensor.dtype)))
+    return [
+        hotaru.stack(column, 1) if column else t.new_zeros((t.numel(), 0))
+        for column, t in zip(columns, tensors)
+    ]
+
+
+def _check_constant(func, inputs: tuple, eps: float) -> None:
+    """Nothing requires a gradient: then nothing may depend on the inputs."""
+
+    def all_outputs(*args):
+        result = func(*args)
+        result = (result,) if isinstance(result, Tensor) else tuple(result)
+        return [o.detach().clone() for o in result if o.is_floating_point()]
+
+    for i, tensor in enumerate(inputs):
+        if not (isinstance(tensor, Tensor) and tensor.requires_grad):
+            continue
+        before = all_outputs(*inputs)
+        tensor.data.add_(eps)
+        after = all_outputs(*inputs)
+        tensor.data.sub_(eps)
+        for j, (a, b) in enumerate(zip(before, after)):
+            if not hotaru.equal(a, b):
+                raise GradcheckError(
+                    f"Numerical gradient for function expected to be zero: output {j} "
+                    f"depends on input {i} but does not require a gradient"
+                )
+
+
+def gradgradcheck(
+    func,
+    inputs,
+    grad_outputs=None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    fast_mode: bool = False,
+) -> bool:
+    """`gradcheck` of the gradient of `func`, also by its incoming gradients.
+
+    `grad_outputs` are random where left out.
+    """
+    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    if grad_outputs is None:
+        grads = tuple(
+            hotaru.randn_like(o).requires_grad_() for o in _outputs(func, inputs)
+        )
+    else:
+        grads = _requiring(grad_outputs)
+    count = len(grads)
+
+    def first_gradients(*args):
+        values, given = args[:-count], args[-count:]
+        values = tuple(
+            v.requires_grad_() if isinstance(v, Tensor) and _is_inexact(v) else v
+            for v in values
+        )
+        wanted = [v for v in values if isinstance(v, Tensor) and v.requires_grad]
+        found = grad(
+            _outputs(func, values), wanted, given, create_graph=True, allow_unused=True
+        )
+        return tuple(g for g in found if g is not None)
+
+    return gradcheck(
+        first_gradients,
+        (*inputs, *grads),
+        eps=eps,
+        atol=atol,
+        rtol=rtol,
+        raise_exception=raise_exception,
+        nondet_tol=nondet_tol,
+    )
+
+
+def _requiring(tensors) -> tuple:
+    tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+    return tuple(t if t.requires_grad else t.detach().requires_grad_() for t in tensors)
+
+
+def _is_inexact(tensor: Tensor) -> bool:
+    return tensor.is_leaf and (tensor.is_floating_point() or tensor.is_complex())

@@ -1,0 +1,10 @@
+"""Building blocks of networks: modules, parameters, functions, initial values."""
+
+from __future__ import annotations
+
+from . import functional, init, utils
+from .modules import *  # noqa: F403
+from .modules import __all__ as _modules
+from .parameter import Buffer, Parameter
+
+__all__ = [*_modules, "Buffer", "Parameter", "functional", "init", "utils"]

@@ -1,0 +1,300 @@
+"""Multi-head attention on given weights."""
+
+from __future__ import annotations
+
+import math
+
+import hotaru
+
+from ... import Tensor, ops
+
+
+def multi_head_attention_forward(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """Attention of `query` (L, N, E) over `key` and `value` (S, N, E).
+
+    Unbatched: (L, E) and (S, E). A boolean mask is True where attention is
+    forbidden, a float one is added to the scores; `attn_mask` is (L, S) or
+    (N * heads, L, S), `key_padding_mask` (N, S).
+
+    Returns:
+        Output (L, N, E), and the attention weights (N, L, S), or (N, heads, L,
+        S) without averaging, or None.
+    """
+    batched = _check_ranks(query, key, value, key_padding_mask, attn_mask, num_heads)
+    if not batched:
+        query, key, value = (t.unsqueeze(1) for t in (query, key, value))
+        if key_padding_mask is not None:
+            key_padding_mask = key_padding_mask.unsqueeze(0)
+    tgt_len, bsz, embed_dim = query.shape
+    src_len = key.shape[0]
+    head_dim = _check_sizes(
+        query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight
+    )
+    key_padding_mask = _float_mask(
+        key_padding_mask, "key_padding_mask", _dtype_of(attn_mask), "attn_mask", query
+    )
+    if is_causal and attn_mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the "
+            "Transformer "
+            "module method `generate_square_subsequent_mask` to create this mask."
+        )
+    if is_causal and key_padding_mask is None and not need_weights:
+        # The kernel masks by itself.
+        attn_mask = None
+    else:
+        attn_mask = _float_mask(attn_mask, "attn_mask", None, "", query)
+        if key_padding_mask is not None:
+            is_causal = False
+
+    q, k, v = _project(
+        query,
+        key,
+        value,
+        (q_proj_weight, k_proj_weight, v_proj_weight)
+        if use_separate_proj_weight
+        else in_proj_weight,
+        in_proj_bias,
+    )
+    attn_mask = _check_mask(attn_mask, tgt_len, src_len, bsz * num_heads)
+
+    if bias_k is not None and bias_v is not None:
+        k = ops.cat([k, bias_k.repeat(1, bsz, 1)])
+        v = ops.cat([v, bias_v.repeat(1, bsz, 1)])
+        attn_mask, key_padding_mask = _pad_masks(attn_mask, key_padding_mask)
+
+    q = q.view(tgt_len, bsz * num_heads, head_dim).transpose(0, 1)
+    if static_k is None:
+        k = k.view(k.shape[0], bsz * num_heads, head_dim).transpose(0, 1)
+    else:
+        k = static_k
+    if static_v is None:
+        v = v.view(v.shape[0], bsz * num_heads, head_dim).transpose(0, 1)
+    else:
+        v = static_v
+    if add_zero_attn:
+        zero = hotaru.zeros(
+            (bsz * num_heads, 1, head_dim), dtype=k.dtype, device=k.device
+        )
+        k = ops.cat([k, zero], dim=1)
+        v = ops.cat([v, zero], dim=1)
+        attn_mask, key_padding_mask = _pad_masks(attn_mask, key_padding_mask)
+    src_len = k.size(1)
+
+    if key_padding_mask is not None:
+        padding = (
+            key_padding_mask.view(bsz, 1, 1, src_len)
+            .expand(-1, num_heads, -1, -1)
+            .reshape(bsz * num_heads, 1, src_len)
+        )
+        attn_mask = padding if attn_mask is None else attn_mask + padding
+
+    dropout_p = dropout_p if training else 0.0
+    weights = None
+    if need_weights:
+        scaled = q * math.sqrt(1.0 / head_dim)
+        if attn_mask is not None:
+            weights = ops.baddbmm(attn_mask, scaled, k.transpose(-2, -1))
+        else:
+            weights = ops.bmm(scaled, k.transpose(-2, -1))
+        weights = ops.softmax(weights, -1)
+        if dropout_p > 0.0:
+            weights = ops.dropout(weights, dropout_p, True)
+        output = ops.bmm(weights, v)
+        output = output.transpose(0, 1).contiguous().view(tgt_len * bsz, embed_dim)
+    else:
+        if attn_mask is not None:
+            if attn_mask.size(0) == 1 and attn_mask.dim() == 3:
+                attn_mask = attn_mask.unsqueeze(0)
+            else:
+                attn_mask = attn_mask.view(bsz, num_heads, -1, src_len)
+        output = ops.scaled_dot_product_attention(
+            q.view(bsz, num_heads, tgt_len, head_dim),
+            k.view(bsz, num_heads, src_len, head_dim),
+            v.view(bsz, num_heads, src_len, head_dim),
+            attn_mask,
+            dropout_p,
+            is_causal,
+        )
+        output = output.permute(2, 0, 1, 3).contiguous().view(bsz * tgt_len, embed_dim)
+    output = ops.linear(output, out_proj_weight, out_proj_bias)
+    output = output.view(tgt_len, bsz, output.size(1))
+
+    if weights is not None:
+        weights = weights.view(bsz, num_heads, tgt_len, src_len)
+        if average_attn_weights:
+            weights = weights.mean(dim=1)
+    if not batched:
+        output = output.squeeze(1)
+        weights = None if weights is None else weights.squeeze(0)
+    return output, weights
+
+
+def _project(query, key, value, weight, bias) -> tuple[Tensor, Tensor, Tensor]:
+    """The three input projections; `weight` is one packed or three tensors."""
+    embed_dim = query.size(-1)
+    if isinstance(weight, tuple):
+        biases = (None,) * 3 if bias is None else bias.chunk(3)
+        return tuple(
+            ops.linear(t, w, b) for t, w, b in zip((query, key, value), weight, biases)
+        )
+    if weight is None:
+        raise AssertionError(
+            "use_separate_proj_weight is False but in_proj_weight is None"
+        )
+    if query is key and key is value:
+        # One product for all three.
+        packed = ops.linear(query, weight, bias)
+        packed = packed.unflatten(-1, (3, embed_dim)).unsqueeze(0)
+        packed = packed.transpose(0, -2).squeeze(-2).contiguous()
+        return packed[0], packed[1], packed[2]
+    if key is value:
+        w_q, w_kv = weight.split([embed_dim, embed_dim * 2])
+        b_q = b_kv = None
+        if bias is not None:
+            b_q, b_kv = bias.split([embed_dim, embed_dim * 2])
+        packed = ops.linear(key, w_kv, b_kv)
+        packed = packed.unflatten(-1, (2, embed_dim)).unsqueeze(0)
+        packed = packed.transpose(0, -2).squeeze(-2).contiguous()
+        return ops.linear(query, w_q, b_q), packed[0], packed[1]
+    biases = (None,) * 3 if bias is None else bias.chunk(3)
+    return tuple(
+        ops.linear(t, w, b)
+        for t, w, b in zip((query, key, value), weight.chunk(3), biases)
+    )
+
+
+def _check_ranks(query, key, value, key_padding_mask, attn_mask, num_heads) -> bool:
+    """True if batched; AssertionError if the ranks do not go together."""
+    rank = query.dim()
+    if rank not in (2, 3):
+        raise AssertionError(
+            "query should be unbatched 2D or batched 3D tensor but received "
+            f"{rank}-D query tensor"
+        )
+    what = "batched (3-D)" if rank == 3 else "unbatched (2-D)"
+    if key.dim() != rank or value.dim() != rank:
+        raise AssertionError(
+            f"For {what} `query`, expected `key` and `value` to be {rank}-D but found "
+            f"{key.dim()}-D and {value.dim()}-D tensors respectively"
+        )
+    if key_padding_mask is not None and key_padding_mask.dim() != rank - 1:
+        raise AssertionError(
+            f"For {what} `query`, expected `key_padding_mask` to be `None` or "
+            f"{rank - 1}-D but found {key_padding_mask.dim()}-D tensor instead"
+        )
+    if attn_mask is not None:
+        if attn_mask.dim() not in (2, 3):
+            raise AssertionError(
+                f"For {what} `query`, expected `attn_mask` to be `None`, 2-D or 3-D "
+                f"but found {attn_mask.dim()}-D tensor instead"
+            )
+        if rank == 2 and attn_mask.dim() == 3:
+            expected = (num_heads, query.shape[0], key.shape[0])
+            if tuple(attn_mask.shape) != expected:
+                raise AssertionError(
+                    f"Expected `attn_mask` shape to be {expected} but got "
+                    f"{attn_mask.shape}"
+                )
+    return rank == 3
+
+
+def _check_sizes(
+    query, key, value, expected: int, num_heads: int, separate: bool
+) -> int:
+    """The size of one head; AssertionError if the sizes do not go together."""
+    embed_dim = query.size(-1)
+    if embed_dim != expected:
+        raise AssertionError(
+            f"was expecting embedding dimension of {expected}, but got {embed_dim}"
+        )
+    head_dim = embed_dim // num_heads
+    if head_dim * num_heads != embed_dim:
+        raise AssertionError(
+            f"embed_dim {embed_dim} not divisible by num_heads {num_heads}"
+        )
+    if separate:
+        if key.shape[:2] != value.shape[:2]:
+            raise AssertionError(
+                f"key's sequence and batch dims {key.shape[:2]} do not match value's "
+                f"{value.shape[:2]}"
+            )
+    elif key.shape != value.shape:
+        raise AssertionError(
+            f"key shape {key.shape} does not match value shape {value.shape}"
+        )
+    return head_dim
+
+
+def _dtype_of(mask: Tensor | None):
+    return None if mask is None else mask.dtype
+
+
+def _float_mask(mask, name: str, other, other_name: str, like: Tensor):
+    """A mask to add to the scores: -inf where a boolean mask is True."""
+    if mask is None:
+        return None
+    is_bool = mask.dtype == hotaru.bool
+    if not is_bool and not mask.is_floating_point():
+        raise AssertionError(f"only bool and floating types of {name} are supported")
+    if other is not None and mask.dtype != other:
+        import warnings
+
+        warnings.warn(
+            f"Support for mismatched {name} and {other_name} is deprecated. Use same "
+            "type for both instead.",
+            stacklevel=4,
+        )
+    if not is_bool:
+        return mask
+    zeros = hotaru.zeros_like(mask, dtype=like.dtype)
+    return zeros.masked_fill_(mask, float("-inf"))
+
+
+def _check_mask(mask, tgt_len: int, src_len: int, batches: int):
+    if mask is None:
+        return None
+    if mask.dim() == 2:
+        if tuple(mask.shape) != (tgt_len, src_len):
+            raise RuntimeError(
+                f"The shape of the 2D attn_mask is {mask.shape}, but should be "
+                f"{(tgt_len, src_len)}."
+            )
+        return mask.unsqueeze(0)
+    if tuple(mask.shape) != (batches, tgt_len, src_len):
+        raise RuntimeError(
+            f"The shape of the 3D attn_mask is {mask.shape}, but should be "
+            f"{(batches, tgt_len, src_len)}."
+        )
+    return mask
+
+
+def _pad_masks(*masks):
+    """The masks with one more key, which is always visible."""
+    return tuple(None if mask is None else ops.pad(mask, (0, 1)) for mask in masks)

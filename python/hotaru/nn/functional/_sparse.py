@@ -1,0 +1,134 @@
+"""Look-ups in a table of vectors."""
+
+from __future__ import annotations
+
+import warnings
+
+from ... import Tensor, no_grad, ops
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """Rows of `weight` (V, E) at integer `input` (*) -> (*, E).
+
+    Args:
+        padding_idx: the row that receives no gradient.
+        max_norm: rows that are looked up are first scaled down, in place, to
+            this `norm_type` norm.
+        scale_grad_by_freq: divides gradients by how often the row occurs.
+
+    Raises:
+        IndexError: an index out of range.
+    """
+    padding_idx = _row(padding_idx, weight)
+    if max_norm is not None:
+        input = input.contiguous()
+        with no_grad():
+            ops.embedding_renorm_(weight, input, max_norm, norm_type)
+    return ops.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+def _row(padding_idx: int | None, weight: Tensor) -> int:
+    if padding_idx is None:
+        return -1
+    rows = weight.size(0)
+    if not -rows <= padding_idx < rows:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return padding_idx % rows
+
+
+_MODES = {"sum": 0, "mean": 1, "max": 2}
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """Sum, mean or maximum of bags of rows of `weight` (V, E).
+
+    `input` is (B, N), B bags of N, or (N,) with `offsets` (B,), where each bag
+    starts. The result is (B, E).
+
+    Raises:
+        ValueError: shapes, dtypes or modes that do not go together.
+    """
+    if weight.dtype.is_floating_point is False and input.dtype.is_floating_point:
+        warnings.warn(
+            "Argument order of nn.functional.embedding_bag was changed. Usage "
+            "`embedding_bag(weight, input, ...)` is deprecated, and should now be "
+            "`embedding_bag(input, weight, ...)`.",
+            stacklevel=2,
+        )
+        weight, input = input, weight
+    if per_sample_weights is not None and input.size() != per_sample_weights.size():
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not "
+            f"None, then it must have the same shape as the input ({input.shape})"
+        )
+    if input.dim() == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a "
+                "mini-batch of fixed length sequences. However, found offsets of type "
+                f"{type(offsets)}"
+            )
+        offsets = ops.arange(
+            0, input.numel(), input.size(1), dtype=input.dtype, device=input.device
+        )
+        input = input.reshape(-1)
+        if per_sample_weights is not None:
+            per_sample_weights = per_sample_weights.reshape(-1)
+    elif input.dim() == 1:
+        if offsets is None:
+            raise ValueError("offsets has to be a 1D Tensor but got None")
+        if offsets.dim() != 1:
+            raise ValueError("offsets has to be a 1D Tensor")
+    else:
+        raise ValueError(
+            "input has to be 1D or 2D Tensor, but got Tensor of dimension "
+            f"{input.dim()}"
+        )
+    if mode not in _MODES:
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError(
+            "max mode does not support scaling the gradient by the frequency"
+        )
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    if max_norm is not None:
+        with no_grad():
+            ops.embedding_renorm_(weight, input, max_norm, norm_type)
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is "
+            f"only supported for mode='sum' (got mode='{mode}'). Please open a feature "
+            "request on GitHub."
+        )
+    return ops.embedding_bag(
+        weight,
+        input,
+        offsets,
+        scale_grad_by_freq,
+        _MODES[mode],
+        sparse,
+        per_sample_weights,
+        include_last_offset,
+        padding_idx,
+    )[0]

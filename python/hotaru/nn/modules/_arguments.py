@@ -1,0 +1,15 @@
+"""Arguments that many modules share."""
+
+from __future__ import annotations
+
+
+def ntuple(value, count: int) -> tuple:
+    """`value` as a tuple: a scalar `count` times, an iterable as it is."""
+    if isinstance(value, (str, int, float)) or not hasattr(value, "__iter__"):
+        return (value,) * count
+    return tuple(value)
+
+
+def show(module, *names: str) -> str:
+    """`name=value, …` for an `extra_repr`; strings as `repr` would."""
+    return ", ".join(f"{name}={getattr(module, name)}" for name in names)

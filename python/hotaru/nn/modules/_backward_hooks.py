@@ -1,0 +1,152 @@
+"""Full backward hooks: identity nodes around a module's forward."""
+
+from __future__ import annotations
+
+import warnings
+
+from ... import Tensor, is_grad_enabled
+from ...autograd import Function
+from ._hooks import tensors_in
+
+
+class _Boundary(Function):
+    """Identity whose backward hands the gradients to `seen(grads)`."""
+
+    @staticmethod
+    def forward(ctx, seen, *tensors):
+        ctx.seen = seen
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(*[t for t in tensors if not t.requires_grad])
+        return tuple(t.view_as(t) for t in tensors)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        return (None, *ctx.seen(grads))
+
+
+class BackwardWatch:
+    """One call of a module with full backward hooks.
+
+    Inputs and outputs pass through identity nodes; the output's node sees
+    `grad_output` first, the input's node sees `grad_input` last.
+    """
+
+    def __init__(self, module, hooks: list, pre_hooks: list) -> None:
+        self._module = module
+        self._hooks = hooks
+        self._pre_hooks = pre_hooks
+        self._grad_output = None
+        self._input_places = None
+        self._input_count = 0
+        self._output_places = None
+        self._output_count = 0
+
+    def wrap_inputs(self, args: tuple) -> tuple:
+        args, places, count = self._wrap(args, self._see_input)
+        self._input_places, self._input_count = places, count
+        return args
+
+    def wrap_outputs(self, result):
+        is_tuple = isinstance(result, tuple)
+        outputs = result if is_tuple else (result,)
+        if not is_tuple and not isinstance(result, Tensor):
+            if tensors_in(result):
+                warnings.warn(
+                    "For backward hooks to be called, module output should be a Tensor "
+                    f"or a tuple of Tensors but received {type(result)}",
+                    stacklevel=5,
+                )
+            return result
+        outputs, places, count = self._wrap(outputs, self._see_output)
+        self._output_places, self._output_count = places, count
+        return outputs if is_tuple else outputs[0]
+
+    @staticmethod
+    def _wrap(values: tuple, seen):
+        """Passes the tensors of `values` through one identity node.
+
+        Returns (values, places of the tensors or None without gradient, count).
+        """
+        places = [i for i, v in enumerate(values) if isinstance(v, Tensor)]
+        needs = any(values[i].requires_grad for i in places)
+        if not needs or not is_grad_enabled():
+            return values, None, len(values)
+        wrapped = list(values)
+        outputs = _Boundary.apply(seen, *[values[i] for i in places])
+        for place, output in zip(places, outputs):
+            wrapped[place] = output
+        if type(values) is not tuple and hasattr(values, "_fields"):
+            return type(values)(*wrapped), places, len(values)
+        return tuple(wrapped), places, len(values)
+
+    def _see_output(self, grads: tuple) -> tuple:
+        grad_output = _spread(grads, self._output_places, self._output_count)
+        for hook in self._pre_hooks:
+            changed = hook(self._module, grad_output)
+            grad_output = _accept(changed, grad_output, "Backward pre hook", "output")
+        self._grad_output = grad_output
+        if self._input_places is None:
+            # No input needs a gradient: nothing will arrive there, so the
+            # hooks run now.
+            if self._hooks:
+                warnings.warn(
+                    "Full backward hook is firing when gradients are computed with "
+                    "respect to module outputs since no inputs require gradients.",
+                    stacklevel=5,
+                )
+            empty = (None,) * self._input_count
+            for hook in self._hooks:
+                changed = hook(self._module, empty, grad_output)
+                if changed is not None and any(g is not None for g in _tupled(changed)):
+                    raise RuntimeError(
+                        "Backward hook for Modules where no input requires gradient "
+                        "should always return None or None for all gradients."
+                    )
+        return tuple(grad_output[i] for i in self._output_places)
+
+    def _see_input(self, grads: tuple) -> tuple:
+        if self._grad_output is None:
+            return grads
+        grad_input = _spread(grads, self._input_places, self._input_count)
+        for hook in self._hooks:
+            changed = hook(self._module, grad_input, self._grad_output)
+            grad_input = _accept(changed, grad_input, "Backward hook", "input")
+        self._grad_output = None
+        return tuple(grad_input[i] for i in self._input_places)
+
+
+def hook_output_node(module, result, hooks: list) -> None:
+    """Calls each `hook(module, grad_input, grad_output)` on the output's node."""
+    tensors = tensors_in(result)
+    node = tensors[0].grad_fn if tensors else None
+    if node is None:
+        return
+    for hook in hooks:
+
+        def run(grad_input, grad_output, hook=hook):
+            return hook(module, grad_input, grad_output)
+
+        node.register_hook(run)
+
+
+def _spread(grads: tuple, places: list, count: int) -> tuple:
+    full = [None] * count
+    for place, grad in zip(places, grads):
+        full[place] = grad
+    return tuple(full)
+
+
+def _tupled(value) -> tuple:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _accept(changed, current: tuple, who: str, what: str) -> tuple:
+    if changed is None:
+        return current
+    changed = _tupled(changed)
+    if len(changed) != len(current):
+        raise RuntimeError(
+            f"{who} returned an invalid number of grad_{what}, got {len(changed)}, "
+            f"but expected {len(current)}"
+        )
+    return changed

@@ -1,0 +1,144 @@
+"""Moving and converting all tensors of a module, in place."""
+
+from __future__ import annotations
+
+import hotaru
+
+from ... import Tensor, no_grad
+from ..._utils import typename
+
+_TO_TEXT = (
+    "to() received an invalid combination of arguments - got ({got}), but expected "
+    "one of:\n"
+    " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = "
+    "False, bool copy = False, *, torch.memory_format memory_format = None)\n"
+    " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, "
+    "torch.memory_format memory_format = None)\n"
+    " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, "
+    "torch.memory_format memory_format = None)\n"
+)
+
+
+class ConversionMixin:
+    """`to`, `half`, `cuda`, … of `Module`: they change it and return it."""
+
+    def _apply(self, fn, recurse: bool = True):
+        """Replaces every parameter, gradient and buffer `t` by `fn(t)`.
+
+        Parameters keep their identity, so optimizers stay valid.
+        """
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        for param in self._parameters.values():
+            if param is None:
+                continue
+            with no_grad():
+                param.data = fn(param.data)
+                if param.grad is not None:
+                    needs_grad = param.grad.requires_grad
+                    param.grad = fn(param.grad).requires_grad_(needs_grad)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def _to_floating(self, dtype):
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+
+    def float(self):
+        """Converts floating point parameters and buffers to float32."""
+        return self._to_floating(hotaru.float32)
+
+    def double(self):
+        """Converts floating point parameters and buffers to float64."""
+        return self._to_floating(hotaru.float64)
+
+    def half(self):
+        """Converts floating point parameters and buffers to float16."""
+        return self._to_floating(hotaru.float16)
+
+    def bfloat16(self):
+        """Converts floating point parameters and buffers to bfloat16."""
+        return self._to_floating(hotaru.bfloat16)
+
+    def cpu(self):
+        """Moves all parameters and buffers to the CPU."""
+        return self._apply(lambda t: t.cpu())
+
+    def cuda(self, device=None):
+        """Moves all parameters and buffers to a GPU (the current by default)."""
+        return self._apply(lambda t: t.cuda(device))
+
+    def share_memory(self):
+        """Moves all parameters and buffers to memory shared between processes."""
+        return self._apply(lambda t: t.share_memory_())
+
+    def to(self, *args, **kwargs):
+        """Moves and converts parameters and buffers in place; returns self.
+
+        Called as `to(device, dtype, non_blocking)`, `to(dtype, non_blocking)`,
+        `to(tensor, non_blocking)`, each with `memory_format=`. A dtype applies to
+        floating point and complex tensors only.
+
+        Raises:
+            TypeError: another combination of arguments, or an integer dtype.
+        """
+        device, dtype, non_blocking, memory_format = parse_to(args, kwargs)
+        if dtype is not None:
+            if not (dtype.is_floating_point or dtype.is_complex):
+                raise TypeError(
+                    "nn.Module.to only accepts floating point or complex dtypes, but "
+                    f"got desired dtype={dtype}"
+                )
+
+        def convert(tensor: Tensor) -> Tensor:
+            options = {}
+            if tensor.is_floating_point() or tensor.is_complex():
+                options["dtype"] = dtype
+            if memory_format is not None and tensor.dim() in (4, 5):
+                options["memory_format"] = memory_format
+            return tensor.to(device, non_blocking=non_blocking, **options)
+
+        return self._apply(convert)
+
+
+def parse_to(args: tuple, kwargs: dict) -> tuple:
+    """Arguments of `to` as (device, dtype, non_blocking, memory_format)."""
+    memory_format = kwargs.get("memory_format")
+    named = {k: v for k, v in kwargs.items() if k != "memory_format"}
+    first = args[0] if args else None
+    if isinstance(first, hotaru.dtype):
+        names = ("dtype", "non_blocking", "copy")
+    elif isinstance(first, Tensor) or "tensor" in named:
+        names = ("tensor", "non_blocking", "copy")
+    else:
+        names = ("device", "dtype", "non_blocking", "copy")
+    values = dict(zip(names, args))
+    fits = (
+        len(args) <= len(names)
+        and values.keys().isdisjoint(named)
+        and set(named) <= {*names, "dtype" if not args else names[0]}
+    )
+    values.update(named)
+    device, dtype = values.get("device"), values.get("dtype")
+    tensor = values.get("tensor")
+    fits = (
+        fits
+        and isinstance(device, (type(None), str, int, hotaru.device))
+        and isinstance(dtype, (type(None), hotaru.dtype))
+        and isinstance(tensor, (type(None), Tensor))
+        and isinstance(values.get("non_blocking", False), bool)
+        and isinstance(values.get("copy", False), bool)
+    )
+    if not fits:
+        got = ", ".join(typename(a) for a in args)
+        if kwargs:
+            named_types = ", ".join(f"{k}={typename(v)}" for k, v in kwargs.items())
+            got = f"{got}, {named_types}" if got else f"{named_types}, "
+        raise TypeError(_TO_TEXT.format(got=got))
+    if tensor is not None:
+        device, dtype = tensor.device, tensor.dtype
+    elif device is not None and not isinstance(device, hotaru.device):
+        device = hotaru.device(device)
+    return device, dtype, values.get("non_blocking", False), memory_format

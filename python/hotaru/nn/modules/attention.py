@@ -1,0 +1,149 @@
+"""Multi-head attention (Vaswani et al. 2017)."""
+
+from __future__ import annotations
+
+from ... import Tensor, empty
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter
+from .linear import Linear
+from .module import Module
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """A `Linear` under the name that printed models and archives use here."""
+
+
+class MultiheadAttention(Module):
+    """Attention with `num_heads` heads of size embed_dim / num_heads.
+
+    Shapes: query (L, N, embed_dim), key (S, N, kdim), value (S, N, vdim); with
+    `batch_first` (N, L, …); unbatched without N.
+
+    Args:
+        dropout: probability on the attention weights while training.
+        add_bias_kv: one more learned key and value.
+        add_zero_attn: one more key and value of zeros.
+    """
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+        device=None,
+        dtype=None,
+    ) -> None:
+        if embed_dim <= 0 or num_heads <= 0:
+            raise ValueError(
+                "embed_dim and num_heads must be greater than 0, got "
+                f"embed_dim={embed_dim} and num_heads={num_heads} instead"
+            )
+        super().__init__()
+        self.embed_dim = embed_dim
+        self.kdim = embed_dim if kdim is None else kdim
+        self.vdim = embed_dim if vdim is None else vdim
+        self._qkv_same_embed_dim = self.kdim == embed_dim and self.vdim == embed_dim
+        self.num_heads = num_heads
+        self.dropout = dropout
+        self.batch_first = batch_first
+        self.head_dim = embed_dim // num_heads
+        if self.head_dim * num_heads != embed_dim:
+            raise AssertionError("embed_dim must be divisible by num_heads")
+
+        options = {"device": device, "dtype": dtype}
+
+        def parameter(*shape) -> Parameter:
+            return Parameter(empty(shape, **options))
+
+        separate = {
+            "q_proj_weight": embed_dim,
+            "k_proj_weight": self.kdim,
+            "v_proj_weight": self.vdim,
+        }
+        if self._qkv_same_embed_dim:
+            self.in_proj_weight = parameter(3 * embed_dim, embed_dim)
+            for name in separate:
+                self.register_parameter(name, None)
+        else:
+            for name, columns in separate.items():
+                self.register_parameter(name, parameter(embed_dim, columns))
+            self.register_parameter("in_proj_weight", None)
+        self.register_parameter(
+            "in_proj_bias", parameter(3 * embed_dim) if bias else None
+        )
+        self.out_proj = NonDynamicallyQuantizableLinear(
+            embed_dim, embed_dim, bias=bias, **options
+        )
+        for name in ("bias_k", "bias_v"):
+            extra = parameter(1, 1, embed_dim) if add_bias_kv else None
+            self.register_parameter(name, extra)
+        self.add_zero_attn = add_zero_attn
+        self._reset_parameters()
+
+    def _reset_parameters(self) -> None:
+        if self._qkv_same_embed_dim:
+            init.xavier_uniform_(self.in_proj_weight)
+        else:
+            init.xavier_uniform_(self.q_proj_weight)
+            init.xavier_uniform_(self.k_proj_weight)
+            init.xavier_uniform_(self.v_proj_weight)
+        if self.in_proj_bias is not None:
+            init.zeros_(self.in_proj_bias)
+            init.zeros_(self.out_proj.bias)
+        for extra in (self.bias_k, self.bias_v):
+            if extra is not None:
+                init.xavier_normal_(extra)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Returns (output, attention weights or None).
+
+        Masks: boolean is True where attention is forbidden, float is added.
+        """
+        swap = self.batch_first and query.dim() == 3
+        if swap:
+            # The same tensor stays one: self-attention is one product.
+            swapped = {id(t): t.transpose(1, 0) for t in (query, key, value)}
+            query, key, value = (swapped[id(t)] for t in (query, key, value))
+        output, weights = F.multi_head_attention_forward(
+            query,
+            key,
+            value,
+            self.embed_dim,
+            self.num_heads,
+            self.in_proj_weight,
+            self.in_proj_bias,
+            self.bias_k,
+            self.bias_v,
+            self.add_zero_attn,
+            self.dropout,
+            self.out_proj.weight,
+            self.out_proj.bias,
+            training=self.training,
+            key_padding_mask=key_padding_mask,
+            need_weights=need_weights,
+            attn_mask=attn_mask,
+            use_separate_proj_weight=not self._qkv_same_embed_dim,
+            q_proj_weight=self.q_proj_weight,
+            k_proj_weight=self.k_proj_weight,
+            v_proj_weight=self.v_proj_weight,
+            average_attn_weights=average_attn_weights,
+            is_causal=is_causal,
+        )
+        return (output.transpose(1, 0) if swap else output), weights

@@ -1,0 +1,223 @@
+"""Batch and instance normalisation: statistics per channel, kept running."""
+
+from __future__ import annotations
+
+from ... import Tensor, empty, long, ones, tensor, zeros
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter
+from ._arguments import show
+from .module import Module
+
+
+class _NormBase(Module):
+    """Parameters (C), running statistics (C) and the count of batches."""
+
+    # 2: the state has num_batches_tracked.
+    _version = 2
+    _ranks: tuple = ()
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device=None,
+        dtype=None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__()
+        options = {"device": device, "dtype": dtype}
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        weight = Parameter(empty(num_features, **options)) if affine else None
+        self.register_parameter("weight", weight)
+        has_bias = affine and bias
+        self.register_parameter(
+            "bias", Parameter(empty(num_features, **options)) if has_bias else None
+        )
+        mean = var = count = None
+        if track_running_stats:
+            mean = zeros(num_features, **options)
+            var = ones(num_features, **options)
+            count = tensor(0, dtype=long, device=device)
+        self.register_buffer("running_mean", mean)
+        self.register_buffer("running_var", var)
+        self.register_buffer("num_batches_tracked", count)
+        self.reset_parameters()
+
+    def reset_running_stats(self) -> None:
+        """Mean 0, variance 1, no batches."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self) -> None:
+        """Fresh statistics, weight 1, bias 0."""
+        self.reset_running_stats()
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        ranks = self._ranks
+        if input.dim() not in ranks:
+            expected = " or ".join(f"{rank}D" for rank in ranks)
+            raise ValueError(f"expected {expected} input (got {input.dim()}D input)")
+
+    def extra_repr(self) -> str:
+        options = show(self, "eps", "momentum", "affine")
+        return (
+            f"{self.num_features}, {options}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
+        )
+
+    def _load_from_state_dict(
+        self, state_dict, prefix, local_metadata, *others
+    ) -> None:
+        version = local_metadata.get("version")
+        key = prefix + "num_batches_tracked"
+        if (version is None or version < 2) and self.track_running_stats:
+            if key not in state_dict:
+                have = self.num_batches_tracked
+                state_dict[key] = tensor(0, dtype=long) if have is None else have
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *others)
+
+
+class _BatchNorm(_NormBase):
+    """Normalises each channel of (N, C, *) over the batch and *.
+
+    In training with the batch's statistics (and running += momentum * (batch -
+    running), or their average where `momentum` is None), else with the running.
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_input_dim(input)
+        training = self.training
+        momentum = 0.0 if self.momentum is None else self.momentum
+        if training and self.track_running_stats:
+            count = self.num_batches_tracked
+            if count is not None:
+                count.add_(1)
+                if self.momentum is None:
+                    momentum = 1.0 / float(count)
+        mean, var = self.running_mean, self.running_var
+        keeps = not training or self.track_running_stats
+        return F.batch_norm(
+            input,
+            mean if keeps else None,
+            var if keeps else None,
+            self.weight,
+            self.bias,
+            training or (mean is None and var is None),
+            momentum,
+            self.eps,
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Batch normalisation of (N, C) or (N, C, L)."""
+
+    _ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Batch normalisation of (N, C, H, W)."""
+
+    _ranks = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """Batch normalisation of (N, C, D, H, W)."""
+
+    _ranks = (5,)
+
+
+class _InstanceNorm(_NormBase):
+    """Normalises each channel of each sample of (N, C, *) over *."""
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device=None,
+        dtype=None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(
+            num_features,
+            eps,
+            momentum,
+            affine,
+            track_running_stats,
+            device,
+            dtype,
+            bias=bias,
+        )
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_input_dim(input)
+        unbatched = input.dim() == self._ranks[0]
+        channels = input.size(0 if unbatched else 1)
+        if channels != self.num_features:
+            self._report_channels(input, channels)
+        if unbatched:
+            return self._normalise(input.unsqueeze(0)).squeeze(0)
+        return self._normalise(input)
+
+    def _normalise(self, input: Tensor) -> Tensor:
+        return F.instance_norm(
+            input,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or not self.track_running_stats,
+            0.0 if self.momentum is None else self.momentum,
+            self.eps,
+        )
+
+    def _report_channels(self, input: Tensor, channels: int) -> None:
+        if self.affine:
+            raise ValueError(
+                f"expected input's size at dim={input.dim() - self._ranks[0]} to match "
+                f"num_features ({self.num_features}), but got: {channels}."
+            )
+        import warnings
+
+        warnings.warn(
+            f"input's size at dim={input.dim() - self._ranks[0]} does not match "
+            "num_features. You can silence this warning by not passing in "
+            "num_features, which is not used because affine=False",
+            stacklevel=4,
+        )
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Instance normalisation of (N, C, L) or (C, L)."""
+
+    _ranks = (2, 3)
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Instance normalisation of (N, C, H, W) or (C, H, W)."""
+
+    _ranks = (3, 4)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Instance normalisation of (N, C, D, H, W) or (C, D, H, W)."""
+
+    _ranks = (4, 5)

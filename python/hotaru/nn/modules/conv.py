@@ -1,0 +1,331 @@
+"""Convolutions.
+
+Inputs are (N, C, *) or (C, *) with 1, 2 or 3 spatial axes. Sizes are one int
+for all axes, or one an axis.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ... import Tensor, empty
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter
+from ._arguments import ntuple
+from .linear import uniform_by_fan_in
+from .module import Module
+
+_PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
+_PADDINGS = ("same", "valid")
+
+
+class _ConvNd(Module):
+    """Parameters, checks and text of all convolutions.
+
+    The weight is (out, in / groups, *kernel), transposed (in, out / groups,
+    *kernel); it and the bias start uniform in ±1/√fan_in.
+    """
+
+    _axes = 0
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size,
+        stride,
+        padding,
+        dilation,
+        transposed: bool,
+        output_padding,
+        groups: int,
+        bias: bool,
+        padding_mode: str,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        _check(in_channels, out_channels, stride, padding, groups, padding_mode)
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.dilation = dilation
+        self.transposed = transposed
+        self.output_padding = output_padding
+        self.groups = groups
+        self.padding_mode = padding_mode
+        self._reversed_padding_repeated_twice = _pad_argument(
+            padding, kernel_size, dilation
+        )
+        options = {"device": device, "dtype": dtype}
+        channels = (out_channels, in_channels // groups)
+        if transposed:
+            channels = (in_channels, out_channels // groups)
+        self.weight = Parameter(empty((*channels, *kernel_size), **options))
+        if bias:
+            self.bias = Parameter(empty(out_channels, **options))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws the weight, then the bias."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            uniform_by_fan_in(self.bias, self.weight)
+
+    def extra_repr(self) -> str:
+        axes = len(self.kernel_size)
+        text = (
+            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}"
+        )
+        defaults = (
+            ("padding", (0,) * axes),
+            ("dilation", (1,) * axes),
+            ("output_padding", (0,) * axes),
+            ("groups", 1),
+        )
+        for name, default in defaults:
+            value = getattr(self, name)
+            if value != default:
+                text += f", {name}={value}"
+        if self.bias is None:
+            text += ", bias=False"
+        if self.padding_mode != "zeros":
+            text += f", padding_mode={self.padding_mode}"
+        return text
+
+
+def _check(in_channels, out_channels, stride, padding, groups, padding_mode) -> None:
+    if groups <= 0:
+        raise ValueError("groups must be a positive integer")
+    if in_channels % groups != 0:
+        raise ValueError("in_channels must be divisible by groups")
+    if out_channels % groups != 0:
+        raise ValueError("out_channels must be divisible by groups")
+    if isinstance(padding, str):
+        if padding not in _PADDINGS:
+            raise ValueError(
+                f"Invalid padding string {padding!r}, should be one of "
+                "{'valid', 'same'}"
+            )
+        if padding == "same" and any(s != 1 for s in stride):
+            raise ValueError("padding='same' is not supported for strided convolutions")
+    if padding_mode not in _PADDING_MODES:
+        raise ValueError(
+            "padding_mode must be one of "
+            "{'zeros', 'reflect', 'replicate', 'circular'}, "
+            f"but got padding_mode='{padding_mode}'"
+        )
+
+
+def _pad_argument(padding, kernel_size, dilation) -> list:
+    """What `F.pad` needs to pad as the convolution would, last axis first."""
+    if padding == "valid":
+        return [0] * (2 * len(kernel_size))
+    result = []
+    for axis in reversed(range(len(kernel_size))):
+        if padding == "same":
+            total = dilation[axis] * (kernel_size[axis] - 1)
+            result += [total // 2, total - total // 2]
+        else:
+            result += [padding[axis], padding[axis]]
+    return result
+
+
+class _Conv(_ConvNd):
+    """A convolution that is not transposed."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | tuple[int, ...],
+        stride: int | tuple[int, ...] = 1,
+        padding: str | int | tuple[int, ...] = 0,
+        dilation: int | tuple[int, ...] = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device=None,
+        dtype=None,
+    ) -> None:
+        axes = self._axes
+        super().__init__(
+            in_channels,
+            out_channels,
+            ntuple(kernel_size, axes),
+            ntuple(stride, axes),
+            padding if isinstance(padding, str) else ntuple(padding, axes),
+            ntuple(dilation, axes),
+            False,
+            (0,) * axes,
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
+        )
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None):
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input = F.pad(
+                input, self._reversed_padding_repeated_twice, mode=self.padding_mode
+            )
+            padding = (0,) * self._axes
+        return self._operator(
+            input, weight, bias, self.stride, padding, self.dilation, self.groups
+        )
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self._conv_forward(input, self.weight, self.bias)
+
+
+class Conv1d(_Conv):
+    """Cross-correlation of (N, C, L) with (out, C / groups, K)."""
+
+    _axes = 1
+
+    def _operator(self, *args) -> Tensor:
+        return F.conv1d(*args)
+
+
+class Conv2d(_Conv):
+    """Cross-correlation of (N, C, H, W) with (out, C / groups, KH, KW)."""
+
+    _axes = 2
+
+    def _operator(self, *args) -> Tensor:
+        return F.conv2d(*args)
+
+
+class Conv3d(_Conv):
+    """Cross-correlation of (N, C, D, H, W) with (out, C / groups, KD, KH, KW)."""
+
+    _axes = 3
+
+    def _operator(self, *args) -> Tensor:
+        return F.conv3d(*args)
+
+
+class _ConvTransposeNd(_ConvNd):
+    """A transposed convolution: the gradient of a convolution as a layer."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int | tuple[int, ...],
+        stride: int | tuple[int, ...] = 1,
+        padding: int | tuple[int, ...] = 0,
+        output_padding: int | tuple[int, ...] = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: int | tuple[int, ...] = 1,
+        padding_mode: str = "zeros",
+        device=None,
+        dtype=None,
+    ) -> None:
+        axes = self._axes
+        if padding_mode != "zeros":
+            raise ValueError(
+                f'Only "zeros" padding mode is supported for {type(self).__name__}'
+            )
+        super().__init__(
+            in_channels,
+            out_channels,
+            ntuple(kernel_size, axes),
+            ntuple(stride, axes),
+            ntuple(padding, axes),
+            ntuple(dilation, axes),
+            True,
+            ntuple(output_padding, axes),
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
+        )
+
+    def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
+        """`output_size` chooses among the sizes that a stride leaves open."""
+        if self.padding_mode != "zeros":
+            raise ValueError(
+                f"Only `zeros` padding mode is supported for {type(self).__name__}"
+            )
+        output_padding = self.output_padding
+        if output_size is not None:
+            output_padding = self._padding_for(input, output_size)
+        return self._operator(
+            input,
+            self.weight,
+            self.bias,
+            self.stride,
+            self.padding,
+            output_padding,
+            self.groups,
+            self.dilation,
+        )
+
+    def _padding_for(self, input: Tensor, output_size: list[int]) -> tuple:
+        axes = self._axes
+        leading = input.dim() - axes
+        if leading not in (1, 2):
+            raise ValueError(
+                f"{type(self).__name__}: expected input to be {axes + 1}D or "
+                f"{axes + 2}D, got {input.dim()}D instead"
+            )
+        if len(output_size) == input.dim():
+            output_size = output_size[leading:]
+        if len(output_size) != axes:
+            raise ValueError(
+                f"ConvTranspose{axes}D: for {input.dim()}D input, output_size must "
+                f"have {axes} or {input.dim()} elements (got {len(output_size)})"
+            )
+        low = [
+            (input.size(leading + d) - 1) * self.stride[d]
+            - 2 * self.padding[d]
+            + self.dilation[d] * (self.kernel_size[d] - 1)
+            + 1
+            for d in range(axes)
+        ]
+        high = [size + step - 1 for size, step in zip(low, self.stride)]
+        for size, least, most in zip(output_size, low, high):
+            if not least <= size <= most:
+                raise ValueError(
+                    f"requested an output size of {output_size}, but valid sizes range "
+                    f"from {low} to {high} (for an input of {input.size()[2:]})"
+                )
+        return tuple(size - least for size, least in zip(output_size, low))
+
+
+class ConvTranspose1d(_ConvTransposeNd):
+    """Transposed `Conv1d`."""
+
+    _axes = 1
+
+    def _operator(self, *args) -> Tensor:
+        return F.conv_transpose1d(*args)
+
+
+class ConvTranspose2d(_ConvTransposeNd):
+    """Transposed `Conv2d`."""
+
+    _axes = 2
+
+    def _operator(self, *args) -> Tensor:
+        return F.conv_transpose2d(*args)
+
+
+class ConvTranspose3d(_ConvTransposeNd):
+    """Transposed `Conv3d`."""
+
+    _axes = 3
+
+    def _operator(self, *args) -> Tensor:
+        return F.conv_transpose3d(*args)

@@ -1,0 +1,254 @@
+"""Pooling as modules: inputs (N, C, *) or (C, *) with 1 to 3 spatial axes."""
+
+from __future__ import annotations
+
+from ... import Tensor
+from .. import functional as F
+from ._arguments import ntuple, show
+from .module import Module
+
+
+class _MaxPool(Module):
+    """Largest value of each window; stride equals the kernel when left out."""
+
+    def __init__(
+        self,
+        kernel_size,
+        stride=None,
+        padding=0,
+        dilation=1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.dilation = dilation
+        self.return_indices = return_indices
+        self.ceil_mode = ceil_mode
+
+    def _pool(self, function, input: Tensor):
+        return function(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.ceil_mode,
+            self.return_indices,
+        )
+
+    def extra_repr(self) -> str:
+        return show(self, "kernel_size", "stride", "padding", "dilation", "ceil_mode")
+
+
+class MaxPool1d(_MaxPool):
+    """(N, C, L) -> (N, C, L')."""
+
+    def forward(self, input: Tensor):
+        return self._pool(F.max_pool1d, input)
+
+
+class MaxPool2d(_MaxPool):
+    """(N, C, H, W) -> (N, C, H', W')."""
+
+    def forward(self, input: Tensor):
+        return self._pool(F.max_pool2d, input)
+
+
+class MaxPool3d(_MaxPool):
+    """(N, C, D, H, W) -> (N, C, D', H', W')."""
+
+    def forward(self, input: Tensor):
+        return self._pool(F.max_pool3d, input)
+
+
+class AvgPool1d(Module):
+    """Mean of each window: (N, C, L) -> (N, C, L')."""
+
+    def __init__(
+        self,
+        kernel_size,
+        stride=None,
+        padding=0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = ntuple(kernel_size, 1)
+        self.stride = ntuple(kernel_size if stride is None else stride, 1)
+        self.padding = ntuple(padding, 1)
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.avg_pool1d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+        )
+
+    def extra_repr(self) -> str:
+        return show(self, "kernel_size", "stride", "padding")
+
+
+class _AvgPool(Module):
+    """Mean of each window; `divisor_override` replaces the count."""
+
+    def __init__(
+        self,
+        kernel_size,
+        stride=None,
+        padding=0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
+    def _pool(self, function, input: Tensor) -> Tensor:
+        return function(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
+
+    extra_repr = AvgPool1d.extra_repr
+
+
+class AvgPool2d(_AvgPool):
+    """(N, C, H, W) -> (N, C, H', W')."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self._pool(F.avg_pool2d, input)
+
+
+class AvgPool3d(_AvgPool):
+    """(N, C, D, H, W) -> (N, C, D', H', W')."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self._pool(F.avg_pool3d, input)
+
+
+class _AdaptiveAvgPool(Module):
+    """Mean over windows chosen so that the result has `output_size`.
+
+    None for an axis keeps the input's size there.
+    """
+
+    def __init__(self, output_size) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+    def extra_repr(self) -> str:
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+    """(N, C, L) -> (N, C, output_size)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.adaptive_avg_pool1d(input, self.output_size)
+
+
+class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+    """(N, C, H, W) -> (N, C, *output_size)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.adaptive_avg_pool2d(input, self.output_size)
+
+
+class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+    """(N, C, D, H, W) -> (N, C, *output_size)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.adaptive_avg_pool3d(input, self.output_size)
+
+
+class _AdaptiveMaxPool(_AdaptiveAvgPool):
+    """Largest value over windows chosen so that the result has `output_size`."""
+
+    def __init__(self, output_size, return_indices: bool = False) -> None:
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+
+class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+    """(N, C, L) -> (N, C, output_size)."""
+
+    def forward(self, input: Tensor):
+        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+    """(N, C, H, W) -> (N, C, *output_size)."""
+
+    def forward(self, input: Tensor):
+        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+    """(N, C, D, H, W) -> (N, C, *output_size)."""
+
+    def forward(self, input: Tensor):
+        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+
+
+class _LPPool(Module):
+    """(sum of x^norm_type over each window)^(1 / norm_type)."""
+
+    def __init__(
+        self, norm_type: float, kernel_size, stride=None, ceil_mode: bool = False
+    ) -> None:
+        super().__init__()
+        self.norm_type = norm_type
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = ceil_mode
+
+    def _pool(self, function, input: Tensor) -> Tensor:
+        return function(
+            input,
+            float(self.norm_type),
+            self.kernel_size,
+            self.stride,
+            self.ceil_mode,
+        )
+
+    def extra_repr(self) -> str:
+        return show(self, "norm_type", "kernel_size", "stride", "ceil_mode")
+
+
+class LPPool1d(_LPPool):
+    """(N, C, L) -> (N, C, L')."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self._pool(F.lp_pool1d, input)
+
+
+class LPPool2d(_LPPool):
+    """(N, C, H, W) -> (N, C, H', W')."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self._pool(F.lp_pool2d, input)
+
+
+class LPPool3d(_LPPool):
+    """(N, C, D, H, W) -> (N, C, D', H', W')."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return self._pool(F.lp_pool3d, input)

@@ -1,0 +1,346 @@
+"""Transformer layers and stacks (Vaswani et al. 2017)."""
+
+from __future__ import annotations
+
+import copy
+
+import hotaru
+
+from ... import Tensor
+from .. import functional as F
+from .. import init
+from .attention import MultiheadAttention
+from .container import ModuleList
+from .dropout import Dropout
+from .linear import Linear
+from .module import Module
+from .normalization import LayerNorm
+
+
+def _activation(activation):
+    if not isinstance(activation, str):
+        return activation
+    if activation not in ("relu", "gelu"):
+        raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+    return getattr(F, activation)
+
+
+class _Layer(Module):
+    """What encoder and decoder layers share: attention blocks and the MLP."""
+
+    # Names of the attention blocks; a norm and a dropout goes with each, and
+    # one more of both with the MLP.
+    _attentions: tuple = ()
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation=F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        options = {"device": device, "dtype": dtype}
+        for name in self._attentions:
+            attention = MultiheadAttention(
+                d_model,
+                nhead,
+                dropout=dropout,
+                bias=bias,
+                batch_first=batch_first,
+                **options,
+            )
+            self.add_module(name, attention)
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **options)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **options)
+        self.norm_first = norm_first
+        blocks = range(1, len(self._attentions) + 2)
+        for i in blocks:
+            norm = LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **options)
+            self.add_module(f"norm{i}", norm)
+        for i in blocks:
+            self.add_module(f"dropout{i}", Dropout(dropout))
+        self.activation = _activation(activation)
+
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        self.__dict__.setdefault("activation", F.relu)
+
+    def _mlp(self, x: Tensor) -> Tensor:
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))
+
+    def _residual(self, x: Tensor, block, norm: Module, dropout: Module) -> Tensor:
+        """x plus the block's result, normalised before or after."""
+        if self.norm_first:
+            return x + dropout(block(norm(x)))
+        return norm(x + dropout(block(x)))
+
+
+class TransformerEncoderLayer(_Layer):
+    """Self-attention and an MLP, each with residual, dropout and LayerNorm."""
+
+    _attentions = ("self_attn",)
+
+    def forward(
+        self,
+        src: Tensor,
+        src_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool = False,
+    ) -> Tensor:
+        """src (S, N, E); src_mask (S, S); src_key_padding_mask (N, S)."""
+
+        def attend(x: Tensor) -> Tensor:
+            return self.self_attn(
+                x,
+                x,
+                x,
+                attn_mask=src_mask,
+                key_padding_mask=src_key_padding_mask,
+                need_weights=False,
+                is_causal=is_causal,
+            )[0]
+
+        x = self._residual(src, attend, self.norm1, self.dropout1)
+        return self._residual(x, self._mlp, self.norm2, self.dropout2)
+
+
+class TransformerDecoderLayer(_Layer):
+    """Self-attention, attention to the memory, and an MLP."""
+
+    _attentions = ("self_attn", "multihead_attn")
+
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool = False,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """tgt (T, N, E); memory (S, N, E); masks as in `MultiheadAttention`."""
+
+        def attend(x: Tensor) -> Tensor:
+            return self.self_attn(
+                x,
+                x,
+                x,
+                attn_mask=tgt_mask,
+                key_padding_mask=tgt_key_padding_mask,
+                need_weights=False,
+                is_causal=tgt_is_causal,
+            )[0]
+
+        def attend_memory(x: Tensor) -> Tensor:
+            return self.multihead_attn(
+                x,
+                memory,
+                memory,
+                attn_mask=memory_mask,
+                key_padding_mask=memory_key_padding_mask,
+                need_weights=False,
+                is_causal=memory_is_causal,
+            )[0]
+
+        x = self._residual(tgt, attend, self.norm1, self.dropout1)
+        x = self._residual(x, attend_memory, self.norm2, self.dropout2)
+        return self._residual(x, self._mlp, self.norm3, self.dropout3)
+
+
+class TransformerEncoder(Module):
+    """`num_layers` copies of a layer, one after the other, then `norm`.
+
+    `enable_nested_tensor` and `mask_check` are accepted and have no effect.
+    """
+
+    def __init__(
+        self,
+        encoder_layer: TransformerEncoderLayer,
+        num_layers: int,
+        norm: Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ) -> None:
+        super().__init__()
+        self.layers = _copies(encoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def forward(
+        self,
+        src: Tensor,
+        mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        is_causal: bool | None = None,
+    ) -> Tensor:
+        """src (S, N, E); mask (S, S); src_key_padding_mask (N, S)."""
+        output = src
+        for layer in self.layers:
+            output = layer(
+                output,
+                src_mask=mask,
+                src_key_padding_mask=src_key_padding_mask,
+                is_causal=bool(is_causal),
+            )
+        return output if self.norm is None else self.norm(output)
+
+
+class TransformerDecoder(Module):
+    """`num_layers` copies of a layer, one after the other, then `norm`."""
+
+    def __init__(
+        self,
+        decoder_layer: TransformerDecoderLayer,
+        num_layers: int,
+        norm: Module | None = None,
+    ) -> None:
+        super().__init__()
+        self.layers = _copies(decoder_layer, num_layers)
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def forward(
+        self,
+        tgt: Tensor,
+        memory: Tensor,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """tgt (T, N, E); memory (S, N, E); masks as in the layer."""
+        output = tgt
+        for layer in self.layers:
+            output = layer(
+                output,
+                memory,
+                tgt_mask=tgt_mask,
+                memory_mask=memory_mask,
+                tgt_key_padding_mask=tgt_key_padding_mask,
+                memory_key_padding_mask=memory_key_padding_mask,
+                tgt_is_causal=bool(tgt_is_causal),
+                memory_is_causal=memory_is_causal,
+            )
+        return output if self.norm is None else self.norm(output)
+
+
+class Transformer(Module):
+    """Encoder and decoder; all matrices start by `xavier_uniform_`."""
+
+    def __init__(
+        self,
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation=F.relu,
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device=None,
+        dtype=None,
+    ) -> None:
+        super().__init__()
+        options = {"device": device, "dtype": dtype}
+        layer_args = (
+            d_model,
+            nhead,
+            dim_feedforward,
+            dropout,
+            activation,
+            layer_norm_eps,
+            batch_first,
+            norm_first,
+            bias,
+        )
+
+        def final_norm() -> LayerNorm:
+            return LayerNorm(d_model, eps=layer_norm_eps, bias=bias, **options)
+
+        if custom_encoder is not None:
+            self.encoder = custom_encoder
+        else:
+            layer = TransformerEncoderLayer(*layer_args, **options)
+            self.encoder = TransformerEncoder(layer, num_encoder_layers, final_norm())
+        if custom_decoder is not None:
+            self.decoder = custom_decoder
+        else:
+            layer = TransformerDecoderLayer(*layer_args, **options)
+            self.decoder = TransformerDecoder(layer, num_decoder_layers, final_norm())
+        for param in self.parameters():
+            if param.dim() > 1:
+                init.xavier_uniform_(param)
+        self.d_model = d_model
+        self.nhead = nhead
+        self.batch_first = batch_first
+
+    def forward(
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        src_key_padding_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None,
+        memory_key_padding_mask: Tensor | None = None,
+        src_is_causal: bool | None = None,
+        tgt_is_causal: bool | None = None,
+        memory_is_causal: bool = False,
+    ) -> Tensor:
+        """src (S, N, E), tgt (T, N, E) -> (T, N, E).
+
+        Raises:
+            RuntimeError: batch or feature sizes that do not go together.
+        """
+        batch_axis = 0 if self.batch_first else 1
+        if src.dim() == 3 and src.size(batch_axis) != tgt.size(batch_axis):
+            raise RuntimeError("the batch number of src and tgt must be equal")
+        if src.size(-1) != self.d_model or tgt.size(-1) != self.d_model:
+            raise RuntimeError(
+                "the feature number of src and tgt must be equal to d_model"
+            )
+        memory = self.encoder(
+            src,
+            mask=src_mask,
+            src_key_padding_mask=src_key_padding_mask,
+            is_causal=src_is_causal,
+        )
+        return self.decoder(
+            tgt,
+            memory,
+            tgt_mask=tgt_mask,
+            memory_mask=memory_mask,
+            tgt_key_padding_mask=tgt_key_padding_mask,
+            memory_key_padding_mask=memory_key_padding_mask,
+            tgt_is_causal=tgt_is_causal,
+            memory_is_causal=memory_is_causal,
+        )
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz: int, device=None, dtype=None) -> Tensor:
+        """(sz, sz) with -inf above the diagonal and 0 elsewhere."""
+        full = hotaru.full((sz, sz), float("-inf"), dtype=dtype, device=device)
+        return full.triu(diagonal=1)
+
+
+def _copies(layer: Module, count: int) -> ModuleList:
+    return ModuleList([copy.deepcopy(layer) for _ in range(count)])

@@ -1,0 +1,276 @@
+"""Sequences of different lengths in one batch: padded or packed."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import hotaru
+
+from ... import Tensor, ops
+
+
+class PackedSequence(
+    namedtuple(
+        "PackedSequence", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"]
+    )
+):
+    """A batch without padding: all first steps, then all second steps, ….
+
+    Fields: data (sum of lengths, *); batch_sizes (longest length), on the CPU,
+    how many sequences reach each step; the order from the given batch to that
+    of decreasing length, and back, or None.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None
+    ):
+        if unsorted_indices is None:
+            unsorted_indices = invert_permutation(sorted_indices)
+        if batch_sizes is None:
+            # An early calling convention: one pair.
+            if not isinstance(data, (list, tuple)) or len(data) != 2:
+                raise AssertionError("Expected data to be a list or tuple of length 2")
+            data, batch_sizes = data
+        elif batch_sizes.device.type != "cpu":
+            raise ValueError(
+                "batch_sizes should always be on CPU. Instances of PackedSequence "
+                "should "
+                "never be created manually. They should be instantiated by functions "
+                "like pack_sequence and pack_padded_sequences in nn.utils.rnn. "
+            )
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+
+    def to(self, *args, **kwargs) -> PackedSequence:
+        """As `Tensor.to` on the data; the orders follow to its device."""
+        data = self.data.to(*args, **kwargs)
+        if data is self.data:
+            return self
+        orders = (
+            None if order is None else order.to(data.device)
+            for order in (self.sorted_indices, self.unsorted_indices)
+        )
+        return type(self)(data, self.batch_sizes, *orders)
+
+    def cuda(self, *args, **kwargs) -> PackedSequence:
+        """Moves to a GPU."""
+        return self.to(*args, device="cuda", **kwargs)
+
+    def cpu(self, *args, **kwargs) -> PackedSequence:
+        """Moves to the CPU."""
+        return self.to(*args, device="cpu", **kwargs)
+
+    def pin_memory(self) -> PackedSequence:
+        """Copies the data to page-locked memory."""
+        return type(self)(
+            self.data.pin_memory(),
+            self.batch_sizes,
+            self.sorted_indices,
+            self.unsorted_indices,
+        )
+
+    def double(self) -> PackedSequence:
+        """Data as float64."""
+        return self.to(dtype=hotaru.double)
+
+    def float(self) -> PackedSequence:
+        """Data as float32."""
+        return self.to(dtype=hotaru.float32)
+
+    def half(self) -> PackedSequence:
+        """Data as float16."""
+        return self.to(dtype=hotaru.half)
+
+    def long(self) -> PackedSequence:
+        """Data as int64."""
+        return self.to(dtype=hotaru.long)
+
+    def int(self) -> PackedSequence:
+        """Data as int32."""
+        return self.to(dtype=hotaru.int32)
+
+    @property
+    def is_cuda(self) -> bool:
+        """True if the data is on a GPU."""
+        return self.data.is_cuda
+
+    def is_pinned(self) -> bool:
+        """True if the data is in page-locked memory."""
+        return self.data.is_pinned()
+
+
+def invert_permutation(permutation: Tensor | None) -> Tensor | None:
+    """The permutation that undoes `permutation` (N)."""
+    if permutation is None:
+        return None
+    output = hotaru.empty_like(permutation)
+    steps = hotaru.arange(0, permutation.numel(), device=permutation.device)
+    return output.scatter_(0, permutation, steps)
+
+
+def pack_padded_sequence(
+    input: Tensor,
+    lengths: Tensor | list[int],
+    batch_first: bool = False,
+    enforce_sorted: bool = True,
+) -> PackedSequence:
+    """Packs (L, N, *), or (N, L, *), of which `lengths` (N) steps are valid.
+
+    Raises:
+        RuntimeError: lengths that do not fit, or are not decreasing although
+            `enforce_sorted`.
+    """
+    order = None
+    if isinstance(lengths, Tensor):
+        if lengths.device.type != "cpu":
+            raise RuntimeError(
+                "'lengths' argument should be a 1D CPU int64 tensor, but got "
+                f"{lengths.dim()}D {lengths.device} {lengths.dtype} tensor"
+            )
+        lengths = lengths.tolist()
+    lengths = [int(length) for length in lengths]
+    if batch_first:
+        input = input.transpose(0, 1)
+    if len(lengths) != input.size(1):
+        raise RuntimeError(
+            "Expected `len(lengths)` to be equal to batch_size, but got "
+            f"{len(lengths)} (batch_size={input.size(1)})"
+        )
+    if not enforce_sorted:
+        by_length = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+        lengths = [lengths[i] for i in by_length]
+        order = hotaru.tensor(by_length, dtype=hotaru.long, device=input.device)
+        input = input.index_select(1, order)
+    if not lengths or lengths[-1] <= 0:
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in "
+            "'lengths' that is <= 0"
+        )
+    if any(a < b for a, b in zip(lengths, lengths[1:])):
+        raise RuntimeError(
+            "`lengths` array must be sorted in decreasing order when "
+            "`enforce_sorted` is "
+            "True. You can pass `enforce_sorted=False` to pack_padded_sequence and/or "
+            "pack_sequence to sidestep this requirement if you do not need ONNX "
+            "exportability."
+        )
+    if lengths[0] > input.size(0):
+        raise RuntimeError(
+            f"Expected every length to be at most {input.size(0)}, the number of steps "
+            f"of `input`, but got {lengths[0]}"
+        )
+    sizes = _batch_sizes(lengths)
+    data = hotaru.cat([input[step, :size] for step, size in enumerate(sizes)])
+    return PackedSequence(data, hotaru.tensor(sizes, dtype=hotaru.long), order)
+
+
+def _batch_sizes(lengths: list[int]) -> list[int]:
+    """How many of the (decreasing) lengths reach each step."""
+    sizes = []
+    active = len(lengths)
+    for step in range(lengths[0]):
+        while lengths[active - 1] <= step:
+            active -= 1
+        sizes.append(active)
+    return sizes
+
+
+def pad_packed_sequence(
+    sequence: PackedSequence,
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    total_length: int | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Undoes `pack_padded_sequence`.
+
+    Returns:
+        Padded batch (L, N, *), or (N, L, *), with L the longest length or
+        `total_length`, and the lengths (N).
+    """
+    sizes = sequence.batch_sizes.tolist()
+    steps, batch = len(sizes), sizes[0]
+    if total_length is not None and total_length < steps:
+        raise ValueError(
+            "Expected total_length to be at least the length of the longest sequence "
+            "in "
+            f"input, but got total_length={total_length} and max sequence length being "
+            f"{steps}"
+        )
+    data = sequence.data
+    tail = (0, 0) * (data.dim() - 1)
+    rows = [
+        part
+        if size == batch
+        else ops.pad(part, (*tail, 0, batch - size), "constant", padding_value)
+        for part, size in zip(data.split(sizes), sizes)
+    ]
+    padded = hotaru.stack(rows)
+    if total_length is not None and total_length > steps:
+        extra = (0, 0, *tail, 0, total_length - steps)
+        padded = ops.pad(padded, extra, "constant", padding_value)
+    lengths = hotaru.tensor(
+        [sum(size > i for size in sizes) for i in range(batch)], dtype=hotaru.long
+    )
+    order = sequence.unsorted_indices
+    if order is not None:
+        padded = padded.index_select(1, order)
+        lengths = lengths[order.cpu()]
+    if batch_first:
+        padded = padded.transpose(0, 1)
+    return padded, lengths
+
+
+def pad_sequence(
+    sequences,
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Tensor:
+    """Stacks tensors (L_i, *), padded to the longest: (L, N, *) or (N, L, *)."""
+    if not hasattr(sequences, "__iter__"):
+        raise RuntimeError(
+            "pad_sequence: Expected iterable for input sequences, but got arg of type: "
+            f"{type(sequences)}"
+        )
+    if padding_side not in ("left", "right"):
+        raise RuntimeError(
+            f"Expected padding_side to be one of left or right, but got {padding_side}."
+        )
+    sequences = list(sequences)
+    if not sequences:
+        raise RuntimeError("received an empty list of sequences")
+    longest = max(sequence.size(0) for sequence in sequences)
+    rows = []
+    for sequence in sequences:
+        missing = longest - sequence.size(0)
+        if missing:
+            ends = (missing, 0) if padding_side == "left" else (0, missing)
+            pads = (*((0, 0) * (sequence.dim() - 1)), *ends)
+            sequence = ops.pad(sequence, pads, "constant", padding_value)
+        rows.append(sequence)
+    return hotaru.stack(rows, 0 if batch_first else 1)
+
+
+def unpad_sequence(
+    padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
+) -> list[Tensor]:
+    """The sequences of a padded batch, each with its length."""
+    if not batch_first:
+        padded_sequences = padded_sequences.transpose(0, 1)
+    return [
+        sequence[: int(length)] for sequence, length in zip(padded_sequences, lengths)
+    ]
+
+
+def pack_sequence(sequences: list[Tensor], enforce_sorted: bool = True):
+    """Packs tensors (L_i, *)."""
+    lengths = [sequence.size(0) for sequence in sequences]
+    padded = pad_sequence(sequences)
+    return pack_padded_sequence(padded, lengths, enforce_sorted=enforce_sorted)
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """The sequences of a packed batch."""
+    padded, lengths = pad_packed_sequence(packed_sequences, batch_first=True)
+    return unpad_sequence(padded, lengths, batch_first=True)

@@ -1,0 +1,71 @@
+"""Handles returned by every `register_*_hook`."""
+
+from __future__ import annotations
+
+import weakref
+
+
+class RemovableHandle:
+    """Removes one hook from the mapping that it was registered in.
+
+    Also a context manager: leaving the block removes the hook. The mapping is
+    held weakly, so a handle keeps no module alive.
+    """
+
+    next_id = 0
+
+    def __init__(self, hooks_dict: dict, *, extra_dict=None) -> None:
+        self.hooks_dict_ref = weakref.ref(hooks_dict)
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
+        extra = () if extra_dict is None else extra_dict
+        if isinstance(extra, dict):
+            extra = (extra,)
+        self.extra_dict_ref = tuple(weakref.ref(d) for d in extra)
+
+    def remove(self) -> None:
+        """Removes the hook; does nothing the second time."""
+        for ref in (self.hooks_dict_ref, *self.extra_dict_ref):
+            hooks = ref()
+            if hooks is not None:
+                hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.remove()
+
+    # Weak references do not pickle: a copy refers to the mappings themselves.
+    def __getstate__(self):
+        extra = tuple(ref() for ref in self.extra_dict_ref)
+        return (self.hooks_dict_ref(), self.id, extra)
+
+    def __setstate__(self, state) -> None:
+        hooks, self.id, extra = state
+        # A mapping that had died is replaced by one that dies at once.
+        self.hooks_dict_ref = weakref.ref(HookDict() if hooks is None else hooks)
+        self.extra_dict_ref = tuple(
+            weakref.ref(HookDict() if d is None else d) for d in extra
+        )
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
+
+
+class HookDict(dict):
+    """A dict that can be referred to weakly (plain dicts cannot)."""
+
+    __slots__ = ("__weakref__",)
+
+
+def add_hook(hooks: dict, hook, *, prepend: bool = False, flags=()) -> RemovableHandle:
+    """Registers `hook` in `hooks` and sets its id in each mapping of `flags`."""
+    handle = RemovableHandle(hooks, extra_dict=flags)
+    hooks[handle.id] = hook
+    if prepend:
+        later = [(key, value) for key, value in hooks.items() if key != handle.id]
+        hooks.clear()
+        hooks[handle.id] = hook
+        hooks.update(later)
+    for mapping in flags:
+        mapping[handle.id] = True
+    return handle

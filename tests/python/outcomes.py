@@ -1,0 +1,126 @@
+"""What a piece of code does, as plain data that can be stored and compared.
+
+A case is a function of the library (`torch` or `hotaru`). Its outcome is its
+result, or the exception that it raised, with tensors as nested lists.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from pathlib import Path
+
+GOLDEN = Path(__file__).resolve().parent / "golden"
+
+
+# Warnings of PyTorch's native side, given once a process; about what hotaru does
+# not have (nested tensors) or does not warn of; and with links into its manual.
+_NOT_COMPARED = (
+    "Triggered internally",
+    "enable_nested_tensor",
+    "Complex modules",
+    "Positional args are being deprecated",
+    "Full backward hook is firing",
+)
+
+
+def values(*shape, start: int = 0):
+    """Fixed numbers in (-1, 1) of the given shape, as nested lists."""
+    count = math.prod(shape)
+    flat = [math.sin(1.7 * (start + i) + 0.3) for i in range(count)]
+    for size in reversed(shape[1:]):
+        flat = [flat[i : i + size] for i in range(0, len(flat), size)]
+    return flat if shape else flat[0]
+
+
+def tensor(lib, *shape, start: int = 0, **options):
+    """`values` as a float32 tensor."""
+    return lib.tensor(values(*shape, start=start), **options)
+
+
+def plain(lib, value):
+    """`value` as JSON data."""
+    if isinstance(value, lib.Tensor):
+        # The first digits of float32 are enough for every comparison.
+        data = value.detach().tolist()
+        return {
+            "dtype": str(value.dtype).split(".")[-1],
+            "shape": list(value.shape),
+            "data": _rounded(data),
+        }
+    if isinstance(value, dict):
+        return {"pairs": [[str(k), plain(lib, v)] for k, v in value.items()]}
+    if isinstance(value, (list, tuple)):
+        return [plain(lib, item) for item in value]
+    if isinstance(value, (bool, int, str, type(None))):
+        return _text(value) if isinstance(value, str) else value
+    if isinstance(value, float):
+        return _rounded(value)
+    return _text(str(value))
+
+
+def _rounded(data):
+    if isinstance(data, list):
+        return [_rounded(item) for item in data]
+    if isinstance(data, float):
+        return float(f"{data:.8g}") if math.isfinite(data) else str(data)
+    return data
+
+
+def _text(text: str) -> str:
+    return text.replace("hotaru.", "torch.")
+
+
+def outcome(case, lib):
+    """Runs `case(lib)` from seed 0 and describes what came of it."""
+    lib.manual_seed(0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = {"result": plain(lib, case(lib))}
+        except Exception as error:
+            result = {"raises": [type(error).__name__, _text(str(error))]}
+    texts = {_text(str(w.message)) for w in caught}
+    texts = sorted(t for t in texts if not any(part in t for part in _NOT_COMPARED))
+    if texts:
+        result["warns"] = texts
+    return result
+
+
+def difference(got, want, rtol: float = 1e-5, atol: float = 1e-6, path: str = ""):
+    """Where two outcomes differ, or None. Floats differ beyond a tolerance."""
+    if isinstance(want, float) or isinstance(got, float):
+        both = isinstance(got, (int, float)) and isinstance(want, (int, float))
+        if both and abs(got - want) <= atol + rtol * abs(want):
+            return None
+        return f"{path}: got {got!r}, expected {want!r}"
+    if type(got) is not type(want):
+        return f"{path}: got {got!r}, expected {want!r}"
+    if isinstance(want, dict):
+        if got.keys() != want.keys():
+            return f"{path}: got {got!r}, expected {want!r}"
+        pairs = [(key, got[key], want[key]) for key in want]
+    elif isinstance(want, list):
+        if len(got) != len(want):
+            return f"{path}: got {got!r}, expected {want!r}"
+        pairs = [(i, got[i], want[i]) for i in range(len(want))]
+    else:
+        return None if got == want else f"{path}: got {got!r}, expected {want!r}"
+    for key, a, b in pairs:
+        found = difference(a, b, rtol, atol, f"{path}/{key}")
+        if found:
+            return found
+    return None
+
+
+def load(name: str) -> dict:
+    """The stored outcomes of a family of cases."""
+    return json.loads((GOLDEN / f"{name}.json").read_text())
+
+
+def store(name: str, found: dict) -> None:
+    """Stores the outcomes of a family of cases, a line each."""
+    lines = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in sorted(found.items())]
+    GOLDEN.mkdir(exist_ok=True)
+    (GOLDEN / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")

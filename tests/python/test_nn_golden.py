@@ -1,0 +1,45 @@
+"""hotaru's nn, optim and data against outcomes recorded from PyTorch 2.13.
+
+The cases are in nn_*_cases.py, what PyTorch made of them in golden/nn_*.json
+(see record_nn_golden.py): weights, texts, results, gradients, errors, warnings.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import outcomes
+import pytest
+
+FAMILIES = ("nn_layer", "nn_call", "nn_base", "nn_optim", "nn_data")
+
+
+def _parameters():
+    for family in FAMILIES:
+        cases = importlib.import_module(f"{family}_cases").CASES
+        golden = outcomes.load(family)
+        # A case without a record, or the reverse, is a mistake: it must show.
+        for name in sorted({*cases, *golden}):
+            yield pytest.param(
+                cases.get(name), golden.get(name), id=f"{family}: {name}"
+            )
+
+
+@pytest.mark.parametrize(("case", "want"), _parameters())
+def test_same_as_pytorch(hotaru, case, want):
+    assert case is not None, "recorded, but there is no such case"
+    assert want is not None, "not recorded: run record_nn_golden.py"
+    got = outcomes.outcome(case, hotaru)
+    assert outcomes.difference(got, want) is None
+
+
+def test_records_are_current(oracle):
+    """The stored outcomes are what this PyTorch does, where one is installed."""
+    if not oracle.__version__.startswith("2.13"):
+        pytest.skip(f"recorded from PyTorch 2.13, this is {oracle.__version__}")
+    for family in FAMILIES:
+        cases = importlib.import_module(f"{family}_cases").CASES
+        golden = outcomes.load(family)
+        for name, case in cases.items():
+            got = outcomes.outcome(case, oracle)
+            assert outcomes.difference(got, golden[name]) is None, name
