@@ -152,7 +152,7 @@ each(
     "[n for n, _ in m.named_buffers()], len(list(m.buffers()))",
     "len(list(m.modules())), len(list(m.parameters()))",
     "[type(c).__name__ for c in m.modules()]",
-    "[type(m).__name__ for m in (lambda seen: (m.apply(seen.append), seen)[1])([])]",
+    "[type(c).__name__ for c in (lambda seen: m.apply(seen.append) and seen)([])]",
 )
 each(
     "conversion",
@@ -205,8 +205,8 @@ each(
     "m.load_state_dict({**m.state_dict(), 'scale': lib.zeros(3)}), m.scale",
     "m.load_state_dict({**m.state_dict(), 'scale': lib.zeros(3).double()}), m.scale",
     "m.load_state_dict({**m.state_dict(), 'scale': t.to('meta')})",
-    "m.load_state_dict({k: v.double() for k, v in m.state_dict().items()}, assign=True),"
-    " m.scale, m.count",
+    "m.load_state_dict({k: v.double() for k, v in m.state_dict().items()},"
+    " assign=True), m.scale, m.count",
     "m.load_state_dict({k: v for k, v in m.state_dict().items() if 'num' not in k})",
 )
 each(

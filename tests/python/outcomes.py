@@ -63,6 +63,8 @@ def plain(lib, value):
 def _rounded(data):
     if isinstance(data, list):
         return [_rounded(item) for item in data]
+    if isinstance(data, complex):
+        return [_rounded(data.real), _rounded(data.imag)]
     if isinstance(data, float):
         return float(f"{data:.8g}") if math.isfinite(data) else str(data)
     return data

@@ -25,7 +25,7 @@ def _parameters():
             )
 
 
-@pytest.mark.parametrize(("case", "want"), _parameters())
+@pytest.mark.parametrize(("case", "want"), list(_parameters()))
 def test_same_as_pytorch(hotaru, case, want):
     assert case is not None, "recorded, but there is no such case"
     assert want is not None, "not recorded: run record_nn_golden.py"

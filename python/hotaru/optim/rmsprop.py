@@ -1,0 +1,90 @@
+"""RMSprop."""
+
+from __future__ import annotations
+
+import hotaru
+
+from .. import Tensor, no_grad
+from .optimizer import Optimizer, check_options, check_unsupported, gradients
+
+
+class RMSprop(Optimizer):
+    """RMSprop (Hinton, Coursera lecture 6e, 2012).
+
+    v = α v + (1 - α) g²; p -= lr g / (√v + eps), with `momentum` through a
+    velocity; `centered` subtracts the squared mean of g from v (Graves 2013).
+    """
+
+    def __init__(
+        self,
+        params,
+        lr: float | Tensor = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_options(
+            lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha
+        )
+        check_unsupported(capturable=capturable, differentiable=differentiable)
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "alpha": alpha,
+            "eps": eps,
+            "centered": centered,
+            "weight_decay": weight_decay,
+            "capturable": capturable,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def step(self, closure=None):
+        """Updates all parameters; see `Optimizer.step`."""
+        loss = self._loss(closure)
+        with no_grad():
+            for group in self.param_groups:
+                for param, grad in gradients(group):
+                    self._update(param, grad, group)
+        return loss
+
+    def _state_of(self, param: Tensor, group: dict) -> dict:
+        state = self.state[param]
+        if not state:
+            state["step"] = hotaru.tensor(0.0, dtype=hotaru.float32)
+            state["square_avg"] = hotaru.zeros_like(param)
+            if group["momentum"] > 0:
+                state["momentum_buffer"] = hotaru.zeros_like(param)
+            if group["centered"]:
+                state["grad_avg"] = hotaru.zeros_like(param)
+        return state
+
+    def _update(self, param: Tensor, grad: Tensor, group: dict) -> None:
+        lr, alpha = float(group["lr"]), group["alpha"]
+        state = self._state_of(param, group)
+        state["step"] += 1
+        if group["weight_decay"] != 0:
+            grad = grad.add(param, alpha=group["weight_decay"])
+        square = state["square_avg"]
+        square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
+        if group["centered"]:
+            mean = state["grad_avg"]
+            mean.lerp_(grad, 1 - alpha)
+            root = square.addcmul(mean, mean, value=-1).sqrt_()
+        else:
+            root = square.sqrt()
+        root.add_(group["eps"])
+        if group["momentum"] > 0:
+            velocity = state["momentum_buffer"]
+            velocity.mul_(group["momentum"]).addcdiv_(grad, root)
+            param.add_(velocity, alpha=-lr)
+        else:
+            param.addcdiv_(grad, root, value=-lr)

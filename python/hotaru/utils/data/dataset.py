@@ -1,0 +1,190 @@
+"""Datasets: things with samples, by index or one after the other."""
+
+from __future__ import annotations
+
+import bisect
+import math
+import warnings
+from itertools import accumulate
+
+from ... import Tensor, randperm
+
+
+class _Subscriptable:
+    """Lets annotations write `Dataset[int]`; the parameter means nothing."""
+
+    def __class_getitem__(cls, item):
+        return cls
+
+
+class Dataset(_Subscriptable):
+    """Base class of datasets with samples by index.
+
+    Subclasses define `__getitem__`, usually `__len__`, and may define
+    `__getitems__`, which takes a list of indices.
+    """
+
+    def __getitem__(self, index):
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __add__(self, other: Dataset) -> ConcatDataset:
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset):
+    """Base class of datasets that are only iterated: define `__iter__`."""
+
+    def __add__(self, other: Dataset) -> ChainDataset:
+        return ChainDataset([self, other])
+
+
+class TensorDataset(Dataset):
+    """Samples are tuples of the tensors' entries along the first axis."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        if any(tensor.size(0) != tensors[0].size(0) for tensor in tensors):
+            raise AssertionError("Size mismatch between tensors")
+        self.tensors = tensors
+
+    def __getitem__(self, index) -> tuple[Tensor, ...]:
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def __len__(self) -> int:
+        return self.tensors[0].size(0)
+
+
+class StackDataset(Dataset):
+    """Samples are tuples, or dicts, of the samples of several datasets."""
+
+    def __init__(self, *args: Dataset, **kwargs: Dataset) -> None:
+        if args and kwargs:
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or``dict``- (via "
+                "``kwargs``) like input/output, but both types are given."
+            )
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
+        self.datasets = args or kwargs
+        lengths = {len(dataset) for dataset in (args or kwargs.values())}
+        if len(lengths) > 1:
+            raise ValueError("Size mismatch between datasets")
+        self._length = lengths.pop()
+
+    def __getitem__(self, index):
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __len__(self) -> int:
+        return self._length
+
+
+class ConcatDataset(Dataset):
+    """The samples of several datasets, one after the other."""
+
+    def __init__(self, datasets) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset")
+        self.cumulative_sizes = list(accumulate(len(d) for d in self.datasets))
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index: int):
+        if index < 0:
+            if -index > len(self):
+                raise ValueError(
+                    "absolute value of index should not exceed dataset length"
+                )
+            index += len(self)
+        which = bisect.bisect_right(self.cumulative_sizes, index)
+        start = self.cumulative_sizes[which - 1] if which else 0
+        return self.datasets[which][index - start]
+
+
+class ChainDataset(IterableDataset):
+    """The samples of several iterable datasets, one after the other."""
+
+    def __init__(self, datasets) -> None:
+        self.datasets = datasets
+
+    def __iter__(self):
+        for dataset in self.datasets:
+            _need_iterable(dataset)
+            yield from dataset
+
+    def __len__(self) -> int:
+        for dataset in self.datasets:
+            _need_iterable(dataset)
+        return sum(len(dataset) for dataset in self.datasets)
+
+
+def _need_iterable(dataset) -> None:
+    if not isinstance(dataset, IterableDataset):
+        raise AssertionError("ChainDataset only supports IterableDataset")
+
+
+class Subset(Dataset):
+    """The samples of a dataset at given indices."""
+
+    def __init__(self, dataset: Dataset, indices) -> None:
+        self.dataset = dataset
+        self.indices = indices
+
+    def __getitem__(self, index):
+        if isinstance(index, list):
+            return self.dataset[[self.indices[i] for i in index]]
+        return self.dataset[self.indices[index]]
+
+    def __getitems__(self, indices: list[int]) -> list:
+        chosen = [self.indices[i] for i in indices]
+        if callable(getattr(self.dataset, "__getitems__", None)):
+            return self.dataset.__getitems__(chosen)
+        return [self.dataset[i] for i in chosen]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+def random_split(dataset: Dataset, lengths, generator=None) -> list[Subset]:
+    """Splits a dataset at random.
+
+    Args:
+        lengths: sizes, or shares that sum up to 1; what rounding leaves over
+            goes to the first ones in turn.
+        generator: source of the permutation.
+
+    Raises:
+        ValueError: lengths that do not sum up.
+    """
+    lengths = list(lengths)
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        lengths = _sizes(lengths, len(dataset))
+    if sum(lengths) != len(dataset):
+        raise ValueError(
+            "Sum of input lengths does not equal the length of the input dataset!"
+        )
+    order = randperm(len(dataset), generator=generator).tolist()
+    ends = accumulate(lengths)
+    return [Subset(dataset, order[end - n : end]) for end, n in zip(ends, lengths)]
+
+
+def _sizes(shares: list[float], total: int) -> list[int]:
+    sizes = []
+    for i, share in enumerate(shares):
+        if share < 0 or share > 1:
+            raise ValueError(f"Fraction at index {i} is not between 0 and 1")
+        sizes.append(math.floor(total * share))
+    for i in range(total - sum(sizes)):
+        sizes[i % len(sizes)] += 1
+    for i, size in enumerate(sizes):
+        if size == 0:
+            warnings.warn(
+                f"Length of split at index {i} is 0. This might result in an empty "
+                "dataset.",
+                stacklevel=3,
+            )
+    return sizes
