@@ -28,7 +28,8 @@ struct Problem {
   int64_t m, n, k;
   T alpha, beta;
   MatrixRef<T> a, b;
-  const PackedMatrix<T>* packed;  // or null, then b
+  const PackedMatrix<T>* packed;  // or null, then source
+  const PanelSource<T>* source;   // or null, then b
   T* c;
   int64_t ldc;
   Epilogue<T> epilogue;
@@ -177,31 +178,44 @@ void multiply_dot(const GemmKernels<T>& kernels, const Problem<T>& p) {
   });
 }
 
-/// Packs columns [col, col + cols) of k rows of B into panels.
+/// Packs a matrix that lies in memory.
 template <class T>
-void pack_panels(const GemmKernels<T>& kernels, MatrixRef<T> b, int64_t k,
-                 int64_t cols, T* to) {
+class MatrixSource final : public PanelSource<T> {
+ public:
+  MatrixSource(const GemmKernels<T>& kernels, MatrixRef<T> b)
+      : kernels_(kernels), b_(b) {}
+
+  void pack(int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t width,
+            T* to) const override {
+    const MatrixRef<T> from{b_.data + row * b_.row_stride + col * b_.col_stride,
+                            b_.col_stride, b_.row_stride};
+    if (cols == width) return kernels_.pack(to, width, rows, from);
+    std::fill_n(to, width * rows, T(0));
+    for (int64_t p = 0; p < rows; ++p) {
+      for (int64_t j = 0; j < cols; ++j) {
+        to[p * width + j] =
+            from.data[j * from.row_stride + p * from.col_stride];
+      }
+    }
+  }
+
+ private:
+  const GemmKernels<T>& kernels_;
+  MatrixRef<T> b_;
+};
+
+/// Packs rows [row, row + rows) of columns [col, col + cols) into panels.
+template <class T>
+void pack_panels(const GemmKernels<T>& kernels, const PanelSource<T>& source,
+                 int64_t row, int64_t rows, int64_t col, int64_t cols, T* to) {
   const int64_t width = kernels.max_cols;
   const int64_t panels = detail::divide_up(cols, width);
-  const int64_t grain = std::max<int64_t>(1, kGrainSize / (k * width));
+  const int64_t grain = std::max<int64_t>(1, kGrainSize / (rows * width + 1));
   parallel_for(0, panels, grain, [&](int64_t begin, int64_t end) {
     for (int64_t panel = begin; panel < end; ++panel) {
-      const int64_t col = panel * width;
-      T* at = to + panel * width * k;
-      const MatrixRef<T> from{b.data + col * b.col_stride, b.col_stride,
-                              b.row_stride};
-      const int64_t filled = std::min(width, cols - col);
-      if (filled == width) {
-        kernels.pack(at, width, k, from);
-        continue;
-      }
-      std::fill_n(at, width * k, T(0));
-      for (int64_t p = 0; p < k; ++p) {
-        for (int64_t j = 0; j < filled; ++j) {
-          at[p * width + j] =
-              from.data[j * from.row_stride + p * from.col_stride];
-        }
-      }
+      const int64_t done = panel * width;
+      source.pack(row, rows, col + done, std::min(width, cols - done), width,
+                  to + done * rows);
     }
   });
 }
@@ -215,7 +229,7 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p) {
   // seldom or stay in the first-level cache.
   const bool pack_b =
       p.packed == nullptr &&
-      (p.b.col_stride != 1 ||
+      (p.source != nullptr || p.b.col_stride != 1 ||
        (p.m > 2 * tall && p.k * p.n * int64_t{sizeof(T)} > 32768));
   // A in place costs cache conflicts between its rows; packing it costs about
   // as much as multiplying it by two panels.
@@ -231,17 +245,16 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p) {
       if (p.packed != nullptr) {
         panels = {p.packed->data() + left * p.k + begin * width, width,
                   width * p.k};
+      } else if (pack_b) {
+        T* to = scratch<T>(ScratchUse::kGemmB,
+                           detail::divide_up(cols, width) * width * depth);
+        const MatrixSource<T> matrix(kernels, p.b);
+        pack_panels(kernels, p.source ? *p.source : matrix, begin, depth, left,
+                    cols, to);
+        panels = {to, width, width * depth};
       } else {
-        const MatrixRef<T> b{
-            p.b.data + begin * p.b.row_stride + left * p.b.col_stride,
-            p.b.row_stride, p.b.col_stride};
-        panels = {b.data, b.row_stride, width};
-        if (pack_b) {
-          T* to = scratch<T>(ScratchUse::kGemmB,
-                             detail::divide_up(cols, width) * width * depth);
-          pack_panels(kernels, b, depth, cols, to);
-          panels = {to, width, width * depth};
-        }
+        panels = {p.b.data + begin * p.b.row_stride + left, p.b.row_stride,
+                  width};
       }
       const bool last = block + 1 == depth_blocks;
       const TileOutput<T> out{p.c + left, p.ldc, p.alpha,
@@ -260,7 +273,7 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p) {
 template <class T>
 void multiply(const Problem<T>& p) {
   const GemmKernels<T>& kernels = gemm_kernels<T>();
-  if (p.packed != nullptr) return multiply_blocks(kernels, p);
+  if (p.packed || p.source) return multiply_blocks(kernels, p);
   if (p.a.col_stride == 1 && p.b.row_stride == 1 && p.m <= kDotRows) {
     return multiply_dot(kernels, p);
   }
@@ -286,7 +299,7 @@ template <class T>
 void gemm_simd(Problem<T> p) {
   if (p.m <= 0 || p.n <= 0) return;
   if (p.k <= 0 || p.alpha == T(0)) return scale_only(p);
-  if (p.n == 1 && p.m > 1 && p.packed == nullptr && p.ldc == 1) {
+  if (p.n == 1 && p.m > 1 && !p.packed && !p.source && p.ldc == 1) {
     // A column of C is a row of its transpose.
     std::swap(p.m, p.n);
     std::swap(p.a, p.b);
@@ -308,8 +321,8 @@ void gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
           MatrixRef<T> b, T beta, T* c, int64_t ldc,
           const Epilogue<T>& epilogue) {
   if constexpr (std::is_floating_point_v<T>) {
-    gemm_simd(
-        Problem<T>{m, n, k, alpha, beta, a, b, nullptr, c, ldc, epilogue});
+    gemm_simd(Problem<T>{m, n, k, alpha, beta, a, b, nullptr, nullptr, c, ldc,
+                         epilogue});
   } else {
     gemm_generic(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
   }
@@ -318,8 +331,26 @@ void gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
 template <class T>
 void gemm(int64_t m, T alpha, MatrixRef<T> a, const PackedMatrix<T>& b, T beta,
           T* c, int64_t ldc, const Epilogue<T>& epilogue) {
+  gemm_simd(Problem<T>{m,
+                       b.n(),
+                       b.k(),
+                       alpha,
+                       beta,
+                       a,
+                       {nullptr, 0, 0},
+                       &b,
+                       nullptr,
+                       c,
+                       ldc,
+                       epilogue});
+}
+
+template <class T>
+void gemm_from_panels(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
+                      const PanelSource<T>& b, T beta, T* c, int64_t ldc,
+                      const Epilogue<T>& epilogue) {
   gemm_simd(Problem<T>{
-      m, b.n(), b.k(), alpha, beta, a, {nullptr, 0, 0}, &b, c, ldc, epilogue});
+      m, n, k, alpha, beta, a, {nullptr, 0, 0}, nullptr, &b, c, ldc, epilogue});
 }
 
 template <class T>
@@ -351,7 +382,8 @@ PackedMatrix<T>::PackedMatrix(int64_t k, int64_t n, MatrixRef<T> b)
   panel_width_ = kernels.max_cols;
   const int64_t size = detail::divide_up(n, panel_width_) * panel_width_ * k;
   data_.reset(aligned_new<T>(std::max<int64_t>(size, 1)));
-  pack_panels(kernels, b, k, n, data_.get());
+  if (size == 0) return;
+  pack_panels<T>(kernels, MatrixSource<T>(kernels, b), 0, k, 0, n, data_.get());
 }
 
 template <class T>
@@ -366,6 +398,14 @@ template void gemm(int64_t, float, MatrixRef<float>, const PackedMatrix<float>&,
 template void gemm(int64_t, double, MatrixRef<double>,
                    const PackedMatrix<double>&, double, double*, int64_t,
                    const Epilogue<double>&);
+
+template void gemm_from_panels(int64_t, int64_t, int64_t, float,
+                               MatrixRef<float>, const PanelSource<float>&,
+                               float, float*, int64_t, const Epilogue<float>&);
+template void gemm_from_panels(int64_t, int64_t, int64_t, double,
+                               MatrixRef<double>, const PanelSource<double>&,
+                               double, double*, int64_t,
+                               const Epilogue<double>&);
 
 #define HOTARU_INSTANTIATE(...) \
   template void gemm(int64_t, int64_t, int64_t, __VA_ARGS__, \

@@ -56,4 +56,22 @@ struct GemmKernels {
 template <class T>
 const GemmKernels<T>& gemm_kernels();
 
+/// A matrix that exists only as a rule for packing it, such as the patches
+/// that a convolution multiplies. Thread-safe.
+template <class T>
+class PanelSource {
+ public:
+  virtual ~PanelSource() = default;
+  /// Rows [row, row + rows) of columns [col, col + cols) to rows of `width`
+  /// elements. Elements beyond cols are set too, to anything.
+  virtual void pack(int64_t row, int64_t rows, int64_t col, int64_t cols,
+                    int64_t width, T* to) const = 0;
+};
+
+/// gemm with such a B (k x n).
+template <class T>
+void gemm_from_panels(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
+                      const PanelSource<T>& b, T beta, T* c, int64_t ldc,
+                      const Epilogue<T>& epilogue);
+
 }  // namespace hotaru

@@ -22,7 +22,15 @@ void aligned_delete(T* p) {
 }
 
 /// Buffers that kernels may hold at the same time.
-enum class ScratchUse { kGemmA, kGemmB, kConv, kConvOutput, kRnn, kCount };
+enum class ScratchUse {
+  kGemmA,
+  kGemmB,
+  kConv,
+  kConvPatches,
+  kConvOutput,
+  kRnn,
+  kCount
+};
 
 namespace detail {
 void* scratch_bytes(ScratchUse use, size_t bytes);

@@ -21,40 +21,20 @@
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::HWY_NAMESPACE {
 
-/// e^x within 1 unit in the last place; 0 and infinity beyond the range of
-/// normal results.
-template <class D, class V>
-HWY_INLINE V simd_exp(D d, V x) {
-  namespace hn = hwy::HWY_NAMESPACE;
-  using T = hn::TFromD<D>;
-  // Highway's Exp is defined up to this bound.
-  const V most = hn::Set(d, static_cast<T>(sizeof(T) == 4 ? 104.0 : 706.0));
-  const auto large = hn::Gt(x, most);
-  const V y = hn::Exp(d, hn::IfThenElse(large, most, x));
-  const V infinity = hn::Inf(d);
-  const V overflow = hn::Set(
-      d, static_cast<T>(sizeof(T) == 4 ? 88.7228394 : 709.782712893384));
-  V result = y;
-  if constexpr (sizeof(T) == 8) {
-    // e^x = e^(x - 4) e^4 between the two bounds.
-    const V near = hn::Mul(hn::Exp(d, hn::Sub(x, hn::Set(d, T(4)))),
-                           hn::Set(d, static_cast<T>(54.598150033144236)));
-    result = hn::IfThenElse(large, near, result);
-  }
-  result = hn::IfThenElse(hn::Gt(x, overflow), infinity, result);
-  return hn::IfThenElse(hn::Ne(x, x), x, result);
-}
-
-/// 1 / (1 + e^-x) within 2 units in the last place where it is normal.
+/// 1 / (1 + e^-x) within 2 units in the last place where it is normal and, for
+/// double, x > -706; 0 where e^-x overflows.
 template <class D, class V>
 HWY_INLINE V simd_sigmoid(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
   using T = hn::TFromD<D>;
   const V one = hn::Set(d, T(1));
-  const V least = hn::Set(d, static_cast<T>(sizeof(T) == 4 ? -88.0 : -706.0));
+  const V least = hn::Set(d, static_cast<T>(sizeof(T) == 4 ? -88.7 : -706.0));
+  const V overflow = hn::Set(
+      d, static_cast<T>(sizeof(T) == 4 ? -88.7228394 : -709.782712893384));
   const V y = hn::Exp(d, hn::Neg(hn::IfThenElse(hn::Lt(x, least), least, x)));
-  const V result = hn::Div(one, hn::Add(one, y));
-  return hn::IfThenElse(hn::Ne(x, x), x, result);
+  V result = hn::Div(one, hn::Add(one, y));
+  result = hn::IfThenZeroElse(hn::Lt(x, overflow), result);
+  return hn::IfThenElse(hn::IsNaN(x), x, result);
 }
 
 /// Within 2 units in the last place.
@@ -89,7 +69,7 @@ HWY_INLINE V simd_tanh(D d, V x) {
   small = hn::MulAdd(hn::Mul(small, z), x, x);
   const V result = hn::IfThenElse(hn::Lt(size, hn::Set(d, T(0.625))), small,
                                   hn::CopySign(large, x));
-  return hn::IfThenElse(hn::Ne(x, x), x, result);
+  return hn::IfThenElse(hn::IsNaN(x), x, result);
 }
 
 }  // namespace hotaru::HWY_NAMESPACE

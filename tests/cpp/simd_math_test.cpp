@@ -1,0 +1,101 @@
+// Accuracy of the SIMD functions, seen through the activations of a product
+// with the number one.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "hotaru/backend/cpu/gemm.h"
+
+namespace hotaru {
+namespace {
+
+template <class T>
+std::vector<T> activated(const std::vector<T>& x, Activation activation) {
+  std::vector<T> y(x.size());
+  const T one = 1;
+  const auto n = static_cast<int64_t>(x.size());
+  Epilogue<T> epilogue;
+  epilogue.activation = activation;
+  gemm<T>(1, n, 1, 1, {&one, 1, 1}, {x.data(), n, 1}, 0, y.data(), n, epilogue);
+  return y;
+}
+
+/// Values over the whole range, dense near 0 and where results saturate.
+template <class T>
+std::vector<T> samples() {
+  std::vector<T> x;
+  const int digits = std::numeric_limits<T>::digits10;
+  for (double v = std::pow(10.0, -2.0 * digits); v < 100; v *= 1.0003) {
+    x.push_back(T(v));
+    x.push_back(T(-v));
+  }
+  for (double v = -30; v < 30; v += 0.0007) x.push_back(T(v));
+  return x;
+}
+
+template <class T>
+double worst_ulps(const std::vector<T>& x, Activation activation,
+                  long double (*exact)(long double)) {
+  const std::vector<T> y = activated(x, activation);
+  double worst = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const long double want = exact(x[i]);
+    if (std::fabs(want) < std::numeric_limits<T>::min()) continue;
+    const T rounded = static_cast<T>(want);
+    const T up =
+        std::nextafter(std::fabs(rounded), std::numeric_limits<T>::infinity());
+    const long double ulp = up - std::fabs(rounded);
+    worst = std::max(worst, static_cast<double>(std::fabs(y[i] - want) / ulp));
+  }
+  return worst;
+}
+
+long double exact_sigmoid(long double x) {
+  return 1 / (1 + std::exp(-x));
+}
+long double exact_tanh(long double x) {
+  return std::tanh(x);
+}
+
+TEST(SimdMath, SigmoidAndTanhAreAccurate) {
+  EXPECT_LT(worst_ulps(samples<float>(), Activation::kSigmoid, exact_sigmoid),
+            2.5);
+  EXPECT_LT(worst_ulps(samples<float>(), Activation::kTanh, exact_tanh), 2.5);
+  EXPECT_LT(worst_ulps(samples<double>(), Activation::kSigmoid, exact_sigmoid),
+            2.5);
+  EXPECT_LT(worst_ulps(samples<double>(), Activation::kTanh, exact_tanh), 2.5);
+}
+
+template <class T>
+void expect_limits() {
+  constexpr T kInf = std::numeric_limits<T>::infinity();
+  constexpr T kMax = std::numeric_limits<T>::max();
+  constexpr T kNan = std::numeric_limits<T>::quiet_NaN();
+  const std::vector<T> x{kInf, -kInf, kMax, -kMax, T(0), T(-0.0), kNan};
+  const std::vector<T> s = activated(x, Activation::kSigmoid);
+  EXPECT_EQ(s[0], 1);
+  EXPECT_EQ(s[1], 0);
+  EXPECT_EQ(s[2], 1);
+  EXPECT_EQ(s[3], 0);
+  EXPECT_EQ(s[4], T(0.5));
+  EXPECT_EQ(s[5], T(0.5));
+  EXPECT_TRUE(std::isnan(s[6]));
+  const std::vector<T> t = activated(x, Activation::kTanh);
+  EXPECT_EQ(t[0], 1);
+  EXPECT_EQ(t[1], -1);
+  EXPECT_EQ(t[2], 1);
+  EXPECT_EQ(t[3], -1);
+  EXPECT_EQ(t[4], 0);
+  EXPECT_EQ(t[5], 0);
+  EXPECT_TRUE(std::isnan(t[6]));
+}
+
+TEST(SimdMath, LimitsAndNaN) {
+  expect_limits<float>();
+  expect_limits<double>();
+}
+
+}  // namespace
+}  // namespace hotaru
