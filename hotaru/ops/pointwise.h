@@ -19,6 +19,8 @@ Tensor pow(const Tensor& self, const Tensor& exponent);
 Tensor maximum(const Tensor& self, const Tensor& other);
 Tensor minimum(const Tensor& self, const Tensor& other);
 Tensor atan2(const Tensor& self, const Tensor& other);
+/// self * log(other), and 0 where self is 0.
+Tensor xlogy(const Tensor& self, const Tensor& other);
 
 // With a number, which yields to the tensor's dtype.
 Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha = 1);

@@ -1,0 +1,97 @@
+#include "hotaru/backend/common/loss.h"
+
+#include <algorithm>
+
+#include "hotaru/runtime/kernel.h"
+
+namespace hotaru::cpu {
+namespace {
+
+int64_t target_at(const Tensor& target, int64_t i) {
+  return target.dtype() == DType::kUInt8 ? int64_t(target.data<uint8_t>()[i])
+                                         : target.data<int64_t>()[i];
+}
+
+/// f(position in target, offset in x, class) for each target that counts.
+template <class F>
+void for_targets(const NllAttributes& a, const Tensor& target, const F& f) {
+  for (int64_t n = 0; n < a.n; ++n)
+    for (int64_t s = 0; s < a.space; ++s) {
+      const int64_t i = n * a.space + s;
+      const int64_t c = target_at(target, i);
+      if (c == a.ignore_index) continue;
+      HOTARU_CHECK_AS(IndexError, c >= 0 && c < a.classes, "Target ", c,
+                      " is out of bounds.");
+      f(i, (n * a.classes + c) * a.space + s, c);
+    }
+}
+
+template <class T>
+void forward(const KernelCall& call) {
+  using A = OpMath<T>;
+  const auto& a = call.attributes<NllAttributes>();
+  const Tensor &loss = call.tensor(0), &total = call.tensor(1);
+  const Tensor &target = call.tensor(3), &weights = call.tensor(4);
+  const T* x = call.tensor(2).data<T>();
+  const T* weight = weights.defined() ? weights.data<T>() : nullptr;
+  T* out = loss.data<T>();
+  const bool each = a.reduction == 0;
+  if (each) std::fill_n(out, loss.numel(), T(0));
+  double sum = 0, total_weight = 0;
+  for_targets(a, target, [&](int64_t i, int64_t at, int64_t c) {
+    const A w = weight ? A(weight[c]) : A(1);
+    const A value = -w * A(x[at]);
+    if (each) out[i] = T(value);
+    sum += double(value);
+    total_weight += double(w);
+  });
+  *total.data<T>() = T(A(total_weight));
+  // Without a target that counts, the mean is NaN.
+  if (!each) *out = T(A(a.reduction == 1 ? sum / total_weight : sum));
+}
+
+template <class T>
+void gradient(const KernelCall& call) {
+  using A = OpMath<T>;
+  const auto& a = call.attributes<NllAttributes>();
+  const Tensor &gx = call.tensor(0), &g = call.tensor(1);
+  const Tensor &target = call.tensor(2), &weights = call.tensor(3);
+  const T* weight = weights.defined() ? weights.data<T>() : nullptr;
+  T* out = gx.data<T>();
+  std::fill_n(out, gx.numel(), T(0));
+  const A scale = a.reduction == 1 ? A(1) / A(*call.tensor(4).data<T>()) : A(1);
+  for_targets(a, target, [&](int64_t i, int64_t at, int64_t c) {
+    const A grad = A(g.data<T>()[a.reduction == 0 ? i : 0]);
+    out[at] = T(-grad * scale * (weight ? A(weight[c]) : A(1)));
+  });
+}
+
+void nll_loss(const KernelCall& call) {
+  visit_dtype(FloatingTypes{}, call.tensor(2).dtype(), "nll_loss_out_frame",
+              [&]<class T>() { forward<T>(call); });
+}
+void nll_loss_grad(const KernelCall& call) {
+  visit_dtype(FloatingTypes{}, call.tensor(0).dtype(),
+              "nll_loss_backward_out_frame",
+              [&]<class T>() { gradient<T>(call); });
+}
+
+/// Throws unless every element of its operand lies in [0, 1].
+void check_unit_interval(const KernelCall& call) {
+  const Tensor& x = call.tensor(0);
+  visit_dtype(
+      FloatingTypes{}, x.dtype(), "binary_cross_entropy", [&]<class T>() {
+        const T* p = x.data<T>();
+        bool inside = true;
+        for (int64_t i = 0; i < x.numel(); ++i)
+          inside &= OpMath<T>(p[i]) >= 0 && OpMath<T>(p[i]) <= 1;
+        HOTARU_CHECK(inside, "all elements of input should be between 0 and 1");
+      });
+}
+
+HOTARU_KERNEL(kCPU, "check_unit_interval", check_unit_interval);
+HOTARU_KERNEL(kCPU, "nll_loss", nll_loss);
+HOTARU_KERNEL(kCPU, "nll_loss_grad", nll_loss_grad);
+
+}  // namespace
+}  // namespace hotaru::cpu
