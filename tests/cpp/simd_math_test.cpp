@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "hotaru/backend/cpu/gemm.h"
+#include "hotaru/backend/cpu/simd_target.h"
 
 namespace hotaru {
 namespace {
@@ -90,6 +93,18 @@ void expect_limits() {
   EXPECT_EQ(t[4], 0);
   EXPECT_EQ(t[5], 0);
   EXPECT_TRUE(std::isnan(t[6]));
+}
+
+TEST(SimdTarget, FollowsTheEnvironment) {
+  const char* limit = std::getenv("HOTARU_SIMD");
+  const std::string name = simd_target_name();
+  if (limit == nullptr) {
+    EXPECT_FALSE(name.empty());
+  } else if (std::string(limit) == "avx2") {
+    EXPECT_EQ(name.find("AVX3"), std::string::npos) << name;
+  } else if (std::string(limit) == "baseline") {
+    EXPECT_EQ(name.find("AVX"), std::string::npos) << name;
+  }
 }
 
 TEST(SimdMath, LimitsAndNaN) {
