@@ -828,3 +828,57 @@ def gradcheck_failure(lib):
         lib.autograd.gradcheck(Wrong.apply, x)
     except RuntimeError as error:
         return str(error).split("\n")[0]
+
+
+@case
+def seed_linear_network(lib):
+    """Seed 003: the weights and the result that its text shows."""
+    net = lib.nn.Linear(2, 2)
+    return isinstance(net, lib.nn.Module), net.weight, net(lib.tensor([0.1, 0.2]))
+
+
+@case
+def seed_networks(lib):
+    """The three networks of seed 001, with inputs as there."""
+    nn = lib.nn
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear1 = nn.Linear(10, 64)
+            self.relu = nn.ReLU()
+            self.linear2 = nn.Linear(64, 10)
+
+        def forward(self, x):
+            return self.linear2(self.relu(self.linear1(x)))
+
+    class CNN(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv1 = nn.Conv2d(1, 32, 3, 1)
+            self.relu1 = nn.ReLU()
+            self.maxpool1 = nn.MaxPool2d(2)
+            self.conv2 = nn.Conv2d(32, 64, 3, 1)
+            self.relu2 = nn.ReLU()
+            self.maxpool2 = nn.MaxPool2d(2)
+            self.fc = nn.Linear(64 * 5 * 5, 10)
+
+        def forward(self, x):
+            x = self.maxpool1(self.relu1(self.conv1(x)))
+            x = self.maxpool2(self.relu2(self.conv2(x)))
+            return self.fc(x.flatten(1))
+
+    class RNN(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rnn = nn.RNN(64, 32)
+            self.fc = nn.Linear(32, 10)
+
+        def forward(self, x):
+            output, state = self.rnn(x)
+            return self.fc(output[-1]), state
+
+    return [
+        [repr(net), net(tensor(lib, *shape))]
+        for net, shape in ((Net(), (10,)), (CNN(), (1, 1, 28, 28)), (RNN(), (10, 64)))
+    ]

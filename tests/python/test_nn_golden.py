@@ -7,11 +7,17 @@ The cases are in nn_*_cases.py, what PyTorch made of them in golden/nn_*.json
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 
 import outcomes
 import pytest
 
 FAMILIES = ("nn_layer", "nn_call", "nn_base", "nn_optim", "nn_data")
+
+# Ids of cases whose operators the native side does not have yet. Strict: a case
+# that starts to pass has to be taken off the list.
+_LIST = Path(__file__).resolve().parent / "golden" / "not_yet.txt"
+NOT_YET = set(_LIST.read_text().splitlines()) if _LIST.exists() else set()
 
 
 def _parameters():
@@ -20,9 +26,12 @@ def _parameters():
         golden = outcomes.load(family)
         # A case without a record, or the reverse, is a mistake: it must show.
         for name in sorted({*cases, *golden}):
-            yield pytest.param(
-                cases.get(name), golden.get(name), id=f"{family}: {name}"
-            )
+            label = f"{family}: {name}"
+            marks = []
+            if label in NOT_YET:
+                reason = f"listed in {_LIST.name}"
+                marks.append(pytest.mark.xfail(strict=True, reason=reason))
+            yield pytest.param(cases.get(name), golden.get(name), id=label, marks=marks)
 
 
 @pytest.mark.parametrize(("case", "want"), list(_parameters()))

@@ -14,11 +14,13 @@ import sys
 import types
 from pathlib import Path
 
+import torch
+
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "python" / "hotaru"
 
 # Subpackages written in Python: never resolved to PyTorch's.
-_OWN = ("nn", "optim", "utils", "autograd", "_utils")
+_OWN = ("nn", "optim", "utils", "autograd", "_utils", "_interpreter")
 
 
 class _Package(types.ModuleType):
@@ -27,8 +29,6 @@ class _Package(types.ModuleType):
             return importlib.import_module(f"hotaru.{name}")
         if name.startswith("__"):
             raise AttributeError(name)
-        import torch
-
         return getattr(torch, name)
 
 
@@ -36,8 +36,6 @@ class _Ops(types.ModuleType):
     """`hotaru.ops`: every operator by its schema name."""
 
     def __getattr__(self, name: str):
-        import torch
-
         for home in (torch._C._nn, torch._C._VariableFunctions, torch.ops.aten):
             try:
                 found = getattr(home, name)
@@ -52,8 +50,6 @@ def _run_backward(
     tensors, grads, keep_graph, create_graph, inputs, allow_unreachable, accumulate
 ):
     """Stand-in for `hotaru._C._run_backward`."""
-    import torch
-
     return torch.autograd.Variable._execution_engine.run_backward(
         tensors,
         grads,
@@ -77,8 +73,6 @@ class _Node:
 
 def _make_python_node(name, backward, inputs, outputs, differentiable, dirty):
     """Stand-in for `hotaru._C._make_python_node`: one torch Function a call."""
-    import torch
-
     results = []
 
     def forward(ctx, *args):
@@ -104,8 +98,6 @@ def _make_python_node(name, backward, inputs, outputs, differentiable, dirty):
 
 def install() -> types.ModuleType:
     """Makes `import hotaru` give this package; returns it."""
-    import torch
-
     present = sys.modules.get("hotaru")
     if isinstance(present, _Package):
         return present

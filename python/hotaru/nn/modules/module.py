@@ -96,13 +96,19 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
     # -- attributes --------------------------------------------------------
 
     def __getattr__(self, name: str):
-        # Reached only when normal lookup failed.
+        # Reached only when normal lookup failed; on the path of every access to
+        # a parameter or child, so without a loop. `_modules` is made last.
         attributes = self.__dict__
-        for kind in ("_parameters", "_modules", "_buffers"):
-            if kind in attributes:
-                members = attributes[kind]
-                if name in members:
-                    return members[name]
+        if "_modules" in attributes:
+            members = attributes["_parameters"]
+            if name in members:
+                return members[name]
+            members = attributes["_modules"]
+            if name in members:
+                return members[name]
+            members = attributes["_buffers"]
+            if name in members:
+                return members[name]
         raise AttributeError(
             f"'{type(self).__name__}' object has no attribute '{name}'"
         )

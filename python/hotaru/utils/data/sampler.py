@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from ... import Generator, empty, float64, int64, multinomial, randint, randperm, tensor
+from ... import (
+    Generator,
+    empty,
+    float64,
+    int64,
+    multinomial,
+    randint,
+    randperm,
+    tensor,
+)
 from .dataset import _Subscriptable
 
 

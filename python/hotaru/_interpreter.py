@@ -1,0 +1,170 @@
+"""Runs programs written for PyTorch: `import torch` gives hotaru.
+
+`python -m hotaru SCRIPT [ARGS]` runs SCRIPT as `python SCRIPT [ARGS]` would,
+but every import of `torch` or a part of it gives the hotaru module of the same
+name: the same object, not a copy.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.machinery
+import os
+import sys
+import types
+
+_USAGE = """\
+usage: python -m hotaru SCRIPT [ARGS]
+       python -m hotaru -m MODULE [ARGS]
+       python -m hotaru -c CODE [ARGS]
+
+Runs a program whose `import torch` gives hotaru.
+"""
+
+
+class AliasFinder:
+    """Finds `alias` and `alias.*` as the modules of another package.
+
+    Belongs in front of `sys.meta_path`, where it hides an installed package
+    called `alias`.
+    """
+
+    def __init__(self, alias: str, package: str) -> None:
+        self._alias = alias
+        self._package = package
+
+    def find_spec(self, fullname: str, path=None, target=None):
+        """The spec of an alias; None for all other modules.
+
+        Raises:
+            ModuleNotFoundError: the package has no such part.
+        """
+        if fullname != self._alias and not fullname.startswith(f"{self._alias}."):
+            return None
+        real = self._package + fullname[len(self._alias) :]
+        try:
+            module = importlib.import_module(real)
+        except ModuleNotFoundError as error:
+            if error.name != real:
+                raise
+            raise ModuleNotFoundError(
+                f"No module named '{fullname}' (hotaru has no {real})", name=fullname
+            ) from None
+        return importlib.machinery.ModuleSpec(
+            fullname,
+            _AliasLoader(module),
+            origin=getattr(module, "__file__", None),
+            is_package=hasattr(module, "__path__"),
+        )
+
+
+class _AliasLoader:
+    """Gives out a module that is loaded already."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        self._module = module
+        self._spec = module.__spec__
+
+    def create_module(self, spec) -> types.ModuleType:
+        return self._module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        # The import system has written the alias's spec into the module.
+        module.__spec__ = self._spec
+
+
+def install(alias: str = "torch") -> None:
+    """Makes `import torch` give hotaru from now on, in this process.
+
+    RuntimeError if another package of that name is imported already.
+    """
+    if any(isinstance(f, AliasFinder) and f._alias == alias for f in sys.meta_path):
+        return
+    package = __package__
+    present = sys.modules.get(alias)
+    if present is not None and present is not sys.modules[package]:
+        raise RuntimeError(
+            f"cannot make 'import {alias}' give hotaru: {alias} is imported already, "
+            f"from {getattr(present, '__file__', 'an unknown place')}"
+        )
+    sys.meta_path.insert(0, AliasFinder(alias, package))
+
+
+def run_script(path: str, args: list[str]) -> None:
+    """Runs the file `path` as the main program with `sys.argv[1:]` = `args`."""
+    try:
+        with open(path, "rb") as file:
+            source = file.read()
+    except OSError as error:
+        print(
+            f"python -m hotaru: can't open file {os.path.abspath(path)!r}: "
+            f"[Errno {error.errno}] {error.strerror}",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+    sys.argv = [path, *args]
+    _set_first_path(os.path.dirname(os.path.realpath(path)))
+    file_name = os.path.abspath(path)
+    loader = importlib.machinery.SourceFileLoader("__main__", file_name)
+    _run(source, file_name, __file__=file_name, __cached__=None, __loader__=loader)
+
+
+def run_code(code: str, args: list[str]) -> None:
+    """Runs `code` as `python -c` would."""
+    sys.argv = ["-c", *args]
+    _set_first_path("")
+    _run(code, "<string>", __loader__=None)
+
+
+def run_module(name: str, args: list[str]) -> None:
+    """Runs a module as `python -m` would."""
+    import runpy
+
+    sys.argv = [name, *args]
+    runpy.run_module(name, run_name="__main__", alter_sys=True)
+
+
+def _set_first_path(directory: str) -> None:
+    if not getattr(sys.flags, "safe_path", False):
+        sys.path[0] = directory
+
+
+def _run(source: bytes | str, file_name: str, **attributes) -> None:
+    """Executes `source` in a new module `__main__`.
+
+    An exception is shown as the interpreter would, without the frames of this
+    file, and ends the process with status 1.
+    """
+    main = types.ModuleType("__main__")
+    main.__dict__.update(attributes, __builtins__=__builtins__, __annotations__={})
+    sys.modules["__main__"] = main
+    try:
+        exec(compile(source, file_name, "exec", dont_inherit=True), main.__dict__)
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        # Frame 0 is this function; a syntax error has no other.
+        frames = error.__traceback__.tb_next
+        sys.excepthook(type(error), error.with_traceback(frames), frames)
+        sys.exit(1)
+
+
+def main(args: list[str]) -> None:
+    """The command `python -m hotaru`."""
+    if not args or args[0] in ("-h", "--help"):
+        print(_USAGE, end="", file=sys.stderr if not args else sys.stdout)
+        sys.exit(0 if args else 2)
+    runners = {"-m": run_module, "-c": run_code}
+    if args[0] in runners:
+        if len(args) == 1:
+            print(f"python -m hotaru: {args[0]} needs an argument", file=sys.stderr)
+            sys.exit(2)
+        install()
+        runners[args[0]](args[1], args[2:])
+    elif args[0].startswith("-"):
+        print(f"python -m hotaru: unknown option {args[0]}", file=sys.stderr)
+        print(_USAGE, end="", file=sys.stderr)
+        sys.exit(2)
+    else:
+        install()
+        run_script(args[0], args[1:])

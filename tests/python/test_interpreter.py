@@ -1,0 +1,201 @@
+"""`python -m hotaru`: scripts whose `import torch` gives hotaru."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+# Over PyTorch's operators (see torch_shim.py) the package is not on disk as
+# such, and PyTorch itself has to be out of the way.
+_OVER_TORCH = """
+import sys
+sys.path.append({here!r})
+import torch_shim
+torch_shim.install()
+for name in [n for n in sys.modules if n.split(".")[0] == "torch"]:
+    del sys.modules[name]
+from hotaru._interpreter import main
+main(sys.argv[1:])
+"""
+
+
+def run(*args, cwd=None, stdin=None):
+    """Runs `python -m hotaru *args`."""
+    if os.environ.get("HOTARU_OVER_TORCH") == "1":
+        command = [sys.executable, "-c", _OVER_TORCH.format(here=str(HERE))]
+    else:
+        command = [sys.executable, "-m", "hotaru"]
+    return subprocess.run(
+        [*command, *map(str, args)],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.fixture()
+def script(tmp_path):
+    """Writes a script and gives its path."""
+
+    def write(source: str, name: str = "program.py") -> Path:
+        path = tmp_path / name
+        path.write_text(textwrap.dedent(source))
+        return path
+
+    return write
+
+
+def test_torch_is_hotaru(script):
+    path = script(
+        """
+        import torch
+        import torch.nn as nn
+        import torch.nn.functional as F
+        import torch.optim as optim
+        from torch import nn as nn2
+        from torch.nn import Linear, functional
+        from torch.utils.data import DataLoader, TensorDataset
+        from torch.autograd import Variable
+        import torch.utils.data
+        import hotaru
+        import hotaru.nn
+
+        assert torch is hotaru and nn is hotaru.nn is nn2
+        assert functional is F is torch.nn.functional and Linear is nn.Linear
+        assert torch.utils.data.DataLoader is DataLoader
+        assert Variable is torch.Tensor
+        assert hotaru.nn.__spec__.name == "hotaru.nn", hotaru.nn.__spec__
+        assert hotaru.nn.__name__ == "hotaru.nn"
+        print(tuple(nn.Linear(2, 2)(torch.tensor([0.1, 0.2])).shape))
+        """
+    )
+    done = run(path)
+    assert done.stderr == ""
+    assert done.stdout == "(2,)\n"
+    assert done.returncode == 0
+
+
+def test_script_sees_what_python_would_show_it(script, tmp_path):
+    script("VALUE = 7", "neighbour.py")
+    path = script(
+        """
+        import sys, os
+        import neighbour
+        print(sys.argv, neighbour.VALUE)
+        print(__name__, __file__, sys.modules["__main__"].__file__)
+        print(sys.path[0], __package__, __spec__)
+        print(sorted(n for n in globals() if n.startswith("__")))
+        """
+    )
+    done = run("program.py", "a", "--b", "-c", cwd=tmp_path)
+    plain = subprocess.run(
+        [sys.executable, "program.py", "a", "--b", "-c"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert path.exists() and plain.returncode == 0
+    assert (done.stdout, done.stderr) == (plain.stdout, plain.stderr)
+
+
+def test_missing_part_is_named(script):
+    path = script("import torch.distributed.rpc.nothing")
+    done = run(path)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("ModuleNotFoundError: No module named 'torch.distributed")
+
+
+def test_missing_name_of_an_existing_part(script):
+    done = run(script("from torch.nn import NoSuchModule"))
+    assert done.returncode == 1
+    assert "cannot import name 'NoSuchModule'" in done.stderr
+
+
+def test_traceback_starts_at_the_script(script):
+    path = script(
+        """
+        def fail():
+            raise ValueError("here")
+
+        fail()
+        """
+    )
+    done = run(path)
+    assert done.returncode == 1
+    assert "_interpreter.py" not in done.stderr
+    lines = done.stderr.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[1] == f'  File "{path}", line 5, in <module>'
+    assert lines[-1] == "ValueError: here"
+
+
+def test_syntax_error_is_shown_like_python_does(script):
+    done = run(script("x = = 3"))
+    assert done.returncode == 1
+    assert "_interpreter.py" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("SyntaxError")
+
+
+@pytest.mark.parametrize(("end", "code"), [("3", 3), ("", 0), ("'bye'", 1)])
+def test_exit_status(script, end, code):
+    done = run(script(f"import sys; sys.exit({end})"))
+    assert done.returncode == code
+    assert done.stderr == ("bye\n" if "bye" in end else "")
+
+
+def test_source_encoding(tmp_path):
+    path = tmp_path / "latin.py"
+    path.write_bytes("# coding: latin-1\nprint(len('é'))\n".encode("latin-1"))
+    assert run(path).stdout == "1\n"
+
+
+def test_code_and_module(tmp_path):
+    done = run("-c", "import torch, sys; print(torch.__name__, sys.argv)", "x")
+    assert done.stdout == "hotaru ['-c', 'x']\n"
+    (tmp_path / "tool.py").write_text(
+        "import sys, torch\nprint(__name__, torch.__name__, sys.argv[1:])\n"
+    )
+    done = run("-m", "tool", "y", cwd=tmp_path)
+    assert done.stdout == "__main__ hotaru ['y']\n", done.stderr
+
+
+def test_usage():
+    assert run().returncode == 2
+    assert run("--help").stdout.startswith("usage: python -m hotaru")
+    assert "unknown option -z" in run("-z").stderr
+    assert "-c needs an argument" in run("-c").stderr
+    missing = run("/no/such/file.py")
+    assert missing.returncode == 2
+    assert "can't open file '/no/such/file.py'" in missing.stderr
+
+
+def test_alias_finder_leaves_other_modules_alone(hotaru):
+    from hotaru._interpreter import AliasFinder
+
+    finder = AliasFinder("flame", "hotaru")
+    assert finder.find_spec("flames") is None
+    assert finder.find_spec("json") is None
+    assert finder.find_spec("flame.nn").submodule_search_locations is not None
+    with pytest.raises(ModuleNotFoundError, match="No module named 'flame.zz'"):
+        finder.find_spec("flame.zz")
+
+
+def test_install_refuses_to_hide_an_imported_package(hotaru, monkeypatch):
+    import types
+
+    from hotaru import _interpreter
+
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    monkeypatch.setitem(sys.modules, "flame", types.ModuleType("flame"))
+    with pytest.raises(RuntimeError, match="flame is imported already"):
+        _interpreter.install("flame")
