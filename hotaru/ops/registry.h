@@ -20,6 +20,8 @@ class Operator {
 
   /// Parsed at first use, so that start-up does not pay for it.
   const Schema& schema() const;
+  /// As registered.
+  std::string_view text() const { return text_; }
   /// The name up to '.' or '(', without parsing the rest.
   std::string_view name() const;
 

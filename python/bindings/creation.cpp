@@ -1,0 +1,357 @@
+#include "bindings/creation.h"
+
+#include <cstring>
+
+#include "bindings/tensor_object.h"
+#include "bindings/types.h"
+#include "bindings/value_convert.h"
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/copy.h"
+#include "hotaru/ops/factory.h"
+
+namespace hotaru::python {
+namespace {
+
+// Nesting beyond this is data that contains itself.
+constexpr int kMaxDepth = 64;
+
+/// A Python buffer that a storage keeps alive.
+struct HeldBuffer : RefCounted {
+  Py_buffer view{};
+  ~HeldBuffer() override {
+    const nb::gil_scoped_acquire gil;
+    PyBuffer_Release(&view);
+  }
+};
+
+/// The dtype of a buffer's format letter; throws for those without one.
+DType dtype_of_format(const char* format, Py_ssize_t size) {
+  std::string text = format ? format : "B";
+  if (!text.empty() && std::strchr("@=<|", text[0])) text.erase(0, 1);
+  if (text == "?") return DType::kBool;
+  if (text == "e") return DType::kFloat16;
+  if (text == "f") return DType::kFloat32;
+  if (text == "d") return DType::kFloat64;
+  if (text == "Zf") return DType::kComplex64;
+  if (text == "Zd") return DType::kComplex128;
+  if (text == "B") return DType::kUInt8;
+  if (text.size() == 1 && std::strchr("bhilq", text[0])) {
+    switch (size) {
+      case 1: return DType::kInt8;
+      case 2: return DType::kInt16;
+      case 4: return DType::kInt32;
+      case 8: return DType::kInt64;
+    }
+  }
+  fail<TypeError>(
+      "can't convert an array of format '", format ? format : "B",
+      "'. The only supported types are: float64, float32, float16, complex64, "
+      "complex128, int64, int32, int16, int8, uint8, and bool.");
+}
+
+/// A tensor over the object's buffer, without a copy.
+Tensor from_buffer(PyObject* object) {
+  auto held = make_ref<HeldBuffer>();
+  Py_buffer& view = held->view;
+  if (PyObject_GetBuffer(object, &view, PyBUF_RECORDS) != 0) {
+    PyErr_Clear();
+    // Read-only memory is taken all the same, as in PyTorch; writing into it
+    // is the caller's error.
+    if (PyObject_GetBuffer(object, &view, PyBUF_RECORDS_RO) != 0)
+      throw nb::python_error();
+  }
+  const DType dtype = dtype_of_format(view.format, view.itemsize);
+  Dims sizes(size_t(view.ndim), 0), strides(size_t(view.ndim), 0);
+  for (int d = 0; d < view.ndim; ++d) {
+    sizes[size_t(d)] = view.shape[d];
+    HOTARU_CHECK_AS(ValueError, view.strides[d] >= 0 || view.shape[d] <= 1,
+                    "At least one stride in the given numpy array is negative, "
+                    "and tensors with negative strides are not currently "
+                    "supported. (You can probably work around this by making a "
+                    "copy of your array  with array.copy().) ");
+    HOTARU_CHECK_AS(ValueError, view.strides[d] % view.itemsize == 0,
+                    "given numpy array strides not a multiple of the element "
+                    "byte size. Copy the numpy array to reallocate the "
+                    "memory.");
+    strides[size_t(d)] = std::max<int64_t>(view.strides[d] / view.itemsize, 0);
+  }
+  const size_t nbytes =
+      size_t(storage_extent(sizes, strides)) * size_t(view.itemsize);
+  void* data = view.buf;
+  return make_tensor(
+      make_ref<Storage>(data, nbytes, Device{}, Ref<RefCounted>(held)), dtype,
+      sizes, strides, 0);
+}
+
+bool is_list(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
+
+/// Anything else with numpy's protocols (arrays, its numbers).
+bool is_array(PyObject* o) {
+  return !is_tensor(o) && PyObject_CheckBuffer(o) && !PyBytes_Check(o) &&
+         nb::hasattr(o, "__array__");
+}
+
+/// What a nest of sequences holds.
+struct Nest {
+  Dims shape;
+  std::optional<DType> dtype;
+
+  void merge(DType d) { dtype = dtype ? promote_types(*dtype, d) : d; }
+
+  void measure(PyObject* data, int depth = 0) {
+    HOTARU_CHECK_AS(ValueError, depth < kMaxDepth, "too many dimensions '",
+                    Py_TYPE(data)->tp_name, "'");
+    if (!is_list(data)) return;
+    const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
+    shape.push_back(n);
+    if (n > 0) measure(PySequence_Fast_GET_ITEM(data, 0), depth + 1);
+  }
+
+  void infer(PyObject* data) {
+    if (is_list(data)) {
+      const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
+      for (Py_ssize_t i = 0; i < n; ++i)
+        infer(PySequence_Fast_GET_ITEM(data, i));
+    } else if (is_tensor(data)) {
+      merge(tensor_of(data).dtype());
+    } else if (is_array(data)) {
+      merge(from_buffer(data).dtype());
+    } else if (is_number(data)) {
+      merge(to_scalar(data).dtype());
+    } else if (PyUnicode_Check(data)) {
+      fail<TypeError>("new(): invalid data type 'str'");
+    } else {
+      fail("Could not infer dtype of ", Py_TYPE(data)->tp_name);
+    }
+  }
+};
+
+template <class T>
+T number_as(PyObject* o, DType dtype) {
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+    if (PyFloat_CheckExact(o)) return T(PyFloat_AS_DOUBLE(o));
+  const Scalar value = is_tensor(o) ? item(tensor_of(o)) : to_scalar(o);
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (value.is_integral()) {
+      const int64_t wide = value.to_int();
+      HOTARU_CHECK(wide == int64_t(T(wide)) || std::is_unsigned_v<T>,
+                   "value cannot be converted to type ", dtype_name(dtype),
+                   " without overflow");
+    }
+  }
+  return value.to<T>();
+}
+
+template <class T>
+void fill_nest(PyObject* data, IntSpan shape, DType dtype, T*& out) {
+  if (shape.empty()) {
+    if (is_list(data))
+      fail<TypeError>("not a sequence");
+    *out++ = number_as<T>(data, dtype);
+    return;
+  }
+  const bool list = is_list(data);
+  const Py_ssize_t n = list ? PySequence_Fast_GET_SIZE(data) : 0;
+  if (!list)
+    fail<TypeError>("not a sequence: expected a sequence of length ", shape[0],
+                    ", got ", Py_TYPE(data)->tp_name);
+  HOTARU_CHECK_AS(ValueError, n == shape[0], "expected sequence of length ",
+                  shape[0], " at dim ", 0, " (got ", n, ")");
+  for (Py_ssize_t i = 0; i < n; ++i)
+    fill_nest(PySequence_Fast_GET_ITEM(data, i), shape.subspan(1), dtype, out);
+}
+
+/// The first element decides how deep the nest goes; one that is a tensor
+/// or array itself is copied whole.
+bool holds_tensors(PyObject* data) {
+  while (is_list(data) && PySequence_Fast_GET_SIZE(data) > 0)
+    data = PySequence_Fast_GET_ITEM(data, 0);
+  return (is_tensor(data) && tensor_of(data).dim() > 0) || is_array(data);
+}
+
+nb::object as_lists(PyObject* data) {
+  if (is_tensor(data)) return nb::steal(to_list(tensor_of(data)));
+  if (is_array(data)) return nb::steal(to_list(from_buffer(data)));
+  if (!is_list(data)) return nb::borrow(data);
+  nb::list out;
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
+  for (Py_ssize_t i = 0; i < n; ++i)
+    out.append(as_lists(PySequence_Fast_GET_ITEM(data, i)));
+  return out;
+}
+
+Tensor from_nest(PyObject* data, std::optional<DType> dtype) {
+  Nest nest;
+  nest.measure(data);
+  nest.infer(data);
+  const DType result = dtype.value_or(nest.dtype.value_or(default_dtype()));
+  nb::object plain;
+  if (holds_tensors(data)) {
+    plain = as_lists(data);
+    data = plain.ptr();
+    nest.shape = Dims();
+    nest.measure(data);
+  }
+  Tensor out = empty(nest.shape, result);
+  visit_dtype(AllTypes{}, result, "tensor", [&]<class T>() {
+    T* at = out.data<T>();
+    fill_nest<T>(data, nest.shape, result, at);
+  });
+  return out;
+}
+
+template <class T>
+PyObject* number(T value) {
+  if constexpr (kIsComplex<T>)
+    return PyComplex_FromDoubles(value.real(), value.imag());
+  else if constexpr (std::is_same_v<T, bool>)
+    return PyBool_FromLong(value);
+  else if constexpr (std::is_integral_v<T>)
+    return PyLong_FromLongLong(value);
+  else
+    return PyFloat_FromDouble(double(value));
+}
+
+template <class T>
+PyObject* nested_list(const Tensor& t, int64_t dim, const T* data) {
+  if (dim == t.dim()) return number(*data);
+  const int64_t n = t.size(dim), stride = t.stride(dim);
+  PyObject* list = PyList_New(n);
+  for (int64_t i = 0; list && i < n; ++i)
+    PyList_SET_ITEM(list, i, nested_list(t, dim + 1, data + i * stride));
+  return list;
+}
+
+const char* buffer_format(DType dtype) {
+  switch (dtype) {
+    case DType::kBool: return "?";
+    case DType::kUInt8: return "B";
+    case DType::kInt8: return "b";
+    case DType::kInt16: return "h";
+    case DType::kInt32: return "i";
+    case DType::kInt64: return "l";
+    case DType::kFloat16: return "e";
+    case DType::kFloat32: return "f";
+    case DType::kFloat64: return "d";
+    case DType::kComplex64: return "Zf";
+    case DType::kComplex128: return "Zd";
+    case DType::kBFloat16: break;
+  }
+  fail<TypeError>("Got unsupported ScalarType ", scalar_type_name(dtype));
+}
+
+/// A plain CPU tensor that numpy may share, or PyTorch's errors.
+Tensor shareable(const Tensor& self, bool force) {
+  if (force) return to(detach(self), Device{});
+  HOTARU_CHECK_AS(TypeError, self.device().is_cpu(), "can't convert ",
+                  self.device(), " device type tensor to numpy. Use "
+                  "Tensor.cpu() to copy the tensor to host memory first.");
+  HOTARU_CHECK(!autograd::requires_grad(self),
+               "Can't call numpy() on Tensor that requires grad. Use "
+               "tensor.detach().numpy() instead.");
+  return self;
+}
+
+}  // namespace
+
+Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype,
+                        std::optional<Device> device) {
+  Tensor out;
+  if (is_tensor(data)) {
+    const autograd::NoGrad no_grad;
+    return to(tensor_of(data), dtype, device, true);
+  }
+  if (is_array(data)) {
+    const Tensor shared = from_buffer(data);
+    out = to(shared, dtype, std::nullopt, true);
+  } else {
+    out = from_nest(data, dtype);
+  }
+  return device ? to(out, *device) : out;
+}
+
+PyObject* to_list(const Tensor& self) {
+  const Tensor host = to(detach(self), Device{});
+  PyObject* out = nullptr;
+  visit_dtype(AllTypes{}, host.dtype(), "tolist", [&]<class T>() {
+    out = nested_list<T>(host, 0, host.data<T>());
+  });
+  return out;
+}
+
+PyObject* item_of(const Tensor& self) {
+  return to_python(Value(item(self)));
+}
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  try {
+    const Tensor t = shareable(tensor_of(self), false);
+    const size_t n = size_t(t.dim());
+    auto* dims = new Py_ssize_t[2 * n + 1];
+    const auto item = Py_ssize_t(itemsize(t.dtype()));
+    for (size_t d = 0; d < n; ++d) {
+      dims[d] = t.sizes()[d];
+      dims[n + d] = t.strides()[d] * item;
+    }
+    view->format = const_cast<char*>(buffer_format(t.dtype()));
+    view->obj = Py_NewRef(self);
+    view->buf = t.numel() ? t.raw_data() : view;
+    view->len = t.numel() * item;
+    view->itemsize = item;
+    view->readonly = 0;
+    view->ndim = int(n);
+    view->shape = dims;
+    view->strides = dims + n;
+    view->suboffsets = nullptr;
+    view->internal = dims;
+    return 0;
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_BufferError, e.what());
+    view->obj = nullptr;
+    return -1;
+  }
+}
+
+void release_buffer(PyObject*, Py_buffer* view) {
+  delete[] static_cast<Py_ssize_t*>(view->internal);
+}
+
+void init_creation(nb::module_& m) {
+  m.def(
+      "tensor",
+      [](nb::handle data, nb::handle dtype, nb::handle device,
+         bool requires_grad, bool) {
+        Tensor out = tensor_from_data(
+            data.ptr(),
+            dtype.is_none() ? std::nullopt : std::optional(to_dtype(dtype.ptr())),
+            device.is_none() ? std::nullopt
+                             : std::optional(to_device(device.ptr())));
+        if (requires_grad) autograd::set_requires_grad(out, true);
+        return out;
+      },
+      nb::arg("data"), nb::arg("dtype") = nb::none(),
+      nb::arg("device") = nb::none(), nb::arg("requires_grad") = false,
+      nb::arg("pin_memory") = false,
+      "A tensor that copies numbers, nested sequences, arrays or a tensor.");
+  m.def("from_numpy", [](nb::handle array) {
+    HOTARU_CHECK_AS(TypeError, is_array(array.ptr()),
+                    "expected np.ndarray (got ", Py_TYPE(array.ptr())->tp_name,
+                    ")");
+    return from_buffer(array.ptr());
+  }, "A tensor that shares a numpy array's memory.");
+  m.def("frombuffer", [](nb::handle buffer, nb::handle dtype) {
+    Tensor bytes = from_buffer(buffer.ptr());
+    const DType wanted = to_dtype(dtype.ptr());
+    const int64_t total = bytes.numel() * int64_t(itemsize(bytes.dtype()));
+    HOTARU_CHECK_AS(ValueError, total % int64_t(itemsize(wanted)) == 0,
+                    "buffer length (", total, " bytes) must be a multiple of "
+                    "element size (", itemsize(wanted), ")");
+    const Dims shape{total / int64_t(itemsize(wanted))};
+    return make_tensor(bytes.storage(), wanted, shape,
+                       contiguous_strides(shape), 0);
+  }, nb::arg("buffer"), nb::kw_only(), nb::arg("dtype"));
+  m.def("_numpy_source",
+        [](const Tensor& self, bool force) { return shareable(self, force); });
+}
+
+}  // namespace hotaru::python

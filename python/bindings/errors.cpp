@@ -1,0 +1,45 @@
+#include "bindings/errors.h"
+
+#include "hotaru/core/error.h"
+
+namespace hotaru::python {
+namespace {
+
+PyObject* exception_class(const std::exception& e) {
+  if (dynamic_cast<const IndexError*>(&e)) return PyExc_IndexError;
+  if (dynamic_cast<const TypeError*>(&e)) return PyExc_TypeError;
+  if (dynamic_cast<const ValueError*>(&e)) return PyExc_ValueError;
+  if (dynamic_cast<const AssertionError*>(&e)) return PyExc_AssertionError;
+  if (dynamic_cast<const NotImplementedError*>(&e))
+    return PyExc_NotImplementedError;
+  return PyExc_RuntimeError;
+}
+
+}  // namespace
+
+void set_python_error() {
+  try {
+    throw;
+  } catch (nanobind::python_error& e) {
+    e.restore();
+  } catch (const nanobind::builtin_exception& e) {
+    PyErr_SetString(PyExc_TypeError, e.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& e) {
+    PyErr_SetString(exception_class(e), e.what());
+  }
+}
+
+void init_errors(nanobind::module_&) {
+  nanobind::register_exception_translator(
+      [](const std::exception_ptr& p, void*) {
+        try {
+          std::rethrow_exception(p);
+        } catch (const Error& e) {
+          PyErr_SetString(exception_class(e), e.what());
+        }
+      });
+}
+
+}  // namespace hotaru::python

@@ -1,0 +1,28 @@
+// The extension hotaru._C.
+#include <nanobind/nanobind.h>
+
+#include "bindings/autograd_object.h"
+#include "bindings/creation.h"
+#include "bindings/errors.h"
+#include "bindings/generator_object.h"
+#include "bindings/op_call.h"
+#include "bindings/printing.h"
+#include "bindings/script_object.h"
+#include "bindings/tensor_object.h"
+#include "bindings/threads.h"
+#include "bindings/types.h"
+
+NB_MODULE(_C, m) {
+  using namespace hotaru::python;
+  init_errors(m);
+  init_types(m);
+  init_tensor(m);
+  init_ops(m);
+  init_autograd(m);
+  init_creation(m);
+  init_dlpack(m);
+  init_printing(m);
+  init_random(m);
+  init_threads(m);
+  init_script(m);
+}

@@ -1,0 +1,19 @@
+// Operators as Python callables. One parser, driven by the schemas of the
+// registry, serves every function and method.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string_view>
+
+namespace hotaru::python {
+
+/// A callable for all overloads of an operator; a new reference, or null with
+/// a Python error. A method takes the tensor itself first.
+PyObject* make_op(std::string_view name, bool method);
+
+/// Defines the callables of the registry: functions on module `ops`, methods
+/// on the tensor type.
+void init_ops(nanobind::module_& m);
+
+}  // namespace hotaru::python

@@ -1,0 +1,17 @@
+// Instances of TorchScript classes as Python objects.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "hotaru/core/value.h"
+
+namespace hotaru::python {
+
+/// False when the object is no script module or class instance.
+bool script_to_value(PyObject* object, Value* out);
+/// A value of Tag::kInstance; a new reference.
+PyObject* script_to_python(const Value& value);
+
+void init_script(nanobind::module_& m);
+
+}  // namespace hotaru::python

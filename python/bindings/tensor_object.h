@@ -1,0 +1,55 @@
+// The Python type Tensor: one word beside the object's header. Written
+// against CPython itself, as every operator call makes one.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "hotaru/core/tensor.h"
+
+namespace hotaru::python {
+
+struct TensorObject {
+  PyObject_HEAD
+  Tensor tensor;
+  PyObject* dict;
+  PyObject* weakrefs;
+};
+
+/// The class hotaru.Tensor; null before init_tensor.
+extern PyTypeObject* tensor_type;
+
+inline bool is_tensor(PyObject* object) {
+  return Py_TYPE(object) == tensor_type ||
+         PyObject_TypeCheck(object, tensor_type);
+}
+/// Unchecked.
+inline const Tensor& tensor_of(PyObject* object) {
+  return reinterpret_cast<TensorObject*>(object)->tensor;
+}
+/// The Python object of a tensor, the same one as long as it lives; None for
+/// an undefined tensor. A new reference.
+PyObject* wrap(Tensor tensor);
+/// The same as an instance of a subclass, always a new object.
+PyObject* wrap_as(PyTypeObject* type, Tensor tensor);
+
+}  // namespace hotaru::python
+
+namespace nanobind::detail {
+
+/// Lets bound functions take and return hotaru::Tensor; None is undefined.
+template <>
+struct type_caster<hotaru::Tensor> {
+  NB_TYPE_CASTER(hotaru::Tensor, const_name("Tensor"))
+  bool from_python(handle src, uint8_t, cleanup_list*) noexcept {
+    if (src.is_none()) return true;
+    if (!hotaru::python::is_tensor(src.ptr())) return false;
+    value = hotaru::python::tensor_of(src.ptr());
+    return true;
+  }
+  static handle from_cpp(const hotaru::Tensor& t, rv_policy,
+                         cleanup_list*) noexcept {
+    return hotaru::python::wrap(t);
+  }
+};
+
+}  // namespace nanobind::detail

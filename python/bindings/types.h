@@ -1,0 +1,47 @@
+// Small types that Python sees: dtype, device, Size, layout and
+// memory_format, and their conversions.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "hotaru/core/device.h"
+#include "hotaru/core/dtype.h"
+#include "hotaru/core/shape.h"
+
+namespace hotaru::python {
+
+namespace nb = nanobind;
+
+/// hotaru.dtype: one object an element type.
+struct PyDType {
+  DType dtype;
+};
+/// hotaru.layout and hotaru.memory_format: names with a number.
+struct PyLayout {
+  int64_t number;
+  const char* name;
+};
+struct PyMemoryFormat {
+  int64_t number;
+  const char* name;
+};
+
+/// The object of a dtype; a new reference.
+nb::object dtype_object(DType dtype);
+nb::object device_object(Device device);
+/// A torch.Size.
+nb::object size_object(IntSpan sizes);
+
+/// Whether the object is one, without an error.
+bool is_dtype(PyObject* object);
+bool is_device(PyObject* object);
+/// A dtype object, or Python's float, int, bool, complex. TypeError otherwise.
+DType to_dtype(PyObject* object);
+/// A device object, a string, or an index of the accelerator.
+Device to_device(PyObject* object);
+/// A sequence of integers.
+Dims to_dims(PyObject* object);
+
+void init_types(nb::module_& m);
+
+}  // namespace hotaru::python

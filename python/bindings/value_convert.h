@@ -1,0 +1,31 @@
+// Python objects to values of the library and back.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "hotaru/core/value.h"
+#include "hotaru/ops/schema.h"
+
+namespace hotaru::python {
+
+namespace nb = nanobind;
+
+/// A Python int, or an object with __index__ (numpy's integers, tensors of
+/// one integer).
+int64_t to_int(PyObject* object);
+/// int, float, bool, complex or a numpy number.
+Scalar to_scalar(PyObject* object);
+/// Whether to_scalar takes it. Tensors are not numbers here.
+bool is_number(PyObject* object);
+
+/// Converts an argument to what a schema type asks for. False, without a
+/// Python error, when the object is of another kind.
+bool to_value(PyObject* object, const ArgType& type, Value* out);
+/// Converts by the object's own type; for values that no schema describes
+/// (arguments of script functions). TypeError if there is no counterpart.
+Value to_value(PyObject* object);
+
+/// A new reference.
+PyObject* to_python(const Value& value);
+
+}  // namespace hotaru::python

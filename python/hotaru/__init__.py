@@ -1,0 +1,59 @@
+"""PyTorch's execution core, small, fast and predictable.
+
+`import hotaru as torch`: the names and their behaviour are PyTorch's.
+"""
+
+from __future__ import annotations
+
+import sys as _sys
+
+from . import _C
+from ._C import *  # noqa: F403
+from ._C import Tensor, device, dtype, layout, memory_format, ops
+from ._size import Size
+
+_sys.modules[__name__ + ".ops"] = ops
+
+# Every operator is a function here, too; the Python code below gives some
+# names another meaning.
+globals().update({k: v for k, v in vars(ops).items() if not k.startswith("_")})
+
+from . import _tensor  # noqa: E402, F401
+from ._dtypes import finfo, iinfo  # noqa: E402
+from ._functions import *  # noqa: E402, F403
+from ._grad_mode import (  # noqa: E402
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+)
+from .version import __version__  # noqa: E402
+
+# Imported when first asked for: `import hotaru` stays cheap.
+_LAZY = {
+    "__config__", "autograd", "backends", "cpu", "cuda", "jit", "nn", "optim",
+    "random", "serialization", "utils",
+}  # fmt: skip
+_SERIALIZATION = {"load", "save"}
+
+
+def __getattr__(name: str):
+    if name in _LAZY:
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _SERIALIZATION:
+        from . import serialization
+
+        return getattr(serialization, name)
+    if name.endswith("Tensor"):
+        from ._legacy import tensor_class
+
+        cls = tensor_class(name)
+        if cls is not None:
+            return cls
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | _LAZY | _SERIALIZATION)

@@ -1,0 +1,97 @@
+"""Facts about dtypes: limits and legacy type strings."""
+
+from __future__ import annotations
+
+from . import _C
+
+TYPES = {
+    "FloatTensor": _C.float32,
+    "DoubleTensor": _C.float64,
+    "HalfTensor": _C.float16,
+    "BFloat16Tensor": _C.bfloat16,
+    "LongTensor": _C.int64,
+    "IntTensor": _C.int32,
+    "ShortTensor": _C.int16,
+    "CharTensor": _C.int8,
+    "ByteTensor": _C.uint8,
+    "BoolTensor": _C.bool,
+    "ComplexFloatTensor": _C.complex64,
+    "ComplexDoubleTensor": _C.complex128,
+}
+
+
+def type_string(tensor) -> str:
+    """The legacy name, such as torch.FloatTensor."""
+    name = next(n for n, dtype in TYPES.items() if dtype is tensor.dtype)
+    return f"torch.cuda.{name}" if tensor.is_cuda else f"torch.{name}"
+
+
+def dtype_of_type(spec):
+    """The dtype that a dtype, a legacy class or its name stands for."""
+    if isinstance(spec, _C.dtype):
+        return spec
+    name = spec if isinstance(spec, str) else spec.__name__
+    dtype = TYPES.get(name.rsplit(".", 1)[-1])
+    if dtype is None:
+        raise ValueError(f"invalid type: '{name}'")
+    return dtype
+
+
+class _Limits:
+    def __init__(self, dtype=None) -> None:
+        self._dtype = _C.get_default_dtype() if dtype is None else dtype
+        name = repr(self._dtype).split(".")[-1]
+        if name not in self._KNOWN:
+            raise TypeError(self._WRONG.format(self._dtype))
+        self.dtype = name
+        self.bits = self._dtype.itemsize * 8
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{k}={getattr(self, k):g}" for k in self._SHOWN)
+        return f"{type(self).__name__}({fields}, dtype={self.dtype})"
+
+
+class finfo(_Limits):  # noqa: N801
+    """Limits of a floating-point dtype."""
+
+    # mantissa bits without the leading one, smallest and largest exponents
+    _KNOWN = {  # noqa: RUF012
+        "float16": (10, -14, 15),
+        "bfloat16": (7, -126, 127),
+        "float32": (23, -126, 127),
+        "float64": (52, -1022, 1023),
+        "complex64": (23, -126, 127),
+        "complex128": (52, -1022, 1023),
+    }
+    _WRONG = (
+        "torch.finfo() requires a floating point input type. Use torch.iinfo to "
+        "handle '{}'"
+    )
+    _SHOWN = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+
+    def __init__(self, dtype=None) -> None:
+        super().__init__(dtype)
+        bits, low, high = self._KNOWN[self.dtype]
+        self.eps = 2.0**-bits
+        self.tiny = self.smallest_normal = 2.0**low
+        self.max = (2.0 - self.eps) * 2.0**high
+        self.min = -self.max
+        self.resolution = 10.0 ** -int(bits * 0.30102999566398120)
+
+
+class iinfo(_Limits):  # noqa: N801
+    """Limits of an integer dtype."""
+
+    _KNOWN = ("uint8", "int8", "int16", "int32", "int64")
+    _WRONG = (
+        "torch.iinfo() requires an integer input type. Use torch.finfo to handle '{}'"
+    )
+
+    def __init__(self, dtype) -> None:
+        super().__init__(dtype)
+        signed = self._dtype.is_signed
+        self.max = 2 ** (self.bits - signed) - 1
+        self.min = -(2 ** (self.bits - 1)) if signed else 0
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

@@ -1,0 +1,141 @@
+"""Functions of the top level that are plain Python."""
+
+from __future__ import annotations
+
+import math as _math
+
+from . import _C
+from ._C import Tensor, ops
+
+__all__ = [
+    "as_tensor", "asarray", "e", "einsum", "equal", "from_dlpack",
+    "get_printoptions", "inf", "is_complex", "is_floating_point", "is_nonzero",
+    "is_tensor", "meshgrid", "nan", "newaxis", "numel", "pi",
+    "set_default_device", "set_printoptions", "typename",
+    "use_deterministic_algorithms",
+]  # fmt: skip
+
+pi = _math.pi
+e = _math.e
+inf = _math.inf
+nan = _math.nan
+newaxis = None
+
+
+def is_tensor(obj) -> bool:
+    """Whether the object is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the dtype is a floating-point type."""
+    return input.is_floating_point()
+
+
+def is_complex(input: Tensor) -> bool:
+    """Whether the dtype is complex."""
+    return input.is_complex()
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """The truth of a tensor of one element."""
+    return bool(input)
+
+
+def numel(input: Tensor) -> int:
+    """Number of elements."""
+    return input.numel()
+
+
+def typename(obj) -> str:
+    """The type's name as PyTorch writes it."""
+    if isinstance(obj, Tensor):
+        return obj.type()
+    return f"{type(obj).__module__}.{type(obj).__qualname__}"
+
+
+def as_tensor(data, dtype=None, device=None) -> Tensor:
+    """A tensor over the data's memory where possible, else a copy."""
+    if isinstance(data, Tensor):
+        return data.to(dtype=dtype or data.dtype, device=device or data.device)
+    if hasattr(data, "__array_interface__") and getattr(data, "ndim", 0) > 0:
+        shared = _C.from_numpy(data)
+        return shared.to(dtype=dtype or shared.dtype, device=device or "cpu")
+    return _C.tensor(data, dtype=dtype, device=device)
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """as_tensor, with a copy on request."""
+    if copy:
+        out = _C.tensor(obj, dtype=dtype, device=device)
+    elif hasattr(obj, "__dlpack__") and not isinstance(obj, Tensor):
+        out = from_dlpack(obj)
+        out = out.to(dtype=dtype or out.dtype, device=device or "cpu")
+    else:
+        out = as_tensor(obj, dtype, device)
+    return out.requires_grad_() if requires_grad else out
+
+
+def from_dlpack(ext_tensor) -> Tensor:
+    """A tensor over the memory of any array with the DLPack protocol."""
+    return _C._from_dlpack(ext_tensor)
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """Whether shapes and all elements are the same."""
+    return input.equal(other)
+
+
+def einsum(equation: str, *operands) -> Tensor:
+    """Sums of products in Einstein's notation."""
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = operands[0]
+    return ops.einsum(equation, list(operands))
+
+
+def meshgrid(*tensors, indexing: str | None = None):
+    """Grids of coordinates from vectors."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tensors[0]
+    return ops.meshgrid(list(tensors), indexing=indexing or "ij")
+
+
+def set_printoptions(
+    precision=None,
+    threshold=None,
+    edgeitems=None,
+    linewidth=None,
+    profile=None,
+    sci_mode=None,
+) -> None:
+    """How tensors print; `profile` is "default", "short" or "full"."""
+    options = _C._get_print_options()
+    if profile is not None:
+        options = _C._PrintOptions.profile(profile)
+    for name, value in (
+        ("precision", precision),
+        ("threshold", threshold),
+        ("edgeitems", edgeitems),
+        ("linewidth", linewidth),
+    ):
+        if value is not None:
+            setattr(options, name, value)
+    options.sci_mode = sci_mode
+    _C._set_print_options(options)
+
+
+def get_printoptions() -> dict:
+    """The options as a dictionary."""
+    options = _C._get_print_options()
+    names = ("precision", "threshold", "edgeitems", "linewidth", "sci_mode")
+    return {name: getattr(options, name) for name in names}
+
+
+def set_default_device(device) -> None:
+    """Only the CPU can be the default device."""
+    if _C.device(device).type != "cpu":
+        raise NotImplementedError("set_default_device: only 'cpu' is supported")
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Accepted: results depend on nothing but inputs and the thread count."""

@@ -1,0 +1,270 @@
+"""Methods of Tensor that are plain Python."""
+
+from __future__ import annotations
+
+from . import _C
+from ._C import Tensor
+from ._grad_mode import no_grad
+
+_CASTS = {
+    "float": _C.float32,
+    "double": _C.float64,
+    "half": _C.float16,
+    "bfloat16": _C.bfloat16,
+    "int": _C.int32,
+    "long": _C.int64,
+    "short": _C.int16,
+    "char": _C.int8,
+    "byte": _C.uint8,
+    "bool": _C.bool,
+    "cfloat": _C.complex64,
+    "cdouble": _C.complex128,
+}
+
+# In-place forms of operators without one of their own: the result is copied
+# back.
+_IN_PLACE = (
+    "absolute addbmm addmv addr clip cumprod divide floor_divide logit multiply "
+    "nan_to_num negative renorm sgn square subtract tril triu true_divide"
+).split()
+
+
+def _cast(dtype):
+    def cast(self, memory_format=None):
+        return self.to(dtype)
+
+    cast.__doc__ = f"self.to({dtype})"
+    return cast
+
+
+def _in_place(name):
+    function = getattr(_C.ops, name, None)
+    if function is None:
+        return None
+
+    def run(self, *args, **kwargs):
+        return self.copy_(function(self, *args, **kwargs))
+
+    run.__doc__ = f"{name} in place."
+    return run
+
+
+def __repr__(self, *, tensor_contents=None) -> str:
+    return _C._tensor_repr(self)
+
+
+def __str__(self) -> str:
+    return _C._tensor_repr(self)
+
+
+def __format__(self, spec: str) -> str:
+    if self.dim() == 0 and type(self) is Tensor:
+        return self.item().__format__(spec)
+    return object.__format__(self, spec)
+
+
+def __contains__(self, element) -> bool:
+    if isinstance(element, (Tensor, int, float, complex, bool)):
+        return bool((element == self).any().item())
+    raise RuntimeError(
+        "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+        f"{type(element)}."
+    )
+
+
+def __deepcopy__(self, memo):
+    if id(self) in memo:
+        return memo[id(self)]
+    if not self.is_leaf:
+        raise RuntimeError(
+            "Only Tensors created explicitly by the user (graph leaves) support "
+            "the deepcopy protocol at the moment.  If you were attempting to "
+            "deepcopy a module, this may be because of a torch.nn.utils."
+            "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
+        )
+    with no_grad():
+        copy = self.detach().clone()
+    if type(self) is not Tensor:
+        copy = _C._make_subclass(type(self), copy)
+    copy.requires_grad = self.requires_grad
+    if self.grad is not None:
+        copy.grad = __deepcopy__(self.grad, memo)
+    memo[id(self)] = copy
+    return copy
+
+
+def _rebuild(cls, data, dtype, shape, requires_grad):
+    if data:
+        tensor = _C.frombuffer(bytearray(data), dtype=dtype).reshape(shape)
+    else:
+        tensor = _C.ops.empty(shape, dtype=dtype)
+    if cls is not Tensor:
+        return _C._make_subclass(cls, tensor, requires_grad)
+    tensor.requires_grad = requires_grad
+    return tensor
+
+
+def __reduce_ex__(self, protocol):
+    plain = self.detach().cpu().contiguous()
+    return (
+        _rebuild,
+        (
+            type(self),
+            _C._tensor_bytes(plain),
+            self.dtype,
+            tuple(self.shape),
+            self.requires_grad,
+        ),
+    )
+
+
+def __array__(self, dtype=None, copy=None):
+    array = self.numpy()
+    return array if dtype is None else array.astype(dtype, copy=False)
+
+
+def numpy(self, *, force: bool = False):
+    """A numpy array over the same memory.
+
+    TypeError for another device's tensor, RuntimeError for one that requires
+    grad, unless `force`.
+    """
+    import numpy
+
+    return numpy.asarray(memoryview(_C._numpy_source(self, force)))
+
+
+def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    return _C._to_dlpack(self.clone() if copy else self).__dlpack__()
+
+
+def __dlpack_device__(self) -> tuple[int, int]:
+    return (1, 0)
+
+
+def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    """Adds the gradients of this tensor to the `.grad` of its graph's leaves.
+
+    A tensor of more than one element needs `gradient`, of its shape.
+    """
+    from .autograd import backward
+
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+def requires_grad_(self, requires_grad: bool = True):
+    """Sets requires_grad; returns self."""
+    self.requires_grad = requires_grad
+    return self
+
+
+def register_hook(self, hook):
+    """Calls hook(grad) when the gradient is computed; it may return another."""
+    return _C._register_hook(self, hook)
+
+
+def register_post_accumulate_grad_hook(self, hook):
+    """Calls hook(tensor) after a leaf's gradient was accumulated."""
+    return _C._register_post_accumulate_grad_hook(self, hook)
+
+
+def retain_grad(self) -> None:
+    """Makes backward() keep the gradient of a tensor that is no leaf."""
+    _C._retain_grad(self)
+
+
+def cuda(self, device=None, non_blocking=False, memory_format=None):
+    """A copy on the GPU; AssertionError where hotaru has no CUDA back end."""
+    device = _C.device("cuda" if device is None else device)
+    if device.type != "cuda":
+        raise RuntimeError("Invalid device, must be cuda device")
+    return self.to(device)
+
+
+def is_contiguous(self, memory_format=None) -> bool:
+    """Whether the elements lie in row-major order without gaps."""
+    return self._is_contiguous()
+
+
+def _type(self, dtype=None, non_blocking=False):
+    """The legacy type string, or a cast."""
+    from ._dtypes import dtype_of_type, type_string
+
+    if dtype is None:
+        return type_string(self)
+    return self.to(dtype_of_type(dtype))
+
+
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
+    """tensor(data) with this tensor's dtype and device unless given."""
+    return _C.tensor(
+        data,
+        dtype=self.dtype if dtype is None else dtype,
+        device=self.device if device is None else device,
+        requires_grad=requires_grad,
+    )
+
+
+def is_pinned(self) -> bool:
+    return False
+
+
+def pin_memory(self):
+    return self
+
+
+def share_memory_(self):
+    return self
+
+
+def is_shared(self) -> bool:
+    return False
+
+
+def get_device(self) -> int:
+    """The accelerator's index; -1 for the CPU."""
+    return -1 if self.device.index is None else self.device.index
+
+
+def is_same_size(self, other) -> bool:
+    return self.shape == other.shape
+
+
+def apply_(self, function):
+    """Replaces each element by function(element); slow."""
+    flat = [function(v) for v in self.reshape(-1).tolist()]
+    return self.copy_(_C.tensor(flat, dtype=self.dtype).reshape(self.shape))
+
+
+def equal(self, other) -> bool:
+    """Whether shapes and all elements are the same."""
+    if self.shape != other.shape:
+        return False
+    return bool((self == other).all()) if self.numel() else True
+
+
+_METHODS = (
+    __repr__, __str__, __format__, __contains__, __deepcopy__, __reduce_ex__,
+    __array__, __dlpack__, __dlpack_device__, numpy, backward, requires_grad_,
+    register_hook, register_post_accumulate_grad_hook, retain_grad, cuda,
+    is_contiguous, new_tensor, is_pinned, pin_memory, share_memory_, is_shared,
+    get_device, is_same_size, apply_, equal,
+)  # fmt: skip
+
+
+def install() -> None:
+    """Attaches everything above to Tensor."""
+    for method in _METHODS:
+        setattr(Tensor, method.__name__, method)
+    Tensor.type = _type
+    Tensor.layout = property(lambda self: _C.strided)
+    Tensor.__array_priority__ = 1000
+    for name, dtype in _CASTS.items():
+        setattr(Tensor, name, _cast(dtype))
+    for name in _IN_PLACE:
+        method = _in_place(name)
+        if method is not None and not hasattr(Tensor, name + "_"):
+            setattr(Tensor, name + "_", method)
+
+
+install()
