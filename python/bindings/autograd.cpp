@@ -16,6 +16,7 @@ namespace {
 namespace nb = nanobind;
 using autograd::Meta;
 using autograd::Node;
+using autograd::Tensors;
 
 /// A node as Python sees it: x.grad_fn.
 struct PyNode {
@@ -192,14 +193,14 @@ void init_node(nb::module_& m) {
            [](const PyNode& n) {
              return reinterpret_cast<uintptr_t>(n.node.get()) >> 4;
            })
-      .def_prop_ro("next_functions",
-                   [](const PyNode& n) {
-                     nb::list out;
-                     for (const auto& edge : n.node->edges())
-                       out.append(nb::make_tuple(node_object(edge.node),
-                                                 edge.index));
-                     return nb::tuple(out);
-                   })
+      .def_prop_ro(
+          "next_functions",
+          [](const PyNode& n) {
+            nb::list out;
+            for (const auto& edge : n.node->edges())
+              out.append(nb::make_tuple(node_object(edge.node), edge.index));
+            return nb::tuple(out);
+          })
       .def_prop_ro("variable",
                    [](const PyNode& n) -> nb::object {
                      auto* leaf =

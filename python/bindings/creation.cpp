@@ -37,10 +37,14 @@ DType dtype_of_format(const char* format, Py_ssize_t size) {
   if (text == "B") return DType::kUInt8;
   if (text.size() == 1 && std::strchr("bhilq", text[0])) {
     switch (size) {
-      case 1: return DType::kInt8;
-      case 2: return DType::kInt16;
-      case 4: return DType::kInt32;
-      case 8: return DType::kInt64;
+      case 1:
+        return DType::kInt8;
+      case 2:
+        return DType::kInt16;
+      case 4:
+        return DType::kInt32;
+      case 8:
+        return DType::kInt64;
     }
   }
   fail<TypeError>(
@@ -83,7 +87,9 @@ Tensor from_buffer(PyObject* object) {
       sizes, strides, 0);
 }
 
-bool is_list(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
+bool is_list(PyObject* o) {
+  return PyList_Check(o) || PyTuple_Check(o);
+}
 
 /// Anything else with numpy's protocols (arrays, its numbers).
 bool is_array(PyObject* o) {
@@ -145,8 +151,7 @@ T number_as(PyObject* o, DType dtype) {
 template <class T>
 void fill_nest(PyObject* data, IntSpan shape, DType dtype, T*& out) {
   if (shape.empty()) {
-    if (is_list(data))
-      fail<TypeError>("not a sequence");
+    if (is_list(data)) fail<TypeError>("not a sequence");
     *out++ = number_as<T>(data, dtype);
     return;
   }
@@ -224,18 +229,30 @@ PyObject* nested_list(const Tensor& t, int64_t dim, const T* data) {
 
 const char* buffer_format(DType dtype) {
   switch (dtype) {
-    case DType::kBool: return "?";
-    case DType::kUInt8: return "B";
-    case DType::kInt8: return "b";
-    case DType::kInt16: return "h";
-    case DType::kInt32: return "i";
-    case DType::kInt64: return "l";
-    case DType::kFloat16: return "e";
-    case DType::kFloat32: return "f";
-    case DType::kFloat64: return "d";
-    case DType::kComplex64: return "Zf";
-    case DType::kComplex128: return "Zd";
-    case DType::kBFloat16: break;
+    case DType::kBool:
+      return "?";
+    case DType::kUInt8:
+      return "B";
+    case DType::kInt8:
+      return "b";
+    case DType::kInt16:
+      return "h";
+    case DType::kInt32:
+      return "i";
+    case DType::kInt64:
+      return "l";
+    case DType::kFloat16:
+      return "e";
+    case DType::kFloat32:
+      return "f";
+    case DType::kFloat64:
+      return "d";
+    case DType::kComplex64:
+      return "Zf";
+    case DType::kComplex128:
+      return "Zd";
+    case DType::kBFloat16:
+      break;
   }
   fail<TypeError>("Got unsupported ScalarType ", scalar_type_name(dtype));
 }
@@ -244,7 +261,8 @@ const char* buffer_format(DType dtype) {
 Tensor shareable(const Tensor& self, bool force) {
   if (force) return to(detach(self), Device{});
   HOTARU_CHECK_AS(TypeError, self.device().is_cpu(), "can't convert ",
-                  self.device(), " device type tensor to numpy. Use "
+                  self.device(),
+                  " device type tensor to numpy. Use "
                   "Tensor.cpu() to copy the tensor to host memory first.");
   HOTARU_CHECK(!autograd::requires_grad(self),
                "Can't call numpy() on Tensor that requires grad. Use "
@@ -323,7 +341,8 @@ void init_creation(nb::module_& m) {
          bool requires_grad, bool) {
         Tensor out = tensor_from_data(
             data.ptr(),
-            dtype.is_none() ? std::nullopt : std::optional(to_dtype(dtype.ptr())),
+            dtype.is_none() ? std::nullopt
+                            : std::optional(to_dtype(dtype.ptr())),
             device.is_none() ? std::nullopt
                              : std::optional(to_device(device.ptr())));
         if (requires_grad) autograd::set_requires_grad(out, true);
@@ -333,23 +352,36 @@ void init_creation(nb::module_& m) {
       nb::arg("device") = nb::none(), nb::arg("requires_grad") = false,
       nb::arg("pin_memory") = false,
       "A tensor that copies numbers, nested sequences, arrays or a tensor.");
-  m.def("from_numpy", [](nb::handle array) {
-    HOTARU_CHECK_AS(TypeError, is_array(array.ptr()),
-                    "expected np.ndarray (got ", Py_TYPE(array.ptr())->tp_name,
-                    ")");
-    return from_buffer(array.ptr());
-  }, "A tensor that shares a numpy array's memory.");
-  m.def("frombuffer", [](nb::handle buffer, nb::handle dtype) {
-    Tensor bytes = from_buffer(buffer.ptr());
-    const DType wanted = to_dtype(dtype.ptr());
-    const int64_t total = bytes.numel() * int64_t(itemsize(bytes.dtype()));
-    HOTARU_CHECK_AS(ValueError, total % int64_t(itemsize(wanted)) == 0,
-                    "buffer length (", total, " bytes) must be a multiple of "
-                    "element size (", itemsize(wanted), ")");
-    const Dims shape{total / int64_t(itemsize(wanted))};
-    return make_tensor(bytes.storage(), wanted, shape,
-                       contiguous_strides(shape), 0);
-  }, nb::arg("buffer"), nb::kw_only(), nb::arg("dtype"));
+  m.def(
+      "from_numpy",
+      [](nb::handle array) {
+        HOTARU_CHECK_AS(TypeError, is_array(array.ptr()),
+                        "expected np.ndarray (got ",
+                        Py_TYPE(array.ptr())->tp_name, ")");
+        return from_buffer(array.ptr());
+      },
+      "A tensor that shares a numpy array's memory.");
+  m.def(
+      "frombuffer",
+      [](nb::handle buffer, nb::handle dtype) {
+        Tensor bytes = from_buffer(buffer.ptr());
+        const DType wanted = to_dtype(dtype.ptr());
+        const int64_t total = bytes.numel() * int64_t(itemsize(bytes.dtype()));
+        HOTARU_CHECK_AS(ValueError, total % int64_t(itemsize(wanted)) == 0,
+                        "buffer length (", total,
+                        " bytes) must be a multiple of "
+                        "element size (",
+                        itemsize(wanted), ")");
+        const Dims shape{total / int64_t(itemsize(wanted))};
+        return make_tensor(bytes.storage(), wanted, shape,
+                           contiguous_strides(shape), 0);
+      },
+      nb::arg("buffer"), nb::kw_only(), nb::arg("dtype"));
+  m.def("_tensor_bytes", [](const Tensor& self) {
+    HOTARU_CHECK(self.is_contiguous(), "_tensor_bytes: not contiguous");
+    return nb::bytes(self.numel() ? self.raw_data() : "",
+                     size_t(self.numel()) * itemsize(self.dtype()));
+  });
   m.def("_numpy_source",
         [](const Tensor& self, bool force) { return shareable(self, force); });
 }

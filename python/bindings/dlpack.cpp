@@ -9,6 +9,7 @@
 namespace hotaru::python {
 namespace {
 
+namespace nb = nanobind;
 namespace dl = nb::dlpack;
 
 dl::dtype to_dlpack(DType dtype) {
@@ -25,9 +26,8 @@ dl::dtype to_dlpack(DType dtype) {
 }
 
 DType from_dlpack(dl::dtype given) {
-  HOTARU_CHECK_AS(ValueError, given.lanes == 1,
-                  "from_dlpack: vectors of ", given.lanes,
-                  " lanes are not supported");
+  HOTARU_CHECK_AS(ValueError, given.lanes == 1, "from_dlpack: vectors of ",
+                  given.lanes, " lanes are not supported");
   for (int8_t i = 0; i < 16; ++i) {
     const auto dtype = static_cast<DType>(i);
     if (!dtype_name(dtype)) continue;

@@ -19,7 +19,9 @@ struct Indexed {
   bool advanced = false;
 };
 
-bool is_sequence(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
+bool is_sequence(PyObject* o) {
+  return PyList_Check(o) || PyTuple_Check(o);
+}
 
 /// A sequence of slices, tensors or sequences is a tuple written as a list.
 bool is_index_list(PyObject* o) {
@@ -39,8 +41,7 @@ int64_t consumed(PyObject* o) {
   if (o == Py_None || o == Py_Ellipsis || PyBool_Check(o)) return 0;
   if (is_tensor(o)) {
     const Tensor& t = tensor_of(o);
-    if (t.dtype() == DType::kBool || t.dtype() == DType::kUInt8)
-      return t.dim();
+    if (t.dtype() == DType::kBool || t.dtype() == DType::kUInt8) return t.dim();
   }
   return 1;
 }
@@ -121,9 +122,10 @@ class Indexer {
     } else if (PyIndex_Check(o)) {
       index_with(to_int(o));
     } else {
-      fail<TypeError>("only integers, slices (`:`), ellipsis (`...`), None and "
-                      "long or byte Variables are valid indices (got ",
-                      Py_TYPE(o)->tp_name, ")");
+      fail<TypeError>(
+          "only integers, slices (`:`), ellipsis (`...`), None and "
+          "long or byte Variables are valid indices (got ",
+          Py_TYPE(o)->tp_name, ")");
     }
   }
 
@@ -148,7 +150,8 @@ class Indexer {
     const int64_t step = slice_bound(s->step).value_or(1);
     HOTARU_CHECK_AS(ValueError, step > 0, "step must be greater than zero");
     const auto start = slice_bound(s->start), stop = slice_bound(s->stop);
-    if (start || stop || step != 1) view_ = slice(view_, dim_, start, stop, step);
+    if (start || stop || step != 1)
+      view_ = slice(view_, dim_, start, stop, step);
     ++dim_;
   }
 

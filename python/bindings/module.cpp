@@ -14,6 +14,9 @@
 
 NB_MODULE(_C, m) {
   using namespace hotaru::python;
+  // The singletons of the module live as long as the process; the library
+  // prints nothing.
+  nanobind::set_leak_warnings(false);
   init_errors(m);
   init_types(m);
   init_tensor(m);

@@ -24,8 +24,7 @@ constexpr size_t kMaxResults = 8;
 constexpr int64_t kReleaseGil = 1 << 15;
 
 struct OpObject {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   const std::vector<const Operator*>* overloads;
   PyObject* name;
   bool method;
@@ -56,9 +55,11 @@ bool same_name(const std::string& parameter, PyObject* keyword) {
   struct Alias {
     const char *parameter, *alias;
   };
-  static constexpr Alias kAliases[] = {
-      {"self", "input"}, {"dim", "axis"},  {"keepdim", "keepdims"},
-      {"self", "x"},     {"other", "x2"}};
+  static constexpr Alias kAliases[] = {{"self", "input"},
+                                       {"dim", "axis"},
+                                       {"keepdim", "keepdims"},
+                                       {"self", "x"},
+                                       {"other", "x2"}};
   for (const Alias& a : kAliases)
     if (parameter == a.parameter && std::strcmp(given, a.alias) == 0)
       return true;
@@ -181,10 +182,11 @@ class Binder {
   /// Keywords that Python's side handles, or that ask for the default.
   static bool ignorable(PyObject* name, PyObject* value) {
     const char* text = PyUnicode_AsUTF8(name);
-    return text && (std::strcmp(text, "requires_grad") == 0 ||
-                    (std::strcmp(text, "out") == 0) ||
-                    (std::strcmp(text, "memory_format") == 0) ||
-                    (std::strcmp(text, "pin_memory") == 0 && value == Py_False));
+    return text &&
+           (std::strcmp(text, "requires_grad") == 0 ||
+            (std::strcmp(text, "out") == 0) ||
+            (std::strcmp(text, "memory_format") == 0) ||
+            (std::strcmp(text, "pin_memory") == 0 && value == Py_False));
   }
 
   const Schema& schema_;
@@ -201,8 +203,8 @@ PyObject* named_results(const Operator& op, PyObject** items, size_t n) {
   const Schema& schema = op.schema();
   if (!type) {
     // Kept for the process's life, with the texts it points to.
-    auto* names = new std::vector<std::string>{"torch.return_types." +
-                                               schema.name};
+    auto* names =
+        new std::vector<std::string>{"torch.return_types." + schema.name};
     for (const Argument& r : schema.results) names->push_back(r.name);
     auto* fields = new std::vector<PyStructSequence_Field>;
     for (size_t i = 1; i < names->size(); ++i)
@@ -225,8 +227,8 @@ PyObject* convert_results(const Operator& op, Value* results) {
   if (n == 1) {
     if (schema.results[0].type.kind == ArgKind::kDType && results[0].is_int())
       return dtype_object(dtype_from_int(results[0].as_int())).release().ptr();
-    if (schema.results[0].type.list && schema.results[0].type.kind == ArgKind::kTensor &&
-        results[0].is_list())
+    if (schema.results[0].type.list &&
+        schema.results[0].type.kind == ArgKind::kTensor && results[0].is_list())
       return to_python(Value::tuple(results[0].as_list().items));
     return to_python(results[0]);
   }
@@ -265,8 +267,10 @@ PyObject* finish_out(PyObject* out, const Operator& op, Value* results) {
   } else {
     HOTARU_CHECK_AS(TypeError,
                     PyTuple_Check(out) && size_t(PyTuple_GET_SIZE(out)) == n,
-                    op.name(), "(): argument 'out' must be a Tensor or a tuple "
-                    "of ", n, " Tensors, not ", Py_TYPE(out)->tp_name);
+                    op.name(),
+                    "(): argument 'out' must be a Tensor or a tuple "
+                    "of ",
+                    n, " Tensors, not ", Py_TYPE(out)->tp_name);
     for (size_t i = 0; i < n; ++i)
       write_out(tensor_of(PyTuple_GET_ITEM(out, Py_ssize_t(i))),
                 results[i].as_tensor());
@@ -284,13 +288,16 @@ void set_requires_grad(PyObject* tensor, PyObject* flag) {
 
 std::string parameter_text(const Argument& a, bool method) {
   std::string type = a.type.text;
-  for (const auto& [from, to] :
-       {std::pair{"Scalar", "Number"}, {"SymInt", "int"},
-        {"ScalarType", "torch.dtype"}, {"Device", "torch.device"},
-        {"Layout", "torch.layout"}, {"Generator", "torch.Generator"},
-        {"MemoryFormat", "torch.memory_format"}}) {
+  for (const auto& [from, to] : {std::pair{"Scalar", "Number"},
+                                 {"SymInt", "int"},
+                                 {"ScalarType", "torch.dtype"},
+                                 {"Device", "torch.device"},
+                                 {"Layout", "torch.layout"},
+                                 {"Generator", "torch.Generator"},
+                                 {"MemoryFormat", "torch.memory_format"}}) {
     const size_t at = type.find(from);
-    if (at == 0 && !(std::string(from) == "Scalar" && type.starts_with("ScalarType")))
+    if (at == 0 &&
+        !(std::string(from) == "Scalar" && type.starts_with("ScalarType")))
       type.replace(0, std::strlen(from), to);
   }
   std::string out;
@@ -400,12 +407,12 @@ std::string single_error(const Schema& schema, const Call& call, bool method,
 [[noreturn]] void no_match(const OpObject& op, const Call& call) {
   const std::string name = PyUnicode_AsUTF8(op.name);
   if (op.overloads->size() == 1)
-    fail<TypeError>(single_error(op.overloads->front()->schema(), call,
-                                 op.method, name));
-  std::string text = name + "() received an invalid combination of arguments "
-                            "- got (" +
-                     given_text(call, op.method) +
-                     "), but expected one of:\n";
+    fail<TypeError>(
+        single_error(op.overloads->front()->schema(), call, op.method, name));
+  std::string text = name +
+                     "() received an invalid combination of arguments "
+                     "- got (" +
+                     given_text(call, op.method) + "), but expected one of:\n";
   for (const Operator* overload : *op.overloads)
     text += " * " + signature_text(overload->schema(), op.method) + "\n";
   fail<TypeError>(text);
@@ -486,10 +493,9 @@ PyObject* op_doc(PyObject* self, void*) {
 PyGetSetDef op_getset[] = {{"__name__", op_name, nullptr, nullptr, nullptr},
                            {"__doc__", op_doc, nullptr, nullptr, nullptr},
                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyMemberDef op_members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(OpObject, vectorcall),
-     READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
+PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET,
+                             offsetof(OpObject, vectorcall), READONLY, nullptr},
+                            {nullptr, 0, 0, 0, nullptr}};
 
 PyType_Slot op_slots[] = {
     {Py_tp_dealloc, reinterpret_cast<void*>(op_dealloc)},
@@ -510,17 +516,15 @@ bool is_method(const Operator& op) {
   const std::string_view text = op.text();
   const size_t at = text.find(" self");
   if (at == std::string_view::npos) return false;
-  const size_t start = text.find_last_of(",(", text[at - 1] == ')'
-                                                   ? text.rfind('(', at) - 1
-                                                   : at);
+  const size_t start = text.find_last_of(
+      ",(", text[at - 1] == ')' ? text.rfind('(', at) - 1 : at);
   return text.substr(start + 1, at - start).find("Tensor") !=
              std::string_view::npos &&
          text.find("Tensor[]") > at;
 }
 
 bool is_plain(std::string_view name) {
-  return name.find("::") == std::string_view::npos &&
-         !name.starts_with("__");
+  return name.find("::") == std::string_view::npos && !name.starts_with("__");
 }
 
 }  // namespace

@@ -33,9 +33,9 @@ std::string repr(const Tensor& self) {
 void init_printing(nb::module_& m) {
   nb::class_<PrintOptions>(m, "_PrintOptions")
       .def(nb::init<>())
-      .def_static("profile", [](const std::string& name) {
-        return PrintOptions::profile(name);
-      })
+      .def_static(
+          "profile",
+          [](const std::string& name) { return PrintOptions::profile(name); })
       .def_rw("precision", &PrintOptions::precision)
       .def_rw("threshold", &PrintOptions::threshold)
       .def_rw("edgeitems", &PrintOptions::edgeitems)

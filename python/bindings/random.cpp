@@ -1,10 +1,10 @@
+#include <cstring>
+
 #include "bindings/generator_object.h"
 #include "bindings/tensor_object.h"
 #include "bindings/types.h"
 #include "hotaru/ops/factory.h"
 #include "hotaru/runtime/generator.h"
-
-#include <cstring>
 
 namespace hotaru::python {
 namespace {
@@ -35,14 +35,14 @@ uint64_t to_seed(nb::handle seed) {
   const nb::object number = nb::steal(PyNumber_Long(seed.ptr()));
   if (!number.is_valid()) throw nb::python_error();
   int overflow = 0;
-  const long long value =
-      PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   if (overflow == 0) return uint64_t(value);
   const uint64_t wide = PyLong_AsUnsignedLongLong(number.ptr());
   if (!PyErr_Occurred()) return wide;
   PyErr_Clear();
-  fail("Overflow when unpacking long: a seed must lie within "
-       "[-0x8000_0000_0000_0000, 0xffff_ffff_ffff_ffff]");
+  fail(
+      "Overflow when unpacking long: a seed must lie within "
+      "[-0x8000_0000_0000_0000, 0xffff_ffff_ffff_ffff]");
 }
 
 void seed_with(Generator& generator, nb::handle seed) {
@@ -69,14 +69,15 @@ PyObject* generator_to_python(const Value& value) {
 void init_random(nb::module_& m) {
   nb::class_<PyGenerator>(m, "Generator",
                           "A stream of random numbers equal to PyTorch's.")
-      .def("__init__",
-           [](PyGenerator* self, nb::handle device) {
-             const Device d = to_device(device.ptr());
-             HOTARU_CHECK(d.is_cpu(), "Device type ", device_type_name(d.type),
-                          " is not supported for torch.Generator() api.");
-             new (self) PyGenerator{make_ref<Generator>()};
-           },
-           nb::arg("device") = "cpu")
+      .def(
+          "__init__",
+          [](PyGenerator* self, nb::handle device) {
+            const Device d = to_device(device.ptr());
+            HOTARU_CHECK(d.is_cpu(), "Device type ", device_type_name(d.type),
+                         " is not supported for torch.Generator() api.");
+            new (self) PyGenerator{make_ref<Generator>()};
+          },
+          nb::arg("device") = "cpu")
       .def("manual_seed",
            [](nb::object self, nb::handle seed) {
              seed_with(*nb::cast<PyGenerator&>(self).generator, seed);

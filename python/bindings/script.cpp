@@ -1,10 +1,11 @@
 #include "bindings/script_object.h"
-
 #include "hotaru/core/error.h"
 
 namespace hotaru::python {
 
-bool script_to_value(PyObject*, Value*) { return false; }
+bool script_to_value(PyObject*, Value*) {
+  return false;
+}
 PyObject* script_to_python(const Value&) {
   fail<TypeError>("script objects have no counterpart in Python");
 }

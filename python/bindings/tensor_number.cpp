@@ -16,14 +16,24 @@ using TensorFunction = Tensor (*)(const Tensor&, const Tensor&);
 
 // The operators as functions of two tensors; a number becomes a
 // zero-dimensional operand that yields in promotion.
-Tensor plus(const Tensor& a, const Tensor& b) { return add(a, b); }
-Tensor minus(const Tensor& a, const Tensor& b) { return sub(a, b); }
-Tensor times(const Tensor& a, const Tensor& b) { return mul(a, b); }
-Tensor over(const Tensor& a, const Tensor& b) { return div(a, b); }
+Tensor plus(const Tensor& a, const Tensor& b) {
+  return add(a, b);
+}
+Tensor minus(const Tensor& a, const Tensor& b) {
+  return sub(a, b);
+}
+Tensor times(const Tensor& a, const Tensor& b) {
+  return mul(a, b);
+}
+Tensor over(const Tensor& a, const Tensor& b) {
+  return div(a, b);
+}
 Tensor floor_over(const Tensor& a, const Tensor& b) {
   return div(a, b, "floor");
 }
-Tensor modulo(const Tensor& a, const Tensor& b) { return remainder(a, b); }
+Tensor modulo(const Tensor& a, const Tensor& b) {
+  return remainder(a, b);
+}
 
 Tensor power(const Tensor& a, const Tensor& b) {
   // A number as exponent takes the way of squares and roots.
@@ -31,10 +41,18 @@ Tensor power(const Tensor& a, const Tensor& b) {
 }
 
 // In place; div_ and pow_ by way of the result.
-Tensor plus_in(const Tensor& a, const Tensor& b) { return add_(a, b); }
-Tensor minus_in(const Tensor& a, const Tensor& b) { return sub_(a, b); }
-Tensor times_in(const Tensor& a, const Tensor& b) { return mul_(a, b); }
-Tensor over_in(const Tensor& a, const Tensor& b) { return div_(a, b); }
+Tensor plus_in(const Tensor& a, const Tensor& b) {
+  return add_(a, b);
+}
+Tensor minus_in(const Tensor& a, const Tensor& b) {
+  return sub_(a, b);
+}
+Tensor times_in(const Tensor& a, const Tensor& b) {
+  return mul_(a, b);
+}
+Tensor over_in(const Tensor& a, const Tensor& b) {
+  return div_(a, b);
+}
 template <TensorFunction F>
 Tensor overwrite(const Tensor& a, const Tensor& b) {
   return copy_(a, F(a, b));
@@ -77,7 +95,9 @@ PyObject* unary(PyObject* a) {
   return guarded([&] { return wrap(F(tensor_of(a))); });
 }
 
-PyObject* positive(PyObject* a) { return Py_NewRef(a); }
+PyObject* positive(PyObject* a) {
+  return Py_NewRef(a);
+}
 
 int truth(PyObject* self) {
   return guarded(
@@ -126,12 +146,18 @@ PyObject* compare(PyObject* a, PyObject* b, int op) {
     const Tensor y = other_operand(b, x);
     if (!y.defined()) Py_RETURN_NOTIMPLEMENTED;
     switch (op) {
-      case Py_LT: return wrap(lt(x, y));
-      case Py_LE: return wrap(le(x, y));
-      case Py_EQ: return wrap(eq(x, y));
-      case Py_NE: return wrap(ne(x, y));
-      case Py_GT: return wrap(gt(x, y));
-      default: return wrap(ge(x, y));
+      case Py_LT:
+        return wrap(lt(x, y));
+      case Py_LE:
+        return wrap(le(x, y));
+      case Py_EQ:
+        return wrap(eq(x, y));
+      case Py_NE:
+        return wrap(ne(x, y));
+      case Py_GT:
+        return wrap(gt(x, y));
+      default:
+        return wrap(ge(x, y));
     }
   });
 }

@@ -6,8 +6,8 @@
 #include "bindings/creation.h"
 #include "bindings/errors.h"
 #include "bindings/indexing.h"
-#include "bindings/types.h"
 #include "bindings/tensor_number.h"
+#include "bindings/types.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/copy.h"
 #include "hotaru/ops/factory.h"
@@ -19,7 +19,9 @@ PyTypeObject* tensor_type = nullptr;
 
 namespace {
 
-TensorObject* cast(PyObject* o) { return reinterpret_cast<TensorObject*>(o); }
+TensorObject* cast(PyObject* o) {
+  return reinterpret_cast<TensorObject*>(o);
+}
 
 PyObject* allocate(PyTypeObject* type, Tensor tensor) {
   PyObject* object = type->tp_alloc(type, 0);
@@ -109,8 +111,12 @@ PyObject* call(PyObject* self, PyObject*) {
   return get<F>(self, nullptr);
 }
 
-PyObject* new_bool(bool b) { return PyBool_FromLong(b); }
-PyObject* new_int(int64_t i) { return PyLong_FromLongLong(i); }
+PyObject* new_bool(bool b) {
+  return PyBool_FromLong(b);
+}
+PyObject* new_int(int64_t i) {
+  return PyLong_FromLongLong(i);
+}
 
 PyObject* shape(const Tensor& t) {
   return size_object(t.sizes()).release().ptr();
@@ -121,8 +127,12 @@ PyObject* dtype(const Tensor& t) {
 PyObject* device(const Tensor& t) {
   return device_object(t.device()).release().ptr();
 }
-PyObject* ndim(const Tensor& t) { return new_int(t.dim()); }
-PyObject* numel(const Tensor& t) { return new_int(t.numel()); }
+PyObject* ndim(const Tensor& t) {
+  return new_int(t.dim());
+}
+PyObject* numel(const Tensor& t) {
+  return new_int(t.numel());
+}
 PyObject* element_size(const Tensor& t) {
   return new_int(int64_t(itemsize(t.dtype())));
 }
@@ -141,30 +151,48 @@ PyObject* storage_ptr(const Tensor& t) {
 PyObject* storage_bytes(const Tensor& t) {
   return new_int(int64_t(t.storage()->nbytes()));
 }
-PyObject* version(const Tensor& t) { return new_int(t.version()); }
-PyObject* is_cpu(const Tensor& t) { return new_bool(t.device().is_cpu()); }
-PyObject* is_cuda(const Tensor& t) { return new_bool(t.device().is_cuda()); }
-PyObject* is_complex(const Tensor& t) { return new_bool(t.is_complex()); }
+PyObject* version(const Tensor& t) {
+  return new_int(t.version());
+}
+PyObject* is_cpu(const Tensor& t) {
+  return new_bool(t.device().is_cpu());
+}
+PyObject* is_cuda(const Tensor& t) {
+  return new_bool(t.device().is_cuda());
+}
+PyObject* is_complex(const Tensor& t) {
+  return new_bool(t.is_complex());
+}
 PyObject* is_floating(const Tensor& t) {
   return new_bool(t.is_floating_point());
 }
 PyObject* is_signed(const Tensor& t) {
   return new_bool(hotaru::is_signed(t.dtype()));
 }
-PyObject* is_contiguous(const Tensor& t) { return new_bool(t.is_contiguous()); }
-PyObject* never(const Tensor&) { Py_RETURN_FALSE; }
+PyObject* is_contiguous(const Tensor& t) {
+  return new_bool(t.is_contiguous());
+}
+PyObject* never(const Tensor&) {
+  Py_RETURN_FALSE;
+}
 PyObject* transposed(const Tensor& t) {
   Dims order;
   for (int64_t d = t.dim(); d-- > 0;) order.push_back(d);
   return wrap(permute(t, order));
 }
 PyObject* matrix_transposed(const Tensor& t) {
-  HOTARU_CHECK(t.dim() >= 2, "tensor.mT is only supported on matrices or "
-               "batches of matrices. Got ", t.dim(), "-D tensor.");
+  HOTARU_CHECK(t.dim() >= 2,
+               "tensor.mT is only supported on matrices or "
+               "batches of matrices. Got ",
+               t.dim(), "-D tensor.");
   return wrap(transpose(t, -2, -1));
 }
-PyObject* item_method(const Tensor& t) { return item_of(t); }
-PyObject* tolist_method(const Tensor& t) { return to_list(t); }
+PyObject* item_method(const Tensor& t) {
+  return item_of(t);
+}
+PyObject* tolist_method(const Tensor& t) {
+  return to_list(t);
+}
 PyObject* data(const Tensor& t) {
   Tensor alias = make_alias(t);
   alias.impl()->tracks_version = false;
@@ -195,9 +223,8 @@ PyObject* extent(PyObject* self, PyObject* const* args, Py_ssize_t n,
   return guarded([&]() -> PyObject* {
     const Tensor& t = tensor_of(self);
     const Py_ssize_t total = n + (names ? PyTuple_GET_SIZE(names) : 0);
-    HOTARU_CHECK_AS(TypeError, total <= 1,
-                    kStride ? "stride" : "size", "() takes at most 1 argument (",
-                    total, " given)");
+    HOTARU_CHECK_AS(TypeError, total <= 1, kStride ? "stride" : "size",
+                    "() takes at most 1 argument (", total, " given)");
     if (total == 1 && args[0] != Py_None) {
       const int64_t dim = nb::cast<int64_t>(nb::handle(args[0]));
       return new_int(kStride ? t.stride(dim) : t.size(dim));
@@ -233,8 +260,7 @@ PyGetSetDef getset[] = {
     {"is_leaf", get_is_leaf, nullptr, "Whether no operation made it.", nullptr},
     {"retains_grad", get_retains_grad, nullptr, nullptr, nullptr},
     {"output_nr", get_output_nr, nullptr, nullptr, nullptr},
-    {"_base", get_base, nullptr, "The tensor that this is a view of.",
-     nullptr},
+    {"_base", get_base, nullptr, "The tensor that this is a view of.", nullptr},
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr,
      nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -268,12 +294,11 @@ PyMethodDef methods[] = {
     {"_is_contiguous", call<is_contiguous>, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
-PyMemberDef members[] = {
-    {"__dictoffset__", T_PYSSIZET, offsetof(TensorObject, dict), READONLY,
-     nullptr},
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weakrefs),
-     READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr}};
+PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET,
+                          offsetof(TensorObject, dict), READONLY, nullptr},
+                         {"__weaklistoffset__", T_PYSSIZET,
+                          offsetof(TensorObject, weakrefs), READONLY, nullptr},
+                         {nullptr, 0, 0, 0, nullptr}};
 
 }  // namespace
 
@@ -309,14 +334,15 @@ void init_tensor(nb::module_& m) {
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!tensor_type) throw nb::python_error();
   m.attr("Tensor") = nb::borrow(reinterpret_cast<PyObject*>(tensor_type));
-  m.def("_make_subclass",
-        [](nb::handle type, const Tensor& data, bool requires_grad) {
-          Tensor alias = make_alias(data);
-          if (requires_grad) autograd::set_requires_grad(alias, true);
-          return nb::steal(wrap_as(
-              reinterpret_cast<PyTypeObject*>(type.ptr()), std::move(alias)));
-        },
-        nb::arg("type"), nb::arg("data"), nb::arg("requires_grad") = false);
+  m.def(
+      "_make_subclass",
+      [](nb::handle type, const Tensor& data, bool requires_grad) {
+        Tensor alias = make_alias(data);
+        if (requires_grad) autograd::set_requires_grad(alias, true);
+        return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()),
+                                 std::move(alias)));
+      },
+      nb::arg("type"), nb::arg("data"), nb::arg("requires_grad") = false);
 }
 
 }  // namespace hotaru::python

@@ -9,8 +9,7 @@
 namespace hotaru::python {
 
 struct TensorObject {
-  PyObject_HEAD
-  Tensor tensor;
+  PyObject_HEAD Tensor tensor;
   PyObject* dict;
   PyObject* weakrefs;
 };
@@ -31,6 +30,8 @@ inline const Tensor& tensor_of(PyObject* object) {
 PyObject* wrap(Tensor tensor);
 /// The same as an instance of a subclass, always a new object.
 PyObject* wrap_as(PyTypeObject* type, Tensor tensor);
+
+void init_tensor(nanobind::module_& m);
 
 }  // namespace hotaru::python
 

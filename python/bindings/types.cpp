@@ -9,9 +9,9 @@ namespace hotaru::python {
 namespace {
 
 constexpr std::array kDTypes{
-    DType::kUInt8,   DType::kInt8,    DType::kInt16,     DType::kInt32,
-    DType::kInt64,   DType::kFloat16, DType::kFloat32,   DType::kFloat64,
-    DType::kComplex64, DType::kComplex128, DType::kBool, DType::kBFloat16};
+    DType::kUInt8,     DType::kInt8,       DType::kInt16,   DType::kInt32,
+    DType::kInt64,     DType::kFloat16,    DType::kFloat32, DType::kFloat64,
+    DType::kComplex64, DType::kComplex128, DType::kBool,    DType::kBFloat16};
 
 // Borrowed from the module, which keeps them for the process's life.
 std::array<PyObject*, 16> dtype_objects{};
@@ -22,9 +22,9 @@ struct Alias {
   DType dtype;
 };
 constexpr Alias kAliases[] = {
-    {"float", DType::kFloat32},   {"double", DType::kFloat64},
-    {"half", DType::kFloat16},    {"long", DType::kInt64},
-    {"int", DType::kInt32},       {"short", DType::kInt16},
+    {"float", DType::kFloat32},    {"double", DType::kFloat64},
+    {"half", DType::kFloat16},     {"long", DType::kInt64},
+    {"int", DType::kInt32},        {"short", DType::kInt16},
     {"cfloat", DType::kComplex64}, {"cdouble", DType::kComplex128}};
 
 std::string device_repr(const Device& d) {
@@ -56,8 +56,7 @@ Device make_device(nb::object type, nb::object index) {
 
 void init_dtype(nb::module_& m) {
   nb::class_<PyDType> cls(m, "dtype", "The type of a tensor's elements.");
-  cls.def("__repr__",
-          [](const PyDType& d) { return concat(d.dtype); })
+  cls.def("__repr__", [](const PyDType& d) { return concat(d.dtype); })
       .def("__reduce__",
            [](const PyDType& d) { return std::string(dtype_name(d.dtype)); })
       .def_prop_ro("is_floating_point",
@@ -79,8 +78,7 @@ void init_dtype(nb::module_& m) {
   }
   for (const Alias& alias : kAliases)
     m.attr(alias.name) = dtype_object(alias.dtype);
-  m.def("_dtype_number",
-        [](const PyDType& d) { return int64_t(d.dtype); });
+  m.def("_dtype_number", [](const PyDType& d) { return int64_t(d.dtype); });
   m.def("get_default_dtype", [] { return dtype_object(default_dtype()); });
   m.def("set_default_dtype",
         [](nb::handle d) { set_default_dtype(to_dtype(d.ptr())); });
@@ -96,11 +94,12 @@ void init_device(nb::module_& m) {
   nb::class_<Device>(m, "device",
                      "A device type and an index: device('cuda:1'), "
                      "device('cuda', 1).")
-      .def("__init__",
-           [](Device* self, nb::object type, nb::object index) {
-             new (self) Device(make_device(type, index));
-           },
-           nb::arg("type"), nb::arg("index") = nb::none())
+      .def(
+          "__init__",
+          [](Device* self, nb::object type, nb::object index) {
+            new (self) Device(make_device(type, index));
+          },
+          nb::arg("type"), nb::arg("index") = nb::none())
       .def_prop_ro("type",
                    [](const Device& d) { return device_type_name(d.type); })
       .def_prop_ro("index",
@@ -131,9 +130,8 @@ void init_device(nb::module_& m) {
 template <class T>
 void init_named(nb::module_& m, const char* cls,
                 std::initializer_list<T> members) {
-  nb::class_<T>(m, cls).def("__repr__", [](const T& v) {
-    return std::string("torch.") + v.name;
-  });
+  nb::class_<T>(m, cls).def(
+      "__repr__", [](const T& v) { return std::string("torch.") + v.name; });
   for (const T& member : members) m.attr(member.name) = nb::cast(member);
 }
 
@@ -143,7 +141,9 @@ nb::object dtype_object(DType dtype) {
   return nb::borrow(dtype_objects[size_t(dtype)]);
 }
 
-nb::object device_object(Device device) { return nb::cast(device); }
+nb::object device_object(Device device) {
+  return nb::cast(device);
+}
 
 nb::object size_object(IntSpan sizes) {
   PyObject* tuple = PyTuple_New(Py_ssize_t(sizes.size()));
@@ -156,8 +156,12 @@ nb::object size_object(IntSpan sizes) {
   return nb::steal(size);
 }
 
-bool is_dtype(PyObject* object) { return nb::isinstance<PyDType>(object); }
-bool is_device(PyObject* object) { return nb::isinstance<Device>(object); }
+bool is_dtype(PyObject* object) {
+  return nb::isinstance<PyDType>(object);
+}
+bool is_device(PyObject* object) {
+  return nb::isinstance<Device>(object);
+}
 
 DType to_dtype(PyObject* object) {
   if (is_dtype(object)) return nb::inst_ptr<PyDType>(object)->dtype;
@@ -176,7 +180,8 @@ Device to_device(PyObject* object) {
     return Device::parse(nb::cast<std::string>(nb::handle(object)));
   if (PyLong_Check(object) && !PyBool_Check(object)) {
     const int64_t index = nb::cast<int64_t>(nb::handle(object));
-    HOTARU_CHECK(index >= 0 && index < 128, "Device index must not be negative");
+    HOTARU_CHECK(index >= 0 && index < 128,
+                 "Device index must not be negative");
     return {DeviceType::kCUDA, int8_t(index)};
   }
   fail<TypeError>("device must be a torch.device, a str or an int, not ",
@@ -205,9 +210,8 @@ void init_types(nb::module_& m) {
                               {2, "channels_last"},
                               {3, "channels_last_3d"}});
   // The class itself is plain Python: a tuple with a few methods.
-  m.def("_set_size_type", [](nb::handle type) {
-    size_type = type.inc_ref().ptr();
-  });
+  m.def("_set_size_type",
+        [](nb::handle type) { size_type = type.inc_ref().ptr(); });
 }
 
 }  // namespace hotaru::python

@@ -61,8 +61,8 @@ bool to_float(PyObject* object, double* out) {
     return true;
   }
   if (!is_number(object) && !is_number_tensor(object)) return false;
-  const Scalar value = is_tensor(object) ? item(tensor_of(object))
-                                         : to_scalar(object);
+  const Scalar value =
+      is_tensor(object) ? item(tensor_of(object)) : to_scalar(object);
   if (value.is_complex()) return false;
   *out = value.to_double();
   return true;
@@ -86,7 +86,7 @@ bool to_list(PyObject* object, const ArgType& type, Value* out) {
     return true;
   }
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
-  std::vector<Value> items{size_t(n)};
+  std::vector<Value> items(static_cast<size_t>(n));
   for (Py_ssize_t i = 0; i < n; ++i)
     if (!to_value(PySequence_Fast_GET_ITEM(object, i), element,
                   &items[size_t(i)]))
@@ -154,8 +154,11 @@ bool to_single(PyObject* object, ArgKind kind, Value* out) {
       if (!nb::isinstance<PyMemoryFormat>(object)) return false;
       *out = nb::inst_ptr<PyMemoryFormat>(object)->number;
       return true;
-    case ArgKind::kGenerator: return to_generator(object, out);
-    case ArgKind::kOther: *out = to_value(object); return true;
+    case ArgKind::kGenerator:
+      return to_generator(object, out);
+    case ArgKind::kOther:
+      *out = to_value(object);
+      return true;
   }
   return false;
 }
@@ -222,8 +225,7 @@ Scalar to_scalar(PyObject* object) {
 bool to_value(PyObject* object, const ArgType& type, Value* out) {
   if (object == Py_None) {
     *out = Value();
-    return type.optional ||
-           (type.kind == ArgKind::kOther && !type.list) ||
+    return type.optional || (type.kind == ArgKind::kOther && !type.list) ||
            (type.kind == ArgKind::kTensor && type.optional_elements);
   }
   return type.list ? to_list(object, type, out)
@@ -234,8 +236,7 @@ Value to_value(PyObject* object) {
   if (object == Py_None) return {};
   if (is_tensor(object)) return tensor_of(object);
   if (is_number(object)) return to_scalar(object);
-  if (PyUnicode_Check(object))
-    return nb::cast<std::string>(nb::handle(object));
+  if (PyUnicode_Check(object)) return nb::cast<std::string>(nb::handle(object));
   if (PyTuple_Check(object)) return Value::tuple(to_items(object));
   if (PyList_Check(object)) return Value::list(to_items(object));
   if (PyDict_Check(object)) return to_dict(object);
@@ -249,11 +250,16 @@ Value to_value(PyObject* object) {
 
 PyObject* to_python(const Value& value) {
   switch (value.tag()) {
-    case Value::Tag::kNone: Py_RETURN_NONE;
-    case Value::Tag::kTensor: return wrap(value.tensor_ref());
-    case Value::Tag::kInt: return PyLong_FromLongLong(value.as_int());
-    case Value::Tag::kDouble: return PyFloat_FromDouble(value.as_double());
-    case Value::Tag::kBool: return PyBool_FromLong(value.as_bool());
+    case Value::Tag::kNone:
+      Py_RETURN_NONE;
+    case Value::Tag::kTensor:
+      return wrap(value.tensor_ref());
+    case Value::Tag::kInt:
+      return PyLong_FromLongLong(value.as_int());
+    case Value::Tag::kDouble:
+      return PyFloat_FromDouble(value.as_double());
+    case Value::Tag::kBool:
+      return PyBool_FromLong(value.as_bool());
     case Value::Tag::kComplex: {
       const auto c = value.as_complex();
       return PyComplex_FromDoubles(c.real(), c.imag());
@@ -284,8 +290,10 @@ PyObject* to_python(const Value& value) {
         out[nb::steal(to_python(key))] = nb::steal(to_python(item));
       return out.release().ptr();
     }
-    case Value::Tag::kInstance: return script_to_python(value);
-    case Value::Tag::kObject: return generator_to_python(value);
+    case Value::Tag::kInstance:
+      return script_to_python(value);
+    case Value::Tag::kObject:
+      return generator_to_python(value);
   }
   Py_RETURN_NONE;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include "hotaru/core/value.h"
 #include "hotaru/ops/schema.h"
