@@ -154,6 +154,18 @@ TEST(ConvKernel, ManyImagesOfFewPositions) {
   check<float>(g);
 }
 
+TEST(ConvKernel, GeometriesThatAlternateKeepTheirLayouts) {
+  for (int round = 0; round < 2; ++round) {
+    for (int64_t width = 4; width < 30; ++width) {
+      ConvGeometry g;
+      g.out_channels = 3;
+      g.in = {1, 3, width};
+      g.kernel = {1, 2, 2};
+      check<float>(g);
+    }
+  }
+}
+
 TEST(ConvKernel, DeepPatchesCrossBlocks) {
   ConvGeometry g;
   g.in_channels = 100;

@@ -222,7 +222,7 @@ template <class T>
 void conv_forward(const ConvGeometry& g, const T* x, const T* weight,
                   const T* bias, Activation activation, T* y,
                   const PackedConvWeight<T>* packed) {
-  const ConvLayout layout(g);
+  const ConvLayout& layout = ConvLayout::cached(g);
   const Call<T> call{g,
                      layout,
                      x,

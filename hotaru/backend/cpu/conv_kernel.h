@@ -34,6 +34,8 @@ struct ConvGeometry {
   int64_t outputs_per_group() const { return out_channels / groups; }
   /// Weights of one output channel.
   int64_t patch_size() const;
+
+  bool operator==(const ConvGeometry&) const = default;
 };
 
 /// A weight in the order of the kernels that put channels into SIMD lanes,

@@ -46,7 +46,7 @@ void add_patches(const ConvLayout& layout, const std::vector<ConvRun>& runs,
 template <class T>
 void conv_backward_data(const ConvGeometry& g, const T* dy, const T* weight,
                         T* dx) {
-  const ConvLayout layout(g);
+  const ConvLayout& layout = ConvLayout::cached(g);
   const int64_t positions = g.out_positions(), patch = g.patch_size();
   const int64_t channels = g.channels_per_group();
   const int64_t outputs = g.outputs_per_group();
@@ -81,7 +81,7 @@ void conv_backward_data(const ConvGeometry& g, const T* dy, const T* weight,
 template <class T>
 void conv_backward_weight(const ConvGeometry& g, const T* dy, const T* x,
                           T* dweight) {
-  const ConvLayout layout(g);
+  const ConvLayout& layout = ConvLayout::cached(g);
   const int64_t positions = g.out_positions(), patch = g.patch_size();
   const int64_t channels = g.channels_per_group();
   const int64_t outputs = g.outputs_per_group();

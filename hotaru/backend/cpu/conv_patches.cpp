@@ -1,6 +1,8 @@
 #include "hotaru/backend/cpu/conv_patches.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv_patches.cpp"
@@ -161,6 +163,23 @@ ConvLayout::ConvLayout(const ConvGeometry& g)
       }
     }
   }
+}
+
+const ConvLayout& ConvLayout::cached(const ConvGeometry& geometry) {
+  struct Entry {
+    ConvGeometry geometry;
+    std::optional<ConvLayout> layout;
+  };
+  thread_local std::array<Entry, kCached> entries;
+  thread_local size_t oldest = 0;
+  for (const Entry& entry : entries) {
+    if (entry.layout && entry.geometry == geometry) return *entry.layout;
+  }
+  Entry& entry = entries[oldest];
+  oldest = (oldest + 1) % kCached;
+  entry.layout.emplace(geometry);
+  entry.geometry = geometry;
+  return *entry.layout;
 }
 
 int64_t ConvLayout::channel_size() const {

@@ -23,6 +23,11 @@ struct ConvRun {
 class ConvLayout {
  public:
   explicit ConvLayout(const ConvGeometry& geometry);
+  /// The same, kept by the calling thread for its latest geometries, since a
+  /// small convolution takes no longer than this does. Valid until the thread
+  /// asks kCached more times.
+  static const ConvLayout& cached(const ConvGeometry& geometry);
+  static constexpr size_t kCached = 16;
 
   /// Sizes of the padded input and elements of one channel of it.
   const ConvGeometry::Sizes& padded() const { return padded_; }
