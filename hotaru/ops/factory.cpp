@@ -4,6 +4,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/pointwise.h"
+#include "hotaru/ops/factory_schema.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/view.h"
 #include "hotaru/runtime/backend.h"
@@ -147,87 +148,72 @@ namespace {
 
 using Flag = Optional<bool>;
 
-TensorOptions options(const Optional<DType>& dtype,
-                      const Optional<Device>& device) {
-  TensorOptions out;
-  out.dtype = dtype;
-  out.device = device;
-  return out;
-}
-
-/// The tail that every factory's schema has, and the C++ parameters for it.
-#define HOTARU_OPTIONS \
-  "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, " \
-  "bool? pin_memory=None"
-#define HOTARU_OPTION_ARGS \
-  Optional<DType> dtype, Value, Optional<Device> device, Value
-
 HOTARU_OP(
     "empty.memory_format(SymInt[] size, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
     +[](IntSpan size, HOTARU_OPTION_ARGS, Value) {
-      return empty(size, options(dtype, device));
+      return empty(size, given_options(dtype, device));
     });
 HOTARU_OP(
     "empty_strided(SymInt[] size, SymInt[] stride, " HOTARU_OPTIONS
     ") -> Tensor",
     +[](IntSpan size, IntSpan stride, HOTARU_OPTION_ARGS) {
-      return empty_strided(size, stride, options(dtype, device));
+      return empty_strided(size, stride, given_options(dtype, device));
     });
 HOTARU_OP(
     "full(SymInt[] size, Scalar fill_value, " HOTARU_OPTIONS ") -> Tensor",
     +[](IntSpan size, const Scalar& value, HOTARU_OPTION_ARGS) {
-      return full(size, value, options(dtype, device));
+      return full(size, value, given_options(dtype, device));
     });
 HOTARU_OP(
     "zeros(SymInt[] size, " HOTARU_OPTIONS ") -> Tensor",
     +[](IntSpan size, HOTARU_OPTION_ARGS) {
-      return zeros(size, options(dtype, device));
+      return zeros(size, given_options(dtype, device));
     });
 HOTARU_OP(
     "ones(SymInt[] size, " HOTARU_OPTIONS ") -> Tensor",
     +[](IntSpan size, HOTARU_OPTION_ARGS) {
-      return ones(size, options(dtype, device));
+      return ones(size, given_options(dtype, device));
     });
 HOTARU_OP(
     "scalar_tensor(Scalar s, " HOTARU_OPTIONS ") -> Tensor",
     +[](const Scalar& s, HOTARU_OPTION_ARGS) {
-      return scalar_tensor(s, options(dtype, device));
+      return scalar_tensor(s, given_options(dtype, device));
     });
 HOTARU_OP(
     "arange(Scalar end, " HOTARU_OPTIONS ") -> Tensor",
     +[](const Scalar& end, HOTARU_OPTION_ARGS) {
       return arange(end.is_integral() ? Scalar(0) : Scalar(0.0), end, 1,
-                    options(dtype, device));
+                    given_options(dtype, device));
     });
 HOTARU_OP(
     "arange.start(Scalar start, Scalar end, " HOTARU_OPTIONS ") -> Tensor",
     +[](const Scalar& start, const Scalar& end, HOTARU_OPTION_ARGS) {
-      return arange(start, end, 1, options(dtype, device));
+      return arange(start, end, 1, given_options(dtype, device));
     });
 HOTARU_OP(
     "arange.start_step(Scalar start, Scalar end, Scalar step=1, " HOTARU_OPTIONS
     ") -> Tensor",
     +[](const Scalar& start, const Scalar& end, const Scalar& step,
         HOTARU_OPTION_ARGS) {
-      return arange(start, end, step, options(dtype, device));
+      return arange(start, end, step, given_options(dtype, device));
     });
 HOTARU_OP(
     "linspace(Scalar start, Scalar end, int steps, " HOTARU_OPTIONS
     ") -> Tensor",
     +[](const Scalar& start, const Scalar& end, int64_t steps,
         HOTARU_OPTION_ARGS) {
-      return linspace(start, end, steps, options(dtype, device));
+      return linspace(start, end, steps, given_options(dtype, device));
     });
 HOTARU_OP(
     "eye(SymInt n, " HOTARU_OPTIONS ") -> Tensor",
     +[](int64_t n, HOTARU_OPTION_ARGS) {
-      return eye(n, n, options(dtype, device));
+      return eye(n, n, given_options(dtype, device));
     });
 HOTARU_OP(
     "eye.m(SymInt n, SymInt m, " HOTARU_OPTIONS ") -> Tensor",
     +[](int64_t n, int64_t m, HOTARU_OPTION_ARGS) {
-      return eye(n, m, options(dtype, device));
+      return eye(n, m, given_options(dtype, device));
     });
 
 /// Options of a like or new_ factory: those given, else the tensor's.

@@ -59,14 +59,15 @@ Runs runs_of(const Tensor& rows, const Tensor& order, bool inverse,
                       : number;
   }
   if (counts) {
-    const Tensor end =
-        full(Dims{1}, n, {DType::kInt64, rows.device()});
+    const Tensor end = full(Dims{1}, n, {DType::kInt64, rows.device()});
     out.counts = diff(out.first, 1, 0, {}, end);
   }
   return out;
 }
 
-Tensor elements_of(const Tensor& self) { return reshape(self, Dims{-1}); }
+Tensor elements_of(const Tensor& self) {
+  return reshape(self, Dims{-1});
+}
 
 /// PyTorch has no gradient for these either: it is an error in backward().
 void refuse_gradient(const char* node, const Tensor& out, const Tensor& self) {
@@ -109,8 +110,7 @@ Triple unique(const Tensor& self, bool return_inverse, bool return_counts) {
     const auto [sorted, order] = sort(elements_of(self), 0);
     const Runs runs = runs_of(sorted, order, return_inverse, return_counts);
     out = {index_select(sorted, 0, runs.first),
-           return_inverse ? reshape(runs.inverse, self.sizes())
-                          : runs.inverse,
+           return_inverse ? reshape(runs.inverse, self.sizes()) : runs.inverse,
            runs.counts};
   }
   refuse_gradient("Unique2Backward0", std::get<0>(out), self);
@@ -127,10 +127,10 @@ Triple unique_consecutive(const Tensor& self, bool return_inverse,
     } else {
       const Tensor flat = elements_of(self);
       const Runs runs = runs_of(flat, {}, return_inverse, return_counts);
-      out = {index_select(flat, 0, runs.first),
-             return_inverse ? reshape(runs.inverse, self.sizes())
-                            : runs.inverse,
-             runs.counts};
+      out = {
+          index_select(flat, 0, runs.first),
+          return_inverse ? reshape(runs.inverse, self.sizes()) : runs.inverse,
+          runs.counts};
     }
   }
   refuse_gradient("UniqueConsecutiveBackward0", std::get<0>(out), self);
@@ -158,14 +158,14 @@ Tensor searchsorted(const Tensor& boundaries, const Tensor& values,
   const auto leading = [](const Tensor& t) {
     return t.sizes().first(size_t(std::max<int64_t>(0, t.dim() - 1)));
   };
-  HOTARU_CHECK(boundaries.dim() == 1 ||
-                   (boundaries.dim() == values.dim() &&
-                    same(leading(boundaries), leading(values))),
-               "torch.searchsorted(): boundaries tensor should be 1 dimension "
-               "or the first N-1 dimensions of boundaries tensor and input "
-               "value tensor must match, but we got boundaries tensor ",
-               shape_text(boundaries.sizes()), " and input value tensor ",
-               shape_text(values.sizes()));
+  HOTARU_CHECK(
+      boundaries.dim() == 1 || (boundaries.dim() == values.dim() &&
+                                same(leading(boundaries), leading(values))),
+      "torch.searchsorted(): boundaries tensor should be 1 dimension "
+      "or the first N-1 dimensions of boundaries tensor and input "
+      "value tensor must match, but we got boundaries tensor ",
+      shape_text(boundaries.sizes()), " and input value tensor ",
+      shape_text(values.sizes()));
   HOTARU_CHECK(!sorter.defined() || same(sorter.sizes(), boundaries.sizes()),
                "torch.searchsorted(): boundary and sorter must have the same "
                "size, but got boundary tensor ",
@@ -177,8 +177,8 @@ Tensor searchsorted(const Tensor& boundaries, const Tensor& values,
                           : result_type({boundaries, values});
   const Tensor rows = contiguous(to(boundaries, dtype));
   const Tensor x = contiguous(to(values, dtype));
-  const Tensor out = empty(
-      x.sizes(), {out_int32 ? DType::kInt32 : DType::kInt64, x.device()});
+  const Tensor out =
+      empty(x.sizes(), {out_int32 ? DType::kInt32 : DType::kInt64, x.device()});
   if (x.numel() == 0) return out;
   const SearchAttributes attributes{right};
   if (!sorter.defined()) {
@@ -191,9 +191,9 @@ Tensor searchsorted(const Tensor& boundaries, const Tensor& values,
                scalar_type_name(sorter.dtype()));
   if (sorter.numel() > 0) {
     const int64_t n = boundaries.size(-1);
-    HOTARU_CHECK(item(min(sorter)).to_int() >= 0 &&
-                     item(max(sorter)).to_int() < n,
-                 "torch.searchsorted(): sorter index out of range");
+    HOTARU_CHECK(
+        item(min(sorter)).to_int() >= 0 && item(max(sorter)).to_int() < n,
+        "torch.searchsorted(): sorter index out of range");
   }
   const Tensor order = contiguous(sorter);
   enqueue(kSearch, {write(out), read(rows), read(x), read(order)}, attributes);
@@ -209,12 +209,13 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   autograd::NoGrad guard;
   DType dtype = DType::kInt64;
   if (weights.defined())
-    dtype = weights.dtype() == DType::kFloat32 ? DType::kFloat32
-                                               : DType::kFloat64;
+    dtype =
+        weights.dtype() == DType::kFloat32 ? DType::kFloat32 : DType::kFloat64;
   if (self.dim() == 1 && self.numel() == 0)
     return zeros(Dims{minlength}, {DType::kInt64, device});
   const bool valid = self.dim() == 1 && item(min(self)).to_int() >= 0;
-  HOTARU_CHECK(valid, "bincount only supports 1-d non-negative integral inputs.");
+  HOTARU_CHECK(valid,
+               "bincount only supports 1-d non-negative integral inputs.");
   HOTARU_CHECK(!weights.defined() || same(weights.sizes(), self.sizes()),
                "weights should be 1-d and have the same length as input");
   const int64_t size = std::max(minlength, item(max(self)).to_int() + 1);
@@ -247,13 +248,12 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min,
                "torch.histc: range of [", low, ", ", high, "] is not finite");
   HOTARU_CHECK(low < high, "torch.histc: max must be larger than min");
   const Tensor counts = zeros(Dims{bins}, TensorOptions(x));
-  const Tensor inside =
-      logical_and(ge(x, Scalar(low)), le(x, Scalar(high)));
+  const Tensor inside = logical_and(ge(x, Scalar(low)), le(x, Scalar(high)));
   const Tensor chosen = masked_select(x, inside);
   const Tensor position =
       mul(div(sub(chosen, Scalar(low)), Scalar(high - low)), Scalar(bins));
-  const Tensor bin = clamp(to(floor(position), DType::kInt64), {},
-                           Scalar(bins - 1));
+  const Tensor bin =
+      clamp(to(floor(position), DType::kInt64), {}, Scalar(bins - 1));
   return scatter_add(counts, 0, bin, ones_like(chosen));
 }
 
@@ -267,8 +267,8 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool invert) {
       std::get<0>(sort(to(elements_of(test_elements), dtype), 0));
   const Tensor x = to(elements, dtype);
   // The only boundary that may equal x is the first not below it.
-  const Tensor at = clamp(searchsorted(sorted, x), {},
-                          Scalar(sorted.numel() - 1));
+  const Tensor at =
+      clamp(searchsorted(sorted, x), {}, Scalar(sorted.numel() - 1));
   const Tensor found =
       eq(reshape(index_select(sorted, 0, elements_of(at)), x.sizes()), x);
   return invert ? logical_not(found) : found;

@@ -16,8 +16,8 @@ std::tuple<Tensor, Tensor, Tensor> unique(const Tensor& self,
 /// The same for runs of equal neighbours, of elements in row-major order or of
 /// slices along a dimension.
 std::tuple<Tensor, Tensor, Tensor> unique_consecutive(
-    const Tensor& self, bool return_inverse = false,
-    bool return_counts = false, Optional<int64_t> dim = {});
+    const Tensor& self, bool return_inverse = false, bool return_counts = false,
+    Optional<int64_t> dim = {});
 /// Distinct slices along a dimension, sorted lexicographically.
 std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim,
                                               bool return_inverse = false,

@@ -103,15 +103,13 @@ HOTARU_OP(
 HOTARU_OP(
     "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool "
     "assume_unique=False, bool invert=False) -> Tensor",
-    +[](const Tensor& elements, const Scalar& test_element, bool,
-        bool invert) {
+    +[](const Tensor& elements, const Scalar& test_element, bool, bool invert) {
       return isin(elements, number(test_element, elements), invert);
     });
 HOTARU_OP(
     "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool "
     "assume_unique=False, bool invert=False) -> Tensor",
-    +[](const Scalar& element, const Tensor& test_elements, bool,
-        bool invert) {
+    +[](const Scalar& element, const Tensor& test_elements, bool, bool invert) {
       return isin(number(element, test_elements), test_elements, invert);
     });
 

@@ -24,8 +24,8 @@ ValuesAndIndices sorted(const char* node, const Tensor& self, int64_t dim,
                "CPU");
   dim = wrap_dim(dim, self.dim());
   const Tensor values = empty_like(self);
-  const Tensor indices = empty_strided(
-      self.sizes(), values.strides(), {DType::kInt64, self.device()});
+  const Tensor indices = empty_strided(self.sizes(), values.strides(),
+                                       {DType::kInt64, self.device()});
   if (self.numel() > 0)
     enqueue(kSort, {write(values), write(indices), read(self)},
             SortAttributes{.dim = dim, .descending = descending});
@@ -39,8 +39,8 @@ ValuesAndIndices run_median(const char* op, const char* node,
                             bool skip_nan) {
   dim = wrap_dim(dim, self.dim());
   check_nonempty_dim(op, self, dim);
-  const auto [values, indices] = run_selection(
-      kMedian, self, dim, keepdim, MedianAttributes{dim, skip_nan});
+  const auto [values, indices] = run_selection(kMedian, self, dim, keepdim,
+                                               MedianAttributes{dim, skip_nan});
   if (autograd::needs_grad(self))
     grad::selection(node, values, indices, self, dim, keepdim);
   return {values, indices};
@@ -106,9 +106,8 @@ ValuesAndIndices kthvalue(const Tensor& self, int64_t k, int64_t dim,
   HOTARU_CHECK(k >= 1 && k <= n,
                "kthvalue(): selected number k out of range for dimension ",
                dim);
-  const auto [values, indices] =
-      run_selection(kKthvalue, self, dim, keepdim,
-                    SortAttributes{.dim = dim, .k = k});
+  const auto [values, indices] = run_selection(
+      kKthvalue, self, dim, keepdim, SortAttributes{.dim = dim, .k = k});
   if (autograd::needs_grad(self))
     grad::selection("KthvalueBackward0", values, indices, self, dim, keepdim);
   return {values, indices};
@@ -153,9 +152,8 @@ HOTARU_OP(
     +[](const Tensor& self, Optional<bool>, int64_t dim, bool descending) {
       return sorted("SortBackward1", self, dim, descending);
     });
-HOTARU_OP(
-    "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
-    argsort);
+HOTARU_OP("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+          argsort);
 HOTARU_OP(
     "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool "
     "descending=False) -> Tensor",
@@ -163,9 +161,8 @@ HOTARU_OP(
       return argsort(self, dim, descending);
     });
 HOTARU_OP(
-    "msort(Tensor self) -> Tensor", +[](const Tensor& self) {
-      return std::get<0>(sort(self, 0));
-    });
+    "msort(Tensor self) -> Tensor",
+    +[](const Tensor& self) { return std::get<0>(sort(self, 0)); });
 HOTARU_OP(
     "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool "
     "sorted=True) -> (Tensor values, Tensor indices)",

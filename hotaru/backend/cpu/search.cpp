@@ -38,24 +38,22 @@ void searchsorted(const KernelCall& call) {
   const int64_t per_row = boundaries.dim() == 1 || values.dim() == 0
                               ? std::max<int64_t>(1, values.numel())
                               : values.size(-1);
-  visit_dtype(RealTypes{}, boundaries.dtype(), "searchsorted_out_cpu",
-              [&]<class T>() {
-                const T* rows = boundaries.data<T>();
-                const T* x = values.data<T>();
-                parallel_for(
-                    0, values.numel(), 2048, [&](int64_t begin, int64_t end) {
-                      for (int64_t i = begin; i < end; ++i) {
-                        const int64_t start = i / per_row * n;
-                        const int64_t at = search(
-                            rows + start, order ? order + start : nullptr, n,
-                            x[i], right);
-                        if (out.dtype() == DType::kInt32)
-                          out.data<int32_t>()[i] = int32_t(at);
-                        else
-                          out.data<int64_t>()[i] = at;
-                      }
-                    });
-              });
+  visit_dtype(
+      RealTypes{}, boundaries.dtype(), "searchsorted_out_cpu", [&]<class T>() {
+        const T* rows = boundaries.data<T>();
+        const T* x = values.data<T>();
+        parallel_for(0, values.numel(), 2048, [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            const int64_t start = i / per_row * n;
+            const int64_t at = search(
+                rows + start, order ? order + start : nullptr, n, x[i], right);
+            if (out.dtype() == DType::kInt32)
+              out.data<int32_t>()[i] = int32_t(at);
+            else
+              out.data<int64_t>()[i] = at;
+          }
+        });
+      });
 }
 
 HOTARU_KERNEL(kCPU, "searchsorted", searchsorted);

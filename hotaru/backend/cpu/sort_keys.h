@@ -57,8 +57,7 @@ struct SortEntry {
   Position position;
   /// A total order: equal keys keep their order.
   bool operator<(const SortEntry& other) const {
-    return key < other.key ||
-           (key == other.key && position < other.position);
+    return key < other.key || (key == other.key && position < other.position);
   }
 };
 
