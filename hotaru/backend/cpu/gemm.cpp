@@ -231,10 +231,12 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p) {
       p.packed == nullptr &&
       (p.source != nullptr || p.b.col_stride != 1 ||
        (p.m > 2 * tall && p.k * p.n * int64_t{sizeof(T)} > 32768));
-  // A in place costs cache conflicts between its rows; packing it costs about
-  // as much as multiplying it by two panels.
-  const bool pack_a =
-      p.n >= 4 * width && p.m >= 2 && p.m * p.k * int64_t{sizeof(T)} > 32768;
+  // A is fine in place, unless its rows meet in one set of the first-level
+  // cache or each needs pages of its own.
+  const int64_t stride =
+      std::max(p.a.row_stride, p.a.col_stride) * int64_t{sizeof(T)};
+  const bool pack_a = p.n >= 4 * width && p.m >= 2 && stride >= 4096 &&
+                      (stride % 4096 == 0 || stride > 16384);
   const int64_t depth_blocks = detail::divide_up(p.k, kDepth);
   for (int64_t left = 0; left < p.n; left += kCols) {
     const int64_t cols = std::min(kCols, p.n - left);

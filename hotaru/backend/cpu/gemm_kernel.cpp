@@ -1,5 +1,7 @@
 #include "hotaru/backend/cpu/gemm_kernel.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <array>
 #include <type_traits>
@@ -24,6 +26,9 @@ constexpr int kMaxRows = 8;
 constexpr int kMaxRows = 6;
 #endif
 
+// Depth of products from which fetching C ahead pays.
+constexpr int64_t kPrefetchDepth = 128;
+
 /// kRows x (kVectors * lanes) elements of C; with kTail only `cols` of them.
 /// kUnroll sets of accumulators hide the latency of few rows.
 template <class T, int kRows, int kVectors, int kUnroll, bool kTail>
@@ -41,6 +46,15 @@ void tile(int cols, int64_t k, TileA<T> a, const T* HWY_RESTRICT b, int64_t ldb,
   for (int u = 0; u < kUnroll; ++u) HWY_UNROLL(16)
   for (int i = 0; i < kRows; ++i) HWY_UNROLL(8)
   for (int j = 0; j < kVectors; ++j) sum[u][i][j] = hn::Zero(d);
+
+  // C may lie far away; it arrives while the products are added up.
+  if (k >= kPrefetchDepth) {
+    HWY_UNROLL(16)
+    for (int i = 0; i < kRows; ++i) HWY_UNROLL(8)
+    for (int j = 0; j < kVectors; ++j) {
+      hwy::Prefetch(out.c + i * out.ldc + j * kLanes);
+    }
+  }
 
   // Rows are reached from two pointers by multiples of 1, 3 and 5 strides,
   // which address arithmetic scales for free.
