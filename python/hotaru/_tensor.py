@@ -256,6 +256,7 @@ def install() -> None:
     """Attaches everything above to Tensor."""
     for method in _METHODS:
         setattr(Tensor, method.__name__, method)
+    Tensor._make_subclass = staticmethod(_C._make_subclass)
     Tensor.type = _type
     Tensor.layout = property(lambda self: _C.strided)
     Tensor.__array_priority__ = 1000
