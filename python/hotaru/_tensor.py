@@ -53,10 +53,6 @@ def __repr__(self, *, tensor_contents=None) -> str:
     return _C._tensor_repr(self)
 
 
-def __str__(self) -> str:
-    return _C._tensor_repr(self)
-
-
 def __format__(self, spec: str) -> str:
     if self.dim() == 0 and type(self) is Tensor:
         return self.item().__format__(spec)
@@ -244,7 +240,7 @@ def equal(self, other) -> bool:
 
 
 _METHODS = (
-    __repr__, __str__, __format__, __contains__, __deepcopy__, __reduce_ex__,
+    __repr__, __format__, __contains__, __deepcopy__, __reduce_ex__,
     __array__, __dlpack__, __dlpack_device__, numpy, backward, requires_grad_,
     register_hook, register_post_accumulate_grad_hook, retain_grad, cuda,
     is_contiguous, new_tensor, is_pinned, pin_memory, share_memory_, is_shared,

@@ -1,0 +1,64 @@
+// A call's arguments, bound to an operator's schema.
+#pragma once
+
+#include <Python.h>
+
+#include <array>
+
+#include "hotaru/ops/registry.h"
+
+namespace hotaru::python {
+
+inline constexpr size_t kMaxArguments = 24;
+
+/// A call's arguments as CPython passes them.
+struct Call {
+  PyObject* const* args;
+  size_t positional;
+  PyObject* keywords;  // names, or null
+
+  size_t keyword_count() const {
+    return keywords ? size_t(PyTuple_GET_SIZE(keywords)) : 0;
+  }
+  PyObject* keyword_name(size_t i) const {
+    return PyTuple_GET_ITEM(keywords, Py_ssize_t(i));
+  }
+  PyObject* keyword_value(size_t i) const { return args[positional + i]; }
+  /// The keyword's value, or null.
+  PyObject* keyword(const char* name) const;
+};
+
+/// Whether a keyword names the parameter: by its own name, as `input` for
+/// self, or by numpy's.
+bool same_name(const std::string& parameter, PyObject* keyword);
+
+/// An overload, with what binding needs to know of its schema.
+class Signature {
+ public:
+  Signature(const Operator& op, bool method);
+
+  const Operator& op() const { return *op_; }
+  const Schema& schema() const { return *schema_; }
+  size_t arguments() const { return schema_->arguments.size(); }
+
+  /// Fills values[0..arguments()). False, without a Python error, when the
+  /// call doesn't fit.
+  bool bind(const Call& call, Value* values) const;
+
+ private:
+  using Present = std::array<bool, kMaxArguments>;
+  bool bind_positional(const Call& call, Value* values, Present& present) const;
+  bool bind_keywords(const Call& call, Value* values, Present& present) const;
+  bool take(size_t i, PyObject* object, Value* values, Present& present) const;
+  bool take_rest(size_t i, const Call& call, size_t from, Value* values,
+                 Present& present) const;
+
+  const Operator* op_;
+  const Schema* schema_;
+  /// Position of the tensor that a method belongs to; -1 for a function.
+  int self_ = -1;
+  /// Position of the list that f(2, 3) fills as f((2, 3)); -1 if none.
+  int varargs_ = -1;
+};
+
+}  // namespace hotaru::python

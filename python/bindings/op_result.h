@@ -1,0 +1,19 @@
+// What an operator gives back to Python.
+#pragma once
+
+#include <Python.h>
+
+#include "hotaru/ops/registry.h"
+
+namespace hotaru::python {
+
+inline constexpr size_t kMaxResults = 8;
+
+/// A tensor, a tuple, or a named tuple where the schema names its results. A
+/// new reference.
+PyObject* convert_results(const Operator& op, Value* results);
+/// out=: writes the results into the caller's tensor or tuple of tensors,
+/// which are resized to fit. A new reference to `out`.
+PyObject* write_results(const Operator& op, Value* results, PyObject* out);
+
+}  // namespace hotaru::python
