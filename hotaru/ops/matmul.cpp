@@ -136,6 +136,12 @@ void check_bias_dtype(const Tensor& self, const Tensor& other) {
                scalar_type_name(other.dtype()));
 }
 
+// This family's names for its kernels in PyTorch's message.
+void check_not_bool(const char* name, const Tensor& t) {
+  HOTARU_CHECK_AS(NotImplementedError, t.dtype() != DType::kBool, "\"", name,
+                  "\" not implemented for 'Bool'");
+}
+
 void check_batches(const Tensor& a, const Tensor& b) {
   HOTARU_CHECK(a.dim() == 3, "batch1 must be a 3D tensor");
   HOTARU_CHECK(b.dim() == 3, "batch2 must be a 3D tensor");
@@ -147,6 +153,7 @@ void check_batches(const Tensor& a, const Tensor& b) {
   HOTARU_CHECK(a.dtype() == b.dtype(), "expected scalar type ",
                scalar_type_name(a.dtype()), " but found ",
                scalar_type_name(b.dtype()));
+  check_not_bool("bmm", a);
 }
 
 void check_vector(const Tensor& self, int64_t self_size, const Tensor& mat,
@@ -164,6 +171,7 @@ void check_vector(const Tensor& self, int64_t self_size, const Tensor& mat,
                "addmv input tensors must have the same dtype, but got ",
                scalar_type_name(first), ", ", scalar_type_name(mat.dtype()),
                ", and ", scalar_type_name(vec.dtype()));
+  check_not_bool("addmv_impl_cpu", mat);
 }
 
 // The result of an in-place variant, computed beside self and copied over:
@@ -256,6 +264,7 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
                "] and src [", tensor.numel(),
                "] to have the same number of elements, but got ", self.numel(),
                " and ", tensor.numel(), " elements respectively");
+  check_not_bool("dot", self);
   const Tensor out = product(row(self), column(tensor), Dims{});
   record_dot(out, self, tensor);
   return out;
