@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/matmul.h"
+#include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/copy.h"
 #include "hotaru/ops/matmul_grad.h"
 #include "hotaru/ops/pointwise.h"
@@ -43,37 +44,6 @@ Matrix column(const Tensor& t) {
 }
 Matrix row(const Tensor& t) {
   return column(t).transposed();
-}
-
-// The C++ name of the element type, as this family's messages have it.
-const char* c_name(DType dtype) {
-  switch (dtype) {
-    case DType::kUInt8:
-      return "unsigned char";
-    case DType::kInt8:
-      return "signed char";
-    case DType::kInt16:
-      return "short int";
-    case DType::kInt32:
-      return "int";
-    case DType::kInt64:
-      return "long int";
-    case DType::kFloat16:
-      return "c10::Half";
-    case DType::kFloat32:
-      return "float";
-    case DType::kFloat64:
-      return "double";
-    case DType::kComplex64:
-      return "c10::complex<float>";
-    case DType::kComplex128:
-      return "c10::complex<double>";
-    case DType::kBool:
-      return "bool";
-    case DType::kBFloat16:
-      return "c10::BFloat16";
-  }
-  return "unknown";
 }
 
 // Strides under which `bias` looks like a batch of m x n matrices.
@@ -126,7 +96,8 @@ void check_inner(const Matrix& a, const Matrix& b) {
                a.rows, "x", a.columns, " and ", b.rows, "x", b.columns, ")");
   HOTARU_CHECK(a.tensor.dtype() == b.tensor.dtype(),
                "expected m1 and m2 to have the same dtype, but got: ",
-               c_name(a.tensor.dtype()), " != ", c_name(b.tensor.dtype()));
+               cpp_type_name(a.tensor.dtype()),
+               " != ", cpp_type_name(b.tensor.dtype()));
 }
 
 void check_bias_dtype(const Tensor& self, const Tensor& other) {
