@@ -1,0 +1,47 @@
+// Pickles as PyTorch writes them (protocol 2 and below), read without
+// executing anything: a fixed list of opcodes and of globals.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hotaru/core/tensor.h"
+#include "hotaru/core/value.h"
+#include "hotaru/io/mapped_file.h"
+
+namespace hotaru::io {
+
+/// What a pickle's references to the outside mean. Methods throw Error to
+/// reject; the unpickler adds file, record and offset.
+class PickleHost {
+ public:
+  virtual ~PickleHost() = default;
+  /// The storage that ("storage", type, key, device, numel) names, of at
+  /// least numel elements.
+  virtual Ref<Storage> storage(const std::string& key, DType dtype,
+                               int64_t numel) = 0;
+  /// A new instance of a class whose module begins with "__torch__"; null
+  /// Value when there is none.
+  virtual Value instance(const std::string& qualified_name) = 0;
+  /// Gives an instance what BUILD brings, a dict or a tuple for __setstate__.
+  virtual void set_state(const Value& instance, Value state) = 0;
+  /// The tensor that torch.jit._pickle.build_tensor_from_id(i) stands for.
+  virtual Tensor tensor_by_id(int64_t id) = 0;
+};
+
+struct PickleLimits {
+  /// Nesting of the containers in the result.
+  int depth = 64;
+  /// Estimated bytes of everything that is built, tensors' elements left out.
+  size_t memory = size_t{64} << 20;
+};
+
+/// Reads one pickle and returns its value: None, bool, int, float, complex,
+/// str, device, tensor, list, tuple, dict (OrderedDict too) and instances.
+/// `where` names file and record in errors. Throws Error, with the offset,
+/// for anything that is not such a pickle; results never contain themselves.
+Value unpickle(std::string_view bytes, const std::string& where,
+               PickleHost& host, const PickleLimits& limits = {});
+
+}  // namespace hotaru::io

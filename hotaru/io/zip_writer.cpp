@@ -1,0 +1,181 @@
+#include "hotaru/io/zip_writer.h"
+
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "hotaru/core/error.h"
+#include "hotaru/io/zip_format.h"
+
+namespace hotaru::io {
+
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+// 1 January 1980, the format's first day: archives of equal contents are
+// equal, byte by byte.
+constexpr uint16_t kDate = (0 << 9) | (1 << 5) | 1;
+
+template <class T>
+void put(std::string& out, T value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+uint32_t saturated(uint64_t value) {
+  return static_cast<uint32_t>(std::min<uint64_t>(value, zip::kMax32));
+}
+
+bool needs_zip64(uint64_t value) {
+  return value >= zip::kMax32;
+}
+
+}  // namespace
+
+ZipWriter::ZipWriter(std::string path, std::string root)
+    : path_(std::move(path)),
+      temporary_(concat(path_, ".", ::getpid(), ".tmp")),
+      root_(std::move(root)),
+      out_(temporary_, std::ios::binary | std::ios::trunc) {
+  HOTARU_CHECK(out_.good(), path_,
+               ": cannot write the file: ", std::strerror(errno));
+}
+
+ZipWriter::~ZipWriter() {
+  if (temporary_.empty()) return;
+  out_.close();
+  std::remove(temporary_.c_str());
+}
+
+void ZipWriter::write(std::string_view bytes) {
+  out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  HOTARU_CHECK(out_.good(), path_,
+               ": cannot write the file: ", std::strerror(errno));
+  position_ += bytes.size();
+}
+
+void ZipWriter::add(std::string_view name, Bytes contents) {
+  Entry entry;
+  entry.name = concat(root_, "/", name);
+  entry.offset = position_;
+  entry.size = contents.size();
+  entry.crc = static_cast<uint32_t>(crc32_z(
+      0, reinterpret_cast<const Bytef*>(contents.data()), contents.size()));
+  HOTARU_CHECK(entry.name.size() < zip::kMax16, path_,
+               ": a record's name is too long");
+  for (const Entry& other : entries_) {
+    HOTARU_CHECK(other.name != entry.name, path_, ": record '", name,
+                 "' was written before");
+  }
+  std::string extra;
+  if (needs_zip64(entry.size)) {
+    put(extra, zip::kZip64Extra);
+    put<uint16_t>(extra, 16);
+    put<uint64_t>(extra, entry.size);
+    put<uint64_t>(extra, entry.size);
+  }
+  uint64_t unpadded =
+      position_ + zip::kLocalHeaderSize + entry.name.size() + extra.size() + 4;
+  uint64_t padding = (kAlignment - unpadded % kAlignment) % kAlignment;
+  put(extra, zip::kPaddingExtra);
+  put(extra, static_cast<uint16_t>(padding));
+  extra.append(padding, 'Z');
+
+  std::string header;
+  put(header, zip::kLocalHeader);
+  put(header, zip::kVersionNeeded);
+  put(header, zip::kFlagUtf8);
+  put(header, zip::kStored);
+  put<uint16_t>(header, 0);
+  put(header, kDate);
+  put(header, entry.crc);
+  put(header, saturated(entry.size));
+  put(header, saturated(entry.size));
+  put(header, static_cast<uint16_t>(entry.name.size()));
+  put(header, static_cast<uint16_t>(extra.size()));
+  write(header);
+  write(entry.name);
+  write(extra);
+  write({reinterpret_cast<const char*>(contents.data()), contents.size()});
+  entries_.push_back(std::move(entry));
+}
+
+std::string ZipWriter::central_header(const Entry& entry) const {
+  std::string extra;
+  std::string wide;
+  if (needs_zip64(entry.size)) {
+    put<uint64_t>(wide, entry.size);
+    put<uint64_t>(wide, entry.size);
+  }
+  if (needs_zip64(entry.offset)) put<uint64_t>(wide, entry.offset);
+  if (!wide.empty()) {
+    put(extra, zip::kZip64Extra);
+    put(extra, static_cast<uint16_t>(wide.size()));
+    extra += wide;
+  }
+  std::string out;
+  put(out, zip::kCentralHeader);
+  put(out, zip::kVersionNeeded);
+  put(out, zip::kVersionNeeded);
+  put(out, zip::kFlagUtf8);
+  put(out, zip::kStored);
+  put<uint16_t>(out, 0);
+  put(out, kDate);
+  put(out, entry.crc);
+  put(out, saturated(entry.size));
+  put(out, saturated(entry.size));
+  put(out, static_cast<uint16_t>(entry.name.size()));
+  put(out, static_cast<uint16_t>(extra.size()));
+  put<uint16_t>(out, 0);  // comment
+  put<uint16_t>(out, 0);  // disk
+  put<uint16_t>(out, 0);  // internal attributes
+  put<uint32_t>(out, 0);  // external attributes
+  put(out, saturated(entry.offset));
+  return out + entry.name + extra;
+}
+
+void ZipWriter::finish() {
+  uint64_t offset = position_;
+  for (const Entry& entry : entries_) write(central_header(entry));
+  uint64_t size = position_ - offset;
+  uint64_t count = entries_.size();
+  std::string end;
+  if (needs_zip64(offset) || needs_zip64(size) || count >= zip::kMax16) {
+    uint64_t end64 = position_;
+    put(end, zip::kZip64End);
+    put<uint64_t>(end, zip::kZip64EndSize - 12);
+    put(end, zip::kVersionNeeded);
+    put(end, zip::kVersionNeeded);
+    put<uint32_t>(end, 0);
+    put<uint32_t>(end, 0);
+    put(end, count);
+    put(end, count);
+    put(end, size);
+    put(end, offset);
+    put(end, zip::kZip64Locator);
+    put<uint32_t>(end, 0);
+    put(end, end64);
+    put<uint32_t>(end, 1);
+  }
+  uint16_t short_count =
+      static_cast<uint16_t>(std::min<uint64_t>(count, zip::kMax16));
+  put(end, zip::kEnd);
+  put<uint16_t>(end, 0);
+  put<uint16_t>(end, 0);
+  put(end, short_count);
+  put(end, short_count);
+  put(end, saturated(size));
+  put(end, saturated(offset));
+  put<uint16_t>(end, 0);
+  write(end);
+  out_.close();
+  HOTARU_CHECK(
+      !out_.fail() && std::rename(temporary_.c_str(), path_.c_str()) == 0,
+      path_, ": cannot write the file: ", std::strerror(errno));
+  temporary_.clear();
+}
+
+}  // namespace hotaru::io

@@ -1,0 +1,55 @@
+// Zip archives that PyTorch reads: stored records, payloads 64-byte aligned.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hotaru/io/mapped_file.h"
+
+namespace hotaru::io {
+
+/// Writes records one after another. Nothing is visible under `path` until
+/// finish(): the archive grows beside it and is renamed into place; without
+/// finish() it is removed. Records are mapped as they lie, so payloads begin
+/// at multiples of 64 bytes.
+class ZipWriter {
+ public:
+  /// `root` is the folder of all records, by PyTorch's habit the file's name
+  /// without its suffix. Throws Error when the file cannot be made.
+  ZipWriter(std::string path, std::string root);
+  ZipWriter(const ZipWriter&) = delete;
+  ZipWriter& operator=(const ZipWriter&) = delete;
+  ~ZipWriter();
+
+  /// Throws Error for a name written before or when the disk is full.
+  void add(std::string_view name, Bytes contents);
+  void add(std::string_view name, std::string_view contents) {
+    add(name, std::as_bytes(std::span(contents)));
+  }
+
+  /// Writes the directory and moves the file into place.
+  void finish();
+
+ private:
+  struct Entry {
+    std::string name;
+    uint64_t offset;
+    uint64_t size;
+    uint32_t crc;
+  };
+
+  void write(std::string_view bytes);
+  std::string central_header(const Entry& entry) const;
+
+  std::string path_;
+  std::string temporary_;
+  std::string root_;
+  std::ofstream out_;
+  uint64_t position_ = 0;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace hotaru::io
