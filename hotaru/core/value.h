@@ -215,6 +215,10 @@ struct DictObject : RefCounted {
   const Value* find(const Value& key) const;
   void set(Value key, Value value);
   bool erase(const Value& key);
+  void clear() {
+    items.clear();
+    index_.clear();
+  }
 
   std::vector<std::pair<Value, Value>> items;
 

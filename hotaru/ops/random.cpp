@@ -5,7 +5,6 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/random.h"
-#include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/copy.h"
 #include "hotaru/ops/extremum.h"
 #include "hotaru/ops/inplace.h"
@@ -56,9 +55,25 @@ Tensor draw(const char* node, const Tensor& self, Generator* generator,
   return forget(node, self);
 }
 
+/// The type's name in the texts of range errors.
+const char* c_name(DType dtype) {
+  switch (dtype) {
+    case DType::kUInt8: return "unsigned char";
+    case DType::kInt8: return "signed char";
+    case DType::kInt16: return "short int";
+    case DType::kInt32: return "int";
+    case DType::kInt64: return "long int";
+    case DType::kFloat16: return "c10::Half";
+    case DType::kBFloat16: return "c10::BFloat16";
+    case DType::kFloat64: return "double";
+    case DType::kBool: return "bool";
+    default: return "float";
+  }
+}
+
 struct Limits {
-  double lowest, largest;  // of all values
-  int64_t last_exact;      // largest integer without gaps below it
+  double lowest, largest;      // of all values
+  int64_t last_exact;          // largest integer without gaps below it
 };
 Limits limits_of(DType dtype) {
   Limits out{};
@@ -81,12 +96,12 @@ Limits limits_of(DType dtype) {
 void check_range(const char* what, double value, const Tensor& self,
                  const Limits& limits) {
   HOTARU_CHECK(value >= limits.lowest && value <= limits.largest, what,
-               " is out of bounds for ", cpp_type_name(self.dtype()));
+               " is out of bounds for ", c_name(self.dtype()));
 }
 
 void check_probability(const char* op, double p) {
-  HOTARU_CHECK(p >= 0 && p <= 1, op,
-               " expects p to be in [0, 1], but got p=", p);
+  HOTARU_CHECK(p >= 0 && p <= 1, op, " expects p to be in [0, 1], but got p=",
+               p);
 }
 
 }  // namespace
@@ -104,7 +119,7 @@ Tensor uniform_(const Tensor& self, double from, double to,
                from, " > to=", to);
   HOTARU_CHECK(to - from <= limits.largest,
                "uniform_ expects to-from <= std::numeric_limits<",
-               cpp_type_name(self.dtype()), ">::max(), but found to=", to,
+               c_name(self.dtype()), ">::max(), but found to=", to,
                " and from=", from, " which result in to-from to exceed the ",
                "limit");
   return draw("UniformBackward0", self, generator,
@@ -158,8 +173,8 @@ Tensor bernoulli_(const Tensor& self, const Tensor& p, Generator* generator) {
         p.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
     // Both dense in the same order, which is self's if it is dense itself.
     const Tensor like = empty_like(self);
-    const Tensor wide =
-        empty_strided(self.sizes(), like.strides(), {dtype, self.device()});
+    const Tensor wide = empty_strided(self.sizes(), like.strides(),
+                                      {dtype, self.device()});
     copy_(wide, p);
     if (self.numel() > 0) {
       const Scalar lowest = item(amin(wide)), highest = item(amax(wide));
@@ -195,13 +210,15 @@ Tensor random_(const Tensor& self, int64_t from, Optional<int64_t> to,
                  "equal to 'to_inc' casted to dtype, but got from=",
                  from, " > to_inc=", limits.last_exact);
   }
-  return draw(
-      "RandomBackward0", self, generator,
-      {.draw = Draw::kInteger, .range = end - uint64_t(from), .from = from});
+  return draw("RandomBackward0", self, generator,
+              {.draw = Draw::kInteger,
+               .range = end - uint64_t(from),
+               .from = from});
 }
 
 Tensor random_(const Tensor& self, Generator* generator) {
-  return draw("RandomBackward2", self, generator, {.draw = Draw::kFullInteger});
+  return draw("RandomBackward2", self, generator,
+              {.draw = Draw::kFullInteger});
 }
 
 Tensor rand(IntSpan size, TensorOptions options, Generator* generator) {
@@ -229,7 +246,8 @@ Tensor randperm(int64_t n, TensorOptions options, Generator* generator) {
   else
     HOTARU_CHECK(double(n) <= limits.largest,
                  "value cannot be converted to type ",
-                 concat(dtype_name(*options.dtype), "_t"), " without overflow");
+                 concat(dtype_name(*options.dtype), "_t"),
+                 " without overflow");
   return draw("RandpermBackward0", out, generator,
               {.draw = Draw::kPermutation});
 }

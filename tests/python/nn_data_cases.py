@@ -1,4 +1,3 @@
-# ruff: noqa: E501  (a case is one line)
 """Cases of utils.data: datasets, samplers, collation, the loader."""
 
 from __future__ import annotations

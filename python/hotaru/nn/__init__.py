@@ -1,4 +1,4 @@
-"""Building blocks of networks: modules, parameters, functions."""
+"""Building blocks of networks: modules, parameters, functions, initial values."""
 
 from __future__ import annotations
 

@@ -1,0 +1,29 @@
+// TorchScript archives: what torch.jit.save writes.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hotaru/io/mapped_file.h"
+#include "hotaru/script/module.h"
+
+namespace hotaru::script {
+
+/// Loads an archive. Tensors lie in the mapped file without a copy (private
+/// pages: writing to them changes memory, not the file); all are on the CPU,
+/// whatever device they were saved from. Code is compiled when it first runs,
+/// so a missing operator is an error of the method that needs it. Nothing in
+/// the file is executed. Throws Error naming file, record and offset for
+/// anything but a valid archive of version 1 to 10.
+///
+/// `extra_files`, if given, receives the contents of the records extra/NAME
+/// for its keys; names that the archive lacks keep their value.
+Module load(const std::string& path,
+            std::map<std::string, std::string>* extra_files = nullptr);
+
+/// The same from bytes in memory; `name` stands for the path in errors.
+Module load(std::vector<std::byte> bytes, const std::string& name,
+            std::map<std::string, std::string>* extra_files = nullptr);
+
+}  // namespace hotaru::script

@@ -1,0 +1,234 @@
+// Calls of functions, methods, classes and operators.
+#include <algorithm>
+
+#include "hotaru/script/compiler.h"
+
+namespace hotaru::script {
+
+std::vector<CallArg> FunctionCompiler::arguments(const Expr& expr,
+                                                 size_t first) {
+  std::vector<CallArg> out;
+  for (size_t i = first; i < expr.items.size(); ++i) {
+    const Expr& item = expr.item(i);
+    if (item.kind == ExprKind::kStarred) {
+      spread(value(item.item(0)), item.range, out);
+    } else {
+      out.push_back({value(item), {}, item.range});
+    }
+  }
+  for (const Keyword& keyword : expr.keywords) {
+    out.push_back({value(*keyword.value), keyword.name, keyword.value->range});
+  }
+  return out;
+}
+
+// f(*t) of a tuple passes its elements.
+void FunctionCompiler::spread(Var* var, const SourceRange& range,
+                              std::vector<CallArg>& out) {
+  if (var->type->kind != TypeKind::kTuple) {
+    fail_at(range,
+            "only tuples can be spread with '*', not a value of "
+            "type '",
+            var->type->annotation(), "'");
+  }
+  Node* node = emit(NodeKind::kTupleUnpack, range, {var});
+  for (TypePtr type : var->type->items) {
+    out.push_back({graph_.add_output(node, type), {}, range});
+  }
+}
+
+Var* FunctionCompiler::call(const Expr& expr, TypePtr hint) {
+  const Expr& callee = expr.item(0);
+  bool plain =
+      callee.kind == ExprKind::kName || callee.kind == ExprKind::kAttribute;
+  Sugared target = plain ? sugared(callee) : Sugared{.var = value(callee)};
+  if (target.kind == Sugared::Kind::kMeaning &&
+      target.meaning.kind == Meaning::Kind::kSpecial) {
+    if (auto result = special(target.meaning.text, expr, hint)) {
+      return *result;
+    }
+    fail_at(callee.range, "'", target.meaning.text, "' is not supported here");
+  }
+  if (target.kind == Sugared::Kind::kConstructor) {
+    TypePtr type = target.meaning.type;
+    if (type->kind != TypeKind::kClass) {
+      fail_at(expr.range, "'__new__' needs a class");
+    }
+    Node* node = emit(NodeKind::kCreate, expr.range, {});
+    node->type = type;
+    return graph_.add_output(node, type);
+  }
+  // append() of a literal and the like: the list tells the element's type.
+  if (target.kind == Sugared::Kind::kBuiltinMethod &&
+      target.var->type->kind == TypeKind::kList && target.text == "append" &&
+      expr.items.size() == 2) {
+    TypePtr item = target.var->type->item();
+    Var* element = value(expr.item(1), item);
+    return call_sugared(
+        target,
+        {{as_type(element, item, expr.range, "the list's element"),
+          {},
+          expr.range}},
+        expr.range);
+  }
+  return call_sugared(target, arguments(expr), expr.range);
+}
+
+Var* FunctionCompiler::call_sugared(const Sugared& callee,
+                                    std::vector<CallArg> args,
+                                    const SourceRange& range) {
+  auto with_self = [&] {
+    args.insert(args.begin(), CallArg{callee.var, {}, range});
+  };
+  switch (callee.kind) {
+    case Sugared::Kind::kVar: {
+      if (callee.var->type->kind != TypeKind::kClass) break;
+      ClassType& cls = *callee.var->type->cls;
+      std::string_view name = cls.find_method("forward") && cls.is_module()
+                                  ? "forward"
+                                  : "__call__";
+      return call_sugared(class_attribute(callee.var, name, range),
+                          std::move(args), range);
+    }
+    case Sugared::Kind::kMethod:
+      with_self();
+      return call_function(*callee.function, std::move(args), range);
+    case Sugared::Kind::kModuleMethod: {
+      const std::vector<Parameter>& params = callee.function->params();
+      std::vector<Var*> inputs = {callee.var};
+      for (const CallArg& arg : args) {
+        if (!arg.keyword.empty() || inputs.size() >= params.size()) {
+          fail_at(range,
+                  "methods of interfaces take positional arguments, "
+                  "as many as they declare");
+        }
+        const Parameter& param = params[inputs.size()];
+        inputs.push_back(
+            as_type(arg.var, param.type, arg.range, "the argument"));
+      }
+      if (inputs.size() != params.size()) {
+        fail_at(range, "'", callee.text, "' takes ", params.size() - 1,
+                " arguments");
+      }
+      Node* node = emit(NodeKind::kCallMethod, range, inputs);
+      node->name = callee.text;
+      return graph_.add_output(node, callee.function->result_type());
+    }
+    case Sugared::Kind::kBuiltinMethod:
+      if (callee.text == "format" &&
+          callee.var->type->kind == TypeKind::kString) {
+        std::vector<Var*> inputs = {callee.var};
+        for (const CallArg& arg : args) inputs.push_back(arg.var);
+        return emit_value(NodeKind::kFormat, range, inputs,
+                          TypeTable::string());
+      }
+      with_self();
+      return builtin(callee.text, args, range);
+    case Sugared::Kind::kMeaning: {
+      const Meaning& meaning = callee.meaning;
+      if (meaning.kind == Meaning::Kind::kFunction) {
+        return call_function(*meaning.function, std::move(args), range);
+      }
+      if (meaning.kind == Meaning::Kind::kType) {
+        return call_type(meaning.type, std::move(args), range);
+      }
+      if (meaning.kind == Meaning::Kind::kBuiltin) {
+        if (meaning.text == "format" && !args.empty()) {
+          std::vector<Var*> inputs;
+          for (const CallArg& arg : args) inputs.push_back(arg.var);
+          return emit_value(NodeKind::kFormat, range, inputs,
+                            TypeTable::string());
+        }
+        return builtin(meaning.text, args, range);
+      }
+      break;
+    }
+    case Sugared::Kind::kConstructor:
+      break;
+    case Sugared::Kind::kClosure:
+      fail_at(range, "local functions can only be passed to fork");
+  }
+  fail_at(range, "this cannot be called");
+}
+
+Var* FunctionCompiler::call_function(Function& function,
+                                     std::vector<CallArg> args,
+                                     const SourceRange& range) {
+  const std::vector<Parameter>& params = function.params();
+  std::vector<Var*> inputs(params.size(), nullptr);
+  size_t position = 0;
+  for (const CallArg& arg : args) {
+    size_t i = position;
+    if (arg.keyword.empty()) {
+      if (i >= params.size() || params[i].keyword_only) {
+        fail_at(range, "'", function.short_name(), "' takes ", params.size(),
+                " arguments at most");
+      }
+      ++position;
+    } else {
+      i = 0;
+      while (i < params.size() && params[i].name != arg.keyword) ++i;
+      if (i == params.size()) {
+        fail_at(arg.range, "'", function.short_name(), "' has no parameter '",
+                arg.keyword, "'");
+      }
+    }
+    if (inputs[i]) {
+      fail_at(arg.range, "argument '", params[i].name, "' is given twice");
+    }
+    std::string what = concat("argument '", params[i].name, "'");
+    // A tensor where a number is declared converts, as in eager mode.
+    inputs[i] = as_type(arg.var, params[i].type, arg.range, what.c_str());
+  }
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (inputs[i]) continue;
+    if (!params[i].has_default) {
+      fail_at(range, "'", function.short_name(), "' misses argument '",
+              params[i].name, "'");
+    }
+    inputs[i] = constant(params[i].default_value, range, params[i].type);
+  }
+  Node* node = emit(NodeKind::kCall, range, inputs);
+  node->callee = &function;
+  return graph_.add_output(node, function.result_type());
+}
+
+Var* FunctionCompiler::call_type(TypePtr type, std::vector<CallArg> args,
+                                 const SourceRange& range) {
+  if (type->kind == TypeKind::kTuple && !type->fields.empty()) {
+    std::vector<Var*> items(type->items.size(), nullptr);
+    size_t position = 0;
+    for (const CallArg& arg : args) {
+      size_t i = position++;
+      if (!arg.keyword.empty()) {
+        i = static_cast<size_t>(
+            std::find(type->fields.begin(), type->fields.end(), arg.keyword) -
+            type->fields.begin());
+      }
+      if (i >= items.size() || items[i]) {
+        fail_at(arg.range, "'", type->name, "' has no such field");
+      }
+      items[i] = as_type(arg.var, type->items[i], arg.range, "the field");
+    }
+    if (std::find(items.begin(), items.end(), nullptr) != items.end()) {
+      fail_at(range, "'", type->name, "' needs ", items.size(), " fields");
+    }
+    return emit_value(NodeKind::kTuple, range, items, type);
+  }
+  if (type->kind != TypeKind::kClass || type->cls->is_module() ||
+      type->cls->is_interface()) {
+    fail_at(range, "type '", type->annotation(), "' cannot be called");
+  }
+  Node* node = emit(NodeKind::kCreate, range, {});
+  node->type = type;
+  Var* self = graph_.add_output(node, type);
+  if (Function* init = type->cls->find_method("__init__")) {
+    args.insert(args.begin(), CallArg{self, {}, range});
+    call_function(*init, std::move(args), range);
+  } else if (!args.empty()) {
+    fail_at(range, "'", type->annotation(), "' takes no arguments");
+  }
+  return self;
+}
+
+}  // namespace hotaru::script

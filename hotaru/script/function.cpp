@@ -1,0 +1,183 @@
+#include "hotaru/script/function.h"
+
+#include <mutex>
+#include <utility>
+
+#include "hotaru/core/error.h"
+#include "hotaru/script/annotation.h"
+#include "hotaru/script/code.h"
+#include "hotaru/script/compiler.h"
+#include "hotaru/script/constant.h"
+#include "hotaru/script/interpreter.h"
+#include "hotaru/script/passes.h"
+#include "hotaru/script/unit.h"
+
+namespace hotaru::script {
+
+Function::Function(CompilationUnit& unit, std::string name, const Def& def,
+                   const Resolver& resolver, ClassType* owner)
+    : unit_(unit),
+      name_(std::move(name)),
+      def_(&def),
+      resolver_(&resolver),
+      owner_(owner) {}
+
+Function::Function(CompilationUnit& unit, std::string name,
+                   std::unique_ptr<Graph> graph, TypePtr result)
+    : unit_(unit),
+      name_(std::move(name)),
+      resolved_(true),
+      result_(result),
+      graph_(std::move(graph)) {
+  for (const Var* var : graph_->top().params) {
+    params_.push_back({.name = std::string(var->name), .type = var->type});
+  }
+}
+
+Function::~Function() = default;
+
+std::string_view Function::short_name() const {
+  return std::string_view(name_).substr(name_.rfind('.') + 1);
+}
+
+std::string_view Function::source() const {
+  return def_ ? def_->range.text() : std::string_view();
+}
+
+bool Function::has_declared_result() const {
+  return !def_ || def_->return_type != nullptr;
+}
+
+void Function::resolve_signature() {
+  if (resolved_) return;
+  std::vector<Parameter> params;
+  for (const Param& syntax : def_->params) {
+    Parameter param;
+    param.name = syntax.name;
+    param.keyword_only = syntax.keyword_only;
+    bool is_self = owner_ && &syntax == &def_->params[0];
+    if (is_self) {
+      param.type = owner_->type();
+    } else {
+      param.type = syntax.type ? read_type(unit_, *resolver_, *syntax.type)
+                               : TypeTable::tensor();
+    }
+    if (syntax.default_value) {
+      param.has_default = true;
+      param.default_value =
+          read_constant(unit_, *syntax.default_value, param.type);
+    }
+    params.push_back(std::move(param));
+  }
+  if (owner_ && params.empty()) {
+    fail_at(def_->name_range, "method '", def_->name, "' needs a 'self'");
+  }
+  if (def_->return_type) {
+    result_ = read_type(unit_, *resolver_, *def_->return_type);
+  }
+  params_ = std::move(params);
+  resolved_ = true;
+}
+
+const std::vector<Parameter>& Function::params() {
+  std::lock_guard lock(unit_.mutex());
+  resolve_signature();
+  return params_;
+}
+
+TypePtr Function::result_type() {
+  std::lock_guard lock(unit_.mutex());
+  resolve_signature();
+  if (!result_) graph();
+  return result_;
+}
+
+Graph& Function::graph() {
+  std::lock_guard lock(unit_.mutex());
+  if (graph_) return *graph_;
+  if (compiling_) {
+    fail_at(def_->name_range, "function '", def_->name,
+            "' calls itself; declare its result's type");
+  }
+  struct Compiling {
+    explicit Compiling(bool& flag) : flag(flag) { flag = true; }
+    ~Compiling() { flag = false; }
+    bool& flag;
+  } compiling(compiling_);
+  auto graph = std::make_unique<Graph>();
+  TypePtr result = FunctionCompiler(*this, *graph).compile();
+  simplify(*graph);
+  result_ = result;
+  graph_ = std::move(graph);
+  return *graph_;
+}
+
+const Code& Function::code() {
+  if (const Code* ready = ready_.load(std::memory_order_acquire)) {
+    return *ready;
+  }
+  std::lock_guard lock(unit_.mutex());
+  if (!code_) {
+    Graph& own = graph();
+    inline_calls(own);
+    simplify(own);
+    code_ = std::make_unique<Code>(*this, own);
+    ready_.store(code_.get(), std::memory_order_release);
+  }
+  return *code_;
+}
+
+void Function::check_argument(size_t i, Value& value) {
+  const Parameter& param = params_[i];
+  // Plain tensors, the common case, need no further look.
+  if (param.type->kind == TypeKind::kTensor && value.is_tensor()) return;
+  if (convert_value(value, param.type)) return;
+  fail<TypeError>(short_name(), "() Expected a value of type '",
+                  param.type->annotation(), "' for argument '", param.name,
+                  "' but instead found type '", value.type_name(), "'.");
+}
+
+std::vector<Value> Function::bind(
+    std::vector<Value> arguments,
+    std::vector<std::pair<std::string, Value>> keywords) {
+  const std::vector<Parameter>& wanted = params();
+  if (arguments.size() > wanted.size()) {
+    fail<TypeError>(short_name(), "() expected at most ", wanted.size(),
+                    " argument(s) but received ", arguments.size(),
+                    " argument(s).");
+  }
+  size_t given = arguments.size();
+  arguments.resize(wanted.size());
+  std::vector<bool> filled(wanted.size(), false);
+  for (size_t i = 0; i < given; ++i) filled[i] = true;
+  for (auto& [name, value] : keywords) {
+    size_t i = 0;
+    while (i < wanted.size() && wanted[i].name != name) ++i;
+    if (i == wanted.size()) {
+      fail<TypeError>("Unknown keyword argument '", name, "' for operator '",
+                      short_name(), "'.");
+    }
+    if (filled[i]) {
+      fail<TypeError>(short_name(), "() argument '", name, "' is given twice");
+    }
+    filled[i] = true;
+    arguments[i] = std::move(value);
+  }
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (filled[i]) {
+      check_argument(i, arguments[i]);
+    } else if (wanted[i].has_default) {
+      arguments[i] = wanted[i].default_value;
+    } else {
+      fail<TypeError>(short_name(), "() is missing value for argument '",
+                      wanted[i].name, "'.");
+    }
+  }
+  return arguments;
+}
+
+Value Function::operator()(std::vector<Value> arguments) {
+  return run(code(), bind(std::move(arguments), {}));
+}
+
+}  // namespace hotaru::script

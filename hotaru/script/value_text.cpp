@@ -1,0 +1,129 @@
+// How TorchScript shows values: print, str and format.
+#include <cmath>
+#include <limits>
+
+#include "hotaru/script/class_type.h"
+#include "hotaru/script/interpreter.h"
+
+namespace hotaru::script {
+
+namespace {
+
+// Tensors are shown by their shape: printing their elements is the business
+// of the layers above.
+std::string tensor_text(const Tensor& tensor) {
+  return concat("<", scalar_type_name(tensor.dtype()), " tensor ",
+                shape_text(tensor.sizes()), ">");
+}
+
+// Integral values up to 1e10 as "3.", others with all their digits.
+std::string double_text(double value) {
+  constexpr double kLargestPlain = 1e10;
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  if (std::fabs(value) < kLargestPlain && value == std::trunc(value)) {
+    const char* sign = value == 0 && std::signbit(value) ? "-" : "";
+    return concat(sign, static_cast<int64_t>(value), ".");
+  }
+  std::ostringstream out;
+  out.precision(std::numeric_limits<double>::max_digits10);
+  out << value;
+  return std::move(out).str();
+}
+
+template <class Items, class Print>
+std::string join(const char* open, const Items& items, const char* close,
+                 Print print) {
+  std::string out = open;
+  bool first = true;
+  for (const auto& item : items) {
+    if (!first) out += ", ";
+    first = false;
+    out += print(item);
+  }
+  return out + close;
+}
+
+}  // namespace
+
+std::string value_text(const Value& value) {
+  switch (value.tag()) {
+    case Value::Tag::kNone:
+      return "None";
+    case Value::Tag::kInt:
+      return std::to_string(value.as_int());
+    case Value::Tag::kDouble:
+      return double_text(value.as_double());
+    case Value::Tag::kBool:
+      return value.as_bool() ? "True" : "False";
+    case Value::Tag::kDevice:
+      return value.as_device().str();
+    case Value::Tag::kComplex: {
+      std::complex<double> c = value.as_complex();
+      std::string imaginary = double_text(c.imag());
+      return double_text(c.real()) + (imaginary[0] == '-' ? "" : "+") +
+             imaginary + "j";
+    }
+    case Value::Tag::kString:
+      return value.as_string();
+    case Value::Tag::kTensor:
+      return tensor_text(value.tensor_ref());
+    case Value::Tag::kList:
+      return join("[", value.as_list().items, "]", value_text);
+    case Value::Tag::kTuple: {
+      const auto& items = value.as_tuple().items;
+      return join("(", items, items.size() == 1 ? ",)" : ")", value_text);
+    }
+    case Value::Tag::kDict:
+      return join("{", value.as_dict().items, "}", [](const auto& entry) {
+        return value_text(entry.first) + ": " + value_text(entry.second);
+      });
+    case Value::Tag::kInstance: {
+      const ClassType* cls = class_of(value);
+      return concat("<", cls ? cls->name() : "object", " object>");
+    }
+    case Value::Tag::kObject:
+      return "<object>";
+  }
+  return {};
+}
+
+std::string format_text(std::string_view format, const Value* values,
+                        size_t count) {
+  std::string out;
+  size_t next = 0;
+  for (size_t i = 0; i < format.size(); ++i) {
+    char c = format[i];
+    bool doubled = i + 1 < format.size() && format[i + 1] == c;
+    if ((c == '{' || c == '}') && doubled) {
+      out.push_back(c);
+      ++i;
+      continue;
+    }
+    if (c != '{') {
+      out.push_back(c);
+      continue;
+    }
+    size_t close = format.find('}', i);
+    HOTARU_CHECK_AS(ValueError, close != std::string_view::npos,
+                    "expected '}' before end of string");
+    std::string_view field = format.substr(i + 1, close - i - 1);
+    size_t index = next++;
+    if (!field.empty()) {
+      index = 0;
+      for (char digit : field) {
+        HOTARU_CHECK_AS(ValueError,
+                        digit >= '0' && digit <= '9' && index < 10000,
+                        "format field '{", field, "}' is not supported");
+        index = index * 10 + static_cast<size_t>(digit - '0');
+      }
+    }
+    HOTARU_CHECK_AS(ValueError, index < count,
+                    "Too few arguments for format string: ", format);
+    out += value_text(values[index]);
+    i = close;
+  }
+  return out;
+}
+
+}  // namespace hotaru::script
