@@ -45,15 +45,16 @@ void gather(const T* image, const int64_t* offsets, int64_t rows,
   }
 }
 
-/// kVectors * lanes outputs, or fewer if kMasked (kVectors 1).
-template <int kVectors, bool kMasked, class T>
-HWY_INLINE void depthwise_block(const T* from, const int64_t* offsets,
-                                const T* weight, int64_t taps, int64_t count,
-                                int64_t step, T bias, T* y) {
+/// Adjacent outputs in kVectors vectors, `rest` of them in the last one. With
+/// kAdjacent their inputs are adjacent too.
+template <int kVectors, bool kAdjacent, class T>
+void depthwise_block(const T* HWY_RESTRICT from, const int64_t* offsets,
+                     const T* HWY_RESTRICT weight, int64_t taps, int64_t rest,
+                     int64_t step, T bias, T* HWY_RESTRICT y) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto mask = hn::FirstN(d, static_cast<size_t>(count));
+  const auto mask = hn::FirstN(d, static_cast<size_t>(rest));
   V sum[kVectors];
   HWY_UNROLL(4)
   for (int v = 0; v < kVectors; ++v) sum[v] = hn::Set(d, bias);
@@ -63,25 +64,45 @@ HWY_INLINE void depthwise_block(const T* from, const int64_t* offsets,
     HWY_UNROLL(4)
     for (int v = 0; v < kVectors; ++v) {
       const T* at = from + offsets[k] + v * lanes * step;
+      const bool last = v == kVectors - 1;
       V x;
-      if (step != 1) {
-        const int64_t used = kMasked ? count : lanes;
+      if constexpr (kAdjacent) {
+        x = last ? hn::MaskedLoad(mask, d, at) : hn::LoadU(d, at);
+      } else {
+        const int64_t used = last ? rest : lanes;
         for (int64_t i = 0; i < used; ++i) spread[i] = at[i * step];
         x = hn::Load(d, spread);
-      } else if constexpr (kMasked) {
-        x = hn::MaskedLoad(mask, d, at);
-      } else {
-        x = hn::LoadU(d, at);
       }
       sum[v] = hn::MulAdd(w, x, sum[v]);
     }
   }
   HWY_UNROLL(4)
   for (int v = 0; v < kVectors; ++v) {
-    if constexpr (kMasked) {
+    if (v == kVectors - 1) {
       hn::BlendedStore(sum[v], mask, d, y + v * lanes);
     } else {
       hn::StoreU(sum[v], d, y + v * lanes);
+    }
+  }
+}
+
+template <bool kAdjacent, class T>
+void depthwise_runs(const T* image, const int64_t* offsets, const T* weight,
+                    int64_t taps, const ConvRun* runs, int64_t run_count,
+                    int64_t step, T bias, T* y) {
+  constexpr int64_t kLanes =
+      static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+  constexpr decltype(&depthwise_block<1, kAdjacent, T>) kBlocks[] = {
+      &depthwise_block<1, kAdjacent, T>, &depthwise_block<2, kAdjacent, T>,
+      &depthwise_block<3, kAdjacent, T>, &depthwise_block<4, kAdjacent, T>};
+  for (const ConvRun* run = runs; run != runs + run_count; ++run) {
+    for (int64_t i = 0; i < run->length;) {
+      const int64_t count = std::min(run->length - i, 4 * kLanes);
+      const int64_t vectors = (count + kLanes - 1) / kLanes;
+      kBlocks[vectors - 1](image + run->offset + i * step, offsets, weight,
+                           taps, count - (vectors - 1) * kLanes, step, bias,
+                           y + run->column + i);
+      i += count;
     }
   }
 }
@@ -90,25 +111,9 @@ template <class T>
 void depthwise(const T* image, const int64_t* offsets, const T* weight,
                int64_t taps, const ConvRun* runs, int64_t run_count,
                int64_t step, T bias, T* y) {
-  const hn::ScalableTag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (const ConvRun* run = runs; run != runs + run_count; ++run) {
-    const T* from = image + run->offset;
-    T* to = y + run->column;
-    int64_t i = 0;
-    for (; i + 4 * lanes <= run->length; i += 4 * lanes) {
-      depthwise_block<4, false>(from + i * step, offsets, weight, taps, lanes,
-                                step, bias, to + i);
-    }
-    for (; i + lanes <= run->length; i += lanes) {
-      depthwise_block<1, false>(from + i * step, offsets, weight, taps, lanes,
-                                step, bias, to + i);
-    }
-    if (i < run->length) {
-      depthwise_block<1, true>(from + i * step, offsets, weight, taps,
-                               run->length - i, step, bias, to + i);
-    }
-  }
+  const auto fn =
+      step == 1 ? &depthwise_runs<true, T> : &depthwise_runs<false, T>;
+  fn(image, offsets, weight, taps, runs, run_count, step, bias, y);
 }
 
 ConvKernels<float> conv_kernels_float() {
