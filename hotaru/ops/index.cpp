@@ -32,18 +32,17 @@ Tensors without_masks(const Tensor& self, const Tensors& indices) {
       out.emplace_back();
       continue;
     }
-    HOTARU_CHECK_AS(IndexError,
-                    is_mask(t) || t.dtype() == DType::kInt64 ||
-                        t.dtype() == DType::kInt32,
-                    "tensors used as indices must be long, int, byte or bool "
-                    "tensors");
+    HOTARU_CHECK_AS(
+        IndexError,
+        is_mask(t) || t.dtype() == DType::kInt64 || t.dtype() == DType::kInt32,
+        "tensors used as indices must be long, int, byte or bool "
+        "tensors");
     if (!is_mask(t)) {
       out.push_back(to(t, DType::kInt64));
       continue;
     }
     const size_t first = out.size();
-    HOTARU_CHECK_AS(IndexError,
-                    first + t.sizes().size() <= self.sizes().size(),
+    HOTARU_CHECK_AS(IndexError, first + t.sizes().size() <= self.sizes().size(),
                     "too many indices for tensor of dimension ", self.dim());
     for (size_t d = 0; d < t.sizes().size(); ++d)
       HOTARU_CHECK_AS(IndexError, t.sizes()[d] == self.sizes()[first + d],
@@ -81,6 +80,8 @@ Plan plan(const Tensor& self, const Tensors& given) {
       rest.push_back(d);
       continue;
     }
+    HOTARU_CHECK_AS(IndexError, self.size(d) > 0 || t.numel() == 0,
+                    "index is out of bounds for dimension with size 0");
     if (first < 0) first = d;
     last = d;
     out.indices.push_back(t);
@@ -114,8 +115,8 @@ Plan plan(const Tensor& self, const Tensors& given) {
   for (size_t i = 0; i < order.size(); ++i) {
     if (int64_t(i) == out.before)
       for (int64_t size : IntSpan(common)) out.shape.push_back(size);
-    const bool indexed = int64_t(i) >= out.before &&
-                         i < size_t(out.before) + out.indices.size();
+    const bool indexed =
+        int64_t(i) >= out.before && i < size_t(out.before) + out.indices.size();
     if (!indexed) out.shape.push_back(self.sizes()[size_t(order[i])]);
   }
   return out;
@@ -133,11 +134,7 @@ Tensor read_at(const Tensor& self, const Tensors& indices, bool flat) {
   const Plan p = plan(self, indices);
   const Tensor out = allocate(p.shape, self.dtype(), self.device());
   if (p.indices.empty()) return copy_(out, self);
-  if (out.numel() == 0) {
-    // Nothing is read, but an index into an empty dimension is an error.
-    for (const Tensor& t : p.indices)
-      if (t.numel() == 0) return out;
-  }
+  if (out.numel() == 0) return out;
   run(kIndex, write(out), read(p.self), p.indices,
       {.before = p.before, .flat = flat});
   return out;
@@ -283,9 +280,8 @@ HOTARU_OP(
     "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool "
     "accumulate=False, bool unsafe=False) -> Tensor(a!)",
     +[](const Tensor& self, const Tensors& indices, const Tensor& values,
-        bool accumulate, bool) {
-      return index_put_(self, indices, values, accumulate);
-    });
+        bool accumulate,
+        bool) { return index_put_(self, indices, values, accumulate); });
 HOTARU_OP("take(Tensor self, Tensor index) -> Tensor", take);
 HOTARU_OP(
     "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> "

@@ -77,10 +77,7 @@ Tensors meshgrid(const Tensors& tensors, const std::string& indexing) {
     one[i] = axes[i].numel();
     grids.push_back(expand(reshape(axes[i], one), shape));
   }
-  if (swap) {
-    for (Tensor& grid : grids) grid = transpose(grid, 0, 1);
-    std::swap(grids[0], grids[1]);
-  }
+  if (swap) std::swap(grids[0], grids[1]);
   return grids;
 }
 
@@ -89,9 +86,8 @@ Tensor cartesian_prod(const Tensors& tensors) {
     HOTARU_CHECK(t.dim() == 1, "Expect a 1D vector, but got shape ",
                  shape_text(t.sizes()));
   if (tensors.size() == 1) return tensors[0];
-  return stack(each(meshgrid(tensors),
-                    [](const Tensor& t) { return flatten(t); }),
-               1);
+  return stack(
+      each(meshgrid(tensors), [](const Tensor& t) { return flatten(t); }), 1);
 }
 
 namespace {

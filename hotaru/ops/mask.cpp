@@ -19,7 +19,9 @@ const Kernel& kSelect = kernel("masked_select");
 const Kernel& kScatter = kernel("masked_scatter");
 
 /// Number of nonzero elements; waits for them.
-int64_t count(const Tensor& t) { return item(count_nonzero(t)).to_int(); }
+int64_t count(const Tensor& t) {
+  return item(count_nonzero(t)).to_int();
+}
 
 void scatter_into(const Tensor& out, const Tensor& self, const Tensor& mask,
                   const Tensor& source) {
@@ -46,8 +48,8 @@ void scatter_into(const Tensor& out, const Tensor& self, const Tensor& mask,
 }  // namespace
 
 Tensor nonzero(const Tensor& self) {
-  const Tensor out = allocate(Dims{count(self), self.dim()}, DType::kInt64,
-                              self.device());
+  const Tensor out =
+      allocate(Dims{count(self), self.dim()}, DType::kInt64, self.device());
   if (out.numel() > 0) enqueue(kNonzero, {write(out), read(self)});
   return out;
 }
@@ -55,7 +57,7 @@ Tensor nonzero(const Tensor& self) {
 Tensor masked_select(const Tensor& self, const Tensor& mask) {
   HOTARU_CHECK(mask.dtype() == DType::kBool,
                "masked_select: expected BoolTensor for mask");
-  const Dims shape = broadcast_shapes(self.sizes(), mask.sizes());
+  const Dims shape = broadcast_shapes(mask.sizes(), self.sizes());
   Tensor out;
   {
     autograd::NoGrad guard;
@@ -95,9 +97,8 @@ HOTARU_OP(
       return unbind(nonzero(self.dim() ? self : view(self, Dims{1})), 1);
     });
 HOTARU_OP("masked_select(Tensor self, Tensor mask) -> Tensor", masked_select);
-HOTARU_OP(
-    "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
-    masked_scatter);
+HOTARU_OP("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+          masked_scatter);
 HOTARU_OP(
     "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> "
     "Tensor(a!)",

@@ -23,8 +23,7 @@ struct Over {
 };
 
 Tensor var_gradient(const Tensor& g, const Tensor& x, const Over& over) {
-  const double n =
-      double(reduced_numel(x, over.dims)) - over.correction;
+  const double n = double(reduced_numel(x, over.dims)) - over.correction;
   const Tensor deviation = sub(x, mean(x, over.dims, true));
   return mul(mul(restore_dims(g, over.dims, over.keepdim), Scalar(2.0 / n)),
              deviation);
@@ -33,8 +32,8 @@ Tensor var_gradient(const Tensor& g, const Tensor& x, const Over& over) {
 /// Of the root: d sqrt(v) = dv / (2 sqrt(v)), nothing where v is zero.
 Tensor std_gradient(const Tensor& g, const Tensor& x, const Tensor& root,
                     const Over& over) {
-  const Tensor scaled = masked_fill(div(g, mul(root, Scalar(2.0))),
-                                    eq(root, Scalar(0)), 0);
+  const Tensor scaled =
+      masked_fill(div(g, mul(root, Scalar(2.0))), eq(root, Scalar(0)), 0);
   return var_gradient(scaled, x, over);
 }
 
@@ -46,28 +45,27 @@ Tensor unit(const Tensor& x) {  // x / |x|, 0 for 0
 
 Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& norm,
                      double order, IntSpan dims) {
-  if (order == 0) return zeros_like(x);
   if (order == 1) return mul(unit(x), g);
   if (order == 2)
     return mul(g, masked_fill(div(x, norm), eq(norm, Scalar(0)), 0));
   const Tensor magnitude = abs(x);
   if (std::isinf(order)) {
-    const Tensor mask = logical_or(
-        eq(magnitude, norm), logical_and(isnan(magnitude), isnan(norm)));
+    const Tensor mask = logical_or(eq(magnitude, norm),
+                                   logical_and(isnan(magnitude), isnan(norm)));
     return mul(mul(unit(x), mask), div(g, sum(mask, dims, true)));
   }
   // x |x|^(p-2) (g / norm^(p-1)), in a form that needs no 0 to a negative.
   const Tensor powers = masked_fill(pow(magnitude, Scalar(order - 1)),
                                     eq(magnitude, Scalar(0)), 0);
-  const Tensor scale = masked_fill(div(g, pow(norm, Scalar(order - 1))),
-                                   eq(norm, Scalar(0)), 0);
+  const Tensor scale =
+      masked_fill(div(g, pow(norm, Scalar(order - 1))), eq(norm, Scalar(0)), 0);
   return mul(mul(unit(x), powers), scale);
 }
 
 }  // namespace
 
-void var(const Tensor& out, const Tensor& self, IntSpan dims,
-         double correction, bool keepdim, bool root) {
+void var(const Tensor& out, const Tensor& self, IntSpan dims, double correction,
+         bool keepdim, bool root) {
   const Over over{dims, correction, keepdim};
   if (!root) {
     autograd::record("VarBackward0", out, {self}, {self},
@@ -110,11 +108,12 @@ void vector_norm(const Tensor& out, const Tensor& self, double order,
       "LinalgVectorNormBackward0", out, {self}, {self, saved_output(out)},
       [order, dims = Dims(dims), keepdim](Backward& b,
                                           const Tensor& g) -> Tensors {
+        if (order == 0) return {Tensor()};
         const Tensor x = b.saved(0);
-        return {to(norm_gradient(restore_dims(g, dims, keepdim), x,
-                                 restore_dims(b.saved(1), dims, keepdim),
-                                 order, dims),
-                   x.dtype())};
+        return {to(
+            norm_gradient(restore_dims(g, dims, keepdim), x,
+                          restore_dims(b.saved(1), dims, keepdim), order, dims),
+            x.dtype())};
       });
 }
 

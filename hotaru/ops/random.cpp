@@ -58,22 +58,32 @@ Tensor draw(const char* node, const Tensor& self, Generator* generator,
 /// The type's name in the texts of range errors.
 const char* c_name(DType dtype) {
   switch (dtype) {
-    case DType::kUInt8: return "unsigned char";
-    case DType::kInt8: return "signed char";
-    case DType::kInt16: return "short int";
-    case DType::kInt32: return "int";
-    case DType::kInt64: return "long int";
-    case DType::kFloat16: return "c10::Half";
-    case DType::kBFloat16: return "c10::BFloat16";
-    case DType::kFloat64: return "double";
-    case DType::kBool: return "bool";
-    default: return "float";
+    case DType::kUInt8:
+      return "unsigned char";
+    case DType::kInt8:
+      return "signed char";
+    case DType::kInt16:
+      return "short int";
+    case DType::kInt32:
+      return "int";
+    case DType::kInt64:
+      return "long int";
+    case DType::kFloat16:
+      return "c10::Half";
+    case DType::kBFloat16:
+      return "c10::BFloat16";
+    case DType::kFloat64:
+      return "double";
+    case DType::kBool:
+      return "bool";
+    default:
+      return "float";
   }
 }
 
 struct Limits {
-  double lowest, largest;      // of all values
-  int64_t last_exact;          // largest integer without gaps below it
+  double lowest, largest;  // of all values
+  int64_t last_exact;      // largest integer without gaps below it
 };
 Limits limits_of(DType dtype) {
   Limits out{};
@@ -100,8 +110,8 @@ void check_range(const char* what, double value, const Tensor& self,
 }
 
 void check_probability(const char* op, double p) {
-  HOTARU_CHECK(p >= 0 && p <= 1, op, " expects p to be in [0, 1], but got p=",
-               p);
+  HOTARU_CHECK(p >= 0 && p <= 1, op,
+               " expects p to be in [0, 1], but got p=", p);
 }
 
 }  // namespace
@@ -173,8 +183,8 @@ Tensor bernoulli_(const Tensor& self, const Tensor& p, Generator* generator) {
         p.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
     // Both dense in the same order, which is self's if it is dense itself.
     const Tensor like = empty_like(self);
-    const Tensor wide = empty_strided(self.sizes(), like.strides(),
-                                      {dtype, self.device()});
+    const Tensor wide =
+        empty_strided(self.sizes(), like.strides(), {dtype, self.device()});
     copy_(wide, p);
     if (self.numel() > 0) {
       const Scalar lowest = item(amin(wide)), highest = item(amax(wide));
@@ -210,15 +220,13 @@ Tensor random_(const Tensor& self, int64_t from, Optional<int64_t> to,
                  "equal to 'to_inc' casted to dtype, but got from=",
                  from, " > to_inc=", limits.last_exact);
   }
-  return draw("RandomBackward0", self, generator,
-              {.draw = Draw::kInteger,
-               .range = end - uint64_t(from),
-               .from = from});
+  return draw(
+      "RandomBackward0", self, generator,
+      {.draw = Draw::kInteger, .range = end - uint64_t(from), .from = from});
 }
 
 Tensor random_(const Tensor& self, Generator* generator) {
-  return draw("RandomBackward2", self, generator,
-              {.draw = Draw::kFullInteger});
+  return draw("RandomBackward2", self, generator, {.draw = Draw::kFullInteger});
 }
 
 Tensor rand(IntSpan size, TensorOptions options, Generator* generator) {
@@ -246,14 +254,13 @@ Tensor randperm(int64_t n, TensorOptions options, Generator* generator) {
   else
     HOTARU_CHECK(double(n) <= limits.largest,
                  "value cannot be converted to type ",
-                 concat(dtype_name(*options.dtype), "_t"),
-                 " without overflow");
+                 concat(dtype_name(*options.dtype), "_t"), " without overflow");
   return draw("RandpermBackward0", out, generator,
               {.draw = Draw::kPermutation});
 }
 
 Tensor bernoulli(const Tensor& self, Generator* generator) {
-  const Tensor out = empty_like(self);
+  const Tensor out = empty(self.sizes(), TensorOptions(self));
   bernoulli_(out, self, generator);
   if (autograd::needs_grad(self))
     autograd::record("BernoulliBackward0", out, {self}, {},

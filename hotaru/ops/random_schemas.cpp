@@ -1,10 +1,10 @@
 // Names of the random operators.
 #include "hotaru/ops/copy.h"
+#include "hotaru/ops/extremum.h"
 #include "hotaru/ops/factory_schema.h"
 #include "hotaru/ops/pointwise.h"
 #include "hotaru/ops/random.h"
 #include "hotaru/ops/reduce.h"
-#include "hotaru/ops/extremum.h"
 #include "hotaru/ops/registry.h"
 
 namespace hotaru {
@@ -25,8 +25,8 @@ HOTARU_OP(
       return rand(size, given_options(dtype, device));
     });
 HOTARU_OP(
-    "rand.generator(SymInt[] size, *, Generator? generator, "
-    HOTARU_FLOATING_OPTIONS ") -> Tensor",
+    "rand.generator(SymInt[] size, *, Generator? "
+    "generator, " HOTARU_FLOATING_OPTIONS ") -> Tensor",
     +[](IntSpan size, Gen generator, HOTARU_OPTION_ARGS) {
       return rand(size, given_options(dtype, device), generator);
     });
@@ -36,8 +36,8 @@ HOTARU_OP(
       return randn(size, given_options(dtype, device));
     });
 HOTARU_OP(
-    "randn.generator(SymInt[] size, *, Generator? generator, "
-    HOTARU_FLOATING_OPTIONS ") -> Tensor",
+    "randn.generator(SymInt[] size, *, Generator? "
+    "generator, " HOTARU_FLOATING_OPTIONS ") -> Tensor",
     +[](IntSpan size, Gen generator, HOTARU_OPTION_ARGS) {
       return randn(size, given_options(dtype, device), generator);
     });
@@ -47,14 +47,14 @@ HOTARU_OP(
       return randint(0, high, size, given_options(dtype, device));
     });
 HOTARU_OP(
-    "randint.generator(SymInt high, SymInt[] size, *, Generator? generator, "
-    HOTARU_INTEGER_OPTIONS,
+    "randint.generator(SymInt high, SymInt[] size, *, Generator? "
+    "generator, " HOTARU_INTEGER_OPTIONS,
     +[](int64_t high, IntSpan size, Gen generator, HOTARU_OPTION_ARGS) {
       return randint(0, high, size, given_options(dtype, device), generator);
     });
 HOTARU_OP(
-    "randint.low(SymInt low, SymInt high, SymInt[] size, *, "
-    HOTARU_INTEGER_OPTIONS,
+    "randint.low(SymInt low, SymInt high, SymInt[] size, "
+    "*, " HOTARU_INTEGER_OPTIONS,
     +[](int64_t low, int64_t high, IntSpan size, HOTARU_OPTION_ARGS) {
       return randint(low, high, size, given_options(dtype, device));
     });
@@ -71,8 +71,8 @@ HOTARU_OP(
       return randperm(n, given_options(dtype, device));
     });
 HOTARU_OP(
-    "randperm.generator(SymInt n, *, Generator? generator, "
-    HOTARU_INTEGER_OPTIONS,
+    "randperm.generator(SymInt n, *, Generator? "
+    "generator, " HOTARU_INTEGER_OPTIONS,
     +[](int64_t n, Gen generator, HOTARU_OPTION_ARGS) {
       return randperm(n, given_options(dtype, device), generator);
     });
@@ -82,9 +82,9 @@ Tensor like(const Tensor& self, const Optional<DType>& dtype,
             const Optional<Device>& device) {
   const Tensor plain = empty_like(self);
   if (!dtype && !device) return plain;
-  return empty_strided(self.sizes(), plain.strides(),
-                       {dtype.value_or(self.dtype()),
-                        device.value_or(self.device())});
+  return empty_strided(
+      self.sizes(), plain.strides(),
+      {dtype.value_or(self.dtype()), device.value_or(self.device())});
 }
 
 HOTARU_OP(
@@ -106,8 +106,9 @@ HOTARU_OP(
       return random_(like(self, dtype, device), 0, high);
     });
 HOTARU_OP(
-    "randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, "
-    HOTARU_FLOATING_OPTIONS ", MemoryFormat? memory_format=None) -> Tensor",
+    "randint_like.low_dtype(Tensor self, SymInt low, SymInt high, "
+    "*, " HOTARU_FLOATING_OPTIONS
+    ", MemoryFormat? memory_format=None) -> Tensor",
     +[](const Tensor& self, int64_t low, int64_t high, HOTARU_OPTION_ARGS,
         Value) { return random_(like(self, dtype, device), low, high); });
 
@@ -137,8 +138,9 @@ HOTARU_OP(
 HOTARU_OP(
     "random_.from(Tensor(a!) self, int from, int? to, *, Generator? "
     "generator=None) -> Tensor(a!)",
-    +[](const Tensor& self, int64_t from, Optional<int64_t> to,
-        Gen generator) { return random_(self, from, to, generator); });
+    +[](const Tensor& self, int64_t from, Optional<int64_t> to, Gen generator) {
+      return random_(self, from, to, generator);
+    });
 HOTARU_OP(
     "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? "
     "generator=None) -> Tensor(a!)",
@@ -157,7 +159,7 @@ HOTARU_OP(
     "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> "
     "Tensor",
     +[](const Tensor& self, double p, Gen generator) {
-      return bernoulli_(empty_like(self), p, generator);
+      return bernoulli_(empty(self.sizes(), TensorOptions(self)), p, generator);
     });
 HOTARU_OP(
     "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, "

@@ -23,7 +23,8 @@ Tensor repeated_positions(const Tensor& repeats) {
       "repeats has to be Long or Int tensor");
   autograd::NoGrad guard;
   if (repeats.numel() == 0) return empty(Dims{0}, TensorOptions(repeats));
-  HOTARU_CHECK(item(amin(repeats)).to_int() >= 0, "repeats can not be negative");
+  HOTARU_CHECK(item(amin(repeats)).to_int() >= 0,
+               "repeats can not be negative");
   const Tensor ends = cumsum(repeats, 0);
   const int64_t total = item(select(ends, 0, -1)).to_int();
   // One slot more takes the marks of empty trailing groups.
@@ -54,8 +55,7 @@ Tensor repeat_interleave(const Tensor& self, const Tensor& repeats,
   if (!dim) return repeat_interleave(reshape(self, Dims{-1}), repeats, 0);
   const int64_t d = wrap_dim(*dim, self.dim());
   const int64_t size = self.dim() ? self.size(d) : 1;
-  HOTARU_CHECK(repeats.dim() <= 1,
-               "repeats must be 0-dim or 1-dim tensor");
+  HOTARU_CHECK(repeats.dim() <= 1, "repeats must be 0-dim or 1-dim tensor");
   const bool one = repeats.dim() == 0 || repeats.numel() == 1;
   HOTARU_CHECK(one || repeats.numel() == size,
                "repeats must have the same size as input along dim, but got "
@@ -91,8 +91,7 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
 
 namespace {
 
-using Filled = Tensor (*)(const Tensor&, int64_t, const Tensor&,
-                          const Scalar&);
+using Filled = Tensor (*)(const Tensor&, int64_t, const Tensor&, const Scalar&);
 using FilledFrom = Tensor (*)(const Tensor&, int64_t, const Tensor&,
                               const Tensor&);
 
@@ -138,12 +137,6 @@ HOTARU_OP(
     "num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor",
     embedding_dense_backward);
 HOTARU_OP(
-    "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> "
-    "Tensor",
-    +[](const Tensor& repeats, Optional<int64_t>) {
-      return repeated_positions(repeats);
-    });
-HOTARU_OP(
     "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? "
     "dim=None, *, SymInt? output_size=None) -> Tensor",
     +[](const Tensor& self, const Tensor& repeats, Optional<int64_t> dim,
@@ -153,6 +146,12 @@ HOTARU_OP(
     "*, SymInt? output_size=None) -> Tensor",
     +[](const Tensor& self, int64_t repeats, Optional<int64_t> dim,
         Optional<int64_t>) { return repeat_interleave(self, repeats, dim); });
+HOTARU_OP(
+    "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> "
+    "Tensor",
+    +[](const Tensor& repeats, Optional<int64_t>) {
+      return repeated_positions(repeats);
+    });
 HOTARU_OP("one_hot(Tensor self, int num_classes=-1) -> Tensor", one_hot);
 
 }  // namespace

@@ -13,9 +13,11 @@ namespace {
 
 Tensor run(const Kernel& kernel, const char* name, const Tensor& self,
            int64_t dim) {
-  HOTARU_CHECK_AS(NotImplementedError, self.is_floating_point(), "\"", name,
-                  "_kernel_impl\" not implemented for '",
-                  scalar_type_name(self.dtype()), "'");
+  HOTARU_CHECK_AS(
+      NotImplementedError, self.is_floating_point(), "\"", name,
+      dim == std::max<int64_t>(1, self.dim()) - 1 ? "_lastdim_kernel_impl"
+                                                  : "_kernel_impl",
+      "\" not implemented for '", scalar_type_name(self.dtype()), "'");
   const Tensor out = empty_like(self);
   enqueue(kernel, {write(out), read(self)}, LineAttributes{dim});
   return out;
@@ -52,9 +54,8 @@ Tensor log_softmax(const Tensor& self, int64_t dim, Optional<DType> dtype) {
 
 namespace {
 
-HOTARU_OP(
-    "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
-    softmax);
+HOTARU_OP("softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+          softmax);
 HOTARU_OP(
     "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     log_softmax);

@@ -32,7 +32,8 @@ struct Moments {
             a.m2 + b.m2 + delta * delta * (a.n * b.n / n)};
   }
   static Acc block(const T* x, int64_t n) {
-    const double mean = sum(n, [&](int64_t i) { return double(x[i]); }) / double(n);
+    const double mean =
+        sum(n, [&](int64_t i) { return double(x[i]); }) / double(n);
     const double m2 = sum(n, [&](int64_t i) {
       const double d = double(x[i]) - mean;
       return d * d;
@@ -79,10 +80,11 @@ void var(const KernelCall& call) {
     T* variance = out.data<T>();
     T* mean = operands == 3 ? call.tensor(1).data<T>() : nullptr;
     reduce_loop<Moments<T>, T>(out, in, [&](int64_t at, Spread s) {
-      const double divisor = std::max(0.0, s.n - attributes.correction);
-      const double v = s.m2 / divisor;
-      variance[at] = T(attributes.root ? std::sqrt(v) : v);
+      // Deviations from an infinite mean are NaN.
       const double nan = std::numeric_limits<double>::quiet_NaN();
+      const double m2 = std::isfinite(s.mean) ? s.m2 : nan;
+      const double v = m2 / std::max(0.0, s.n - attributes.correction);
+      variance[at] = T(attributes.root ? std::sqrt(v) : v);
       if (mean) mean[at] = T(s.n == 0 ? nan : s.mean);
     });
   });
@@ -120,9 +122,7 @@ struct SumSquares : SumAbs<T> {
     else
       return Acc(x) * Acc(x);
   }
-  static Acc block(const T* x, int64_t n)
-    requires std::is_floating_point_v<T>
-  {
+  static Acc block(const T* x, int64_t n) requires std::is_floating_point_v<T> {
     return sum_squares_block(x, n);
   }
 };
