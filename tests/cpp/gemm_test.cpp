@@ -246,22 +246,27 @@ TEST(Gemm, BroadcastStridesOfZero) {
 
 TEST(Gemm, ResultsDoNotDependOnTheThreads) {
   const int saved = get_num_threads();
-  const int64_t size = 300;
+  const int64_t n = 300, k = 700;
   std::mt19937 random(4);
   std::normal_distribution<float> normal;
-  std::vector<float> a(size * size), b(size * size);
+  std::vector<float> a(300 * k), b(k * n);
   for (float& x : a) x = normal(random);
   for (float& x : b) x = normal(random);
-  std::vector<std::vector<float>> results;
-  for (int threads : {1, 2, 5}) {
-    set_num_threads(threads);
-    results.emplace_back(size * size);
-    gemm<float>(size, size, size, 1, {a.data(), size, 1}, {b.data(), 1, size},
-                0, results.back().data(), size);
+  for (int64_t m : {1, 3, 4, 7, 13, 16, 19, 30, 45, 170, 300}) {
+    for (bool transposed : {false, true}) {
+      std::vector<std::vector<float>> results;
+      for (int threads : {1, 2, 3, 7}) {
+        set_num_threads(threads);
+        results.emplace_back(m * n);
+        MatrixRef<float> rb{b.data(), n, 1};
+        if (transposed) rb = {b.data(), 1, k};
+        gemm<float>(m, n, k, 1, {a.data(), k, 1}, rb, 0, results.back().data(),
+                    n);
+        EXPECT_EQ(results[0], results.back()) << m << " rows, " << threads;
+      }
+    }
   }
   set_num_threads(saved);
-  EXPECT_EQ(results[0], results[1]);
-  EXPECT_EQ(results[0], results[2]);
 }
 
 TEST(Gemm, BatchesShareAndStride) {

@@ -93,8 +93,10 @@ struct Panels {
 /// One area of C from a depth block of A and B.
 template <class T>
 void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
-                   MatrixRef<T> a, bool pack_a, const Panels<T>& panels,
-                   const TileOutput<T>& out, const Epilogue<T>* epilogue) {
+                   MatrixRef<T> a, bool pack_a, bool few_rows,
+                   const Panels<T>& panels, const TileOutput<T>& out,
+                   const Epilogue<T>* epilogue) {
+  const auto tile = few_rows ? kernels.few_tile : kernels.tile;
   const int64_t width = kernels.max_cols;
   const int64_t blocks =
       detail::divide_up(area.row_end - area.row_begin, kRows);
@@ -105,30 +107,29 @@ void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
     const int64_t end = area.row_begin + rows * (block + 1) / blocks;
     // Tiles of nearly equal height: a low rest would run at low speed.
     const int64_t tiles = detail::divide_up(end - begin, kernels.max_rows);
-    const auto tile_begin = [&](int64_t tile) {
-      return begin + (end - begin) * tile / tiles;
+    const auto tile_begin = [&](int64_t t) {
+      return begin + (end - begin) * t / tiles;
     };
     if (pack_a) {
-      for (int64_t tile = 0; tile < tiles; ++tile) {
-        const int64_t row = tile_begin(tile);
-        kernels.pack(buffer + (row - begin) * k, tile_begin(tile + 1) - row, k,
+      for (int64_t t = 0; t < tiles; ++t) {
+        const int64_t row = tile_begin(t);
+        kernels.pack(buffer + (row - begin) * k, tile_begin(t + 1) - row, k,
                      {a.data + row * a.row_stride, a.row_stride, a.col_stride});
       }
     }
     for (int64_t col = area.col_begin; col < area.col_end; col += width) {
       const int cols = static_cast<int>(std::min(width, area.col_end - col));
       const T* b = panels.data + col / width * panels.panel_stride;
-      for (int64_t tile = 0; tile < tiles; ++tile) {
-        const int64_t row = tile_begin(tile);
-        const int64_t height = tile_begin(tile + 1) - row;
+      for (int64_t t = 0; t < tiles; ++t) {
+        const int64_t row = tile_begin(t);
+        const int64_t height = tile_begin(t + 1) - row;
         const TileA<T> at =
             pack_a ? TileA<T>{buffer + (row - begin) * k, 1, height}
                    : TileA<T>{a.data + row * a.row_stride, a.row_stride,
                               a.col_stride};
         TileOutput<T> to = out;
         to.c += row * out.ldc + col;
-        kernels.tile(static_cast<int>(height), cols, k, at, b,
-                     panels.row_stride, to);
+        tile(static_cast<int>(height), cols, k, at, b, panels.row_stride, to);
         if (epilogue) {
           kernels.finish(to.c, to.ldc, height, cols,
                          shifted(*epilogue, row, col));
@@ -153,8 +154,8 @@ void multiply_wide(const GemmKernels<T>& kernels, const Problem<T>& p) {
         kernels.wide(rows, p.k, a, p.b.data + col, p.b.row_stride, to);
       } else {
         cols = std::min<int64_t>(cols, kernels.max_cols);
-        kernels.tile(rows, static_cast<int>(cols), p.k, a, p.b.data + col,
-                     p.b.row_stride, to);
+        kernels.few_tile(rows, static_cast<int>(cols), p.k, a, p.b.data + col,
+                         p.b.row_stride, to);
       }
       if (!p.epilogue.empty()) {
         kernels.finish(to.c, p.ldc, rows, cols, shifted(p.epilogue, 0, col));
@@ -265,7 +266,8 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p) {
       const MatrixRef<T> a{p.a.data + begin * p.a.col_stride, p.a.row_stride,
                            p.a.col_stride};
       for_areas(p.m, cols, depth, tall, width, [&](const Area& area) {
-        multiply_area(kernels, area, depth, a, pack_a, panels, out,
+        multiply_area(kernels, area, depth, a, pack_a,
+                      p.m <= GemmKernels<T>::kFewRows, panels, out,
                       last && !epilogue.empty() ? &epilogue : nullptr);
       });
     }
@@ -279,7 +281,7 @@ void multiply(const Problem<T>& p) {
   if (p.a.col_stride == 1 && p.b.row_stride == 1 && p.m <= kDotRows) {
     return multiply_dot(kernels, p);
   }
-  if (p.b.col_stride == 1 && p.m <= GemmKernels<T>::kWideRows) {
+  if (p.b.col_stride == 1 && p.m <= GemmKernels<T>::kFewRows) {
     return multiply_wide(kernels, p);
   }
   multiply_blocks(kernels, p);

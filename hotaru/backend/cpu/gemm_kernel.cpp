@@ -149,23 +149,25 @@ template <class T>
 using TileFn = void (*)(int, int64_t, TileA<T>, const T*, int64_t,
                         const TileOutput<T>&);
 
+/// Sets of accumulators where a whole product has few rows.
 constexpr int unroll_for(int rows) {
-  return rows == 1 ? 4 : rows <= 3 ? 2 : 1;
+  return rows == 1 ? 4 : 2;
 }
 
-template <class T, int kVectors, bool kTail, size_t... kRow>
+template <class T, int kVectors, bool kTail, bool kFew, size_t... kRow>
 constexpr std::array<TileFn<T>, sizeof...(kRow)> tiles(
     std::index_sequence<kRow...>) {
-  return {&tile<T, kRow + 1, kVectors, unroll_for(kRow + 1), kTail>...};
+  return {&tile < T, kRow + 1, kVectors, kFew ? unroll_for(kRow + 1) : 1,
+          kTail > ...};
 }
 
-template <class T>
+template <class T, int kMost, bool kFew>
 void any_tile(int rows, int cols, int64_t k, TileA<T> a, const T* b,
               int64_t ldb, const TileOutput<T>& out) {
-  using Rows = std::make_index_sequence<kMaxRows>;
-  static constexpr auto kFull = tiles<T, 2, false>(Rows());
-  static constexpr auto kTwo = tiles<T, 2, true>(Rows());
-  static constexpr auto kOne = tiles<T, 1, true>(Rows());
+  using Rows = std::make_index_sequence<kMost>;
+  static constexpr auto kFull = tiles<T, 2, false, kFew>(Rows());
+  static constexpr auto kTwo = tiles<T, 2, true, kFew>(Rows());
+  static constexpr auto kOne = tiles<T, 1, true, kFew>(Rows());
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
   const auto& table = cols == 2 * kLanes ? kFull : cols > kLanes ? kTwo : kOne;
   table[rows - 1](cols, k, a, b, ldb, out);
@@ -374,9 +376,15 @@ void finish(T* c, int64_t ldc, int64_t rows, int64_t cols,
 template <class T>
 GemmKernels<T> kernels() {
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
-  return {kMaxRows,     2 * kLanes,    kWideVectors * kLanes,
-          &any_tile<T>, &wide_tile<T>, &dot<T>,
-          &pack<T>,     &finish<T>};
+  return {kMaxRows,
+          2 * kLanes,
+          kWideVectors * kLanes,
+          &any_tile<T, kMaxRows, false>,
+          &any_tile<T, GemmKernels<T>::kFewRows, true>,
+          &wide_tile<T>,
+          &dot<T>,
+          &pack<T>,
+          &finish<T>};
 }
 
 GemmKernels<float> kernels_float() {

@@ -30,14 +30,18 @@ struct GemmKernels {
   /// Largest block of one tile call, in elements.
   int max_rows;
   int max_cols;
-  /// Columns of one wide call; at most kWideRows rows.
+  /// Columns of one wide call.
   int wide_cols;
-  static constexpr int kWideRows = 3;
+  static constexpr int kFewRows = 3;
 
   /// rows <= max_rows, cols <= max_cols; row p of B starts at b + p * ldb.
   void (*tile)(int rows, int cols, int64_t k, TileA<T> a, const T* b,
                int64_t ldb, const TileOutput<T>& out);
-  /// For few rows and a B of long rows: exactly wide_cols columns.
+  /// The same for products of at most kFewRows rows in all: adds up in several
+  /// sums, hence in another order.
+  void (*few_tile)(int rows, int cols, int64_t k, TileA<T> a, const T* b,
+                   int64_t ldb, const TileOutput<T>& out);
+  /// For at most kFewRows rows and a B of long rows: exactly wide_cols columns.
   void (*wide)(int rows, int64_t k, TileA<T> a, const T* b, int64_t ldb,
                const TileOutput<T>& out);
   /// For B by columns, each contiguous, ldb apart, and rows of A contiguous:
