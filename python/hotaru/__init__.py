@@ -12,6 +12,10 @@ from ._C import *  # noqa: F403
 from ._C import Tensor, device, dtype, layout, memory_format, ops
 from ._size import Size
 
+# Their names are the package's, not those of the files that define them.
+for _type in (device, dtype, layout, memory_format, _C.Generator, Size):
+    _type.__module__ = __name__
+
 _sys.modules[__name__ + ".ops"] = ops
 
 # Every operator is a function here, too; the Python code below gives some

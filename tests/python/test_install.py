@@ -74,7 +74,9 @@ def test_cpp_example_rejects_what_is_no_archive(example, tmp_path):
     """An error on standard error that names the file, and exit code 1."""
     model = tmp_path / "no.jit"
     model.write_bytes(b"not a zip file")
-    done = subprocess.run([example, model, "/dev/null"], capture_output=True, text=True)
+    done = subprocess.run(
+        [example, model, "/dev/null"], capture_output=True, text=True
+    )
     assert done.returncode == 1
     assert "no.jit" in done.stderr
 

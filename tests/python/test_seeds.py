@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-PROGRAMS = {path.stem: path for path in Path(__file__).parent.glob("seeds/*.py")}
+PROGRAMS = {
+    path.stem: path for path in Path(__file__).parent.glob("seeds/*.py")
+}
 
 # Statements that need a GPU, after a prelude that does not.
 PRELUDE = """\
