@@ -252,11 +252,11 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs,
   Pass pass(outputs, root_gradients(outputs, grads), options);
   pass.capture(input_edges(inputs), false);
   Tensors result = pass.run();
-  for (const Tensor& g : result)
-    HOTARU_CHECK(g.defined() || allow_unused,
-                 "One of the differentiated Tensors appears to not have been "
-                 "used in the graph. Set allow_unused=True if this is the "
-                 "desired behavior.");
+  for (size_t i = 0; i < result.size(); ++i)
+    HOTARU_CHECK(result[i].defined() || allow_unused,
+                 "The differentiated Tensor at index ", i,
+                 " appears to not have been used in the graph. Set "
+                 "allow_unused=True if this is the desired behavior.");
   return result;
 }
 

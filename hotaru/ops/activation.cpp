@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/activation_grad.h"
+#include "hotaru/ops/copy.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/view.h"
@@ -10,27 +11,30 @@ namespace hotaru {
 namespace {
 
 using Gradient = void (*)(const Tensor& out, const Tensor& self,
-                          const PointwiseNumbers&);
+                          const Tensor& x, const PointwiseNumbers&);
 
-/// An activation: its kernel and its gradients out of and in place.
+/// An activation: its kernel, its gradient, and one of the result if there is
+/// one, which spares the in-place variant a copy of what it overwrites.
 struct Activation {
   elementwise::Spec spec;
   Gradient gradient;
-  Gradient in_place_gradient;
+  Gradient result_gradient;
 
-  Activation(const char* name, Gradient gradient, Gradient in_place = nullptr)
-      : spec{kernel(name)},
-        gradient(gradient),
-        in_place_gradient(in_place ? in_place : gradient) {}
+  Activation(const char* name, Gradient gradient, Gradient of_result = nullptr)
+      : spec{kernel(name)}, gradient(gradient), result_gradient(of_result) {}
 
   Tensor operator()(const Tensor& self, const PointwiseNumbers& n = {}) const {
     const Tensor out = elementwise::unary(spec, self, n);
-    if (autograd::needs_grad(self)) gradient(out, self, n);
+    if (autograd::needs_grad(self)) gradient(out, self, self, n);
     return out;
   }
   Tensor in_place(const Tensor& self, const PointwiseNumbers& n = {}) const {
+    const bool recorded = autograd::needs_grad(self);
+    Tensor before;
+    if (recorded && !result_gradient) before = clone(self);
     elementwise::unary_into(spec, self, self, n);
-    if (autograd::needs_grad(self)) in_place_gradient(self, self, n);
+    if (recorded)
+      (result_gradient ? result_gradient : gradient)(self, self, before, n);
     self.bump_version();
     return self;
   }
@@ -44,7 +48,7 @@ const Activation kGelu("gelu", grads::gelu);
 const Activation kGeluTanh("gelu_tanh", grads::gelu_tanh);
 const Activation kSilu("silu", grads::silu);
 const Activation kMish("mish", grads::mish);
-const Activation kHardTanh("hardtanh", grads::hardtanh);
+const Activation kHardTanh("hardtanh", grads::hardtanh, grads::hardtanh_result);
 const Activation kHardSigmoid("hardsigmoid", grads::hardsigmoid);
 const Activation kHardSwish("hardswish", grads::hardswish);
 const Activation kSoftplus("softplus", grads::softplus);

@@ -14,8 +14,9 @@ using autograd::Backward;
 
 // Each formula is g times the derivative, or g where a condition holds.
 template <class F>
-void of_input(const char* name, const Tensor& out, const Tensor& self, F f) {
-  autograd::record(name, out, {self}, {self},
+void of_input(const char* name, const Tensor& out, const Tensor& self,
+              const Tensor& x, F f) {
+  autograd::record(name, out, {self}, {x},
                    [f](Backward& b, const Tensor& g) -> Tensors {
                      return {f(g, b.saved(0))};
                    });
@@ -52,27 +53,28 @@ constexpr double kRootTwoOverPi = 0.79788456080286535588;
 
 }  // namespace
 
-void leaky_relu(const Tensor& out, const Tensor& self,
+void leaky_relu(const Tensor& out, const Tensor& self, const Tensor& x,
                 const PointwiseNumbers& n) {
   of_input(
-      "LeakyReluBackward0", out, self,
+      "LeakyReluBackward0", out, self, x,
       [s = n.a](const Tensor& g, const Tensor& x) { return leaky(g, x, s); });
 }
-void leaky_relu_result(const Tensor& out, const Tensor& self,
+void leaky_relu_result(const Tensor& out, const Tensor& self, const Tensor&,
                        const PointwiseNumbers& n) {
   of_result(
       "LeakyReluBackward1", out, self,
       [s = n.a](const Tensor& g, const Tensor& y) { return leaky(g, y, s); });
 }
 
-void elu(const Tensor& out, const Tensor& self, const PointwiseNumbers& n) {
-  of_input("EluBackward0", out, self,
+void elu(const Tensor& out, const Tensor& self, const Tensor& x,
+         const PointwiseNumbers& n) {
+  of_input("EluBackward0", out, self, x,
            [a = n.a.to_double(), b = n.b.to_double(), c = n.c.to_double()](
                const Tensor& g, const Tensor& x) {
              return elu_slope(g, x, a, b, c);
            });
 }
-void elu_result(const Tensor& out, const Tensor& self,
+void elu_result(const Tensor& out, const Tensor& self, const Tensor&,
                 const PointwiseNumbers& n) {
   of_result("EluBackward1", out, self,
             [a = n.a.to_double(), b = n.b.to_double(), c = n.c.to_double()](
@@ -80,13 +82,14 @@ void elu_result(const Tensor& out, const Tensor& self,
               return elu_slope_result(g, y, a, b, c);
             });
 }
-void celu(const Tensor& out, const Tensor& self, const PointwiseNumbers& n) {
-  of_input("CeluBackward0", out, self,
+void celu(const Tensor& out, const Tensor& self, const Tensor& x,
+          const PointwiseNumbers& n) {
+  of_input("CeluBackward0", out, self, x,
            [a = n.a.to_double()](const Tensor& g, const Tensor& x) {
              return elu_slope(g, x, a, 1, 1 / a);
            });
 }
-void celu_result(const Tensor& out, const Tensor& self,
+void celu_result(const Tensor& out, const Tensor& self, const Tensor&,
                  const PointwiseNumbers& n) {
   of_result("CeluBackward1", out, self,
             [a = n.a.to_double()](const Tensor& g, const Tensor& y) {
@@ -94,8 +97,9 @@ void celu_result(const Tensor& out, const Tensor& self,
             });
 }
 
-void gelu(const Tensor& out, const Tensor& self, const PointwiseNumbers&) {
-  of_input("GeluBackward0", out, self, [](const Tensor& g, const Tensor& x) {
+void gelu(const Tensor& out, const Tensor& self, const Tensor& x,
+          const PointwiseNumbers&) {
+  of_input("GeluBackward0", out, self, x, [](const Tensor& g, const Tensor& x) {
     const Tensor cdf = (erf(x * (std::numbers::sqrt2 / 2)) + 1) * 0.5;
     const Tensor pdf =
         exp(x * x * -0.5) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
@@ -103,8 +107,9 @@ void gelu(const Tensor& out, const Tensor& self, const PointwiseNumbers&) {
   });
 }
 
-void gelu_tanh(const Tensor& out, const Tensor& self, const PointwiseNumbers&) {
-  of_input("GeluBackward0", out, self, [](const Tensor& g, const Tensor& x) {
+void gelu_tanh(const Tensor& out, const Tensor& self, const Tensor& x,
+               const PointwiseNumbers&) {
+  of_input("GeluBackward0", out, self, x, [](const Tensor& g, const Tensor& x) {
     const Tensor square = x * x;
     const Tensor inner = (x + square * x * 0.044715) * kRootTwoOverPi;
     const Tensor t = tanh(inner);
@@ -113,15 +118,17 @@ void gelu_tanh(const Tensor& out, const Tensor& self, const PointwiseNumbers&) {
   });
 }
 
-void silu(const Tensor& out, const Tensor& self, const PointwiseNumbers&) {
-  of_input("SiluBackward0", out, self, [](const Tensor& g, const Tensor& x) {
+void silu(const Tensor& out, const Tensor& self, const Tensor& x,
+          const PointwiseNumbers&) {
+  of_input("SiluBackward0", out, self, x, [](const Tensor& g, const Tensor& x) {
     const Tensor s = sigmoid(x);
     return g * (s * (x * (1 - s) + 1));
   });
 }
 
-void mish(const Tensor& out, const Tensor& self, const PointwiseNumbers&) {
-  of_input("MishBackward0", out, self, [](const Tensor& g, const Tensor& x) {
+void mish(const Tensor& out, const Tensor& self, const Tensor& x,
+          const PointwiseNumbers&) {
+  of_input("MishBackward0", out, self, x, [](const Tensor& g, const Tensor& x) {
     const Tensor s = sigmoid(x);
     // log(1 + e^x), from the side where e does not overflow.
     const Tensor t = tanh(clamp(x, Scalar(0.0), {}) + log1p(exp(-abs(x))));
@@ -129,66 +136,75 @@ void mish(const Tensor& out, const Tensor& self, const PointwiseNumbers&) {
   });
 }
 
-void hardtanh(const Tensor& out, const Tensor& self,
+void hardtanh(const Tensor& out, const Tensor& self, const Tensor& x,
               const PointwiseNumbers& n) {
-  of_input("HardtanhBackward0", out, self,
+  of_input("HardtanhBackward0", out, self, x,
            [lo = n.a, hi = n.b](const Tensor& g, const Tensor& x) {
              return unless(logical_or(le(x, lo), ge(x, hi)), g);
            });
 }
 
-void hardsigmoid(const Tensor& out, const Tensor& self,
+void hardtanh_result(const Tensor& out, const Tensor& self, const Tensor&,
+                     const PointwiseNumbers& n) {
+  of_result("HardtanhBackward0", out, self,
+            [lo = n.a, hi = n.b](const Tensor& g, const Tensor& y) {
+              return unless(logical_or(le(y, lo), ge(y, hi)), g);
+            });
+}
+
+void hardsigmoid(const Tensor& out, const Tensor& self, const Tensor& x,
                  const PointwiseNumbers&) {
-  of_input("HardsigmoidBackward0", out, self,
+  of_input("HardsigmoidBackward0", out, self, x,
            [](const Tensor& g, const Tensor& x) {
              return unless(logical_or(le(x, -3), ge(x, 3)), g * (1.0 / 6));
            });
 }
 
-void hardswish(const Tensor& out, const Tensor& self, const PointwiseNumbers&) {
-  of_input("HardswishBackward0", out, self,
+void hardswish(const Tensor& out, const Tensor& self, const Tensor& x,
+               const PointwiseNumbers&) {
+  of_input("HardswishBackward0", out, self, x,
            [](const Tensor& g, const Tensor& x) {
              const Tensor inner = unless(le(x, -3), g * (x / 3.0 + 0.5));
              return where(ge(x, 3), g, inner);
            });
 }
 
-void softplus(const Tensor& out, const Tensor& self,
+void softplus(const Tensor& out, const Tensor& self, const Tensor& x,
               const PointwiseNumbers& n) {
-  of_input("SoftplusBackward0", out, self,
+  of_input("SoftplusBackward0", out, self, x,
            [beta = n.a, limit = n.b](const Tensor& g, const Tensor& x) {
              const Tensor scaled = x * beta;
              return where(gt(scaled, limit), g, g * sigmoid(scaled));
            });
 }
 
-void softshrink(const Tensor& out, const Tensor& self,
+void softshrink(const Tensor& out, const Tensor& self, const Tensor& x,
                 const PointwiseNumbers& n) {
-  of_input("SoftshrinkBackward0", out, self,
+  of_input("SoftshrinkBackward0", out, self, x,
            [l = n.a](const Tensor& g, const Tensor& x) {
              return unless(logical_and(ge(x, -l), le(x, l)), g);
            });
 }
 
-void hardshrink(const Tensor& out, const Tensor& self,
+void hardshrink(const Tensor& out, const Tensor& self, const Tensor& x,
                 const PointwiseNumbers& n) {
-  of_input("HardshrinkBackward0", out, self,
+  of_input("HardshrinkBackward0", out, self, x,
            [l = n.a](const Tensor& g, const Tensor& x) {
              return unless(logical_and(ge(x, -l), le(x, l)), g);
            });
 }
 
-void threshold(const Tensor& out, const Tensor& self,
+void threshold(const Tensor& out, const Tensor& self, const Tensor& x,
                const PointwiseNumbers& n) {
-  of_input("ThresholdBackward0", out, self,
+  of_input("ThresholdBackward0", out, self, x,
            [limit = n.a](const Tensor& g, const Tensor& x) {
              return unless(le(x, limit), g);
            });
 }
 
-void log_sigmoid(const Tensor& out, const Tensor& self,
+void log_sigmoid(const Tensor& out, const Tensor& self, const Tensor& x,
                  const PointwiseNumbers&) {
-  of_input("LogSigmoidBackward0", out, self,
+  of_input("LogSigmoidBackward0", out, self, x,
            [](const Tensor& g, const Tensor& x) { return g * sigmoid(-x); });
 }
 

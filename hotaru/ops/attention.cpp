@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/factory.h"
 #include "hotaru/ops/matmul.h"
 #include "hotaru/ops/operators.h"
@@ -22,9 +23,9 @@ void check(const Tensor& query, const Tensor& key, const Tensor& value,
   HOTARU_CHECK(query.dtype() == key.dtype() && query.dtype() == value.dtype(),
                "Expected query, key, and value to have the same dtype, but got "
                "query.dtype: ",
-               dtype_name(query.dtype()),
-               " key.dtype: ", dtype_name(key.dtype()),
-               " and value.dtype: ", dtype_name(value.dtype()), " instead.");
+               cpp_type_name(query.dtype()),
+               " key.dtype: ", cpp_type_name(key.dtype()),
+               " and value.dtype: ", cpp_type_name(value.dtype()), " instead.");
   HOTARU_CHECK(query.dim() >= 2 && key.dim() >= 2 && value.dim() >= 2,
                "Expected query, key, and value to all be  at least 2 "
                "dimensional, but got query.dim: ",
@@ -35,8 +36,9 @@ void check(const Tensor& query, const Tensor& key, const Tensor& value,
                    mask.dtype() == DType::kFloat32,
                "Expected attn_mask dtype to be bool or float or to match query "
                "dtype, but got attn_mask.dtype: ",
-               dtype_name(mask.dtype()),
-               " and  query.dtype: ", dtype_name(query.dtype()), " instead.");
+               cpp_type_name(mask.dtype()),
+               " and  query.dtype: ", cpp_type_name(query.dtype()),
+               " instead.");
   HOTARU_CHECK(!causal,
                "_scaled_dot_product_attention: Explicit attn_mask should not "
                "be set when is_causal=True");

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/conv_grad.h"
 #include "hotaru/ops/pad.h"
 #include "hotaru/ops/registry.h"
@@ -24,19 +25,21 @@ Dims spatial(const char* name, IntSpan values, int64_t dims) {
 // "5 x 5", as this family's messages print sizes.
 std::string by(const Dims& sizes) {
   std::string out;
-  for (int64_t s : sizes) out += (out.empty() ? "" : " x ") + std::to_string(s);
+  for (int64_t s : sizes) {
+    if (!out.empty()) out += " x ";
+    out += std::to_string(s);
+  }
   return out;
 }
 
-// "float", "double" ...: the dtype of an input or parameter in messages.
 void check_dtypes(const Tensor& input, const Tensor& weight,
                   const Tensor& bias) {
   HOTARU_CHECK(input.dtype() == weight.dtype(), "expected scalar type ",
                scalar_type_name(input.dtype()), " but found ",
                scalar_type_name(weight.dtype()));
   HOTARU_CHECK(!bias.defined() || bias.dtype() == input.dtype(), "Input type (",
-               dtype_name(input.dtype()), ") and bias type (",
-               bias.defined() ? dtype_name(bias.dtype()) : "",
+               cpp_type_name(input.dtype()), ") and bias type (",
+               bias.defined() ? cpp_type_name(bias.dtype()) : "",
                ") should be the same");
 }
 

@@ -117,7 +117,11 @@ Tensor eye(int64_t n, int64_t m, TensorOptions options) {
 }
 
 Tensor wrapped_scalar(const Scalar& value, Device device) {
-  Tensor out = full({}, value, TensorOptions(value.dtype(), device));
+  // Kept in full precision; promotion takes it for the default dtype.
+  const DType dtype = value.kind() == Scalar::Kind::kDouble ? DType::kFloat64
+                      : value.is_complex()                  ? DType::kComplex128
+                                                            : value.dtype();
+  Tensor out = full({}, value, TensorOptions(dtype, device));
   out.impl()->wrapped_number = true;
   return out;
 }

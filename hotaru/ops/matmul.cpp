@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/matmul.h"
+#include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/copy.h"
 #include "hotaru/ops/matmul_grad.h"
 #include "hotaru/ops/pointwise.h"
@@ -43,37 +44,6 @@ Matrix column(const Tensor& t) {
 }
 Matrix row(const Tensor& t) {
   return column(t).transposed();
-}
-
-// The C++ name of the element type, as this family's messages have it.
-const char* c_name(DType dtype) {
-  switch (dtype) {
-    case DType::kUInt8:
-      return "unsigned char";
-    case DType::kInt8:
-      return "signed char";
-    case DType::kInt16:
-      return "short int";
-    case DType::kInt32:
-      return "int";
-    case DType::kInt64:
-      return "long int";
-    case DType::kFloat16:
-      return "c10::Half";
-    case DType::kFloat32:
-      return "float";
-    case DType::kFloat64:
-      return "double";
-    case DType::kComplex64:
-      return "c10::complex<float>";
-    case DType::kComplex128:
-      return "c10::complex<double>";
-    case DType::kBool:
-      return "bool";
-    case DType::kBFloat16:
-      return "c10::BFloat16";
-  }
-  return "unknown";
 }
 
 // Strides under which `bias` looks like a batch of m x n matrices.
@@ -126,7 +96,8 @@ void check_inner(const Matrix& a, const Matrix& b) {
                a.rows, "x", a.columns, " and ", b.rows, "x", b.columns, ")");
   HOTARU_CHECK(a.tensor.dtype() == b.tensor.dtype(),
                "expected m1 and m2 to have the same dtype, but got: ",
-               c_name(a.tensor.dtype()), " != ", c_name(b.tensor.dtype()));
+               cpp_type_name(a.tensor.dtype()),
+               " != ", cpp_type_name(b.tensor.dtype()));
 }
 
 void check_bias_dtype(const Tensor& self, const Tensor& other) {
@@ -134,6 +105,12 @@ void check_bias_dtype(const Tensor& self, const Tensor& other) {
                "self and mat2 must have the same dtype, but got ",
                scalar_type_name(self.dtype()), " and ",
                scalar_type_name(other.dtype()));
+}
+
+// This family's names for its kernels in PyTorch's message.
+void check_not_bool(const char* name, const Tensor& t) {
+  HOTARU_CHECK_AS(NotImplementedError, t.dtype() != DType::kBool, "\"", name,
+                  "\" not implemented for 'Bool'");
 }
 
 void check_batches(const Tensor& a, const Tensor& b) {
@@ -147,6 +124,7 @@ void check_batches(const Tensor& a, const Tensor& b) {
   HOTARU_CHECK(a.dtype() == b.dtype(), "expected scalar type ",
                scalar_type_name(a.dtype()), " but found ",
                scalar_type_name(b.dtype()));
+  check_not_bool("bmm", a);
 }
 
 void check_vector(const Tensor& self, int64_t self_size, const Tensor& mat,
@@ -164,6 +142,7 @@ void check_vector(const Tensor& self, int64_t self_size, const Tensor& mat,
                "addmv input tensors must have the same dtype, but got ",
                scalar_type_name(first), ", ", scalar_type_name(mat.dtype()),
                ", and ", scalar_type_name(vec.dtype()));
+  check_not_bool("addmv_impl_cpu", mat);
 }
 
 // The result of an in-place variant, computed beside self and copied over:
@@ -256,6 +235,7 @@ Tensor dot(const Tensor& self, const Tensor& tensor) {
                "] and src [", tensor.numel(),
                "] to have the same number of elements, but got ", self.numel(),
                " and ", tensor.numel(), " elements respectively");
+  check_not_bool("dot", self);
   const Tensor out = product(row(self), column(tensor), Dims{});
   record_dot(out, self, tensor);
   return out;

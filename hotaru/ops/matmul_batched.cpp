@@ -1,4 +1,5 @@
 // matmul for any number of dimensions, and what is made of it.
+#include "hotaru/autograd/record.h"
 #include "hotaru/ops/copy.h"
 #include "hotaru/ops/matmul.h"
 #include "hotaru/ops/pointwise.h"
@@ -17,13 +18,27 @@ int64_t product(IntSpan sizes) {
   return numel_of(sizes);
 }
 
+// A fresh product under another shape. Unlike view, no view of it: nobody else
+// holds the product.
+Tensor unsafe_view(const Tensor& product, IntSpan size) {
+  const Tensor out = make_tensor(product.storage(), product.dtype(), size,
+                                 contiguous_strides(size), 0);
+  if (autograd::needs_grad(product))
+    autograd::record("UnsafeViewBackward0", out, {product}, {},
+                     [shape = Dims(product.sizes())](
+                         autograd::Backward&, const Tensor& g) -> Tensors {
+                       return {reshape(g, shape)};
+                     });
+  return out;
+}
+
 // [..., m, k] @ [k] or [k, n]: one product over all leading rows.
 Tensor fold(const Tensor& self, const Tensor& other) {
   Dims size(leading(self, 1));
   const Tensor rows = reshape(self, Dims{product(size), self.size(-1)});
-  if (other.dim() == 1) return view(mv(rows, other), size);
+  if (other.dim() == 1) return unsafe_view(mv(rows, other), size);
   size.push_back(other.size(1));
-  return view(mm(rows, other), size);
+  return unsafe_view(mm(rows, other), size);
 }
 
 Tensor broadcast_batches(const Tensor& self, const Tensor& other) {
@@ -37,11 +52,10 @@ Tensor broadcast_batches(const Tensor& self, const Tensor& other) {
     return reshape(expanded, Dims{count, t.size(-2), t.size(-1)});
   };
   const Tensor out = bmm(batches(self), batches(other));
-  if (batch.size() == 1) return out;
   Dims size(batch);
   size.push_back(self.size(-2));
   size.push_back(other.size(-1));
-  return view(out, size);
+  return unsafe_view(out, size);
 }
 
 }  // namespace

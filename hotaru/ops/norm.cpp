@@ -84,8 +84,10 @@ size_t check_shape(const Tensor& input, IntSpan normalized_shape,
   const bool fits = input.sizes().size() >= n &&
                     same(input.sizes().last(n), normalized_shape);
   std::string tail;
-  for (int64_t s : normalized_shape)
-    tail += (tail.empty() ? star : ", ") + std::to_string(s);
+  for (int64_t s : normalized_shape) {
+    tail += tail.empty() ? star : ", ";
+    tail += std::to_string(s);
+  }
   HOTARU_CHECK(fits, "Given normalized_shape=", shape_text(normalized_shape),
                ", expected input with shape [*", tail,
                "], but got input of size", shape_text(input.sizes()));

@@ -143,7 +143,13 @@ Tensor pad(const Tensor& self, IntSpan pad, const std::string& mode,
     return repeat_pad(kReflectNodes[n - 1], PadMode::kReflect, self, pad);
   if (replicate)
     return repeat_pad(kReplicateNodes[n - 1], PadMode::kReplicate, self, pad);
-  return repeat_pad("CopySlices", PadMode::kCircular, self, pad);
+  // What is cropped is not there to be repeated.
+  Dims crop(pad), grow(pad);
+  for (int64_t& c : crop) c = std::min<int64_t>(c, 0);
+  for (int64_t& g : grow) g = std::max<int64_t>(g, 0);
+  const bool crops = !same(pad, grow);
+  return repeat_pad("CopySlices", PadMode::kCircular,
+                    crops ? constant_pad_nd(self, crop) : self, grow);
 }
 
 HOTARU_OP("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",

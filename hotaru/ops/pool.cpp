@@ -34,7 +34,10 @@ Dims spread(const char* op, const char* what, IntSpan values, int64_t dims) {
 // "1x4x4", as this family's messages print sizes.
 std::string by(IntSpan sizes) {
   std::string out;
-  for (int64_t s : sizes) out += (out.empty() ? "" : "x") + std::to_string(s);
+  for (int64_t s : sizes) {
+    if (!out.empty()) out += 'x';
+    out += std::to_string(s);
+  }
   return out;
 }
 

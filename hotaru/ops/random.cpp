@@ -5,6 +5,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/random.h"
+#include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/copy.h"
 #include "hotaru/ops/extremum.h"
 #include "hotaru/ops/inplace.h"
@@ -55,32 +56,6 @@ Tensor draw(const char* node, const Tensor& self, Generator* generator,
   return forget(node, self);
 }
 
-/// The type's name in the texts of range errors.
-const char* c_name(DType dtype) {
-  switch (dtype) {
-    case DType::kUInt8:
-      return "unsigned char";
-    case DType::kInt8:
-      return "signed char";
-    case DType::kInt16:
-      return "short int";
-    case DType::kInt32:
-      return "int";
-    case DType::kInt64:
-      return "long int";
-    case DType::kFloat16:
-      return "c10::Half";
-    case DType::kBFloat16:
-      return "c10::BFloat16";
-    case DType::kFloat64:
-      return "double";
-    case DType::kBool:
-      return "bool";
-    default:
-      return "float";
-  }
-}
-
 struct Limits {
   double lowest, largest;  // of all values
   int64_t last_exact;      // largest integer without gaps below it
@@ -106,7 +81,7 @@ Limits limits_of(DType dtype) {
 void check_range(const char* what, double value, const Tensor& self,
                  const Limits& limits) {
   HOTARU_CHECK(value >= limits.lowest && value <= limits.largest, what,
-               " is out of bounds for ", c_name(self.dtype()));
+               " is out of bounds for ", cpp_type_name(self.dtype()));
 }
 
 void check_probability(const char* op, double p) {
@@ -129,7 +104,7 @@ Tensor uniform_(const Tensor& self, double from, double to,
                from, " > to=", to);
   HOTARU_CHECK(to - from <= limits.largest,
                "uniform_ expects to-from <= std::numeric_limits<",
-               c_name(self.dtype()), ">::max(), but found to=", to,
+               cpp_type_name(self.dtype()), ">::max(), but found to=", to,
                " and from=", from, " which result in to-from to exceed the ",
                "limit");
   return draw("UniformBackward0", self, generator,

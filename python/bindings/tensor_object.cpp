@@ -337,6 +337,9 @@ void init_tensor(nb::module_& m) {
   m.def(
       "_make_subclass",
       [](nb::handle type, const Tensor& data, bool requires_grad) {
+        HOTARU_CHECK(!requires_grad || is_differentiable(data.dtype()),
+                     "Only Tensors of floating point and complex dtype can "
+                     "require gradients");
         Tensor alias = make_alias(data);
         if (requires_grad) autograd::set_requires_grad(alias, true);
         return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()),

@@ -39,7 +39,9 @@ class AliasFinder:
         Raises:
             ModuleNotFoundError: the package has no such part.
         """
-        if fullname != self._alias and not fullname.startswith(f"{self._alias}."):
+        if fullname != self._alias and not fullname.startswith(
+            f"{self._alias}."
+        ):
             return None
         real = self._package + fullname[len(self._alias) :]
         try:
@@ -48,7 +50,8 @@ class AliasFinder:
             if error.name != real:
                 raise
             raise ModuleNotFoundError(
-                f"No module named '{fullname}' (hotaru has no {real})", name=fullname
+                f"No module named '{fullname}' (hotaru has no {real})",
+                name=fullname,
             ) from None
         return importlib.machinery.ModuleSpec(
             fullname,
@@ -78,14 +81,16 @@ def install(alias: str = "torch") -> None:
 
     RuntimeError if another package of that name is imported already.
     """
-    if any(isinstance(f, AliasFinder) and f._alias == alias for f in sys.meta_path):
+    if any(
+        isinstance(f, AliasFinder) and f._alias == alias for f in sys.meta_path
+    ):
         return
     package = __package__
     present = sys.modules.get(alias)
     if present is not None and present is not sys.modules[package]:
         raise RuntimeError(
-            f"cannot make 'import {alias}' give hotaru: {alias} is imported already, "
-            f"from {getattr(present, '__file__', 'an unknown place')}"
+            f"cannot make 'import {alias}' give hotaru: {alias} is imported "
+            f"already, from {getattr(present, '__file__', 'an unknown place')}"
         )
     sys.meta_path.insert(0, AliasFinder(alias, package))
 
@@ -106,7 +111,13 @@ def run_script(path: str, args: list[str]) -> None:
     _set_first_path(os.path.dirname(os.path.realpath(path)))
     file_name = os.path.abspath(path)
     loader = importlib.machinery.SourceFileLoader("__main__", file_name)
-    _run(source, file_name, __file__=file_name, __cached__=None, __loader__=loader)
+    _run(
+        source,
+        file_name,
+        __file__=file_name,
+        __cached__=None,
+        __loader__=loader,
+    )
 
 
 def run_code(code: str, args: list[str]) -> None:
@@ -136,10 +147,14 @@ def _run(source: bytes | str, file_name: str, **attributes) -> None:
     file, and ends the process with status 1.
     """
     main = types.ModuleType("__main__")
-    main.__dict__.update(attributes, __builtins__=__builtins__, __annotations__={})
+    main.__dict__.update(
+        attributes, __builtins__=__builtins__, __annotations__={}
+    )
     sys.modules["__main__"] = main
     try:
-        exec(compile(source, file_name, "exec", dont_inherit=True), main.__dict__)
+        exec(
+            compile(source, file_name, "exec", dont_inherit=True), main.__dict__
+        )
     except (SystemExit, KeyboardInterrupt):
         raise
     except BaseException as error:
@@ -157,7 +172,10 @@ def main(args: list[str]) -> None:
     runners = {"-m": run_module, "-c": run_code}
     if args[0] in runners:
         if len(args) == 1:
-            print(f"python -m hotaru: {args[0]} needs an argument", file=sys.stderr)
+            print(
+                f"python -m hotaru: {args[0]} needs an argument",
+                file=sys.stderr,
+            )
             sys.exit(2)
         install()
         runners[args[0]](args[1], args[2:])

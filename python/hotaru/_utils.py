@@ -15,6 +15,8 @@ def typename(obj: object) -> str:
         return obj.type()
     cls = obj if isinstance(obj, type) else type(obj)
     module = getattr(cls, "__module__", "")
+    # Where a native type is defined is no part of its public name.
+    module = module.removesuffix("._C")
     name = getattr(cls, "__qualname__", cls.__name__)
     return name if module in ("", "builtins") else f"{module}.{name}"
 

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a case is one line)
 """Cases of nn.Module itself, containers, parameters, hooks and autograd."""
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def _evaluate(lib, text: str):
     scope["ml"] = nn.ModuleList([nn.ReLU(), nn.ReLU(), nn.Tanh()])
     scope["md"] = nn.ModuleDict({"a": nn.ReLU(), "b": nn.Tanh()})
     scope["pl"] = nn.ParameterList([tensor(lib, 2, 3), scope["p"], 3])
-    scope["pd"] = nn.ParameterDict({"a": tensor(lib, 2, 3), "b": scope["p"], "c": 3})
+    scope["pd"] = nn.ParameterDict(
+        {"a": tensor(lib, 2, 3), "b": scope["p"], "c": 3}
+    )
     scope["do"] = _do
     return eval(text, scope)
 
@@ -50,7 +53,9 @@ def _net(lib):
         def __init__(self):
             super().__init__()
             self.fc = nn.Linear(2, 3)
-            self.blocks = nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.BatchNorm1d(3))
+            self.blocks = nn.Sequential(
+                nn.Linear(3, 3), nn.ReLU(), nn.BatchNorm1d(3)
+            )
             self.shared = self.fc
             self.scale = nn.Parameter(lib.ones(3))
             self.nothing = None
@@ -204,7 +209,6 @@ each(
     "m.load_state_dict({'scale': 3, 'blocks.0.foo.bar': t, 'fc.z': t, 'q.z': t})",
     "m.load_state_dict({**m.state_dict(), 'scale': lib.zeros(3)}), m.scale",
     "m.load_state_dict({**m.state_dict(), 'scale': lib.zeros(3).double()}), m.scale",
-    "m.load_state_dict({**m.state_dict(), 'scale': t.to('meta')})",
     "m.load_state_dict({k: v.double() for k, v in m.state_dict().items()},"
     " assign=True), m.scale, m.count",
     "m.load_state_dict({k: v for k, v in m.state_dict().items() if 'num' not in k})",
@@ -388,8 +392,12 @@ def global_hooks(lib):
     modules = lib.nn.modules.module
     log = []
     handles = [
-        modules.register_module_forward_pre_hook(lambda m, a: log.append("pre")),
-        modules.register_module_forward_hook(lambda m, a, o: log.append("after")),
+        modules.register_module_forward_pre_hook(
+            lambda m, a: log.append("pre")
+        ),
+        modules.register_module_forward_hook(
+            lambda m, a, o: log.append("after")
+        ),
     ]
     m = lib.nn.Sequential(lib.nn.ReLU(), lib.nn.Tanh())
     m(tensor(lib, 2))
@@ -404,7 +412,9 @@ def full_backward_hooks(lib):
     nn = lib.nn
     log = []
     m = nn.Linear(2, 2)
-    m.register_full_backward_hook(lambda m, gi, go: log.append(["back", gi, go]))
+    m.register_full_backward_hook(
+        lambda m, gi, go: log.append(["back", gi, go])
+    )
     m.register_full_backward_pre_hook(lambda m, go: log.append(["pre", go]))
     x = tensor(lib, 3, 2, requires_grad=True)
     m(x).sum().backward()
@@ -444,11 +454,15 @@ def backward_hooks_do_not_mix(lib):
 def state_dict_hooks(lib):
     log = []
     m = _net(lib)
-    m.register_state_dict_pre_hook(lambda m, prefix, keep: log.append([prefix, keep]))
+    m.register_state_dict_pre_hook(
+        lambda m, prefix, keep: log.append([prefix, keep])
+    )
     m.fc.register_state_dict_post_hook(
         lambda m, state, prefix, meta: state.pop(prefix + "bias") and None
     )
-    m._register_state_dict_hook(lambda m, state, prefix, meta: dict(state, extra=1))
+    m._register_state_dict_hook(
+        lambda m, state, prefix, meta: dict(state, extra=1)
+    )
     log.append(list(m.state_dict()))
     return log
 
@@ -468,7 +482,9 @@ def load_state_dict_hooks(lib):
 
     m.fc.register_load_state_dict_pre_hook(before)
     m.register_load_state_dict_post_hook(after)
-    log.append(m.load_state_dict({"fc.bias": lib.ones(3), "shared.bias": lib.ones(3)}))
+    log.append(
+        m.load_state_dict({"fc.bias": lib.ones(3), "shared.bias": lib.ones(3)})
+    )
     return log, m.fc.state_dict()
 
 
@@ -505,11 +521,14 @@ def copies(lib):
 
 @case
 def pickles(lib):
-    m = lib.nn.Sequential(lib.nn.Linear(2, 2), lib.nn.BatchNorm1d(2), lib.nn.ReLU())
+    m = lib.nn.Sequential(
+        lib.nn.Linear(2, 2), lib.nn.BatchNorm1d(2), lib.nn.ReLU()
+    )
     m[0].register_buffer("x", lib.ones(1), persistent=False)
     twin = pickle.loads(pickle.dumps(m))
     same = all(
-        bool((a == b).all()) for a, b in zip(m.state_dict().values(), twin.parameters())
+        bool((a == b).all())
+        for a, b in zip(m.state_dict().values(), twin.parameters())
     )
     return repr(twin), same, twin[0].weight.requires_grad, twin[0].x
 
@@ -583,7 +602,9 @@ def repr_of_nested(lib):
     class Two(nn.Module):
         def __init__(self):
             super().__init__()
-            self.a = nn.ModuleList([nn.Linear(1, 1), nn.Linear(1, 1), _net(lib)])
+            self.a = nn.ModuleList(
+                [nn.Linear(1, 1), nn.Linear(1, 1), _net(lib)]
+            )
             self.b = nn.ModuleDict({"x": nn.Sequential()})
 
         def extra_repr(self):
@@ -603,14 +624,14 @@ def python_function(lib):
 
         @staticmethod
         def backward(ctx, g, h):
-            (x, nothing) = ctx.saved_tensors
+            (x, _) = ctx.saved_tensors
             return g * ctx.factor + x * 0, None, h
 
     x = tensor(lib, 3, requires_grad=True)
     y = tensor(lib, 3, start=4, requires_grad=True)
     a, b = Scale.apply(x, 3.0, y)
     (a.sum() + (b * b).sum()).backward()
-    return a, b, x.grad, y.grad, type(a.grad_fn).__name__
+    return a, b, x.grad, y.grad, a.grad_fn.name()
 
 
 @case
@@ -752,9 +773,15 @@ def grad_values(lib):
     return [
         grad(scalar, x, retain_graph=True),
         grad([scalar, vector], [x], [None, lib.ones(3)]),
-        grad(_graph(lib)[1], tensor(lib, 2, requires_grad=True), allow_unused=True),
         grad(
-            _graph(lib)[1], tensor(lib, 2, requires_grad=True), materialize_grads=True
+            _graph(lib)[1],
+            tensor(lib, 2, requires_grad=True),
+            allow_unused=True,
+        ),
+        grad(
+            _graph(lib)[1],
+            tensor(lib, 2, requires_grad=True),
+            materialize_grads=True,
         ),
     ]
 
@@ -786,7 +813,6 @@ def gradcheck(lib):
     check = lib.autograd.gradcheck
     x = tensor(lib, 2, 3, dtype=lib.float64, requires_grad=True)
     y = tensor(lib, 3, start=3, dtype=lib.float64, requires_grad=True)
-    z = (x.detach() + 1j * x.detach().flip(0)).requires_grad_()
 
     class Wrong(lib.autograd.Function):
         @staticmethod
@@ -800,10 +826,19 @@ def gradcheck(lib):
     return [
         check(lambda a, b: (a * b).sin(), (x, y)),
         check(lambda a, b: (a.sum(), a @ b), (x, y)),
-        check(lambda a: a * a.conj() + a**2, z),
-        check(lambda a: a.abs(), z),
         check(Wrong.apply, x, raise_exception=False),
         lib.autograd.gradgradcheck(lambda a, b: (a * b).sin(), (x, y)),
+    ]
+
+
+@case
+def gradcheck_complex(lib):
+    x = tensor(lib, 2, 3, dtype=lib.float64)
+    z = (x + 1j * x.flip(0)).requires_grad_()
+    check = lib.autograd.gradcheck
+    return [
+        check(lambda a: a * a.conj() + a**2, z),
+        check(lambda a: a.abs(), z),
     ]
 
 
@@ -834,7 +869,11 @@ def gradcheck_failure(lib):
 def seed_linear_network(lib):
     """Seed 003: the weights and the result that its text shows."""
     net = lib.nn.Linear(2, 2)
-    return isinstance(net, lib.nn.Module), net.weight, net(lib.tensor([0.1, 0.2]))
+    return (
+        isinstance(net, lib.nn.Module),
+        net.weight,
+        net(lib.tensor([0.1, 0.2])),
+    )
 
 
 @case
@@ -880,5 +919,9 @@ def seed_networks(lib):
 
     return [
         [repr(net), net(tensor(lib, *shape))]
-        for net, shape in ((Net(), (10,)), (CNN(), (1, 1, 28, 28)), (RNN(), (10, 64)))
+        for net, shape in (
+            (Net(), (10,)),
+            (CNN(), (1, 1, 28, 28)),
+            (RNN(), (10, 64)),
+        )
     ]

@@ -63,6 +63,7 @@ _LOSSES = [
     "F.triplet_margin_with_distance_loss(x(2, 3), x(2, 3, start=1), x(2, 3, start=4),"
     " swap=True)",
     "F.margin_ranking_loss(x(2, 3), x(2, 3), x(3))",
+    "F.soft_margin_loss(x(2, 3), x(2, 3).sign())",
     "F.multi_margin_loss(x(2, 3), lib.tensor([0, 2]), p=2)",
     "F.multi_margin_loss(x(2, 3), lib.tensor([0, 2]), p=3)",
     "nn.MultiMarginLoss(weight=x(2, 3))",
@@ -293,5 +294,6 @@ _INITS = [
 ]
 
 CASES = {
-    text: call(text) for text in (*_LOSSES, *_FUNCTIONS, *_LAYERS, *_SEQUENCES, *_INITS)
+    text: call(text)
+    for text in (*_LOSSES, *_FUNCTIONS, *_LAYERS, *_SEQUENCES, *_INITS)
 }

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a case is one line)
 """Cases of utils.data: datasets, samplers, collation, the loader."""
 
 from __future__ import annotations

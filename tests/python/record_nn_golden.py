@@ -18,7 +18,9 @@ FAMILIES = ("nn_layer", "nn_call", "nn_base", "nn_optim", "nn_data")
 def main() -> None:
     for family in FAMILIES:
         cases = importlib.import_module(f"{family}_cases").CASES
-        found = {name: outcomes.outcome(case, torch) for name, case in cases.items()}
+        found = {
+            name: outcomes.outcome(case, torch) for name, case in cases.items()
+        }
         outcomes.store(family, found)
         print(f"{family}: {len(found)} cases")
 

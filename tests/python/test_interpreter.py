@@ -42,7 +42,7 @@ def run(*args, cwd=None, stdin=None):
     )
 
 
-@pytest.fixture()
+@pytest.fixture
 def script(tmp_path):
     """Writes a script and gives its path."""
 
@@ -103,7 +103,8 @@ def test_script_sees_what_python_would_show_it(script, tmp_path):
         capture_output=True,
         text=True,
     )
-    assert path.exists() and plain.returncode == 0
+    assert path.exists()
+    assert plain.returncode == 0
     assert (done.stdout, done.stderr) == (plain.stdout, plain.stderr)
 
 
@@ -112,7 +113,9 @@ def test_missing_part_is_named(script):
     done = run(path)
     assert done.returncode == 1
     last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("ModuleNotFoundError: No module named 'torch.distributed")
+    assert last.startswith(
+        "ModuleNotFoundError: No module named 'torch.distributed"
+    )
 
 
 def test_missing_name_of_an_existing_part(script):
@@ -186,7 +189,9 @@ def test_alias_finder_leaves_other_modules_alone(hotaru):
     assert finder.find_spec("flames") is None
     assert finder.find_spec("json") is None
     assert finder.find_spec("flame.nn").submodule_search_locations is not None
-    with pytest.raises(ModuleNotFoundError, match="No module named 'flame.zz'"):
+    with pytest.raises(
+        ModuleNotFoundError, match=r"No module named 'flame\.zz'"
+    ):
         finder.find_spec("flame.zz")
 
 

@@ -47,7 +47,13 @@ class _Ops(types.ModuleType):
 
 
 def _run_backward(
-    tensors, grads, keep_graph, create_graph, inputs, allow_unreachable, accumulate
+    tensors,
+    grads,
+    keep_graph,
+    create_graph,
+    inputs,
+    allow_unreachable,
+    accumulate,
 ):
     """Stand-in for `hotaru._C._run_backward`."""
     return torch.autograd.Variable._execution_engine.run_backward(
@@ -104,7 +110,9 @@ def install() -> types.ModuleType:
     package = _Package("hotaru")
     package.__path__ = [str(SOURCE)]
     package.__file__ = str(SOURCE / "__init__.py")
-    package.__spec__ = importlib.util.spec_from_loader("hotaru", None, is_package=True)
+    package.__spec__ = importlib.util.spec_from_loader(
+        "hotaru", None, is_package=True
+    )
     package.ops = _Ops("hotaru.ops")
     native = types.ModuleType("hotaru._C")
     native._run_backward = _run_backward

@@ -130,7 +130,7 @@ void conv_forward(const KernelCall& call) {
     const T* add = bias.defined() ? bias.data<T>() : nullptr;
     if (y.numel() == 0) return;
     if constexpr (kFast<T>)
-      if (x.numel() > 0)
+      if (x.numel() > 0 && exact(g))
         return hotaru::conv_forward<T>(fast_geometry(g), x.data<T>(),
                                        w.data<T>(), add, Activation::kNone,
                                        y.data<T>());

@@ -45,7 +45,7 @@ void forward(const KernelCall& call) {
     sum += double(value);
     total_weight += double(w);
   });
-  *total.data<T>() = T(A(total_weight));
+  *total.data<T>() = T(A(each ? 0 : total_weight));
   // Without a target that counts, the mean is NaN.
   if (!each) *out = T(A(a.reduction == 1 ? sum / total_weight : sum));
 }

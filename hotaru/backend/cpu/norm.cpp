@@ -95,7 +95,10 @@ void row_norm_of(const KernelCall& call) {
   for_rows(a.rows, n, [&](int64_t r) {
     const T* from = x + r * n;
     T* to = out + r * n;
-    const A mean = lane_sum(n, [&](int64_t i) { return A(from[i]); }) / A(n);
+    // The mean is corrected by what its rounding left over.
+    const A rough = lane_sum(n, [&](int64_t i) { return A(from[i]); }) / A(n);
+    const A rest = lane_sum(n, [&](int64_t i) { return A(from[i]) - rough; });
+    const A mean = rough + rest / A(n);
     const A squares = lane_sum(n, [&](int64_t i) {
       const A d = A(from[i]) - mean;
       return d * d;

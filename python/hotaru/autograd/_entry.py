@@ -23,8 +23,8 @@ def _first_gradients(outputs: tuple, grads: tuple) -> tuple:
                     )
                 if not (output.is_floating_point() or output.is_complex()):
                     raise RuntimeError(
-                        "grad can be implicitly created only for real scalar outputs "
-                        f"but got {output.dtype}"
+                        "grad can be implicitly created only for real scalar "
+                        f"outputs but got {output.dtype}"
                     )
                 grad = ones_like(output)
         elif not isinstance(grad, Tensor):
@@ -41,14 +41,15 @@ def _first_gradients(outputs: tuple, grads: tuple) -> tuple:
 def _check_gradient(i: int, output: Tensor, grad: Tensor) -> None:
     if grad.shape != output.shape:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output[{i}] has a shape of {grad.shape} and "
-            f"output[{i}] has a shape of {output.shape}."
+            f"Mismatch in shape: grad_output[{i}] has a shape of {grad.shape} "
+            f"and output[{i}] has a shape of {output.shape}."
         )
     if grad.is_complex() != output.is_complex():
         raise RuntimeError(
-            "For complex Tensors, both grad_output and output are required to have the "
-            f"same dtype. Mismatch in dtype: grad_output[{i}] has a dtype of "
-            f"{grad.dtype} and output[{i}] has a dtype of {output.dtype}."
+            "For complex Tensors, both grad_output and output are required to "
+            f"have the same dtype. Mismatch in dtype: grad_output[{i}] has a "
+            f"dtype of {grad.dtype} and output[{i}] has a dtype of "
+            f"{output.dtype}."
         )
 
 
@@ -77,6 +78,7 @@ def backward(
         grad_tensors: one gradient a tensor, of its shape; None for scalars.
         retain_graph: keep the graph for another pass; `create_graph` if None.
         create_graph: record the pass itself, for higher derivatives.
+        grad_variables: old name of `grad_tensors`.
         inputs: accumulate into these only, instead of into all leaves.
 
     Raises:
@@ -91,8 +93,8 @@ def backward(
         )
         if grad_tensors is not None:
             raise RuntimeError(
-                "`grad_tensors` and `grad_variables` (deprecated) arguments both "
-                "passed to `backward()`. Please only use `grad_tensors`."
+                "`grad_tensors` and `grad_variables` (deprecated) arguments "
+                "both passed to `backward()`. Please only use `grad_tensors`."
             )
         grad_tensors = grad_variables
     inputs = () if inputs is None else _tuple(inputs)
@@ -114,12 +116,19 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """The gradients of `outputs` with respect to `inputs`; `.grad` is untouched.
+    """Returns the gradients of `outputs` with respect to `inputs`.
+
+    No tensor's `.grad` changes.
 
     Args:
+        outputs: a tensor or several.
+        inputs: a tensor or several.
         grad_outputs: one gradient an output, of its shape; None for scalars.
-        retain_graph, create_graph: as in `backward`.
+        retain_graph: as in `backward`.
+        create_graph: as in `backward`.
+        only_inputs: has no effect; kept for old callers.
         allow_unused: None instead of an error for an input that was not used.
+        is_grads_batched: not supported.
         materialize_grads: zeros instead of None for such inputs.
 
     Raises:
@@ -135,9 +144,9 @@ def grad(
         )
     if not only_inputs:
         warnings.warn(
-            "only_inputs argument is deprecated and is ignored now (defaults to "
-            "True). To accumulate gradient for other parts of the graph, please use "
-            "torch.autograd.backward.",
+            "only_inputs argument is deprecated and is ignored now (defaults "
+            "to True). To accumulate gradient for other parts of the graph, "
+            "please use torch.autograd.backward.",
             FutureWarning,
             stacklevel=2,
         )
@@ -145,7 +154,9 @@ def grad(
     grads = _first_gradients(outputs, _gradients_for(outputs, grad_outputs))
     keep = create_graph if retain_graph is None else retain_graph
     unused = materialize_grads if allow_unused is None else allow_unused
-    result = _C._run_backward(outputs, grads, keep, create_graph, inputs, unused, False)
+    result = _C._run_backward(
+        outputs, grads, keep, create_graph, inputs, unused, False
+    )
     if materialize_grads:
         from .. import zeros_like
 

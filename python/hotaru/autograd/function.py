@@ -20,14 +20,14 @@ import functools
 from .. import _C, Tensor, is_grad_enabled, no_grad, zeros
 
 _FREED = (
-    "Trying to backward through the graph a second time (or directly access saved "
-    "tensors "
-    "after they have already been freed). Saved intermediate values of the graph are "
-    "freed "
-    "when you call .backward() or autograd.grad(). Specify retain_graph=True if you "
-    "need to "
-    "backward through the graph a second time or if you need to access saved tensors "
-    "after calling backward."
+    "Trying to backward through the graph a second time (or directly access "
+    "saved tensors "
+    "after they have already been freed). Saved intermediate values of the "
+    "graph are freed "
+    "when you call .backward() or autograd.grad(). Specify retain_graph=True "
+    "if you need to "
+    "backward through the graph a second time or if you need to access saved "
+    "tensors after calling backward."
 )
 
 
@@ -53,7 +53,8 @@ class FunctionCtx:
             if tensor is not None and not isinstance(tensor, Tensor):
                 raise TypeError(
                     "save_for_backward can only save variables, but argument "
-                    f"{tensors.index(tensor)} is of type {type(tensor).__name__}"
+                    f"{tensors.index(tensor)} is of type "
+                    f"{type(tensor).__name__}"
                 )
         self.to_save = tensors
 
@@ -61,7 +62,7 @@ class FunctionCtx:
         """Accepted for compatibility: there is no forward-mode derivative."""
 
     def mark_dirty(self, *args: Tensor) -> None:
-        """Says that `forward` changed these inputs in place (and returns them)."""
+        """Says that `forward` changed these inputs in place."""
         self.dirty_tensors = args
 
     def mark_non_differentiable(self, *args: Tensor) -> None:
@@ -69,7 +70,7 @@ class FunctionCtx:
         self.non_differentiable = args
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether `backward` gets zeros (default) or None for unused outputs."""
+        """Chooses zeros (default) or None as gradients of unused outputs."""
         self.materialize_grads = value
 
     @property
@@ -81,7 +82,8 @@ class FunctionCtx:
         if self._saved is None:
             raise RuntimeError(_FREED)
         return tuple(
-            None if saved is None else saved.unpack(self._node) for saved in self._saved
+            None if saved is None else saved.unpack(self._node)
+            for saved in self._saved
         )
 
     def _keep(self, name: str, outputs: list) -> None:
@@ -101,7 +103,9 @@ class _Saved:
     to this.
     """
 
-    def __init__(self, tensor: Tensor, output_index: int | None, name: str) -> None:
+    def __init__(
+        self, tensor: Tensor, output_index: int | None, name: str
+    ) -> None:
         self._index = output_index
         self._tensor = tensor if output_index is None else tensor.detach()
         self._version = tensor._version
@@ -114,9 +118,9 @@ class _Saved:
             raise RuntimeError(
                 "one of the variables needed for gradient computation has been "
                 "modified "
-                f"by an inplace operation: [{tensor.type()} {shape}] is at version "
-                f"{tensor._version}; expected version {self._version} instead (saved "
-                f"by {self._name})."
+                f"by an inplace operation: [{tensor.type()} {shape}] is at "
+                f"version {tensor._version}; expected version {self._version} "
+                f"instead (saved by {self._name})."
             )
         if self._index is None or node is None:
             return tensor
@@ -153,33 +157,39 @@ class _Backward:
             result = self._function.backward(ctx, *full)
         finally:
             ctx._node = None
-        return self._per_tensor(result if isinstance(result, tuple) else (result,))
+        return self._per_tensor(
+            result if isinstance(result, tuple) else (result,)
+        )
 
     def _per_tensor(self, result: tuple) -> tuple:
         """The gradients of the tensor arguments, after checking all of them."""
         name = f"{self._function.__name__}Backward"
         count = len(self._is_tensor)
-        if len(result) > count and all(extra is None for extra in result[count:]):
+        if len(result) > count and all(
+            extra is None for extra in result[count:]
+        ):
             result = result[:count]
         if len(result) != count:
             raise RuntimeError(
-                f"function {name} returned an incorrect number of gradients (expected "
-                f"{count}, got {len(result)})"
+                f"function {name} returned an incorrect number of gradients "
+                f"(expected {count}, got {len(result)})"
             )
         for i, (grad, is_tensor) in enumerate(zip(result, self._is_tensor)):
             if grad is None:
                 continue
             if not is_tensor:
                 raise RuntimeError(
-                    f"function {name} returned a gradient different than None at "
-                    f"position {i + 1}, but the corresponding forward input was not a "
-                    "Variable"
+                    f"function {name} returned a gradient different than None "
+                    f"at position {i + 1}, but the corresponding forward input "
+                    "was not a Variable"
                 )
             if not isinstance(grad, Tensor):
                 raise TypeError(
                     f"expected Variable or None (got {type(grad).__name__})"
                 )
-        return tuple(g for g, is_tensor in zip(result, self._is_tensor) if is_tensor)
+        return tuple(
+            g for g, is_tensor in zip(result, self._is_tensor) if is_tensor
+        )
 
     def release(self) -> None:
         """Drops the saved tensors: the graph was freed."""
@@ -189,26 +199,29 @@ class _Backward:
 class Function:
     """Base class of differentiable functions written in Python.
 
-    Subclasses define the static methods `forward(ctx, *args)`, or `forward(*args)`
-    with `setup_context(ctx, inputs, output)`, and `backward(ctx, *grad_outputs)`,
-    which returns one gradient (or None) an argument. They are called through
-    `apply`; tensors inside of lists are not seen.
+    Subclasses define the static methods `forward(ctx, *args)`, or
+    `forward(*args)` with `setup_context(ctx, inputs, output)`, and
+    `backward(ctx, *grad_outputs)`, which returns one gradient (or None) an
+    argument. They are called through `apply`; tensors inside of lists are not
+    seen.
     """
 
     def __init__(self, *args, **kwargs) -> None:
         raise RuntimeError(
-            f"{type(self)} should not be instantiated. Methods on autograd functions "
-            "are "
+            f"{type(self)} should not be instantiated. Methods on autograd "
+            "functions are "
             "all static, so you should invoke them on the class itself. "
             "Instantiating an "
-            "autograd function will raise an error in a future version of PyTorch."
+            "autograd function will raise an error in a future version of "
+            "PyTorch."
         )
 
     @staticmethod
     def forward(*args, **kwargs):
         """Computes the result."""
         raise NotImplementedError(
-            "You must implement the forward function for custom autograd.Function."
+            "You must implement the forward function for custom "
+            "autograd.Function."
         )
 
     @staticmethod
@@ -220,8 +233,8 @@ class Function:
     def backward(ctx: FunctionCtx, *grad_outputs):
         """Computes the gradients of the arguments."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your custom "
-            "autograd.Function to use it with backward mode AD."
+            "You must implement either the backward or vjp method for your "
+            "custom autograd.Function to use it with backward mode AD."
         )
 
     @classmethod
@@ -259,7 +272,9 @@ class Function:
             if id(output) in inputs and id(output) not in dirty:
                 with no_grad():
                     alias = output.view_as(output)
-                ctx.to_save = tuple(alias if t is output else t for t in ctx.to_save)
+                ctx.to_save = tuple(
+                    alias if t is output else t for t in ctx.to_save
+                )
                 if any(t is output for t in ctx.non_differentiable):
                     ctx.non_differentiable = (*ctx.non_differentiable, alias)
                 output = alias
@@ -280,7 +295,8 @@ class Function:
             tuple(arg for arg in args if isinstance(arg, Tensor)),
             tuple(outputs),
             tuple(
-                id(o) not in no_gradient and (o.is_floating_point() or o.is_complex())
+                id(o) not in no_gradient
+                and (o.is_floating_point() or o.is_complex())
                 for o in outputs
             ),
             tuple(id(o) in dirty for o in outputs),

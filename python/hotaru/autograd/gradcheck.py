@@ -39,9 +39,14 @@ def gradcheck(
         func: takes tensors, returns a tensor or several.
         inputs: a tensor or several; those that require gradients, in double
             precision, are checked.
-        eps: step. atol, rtol: tolerance, as in `allclose`.
+        eps: step.
+        atol: absolute tolerance.
+        rtol: relative tolerance.
         raise_exception: False returns False instead of raising.
         nondet_tol: by how much two backward passes may differ.
+        check_grad_dtypes: accepted, has no effect.
+        check_undefined_grad: accepted, has no effect.
+        check_batched_grad: accepted, has no effect.
         fast_mode: accepted; the full comparison is always made.
 
     Raises:
@@ -67,25 +72,28 @@ def _check_inputs(inputs: tuple) -> None:
     ]
     if not checked:
         raise ValueError(
-            "gradcheck expects at least one input tensor to require gradient, but "
-            "none of them have requires_grad=True."
+            "gradcheck expects at least one input tensor to require gradient, "
+            "but none of them have requires_grad=True."
         )
     for i, tensor in checked:
         if tensor.dtype not in (hotaru.float64, hotaru.complex128):
             warnings.warn(
-                f"Input #{i} requires gradient and is not a double precision floating "
-                "point or complex. This check will likely fail if all the inputs are "
-                "not of double precision floating point or complex. ",
+                f"Input #{i} requires gradient and is not a double precision "
+                "floating point or complex. This check will likely fail if all "
+                "the inputs are not of double precision floating point or "
+                "complex. ",
                 stacklevel=3,
             )
-        overlaps = any(s == 0 and n > 1 for s, n in zip(tensor.stride(), tensor.size()))
+        overlaps = any(
+            s == 0 and n > 1 for s, n in zip(tensor.stride(), tensor.size())
+        )
         if overlaps:
             raise RuntimeError(
-                f"The {i}th input has a dimension with stride 0. gradcheck only "
-                "supports "
-                "inputs that are non-overlapping to be able to compute the numerical "
-                "gradients correctly. You should call .contiguous on the input before "
-                "passing it to gradcheck."
+                f"The {i}th input has a dimension with stride 0. gradcheck "
+                "only supports "
+                "inputs that are non-overlapping to be able to compute the "
+                "numerical gradients correctly. You should call .contiguous on "
+                "the input before passing it to gradcheck."
             )
         tensor.retain_grad()
 
@@ -99,8 +107,14 @@ def _outputs(func, inputs: tuple) -> tuple:
 
 def _real(tensor: Tensor) -> Tensor:
     """All values in one real vector, complex ones as pairs."""
-    tensor = tensor.detach().resolve_conj() if tensor.is_complex() else tensor.detach()
-    return (hotaru.view_as_real(tensor) if tensor.is_complex() else tensor).reshape(-1)
+    tensor = (
+        tensor.detach().resolve_conj()
+        if tensor.is_complex()
+        else tensor.detach()
+    )
+    return (
+        hotaru.view_as_real(tensor) if tensor.is_complex() else tensor
+    ).reshape(-1)
 
 
 def _check_jacobians(func, inputs, eps, atol, rtol, nondet_tol) -> None:
@@ -120,23 +134,28 @@ def _check_jacobians(func, inputs, eps, atol, rtol, nondet_tol) -> None:
         again = _analytical(output, tensors)
         for k, (i, _) in enumerate(checked):
             a, n = analytical[k], numerical[k][j]
-            if not hotaru.allclose(a, n.to(a.dtype), rtol, atol):
+            n = n.to(a.dtype)
+            # Written so that nan fails.
+            if not bool(((a - n).abs() <= atol + rtol * n.abs()).all()):
                 raise GradcheckError(
-                    f"Jacobian mismatch for output {j} with respect to input {i},\n"
-                    f"numerical:{n}\nanalytical:{a}\n"
+                    f"Jacobian mismatch for output {j} with respect to input "
+                    f"{i},\nnumerical:{n}\nanalytical:{a}\n"
                 )
             if a.numel() and (a - again[k]).abs().max() > nondet_tol:
                 raise GradcheckError(
-                    "Backward is not reentrant, i.e., running backward with same input "
-                    "and grad_output multiple times gives different values, although "
-                    "analytical gradient matches numerical gradient.The tolerance for "
-                    f"nondeterminism was {nondet_tol}."
+                    "Backward is not reentrant, i.e., running backward with "
+                    "same input and grad_output multiple times gives different "
+                    "values, although analytical gradient matches numerical "
+                    "gradient.The tolerance for nondeterminism was "
+                    f"{nondet_tol}."
                 )
 
 
 def _numerical(func, inputs: tuple, tensor: Tensor, eps: float) -> list[Tensor]:
-    """Finite differences by `tensor`: (its values, output's values) an output."""
-    values = hotaru.view_as_real(tensor.data) if tensor.is_complex() else tensor.data
+    """Finite differences by `tensor`: (its values, values) an output."""
+    values = (
+        hotaru.view_as_real(tensor.data) if tensor.is_complex() else tensor.data
+    )
     rows = []
     for index in _indices(values.shape):
         before = values[index].item()
@@ -167,7 +186,9 @@ def _analytical(output: Tensor, tensors: list[Tensor]) -> list[Tensor]:
         for direction in directions:
             seed = hotaru.zeros_like(output)
             seed[index] = direction
-            grads = grad(output, tensors, seed, retain_graph=True, allow_unused=True)
+            grads = grad(
+                output, tensors, seed, retain_graph=True, allow_unused=True
+            )
             for column, g, tensor in zip(columns, grads, tensors):
                 g = hotaru.zeros_like(tensor) if g is None else g
                 if g.shape != tensor.shape:
@@ -197,8 +218,9 @@ def _check_constant(func, inputs: tuple, eps: float) -> None:
         for j, (a, b) in enumerate(zip(before, after)):
             if not hotaru.equal(a, b):
                 raise GradcheckError(
-                    f"Numerical gradient for function expected to be zero: output {j} "
-                    f"depends on input {i} but does not require a gradient"
+                    "Numerical gradient for function expected to be zero: "
+                    f"output {j} depends on input {i} but does not require a "
+                    "gradient"
                 )
 
 
@@ -225,7 +247,8 @@ def gradgradcheck(
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     if grad_outputs is None:
         grads = tuple(
-            hotaru.randn_like(o).requires_grad_() for o in _outputs(func, inputs)
+            hotaru.randn_like(o).requires_grad_()
+            for o in _outputs(func, inputs)
         )
     else:
         grads = _requiring(grad_outputs)
@@ -234,12 +257,20 @@ def gradgradcheck(
     def first_gradients(*args):
         values, given = args[:-count], args[-count:]
         values = tuple(
-            v.requires_grad_() if isinstance(v, Tensor) and _is_inexact(v) else v
+            v.requires_grad_()
+            if isinstance(v, Tensor) and _is_inexact(v)
+            else v
             for v in values
         )
-        wanted = [v for v in values if isinstance(v, Tensor) and v.requires_grad]
+        wanted = [
+            v for v in values if isinstance(v, Tensor) and v.requires_grad
+        ]
         found = grad(
-            _outputs(func, values), wanted, given, create_graph=True, allow_unused=True
+            _outputs(func, values),
+            wanted,
+            given,
+            create_graph=True,
+            allow_unused=True,
         )
         return tuple(g for g in found if g is not None)
 
@@ -256,8 +287,12 @@ def gradgradcheck(
 
 def _requiring(tensors) -> tuple:
     tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
-    return tuple(t if t.requires_grad else t.detach().requires_grad_() for t in tensors)
+    return tuple(
+        t if t.requires_grad else t.detach().requires_grad_() for t in tensors
+    )
 
 
 def _is_inexact(tensor: Tensor) -> bool:
-    return tensor.is_leaf and (tensor.is_floating_point() or tensor.is_complex())
+    return tensor.is_leaf and (
+        tensor.is_floating_point() or tensor.is_complex()
+    )

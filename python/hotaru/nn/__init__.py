@@ -1,4 +1,4 @@
-"""Building blocks of networks: modules, parameters, functions, initial values."""
+"""Building blocks of networks: modules, parameters, functions."""
 
 from __future__ import annotations
 

@@ -46,7 +46,9 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
 
 
-def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator=None) -> Tensor:
+def uniform_(
+    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator=None
+) -> Tensor:
     """Uniform draws from [a, b)."""
     with no_grad():
         return tensor.uniform_(a, b, generator=generator)
@@ -133,7 +135,9 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """The identity as a convolution's weight (out, in / groups, *)."""
     axes = tensor.ndim - 2
     if axes not in (1, 2, 3):
-        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+        raise ValueError(
+            "Only tensors with 3, 4, or 5 dimensions are supported"
+        )
     if tensor.size(0) % groups != 0:
         raise ValueError("dim 0 must be divisible by groups")
     per_group = tensor.size(0) // groups
@@ -149,8 +153,8 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 def _fan_in_and_out(tensor: Tensor) -> tuple[int, int]:
     if tensor.dim() < 2:
         raise ValueError(
-            "Fan in and fan out can not be computed for tensor with fewer than 2 "
-            "dimensions"
+            "Fan in and fan out can not be computed for tensor with fewer than "
+            "2 dimensions"
         )
     volume = 1
     for size in tensor.shape[2:]:
@@ -165,13 +169,16 @@ def _fan(tensor: Tensor, mode: str) -> int:
     mode = mode.lower()
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(
-            f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']"
+            f"Mode {mode} not supported, please use one of ['fan_in', "
+            "'fan_out']"
         )
     fan_in, fan_out = _fan_in_and_out(tensor)
     return fan_in if mode == "fan_in" else fan_out
 
 
-def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator=None) -> Tensor:
+def xavier_uniform_(
+    tensor: Tensor, gain: float = 1.0, generator=None
+) -> Tensor:
     """Uniform with variance 2 gain² / (fan in + fan out)."""
     std = gain * math.sqrt(2.0 / float(sum(_fan_in_and_out(tensor))))
     bound = math.sqrt(3.0) * std
@@ -184,9 +191,13 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator=None) -> Tensor:
     return normal_(tensor, 0.0, std, generator)
 
 
-def _kaiming_std(tensor, a: float, mode: str, nonlinearity: str) -> float | None:
+def _kaiming_std(
+    tensor, a: float, mode: str, nonlinearity: str
+) -> float | None:
     if 0 in tensor.shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        warnings.warn(
+            "Initializing zero-element tensors is a no-op", stacklevel=3
+        )
         return None
     fan = _fan(tensor, mode)
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)

@@ -30,11 +30,14 @@ class LRScheduler:
                 group.setdefault("initial_lr", group["lr"])
             elif "initial_lr" not in group:
                 raise KeyError(
-                    f"param 'initial_lr' is not specified in param_groups[{i}] when "
-                    "resuming scheduler with last_epoch >= 0: load the optimizer's "
-                    "state first, or leave last_epoch at -1 for a fresh run"
+                    f"param 'initial_lr' is not specified in param_groups[{i}] "
+                    "when resuming scheduler with last_epoch >= 0: load the "
+                    "optimizer's state first, or leave last_epoch at -1 for a "
+                    "fresh run"
                 )
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs = [
+            group["initial_lr"] for group in optimizer.param_groups
+        ]
         self.last_epoch = last_epoch
         self._step_count = 0
         self._is_initial = True
@@ -60,12 +63,15 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Goes on to the next epoch and sets the rates."""
-        if self._step_count == 1 and not getattr(self.optimizer, "_opt_called", False):
+        if self._step_count == 1 and not getattr(
+            self.optimizer, "_opt_called", False
+        ):
             warnings.warn(
-                "Detected call of `lr_scheduler.step()` before `optimizer.step()`. You "
-                "should call them in the opposite order: `optimizer.step()` before "
-                "`lr_scheduler.step()`. Otherwise the first value of the learning rate "
-                "schedule is skipped.",
+                "Detected call of `lr_scheduler.step()` before "
+                "`optimizer.step()`. You should call them in the opposite "
+                "order: `optimizer.step()` before `lr_scheduler.step()`. "
+                "Otherwise the first value of the learning rate schedule is "
+                "skipped.",
                 stacklevel=2,
             )
         self._step_count += 1
@@ -96,8 +102,8 @@ class LRScheduler:
     def _warn_outside_step(self) -> None:
         if not self._get_lr_called_within_step:
             warnings.warn(
-                "To get the last learning rate computed by the scheduler, please use "
-                "`get_last_lr()`.",
+                "To get the last learning rate computed by the scheduler, "
+                "please use `get_last_lr()`.",
                 stacklevel=3,
             )
 
@@ -122,7 +128,11 @@ class StepLR(_ByFactor):
     """Times `gamma` every `step_size` epochs."""
 
     def __init__(
-        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch=-1
+        self,
+        optimizer: Optimizer,
+        step_size: int,
+        gamma: float = 0.1,
+        last_epoch=-1,
     ) -> None:
         self.step_size = step_size
         self.gamma = gamma
@@ -141,7 +151,11 @@ class MultiStepLR(_ByFactor):
     """Times `gamma` at each of the epochs `milestones`."""
 
     def __init__(
-        self, optimizer: Optimizer, milestones, gamma: float = 0.1, last_epoch=-1
+        self,
+        optimizer: Optimizer,
+        milestones,
+        gamma: float = 0.1,
+        last_epoch=-1,
     ) -> None:
         self.milestones = Counter(milestones)
         self.gamma = gamma
@@ -151,14 +165,18 @@ class MultiStepLR(_ByFactor):
         return self.gamma ** self.milestones.get(self.last_epoch, 0)
 
     def _get_closed_form_lr(self) -> list[float]:
-        passed = bisect_right(sorted(self.milestones.elements()), self.last_epoch)
+        passed = bisect_right(
+            sorted(self.milestones.elements()), self.last_epoch
+        )
         return [base * self.gamma**passed for base in self.base_lrs]
 
 
 class ExponentialLR(_ByFactor):
     """Times `gamma` every epoch."""
 
-    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1):
+    def __init__(
+        self, optimizer: Optimizer, gamma: float, last_epoch: int = -1
+    ):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
@@ -207,8 +225,8 @@ class LinearLR(_ByFactor):
     ) -> None:
         if start_factor > 1.0 or start_factor <= 0:
             raise ValueError(
-                "Starting multiplicative factor expected to be greater than 0 and less "
-                "or equal to 1."
+                "Starting multiplicative factor expected to be greater than 0 "
+                "and less or equal to 1."
             )
         if end_factor > 1.0 or end_factor < 0:
             raise ValueError(
@@ -226,7 +244,9 @@ class LinearLR(_ByFactor):
         if self.last_epoch > self.total_iters:
             return 1.0
         rise = self.end_factor - self.start_factor
-        before = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
+        before = (
+            self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
+        )
         return 1.0 + rise / before
 
 
@@ -255,7 +275,9 @@ class PolynomialLR(_ByFactor):
 class _ByFunction(LRScheduler):
     """A schedule from one function of the epoch for each group."""
 
-    def __init__(self, optimizer: Optimizer, lr_lambda, last_epoch: int = -1) -> None:
+    def __init__(
+        self, optimizer: Optimizer, lr_lambda, last_epoch: int = -1
+    ) -> None:
         groups = len(optimizer.param_groups)
         if isinstance(lr_lambda, (list, tuple)):
             if len(lr_lambda) != groups:
@@ -268,12 +290,13 @@ class _ByFunction(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict:
-        """As in the base class; of the functions only callable objects' state."""
+        """As in the base class; only callable objects among the functions."""
         state = super().state_dict()
         del state["lr_lambdas"]
         # Plain functions cannot be saved.
         state["lr_lambdas"] = [
-            None if _is_function(fn) else dict(fn.__dict__) for fn in self.lr_lambdas
+            None if _is_function(fn) else dict(fn.__dict__)
+            for fn in self.lr_lambdas
         ]
         return state
 
@@ -353,7 +376,9 @@ class CosineAnnealingLR(LRScheduler):
 
     def _get_closed_form_lr(self) -> list[float]:
         share = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
-        return [self.eta_min + (b - self.eta_min) * share for b in self.base_lrs]
+        return [
+            self.eta_min + (b - self.eta_min) * share for b in self.base_lrs
+        ]
 
 
 class OneCycleLR(LRScheduler):
@@ -393,7 +418,9 @@ class OneCycleLR(LRScheduler):
                 "anneal_strategy must be one of 'cos' or 'linear', instead got "
                 f"{anneal_strategy}"
             )
-        self._schedule_phases = _phases(self.total_steps, pct_start, three_phase)
+        self._schedule_phases = _phases(
+            self.total_steps, pct_start, three_phase
+        )
         self._anneal_func_type = anneal_strategy
         self._set_rates(max_lr, div_factor, final_div_factor, last_epoch)
         self.cycle_momentum = cycle_momentum
@@ -406,13 +433,16 @@ class OneCycleLR(LRScheduler):
         if isinstance(value, (list, tuple)):
             if len(value) != len(groups):
                 raise ValueError(
-                    f"{name} must have the same length as optimizer.param_groups. "
-                    f"{name} has {len(value)} values, param_groups has {len(groups)}."
+                    f"{name} must have the same length as "
+                    f"optimizer.param_groups. {name} has {len(value)} values, "
+                    f"param_groups has {len(groups)}."
                 )
             return list(value)
         return [value] * len(groups)
 
-    def _set_rates(self, max_lr, div_factor, final_div_factor, last_epoch) -> None:
+    def _set_rates(
+        self, max_lr, div_factor, final_div_factor, last_epoch
+    ) -> None:
         rates = self._each("max_lr", max_lr)
         if last_epoch == -1:
             for group, rate in zip(self.optimizer.param_groups, rates):
@@ -424,8 +454,8 @@ class OneCycleLR(LRScheduler):
         defaults = self.optimizer.defaults
         if "momentum" not in defaults and "betas" not in defaults:
             raise ValueError(
-                "optimizer must support momentum or beta1 with `cycle_momentum` option "
-                "enabled"
+                "optimizer must support momentum or beta1 with "
+                "`cycle_momentum` option enabled"
             )
         self.use_beta1 = "betas" in defaults
         if last_epoch != -1:
@@ -453,8 +483,8 @@ class OneCycleLR(LRScheduler):
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(
-                f"Tried to step {step} times. The specified number of total steps is "
-                f"{self.total_steps}"
+                f"Tried to step {step} times. The specified number of total "
+                f"steps is {self.total_steps}"
             )
         start = 0.0
         for phase in self._schedule_phases:
@@ -466,11 +496,15 @@ class OneCycleLR(LRScheduler):
         rates = []
         for group in self.optimizer.param_groups:
             rates.append(
-                self._anneal(group[phase["start_lr"]], group[phase["end_lr"]], share)
+                self._anneal(
+                    group[phase["start_lr"]], group[phase["end_lr"]], share
+                )
             )
             if self.cycle_momentum:
                 momentum = self._anneal(
-                    group[phase["start_momentum"]], group[phase["end_momentum"]], share
+                    group[phase["start_momentum"]],
+                    group[phase["end_momentum"]],
+                    share,
                 )
                 self._put_momentum(group, momentum)
         return rates
@@ -481,29 +515,46 @@ def _total_steps(total_steps, epochs, steps_per_epoch) -> int:
     if total_steps is None:
         if epochs is None or steps_per_epoch is None:
             raise ValueError(
-                "You must define either total_steps OR (epochs AND steps_per_epoch)"
+                "You must define either total_steps OR (epochs AND "
+                "steps_per_epoch)"
             )
         named = {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
     for name, value in named.items():
         if not isinstance(value, int) or value <= 0:
-            raise ValueError(f"Expected positive integer {name}, but got {value}")
+            raise ValueError(
+                f"Expected positive integer {name}, but got {value}"
+            )
     return total_steps if total_steps is not None else epochs * steps_per_epoch
 
 
-def _phases(total_steps: int, pct_start: float, three_phase: bool) -> list[dict]:
-    """Where each phase ends, and from which rate and momentum to which it goes."""
+def _phases(
+    total_steps: int, pct_start: float, three_phase: bool
+) -> list[dict]:
+    """Where each phase ends, and which rates and momenta it joins."""
     up = ("initial_lr", "max_lr", "max_momentum", "base_momentum")
     peak = float(pct_start * total_steps) - 1
     if three_phase:
         rows = [
             (peak, *up),
             (2 * peak, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
-            (total_steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"),
+            (
+                total_steps - 1,
+                "initial_lr",
+                "min_lr",
+                "max_momentum",
+                "max_momentum",
+            ),
         ]
     else:
         rows = [
             (peak, *up),
-            (total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum"),
+            (
+                total_steps - 1,
+                "max_lr",
+                "min_lr",
+                "base_momentum",
+                "max_momentum",
+            ),
         ]
     names = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
     return [dict(zip(names, row)) for row in rows]
@@ -535,11 +586,15 @@ class ReduceLROnPlateau(LRScheduler):
         if mode not in ("min", "max"):
             raise ValueError("mode " + str(mode) + " is unknown!")
         if threshold_mode not in ("rel", "abs"):
-            raise ValueError("threshold mode " + str(threshold_mode) + " is unknown!")
+            raise ValueError(
+                "threshold mode " + str(threshold_mode) + " is unknown!"
+            )
         groups = len(optimizer.param_groups)
         if isinstance(min_lr, (list, tuple)):
             if len(min_lr) != groups:
-                raise ValueError(f"expected {groups} min_lrs, got {len(min_lr)}")
+                raise ValueError(
+                    f"expected {groups} min_lrs, got {len(min_lr)}"
+                )
             self.min_lrs = list(min_lr)
         else:
             self.min_lrs = [min_lr] * groups

@@ -54,8 +54,8 @@ class Optimizer:
             setattr(self, name, OrderedDict())
         if isinstance(params, Tensor):
             raise TypeError(
-                "params argument given to the optimizer should be an iterable of "
-                f"Tensors or dicts, but got {typename(params)}"
+                "params argument given to the optimizer should be an iterable "
+                f"of Tensors or dicts, but got {typename(params)}"
             )
         self.state = defaultdict(dict)
         self.param_groups = []
@@ -82,15 +82,17 @@ class Optimizer:
                 that is in a group already.
         """
         if not isinstance(param_group, dict):
-            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+            raise TypeError(
+                f"param_group must be a dict, but got {type(param_group)}"
+            )
         params = param_group["params"]
         if isinstance(params, Tensor):
             params = [params]
         elif isinstance(params, set):
             raise TypeError(
-                "optimizer parameters need to be organized in ordered collections, but "
-                "the ordering of tensors in sets will change between runs. Please use "
-                "a list instead."
+                "optimizer parameters need to be organized in ordered "
+                "collections, but the ordering of tensors in sets will change "
+                "between runs. Please use a list instead."
             )
         params = list(params)
         param_group["params"] = params
@@ -99,28 +101,30 @@ class Optimizer:
         for param in params:
             if not isinstance(param, Tensor):
                 raise TypeError(
-                    "optimizer can only optimize Tensors, but one of the params is "
-                    f"{typename(param)}"
+                    "optimizer can only optimize Tensors, but one of the "
+                    f"params is {typename(param)}"
                 )
             if not (param.is_leaf or param.grad_fn is None):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
                 raise ValueError(
-                    "parameter group didn't specify a value of required optimization "
-                    f"parameter {name}"
+                    "parameter group didn't specify a value of required "
+                    f"optimization parameter {name}"
                 )
             param_group.setdefault(name, default)
         if len({id(param) for param in params}) != len(params):
             warnings.warn(
-                "optimizer contains a parameter group with duplicate parameters; in "
-                "future, this will cause an error; see "
+                "optimizer contains a parameter group with duplicate "
+                "parameters; in future, this will cause an error; see "
                 "github.com/pytorch/pytorch/issues/40967 for more information",
                 stacklevel=3,
             )
         known = {id(p) for group in self.param_groups for p in group["params"]}
         if any(id(param) in known for param in params):
-            raise ValueError("some parameters appear in more than one parameter group")
+            raise ValueError(
+                "some parameters appear in more than one parameter group"
+            )
         self.param_groups.append(param_group)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -185,10 +189,12 @@ class Optimizer:
             raise ValueError(
                 "loaded state dict has a different number of parameter groups"
             )
-        if any(len(a["params"]) != len(b["params"]) for a, b in zip(groups, saved)):
+        if any(
+            len(a["params"]) != len(b["params"]) for a, b in zip(groups, saved)
+        ):
             raise ValueError(
-                "loaded state dict contains a parameter group that doesn't match the "
-                "size of optimizer's group"
+                "loaded state dict contains a parameter group that doesn't "
+                "match the size of optimizer's group"
             )
         params = {}
         for group, packed in zip(groups, saved):
@@ -220,7 +226,7 @@ class Optimizer:
     # -- hooks -------------------------------------------------------------
 
     def register_step_pre_hook(self, hook) -> RemovableHandle:
-        """Registers `hook(optimizer, args, kwargs) -> None | (args, kwargs)`."""
+        """Registers `hook(optimizer, args, kwargs) -> None | both`."""
         return add_hook(self._optimizer_step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook) -> RemovableHandle:
@@ -267,7 +273,9 @@ def _with_hooks(step):
     @functools.wraps(step)
     def run(self, *args, **kwargs):
         self._opt_called = True
-        if not (self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks):
+        if not (
+            self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks
+        ):
             return step(self, *args, **kwargs)
         for hook in self._optimizer_step_pre_hooks.values():
             changed = hook(self, args, kwargs)
@@ -275,8 +283,8 @@ def _with_hooks(step):
                 continue
             if not (isinstance(changed, tuple) and len(changed) == 2):
                 raise RuntimeError(
-                    f"{step} must return None or a tuple of (new_args, new_kwargs), "
-                    f"but got {changed}."
+                    f"{step} must return None or a tuple of (new_args, "
+                    f"new_kwargs), but got {changed}."
                 )
             args, kwargs = changed
         result = step(self, *args, **kwargs)
@@ -295,8 +303,8 @@ def _split_names(group: dict) -> None:
         return
     if not all(named):
         raise ValueError(
-            "all optimizer params should be with/without names. Some param names are "
-            "missing"
+            "all optimizer params should be with/without names. Some param "
+            "names are missing"
         )
     options = {name: value for name, value in group.items() if name != "params"}
     group.clear()
@@ -308,7 +316,7 @@ def _split_names(group: dict) -> None:
 def _fit(value, param: Tensor, name: str | None = None):
     """Saved state with the dtype and device of its parameter.
 
-    Tensors that have them already are shared with the saved state, as in PyTorch.
+    Tensors that have them already are shared, as in PyTorch.
     """
     if isinstance(value, Tensor):
         if name == "step":
@@ -324,13 +332,15 @@ def _fit(value, param: Tensor, name: str | None = None):
 
 
 def check_options(**options) -> None:
-    """ValueError for an option that is negative, in the words of all optimizers."""
+    """ValueError for an option that is negative."""
     texts = {"lr": "learning rate", "eps": "epsilon value"}
     for name, value in options.items():
         if isinstance(value, Tensor) and value.numel() != 1:
             raise ValueError(f"Tensor {name} must be 1-element")
         if not value >= 0.0:
-            raise ValueError(f"Invalid {texts.get(name, f'{name} value')}: {value}")
+            raise ValueError(
+                f"Invalid {texts.get(name, f'{name} value')}: {value}"
+            )
 
 
 def check_betas(betas) -> None:
@@ -341,10 +351,12 @@ def check_betas(betas) -> None:
 
 
 def check_unsupported(**flags) -> None:
-    """NotImplementedError for options of PyTorch that change what is recorded."""
+    """NotImplementedError for options that change what is recorded."""
     for name, value in flags.items():
         if value:
-            raise NotImplementedError(f"{name}=True is not supported by optimizers")
+            raise NotImplementedError(
+                f"{name}=True is not supported by optimizers"
+            )
 
 
 def gradients(group: dict):

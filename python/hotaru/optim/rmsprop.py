@@ -30,7 +30,11 @@ class RMSprop(Optimizer):
         differentiable: bool = False,
     ) -> None:
         check_options(
-            lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha
+            lr=lr,
+            eps=eps,
+            momentum=momentum,
+            weight_decay=weight_decay,
+            alpha=alpha,
         )
         check_unsupported(capturable=capturable, differentiable=differentiable)
         defaults = {

@@ -30,7 +30,9 @@ class SGD(Optimizer):
     ) -> None:
         check_options(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
-            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+            raise ValueError(
+                "Nesterov momentum requires a momentum and zero dampening"
+            )
         check_unsupported(differentiable=differentiable)
         defaults = {
             "lr": lr,
@@ -65,7 +67,9 @@ class SGD(Optimizer):
                 if velocity is None:
                     velocity = state["momentum_buffer"] = grad.detach().clone()
                 else:
-                    velocity.mul_(momentum).add_(grad, alpha=1 - group["dampening"])
+                    velocity.mul_(momentum).add_(
+                        grad, alpha=1 - group["dampening"]
+                    )
                 if group["nesterov"]:
                     grad = grad.add(velocity, alpha=momentum)
                 else:

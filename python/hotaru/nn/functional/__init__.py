@@ -112,20 +112,43 @@ from ._vision import (
 
 # Name here -> operator, where the two are the same function.
 _OPERATORS = {
-    name: name
-    for name in (
-        "adaptive_avg_pool1d avg_pool1d avg_pool2d avg_pool3d bilinear "
-        "channel_shuffle conv1d conv2d conv3d conv_tbc conv_transpose1d "
-        "conv_transpose2d conv_transpose3d cosine_similarity gelu hardshrink linear "
-        "native_channel_shuffle one_hot pad pairwise_distance pdist pixel_shuffle "
-        "pixel_unshuffle prelu relu_ scaled_dot_product_attention softplus softshrink"
-    ).split()
+    "adaptive_avg_pool1d": "adaptive_avg_pool1d",
+    "avg_pool1d": "avg_pool1d",
+    "avg_pool2d": "avg_pool2d",
+    "avg_pool3d": "avg_pool3d",
+    "bilinear": "bilinear",
+    "channel_shuffle": "channel_shuffle",
+    "conv1d": "conv1d",
+    "conv2d": "conv2d",
+    "conv3d": "conv3d",
+    "conv_tbc": "conv_tbc",
+    "conv_transpose1d": "conv_transpose1d",
+    "conv_transpose2d": "conv_transpose2d",
+    "conv_transpose3d": "conv_transpose3d",
+    "cosine_similarity": "cosine_similarity",
+    "gelu": "gelu",
+    "hardshrink": "hardshrink",
+    "linear": "linear",
+    "logsigmoid": "log_sigmoid",
+    "native_channel_shuffle": "native_channel_shuffle",
+    "one_hot": "one_hot",
+    "pad": "pad",
+    "pairwise_distance": "pairwise_distance",
+    "pdist": "pdist",
+    "pixel_shuffle": "pixel_shuffle",
+    "pixel_unshuffle": "pixel_unshuffle",
+    "prelu": "prelu",
+    "relu_": "relu_",
+    "scaled_dot_product_attention": "scaled_dot_product_attention",
+    "softplus": "softplus",
+    "softshrink": "softshrink",
 }
-_OPERATORS["logsigmoid"] = "log_sigmoid"
 
 
 def __getattr__(name: str):
-    operator = getattr(_ops, _OPERATORS[name], None) if name in _OPERATORS else None
+    operator = (
+        getattr(_ops, _OPERATORS[name], None) if name in _OPERATORS else None
+    )
     if operator is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = operator

@@ -22,7 +22,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 def threshold(
     input: Tensor, threshold: float, value: float, inplace: bool = False
 ) -> Tensor:
-    """x where x > threshold, else `value`."""
+    """`x` where x > threshold, else `value`."""
     op = ops.threshold_ if inplace else ops.threshold
     return op(input, threshold, value)
 
@@ -33,22 +33,27 @@ def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
 
 
 def hardtanh(
-    input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+    input: Tensor,
+    min_val: float = -1.0,
+    max_val: float = 1.0,
+    inplace: bool = False,
 ) -> Tensor:
-    """x clamped to [min_val, max_val]; ValueError if min_val > max_val."""
+    """`x` clamped to [min_val, max_val]; ValueError if min_val > max_val."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
     op = ops.hardtanh_ if inplace else ops.hardtanh
     return op(input, min_val, max_val)
 
 
-def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+def hardtanh_(
+    input: Tensor, min_val: float = -1.0, max_val: float = 1.0
+) -> Tensor:
     """`hardtanh` in place."""
     return ops.hardtanh_(input, min_val, max_val)
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """x where x > 0, else alpha * (exp(x) - 1)."""
+    """`x` where x > 0, else alpha * (exp(x) - 1)."""
     return ops.elu_(input, alpha) if inplace else ops.elu(input, alpha)
 
 
@@ -80,7 +85,7 @@ def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
 def leaky_relu(
     input: Tensor, negative_slope: float = 0.01, inplace: bool = False
 ) -> Tensor:
-    """x where x > 0, else negative_slope * x."""
+    """`x` where x > 0, else negative_slope * x."""
     op = ops.leaky_relu_ if inplace else ops.leaky_relu
     return op(input, negative_slope)
 
@@ -113,12 +118,12 @@ def rrelu_(
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """x * sigmoid(x)."""
+    """`x` * sigmoid(x)."""
     return ops.silu_(input) if inplace else ops.silu(input)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
-    """x * tanh(softplus(x))."""
+    """`x` * tanh(softplus(x))."""
     return ops.mish_(input) if inplace else ops.mish(input)
 
 
@@ -128,7 +133,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
-    """x * relu6(x + 3) / 6."""
+    """`x` * relu6(x + 3) / 6."""
     return ops.hardswish_(input) if inplace else ops.hardswish(input)
 
 
@@ -155,12 +160,12 @@ def tanh(input: Tensor) -> Tensor:
 
 
 def tanhshrink(input: Tensor) -> Tensor:
-    """x - tanh(x)."""
+    """`x` - tanh(x)."""
     return input - input.tanh()
 
 
 def softsign(input: Tensor) -> Tensor:
-    """x / (1 + |x|)."""
+    """`x` / (1 + |x|)."""
     return input / (input.abs() + 1)
 
 
@@ -201,9 +206,11 @@ def gumbel_softmax(
     """Sample of the Gumbel-softmax distribution (Jang et al. 2017).
 
     Args:
+        logits: unnormalised log probabilities.
         tau: temperature.
         hard: one-hot values with the gradient of the soft sample.
         eps: has no effect; kept for old callers.
+        dim: axis of the classes.
     """
     noise = -hotaru.empty_like(logits).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
@@ -216,8 +223,8 @@ def gumbel_softmax(
 
 def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
     warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to "
-        "include dim=X as an argument.",
+        f"Implicit dimension choice for {name} has been deprecated. Change the "
+        "call to include dim=X as an argument.",
         stacklevel=stacklevel + 1,
     )
     return 0 if ndim in (0, 1, 3) else 1

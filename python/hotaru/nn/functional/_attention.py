@@ -46,7 +46,9 @@ def multi_head_attention_forward(
         Output (L, N, E), and the attention weights (N, L, S), or (N, heads, L,
         S) without averaging, or None.
     """
-    batched = _check_ranks(query, key, value, key_padding_mask, attn_mask, num_heads)
+    batched = _check_ranks(
+        query, key, value, key_padding_mask, attn_mask, num_heads
+    )
     if not batched:
         query, key, value = (t.unsqueeze(1) for t in (query, key, value))
         if key_padding_mask is not None:
@@ -54,16 +56,26 @@ def multi_head_attention_forward(
     tgt_len, bsz, embed_dim = query.shape
     src_len = key.shape[0]
     head_dim = _check_sizes(
-        query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight
+        query,
+        key,
+        value,
+        embed_dim_to_check,
+        num_heads,
+        use_separate_proj_weight,
     )
     key_padding_mask = _float_mask(
-        key_padding_mask, "key_padding_mask", _dtype_of(attn_mask), "attn_mask", query
+        key_padding_mask,
+        "key_padding_mask",
+        _dtype_of(attn_mask),
+        "attn_mask",
+        query,
     )
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the "
             "Transformer "
-            "module method `generate_square_subsequent_mask` to create this mask."
+            "module method `generate_square_subsequent_mask` to create this "
+            "mask."
         )
     if is_causal and key_padding_mask is None and not need_weights:
         # The kernel masks by itself.
@@ -127,7 +139,9 @@ def multi_head_attention_forward(
         if dropout_p > 0.0:
             weights = ops.dropout(weights, dropout_p, True)
         output = ops.bmm(weights, v)
-        output = output.transpose(0, 1).contiguous().view(tgt_len * bsz, embed_dim)
+        output = (
+            output.transpose(0, 1).contiguous().view(tgt_len * bsz, embed_dim)
+        )
     else:
         if attn_mask is not None:
             if attn_mask.size(0) == 1 and attn_mask.dim() == 3:
@@ -142,7 +156,11 @@ def multi_head_attention_forward(
             dropout_p,
             is_causal,
         )
-        output = output.permute(2, 0, 1, 3).contiguous().view(bsz * tgt_len, embed_dim)
+        output = (
+            output.permute(2, 0, 1, 3)
+            .contiguous()
+            .view(bsz * tgt_len, embed_dim)
+        )
     output = ops.linear(output, out_proj_weight, out_proj_bias)
     output = output.view(tgt_len, bsz, output.size(1))
 
@@ -162,7 +180,8 @@ def _project(query, key, value, weight, bias) -> tuple[Tensor, Tensor, Tensor]:
     if isinstance(weight, tuple):
         biases = (None,) * 3 if bias is None else bias.chunk(3)
         return tuple(
-            ops.linear(t, w, b) for t, w, b in zip((query, key, value), weight, biases)
+            ops.linear(t, w, b)
+            for t, w, b in zip((query, key, value), weight, biases)
         )
     if weight is None:
         raise AssertionError(
@@ -190,7 +209,9 @@ def _project(query, key, value, weight, bias) -> tuple[Tensor, Tensor, Tensor]:
     )
 
 
-def _check_ranks(query, key, value, key_padding_mask, attn_mask, num_heads) -> bool:
+def _check_ranks(
+    query, key, value, key_padding_mask, attn_mask, num_heads
+) -> bool:
     """True if batched; AssertionError if the ranks do not go together."""
     rank = query.dim()
     if rank not in (2, 3):
@@ -201,8 +222,8 @@ def _check_ranks(query, key, value, key_padding_mask, attn_mask, num_heads) -> b
     what = "batched (3-D)" if rank == 3 else "unbatched (2-D)"
     if key.dim() != rank or value.dim() != rank:
         raise AssertionError(
-            f"For {what} `query`, expected `key` and `value` to be {rank}-D but found "
-            f"{key.dim()}-D and {value.dim()}-D tensors respectively"
+            f"For {what} `query`, expected `key` and `value` to be {rank}-D "
+            f"but found {key.dim()}-D and {value.dim()}-D tensors respectively"
         )
     if key_padding_mask is not None and key_padding_mask.dim() != rank - 1:
         raise AssertionError(
@@ -212,8 +233,8 @@ def _check_ranks(query, key, value, key_padding_mask, attn_mask, num_heads) -> b
     if attn_mask is not None:
         if attn_mask.dim() not in (2, 3):
             raise AssertionError(
-                f"For {what} `query`, expected `attn_mask` to be `None`, 2-D or 3-D "
-                f"but found {attn_mask.dim()}-D tensor instead"
+                f"For {what} `query`, expected `attn_mask` to be `None`, 2-D "
+                f"or 3-D but found {attn_mask.dim()}-D tensor instead"
             )
         if rank == 2 and attn_mask.dim() == 3:
             expected = (num_heads, query.shape[0], key.shape[0])
@@ -232,7 +253,8 @@ def _check_sizes(
     embed_dim = query.size(-1)
     if embed_dim != expected:
         raise AssertionError(
-            f"was expecting embedding dimension of {expected}, but got {embed_dim}"
+            f"was expecting embedding dimension of {expected}, but got "
+            f"{embed_dim}"
         )
     head_dim = embed_dim // num_heads
     if head_dim * num_heads != embed_dim:
@@ -242,8 +264,8 @@ def _check_sizes(
     if separate:
         if key.shape[:2] != value.shape[:2]:
             raise AssertionError(
-                f"key's sequence and batch dims {key.shape[:2]} do not match value's "
-                f"{value.shape[:2]}"
+                f"key's sequence and batch dims {key.shape[:2]} do not match "
+                f"value's {value.shape[:2]}"
             )
     elif key.shape != value.shape:
         raise AssertionError(
@@ -262,13 +284,15 @@ def _float_mask(mask, name: str, other, other_name: str, like: Tensor):
         return None
     is_bool = mask.dtype == hotaru.bool
     if not is_bool and not mask.is_floating_point():
-        raise AssertionError(f"only bool and floating types of {name} are supported")
+        raise AssertionError(
+            f"only bool and floating types of {name} are supported"
+        )
     if other is not None and mask.dtype != other:
         import warnings
 
         warnings.warn(
-            f"Support for mismatched {name} and {other_name} is deprecated. Use same "
-            "type for both instead.",
+            f"Support for mismatched {name} and {other_name} is deprecated. "
+            "Use same type for both instead.",
             stacklevel=4,
         )
     if not is_bool:
@@ -297,4 +321,6 @@ def _check_mask(mask, tgt_len: int, src_len: int, batches: int):
 
 def _pad_masks(*masks):
     """The masks with one more key, which is always visible."""
-    return tuple(None if mask is None else ops.pad(mask, (0, 1)) for mask in masks)
+    return tuple(
+        None if mask is None else ops.pad(mask, (0, 1)) for mask in masks
+    )

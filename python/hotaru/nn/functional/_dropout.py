@@ -10,7 +10,7 @@ from ... import Tensor, ops
 def dropout(
     input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
-    """Zeroes each element with probability `p`, scales the rest by 1 / (1 - p)."""
+    """Zeroes elements with probability `p`, scales others by 1 / (1 - p)."""
     _check(p)
     op = ops.dropout_ if inplace else ops.dropout
     return op(input, p, training)
@@ -41,10 +41,11 @@ def dropout1d(
     _check(p)
     if input.dim() not in (2, 3):
         raise RuntimeError(
-            f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input. "
-            "Note that dropout1d exists to provide channel-wise dropout on inputs with "
-            "1 spatial dimension, a channel dimension, and an optional batch dimension "
-            "(i.e. 2D or 3D inputs)."
+            "dropout1d: Expected 2D or 3D input, but received a "
+            f"{input.dim()}D input. Note that dropout1d exists to provide "
+            "channel-wise dropout on inputs with 1 spatial dimension, a "
+            "channel dimension, and an optional batch dimension (i.e. 2D or 3D "
+            "inputs)."
         )
     batched = input.dim() == 3
     if not batched:
@@ -62,23 +63,23 @@ def dropout2d(
     _check(p)
     if input.dim() not in (3, 4):
         warnings.warn(
-            f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is "
-            "deprecated and will result in an error in a future release. To retain the "
-            "behavior and silence this warning, please use dropout instead. Note that "
-            "dropout2d exists to provide channel-wise dropout on inputs with 2 spatial "
-            "dimensions, a channel dimension, and an optional batch dimension (i.e. 3D "
-            "or 4D inputs).",
+            f"dropout2d: Received a {input.dim()}-D input to dropout2d, which "
+            "is deprecated and will result in an error in a future release. To "
+            "retain the behavior and silence this warning, please use dropout "
+            "instead. Note that dropout2d exists to provide channel-wise "
+            "dropout on inputs with 2 spatial dimensions, a channel dimension, "
+            "and an optional batch dimension (i.e. 3D or 4D inputs).",
             stacklevel=2,
         )
     if input.dim() == 3:
         warnings.warn(
             "dropout2d: Received a 3D input to dropout2d and assuming that "
             "channel-wise "
-            "1D dropout behavior is desired - input is interpreted as shape (N, C, L), "
-            "where C is the channel dim. This behavior will change in a future release "
-            "to interpret the input as one without a batch dimension, i.e. shape (C, "
-            "H, W). To maintain the 1D channel-wise dropout behavior, please switch to "
-            "using dropout1d instead.",
+            "1D dropout behavior is desired - input is interpreted as shape "
+            "(N, C, L), where C is the channel dim. This behavior will change "
+            "in a future release to interpret the input as one without a batch "
+            "dimension, i.e. shape (C, H, W). To maintain the 1D channel-wise "
+            "dropout behavior, please switch to using dropout1d instead.",
             stacklevel=2,
         )
     return _channels(input, p, training, inplace)
@@ -91,12 +92,12 @@ def dropout3d(
     _check(p)
     if input.dim() not in (4, 5):
         warnings.warn(
-            f"dropout3d: Received a {input.dim()}-D input to dropout3d, which is "
-            "deprecated and will result in an error in a future release. To retain the "
-            "behavior and silence this warning, please use dropout instead. Note that "
-            "dropout3d exists to provide channel-wise dropout on inputs with 3 spatial "
-            "dimensions, a channel dimension, and an optional batch dimension (i.e. 4D "
-            "or 5D inputs).",
+            f"dropout3d: Received a {input.dim()}-D input to dropout3d, which "
+            "is deprecated and will result in an error in a future release. To "
+            "retain the behavior and silence this warning, please use dropout "
+            "instead. Note that dropout3d exists to provide channel-wise "
+            "dropout on inputs with 3 spatial dimensions, a channel dimension, "
+            "and an optional batch dimension (i.e. 4D or 5D inputs).",
             stacklevel=2,
         )
     batched = input.dim() == 5
@@ -115,4 +116,6 @@ def _channels(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
 
 def _check(p: float) -> None:
     if p < 0.0 or p > 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        raise ValueError(
+            f"dropout probability has to be between 0 and 1, but got {p}"
+        )

@@ -50,12 +50,13 @@ def _match(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     if input.shape == target.shape:
         return input, target
     warnings.warn(
-        f"Using a target size ({target.size()}) that is different to the input size "
-        f"({input.size()}). This will likely lead to incorrect results due to "
-        "broadcasting. Please ensure they have the same size.",
+        f"Using a target size ({target.size()}) that is different to the input "
+        f"size ({input.size()}). This will likely lead to incorrect results "
+        "due to broadcasting. Please ensure they have the same size.",
         stacklevel=3,
     )
-    return hotaru.broadcast_tensors(input, target)
+    input, target = ops.broadcast_tensors([input, target])
+    return input, target
 
 
 def _weighted(loss: Tensor, weight: Tensor, reduction: str) -> Tensor:
@@ -127,7 +128,9 @@ def huber_loss(
     code = reduction_code(reduction)
     input, target = _match(input, target)
     if weight is not None:
-        return _weighted(ops.huber_loss(input, target, 0, delta), weight, reduction)
+        return _weighted(
+            ops.huber_loss(input, target, 0, delta), weight, reduction
+        )
     return ops.huber_loss(input, target, code, delta)
 
 
@@ -174,13 +177,14 @@ def binary_cross_entropy(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """-(target log(input) + (1 - target) log(1 - input)), logs at least -100."""
+    """-(target log(input) + (1 - target) log(1 - input)); logs >= -100."""
     code = reduction_code(reduction, size_average, reduce)
     if target.shape != input.shape:
         raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input "
-            "size "
-            f"({input.size()}) is deprecated. Please ensure they have the same size."
+            f"Using a target size ({target.size()}) that is different to the "
+            "input size "
+            f"({input.size()}) is deprecated. Please ensure they have the same "
+            "size."
         )
     if weight is not None and weight.shape != target.shape:
         weight = hotaru.broadcast_to(weight, target.shape)
@@ -203,7 +207,9 @@ def binary_cross_entropy_with_logits(
             f"Target size ({target.size()}) must be the same as input size "
             f"({input.size()})"
         )
-    return ops.binary_cross_entropy_with_logits(input, target, weight, pos_weight, code)
+    return ops.binary_cross_entropy_with_logits(
+        input, target, weight, pos_weight, code
+    )
 
 
 def kl_div(
@@ -214,15 +220,15 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """target * (log(target) - input); "batchmean" divides by the batch size."""
+    """`target` * (log(target) - input); "batchmean" divides by the batch."""
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce)
     if reduction == "mean":
         warnings.warn(
-            "reduction: 'mean' divides the total loss by both the batch size and the "
-            "support size.'batchmean' divides only by the batch size, and aligns with "
-            "the KL div math definition.'mean' will be changed to behave the same as "
-            "'batchmean' in the next major release.",
+            "reduction: 'mean' divides the total loss by both the batch size "
+            "and the support size.'batchmean' divides only by the batch size, "
+            "and aligns with the KL div math definition.'mean' will be changed "
+            "to behave the same as 'batchmean' in the next major release.",
             stacklevel=2,
         )
     per_batch = reduction == "batchmean"
@@ -300,7 +306,7 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """input where target is 1, max(0, margin - input) where it is -1."""
+    """`input` where target is 1, max(0, margin - input) where it is -1."""
     code = reduction_code(reduction, size_average, reduce)
     return ops.hinge_embedding_loss(input, target, margin, code)
 
@@ -318,9 +324,9 @@ def margin_ranking_loss(
     code = reduction_code(reduction, size_average, reduce)
     if not input1.dim() == input2.dim() == target.dim():
         raise RuntimeError(
-            "margin_ranking_loss : All input tensors should have same dimension but "
-            f"got sizes: input1: {input1.size()}, input2: {input2.size()}, target: "
-            f"{target.size()} "
+            "margin_ranking_loss : All input tensors should have same "
+            f"dimension but got sizes: input1: {input1.size()}, input2: "
+            f"{input2.size()}, target: {target.size()} "
         )
     return ops.margin_ranking_loss(input1, input2, target, margin, code)
 
@@ -358,7 +364,7 @@ def multilabel_margin_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """Hinge over all pairs of wrong and right classes; target padded with -1."""
+    """Hinge over pairs of wrong and right classes; target padded with -1."""
     code = reduction_code(reduction, size_average, reduce)
     return ops.multilabel_margin_loss(input, target, code)
 
@@ -374,7 +380,9 @@ def multilabel_soft_margin_loss(
     """Mean over classes of the binary cross entropy of sigmoid(input)."""
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce)
-    loss = -(target * ops.log_sigmoid(input) + (1 - target) * ops.log_sigmoid(-input))
+    loss = -(
+        target * ops.log_sigmoid(input) + (1 - target) * ops.log_sigmoid(-input)
+    )
     if weight is not None:
         loss = loss * weight
     classes = input.size(input.dim() - 1)
@@ -439,11 +447,15 @@ def triplet_margin_with_distance_loss(
         raise ValueError(f"margin must be greater than 0, got {margin}")
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same "
-            f"number of dimensions, but got: anchor {anchor.ndim}D, positive "
-            f"{positive.ndim}D, and negative {negative.ndim}D inputs"
+            "The anchor, positive, and negative tensors are expected to have "
+            f"the same number of dimensions, but got: anchor {anchor.ndim}D, "
+            f"positive {positive.ndim}D, and negative {negative.ndim}D inputs"
         )
-    distance = ops.pairwise_distance if distance_function is None else distance_function
+    distance = (
+        ops.pairwise_distance
+        if distance_function is None
+        else distance_function
+    )
     near = distance(anchor, positive)
     far = distance(anchor, negative)
     if swap:

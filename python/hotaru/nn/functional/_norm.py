@@ -26,7 +26,15 @@ def batch_norm(
     if training:
         check_batch_size(input.shape)
     return ops.batch_norm(
-        input, weight, bias, running_mean, running_var, training, momentum, eps, False
+        input,
+        weight,
+        bias,
+        running_mean,
+        running_var,
+        training,
+        momentum,
+        eps,
+        False,
     )
 
 
@@ -37,8 +45,8 @@ def check_batch_size(shape) -> None:
         count *= size
     if count == 1:
         raise ValueError(
-            "Expected more than 1 value per channel when training, got input size "
-            f"{shape}"
+            "Expected more than 1 value per channel when training, got input "
+            f"size {shape}"
         )
 
 
@@ -59,8 +67,8 @@ def instance_norm(
             count *= size
         if count == 1:
             raise ValueError(
-                "Expected more than 1 spatial element when training, got input size "
-                f"{input.shape}"
+                "Expected more than 1 spatial element when training, got input "
+                f"size {input.shape}"
             )
     return ops.instance_norm(
         input,
@@ -92,7 +100,10 @@ def rms_norm(
     weight: Tensor | None = None,
     eps: float | None = None,
 ) -> Tensor:
-    """Divides by the root mean square over the last axes; `eps` is the dtype's."""
+    """Divides by the root mean square over the last axes.
+
+    `eps` is the dtype's where left out.
+    """
     return ops.rms_norm(input, normalized_shape, weight, eps)
 
 
@@ -110,14 +121,20 @@ def group_norm(
             f"{input.dim()}"
         )
     shape = input.shape
-    check_batch_size([shape[0] * shape[1] // num_groups, num_groups, *shape[2:]])
+    check_batch_size(
+        [shape[0] * shape[1] // num_groups, num_groups, *shape[2:]]
+    )
     return ops.group_norm(input, num_groups, weight, bias, eps, False)
 
 
 def local_response_norm(
-    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+    input: Tensor,
+    size: int,
+    alpha: float = 1e-4,
+    beta: float = 0.75,
+    k: float = 1.0,
 ) -> Tensor:
-    """x / (k + alpha * mean of x² over `size` neighbouring channels)^beta.
+    """`x` / (k + alpha * mean of x² over `size` neighbouring channels)^beta.
 
     Shape: (N, C, *) with at least one further axis.
     """
@@ -148,7 +165,7 @@ def normalize(
     eps: float = 1e-12,
     out: Tensor | None = None,
 ) -> Tensor:
-    """x / max(p-norm of x along `dim`, eps)."""
+    """`x` / max(p-norm of x along `dim`, eps)."""
     norm = input.norm(p, dim, keepdim=True)
     if out is None:
         return input / norm.clamp_min(eps).expand_as(input)

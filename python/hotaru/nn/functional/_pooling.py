@@ -68,18 +68,23 @@ def full_output_size(output_size, shape) -> list | int:
     if isinstance(output_size, int):
         return output_size
     if len(shape) <= len(output_size):
-        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
+        raise ValueError(
+            f"Input dimension should be at least {len(output_size) + 1}"
+        )
     spatial = shape[-len(output_size) :]
-    return [have if want is None else want for want, have in zip(output_size, spatial)]
+    return [
+        have if want is None else want
+        for want, have in zip(output_size, spatial)
+    ]
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size) -> Tensor:
-    """Mean over windows chosen so that the result is `output_size` (H, W)."""
+    """Mean over windows such that the result is `output_size` (H, W)."""
     return ops.adaptive_avg_pool2d(input, _repeat(output_size, input, 2))
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size) -> Tensor:
-    """Mean over windows chosen so that the result is `output_size` (D, H, W)."""
+    """Mean over windows such that the result is `output_size` (D, H, W)."""
     return ops.adaptive_avg_pool3d(input, _repeat(output_size, input, 3))
 
 

@@ -19,10 +19,14 @@ def embedding(
     """Rows of `weight` (V, E) at integer `input` (*) -> (*, E).
 
     Args:
+        input: integers.
+        weight: the table.
         padding_idx: the row that receives no gradient.
         max_norm: rows that are looked up are first scaled down, in place, to
-            this `norm_type` norm.
+            this norm.
+        norm_type: which norm.
         scale_grad_by_freq: divides gradients by how often the row occurs.
+        sparse: whether the gradient of the table is sparse.
 
     Raises:
         IndexError: an index out of range.
@@ -68,28 +72,39 @@ def embedding_bag(
     Raises:
         ValueError: shapes, dtypes or modes that do not go together.
     """
-    if weight.dtype.is_floating_point is False and input.dtype.is_floating_point:
+    if (
+        weight.dtype.is_floating_point is False
+        and input.dtype.is_floating_point
+    ):
         warnings.warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage "
-            "`embedding_bag(weight, input, ...)` is deprecated, and should now be "
-            "`embedding_bag(input, weight, ...)`.",
+            "`embedding_bag(weight, input, ...)` is deprecated, and should now "
+            "be `embedding_bag(input, weight, ...)`.",
             stacklevel=2,
         )
         weight, input = input, weight
-    if per_sample_weights is not None and input.size() != per_sample_weights.size():
+    if (
+        per_sample_weights is not None
+        and input.size() != per_sample_weights.size()
+    ):
         raise ValueError(
-            f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is not "
-            f"None, then it must have the same shape as the input ({input.shape})"
+            "embedding_bag: If per_sample_weights "
+            f"({per_sample_weights.shape}) is not None, then it must have the "
+            f"same shape as the input ({input.shape})"
         )
     if input.dim() == 2:
         if offsets is not None:
             raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is treated is a "
-                "mini-batch of fixed length sequences. However, found offsets of type "
-                f"{type(offsets)}"
+                "if input is 2D, then offsets has to be None, as input is "
+                "treated is a mini-batch of fixed length sequences. However, "
+                f"found offsets of type {type(offsets)}"
             )
         offsets = ops.arange(
-            0, input.numel(), input.size(1), dtype=input.dtype, device=input.device
+            0,
+            input.numel(),
+            input.size(1),
+            dtype=input.dtype,
+            device=input.device,
         )
         input = input.reshape(-1)
         if per_sample_weights is not None:
@@ -117,9 +132,9 @@ def embedding_bag(
             ops.embedding_renorm_(weight, input, max_norm, norm_type)
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError(
-            "embedding_bag: per_sample_weights was not None. per_sample_weights is "
-            f"only supported for mode='sum' (got mode='{mode}'). Please open a feature "
-            "request on GitHub."
+            "embedding_bag: per_sample_weights was not None. "
+            "per_sample_weights is only supported for mode='sum' (got "
+            f"mode='{mode}'). Please open a feature request on GitHub."
         )
     return ops.embedding_bag(
         weight,

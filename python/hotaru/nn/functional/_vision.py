@@ -11,7 +11,11 @@ from ... import Tensor, ops
 _RESAMPLERS = {
     "nearest": (
         False,
-        {1: "upsample_nearest1d", 2: "upsample_nearest2d", 3: "upsample_nearest3d"},
+        {
+            1: "upsample_nearest1d",
+            2: "upsample_nearest2d",
+            3: "upsample_nearest3d",
+        },
     ),
     "nearest-exact": (
         False,
@@ -23,7 +27,11 @@ _RESAMPLERS = {
     ),
     "area": (
         False,
-        {1: "adaptive_avg_pool1d", 2: "adaptive_avg_pool2d", 3: "adaptive_avg_pool3d"},
+        {
+            1: "adaptive_avg_pool1d",
+            2: "adaptive_avg_pool2d",
+            3: "adaptive_avg_pool3d",
+        },
     ),
     "linear": (True, {1: "upsample_linear1d"}),
     "bilinear": (True, {2: "upsample_bilinear2d"}),
@@ -44,6 +52,9 @@ def interpolate(
     """Resamples the spatial axes of (N, C, *) to `size` or by `scale_factor`.
 
     Args:
+        input: what to resample.
+        size: spatial size of the result.
+        scale_factor: or its ratio to that of the input.
         mode: nearest, nearest-exact, area (any axes), linear (1), bilinear,
             bicubic (2), trilinear (3).
         align_corners: whether the corner values stay in the corners; only for
@@ -59,8 +70,8 @@ def interpolate(
     if not takes_corners:
         if align_corners is not None:
             raise ValueError(
-                "align_corners option can only be set with the interpolating modes: "
-                "linear | bilinear | bicubic | trilinear"
+                "align_corners option can only be set with the interpolating "
+                "modes: linear | bilinear | bicubic | trilinear"
             )
     elif align_corners is None:
         align_corners = False
@@ -104,16 +115,20 @@ def _targets(input: Tensor, size, scale_factor, axes: int) -> tuple:
     values = list(given) if isinstance(given, (list, tuple)) else [given] * axes
     if len(values) != axes:
         if size is None:
-            other, shown, form = "scale_factor", f"scale_factor of shape {given}", "s"
+            other, shown, form = (
+                "scale_factor",
+                f"scale_factor of shape {given}",
+                "s",
+            )
         else:
             other, shown, form = "output size", f"output size of {given}", "o"
         names = ", ".join([f"{form}1", f"{form}2", "..."]) + f",{form}K"
         partner = "output" if size is not None else "scale_factor"
         raise ValueError(
-            f"Input and {partner} must have the same number of spatial dimensions, but "
-            f"got input with spatial dimensions of {list(input.shape[2:])} and "
-            f"{shown}. Please provide input tensor in (N, C, d1, d2, ...,dK) format "
-            f"and {other} in ({names}) format."
+            f"Input and {partner} must have the same number of spatial "
+            "dimensions, but got input with spatial dimensions of "
+            f"{list(input.shape[2:])} and {shown}. Please provide input tensor "
+            f"in (N, C, d1, d2, ...,dK) format and {other} in ({names}) format."
         )
     return (None, values) if size is None else (values, None)
 
@@ -127,18 +142,22 @@ def _fail_mode(input: Tensor, mode: str, axes: int) -> None:
         )
     raise NotImplementedError(
         "Input Error: Only 3D, 4D and 5D input Tensors supported "
-        f"(got {input.dim()}D) for the modes: nearest | linear | bilinear | bicubic | "
-        f"trilinear | area | nearest-exact (got {mode})"
+        f"(got {input.dim()}D) for the modes: nearest | linear | bilinear | "
+        f"bicubic | trilinear | area | nearest-exact (got {mode})"
     )
 
 
 def upsample(
-    input: Tensor, size=None, scale_factor=None, mode="nearest", align_corners=None
+    input: Tensor,
+    size=None,
+    scale_factor=None,
+    mode="nearest",
+    align_corners=None,
 ) -> Tensor:
     """Old name of `interpolate`."""
     warnings.warn(
-        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` "
-        "instead.",
+        "`nn.functional.upsample` is deprecated. Use "
+        "`nn.functional.interpolate` instead.",
         stacklevel=2,
     )
     return interpolate(input, size, scale_factor, mode, align_corners)
@@ -151,7 +170,9 @@ def upsample_nearest(input: Tensor, size=None, scale_factor=None) -> Tensor:
 
 def upsample_bilinear(input: Tensor, size=None, scale_factor=None) -> Tensor:
     """Old name of `interpolate` in mode bilinear with aligned corners."""
-    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+    return interpolate(
+        input, size, scale_factor, mode="bilinear", align_corners=True
+    )
 
 
 _GRID_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
@@ -171,8 +192,8 @@ def grid_sample(
     """
     if mode not in _GRID_MODES:
         raise ValueError(
-            "nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or "
-            f"'bicubic', but got: '{mode}'"
+            "nn.functional.grid_sample(): expected mode to be 'bilinear', "
+            f"'nearest' or 'bicubic', but got: '{mode}'"
         )
     if padding_mode not in _GRID_PADDINGS:
         raise ValueError(
@@ -203,10 +224,16 @@ def _pair(value) -> list:
     return [value, value] if isinstance(value, int) else list(value)
 
 
-def unfold(input: Tensor, kernel_size, dilation=1, padding=0, stride=1) -> Tensor:
+def unfold(
+    input: Tensor, kernel_size, dilation=1, padding=0, stride=1
+) -> Tensor:
     """Sliding blocks of (N, C, H, W) -> (N, C * kernel volume, blocks)."""
     return ops.im2col(
-        input, _pair(kernel_size), _pair(dilation), _pair(padding), _pair(stride)
+        input,
+        _pair(kernel_size),
+        _pair(dilation),
+        _pair(padding),
+        _pair(stride),
     )
 
 

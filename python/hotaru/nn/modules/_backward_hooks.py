@@ -16,7 +16,9 @@ class _Boundary(Function):
     def forward(ctx, seen, *tensors):
         ctx.seen = seen
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(*[t for t in tensors if not t.requires_grad])
+        ctx.mark_non_differentiable(
+            *[t for t in tensors if not t.requires_grad]
+        )
         return tuple(t.view_as(t) for t in tensors)
 
     @staticmethod
@@ -52,8 +54,9 @@ class BackwardWatch:
         if not is_tuple and not isinstance(result, Tensor):
             if tensors_in(result):
                 warnings.warn(
-                    "For backward hooks to be called, module output should be a Tensor "
-                    f"or a tuple of Tensors but received {type(result)}",
+                    "For backward hooks to be called, module output should be "
+                    "a Tensor or a tuple of Tensors but received "
+                    f"{type(result)}",
                     stacklevel=5,
                 )
             return result
@@ -83,24 +86,30 @@ class BackwardWatch:
         grad_output = _spread(grads, self._output_places, self._output_count)
         for hook in self._pre_hooks:
             changed = hook(self._module, grad_output)
-            grad_output = _accept(changed, grad_output, "Backward pre hook", "output")
+            grad_output = _accept(
+                changed, grad_output, "Backward pre hook", "output"
+            )
         self._grad_output = grad_output
         if self._input_places is None:
             # No input needs a gradient: nothing will arrive there, so the
             # hooks run now.
             if self._hooks:
                 warnings.warn(
-                    "Full backward hook is firing when gradients are computed with "
-                    "respect to module outputs since no inputs require gradients.",
+                    "Full backward hook is firing when gradients are computed "
+                    "with respect to module outputs since no inputs require "
+                    "gradients.",
                     stacklevel=5,
                 )
             empty = (None,) * self._input_count
             for hook in self._hooks:
                 changed = hook(self._module, empty, grad_output)
-                if changed is not None and any(g is not None for g in _tupled(changed)):
+                if changed is not None and any(
+                    g is not None for g in _tupled(changed)
+                ):
                     raise RuntimeError(
-                        "Backward hook for Modules where no input requires gradient "
-                        "should always return None or None for all gradients."
+                        "Backward hook for Modules where no input requires "
+                        "gradient should always return None or None for all "
+                        "gradients."
                     )
         return tuple(grad_output[i] for i in self._output_places)
 
@@ -116,7 +125,7 @@ class BackwardWatch:
 
 
 def hook_output_node(module, result, hooks: list) -> None:
-    """Calls each `hook(module, grad_input, grad_output)` on the output's node."""
+    """Puts hooks `(module, grad_input, grad_output)` on the output's node."""
     tensors = tensors_in(result)
     node = tensors[0].grad_fn if tensors else None
     if node is None:
@@ -146,7 +155,7 @@ def _accept(changed, current: tuple, who: str, what: str) -> tuple:
     changed = _tupled(changed)
     if len(changed) != len(current):
         raise RuntimeError(
-            f"{who} returned an invalid number of grad_{what}, got {len(changed)}, "
-            f"but expected {len(current)}"
+            f"{who} returned an invalid number of grad_{what}, got "
+            f"{len(changed)}, but expected {len(current)}"
         )
     return changed

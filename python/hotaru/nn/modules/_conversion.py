@@ -8,12 +8,12 @@ from ... import Tensor, no_grad
 from ..._utils import typename
 
 _TO_TEXT = (
-    "to() received an invalid combination of arguments - got ({got}), but expected "
-    "one of:\n"
-    " * (torch.device device = None, torch.dtype dtype = None, bool non_blocking = "
-    "False, bool copy = False, *, torch.memory_format memory_format = None)\n"
-    " * (torch.dtype dtype, bool non_blocking = False, bool copy = False, *, "
-    "torch.memory_format memory_format = None)\n"
+    "to() received an invalid combination of arguments - got ({got}), but "
+    "expected one of:\n"
+    " * (torch.device device = None, torch.dtype dtype = None, bool "
+    "non_blocking = False, bool copy = False, *, torch.memory_format "
+    "memory_format = None)\n * (torch.dtype dtype, bool non_blocking = False, "
+    "bool copy = False, *, torch.memory_format memory_format = None)\n"
     " * (Tensor tensor, bool non_blocking = False, bool copy = False, *, "
     "torch.memory_format memory_format = None)\n"
 )
@@ -44,7 +44,9 @@ class ConversionMixin:
         return self
 
     def _to_floating(self, dtype):
-        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+        return self._apply(
+            lambda t: t.to(dtype) if t.is_floating_point() else t
+        )
 
     def float(self):
         """Converts floating point parameters and buffers to float32."""
@@ -67,38 +69,44 @@ class ConversionMixin:
         return self._apply(lambda t: t.cpu())
 
     def cuda(self, device=None):
-        """Moves all parameters and buffers to a GPU (the current by default)."""
+        """Moves all parameters and buffers to a GPU, the current by default."""
         return self._apply(lambda t: t.cuda(device))
 
     def share_memory(self):
-        """Moves all parameters and buffers to memory shared between processes."""
+        """Moves all parameters and buffers to memory that processes share."""
         return self._apply(lambda t: t.share_memory_())
 
     def to(self, *args, **kwargs):
         """Moves and converts parameters and buffers in place; returns self.
 
         Called as `to(device, dtype, non_blocking)`, `to(dtype, non_blocking)`,
-        `to(tensor, non_blocking)`, each with `memory_format=`. A dtype applies to
-        floating point and complex tensors only.
+        `to(tensor, non_blocking)`, each with `memory_format=`. A dtype applies
+        to floating point and complex tensors only.
 
         Raises:
             TypeError: another combination of arguments, or an integer dtype.
         """
         device, dtype, non_blocking, memory_format = parse_to(args, kwargs)
-        if dtype is not None:
-            if not (dtype.is_floating_point or dtype.is_complex):
-                raise TypeError(
-                    "nn.Module.to only accepts floating point or complex dtypes, but "
-                    f"got desired dtype={dtype}"
-                )
+        inexact = dtype is None or dtype.is_floating_point or dtype.is_complex
+        if not inexact:
+            raise TypeError(
+                "nn.Module.to only accepts floating point or complex "
+                f"dtypes, but got desired dtype={dtype}"
+            )
 
         def convert(tensor: Tensor) -> Tensor:
             options = {}
-            if tensor.is_floating_point() or tensor.is_complex():
+            if device is not None:
+                options["device"] = device
+            if dtype is not None and (
+                tensor.is_floating_point() or tensor.is_complex()
+            ):
                 options["dtype"] = dtype
             if memory_format is not None and tensor.dim() in (4, 5):
                 options["memory_format"] = memory_format
-            return tensor.to(device, non_blocking=non_blocking, **options)
+            if not options:
+                return tensor
+            return tensor.to(non_blocking=non_blocking, **options)
 
         return self._apply(convert)
 
@@ -134,7 +142,9 @@ def parse_to(args: tuple, kwargs: dict) -> tuple:
     if not fits:
         got = ", ".join(typename(a) for a in args)
         if kwargs:
-            named_types = ", ".join(f"{k}={typename(v)}" for k, v in kwargs.items())
+            named_types = ", ".join(
+                f"{k}={typename(v)}" for k, v in kwargs.items()
+            )
             got = f"{got}, {named_types}" if got else f"{named_types}, "
         raise TypeError(_TO_TEXT.format(got=got))
     if tensor is not None:

@@ -65,7 +65,9 @@ class HookMixin:
         """
         self._hooked = True
         flags = [self._forward_pre_hooks_with_kwargs] if with_kwargs else []
-        return add_hook(self._forward_pre_hooks, hook, prepend=prepend, flags=flags)
+        return add_hook(
+            self._forward_pre_hooks, hook, prepend=prepend, flags=flags
+        )
 
     def register_forward_hook(
         self,
@@ -98,14 +100,15 @@ class HookMixin:
     def register_full_backward_hook(
         self, hook, prepend: bool = False
     ) -> RemovableHandle:
-        """Registers `hook(module, grad_input, grad_output) -> None | grad_input`.
+        """Registers a hook on the gradients of the module's inputs.
 
-        The gradients are tuples; entries for non-tensors are None.
+        It is `hook(module, grad_input, grad_output) -> None | grad_input`; the
+        gradients are tuples, with None for what is no tensor.
         """
         if self._is_full_backward_hook is False:
             raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks on a "
-                "single Module. Please use only one of them."
+                "Cannot use both regular backward hooks and full backward "
+                "hooks on a single Module. Please use only one of them."
             )
         self._is_full_backward_hook = True
         self._hooked = True
@@ -119,8 +122,8 @@ class HookMixin:
         """
         if self._is_full_backward_hook is True:
             raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks on a "
-                "single Module. Please use only one of them."
+                "Cannot use both regular backward hooks and full backward "
+                "hooks on a single Module. Please use only one of them."
             )
         self._is_full_backward_hook = False
         self._hooked = True
@@ -156,7 +159,10 @@ class HookMixin:
 
         for key, hook in (*_forward.items(), *self._forward_hooks.items()):
             finished.add(key)
-            if key in self._forward_hooks_with_kwargs or key in _forward_with_kwargs:
+            if (
+                key in self._forward_hooks_with_kwargs
+                or key in _forward_with_kwargs
+            ):
                 changed = hook(self, args, kwargs, result)
             else:
                 changed = hook(self, args, result)
@@ -190,7 +196,9 @@ class HookMixin:
                     args = changed if isinstance(changed, tuple) else (changed,)
         return args, kwargs
 
-    def _run_always_called(self, args: tuple, kwargs: dict, finished: set) -> None:
+    def _run_always_called(
+        self, args: tuple, kwargs: dict, finished: set
+    ) -> None:
         """After an error: runs the always-called hooks that had not run."""
         always = (
             (_forward, _forward_always, _forward_with_kwargs),
@@ -213,9 +221,9 @@ class HookMixin:
                     import warnings
 
                     warnings.warn(
-                        "module forward hook with ``always_call=True`` raised an "
-                        "exception that was silenced as another error was raised in "
-                        f"forward: {error}",
+                        "module forward hook with ``always_call=True`` raised "
+                        "an exception that was silenced as another error was "
+                        f"raised in forward: {error}",
                         stacklevel=4,
                     )
 

@@ -1,4 +1,4 @@
-"""Saving and loading a module's state, in PyTorch's layout and with its texts."""
+"""Saving and loading a module's state, in PyTorch's layout."""
 
 from __future__ import annotations
 
@@ -48,11 +48,12 @@ class StateMixin:
         return add_hook(self._state_dict_hooks, hook)
 
     def _register_state_dict_hook(self, hook) -> RemovableHandle:
-        """As the post hook, but what it returns (if not None) replaces the dict."""
+        """As the post hook, but what it returns, if not None, is the state."""
         if getattr(hook, "_from_public_api", False):
             raise RuntimeError(
-                "Cannot register the same function as the state dict post hook that "
-                "was previously registered via register_state_dict_post_hook"
+                "Cannot register the same function as the state dict post hook "
+                "that was previously registered via "
+                "register_state_dict_post_hook"
             )
         return add_hook(self._state_dict_hooks, hook)
 
@@ -96,6 +97,7 @@ class StateMixin:
         """Parameters and persistent buffers by dotted name.
 
         Args:
+            *args: the following by position, as in early programs.
             destination: mapping to fill; a new one when left out.
             prefix: put in front of every name.
             keep_vars: keep the tensors as they are instead of detached.
@@ -108,7 +110,9 @@ class StateMixin:
             )
             destination = args[0] if destination is None else destination
             prefix = args[1] if len(args) > 1 and prefix == "" else prefix
-            keep_vars = args[2] if len(args) > 2 and not keep_vars else keep_vars
+            keep_vars = (
+                args[2] if len(args) > 2 and not keep_vars else keep_vars
+            )
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
@@ -135,27 +139,35 @@ class StateMixin:
                 destination = changed
         return destination
 
-    def _save_to_state_dict(self, destination, prefix: str, keep_vars: bool) -> None:
-        """Puts this module's own state, without children, into `destination`."""
+    def _save_to_state_dict(
+        self, destination, prefix: str, keep_vars: bool
+    ) -> None:
+        """Puts this module's own state, not its children's, there."""
         for name, value in self._local_state().items():
             destination[prefix + name] = value if keep_vars else value.detach()
         if type(self).get_extra_state is not StateMixin.get_extra_state:
             destination[prefix + _EXTRA_STATE] = self.get_extra_state()
 
     def _local_state(self) -> dict:
-        """This module's own parameters and persistent buffers, None left out."""
+        """This module's own parameters and persistent buffers, without None."""
         state = {n: p for n, p in self._parameters.items() if p is not None}
         for name, buffer in self._buffers.items():
-            if buffer is not None and name not in self._non_persistent_buffers_set:
+            if (
+                buffer is not None
+                and name not in self._non_persistent_buffers_set
+            ):
                 state[name] = buffer
         return state
 
     # -- loading -----------------------------------------------------------
 
-    def load_state_dict(self, state_dict, strict: bool = True, assign: bool = False):
+    def load_state_dict(
+        self, state_dict, strict: bool = True, assign: bool = False
+    ):
         """Copies values by name into this module and its children.
 
         Args:
+            state_dict: values by name, as from `state_dict`.
             strict: missing or unexpected names are an error.
             assign: put the given tensors in place of the module's own instead
                 of copying, keeping `requires_grad` of the present parameters.
@@ -180,7 +192,14 @@ class StateMixin:
 
         missing, unexpected, errors = [], [], []
         self._load_tree(
-            state_dict, "", metadata, assign, missing, unexpected, errors, strict
+            state_dict,
+            "",
+            metadata,
+            assign,
+            missing,
+            unexpected,
+            errors,
+            strict,
         )
 
         if strict:
@@ -197,9 +216,19 @@ class StateMixin:
         return _IncompatibleKeys(missing, unexpected)
 
     def _load_tree(
-        self, state_dict, prefix, metadata, assign, missing, unexpected, errors, strict
+        self,
+        state_dict,
+        prefix,
+        metadata,
+        assign,
+        missing,
+        unexpected,
+        errors,
+        strict,
     ) -> None:
-        local_metadata = {} if metadata is None else metadata.get(prefix[:-1], {})
+        local_metadata = (
+            {} if metadata is None else metadata.get(prefix[:-1], {})
+        )
         if assign:
             local_metadata["assign_to_params_buffers"] = assign
         self._load_from_state_dict(
@@ -216,7 +245,9 @@ class StateMixin:
             if child is not None:
                 child_prefix = f"{prefix}{name}."
                 below = {
-                    k: v for k, v in state_dict.items() if k.startswith(child_prefix)
+                    k: v
+                    for k, v in state_dict.items()
+                    if k.startswith(child_prefix)
                 }
                 child._load_tree(
                     below,
@@ -232,9 +263,10 @@ class StateMixin:
         for hook in self._load_state_dict_post_hooks.values():
             if hook(self, incompatible) is not None:
                 raise AssertionError(
-                    "Hooks registered with ``register_load_state_dict_post_hook`` are "
-                    "not expected to return new values, if incompatible_keys need to "
-                    "be modified, it should be done inplace."
+                    "Hooks registered with "
+                    "``register_load_state_dict_post_hook`` are not expected "
+                    "to return new values, if incompatible_keys need to be "
+                    "modified, it should be done inplace."
                 )
 
     def _load_from_state_dict(
@@ -271,8 +303,9 @@ class StateMixin:
             value = state_dict[key]
             if not isinstance(value, Tensor):
                 error_msgs.append(
-                    f'While copying the parameter named "{key}", expected torch.Tensor '
-                    f"or Tensor-like object from checkpoint but received {type(value)}"
+                    f'While copying the parameter named "{key}", expected '
+                    "torch.Tensor or Tensor-like object from checkpoint but "
+                    f"received {type(value)}"
                 )
                 continue
             # Scalars were one-element vectors in archives before PyTorch 0.4.
@@ -281,8 +314,8 @@ class StateMixin:
             if value.shape != target.shape:
                 error_msgs.append(
                     f"size mismatch for {key}: copying a param with shape "
-                    f"{value.shape} from checkpoint, the shape in current model is "
-                    f"{target.shape}."
+                    f"{value.shape} from checkpoint, the shape in current "
+                    f"model is {target.shape}."
                 )
                 continue
             self._load_tensor(name, key, target, value, assign, error_msgs)
@@ -292,7 +325,9 @@ class StateMixin:
         if strict:
             self._find_unexpected(state_dict, prefix, unexpected_keys)
 
-    def _load_tensor(self, name, key, target, value, assign, error_msgs) -> None:
+    def _load_tensor(
+        self, name, key, target, value, assign, error_msgs
+    ) -> None:
         try:
             with no_grad():
                 if not assign:
@@ -300,16 +335,19 @@ class StateMixin:
                     return
                 if isinstance(target, Parameter):
                     if not isinstance(value, Parameter):
-                        value = Parameter(value, requires_grad=target.requires_grad)
+                        value = Parameter(
+                            value, requires_grad=target.requires_grad
+                        )
                     else:
                         value.requires_grad_(target.requires_grad)
                 setattr(self, name, value)
         except Exception as error:
             doing = "setting" if assign else "copying"
             error_msgs.append(
-                f'While {doing} the parameter named "{key}", whose dimensions in the '
-                f"model are {target.size()} and whose dimensions in the checkpoint are "
-                f"{value.size()}, an exception occurred : {error.args}."
+                f'While {doing} the parameter named "{key}", whose dimensions '
+                f"in the model are {target.size()} and whose dimensions in the "
+                f"checkpoint are {value.size()}, an exception occurred : "
+                f"{error.args}."
             )
 
     def _load_extra_state(
@@ -324,7 +362,9 @@ class StateMixin:
         elif strict and key in state_dict:
             unexpected_keys.append(key)
 
-    def _find_unexpected(self, state_dict, prefix: str, unexpected_keys: list) -> None:
+    def _find_unexpected(
+        self, state_dict, prefix: str, unexpected_keys: list
+    ) -> None:
         known = self._local_state()
         for key in state_dict:
             if not key.startswith(prefix) or key == prefix + _EXTRA_STATE:
@@ -350,8 +390,8 @@ class _BoundHook:
 
 def _extra_state_text(verb: str) -> str:
     return (
-        f"Module.{verb}_extra_state() was reached without an override: define both "
-        "get_extra_state() and set_extra_state(), or neither."
+        f"Module.{verb}_extra_state() was reached without an override: define "
+        "both get_extra_state() and set_extra_state(), or neither."
     )
 
 

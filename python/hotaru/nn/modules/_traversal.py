@@ -57,7 +57,10 @@ class TraversalMixin:
             yield param
 
     def named_parameters(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+        self,
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Parameter]]:
         """Parameters with dotted names; one that is shared comes once."""
         yield from self._named_members(
@@ -73,7 +76,10 @@ class TraversalMixin:
             yield buffer
 
     def named_buffers(
-        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+        self,
+        prefix: str = "",
+        recurse: bool = True,
+        remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Tensor]]:
         """Buffers with dotted names; one that is shared comes once."""
         yield from self._named_members(
@@ -117,13 +123,17 @@ class TraversalMixin:
             return module
         for name in target.split("."):
             if not hasattr(module, name):
-                raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+                raise AttributeError(
+                    f"{module._get_name()} has no attribute `{name}`"
+                )
             module = getattr(module, name)
             if not isinstance(module, TraversalMixin):
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return module
 
-    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+    def set_submodule(
+        self, target: str, module: Module, strict: bool = False
+    ) -> None:
         """Puts `module` at a dotted path whose parent exists.
 
         With `strict` something must be there already.
@@ -137,7 +147,9 @@ class TraversalMixin:
             )
         parent = self.get_submodule(path)
         if strict and not hasattr(parent, name):
-            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+            raise AttributeError(
+                f"{parent._get_name()} has no attribute `{name}`"
+            )
         if hasattr(parent, name) and not isinstance(
             getattr(parent, name), TraversalMixin
         ):
@@ -163,11 +175,13 @@ class TraversalMixin:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
         if not hasattr(module, name):
-            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+            raise AttributeError(
+                f"{module._get_name()} has no attribute `{name}`"
+            )
         return getattr(module, name), name
 
     def apply(self, fn: Callable[[Module], object]):
-        """Calls `fn` on every module below, children first, then on this one."""
+        """Calls `fn` on every module below, and last on this one."""
         for module in self.children():
             module.apply(fn)
         fn(self)

@@ -40,7 +40,8 @@ class _NormBase(Module):
         self.register_parameter("weight", weight)
         has_bias = affine and bias
         self.register_parameter(
-            "bias", Parameter(empty(num_features, **options)) if has_bias else None
+            "bias",
+            Parameter(empty(num_features, **options)) if has_bias else None,
         )
         mean = var = count = None
         if track_running_stats:
@@ -71,7 +72,9 @@ class _NormBase(Module):
         ranks = self._ranks
         if input.dim() not in ranks:
             expected = " or ".join(f"{rank}D" for rank in ranks)
-            raise ValueError(f"expected {expected} input (got {input.dim()}D input)")
+            raise ValueError(
+                f"expected {expected} input (got {input.dim()}D input)"
+            )
 
     def extra_repr(self) -> str:
         options = show(self, "eps", "momentum", "affine")
@@ -85,11 +88,13 @@ class _NormBase(Module):
     ) -> None:
         version = local_metadata.get("version")
         key = prefix + "num_batches_tracked"
-        if (version is None or version < 2) and self.track_running_stats:
-            if key not in state_dict:
-                have = self.num_batches_tracked
-                state_dict[key] = tensor(0, dtype=long) if have is None else have
-        super()._load_from_state_dict(state_dict, prefix, local_metadata, *others)
+        early = version is None or version < 2
+        if early and self.track_running_stats and key not in state_dict:
+            have = self.num_batches_tracked
+            state_dict[key] = tensor(0, dtype=long) if have is None else have
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, *others
+        )
 
 
 class _BatchNorm(_NormBase):
@@ -192,15 +197,16 @@ class _InstanceNorm(_NormBase):
     def _report_channels(self, input: Tensor, channels: int) -> None:
         if self.affine:
             raise ValueError(
-                f"expected input's size at dim={input.dim() - self._ranks[0]} to match "
-                f"num_features ({self.num_features}), but got: {channels}."
+                f"expected input's size at dim={input.dim() - self._ranks[0]} "
+                f"to match num_features ({self.num_features}), but got: "
+                f"{channels}."
             )
         import warnings
 
         warnings.warn(
-            f"input's size at dim={input.dim() - self._ranks[0]} does not match "
-            "num_features. You can silence this warning by not passing in "
-            "num_features, which is not used because affine=False",
+            f"input's size at dim={input.dim() - self._ranks[0]} does not "
+            "match num_features. You can silence this warning by not passing "
+            "in num_features, which is not used because affine=False",
             stacklevel=4,
         )
 

@@ -51,7 +51,11 @@ class Sequential(_Numbered):
 
     def __init__(self, *args) -> None:
         super().__init__()
-        if len(args) == 1 and isinstance(args[0], dict) and _is_ordered(args[0]):
+        if (
+            len(args) == 1
+            and isinstance(args[0], dict)
+            and _is_ordered(args[0])
+        ):
             for name, module in args[0].items():
                 self.add_module(name, module)
         else:
@@ -105,7 +109,8 @@ class Sequential(_Numbered):
     def _check_times(self, times: int) -> None:
         if not isinstance(times, int):
             raise TypeError(
-                f"unsupported operand type(s) for *: {type(self)} and {type(times)}"
+                f"unsupported operand type(s) for *: {type(self)} and "
+                f"{type(times)}"
             )
         if times <= 0:
             raise ValueError(
@@ -277,8 +282,8 @@ def pairs_of(source, what: str, called: str) -> list:
     """
     if not hasattr(source, "__iter__"):
         raise TypeError(
-            f"{called}.update should be called with an iterable of key/value pairs, "
-            f"but got {type(source).__name__}"
+            f"{called}.update should be called with an iterable of key/value "
+            f"pairs, but got {type(source).__name__}"
         )
     if hasattr(source, "items"):
         return list(source.items())
@@ -292,8 +297,8 @@ def pairs_of(source, what: str, called: str) -> list:
         pair = tuple(pair)
         if len(pair) != 2:
             raise ValueError(
-                f"{what} update sequence element #{i} has length {len(pair)}; 2 is "
-                "required"
+                f"{what} update sequence element #{i} has length {len(pair)}; "
+                "2 is required"
             )
         pairs.append(pair)
     return pairs
@@ -302,5 +307,6 @@ def pairs_of(source, what: str, called: str) -> list:
 def _need_iterable(values, who: str) -> None:
     if not hasattr(values, "__iter__"):
         raise TypeError(
-            f"{who} should be called with an iterable, but got {typename(values)}"
+            f"{who} should be called with an iterable, but got "
+            f"{typename(values)}"
         )

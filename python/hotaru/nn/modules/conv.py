@@ -80,8 +80,8 @@ class _ConvNd(Module):
     def extra_repr(self) -> str:
         axes = len(self.kernel_size)
         text = (
-            f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
-            f"stride={self.stride}"
+            f"{self.in_channels}, {self.out_channels}, "
+            f"kernel_size={self.kernel_size}, stride={self.stride}"
         )
         defaults = (
             ("padding", (0,) * axes),
@@ -100,7 +100,9 @@ class _ConvNd(Module):
         return text
 
 
-def _check(in_channels, out_channels, stride, padding, groups, padding_mode) -> None:
+def _check(
+    in_channels, out_channels, stride, padding, groups, padding_mode
+) -> None:
     if groups <= 0:
         raise ValueError("groups must be a positive integer")
     if in_channels % groups != 0:
@@ -114,7 +116,9 @@ def _check(in_channels, out_channels, stride, padding, groups, padding_mode) -> 
                 "{'valid', 'same'}"
             )
         if padding == "same" and any(s != 1 for s in stride):
-            raise ValueError("padding='same' is not supported for strided convolutions")
+            raise ValueError(
+                "padding='same' is not supported for strided convolutions"
+            )
     if padding_mode not in _PADDING_MODES:
         raise ValueError(
             "padding_mode must be one of "
@@ -175,11 +179,19 @@ class _Conv(_ConvNd):
         padding = self.padding
         if self.padding_mode != "zeros":
             input = F.pad(
-                input, self._reversed_padding_repeated_twice, mode=self.padding_mode
+                input,
+                self._reversed_padding_repeated_twice,
+                mode=self.padding_mode,
             )
             padding = (0,) * self._axes
         return self._operator(
-            input, weight, bias, self.stride, padding, self.dilation, self.groups
+            input,
+            weight,
+            bias,
+            self.stride,
+            padding,
+            self.dilation,
+            self.groups,
         )
 
     def forward(self, input: Tensor) -> Tensor:
@@ -205,7 +217,7 @@ class Conv2d(_Conv):
 
 
 class Conv3d(_Conv):
-    """Cross-correlation of (N, C, D, H, W) with (out, C / groups, KD, KH, KW)."""
+    """Cross-correlation of (N, C, D, H, W) with (out, C / groups, *kernel)."""
 
     _axes = 3
 
@@ -234,7 +246,8 @@ class _ConvTransposeNd(_ConvNd):
         axes = self._axes
         if padding_mode != "zeros":
             raise ValueError(
-                f'Only "zeros" padding mode is supported for {type(self).__name__}'
+                'Only "zeros" padding mode is supported for '
+                f"{type(self).__name__}"
             )
         super().__init__(
             in_channels,
@@ -252,11 +265,14 @@ class _ConvTransposeNd(_ConvNd):
             dtype,
         )
 
-    def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
+    def forward(
+        self, input: Tensor, output_size: list[int] | None = None
+    ) -> Tensor:
         """`output_size` chooses among the sizes that a stride leaves open."""
         if self.padding_mode != "zeros":
             raise ValueError(
-                f"Only `zeros` padding mode is supported for {type(self).__name__}"
+                "Only `zeros` padding mode is supported for "
+                f"{type(self).__name__}"
             )
         output_padding = self.output_padding
         if output_size is not None:
@@ -284,8 +300,9 @@ class _ConvTransposeNd(_ConvNd):
             output_size = output_size[leading:]
         if len(output_size) != axes:
             raise ValueError(
-                f"ConvTranspose{axes}D: for {input.dim()}D input, output_size must "
-                f"have {axes} or {input.dim()} elements (got {len(output_size)})"
+                f"ConvTranspose{axes}D: for {input.dim()}D input, output_size "
+                f"must have {axes} or {input.dim()} elements (got "
+                f"{len(output_size)})"
             )
         low = [
             (input.size(leading + d) - 1) * self.stride[d]
@@ -298,8 +315,9 @@ class _ConvTransposeNd(_ConvNd):
         for size, least, most in zip(output_size, low, high):
             if not least <= size <= most:
                 raise ValueError(
-                    f"requested an output size of {output_size}, but valid sizes range "
-                    f"from {low} to {high} (for an input of {input.size()[2:]})"
+                    f"requested an output size of {output_size}, but valid "
+                    f"sizes range from {low} to {high} (for an input of "
+                    f"{input.size()[2:]})"
                 )
         return tuple(size - least for size, least in zip(output_size, low))
 

@@ -24,7 +24,7 @@ class _Dropout(Module):
 
 
 class Dropout(_Dropout):
-    """Zeroes each element with probability `p`, scales the rest by 1 / (1 - p)."""
+    """Zeroes elements with probability `p`, scales others by 1 / (1 - p)."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout(input, self.p, self.training, self.inplace)
@@ -62,4 +62,6 @@ class FeatureAlphaDropout(_Dropout):
     """`AlphaDropout` of whole channels."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.feature_alpha_dropout(input, self.p, self.training, self.inplace)
+        return F.feature_alpha_dropout(
+            input, self.p, self.training, self.inplace
+        )

@@ -16,7 +16,9 @@ from .module import Module
 class _Loss(Module):
     """Holds the reduction."""
 
-    def __init__(self, size_average=None, reduce=None, reduction: str = "mean") -> None:
+    def __init__(
+        self, size_average=None, reduce=None, reduction: str = "mean"
+    ) -> None:
         super().__init__()
         if size_average is not None or reduce is not None:
             reduction = legacy_reduction(size_average, reduce)
@@ -65,7 +67,9 @@ class SmoothL1Loss(_Loss):
         self.beta = beta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+        return F.smooth_l1_loss(
+            input, target, reduction=self.reduction, beta=self.beta
+        )
 
 
 class HuberLoss(_Loss):
@@ -80,7 +84,7 @@ class HuberLoss(_Loss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """Cross entropy of softmax(input (N, C, *)) and classes or probabilities."""
+    """Cross entropy of softmax(input) and classes or probabilities."""
 
     def __init__(
         self,
@@ -221,9 +225,16 @@ class GaussianNLLLoss(_Loss):
         self.full = full
         self.eps = eps
 
-    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
+    def forward(
+        self, input: Tensor, target: Tensor, var: Tensor | float
+    ) -> Tensor:
         return F.gaussian_nll_loss(
-            input, target, var, full=self.full, eps=self.eps, reduction=self.reduction
+            input,
+            target,
+            var,
+            full=self.full,
+            eps=self.eps,
+            reduction=self.reduction,
         )
 
 
@@ -231,7 +242,11 @@ class HingeEmbeddingLoss(_Loss):
     """input where target is 1, max(0, margin - input) where it is -1."""
 
     def __init__(
-        self, margin: float = 1.0, size_average=None, reduce=None, reduction="mean"
+        self,
+        margin: float = 1.0,
+        size_average=None,
+        reduce=None,
+        reduction="mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
@@ -246,7 +261,11 @@ class MarginRankingLoss(_Loss):
     """max(0, -target * (input1 - input2) + margin)."""
 
     def __init__(
-        self, margin: float = 0.0, size_average=None, reduce=None, reduction="mean"
+        self,
+        margin: float = 0.0,
+        size_average=None,
+        reduce=None,
+        reduction="mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
@@ -261,7 +280,11 @@ class CosineEmbeddingLoss(_Loss):
     """1 - cos where target is 1, max(0, cos - margin) where it is -1."""
 
     def __init__(
-        self, margin: float = 0.0, size_average=None, reduce=None, reduction="mean"
+        self,
+        margin: float = 0.0,
+        size_average=None,
+        reduce=None,
+        reduction="mean",
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.margin = margin
@@ -353,7 +376,9 @@ class TripletMarginLoss(_Loss):
         self.eps = eps
         self.swap = swap
 
-    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+    def forward(
+        self, anchor: Tensor, positive: Tensor, negative: Tensor
+    ) -> Tensor:
         return F.triplet_margin_loss(
             anchor,
             positive,
@@ -380,8 +405,8 @@ class TripletMarginWithDistanceLoss(_Loss):
         super().__init__(reduction=reduction)
         if margin <= 0:
             raise ValueError(
-                "TripletMarginWithDistanceLoss: expected margin to be greater than 0, "
-                f"got {margin} instead"
+                "TripletMarginWithDistanceLoss: expected margin to be greater "
+                f"than 0, got {margin} instead"
             )
         if distance_function is None:
             distance_function = PairwiseDistance()
@@ -389,7 +414,9 @@ class TripletMarginWithDistanceLoss(_Loss):
         self.margin = margin
         self.swap = swap
 
-    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+    def forward(
+        self, anchor: Tensor, positive: Tensor, negative: Tensor
+    ) -> Tensor:
         return F.triplet_margin_with_distance_loss(
             anchor,
             positive,
@@ -405,7 +432,10 @@ class CTCLoss(_Loss):
     """Connectionist temporal classification (Graves et al. 2006)."""
 
     def __init__(
-        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
+        self,
+        blank: int = 0,
+        reduction: str = "mean",
+        zero_infinity: bool = False,
     ) -> None:
         super().__init__(reduction=reduction)
         self.blank = blank

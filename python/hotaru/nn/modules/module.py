@@ -59,13 +59,13 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
         if not self.call_super_init:
             if kwargs:
                 raise TypeError(
-                    f"{type(self).__name__}.__init__() got an unexpected keyword "
-                    f"argument '{next(iter(kwargs))}'"
+                    f"{type(self).__name__}.__init__() got an unexpected "
+                    f"keyword argument '{next(iter(kwargs))}'"
                 )
             if args:
                 raise TypeError(
-                    f"{type(self).__name__}.__init__() takes 1 positional argument but "
-                    f"{len(args) + 1} were given"
+                    f"{type(self).__name__}.__init__() takes 1 positional "
+                    f"argument but {len(args) + 1} were given"
                 )
         # Straight into __dict__: __setattr__ needs these to exist.
         attributes = self.__dict__
@@ -83,7 +83,8 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
     def forward(self, *args, **kwargs):
         """What a call computes; every subclass overrides it."""
         raise NotImplementedError(
-            f'Module [{type(self).__name__}] is missing the required "forward" function'
+            f"Module [{type(self).__name__}] is missing the required "
+            '"forward" function'
         )
 
     def __call__(self, *args, **kwargs):
@@ -136,8 +137,8 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
         if modules is not None and name in modules:
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as child module '{name}' "
-                    "(torch.nn.Module or None expected)"
+                    f"cannot assign '{typename(value)}' as child module "
+                    f"'{name}' (torch.nn.Module or None expected)"
                 )
             modules[name] = value
             return
@@ -161,7 +162,9 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
         """Removes `name` from wherever it is, before it is registered anew."""
         attributes = self.__dict__
         if kind not in attributes:
-            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+            raise AttributeError(
+                f"cannot assign {what} before Module.__init__() call"
+            )
         attributes.pop(name, None)
         for other in ("_parameters", "_buffers", "_modules"):
             # A module put in place of a module keeps its position.
@@ -192,32 +195,34 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
     # -- registration ------------------------------------------------------
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Adds a parameter; None reserves the name and has no entry in the state.
+        """Adds a parameter; None reserves the name and is not in the state.
 
         Raises:
             TypeError, KeyError: `name` cannot be an attribute, or exists.
             ValueError: `param` is not a leaf of the graph.
         """
-        self._check_name(name, self._members("_parameters", "parameter"), "parameter")
+        self._check_name(
+            name, self._members("_parameters", "parameter"), "parameter"
+        )
         if param is not None:
             if not isinstance(param, Parameter):
                 raise TypeError(
-                    f"cannot assign '{typename(param)}' object to parameter '{name}' "
-                    "(torch.nn.Parameter or None required)"
+                    f"cannot assign '{typename(param)}' object to parameter "
+                    f"'{name}' (torch.nn.Parameter or None required)"
                 )
             if param.grad_fn is not None:
                 raise ValueError(
-                    f"Cannot assign non-leaf Tensor to parameter '{name}'. Model "
-                    "parameters must be created explicitly. To express "
-                    f"'{name}' as a function of another Tensor, compute the value in "
-                    "the forward() method."
+                    f"Cannot assign non-leaf Tensor to parameter '{name}'. "
+                    "Model parameters must be created explicitly. To express "
+                    f"'{name}' as a function of another Tensor, compute the "
+                    "value in the forward() method."
                 )
         self._parameters[name] = param
 
     def register_buffer(
         self, name: str, tensor: Tensor | None, persistent: bool = True
     ) -> None:
-        """Adds a buffer: state that is saved (if `persistent`) but not trained."""
+        """Adds a buffer: not trained, and saved if `persistent`."""
         self._check_name(name, self._members("_buffers", "buffer"), "buffer")
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
@@ -241,12 +246,16 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
 
     def _members(self, kind: str, what: str) -> dict:
         if kind not in self.__dict__:
-            raise AttributeError(f"cannot assign {what} before Module.__init__() call")
+            raise AttributeError(
+                f"cannot assign {what} before Module.__init__() call"
+            )
         return self.__dict__[kind]
 
     def _check_name(self, name: str, members: dict, what: str) -> None:
         if not isinstance(name, str):
-            raise TypeError(f"{what} name should be a string. Got {typename(name)}")
+            raise TypeError(
+                f"{what} name should be a string. Got {typename(name)}"
+            )
         if hasattr(self, name) and name not in members:
             raise KeyError(f"attribute '{name}' already exists")
         if "." in name:
@@ -304,7 +313,9 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
 
     # -- conversions with arguments of this class's own ---------------------
 
-    def to_empty(self, *, device: str | _device | int | None, recurse: bool = True):
+    def to_empty(
+        self, *, device: str | _device | int | None, recurse: bool = True
+    ):
         """Moves to `device` without copying: the new values are undefined."""
         return self._apply(lambda t: empty_like(t, device=device), recurse)
 

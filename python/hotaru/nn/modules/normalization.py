@@ -28,7 +28,9 @@ class LayerNorm(Module):
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         shape = self.normalized_shape
-        weight = Parameter(empty(shape, **options)) if elementwise_affine else None
+        weight = (
+            Parameter(empty(shape, **options)) if elementwise_affine else None
+        )
         self.register_parameter("weight", weight)
         has_bias = elementwise_affine and bias
         self.register_parameter(
@@ -50,7 +52,9 @@ class LayerNorm(Module):
 
     def extra_repr(self) -> str:
         options = show(self, "eps", "elementwise_affine")
-        return f"{self.normalized_shape}, {options}, bias={self.bias is not None}"
+        return (
+            f"{self.normalized_shape}, {options}, bias={self.bias is not None}"
+        )
 
 
 class RMSNorm(Module):
@@ -84,7 +88,9 @@ class RMSNorm(Module):
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.normalized_shape}, " + show(self, "eps", "elementwise_affine")
+        return f"{self.normalized_shape}, " + show(
+            self, "eps", "elementwise_affine"
+        )
 
 
 class GroupNorm(Module):
@@ -104,8 +110,8 @@ class GroupNorm(Module):
         super().__init__()
         if num_channels % num_groups != 0:
             raise ValueError(
-                f"num_channels ({num_channels}) must be divisible by num_groups "
-                f"({num_groups})"
+                f"num_channels ({num_channels}) must be divisible by "
+                f"num_groups ({num_groups})"
             )
         options = {"device": device, "dtype": dtype}
         self.num_groups = num_groups
@@ -116,14 +122,17 @@ class GroupNorm(Module):
         self.register_parameter("weight", weight)
         has_bias = affine and bias
         self.register_parameter(
-            "bias", Parameter(empty(num_channels, **options)) if has_bias else None
+            "bias",
+            Parameter(empty(num_channels, **options)) if has_bias else None,
         )
         self.reset_parameters()
 
     reset_parameters = LayerNorm.reset_parameters
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+        return F.group_norm(
+            input, self.num_groups, self.weight, self.bias, self.eps
+        )
 
     def extra_repr(self) -> str:
         options = show(self, "eps", "affine")
@@ -146,7 +155,9 @@ class LocalResponseNorm(Module):
         self.k = k
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+        return F.local_response_norm(
+            input, self.size, self.alpha, self.beta, self.k
+        )
 
     def extra_repr(self) -> str:
         return f"{self.size}, " + show(self, "alpha", "beta", "k")

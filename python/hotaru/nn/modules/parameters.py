@@ -102,9 +102,9 @@ class ParameterDict(Module):
     def _attribute(key) -> str:
         if not isinstance(key, str):
             raise TypeError(
-                "Index given to ParameterDict cannot be used as a key as it is not a "
-                f"string (type is '{type(key).__name__}'). Open an issue on github if "
-                "you need non-string keys."
+                "Index given to ParameterDict cannot be used as a key as it is "
+                f"not a string (type is '{type(key).__name__}'). Open an issue "
+                "on github if you need non-string keys."
             )
         return key
 
@@ -155,7 +155,7 @@ class ParameterDict(Module):
 
     def get(self, key: str, default=None):
         """The value at `key`, or `default`."""
-        return self[key] if key in self else default
+        return self[key] if key in self._keys else default
 
     def clear(self) -> None:
         """Removes everything."""

@@ -40,7 +40,9 @@ class _MaxPool(Module):
         )
 
     def extra_repr(self) -> str:
-        return show(self, "kernel_size", "stride", "padding", "dilation", "ceil_mode")
+        return show(
+            self, "kernel_size", "stride", "padding", "dilation", "ceil_mode"
+        )
 
 
 class MaxPool1d(_MaxPool):
@@ -180,7 +182,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPool):
 
 
 class _AdaptiveMaxPool(_AdaptiveAvgPool):
-    """Largest value over windows chosen so that the result has `output_size`."""
+    """Largest value over windows such that the result has `output_size`."""
 
     def __init__(self, output_size, return_indices: bool = False) -> None:
         super().__init__(output_size)
@@ -191,28 +193,38 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     """(N, C, L) -> (N, C, output_size)."""
 
     def forward(self, input: Tensor):
-        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+        return F.adaptive_max_pool1d(
+            input, self.output_size, self.return_indices
+        )
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     """(N, C, H, W) -> (N, C, *output_size)."""
 
     def forward(self, input: Tensor):
-        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+        return F.adaptive_max_pool2d(
+            input, self.output_size, self.return_indices
+        )
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     """(N, C, D, H, W) -> (N, C, *output_size)."""
 
     def forward(self, input: Tensor):
-        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)
+        return F.adaptive_max_pool3d(
+            input, self.output_size, self.return_indices
+        )
 
 
 class _LPPool(Module):
     """(sum of x^norm_type over each window)^(1 / norm_type)."""
 
     def __init__(
-        self, norm_type: float, kernel_size, stride=None, ceil_mode: bool = False
+        self,
+        norm_type: float,
+        kernel_size,
+        stride=None,
+        ceil_mode: bool = False,
     ) -> None:
         super().__init__()
         self.norm_type = norm_type

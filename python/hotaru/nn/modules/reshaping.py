@@ -30,7 +30,8 @@ class Unflatten(Module):
         super().__init__()
         if not isinstance(dim, int):
             raise TypeError(
-                f"expected `dim` to be an int, but found type {type(dim).__name__}"
+                "expected `dim` to be an int, but found type "
+                f"{type(dim).__name__}"
             )
         if not isinstance(unflattened_size, (tuple, list)):
             raise TypeError(
@@ -40,8 +41,8 @@ class Unflatten(Module):
         for position, size in enumerate(unflattened_size):
             if not isinstance(size, int):
                 raise TypeError(
-                    "unflattened_size must be tuple of ints, but found element of type "
-                    f"{type(size).__name__} at pos {position}"
+                    "unflattened_size must be tuple of ints, but found element "
+                    f"of type {type(size).__name__} at pos {position}"
                 )
         self.dim = dim
         self.unflattened_size = unflattened_size
@@ -138,4 +139,6 @@ class Fold(Module):
         )
 
     def extra_repr(self) -> str:
-        return show(self, "output_size", "kernel_size", "dilation", "padding", "stride")
+        return show(
+            self, "output_size", "kernel_size", "dilation", "padding", "stride"
+        )

@@ -92,7 +92,9 @@ class RNNBase(Module):
                         name + suffix, Parameter(empty(shape, **options))
                     )
                 self._all_weights.append([name + suffix for name in shapes])
-        self._flat_weights_names = [n for names in self._all_weights for n in names]
+        self._flat_weights_names = [
+            n for names in self._all_weights for n in names
+        ]
         self._operator_name = _OPERATORS[mode]
         self.reset_parameters()
 
@@ -117,19 +119,24 @@ class RNNBase(Module):
     @property
     def all_weights(self) -> list[list[Tensor]]:
         """The parameters, a list for each layer and direction."""
-        return [[getattr(self, n) for n in names] for names in self._all_weights]
+        return [
+            [getattr(self, n) for n in names] for names in self._all_weights
+        ]
 
     # -- checks ------------------------------------------------------------
 
     def get_expected_hidden_size(self, input: Tensor, batch_sizes) -> tuple:
         """Shape of the hidden state that goes with `input`."""
         return self._state_shape(
-            self._batch_of(input, batch_sizes), self.proj_size or self.hidden_size
+            self._batch_of(input, batch_sizes),
+            self.proj_size or self.hidden_size,
         )
 
     def get_expected_cell_size(self, input: Tensor, batch_sizes) -> tuple:
         """Shape of the cell state that goes with `input`."""
-        return self._state_shape(self._batch_of(input, batch_sizes), self.hidden_size)
+        return self._state_shape(
+            self._batch_of(input, batch_sizes), self.hidden_size
+        )
 
     def _batch_of(self, input: Tensor, batch_sizes) -> int:
         if batch_sizes is not None:
@@ -146,12 +153,14 @@ class RNNBase(Module):
         if weight is not None and input.dtype != weight.dtype:
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype "
-                f"({weight.dtype}). Convert input: input.to({weight.dtype}), or "
-                f"convert model: model.to({input.dtype})"
+                f"({weight.dtype}). Convert input: input.to({weight.dtype}), "
+                f"or convert model: model.to({input.dtype})"
             )
         rank = 2 if batch_sizes is not None else 3
         if input.dim() != rank:
-            raise RuntimeError(f"input must have {rank} dimensions, got {input.dim()}")
+            raise RuntimeError(
+                f"input must have {rank} dimensions, got {input.dim()}"
+            )
         if input.size(-1) != self.input_size:
             raise RuntimeError(
                 "input.size(-1) must be equal to input_size. Expected "
@@ -166,7 +175,9 @@ class RNNBase(Module):
     ) -> None:
         """RuntimeError if the state's shape is not the expected one."""
         if tuple(hx.shape) != expected_hidden_size:
-            raise RuntimeError(msg.format(expected_hidden_size, list(hx.size())))
+            raise RuntimeError(
+                msg.format(expected_hidden_size, list(hx.size()))
+            )
 
     def _check_rank(self, input: Tensor) -> bool:
         """True if batched."""
@@ -186,7 +197,7 @@ class RNNBase(Module):
     # -- forward -----------------------------------------------------------
 
     def forward(self, input, hx=None):
-        """Returns (output, last state); the output is packed if the input is."""
+        """Returns (output, last state); packed output for packed input."""
         if isinstance(input, PackedSequence):
             return self._forward_packed(input, hx)
         batched = self._check_rank(input)
@@ -240,7 +251,9 @@ class RNNBase(Module):
         """The first state, batched and in the order of a packed input."""
         if hx is None:
             size = self.proj_size or self.hidden_size
-            return self._zero_state(input, self._batch_of(input, batch_sizes), size)
+            return self._zero_state(
+                input, self._batch_of(input, batch_sizes), size
+            )
         if batch_sizes is None:
             _check_state_rank(hx, batched)
         if not batched:
@@ -248,7 +261,9 @@ class RNNBase(Module):
         return hx if order is None else hx.index_select(1, order)
 
     def _check_state(self, input, hx, batch_sizes) -> None:
-        self.check_hidden_size(hx, self.get_expected_hidden_size(input, batch_sizes))
+        self.check_hidden_size(
+            hx, self.get_expected_hidden_size(input, batch_sizes)
+        )
 
     def _pack_state(self, states, order):
         (state,) = states
@@ -274,18 +289,20 @@ class RNNBase(Module):
 def _check_options(
     mode, input_size, hidden_size, num_layers, bias, dropout, proj_size
 ) -> None:
-    is_number = isinstance(dropout, (int, float)) and not isinstance(dropout, bool)
+    is_number = isinstance(dropout, (int, float)) and not isinstance(
+        dropout, bool
+    )
     if not is_number or not 0 <= dropout <= 1:
         raise ValueError(
-            "dropout should be a number in range [0, 1] representing the probability "
-            "of an element being zeroed"
+            "dropout should be a number in range [0, 1] representing the "
+            "probability of an element being zeroed"
         )
     if dropout > 0 and num_layers == 1:
         warnings.warn(
-            "dropout option adds dropout after all but last recurrent layer, so "
-            "non-zero "
-            f"dropout expects num_layers greater than 1, but got dropout={dropout} and "
-            f"num_layers={num_layers}",
+            "dropout option adds dropout after all but last recurrent layer, "
+            "so non-zero "
+            "dropout expects num_layers greater than 1, but got "
+            f"dropout={dropout} and num_layers={num_layers}",
             stacklevel=4,
         )
     for name, value, kind in (
@@ -295,7 +312,8 @@ def _check_options(
     ):
         if not isinstance(value, kind):
             raise TypeError(
-                f"{name} should be of type {kind.__name__}, got: {type(value).__name__}"
+                f"{name} should be of type {kind.__name__}, got: "
+                f"{type(value).__name__}"
             )
     if hidden_size <= 0:
         raise ValueError("hidden_size must be greater than zero")
@@ -303,7 +321,8 @@ def _check_options(
         raise ValueError("num_layers must be greater than zero")
     if proj_size < 0:
         raise ValueError(
-            "proj_size should be a positive integer or zero to disable projections"
+            "proj_size should be a positive integer or zero to disable "
+            "projections"
         )
     if proj_size >= hidden_size:
         raise ValueError("proj_size has to be smaller than hidden_size")
@@ -313,7 +332,8 @@ def _check_state_rank(hx: Tensor, batched: bool) -> None:
     rank, what = (3, "batched 3-D") if batched else (2, "unbatched 2-D")
     if hx.dim() != rank:
         raise RuntimeError(
-            f"For {what} input, hx should also be {rank}-D but got {hx.dim()}-D tensor"
+            f"For {what} input, hx should also be {rank}-D but got "
+            f"{hx.dim()}-D tensor"
         )
 
 
@@ -341,7 +361,8 @@ class RNN(RNNBase):
             raise ValueError(_NO_PROJECTION)
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(
-                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
+                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or "
+                "'relu'."
             )
         super().__init__(
             f"RNN_{nonlinearity.upper()}",
@@ -384,14 +405,16 @@ class LSTM(RNNBase):
     def _prepare_state(self, input, hx, batched, batch_sizes, order):
         if hx is None:
             batch = self._batch_of(input, batch_sizes)
-            hidden = self._zero_state(input, batch, self.proj_size or self.hidden_size)
+            hidden = self._zero_state(
+                input, batch, self.proj_size or self.hidden_size
+            )
             return (hidden, self._zero_state(input, batch, self.hidden_size))
         if batch_sizes is None:
             rank, what = (3, "batched 3-D") if batched else (2, "unbatched 2-D")
             if hx[0].dim() != rank or hx[1].dim() != rank:
                 raise RuntimeError(
-                    f"For {what} input, hx and cx should also be {rank}-D but got "
-                    f"({hx[0].dim()}-D, {hx[1].dim()}-D) tensors"
+                    f"For {what} input, hx and cx should also be {rank}-D but "
+                    f"got ({hx[0].dim()}-D, {hx[1].dim()}-D) tensors"
                 )
         if not batched:
             return (hx[0].unsqueeze(1), hx[1].unsqueeze(1))

@@ -66,7 +66,12 @@ class RNNCellBase(Module):
             elif hx.dim() == 1:
                 hx = hx.unsqueeze(0)
         result = operator(
-            input, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
+            input,
+            hx,
+            self.weight_ih,
+            self.weight_hh,
+            self.bias_ih,
+            self.bias_hh,
         )
         if batched:
             return result

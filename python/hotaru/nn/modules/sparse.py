@@ -21,7 +21,8 @@ class _Table(Module):
             return
         if list(weight.shape) != shape:
             raise AssertionError(
-                "Shape of weight does not match num_embeddings and embedding_dim"
+                "Shape of weight does not match num_embeddings and "
+                "embedding_dim"
             )
         self.weight = Parameter(weight, requires_grad=not freeze)
 
@@ -98,7 +99,10 @@ class Embedding(_Table):
 
     def extra_repr(self) -> str:
         text = self._options(
-            padding_idx=None, max_norm=None, norm_type=2, scale_grad_by_freq=False
+            padding_idx=None,
+            max_norm=None,
+            norm_type=2,
+            scale_grad_by_freq=False,
         )
         return text + (", sparse=True" if self.sparse else "")
 
@@ -113,7 +117,7 @@ class Embedding(_Table):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Embedding:
-        """A table of given vectors (V, E); not trained unless `freeze` is False."""
+        """A table of given vectors (V, E), trained only without `freeze`."""
         _need_matrix(embeddings)
         rows, columns = embeddings.shape
         return cls(
@@ -180,17 +184,21 @@ class EmbeddingBag(_Table):
         )
 
     def extra_repr(self) -> str:
-        text = self._options(max_norm=None, norm_type=2, scale_grad_by_freq=False)
+        text = self._options(
+            max_norm=None, norm_type=2, scale_grad_by_freq=False
+        )
         text += f", mode={self.mode!r}"
         return text + (
-            "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
+            ""
+            if self.padding_idx is None
+            else f", padding_idx={self.padding_idx}"
         )
 
     @classmethod
     def from_pretrained(
         cls, embeddings: Tensor, freeze: bool = True, **options
     ) -> EmbeddingBag:
-        """A table of given vectors (V, E); not trained unless `freeze` is False."""
+        """A table of given vectors (V, E), trained only without `freeze`."""
         _need_matrix(embeddings)
         rows, columns = embeddings.shape
         bag = cls(rows, columns, _weight=embeddings, **options)
@@ -200,4 +208,6 @@ class EmbeddingBag(_Table):
 
 def _need_matrix(embeddings: Tensor) -> None:
     if embeddings.dim() != 2:
-        raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        raise AssertionError(
+            "Embeddings parameter is expected to be 2-dimensional"
+        )

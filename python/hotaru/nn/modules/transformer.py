@@ -77,8 +77,10 @@ class _Layer(Module):
     def _mlp(self, x: Tensor) -> Tensor:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
-    def _residual(self, x: Tensor, block, norm: Module, dropout: Module) -> Tensor:
-        """x plus the block's result, normalised before or after."""
+    def _residual(
+        self, x: Tensor, block, norm: Module, dropout: Module
+    ) -> Tensor:
+        """`x` plus the block's result, normalised before or after."""
         if self.norm_first:
             return x + dropout(block(norm(x)))
         return norm(x + dropout(block(x)))
@@ -96,7 +98,7 @@ class TransformerEncoderLayer(_Layer):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        """src (S, N, E); src_mask (S, S); src_key_padding_mask (N, S)."""
+        """`src` (S, N, E); src_mask (S, S); src_key_padding_mask (N, S)."""
 
         def attend(x: Tensor) -> Tensor:
             return self.self_attn(
@@ -129,7 +131,7 @@ class TransformerDecoderLayer(_Layer):
         tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """tgt (T, N, E); memory (S, N, E); masks as in `MultiheadAttention`."""
+        """`tgt` (T, N, E), memory (S, N, E); masks as in the attention."""
 
         def attend(x: Tensor) -> Tensor:
             return self.self_attn(
@@ -184,7 +186,7 @@ class TransformerEncoder(Module):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool | None = None,
     ) -> Tensor:
-        """src (S, N, E); mask (S, S); src_key_padding_mask (N, S)."""
+        """`src` (S, N, E); mask (S, S); src_key_padding_mask (N, S)."""
         output = src
         for layer in self.layers:
             output = layer(
@@ -221,7 +223,7 @@ class TransformerDecoder(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """tgt (T, N, E); memory (S, N, E); masks as in the layer."""
+        """`tgt` (T, N, E); memory (S, N, E); masks as in the layer."""
         output = tgt
         for layer in self.layers:
             output = layer(
@@ -279,12 +281,16 @@ class Transformer(Module):
             self.encoder = custom_encoder
         else:
             layer = TransformerEncoderLayer(*layer_args, **options)
-            self.encoder = TransformerEncoder(layer, num_encoder_layers, final_norm())
+            self.encoder = TransformerEncoder(
+                layer, num_encoder_layers, final_norm()
+            )
         if custom_decoder is not None:
             self.decoder = custom_decoder
         else:
             layer = TransformerDecoderLayer(*layer_args, **options)
-            self.decoder = TransformerDecoder(layer, num_decoder_layers, final_norm())
+            self.decoder = TransformerDecoder(
+                layer, num_decoder_layers, final_norm()
+            )
         for param in self.parameters():
             if param.dim() > 1:
                 init.xavier_uniform_(param)
@@ -306,7 +312,7 @@ class Transformer(Module):
         tgt_is_causal: bool | None = None,
         memory_is_causal: bool = False,
     ) -> Tensor:
-        """src (S, N, E), tgt (T, N, E) -> (T, N, E).
+        """`src` (S, N, E), tgt (T, N, E) -> (T, N, E).
 
         Raises:
             RuntimeError: batch or feature sizes that do not go together.
@@ -336,7 +342,9 @@ class Transformer(Module):
         )
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device=None, dtype=None) -> Tensor:
+    def generate_square_subsequent_mask(
+        sz: int, device=None, dtype=None
+    ) -> Tensor:
         """(sz, sz) with -inf above the diagonal and 0 elsewhere."""
         full = hotaru.full((sz, sz), float("-inf"), dtype=dtype, device=device)
         return full.triu(diagonal=1)

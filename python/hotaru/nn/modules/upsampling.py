@@ -8,7 +8,7 @@ from .module import Module
 
 
 class Upsample(Module):
-    """Resamples to `size` or by `scale_factor`; see `functional.interpolate`."""
+    """Resamples to `size` or by `scale_factor`; see `interpolate`."""
 
     def __init__(
         self,
@@ -58,4 +58,6 @@ class UpsamplingBilinear2d(Upsample):
     """Bilinear resampling of (N, C, H, W) with aligned corners."""
 
     def __init__(self, size=None, scale_factor=None) -> None:
-        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)
+        super().__init__(
+            size, scale_factor, mode="bilinear", align_corners=True
+        )

@@ -6,7 +6,7 @@ import warnings
 
 import hotaru
 
-from ... import Tensor, no_grad
+from ... import Tensor, no_grad, ops
 
 
 def get_total_norm(
@@ -24,13 +24,14 @@ def get_total_norm(
     if not tensors:
         return hotaru.tensor(0.0)
     device = tensors[0].device
-    norms = [hotaru.linalg.vector_norm(t, norm_type).to(device) for t in tensors]
-    total = hotaru.linalg.vector_norm(hotaru.stack(norms), norm_type)
+    norms = [ops.linalg_vector_norm(t, norm_type).to(device) for t in tensors]
+    total = ops.linalg_vector_norm(hotaru.stack(norms), norm_type)
     if error_if_nonfinite and bool((total.isnan() | total.isinf()).item()):
         raise RuntimeError(
-            f"The total norm of order {norm_type} for gradients from `parameters` is "
-            "non-finite, so it cannot be clipped. To disable this error and scale the "
-            "gradients by the non-finite norm anyway, set `error_if_nonfinite=False`"
+            f"The total norm of order {norm_type} for gradients from "
+            "`parameters` is non-finite, so it cannot be clipped. To disable "
+            "this error and scale the gradients by the non-finite norm anyway, "
+            "set `error_if_nonfinite=False`"
         )
     return total
 
@@ -60,7 +61,9 @@ def clip_grad_norm_(
         # An iterator would be used up by the first pass.
         parameters = list(parameters)
     with no_grad():
-        total = get_total_norm(_grads(parameters), norm_type, error_if_nonfinite)
+        total = get_total_norm(
+            _grads(parameters), norm_type, error_if_nonfinite
+        )
         clip_grads_with_norm_(parameters, max_norm, total)
     return total
 

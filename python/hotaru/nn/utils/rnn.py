@@ -11,7 +11,8 @@ from ... import Tensor, ops
 
 class PackedSequence(
     namedtuple(
-        "PackedSequence", ["data", "batch_sizes", "sorted_indices", "unsorted_indices"]
+        "PackedSequence",
+        ["data", "batch_sizes", "sorted_indices", "unsorted_indices"],
     )
 ):
     """A batch without padding: all first steps, then all second steps, ….
@@ -31,16 +32,21 @@ class PackedSequence(
         if batch_sizes is None:
             # An early calling convention: one pair.
             if not isinstance(data, (list, tuple)) or len(data) != 2:
-                raise AssertionError("Expected data to be a list or tuple of length 2")
+                raise AssertionError(
+                    "Expected data to be a list or tuple of length 2"
+                )
             data, batch_sizes = data
         elif batch_sizes.device.type != "cpu":
             raise ValueError(
-                "batch_sizes should always be on CPU. Instances of PackedSequence "
-                "should "
-                "never be created manually. They should be instantiated by functions "
-                "like pack_sequence and pack_padded_sequences in nn.utils.rnn. "
+                "batch_sizes should always be on CPU. Instances of "
+                "PackedSequence should "
+                "never be created manually. They should be instantiated by "
+                "functions like pack_sequence and pack_padded_sequences in "
+                "nn.utils.rnn. "
             )
-        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+        return super().__new__(
+            cls, data, batch_sizes, sorted_indices, unsorted_indices
+        )
 
     def to(self, *args, **kwargs) -> PackedSequence:
         """As `Tensor.to` on the data; the orders follow to its device."""
@@ -144,21 +150,21 @@ def pack_padded_sequence(
         input = input.index_select(1, order)
     if not lengths or lengths[-1] <= 0:
         raise RuntimeError(
-            "Length of all samples has to be greater than 0, but found an element in "
-            "'lengths' that is <= 0"
+            "Length of all samples has to be greater than 0, but found an "
+            "element in 'lengths' that is <= 0"
         )
     if any(a < b for a, b in zip(lengths, lengths[1:])):
         raise RuntimeError(
             "`lengths` array must be sorted in decreasing order when "
             "`enforce_sorted` is "
-            "True. You can pass `enforce_sorted=False` to pack_padded_sequence and/or "
-            "pack_sequence to sidestep this requirement if you do not need ONNX "
-            "exportability."
+            "True. You can pass `enforce_sorted=False` to pack_padded_sequence "
+            "and/or pack_sequence to sidestep this requirement if you do not "
+            "need ONNX exportability."
         )
     if lengths[0] > input.size(0):
         raise RuntimeError(
-            f"Expected every length to be at most {input.size(0)}, the number of steps "
-            f"of `input`, but got {lengths[0]}"
+            f"Expected every length to be at most {input.size(0)}, the number "
+            f"of steps of `input`, but got {lengths[0]}"
         )
     sizes = _batch_sizes(lengths)
     data = hotaru.cat([input[step, :size] for step, size in enumerate(sizes)])
@@ -192,10 +198,10 @@ def pad_packed_sequence(
     steps, batch = len(sizes), sizes[0]
     if total_length is not None and total_length < steps:
         raise ValueError(
-            "Expected total_length to be at least the length of the longest sequence "
-            "in "
-            f"input, but got total_length={total_length} and max sequence length being "
-            f"{steps}"
+            "Expected total_length to be at least the length of the longest "
+            "sequence in "
+            f"input, but got total_length={total_length} and max sequence "
+            f"length being {steps}"
         )
     data = sequence.data
     tail = (0, 0) * (data.dim() - 1)
@@ -210,7 +216,8 @@ def pad_packed_sequence(
         extra = (0, 0, *tail, 0, total_length - steps)
         padded = ops.pad(padded, extra, "constant", padding_value)
     lengths = hotaru.tensor(
-        [sum(size > i for size in sizes) for i in range(batch)], dtype=hotaru.long
+        [sum(size > i for size in sizes) for i in range(batch)],
+        dtype=hotaru.long,
     )
     order = sequence.unsorted_indices
     if order is not None:
@@ -227,15 +234,16 @@ def pad_sequence(
     padding_value: float = 0.0,
     padding_side: str = "right",
 ) -> Tensor:
-    """Stacks tensors (L_i, *), padded to the longest: (L, N, *) or (N, L, *)."""
+    """Stacks (L_i, *), padded to the longest, to (L, N, *) or (N, L, *)."""
     if not hasattr(sequences, "__iter__"):
         raise RuntimeError(
-            "pad_sequence: Expected iterable for input sequences, but got arg of type: "
-            f"{type(sequences)}"
+            "pad_sequence: Expected iterable for input sequences, but got arg "
+            f"of type: {type(sequences)}"
         )
     if padding_side not in ("left", "right"):
         raise RuntimeError(
-            f"Expected padding_side to be one of left or right, but got {padding_side}."
+            "Expected padding_side to be one of left or right, but got "
+            f"{padding_side}."
         )
     sequences = list(sequences)
     if not sequences:
@@ -259,7 +267,8 @@ def unpad_sequence(
     if not batch_first:
         padded_sequences = padded_sequences.transpose(0, 1)
     return [
-        sequence[: int(length)] for sequence, length in zip(padded_sequences, lengths)
+        sequence[: int(length)]
+        for sequence, length in zip(padded_sequences, lengths)
     ]
 
 

@@ -20,7 +20,9 @@ def default_collate(batch: list):
     first = batch[0]
     if isinstance(first, Tensor):
         return stack(batch, 0)
-    if type(first).__module__ == "numpy" and not isinstance(first, (str, bytes)):
+    if type(first).__module__ == "numpy" and not isinstance(
+        first, (str, bytes)
+    ):
         return _collate_numpy(first, batch)
     if isinstance(first, float):
         return tensor(batch, dtype=float64)
@@ -30,13 +32,19 @@ def default_collate(batch: list):
         return batch
     if isinstance(first, dict) or hasattr(first, "keys"):
         return _rebuild_mapping(
-            first, {k: default_collate([sample[k] for sample in batch]) for k in first}
+            first,
+            {
+                k: default_collate([sample[k] for sample in batch])
+                for k in first
+            },
         )
     if isinstance(first, tuple) and hasattr(first, "_fields"):
         return type(first)(*(default_collate(column) for column in zip(*batch)))
     if isinstance(first, (list, tuple)):
         if any(len(sample) != len(first) for sample in batch):
-            raise RuntimeError("each element in list of batch should be of equal size")
+            raise RuntimeError(
+                "each element in list of batch should be of equal size"
+            )
         columns = [default_collate(list(column)) for column in zip(*batch)]
         plain = isinstance(first, tuple) or type(first) is list
         return columns if plain else type(first)(columns)
@@ -65,8 +73,8 @@ def _rebuild_mapping(like, values: dict):
 
 def _unknown(what) -> TypeError:
     return TypeError(
-        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or "
-        f"lists; found {what}"
+        "default_collate: batch must contain tensors, numpy arrays, numbers, "
+        f"dicts or lists; found {what}"
     )
 
 
@@ -77,7 +85,9 @@ def default_convert(data):
     if type(data).__module__ == "numpy":
         return data if data.dtype.kind in "SUO" else as_tensor(data)
     if isinstance(data, dict):
-        return _rebuild_mapping(data, {k: default_convert(v) for k, v in data.items()})
+        return _rebuild_mapping(
+            data, {k: default_convert(v) for k, v in data.items()}
+        )
     if isinstance(data, tuple) and hasattr(data, "_fields"):
         return type(data)(*(default_convert(v) for v in data))
     if isinstance(data, (list, tuple)):

@@ -63,7 +63,9 @@ class DataLoader(_Subscriptable):
         pin_memory_device: str = "",
         in_order: bool = True,
     ) -> None:
-        _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
+        _check_workers(
+            num_workers, timeout, prefetch_factor, persistent_workers
+        )
         self.dataset = dataset
         self.num_workers = num_workers
         self.pin_memory = pin_memory
@@ -81,12 +83,14 @@ class DataLoader(_Subscriptable):
             _check_iterable(shuffle, sampler, batch_sampler)
         shuffle = bool(shuffle)
         if sampler is not None and shuffle:
-            raise ValueError("sampler option is mutually exclusive with shuffle")
+            raise ValueError(
+                "sampler option is mutually exclusive with shuffle"
+            )
         if batch_sampler is not None:
             if batch_size != 1 or shuffle or sampler is not None or drop_last:
                 raise ValueError(
-                    "batch_sampler option is mutually exclusive with batch_size, "
-                    "shuffle, sampler, and drop_last"
+                    "batch_sampler option is mutually exclusive with "
+                    "batch_size, shuffle, sampler, and drop_last"
                 )
             batch_size, drop_last = None, False
         elif batch_size is None and drop_last:
@@ -125,14 +129,18 @@ class DataLoader(_Subscriptable):
     def __setattr__(self, name: str, value) -> None:
         if self._fixed and name in self._FIXED_NAMES:
             raise ValueError(
-                f"{name} attribute should not be set after {type(self).__name__} is "
-                "initialized"
+                f"{name} attribute should not be set after "
+                f"{type(self).__name__} is initialized"
             )
         super().__setattr__(name, value)
 
     def __len__(self) -> int:
         if not self._iterable:
-            sampler = self.sampler if self.batch_sampler is None else self.batch_sampler
+            sampler = (
+                self.sampler
+                if self.batch_sampler is None
+                else self.batch_sampler
+            )
             return len(sampler)
         count = len(self.dataset)
         if self.batch_size is None:
@@ -178,24 +186,26 @@ class DataLoader(_Subscriptable):
             yield self.collate_fn(batch)
 
 
-def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers) -> None:
+def _check_workers(
+    num_workers, timeout, prefetch_factor, persistent_workers
+) -> None:
     if num_workers < 0:
         raise ValueError(
-            "num_workers option should be non-negative; use num_workers=0 to disable "
-            "multiprocessing."
+            "num_workers option should be non-negative; use num_workers=0 to "
+            "disable multiprocessing."
         )
     if timeout < 0:
         raise ValueError("timeout option should be non-negative")
     if num_workers > 0:
         raise NotImplementedError(
-            "DataLoader: worker processes are not supported yet; pass num_workers=0 "
-            f"instead of {num_workers}"
+            "DataLoader: worker processes are not supported yet; pass "
+            f"num_workers=0 instead of {num_workers}"
         )
     if prefetch_factor is not None:
         raise ValueError(
-            "prefetch_factor option could only be specified in multiprocessing.let "
-            "num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor "
-            "to None."
+            "prefetch_factor option could only be specified in "
+            "multiprocessing.let num_workers > 0 to enable multiprocessing, "
+            "otherwise set prefetch_factor to None."
         )
     if persistent_workers:
         raise ValueError("persistent_workers option needs num_workers > 0")
@@ -204,14 +214,14 @@ def _check_workers(num_workers, timeout, prefetch_factor, persistent_workers) ->
 def _check_iterable(shuffle, sampler, batch_sampler) -> None:
     if shuffle not in (False, None):
         raise ValueError(
-            "DataLoader with IterableDataset: expected unspecified shuffle option, but "
-            f"got shuffle={shuffle}"
+            "DataLoader with IterableDataset: expected unspecified shuffle "
+            f"option, but got shuffle={shuffle}"
         )
     for name, value in (("sampler", sampler), ("batch_sampler", batch_sampler)):
         if value is not None:
             raise ValueError(
-                f"DataLoader with IterableDataset: expected unspecified {name} option, "
-                f"but got {name}={value}"
+                f"DataLoader with IterableDataset: expected unspecified {name} "
+                f"option, but got {name}={value}"
             )
 
 

@@ -25,7 +25,9 @@ class Dataset(_Subscriptable):
     """
 
     def __getitem__(self, index):
-        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+        raise NotImplementedError(
+            "Subclasses of Dataset should implement __getitem__."
+        )
 
     def __add__(self, other: Dataset) -> ConcatDataset:
         return ConcatDataset([self, other])
@@ -72,7 +74,9 @@ class StackDataset(Dataset):
 
     def __getitem__(self, index):
         if isinstance(self.datasets, dict):
-            return {name: dataset[index] for name, dataset in self.datasets.items()}
+            return {
+                name: dataset[index] for name, dataset in self.datasets.items()
+            }
         return tuple(dataset[index] for dataset in self.datasets)
 
     def __len__(self) -> int:
@@ -86,8 +90,12 @@ class ConcatDataset(Dataset):
         self.datasets = list(datasets)
         if not self.datasets:
             raise AssertionError("datasets should not be an empty iterable")
-        if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
-            raise AssertionError("ConcatDataset does not support IterableDataset")
+        if any(
+            isinstance(dataset, IterableDataset) for dataset in self.datasets
+        ):
+            raise AssertionError(
+                "ConcatDataset does not support IterableDataset"
+            )
         self.cumulative_sizes = list(accumulate(len(d) for d in self.datasets))
 
     def __len__(self) -> int:
@@ -153,6 +161,7 @@ def random_split(dataset: Dataset, lengths, generator=None) -> list[Subset]:
     """Splits a dataset at random.
 
     Args:
+        dataset: what to split.
         lengths: sizes, or shares that sum up to 1; what rounding leaves over
             goes to the first ones in turn.
         generator: source of the permutation.
@@ -165,11 +174,14 @@ def random_split(dataset: Dataset, lengths, generator=None) -> list[Subset]:
         lengths = _sizes(lengths, len(dataset))
     if sum(lengths) != len(dataset):
         raise ValueError(
-            "Sum of input lengths does not equal the length of the input dataset!"
+            "Sum of input lengths does not equal the length of the input "
+            "dataset!"
         )
     order = randperm(len(dataset), generator=generator).tolist()
     ends = accumulate(lengths)
-    return [Subset(dataset, order[end - n : end]) for end, n in zip(ends, lengths)]
+    return [
+        Subset(dataset, order[end - n : end]) for end, n in zip(ends, lengths)
+    ]
 
 
 def _sizes(shares: list[float], total: int) -> list[int]:
@@ -183,8 +195,8 @@ def _sizes(shares: list[float], total: int) -> list[int]:
     for i, size in enumerate(sizes):
         if size == 0:
             warnings.warn(
-                f"Length of split at index {i} is 0. This might result in an empty "
-                "dataset.",
+                f"Length of split at index {i} is 0. This might result in an "
+                "empty dataset.",
                 stacklevel=3,
             )
     return sizes
