@@ -13,3 +13,17 @@ def ntuple(value, count: int) -> tuple:
 def show(module, *names: str) -> str:
     """`name=value, …` for an `extra_repr`; strings as `repr` would."""
     return ", ".join(f"{name}={getattr(module, name)}" for name in names)
+
+
+def weight_and_bias(module) -> tuple:
+    """`module.weight, module.bias`, at a fifth of the cost.
+
+    Parameters are otherwise found by `Module.__getattr__`, after the normal
+    lookup has failed.
+    """
+    params = module._parameters
+    try:
+        return params["weight"], params["bias"]
+    except KeyError:
+        # Replaced by plain tensors or properties.
+        return module.weight, module.bias

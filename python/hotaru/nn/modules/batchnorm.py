@@ -6,7 +6,7 @@ from ... import Tensor, empty, long, ones, tensor, zeros
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
-from ._arguments import show
+from ._arguments import show, weight_and_bias
 from .module import Module
 
 
@@ -116,12 +116,13 @@ class _BatchNorm(_NormBase):
                     momentum = 1.0 / float(count)
         mean, var = self.running_mean, self.running_var
         keeps = not training or self.track_running_stats
+        weight, bias = weight_and_bias(self)
         return F.batch_norm(
             input,
             mean if keeps else None,
             var if keeps else None,
-            self.weight,
-            self.bias,
+            weight,
+            bias,
             training or (mean is None and var is None),
             momentum,
             self.eps,

@@ -12,7 +12,7 @@ from ... import Tensor, empty
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
-from ._arguments import ntuple
+from ._arguments import ntuple, weight_and_bias
 from .linear import uniform_by_fan_in
 from .module import Module
 
@@ -195,7 +195,8 @@ class _Conv(_ConvNd):
         )
 
     def forward(self, input: Tensor) -> Tensor:
-        return self._conv_forward(input, self.weight, self.bias)
+        weight, bias = weight_and_bias(self)
+        return self._conv_forward(input, weight, bias)
 
 
 class Conv1d(_Conv):
@@ -277,10 +278,11 @@ class _ConvTransposeNd(_ConvNd):
         output_padding = self.output_padding
         if output_size is not None:
             output_padding = self._padding_for(input, output_size)
+        weight, bias = weight_and_bias(self)
         return self._operator(
             input,
-            self.weight,
-            self.bias,
+            weight,
+            bias,
             self.stride,
             self.padding,
             output_padding,

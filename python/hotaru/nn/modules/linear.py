@@ -8,7 +8,7 @@ from ... import Tensor, empty
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
-from ._arguments import show
+from ._arguments import show, weight_and_bias
 from .module import Module
 
 
@@ -55,7 +55,8 @@ class Linear(Module):
             uniform_by_fan_in(self.bias, self.weight)
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.linear(input, self.weight, self.bias)
+        weight, bias = weight_and_bias(self)
+        return F.linear(input, weight, bias)
 
     def extra_repr(self) -> str:
         sizes = show(self, "in_features", "out_features")

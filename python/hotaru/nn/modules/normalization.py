@@ -6,7 +6,7 @@ from ... import Tensor, empty
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
-from ._arguments import show
+from ._arguments import show, weight_and_bias
 from .module import Module
 
 
@@ -46,8 +46,9 @@ class LayerNorm(Module):
             init.zeros_(self.bias)
 
     def forward(self, input: Tensor) -> Tensor:
+        weight, bias = weight_and_bias(self)
         return F.layer_norm(
-            input, self.normalized_shape, self.weight, self.bias, self.eps
+            input, self.normalized_shape, weight, bias, self.eps
         )
 
     def extra_repr(self) -> str:
@@ -130,9 +131,8 @@ class GroupNorm(Module):
     reset_parameters = LayerNorm.reset_parameters
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.group_norm(
-            input, self.num_groups, self.weight, self.bias, self.eps
-        )
+        weight, bias = weight_and_bias(self)
+        return F.group_norm(input, self.num_groups, weight, bias, self.eps)
 
     def extra_repr(self) -> str:
         options = show(self, "eps", "affine")
