@@ -60,6 +60,11 @@ void sort_items(Items& items, bool reverse) {
   }
 }
 
+bool is_true(const Value& value) {
+  if (value.is_string()) return !value.as_string().empty();
+  return value.as_scalar().to_complex() != std::complex<double>();
+}
+
 Value slice(const Value& list, Optional<int64_t> begin, Optional<int64_t> end,
             int64_t step) {
   HOTARU_CHECK_AS(ValueError, step != 0, "slice step cannot be zero");
@@ -271,18 +276,20 @@ void add_copies(BuiltinTable& table) {
         for (const Value& item : items_of(list)) total += item.to_double();
         return total;
       });
-  table.add(
-      "any.bool(bool[] self) -> bool", +[](const Value& list) {
-        const Items& items = items_of(list);
-        return std::any_of(items.begin(), items.end(),
-                           [](const Value& item) { return item.as_bool(); });
-      });
-  table.add(
-      "all.bool(bool[] self) -> bool", +[](const Value& list) {
-        const Items& items = items_of(list);
-        return std::all_of(items.begin(), items.end(),
-                           [](const Value& item) { return item.as_bool(); });
-      });
+  for (const char* item : {"bool", "int", "float", "str"}) {
+    table.add(
+        concat("any.", item, "(", item, "[] self) -> bool"),
+        +[](const Value& list) {
+          const Items& items = items_of(list);
+          return std::any_of(items.begin(), items.end(), is_true);
+        });
+    table.add(
+        concat("all.", item, "(", item, "[] self) -> bool"),
+        +[](const Value& list) {
+          const Items& items = items_of(list);
+          return std::all_of(items.begin(), items.end(), is_true);
+        });
+  }
 }
 
 }  // namespace

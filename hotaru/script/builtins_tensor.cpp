@@ -191,6 +191,9 @@ void add_modes(BuiltinTable& table) {
   table.add(
       "is_scripting() -> bool", +[]() { return true; });
   table.add(
+      "warn(str message, int stacklevel=2) -> ()",
+      +[](const std::string& message, int64_t) { warn(message); });
+  table.add(
       "wait(Future(t) self) -> t", +[](const Value& value) {
         auto* future = dynamic_cast<FutureObject*>(value.as_object());
         HOTARU_CHECK_AS(TypeError, future, "wait() needs a Future");

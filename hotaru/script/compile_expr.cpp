@@ -303,6 +303,7 @@ Var* FunctionCompiler::list(const Expr& expr, TypePtr hint) {
     Var* var = value(*item, wanted);
     if (wanted) var = as_type(var, wanted, item->range, "the list's element");
     items.push_back(var);
+    if (wanted) continue;
     item_type = item_type ? unify(types_, item_type, var->type) : var->type;
     if (!item_type) {
       fail_at(item->range, "a list's elements must be of one type");

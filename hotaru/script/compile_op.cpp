@@ -253,6 +253,8 @@ class OpMatcher {
         actual->kind == TypeKind::kBool || actual->kind == TypeKind::kNumber ||
         actual->kind == TypeKind::kComplex;
     switch (formal->kind) {
+      case TypeKind::kBool:
+        return actual->kind == TypeKind::kTensor;
       case TypeKind::kInt:
         return actual->kind == TypeKind::kTensor ||
                actual->kind == TypeKind::kBool;
@@ -317,6 +319,8 @@ class OpMatcher {
       }
       case TypeKind::kDevice:
         return via("device");
+      case TypeKind::kBool:
+        return via("Bool");
       case TypeKind::kInt:
         return via(var->type->kind == TypeKind::kTensor ? "IntImplicit"
                                                         : "Int");

@@ -157,6 +157,18 @@ Var* FunctionCompiler::as_type(Var* var, TypePtr type, const SourceRange& range,
   bool to_float =
       wanted->kind == TypeKind::kFloat && var->type->kind == TypeKind::kInt;
   if (to_float) return builtin("Float", {var}, range);
+  if (var->type->kind == TypeKind::kTensor) {
+    switch (wanted->kind) {
+      case TypeKind::kInt:
+        return builtin("IntImplicit", {var}, range);
+      case TypeKind::kFloat:
+        return builtin("FloatImplicit", {var}, range);
+      case TypeKind::kNumber:
+        return builtin("ScalarImplicit", {var}, range);
+      default:
+        break;
+    }
+  }
   if (wanted->kind == TypeKind::kList && var->type->kind == TypeKind::kTuple) {
     std::vector<Var*> items;
     Node* unpack = emit(NodeKind::kTupleUnpack, range, {var});

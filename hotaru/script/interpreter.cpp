@@ -468,6 +468,11 @@ std::function<void(std::string_view)>& print_handler() {
   return handler;
 }
 
+std::function<void(std::string_view)>& warning_handler() {
+  static std::function<void(std::string_view)> handler;
+  return handler;
+}
+
 }  // namespace
 
 Value run(const Code& code, std::vector<Value> arguments) {
@@ -493,6 +498,14 @@ ExecutionError::ExecutionError(const std::string& traceback,
 
 void set_print_handler(std::function<void(std::string_view)> handler) {
   print_handler() = std::move(handler);
+}
+
+void set_warning_handler(std::function<void(std::string_view)> handler) {
+  warning_handler() = std::move(handler);
+}
+
+void warn(std::string_view message) {
+  if (warning_handler()) warning_handler()(message);
 }
 
 void print_text(std::string_view text) {

@@ -5,6 +5,7 @@
 #include "hotaru/autograd/node.h"
 #include "hotaru/core/error.h"
 #include "hotaru/ops/copy.h"
+#include "hotaru/script/ast.h"
 #include "hotaru/script/class_type.h"
 #include "hotaru/script/constant.h"
 #include "hotaru/script/function.h"
@@ -185,15 +186,20 @@ void Module::to(std::optional<Device> device,
 }
 
 std::string Module::code(std::string_view name) const {
-  std::string_view text = method(name).source();
+  const Function& function = method(name);
+  std::string_view text = function.source();
+  if (text.empty()) return {};
+  // Methods stand two spaces deep in their class; PyTorch shows the lines of
+  // a long header as they are.
+  const SourceRange& body = function.def()->body[0]->range;
+  int lines = body.line_number() - function.def()->range.line_number();
   std::string out;
   while (!text.empty()) {
     size_t newline = text.find('\n');
     std::string_view line = text.substr(0, newline);
     text.remove_prefix(newline == std::string_view::npos ? text.size()
                                                          : newline + 1);
-    // Methods stand two spaces deep in their class.
-    if (line.starts_with("  ")) line.remove_prefix(2);
+    if (lines-- <= 0 && line.starts_with("  ")) line.remove_prefix(2);
     out += concat(line, "\n");
   }
   std::string self = concat("self: ", type_->name());

@@ -10,7 +10,7 @@ namespace hotaru::script {
 
 namespace {
 
-// Operators that do something beyond what their schema shows.
+// Operators that do, or depend on, something beyond what their schema shows.
 constexpr std::string_view kEffects[] = {
     "dropout",
     "rand",
@@ -24,11 +24,13 @@ constexpr std::string_view kEffects[] = {
     "multinomial",
     "normal",
     "poisson",
+    "is_grad_enabled",
     "set_grad_enabled",
     "manual_seed",
     "seed",
     "wait",
     "set_data",
+    "warn",
     "backward",
     "feature_dropout",
     "alpha_dropout",

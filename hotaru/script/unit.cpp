@@ -176,10 +176,11 @@ void CompilationUnit::define_named_tuple(const std::string& name,
 void CompilationUnit::define_class(const std::string& name,
                                    Definition& definition) {
   const Class& syntax = *definition.stmt->cls;
-  ClassType::Kind kind = has_base(syntax, "Module") ? ClassType::Kind::kModule
-                         : has_base(syntax, "Interface")
-                             ? ClassType::Kind::kInterface
-                             : ClassType::Kind::kObject;
+  ClassType::Kind kind =
+      has_base(syntax, "Module") ? ClassType::Kind::kModule
+      : has_base(syntax, "Interface") || has_base(syntax, "ModuleInterface")
+          ? ClassType::Kind::kInterface
+          : ClassType::Kind::kObject;
   if (!syntax.bases.empty() && kind == ClassType::Kind::kObject &&
       !has_base(syntax, "object")) {
     fail_at(syntax.range, "classes cannot inherit from '",

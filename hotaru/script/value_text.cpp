@@ -22,8 +22,7 @@ std::string double_text(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   if (std::fabs(value) < kLargestPlain && value == std::trunc(value)) {
-    const char* sign = value == 0 && std::signbit(value) ? "-" : "";
-    return concat(sign, static_cast<int64_t>(value), ".");
+    return concat(static_cast<int64_t>(value), ".");
   }
   std::ostringstream out;
   out.precision(std::numeric_limits<double>::max_digits10);

@@ -1,0 +1,218 @@
+#include "hotaru/io/pickler.h"
+
+#include <cstring>
+#include <utility>
+
+#include "hotaru/autograd/node.h"
+#include "hotaru/core/error.h"
+#include "hotaru/ops/copy.h"
+
+namespace hotaru::io {
+
+namespace {
+
+constexpr int kMaxDepth = 60;
+
+const char* storage_type(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return "FloatStorage";
+    case DType::kFloat64:
+      return "DoubleStorage";
+    case DType::kFloat16:
+      return "HalfStorage";
+    case DType::kBFloat16:
+      return "BFloat16Storage";
+    case DType::kInt64:
+      return "LongStorage";
+    case DType::kInt32:
+      return "IntStorage";
+    case DType::kInt16:
+      return "ShortStorage";
+    case DType::kInt8:
+      return "CharStorage";
+    case DType::kUInt8:
+      return "ByteStorage";
+    case DType::kBool:
+      return "BoolStorage";
+    case DType::kComplex64:
+      return "ComplexFloatStorage";
+    case DType::kComplex128:
+      return "ComplexDoubleStorage";
+  }
+  fail<TypeError>("tensors of dtype ", dtype_name(dtype), " cannot be saved");
+}
+
+}  // namespace
+
+template <class T>
+void Pickler::put(T value) {
+  out_.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+std::string Pickler::pickle(const Value& value) {
+  out_ = "\x80\x02";
+  write(value, 0);
+  op('.');
+  return std::move(out_);
+}
+
+bool Pickler::recall(const void* object) {
+  auto found = memo_.find(object);
+  if (found == memo_.end()) return false;
+  op('j');
+  put(found->second);
+  return true;
+}
+
+void Pickler::remember(const void* object) {
+  uint32_t index = static_cast<uint32_t>(memo_.size());
+  memo_[object] = index;
+  op('r');
+  put(index);
+}
+
+void Pickler::integer(int64_t value) {
+  if (value >= INT32_MIN && value <= INT32_MAX) {
+    op('J');
+    put(static_cast<int32_t>(value));
+  } else {
+    op('\x8a');
+    op(8);
+    put(value);
+  }
+}
+
+void Pickler::real(double value) {
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  op('G');
+  put(__builtin_bswap64(bits));
+}
+
+void Pickler::text(std::string_view text) {
+  HOTARU_CHECK_AS(ValueError, text.size() < UINT32_MAX,
+                  "a string is too long to be saved");
+  op('X');
+  put(static_cast<uint32_t>(text.size()));
+  out_ += text;
+}
+
+void Pickler::global(std::string_view module, std::string_view name) {
+  out_ += concat("c", module, "\n", name, "\n");
+}
+
+void Pickler::sizes(IntSpan sizes) {
+  op('(');
+  for (int64_t size : sizes) integer(size);
+  op('t');
+}
+
+void Pickler::list(const std::vector<Value>& items, int depth) {
+  op(']');
+  remember(&items);
+  op('(');
+  for (const Value& item : items) write(item, depth + 1);
+  op('e');
+}
+
+void Pickler::tuple(const std::vector<Value>& items, int depth) {
+  op('(');
+  for (const Value& item : items) write(item, depth + 1);
+  op('t');
+}
+
+void Pickler::dict(const DictObject& dict, int depth) {
+  op('}');
+  remember(&dict);
+  op('(');
+  for (const auto& [key, value] : dict.items) {
+    write(key, depth + 1);
+    write(value, depth + 1);
+  }
+  op('u');
+}
+
+// _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks)
+void Pickler::tensor(const Tensor& given) {
+  Tensor tensor = given.device().is_cpu() ? given : to(detach(given), Device());
+  size_t key = 0;
+  while (key < storages_.size() &&
+         !(storages_[key].storage == tensor.storage() &&
+           storages_[key].dtype == tensor.dtype())) {
+    ++key;
+  }
+  if (key == storages_.size()) {
+    storages_.push_back({tensor.storage(), tensor.dtype()});
+  }
+  global("torch._utils", "_rebuild_tensor_v2");
+  op('(');
+  op('(');
+  text("storage");
+  global("torch", storage_type(tensor.dtype()));
+  text(std::to_string(key));
+  text("cpu");
+  integer(static_cast<int64_t>(tensor.storage()->nbytes() /
+                               itemsize(tensor.dtype())));
+  op('t');
+  op('Q');
+  integer(tensor.storage_offset());
+  sizes(tensor.sizes());
+  sizes(tensor.strides());
+  op(autograd::requires_grad(given) ? '\x88' : '\x89');
+  global("collections", "OrderedDict");
+  op(')');
+  op('R');
+  op('t');
+  op('R');
+}
+
+void Pickler::write(const Value& value, int depth) {
+  HOTARU_CHECK_AS(ValueError, depth <= kMaxDepth, "values nested more than ",
+                  kMaxDepth, " levels deep cannot be saved");
+  switch (value.tag()) {
+    case Value::Tag::kNone:
+      return op('N');
+    case Value::Tag::kBool:
+      return op(value.as_bool() ? '\x88' : '\x89');
+    case Value::Tag::kInt:
+      return integer(value.as_int());
+    case Value::Tag::kDouble:
+      return real(value.as_double());
+    case Value::Tag::kString:
+      return text(value.as_string());
+    case Value::Tag::kComplex:
+      global("builtins", "complex");
+      real(value.as_complex().real());
+      real(value.as_complex().imag());
+      op('\x86');
+      return op('R');
+    case Value::Tag::kDevice:
+      global("torch", "device");
+      text(value.as_device().str());
+      op('\x85');
+      return op('R');
+    case Value::Tag::kTensor:
+      if (recall(value.tensor_ref().impl())) return;
+      tensor(value.tensor_ref());
+      remember(value.tensor_ref().impl());
+      kept_.push_back(value);
+      return;
+    case Value::Tag::kList:
+      if (recall(&value.as_list().items)) return;
+      kept_.push_back(value);
+      return list(value.as_list().items, depth);
+    case Value::Tag::kTuple:
+      return tuple(value.as_tuple().items, depth);
+    case Value::Tag::kDict:
+      if (recall(&value.as_dict())) return;
+      kept_.push_back(value);
+      return dict(value.as_dict(), depth);
+    case Value::Tag::kInstance:
+    case Value::Tag::kObject:
+      break;
+  }
+  fail<TypeError>("values of type '", value.type_name(), "' cannot be saved");
+}
+
+}  // namespace hotaru::io

@@ -1,0 +1,54 @@
+// Values to pickles (protocol 2), as torch.save writes them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "hotaru/core/tensor.h"
+#include "hotaru/core/value.h"
+
+namespace hotaru::io {
+
+/// Writes one pickle. Tensors become references to storages, which the caller
+/// stores as records: storages()[i] under the key "i".
+class Pickler {
+ public:
+  struct StoredTensor {
+    Ref<Storage> storage;
+    DType dtype;
+  };
+
+  /// Throws TypeError for values that have no form in a file (instances,
+  /// futures) and Error for values that contain themselves.
+  std::string pickle(const Value& value);
+
+  const std::vector<StoredTensor>& storages() const { return storages_; }
+
+ private:
+  void write(const Value& value, int depth);
+  void tensor(const Tensor& tensor);
+  void list(const std::vector<Value>& items, int depth);
+  void tuple(const std::vector<Value>& items, int depth);
+  void dict(const DictObject& dict, int depth);
+  void integer(int64_t value);
+  void real(double value);
+  void text(std::string_view text);
+  void global(std::string_view module, std::string_view name);
+  void sizes(IntSpan sizes);
+
+  template <class T>
+  void put(T value);
+  void op(char opcode) { out_.push_back(opcode); }
+  /// Writes a reference if the object was written before.
+  bool recall(const void* object);
+  void remember(const void* object);
+
+  std::string out_;
+  std::vector<StoredTensor> storages_;
+  std::unordered_map<const void*, uint32_t> memo_;
+  std::vector<Value> kept_;  // so that addresses in memo_ stay taken
+};
+
+}  // namespace hotaru::io
