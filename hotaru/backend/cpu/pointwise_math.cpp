@@ -21,6 +21,9 @@ void register_math() {
   pointwise<Reciprocal, FloatingAndComplexTypes, 1>("reciprocal");
   pointwise<Exp, FloatingAndComplexTypes, 1>("exp");
   pointwise<Log, FloatingAndComplexTypes, 1>("log");
+  pointwise<Expm1, FloatingTypes, 1>("expm1");
+  pointwise<Log1p, FloatingTypes, 1>("log1p");
+  pointwise<Erf, FloatingTypes, 1>("erf");
   pointwise<Tanh, FloatingAndComplexTypes, 1>("tanh");
   pointwise<Sigmoid, FloatingAndComplexTypes, 1>("sigmoid");
   pointwise<Floor, FloatingTypes, 1>("floor");

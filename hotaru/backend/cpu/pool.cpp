@@ -72,31 +72,81 @@ T lowest() {
     return Limits::lowest();
 }
 
-template <class T>
-void pool_plane(const Plan& plan, const T* x, T* out, int64_t* indices) {
+// One output row over the input rows [d, h): tap by tap, so that the loop over
+// outputs vectorises. Outputs of a tap that fall into the padding are skipped.
+template <class T, bool kIndices>
+void pool_row(const Plan& plan, const MaxPoolAttributes& a, const Window& d,
+              const Window& h, const T* x, T* out, int64_t* indices) {
   const auto& [z, y, w] = plan.axes;
-  for (const Window& d : z.windows)
-    for (const Window& h : y.windows)
-      for (const Window& v : w.windows) {
-        // A window may hold nothing but padding.
-        const auto first = [](const Window& window, const Axis& axis) {
-          return std::min(window.begin, axis.in - 1);
-        };
-        int64_t at = (first(d, z) * y.in + first(h, y)) * w.in + first(v, w);
-        T best = lowest<T>();
-        for (int64_t i = d.begin; i < d.end; i += z.step)
-          for (int64_t j = h.begin; j < h.end; j += y.step)
-            for (int64_t k = v.begin; k < v.end; k += w.step) {
-              const int64_t here = (i * y.in + j) * w.in + k;
-              const T value = x[here];
-              if (value > best || is_nan(value)) {
-                best = value;
-                at = here;
-              }
-            }
-        *out++ = best;
-        if (indices) *indices++ = at;
+  const int64_t n = int64_t(w.windows.size());
+  const size_t last = size_t(a.dims) - 1;
+  const int64_t stride = a.stride[last], pad = a.padding[last];
+  for (int64_t i = d.begin; i < d.end; i += z.step)
+    for (int64_t j = h.begin; j < h.end; j += y.step) {
+      const int64_t base = (i * y.in + j) * w.in;
+      for (int64_t k = 0; k < a.kernel[last]; ++k) {
+        const int64_t shift = k * w.step - pad;
+        const int64_t first =
+            shift >= 0 ? 0 : detail::divide_up(-shift, stride);
+        const int64_t end =
+            shift >= w.in
+                ? 0
+                : std::min(n, detail::divide_up(w.in - shift, stride));
+        const T* from = x + base + shift;
+        for (int64_t o = first; o < end; ++o) {
+          const T value = from[o * stride];
+          const bool better = value > out[o] || is_nan(value);
+          out[o] = better ? value : out[o];
+          if constexpr (kIndices)
+            indices[o] = better ? base + shift + o * stride : indices[o];
+        }
       }
+    }
+}
+
+// Windows of any size, one after the other.
+template <class T>
+void pool_windows(const Plan& plan, const Window& d, const Window& h,
+                  const T* x, T* out, int64_t* indices) {
+  const auto& [z, y, w] = plan.axes;
+  for (size_t o = 0; o < w.windows.size(); ++o)
+    for (int64_t i = d.begin; i < d.end; i += z.step)
+      for (int64_t j = h.begin; j < h.end; j += y.step)
+        for (int64_t k = w.windows[o].begin; k < w.windows[o].end;
+             k += w.step) {
+          const int64_t here = (i * y.in + j) * w.in + k;
+          if (x[here] > out[o] || is_nan(x[here])) {
+            out[o] = x[here];
+            if (indices) indices[o] = here;
+          }
+        }
+}
+
+template <class T>
+void pool_plane(const Plan& plan, const MaxPoolAttributes& a, const T* x,
+                T* out, int64_t* indices) {
+  const auto& [z, y, w] = plan.axes;
+  const int64_t n = int64_t(w.windows.size());
+  // Where a window begins: the answer if it holds nothing but padding.
+  const auto first = [](const Window& window, const Axis& axis) {
+    return std::min(window.begin, axis.in - 1);
+  };
+  for (const Window& d : z.windows)
+    for (const Window& h : y.windows) {
+      std::fill_n(out, n, lowest<T>());
+      if (indices)
+        for (int64_t o = 0; o < n; ++o)
+          indices[o] = (first(d, z) * y.in + first(h, y)) * w.in +
+                       first(w.windows[size_t(o)], w);
+      if (a.adaptive)
+        pool_windows(plan, d, h, x, out, indices);
+      else if (indices)
+        pool_row<T, true>(plan, a, d, h, x, out, indices);
+      else
+        pool_row<T, false>(plan, a, d, h, x, out, nullptr);
+      out += n;
+      if (indices) indices += n;
+    }
 }
 
 template <class F>
@@ -112,12 +162,13 @@ void max_pool(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &indices = call.tensor(1);
   const Tensor& x = call.tensor(2);
   if (out.numel() == 0) return;
-  const Plan plan(x.sizes(), out.sizes(), call.attributes<MaxPoolAttributes>());
+  const auto& a = call.attributes<MaxPoolAttributes>();
+  const Plan plan(x.sizes(), out.sizes(), a);
   const int64_t n = plan.in(), m = plan.out();
   visit_dtype(RealTypes{}, x.dtype(), "max_pool2d", [&]<class T>() {
     int64_t* index = indices.defined() ? indices.data<int64_t>() : nullptr;
     for_planes(plan.planes, std::max(n, m), [&](int64_t p) {
-      pool_plane(plan, x.data<T>() + p * n, out.data<T>() + p * m,
+      pool_plane(plan, a, x.data<T>() + p * n, out.data<T>() + p * m,
                  index ? index + p * m : nullptr);
     });
   });

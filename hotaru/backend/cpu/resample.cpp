@@ -152,8 +152,12 @@ struct Plan {
         for (int64_t i = z.first[od]; i < z.first[od + 1]; ++i)
           for (int64_t j = y.first[oh]; j < y.first[oh + 1]; ++j)
             f(row, z.index[i] * y.in + y.index[j], z.weight[i] * y.weight[j]);
-        done(row, divisor * z.divisor[od] * y.divisor[oh]);
+        done(row, row_divisor(row));
       }
+  }
+  A row_divisor(int64_t row) const {
+    const int64_t n = axes[1].out;
+    return divisor * axes[0].divisor[row / n] * axes[1].divisor[row % n];
   }
   template <class F>
   void for_planes(const F& f) const {
@@ -165,23 +169,27 @@ struct Plan {
   }
 };
 
+// Each output row is first the weighted sum of its input rows, which
+// vectorises, and then resampled along the row.
 template <class T, class A>
 void resample_planes(const Plan<A>& plan, T* out, const T* x) {
   const Axis<A>& last = plan.axes[2];
   plan.for_planes([&](int64_t p) {
-    std::vector<A> sums(size_t(last.out), A(0));
+    std::vector<A> row(size_t(last.in), A(0));
     plan.rows(
-        [&](int64_t, int64_t row, A weight) {
-          const T* from = x + p * plan.in + row * last.in;
-          for (int64_t o = 0; o < last.out; ++o)
-            for (int64_t k = last.first[o]; k < last.first[o + 1]; ++k)
-              sums[o] += weight * last.weight[k] * A(from[last.index[k]]);
+        [&](int64_t, int64_t from_row, A weight) {
+          const T* from = x + p * plan.in + from_row * last.in;
+          for (int64_t i = 0; i < last.in; ++i) row[i] += weight * A(from[i]);
         },
-        [&](int64_t row, A divisor) {
-          T* to = out + p * plan.out + row * last.out;
-          for (int64_t o = 0; o < last.out; ++o)
-            to[o] = T(sums[o] / (divisor * last.divisor[o]));
-          std::fill(sums.begin(), sums.end(), A(0));
+        [&](int64_t to_row, A divisor) {
+          T* to = out + p * plan.out + to_row * last.out;
+          for (int64_t o = 0, k = 0; o < last.out; ++o) {
+            A sum = A(0);
+            for (; k < last.first[o + 1]; ++k)
+              sum += last.weight[k] * row[last.index[k]];
+            to[o] = T(sum / (divisor * last.divisor[o]));
+          }
+          std::fill(row.begin(), row.end(), A(0));
         });
   });
 }
@@ -189,23 +197,24 @@ void resample_planes(const Plan<A>& plan, T* out, const T* x) {
 template <class T, class A>
 void transposed_planes(const Plan<A>& plan, T* x, const T* out) {
   const Axis<A>& last = plan.axes[2];
-  const auto per_row = [&](int64_t row) {  // divisor of an output row
-    const int64_t n = plan.axes[1].out;
-    return plan.divisor * plan.axes[0].divisor[row / n] *
-           plan.axes[1].divisor[row % n];
-  };
   plan.for_planes([&](int64_t p) {
-    std::vector<A> sums(size_t(plan.in), A(0));
+    std::vector<A> sums(size_t(plan.in), A(0)), row(size_t(last.in));
+    int64_t ready = -1;  // the output row that `row` was made from
     plan.rows(
-        [&](int64_t row, int64_t to_row, A weight) {
-          const T* from = out + p * plan.out + row * last.out;
-          A* to = sums.data() + to_row * last.in;
-          const A divisor = per_row(row);
-          for (int64_t o = 0; o < last.out; ++o) {
-            const A g = A(from[o]) / (divisor * last.divisor[o]);
-            for (int64_t k = last.first[o]; k < last.first[o + 1]; ++k)
-              to[last.index[k]] += weight * last.weight[k] * g;
+        [&](int64_t from_row, int64_t to_row, A weight) {
+          if (from_row != ready) {
+            const T* from = out + p * plan.out + from_row * last.out;
+            const A divisor = plan.row_divisor(from_row);
+            std::fill(row.begin(), row.end(), A(0));
+            for (int64_t o = 0, k = 0; o < last.out; ++o) {
+              const A g = A(from[o]) / (divisor * last.divisor[o]);
+              for (; k < last.first[o + 1]; ++k)
+                row[last.index[k]] += last.weight[k] * g;
+            }
+            ready = from_row;
           }
+          A* to = sums.data() + to_row * last.in;
+          for (int64_t i = 0; i < last.in; ++i) to[i] += weight * row[i];
         },
         [](int64_t, A) {});
     T* to = x + p * plan.in;

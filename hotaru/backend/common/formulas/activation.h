@@ -17,8 +17,9 @@ namespace hotaru::formulas {
   }
 
 HOTARU_ACTIVATION(Silu, x* vmath::sigmoid(x));
-HOTARU_ACTIVATION(Gelu, T(0.5) * x *
-                            (T(1) + std::erf(x * T(std::numbers::sqrt2 / 2))));
+HOTARU_ACTIVATION(Gelu,
+                  T(0.5) * x *
+                      (T(1) + vmath::erf(x * T(std::numbers::sqrt2 / 2))));
 /// Hendrycks and Gimpel's approximation (arXiv:1606.08415).
 HOTARU_ACTIVATION(GeluTanh,
                   T(0.5) * x *
@@ -38,9 +39,9 @@ struct HardSwish {
 };
 /// log(1 / (1 + e^-x)), from the side where e does not overflow.
 HOTARU_ACTIVATION(LogSigmoid, (x < T(0) ? x : T(0)) -
-                                  std::log1p(vmath::exp(-std::fabs(x))));
+                                  vmath::log1p(vmath::exp(-std::fabs(x))));
 /// x tanh(log(1 + e^x)) (D. Misra, arXiv:1908.08681).
-HOTARU_ACTIVATION(Mish, x* vmath::tanh(std::log1p(vmath::exp(x))));
+HOTARU_ACTIVATION(Mish, x* vmath::tanh(vmath::log1p(vmath::exp(x))));
 #undef HOTARU_ACTIVATION
 
 /// Formulas of up to three numbers.
@@ -56,11 +57,12 @@ HOTARU_ACTIVATION(Mish, x* vmath::tanh(std::log1p(vmath::exp(x))));
 /// a: slope below zero.
 HOTARU_ACTIVATION_N(LeakyRelu, x > T(0) ? x : x * a);
 /// a: alpha, b: scale, c: input scale.
-HOTARU_ACTIVATION_N(Elu, x <= T(0) ? std::expm1(x * c) * a * b : x * b);
+HOTARU_ACTIVATION_N(Elu, x <= T(0) ? vmath::expm1(x * c) * a * b : x * b);
 /// a, b: limits.
 HOTARU_ACTIVATION_N(HardTanh, x<a ? a : x> b ? b : x);
 /// a: beta, b: threshold of x * beta beyond which the function is x.
-HOTARU_ACTIVATION_N(Softplus, x* a > b ? x : std::log1p(vmath::exp(x * a)) / a);
+HOTARU_ACTIVATION_N(Softplus,
+                    x* a > b ? x : vmath::log1p(vmath::exp(x * a)) / a);
 /// a: lambda.
 HOTARU_ACTIVATION_N(SoftShrink, x > a ? x - a : x < -a ? x + a : x * T(0));
 HOTARU_ACTIVATION_N(HardShrink, x >= -a && x <= a ? T(0) : x);
