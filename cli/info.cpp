@@ -1,0 +1,78 @@
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "commands.h"
+#include "hotaru/backend/cpu/simd_target.h"
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/cpu_count.h"
+#include "hotaru/runtime/parallel.h"
+
+namespace hotaru::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The value of a key in /proc/cpuinfo; empty if the machine does not say.
+std::string cpu_field(const std::string& key) {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    if (line.rfind(key, 0) != 0) continue;
+    const size_t value = line.find(": ");
+    return value == line.npos ? "" : line.substr(value + 2);
+  }
+  return "";
+}
+
+/// Those of the processor's features that matter to kernels.
+std::vector<std::string> cpu_features() {
+  std::istringstream flags(cpu_field("flags"));
+  const std::set<std::string> present{std::istream_iterator<std::string>(flags),
+                                      std::istream_iterator<std::string>()};
+  std::vector<std::string> found;
+  for (const char* wanted :
+       {"sse4_2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512_vnni",
+        "avx512_bf16", "avx512_fp16", "avx_vnni", "amx_tile"})
+    if (present.count(wanted)) found.push_back(wanted);
+  return found;
+}
+
+void info(bool as_json) {
+  Json report;
+  report["version"] = HOTARU_VERSION;
+  report["processor"] = cpu_field("model name");
+  report["features"] = cpu_features();
+  report["simd"] = simd_target_name();
+  report["cores"] = usable_physical_cores();
+  report["threads"] = get_num_threads();
+  report["cuda"] = DeviceTable::instance().has(DeviceType::kCUDA);
+  report["parallel_info"] = parallel_info();
+  if (as_json) {
+    std::cout << report.dump(1) << '\n';
+    return;
+  }
+  std::string features;
+  for (const std::string& feature : cpu_features()) features += ' ' + feature;
+  std::cout << "hotaru " << HOTARU_VERSION << "\nprocessor  "
+            << report["processor"].get<std::string>() << "\nfeatures  "
+            << features << "\nsimd       " << simd_target_name()
+            << "\nthreads    " << get_num_threads() << " of "
+            << usable_physical_cores() << " usable cores\ngpu        "
+            << (report["cuda"].get<bool>() ? "CUDA" : "none") << "\n\n"
+            << parallel_info();
+}
+
+}  // namespace
+
+void add_info(CLI::App& program) {
+  CLI::App* command =
+      program.add_subcommand("info", "Version, processor, threads and devices");
+  auto as_json = std::make_shared<bool>(false);
+  command->add_flag("--json", *as_json, "Print JSON");
+  command->callback([as_json] { info(*as_json); });
+}
+
+}  // namespace hotaru::cli

@@ -1,0 +1,64 @@
+#include "model.h"
+
+#include "hotaru/autograd/grad_mode.h"
+#include "hotaru/runtime/parallel.h"
+#include "hotaru/script/archive.h"
+#include "hotaru/script/function.h"
+
+namespace hotaru::cli {
+namespace {
+
+/// "forward(x: Tensor, sr: int)", without self.
+std::string signature(script::Function& method) {
+  std::string text = concat(method.short_name(), "(");
+  const auto& params = method.params();
+  for (size_t i = 1; i < params.size(); ++i)
+    text +=
+        concat(i > 1 ? ", " : "", params[i].name, ": ", params[i].type->str());
+  return text + ")";
+}
+
+void check_count(script::Function& method, size_t given) {
+  const auto& params = method.params();
+  size_t needed = 0;
+  for (size_t i = 1; i < params.size(); ++i) needed += !params[i].has_default;
+  HOTARU_CHECK_AS(ValueError, given >= needed && given < params.size(),
+                  "the model is called as ", signature(method), "; ", given,
+                  " of its arguments given. --input and --shape give one each");
+}
+
+}  // namespace
+
+struct Model::State {
+  script::Module module;
+  script::Function& method;
+  std::vector<Value> arguments;
+};
+
+void ModelOptions::add_to(CLI::App& command) {
+  command.add_option("model", path, "A TorchScript archive")->required();
+  inputs.add_options(command);
+  command.add_option("--method", method, "What to call")->capture_default_str();
+  command.add_option("--threads", threads, "Threads an operator may use")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--json", json, "Print JSON");
+}
+
+Model::Model(const ModelOptions& options) {
+  if (options.threads > 0) set_num_threads(options.threads);
+  script::Module module = script::load(options.path);
+  module.eval();
+  script::Function& method = module.method(options.method);
+  std::vector<Value> arguments = options.inputs.values();
+  check_count(method, arguments.size());
+  state_.reset(new State{std::move(module), method, std::move(arguments)});
+}
+
+Model::~Model() = default;
+
+Value Model::call() {
+  autograd::NoGrad no_grad;
+  return state_->module.call(state_->method.short_name(), state_->arguments);
+}
+
+}  // namespace hotaru::cli

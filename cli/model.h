@@ -1,0 +1,43 @@
+// A method of an archive's module, as the commands call it.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hotaru/core/value.h"
+#include "inputs.h"
+
+namespace hotaru::cli {
+
+/// The options that `run` and `bench` share: MODEL, --method, --input,
+/// --shape, --threads, --json. The object must outlive the command.
+struct ModelOptions {
+  std::string path;
+  std::string method = "forward";
+  int threads = 0;  // 0: leave as it is
+  bool json = false;
+  Inputs inputs;
+
+  void add_to(CLI::App& command);
+};
+
+/// A loaded module, ready to be called with the same arguments again and
+/// again, without gradients.
+class Model {
+ public:
+  /// Loads the archive and reads the inputs. Throws when either fails, when
+  /// the method does not exist, or (naming its parameters) when the number of
+  /// inputs does not fit.
+  explicit Model(const ModelOptions& options);
+  ~Model();
+
+  Value call();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hotaru::cli

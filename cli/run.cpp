@@ -1,0 +1,129 @@
+#include <chrono>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "hotaru/core/format.h"
+#include "hotaru/io/npy.h"
+#include "hotaru/ops/copy.h"
+#include "hotaru/script/interpreter.h"
+#include "model.h"
+
+namespace hotaru::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+struct RunOptions : ModelOptions {
+  std::vector<std::string> outputs;
+};
+
+const std::vector<Value>& items_of(const Value& value) {
+  return value.is_list() ? value.as_list().items : value.as_tuple().items;
+}
+
+/// Nested lists of a row-major double or int64 tensor's numbers, from `*next`
+/// on.
+template <class T>
+Json nested(IntSpan sizes, const T** next) {
+  if (sizes.empty()) return *(*next)++;
+  Json list = Json::array();
+  for (int64_t i = 0; i < sizes[0]; ++i)
+    list.push_back(nested(sizes.subspan(1), next));
+  return list;
+}
+
+Json numbers(const Tensor& tensor) {
+  if (is_floating_point(tensor.dtype())) {
+    const Tensor wide = contiguous(to(tensor, DType::kFloat64));
+    const double* next = wide.data<double>();
+    return nested(wide.sizes(), &next);
+  }
+  const Tensor wide = contiguous(to(tensor, DType::kInt64));
+  const int64_t* next = wide.data<int64_t>();
+  return nested(wide.sizes(), &next);
+}
+
+Json to_json(const Value& value) {
+  if (value.is_tensor()) {
+    const Tensor tensor = detach(value.as_tensor());
+    Json json = {{"dtype", dtype_name(tensor.dtype())},
+                 {"shape", Json::array()}};
+    for (int64_t size : tensor.sizes()) json["shape"].push_back(size);
+    if (tensor.is_complex())
+      json["text"] = format_tensor(tensor);
+    else
+      json["values"] = numbers(tensor);
+    return json;
+  }
+  if (value.is_none()) return nullptr;
+  if (value.is_bool()) return value.as_bool();
+  if (value.is_int()) return value.as_int();
+  if (value.is_double()) return value.as_double();
+  if (value.is_string()) return value.as_string();
+  if (value.is_list() || value.is_tuple()) {
+    Json list = Json::array();
+    for (const Value& item : items_of(value)) list.push_back(to_json(item));
+    return list;
+  }
+  return script::value_text(value);
+}
+
+/// Prints tensors as Python does, the items of lists and tuples a line each.
+void show(const Value& value, std::ostream& out) {
+  if (value.is_tensor()) {
+    out << format_tensor(value.as_tensor()) << '\n';
+  } else if (value.is_list() || value.is_tuple()) {
+    for (const Value& item : items_of(value)) show(item, out);
+  } else {
+    out << script::value_text(value) << '\n';
+  }
+}
+
+/// The tensors of a result, in order, as --output takes them.
+void collect_tensors(const Value& value, std::vector<Tensor>* tensors) {
+  if (value.is_tensor()) tensors->push_back(value.as_tensor());
+  if (!value.is_list() && !value.is_tuple()) return;
+  for (const Value& item : items_of(value)) collect_tensors(item, tensors);
+}
+
+void write_outputs(const Value& result, const std::vector<std::string>& paths) {
+  std::vector<Tensor> tensors;
+  collect_tensors(result, &tensors);
+  HOTARU_CHECK_AS(ValueError, paths.size() <= tensors.size(),
+                  "--output: ", paths.size(), " files for a result of ",
+                  tensors.size(), " tensors");
+  for (size_t i = 0; i < paths.size(); ++i) io::write_npy(paths[i], tensors[i]);
+}
+
+void run(const RunOptions& options) {
+  Model model(options);
+  const auto start = Clock::now();
+  const Value result = model.call();
+  const std::chrono::duration<double> taken = Clock::now() - start;
+  write_outputs(result, options.outputs);
+  if (options.json) {
+    std::cout
+        << Json{{"result", to_json(result)}, {"seconds", taken.count()}}.dump()
+        << '\n';
+  } else if (options.outputs.empty()) {
+    show(result, std::cout);
+  }
+}
+
+}  // namespace
+
+void add_run(CLI::App& program) {
+  CLI::App* command =
+      program.add_subcommand("run", "Calls a model once and shows the result");
+  auto options = std::make_shared<RunOptions>();
+  options->add_to(*command);
+  command
+      ->add_option("--output", options->outputs,
+                   "Write the result's tensors to these files instead")
+      ->type_name("FILE.npy");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace hotaru::cli

@@ -1,0 +1,141 @@
+"""The command `hotaru`: what it prints, and what it says when it can't."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from golden import recordings
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = json.loads((ROOT / "tests/golden/silero.json").read_text())
+MODEL = Path(os.environ.get("HOTARU_SILERO", ROOT / ".cache/silero_vad.jit"))
+COMMAND = Path(sys.executable).with_name("hotaru")
+RECORDING = "cards/001.wav"
+
+
+def hotaru(*words) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [str(COMMAND), *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def output(*words) -> str:
+    done = hotaru(*words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def model() -> Path:
+    if not MODEL.exists():
+        pytest.skip(f"{MODEL} is absent; ./dev test fetches it from PyPI")
+    return MODEL
+
+
+@pytest.fixture
+def chunk(tmp_path) -> Path:
+    """A .npy file with the first chunk of a recording, shape (1, 512)."""
+    path = tmp_path / "chunk.npy"
+    _, samples = recordings.read(RECORDING)
+    np.save(path, recordings.chunks(samples, 512)[:1])
+    return path
+
+
+def test_info_tells_the_same_to_people_and_programs():
+    report = json.loads(output("info", "--json"))
+    text = output("info")
+    assert f"hotaru {report['version']}" in text
+    assert f"{report['threads']} of {report['cores']}" in text
+    assert report["simd"] in text
+    assert "get_num_threads" in report["parallel_info"]
+
+
+@pytest.mark.parametrize("command", ["info", "run", "bench"])
+def test_help_of_each_command(command):
+    assert "--json" in output(command, "--help")
+
+
+def test_run_prints_what_the_model_answers(model, chunk):
+    words = ("run", model, "--input", chunk, "16000")
+    expected = GOLDEN["mono"][RECORDING][0]
+    result = json.loads(output(*words, "--json"))["result"]
+    assert result["dtype"] == "float32"
+    assert result["shape"] == [1, 1]
+    assert abs(result["values"][0][0] - expected) < 1e-5
+    assert output(*words) == f"tensor([[{expected:.4f}]])\n"
+
+
+def test_run_writes_tensors(model, chunk, tmp_path):
+    target = tmp_path / "y.npy"
+    words = ("--input", chunk, "--input", "16000", "--output", target)
+    assert output("run", model, *words) == ""
+    written = np.load(target)
+    assert written.shape == (1, 1)
+    assert abs(written[0, 0] - GOLDEN["mono"][RECORDING][0]) < 1e-5
+
+
+def test_arguments_keep_the_order_of_the_command_line(model):
+    """A shape before and a number behind it."""
+    words = ("--shape", "1,512", "--input", "16000")
+    assert output("run", model, *words).startswith("tensor([[")
+    reverse = ("--input", "16000", "--shape", "1,512")
+    assert hotaru("run", model, *reverse).returncode == 1
+
+
+def test_bench_reports_ordered_percentiles(model):
+    words = ("bench", model, "--shape", "1,512", "--input", "16000")
+    words += ("--seconds", "0.2", "--threads", "1")
+    report = json.loads(output(*words, "--json"))
+    times = report["seconds"]
+    order = [times[k] for k in ("min", "p50", "p90", "p99", "p99.9", "max")]
+    assert order == sorted(order)
+    assert order[0] > 0
+    assert report["calls"] >= 20
+    assert report["threads"] == 1
+    assert "calls a second" in output(*words)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--input", "16000"], "x: Tensor, sr: int"),
+        (["--shape", "1,600", "--input", "16000"], "number of samples is 600"),
+        (["--shape", "1,x", "--input", "16000"], "'x' is no size"),
+        (["--shape", "1,512:float31"], "'float31' is no dtype"),
+        (["--input", "chunk.wav"], "give a .npy file, a number"),
+        (["--input", "absent.npy"], "absent.npy: can't be read: No such file"),
+        (["--method", "backward", "--shape", "1"], "backward"),
+    ],
+)
+def test_errors_say_what_would_be_right(model, words, expected):
+    done = hotaru("run", model, *words)
+    assert done.returncode == 1
+    assert done.stderr.startswith("hotaru: ")
+    assert expected in done.stderr
+    assert done.stdout == ""
+
+
+def test_absent_model_and_no_model(tmp_path):
+    absent = tmp_path / "absent.pt"
+    done = hotaru("run", absent)
+    assert done.returncode == 1
+    assert str(absent) in done.stderr
+    assert "No such file" in done.stderr
+    other = tmp_path / "other.pt"
+    other.write_bytes(b"PK\x03\x04 and nothing else")
+    done = hotaru("bench", other)
+    assert done.returncode == 1
+    assert str(other) in done.stderr
+
+
+def test_senseless_command_line_is_another_exit_code():
+    assert hotaru("fly").returncode == 2
+    assert hotaru("run").returncode == 2
+    assert hotaru("info", "--jsno").returncode == 2
