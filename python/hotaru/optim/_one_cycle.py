@@ -1,0 +1,187 @@
+"""The one-cycle schedule."""
+
+from __future__ import annotations
+
+import math
+
+from ._schedule import LRScheduler
+from .optimizer import Optimizer
+
+
+class OneCycleLR(LRScheduler):
+    """Up to `max_lr` and down again, once, stepping after every batch.
+
+    Smith & Topin 2017. With `cycle_momentum` the momentum (or the first beta)
+    goes the other way. `three_phase` comes down symmetrically before the end.
+    """
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        max_lr: float | list[float],
+        total_steps: int | None = None,
+        epochs: int | None = None,
+        steps_per_epoch: int | None = None,
+        pct_start: float = 0.3,
+        anneal_strategy: str = "cos",
+        cycle_momentum: bool = True,
+        base_momentum: float | list[float] = 0.85,
+        max_momentum: float | list[float] = 0.95,
+        div_factor: float = 25.0,
+        final_div_factor: float = 1e4,
+        three_phase: bool = False,
+        last_epoch: int = -1,
+    ) -> None:
+        if not isinstance(optimizer, Optimizer):
+            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        self.optimizer = optimizer
+        self.total_steps = _total_steps(total_steps, epochs, steps_per_epoch)
+        if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
+            raise ValueError(
+                f"Expected float between 0 and 1 pct_start, but got {pct_start}"
+            )
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(
+                "anneal_strategy must be one of 'cos' or 'linear', instead got "
+                f"{anneal_strategy}"
+            )
+        self._schedule_phases = _phases(
+            self.total_steps, pct_start, three_phase
+        )
+        self._anneal_func_type = anneal_strategy
+        self._set_rates(max_lr, div_factor, final_div_factor, last_epoch)
+        self.cycle_momentum = cycle_momentum
+        if cycle_momentum:
+            self._set_momenta(base_momentum, max_momentum, last_epoch)
+        super().__init__(optimizer, last_epoch)
+
+    def _each(self, name: str, value) -> list:
+        groups = self.optimizer.param_groups
+        if isinstance(value, (list, tuple)):
+            if len(value) != len(groups):
+                raise ValueError(
+                    f"{name} must have the same length as "
+                    f"optimizer.param_groups. {name} has {len(value)} values, "
+                    f"param_groups has {len(groups)}."
+                )
+            return list(value)
+        return [value] * len(groups)
+
+    def _set_rates(
+        self, max_lr, div_factor, final_div_factor, last_epoch
+    ) -> None:
+        rates = self._each("max_lr", max_lr)
+        if last_epoch == -1:
+            for group, rate in zip(self.optimizer.param_groups, rates):
+                group["initial_lr"] = rate / div_factor
+                group["max_lr"] = rate
+                group["min_lr"] = group["initial_lr"] / final_div_factor
+
+    def _set_momenta(self, base_momentum, max_momentum, last_epoch) -> None:
+        defaults = self.optimizer.defaults
+        if "momentum" not in defaults and "betas" not in defaults:
+            raise ValueError(
+                "optimizer must support momentum or beta1 with "
+                "`cycle_momentum` option enabled"
+            )
+        self.use_beta1 = "betas" in defaults
+        if last_epoch != -1:
+            return
+        highs = self._each("max_momentum", max_momentum)
+        lows = self._each("base_momentum", base_momentum)
+        for group, low, high in zip(self.optimizer.param_groups, lows, highs):
+            self._put_momentum(group, high)
+            group["max_momentum"] = high
+            group["base_momentum"] = low
+
+    def _put_momentum(self, group: dict, value: float) -> None:
+        if self.use_beta1:
+            group["betas"] = (value, *group["betas"][1:])
+        else:
+            group["momentum"] = value
+
+    def _anneal(self, start: float, end: float, share: float) -> float:
+        if self._anneal_func_type == "linear":
+            return (end - start) * share + start
+        return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
+
+    def get_lr(self) -> list[float]:
+        self._warn_outside_step()
+        step = self.last_epoch
+        if step > self.total_steps:
+            raise ValueError(
+                f"Tried to step {step} times. The specified number of total "
+                f"steps is {self.total_steps}"
+            )
+        start = 0.0
+        for phase in self._schedule_phases:
+            end = phase["end_step"]
+            if step <= end or phase is self._schedule_phases[-1]:
+                share = (step - start) / (end - start)
+                break
+            start = end
+        rates = []
+        for group in self.optimizer.param_groups:
+            rates.append(
+                self._anneal(
+                    group[phase["start_lr"]], group[phase["end_lr"]], share
+                )
+            )
+            if self.cycle_momentum:
+                momentum = self._anneal(
+                    group[phase["start_momentum"]],
+                    group[phase["end_momentum"]],
+                    share,
+                )
+                self._put_momentum(group, momentum)
+        return rates
+
+
+def _total_steps(total_steps, epochs, steps_per_epoch) -> int:
+    named = {"total_steps": total_steps}
+    if total_steps is None:
+        if epochs is None or steps_per_epoch is None:
+            raise ValueError(
+                "You must define either total_steps OR (epochs AND "
+                "steps_per_epoch)"
+            )
+        named = {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
+    for name, value in named.items():
+        if not isinstance(value, int) or value <= 0:
+            raise ValueError(
+                f"Expected positive integer {name}, but got {value}"
+            )
+    return total_steps if total_steps is not None else epochs * steps_per_epoch
+
+
+def _phases(
+    total_steps: int, pct_start: float, three_phase: bool
+) -> list[dict]:
+    """Where each phase ends, and which rates and momenta it joins."""
+    up = ("initial_lr", "max_lr", "max_momentum", "base_momentum")
+    peak = float(pct_start * total_steps) - 1
+    if three_phase:
+        rows = [
+            (peak, *up),
+            (2 * peak, "max_lr", "initial_lr", "base_momentum", "max_momentum"),
+            (
+                total_steps - 1,
+                "initial_lr",
+                "min_lr",
+                "max_momentum",
+                "max_momentum",
+            ),
+        ]
+    else:
+        rows = [
+            (peak, *up),
+            (
+                total_steps - 1,
+                "max_lr",
+                "min_lr",
+                "base_momentum",
+                "max_momentum",
+            ),
+        ]
+    names = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
+    return [dict(zip(names, row)) for row in rows]
