@@ -313,7 +313,7 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   }
   // Without a gradient, any number of leading dimensions is one product.
   const int64_t k = input.size(-1);
-  const int64_t rows = k == 0 ? 0 : input.numel() / k;
+  const int64_t rows = numel_of(input.sizes().first(input.sizes().size() - 1));
   const Matrix a{input, 1, rows, k, {0, k, 1}};
   const Matrix b = matrix(weight).transposed();
   check_inner(a, b);

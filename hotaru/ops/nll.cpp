@@ -164,6 +164,11 @@ Tensor nll_loss_nd(const Tensor& self, const Tensor& target,
       "Expected input batch_size (", self.size(0),
       ") to match target batch_size (", target.dim() > 0 ? target.size(0) : 1,
       ").");
+  HOTARU_CHECK_AS(ValueError,
+                  self.dim() != 1 || target.dim() != 1 || target.numel() == 1,
+                  "For 1D input, 1D target must have size 1, but got target "
+                  "size: ",
+                  target.numel());
   if (self.dim() <= 2)
     return nll_loss(self, target, weight, reduction, ignore_index);
   if (self.dim() == 4)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys as _sys
 
 from . import _C
-from ._C import *  # noqa: F403
+from ._C import *
 from ._C import Tensor, device, dtype, layout, memory_format, ops
 from ._size import Size
 
@@ -22,21 +22,21 @@ _sys.modules[__name__ + ".ops"] = ops
 # names another meaning.
 globals().update({k: v for k, v in vars(ops).items() if not k.startswith("_")})
 
-from . import _tensor  # noqa: E402, F401
-from ._dtypes import finfo, iinfo  # noqa: E402
-from ._functions import *  # noqa: E402, F403
-from ._grad_mode import (  # noqa: E402
+from . import _tensor
+from ._dtypes import finfo, iinfo
+from ._functions import *
+from ._grad_mode import (
     enable_grad,
     inference_mode,
     no_grad,
     set_grad_enabled,
 )
-from .version import __version__  # noqa: E402
+from .version import __version__
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "__config__", "autograd", "backends", "cpu", "cuda", "jit", "nn", "optim",
-    "random", "serialization", "utils",
+    "__config__", "autograd", "backends", "cpu", "cuda", "jit", "linalg", "nn",
+    "optim", "random", "serialization", "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 

@@ -11,7 +11,7 @@ __all__ = [
     "as_tensor", "asarray", "e", "einsum", "equal", "from_dlpack",
     "get_printoptions", "inf", "is_complex", "is_floating_point", "is_nonzero",
     "is_tensor", "meshgrid", "nan", "newaxis", "numel", "pi",
-    "set_default_device", "set_printoptions", "typename",
+    "set_default_device", "set_printoptions", "tensordot", "typename",
     "use_deterministic_algorithms",
 ]  # fmt: skip
 
@@ -45,6 +45,27 @@ def is_nonzero(input: Tensor) -> bool:
 def numel(input: Tensor) -> int:
     """Number of elements."""
     return input.numel()
+
+
+def tensordot(a: Tensor, b: Tensor, dims=2) -> Tensor:
+    """Sums products over pairs of dimensions.
+
+    `dims` is a number n (the last n of `a` with the first n of `b`) or the two
+    lists of dimensions. Raises RuntimeError when their sizes differ.
+    """
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got {dims=}")
+        if dims > min(a.dim(), b.dim()):
+            raise RuntimeError(
+                "tensordot expects dims < ndim_a or ndim_b, but got "
+                f"{dims=} ndim_a={a.dim()} ndim_b={b.dim()}"
+            )
+        dims = (list(range(-dims, 0)), list(range(dims)))
+    first, second = dims
+    return ops.tensordot(a, b, list(first), list(second))
 
 
 def typename(obj) -> str:

@@ -12,7 +12,10 @@ import importlib
 import outcomes
 import torch
 
-FAMILIES = ("ops_reduce", "ops_order", "ops_index", "ops_join", "ops_random")
+FAMILIES = (
+    "ops_reduce", "ops_order", "ops_index", "ops_join", "ops_random",
+    "ops_matmul", "ops_conv", "ops_pool", "ops_norm", "ops_loss", "ops_rnn",
+)  # fmt: skip
 
 
 def main() -> None:

@@ -12,7 +12,10 @@ import importlib
 import outcomes
 import pytest
 
-FAMILIES = ("ops_reduce", "ops_order", "ops_index", "ops_join", "ops_random")
+FAMILIES = (
+    "ops_reduce", "ops_order", "ops_index", "ops_join", "ops_random",
+    "ops_matmul", "ops_conv", "ops_pool", "ops_norm", "ops_loss", "ops_rnn",
+)  # fmt: skip
 
 # Random draws are equal bit for bit; what is left is rounding in 8 digits.
 TOLERANCE = {"ops_random": {"rtol": 2e-7, "atol": 1e-12}}
