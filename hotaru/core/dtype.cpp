@@ -14,18 +14,30 @@ constexpr Names kUnknown{nullptr, nullptr};
 
 constexpr Names names_of(DType dtype) {
   switch (dtype) {
-    case DType::kUInt8: return {"uint8", "Byte"};
-    case DType::kInt8: return {"int8", "Char"};
-    case DType::kInt16: return {"int16", "Short"};
-    case DType::kInt32: return {"int32", "Int"};
-    case DType::kInt64: return {"int64", "Long"};
-    case DType::kFloat16: return {"float16", "Half"};
-    case DType::kFloat32: return {"float32", "Float"};
-    case DType::kFloat64: return {"float64", "Double"};
-    case DType::kComplex64: return {"complex64", "ComplexFloat"};
-    case DType::kComplex128: return {"complex128", "ComplexDouble"};
-    case DType::kBool: return {"bool", "Bool"};
-    case DType::kBFloat16: return {"bfloat16", "BFloat16"};
+    case DType::kUInt8:
+      return {"uint8", "Byte"};
+    case DType::kInt8:
+      return {"int8", "Char"};
+    case DType::kInt16:
+      return {"int16", "Short"};
+    case DType::kInt32:
+      return {"int32", "Int"};
+    case DType::kInt64:
+      return {"int64", "Long"};
+    case DType::kFloat16:
+      return {"float16", "Half"};
+    case DType::kFloat32:
+      return {"float32", "Float"};
+    case DType::kFloat64:
+      return {"float64", "Double"};
+    case DType::kComplex64:
+      return {"complex64", "ComplexFloat"};
+    case DType::kComplex128:
+      return {"complex128", "ComplexDouble"};
+    case DType::kBool:
+      return {"bool", "Bool"};
+    case DType::kBFloat16:
+      return {"bfloat16", "BFloat16"};
   }
   return kUnknown;
 }
@@ -53,7 +65,9 @@ std::atomic<DType> current_default{DType::kFloat32};
 
 }  // namespace
 
-const char* dtype_name(DType dtype) { return names_of(dtype).dtype; }
+const char* dtype_name(DType dtype) {
+  return names_of(dtype).dtype;
+}
 
 const char* scalar_type_name(DType dtype) {
   return names_of(dtype).scalar_type;
@@ -76,9 +90,12 @@ DType promote_types(DType a, DType b) {
     return wide ? DType::kComplex128 : DType::kComplex64;
   }
   switch (category(a)) {
-    case Category::kIntegral: return promote_integral(a, b);
-    case Category::kFloating: return promote_floating(a, b);
-    default: return DType::kComplex128;
+    case Category::kIntegral:
+      return promote_integral(a, b);
+    case Category::kFloating:
+      return promote_floating(a, b);
+    default:
+      return DType::kComplex128;
   }
 }
 
@@ -87,11 +104,14 @@ bool can_cast(DType from, DType to) {
   return category(from) <= category(to);
 }
 
-DType default_dtype() { return current_default.load(std::memory_order_relaxed); }
+DType default_dtype() {
+  return current_default.load(std::memory_order_relaxed);
+}
 
 void set_default_dtype(DType dtype) {
-  HOTARU_CHECK_AS(TypeError, is_floating_point(dtype),
-                  "only floating-point types are supported as the default type");
+  HOTARU_CHECK_AS(
+      TypeError, is_floating_point(dtype),
+      "only floating-point types are supported as the default type");
   current_default.store(dtype, std::memory_order_relaxed);
 }
 

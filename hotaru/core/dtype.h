@@ -63,8 +63,8 @@ constexpr bool is_complex(DType d) {
   return d == DType::kComplex64 || d == DType::kComplex128;
 }
 constexpr bool is_floating_point(DType d) {
-  return d == DType::kFloat32 || d == DType::kFloat64 ||
-         d == DType::kFloat16 || d == DType::kBFloat16;
+  return d == DType::kFloat32 || d == DType::kFloat64 || d == DType::kFloat16 ||
+         d == DType::kBFloat16;
 }
 /// Floating or complex: the dtypes that can carry a gradient.
 constexpr bool is_differentiable(DType d) {
@@ -112,15 +112,15 @@ using RealTypes = TypeList<float, double, Half, BFloat16, uint8_t, int8_t,
                            int16_t, int32_t, int64_t>;
 using RealAndBoolTypes = TypeList<float, double, Half, BFloat16, uint8_t,
                                   int8_t, int16_t, int32_t, int64_t, bool>;
-using NumberTypes = TypeList<float, double, Half, BFloat16, uint8_t, int8_t,
-                             int16_t, int32_t, int64_t, std::complex<float>,
-                             std::complex<double>>;
+using NumberTypes =
+    TypeList<float, double, Half, BFloat16, uint8_t, int8_t, int16_t, int32_t,
+             int64_t, std::complex<float>, std::complex<double>>;
 using FloatingAndComplexTypes =
     TypeList<float, double, Half, BFloat16, std::complex<float>,
              std::complex<double>>;
-using AllTypes = TypeList<float, double, Half, BFloat16, uint8_t, int8_t,
-                          int16_t, int32_t, int64_t, bool, std::complex<float>,
-                          std::complex<double>>;
+using AllTypes =
+    TypeList<float, double, Half, BFloat16, uint8_t, int8_t, int16_t, int32_t,
+             int64_t, bool, std::complex<float>, std::complex<double>>;
 
 /// The DType of a C++ element type.
 template <class T>
@@ -158,7 +158,8 @@ template <class T>
 inline constexpr bool kIsReduced =
     std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 template <class T>
-inline constexpr bool kIsFloating = std::is_floating_point_v<T> || kIsReduced<T>;
+inline constexpr bool kIsFloating =
+    std::is_floating_point_v<T> || kIsReduced<T>;
 
 /// The type arithmetic on T is carried out in: float for the 16-bit types.
 template <class T>

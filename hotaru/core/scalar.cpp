@@ -4,18 +4,22 @@ namespace hotaru {
 
 DType Scalar::dtype() const {
   switch (kind_) {
-    case Kind::kBool: return DType::kBool;
-    case Kind::kInt: return DType::kInt64;
-    case Kind::kDouble: return default_dtype();
-    case Kind::kComplex: return hotaru::to_complex(default_dtype());
+    case Kind::kBool:
+      return DType::kBool;
+    case Kind::kInt:
+      return DType::kInt64;
+    case Kind::kDouble:
+      return default_dtype();
+    case Kind::kComplex:
+      return hotaru::to_complex(default_dtype());
   }
   return DType::kInt64;
 }
 
 void Scalar::check_real() const {
-  HOTARU_CHECK(imag_ == 0,
-               "value cannot be converted to a real type without overflow: ",
-               *this);
+  HOTARU_CHECK(
+      imag_ == 0,
+      "value cannot be converted to a real type without overflow: ", *this);
 }
 
 Scalar operator-(const Scalar& value) {
@@ -31,10 +35,14 @@ bool operator==(const Scalar& a, const Scalar& b) {
 
 std::ostream& operator<<(std::ostream& out, const Scalar& value) {
   switch (value.kind()) {
-    case Scalar::Kind::kBool: return out << (value.to_int() ? "True" : "False");
-    case Scalar::Kind::kInt: return out << value.to_int();
-    case Scalar::Kind::kDouble: return out << value.to_double();
-    case Scalar::Kind::kComplex: return out << value.to_complex();
+    case Scalar::Kind::kBool:
+      return out << (value.to_int() ? "True" : "False");
+    case Scalar::Kind::kInt:
+      return out << value.to_int();
+    case Scalar::Kind::kDouble:
+      return out << value.to_double();
+    case Scalar::Kind::kComplex:
+      return out << value.to_complex();
   }
   return out;
 }

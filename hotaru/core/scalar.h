@@ -60,9 +60,7 @@ class Scalar {
   }
   double to_double() const { return to<double>(); }
   int64_t to_int() const { return to<int64_t>(); }
-  std::complex<double> to_complex() const {
-    return to<std::complex<double>>();
-  }
+  std::complex<double> to_complex() const { return to<std::complex<double>>(); }
 
  private:
   void check_real() const;

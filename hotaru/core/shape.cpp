@@ -74,8 +74,7 @@ int64_t storage_extent(IntSpan sizes, IntSpan strides) {
     if (sizes[i] == 0) return 0;
     int64_t step = 0;
     HOTARU_CHECK(strides[i] >= 0, "as_strided: Negative strides are not ",
-                 "supported at the moment, got strides: ",
-                 shape_text(strides));
+                 "supported at the moment, got strides: ", shape_text(strides));
     const bool overflow =
         __builtin_mul_overflow(sizes[i] - 1, strides[i], &step) ||
         __builtin_add_overflow(last, step, &last);
@@ -117,12 +116,12 @@ Dims infer_size(IntSpan shape, int64_t numel) {
       inferred = int64_t(i);
     } else {
       HOTARU_CHECK(shape[i] >= 0, "invalid shape dimension ", shape[i]);
-      HOTARU_CHECK(!__builtin_mul_overflow(known, shape[i], &known),
-                   "shape '", shape_text(shape), "' is too large");
+      HOTARU_CHECK(!__builtin_mul_overflow(known, shape[i], &known), "shape '",
+                   shape_text(shape), "' is too large");
     }
   }
-  const bool fits = inferred >= 0 ? known > 0 && numel % known == 0
-                                  : known == numel;
+  const bool fits =
+      inferred >= 0 ? known > 0 && numel % known == 0 : known == numel;
   if (inferred >= 0 && known == 0 && numel == 0)
     fail("cannot reshape tensor of 0 elements into shape ", shape_text(shape),
          " because the unspecified dimension size -1 can be any value and is "
@@ -146,8 +145,8 @@ bool view_strides(IntSpan sizes, IntSpan strides, IntSpan shape, Dims* out) {
   int64_t chunk = 1, covered = 1;
   for (int64_t d = int64_t(sizes.size()) - 1; d >= 0; --d) {
     chunk *= sizes[d];
-    const bool ends = d == 0 || (sizes[d - 1] != 1 &&
-                                 strides[d - 1] != chunk * chunk_stride);
+    const bool ends =
+        d == 0 || (sizes[d - 1] != 1 && strides[d - 1] != chunk * chunk_stride);
     if (!ends) continue;
     while (at >= 0 && (covered < chunk || shape[at] == 1)) {
       (*out)[at] = covered * chunk_stride;
@@ -164,14 +163,13 @@ bool view_strides(IntSpan sizes, IntSpan strides, IntSpan shape, Dims* out) {
 
 int64_t wrap_dim(int64_t dim, int64_t ndim, bool wrap_scalar) {
   if (ndim == 0) {
-    HOTARU_CHECK_AS(IndexError, wrap_scalar,
-                    "Dimension specified as ", dim,
+    HOTARU_CHECK_AS(IndexError, wrap_scalar, "Dimension specified as ", dim,
                     " but tensor has no dimensions");
     ndim = 1;
   }
   HOTARU_CHECK_AS(IndexError, dim >= -ndim && dim < ndim,
-                  "Dimension out of range (expected to be in range of [",
-                  -ndim, ", ", ndim - 1, "], but got ", dim, ")");
+                  "Dimension out of range (expected to be in range of [", -ndim,
+                  ", ", ndim - 1, "], but got ", dim, ")");
   return dim < 0 ? dim + ndim : dim;
 }
 

@@ -117,6 +117,8 @@ struct ShapeText {
   IntSpan sizes;
 };
 std::ostream& operator<<(std::ostream& out, ShapeText text);
-inline ShapeText shape_text(IntSpan sizes) { return {sizes}; }
+inline ShapeText shape_text(IntSpan sizes) {
+  return {sizes};
+}
 
 }  // namespace hotaru

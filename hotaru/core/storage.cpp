@@ -15,10 +15,7 @@ Storage::Storage(Allocator& allocator, size_t nbytes, Device device)
 
 Storage::Storage(void* data, size_t nbytes, Device device,
                  Ref<RefCounted> owner)
-    : data_(data),
-      nbytes_(nbytes),
-      device_(device),
-      owner_(std::move(owner)) {}
+    : data_(data), nbytes_(nbytes), device_(device), owner_(std::move(owner)) {}
 
 Storage::~Storage() {
   if (allocator_) allocator_->deallocate(data_, nbytes_);

@@ -29,7 +29,8 @@ Tensor make_tensor(Ref<Storage> storage, DType dtype, IntSpan sizes,
   HOTARU_CHECK(!overflow && extent <= capacity, "setStorage: sizes ",
                shape_text(sizes), ", strides ", shape_text(strides),
                ", storage offset ", offset, ", and itemsize ", itemsize(dtype),
-               " requiring a storage size of ", extent * int64_t(itemsize(dtype)),
+               " requiring a storage size of ",
+               extent * int64_t(itemsize(dtype)),
                " are out of bounds for storage of size ", storage->nbytes());
   return Tensor(
       make_ref<TensorImpl>(std::move(storage), dtype, sizes, strides, offset));

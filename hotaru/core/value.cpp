@@ -8,19 +8,32 @@ namespace {
 const char* tag_name(Value::Tag tag) {
   using Tag = Value::Tag;
   switch (tag) {
-    case Tag::kNone: return "NoneType";
-    case Tag::kInt: return "int";
-    case Tag::kDouble: return "float";
-    case Tag::kBool: return "bool";
-    case Tag::kDevice: return "torch.device";
-    case Tag::kTensor: return "Tensor";
-    case Tag::kComplex: return "complex";
-    case Tag::kString: return "str";
-    case Tag::kList: return "list";
-    case Tag::kTuple: return "tuple";
-    case Tag::kDict: return "dict";
-    case Tag::kInstance: return "object";
-    case Tag::kObject: return "object";
+    case Tag::kNone:
+      return "NoneType";
+    case Tag::kInt:
+      return "int";
+    case Tag::kDouble:
+      return "float";
+    case Tag::kBool:
+      return "bool";
+    case Tag::kDevice:
+      return "torch.device";
+    case Tag::kTensor:
+      return "Tensor";
+    case Tag::kComplex:
+      return "complex";
+    case Tag::kString:
+      return "str";
+    case Tag::kList:
+      return "list";
+    case Tag::kTuple:
+      return "tuple";
+    case Tag::kDict:
+      return "dict";
+    case Tag::kInstance:
+      return "object";
+    case Tag::kObject:
+      return "object";
   }
   return "unknown";
 }
@@ -32,19 +45,35 @@ Value::Value(std::complex<double> v) {
 }
 Value::Value(const Scalar& v) {
   switch (v.kind()) {
-    case Scalar::Kind::kBool: *this = Value(v.to_int() != 0); break;
-    case Scalar::Kind::kInt: *this = Value(v.to_int()); break;
-    case Scalar::Kind::kDouble: *this = Value(v.to_double()); break;
-    case Scalar::Kind::kComplex: *this = Value(v.to_complex()); break;
+    case Scalar::Kind::kBool:
+      *this = Value(v.to_int() != 0);
+      break;
+    case Scalar::Kind::kInt:
+      *this = Value(v.to_int());
+      break;
+    case Scalar::Kind::kDouble:
+      *this = Value(v.to_double());
+      break;
+    case Scalar::Kind::kComplex:
+      *this = Value(v.to_complex());
+      break;
   }
 }
 Value::Value(std::string v) {
   own(Tag::kString, make_ref<StringObject>(std::move(v)).detach());
 }
-Value::Value(Ref<ListObject> v) { own(Tag::kList, v.detach()); }
-Value::Value(Ref<TupleObject> v) { own(Tag::kTuple, v.detach()); }
-Value::Value(Ref<DictObject> v) { own(Tag::kDict, v.detach()); }
-Value::Value(Ref<InstanceObject> v) { own(Tag::kInstance, v.detach()); }
+Value::Value(Ref<ListObject> v) {
+  own(Tag::kList, v.detach());
+}
+Value::Value(Ref<TupleObject> v) {
+  own(Tag::kTuple, v.detach());
+}
+Value::Value(Ref<DictObject> v) {
+  own(Tag::kDict, v.detach());
+}
+Value::Value(Ref<InstanceObject> v) {
+  own(Tag::kInstance, v.detach());
+}
 
 Value Value::from_object(Ref<RefCounted> v) {
   Value value;
@@ -96,11 +125,16 @@ InstanceObject& Value::as_instance() const {
 
 Scalar Value::as_scalar() const {
   switch (tag_) {
-    case Tag::kInt: return get<int64_t>();
-    case Tag::kDouble: return get<double>();
-    case Tag::kBool: return get<int64_t>() != 0;
-    case Tag::kComplex: return as_complex();
-    default: fail<TypeError>("expected a number but got ", type_name());
+    case Tag::kInt:
+      return get<int64_t>();
+    case Tag::kDouble:
+      return get<double>();
+    case Tag::kBool:
+      return get<int64_t>() != 0;
+    case Tag::kComplex:
+      return as_complex();
+    default:
+      fail<TypeError>("expected a number but got ", type_name());
   }
 }
 
@@ -124,7 +158,9 @@ std::vector<Tensor> Value::to_tensor_vector() const {
   return out;
 }
 
-const char* Value::type_name() const { return tag_name(tag_); }
+const char* Value::type_name() const {
+  return tag_name(tag_);
+}
 
 void Value::wrong_tag(Tag wanted) const {
   fail<TypeError>("expected ", tag_name(wanted), " but got ", type_name());
@@ -140,8 +176,7 @@ size_t DictObject::Hash::operator()(const Value& key) const {
   if (key.is_int()) return std::hash<int64_t>{}(key.as_int());
   if (key.is_bool()) return std::hash<int64_t>{}(key.as_bool());
   if (key.is_none()) return 0x9e3779b9;
-  if (key.is_tensor())
-    return std::hash<void*>{}(key.tensor_ref().impl());
+  if (key.is_tensor()) return std::hash<void*>{}(key.tensor_ref().impl());
   if (key.is_device()) return std::hash<std::string>{}(key.as_device().str());
   if (key.is_tuple()) {
     size_t seed = 0x345678;

@@ -132,7 +132,9 @@ void launch(const Spec& spec, const Tensor& out, Inputs inputs, DType common,
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor* t = inputs[i];
     if (t->dtype() != common) {
-      casts[i] = to(*t, common);
+      casts[i] = t->impl()->wrapped_number && t->device().is_cpu()
+                     ? scalar_tensor(item(*t), {common})
+                     : to(*t, common);
       t = &casts[i];
     }
     operands[i + 1] = read(*t);

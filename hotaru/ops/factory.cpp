@@ -121,15 +121,19 @@ Tensor wrapped_scalar(const Scalar& value, Device device) {
   const DType dtype = value.kind() == Scalar::Kind::kDouble ? DType::kFloat64
                       : value.is_complex()                  ? DType::kComplex128
                                                             : value.dtype();
-  Tensor out = full({}, value, TensorOptions(dtype, device));
+  Tensor out = scalar_tensor(value, {dtype, device});
   out.impl()->wrapped_number = true;
   return out;
 }
 
 Tensor scalar_tensor(const Scalar& value, TensorOptions options) {
-  return full({}, value,
-              {options.dtype.value_or(default_dtype()),
-               options.device.value_or(Device{})});
+  Tensor out = empty({}, options);
+  if (!out.device().is_cpu()) return filled(std::move(out), value);
+  // Data from the host: nobody else has seen this memory yet, so no kernel
+  // and no stream is needed to write it.
+  visit_dtype(AllTypes{}, out.dtype(), "scalar_tensor",
+              [&]<class T>() { *out.data<T>() = value.to<T>(); });
+  return out;
 }
 
 Tensor fill_(const Tensor& self, const Scalar& value) {

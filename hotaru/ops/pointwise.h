@@ -107,12 +107,11 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other);
 Tensor clamp(const Tensor& self, const Optional<Scalar>& min,
              const Optional<Scalar>& max);
 Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight);
-Tensor addcmul(const Tensor& self, const Tensor& tensor1,
-               const Tensor& tensor2, const Scalar& value = 1);
-Tensor addcdiv(const Tensor& self, const Tensor& tensor1,
-               const Tensor& tensor2, const Scalar& value = 1);
-Tensor masked_fill(const Tensor& self, const Tensor& mask,
-                   const Scalar& value);
+Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
+               const Scalar& value = 1);
+Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
+               const Scalar& value = 1);
+Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value);
 
 /// The dtype of an operation on these operands under PyTorch's rules: whole
 /// tensors count before zero-dimensional ones, and those before numbers.

@@ -58,8 +58,12 @@ struct Operand {
   RefCounted* object = nullptr;
   Access access = Access::kRead;
 };
-inline Operand read(const Tensor& t) { return {&t, nullptr, Access::kRead}; }
-inline Operand write(const Tensor& t) { return {&t, nullptr, Access::kWrite}; }
+inline Operand read(const Tensor& t) {
+  return {&t, nullptr, Access::kRead};
+}
+inline Operand write(const Tensor& t) {
+  return {&t, nullptr, Access::kWrite};
+}
 inline Operand update(const Tensor& t) {
   return {&t, nullptr, Access::kReadWrite};
 }
@@ -144,6 +148,5 @@ class OwnedCall {
 
 /// At namespace scope of a back end: implements a kernel for a device type.
 #define HOTARU_KERNEL(device_type, name, function) \
-  static const ::hotaru::KernelRegistration HOTARU_CONCAT(kernel_, \
-                                                          __COUNTER__)( \
-      ::hotaru::DeviceType::device_type, name, function)
+  static const ::hotaru::KernelRegistration HOTARU_CONCAT( \
+      kernel_, __COUNTER__)(::hotaru::DeviceType::device_type, name, function)

@@ -83,9 +83,7 @@ class iinfo(_Limits):  # noqa: N801
     """Limits of an integer dtype."""
 
     _KNOWN = ("uint8", "int8", "int16", "int32", "int64")
-    _WRONG = (
-        "torch.iinfo() requires an integer input type. Use torch.finfo to handle '{}'"
-    )
+    _WRONG = "torch.iinfo() requires an integer input type. Use torch.finfo to handle '{}'"
 
     def __init__(self, dtype) -> None:
         super().__init__(dtype)

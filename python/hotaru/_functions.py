@@ -158,5 +158,7 @@ def set_default_device(device) -> None:
         raise NotImplementedError("set_default_device: only 'cpu' is supported")
 
 
-def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+def use_deterministic_algorithms(
+    mode: bool, *, warn_only: bool = False
+) -> None:
     """Accepted: results depend on nothing but inputs and the thread count."""

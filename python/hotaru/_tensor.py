@@ -23,10 +23,7 @@ _CASTS = {
 
 # In-place forms of operators without one of their own: the result is copied
 # back.
-_IN_PLACE = (
-    "absolute addbmm addmv addr clip cumprod divide floor_divide logit multiply "
-    "nan_to_num negative renorm sgn square subtract tril triu true_divide"
-).split()
+_IN_PLACE = ["absolute", "addbmm", "addmv", "addr", "clip", "cumprod", "divide", "floor_divide", "logit", "multiply", "nan_to_num", "negative", "renorm", "sgn", "square", "subtract", "tril", "triu", "true_divide"]
 
 
 def _cast(dtype):
@@ -130,7 +127,9 @@ def numpy(self, *, force: bool = False):
     return numpy.asarray(memoryview(_C._numpy_source(self, force)))
 
 
-def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+def __dlpack__(
+    self, *, stream=None, max_version=None, dl_device=None, copy=None
+):
     return _C._to_dlpack(self.clone() if copy else self).__dlpack__()
 
 
@@ -138,7 +137,9 @@ def __dlpack_device__(self) -> tuple[int, int]:
     return (1, 0)
 
 
-def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+def backward(
+    self, gradient=None, retain_graph=None, create_graph=False, inputs=None
+):
     """Adds the gradients of this tensor to the `.grad` of its graph's leaves.
 
     A tensor of more than one element needs `gradient`, of its shape.

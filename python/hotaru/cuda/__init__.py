@@ -1,5 +1,6 @@
 """CUDA devices. This build has no CUDA back end: asking is fine, using is an
-error that says so."""
+error that says so.
+"""
 
 from __future__ import annotations
 
