@@ -1,14 +1,235 @@
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+
+#include "bindings/errors.h"
 #include "bindings/script_object.h"
-#include "hotaru/core/error.h"
+#include "bindings/tensor_object.h"
+#include "bindings/types.h"
+#include "bindings/value_convert.h"
+#include "hotaru/io/torch_file.h"
+#include "hotaru/script/archive.h"
+#include "hotaru/script/class_type.h"
+#include "hotaru/script/interpreter.h"
 
 namespace hotaru::python {
+namespace {
 
-bool script_to_value(PyObject*, Value*) {
-  return false;
+using script::Module;
+
+/// An instance of a TorchScript class that is no module.
+struct ScriptObject {
+  Value value;
+};
+
+/// A method bound to its module; what Python calls.
+struct ScriptMethod {
+  Module module;
+  std::string name;
+};
+
+/// The Python class that stands for modules, and its exception class; both
+/// are made by hotaru.jit when it is imported, and kept for good.
+PyObject* module_class = nullptr;
+PyObject* error_factory = nullptr;
+
+nb::object wrap_module(const Module& module) {
+  if (!module_class) nb::module_::import_("hotaru.jit");
+  return nb::handle(module_class).attr("_wrap")(nb::cast(module));
 }
-PyObject* script_to_python(const Value&) {
-  fail<TypeError>("script objects have no counterpart in Python");
+
+/// A module whose class is native here, behind a ScriptModule of Python's.
+const Module* module_of(PyObject* object) {
+  if (nb::isinstance<Module>(object)) return nb::inst_ptr<Module>(object);
+  if (!module_class || PyObject_IsInstance(object, module_class) != 1)
+    return nullptr;
+  const nb::object native = nb::handle(object).attr("_c");
+  return nb::inst_ptr<Module>(native);
 }
-void init_script(nanobind::module_&) {}
+
+Value call(const ScriptMethod& method, const nb::args& args,
+           const nb::kwargs& kwargs) {
+  std::vector<Value> arguments;
+  for (nb::handle a : args) arguments.push_back(to_value(a.ptr()));
+  script::KeywordArguments keywords;
+  for (auto [name, value] : kwargs)
+    keywords.emplace_back(nb::cast<std::string>(name), to_value(value.ptr()));
+  const nb::gil_scoped_release release;
+  return method.module.call(method.name, std::move(arguments),
+                            std::move(keywords));
+}
+
+template <class T>
+nb::list pairs(const std::vector<std::pair<std::string, T>>& items) {
+  nb::list out;
+  for (const auto& [name, item] : items) out.append(nb::make_tuple(name, item));
+  return out;
+}
+
+std::vector<std::byte> to_bytes(const nb::bytes& data) {
+  std::vector<std::byte> out(data.size());
+  std::memcpy(out.data(), data.c_str(), data.size());
+  return out;
+}
+
+using ExtraFiles = std::map<std::string, std::string>;
+
+/// Extra files go both ways: names in, contents out.
+template <class Load>
+nb::object load_with(const nb::dict& extra, Load load) {
+  ExtraFiles files;
+  for (auto [name, _] : extra) files[nb::cast<std::string>(name)];
+  std::optional<Module> module;
+  {
+    const nb::gil_scoped_release release;
+    module = load(files.empty() ? nullptr : &files);
+  }
+  nb::dict target(extra);
+  for (const auto& [name, text] : files)
+    target[nb::str(name.c_str())] = nb::bytes(text.data(), text.size());
+  return nb::cast(*module);
+}
+
+void init_module(nb::module_& m) {
+  nb::class_<ScriptObject>(m, "ScriptObject",
+                           "An instance of a TorchScript class.")
+      .def("__getattr__", [](const ScriptObject& self, const char* name) {
+        const auto& object = self.value.as_instance();
+        const auto* cls = script::class_of(self.value);
+        const int slot = cls ? cls->find_attribute(name) : -1;
+        if (slot < 0) throw nb::attribute_error(name);
+        return nb::steal(to_python(object.slots[size_t(slot)]));
+      });
+  nb::class_<ScriptMethod>(m, "ScriptMethod", "A method of a script module.")
+      .def("__call__",
+           [](const ScriptMethod& self, nb::args args, nb::kwargs kwargs) {
+             return nb::steal(to_python(call(self, args, kwargs)));
+           })
+      .def_ro("name", &ScriptMethod::name)
+      .def_prop_ro("code",
+                   [](const ScriptMethod& s) { return s.module.code(s.name); })
+      .def_prop_ro("graph", [](const ScriptMethod& s) {
+        return s.module.graph(s.name);
+      });
+  nb::class_<Module>(m, "ScriptModule", "A loaded module.")
+      .def("has_method", &Module::has_method)
+      .def("method",
+           [](const Module& self, const std::string& name) {
+             self.method(name);  // an error now for unknown names
+             return ScriptMethod{self, name};
+           })
+      .def("method_names", &Module::method_names)
+      .def("has_attribute", &Module::has_attribute)
+      .def("attribute",
+           [](const Module& self, const std::string& name) {
+             return nb::steal(to_python(self.attribute(name)));
+           })
+      .def("set_attribute",
+           [](const Module& self, const std::string& name, nb::handle value) {
+             self.set_attribute(name, to_value(value.ptr()));
+           })
+      .def("named_parameters",
+           [](const Module& self, bool recurse) {
+             return pairs(self.named_parameters(recurse));
+           })
+      .def("named_buffers",
+           [](const Module& self, bool recurse) {
+             return pairs(self.named_buffers(recurse));
+           })
+      .def("named_children",
+           [](const Module& self) {
+             nb::list out;
+             for (const auto& [name, child] : self.named_children())
+               out.append(nb::make_tuple(name, wrap_module(child)));
+             return out;
+           })
+      .def("train", &Module::train)
+      .def("to",
+           [](const Module& self, nb::handle device, nb::handle dtype) {
+             self.to(device.is_none() ? std::nullopt
+                                      : std::optional(to_device(device.ptr())),
+                     dtype.is_none() ? std::nullopt
+                                     : std::optional(to_dtype(dtype.ptr())));
+           })
+      .def("code", &Module::code)
+      .def("graph", &Module::graph)
+      .def("same", [](const Module& a,
+                      const Module& b) { return a.object() == b.object(); })
+      .def_prop_ro("type_name", &Module::type_name);
+  m.def("_script_load", [](const std::string& path, const nb::dict& extra) {
+    return load_with(
+        extra, [&](ExtraFiles* files) { return script::load(path, files); });
+  });
+  m.def("_script_load_bytes", [](const nb::bytes& data, const std::string& name,
+                                 const nb::dict& extra) {
+    return load_with(extra, [bytes = to_bytes(data), &name](ExtraFiles* files) {
+      return script::load(bytes, name, files);
+    });
+  });
+  m.def("_set_script_module_class", [](nb::handle cls, nb::handle error) {
+    module_class = cls.inc_ref().ptr();
+    error_factory = error.inc_ref().ptr();
+  });
+}
+
+/// Errors of programs become hotaru.jit.Error, which is also what the program
+/// raised: `except ValueError` works as in the source.
+void translate_errors() {
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const script::ExecutionError& e) {
+      if (!error_factory) {
+        PyErr_SetString(PyExc_RuntimeError, e.what());
+        return;
+      }
+      const nb::object error =
+          nb::handle(error_factory)(e.what(), e.class_name(), e.message());
+      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())),
+                      error.ptr());
+    }
+  });
+}
+
+}  // namespace
+
+bool script_to_value(PyObject* object, Value* out) {
+  if (const Module* module = module_of(object)) {
+    *out = module->object();
+    return true;
+  }
+  if (!nb::isinstance<ScriptObject>(object)) return false;
+  *out = nb::inst_ptr<ScriptObject>(object)->value;
+  return true;
+}
+
+PyObject* script_to_python(const Value& value) {
+  const auto* cls = script::class_of(value);
+  if (!cls || !cls->is_module())
+    return nb::cast(ScriptObject{value}).release().ptr();
+  return wrap_module(Module(Ref<InstanceObject>(&value.as_instance())))
+      .release()
+      .ptr();
+}
+
+void init_script(nb::module_& m) {
+  init_module(m);
+  translate_errors();
+  m.def("_load_torch_file", [](const std::string& path) {
+    return nb::steal(to_python(io::load_torch_file(path)));
+  });
+  m.def(
+      "_load_torch_bytes", [](const nb::bytes& data, const std::string& name) {
+        return nb::steal(to_python(io::load_torch_bytes(to_bytes(data), name)));
+      });
+  m.def("_save_torch_file", [](const std::string& path, nb::handle value) {
+    io::save_torch_file(path, to_value(value.ptr()));
+  });
+}
 
 }  // namespace hotaru::python

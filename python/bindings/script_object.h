@@ -1,4 +1,4 @@
-// Instances of TorchScript classes as Python objects.
+// TorchScript modules and class instances as Python objects.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,6 +12,7 @@ bool script_to_value(PyObject* object, Value* out);
 /// A value of Tag::kInstance; a new reference.
 PyObject* script_to_python(const Value& value);
 
+/// Archives, modules and files of torch.save.
 void init_script(nanobind::module_& m);
 
 }  // namespace hotaru::python

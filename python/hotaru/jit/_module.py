@@ -1,0 +1,270 @@
+"""Loaded modules."""
+
+from __future__ import annotations
+
+import os
+
+from .. import _C
+from ..nn import Module
+from ._errors import make_error
+
+
+class ScriptModule(Module):
+    """A TorchScript module: callable, with the attributes of its archive.
+
+    Parameters, buffers and attributes live in the native module; reading and
+    assigning them goes there. Several threads may call one module whose code
+    assigns no attributes.
+    """
+
+    def __init__(self) -> None:
+        raise TypeError("ScriptModule: load one with hotaru.jit.load")
+
+    @classmethod
+    def _wrap(cls, native: _C.ScriptModule) -> ScriptModule:
+        self = cls.__new__(cls)
+        Module.__init__(self)
+        object.__setattr__(self, "_c", native)
+        if native.has_method("forward"):
+            object.__setattr__(self, "forward", native.method("forward"))
+        return self
+
+    # --- attributes ---
+
+    def __getattr__(self, name: str):
+        native = self.__dict__.get("_c")
+        if native is not None:
+            if native.has_attribute(name):
+                return native.attribute(name)
+            if native.has_method(name):
+                method = native.method(name)
+                object.__setattr__(self, name, method)
+                return method
+        raise AttributeError(
+            f"'{type(self).__name__}' object has no attribute '{name}'"
+        )
+
+    def __setattr__(self, name: str, value) -> None:
+        native = self.__dict__.get("_c")
+        if native is not None and native.has_attribute(name):
+            native.set_attribute(name, value)
+        else:
+            object.__setattr__(self, name, value)
+
+    def __dir__(self):
+        return sorted({*object.__dir__(self), *self._c.method_names()})
+
+    @property
+    def original_name(self) -> str:
+        """The class's own name."""
+        return self._c.type_name.rpartition(".")[2]
+
+    @property
+    def training(self) -> bool:
+        """Whether the module is in training mode."""
+        native = self.__dict__.get("_c")
+        if native is None or not native.has_attribute("training"):
+            return False
+        return native.attribute("training")
+
+    @training.setter
+    def training(self, value: bool) -> None:
+        native = self.__dict__.get("_c")
+        if native is not None and native.has_attribute("training"):
+            native.set_attribute("training", bool(value))
+
+    # --- code ---
+
+    @property
+    def code(self) -> str:
+        """TorchScript source of forward."""
+        return self._c.code("forward")
+
+    @property
+    def graph(self) -> str:
+        """Textual form of forward's graph."""
+        return self._c.graph("forward")
+
+    @property
+    def inlined_graph(self) -> str:
+        """As graph: calls are shown as calls."""
+        return self._c.graph("forward")
+
+    # --- parameters, buffers, modules ---
+
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+        """Pairs of name and parameter."""
+        return _named(self._c.named_parameters(recurse), prefix, remove_duplicate)
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        """Pairs of name and buffer."""
+        return _named(self._c.named_buffers(recurse), prefix, remove_duplicate)
+
+    def named_children(self):
+        """Pairs of name and direct submodule."""
+        yield from self._c.named_children()
+
+    def children(self):
+        """Direct submodules."""
+        for _, child in self.named_children():
+            yield child
+
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        """Pairs of name and module, this one first."""
+        yield prefix, self
+        for name, child in self.named_children():
+            inner = f"{prefix}.{name}" if prefix else name
+            yield from child.named_modules(memo, inner, remove_duplicate)
+
+    def modules(self):
+        """This module and all below it."""
+        for _, module in self.named_modules():
+            yield module
+
+    def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
+        """Names and tensors of parameters and buffers."""
+        out = {} if destination is None else destination
+        for name, tensor in (
+            *self._c.named_parameters(True),
+            *self._c.named_buffers(True),
+        ):
+            out[prefix + name] = tensor if keep_vars else tensor.detach()
+        return out
+
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        """Copies tensors into parameters and buffers of the same name.
+
+        RuntimeError, when strict, if names are missing or too many.
+        """
+        own = self.state_dict(keep_vars=True)
+        missing = [name for name in own if name not in state_dict]
+        unexpected = [name for name in state_dict if name not in own]
+        if strict and (missing or unexpected):
+            raise RuntimeError(
+                f"Error(s) in loading state_dict for {self.original_name}: "
+                f"missing {missing}, unexpected {unexpected}"
+            )
+        from .._grad_mode import no_grad
+
+        with no_grad():
+            for name, tensor in state_dict.items():
+                if name in own:
+                    own[name].copy_(tensor)
+        return missing, unexpected
+
+    def train(self, mode: bool = True):
+        """Sets training mode here and below; returns self."""
+        self._c.train(bool(mode))
+        return self
+
+    def eval(self):
+        """train(False)."""
+        return self.train(False)
+
+    def to(self, *args, **kwargs):
+        """Moves or converts floating-point parameters and buffers."""
+        device, dtype = _to_arguments(*args, **kwargs)
+        self._c.to(device, dtype)
+        return self
+
+    def cpu(self):
+        """to('cpu')."""
+        return self.to("cpu")
+
+    def cuda(self, device=None):
+        """AssertionError: this build has no CUDA back end."""
+        return self.to("cuda" if device is None else device)
+
+    def float(self):
+        """to(float32)."""
+        return self.to(_C.float32)
+
+    def double(self):
+        """to(float64)."""
+        return self.to(_C.float64)
+
+    def half(self):
+        """to(float16)."""
+        return self.to(_C.float16)
+
+    def requires_grad_(self, requires_grad: bool = True):
+        """Sets requires_grad of every parameter; returns self."""
+        for _, parameter in self._c.named_parameters(True):
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def extra_repr(self) -> str:
+        return f"original_name={self.original_name}"
+
+    def _get_name(self) -> str:
+        return "RecursiveScriptModule"
+
+    def __repr__(self) -> str:
+        lines = [
+            f"({name}): " + repr(child).replace("\n", "\n  ")
+            for name, child in self.named_children()
+        ]
+        if not lines:
+            return f"{self._get_name()}({self.extra_repr()})"
+        body = "\n  ".join([self.extra_repr(), *lines])
+        return f"{self._get_name()}(\n  {body}\n)"
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, ScriptModule) and self._c.same(other._c)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+RecursiveScriptModule = ScriptModule
+
+
+def _named(items, prefix, remove_duplicate):
+    seen = set()
+    for name, tensor in items:
+        if remove_duplicate and id(tensor) in seen:
+            continue
+        seen.add(id(tensor))
+        yield (f"{prefix}.{name}" if prefix else name), tensor
+
+
+def _to_arguments(*args, device=None, dtype=None, non_blocking=False, **_):
+    for argument in args:
+        if isinstance(argument, _C.dtype):
+            dtype = argument
+        elif isinstance(argument, _C.Tensor):
+            device, dtype = argument.device, argument.dtype
+        elif not isinstance(argument, bool):
+            device = argument
+    return device, dtype
+
+
+def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
+    """Loads an archive that `torch.jit.save` wrote.
+
+    Args:
+        f: a path, or a file opened for reading bytes.
+        map_location: the device to move parameters and buffers to.
+        _extra_files: a dict whose keys name records of `extra/`; it receives
+            their contents as bytes.
+
+    Raises:
+        RuntimeError: anything but a valid archive; the text names file, record
+            and offset. ValueError: no such file.
+    """
+    extra = {} if _extra_files is None else _extra_files
+    if isinstance(f, (str, os.PathLike)):
+        path = os.fspath(f)
+        if not os.path.exists(path):
+            raise ValueError(f"The provided filename {path} does not exist")
+        if os.path.isdir(path):
+            raise ValueError(f"The provided filename {path} is a directory")
+        native = _C._script_load(path, extra)
+    else:
+        name = str(getattr(f, "name", "<bytes>"))
+        native = _C._script_load_bytes(f.read(), name, extra)
+    module = ScriptModule._wrap(native)
+    return module if map_location is None else module.to(map_location)
+
+
+_C._set_script_module_class(ScriptModule, make_error)
