@@ -23,7 +23,11 @@ _CASTS = {
 
 # In-place forms of operators without one of their own: the result is copied
 # back.
-_IN_PLACE = ["absolute", "addbmm", "addmv", "addr", "clip", "cumprod", "divide", "floor_divide", "logit", "multiply", "nan_to_num", "negative", "renorm", "sgn", "square", "subtract", "tril", "triu", "true_divide"]
+_IN_PLACE = (
+    "absolute addbmm addmv addr clip cumprod divide floor_divide logit "
+    "multiply nan_to_num negative renorm sgn square subtract tril triu "
+    "true_divide"
+).split()
 
 
 def _cast(dtype):

@@ -30,7 +30,9 @@ def save(obj, f, pickle_module=None, pickle_protocol=2, **kwargs) -> None:
             f.write(file.read())
 
 
-def load(f, map_location=None, pickle_module=None, *, weights_only=True, **kwargs):
+def load(
+    f, map_location=None, pickle_module=None, *, weights_only=True, **kwargs
+):
     """Reads what `torch.save` wrote; executes nothing.
 
     Args:

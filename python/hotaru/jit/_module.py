@@ -94,7 +94,9 @@ class ScriptModule(Module):
 
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
         """Pairs of name and parameter."""
-        return _named(self._c.named_parameters(recurse), prefix, remove_duplicate)
+        return _named(
+            self._c.named_parameters(recurse), prefix, remove_duplicate
+        )
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
         """Pairs of name and buffer."""
