@@ -13,7 +13,9 @@ def cases(*tables: list[str]) -> dict:
 
 
 def expression(text: str):
-    """A case that evaluates `text` with
+    """A case that evaluates `text`.
+
+    The text may use these names:
 
     T       the library
     x(2, 3) fixed float32 numbers of that shape, start= chooses which ones

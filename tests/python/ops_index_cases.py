@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a case is one line)
 """Cases of reading and writing at indices and masks."""
 
 from __future__ import annotations

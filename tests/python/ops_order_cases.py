@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a case is one line)
 """Cases of sorting, selection and sets of values."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a case is one line)
 """Cases of reductions, scans and softmax."""
 
 from __future__ import annotations

@@ -22,7 +22,9 @@ def main() -> None:
     torch.set_num_threads(1)
     for family in FAMILIES:
         cases = importlib.import_module(f"{family}_cases").CASES
-        found = {name: outcomes.outcome(case, torch) for name, case in cases.items()}
+        found = {
+            name: outcomes.outcome(case, torch) for name, case in cases.items()
+        }
         outcomes.store(family, found)
         print(f"{family}: {len(found)} cases")
 

@@ -41,7 +41,7 @@ def test_same_as_pytorch(hotaru, case, want, tolerance):
 
 
 def test_records_are_current(oracle):
-    """The stored outcomes are what this PyTorch does, where one is installed."""
+    """The stored outcomes are what an installed PyTorch does."""
     if not oracle.__version__.startswith("2.13"):
         pytest.skip(f"recorded from PyTorch 2.13, this is {oracle.__version__}")
     for family in FAMILIES:
