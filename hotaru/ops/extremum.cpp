@@ -15,12 +15,10 @@ struct Which {
   const char *full, *several, *one, *position;  // names for messages
   const char *full_node, *several_node, *one_node;
 };
-constexpr Which kMax{"max",          "amax",          "max_dim",
-                     "argmax",       "MaxBackward1",  "AmaxBackward0",
-                     "MaxBackward0"};
-constexpr Which kMin{"min",          "amin",          "min_dim",
-                     "argmin",       "MinBackward1",  "AminBackward0",
-                     "MinBackward0"};
+constexpr Which kMax{"max",          "amax",          "max_dim",     "argmax",
+                     "MaxBackward1", "AmaxBackward0", "MaxBackward0"};
+constexpr Which kMin{"min",          "amin",          "min_dim",     "argmin",
+                     "MinBackward1", "AminBackward0", "MinBackward0"};
 
 Tensor over_all(const Tensor& self, const Which& which, const Kernel& kernel) {
   HOTARU_CHECK(self.numel() > 0, which.full,
@@ -30,8 +28,8 @@ Tensor over_all(const Tensor& self, const Which& which, const Kernel& kernel) {
                   "_all\" not implemented for '",
                   scalar_type_name(self.dtype()), "'");
   const Dims dims = reduced_dims(self, {});
-  const Tensor out = run_reduction(kernel, self, dims, false, self.dtype(),
-                                   NoAttributes{});
+  const Tensor out =
+      run_reduction(kernel, self, dims, false, self.dtype(), NoAttributes{});
   if (autograd::needs_grad(self))
     grad::extremum(which.full_node, out, self, dims, false);
   return out;
@@ -122,9 +120,13 @@ Tensor argmin(const Tensor& self, Optional<int64_t> dim, bool keepdim) {
 
 std::tuple<Tensor, Tensor> aminmax(const Tensor& self, Optional<int64_t> dim,
                                    bool keepdim) {
-  HOTARU_CHECK(self.numel() > 0 || (dim && self.size(*dim) > 0),
+  HOTARU_CHECK(self.numel() > 0 || dim,
                "aminmax(): cannot compute aminmax over an empty dimension as "
                "the operation has no identity.");
+  if (dim && self.dim() > 0)
+    HOTARU_CHECK_AS(IndexError, self.size(*dim) > 0,
+                    "aminmax: Expected reduction dim ",
+                    wrap_dim(*dim, self.dim()), " to have non-zero size.");
   const Dims dims = reduced_dims(self, dim ? Dims{*dim} : Dims{});
   Tensor smallest, largest;
   {
@@ -144,6 +146,9 @@ using Pair = std::tuple<Tensor, Tensor> (*)(const Tensor&, int64_t, bool);
 
 HOTARU_OP("max(Tensor self) -> Tensor", static_cast<One>(max));
 HOTARU_OP("min(Tensor self) -> Tensor", static_cast<One>(min));
+// Before the overloads with dim, which would take a scalar tensor for it.
+HOTARU_OP("max.other(Tensor self, Tensor other) -> Tensor", maximum);
+HOTARU_OP("min.other(Tensor self, Tensor other) -> Tensor", minimum);
 HOTARU_OP(
     "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, "
     "Tensor indices)",
@@ -152,8 +157,6 @@ HOTARU_OP(
     "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, "
     "Tensor indices)",
     static_cast<Pair>(min));
-HOTARU_OP("max.other(Tensor self, Tensor other) -> Tensor", maximum);
-HOTARU_OP("min.other(Tensor self, Tensor other) -> Tensor", minimum);
 HOTARU_OP("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
           amax);
 HOTARU_OP("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
@@ -162,12 +165,10 @@ HOTARU_OP(
     "aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor "
     "min, Tensor max)",
     aminmax);
-HOTARU_OP(
-    "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-    argmax);
-HOTARU_OP(
-    "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
-    argmin);
+HOTARU_OP("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+          argmax);
+HOTARU_OP("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+          argmin);
 
 }  // namespace
 }  // namespace hotaru

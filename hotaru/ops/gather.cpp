@@ -20,13 +20,14 @@ const Kernel& kGather = kernel("gather");
 const Kernel& kScatter = kernel("scatter");
 
 void check_index_dtype(const char* op, const Tensor& index) {
-  HOTARU_CHECK(
-      index.dtype() == DType::kInt64 || index.dtype() == DType::kInt32, op,
-      "(): Expected dtype int32/int64 for index");
+  HOTARU_CHECK(index.dtype() == DType::kInt64 || index.dtype() == DType::kInt32,
+               op, "(): Expected dtype int32/int64 for index");
 }
 
 /// Scalars count as vectors of one element.
-int64_t rank(const Tensor& t) { return std::max<int64_t>(1, t.dim()); }
+int64_t rank(const Tensor& t) {
+  return std::max<int64_t>(1, t.dim());
+}
 int64_t extent(const Tensor& t, int64_t dim) {
   return t.dim() ? t.sizes()[size_t(dim)] : 1;
 }
@@ -42,8 +43,8 @@ bool fits(const Tensor& a, const Tensor& b, int64_t except) {
 }
 
 void check_gather(const Tensor& self, int64_t dim, const Tensor& index) {
-  check_index_dtype("gather", index);
   if (index.numel() == 0) return;
+  check_index_dtype("gather", index);
   HOTARU_CHECK(rank(index) == rank(self),
                "Index tensor must have the same number of dimensions as input "
                "tensor");
@@ -58,17 +59,18 @@ void check_gather(const Tensor& self, int64_t dim, const Tensor& index) {
 /// number.
 void write_at(const Tensor& self, int64_t dim, const Tensor& index,
               const Tensor& src, WriteMode mode, bool number = false) {
-  check_index_dtype("scatter", index);
   HOTARU_CHECK(self.dtype() == src.dtype(),
                "scatter(): Expected self.dtype to be equal to src.dtype");
   if (index.numel() == 0) return;
+  check_index_dtype("scatter", index);
   HOTARU_CHECK(rank(index) == rank(self),
                "Index tensor must have the same number of dimensions as self "
                "tensor");
   HOTARU_CHECK(number || rank(index) == rank(src),
                "Index tensor must have the same number of dimensions as src "
                "tensor");
-  const bool inside = fits(index, self, dim) && (number || fits(index, src, -1));
+  const bool inside =
+      fits(index, self, dim) && (number || fits(index, src, -1));
   HOTARU_CHECK(inside, "Expected index ", shape_text(index.sizes()),
                " to be no larger than self ", shape_text(self.sizes()),
                " apart from dimension ", dim,
@@ -148,8 +150,7 @@ void reduce_at(const Tensor& self, int64_t dim, const Tensor& index,
   write_at(self, dim, index, src, mode);
   if (reduce != "mean") return;
   autograd::NoGrad guard;
-  const Tensor count =
-      include_self ? ones_like(self) : zeros_like(self);
+  const Tensor count = include_self ? ones_like(self) : zeros_like(self);
   write_at(count, dim, index, number(self, 1), WriteMode::kAdd, true);
   const Tensor divisor = masked_fill(count, eq(count, Scalar(0)), 1);
   const bool integral = is_integral(self.dtype(), true);
@@ -280,14 +281,16 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices,
   self_shape = index_shape = shape;
   self_shape[size_t(d)] = self.size(d);
   index_shape[size_t(d)] = indices.size(d);
-  return gather(expand(self, self_shape), d, expand(indices, index_shape));
+  const int64_t size = self.size(d);
+  const Tensor at =
+      where(lt(indices, Scalar(0)), add(indices, Scalar(size)), indices);
+  return gather(expand(self, self_shape), d, expand(at, index_shape));
 }
 
 namespace {
 
 using Src = Tensor (*)(const Tensor&, int64_t, const Tensor&, const Tensor&);
-using Number = Tensor (*)(const Tensor&, int64_t, const Tensor&,
-                          const Scalar&);
+using Number = Tensor (*)(const Tensor&, int64_t, const Tensor&, const Scalar&);
 using Reduce = const std::string&;
 
 HOTARU_OP(
@@ -306,8 +309,8 @@ HOTARU_OP(
 HOTARU_OP(
     "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str "
     "reduce) -> Tensor",
-    +[](const Tensor& self, int64_t dim, const Tensor& index,
-        const Tensor& src, Reduce reduce) {
+    +[](const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+        Reduce reduce) {
       return scatter_with(clone(self), dim, index, src, reduce, false);
     });
 HOTARU_OP(
@@ -329,8 +332,8 @@ HOTARU_OP(
 HOTARU_OP(
     "scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, "
     "str reduce) -> Tensor(a!)",
-    +[](const Tensor& self, int64_t dim, const Tensor& index,
-        const Tensor& src, Reduce reduce) {
+    +[](const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+        Reduce reduce) {
       return scatter_with(self, dim, index, src, reduce, false);
     });
 HOTARU_OP(

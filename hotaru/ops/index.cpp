@@ -7,6 +7,7 @@
 #include "hotaru/ops/index_grad.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/mask.h"
+#include "hotaru/ops/pointwise.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/view.h"
 #include "hotaru/runtime/backend.h"
@@ -129,6 +130,13 @@ void run(const Kernel& kernel, const Operand& target, const Operand& other,
   enqueue_list(kernel, operands, attributes);
 }
 
+/// x[mask] with a mask of x's shape: no positions are needed.
+bool is_whole_mask(const Tensor& self, const Tensors& indices) {
+  return indices.size() == 1 && indices[0].defined() &&
+         indices[0].dtype() == DType::kBool && self.dim() > 0 &&
+         same(indices[0].sizes(), self.sizes());
+}
+
 Tensor read_at(const Tensor& self, const Tensors& indices, bool flat) {
   autograd::NoGrad guard;
   const Plan p = plan(self, indices);
@@ -143,7 +151,12 @@ Tensor read_at(const Tensor& self, const Tensors& indices, bool flat) {
 void write_at(const Tensor& self, const Tensors& indices, const Tensor& values,
               bool accumulate, bool flat) {
   autograd::NoGrad guard;
-  const Plan p = plan(untracked(self), indices);
+  const Tensor target = untracked(self);
+  if (!accumulate && values.numel() == 1 && is_whole_mask(self, indices)) {
+    copy_(target, where(indices[0], reshape(values, {}), target));
+    return;
+  }
+  const Plan p = plan(target, indices);
   Tensor source;
   try {
     source = expand(values, p.shape);
@@ -199,7 +212,13 @@ void put_into(const Tensor& out, const Tensor& self, const Tensor& index,
 }  // namespace
 
 Tensor index(const Tensor& self, const Tensors& indices) {
-  const Tensor out = read_at(self, indices, false);
+  Tensor out;
+  if (is_whole_mask(self, indices)) {
+    autograd::NoGrad guard;
+    out = masked_select(self, indices[0]);
+  } else {
+    out = read_at(self, indices, false);
+  }
   if (autograd::needs_grad(self)) grad::index(out, self, indices);
   return out;
 }

@@ -21,7 +21,9 @@ const Kernel& kCat = kernel("cat");
 const Kernel& kFlip = kernel("flip");
 
 /// An old rule: one-dimensional tensors without elements fit everywhere.
-bool skipped(const Tensor& t) { return t.dim() == 1 && t.numel() == 0; }
+bool skipped(const Tensor& t) {
+  return t.dim() == 1 && t.numel() == 0;
+}
 
 DType common_dtype(const Tensors& tensors) {
   for (const Tensor& t : tensors)
@@ -42,8 +44,8 @@ Dims cat_sizes(const Tensors& tensors, const Tensor& model, int64_t dim) {
     for (size_t d = 0; d < sizes.size(); ++d) {
       HOTARU_CHECK(int64_t(d) == dim || t.sizes()[d] == sizes[d],
                    "Sizes of tensors must match except in dimension ", dim,
-                   ". Expected size ", sizes[d], " but got size ",
-                   t.sizes()[d], " for tensor number ", i, " in the list.");
+                   ". Expected size ", sizes[d], " but got size ", t.sizes()[d],
+                   " for tensor number ", i, " in the list.");
     }
     total += t.sizes()[size_t(dim)];
   }
@@ -69,8 +71,7 @@ void join(const Tensor& out, const Tensors& tensors, int64_t dim) {
     operands[count++] = read(t);
     plain &= t.is_contiguous() && t.dtype() == out.dtype();
   }
-  if (plain)
-    return enqueue_list(kCat, {operands, count}, CatAttributes{dim});
+  if (plain) return enqueue_list(kCat, {operands, count}, CatAttributes{dim});
   autograd::NoGrad guard;
   int64_t start = 0;
   for (const Tensor& t : tensors) {
@@ -190,10 +191,9 @@ Tensor roll(const Tensor& self, IntSpan shifts, IntSpan dims) {
   {
     autograd::NoGrad guard;
     for (size_t i = 0; i < dims.size(); ++i) {
-      const int64_t dim = wrap_dim(dims[i], self.dim());
-      const int64_t size = self.dim() ? self.size(dim) : 0;
-      const int64_t shift =
-          size == 0 ? 0 : ((shifts[i] % size) + size) % size;
+      const int64_t dim = wrap_dim(dims[i], self.dim(), false);
+      const int64_t size = self.size(dim);
+      const int64_t shift = size == 0 ? 0 : ((shifts[i] % size) + size) % size;
       if (shift == 0) continue;
       out = cat({narrow(out, dim, size - shift, shift),
                  narrow(out, dim, 0, size - shift)},
@@ -206,9 +206,9 @@ Tensor roll(const Tensor& self, IntSpan shifts, IntSpan dims) {
 }
 
 Tensor rot90(const Tensor& self, int64_t k, IntSpan dims) {
-  HOTARU_CHECK(dims.size() == 2,
-               "expected total rotation dims == 2, but got dims = ",
-               dims.size());
+  HOTARU_CHECK(
+      dims.size() == 2,
+      "expected total rotation dims == 2, but got dims = ", dims.size());
   HOTARU_CHECK(self.dim() >= 2,
                "expected total dims >= 2, but got total dims = ", self.dim());
   HOTARU_CHECK(dims[0] != dims[1] && std::abs(dims[0] - dims[1]) != self.dim(),
@@ -248,8 +248,7 @@ Tensor block_diag(const Tensors& tensors) {
   }
   if (tensors.empty()) return empty(Dims{1, 0});
   const Tensor out =
-      zeros(Dims{rows, columns},
-            {common_dtype(tensors), tensors[0].device()});
+      zeros(Dims{rows, columns}, {common_dtype(tensors), tensors[0].device()});
   {
     autograd::NoGrad guard;
     int64_t row = 0, column = 0;

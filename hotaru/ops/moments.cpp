@@ -19,14 +19,14 @@ const Kernel& var_kernel() {
   return kernel;
 }
 
-Tensor run_var(const Tensor& self, IntSpan dim, double correction,
-               bool keepdim, bool root) {
+Tensor run_var(const Tensor& self, IntSpan dim, double correction, bool keepdim,
+               bool root) {
   HOTARU_CHECK(is_differentiable(self.dtype()),
                "std and var only support floating point and complex dtypes");
   const Dims dims = reduced_dims(self, dim);
-  const Tensor out = run_reduction(var_kernel(), self, dims, keepdim,
-                                   self.dtype(),
-                                   VarAttributes{correction, root});
+  const Tensor out =
+      run_reduction(var_kernel(), self, dims, keepdim, to_real(self.dtype()),
+                    VarAttributes{correction, root});
   if (autograd::needs_grad(self))
     grad::var(out, self, dims, correction, keepdim, root);
   return out;
@@ -39,7 +39,7 @@ std::tuple<Tensor, Tensor> run_var_mean(const Tensor& self, IntSpan dim,
                " only support floating point and complex dtypes");
   const Dims dims = reduced_dims(self, dim);
   const Dims sizes = kept_sizes(self, dims);
-  const Tensor out = allocate(sizes, self.dtype(), self.device());
+  const Tensor out = allocate(sizes, to_real(self.dtype()), self.device());
   const Tensor mean = allocate(sizes, self.dtype(), self.device());
   enqueue(var_kernel(), {write(out), write(mean), read(self)},
           VarAttributes{correction, root});
@@ -61,8 +61,7 @@ void check_norm(const Tensor& self, double order, IntSpan dims,
   HOTARU_CHECK(!dtype || is_complex(*dtype) == self.is_complex(),
                "linalg.vector_norm: dtype should be ",
                self.is_complex() ? "complex for complex" : "real for real",
-               " inputs, but got ",
-               dtype ? scalar_type_name(*dtype) : "");
+               " inputs, but got ", dtype ? scalar_type_name(*dtype) : "");
   if ((order >= 0 && !std::isinf(order)) || self.numel() > 0) return;
   const bool whole = dims.size() == size_t(self.dim());
   for (int64_t d : dims) {
@@ -75,12 +74,22 @@ void check_norm(const Tensor& self, double order, IntSpan dims,
   }
 }
 
+/// (sum |x|^p)^(1/p); 16-bit powers would overflow, so they become float.
+Tensor powers(const Tensor& x, double p, IntSpan dims, bool keepdim) {
+  const DType dtype = to_real(x.dtype());
+  const Tensor magnitude =
+      itemsize(dtype) == 2 ? to(abs(x), DType::kFloat32) : abs(x);
+  const Tensor total = sum(pow(magnitude, Scalar(p)), dims, keepdim);
+  return to(pow(total, Scalar(1 / p)), dtype);
+}
+
 }  // namespace
 
 Tensor var(const Tensor& self, IntSpan dims, double correction, bool keepdim) {
   return run_var(self, dims, correction, keepdim, false);
 }
-Tensor stddev(const Tensor& self, IntSpan dims, double correction, bool keepdim) {
+Tensor stddev(const Tensor& self, IntSpan dims, double correction,
+              bool keepdim) {
   return run_var(self, dims, correction, keepdim, true);
 }
 std::tuple<Tensor, Tensor> var_mean(const Tensor& self, IntSpan dims,
@@ -106,7 +115,7 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& order, IntSpan dim,
       out = run_reduction(kernel, x, dims, keepdim, to_real(x.dtype()),
                           NormAttributes{p});
     else
-      out = pow(sum(pow(abs(x), Scalar(p)), dims, keepdim), Scalar(1 / p));
+      out = powers(x, p, dims, keepdim);
   }
   if (autograd::needs_grad(self))
     grad::vector_norm(out, self, p, dims, keepdim);
@@ -156,15 +165,16 @@ HOTARU_SPREAD("std_mean", std_mean, "(Tensor, Tensor)");
 HOTARU_OP(
     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool "
     "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-    +[](const Tensor& self, const Scalar& order, OptionalDims dim,
-        bool keepdim, Optional<DType> dtype) {
+    +[](const Tensor& self, const Scalar& order, OptionalDims dim, bool keepdim,
+        Optional<DType> dtype) {
       return linalg_vector_norm(self, order, dim.value_or(kAll), keepdim,
                                 dtype);
     });
-HOTARU_OP("norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
-          +[](const Tensor& self, const Scalar& p) {
-            return linalg_vector_norm(self, p);
-          });
+HOTARU_OP(
+    "norm.Scalar(Tensor self, Scalar p=2) -> Tensor",
+    +[](const Tensor& self, const Scalar& p) {
+      return linalg_vector_norm(self, p);
+    });
 HOTARU_OP(
     "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool "
     "keepdim=False) -> Tensor",

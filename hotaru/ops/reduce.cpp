@@ -39,18 +39,21 @@ DType mean_dtype(const char* op, const Tensor& self,
                  const Optional<DType>& dtype) {
   const DType result = dtype.value_or(self.dtype());
   HOTARU_CHECK(is_differentiable(result), op,
-               "(): could not infer output dtype. ", dtype ? "Optional" : "Input",
+               "(): could not infer output dtype. ",
+               dtype ? "Optional" : "Input",
                " dtype must be either a floating point or complex dtype. Got: ",
                scalar_type_name(result));
   return result;
 }
 
+DType truth_dtype(const Tensor& self) {
+  return self.dtype() == DType::kUInt8 ? DType::kUInt8 : DType::kBool;
+}
+
 Tensor run_truth(const Kernel& kernel, const Tensor& self, IntSpan dims,
                  bool keepdim) {
-  const DType dtype =
-      self.dtype() == DType::kUInt8 ? DType::kUInt8 : DType::kBool;
-  return run_reduction(kernel, self, reduced_dims(self, dims), keepdim, dtype,
-                       NoAttributes{});
+  return run_reduction(kernel, self, reduced_dims(self, dims), keepdim,
+                       truth_dtype(self), NoAttributes{});
 }
 
 Tensor run_prod(const Tensor& self, IntSpan dims, bool keepdim,
@@ -79,7 +82,8 @@ Tensor sum(const Tensor& self, IntSpan dims, bool keepdim,
 
 Tensor nansum(const Tensor& self, IntSpan dims, bool keepdim,
               Optional<DType> dtype) {
-  HOTARU_CHECK(!self.is_complex(), "nansum on CPU does not support complex inputs");
+  HOTARU_CHECK(!self.is_complex(),
+               "nansum on CPU does not support complex inputs");
   const Dims over = reduced_dims(self, dims);
   const Tensor out = run_sum(self, over, keepdim, dtype, {.skip_nan = true});
   if (autograd::needs_grad(self)) grad::nansum(out, self, over, keepdim);
@@ -105,7 +109,8 @@ Tensor mean(const Tensor& self, IntSpan dims, bool keepdim,
 
 Tensor nanmean(const Tensor& self, IntSpan dims, bool keepdim,
                Optional<DType> dtype) {
-  HOTARU_CHECK(self.is_floating_point(), "nanmean(): expected input to have "
+  HOTARU_CHECK(self.is_floating_point(),
+               "nanmean(): expected input to have "
                "floating point or complex dtype but got ",
                scalar_type_name(self.dtype()));
   const Tensor count = sum(logical_not(isnan(detach(self))), dims, keepdim);
@@ -138,8 +143,7 @@ Tensor logsumexp(const Tensor& self, IntSpan dims, bool keepdim) {
     } else {
       // An infinite maximum would give inf - inf; it is the result as it is.
       const Tensor largest = amax(self, over, true);
-      const Tensor base =
-          masked_fill(largest, isinf(largest), 0.0);
+      const Tensor base = masked_fill(largest, isinf(largest), 0.0);
       out = log(sum(exp(sub(self, base)), over, true));
       out = add(out, base);
       if (!keepdim) drop_dims(out, over);
@@ -170,10 +174,11 @@ namespace {
 using OptionalDims = const Optional<IntSpan>&;
 constexpr IntSpan kAll;
 
-HOTARU_OP("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-          +[](const Tensor& self, Optional<DType> dtype) {
-            return sum(self, dtype);
-          });
+HOTARU_OP(
+    "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    +[](const Tensor& self, Optional<DType> dtype) {
+      return sum(self, dtype);
+    });
 HOTARU_OP(
     "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
@@ -188,10 +193,11 @@ HOTARU_OP(
         Optional<DType> dtype) {
       return nansum(self, dim.value_or(kAll), keepdim, dtype);
     });
-HOTARU_OP("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-          +[](const Tensor& self, Optional<DType> dtype) {
-            return mean(self, dtype);
-          });
+HOTARU_OP(
+    "mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    +[](const Tensor& self, Optional<DType> dtype) {
+      return mean(self, dtype);
+    });
 HOTARU_OP(
     "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? "
     "dtype=None) -> Tensor",
@@ -206,19 +212,19 @@ HOTARU_OP(
         Optional<DType> dtype) {
       return nanmean(self, dim.value_or(kAll), keepdim, dtype);
     });
-HOTARU_OP("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-          +[](const Tensor& self, Optional<DType> dtype) {
-            return prod(self, dtype);
-          });
+HOTARU_OP(
+    "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    +[](const Tensor& self, Optional<DType> dtype) {
+      return prod(self, dtype);
+    });
 HOTARU_OP(
     "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? "
     "dtype=None) -> Tensor",
     +[](const Tensor& self, int64_t dim, bool keepdim, Optional<DType> dtype) {
       return prod(self, dim, keepdim, dtype);
     });
-HOTARU_OP(
-    "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
-    logsumexp);
+HOTARU_OP("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+          logsumexp);
 
 template <Tensor (*F)(const Tensor&, IntSpan, bool)>
 Tensor over_all(const Tensor& self) {
@@ -231,7 +237,7 @@ Tensor over_dim(const Tensor& self, int64_t dim, bool keepdim) {
 template <Tensor (*F)(const Tensor&, IntSpan, bool)>
 Tensor over_dims(const Tensor& self, OptionalDims dim, bool keepdim) {
   // Unlike sum, an explicitly empty list reduces nothing.
-  if (dim && dim->empty()) return ne(self, Scalar(0));
+  if (dim && dim->empty()) return to(ne(self, Scalar(0)), truth_dtype(self));
   return F(self, dim.value_or(kAll), keepdim);
 }
 
@@ -247,10 +253,11 @@ HOTARU_OP("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
 HOTARU_OP(
     "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
     over_dims<all>);
-HOTARU_OP("count_nonzero(Tensor self, int? dim=None) -> Tensor",
-          +[](const Tensor& self, Optional<int64_t> dim) {
-            return count_nonzero(self, dim ? Dims{*dim} : Dims{});
-          });
+HOTARU_OP(
+    "count_nonzero(Tensor self, int? dim=None) -> Tensor",
+    +[](const Tensor& self, Optional<int64_t> dim) {
+      return count_nonzero(self, dim ? Dims{*dim} : Dims{});
+    });
 HOTARU_OP("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
           count_nonzero);
 

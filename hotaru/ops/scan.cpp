@@ -15,8 +15,8 @@ namespace {
 
 using RecordScan = void (*)(const Tensor& out, const Tensor& self, int64_t dim);
 
-Tensor scan(const Kernel& kernel, const Tensor& self, int64_t dim,
-            DType dtype, RecordScan record) {
+Tensor scan(const Kernel& kernel, const Tensor& self, int64_t dim, DType dtype,
+            RecordScan record) {
   dim = wrap_dim(dim, self.dim());
   Tensor out;
   {
@@ -68,7 +68,8 @@ std::tuple<Tensor, Tensor> extremes(const Kernel& kernel, const char* node,
 
 Tensor difference(const Tensor& self, int64_t dim) {
   const int64_t n = std::max<int64_t>(1, self.size(dim)) - 1;
-  const Tensor after = narrow(self, dim, std::min<int64_t>(1, self.size(dim)), n);
+  const Tensor after =
+      narrow(self, dim, std::min<int64_t>(1, self.size(dim)), n);
   const Tensor before = narrow(self, dim, 0, n);
   return self.dtype() == DType::kBool ? logical_xor(after, before)
                                       : sub(after, before);
@@ -124,7 +125,7 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend,
                  "input");
     parts.push_back(part);
   }
-  if (n == 0 && parts.size() == 1) return clone(self);
+  if (n == 0) return clone(self);
   dim = wrap_dim(dim, self.dim());
   Tensor out = parts.size() == 1 ? self : cat(parts, dim);
   for (int64_t i = 0; i < n; ++i) out = difference(out, dim);
@@ -133,12 +134,10 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend,
 
 namespace {
 
-HOTARU_OP(
-    "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-    cumsum);
-HOTARU_OP(
-    "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
-    cumprod);
+HOTARU_OP("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+          cumsum);
+HOTARU_OP("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+          cumprod);
 HOTARU_OP(
     "cumsum_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> "
     "Tensor(a!)",

@@ -251,7 +251,7 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min,
   const Tensor inside = logical_and(ge(x, Scalar(low)), le(x, Scalar(high)));
   const Tensor chosen = masked_select(x, inside);
   const Tensor position =
-      mul(div(sub(chosen, Scalar(low)), Scalar(high - low)), Scalar(bins));
+      div(mul(sub(chosen, Scalar(low)), Scalar(bins)), Scalar(high - low));
   const Tensor bin =
       clamp(to(floor(position), DType::kInt64), {}, Scalar(bins - 1));
   return scatter_add(counts, 0, bin, ones_like(chosen));

@@ -36,6 +36,10 @@ Tensor embedding(const Tensor& weight, const Tensor& indices,
 Tensor embedding_dense_backward(const Tensor& grad, const Tensor& indices,
                                 int64_t num_weights, int64_t padding_idx,
                                 bool scale_grad_by_freq);
+/// Scales the rows of weight that indices name down to the norm, in place and
+/// without gradient. Waits for the indices.
+Tensor embedding_renorm_(const Tensor& weight, const Tensor& indices,
+                         double max_norm, double norm_type);
 /// Each slice `repeats` times in a row; without dim of the flattened self.
 Tensor repeat_interleave(const Tensor& self, int64_t repeats,
                          Optional<int64_t> dim = {});

@@ -4,9 +4,12 @@
 #include "hotaru/ops/extremum.h"
 #include "hotaru/ops/factory.h"
 #include "hotaru/ops/gather.h"
+#include "hotaru/ops/moments.h"
+#include "hotaru/ops/pointwise.h"
 #include "hotaru/ops/reduce.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/scan.h"
+#include "hotaru/ops/search.h"
 #include "hotaru/ops/slices.h"
 #include "hotaru/ops/view.h"
 
@@ -35,6 +38,21 @@ Tensor repeated_positions(const Tensor& repeats) {
 }
 
 }  // namespace
+
+Tensor embedding_renorm_(const Tensor& weight, const Tensor& indices,
+                         double max_norm, double norm_type) {
+  HOTARU_CHECK(weight.dim() == 2, "'weight' must be 2-D");
+  autograd::NoGrad guard;
+  const Tensor rows = std::get<0>(unique(indices));
+  const Tensor old = index_select(weight, 0, rows);
+  const Tensor norms =
+      linalg_vector_norm(old, Scalar(norm_type), Dims{1}, true);
+  // The small number keeps a row from ending above the norm by rounding.
+  const Tensor scale = mul(reciprocal(add(norms, Scalar(1e-7))), max_norm);
+  const Tensor shrunk = mul(old, scale);
+  index_copy_(weight, 0, rows, where(gt(norms, Scalar(max_norm)), shrunk, old));
+  return weight;
+}
 
 Tensor repeat_interleave(const Tensor& self, int64_t repeats,
                          Optional<int64_t> dim) {
@@ -136,6 +154,10 @@ HOTARU_OP(
     "embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt "
     "num_weights, SymInt padding_idx, bool scale_grad_by_freq) -> Tensor",
     embedding_dense_backward);
+HOTARU_OP(
+    "embedding_renorm_(Tensor(a!) self, Tensor indices, float max_norm, float "
+    "norm_type) -> Tensor(a!)",
+    embedding_renorm_);
 HOTARU_OP(
     "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? "
     "dim=None, *, SymInt? output_size=None) -> Tensor",

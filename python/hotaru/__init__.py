@@ -31,6 +31,7 @@ from ._grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from .functional import *
 from .version import __version__
 
 # Imported when first asked for: `import hotaru` stays cheap.

@@ -33,10 +33,20 @@ struct Extremum {
   static T combine(T a, T b) {
     return better<kLargest>(a, b) || is_nan(a) ? a : b;
   }
-  static T block(const T* x, int64_t n)
-    requires std::is_floating_point_v<T>
-  {
+  static T block(const T* x, int64_t n) requires std::is_floating_point_v<T> {
     return kLargest ? max_block(x, n) : min_block(x, n);
+  }
+  static T block(const T* x, int64_t n) requires kIsReduced<T> {
+    alignas(64) float wide[reduce::kBlock];
+    widen(x, wide, n);
+    return T(kLargest ? max_block(wide, n) : min_block(wide, n));
+  }
+  static void rows(T* acc, const T* x, int64_t count, int64_t stride,
+                   int64_t width) requires std::is_floating_point_v<T> {
+    if (kLargest)
+      max_rows(acc, x, count, stride, width);
+    else
+      min_rows(acc, x, count, stride, width);
   }
 };
 
@@ -45,24 +55,24 @@ void extremum(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   visit_dtype(RealAndBoolTypes{}, in.dtype(),
               kLargest ? "max_values_cpu" : "min_values_cpu", [&]<class T>() {
-                reduce_into<Extremum<T, kLargest>, T, T>(
-                    out, in, [](T x) { return x; });
+                reduce_into<Extremum<T, kLargest>, T, T>(out, in,
+                                                         [](T x) { return x; });
               });
 }
 
 /// Position of the first extreme element of a line; of the first NaN if any.
 template <bool kLargest, class T>
 int64_t position(const T* x, int64_t n, int64_t stride) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (kIsFloating<T>) {
     // Finding the value with vectors and then its place reads the line twice,
     // which is still several times faster than one loop with branches.
     if (stride == 1 && n >= reduce::kLanes) {
       const T best = reduce::line<Extremum<T, kLargest>>(x, n, 1);
       int64_t i = 0;
-      if (best == best)
-        while (x[i] != best) ++i;
+      if (is_nan(best))
+        while (!is_nan(x[i])) ++i;
       else
-        while (x[i] == x[i]) ++i;
+        while (x[i] != best) ++i;
       return i;
     }
   }

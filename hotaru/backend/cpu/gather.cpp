@@ -10,10 +10,20 @@
 namespace hotaru::cpu {
 namespace {
 
-/// f(position) for each index of a line, checked against the size.
+/// f(position, index) for each index of a line, checked against the size.
 template <class I, class F>
 void for_indices(const I* index, int64_t n, int64_t stride, int64_t dim,
                  int64_t size, const F& f) {
+  if (stride == 1) {
+    // The check of a whole line first: a loop without branches.
+    bool inside = true;
+    for (int64_t i = 0; i < n; ++i)
+      inside &= uint64_t(int64_t(index[i])) < uint64_t(size);
+    if (inside) [[likely]] {
+      for (int64_t i = 0; i < n; ++i) f(i, int64_t(index[i]));
+      return;
+    }
+  }
   for (int64_t i = 0; i < n; ++i) {
     const int64_t at = index[i * stride];
     if (uint64_t(at) >= uint64_t(size)) [[unlikely]]
@@ -38,8 +48,13 @@ void gather(const KernelCall& call) {
           [&](const auto& at) {
             Word* y = out.data<Word>() + at[1];
             const Word* x = in.data<Word>() + at[2];
-            for_indices(index.data<I>() + at[0], n, index_stride, dim, size,
-                        [&](int64_t i, int64_t from) {
+            const I* line = index.data<I>() + at[0];
+            if (out_stride == 1 && in_stride == 1)
+              return for_indices(
+                  line, n, index_stride, dim, size,
+                  [=](int64_t i, int64_t from) { y[i] = x[from]; });
+            for_indices(line, n, index_stride, dim, size,
+                        [=](int64_t i, int64_t from) {
                           y[i * out_stride] = x[from * in_stride];
                         });
           },

@@ -128,8 +128,11 @@ void index_put(const KernelCall& call) {
     for_runs<T, const T>(
         call, out, values, false,
         [](T* y, const T* x, int64_t n, int64_t ys, int64_t xs) {
-          for (int64_t i = 0; i < n; ++i)
-            y[i * ys] = plus(y[i * ys], x[i * xs]);
+          if (xs == 1 && ys == 1)
+            for (int64_t i = 0; i < n; ++i) y[i] = plus(y[i], x[i]);
+          else
+            for (int64_t i = 0; i < n; ++i)
+              y[i * ys] = plus(y[i * ys], x[i * xs]);
         });
   });
 }

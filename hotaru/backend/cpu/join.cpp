@@ -1,6 +1,7 @@
 // Copies that join or reverse tensors; only the size of an element matters.
 #include "hotaru/backend/common/join.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "hotaru/backend/cpu/lines.h"
@@ -48,19 +49,22 @@ void flip_words(const Tensor& out, const Tensor& in, uint64_t dims) {
   const int64_t x_step = strides[outer], y_step = out.strides()[outer];
   Word* y = out.data<Word>();
   const IntSpan sizes = in.sizes().first(outer);
-  parallel_for(0, numel_of(sizes), row_grain(n),
-               [&](int64_t begin, int64_t end) {
-                 Walk<2> walk(sizes,
-                              {out.strides().first(outer),
-                               IntSpan(strides).first(outer)},
-                              begin);
-                 for (int64_t row = begin; row < end; ++row, walk.next()) {
-                   Word* to = y + walk.at[0];
-                   const Word* from = x + walk.at[1];
-                   for (int64_t i = 0; i < n; ++i)
-                     to[i * y_step] = from[i * x_step];
-                 }
-               });
+  parallel_for(
+      0, numel_of(sizes), row_grain(n), [&](int64_t begin, int64_t end) {
+        Walk<2> walk(
+            sizes, {out.strides().first(outer), IntSpan(strides).first(outer)},
+            begin);
+        for (int64_t row = begin; row < end; ++row, walk.next()) {
+          Word* to = y + walk.at[0];
+          const Word* from = x + walk.at[1];
+          if (y_step == 1 && x_step == -1)
+            std::reverse_copy(from - (n - 1), from + 1, to);
+          else if (y_step == 1 && x_step == 1)
+            std::copy_n(from, n, to);
+          else
+            for (int64_t i = 0; i < n; ++i) to[i * y_step] = from[i * x_step];
+        }
+      });
 }
 
 /// Operands: result, input; of at least one element and dimension.

@@ -16,8 +16,7 @@ struct Accumulator {
   using type = uint64_t;
 };
 template <class T>
-  requires(kIsFloating<T> || kIsComplex<T>)
-struct Accumulator<T> {
+requires(kIsFloating<T> || kIsComplex<T>) struct Accumulator<T> {
   using type = OpMath<T>;
 };
 template <class T>
@@ -29,22 +28,16 @@ struct Sum {
   static constexpr Acc kIdentity{};
   static Acc load(T x) { return Acc(x); }
   static Acc combine(Acc a, Acc b) { return a + b; }
-  static Acc block(const T* x, int64_t n)
-    requires std::is_floating_point_v<T>
-  {
+  static Acc block(const T* x, int64_t n) requires std::is_floating_point_v<T> {
     return sum_block(x, n);
   }
-  static Acc block(const T* x, int64_t n)
-    requires kIsReduced<T>
-  {
+  static Acc block(const T* x, int64_t n) requires kIsReduced<T> {
     alignas(64) float wide[reduce::kBlock];
-    for (int64_t i = 0; i < n; ++i) wide[i] = float(x[i]);
+    widen(x, wide, n);
     return sum_block(wide, n);
   }
   static void rows(Acc* acc, const T* x, int64_t count, int64_t stride,
-                   int64_t width)
-    requires std::is_floating_point_v<T>
-  {
+                   int64_t width) requires std::is_floating_point_v<T> {
     add_rows(acc, x, count, stride, width);
   }
 };
@@ -66,6 +59,9 @@ struct Product {
   static constexpr Acc kIdentity = Acc(1);
   static Acc load(T x) { return Acc(x); }
   static Acc combine(Acc a, Acc b) { return a * b; }
+  static Acc block(const T* x, int64_t n) requires std::is_floating_point_v<T> {
+    return product_block(x, n);
+  }
 };
 
 template <class T>
@@ -142,8 +138,7 @@ template <template <class> class R>
 void truth(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   visit_dtype(AllTypes{}, in.dtype(), "any_all", [&]<class T>() {
-    reduce_into<R<T>, T, uint8_t>(out, in,
-                                  [](bool a) { return uint8_t(a); });
+    reduce_into<R<T>, T, uint8_t>(out, in, [](bool a) { return uint8_t(a); });
   });
 }
 

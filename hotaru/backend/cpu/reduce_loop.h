@@ -11,6 +11,8 @@
 //                    int64_t width);         acc starts as kIdentity
 #pragma once
 
+#include <type_traits>
+
 #include "hotaru/backend/cpu/lines.h"
 
 namespace hotaru::cpu {
@@ -37,24 +39,31 @@ inline constexpr int64_t kRows = 64;
 inline constexpr int64_t kLanes = 8;
 
 /// One block with independent partial results; stride in elements.
-template <class R, class T>
-typename R::Acc block(const T* x, int64_t n, int64_t stride) {
-  if constexpr (requires { R::block(x, n); }) {
-    if (stride == 1 && n >= kLanes) return R::block(x, n);
-  }
+template <class R, class T, class Stride>
+typename R::Acc lanes(const T* x, int64_t n, Stride stride) {
   using Acc = typename R::Acc;
-  Acc lanes[kLanes];
-  std::fill(lanes, lanes + kLanes, R::kIdentity);
+  Acc part[kLanes];
+  std::fill(part, part + kLanes, R::kIdentity);
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
     for (int64_t j = 0; j < kLanes; ++j)
-      lanes[j] = R::combine(lanes[j], R::load(x[(i + j) * stride]));
+      part[j] = R::combine(part[j], R::load(x[(i + j) * stride]));
   for (int64_t j = 0; i < n; ++i, ++j)
-    lanes[j] = R::combine(lanes[j], R::load(x[i * stride]));
+    part[j] = R::combine(part[j], R::load(x[i * stride]));
   for (int64_t width = kLanes / 2; width > 0; width /= 2)
     for (int64_t j = 0; j < width; ++j)
-      lanes[j] = R::combine(lanes[j], lanes[j + width]);
-  return lanes[0];
+      part[j] = R::combine(part[j], part[j + width]);
+  return part[0];
+}
+
+template <class R, class T>
+typename R::Acc block(const T* x, int64_t n, int64_t stride) {
+  // A stride known to be one lets the compiler use vectors.
+  constexpr std::integral_constant<int64_t, 1> kDense;
+  if (stride != 1) return lanes<R>(x, n, stride);
+  if constexpr (requires { R::block(x, n); })
+    if (n >= kLanes) return R::block(x, n);
+  return lanes<R>(x, n, kDense);
 }
 
 /// A line, halved down to blocks: pairwise summation, whose error grows with
@@ -115,8 +124,9 @@ void by_columns(const ReduceShape& shape, const T* x, const F& store) {
   parallel_for(
       0, numel_of(outer) * tiles, row_grain(length * std::min(width, kTile)),
       [&](int64_t begin, int64_t end) {
-        Walk<2> at(outer, {IntSpan(kept.in.data(), kept_outer),
-                           IntSpan(kept.out.data(), kept_outer)},
+        Walk<2> at(outer,
+                   {IntSpan(kept.in.data(), kept_outer),
+                    IntSpan(kept.out.data(), kept_outer)},
                    begin / tiles);
         for (int64_t t = begin; t < end; ++t) {
           if (t > begin && t % tiles == 0) at.next();
@@ -159,24 +169,22 @@ void reduce_loop(const Tensor& out, const Tensor& in, const F& store) {
       kept.inner_stride() == 1 && reduced.inner_stride() != 1 &&
       kept.inner_size() >= 4)
     return reduce::by_columns<R>(shape, x, store);
-  parallel_for(0, kept.numel(), row_grain(length),
-               [&](int64_t begin, int64_t end) {
-                 Walk<2> walk(kept.sizes, {kept.in, kept.out}, begin);
-                 for (int64_t i = begin; i < end; ++i, walk.next())
-                   store(walk.at[1],
-                         length == 0
-                             ? R::kIdentity
-                             : reduce::lines<R>(x + walk.at[0], reduced));
-               });
+  parallel_for(
+      0, kept.numel(), row_grain(length), [&](int64_t begin, int64_t end) {
+        Walk<2> walk(kept.sizes, {kept.in, kept.out}, begin);
+        for (int64_t i = begin; i < end; ++i, walk.next())
+          store(walk.at[1], length == 0
+                                ? R::kIdentity
+                                : reduce::lines<R>(x + walk.at[0], reduced));
+      });
 }
 
 /// out = finish(reduction of in); finish maps R::Acc to O.
 template <class R, class T, class O, class F>
 void reduce_into(const Tensor& out, const Tensor& in, const F& finish) {
   O* y = out.data<O>();
-  reduce_loop<R, T>(out, in, [&](int64_t at, typename R::Acc acc) {
-    y[at] = finish(acc);
-  });
+  reduce_loop<R, T>(
+      out, in, [&](int64_t at, typename R::Acc acc) { y[at] = finish(acc); });
 }
 
 }  // namespace hotaru::cpu

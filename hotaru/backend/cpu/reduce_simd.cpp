@@ -35,6 +35,19 @@ struct SumSquares : Sum {
   }
 };
 
+struct Product : Sum {
+  template <class T>
+  static constexpr T kIdentity = T(1);
+  template <class V>
+  static HWY_ATTR V combine(V a, V b) {
+    return hn::Mul(a, b);
+  }
+  template <class T>
+  static T scalar(T a, T x) {
+    return a * x;
+  }
+};
+
 struct Max {
   template <class T>
   static constexpr T kIdentity = -std::numeric_limits<T>::infinity();
@@ -98,9 +111,9 @@ HWY_ATTR T reduce_block(const T* x, int64_t n) {
   return all[0];
 }
 
-template <class T>
-HWY_ATTR void add_rows(T* acc, const T* rows, int64_t count, int64_t stride,
-                       int64_t width) {
+template <class Op, class T>
+HWY_ATTR void join_rows(T* acc, const T* rows, int64_t count, int64_t stride,
+                        int64_t width) {
   const hn::ScalableTag<T> d;
   const int64_t lanes = int64_t(hn::Lanes(d));
   int64_t j = 0;
@@ -108,36 +121,59 @@ HWY_ATTR void add_rows(T* acc, const T* rows, int64_t count, int64_t stride,
     auto a = hn::LoadU(d, acc + j);
     auto b = hn::LoadU(d, acc + j + lanes);
     for (int64_t i = 0; i < count; ++i) {
-      a = hn::Add(a, hn::LoadU(d, rows + i * stride + j));
-      b = hn::Add(b, hn::LoadU(d, rows + i * stride + j + lanes));
+      const T* row = rows + i * stride + j;
+      a = Op::combine(a, hn::LoadU(d, row));
+      b = Op::combine(b, hn::LoadU(d, row + lanes));
     }
     hn::StoreU(a, d, acc + j);
     hn::StoreU(b, d, acc + j + lanes);
   }
   for (; j < width; ++j)
-    for (int64_t i = 0; i < count; ++i) acc[j] += rows[i * stride + j];
+    for (int64_t i = 0; i < count; ++i)
+      acc[j] = Op::scalar(acc[j], rows[i * stride + j]);
 }
 
-#define HOTARU_BLOCK(name, op) \
-  HWY_ATTR float name##_float(const float* x, int64_t n) { \
-    return reduce_block<op>(x, n); \
-  } \
-  HWY_ATTR double name##_double(const double* x, int64_t n) { \
+template <class From, class T>
+HWY_ATTR void widen_all(const T* x, float* y, int64_t n) {
+  const hn::ScalableTag<float> d;
+  const hn::Rebind<From, decltype(d)> narrow;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  const From* from = reinterpret_cast<const From*>(x);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    hn::StoreU(hn::PromoteTo(d, hn::LoadU(narrow, from + i)), d, y + i);
+  for (; i < n; ++i) y[i] = float(x[i]);
+}
+
+#define HOTARU_BLOCK(name, op, type) \
+  HWY_ATTR type name##_##type(const type* x, int64_t n) { \
     return reduce_block<op>(x, n); \
   }
-HOTARU_BLOCK(sum_block, Sum)
-HOTARU_BLOCK(sum_squares_block, SumSquares)
-HOTARU_BLOCK(max_block, Max)
-HOTARU_BLOCK(min_block, Min)
+#define HOTARU_ROWS(name, op, type) \
+  HWY_ATTR void name##_##type(type* acc, const type* rows, int64_t count, \
+                              int64_t stride, int64_t width) { \
+    join_rows<op>(acc, rows, count, stride, width); \
+  }
+#define HOTARU_REDUCTIONS(type) \
+  HOTARU_BLOCK(sum_block, Sum, type) \
+  HOTARU_BLOCK(sum_squares_block, SumSquares, type) \
+  HOTARU_BLOCK(product_block, Product, type) \
+  HOTARU_BLOCK(max_block, Max, type) \
+  HOTARU_BLOCK(min_block, Min, type) \
+  HOTARU_ROWS(add_rows, Sum, type) \
+  HOTARU_ROWS(max_rows, Max, type) \
+  HOTARU_ROWS(min_rows, Min, type)
+HOTARU_REDUCTIONS(float)
+HOTARU_REDUCTIONS(double)
+#undef HOTARU_REDUCTIONS
+#undef HOTARU_ROWS
 #undef HOTARU_BLOCK
 
-HWY_ATTR void add_rows_float(float* acc, const float* rows, int64_t count,
-                             int64_t stride, int64_t width) {
-  add_rows(acc, rows, count, stride, width);
+HWY_ATTR void widen_half(const Half* x, float* y, int64_t n) {
+  widen_all<hwy::float16_t>(x, y, n);
 }
-HWY_ATTR void add_rows_double(double* acc, const double* rows, int64_t count,
-                              int64_t stride, int64_t width) {
-  add_rows(acc, rows, count, stride, width);
+HWY_ATTR void widen_bfloat16(const BFloat16* x, float* y, int64_t n) {
+  widen_all<hwy::bfloat16_t>(x, y, n);
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE
@@ -151,23 +187,35 @@ namespace hotaru::cpu {
   type name(const type* x, int64_t n) { \
     return HWY_DYNAMIC_DISPATCH(name##_##type)(x, n); \
   }
-#define HOTARU_ROWS(type) \
-  HWY_EXPORT(add_rows_##type); \
-  void add_rows(type* acc, const type* rows, int64_t count, int64_t stride, \
-                int64_t width) { \
-    HWY_DYNAMIC_DISPATCH(add_rows_##type)(acc, rows, count, stride, width); \
+#define HOTARU_ROWS(name, type) \
+  HWY_EXPORT(name##_##type); \
+  void name(type* acc, const type* rows, int64_t count, int64_t stride, \
+            int64_t width) { \
+    HWY_DYNAMIC_DISPATCH(name##_##type)(acc, rows, count, stride, width); \
   }
-#define HOTARU_BLOCKS(type) \
+#define HOTARU_REDUCTIONS(type) \
   HOTARU_BLOCK(sum_block, type) \
   HOTARU_BLOCK(sum_squares_block, type) \
+  HOTARU_BLOCK(product_block, type) \
   HOTARU_BLOCK(max_block, type) \
   HOTARU_BLOCK(min_block, type) \
-  HOTARU_ROWS(type)
-HOTARU_BLOCKS(float)
-HOTARU_BLOCKS(double)
-#undef HOTARU_BLOCKS
+  HOTARU_ROWS(add_rows, type) \
+  HOTARU_ROWS(max_rows, type) \
+  HOTARU_ROWS(min_rows, type)
+HOTARU_REDUCTIONS(float)
+HOTARU_REDUCTIONS(double)
+#undef HOTARU_REDUCTIONS
 #undef HOTARU_ROWS
 #undef HOTARU_BLOCK
+
+HWY_EXPORT(widen_half);
+HWY_EXPORT(widen_bfloat16);
+void widen(const Half* x, float* y, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(widen_half)(x, y, n);
+}
+void widen(const BFloat16* x, float* y, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(widen_bfloat16)(x, y, n);
+}
 
 }  // namespace hotaru::cpu
 #endif

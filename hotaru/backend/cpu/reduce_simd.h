@@ -1,28 +1,37 @@
 // Reductions of contiguous floating numbers with the widest vectors that this
-// processor has. T: float, double.
+// processor has. Each function exists for float and double.
 #pragma once
 
 #include <cstdint>
 
+#include "hotaru/core/half.h"
+
 namespace hotaru::cpu {
 
-/// Sum of n numbers in interleaved partial sums; callers add up blocks
-/// pairwise, so n should stay within a few thousand.
-float sum_block(const float* x, int64_t n);
-double sum_block(const double* x, int64_t n);
-float sum_squares_block(const float* x, int64_t n);
-double sum_squares_block(const double* x, int64_t n);
-/// Largest and smallest; NaN if any is NaN; the reduction's identity
-/// (-infinity, infinity) for n = 0.
-float max_block(const float* x, int64_t n);
-double max_block(const double* x, int64_t n);
-float min_block(const float* x, int64_t n);
-double min_block(const double* x, int64_t n);
+#define HOTARU_REDUCTIONS(type) \
+  /* Sum of n numbers in interleaved partial sums; callers add up blocks */ \
+  /* pairwise, so n should stay within a few thousand. */ \
+  type sum_block(const type* x, int64_t n); \
+  type sum_squares_block(const type* x, int64_t n); \
+  type product_block(const type* x, int64_t n); \
+  /* Largest and smallest; NaN if any is NaN; -infinity (infinity) for none. \
+   */ \
+  type max_block(const type* x, int64_t n); \
+  type min_block(const type* x, int64_t n); \
+  /* acc[j] joined with rows[i * stride + j] of all i < count, for j < width. \
+   */ \
+  void add_rows(type* acc, const type* rows, int64_t count, int64_t stride, \
+                int64_t width); \
+  void max_rows(type* acc, const type* rows, int64_t count, int64_t stride, \
+                int64_t width); \
+  void min_rows(type* acc, const type* rows, int64_t count, int64_t stride, \
+                int64_t width)
+HOTARU_REDUCTIONS(float);
+HOTARU_REDUCTIONS(double);
+#undef HOTARU_REDUCTIONS
 
-/// acc[j] += the sum of rows[i * stride + j] over i < count, for j < width.
-void add_rows(float* acc, const float* rows, int64_t count, int64_t stride,
-              int64_t width);
-void add_rows(double* acc, const double* rows, int64_t count, int64_t stride,
-              int64_t width);
+/// Converts n numbers to float.
+void widen(const Half* x, float* y, int64_t n);
+void widen(const BFloat16* x, float* y, int64_t n);
 
 }  // namespace hotaru::cpu

@@ -75,19 +75,18 @@ void for_slices(const Tensor& whole, const Tensor& part, const Dims& rows,
   const std::array<IntSpan, 2> strides{IntSpan(part_strides).first(first),
                                        IntSpan(whole_strides).first(first)};
   // Threads share the run, so that equal rows are never written by two.
-  parallel_for(0, n, row_grain(count * numel_of(above)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = 0; i < count; ++i) {
-                   Walk<2> walk(above, strides);
-                   for (int64_t k = numel_of(above); k > 0; --k, walk.next())
-                     f(x + walk.at[1] + rows[size_t(i)] * whole_stride +
-                           begin * whole_strides[outer],
-                       y + walk.at[0] + i * part_stride +
-                           begin * part_strides[outer],
-                       end - begin, whole_strides[outer],
-                       part_strides[outer]);
-                 }
-               });
+  parallel_for(
+      0, n, row_grain(count * numel_of(above)),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t i = 0; i < count; ++i) {
+          Walk<2> walk(above, strides);
+          for (int64_t k = numel_of(above); k > 0; --k, walk.next())
+            f(x + walk.at[1] + rows[size_t(i)] * whole_stride +
+                  begin * whole_strides[outer],
+              y + walk.at[0] + i * part_stride + begin * part_strides[outer],
+              end - begin, whole_strides[outer], part_strides[outer]);
+        }
+      });
 }
 
 /// Operands: result, input, index.
@@ -121,15 +120,21 @@ void index_write(const KernelCall& call) {
       for_slices<Word, const Word>(
           out, source, rows, dim,
           [](Word* y, const Word* x, int64_t n, int64_t ys, int64_t xs) {
-            for (int64_t i = 0; i < n; ++i) y[i * ys] = x[i * xs];
+            if (xs == 1 && ys == 1)
+              std::copy_n(x, n, y);
+            else
+              for (int64_t i = 0; i < n; ++i) y[i * ys] = x[i * xs];
           });
     });
   visit_dtype(AllTypes{}, out.dtype(), "index_add", [&]<class T>() {
     for_slices<T, const T>(
         out, source, rows, dim,
         [](T* y, const T* x, int64_t n, int64_t ys, int64_t xs) {
-          for (int64_t i = 0; i < n; ++i)
-            y[i * ys] = plus(y[i * ys], x[i * xs]);
+          if (xs == 1 && ys == 1)
+            for (int64_t i = 0; i < n; ++i) y[i] = plus(y[i], x[i]);
+          else
+            for (int64_t i = 0; i < n; ++i)
+              y[i * ys] = plus(y[i * ys], x[i * xs]);
         });
   });
 }

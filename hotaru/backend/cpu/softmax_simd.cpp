@@ -1,6 +1,8 @@
 #include "hotaru/backend/cpu/softmax_simd.h"
 
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "hotaru/backend/cpu/reduce_simd.h"
 
@@ -14,29 +16,36 @@ HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Calls f(i, count) for each vector of a row; count is below a vector's
-/// length for the last one only.
+/// f(i, lanes) for each whole vector of n elements, with lanes as a compile
+/// time mark of a full vector, then f(i, count) for the rest.
+struct Whole {};
 template <class T, class F>
 HWY_INLINE void for_vectors(int64_t n, const F& f) {
   const hn::ScalableTag<T> d;
   const int64_t lanes = int64_t(hn::Lanes(d));
   int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) f(i, lanes);
+  for (; i + lanes <= n; i += lanes) f(i, Whole{});
   if (i < n) f(i, n - i);
 }
 
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load(D d, const T* x, Whole) {
+  return hn::LoadU(d, x);
+}
 /// The first `count` elements, then zeros.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load(D d, const T* x, int64_t count) {
-  if (count == int64_t(hn::Lanes(d))) return hn::LoadU(d, x);
   HWY_ALIGN T part[HWY_MAX_BYTES / sizeof(T)] = {};
   for (int64_t j = 0; j < count; ++j) part[j] = x[j];
   return hn::Load(d, part);
 }
 
 template <class D, class T>
+HWY_INLINE void store(hn::Vec<D> v, D d, T* y, Whole) {
+  hn::StoreU(v, d, y);
+}
+template <class D, class T>
 HWY_INLINE void store(hn::Vec<D> v, D d, T* y, int64_t count) {
-  if (count == int64_t(hn::Lanes(d))) return hn::StoreU(v, d, y);
   HWY_ALIGN T part[HWY_MAX_BYTES / sizeof(T)];
   hn::Store(v, d, part);
   for (int64_t j = 0; j < count; ++j) y[j] = part[j];
@@ -44,8 +53,37 @@ HWY_INLINE void store(hn::Vec<D> v, D d, T* y, int64_t count) {
 
 /// v with zeros behind its first `count` lanes.
 template <class D>
+HWY_INLINE hn::Vec<D> first(D, hn::Vec<D> v, Whole) {
+  return v;
+}
+template <class D>
 HWY_INLINE hn::Vec<D> first(D d, hn::Vec<D> v, int64_t count) {
   return hn::IfThenElseZero(hn::FirstN(d, size_t(count)), v);
+}
+
+/// e^x for the differences to a maximum, x <= 0; 0 below the normal range and
+/// for NaN, which a row's maximum then is as well.
+template <class D>
+HWY_INLINE hn::Vec<D> exp_negative(D d, hn::Vec<D> x) {
+  using T = hn::TFromD<D>;
+  if constexpr (std::is_same_v<T, double>) {
+    return hn::Exp(d, x);
+  } else {
+    // Cephes' polynomial on [-ln 2 / 2, ln 2 / 2] (S. Moshier).
+    const auto log2e = hn::Set(d, 1.44269504f);
+    const auto n = hn::Round(hn::Mul(x, log2e));
+    auto r = hn::MulAdd(n, hn::Set(d, -0.693359375f), x);
+    r = hn::MulAdd(n, hn::Set(d, 2.12194440e-4f), r);
+    auto p = hn::Set(d, 1.9875691500e-4f);
+    for (const float c : {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
+                          1.6666665459e-1f, 5.0000001201e-1f})
+      p = hn::MulAdd(p, r, hn::Set(d, c));
+    const auto y = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), hn::Set(d, 1.0f));
+    const hn::RebindToSigned<D> di;
+    const auto shift = hn::ShiftLeft<23>(hn::ConvertTo(di, n));
+    const auto scaled = hn::BitCast(d, hn::Add(hn::BitCast(di, y), shift));
+    return hn::IfThenElseZero(hn::Ge(x, hn::Set(d, -87.0f)), scaled);
+  }
 }
 
 template <class T, class V, class D>
@@ -58,31 +96,68 @@ HWY_ATTR void softmax(const T* x, T* y, int64_t n) {
   const hn::ScalableTag<T> d;
   const auto largest = hn::Set(d, max_block(x, n));
   auto sum = hn::Zero(d);
-  for_vectors<T>(n, [&](int64_t i, int64_t count) HWY_ATTR {
-    const auto e = hn::Exp(d, hn::Sub(load(d, x + i, count), largest));
+  for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
+    const auto e = exp_negative(d, hn::Sub(load(d, x + i, count), largest));
     store(e, d, y + i, count);
     sum = hn::Add(sum, first(d, e, count));
   });
-  const auto all = hn::Set(d, total<T>(d, sum));
-  for_vectors<T>(n, [&](int64_t i, int64_t count) HWY_ATTR {
-    store(hn::Div(load(d, y + i, count), all), d, y + i, count);
+  const auto scale = hn::Set(d, T(1) / total<T>(d, sum));
+  for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
+    store(hn::Mul(load(d, y + i, count), scale), d, y + i, count);
   });
 }
 
 template <class T>
 HWY_ATTR void log_softmax(const T* x, T* y, int64_t n) {
   const hn::ScalableTag<T> d;
-  const T max = max_block(x, n);
-  const auto largest = hn::Set(d, max);
+  const auto largest = hn::Set(d, max_block(x, n));
   auto sum = hn::Zero(d);
-  for_vectors<T>(n, [&](int64_t i, int64_t count) HWY_ATTR {
-    const auto e = hn::Exp(d, hn::Sub(load(d, x + i, count), largest));
+  for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
+    const auto e = exp_negative(d, hn::Sub(load(d, x + i, count), largest));
     sum = hn::Add(sum, first(d, e, count));
   });
   const auto log_sum = hn::Set(d, std::log(total<T>(d, sum)));
-  for_vectors<T>(n, [&](int64_t i, int64_t count) HWY_ATTR {
+  for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
     const auto shifted = hn::Sub(load(d, x + i, count), largest);
     store(hn::Sub(shifted, log_sum), d, y + i, count);
+  });
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> larger(D, hn::Vec<D> a, hn::Vec<D> b) {
+  const auto max = hn::IfThenElse(hn::Gt(a, b), a, b);
+  return hn::IfThenElse(hn::IsNaN(a), a, max);
+}
+
+/// A vector's worth of columns at a time: every step reads whole cache lines.
+template <bool kLog, class T>
+HWY_ATTR void columns(const T* x, int64_t xs, T* y, int64_t ys, int64_t n,
+                      int64_t width) {
+  const hn::ScalableTag<T> d;
+  for_vectors<T>(width, [&](int64_t j, auto count) HWY_ATTR {
+    const T* from = x + j;
+    T* to = y + j;
+    auto largest = hn::Set(d, -std::numeric_limits<T>::infinity());
+    for (int64_t i = 0; i < n; ++i)
+      largest = larger(d, largest, load(d, from + i * xs, count));
+    auto sum = hn::Zero(d);
+    for (int64_t i = 0; i < n; ++i) {
+      const auto shifted = hn::Sub(load(d, from + i * xs, count), largest);
+      const auto e = exp_negative(d, shifted);
+      sum = hn::Add(sum, e);
+      store(kLog ? shifted : e, d, to + i * ys, count);
+    }
+    // The logarithm has no vector form here that gives NaN and infinity.
+    HWY_ALIGN T last[HWY_MAX_BYTES / sizeof(T)];
+    hn::Store(sum, d, last);
+    for (size_t k = 0; k < hn::Lanes(d); ++k)
+      last[k] = kLog ? std::log(last[k]) : T(1) / last[k];
+    const auto factor = hn::Load(d, last);
+    for (int64_t i = 0; i < n; ++i) {
+      const auto v = load(d, to + i * ys, count);
+      store(kLog ? hn::Sub(v, factor) : hn::Mul(v, factor), d, to + i * ys,
+            count);
+    }
   });
 }
 
@@ -90,11 +165,11 @@ template <class T>
 HWY_ATTR void softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
   const hn::ScalableTag<T> d;
   auto sum = hn::Zero(d);
-  for_vectors<T>(n, [&](int64_t i, int64_t count) HWY_ATTR {
+  for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
     sum = hn::MulAdd(load(d, g + i, count), load(d, y + i, count), sum);
   });
   const auto all = hn::Set(d, total<T>(d, sum));
-  for_vectors<T>(n, [&](int64_t i, int64_t count) HWY_ATTR {
+  for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
     const auto centred = hn::Sub(load(d, g + i, count), all);
     store(hn::Mul(centred, load(d, y + i, count)), d, dx + i, count);
   });
@@ -104,22 +179,31 @@ template <class T>
 HWY_ATTR void log_softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
   const hn::ScalableTag<T> d;
   auto sum = hn::Zero(d);
-  for_vectors<T>(n, [&](int64_t i, int64_t count) HWY_ATTR {
+  for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
     sum = hn::Add(load(d, g + i, count), sum);
   });
   const auto all = hn::Set(d, total<T>(d, sum));
-  for_vectors<T>(n, [&](int64_t i, int64_t count) HWY_ATTR {
-    const auto p = hn::Exp(d, load(d, y + i, count));
+  for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
+    const auto p = exp_negative(d, load(d, y + i, count));
     store(hn::NegMulAdd(p, all, load(d, g + i, count)), d, dx + i, count);
   });
 }
 
-#define HOTARU_ROWS(type) \
+#define HOTARU_SOFTMAX(type) \
   HWY_ATTR void softmax_##type(const type* x, type* y, int64_t n) { \
     softmax(x, y, n); \
   } \
   HWY_ATTR void log_softmax_##type(const type* x, type* y, int64_t n) { \
     log_softmax(x, y, n); \
+  } \
+  HWY_ATTR void softmax_columns_##type(const type* x, int64_t xs, type* y, \
+                                       int64_t ys, int64_t n, int64_t width) { \
+    columns<false>(x, xs, y, ys, n, width); \
+  } \
+  HWY_ATTR void log_softmax_columns_##type(const type* x, int64_t xs, type* y, \
+                                           int64_t ys, int64_t n, \
+                                           int64_t width) { \
+    columns<true>(x, xs, y, ys, n, width); \
   } \
   HWY_ATTR void softmax_backward_##type(const type* g, const type* y, \
                                         type* dx, int64_t n) { \
@@ -129,9 +213,9 @@ HWY_ATTR void log_softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
                                             type* dx, int64_t n) { \
     log_softmax_backward(g, y, dx, n); \
   }
-HOTARU_ROWS(float)
-HOTARU_ROWS(double)
-#undef HOTARU_ROWS
+HOTARU_SOFTMAX(float)
+HOTARU_SOFTMAX(double)
+#undef HOTARU_SOFTMAX
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -139,9 +223,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hotaru::cpu {
 
-#define HOTARU_ROWS(type) \
+#define HOTARU_SOFTMAX(type) \
   HWY_EXPORT(softmax_##type); \
   HWY_EXPORT(log_softmax_##type); \
+  HWY_EXPORT(softmax_columns_##type); \
+  HWY_EXPORT(log_softmax_columns_##type); \
   HWY_EXPORT(softmax_backward_##type); \
   HWY_EXPORT(log_softmax_backward_##type); \
   void softmax_row(const type* x, type* y, int64_t n) { \
@@ -149,6 +235,14 @@ namespace hotaru::cpu {
   } \
   void log_softmax_row(const type* x, type* y, int64_t n) { \
     HWY_DYNAMIC_DISPATCH(log_softmax_##type)(x, y, n); \
+  } \
+  void softmax_columns(const type* x, int64_t xs, type* y, int64_t ys, \
+                       int64_t n, int64_t width) { \
+    HWY_DYNAMIC_DISPATCH(softmax_columns_##type)(x, xs, y, ys, n, width); \
+  } \
+  void log_softmax_columns(const type* x, int64_t xs, type* y, int64_t ys, \
+                           int64_t n, int64_t width) { \
+    HWY_DYNAMIC_DISPATCH(log_softmax_columns_##type)(x, xs, y, ys, n, width); \
   } \
   void softmax_backward_row(const type* g, const type* y, type* dx, \
                             int64_t n) { \
@@ -158,9 +252,9 @@ namespace hotaru::cpu {
                                 int64_t n) { \
     HWY_DYNAMIC_DISPATCH(log_softmax_backward_##type)(g, y, dx, n); \
   }
-HOTARU_ROWS(float)
-HOTARU_ROWS(double)
-#undef HOTARU_ROWS
+HOTARU_SOFTMAX(float)
+HOTARU_SOFTMAX(double)
+#undef HOTARU_SOFTMAX
 
 }  // namespace hotaru::cpu
 #endif

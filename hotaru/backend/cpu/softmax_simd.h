@@ -1,22 +1,27 @@
-// Softmax of one contiguous row and its gradient, with the widest vectors that
-// this processor has. Input and output may be the same. T: float, double.
+// Softmax and its gradient with the widest vectors that this processor has.
+// Input and output may be the same. Each function exists for float and double.
 #pragma once
 
 #include <cstdint>
 
 namespace hotaru::cpu {
 
-#define HOTARU_SOFTMAX_ROWS(type) \
-  /* y = exp(x - max) / sum, and its logarithm. */ \
+#define HOTARU_SOFTMAX(type) \
+  /* One contiguous row: y = exp(x - max) / sum, or its logarithm. */ \
   void softmax_row(const type* x, type* y, int64_t n); \
   void log_softmax_row(const type* x, type* y, int64_t n); \
-  /* dx from the gradient g and the result y. */ \
+  /* `width` neighbouring columns of n elements; strides in elements. */ \
+  void softmax_columns(const type* x, int64_t x_stride, type* y, \
+                       int64_t y_stride, int64_t n, int64_t width); \
+  void log_softmax_columns(const type* x, int64_t x_stride, type* y, \
+                           int64_t y_stride, int64_t n, int64_t width); \
+  /* One row: dx from the gradient g and the result y. */ \
   void softmax_backward_row(const type* g, const type* y, type* dx, \
                             int64_t n); \
   void log_softmax_backward_row(const type* g, const type* y, type* dx, \
                                 int64_t n)
-HOTARU_SOFTMAX_ROWS(float);
-HOTARU_SOFTMAX_ROWS(double);
-#undef HOTARU_SOFTMAX_ROWS
+HOTARU_SOFTMAX(float);
+HOTARU_SOFTMAX(double);
+#undef HOTARU_SOFTMAX
 
 }  // namespace hotaru::cpu

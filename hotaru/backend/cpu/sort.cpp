@@ -20,7 +20,7 @@ struct Entries {
     entries.resize(size_t(n));
     const Key flip = descending ? Key(~Key{0}) : Key{0};
     for (int64_t i = 0; i < n; ++i)
-      entries[size_t(i)] = {Key(sort_key(x[i * stride]) ^ flip), Position(i)};
+      entries[size_t(i)] = {Position(i), Key(sort_key(x[i * stride]) ^ flip)};
   }
 };
 

@@ -53,12 +53,16 @@ KeyOf<T> sort_key(T x) {
 /// of at most 32 bits take eight bytes an entry.
 template <class Key, class Position>
 struct SortEntry {
-  Key key;
   Position position;
+  Key key;
   /// A total order: equal keys keep their order.
   bool operator<(const SortEntry& other) const {
-    return key < other.key || (key == other.key && position < other.position);
+    if constexpr (sizeof(Key) + sizeof(Position) <= 8)
+      return packed() < other.packed();
+    else
+      return key < other.key || (key == other.key && position < other.position);
   }
+  uint64_t packed() const { return uint64_t{key} << 32 | uint64_t{position}; }
 };
 
 /// Sorts entries whose positions ascend, so that equal keys keep their order.

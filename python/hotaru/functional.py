@@ -1,0 +1,121 @@
+"""Functions on tensors that are Python around one or more operators."""
+
+from __future__ import annotations
+
+from ._C import Tensor, ops
+
+__all__ = [
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "cartesian_prod",
+    "nonzero", "norm", "unique", "unique_consecutive",
+]  # fmt: skip
+
+
+def _listed(tensors) -> list:
+    """Tensors given one by one or as one sequence."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        return list(tensors[0])
+    return list(tensors)
+
+
+def _at_least(operator, tensors):
+    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+        return operator(tensors[0])
+    return tuple(operator(t) for t in _listed(tensors))
+
+
+def atleast_1d(*tensors):
+    """A scalar becomes a vector of one element; several give a tuple."""
+    return _at_least(ops.atleast_1d, tensors)
+
+
+def atleast_2d(*tensors):
+    """Leading dimensions of size 1 up to two; several give a tuple."""
+    return _at_least(ops.atleast_2d, tensors)
+
+
+def atleast_3d(*tensors):
+    """Dimensions of size 1 up to three; several give a tuple."""
+    return _at_least(ops.atleast_3d, tensors)
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """A matrix with the given ones (at most 2-d each) on its diagonal."""
+    return ops.block_diag(_listed(tensors))
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All combinations of the vectors' elements, one a row."""
+    return ops.cartesian_prod(_listed(tensors))
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False):
+    """Positions of the nonzero elements.
+
+    Returns:
+        int64 [n, dims] in row-major order; with `as_tuple` one vector of
+        length n for each dimension, as indexing takes them.
+    """
+    return tuple(ops.nonzero_numpy(input)) if as_tuple else ops.nonzero(input)
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+):
+    """The distinct elements, or slices along `dim`, in ascending order.
+
+    Returns:
+        The values; then, as asked for, the position of each element of the
+        input among them (int64, the input's shape or [n]) and how often each
+        occurs (int64).
+    """
+    if dim is None:
+        found = ops._unique2(input, sorted, return_inverse, return_counts)
+    else:
+        found = ops.unique_dim(input, dim, sorted, return_inverse, return_counts)
+    return _asked_for(found, return_inverse, return_counts)
+
+
+def unique_consecutive(
+    input: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+):
+    """`unique` of runs of equal neighbours, in their order."""
+    found = ops.unique_consecutive(input, return_inverse, return_counts, dim)
+    return _asked_for(found, return_inverse, return_counts)
+
+
+def _asked_for(found, return_inverse: bool, return_counts: bool):
+    values, inverse, counts = found
+    if not return_inverse and not return_counts:
+        return values
+    return (
+        values,
+        *((inverse,) if return_inverse else ()),
+        *((counts,) if return_counts else ()),
+    )
+
+
+def norm(input: Tensor, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    """The norm of a tensor's elements, over `dim` or all of them.
+
+    Args:
+        p: order of the vector norm; None and "fro" mean 2.
+    """
+    if p == "nuc":
+        raise NotImplementedError("norm: the nuclear norm needs an SVD, which "
+                                  "hotaru does not have")  # fmt: skip
+    if isinstance(p, str) and p != "fro":
+        raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
+    order = 2 if p is None or p == "fro" else p
+    found = ops.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype)
+    return found if out is None else out.copy_(found)
+
+
+for _function in (nonzero, norm, unique, unique_consecutive):
+    setattr(Tensor, _function.__name__, _function)
