@@ -72,10 +72,11 @@ def unique(
         input among them (int64, the input's shape or [n]) and how often each
         occurs (int64).
     """
+    extra = (sorted, return_inverse, return_counts)
     if dim is None:
-        found = ops._unique2(input, sorted, return_inverse, return_counts)
+        found = ops._unique2(input, *extra)
     else:
-        found = ops.unique_dim(input, dim, sorted, return_inverse, return_counts)
+        found = ops.unique_dim(input, dim, *extra)
     return _asked_for(found, return_inverse, return_counts)
 
 
@@ -104,14 +105,13 @@ def _asked_for(found, return_inverse: bool, return_counts: bool):
 def norm(input: Tensor, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """The norm of a tensor's elements, over `dim` or all of them.
 
-    Args:
-        p: order of the vector norm; None and "fro" mean 2.
+    The order `p` is that of a vector norm; None and "fro" mean 2.
     """
     if p == "nuc":
-        raise NotImplementedError("norm: the nuclear norm needs an SVD, which "
-                                  "hotaru does not have")  # fmt: skip
+        raise NotImplementedError("norm: the nuclear norm is not implemented")
     if isinstance(p, str) and p != "fro":
-        raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
+        text = f"only valid string values are 'fro' and 'nuc', found {p}"
+        raise RuntimeError(text)
     order = 2 if p is None or p == "fro" else p
     found = ops.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype)
     return found if out is None else out.copy_(found)
