@@ -14,9 +14,11 @@ if(SKBUILD)
   install(TARGETS _C COMPONENT python LIBRARY DESTINATION hotaru)
   set_target_properties(_C PROPERTIES INSTALL_RPATH "$ORIGIN")
   if(TARGET hotaru-cli)
-    # From bin/ to the package's folder, wherever pip's scheme puts it.
+    # From bin/ to the package's folder, wherever pip's scheme puts it; the
+    # first is that of `pip install --target`.
+    find_package(Python REQUIRED COMPONENTS Interpreter)
     set(python_dir python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR})
-    set(rpaths)
+    set(rpaths "$ORIGIN/../hotaru")
     foreach(lib lib lib64)
       foreach(packages site-packages dist-packages)
         list(APPEND rpaths "$ORIGIN/../${lib}/${python_dir}/${packages}/hotaru")
