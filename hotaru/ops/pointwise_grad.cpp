@@ -5,6 +5,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/copy.h"
+#include "hotaru/ops/elementwise.h"
 #include "hotaru/ops/factory.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/view.h"
@@ -75,6 +76,15 @@ Tensor masked(const Tensor& g, const Tensor& mask) {
   return hotaru::masked_fill(g, logical_not(mask), 0);
 }
 
+// The most frequent formulas as one kernel, unless the pass is recorded.
+const elementwise::Spec kTanhGrad{kernel("tanh_grad")};
+const elementwise::Spec kSigmoidGrad{kernel("sigmoid_grad")};
+const elementwise::Spec kThresholdGrad{kernel("threshold_grad")};
+
+bool one_kernel(const Tensor& g) {
+  return !autograd::grad_enabled() && g.is_floating_point();
+}
+
 }  // namespace
 
 /// f(g, x) of the input, f(g, y) of the output.
@@ -98,9 +108,15 @@ HOTARU_GRAD_OF_OUTPUT(rsqrt, "RsqrtBackward0",
 HOTARU_GRAD_OF_OUTPUT(reciprocal, "ReciprocalBackward0",
                       -(g* hotaru::conj(y* y)))
 HOTARU_GRAD_OF_OUTPUT(tan, "TanBackward0", g* hotaru::conj(y* y + 1))
-HOTARU_GRAD_OF_OUTPUT(tanh, "TanhBackward0", g* hotaru::conj(1 - y * y))
-HOTARU_GRAD_OF_OUTPUT(sigmoid, "SigmoidBackward0", g* hotaru::conj(y*(1 - y)))
-HOTARU_GRAD_OF_OUTPUT(relu, "ReluBackward0", masked(g, gt(y, 0)))
+HOTARU_GRAD_OF_OUTPUT(tanh, "TanhBackward0",
+                      one_kernel(g) ? elementwise::binary(kTanhGrad, g, y)
+                                    : g * hotaru::conj(1 - y * y))
+HOTARU_GRAD_OF_OUTPUT(sigmoid, "SigmoidBackward0",
+                      one_kernel(g) ? elementwise::binary(kSigmoidGrad, g, y)
+                                    : g * hotaru::conj(y * (1 - y)))
+HOTARU_GRAD_OF_OUTPUT(relu, "ReluBackward0",
+                      one_kernel(g) ? elementwise::binary(kThresholdGrad, g, y)
+                                    : masked(g, gt(y, 0)))
 HOTARU_GRAD_OF_INPUT(log, "LogBackward0", g / hotaru::conj(x))
 HOTARU_GRAD_OF_INPUT(log2, "Log2Backward0",
                      g / hotaru::conj(x * std::numbers::ln2))

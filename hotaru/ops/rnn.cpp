@@ -4,6 +4,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/copy.h"
+#include "hotaru/ops/lstm_train.h"
 #include "hotaru/ops/matmul.h"
 #include "hotaru/ops/random.h"
 #include "hotaru/ops/registry.h"
@@ -22,6 +23,10 @@ struct Sequence {
 /// One layer in one direction with gradients, step by step.
 Sequence recorded_layer(RnnMode mode, bool reverse, const Tensor& x,
                         RnnState state, const CellWeights& w) {
+  if (lstm_train_fits(mode, x, w)) {
+    LstmSequence fused = lstm_train(reverse, x, state, w);
+    return {fused.output, fused.last};
+  }
   const Tensors steps = unbind(linear(x, w.w_ih, w.b_ih), 0);
   Tensors outputs(steps.size());
   for (size_t i = 0; i < steps.size(); ++i) {

@@ -27,6 +27,22 @@ void register_activation() {
   pointwise<HardShrink, FloatingTypes, 1>("hardshrink");
   pointwise<Threshold, RealTypes, 1>("threshold");
   pointwise<Prelu, FloatingTypes, 2>("prelu");
+  pointwise<LeakyReluGrad, FloatingTypes, 2>("leaky_relu_grad");
+  pointwise<EluGrad, FloatingTypes, 2>("elu_grad");
+  pointwise<EluResultGrad, FloatingTypes, 2>("elu_result_grad");
+  pointwise<GeluTanhGrad, FloatingTypes, 2>("gelu_tanh_grad");
+  pointwise<MishGrad, FloatingTypes, 2>("mish_grad");
+  pointwise<HardTanhGrad, FloatingTypes, 2>("hardtanh_grad");
+  pointwise<SoftplusGrad, FloatingTypes, 2>("softplus_grad");
+  pointwise<ShrinkGrad, FloatingTypes, 2>("shrink_grad");
+  pointwise<ThresholdGrad, FloatingTypes, 2>("threshold_grad");
+  pointwise<HardSigmoidGrad, FloatingTypes, 2>("hardsigmoid_grad");
+  pointwise<HardSwishGrad, FloatingTypes, 2>("hardswish_grad");
+  pointwise<LogSigmoidGrad, FloatingTypes, 2>("log_sigmoid_grad");
+  pointwise<SiluGrad, FloatingTypes, 2>("silu_grad");
+  pointwise<GeluGrad, FloatingTypes, 2>("gelu_grad");
+  pointwise<SigmoidGrad, FloatingTypes, 2>("sigmoid_grad");
+  pointwise<TanhGrad, FloatingTypes, 2>("tanh_grad");
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE
