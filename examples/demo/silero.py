@@ -70,8 +70,8 @@ class Result:
 
     @property
     def speed(self) -> float:
-        """How many times faster than the sound itself."""
-        return self.step * len(self.times) / sum(self.times)
+        """How many times faster than the sound a median chunk is."""
+        return self.step / self.chunk_time
 
 
 def chunk_size(rate: int) -> int:

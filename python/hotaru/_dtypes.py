@@ -64,8 +64,8 @@ class finfo(_Limits):  # noqa: N801
         "complex128": (52, -1022, 1023),
     }
     _WRONG = (
-        "torch.finfo() requires a floating point input type. Use torch.iinfo to "
-        "handle '{}'"
+        "torch.finfo() requires a floating point input type. "
+        "Use torch.iinfo to handle '{}'"
     )
     _SHOWN = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
 
@@ -83,7 +83,10 @@ class iinfo(_Limits):  # noqa: N801
     """Limits of an integer dtype."""
 
     _KNOWN = ("uint8", "int8", "int16", "int32", "int64")
-    _WRONG = "torch.iinfo() requires an integer input type. Use torch.finfo to handle '{}'"
+    _WRONG = (
+        "torch.iinfo() requires an integer input type. "
+        "Use torch.finfo to handle '{}'"
+    )
 
     def __init__(self, dtype) -> None:
         super().__init__(dtype)

@@ -23,11 +23,10 @@ _CASTS = {
 
 # In-place forms of operators without one of their own: the result is copied
 # back.
-_IN_PLACE = (
-    "absolute addbmm addmv addr clip cumprod divide floor_divide logit "
-    "multiply nan_to_num negative renorm sgn square subtract tril triu "
-    "true_divide"
-).split()
+_IN_PLACE = """
+    absolute addbmm addmv addr clip cumprod divide floor_divide logit multiply
+    nan_to_num negative renorm sgn square subtract tril triu true_divide
+""".split()  # noqa: SIM905
 
 
 def _cast(dtype):
@@ -64,8 +63,8 @@ def __contains__(self, element) -> bool:
     if isinstance(element, (Tensor, int, float, complex, bool)):
         return bool((element == self).any().item())
     raise RuntimeError(
-        "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
-        f"{type(element)}."
+        "Tensor.__contains__ only supports Tensor or scalar, "
+        f"but you passed in a {type(element)}."
     )
 
 
@@ -74,9 +73,10 @@ def __deepcopy__(self, memo):
         return memo[id(self)]
     if not self.is_leaf:
         raise RuntimeError(
-            "Only Tensors created explicitly by the user (graph leaves) support "
-            "the deepcopy protocol at the moment.  If you were attempting to "
-            "deepcopy a module, this may be because of a torch.nn.utils."
+            "Only Tensors created explicitly by the user (graph leaves) "
+            "support the deepcopy protocol at the moment.  "
+            "If you were attempting to deepcopy a module, this may be because "
+            "of a torch.nn.utils."
             "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
         )
     with no_grad():

@@ -5,8 +5,8 @@
 language.pt holds a module with methods that take nothing and return a string,
 and an attribute `expected` with what PyTorch returned for each. networks.pt
 holds small networks, scripted and traced, each with an input and the output;
-frozen_NAME.pt is one of them, frozen. The archives in the repository were made with PyTorch 2.13.0 and, those ending in _old,
-1.13.1.
+frozen_NAME.pt is one of them, frozen. The archives in the repository were made
+with PyTorch 2.13.0 and, those ending in _old, 1.13.1.
 """
 
 import sys
@@ -103,30 +103,83 @@ class Language(nn.Module):
     @torch.jit.export
     def integers(self) -> str:
         a, b = -7, 2
-        return str([a // b, a % b, a * b, a - b, abs(a), a & b, a | b, a ^ b,
-                    1 << 5, -9 >> 1, max(a, b), min(a, b), int(3.9)])
+        return str(
+            [
+                a // b,
+                a % b,
+                a * b,
+                a - b,
+                abs(a),
+                a & b,
+                a | b,
+                a ^ b,
+                1 << 5,
+                -9 >> 1,
+                max(a, b),
+                min(a, b),
+                int(3.9),
+            ]
+        )
 
     @torch.jit.export
     def floats(self) -> str:
         a, b = -7.5, 2.0
-        return str([a / b, a // b, a % b, a * 3, a ** b, float(3), 1 / 4,
-                    round(2.5), float("1.5"), 1e20, 1e-05, -0.0, a - 1])
+        return str(
+            [
+                a / b,
+                a // b,
+                a % b,
+                a * 3,
+                a**b,
+                float(3),
+                1 / 4,
+                round(2.5),
+                float("1.5"),
+                1e20,
+                1e-05,
+                -0.0,
+                a - 1,
+            ]
+        )
 
     @torch.jit.export
     def comparisons(self) -> str:
         a, b = 3, 4.0
-        return str([a < b, a == 3, a != 3, 1 < a < 4, not a > b,
-                    "x" < "y", [1, 2] == [1, 2], "a" in "cat", 5 in [1, 5]])
+        return str(
+            [
+                a < b,
+                a == 3,
+                a != 3,
+                1 < a < 4,
+                not a > b,
+                "x" < "y",
+                [1, 2] == [1, 2],
+                "a" in "cat",
+                5 in [1, 5],
+            ]
+        )
 
     @torch.jit.export
     def strings(self) -> str:
         s = "Hello, World"
         parts = s.split(", ")
-        return "|".join([s.upper(), s.lower(), s[1:4], s[-1], parts[1],
-                         s.replace("l", "L"), "{} and {}".format(1, "two"),
-                         f"{len(s)}!", " x ".strip(),
-                         "%s is %d" % ("it", 5), str(s.startswith("He")),
-                         str(s.find("World")), "-".join(["1", "2"])])
+        return "|".join(
+            [
+                s.upper(),
+                s.lower(),
+                s[1:4],
+                s[-1],
+                parts[1],
+                s.replace("l", "L"),
+                "{} and {}".format(1, "two"),
+                f"{len(s)}!",
+                " x ".strip(),
+                "%s is %d" % ("it", 5),
+                str(s.startswith("He")),
+                str(s.find("World")),
+                "-".join(["1", "2"]),
+            ]
+        )
 
     @torch.jit.export
     def lists(self) -> str:
@@ -142,8 +195,22 @@ class Language(nn.Module):
         a[0] = -1
         c = [0] * 3
         del b[0]
-        return str((a, b, c, last, sorted([3, 1, 2]), a[::2], a.index(7),
-                    a.count(9), len(b), max(b), sum(c), a[-1]))
+        return str(
+            (
+                a,
+                b,
+                c,
+                last,
+                sorted([3, 1, 2]),
+                a[::2],
+                a.index(7),
+                a.count(9),
+                len(b),
+                max(b),
+                sum(c),
+                a[-1],
+            )
+        )
 
     @torch.jit.export
     def dicts(self) -> str:
@@ -157,8 +224,19 @@ class Language(nn.Module):
             keys.append(k)
             total += v
         square = {i: i * i for i in range(3)}
-        return str((d, keys, total, popped, "x" in d, d.get("q", 5),
-                    list(d.values()), square, len(square)))
+        return str(
+            (
+                d,
+                keys,
+                total,
+                popped,
+                "x" in d,
+                d.get("q", 5),
+                list(d.values()),
+                square,
+                len(square),
+            )
+        )
 
     @torch.jit.export
     def tuples(self) -> str:
@@ -238,8 +316,16 @@ class Language(nn.Module):
         if m is not None:
             size = m.numel()
         self.maybe = None
-        return str((self.state, self.history, self.names, size,
-                    self.threshold, self.maybe is None))
+        return str(
+            (
+                self.state,
+                self.history,
+                self.names,
+                size,
+                self.threshold,
+                self.maybe is None,
+            )
+        )
 
     @torch.jit.export
     def tensors(self) -> str:
@@ -252,11 +338,22 @@ class Language(nn.Module):
         picked = x[idx]
         a, b, c = x.unbind(0)
         z = x[1:, ::2]
-        return str((int(y.sum()),
-                    picked.size(), int(a.sum() + b.sum() - c.sum()),
-                    z.shape, x[..., -1].numel(), x[None].dim(),
-                    int(x[1, 2]), float(x.float().mean()), x.dtype == torch.int64,
-                    [int(v) for v in x[0]], bool(x[0, 1] > 0), int(x[-1][-1])))
+        return str(
+            (
+                int(y.sum()),
+                picked.size(),
+                int(a.sum() + b.sum() - c.sum()),
+                z.shape,
+                x[..., -1].numel(),
+                x[None].dim(),
+                int(x[1, 2]),
+                float(x.float().mean()),
+                x.dtype == torch.int64,
+                [int(v) for v in x[0]],
+                bool(x[0, 1] > 0),
+                int(x[-1][-1]),
+            )
+        )
 
     @torch.jit.export
     def anything(self) -> str:
@@ -404,15 +501,20 @@ def networks(out, suffix):
         samples[name + "_trace"] = Sample(torch.jit.trace(net, x), x)
         if name in ("conv", "lstm"):
             torch.jit.freeze(scripted).save(
-                str(out / f"frozen_{name}{suffix}.pt"))
+                str(out / f"frozen_{name}{suffix}.pt")
+            )
     torch.jit.script(Networks(samples).eval()).save(
-        str(out / f"networks{suffix}.pt"))
+        str(out / f"networks{suffix}.pt")
+    )
 
 
 def language():
     scripted = torch.jit.script(Language())
-    names = [n for n, m in Language.__dict__.items()
-             if getattr(m, "_torchscript_modifier", None) is not None]
+    names = [
+        n
+        for n, m in Language.__dict__.items()
+        if getattr(m, "_torchscript_modifier", None) is not None
+    ]
     expected = {n: getattr(scripted, n)() for n in names if n != "failing"}
     return torch.jit.script(Expected(scripted, expected))
 

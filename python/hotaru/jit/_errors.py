@@ -7,12 +7,12 @@ import functools
 
 
 class Error(RuntimeError):
-    """A TorchScript program failed; `message` is the error without the stack."""
+    """A TorchScript program failed; `message` is the error without stack."""
 
     message = ""
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _error_class(name: str) -> type[Error]:
     """Error, and the exception that the program raised, in one class."""
     raised = getattr(builtins, name.rpartition(".")[2], None)
