@@ -8,6 +8,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/copy.h"
 #include "hotaru/ops/factory.h"
+#include "hotaru/ops/pointwise.h"
 
 namespace hotaru::python {
 namespace {
@@ -377,6 +378,18 @@ void init_creation(nb::module_& m) {
                            contiguous_strides(shape), 0);
       },
       nb::arg("buffer"), nb::kw_only(), nb::arg("dtype"));
+  m.def(
+      "result_type",
+      [](nb::handle a, nb::handle b) {
+        const auto operand = [](nb::handle o) {
+          return is_tensor(o.ptr())
+                     ? tensor_of(o.ptr())
+                     : wrapped_scalar(to_scalar(o.ptr()), Device{});
+        };
+        return dtype_object(hotaru::result_type({operand(a), operand(b)}));
+      },
+      nb::arg("tensor1"), nb::arg("tensor2"),
+      "The dtype of an operation on two tensors or numbers.");
   m.def("_tensor_bytes", [](const Tensor& self) {
     HOTARU_CHECK(self.is_contiguous(), "_tensor_bytes: not contiguous");
     return nb::bytes(self.numel() ? self.raw_data() : "",

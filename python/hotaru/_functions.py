@@ -6,13 +6,14 @@ import math as _math
 
 from . import _C
 from ._C import Tensor, ops
+from ._size import Size
 
 __all__ = [
-    "as_tensor", "asarray", "e", "einsum", "equal", "from_dlpack",
-    "get_printoptions", "inf", "is_complex", "is_floating_point", "is_nonzero",
-    "is_tensor", "meshgrid", "nan", "newaxis", "numel", "pi",
-    "set_default_device", "set_printoptions", "tensordot", "typename",
-    "use_deterministic_algorithms",
+    "as_tensor", "asarray", "broadcast_shapes", "e", "einsum", "equal",
+    "from_dlpack", "get_printoptions", "inf", "is_complex",
+    "is_floating_point", "is_nonzero", "is_tensor", "meshgrid", "nan",
+    "newaxis", "numel", "pi", "set_default_device", "set_printoptions",
+    "tensordot", "typename", "unique", "use_deterministic_algorithms",
 ]  # fmt: skip
 
 pi = _math.pi
@@ -119,6 +120,43 @@ def meshgrid(*tensors, indexing: str | None = None):
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tensors[0]
     return ops.meshgrid(list(tensors), indexing=indexing or "ij")
+
+
+def unique(
+    input: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+):
+    """The different values, or slices along `dim`, in ascending order.
+
+    With `return_inverse` also where each element went, with `return_counts`
+    also how often each occurred.
+    """
+    if dim is None:
+        found = ops._unique2(input, sorted, return_inverse, return_counts)
+    else:
+        found = ops.unique_dim(
+            input, dim, sorted, return_inverse, return_counts
+        )
+    values, inverse, counts = found
+    out = [values]
+    if return_inverse:
+        out.append(inverse)
+    if return_counts:
+        out.append(counts)
+    return tuple(out) if len(out) > 1 else values
+
+
+def broadcast_shapes(*shapes):
+    """The shape that all of these broadcast to."""
+    empties = [ops.empty([1]).expand(_sizes(shape)) for shape in shapes]
+    return ops.broadcast_tensors(empties)[0].shape if empties else Size(())
+
+
+def _sizes(shape):
+    return [shape] if isinstance(shape, int) else list(shape)
 
 
 def set_printoptions(

@@ -259,6 +259,9 @@ def install() -> None:
         setattr(Tensor, method.__name__, method)
     Tensor._make_subclass = staticmethod(_C._make_subclass)
     Tensor.type = _type
+    Tensor.real = property(_C.ops.real)
+    Tensor.imag = property(_C.ops.imag)
+    Tensor.H = Tensor.mH = property(_C.ops.adjoint)
     Tensor.layout = property(lambda self: _C.strided)
     Tensor.__array_priority__ = 1000
     for name, dtype in _CASTS.items():

@@ -10,12 +10,13 @@ from . import _C
 __all__ = ["load", "save"]
 
 
-def save(obj, f, pickle_module=None, pickle_protocol=2, **kwargs) -> None:
+def save(obj, f, pickle_module=None, pickle_protocol=2, **kwargs) -> None:  # noqa: D417
     """Writes a value so that `torch.load` reads it.
 
     Args:
         obj: numbers, strings, tensors, and lists, tuples and dicts of these.
         f: a path, or a file opened for writing bytes.
+        pickle_module, pickle_protocol, kwargs: accepted and not used.
 
     Raises:
         TypeError: a value of another kind.
@@ -39,6 +40,8 @@ def load(
         f: a path, or a file opened for reading bytes.
         map_location: a device, or a function or dict as PyTorch takes; tensors
             are on the CPU without it.
+        pickle_module, weights_only, kwargs: accepted; nothing is executed
+            whatever they say.
 
     Raises:
         RuntimeError: anything but such a file; the text names file, record and

@@ -1,0 +1,110 @@
+// Other names that PyTorch gives to operators.
+#include "hotaru/ops/copy.h"
+#include "hotaru/ops/pointwise.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/view.h"
+
+namespace hotaru {
+namespace {
+
+/// The overloads of `original`, called by what they are called.
+void call_original(const char* original, const char* overload, Value* values,
+                   Value* result) {
+  Registry::instance().find(original, overload)->call(values, result);
+}
+
+#define HOTARU_UNARY_ALIAS(alias, original) \
+  HOTARU_OP( \
+      #alias "(Tensor self) -> Tensor", \
+      +[](const Tensor& self) { return original(self); }); \
+  HOTARU_OP( \
+      #alias "_(Tensor(a!) self) -> Tensor(a!)", +[](const Tensor& self) { \
+        Value argument(self), result; \
+        call_original(#original "_", "", &argument, &result); \
+        return result.as_tensor(); \
+      });
+HOTARU_UNARY_ALIAS(arccos, acos)
+HOTARU_UNARY_ALIAS(arccosh, acosh)
+HOTARU_UNARY_ALIAS(arcsin, asin)
+HOTARU_UNARY_ALIAS(arcsinh, asinh)
+HOTARU_UNARY_ALIAS(arctan, atan)
+HOTARU_UNARY_ALIAS(arctanh, atanh)
+HOTARU_UNARY_ALIAS(fix, trunc)
+#undef HOTARU_UNARY_ALIAS
+
+#define HOTARU_COMPARISON_ALIAS(alias, original) \
+  HOTARU_OP( \
+      #alias ".Tensor(Tensor self, Tensor other) -> Tensor", \
+      +[](const Tensor& a, const Tensor& b) { return original(a, b); }); \
+  HOTARU_OP( \
+      #alias ".Scalar(Tensor self, Scalar other) -> Tensor", \
+      +[](const Tensor& a, const Scalar& b) { return original(a, b); });
+HOTARU_COMPARISON_ALIAS(greater, gt)
+HOTARU_COMPARISON_ALIAS(greater_equal, ge)
+HOTARU_COMPARISON_ALIAS(less, lt)
+HOTARU_COMPARISON_ALIAS(less_equal, le)
+HOTARU_COMPARISON_ALIAS(not_equal, ne)
+#undef HOTARU_COMPARISON_ALIAS
+
+HOTARU_OP("arctan2(Tensor self, Tensor other) -> Tensor", atan2);
+HOTARU_OP(
+    "adjoint(Tensor(a) self) -> Tensor(a)",
+    +[](const Tensor& self) { return conj(transpose(self, -2, -1)); });
+HOTARU_OP(
+    "fill.Scalar(Tensor self, Scalar value) -> Tensor",
+    +[](const Tensor& self, const Scalar& value) {
+      Value arguments[] = {clone(self), value}, result;
+      call_original("fill_", "Scalar", arguments, &result);
+      return result.as_tensor();
+    });
+HOTARU_OP(
+    "resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? "
+    "memory_format=None) -> Tensor(a!)",
+    +[](const Tensor& self, const Tensor& other, Value) {
+      return resize_(self, other.sizes());
+    });
+
+/// Pieces along a dimension that numpy's functions name.
+Tensors pieces(const Tensor& self, const Value& sections, int64_t dim) {
+  if (sections.is_int()) {
+    const int64_t n = sections.as_int();
+    HOTARU_CHECK(n > 0 && self.size(dim) % n == 0,
+                 "torch.split along dimension ", dim,
+                 ": the size of the dimension, ", self.size(dim),
+                 ", is not evenly divisible by the split_size ", n);
+    return split(self, self.size(dim) / n, dim);
+  }
+  Tensors out;
+  int64_t start = 0;
+  for (int64_t end : sections.to_int_vector()) {
+    out.push_back(slice(self, dim, start, end, 1));
+    start = end;
+  }
+  out.push_back(slice(self, dim, start, std::nullopt, 1));
+  return out;
+}
+
+#define HOTARU_SPLIT(name, least, axis) \
+  HOTARU_OP( \
+      #name ".int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", \
+      +[](const Tensor& self, int64_t sections) { \
+        HOTARU_CHECK(self.dim() >= least, \
+                     "torch." #name " requires a tensor with at least ", \
+                     least, " dimension, but got a tensor with ", self.dim(), \
+                     " dimensions!"); \
+        return pieces(self, sections, axis); \
+      }); \
+  HOTARU_OP( \
+      #name \
+      ".array(Tensor(a -> *) self, int[] indices) -> " \
+      "Tensor(a)[]", \
+      +[](const Tensor& self, Value indices) { \
+        return pieces(self, indices, axis); \
+      });
+HOTARU_SPLIT(hsplit, 1, (self.dim() == 1 ? 0 : 1))
+HOTARU_SPLIT(vsplit, 2, 0)
+HOTARU_SPLIT(dsplit, 3, 2)
+#undef HOTARU_SPLIT
+
+}  // namespace
+}  // namespace hotaru
