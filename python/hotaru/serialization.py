@@ -10,7 +10,7 @@ from . import _C
 __all__ = ["load", "save"]
 
 
-def save(obj, f, pickle_module=None, pickle_protocol=2, **kwargs) -> None:  # noqa: D417
+def save(obj, f, pickle_module=None, pickle_protocol=2, **kwargs) -> None:
     """Writes a value so that `torch.load` reads it.
 
     Args:
