@@ -5,6 +5,7 @@
 
 #include "bindings/autograd_object.h"
 #include "bindings/errors.h"
+#include "bindings/held.h"
 #include "bindings/tensor_object.h"
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/leaf.h"
@@ -28,16 +29,6 @@ nb::object node_object(const Ref<Node>& node) {
   return nb::cast(PyNode{node});
 }
 
-/// A Python object that C++ owns from any thread.
-struct Held {
-  explicit Held(nb::object object) : object(std::move(object)) {}
-  ~Held() {
-    const nb::gil_scoped_acquire gil;
-    object.reset();
-  }
-  nb::object object;
-};
-
 nb::tuple tensor_tuple(const Tensors& tensors) {
   nb::list out;
   for (const Tensor& t : tensors) out.append(nb::steal(wrap(t)));
@@ -59,12 +50,12 @@ class PythonNode final : public Node {
   autograd::Tensors apply(autograd::Tensors grads) override {
     const nb::gil_scoped_acquire gil;
     const nb::object self = node_object(Ref<Node>(this));
-    const nb::object result = backward_.object(self, tensor_tuple(grads));
+    const nb::object result = backward_.get()(self, tensor_tuple(grads));
     return tensor_vector(result);
   }
   void release_saved() override {
     const nb::gil_scoped_acquire gil;
-    backward_.object.attr("release")();
+    backward_.get().attr("release")();
   }
 
  private:
@@ -109,7 +100,7 @@ Meta::Hook tensor_hook(nb::object function) {
   auto held = std::make_shared<Held>(std::move(function));
   return [held](const Tensor& grad) -> Tensor {
     const nb::gil_scoped_acquire gil;
-    const nb::object result = held->object(nb::steal(wrap(grad)));
+    const nb::object result = held->get()(nb::steal(wrap(grad)));
     return nb::cast<Tensor>(result);
   };
 }
@@ -131,7 +122,7 @@ Handle register_post_accumulate(const Tensor& self, nb::object function) {
   const int64_t id = -1 - int64_t(m.post_accumulate_hooks.size());
   m.post_accumulate_hooks.emplace_back(id, [held](const Tensor& t) {
     const nb::gil_scoped_acquire gil;
-    held->object(nb::steal(wrap(t)));
+    held->get()(nb::steal(wrap(t)));
   });
   return {[self, id] {
     std::erase_if(autograd::ensure_meta(self).post_accumulate_hooks,
@@ -145,7 +136,7 @@ Handle register_node_hook(PyNode& self, nb::object function) {
       [held](autograd::Tensors& inputs, const autograd::Tensors& grads) {
         const nb::gil_scoped_acquire gil;
         const nb::object result =
-            held->object(tensor_tuple(inputs), tensor_tuple(grads));
+            held->get()(tensor_tuple(inputs), tensor_tuple(grads));
         if (!result.is_none()) inputs = tensor_vector(result);
       });
   return {[node = self.node, id] { node->remove_hook(id); }};
@@ -155,7 +146,7 @@ Handle register_node_prehook(PyNode& self, nb::object function) {
   auto held = std::make_shared<Held>(std::move(function));
   const int64_t id = self.node->add_pre_hook([held](autograd::Tensors& grads) {
     const nb::gil_scoped_acquire gil;
-    const nb::object result = held->object(tensor_tuple(grads));
+    const nb::object result = held->get()(tensor_tuple(grads));
     if (!result.is_none()) grads = tensor_vector(result);
   });
   return {[node = self.node, id] { node->remove_hook(id); }};

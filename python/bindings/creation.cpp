@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "bindings/held.h"
 #include "bindings/tensor_object.h"
 #include "bindings/types.h"
 #include "bindings/value_convert.h"
@@ -20,8 +21,7 @@ constexpr int kMaxDepth = 64;
 struct HeldBuffer : RefCounted {
   Py_buffer view{};
   ~HeldBuffer() override {
-    const nb::gil_scoped_acquire gil;
-    PyBuffer_Release(&view);
+    with_interpreter([this] { PyBuffer_Release(&view); });
   }
 };
 

@@ -2,6 +2,7 @@
 #include <nanobind/ndarray.h>
 
 #include "bindings/creation.h"
+#include "bindings/held.h"
 #include "bindings/tensor_object.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/copy.h"
@@ -42,8 +43,7 @@ DType from_dlpack(dl::dtype given) {
 struct HeldArray : RefCounted {
   explicit HeldArray(nb::ndarray<> array) : array(std::move(array)) {}
   ~HeldArray() override {
-    const nb::gil_scoped_acquire gil;
-    array = {};
+    with_interpreter([this] { array = {}; });
   }
   nb::ndarray<> array;
 };

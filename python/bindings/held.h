@@ -1,0 +1,34 @@
+// Python objects that C++ owns, released from whatever thread lets go last.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace hotaru::python {
+
+/// Runs f with the interpreter's lock; not at all once the interpreter has
+/// ended, when the process is about to give back everything anyway.
+template <class F>
+void with_interpreter(F&& f) {
+  if (!Py_IsInitialized()) return;
+  const nanobind::gil_scoped_acquire gil;
+  f();
+}
+
+/// A reference that may be dropped without the interpreter's lock.
+class Held {
+ public:
+  explicit Held(nanobind::object object) : object_(std::move(object)) {}
+  ~Held() {
+    PyObject* object = object_.release().ptr();
+    with_interpreter([object] { Py_XDECREF(object); });
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  const nanobind::object& get() const { return object_; }
+
+ private:
+  nanobind::object object_;
+};
+
+}  // namespace hotaru::python
