@@ -79,6 +79,21 @@ _PAIRS = [
     "T.cdist(x(2, 3), x(4, 3), p=inf)",
 ]
 
+_CTC = [
+    "F.ctc_loss(x(4, 2, 3).log_softmax(2), t([[1, 2], [2, 2]]), [4, 3], [2, 1])",
+    "F.ctc_loss(x(4, 2, 3).log_softmax(2), t([1, 2, 2]), t([4, 3]), t([2, 1]))",
+    "F.ctc_loss(x(4, 3).log_softmax(1), t([1, 2]), t(4), t(2), reduction='sum')",
+    "F.ctc_loss(x(2, 1, 3), t([[1, 1]]), [2], [2], reduction='none')",
+    "F.ctc_loss(x(2, 1, 3), t([[1, 1]]), [2], [2], zero_infinity=True)",
+    "F.ctc_loss(x(2, 1, 3), t([[1, 1]]), [2], [0], blank=2)",
+    "grad(lambda a: F.ctc_loss(a, t([[1, 2], [2, 2]]), [4, 3], [2, 1]),"
+    " d(4, 2, 3).log_softmax(2))",
+    "F.ctc_loss(x(4, 2, 3), l(2, 2), [5, 4], [2, 1])",
+    "F.ctc_loss(x(4, 2, 3), l(2, 2), [4], [2, 1])",
+    "F.ctc_loss(x(4, 2, 3), l(2, 2), [4, 4], [3, 1])",
+    "F.ctc_loss(x(4, 2, 3), l(2, 2), [4, 4], [2, 1], blank=7)",
+]
+
 _GRADIENTS = [
     *(
         f"grad(lambda a, b: F.{loss}(a, b, reduction='{reduction}'), d(2, 2) "
@@ -131,4 +146,4 @@ _ERRORS = [
     "T.cdist(x(3), x(2, 4))",
 ]
 
-CASES = cases(_ELEMENTWISE, _CLASSES, _PAIRS, _GRADIENTS, _ERRORS)
+CASES = cases(_ELEMENTWISE, _CLASSES, _PAIRS, _CTC, _GRADIENTS, _ERRORS)
