@@ -61,6 +61,8 @@ constexpr size_t kValueCost = 16;
 constexpr size_t kContainerCost = 80;
 constexpr size_t kDictItemCost = 120;
 constexpr size_t kTensorCost = 400;
+// Values that sharing may make of few.
+constexpr uint64_t kSharedBase = 1 << 20;
 
 class Unpickler {
  public:
@@ -386,16 +388,22 @@ bool Unpickler::step() {
 }
 
 // Walks the result without recursion: no cycles, no deep nesting, nothing
-// left that stands for something outside.
+// left that stands for something outside, and not so much sharing that a walk
+// that doesn't know of it would take forever.
 void Unpickler::check_result(const Value& root) const {
   struct Visit {
     const Value* value;
     std::vector<const Value*> children;
     size_t next;
     int height;
+    uint64_t expanded;  // values below, shared ones counted each time
   };
-  // Containers seen: -1 while they are being visited, else their height.
-  std::unordered_map<const void*, int> seen;
+  struct Seen {
+    int height;  // -1 while it is being visited
+    uint64_t expanded;
+  };
+  std::unordered_map<const void*, Seen> seen;
+  uint64_t values = 0;
   auto identity = [](const Value& v) -> const void* {
     if (v.is_list()) return &v.as_list();
     if (v.is_tuple()) return &v.as_tuple();
@@ -403,7 +411,7 @@ void Unpickler::check_result(const Value& root) const {
     return v.is_instance() ? &v.as_instance() : nullptr;
   };
   auto open = [](const Value& v) {
-    Visit visit{&v, {}, 0, 1};
+    Visit visit{&v, {}, 0, 1, 1};
     auto add_all = [&](const std::vector<Value>& items) {
       for (const Value& item : items) visit.children.push_back(&item);
     };
@@ -419,7 +427,7 @@ void Unpickler::check_result(const Value& root) const {
   };
   std::vector<Visit> path;
   if (identity(root)) {
-    seen[identity(root)] = -1;
+    seen[identity(root)] = {-1, 0};
     path.push_back(open(root));
   }
   HOTARU_CHECK(!root.is_object(),
@@ -428,11 +436,13 @@ void Unpickler::check_result(const Value& root) const {
   while (!path.empty()) {
     Visit& visit = path.back();
     if (visit.next == visit.children.size()) {
-      int height = visit.height;
-      seen[identity(*visit.value)] = height;
+      Seen done{visit.height, visit.expanded};
+      seen[identity(*visit.value)] = done;
       path.pop_back();
       if (!path.empty()) {
-        path.back().height = std::max(path.back().height, height + 1);
+        Visit& parent = path.back();
+        parent.height = std::max(parent.height, done.height + 1);
+        parent.expanded += done.expanded;
       }
       continue;
     }
@@ -441,13 +451,21 @@ void Unpickler::check_result(const Value& root) const {
                  "the pickle holds something that is no "
                  "value");
     const void* id = identity(child);
-    if (!id) continue;
-    auto [found, added] = seen.emplace(id, -1);
+    ++values;
+    if (!id) {
+      ++visit.expanded;
+      continue;
+    }
+    auto [found, added] = seen.emplace(id, Seen{-1, 0});
     if (!added) {
-      HOTARU_CHECK(found->second >= 0,
+      const Seen& known = found->second;
+      HOTARU_CHECK(known.height >= 0,
                    "the pickle's values contain "
                    "themselves");
-      visit.height = std::max(visit.height, found->second + 1);
+      visit.height = std::max(visit.height, known.height + 1);
+      visit.expanded += known.expanded;
+      HOTARU_CHECK(visit.expanded <= kSharedBase + 8 * values,
+                   "the pickle's values share each other too often");
     } else {
       path.push_back(open(child));
     }

@@ -66,10 +66,8 @@ void ZipWriter::add(std::string_view name, Bytes contents) {
       0, reinterpret_cast<const Bytef*>(contents.data()), contents.size()));
   HOTARU_CHECK(entry.name.size() < zip::kMax16, path_,
                ": a record's name is too long");
-  for (const Entry& other : entries_) {
-    HOTARU_CHECK(other.name != entry.name, path_, ": record '", name,
-                 "' was written before");
-  }
+  HOTARU_CHECK(names_.insert(entry.name).second, path_, ": record '", name,
+               "' was written before");
   std::string extra;
   if (needs_zip64(entry.size)) {
     put(extra, zip::kZip64Extra);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "hotaru/io/mapped_file.h"
@@ -50,6 +51,7 @@ class ZipWriter {
   std::ofstream out_;
   uint64_t position_ = 0;
   std::vector<Entry> entries_;
+  std::unordered_set<std::string> names_;
 };
 
 }  // namespace hotaru::io

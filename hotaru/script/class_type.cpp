@@ -27,15 +27,13 @@ const Value* ClassType::find_constant(std::string_view name) const {
 }
 
 Function* ClassType::find_method(std::string_view name) const {
-  for (const auto& [method_name, method] : methods_) {
-    if (method_name == name) return method;
-  }
-  return nullptr;
+  auto found = methods_by_name_.find(std::string(name));
+  return found == methods_by_name_.end() ? nullptr : found->second;
 }
 
 void ClassType::add_method(std::string name, Function* method) {
-  HOTARU_CHECK(!find_method(name), "class '", name_, "' defines method '", name,
-               "' twice");
+  HOTARU_CHECK(methods_by_name_.emplace(name, method).second, "class '", name_,
+               "' defines method '", name, "' twice");
   methods_.emplace_back(std::move(name), method);
 }
 

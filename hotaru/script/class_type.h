@@ -73,6 +73,7 @@ class ClassType {
   std::unordered_map<std::string, int> slots_;
   std::map<std::string, Value, std::less<>> constants_;
   std::vector<std::pair<std::string, Function*>> methods_;
+  std::unordered_map<std::string, Function*> methods_by_name_;
 };
 
 /// What an instance's `type` points to: its class, and the unit kept alive.

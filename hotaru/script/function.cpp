@@ -99,11 +99,26 @@ Graph& Function::graph() {
     fail_at(def_->name_range, "function '", def_->name,
             "' calls itself; declare its result's type");
   }
+  // Functions without declared results are compiled where they are called.
+  constexpr int kMaxDepth = 50;
   struct Compiling {
-    explicit Compiling(bool& flag) : flag(flag) { flag = true; }
-    ~Compiling() { flag = false; }
+    Compiling(bool& flag, int& depth) : flag(flag), depth(depth) {
+      flag = true;
+      ++depth;
+    }
+    ~Compiling() {
+      flag = false;
+      --depth;
+    }
     bool& flag;
-  } compiling(compiling_);
+    int& depth;
+  } compiling(compiling_, unit_.compile_depth_);
+  if (unit_.compile_depth_ > kMaxDepth) {
+    fail_at(def_->name_range,
+            "calls of functions without declared results "
+            "are nested more than ",
+            kMaxDepth, " levels deep");
+  }
   auto graph = std::make_unique<Graph>();
   TypePtr result = FunctionCompiler(*this, *graph).compile();
   simplify(*graph);

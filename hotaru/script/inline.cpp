@@ -12,6 +12,25 @@ namespace {
 // A graph stops growing here; the calls that are left stay calls. Without a
 // limit, functions that call each other twice would grow without bounds.
 constexpr size_t kMaxNodes = 20000;
+// Blocks in blocks, and calls in calls: what walks a graph recurses as deep.
+constexpr size_t kMaxDepth = 300;
+constexpr size_t kMaxCalls = 64;
+
+size_t depth_of(const Block* block) {
+  size_t depth = 0;
+  for (; block->owner; block = block->owner->block) ++depth;
+  return depth;
+}
+
+size_t depth_below(const Block& block) {
+  size_t deepest = 0;
+  for (const Node* node = block.first; node; node = node->next) {
+    for (const Block* inner : node->blocks) {
+      deepest = std::max(deepest, 1 + depth_below(*inner));
+    }
+  }
+  return deepest;
+}
 
 class Inliner {
  public:
@@ -48,12 +67,14 @@ class Inliner {
 
   void inline_call(Node* call) {
     Function* callee = call->callee;
-    if (std::find(active_.begin(), active_.end(), callee) != active_.end()) {
+    if (active_.size() >= kMaxCalls ||
+        std::find(active_.begin(), active_.end(), callee) != active_.end()) {
       return;
     }
     Graph& body = callee->graph();
     if (&body == &graph_ || !returns_once(body.top()) ||
-        graph_.node_count() + body.node_count() > kMaxNodes) {
+        graph_.node_count() + body.node_count() > kMaxNodes ||
+        depth_of(call->block) + depth_below(body.top()) > kMaxDepth) {
       return;
     }
     const CallSite* site =

@@ -172,7 +172,7 @@ bool matches_any(const Value& value, const TypePtr* types) {
   return false;
 }
 
-Value interrupted_fork(Function& function, std::vector<Value> arguments) {
+Value run_fork(Function& function, std::vector<Value> arguments) {
   auto future = make_ref<FutureObject>();
   try {
     future->value = script::run(function.code(), std::move(arguments));
@@ -300,7 +300,7 @@ Value Interpreter::loop() {
         call_method(*frame, in, operands);
         break;
       case Opcode::kFork:
-        result = interrupted_fork(*code->functions[in.aux], taken_list());
+        result = run_fork(*code->functions[in.aux], taken_list());
         break;
       case Opcode::kReturn: {
         Value value = take(0);

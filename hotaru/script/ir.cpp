@@ -54,7 +54,7 @@ void Graph::add_input(Node* node, Var* var) {
 }
 
 void Graph::set_input(Node* node, size_t i, Var* var) {
-  std::erase(node->inputs[i]->uses, Var::Use{node, static_cast<uint32_t>(i)});
+  remove_use(node->inputs[i], {node, static_cast<uint32_t>(i)});
   node->inputs[i] = var;
   var->uses.push_back({node, static_cast<uint32_t>(i)});
 }
@@ -102,9 +102,15 @@ void Graph::unlink(Node* node) {
   node->block = nullptr;
 }
 
+// From the back, where passes that go backwards find their use at once.
+void Graph::remove_use(Var* var, const Var::Use& use) {
+  auto found = std::find(var->uses.rbegin(), var->uses.rend(), use);
+  if (found != var->uses.rend()) var->uses.erase(std::next(found).base());
+}
+
 void Graph::drop_uses(Node* node) {
   for (uint32_t i = 0; i < node->inputs.size(); ++i) {
-    std::erase(node->inputs[i]->uses, Var::Use{node, i});
+    remove_use(node->inputs[i], {node, i});
   }
 }
 

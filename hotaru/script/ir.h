@@ -154,6 +154,7 @@ class Graph {
   std::string str() const;
 
  private:
+  static void remove_use(Var* var, const Var::Use& use);
   void drop_uses(Node* node);
 
   std::deque<Node> nodes_;

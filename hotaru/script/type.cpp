@@ -251,6 +251,10 @@ TypePtr TypeTable::storage() {
 // Names alone don't tell classes and named tuples apart, so that types of one
 // text are compared member by member.
 TypePtr TypeTable::intern(Type type) {
+  constexpr size_t kMaxWeight = 20000;
+  for (TypePtr item : type.items) type.weight += item->weight;
+  HOTARU_CHECK(type.weight <= kMaxWeight, "a type is made of more than ",
+               kMaxWeight, " types");
   std::string key = type.str();
   auto& same_text = by_key_[key];
   for (TypePtr other : same_text) {
@@ -559,6 +563,7 @@ Value default_value(TypePtr type) {
       return make_ref<DictObject>();
     case TypeKind::kTuple: {
       std::vector<Value> items;
+      items.reserve(type->items.size());
       for (TypePtr item : type->items) items.push_back(default_value(item));
       return Value::tuple(std::move(items));
     }

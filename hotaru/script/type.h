@@ -48,6 +48,8 @@ struct Type {
   std::vector<std::string> fields = {};
   /// kClass only.
   ClassType* cls = nullptr;
+  /// Types that this one is made of, counted as often as they occur.
+  size_t weight = 1;
 
   /// As annotations are written: "Optional[List[int]]".
   std::string annotation() const;
@@ -58,7 +60,8 @@ struct Type {
 
 using TypePtr = const Type*;
 
-/// Makes and owns the types of one compilation unit.
+/// Makes and owns the types of one compilation unit. Throws Error for types of
+/// absurd size, which a few lines of nested tuples can write.
 class TypeTable {
  public:
   static TypePtr any();

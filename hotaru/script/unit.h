@@ -69,6 +69,8 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
   const Signature& signature(const Operator& op);
 
  private:
+  friend class Function;
+
   struct Definition {
     const Stmt* stmt = nullptr;
     TypePtr type = nullptr;
@@ -89,6 +91,7 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
   ParseLimits limits_;
   size_t syntax_bytes_ = 0;
   int class_depth_ = 0;
+  int compile_depth_ = 0;
   std::vector<Value> constants_;
   std::recursive_mutex mutex_;
   TypeTable types_;

@@ -113,7 +113,8 @@ void rows(typename R::Acc* acc, const T* x, int64_t count, int64_t stride,
 /// The kept dimension is the contiguous one: tiles of neighbouring outputs.
 template <class R, class T, class F>
 void by_columns(const ReduceShape& shape, const T* x, const F& store) {
-  const auto& [kept, reduced] = shape;
+  const auto& kept = shape.kept;
+  const auto& reduced = shape.reduced;
   const size_t kept_outer = kept.sizes.size() - 1;
   const size_t reduced_outer = reduced.sizes.size() - 1;
   const IntSpan above(reduced.sizes.data(), reduced_outer);
@@ -151,7 +152,8 @@ void by_columns(const ReduceShape& shape, const T* x, const F& store) {
 template <class R, class T, class F>
 void reduce_loop(const Tensor& out, const Tensor& in, const F& store) {
   const ReduceShape shape(out, in);
-  const auto& [kept, reduced] = shape;
+  const auto& kept = shape.kept;
+  const auto& reduced = shape.reduced;
   const T* x = in.data<T>();
   const int64_t length = reduced.numel();
   if (kept.sizes.empty() && reduced.sizes.size() <= 1) {
