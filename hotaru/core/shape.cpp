@@ -81,6 +81,9 @@ int64_t storage_extent(IntSpan sizes, IntSpan strides) {
     HOTARU_CHECK(!overflow, "sizes ", shape_text(sizes), " with strides ",
                  shape_text(strides), " reach beyond 64-bit offsets");
   }
+  HOTARU_CHECK(last < std::numeric_limits<int64_t>::max(), "sizes ",
+               shape_text(sizes), " with strides ", shape_text(strides),
+               " reach beyond 64-bit offsets");
   return last + 1;
 }
 
