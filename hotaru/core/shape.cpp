@@ -1,5 +1,7 @@
 #include "hotaru/core/shape.h"
 
+#include <limits>
+
 #include "hotaru/core/error.h"
 
 namespace hotaru {
