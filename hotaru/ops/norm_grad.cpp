@@ -80,10 +80,12 @@ Tensors fused(const Kernel& kernel, Backward& node, const Tensor& g,
   if (node.needs(1)) out[1] = allocate(weight.sizes(), weight.dtype(), device);
   if (node.needs(2))
     out[2] = allocate(shape.bias_size, *shape.bias_dtype, device);
-  enqueue(kernel,
-          {write(out[0]), write(out[1]), write(out[2]), read(grad), read(x),
-           read(node.saved(2)), read(node.saved(3)), read(scale)},
-          attributes);
+  // No gradient may be wanted of the first operand: the stream is x's.
+  const Tensor mean = node.saved(2), rstd = node.saved(3);
+  const Operand operands[] = {write(out[0]), write(out[1]), write(out[2]),
+                              read(grad),    read(x),       read(mean),
+                              read(rstd),    read(scale)};
+  current_stream(device.type).enqueue({kernel, operands, attributes});
   return out;
 }
 

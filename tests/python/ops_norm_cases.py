@@ -74,6 +74,8 @@ _GRADIENTS = [
     "grad(lambda a, w, b: F.group_norm(a, 2, w, b), d(1, 4, 2), d(4), d(4))",
     "grad(lambda a, w: F.rms_norm(a, (3,), w), d(2, 3), d(3))",
     "grad(lambda a: F.instance_norm(a) * 1, d(1, 2, 3))",
+    "grad(lambda w: F.batch_norm(d(3, 2), None, None, w, None, True), d(2))",
+    "grad(lambda b: F.layer_norm(d(2, 3), (3,), None, b), d(3))",
     "grad2(lambda a, w, b: F.batch_norm(a, None, None, w, b, True), d(3, 2), "
     "d(2), d(2))",
     "grad2(lambda a, w, b: F.batch_norm(a, d(2), d(2).abs(), w, b), d(3, 2), "

@@ -77,6 +77,28 @@ _INTERPOLATION = [
     "F.affine_grid(x(1, 3, 4), (1, 1, 2, 1, 2), align_corners=False)",
 ]
 
+_GRIDS = [
+    f"F.grid_sample(x(1, 2, 3, 4), x(1, 2, 3, 2) * 1.4, '{mode}', '{padding}', "
+    f"{align})"
+    for mode in ("bilinear", "nearest", "bicubic")
+    for padding in ("zeros", "border", "reflection")
+    for align in (True, False)
+] + [
+    "F.grid_sample(x(1, 1, 2, 3, 2), x(1, 1, 2, 2, 3), align_corners=False)",
+    "F.grid_sample(x(1, 1, 3, 3), t([[[[nan, 0.0], [inf, 9.0]]]]), "
+    "'nearest', align_corners=True)",
+    "grad(lambda a, b: F.grid_sample(a, b, align_corners=True), "
+    "d(1, 2, 3, 4), d(1, 2, 2, 2) * 1.3)",
+    "grad(lambda a, b: F.grid_sample(a, b, 'bicubic', 'reflection', False), "
+    "d(1, 1, 3, 4), d(1, 2, 2, 2) * 1.3)",
+    "grad(lambda a, b: F.grid_sample(a, b, 'bilinear', 'border', False), "
+    "d(1, 1, 2, 3, 2), d(1, 1, 2, 2, 3))",
+    "F.grid_sample(x(1, 1, 3), x(1, 2, 2, 2), align_corners=True)",
+    "F.grid_sample(x(1, 1, 3, 3), x(1, 2, 2, 3), align_corners=True)",
+    "F.grid_sample(x(1, 1, 3, 3), x(2, 2, 2, 2), align_corners=True)",
+    "F.grid_sample(x(1, 1, 3, 3), d(1, 2, 2, 2), align_corners=True)",
+]
+
 _GRADIENTS = [
     "grad(lambda a: F.max_pool1d(a, 2), d(1, 2, 5))",
     "grad(lambda a: F.max_pool2d(a, 2, 1), d(1, 1, 3, 3))",
@@ -124,4 +146,4 @@ _ERRORS = [
     "op('upsample_nearest2d')(x(1, 2, 3, 3), (0, 2))",
 ]
 
-CASES = cases(_POOLING, _PADDING, _INTERPOLATION, _GRADIENTS, _ERRORS)
+CASES = cases(_POOLING, _PADDING, _INTERPOLATION, _GRIDS, _GRADIENTS, _ERRORS)
