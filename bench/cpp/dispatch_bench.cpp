@@ -41,4 +41,3 @@ BENCHMARK(exp_four_floats);
 
 }  // namespace
 }  // namespace hotaru
-

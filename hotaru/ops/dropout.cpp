@@ -134,9 +134,8 @@ HOTARU_OP(
     variant<drop_, true>);
 HOTARU_OP("alpha_dropout(Tensor input, float p, bool train) -> Tensor",
           variant<alpha_drop, false>);
-HOTARU_OP(
-    "alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
-    variant<alpha_drop_, false>);
+HOTARU_OP("alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)",
+          variant<alpha_drop_, false>);
 HOTARU_OP("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor",
           variant<alpha_drop, true>);
 HOTARU_OP(

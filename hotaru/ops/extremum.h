@@ -15,7 +15,8 @@ Tensor min(const Tensor& self);
 Tensor amax(const Tensor& self, IntSpan dims = {}, bool keepdim = false);
 Tensor amin(const Tensor& self, IntSpan dims = {}, bool keepdim = false);
 /// Smallest and largest at once; None for all elements.
-std::tuple<Tensor, Tensor> aminmax(const Tensor& self, Optional<int64_t> dim = {},
+std::tuple<Tensor, Tensor> aminmax(const Tensor& self,
+                                   Optional<int64_t> dim = {},
                                    bool keepdim = false);
 
 /// Values and int64 indices along a dimension; the first one among equals,

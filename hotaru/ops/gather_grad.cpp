@@ -26,17 +26,17 @@ std::pair<Tensor, Tensor> reduce_gradients(const Tensor& g, const Tensor& self,
                                            const Tensor& src,
                                            const Tensor& result,
                                            const Reduction& r) {
-  const auto at = [&](const Tensor& t) { return hotaru::gather(t, r.dim, index); };
+  const auto at = [&](const Tensor& t) {
+    return hotaru::gather(t, r.dim, index);
+  };
   const auto added = [&](const Tensor& start, const Tensor& values) {
     return hotaru::scatter_add(start, r.dim, index, values);
   };
-  const Tensor start =
-      r.include_self ? ones_like(self) : zeros_like(self);
+  const Tensor start = r.include_self ? ones_like(self) : zeros_like(self);
   if (r.reduce == "sum") return {g, at(g)};
   if (r.reduce == "mean") {
     const Tensor count = added(start, ones_like(src));
-    const Tensor shared =
-        div(g, masked_fill(count, eq(count, Scalar(0)), 1));
+    const Tensor shared = div(g, masked_fill(count, eq(count, Scalar(0)), 1));
     return {shared, at(shared)};
   }
   if (r.reduce == "prod") {
@@ -53,8 +53,8 @@ std::pair<Tensor, Tensor> reduce_gradients(const Tensor& g, const Tensor& self,
                           const Tensor& product, const Tensor& rest) {
       const Tensor divided =
           div(mul(grad, product), masked_fill(x, is_zero, 1));
-      const Tensor alone = masked_fill(mul(grad, rest),
-                                       ne(count, Scalar(1)), 0);
+      const Tensor alone =
+          masked_fill(mul(grad, rest), ne(count, Scalar(1)), 0);
       return where(is_zero, alone, divided);
     };
     return {part(self, self_zero, g, zeros, result, others),
@@ -62,8 +62,7 @@ std::pair<Tensor, Tensor> reduce_gradients(const Tensor& g, const Tensor& self,
   }
   // Extremes share among all that are equal to them.
   const Tensor self_wins = eq(self, result), src_wins = eq(src, at(result));
-  const Tensor count =
-      added(mul(start, self_wins), to(src_wins, src.dtype()));
+  const Tensor count = added(mul(start, self_wins), to(src_wins, src.dtype()));
   const Tensor shared = div(g, masked_fill(count, eq(count, Scalar(0)), 1));
   return {mul(shared, self_wins), mul(at(shared), src_wins)};
 }
@@ -86,19 +85,19 @@ void scatter(const Tensor& out, const Tensor& self, int64_t dim,
   record(name, out, {self, src}, {index},
          [dim](Backward& b, const Tensor& g) -> Tensors {
            const Tensor at = b.saved(0);
-           return {b.needs(0) ? hotaru::scatter(g, dim, at, Scalar(0))
-                              : Tensor(),
-                   b.needs(1) ? hotaru::gather(g, dim, at) : Tensor()};
+           return {
+               b.needs(0) ? hotaru::scatter(g, dim, at, Scalar(0)) : Tensor(),
+               b.needs(1) ? hotaru::gather(g, dim, at) : Tensor()};
          });
 }
 
 void scatter_add(const Tensor& out, const Tensor& self, int64_t dim,
                  const Tensor& index, const Tensor& src) {
-  record("ScatterAddBackward0", out, {self, src}, {index},
-         [dim](Backward& b, const Tensor& g) -> Tensors {
-           return {g, b.needs(1) ? hotaru::gather(g, dim, b.saved(0))
-                                 : Tensor()};
-         });
+  record(
+      "ScatterAddBackward0", out, {self, src}, {index},
+      [dim](Backward& b, const Tensor& g) -> Tensors {
+        return {g, b.needs(1) ? hotaru::gather(g, dim, b.saved(0)) : Tensor()};
+      });
 }
 
 void scatter_reduce(const Tensor& out, const Tensor& self, int64_t dim,

@@ -45,20 +45,19 @@ void index_put(const Tensor& out, const Tensor& self, const Tensors& indices,
         const Tensors at = saved_indices(b, count);
         Tensor self_grad = g;
         if (b.needs(0) && !accumulate)
-          self_grad =
-              hotaru::index_put(g, at, zeros(Dims{}, TensorOptions(g)));
+          self_grad = hotaru::index_put(g, at, zeros(Dims{}, TensorOptions(g)));
         return {self_grad,
                 b.needs(1) ? sum_to(hotaru::index(g, at), sizes) : Tensor()};
       });
 }
 
 void take(const Tensor& out, const Tensor& self, const Tensor& index) {
-  autograd::record("TakeBackward0", out, {self}, {index},
-                   [sizes = Dims(self.sizes())](Backward& b,
-                                                const Tensor& g) -> Tensors {
-                     return {hotaru::put_(zeros(sizes, TensorOptions(g)),
-                                          b.saved(0), g, true)};
-                   });
+  autograd::record(
+      "TakeBackward0", out, {self}, {index},
+      [sizes = Dims(self.sizes())](Backward& b, const Tensor& g) -> Tensors {
+        return {
+            hotaru::put_(zeros(sizes, TensorOptions(g)), b.saved(0), g, true)};
+      });
 }
 
 void put(const Tensor& out, const Tensor& self, const Tensor& index,
@@ -71,9 +70,8 @@ void put(const Tensor& out, const Tensor& self, const Tensor& index,
         Tensor self_grad = g;
         if (b.needs(0) && !accumulate)
           self_grad = hotaru::put(g, at, zeros(at.sizes(), TensorOptions(g)));
-        return {self_grad, b.needs(1)
-                               ? reshape(hotaru::take(g, at), sizes)
-                               : Tensor()};
+        return {self_grad,
+                b.needs(1) ? reshape(hotaru::take(g, at), sizes) : Tensor()};
       });
 }
 

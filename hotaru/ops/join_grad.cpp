@@ -56,7 +56,8 @@ void stack(const Tensor& out, const Tensors& tensors, int64_t dim) {
            if (!grads[0].defined()) return inputs;
            for (size_t i = 0; i < parts.size(); ++i)
              if (b.needs(i))
-               inputs[i] = to(select(grads[0], dim, int64_t(i)), parts[i].dtype);
+               inputs[i] =
+                   to(select(grads[0], dim, int64_t(i)), parts[i].dtype);
            return inputs;
          });
 }
@@ -80,8 +81,7 @@ void flip(const Tensor& out, const Tensor& self, IntSpan dims) {
          });
 }
 
-void roll(const Tensor& out, const Tensor& self, IntSpan shifts,
-          IntSpan dims) {
+void roll(const Tensor& out, const Tensor& self, IntSpan shifts, IntSpan dims) {
   Dims back(shifts);
   for (int64_t& shift : back) shift = -shift;
   record("RollBackward0", out, {self}, {},

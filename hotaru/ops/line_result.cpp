@@ -9,17 +9,16 @@ namespace hotaru::grad {
 
 void selection(const char* name, const Tensor& values, const Tensor& indices,
                const Tensor& self, int64_t dim, bool keepdim) {
-  autograd::record(
-      name, values, {self}, {indices},
-      [sizes = Dims(self.sizes()), dim, keepdim](
-          autograd::Backward& b, const Tensor& g) -> Tensors {
-        const bool restore = !keepdim && !sizes.empty();
-        const auto whole = [&](const Tensor& t) {
-          return restore ? unsqueeze(t, dim) : t;
-        };
-        return {scatter_add(zeros(sizes, TensorOptions(g)), dim,
-                            whole(b.saved(0)), whole(g))};
-      });
+  autograd::record(name, values, {self}, {indices},
+                   [sizes = Dims(self.sizes()), dim, keepdim](
+                       autograd::Backward& b, const Tensor& g) -> Tensors {
+                     const bool restore = !keepdim && !sizes.empty();
+                     const auto whole = [&](const Tensor& t) {
+                       return restore ? unsqueeze(t, dim) : t;
+                     };
+                     return {scatter_add(zeros(sizes, TensorOptions(g)), dim,
+                                         whole(b.saved(0)), whole(g))};
+                   });
 }
 
 }  // namespace hotaru::grad

@@ -25,8 +25,7 @@ void masked_scatter(const Tensor& out, const Tensor& self, const Tensor& mask,
                     const Tensor& source) {
   autograd::record(
       "MaskedScatterBackward0", out, {self, source}, {mask},
-      [sizes = Dims(source.sizes())](Backward& b,
-                                     const Tensor& g) -> Tensors {
+      [sizes = Dims(source.sizes())](Backward& b, const Tensor& g) -> Tensors {
         const Tensor where = b.saved(0);
         Tensor source_grad;
         if (b.needs(1)) {
@@ -35,8 +34,7 @@ void masked_scatter(const Tensor& out, const Tensor& self, const Tensor& mask,
               zeros(Dims{numel_of(sizes) - used.numel()}, TensorOptions(g));
           source_grad = reshape(cat({used, unused}), sizes);
         }
-        return {b.needs(0) ? masked_fill(g, where, 0) : Tensor(),
-                source_grad};
+        return {b.needs(0) ? masked_fill(g, where, 0) : Tensor(), source_grad};
       });
 }
 

@@ -6,8 +6,8 @@
 namespace hotaru::grad {
 
 /// For the variance, or its root if `root`.
-void var(const Tensor& out, const Tensor& self, IntSpan dims,
-         double correction, bool keepdim, bool root);
+void var(const Tensor& out, const Tensor& self, IntSpan dims, double correction,
+         bool keepdim, bool root);
 void var_mean(const Tensor& out, const Tensor& mean, const Tensor& self,
               IntSpan dims, double correction, bool keepdim, bool root);
 void vector_norm(const Tensor& out, const Tensor& self, double order,

@@ -254,7 +254,9 @@ void print(std::string& out, const Value& value) {
 
 }  // namespace
 
-Schema Schema::parse(std::string_view text) { return Reader(text).schema(); }
+Schema Schema::parse(std::string_view text) {
+  return Reader(text).schema();
+}
 
 int Schema::find(std::string_view argument) const {
   for (size_t i = 0; i < arguments.size(); ++i)

@@ -65,9 +65,8 @@ void check_add(const Tensor& self, int64_t dim, const Tensor& index,
   HOTARU_CHECK_AS(IndexError, index.dim() <= 1,
                   "index_add_(): Index is supposed to be a vector, but got "
                   "dim: ",
-                  index.dim(), " with type: ",
-                  scalar_type_name(index.dtype()), " and size: ",
-                  shape_text(index.sizes()));
+                  index.dim(), " with type: ", scalar_type_name(index.dtype()),
+                  " and size: ", shape_text(index.sizes()));
   HOTARU_CHECK(is_index(index),
                "index_add_(): Expected dtype int32/int64 for index but got: ",
                scalar_type_name(index.dtype()));
@@ -256,12 +255,11 @@ Tensor embedding_dense_backward(const Tensor& grad, const Tensor& indices,
   const Tensor rows = reshape(indices, Dims{-1});
   Tensor g = reshape(grad, Dims{rows.numel(), grad.size(-1)});
   const Tensor used = ne(rows, Scalar(padding_idx));
-  if (padding_idx >= 0)
-    g = mul(g, unsqueeze(to(used, g.dtype()), 1));
+  if (padding_idx >= 0) g = mul(g, unsqueeze(to(used, g.dtype()), 1));
   if (scale_grad_by_freq) {
     const Tensor one = ones(Dims{rows.numel()}, {g.dtype(), g.device()});
-    const Tensor count =
-        index_add(zeros(Dims{num_weights}, {g.dtype(), g.device()}), 0, rows, one);
+    const Tensor count = index_add(
+        zeros(Dims{num_weights}, {g.dtype(), g.device()}), 0, rows, one);
     g = div(g, unsqueeze(index_select(count, 0, rows), 1));
   }
   return index_add(zeros(Dims{num_weights, grad.size(-1)}, TensorOptions(grad)),

@@ -27,11 +27,10 @@ void index_select(const Tensor& out, const Tensor& self, int64_t dim,
 }
 
 void index_add(const Tensor& out, const Tensor& self, int64_t dim,
-               const Tensor& index, const Tensor& source,
-               const Scalar& alpha) {
+               const Tensor& index, const Tensor& source, const Scalar& alpha) {
   record("IndexAddBackward0", out, {self, source}, {index},
-         [dim, alpha, sizes = Dims(source.sizes())](Backward& b,
-                                                    const Tensor& g) -> Tensors {
+         [dim, alpha, sizes = Dims(source.sizes())](
+             Backward& b, const Tensor& g) -> Tensors {
            if (!b.needs(1)) return {g, Tensor()};
            const Tensor at = hotaru::index_select(g, dim, b.saved(0));
            return {g, reshape(mul(at, alpha), sizes)};
@@ -46,9 +45,8 @@ void index_copy(const Tensor& out, const Tensor& self, int64_t dim,
            const Tensor at = b.saved(0);
            return {b.needs(0) ? hotaru::index_fill(g, dim, at, Scalar(0))
                               : Tensor(),
-                   b.needs(1)
-                       ? reshape(hotaru::index_select(g, dim, at), sizes)
-                       : Tensor()};
+                   b.needs(1) ? reshape(hotaru::index_select(g, dim, at), sizes)
+                              : Tensor()};
          });
 }
 
@@ -63,8 +61,8 @@ void index_fill(const Tensor& out, const Tensor& self, int64_t dim,
            if (b.needs(1)) {
              // Equal indices were filled once; negative ones count from the
              // end, which index_select would not take.
-             const Tensor ones_there = hotaru::index_fill(
-                 zeros_like(g), dim, at, Scalar(1));
+             const Tensor ones_there =
+                 hotaru::index_fill(zeros_like(g), dim, at, Scalar(1));
              value_grad = sum(mul(g, ones_there));
            }
            return {b.needs(0) ? hotaru::index_fill(g, dim, at, Scalar(0))

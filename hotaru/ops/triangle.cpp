@@ -112,11 +112,11 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1,
     copy_(untracked(diagonal(out, offset, a, b)), self);
   }
   if (autograd::needs_grad(self))
-    autograd::record("DiagEmbedBackward0", out, {self}, {},
-                     [offset, a, b](autograd::Backward&,
-                                    const Tensor& g) -> Tensors {
-                       return {diagonal(g, offset, a, b)};
-                     });
+    autograd::record(
+        "DiagEmbedBackward0", out, {self}, {},
+        [offset, a, b](autograd::Backward&, const Tensor& g) -> Tensors {
+          return {diagonal(g, offset, a, b)};
+        });
   return out;
 }
 
@@ -136,8 +136,7 @@ HOTARU_OP(
     "Tensor",
     +[](int64_t rows, int64_t columns, int64_t offset, Optional<DType> dtype,
         Value, Optional<Device>, Value) {
-      return tril_indices(rows, columns, offset,
-                          dtype.value_or(DType::kInt64));
+      return tril_indices(rows, columns, offset, dtype.value_or(DType::kInt64));
     });
 HOTARU_OP(
     "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, "
@@ -145,8 +144,7 @@ HOTARU_OP(
     "Tensor",
     +[](int64_t rows, int64_t columns, int64_t offset, Optional<DType> dtype,
         Value, Optional<Device>, Value) {
-      return triu_indices(rows, columns, offset,
-                          dtype.value_or(DType::kInt64));
+      return triu_indices(rows, columns, offset, dtype.value_or(DType::kInt64));
     });
 HOTARU_OP("diag(Tensor self, int diagonal=0) -> Tensor", diag);
 HOTARU_OP(

@@ -31,8 +31,7 @@ class Walk {
         return;
       }
       index_[d] = 0;
-      for (size_t k = 0; k < N; ++k)
-        at[k] -= strides_[k][d] * (sizes_[d] - 1);
+      for (size_t k = 0; k < N; ++k) at[k] -= strides_[k][d] * (sizes_[d] - 1);
     }
   }
 
@@ -91,8 +90,8 @@ template <class F, class... T>
 void for_lines(int64_t dim, int64_t work, const F& f, const Tensor& first,
                const T&... more) {
   for_lines_with(
-      dim, work, [] { return 0; },
-      [&](const auto& at, int) { f(at); }, first, more...);
+      dim, work, [] { return 0; }, [&](const auto& at, int) { f(at); }, first,
+      more...);
 }
 
 }  // namespace hotaru::cpu

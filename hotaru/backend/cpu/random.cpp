@@ -15,8 +15,7 @@ namespace {
 
 /// Whether the elements fill a stretch of memory without gaps or overlap.
 bool is_dense(const Tensor& t) {
-  return t.numel() == 0 ||
-         storage_extent(t.sizes(), t.strides()) == t.numel();
+  return t.numel() == 0 || storage_extent(t.sizes(), t.strides()) == t.numel();
 }
 
 /// Dimensions from the largest stride to the smallest: memory order.
@@ -81,22 +80,20 @@ void random(const KernelCall& call) {
         uniform_fill(x, n, a.a, a.b, gen);
       });
     case Draw::kNormal: {
-      const double std =
-          out.is_complex() ? a.b * std::numbers::sqrt2 / 2 : a.b;
-      const NormalPath path = out.is_contiguous() ? NormalPath::kBlocks
-                                                  : NormalPath::kSerial;
+      const double std = out.is_complex() ? a.b * std::numbers::sqrt2 / 2 : a.b;
+      const NormalPath path =
+          out.is_contiguous() ? NormalPath::kBlocks : NormalPath::kSerial;
       return fill_reals(out, "normal_kernel_cpu", [&](auto* x, int64_t n) {
         normal_fill(x, n, a.a, std, gen, path);
       });
     }
     case Draw::kExponential:
-      return visit_dtype(
-          FloatingTypes{}, out.dtype(), "exponential_kernel_cpu",
-          [&]<class T>() {
-            fill_in_order<T>(out, [&](T* x, int64_t n) {
-              exponential_fill(x, n, a.a, gen);
-            });
-          });
+      return visit_dtype(FloatingTypes{}, out.dtype(), "exponential_kernel_cpu",
+                         [&]<class T>() {
+                           fill_in_order<T>(out, [&](T* x, int64_t n) {
+                             exponential_fill(x, n, a.a, gen);
+                           });
+                         });
     default:
       break;
   }
@@ -119,15 +116,14 @@ void random(const KernelCall& call) {
 void bernoulli(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &p = call.tensor(1);
   auto& gen = call.object<Generator>(2);
-  visit_dtype(RealAndBoolTypes{}, out.dtype(), "bernoulli_tensor_cpu_self_",
-              [&]<class T>() {
-                if (p.dtype() == DType::kFloat64)
-                  bernoulli_fill(out.data<T>(), out.numel(), p.data<double>(),
-                                 gen);
-                else
-                  bernoulli_fill(out.data<T>(), out.numel(), p.data<float>(),
-                                 gen);
-              });
+  visit_dtype(
+      RealAndBoolTypes{}, out.dtype(), "bernoulli_tensor_cpu_self_",
+      [&]<class T>() {
+        if (p.dtype() == DType::kFloat64)
+          bernoulli_fill(out.data<T>(), out.numel(), p.data<double>(), gen);
+        else
+          bernoulli_fill(out.data<T>(), out.numel(), p.data<float>(), gen);
+      });
 }
 
 /// Operands: indices [rows, samples], weights [rows, n], generator; row-major.

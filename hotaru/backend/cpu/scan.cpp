@@ -25,7 +25,7 @@ struct Wide<double> {
   using type = double;
 };
 template <class T>
-  requires kIsReduced<T>
+requires kIsReduced<T>
 struct Wide<T> {
   using type = float;
 };
@@ -96,31 +96,30 @@ void extremes(const KernelCall& call) {
   const int64_t in_stride = line_stride(in, dim);
   const int64_t value_stride = line_stride(values, dim);
   const int64_t index_stride = line_stride(indices, dim);
-  visit_dtype(
-      RealAndBoolTypes{}, in.dtype(),
-      kLargest ? "cummax_helper_cpu" : "cummin_helper_cpu", [&]<class T>() {
-        const T* x = in.data<T>();
-        T* value = values.data<T>();
-        int64_t* index = indices.data<int64_t>();
-        for_lines(
-            dim, n,
-            [&](const auto& at) {
-              T best{};
-              int64_t where = 0;
-              for (int64_t i = 0; i < n; ++i) {
-                const T v = x[at[2] + i * in_stride];
-                const bool wins =
-                    kLargest ? v >= best : v <= best;
-                if (i == 0 || is_nan(v) || (wins && !is_nan(best))) {
-                  best = v;
-                  where = i;
-                }
-                value[at[0] + i * value_stride] = best;
-                index[at[1] + i * index_stride] = where;
-              }
-            },
-            values, indices, in);
-      });
+  visit_dtype(RealAndBoolTypes{}, in.dtype(),
+              kLargest ? "cummax_helper_cpu" : "cummin_helper_cpu",
+              [&]<class T>() {
+                const T* x = in.data<T>();
+                T* value = values.data<T>();
+                int64_t* index = indices.data<int64_t>();
+                for_lines(
+                    dim, n,
+                    [&](const auto& at) {
+                      T best{};
+                      int64_t where = 0;
+                      for (int64_t i = 0; i < n; ++i) {
+                        const T v = x[at[2] + i * in_stride];
+                        const bool wins = kLargest ? v >= best : v <= best;
+                        if (i == 0 || is_nan(v) || (wins && !is_nan(best))) {
+                          best = v;
+                          where = i;
+                        }
+                        value[at[0] + i * value_stride] = best;
+                        index[at[1] + i * index_stride] = where;
+                      }
+                    },
+                    values, indices, in);
+              });
 }
 
 HOTARU_KERNEL(kCPU, "cumsum", cumsum);
