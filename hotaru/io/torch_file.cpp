@@ -30,7 +30,7 @@ class TensorFile : public PickleHost {
     const ZipRecord& record = zip_.get("data.pkl");
     std::string pickle = zip_.read(record);
     return unpickle(pickle, zip_.where(record), *this,
-                    {.memory = kMemoryBase + 2 * zip_.file()->size()});
+                    {.memory = kMemoryBase + zip_.file()->size()});
   }
 
   Ref<Storage> storage(const std::string& key, DType dtype,

@@ -193,9 +193,9 @@ void ZipReader::read_directory(const Directory& directory) {
                    " claims to inflate from ", record.stored_size, " to ",
                    record.size, " bytes, which deflate cannot do");
       inflated += record.size;
-      HOTARU_CHECK(inflated <= kInflatedBase + 2 * file_->size(), name,
+      HOTARU_CHECK(inflated <= kInflatedBase + file_->size(), name,
                    ": compressed records would inflate to more than ",
-                   kInflatedBase + 2 * file_->size(),
+                   kInflatedBase + file_->size(),
                    " bytes; the last one read is '", printable(record.name),
                    "'");
     } else {

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kMinVersion = 1;
 constexpr int64_t kMaxVersion = 10;
-// What syntax trees and pickled values may take: twice the file, and this.
+// What syntax trees and pickled values may take each, beside the file's size.
 constexpr size_t kMemoryBase = size_t{24} << 20;
 
 class ArchiveReader : public io::PickleHost {
@@ -107,7 +107,7 @@ class ArchiveReader : public io::PickleHost {
   }
 
  private:
-  size_t memory_limit() const { return kMemoryBase + 2 * zip_->file()->size(); }
+  size_t memory_limit() const { return kMemoryBase + zip_->file()->size(); }
 
   void check_version() const {
     const io::ZipRecord* record = zip_->find(".data/version");
