@@ -55,7 +55,7 @@ Tensor contract(Tensor a, Tensor b, const std::vector<bool>& summed) {
   for (int64_t d : right) lead.push_back(d);
   Dims tail(rest);
   for (int64_t d : left) tail.push_back(d);
-  const Dims none;
+  const Dims none{};
   const Tensor x =
       reshape(arrange(a, {&batch, &lead, &inner, &none}), Dims{nb, nl, nk});
   const Tensor y =
