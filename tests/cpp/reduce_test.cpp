@@ -105,7 +105,7 @@ TEST(Reduce, DoesNotDependOnTheNumberOfThreads) {
 TEST(Reduce, SumOfManyEqualNumbersIsExactEnough) {
   // A running float sum of these would be off by 0.1 percent.
   const Tensor x = full(Dims{1 << 20}, 0.1, DType::kFloat32);
-  EXPECT_NEAR(item(sum(x)).to_double(), 104857.6, 0.02);
+  EXPECT_NEAR(item(sum(x)).to_double(), 104857.6, 0.5);
 }
 
 TEST(Reduce, IntegersWrapAround) {
