@@ -4,6 +4,7 @@
 #include "hotaru/backend/common/matmul.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/copy.h"
+#include "hotaru/ops/inplace.h"
 #include "hotaru/ops/matmul_grad.h"
 #include "hotaru/ops/pointwise.h"
 #include "hotaru/ops/registry.h"
@@ -147,14 +148,14 @@ void check_vector(const Tensor& self, int64_t self_size, const Tensor& mat,
 
 // The result of an in-place variant, computed beside self and copied over:
 // self may be read by the product itself.
-Tensor overwrite(const Tensor& self, const Tensor& result) {
+void overwrite(const Tensor& self, const Tensor& result) {
   HOTARU_CHECK(same(self.sizes(), result.sizes()),
                "Bad in-place call: input "
                "tensor size ",
                shape_text(self.sizes()), " and output tensor size ",
                shape_text(result.sizes()), " should match");
   autograd::NoGrad guard;
-  return copy_(self, result);
+  copy_(untracked(self), result);
 }
 
 Tensor addmm_value(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
@@ -279,6 +280,7 @@ Tensor addmm_(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
   autograd::check_inplace(self);
   overwrite(self, addmm_value(self, mat1, mat2, beta, alpha));
   record_addmm("AddmmBackward0", self, self, mat1, mat2, beta, alpha);
+  self.bump_version();
   return self;
 }
 
@@ -287,6 +289,7 @@ Tensor addmv_(const Tensor& self, const Tensor& mat, const Tensor& vec,
   autograd::check_inplace(self);
   overwrite(self, addmv_value(self, mat, vec, beta, alpha));
   record_addmv(self, self, mat, vec, beta, alpha);
+  self.bump_version();
   return self;
 }
 
@@ -295,6 +298,7 @@ Tensor baddbmm_(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
   autograd::check_inplace(self);
   overwrite(self, baddbmm_value(self, batch1, batch2, beta, alpha));
   record_addmm("BaddbmmBackward0", self, self, batch1, batch2, beta, alpha);
+  self.bump_version();
   return self;
 }
 

@@ -112,8 +112,66 @@ Tensor inner(const Tensor& self, const Tensor& other) {
   return tensordot(self, other, Dims{-1}, Dims{-1});
 }
 
+/// beta * self + alpha * the sum of the products of a batch.
+Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
+              const Scalar& beta, const Scalar& alpha) {
+  HOTARU_CHECK(batch1.dim() == 3, "batch1 must be a 3D tensor");
+  HOTARU_CHECK(batch2.dim() == 3, "batch2 must be a 3D tensor");
+  HOTARU_CHECK(batch1.size(0) == batch2.size(0),
+               "batch1 and batch2 must have same number of batches, got ",
+               batch1.size(0), " and ", batch2.size(0));
+  HOTARU_CHECK(batch1.size(2) == batch2.size(1),
+               "Incompatible matrix sizes for bmm (", batch1.size(1), "x",
+               batch1.size(2), " and ", batch2.size(1), "x", batch2.size(2),
+               ")");
+  const int64_t inner = batch1.size(0) * batch1.size(2);
+  const Tensor a =
+      reshape(transpose(batch1, 0, 1), Dims{batch1.size(1), inner});
+  const Tensor b = reshape(batch2, Dims{inner, batch2.size(2)});
+  return addmm(self, a, b, beta, alpha);
+}
+
+/// beta * self + alpha * outer(vec1, vec2).
+Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2,
+            const Scalar& beta, const Scalar& alpha) {
+  HOTARU_CHECK(vec1.dim() == 1 && vec2.dim() == 1,
+               "addr: Expected 1-D argument vec1 and vec2, but got ",
+               vec1.dim(), "-D and ", vec2.dim(), "-D");
+  const Tensor product = outer(vec1, vec2);
+  const Tensor scaled = alpha == Scalar(1) ? product : mul(product, alpha);
+  if (beta == Scalar(0)) return scaled;
+  return add(beta == Scalar(1) ? self : mul(self, beta), scaled);
+}
+
+/// Every element of self times the whole of other, in place of the element.
+Tensor kron(const Tensor& self, const Tensor& other) {
+  const int64_t dims = std::max(self.dim(), other.dim());
+  Dims left, right, size;
+  for (int64_t d = 0; d < dims; ++d) {
+    const auto extent = [&](const Tensor& t) {
+      const int64_t at = d - (dims - t.dim());
+      return at < 0 ? 1 : t.size(at);
+    };
+    left.push_back(extent(self));
+    left.push_back(1);
+    right.push_back(1);
+    right.push_back(extent(other));
+    size.push_back(extent(self) * extent(other));
+  }
+  return reshape(mul(reshape(self, left), reshape(other, right)), size);
+}
+
 }  // namespace
 
+HOTARU_OP(
+    "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
+    "Scalar alpha=1) -> Tensor",
+    addbmm);
+HOTARU_OP(
+    "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, "
+    "Scalar alpha=1) -> Tensor",
+    addr);
+HOTARU_OP("kron(Tensor self, Tensor other) -> Tensor", kron);
 HOTARU_OP("matmul(Tensor self, Tensor other) -> Tensor", matmul);
 HOTARU_OP("inner(Tensor self, Tensor other) -> Tensor", inner);
 HOTARU_OP(
