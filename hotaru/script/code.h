@@ -20,7 +20,7 @@ enum class Opcode : uint8_t {
   kJump,        // to aux
   kJumpIfNot,   // to aux unless the operand is true
   kLoopTest,    // to aux unless operand 0 < operand 1
-  kIncrement,   // the result register counts up
+  kLoopNext,    // operand 0 counts up; to aux if it is below operand 1
   kCall,        // result = functions[aux](operands)
   kCallMethod,  // result = operand 0 . names[aux](operands)
   kFork,

@@ -1,7 +1,6 @@
 #include "hotaru/script/interpreter.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 
 #include "hotaru/script/class_type.h"
@@ -204,32 +203,36 @@ Value Interpreter::loop() {
   const Code* code = frame->code;
   Value* registers = frame->registers;
   Value* scratch = registers + code->registers;
+  const Value* sources[2] = {registers, code->constants.data()};
   auto reload = [&] {
     frame = &frames_.back();
     code = frame->code;
     registers = frame->registers;
     scratch = registers + code->registers;
+    sources[0] = registers;
+    sources[1] = code->constants.data();
   };
   for (;;) {
     const Instruction& in = *frame->next++;
     const Operand* operands = code->operands.data() + in.operands;
-    auto read = [&](size_t i) -> const Value& {
+    // Which of the two an operand is costs no branch.
+    auto read = [&](size_t i) __attribute__((always_inline))->const Value& {
       Operand o = operands[i];
-      return o.is_constant() ? code->constants[o.index()]
-                             : registers[o.index()];
+      return sources[o.bits >> 31][o.index()];
     };
     // The operand's value, moved out of its register at its last use.
-    auto take = [&](size_t i) -> Value {
+    auto take = [&](size_t i) __attribute__((always_inline))->Value {
       Operand o = operands[i];
-      if (o.is_constant()) return code->constants[o.index()];
       if (o.takes()) return std::move(registers[o.index()]);
-      return registers[o.index()];
+      return sources[o.bits >> 31][o.index()];
     };
-    auto gather = [&] {
+    auto gather = [&]() __attribute__((always_inline)) {
       for (size_t i = 0; i < in.operand_count; ++i) scratch[i] = take(i);
     };
-    auto clear = [&] {
-      for (size_t i = 0; i < in.operand_count; ++i) scratch[i] = Value();
+    auto clear = [&]() __attribute__((always_inline)) {
+      for (size_t i = 0; i < in.operand_count; ++i) {
+        if (!scratch[i].is_none()) scratch[i] = Value();
+      }
     };
     auto taken_list = [&] {
       std::vector<Value> items(in.operand_count);
@@ -280,9 +283,14 @@ Value Interpreter::loop() {
           frame->next = code->instructions.data() + in.aux;
         }
         break;
-      case Opcode::kIncrement:
-        result = result.as_int() + 1;
+      case Opcode::kLoopNext: {
+        int64_t index = read(0).as_int() + 1;
+        registers[operands[0].index()] = index;
+        if (index < read(1).as_int()) {
+          frame->next = code->instructions.data() + in.aux;
+        }
         break;
+      }
       case Opcode::kCall: {
         gather();
         Value* arguments = scratch;
@@ -463,16 +471,6 @@ Value Interpreter::loop() {
   }
 }
 
-std::function<void(std::string_view)>& print_handler() {
-  static std::function<void(std::string_view)> handler;
-  return handler;
-}
-
-std::function<void(std::string_view)>& warning_handler() {
-  static std::function<void(std::string_view)> handler;
-  return handler;
-}
-
 }  // namespace
 
 Value run(const Code& code, std::vector<Value> arguments) {
@@ -483,37 +481,6 @@ Value run(const Code& code, std::vector<Value> arguments) {
   } level;
   HOTARU_CHECK(nesting <= kMaxNesting, "maximum recursion depth exceeded");
   return Interpreter(thread_stack()).run(code, arguments);
-}
-
-ExecutionError::ExecutionError(const std::string& traceback,
-                               std::string class_name, std::string message)
-    : Error(concat(
-          "The following operation failed in the TorchScript interpreter.\n"
-          "Traceback of TorchScript, serialized code (most recent call "
-          "last):\n",
-          traceback, class_name.empty() ? "RuntimeError" : class_name, ": ",
-          message)),
-      class_name_(std::move(class_name)),
-      message_(std::move(message)) {}
-
-void set_print_handler(std::function<void(std::string_view)> handler) {
-  print_handler() = std::move(handler);
-}
-
-void set_warning_handler(std::function<void(std::string_view)> handler) {
-  warning_handler() = std::move(handler);
-}
-
-void warn(std::string_view message) {
-  if (warning_handler()) warning_handler()(message);
-}
-
-void print_text(std::string_view text) {
-  if (print_handler()) {
-    print_handler()(text);
-  } else {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-  }
 }
 
 }  // namespace hotaru::script

@@ -505,8 +505,11 @@ class Lowering {
     block(body, {});
     origin_ = &node;
     land(frame.continues);
-    if (counted) add(Opcode::kIncrement, {}, index);
-    add(Opcode::kJump, {}, 0, top);
+    if (counted) {
+      add(Opcode::kLoopNext, {{index}, {count}}, 0, top + 1);
+    } else {
+      add(Opcode::kJump, {}, 0, top);
+    }
     land({leave});
     land(frame.breaks);
     loops_.pop_back();

@@ -62,9 +62,12 @@ void CompilationUnit::define(std::unique_ptr<Source> source,
                              std::string_view prefix) {
   ParseLimits limits = limits_;
   limits.memory -= std::min(limits.memory, syntax_bytes_);
-  std::unique_ptr<Ast> tree = parse_module(*source, limits);
-  syntax_bytes_ += tree->memory_used();
-  for (const Stmt* stmt : tree->statements) {
+  // Kept before anything points into them, whatever happens below.
+  trees_.push_back(parse_module(*source, limits));
+  sources_.push_back(std::move(source));
+  const Ast& tree = *trees_.back();
+  syntax_bytes_ += tree.memory_used();
+  for (const Stmt* stmt : tree.statements) {
     std::string_view name =
         stmt->kind == StmtKind::kDef ? stmt->def->name : stmt->cls->name;
     std::string qualified =
@@ -73,8 +76,6 @@ void CompilationUnit::define(std::unique_ptr<Source> source,
       fail_at(stmt->range, "'", qualified, "' is defined twice");
     }
   }
-  trees_.push_back(std::move(tree));
-  sources_.push_back(std::move(source));
 }
 
 void CompilationUnit::load_module_of(std::string_view name) {

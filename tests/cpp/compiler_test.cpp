@@ -156,6 +156,16 @@ TEST(Compiler, RefusalsNameTheReason) {
   }
 }
 
+// A source that is refused half-way leaves nothing dangling behind.
+TEST(Compiler, DuplicatesAreRefusedForGood) {
+  auto unit = CompilationUnit::create();
+  const char* text = "def f() -> int:\n  return 1\ndef f() -> int:\n  pass\n";
+  EXPECT_THROW(
+      unit->define(std::make_unique<Source>("test.py", text), "__torch__"),
+      ScriptError);
+  EXPECT_EQ((*unit->find_function("__torch__.f"))({}).as_int(), 1);
+}
+
 // An operator that does not exist matters only where it is reached.
 TEST(Compiler, MissingOperatorsFailWhereTheyStand) {
   const char* text =
