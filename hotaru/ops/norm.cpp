@@ -145,8 +145,12 @@ Normalised run_batch_norm(const Tensor& input, const Tensor& weight,
     autograd::NoGrad guard;
     const Tensor x = contiguous(input), w = dense(weight), b = dense(bias);
     const Tensor m = dense(running_mean), v = dense(running_var);
+    // Only training writes the running statistics.
+    const auto running = [training](const Tensor& t) {
+      return training ? update(t) : read(t);
+    };
     enqueue(norm,
-            {write(n.out), write(n.mean), write(n.rstd), update(m), update(v),
+            {write(n.out), write(n.mean), write(n.rstd), running(m), running(v),
              read(x), read(w), read(b)},
             attributes);
     const auto written = [&](const Tensor& old, const Tensor& now) {
