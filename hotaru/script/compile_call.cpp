@@ -112,7 +112,9 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
       }
       Node* node = emit(NodeKind::kCallMethod, range, inputs);
       node->name = callee.text;
-      return graph_.add_output(node, callee.function->result_type());
+      // The class's own method may declare another result.
+      return cast(graph_.add_output(node, TypeTable::any()),
+                  callee.function->result_type(), range);
     }
     case Sugared::Kind::kBuiltinMethod:
       if (callee.text == "format" &&

@@ -9,13 +9,19 @@ namespace hotaru::script {
 
 namespace {
 
-using Variables = std::map<std::string, TypePtr>;
+/// What a type variable stands for. Inside a list or dict it is exact: what
+/// is put into a List[Tensor] must not widen it to List[Optional[Tensor]].
+struct Variable {
+  TypePtr type;
+  bool exact;
+};
+using Variables = std::map<std::string, Variable>;
 
 TypePtr substitute(TypeTable& types, TypePtr type, const Variables& known) {
   if (!has_variables(type)) return type;
   if (type->kind == TypeKind::kVar) {
     auto found = known.find(type->name);
-    return found == known.end() ? nullptr : found->second;
+    return found == known.end() ? nullptr : found->second.type;
   }
   std::vector<TypePtr> items;
   for (TypePtr item : type->items) {
@@ -38,29 +44,44 @@ TypePtr substitute(TypeTable& types, TypePtr type, const Variables& known) {
   }
 }
 
-// Gives variables of `formal` the types that make it equal to `actual`.
-bool deduce(TypeTable& types, TypePtr formal, TypePtr actual,
+// Gives variables of `formal` the types that let `actual` stand for it.
+bool deduce(TypeTable& types, TypePtr formal, TypePtr actual, bool exact,
             Variables& known) {
-  if (!has_variables(formal)) return true;
+  if (!has_variables(formal)) {
+    return exact ? formal == actual : is_subtype(actual, formal);
+  }
   if (formal->kind == TypeKind::kVar) {
-    auto [found, added] = known.emplace(formal->name, actual);
-    if (added || is_subtype(actual, found->second)) return true;
-    TypePtr both = unify(types, actual, found->second);
-    if (both) found->second = both;
+    auto [found, added] = known.emplace(formal->name, Variable{actual, exact});
+    Variable& variable = found->second;
+    if (added || variable.type == actual) {
+      variable.exact |= exact;
+      return true;
+    }
+    if (exact) {
+      if (variable.exact || !is_subtype(variable.type, actual)) return false;
+      variable = {actual, true};
+      return true;
+    }
+    if (is_subtype(actual, variable.type)) return true;
+    if (variable.exact) return false;
+    TypePtr both = unify(types, actual, variable.type);
+    if (both) variable.type = both;
     return both != nullptr;
   }
   if (formal->kind == TypeKind::kOptional) {
-    if (actual->kind == TypeKind::kNone) return true;
+    if (actual->kind == TypeKind::kNone) return !exact;
     TypePtr item =
         actual->kind == TypeKind::kOptional ? actual->item() : actual;
-    return deduce(types, formal->item(), item, known);
+    return deduce(types, formal->item(), item, exact, known);
   }
   if (formal->kind != actual->kind ||
       formal->items.size() != actual->items.size()) {
     return false;
   }
+  bool inside = exact || formal->kind == TypeKind::kList ||
+                formal->kind == TypeKind::kDict;
   for (size_t i = 0; i < formal->items.size(); ++i) {
-    if (!deduce(types, formal->items[i], actual->items[i], known)) {
+    if (!deduce(types, formal->items[i], actual->items[i], inside, known)) {
       return false;
     }
   }
@@ -215,7 +236,7 @@ class OpMatcher {
     TypePtr actual = plan.args[0]->type;
     if (has_variables(formal)) {
       // A list literal's or tuple's type may serve as a list's.
-      return deduce(types_, formal, actual, known_);
+      return deduce(types_, formal, actual, false, known_);
     }
     if (convertible(actual, formal, plan)) return true;
     const ArgType& type = schema_.arguments[i].type;

@@ -148,6 +148,14 @@ TEST(Compiler, RefusalsNameTheReason) {
        "can end without a return"},
       {"def f(x: List[int]):\n  return g(x)\n", "undefined name 'g'"},
       {"def f() -> int:\n  return 99999999999999999999\n", "64 bits"},
+      // Lists keep the type of their elements, whatever is put into them.
+      {"def f(x: List[Tensor]):\n  torch.append(x, None)\n",
+       "fit none of its overloads"},
+      {"def f(x: List[Tensor], y: Optional[Tensor]):\n"
+       "  torch.insert(x, 0, y)\n",
+       "fit none of its overloads"},
+      {"def f(x: Dict[str, Tensor]):\n  torch._set_item(x, 'a', None)\n",
+       "fit none of its overloads"},
   };
   for (const auto& [text, message] : cases) {
     std::string error = error_of(text);

@@ -21,9 +21,14 @@
 #include "hotaru/script/function.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HOTARU_LIMITS_MEMORY 0  // their shadow is larger than any limit
-#else
-#define HOTARU_LIMITS_MEMORY 1
+#define HOTARU_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HOTARU_SANITIZED 1
+#endif
+#endif
+#ifndef HOTARU_SANITIZED
+#define HOTARU_SANITIZED 0
 #endif
 
 namespace hotaru::script {
@@ -45,7 +50,7 @@ Bytes read_file(const std::string& path) {
 }
 
 void limit_child(size_t file_size) {
-  if (HOTARU_LIMITS_MEMORY) {
+  if (!HOTARU_SANITIZED) {  // their shadow is larger than any limit
     std::ifstream statm("/proc/self/statm");
     size_t pages = 0;
     statm >> pages;
@@ -56,8 +61,8 @@ void limit_child(size_t file_size) {
   }
   rlimit no_core = {0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  itimerval second = {{0, 0}, {1, 0}};
-  ::setitimer(ITIMER_PROF, &second, nullptr);
+  itimerval time = {{0, 0}, {HOTARU_SANITIZED ? 10 : 1, 0}};
+  ::setitimer(ITIMER_PROF, &time, nullptr);
 }
 
 Outcome load_and_compile(Bytes bytes) {
