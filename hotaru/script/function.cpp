@@ -80,6 +80,7 @@ void Function::resolve_signature() {
 }
 
 const std::vector<Parameter>& Function::params() {
+  if (ready_.load(std::memory_order_acquire)) return params_;
   std::lock_guard lock(unit_.mutex());
   resolve_signature();
   return params_;

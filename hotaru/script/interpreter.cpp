@@ -34,6 +34,12 @@ ValueStack& thread_stack() {
   return stack;
 }
 
+// The memory of the frames of this thread's last run, for the next.
+std::vector<Frame>& spare_frames() {
+  thread_local std::vector<Frame> frames;
+  return frames;
+}
+
 // The error that an instruction raises by itself, with its class.
 struct Raised : Error {
   Raised(std::string class_name, const std::string& message)
@@ -54,7 +60,12 @@ void add_line(std::string& out, const SourceRange& range,
 
 class Interpreter {
  public:
-  explicit Interpreter(ValueStack& stack) : stack_(stack) {}
+  explicit Interpreter(ValueStack& stack) : stack_(stack) {
+    frames_.swap(spare_frames());
+  }
+  ~Interpreter() { frames_.swap(spare_frames()); }
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
 
   Value run(const Code& code, std::vector<Value>& arguments) {
     enter(code, 0);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <thread>
 
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/ops/copy.h"
@@ -204,6 +205,26 @@ TEST(ScriptModule, TensorsAreNotCopied) {
   for (const auto& [name, tensor] : parameters) {
     EXPECT_FALSE(tensor.storage()->resizable()) << name;
   }
+}
+
+// Several threads compile and run one module at once.
+TEST(ScriptModule, ThreadsShareAModule) {
+  Module conv = child(load(golden("networks")), "conv_script");
+  Value input = conv.attribute("input");
+  Tensor output = conv.attribute("output").as_tensor();
+  std::vector<double> worst(4, 1.0);
+  std::vector<std::thread> threads;
+  for (double& mine : worst) {
+    threads.emplace_back([&] {
+      autograd::NoGrad no_grad;
+      mine = 0;
+      for (int i = 0; i < 10; ++i) {
+        mine = std::max(mine, distance(conv({input}).as_tensor(), output));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (double mine : worst) EXPECT_LT(mine, 1e-5);
 }
 
 // The tensors keep the file's map alive when the module is gone.
