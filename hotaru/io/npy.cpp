@@ -200,7 +200,7 @@ Tensor read_npy(const std::string& path) {
   in.read(start.data(), 8);
   HOTARU_CHECK(in && std::string_view(start.data(), 6) == kMagic, path,
                ": no .npy file: it does not begin with \\x93NUMPY");
-  const int version = start[6];
+  const int version = static_cast<unsigned char>(start[6]);
   HOTARU_CHECK(version >= 1 && version <= 3 && start[7] == 0, path,
                ": offset 6: version ", version, ".", int(start[7]),
                " of the format is unknown; 1.0 to 3.0 are known");

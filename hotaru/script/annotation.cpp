@@ -53,7 +53,7 @@ bool is_typing_module(const Expr& expr) {
 class AnnotationReader {
  public:
   AnnotationReader(CompilationUnit& unit, const Resolver& resolver)
-      : unit_(unit), types_(unit.types()), resolver_(resolver) {}
+      : types_(unit.types()), resolver_(resolver) {}
 
   TypePtr read(const Expr& expr) {
     switch (expr.kind) {
@@ -147,7 +147,6 @@ class AnnotationReader {
     fail_at(expr.range, "unknown generic type '", name, "'");
   }
 
-  CompilationUnit& unit_;
   TypeTable& types_;
   const Resolver& resolver_;
   int strings_ = 0;
