@@ -190,6 +190,11 @@ void add_modes(BuiltinTable& table) {
       +[](bool on) { autograd::set_grad_enabled(on); });
   table.add(
       "is_scripting() -> bool", +[]() { return true; });
+  // There is no autocast.
+  for (const char* name : {"is_autocast_enabled", "is_autocast_cpu_enabled"}) {
+    table.add(
+        concat(name, "() -> bool"), +[]() { return false; });
+  }
   table.add(
       "warn(str message, int stacklevel=2) -> ()",
       +[](const std::string& message, int64_t) { warn(message); });
