@@ -54,7 +54,8 @@ struct Converted {
 };
 template <>
 struct Unboxed<int64_t> : Converted<int64_t> {
-  explicit Unboxed(Value& v) : Converted{v.is_bool() ? int64_t(v.as_bool()) : v.as_int()} {}
+  explicit Unboxed(Value& v)
+      : Converted{v.is_bool() ? int64_t(v.as_bool()) : v.as_int()} {}
 };
 template <>
 struct Unboxed<double> : Converted<double> {
@@ -151,8 +152,12 @@ struct Unboxed<const std::optional<T>&> : Unboxed<std::optional<T>> {
   using Unboxed<std::optional<T>>::Unboxed;
 };
 
-inline void box(Value* out, Tensors v) { *out = Value::tensor_list(v); }
-inline void box(Value* out, const Dims& v) { *out = Value::int_list(v); }
+inline void box(Value* out, Tensors v) {
+  *out = Value::tensor_list(v);
+}
+inline void box(Value* out, const Dims& v) {
+  *out = Value::int_list(v);
+}
 template <class T>
 void box(Value* out, T v) {
   *out = Value(std::move(v));
@@ -177,7 +182,8 @@ void invoke(GenericFunction function, Value* arguments, Value* results) {
       f(std::get<I>(unboxed).get()...);
     else
       box(results, f(std::get<I>(unboxed).get()...));
-  }(std::index_sequence_for<A...>{});
+  }
+  (std::index_sequence_for<A...>{});
 }
 
 }  // namespace hotaru

@@ -12,8 +12,18 @@
 namespace hotaru {
 
 enum class ArgKind : uint8_t {
-  kTensor, kInt, kFloat, kBool, kScalar, kString, kComplex,
-  kDType, kLayout, kMemoryFormat, kDevice, kGenerator,
+  kTensor,
+  kInt,
+  kFloat,
+  kBool,
+  kScalar,
+  kString,
+  kComplex,
+  kDType,
+  kLayout,
+  kMemoryFormat,
+  kDevice,
+  kGenerator,
   /// Anything the script layer reads from `text` itself: t, Any, Dict(...).
   kOther,
 };
