@@ -6,16 +6,12 @@
 
 namespace hotaru {
 
-void Dims::resize(size_t size) {
-  if (size > capacity_) {
-    auto* grown = new int64_t[size];
-    std::copy(begin(), end(), grown);
-    if (heap()) delete[] heap_;
-    heap_ = grown;
-    capacity_ = uint32_t(size);
-  }
-  if (size > size_) std::fill(data() + size_, data() + size, 0);
-  size_ = uint32_t(size);
+void Dims::grow(size_t size) {
+  auto* grown = new int64_t[size];
+  std::copy(begin(), end(), grown);
+  if (heap()) delete[] heap_;
+  heap_ = grown;
+  capacity_ = uint32_t(size);
 }
 
 void Dims::insert(size_t position, int64_t value) {
@@ -37,7 +33,7 @@ void Dims::take(Dims& other) noexcept {
     other.capacity_ = kInline;
     other.size_ = 0;
   } else {
-    std::copy(other.inline_, other.inline_ + size_, inline_);
+    for (size_t i = 0; i < size_; ++i) inline_[i] = other.inline_[i];
   }
 }
 

@@ -25,8 +25,9 @@ class Dims {
   Dims(IntSpan values) { assign(values); }
   Dims(const std::vector<int64_t>& values) : Dims(IntSpan(values)) {}
   Dims(size_t count, int64_t value) {
-    resize(count);
-    std::fill(begin(), end(), value);
+    if (count > kInline) grow(count);
+    size_ = uint32_t(count);
+    for (int64_t& v : *this) v = value;
   }
   Dims(const Dims& other) { assign(other); }
   Dims(Dims&& other) noexcept { take(other); }
@@ -59,17 +60,26 @@ class Dims {
   int64_t back() const { return data()[size_ - 1]; }
   operator IntSpan() const { return {data(), size_}; }
 
-  void resize(size_t size);
+  void resize(size_t size) {
+    if (size > capacity_) grow(size);
+    for (size_t i = size_; i < size; ++i) data()[i] = 0;
+    size_ = uint32_t(size);
+  }
   void push_back(int64_t value) { insert(size_, value); }
   void insert(size_t position, int64_t value);
   void erase(size_t position);
   void assign(IntSpan values) {
-    resize(values.size());
-    std::copy(values.begin(), values.end(), data());
+    if (values.size() > capacity_) grow(values.size());
+    size_ = uint32_t(values.size());
+    // By hand: a call of memmove costs more than most shapes are long.
+    int64_t* to = data();
+    for (int64_t value : values) *to++ = value;
   }
 
  private:
   bool heap() const { return capacity_ > kInline; }
+  /// Makes room for `size` values, keeping those there are.
+  void grow(size_t size);
   void take(Dims& other) noexcept;
 
   uint32_t size_ = 0;

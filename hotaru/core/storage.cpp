@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "hotaru/core/error.h"
+#include "hotaru/core/pool.h"
 
 namespace hotaru {
 
@@ -19,6 +20,14 @@ Storage::Storage(void* data, size_t nbytes, Device device,
 
 Storage::~Storage() {
   if (allocator_) allocator_->deallocate(data_, nbytes_);
+}
+
+void* Storage::operator new(size_t size) {
+  return BlockPool::allocate(size);
+}
+
+void Storage::operator delete(void* memory) noexcept {
+  BlockPool::release(memory, sizeof(Storage));
 }
 
 void Storage::resize(size_t nbytes) {

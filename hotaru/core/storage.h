@@ -28,6 +28,9 @@ class Storage : public RefCounted {
   Storage(void* data, size_t nbytes, Device device, Ref<RefCounted> owner);
   ~Storage() override;
 
+  static void* operator new(size_t size);
+  static void operator delete(void* memory) noexcept;
+
   void* data() const { return data_; }
   size_t nbytes() const { return nbytes_; }
   Device device() const { return device_; }

@@ -1,5 +1,7 @@
 #include "hotaru/core/tensor.h"
 
+#include "hotaru/core/pool.h"
+
 namespace hotaru {
 
 TensorImpl::TensorImpl(Ref<Storage> storage, DType dtype, IntSpan sizes,
@@ -8,7 +10,25 @@ TensorImpl::TensorImpl(Ref<Storage> storage, DType dtype, IntSpan sizes,
   set_geometry(sizes, strides, offset);
 }
 
+TensorImpl::TensorImpl(Ref<Storage> storage, DType dtype, IntSpan sizes,
+                       int64_t numel)
+    : storage(std::move(storage)),
+      sizes(sizes),
+      strides(contiguous_strides(sizes)),
+      numel(numel),
+      dtype(dtype) {}
+
 TensorImpl::~TensorImpl() = default;
+
+static_assert(sizeof(TensorImpl) <= BlockPool::kBlock);
+
+void* TensorImpl::operator new(size_t size) {
+  return BlockPool::allocate(size);
+}
+
+void TensorImpl::operator delete(void* memory) noexcept {
+  BlockPool::release(memory, sizeof(TensorImpl));
+}
 
 void TensorImpl::set_geometry(IntSpan new_sizes, IntSpan new_strides,
                               int64_t new_offset) {

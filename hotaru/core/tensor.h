@@ -20,7 +20,13 @@ class TensorImpl : public RefCounted {
  public:
   TensorImpl(Ref<Storage> storage, DType dtype, IntSpan sizes, IntSpan strides,
              int64_t offset);
+  /// Row-major over the whole storage; numel is the product of the sizes.
+  TensorImpl(Ref<Storage> storage, DType dtype, IntSpan sizes, int64_t numel);
   ~TensorImpl() override;
+
+  // Made and dropped with every operator: from a pool of the thread's.
+  static void* operator new(size_t size);
+  static void operator delete(void* memory) noexcept;
 
   /// Changes the geometry in place (resize_, t_, squeeze_ ...).
   void set_geometry(IntSpan sizes, IntSpan strides, int64_t offset);

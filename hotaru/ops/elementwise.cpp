@@ -6,6 +6,7 @@
 #include "hotaru/ops/copy.h"
 #include "hotaru/ops/factory.h"
 #include "hotaru/ops/pointwise.h"
+#include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/stream.h"
 
 namespace hotaru {
@@ -101,6 +102,33 @@ DType result_dtype(const Spec& spec, DType common) {
   return spec.result == Result::kReal ? to_real(common) : common;
 }
 
+/// The case of most calls: nothing to promote, broadcast or cast.
+bool is_plain(const Spec& spec, Inputs inputs) {
+  const TensorImpl& first = *inputs[0]->impl();
+  if (!first.contiguous || first.wrapped_number) return false;
+  if (spec.compute == Compute::kFloating && !is_differentiable(first.dtype))
+    return false;
+  for (const Tensor* t : inputs.subspan(1)) {
+    const TensorImpl& other = *t->impl();
+    if (!other.contiguous || other.dtype != first.dtype ||
+        other.storage->device() != first.storage->device() ||
+        !same(other.sizes, first.sizes))
+      return false;
+  }
+  return true;
+}
+
+Tensor compute_plain(const Spec& spec, Inputs inputs,
+                     const PointwiseNumbers& numbers) {
+  const Tensor& first = *inputs[0];
+  Tensor out = allocate(first.sizes(), result_dtype(spec, first.dtype()),
+                        first.device());
+  std::array<Operand, 4> operands{write(out)};
+  for (size_t i = 0; i < inputs.size(); ++i) operands[i + 1] = read(*inputs[i]);
+  enqueue_list(spec.kernel, {operands.data(), inputs.size() + 1}, numbers);
+  return out;
+}
+
 Dims common_shape(Inputs inputs) {
   Dims shape(inputs[0]->sizes());
   for (const Tensor* t : inputs.subspan(1))
@@ -144,6 +172,7 @@ void launch(const Spec& spec, const Tensor& out, Inputs inputs, DType common,
 
 Tensor compute(const Spec& spec, Inputs inputs,
                const PointwiseNumbers& numbers) {
+  if (is_plain(spec, inputs)) return compute_plain(spec, inputs, numbers);
   check_devices(spec.kernel, inputs);
   const DType common = common_dtype(spec, inputs);
   Tensor out =
@@ -181,33 +210,35 @@ void compute_into(const Spec& spec, const Tensor& out, Inputs inputs,
 
 }  // namespace
 
-Tensor unary(const Spec& spec, const Tensor& x, PointwiseNumbers numbers) {
+Tensor unary(const Spec& spec, const Tensor& x,
+             const PointwiseNumbers& numbers) {
   const Tensor* inputs[] = {&x};
   return compute(spec, inputs, numbers);
 }
 Tensor binary(const Spec& spec, const Tensor& x, const Tensor& y,
-              PointwiseNumbers numbers) {
+              const PointwiseNumbers& numbers) {
   const Tensor* inputs[] = {&x, &y};
   return compute(spec, inputs, numbers);
 }
 Tensor ternary(const Spec& spec, const Tensor& x, const Tensor& y,
-               const Tensor& z, PointwiseNumbers numbers) {
+               const Tensor& z, const PointwiseNumbers& numbers) {
   const Tensor* inputs[] = {&x, &y, &z};
   return compute(spec, inputs, numbers);
 }
 
 void unary_into(const Spec& spec, const Tensor& out, const Tensor& x,
-                PointwiseNumbers numbers) {
+                const PointwiseNumbers& numbers) {
   const Tensor* inputs[] = {&x};
   compute_into(spec, out, inputs, numbers);
 }
 void binary_into(const Spec& spec, const Tensor& out, const Tensor& x,
-                 const Tensor& y, PointwiseNumbers numbers) {
+                 const Tensor& y, const PointwiseNumbers& numbers) {
   const Tensor* inputs[] = {&x, &y};
   compute_into(spec, out, inputs, numbers);
 }
 void ternary_into(const Spec& spec, const Tensor& out, const Tensor& x,
-                  const Tensor& y, const Tensor& z, PointwiseNumbers numbers) {
+                  const Tensor& y, const Tensor& z,
+                  const PointwiseNumbers& numbers) {
   const Tensor* inputs[] = {&x, &y, &z};
   compute_into(spec, out, inputs, numbers);
 }

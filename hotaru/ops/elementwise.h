@@ -29,22 +29,23 @@ struct Spec {
 };
 
 /// The operator on one, two or three tensors; no gradient.
-Tensor unary(const Spec& spec, const Tensor& x, PointwiseNumbers numbers = {});
+Tensor unary(const Spec& spec, const Tensor& x,
+             const PointwiseNumbers& numbers = {});
 Tensor binary(const Spec& spec, const Tensor& x, const Tensor& y,
-              PointwiseNumbers numbers = {});
+              const PointwiseNumbers& numbers = {});
 Tensor ternary(const Spec& spec, const Tensor& x, const Tensor& y,
-               const Tensor& z, PointwiseNumbers numbers = {});
+               const Tensor& z, const PointwiseNumbers& numbers = {});
 
 /// The same, written into `out`, which may be an input. Throws PyTorch's
 /// texts when the result has another shape, or a dtype that can't be cast to
 /// out's. Checks that autograd allows the write; bumps no version.
 void unary_into(const Spec& spec, const Tensor& out, const Tensor& x,
-                PointwiseNumbers numbers = {});
+                const PointwiseNumbers& numbers = {});
 void binary_into(const Spec& spec, const Tensor& out, const Tensor& x,
-                 const Tensor& y, PointwiseNumbers numbers = {});
+                 const Tensor& y, const PointwiseNumbers& numbers = {});
 void ternary_into(const Spec& spec, const Tensor& out, const Tensor& x,
                   const Tensor& y, const Tensor& z,
-                  PointwiseNumbers numbers = {});
+                  const PointwiseNumbers& numbers = {});
 
 /// A number as the operand beside x: zero-dimensional, weak in promotion.
 Tensor operand(const Scalar& value, const Tensor& x);

@@ -37,23 +37,40 @@ Device resolve(Device device) {
   return device;
 }
 
-Tensor allocate(IntSpan sizes, DType dtype, Device device) {
-  return allocate(sizes, contiguous_strides(sizes), dtype, device);
-}
+namespace {
 
-Tensor allocate(IntSpan sizes, IntSpan strides, DType dtype, Device device) {
-  for (int64_t size : sizes)
-    HOTARU_CHECK(size >= 0, "Trying to create tensor with negative dimension ",
-                 size, ": ", shape_text(sizes));
-  int64_t nbytes = storage_extent(sizes, strides);
+Ref<Storage> allocate_storage(IntSpan sizes, int64_t elements, DType dtype,
+                              Device device) {
+  int64_t nbytes = 0;
   HOTARU_CHECK(
-      !__builtin_mul_overflow(nbytes, int64_t(itemsize(dtype)), &nbytes),
+      !__builtin_mul_overflow(elements, int64_t(itemsize(dtype)), &nbytes),
       "Storage size calculation overflowed with sizes=", shape_text(sizes));
   Allocator& allocator = DeviceTable::instance()
                              .backend(device.type)
                              .allocator(std::max<int>(device.index, 0));
+  return make_ref<Storage>(allocator, size_t(nbytes), device);
+}
+
+void check_sizes(IntSpan sizes) {
+  for (int64_t size : sizes)
+    HOTARU_CHECK(size >= 0, "Trying to create tensor with negative dimension ",
+                 size, ": ", shape_text(sizes));
+}
+
+}  // namespace
+
+Tensor allocate(IntSpan sizes, DType dtype, Device device) {
+  check_sizes(sizes);
+  const int64_t numel = numel_of(sizes);
+  return Tensor(make_ref<TensorImpl>(
+      allocate_storage(sizes, numel, dtype, device), dtype, sizes, numel));
+}
+
+Tensor allocate(IntSpan sizes, IntSpan strides, DType dtype, Device device) {
+  check_sizes(sizes);
+  const int64_t extent = storage_extent(sizes, strides);
   return Tensor(
-      make_ref<TensorImpl>(make_ref<Storage>(allocator, size_t(nbytes), device),
+      make_ref<TensorImpl>(allocate_storage(sizes, extent, dtype, device),
                            dtype, sizes, strides, 0));
 }
 
