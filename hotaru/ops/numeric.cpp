@@ -96,21 +96,6 @@ Tensor cross(const Tensor& self, const Tensor& other, int64_t dim) {
   return stack(parts, dim);
 }
 
-Tensor kron(const Tensor& self, const Tensor& other) {
-  const int64_t n = std::max(self.dim(), other.dim());
-  Dims a_shape, b_shape, shape;
-  for (int64_t d = 0; d < n; ++d) {
-    const auto size = [d, n](const Tensor& t) {
-      const int64_t at = d - (n - t.dim());
-      return at < 0 ? int64_t{1} : t.size(at);
-    };
-    for (const int64_t s : {size(self), int64_t{1}}) a_shape.push_back(s);
-    for (const int64_t s : {int64_t{1}, size(other)}) b_shape.push_back(s);
-    shape.push_back(size(self) * size(other));
-  }
-  return reshape(reshape(self, a_shape) * reshape(other, b_shape), shape);
-}
-
 Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
   const double order = p.to_double();
   const Tensor d = abs(self - other);
@@ -165,7 +150,6 @@ HOTARU_OP(
       while (!dim && at + 1 < self.dim() && self.size(at) != 3) ++at;
       return cross(self, other, dim.value_or(at));
     });
-HOTARU_OP("kron(Tensor self, Tensor other) -> Tensor", kron);
 HOTARU_OP("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", dist);
 HOTARU_OP(
     "deg2rad(Tensor self) -> Tensor",

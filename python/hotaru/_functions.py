@@ -13,7 +13,7 @@ __all__ = [
     "from_dlpack", "get_printoptions", "inf", "is_complex",
     "is_floating_point", "is_nonzero", "is_tensor", "meshgrid", "nan",
     "newaxis", "numel", "pi", "set_default_device", "set_printoptions",
-    "tensordot", "typename", "unique", "use_deterministic_algorithms",
+    "tensordot", "typename", "use_deterministic_algorithms",
 ]  # fmt: skip
 
 pi = _math.pi
@@ -120,33 +120,6 @@ def meshgrid(*tensors, indexing: str | None = None):
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tensors[0]
     return ops.meshgrid(list(tensors), indexing=indexing or "ij")
-
-
-def unique(
-    input: Tensor,
-    sorted: bool = True,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    dim: int | None = None,
-):
-    """The different values, or slices along `dim`, in ascending order.
-
-    With `return_inverse` also where each element went, with `return_counts`
-    also how often each occurred.
-    """
-    if dim is None:
-        found = ops._unique2(input, sorted, return_inverse, return_counts)
-    else:
-        found = ops.unique_dim(
-            input, dim, sorted, return_inverse, return_counts
-        )
-    values, inverse, counts = found
-    out = [values]
-    if return_inverse:
-        out.append(inverse)
-    if return_counts:
-        out.append(counts)
-    return tuple(out) if len(out) > 1 else values
 
 
 def broadcast_shapes(*shapes):
