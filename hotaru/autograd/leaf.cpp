@@ -30,7 +30,7 @@ ViewGeometry geometry(const Tensor& t) {
 }  // namespace
 
 AccumulateGrad::AccumulateGrad(Tensor variable)
-    : Node("AccumulateGrad"), variable_(std::move(variable)) {
+    : Node("torch::autograd::AccumulateGrad"), variable_(std::move(variable)) {
   add_output(variable_);
   set_sequence(std::numeric_limits<uint64_t>::max());
 }
@@ -50,7 +50,9 @@ AsStridedBackward::AsStridedBackward(const Tensor& base, const Tensor& view)
 }
 
 CopySlices::CopySlices(const Tensor& base, const Tensor& view, Ref<Node> writer)
-    : Node("CopySlices"), view_(geometry(view)), writer_(std::move(writer)) {
+    : Node("torch::autograd::CopySlices"),
+      view_(geometry(view)),
+      writer_(std::move(writer)) {
   view_.offset -= base.storage_offset();
   add_edge(gradient_edge(base));
   const auto& edges = writer_->edges();
@@ -91,6 +93,10 @@ Ref<Node> grad_fn(const Tensor& t) {
   const Meta* base_meta = meta(base);
   if (!base_meta || !base_meta->grad_fn) return m ? m->grad_fn : nullptr;
   if (m && m->grad_fn && m->view_version == t.version()) return m->grad_fn;
+  if (m && m->one_of_many && m->grad_fn)
+    fail_one_of_many(t,
+                     " is a view and its base or another view of its base has "
+                     "been modified inplace. ");
   Meta& own = ensure_meta(t);
   const auto node = make_ref<AsStridedBackward>(base, t);
   own.output_index = node->add_output(t);

@@ -22,6 +22,17 @@ std::string describe(const Tensor& t) {
                 shape_text(t.sizes()), "]");
 }
 
+// The operator of a node as this message names it: "Exp" for "ExpBackward0".
+std::string operator_name(const Node& node) {
+  const std::string& name = node.name();
+  const size_t last = name.find_last_not_of("0123456789");
+  constexpr std::string_view kSuffix = "Backward";
+  if (last + 1 >= kSuffix.size() && last + 1 < name.size() &&
+      name.compare(last + 1 - kSuffix.size(), kSuffix.size(), kSuffix) == 0)
+    return name.substr(0, last + 1 - kSuffix.size());
+  return name;
+}
+
 }  // namespace
 
 Node::Node(std::string name)
@@ -86,12 +97,13 @@ Tensor SavedTensor::unpack(Node* owner) const {
         "one of the variables needed for gradient computation has been "
         "modified by an inplace operation: ",
         describe(tensor_),
-        maker ? concat(", which is output ", index, " of ", maker->name(), ",")
+        maker ? concat(", which is output ", index, " of ",
+                       operator_name(*maker), ",")
               : std::string(),
         " is at version ", tensor_.version(), "; expected version ", version_,
         " instead. Hint: enable anomaly detection to find the operation that "
         "failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True).");
+        "torch.autograd.set_detect_anomaly(True, check_nan=False).");
   }
   if (!output_) return tensor_;
   Tensor out = make_alias(tensor_);
@@ -101,10 +113,17 @@ Tensor SavedTensor::unpack(Node* owner) const {
   return out;
 }
 
+namespace {
+
+void forget(Node& node, const Meta& meta) {
+  std::erase_if(node.retained,
+                [&](const auto& kept) { return kept.second == &meta; });
+}
+
+}  // namespace
+
 Meta::~Meta() {
-  if (retains_grad && grad_fn)
-    std::erase_if(grad_fn->retained,
-                  [this](const auto& kept) { return kept.second == this; });
+  if (retains_grad && grad_fn) forget(*grad_fn, *this);
 }
 
 Meta& ensure_meta(const Tensor& t) {
@@ -113,16 +132,42 @@ Meta& ensure_meta(const Tensor& t) {
   return static_cast<Meta&>(*slot);
 }
 
-void set_history(const Tensor& t, const Ref<Node>& node) {
+namespace {
+
+void set_node(const Tensor& t, const Ref<Node>& node, uint32_t index) {
   Meta& m = ensure_meta(t);
-  m.output_index = node->add_output(t);
+  if (m.retains_grad) {
+    // The gradient that is kept is that of the latest values.
+    if (m.grad_fn) forget(*m.grad_fn, m);
+    node->retained.emplace_back(index, &m);
+  }
+  m.output_index = index;
   m.grad_fn = node;
   m.view_version = t.version();
 }
 
+}  // namespace
+
+void set_history(const Tensor& t, const Ref<Node>& node) {
+  set_node(t, node, node->add_output(t));
+}
+
+void take_history(const Tensor& t, const Tensor& value) {
+  set_node(t, grad_fn(value), meta(value)->output_index);
+}
+
+void fail_one_of_many(const Tensor& view, const char* what) {
+  const Meta& m = *meta(view);
+  fail("Output ", m.output_index, " of ", operator_name(*m.grad_fn), what,
+       "This view is the output of a function that returns multiple views. "
+       "Such functions do not allow the output views to be modified inplace. "
+       "You should replace the inplace operation by an out-of-place one.");
+}
+
 void set_requires_grad(const Tensor& t, bool value) {
   HOTARU_CHECK(!value || is_differentiable(t.dtype()),
-               "only Tensors of floating point dtype can require gradients");
+               "only Tensors of floating point and complex dtype can require "
+               "gradients");
   HOTARU_CHECK(is_leaf(t) || value,
                "you can only change requires_grad flags of leaf variables. If "
                "you want to use a computed variable in a subgraph that doesn't "

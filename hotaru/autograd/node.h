@@ -100,6 +100,8 @@ struct Meta : AutogradMeta {
   uint32_t output_index = 0;
   bool requires_grad = false;  // of a leaf
   bool retains_grad = false;
+  /// One of several views that an operator gave: not to be written in place.
+  bool one_of_many = false;
   /// Version of the base when a view's grad_fn was made.
   uint32_t view_version = 0;
   /// The leaf's AccumulateGrad, not owned; it outlives no edge to it.
@@ -141,6 +143,10 @@ inline bool is_leaf(const Tensor& t) {
 Edge gradient_edge(const Tensor& t);
 /// Makes `t` output of the node.
 void set_history(const Tensor& t, const Ref<Node>& node);
+/// Makes `t` the output that `value` is, of the node that made it.
+void take_history(const Tensor& t, const Tensor& value);
+/// The error for a write into one of several views of a node, or their base.
+[[noreturn]] void fail_one_of_many(const Tensor& view, const char* what);
 /// Throws PyTorch's errors for dtypes and for non-leaves.
 void set_requires_grad(const Tensor& t, bool value);
 

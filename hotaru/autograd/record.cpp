@@ -71,6 +71,8 @@ void record(const char* name, const Tensors& outputs, const Tensors& inputs,
 void check_inplace(const Tensor& self) {
   if (!grad_enabled()) return;
   const bool view = self.is_view();
+  if (const Meta* m = meta(self); m && m->one_of_many)
+    fail_one_of_many(self, " is a view and is being modified inplace. ");
   const Tensor root = view ? Tensor(self.impl()->base) : self;
   if (!requires_grad(root) || !is_leaf(root)) return;
   HOTARU_CHECK(!view,

@@ -66,10 +66,67 @@ bool is_contiguous(IntSpan sizes, IntSpan strides) {
   return true;
 }
 
+bool is_dense(IntSpan sizes, IntSpan strides) {
+  Dims order;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) return true;
+    if (sizes[i] != 1) order.push_back(int64_t(i));
+  }
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return strides[size_t(a)] < strides[size_t(b)];
+  });
+  int64_t expected = 1;
+  for (const int64_t d : order) {
+    if (strides[size_t(d)] != expected) return false;
+    expected *= sizes[size_t(d)];
+  }
+  return true;
+}
+
+namespace {
+
+/// Whether dimension a belongs further out than b: 1 yes, -1 no, 0 unknown.
+int compare_dims(IntSpan shape, std::span<const Dims> operands, size_t a,
+                 size_t b) {
+  for (const Dims& strides : operands) {
+    const int64_t x = strides[a], y = strides[b];
+    if (x == 0 || y == 0) continue;
+    if (x != y) return x < y ? -1 : 1;
+    if (shape[a] > shape[b]) return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Dims dense_strides(IntSpan shape, std::span<const Dims> operands) {
+  const size_t n = shape.size();
+  // Innermost first. A sort by insertion, as "unknown" is no order.
+  Dims order(n, 0);
+  for (size_t i = 0; i < n; ++i) order[i] = int64_t(n - 1 - i);
+  for (size_t i = 1; i < n; ++i) {
+    for (size_t at = i, below = i; below-- > 0;) {
+      const int found = compare_dims(shape, operands, size_t(order[below]),
+                                     size_t(order[at]));
+      if (found < 0) break;
+      if (found > 0) std::swap(order[below], order[at]), at = below;
+    }
+  }
+  Dims out(n, 0);
+  int64_t stride = 1;
+  for (const int64_t d : order) {
+    out[size_t(d)] = stride;
+    stride *= std::max<int64_t>(shape[size_t(d)], 1);
+  }
+  return out;
+}
+
 int64_t storage_extent(IntSpan sizes, IntSpan strides) {
   int64_t last = 0;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 0) return 0;
+    HOTARU_CHECK(sizes[i] > 0, "Trying to create tensor with negative ",
+                 "dimension ", sizes[i], ": ", shape_text(sizes));
     int64_t step = 0;
     HOTARU_CHECK(strides[i] >= 0, "as_strided: Negative strides are not ",
                  "supported at the moment, got strides: ", shape_text(strides));
@@ -86,15 +143,15 @@ int64_t storage_extent(IntSpan sizes, IntSpan strides) {
 }
 
 Dims broadcast_shapes(IntSpan a, IntSpan b) {
-  if (a.size() < b.size()) std::swap(a, b);
-  Dims out(a);
-  const size_t lead = a.size() - b.size();
-  for (size_t i = 0; i < b.size(); ++i) {
-    const int64_t x = a[lead + i], y = b[i];
+  Dims out(a.size() < b.size() ? b : a);
+  const size_t n = out.size();
+  const size_t common = std::min(a.size(), b.size());
+  for (size_t i = 1; i <= common; ++i) {
+    const int64_t x = a[a.size() - i], y = b[b.size() - i];
     HOTARU_CHECK(x == y || x == 1 || y == 1, "The size of tensor a (", x,
                  ") must match the size of tensor b (", y,
-                 ") at non-singleton dimension ", lead + i);
-    out[lead + i] = x == 1 ? y : x;
+                 ") at non-singleton dimension ", n - i);
+    out[n - i] = x == 1 ? y : x;
   }
   return out;
 }
@@ -116,7 +173,8 @@ Dims infer_size(IntSpan shape, int64_t numel) {
       HOTARU_CHECK(inferred < 0, "only one dimension can be inferred");
       inferred = int64_t(i);
     } else {
-      HOTARU_CHECK(shape[i] >= 0, "invalid shape dimension ", shape[i]);
+      HOTARU_CHECK(shape[i] >= 0, "invalid shape dimension ", shape[i],
+                   " at index ", i, " of shape ", shape_text(shape));
       HOTARU_CHECK(!__builtin_mul_overflow(known, shape[i], &known), "shape '",
                    shape_text(shape), "' is too large");
     }

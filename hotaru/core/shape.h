@@ -103,6 +103,12 @@ int64_t numel_of(IntSpan sizes);
 Dims contiguous_strides(IntSpan sizes);
 /// Whether the strides walk the elements densely in row-major order.
 bool is_contiguous(IntSpan sizes, IntSpan strides);
+/// Whether the strides walk the elements without gaps or overlap, in any order.
+bool is_dense(IntSpan sizes, IntSpan strides);
+/// Strides of a new dense tensor whose dimensions are in the order of memory
+/// that `operands` (strides within `shape`, 0 where broadcast) have; the first
+/// operand that tells two dimensions apart decides. PyTorch's rule.
+Dims dense_strides(IntSpan shape, std::span<const Dims> operands);
 /// Elements that a strided view reaches: 1 + the offset of its last element;
 /// 0 for an empty view. Throws on negative strides or overflow.
 int64_t storage_extent(IntSpan sizes, IntSpan strides);

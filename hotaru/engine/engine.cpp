@@ -217,6 +217,10 @@ Tensors root_gradients(const Tensors& outputs, const Tensors& grads) {
     } else {
       HOTARU_CHECK(t.numel() == 1,
                    "grad can be implicitly created only for scalar outputs");
+      HOTARU_CHECK(!t.is_complex(),
+                   "grad can be implicitly created only for real scalar "
+                   "outputs but got ",
+                   t.dtype());
       grad = ones_like(t);
     }
     out.push_back(std::move(grad));

@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/factory.h"
+#include "hotaru/ops/overlap.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/view.h"
 #include "hotaru/runtime/backend.h"
@@ -28,10 +29,12 @@ Tensor copied(Tensor out, const Tensor& self, const char* name) {
 
 Tensor copy_(const Tensor& self, const Tensor& src) {
   autograd::check_inplace(self);
+  check_written(self);
   HOTARU_CHECK(same(broadcast_shapes(self.sizes(), src.sizes()), self.sizes()),
                "output with shape ", shape_text(self.sizes()),
                " doesn't match the broadcast shape ",
                shape_text(broadcast_shapes(self.sizes(), src.sizes())));
+  check_overlap(self, src);
   enqueue(kCopy, {write(self), read(src)});
   if (autograd::needs_grad(self, src))
     autograd::record("CopyBackwards", self, {self, src}, {},
@@ -105,6 +108,9 @@ Tensor detach(const Tensor& self) {
 Tensor resize_(const Tensor& self, IntSpan size) {
   HOTARU_CHECK(!autograd::requires_grad(self),
                "cannot resize variables that require grad");
+  for (const int64_t n : size)
+    HOTARU_CHECK(n >= 0, "Trying to create tensor with negative dimension ", n,
+                 ": ", shape_text(size));
   if (same(self.sizes(), size)) return self;
   const size_t needed =
       size_t(self.storage_offset() + numel_of(size)) * itemsize(self.dtype());

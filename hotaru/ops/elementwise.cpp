@@ -5,6 +5,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/copy.h"
 #include "hotaru/ops/factory.h"
+#include "hotaru/ops/overlap.h"
 #include "hotaru/ops/pointwise.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/stream.h"
@@ -136,18 +137,18 @@ Dims common_shape(Inputs inputs) {
   return shape;
 }
 
-/// Permuted dense strides that the inputs share are kept, as in PyTorch.
+/// The order of dimensions in memory follows the inputs'.
 Tensor allocate_result(Inputs inputs, const Dims& shape, DType dtype) {
-  const Tensor& first = *inputs[0];
-  const TensorOptions options(dtype, first.device());
-  if (first.is_contiguous() || !same(first.sizes(), shape))
-    return empty(shape, options);
-  for (const Tensor* t : inputs.subspan(1))
-    if (t->dim() > 0 && !same(t->strides(), first.strides()))
-      return empty(shape, options);
-  if (storage_extent(first.sizes(), first.strides()) != first.numel())
-    return empty(shape, options);
-  return empty_strided(shape, first.strides(), options);
+  const TensorOptions options(dtype, inputs[0]->device());
+  bool plain = true;
+  for (const Tensor* t : inputs) plain &= t->is_contiguous();
+  if (plain) return empty(shape, options);
+  std::array<Dims, 3> strides;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    strides[i] =
+        broadcast_strides(inputs[i]->sizes(), inputs[i]->strides(), shape);
+  return empty_strided(
+      shape, dense_strides(shape, {strides.data(), inputs.size()}), options);
 }
 
 void launch(const Spec& spec, const Tensor& out, Inputs inputs, DType common,
@@ -185,6 +186,8 @@ void compute_into(const Spec& spec, const Tensor& out, Inputs inputs,
                   const PointwiseNumbers& numbers) {
   autograd::check_inplace(out);
   check_devices(spec.kernel, inputs);
+  check_written(out);
+  for (const Tensor* t : inputs) check_overlap(out, *t);
   const DType common = common_dtype(spec, inputs);
   const DType result = result_dtype(spec, common);
   HOTARU_CHECK(can_cast(result, out.dtype()), "result type ",

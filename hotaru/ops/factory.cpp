@@ -1,6 +1,7 @@
 #include "hotaru/ops/factory.h"
 
 #include <cmath>
+#include <limits>
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/pointwise.h"
@@ -17,7 +18,75 @@ const Kernel& kFill = kernel("fill_");
 const Kernel& kArange = kernel("arange");
 const Kernel& kLinspace = kernel("linspace");
 
+/// The name of a dtype's C++ type in the message about overflow.
+const char* cpp_name(DType dtype) {
+  switch (dtype) {
+    case DType::kUInt8:
+      return "uint8_t";
+    case DType::kInt8:
+      return "int8_t";
+    case DType::kInt16:
+      return "int16_t";
+    case DType::kInt32:
+      return "int";
+    case DType::kInt64:
+      return "int64_t";
+    case DType::kFloat32:
+      return "float";
+    case DType::kComplex64:
+      return "c10::complex<float>";
+    default:
+      return "double";
+  }
+}
+
+/// Written so that double(max) + 1 bounds int64, too, whose max rounds up.
+template <class T>
+bool in_range(double value) {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (std::is_integral_v<T>)
+    return value > double(Limits::lowest()) - 1 &&
+           value < double(Limits::max()) + (sizeof(T) < 8);
+  else
+    return !std::isfinite(value) || std::abs(value) <= double(Limits::max());
+}
+
+template <class T>
+bool in_range(int64_t value) {
+  if constexpr (std::is_same_v<T, uint8_t>)
+    return value >= -255 && value <= 255;
+  else if constexpr (std::is_integral_v<T>)
+    return value == int64_t(T(value));
+  else
+    return true;
+}
+
+}  // namespace
+
+bool holds(DType dtype, const Scalar& value) {
+  if (dtype == DType::kBool || dtype == DType::kComplex128) return true;
+  if (dtype == DType::kComplex64)
+    return in_range<float>(value.to_complex().real()) &&
+           in_range<float>(value.to_complex().imag());
+  if (value.is_complex() && value.to_complex().imag() != 0) return false;
+  bool out = true;
+  visit_dtype(RealTypes{}, dtype, "fill", [&]<class T>() {
+    using Checked = std::conditional_t<kIsReduced<T>, double, T>;
+    out = value.is_integral() ? in_range<Checked>(value.to_int())
+                              : in_range<Checked>(value.to_complex().real());
+  });
+  return out;
+}
+
+void check_holds(DType dtype, const Scalar& value) {
+  HOTARU_CHECK(holds(dtype, value), "value cannot be converted to type ",
+               cpp_name(dtype), " without overflow");
+}
+
+namespace {
+
 Tensor filled(Tensor out, const Scalar& value) {
+  check_holds(out.dtype(), value);
   enqueue(kFill, {write(out)}, PointwiseNumbers{value});
   return out;
 }
@@ -53,8 +122,9 @@ Tensor empty(IntSpan size, TensorOptions options) {
 }
 
 Tensor empty_strided(IntSpan size, IntSpan stride, TensorOptions options) {
-  HOTARU_CHECK(size.size() == stride.size(), "mismatch in length of strides ",
-               "and shape: ", shape_text(size), " and ", shape_text(stride));
+  HOTARU_CHECK(size.size() == stride.size(), "dimensionality of sizes (",
+               size.size(), ") must match dimensionality of strides (",
+               stride.size(), ")");
   return allocate(size, stride, options.dtype.value_or(default_dtype()),
                   resolve(options.device.value_or(Device{})));
 }
@@ -73,11 +143,14 @@ Tensor ones(IntSpan size, TensorOptions options) {
 }
 
 Tensor empty_like(const Tensor& self) {
-  // Dense but permuted strides are kept; anything else becomes row-major.
-  if (self.is_contiguous() ||
-      storage_extent(self.sizes(), self.strides()) != self.numel())
+  if (self.is_contiguous())
     return allocate(self.sizes(), self.dtype(), self.device());
-  return allocate(self.sizes(), self.strides(), self.dtype(), self.device());
+  if (is_dense(self.sizes(), self.strides()))
+    return allocate(self.sizes(), self.strides(), self.dtype(), self.device());
+  // Gaps are closed; the order of dimensions stays.
+  const Dims strides(self.strides());
+  return allocate(self.sizes(), dense_strides(self.sizes(), {&strides, 1}),
+                  self.dtype(), self.device());
 }
 
 Tensor zeros_like(const Tensor& self) {

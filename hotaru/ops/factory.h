@@ -45,4 +45,10 @@ Tensor scalar_tensor(const Scalar& value, TensorOptions options = {});
 Tensor fill_(const Tensor& self, const Scalar& value);
 Tensor zero_(const Tensor& self);
 
+/// Whether an element of this dtype can hold the number, give or take its
+/// precision; small negative numbers wrap in uint8.
+bool holds(DType dtype, const Scalar& value);
+/// Throws PyTorch's error unless holds().
+void check_holds(DType dtype, const Scalar& value);
+
 }  // namespace hotaru

@@ -1,7 +1,8 @@
 // For in-place operators that are made of other operators.
 #pragma once
 
-#include "hotaru/core/tensor.h"
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/copy.h"
 
 namespace hotaru {
 
@@ -11,6 +12,24 @@ inline Tensor untracked(const Tensor& self) {
   Tensor alias = make_alias(self);
   alias.impl()->tracks_version = false;
   return alias;
+}
+
+/// A copy of the values with the same history, for a formula that needs what
+/// is about to be overwritten.
+Tensor original(const Tensor& self);
+/// Makes the values and the history of `value` those of self, as an operator
+/// that wrote in place does. Throws when value's dtype can't be cast.
+Tensor overwrite(const Tensor& self, const Tensor& value);
+
+/// f(self) in place, with the gradient that f records.
+template <class F>
+Tensor in_place(const Tensor& self, F f) {
+  autograd::check_inplace(self);
+  if (!autograd::needs_grad(self)) {
+    const Tensor value = f(self);
+    if (!autograd::needs_grad(value)) return overwrite(self, value);
+  }
+  return overwrite(self, f(original(self)));
 }
 
 }  // namespace hotaru

@@ -5,6 +5,7 @@
 #include "hotaru/ops/copy.h"
 #include "hotaru/ops/elementwise.h"
 #include "hotaru/ops/factory.h"
+#include "hotaru/ops/inplace.h"
 #include "hotaru/ops/pointwise_grad.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/view.h"
@@ -164,7 +165,10 @@ Tensor sub_(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   return self;
 }
 
+// The gradient to the other operand needs what is overwritten.
 Tensor mul_(const Tensor& self, const Tensor& other) {
+  if (needs_grad(other))
+    return in_place(self, [&](const Tensor& x) { return mul(x, other); });
   binary_into(kMul, self, self, other);
   if (needs_grad(self, other)) grads::mul(self, self, other);
   self.bump_version();
@@ -175,6 +179,8 @@ Tensor mul_(const Tensor& self, const Scalar& other) {
 }
 
 Tensor div_(const Tensor& self, const Tensor& other) {
+  if (needs_grad(other))
+    return in_place(self, [&](const Tensor& x) { return div(x, other); });
   binary_into(kDiv, self, self, other);
   if (needs_grad(self, other)) grads::div(self, self, other);
   self.bump_version();
@@ -273,18 +279,20 @@ Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
   const Spec name##_spec{kernel(kernel_name), Compute::compute, \
                          Result::result}; \
   constexpr grads::BinaryGrad name##_grad = gradient; \
-  Tensor name##_in_place(const Tensor& self, const Tensor& other) { \
-    binary_into(name##_spec, self, self, other); \
-    if (name##_grad && needs_grad(self, other)) \
-      name##_grad(self, self, other); \
-    self.bump_version(); \
-    return self; \
-  } \
   } \
   Tensor name(const Tensor& self, const Tensor& other) { \
     Tensor out = binary(name##_spec, self, other); \
     if (name##_grad && needs_grad(self, other)) name##_grad(out, self, other); \
     return out; \
+  } \
+  namespace { \
+  Tensor name##_in_place(const Tensor& self, const Tensor& other) { \
+    if (name##_grad && needs_grad(self, other)) \
+      return in_place(self, [&](const Tensor& x) { return name(x, other); }); \
+    binary_into(name##_spec, self, self, other); \
+    self.bump_version(); \
+    return self; \
+  } \
   } \
   HOTARU_OP( \
       #name "(Tensor self, Tensor other) -> Tensor", \

@@ -46,12 +46,20 @@ struct Like {
   DType dtype;
 };
 
+// Which operands a formula reads.
+constexpr int kNone = 0, kFirst = 1, kSecond = 2, kBoth = 3;
+
 /// Formulas of two operands: gradients fa(g, a, b) and fb(g, a, b), each
-/// summed to its operand's shape.
-template <class FA, class FB>
+/// summed to its operand's shape. An operand is kept only if a gradient that
+/// is wanted reads it; otherwise the formula gets it undefined.
+template <int kReadByFA, int kReadByFB, class FA, class FB>
 void from_inputs(const char* name, const Tensor& out, const Tensor& self,
                  const Tensor& other, FA fa, FB fb) {
-  record(name, out, {self, other}, {self, other},
+  const int kept = (autograd::requires_grad(self) ? kReadByFA : 0) |
+                   (autograd::requires_grad(other) ? kReadByFB : 0);
+  const Tensor a = kept & kFirst ? self : Tensor();
+  const Tensor b = kept & kSecond ? other : Tensor();
+  record(name, out, {self, other}, {a, b},
          [fa, fb, self = Like(self), other = Like(other)](
              Backward& b, const Tensor& g) -> Tensors {
            const Tensor x = b.saved(0), y = b.saved(1);
@@ -195,14 +203,14 @@ void rsub(const Tensor& out, const Tensor& self, const Tensor& other,
 }
 
 void mul(const Tensor& out, const Tensor& self, const Tensor& other) {
-  from_inputs(
+  from_inputs<kSecond, kFirst>(
       "MulBackward0", out, self, other,
       [](auto& g, auto&, auto& b) { return g * hotaru::conj(b); },
       [](auto& g, auto& a, auto&) { return g * hotaru::conj(a); });
 }
 
 void div(const Tensor& out, const Tensor& self, const Tensor& other) {
-  from_inputs(
+  from_inputs<kSecond, kBoth>(
       "DivBackward0", out, self, other,
       [](auto& g, auto&, auto& b) { return g / hotaru::conj(b); },
       [](auto& g, auto& a, auto& b) {
@@ -212,12 +220,12 @@ void div(const Tensor& out, const Tensor& self, const Tensor& other) {
 
 void div_rounded(const Tensor& out, const Tensor& self, const Tensor& other) {
   const auto nothing = [](const Tensor& g) { return zeros_like(g); };
-  from_gradient("DivBackward1", out, self, other, nothing, nothing);
+  from_gradient("DivBackward2", out, self, other, nothing, nothing);
 }
 
 void remainder(const Tensor& out, const Tensor& self, const Tensor& other) {
-  from_inputs(
-      "RemainderBackward0", out, self, other,
+  from_inputs<kNone, kBoth>(
+      "RemainderBackward1", out, self, other,
       [](auto& g, auto&, auto&) { return g; },
       [](auto& g, auto& a, auto& b) {
         return -(g * hotaru::div(a, b, "floor"));
@@ -225,8 +233,8 @@ void remainder(const Tensor& out, const Tensor& self, const Tensor& other) {
 }
 
 void fmod(const Tensor& out, const Tensor& self, const Tensor& other) {
-  from_inputs(
-      "FmodBackward0", out, self, other,
+  from_inputs<kNone, kBoth>(
+      "FmodBackward1", out, self, other,
       [](auto& g, auto&, auto&) { return g; },
       [](auto& g, auto& a, auto& b) {
         return -(g * hotaru::div(a, b, "trunc"));
@@ -234,7 +242,7 @@ void fmod(const Tensor& out, const Tensor& self, const Tensor& other) {
 }
 
 void pow(const Tensor& out, const Tensor& self, const Tensor& exponent) {
-  from_inputs(
+  from_inputs<kBoth, kBoth>(
       "PowBackward1", out, self, exponent,
       [](auto& g, auto& a, auto& b) {
         return hotaru::where(eq(b, 0), zeros_like(g),
@@ -270,7 +278,7 @@ void record_extremum(const char* name, const Tensor& out, const Tensor& self,
   const auto share = [](const Tensor& g, const Tensor& win, const Tensor& tie) {
     return masked(hotaru::where(tie, g / 2, g), logical_or(win, tie));
   };
-  from_inputs(
+  from_inputs<kBoth, kBoth>(
       name, out, self, other,
       [=](auto& g, auto& a, auto& b) { return share(g, wins(a, b), eq(a, b)); },
       [=](auto& g, auto& a, auto& b) {
@@ -294,7 +302,7 @@ void fmax(const Tensor& out, const Tensor& self, const Tensor& other) {
   const auto first = [](const Tensor& a, const Tensor& b) {
     return logical_or(ge(a, b), isnan(b));
   };
-  from_inputs(
+  from_inputs<kBoth, kBoth>(
       "FmaxBackward0", out, self, other,
       [=](auto& g, auto& a, auto& b) { return masked(g, first(a, b)); },
       [=](auto& g, auto& a, auto& b) {
@@ -305,7 +313,7 @@ void fmin(const Tensor& out, const Tensor& self, const Tensor& other) {
   const auto first = [](const Tensor& a, const Tensor& b) {
     return logical_or(le(a, b), isnan(b));
   };
-  from_inputs(
+  from_inputs<kBoth, kBoth>(
       "FminBackward0", out, self, other,
       [=](auto& g, auto& a, auto& b) { return masked(g, first(a, b)); },
       [=](auto& g, auto& a, auto& b) {
@@ -316,7 +324,7 @@ void fmin(const Tensor& out, const Tensor& self, const Tensor& other) {
 void atan2(const Tensor& out, const Tensor& self, const Tensor& other) {
   const auto over_square = [](const Tensor& g, const Tensor& a,
                               const Tensor& b) { return g / (a * a + b * b); };
-  from_inputs(
+  from_inputs<kBoth, kBoth>(
       "Atan2Backward0", out, self, other,
       [=](auto& g, auto& a, auto& b) { return over_square(g, a, b) * b; },
       [=](auto& g, auto& a, auto& b) { return -(over_square(g, a, b) * a); });
@@ -327,14 +335,14 @@ void hypot(const Tensor& out, const Tensor& self, const Tensor& other) {
                          const Tensor& b) {
     return g * (part / hotaru::sqrt(a * a + b * b));
   };
-  from_inputs(
+  from_inputs<kBoth, kBoth>(
       "HypotBackward0", out, self, other,
       [=](auto& g, auto& a, auto& b) { return scaled(g, a, a, b); },
       [=](auto& g, auto& a, auto& b) { return scaled(g, b, a, b); });
 }
 
 void xlogy(const Tensor& out, const Tensor& self, const Tensor& other) {
-  from_inputs(
+  from_inputs<kBoth, kBoth>(
       "XlogyBackward0", out, self, other,
       [](auto& g, auto& a, auto& b) {
         return hotaru::masked_fill(g * hotaru::log(b),
@@ -344,14 +352,14 @@ void xlogy(const Tensor& out, const Tensor& self, const Tensor& other) {
 }
 
 void logaddexp(const Tensor& out, const Tensor& self, const Tensor& other) {
-  from_inputs(
+  from_inputs<kBoth, kBoth>(
       "LogaddexpBackward0", out, self, other,
       [](auto& g, auto& a, auto& b) { return g * hotaru::sigmoid(a - b); },
       [](auto& g, auto& a, auto& b) { return g * hotaru::sigmoid(b - a); });
 }
 
 void copysign(const Tensor& out, const Tensor& self, const Tensor& other) {
-  from_inputs(
+  from_inputs<kBoth, kNone>(
       "CopysignBackward0", out, self, other,
       [](auto& g, auto& a, auto& b) {
         const Tensor flips = ne(lt(a, 0), lt(b, 0));
@@ -375,10 +383,8 @@ void where(const Tensor& out, const Tensor& condition, const Tensor& self,
 
 void clamp(const Tensor& out, const Tensor& self, const Optional<Scalar>& min,
            const Optional<Scalar>& max) {
-  from_input(min && max ? "ClampBackward1"
-             : min      ? "ClampMinBackward0"
-                        : "ClampMaxBackward0",
-             out, self, [min, max](const Tensor& g, const Tensor& x) {
+  from_input("ClampBackward1", out, self,
+             [min, max](const Tensor& g, const Tensor& x) {
                Tensor inside = g;
                if (min) inside = masked(inside, ge(x, *min));
                if (max) inside = masked(inside, le(x, *max));
@@ -388,7 +394,12 @@ void clamp(const Tensor& out, const Tensor& self, const Optional<Scalar>& min,
 
 void lerp(const Tensor& out, const Tensor& self, const Tensor& end,
           const Tensor& weight) {
-  record("LerpBackward0", out, {self, end, weight}, {self, end, weight},
+  const bool ends =
+      autograd::requires_grad(self) || autograd::requires_grad(end);
+  const bool weighed = autograd::requires_grad(weight);
+  const Tensor a = weighed ? self : Tensor(), b = weighed ? end : Tensor();
+  const Tensor w = ends ? weight : Tensor();
+  record("LerpBackward1", out, {self, end, weight}, {a, b, w},
          [self = Like(self), end = Like(end), weight = Like(weight)](
              Backward& b, const Tensor& g) -> Tensors {
            const Tensor w = b.saved(2);
@@ -401,7 +412,9 @@ void lerp(const Tensor& out, const Tensor& self, const Tensor& end,
 
 void addcmul(const Tensor& out, const Tensor& self, const Tensor& a,
              const Tensor& b, const Scalar& value) {
-  record("AddcmulBackward0", out, {self, a, b}, {a, b},
+  const Tensor kept_a = autograd::requires_grad(b) ? a : Tensor();
+  const Tensor kept_b = autograd::requires_grad(a) ? b : Tensor();
+  record("AddcmulBackward0", out, {self, a, b}, {kept_a, kept_b},
          [value, self = Like(self), la = Like(a), lb = Like(b)](
              Backward& ctx, const Tensor& g) -> Tensors {
            const Tensor x = ctx.saved(0), y = ctx.saved(1);
@@ -413,7 +426,10 @@ void addcmul(const Tensor& out, const Tensor& self, const Tensor& a,
 
 void addcdiv(const Tensor& out, const Tensor& self, const Tensor& a,
              const Tensor& b, const Scalar& value) {
-  record("AddcdivBackward0", out, {self, a, b}, {a, b},
+  const bool over = autograd::requires_grad(b);
+  const Tensor kept_a = over ? a : Tensor();
+  const Tensor kept_b = over || autograd::requires_grad(a) ? b : Tensor();
+  record("AddcdivBackward0", out, {self, a, b}, {kept_a, kept_b},
          [value, self = Like(self), la = Like(a), lb = Like(b)](
              Backward& ctx, const Tensor& g) -> Tensors {
            const Tensor x = ctx.saved(0), y = ctx.saved(1);

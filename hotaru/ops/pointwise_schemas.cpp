@@ -3,6 +3,7 @@
 #include "hotaru/ops/copy.h"
 #include "hotaru/ops/elementwise.h"
 #include "hotaru/ops/factory.h"
+#include "hotaru/ops/inplace.h"
 #include "hotaru/ops/pointwise.h"
 #include "hotaru/ops/registry.h"
 
@@ -11,14 +12,6 @@ namespace {
 
 using elementwise::operand;
 using Mode = Optional<std::string>;
-
-Tensor overwrite(const Tensor& self, const Tensor& value) {
-  HOTARU_CHECK(can_cast(value.dtype(), self.dtype()), "result type ",
-               scalar_type_name(value.dtype()),
-               " can't be cast to the desired output type ",
-               scalar_type_name(self.dtype()));
-  return copy_(self, value);
-}
 
 HOTARU_OP(
     "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -143,10 +136,14 @@ HOTARU_OP(
     +[](const Scalar& a, const Tensor& b) { return pow(a, b); });
 HOTARU_OP(
     "pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
-    +[](const Tensor& a, const Scalar& b) { return overwrite(a, pow(a, b)); });
+    +[](const Tensor& a, const Scalar& b) {
+      return in_place(a, [&](const Tensor& x) { return pow(x, b); });
+    });
 HOTARU_OP(
     "pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
-    +[](const Tensor& a, const Tensor& b) { return overwrite(a, pow(a, b)); });
+    +[](const Tensor& a, const Tensor& b) {
+      return in_place(a, [&](const Tensor& x) { return pow(x, b); });
+    });
 HOTARU_OP(
     "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
     +[](const Tensor& a, const Scalar& b) {
@@ -191,7 +188,8 @@ HOTARU_OP(
     "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> "
     "Tensor(a!)",
     +[](const Tensor& self, const Tensor& mask, const Scalar& value) {
-      return copy_(self, masked_fill(self, mask, value));
+      return in_place(
+          self, [&](const Tensor& x) { return masked_fill(x, mask, value); });
     });
 HOTARU_OP("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
           clamp);
@@ -221,12 +219,14 @@ HOTARU_OP(
     "Tensor(a!)",
     +[](const Tensor& self, const Optional<Scalar>& min,
         const Optional<Scalar>& max) {
-      return overwrite(self, clamp(self, min, max));
+      return in_place(self,
+                      [&](const Tensor& x) { return clamp(x, min, max); });
     });
 HOTARU_OP(
     "clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)",
     +[](const Tensor& self, const Scalar& min) {
-      return overwrite(self, clamp(self, min, std::nullopt));
+      return in_place(
+          self, [&](const Tensor& x) { return clamp(x, min, std::nullopt); });
     });
 HOTARU_OP("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
           lerp);
@@ -239,7 +239,9 @@ HOTARU_OP(
     "lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> "
     "Tensor(a!)",
     +[](const Tensor& self, const Tensor& end, const Scalar& weight) {
-      return overwrite(self, lerp(self, end, operand(weight, self)));
+      return in_place(self, [&](const Tensor& x) {
+        return lerp(x, end, operand(weight, self));
+      });
     });
 HOTARU_OP(
     "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar "
@@ -254,14 +256,16 @@ HOTARU_OP(
     "Scalar value=1) -> Tensor(a!)",
     +[](const Tensor& self, const Tensor& a, const Tensor& b,
         const Scalar& value) {
-      return overwrite(self, addcmul(self, a, b, value));
+      return in_place(self,
+                      [&](const Tensor& x) { return addcmul(x, a, b, value); });
     });
 HOTARU_OP(
     "addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, "
     "Scalar value=1) -> Tensor(a!)",
     +[](const Tensor& self, const Tensor& a, const Tensor& b,
         const Scalar& value) {
-      return overwrite(self, addcdiv(self, a, b, value));
+      return in_place(self,
+                      [&](const Tensor& x) { return addcdiv(x, a, b, value); });
     });
 HOTARU_OP(
     "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",

@@ -5,6 +5,7 @@
 #include "hotaru/ops/copy.h"
 #include "hotaru/ops/elementwise.h"
 #include "hotaru/ops/factory.h"
+#include "hotaru/ops/inplace.h"
 #include "hotaru/ops/pointwise.h"
 #include "hotaru/ops/pointwise_grad.h"
 #include "hotaru/ops/registry.h"
@@ -19,64 +20,72 @@ using elementwise::Spec;
 using elementwise::unary;
 using elementwise::unary_into;
 
+enum Reads { kInput, kOutput };
+
 }  // namespace
 
-/// The function, the in-place function and their registrations.
-#define HOTARU_UNARY(name, compute, result, gradient) \
+/// The function, the in-place function and their registrations. `reads` says
+/// what the gradient is made of: kOutput, or kInput, which an in-place call
+/// has to keep.
+#define HOTARU_UNARY(name, compute, result, gradient, reads) \
   namespace { \
   const Spec name##_spec{kernel(#name), Compute::compute, Result::result}; \
   constexpr grads::UnaryGrad name##_grad = gradient; \
-  Tensor name##_in_place(const Tensor& self) { \
-    unary_into(name##_spec, self, self); \
-    if (name##_grad && needs_grad(self)) name##_grad(self, self); \
-    self.bump_version(); \
-    return self; \
-  } \
   } \
   Tensor name(const Tensor& self) { \
     Tensor out = unary(name##_spec, self); \
     if (name##_grad && needs_grad(self)) name##_grad(out, self); \
     return out; \
   } \
+  namespace { \
+  Tensor name##_in_place(const Tensor& self) { \
+    if (reads == kInput && needs_grad(self)) \
+      return in_place(self, [](const Tensor& x) { return name(x); }); \
+    unary_into(name##_spec, self, self); \
+    if (name##_grad && needs_grad(self)) name##_grad(self, self); \
+    self.bump_version(); \
+    return self; \
+  } \
+  } \
   HOTARU_OP( \
       #name "(Tensor self) -> Tensor", \
       +[](const Tensor& self) { return name(self); }); \
   HOTARU_OP(#name "_(Tensor(a!) self) -> Tensor(a!)", name##_in_place);
 
-HOTARU_UNARY(abs, kSame, kReal, grads::abs)
-HOTARU_UNARY(sqrt, kFloating, kSame, grads::sqrt)
-HOTARU_UNARY(rsqrt, kFloating, kSame, grads::rsqrt)
-HOTARU_UNARY(reciprocal, kFloating, kSame, grads::reciprocal)
-HOTARU_UNARY(exp, kFloating, kSame, grads::exp)
-HOTARU_UNARY(exp2, kFloating, kSame, grads::exp2)
-HOTARU_UNARY(expm1, kFloating, kSame, grads::expm1)
-HOTARU_UNARY(log, kFloating, kSame, grads::log)
-HOTARU_UNARY(log2, kFloating, kSame, grads::log2)
-HOTARU_UNARY(log10, kFloating, kSame, grads::log10)
-HOTARU_UNARY(log1p, kFloating, kSame, grads::log1p)
-HOTARU_UNARY(sin, kFloating, kSame, grads::sin)
-HOTARU_UNARY(cos, kFloating, kSame, grads::cos)
-HOTARU_UNARY(tan, kFloating, kSame, grads::tan)
-HOTARU_UNARY(asin, kFloating, kSame, grads::asin)
-HOTARU_UNARY(acos, kFloating, kSame, grads::acos)
-HOTARU_UNARY(atan, kFloating, kSame, grads::atan)
-HOTARU_UNARY(sinh, kFloating, kSame, grads::sinh)
-HOTARU_UNARY(cosh, kFloating, kSame, grads::cosh)
-HOTARU_UNARY(tanh, kFloating, kSame, grads::tanh)
-HOTARU_UNARY(asinh, kFloating, kSame, grads::asinh)
-HOTARU_UNARY(acosh, kFloating, kSame, grads::acosh)
-HOTARU_UNARY(atanh, kFloating, kSame, grads::atanh)
-HOTARU_UNARY(erf, kFloating, kSame, grads::erf)
-HOTARU_UNARY(erfc, kFloating, kSame, grads::erfc)
-HOTARU_UNARY(lgamma, kFloating, kSame, nullptr)
-HOTARU_UNARY(sigmoid, kFloating, kSame, grads::sigmoid)
-HOTARU_UNARY(relu, kSame, kSame, grads::relu)
-HOTARU_UNARY(logical_not, kSame, kBool, nullptr)
-HOTARU_UNARY(bitwise_not, kSame, kSame, nullptr)
-HOTARU_UNARY(isnan, kSame, kBool, nullptr)
-HOTARU_UNARY(isinf, kSame, kBool, nullptr)
-HOTARU_UNARY(angle, kFloating, kReal, nullptr)
-HOTARU_UNARY(frac, kSame, kSame, grads::frac)
+HOTARU_UNARY(abs, kSame, kReal, grads::abs, kInput)
+HOTARU_UNARY(sqrt, kFloating, kSame, grads::sqrt, kOutput)
+HOTARU_UNARY(rsqrt, kFloating, kSame, grads::rsqrt, kOutput)
+HOTARU_UNARY(reciprocal, kFloating, kSame, grads::reciprocal, kOutput)
+HOTARU_UNARY(exp, kFloating, kSame, grads::exp, kOutput)
+HOTARU_UNARY(exp2, kFloating, kSame, grads::exp2, kOutput)
+HOTARU_UNARY(expm1, kFloating, kSame, grads::expm1, kOutput)
+HOTARU_UNARY(log, kFloating, kSame, grads::log, kInput)
+HOTARU_UNARY(log2, kFloating, kSame, grads::log2, kInput)
+HOTARU_UNARY(log10, kFloating, kSame, grads::log10, kInput)
+HOTARU_UNARY(log1p, kFloating, kSame, grads::log1p, kInput)
+HOTARU_UNARY(sin, kFloating, kSame, grads::sin, kInput)
+HOTARU_UNARY(cos, kFloating, kSame, grads::cos, kInput)
+HOTARU_UNARY(tan, kFloating, kSame, grads::tan, kOutput)
+HOTARU_UNARY(asin, kFloating, kSame, grads::asin, kInput)
+HOTARU_UNARY(acos, kFloating, kSame, grads::acos, kInput)
+HOTARU_UNARY(atan, kFloating, kSame, grads::atan, kInput)
+HOTARU_UNARY(sinh, kFloating, kSame, grads::sinh, kInput)
+HOTARU_UNARY(cosh, kFloating, kSame, grads::cosh, kInput)
+HOTARU_UNARY(tanh, kFloating, kSame, grads::tanh, kOutput)
+HOTARU_UNARY(asinh, kFloating, kSame, grads::asinh, kInput)
+HOTARU_UNARY(acosh, kFloating, kSame, grads::acosh, kInput)
+HOTARU_UNARY(atanh, kFloating, kSame, grads::atanh, kInput)
+HOTARU_UNARY(erf, kFloating, kSame, grads::erf, kInput)
+HOTARU_UNARY(erfc, kFloating, kSame, grads::erfc, kInput)
+HOTARU_UNARY(lgamma, kFloating, kSame, nullptr, kInput)
+HOTARU_UNARY(sigmoid, kFloating, kSame, grads::sigmoid, kOutput)
+HOTARU_UNARY(relu, kSame, kSame, grads::relu, kOutput)
+HOTARU_UNARY(logical_not, kSame, kBool, nullptr, kOutput)
+HOTARU_UNARY(bitwise_not, kSame, kSame, nullptr, kOutput)
+HOTARU_UNARY(isnan, kSame, kBool, nullptr, kOutput)
+HOTARU_UNARY(isinf, kSame, kBool, nullptr, kOutput)
+HOTARU_UNARY(angle, kFloating, kReal, nullptr, kInput)
+HOTARU_UNARY(frac, kSame, kSame, grads::frac, kOutput)
 
 namespace {
 

@@ -75,9 +75,20 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 Tensor unflatten(const Tensor& self, int64_t dim, IntSpan sizes) {
   HOTARU_CHECK(!sizes.empty(), "unflatten: sizes must be non-empty");
   const int64_t d = wrap_dim(dim, self.dim());
-  const Dims inner = infer_size(sizes, self.size(d));
+  const int64_t size = self.dim() ? self.size(d) : 1;
+  const int64_t known = std::accumulate(
+      sizes.begin(), sizes.end(), int64_t{1}, [](int64_t a, int64_t b) {
+        int64_t out = 0;
+        return b == -1 ? a : __builtin_mul_overflow(a, b, &out) ? -1 : out;
+      });
+  const bool inferred =
+      std::find(sizes.begin(), sizes.end(), -1) != sizes.end();
+  HOTARU_CHECK(inferred || known == size, "unflatten: Provided sizes ",
+               shape_text(sizes), " don't multiply up to the size of dim ", d,
+               " (", size, ") in the input tensor");
+  const Dims inner = infer_size(sizes, size);
   Dims shape(self.sizes());
-  shape.erase(size_t(d));
+  if (self.dim() > 0) shape.erase(size_t(d));
   for (size_t i = 0; i < inner.size(); ++i)
     shape.insert(size_t(d) + i, inner[i]);
   return view(self, shape);
@@ -100,7 +111,12 @@ Tensor permute(const Tensor& self, IntSpan dims) {
                "does not match the length of the desired ordering of "
                "dimensions i.e. input.dim() = ",
                self.dim(), " is not equal to len(dims) = ", dims.size());
-  const Dims order = self.dim() ? wrap_dims(dims, self.dim()) : Dims();
+  Dims order;
+  for (const int64_t dim : dims) {
+    order.push_back(wrap_dim(dim, self.dim()));
+    HOTARU_CHECK(std::count(order.begin(), order.end(), order.back()) == 1,
+                 "permute(): duplicate dims are not allowed.");
+  }
   Dims sizes(order.size(), 0), strides(order.size(), 0);
   for (size_t i = 0; i < order.size(); ++i) {
     sizes[i] = self.sizes()[size_t(order[i])];
@@ -181,10 +197,10 @@ Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
   HOTARU_CHECK(length >= 0, "narrow(): length must be non-negative.");
   const int64_t size = self.size(dim);
   HOTARU_CHECK_AS(IndexError, start >= -size && start <= size,
-                  "Dimension out of range (expected to be in range of [", -size,
+                  "start out of range (expected to be in range of [", -size,
                   ", ", size, "], but got ", start, ")");
   if (start < 0) start += size;
-  HOTARU_CHECK(start + length <= size, "start (", start, ") + length (", length,
+  HOTARU_CHECK(length <= size - start, "start (", start, ") + length (", length,
                ") exceeds dimension size (", size, ").");
   return slice(self, dim, start, start + length, 1);
 }
@@ -226,8 +242,9 @@ Tensor unsqueeze(const Tensor& self, int64_t dim) {
 
 Tensor expand(const Tensor& self, IntSpan size) {
   const size_t n = size.size(), own = self.sizes().size();
-  HOTARU_CHECK(n >= own, "expand(", scalar_type_name(self.dtype()), "Tensor{",
-               shape_text(self.sizes()), "}, size=", shape_text(size),
+  HOTARU_CHECK(n >= own, "expand(torch.", scalar_type_name(self.dtype()),
+               "Tensor{", shape_text(self.sizes()),
+               "}, size=", shape_text(size),
                "): the number of sizes provided (", n,
                ") must be greater or equal to the number of dimensions in the "
                "tensor (",
@@ -320,22 +337,38 @@ Tensor movedim(const Tensor& self, IntSpan source, IntSpan destination) {
   return permute(self, order);
 }
 
+namespace {
+
+/// Pieces along a dimension, side by side.
+Tensors pieces(const Tensor& self, IntSpan sizes, int64_t dim,
+               const char* name) {
+  const size_t d = size_t(wrap_dim(dim, self.dim()));
+  Tensors out;
+  Dims shape(self.sizes());
+  int64_t offset = self.storage_offset();
+  for (const int64_t size : sizes) {
+    shape[d] = size;
+    out.push_back(viewed(self, shape, self.strides(), offset));
+    offset += size * self.strides()[d];
+  }
+  if (!out.empty() && autograd::needs_grad(self))
+    pieces_grad(name, out, self, int64_t(d));
+  return out;
+}
+
+}  // namespace
+
 Tensors split_with_sizes(const Tensor& self, IntSpan sizes, int64_t dim) {
   HOTARU_CHECK(self.dim() > 0, "split expects at least a 1-dimensional tensor");
-  const int64_t total = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
-  const bool negative =
-      std::any_of(sizes.begin(), sizes.end(), [](int64_t n) { return n < 0; });
-  HOTARU_CHECK(!negative && total == self.size(dim),
+  int64_t total = 0;
+  bool fits = true;
+  for (const int64_t n : sizes)
+    fits &= n >= 0 && !__builtin_add_overflow(total, n, &total);
+  HOTARU_CHECK(fits && total == self.size(dim),
                "split_with_sizes expects split_sizes to sum exactly to ",
                self.size(dim), " (input tensor's size at dimension ", dim,
                "), but got split_sizes=", shape_text(sizes));
-  Tensors out;
-  int64_t start = 0;
-  for (int64_t size : sizes) {
-    out.push_back(slice(self, dim, start, start + size, 1));
-    start += size;
-  }
-  return out;
+  return pieces(self, sizes, dim, "SplitWithSizesBackward0");
 }
 
 Tensors split(const Tensor& self, int64_t split_size, int64_t dim) {
@@ -348,11 +381,12 @@ Tensors split(const Tensor& self, int64_t split_size, int64_t dim) {
                "split_size can only be 0 if dimension size is 0, but got "
                "dimension size of ",
                size);
-  Tensors out;
-  if (split_size == 0) return {self};
-  for (int64_t at = 0; at == 0 || at < size; at += split_size)
-    out.push_back(slice(self, dim, at, std::min(at + split_size, size), 1));
-  return out;
+  Dims sizes;
+  for (int64_t left = size; left > 0 || sizes.empty(); left -= split_size) {
+    sizes.push_back(std::min(left, split_size));
+    if (left <= split_size) break;
+  }
+  return pieces(self, sizes, dim, "SplitBackward0");
 }
 
 Tensors chunk(const Tensor& self, int64_t chunks, int64_t dim) {
@@ -360,17 +394,24 @@ Tensors chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   HOTARU_CHECK(chunks > 0,
                "chunk expects `chunks` to be greater than 0, got: ", chunks);
   const int64_t size = self.size(dim);
-  const int64_t each = (size + chunks - 1) / chunks;
-  if (each == 0) return split_with_sizes(self, Dims(size_t(chunks), 0), dim);
+  if (size == 0) return split_with_sizes(self, Dims(size_t(chunks), 0), dim);
+  const int64_t each = size / chunks + (size % chunks != 0);
   return split(self, each, dim);
 }
 
 Tensors unbind(const Tensor& self, int64_t dim) {
-  Tensors out;
   HOTARU_CHECK_AS(IndexError, self.dim() > 0, "Dimension specified as ", dim,
                   " but tensor has no dimensions");
-  const int64_t n = self.size(dim);
-  for (int64_t i = 0; i < n; ++i) out.push_back(select(self, dim, i));
+  const size_t d = size_t(wrap_dim(dim, self.dim()));
+  Dims sizes(self.sizes()), strides(self.strides());
+  sizes.erase(d);
+  strides.erase(d);
+  Tensors out;
+  for (int64_t i = 0; i < self.sizes()[d]; ++i)
+    out.push_back(viewed(self, sizes, strides,
+                         self.storage_offset() + i * self.strides()[d]));
+  if (!out.empty() && autograd::needs_grad(self))
+    unbind_grad(out, self, int64_t(d));
   return out;
 }
 

@@ -33,6 +33,25 @@ void record_scatter(const char* name, const Tensor& out, const Tensor& self,
               });
 }
 
+/// Records a node of several views. `join` makes the input's gradient of
+/// theirs, all of them defined.
+void record_many(const char* name, const Tensors& out, const Tensor& self,
+                 Tensor (*join)(const Tensors&, int64_t), int64_t dim) {
+  std::vector<Dims> shapes;
+  for (const Tensor& t : out) shapes.emplace_back(t.sizes());
+  const TensorOptions options(self);
+  const Tensors inputs{self};
+  autograd::record(
+      name, out, inputs, {},
+      [shapes, options, join, dim](Backward&, const Tensors& given) -> Tensors {
+        Tensors grads = given;
+        for (size_t i = 0; i < grads.size(); ++i)
+          if (!grads[i].defined()) grads[i] = zeros(shapes[i], options);
+        return {join(grads, dim)};
+      });
+  for (const Tensor& t : out) autograd::ensure_meta(t).one_of_many = true;
+}
+
 const Kernel& kScatterStrided = kernel("scatter_strided");
 
 }  // namespace
@@ -90,6 +109,15 @@ void diagonal_grad(const Tensor& out, const Tensor& self, int64_t offset,
                  [offset, dim1, dim2](const Tensor& whole) {
                    return diagonal(whole, offset, dim1, dim2);
                  });
+}
+
+void pieces_grad(const char* name, const Tensors& out, const Tensor& self,
+                 int64_t dim) {
+  record_many(name, out, self, cat, dim);
+}
+
+void unbind_grad(const Tensors& out, const Tensor& self, int64_t dim) {
+  record_many("UnbindBackward0", out, self, stack, dim);
 }
 
 void as_strided_grad(const Tensor& out, const Tensor& self, const char* name) {

@@ -19,6 +19,11 @@ void slice_grad(const Tensor& out, const Tensor& self, int64_t dim,
                 int64_t start, int64_t end, int64_t step);
 void diagonal_grad(const Tensor& out, const Tensor& self, int64_t offset,
                    int64_t dim1, int64_t dim2);
+/// For pieces along a dimension, and for all slices of one.
+void pieces_grad(const char* name, const std::vector<Tensor>& out,
+                 const Tensor& self, int64_t dim);
+void unbind_grad(const std::vector<Tensor>& out, const Tensor& self,
+                 int64_t dim);
 /// For any view; elements that are seen more than once add up.
 void as_strided_grad(const Tensor& out, const Tensor& self,
                      const char* name = "AsStridedBackward0");

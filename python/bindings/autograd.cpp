@@ -101,7 +101,10 @@ Meta::Hook tensor_hook(nb::object function) {
   return [held](const Tensor& grad) -> Tensor {
     const nb::gil_scoped_acquire gil;
     const nb::object result = held->get()(nb::steal(wrap(grad)));
-    return nb::cast<Tensor>(result);
+    HOTARU_CHECK_AS(TypeError, result.is_none() || is_tensor(result.ptr()),
+                    "expected Variable, but hook returned '",
+                    Py_TYPE(result.ptr())->tp_name, "'");
+    return result.is_none() ? Tensor() : tensor_of(result.ptr());
   };
 }
 
@@ -217,8 +220,8 @@ PyObject* get_requires_grad(PyObject* self, void*) {
 int set_requires_grad_attr(PyObject* self, PyObject* value, void*) {
   return guarded(
       [&] {
-        HOTARU_CHECK_AS(TypeError, value && PyBool_Check(value),
-                        "requires_grad must be a bool");
+        HOTARU_CHECK(value && PyBool_Check(value),
+                     "requires_grad must be a bool");
         autograd::set_requires_grad(tensor_of(self), value == Py_True);
         return 0;
       },
@@ -245,9 +248,15 @@ int set_grad(PyObject* self, PyObject* value, void*) {
         const Tensor& grad = tensor_of(value);
         HOTARU_CHECK(!grad.is_same(t), "can't assign Variable as its own grad");
         HOTARU_CHECK(same(grad.sizes(), t.sizes()),
-                     "assigned grad has data of a different size");
+                     "attempting to assign a gradient of size '",
+                     shape_text(grad.sizes()), "' to a tensor of size '",
+                     shape_text(t.sizes()),
+                     "'. Please ensure that the gradient and the tensor are "
+                     "the same size");
         HOTARU_CHECK(grad.dtype() == t.dtype(),
-                     "assigned grad has data of a different type");
+                     "attempting to assign a gradient with dtype '",
+                     grad.dtype(), "' to a tensor with dtype '", t.dtype(),
+                     "'");
         autograd::ensure_meta(t).grad = grad;
         return 0;
       },

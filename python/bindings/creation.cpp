@@ -29,6 +29,10 @@ struct HeldBuffer : RefCounted {
 DType dtype_of_format(const char* format, Py_ssize_t size) {
   std::string text = format ? format : "B";
   if (!text.empty() && std::strchr("@=<|", text[0])) text.erase(0, 1);
+  HOTARU_CHECK_AS(ValueError, text.empty() || !std::strchr(">!", text[0]),
+                  "given numpy array has byte order different from the native "
+                  "byte order. Conversion between byte orders is currently not "
+                  "supported.");
   if (text == "?") return DType::kBool;
   if (text == "e") return DType::kFloat16;
   if (text == "f") return DType::kFloat32;
@@ -98,6 +102,12 @@ bool is_array(PyObject* o) {
          nb::hasattr(o, "__array__");
 }
 
+/// A sequence that is neither list nor tuple nor text: a range, a deque.
+bool is_other_sequence(PyObject* o) {
+  return PySequence_Check(o) && !is_list(o) && !is_tensor(o) &&
+         !PyUnicode_Check(o) && !is_array(o);
+}
+
 /// What a nest of sequences holds.
 struct Nest {
   Dims shape;
@@ -105,99 +115,137 @@ struct Nest {
 
   void merge(DType d) { dtype = dtype ? promote_types(*dtype, d) : d; }
 
-  void measure(PyObject* data, int depth = 0) {
-    HOTARU_CHECK_AS(ValueError, depth < kMaxDepth, "too many dimensions '",
-                    Py_TYPE(data)->tp_name, "'");
-    if (!is_list(data)) return;
-    const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
-    shape.push_back(n);
-    if (n > 0) measure(PySequence_Fast_GET_ITEM(data, 0), depth + 1);
+  void measure(PyObject* data) {
+    while (is_list(data)) {
+      HOTARU_CHECK_AS(ValueError, shape.size() < size_t(kMaxDepth),
+                      "too many dimensions '", Py_TYPE(data)->tp_name, "'");
+      const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
+      shape.push_back(n);
+      if (n == 0) return;
+      data = PySequence_Fast_GET_ITEM(data, 0);
+    }
+    // A text of one letter holds itself.
+    HOTARU_CHECK_AS(ValueError, shape.empty() || !PyUnicode_Check(data),
+                    "too many dimensions 'str'");
   }
 
-  void infer(PyObject* data) {
+  void infer(PyObject* data, size_t depth = 0) {
     if (is_list(data)) {
+      HOTARU_CHECK_AS(ValueError, depth < size_t(kMaxDepth),
+                      "too many dimensions '", Py_TYPE(data)->tp_name, "'");
       const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
       for (Py_ssize_t i = 0; i < n; ++i)
-        infer(PySequence_Fast_GET_ITEM(data, i));
+        infer(PySequence_Fast_GET_ITEM(data, i), depth + 1);
     } else if (is_tensor(data)) {
       merge(tensor_of(data).dtype());
     } else if (is_array(data)) {
       merge(from_buffer(data).dtype());
+    } else if (is_other_sequence(data)) {
+      const nb::object items = nb::steal(PySequence_Tuple(data));
+      if (!items.is_valid()) throw nb::python_error();
+      infer(items.ptr(), depth);
     } else if (is_number(data)) {
-      merge(to_scalar(data).dtype());
+      merge(number_dtype(data));
     } else if (PyUnicode_Check(data)) {
       fail<TypeError>("new(): invalid data type 'str'");
     } else {
       fail("Could not infer dtype of ", Py_TYPE(data)->tp_name);
     }
   }
+
+  static DType number_dtype(PyObject* o) {
+    if (PyBool_Check(o)) return DType::kBool;
+    if (PyLong_Check(o)) return DType::kInt64;
+    return to_scalar(o).dtype();
+  }
 };
+
+/// A number for an element; a tensor of one element counts as one.
+Scalar element(PyObject* o, bool integral) {
+  if (is_tensor(o)) {
+    const Tensor& t = tensor_of(o);
+    const bool fits = !integral || is_integral(t.dtype(), true);
+    HOTARU_CHECK_AS(TypeError, !integral || (fits && t.numel() == 1),
+                    "only integer tensors of a single element can be "
+                    "converted to an index");
+    HOTARU_CHECK_AS(ValueError, t.numel() == 1,
+                    "only one element tensors can be converted to Python "
+                    "scalars");
+    return item(t);
+  }
+  if (PyLong_Check(o)) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(o, &overflow);
+    HOTARU_CHECK_AS(ValueError, !overflow, "Overflow when unpacking long long");
+    if (!PyBool_Check(o)) return int64_t(value);
+  }
+  return to_scalar(o);
+}
 
 template <class T>
 T number_as(PyObject* o, DType dtype) {
+  constexpr bool kInteger = std::is_integral_v<T> && !std::is_same_v<T, bool>;
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
     if (PyFloat_CheckExact(o)) return T(PyFloat_AS_DOUBLE(o));
-  const Scalar value = is_tensor(o) ? item(tensor_of(o)) : to_scalar(o);
-  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    if (value.is_integral()) {
-      const int64_t wide = value.to_int();
-      HOTARU_CHECK(wide == int64_t(T(wide)) || std::is_unsigned_v<T>,
-                   "value cannot be converted to type ", dtype_name(dtype),
-                   " without overflow");
-    }
-  }
+  const Scalar value = element(o, kInteger);
+  if constexpr (kInteger)
+    HOTARU_CHECK(holds(dtype, value), "value cannot be converted to type ",
+                 dtype_name(dtype), " without overflow");
+  if constexpr (!kIsComplex<T> && !std::is_same_v<T, bool>)
+    HOTARU_CHECK_AS(TypeError, !value.is_complex(),
+                    "must be real number, not complex");
   return value.to<T>();
 }
 
 template <class T>
-void fill_nest(PyObject* data, IntSpan shape, DType dtype, T*& out) {
-  if (shape.empty()) {
-    if (is_list(data)) fail<TypeError>("not a sequence");
+void fill_nest(PyObject* data, IntSpan shape, DType dtype, T*& out,
+               size_t dim = 0) {
+  if (dim == shape.size()) {
+    if (is_list(data))
+      fail<TypeError>("'", Py_TYPE(data)->tp_name,
+                      "' object cannot be interpreted as an integer");
     *out++ = number_as<T>(data, dtype);
     return;
   }
-  const bool list = is_list(data);
-  const Py_ssize_t n = list ? PySequence_Fast_GET_SIZE(data) : 0;
-  if (!list)
-    fail<TypeError>("not a sequence: expected a sequence of length ", shape[0],
-                    ", got ", Py_TYPE(data)->tp_name);
-  HOTARU_CHECK_AS(ValueError, n == shape[0], "expected sequence of length ",
-                  shape[0], " at dim ", 0, " (got ", n, ")");
+  if (!is_list(data)) fail<TypeError>("not a sequence");
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
+  HOTARU_CHECK_AS(ValueError, n == shape[dim], "expected sequence of length ",
+                  shape[dim], " at dim ", dim, " (got ", n, ")");
   for (Py_ssize_t i = 0; i < n; ++i)
-    fill_nest(PySequence_Fast_GET_ITEM(data, i), shape.subspan(1), dtype, out);
+    fill_nest(PySequence_Fast_GET_ITEM(data, i), shape, dtype, out, dim + 1);
 }
 
-/// The first element decides how deep the nest goes; one that is a tensor
-/// or array itself is copied whole.
-bool holds_tensors(PyObject* data) {
+/// The first element decides how deep the nest goes; one that is an array or
+/// another sequence itself is read whole.
+bool holds_sequences(PyObject* data) {
   while (is_list(data) && PySequence_Fast_GET_SIZE(data) > 0)
     data = PySequence_Fast_GET_ITEM(data, 0);
-  return (is_tensor(data) && tensor_of(data).dim() > 0) || is_array(data);
+  return is_array(data) || is_other_sequence(data);
 }
 
-nb::object as_lists(PyObject* data) {
-  if (is_tensor(data)) return nb::steal(to_list(tensor_of(data)));
+nb::object as_lists(PyObject* data, int depth = 0) {
+  HOTARU_CHECK_AS(ValueError, depth < kMaxDepth, "too many dimensions '",
+                  Py_TYPE(data)->tp_name, "'");
   if (is_array(data)) return nb::steal(to_list(from_buffer(data)));
-  if (!is_list(data)) return nb::borrow(data);
+  if (!is_list(data) && !is_other_sequence(data)) return nb::borrow(data);
+  const nb::object items = nb::steal(PySequence_Tuple(data));
+  if (!items.is_valid()) throw nb::python_error();
   nb::list out;
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
-  for (Py_ssize_t i = 0; i < n; ++i)
-    out.append(as_lists(PySequence_Fast_GET_ITEM(data, i)));
+  for (nb::handle item : items) out.append(as_lists(item.ptr(), depth + 1));
   return out;
 }
 
 Tensor from_nest(PyObject* data, std::optional<DType> dtype) {
   Nest nest;
-  nest.measure(data);
-  nest.infer(data);
-  const DType result = dtype.value_or(nest.dtype.value_or(default_dtype()));
   nb::object plain;
-  if (holds_tensors(data)) {
+  if (holds_sequences(data)) {
+    if (!dtype) nest.infer(data);
     plain = as_lists(data);
     data = plain.ptr();
-    nest.shape = Dims();
-    nest.measure(data);
   }
+  nest.measure(data);
+  if (!nest.dtype) nest.infer(data);
+  const DType result = dtype.value_or(nest.dtype.value_or(default_dtype()));
   Tensor out = empty(nest.shape, result);
   visit_dtype(AllTypes{}, result, "tensor", [&]<class T>() {
     T* at = out.data<T>();
@@ -346,6 +394,9 @@ void init_creation(nb::module_& m) {
                             : std::optional(to_dtype(dtype.ptr())),
             device.is_none() ? std::nullopt
                              : std::optional(to_device(device.ptr())));
+        HOTARU_CHECK(!requires_grad || is_differentiable(out.dtype()),
+                     "Only Tensors of floating point and complex dtype can "
+                     "require gradients");
         if (requires_grad) autograd::set_requires_grad(out, true);
         return out;
       },
@@ -364,20 +415,38 @@ void init_creation(nb::module_& m) {
       "A tensor that shares a numpy array's memory.");
   m.def(
       "frombuffer",
-      [](nb::handle buffer, nb::handle dtype) {
-        Tensor bytes = from_buffer(buffer.ptr());
+      [](nb::handle buffer, nb::handle dtype, int64_t count, int64_t offset) {
+        const Tensor bytes = from_buffer(buffer.ptr());
         const DType wanted = to_dtype(dtype.ptr());
-        const int64_t total = bytes.numel() * int64_t(itemsize(bytes.dtype()));
-        HOTARU_CHECK_AS(ValueError, total % int64_t(itemsize(wanted)) == 0,
-                        "buffer length (", total,
-                        " bytes) must be a multiple of "
-                        "element size (",
-                        itemsize(wanted), ")");
-        const Dims shape{total / int64_t(itemsize(wanted))};
-        return make_tensor(bytes.storage(), wanted, shape,
-                           contiguous_strides(shape), 0);
+        const auto item = int64_t(itemsize(wanted));
+        const int64_t length = bytes.numel() * int64_t(itemsize(bytes.dtype()));
+        HOTARU_CHECK_AS(ValueError, length > 0 && count != 0,
+                        "both buffer length (", length, ") and count (", count,
+                        ") must not be 0");
+        HOTARU_CHECK_AS(ValueError, offset >= 0 && offset < length, "offset (",
+                        offset,
+                        " bytes) must be non-negative and no greater than "
+                        "buffer length (",
+                        length, " bytes) minus 1");
+        const int64_t left = length - offset;
+        HOTARU_CHECK_AS(ValueError, count > 0 || left % item == 0,
+                        "buffer length (", left, " bytes) after offset (",
+                        offset, " bytes) must be a multiple of element size (",
+                        item, ")");
+        if (count < 0) count = left / item;
+        HOTARU_CHECK_AS(ValueError, count <= left / item,
+                        "requested buffer length (", count, " * ", item,
+                        " bytes) after offset (", offset,
+                        " bytes) must not be greater than actual buffer "
+                        "length (",
+                        length, " bytes)");
+        const auto memory =
+            make_ref<Storage>(bytes.data<char>() + offset, size_t(count * item),
+                              Device{}, Ref<RefCounted>(bytes.storage()));
+        return make_tensor(memory, wanted, Dims{count}, Dims{1}, 0);
       },
-      nb::arg("buffer"), nb::kw_only(), nb::arg("dtype"));
+      nb::arg("buffer"), nb::kw_only(), nb::arg("dtype"), nb::arg("count") = -1,
+      nb::arg("offset") = 0);
   m.def(
       "result_type",
       [](nb::handle a, nb::handle b) {

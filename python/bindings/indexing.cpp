@@ -1,5 +1,8 @@
 #include "bindings/indexing.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "bindings/creation.h"
 #include "bindings/tensor_object.h"
 #include "bindings/value_convert.h"
@@ -20,17 +23,23 @@ struct Indexed {
 };
 
 bool is_sequence(PyObject* o) {
-  return PyList_Check(o) || PyTuple_Check(o);
+  return PySequence_Check(o) && !is_tensor(o);
 }
 
-/// A sequence of slices, tensors or sequences is a tuple written as a list.
+/// A short sequence that holds slices, tensors or sequences is a tuple that
+/// was written otherwise, as it was in numpy once.
 bool is_index_list(PyObject* o) {
-  if (!PyList_Check(o)) return false;
-  const Py_ssize_t n = PyList_GET_SIZE(o);
-  if (n >= 32) return false;
+  if (!is_sequence(o) || PyTuple_Check(o) || nb::hasattr(o, "__array__"))
+    return false;
+  const Py_ssize_t n = PySequence_Size(o);
+  if (n < 0) PyErr_Clear();
+  if (n < 0 || n >= 32) return false;
   for (Py_ssize_t i = 0; i < n; ++i) {
-    PyObject* item = PyList_GET_ITEM(o, i);
-    if (PySlice_Check(item) || item == Py_Ellipsis || item == Py_None)
+    const nb::object item = nb::steal(PySequence_GetItem(o, i));
+    if (!item.is_valid()) throw nb::python_error();
+    if (is_tensor(item.ptr()) || PySequence_Check(item.ptr()) ||
+        PySlice_Check(item.ptr()) || item.ptr() == Py_Ellipsis ||
+        item.is_none())
       return true;
   }
   return false;
@@ -55,7 +64,25 @@ Tensor index_tensor(PyObject* o) {
 
 Optional<int64_t> slice_bound(PyObject* o) {
   if (o == Py_None) return std::nullopt;
-  return to_int(o);
+  HOTARU_CHECK_AS(TypeError, PyIndex_Check(o),
+                  "slice indices must be integers or None or have an "
+                  "__index__ method");
+  const nb::object index = nb::steal(PyNumber_Index(o));
+  if (!index.is_valid()) throw nb::python_error();
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  // Bounds beyond every size are like the largest.
+  constexpr int64_t kFar = std::numeric_limits<int64_t>::max() / 2;
+  return overflow ? overflow * kFar : std::clamp<int64_t>(value, -kFar, kFar);
+}
+
+int64_t integer(PyObject* o) {
+  const nb::object index = nb::steal(PyNumber_Index(o));
+  if (!index.is_valid()) throw nb::python_error();
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  HOTARU_CHECK_AS(ValueError, !overflow, "Overflow when unpacking long long");
+  return value;
 }
 
 class Indexer {
@@ -66,10 +93,12 @@ class Indexer {
     PyObject* tuple = index;
     nb::object made;
     if (is_index_list(index)) {
-      made = nb::steal(PyList_AsTuple(index));
+      made = nb::steal(PySequence_Tuple(index));
       tuple = made.ptr();
     }
-    if (!PyTuple_Check(tuple)) {
+    if (PySlice_Check(tuple) || PyLong_Check(tuple)) {
+      step(tuple);
+    } else if (!PyTuple_Check(tuple)) {
       expand_ellipsis(&index, 1);
     } else {
       PyObject** items = &PyTuple_GET_ITEM(tuple, 0);
@@ -92,6 +121,7 @@ class Indexer {
       } else if (!seen) {
         seen = true;
         dim_ += ndim - used;
+        consumed_ += ndim - used;
       }
     }
   }
@@ -99,34 +129,40 @@ class Indexer {
   void step(PyObject* o) {
     if (o == Py_None) {
       view_ = unsqueeze(view_, dim_++);
+    } else if (o == Py_Ellipsis) {
+      // Stands for no dimension here.
     } else if (PyBool_Check(o)) {
-      // A bool adds a dimension that it keeps or empties.
-      view_ = unsqueeze(view_, dim_);
-      put(full({}, o == Py_True, {DType::kBool, view_.device()}));
+      put_flag(o == Py_True);
     } else if (PySlice_Check(o)) {
       step_slice(o);
     } else if (PyLong_Check(o)) {
-      check_dim();
-      index_with(to_int(o));
+      index_with(integer(o));
     } else if (is_tensor(o)) {
       const Tensor& t = tensor_of(o);
-      if (t.dim() == 0 && is_integral(t.dtype(), false) &&
-          t.dtype() != DType::kUInt8)
-        index_with(item(t).to_int());
-      else if (t.dim() == 0 && t.dtype() == DType::kBool)
-        view_ = unsqueeze(view_, dim_), put(t);
-      else
+      const bool flag = t.dtype() == DType::kBool || t.dtype() == DType::kUInt8;
+      if (t.dim() > 0 || !is_integral(t.dtype(), true))
         put(t);
+      else if (flag)
+        put_flag(item(t).to_int() != 0);
+      else
+        index_with(item(t).to_int());
     } else if (is_sequence(o) || nb::hasattr(o, "__array__")) {
       put(index_tensor(o));
     } else if (PyIndex_Check(o)) {
-      index_with(to_int(o));
+      index_with(integer(o));
     } else {
-      fail<TypeError>(
+      fail<IndexError>(
           "only integers, slices (`:`), ellipsis (`...`), None and "
           "long or byte Variables are valid indices (got ",
           Py_TYPE(o)->tp_name, ")");
     }
+  }
+
+  /// A bool adds a dimension that it keeps or empties.
+  void put_flag(bool keep) {
+    view_ = unsqueeze(view_, dim_);
+    --consumed_;
+    put(zeros({{int64_t(keep)}}, {DType::kInt64, view_.device()}));
   }
 
   void check_dim() const {
@@ -140,19 +176,24 @@ class Indexer {
     check_dim();
     const int64_t size = view_.size(dim_);
     HOTARU_CHECK_AS(IndexError, i >= -size && i < size, "index ", i,
-                    " is out of bounds for dimension ", dim_, " with size ",
-                    size);
+                    " is out of bounds for dimension ", consumed_,
+                    " with size ", size);
     view_ = select(view_, dim_, i);
+    ++consumed_;
   }
 
   void step_slice(PyObject* o) {
     const auto* s = reinterpret_cast<PySliceObject*>(o);
     const int64_t step = slice_bound(s->step).value_or(1);
+    HOTARU_CHECK_AS(IndexError, view_.dim() > 0,
+                    "slice() cannot be applied to a 0-dim tensor.");
+    HOTARU_CHECK_AS(ValueError, step != 0, "slice step cannot be zero");
     HOTARU_CHECK_AS(ValueError, step > 0, "step must be greater than zero");
     const auto start = slice_bound(s->start), stop = slice_bound(s->stop);
     if (start || stop || step != 1)
       view_ = slice(view_, dim_, start, stop, step);
     ++dim_;
+    ++consumed_;
   }
 
   void put(const Tensor& t) {
@@ -168,12 +209,14 @@ class Indexer {
     // falls behind, and later indices are placed by it.
     const int64_t span = mask ? std::max<int64_t>(t.dim(), 1) : 1;
     dim_ += span;
+    consumed_ += span;
     behind_ += span - 1;
   }
 
   Tensor view_;
   std::vector<Value> tensors_;
-  int64_t dim_ = 0;
+  int64_t dim_ = 0;       // of the view that is indexed next
+  int64_t consumed_ = 0;  // dimensions of the tensor dealt with so far
   int64_t behind_ = 0;
   bool advanced_ = false;
 };
@@ -186,9 +229,10 @@ const Operator& op(const char* name, const char* overload) {
 
 Tensor value_tensor(const Tensor& view, PyObject* value) {
   if (is_tensor(value)) return tensor_of(value);
-  const TensorOptions options(view);
-  if (is_number(value)) return full({}, to_scalar(value), options);
-  return tensor_from_data(value, view.dtype(), view.device());
+  HOTARU_CHECK_AS(TypeError, is_number(value), "can't assign a ",
+                  Py_TYPE(value)->tp_name, " to a torch.",
+                  scalar_type_name(view.dtype()), "Tensor");
+  return full({}, to_scalar(value), TensorOptions(view));
 }
 
 /// Leading dimensions of size 1 that the target lacks are dropped.
@@ -218,11 +262,20 @@ void set_item(const Tensor& self, PyObject* index, PyObject* value) {
   Indexed indexed = Indexer(self).apply(index);
   const Tensor source = value_tensor(indexed.view, value);
   if (!indexed.advanced) {
-    copy_(indexed.view, trim(source, indexed.view.dim()));
+    const Tensor& target = indexed.view;
+    const Tensor fitting = trim(source, target.dim());
+    const bool same_shape = same(fitting.sizes(), target.sizes());
+    copy_(target, same_shape ? fitting : expand(fitting, target.sizes()));
     return;
   }
+  HOTARU_CHECK(source.dtype() == indexed.view.dtype(),
+               "Index put requires the source and destination dtypes match, "
+               "got ",
+               scalar_type_name(indexed.view.dtype()),
+               " for the destination and ", scalar_type_name(source.dtype()),
+               " for the source.");
   Value arguments[] = {indexed.view, Value::list(std::move(indexed.tensors)),
-                       to(source, indexed.view.dtype()), false};
+                       source, false};
   Value result;
   static const Operator& op_index_put = op("index_put_", "");
   op_index_put.call(arguments, &result);

@@ -1,9 +1,11 @@
 #include "bindings/op_bind.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "bindings/tensor_object.h"
 #include "bindings/value_convert.h"
+#include "hotaru/ops/factory.h"
 
 namespace hotaru::python {
 namespace {
@@ -40,6 +42,15 @@ int varargs_position(const Schema& schema, int self) {
   return found;
 }
 
+/// Operators that take a number in place of their first tensor.
+bool takes_number_first(std::string_view name) {
+  static constexpr std::string_view kNames[] = {
+      "add", "sub",    "subtract",    "mul",         "multiply",
+      "div", "divide", "true_divide", "floor_divide"};
+  return std::find(std::begin(kNames), std::end(kNames), name) !=
+         std::end(kNames);
+}
+
 bool starts_integers(PyObject* first) {
   return PyLong_Check(first) || is_tensor(first) ||
          (!PySequence_Check(first) && PyIndex_Check(first));
@@ -56,7 +67,10 @@ PyObject* Call::keyword(const char* name) const {
 
 bool same_name(const std::string& parameter, PyObject* keyword) {
   const char* given = PyUnicode_AsUTF8(keyword);
-  if (!given) return false;
+  if (!given) {
+    PyErr_Clear();  // a lone surrogate names nothing
+    return false;
+  }
   if (parameter == given) return true;
   for (const Alias& a : kAliases)
     if (parameter == a.parameter && std::strcmp(given, a.alias) == 0)
@@ -69,6 +83,7 @@ Signature::Signature(const Operator& op, bool method)
   HOTARU_CHECK(arguments() <= kMaxArguments, op.name(),
                ": operators of more than ", kMaxArguments,
                " arguments can't be called from Python");
+  number_first_ = !method && takes_number_first(op.name());
   if (method) self_ = std::max(schema_->find("self"), 0);
   varargs_ = varargs_position(*schema_, self_);
 }
@@ -94,7 +109,10 @@ bool Signature::take(size_t i, PyObject* object, Value* values,
                      Present& present) const {
   if (present[i]) return false;
   present[i] = true;
-  return to_value(object, schema_->arguments[i].type, &values[i]);
+  if (to_value(object, schema_->arguments[i].type, &values[i])) return true;
+  if (i > 0 || !number_first_ || !is_number(object)) return false;
+  values[i] = wrapped_scalar(to_scalar(object), Device{});
+  return true;
 }
 
 bool Signature::bind_positional(const Call& call, Value* values,

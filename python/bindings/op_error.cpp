@@ -73,13 +73,18 @@ std::string type_text(PyObject* object) {
   return out + (PyTuple_Check(object) ? (n == 1 ? ",)" : ")") : "]");
 }
 
+std::string utf8(PyObject* text) {
+  if (const char* out = PyUnicode_AsUTF8(text)) return out;
+  PyErr_Clear();
+  return "?";
+}
+
 std::string given_text(const Call& call, bool method) {
   std::string out;
   for (size_t i = method ? 1 : 0; i < call.positional; ++i)
     out += (out.empty() ? "" : ", ") + type_text(call.args[i]);
   for (size_t k = 0; k < call.keyword_count(); ++k)
-    out += (out.empty() ? "" : ", ") +
-           std::string(PyUnicode_AsUTF8(call.keyword_name(k))) + "=" +
+    out += (out.empty() ? "" : ", ") + utf8(call.keyword_name(k)) + "=" +
            type_text(call.keyword_value(k));
   return out;
 }
@@ -122,7 +127,7 @@ std::string single_error(const Schema& schema, const Call& call, bool method,
       known |= same_name(a.name, call.keyword_name(k));
     if (!known)
       return concat(name, "() got an unexpected keyword argument '",
-                    PyUnicode_AsUTF8(call.keyword_name(k)), "'");
+                    utf8(call.keyword_name(k)), "'");
   }
   return name + "(): invalid arguments";
 }

@@ -7,6 +7,7 @@
 #include "bindings/tensor_object.h"
 #include "bindings/types.h"
 #include "bindings/value_convert.h"
+#include "hotaru/autograd/record.h"
 #include "hotaru/ops/copy.h"
 
 namespace hotaru::python {
@@ -64,6 +65,20 @@ void write_out(const Tensor& out, const Tensor& result) {
   copy_(out, result);
 }
 
+/// What is written through out= has no history.
+void check_plain(const Operator& op, const Tensor& t) {
+  HOTARU_CHECK(!autograd::needs_grad(t), op.name(),
+               "(): functions with out=... arguments don't support automatic "
+               "differentiation, but one of the arguments requires grad.");
+}
+
+bool is_tensor_tuple(PyObject* out, size_t n) {
+  if (!PyTuple_Check(out) || size_t(PyTuple_GET_SIZE(out)) != n) return false;
+  for (size_t i = 0; i < n; ++i)
+    if (!is_tensor(PyTuple_GET_ITEM(out, Py_ssize_t(i)))) return false;
+  return true;
+}
+
 }  // namespace
 
 PyObject* convert_results(const Operator& op, Value* results) {
@@ -90,12 +105,12 @@ PyObject* convert_results(const Operator& op, Value* results) {
 
 PyObject* write_results(const Operator& op, Value* results, PyObject* out) {
   const size_t n = op.schema().results.size();
-  if (is_tensor(out)) {
+  if (is_tensor(out) && n == 1) {
+    check_plain(op, tensor_of(out));
+    check_plain(op, results[0].as_tensor());
     write_out(tensor_of(out), results[0].as_tensor());
   } else {
-    HOTARU_CHECK_AS(TypeError,
-                    PyTuple_Check(out) && size_t(PyTuple_GET_SIZE(out)) == n,
-                    op.name(),
+    HOTARU_CHECK_AS(TypeError, is_tensor_tuple(out, n), op.name(),
                     "(): argument 'out' must be a Tensor or a tuple "
                     "of ",
                     n, " Tensors, not ", Py_TYPE(out)->tp_name);

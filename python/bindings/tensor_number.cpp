@@ -5,6 +5,7 @@
 #include "bindings/value_convert.h"
 #include "hotaru/ops/copy.h"
 #include "hotaru/ops/elementwise.h"
+#include "hotaru/ops/inplace.h"
 #include "hotaru/ops/matmul.h"
 #include "hotaru/ops/pointwise.h"
 
@@ -54,8 +55,8 @@ Tensor over_in(const Tensor& a, const Tensor& b) {
   return div_(a, b);
 }
 template <TensorFunction F>
-Tensor overwrite(const Tensor& a, const Tensor& b) {
-  return copy_(a, F(a, b));
+Tensor in_place_slot(const Tensor& a, const Tensor& b) {
+  return in_place(a, [&](const Tensor& x) { return F(x, b); });
 }
 
 /// The operand beside a tensor: a tensor as it is, a number as an operand;
@@ -90,13 +91,24 @@ PyObject* matmul_slot(PyObject* a, PyObject* b) {
   });
 }
 
+Tensor inverted(const Tensor& a) {
+  HOTARU_CHECK_AS(TypeError, is_integral(a.dtype(), true),
+                  "~ (operator.invert) is only implemented on integer and "
+                  "Boolean-type tensors");
+  return bitwise_not(a);
+}
+
 template <Tensor (*F)(const Tensor&)>
 PyObject* unary(PyObject* a) {
   return guarded([&] { return wrap(F(tensor_of(a))); });
 }
 
 PyObject* positive(PyObject* a) {
-  return Py_NewRef(a);
+  return guarded([&] {
+    HOTARU_CHECK(tensor_of(a).dtype() != DType::kBool,
+                 "The `+` operator, on a bool tensor is not supported.");
+    return Py_NewRef(a);
+  });
 }
 
 int truth(PyObject* self) {
@@ -179,6 +191,8 @@ void add_number_slots(std::vector<PyType_Slot>& slots) {
       {Py_nb_remainder, slot(binary<modulo>)},
       {Py_nb_power, slot(power_slot<power>)},
       {Py_nb_matrix_multiply, slot(matmul_slot)},
+      {Py_nb_lshift, slot(binary<bitwise_left_shift>)},
+      {Py_nb_rshift, slot(binary<bitwise_right_shift>)},
       {Py_nb_and, slot(binary<bitwise_and>)},
       {Py_nb_or, slot(binary<bitwise_or>)},
       {Py_nb_xor, slot(binary<bitwise_xor>)},
@@ -186,16 +200,18 @@ void add_number_slots(std::vector<PyType_Slot>& slots) {
       {Py_nb_inplace_subtract, slot(binary<minus_in>)},
       {Py_nb_inplace_multiply, slot(binary<times_in>)},
       {Py_nb_inplace_true_divide, slot(binary<over_in>)},
-      {Py_nb_inplace_floor_divide, slot(binary<overwrite<floor_over>>)},
-      {Py_nb_inplace_remainder, slot(binary<overwrite<modulo>>)},
-      {Py_nb_inplace_power, slot(power_slot<overwrite<power>>)},
-      {Py_nb_inplace_and, slot(binary<overwrite<bitwise_and>>)},
-      {Py_nb_inplace_or, slot(binary<overwrite<bitwise_or>>)},
-      {Py_nb_inplace_xor, slot(binary<overwrite<bitwise_xor>>)},
+      {Py_nb_inplace_floor_divide, slot(binary<in_place_slot<floor_over>>)},
+      {Py_nb_inplace_remainder, slot(binary<in_place_slot<modulo>>)},
+      {Py_nb_inplace_power, slot(power_slot<in_place_slot<power>>)},
+      {Py_nb_inplace_lshift, slot(binary<in_place_slot<bitwise_left_shift>>)},
+      {Py_nb_inplace_rshift, slot(binary<in_place_slot<bitwise_right_shift>>)},
+      {Py_nb_inplace_and, slot(binary<in_place_slot<bitwise_and>>)},
+      {Py_nb_inplace_or, slot(binary<in_place_slot<bitwise_or>>)},
+      {Py_nb_inplace_xor, slot(binary<in_place_slot<bitwise_xor>>)},
       {Py_nb_negative, slot(unary<neg>)},
       {Py_nb_positive, slot(positive)},
       {Py_nb_absolute, slot(unary<abs>)},
-      {Py_nb_invert, slot(unary<bitwise_not>)},
+      {Py_nb_invert, slot(unary<inverted>)},
       {Py_nb_bool, slot(truth)},
       {Py_nb_int, slot(as_int)},
       {Py_nb_float, slot(as_float)},

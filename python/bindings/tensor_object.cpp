@@ -152,7 +152,7 @@ PyObject* storage_bytes(const Tensor& t) {
   return new_int(int64_t(t.storage()->nbytes()));
 }
 PyObject* version(const Tensor& t) {
-  return new_int(t.version());
+  return new_int(t.impl()->tracks_version ? t.version() : 0);
 }
 PyObject* is_cpu(const Tensor& t) {
   return new_bool(t.device().is_cpu());
@@ -333,6 +333,8 @@ void init_tensor(nb::module_& m) {
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!tensor_type) throw nb::python_error();
+  // As in PyTorch, whose class is written in Python, messages say "Tensor".
+  tensor_type->tp_name = "Tensor";
   m.attr("Tensor") = nb::borrow(reinterpret_cast<PyObject*>(tensor_type));
   m.def(
       "_make_subclass",

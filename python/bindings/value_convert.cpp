@@ -209,7 +209,10 @@ Scalar to_scalar(PyObject* object) {
   if (PyLong_Check(object)) {
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
-    HOTARU_CHECK(!overflow, "Overflow when unpacking long long");
+    if (overflow) {
+      PyErr_SetString(PyExc_OverflowError, "int too big to convert");
+      throw nb::python_error();
+    }
     return int64_t(value);
   }
   if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
@@ -219,6 +222,9 @@ Scalar to_scalar(PyObject* object) {
   }
   // A numpy scalar knows its Python counterpart.
   const nb::object plain = nb::handle(object).attr("item")();
+  HOTARU_CHECK_AS(TypeError,
+                  !is_numpy_scalar(plain.ptr()) && is_number(plain.ptr()),
+                  "can't convert ", Py_TYPE(object)->tp_name, " to a number");
   return to_scalar(plain.ptr());
 }
 

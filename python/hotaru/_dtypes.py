@@ -40,11 +40,22 @@ def dtype_of_type(spec):
 class _Limits:
     def __init__(self, dtype=None) -> None:
         self._dtype = _C.get_default_dtype() if dtype is None else dtype
+        if not isinstance(self._dtype, _C.dtype):
+            raise TypeError(
+                f"{type(self).__name__}(): argument 'type' (position 1) must be "
+                f"torch.dtype, not {type(dtype).__name__}"
+            )
         name = repr(self._dtype).split(".")[-1]
         if name not in self._KNOWN:
-            raise TypeError(self._WRONG.format(self._dtype))
+            raise TypeError(self._WRONG)
         self.dtype = name
-        self.bits = self._dtype.itemsize * 8
+        self.bits = self._dtype.to_real().itemsize * 8
+
+    def __eq__(self, other) -> bool:
+        return type(other) is type(self) and other.dtype == self.dtype
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.dtype))
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{k}={getattr(self, k):g}" for k in self._SHOWN)
@@ -64,8 +75,8 @@ class finfo(_Limits):  # noqa: N801
         "complex128": (52, -1022, 1023),
     }
     _WRONG = (
-        "torch.finfo() requires a floating point input type. "
-        "Use torch.iinfo to handle '{}'"
+        "torch.finfo() requires a floating point input type. Use torch.iinfo to "
+        "handle 'torch.finfo'"
     )
     _SHOWN = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
 
@@ -84,15 +95,17 @@ class iinfo(_Limits):  # noqa: N801
 
     _KNOWN = ("uint8", "int8", "int16", "int32", "int64")
     _WRONG = (
-        "torch.iinfo() requires an integer input type. "
-        "Use torch.finfo to handle '{}'"
+        "torch.iinfo() requires an integer input type. Use torch.finfo to "
+        "handle 'torch.iinfo'"
     )
 
     def __init__(self, dtype) -> None:
+        if dtype is _C.bool:
+            raise TypeError("torch.bool is not supported by torch.iinfo")
         super().__init__(dtype)
         signed = self._dtype.is_signed
         self.max = 2 ** (self.bits - signed) - 1
         self.min = -(2 ** (self.bits - 1)) if signed else 0
 
     def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

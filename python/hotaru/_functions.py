@@ -9,8 +9,8 @@ from ._C import Tensor, ops
 from ._size import Size
 
 __all__ = [
-    "as_tensor", "asarray", "broadcast_shapes", "e", "einsum", "equal",
-    "from_dlpack", "get_printoptions", "inf", "is_complex",
+    "as_tensor", "asarray", "broadcast_shapes", "broadcast_tensors", "e",
+    "einsum", "equal", "from_dlpack", "get_printoptions", "inf", "is_complex",
     "is_floating_point", "is_nonzero", "is_tensor", "meshgrid", "nan",
     "newaxis", "numel", "pi", "set_default_device", "set_printoptions",
     "tensordot", "typename", "use_deterministic_algorithms",
@@ -113,6 +113,18 @@ def einsum(equation: str, *operands) -> Tensor:
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = operands[0]
     return ops.einsum(equation, list(operands))
+
+
+def _tensors(tensors):
+    """f(a, b) may be written f([a, b])."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        return list(tensors[0])
+    return list(tensors)
+
+
+def broadcast_tensors(*tensors) -> tuple:
+    """The tensors as views of the shape that they broadcast to."""
+    return ops.broadcast_tensors(_tensors(tensors))
 
 
 def meshgrid(*tensors, indexing: str | None = None):

@@ -37,13 +37,27 @@ def _cast(dtype):
     return cast
 
 
+def _scalar_type(tensor) -> str:
+    from ._dtypes import type_string
+
+    return type_string(tensor).split(".")[-1][: -len("Tensor")]
+
+
 def _in_place(name):
     function = getattr(_C.ops, name, None)
     if function is None:
         return None
 
     def run(self, *args, **kwargs):
-        return self.copy_(function(self, *args, **kwargs))
+        # The gradient may need what is overwritten.
+        source = self.clone() if self.requires_grad else self
+        result = function(source, *args, **kwargs)
+        if not _C.can_cast(result.dtype, self.dtype):
+            raise RuntimeError(
+                f"result type {_scalar_type(result)} can't be cast to the "
+                f"desired output type {_scalar_type(self)}"
+            )
+        return self.copy_(result)
 
     run.__doc__ = f"{name} in place."
     return run
@@ -244,6 +258,18 @@ def equal(self, other) -> bool:
     return bool((self == other).all()) if self.numel() else True
 
 
+_REAL = "The real part, a view; a real tensor itself."
+_IMAG = "The imaginary part of a complex tensor, a view."
+
+
+def _set_part(part):
+    def set_part(self, value):
+        target = part(self)
+        target.copy_(value if isinstance(value, Tensor) else _C.tensor(value))
+
+    return set_part
+
+
 _METHODS = (
     __repr__, __format__, __contains__, __deepcopy__, __reduce_ex__,
     __array__, __dlpack__, __dlpack_device__, numpy, backward, requires_grad_,
@@ -259,8 +285,8 @@ def install() -> None:
         setattr(Tensor, method.__name__, method)
     Tensor._make_subclass = staticmethod(_C._make_subclass)
     Tensor.type = _type
-    Tensor.real = property(_C.ops.real)
-    Tensor.imag = property(_C.ops.imag)
+    Tensor.real = property(_C.ops.real, _set_part(_C.ops.real), doc=_REAL)
+    Tensor.imag = property(_C.ops.imag, _set_part(_C.ops.imag), doc=_IMAG)
     Tensor.H = Tensor.mH = property(_C.ops.adjoint)
     Tensor.layout = property(lambda self: _C.strided)
     Tensor.__array_priority__ = 1000

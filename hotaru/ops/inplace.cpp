@@ -1,0 +1,38 @@
+#include "hotaru/ops/inplace.h"
+
+#include "hotaru/autograd/leaf.h"
+
+namespace hotaru {
+
+Tensor original(const Tensor& self) {
+  autograd::grad_fn(self);  // brings a view's history up to date
+  const autograd::NoGrad no_grad;
+  Tensor out = clone(self);
+  out.impl()->autograd = autograd::copy_history(self);
+  return out;
+}
+
+Tensor overwrite(const Tensor& self, const Tensor& value) {
+  autograd::check_inplace(self);
+  HOTARU_CHECK(can_cast(value.dtype(), self.dtype()), "result type ",
+               scalar_type_name(value.dtype()),
+               " can't be cast to the desired output type ",
+               scalar_type_name(self.dtype()));
+  HOTARU_CHECK(same(value.sizes(), self.sizes()), "output with shape ",
+               shape_text(self.sizes()), " doesn't match the broadcast shape ",
+               shape_text(value.sizes()));
+  // The writer's node can stand for self itself, unless a view's base is
+  // written or a cast comes between.
+  const bool direct = autograd::needs_grad(value) && !self.is_view() &&
+                      value.dtype() == self.dtype();
+  if (!direct) return copy_(self, value);
+  {
+    const autograd::NoGrad no_grad;
+    copy_(untracked(self), value);
+  }
+  autograd::take_history(self, value);
+  self.bump_version();
+  return self;
+}
+
+}  // namespace hotaru
