@@ -31,6 +31,7 @@ Tensor view_as_real(const Tensor& self) {
   strides.push_back(1);
   Tensor out = make_tensor(self.storage(), to_real(self.dtype()), sizes,
                            strides, self.storage_offset() * 2);
+  out.impl()->tracks_version = self.impl()->tracks_version;
   if (autograd::needs_grad(self))
     autograd::record("ViewAsRealBackward0", out, {self}, {},
                      [](Backward&, const Tensor& g) -> Tensors {
@@ -63,6 +64,7 @@ Tensor view_as_complex(const Tensor& self) {
                "Tensor must have a storage_offset divisible by 2");
   Tensor out = make_tensor(self.storage(), to_complex(self.dtype()), sizes,
                            strides, self.storage_offset() / 2);
+  out.impl()->tracks_version = self.impl()->tracks_version;
   if (autograd::needs_grad(self))
     autograd::record("ViewAsComplexBackward0", out, {self}, {},
                      [](Backward&, const Tensor& g) -> Tensors {

@@ -303,6 +303,9 @@ Tensor baddbmm_(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  HOTARU_CHECK(input.dim() > 0 && weight.dim() > 0,
+               "both arguments to linear need to be at least 1D, but they are ",
+               input.dim(), "D and ", weight.dim(), "D");
   if (weight.dim() == 1 && !bias.defined()) return matmul(input, weight);
   if (input.dim() == 2 || autograd::needs_grad(input, weight, bias) ||
       input.dim() == 0 || !input.is_contiguous() || weight.dim() != 2) {

@@ -128,7 +128,8 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend,
   if (n == 0) return clone(self);
   dim = wrap_dim(dim, self.dim());
   Tensor out = parts.size() == 1 ? self : cat(parts, dim);
-  for (int64_t i = 0; i < n; ++i) out = difference(out, dim);
+  for (int64_t i = 0; i < n && out.size(dim) > 0; ++i)
+    out = difference(out, dim);
   return out;
 }
 

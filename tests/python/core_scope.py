@@ -12,7 +12,10 @@ import numpy
 from outcomes import tensor
 
 #: All dtypes, shortest names first used in tables.
-DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"]
+DTYPES = [
+    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16",
+    "float32", "float64", "complex64", "complex128",
+]  # fmt: skip
 _SHORT = {
     "bool": "b", "uint8": "u1", "int8": "i1", "int16": "i2", "int32": "i4",
     "int64": "i8", "float16": "f2", "bfloat16": "bf", "float32": "f4",
