@@ -12,7 +12,7 @@ Tensor original(const Tensor& self) {
   return out;
 }
 
-Tensor overwrite(const Tensor& self, const Tensor& value) {
+Tensor take_values(const Tensor& self, const Tensor& value) {
   autograd::check_inplace(self);
   HOTARU_CHECK(can_cast(value.dtype(), self.dtype()), "result type ",
                scalar_type_name(value.dtype()),

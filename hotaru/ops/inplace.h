@@ -19,7 +19,7 @@ inline Tensor untracked(const Tensor& self) {
 Tensor original(const Tensor& self);
 /// Makes the values and the history of `value` those of self, as an operator
 /// that wrote in place does. Throws when value's dtype can't be cast.
-Tensor overwrite(const Tensor& self, const Tensor& value);
+Tensor take_values(const Tensor& self, const Tensor& value);
 
 /// f(self) in place, with the gradient that f records.
 template <class F>
@@ -27,9 +27,9 @@ Tensor in_place(const Tensor& self, F f) {
   autograd::check_inplace(self);
   if (!autograd::needs_grad(self)) {
     const Tensor value = f(self);
-    if (!autograd::needs_grad(value)) return overwrite(self, value);
+    if (!autograd::needs_grad(value)) return take_values(self, value);
   }
-  return overwrite(self, f(original(self)));
+  return take_values(self, f(original(self)));
 }
 
 }  // namespace hotaru

@@ -42,8 +42,8 @@ class _Limits:
         self._dtype = _C.get_default_dtype() if dtype is None else dtype
         if not isinstance(self._dtype, _C.dtype):
             raise TypeError(
-                f"{type(self).__name__}(): argument 'type' (position 1) must be "
-                f"torch.dtype, not {type(dtype).__name__}"
+                f"{type(self).__name__}(): argument 'type' (position 1) must "
+                f"be torch.dtype, not {type(dtype).__name__}"
             )
         name = repr(self._dtype).split(".")[-1]
         if name not in self._KNOWN:
@@ -75,8 +75,8 @@ class finfo(_Limits):  # noqa: N801
         "complex128": (52, -1022, 1023),
     }
     _WRONG = (
-        "torch.finfo() requires a floating point input type. Use torch.iinfo to "
-        "handle 'torch.finfo'"
+        "torch.finfo() requires a floating point input type. "
+        "Use torch.iinfo to handle 'torch.finfo'"
     )
     _SHOWN = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
 

@@ -465,7 +465,18 @@ def checked(expression: str):
 
 
 CASES = cases(_TEXTS)
-for _name in ["function", "double", "wrong_count", "deep", "deep_view", "deep_in_place", "diamond", "once", "with", "class"]:
+for _name in [
+    "function",
+    "double",
+    "wrong_count",
+    "deep",
+    "deep_view",
+    "deep_in_place",
+    "diamond",
+    "once",
+    "with",
+    "class",
+]:
     CASES[_name] = case(globals()["_" + _name.upper()])
 for _text in _GRADIENTS:
     CASES[f"gradient of {_text}"] = gradient(_text)
