@@ -118,10 +118,10 @@ HOTARU_GRAD_OF_OUTPUT(reciprocal, "ReciprocalBackward0",
 HOTARU_GRAD_OF_OUTPUT(tan, "TanBackward0", g* hotaru::conj(y* y + 1))
 HOTARU_GRAD_OF_OUTPUT(tanh, "TanhBackward0",
                       one_kernel(g) ? elementwise::binary(kTanhGrad, g, y)
-                                    : g * hotaru::conj(1 - y * y))
+                                    : g* hotaru::conj(1 - y * y))
 HOTARU_GRAD_OF_OUTPUT(sigmoid, "SigmoidBackward0",
                       one_kernel(g) ? elementwise::binary(kSigmoidGrad, g, y)
-                                    : g * hotaru::conj(y * (1 - y)))
+                                    : g* hotaru::conj(y*(1 - y)))
 HOTARU_GRAD_OF_OUTPUT(relu, "ReluBackward0",
                       one_kernel(g) ? elementwise::binary(kThresholdGrad, g, y)
                                     : masked(g, gt(y, 0)))
