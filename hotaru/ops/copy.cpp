@@ -132,7 +132,12 @@ HOTARU_OP(
     });
 HOTARU_OP(
     "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-    +[](const Tensor& self, Value) { return clone(self); });
+    +[](const Tensor& self, Optional<int64_t> memory_format) {
+      // 0 is contiguous_format: row-major whatever the strides were.
+      if (memory_format != 0 || self.is_contiguous()) return clone(self);
+      return copied(empty(self.sizes(), TensorOptions(self)), self,
+                    "CloneBackward0");
+    });
 HOTARU_OP(
     "contiguous(Tensor(a) self, *, MemoryFormat "
     "memory_format=contiguous_format) -> Tensor(a)",

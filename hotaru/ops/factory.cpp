@@ -166,6 +166,11 @@ Tensor full_like(const Tensor& self, const Scalar& value) {
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               TensorOptions options) {
   if (!options.dtype) options.dtype = arange_dtype(start, end, step);
+  const bool whole =
+      start.is_integral() && end.is_integral() && step.is_integral();
+  // Integers are counted in integers: the numbers are cut before, not after.
+  if (!whole && is_integral(*options.dtype))
+    return arange(start.to_int(), end.to_int(), step.to_int(), options);
   Tensor out = empty({{arange_length(start, end, step)}}, options);
   if (out.numel() > 0)
     enqueue(kArange, {write(out)}, PointwiseNumbers{start, step});

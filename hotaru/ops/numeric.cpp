@@ -131,6 +131,16 @@ HOTARU_OP(
         Optional<DType> dtype, Value, Optional<Device> device, Value) {
       return logspace(start, end, steps, base, options(dtype, device));
     });
+HOTARU_OP(
+    "polygamma(int n, Tensor self) -> Tensor",
+    +[](int64_t n, const Tensor& self) {
+      HOTARU_CHECK(n >= 0, "polygamma(n, x) does not support negative n.");
+      HOTARU_CHECK_AS(NotImplementedError, n < 2,
+                      "polygamma: orders above 1 are not implemented, "
+                      "got ",
+                      n);
+      return n == 0 ? digamma(self) : trigamma(self);
+    });
 HOTARU_OP("heaviside(Tensor self, Tensor values) -> Tensor", heaviside);
 HOTARU_OP("sinc(Tensor self) -> Tensor", sinc);
 HOTARU_OP("logit(Tensor self, float? eps=None) -> Tensor", logit);

@@ -95,6 +95,10 @@ Tensor acosh(const Tensor& self);
 Tensor atanh(const Tensor& self);
 Tensor erf(const Tensor& self);
 Tensor erfc(const Tensor& self);
+/// Derivatives of log gamma: lgamma' = digamma, digamma' = trigamma.
+Tensor lgamma(const Tensor& self);
+Tensor digamma(const Tensor& self);
+Tensor trigamma(const Tensor& self);
 Tensor sigmoid(const Tensor& self);
 Tensor relu(const Tensor& self);
 Tensor floor(const Tensor& self);

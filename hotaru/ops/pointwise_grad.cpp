@@ -149,6 +149,8 @@ HOTARU_GRAD_OF_INPUT(erf, "ErfBackward0",
                      g* hotaru::exp(-(x* x)) * (2 * std::numbers::inv_sqrtpi))
 HOTARU_GRAD_OF_INPUT(erfc, "ErfcBackward0",
                      g* hotaru::exp(-(x* x)) * (-2 * std::numbers::inv_sqrtpi))
+HOTARU_GRAD_OF_INPUT(lgamma, "LgammaBackward0", g* hotaru::digamma(x))
+HOTARU_GRAD_OF_INPUT(digamma, "DigammaBackward0", g* hotaru::trigamma(x))
 HOTARU_GRAD_OF_INPUT(abs, "AbsBackward0", g* sign(x))
 #undef HOTARU_GRAD_OF_INPUT
 #undef HOTARU_GRAD_OF_OUTPUT
@@ -156,6 +158,29 @@ HOTARU_GRAD_OF_INPUT(abs, "AbsBackward0", g* sign(x))
 void neg(const Tensor& out, const Tensor& self) {
   record("NegBackward0", out, {self}, {},
          [](Backward&, const Tensor& g) -> Tensors { return {-g}; });
+}
+
+namespace {
+
+/// A node that says in the backward pass what is missing.
+void record_missing(const char* node, const char* what, const Tensor& out,
+                    const Tensor& self) {
+  record(node, out, {self}, {}, [what](Backward&, const Tensor&) -> Tensors {
+    fail<NotImplementedError>("derivative for ", what, " is not implemented");
+  });
+}
+
+}  // namespace
+
+void trigamma(const Tensor& out, const Tensor& self) {
+  record_missing("PolygammaBackward0", "polygamma of order 1", out, self);
+}
+
+void angle(const Tensor& out, const Tensor& self) {
+  if (self.is_complex())
+    record_missing("AngleBackward0", "angle of complex tensors", out, self);
+  else
+    zero("AngleBackward0", out, self);
 }
 
 void conj(const Tensor& out, const Tensor& self) {

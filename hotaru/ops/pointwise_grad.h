@@ -38,6 +38,10 @@ void erf(const Tensor& out, const Tensor& self);
 void erfc(const Tensor& out, const Tensor& self);
 void sigmoid(const Tensor& out, const Tensor& self);
 void relu(const Tensor& out, const Tensor& self);
+void lgamma(const Tensor& out, const Tensor& self);
+void digamma(const Tensor& out, const Tensor& self);
+void trigamma(const Tensor& out, const Tensor& self);
+void angle(const Tensor& out, const Tensor& self);
 void conj(const Tensor& out, const Tensor& self);
 void frac(const Tensor& out, const Tensor& self);
 /// For piecewise constant functions; named per operator.

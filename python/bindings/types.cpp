@@ -166,10 +166,10 @@ bool is_device(PyObject* object) {
 DType to_dtype(PyObject* object) {
   if (is_dtype(object)) return nb::inst_ptr<PyDType>(object)->dtype;
   const auto* type = reinterpret_cast<PyTypeObject*>(object);
-  if (type == &PyFloat_Type) return default_dtype();
+  if (type == &PyFloat_Type) return DType::kFloat64;
   if (type == &PyBool_Type) return DType::kBool;
   if (type == &PyLong_Type) return DType::kInt64;
-  if (type == &PyComplex_Type) return to_complex(default_dtype());
+  if (type == &PyComplex_Type) return DType::kComplex128;
   fail<TypeError>("dtype must be a torch.dtype, not ",
                   Py_TYPE(object)->tp_name);
 }

@@ -111,3 +111,32 @@ def test_result_types_and_shapes():
         is torch.float32
     )
     assert torch.broadcast_shapes((2, 1), (3,), 1) == (2, 3)
+
+
+def test_derivatives_of_log_gamma():
+    x = torch.tensor([0.3, 1.0, 4.5, -1.3], dtype=torch.float64)
+    x.requires_grad_()
+    step = 1e-6
+    for function in (torch.lgamma, torch.digamma):
+        (found,) = torch.autograd.grad(function(x).sum(), x)
+        with torch.no_grad():
+            wanted = (function(x + step) - function(x - step)) / (2 * step)
+        np.testing.assert_allclose(found.numpy(), wanted.numpy(), rtol=1e-7)
+    # psi(1) is minus Euler's constant.
+    assert abs(torch.digamma(x)[1].item() + 0.5772156649015329) < 1e-15
+
+
+def test_missing_derivatives_say_so():
+    z = torch.tensor([1 + 1j], requires_grad=True)
+    with pytest.raises(NotImplementedError, match="angle of complex"):
+        z.angle().sum().backward()
+
+
+def test_integer_ranges_of_broken_ends():
+    assert torch.arange(2.7, dtype=torch.int64).tolist() == [0, 1]
+
+
+def test_python_types_as_dtypes():
+    found = [torch.zeros(1, dtype=t).dtype for t in (float, int, bool, complex)]
+    wanted = [torch.float64, torch.int64, torch.bool, torch.complex128]
+    assert found == wanted

@@ -2,6 +2,7 @@
 // compilation for every processor.
 #include <hwy/highway.h>
 
+#include "hotaru/backend/common/formulas/gamma.h"
 #include "hotaru/backend/common/formulas/math.h"
 #include "hotaru/backend/cpu/pointwise-inl.h"
 
@@ -26,6 +27,8 @@ static const bool registered_library = [] {
   pointwise<Atanh, FloatingAndComplexTypes, 1>("atanh");
   pointwise<Erfc, FloatingTypes, 1>("erfc");
   pointwise<Lgamma, FloatingTypes, 1>("lgamma");
+  pointwise<Digamma, FloatingTypes, 1>("digamma");
+  pointwise<Trigamma, FloatingTypes, 1>("trigamma");
   pointwise<Conj, ComplexTypes, 1>("conj");
   pointwise<Angle, FloatingAndComplexTypes, 1>("angle");
   return true;

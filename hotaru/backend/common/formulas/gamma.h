@@ -1,0 +1,59 @@
+// The logarithmic derivatives of the gamma function.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace hotaru::formulas {
+
+/// psi(x): recurrence up to 10, then the asymptotic series (Abramowitz and
+/// Stegun, 6.3.5 and 6.3.18); reflection for negative x. NaN at the negative
+/// integers, -+inf at 0.
+template <class T>
+struct Digamma {
+  T operator()(T argument) const {
+    double x = double(argument);
+    if (x == 0)
+      return T(std::copysign(std::numeric_limits<double>::infinity(), -x));
+    double result = 0;
+    if (x < 0) {
+      if (x == std::floor(x)) return std::numeric_limits<T>::quiet_NaN();
+      result = -std::numbers::pi / std::tan(std::numbers::pi * x);
+      x = 1 - x;
+    }
+    for (; x < 10; ++x) result -= 1 / x;
+    const double z = 1 / (x * x);
+    constexpr double kSeries[] = {1.0 / 12,   -1.0 / 120, 1.0 / 252,
+                                  -1.0 / 240, 1.0 / 132,  -691.0 / 32760,
+                                  1.0 / 12};
+    double series = 0;
+    for (int k = 6; k >= 0; --k) series = (series + kSeries[k]) * z;
+    return T(result + std::log(x) - 0.5 / x - series);
+  }
+};
+
+/// psi'(x), by the same means (Abramowitz and Stegun, 6.4.6 and 6.4.12).
+template <class T>
+struct Trigamma {
+  T operator()(T argument) const {
+    double x = double(argument);
+    double sign = 1, result = 0;
+    if (x < 0.5) {
+      sign = -1;
+      const double s = std::sin(std::numbers::pi * x);
+      result = -(std::numbers::pi * std::numbers::pi) / (s * s);
+      x = 1 - x;
+    }
+    for (; x < 10; ++x) result += 1 / (x * x);
+    const double z = 1 / (x * x);
+    constexpr double kSeries[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
+                                  5.0 / 66, -691.0 / 2730, 7.0 / 6};
+    double series = 0;
+    for (int k = 6; k >= 0; --k) series = (series + kSeries[k]) * z;
+    result += (1 + 0.5 / x + series) / x;
+    return T(sign * result);
+  }
+};
+
+}  // namespace hotaru::formulas
