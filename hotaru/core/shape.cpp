@@ -5,13 +5,23 @@
 #include "hotaru/core/error.h"
 
 namespace hotaru {
+namespace {
+
+// Longer lists are an error: no list of sizes is that long on purpose.
+constexpr size_t kMaxSize = size_t{1} << 30;
+
+}  // namespace
 
 void Dims::grow(size_t size) {
-  auto* grown = new int64_t[size];
+  HOTARU_CHECK(size <= kMaxSize, "a list of ", size,
+               " integers is too long for sizes or indices");
+  // Doubled, so that appending one by one stays linear.
+  const size_t capacity = std::max<size_t>(size, 2 * size_t{capacity_});
+  auto* grown = new int64_t[capacity];
   std::copy(begin(), end(), grown);
   if (heap()) delete[] heap_;
   heap_ = grown;
-  capacity_ = uint32_t(size);
+  capacity_ = uint32_t(capacity);
 }
 
 void Dims::insert(size_t position, int64_t value) {

@@ -158,9 +158,8 @@ HOTARU_OP(
       HOTARU_CHECK(sections > 0,
                    "number of sections must be larger than 0, got ", sections);
       const int64_t size = self.size(dim);
-      Dims sizes;
-      for (int64_t i = 0; i < sections; ++i)
-        sizes.push_back(size / sections + (i < size % sections));
+      Dims sizes(size_t(sections), size / sections);
+      for (int64_t i = 0; i < size % sections; ++i) ++sizes[size_t(i)];
       return split_with_sizes(self, sizes, dim);
     });
 HOTARU_OP(

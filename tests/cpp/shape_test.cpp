@@ -50,6 +50,14 @@ TEST(Shape, DimsGrowBeyondTheInlinePart) {
   EXPECT_EQ(copy, moved);
 }
 
+TEST(Shape, AppendingIsLinearAndAbsurdLengthsAreErrors) {
+  Dims dims;
+  // Quadratic growth would move 10^12 integers here.
+  for (int64_t i = 0; i < 1000000; ++i) dims.push_back(i);
+  EXPECT_EQ(dims.back(), 999999);
+  EXPECT_THROW(Dims(size_t{1} << 33, 0), Error);
+}
+
 TEST(Shape, BroadcastAgreesWithItsDefinition) {
   for (const Dims& a : lists(3, 4))
     for (const Dims& b : lists(2, 4)) {

@@ -35,4 +35,4 @@ def test_random_arguments(tmp_path):
 @pytest.mark.ci
 @pytest.mark.parametrize("seed", [2, 3, 4])
 def test_more_random_arguments(tmp_path, seed):
-    run(tmp_path / "call", seed, calls=60)
+    run(tmp_path / "call", seed, calls=25)
