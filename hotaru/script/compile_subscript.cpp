@@ -172,7 +172,7 @@ Var* FunctionCompiler::tensor_view(const Expr& expr, Var* base,
       if (!from_end) ++dim;
       continue;
     }
-    if (part.kind == ExprKind::kSlice) {
+    if (!index) {  // a slice
       Var* begin = optional_bound(part.items[0], part.range);
       Var* end = optional_bound(part.items[1], part.range);
       Var* step = part.items[2] ? value(part.item(2)) : constant(1, part.range);

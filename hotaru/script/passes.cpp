@@ -203,7 +203,7 @@ Var* same_as(const Node& node, size_t i) {
                                                         : nullptr;
     }
     case NodeKind::kCast:
-      return is_subtype(input->type, node.type) ? input : nullptr;
+      return input && is_subtype(input->type, node.type) ? input : nullptr;
     default:
       return nullptr;
   }

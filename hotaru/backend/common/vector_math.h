@@ -49,7 +49,9 @@ HOTARU_INLINE float exp_kernel(float r) {
 
 HOTARU_INLINE float exp(float x) {
   // Clamped so that the two half powers below neither wrap nor lose the limit.
-  const float c = select(x > 89.0f, 89.0f, select(x < -104.0f, -104.0f, x));
+  // NaN takes the upper limit here and comes back at the end.
+  const float below = select(x < 89.0f, x, 89.0f);
+  const float c = select(below > -104.0f, below, -104.0f);
   const float n = round_small(c * 1.44269504088896341f);
   const float r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
   const int32_t i = static_cast<int32_t>(n);

@@ -7,6 +7,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv_patches.cpp"
 #include "hotaru/backend/cpu/simd.h"
+#include "hotaru/backend/cpu/simd_load-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::HWY_NAMESPACE {
@@ -28,7 +29,7 @@ void copy_runs(const T* image, const int64_t* offsets, int64_t rows,
         hn::StoreU(hn::LoadU(d, from + i), d, at + i);
       }
       if (has_rest) {
-        hn::BlendedStore(hn::MaskedLoad(rest, d, from + whole), rest, d,
+        hn::BlendedStore(load_first(rest, d, from + whole), rest, d,
                          at + whole);
       }
     }
@@ -67,7 +68,7 @@ void depthwise_block(const T* HWY_RESTRICT from, const int64_t* offsets,
       const bool last = v == kVectors - 1;
       V x;
       if constexpr (kAdjacent) {
-        x = last ? hn::MaskedLoad(mask, d, at) : hn::LoadU(d, at);
+        x = last ? load_first(mask, d, at) : hn::LoadU(d, at);
       } else {
         const int64_t used = last ? rest : lanes;
         for (int64_t i = 0; i < used; ++i) spread[i] = at[i * step];

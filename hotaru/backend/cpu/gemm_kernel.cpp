@@ -10,6 +10,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/gemm_kernel.cpp"
 #include "hotaru/backend/cpu/simd.h"
+#include "hotaru/backend/cpu/simd_load-inl.h"
 #include "hotaru/backend/cpu/simd_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -85,9 +86,8 @@ void tile(int cols, int64_t k, TileA<T> a, const T* HWY_RESTRICT b, int64_t ldb,
     V bs[kVectors];
     HWY_UNROLL(8)
     for (int j = 0; j < kVectors; ++j) {
-      bs[j] = kTail && j == kVectors - 1
-                  ? hn::MaskedLoad(mask, d, b + j * kLanes)
-                  : hn::LoadU(d, b + j * kLanes);
+      bs[j] = kTail && j == kVectors - 1 ? load_first(mask, d, b + j * kLanes)
+                                         : hn::LoadU(d, b + j * kLanes);
     }
     HWY_UNROLL(16)
     for (int i = 0; i < kRows; ++i) {
@@ -128,7 +128,7 @@ void tile(int cols, int64_t k, TileA<T> a, const T* HWY_RESTRICT b, int64_t ldb,
         T* at = row + j * kLanes;
         if (kTail && j == kVectors - 1) {
           if constexpr (add_c) {
-            v = hn::MulAdd(beta, hn::MaskedLoad(mask, d, at), v);
+            v = hn::MulAdd(beta, load_first(mask, d, at), v);
           }
           hn::BlendedStore(v, mask, d, at);
         } else {
@@ -226,7 +226,7 @@ void dot_tile(int64_t k, const T* HWY_RESTRICT a, int64_t lda,
   if (p < k) {
     const auto mask = hn::FirstN(d, static_cast<size_t>(k - p));
     step([&](const T* at)
-             HOTARU_SIMD_LAMBDA { return hn::MaskedLoad(mask, d, at); });
+             HOTARU_SIMD_LAMBDA { return load_first(mask, d, at); });
   }
   for (int i = 0; i < kRows; ++i) {
     for (int j = 0; j < kCols; ++j) {
@@ -343,8 +343,8 @@ HWY_INLINE void for_each_vector(T* c, int64_t ldc, int64_t rows, int64_t cols,
     }
     if (j < cols) {
       const auto mask = hn::FirstN(d, static_cast<size_t>(cols - j));
-      if (load_bias) shift = hn::MaskedLoad(mask, d, bias + j);
-      const auto v = f(d, hn::Add(hn::MaskedLoad(mask, d, c + j), shift));
+      if (load_bias) shift = load_first(mask, d, bias + j);
+      const auto v = f(d, hn::Add(load_first(mask, d, c + j), shift));
       hn::BlendedStore(v, mask, d, c + j);
     }
   }

@@ -3,6 +3,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/rnn_kernel_gates.cpp"
 #include "hotaru/backend/cpu/simd.h"
+#include "hotaru/backend/cpu/simd_load-inl.h"
 #include "hotaru/backend/cpu/simd_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -26,7 +27,7 @@ struct FirstLanes {
   using V = hn::Vec<hn::ScalableTag<T>>;
   hn::Mask<hn::ScalableTag<T>> mask;
 
-  HWY_INLINE V load(const T* p) const { return hn::MaskedLoad(mask, d, p); }
+  HWY_INLINE V load(const T* p) const { return load_first(mask, d, p); }
   HWY_INLINE void store(V v, T* p) const { hn::BlendedStore(v, mask, d, p); }
 };
 
