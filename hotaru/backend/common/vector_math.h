@@ -112,7 +112,8 @@ HOTARU_INLINE float tanh(float x) {
 HOTARU_INLINE float expm1(float x) {
   // Below -25 the result is -1; above 88 it is exp's, which the halves of the
   // power of two take to infinity.
-  const float c = select(x > 89.0f, 89.0f, select(x < -25.0f, -25.0f, x));
+  const float below = select(x < 89.0f, x, 89.0f);
+  const float c = select(below > -25.0f, below, -25.0f);
   const float n = round_small(c * 1.44269504088896341f);
   const float r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
   const int32_t i = static_cast<int32_t>(n);
