@@ -122,8 +122,6 @@ Tensor resize_(const Tensor& self, IntSpan size) {
 
 namespace {
 
-using Flag = Optional<bool>;
-
 HOTARU_OP(
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> "
     "Tensor(a!)",

@@ -208,7 +208,8 @@ void compute_into(const Spec& spec, const Tensor& out, Inputs inputs,
   const autograd::NoGrad no_grad;
   const Tensor temporary = allocate_result(inputs, shape, result);
   launch(spec, temporary, inputs, common, numbers);
-  enqueue(kernel("copy_"), {write(out), read(temporary)});
+  static const Kernel& copy = kernel("copy_");
+  enqueue(copy, {write(out), read(temporary)});
 }
 
 }  // namespace

@@ -232,8 +232,6 @@ Tensor zero_(const Tensor& self) {
 
 namespace {
 
-using Flag = Optional<bool>;
-
 HOTARU_OP(
     "empty.memory_format(SymInt[] size, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",

@@ -170,8 +170,8 @@ HOTARU_OP(
 HOTARU_OP(
     "signbit(Tensor self) -> Tensor", +[](const Tensor& self) {
       if (!self.is_floating_point()) return lt(self, 0);
-      return lt(
-          elementwise::binary({kernel("copysign")}, ones_like(self), self), 0);
+      static const elementwise::Spec copysign{kernel("copysign")};
+      return lt(elementwise::binary(copysign, ones_like(self), self), 0);
     });
 HOTARU_OP(
     "isposinf(Tensor self) -> Tensor",
