@@ -1,6 +1,7 @@
 #include "hotaru/core/value.h"
 
 #include <functional>
+#include <iterator>
 
 namespace hotaru {
 namespace {
@@ -38,7 +39,53 @@ const char* tag_name(Value::Tag tag) {
   return "unknown";
 }
 
+/// How many destructors of containers may nest before the rest has to wait.
+constexpr int kDeepestRelease = 64;
+constinit thread_local int release_depth = 0;
+constinit thread_local std::vector<Value>* postponed = nullptr;
+
+void release_all(std::vector<Value>& items) noexcept {
+  if (items.empty()) return;
+  if (release_depth == kDeepestRelease) {
+    postponed->insert(postponed->end(), std::move_iterator(items.begin()),
+                      std::move_iterator(items.end()));
+    return;
+  }
+  if (release_depth > 0) {
+    ++release_depth;
+    items.clear();
+    --release_depth;
+    return;
+  }
+  std::vector<Value> rest;
+  postponed = &rest;
+  release_depth = 1;
+  items.clear();
+  while (!rest.empty()) {
+    const Value last = std::move(rest.back());
+    rest.pop_back();
+  }
+  release_depth = 0;
+}
+
 }  // namespace
+
+ListObject::~ListObject() {
+  release_all(items);
+}
+TupleObject::~TupleObject() {
+  release_all(items);
+}
+InstanceObject::~InstanceObject() {
+  release_all(slots);
+}
+DictObject::~DictObject() {
+  // The keys of `index_` hold no container.
+  std::vector<Value> values;
+  values.reserve(items.size());
+  for (auto& [key, value] : items) values.push_back(std::move(value));
+  release_all(values);
+}
 
 Value::Value(std::complex<double> v) {
   own(Tag::kComplex, make_ref<ComplexObject>(v).detach());

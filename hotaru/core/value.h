@@ -187,18 +187,23 @@ class Value {
 
 static_assert(sizeof(Value) == 16);
 
+/// Containers let go of what they hold level by level, so that nesting of any
+/// depth, as a loop in a program can build it, is released on a short stack.
 struct ListObject : RefCounted {
   explicit ListObject(std::vector<Value> items) : items(std::move(items)) {}
+  ~ListObject() override;
   std::vector<Value> items;
 };
 struct TupleObject : RefCounted {
   explicit TupleObject(std::vector<Value> items) : items(std::move(items)) {}
+  ~TupleObject() override;
   std::vector<Value> items;
   /// Field names of a NamedTuple, else null; owned by its type.
   Ref<RefCounted> type;
 };
 struct InstanceObject : RefCounted {
   explicit InstanceObject(Ref<RefCounted> type) : type(std::move(type)) {}
+  ~InstanceObject() override;
   Ref<RefCounted> type;
   std::vector<Value> slots;
 };
@@ -212,6 +217,8 @@ struct DictObject : RefCounted {
   struct Equal {
     bool operator()(const Value& a, const Value& b) const;
   };
+  DictObject() = default;
+  ~DictObject() override;
   const Value* find(const Value& key) const;
   void set(Value key, Value value);
   bool erase(const Value& key);
