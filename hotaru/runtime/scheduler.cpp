@@ -370,21 +370,29 @@ void Scheduler::worker_main(int index) {
   }
 }
 
+void Scheduler::wait_until(StopFn stop, const void* context) {
+  auto stopped = [&] { return stop(context); };
+  auto progress = [&] { return stopped() || run_something(); };
+  while (!stopped()) {
+    if (!spin_until(kMinSpin, progress)) park(stopped);
+  }
+}
+
+void Scheduler::notify() {
+  // Read by an operation that writes, so that either this sees a thread that
+  // announced its sleep or that thread sees what was written before.
+  if (sleepers_.fetch_add(0) > 0) wake(kMaxThreads);
+}
+
 void Completion::set() {
   Scheduler& scheduler = Scheduler::instance();
   set_.store(true);
   // From here on a waiter may have destroyed this object.
-  if (scheduler.sleepers_.load() > 0) scheduler.wake(Scheduler::kMaxThreads);
+  scheduler.notify();
 }
 
 void Completion::wait() {
-  Scheduler& scheduler = Scheduler::instance();
-  auto progress = [&] { return is_set() || scheduler.run_something(); };
-  while (!is_set()) {
-    if (!spin_until(kMinSpin, progress)) {
-      scheduler.park([&] { return set_.load(); });
-    }
-  }
+  Scheduler::instance().wait_until([this] { return is_set(); });
 }
 
 }  // namespace hotaru

@@ -48,6 +48,17 @@ class Scheduler {
   /// worker or in a thread that waits for a Completion.
   void launch(Task& task);
 
+  /// Returns once stop() holds, running queued work meanwhile and sleeping when
+  /// there is none. Whoever makes stop() true calls notify() afterwards. stop()
+  /// must not throw nor wait; work that runs here must not need a lock that the
+  /// caller holds.
+  template <class Stop>
+  void wait_until(const Stop& stop);
+
+  /// Lets every wait_until() look at its stop() again, whatever was written
+  /// before this call. One atomic operation when nobody sleeps.
+  void notify();
+
   /// Threads that one region may use, its caller included.
   int num_threads() const;
 
@@ -59,7 +70,6 @@ class Scheduler {
   int num_workers() const;
 
  private:
-  friend class Completion;
   friend struct ThreadSlot;
   struct Region;
 
@@ -88,6 +98,9 @@ class Scheduler {
   /// Claims and runs one chunk or task; false if there was none.
   bool run_something();
   bool run_task();
+  /// A type-erased stop(), so that waiting itself is compiled once.
+  using StopFn = bool (*)(const void* stop);
+  void wait_until(StopFn stop, const void* context);
   /// Sleeps until new work may exist; returns at once if stop() holds.
   template <class Stop>
   void park(const Stop& stop);
@@ -105,6 +118,13 @@ class Scheduler {
   Task* first_ = nullptr;
   Task* last_ = nullptr;
 };
+
+template <class Stop>
+void Scheduler::wait_until(const Stop& stop) {
+  wait_until(
+      [](const void* s) -> bool { return (*static_cast<const Stop*>(s))(); },
+      &stop);
+}
 
 /// A one-shot signal between tasks and threads. Whoever waits runs queued work
 /// meanwhile, so waiting inside a task cannot starve the pool.

@@ -157,6 +157,25 @@ TEST_F(SchedulerTest, WaitingInsideTasksCannotStarveThePool) {
   EXPECT_TRUE(links.front().is_set());
 }
 
+TEST_F(SchedulerTest, WaitUntilRunsWorkAndSeesWhatWasWrittenBeforeNotify) {
+  set_num_threads(1);
+  Scheduler& scheduler = Scheduler::instance();
+  for (int round = 0; round < 2000; ++round) {
+    int value = 0;
+    std::atomic<bool> ready{false};
+    std::thread writer([&] {
+      launch([&] {
+        value = round;
+        ready.store(true, std::memory_order_release);
+        scheduler.notify();
+      });
+    });
+    scheduler.wait_until([&] { return ready.load(std::memory_order_acquire); });
+    EXPECT_EQ(value, round);
+    writer.join();
+  }
+}
+
 TEST_F(SchedulerTest, IdleWorkersUseNoProcessorTime) {
   set_num_threads(3);
   sum_in_parallel(100);

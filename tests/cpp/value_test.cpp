@@ -30,7 +30,8 @@ Value wrapped(Value inner, int kind) {
 class NestedValue : public testing::TestWithParam<int> {};
 
 TEST_P(NestedValue, ReleasesAnyDepthOnAShortStack) {
-  const Tensor inner(make_ref<TensorImpl>());
+  const Tensor inner(
+      make_ref<TensorImpl>(Ref<Storage>(), DType::kFloat32, IntSpan(), 1));
   Value value(inner);
   for (int depth = 0; depth < 500'000; ++depth)
     value = wrapped(std::move(value), GetParam());
