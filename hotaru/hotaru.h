@@ -23,5 +23,7 @@
 #include "hotaru/ops/pointwise.h"
 #include "hotaru/ops/reduce.h"
 #include "hotaru/ops/view.h"
+#include "hotaru/runtime/future.h"
 #include "hotaru/runtime/parallel.h"
+#include "hotaru/runtime/scheduler.h"
 #include "hotaru/script/archive.h"

@@ -198,13 +198,10 @@ void add_modes(BuiltinTable& table) {
   table.add(
       "warn(str message, int stacklevel=2) -> ()",
       +[](const std::string& message, int64_t) { warn(message); });
+  // For its schema: the interpreter has an instruction for it.
   table.add(
-      "wait(Future(t) self) -> t", +[](const Value& value) {
-        auto* future = dynamic_cast<FutureObject*>(value.as_object());
-        HOTARU_CHECK_AS(TypeError, future, "wait() needs a Future");
-        if (future->error) std::rethrow_exception(future->error);
-        return Value(future->value);
-      });
+      "wait(Future(t) self) -> t",
+      +[](const Value& value) { return Value(future_of(value).wait()); });
 }
 
 }  // namespace

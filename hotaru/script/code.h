@@ -23,10 +23,11 @@ enum class Opcode : uint8_t {
   kLoopNext,    // operand 0 counts up; to aux if it is below operand 1
   kCall,        // result = functions[aux](operands)
   kCallMethod,  // result = operand 0 . names[aux](operands)
-  kFork,
-  kReturn,   // operand
-  kGetAttr,  // result = operand.slots[aux]
-  kSetAttr,  // operand 0 .slots[aux] = operand 1
+  kFork,        // result = future of functions[aux](operands)
+  kWait,        // result = the operand's value, once it is there
+  kReturn,      // operand
+  kGetAttr,     // result = operand.slots[aux]
+  kSetAttr,     // operand 0 .slots[aux] = operand 1
   kTuple,
   kNamedTuple,
   kList,

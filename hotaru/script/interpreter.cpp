@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <exception>
 
+#include "hotaru/autograd/grad_mode.h"
+#include "hotaru/runtime/scheduler.h"
+#include "hotaru/runtime/stream.h"
 #include "hotaru/script/class_type.h"
 #include "hotaru/script/code.h"
 #include "hotaru/script/function.h"
+#include "hotaru/script/unit.h"
 #include "hotaru/script/value_stack.h"
 
 namespace hotaru::script {
@@ -13,7 +17,8 @@ namespace hotaru::script {
 namespace {
 
 constexpr size_t kMaxFrames = 1000;
-// Runs inside runs of one thread: forks that fork, callbacks.
+// Runs inside runs of one thread: __exit__ after errors, handlers of print,
+// tasks that a waiting thread helps with.
 constexpr int kMaxNesting = 64;
 
 struct Entered {
@@ -39,6 +44,14 @@ std::vector<Frame>& spare_frames() {
   thread_local std::vector<Frame> frames;
   return frames;
 }
+
+// What an interpreter is made of while it waits for a future: the frames, and
+// their registers one after another.
+struct Suspended {
+  std::vector<Frame> frames;
+  std::vector<Value> registers;
+  std::vector<Entered> entered;
+};
 
 // The error that an instruction raises by itself, with its class.
 struct Raised : Error {
@@ -67,16 +80,47 @@ class Interpreter {
   Interpreter(const Interpreter&) = delete;
   Interpreter& operator=(const Interpreter&) = delete;
 
+  // A run that may not block: wait on an unfinished future ends it, and
+  // awaited() tells that future.
+  void set_suspends() { suspends_ = true; }
+  const Ref<Future>& awaited() const { return awaited_; }
+
   Value run(const Code& code, std::vector<Value>& arguments) {
-    enter(code, 0);
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      frames_.back().registers[i] = std::move(arguments[i]);
+    enter(code, 0, arguments.data(), arguments.size());
+    return run();
+  }
+
+  // Goes on where suspend() left off, perhaps in another thread.
+  Value resume(Suspended& state) {
+    entered_ = std::move(state.entered);
+    Value* saved = state.registers.data();
+    for (const Frame& frame : state.frames) {
+      enter(*frame.code, frame.result, saved, frame.code->registers);
+      frames_.back().next = frame.next;
+      saved += frame.code->registers;
     }
+    state = {};
+    return run();
+  }
+
+  // Between instructions no value is in a frame's scratch space.
+  Suspended suspend() {
+    Suspended state;
+    state.entered = std::move(entered_);
+    state.frames = frames_;
+    for (const Frame& frame : frames_) {
+      for (uint32_t i = 0; i < frame.code->registers; ++i) {
+        state.registers.push_back(std::move(frame.registers[i]));
+      }
+    }
+    while (!frames_.empty()) leave();
+    return state;
+  }
+
+ private:
+  Value run() {
     try {
       return loop();
-    } catch (const ExecutionError&) {
-      unwind();
-      throw;
     } catch (const Raised& error) {
       std::string where = traceback();
       unwind();
@@ -88,12 +132,13 @@ class Interpreter {
     }
   }
 
- private:
-  void enter(const Code& code, uint32_t result) {
+  // Moves `count` values to the new frame's first registers.
+  void enter(const Code& code, uint32_t result, Value* values, size_t count) {
     HOTARU_CHECK(frames_.size() < kMaxFrames,
                  "maximum recursion depth exceeded");
     Value* registers = stack_.push(code.registers + code.scratch);
     frames_.push_back({&code, code.instructions.data(), registers, result});
+    for (size_t i = 0; i < count; ++i) registers[i] = std::move(values[i]);
   }
 
   void leave() {
@@ -139,12 +184,14 @@ class Interpreter {
   }
 
   Value loop();
-  void call_method(const Frame& frame, const Instruction& instruction,
-                   const Operand* operands);
+  void call_method(const Code& code, const Instruction& instruction,
+                   Value* arguments);
 
   ValueStack& stack_;
   std::vector<Frame> frames_;
   std::vector<Entered> entered_;
+  bool suspends_ = false;
+  Ref<Future> awaited_;
 };
 
 [[noreturn]] void raise(const Value& message, const Value& class_name) {
@@ -182,31 +229,19 @@ bool matches_any(const Value& value, const TypePtr* types) {
   return false;
 }
 
-Value run_fork(Function& function, std::vector<Value> arguments) {
-  auto future = make_ref<FutureObject>();
-  try {
-    future->value = script::run(function.code(), std::move(arguments));
-  } catch (const std::exception&) {
-    future->error = std::current_exception();
-  }
-  return Value::from_object(future);
-}
-
-void Interpreter::call_method(const Frame& frame,
-                              const Instruction& instruction, const Operand*) {
-  const Value& self = frame.registers[frame.code->registers];
-  ClassType* cls = class_of(self);
-  const std::string& name = frame.code->names[instruction.aux];
+void Interpreter::call_method(const Code& code, const Instruction& instruction,
+                              Value* arguments) {
+  ClassType* cls = class_of(arguments[0]);
+  const std::string& name = code.names[instruction.aux];
   Function* method = cls ? cls->find_method(name) : nullptr;
-  HOTARU_CHECK(method, "'", cls ? cls->name() : self.type_name(),
+  HOTARU_CHECK(method, "'", cls ? cls->name() : arguments[0].type_name(),
                "' has no method '", name, "'");
-  std::vector<Value> arguments;
+  std::vector<Value> moved;
   for (uint16_t i = 0; i < instruction.operand_count; ++i) {
-    arguments.push_back(std::move(frame.registers[frame.code->registers + i]));
+    moved.push_back(std::move(arguments[i]));
   }
-  Value result =
-      script::run(method->code(), method->bind(std::move(arguments), {}));
-  frame.registers[instruction.result] = std::move(result);
+  std::vector<Value> bound = method->bind(std::move(moved), {});
+  enter(method->code(), instruction.result, bound.data(), bound.size());
 }
 
 Value Interpreter::loop() {
@@ -304,23 +339,32 @@ Value Interpreter::loop() {
       }
       case Opcode::kCall: {
         gather();
-        Value* arguments = scratch;
-        size_t count = in.operand_count;
         const Code& callee = code->functions[in.aux]->code();
-        enter(callee, in.result);
-        for (size_t i = 0; i < count; ++i) {
-          frames_.back().registers[i] = std::move(arguments[i]);
-        }
+        enter(callee, in.result, scratch, in.operand_count);
         reload();
         break;
       }
       case Opcode::kCallMethod:
         gather();
-        call_method(*frame, in, operands);
+        call_method(*code, in, scratch);
+        reload();
         break;
       case Opcode::kFork:
-        result = run_fork(*code->functions[in.aux], taken_list());
+        result = Value::from_object(
+            run_async(*code->functions[in.aux], taken_list()));
         break;
+      case Opcode::kWait: {
+        Future& future = future_of(read(0));
+        if (!future.done() && suspends_) {
+          --frame->next;  // the same instruction again, then
+          awaited_ = Ref<Future>(&future);
+          return {};
+        }
+        Value value = future.wait();
+        drop_taken(0);
+        result = std::move(value);
+        break;
+      }
       case Opcode::kReturn: {
         Value value = take(0);
         uint32_t target = frame->result;
@@ -482,7 +526,116 @@ Value Interpreter::loop() {
   }
 }
 
+// What of a thread's state a program sees.
+struct ThreadState {
+  bool grad = autograd::grad_enabled();
+  bool inference = autograd::inference_mode();
+  Stream stream = current_stream(DeviceType::kCPU);
+};
+
+// Gives a scope another thread's state; keeps in `state` what became of it.
+class ThreadStateGuard {
+ public:
+  explicit ThreadStateGuard(ThreadState& state)
+      : state_(state), stream_(state.stream) {
+    put(state_);
+  }
+  ~ThreadStateGuard() {
+    state_ = {};
+    put(saved_);
+  }
+  ThreadStateGuard(const ThreadStateGuard&) = delete;
+  ThreadStateGuard& operator=(const ThreadStateGuard&) = delete;
+
+ private:
+  static void put(const ThreadState& state) {
+    autograd::set_grad_enabled(state.grad);
+    autograd::set_inference_mode(state.inference);
+  }
+
+  ThreadState& state_;
+  ThreadState saved_;
+  StreamGuard stream_;
+};
+
+// A program on the pool. Each run() is its stretch up to the next wait.
+class AsyncRun final : public Task {
+ public:
+  AsyncRun(Function& function, std::vector<Value> arguments)
+      : unit_(function.unit().shared_from_this()),
+        function_(function),
+        arguments_(std::move(arguments)) {}
+
+  const Ref<Future>& future() const { return future_; }
+
+  void run() override {
+    Ref<Future> awaited;
+    try {
+      Value value = advance(awaited);
+      if (!awaited) return finish([&](Future& f) { f.set_value(value); });
+    } catch (...) {
+      std::exception_ptr error = std::current_exception();
+      return finish([&](Future& f) { f.set_error(error); });
+    }
+    // The registers hold the future, so it cannot vanish with its callback.
+    // From here on another thread may run this task, or delete it.
+    awaited->on_done([this](Future&) { Scheduler::instance().launch(*this); });
+  }
+
+ private:
+  Value advance(Ref<Future>& awaited) {
+    const ThreadStateGuard guard(state_);
+    Interpreter interpreter(thread_stack());
+    interpreter.set_suspends();
+    Value value;
+    if (started_) {
+      value = interpreter.resume(suspended_);
+    } else {
+      started_ = true;
+      value = interpreter.run(function_.code(), arguments_);
+      arguments_ = {};
+    }
+    awaited = interpreter.awaited();
+    if (awaited) suspended_ = interpreter.suspend();
+    return value;
+  }
+
+  // The values of the program are let go before anybody learns of its end.
+  template <class Complete>
+  void finish(const Complete& complete) {
+    const Ref<Future> future = std::move(future_);
+    const std::shared_ptr<CompilationUnit> unit = std::move(unit_);
+    delete this;
+    complete(*future);
+  }
+
+  // Keeps the functions alive.
+  std::shared_ptr<CompilationUnit> unit_;
+  Function& function_;
+  std::vector<Value> arguments_;
+  bool started_ = false;
+  ThreadState state_;
+  Suspended suspended_;
+  Ref<Future> future_ = make_ref<Future>();
+};
+
 }  // namespace
+
+Future& future_of(const Value& value) {
+  auto* future =
+      value.is_object() ? dynamic_cast<Future*>(value.as_object()) : nullptr;
+  HOTARU_CHECK_AS(TypeError, future, "wait() needs a Future, not '",
+                  value.type_name(), "'");
+  return *future;
+}
+
+Ref<Future> run_async(Function& function, std::vector<Value> arguments) {
+  auto task = std::make_unique<AsyncRun>(function, std::move(arguments));
+  Ref<Future> future = task->future();
+  Scheduler::instance().launch(*task);
+  task.release();
+  return future;
+}
 
 Value run(const Code& code, std::vector<Value> arguments) {
   thread_local int nesting = 0;

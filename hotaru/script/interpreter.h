@@ -9,15 +9,25 @@
 #include "hotaru/core/error.h"
 #include "hotaru/core/ref.h"
 #include "hotaru/core/value.h"
+#include "hotaru/runtime/future.h"
 
 namespace hotaru::script {
 
 class Code;
+class Function;
 
 /// Runs a function with all its arguments, already of the parameters' types
 /// (Function::bind). Thread-safe. Throws ExecutionError, which tells where in
-/// the program it happened.
+/// the program it happened. Where the program waits for a future, the caller
+/// runs queued tasks meanwhile.
 Value run(const Code& code, std::vector<Value> arguments);
+
+/// The same on the process's pool: `fork` of TorchScript. Returns at once; the
+/// future gets the result or an ExecutionError. Where the program waits for a
+/// future it gives its thread back and goes on in a task of its own, so no
+/// number of programs that wait for each other blocks the pool. The caller's
+/// grad mode and streams hold in the program, too. Thread-safe.
+Ref<Future> run_async(Function& function, std::vector<Value> arguments);
 
 /// An error while a TorchScript program ran. what() holds the program's call
 /// stack, as TorchScript prints it, and the message.
@@ -37,12 +47,8 @@ class ExecutionError : public Error {
   std::string message_;
 };
 
-/// The result of fork. The forked function has already run when fork
-/// returns, in the same thread; an exception waits for wait().
-struct FutureObject : RefCounted {
-  Value value;
-  std::exception_ptr error;
-};
+/// The future that a value holds. TypeError if it is none.
+Future& future_of(const Value& value);
 
 /// Where `print` of a TorchScript program goes; standard output unless set.
 /// The text ends with a newline. Called from the thread that runs the

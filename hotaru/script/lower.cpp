@@ -27,6 +27,7 @@ constexpr FastOp kFastOps[] = {
     {"le", "int", Opcode::kLeInt},     {"gt", "int", Opcode::kGtInt},
     {"ge", "int", Opcode::kGeInt},     {"__not__", "", Opcode::kNot},
     {"len", "t", Opcode::kListLength}, {"__getitem__", "t", Opcode::kListItem},
+    {"wait", "", Opcode::kWait},
 };
 
 const std::unordered_map<const Operator*, Opcode>& fast_ops() {

@@ -49,6 +49,8 @@ constexpr std::string_view kEffects[] = {
     "Delete",
     "setdefault",
     "update",
+    // Its error must be heard.
+    "wait",
 };
 
 bool draws_or_writes(const Operator& op) {
