@@ -10,7 +10,7 @@ namespace {
 
 // Callbacks that complete futures, whose callbacks complete futures, ...: so
 // deep in one thread, which bounds its stack.
-constexpr int kMaxNesting = 16;
+constexpr int kMaxNesting = 64;
 constinit thread_local int nesting = 0;
 // Callbacks of futures that nobody will complete, while some are let go.
 constinit thread_local std::vector<Future::Callback>* dropped = nullptr;

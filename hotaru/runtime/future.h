@@ -55,7 +55,7 @@ class Future final : public RefCounted {
 
   /// Calls back once: in the thread that completes the future, after those
   /// that wait were released, in the order of registration; or at once in this
-  /// thread if it is complete. (Where callbacks complete futures more than 16
+  /// thread if it is complete. (Where callbacks complete futures more than 64
   /// deep, the next run on the pool.) Exceptions of the callback are dropped.
   void on_done(Callback callback);
 

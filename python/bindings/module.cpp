@@ -4,6 +4,7 @@
 #include "bindings/autograd_object.h"
 #include "bindings/creation.h"
 #include "bindings/errors.h"
+#include "bindings/future_object.h"
 #include "bindings/generator_object.h"
 #include "bindings/op_call.h"
 #include "bindings/printing.h"
@@ -27,5 +28,6 @@ NB_MODULE(_C, m) {
   init_printing(m);
   init_random(m);
   init_threads(m);
+  init_futures(m);
   init_script(m);
 }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "bindings/future_object.h"
 #include "bindings/generator_object.h"
 #include "bindings/script_object.h"
 #include "bindings/tensor_object.h"
@@ -249,7 +250,9 @@ Value to_value(PyObject* object) {
   if (is_dtype(object)) return to_dtype(object);
   if (is_device(object)) return to_device(object);
   Value out;
-  if (to_generator(object, &out) || script_to_value(object, &out)) return out;
+  if (to_generator(object, &out) || future_to_value(object, &out) ||
+      script_to_value(object, &out))
+    return out;
   fail<TypeError>("objects of type '", Py_TYPE(object)->tp_name,
                   "' have no counterpart in hotaru");
 }
@@ -299,6 +302,7 @@ PyObject* to_python(const Value& value) {
     case Value::Tag::kInstance:
       return script_to_python(value);
     case Value::Tag::kObject:
+      if (PyObject* future = future_to_python(value)) return future;
       return generator_to_python(value);
   }
   Py_RETURN_NONE;

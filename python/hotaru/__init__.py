@@ -36,8 +36,8 @@ from .version import __version__
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "__config__", "autograd", "backends", "cpu", "cuda", "jit", "linalg", "nn",
-    "optim", "random", "serialization", "utils",
+    "__config__", "autograd", "backends", "cpu", "cuda", "futures", "jit",
+    "linalg", "nn", "optim", "random", "serialization", "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 

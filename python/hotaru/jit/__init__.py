@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from ._async import Future, _fork, _wait, fork, wait
 from ._errors import Error
 from ._module import RecursiveScriptModule, ScriptModule, load
 
-__all__ = ["Error", "RecursiveScriptModule", "ScriptModule", "load"]
+__all__ = [
+    "Error",
+    "Future",
+    "RecursiveScriptModule",
+    "ScriptModule",
+    "_fork",
+    "_wait",
+    "fork",
+    "load",
+    "wait",
+]
 
 
 def is_scripting() -> bool:

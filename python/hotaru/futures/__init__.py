@@ -1,0 +1,34 @@
+"""Futures: values that another thread provides."""
+
+from __future__ import annotations
+
+from .._C import Future, _collect_all
+
+__all__ = ["Future", "collect_all", "wait_all"]
+
+Future.__module__ = __name__
+
+
+def collect_all(futures: list[Future]) -> Future[list[Future]]:
+    """A future that is complete when all of the given ones are.
+
+    Its value is the list of them. It fails with the exception of the first
+    that fails, without waiting for the others. TypeError for anything but
+    futures.
+    """
+    futures = list(futures)
+    for future in futures:
+        if not isinstance(future, Future):
+            raise TypeError(
+                "collect_all(): expected Futures, not "
+                f"'{type(future).__name__}'"
+            )
+    return _collect_all(futures)
+
+
+def wait_all(futures: list[Future]) -> list:
+    """The values of all futures, in order.
+
+    Raises the exception of the first that fails, as soon as it does.
+    """
+    return [future.wait() for future in collect_all(futures).wait()]
