@@ -11,8 +11,6 @@ namespace hotaru::io {
 
 namespace {
 
-constexpr int kMaxDepth = 60;
-
 const char* storage_type(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
@@ -51,8 +49,12 @@ void Pickler::put(T value) {
 }
 
 std::string Pickler::pickle(const Value& value) {
-  out_ = "\x80\x02";
+  begin();
   write(value, 0);
+  return end();
+}
+
+std::string Pickler::end() {
   op('.');
   return std::move(out_);
 }
@@ -65,7 +67,8 @@ bool Pickler::recall(const void* object) {
   return true;
 }
 
-void Pickler::remember(const void* object) {
+void Pickler::remember(const void* object, const Value& value) {
+  kept_.push_back(value);
   uint32_t index = static_cast<uint32_t>(memo_.size());
   memo_[object] = index;
   op('r');
@@ -108,11 +111,11 @@ void Pickler::sizes(IntSpan sizes) {
   op('t');
 }
 
-void Pickler::list(const std::vector<Value>& items, int depth) {
+void Pickler::list(const Value& value, int depth) {
   op(']');
-  remember(&items);
+  remember(&value.as_list(), value);
   op('(');
-  for (const Value& item : items) write(item, depth + 1);
+  for (const Value& item : value.as_list().items) write(item, depth + 1);
   op('e');
 }
 
@@ -122,11 +125,11 @@ void Pickler::tuple(const std::vector<Value>& items, int depth) {
   op('t');
 }
 
-void Pickler::dict(const DictObject& dict, int depth) {
+void Pickler::dict(const Value& dict, int depth) {
   op('}');
-  remember(&dict);
+  remember(&dict.as_dict(), dict);
   op('(');
-  for (const auto& [key, value] : dict.items) {
+  for (const auto& [key, value] : dict.as_dict().items) {
     write(key, depth + 1);
     write(value, depth + 1);
   }
@@ -195,19 +198,15 @@ void Pickler::write(const Value& value, int depth) {
     case Value::Tag::kTensor:
       if (recall(value.tensor_ref().impl())) return;
       tensor(value.tensor_ref());
-      remember(value.tensor_ref().impl());
-      kept_.push_back(value);
-      return;
+      return remember(value.tensor_ref().impl(), value);
     case Value::Tag::kList:
-      if (recall(&value.as_list().items)) return;
-      kept_.push_back(value);
-      return list(value.as_list().items, depth);
+      if (recall(&value.as_list())) return;
+      return list(value, depth);
     case Value::Tag::kTuple:
       return tuple(value.as_tuple().items, depth);
     case Value::Tag::kDict:
       if (recall(&value.as_dict())) return;
-      kept_.push_back(value);
-      return dict(value.as_dict(), depth);
+      return dict(value, depth);
     case Value::Tag::kInstance:
     case Value::Tag::kObject:
       break;

@@ -12,7 +12,8 @@
 namespace hotaru::io {
 
 /// Writes one pickle. Tensors become references to storages, which the caller
-/// stores as records: storages()[i] under the key "i".
+/// stores as records: storages()[i] under the key "i". What else a file may
+/// hold is a derived class's business.
 class Pickler {
  public:
   struct StoredTensor {
@@ -26,24 +27,30 @@ class Pickler {
 
   const std::vector<StoredTensor>& storages() const { return storages_; }
 
- private:
+ protected:
+  static constexpr int kMaxDepth = 60;
+
+  void begin() { out_ = "\x80\x02"; }
+  std::string end();
   void write(const Value& value, int depth);
-  void tensor(const Tensor& tensor);
-  void list(const std::vector<Value>& items, int depth);
-  void tuple(const std::vector<Value>& items, int depth);
-  void dict(const DictObject& dict, int depth);
-  void integer(int64_t value);
-  void real(double value);
   void text(std::string_view text);
   void global(std::string_view module, std::string_view name);
-  void sizes(IntSpan sizes);
-
-  template <class T>
-  void put(T value);
   void op(char opcode) { out_.push_back(opcode); }
   /// Writes a reference if the object was written before.
   bool recall(const void* object);
-  void remember(const void* object);
+  /// Gives the object on the stack a number, keeping `value` alive.
+  void remember(const void* object, const Value& value);
+
+ private:
+  void tensor(const Tensor& tensor);
+  void list(const Value& value, int depth);
+  void tuple(const std::vector<Value>& items, int depth);
+  void dict(const Value& dict, int depth);
+  void integer(int64_t value);
+  void real(double value);
+  void sizes(IntSpan sizes);
+  template <class T>
+  void put(T value);
 
   std::string out_;
   std::vector<StoredTensor> storages_;

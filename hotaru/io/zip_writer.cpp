@@ -44,6 +44,9 @@ ZipWriter::ZipWriter(std::string path, std::string root)
                ": cannot write the file: ", std::strerror(errno));
 }
 
+ZipWriter::ZipWriter(Sink sink, std::string root)
+    : sink_(std::move(sink)), path_("archive"), root_(std::move(root)) {}
+
 ZipWriter::~ZipWriter() {
   if (temporary_.empty()) return;
   out_.close();
@@ -51,9 +54,13 @@ ZipWriter::~ZipWriter() {
 }
 
 void ZipWriter::write(std::string_view bytes) {
-  out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  HOTARU_CHECK(out_.good(), path_,
-               ": cannot write the file: ", std::strerror(errno));
+  if (sink_) {
+    sink_(bytes);
+  } else {
+    out_.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    HOTARU_CHECK(out_.good(), path_,
+                 ": cannot write the file: ", std::strerror(errno));
+  }
   position_ += bytes.size();
 }
 
@@ -169,6 +176,7 @@ void ZipWriter::finish() {
   put(end, saturated(offset));
   put<uint16_t>(end, 0);
   write(end);
+  if (sink_) return;
   out_.close();
   HOTARU_CHECK(
       !out_.fail() && std::rename(temporary_.c_str(), path_.c_str()) == 0,

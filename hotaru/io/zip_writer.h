@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -12,26 +13,32 @@
 
 namespace hotaru::io {
 
-/// Writes records one after another. Nothing is visible under `path` until
-/// finish(): the archive grows beside it and is renamed into place; without
-/// finish() it is removed. Records are mapped as they lie, so payloads begin
-/// at multiples of 64 bytes.
+/// Writes records one after another; payloads begin at multiples of 64 bytes,
+/// so that readers can map them. Equal records give equal bytes.
 class ZipWriter {
  public:
+  /// Takes the archive's bytes, in order.
+  using Sink = std::function<void(std::string_view bytes)>;
+
+  /// Writes a file. Nothing is visible under `path` until finish(): the archive
+  /// grows beside it and is renamed into place; without finish() it is removed.
   /// `root` is the folder of all records, by PyTorch's habit the file's name
   /// without its suffix. Throws Error when the file cannot be made.
   ZipWriter(std::string path, std::string root);
+  /// Writes to whatever takes bytes.
+  ZipWriter(Sink sink, std::string root);
   ZipWriter(const ZipWriter&) = delete;
   ZipWriter& operator=(const ZipWriter&) = delete;
   ~ZipWriter();
 
-  /// Throws Error for a name written before or when the disk is full.
+  /// Throws Error for a name written before or when the disk is full, and what
+  /// the sink throws.
   void add(std::string_view name, Bytes contents);
   void add(std::string_view name, std::string_view contents) {
     add(name, std::as_bytes(std::span(contents)));
   }
 
-  /// Writes the directory and moves the file into place.
+  /// Writes the directory and moves a file into place.
   void finish();
 
  private:
@@ -45,6 +52,7 @@ class ZipWriter {
   void write(std::string_view bytes);
   std::string central_header(const Entry& entry) const;
 
+  Sink sink_;  // null: out_
   std::string path_;
   std::string temporary_;
   std::string root_;

@@ -34,7 +34,7 @@ class ArchiveReader : public io::PickleHost {
            ": this file holds tensors saved by torch.save, not a TorchScript "
            "archive; load it with hotaru.load");
     }
-    check_version();
+    unit_->set_origin({code_modules(), check_version()});
     io::check_byte_order(*zip_);
     unit_->set_parse_limits({.memory = memory_limit()});
     // The loader runs while the archive loads and, for functions that are
@@ -109,7 +109,7 @@ class ArchiveReader : public io::PickleHost {
  private:
   size_t memory_limit() const { return kMemoryBase + zip_->file()->size(); }
 
-  void check_version() const {
+  int64_t check_version() const {
     const io::ZipRecord* record = zip_->find(".data/version");
     if (!record) record = &zip_->get("version");
     std::string text = zip_->read(*record);
@@ -137,6 +137,22 @@ class ArchiveReader : public io::PickleHost {
                  "please upgrade PyTorch to latest version to mitigate this "
                  "issue. (file ",
                  zip_->file_name(), ")");
+    return version;
+  }
+
+  std::vector<std::string> code_modules() const {
+    constexpr std::string_view kFolder = "code/", kSuffix = ".py";
+    std::vector<std::string> modules;
+    for (const io::ZipRecord& record : zip_->records()) {
+      std::string_view name = record.name;
+      if (!name.starts_with(kFolder) || !name.ends_with(kSuffix)) continue;
+      name.remove_prefix(kFolder.size());
+      name.remove_suffix(kSuffix.size());
+      modules.emplace_back(name);
+      std::replace(modules.back().begin(), modules.back().end(), '/', '.');
+    }
+    std::sort(modules.begin(), modules.end());
+    return modules;
   }
 
   // "__torch__.a.b" is code/__torch__/a/b.py.

@@ -1,8 +1,10 @@
 // TorchScript archives: what torch.jit.save writes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hotaru/io/mapped_file.h"
@@ -25,5 +27,21 @@ Module load(const std::string& path,
 /// The same from bytes in memory; `name` stands for the path in errors.
 Module load(std::vector<std::byte> bytes, const std::string& name,
             std::map<std::string, std::string>* extra_files = nullptr);
+
+/// Writes a module with its submodules, their attributes and their code as an
+/// archive that load(), torch.jit.load of PyTorch 1.13 and later, and so
+/// libtorch, read. Equal modules give equal bytes. The file appears under
+/// `path` when it is complete. `extra_files` become the records extra/NAME.
+/// Throws TypeError for attributes that have no form in a file (futures,
+/// generators), ScriptError for methods that do not compile and Error when the
+/// file cannot be written.
+void save(const Module& module, const std::string& path,
+          const std::map<std::string, std::string>& extra_files = {});
+
+/// The same to whatever takes bytes, in order; `root` is the archive's name.
+void save(const Module& module,
+          const std::function<void(std::string_view bytes)>& sink,
+          const std::string& root,
+          const std::map<std::string, std::string>& extra_files = {});
 
 }  // namespace hotaru::script

@@ -66,6 +66,9 @@ class Module {
   /// only.
   void to(std::optional<Device> device, std::optional<DType> dtype) const;
 
+  /// Writes an archive; see save() in archive.h.
+  void save(const std::string& path) const;
+
   /// TorchScript source of a method, as the archive has it.
   std::string code(std::string_view method = "forward") const;
   /// TorchScript's textual form of a method's graph, calls not inlined.

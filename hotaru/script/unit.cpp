@@ -58,6 +58,13 @@ std::shared_ptr<CompilationUnit> CompilationUnit::create() {
   return std::shared_ptr<CompilationUnit>(new CompilationUnit());
 }
 
+std::unique_ptr<Source> CompilationUnit::load_source(
+    const std::string& module) const {
+  auto source = loader_ ? loader_(module) : nullptr;
+  HOTARU_CHECK(source, "the program has no module '", module, "'");
+  return source;
+}
+
 void CompilationUnit::define(std::unique_ptr<Source> source,
                              std::string_view prefix) {
   ParseLimits limits = limits_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -42,7 +43,20 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
   static std::shared_ptr<CompilationUnit> create();
   ~CompilationUnit();
 
+  /// What an archive consists of, beside its constants.
+  struct Origin {
+    /// All the modules that the loader has sources of, sorted.
+    std::vector<std::string> modules;
+    /// Of the file format; tells PyTorch what the operators' names meant.
+    int64_t version = 0;
+  };
+
   void set_loader(SourceLoader loader) { loader_ = std::move(loader); }
+  void set_origin(Origin origin) { origin_ = std::move(origin); }
+  /// Null for programs that no archive holds.
+  const Origin* origin() const { return origin_ ? &*origin_ : nullptr; }
+  /// The source of one of the origin's modules. Throws Error.
+  std::unique_ptr<Source> load_source(const std::string& module) const;
   void set_parse_limits(const ParseLimits& limits) { limits_ = limits; }
   /// What CONSTANTS.cN stands for.
   void set_constants(std::vector<Value> constants) {
@@ -88,6 +102,7 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
                      std::map<std::string, std::string, std::less<>>& marks);
 
   SourceLoader loader_;
+  std::optional<Origin> origin_;
   ParseLimits limits_;
   size_t syntax_bytes_ = 0;
   int class_depth_ = 0;

@@ -95,6 +95,34 @@ nb::object load_with(const nb::dict& extra, Load load) {
   return nb::cast(*module);
 }
 
+ExtraFiles to_extra_files(const nb::dict& extra) {
+  ExtraFiles files;
+  for (auto [name, contents] : extra) {
+    files[nb::cast<std::string>(name)] =
+        nb::isinstance<nb::bytes>(contents)
+            ? std::string(nb::borrow<nb::bytes>(contents).c_str(),
+                          nb::borrow<nb::bytes>(contents).size())
+            : nb::cast<std::string>(contents);
+  }
+  return files;
+}
+
+void save_file(const Module& module, const std::string& path,
+               const nb::dict& extra) {
+  const ExtraFiles files = to_extra_files(extra);
+  const nb::gil_scoped_release release;
+  script::save(module, path, files);
+}
+
+/// To a Python file's write().
+void save_stream(const Module& module, const nb::object& write,
+                 const nb::dict& extra) {
+  auto sink = [&write](std::string_view bytes) {
+    write(nb::bytes(bytes.data(), bytes.size()));
+  };
+  script::save(module, sink, "archive", to_extra_files(extra));
+}
+
 void init_module(nb::module_& m) {
   nb::class_<ScriptObject>(m, "ScriptObject",
                            "An instance of a TorchScript class.")
@@ -158,6 +186,8 @@ void init_module(nb::module_& m) {
            })
       .def("code", &Module::code)
       .def("graph", &Module::graph)
+      .def("save_file", &save_file)
+      .def("save_stream", &save_stream)
       .def("same", [](const Module& a,
                       const Module& b) { return a.object() == b.object(); })
       .def_prop_ro("type_name", &Module::type_name);

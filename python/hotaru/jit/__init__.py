@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ._async import Future, _fork, _wait, fork, wait
 from ._errors import Error
-from ._module import RecursiveScriptModule, ScriptModule, load
+from ._module import RecursiveScriptModule, ScriptModule, load, save
 
 __all__ = [
     "Error",
@@ -15,6 +15,7 @@ __all__ = [
     "_wait",
     "fork",
     "load",
+    "save",
     "wait",
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 
 from .. import _C
@@ -89,6 +90,16 @@ class ScriptModule(Module):
     def inlined_graph(self) -> str:
         """As graph: calls are shown as calls."""
         return self._c.graph("forward")
+
+    def save(self, f, _extra_files=None) -> None:
+        """As `jit.save(self, f)`."""
+        save(self, f, _extra_files)
+
+    def save_to_buffer(self, _extra_files=None) -> bytes:
+        """The archive that `save` would write, as bytes."""
+        buffer = io.BytesIO()
+        save(self, buffer, _extra_files)
+        return buffer.getvalue()
 
     # --- parameters, buffers, modules ---
 
@@ -267,6 +278,31 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
         native = _C._script_load_bytes(f.read(), name, extra)
     module = ScriptModule._wrap(native)
     return module if map_location is None else module.to(map_location)
+
+
+def save(m, f, _extra_files=None) -> None:
+    """Writes a script module as an archive for `jit.load`, PyTorch's, too.
+
+    Args:
+        m: the module, with all it holds.
+        f: a path, or a file opened for writing bytes.
+        _extra_files: a dict of names and contents (str or bytes) that become
+            records of `extra/`.
+
+    Raises:
+        TypeError: `m` is no script module, or holds something that has no form
+            in a file. RuntimeError: the file cannot be written.
+    """
+    if not isinstance(m, ScriptModule):
+        raise TypeError(
+            f"jit.save: expected a ScriptModule, not '{type(m).__name__}'; "
+            "compile it with jit.script or jit.trace first"
+        )
+    extra = {} if _extra_files is None else _extra_files
+    if isinstance(f, (str, os.PathLike)):
+        m._c.save_file(os.fspath(f), extra)
+    else:
+        m._c.save_stream(f.write, extra)
 
 
 _C._set_script_module_class(ScriptModule, make_error)
