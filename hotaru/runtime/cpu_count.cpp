@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <set>
 #include <string>
@@ -51,8 +52,8 @@ double quota_of(const std::string& folder) {
 }
 
 /// Path of this process in the hierarchy that limits CPU time, e.g. "/user".
-std::string cgroup_path(bool& is_v1) {
-  std::ifstream file("/proc/self/cgroup");
+std::string cgroup_path(const std::string& root, bool& is_v1) {
+  std::ifstream file(root + "/proc/self/cgroup");
   std::string line, path;
   is_v1 = false;
   while (std::getline(file, line)) {
@@ -69,21 +70,36 @@ std::string cgroup_path(bool& is_v1) {
   return path;
 }
 
+bool blank(const char* text) {
+  return text[std::strspn(text, " \t")] == '\0';
+}
+
 }  // namespace
 
-double cgroup_cpu_quota() {
+double cgroup_cpu_quota(const std::string& root) {
   bool is_v1 = false;
-  std::string path = cgroup_path(is_v1);
-  const std::string root = is_v1 ? "/sys/fs/cgroup/cpu" : "/sys/fs/cgroup";
-  double least = quota_of(root);
+  std::string path = cgroup_path(root, is_v1);
+  std::string mount = root + "/sys/fs/cgroup";
+  if (is_v1) {
+    const std::string joint = mount + "/cpu,cpuacct";
+    mount +=
+        std::ifstream(joint + "/cpu.cfs_quota_us") ? "/cpu,cpuacct" : "/cpu";
+  }
+  double least = quota_of(mount);
   while (path.size() > 1) {
-    double quota = quota_of(root + path);
+    double quota = quota_of(mount + path);
     if (quota > 0) least = least > 0 ? std::min(least, quota) : quota;
     auto slash = path.rfind('/');
     if (slash == std::string::npos) break;
     path.resize(slash);
   }
   return least;
+}
+
+int affinity_cpus() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  return sched_getaffinity(0, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : 0;
 }
 
 int usable_physical_cores() {
@@ -99,9 +115,27 @@ int positive_env(const char* name) {
   if (text == nullptr) return 0;
   char* end = nullptr;
   errno = 0;
-  long value = std::strtol(text, &end, 10);
-  bool whole = end != text && *end == '\0' && errno == 0;
+  const long value = std::strtol(text, &end, 10);
+  const bool whole = end != text && errno == 0 && (*end == ',' || blank(end));
   return whole && value > 0 && value <= INT_MAX ? static_cast<int>(value) : 0;
+}
+
+int thread_count_from_environment() {
+  for (const char* name : kThreadVariables) {
+    if (const int count = positive_env(name)) return count;
+  }
+  return 0;
+}
+
+std::vector<std::string> thread_environment_warnings() {
+  std::vector<std::string> warnings;
+  for (const char* name : kThreadVariables) {
+    const char* text = std::getenv(name);
+    if (text == nullptr || positive_env(name) > 0) continue;
+    warnings.push_back("Invalid " + std::string(name) + " variable value, '" +
+                       text + "' is not a positive integer");
+  }
+  return warnings;
 }
 
 }  // namespace hotaru

@@ -27,6 +27,14 @@ void set_num_threads(int count) {
   Scheduler::instance().set_num_threads(count);
 }
 
+int get_num_interop_threads() {
+  return Scheduler::instance().num_interop_threads();
+}
+
+void set_num_interop_threads(int count, bool force) {
+  Scheduler::instance().set_num_interop_threads(count, force);
+}
+
 int get_thread_num() {
   return detail::thread_position.thread_num;
 }

@@ -22,6 +22,17 @@ int get_num_threads();
 /// Sets it for the whole process; throws Error unless count > 0.
 void set_num_threads(int count);
 
+/// Launched tasks (scheduler.h: streams, forks, futures) that may run at a
+/// time. They share the one pool with parallel loops: at most as many workers
+/// as this process may use cores run them, whatever the number; those that wait
+/// for others do not count. Initially that number of cores.
+int get_num_interop_threads();
+
+/// PyTorch's rule: once, and before the first task, or else Error. With force
+/// it may be changed at any time; a smaller number holds back further tasks and
+/// stops none. Throws Error unless count > 0.
+void set_num_interop_threads(int count, bool force = false);
+
 /// Index of the running chunk in its loop, in [0, get_num_threads()); 0
 /// outside of loops. No two chunks that run at the same time share it.
 int get_thread_num();

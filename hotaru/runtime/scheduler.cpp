@@ -5,16 +5,14 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
-#include <exception>
-#include <memory>
 #include <system_error>
 #include <thread>
 
 #include "hotaru/core/error.h"
 #include "hotaru/runtime/cpu_count.h"
-#include "hotaru/runtime/parallel.h"
+#include "hotaru/runtime/pool.h"
+#include "hotaru/runtime/region.h"
 
 namespace hotaru {
 namespace {
@@ -27,11 +25,10 @@ using std::chrono::microseconds;
 // soon stops spinning.
 constexpr microseconds kMinSpin{4};
 constexpr microseconds kMaxSpin{64};
-// A caller whose last chunk is in a worker's hands waits this long awake.
-constexpr microseconds kJoinSpin{64};
 constexpr int kPausesPerClockRead = 16;
 
 std::atomic<Scheduler*> current{nullptr};
+constinit thread_local bool runs_task = false;
 
 inline void cpu_relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -56,29 +53,6 @@ bool spin_until(microseconds limit, const Done& done) {
     }
   } while (Clock::now() < end);
   return done();
-}
-
-constexpr uint64_t make_ticket(uint64_t generation, uint64_t chunks,
-                               uint64_t next) {
-  return generation << 32 | chunks << 16 | next;
-}
-constexpr uint64_t chunks_of(uint64_t ticket) {
-  return ticket >> 16 & 0xffff;
-}
-constexpr uint64_t next_of(uint64_t ticket) {
-  return ticket & 0xffff;
-}
-
-/// Takes the next chunk off a slot's ticket; -1 if none is left.
-int64_t claim(std::atomic<uint64_t>& ticket) {
-  uint64_t seen = ticket.load(std::memory_order_seq_cst);
-  while (next_of(seen) < chunks_of(seen)) {
-    if (ticket.compare_exchange_weak(seen, seen + 1,
-                                     std::memory_order_acq_rel)) {
-      return static_cast<int64_t>(next_of(seen));
-    }
-  }
-  return -1;
 }
 
 /// The processor this thread runs on, or -1 if the system does not tell.
@@ -112,44 +86,64 @@ void leave_processor(int processor) {
 #endif
 }
 
-constexpr uint32_t kOwnerSleeps = 1u << 31;  // flag in Slot::unfinished
-
 }  // namespace
 
-struct Scheduler::Region {
-  ChunkFn fn;
-  void* context;
-  std::atomic<bool> failed{false};
-  std::exception_ptr error{};
+struct PoolTraits {
+  template <class T>
+  using Atomic = std::atomic<T>;
+  template <class T>
+  using Plain = T;
+  using Mutex = std::mutex;
+  using Region = detail::Region;
+  using Task = hotaru::Task;
 
-  void execute(int64_t chunk) noexcept {
-    detail::PositionGuard guard({static_cast<int>(chunk), true});
+  static constexpr int kSlots = 64;
+  // A caller whose last chunk is in a worker's hands waits this long awake.
+  static constexpr microseconds kJoin = kMaxSpin;
+  static constexpr microseconds kWait = kMinSpin;
+
+  static void run_chunk(Region& region, int64_t chunk, bool stolen) {
+    if (stolen) leave_processor(region.processor);
+    region.run_chunk(chunk);
+  }
+  static Task*& next(Task& task) { return task.next_; }
+  static void run_task(Task& task) {
+    detail::PositionGuard guard({0, false});
     try {
-      fn(context, chunk);
-    } catch (...) {
-      if (!failed.exchange(true)) error = std::current_exception();
+      task.run();
+    } catch (...) {  // documented at Task
     }
+  }
+  static bool& in_task() { return runs_task; }
+  template <class Done>
+  static bool spin_until(microseconds limit, const Done& done) {
+    return hotaru::spin_until(limit, done);
   }
 };
 
-/// The slot a thread posts its regions on; kept until the thread ends, so that
-/// posting costs one store.
+struct Scheduler::Core : Pool<PoolTraits> {
+  using Pool::Pool;
+};
+
+/// The slot a thread offers its regions on; kept until the thread ends, so that
+/// offering costs one store.
 struct ThreadSlot {
+  using Slot = Pool<PoolTraits>::Slot;
   Scheduler* owner = nullptr;
-  Scheduler::Slot* slot = nullptr;
+  Slot* slot = nullptr;
   bool busy = false;
 
-  Scheduler::Slot* get(Scheduler& scheduler) {
+  Slot* get(Scheduler& scheduler) {
     if (owner != &scheduler || slot == nullptr) {
       owner = &scheduler;
       busy = false;
-      slot = scheduler.acquire_slot();
+      slot = scheduler.core_->acquire_slot();
     }
     return busy ? nullptr : slot;
   }
   ~ThreadSlot() {
     // After a fork the parent's scheduler is no longer the current one.
-    if (slot && owner == current.load()) owner->release_slot(slot);
+    if (slot && owner == current.load()) owner->core_->release_slot(slot);
   }
 };
 
@@ -157,7 +151,11 @@ namespace {
 thread_local ThreadSlot thread_slot;
 }
 
-Scheduler::Scheduler(int num_threads) : num_threads_(num_threads) {}
+Scheduler::Scheduler(int num_threads, int task_limit, bool limit_was_set)
+    : core_(std::make_unique<Core>(task_limit)),
+      cores_(usable_physical_cores()),
+      num_threads_(num_threads),
+      task_limit_was_set_(limit_was_set) {}
 
 Scheduler& Scheduler::instance() {
   Scheduler* scheduler = current.load(std::memory_order_acquire);
@@ -167,10 +165,10 @@ Scheduler& Scheduler::instance() {
 Scheduler& Scheduler::create() {
   // Never destroyed: threads may still use it while the process exits.
   static Scheduler* first = [] {
-    int count = positive_env("MKL_NUM_THREADS");
-    if (count == 0) count = positive_env("OMP_NUM_THREADS");
-    if (count == 0) count = usable_physical_cores();
-    auto* scheduler = new Scheduler(std::min(count, kMaxThreads));
+    const int cores = usable_physical_cores();
+    int count = thread_count_from_environment();
+    if (count == 0) count = cores;
+    auto* scheduler = new Scheduler(std::min(count, kMaxThreads), cores, false);
     current.store(scheduler, std::memory_order_release);
     pthread_atfork(nullptr, nullptr, &Scheduler::replace_in_child);
     return scheduler;
@@ -180,7 +178,11 @@ Scheduler& Scheduler::create() {
 
 void Scheduler::replace_in_child() {
   // The parent's workers and whatever its locks protected are gone here.
-  current.store(new Scheduler(current.load()->num_threads()));
+  const Scheduler& parent = *current.load();
+  runs_task = false;
+  current.store(new Scheduler(parent.num_threads(),
+                              parent.num_interop_threads(),
+                              parent.task_limit_was_set_));
 }
 
 int Scheduler::num_threads() const {
@@ -191,137 +193,69 @@ int Scheduler::num_workers() const {
   return workers_.load();
 }
 
+int Scheduler::num_interop_threads() const {
+  return core_->task_limit();
+}
+
 void Scheduler::set_num_threads(int count) {
   HOTARU_CHECK(count > 0, "Expected positive number of threads");
   num_threads_.store(std::min(count, kMaxThreads));
-  if (workers_.load() > worker_limit()) wake(kMaxThreads);
+  if (workers_.load() > worker_limit()) core_->notify();
+}
+
+void Scheduler::set_num_interop_threads(int count, bool force) {
+  HOTARU_CHECK(count > 0, "Expected positive number of threads");
+  {
+    std::lock_guard lock(mutex_);
+    HOTARU_CHECK(force || !(task_limit_was_set_ || launched_.load()),
+                 "Error: cannot set number of interop threads after parallel "
+                 "work has started or set_num_interop_threads called");
+    task_limit_was_set_ = true;
+    core_->set_task_limit(count);
+  }
+  if (launched_.load()) ensure_workers(worker_limit());
 }
 
 int Scheduler::worker_limit() const {
-  return std::max(num_threads() - 1, launched_.load() ? 1 : 0);
-}
-
-Scheduler::Slot* Scheduler::acquire_slot() {
-  uint64_t used = used_slots_.load();
-  while (~used != 0) {
-    int index = std::countr_one(used);
-    if (used_slots_.compare_exchange_weak(used, used | uint64_t{1} << index)) {
-      return &slots_[index];
-    }
-  }
-  return nullptr;  // more callers than slots: their regions run inline
-}
-
-void Scheduler::release_slot(Slot* slot) {
-  used_slots_.fetch_and(~(uint64_t{1} << (slot - slots_.data())));
+  const int for_tasks =
+      launched_.load() ? std::min(num_interop_threads(), cores_) : 0;
+  return std::min(std::max(num_threads() - 1, for_tasks), kMaxWorkers);
 }
 
 void Scheduler::run_chunks(int64_t chunks, ChunkFn fn, void* context) {
   HOTARU_CHECK(chunks >= 0 && chunks <= kMaxThreads, "run_chunks: ", chunks,
                " chunks, expected 0 to ", kMaxThreads);
-  Region region{fn, context};
-  Slot* slot = chunks > 1 ? thread_slot.get(*this) : nullptr;
+  detail::Region region{fn, context};
+  Core::Slot* slot = chunks > 1 ? thread_slot.get(*this) : nullptr;
   if (slot == nullptr) {
-    for (int64_t i = 0; i < chunks; ++i) region.execute(i);
+    for (int64_t i = 0; i < chunks; ++i) region.run_chunk(i);
   } else {
     thread_slot.busy = true;
-    const auto others = static_cast<uint32_t>(chunks - 1);
-    slot->region = &region;
-    slot->processor.store(current_processor(), std::memory_order_relaxed);
-    slot->unfinished.store(others, std::memory_order_relaxed);
-    uint64_t generation = (slot->ticket.load() >> 32) + 1;
-    slot->ticket.store(make_ticket(generation, chunks, 1));
-    ensure_workers(std::min<int>(others, num_threads() - 1));
-    if (sleepers_.load() > 0) wake(others);
-
-    region.execute(0);
-    uint32_t taken_back = 0;
-    for (int64_t i; (i = claim(slot->ticket)) >= 0; ++taken_back) {
-      region.execute(i);
-    }
-    if (taken_back != others) {
-      auto done = [&] {
-        return slot->unfinished.load(std::memory_order_acquire) == taken_back;
-      };
-      if (!spin_until(kJoinSpin, done)) {
-        uint32_t left = slot->unfinished.fetch_or(kOwnerSleeps) | kOwnerSleeps;
-        while ((left & ~kOwnerSleeps) != taken_back) {
-          slot->unfinished.wait(left);
-          left = slot->unfinished.load(std::memory_order_acquire);
-        }
-      }
-    }
+    region.processor = current_processor();
+    ensure_workers(
+        static_cast<int>(std::min<int64_t>(chunks, num_threads()) - 1));
+    core_->fork_join(*slot, region, chunks);
     thread_slot.busy = false;
   }
-  if (region.error) std::rethrow_exception(region.error);
+  region.rethrow();
 }
 
 void Scheduler::launch(Task& task) {
-  launched_.store(true);
-  ensure_workers(1);
+  if (!launched_.load(std::memory_order_relaxed)) {
+    std::lock_guard lock(mutex_);  // against set_num_interop_threads
+    launched_.store(true);
+  }
+  ensure_workers(worker_limit());
   HOTARU_CHECK(workers_.load() > 0, "launch: the system has no more threads");
-  {
-    std::lock_guard lock(mutex_);
-    task.next_ = nullptr;
-    (last_ ? last_->next_ : first_) = &task;
-    last_ = &task;
-    queued_.fetch_add(1);
-  }
-  if (sleepers_.load() > 0) wake(1);
+  core_->launch(task);
 }
 
-bool Scheduler::run_task() {
-  if (queued_.load() == 0) return false;
-  Task* task = nullptr;
-  {
-    std::lock_guard lock(mutex_);
-    task = first_;
-    if (task == nullptr) return false;
-    first_ = task->next_;
-    if (first_ == nullptr) last_ = nullptr;
-    queued_.fetch_sub(1);
-  }
-  detail::PositionGuard guard({0, false});
-  try {
-    task->run();
-  } catch (...) {  // documented at Task
-  }
-  return true;
+void Scheduler::wait_until(StopFn stop, const void* context) {
+  core_->wait_until([&] { return stop(context); });
 }
 
-bool Scheduler::run_something() {
-  for (uint64_t left = used_slots_.load(); left != 0; left &= left - 1) {
-    Slot& slot = slots_[std::countr_zero(left)];
-    int64_t chunk = claim(slot.ticket);
-    if (chunk < 0) continue;
-    leave_processor(slot.processor.load(std::memory_order_relaxed));
-    slot.region->execute(chunk);
-    // The owner may leave its region from here on; the slot itself stays.
-    uint32_t before = slot.unfinished.fetch_sub(1, std::memory_order_acq_rel);
-    if (before & kOwnerSleeps) slot.unfinished.notify_all();
-    return true;
-  }
-  return run_task();
-}
-
-template <class Stop>
-void Scheduler::park(const Stop& stop) {
-  uint32_t epoch = epoch_.load();
-  // Announce first, look again second; posters publish first and look for
-  // sleepers second, so one of both sees the other.
-  sleepers_.fetch_add(1);
-  bool found = stop() || run_something();
-  if (!found) epoch_.wait(epoch);
-  sleepers_.fetch_sub(1);
-}
-
-void Scheduler::wake(int64_t count) {
-  epoch_.fetch_add(1);
-  if (count >= sleepers_.load()) {
-    epoch_.notify_all();
-  } else {
-    for (; count > 0; --count) epoch_.notify_one();
-  }
+void Scheduler::notify() {
+  core_->notify();
 }
 
 void Scheduler::ensure_workers(int wanted) {
@@ -350,7 +284,7 @@ bool Scheduler::retire(int index) {
   if (index < worker_limit() || index != workers_.load() - 1) return false;
   workers_.store(index);
   lock.unlock();
-  wake(kMaxThreads);
+  core_->notify();  // the next lower one may have to end, too
   return true;
 }
 
@@ -360,28 +294,15 @@ void Scheduler::worker_main(int index) {
 #endif
   microseconds patience = kMaxSpin;
   while (true) {
-    if (spin_until(patience, [this] { return run_something(); })) {
+    if (spin_until(patience, [this] { return core_->run_something(); })) {
       patience = std::min(patience * 2, kMaxSpin);
       continue;
     }
     patience = std::max(patience / 2, kMinSpin);
     if (retire(index)) return;
-    park([&] { return index >= worker_limit() && index == num_workers() - 1; });
+    core_->park(
+        [&] { return index >= worker_limit() && index == num_workers() - 1; });
   }
-}
-
-void Scheduler::wait_until(StopFn stop, const void* context) {
-  auto stopped = [&] { return stop(context); };
-  auto progress = [&] { return stopped() || run_something(); };
-  while (!stopped()) {
-    if (!spin_until(kMinSpin, progress)) park(stopped);
-  }
-}
-
-void Scheduler::notify() {
-  // Read by an operation that writes, so that either this sees a thread that
-  // announced its sleep or that thread sees what was written before.
-  if (sleepers_.fetch_add(0) > 0) wake(kMaxThreads);
 }
 
 void Completion::set() {

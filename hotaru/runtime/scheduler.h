@@ -1,13 +1,15 @@
 // The process's only pool of threads. Two kinds of work share its workers:
 // fork-join regions, whose chunks idle workers steal from the calling thread,
-// and launched tasks. Workers start when first needed, never outnumber
-// num_threads - 1 (one, if tasks were launched with num_threads == 1), spin
-// briefly when out of work and then sleep without using CPU time.
+// and launched tasks. Workers start when first needed, spin briefly when out of
+// work and then sleep without using CPU time.
+//
+// Programs use it through launch(), Completion and parallel.h; Scheduler itself
+// is for runtimes that bring their own tasks (streams, interpreters).
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <type_traits>
 #include <utility>
@@ -23,12 +25,12 @@ class Task {
   virtual void run() = 0;
 
  private:
-  friend class Scheduler;
+  friend struct PoolTraits;
   Task* next_ = nullptr;
 };
 
 /// Thread-safe; one per process, see instance(). After fork() the child has a
-/// fresh one with the same num_threads and without the parent's queued tasks.
+/// fresh one with the same counts and without the parent's queued tasks.
 class Scheduler {
  public:
   using ChunkFn = void (*)(void* context, int64_t chunk);
@@ -45,7 +47,8 @@ class Scheduler {
   void run_chunks(int64_t chunks, ChunkFn fn, void* context);
 
   /// Queues a task (first in, first out). It runs outside of any region, on a
-  /// worker or in a thread that waits for a Completion.
+  /// worker or in a thread that waits; at most num_interop_threads() tasks run
+  /// at a time, not counting those that wait. Allocates nothing.
   void launch(Task& task);
 
   /// Returns once stop() holds, running queued work meanwhile and sleeping when
@@ -53,7 +56,11 @@ class Scheduler {
   /// must not throw nor wait; work that runs here must not need a lock that the
   /// caller holds.
   template <class Stop>
-  void wait_until(const Stop& stop);
+  void wait_until(const Stop& stop) {
+    wait_until(
+        [](const void* s) -> bool { return (*static_cast<const Stop*>(s))(); },
+        &stop);
+  }
 
   /// Lets every wait_until() look at its stop() again, whatever was written
   /// before this call. One atomic operation when nobody sleeps.
@@ -63,68 +70,49 @@ class Scheduler {
   int num_threads() const;
 
   /// Takes effect for the next region; surplus workers end. Throws Error
-  /// unless 0 < count.
+  /// unless 0 < count. More than kMaxThreads counts as kMaxThreads.
   void set_num_threads(int count);
 
-  /// Worker threads alive now.
+  /// Launched tasks that may run at a time. Initially the cores that this
+  /// process may use.
+  int num_interop_threads() const;
+
+  /// PyTorch's rule: once, and before the first launch(), or else Error. With
+  /// force at any time: a smaller number holds back further tasks and stops
+  /// none. Throws Error unless 0 < count.
+  void set_num_interop_threads(int count, bool force = false);
+
+  /// Worker threads alive now: at most num_threads - 1, or from the
+  /// first launch() on min(num_interop_threads, cores) if that is more.
   int num_workers() const;
 
  private:
   friend struct ThreadSlot;
-  struct Region;
+  struct Core;
 
-  /// A calling thread's notice board. It lives as long as the scheduler, so a
-  /// thief may look at it at any time; region is read only after a chunk was
-  /// claimed, which keeps the owner from leaving.
-  struct alignas(64) Slot {
-    std::atomic<uint64_t> ticket{0};  // generation:32 | chunks:16 | next:16
-    Region* region = nullptr;
-    std::atomic<uint32_t> unfinished{0};
-    std::atomic<int> processor{-1};  // the owner's when it posted
-  };
-  static constexpr int kSlots = 64;
+  // An absurd num_threads must not take all the system's threads.
+  static constexpr int kMaxWorkers = 1024;
 
-  explicit Scheduler(int num_threads);
+  Scheduler(int num_threads, int task_limit, bool limit_was_set);
   static Scheduler& create();
   static void replace_in_child();
 
-  Slot* acquire_slot();
-  void release_slot(Slot* slot);
   void ensure_workers(int wanted);
   void worker_main(int index);
   bool retire(int index);
   int worker_limit() const;
-
-  /// Claims and runs one chunk or task; false if there was none.
-  bool run_something();
-  bool run_task();
   /// A type-erased stop(), so that waiting itself is compiled once.
   using StopFn = bool (*)(const void* stop);
   void wait_until(StopFn stop, const void* context);
-  /// Sleeps until new work may exist; returns at once if stop() holds.
-  template <class Stop>
-  void park(const Stop& stop);
-  void wake(int64_t count);
 
-  std::array<Slot, kSlots> slots_;
-  alignas(64) std::atomic<uint64_t> used_slots_{0};
-  std::atomic<int> queued_{0};
+  const std::unique_ptr<Core> core_;
+  const int cores_;
   std::atomic<bool> launched_{false};
-  alignas(64) std::atomic<int> sleepers_{0};
-  std::atomic<uint32_t> epoch_{0};
   std::atomic<int> num_threads_;
   std::atomic<int> workers_{0};
-  std::mutex mutex_;  // guards the task list and the starting of workers
-  Task* first_ = nullptr;
-  Task* last_ = nullptr;
+  std::mutex mutex_;         // guards the starting and ending of workers
+  bool task_limit_was_set_;  // by mutex_
 };
-
-template <class Stop>
-void Scheduler::wait_until(const Stop& stop) {
-  wait_until(
-      [](const void* s) -> bool { return (*static_cast<const Stop*>(s))(); },
-      &stop);
-}
 
 /// A one-shot signal between tasks and threads. Whoever waits runs queued work
 /// meanwhile, so waiting inside a task cannot starve the pool.

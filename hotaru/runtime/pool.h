@@ -1,0 +1,141 @@
+// The pool's algorithm without its threads: offering and taking chunks and
+// tasks, sleeping and waking. Scheduler runs it on std::atomic; the model
+// checker's tests (tests/model) run the same code on simulated memory.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#include "hotaru/runtime/parking.h"
+#include "hotaru/runtime/region_slot.h"
+#include "hotaru/runtime/task_queue.h"
+
+namespace hotaru {
+
+/// Traits gives
+///   Atomic<T>, Plain<T>, Mutex   as std::atomic<T>, T and std::mutex
+///   Region, run_chunk(Region&, int64_t chunk, bool stolen)
+///   Task, next(Task&) -> Plain<Task*>&, run_task(Task&)
+///   in_task() -> bool&           of the calling thread
+///   spin_until(Spin, done)       polls a while; whether done() held
+/// Nothing here throws; neither may run_chunk and run_task.
+template <class Traits>
+class Pool {
+ public:
+  using Region = typename Traits::Region;
+  using Task = typename Traits::Task;
+  using Slot = RegionSlot<Traits>;
+
+  explicit Pool(int task_limit) : tasks_(task_limit) {}
+
+  /// A place to offer regions on, or nullptr if all are taken.
+  Slot* acquire_slot() {
+    uint64_t used = used_slots_.load();
+    while (~used << (64 - kSlots) != 0) {
+      const int index = std::countr_one(used);
+      if (used_slots_.compare_exchange_weak(used,
+                                            used | uint64_t{1} << index)) {
+        return &slots_[index];
+      }
+    }
+    return nullptr;
+  }
+
+  void release_slot(Slot* slot) {
+    used_slots_.fetch_and(~(uint64_t{1} << (slot - slots_.data())));
+  }
+
+  /// Runs the region's chunks, chunk 0 first and in this thread, the others
+  /// here or wherever they are claimed; returns when all have ended.
+  void fork_join(Slot& slot, Region& region, int64_t chunks) {
+    slot.offer(region, chunks);
+    parking_.wake(chunks - 1);
+    Traits::run_chunk(region, 0, false);
+    auto stolen = static_cast<uint32_t>(chunks - 1);
+    for (int64_t chunk; (chunk = slot.claim()) >= 0; --stolen) {
+      Traits::run_chunk(region, chunk, false);
+    }
+    if (stolen == 0) return;
+    auto done = [&] { return slot.finished(stolen); };
+    if (!Traits::spin_until(Traits::kJoin, done)) {
+      slot.sleep_until_finished(stolen);
+    }
+  }
+
+  void launch(Task& task) {
+    tasks_.push(task);
+    parking_.wake(1);
+  }
+
+  /// Claims and runs one chunk or task; false if there was none.
+  bool run_something() {
+    for (uint64_t left = used_slots_.load(std::memory_order_acquire); left != 0;
+         left &= left - 1) {
+      Slot& slot = slots_[std::countr_zero(left)];
+      const int64_t chunk = slot.claim();
+      if (chunk < 0) continue;
+      Traits::run_chunk(slot.region(), chunk, true);
+      slot.finish();
+      return true;
+    }
+    Task* task = tasks_.pop();
+    if (task == nullptr) return false;
+    bool& in_task = Traits::in_task();
+    const bool before = in_task;
+    in_task = true;
+    Traits::run_task(*task);
+    in_task = before;
+    if (tasks_.leave()) parking_.wake(1);
+    return true;
+  }
+
+  /// Sleeps until there may be work or stop() may hold.
+  template <class Stop>
+  void park(const Stop& stop) {
+    parking_.park([&] { return stop() || has_work(); });
+  }
+
+  /// Returns once stop() holds; runs work meanwhile, sleeps if there is none.
+  template <class Stop>
+  void wait_until(const Stop& stop) {
+    if (stop()) return;
+    bool& in_task = Traits::in_task();
+    const bool suspends = in_task;
+    in_task = false;
+    if (suspends && tasks_.leave()) parking_.wake(1);
+    auto progress = [&] { return stop() || run_something(); };
+    while (!stop()) {
+      if (!Traits::spin_until(Traits::kWait, progress)) park(stop);
+    }
+    if (suspends) tasks_.reenter();
+    in_task = suspends;
+  }
+
+  /// Lets sleepers look at their stop() again.
+  void notify() { parking_.wake_all(); }
+
+  int task_limit() const { return tasks_.limit(); }
+  void set_task_limit(int limit) {
+    tasks_.set_limit(limit);
+    parking_.wake_all();
+  }
+
+ private:
+  static constexpr int kSlots = Traits::kSlots;
+
+  bool has_work() const {
+    for (uint64_t left = used_slots_.load(); left != 0; left &= left - 1) {
+      if (slots_[std::countr_zero(left)].has_chunks()) return true;
+    }
+    return tasks_.can_pop();
+  }
+
+  std::array<Slot, kSlots> slots_;
+  alignas(64) typename Traits::template Atomic<uint64_t> used_slots_{0};
+  alignas(64) Parking<Traits> parking_;
+  alignas(64) TaskQueue<Traits> tasks_;
+};
+
+}  // namespace hotaru
