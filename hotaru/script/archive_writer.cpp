@@ -1,12 +1,14 @@
 // Modules to archives.
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "hotaru/core/error.h"
 #include "hotaru/io/zip_writer.h"
 #include "hotaru/script/archive.h"
 #include "hotaru/script/class_type.h"
 #include "hotaru/script/object_pickler.h"
+#include "hotaru/script/source_printer.h"
 #include "hotaru/script/unit.h"
 
 namespace hotaru::script {
@@ -17,6 +19,8 @@ using ExtraFiles = std::map<std::string, std::string>;
 
 // From this version on PyTorch looks for it elsewhere.
 constexpr int64_t kFirstHiddenVersion = 6;
+// The meaning that today's operators have; PyTorch 1.13 knows it, too.
+constexpr int64_t kNewestVersion = 10;
 
 void add_storages(io::ZipWriter& zip, const std::string& folder,
                   const io::Pickler& pickler) {
@@ -28,14 +32,54 @@ void add_storages(io::ZipWriter& zip, const std::string& folder,
   }
 }
 
-// The program as the archive had it: what PyTorch printed is exact.
-int64_t add_original_code(io::ZipWriter& zip, CompilationUnit& unit) {
+// A program in the form that archives have.
+struct Program {
+  std::map<std::string, std::string> sources;  // by module
+  std::vector<Value> constants;
+  int64_t version;
+};
+
+// As the archive had it: what PyTorch printed is exact.
+Program original_program(const CompilationUnit& unit) {
+  Program program{{}, unit.constants(), unit.origin()->version};
   for (const std::string& module : unit.origin()->modules) {
-    std::string path = module;
-    std::replace(path.begin(), path.end(), '.', '/');
-    zip.add(concat("code/", path, ".py"), unit.load_source(module)->text());
+    program.sources[module] = unit.load_source(module)->text();
   }
-  return unit.origin()->version;
+  return program;
+}
+
+// The classes of all instances within a value.
+void add_classes(const Value& value, SourcePrinter& printer,
+                 std::set<const void*>& seen) {
+  auto each = [&](const std::vector<Value>& values) {
+    for (const Value& item : values) add_classes(item, printer, seen);
+  };
+  switch (value.tag()) {
+    case Value::Tag::kInstance:
+      if (!seen.insert(&value.as_instance()).second) return;
+      if (const ClassType* cls = class_of(value)) printer.add(cls->type());
+      return each(value.as_instance().slots);
+    case Value::Tag::kList:
+      return each(value.as_list().items);
+    case Value::Tag::kTuple:
+      return each(value.as_tuple().items);
+    case Value::Tag::kDict:
+      for (const auto& [key, item] : value.as_dict().items) {
+        add_classes(item, printer, seen);
+      }
+      return;
+    default:
+      return;
+  }
+}
+
+Program printed_program(const Module& module) {
+  SourcePrinter printer(module.type().unit());
+  std::set<const void*> seen;
+  add_classes(Value(module.object()), printer, seen);
+  Program program{printer.print(), {}, kNewestVersion};
+  program.constants = printer.constants();
+  return program;
 }
 
 void write(io::ZipWriter& zip, const Module& module, const ExtraFiles& extra) {
@@ -47,15 +91,19 @@ void write(io::ZipWriter& zip, const Module& module, const ExtraFiles& extra) {
   std::string pickle = data.pickle(Value(module.object()), nullptr);
   add_storages(zip, "data", data);
   zip.add("data.pkl", pickle);
-  HOTARU_CHECK(unit.origin(), "saving '", module.type_name(),
-               "': the program has no source");
-  int64_t version = add_original_code(zip, unit);
+  Program program =
+      unit.origin() ? original_program(unit) : printed_program(module);
+  for (const auto& [name, text] : program.sources) {
+    std::string path = name;
+    std::replace(path.begin(), path.end(), '.', '/');
+    zip.add(concat("code/", path, ".py"), text);
+  }
   ObjectPickler constants(unit);
-  pickle = constants.pickle(Value::tuple(unit.constants()), nullptr);
+  pickle = constants.pickle(Value::tuple(program.constants), nullptr);
   add_storages(zip, "constants", constants);
   zip.add("constants.pkl", pickle);
-  zip.add(version < kFirstHiddenVersion ? "version" : ".data/version",
-          concat(version, "\n"));
+  zip.add(program.version < kFirstHiddenVersion ? "version" : ".data/version",
+          concat(program.version, "\n"));
   zip.add("byteorder", "little");
   zip.finish();
 }

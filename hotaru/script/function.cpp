@@ -128,6 +128,16 @@ Graph& Function::graph() {
   return *graph_;
 }
 
+std::unique_ptr<Graph> Function::compile_again() {
+  std::lock_guard lock(unit_.mutex());
+  HOTARU_CHECK(def_, "internal error: '", name_, "' has no source");
+  graph();  // catches endless recursion
+  auto graph = std::make_unique<Graph>();
+  FunctionCompiler(*this, *graph).compile();
+  simplify(*graph);
+  return graph;
+}
+
 const Code& Function::code() {
   if (const Code* ready = ready_.load(std::memory_order_acquire)) {
     return *ready;

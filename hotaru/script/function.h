@@ -60,6 +60,9 @@ class Function {
   /// The compiled and simplified graph, calls included. Throws ScriptError,
   /// e.g. for an operator that does not exist, and remembers nothing then.
   Graph& graph();
+  /// A new compilation, simplified but without calls inlined, as graph() is
+  /// before the first run. Throws ScriptError.
+  std::unique_ptr<Graph> compile_again();
   /// What the interpreter runs.
   const Code& code();
 

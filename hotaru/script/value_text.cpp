@@ -16,9 +16,9 @@ std::string tensor_text(const Tensor& tensor) {
                 shape_text(tensor.sizes()), ">");
 }
 
-// Integral values up to 1e10 as "3.", others with all their digits.
+// Integral values that fit 64 bits as "3.", others with all their digits.
 std::string double_text(double value) {
-  constexpr double kLargestPlain = 1e10;
+  constexpr double kLargestPlain = 0x1p63;
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   if (std::fabs(value) < kLargestPlain && value == std::trunc(value)) {
