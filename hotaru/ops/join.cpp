@@ -125,6 +125,23 @@ Tensor stack(const Tensors& tensors, int64_t dim) {
   return out;
 }
 
+void stack_into(const Tensor& out, const Tensors& tensors) {
+  HOTARU_CHECK(out.dim() > 0 && out.size(0) == int64_t(tensors.size()),
+               "stack_into: ", tensors.size(),
+               " tensors for a result of shape ", shape_text(out.sizes()));
+  autograd::NoGrad guard;
+  Tensors rows;
+  rows.reserve(tensors.size());
+  for (const Tensor& t : tensors) {
+    HOTARU_CHECK(same(t.sizes(), out.sizes().subspan(1)),
+                 "stack expects each tensor to be equal size, but got ",
+                 shape_text(out.sizes().subspan(1)), " at entry 0 and ",
+                 shape_text(t.sizes()), " at entry ", rows.size());
+    rows.push_back(unsqueeze(t, 0));
+  }
+  if (out.numel() > 0) join(out, rows, 0);
+}
+
 Tensor repeat(const Tensor& self, IntSpan repeats) {
   HOTARU_CHECK(int64_t(repeats.size()) >= self.dim(),
                "Number of dimensions of repeat dims can not be smaller than "

@@ -6,6 +6,9 @@
 
 namespace hotaru {
 
+/// Writes stack(tensors, 0) into `out`, which has its shape; dtypes are
+/// converted. Records no gradient.
+void stack_into(const Tensor& out, const Tensors& tensors);
 /// Along the first dimension after making every tensor at least 2-d (vstack),
 /// the second (hstack: the first for 1-d tensors) or the third (dstack).
 Tensor hstack(const Tensors& tensors);

@@ -9,6 +9,7 @@
 #include "bindings/op_call.h"
 #include "bindings/printing.h"
 #include "bindings/script_object.h"
+#include "bindings/shared_memory.h"
 #include "bindings/tensor_object.h"
 #include "bindings/threads.h"
 #include "bindings/types.h"
@@ -27,6 +28,7 @@ NB_MODULE(_C, m) {
   init_dlpack(m);
   init_printing(m);
   init_random(m);
+  init_shared_memory(m);
   init_threads(m);
   init_futures(m);
   init_script(m);

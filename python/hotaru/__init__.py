@@ -37,7 +37,8 @@ from .version import __version__
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     "__config__", "autograd", "backends", "cpu", "cuda", "futures", "jit",
-    "linalg", "nn", "optim", "random", "serialization", "utils",
+    "linalg", "multiprocessing", "nn", "optim", "random", "serialization",
+    "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 

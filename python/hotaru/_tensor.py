@@ -229,11 +229,16 @@ def pin_memory(self):
 
 
 def share_memory_(self):
+    """Moves the values into memory that other processes can map; self."""
+    from .multiprocessing.reductions import share
+
+    share(self)
     return self
 
 
 def is_shared(self) -> bool:
-    return False
+    """Whether the values lie in memory that processes share."""
+    return _C._SharedMemory.of(self) is not None
 
 
 def get_device(self) -> int:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict, UserList, namedtuple
 
 CASES = {}
 Pair = namedtuple("Pair", "a b")
@@ -32,6 +32,8 @@ _TEXTS = [
     "list(D.RandomSampler(ds, generator=lib.Generator().manual_seed(5)))",
     "list(D.RandomSampler(ds, replacement=True, num_samples=40))",
     "list(D.RandomSampler(ds, num_samples=24))",
+    "[list(s) for s in [D.RandomSampler(ds, generator=lib.Generator().manual_seed(5))] for _ in range(3)]",
+    "[list(s) for s in [D.RandomSampler(ds, True, 32, lib.Generator().manual_seed(5))] for _ in range(3)]",
     "D.RandomSampler(ds, num_samples=0)",
     "D.RandomSampler(ds, replacement=3)",
     "list(D.SequentialSampler(ds)), len(D.SequentialSampler(ds))",
@@ -85,6 +87,32 @@ _TEXTS = [
     "c([lib.ones(2), lib.ones(3)])",
     "c([np.ones(2), np.ones(2)]), c([np.float32(2)]), c([np.int64(3), np.int64(4)])",
     "c([np.array(['a'])])",
+    "c([(1, 'a'), (2, 'b')]), type(c([(1, 'a')])[1]).__name__",
+    "type(c([UserList([1]), UserList([2])])).__name__",
+    "c([np.float64(2), np.float64(3)]), c([np.bool_(True)])",
+    "type(D.default_convert(UserList([np.ones(1)]))).__name__",
+    "collate.collate([1, 2], collate_fn_map={int: lambda b, collate_fn_map: sum(b)})",
+    "collate.collate([(1, [2]), (3, [4])], collate_fn_map={int: lambda b, *, collate_fn_map: max(b)})",
+    "collate.collate([1, 2], collate_fn_map={float: lambda b, collate_fn_map: sum(b)})",
+    "collate.collate([True], collate_fn_map={int: lambda b, collate_fn_map: sum(b)})",
+    "[list(D.DistributedSampler(ds, 3, r)) for r in range(3)]",
+    "[list(D.DistributedSampler(ds, 3, r, drop_last=True)) for r in range(3)]",
+    "[list(D.DistributedSampler(ds, 4, r, False, 5)) for r in range(4)]",
+    "[list(D.DistributedSampler([7], 4, r)) for r in range(4)]",
+    "len(D.DistributedSampler(ds, 3, 0)), len(D.DistributedSampler(ds, 3, 0, drop_last=True))",
+    "[(s.set_epoch(2), list(s)) for s in [D.DistributedSampler(ds, 2, 1, seed=3)]]",
+    "D.DistributedSampler(ds, 2, 2)",
+    "[list(D.DataLoader(ds, 3, shuffle=True, generator=lib.Generator().manual_seed(2))) for _ in range(2)]",
+    "[list(l) for l in [D.DataLoader(ds, 5, shuffle=True)] for _ in range(3)], lib.rand(1)",
+    "list(D.DataLoader(ds, 5, sampler=D.WeightedRandomSampler([1.0] * 10, 10))), lib.rand(1)",
+    "list(D.DataLoader(ds, None, sampler=D.WeightedRandomSampler([1.0] * 10, 3))), lib.rand(1)",
+    "list(D.DataLoader(ds, 5, sampler=D.SubsetRandomSampler(range(4)))), lib.rand(1)",
+    "len(iter(D.DataLoader(ds, 3)))",
+    "list(D.DataLoader(ds, 5, pin_memory=True))",
+    "list(D.DataLoader(ds, 5, pin_memory=True, pin_memory_device='cuda'))",
+    "list(D.DataLoader(ds, timeout=1))",
+    "D.DataLoader(ds, multiprocessing_context='fork')",
+    "[(len(l), list(l)) for l in [D.DataLoader(short, 2)]]",
     "D.default_convert([np.ones(2), 3, 'a', {'b': np.ones(1)}, Pair(1, np.ones(1))])",
 ]
 
@@ -101,7 +129,16 @@ def _case(text: str):
             def __iter__(self):
                 return iter(range(5))
 
-        scope = {"lib": lib, "D": data, "c": data.default_collate, "np": np}
+        class Short(Count):
+            def __len__(self):
+                return 2
+
+            def __repr__(self):
+                return "Short()"
+
+        collate = import_module(f"{lib.__name__}.utils.data._utils.collate")
+        scope = {"collate": collate, "UserList": UserList, "short": Short()}
+        scope |= {"lib": lib, "D": data, "c": data.default_collate, "np": np}
         scope.update(Pair=Pair, OrderedDict=OrderedDict, it=Count())
         scope["ds"] = data.TensorDataset(lib.arange(10.0), lib.arange(10))
         return eval(text, scope)

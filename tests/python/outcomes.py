@@ -15,14 +15,15 @@ GOLDEN = Path(__file__).resolve().parent / "golden"
 
 
 # Warnings of PyTorch's native side, given once a process; about what hotaru
-# does not have (nested tensors) or does not warn of; and with links into its
-# manual.
+# does not have (nested tensors) or does not warn of; with links into its
+# manual; and about the machine.
 _NOT_COMPARED = (
     "Triggered internally",
     "enable_nested_tensor",
     "Complex modules",
     "Positional args are being deprecated",
     "Full backward hook is firing",
+    "This DataLoader will create",
 )
 
 

@@ -12,7 +12,9 @@ import importlib
 import outcomes
 import torch
 
-FAMILIES = ("nn_layer", "nn_call", "nn_base", "nn_optim", "nn_data")
+FAMILIES = (
+    "nn_layer", "nn_call", "nn_base", "nn_optim", "nn_data", "nn_worker",
+)  # fmt: skip
 
 
 def main() -> None:

@@ -13,7 +13,9 @@ from pathlib import Path
 import outcomes
 import pytest
 
-FAMILIES = ("nn_layer", "nn_call", "nn_base", "nn_optim", "nn_data")
+FAMILIES = (
+    "nn_layer", "nn_call", "nn_base", "nn_optim", "nn_data", "nn_worker",
+)  # fmt: skip
 
 # Ids of cases that need what the native side does not have yet. Strict: a case
 # that starts to pass has to be taken off the list.

@@ -20,7 +20,10 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "python" / "hotaru"
 
 # Subpackages written in Python: never resolved to PyTorch's.
-_OWN = ("nn", "optim", "utils", "autograd", "_utils", "_interpreter")
+_OWN = (
+    "nn", "optim", "utils", "autograd", "multiprocessing", "_utils",
+    "_interpreter",
+)  # fmt: skip
 
 
 class _Package(types.ModuleType):

@@ -1,18 +1,18 @@
-"""`DataLoader`: iterates over a dataset in batches, in this process."""
+"""`DataLoader`: iterates over a dataset in batches."""
 
 from __future__ import annotations
 
-import hotaru
+import multiprocessing
+import os
+import warnings
 
-from ... import Tensor
-from .collate import default_collate, default_convert
+from ._utils.collate import default_collate, default_convert
+from ._utils.worker import get_worker_info
 from .dataset import IterableDataset, _Subscriptable
-from .sampler import BatchSampler, RandomSampler, SequentialSampler, fresh_seed
+from .iterators import LoaderIterator, SingleProcessIterator, WorkerIterator
+from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
-
-def get_worker_info() -> None:
-    """None: there are no worker processes."""
-    return
+__all__ = ["DataLoader", "get_worker_info"]
 
 
 class _Endless:
@@ -27,17 +27,34 @@ class DataLoader(_Subscriptable):
     """Batches of a dataset's samples.
 
     Args:
+        dataset: of map style (`__getitem__`) or an IterableDataset.
         batch_size: samples a batch; None gives the samples themselves.
         shuffle: new random order at every iteration.
         sampler: indices in the order wanted. batch_sampler: lists of them.
+        num_workers: processes that make batches; 0 makes them in this one.
         collate_fn: makes a batch of a list of samples.
         pin_memory: batches in page-locked memory, where there is a GPU.
         drop_last: leave out an incomplete last batch.
-        generator: source of the random order.
+        timeout: seconds to wait for a worker's batch; 0 has no limit.
+        worker_init_fn: called with the worker's id in each worker first.
+        multiprocessing_context: how workers start ("fork", "spawn",
+            "forkserver" or a context); None for Python's default.
+        generator: source of the random order and of the workers' seeds.
+        prefetch_factor: batches each worker makes in advance; 2.
+        persistent_workers: workers live as long as the loader.
+        pin_memory_device: deprecated, not used.
+        in_order: batches come in the sampler's order, whoever is faster.
+
+    A worker runs on one thread; its generators (`random`, this package's, and
+    numpy's if that is imported when the worker starts) are seeded with the
+    iteration's base seed plus its id. Tensors of a batch come in shared
+    memory that is used again when nobody looks at it any more.
 
     Raises:
-        ValueError: options that contradict each other.
-        NotImplementedError: `num_workers` greater than 0.
+        ValueError, TypeError: options that contradict each other.
+        RuntimeError: from the iterator, when a worker died or timed out.
+        Whatever a worker raised: the same type, its text with the worker's
+            traceback.
     """
 
     _fixed = False
@@ -66,6 +83,8 @@ class DataLoader(_Subscriptable):
         _check_workers(
             num_workers, timeout, prefetch_factor, persistent_workers
         )
+        if num_workers > 0 and prefetch_factor is None:
+            prefetch_factor = 2
         self.dataset = dataset
         self.num_workers = num_workers
         self.pin_memory = pin_memory
@@ -78,8 +97,9 @@ class DataLoader(_Subscriptable):
         self.in_order = in_order
         self.generator = generator
 
-        self._iterable = isinstance(dataset, IterableDataset)
-        if self._iterable:
+        self.iterable = isinstance(dataset, IterableDataset)
+        self.reported_length: int | None = None  # by the iterable dataset
+        if self.iterable:
             _check_iterable(shuffle, sampler, batch_sampler)
         shuffle = bool(shuffle)
         if sampler is not None and shuffle:
@@ -99,7 +119,7 @@ class DataLoader(_Subscriptable):
                 "exclusive with drop_last"
             )
         if sampler is None:
-            if self._iterable:
+            if self.iterable:
                 sampler = _Endless()
             elif shuffle:
                 sampler = RandomSampler(dataset, generator=generator)
@@ -115,7 +135,9 @@ class DataLoader(_Subscriptable):
             batched = batch_sampler is not None
             collate_fn = default_collate if batched else default_convert
         self.collate_fn = collate_fn
+        self._iterator: WorkerIterator | None = None  # if workers persist
         self._fixed = True
+        self.check_worker_number_rationality()
 
     _FIXED_NAMES = (
         "batch_size",
@@ -134,56 +156,79 @@ class DataLoader(_Subscriptable):
             )
         super().__setattr__(name, value)
 
+    @property
+    def multiprocessing_context(self):
+        """How workers start, None for Python's default."""
+        return self._context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context) -> None:
+        self._context = _checked_context(context, self.num_workers)
+
+    @property
+    def index_sampler(self):
+        """Where the tasks come from: lists of indices, or single ones."""
+        return (
+            self.sampler if self.batch_sampler is None else self.batch_sampler
+        )
+
+    @property
+    def fetcher_arguments(self) -> tuple:
+        """What make_fetcher takes."""
+        batched = self.batch_sampler is not None
+        return (
+            self.iterable,
+            self.dataset,
+            batched,
+            self.collate_fn,
+            self.drop_last,
+        )
+
     def __len__(self) -> int:
-        if not self._iterable:
-            sampler = (
-                self.sampler
-                if self.batch_sampler is None
-                else self.batch_sampler
-            )
-            return len(sampler)
-        count = len(self.dataset)
+        if not self.iterable:
+            return len(self.index_sampler)
+        count = self.reported_length = len(self.dataset)
         if self.batch_size is None:
             return count
         if self.drop_last:
             return count // self.batch_size
         return -(-count // self.batch_size)
 
-    def __iter__(self):
-        # Not used, but drawn: later draws are then those of PyTorch.
-        fresh_seed(self.generator)
-        batches = self._iterate() if self._iterable else self._look_up()
-        if self.pin_memory and hotaru.cuda.is_available():
-            return (_pinned(batch) for batch in batches)
-        return batches
+    def __iter__(self) -> LoaderIterator:
+        if self.num_workers == 0:
+            return SingleProcessIterator(self)
+        if not self.persistent_workers:
+            self.check_worker_number_rationality()
+            return WorkerIterator(self)
+        if self._iterator is None:
+            self.check_worker_number_rationality()
+            self._iterator = WorkerIterator(self)
+        else:
+            self._iterator.restart(self)
+        return self._iterator
 
-    def _look_up(self):
-        dataset, collate = self.dataset, self.collate_fn
-        if self.batch_sampler is None:
-            for index in self.sampler:
-                yield collate(dataset[index])
+    def check_worker_number_rationality(self) -> None:
+        """Warns of more workers than this process may use processors."""
+        checked = hasattr(os, "sched_getaffinity")
+        most = len(os.sched_getaffinity(0)) if checked else os.cpu_count()
+        if self.num_workers == 0 or (most and self.num_workers <= most):
             return
-        many = getattr(dataset, "__getitems__", None)
-        for indices in self.batch_sampler:
-            if many:
-                yield collate(many(indices))
-            else:
-                yield collate([dataset[index] for index in indices])
-
-    def _iterate(self):
-        samples = iter(self.dataset)
-        if self.batch_sampler is None:
-            for sample in samples:
-                yield self.collate_fn(sample)
-            return
-        batch = []
-        for sample in samples:
-            batch.append(sample)
-            if len(batch) == self.batch_size:
-                yield self.collate_fn(batch)
-                batch = []
-        if batch and not self.drop_last:
-            yield self.collate_fn(batch)
+        advice = (
+            f"Our suggested max number of worker in current system is {most}"
+            f"{'' if checked else ' (`cpuset` is not taken into account)'}, "
+            "which is smaller than what this DataLoader is going to create."
+            if most
+            else "DataLoader is not able to compute a suggested max number of "
+            "worker in current system."
+        )
+        warnings.warn(
+            f"This DataLoader will create {self.num_workers} worker processes "
+            f"in total. {advice} Please be aware that excessive worker "
+            "creation might get DataLoader running slow or even freeze, lower "
+            "the worker number to avoid potential slowness/freeze if "
+            "necessary.",
+            stacklevel=3,
+        )
 
 
 def _check_workers(
@@ -196,18 +241,15 @@ def _check_workers(
         )
     if timeout < 0:
         raise ValueError("timeout option should be non-negative")
-    if num_workers > 0:
-        raise NotImplementedError(
-            "DataLoader: worker processes are not supported yet; pass "
-            f"num_workers=0 instead of {num_workers}"
-        )
-    if prefetch_factor is not None:
+    if num_workers == 0 and prefetch_factor is not None:
         raise ValueError(
             "prefetch_factor option could only be specified in "
             "multiprocessing.let num_workers > 0 to enable multiprocessing, "
             "otherwise set prefetch_factor to None."
         )
-    if persistent_workers:
+    if prefetch_factor is not None and prefetch_factor < 0:
+        raise ValueError("prefetch_factor option should be non-negative")
+    if persistent_workers and num_workers == 0:
         raise ValueError("persistent_workers option needs num_workers > 0")
 
 
@@ -225,13 +267,28 @@ def _check_iterable(shuffle, sampler, batch_sampler) -> None:
             )
 
 
-def _pinned(batch):
-    if isinstance(batch, Tensor):
-        return batch.pin_memory()
-    if isinstance(batch, dict):
-        return {name: _pinned(value) for name, value in batch.items()}
-    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
-        return type(batch)(*(_pinned(value) for value in batch))
-    if isinstance(batch, (list, tuple)):
-        return type(batch)(_pinned(value) for value in batch)
-    return batch
+def _checked_context(context, num_workers: int):
+    """A context of multiprocessing, or None."""
+    if context is None:
+        return None
+    if num_workers == 0:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process "
+            f"loading (num_workers > 0), but got num_workers={num_workers}"
+        )
+    if isinstance(context, str):
+        known = multiprocessing.get_all_start_methods()
+        if context not in known:
+            raise ValueError(
+                "multiprocessing_context option should specify a valid start "
+                f"method in {known!r}, but got "
+                f"multiprocessing_context={context!r}"
+            )
+        return multiprocessing.get_context(context)
+    if not isinstance(context, multiprocessing.context.BaseContext):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object "
+            "or a string specifying the start method, but got "
+            f"multiprocessing_context={context}"
+        )
+    return context

@@ -70,21 +70,19 @@ class RandomSampler(Sampler):
         if generator is None:
             generator = Generator()
             generator.manual_seed(fresh_seed())
-        count, left = len(self.data_source), self.num_samples
-        # Draws in blocks of 32, as PyTorch, so that the indices are the same.
+        count = len(self.data_source)
+        # Draws in rounds of this size and once more, even if nothing is left
+        # to draw, as PyTorch does: the generator goes through the same states.
         block = 32 if self.replacement else count
-        while left > 0:
+        rounds, rest = divmod(self.num_samples, block)
+        for size in [block] * rounds + [rest]:
             if self.replacement:
                 draws = randint(
-                    high=count,
-                    size=(min(block, left),),
-                    dtype=int64,
-                    generator=generator,
+                    high=count, size=(size,), dtype=int64, generator=generator
                 )
             else:
-                draws = randperm(count, generator=generator)[:left]
+                draws = randperm(count, generator=generator)[:size]
             yield from draws.tolist()
-            left -= block
 
     def __len__(self) -> int:
         return self.num_samples
@@ -133,7 +131,7 @@ class WeightedRandomSampler(Sampler):
             self.replacement,
             generator=self.generator,
         )
-        return iter(draws.tolist())
+        yield from draws.tolist()
 
     def __len__(self) -> int:
         return self.num_samples

@@ -1,0 +1,158 @@
+#include "hotaru/runtime/shared_memory.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace hotaru {
+
+struct SharedMemory::Counter {
+  std::atomic<int64_t> looks;
+};
+
+namespace {
+
+/// Every mapped block by where it ends, for find(). Never destroyed: storages
+/// may outlive static objects.
+struct Blocks {
+  std::mutex mutex;
+  std::map<const char*, SharedMemory*> by_end;
+};
+
+/// Counts the process's forks.
+std::atomic<uint64_t> forks{0};
+
+Blocks& blocks() {
+  static Blocks& all = [&]() -> Blocks& {
+    static auto* made = new Blocks;
+    // The child of a fork must find the lock open.
+    pthread_atfork(
+        [] {
+          made->mutex.lock();
+          forks.fetch_add(1, std::memory_order_relaxed);
+        },
+        [] { made->mutex.unlock(); }, [] { made->mutex.unlock(); });
+    return *made;
+  }();
+  return all;
+}
+
+/// What a storage over a block owns.
+class Look : public RefCounted {
+ public:
+  explicit Look(Ref<SharedMemory> memory)
+      : memory_(std::move(memory)),
+        forks_(forks.load(std::memory_order_relaxed)) {}
+  ~Look() override {
+    if (forks_ == forks.load(std::memory_order_relaxed)) memory_->give_back();
+  }
+
+ private:
+  Ref<SharedMemory> memory_;
+  uint64_t forks_;
+};
+
+}  // namespace
+
+SharedMemory::SharedMemory(int descriptor, size_t size)
+    : size_(size), descriptor_(descriptor) {
+  void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_POPULATE, descriptor, 0);
+  if (base == MAP_FAILED) {
+    const int error = errno;
+    close(descriptor);
+    fail("shared memory: cannot map ", size, " bytes: ", std::strerror(error));
+  }
+  base_ = static_cast<char*>(base);
+  Blocks& all = blocks();
+  const std::lock_guard lock(all.mutex);
+  all.by_end[base_ + size_] = this;
+}
+
+SharedMemory::~SharedMemory() {
+  {
+    Blocks& all = blocks();
+    const std::lock_guard lock(all.mutex);
+    all.by_end.erase(base_ + size_);
+  }
+  munmap(base_, size_);
+  close_descriptor();
+}
+
+Ref<SharedMemory> SharedMemory::create(size_t nbytes) {
+  HOTARU_CHECK(nbytes < (size_t{1} << 46), "shared memory: ", nbytes,
+               " bytes are too many");
+  const int descriptor = memfd_create("hotaru", MFD_CLOEXEC);
+  HOTARU_CHECK(descriptor >= 0, "shared memory: ", std::strerror(errno));
+  const size_t page = size_t(sysconf(_SC_PAGESIZE));
+  const size_t size = (nbytes + kHeader + page - 1) / page * page;
+  if (ftruncate(descriptor, off_t(size)) != 0) {
+    const int error = errno;
+    close(descriptor);
+    fail("shared memory: cannot get ", size, " bytes: ", std::strerror(error));
+  }
+  return Ref<SharedMemory>(new SharedMemory(descriptor, size));
+}
+
+Ref<SharedMemory> SharedMemory::map(int descriptor) {
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0 || status.st_size <= off_t(kHeader)) {
+    close(descriptor);
+    fail("shared memory: the descriptor ", descriptor, " is no block");
+  }
+  return Ref<SharedMemory>(
+      new SharedMemory(descriptor, size_t(status.st_size)));
+}
+
+Ref<SharedMemory> SharedMemory::find(const void* address) {
+  const char* at = static_cast<const char*>(address);
+  Blocks& all = blocks();
+  const std::lock_guard lock(all.mutex);
+  const auto next = all.by_end.upper_bound(at);
+  if (next == all.by_end.end() || next->second->base_ > at) return {};
+  // Its last owner may be waiting for the lock.
+  return next->second->try_retain() ? Ref<SharedMemory>::adopt(next->second)
+                                    : Ref<SharedMemory>();
+}
+
+void SharedMemory::close_descriptor() {
+  if (descriptor_ >= 0) close(descriptor_);
+  descriptor_ = -1;
+}
+
+SharedMemory::Counter& SharedMemory::counter() const {
+  static_assert(std::atomic<int64_t>::is_always_lock_free,
+                "processes share the counter");
+  return *reinterpret_cast<Counter*>(base_);
+}
+
+void SharedMemory::take() const {
+  counter().looks.fetch_add(1, std::memory_order_relaxed);
+}
+
+void SharedMemory::give_back() const {
+  counter().looks.fetch_sub(1, std::memory_order_release);
+}
+
+bool SharedMemory::idle() const {
+  return counter().looks.load(std::memory_order_acquire) == 0;
+}
+
+Tensor shared_tensor(const Ref<SharedMemory>& memory, DType dtype,
+                     IntSpan sizes, IntSpan strides, int64_t offset,
+                     bool taken) {
+  if (!taken) memory->take();
+  const Ref<RefCounted> look(make_ref<Look>(memory));
+  return make_tensor(
+      make_ref<Storage>(memory->data(), memory->nbytes(), Device{}, look),
+      dtype, sizes, strides, offset);
+}
+
+}  // namespace hotaru

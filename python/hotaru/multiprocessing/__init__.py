@@ -1,0 +1,47 @@
+"""Python's `multiprocessing`, with tensors that processes share.
+
+The same names as the standard module. A tensor sent through a queue or a pipe,
+or given to a process, is moved into shared memory and only its descriptor
+travels: what either side writes, the other sees. The memory has no name; it
+goes when the last process lets go of it, however that ends. A process that
+sends a tensor has to live until the tensor was received.
+"""
+
+from __future__ import annotations
+
+import multiprocessing as _standard
+from multiprocessing import *
+
+from . import reductions
+from .spawning import ProcessExitedException, ProcessRaisedException, spawn
+
+reductions.register()
+
+__all__ = [
+    *_standard.__all__,
+    "ProcessExitedException",
+    "ProcessRaisedException",
+    "get_all_sharing_strategies",
+    "get_sharing_strategy",
+    "set_sharing_strategy",
+    "spawn",
+]
+
+
+def get_all_sharing_strategies() -> set[str]:
+    """The ways in which memory is passed on: there is one."""
+    return {"file_descriptor"}
+
+
+def get_sharing_strategy() -> str:
+    """The way in which memory is passed on."""
+    return "file_descriptor"
+
+
+def set_sharing_strategy(new_strategy: str) -> None:
+    """Accepts "file_descriptor"; ValueError for anything else."""
+    if new_strategy not in get_all_sharing_strategies():
+        raise ValueError(
+            f"sharing strategy {new_strategy!r} is not supported; there is "
+            "only 'file_descriptor'"
+        )

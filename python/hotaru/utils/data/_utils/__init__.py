@@ -1,0 +1,7 @@
+"""What `DataLoader` is made of; the names are PyTorch's where it has them."""
+
+from __future__ import annotations
+
+from . import collate, fetch, pin_memory, worker
+
+__all__ = ["collate", "fetch", "pin_memory", "worker"]

@@ -1,0 +1,150 @@
+"""From a list of samples to a batch."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+
+from .... import Tensor, as_tensor, float64, stack, tensor
+from . import worker
+from .containers import (
+    is_named_tuple,
+    is_sequence,
+    like_mapping,
+    like_sequence,
+)
+
+
+def collate(batch, *, collate_fn_map: dict | None = None):
+    """Makes a batch of samples by a table of functions for their types.
+
+    Args:
+        batch: the samples.
+        collate_fn_map: from a type, or a tuple of types, to a function
+            `f(samples, *, collate_fn_map)`. The sample's own type is looked
+            up first, then its bases in the table's order. Containers that the
+            table does not know are collated item by item.
+
+    Raises:
+        TypeError: samples of a type that is neither in the table nor a
+            container.
+        RuntimeError: sequences of different lengths.
+    """
+    first = batch[0]
+    if collate_fn_map is not None:
+        function = _find(type(first), first, collate_fn_map)
+        if function is not None:
+            return function(batch, collate_fn_map=collate_fn_map)
+
+    def deeper(samples):
+        return collate(samples, collate_fn_map=collate_fn_map)
+
+    if isinstance(first, Mapping):
+        columns = {k: deeper([sample[k] for sample in batch]) for k in first}
+        return like_mapping(first, columns)
+    if is_named_tuple(first):
+        return type(first)(*map(deeper, zip(*batch)))
+    if isinstance(first, Sequence):
+        if any(len(sample) != len(first) for sample in batch):
+            raise RuntimeError(
+                "each element in list of batch should be of equal size"
+            )
+        columns = [deeper(column) for column in zip(*batch)]
+        if isinstance(first, tuple):
+            return columns
+        return like_sequence(first, columns)
+    raise _unknown(type(first))
+
+
+def _find(kind: type, first, table: dict):
+    if kind in table:
+        return table[kind]
+    # numpy's types are in every table, without importing numpy.
+    of_numpy = any(base.__module__ == "numpy" for base in kind.__mro__)
+    if of_numpy and not isinstance(first, (str, bytes)):
+        return collate_numpy_fn
+    for base, function in table.items():
+        if isinstance(first, base):
+            return function
+    return None
+
+
+def _unknown(what) -> TypeError:
+    return TypeError(
+        "default_collate: batch must contain tensors, numpy arrays, numbers, "
+        f"dicts or lists; found {what}"
+    )
+
+
+def collate_tensor_fn(batch, *, collate_fn_map: dict | None = None) -> Tensor:
+    """Stacks; in a worker straight into memory that the parent sees."""
+    out = worker.shared_stack(batch)
+    return stack(tuple(batch), 0) if out is None else out
+
+
+def collate_numpy_fn(batch, *, collate_fn_map: dict | None = None):
+    """Arrays are stacked, numpy's numbers make a tensor."""
+    first = batch[0]
+    if not isinstance(first, sys.modules["numpy"].ndarray):
+        return as_tensor(batch)
+    if first.dtype.kind in "SUO":
+        raise _unknown(first.dtype)
+    tensors = [as_tensor(sample) for sample in batch]
+    return collate(tensors, collate_fn_map=collate_fn_map)
+
+
+def collate_float_fn(batch, *, collate_fn_map: dict | None = None) -> Tensor:
+    """A float64 tensor."""
+    return tensor(batch, dtype=float64)
+
+
+def collate_int_fn(batch, *, collate_fn_map: dict | None = None) -> Tensor:
+    """An int64 or bool tensor."""
+    return tensor(batch)
+
+
+def collate_str_fn(batch, *, collate_fn_map: dict | None = None):
+    """Texts stay as they are."""
+    return batch
+
+
+# Programs add their own types to it.
+default_collate_fn_map: dict = {
+    Tensor: collate_tensor_fn,
+    float: collate_float_fn,
+    int: collate_int_fn,
+    str: collate_str_fn,
+    bytes: collate_str_fn,
+}
+
+
+def default_collate(batch):
+    """Stacks samples along a new first axis, inside of containers too.
+
+    Tensors and arrays are stacked, numbers become a tensor, texts stay,
+    containers are kept (tuples become lists).
+
+    Raises:
+        TypeError: samples of another type.
+        RuntimeError: samples of different sizes.
+    """
+    return collate(batch, collate_fn_map=default_collate_fn_map)
+
+
+def default_convert(data):
+    """Turns arrays into tensors, inside of containers too; the rest stays."""
+    if isinstance(data, Tensor):
+        return data
+    kind = type(data)
+    if kind.__module__ == "numpy" and kind.__name__ not in ("str_", "bytes_"):
+        text = kind.__name__ == "ndarray" and data.dtype.kind in "SUO"
+        return data if text else as_tensor(data)
+    if isinstance(data, Mapping):
+        return like_mapping(data, {k: default_convert(data[k]) for k in data})
+    if is_named_tuple(data):
+        return kind(*map(default_convert, data))
+    if isinstance(data, tuple):
+        return [default_convert(item) for item in data]
+    if is_sequence(data):
+        return like_sequence(data, [default_convert(item) for item in data])
+    return data
