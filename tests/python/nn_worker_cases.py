@@ -42,7 +42,7 @@ _TEXTS = [
     "list(D.DataLoader(ds, 5, num_workers=1, collate_fn=lambda b: [len(b), {'a': b[0][0]}, 'text', None, 2.5]))",
     "text(lambda: list(D.DataLoader(bad(ValueError('no')), 2, num_workers=2)))",
     "text(lambda: list(D.DataLoader(bad(KeyError('no')), 2, num_workers=1)))",
-    "text(lambda: list(D.DataLoader(bad(Odd(1, 2)), 2, num_workers=1)))",
+    "text(lambda: list(D.DataLoader(bad(OddError(1, 2)), 2, num_workers=1)))",
     "text(lambda: list(D.DataLoader(bad(StopIteration()), 2, num_workers=1)))",
     "text(lambda: list(D.DataLoader(ds, worker_init_fn=lambda i: 1 / 0, num_workers=2)))",
     "text(lambda: list(D.DataLoader(ds, collate_fn=lambda b: b.nothing, num_workers=1)))",
@@ -50,7 +50,7 @@ _TEXTS = [
 ]
 
 
-class Odd(Exception):
+class OddError(Exception):
     """Cannot be made from a text."""
 
     def __init__(self, a, b):
@@ -147,7 +147,7 @@ def _case(text: str):
         import numpy  # noqa: F401  (workers seed it where it is imported)
 
         data = import_module(f"{lib.__name__}.utils.data")
-        scope = {"lib": lib, "D": data, "Odd": Odd, "text": _text}
+        scope = {"lib": lib, "D": data, "OddError": OddError, "text": _text}
         scope |= _datasets(lib, data)
         scope["skipping"] = _skipping
         scope["ds"] = data.TensorDataset(lib.arange(10.0), lib.arange(10))

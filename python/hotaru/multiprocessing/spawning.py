@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import signal
 import traceback
@@ -68,10 +69,9 @@ class ProcessContext:
                 others have been ended.
         """
         running = [p for p in self.processes if p.exitcode is None]
-        if running:
-            wait([process.sentinel for process in running], timeout)
-        for process in running:
-            process.join(0)
+        by_sentinel = {process.sentinel: process for process in running}
+        for sentinel in wait(list(by_sentinel), timeout) if running else []:
+            by_sentinel[sentinel].join()
         for index, process in enumerate(self.processes):
             if process.exitcode not in (None, 0):
                 self._fail(index)
@@ -85,10 +85,11 @@ class ProcessContext:
             process.join()
         failed = self.processes[index]
         code, pid = failed.exitcode, failed.pid
-        if self._errors[index].poll():
+        with contextlib.suppress(EOFError):  # it left no text
+            text = self._errors[index].recv()
             raise ProcessRaisedException(
                 f"\n\n-- Process {index} terminated with the following error:\n"
-                f"{self._errors[index].recv()}",
+                f"{text}",
                 index,
                 pid,
             )

@@ -8,6 +8,7 @@ time and nothing is left over, and no lock is shared.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import os
@@ -63,9 +64,15 @@ class Channel:
         return self._socket.fileno()
 
     def close(self) -> None:
-        """Ends the channel; the other end reads the end of file."""
+        """Closes this process's hold of the end."""
         self._socket.close()
         self._blocks.clear()
+
+    def end(self) -> None:
+        """Closes the channel for every process that holds this end."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self.close()
 
     def send(self, message, wait=None) -> None:
         """Sends anything that can be pickled.

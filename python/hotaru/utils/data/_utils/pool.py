@@ -79,8 +79,8 @@ class Pool:
     def send(self, worker: int, message) -> None:
         """Sends to one worker.
 
-        Raises:
-            RuntimeError: it is dead.
+        That it is dead is told by whoever waits for its answer, so that what
+        it had sent before is not lost.
         """
         channel = self._channels[worker]
 
@@ -90,10 +90,8 @@ class Pool:
             if events[channel] & select.POLLIN:
                 self._backlog[worker].append(self._take(worker))
 
-        try:
+        with contextlib.suppress(ConnectionError):
             channel.send(message, wait_for_room)
-        except ConnectionError:
-            self._report([worker])
 
     def receive(self, workers: list[int]):
         """The next message of any of these workers, and whose it is.
@@ -157,9 +155,10 @@ class Pool:
         if self._closed:
             return
         self._closed = True
+        mine = os.getpid() == self._pid
         for channel in self._channels:
-            channel.close()
-        if os.getpid() != self._pid:
+            channel.end() if mine else channel.close()
+        if not mine:
             return
         end = time.monotonic() + _PATIENCE_S
         for process in self.processes:

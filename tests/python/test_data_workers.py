@@ -1,0 +1,576 @@
+"""DataLoader's worker processes: batches, memory, errors, ends.
+
+What PyTorch gives for the same loaders is compared in test_nn_golden.py.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import multiprocessing.forkserver
+import multiprocessing.resource_tracker
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+from collections import deque
+
+import data_sets
+import pytest
+from hotaru.utils import data
+from hotaru.utils.data import DataLoader
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hotaru
+
+SECONDS = 120  # until a test counts as hanging
+
+
+def _blocks() -> int:
+    """Blocks of shared memory that this process maps."""
+    with open("/proc/self/maps") as maps:
+        return sum("memfd:hotaru" in line for line in maps)
+
+
+def _traces() -> tuple:
+    """What a loader could leave behind."""
+    gc.collect()
+    return (
+        len(multiprocessing.active_children()),
+        len(os.listdir("/proc/self/fd")),
+        _blocks(),
+        sorted(os.listdir("/dev/shm")),
+    )
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _helpers():
+    """The helpers of "spawn" and "forkserver" stay until the program ends."""
+    multiprocessing.resource_tracker.ensure_running()
+    multiprocessing.forkserver.ensure_running()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left():
+    """No test may hang or leave processes, files or memory behind."""
+
+    def hang(*_):
+        raise TimeoutError(f"still running after {SECONDS} s")
+
+    old = signal.signal(signal.SIGALRM, hang)
+    signal.alarm(SECONDS)
+    before = _traces()
+    try:
+        yield
+        assert _traces() == before
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, old)
+
+
+def _ended(pid: int) -> bool:
+    """Waits until a process that is not a child of this one is gone."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        return bool(poll.poll(SECONDS * 1000))
+    finally:
+        os.close(handle)
+
+
+# --- batches ------------------------------------------------------------------
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    count=st.integers(1, 14),
+    width=st.sampled_from([1, data_sets.WIDTH]),
+    batch=st.none() | st.integers(1, 5),
+    workers=st.integers(1, 3),
+    shuffle=st.booleans(),
+    drop_last=st.booleans(),
+    prefetch=st.integers(1, 3),
+)
+@pytest.mark.filterwarnings("ignore:This DataLoader will create")
+def test_workers_make_the_batches_of_one_process(
+    count, width, batch, workers, shuffle, drop_last, prefetch
+):
+    def batches(**options):
+        generator = hotaru.Generator().manual_seed(3)
+        loader = DataLoader(
+            data_sets.Rows(count, width),
+            batch,
+            shuffle=shuffle,
+            drop_last=drop_last and batch is not None,
+            generator=generator,
+            **options,
+        )
+        found = [(rows.tolist(), index) for rows, index in loader]
+        found = [(r, getattr(i, "tolist", lambda i=i: i)()) for r, i in found]
+        return found, hotaru.rand(1, generator=generator).item()
+
+    expected = batches()
+    assert batches(num_workers=workers, prefetch_factor=prefetch) == expected
+
+
+@settings(max_examples=15, deadline=None)
+@given(kept=st.lists(st.booleans(), min_size=30, max_size=30))
+def test_memory_is_not_used_again_while_somebody_looks(kept):
+    loader = DataLoader(data_sets.Rows(60), 2, num_workers=2)
+    batches = {}
+    for number, (rows, _) in enumerate(loader):
+        if kept[number]:
+            batches[number] = rows[1][5:]  # a view keeps the whole alive
+    for number, row in batches.items():
+        assert row.eq(2.0 * number + 1).all(), number
+
+
+def test_memory_is_used_again():
+    loader = DataLoader(data_sets.Rows(200), 2, num_workers=1)
+    places = {rows.data_ptr() for rows, _ in loader}
+    # Two under way, one here, one in the making.
+    assert len(places) <= 4
+
+
+def test_batches_lie_in_shared_memory():
+    rows, _ = next(iter(DataLoader(data_sets.Rows(4), 2, num_workers=1)))
+    assert rows.is_shared()
+    assert not hotaru.zeros(3).is_shared()
+
+
+def test_batch_of_a_forked_child_stays():
+    """The child sees the batch as well, though the parent has dropped it."""
+    loader = iter(DataLoader(data_sets.Rows(80), 2, num_workers=1))
+    held = deque([next(loader)[0]])
+    ours, theirs = multiprocessing.Pipe()
+
+    def child():
+        ours.close()
+        theirs.recv()
+        theirs.send(held[0].eq(hotaru.tensor([[0.0], [1.0]])).all().item())
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    held.clear()
+    for _ in loader:
+        pass
+    ours.send("look")
+    assert ours.recv() is True
+    process.join()
+    ours.close()
+    theirs.close()
+
+
+def test_worker_may_keep_what_it_sends():
+    kept = []
+
+    def collate(samples):
+        if not kept:
+            kept.append(data.default_collate(samples))
+        return kept[0]
+
+    loader = DataLoader(
+        data_sets.Rows(40), 2, num_workers=1, collate_fn=collate
+    )
+    for rows, index in loader:
+        assert index.tolist() == [0, 1]
+        assert rows[:, 7].tolist() == [0.0, 1.0]
+
+
+def test_layouts_dtypes_and_classes_survive():
+    large = hotaru.arange(6000.0).reshape(3, 20, 100)
+    batch = {
+        "permuted": large.permute(2, 0, 1),
+        "strided": large[:, ::2, ::3],
+        "expanded": hotaru.ones(1, 5).expand(2000, 5),
+        "scalar": hotaru.tensor(3, dtype=hotaru.int16),
+        "empty": hotaru.ones(0, 7, dtype=hotaru.float64),
+        "half": large.half(),
+        "bool": large > 5,
+        "complex": hotaru.complex(large, large),
+        "leaf": large.clone().requires_grad_(),
+        "parameter": hotaru.nn.Parameter(large.clone()),
+        "twice": [large, large],
+    }
+    loader = DataLoader(
+        [0], num_workers=1, collate_fn=lambda samples: dict(batch)
+    )
+    got = next(iter(loader))
+    pairs = [(batch[k], got[k]) for k in batch if k != "twice"]
+    pairs += zip(batch["twice"], got["twice"])
+    for sent, received in pairs:
+        assert type(received) is type(sent)
+        assert received.dtype == sent.dtype
+        assert received.requires_grad == sent.requires_grad
+        assert received.equal(sent)
+    assert got["permuted"].stride() == batch["permuted"].stride()
+
+
+def test_more_tensors_than_a_message_takes_descriptors():
+    def collate(samples):
+        return [hotaru.full((2000,), float(i)) for i in range(600)]
+
+    loader = DataLoader(data_sets.Rows(3), 1, num_workers=1, collate_fn=collate)
+    for batch in loader:
+        assert [t[0].item() for t in batch] == list(range(600))
+
+
+def test_full_pipes_do_not_block_each_other():
+    """Far more is under way, both ways, than the sockets hold."""
+    indices = [list(range(i, i + 400)) for i in range(900)]
+    loader = DataLoader(
+        range(2000),
+        batch_sampler=indices,
+        num_workers=1,
+        prefetch_factor=900,
+        collate_fn=lambda samples: (samples[0], "x" * 3000),
+    )
+    assert [first for first, _ in loader] == list(range(900))
+
+
+def test_long_messages():
+    loader = DataLoader(
+        range(4), 2, num_workers=2, collate_fn=lambda b: ["y" * 10**6, *b]
+    )
+    assert [batch[1:] for batch in loader] == [[0, 1], [2, 3]]
+
+
+def test_kept_batches_need_no_descriptors():
+    """More batches are kept than a process may open files."""
+    program = """
+import resource
+import data_sets
+from hotaru.utils.data import DataLoader
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (48, 48))
+kept = list(DataLoader(data_sets.Rows(400), 1, num_workers=1))
+assert all(rows[0, 0].item() == i for i, (rows, _) in enumerate(kept))
+"""
+    done = _run(program)
+    assert done.returncode == 0, done.stderr
+
+
+# --- workers ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_other_ways_to_start(method):
+    loader = DataLoader(
+        data_sets.Rows(6),
+        2,
+        num_workers=2,
+        multiprocessing_context=method,
+    )
+    assert [index.tolist() for _, index in loader] == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_workers_compute_on_one_thread():
+    threads = hotaru.get_num_threads()
+    hotaru.set_num_threads(2)
+    try:
+        loader = DataLoader(data_sets.Threads(), 2, num_workers=1)
+        assert next(iter(loader)).tolist() == [1, 1]
+    finally:
+        hotaru.set_num_threads(threads)
+
+
+def test_forked_child_computes_in_parallel():
+    """The parent's pool is not there any more; the child has its own."""
+    threads = hotaru.get_num_threads()
+    hotaru.set_num_threads(2)
+    try:
+        large = hotaru.rand(400, 1000)
+        expected = (large @ large.t()).sum().item(), large.exp().sum().item()
+
+        def child(results):
+            results.send(hotaru.get_num_threads())
+            for _ in range(3):
+                results.send((large @ large.t()).sum().item())
+                results.send(large.exp().sum().item())
+
+        ours, theirs = multiprocessing.Pipe(duplex=False)
+        process = multiprocessing.get_context("fork").Process(
+            target=child, args=(theirs,)
+        )
+        process.start()
+        assert ours.recv() == 2
+        for _ in range(3):
+            assert (ours.recv(), ours.recv()) == expected
+        process.join()
+        assert process.exitcode == 0
+        ours.close()
+        theirs.close()
+    finally:
+        hotaru.set_num_threads(threads)
+
+
+def test_persistent_workers_stay_and_begin_again():
+    loader = DataLoader(
+        data_sets.Rows(20), 2, num_workers=2, persistent_workers=True
+    )
+    batches = iter(loader)
+    first = [process.pid for process in batches._workers]
+    next(batches)  # leaves the rest of the epoch under way
+    for _ in range(2):
+        found = [index.tolist() for _, index in loader]
+        assert found == [[i, i + 1] for i in range(0, 20, 2)]
+    assert [process.pid for process in iter(loader)._workers] == first
+
+
+def test_two_loaders_at_once():
+    one = DataLoader(data_sets.Rows(20), 2, num_workers=1)
+    two = DataLoader(data_sets.Counting(20), 2, num_workers=1)
+    for (_, index), number in zip(one, two):
+        assert index.equal(number)
+
+
+def test_unordered_batches_do_not_wait_for_a_stuck_worker():
+    class Half(data_sets.Rows):
+        def __getitem__(self, i):
+            if i == 0:
+                signal.pause()
+            return i
+
+    loader = DataLoader(Half(7), 1, num_workers=2, in_order=False)
+    batches = iter(loader)
+    # The other worker has its own share; what is left waits for room.
+    assert [next(batches).item() for _ in range(2)] == [1, 3]
+    for process in batches._workers:
+        process.terminate()
+
+
+def test_too_many_workers_are_warned_of(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    with pytest.warns(UserWarning, match="will create 2 worker.* system is 1"):
+        DataLoader([1], num_workers=2)
+
+
+# --- errors -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("end", "cause"),
+    [
+        ({"signal": signal.SIGKILL}, "is killed by signal: Killed"),
+        ({"signal": signal.SIGTERM}, "is killed by signal: Terminated"),
+        ({"code": 3}, "exited unexpectedly with exit code 3"),
+        ({"code": 0}, "exited unexpectedly with exit code 0"),
+    ],
+)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_dead_worker_is_reported(end, cause, workers):
+    loader = DataLoader(data_sets.Dying(12, 5, **end), 1, num_workers=workers)
+    batches = iter(loader)
+    dead = batches._workers[5 % workers].pid
+    with pytest.raises(RuntimeError) as caught:
+        deque(batches)
+    expected = f"DataLoader worker (pid(s) {dead}) exited unexpectedly"
+    assert str(caught.value) == expected
+    assert f"(pid {dead}) {cause}" in str(caught.value.__cause__)
+    # It is over; nothing pretends that the epoch had ended.
+    with pytest.raises(RuntimeError, match="exited unexpectedly"):
+        next(batches)
+    assert all(not process.is_alive() for process in batches._workers)
+
+
+def test_dead_worker_is_reported_though_its_child_lives():
+    batches = iter(
+        DataLoader(
+            data_sets.Dying(4, 1, signal.SIGKILL, grandchild=True),
+            1,
+            num_workers=1,
+        )
+    )
+    sleeper = next(batches)[0].item()
+    try:
+        with pytest.raises(RuntimeError, match="exited unexpectedly"):
+            next(batches)
+    finally:
+        os.kill(sleeper, signal.SIGKILL)
+
+
+def test_worker_killed_from_outside_while_the_parent_waits():
+    batches = iter(DataLoader(data_sets.Stuck(4), 1, num_workers=2))
+    os.kill(batches._workers[1].pid, signal.SIGKILL)
+    with pytest.raises(RuntimeError, match="exited unexpectedly"):
+        next(batches)  # of the other worker, which is stuck
+    for process in batches._workers:
+        process.kill()
+
+
+def test_timeout():
+    batches = iter(
+        DataLoader(data_sets.Stuck(4), 1, num_workers=1, timeout=0.1)
+    )
+    with pytest.raises(RuntimeError, match=r"timed out after 0\.1 seconds"):
+        next(batches)
+    batches._workers[0].kill()
+
+
+def test_error_has_the_workers_traceback():
+    class Broken(data_sets.Rows):
+        def __getitem__(self, i):
+            raise LookupError(f"no item {i}")
+
+    with pytest.raises(LookupError) as caught:
+        next(iter(DataLoader(Broken(3), 1, num_workers=1)))
+    text = str(caught.value)
+    assert text.startswith("Caught LookupError in DataLoader worker process 0.")
+    assert 'raise LookupError(f"no item {i}")' in text
+    assert "in __getitem__" in text
+
+
+def test_error_of_a_type_that_cannot_travel():
+    class LocalError(Exception):
+        pass
+
+    class Broken(data_sets.Rows):
+        def __getitem__(self, i):
+            raise LocalError("local")
+
+    with pytest.raises(RuntimeError, match="LocalError: local"):
+        next(iter(DataLoader(Broken(3), 1, num_workers=1)))
+
+
+def test_batch_that_cannot_travel_is_an_error():
+    loader = DataLoader(
+        [1, 2], 1, num_workers=1, collate_fn=lambda batch: lambda: batch
+    )
+    with pytest.raises(Exception, match="in DataLoader worker process 0"):
+        next(iter(loader))
+
+
+def test_tensor_with_a_history_does_not_travel():
+    loader = DataLoader(
+        [1.0, 2.0],
+        1,
+        num_workers=1,
+        collate_fn=lambda b: hotaru.ones(2, requires_grad=True) * 2,
+    )
+    with pytest.raises(RuntimeError, match="Cowardly refusing to serialize"):
+        next(iter(loader))
+
+
+def test_error_of_the_sampler_comes_from_the_parent():
+    def sampler():
+        yield 0
+        raise LookupError("sampler")
+
+    loader = DataLoader(data_sets.Rows(3), 1, sampler=sampler(), num_workers=1)
+    with pytest.raises(LookupError, match=r"^sampler$"):
+        list(loader)
+
+
+def test_dataset_that_cannot_be_pickled():
+    class Local(data_sets.Rows):
+        pass
+
+    loader = DataLoader(
+        Local(3), num_workers=1, multiprocessing_context="spawn"
+    )
+    with pytest.warns(UserWarning, match="Got pickle error"):  # noqa: SIM117
+        with pytest.raises((AttributeError, TypeError)):
+            iter(loader)
+
+
+# --- ends ---------------------------------------------------------------------
+
+
+def test_iterator_dropped_midway_ends_its_workers():
+    batches = iter(DataLoader(data_sets.Rows(100), 1, num_workers=2))
+    next(batches)
+    workers = batches._workers
+    del batches
+    assert [process.exitcode for process in workers] == [0, 0]
+
+
+def test_stuck_worker_is_ended():
+    batches = iter(DataLoader(data_sets.Stuck(4), 1, num_workers=1))
+    worker = batches._workers[0]
+    del batches  # takes five seconds: workers may finish what they do
+    assert worker.exitcode == -signal.SIGTERM
+
+
+def _run(program: str, **options) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        env={**os.environ, "PYTHONPATH": os.path.dirname(__file__)},
+        **options,
+    )
+
+
+def test_interpreter_ends_with_an_iterator_alive():
+    program = """
+import data_sets
+from hotaru.utils.data import DataLoader
+
+loader = DataLoader(data_sets.Rows(100), 1, num_workers=2,
+                    persistent_workers=True)
+batches = iter(loader)
+next(batches)
+print(*(process.pid for process in batches._workers))
+"""
+    done = _run(program)
+    assert (done.returncode, done.stderr) == (0, "")
+    for pid in map(int, done.stdout.split()):
+        assert _ended(pid)
+
+
+_ENDLESS = """
+import data_sets
+from hotaru.utils.data import DataLoader
+
+batches = iter(DataLoader(data_sets.Rows(10**9), 1, num_workers=2))
+next(batches)
+print(*(process.pid for process in batches._workers), flush=True)
+for batch in batches:
+    pass
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_workers_end_with_their_parent(number):
+    """Killed alone, or interrupted with its whole group, as a terminal does."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _ENDLESS],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.path.dirname(__file__)},
+        start_new_session=True,
+    ) as parent:
+        workers = list(map(int, parent.stdout.readline().split()))
+        assert len(workers) == 2
+        if number == signal.SIGINT:
+            os.killpg(parent.pid, number)
+        else:
+            parent.send_signal(number)
+        _, errors = parent.communicate(timeout=SECONDS)
+    for pid in workers:
+        assert _ended(pid)
+    assert parent.returncode == -number
+    if number == signal.SIGINT:
+        # One traceback, the parent's.
+        assert len(re.findall("^Traceback", errors, re.MULTILINE)) == 1, errors
+        assert errors.endswith("KeyboardInterrupt\n")
+
+
+def test_forked_child_leaves_the_parents_workers_alone():
+    batches = iter(DataLoader(data_sets.Rows(20), 2, num_workers=1))
+    next(batches)
+    pid = os.fork()
+    if pid == 0:
+        batches._end()
+        os._exit(0)
+    assert os.waitpid(pid, 0)[1] == 0
+    assert len(list(batches)) == 9

@@ -1,0 +1,104 @@
+"""hotaru.multiprocessing: tensors that processes share."""
+
+from __future__ import annotations
+
+import data_sets
+import hotaru.multiprocessing as mp
+import pytest
+
+import hotaru
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_both_sides_see_what_either_writes(method):
+    context = mp.get_context(method)
+    inbox, outbox = context.Queue(), context.Queue()
+    given = hotaru.zeros(3).share_memory_()
+    process = context.Process(
+        target=data_sets.add_and_answer, args=(inbox, outbox, given)
+    )
+    process.start()
+    sent = hotaru.arange(5.0)
+    inbox.put(sent)
+    received = outbox.get()
+    inbox.put(None)
+    process.join()
+    assert process.exitcode == 0
+    assert given.tolist() == [7.0, 7.0, 7.0]
+    assert received.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
+    received[0] = 9
+    assert sent.tolist() == [9.0, 2.0, 3.0, 4.0, 5.0]
+    assert sent.is_shared()
+    assert received.is_shared()
+
+
+def test_views_keep_their_geometry():
+    whole = hotaru.arange(12.0).reshape(3, 4).share_memory_()
+    ours, theirs = mp.Pipe(duplex=False)
+    theirs.send((whole.t()[1:], whole))
+    view, base = ours.recv()
+    assert view.stride() == (1, 4)
+    assert view.tolist() == whole.t()[1:].tolist()
+    base[0, 1] = 50
+    assert view[0, 0].item() == 50
+    assert whole[0, 1].item() == 50
+
+
+def test_a_module_is_shared():
+    net = hotaru.nn.Linear(4, 3)
+    weights = net.weight.tolist()
+    assert net.share_memory() is net
+    assert net.weight.is_shared()
+    assert isinstance(net.weight, hotaru.nn.Parameter)
+    assert net.weight.tolist() == weights
+    net(hotaru.ones(1, 4)).sum().backward()
+    assert net.weight.grad.tolist() == [[1.0] * 4] * 3
+
+
+def test_tensor_with_a_history_stays():
+    history = hotaru.ones(2, requires_grad=True) * 2
+    ours, theirs = mp.Pipe(duplex=False)
+    with pytest.raises(RuntimeError, match="Cowardly refusing to serialize"):
+        theirs.send(history)
+    ours.close()
+
+
+def test_parameter_and_leaf_keep_requires_grad():
+    ours, theirs = mp.Pipe(duplex=False)
+    theirs.send(
+        (hotaru.nn.Parameter(hotaru.ones(2)), hotaru.ones(1).requires_grad_())
+    )
+    parameter, leaf = ours.recv()
+    assert isinstance(parameter, hotaru.nn.Parameter)
+    assert parameter.requires_grad
+    assert leaf.requires_grad
+
+
+def test_spawn_runs_a_function_in_each_process():
+    target = hotaru.zeros(3).share_memory_()
+    mp.spawn(data_sets.fill, (target,), nprocs=3, start_method="fork")
+    assert target.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_spawn_reports_what_failed():
+    context = mp.spawn(
+        data_sets.fail, nprocs=2, join=False, start_method="fork"
+    )
+    with pytest.raises(mp.ProcessRaisedException, match="process one") as info:
+        context.join()
+    assert info.value.error_index == 1
+    assert info.value.pid == context.pids()[1]
+    assert all(not process.is_alive() for process in context.processes)
+
+
+def test_spawn_reports_a_signal():
+    with pytest.raises(mp.ProcessExitedException, match="SIGKILL") as info:
+        mp.spawn(data_sets.die, nprocs=1, start_method="fork")
+    assert info.value.exit_code == -9
+
+
+def test_sharing_strategies():
+    assert mp.get_all_sharing_strategies() == {"file_descriptor"}
+    mp.set_sharing_strategy("file_descriptor")
+    with pytest.raises(ValueError, match="not supported"):
+        mp.set_sharing_strategy("file_system")
