@@ -11,7 +11,8 @@ target_compile_features(hotaru PUBLIC cxx_std_20)
 if(SKBUILD)
   install(TARGETS hotaru COMPONENT python
     LIBRARY DESTINATION hotaru NAMELINK_SKIP)
-  install(TARGETS _C COMPONENT python LIBRARY DESTINATION hotaru)
+  install(TARGETS _C ${HOTARU_THREADING_PLUGINS} COMPONENT python
+    LIBRARY DESTINATION hotaru)
   set_target_properties(_C PROPERTIES INSTALL_RPATH "$ORIGIN")
   if(TARGET hotaru-cli)
     # From bin/ to the package's folder, wherever pip's scheme puts it; the
@@ -33,6 +34,10 @@ endif()
 
 install(TARGETS hotaru EXPORT hotaru-targets COMPONENT devel
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(HOTARU_THREADING_PLUGINS)
+  install(TARGETS ${HOTARU_THREADING_PLUGINS} COMPONENT devel
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/hotaru COMPONENT devel
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h"

@@ -25,5 +25,6 @@
 #include "hotaru/ops/view.h"
 #include "hotaru/runtime/future.h"
 #include "hotaru/runtime/parallel.h"
+#include "hotaru/runtime/parallel_backend.h"
 #include "hotaru/runtime/scheduler.h"
 #include "hotaru/script/archive.h"

@@ -1,6 +1,6 @@
 // Loops over index ranges on the process's pool, with the meaning of
-// ATen/Parallel.h. The only way in which kernels use threads: another back
-// end would replace detail::run_chunks.
+// ATen/Parallel.h. The only way in which kernels use threads, whatever back end
+// (parallel_backend.h) these come from.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,8 @@ int get_thread_num();
 /// Whether the caller is a chunk of a parallel loop (then loops run inline).
 bool in_parallel_region();
 
-/// Several lines about thread counts, environment and back end, for people.
+/// What PyTorch prints about threads, line by line, and below it what only
+/// hotaru knows. parallel_info.cpp.
 std::string parallel_info();
 
 namespace detail {

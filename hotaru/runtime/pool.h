@@ -116,6 +116,7 @@ class Pool {
   /// Lets sleepers look at their stop() again.
   void notify() { parking_.wake_all(); }
 
+  int running_tasks() const { return tasks_.running(); }
   int task_limit() const { return tasks_.limit(); }
   void set_task_limit(int limit) {
     tasks_.set_limit(limit);

@@ -193,6 +193,11 @@ int Scheduler::num_workers() const {
   return workers_.load();
 }
 
+int Scheduler::num_busy_workers() const {
+  const int tasks = core_->running_tasks() - (runs_task ? 1 : 0);
+  return std::clamp(tasks, 0, num_workers());
+}
+
 int Scheduler::num_interop_threads() const {
   return core_->task_limit();
 }

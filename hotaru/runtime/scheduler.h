@@ -86,6 +86,9 @@ class Scheduler {
   /// first launch() on min(num_interop_threads, cores) if that is more.
   int num_workers() const;
 
+  /// Workers that run launched tasks now, the calling thread not counted.
+  int num_busy_workers() const;
+
  private:
   friend struct ThreadSlot;
   struct Core;

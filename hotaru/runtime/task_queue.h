@@ -58,6 +58,7 @@ class TaskQueue {
   /// A task that waited goes on; it does not queue again for that.
   void reenter() { running_.fetch_add(1); }
 
+  int running() const { return running_.load(std::memory_order_relaxed); }
   int limit() const { return limit_.load(std::memory_order_relaxed); }
   void set_limit(int limit) { limit_.store(limit); }
 

@@ -1,26 +1,67 @@
-// Thread counts and facts about the machine.
+// Thread counts and facts about the machine and the build.
 #include "bindings/threads.h"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "bindings/value_convert.h"
+#include "hotaru/backend/cpu/simd_target.h"
+#include "hotaru/runtime/build_info.h"
+#include "hotaru/runtime/cpu_count.h"
 #include "hotaru/runtime/parallel.h"
+#include "hotaru/runtime/parallel_backend.h"
 
 namespace hotaru::python {
+namespace {
+
+/// A thread count as PyTorch takes it, with its errors.
+int thread_count(nb::handle count, const char* setter) {
+  HOTARU_CHECK(PyLong_Check(count.ptr()) && !PyBool_Check(count.ptr()), setter,
+               " expects an int, but got ", Py_TYPE(count.ptr())->tp_name);
+  int overflow = 0;
+  const long long n = PyLong_AsLongLongAndOverflow(count.ptr(), &overflow);
+  HOTARU_CHECK_AS(ValueError, overflow == 0,
+                  "Overflow when unpacking long long");
+  HOTARU_CHECK_AS(ValueError, n >= INT_MIN && n <= INT_MAX,
+                  "Overflow when unpacking long");
+  HOTARU_CHECK(n > 0, setter, " expects a positive integer");
+  return static_cast<int>(n);
+}
+
+/// Says once, when the package is imported, which variables do not count.
+void warn_of_environment() {
+  for (const std::string& warning : thread_environment_warnings()) {
+    if (PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 1) != 0) {
+      throw nb::python_error();
+    }
+  }
+}
+
+}  // namespace
 
 void init_threads(nb::module_& m) {
+  parallel_backend();  // a wrong HOTARU_THREADING is an error of the import
+  warn_of_environment();
   m.def("get_num_threads", &get_num_threads);
-  m.def("set_num_threads", [](nb::handle count) {
-    HOTARU_CHECK_AS(TypeError,
-                    PyLong_Check(count.ptr()) && !PyBool_Check(count.ptr()),
-                    "set_num_threads expects an int, but got ",
-                    Py_TYPE(count.ptr())->tp_name);
-    const int64_t n = to_int(count.ptr());
-    HOTARU_CHECK(n > 0 && n < (1 << 20),
-                 "set_num_threads expects a positive integer");
-    set_num_threads(int(n));
-  });
+  m.def(
+      "set_num_threads",
+      [](nb::handle count) {
+        set_num_threads(thread_count(count, "set_num_threads"));
+      },
+      nb::arg("num").none());
+  m.def("get_num_interop_threads", &get_num_interop_threads);
+  m.def(
+      "set_num_interop_threads",
+      [](nb::handle count, bool force) {
+        set_num_interop_threads(thread_count(count, "set_num_interop_threads"),
+                                force);
+      },
+      nb::arg("num").none(), nb::kw_only(), nb::arg("force") = false);
   m.def("_parallel_info", &parallel_info);
+  m.def("_compiler_name", &compiler_name);
+  m.def("_simd_target_name", &simd_target_name);
+  m.def("_build_settings", &build_settings);
 }
 
 }  // namespace hotaru::python

@@ -1,8 +1,13 @@
 #include "hotaru/runtime/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <deque>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -10,17 +15,28 @@
 #include <vector>
 
 #include "hotaru/core/error.h"
+#include "hotaru/runtime/parallel_backend.h"
+#include "hotaru/runtime/scheduler.h"
 
 namespace hotaru {
 namespace {
 
 using Ranges = std::set<std::pair<int64_t, int64_t>>;
 
-class ParallelTest : public ::testing::Test {
+/// Everything holds with every back end of the build.
+class ParallelTest : public ::testing::TestWithParam<std::string> {
  protected:
-  ~ParallelTest() override { set_num_threads(saved_); }
+  ParallelTest() { set_parallel_backend(GetParam()); }
+  ~ParallelTest() override {
+    set_num_threads(saved_);
+    set_parallel_backend("native");
+  }
   int saved_ = get_num_threads();
 };
+
+INSTANTIATE_TEST_SUITE_P(BackEnds, ParallelTest,
+                         ::testing::ValuesIn(parallel_backends()),
+                         [](const auto& info) { return info.param; });
 
 Ranges chunks_of(int64_t begin, int64_t end, int64_t grain) {
   Ranges seen;
@@ -32,7 +48,7 @@ Ranges chunks_of(int64_t begin, int64_t end, int64_t grain) {
   return seen;
 }
 
-TEST_F(ParallelTest, CutsRangesAsAtensOpenMpBackEnd) {
+TEST_P(ParallelTest, CutsRangesAsAtensOpenMpBackEnd) {
   set_num_threads(4);
   EXPECT_EQ(chunks_of(0, 100, 30),
             (Ranges{{0, 25}, {25, 50}, {50, 75}, {75, 100}}));
@@ -44,7 +60,7 @@ TEST_F(ParallelTest, CutsRangesAsAtensOpenMpBackEnd) {
   EXPECT_EQ(chunks_of(9, 8, 0), Ranges{});
 }
 
-TEST_F(ParallelTest, VisitsEachIndexOnceInManyRegions) {
+TEST_P(ParallelTest, VisitsEachIndexOnceInManyRegions) {
   set_num_threads(3);
   for (int round = 0; round < 2000; ++round) {
     std::vector<int> visits(round % 50 + 1, 0);
@@ -55,7 +71,7 @@ TEST_F(ParallelTest, VisitsEachIndexOnceInManyRegions) {
   }
 }
 
-TEST_F(ParallelTest, ThreadNumbersAreDistinctAndNestedLoopsRunInline) {
+TEST_P(ParallelTest, ThreadNumbersAreDistinctAndNestedLoopsRunInline) {
   set_num_threads(4);
   EXPECT_FALSE(in_parallel_region());
   std::mutex mutex;
@@ -80,13 +96,13 @@ TEST_F(ParallelTest, ThreadNumbersAreDistinctAndNestedLoopsRunInline) {
   EXPECT_FALSE(in_parallel_region());
 }
 
-TEST_F(ParallelTest, SmallRangesAreNoRegion) {
+TEST_P(ParallelTest, SmallRangesAreNoRegion) {
   set_num_threads(4);
   parallel_for(0, 10, 10,
                [](int64_t, int64_t) { EXPECT_FALSE(in_parallel_region()); });
 }
 
-TEST_F(ParallelTest, RethrowsAfterAllChunksFinished) {
+TEST_P(ParallelTest, RethrowsAfterAllChunksFinished) {
   set_num_threads(4);
   for (int thrower = 0; thrower < 4; ++thrower) {
     std::atomic<int> finished{0};
@@ -103,7 +119,7 @@ TEST_F(ParallelTest, RethrowsAfterAllChunksFinished) {
   }
 }
 
-TEST_F(ParallelTest, ReducesInOrderOfPosition) {
+TEST_P(ParallelTest, ReducesInOrderOfPosition) {
   auto concatenation = [](int64_t n) {
     return parallel_reduce(
         0, n, 1, std::string(),
@@ -120,7 +136,7 @@ TEST_F(ParallelTest, ReducesInOrderOfPosition) {
   }
 }
 
-TEST_F(ParallelTest, ReduceOfBoolIsFreeOfSharing) {
+TEST_P(ParallelTest, ReduceOfBoolIsFreeOfSharing) {
   set_num_threads(4);
   bool all = parallel_reduce(
       0, 64, 1, true, [](int64_t, int64_t e, bool) { return e != 64; },
@@ -128,7 +144,7 @@ TEST_F(ParallelTest, ReduceOfBoolIsFreeOfSharing) {
   EXPECT_FALSE(all);
 }
 
-TEST_F(ParallelTest, RejectsNonPositiveThreadCounts) {
+TEST_P(ParallelTest, RejectsNonPositiveThreadCounts) {
   for (int count : {0, -1}) {
     try {
       set_num_threads(count);
@@ -141,12 +157,113 @@ TEST_F(ParallelTest, RejectsNonPositiveThreadCounts) {
   EXPECT_EQ(get_num_threads(), 7);
 }
 
-TEST_F(ParallelTest, InfoNamesCountsAndBackEnd) {
-  set_num_threads(3);
-  std::string info = parallel_info();
-  EXPECT_NE(info.find("get_num_threads() : 3\n"), std::string::npos) << info;
-  EXPECT_NE(info.find("native thread pool"), std::string::npos) << info;
+TEST_P(ParallelTest, CallersShareOneSetOfThreads) {
+  set_num_threads(2);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 8; ++i) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 300; ++round) {
+        std::vector<int> visits(5, 0);
+        parallel_for(0, 5, 1, [&](int64_t b, int64_t e) {
+          for (; b < e; ++b) ++visits[b];
+        });
+        if (visits != std::vector<int>(5, 1)) ++wrong;
+      }
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(wrong.load(), 0);
 }
+
+TEST_P(ParallelTest, ChunksReallyRunAtOnce) {
+  set_num_threads(2);
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one processor";
+  // OpenMP's team belongs for a moment to the thread that used it last.
+  std::atomic<bool> met{false};
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!met && std::chrono::steady_clock::now() < end) {
+    std::atomic<int> inside{0};
+    parallel_for(0, 2, 1, [&](int64_t, int64_t) {
+      ++inside;
+      for (int i = 0; i < 1000 && inside.load() < 2; ++i) {
+        std::this_thread::yield();
+      }
+      if (inside.load() == 2) met = true;
+    });
+  }
+  EXPECT_TRUE(met);
+}
+
+TEST_P(ParallelTest, TasksMayRunLoops) {
+  set_num_threads(2);
+  std::atomic<int64_t> sum{0};
+  std::deque<Completion> done(20);
+  for (Completion& each : done) {
+    launch([&] {
+      parallel_for(0, 100, 1, [&](int64_t b, int64_t e) { sum += e - b; });
+      each.set();
+    });
+  }
+  for (Completion& each : done) each.wait();
+  EXPECT_EQ(sum.load(), 2000);
+}
+
+TEST_P(ParallelTest, InfoHasPyTorchsLinesAndTheBackEnd) {
+  set_num_threads(3);
+  const std::string info = parallel_info();
+  size_t at = 0;
+  for (const char* line :
+       {"ATen/Parallel:\n", "\tat::get_num_threads() : 3\n",
+        "\tat::get_num_interop_threads() : ", "OpenMP ", "MKL not found\n",
+        "MKLDNN not found\n", "std::thread::hardware_concurrency() : ",
+        "Environment variables:\n", "\tOMP_NUM_THREADS : ",
+        "\tMKL_NUM_THREADS : ", "ATen parallel backend: "}) {
+    const size_t next = info.find(line, at);
+    ASSERT_NE(next, std::string::npos) << line << " is not in\n" << info;
+    at = next;
+  }
+  const std::map<std::string, std::string> labels = {
+      {"native", "native thread pool\n"},
+      {"openmp", "OpenMP\n"},
+      {"tbb", "native thread pool and TBB\n"}};
+  EXPECT_NE(
+      info.find("ATen parallel backend: " + labels.at(parallel_backend())),
+      std::string::npos);
+  EXPECT_NE(info.find("\tthreading back end : " + GetParam()),
+            std::string::npos);
+}
+
+TEST(ParallelBackends, UnknownNamesAreErrorsThatListTheKnown) {
+  try {
+    set_parallel_backend("qthreads");
+    ADD_FAILURE() << "no exception";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "set_parallel_backend: unknown threading back end 'qthreads'; "
+                 "known are native, openmp, tbb");
+  }
+  EXPECT_STREQ(parallel_backend(), "native");
+}
+
+#if !defined(__SANITIZE_THREAD__)  // TSan forbids threads after a fork
+TEST_P(ParallelTest, ForkedChildRunsLoops) {
+  set_num_threads(2);
+  parallel_for(0, 100, 1, [](int64_t, int64_t) {});
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(10);
+    std::atomic<int64_t> sum{0};
+    parallel_for(0, 100, 1, [&](int64_t b, int64_t e) { sum += e - b; });
+    const bool good = sum == 100 && std::string(parallel_backend()) == "native";
+    _exit(good ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+#endif
 
 }  // namespace
 }  // namespace hotaru
