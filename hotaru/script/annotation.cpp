@@ -96,14 +96,18 @@ class AnnotationReader {
   TypePtr named(const Expr& expr) {
     Meaning known = meaning(expr);
     if (known.kind == Meaning::Kind::kType) return known.type;
-    if (expr.kind == ExprKind::kName || is_typing_module(expr.item(0))) {
+    if (known.kind == Meaning::Kind::kError) fail_at(expr.range, known.text);
+    bool generic = known.kind == Meaning::Kind::kGeneric;
+    std::string_view text = generic ? known.text : expr.text;
+    if (generic || expr.kind == ExprKind::kName ||
+        is_typing_module(expr.item(0))) {
       for (const auto& [name, type] : kPlain) {
-        if (expr.text == name) return type();
+        if (text == name) return type();
       }
-      if (expr.text == "List" || expr.text == "list") {
+      if (text == "List" || text == "list") {
         return types_.list(TypeTable::tensor());
       }
-      if (expr.text == "Dict" || expr.text == "dict") {
+      if (text == "Dict" || text == "dict") {
         return types_.dict(TypeTable::string(), TypeTable::tensor());
       }
     }
@@ -126,7 +130,10 @@ class AnnotationReader {
     if (base.kind != ExprKind::kName && base.kind != ExprKind::kAttribute) {
       fail_at(expr.range, "expected a type");
     }
-    std::string_view name = base.text;
+    Meaning known = meaning(base);
+    std::string_view name = known.kind == Meaning::Kind::kGeneric
+                                ? std::string_view(known.text)
+                                : base.text;
     std::vector<TypePtr> items = arguments(expr);
     if (name == "Tuple" || name == "tuple") {
       return types_.tuple(std::move(items));

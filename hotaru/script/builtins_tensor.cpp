@@ -127,6 +127,8 @@ void add_geometry(BuiltinTable& table) {
 
 void add_properties(BuiltinTable& table) {
   table.add(
+      "item(Tensor self) -> Scalar", +[](const Tensor& t) { return item(t); });
+  table.add(
       "dtype(Tensor a) -> int",
       +[](const Tensor& t) { return static_cast<int64_t>(t.dtype()); });
   table.add(

@@ -8,6 +8,17 @@
 
 namespace hotaru::script {
 
+ClassType::ClassType(CompilationUnit& unit, std::string name, Kind kind)
+    : unit_(unit), name_(std::move(name)), kind_(kind) {
+  // Archives tell containers by their names alone.
+  std::string_view last = name_;
+  last.remove_prefix(last.rfind('.') + 1);
+  if (is_module() && (last == "ModuleList" || last == "Sequential" ||
+                      last == "ParameterList")) {
+    container_ = Container::kList;
+  }
+}
+
 int ClassType::find_attribute(std::string_view name) const {
   auto found = slots_.find(std::string(name));
   return found == slots_.end() ? -1 : found->second;

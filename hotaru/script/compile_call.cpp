@@ -71,6 +71,15 @@ Var* FunctionCompiler::call(const Expr& expr, TypePtr hint) {
           expr.range}},
         expr.range);
   }
+  if (target.kind == Sugared::Kind::kBuiltinMethod && target.text == "tolist" &&
+      target.var->type->kind == TypeKind::kTensor) {
+    if (!hint) {
+      fail_at(expr.range,
+              "Expected type hint for result of tolist(): write "
+              "`x: List[int] = t.tolist()`");
+    }
+    return cast(builtin("tolist", {target.var}, expr.range), hint, expr.range);
+  }
   return call_sugared(target, arguments(expr), expr.range);
 }
 
@@ -117,6 +126,9 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
                   callee.function->result_type(), range);
     }
     case Sugared::Kind::kBuiltinMethod:
+      if (is_container(callee.var)) {
+        return container_view(callee.var, callee.text, range);
+      }
       if (callee.text == "format" &&
           callee.var->type->kind == TypeKind::kString) {
         std::vector<Var*> inputs = {callee.var};
@@ -131,6 +143,12 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
       if (meaning.kind == Meaning::Kind::kFunction) {
         return call_function(*meaning.function, std::move(args), range);
       }
+      if (meaning.kind == Meaning::Kind::kDispatch) {
+        const Meaning& chosen = dispatched(*meaning.dispatch, args, range);
+        return call_sugared(
+            {.kind = Sugared::Kind::kMeaning, .meaning = chosen},
+            std::move(args), range);
+      }
       if (meaning.kind == Meaning::Kind::kType) {
         return call_type(meaning.type, std::move(args), range);
       }
@@ -140,6 +158,11 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
           for (const CallArg& arg : args) inputs.push_back(arg.var);
           return emit_value(NodeKind::kFormat, range, inputs,
                             TypeTable::string());
+        }
+        if (meaning.text == "len" && args.size() == 1) {
+          if (auto length = fixed_length(args[0].var)) {
+            return constant(*length, range);
+          }
         }
         return builtin(meaning.text, args, range);
       }
@@ -153,9 +176,36 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
   fail_at(range, "this cannot be called");
 }
 
+// Picks the function by the flag, which neither of the two takes.
+const Meaning& FunctionCompiler::dispatched(const Dispatch& dispatch,
+                                            std::vector<CallArg>& args,
+                                            const SourceRange& range) {
+  bool flag = dispatch.fallback;
+  for (size_t i = 0; i < args.size(); ++i) {
+    bool meant = args[i].keyword.empty()
+                     ? i == dispatch.position
+                     : args[i].keyword == dispatch.argument;
+    if (!meant) continue;
+    const Node* node = args[i].var->producer;
+    if (!node || node->kind != NodeKind::kConstant || !node->value.is_bool()) {
+      fail_at(args[i].range, "'", dispatch.argument,
+              "' chooses between functions and must be a constant");
+    }
+    flag = node->value.as_bool();
+    args.erase(args.begin() + static_cast<std::ptrdiff_t>(i));
+    break;
+  }
+  return flag ? dispatch.if_true : dispatch.if_false;
+}
+
 Var* FunctionCompiler::call_function(Function& function,
                                      std::vector<CallArg> args,
                                      const SourceRange& range) {
+  try {
+    function.result_type();  // compiles it where no result is declared
+  } catch (const ScriptError& e) {
+    throw e.called_from(function.short_name(), function_.short_name(), range);
+  }
   const std::vector<Parameter>& params = function.params();
   std::vector<Var*> inputs(params.size(), nullptr);
   size_t position = 0;
@@ -179,6 +229,17 @@ Var* FunctionCompiler::call_function(Function& function,
       fail_at(arg.range, "argument '", params[i].name, "' is given twice");
     }
     std::string what = concat("argument '", params[i].name, "'");
+    TypeKind given = arg.var->type->kind;
+    if (params[i].broadcast > 0 &&
+        (given == TypeKind::kInt || given == TypeKind::kFloat)) {
+      std::vector<Var*> copies(static_cast<size_t>(params[i].broadcast),
+                               arg.var);
+      TypePtr list = params[i].type->kind == TypeKind::kOptional
+                         ? params[i].type->item()
+                         : params[i].type;
+      inputs[i] = emit_value(NodeKind::kList, range, copies, list);
+      continue;
+    }
     // A tensor where a number is declared converts, as in eager mode.
     inputs[i] = as_type(arg.var, params[i].type, arg.range, what.c_str());
   }

@@ -100,6 +100,11 @@ Condition FunctionCompiler::condition(const Expr& expr) {
   }
   Condition out;
   out.var = to_bool(value(expr), expr.range);
+  // Flags of modules choose the branch that is compiled.
+  const Node* node = out.var->producer;
+  if (node && node->kind == NodeKind::kConstant && node->value.is_bool()) {
+    out.fixed = node->value.as_bool();
+  }
   return out;
 }
 

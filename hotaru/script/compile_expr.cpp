@@ -26,6 +26,26 @@ constexpr OperatorName kCompare[] = {
     {">", "gt"},  {"<=", "le"}, {">=", "ge"},
 };
 
+// What `number op tensor` is as `tensor op number`.
+constexpr OperatorName kMirrored[] = {
+    {"+", "add"},      {"*", "mul"},    {"-", "rsub"}, {"&", "__and__"},
+    {"|", "__or__"},   {"^", "__xor__"}, {"==", "eq"},  {"!=", "ne"},
+    {"<", "gt"},       {">", "lt"},     {"<=", "ge"},  {">=", "le"},
+};
+
+bool is_number(const Var* var) {
+  switch (var->type->kind) {
+    case TypeKind::kInt:
+    case TypeKind::kFloat:
+    case TypeKind::kBool:
+    case TypeKind::kComplex:
+    case TypeKind::kNumber:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Python's methods that classes define for operators.
 constexpr OperatorName kMagic[] = {
     {"+", "__add__"},     {"-", "__sub__"},       {"*", "__mul__"},
@@ -126,9 +146,28 @@ Var* FunctionCompiler::as_var(const Sugared& sugared,
   if (sugared.kind == Sugared::Kind::kVar) return sugared.var;
   if (sugared.kind == Sugared::Kind::kMeaning &&
       sugared.meaning.kind == Meaning::Kind::kValue) {
-    return constant(sugared.meaning.value, range, sugared.meaning.type);
+    return literal(sugared.meaning.value, range, sugared.meaning.type);
   }
   fail_at(range, "'", range.text(), "' cannot be used as a value");
+}
+
+// A constant from outside. Lists are made anew each time: the program may
+// change them.
+Var* FunctionCompiler::literal(const Value& value, const SourceRange& range,
+                               TypePtr type) {
+  if (!value.is_list()) return constant(value, range, type);
+  if (!type) type = type_of(types_, value);
+  if (!type) fail_at(range, "this list's elements are not of one type");
+  std::vector<Var*> items;
+  for (const Value& item : value.as_list().items) {
+    items.push_back(literal(item, range, nullptr));
+  }
+  return emit_value(NodeKind::kList, range, items, type);
+}
+
+void FunctionCompiler::check_usable(const Meaning& meaning,
+                                    const SourceRange& range) {
+  if (meaning.kind == Meaning::Kind::kError) fail_at(range, meaning.text);
 }
 
 Sugared FunctionCompiler::sugared(const Expr& expr) {
@@ -144,6 +183,7 @@ Sugared FunctionCompiler::sugared(const Expr& expr) {
     if (meaning.kind == Meaning::Kind::kUnknown) {
       fail_at(expr.range, "undefined name '", expr.text, "'");
     }
+    check_usable(meaning, expr.range);
     return {.kind = Sugared::Kind::kMeaning, .meaning = std::move(meaning)};
   }
   if (expr.kind == ExprKind::kAttribute) {
@@ -196,6 +236,7 @@ Sugared FunctionCompiler::attribute(const Sugared& base, std::string_view name,
   if (found.kind == Meaning::Kind::kUnknown) {
     fail_at(range, "'", meaning.text, "' has no attribute '", name, "'");
   }
+  check_usable(found, range);
   return {.kind = Sugared::Kind::kMeaning, .meaning = std::move(found)};
 }
 
@@ -247,16 +288,33 @@ Sugared FunctionCompiler::class_attribute(Var* var, std::string_view name,
     return {.var = graph_.add_output(node, attribute.type,
                                      graph_.intern(attribute.name))};
   }
-  if (Function* method = cls.find_method(name)) {
-    Sugared::Kind kind = cls.is_interface() ? Sugared::Kind::kModuleMethod
-                                            : Sugared::Kind::kMethod;
-    return {.kind = kind,
-            .var = var,
-            .function = method,
-            .text = std::string(name)};
-  }
   if (const Value* value = cls.find_constant(name)) {
-    return {.var = constant(*value, range)};
+    return {.var = literal(*value, range, nullptr)};
+  }
+  Function* method = cls.find_method(name);
+  if (!method) {
+    Meaning member = cls.load_member(name);
+    check_usable(member, range);
+    method = cls.find_method(name);
+    if (!method && member.kind != Meaning::Kind::kUnknown) {
+      return {.kind = Sugared::Kind::kMeaning, .meaning = std::move(member)};
+    }
+  }
+  if (method) {
+    Sugared out = {.kind = cls.is_interface() ? Sugared::Kind::kModuleMethod
+                                              : Sugared::Kind::kMethod,
+                   .var = var,
+                   .function = method,
+                   .text = std::string(name)};
+    if (cls.is_property(name)) return {.var = call_sugared(out, {}, range)};
+    return out;
+  }
+  bool holds = cls.container() == ClassType::Container::kDict &&
+               (name == "keys" || name == "values" || name == "items");
+  if (holds) {
+    return {.kind = Sugared::Kind::kBuiltinMethod,
+            .var = var,
+            .text = std::string(name)};
   }
   fail_at(range, "'", cls.name(), "' has no attribute '", name, "'");
 }
@@ -394,13 +452,32 @@ Var* FunctionCompiler::binary(const Expr& expr) {
     return emit_value(NodeKind::kTuple, expr.range, items,
                       types_.tuple(std::move(types)));
   }
+  if (is_number(left) && right->type->kind == TypeKind::kTensor) {
+    return number_and_tensor(expr.op, left, right, expr.range);
+  }
   return builtin(find(kBinary, expr.op), {left, right}, expr.range);
+}
+
+// The number takes part in promotion as a number, which it would not as a
+// tensor.
+Var* FunctionCompiler::number_and_tensor(std::string_view op, Var* number,
+                                         Var* tensor,
+                                         const SourceRange& range) {
+  if (std::string_view name = find(kMirrored, op); !name.empty()) {
+    return builtin(name, {tensor, number}, range);
+  }
+  if (op == "/") {
+    return builtin("mul", {builtin("reciprocal", {tensor}, range), number},
+                   range);
+  }
+  return builtin(find(kBinary, op), {number, tensor}, range);
 }
 
 Var* FunctionCompiler::compare(const Expr& expr) {
   Var* left = value(expr.item(0));
   Var* right = value(expr.item(1));
   if (expr.op == "in" || expr.op == "not in") {
+    if (is_container(right)) right = container_view(right, "keys", expr.range);
     // In a tuple: its elements as a list.
     if (right->type->kind == TypeKind::kTuple && !right->type->items.empty()) {
       right =
@@ -412,6 +489,9 @@ Var* FunctionCompiler::compare(const Expr& expr) {
   if (left->type->kind == TypeKind::kClass) {
     Sugared method = attribute_of(left, find(kMagic, expr.op), expr.range);
     return call_sugared(method, {{right, {}, expr.range}}, expr.range);
+  }
+  if (is_number(left) && right->type->kind == TypeKind::kTensor) {
+    return number_and_tensor(expr.op, left, right, expr.range);
   }
   return builtin(find(kCompare, expr.op), {left, right}, expr.range);
 }

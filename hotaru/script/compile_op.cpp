@@ -103,6 +103,9 @@ constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
     {"concat", "cat"},    {"concatenate", "cat"},       {"greater", "gt"},
     {"less", "lt"},       {"not_equal", "ne"},          {"greater_equal", "ge"},
     {"less_equal", "le"}, {"__floordiv__", "floordiv"},
+    {"absolute_", "abs_"}, {"multiply_", "mul_"},       {"divide_", "div_"},
+    {"subtract_", "sub_"}, {"true_divide_", "div_"},    {"negative_", "neg_"},
+    {"clip_", "clamp_"},
 };
 
 }  // namespace
@@ -217,10 +220,8 @@ class OpMatcher {
       return false;
     }
     bool last = i + 1 == schema_.arguments.size() ||
-                schema_.arguments[i + 1].keyword_only ||
-                schema_.arguments[i + 1].default_value.has_value();
-    bool several = next + 1 < args.size() && args[next + 1].keyword.empty();
-    return last && (several || schema_.arguments[i].type.list_size == 0);
+                schema_.arguments[i + 1].keyword_only;
+    return last && schema_.arguments[i].type.list_size == 0;
   }
 
   bool fits(size_t i, Plan& plan) {

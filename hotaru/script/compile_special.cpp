@@ -18,13 +18,6 @@ void expect_arguments(const Expr& expr, size_t least, size_t most) {
   }
 }
 
-bool is_module_list(const ClassType& cls) {
-  std::string_view name = cls.name();
-  name.remove_prefix(name.rfind('.') + 1);
-  return name == "ModuleList" || name == "Sequential" ||
-         name == "ParameterList";
-}
-
 }  // namespace
 
 std::optional<Var*> FunctionCompiler::special(std::string_view name,
@@ -427,17 +420,10 @@ FunctionCompiler::Iteration FunctionCompiler::iterate_over(
                 return builtin("__getitem__", {var, index}, range);
               }};
     case TypeKind::kClass: {
-      const ClassType& cls = *var->type->cls;
-      if (!cls.is_module() || !is_module_list(cls)) break;
-      std::vector<Var*> items;
-      for (const Attribute& attribute : cls.attributes()) {
-        bool numbered =
-            std::all_of(attribute.name.begin(), attribute.name.end(),
-                        [](char c) { return c >= '0' && c <= '9'; });
-        if (!numbered) continue;
-        items.push_back(class_attribute(var, attribute.name, range).var);
-      }
-      return {.items = std::move(items)};
+      if (!is_container(var)) break;
+      bool names = var->type->cls->container() == ClassType::Container::kDict;
+      return iterate_over(container_view(var, names ? "keys" : "values", range),
+                          range);
     }
     default:
       break;

@@ -140,7 +140,7 @@ void FunctionCompiler::assign_to(const Expr& target, Var* value,
     case ExprKind::kSubscript:
       return assign_subscript(target, value);
     case ExprKind::kAttribute:
-      return assign_attribute(target, value);
+      return assign_attribute(target, value, declared);
     default:
       fail_at(target.range, "cannot assign to this expression");
   }
@@ -203,7 +203,8 @@ void FunctionCompiler::unpack(const Expr& target, Var* value) {
   }
 }
 
-void FunctionCompiler::assign_attribute(const Expr& target, Var* value) {
+void FunctionCompiler::assign_attribute(const Expr& target, Var* value,
+                                        TypePtr declared) {
   Var* base = this->value(target.item(0));
   if (base->type->kind == TypeKind::kTensor && target.text == "data") {
     builtin("set_data", {base, value}, target.range);
@@ -215,7 +216,12 @@ void FunctionCompiler::assign_attribute(const Expr& target, Var* value) {
   }
   ClassType& cls = *base->type->cls;
   int slot = cls.find_attribute(target.text);
+  if (slot < 0 && cls.is_open()) {
+    slot = cls.add_attribute({.name = std::string(target.text),
+                              .type = declared ? declared : value->type});
+  }
   if (slot < 0) {
+    check_usable(cls.load_member(target.text), target.range);
     fail_at(target.range, "'", cls.name(), "' has no attribute '", target.text,
             "' that can be set");
   }
@@ -234,6 +240,7 @@ void FunctionCompiler::assign_subscript(const Expr& target, Var* value) {
     Var* view = tensor_view(target, base, &indices);
     if (value->type->kind != TypeKind::kTensor) {
       value = builtin("scalar_to_tensor", {value}, target.range);
+      value = builtin("to", {value, base}, target.range);
     }
     if (indices.empty()) {
       builtin("copy_", {view, value}, target.range);

@@ -46,33 +46,12 @@ Var* FunctionCompiler::subscript(const Expr& expr) {
   if (base->type->kind == TypeKind::kTuple) {
     return tuple_subscript(expr, base);
   }
+  if (is_container(base)) return container_item(expr, base);
   if (index.kind == ExprKind::kSlice) {
     return slice_of(base, index, expr.range);
   }
   Var* key = value(index);
   if (base->type->kind == TypeKind::kClass) {
-    ClassType& cls = *base->type->cls;
-    if (auto position = constant_index(key);
-        position && cls.is_module() && !cls.find_method("__getitem__")) {
-      // An element of a ModuleList or Sequential.
-      Iteration items = iterate_over(base, expr.range);
-      int64_t count = static_cast<int64_t>(items.items->size());
-      int64_t at = *position < 0 ? *position + count : *position;
-      if (at < 0 || at >= count) {
-        fail_at(expr.range, "index ", *position, " is out of range for ", count,
-                " modules");
-      }
-      return (*items.items)[static_cast<size_t>(at)];
-    }
-    if (const Value* name =
-            key->producer && key->producer->kind == NodeKind::kConstant
-                ? &key->producer->value
-                : nullptr;
-        name && name->is_string() && cls.is_module() &&
-        !cls.find_method("__getitem__")) {
-      return as_var(class_attribute(base, name->as_string(), expr.range),
-                    expr.range);
-    }
     Sugared method = attribute_of(base, "__getitem__", expr.range);
     return call_sugared(method, {{key, {}, expr.range}}, expr.range);
   }

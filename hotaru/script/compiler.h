@@ -119,7 +119,7 @@ class FunctionCompiler {
   void assign_to(const Expr& target, Var* value, TypePtr declared);
   void unpack(const Expr& target, Var* value);
   void assign_subscript(const Expr& target, Var* value);
-  void assign_attribute(const Expr& target, Var* value);
+  void assign_attribute(const Expr& target, Var* value, TypePtr declared);
   void augmented(const Stmt& stmt);
   void delete_items(const Stmt& stmt);
   void return_statement(const Stmt& stmt);
@@ -157,6 +157,8 @@ class FunctionCompiler {
   Var* value(const Expr& expr, TypePtr hint = nullptr);
   Var* as_var(const Sugared& sugared, const SourceRange& range);
   Sugared sugared(const Expr& expr);
+  void check_usable(const Meaning& meaning, const SourceRange& range);
+  Var* literal(const Value& value, const SourceRange& range, TypePtr type);
   Sugared attribute(const Sugared& base, std::string_view name,
                     const SourceRange& range);
   Sugared attribute_of(Var* var, std::string_view name,
@@ -170,6 +172,8 @@ class FunctionCompiler {
   Var* comprehension(const Expr& expr, TypePtr hint);
   Var* format(const Expr& expr);
   Var* binary(const Expr& expr);
+  Var* number_and_tensor(std::string_view op, Var* number, Var* tensor,
+                         const SourceRange& range);
   Var* compare(const Expr& expr);
 
   // Subscripts (compile_subscript.cpp).
@@ -185,6 +189,9 @@ class FunctionCompiler {
 
   // Calls (compile_call.cpp).
   Var* call(const Expr& expr, TypePtr hint);
+  const Meaning& dispatched(const Dispatch& dispatch,
+                            std::vector<CallArg>& args,
+                            const SourceRange& range);
   Var* call_sugared(const Sugared& callee, std::vector<CallArg> args,
                     const SourceRange& range);
   Var* call_function(Function& function, std::vector<CallArg> args,
@@ -209,6 +216,16 @@ class FunctionCompiler {
   Var* collection_cast(std::string_view name, const Expr& expr, TypePtr hint);
   Var* get_attr_call(const Expr& expr);
   Var* fork(const Expr& expr);
+  // Modules that hold modules (compile_container.cpp).
+  bool is_container(const Var* var) const;
+  /// Of tuples and containers, whose lengths are known while compiling.
+  std::optional<int64_t> fixed_length(const Var* var) const;
+  std::vector<std::pair<std::string_view, Var*>> members(
+      Var* var, const SourceRange& range);
+  Var* container_view(Var* var, std::string_view what,
+                      const SourceRange& range);
+  Var* container_item(const Expr& expr, Var* base);
+
   Iteration iterate(const Expr& iterable);
   Iteration iterate_over(Var* var, const SourceRange& range);
   Iteration iterate_range(const Expr& expr);

@@ -48,6 +48,20 @@ bool Function::has_declared_result() const {
   return !def_ || def_->return_type != nullptr;
 }
 
+namespace {
+
+// N of BroadcastingListN[T] and Optional[BroadcastingListN[T]], else 0.
+int broadcast_count(const Expr& annotation) {
+  constexpr std::string_view kPrefix = "BroadcastingList";
+  if (annotation.kind != ExprKind::kSubscript) return 0;
+  std::string_view name = annotation.item(0).text;
+  if (name == "Optional") return broadcast_count(annotation.item(1));
+  bool digit = name.size() == kPrefix.size() + 1 && name.starts_with(kPrefix);
+  return digit ? name.back() - '0' : 0;
+}
+
+}  // namespace
+
 void Function::resolve_signature() {
   if (resolved_) return;
   std::vector<Parameter> params;
@@ -59,10 +73,29 @@ void Function::resolve_signature() {
     if (is_self) {
       param.type = owner_->type();
     } else {
+      param.inferred = !syntax.type;
       param.type = syntax.type ? read_type(unit_, *resolver_, *syntax.type)
                                : TypeTable::tensor();
+      if (syntax.type) param.broadcast = broadcast_count(*syntax.type);
     }
-    if (syntax.default_value) {
+    if (auto known = defaults_.find(syntax.name); known != defaults_.end()) {
+      param.has_default = true;
+      param.default_value = known->second;
+      if (param.broadcast > 0 && known->second.is_number()) {
+        param.default_value = Value::list(std::vector<Value>(
+            static_cast<size_t>(param.broadcast), known->second));
+      }
+      if (!convert_value(param.default_value, param.type)) {
+        fail_at(syntax.range, "Expected a default value of type ",
+                param.type->annotation(), param.inferred ? " (inferred)" : "",
+                " on parameter \"", param.name, "\"",
+                param.inferred ? concat(". Because \"", param.name,
+                                        "\" was not annotated with an explicit "
+                                        "type it is assumed to be type "
+                                        "'Tensor'")
+                               : "");
+      }
+    } else if (syntax.default_value) {
       param.has_default = true;
       param.default_value =
           read_constant(unit_, *syntax.default_value, param.type);
@@ -87,6 +120,7 @@ const std::vector<Parameter>& Function::params() {
 }
 
 TypePtr Function::result_type() {
+  if (ready_.load(std::memory_order_acquire)) return result_;
   std::lock_guard lock(unit_.mutex());
   resolve_signature();
   if (!result_) graph();
@@ -153,14 +187,35 @@ const Code& Function::code() {
   return *code_;
 }
 
+std::string Function::schema() {
+  std::string out = concat(short_name(), "(");
+  for (const Parameter& param : params()) {
+    if (&param != &params_[0]) out += ", ";
+    out += concat(param.type->str(), " ", param.name);
+    if (param.has_default) out += concat("=", value_text(param.default_value));
+  }
+  return concat(out, ") -> ", result_type()->str());
+}
+
 void Function::check_argument(size_t i, Value& value) {
   const Parameter& param = params_[i];
   // Plain tensors, the common case, need no further look.
   if (param.type->kind == TypeKind::kTensor && value.is_tensor()) return;
+  if (param.broadcast > 0 && value.is_number()) {
+    value = Value::list(
+        std::vector<Value>(static_cast<size_t>(param.broadcast), value));
+  }
   if (convert_value(value, param.type)) return;
-  fail<TypeError>(short_name(), "() Expected a value of type '",
-                  param.type->annotation(), "' for argument '", param.name,
-                  "' but instead found type '", value.type_name(), "'.");
+  fail<TypeError>(
+      short_name(), "() Expected a value of type '", param.type->annotation(),
+      param.inferred ? " (inferred)" : "", "' for argument '", param.name,
+      "' but instead found type '", value.type_name(), "'.\n",
+      param.inferred
+          ? concat("Inferred '", param.name,
+                   "' to be of type 'Tensor' because it was not annotated with "
+                   "an explicit type.\n")
+          : "",
+      "Position: ", i, "\nDeclaration: ", schema());
 }
 
 std::vector<Value> Function::bind(
@@ -170,7 +225,7 @@ std::vector<Value> Function::bind(
   if (arguments.size() > wanted.size()) {
     fail<TypeError>(short_name(), "() expected at most ", wanted.size(),
                     " argument(s) but received ", arguments.size(),
-                    " argument(s).");
+                    " argument(s). Declaration: ", schema());
   }
   size_t given = arguments.size();
   arguments.resize(wanted.size());
@@ -196,7 +251,7 @@ std::vector<Value> Function::bind(
       arguments[i] = wanted[i].default_value;
     } else {
       fail<TypeError>(short_name(), "() is missing value for argument '",
-                      wanted[i].name, "'.");
+                      wanted[i].name, "'. Declaration: ", schema());
     }
   }
   return arguments;

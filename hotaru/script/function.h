@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,10 @@ struct Parameter {
   TypePtr type = nullptr;
   bool has_default = false;
   bool keyword_only = false;
+  /// A Tensor only because nothing else is said.
+  bool inferred = false;
+  /// BroadcastingListN: one number stands for a list of N.
+  int broadcast = 0;
   Value default_value = {};
 };
 
@@ -56,6 +61,11 @@ class Function {
   /// The annotation, or what the body's return statements agree on.
   TypePtr result_type();
   bool has_declared_result() const;
+  /// Parameters' defaults that Python has evaluated, by name, in place of what
+  /// the source spells. Before anything else is asked of the function.
+  void set_defaults(std::map<std::string, Value, std::less<>> defaults) {
+    defaults_ = std::move(defaults);
+  }
 
   /// The compiled and simplified graph, calls included. Throws ScriptError,
   /// e.g. for an operator that does not exist, and remembers nothing then.
@@ -65,6 +75,9 @@ class Function {
   std::unique_ptr<Graph> compile_again();
   /// What the interpreter runs.
   const Code& code();
+
+  /// "f(Tensor x, int n=2) -> Tensor".
+  std::string schema();
 
   /// Runs with positional arguments and the defaults for the rest; converts
   /// and checks them. Returns the result.
@@ -89,6 +102,7 @@ class Function {
   bool resolved_ = false;
   bool compiling_ = false;
   std::vector<Parameter> params_;
+  std::map<std::string, Value, std::less<>> defaults_;
   TypePtr result_ = nullptr;
   std::unique_ptr<Graph> graph_;
   std::unique_ptr<Code> code_;

@@ -11,6 +11,7 @@
 namespace hotaru::script {
 
 class Function;
+struct Dispatch;
 
 /// The meaning of a global name.
 struct Meaning {
@@ -22,13 +23,29 @@ struct Meaning {
     kConstants,  // the archive's table of constants
     kValue,      // value
     kFunction,
-    kType,  // a class or other type
+    kType,      // a class or other type
+    kGeneric,   // text: a type that takes types, "List"
+    kDispatch,  // one of two functions, by a flag known while compiling
+    kError,     // text: why the name cannot be used
   };
   Kind kind = Kind::kUnknown;
   std::string text = {};
   Value value = {};
   Function* function = nullptr;
   TypePtr type = nullptr;
+  std::shared_ptr<const Dispatch> dispatch = {};
+  /// What the resolver itself wants to know of a kNamespace again.
+  std::shared_ptr<void> host = {};
+};
+
+/// Two functions in one: `max_pool2d(..., return_indices=True)` has another
+/// result type. The argument must be a constant.
+struct Dispatch {
+  std::string argument;
+  size_t position = 0;
+  bool fallback = false;
+  Meaning if_true;
+  Meaning if_false;
 };
 
 /// Implemented by the archive (ArchiveResolver) and by whoever compiles

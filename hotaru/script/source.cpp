@@ -72,4 +72,12 @@ SourceRange SourceRange::to(const SourceRange& last) const {
 ScriptError::ScriptError(const std::string& what, const SourceRange& where)
     : Error(concat(what, ":\n", where.highlight())) {}
 
+ScriptError ScriptError::called_from(std::string_view callee,
+                                     std::string_view caller,
+                                     const SourceRange& where) const {
+  return ScriptError(concat(what(), "'", callee,
+                            "' is being compiled since it was called from '",
+                            caller, "'\n", where.highlight()));
+}
+
 }  // namespace hotaru::script

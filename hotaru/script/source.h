@@ -56,6 +56,12 @@ struct SourceRange {
 class ScriptError : public Error {
  public:
   ScriptError(const std::string& what, const SourceRange& where);
+  /// The same error, with the call that made `callee` compile added.
+  ScriptError called_from(std::string_view callee, std::string_view caller,
+                          const SourceRange& where) const;
+
+ private:
+  explicit ScriptError(const std::string& text) : Error(text) {}
 };
 
 /// Throws ScriptError at `where` with the concatenation of the arguments.

@@ -153,6 +153,42 @@ Function* CompilationUnit::add_function(std::unique_ptr<Function> function) {
   return functions_.back().get();
 }
 
+Function* CompilationUnit::add_function(std::unique_ptr<Source> source,
+                                        std::string name,
+                                        std::unique_ptr<Resolver> resolver,
+                                        ClassType* owner) {
+  std::lock_guard lock(mutex_);
+  trees_.push_back(parse_module(*source, limits_));
+  sources_.push_back(std::move(source));
+  std::span<const Stmt* const> statements = trees_.back()->statements;
+  if (statements.size() != 1 || statements[0]->kind != StmtKind::kDef) {
+    SourceRange all = {sources_.back().get(), 0, 1};
+    fail_at(all, "Expected a single top-level function");
+  }
+  resolvers_.push_back(std::move(resolver));
+  return add_function(
+      std::make_unique<Function>(*this, std::move(name), *statements[0]->def,
+                                 *resolvers_.back(), owner));
+}
+
+TypePtr CompilationUnit::parse_type(std::unique_ptr<Source> source,
+                                    const Resolver& resolver) {
+  std::lock_guard lock(mutex_);
+  std::unique_ptr<Ast> tree = parse_expression(*source, limits_);
+  return read_type(*this, resolver, *tree->expression);
+}
+
+std::string CompilationUnit::unique_name(std::string_view name) {
+  std::lock_guard lock(mutex_);
+  std::string out(name);
+  while (!taken_names_.insert(out).second) {
+    size_t dot = name.rfind('.') + 1;
+    out = concat(name.substr(0, dot), "___torch_mangle_", next_mangle_++, ".",
+                 name.substr(dot));
+  }
+  return out;
+}
+
 ClassType* CompilationUnit::add_class(std::unique_ptr<ClassType> cls) {
   classes_.push_back(std::move(cls));
   ClassType* added = classes_.back().get();

@@ -78,6 +78,15 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
   /// Adds the definitions of a source under a prefix. Throws ScriptError.
   void define(std::unique_ptr<Source> source, std::string_view prefix);
   Function* add_function(std::unique_ptr<Function> function);
+  /// Adds the function that is all the source consists of, a method if there
+  /// is an owner, whose `resolver` knows the names of the place it was written
+  /// at. Throws ScriptError.
+  Function* add_function(std::unique_ptr<Source> source, std::string name,
+                         std::unique_ptr<Resolver> resolver, ClassType* owner);
+  /// The type that an expression such as "List[int]" names.
+  TypePtr parse_type(std::unique_ptr<Source> source, const Resolver& resolver);
+  /// `name`, or with a number if another class or function has it.
+  std::string unique_name(std::string_view name);
   ClassType* add_class(std::unique_ptr<ClassType> cls);
 
   const Signature& signature(const Operator& op);
@@ -97,7 +106,6 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
   void load_module_of(std::string_view name);
   void define_class(const std::string& name, Definition& definition);
   void define_named_tuple(const std::string& name, Definition& definition);
-  void define_enum_error(const std::string& name, const Class& cls);
   void define_member(ClassType& cls, const Stmt& stmt,
                      std::map<std::string, std::string, std::less<>>& marks);
 
@@ -111,6 +119,9 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
   std::recursive_mutex mutex_;
   TypeTable types_;
   std::unique_ptr<Resolver> resolver_;
+  std::vector<std::unique_ptr<Resolver>> resolvers_;
+  std::set<std::string, std::less<>> taken_names_;
+  int next_mangle_ = 0;
   std::vector<std::unique_ptr<Source>> sources_;
   std::vector<std::unique_ptr<Ast>> trees_;
   std::set<std::string, std::less<>> loaded_;

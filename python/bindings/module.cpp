@@ -9,6 +9,7 @@
 #include "bindings/op_call.h"
 #include "bindings/printing.h"
 #include "bindings/script_object.h"
+#include "bindings/script_source.h"
 #include "bindings/shared_memory.h"
 #include "bindings/tensor_object.h"
 #include "bindings/threads.h"
@@ -32,4 +33,6 @@ NB_MODULE(_C, m) {
   init_threads(m);
   init_futures(m);
   init_script(m);
+  init_script_source(m);
+  init_script_class(m);
 }

@@ -9,6 +9,7 @@
 
 #include "bindings/errors.h"
 #include "bindings/script_object.h"
+#include "bindings/script_source.h"
 #include "bindings/tensor_object.h"
 #include "bindings/types.h"
 #include "bindings/value_convert.h"
@@ -60,8 +61,12 @@ Value call(const ScriptMethod& method, const nb::args& args,
   for (auto [name, value] : kwargs)
     keywords.emplace_back(nb::cast<std::string>(name), to_value(value.ptr()));
   const nb::gil_scoped_release release;
-  return method.module.call(method.name, std::move(arguments),
-                            std::move(keywords));
+  try {
+    return method.module.call(method.name, std::move(arguments),
+                              std::move(keywords));
+  } catch (const TypeError& e) {
+    fail(e.what());  // RuntimeError, as PyTorch has it
+  }
 }
 
 template <class T>
@@ -136,12 +141,15 @@ void init_module(nb::module_& m) {
   nb::class_<ScriptMethod>(m, "ScriptMethod", "A method of a script module.")
       .def("__call__",
            [](const ScriptMethod& self, nb::args args, nb::kwargs kwargs) {
-             return nb::steal(to_python(call(self, args, kwargs)));
+             const Value result = call(self, args, kwargs);
+             return to_python_typed(
+                 result, self.module.method(self.name).result_type());
            })
       .def_ro("name", &ScriptMethod::name)
       .def_prop_ro("code",
                    [](const ScriptMethod& s) { return s.module.code(s.name); })
       .def_prop_ro("graph", [](const ScriptMethod& s) {
+        const nb::gil_scoped_release release;
         return s.module.graph(s.name);
       });
   nb::class_<Module>(m, "ScriptModule", "A loaded module.")
@@ -185,11 +193,20 @@ void init_module(nb::module_& m) {
                                      : std::optional(to_dtype(dtype.ptr())));
            })
       .def("code", &Module::code)
-      .def("graph", &Module::graph)
+      .def("graph", &Module::graph, nb::call_guard<nb::gil_scoped_release>())
       .def("save_file", &save_file)
       .def("save_stream", &save_stream)
       .def("same", [](const Module& a,
                       const Module& b) { return a.object() == b.object(); })
+      .def("is_from",
+           [](const Module& self, const SourceUnit& unit) {
+             return &self.type().unit() == unit.unit.get();
+           })
+      .def_prop_ro("class_type",
+                   [](const Module& self) {
+                     return ScriptType{self.type().unit().shared_from_this(),
+                                       self.type().type()};
+                   })
       .def_prop_ro("type_name", &Module::type_name);
   m.def("_script_load", [](const std::string& path, const nb::dict& extra) {
     return load_with(

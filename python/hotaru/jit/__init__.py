@@ -1,40 +1,43 @@
-"""TorchScript: archives that `torch.jit.save` wrote, loaded and run."""
+"""TorchScript: archives that `torch.jit.save` wrote, and code from source."""
 
 from __future__ import annotations
 
 from ._async import Future, _fork, _wait, fork, wait
 from ._errors import Error
+from ._marks import (
+    Attribute,
+    Final,
+    annotate,
+    export,
+    ignore,
+    interface,
+    is_scripting,
+    is_tracing,
+    unused,
+)
 from ._module import RecursiveScriptModule, ScriptModule, load, save
+from ._script import ScriptFunction, script
 
 __all__ = [
+    "Attribute",
     "Error",
+    "Final",
     "Future",
     "RecursiveScriptModule",
+    "ScriptFunction",
     "ScriptModule",
     "_fork",
     "_wait",
+    "annotate",
+    "export",
     "fork",
+    "ignore",
+    "interface",
+    "is_scripting",
+    "is_tracing",
     "load",
     "save",
+    "script",
+    "unused",
     "wait",
 ]
-
-
-def is_scripting() -> bool:
-    """False: this is Python."""
-    return False
-
-
-def is_tracing() -> bool:
-    """False: this is Python."""
-    return False
-
-
-def ignore(drop=False, **kwargs):
-    """Marks a function for TorchScript; does nothing in Python."""
-    if callable(drop):
-        return drop
-    return lambda function: function
-
-
-unused = export = ignore

@@ -1,0 +1,106 @@
+// TorchScript classes and modules made of Python objects.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include "bindings/held.h"
+#include "bindings/script_source.h"
+#include "bindings/tensor_object.h"
+#include "bindings/value_convert.h"
+#include "hotaru/script/class_type.h"
+#include "hotaru/script/constant.h"
+#include "hotaru/script/module.h"
+
+namespace hotaru::python {
+namespace {
+
+using script::Attribute;
+using script::ClassType;
+
+ScriptClass define_class(const SourceUnit& self, const std::string& name,
+                         bool is_module) {
+  const nb::gil_scoped_release release;
+  const std::lock_guard lock(self.unit->mutex());
+  auto kind = is_module ? ClassType::Kind::kModule : ClassType::Kind::kObject;
+  return {self.unit, self.unit->add_class(std::make_unique<ClassType>(
+                         *self.unit, self.unit->unique_name(name), kind))};
+}
+
+void add_attribute(const ScriptClass& self, const std::string& name,
+                   const ScriptType& type, bool parameter, bool buffer) {
+  self.cls->add_attribute({.name = name,
+                           .type = type.type,
+                           .is_parameter = parameter,
+                           .is_buffer = buffer});
+}
+
+void set_container(const ScriptClass& self, const std::string& kind) {
+  self.cls->set_container(kind == "dict" ? ClassType::Container::kDict
+                                         : ClassType::Container::kList);
+}
+
+void set_member_loader(const ScriptClass& self, nb::object loader) {
+  self.cls->set_member_loader(
+      [unit = self.unit.get(),
+       held = std::make_shared<Held>(std::move(loader))](std::string_view name) {
+        const nb::gil_scoped_acquire gil;
+        return to_meaning(*unit, held->get()(name));
+      });
+}
+
+script::Module make_module(const ScriptClass& self, const nb::dict& values) {
+  Ref<InstanceObject> instance = script::make_instance(*self.cls);
+  for (auto [key, object] : values) {
+    const auto name = nb::cast<std::string>(key);
+    const int slot = self.cls->find_attribute(name);
+    HOTARU_CHECK(slot >= 0, "'", self.cls->name(), "' has no attribute '", name,
+                 "'");
+    const Attribute& attribute = self.cls->attributes()[size_t(slot)];
+    Value value = to_value(object.ptr());
+    HOTARU_CHECK(script::convert_value(value, attribute.type), "attribute '",
+                 name, "' should be of type '", attribute.type->annotation(),
+                 "', but its value is of type '", value.type_name(), "'");
+    instance->slots[size_t(slot)] = std::move(value);
+  }
+  return script::Module(std::move(instance));
+}
+
+}  // namespace
+
+void init_script_class(nb::module_& m) {
+  nb::class_<ScriptClass>(m, "ScriptClass", "A class of TorchScript.")
+      .def_prop_ro("name",
+                   [](const ScriptClass& self) { return self.cls->name(); })
+      .def_prop_ro("type",
+                   [](const ScriptClass& self) {
+                     return ScriptType{self.unit, self.cls->type()};
+                   })
+      .def("has_attribute",
+           [](const ScriptClass& self, std::string_view name) {
+             return self.cls->find_attribute(name) >= 0;
+           })
+      .def("add_attribute", &add_attribute, nb::arg("name"), nb::arg("type"),
+           nb::arg("parameter") = false, nb::arg("buffer") = false)
+      .def("add_constant",
+           [](const ScriptClass& self, const std::string& name,
+              nb::handle value) {
+             self.cls->add_constant(name, to_value(value.ptr()));
+           },
+           nb::arg("name"), nb::arg("value").none())
+      .def("add_method",
+           [](const ScriptClass& self, const std::string& name,
+              const ScriptFunction& method) {
+             self.cls->add_method(name, method.function);
+           })
+      .def("add_property",
+           [](const ScriptClass& self, const std::string& name) {
+             self.cls->add_property(name);
+           })
+      .def("set_open", [](const ScriptClass& self,
+                          bool open) { self.cls->set_open(open); })
+      .def("set_container", &set_container)
+      .def("set_member_loader", &set_member_loader)
+      .def("make_module", &make_module);
+  m.def("_script_define_class", &define_class);
+}
+
+}  // namespace hotaru::python

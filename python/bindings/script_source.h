@@ -1,0 +1,55 @@
+// TorchScript made of Python source: the native half of hotaru.jit.script.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+
+#include "hotaru/script/function.h"
+#include "hotaru/script/unit.h"
+
+namespace hotaru::python {
+
+/// The unit that all functions and classes of one process belong to, so that
+/// they can call each other. Python holds it.
+struct SourceUnit {
+  std::shared_ptr<script::CompilationUnit> unit;
+};
+
+/// A function of such a unit, as Python calls it.
+struct ScriptFunction {
+  std::shared_ptr<script::CompilationUnit> unit;
+  script::Function* function;
+};
+
+struct ScriptType {
+  std::shared_ptr<script::CompilationUnit> unit;
+  script::TypePtr type;
+  std::string name() const { return type->name; }
+};
+
+/// A class that is being made, or is ready.
+struct ScriptClass {
+  std::shared_ptr<script::CompilationUnit> unit;
+  script::ClassType* cls;
+};
+
+/// What the tuple says that hotaru.jit's resolver gives for a name:
+/// ("value", 3), ("builtin", "relu"), ("function", f), ("unknown",) and so on.
+/// `unit` gives meaning to ("language", "len"). Needs the interpreter's lock.
+script::Meaning to_meaning(script::CompilationUnit& unit,
+                           nanobind::handle tuple);
+
+/// The value as Python's; named tuples, which the type tells, keep their names.
+nanobind::object to_python_typed(const Value& value, script::TypePtr type);
+
+/// Calls the function with Python's arguments, without the interpreter's lock
+/// while it runs. Throws Error for arguments that don't fit.
+nanobind::object call_function(script::Function& function,
+                               std::vector<Value> arguments,
+                               const nanobind::kwargs& keywords);
+
+void init_script_source(nanobind::module_& m);
+void init_script_class(nanobind::module_& m);
+
+}  // namespace hotaru::python

@@ -1,0 +1,208 @@
+"""Pooling as compiled code sees them."""
+
+# A BroadcastingListN takes one number in place of N; Python has no such type.
+# ruff: noqa: F821
+from __future__ import annotations
+
+from typing import List, Optional, Tuple
+
+import hotaru as torch
+from hotaru import Tensor
+
+
+def _max_pool1d(
+    input: Tensor,
+    kernel_size: BroadcastingList1[int],
+    stride: Optional[BroadcastingList1[int]] = None,
+    padding: BroadcastingList1[int] = 0,
+    dilation: BroadcastingList1[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    if stride is None:
+        stride = kernel_size
+    return torch.max_pool1d(
+        input, kernel_size, stride, padding, dilation, ceil_mode
+    )
+
+
+def _max_pool2d(
+    input: Tensor,
+    kernel_size: BroadcastingList2[int],
+    stride: Optional[BroadcastingList2[int]] = None,
+    padding: BroadcastingList2[int] = 0,
+    dilation: BroadcastingList2[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    if stride is None:
+        stride = kernel_size
+    return torch.max_pool2d(
+        input, kernel_size, stride, padding, dilation, ceil_mode
+    )
+
+
+def _max_pool3d(
+    input: Tensor,
+    kernel_size: BroadcastingList3[int],
+    stride: Optional[BroadcastingList3[int]] = None,
+    padding: BroadcastingList3[int] = 0,
+    dilation: BroadcastingList3[int] = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    if stride is None:
+        stride = kernel_size
+    return torch.max_pool3d(
+        input, kernel_size, stride, padding, dilation, ceil_mode
+    )
+
+
+def max_pool1d_with_indices(
+    input: Tensor,
+    kernel_size: BroadcastingList1[int],
+    stride: Optional[BroadcastingList1[int]] = None,
+    padding: BroadcastingList1[int] = 0,
+    dilation: BroadcastingList1[int] = 1,
+    ceil_mode: bool = False,
+) -> Tuple[Tensor, Tensor]:
+    if stride is None:
+        stride = kernel_size
+    return torch.max_pool1d_with_indices(
+        input, kernel_size, stride, padding, dilation, ceil_mode
+    )
+
+
+def max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: BroadcastingList2[int],
+    stride: Optional[BroadcastingList2[int]] = None,
+    padding: BroadcastingList2[int] = 0,
+    dilation: BroadcastingList2[int] = 1,
+    ceil_mode: bool = False,
+) -> Tuple[Tensor, Tensor]:
+    if stride is None:
+        stride = kernel_size
+    return torch.max_pool2d_with_indices(
+        input, kernel_size, stride, padding, dilation, ceil_mode
+    )
+
+
+def max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: BroadcastingList3[int],
+    stride: Optional[BroadcastingList3[int]] = None,
+    padding: BroadcastingList3[int] = 0,
+    dilation: BroadcastingList3[int] = 1,
+    ceil_mode: bool = False,
+) -> Tuple[Tensor, Tensor]:
+    if stride is None:
+        stride = kernel_size
+    return torch.max_pool3d_with_indices(
+        input, kernel_size, stride, padding, dilation, ceil_mode
+    )
+
+
+def _full_size(size: List[Optional[int]], shape: List[int]) -> List[int]:
+    if len(shape) <= len(size):
+        raise ValueError(
+            "Input dimension should be at least {}".format(len(size) + 1)
+        )
+    out: List[int] = []
+    for i in range(len(size)):
+        wanted = size[i]
+        if wanted is None:
+            out.append(shape[len(shape) - len(size) + i])
+        else:
+            out.append(wanted)
+    return out
+
+
+def adaptive_avg_pool2d(
+    input: Tensor,
+    output_size: BroadcastingList2[Optional[int]],
+) -> Tensor:
+    size = _full_size(output_size, input.size())
+    return torch.adaptive_avg_pool2d(input, size)
+
+
+def adaptive_avg_pool3d(
+    input: Tensor,
+    output_size: BroadcastingList3[Optional[int]],
+) -> Tensor:
+    size = _full_size(output_size, input.size())
+    return torch.adaptive_avg_pool3d(input, size)
+
+
+def adaptive_max_pool1d_with_indices(
+    input: Tensor,
+    output_size: BroadcastingList1[int],
+) -> Tuple[Tensor, Tensor]:
+    return torch.adaptive_max_pool1d(input, output_size)
+
+
+def adaptive_max_pool2d_with_indices(
+    input: Tensor,
+    output_size: BroadcastingList2[Optional[int]],
+) -> Tuple[Tensor, Tensor]:
+    size = _full_size(output_size, input.size())
+    return torch.adaptive_max_pool2d(input, size)
+
+
+def adaptive_max_pool3d_with_indices(
+    input: Tensor,
+    output_size: BroadcastingList3[Optional[int]],
+) -> Tuple[Tensor, Tensor]:
+    size = _full_size(output_size, input.size())
+    return torch.adaptive_max_pool3d(input, size)
+
+
+def _adaptive_max_pool1d(
+    input: Tensor,
+    output_size: BroadcastingList1[int],
+) -> Tensor:
+    return adaptive_max_pool1d_with_indices(input, output_size)[0]
+
+
+def _adaptive_max_pool2d(
+    input: Tensor,
+    output_size: BroadcastingList2[Optional[int]],
+) -> Tensor:
+    return adaptive_max_pool2d_with_indices(input, output_size)[0]
+
+
+def _adaptive_max_pool3d(
+    input: Tensor,
+    output_size: BroadcastingList3[Optional[int]],
+) -> Tensor:
+    return adaptive_max_pool3d_with_indices(input, output_size)[0]
+
+
+def _lp_root(average: Tensor, volume: int, norm_type: float) -> Tensor:
+    magnitude = torch.relu(torch.abs(average))
+    return (torch.sign(average) * magnitude).mul(volume).pow(1.0 / norm_type)
+
+
+def lp_pool1d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: BroadcastingList1[int],
+    stride: Optional[BroadcastingList1[int]] = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    if stride is None:
+        stride = kernel_size
+    powers = input.pow(norm_type)
+    average = torch.avg_pool1d(powers, kernel_size, stride, [0], ceil_mode)
+    return _lp_root(average, kernel_size[0], norm_type)
+
+
+def lp_pool2d(
+    input: Tensor,
+    norm_type: float,
+    kernel_size: BroadcastingList2[int],
+    stride: Optional[BroadcastingList2[int]] = None,
+    ceil_mode: bool = False,
+) -> Tensor:
+    if stride is None:
+        stride = kernel_size
+    powers = input.pow(norm_type)
+    average = torch.avg_pool2d(powers, kernel_size, stride, [0, 0], ceil_mode)
+    return _lp_root(average, kernel_size[0] * kernel_size[1], norm_type)

@@ -1,0 +1,234 @@
+"""Recurrent layers and cells as compiled code sees them; see `modules`.
+
+Inputs are tensors: packed sequences stay with Python.
+"""
+
+from typing import List, Optional, Tuple
+
+import hotaru as torch
+from hotaru import Tensor
+
+
+def _check_state(state: Tensor, wanted: List[int], what: str) -> None:
+    if state.size() != wanted:
+        raise RuntimeError(
+            "Expected {} size {}, got {}".format(what, wanted, state.size())
+        )
+
+
+class RNNBase:
+    def _batched(self, input: Tensor) -> Tensor:
+        if input.dim() != 2 and input.dim() != 3:
+            raise ValueError(
+                "{}: Expected input to be 2D or 3D, got {}D instead".format(
+                    self.mode, input.dim()
+                )
+            )
+        if input.dtype != self._flat_weights[0].dtype:
+            raise ValueError("RNN input dtype does not match weight dtype")
+        if input.dim() == 2:
+            input = input.unsqueeze(0 if self.batch_first else 1)
+        if input.size(-1) != self.input_size:
+            raise RuntimeError(
+                "input.size(-1) must be equal to input_size. Expected {}, got "
+                "{}".format(self.input_size, input.size(-1))
+            )
+        return input
+
+    def _unbatched(self, output: Tensor) -> Tensor:
+        return output.squeeze(0 if self.batch_first else 1)
+
+    def _state_size(self, input: Tensor, size: int) -> List[int]:
+        directions = 2 if self.bidirectional else 1
+        batch = input.size(0 if self.batch_first else 1)
+        return [self.num_layers * directions, batch, size]
+
+    def _state(
+        self, input: Tensor, hx: Optional[Tensor], batched: bool, size: int
+    ) -> Tensor:
+        wanted = self._state_size(input, size)
+        if hx is None:
+            return torch.zeros(wanted, dtype=input.dtype, device=input.device)
+        if batched and hx.dim() != 3:
+            raise RuntimeError(
+                "For batched 3-D input, hx should also be 3-D but got {}-D "
+                "tensor".format(hx.dim())
+            )
+        if not batched and hx.dim() != 2:
+            raise RuntimeError(
+                "For unbatched 2-D input, hx should also be 2-D but got {}-D "
+                "tensor".format(hx.dim())
+            )
+        state = hx if batched else hx.unsqueeze(1)
+        _check_state(state, wanted, "hidden")
+        return state
+
+
+class RNN:
+    def forward(
+        self, input: Tensor, hx: Optional[Tensor] = None
+    ) -> Tuple[Tensor, Tensor]:
+        batched = input.dim() == 3
+        input = self._batched(input)
+        state = self._state(input, hx, batched, self.hidden_size)
+        if self.mode == "RNN_TANH":
+            output, hidden = torch.rnn_tanh(
+                input,
+                state,
+                self._flat_weights,
+                self.bias,
+                self.num_layers,
+                self.dropout,
+                self.training,
+                self.bidirectional,
+                self.batch_first,
+            )
+        else:
+            output, hidden = torch.rnn_relu(
+                input,
+                state,
+                self._flat_weights,
+                self.bias,
+                self.num_layers,
+                self.dropout,
+                self.training,
+                self.bidirectional,
+                self.batch_first,
+            )
+        if batched:
+            return output, hidden
+        return self._unbatched(output), hidden.squeeze(1)
+
+
+class GRU:
+    def forward(
+        self, input: Tensor, hx: Optional[Tensor] = None
+    ) -> Tuple[Tensor, Tensor]:
+        batched = input.dim() == 3
+        input = self._batched(input)
+        state = self._state(input, hx, batched, self.hidden_size)
+        output, hidden = torch.gru(
+            input,
+            state,
+            self._flat_weights,
+            self.bias,
+            self.num_layers,
+            self.dropout,
+            self.training,
+            self.bidirectional,
+            self.batch_first,
+        )
+        if batched:
+            return output, hidden
+        return self._unbatched(output), hidden.squeeze(1)
+
+
+class LSTM:
+    def forward(
+        self, input: Tensor, hx: Optional[Tuple[Tensor, Tensor]] = None
+    ) -> Tuple[Tensor, Tuple[Tensor, Tensor]]:
+        batched = input.dim() == 3
+        input = self._batched(input)
+        size = self.hidden_size
+        if self.proj_size > 0:
+            size = self.proj_size
+        if hx is None:
+            hidden = self._state(input, None, batched, size)
+            cell = self._state(input, None, batched, self.hidden_size)
+        else:
+            hidden = self._state(input, hx[0], batched, size)
+            cell = self._state(input, hx[1], batched, self.hidden_size)
+        output, hidden, cell = torch.lstm(
+            input,
+            [hidden, cell],
+            self._flat_weights,
+            self.bias,
+            self.num_layers,
+            self.dropout,
+            self.training,
+            self.bidirectional,
+            self.batch_first,
+        )
+        if batched:
+            return output, (hidden, cell)
+        return self._unbatched(output), (hidden.squeeze(1), cell.squeeze(1))
+
+
+class RNNCellBase:
+    def _rows(self, tensor: Tensor, what: str) -> Tensor:
+        if tensor.dim() != 1 and tensor.dim() != 2:
+            raise ValueError(
+                "Expected {} to be 1D or 2D, got {}D instead".format(
+                    what, tensor.dim()
+                )
+            )
+        return tensor if tensor.dim() == 2 else tensor.unsqueeze(0)
+
+    def _first(self, input: Tensor, hx: Optional[Tensor]) -> Tensor:
+        if hx is not None:
+            return self._rows(hx, "hidden")
+        size = [input.size(0), self.hidden_size]
+        return torch.zeros(size, dtype=input.dtype, device=input.device)
+
+
+class RNNCell:
+    def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tensor:
+        rows = self._rows(input, "input")
+        state = self._first(rows, hx)
+        if self.nonlinearity == "tanh":
+            out = torch.rnn_tanh_cell(
+                rows,
+                state,
+                self.weight_ih,
+                self.weight_hh,
+                self.bias_ih,
+                self.bias_hh,
+            )
+        else:
+            out = torch.rnn_relu_cell(
+                rows,
+                state,
+                self.weight_ih,
+                self.weight_hh,
+                self.bias_ih,
+                self.bias_hh,
+            )
+        return out if input.dim() == 2 else out.squeeze(0)
+
+
+class GRUCell:
+    def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tensor:
+        rows = self._rows(input, "input")
+        out = torch.gru_cell(
+            rows,
+            self._first(rows, hx),
+            self.weight_ih,
+            self.weight_hh,
+            self.bias_ih,
+            self.bias_hh,
+        )
+        return out if input.dim() == 2 else out.squeeze(0)
+
+
+class LSTMCell:
+    def forward(
+        self, input: Tensor, hx: Optional[Tuple[Tensor, Tensor]] = None
+    ) -> Tuple[Tensor, Tensor]:
+        rows = self._rows(input, "input")
+        if hx is None:
+            hidden = self._first(rows, None)
+            cell = hidden
+        else:
+            hidden = self._first(rows, hx[0])
+            cell = self._first(rows, hx[1])
+        hidden, cell = torch.lstm_cell(
+            rows,
+            [hidden, cell],
+            self.weight_ih,
+            self.weight_hh,
+            self.bias_ih,
+            self.bias_hh,
+        )
+        if input.dim() == 2:
+            return hidden, cell
+        return hidden.squeeze(0), cell.squeeze(0)

@@ -1,0 +1,168 @@
+"""Resampling and sliding blocks as compiled code sees them."""
+
+# A BroadcastingListN takes one number in place of N; Python has no such type.
+# ruff: noqa: F821
+from __future__ import annotations
+
+import math
+from typing import List, Optional
+
+import hotaru as torch
+from hotaru import Tensor
+
+
+def _per_axis(values: List[float], axes: int) -> List[float]:
+    if len(values) == 1:
+        return [values[0] for _ in range(axes)]
+    if len(values) != axes:
+        raise ValueError(
+            "Input and scale_factor must have the same number of spatial "
+            "dimensions, but got {} and {}".format(axes, len(values))
+        )
+    return values
+
+
+def _size_per_axis(values: List[int], axes: int) -> List[int]:
+    if len(values) == 1:
+        return [values[0] for _ in range(axes)]
+    if len(values) != axes:
+        raise ValueError(
+            "Input and output must have the same number of spatial "
+            "dimensions, but got {} and {}".format(axes, len(values))
+        )
+    return values
+
+
+def interpolate(
+    input: Tensor,
+    size: Optional[BroadcastingList1[int]] = None,
+    scale_factor: Optional[BroadcastingList1[float]] = None,
+    mode: str = "nearest",
+    align_corners: Optional[bool] = None,
+    recompute_scale_factor: Optional[bool] = None,
+    antialias: bool = False,
+) -> Tensor:
+    axes = input.dim() - 2
+    plain = mode == "nearest" or mode == "area" or mode == "nearest-exact"
+    corners = False
+    if antialias:
+        raise NotImplementedError(
+            "interpolate: antialias is not supported in compiled code"
+        )
+    if align_corners is not None:
+        if plain:
+            raise ValueError(
+                "align_corners option can only be set with the interpolating "
+                "modes: linear | bilinear | bicubic | trilinear"
+            )
+        corners = align_corners
+    full: Optional[List[int]] = None
+    factors: Optional[List[float]] = None
+    if size is not None:
+        if scale_factor is not None:
+            raise ValueError(
+                "only one of size or scale_factor should be defined"
+            )
+        full = _size_per_axis(size, axes)
+    elif scale_factor is not None:
+        factors = _per_axis(scale_factor, axes)
+        recompute = mode == "area"
+        if recompute_scale_factor is not None:
+            recompute = recompute or recompute_scale_factor
+        if recompute:
+            rounded: List[int] = []
+            for i in range(axes):
+                rounded.append(math.floor(input.size(i + 2) * factors[i]))
+            full = rounded
+            factors = None
+    else:
+        raise ValueError("either size or scale_factor should be defined")
+    if mode == "nearest":
+        if axes == 1:
+            return torch.upsample_nearest1d(input, full, factors)
+        if axes == 2:
+            return torch.upsample_nearest2d(input, full, factors)
+        if axes == 3:
+            return torch.upsample_nearest3d(input, full, factors)
+    if mode == "nearest-exact":
+        if axes == 1:
+            return torch._upsample_nearest_exact1d(input, full, factors)
+        if axes == 2:
+            return torch._upsample_nearest_exact2d(input, full, factors)
+        if axes == 3:
+            return torch._upsample_nearest_exact3d(input, full, factors)
+    if mode == "area" and full is not None:
+        if axes == 1:
+            return torch.adaptive_avg_pool1d(input, full)
+        if axes == 2:
+            return torch.adaptive_avg_pool2d(input, full)
+        if axes == 3:
+            return torch.adaptive_avg_pool3d(input, full)
+    if mode == "linear" and axes == 1:
+        return torch.upsample_linear1d(input, full, corners, factors)
+    if mode == "bilinear" and axes == 2:
+        return torch.upsample_bilinear2d(input, full, corners, factors)
+    if mode == "bicubic" and axes == 2:
+        return torch.upsample_bicubic2d(input, full, corners, factors)
+    if mode == "trilinear" and axes == 3:
+        return torch.upsample_trilinear3d(input, full, corners, factors)
+    raise NotImplementedError(
+        "Input Error: Only 3D, 4D and 5D input Tensors supported (got {}D) for "
+        "the modes: nearest | linear | bilinear | bicubic | trilinear | area | "
+        "nearest-exact (got {})".format(input.dim(), mode)
+    )
+
+
+def upsample(
+    input: Tensor,
+    size: Optional[BroadcastingList1[int]] = None,
+    scale_factor: Optional[BroadcastingList1[float]] = None,
+    mode: str = "nearest",
+    align_corners: Optional[bool] = None,
+) -> Tensor:
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: Optional[bool] = None,
+) -> Tensor:
+    modes = {"bilinear": 0, "nearest": 1, "bicubic": 2}
+    paddings = {"zeros": 0, "border": 1, "reflection": 2}
+    if mode not in modes or padding_mode not in paddings:
+        raise ValueError(
+            "nn.functional.grid_sample(): unknown mode '{}' or padding_mode "
+            "'{}'".format(mode, padding_mode)
+        )
+    corners = False
+    if align_corners is not None:
+        corners = align_corners
+    return torch.grid_sampler(
+        input, grid, modes[mode], paddings[padding_mode], corners
+    )
+
+
+def unfold(
+    input: Tensor,
+    kernel_size: BroadcastingList2[int],
+    dilation: BroadcastingList2[int] = 1,
+    padding: BroadcastingList2[int] = 0,
+    stride: BroadcastingList2[int] = 1,
+) -> Tensor:
+    return torch.im2col(input, kernel_size, dilation, padding, stride)
+
+
+def fold(
+    input: Tensor,
+    output_size: BroadcastingList2[int],
+    kernel_size: BroadcastingList2[int],
+    dilation: BroadcastingList2[int] = 1,
+    padding: BroadcastingList2[int] = 0,
+    stride: BroadcastingList2[int] = 1,
+) -> Tensor:
+    return torch.col2im(
+        input, output_size, kernel_size, dilation, padding, stride
+    )

@@ -1,0 +1,74 @@
+"""What programs write for the compiler alone; Python sees plain values."""
+
+from __future__ import annotations
+
+import typing
+from typing import Any, Callable
+
+Final = typing.Final
+
+EXPORT, IGNORE, UNUSED = "export", "ignore", "unused"
+_MARK = "_hotaru_script_mark"
+
+
+def mark_of(function) -> str | None:
+    """EXPORT, IGNORE, UNUSED or None."""
+    if isinstance(function, property):
+        function = function.fget
+    return getattr(function, _MARK, None)
+
+
+def _marked(function, mark: str):
+    setattr(function, _MARK, mark)
+    return function
+
+
+def export(fn: Callable) -> Callable:
+    """Compiles the method even if nothing calls it."""
+    return _marked(fn, EXPORT)
+
+
+def unused(fn: Callable) -> Callable:
+    """Leaves the function out: compiled code that calls it raises."""
+    if isinstance(fn, property):
+        _marked(fn.fget, UNUSED)
+        return fn
+    return _marked(fn, UNUSED)
+
+
+def ignore(drop: bool | Callable = False, **kwargs) -> Callable:
+    """Leaves the function to Python; with `drop=True` the same as `unused`."""
+    if callable(drop):
+        return _marked(drop, IGNORE)
+    return lambda fn: _marked(fn, UNUSED if drop else IGNORE)
+
+
+def annotate(the_type: Any, the_value: Any) -> Any:
+    """`the_value`, which the compiler takes to be of `the_type`."""
+    return the_value
+
+
+class Attribute(typing.NamedTuple):
+    """A module's attribute with its type: `self.x = Attribute(3, int)`."""
+
+    value: Any
+    type: Any
+
+
+def is_scripting() -> bool:
+    """False: this is Python. True in compiled code."""
+    return False
+
+
+def is_tracing() -> bool:
+    """False: nothing is traced."""
+    return False
+
+
+def interface(obj):
+    """Interfaces of modules are not supported.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError("hotaru.jit.interface is not supported")

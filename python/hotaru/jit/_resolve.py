@@ -1,0 +1,272 @@
+"""What the names in a compiled function mean.
+
+Every answer is a tuple that begins with its kind, which the native side reads:
+("value", 3), ("builtin", "relu"), ("function", f), ("namespace", object, name),
+("type", t), ("generic", "List"), ("language", "len"), ("special", "fork"),
+("dispatch", ...), ("error", text) or ("unknown",).
+"""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import functools
+import inspect
+import math
+import sys
+import types
+import typing
+import warnings
+
+import hotaru
+
+from .. import _C
+from ..nn import Module
+from . import _async, _marks
+from ._library import functional as _functional
+from ._library import torch_level as _torch_level
+
+UNKNOWN = ("unknown",)
+
+# Python's own functions and types that the language knows by the same name.
+_LANGUAGE = {
+    name: getattr(builtins, name)
+    for name in (
+        "len", "min", "max", "abs", "sum", "sorted", "any", "all", "round",
+        "divmod", "ord", "chr", "pow", "hex", "isinstance", "getattr",
+        "hasattr", "range", "enumerate", "zip", "print", "tuple", "list",
+        "dict", "int", "float", "bool", "str", "complex", "reversed",
+        "callable", "super", "type",
+    )
+}  # fmt: skip
+_LANGUAGE_NAMES = {id(value): name for name, value in _LANGUAGE.items()}
+
+_GENERIC = {
+    id(getattr(typing, name)): name
+    for name in (
+        "List", "Dict", "Tuple", "Optional", "Union", "Any", "Sequence",
+        "Final",
+    )
+}  # fmt: skip
+_GENERIC[id(type(None))] = "NoneType"
+
+_SPECIALS = {
+    id(_async.fork): ("special", "fork"),
+    id(_async.wait): ("builtin", "wait"),
+    id(_marks.annotate): ("special", "annotate"),
+    id(_marks.is_scripting): ("builtin", "is_scripting"),
+    id(warnings.warn): ("builtin", "warn"),
+}
+
+# Memory formats and layouts are numbers to the language.
+_NUMBERS = {
+    "contiguous_format": 0,
+    "preserve_format": 1,
+    "channels_last": 2,
+    "channels_last_3d": 3,
+    "strided": 0,
+}
+
+_OPERATOR = type(hotaru.ops.relu)
+_PLAIN = (bool, int, float, complex, str, _C.dtype, _C.device)
+
+
+def add_special(function, meaning: tuple) -> None:
+    """Gives a function of the package a meaning in compiled code."""
+    _SPECIALS[id(function)] = meaning
+
+
+class Resolver:
+    """Answers for one function; `scripter` compiles what it calls."""
+
+    def __init__(self, names: dict, scripter) -> None:
+        self._names = names
+        self._scripter = scripter
+
+    def __call__(self, parent, name: str) -> tuple:
+        if parent is not None:
+            return self._attribute(parent, name)
+        if name in self._names:
+            value = self._names[name]
+        elif hasattr(builtins, name):
+            value = getattr(builtins, name)
+        else:
+            return UNKNOWN
+        return self.meaning(value, name)
+
+    def _attribute(self, parent, name: str) -> tuple:
+        if parent is hotaru and name in _NUMBERS:
+            return ("value", _NUMBERS[name])
+        try:
+            value = getattr(parent, name)
+        except AttributeError:
+            if _is_ours(parent) and _C._script_has_operator(name):
+                return ("builtin", name)
+            if parent is hotaru.ops and name in ("aten", "prim"):
+                return ("namespace", hotaru.ops, f"ops.{name}")
+            return UNKNOWN
+        return self.meaning(value, name, parent)
+
+    def meaning(self, value, name: str, parent=None) -> tuple:
+        """What a value that the program calls `name` means."""
+        if value is None or isinstance(value, _PLAIN):
+            if isinstance(value, enum.Enum):
+                return _error(value)
+            return ("value", value)
+        number = _numbers().get(id(value))
+        if number is not None:
+            return ("value", number)
+        known = (
+            _SPECIALS.get(id(value))
+            or _named("language", _LANGUAGE_NAMES, value)
+            or _named("generic", _GENERIC, value)
+        )
+        if known:
+            return known
+        if value is hotaru.Tensor or value is hotaru.nn.Parameter:
+            return ("type", self._scripter.named_type("Tensor"))
+        if value is hotaru.device or value is hotaru.dtype:
+            return ("generic", value.__name__)
+        if isinstance(value, types.ModuleType):
+            return self._module(value, name)
+        if isinstance(value, _C.ScriptFunction):
+            return ("function", value)
+        if isinstance(value, type):
+            return self._class(value)
+        if typing.get_origin(value) is not None:
+            return ("type", self._scripter.type_of_annotation(value))
+        if isinstance(value, (list, tuple)):
+            return ("value", value) if _is_constant(value) else _error(value)
+        if isinstance(value, (Module, hotaru.Tensor)):
+            return _error(value)
+        if callable(value):
+            return self._function(value, name, parent)
+        return _error(value)
+
+    def _module(self, module, name: str) -> tuple:
+        if module is math:
+            return ("language", "math")
+        return ("namespace", module, name)
+
+    def _class(self, cls: type) -> tuple:
+        if issubclass(cls, BaseException):
+            return ("language", cls.__name__)
+        if issubclass(cls, Module):
+            return ("error", f"the module class {cls.__name__!r} cannot be "
+                             "used in compiled code, only instances of it")
+        if issubclass(cls, enum.Enum):
+            return ("error", f"Enum classes such as {cls.__name__!r} are not "
+                             "supported")
+        replacement = _torch_level.CLASSES.get(cls)
+        return ("type", self._scripter.class_type(replacement or cls))
+
+    def _function(self, function, name: str, parent) -> tuple:
+        while isinstance(function, functools.partial) and not (
+            function.args or function.keywords
+        ):
+            function = function.func
+        if _marks.mark_of(function) == _marks.UNUSED:
+            return ("function", self._scripter.unused(function))
+        if _marks.mark_of(function) == _marks.IGNORE:
+            return ("error", f"the ignored function {name!r} cannot be called "
+                             "from compiled code here; only with "
+                             "`drop=True` or under `if not is_scripting()`")
+        scope, real_name = _home(function) or (None, name)
+        if scope is None and parent is not None and _is_ours(parent):
+            scope = parent
+        if scope is hotaru.nn.functional or parent is hotaru.nn.functional:
+            meaning = self._functional(real_name)
+            if meaning:
+                return meaning
+        if isinstance(function, _OPERATOR):
+            return ("builtin", function.__name__)
+        if scope is not None and scope is math:
+            return ("builtin", real_name)
+        if scope is hotaru:
+            replacement = getattr(_torch_level, real_name, None)
+            if inspect.isfunction(replacement):
+                return ("function", self._scripter.function(replacement))
+            if _C._script_has_operator(real_name):
+                return ("builtin", real_name)
+        if scope is hotaru.linalg and _C._script_has_operator(
+            f"linalg_{real_name}"
+        ):
+            return ("builtin", f"linalg_{real_name}")
+        wrapped = inspect.unwrap(function)
+        if inspect.isfunction(wrapped):
+            return ("function", self._scripter.function(wrapped))
+        if inspect.isbuiltin(function) or not _is_ours(function):
+            return ("error", "python value of type "
+                    f"'{type(function).__name__}' cannot be used as a value: "
+                    f"{name!r} has no source and is no operator")
+        return _error(function)
+
+    def _functional(self, name: str) -> tuple | None:
+        """A function of nn.functional by TorchScript's own text of it."""
+        dispatch = _functional.DISPATCH.get(name)
+        if dispatch:
+            argument, position, if_true, if_false = dispatch
+            return (
+                "dispatch", argument, position, False,
+                self._functional(if_true), self._functional(if_false),
+            )  # fmt: skip
+        function = _functional.FUNCTIONS.get(name)
+        if function is not None:
+            return ("function", self._scripter.function(function))
+        return None
+
+
+def _named(kind: str, table: dict, value) -> tuple | None:
+    name = table.get(id(value))
+    return (kind, name) if name else None
+
+
+@functools.cache
+def _numbers() -> dict:
+    return {id(getattr(hotaru, n)): v for n, v in _NUMBERS.items()}
+
+
+@functools.cache
+def _homes() -> dict:
+    """id of each function of these modules -> (module, name)."""
+    out = {}
+    functional = hotaru.nn.functional
+    for module in (math, hotaru.linalg, functional, hotaru):
+        for name in dir(module):
+            if name.startswith("__"):
+                continue
+            value = getattr(module, name, None)
+            if callable(value) and not isinstance(value, type):
+                out[id(value)] = (module, name)
+    return out
+
+
+def _home(function) -> tuple | None:
+    return _homes().get(id(function))
+
+
+def _is_ours(value) -> bool:
+    name = getattr(value, "__name__" if inspect.ismodule(value)
+                   else "__module__", None)  # fmt: skip
+    return isinstance(name, str) and name.split(".")[0] == "hotaru"
+
+
+def _is_constant(value) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(_is_constant(item) for item in value)
+    return value is None or isinstance(value, _PLAIN)
+
+
+def _error(value) -> tuple:
+    return (
+        "error",
+        f"python value of type '{type(value).__name__}' cannot be used as a "
+        "value. Perhaps it is a closed over global variable? If so, please "
+        "consider passing it in as an argument or use a local variable "
+        "instead.",
+    )
+
+
+def module_globals(name: str) -> dict:
+    """The globals of an imported module, by its name."""
+    return vars(sys.modules[name])

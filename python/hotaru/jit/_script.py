@@ -1,0 +1,284 @@
+"""`script`: functions, classes and modules compiled from their source."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import typing
+
+from .. import _C
+from ..nn import Module
+from . import _marks, _tuples
+from ._module import ScriptModule
+from ._resolve import Resolver
+from ._source import defaults_of, source_of, surroundings
+
+# The classes and functions of one process, in which they can call each other.
+# `with _UNIT` keeps other threads from compiling; calls don't need it.
+_UNIT = _C.ScriptUnit()
+
+ScriptFunction = _C.ScriptFunction
+
+
+class Scripter:
+    """Compiles Python functions and classes, each of them once."""
+
+    def __init__(self) -> None:
+        self._functions: dict = {}
+        self._classes: dict = {}
+
+    def function(self, function) -> ScriptFunction:
+        """The function, parsed; it compiles when it is first needed."""
+        known = self._functions.get(function)
+        if known is None:
+            name = f"__torch__.{_module_name(function)}.{function.__name__}"
+            known = self.define(function, name)
+            self._functions[function] = known
+        return known
+
+    def define(self, function, name: str, owner=None) -> ScriptFunction:
+        """Parses one function or, with an owner, a method of that class."""
+        _check_parameters(function)
+        source = source_of(function)
+        resolver = Resolver(surroundings(function), self)
+        return _UNIT.define_function(
+            source.text,
+            source.file,
+            source.line,
+            name,
+            resolver,
+            defaults_of(function),
+            owner,
+        )
+
+    def define_text(self, text: str, name: str, owner) -> ScriptFunction:
+        """Parses a method whose source was put together here."""
+        resolver = Resolver({}, self)
+        return _UNIT.define_function(
+            text, f"<{name}>", 1, name, resolver, {}, owner
+        )
+
+    def unused(self, function) -> ScriptFunction:
+        """A function with the signature of `function` that only raises."""
+        known = self._functions.get(function)
+        if known is None:
+            name = f"__torch__.{_module_name(function)}.{function.__name__}"
+            known = self.define_unused(function, name)
+            self._functions[function] = known
+        return known
+
+    def define_unused(self, function, name: str, owner=None) -> ScriptFunction:
+        """The same as a method of `owner`."""
+        signature = inspect.signature(function)
+        first = [] if owner is None else list(signature.parameters)[:1]
+        annotations = typing.get_type_hints(function)
+        parameters = [
+            p.replace(default=p.empty, annotation=p.empty)
+            for p in signature.parameters.values()
+        ]
+        header = [
+            p.name
+            if p.name in first or p.name not in annotations
+            else f"{p.name}: {_type_text(annotations[p.name])}"
+            for p in parameters
+        ]
+        result = annotations.get("return")
+        arrow = "" if result is None else f" -> {_type_text(result)}"
+        text = (
+            f"def {function.__name__}({', '.join(header)}){arrow}:\n"
+            f"    raise NotImplementedError("
+            f"'the function {function.__name__} is marked as unused')\n"
+        )
+        resolver = Resolver(surroundings(function), self)
+        return _UNIT.define_function(
+            text,
+            f"<{name}>",
+            1,
+            name,
+            resolver,
+            defaults_of(function),
+            owner,
+        )
+
+    # --- types ---
+
+    def named_type(self, text: str):
+        """The type that a name of the language stands for."""
+        return _UNIT.parse_type(text, "<type>", Resolver({}, self))
+
+    def type_of_annotation(self, annotation):
+        """The type of an annotation as Python has evaluated it."""
+        names: dict = {}
+        text = _type_text(annotation, names)
+        return _UNIT.parse_type(text, "<annotation>", Resolver(names, self))
+
+    def class_type(self, cls: type):
+        """The type of a NamedTuple or of a class compiled from its source."""
+        known = self._classes.get(cls)
+        if known is None:
+            known = self._named_tuple(cls) or self._class(cls)
+        return known
+
+    def _named_tuple(self, cls: type):
+        if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+            return None
+        hints = _hints(cls)
+        tensor = self.named_type("Tensor")
+        types = [
+            self.type_of_annotation(hints[field]) if field in hints else tensor
+            for field in cls._fields
+        ]
+        name = f"__torch__.{_module_name(cls)}.{cls.__name__}"
+        self._classes[cls] = _UNIT.named_tuple(name, list(cls._fields), types)
+        _tuples.register(self._classes[cls].name, cls)
+        return self._classes[cls]
+
+    def _class(self, cls: type):
+        if cls.__module__ == "builtins" or cls.__bases__ != (object,):
+            raise RuntimeError(
+                f"class {cls.__module__}.{cls.__qualname__} cannot be compiled:"
+                " TorchScript classes inherit from nothing but object"
+            )
+        name = f"__torch__.{_module_name(cls)}.{cls.__name__}"
+        native = _C._script_define_class(_UNIT, name, False)
+        self._classes[cls] = native.type
+        methods = {
+            name: value
+            for name, value in vars(cls).items()
+            if inspect.isfunction(value) or isinstance(value, property)
+        }
+        defined = {}
+        for method, value in methods.items():
+            if isinstance(value, property):
+                value = value.fget
+                native.add_property(method)
+            mark = _marks.mark_of(value)
+            define = self.define_unused if mark else self.define
+            defined[method] = define(value, f"{name}.{method}", native)
+            native.add_method(method, defined[method])
+        try:
+            # Assignments in __init__ say which attributes there are.
+            if "__init__" in defined:
+                native.set_open(True)
+                defined["__init__"]._compile()
+                native.set_open(False)
+            for method in defined.values():
+                method._compile()
+        except Exception:
+            del self._classes[cls]
+            raise
+        return native.type
+
+
+SCRIPTER = Scripter()
+
+
+def script(
+    obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None
+):
+    """Compiles a function, a class or a module from its source.
+
+    Args:
+        obj: a function; an instance of `nn.Module`, of which `forward`,
+            exported methods and what they call are compiled; or a class.
+        optimize, _frames_up, _rcb, example_inputs: accepted and ignored.
+
+    Returns:
+        A `ScriptFunction`, a `ScriptModule` that shares the module's tensors,
+        or the class itself. Each may be called from several threads at once.
+
+    Raises:
+        RuntimeError: the source is not TorchScript; the text shows file, line
+            and the part at fault. OSError: there is no source.
+    """
+    if isinstance(obj, (ScriptModule, ScriptFunction)):
+        return obj
+    with _UNIT:
+        if isinstance(obj, Module):
+            from ._script_module import script_module
+
+            return script_module(obj)
+        if inspect.isclass(obj):
+            if issubclass(obj, Module):
+                raise RuntimeError(
+                    f"Type '{obj}' cannot be compiled since it inherits from "
+                    "nn.Module, pass an instance instead"
+                )
+            SCRIPTER.class_type(obj)
+            return obj
+        if inspect.isfunction(obj) or inspect.ismethod(obj):
+            return _script_function(obj)
+    raise TypeError(
+        f"script: expected a function, a class or a module, not {type(obj)}"
+    )
+
+
+def _script_function(function) -> ScriptFunction:
+    if inspect.ismethod(function):
+        raise RuntimeError(
+            f"the bound method {function.__qualname__!r} cannot be compiled "
+            "alone; compile the module that it belongs to"
+        )
+    compiled = SCRIPTER.function(inspect.unwrap(function))
+    try:
+        compiled._compile()
+    except Exception:
+        SCRIPTER._functions.pop(function, None)
+        raise
+    functools.update_wrapper(
+        compiled, function, assigned=("__name__", "__qualname__", "__doc__"),
+        updated=(),
+    )  # fmt: skip
+    return compiled
+
+
+def _module_name(value) -> str:
+    name = getattr(value, "__module__", None) or "__main__"
+    first, dot, rest = name.partition(".")
+    return f"torch{dot}{rest}" if first == "hotaru" else name
+
+
+def _check_parameters(function) -> None:
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            what = f"*{parameter.name}"
+        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            what = f"**{parameter.name}"
+        else:
+            continue
+        source = source_of(function)
+        raise RuntimeError(
+            "Compiled functions can't take variable number of arguments or "
+            f"use keyword-only arguments with defaults: {what} of "
+            f"{function.__qualname__!r}\n"
+            f'  File "{source.file}", line {source.line}'
+        )
+
+
+def _hints(cls: type) -> dict:
+    try:
+        return typing.get_type_hints(cls)
+    except NameError as error:
+        raise RuntimeError(f"annotations of {cls.__name__!r}: {error}") from None
+
+
+def _type_text(annotation, names: dict | None = None) -> str:
+    """The annotation as source; `names` receives what its names stand for."""
+    if annotation is None or annotation is type(None):
+        return "None"
+    if isinstance(annotation, str):
+        return annotation
+    origin = typing.get_origin(annotation)
+    if origin is None:
+        name = getattr(annotation, "__name__", None) or str(annotation)
+        if names is not None:
+            name = f"{name}_{len(names)}" if name in names else name
+            names[name] = annotation
+        return name
+    items = [_type_text(a, names) for a in typing.get_args(annotation)]
+    name = getattr(origin, "__name__", None) or "Union"
+    if origin is tuple and not items:
+        items = ["()"]
+    if name == "UnionType":
+        name = "Union"
+    return f"{name}[{', '.join(items)}]"

@@ -1,0 +1,339 @@
+"""Modules compiled from their source: attributes, types and methods."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+
+import hotaru
+
+from .. import _C
+from .. import nn
+from . import _marks
+from ._library import modules as _modules
+from ._library import recurrent as _recurrent
+from ._module import ScriptModule
+from ._script import _UNIT, SCRIPTER, _hints, _module_name
+
+# What every nn.Module has and no program means.
+_INTERNAL = {*vars(nn.Module()), "call_super_init", "dump_patches"} - {
+    "training"
+}
+_BASES = {
+    cls for cls in nn.Module.__mro__
+}
+
+
+def script_module(module: nn.Module) -> ScriptModule:
+    """The compiled module; the caller holds the unit's lock."""
+    builder = _Builder()
+    native = builder.build(module)
+    builder.compile()
+    return ScriptModule._wrap(native)
+
+
+class _Builder:
+    """One call of `script`: a module object gets one counterpart."""
+
+    def __init__(self) -> None:
+        self._made: dict = {}
+        self._classes: dict = {}
+        self._pending: list = []
+
+    def build(self, module: nn.Module):
+        """The native module with its attributes; its code comes later."""
+        known = self._made.get(id(module))
+        if known is not None:
+            return known[0]
+        if isinstance(module, ScriptModule):
+            native = module._c
+            if not native.is_from(_UNIT):
+                raise RuntimeError(
+                    "a module loaded from an archive cannot be part of a "
+                    "module that is compiled from source"
+                )
+        else:
+            native = self._build(module)
+        # The module is kept, for its id() must stay its own.
+        self._made[id(module)] = (native, module)
+        return native
+
+    def _build(self, module: nn.Module):
+        _check_hooks(module)
+        members = _Members(module, self)
+        key = members.key()
+        cls = self._classes.get(key)
+        if cls is None:
+            cls = self._define(module, members)
+            self._classes[key] = cls
+        return cls.make_module(members.values)
+
+    def _define(self, module: nn.Module, members: _Members):
+        python = type(module)
+        name = f"__torch__.{_module_name(python)}.{python.__name__}"
+        cls = _C._script_define_class(_UNIT, name, True)
+        for attribute, (type_, parameter, buffer) in members.types.items():
+            cls.add_attribute(attribute, type_, parameter, buffer)
+        for constant, value in members.constants.items():
+            cls.add_constant(constant, value)
+        if isinstance(module, nn.ModuleDict):
+            cls.set_container("dict")
+        elif isinstance(module, (nn.ModuleList, nn.Sequential)):
+            cls.set_container("list")
+        elif isinstance(module, nn.ParameterList):
+            cls.set_container("list")
+        methods = _Methods(cls, module, members.failed)
+        cls.set_member_loader(methods.load)
+        self._pending.append(methods)
+        return cls
+
+    def compile(self) -> None:
+        """Compiles forward and exported methods of every class."""
+        for methods in self._pending:
+            methods.compile()
+
+
+class _Members:
+    """A module's attributes, sorted into what the class knows of them."""
+
+    def __init__(self, module: nn.Module, builder: _Builder) -> None:
+        self.types: dict = {}
+        self.values: dict = {}
+        self.constants: dict = {}
+        self.failed: dict = {}
+        self._module = module
+        self._annotations = _class_annotations(type(module))
+        self._constants = _constant_names(type(module), self._annotations)
+        none = SCRIPTER.named_type("NoneType")
+        tensor = SCRIPTER.named_type("Tensor")
+        for name, value in module._parameters.items():
+            self._add(name, value, none if value is None else tensor, "p")
+        for name, value in module._buffers.items():
+            known = self._annotated(name)
+            default = none if value is None else tensor
+            self._add(name, value, known or default, "b")
+        for name, child in module._modules.items():
+            if child is None:
+                self._add(name, None, none)
+            else:
+                native = builder.build(child)
+                self._add(name, native, native.class_type)
+        for name, value in _plain_attributes(module):
+            if name not in self.types:
+                self._plain(name, value)
+
+    def key(self):
+        """Equal for modules that can share a class."""
+        types = tuple(
+            (name, str(type_), *flags)
+            for name, (type_, *flags) in self.types.items()
+        )
+        return (
+            type(self._module),
+            types,
+            repr(self.constants),
+            tuple((k, id(v)) for k, v in self.failed.items()),
+        )
+
+    def _add(self, name: str, value, type_, kind: str = "") -> None:
+        self.types[name] = (type_, kind == "p", kind == "b")
+        self.values[name] = value
+
+    def _annotated(self, name: str):
+        annotation = self._annotations.get(name)
+        if annotation is None or _is_final(annotation):
+            return None
+        return SCRIPTER.type_of_annotation(annotation)
+
+    def _plain(self, name: str, value) -> None:
+        known = None
+        if isinstance(value, _marks.Attribute):
+            known = SCRIPTER.type_of_annotation(value.type)
+            value = value.value
+        if callable(value) and not isinstance(value, _C.dtype):
+            self.failed[name] = value  # perhaps a function to call
+            return
+        try:
+            if name in self._constants:
+                # As in PyTorch, constant lists cannot change.
+                frozen = tuple(value) if isinstance(value, list) else value
+                _UNIT.type_of(frozen)
+                self.constants[name] = frozen
+                return
+            known = known or self._annotated(name) or _UNIT.type_of(value)
+        except TypeError:
+            known = None
+        if known is None:
+            self.failed[name] = value
+        else:
+            self._add(name, value, known)
+
+
+class _Methods:
+    """Finds the methods of one class when the compiler first needs them."""
+
+    def __init__(self, cls, module: nn.Module, failed: dict) -> None:
+        self._cls = cls
+        self._module = module
+        self._failed = failed
+        self._defined: dict = {}
+
+    def compile(self) -> None:
+        """Compiles forward and the exported methods, and what they call."""
+        names = [
+            name
+            for name in dir(type(self._module))
+            if _marks.mark_of(_static(type(self._module), name))
+            == _marks.EXPORT
+        ]
+        forward = _find(type(self._module), "forward")
+        if forward is not None and not _marks.mark_of(forward):
+            if not isinstance(self._module, (nn.ModuleList, nn.ModuleDict)):
+                names.insert(0, "forward")
+        for name in names:
+            if self._define(name) is not None:
+                self._defined[name]._compile()
+
+    def load(self, name: str) -> tuple:
+        """What `self.name` means, for names that are no attribute."""
+        method = self._define(name)
+        if method is not None:
+            return ("function", method)
+        if name in self._failed:
+            value = self._failed[name]
+            if callable(value):
+                from ._resolve import Resolver
+
+                return Resolver({}, SCRIPTER).meaning(value, name)
+            return ("error", _unusable(self._module, name, value))
+        return ("unknown",)
+
+    def _define(self, name: str):
+        known = self._defined.get(name)
+        if known is not None:
+            return known
+        cls = self._cls
+        full = f"{cls.name}.{name}"
+        if name == "_flat_weights" and isinstance(self._module, nn.RNNBase):
+            weights = [f"self.{n}" for n in self._module._flat_weights_names]
+            text = f"def {name}(self):\n    return [{', '.join(weights)}]\n"
+            function = SCRIPTER.define_text(text, full, cls)
+            cls.add_property(name)
+        else:
+            found = _find(type(self._module), name)
+            if found is None:
+                return None
+            if isinstance(found, property):
+                cls.add_property(name)
+                found = found.fget
+            mark = _marks.mark_of(found)
+            if mark in (_marks.UNUSED, _marks.IGNORE):
+                function = SCRIPTER.define_unused(found, full, cls)
+            else:
+                function = SCRIPTER.define(found, full, cls)
+        self._defined[name] = function
+        cls.add_method(name, function)
+        return function
+
+
+def _find(python: type, name: str):
+    """The method or property `name`, by the library's text if it has one."""
+    for base in python.__mro__:
+        if base in _BASES:
+            return None
+        ours = base.__module__.startswith("hotaru.nn.")
+        value = _library(base.__name__, name) if ours else None
+        if value is None:
+            value = vars(base).get(name)
+        if inspect.isfunction(value) or isinstance(value, property):
+            return value
+        if value is not None:
+            return None
+    return None
+
+
+def _library(cls: str, name: str):
+    for library in (_modules, _recurrent):
+        known = vars(library).get(cls)
+        if known is not None and known.__module__ == library.__name__:
+            return vars(known).get(name)
+    return None
+
+
+def _static(cls: type, name: str):
+    value = inspect.getattr_static(cls, name, None)
+    if inspect.isfunction(value) or isinstance(value, property):
+        return value
+    return None
+
+
+def _plain_attributes(module: nn.Module):
+    """Name and value of attributes that are no tensors of the module's."""
+    seen = set(_INTERNAL)
+    for name, value in vars(module).items():
+        if name not in seen:
+            seen.add(name)
+            yield name, value
+    for base in type(module).__mro__:
+        if base in _BASES:
+            continue
+        for name, value in vars(base).items():
+            dunder = name.startswith("__") and name.endswith("__")
+            descriptor = hasattr(value, "__get__")
+            if name not in seen and not dunder and not descriptor:
+                seen.add(name)
+                yield name, value
+
+
+def _class_annotations(python: type) -> dict:
+    if python.__module__.startswith("hotaru.nn."):
+        return {}
+    out: dict = {}
+    for base in reversed(python.__mro__):
+        if base not in _BASES and "__annotations__" in vars(base):
+            if not base.__module__.startswith("hotaru.nn."):
+                out.update(_hints(base))
+    return out
+
+
+def _is_final(annotation) -> bool:
+    return annotation is typing.Final or (
+        typing.get_origin(annotation) is typing.Final
+    )
+
+
+def _constant_names(python: type, annotations: dict) -> set:
+    out = {name for name, a in annotations.items() if _is_final(a)}
+    out.update(getattr(python, "__constants__", ()))
+    for base in python.__mro__:
+        if base.__module__.startswith("hotaru.nn.") and base not in _BASES:
+            # The package's own modules never change their options.
+            return out | _Everything()
+    return out
+
+
+class _Everything(set):
+    """A set that holds every name but `training`."""
+
+    def __contains__(self, name) -> bool:
+        return name != "training"
+
+    def __ror__(self, other) -> _Everything:
+        return self
+
+
+def _check_hooks(module: nn.Module) -> None:
+    if module._forward_hooks or module._forward_pre_hooks:
+        raise RuntimeError(
+            f"{type(module).__name__} has forward hooks, which compiled "
+            "modules do not support; remove them first"
+        )
+
+
+def _unusable(module, name: str, value) -> str:
+    return (
+        f"Module '{type(module).__name__}' has no attribute '{name}' (This "
+        "attribute exists on the Python module, but we failed to convert "
+        f"Python type: '{type(value).__name__}' to a TorchScript type. Its "
+        "type was inferred; try adding a type annotation for the attribute.)"
+    )

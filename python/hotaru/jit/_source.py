@@ -1,0 +1,61 @@
+"""Source text of Python functions, as the compiler takes it."""
+
+from __future__ import annotations
+
+import inspect
+from typing import NamedTuple
+
+
+class SourceText(NamedTuple):
+    """A function's own lines: `line` is the number of the first in `file`."""
+
+    text: str
+    file: str
+    line: int
+
+
+def source_of(function) -> SourceText:
+    """The text of a function, without its indentation.
+
+    Raises:
+        OSError: there is none, as in an interactive session.
+    """
+    try:
+        lines, line = inspect.getsourcelines(function)
+        file = inspect.getsourcefile(function) or "<unknown>"
+    except (OSError, TypeError) as error:
+        raise OSError(
+            f"Can't get source for {function}. TorchScript requires source "
+            "access in order to carry out compilation, make sure original .py "
+            "files are available."
+        ) from error
+    return SourceText("".join(_dedented(lines)), file, max(line, 1))
+
+
+def _dedented(lines: list[str]) -> list[str]:
+    """The lines as far left as the first; less indented ones stay."""
+    first = lines[0]
+    indent = first[: len(first) - len(first.lstrip())]
+    return [line.removeprefix(indent) for line in lines]
+
+
+def surroundings(function) -> dict:
+    """The names that a function's body sees, closures before globals."""
+    names = dict(function.__globals__)
+    cells = function.__closure__ or ()
+    for name, cell in zip(function.__code__.co_freevars, cells):
+        try:
+            names[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            names.pop(name, None)
+    return names
+
+
+def defaults_of(function) -> dict:
+    """Values of the parameters that have a default, by name."""
+    parameters = inspect.signature(function).parameters.values()
+    return {
+        p.name: p.default
+        for p in parameters
+        if p.default is not inspect.Parameter.empty
+    }
