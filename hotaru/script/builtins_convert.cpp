@@ -1,10 +1,12 @@
-// Methods of tensors that Python defines over operators: casts, nested lists.
+// What Python defines over operators: casts, nested lists, calls of Python.
 #include <optional>
 
 #include "hotaru/autograd/node.h"
 #include "hotaru/core/error.h"
 #include "hotaru/ops/copy.h"
+#include "hotaru/ops/view.h"
 #include "hotaru/script/builtins.h"
+#include "hotaru/script/foreign.h"
 
 namespace hotaru::script {
 
@@ -59,6 +61,16 @@ void add_convert_builtins(BuiltinTable& table) {
       +[](const Tensor& t, bool on) {
         autograd::set_requires_grad(t, on);
         return t;
+      });
+  table.add(
+      "mT(Tensor self) -> Tensor",
+      +[](const Tensor& t) { return transpose(t, -2, -1); });
+  table.add(
+      "call_foreign(Any function, Any arguments) -> Any",
+      +[](const Value& function, const Value& arguments) {
+        auto* callee = dynamic_cast<ForeignFunction*>(function.as_object());
+        HOTARU_CHECK_AS(TypeError, callee, "this value cannot be called");
+        return callee->call(arguments.as_tuple().items);
       });
   // Its result's type is what the program declares.
   table.add("tolist(Tensor self) -> Any", &to_lists);

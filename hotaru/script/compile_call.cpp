@@ -182,9 +182,8 @@ const Meaning& FunctionCompiler::dispatched(const Dispatch& dispatch,
                                             const SourceRange& range) {
   bool flag = dispatch.fallback;
   for (size_t i = 0; i < args.size(); ++i) {
-    bool meant = args[i].keyword.empty()
-                     ? i == dispatch.position
-                     : args[i].keyword == dispatch.argument;
+    bool meant = args[i].keyword.empty() ? i == dispatch.position
+                                         : args[i].keyword == dispatch.argument;
     if (!meant) continue;
     const Node* node = args[i].var->producer;
     if (!node || node->kind != NodeKind::kConstant || !node->value.is_bool()) {

@@ -28,9 +28,9 @@ constexpr OperatorName kCompare[] = {
 
 // What `number op tensor` is as `tensor op number`.
 constexpr OperatorName kMirrored[] = {
-    {"+", "add"},      {"*", "mul"},    {"-", "rsub"}, {"&", "__and__"},
-    {"|", "__or__"},   {"^", "__xor__"}, {"==", "eq"},  {"!=", "ne"},
-    {"<", "gt"},       {">", "lt"},     {"<=", "ge"},  {">=", "le"},
+    {"+", "add"},    {"*", "mul"},     {"-", "rsub"}, {"&", "__and__"},
+    {"|", "__or__"}, {"^", "__xor__"}, {"==", "eq"},  {"!=", "ne"},
+    {"<", "gt"},     {">", "lt"},      {"<=", "ge"},  {">=", "le"},
 };
 
 bool is_number(const Var* var) {
@@ -68,17 +68,16 @@ std::string_view find(const OperatorName (&table)[N],
 
 // Attributes of tensors that are operators without arguments.
 constexpr OperatorName kTensorAttributes[] = {
-    {"shape", "size"},
-    {"ndim", "dim"},
-    {"H", "adjoint"},
+    {"shape", "size"}, {"ndim", "dim"},   {"H", "adjoint"},
+    {"T", "numpy_T"},  {"mH", "adjoint"},
 };
 
 constexpr std::string_view kSameNameAttributes[] = {
-    "dtype",     "device",       "grad",      "data",      "requires_grad",
-    "layout",    "is_cuda",      "is_cpu",    "is_sparse", "is_quantized",
-    "is_mkldnn", "is_mps",       "is_meta",   "is_leaf",   "T",
-    "mT",        "mH",           "real",      "imag",      "itemsize",
-    "nbytes",    "retains_grad", "is_nested", "names",     "is_xpu",
+    "dtype",     "device",  "grad",    "data",      "requires_grad",
+    "layout",    "is_cuda", "is_cpu",  "is_sparse", "is_quantized",
+    "is_mkldnn", "is_mps",  "is_meta", "is_leaf",   "itemsize",
+    "mT",        "real",    "imag",    "nbytes",    "retains_grad",
+    "is_nested", "names",   "is_xpu",
 };
 
 }  // namespace
@@ -316,7 +315,10 @@ Sugared FunctionCompiler::class_attribute(Var* var, std::string_view name,
             .var = var,
             .text = std::string(name)};
   }
-  fail_at(range, "'", cls.name(), "' has no attribute '", name, "'");
+  std::string_view own = cls.name();
+  own.remove_prefix(own.rfind('.') + 1);
+  fail_at(range, cls.is_module() ? "Module '" : "'", own,
+          "' has no attribute '", name, "'");
 }
 
 Var* FunctionCompiler::conditional(const Expr& expr, TypePtr hint) {

@@ -98,14 +98,30 @@ std::string signature_text(const Operator& op) {
 
 // Names that Python and PyTorch's operators spell differently.
 constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
-    {"absolute", "abs"},  {"multiply", "mul"},          {"divide", "div"},
-    {"subtract", "sub"},  {"true_divide", "div"},       {"truediv", "div"},
-    {"concat", "cat"},    {"concatenate", "cat"},       {"greater", "gt"},
-    {"less", "lt"},       {"not_equal", "ne"},          {"greater_equal", "ge"},
-    {"less_equal", "le"}, {"__floordiv__", "floordiv"},
-    {"absolute_", "abs_"}, {"multiply_", "mul_"},       {"divide_", "div_"},
-    {"subtract_", "sub_"}, {"true_divide_", "div_"},    {"negative_", "neg_"},
+    {"absolute", "abs"},      {"multiply", "mul"},
+    {"divide", "div"},        {"subtract", "sub"},
+    {"true_divide", "div"},   {"truediv", "div"},
+    {"concat", "cat"},        {"concatenate", "cat"},
+    {"greater", "gt"},        {"less", "lt"},
+    {"not_equal", "ne"},      {"greater_equal", "ge"},
+    {"less_equal", "le"},     {"__floordiv__", "floordiv"},
+    {"absolute_", "abs_"},    {"multiply_", "mul_"},
+    {"divide_", "div_"},      {"subtract_", "sub_"},
+    {"true_divide_", "div_"}, {"negative_", "neg_"},
     {"clip_", "clamp_"},
+};
+
+// Python's operators between tensors; numbers have their own.
+constexpr std::pair<std::string_view, std::string_view> kOfTensors[] = {
+    {"floordiv", "floor_divide"},
+    {"__and__", "bitwise_and"},
+    {"__or__", "bitwise_or"},
+    {"__xor__", "bitwise_xor"},
+    {"__iand__", "bitwise_and_"},
+    {"__ior__", "bitwise_or_"},
+    {"__ixor__", "bitwise_xor_"},
+    {"__lshift__", "bitwise_left_shift"},
+    {"__rshift__", "bitwise_right_shift"},
 };
 
 }  // namespace
@@ -395,9 +411,17 @@ Var* FunctionCompiler::builtin(std::string_view name,
     node->index = name == "__isnot__";
     return graph_.add_output(node, TypeTable::boolean());
   }
+  bool tensors = std::any_of(args.begin(), args.end(), [](const CallArg& arg) {
+    return arg.var->type->kind == TypeKind::kTensor;
+  });
+  for (const auto& [python, op] : kOfTensors) {
+    if (tensors && name == python) name = op;
+  }
   std::vector<const Operator*> overloads = find_builtins(name);
   const auto& registered = Registry::instance().find(name);
-  overloads.insert(overloads.end(), registered.begin(), registered.end());
+  // Rather than a tensor to a number, a number converts to a tensor.
+  overloads.insert(tensors ? overloads.begin() : overloads.end(),
+                   registered.begin(), registered.end());
   if (overloads.empty()) return missing_operator(name, range);
   std::string reasons;
   for (bool convert : {false, true}) {

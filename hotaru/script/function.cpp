@@ -50,8 +50,11 @@ bool Function::has_declared_result() const {
 
 namespace {
 
-// N of BroadcastingListN[T] and Optional[BroadcastingListN[T]], else 0.
+// N of BroadcastingListN[T], alone or optional, else 0.
 int broadcast_count(const Expr& annotation) {
+  if (annotation.kind == ExprKind::kBinary) {
+    return broadcast_count(annotation.item(0));
+  }
   constexpr std::string_view kPrefix = "BroadcastingList";
   if (annotation.kind != ExprKind::kSubscript) return 0;
   std::string_view name = annotation.item(0).text;

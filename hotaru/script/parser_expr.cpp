@@ -47,6 +47,19 @@ const BinaryOperator* find_operator(const Token& token) {
   return nullptr;
 }
 
+// Whether a field of an f-string ends in a format or conversion.
+bool has_format_spec(std::string_view field) {
+  int depth = 0;
+  for (size_t i = 0; i < field.size(); ++i) {
+    char c = field[i];
+    depth += c == '[' || c == '(';
+    depth -= c == ']' || c == ')';
+    bool compares = i + 1 < field.size() && field[i + 1] == '=';
+    if (depth == 0 && (c == ':' || (c == '!' && !compares))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 Expr* Parser::make(ExprKind kind, const SourceRange& range,
@@ -224,25 +237,32 @@ const Expr* Parser::number() {
 }
 
 const Expr* Parser::string() {
-  Token token = take();
-  if (is_format_string(token.text)) return format_string(token);
-  std::string value = unquote(token);
-  SourceRange range = token.range;
-  while (current_.kind == TokenKind::kString) {
-    if (is_format_string(current_.text)) {
-      fail_at(current_.range,
-              "an f-string next to another string literal is not supported");
+  SourceRange begin = current_.range;
+  std::vector<Token> pieces;
+  while (current_.kind == TokenKind::kString) pieces.push_back(take());
+  bool formats = std::any_of(
+      pieces.begin(), pieces.end(),
+      [](const Token& piece) { return is_format_string(piece.text); });
+  std::string value;
+  Exprs fields;
+  for (const Token& piece : pieces) {
+    if (is_format_string(piece.text)) {
+      value += format_string(piece, fields);
+      continue;
     }
-    value += unquote(take());
-    range = since(range);
+    for (char c : unquote(piece)) {
+      // The braces of plain neighbours of f-strings stand for themselves.
+      value.append(formats && (c == '{' || c == '}') ? 2 : 1, c);
+    }
   }
-  Expr* node = make(ExprKind::kString, range);
+  Expr* node = make(formats ? ExprKind::kFormat : ExprKind::kString,
+                    since(begin), fields);
   node->text = intern(value);
   return node;
 }
 
 // f"a {x} b" becomes the template "a {} b" and the field x.
-const Expr* Parser::format_string(const Token& token) {
+std::string Parser::format_string(const Token& token, Exprs& fields) {
   Level level(*this);
   std::string_view spelling = token.text;
   size_t quote = spelling.find_first_of("'\"");
@@ -251,7 +271,6 @@ const Expr* Parser::format_string(const Token& token) {
   size_t begin = quote + (triple ? 3 : 1);
   size_t end = spelling.size() - (triple ? 3 : 1);
   std::string literal(spelling.substr(0, begin));
-  Exprs fields;
   for (size_t i = begin; i < end; ++i) {
     char c = spelling[i];
     bool doubled = i + 1 < end && spelling[i + 1] == c;
@@ -266,7 +285,7 @@ const Expr* Parser::format_string(const Token& token) {
       SourceRange field = {&source_,
                            token.range.begin + static_cast<uint32_t>(i + 1),
                            token.range.begin + static_cast<uint32_t>(close)};
-      if (field.text().find_first_of(":!") != std::string_view::npos) {
+      if (has_format_spec(field.text())) {
         fail_at(field, "format specifications in f-strings are not supported");
       }
       fields.push_back(Parser(field, ast_, limits_, depth_).whole_expression());
@@ -277,9 +296,7 @@ const Expr* Parser::format_string(const Token& token) {
     }
   }
   literal += spelling.substr(end);
-  Expr* node = make(ExprKind::kFormat, token.range, fields);
-  node->text = intern(unquote({token.kind, token.range, literal}));
-  return node;
+  return unquote({token.kind, token.range, literal});
 }
 
 bool Parser::at_expression_end() const {

@@ -81,7 +81,7 @@ class Parser {
   const Expr* name_or_keyword();
   const Expr* number();
   const Expr* string();
-  const Expr* format_string(const Token& token);
+  std::string format_string(const Token& token, Exprs& fields);
   const Expr* parenthesized();
   const Expr* list();
   const Expr* dict();

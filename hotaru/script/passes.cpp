@@ -32,6 +32,7 @@ constexpr std::string_view kEffects[] = {
     "set_data",
     "warn",
     "backward",
+    "call_foreign",
     "feature_dropout",
     "alpha_dropout",
     "rrelu",

@@ -166,9 +166,8 @@ Function* CompilationUnit::add_function(std::unique_ptr<Source> source,
     fail_at(all, "Expected a single top-level function");
   }
   resolvers_.push_back(std::move(resolver));
-  return add_function(
-      std::make_unique<Function>(*this, std::move(name), *statements[0]->def,
-                                 *resolvers_.back(), owner));
+  return add_function(std::make_unique<Function>(
+      *this, std::move(name), *statements[0]->def, *resolvers_.back(), owner));
 }
 
 TypePtr CompilationUnit::parse_type(std::unique_ptr<Source> source,

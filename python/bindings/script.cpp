@@ -165,10 +165,12 @@ void init_module(nb::module_& m) {
            [](const Module& self, const std::string& name) {
              return nb::steal(to_python(self.attribute(name)));
            })
-      .def("set_attribute",
-           [](const Module& self, const std::string& name, nb::handle value) {
-             self.set_attribute(name, to_value(value.ptr()));
-           })
+      .def(
+          "set_attribute",
+          [](const Module& self, const std::string& name, nb::handle value) {
+            self.set_attribute(name, to_value(value.ptr()));
+          },
+          nb::arg("name"), nb::arg("value").none())
       .def("named_parameters",
            [](const Module& self, bool recurse) {
              return pairs(self.named_parameters(recurse));
@@ -185,13 +187,15 @@ void init_module(nb::module_& m) {
              return out;
            })
       .def("train", &Module::train)
-      .def("to",
-           [](const Module& self, nb::handle device, nb::handle dtype) {
-             self.to(device.is_none() ? std::nullopt
-                                      : std::optional(to_device(device.ptr())),
-                     dtype.is_none() ? std::nullopt
-                                     : std::optional(to_dtype(dtype.ptr())));
-           })
+      .def(
+          "to",
+          [](const Module& self, nb::handle device, nb::handle dtype) {
+            self.to(device.is_none() ? std::nullopt
+                                     : std::optional(to_device(device.ptr())),
+                    dtype.is_none() ? std::nullopt
+                                    : std::optional(to_dtype(dtype.ptr())));
+          },
+          nb::arg("device").none(), nb::arg("dtype").none())
       .def("code", &Module::code)
       .def("graph", &Module::graph, nb::call_guard<nb::gil_scoped_release>())
       .def("save_file", &save_file)
@@ -206,6 +210,14 @@ void init_module(nb::module_& m) {
                    [](const Module& self) {
                      return ScriptType{self.type().unit().shared_from_this(),
                                        self.type().type()};
+                   })
+      .def_prop_ro("container",
+                   [](const Module& self) {
+                     using Container = script::ClassType::Container;
+                     const Container kind = self.type().container();
+                     return kind == Container::kNone   ? ""
+                            : kind == Container::kList ? "list"
+                                                       : "dict";
                    })
       .def_prop_ro("type_name", &Module::type_name);
   m.def("_script_load", [](const std::string& path, const nb::dict& extra) {

@@ -40,8 +40,8 @@ void set_container(const ScriptClass& self, const std::string& kind) {
 
 void set_member_loader(const ScriptClass& self, nb::object loader) {
   self.cls->set_member_loader(
-      [unit = self.unit.get(),
-       held = std::make_shared<Held>(std::move(loader))](std::string_view name) {
+      [unit = self.unit.get(), held = std::make_shared<Held>(
+                                   std::move(loader))](std::string_view name) {
         const nb::gil_scoped_acquire gil;
         return to_meaning(*unit, held->get()(name));
       });
@@ -80,12 +80,13 @@ void init_script_class(nb::module_& m) {
            })
       .def("add_attribute", &add_attribute, nb::arg("name"), nb::arg("type"),
            nb::arg("parameter") = false, nb::arg("buffer") = false)
-      .def("add_constant",
-           [](const ScriptClass& self, const std::string& name,
-              nb::handle value) {
-             self.cls->add_constant(name, to_value(value.ptr()));
-           },
-           nb::arg("name"), nb::arg("value").none())
+      .def(
+          "add_constant",
+          [](const ScriptClass& self, const std::string& name,
+             nb::handle value) {
+            self.cls->add_constant(name, to_value(value.ptr()));
+          },
+          nb::arg("name"), nb::arg("value").none())
       .def("add_method",
            [](const ScriptClass& self, const std::string& name,
               const ScriptFunction& method) {
@@ -95,8 +96,8 @@ void init_script_class(nb::module_& m) {
            [](const ScriptClass& self, const std::string& name) {
              self.cls->add_property(name);
            })
-      .def("set_open", [](const ScriptClass& self,
-                          bool open) { self.cls->set_open(open); })
+      .def("set_open",
+           [](const ScriptClass& self, bool open) { self.cls->set_open(open); })
       .def("set_container", &set_container)
       .def("set_member_loader", &set_member_loader)
       .def("make_module", &make_module);

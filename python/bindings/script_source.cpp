@@ -10,6 +10,7 @@
 #include "bindings/tensor_object.h"
 #include "bindings/value_convert.h"
 #include "hotaru/script/builtins.h"
+#include "hotaru/script/foreign.h"
 #include "hotaru/script/interpreter.h"
 
 namespace hotaru::python {
@@ -23,6 +24,19 @@ using Kind = Meaning::Kind;
 std::string text(nb::handle tuple, size_t i) {
   return nb::cast<std::string>(tuple[i]);
 }
+
+/// A function that compiled code leaves to Python.
+struct PythonFunction : script::ForeignFunction {
+  explicit PythonFunction(nb::object function) : held(std::move(function)) {}
+  Value call(const std::vector<Value>& arguments) const override {
+    const nb::gil_scoped_acquire gil;
+    nb::list items;
+    for (const Value& argument : arguments)
+      items.append(nb::steal(to_python(argument)));
+    return to_value(held.get()(*nb::tuple(items)).ptr());
+  }
+  Held held;
+};
 
 /// Asks a Python function what names mean: resolve(None, name) for names of
 /// the function's surroundings, resolve(object, name) for attributes.
@@ -174,6 +188,11 @@ Meaning to_meaning(CompilationUnit& unit, nb::handle tuple) {
     const nb::object value = tuple[1];
     return {.kind = Kind::kValue, .value = to_value(value.ptr())};
   }
+  if (kind == "python")
+    return {.kind = Kind::kValue,
+            .value = Value::from_object(
+                make_ref<PythonFunction>(nb::object(tuple[1]))),
+            .type = script::TypeTable::any()};
   if (kind == "namespace")
     return {.kind = Kind::kNamespace,
             .text = text(tuple, 2),
@@ -266,10 +285,8 @@ void init_script_source(nb::module_& m) {
            [](const SourceUnit& self) {
              unlocked([&] { self.unit->mutex().lock(); });
            })
-      .def("__exit__",
-           [](const SourceUnit& self, const nb::args&) {
-             self.unit->mutex().unlock();
-           })
+      .def("__exit__", [](const SourceUnit& self,
+                          const nb::args&) { self.unit->mutex().unlock(); })
       .def("define_function", &define_function, nb::arg("source"),
            nb::arg("file"), nb::arg("first_line"), nb::arg("name"),
            nb::arg("resolve"), nb::arg("defaults"),
@@ -285,16 +302,17 @@ void init_script_source(nb::module_& m) {
                        std::make_unique<script::Source>(file, text), resolver)};
              });
            })
-      .def("type_of",
-           [](const SourceUnit& self, nb::handle object) {
-             const Value value = to_value(object.ptr());
-             script::TypePtr type = unlocked([&] {
-               const std::lock_guard lock(self.unit->mutex());
-               return script::type_of(self.unit->types(), value);
-             });
-             return type ? nb::cast(ScriptType{self.unit, type}) : nb::none();
-           },
-           nb::arg("value").none())
+      .def(
+          "type_of",
+          [](const SourceUnit& self, nb::handle object) {
+            const Value value = to_value(object.ptr());
+            script::TypePtr type = unlocked([&] {
+              const std::lock_guard lock(self.unit->mutex());
+              return script::type_of(self.unit->types(), value);
+            });
+            return type ? nb::cast(ScriptType{self.unit, type}) : nb::none();
+          },
+          nb::arg("value").none())
       .def("optional",
            [](const SourceUnit& self, const ScriptType& item) {
              return unlocked([&] {

@@ -23,7 +23,7 @@ class ScriptModule(Module):
 
     @classmethod
     def _wrap(cls, native: _C.ScriptModule) -> ScriptModule:
-        self = cls.__new__(cls)
+        self = cls.__new__(_CONTAINERS.get(native.container, cls))
         Module.__init__(self)
         object.__setattr__(self, "_c", native)
         if native.has_method("forward"):
@@ -229,6 +229,52 @@ class ScriptModule(Module):
         return id(self)
 
 
+class _ScriptList(ScriptModule):
+    """A compiled ModuleList, Sequential or ParameterList."""
+
+    def _members(self) -> list:
+        children = list(self.children())
+        return children or [p for _, p in self._c.named_parameters(False)]
+
+    def __len__(self) -> int:
+        return len(self._members())
+
+    def __iter__(self):
+        return iter(self._members())
+
+    def __getitem__(self, index):
+        return self._members()[index]
+
+
+class _ScriptDict(ScriptModule):
+    """A compiled ModuleDict."""
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.keys()
+
+    def __getitem__(self, key: str):
+        return dict(self.named_children())[key]
+
+    def keys(self) -> list:
+        """The modules' names."""
+        return [name for name, _ in self.named_children()]
+
+    def items(self) -> list:
+        """Pairs of name and module."""
+        return list(self.named_children())
+
+    def values(self) -> list:
+        """The modules."""
+        return list(self.children())
+
+
+_CONTAINERS = {"list": _ScriptList, "dict": _ScriptDict}
 RecursiveScriptModule = ScriptModule
 
 

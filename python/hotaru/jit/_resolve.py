@@ -68,12 +68,24 @@ _NUMBERS = {
 }
 
 _OPERATOR = type(hotaru.ops.relu)
+# Names in the sources that are put together here.
+_GENERATED = {
+    "__unchecked_cast": ("special", "unchecked_cast"),
+    "__call_foreign": ("builtin", "call_foreign"),
+}
 _PLAIN = (bool, int, float, complex, str, _C.dtype, _C.device)
 
 
 def add_special(function, meaning: tuple) -> None:
     """Gives a function of the package a meaning in compiled code."""
     _SPECIALS[id(function)] = meaning
+
+
+class Foreign:
+    """A function that compiled code calls as Python does."""
+
+    def __init__(self, function) -> None:
+        self.function = function
 
 
 class Resolver:
@@ -86,6 +98,8 @@ class Resolver:
     def __call__(self, parent, name: str) -> tuple:
         if parent is not None:
             return self._attribute(parent, name)
+        if name in _GENERATED:
+            return _GENERATED[name]
         if name in self._names:
             value = self._names[name]
         elif hasattr(builtins, name):
@@ -125,10 +139,12 @@ class Resolver:
             return known
         if value is hotaru.Tensor or value is hotaru.nn.Parameter:
             return ("type", self._scripter.named_type("Tensor"))
-        if value is hotaru.device or value is hotaru.dtype:
+        if value in (hotaru.device, hotaru.dtype, hotaru.futures.Future):
             return ("generic", value.__name__)
         if isinstance(value, types.ModuleType):
             return self._module(value, name)
+        if isinstance(value, Foreign):
+            return ("python", value.function)
         if isinstance(value, _C.ScriptFunction):
             return ("function", value)
         if isinstance(value, type):
@@ -152,11 +168,16 @@ class Resolver:
         if issubclass(cls, BaseException):
             return ("language", cls.__name__)
         if issubclass(cls, Module):
-            return ("error", f"the module class {cls.__name__!r} cannot be "
-                             "used in compiled code, only instances of it")
+            return (
+                "error",
+                f"the module class {cls.__name__!r} cannot be "
+                "used in compiled code, only instances of it",
+            )
         if issubclass(cls, enum.Enum):
-            return ("error", f"Enum classes such as {cls.__name__!r} are not "
-                             "supported")
+            return (
+                "error",
+                f"Enum classes such as {cls.__name__!r} are not supported",
+            )
         replacement = _torch_level.CLASSES.get(cls)
         return ("type", self._scripter.class_type(replacement or cls))
 
@@ -165,12 +186,6 @@ class Resolver:
             function.args or function.keywords
         ):
             function = function.func
-        if _marks.mark_of(function) == _marks.UNUSED:
-            return ("function", self._scripter.unused(function))
-        if _marks.mark_of(function) == _marks.IGNORE:
-            return ("error", f"the ignored function {name!r} cannot be called "
-                             "from compiled code here; only with "
-                             "`drop=True` or under `if not is_scripting()`")
         scope, real_name = _home(function) or (None, name)
         if scope is None and parent is not None and _is_ours(parent):
             scope = parent
@@ -196,9 +211,12 @@ class Resolver:
         if inspect.isfunction(wrapped):
             return ("function", self._scripter.function(wrapped))
         if inspect.isbuiltin(function) or not _is_ours(function):
-            return ("error", "python value of type "
-                    f"'{type(function).__name__}' cannot be used as a value: "
-                    f"{name!r} has no source and is no operator")
+            return (
+                "error",
+                "python value of type "
+                f"'{type(function).__name__}' cannot be used as a value: "
+                f"{name!r} has no source and is no operator",
+            )
         return _error(function)
 
     def _functional(self, name: str) -> tuple | None:
@@ -228,7 +246,7 @@ def _numbers() -> dict:
 
 @functools.cache
 def _homes() -> dict:
-    """id of each function of these modules -> (module, name)."""
+    """Id of each function of these modules -> (module, name)."""
     out = {}
     functional = hotaru.nn.functional
     for module in (math, hotaru.linalg, functional, hotaru):

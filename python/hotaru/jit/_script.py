@@ -10,7 +10,7 @@ from .. import _C
 from ..nn import Module
 from . import _marks, _tuples
 from ._module import ScriptModule
-from ._resolve import Resolver
+from ._resolve import Foreign, Resolver
 from ._source import defaults_of, source_of, surroundings
 
 # The classes and functions of one process, in which they can call each other.
@@ -32,7 +32,7 @@ class Scripter:
         known = self._functions.get(function)
         if known is None:
             name = f"__torch__.{_module_name(function)}.{function.__name__}"
-            known = self.define(function, name)
+            known = self.define_marked(function, name)
             self._functions[function] = known
         return known
 
@@ -58,17 +58,15 @@ class Scripter:
             text, f"<{name}>", 1, name, resolver, {}, owner
         )
 
-    def unused(self, function) -> ScriptFunction:
-        """A function with the signature of `function` that only raises."""
-        known = self._functions.get(function)
-        if known is None:
-            name = f"__torch__.{_module_name(function)}.{function.__name__}"
-            known = self.define_unused(function, name)
-            self._functions[function] = known
-        return known
+    def define_marked(self, function, name: str, owner=None):
+        """The same for functions that may be marked `ignore` or `unused`.
 
-    def define_unused(self, function, name: str, owner=None) -> ScriptFunction:
-        """The same as a method of `owner`."""
+        Compiled code sees their signature; calling them calls Python, or
+        raises.
+        """
+        mark = _marks.mark_of(function)
+        if mark not in (_marks.IGNORE, _marks.UNUSED):
+            return self.define(function, name, owner)
         signature = inspect.signature(function)
         first = [] if owner is None else list(signature.parameters)[:1]
         annotations = typing.get_type_hints(function)
@@ -82,16 +80,26 @@ class Scripter:
             else f"{p.name}: {_type_text(annotations[p.name])}"
             for p in parameters
         ]
-        result = annotations.get("return")
-        arrow = "" if result is None else f" -> {_type_text(result)}"
-        text = (
-            f"def {function.__name__}({', '.join(header)}){arrow}:\n"
-            f"    raise NotImplementedError("
-            f"'the function {function.__name__} is marked as unused')\n"
-        )
-        resolver = Resolver(surroundings(function), self)
+        result = "Tensor"
+        if "return" in annotations:
+            result = _type_text(annotations["return"])
+        if mark == _marks.UNUSED:
+            body = (
+                f"raise NotImplementedError('the function {function.__name__}"
+                " is marked as unused')"
+            )
+        else:
+            names = "".join(f"{p.name}, " for p in parameters)
+            body = (
+                f"return __unchecked_cast({result}, "
+                f"__call_foreign(__function, ({names})))"
+            )
+        text = f"def {function.__name__}({', '.join(header)}) -> {result}:\n"
+        names = surroundings(function)
+        names["__function"] = Foreign(function)
+        resolver = Resolver(names, self)
         return _UNIT.define_function(
-            text,
+            f"{text}    {body}\n",
             f"<{name}>",
             1,
             name,
@@ -152,9 +160,8 @@ class Scripter:
             if isinstance(value, property):
                 value = value.fget
                 native.add_property(method)
-            mark = _marks.mark_of(value)
-            define = self.define_unused if mark else self.define
-            defined[method] = define(value, f"{name}.{method}", native)
+            full = f"{name}.{method}"
+            defined[method] = self.define_marked(value, full, native)
             native.add_method(method, defined[method])
         try:
             # Assignments in __init__ say which attributes there are.
@@ -173,9 +180,7 @@ class Scripter:
 SCRIPTER = Scripter()
 
 
-def script(
-    obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None
-):
+def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
     """Compiles a function, a class or a module from its source.
 
     Args:
@@ -259,7 +264,9 @@ def _hints(cls: type) -> dict:
     try:
         return typing.get_type_hints(cls)
     except NameError as error:
-        raise RuntimeError(f"annotations of {cls.__name__!r}: {error}") from None
+        raise RuntimeError(
+            f"annotations of {cls.__name__!r}: {error}"
+        ) from None
 
 
 def _type_text(annotation, names: dict | None = None) -> str:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import inspect
+import types
 import typing
 
-import hotaru
-
-from .. import _C
-from .. import nn
+from .. import _C, nn
 from . import _marks
 from ._library import modules as _modules
 from ._library import recurrent as _recurrent
 from ._module import ScriptModule
+from ._resolve import Resolver
 from ._script import _UNIT, SCRIPTER, _hints, _module_name
 
 # What every nn.Module has and no program means.
 _INTERNAL = {*vars(nn.Module()), "call_super_init", "dump_patches"} - {
     "training"
 }
-_BASES = {
-    cls for cls in nn.Module.__mro__
-}
+_BASES = set(nn.Module.__mro__)
+_LISTS = (nn.ModuleList, nn.Sequential, nn.ParameterList)
+# Their methods have a meaning of their own.
+_CONTAINERS = {*_LISTS, nn.ModuleDict, *nn.ModuleList.__mro__[1:2]}
 
 
 def script_module(module: nn.Module) -> ScriptModule:
@@ -29,7 +29,15 @@ def script_module(module: nn.Module) -> ScriptModule:
     builder = _Builder()
     native = builder.build(module)
     builder.compile()
-    return ScriptModule._wrap(native)
+    out = ScriptModule._wrap(native)
+    for name in dir(type(module)):
+        method = _static(type(module), name)
+        if inspect.isfunction(method) and _marks.mark_of(method) in (
+            _marks.IGNORE,
+            _marks.UNUSED,
+        ):
+            object.__setattr__(out, name, types.MethodType(method, out))
+    return out
 
 
 class _Builder:
@@ -78,9 +86,7 @@ class _Builder:
             cls.add_constant(constant, value)
         if isinstance(module, nn.ModuleDict):
             cls.set_container("dict")
-        elif isinstance(module, (nn.ModuleList, nn.Sequential)):
-            cls.set_container("list")
-        elif isinstance(module, nn.ParameterList):
+        elif isinstance(module, _LISTS):
             cls.set_container("list")
         methods = _Methods(cls, module, members.failed)
         cls.set_member_loader(methods.load)
@@ -188,22 +194,22 @@ class _Methods:
         ]
         forward = _find(type(self._module), "forward")
         if forward is not None and not _marks.mark_of(forward):
-            if not isinstance(self._module, (nn.ModuleList, nn.ModuleDict)):
-                names.insert(0, "forward")
+            names.insert(0, "forward")
         for name in names:
             if self._define(name) is not None:
                 self._defined[name]._compile()
 
     def load(self, name: str) -> tuple:
         """What `self.name` means, for names that are no attribute."""
+        found = _find(type(self._module), name)
+        if isinstance(found, staticmethod):
+            return Resolver({}, SCRIPTER).meaning(found.__func__, name)
         method = self._define(name)
         if method is not None:
             return ("function", method)
         if name in self._failed:
             value = self._failed[name]
             if callable(value):
-                from ._resolve import Resolver
-
                 return Resolver({}, SCRIPTER).meaning(value, name)
             return ("error", _unusable(self._module, name, value))
         return ("unknown",)
@@ -221,16 +227,12 @@ class _Methods:
             cls.add_property(name)
         else:
             found = _find(type(self._module), name)
-            if found is None:
+            if found is None or isinstance(found, staticmethod):
                 return None
             if isinstance(found, property):
                 cls.add_property(name)
                 found = found.fget
-            mark = _marks.mark_of(found)
-            if mark in (_marks.UNUSED, _marks.IGNORE):
-                function = SCRIPTER.define_unused(found, full, cls)
-            else:
-                function = SCRIPTER.define(found, full, cls)
+            function = SCRIPTER.define_marked(found, full, cls)
         self._defined[name] = function
         cls.add_method(name, function)
         return function
@@ -244,8 +246,10 @@ def _find(python: type, name: str):
         ours = base.__module__.startswith("hotaru.nn.")
         value = _library(base.__name__, name) if ours else None
         if value is None:
-            value = vars(base).get(name)
-        if inspect.isfunction(value) or isinstance(value, property):
+            value = None if base in _CONTAINERS else vars(base).get(name)
+        if inspect.isfunction(value) or isinstance(
+            value, (property, staticmethod)
+        ):
             return value
         if value is not None:
             return None
@@ -290,9 +294,9 @@ def _class_annotations(python: type) -> dict:
         return {}
     out: dict = {}
     for base in reversed(python.__mro__):
-        if base not in _BASES and "__annotations__" in vars(base):
-            if not base.__module__.startswith("hotaru.nn."):
-                out.update(_hints(base))
+        ours = base.__module__.startswith("hotaru.nn.")
+        if not ours and "__annotations__" in vars(base):
+            out.update(_hints(base))
     return out
 
 

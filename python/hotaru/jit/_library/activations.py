@@ -1,6 +1,6 @@
 """Activations as compiled code sees them."""
 
-from typing import Optional
+from __future__ import annotations
 
 import hotaru as torch
 from hotaru import Tensor
@@ -55,9 +55,9 @@ def _implicit_dim(ndim: int) -> int:
 
 def softmax(
     input: Tensor,
-    dim: Optional[int] = None,
+    dim: int | None = None,
     _stacklevel: int = 3,
-    dtype: Optional[int] = None,
+    dtype: int | None = None,
 ) -> Tensor:
     if dim is None:
         dim = _implicit_dim(input.dim())
@@ -66,18 +66,18 @@ def softmax(
 
 def softmin(
     input: Tensor,
-    dim: Optional[int] = None,
+    dim: int | None = None,
     _stacklevel: int = 3,
-    dtype: Optional[int] = None,
+    dtype: int | None = None,
 ) -> Tensor:
     return softmax(-input, dim, _stacklevel, dtype)
 
 
 def log_softmax(
     input: Tensor,
-    dim: Optional[int] = None,
+    dim: int | None = None,
     _stacklevel: int = 3,
-    dtype: Optional[int] = None,
+    dtype: int | None = None,
 ) -> Tensor:
     if dim is None:
         dim = _implicit_dim(input.dim())

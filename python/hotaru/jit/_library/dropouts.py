@@ -1,5 +1,7 @@
 """Dropout as compiled code sees them."""
 
+from __future__ import annotations
+
 import hotaru as torch
 from hotaru import Tensor
 
@@ -7,9 +9,7 @@ from hotaru import Tensor
 def _check_p(p: float) -> None:
     if p < 0.0 or p > 1.0:
         raise ValueError(
-            "dropout probability has to be between 0 and 1, but got {}".format(
-                p
-            )
+            f"dropout probability has to be between 0 and 1, but got {p}"
         )
 
 
@@ -60,8 +60,8 @@ def dropout1d(
 ) -> Tensor:
     if input.dim() != 2 and input.dim() != 3:
         raise RuntimeError(
-            "dropout1d: Expected 2D or 3D input, but received a {}D "
-            "input.".format(input.dim())
+            "dropout1d: Expected 2D or 3D input, but received a "
+            f"{input.dim()}D input."
         )
     return _batched_channels(input, 1, p, training, inplace)
 

@@ -1,14 +1,15 @@
 """Losses as compiled code sees them."""
 
+from __future__ import annotations
+
 import math
-from typing import Optional
 
 import hotaru as torch
 from hotaru import Tensor
 
 
 def _code(
-    reduction: str, size_average: Optional[bool], reduce: Optional[bool]
+    reduction: str, size_average: bool | None, reduce: bool | None
 ) -> int:
     if size_average is not None or reduce is not None:
         average = True if size_average is None else size_average
@@ -22,7 +23,7 @@ def _code(
         return 1
     if reduction == "sum":
         return 2
-    raise ValueError("{} is not a valid value for reduction".format(reduction))
+    raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
 def _reduce(loss: Tensor, code: int) -> Tensor:
@@ -44,10 +45,10 @@ def _weighted(loss: Tensor, weight: Tensor, code: int) -> Tensor:
 def l1_loss(
     input: Tensor,
     target: Tensor,
-    size_average: Optional[bool] = None,
-    reduce: Optional[bool] = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-    weight: Optional[Tensor] = None,
+    weight: Tensor | None = None,
 ) -> Tensor:
     code = _code(reduction, size_average, reduce)
     input, target = torch.broadcast_tensors([input, target])
@@ -59,10 +60,10 @@ def l1_loss(
 def mse_loss(
     input: Tensor,
     target: Tensor,
-    size_average: Optional[bool] = None,
-    reduce: Optional[bool] = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-    weight: Optional[Tensor] = None,
+    weight: Tensor | None = None,
 ) -> Tensor:
     code = _code(reduction, size_average, reduce)
     input, target = torch.broadcast_tensors([input, target])
@@ -74,8 +75,8 @@ def mse_loss(
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
-    size_average: Optional[bool] = None,
-    reduce: Optional[bool] = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
@@ -91,7 +92,7 @@ def huber_loss(
     target: Tensor,
     reduction: str = "mean",
     delta: float = 1.0,
-    weight: Optional[Tensor] = None,
+    weight: Tensor | None = None,
 ) -> Tensor:
     code = _code(reduction, None, None)
     input, target = torch.broadcast_tensors([input, target])
@@ -104,10 +105,10 @@ def huber_loss(
 def cross_entropy(
     input: Tensor,
     target: Tensor,
-    weight: Optional[Tensor] = None,
-    size_average: Optional[bool] = None,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
     ignore_index: int = -100,
-    reduce: Optional[bool] = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
@@ -120,10 +121,10 @@ def cross_entropy(
 def nll_loss(
     input: Tensor,
     target: Tensor,
-    weight: Optional[Tensor] = None,
-    size_average: Optional[bool] = None,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
     ignore_index: int = -100,
-    reduce: Optional[bool] = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     code = _code(reduction, size_average, reduce)
@@ -133,18 +134,17 @@ def nll_loss(
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
-    weight: Optional[Tensor] = None,
-    size_average: Optional[bool] = None,
-    reduce: Optional[bool] = None,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     code = _code(reduction, size_average, reduce)
     if target.size() != input.size():
         raise ValueError(
-            "Using a target size ({}) that is different to the input size ({}) "
-            "is deprecated. Please ensure they have the same size.".format(
-                target.size(), input.size()
-            )
+            f"Using a target size ({target.size()}) that is different to the "
+            f"input size ({input.size()}) is deprecated. Please ensure they "
+            "have the same size."
         )
     if weight is not None:
         weight = weight.expand(target.size())
@@ -154,18 +154,17 @@ def binary_cross_entropy(
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
-    weight: Optional[Tensor] = None,
-    size_average: Optional[bool] = None,
-    reduce: Optional[bool] = None,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
-    pos_weight: Optional[Tensor] = None,
+    pos_weight: Tensor | None = None,
 ) -> Tensor:
     code = _code(reduction, size_average, reduce)
     if target.size() != input.size():
         raise ValueError(
-            "Target size ({}) must be the same as input size ({})".format(
-                target.size(), input.size()
-            )
+            f"Target size ({target.size()}) must be the same as input size "
+            f"({input.size()})"
         )
     return torch.binary_cross_entropy_with_logits(
         input, target, weight, pos_weight, code
@@ -175,8 +174,8 @@ def binary_cross_entropy_with_logits(
 def kl_div(
     input: Tensor,
     target: Tensor,
-    size_average: Optional[bool] = None,
-    reduce: Optional[bool] = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
@@ -194,9 +193,9 @@ def poisson_nll_loss(
     target: Tensor,
     log_input: bool = True,
     full: bool = False,
-    size_average: Optional[bool] = None,
+    size_average: bool | None = None,
     eps: float = 1e-8,
-    reduce: Optional[bool] = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     code = _code(reduction, size_average, reduce)
@@ -231,8 +230,8 @@ def hinge_embedding_loss(
     input: Tensor,
     target: Tensor,
     margin: float = 1.0,
-    size_average: Optional[bool] = None,
-    reduce: Optional[bool] = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     code = _code(reduction, size_average, reduce)
@@ -244,16 +243,16 @@ def margin_ranking_loss(
     input2: Tensor,
     target: Tensor,
     margin: float = 0.0,
-    size_average: Optional[bool] = None,
-    reduce: Optional[bool] = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     code = _code(reduction, size_average, reduce)
     if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same "
-            "dimension but got sizes: input1: {}, input2: {}, target: {} "
-            "".format(input1.size(), input2.size(), target.size())
+            f"dimension but got sizes: input1: {input1.size()}, input2: "
+            f"{input2.size()}, target: {target.size()} "
         )
     return torch.margin_ranking_loss(input1, input2, target, margin, code)
 
@@ -263,8 +262,8 @@ def cosine_embedding_loss(
     input2: Tensor,
     target: Tensor,
     margin: float = 0.0,
-    size_average: Optional[bool] = None,
-    reduce: Optional[bool] = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     code = _code(reduction, size_average, reduce)
@@ -274,8 +273,8 @@ def cosine_embedding_loss(
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,
-    size_average: Optional[bool] = None,
-    reduce: Optional[bool] = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     code = _code(reduction, size_average, reduce)
@@ -285,8 +284,8 @@ def soft_margin_loss(
 def multilabel_margin_loss(
     input: Tensor,
     target: Tensor,
-    size_average: Optional[bool] = None,
-    reduce: Optional[bool] = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     code = _code(reduction, size_average, reduce)
@@ -296,9 +295,9 @@ def multilabel_margin_loss(
 def multilabel_soft_margin_loss(
     input: Tensor,
     target: Tensor,
-    weight: Optional[Tensor] = None,
-    size_average: Optional[bool] = None,
-    reduce: Optional[bool] = None,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     code = _code(reduction, size_average, reduce)
@@ -315,9 +314,9 @@ def multi_margin_loss(
     target: Tensor,
     p: int = 1,
     margin: float = 1.0,
-    weight: Optional[Tensor] = None,
-    size_average: Optional[bool] = None,
-    reduce: Optional[bool] = None,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     code = _code(reduction, size_average, reduce)
@@ -334,15 +333,13 @@ def triplet_margin_loss(
     p: float = 2.0,
     eps: float = 1e-6,
     swap: bool = False,
-    size_average: Optional[bool] = None,
-    reduce: Optional[bool] = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     code = _code(reduction, size_average, reduce)
     if margin <= 0:
-        raise ValueError(
-            "margin must be greater than 0, got {}".format(margin)
-        )
+        raise ValueError(f"margin must be greater than 0, got {margin}")
     return torch.triplet_margin_loss(
         anchor, positive, negative, margin, p, eps, swap, code
     )

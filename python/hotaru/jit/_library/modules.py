@@ -5,7 +5,7 @@ inherited by its subclasses as they are there. `self` is the module. What a
 class lacks is compiled from `hotaru.nn` itself.
 """
 
-from typing import List, Optional
+from __future__ import annotations
 
 import hotaru as torch
 import hotaru.nn.functional as F
@@ -39,65 +39,58 @@ class _Conv:
 
 class Conv1d:
     def _conv_forward(
-        self, input: Tensor, weight: Tensor, bias: Optional[Tensor]
+        self, input: Tensor, weight: Tensor, bias: Tensor | None
     ) -> Tensor:
         step, spread, groups = self.stride, self.dilation, self.groups
         if self.padding_mode != "zeros":
             pads = self._reversed_padding_repeated_twice
             padded = F.pad(input, pads, mode=self.padding_mode)
             return F.conv1d(padded, weight, bias, step, 0, spread, groups)
-        return F.conv1d(
-            input, weight, bias, step, self.padding, spread, groups
-        )
+        return F.conv1d(input, weight, bias, step, self.padding, spread, groups)
 
 
 class Conv2d:
     def _conv_forward(
-        self, input: Tensor, weight: Tensor, bias: Optional[Tensor]
+        self, input: Tensor, weight: Tensor, bias: Tensor | None
     ) -> Tensor:
         step, spread, groups = self.stride, self.dilation, self.groups
         if self.padding_mode != "zeros":
             pads = self._reversed_padding_repeated_twice
             padded = F.pad(input, pads, mode=self.padding_mode)
             return F.conv2d(padded, weight, bias, step, 0, spread, groups)
-        return F.conv2d(
-            input, weight, bias, step, self.padding, spread, groups
-        )
+        return F.conv2d(input, weight, bias, step, self.padding, spread, groups)
 
 
 class Conv3d:
     def _conv_forward(
-        self, input: Tensor, weight: Tensor, bias: Optional[Tensor]
+        self, input: Tensor, weight: Tensor, bias: Tensor | None
     ) -> Tensor:
         step, spread, groups = self.stride, self.dilation, self.groups
         if self.padding_mode != "zeros":
             pads = self._reversed_padding_repeated_twice
             padded = F.pad(input, pads, mode=self.padding_mode)
             return F.conv3d(padded, weight, bias, step, 0, spread, groups)
-        return F.conv3d(
-            input, weight, bias, step, self.padding, spread, groups
-        )
+        return F.conv3d(input, weight, bias, step, self.padding, spread, groups)
 
 
 class _ConvTransposeNd:
-    def _extra(self, input: Tensor, output_size: Optional[List[int]]):
+    def _extra(self, input: Tensor, output_size: list[int] | None):
         if output_size is None:
-            return torch.jit.annotate(List[int], list(self.output_padding))
+            return torch.jit.annotate(list[int], list(self.output_padding))
         axes = len(self.kernel_size)
         leading = input.dim() - axes
         if len(output_size) == input.dim():
             output_size = output_size[leading:]
         if len(output_size) != axes:
             raise ValueError(
-                "output_size must have {} or {} elements (got {})".format(
-                    axes, input.dim(), len(output_size)
-                )
+                f"output_size must have {axes} or {input.dim()} elements (got "
+                f"{len(output_size)})"
             )
-        step: List[int] = list(self.stride)
-        pad: List[int] = list(self.padding)
-        spread: List[int] = list(self.dilation)
-        kernel: List[int] = list(self.kernel_size)
-        out: List[int] = []
+        step: list[int] = list(self.stride)
+        pad: list[int] = list(self.padding)
+        spread: list[int] = list(self.dilation)
+        kernel: list[int] = list(self.kernel_size)
+        out: list[int] = []
         for d in range(axes):
             least = (
                 (input.size(leading + d) - 1) * step[d]
@@ -107,10 +100,9 @@ class _ConvTransposeNd:
             )
             if output_size[d] < least or output_size[d] > least + step[d] - 1:
                 raise ValueError(
-                    "requested an output size of {}, but valid sizes of "
-                    "dimension {} range from {} to {}".format(
-                        output_size, d, least, least + step[d] - 1
-                    )
+                    f"requested an output size of {output_size}, but valid "
+                    f"sizes of dimension {d} range from {least} to "
+                    f"{least + step[d] - 1}"
                 )
             out.append(output_size[d] - least)
         return out
@@ -118,7 +110,7 @@ class _ConvTransposeNd:
 
 class ConvTranspose1d:
     def forward(
-        self, input: Tensor, output_size: Optional[List[int]] = None
+        self, input: Tensor, output_size: list[int] | None = None
     ) -> Tensor:
         return F.conv_transpose1d(
             input,
@@ -134,7 +126,7 @@ class ConvTranspose1d:
 
 class ConvTranspose2d:
     def forward(
-        self, input: Tensor, output_size: Optional[List[int]] = None
+        self, input: Tensor, output_size: list[int] | None = None
     ) -> Tensor:
         return F.conv_transpose2d(
             input,
@@ -150,7 +142,7 @@ class ConvTranspose2d:
 
 class ConvTranspose3d:
     def forward(
-        self, input: Tensor, output_size: Optional[List[int]] = None
+        self, input: Tensor, output_size: list[int] | None = None
     ) -> Tensor:
         return F.conv_transpose3d(
             input,
@@ -169,12 +161,11 @@ class ConvTranspose3d:
 
 class _NormBase:
     def _check_input_dim(self, input: Tensor) -> None:
-        ranks: List[int] = list(self._ranks)
+        ranks: list[int] = list(self._ranks)
         if input.dim() not in ranks:
             raise ValueError(
-                "expected input of {} dimensions (got {}D input)".format(
-                    ranks, input.dim()
-                )
+                f"expected input of {ranks} dimensions (got {input.dim()}D "
+                "input)"
             )
 
 
@@ -207,15 +198,14 @@ class _BatchNorm:
 class _InstanceNorm:
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
-        ranks: List[int] = list(self._ranks)
+        ranks: list[int] = list(self._ranks)
         unbatched = input.dim() == ranks[0]
         channels = input.size(0 if unbatched else 1)
         if channels != self.num_features and self.affine:
             raise ValueError(
-                "expected input's size at dim={} to match num_features ({}), "
-                "but got: {}.".format(
-                    input.dim() - ranks[0], self.num_features, channels
-                )
+                f"expected input's size at dim={input.dim() - ranks[0]} to "
+                f"match num_features ({self.num_features}), but got: "
+                f"{channels}."
             )
         if unbatched:
             return self._normalise(input.unsqueeze(0)).squeeze(0)
@@ -345,9 +335,8 @@ class _CircularPad:
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() != self._axes + 1 and input.dim() != self._axes + 2:
             raise ValueError(
-                "expected {}D or {}D input (got {}D input)".format(
-                    self._axes + 1, self._axes + 2, input.dim()
-                )
+                f"expected {self._axes + 1}D or {self._axes + 2}D input (got "
+                f"{input.dim()}D input)"
             )
         return F.pad(input, self.padding, self._mode)
 
@@ -356,8 +345,8 @@ class Softmax2d:
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() != 3 and input.dim() != 4:
             raise ValueError(
-                "Softmax2d: expected input to be 3D or 4D, got {}D "
-                "instead".format(input.dim())
+                f"Softmax2d: expected input to be 3D or 4D, got {input.dim()}D "
+                "instead"
             )
         return F.softmax(input, -3)
 

@@ -1,28 +1,28 @@
 """Normalisation as compiled code sees them."""
 
-from typing import List, Optional
+from __future__ import annotations
 
 import hotaru as torch
 from hotaru import Tensor
 
 
-def _check_batch_size(shape: List[int]) -> None:
+def _check_batch_size(shape: list[int]) -> None:
     count = shape[0]
     for size in shape[2:]:
         count *= size
     if count == 1:
         raise ValueError(
             "Expected more than 1 value per channel when training, got input "
-            "size {}".format(shape)
+            f"size {shape}"
         )
 
 
 def batch_norm(
     input: Tensor,
-    running_mean: Optional[Tensor],
-    running_var: Optional[Tensor],
-    weight: Optional[Tensor] = None,
-    bias: Optional[Tensor] = None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     training: bool = False,
     momentum: float = 0.1,
     eps: float = 1e-5,
@@ -44,10 +44,10 @@ def batch_norm(
 
 def instance_norm(
     input: Tensor,
-    running_mean: Optional[Tensor] = None,
-    running_var: Optional[Tensor] = None,
-    weight: Optional[Tensor] = None,
-    bias: Optional[Tensor] = None,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     use_input_stats: bool = True,
     momentum: float = 0.1,
     eps: float = 1e-5,
@@ -59,7 +59,7 @@ def instance_norm(
         if count == 1:
             raise ValueError(
                 "Expected more than 1 spatial element when training, got input "
-                "size {}".format(input.size())
+                f"size {input.size()}"
             )
     return torch.instance_norm(
         input,
@@ -77,27 +77,26 @@ def instance_norm(
 def group_norm(
     input: Tensor,
     num_groups: int,
-    weight: Optional[Tensor] = None,
-    bias: Optional[Tensor] = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
     if input.dim() < 2:
         raise RuntimeError(
             "Expected at least 2 dimensions for input tensor but received "
-            "{}".format(input.dim())
+            f"{input.dim()}"
         )
     shape = input.size()
-    _check_batch_size(
-        [shape[0] * shape[1] // num_groups, num_groups] + shape[2:]
-    )
+    groups = [shape[0] * shape[1] // num_groups, num_groups]
+    _check_batch_size(groups + shape[2:])
     return torch.group_norm(input, num_groups, weight, bias, eps, False)
 
 
 def layer_norm(
     input: Tensor,
-    normalized_shape: List[int],
-    weight: Optional[Tensor] = None,
-    bias: Optional[Tensor] = None,
+    normalized_shape: list[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     eps: float = 1e-5,
 ) -> Tensor:
     return torch.layer_norm(input, normalized_shape, weight, bias, eps, False)
@@ -105,9 +104,9 @@ def layer_norm(
 
 def rms_norm(
     input: Tensor,
-    normalized_shape: List[int],
-    weight: Optional[Tensor] = None,
-    eps: Optional[float] = None,
+    normalized_shape: list[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
 ) -> Tensor:
     return torch.rms_norm(input, normalized_shape, weight, eps)
 
@@ -121,8 +120,8 @@ def local_response_norm(
 ) -> Tensor:
     if input.dim() < 3:
         raise ValueError(
-            "Expected 3D or higher dimensionality input (got {} "
-            "dimensions)".format(input.dim())
+            f"Expected 3D or higher dimensionality input (got {input.dim()} "
+            "dimensions)"
         )
     if input.numel() == 0:
         return input

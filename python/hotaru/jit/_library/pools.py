@@ -4,8 +4,6 @@
 # ruff: noqa: F821
 from __future__ import annotations
 
-from typing import List, Optional, Tuple
-
 import hotaru as torch
 from hotaru import Tensor
 
@@ -13,7 +11,7 @@ from hotaru import Tensor
 def _max_pool1d(
     input: Tensor,
     kernel_size: BroadcastingList1[int],
-    stride: Optional[BroadcastingList1[int]] = None,
+    stride: BroadcastingList1[int] | None = None,
     padding: BroadcastingList1[int] = 0,
     dilation: BroadcastingList1[int] = 1,
     ceil_mode: bool = False,
@@ -28,7 +26,7 @@ def _max_pool1d(
 def _max_pool2d(
     input: Tensor,
     kernel_size: BroadcastingList2[int],
-    stride: Optional[BroadcastingList2[int]] = None,
+    stride: BroadcastingList2[int] | None = None,
     padding: BroadcastingList2[int] = 0,
     dilation: BroadcastingList2[int] = 1,
     ceil_mode: bool = False,
@@ -43,7 +41,7 @@ def _max_pool2d(
 def _max_pool3d(
     input: Tensor,
     kernel_size: BroadcastingList3[int],
-    stride: Optional[BroadcastingList3[int]] = None,
+    stride: BroadcastingList3[int] | None = None,
     padding: BroadcastingList3[int] = 0,
     dilation: BroadcastingList3[int] = 1,
     ceil_mode: bool = False,
@@ -58,11 +56,11 @@ def _max_pool3d(
 def max_pool1d_with_indices(
     input: Tensor,
     kernel_size: BroadcastingList1[int],
-    stride: Optional[BroadcastingList1[int]] = None,
+    stride: BroadcastingList1[int] | None = None,
     padding: BroadcastingList1[int] = 0,
     dilation: BroadcastingList1[int] = 1,
     ceil_mode: bool = False,
-) -> Tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor]:
     if stride is None:
         stride = kernel_size
     return torch.max_pool1d_with_indices(
@@ -73,11 +71,11 @@ def max_pool1d_with_indices(
 def max_pool2d_with_indices(
     input: Tensor,
     kernel_size: BroadcastingList2[int],
-    stride: Optional[BroadcastingList2[int]] = None,
+    stride: BroadcastingList2[int] | None = None,
     padding: BroadcastingList2[int] = 0,
     dilation: BroadcastingList2[int] = 1,
     ceil_mode: bool = False,
-) -> Tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor]:
     if stride is None:
         stride = kernel_size
     return torch.max_pool2d_with_indices(
@@ -88,11 +86,11 @@ def max_pool2d_with_indices(
 def max_pool3d_with_indices(
     input: Tensor,
     kernel_size: BroadcastingList3[int],
-    stride: Optional[BroadcastingList3[int]] = None,
+    stride: BroadcastingList3[int] | None = None,
     padding: BroadcastingList3[int] = 0,
     dilation: BroadcastingList3[int] = 1,
     ceil_mode: bool = False,
-) -> Tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor]:
     if stride is None:
         stride = kernel_size
     return torch.max_pool3d_with_indices(
@@ -100,12 +98,10 @@ def max_pool3d_with_indices(
     )
 
 
-def _full_size(size: List[Optional[int]], shape: List[int]) -> List[int]:
+def _full_size(size: list[int | None], shape: list[int]) -> list[int]:
     if len(shape) <= len(size):
-        raise ValueError(
-            "Input dimension should be at least {}".format(len(size) + 1)
-        )
-    out: List[int] = []
+        raise ValueError(f"Input dimension should be at least {len(size) + 1}")
+    out: list[int] = []
     for i in range(len(size)):
         wanted = size[i]
         if wanted is None:
@@ -117,7 +113,7 @@ def _full_size(size: List[Optional[int]], shape: List[int]) -> List[int]:
 
 def adaptive_avg_pool2d(
     input: Tensor,
-    output_size: BroadcastingList2[Optional[int]],
+    output_size: BroadcastingList2[int | None],
 ) -> Tensor:
     size = _full_size(output_size, input.size())
     return torch.adaptive_avg_pool2d(input, size)
@@ -125,7 +121,7 @@ def adaptive_avg_pool2d(
 
 def adaptive_avg_pool3d(
     input: Tensor,
-    output_size: BroadcastingList3[Optional[int]],
+    output_size: BroadcastingList3[int | None],
 ) -> Tensor:
     size = _full_size(output_size, input.size())
     return torch.adaptive_avg_pool3d(input, size)
@@ -134,22 +130,22 @@ def adaptive_avg_pool3d(
 def adaptive_max_pool1d_with_indices(
     input: Tensor,
     output_size: BroadcastingList1[int],
-) -> Tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor]:
     return torch.adaptive_max_pool1d(input, output_size)
 
 
 def adaptive_max_pool2d_with_indices(
     input: Tensor,
-    output_size: BroadcastingList2[Optional[int]],
-) -> Tuple[Tensor, Tensor]:
+    output_size: BroadcastingList2[int | None],
+) -> tuple[Tensor, Tensor]:
     size = _full_size(output_size, input.size())
     return torch.adaptive_max_pool2d(input, size)
 
 
 def adaptive_max_pool3d_with_indices(
     input: Tensor,
-    output_size: BroadcastingList3[Optional[int]],
-) -> Tuple[Tensor, Tensor]:
+    output_size: BroadcastingList3[int | None],
+) -> tuple[Tensor, Tensor]:
     size = _full_size(output_size, input.size())
     return torch.adaptive_max_pool3d(input, size)
 
@@ -163,14 +159,14 @@ def _adaptive_max_pool1d(
 
 def _adaptive_max_pool2d(
     input: Tensor,
-    output_size: BroadcastingList2[Optional[int]],
+    output_size: BroadcastingList2[int | None],
 ) -> Tensor:
     return adaptive_max_pool2d_with_indices(input, output_size)[0]
 
 
 def _adaptive_max_pool3d(
     input: Tensor,
-    output_size: BroadcastingList3[Optional[int]],
+    output_size: BroadcastingList3[int | None],
 ) -> Tensor:
     return adaptive_max_pool3d_with_indices(input, output_size)[0]
 
@@ -184,7 +180,7 @@ def lp_pool1d(
     input: Tensor,
     norm_type: float,
     kernel_size: BroadcastingList1[int],
-    stride: Optional[BroadcastingList1[int]] = None,
+    stride: BroadcastingList1[int] | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
     if stride is None:
@@ -198,7 +194,7 @@ def lp_pool2d(
     input: Tensor,
     norm_type: float,
     kernel_size: BroadcastingList2[int],
-    stride: Optional[BroadcastingList2[int]] = None,
+    stride: BroadcastingList2[int] | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
     if stride is None:

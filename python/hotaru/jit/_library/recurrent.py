@@ -3,26 +3,23 @@
 Inputs are tensors: packed sequences stay with Python.
 """
 
-from typing import List, Optional, Tuple
+from __future__ import annotations
 
 import hotaru as torch
 from hotaru import Tensor
 
 
-def _check_state(state: Tensor, wanted: List[int], what: str) -> None:
+def _check_state(state: Tensor, wanted: list[int], what: str) -> None:
     if state.size() != wanted:
-        raise RuntimeError(
-            "Expected {} size {}, got {}".format(what, wanted, state.size())
-        )
+        raise RuntimeError(f"Expected {what} size {wanted}, got {state.size()}")
 
 
 class RNNBase:
     def _batched(self, input: Tensor) -> Tensor:
         if input.dim() != 2 and input.dim() != 3:
             raise ValueError(
-                "{}: Expected input to be 2D or 3D, got {}D instead".format(
-                    self.mode, input.dim()
-                )
+                f"{self.mode}: Expected input to be 2D or 3D, got "
+                f"{input.dim()}D instead"
             )
         if input.dtype != self._flat_weights[0].dtype:
             raise ValueError("RNN input dtype does not match weight dtype")
@@ -30,34 +27,34 @@ class RNNBase:
             input = input.unsqueeze(0 if self.batch_first else 1)
         if input.size(-1) != self.input_size:
             raise RuntimeError(
-                "input.size(-1) must be equal to input_size. Expected {}, got "
-                "{}".format(self.input_size, input.size(-1))
+                "input.size(-1) must be equal to input_size. Expected "
+                f"{self.input_size}, got {input.size(-1)}"
             )
         return input
 
     def _unbatched(self, output: Tensor) -> Tensor:
         return output.squeeze(0 if self.batch_first else 1)
 
-    def _state_size(self, input: Tensor, size: int) -> List[int]:
+    def _state_size(self, input: Tensor, size: int) -> list[int]:
         directions = 2 if self.bidirectional else 1
         batch = input.size(0 if self.batch_first else 1)
         return [self.num_layers * directions, batch, size]
 
     def _state(
-        self, input: Tensor, hx: Optional[Tensor], batched: bool, size: int
+        self, input: Tensor, hx: Tensor | None, batched: bool, size: int
     ) -> Tensor:
         wanted = self._state_size(input, size)
         if hx is None:
             return torch.zeros(wanted, dtype=input.dtype, device=input.device)
         if batched and hx.dim() != 3:
             raise RuntimeError(
-                "For batched 3-D input, hx should also be 3-D but got {}-D "
-                "tensor".format(hx.dim())
+                "For batched 3-D input, hx should also be 3-D but got "
+                f"{hx.dim()}-D tensor"
             )
         if not batched and hx.dim() != 2:
             raise RuntimeError(
-                "For unbatched 2-D input, hx should also be 2-D but got {}-D "
-                "tensor".format(hx.dim())
+                "For unbatched 2-D input, hx should also be 2-D but got "
+                f"{hx.dim()}-D tensor"
             )
         state = hx if batched else hx.unsqueeze(1)
         _check_state(state, wanted, "hidden")
@@ -66,8 +63,8 @@ class RNNBase:
 
 class RNN:
     def forward(
-        self, input: Tensor, hx: Optional[Tensor] = None
-    ) -> Tuple[Tensor, Tensor]:
+        self, input: Tensor, hx: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         batched = input.dim() == 3
         input = self._batched(input)
         state = self._state(input, hx, batched, self.hidden_size)
@@ -102,8 +99,8 @@ class RNN:
 
 class GRU:
     def forward(
-        self, input: Tensor, hx: Optional[Tensor] = None
-    ) -> Tuple[Tensor, Tensor]:
+        self, input: Tensor, hx: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         batched = input.dim() == 3
         input = self._batched(input)
         state = self._state(input, hx, batched, self.hidden_size)
@@ -125,8 +122,8 @@ class GRU:
 
 class LSTM:
     def forward(
-        self, input: Tensor, hx: Optional[Tuple[Tensor, Tensor]] = None
-    ) -> Tuple[Tensor, Tuple[Tensor, Tensor]]:
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         batched = input.dim() == 3
         input = self._batched(input)
         size = self.hidden_size
@@ -158,13 +155,11 @@ class RNNCellBase:
     def _rows(self, tensor: Tensor, what: str) -> Tensor:
         if tensor.dim() != 1 and tensor.dim() != 2:
             raise ValueError(
-                "Expected {} to be 1D or 2D, got {}D instead".format(
-                    what, tensor.dim()
-                )
+                f"Expected {what} to be 1D or 2D, got {tensor.dim()}D instead"
             )
         return tensor if tensor.dim() == 2 else tensor.unsqueeze(0)
 
-    def _first(self, input: Tensor, hx: Optional[Tensor]) -> Tensor:
+    def _first(self, input: Tensor, hx: Tensor | None) -> Tensor:
         if hx is not None:
             return self._rows(hx, "hidden")
         size = [input.size(0), self.hidden_size]
@@ -172,7 +167,7 @@ class RNNCellBase:
 
 
 class RNNCell:
-    def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tensor:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         rows = self._rows(input, "input")
         state = self._first(rows, hx)
         if self.nonlinearity == "tanh":
@@ -197,7 +192,7 @@ class RNNCell:
 
 
 class GRUCell:
-    def forward(self, input: Tensor, hx: Optional[Tensor] = None) -> Tensor:
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         rows = self._rows(input, "input")
         out = torch.gru_cell(
             rows,
@@ -212,8 +207,8 @@ class GRUCell:
 
 class LSTMCell:
     def forward(
-        self, input: Tensor, hx: Optional[Tuple[Tensor, Tensor]] = None
-    ) -> Tuple[Tensor, Tensor]:
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, Tensor]:
         rows = self._rows(input, "input")
         if hx is None:
             hidden = self._first(rows, None)

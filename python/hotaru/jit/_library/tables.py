@@ -1,6 +1,6 @@
 """Look-ups in tables as compiled code sees them."""
 
-from typing import Optional
+from __future__ import annotations
 
 import hotaru as torch
 from hotaru import Tensor
@@ -9,8 +9,8 @@ from hotaru import Tensor
 def embedding(
     input: Tensor,
     weight: Tensor,
-    padding_idx: Optional[int] = None,
-    max_norm: Optional[float] = None,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
     sparse: bool = False,

@@ -1,6 +1,8 @@
 """Names of the top level as compiled code sees them."""
 
-from typing import Any, List
+from __future__ import annotations
+
+from typing import Any
 
 import hotaru as torch
 from hotaru import Tensor
@@ -60,8 +62,8 @@ def is_tensor(obj: Any) -> bool:
 
 
 def tensordot(a: Tensor, b: Tensor, dims: int = 2) -> Tensor:
-    first: List[int] = []
-    second: List[int] = []
+    first: list[int] = []
+    second: list[int] = []
     for i in range(dims):
         first.append(a.dim() - dims + i)
         second.append(i)

@@ -5,41 +5,40 @@
 from __future__ import annotations
 
 import math
-from typing import List, Optional
 
 import hotaru as torch
 from hotaru import Tensor
 
 
-def _per_axis(values: List[float], axes: int) -> List[float]:
+def _per_axis(values: list[float], axes: int) -> list[float]:
     if len(values) == 1:
         return [values[0] for _ in range(axes)]
     if len(values) != axes:
         raise ValueError(
             "Input and scale_factor must have the same number of spatial "
-            "dimensions, but got {} and {}".format(axes, len(values))
+            f"dimensions, but got {axes} and {len(values)}"
         )
     return values
 
 
-def _size_per_axis(values: List[int], axes: int) -> List[int]:
+def _size_per_axis(values: list[int], axes: int) -> list[int]:
     if len(values) == 1:
         return [values[0] for _ in range(axes)]
     if len(values) != axes:
         raise ValueError(
             "Input and output must have the same number of spatial "
-            "dimensions, but got {} and {}".format(axes, len(values))
+            f"dimensions, but got {axes} and {len(values)}"
         )
     return values
 
 
 def interpolate(
     input: Tensor,
-    size: Optional[BroadcastingList1[int]] = None,
-    scale_factor: Optional[BroadcastingList1[float]] = None,
+    size: BroadcastingList1[int] | None = None,
+    scale_factor: BroadcastingList1[float] | None = None,
     mode: str = "nearest",
-    align_corners: Optional[bool] = None,
-    recompute_scale_factor: Optional[bool] = None,
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
     axes = input.dim() - 2
@@ -56,8 +55,8 @@ def interpolate(
                 "modes: linear | bilinear | bicubic | trilinear"
             )
         corners = align_corners
-    full: Optional[List[int]] = None
-    factors: Optional[List[float]] = None
+    full: list[int] | None = None
+    factors: list[float] | None = None
     if size is not None:
         if scale_factor is not None:
             raise ValueError(
@@ -70,7 +69,7 @@ def interpolate(
         if recompute_scale_factor is not None:
             recompute = recompute or recompute_scale_factor
         if recompute:
-            rounded: List[int] = []
+            rounded: list[int] = []
             for i in range(axes):
                 rounded.append(math.floor(input.size(i + 2) * factors[i]))
             full = rounded
@@ -107,18 +106,18 @@ def interpolate(
     if mode == "trilinear" and axes == 3:
         return torch.upsample_trilinear3d(input, full, corners, factors)
     raise NotImplementedError(
-        "Input Error: Only 3D, 4D and 5D input Tensors supported (got {}D) for "
-        "the modes: nearest | linear | bilinear | bicubic | trilinear | area | "
-        "nearest-exact (got {})".format(input.dim(), mode)
+        "Input Error: Only 3D, 4D and 5D input Tensors supported (got "
+        f"{input.dim()}D) for the modes: nearest | linear | bilinear | "
+        f"bicubic | trilinear | area | nearest-exact (got {mode})"
     )
 
 
 def upsample(
     input: Tensor,
-    size: Optional[BroadcastingList1[int]] = None,
-    scale_factor: Optional[BroadcastingList1[float]] = None,
+    size: BroadcastingList1[int] | None = None,
+    scale_factor: BroadcastingList1[float] | None = None,
     mode: str = "nearest",
-    align_corners: Optional[bool] = None,
+    align_corners: bool | None = None,
 ) -> Tensor:
     return interpolate(input, size, scale_factor, mode, align_corners)
 
@@ -128,14 +127,14 @@ def grid_sample(
     grid: Tensor,
     mode: str = "bilinear",
     padding_mode: str = "zeros",
-    align_corners: Optional[bool] = None,
+    align_corners: bool | None = None,
 ) -> Tensor:
     modes = {"bilinear": 0, "nearest": 1, "bicubic": 2}
     paddings = {"zeros": 0, "border": 1, "reflection": 2}
     if mode not in modes or padding_mode not in paddings:
         raise ValueError(
-            "nn.functional.grid_sample(): unknown mode '{}' or padding_mode "
-            "'{}'".format(mode, padding_mode)
+            f"nn.functional.grid_sample(): unknown mode '{mode}' or "
+            f"padding_mode '{padding_mode}'"
         )
     corners = False
     if align_corners is not None:

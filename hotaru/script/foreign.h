@@ -1,0 +1,19 @@
+// Functions of another language that a program calls: Python's.
+#pragma once
+
+#include <vector>
+
+#include "hotaru/core/ref.h"
+#include "hotaru/core/value.h"
+
+namespace hotaru::script {
+
+/// Stands in a program as a value of type Any; the built-in call_foreign calls
+/// it. Implementations may be called from any thread.
+struct ForeignFunction : RefCounted {
+  /// The result's type is checked by the program. Whatever is thrown becomes
+  /// an error of the program.
+  virtual Value call(const std::vector<Value>& arguments) const = 0;
+};
+
+}  // namespace hotaru::script
