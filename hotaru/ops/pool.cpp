@@ -1,5 +1,7 @@
 #include "hotaru/ops/pool.h"
 
+#include <algorithm>
+
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/pool.h"
 #include "hotaru/backend/common/resample.h"
@@ -11,6 +13,7 @@
 namespace hotaru {
 namespace {
 
+constexpr char kSides[] = "THW";  // time, height, width
 constexpr const char* kNumbers[] = {"one", "two", "three"};
 constexpr const char* kMaxNodes[] = {"MaxPool1DWithIndicesBackward0",
                                      "MaxPool2DWithIndicesBackward0",
@@ -24,11 +27,26 @@ constexpr const char* kAdaptiveMaxNodes[] = {"AdaptiveMaxPool1DBackward0",
                                              "AdaptiveMaxPool2DBackward0",
                                              "AdaptiveMaxPool3DBackward0"};
 
-Dims spread(const char* op, const char* what, IntSpan values, int64_t dims) {
+enum class PoolKind { kMaximum, kAverage };
+
+// One value for every dimension; `rule` is the message's verb.
+Dims spread(const char* op, const char* what, const char* rule, IntSpan values,
+            int64_t dims) {
   HOTARU_CHECK(values.size() == 1 || int64_t(values.size()) == dims, op, dims,
-               "d: ", what, " must either be a single int, or a tuple of ",
+               "d: ", what, " must ", rule, " a single int, or a tuple of ",
                kNumbers[dims - 1], " ints");
   return values.size() == 1 ? Dims(size_t(dims), values[0]) : Dims(values);
+}
+
+// "kH: 1 kW: 2" for the prefix k.
+std::string by_axis(const char* prefix, IntSpan values) {
+  std::string out;
+  const char* axis = kSides + 3 - values.size();
+  for (const int64_t value : values) {
+    if (!out.empty()) out += ' ';
+    out += concat(prefix, *axis++, ": ", value);
+  }
+  return out;
 }
 
 // "1x4x4", as this family's messages print sizes.
@@ -41,12 +59,18 @@ std::string by(IntSpan sizes) {
   return out;
 }
 
-void check_rank(const Tensor& self, int64_t dims) {
-  bool fits = self.dim() == dims + 1 || self.dim() == dims + 2;
-  for (int64_t d = self.dim() == dims + 2; fits && d < self.dim(); ++d)
-    fits = self.size(d) > 0;
-  HOTARU_CHECK(fits, "non-empty ", dims + 1, "D or ", dims + 2,
-               "D (batch mode) tensor expected for input");
+void check_rank(PoolKind kind, const Tensor& self, int64_t dims) {
+  const bool average = kind == PoolKind::kAverage;
+  if (average && dims == 2) wrap_dim(-3, self.dim());
+  const bool rank = self.dim() == dims + 1 || self.dim() == dims + 2;
+  HOTARU_CHECK(rank || (average && dims == 2), "non-empty ", dims + 1, "D or ",
+               dims + 2, "D (batch mode) tensor expected for input");
+  for (int64_t d = rank ? self.dim() - dims - 1 : 0; d < self.dim(); ++d)
+    HOTARU_CHECK(rank && self.size(d) > 0, "Expected ", dims + 1, "D or ",
+                 dims + 2,
+                 "D (batch mode) tensor with optional 0 dim batch size for "
+                 "input, but got:",
+                 shape_text(self.sizes()));
 }
 
 struct Windows {
@@ -54,30 +78,33 @@ struct Windows {
   Dims size;  // of the result
 };
 
-Windows lay_out(const char* op, const Tensor& self, int64_t dims,
+Windows lay_out(PoolKind kind, const Tensor& self, int64_t dims,
                 const PoolWindows& w) {
-  Windows out{spread(op, "kernel_size", w.kernel, dims),
+  const bool average = kind == PoolKind::kAverage;
+  const char* op = average ? "avg_pool" : "max_pool";
+  const bool brief = average && dims == 3;
+  const char* one = brief ? "be" : "either be";
+  const char* none = brief ? "be omitted," : "either be omitted,";
+  Windows out{spread(op, "kernel_size", one, w.kernel, dims),
               {},
-              spread(op, "padding", w.padding, dims),
-              spread(op, "dilation", w.dilation, dims),
+              spread(op, "padding", one, w.padding, dims),
+              spread(op, "dilation", "be either", w.dilation, dims),
               Dims(self.sizes())};
-  out.stride =
-      w.stride.empty() ? out.kernel : spread(op, "stride", w.stride, dims);
-  check_rank(self, dims);
+  out.stride = w.stride.empty() ? out.kernel
+                                : spread(op, "stride", none, w.stride, dims);
+  check_rank(kind, self, dims);
   const size_t lead = size_t(self.dim() - dims);
   bool fits = true;
   for (size_t d = 0; d < size_t(dims); ++d) {
     const int64_t k = out.kernel[d], s = out.stride[d], p = out.padding[d];
     const int64_t step = out.dilation[d];
     HOTARU_CHECK(s != 0, "stride should not be zero");
-    HOTARU_CHECK(k > 0 && s > 0,
-                 "kernel size and stride should be greater "
-                 "than zero, but got kernel_size: ",
-                 shape_text(out.kernel), " stride: ", shape_text(out.stride));
-    HOTARU_CHECK(step > 0,
-                 "dilation should be greater than zero, but got "
-                 "dilation: ",
-                 shape_text(out.dilation));
+    HOTARU_CHECK(k > 0, "kernel size should be greater than zero, but got ",
+                 by_axis("k", out.kernel));
+    HOTARU_CHECK(s > 0, "stride should be greater than zero, but got ",
+                 by_axis("d", out.stride));
+    HOTARU_CHECK(step > 0, "dilation should be greater than zero, but got ",
+                 by_axis("dilation", out.dilation));
     HOTARU_CHECK(p >= 0, "pad must be non-negative, but got pad: ", p);
     int64_t reach;
     HOTARU_CHECK(!__builtin_mul_overflow(step, k - 1, &reach) &&
@@ -88,6 +115,9 @@ Windows lay_out(const char* op, const Tensor& self, int64_t dims,
                  "got pad=",
                  p, ", kernel_size=", k, " and dilation=", step);
     const int64_t in = self.sizes()[lead + d];
+    HOTARU_CHECK(!brief || in >= k, "input image (",
+                 by_axis("", self.sizes().last(3)),
+                 ") smaller than kernel size (", by_axis("k", out.kernel), ")");
     const int64_t room = in + 2 * p - reach - 1 + (w.ceil_mode ? s - 1 : 0);
     int64_t n = room < 0 ? 0 : room / s + 1;
     // The last window must start inside the input or its left padding.
@@ -108,8 +138,6 @@ std::tuple<Tensor, Tensor> run_max(const char* node, const Tensor& self,
                                    const MaxPoolAttributes& attributes,
                                    bool with_indices) {
   static const Kernel& pool = kernel("max_pool");
-  static const Kernel& gather = kernel("plane_gather");
-  static const Kernel& scatter = kernel("plane_scatter");
   const bool recorded = autograd::needs_grad(self);
   const Tensor out = allocate(size, self.dtype(), self.device());
   Tensor indices;
@@ -120,25 +148,30 @@ std::tuple<Tensor, Tensor> run_max(const char* node, const Tensor& self,
     const Tensor x = contiguous(self);
     enqueue(pool, {write(out), write(indices), read(x)}, attributes);
   }
-  if (recorded)
-    autograd::record(node, out, {self}, {indices},
-                     [dims = attributes.dims, size = Dims(self.sizes())](
-                         autograd::Backward& b, const Tensor& g) -> Tensors {
-                       const LinearMap map{"MaxPoolBackwardBackward0",
-                                           "MaxPoolBackwardBackward0", &scatter,
-                                           &gather};
-                       return {apply_linear(map, g, size, PlaneAttributes{dims},
-                                            b.saved(0))};
-                     });
+  if (recorded) record_selection(node, out, self, indices, attributes.dims);
   return {out, with_indices ? indices : Tensor()};
 }
 
 }  // namespace
 
+void record_selection(const char* node, const Tensor& out, const Tensor& self,
+                      const Tensor& indices, int64_t dims) {
+  static const Kernel& gather = kernel("plane_gather");
+  static const Kernel& scatter = kernel("plane_scatter");
+  autograd::record(
+      node, out, {self}, {indices},
+      [dims, size = Dims(self.sizes())](autograd::Backward& b,
+                                        const Tensor& g) -> Tensors {
+        const LinearMap map{"MaxPoolBackwardBackward0",
+                            "MaxPoolBackwardBackward0", &scatter, &gather};
+        return {apply_linear(map, g, size, PlaneAttributes{dims}, b.saved(0))};
+      });
+}
+
 std::tuple<Tensor, Tensor> max_pool(const Tensor& self, int64_t dims,
                                     const PoolWindows& windows,
                                     bool with_indices) {
-  const Windows w = lay_out("max_pool", self, dims, windows);
+  const Windows w = lay_out(PoolKind::kMaximum, self, dims, windows);
   return run_max(kMaxNodes[dims - 1], self, w.size,
                  {dims, w.kernel, w.stride, w.padding, w.dilation, false},
                  with_indices);
@@ -149,7 +182,7 @@ Tensor avg_pool(const Tensor& self, int64_t dims, const PoolWindows& windows,
   static const Kernel& forward = kernel("resample");
   static const Kernel& transposed = kernel("resample_transposed");
   HOTARU_CHECK(!divisor || *divisor != 0, "divisor must be not zero");
-  const Windows w = lay_out("avg_pool", self, dims, windows);
+  const Windows w = lay_out(PoolKind::kAverage, self, dims, windows);
   ResampleAttributes a;
   a.mode = ResampleMode::kAverage;
   a.dims = dims;
@@ -164,11 +197,13 @@ Tensor avg_pool(const Tensor& self, int64_t dims, const PoolWindows& windows,
 
 namespace {
 
-Dims adaptive_size(const char* op, const Tensor& self, IntSpan output_size) {
+// The result's size; `colon` is where the operator's message has one.
+Dims adaptive_size(const char* op, const Tensor& self, IntSpan output_size,
+                   const char* colon) {
   const int64_t dims = int64_t(output_size.size());
   HOTARU_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, op, dims,
                "d(): Expected ", dims + 1, "D or ", dims + 2,
-               "D tensor, but got ", shape_text(self.sizes()));
+               "D tensor, but got", colon, " ", shape_text(self.sizes()));
   Dims out(self.sizes());
   for (int64_t i = 0; i < dims; ++i) {
     const int64_t d = self.dim() - dims + i;
@@ -177,13 +212,21 @@ Dims adaptive_size(const char* op, const Tensor& self, IntSpan output_size) {
                  "dimensions, but input has sizes ",
                  shape_text(self.sizes()), " with dimension ", d,
                  " being empty");
-    HOTARU_CHECK(output_size[size_t(i)] >= 0, op, dims,
-                 "d: elements of output_size must be greater than or equal to "
-                 "0 but received ",
-                 shape_text(output_size));
     out[size_t(d)] = output_size[size_t(i)];
   }
   return out;
+}
+
+bool any_negative(IntSpan sizes) {
+  return std::any_of(sizes.begin(), sizes.end(),
+                     [](int64_t n) { return n < 0; });
+}
+
+// Integers could be averaged and compared; PyTorch does neither here.
+void check_floating(const char* op, const Tensor& self, int64_t dims) {
+  HOTARU_CHECK_AS(NotImplementedError, is_floating_point(self.dtype()), '"', op,
+                  dims, dims == 3 ? "d_cpu" : "d", "\" not implemented for '",
+                  scalar_type_name(self.dtype()), "'");
 }
 
 }  // namespace
@@ -191,198 +234,37 @@ Dims adaptive_size(const char* op, const Tensor& self, IntSpan output_size) {
 Tensor adaptive_avg_pool(const Tensor& self, IntSpan output_size) {
   static const Kernel& forward = kernel("resample");
   static const Kernel& transposed = kernel("resample_transposed");
-  const Dims size = adaptive_size("adaptive_avg_pool", self, output_size);
+  constexpr const char* kOp = "adaptive_avg_pool";
+  const Dims size = adaptive_size(kOp, self, output_size, "");
+  const int64_t dims = int64_t(output_size.size());
+  const std::string sizes = concat(shape_text(output_size));
+  HOTARU_CHECK(!any_negative(output_size), kOp, dims,
+               "d: elements of output_size must be greater than or equal to 0 "
+               "but received {",
+               sizes.substr(1, sizes.size() - 2), "}");
   if (output_size.size() == 2 && output_size[0] == 1 && output_size[1] == 1)
     return mean(self, Dims{-1, -2}, true);
+  check_floating(kOp, self, dims);
   ResampleAttributes a;
   a.mode = ResampleMode::kAdaptive;
-  a.dims = int64_t(output_size.size());
+  a.dims = dims;
   const char* node = kAdaptiveAvgNodes[a.dims - 1];
   return apply_linear({node, node, &forward, &transposed}, self, size, a);
 }
 
 std::tuple<Tensor, Tensor> adaptive_max_pool(const Tensor& self,
                                              IntSpan output_size) {
-  const Dims size = adaptive_size("adaptive_max_pool", self, output_size);
+  constexpr const char* kOp = "adaptive_max_pool";
+  const Dims size = adaptive_size(kOp, self, output_size, ":");
+  HOTARU_CHECK(!any_negative(output_size),
+               "Trying to create tensor with negative dimension ",
+               *std::min_element(output_size.begin(), output_size.end()), ": ",
+               shape_text(size));
+  check_floating(kOp, self, int64_t(output_size.size()));
   MaxPoolAttributes a;
   a.dims = int64_t(output_size.size());
   a.adaptive = true;
   return run_max(kAdaptiveMaxNodes[a.dims - 1], self, size, a, true);
 }
-
-namespace {
-
-// One dimension runs as two, of which the first has size 1.
-void check_1d(const char* op, const Tensor& self) {
-  HOTARU_CHECK(self.dim() == 2 || self.dim() == 3,
-               "Expected 2 to 3 "
-               "dimensions, but got ",
-               self.dim(),
-               "-dimensional tensor for "
-               "argument #1 'self' (while checking arguments for ",
-               op, ")");
-}
-
-Dims pair(const char* op, const char* what, IntSpan values, int64_t first) {
-  if (values.empty()) return {};
-  HOTARU_CHECK(values.size() == 1, op, "() ", what,
-               " must be an int or a list of one int, but got ", values.size(),
-               " elements");
-  return {first, values[0]};
-}
-
-template <int N>
-std::tuple<Tensor, Tensor> max_pool_indices(const Tensor& self, IntSpan kernel,
-                                            IntSpan stride, IntSpan padding,
-                                            IntSpan dilation, bool ceil_mode) {
-  return max_pool(self, N, {kernel, stride, padding, dilation, ceil_mode},
-                  true);
-}
-template <int N>
-Tensor max_pool_values(const Tensor& self, IntSpan kernel, IntSpan stride,
-                       IntSpan padding, IntSpan dilation, bool ceil_mode) {
-  return std::get<0>(
-      max_pool(self, N, {kernel, stride, padding, dilation, ceil_mode}, false));
-}
-
-std::tuple<Tensor, Tensor> max_pool_1d(const Tensor& self, IntSpan kernel,
-                                       IntSpan stride, IntSpan padding,
-                                       IntSpan dilation, bool ceil_mode,
-                                       bool with_indices) {
-  constexpr const char* kOp = "max_pool1d";
-  HOTARU_CHECK(self.dim() == 2 || self.dim() == 3,
-               "max_pool1d: Expected 2D or 3D (batch mode) tensor with "
-               "optional 0 dim batch size for input, but got:",
-               shape_text(self.sizes()));
-  const Dims k = pair(kOp, "kernel_size", kernel, 1);
-  const Dims s = pair(kOp, "stride", stride, 1);
-  const Dims p = pair(kOp, "padding", padding, 0);
-  const Dims d = pair(kOp, "dilation", dilation, 1);
-  auto [out, indices] =
-      max_pool(unsqueeze(self, -2), 2, {k, s, p, d, ceil_mode}, with_indices);
-  return {squeeze(out, -2), indices.defined() ? squeeze(indices, -2) : indices};
-}
-Tensor max_pool1d(const Tensor& self, IntSpan kernel, IntSpan stride,
-                  IntSpan padding, IntSpan dilation, bool ceil_mode) {
-  return std::get<0>(
-      max_pool_1d(self, kernel, stride, padding, dilation, ceil_mode, false));
-}
-std::tuple<Tensor, Tensor> max_pool1d_with_indices(
-    const Tensor& self, IntSpan kernel, IntSpan stride, IntSpan padding,
-    IntSpan dilation, bool ceil_mode) {
-  return max_pool_1d(self, kernel, stride, padding, dilation, ceil_mode, true);
-}
-
-constexpr int64_t kUnit[] = {1};
-
-template <int N>
-Tensor avg_pool_nd(const Tensor& self, IntSpan kernel, IntSpan stride,
-                   IntSpan padding, bool ceil_mode, bool include_pad,
-                   Optional<int64_t> divisor) {
-  return avg_pool(self, N, {kernel, stride, padding, kUnit, ceil_mode},
-                  include_pad, divisor);
-}
-Tensor avg_pool1d(const Tensor& self, IntSpan kernel, IntSpan stride,
-                  IntSpan padding, bool ceil_mode, bool include_pad) {
-  constexpr const char* kOp = "avg_pool1d";
-  check_1d(kOp, self);
-  const Dims k = pair(kOp, "kernel_size", kernel, 1);
-  const Dims s = pair(kOp, "stride", stride, 1);
-  const Dims p = pair(kOp, "padding", padding, 0);
-  return squeeze(avg_pool(unsqueeze(self, -2), 2, {k, s, p, kUnit, ceil_mode},
-                          include_pad),
-                 -2);
-}
-
-template <int N>
-Dims output_dims(const char* op, IntSpan size) {
-  HOTARU_CHECK(size.size() == 1 || size.size() == N, op, N,
-               "d: output_size must be ", N, " ints, got ", shape_text(size));
-  return size.size() == 1 ? Dims(size_t(N), size[0]) : Dims(size);
-}
-
-template <int N>
-Tensor adaptive_avg_pool_nd(const Tensor& self, IntSpan size) {
-  return adaptive_avg_pool(self, output_dims<N>("adaptive_avg_pool", size));
-}
-Tensor adaptive_avg_pool1d(const Tensor& self, IntSpan size) {
-  check_1d("adaptive_avg_pool1d", self);
-  return squeeze(
-      adaptive_avg_pool(unsqueeze(self, -2),
-                        pair("adaptive_avg_pool1d", "output_size", size, 1)),
-      -2);
-}
-template <int N>
-std::tuple<Tensor, Tensor> adaptive_max_pool_nd(const Tensor& self,
-                                                IntSpan size) {
-  return adaptive_max_pool(self, output_dims<N>("adaptive_max_pool", size));
-}
-std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& self,
-                                               IntSpan size) {
-  check_1d("adaptive_max_pool1d", self);
-  auto [out, indices] = adaptive_max_pool(
-      unsqueeze(self, -2), pair("adaptive_max_pool1d", "output_size", size, 1));
-  return {squeeze(out, -2), squeeze(indices, -2)};
-}
-
-}  // namespace
-
-HOTARU_OP(
-    "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], "
-    "int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor",
-    max_pool1d);
-HOTARU_OP(
-    "max_pool1d_with_indices(Tensor self, int[1] kernel_size, "
-    "int[1] stride=[], int[1] padding=0, int[1] dilation=1, "
-    "bool ceil_mode=False) -> (Tensor, Tensor)",
-    max_pool1d_with_indices);
-HOTARU_OP(
-    "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], "
-    "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
-    max_pool_values<2>);
-HOTARU_OP(
-    "max_pool2d_with_indices(Tensor self, int[2] kernel_size, "
-    "int[2] stride=[], int[2] padding=0, int[2] dilation=1, "
-    "bool ceil_mode=False) -> (Tensor, Tensor)",
-    max_pool_indices<2>);
-HOTARU_OP(
-    "max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], "
-    "int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor",
-    max_pool_values<3>);
-HOTARU_OP(
-    "max_pool3d_with_indices(Tensor self, int[3] kernel_size, "
-    "int[3] stride=[], int[3] padding=0, int[3] dilation=1, "
-    "bool ceil_mode=False) -> (Tensor, Tensor)",
-    max_pool_indices<3>);
-HOTARU_OP(
-    "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], "
-    "int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) "
-    "-> Tensor",
-    avg_pool1d);
-HOTARU_OP(
-    "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], "
-    "int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, "
-    "int? divisor_override=None) -> Tensor",
-    avg_pool_nd<2>);
-HOTARU_OP(
-    "avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], "
-    "int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, "
-    "int? divisor_override=None) -> Tensor",
-    avg_pool_nd<3>);
-HOTARU_OP("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
-          adaptive_avg_pool1d);
-HOTARU_OP("adaptive_avg_pool2d(Tensor self, int[2] output_size) -> Tensor",
-          adaptive_avg_pool_nd<2>);
-HOTARU_OP("adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor",
-          adaptive_avg_pool_nd<3>);
-HOTARU_OP(
-    "adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
-    adaptive_max_pool1d);
-HOTARU_OP(
-    "adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
-    adaptive_max_pool_nd<2>);
-HOTARU_OP(
-    "adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
-    adaptive_max_pool_nd<3>);
 
 }  // namespace hotaru

@@ -29,4 +29,23 @@ Tensor adaptive_avg_pool(const Tensor& self, IntSpan output_size);
 std::tuple<Tensor, Tensor> adaptive_max_pool(const Tensor& self,
                                              IntSpan output_size);
 
+/// The reverse of max_pool, of 2 or 3 dimensions: every element goes to its
+/// index in a plane of zeros of size output_size. Where indices repeat, the
+/// last element stays. Throws Error for an index outside of the plane.
+Tensor max_unpool(const Tensor& self, const Tensor& indices,
+                  IntSpan output_size);
+/// Maxima and positions over windows of one size at random places, which
+/// samples [N, C, dims] in [0, 1) decide (Graham, Fractional Max-Pooling,
+/// 2014). samples are of self's dtype, their order is that of PyTorch: width
+/// first for 2 dimensions, depth first for 3.
+std::tuple<Tensor, Tensor> fractional_max_pool(const Tensor& self,
+                                               IntSpan kernel,
+                                               IntSpan output_size,
+                                               const Tensor& samples);
+
+/// Records that `out` are the elements of `self` at `indices` in planes of the
+/// last `dims` dimensions.
+void record_selection(const char* node, const Tensor& out, const Tensor& self,
+                      const Tensor& indices, int64_t dims);
+
 }  // namespace hotaru

@@ -14,7 +14,8 @@ import pytest
 
 FAMILIES = (
     "ops_reduce", "ops_order", "ops_index", "ops_join", "ops_random",
-    "ops_matmul", "ops_conv", "ops_pool", "ops_norm", "ops_loss", "ops_rnn",
+    "ops_matmul", "ops_conv", "ops_pool", "ops_window", "ops_norm", "ops_loss",
+    "ops_rnn",
 )  # fmt: skip
 
 # Random draws are equal bit for bit; what is left is rounding in 8 digits.

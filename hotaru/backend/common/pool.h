@@ -17,10 +17,19 @@ struct MaxPoolAttributes {
 };
 
 /// Operands of "plane_gather": write out, read x, read index; of its transpose
-/// "plane_scatter", which adds up: write x, read out, read index. The last
-/// `dims` dimensions of each make up a plane; out has index's shape.
+/// "plane_scatter", which adds up, and of "plane_place", which overwrites:
+/// write x, read out, read index. The last `dims` dimensions of each make up a
+/// plane; out has index's shape.
 struct PlaneAttributes {
   int64_t dims = 2;
+};
+
+/// Operands of "fractional_max_pool": write out, write indices, read x, read
+/// samples [N, C, dims] of x's dtype, all row-major; the last `dims` dimensions
+/// are spatial. Indices as those of "max_pool".
+struct FractionalPoolAttributes {
+  int64_t dims = 2;
+  Dims kernel;
 };
 
 }  // namespace hotaru

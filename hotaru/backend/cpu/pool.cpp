@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "hotaru/runtime/kernel.h"
@@ -165,7 +166,8 @@ void max_pool(const KernelCall& call) {
   const auto& a = call.attributes<MaxPoolAttributes>();
   const Plan plan(x.sizes(), out.sizes(), a);
   const int64_t n = plan.in(), m = plan.out();
-  visit_dtype(RealTypes{}, x.dtype(), "max_pool2d", [&]<class T>() {
+  const char* name = a.dims == 3 ? "max_pool3d" : "max_pool2d";
+  visit_dtype(RealTypes{}, x.dtype(), name, [&]<class T>() {
     int64_t* index = indices.defined() ? indices.data<int64_t>() : nullptr;
     for_planes(plan.planes, std::max(n, m), [&](int64_t p) {
       pool_plane(plan, a, x.data<T>() + p * n, out.data<T>() + p * m,
@@ -184,39 +186,52 @@ PlaneSizes plane_sizes(const Tensor& x, const Tensor& index, int64_t dims) {
           numel_of(index.sizes().subspan(lead))};
 }
 
-void check_index(int64_t i, int64_t size) {
-  HOTARU_CHECK_AS(IndexError, i >= 0 && i < size, "pooling index ", i,
-                  " is out of bounds for a plane of ", size, " elements");
+void check_index(int64_t i, const Tensor& plane, int64_t dims, int64_t size) {
+  if (i >= 0 && i < size) return;
+  std::string sides;
+  for (const int64_t n : plane.sizes().last(size_t(dims))) {
+    if (!sides.empty()) sides += 'x';
+    sides += std::to_string(n);
+  }
+  fail("Found an invalid max index: ", i, " (output volumes are of size ",
+       sides, ")");
 }
 
 void plane_gather(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &x = call.tensor(1);
   const Tensor& index = call.tensor(2);
-  const auto s = plane_sizes(x, index, call.attributes<PlaneAttributes>().dims);
+  const int64_t dims = call.attributes<PlaneAttributes>().dims;
+  const auto s = plane_sizes(x, index, dims);
   visit_dtype(AllTypes{}, x.dtype(), "plane_gather", [&]<class T>() {
     for_planes(s.planes, s.index, [&](int64_t p) {
       const int64_t* at = index.data<int64_t>() + p * s.index;
       for (int64_t i = 0; i < s.index; ++i) {
-        check_index(at[i], s.x);
+        check_index(at[i], x, dims, s.x);
         out.data<T>()[p * s.index + i] = x.data<T>()[p * s.x + at[i]];
       }
     });
   });
 }
 
-void plane_scatter(const KernelCall& call) {
+// Writes each element to its index in a plane of zeros; adds up, or overwrites.
+template <bool kAdd>
+void to_planes(const KernelCall& call) {
   const Tensor &x = call.tensor(0), &out = call.tensor(1);
   const Tensor& index = call.tensor(2);
-  const auto s = plane_sizes(x, index, call.attributes<PlaneAttributes>().dims);
-  visit_dtype(NumberTypes{}, x.dtype(), "plane_scatter", [&]<class T>() {
+  const int64_t dims = call.attributes<PlaneAttributes>().dims;
+  const auto s = plane_sizes(x, index, dims);
+  visit_dtype(NumberTypes{}, x.dtype(), "max_unpool", [&]<class T>() {
     for_planes(s.planes, std::max(s.x, s.index), [&](int64_t p) {
       const int64_t* at = index.data<int64_t>() + p * s.index;
       const T* from = out.data<T>() + p * s.index;
       T* to = x.data<T>() + p * s.x;
       std::fill_n(to, s.x, T(0));
       for (int64_t i = 0; i < s.index; ++i) {
-        check_index(at[i], s.x);
-        to[at[i]] = T(OpMath<T>(to[at[i]]) + OpMath<T>(from[i]));
+        check_index(at[i], x, dims, s.x);
+        if constexpr (kAdd)
+          to[at[i]] = T(OpMath<T>(to[at[i]]) + OpMath<T>(from[i]));
+        else
+          to[at[i]] = from[i];
       }
     });
   });
@@ -224,7 +239,8 @@ void plane_scatter(const KernelCall& call) {
 
 HOTARU_KERNEL(kCPU, "max_pool", max_pool);
 HOTARU_KERNEL(kCPU, "plane_gather", plane_gather);
-HOTARU_KERNEL(kCPU, "plane_scatter", plane_scatter);
+HOTARU_KERNEL(kCPU, "plane_scatter", to_planes<true>);
+HOTARU_KERNEL(kCPU, "plane_place", to_planes<false>);
 
 }  // namespace
 }  // namespace hotaru::cpu

@@ -6,7 +6,9 @@ left out equals the kernel size.
 
 from __future__ import annotations
 
-from ... import Tensor, ops
+import math
+
+from ... import Tensor, ops, rand
 
 
 def _max_pool(plain: str, with_indices: str, what: str):
@@ -126,14 +128,14 @@ def _lp_pool(axes: int):
         stride=None,
         ceil_mode: bool = False,
     ) -> Tensor:
-        if isinstance(kernel_size, int):
-            volume = kernel_size**axes
-        else:
-            volume = 1
-            for size in kernel_size:
-                volume *= size
         if stride is None:
             stride = kernel_size
+        if math.isinf(norm_type):
+            most = getattr(ops, f"max_pool{axes}d")
+            sign = 1 if norm_type > 0 else -1
+            out = most(sign * input.abs(), kernel_size, stride, 0, 1, ceil_mode)
+            return sign * out
+        volume = math.prod(_each(kernel_size, axes))
         average = getattr(ops, f"avg_pool{axes}d")
         out = average(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
         # The sign keeps a negative mean (odd powers) from turning into nan.
@@ -145,4 +147,133 @@ def _lp_pool(axes: int):
     return pool
 
 
+def _each(value, axes: int) -> tuple:
+    """One value an axis."""
+    return (value,) * axes if isinstance(value, (int, float)) else tuple(value)
+
+
 lp_pool1d, lp_pool2d, lp_pool3d = (_lp_pool(axes) for axes in (1, 2, 3))
+
+
+def _unpooled_size(
+    input: Tensor, kernel_size, stride, padding, output_size
+) -> tuple:
+    """The spatial size that max_unpool gives.
+
+    ValueError for an `output_size` from which max_pool would not have made
+    the input's size.
+    """
+    axes = len(kernel_size)
+    spatial = input.shape[-axes:]
+    default = tuple(
+        (n - 1) * s + k - 2 * p
+        for n, k, s, p in zip(spatial, kernel_size, stride, padding)
+    )
+    if output_size is None:
+        return default
+    if len(output_size) == axes + 2:
+        output_size = output_size[2:]
+    if len(output_size) != axes:
+        raise ValueError(
+            f"output_size should be a sequence containing {axes} or {axes + 2} "
+            f"elements, but it has a length of '{len(output_size)}'"
+        )
+    for d, (wanted, n, s) in enumerate(zip(output_size, default, stride)):
+        if not n - s < wanted < n + s:
+            raise ValueError(
+                f'invalid output_size "{output_size}" (dim {d} must be between '
+                f"{n - s} and {n + s})"
+            )
+    return tuple(output_size)
+
+
+def _max_unpool(axes: int):
+    def unpool(
+        input: Tensor,
+        indices: Tensor,
+        kernel_size,
+        stride=None,
+        padding=0,
+        output_size=None,
+    ) -> Tensor:
+        kernel_size = _each(kernel_size, axes)
+        stride = kernel_size if stride is None else _each(stride, axes)
+        padding = _each(padding, axes)
+        size = _unpooled_size(input, kernel_size, stride, padding, output_size)
+        if axes == 3:
+            return ops.max_unpool3d(input, indices, size, stride, padding)
+        if axes == 2:
+            return ops.max_unpool2d(input, indices, size)
+        out = ops.max_unpool2d(
+            input.unsqueeze(-1), indices.unsqueeze(-1), (*size, 1)
+        )
+        return out.squeeze(-1)
+
+    unpool.__name__ = unpool.__qualname__ = f"max_unpool{axes}d"
+    unpool.__doc__ = (
+        f"Puts what max_pool{axes}d selected back to its place, among zeros."
+    )
+    return unpool
+
+
+max_unpool1d, max_unpool2d, max_unpool3d = map(_max_unpool, (1, 2, 3))
+
+
+def _fractional_max(axes: int):
+    name = f"fractional_max_pool{axes}d"
+
+    def pool_with_indices(
+        input: Tensor,
+        kernel_size,
+        output_size=None,
+        output_ratio=None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        if output_size is None:
+            if output_ratio is None:
+                raise ValueError(
+                    f"{name} requires specifying either an output_size or an "
+                    "output_ratio"
+                )
+            ratios = _each(output_ratio, axes)
+            if len(ratios) > axes:
+                raise ValueError(
+                    f"{name} requires output_ratio to either be a single Int "
+                    "or tuple of Ints."
+                )
+            spatial = input.shape[-axes:]
+            output_size = [int(n * r) for n, r in zip(spatial, ratios)]
+        samples = _random_samples
+        if samples is None:
+            batch = 1 if input.dim() == axes + 1 else input.size(0)
+            channels = input.size(-axes - 1)
+            samples = rand(batch, channels, axes, dtype=input.dtype)
+        return getattr(ops, name)(input, kernel_size, output_size, samples)
+
+    def pool(
+        input: Tensor,
+        kernel_size,
+        output_size=None,
+        output_ratio=None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        result = pool_with_indices(
+            input,
+            kernel_size,
+            output_size,
+            output_ratio,
+            _random_samples=_random_samples,
+        )
+        return result if return_indices else result[0]
+
+    doc = (
+        "Largest value of windows at random places, such that the result has "
+        "`output_size`, or `output_ratio` of the input's"
+    )
+    return _named(pool, pool_with_indices, name, doc)
+
+
+fractional_max_pool2d, fractional_max_pool2d_with_indices = _fractional_max(2)
+fractional_max_pool3d, fractional_max_pool3d_with_indices = _fractional_max(3)

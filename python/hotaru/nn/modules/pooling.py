@@ -264,3 +264,123 @@ class LPPool3d(_LPPool):
 
     def forward(self, input: Tensor) -> Tensor:
         return self._pool(F.lp_pool3d, input)
+
+
+class _MaxUnpool(Module):
+    """Puts what max pooling selected back to its place, among zeros."""
+
+    axes = 1
+
+    def __init__(self, kernel_size, stride=None, padding=0) -> None:
+        super().__init__()
+        stride = kernel_size if stride is None else stride
+        self.kernel_size = ntuple(kernel_size, self.axes)
+        self.stride = ntuple(stride, self.axes)
+        self.padding = ntuple(padding, self.axes)
+
+    def _unpool(self, function, input: Tensor, indices: Tensor, output_size):
+        return function(
+            input,
+            indices,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            output_size,
+        )
+
+    def extra_repr(self) -> str:
+        return show(self, "kernel_size", "stride", "padding")
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """(N, C, L'), with MaxPool1d's indices -> (N, C, L)."""
+
+    def forward(self, input: Tensor, indices: Tensor, output_size=None):
+        return self._unpool(F.max_unpool1d, input, indices, output_size)
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """(N, C, H', W'), with MaxPool2d's indices -> (N, C, H, W)."""
+
+    axes = 2
+
+    def forward(self, input: Tensor, indices: Tensor, output_size=None):
+        return self._unpool(F.max_unpool2d, input, indices, output_size)
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """(N, C, D', H', W'), with MaxPool3d's indices -> (N, C, D, H, W)."""
+
+    axes = 3
+
+    def forward(self, input: Tensor, indices: Tensor, output_size=None):
+        return self._unpool(F.max_unpool3d, input, indices, output_size)
+
+
+class _FractionalMaxPool(Module):
+    """Largest value of windows of one size at random places.
+
+    The result has `output_size`, or `output_ratio` of the input's size.
+
+    Raises:
+        ValueError: none of the two, both, or a ratio outside of (0, 1).
+    """
+
+    axes = 2
+
+    def __init__(
+        self,
+        kernel_size,
+        output_size=None,
+        output_ratio=None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> None:
+        super().__init__()
+        if output_size is None and output_ratio is None:
+            raise ValueError(
+                f"{type(self).__name__} requires specifying either an output "
+                "size, or a pooling ratio"
+            )
+        if output_size is not None and output_ratio is not None:
+            raise ValueError(
+                "only one of output_size and output_ratio may be specified"
+            )
+        self.kernel_size = ntuple(kernel_size, self.axes)
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        self.output_size = self.output_ratio = None
+        if output_size is not None:
+            self.output_size = ntuple(output_size, self.axes)
+            return
+        self.output_ratio = ntuple(output_ratio, self.axes)
+        if not all(0 < ratio < 1 for ratio in self.output_ratio):
+            raise ValueError(
+                f"output_ratio must be between 0 and 1 (got {output_ratio})"
+            )
+
+    def _pool(self, function, input: Tensor):
+        return function(
+            input,
+            self.kernel_size,
+            self.output_size,
+            self.output_ratio,
+            self.return_indices,
+            _random_samples=self._random_samples,
+        )
+
+
+class FractionalMaxPool2d(_FractionalMaxPool):
+    """(N, C, H, W) -> (N, C, H', W')."""
+
+    def forward(self, input: Tensor):
+        return self._pool(F.fractional_max_pool2d, input)
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
+    """(N, C, D, H, W) -> (N, C, D', H', W')."""
+
+    axes = 3
+
+    def forward(self, input: Tensor):
+        return self._pool(F.fractional_max_pool3d, input)
