@@ -93,8 +93,7 @@ _UNPOOL = [
     "2)",
     "F.max_unpool3d(*F.max_pool3d(x(2, 5, 4, 6), (2, 1, 3), "
     "return_indices=True), (2, 1, 3), output_size=(5, 4, 6))",
-    "F.max_unpool2d(T.ones(0, 2, 2, 2), T.zeros(0, 2, 2, 2, dtype=T.int64), "
-    "2)",
+    "F.max_unpool2d(T.ones(0, 2, 2, 2), T.zeros(0, 2, 2, 2, dtype=T.int64), 2)",
     "F.max_unpool2d(l(1, 2, 2), l(1, 2, 2) * 3, 2)",
     "F.max_unpool2d(d(1, 2, 2).half(), l(1, 2, 2) * 3, 2)",
     "op('max_unpool2d')(x(1, 2, 2), l(1, 2, 2), (4, 4))",
@@ -103,8 +102,7 @@ _UNPOOL = [
     "T.nn.MaxUnpool1d(2)(*F.max_pool1d(x(1, 2, 8), 2, return_indices=True))",
     "T.nn.MaxUnpool2d(2, stride=2)(*F.max_pool2d(x(2, 5, 7), 2, "
     "return_indices=True), output_size=(2, 5, 7))",
-    "T.nn.MaxUnpool3d(2)(*F.max_pool3d(x(1, 4, 4, 6), 2, "
-    "return_indices=True))",
+    "T.nn.MaxUnpool3d(2)(*F.max_pool3d(x(1, 4, 4, 6), 2, return_indices=True))",
     "repr(T.nn.MaxUnpool1d(2)), repr(T.nn.MaxUnpool2d(3, 2, 1)), "
     "repr(T.nn.MaxUnpool3d((3, 2, 2), (2, 1, 2)))",
     "grad(lambda a: F.max_unpool1d(a, l(1, 3) * 2, 2), d(1, 3))",
