@@ -177,6 +177,15 @@ void Module::to(std::optional<Device> device,
       bool converts = dtype && is_differentiable(tensor.dtype());
       Tensor moved = hotaru::to(
           detach(tensor), converts ? dtype : std::optional<DType>(), device);
+      if (attributes[i].is_parameter) {
+        // The same tensor with other values: optimizers and the module that
+        // this one was compiled from go on with it.
+        tensor.impl()->storage = moved.storage();
+        tensor.impl()->dtype = moved.dtype();
+        tensor.impl()->set_geometry(moved.sizes(), moved.strides(),
+                                    moved.storage_offset());
+        continue;
+      }
       if (autograd::requires_grad(tensor)) {
         autograd::set_requires_grad(moved, true);
       }

@@ -114,6 +114,10 @@ void Parser::statement(Stmts& out, bool top_level) {
   }
   skip_decorators();
   if (at("import") || at("from")) {
+    if (!top_level) {
+      fail_at(current_.range,
+              "import statements are not supported in functions");
+    }
     skip_import();
   } else if (const Stmt* stmt = compound_statement()) {
     out.push_back(stmt);

@@ -40,7 +40,11 @@ class Scripter:
         """Parses one function or, with an owner, a method of that class."""
         _check_parameters(function)
         source = source_of(function)
-        resolver = Resolver(surroundings(function), self)
+        names = surroundings(function)
+        if owner is None:
+            # A decorated function calls itself before its name is bound.
+            names.setdefault(function.__name__, function)
+        resolver = Resolver(names, self)
         return _UNIT.define_function(
             source.text,
             source.file,

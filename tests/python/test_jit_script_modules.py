@@ -1,0 +1,360 @@
+"""jit.script of modules: attributes, methods, containers, sharing, saving."""
+
+# TorchScript knows the old spellings, and they are what is tested.
+# ruff: noqa: UP006, UP035
+
+import importlib.util
+import io
+import sys
+from pathlib import Path
+from typing import Final, List, Optional, Tuple
+
+import hotaru.nn.functional as F
+import pytest
+
+import hotaru as torch
+from hotaru import Tensor, nn
+
+X = torch.arange(6.0).reshape(2, 3)
+
+
+class Everything(nn.Module):
+    """One of each kind of attribute."""
+
+    __constants__ = ("weights",)
+    scale = 2.0
+    steps: Final[int] = 3
+    state: Optional[Tensor]
+    history: List[Tensor]
+
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 4)
+        self.layers = nn.ModuleList(
+            [nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)]
+        )
+        self.named = nn.ModuleDict({"a": nn.Linear(2, 2), "b": nn.Tanh()})
+        self.register_buffer("offset", torch.ones(2))
+        self.factor = nn.Parameter(torch.full((2,), 2.0))
+        self.extra = nn.ParameterList([nn.Parameter(torch.ones(2))])
+        self.absent = None
+        self.weights = [1, 2]
+        self.count = 0
+        self.names = ["x", "y"]
+        self.pair = (1, 2.5)
+        self.activation = F.relu
+        self.operator = torch.tanh
+        self.flag = False
+        self.state = None
+        self.history = []
+
+    @property
+    def twice(self) -> float:
+        return self.scale * 2
+
+    @staticmethod
+    def shifted(x: Tensor) -> Tensor:
+        return x + 1
+
+    def helper(self, x, k: int = 2):
+        return x * k + self.steps
+
+    @torch.jit.export
+    def counted(self, n: int) -> int:
+        self.count += n
+        return self.count
+
+    @torch.jit.unused
+    def in_python_only(self, x):
+        return {"x": x}
+
+    @torch.jit.ignore
+    def from_python(self, x: Tensor) -> Tensor:
+        return torch.tensor(x.tolist()) * self.factor.detach()
+
+    def forward(self, x, only: Optional[int] = None):
+        x = self.activation(self.linear(x))
+        for layer in self.layers:
+            x = layer(x)
+        for i, layer in enumerate(self.layers[1:2]):
+            x = layer(x) + i
+        for name, module in self.named.items():
+            x = self.operator(module(x)) if name == "b" else module(x)
+        for weight in self.weights:
+            x = x + weight
+        for parameter in self.extra:
+            x = x * parameter
+        if self.absent is not None:
+            x = self.absent(x)
+        if self.flag:
+            x = self.in_python_only(x)
+        if only is not None:
+            x = x + only
+        x = self.shifted(self.helper(x, k=3)) + self.twice + self.pair[0]
+        self.history.append(x)
+        return x * self.factor + self.offset * self.scale + len(self.layers)
+
+
+@pytest.fixture
+def module():
+    torch.manual_seed(0)
+    return Everything()
+
+
+def test_forward_and_methods(module):
+    compiled = torch.jit.script(module)
+    assert torch.equal(compiled(X), module(X))
+    assert torch.equal(compiled(X, only=3), module(X, only=3))
+    assert torch.equal(compiled.forward(X), module(X))
+    assert (compiled.counted(2), compiled.counted(3)) == (2, 5)
+    assert (compiled.count, module.count) == (5, 0)
+    with pytest.raises(AttributeError):
+        compiled.helper_that_is_not_there(X)
+
+
+def test_attributes(module):
+    compiled = torch.jit.script(module)
+    assert (compiled.steps, compiled.scale, compiled.pair) == (3, 2.0, (1, 2.5))
+    assert compiled.names == ["x", "y"]
+    assert compiled.state is None
+    compiled.names = ["z"]
+    compiled.state = X
+    assert compiled.names == ["z"]
+    assert torch.equal(compiled.state, X)
+    with pytest.raises(TypeError, match="names"):
+        compiled.names = 3
+    assert isinstance(compiled, torch.jit.ScriptModule)
+    assert isinstance(compiled, nn.Module)
+    assert compiled.original_name == "Everything"
+
+
+def test_parameters_are_those_of_the_module(module):
+    compiled = torch.jit.script(module)
+    mine = dict(module.named_parameters())
+    theirs = dict(compiled.named_parameters())
+    assert set(mine) == set(theirs)
+    assert all(mine[name] is theirs[name] for name in mine)
+    assert set(module.state_dict()) == set(compiled.state_dict())
+    with torch.no_grad():
+        module.factor.fill_(5.0)
+    assert torch.equal(compiled(X), module(X))
+    optimizer = torch.optim.SGD(compiled.parameters(), lr=0.1)
+    compiled(X).sum().backward()
+    assert module.factor.grad is not None
+    optimizer.step()
+    assert torch.equal(compiled(X), module(X))
+    compiled.to(torch.float64)
+    assert module.linear.weight.dtype == torch.float64
+    assert compiled(X.double()).dtype == torch.float64
+
+
+def test_modes(module):
+    class Noisy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.drop = nn.Dropout(0.5)
+
+        def forward(self, x):
+            return self.drop(x) + (1 if self.training else 0)
+
+    noisy = Noisy()
+    compiled = torch.jit.script(noisy)
+    torch.manual_seed(0)
+    trained = compiled(X)
+    torch.manual_seed(0)
+    assert torch.equal(trained, noisy(X))
+    assert not torch.equal(trained, X + 1)
+    assert torch.equal(compiled.eval()(X), X)
+    assert (compiled.training, compiled.drop.training) == (False, False)
+    assert (noisy.training, noisy.drop.training) == (True, True)
+
+
+def test_functions_left_to_python(module):
+    compiled = torch.jit.script(module)
+    assert torch.equal(compiled.from_python(X[:, :2]), X[:, :2] * 2)
+    compiled.flag = True
+    with pytest.raises(NotImplementedError, match="in_python_only"):
+        compiled(X)
+
+    class Caller(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.k = 3
+
+        @torch.jit.ignore
+        def outside(self, x: Tensor, names: List[str]) -> Tensor:
+            return x + {"three": self.k}[names[0]]
+
+        def forward(self, x):
+            return self.outside(x, ["three"]) * 2
+
+    assert torch.equal(torch.jit.script(Caller())(X), (X + 3) * 2)
+
+
+class Scaled(nn.Module):
+    """A linear map and a number, with an exported method."""
+
+    def __init__(self, n: int):
+        super().__init__()
+        self.n = n
+        self.linear = nn.Linear(3, 3)
+
+    def forward(self, x, mask: Optional[Tensor] = None):
+        if mask is not None:
+            x = x * mask
+        return self.linear(x) * self.n
+
+    @torch.jit.export
+    def minus(self, x):
+        return x - self.n
+
+
+class Nested(nn.Module):
+    """Modules in modules, one of them twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = Scaled(2)
+        self.b = Scaled(3)
+        self.again = self.a
+        self.stack = nn.Sequential(Scaled(1), nn.ReLU(), Scaled(4))
+
+    def forward(self, x):
+        y = self.b(self.a(x), mask=x) + self.again(x) + self.stack(x)
+        return y + self.a.minus(x) + self.stack[0](x) + self.stack[-1].n
+
+
+def test_nested_modules():
+    nested = Nested()
+    compiled = torch.jit.script(nested)
+    assert torch.equal(compiled(X), nested(X))
+    assert torch.equal(compiled.a.minus(X), X - 2)
+    assert compiled.a == compiled.again
+    assert len(list(compiled.parameters())) == 8
+    assert len(compiled.stack) == 3
+    assert torch.equal(compiled.stack[0](X), nested.stack[0](X))
+    assert [name for name, _ in compiled.named_children()] == [
+        "a", "b", "again", "stack",
+    ]  # fmt: skip
+
+
+def test_compiled_modules_in_modules():
+    class Outer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = torch.jit.script(Scaled(2))
+
+        def forward(self, x):
+            return self.inner(x) + self.inner.minus(x)
+
+    outer = Outer()
+    assert torch.equal(torch.jit.script(outer)(X), outer(X))
+
+
+def test_inherited_and_overridden_methods():
+    class Base(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.k = 3
+
+        def common(self, x):
+            return x * self.k
+
+        def forward(self, x):
+            return self.common(x)
+
+    class Derived(Base):
+        def common(self, x):
+            return x + self.k
+
+    assert torch.equal(torch.jit.script(Base())(X), X * 3)
+    assert torch.equal(torch.jit.script(Derived())(X), X + 3)
+
+
+def test_state_between_calls():
+    class Recurrent(nn.Module):
+        state: Optional[Tensor]
+
+        def __init__(self):
+            super().__init__()
+            self.cell = nn.GRUCell(3, 3)
+            self.state = None
+
+        def forward(self, x):
+            state = self.state
+            if state is None:
+                state = torch.zeros_like(x)
+            state = self.cell(x, state)
+            self.state = state
+            return state
+
+        @torch.jit.export
+        def reset(self) -> None:
+            self.state = None
+
+    module = Recurrent()
+    compiled = torch.jit.script(module)
+    first, second = compiled(X), compiled(X)
+    assert torch.equal(first, module(X))
+    assert torch.equal(second, module(X))
+    compiled.reset()
+    assert torch.equal(compiled(X), first)
+
+
+def test_fork_of_modules_and_methods():
+    class Parallel(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.parts = nn.ModuleList([Scaled(i + 1) for i in range(3)])
+
+        def checked(self, x, k: int) -> Tensor:
+            assert k > 0, "k must be positive"
+            return x * k
+
+        def forward(self, x, k: int):
+            futures: List[torch.jit.Future[Tensor]] = []
+            for part in self.parts:
+                futures.append(torch.jit.fork(part, x))
+            futures.append(torch.jit.fork(self.checked, x, k))
+            results: List[Tensor] = []
+            for future in futures:
+                results.append(torch.jit.wait(future))
+            return torch.stack(results).sum(0)
+
+    module = Parallel()
+    compiled = torch.jit.script(module)
+    assert torch.equal(compiled(X, 2), module(X, 2))
+    with pytest.raises(torch.jit.Error, match="k must be positive"):
+        compiled(X, 0)
+
+
+def test_networks_of_the_examples(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setitem(sys.modules, "torch.nn", nn)
+    source = Path(__file__).parents[2] / "examples/networks.py"
+    spec = importlib.util.spec_from_file_location("networks", source)
+    networks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(networks)
+    for name in networks.NETWORKS:
+        network, x = networks.make(name)
+        assert torch.equal(torch.jit.script(network)(x), network(x)), name
+
+
+def test_saved_and_loaded():
+    compiled = torch.jit.script(Nested())
+    buffer = io.BytesIO()
+    torch.jit.save(compiled, buffer)
+    buffer.seek(0)
+    loaded = torch.jit.load(buffer)
+    assert torch.equal(loaded(X), compiled(X))
+    assert torch.equal(loaded.a.minus(X), compiled.a.minus(X))
+
+
+def test_results_with_several_parts():
+    class Parts(nn.Module):
+        def forward(self, x) -> Tuple[Tensor, List[int]]:
+            return x * 2, x.shape
+
+    doubled, shape = torch.jit.script(Parts())(X)
+    assert torch.equal(doubled, X * 2)
+    assert shape == [2, 3]
