@@ -180,10 +180,9 @@ def test_arguments_that_do_not_fit():
         f(X, 1, k=3)
     with pytest.raises(
         RuntimeError,
-    ("function", "marked", "message"),
-    PLACES,
-    ids=[p[0].__name__ for p in PLACES],
-        r"'x' but instead found type 'int'.*Inferred 'x' to be of type 'Tensor'"
+        match=r"(?s)Expected a value of type 'Tensor \(inferred\)' for "
+        r"argument 'x' but instead found type 'int'.*Inferred 'x' to be of "
+        r"type 'Tensor'"
         r".*Position: 0.*Declaration: f\(Tensor x, int n\) -> Tensor",
     ):
         f(3, 1)
