@@ -1,28 +1,95 @@
-// Cost of entering and leaving a parallel loop whose body does nothing.
+// Cost of entering and leaving a parallel loop whose body does nothing, with
+// each back end through hotaru's interface and with OpenMP and TBB themselves.
 #include <benchmark/benchmark.h>
+#include <time.h>
 
+#include <algorithm>
+#include <chrono>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "hotaru/runtime/parallel.h"
+#include "hotaru/runtime/parallel_backend.h"
+
+#ifdef HOTARU_BENCH_OPENMP
+#include <omp.h>
+#endif
+#ifdef HOTARU_BENCH_TBB
+#include <tbb/parallel_for.h>
+#endif
 
 namespace {
 
-/// Argument 0: threads; argument 1: microseconds of idleness before each loop.
-void fork_join(benchmark::State& state) {
-  hotaru::set_num_threads(static_cast<int>(state.range(0)));
-  const std::chrono::microseconds pause(state.range(1));
+using Clock = std::chrono::steady_clock;
+
+void empty_body(int64_t b, int64_t e) {
+  benchmark::DoNotOptimize(b);
+  benchmark::DoNotOptimize(e);
+}
+
+/// Runs a fork-join of two threads per iteration. Argument 0: microseconds of
+/// sleep before each; reported are the median and what the process used of the
+/// processor while it slept.
+template <class F>
+void fork_join(benchmark::State& state, const F& region) {
+  const std::chrono::microseconds pause(state.range(0));
+  region();
+  std::vector<double> times;
+  double idle_cpu = 0;
+  auto cpu_time = [] {
+    timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return double(t.tv_sec) + double(t.tv_nsec) * 1e-9;
+  };
+  // Many back to back regions share one reading of the clock.
+  const int inner = pause.count() > 0 ? 1 : 100;
   for (auto _ : state) {
     if (pause.count() > 0) {
-      state.PauseTiming();
+      const double before = cpu_time();
       std::this_thread::sleep_for(pause);
-      state.ResumeTiming();
+      idle_cpu += cpu_time() - before;
     }
-    hotaru::parallel_for(0, state.range(0), 1, [](int64_t b, int64_t e) {
-      benchmark::DoNotOptimize(b);
-      benchmark::DoNotOptimize(e);
-    });
+    const Clock::time_point start = Clock::now();
+    for (int i = 0; i < inner; ++i) region();
+    const double took =
+        std::chrono::duration<double>(Clock::now() - start).count() / inner;
+    state.SetIterationTime(took);
+    times.push_back(took);
+  }
+  std::nth_element(times.begin(), times.begin() + long(times.size() / 2),
+                   times.end());
+  state.counters["median_us"] = times[times.size() / 2] * 1e6;
+  if (pause.count() > 0) {
+    state.counters["idle_cpu_us"] = idle_cpu / double(state.iterations()) * 1e6;
   }
 }
+
+void with_back_end(benchmark::State& state, const std::string& name) {
+  hotaru::set_num_threads(2);
+  hotaru::set_parallel_backend(name);
+  fork_join(state, [] { hotaru::parallel_for(0, 2, 1, empty_body); });
+  hotaru::set_parallel_backend("native");
+}
+
+#ifdef HOTARU_BENCH_OPENMP
+void openmp_itself(benchmark::State& state) {
+  fork_join(state, [] {
+#pragma omp parallel num_threads(2)
+    empty_body(omp_get_thread_num(), 2);
+  });
+}
+#endif
+
+#ifdef HOTARU_BENCH_TBB
+void tbb_itself(benchmark::State& state) {
+  fork_join(state, [] {
+    tbb::parallel_for(
+        int64_t{0}, int64_t{2}, [](int64_t i) { empty_body(i, i + 1); },
+        tbb::static_partitioner());
+  });
+}
+#endif
 
 /// Both threads work: the loop's time over half of the serial time is what the
 /// division costs. Argument 0: threads; argument 1: rounds of a dependent sum.
@@ -40,8 +107,45 @@ void divided_work(benchmark::State& state) {
   }
 }
 
-BENCHMARK(fork_join)->Args({1, 0})->Args({2, 0})->Args({2, 100});
-BENCHMARK(fork_join)->Args({2, 2000})->Iterations(500);
+/// An outer loop whose second chunk alone holds work, a loop of its own: what
+/// idle workers make of nested loops. Argument: threads.
+void nested_work(benchmark::State& state) {
+  hotaru::set_num_threads(static_cast<int>(state.range(0)));
+  for (auto _ : state) {
+    hotaru::parallel_for(0, 2, 1, [](int64_t, int64_t end) {
+      if (end == 1) return;
+      hotaru::parallel_for(0, 100, 1, [](int64_t b, int64_t e) {
+        int64_t x = b;
+        for (int64_t j = 0; j < 1000 * (e - b); ++j) {
+          benchmark::DoNotOptimize(x += j);
+        }
+      });
+    });
+  }
+}
+
+void as_fork_join(benchmark::internal::Benchmark* bench) {
+  bench->UseManualTime()->Unit(benchmark::kMicrosecond);
+  bench->Arg(0)->Arg(100);
+  bench->Arg(2000)->Iterations(500);
+}
+
+[[maybe_unused]] const bool registered = [] {
+  for (const std::string& name : hotaru::parallel_backends()) {
+    as_fork_join(benchmark::RegisterBenchmark(
+        ("fork_join/" + name).c_str(),
+        [name](benchmark::State& state) { with_back_end(state, name); }));
+  }
+  return true;
+}();
+
+#ifdef HOTARU_BENCH_OPENMP
+BENCHMARK(openmp_itself)->Apply(as_fork_join);
+#endif
+#ifdef HOTARU_BENCH_TBB
+BENCHMARK(tbb_itself)->Apply(as_fork_join);
+#endif
 BENCHMARK(divided_work)->ArgsProduct({{1, 2}, {1000, 10000}});
+BENCHMARK(nested_work)->Arg(1)->Arg(2)->UseRealTime();
 
 }  // namespace
