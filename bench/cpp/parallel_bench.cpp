@@ -107,19 +107,46 @@ void divided_work(benchmark::State& state) {
   }
 }
 
-/// An outer loop whose second chunk alone holds work, a loop of its own: what
-/// idle workers make of nested loops. Argument: threads.
+/// An outer loop of which one chunk holds all work, in a loop of its own: what
+/// idle workers can make of that. Argument 0: rounds; argument 1: whether they
+/// may.
 void nested_work(benchmark::State& state) {
-  hotaru::set_num_threads(static_cast<int>(state.range(0)));
+  hotaru::set_num_threads(2);
+  auto inner = [&](int64_t b, int64_t e) {
+    int64_t x = b;
+    for (int64_t j = 0; j < state.range(0) * (e - b); ++j) {
+      benchmark::DoNotOptimize(x += j);
+    }
+  };
   for (auto _ : state) {
-    hotaru::parallel_for(0, 2, 1, [](int64_t, int64_t end) {
-      if (end == 1) return;
-      hotaru::parallel_for(0, 100, 1, [](int64_t b, int64_t e) {
-        int64_t x = b;
-        for (int64_t j = 0; j < 1000 * (e - b); ++j) {
-          benchmark::DoNotOptimize(x += j);
-        }
-      });
+    hotaru::parallel_for(0, 2, 1, [&](int64_t begin, int64_t) {
+      if (begin == 0) return;
+      if (state.range(1)) {
+        hotaru::nested_parallel_for(0, 100, 1, inner);
+      } else {
+        hotaru::parallel_for(0, 100, 1, inner);
+      }
+    });
+  }
+}
+
+/// Both chunks of the outer loop hold the same work: what the offer costs where
+/// nobody is idle. Arguments as above.
+void nested_balanced(benchmark::State& state) {
+  hotaru::set_num_threads(2);
+  auto inner = [&](int64_t b, int64_t e) {
+    int64_t x = b;
+    for (int64_t j = 0; j < state.range(0) * (e - b); ++j) {
+      benchmark::DoNotOptimize(x += j);
+    }
+  };
+  for (auto _ : state) {
+    hotaru::parallel_for(0, 2, 1, [&](int64_t, int64_t) {
+      if (state.range(1)) {
+        hotaru::nested_parallel_for(0, 100, 1, inner);
+      } else {
+        hotaru::parallel_for(0, 100, 1, inner);
+      }
     });
   }
 }
@@ -146,6 +173,7 @@ BENCHMARK(openmp_itself)->Apply(as_fork_join);
 BENCHMARK(tbb_itself)->Apply(as_fork_join);
 #endif
 BENCHMARK(divided_work)->ArgsProduct({{1, 2}, {1000, 10000}});
-BENCHMARK(nested_work)->Arg(1)->Arg(2)->UseRealTime();
+BENCHMARK(nested_work)->ArgsProduct({{10, 1000}, {0, 1}})->UseRealTime();
+BENCHMARK(nested_balanced)->ArgsProduct({{10, 1000}, {0, 1}})->UseRealTime();
 
 }  // namespace

@@ -81,8 +81,9 @@ inline int64_t divide_up(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-inline Chunking chunking(int64_t n, int64_t grain) {
-  if (n <= 1 || n <= grain || thread_position.in_region) return {1, n};
+inline Chunking chunking(int64_t n, int64_t grain, bool nested = false) {
+  if (n <= 1 || n <= grain) return {1, n};
+  if (thread_position.in_region && !nested) return {1, n};
   int64_t threads = get_num_threads();
   if (grain > 0) threads = std::min(threads, divide_up(n, grain));
   if (threads <= 1) return {1, n};
@@ -122,6 +123,19 @@ template <class F>
 void parallel_for(int64_t begin, int64_t end, int64_t grain, const F& f) {
   if (begin >= end) return;
   detail::for_chunks(begin, end, detail::chunking(end - begin, grain),
+                     [&](int64_t, int64_t b, int64_t e) { f(b, e); });
+}
+
+/// The same, but divided also if the caller is itself a chunk: for long loops
+/// inside of loops with fewer chunks than threads. Where all threads are busy
+/// the caller runs the chunks itself. How the range is cut depends on its
+/// length, the grain and the thread count, never on who is idle. f must not
+/// count on running in the calling thread.
+template <class F>
+void nested_parallel_for(int64_t begin, int64_t end, int64_t grain,
+                         const F& f) {
+  if (begin >= end) return;
+  detail::for_chunks(begin, end, detail::chunking(end - begin, grain, true),
                      [&](int64_t, int64_t b, int64_t e) { f(b, e); });
 }
 

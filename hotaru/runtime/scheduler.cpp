@@ -133,13 +133,14 @@ struct ThreadSlot {
   Slot* slot = nullptr;
   bool busy = false;
 
+  /// Null if there are more callers than slots.
   Slot* get(Scheduler& scheduler) {
     if (owner != &scheduler || slot == nullptr) {
       owner = &scheduler;
       busy = false;
       slot = scheduler.core_->acquire_slot();
     }
-    return busy ? nullptr : slot;
+    return slot;
   }
   ~ThreadSlot() {
     // After a fork the parent's scheduler is no longer the current one.
@@ -232,6 +233,9 @@ void Scheduler::run_chunks(int64_t chunks, ChunkFn fn, void* context) {
                " chunks, expected 0 to ", kMaxThreads);
   detail::Region region{fn, context};
   Core::Slot* slot = chunks > 1 ? thread_slot.get(*this) : nullptr;
+  // A region inside of another one needs a slot of its own for a while.
+  const bool nested = slot != nullptr && thread_slot.busy;
+  if (nested) slot = core_->acquire_slot();
   if (slot == nullptr) {
     for (int64_t i = 0; i < chunks; ++i) region.run_chunk(i);
   } else {
@@ -240,7 +244,11 @@ void Scheduler::run_chunks(int64_t chunks, ChunkFn fn, void* context) {
     ensure_workers(
         static_cast<int>(std::min<int64_t>(chunks, num_threads()) - 1));
     core_->fork_join(*slot, region, chunks);
-    thread_slot.busy = false;
+    if (nested) {
+      core_->release_slot(slot);
+    } else {
+      thread_slot.busy = false;
+    }
   }
   region.rethrow();
 }

@@ -96,6 +96,47 @@ TEST_P(ParallelTest, ThreadNumbersAreDistinctAndNestedLoopsRunInline) {
   EXPECT_FALSE(in_parallel_region());
 }
 
+TEST_P(ParallelTest, NestedLoopsAreCutAsOuterOnesWhoeverIsIdle) {
+  set_num_threads(3);
+  for (int round = 0; round < 200; ++round) {
+    std::mutex mutex;
+    std::multiset<std::pair<int64_t, int64_t>> seen;
+    parallel_for(0, 2, 1, [&](int64_t, int64_t) {
+      const int number = get_thread_num();
+      nested_parallel_for(0, 10, 1, [&](int64_t b, int64_t e) {
+        EXPECT_TRUE(in_parallel_region());
+        EXPECT_EQ(get_thread_num(), b / 4);
+        std::lock_guard lock(mutex);
+        seen.emplace(b, e);
+      });
+      EXPECT_EQ(get_thread_num(), number);
+    });
+    EXPECT_EQ(seen, (std::multiset<std::pair<int64_t, int64_t>>{
+                        {0, 4}, {0, 4}, {4, 8}, {4, 8}, {8, 10}, {8, 10}}));
+  }
+}
+
+TEST(ParallelNested, IdleWorkersHelpWithNestedLoops) {
+  const int saved = get_num_threads();
+  set_num_threads(2);
+  std::atomic<bool> met{false};
+  parallel_for(0, 2, 1, [&](int64_t outer, int64_t) {
+    if (outer == 0) return;
+    std::atomic<int> inside{0};
+    nested_parallel_for(0, 2, 1, [&](int64_t, int64_t) {
+      ++inside;
+      const auto end =
+          std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (inside < 2 && std::chrono::steady_clock::now() < end) {
+        std::this_thread::yield();
+      }
+      if (inside == 2) met = true;
+    });
+  });
+  EXPECT_TRUE(met);
+  set_num_threads(saved);
+}
+
 TEST_P(ParallelTest, SmallRangesAreNoRegion) {
   set_num_threads(4);
   parallel_for(0, 10, 10,

@@ -75,7 +75,8 @@ void nested_loop(Ledger& ledger, int64_t n) {
   std::atomic<int64_t> visited{0};
   parallel_for(0, 3, 1, [&](int64_t b, int64_t e) {
     for (; b < e; ++b) {
-      parallel_for(0, n, 1, [&](int64_t c, int64_t d) { visited += d - c; });
+      nested_parallel_for(0, n, 1,
+                          [&](int64_t c, int64_t d) { visited += d - c; });
     }
   });
   if (visited != 3 * n) ++ledger.wrong;
