@@ -10,6 +10,8 @@
 #include "hotaru/script/constant.h"
 #include "hotaru/script/function.h"
 #include "hotaru/script/interpreter.h"
+#include "hotaru/script/source_printer.h"
+#include "hotaru/script/unit.h"
 
 namespace hotaru::script {
 
@@ -194,12 +196,13 @@ void Module::to(std::optional<Device> device,
   });
 }
 
-std::string Module::code(std::string_view name) const {
-  const Function& function = method(name);
+namespace {
+
+// Methods stand two spaces deep in their class; PyTorch shows the lines of a
+// long header as they are.
+std::string unindented(const Function& function) {
   std::string_view text = function.source();
   if (text.empty()) return {};
-  // Methods stand two spaces deep in their class; PyTorch shows the lines of
-  // a long header as they are.
   const SourceRange& body = function.def()->body[0]->range;
   int lines = body.line_number() - function.def()->range.line_number();
   std::string out;
@@ -211,6 +214,17 @@ std::string Module::code(std::string_view name) const {
     if (lines-- <= 0 && line.starts_with("  ")) line.remove_prefix(2);
     out += concat(line, "\n");
   }
+  return out;
+}
+
+}  // namespace
+
+std::string Module::code(std::string_view name) const {
+  Function& function = method(name);
+  SourcePrinter printer(function.unit());
+  std::string out = function.unit().origin()
+                        ? unindented(function)
+                        : print_function(function, printer, 0);
   std::string self = concat("self: ", type_->name());
   if (size_t at = out.find(self); at != std::string::npos) {
     out.erase(at + 4, self.size() - 4);

@@ -59,6 +59,10 @@ class Module {
   /// This module, named "", and all below it.
   std::vector<std::pair<std::string, Module>> named_modules() const;
 
+  /// A module of the same class with copies of all tensors, lists and modules;
+  /// what is shared within this one is shared within the copy.
+  Module copy() const;
+
   /// Sets `training` here and below.
   void train(bool on = true) const;
   void eval() const { train(false); }
@@ -69,7 +73,8 @@ class Module {
   /// Writes an archive; see save() in archive.h.
   void save(const std::string& path) const;
 
-  /// TorchScript source of a method, as the archive has it.
+  /// TorchScript source of a method: as the archive has it, or printed from
+  /// its graph.
   std::string code(std::string_view method = "forward") const;
   /// TorchScript's textual form of a method's graph, calls not inlined.
   std::string graph(std::string_view method = "forward") const;

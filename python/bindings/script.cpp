@@ -147,7 +147,10 @@ void init_module(nb::module_& m) {
            })
       .def_ro("name", &ScriptMethod::name)
       .def_prop_ro("code",
-                   [](const ScriptMethod& s) { return s.module.code(s.name); })
+                   [](const ScriptMethod& s) {
+                     const nb::gil_scoped_release release;
+                     return s.module.code(s.name);
+                   })
       .def_prop_ro("graph", [](const ScriptMethod& s) {
         const nb::gil_scoped_release release;
         return s.module.graph(s.name);
@@ -186,6 +189,7 @@ void init_module(nb::module_& m) {
                out.append(nb::make_tuple(name, wrap_module(child)));
              return out;
            })
+      .def("copy", &Module::copy)
       .def("train", &Module::train)
       .def(
           "to",
@@ -196,7 +200,7 @@ void init_module(nb::module_& m) {
                                     : std::optional(to_dtype(dtype.ptr())));
           },
           nb::arg("device").none(), nb::arg("dtype").none())
-      .def("code", &Module::code)
+      .def("code", &Module::code, nb::call_guard<nb::gil_scoped_release>())
       .def("graph", &Module::graph, nb::call_guard<nb::gil_scoped_release>())
       .def("save_file", &save_file)
       .def("save_stream", &save_stream)

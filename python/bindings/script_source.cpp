@@ -12,6 +12,7 @@
 #include "hotaru/script/builtins.h"
 #include "hotaru/script/foreign.h"
 #include "hotaru/script/interpreter.h"
+#include "hotaru/script/source_printer.h"
 
 namespace hotaru::python {
 namespace {
@@ -144,7 +145,12 @@ void init_functions(nb::module_& m) {
           [](const ScriptFunction& self) { return self.function->name(); })
       .def_prop_ro("code",
                    [](const ScriptFunction& self) {
-                     return concat(self.function->source(), "\n");
+                     return unlocked([&] {
+                       const std::lock_guard lock(self.unit->mutex());
+                       script::SourcePrinter printer(*self.unit);
+                       return script::print_function(*self.function, printer,
+                                                     0);
+                     });
                    })
       .def_prop_ro("graph",
                    [](const ScriptFunction& self) {

@@ -3,6 +3,7 @@
 # TorchScript knows the old spellings, and they are what is tested.
 # ruff: noqa: UP006, UP035
 
+import copy
 import importlib.util
 import io
 import sys
@@ -134,6 +135,7 @@ def test_parameters_are_those_of_the_module(module):
     theirs = dict(compiled.named_parameters())
     assert set(mine) == set(theirs)
     assert all(mine[name] is theirs[name] for name in mine)
+    assert all(isinstance(p, nn.Parameter) for p in theirs.values())
     assert set(module.state_dict()) == set(compiled.state_dict())
     with torch.no_grad():
         module.factor.fill_(5.0)
@@ -348,6 +350,18 @@ def test_saved_and_loaded():
     loaded = torch.jit.load(buffer)
     assert torch.equal(loaded(X), compiled(X))
     assert torch.equal(loaded.a.minus(X), compiled.a.minus(X))
+
+
+def test_copies():
+    nested = torch.jit.script(Nested())
+    copied = copy.deepcopy(nested)
+    assert torch.equal(copied(X), nested(X))
+    assert copied.a == copied.again
+    with torch.no_grad():
+        copied.a.linear.weight.zero_()
+    assert not torch.equal(copied(X), nested(X))
+    assert copied.a.linear.weight.requires_grad
+    assert copied.training
 
 
 def test_results_with_several_parts():

@@ -206,6 +206,12 @@ class ScriptModule(Module):
             parameter.requires_grad_(requires_grad)
         return self
 
+    def __deepcopy__(self, memo: dict) -> ScriptModule:
+        return memo.setdefault(id(self), ScriptModule._wrap(self._c.copy()))
+
+    def __copy__(self) -> ScriptModule:
+        return ScriptModule._wrap(self._c)
+
     def extra_repr(self) -> str:
         return f"original_name={self.original_name}"
 

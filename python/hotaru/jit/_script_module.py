@@ -30,6 +30,8 @@ def script_module(module: nn.Module) -> ScriptModule:
     native = builder.build(module)
     builder.compile()
     out = ScriptModule._wrap(native)
+    # As long as their Python objects live, they are Parameters.
+    object.__setattr__(out, "_originals", list(module.parameters()))
     for name in dir(type(module)):
         method = _static(type(module), name)
         if inspect.isfunction(method) and _marks.mark_of(method) in (
