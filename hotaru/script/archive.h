@@ -38,10 +38,16 @@ Module load(std::vector<std::byte> bytes, const std::string& name,
 void save(const Module& module, const std::string& path,
           const std::map<std::string, std::string>& extra_files = {});
 
+/// The same for a function, as the forward of a module without attributes.
+void save(Function& function, const std::string& path,
+          const std::map<std::string, std::string>& extra_files = {});
+
+using ByteSink = std::function<void(std::string_view bytes)>;
+
 /// The same to whatever takes bytes, in order; `root` is the archive's name.
-void save(const Module& module,
-          const std::function<void(std::string_view bytes)>& sink,
-          const std::string& root,
+void save(const Module& module, const ByteSink& sink, const std::string& root,
+          const std::map<std::string, std::string>& extra_files = {});
+void save(Function& function, const ByteSink& sink, const std::string& root,
           const std::map<std::string, std::string>& extra_files = {});
 
 }  // namespace hotaru::script

@@ -73,55 +73,93 @@ void add_classes(const Value& value, SourcePrinter& printer,
   }
 }
 
-Program printed_program(const Module& module) {
-  SourcePrinter printer(module.type().unit());
-  std::set<const void*> seen;
-  add_classes(Value(module.object()), printer, seen);
+Program printed_program(SourcePrinter& printer) {
   Program program{printer.print(), {}, kNewestVersion};
   program.constants = printer.constants();
   return program;
 }
 
-void write(io::ZipWriter& zip, const Module& module, const ExtraFiles& extra) {
+Program program_of(const Module& module) {
   CompilationUnit& unit = module.type().unit();
+  if (unit.origin()) return original_program(unit);
+  SourcePrinter printer(unit);
+  std::set<const void*> seen;
+  add_classes(Value(module.object()), printer, seen);
+  return printed_program(printer);
+}
+
+void write(io::ZipWriter& zip, CompilationUnit& unit, const Value& root,
+           const Program& program, const ExtraFiles& extra) {
   for (const auto& [name, contents] : extra) {
     zip.add(concat("extra/", name), contents);
   }
-  ObjectPickler data(unit);
-  std::string pickle = data.pickle(Value(module.object()), nullptr);
-  add_storages(zip, "data", data);
-  zip.add("data.pkl", pickle);
-  Program program =
-      unit.origin() ? original_program(unit) : printed_program(module);
+  auto add_values = [&](const std::string& name, const Value& value) {
+    ObjectPickler pickler(unit);
+    std::string pickle = pickler.pickle(value, nullptr);
+    add_storages(zip, name, pickler);
+    zip.add(name + ".pkl", pickle);
+  };
+  add_values("data", root);
   for (const auto& [name, text] : program.sources) {
     std::string path = name;
     std::replace(path.begin(), path.end(), '.', '/');
     zip.add(concat("code/", path, ".py"), text);
   }
-  ObjectPickler constants(unit);
-  pickle = constants.pickle(Value::tuple(program.constants), nullptr);
-  add_storages(zip, "constants", constants);
-  zip.add("constants.pkl", pickle);
+  add_values("constants", Value::tuple(program.constants));
   zip.add(program.version < kFirstHiddenVersion ? "version" : ".data/version",
           concat(program.version, "\n"));
   zip.add("byteorder", "little");
   zip.finish();
 }
 
+void write(io::ZipWriter& zip, const Module& module, const ExtraFiles& extra) {
+  write(zip, module.type().unit(), Value(module.object()), program_of(module),
+        extra);
+}
+
+// PyTorch's form of a function in a file: the forward of a module.
+void write(io::ZipWriter& zip, Function& function, const ExtraFiles& extra) {
+  const std::string name = "__torch__.PlaceholderModule";
+  CompilationUnit& unit = function.unit();
+  SourcePrinter printer(unit);
+  printer.add_as_module(function, name);
+  Program program = printed_program(printer);
+  ClassType cls(unit, name, ClassType::Kind::kModule);
+  cls.add_attribute({.name = "training", .type = TypeTable::boolean()});
+  auto root = make_instance(cls);
+  root->slots[0] = true;
+  write(zip, unit, Value(root), program, extra);
+}
+
+std::string root_name(const std::string& path) {
+  std::string stem = std::filesystem::path(path).stem().string();
+  return stem.empty() ? "archive" : stem;
+}
+
 }  // namespace
 
 void save(const Module& module, const std::string& path,
           const ExtraFiles& extra_files) {
-  std::string stem = std::filesystem::path(path).stem().string();
-  io::ZipWriter zip(path, stem.empty() ? "archive" : stem);
+  io::ZipWriter zip(path, root_name(path));
   write(zip, module, extra_files);
 }
 
-void save(const Module& module,
-          const std::function<void(std::string_view bytes)>& sink,
-          const std::string& root, const ExtraFiles& extra_files) {
+void save(Function& function, const std::string& path,
+          const ExtraFiles& extra_files) {
+  io::ZipWriter zip(path, root_name(path));
+  write(zip, function, extra_files);
+}
+
+void save(const Module& module, const ByteSink& sink, const std::string& root,
+          const ExtraFiles& extra_files) {
   io::ZipWriter zip(sink, root);
   write(zip, module, extra_files);
+}
+
+void save(Function& function, const ByteSink& sink, const std::string& root,
+          const ExtraFiles& extra_files) {
+  io::ZipWriter zip(sink, root);
+  write(zip, function, extra_files);
 }
 
 void Module::save(const std::string& path) const {

@@ -2,8 +2,10 @@
 // places.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "hotaru/core/error.h"
+#include "hotaru/script/foreign.h"
 #include "hotaru/script/literal.h"
 #include "hotaru/script/op_spelling.h"
 #include "hotaru/script/source_printer.h"
@@ -39,12 +41,15 @@ class FunctionPrinter {
     used_.insert(kTaken.begin(), kTaken.end());
   }
 
-  std::string print(Function& function, int indent) {
+  std::string print(Function& function, int indent,
+                    std::string_view method_of) {
     indent_ = indent;
+    if (!method_of.empty()) used_.insert("self");
     bool interface = function.owner() && function.owner()->is_interface();
     std::unique_ptr<Graph> graph =
         interface ? nullptr : function.compile_again();
-    header(function, graph.get());
+    result_ = function.result_type();
+    header(function, graph.get(), method_of);
     indent_ += 2;
     if (interface) {
       line("pass");
@@ -97,13 +102,16 @@ class FunctionPrinter {
                   [&](size_t i) { return text(node.in(first + i)); });
   }
 
-  void header(Function& function, const Graph* graph) {
-    std::string out = concat("def ", function.short_name(), "(");
+  void header(Function& function, const Graph* graph,
+              std::string_view method_of) {
+    std::string out = concat(
+        "def ", method_of.empty() ? function.short_name() : "forward", "(");
+    if (!method_of.empty()) out += concat("self: ", method_of);
     const std::vector<Parameter>& params = function.params();
     bool keywords = false;
     for (size_t i = 0; i < params.size(); ++i) {
       const Parameter& param = params[i];
-      if (i > 0) out += ",\n    ";
+      if (i > 0 || !method_of.empty()) out += ",\n    ";
       if (param.keyword_only && !keywords) {
         out += "*,\n    ";
         keywords = true;
@@ -212,7 +220,9 @@ class FunctionPrinter {
   std::string operand(const Node& node, size_t i) {
     auto number = numbers_.find(node.in(i));
     if (number == numbers_.end()) return text(node.in(i));
-    if (takes_numbers(*node.op)) return number->second;
+    // PyTorch 1.13 takes no bool for a number.
+    bool plain = node.in(i)->producer->in(0)->type->kind != TypeKind::kBool;
+    if (plain && takes_number(*node.op, i)) return number->second;
     return wants_dtype(*node.op)
                ? concat("torch.tensor(", number->second,
                         ", dtype=ops.prim.dtype(", text(node.in(0)), "))")
@@ -222,6 +232,10 @@ class FunctionPrinter {
   // Without the trailing arguments that are their defaults, which overloads
   // for numbers don't have, nor older versions.
   std::string op(const Node& node) {
+    if (std::optional<DType> dtype = cast_target(*node.op)) {
+      return concat("torch.to(", text(node.in(0)), ", ",
+                    static_cast<int>(*dtype), ")");
+    }
     const std::vector<Argument>& schema = node.op->schema().arguments;
     auto is_default = [&](size_t i) {
       const Value* value = node.constant(i);
@@ -261,7 +275,9 @@ class FunctionPrinter {
     for (size_t i = 0; i < top.params.size(); ++i) {
       texts_[top.params[i]] = text(node.in(i));
     }
+    TypePtr outer = std::exchange(result_, node.callee->result_type());
     inner_block(top);
+    result_ = outer;
     define(node, concat("fork(", function, ")"));
   }
 
@@ -373,6 +389,11 @@ class FunctionPrinter {
     return false;
   }
 
+  // tolist takes its result's type from the annotation around it.
+  static bool is_tolist(const Node* node) {
+    return node && node->kind == NodeKind::kOp && node->op->name() == "tolist";
+  }
+
   void get_attr(const Node& node) {
     const std::string& object = text(node.in(0));
     define(node, is_identifier(node.name) ? concat(object, ".", node.name)
@@ -383,7 +404,10 @@ class FunctionPrinter {
   void cast(const Node& node) {
     const Var* from = node.in(0);
     if (node.out()->uses.empty()) return;  // what a test has shown already
-    if (is_subtype(from->type, node.type)) {
+    if (is_tolist(from->producer)) {
+      define(node, concat("annotate(", program_.type_text(node.type), ", ",
+                          text(from), ")"));
+    } else if (is_subtype(from->type, node.type)) {
       assign(name(node.out()), node.type, from);
     } else {
       define(node, concat("unchecked_cast(", program_.type_text(node.type),
@@ -401,6 +425,13 @@ class FunctionPrinter {
 
   void constant(const Node& node) {
     const Var* out = node.out();
+    bool foreign = node.value.is_object() &&
+                   dynamic_cast<ForeignFunction*>(node.value.as_object());
+    if (foreign) {
+      fail_at(node.range,
+              "Could not export a call of a Python function. Remove calls of "
+              "Python functions before saving, or mark them with jit.unused");
+    }
     texts_[out] =
         value_matches(node.value, out->type)
             ? program_.constant_text(node.value, out->type)
@@ -416,6 +447,8 @@ class FunctionPrinter {
       case NodeKind::kOp:
         if (node.op->name() == "scalar_to_tensor") {
           number_as_tensor(node);
+        } else if (is_tolist(&node)) {
+          texts_[node.out()] = concat("(", text(node.in(0)), ").tolist()");
         } else {
           define(node, op(node));
         }
@@ -529,11 +562,27 @@ class FunctionPrinter {
         break;
       }
       case NodeKind::kUnreachable:
+        unreachable(*node.block);
         break;
       case NodeKind::kEnter:
         fail("internal error: __enter__ is not called where a with begins");
     }
     return &node;
+  }
+
+  // PyTorch does not know that what comes before never ends.
+  void unreachable(const Block& block) {
+    if (!block.owner) {
+      line(result_->kind == TypeKind::kNone
+               ? "return None"
+               : concat("return uninitialized(", program_.type_text(result_),
+                        ")"));
+    } else if (block.owner->kind == NodeKind::kIf) {
+      for (const Var* out : block.owner->outputs) {
+        line(concat(text(out), " = uninitialized(",
+                    program_.type_text(out->type), ")"));
+      }
+    }
   }
 
   struct With {
@@ -545,6 +594,7 @@ class FunctionPrinter {
   SourcePrinter& program_;
   std::string out_;
   int indent_ = 0;
+  TypePtr result_ = nullptr;
   std::set<std::string, std::less<>> used_;
   std::map<std::string, int> next_number_;
   std::set<std::string> declared_;
@@ -559,8 +609,8 @@ class FunctionPrinter {
 }  // namespace
 
 std::string print_function(Function& function, SourcePrinter& program,
-                           int indent) {
-  return FunctionPrinter(program).print(function, indent);
+                           int indent, std::string_view method_of) {
+  return FunctionPrinter(program).print(function, indent, method_of);
 }
 
 }  // namespace hotaru::script

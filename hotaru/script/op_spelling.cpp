@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "hotaru/core/error.h"
 
@@ -23,6 +24,16 @@ constexpr Spelling kSpellings[] = {
     {"sorted", "sorted"},
     {"ndimension", "torch.dim"},
     {"nelement", "torch.numel"},
+};
+
+// Methods that PyTorch's source spells as torch.to(x, number).
+constexpr std::pair<std::string_view, DType> kCasts[] = {
+    {"byte", DType::kUInt8},       {"char", DType::kInt8},
+    {"short", DType::kInt16},      {"int", DType::kInt32},
+    {"long", DType::kInt64},       {"half", DType::kFloat16},
+    {"float", DType::kFloat32},    {"double", DType::kFloat64},
+    {"cfloat", DType::kComplex64}, {"cdouble", DType::kComplex128},
+    {"bool", DType::kBool},        {"bfloat16", DType::kBFloat16},
 };
 
 // In PyTorch's namespace prim whatever the overload.
@@ -71,6 +82,11 @@ constexpr std::string_view kTakeNumbers[] = {
     "bitwise_right_shift",
 };
 
+constexpr std::string_view kTakeNumberFirst[] = {
+    "pow",         "float_power", "remainder",   "xlogy",
+    "bitwise_and", "bitwise_or",  "bitwise_xor",
+};
+
 template <class Names>
 bool contains(const Names& names, std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
@@ -97,8 +113,17 @@ std::string op_spelling(const Operator& op) {
   return concat(is_prim(op) ? "ops.prim." : "torch.", name);
 }
 
-bool takes_numbers(const Operator& op) {
+std::optional<DType> cast_target(const Operator& op) {
+  if (op.schema().overload != "cast") return {};
+  for (const auto& [name, dtype] : kCasts) {
+    if (op.name() == name) return dtype;
+  }
+  return {};
+}
+
+bool takes_number(const Operator& op, size_t position) {
   std::string_view name = op.name();
+  if (position == 0) return contains(kTakeNumberFirst, name);
   if (contains(kTakeNumbers, name)) return true;
   if (name.ends_with("_") && !name.ends_with("__")) name.remove_suffix(1);
   return contains(kTakeNumbers, name);

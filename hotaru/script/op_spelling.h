@@ -1,8 +1,10 @@
 // How PyTorch's source names the operators that this library knows.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "hotaru/core/dtype.h"
 #include "hotaru/ops/registry.h"
 
 namespace hotaru::script {
@@ -10,9 +12,12 @@ namespace hotaru::script {
 /// What stands before "(": "torch.add", "ops.prim.dtype", "int".
 std::string op_spelling(const Operator& op);
 
-/// Whether the operator, written with a number in place of a tensor, is
-/// another overload with the same result.
-bool takes_numbers(const Operator& op);
+/// For a method such as float(): the dtype that it converts to.
+std::optional<DType> cast_target(const Operator& op);
+
+/// Whether the operator, written with a number in place of the tensor at that
+/// position, is another overload with the same result.
+bool takes_number(const Operator& op, size_t position);
 
 /// Whether a tensor made of a number must have the first argument's dtype.
 bool wants_dtype(const Operator& op);

@@ -47,6 +47,11 @@ void SourcePrinter::add(Function& function) {
   if (known_.insert(&function).second) functions_.push_back(&function);
 }
 
+void SourcePrinter::add_as_module(Function& function,
+                                  const std::string& class_name) {
+  wrapped_.emplace_back(&function, class_name);
+}
+
 std::string SourcePrinter::type_text(TypePtr type) {
   add(type);
   return type->annotation();
@@ -128,6 +133,12 @@ void SourcePrinter::print_all() {
   texts_.clear();
   constants_.clear();
   constant_indices_.clear();
+  for (const auto& [function, name] : wrapped_) {
+    text_of(name) += concat("class ", name.substr(name.rfind('.') + 1),
+                            "(Module):\n  __parameters__ = []\n"
+                            "  __buffers__ = []\n  training : bool\n",
+                            print_function(*function, *this, 2, name));
+  }
   std::vector<ClassType*> interfaces;  // last: all modules are known then
   size_t next_type = 0, next_function = 0, next_interface = 0;
   while (true) {

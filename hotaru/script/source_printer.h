@@ -23,6 +23,9 @@ class SourcePrinter {
   /// Adds a class or named tuple, and what it needs in turn.
   void add(TypePtr type);
   void add(Function& function);
+  /// Adds a module class of that name with nothing but the function as its
+  /// forward.
+  void add_as_module(Function& function, const std::string& class_name);
 
   /// Compiles all of it and returns the source text of each module, by name:
   /// "__torch__.a.b". Throws ScriptError for functions that don't compile and
@@ -46,6 +49,7 @@ class SourcePrinter {
   bool holds_modules(const ClassType& interface) const;
 
   CompilationUnit& unit_;
+  std::vector<std::pair<Function*, std::string>> wrapped_;
   std::set<const void*> known_;
   std::vector<TypePtr> types_;
   std::vector<Function*> functions_;
@@ -54,8 +58,9 @@ class SourcePrinter {
   std::map<std::string, std::string> texts_;
 };
 
-/// One function's definition, each line behind `indent` spaces.
+/// One function's definition, each line behind `indent` spaces. A function can
+/// be printed as the method `forward` of a class that it knows nothing of.
 std::string print_function(Function& function, SourcePrinter& program,
-                           int indent);
+                           int indent, std::string_view method_of = {});
 
 }  // namespace hotaru::script

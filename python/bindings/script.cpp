@@ -112,20 +112,26 @@ ExtraFiles to_extra_files(const nb::dict& extra) {
   return files;
 }
 
-void save_file(const Module& module, const std::string& path,
+/// Without the interpreter's lock: saving may compile, under the unit's.
+template <class Program>
+void save_file(Program& program, const std::string& path,
                const nb::dict& extra) {
   const ExtraFiles files = to_extra_files(extra);
   const nb::gil_scoped_release release;
-  script::save(module, path, files);
+  script::save(program, path, files);
 }
 
 /// To a Python file's write().
-void save_stream(const Module& module, const nb::object& write,
+template <class Program>
+void save_stream(Program& program, const nb::object& write,
                  const nb::dict& extra) {
+  const ExtraFiles files = to_extra_files(extra);
+  const nb::gil_scoped_release release;
   auto sink = [&write](std::string_view bytes) {
+    const nb::gil_scoped_acquire gil;
     write(nb::bytes(bytes.data(), bytes.size()));
   };
-  script::save(module, sink, "archive", to_extra_files(extra));
+  script::save(program, sink, "archive", files);
 }
 
 void init_module(nb::module_& m) {
@@ -202,8 +208,8 @@ void init_module(nb::module_& m) {
           nb::arg("device").none(), nb::arg("dtype").none())
       .def("code", &Module::code, nb::call_guard<nb::gil_scoped_release>())
       .def("graph", &Module::graph, nb::call_guard<nb::gil_scoped_release>())
-      .def("save_file", &save_file)
-      .def("save_stream", &save_stream)
+      .def("save_file", &save_file<const Module>)
+      .def("save_stream", &save_stream<const Module>)
       .def("same", [](const Module& a,
                       const Module& b) { return a.object() == b.object(); })
       .def("is_from",
@@ -234,6 +240,12 @@ void init_module(nb::module_& m) {
       return script::load(bytes, name, files);
     });
   });
+  m.def("_save_function_file",
+        [](const ScriptFunction& f, const std::string& path,
+           const nb::dict& extra) { save_file(*f.function, path, extra); });
+  m.def("_save_function_stream",
+        [](const ScriptFunction& f, const nb::object& write,
+           const nb::dict& extra) { save_stream(*f.function, write, extra); });
   m.def("_set_script_module_class", [](nb::handle cls, nb::handle error) {
     module_class = cls.inc_ref().ptr();
     error_factory = error.inc_ref().ptr();

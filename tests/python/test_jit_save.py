@@ -1,12 +1,18 @@
 """jit.save: files, streams, extra files, what is refused."""
 
+# The annotations are those that old programs have.
+# ruff: noqa: UP006, UP035
+
 import io
 import zipfile
 from pathlib import Path
+from typing import Dict, List, Optional
 
 import pytest
 
 import hotaru as torch
+
+F = torch.nn.functional
 
 GOLDEN = Path(__file__).parents[1] / "golden/script"
 
@@ -67,3 +73,129 @@ def test_refuses_what_is_no_script_module(tmp_path):
     with pytest.raises(TypeError, match="expected a ScriptModule"):
         torch.jit.save(torch.nn.Linear(2, 2), tmp_path / "x.pt")
     assert not list(tmp_path.iterdir())
+
+
+class Net(torch.nn.Module):
+    """Layers, containers, attributes of many types, forks and errors."""
+
+    limit: torch.jit.Final[int]
+
+    def __init__(self):
+        super().__init__()
+        self.limit = 3
+        self.layers = torch.nn.ModuleList(
+            [torch.nn.Linear(4, 4) for _ in range(2)]
+        )
+        self.head = torch.nn.Sequential(
+            torch.nn.LayerNorm(4), torch.nn.Dropout(0.5), torch.nn.Linear(4, 2)
+        )
+        self.register_buffer("shift", torch.arange(4.0))
+        self.counts: Dict[str, List[int]] = {"a": [1, 2]}
+        self.name = 'quoted "name"\n'
+
+    def part(self, x, i: int):
+        assert i < self.limit, f"{i} is too big"
+        return x * i
+
+    def forward(self, x, forks: int = 2, mask: Optional[torch.Tensor] = None):
+        futures = torch.jit.annotate(List[torch.jit.Future[torch.Tensor]], [])
+        for i in range(forks):
+            futures.append(torch.jit.fork(self.part, x, i))
+        for layer in self.layers:
+            x = F.relu(layer(x)) + self.shift
+        for future in futures:
+            x = x + torch.jit.wait(future)
+        if mask is not None:
+            x = x.masked_fill(mask, 0.5)
+        x[0, 1] = 2
+        with torch.no_grad():
+            scale = 2.0 if x.dtype == torch.float32 else 1.0
+        return self.head(x) * scale, x.long()[:, -1], self.counts["a"]
+
+    @torch.jit.export
+    def sign(self, n: int) -> str:
+        if n > 0:
+            kind = "positive"
+        elif n == 0:
+            raise ValueError("zero has no sign")
+        else:
+            kind = "negative"
+        while n > 10 or n < -10:
+            n = n // 2
+            if n == 12:
+                break
+        return f"{kind} {n} {self.name}"
+
+
+@torch.jit.script
+def scaled(x, by: float = 0.5, *, squares: bool = False) -> List[float]:
+    y: List[float] = (x * by).double().tolist()
+    return [v * v for v in y if v > 0] if squares else y
+
+
+def reloaded(program):
+    return torch.jit.load(io.BytesIO(program.save_to_buffer()))
+
+
+def test_a_module_from_source():
+    torch.manual_seed(0)
+    module = torch.jit.script(Net().eval())
+    again = reloaded(module)
+    x = torch.randn(3, 4)
+    with torch.no_grad():
+        for mask in (None, x > 0):
+            for a, b in zip(module(x, 3, mask), again(x, 3, mask)):
+                assert a == b if isinstance(a, list) else torch.equal(a, b)
+    assert [again.sign(n) for n in (5, 25, 100, -3)] == [
+        module.sign(n) for n in (5, 25, 100, -3)
+    ]
+    assert (again.limit, again.counts) == (3, {"a": [1, 2]})
+    with pytest.raises(ValueError, match="zero has no sign"):
+        again.sign(0)
+    with pytest.raises(RuntimeError, match="AssertionError: 3 is too big"):
+        again(x, 4)
+    assert list(again.state_dict()) == list(module.state_dict())
+
+
+def test_bytes_depend_on_the_module_alone():
+    module = torch.jit.script(Net().eval())
+    before = module.save_to_buffer()
+    module(torch.ones(3, 4))
+    module.sign(-30)
+    assert module.save_to_buffer() == before
+    assert reloaded(module).save_to_buffer() == before
+
+
+def test_a_function_becomes_a_module():
+    again = reloaded(scaled)
+    x = torch.tensor([1.0, -2.0, 3.0])
+    assert again(x) == scaled(x) == [0.5, -1.0, 1.5]
+    assert again(x, 2.0, squares=True) == [4.0, 36.0]
+
+
+def test_calls_of_python_cannot_be_saved():
+    class Ignoring(torch.nn.Module):
+        @torch.jit.ignore
+        def outside(self, x) -> torch.Tensor:
+            return x
+
+        def forward(self, x):
+            return self.outside(x)
+
+    with pytest.raises(RuntimeError, match="call of a Python function"):
+        torch.jit.script(Ignoring()).save_to_buffer()
+
+
+def test_unused_functions_are_saved_as_errors():
+    class Unused(torch.nn.Module):
+        @torch.jit.unused
+        def outside(self, x) -> torch.Tensor:
+            return x
+
+        def forward(self, x, use: bool = False):
+            return self.outside(x) if use else x + 1
+
+    again = reloaded(torch.jit.script(Unused()))
+    assert again(torch.ones(1)).item() == 2
+    with pytest.raises(RuntimeError, match="outside"):
+        again(torch.ones(1), True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import os
 
@@ -336,25 +337,34 @@ def save(m, f, _extra_files=None) -> None:
     """Writes a script module as an archive for `jit.load`, PyTorch's, too.
 
     Args:
-        m: the module, with all it holds.
+        m: the module, with all it holds; or a script function, which becomes
+            the forward of a module.
         f: a path, or a file opened for writing bytes.
         _extra_files: a dict of names and contents (str or bytes) that become
             records of `extra/`.
 
     Raises:
-        TypeError: `m` is no script module, or holds something that has no form
-            in a file. RuntimeError: the file cannot be written.
+        TypeError: `m` is neither, or holds something that has no form in a
+            file. RuntimeError: the file cannot be written, or the program
+            calls Python.
     """
-    if not isinstance(m, ScriptModule):
+    if isinstance(m, ScriptModule):
+        to_file, to_stream = m._c.save_file, m._c.save_stream
+    elif isinstance(m, _C.ScriptFunction):
+        to_file = functools.partial(_C._save_function_file, m)
+        to_stream = functools.partial(_C._save_function_stream, m)
+    else:
         raise TypeError(
             f"jit.save: expected a ScriptModule, not '{type(m).__name__}'; "
             "compile it with jit.script or jit.trace first"
         )
     extra = {} if _extra_files is None else _extra_files
     if isinstance(f, (str, os.PathLike)):
-        m._c.save_file(os.fspath(f), extra)
+        to_file(os.fspath(f), extra)
     else:
-        m._c.save_stream(f.write, extra)
+        to_stream(f.write, extra)
 
 
+_C.ScriptFunction.save = ScriptModule.save
+_C.ScriptFunction.save_to_buffer = ScriptModule.save_to_buffer
 _C._set_script_module_class(ScriptModule, make_error)
