@@ -139,6 +139,26 @@ def test_memory_is_used_again():
     assert len(places) <= 4
 
 
+def test_memory_of_large_batches_is_given_up():
+    """One large batch does not hold its memory for the rest of the epoch."""
+
+    def collate(samples):
+        width = 10**7 if samples[0] == 0 else 2000
+        return hotaru.full((width,), float(samples[0]))
+
+    loader = DataLoader(range(60), 1, num_workers=1, collate_fn=collate)
+    for number, batch in enumerate(loader):
+        assert batch[-1].item() == number
+        with open("/proc/self/maps") as maps:
+            areas = [m.split()[0] for m in maps if "memfd:hotaru" in m]
+        sizes = [int(b, 16) - int(a, 16) for a, b in map(_ends, areas)]
+    assert max(sizes) < 10**6
+
+
+def _ends(area: str) -> list[str]:
+    return area.split("-")
+
+
 def test_batches_lie_in_shared_memory():
     rows, _ = next(iter(DataLoader(data_sets.Rows(4), 2, num_workers=1)))
     assert rows.is_shared()

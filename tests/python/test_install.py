@@ -37,15 +37,15 @@ def prefix(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def example(prefix, tmp_path_factory) -> Path:
-    """The program of examples/cpp, built against the installed library."""
+def examples(prefix, tmp_path_factory) -> Path:
+    """The programs of examples/cpp, built against the installed library."""
     folder = tmp_path_factory.mktemp("example")
     run(
         *("cmake", "-S", ROOT / "examples/cpp", "-B", folder, "-G", "Ninja"),
         f"-DCMAKE_PREFIX_PATH={prefix}",
     )
     run("cmake", "--build", folder)
-    return folder / "silero"
+    return folder
 
 
 @pytest.mark.ci
@@ -57,28 +57,61 @@ def test_every_installed_header_compiles_alone(prefix):
     run("g++", "-std=c++20", "-fsyntax-only", "-w", "-I", include, *headers)
 
 
-def test_cpp_example_agrees_with_python(example, tmp_path):
+def test_cpp_example_agrees_with_python(examples):
     """The C++ program's probabilities are those of the golden file."""
     if not MODEL.exists():
         pytest.skip(f"{MODEL} is absent; ./dev test fetches it from PyPI")
     name = "cards/003.wav"
     golden = json.loads((ROOT / "tests/golden/silero.json").read_text())
-    output = run(example, MODEL, recordings.FOLDER / name)
+    output = run(examples / "silero", MODEL, recordings.FOLDER / name)
     found = [float(line.split()[1]) for line in output.splitlines()]
     expected = golden["mono"][name]
     assert len(found) == len(expected)
     assert np.abs(np.array(found) - expected).max() < 1e-5
 
 
-def test_cpp_example_rejects_what_is_no_archive(example, tmp_path):
+def test_cpp_example_rejects_what_is_no_archive(examples, tmp_path):
     """An error on standard error that names the file, and exit code 1."""
     model = tmp_path / "no.jit"
     model.write_bytes(b"not a zip file")
     done = subprocess.run(
-        [example, model, "/dev/null"], capture_output=True, text=True
+        [examples / "silero", model, "/dev/null"],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 1
     assert "no.jit" in done.stderr
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_own_kernel_agrees_with_the_operator(examples, tmp_path, threads):
+    """Seed 002's adaptive max pooling over the public parallel_for."""
+    import hotaru
+
+    planes = np.sin(np.arange(5 * 7 * 9, dtype=np.float32)).reshape(5, 7, 9)
+    planes[1, 3, 4] = planes[1, 4, 4] = planes[4, 0, 0] = np.nan
+    planes[2] = -np.inf
+    np.save(tmp_path / "in.npy", planes)
+    prefix = tmp_path / "out"
+    program = examples / "adaptive_max_pool"
+    printed = run(program, tmp_path / "in.npy", 3, 4, prefix, threads)
+    assert printed == f"5 planes in {threads} parts, {threads} threads\n"
+    values, indices = hotaru.nn.functional.adaptive_max_pool2d(
+        hotaru.from_numpy(planes), (3, 4), return_indices=True
+    )
+    np.testing.assert_array_equal(np.load(f"{prefix}_values.npy"), values)
+    np.testing.assert_array_equal(np.load(f"{prefix}_indices.npy"), indices)
+
+
+def test_own_kernel_says_what_is_wrong(examples, tmp_path):
+    np.save(tmp_path / "in.npy", np.zeros((2, 3)))
+    done = subprocess.run(
+        [examples / "adaptive_max_pool", tmp_path / "in.npy", "2", "2", "out"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "must hold float32 [D, H, W]" in done.stderr
 
 
 def test_command_stands_beside_python():
