@@ -3,14 +3,9 @@
 #include <algorithm>
 #include <exception>
 
-#include "hotaru/autograd/grad_mode.h"
-#include "hotaru/runtime/scheduler.h"
-#include "hotaru/runtime/stream.h"
 #include "hotaru/script/class_type.h"
-#include "hotaru/script/code.h"
 #include "hotaru/script/function.h"
-#include "hotaru/script/unit.h"
-#include "hotaru/script/value_stack.h"
+#include "hotaru/script/interpreter_impl.h"
 
 namespace hotaru::script {
 
@@ -21,37 +16,11 @@ constexpr size_t kMaxFrames = 1000;
 // tasks that a waiting thread helps with.
 constexpr int kMaxNesting = 64;
 
-struct Entered {
-  size_t frame;
-  Value manager;
-  Function* exit;
-};
-
-struct Frame {
-  const Code* code;
-  const Instruction* next;
-  Value* registers;
-  uint32_t result;  // the caller's register
-};
-
-ValueStack& thread_stack() {
-  thread_local ValueStack stack;
-  return stack;
-}
-
 // The memory of the frames of this thread's last run, for the next.
 std::vector<Frame>& spare_frames() {
   thread_local std::vector<Frame> frames;
   return frames;
 }
-
-// What an interpreter is made of while it waits for a future: the frames, and
-// their registers one after another.
-struct Suspended {
-  std::vector<Frame> frames;
-  std::vector<Value> registers;
-  std::vector<Entered> entered;
-};
 
 // The error that an instruction raises by itself, with its class.
 struct Raised : Error {
@@ -71,128 +40,118 @@ void add_line(std::string& out, const SourceRange& range,
   out += text;
 }
 
-class Interpreter {
- public:
-  explicit Interpreter(ValueStack& stack) : stack_(stack) {
-    frames_.swap(spare_frames());
-  }
-  ~Interpreter() { frames_.swap(spare_frames()); }
-  Interpreter(const Interpreter&) = delete;
-  Interpreter& operator=(const Interpreter&) = delete;
+}  // namespace
 
-  // A run that may not block: wait on an unfinished future ends it, and
-  // awaited() tells that future.
-  void set_suspends() { suspends_ = true; }
-  const Ref<Future>& awaited() const { return awaited_; }
+ValueStack& thread_stack() {
+  thread_local ValueStack stack;
+  return stack;
+}
 
-  Value run(const Code& code, std::vector<Value>& arguments) {
-    enter(code, 0, arguments.data(), arguments.size());
-    return run();
-  }
+Interpreter::Interpreter(ValueStack& stack) : stack_(stack) {
+  frames_.swap(spare_frames());
+}
 
-  // Goes on where suspend() left off, perhaps in another thread.
-  Value resume(Suspended& state) {
-    entered_ = std::move(state.entered);
-    Value* saved = state.registers.data();
-    for (const Frame& frame : state.frames) {
-      enter(*frame.code, frame.result, saved, frame.code->registers);
-      frames_.back().next = frame.next;
-      saved += frame.code->registers;
+Interpreter::~Interpreter() {
+  frames_.swap(spare_frames());
+}
+
+// Moves `count` values to the new frame's first registers.
+inline void Interpreter::enter(const Code& code, uint32_t result, Value* values,
+                               size_t count) {
+  HOTARU_CHECK(frames_.size() < kMaxFrames, "maximum recursion depth exceeded");
+  Value* registers = stack_.push(code.registers + code.scratch);
+  frames_.push_back({&code, code.instructions.data(), registers, result});
+  for (size_t i = 0; i < count; ++i) registers[i] = std::move(values[i]);
+}
+
+inline void Interpreter::leave() {
+  const Frame& frame = frames_.back();
+  stack_.pop(frame.registers, frame.code->registers + frame.code->scratch);
+  frames_.pop_back();
+}
+
+Value Interpreter::run(const Code& code, std::vector<Value>& arguments) {
+  enter(code, 0, arguments.data(), arguments.size());
+  return run();
+}
+
+// Between instructions no value is in a frame's scratch space.
+Suspended Interpreter::suspend() {
+  Suspended state;
+  state.entered = std::move(entered_);
+  state.frames = frames_;
+  for (const Frame& frame : frames_) {
+    for (uint32_t i = 0; i < frame.code->registers; ++i) {
+      state.registers.push_back(std::move(frame.registers[i]));
     }
-    state = {};
-    return run();
   }
+  while (!frames_.empty()) leave();
+  return state;
+}
 
-  // Between instructions no value is in a frame's scratch space.
-  Suspended suspend() {
-    Suspended state;
-    state.entered = std::move(entered_);
-    state.frames = frames_;
-    for (const Frame& frame : frames_) {
-      for (uint32_t i = 0; i < frame.code->registers; ++i) {
-        state.registers.push_back(std::move(frame.registers[i]));
-      }
-    }
-    while (!frames_.empty()) leave();
-    return state;
+Value Interpreter::resume(Suspended& state) {
+  entered_ = std::move(state.entered);
+  Value* saved = state.registers.data();
+  for (const Frame& frame : state.frames) {
+    enter(*frame.code, frame.result, saved, frame.code->registers);
+    frames_.back().next = frame.next;
+    saved += frame.code->registers;
   }
+  state = {};
+  return run();
+}
 
- private:
-  Value run() {
+Value Interpreter::run() {
+  try {
+    return loop();
+  } catch (const Raised& error) {
+    std::string where = traceback();
+    unwind();
+    throw ExecutionError(where, error.class_name, error.what());
+  } catch (const std::exception& error) {
+    std::string where = traceback();
+    unwind();
+    throw ExecutionError(where, "", error.what());
+  }
+}
+
+// Leaves all frames, running the __exit__ of what was entered.
+void Interpreter::unwind() {
+  std::vector<Entered> entered = std::move(entered_);
+  entered_.clear();
+  while (!frames_.empty()) leave();
+  for (size_t i = entered.size(); i-- > 0;) {
+    std::vector<Value> arguments(4);
+    arguments[0] = std::move(entered[i].manager);
     try {
-      return loop();
-    } catch (const Raised& error) {
-      std::string where = traceback();
-      unwind();
-      throw ExecutionError(where, error.class_name, error.what());
-    } catch (const std::exception& error) {
-      std::string where = traceback();
-      unwind();
-      throw ExecutionError(where, "", error.what());
+      script::run(entered[i].exit->code(), std::move(arguments));
+    } catch (const std::exception&) {
+      // The first error is the one to tell.
     }
   }
+}
 
-  // Moves `count` values to the new frame's first registers.
-  void enter(const Code& code, uint32_t result, Value* values, size_t count) {
-    HOTARU_CHECK(frames_.size() < kMaxFrames,
-                 "maximum recursion depth exceeded");
-    Value* registers = stack_.push(code.registers + code.scratch);
-    frames_.push_back({&code, code.instructions.data(), registers, result});
-    for (size_t i = 0; i < count; ++i) registers[i] = std::move(values[i]);
-  }
-
-  void leave() {
-    const Frame& frame = frames_.back();
-    stack_.pop(frame.registers, frame.code->registers + frame.code->scratch);
-    frames_.pop_back();
-  }
-
-  // Leaves all frames, running the __exit__ of what was entered.
-  void unwind() {
-    std::vector<Entered> entered = std::move(entered_);
-    entered_.clear();
-    while (!frames_.empty()) leave();
-    for (size_t i = entered.size(); i-- > 0;) {
-      std::vector<Value> arguments(4);
-      arguments[0] = std::move(entered[i].manager);
-      try {
-        script::run(entered[i].exit->code(), std::move(arguments));
-      } catch (const std::exception&) {
-        // The first error is the one to tell.
-      }
+std::string Interpreter::traceback() const {
+  std::string out;
+  for (const Frame& frame : frames_) {
+    size_t at =
+        static_cast<size_t>(frame.next - 1 - frame.code->instructions.data());
+    const Node* node =
+        at < frame.code->origins.size() ? frame.code->origins[at] : nullptr;
+    if (!node) continue;
+    std::vector<const CallSite*> sites;
+    for (const CallSite* s = node->call_site; s; s = s->caller) {
+      sites.push_back(s);
     }
-  }
-
-  std::string traceback() const {
-    std::string out;
-    for (const Frame& frame : frames_) {
-      size_t at =
-          static_cast<size_t>(frame.next - 1 - frame.code->instructions.data());
-      const Node* node =
-          at < frame.code->origins.size() ? frame.code->origins[at] : nullptr;
-      if (!node) continue;
-      std::vector<const CallSite*> sites;
-      for (const CallSite* s = node->call_site; s; s = s->caller) {
-        sites.push_back(s);
-      }
-      for (size_t i = sites.size(); i-- > 0;) {
-        add_line(out, sites[i]->range, sites[i]->function);
-      }
-      add_line(out, node->range, node->function);
+    for (size_t i = sites.size(); i-- > 0;) {
+      add_line(out, sites[i]->range, sites[i]->function);
     }
-    return out;
+    add_line(out, node->range, node->function);
   }
+  return out;
+}
 
-  Value loop();
-  void call_method(const Code& code, const Instruction& instruction,
-                   Value* arguments);
-
-  ValueStack& stack_;
-  std::vector<Frame> frames_;
-  std::vector<Entered> entered_;
-  bool suspends_ = false;
-  Ref<Future> awaited_;
-};
+namespace {
 
 [[noreturn]] void raise(const Value& message, const Value& class_name) {
   throw Raised(class_name.is_string() ? class_name.as_string() : "",
@@ -228,6 +187,8 @@ bool matches_any(const Value& value, const TypePtr* types) {
   }
   return false;
 }
+
+}  // namespace
 
 void Interpreter::call_method(const Code& code, const Instruction& instruction,
                               Value* arguments) {
@@ -524,117 +485,6 @@ Value Interpreter::loop() {
       }
     }
   }
-}
-
-// What of a thread's state a program sees.
-struct ThreadState {
-  bool grad = autograd::grad_enabled();
-  bool inference = autograd::inference_mode();
-  Stream stream = current_stream(DeviceType::kCPU);
-};
-
-// Gives a scope another thread's state; keeps in `state` what became of it.
-class ThreadStateGuard {
- public:
-  explicit ThreadStateGuard(ThreadState& state)
-      : state_(state), stream_(state.stream) {
-    put(state_);
-  }
-  ~ThreadStateGuard() {
-    state_ = {};
-    put(saved_);
-  }
-  ThreadStateGuard(const ThreadStateGuard&) = delete;
-  ThreadStateGuard& operator=(const ThreadStateGuard&) = delete;
-
- private:
-  static void put(const ThreadState& state) {
-    autograd::set_grad_enabled(state.grad);
-    autograd::set_inference_mode(state.inference);
-  }
-
-  ThreadState& state_;
-  ThreadState saved_;
-  StreamGuard stream_;
-};
-
-// A program on the pool. Each run() is its stretch up to the next wait.
-class AsyncRun final : public Task {
- public:
-  AsyncRun(Function& function, std::vector<Value> arguments)
-      : unit_(function.unit().shared_from_this()),
-        function_(function),
-        arguments_(std::move(arguments)) {}
-
-  const Ref<Future>& future() const { return future_; }
-
-  void run() override {
-    Ref<Future> awaited;
-    try {
-      Value value = advance(awaited);
-      if (!awaited) return finish([&](Future& f) { f.set_value(value); });
-    } catch (...) {
-      std::exception_ptr error = std::current_exception();
-      return finish([&](Future& f) { f.set_error(error); });
-    }
-    // The registers hold the future, so it cannot vanish with its callback.
-    // From here on another thread may run this task, or delete it.
-    awaited->on_done([this](Future&) { Scheduler::instance().launch(*this); });
-  }
-
- private:
-  Value advance(Ref<Future>& awaited) {
-    const ThreadStateGuard guard(state_);
-    Interpreter interpreter(thread_stack());
-    interpreter.set_suspends();
-    Value value;
-    if (started_) {
-      value = interpreter.resume(suspended_);
-    } else {
-      started_ = true;
-      value = interpreter.run(function_.code(), arguments_);
-      arguments_ = {};
-    }
-    awaited = interpreter.awaited();
-    if (awaited) suspended_ = interpreter.suspend();
-    return value;
-  }
-
-  // The values of the program are let go before anybody learns of its end.
-  template <class Complete>
-  void finish(const Complete& complete) {
-    const Ref<Future> future = std::move(future_);
-    const std::shared_ptr<CompilationUnit> unit = std::move(unit_);
-    delete this;
-    complete(*future);
-  }
-
-  // Keeps the functions alive.
-  std::shared_ptr<CompilationUnit> unit_;
-  Function& function_;
-  std::vector<Value> arguments_;
-  bool started_ = false;
-  ThreadState state_;
-  Suspended suspended_;
-  Ref<Future> future_ = make_ref<Future>();
-};
-
-}  // namespace
-
-Future& future_of(const Value& value) {
-  auto* future =
-      value.is_object() ? dynamic_cast<Future*>(value.as_object()) : nullptr;
-  HOTARU_CHECK_AS(TypeError, future, "wait() needs a Future, not '",
-                  value.type_name(), "'");
-  return *future;
-}
-
-Ref<Future> run_async(Function& function, std::vector<Value> arguments) {
-  auto task = std::make_unique<AsyncRun>(function, std::move(arguments));
-  Ref<Future> future = task->future();
-  Scheduler::instance().launch(*task);
-  task.release();
-  return future;
 }
 
 Value run(const Code& code, std::vector<Value> arguments) {
