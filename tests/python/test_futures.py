@@ -217,3 +217,42 @@ def test_assert_in_a_fork():
         "The following operation failed in the TorchScript interpreter.\n"
     )
     assert "AssertionError: too big" in text
+
+
+@torch.jit.script
+def half(x):
+    return x * 0.5
+
+
+@torch.jit.script
+def through_forks(x, n: int):
+    futures = [torch.jit.fork(half, x * i) for i in range(n)]
+    total = torch.zeros_like(x)
+    for future in futures:
+        total = total + torch.jit.wait(future)
+    return total
+
+
+def test_gradients_flow_through_forks():
+    x = torch.ones(3, requires_grad=True)
+    y = through_forks(x, 5)
+    assert y.tolist() == [5.0] * 3
+    y.sum().backward()
+    assert x.grad.tolist() == [5.0] * 3
+    with torch.no_grad():
+        assert not through_forks(x, 5).requires_grad
+
+
+def test_sixteen_threads_call_one_function():
+    results = [None] * 16
+
+    def work(i):
+        x = torch.full((4,), float(i))
+        results[i] = [through_forks(x, 9)[0].item() for _ in range(20)]
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [[18.0 * i] * 20 for i in range(16)]
