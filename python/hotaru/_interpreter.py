@@ -76,14 +76,19 @@ class _AliasLoader:
         module.__spec__ = self._spec
 
 
+def is_installed(alias: str = "torch") -> bool:
+    """Whether `import torch` gives hotaru in this process."""
+    return any(
+        isinstance(f, AliasFinder) and f._alias == alias for f in sys.meta_path
+    )
+
+
 def install(alias: str = "torch") -> None:
     """Makes `import torch` give hotaru from now on, in this process.
 
     RuntimeError if another package of that name is imported already.
     """
-    if any(
-        isinstance(f, AliasFinder) and f._alias == alias for f in sys.meta_path
-    ):
+    if is_installed(alias):
         return
     package = __package__
     present = sys.modules.get(alias)

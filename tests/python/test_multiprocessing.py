@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import data_sets
 import hotaru.multiprocessing as mp
 import pytest
@@ -102,3 +105,43 @@ def test_sharing_strategies():
     mp.set_sharing_strategy("file_descriptor")
     with pytest.raises(ValueError, match="not supported"):
         mp.set_sharing_strategy("file_system")
+
+
+_PROGRAM = """
+import torch
+import torch.multiprocessing as mp
+from torch.utils.data import DataLoader, Dataset
+
+class Squares(Dataset):
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, i):
+        return torch.tensor(i * i)
+
+def fill(index, target):
+    target[index] = index + 1
+
+if __name__ == "__main__":
+    target = torch.zeros(2).share_memory_()
+    mp.spawn(fill, (target,), nprocs=2)
+    print(target.tolist())
+    for method in ("spawn", "forkserver"):
+        loader = DataLoader(Squares(), num_workers=1,
+                            multiprocessing_context=method)
+        print([batch.item() for batch in loader])
+"""
+
+
+def test_children_of_an_aliased_program_find_torch(tmp_path):
+    """They run its file again, where `import torch` must mean hotaru."""
+    script = tmp_path / "program.py"
+    script.write_text(_PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "-m", "hotaru", str(script)],
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "[1.0, 2.0]\n[0, 1, 4]\n[0, 1, 4]\n"

@@ -21,6 +21,8 @@ FAMILIES = (
 # that starts to pass has to be taken off the list.
 _LIST = Path(__file__).resolve().parent / "golden" / "not_yet.txt"
 OVER_TORCH = os.environ.get("HOTARU_OVER_TORCH") == "1"
+if OVER_TORCH:  # workers send batches through native shared memory
+    FAMILIES = tuple(family for family in FAMILIES if family != "nn_worker")
 NOT_YET = set(_LIST.read_text().splitlines()) if _LIST.exists() else set()
 
 

@@ -12,10 +12,30 @@ from __future__ import annotations
 import multiprocessing as _standard
 from multiprocessing import *
 
+from .._interpreter import is_installed as _is_installed
 from . import reductions
 from .spawning import ProcessExitedException, ProcessRaisedException, spawn
 
 reductions.register()
+
+
+def _pass_the_alias_on() -> None:
+    """Children that run this program's file again find its `torch`, too."""
+    from multiprocessing import spawn as standard
+
+    plain = standard.get_command_line
+
+    def command(**arguments):
+        line = plain(**arguments)
+        at = line.index("-c")
+        return [*line[:at], "-m", "hotaru", *line[at:]]
+
+    standard.get_command_line = command
+    _standard.set_forkserver_preload([f"{__name__}.aliased", "__main__"])
+
+
+if _is_installed():
+    _pass_the_alias_on()
 
 __all__ = [
     *_standard.__all__,

@@ -1,0 +1,7 @@
+"""Importing this makes `import torch` give hotaru: fork servers preload it."""
+
+from __future__ import annotations
+
+from .._interpreter import install
+
+install()
