@@ -36,9 +36,10 @@ void check_input(const Tensor& self, IntSpan kernel, IntSpan output_size) {
                  "d(): kernel_size must be greater than zero, but got ", k);
     HOTARU_CHECK(n >= 0, "fractional_max_pool", dims,
                  "d(): output_size must be non-negative, but got ", n);
-    HOTARU_CHECK(n <= in && k <= in && n + k - 1 <= in, "fractional_max_pool",
-                 dims, "d", out, "(): pool ", side, " ", k,
-                 " too large relative to input ", side, " ", in);
+    // PyTorch refuses windows that fit exactly in three dimensions.
+    const bool fits = n <= in && k <= in && n + k - 1 <= in - (dims == 3);
+    HOTARU_CHECK(fits, "fractional_max_pool", dims, "d", out, "(): pool ", side,
+                 " ", k, " too large relative to input ", side, " ", in);
   }
   HOTARU_CHECK_AS(NotImplementedError, is_floating_point(self.dtype()),
                   "\"fractional_max_pool", dims,

@@ -94,7 +94,7 @@ Windows lay_out(PoolKind kind, const Tensor& self, int64_t dims,
                                 : spread(op, "stride", none, w.stride, dims);
   check_rank(kind, self, dims);
   const size_t lead = size_t(self.dim() - dims);
-  bool fits = true;
+  bool fits = true, whole = true;
   for (size_t d = 0; d < size_t(dims); ++d) {
     const int64_t k = out.kernel[d], s = out.stride[d], p = out.padding[d];
     const int64_t step = out.dilation[d];
@@ -115,16 +115,18 @@ Windows lay_out(PoolKind kind, const Tensor& self, int64_t dims,
                  "got pad=",
                  p, ", kernel_size=", k, " and dilation=", step);
     const int64_t in = self.sizes()[lead + d];
-    HOTARU_CHECK(!brief || in >= k, "input image (",
-                 by_axis("", self.sizes().last(3)),
-                 ") smaller than kernel size (", by_axis("k", out.kernel), ")");
     const int64_t room = in + 2 * p - reach - 1 + (w.ceil_mode ? s - 1 : 0);
-    int64_t n = room < 0 ? 0 : room / s + 1;
+    // Rounded down: the message has negative sizes as well.
+    int64_t n = (room < 0 ? -((-room + s - 1) / s) : room / s) + 1;
     // The last window must start inside the input or its left padding.
     if (w.ceil_mode && n > 0 && (n - 1) * s >= in + p) --n;
     fits &= n > 0;
+    whole &= in >= k;
     out.size[lead + d] = n;
   }
+  HOTARU_CHECK(!brief || whole, "input image (",
+               by_axis("", self.sizes().last(3)),
+               ") smaller than kernel size (", by_axis("k", out.kernel), ")");
   const IntSpan in = self.sizes().last(size_t(dims) + 1);
   HOTARU_CHECK(fits, "Given input size: (", by(in),
                "). Calculated output size: (",

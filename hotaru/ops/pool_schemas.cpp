@@ -86,10 +86,15 @@ Tensor max_pool1d(const Tensor& self, IntSpan kernel, IntSpan stride,
                p, " and kernel_size=", k);
   positive("dilation", d);
   const int64_t length = self.dim() > 0 ? self.size(-1) : 0;
-  int64_t reach;
-  HOTARU_CHECK(length == 0 || (!__builtin_mul_overflow(d, k - 1, &reach) &&
-                               length + 2 * p > reach),
-               "max_pool1d() Invalid computed output size: 0");
+  int64_t reach, room;
+  HOTARU_CHECK(!__builtin_mul_overflow(d, k - 1, &reach) &&
+                   !__builtin_sub_overflow(length + 2 * p - 1, reach, &room),
+               "max_pool1d: kernel size or dilation is too large");
+  // A window that is partly outside counts in ceil mode.
+  const bool none = room < 0 && !(ceil_mode && room > -s);
+  HOTARU_CHECK(length == 0 || !none,
+               "max_pool1d() Invalid computed output size: ",
+               1 - (-room - (ceil_mode ? s - 1 : 0) + s - 1) / s);
   return std::get<0>(
       max_pool_1d(self, kernel, stride, padding, dilation, ceil_mode, false));
 }

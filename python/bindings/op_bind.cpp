@@ -65,6 +65,12 @@ PyObject* Call::keyword(const char* name) const {
   return nullptr;
 }
 
+bool stands_for_default(PyObject* object, const Argument& argument) {
+  const auto& value = argument.default_value;
+  return object == Py_None && value && value->tag() == Value::Tag::kList &&
+         value->as_list().items.empty();
+}
+
 bool same_name(const std::string& parameter, PyObject* keyword) {
   const char* given = PyUnicode_AsUTF8(keyword);
   if (!given) {
@@ -109,7 +115,12 @@ bool Signature::take(size_t i, PyObject* object, Value* values,
                      Present& present) const {
   if (present[i]) return false;
   present[i] = true;
-  if (to_value(object, schema_->arguments[i].type, &values[i])) return true;
+  const Argument& argument = schema_->arguments[i];
+  if (stands_for_default(object, argument)) {
+    values[i] = *argument.default_value;
+    return true;
+  }
+  if (to_value(object, argument.type, &values[i])) return true;
   if (i > 0 || !number_first_ || !is_number(object)) return false;
   values[i] = wrapped_scalar(to_scalar(object), Device{});
   return true;

@@ -29,6 +29,9 @@ struct Call {
 };
 
 /// Whether a keyword names the parameter: by its own name, as `input` for
+/// Whether None may be given for a list that is empty by default (a stride).
+bool stands_for_default(PyObject* object, const Argument& argument);
+
 /// self, or by numpy's.
 bool same_name(const std::string& parameter, PyObject* keyword);
 

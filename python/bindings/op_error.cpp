@@ -109,7 +109,7 @@ std::string single_error(const Schema& schema, const Call& call, bool method,
                     shown, "\"");
     }
     Value ignored;
-    if (!to_value(object, a.type, &ignored)) {
+    if (!stands_for_default(object, a) && !to_value(object, a.type, &ignored)) {
       std::string wanted = parameter_text(a, method);
       wanted.resize(wanted.rfind(' '));
       return concat(name, "(): argument '", shown, "' (position ", position,
