@@ -152,6 +152,9 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
       if (meaning.kind == Meaning::Kind::kType) {
         return call_type(meaning.type, std::move(args), range);
       }
+      if (meaning.kind == Meaning::Kind::kGeneric && meaning.text == "device") {
+        return builtin(meaning.text, args, range);
+      }
       if (meaning.kind == Meaning::Kind::kBuiltin) {
         if (meaning.text == "format" && !args.empty()) {
           std::vector<Var*> inputs;

@@ -8,6 +8,7 @@
 #include "bindings/op_error.h"
 #include "bindings/op_result.h"
 #include "bindings/tensor_object.h"
+#include "bindings/value_convert.h"
 
 namespace hotaru::python {
 namespace {
@@ -78,6 +79,26 @@ PyObject* call_overload(const Signature& signature, const Call& call,
   return result;
 }
 
+/// What jit.trace answers for calls with stand-ins for tensors: called with
+/// the operator, its arguments and its keywords. Null until it is imported.
+PyObject* trace_hook = nullptr;
+
+/// The hook's result, or null if the call is none of its business.
+PyObject* ask_hook(PyObject* op, const Call& call) {
+  if (!trace_hook) return nullptr;
+  nb::list args;
+  for (size_t i = 0; i < call.positional; ++i)
+    args.append(nb::handle(call.args[i]));
+  nb::dict keywords;
+  for (size_t i = 0; i < call.keyword_count(); ++i)
+    keywords[nb::handle(call.keyword_name(i))] =
+        nb::handle(call.keyword_value(i));
+  nb::object result =
+      nb::handle(trace_hook)(nb::handle(op), nb::tuple(args), keywords);
+  if (result.ptr() == Py_NotImplemented) return nullptr;
+  return result.release().ptr();
+}
+
 PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf,
                         PyObject* keywords) {
   auto& op = *reinterpret_cast<OpObject*>(self);
@@ -91,6 +112,7 @@ PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf,
       if (signature.bind(call, arguments.data()))
         return call_overload(signature, call, arguments.data());
     }
+    if (PyObject* result = ask_hook(self, call)) return result;
     no_match(op.signatures, call, op.method, PyUnicode_AsUTF8(op.name));
   });
 }
@@ -195,6 +217,10 @@ void init_ops(nb::module_& m) {
       nb::setattr(tensor, text.c_str(), nb::steal(make_op(op.name(), true)));
   }
   m.attr("ops") = functions;
+  m.def("_set_trace_hook", [](nb::handle hook, nb::handle size_type) {
+    trace_hook = hook.inc_ref().ptr();
+    set_traced_size(size_type.ptr());
+  });
   m.def("_op_schemas", [](const std::string& name) {
     nb::list out;
     for (const Operator* op : Registry::instance().find(name))

@@ -12,6 +12,9 @@
 namespace hotaru::python {
 namespace {
 
+/// Sizes that jit.trace follows: its hook is to see them, so they fit nothing.
+PyTypeObject* traced_size = nullptr;
+
 bool is_numpy_scalar(PyObject* object) {
   const char* name = Py_TYPE(object)->tp_name;
   return std::strncmp(name, "numpy.", 6) == 0 &&
@@ -44,6 +47,7 @@ bool to_index(PyObject* object, int64_t* out) {
     return true;
   }
   if (!PyIndex_Check(object) || is_tensor(object)) return false;
+  if (Py_TYPE(object) == traced_size) return false;
   PyObject* index = PyNumber_Index(object);
   if (!index) {
     PyErr_Clear();
@@ -191,6 +195,10 @@ PyObject* sequence(PyObject* out, const std::vector<Value>& items, Fill set) {
 }
 
 }  // namespace
+
+void set_traced_size(PyObject* type) {
+  traced_size = reinterpret_cast<PyTypeObject*>(Py_NewRef(type));
+}
 
 int64_t to_int(PyObject* object) {
   int64_t value = 0;

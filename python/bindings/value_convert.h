@@ -29,4 +29,7 @@ Value to_value(PyObject* object);
 /// A new reference.
 PyObject* to_python(const Value& value);
 
+/// Instances of this type stand for no integer.
+void set_traced_size(PyObject* type);
+
 }  // namespace hotaru::python

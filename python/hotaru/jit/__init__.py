@@ -17,6 +17,7 @@ from ._marks import (
 )
 from ._module import RecursiveScriptModule, ScriptModule, load, save
 from ._script import ScriptFunction, script
+from ._trace import TracerWarning, trace, trace_module
 
 __all__ = [
     "Attribute",
@@ -26,6 +27,7 @@ __all__ = [
     "RecursiveScriptModule",
     "ScriptFunction",
     "ScriptModule",
+    "TracerWarning",
     "_fork",
     "_wait",
     "annotate",
@@ -38,6 +40,8 @@ __all__ = [
     "load",
     "save",
     "script",
+    "trace",
+    "trace_module",
     "unused",
     "wait",
 ]

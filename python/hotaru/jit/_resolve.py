@@ -88,6 +88,13 @@ class Foreign:
         self.function = function
 
 
+class Constant:
+    """A tensor that is part of a program."""
+
+    def __init__(self, value) -> None:
+        self.value = value
+
+
 class Resolver:
     """Answers for one function; `scripter` compiles what it calls."""
 
@@ -145,6 +152,8 @@ class Resolver:
             return self._module(value, name)
         if isinstance(value, Foreign):
             return ("python", value.function)
+        if isinstance(value, Constant):
+            return ("value", value.value)
         if isinstance(value, _C.ScriptFunction):
             return ("function", value)
         if isinstance(value, type):

@@ -55,9 +55,11 @@ class Scripter:
             owner,
         )
 
-    def define_text(self, text: str, name: str, owner) -> ScriptFunction:
-        """Parses a method whose source was put together here."""
-        resolver = Resolver({}, self)
+    def define_text(
+        self, text: str, name: str, owner, names: dict | None = None
+    ) -> ScriptFunction:
+        """Parses a function whose source was put together here."""
+        resolver = Resolver(names or {}, self)
         return _UNIT.define_function(
             text, f"<{name}>", 1, name, resolver, {}, owner
         )

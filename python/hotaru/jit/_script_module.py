@@ -29,6 +29,11 @@ def script_module(module: nn.Module) -> ScriptModule:
     builder = _Builder()
     native = builder.build(module)
     builder.compile()
+    return finished(module, native)
+
+
+def finished(module: nn.Module, native) -> ScriptModule:
+    """The native module as Python sees it."""
     out = ScriptModule._wrap(native)
     # As long as their Python objects live, they are Parameters.
     object.__setattr__(out, "_originals", list(module.parameters()))
@@ -45,7 +50,8 @@ def script_module(module: nn.Module) -> ScriptModule:
 class _Builder:
     """One call of `script`: a module object gets one counterpart."""
 
-    def __init__(self) -> None:
+    def __init__(self, hooks: bool = False) -> None:
+        self._hooks = hooks
         self._made: dict = {}
         self._classes: dict = {}
         self._pending: list = []
@@ -68,8 +74,15 @@ class _Builder:
         self._made[id(module)] = (native, module)
         return native
 
+    def build_open(self, module: nn.Module):
+        """The native module, of a class of its own without methods yet."""
+        members = _Members(module, self)
+        cls = self._define(module, members)
+        return cls.make_module(members.values), self._pending.pop()
+
     def _build(self, module: nn.Module):
-        _check_hooks(module)
+        if not self._hooks:
+            _check_hooks(module)
         members = _Members(module, self)
         key = members.key()
         cls = self._classes.get(key)
@@ -200,6 +213,14 @@ class _Methods:
         for name in names:
             if self._define(name) is not None:
                 self._defined[name]._compile()
+
+    def define_text(self, name: str, text: str, names: dict) -> None:
+        """Adds and compiles a method whose source was put together."""
+        full = f"{self._cls.name}.{name}"
+        method = SCRIPTER.define_text(text, full, self._cls, names)
+        self._defined[name] = method
+        self._cls.add_method(name, method)
+        method._compile()
 
     def load(self, name: str) -> tuple:
         """What `self.name` means, for names that are no attribute."""

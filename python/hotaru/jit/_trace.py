@@ -1,0 +1,211 @@
+"""`trace`: programs made of what a function does with example inputs."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+
+from .. import _C
+from ..nn import Module
+from ._module import ScriptModule
+from ._resolve import Constant
+from ._script import _UNIT, SCRIPTER, ScriptFunction, _module_name
+from ._script_module import _Builder, finished
+from ._traced import Recorder, TracedTensor, TracerWarning
+
+__all__ = ["TracerWarning", "trace", "trace_module"]
+
+
+def trace(
+    func,
+    example_inputs=None,
+    optimize=None,
+    check_trace=True,
+    check_inputs=None,
+    check_tolerance=1e-5,
+    strict=True,
+    _force_outplace=False,
+    _module_class=None,
+    _compilation_unit=None,
+    example_kwarg_inputs=None,
+    _store_inputs=True,
+):
+    """Compiles what `func` does when it is called with the example inputs.
+
+    Python runs once; operators and sizes are written down, while conditions,
+    loops and Python numbers come out as the examples made them.
+
+    Args:
+        func: a function or a module; a module's parameters and buffers stay
+            its own.
+        example_inputs: a tensor, or a tuple of tensors and of nested tuples,
+            lists and dicts of tensors.
+        example_kwarg_inputs: the same by name.
+        optimize, check_trace, check_inputs, check_tolerance, strict, _*:
+            accepted and ignored; the trace is not run again.
+
+    Returns:
+        A `ScriptFunction` or a `ScriptModule`.
+
+    Raises:
+        RuntimeError: inputs that are no tensors, tensors that require gradients
+            and are neither inputs nor parameters.
+    """
+    if isinstance(func, (ScriptModule, ScriptFunction)):
+        return func
+    if isinstance(func, Module):
+        example = {"forward": (example_inputs, example_kwarg_inputs)}
+        return _trace_module(func, example)
+    with _UNIT:
+        recorder = Recorder()
+        name = getattr(func, "__name__", type(func).__name__)
+        name = name if name.isidentifier() else "traced"
+        text = _traced_text(
+            recorder, func, name, example_inputs, example_kwarg_inputs, []
+        )
+        full = f"__torch__.{_module_name(func)}.{name}"
+        compiled = SCRIPTER.define_text(text, full, None, _names(recorder))
+        compiled._compile()
+    return compiled
+
+
+def trace_module(mod, inputs: dict, *args, **kwargs):
+    """`trace` of several methods: `inputs` holds example inputs by name."""
+    return _trace_module(mod, {k: (v, None) for k, v in inputs.items()})
+
+
+def _trace_module(module: Module, examples: dict) -> ScriptModule:
+    with _UNIT:
+        builder = _Builder(hooks=True)
+        native, methods = builder.build_open(module)
+        for name, (args, kwargs) in examples.items():
+            recorder = Recorder()
+            function = module if name == "forward" else getattr(module, name)
+            with _stand_ins(module, recorder):
+                text = _traced_text(
+                    recorder, function, name, args, kwargs, ["self"]
+                )
+            methods.define_text(name, text, _names(recorder))
+        return finished(module, native)
+
+
+def _names(recorder: Recorder) -> dict:
+    import hotaru
+
+    names = {k: Constant(v) for k, v in recorder.constants.items()}
+    return {"torch": hotaru, "ops": hotaru.ops, **names}
+
+
+@contextlib.contextmanager
+def _stand_ins(module: Module, recorder: Recorder):
+    """Puts stand-ins in the place of all parameters and buffers.
+
+    Buffers change copies, so that the trace leaves the module as it was.
+    """
+    replaced: list = []
+    known: dict = {}
+
+    def visit(inner: Module, path: str) -> None:
+        for tensors in (inner._parameters, inner._buffers):
+            replaced.append((tensors, dict(tensors)))
+            for name, tensor in tensors.items():
+                if tensor is None:
+                    continue
+                if id(tensor) not in known:
+                    copied = tensors is inner._buffers
+                    value = tensor.clone() if copied else tensor
+                    known[id(tensor)] = TracedTensor(
+                        recorder, _member(path, name), value
+                    )
+                tensors[name] = known[id(tensor)]
+        for name, child in inner._modules.items():
+            if child is not None:
+                visit(child, _member(path, name))
+
+    try:
+        visit(module, "self")
+        yield
+    finally:
+        for tensors, originals in reversed(replaced):
+            tensors.update(originals)
+
+
+def _member(path: str, name: str) -> str:
+    if name.isidentifier():
+        return f"{path}.{name}"
+    return f'getattr({path}, "{name}")'
+
+
+def _traced_text(recorder, function, name, args, kwargs, first: list) -> str:
+    """Runs the function with stand-ins; the source of what it did."""
+    if args is None:
+        args = ()
+    elif isinstance(args, _C.Tensor) or not isinstance(args, (tuple, list)):
+        args = (args,)
+    kwargs = kwargs or {}
+    names = [*_parameter_names(function, len(args)), *kwargs]
+    values = [*args, *kwargs.values()]
+    header = list(first)
+    stand_ins = []
+    for parameter, value in zip(names, values):
+        _check_input(value)
+        header.append(f"{parameter}: {_UNIT.type_of(value)}")
+        stand_ins.append(_stand_in(recorder, parameter, value))
+    result = function(
+        *stand_ins[: len(args)], **dict(zip(kwargs, stand_ins[len(args) :]))
+    )
+    lines = [*recorder.lines, f"return {_result(recorder, result)}"]
+    body = "\n".join(f"    {line}" for line in lines)
+    return f"def {name}({', '.join(header)}):\n{body}\n"
+
+
+def _parameter_names(function, count: int) -> list:
+    """Names for positional arguments: the function's own where it has them."""
+    own = function.forward if isinstance(function, Module) else function
+    try:
+        parameters = inspect.signature(own).parameters.values()
+    except (TypeError, ValueError):
+        parameters = ()
+    names = [
+        p.name
+        for p in parameters
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ][:count]
+    return names + [f"argument_{i}" for i in range(len(names), count)]
+
+
+def _check_input(value) -> None:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            _check_input(item)
+    elif not isinstance(value, _C.Tensor):
+        raise RuntimeError(
+            f"Type '{type(value).__name__}' cannot be traced. Only Tensors and "
+            "(possibly nested) Lists, Dicts, and Tuples of Tensors can be "
+            "traced"
+        )
+
+
+def _stand_in(recorder, name: str, value):
+    """The argument `name` with stand-ins for the tensors in it."""
+    if isinstance(value, _C.Tensor):
+        return TracedTensor(recorder, name, value.clone())
+    if isinstance(value, dict):
+        return {
+            key: _stand_in(recorder, f"{name}[{key!r}]", item)
+            for key, item in value.items()
+        }
+    items = [
+        _stand_in(recorder, f"{name}[{i}]", item)
+        for i, item in enumerate(value)
+    ]
+    return items if isinstance(value, list) else tuple(items)
+
+
+def _result(recorder, value) -> str:
+    if isinstance(value, TracedTensor) or not isinstance(value, (list, tuple)):
+        return recorder.text(value)
+    items = "".join(f"{_result(recorder, item)}, " for item in value)
+    return f"[{items}]" if isinstance(value, list) else f"({items})"

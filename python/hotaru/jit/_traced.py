@@ -1,0 +1,413 @@
+"""Stand-ins for tensors and sizes that write down what is done with them.
+
+A stand-in holds the value of the example and the name that it has in the
+program. Operators that are handed one don't fit it, and ask `call_traced`.
+"""
+
+from __future__ import annotations
+
+import operator
+import types
+import warnings
+
+import hotaru
+
+from .. import _C
+
+_OPERATOR = type(hotaru.ops.relu)
+
+
+class TracerWarning(Warning):
+    """The program may give something else for other inputs."""
+
+
+class Recorder:
+    """The lines of one program, and the tensors that are constants of it."""
+
+    def __init__(self) -> None:
+        self.lines: list = []
+        self.constants: dict = {}
+        self._count = 0
+
+    def call(self, function, args: tuple, kwargs: dict):
+        """Calls an operator with the examples' values and notes the call."""
+        result = function(*real(args), **real(kwargs))
+        texts = [self.text(argument) for argument in args]
+        texts += [
+            f"{name}={self.text(value)}" for name, value in kwargs.items()
+        ]
+        return self.bind(f"ops.{function.__name__}({', '.join(texts)})", result)
+
+    def bind(self, expression: str, result):
+        """Gives the value of an expression a name, or each of its parts."""
+        if isinstance(result, _C.Tensor):
+            return TracedTensor(self, self._note(expression), result)
+        if isinstance(result, (tuple, list)) and all(
+            isinstance(item, _C.Tensor) for item in result
+        ):
+            names = [self._name() for _ in result]
+            self.lines.append(f"{', '.join(names)}, = {expression}")
+            items = [
+                TracedTensor(self, name, item)
+                for name, item in zip(names, result)
+            ]
+            return type(result)(items)
+        if type(result) is int:
+            return TracedInt(self, self._note(expression), result)
+        if result is None:
+            self.lines.append(expression)
+        return result
+
+    def text(self, value) -> str:
+        """An argument as the program writes it."""
+        if isinstance(value, (_Traced, TracedInt)):
+            if value.recorder is not self:
+                raise RuntimeError("a value of another trace is used here")
+            return value.name
+        if type(value) is slice:
+            parts = (value.start, value.stop, value.step)
+            return ":".join("" if p is None else self.text(p) for p in parts)
+        if value is Ellipsis:
+            return "..."
+        if isinstance(value, _C.Tensor):
+            return self._tensor(value)
+        if isinstance(value, dict):
+            items = (
+                f"{self.text(k)}: {self.text(v)}" for k, v in value.items()
+            )
+            return f"{{{', '.join(items)}}}"
+        if isinstance(value, list):
+            return f"[{', '.join(map(self.text, value))}]"
+        if isinstance(value, tuple):
+            return f"({''.join(self.text(item) + ', ' for item in value)})"
+        if isinstance(value, float) and value - value != 0:
+            return f"float('{value}')"
+        if isinstance(value, _C.device):
+            return f"torch.device('{value}')"
+        if value is None or isinstance(value, (bool, int, float, complex, str)):
+            return repr(value)
+        if isinstance(value, (_C.dtype, _C.memory_format, _C.layout)):
+            return str(value)
+        raise RuntimeError(
+            f"jit.trace: an operator got a value of type "
+            f"{type(value).__name__!r}, which compiled code cannot hold"
+        )
+
+    def note(self, line: str) -> None:
+        """Adds a statement."""
+        self.lines.append(line)
+
+    def _note(self, expression: str) -> str:
+        name = self._name()
+        self.lines.append(f"{name} = {expression}")
+        return name
+
+    def _name(self) -> str:
+        self._count += 1
+        return f"_{self._count}"
+
+    def _tensor(self, tensor) -> str:
+        if tensor.requires_grad:
+            raise RuntimeError(
+                "Cannot insert a Tensor that requires grad as a constant. "
+                "Consider making it a parameter or input, or detaching the "
+                f"gradient\nTensor:\n{tensor}"
+            )
+        for name, known in self.constants.items():
+            if known is tensor:
+                return name
+        name = f"_constant{len(self.constants)}"
+        self.constants[name] = tensor
+        return name
+
+
+def real(value):
+    """The value with the examples' values in place of stand-ins."""
+    if isinstance(value, (_Traced, TracedInt)):
+        return value.value
+    if isinstance(value, dict):
+        return {key: real(item) for key, item in value.items()}
+    if type(value) is slice:
+        return slice(real(value.start), real(value.stop), real(value.step))
+    if isinstance(value, (list, tuple)):
+        return [real(v) for v in value] if isinstance(
+            value, list
+        ) else tuple(real(v) for v in value)  # fmt: skip
+    return value
+
+
+def call_traced(function, args: tuple, kwargs: dict):
+    """What operators ask that got no tensor where they want one."""
+    recorder = _recorder_of((args, tuple(kwargs.values())))
+    if recorder is None:
+        return NotImplemented
+    return recorder.call(function, args, kwargs)
+
+
+def _recorder_of(values):
+    for value in values:
+        if isinstance(value, (_Traced, TracedInt)):
+            return value.recorder
+        if isinstance(value, (list, tuple)):
+            found = _recorder_of(value)
+            if found is not None:
+                return found
+    return None
+
+
+def _frozen(what: str):
+    warnings.warn(
+        f"Converting {what} might cause the trace to be incorrect. The value "
+        "becomes a constant of the program, so the trace might not generalize "
+        "to other inputs.",
+        TracerWarning,
+        stacklevel=4,
+    )
+
+
+class _Traced:
+    """What stand-ins for tensors and sizes share."""
+
+    __slots__ = ("name", "recorder", "value")
+
+    def __init__(self, recorder: Recorder, name: str, value) -> None:
+        self.recorder = recorder
+        self.name = name
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.value, spec)
+
+
+class TracedInt(_Traced):
+    """A size. Arithmetic stays symbolic; comparing and counting do not."""
+
+    __slots__ = ()
+
+    @property
+    def __class__(self):
+        return int
+
+    def __index__(self) -> int:
+        return self.value
+
+    __int__ = __index__
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __bool__(self) -> bool:
+        return bool(self.value)
+
+    __hash__ = _Traced.__hash__
+
+
+class TracedTensor(_Traced):
+    """A tensor. `isinstance(x, Tensor)` holds, as programs ask that."""
+
+    __slots__ = ()
+
+    @property
+    def __class__(self):
+        return _C.Tensor
+
+    def __getattr__(self, name: str):
+        for base in _C.Tensor.__mro__:
+            if name in vars(base):
+                return self._attribute(name, vars(base)[name])
+        raise AttributeError(f"'Tensor' object has no attribute '{name}'")
+
+    def _attribute(self, name: str, value):
+        if isinstance(value, _OPERATOR):
+            return lambda *args, **kwargs: self.recorder.call(
+                value, (self, *args), kwargs
+            )
+        if isinstance(value, types.FunctionType):
+            return types.MethodType(value, self)
+        if isinstance(value, property):
+            return value.fget(self)
+        result = getattr(self.value, name)
+        if isinstance(result, _C.Tensor):
+            return self.recorder.bind(f"{self.name}.{name}", result)
+        return result
+
+    # --- sizes ---
+
+    @property
+    def shape(self) -> tuple:
+        return TracedShape(self.size(i) for i in range(self.value.dim()))
+
+    def size(self, dim: int | None = None):
+        if dim is None:
+            return self.shape
+        size = self.value.size(dim)
+        return self.recorder.bind(f"{self.name}.size({dim})", size)
+
+    def numel(self):
+        return self.recorder.bind(f"{self.name}.numel()", self.value.numel())
+
+    nelement = numel
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def __iter__(self):
+        return iter(self.unbind(0))
+
+    # --- values, which the program cannot know ---
+
+    def item(self):
+        _frozen("a tensor to a Python number")
+        return self.value.item()
+
+    def tolist(self):
+        _frozen("a tensor to a Python list")
+        return self.value.tolist()
+
+    def numpy(self):
+        _frozen("a tensor to a NumPy array")
+        return self.value.numpy()
+
+    def __bool__(self) -> bool:
+        _frozen("a tensor to a Python boolean")
+        return bool(self.value)
+
+    def __int__(self) -> int:
+        _frozen("a tensor to a Python integer")
+        return int(self.value)
+
+    def __float__(self) -> float:
+        _frozen("a tensor to a Python float")
+        return float(self.value)
+
+    def __index__(self) -> int:
+        _frozen("a tensor to a Python index")
+        return self.value.__index__()
+
+    # --- parts ---
+
+    def _at(self, index) -> str:
+        parts = index if isinstance(index, tuple) else (index,)
+        return f"{self.name}[{', '.join(map(self.recorder.text, parts))}]"
+
+    def __getitem__(self, index):
+        return self.recorder.bind(self._at(index), self.value[real(index)])
+
+    def __setitem__(self, index, value) -> None:
+        self.value[real(index)] = real(value)
+        self.recorder.note(f"{self._at(index)} = {self.recorder.text(value)}")
+
+    __hash__ = _Traced.__hash__
+
+
+class TracedShape(tuple):
+    """Sizes of a stand-in."""
+
+    def numel(self):
+        """Their product."""
+        out = 1
+        for size in self:
+            out = out * size
+        return out
+
+
+def _binary(function, sign: str, reflected: bool):
+    def method(self, other):
+        a, b = (other, self) if reflected else (self, other)
+        result = function(real(a), real(b))
+        if result is NotImplemented:
+            return result
+        text = self.recorder.text
+        return self.recorder.bind(f"{text(a)} {sign} {text(b)}", result)
+
+    return method
+
+
+def _size_binary(function, sign: str, reflected: bool):
+    traced = _binary(function, sign, reflected)
+
+    def method(self, other):
+        if isinstance(other, TracedTensor):
+            return NotImplemented
+        if isinstance(other, (int, _C.Tensor)):
+            return traced(self, other)
+        a, b = (other, self) if reflected else (self, other)
+        return function(real(a), real(b))
+
+    return method
+
+
+def _in_place(function, sign: str):
+    def method(self, other):
+        function(self.value, real(other))
+        text = self.recorder.text
+        self.recorder.note(f"{self.name} {sign}= {text(other)}")
+        return self
+
+    return method
+
+
+def _compare(function):
+    return lambda self, other: function(self.value, real(other))
+
+
+def _add_operators() -> None:
+    arithmetic = {
+        "add": "+", "sub": "-", "mul": "*", "floordiv": "//", "mod": "%",
+    }  # fmt: skip
+    others = {
+        "truediv": "/", "pow": "**", "matmul": "@", "and_": "&", "or_": "|",
+        "xor": "^", "lshift": "<<", "rshift": ">>",
+    }  # fmt: skip
+    for name, sign in {**arithmetic, **others}.items():
+        function = getattr(operator, name)
+        plain = name.rstrip("_")
+        for reflected, prefix in ((False, ""), (True, "r")):
+            method = f"__{prefix}{plain}__"
+            setattr(TracedTensor, method, _binary(function, sign, reflected))
+            traced = _size_binary if name in arithmetic else _plain_number
+            setattr(TracedInt, method, traced(function, sign, reflected))
+        in_place = getattr(operator, f"i{plain}")
+        if name != "matmul":
+            setattr(TracedTensor, f"__i{plain}__", _in_place(in_place, sign))
+    signs = {
+        "lt": "<",
+        "le": "<=",
+        "gt": ">",
+        "ge": ">=",
+        "eq": "==",
+        "ne": "!=",
+    }
+    for name, sign in signs.items():
+        function = getattr(operator, name)
+        setattr(TracedTensor, f"__{name}__", _binary(function, sign, False))
+        setattr(TracedInt, f"__{name}__", _compare(function))
+    for name in ("neg", "abs", "invert"):
+        setattr(TracedTensor, f"__{name}__", _unary(name))
+    TracedInt.__neg__ = lambda self: 0 - self
+
+
+def _plain_number(function, sign: str, reflected: bool):
+    def method(self, other):
+        if isinstance(other, TracedTensor):
+            return NotImplemented
+        a, b = (other, self) if reflected else (self, other)
+        return function(real(a), real(b))
+
+    return method
+
+
+def _unary(name: str):
+    operators = {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}
+    function = getattr(hotaru.ops, operators[name])
+    return lambda self: self.recorder.call(function, (self,), {})
+
+
+_add_operators()
+_C._set_trace_hook(call_traced, TracedInt)

@@ -1,0 +1,191 @@
+"""jit.trace: what a program does with examples, for other inputs, too."""
+
+import copy
+import io
+import warnings
+
+import hotaru.nn.functional as F
+import pytest
+from test_jit_script_layers import LAYERS, flat
+
+import hotaru as torch
+from hotaru import nn
+
+X = torch.arange(6.0).reshape(2, 3)
+LARGER = torch.arange(12.0).reshape(4, 3)
+
+TRACED = sorted(
+    name
+    for name, (_, *inputs) in LAYERS.items()
+    if not any(isinstance(value, list) for value in inputs)
+)
+
+
+def program(x, y):
+    a = x * 2 + y
+    b = a.view(x.size(0), -1).relu()
+    c = torch.cat([b, b], dim=1)
+    values, indices = c.max(dim=1)
+    z = torch.zeros(x.shape[0], 3) + x[:, 1:2] + torch.ones(3)
+    c[0, 0] = 5
+    z += 1
+    parts = c.split(2, dim=1)
+    for i in range(3):
+        z = z + i
+    half = c.shape[0] * 2 // 2
+    return (
+        [values, indices], z / 2, parts[0] - 1, (1 - c).sum(),
+        x.reshape(half, 3), F.softmax(c, 1), -c, abs(c) // 2, c > 2,
+        2**b, b @ b.T, x.float().mean(-1),
+    )  # fmt: skip
+
+
+def parts(value) -> list:
+    if isinstance(value, (tuple, list)):
+        return [t for item in value for t in parts(item)]
+    return [value]
+
+
+def test_function_for_other_sizes():
+    traced = torch.jit.trace(program, (X, X + 1))
+    assert isinstance(traced, torch.jit.ScriptFunction)
+    for inputs in ((X, X + 1), (LARGER, LARGER * 2)):
+        expected, got = parts(program(*inputs)), parts(traced(*inputs))
+        assert len(expected) == len(got)
+        assert all(map(torch.equal, expected, got))
+    assert torch.equal(X, torch.arange(6.0).reshape(2, 3)), "an input changed"
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_traced_layer_gives_what_the_layer_gives(name):
+    make, *inputs = LAYERS[name]
+    torch.manual_seed(0)
+    layer = make().eval()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", torch.jit.TracerWarning)
+        traced = torch.jit.trace(layer, tuple(copy.deepcopy(inputs)))
+    expected = flat(layer(*copy.deepcopy(inputs)))
+    got = flat(traced(*copy.deepcopy(inputs)))
+    assert len(expected) == len(got)
+    assert all(map(torch.equal, expected, got))
+
+
+class Recurrent(nn.Module):
+    """Nested modules, a nested input, a size in the program."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(3, 3), nn.Tanh()])
+        self.cell = nn.GRUCell(3, 3)
+        self.register_buffer("offset", torch.ones(3))
+        self.plain = torch.full((3,), 2.0)
+
+    def forward(self, x, state):
+        hidden, names = state
+        for layer in self.layers:
+            x = layer(x)
+        hidden = self.cell(x.view(x.size(0), -1), hidden) + self.offset
+        return {"hidden": hidden, "twice": names["k"] * self.plain}
+
+
+def test_module_shares_its_parameters():
+    module = Recurrent()
+    state = (torch.zeros(2, 3), {"k": X})
+    traced = torch.jit.trace(module, (X, state))
+    assert isinstance(traced, torch.jit.ScriptModule)
+    larger = (torch.ones(4, 3), {"k": LARGER})
+    expected, got = module(LARGER, larger), traced(LARGER, larger)
+    assert set(expected) == set(got)
+    assert all(torch.equal(expected[key], got[key]) for key in got)
+    mine = dict(module.named_parameters())
+    assert all(mine[n] is p for n, p in traced.named_parameters())
+    traced(X, state)["hidden"].sum().backward()
+    assert module.cell.weight_ih.grad is not None
+    assert set(traced.state_dict()) == set(module.state_dict())
+
+
+def test_traced_modules_can_be_saved():
+    module = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    traced = torch.jit.trace(module, X)
+    buffer = io.BytesIO()
+    torch.jit.save(traced, buffer)
+    buffer.seek(0)
+    loaded = torch.jit.load(buffer)
+    assert torch.equal(loaded(LARGER), module(LARGER))
+
+
+def test_values_become_constants_with_a_warning():
+    def f(x):
+        if x.sum() > 3:
+            return x * x[0, 1].item()
+        return x
+
+    with pytest.warns(torch.jit.TracerWarning, match="Python (boolean|number)"):
+        traced = torch.jit.trace(f, X)
+    assert torch.equal(traced(X * 0), X * 0)
+    assert torch.equal(traced(LARGER), LARGER)
+
+
+def test_what_cannot_be_traced():
+    with pytest.raises(RuntimeError, match="Type 'int' cannot be traced"):
+        torch.jit.trace(lambda x, n: x * n, (X, 2))
+    weight = torch.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="requires grad as a constant"):
+        torch.jit.trace(lambda x: x * weight, X)
+    with pytest.raises(TypeError, match="relu"):
+        torch.relu("no tensor")
+
+
+def test_several_methods():
+    class Two(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.linear(x)
+
+        def doubled(self, x):
+            return self.linear(x) * 2
+
+    module = Two()
+    traced = torch.jit.trace_module(module, {"forward": X, "doubled": X})
+    assert torch.equal(traced(LARGER), module(LARGER))
+    assert torch.equal(traced.doubled(LARGER), module.doubled(LARGER))
+
+
+def test_parameters_alone_and_buffers_in_training():
+    class Normed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.tensor([1.0, 2.0, 2.0]))
+            self.norm = nn.BatchNorm1d(3)
+
+        def forward(self, x):
+            return self.norm(x) * F.normalize(self.weight, dim=0) ** 2
+
+    module = Normed()
+    traced = torch.jit.trace(module, X)
+    assert module.norm.num_batches_tracked == 0, "the trace changed the module"
+    reference = copy.deepcopy(module)
+    assert torch.equal(traced(LARGER), reference(LARGER))
+    assert torch.equal(module.norm.running_mean, reference.norm.running_mean)
+    assert module.norm.num_batches_tracked == 1
+    with torch.no_grad():
+        module.weight.fill_(3.0)
+        reference.weight.fill_(3.0)
+    assert torch.equal(traced(X), reference(X))
+
+
+def test_lambdas():
+    traced = torch.jit.trace(lambda x: x * 2 + x.size(0), X)
+    assert torch.equal(traced(LARGER), LARGER * 2 + 4)
+
+
+def test_keyword_inputs():
+    def f(x, scale):
+        return x * scale
+
+    inputs = {"scale": torch.tensor(2.0), "x": X}
+    traced = torch.jit.trace(f, example_kwarg_inputs=inputs)
+    assert torch.equal(traced(x=X, scale=torch.tensor(3.0)), X * 3)
