@@ -1,7 +1,7 @@
 // One function's graph as source: a statement a node, constants in their
 // places.
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <utility>
 
 #include "hotaru/core/error.h"
@@ -14,31 +14,21 @@ namespace hotaru::script {
 
 namespace {
 
-// Words that mean something else wherever they stand.
-constexpr std::array<std::string_view, 52> kTaken = {
-    "and",      "as",     "assert",   "break",    "class",      "continue",
-    "def",      "del",    "elif",     "else",     "except",     "finally",
-    "for",      "from",   "global",   "if",       "import",     "in",
-    "is",       "lambda", "nonlocal", "not",      "or",         "pass",
-    "raise",    "return", "try",      "while",    "with",       "yield",
-    "None",     "True",   "False",    "torch",    "ops",        "CONSTANTS",
-    "annotate", "fork",   "getattr",  "int",      "float",      "bool",
-    "str",      "sorted", "print",    "range",    "isinstance", "inf",
-    "nan",      "async",  "await",    "__torch__"};
-
-bool is_identifier(std::string_view name) {
-  auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  auto word = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
-  return !name.empty() && letter(name[0]) &&
-         std::all_of(name.begin(), name.end(), word);
-}
+// Names that the text itself uses.
+constexpr std::string_view kTaken[] = {
+    "torch",          "ops",      "CONSTANTS",
+    "__torch__",      "annotate", "fork",
+    "getattr",        "int",      "float",
+    "bool",           "str",      "sorted",
+    "isinstance",     "inf",      "nan",
+    "range",          "print",    "uninitialized",
+    "unchecked_cast",
+};
 
 class FunctionPrinter {
  public:
   explicit FunctionPrinter(SourcePrinter& program) : program_(program) {
-    used_.insert(kTaken.begin(), kTaken.end());
+    used_.insert(std::begin(kTaken), std::end(kTaken));
   }
 
   std::string print(Function& function, int indent,

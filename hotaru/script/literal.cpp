@@ -1,13 +1,23 @@
 #include "hotaru/script/literal.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 
 #include "hotaru/core/error.h"
 
 namespace hotaru::script {
 
 namespace {
+
+constexpr std::string_view kKeywords[] = {
+    "False",  "None",   "True",    "and",      "as",       "assert", "async",
+    "await",  "break",  "class",   "continue", "def",      "del",    "elif",
+    "else",   "except", "finally", "for",      "from",     "global", "if",
+    "import", "in",     "is",      "lambda",   "nonlocal", "not",    "or",
+    "pass",   "raise",  "return",  "try",      "while",    "with",   "yield",
+};
 
 using Stored = std::function<std::string(const Value&)>;
 
@@ -69,6 +79,17 @@ std::string tuple(const Value& value, TypePtr type, const Stored& stored) {
 }
 
 }  // namespace
+
+bool is_identifier(std::string_view text) {
+  auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  auto word = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
+  return !text.empty() && letter(text[0]) &&
+         std::all_of(text.begin(), text.end(), word) &&
+         std::find(std::begin(kKeywords), std::end(kKeywords), text) ==
+             std::end(kKeywords);
+}
 
 std::string quoted(std::string_view text) {
   std::string out = "\"";

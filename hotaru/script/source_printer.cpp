@@ -21,15 +21,6 @@ std::string names_where(const ClassType& cls, bool Attribute::*mark) {
   return out + "]";
 }
 
-bool is_identifier(std::string_view name) {
-  auto word = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           (c >= '0' && c <= '9');
-  };
-  return !name.empty() && !(name[0] >= '0' && name[0] <= '9') &&
-         std::all_of(name.begin(), name.end(), word);
-}
-
 }  // namespace
 
 std::string& SourcePrinter::text_of(const std::string& qualified_name) {

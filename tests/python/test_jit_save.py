@@ -199,3 +199,23 @@ def test_unused_functions_are_saved_as_errors():
     assert again(torch.ones(1)).item() == 2
     with pytest.raises(RuntimeError, match="outside"):
         again(torch.ones(1), True)
+
+
+def test_names_that_source_cannot_spell():
+    class Odd(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.parts = torch.nn.ModuleDict(
+                {"in": torch.nn.Linear(2, 2), "0": torch.nn.ReLU()}
+            )
+
+        def forward(self, x):
+            for part in self.parts.values():
+                x = part(x)
+            return x
+
+    module = torch.jit.script(Odd())
+    again = reloaded(module)
+    assert list(again.state_dict()) == ["parts.in.weight", "parts.in.bias"]
+    x = torch.randn(3, 2)
+    assert torch.equal(again(x), module(x))
