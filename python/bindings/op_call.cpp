@@ -83,7 +83,6 @@ PyObject* call_overload(const Signature& signature, const Call& call,
 /// the operator, its arguments and its keywords. Null until it is imported.
 PyObject* trace_hook = nullptr;
 
-/// The hook's result, or null if the call is none of its business.
 PyObject* ask_hook(PyObject* op, const Call& call) {
   if (!trace_hook) return nullptr;
   nb::list args;
@@ -93,10 +92,7 @@ PyObject* ask_hook(PyObject* op, const Call& call) {
   for (size_t i = 0; i < call.keyword_count(); ++i)
     keywords[nb::handle(call.keyword_name(i))] =
         nb::handle(call.keyword_value(i));
-  nb::object result =
-      nb::handle(trace_hook)(nb::handle(op), nb::tuple(args), keywords);
-  if (result.ptr() == Py_NotImplemented) return nullptr;
-  return result.release().ptr();
+  return ask_trace(op, nb::tuple(args), keywords).release().ptr();
 }
 
 PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf,
@@ -191,6 +187,13 @@ bool is_plain(std::string_view name) {
 }
 
 }  // namespace
+
+nb::object ask_trace(nb::handle callee, const nb::tuple& args,
+                     const nb::dict& keywords) {
+  if (!trace_hook) return {};
+  nb::object result = nb::handle(trace_hook)(callee, args, keywords);
+  return result.ptr() == Py_NotImplemented ? nb::object() : result;
+}
 
 PyObject* make_op(std::string_view name, bool method) {
   auto* op = reinterpret_cast<OpObject*>(op_type->tp_alloc(op_type, 0));

@@ -146,11 +146,15 @@ void init_module(nb::module_& m) {
       });
   nb::class_<ScriptMethod>(m, "ScriptMethod", "A method of a script module.")
       .def("__call__",
-           [](const ScriptMethod& self, nb::args args, nb::kwargs kwargs) {
-             const Value result = call(self, args, kwargs);
-             return to_python_typed(
-                 result, self.module.method(self.name).result_type());
+           [](nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
+             const auto& method = *nb::inst_ptr<ScriptMethod>(self);
+             return or_traced(self, args, kwargs, [&] {
+               const Value result = call(method, args, kwargs);
+               return to_python_typed(
+                   result, method.module.method(method.name).result_type());
+             });
            })
+      .def_ro("module", &ScriptMethod::module)
       .def_ro("name", &ScriptMethod::name)
       .def_prop_ro("code",
                    [](const ScriptMethod& s) {

@@ -124,9 +124,11 @@ void init_functions(nb::module_& m) {
                              "A function compiled from its source.",
                              nb::dynamic_attr(), nb::is_weak_referenceable())
       .def("__call__",
-           [](const ScriptFunction& self, const nb::args& args,
-              const nb::kwargs& kwargs) {
-             return call_function(*self.function, to_arguments(args), kwargs);
+           [](nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
+             auto& function = *nb::inst_ptr<ScriptFunction>(self)->function;
+             return or_traced(self, args, kwargs, [&] {
+               return call_function(function, to_arguments(args), kwargs);
+             });
            })
       .def("_compile",
            [](const ScriptFunction& self) {

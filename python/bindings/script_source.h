@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "bindings/op_call.h"
+#include "hotaru/core/error.h"
 #include "hotaru/script/function.h"
 #include "hotaru/script/unit.h"
 
@@ -48,6 +50,20 @@ nanobind::object to_python_typed(const Value& value, script::TypePtr type);
 nanobind::object call_function(script::Function& function,
                                std::vector<Value> arguments,
                                const nanobind::kwargs& keywords);
+
+/// f(), or what jit.trace makes of the call if the arguments are stand-ins,
+/// which f() says by a TypeError.
+template <class F>
+nanobind::object or_traced(nanobind::handle callee, const nanobind::args& args,
+                           const nanobind::kwargs& keywords, F&& f) {
+  try {
+    return f();
+  } catch (const TypeError&) {
+    nanobind::object traced = ask_trace(callee, args, keywords);
+    if (traced.is_valid()) return traced;
+    throw;
+  }
+}
 
 void init_script_source(nanobind::module_& m);
 void init_script_class(nanobind::module_& m);

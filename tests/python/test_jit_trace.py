@@ -177,6 +177,75 @@ def test_parameters_alone_and_buffers_in_training():
     assert torch.equal(traced(X), reference(X))
 
 
+class Gate(nn.Module):
+    """A condition that a trace would freeze."""
+
+    def forward(self, x):
+        if x.sum() > 0:
+            return x
+        else:
+            return -x
+
+
+class Cell(nn.Module):
+    """Calls the gate, compiled or not."""
+
+    def __init__(self, gate):
+        super().__init__()
+        self.gate = gate
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x, h):
+        h = torch.tanh(self.gate(self.linear(x)) + h)
+        return h, h
+
+
+class Loop(nn.Module):
+    """Calls a traced module in a loop."""
+
+    def __init__(self, cell):
+        super().__init__()
+        self.cell = cell
+
+    def forward(self, xs):
+        h, y = torch.zeros(3, 4), torch.zeros(3, 4)
+        for i in range(xs.size(0)):
+            y, h = self.cell(xs[i], h)
+        return y, h
+
+
+def test_scripts_in_traces_in_scripts():
+    torch.manual_seed(0)
+    x, h, xs = torch.rand(3, 4), torch.rand(3, 4), torch.rand(5, 3, 4)
+    cell = Cell(torch.jit.script(Gate()))
+    traced = torch.jit.trace(cell, (x, h))
+    for sign in (1, -1):
+        assert torch.equal(traced(x * sign, h)[0], cell(x * sign, h)[0])
+    loop = torch.jit.script(Loop(traced))
+    assert torch.equal(loop(xs)[0], Loop(cell)(xs)[0])
+    whole = torch.jit.trace(nn.Sequential(loop), xs)
+    assert torch.equal(whole(-xs)[1], Loop(cell)(-xs)[1])
+    buffer = io.BytesIO()
+    torch.jit.save(whole, buffer)
+    buffer.seek(0)
+    assert torch.equal(torch.jit.load(buffer)(xs)[0], loop(xs)[0])
+
+
+def test_compiled_functions_in_traces():
+    @torch.jit.script
+    def positive(x, k: int):
+        if bool(x.sum() > 0):
+            return x * k
+        return -x
+
+    traced = torch.jit.trace(lambda x: positive(x, 3) + 1, X)
+    assert torch.equal(traced(X), X * 3 + 1)
+    assert torch.equal(traced(-X), X + 1)
+    other = torch.jit.script(Gate())
+    with pytest.raises(RuntimeError, match="no submodule"):
+        torch.jit.trace(lambda x: other(x), X)
+
+
 def test_lambdas():
     traced = torch.jit.trace(lambda x: x * 2 + x.size(0), X)
     assert torch.equal(traced(LARGER), LARGER * 2 + 4)

@@ -92,7 +92,10 @@ def _trace_module(module: Module, examples: dict) -> ScriptModule:
 def _names(recorder: Recorder) -> dict:
     import hotaru
 
-    names = {k: Constant(v) for k, v in recorder.constants.items()}
+    names = {
+        name: Constant(value) if isinstance(value, _C.Tensor) else value
+        for name, value in recorder.constants.items()
+    }
     return {"torch": hotaru, "ops": hotaru.ops, **names}
 
 
@@ -106,6 +109,11 @@ def _stand_ins(module: Module, recorder: Recorder):
     known: dict = {}
 
     def visit(inner: Module, path: str) -> None:
+        if isinstance(inner, ScriptModule):
+            recorder.modules.append((inner._c, path))
+            for name, child in inner.named_children():
+                visit(child, _member(path, name))
+            return
         for tensors in (inner._parameters, inner._buffers):
             replaced.append((tensors, dict(tensors)))
             for name, tensor in tensors.items():

@@ -22,21 +22,39 @@ class TracerWarning(Warning):
 
 
 class Recorder:
-    """The lines of one program, and the tensors that are constants of it."""
+    """The lines of one program, its constants and functions by name."""
 
     def __init__(self) -> None:
         self.lines: list = []
         self.constants: dict = {}
+        # Compiled modules in the traced one, and the names they have there.
+        self.modules: list = []
         self._count = 0
 
     def call(self, function, args: tuple, kwargs: dict):
         """Calls an operator with the examples' values and notes the call."""
         result = function(*real(args), **real(kwargs))
+        callee = self._callee(function)
         texts = [self.text(argument) for argument in args]
         texts += [
             f"{name}={self.text(value)}" for name, value in kwargs.items()
         ]
-        return self.bind(f"ops.{function.__name__}({', '.join(texts)})", result)
+        return self.bind(f"{callee}({', '.join(texts)})", result)
+
+    def _callee(self, function) -> str:
+        if isinstance(function, _OPERATOR):
+            return f"ops.{function.__name__}"
+        if isinstance(function, _C.ScriptFunction):
+            name = f"_function{len(self.constants)}"
+            self.constants[name] = function
+            return name
+        for native, place in self.modules:
+            if native.same(function.module):
+                return f"{place}.{function.name}"
+        raise RuntimeError(
+            "jit.trace: a compiled module is called that is no submodule of "
+            "the traced one"
+        )
 
     def bind(self, expression: str, result):
         """Gives the value of an expression a name, or each of its parts."""
