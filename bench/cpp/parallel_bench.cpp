@@ -120,7 +120,7 @@ void nested_work(benchmark::State& state) {
   };
   for (auto _ : state) {
     hotaru::parallel_for(0, 2, 1, [&](int64_t begin, int64_t) {
-      if (begin == 0) return;
+      if (begin == 1) return;
       if (state.range(1)) {
         hotaru::nested_parallel_for(0, 100, 1, inner);
       } else {

@@ -28,7 +28,10 @@ class Pool {
   using Task = typename Traits::Task;
   using Slot = RegionSlot<Traits>;
 
-  explicit Pool(int task_limit) : tasks_(task_limit) {}
+  /// Chunks of regions are stolen only while fewer than `width` threads are in
+  /// regions, callers included: where as many threads call as there are cores,
+  /// each runs its own chunks and no worker takes a core from a caller.
+  Pool(int task_limit, int width) : tasks_(task_limit), width_(width) {}
 
   /// A place to offer regions on, or nullptr if all are taken.
   Slot* acquire_slot() {
@@ -48,20 +51,26 @@ class Pool {
   }
 
   /// Runs the region's chunks, chunk 0 first and in this thread, the others
-  /// here or wherever they are claimed; returns when all have ended.
-  void fork_join(Slot& slot, Region& region, int64_t chunks) {
+  /// here or wherever they are claimed; returns when all have ended. nested:
+  /// the caller itself runs a chunk.
+  void fork_join(Slot& slot, Region& region, int64_t chunks, bool nested) {
+    const int others = active_.fetch_add(nested ? 0 : 1) - (nested ? 1 : 0);
+    bool counts = !nested;
     slot.offer(region, chunks);
-    parking_.wake(chunks - 1);
+    const int idle = width() - 1 - others;
+    if (idle > 0) parking_.wake(chunks - 1 < idle ? chunks - 1 : idle);
     Traits::run_chunk(region, 0, false);
     auto stolen = static_cast<uint32_t>(chunks - 1);
     for (int64_t chunk; (chunk = slot.claim()) >= 0; --stolen) {
       Traits::run_chunk(region, chunk, false);
     }
-    if (stolen == 0) return;
     auto done = [&] { return slot.finished(stolen); };
-    if (!Traits::spin_until(Traits::kJoin, done)) {
+    if (stolen > 0 && !Traits::spin_until(Traits::kJoin, done)) {
+      if (counts) active_.fetch_sub(1);  // its core is free meanwhile
+      counts = false;
       slot.sleep_until_finished(stolen);
     }
+    if (counts) active_.fetch_sub(1);
   }
 
   void launch(Task& task) {
@@ -71,15 +80,7 @@ class Pool {
 
   /// Claims and runs one chunk or task; false if there was none.
   bool run_something() {
-    for (uint64_t left = used_slots_.load(std::memory_order_acquire); left != 0;
-         left &= left - 1) {
-      Slot& slot = slots_[std::countr_zero(left)];
-      const int64_t chunk = slot.claim();
-      if (chunk < 0) continue;
-      Traits::run_chunk(slot.region(), chunk, true);
-      slot.finish();
-      return true;
-    }
+    if (may_steal() && steal()) return true;
     Task* task = tasks_.pop();
     if (task == nullptr) return false;
     bool& in_task = Traits::in_task();
@@ -117,6 +118,11 @@ class Pool {
   void notify() { parking_.wake_all(); }
 
   int running_tasks() const { return tasks_.running(); }
+  /// Threads in regions now.
+  int active() const { return active_.load(std::memory_order_relaxed); }
+  int width() const { return width_.load(std::memory_order_relaxed); }
+  void set_width(int width) { width_.store(width); }
+
   int task_limit() const { return tasks_.limit(); }
   void set_task_limit(int limit) {
     tasks_.set_limit(limit);
@@ -126,8 +132,26 @@ class Pool {
  private:
   static constexpr int kSlots = Traits::kSlots;
 
+  bool may_steal() const { return active_.load() < width(); }
+
+  bool steal() {
+    for (uint64_t left = used_slots_.load(std::memory_order_acquire); left != 0;
+         left &= left - 1) {
+      Slot& slot = slots_[std::countr_zero(left)];
+      const int64_t chunk = slot.claim();
+      if (chunk < 0) continue;
+      active_.fetch_add(1);
+      Traits::run_chunk(slot.region(), chunk, true);
+      active_.fetch_sub(1);
+      slot.finish();
+      return true;
+    }
+    return false;
+  }
+
   bool has_work() const {
-    for (uint64_t left = used_slots_.load(); left != 0; left &= left - 1) {
+    for (uint64_t left = may_steal() ? used_slots_.load() : 0; left != 0;
+         left &= left - 1) {
       if (slots_[std::countr_zero(left)].has_chunks()) return true;
     }
     return tasks_.can_pop();
@@ -135,8 +159,10 @@ class Pool {
 
   std::array<Slot, kSlots> slots_;
   alignas(64) typename Traits::template Atomic<uint64_t> used_slots_{0};
+  alignas(64) typename Traits::template Atomic<int> active_{0};
   alignas(64) Parking<Traits> parking_;
   alignas(64) TaskQueue<Traits> tasks_;
+  typename Traits::template Atomic<int> width_;
 };
 
 }  // namespace hotaru

@@ -108,8 +108,8 @@ class Scheduler {
   using StopFn = bool (*)(const void* stop);
   void wait_until(StopFn stop, const void* context);
 
-  const std::unique_ptr<Core> core_;
   const int cores_;
+  const std::unique_ptr<Core> core_;
   std::atomic<bool> launched_{false};
   std::atomic<int> num_threads_;
   std::atomic<int> workers_{0};

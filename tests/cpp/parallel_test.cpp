@@ -121,7 +121,7 @@ TEST(ParallelNested, IdleWorkersHelpWithNestedLoops) {
   set_num_threads(2);
   std::atomic<bool> met{false};
   parallel_for(0, 2, 1, [&](int64_t outer, int64_t) {
-    if (outer == 0) return;
+    if (outer == 1) return;  // and the worker is free again
     std::atomic<int> inside{0};
     nested_parallel_for(0, 2, 1, [&](int64_t, int64_t) {
       ++inside;

@@ -64,7 +64,7 @@ struct NoLostWakeUp : rl::test_suite<NoLostWakeUp, 3> {
 /// that serves until `over`.
 template <class Test, int threads>
 struct WithPool : rl::test_suite<Test, threads> {
-  explicit WithPool(int limit = 8) : pool(limit) {
+  explicit WithPool(int limit = 8, int width = threads) : pool(limit, width) {
     for (bool& flag : Traits::tasks_flag) flag = false;
   }
 
@@ -106,7 +106,7 @@ struct ForkJoinWithSleepers : WithPool<ForkJoinWithSleepers, 2> {
     auto* slot = pool.acquire_slot();
     for (int round = 0; round < 2; ++round) {
       Region region;
-      pool.fork_join(*slot, region, 3);
+      pool.fork_join(*slot, region, 3, false);
       for (auto& ran : region.ran) RL_ASSERT(ran == 1);
     }
     pool.release_slot(slot);
@@ -114,13 +114,15 @@ struct ForkJoinWithSleepers : WithPool<ForkJoinWithSleepers, 2> {
   }
 };
 
-/// Two callers share one worker.
+/// Two callers share one worker, of which only one at a time gets any help.
 struct TwoCallers : WithPool<TwoCallers, 3> {
+  TwoCallers() : WithPool(8, 2) {}
+
   void thread(unsigned index) {
     if (index == 2) return serve();
     auto* slot = pool.acquire_slot();
     Region region;
-    pool.fork_join(*slot, region, 2);
+    pool.fork_join(*slot, region, 2, false);
     RL_ASSERT(region.ran[0] == 1 && region.ran[1] == 1);
     pool.release_slot(slot);
     if (ended.fetch_add(1) == 1) end();
@@ -209,7 +211,7 @@ struct RegionAndTask : WithPool<RegionAndTask, 3> {
     }
     auto* slot = pool.acquire_slot();
     Region region;
-    pool.fork_join(*slot, region, 2);
+    pool.fork_join(*slot, region, 2, false);
     RL_ASSERT(region.ran[0] == 1 && region.ran[1] == 1);
     pool.wait_until(ended_all(1));
     RL_ASSERT(task.ran == 1);
