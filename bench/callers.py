@@ -9,8 +9,9 @@ noisy machine is noisy for both. A figure is the median over the rounds: calls
 per second of all callers together, the 50th and 99th percentile of one call's
 time, and the most threads the process had beyond its callers and its main
 thread. "of best" is the throughput over that of the best number of callers. A
-measurement during which other processes took more than 5 % of the processors
-is made again, up to --tries times; it prints how many it had to keep.
+measurement waits up to --patience seconds for a quiet machine; one during which
+other processes took more than 5 % of the processors is made again, up to
+--tries times; it prints how many it had to keep.
 """
 
 from __future__ import annotations
@@ -98,6 +99,24 @@ def serve() -> None:
         print(json.dumps(run_callers(model, x, **json.loads(line))), flush=True)
 
 
+def processor_ticks() -> tuple[int, int]:
+    """Clock ticks so far in which the processors worked, and did not."""
+    cpu = Path("/proc/stat").read_text().splitlines()[0].split()[1:9]
+    user, nice, system, idle, iowait, irq, softirq, steal = map(int, cpu)
+    return user + nice + system + irq + softirq + steal, idle + iowait
+
+
+def wait_for_quiet(limit: float) -> None:
+    """Returns when the processors did nothing for 0.2 s, or after the limit."""
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        before = processor_ticks()
+        time.sleep(0.2)
+        busy, idle = (b - a for a, b in zip(before, processor_ticks()))
+        if busy <= 0.05 * (busy + idle):
+            return
+
+
 class Library:
     """A library's process."""
 
@@ -129,13 +148,11 @@ class Library:
 
     def _ticks(self) -> tuple[int, int, int]:
         """Clock ticks so far: all processes', this library's, nobody's."""
-        cpu = Path("/proc/stat").read_text().splitlines()[0].split()[1:9]
-        user, nice, system, idle, iowait, irq, softirq, steal = map(int, cpu)
         stat = Path(f"/proc/{self.process.pid}/stat").read_text()
         fields = stat.rpartition(")")[2].split()
         own = int(fields[11]) + int(fields[12])
-        busy = user + nice + system + irq + softirq + steal
-        return busy, own, idle + iowait
+        busy, idle = processor_ticks()
+        return busy, own, idle
 
     def close(self) -> None:
         self.process.stdin.close()
@@ -168,7 +185,8 @@ def main() -> None:
     parser.add_argument("--peer", help="a Python that has PyTorch")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5)
-    parser.add_argument("--tries", type=int, default=10)
+    parser.add_argument("--tries", type=int, default=5)
+    parser.add_argument("--patience", type=float, default=5, metavar="S")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
@@ -184,10 +202,10 @@ def main() -> None:
         for callers in CALLERS:
             for name in order:
                 for _ in range(options.tries):
+                    wait_for_quiet(options.patience)
                     one = libraries[name].measure(callers, options.seconds)
                     if one["foreign"] < 0.05:
                         break
-                    time.sleep(options.seconds)
                 else:
                     disturbed += 1
                 results[name][callers].append(one)
