@@ -352,6 +352,54 @@ def test_saved_and_loaded():
     assert torch.equal(loaded.a.minus(X), compiled.a.minus(X))
 
 
+class Step(torch.jit.ScriptModule):
+    """A class of the old interface, which compiles itself."""
+
+    def __init__(self, size: int):
+        super().__init__()
+        self.weight = nn.Parameter(torch.eye(size) * 2)
+
+    @torch.jit.script_method
+    def forward(
+        self, x: Tensor, state: Tuple[Tensor, Tensor]
+    ) -> Tuple[Tensor, Tuple[Tensor, Tensor]]:
+        h, c = state
+        h = torch.tanh(x @ self.weight + h)
+        return h, (h, c + h)
+
+
+class Steps(torch.jit.ScriptModule):
+    """Makes a module of the class it is given."""
+
+    def __init__(self, step, *args):
+        super().__init__()
+        self.step = step(*args)
+
+    @torch.jit.script_method
+    def forward(self, xs, state: Tuple[Tensor, Tensor]):
+        outputs = torch.jit.annotate(List[Tensor], [])
+        for x in xs.unbind(0):
+            y, state = self.step(x, state)
+            outputs += [y]
+        return torch.stack(outputs), state
+
+
+def test_classes_that_compile_themselves():
+    steps = Steps(Step, 3)
+    assert isinstance(steps, torch.jit.ScriptModule)
+    assert isinstance(steps.step, torch.jit.RecursiveScriptModule)
+    state = (torch.zeros(2, 3), torch.zeros(2, 3))
+    outputs, (h, c) = steps(torch.stack([X, -X]), state)
+    first = torch.tanh(X * 2)
+    assert torch.equal(
+        outputs, torch.stack([first, torch.tanh(-X * 2 + first)])
+    )
+    assert torch.equal(h, outputs[1])
+    assert torch.equal(c, outputs[0] + outputs[1])
+    with pytest.raises(TypeError):
+        torch.jit.RecursiveScriptModule()
+
+
 def test_copies():
     nested = torch.jit.script(Nested())
     copied = copy.deepcopy(nested)

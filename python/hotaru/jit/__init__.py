@@ -13,6 +13,7 @@ from ._marks import (
     interface,
     is_scripting,
     is_tracing,
+    script_method,
     unused,
 )
 from ._module import RecursiveScriptModule, ScriptModule, load, save
@@ -40,6 +41,7 @@ __all__ = [
     "load",
     "save",
     "script",
+    "script_method",
     "trace",
     "trace_module",
     "unused",

@@ -28,6 +28,10 @@ def export(fn: Callable) -> Callable:
     return _marked(fn, EXPORT)
 
 
+# The mark of methods in classes that inherit from ScriptModule.
+script_method = export
+
+
 def unused(fn: Callable) -> Callable:
     """Leaves the function out: compiled code that calls it raises."""
     if isinstance(fn, property):

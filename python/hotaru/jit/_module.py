@@ -1,4 +1,4 @@
-"""Loaded modules."""
+"""Compiled modules, from archives or from source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,25 @@ from ..nn import Module
 from ._errors import make_error
 
 
-class ScriptModule(Module):
+class _CompiledWhenMade(type):
+    """Makes calling a subclass give the compiled module."""
+
+    def __call__(cls, *args, **kwargs):
+        made = super().__call__(*args, **kwargs)
+        from ._script import script
+
+        return script(made)
+
+
+class ScriptModule(Module, metaclass=_CompiledWhenMade):
+    """The base of compiled modules, and of classes that compile themselves.
+
+    An instance of a subclass is compiled as soon as its `__init__` has run:
+    what the program gets is a `RecursiveScriptModule`.
+    """
+
+
+class RecursiveScriptModule(ScriptModule):
     """A TorchScript module: callable, with the attributes of its archive.
 
     Parameters, buffers and attributes live in the native module; reading and
@@ -20,10 +38,10 @@ class ScriptModule(Module):
     """
 
     def __init__(self) -> None:
-        raise TypeError("ScriptModule: load one with hotaru.jit.load")
+        raise TypeError("RecursiveScriptModule: load one with hotaru.jit.load")
 
     @classmethod
-    def _wrap(cls, native: _C.ScriptModule) -> ScriptModule:
+    def _wrap(cls, native: _C.ScriptModule) -> RecursiveScriptModule:
         self = cls.__new__(_CONTAINERS.get(native.container, cls))
         Module.__init__(self)
         object.__setattr__(self, "_c", native)
@@ -207,11 +225,13 @@ class ScriptModule(Module):
             parameter.requires_grad_(requires_grad)
         return self
 
-    def __deepcopy__(self, memo: dict) -> ScriptModule:
-        return memo.setdefault(id(self), ScriptModule._wrap(self._c.copy()))
+    def __deepcopy__(self, memo: dict) -> RecursiveScriptModule:
+        return memo.setdefault(
+            id(self), RecursiveScriptModule._wrap(self._c.copy())
+        )
 
-    def __copy__(self) -> ScriptModule:
-        return ScriptModule._wrap(self._c)
+    def __copy__(self) -> RecursiveScriptModule:
+        return RecursiveScriptModule._wrap(self._c)
 
     def extra_repr(self) -> str:
         return f"original_name={self.original_name}"
@@ -230,13 +250,15 @@ class ScriptModule(Module):
         return f"{self._get_name()}(\n  {body}\n)"
 
     def __eq__(self, other) -> bool:
-        return isinstance(other, ScriptModule) and self._c.same(other._c)
+        return isinstance(other, RecursiveScriptModule) and self._c.same(
+            other._c
+        )
 
     def __hash__(self) -> int:
         return id(self)
 
 
-class _ScriptList(ScriptModule):
+class _ScriptList(RecursiveScriptModule):
     """A compiled ModuleList, Sequential or ParameterList."""
 
     def _members(self) -> list:
@@ -253,7 +275,7 @@ class _ScriptList(ScriptModule):
         return self._members()[index]
 
 
-class _ScriptDict(ScriptModule):
+class _ScriptDict(RecursiveScriptModule):
     """A compiled ModuleDict."""
 
     def __len__(self) -> int:
@@ -282,7 +304,6 @@ class _ScriptDict(ScriptModule):
 
 
 _CONTAINERS = {"list": _ScriptList, "dict": _ScriptDict}
-RecursiveScriptModule = ScriptModule
 
 
 def _named(items, prefix, remove_duplicate):
@@ -329,7 +350,7 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
     else:
         name = str(getattr(f, "name", "<bytes>"))
         native = _C._script_load_bytes(f.read(), name, extra)
-    module = ScriptModule._wrap(native)
+    module = RecursiveScriptModule._wrap(native)
     return module if map_location is None else module.to(map_location)
 
 
@@ -348,7 +369,7 @@ def save(m, f, _extra_files=None) -> None:
             file. RuntimeError: the file cannot be written, or the program
             calls Python.
     """
-    if isinstance(m, ScriptModule):
+    if isinstance(m, RecursiveScriptModule):
         to_file, to_stream = m._c.save_file, m._c.save_stream
     elif isinstance(m, _C.ScriptFunction):
         to_file = functools.partial(_C._save_function_file, m)
@@ -365,6 +386,6 @@ def save(m, f, _extra_files=None) -> None:
         to_stream(f.write, extra)
 
 
-_C.ScriptFunction.save = ScriptModule.save
-_C.ScriptFunction.save_to_buffer = ScriptModule.save_to_buffer
-_C._set_script_module_class(ScriptModule, make_error)
+_C.ScriptFunction.save = RecursiveScriptModule.save
+_C.ScriptFunction.save_to_buffer = RecursiveScriptModule.save_to_buffer
+_C._set_script_module_class(RecursiveScriptModule, make_error)

@@ -13,7 +13,6 @@ import enum
 import functools
 import inspect
 import math
-import sys
 import types
 import typing
 import warnings
@@ -72,6 +71,10 @@ _OPERATOR = type(hotaru.ops.relu)
 _GENERATED = {
     "__unchecked_cast": ("special", "unchecked_cast"),
     "__call_foreign": ("builtin", "call_foreign"),
+    **{
+        f"__{name}": ("generic", name)
+        for name in ("list", "dict", "tuple", "Optional", "Union", "Future")
+    },
 }
 _PLAIN = (bool, int, float, complex, str, _C.dtype, _C.device)
 
@@ -292,8 +295,3 @@ def _error(value) -> tuple:
         "consider passing it in as an argument or use a local variable "
         "instead.",
     )
-
-
-def module_globals(name: str) -> dict:
-    """The globals of an imported module, by its name."""
-    return vars(sys.modules[name])

@@ -9,9 +9,9 @@ import typing
 from .. import _C
 from ..nn import Module
 from . import _marks, _tuples
-from ._module import ScriptModule
+from ._module import RecursiveScriptModule
 from ._resolve import Foreign, Resolver
-from ._source import defaults_of, source_of, surroundings
+from ._source import defaults_of, module_names, source_of, surroundings
 
 # The classes and functions of one process, in which they can call each other.
 # `with _UNIT` keeps other threads from compiling; calls don't need it.
@@ -75,7 +75,8 @@ class Scripter:
             return self.define(function, name, owner)
         signature = inspect.signature(function)
         first = [] if owner is None else list(signature.parameters)[:1]
-        annotations = typing.get_type_hints(function)
+        annotations = function.__annotations__
+        names = surroundings(function)
         parameters = [
             p.replace(default=p.empty, annotation=p.empty)
             for p in signature.parameters.values()
@@ -83,25 +84,24 @@ class Scripter:
         header = [
             p.name
             if p.name in first or p.name not in annotations
-            else f"{p.name}: {_type_text(annotations[p.name])}"
+            else f"{p.name}: {_type_text(annotations[p.name], names)}"
             for p in parameters
         ]
         result = "Tensor"
         if "return" in annotations:
-            result = _type_text(annotations["return"])
+            result = _type_text(annotations["return"], names)
         if mark == _marks.UNUSED:
             body = (
                 f"raise NotImplementedError('the function {function.__name__}"
                 " is marked as unused')"
             )
         else:
-            names = "".join(f"{p.name}, " for p in parameters)
+            given = "".join(f"{p.name}, " for p in parameters)
             body = (
                 f"return __unchecked_cast({result}, "
-                f"__call_foreign(__function, ({names})))"
+                f"__call_foreign(__function, ({given})))"
             )
         text = f"def {function.__name__}({', '.join(header)}) -> {result}:\n"
-        names = surroundings(function)
         names["__function"] = Foreign(function)
         resolver = Resolver(names, self)
         return _UNIT.define_function(
@@ -120,9 +120,12 @@ class Scripter:
         """The type that a name of the language stands for."""
         return _UNIT.parse_type(text, "<type>", Resolver({}, self))
 
-    def type_of_annotation(self, annotation):
-        """The type of an annotation as Python has evaluated it."""
-        names: dict = {}
+    def type_of_annotation(self, annotation, names: dict | None = None):
+        """The type of an annotation, evaluated or as text.
+
+        `names` are what text may refer to.
+        """
+        names = dict(names or {})
         text = _type_text(annotation, names)
         return _UNIT.parse_type(text, "<annotation>", Resolver(names, self))
 
@@ -136,10 +139,13 @@ class Scripter:
     def _named_tuple(self, cls: type):
         if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
             return None
-        hints = _hints(cls)
+        hints = vars(cls).get("__annotations__", {})
+        names = module_names(cls)
         tensor = self.named_type("Tensor")
         types = [
-            self.type_of_annotation(hints[field]) if field in hints else tensor
+            self.type_of_annotation(hints[field], names)
+            if field in hints
+            else tensor
             for field in cls._fields
         ]
         name = f"__torch__.{_module_name(cls)}.{cls.__name__}"
@@ -202,7 +208,7 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
         RuntimeError: the source is not TorchScript; the text shows file, line
             and the part at fault. OSError: there is no source.
     """
-    if isinstance(obj, (ScriptModule, ScriptFunction)):
+    if isinstance(obj, (RecursiveScriptModule, ScriptFunction)):
         return obj
     with _UNIT:
         if isinstance(obj, Module):
@@ -266,27 +272,19 @@ def _check_parameters(function) -> None:
         )
 
 
-def _hints(cls: type) -> dict:
-    try:
-        return typing.get_type_hints(cls)
-    except NameError as error:
-        raise RuntimeError(
-            f"annotations of {cls.__name__!r}: {error}"
-        ) from None
-
-
-def _type_text(annotation, names: dict | None = None) -> str:
+def _type_text(annotation, names: dict) -> str:
     """The annotation as source; `names` receives what its names stand for."""
     if annotation is None or annotation is type(None):
         return "None"
     if isinstance(annotation, str):
         return annotation
+    if isinstance(annotation, typing.ForwardRef):
+        return annotation.__forward_arg__
     origin = typing.get_origin(annotation)
     if origin is None:
         name = getattr(annotation, "__name__", None) or str(annotation)
-        if names is not None:
-            name = f"{name}_{len(names)}" if name in names else name
-            names[name] = annotation
+        while names.setdefault(name, annotation) is not annotation:
+            name += "_"
         return name
     items = [_type_text(a, names) for a in typing.get_args(annotation)]
     name = getattr(origin, "__name__", None) or "Union"
@@ -294,4 +292,4 @@ def _type_text(annotation, names: dict | None = None) -> str:
         items = ["()"]
     if name == "UnionType":
         name = "Union"
-    return f"{name}[{', '.join(items)}]"
+    return f"__{name}[{', '.join(items)}]"

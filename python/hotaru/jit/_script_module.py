@@ -10,21 +10,22 @@ from .. import _C, nn
 from . import _marks
 from ._library import modules as _modules
 from ._library import recurrent as _recurrent
-from ._module import ScriptModule
+from ._module import RecursiveScriptModule, ScriptModule
 from ._resolve import Resolver
-from ._script import _UNIT, SCRIPTER, _hints, _module_name
+from ._script import _UNIT, SCRIPTER, _module_name
+from ._source import module_names
 
 # What every nn.Module has and no program means.
 _INTERNAL = {*vars(nn.Module()), "call_super_init", "dump_patches"} - {
     "training"
 }
-_BASES = set(nn.Module.__mro__)
+_BASES = {ScriptModule, *nn.Module.__mro__}
 _LISTS = (nn.ModuleList, nn.Sequential, nn.ParameterList)
 # Their methods have a meaning of their own.
 _CONTAINERS = {*_LISTS, nn.ModuleDict, *nn.ModuleList.__mro__[1:2]}
 
 
-def script_module(module: nn.Module) -> ScriptModule:
+def script_module(module: nn.Module) -> RecursiveScriptModule:
     """The compiled module; the caller holds the unit's lock."""
     builder = _Builder()
     native = builder.build(module)
@@ -32,9 +33,9 @@ def script_module(module: nn.Module) -> ScriptModule:
     return finished(module, native)
 
 
-def finished(module: nn.Module, native) -> ScriptModule:
+def finished(module: nn.Module, native) -> RecursiveScriptModule:
     """The native module as Python sees it."""
-    out = ScriptModule._wrap(native)
+    out = RecursiveScriptModule._wrap(native)
     # As long as their Python objects live, they are Parameters.
     object.__setattr__(out, "_originals", list(module.parameters()))
     for name in dir(type(module)):
@@ -61,7 +62,7 @@ class _Builder:
         known = self._made.get(id(module))
         if known is not None:
             return known[0]
-        if isinstance(module, ScriptModule):
+        if isinstance(module, RecursiveScriptModule):
             native = module._c
             if not native.is_from(_UNIT):
                 raise RuntimeError(
@@ -123,6 +124,7 @@ class _Members:
         self.constants: dict = {}
         self.failed: dict = {}
         self._module = module
+        self._names = module_names(type(module))
         self._annotations = _class_annotations(type(module))
         self._constants = _constant_names(type(module), self._annotations)
         none = SCRIPTER.named_type("NoneType")
@@ -164,12 +166,12 @@ class _Members:
         annotation = self._annotations.get(name)
         if annotation is None or _is_final(annotation):
             return None
-        return SCRIPTER.type_of_annotation(annotation)
+        return SCRIPTER.type_of_annotation(annotation, self._names)
 
     def _plain(self, name: str, value) -> None:
         known = None
         if isinstance(value, _marks.Attribute):
-            known = SCRIPTER.type_of_annotation(value.type)
+            known = SCRIPTER.type_of_annotation(value.type, self._names)
             value = value.value
         if callable(value) and not isinstance(value, _C.dtype):
             self.failed[name] = value  # perhaps a function to call
@@ -182,8 +184,8 @@ class _Members:
                 self.constants[name] = frozen
                 return
             known = known or self._annotated(name) or _UNIT.type_of(value)
-        except TypeError:
-            known = None
+        except (TypeError, RuntimeError):
+            known = None  # an error only if the program uses it
         if known is None:
             self.failed[name] = value
         else:
@@ -319,11 +321,14 @@ def _class_annotations(python: type) -> dict:
     for base in reversed(python.__mro__):
         ours = base.__module__.startswith("hotaru.nn.")
         if not ours and "__annotations__" in vars(base):
-            out.update(_hints(base))
+            out.update(vars(base)["__annotations__"])
     return out
 
 
 def _is_final(annotation) -> bool:
+    if isinstance(annotation, str):  # not evaluated
+        head = annotation.partition("[")[0]
+        return head.rpartition(".")[2] == "Final"
     return annotation is typing.Final or (
         typing.get_origin(annotation) is typing.Final
     )

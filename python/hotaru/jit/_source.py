@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from typing import NamedTuple
 
 
@@ -59,3 +60,12 @@ def defaults_of(function) -> dict:
         for p in parameters
         if p.default is not inspect.Parameter.empty
     }
+
+
+def module_names(cls: type) -> dict:
+    """The globals of the module that a class was written in."""
+    module = sys.modules.get(cls.__module__)
+    if module is not None:
+        return vars(module)
+    methods = filter(inspect.isfunction, vars(cls).values())
+    return next((method.__globals__ for method in methods), {})

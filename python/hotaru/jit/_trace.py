@@ -7,7 +7,7 @@ import inspect
 
 from .. import _C
 from ..nn import Module
-from ._module import ScriptModule
+from ._module import RecursiveScriptModule
 from ._resolve import Constant
 from ._script import _UNIT, SCRIPTER, ScriptFunction, _module_name
 from ._script_module import _Builder, finished
@@ -51,7 +51,7 @@ def trace(
         RuntimeError: inputs that are no tensors, tensors that require gradients
             and are neither inputs nor parameters.
     """
-    if isinstance(func, (ScriptModule, ScriptFunction)):
+    if isinstance(func, (RecursiveScriptModule, ScriptFunction)):
         return func
     if isinstance(func, Module):
         example = {"forward": (example_inputs, example_kwarg_inputs)}
@@ -74,7 +74,7 @@ def trace_module(mod, inputs: dict, *args, **kwargs):
     return _trace_module(mod, {k: (v, None) for k, v in inputs.items()})
 
 
-def _trace_module(module: Module, examples: dict) -> ScriptModule:
+def _trace_module(module: Module, examples: dict) -> RecursiveScriptModule:
     with _UNIT:
         builder = _Builder(hooks=True)
         native, methods = builder.build_open(module)
@@ -109,7 +109,7 @@ def _stand_ins(module: Module, recorder: Recorder):
     known: dict = {}
 
     def visit(inner: Module, path: str) -> None:
-        if isinstance(inner, ScriptModule):
+        if isinstance(inner, RecursiveScriptModule):
             recorder.modules.append((inner._c, path))
             for name, child in inner.named_children():
                 visit(child, _member(path, name))
