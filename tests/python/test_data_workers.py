@@ -28,6 +28,8 @@ import hotaru
 
 SECONDS = 120  # until a test counts as hanging
 
+pytestmark = pytest.mark.filterwarnings("ignore:This DataLoader will create")
+
 
 def _blocks() -> int:
     """Blocks of shared memory that this process maps."""
@@ -98,7 +100,6 @@ def _ended(pid: int) -> bool:
     drop_last=st.booleans(),
     prefetch=st.integers(1, 3),
 )
-@pytest.mark.filterwarnings("ignore:This DataLoader will create")
 def test_workers_make_the_batches_of_one_process(
     count, width, batch, workers, shuffle, drop_last, prefetch
 ):
@@ -517,13 +518,21 @@ def test_stuck_worker_is_ended():
     assert worker.exitcode == -signal.SIGTERM
 
 
+# One core is enough; that it is few for two workers need not be said.
+_ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": os.path.dirname(__file__),
+    "PYTHONWARNINGS": "ignore",
+}
+
+
 def _run(program: str, **options) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,
         text=True,
         timeout=SECONDS,
-        env={**os.environ, "PYTHONPATH": os.path.dirname(__file__)},
+        env=_ENVIRONMENT,
         **options,
     )
 
@@ -565,7 +574,7 @@ def test_workers_end_with_their_parent(number):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.path.dirname(__file__)},
+        env=_ENVIRONMENT,
         start_new_session=True,
     ) as parent:
         workers = list(map(int, parent.stdout.readline().split()))
