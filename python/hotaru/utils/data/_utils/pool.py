@@ -60,7 +60,8 @@ class Pool:
             daemon=True,
         )
         try:
-            process.start()
+            with _interrupts_blocked():
+                process.start()
         except (TypeError, AttributeError, PicklingError):
             warnings.warn(
                 "Got pickle error when attempting to start a worker Process. "
@@ -169,6 +170,19 @@ class Pool:
                 getattr(process, stop)()
             for process in left:
                 process.join(_PATIENCE_S)
+
+
+@contextlib.contextmanager
+def _interrupts_blocked():
+    """Holds SIGINT back, also in a process that is started meanwhile.
+
+    The worker lets it in again when it is ready to end quietly.
+    """
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, old)
 
 
 class _Watch:

@@ -7,6 +7,7 @@ import math
 import os
 import random
 import select
+import signal
 import sys
 import traceback
 from dataclasses import dataclass
@@ -156,8 +157,13 @@ def main(job: Job, worker: int, connection, inherited) -> None:
     # The parent raises a KeyboardInterrupt of its own; a closed channel means
     # that nobody waits for batches any more.
     with contextlib.suppress(KeyboardInterrupt, EOFError, ConnectionError):
-        _seed(job.base_seed, worker)
-        _serve(job, worker, channel)
+        try:
+            # The parent has blocked it until here.
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+            _seed(job.base_seed, worker)
+            _serve(job, worker, channel)
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _seed(base_seed: int, worker: int) -> None:
