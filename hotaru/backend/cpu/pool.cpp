@@ -74,14 +74,16 @@ T lowest() {
 }
 
 // One output row over the input rows [d, h): tap by tap, so that the loop over
-// outputs vectorises. Outputs of a tap that fall into the padding are skipped.
-template <class T, bool kIndices>
+// outputs vectorises where it can. Outputs of a tap that fall into the padding
+// are skipped. kStride is the stride if it is small, else 0.
+template <int64_t kStride, bool kIndices, class T, class Index>
 void pool_row(const Plan& plan, const MaxPoolAttributes& a, const Window& d,
-              const Window& h, const T* x, T* out, int64_t* indices) {
+              const Window& h, const T* x, T* out, Index* indices) {
   const auto& [z, y, w] = plan.axes;
   const int64_t n = int64_t(w.windows.size());
   const size_t last = size_t(a.dims) - 1;
-  const int64_t stride = a.stride[last], pad = a.padding[last];
+  const int64_t stride = kStride ? kStride : a.stride[last];
+  const int64_t pad = a.padding[last];
   for (int64_t i = d.begin; i < d.end; i += z.step)
     for (int64_t j = h.begin; j < h.end; j += y.step) {
       const int64_t base = (i * y.in + j) * w.in;
@@ -94,15 +96,31 @@ void pool_row(const Plan& plan, const MaxPoolAttributes& a, const Window& d,
                 ? 0
                 : std::min(n, detail::divide_up(w.in - shift, stride));
         const T* from = x + base + shift;
-        for (int64_t o = first; o < end; ++o) {
-          const T value = from[o * stride];
-          const bool better = value > out[o] || is_nan(value);
-          out[o] = better ? value : out[o];
-          if constexpr (kIndices)
-            indices[o] = better ? base + shift + o * stride : indices[o];
+        Index at = Index(base + shift + first * stride);
+        for (int64_t o = first; o < end; ++o, at += Index(stride)) {
+          const T value = from[o * stride], old = out[o];
+          const bool better = value > old || is_nan(value);
+          out[o] = better ? value : old;
+          if constexpr (kIndices) {
+            const Index where = indices[o];
+            indices[o] = better ? at : where;
+          }
         }
       }
     }
+}
+
+template <bool kIndices, class T, class Index>
+void pool_row(const Plan& plan, const MaxPoolAttributes& a, const Window& d,
+              const Window& h, const T* x, T* out, Index* indices) {
+  switch (a.stride[size_t(a.dims) - 1]) {
+    case 1:
+      return pool_row<1, kIndices>(plan, a, d, h, x, out, indices);
+    case 2:
+      return pool_row<2, kIndices>(plan, a, d, h, x, out, indices);
+    default:
+      return pool_row<0, kIndices>(plan, a, d, h, x, out, indices);
+  }
 }
 
 // Windows of any size, one after the other.
@@ -110,17 +128,40 @@ template <class T>
 void pool_windows(const Plan& plan, const Window& d, const Window& h,
                   const T* x, T* out, int64_t* indices) {
   const auto& [z, y, w] = plan.axes;
-  for (size_t o = 0; o < w.windows.size(); ++o)
+  for (size_t o = 0; o < w.windows.size(); ++o) {
+    T best = out[o];
+    int64_t where = indices ? indices[o] : 0;
     for (int64_t i = d.begin; i < d.end; i += z.step)
       for (int64_t j = h.begin; j < h.end; j += y.step)
         for (int64_t k = w.windows[o].begin; k < w.windows[o].end;
              k += w.step) {
           const int64_t here = (i * y.in + j) * w.in + k;
-          if (x[here] > out[o] || is_nan(x[here])) {
-            out[o] = x[here];
-            if (indices) indices[o] = here;
+          if (x[here] > best || is_nan(x[here])) {
+            best = x[here];
+            where = here;
           }
         }
+    out[o] = best;
+    if (indices) indices[o] = where;
+  }
+}
+
+// One output row. Positions are as wide as the elements where the plane allows
+// it, so that values and positions fit the same vectors; `narrow` holds a row.
+template <class T>
+void pool_one_row(const Plan& plan, const MaxPoolAttributes& a, const Window& d,
+                  const Window& h, const T* x, T* out, int64_t* indices,
+                  std::vector<int32_t>& narrow) {
+  if (a.adaptive) return pool_windows(plan, d, h, x, out, indices);
+  if (!indices)
+    return pool_row<false>(plan, a, d, h, x, out,
+                           static_cast<int32_t*>(nullptr));
+  const bool fits = plan.in() <= std::numeric_limits<int32_t>::max();
+  if (sizeof(T) > sizeof(int32_t) || !fits)
+    return pool_row<true>(plan, a, d, h, x, out, indices);
+  narrow.assign(indices, indices + plan.axes[2].windows.size());
+  pool_row<true>(plan, a, d, h, x, out, narrow.data());
+  std::copy(narrow.begin(), narrow.end(), indices);
 }
 
 template <class T>
@@ -128,6 +169,7 @@ void pool_plane(const Plan& plan, const MaxPoolAttributes& a, const T* x,
                 T* out, int64_t* indices) {
   const auto& [z, y, w] = plan.axes;
   const int64_t n = int64_t(w.windows.size());
+  std::vector<int32_t> narrow;
   // Where a window begins: the answer if it holds nothing but padding.
   const auto first = [](const Window& window, const Axis& axis) {
     return std::min(window.begin, axis.in - 1);
@@ -139,12 +181,7 @@ void pool_plane(const Plan& plan, const MaxPoolAttributes& a, const T* x,
         for (int64_t o = 0; o < n; ++o)
           indices[o] = (first(d, z) * y.in + first(h, y)) * w.in +
                        first(w.windows[size_t(o)], w);
-      if (a.adaptive)
-        pool_windows(plan, d, h, x, out, indices);
-      else if (indices)
-        pool_row<T, true>(plan, a, d, h, x, out, indices);
-      else
-        pool_row<T, false>(plan, a, d, h, x, out, nullptr);
+      pool_one_row(plan, a, d, h, x, out, indices, narrow);
       out += n;
       if (indices) indices += n;
     }
