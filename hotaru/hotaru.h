@@ -28,3 +28,4 @@
 #include "hotaru/runtime/parallel_backend.h"
 #include "hotaru/runtime/scheduler.h"
 #include "hotaru/script/archive.h"
+#include "hotaru/script/freeze.h"

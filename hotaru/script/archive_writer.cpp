@@ -122,7 +122,12 @@ void write(io::ZipWriter& zip, Function& function, const ExtraFiles& extra) {
   const std::string name = "__torch__.PlaceholderModule";
   CompilationUnit& unit = function.unit();
   SourcePrinter printer(unit);
-  printer.add_as_module(function, name);
+  printer.add_class(name, [&] {
+    return concat(
+        "class PlaceholderModule(Module):\n  __parameters__ = []\n"
+        "  __buffers__ = []\n  training : bool\n",
+        print_function(function, printer, 2, name));
+  });
   Program program = printed_program(printer);
   ClassType cls(unit, name, ClassType::Kind::kModule);
   cls.add_attribute({.name = "training", .type = TypeTable::boolean()});

@@ -31,20 +31,18 @@ class FunctionPrinter {
     used_.insert(std::begin(kTaken), std::end(kTaken));
   }
 
-  std::string print(Function& function, int indent,
-                    std::string_view method_of) {
+  // Of a function as `forward` of a class (self is added), or of a method.
+  std::string print(Function& function, const Graph* graph, int indent,
+                    std::string_view forward_of, std::string_view self_type) {
     indent_ = indent;
-    if (!method_of.empty()) used_.insert("self");
-    bool interface = function.owner() && function.owner()->is_interface();
-    std::unique_ptr<Graph> graph =
-        interface ? nullptr : function.compile_again();
+    if (!forward_of.empty()) used_.insert("self");
     result_ = function.result_type();
-    header(function, graph.get(), method_of);
+    header(function, graph, forward_of, self_type);
     indent_ += 2;
-    if (interface) {
-      line("pass");
-    } else {
+    if (graph) {
       block(graph->top());
+    } else {
+      line("pass");
     }
     return std::move(out_);
   }
@@ -93,7 +91,7 @@ class FunctionPrinter {
   }
 
   void header(Function& function, const Graph* graph,
-              std::string_view method_of) {
+              std::string_view method_of, std::string_view self_type) {
     std::string out = concat(
         "def ", method_of.empty() ? function.short_name() : "forward", "(");
     if (!method_of.empty()) out += concat("self: ", method_of);
@@ -108,7 +106,11 @@ class FunctionPrinter {
       }
       out += graph ? name(graph->top().params[i]) : param.name;
       bool plain_self = i == 0 && !graph;
-      if (!plain_self) out += concat(": ", program_.type_text(param.type));
+      if (i == 0 && !self_type.empty()) {
+        out += concat(": ", self_type);
+      } else if (!plain_self) {
+        out += concat(": ", program_.type_text(param.type));
+      }
       if (param.has_default) {
         out += concat("=",
                       program_.constant_text(param.default_value, param.type));
@@ -197,7 +199,7 @@ class FunctionPrinter {
   std::string call(const Node& node) {
     Function& callee = *node.callee;
     if (ClassType* owner = callee.owner()) {
-      program_.add(owner->type());
+      if (!owner->is_module()) program_.add(owner->type());
       return concat("(", text(node.in(0)), ").", callee.short_name(), "(",
                     arguments(node, callee, 1), ")");
     }
@@ -600,7 +602,16 @@ class FunctionPrinter {
 
 std::string print_function(Function& function, SourcePrinter& program,
                            int indent, std::string_view method_of) {
-  return FunctionPrinter(program).print(function, indent, method_of);
+  bool interface = function.owner() && function.owner()->is_interface();
+  std::unique_ptr<Graph> graph = interface ? nullptr : function.compile_again();
+  return FunctionPrinter(program).print(function, graph.get(), indent,
+                                        method_of, {});
+}
+
+std::string print_graph(Function& method, const Graph& graph,
+                        const std::string& class_name, SourcePrinter& program,
+                        int indent) {
+  return FunctionPrinter(program).print(method, &graph, indent, {}, class_name);
 }
 
 }  // namespace hotaru::script

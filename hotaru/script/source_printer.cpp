@@ -16,7 +16,7 @@ constexpr std::string_view kRoot = "__torch__";
 std::string names_where(const ClassType& cls, bool Attribute::*mark) {
   std::string out = "[";
   for (const Attribute& attribute : cls.attributes()) {
-    if (attribute.*mark) out += concat(quoted(attribute.name), ", ");
+    if (attribute.*mark) out += quoted_item(attribute.name);
   }
   return out + "]";
 }
@@ -27,20 +27,29 @@ std::string& SourcePrinter::text_of(const std::string& qualified_name) {
   return texts_[qualified_name.substr(0, qualified_name.rfind('.'))];
 }
 
+std::string quoted_item(std::string_view name) {
+  return concat(quoted(name), ", ");
+}
+
+std::string attribute_line(std::string_view name, std::string_view type) {
+  return is_identifier(name)
+             ? concat("  ", name, " : ", type, "\n")
+             : concat("  __annotations__[", quoted(name), "] = ", type, "\n");
+}
+
 void SourcePrinter::add(TypePtr type) {
   for (TypePtr item : type->items) add(item);
   bool named = type->kind == TypeKind::kClass ||
                (type->kind == TypeKind::kTuple && !type->name.empty());
+  bool module = type->kind == TypeKind::kClass && type->cls->is_module();
+  HOTARU_CHECK(!module || !leaves_out_modules_,
+               "jit.freeze: values of the module type '", type->annotation(),
+               "' are not supported here");
   if (named && known_.insert(type).second) types_.push_back(type);
 }
 
 void SourcePrinter::add(Function& function) {
   if (known_.insert(&function).second) functions_.push_back(&function);
-}
-
-void SourcePrinter::add_as_module(Function& function,
-                                  const std::string& class_name) {
-  wrapped_.emplace_back(&function, class_name);
 }
 
 std::string SourcePrinter::type_text(TypePtr type) {
@@ -85,6 +94,17 @@ void SourcePrinter::print_named_tuple(TypePtr type) {
   text_of(type->name) += text;
 }
 
+std::string SourcePrinter::constant_lines(const ClassType& cls) {
+  std::string text;
+  for (const auto& [constant, value] : cls.constants()) {
+    TypePtr type = type_of(unit_.types(), value);
+    if (!type) continue;
+    text += concat("  ", constant, " : Final[", type_text(type),
+                   "] = ", constant_text(value, type), "\n");
+  }
+  return text;
+}
+
 void SourcePrinter::print_class(ClassType& cls) {
   std::string name = cls.name().substr(cls.name().rfind('.') + 1);
   const char* base = cls.is_module()       ? "(Module)"
@@ -100,17 +120,9 @@ void SourcePrinter::print_class(ClassType& cls) {
   }
   for (const Attribute& attribute : cls.attributes()) {
     std::string type = type_text(attribute.type);
-    text += is_identifier(attribute.name)
-                ? concat("  ", attribute.name, " : ", type, "\n")
-                : concat("  __annotations__[", quoted(attribute.name),
-                         "] = ", type, "\n");
+    text += attribute_line(attribute.name, type);
   }
-  for (const auto& [constant, value] : cls.constants()) {
-    TypePtr type = type_of(unit_.types(), value);
-    if (!type) continue;
-    text += concat("  ", constant, " : Final[", type_text(type),
-                   "] = ", constant_text(value, type), "\n");
-  }
+  text += constant_lines(cls);
   // Compiling one method may add others to the class.
   for (size_t i = 0; i < cls.methods().size(); ++i) {
     Function& method = *cls.methods()[i].second;
@@ -124,12 +136,7 @@ void SourcePrinter::print_all() {
   texts_.clear();
   constants_.clear();
   constant_indices_.clear();
-  for (const auto& [function, name] : wrapped_) {
-    text_of(name) += concat("class ", name.substr(name.rfind('.') + 1),
-                            "(Module):\n  __parameters__ = []\n"
-                            "  __buffers__ = []\n  training : bool\n",
-                            print_function(*function, *this, 2, name));
-  }
+  for (const auto& [name, text] : given_) text_of(name) += text();
   std::vector<ClassType*> interfaces;  // last: all modules are known then
   size_t next_type = 0, next_function = 0, next_interface = 0;
   while (true) {

@@ -2,6 +2,7 @@
 // whatever they were compiled from.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -23,9 +24,13 @@ class SourcePrinter {
   /// Adds a class or named tuple, and what it needs in turn.
   void add(TypePtr type);
   void add(Function& function);
-  /// Adds a module class of that name with nothing but the function as its
-  /// forward.
-  void add_as_module(Function& function, const std::string& class_name);
+  /// Adds a class of that name whose text the caller prints, at each pass.
+  void add_class(std::string name, std::function<std::string()> text) {
+    given_.emplace_back(std::move(name), std::move(text));
+  }
+  /// Module classes are the caller's business; a type that names one elsewhere
+  /// is an error.
+  void leave_out_modules() { leaves_out_modules_ = true; }
 
   /// Compiles all of it and returns the source text of each module, by name:
   /// "__torch__.a.b". Throws ScriptError for functions that don't compile and
@@ -40,6 +45,8 @@ class SourcePrinter {
   /// The name of a function that is no method, which becomes part of it, too.
   std::string function_text(Function& function);
   std::string constant_text(const Value& value, TypePtr type);
+  /// The Final attributes of a class.
+  std::string constant_lines(const ClassType& cls);
 
  private:
   void print_all();
@@ -49,7 +56,8 @@ class SourcePrinter {
   bool holds_modules(const ClassType& interface) const;
 
   CompilationUnit& unit_;
-  std::vector<std::pair<Function*, std::string>> wrapped_;
+  bool leaves_out_modules_ = false;
+  std::vector<std::pair<std::string, std::function<std::string()>>> given_;
   std::set<const void*> known_;
   std::vector<TypePtr> types_;
   std::vector<Function*> functions_;
@@ -62,5 +70,14 @@ class SourcePrinter {
 /// be printed as the method `forward` of a class that it knows nothing of.
 std::string print_function(Function& function, SourcePrinter& program,
                            int indent, std::string_view method_of = {});
+
+/// A method's definition with this graph for its body, in this class.
+std::string print_graph(Function& method, const Graph& graph,
+                        const std::string& class_name, SourcePrinter& program,
+                        int indent);
+
+/// Lines and list elements of a class: `  name : T` and `"name", `.
+std::string attribute_line(std::string_view name, std::string_view type);
+std::string quoted_item(std::string_view name);
 
 }  // namespace hotaru::script

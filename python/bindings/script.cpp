@@ -16,6 +16,7 @@
 #include "hotaru/io/torch_file.h"
 #include "hotaru/script/archive.h"
 #include "hotaru/script/class_type.h"
+#include "hotaru/script/freeze.h"
 #include "hotaru/script/interpreter.h"
 
 namespace hotaru::python {
@@ -212,6 +213,7 @@ void init_module(nb::module_& m) {
           nb::arg("device").none(), nb::arg("dtype").none())
       .def("code", &Module::code, nb::call_guard<nb::gil_scoped_release>())
       .def("graph", &Module::graph, nb::call_guard<nb::gil_scoped_release>())
+      .def("freeze", &script::freeze, nb::call_guard<nb::gil_scoped_release>())
       .def("save_file", &save_file<const Module>)
       .def("save_stream", &save_stream<const Module>)
       .def("same", [](const Module& a,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._async import Future, _fork, _wait, fork, wait
 from ._errors import Error
+from ._freeze import freeze, optimize_for_inference
 from ._marks import (
     Attribute,
     Final,
@@ -34,11 +35,13 @@ __all__ = [
     "annotate",
     "export",
     "fork",
+    "freeze",
     "ignore",
     "interface",
     "is_scripting",
     "is_tracing",
     "load",
+    "optimize_for_inference",
     "save",
     "script",
     "script_method",

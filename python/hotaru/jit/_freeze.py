@@ -1,0 +1,45 @@
+"""Modules with their attributes as constants."""
+
+from __future__ import annotations
+
+from ._module import ScriptModule
+
+
+def freeze(mod, preserved_attrs=None, optimize_numerics=True) -> ScriptModule:
+    """A new module whose code has `mod`'s attributes as constants.
+
+    It has `forward` and the preserved methods and attributes. Parameters and
+    whatever else the code never assigns become constants, which share `mod`'s
+    memory; attributes that the code assigns, lists and dicts are copied.
+
+    Args:
+        mod: a ScriptModule in eval mode.
+        preserved_attrs: names of methods and attributes to keep.
+        optimize_numerics: changes nothing here.
+
+    Raises:
+        RuntimeError: `mod` is no ScriptModule or in training mode, a name is
+            unknown, or the code hands modules about.
+    """
+    if not isinstance(mod, ScriptModule):
+        raise RuntimeError(
+            "Freezing expects a ScriptModule as input. Please use "
+            "torch.jit.script or torch.jit.trace to script your 'nn.Module'."
+        )
+    return ScriptModule._wrap(mod._c.freeze(list(preserved_attrs or ())))
+
+
+def optimize_for_inference(mod, other_methods=None) -> ScriptModule:
+    """`mod` frozen, if it is not yet.
+
+    Programs are optimised when they first run, frozen or not.
+    """
+    if not isinstance(mod, ScriptModule):
+        raise RuntimeError(
+            "optimize_for_inference expects a ScriptModule as input. Please "
+            "use torch.jit.script or torch.jit.trace to script your "
+            "'nn.Module'."
+        )
+    if mod._c.has_attribute("training"):
+        mod = freeze(mod.eval(), preserved_attrs=other_methods)
+    return mod
