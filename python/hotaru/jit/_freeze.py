@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._module import ScriptModule
+from ._module import RecursiveScriptModule, ScriptModule
 
 
 def freeze(mod, preserved_attrs=None, optimize_numerics=True) -> ScriptModule:
@@ -26,7 +26,8 @@ def freeze(mod, preserved_attrs=None, optimize_numerics=True) -> ScriptModule:
             "Freezing expects a ScriptModule as input. Please use "
             "torch.jit.script or torch.jit.trace to script your 'nn.Module'."
         )
-    return ScriptModule._wrap(mod._c.freeze(list(preserved_attrs or ())))
+    native = mod._c.freeze(list(preserved_attrs or ()))
+    return RecursiveScriptModule._wrap(native)
 
 
 def optimize_for_inference(mod, other_methods=None) -> ScriptModule:
