@@ -157,6 +157,12 @@ Var* FunctionCompiler::as_type(Var* var, TypePtr type, const SourceRange& range,
   bool to_float =
       wanted->kind == TypeKind::kFloat && var->type->kind == TypeKind::kInt;
   if (to_float) return builtin("Float", {var}, range);
+  if (var->type->kind == TypeKind::kNumber) {  // of item() and the like
+    if (wanted->kind == TypeKind::kFloat) {
+      return builtin("Float", {var}, range);
+    }
+    if (wanted->kind == TypeKind::kInt) return builtin("Int", {var}, range);
+  }
   if (var->type->kind == TypeKind::kTensor) {
     switch (wanted->kind) {
       case TypeKind::kInt:

@@ -149,9 +149,29 @@ PyObject* op_doc(PyObject* self, void*) {
   });
 }
 
-PyGetSetDef op_getset[] = {{"__name__", op_name, nullptr, nullptr, nullptr},
-                           {"__doc__", op_doc, nullptr, nullptr, nullptr},
-                           {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyObject* op_module(PyObject* self, void*) {
+  const bool method = reinterpret_cast<OpObject*>(self)->method;
+  return PyUnicode_FromString(method ? "hotaru" : "hotaru.ops");
+}
+
+PyObject* op_qualname(PyObject* self, void*) {
+  auto* op = reinterpret_cast<OpObject*>(self);
+  return PyUnicode_FromFormat(op->method ? "Tensor.%U" : "%U", op->name);
+}
+
+/// Copies are the operator itself, and pickles hold its name.
+PyObject* op_reduce(PyObject* self, PyObject*) {
+  return op_qualname(self, nullptr);
+}
+
+PyMethodDef op_methods[] = {{"__reduce__", op_reduce, METH_NOARGS, nullptr},
+                            {nullptr, nullptr, 0, nullptr}};
+PyGetSetDef op_getset[] = {
+    {"__name__", op_name, nullptr, nullptr, nullptr},
+    {"__qualname__", op_qualname, nullptr, nullptr, nullptr},
+    {"__module__", op_module, nullptr, nullptr, nullptr},
+    {"__doc__", op_doc, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET,
                              offsetof(OpObject, vectorcall), READONLY, nullptr},
                             {nullptr, 0, 0, 0, nullptr}};
@@ -162,6 +182,7 @@ PyType_Slot op_slots[] = {
     {Py_tp_descr_get, reinterpret_cast<void*>(op_descr_get)},
     {Py_tp_repr, reinterpret_cast<void*>(op_repr)},
     {Py_tp_getset, op_getset},
+    {Py_tp_methods, op_methods},
     {Py_tp_members, op_members},
     {0, nullptr}};
 PyType_Spec op_spec{"hotaru._C.Op", sizeof(OpObject), 0,

@@ -13,6 +13,9 @@ VOLUME = PICTURE[None]
 SERIES = PICTURE[0, :, :, :]
 ROWS = torch.linspace(-1, 1, 12).reshape(4, 3)
 STEPS = torch.linspace(-1, 1, 30).reshape(5, 2, 3)
+QUERY = torch.linspace(-1, 1, 48).reshape(3, 2, 8)
+MEMORY = torch.linspace(-2, 1, 64).reshape(4, 2, 8)
+CAUSAL = torch.full((3, 3), float("-inf")).triu(1)
 WORDS = torch.tensor([1, 0, 5])
 SIGNS = (ROWS > 0).float() * 2 - 1
 CLASSES = torch.tensor([0, 1, 2, 0])
@@ -125,6 +128,59 @@ LAYERS = {
         lambda: nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)),
         ROWS,
     ),
+    "MultiheadAttention": (
+        lambda: nn.MultiheadAttention(8, 2, dropout=0.1),
+        QUERY,
+        QUERY,
+        QUERY,
+    ),
+    "MultiheadAttention cross": (
+        lambda: nn.MultiheadAttention(8, 2, batch_first=True, bias=False),
+        QUERY,
+        MEMORY.transpose(0, 1)[:, :3].repeat(3, 1, 1)[:3],
+        MEMORY.transpose(0, 1)[:, :3].repeat(3, 1, 1)[:3],
+    ),
+    "MultiheadAttention masks": (
+        lambda: nn.MultiheadAttention(8, 2, add_bias_kv=True),
+        QUERY,
+        QUERY,
+        QUERY,
+        torch.tensor([[False, True, False], [False, False, True]]),
+        False,
+        CAUSAL,
+    ),
+    "MultiheadAttention sizes": (
+        lambda: nn.MultiheadAttention(8, 2, kdim=4, vdim=4, add_zero_attn=True),
+        QUERY,
+        MEMORY[..., :4],
+        MEMORY[..., 4:],
+    ),
+    "MultiheadAttention unbatched": (
+        lambda: nn.MultiheadAttention(8, 2),
+        QUERY[:, 0],
+        QUERY[:, 0],
+        QUERY[:, 0],
+    ),
+    "TransformerEncoder": (
+        lambda: nn.TransformerEncoder(
+            nn.TransformerEncoderLayer(8, 2, 16), 2, nn.LayerNorm(8)
+        ),
+        QUERY,
+        CAUSAL,
+    ),
+    "TransformerEncoderLayer norm first": (
+        lambda: nn.TransformerEncoderLayer(
+            8, 2, 16, activation="gelu", norm_first=True, batch_first=True
+        ),
+        QUERY,
+    ),
+    "Transformer": (
+        lambda: nn.Transformer(8, 2, 1, 1, 16),
+        MEMORY,
+        QUERY,
+        None,
+        CAUSAL,
+    ),
     "GLU": (lambda: nn.GLU(0), ROWS),
     "Threshold": (lambda: nn.Threshold(0.1, 2.0), ROWS),
     "Softmax": (lambda: nn.Softmax(1), ROWS),
@@ -194,6 +250,8 @@ for _name in (
 
 def flat(value) -> list:
     """The tensors of a result in order."""
+    if value is None:
+        return []
     if isinstance(value, (tuple, list)):
         return [t for item in value for t in flat(item)]
     return [value]
