@@ -164,6 +164,9 @@ Var* FunctionCompiler::collection_cast(std::string_view name, const Expr& expr,
 Var* FunctionCompiler::comprehension(const Expr& expr, TypePtr hint) {
   if (hint && hint->kind == TypeKind::kOptional) hint = hint->item();
   bool is_dict = expr.kind == ExprKind::kDictComp;
+  if (hint && hint->kind != (is_dict ? TypeKind::kDict : TypeKind::kList)) {
+    hint = nullptr;
+  }
   size_t first = is_dict ? 2 : 1;
   const Expr& target = expr.item(first);
   const SourceRange& range = expr.range;
@@ -290,7 +293,11 @@ FunctionCompiler::Iteration FunctionCompiler::iterate(const Expr& iterable) {
   if (iterable.kind == ExprKind::kCall &&
       iterable.item(0).kind == ExprKind::kName &&
       !lookup(iterable.item(0).text)) {
-    std::string_view name = iterable.item(0).text;
+    // By its meaning: a program may give range and zip other names.
+    Sugared callee = sugared(iterable.item(0));
+    bool special = callee.kind == Sugared::Kind::kMeaning &&
+                   callee.meaning.kind == Meaning::Kind::kSpecial;
+    std::string_view name = special ? callee.meaning.text : std::string_view();
     if (name == "range") return iterate_range(iterable);
     if (name == "zip") return iterate_together(iterable, false);
     if (name == "enumerate") return iterate_together(iterable, true);

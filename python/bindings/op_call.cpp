@@ -149,29 +149,24 @@ PyObject* op_doc(PyObject* self, void*) {
   });
 }
 
-PyObject* op_module(PyObject* self, void*) {
-  const bool method = reinterpret_cast<OpObject*>(self)->method;
-  return PyUnicode_FromString(method ? "hotaru" : "hotaru.ops");
-}
-
-PyObject* op_qualname(PyObject* self, void*) {
-  auto* op = reinterpret_cast<OpObject*>(self);
-  return PyUnicode_FromFormat(op->method ? "Tensor.%U" : "%U", op->name);
-}
-
 /// Copies are the operator itself, and pickles hold its name.
 PyObject* op_reduce(PyObject* self, PyObject*) {
-  return op_qualname(self, nullptr);
+  return guarded([&] {
+    const auto& op = *reinterpret_cast<OpObject*>(self);
+    const nb::object rebuild =
+        nb::module_::import_("hotaru._utils").attr("_rebuild_operator");
+    return nb::make_tuple(rebuild,
+                          nb::make_tuple(nb::handle(op.name), op.method))
+        .release()
+        .ptr();
+  });
 }
 
 PyMethodDef op_methods[] = {{"__reduce__", op_reduce, METH_NOARGS, nullptr},
                             {nullptr, nullptr, 0, nullptr}};
-PyGetSetDef op_getset[] = {
-    {"__name__", op_name, nullptr, nullptr, nullptr},
-    {"__qualname__", op_qualname, nullptr, nullptr, nullptr},
-    {"__module__", op_module, nullptr, nullptr, nullptr},
-    {"__doc__", op_doc, nullptr, nullptr, nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef op_getset[] = {{"__name__", op_name, nullptr, nullptr, nullptr},
+                           {"__doc__", op_doc, nullptr, nullptr, nullptr},
+                           {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET,
                              offsetof(OpObject, vectorcall), READONLY, nullptr},
                             {nullptr, 0, 0, 0, nullptr}};

@@ -37,3 +37,10 @@ def _rebuild_parameter_with_state(
     param = _rebuild_parameter(data, requires_grad, backward_hooks)
     param.__dict__.update(state)
     return param
+
+
+def _rebuild_operator(name: str, method: bool):
+    """The operator or method of that name; what pickles of one refer to."""
+    import hotaru
+
+    return getattr(hotaru.Tensor if method else hotaru.ops, name)

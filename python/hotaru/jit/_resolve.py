@@ -106,6 +106,13 @@ class Resolver:
         self._scripter = scripter
 
     def __call__(self, parent, name: str) -> tuple:
+        try:
+            return self._resolve(parent, name)
+        except (OSError, RuntimeError, TypeError, ValueError) as error:
+            # The compiler adds the place where the name stands.
+            return ("error", str(error))
+
+    def _resolve(self, parent, name: str) -> tuple:
         if parent is not None:
             return self._attribute(parent, name)
         if name in _GENERATED:

@@ -44,14 +44,13 @@ class Scripter:
         if owner is None:
             # A decorated function calls itself before its name is bound.
             names.setdefault(function.__name__, function)
-        resolver = Resolver(names, self)
         return _UNIT.define_function(
             source.text,
             source.file,
             source.line,
             name,
-            resolver,
-            defaults_of(function),
+            Resolver(names, self),
+            _defaults(function, source),
             owner,
         )
 
@@ -253,6 +252,20 @@ def _module_name(value) -> str:
     name = getattr(value, "__module__", None) or "__main__"
     first, dot, rest = name.partition(".")
     return f"torch{dot}{rest}" if first == "hotaru" else name
+
+
+def _defaults(function, source) -> dict:
+    defaults = defaults_of(function)
+    for name, value in defaults.items():
+        try:
+            _UNIT.type_of(value)
+        except TypeError as error:
+            raise RuntimeError(
+                f"the default of parameter {name!r} of "
+                f"{function.__qualname__!r}: {error}\n"
+                f'  File "{source.file}", line {source.line}'
+            ) from None
+    return defaults
 
 
 def _check_parameters(function) -> None:
