@@ -125,6 +125,51 @@ TEST(Compiler, TensorsIndexLikePythons) {
             (std::vector<int64_t>{12, 6, 4, 8, 4, 4, 4, 2}));
 }
 
+TEST(Compiler, FormatStringsJoinTheirNeighbours) {
+  const char* text =
+      "def f(n: int, x: List[int]) -> str:\n"
+      "  return f'n={n} {{}} ' '{x}' f'{x[1:]}!'\n";
+  Value result = call(text, {Value(3), Value::list({Value(1), Value(2)})});
+  EXPECT_EQ(result.as_string(), "n=3 {} {x}[2]!");
+}
+
+TEST(Compiler, NumbersBesideTensorsStayNumbers) {
+  const char* text =
+      "def f(x: Tensor) -> List[int]:\n"
+      "  return [(2 * x).dtype, (2.5 * x).dtype, (1 - x).dtype, (x // "
+      "2).dtype,\n"
+      "          (7 / (x + 1)).dtype, (3 > x).dtype, (True * x).dtype]\n";
+  auto number = [](DType dtype) { return static_cast<int64_t>(dtype); };
+  int64_t i = number(DType::kInt64);
+  int64_t f = number(DType::kFloat32);
+  Value result = call(text, {zeros(Dims{2}, TensorOptions(DType::kInt64))});
+  EXPECT_EQ(result.to_int_vector(),
+            (std::vector<int64_t>{i, f, i, i, f, number(DType::kBool), i}));
+}
+
+TEST(Compiler, OneNumberForABroadcastingList) {
+  const char* text =
+      "def g(x: BroadcastingList2[int],\n"
+      "      y: Optional[BroadcastingList3[int]] = None) -> int:\n"
+      "  n = len(x)\n"
+      "  if y is not None:\n"
+      "    n += 10 * len(y)\n"
+      "  return n\n"
+      "def f(t: Tuple[int, int]) -> List[int]:\n"
+      "  return [__torch__.g(5), __torch__.g([1]), __torch__.g(5, 6), "
+      "len(t)]\n";
+  Value result = call(text, {Value::tuple({Value(1), Value(2)})});
+  EXPECT_EQ(result.to_int_vector(), (std::vector<int64_t>{2, 1, 32, 2}));
+}
+
+TEST(Compiler, NestedListsOfATensor) {
+  const char* text =
+      "def f(x: Tensor) -> float:\n"
+      "  rows: List[List[float]] = x.tolist()\n"
+      "  return rows[1][2] + float(len(rows))\n";
+  EXPECT_EQ(call(text, {ones(Dims{2, 3})}).as_double(), 3.0);
+}
+
 TEST(Compiler, RefusalsNameTheReason) {
   const std::pair<const char*, const char*> cases[] = {
       {"def f(x: int) -> str:\n  return x\n", "result has type 'str'"},
@@ -148,6 +193,11 @@ TEST(Compiler, RefusalsNameTheReason) {
        "can end without a return"},
       {"def f(x: List[int]):\n  return g(x)\n", "undefined name 'g'"},
       {"def f() -> int:\n  return 99999999999999999999\n", "64 bits"},
+      // The hint of a comprehension may be any type.
+      {"def f(x: Tensor):\n  x = [row for row in x]\n  return x\n",
+       "variable 'x' has type 'Tensor'"},
+      {"def f(x):\n  import math\n  return x\n", "import statements"},
+      {"def f(x: Tensor):\n  return x.tolist()\n", "type hint"},
       // Lists keep the type of their elements, whatever is put into them.
       {"def f(x: List[Tensor]):\n  torch.append(x, None)\n",
        "fit none of its overloads"},

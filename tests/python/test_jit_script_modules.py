@@ -150,6 +150,30 @@ def test_parameters_are_those_of_the_module(module):
     assert compiled(X.double()).dtype == torch.float64
 
 
+def test_attributes_with_declared_types():
+    class Declared(nn.Module):
+        limit: "torch.jit.Final[int]"
+        table: "dict[str, list[int]]"
+
+        def __init__(self):
+            super().__init__()
+            self.limit = 3
+            self.table = {}
+            self.empty = torch.jit.Attribute([], List[int])
+            self.strange = object()
+
+        def forward(self, x):
+            self.empty.append(self.limit)
+            self.table["seen"] = self.empty
+            return x * len(self.empty)
+
+    compiled = torch.jit.script(Declared())
+    assert torch.equal(compiled(X), X)
+    assert torch.equal(compiled(X), X * 2)
+    assert compiled.table == {"seen": [3, 3]}
+    assert compiled.empty == [3, 3]
+
+
 def test_modes(module):
     class Noisy(nn.Module):
         def __init__(self):

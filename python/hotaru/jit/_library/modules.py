@@ -14,9 +14,10 @@ from hotaru import Tensor
 
 class Sequential:
     def forward(self, input):
+        result = input  # of another type, perhaps, after each module
         for module in self:
-            input = module(input)
-        return input
+            result = module(result)
+        return result
 
 
 class Linear:
