@@ -82,7 +82,9 @@ Condition FunctionCompiler::condition(const Expr& expr) {
       break;
     case ExprKind::kCall: {
       const Expr& callee = expr.item(0);
-      if (callee.text == "isinstance" && callee.kind == ExprKind::kName) {
+      bool named =
+          callee.kind == ExprKind::kName || callee.kind == ExprKind::kAttribute;
+      if (callee.text == "isinstance" && named) {
         return is_instance(expr);
       }
       if (callee.text == "is_scripting") return known(true, expr.range);

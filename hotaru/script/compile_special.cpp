@@ -41,7 +41,7 @@ std::optional<Var*> FunctionCompiler::special(std::string_view name,
     TypePtr type = type_of_item(1);
     return constant(default_value(type), range, type);
   }
-  if (name == "isinstance") return condition(expr).var;
+  if (name == "isinstance") return is_instance(expr).var;
   if (name == "getattr") return get_attr_call(expr);
   if (name == "hasattr") {
     expect_arguments(expr, 2, 2);
@@ -301,7 +301,8 @@ FunctionCompiler::Iteration FunctionCompiler::iterate(const Expr& iterable) {
     if (name == "range") return iterate_range(iterable);
     if (name == "zip") return iterate_together(iterable, false);
     if (name == "enumerate") return iterate_together(iterable, true);
-    if (name == "reversed" && iterable.items.size() == 2) {
+    if (name == "reversed") {
+      expect_arguments(iterable, 1, 1);
       Iteration inner = iterate(iterable.item(1));
       if (inner.items) {
         std::reverse(inner.items->begin(), inner.items->end());

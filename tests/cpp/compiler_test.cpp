@@ -196,6 +196,7 @@ TEST(Compiler, RefusalsNameTheReason) {
       // The hint of a comprehension may be any type.
       {"def f(x: Tensor):\n  x = [row for row in x]\n  return x\n",
        "variable 'x' has type 'Tensor'"},
+      {"def f():\n  for i in reversed():\n    pass\n", "takes 1 arguments"},
       {"def f(x):\n  import math\n  return x\n", "import statements"},
       {"def f(x: Tensor):\n  return x.tolist()\n", "type hint"},
       // Lists keep the type of their elements, whatever is put into them.

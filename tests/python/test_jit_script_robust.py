@@ -1,7 +1,11 @@
 """jit.script of code that nobody wrote for it: an error, never a crash."""
 
+# TorchScript knows the old spellings.
+# ruff: noqa: UP006, UP035
+
 import importlib
 import inspect
+from typing import Dict, List, Optional, Tuple
 
 import pytest
 
@@ -53,6 +57,33 @@ def test_other_names_for_what_the_language_knows():
         return total
 
     assert torch.jit.script(f)(3) == f(3)
+
+
+def test_another_name_for_isinstance():
+    check = isinstance
+
+    def f(x, n: Optional[int] = None):
+        if check(x, torch.Tensor) and not torch.jit.isinstance(n, int):
+            return x + 1
+        return x
+
+    assert torch.jit.script(f)(torch.ones(1)) == 2
+    assert torch.jit.script(f)(torch.ones(1), 3) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted", "answer"),
+    [
+        ([1, 2], List[int], True),
+        ([1, "a"], List[int], False),
+        ({"a": (1, 2.0)}, Dict[str, Tuple[int, float]], True),
+        (None, Optional[List[str]], True),
+        ([], (int, List[str]), True),
+        (1, List[int], False),
+    ],
+)
+def test_isinstance_of_containers(value, wanted, answer):
+    assert torch.jit.isinstance(value, wanted) is answer
 
 
 def test_lists_for_variables_of_other_types():

@@ -14,6 +14,7 @@ from ._marks import (
     interface,
     is_scripting,
     is_tracing,
+    isinstance,
     script_method,
     unused,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "interface",
     "is_scripting",
     "is_tracing",
+    "isinstance",
     "load",
     "optimize_for_inference",
     "save",

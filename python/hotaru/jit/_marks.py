@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import typing
 from typing import Any, Callable
 
@@ -13,7 +14,7 @@ _MARK = "_hotaru_script_mark"
 
 def mark_of(function) -> str | None:
     """EXPORT, IGNORE, UNUSED or None."""
-    if isinstance(function, property):
+    if builtins.isinstance(function, property):
         function = function.fget
     return getattr(function, _MARK, None)
 
@@ -34,7 +35,7 @@ script_method = export
 
 def unused(fn: Callable) -> Callable:
     """Leaves the function out: compiled code that calls it raises."""
-    if isinstance(fn, property):
+    if builtins.isinstance(fn, property):
         _marked(fn.fget, UNUSED)
         return fn
     return _marked(fn, UNUSED)
@@ -57,6 +58,31 @@ class Attribute(typing.NamedTuple):
 
     value: Any
     type: Any
+
+
+def isinstance(obj: Any, target_type: Any) -> bool:
+    """`isinstance` that looks into containers: `List[int]` holds only ints."""
+    return _holds(obj, target_type)
+
+
+def _holds(value, wanted) -> bool:
+    if type(wanted) is tuple:
+        return any(_holds(value, item) for item in wanted)
+    origin, args = typing.get_origin(wanted), typing.get_args(wanted)
+    if origin is None:
+        wanted = type(None) if wanted is None else wanted
+        return wanted is Any or builtins.isinstance(value, wanted)
+    if origin in (list, dict, tuple) and not builtins.isinstance(value, origin):
+        return False
+    if origin is list:
+        return all(_holds(item, args[0]) for item in value)
+    if origin is dict:
+        return all(
+            _holds(k, args[0]) and _holds(v, args[1]) for k, v in value.items()
+        )
+    if origin is tuple:
+        return len(value) == len(args) and all(map(_holds, value, args))
+    return any(_holds(value, item) for item in args)  # a Union
 
 
 def is_scripting() -> bool:

@@ -53,6 +53,7 @@ _SPECIALS = {
     id(_async.fork): ("special", "fork"),
     id(_async.wait): ("builtin", "wait"),
     id(_marks.annotate): ("special", "annotate"),
+    id(_marks.isinstance): ("special", "isinstance"),
     id(_marks.is_scripting): ("builtin", "is_scripting"),
     id(warnings.warn): ("builtin", "warn"),
 }
