@@ -16,6 +16,7 @@
 #include "hotaru/io/torch_file.h"
 #include "hotaru/script/archive.h"
 #include "hotaru/script/class_type.h"
+#include "hotaru/script/constant.h"
 #include "hotaru/script/freeze.h"
 #include "hotaru/script/interpreter.h"
 
@@ -135,16 +136,43 @@ void save_stream(Program& program, const nb::object& write,
   script::save(program, sink, "archive", files);
 }
 
+/// An attribute, or a method that is bound to the object.
+nb::object attribute_of(const ScriptObject& self, const std::string& name) {
+  script::ClassType* cls = script::class_of(self.value);
+  const int slot = cls ? cls->find_attribute(name) : -1;
+  if (slot >= 0)
+    return nb::steal(to_python(self.value.as_instance().slots[size_t(slot)]));
+  script::Function* method = cls ? cls->find_method(name) : nullptr;
+  if (!method) throw nb::attribute_error(name.c_str());
+  auto call = [value = self.value, method](const nb::args& args,
+                                           const nb::kwargs& kwargs) {
+    std::vector<Value> arguments = {value};
+    for (nb::handle a : args) arguments.push_back(to_value(a.ptr()));
+    return call_function(*method, std::move(arguments), kwargs);
+  };
+  if (cls->is_property(name)) return call(nb::args(), nb::kwargs());
+  return nb::cpp_function(std::move(call));
+}
+
+void set_attribute_of(const ScriptObject& self, const std::string& name,
+                      nb::handle object) {
+  const script::ClassType* cls = script::class_of(self.value);
+  const int slot = cls ? cls->find_attribute(name) : -1;
+  if (slot < 0) throw nb::attribute_error(name.c_str());
+  Value value = to_value(object.ptr());
+  const auto& attribute = cls->attributes()[size_t(slot)];
+  HOTARU_CHECK_AS(TypeError, script::convert_value(value, attribute.type),
+                  "attribute '", name, "' is of type '",
+                  attribute.type->annotation(), "'");
+  self.value.as_instance().slots[size_t(slot)] = std::move(value);
+}
+
 void init_module(nb::module_& m) {
   nb::class_<ScriptObject>(m, "ScriptObject",
                            "An instance of a TorchScript class.")
-      .def("__getattr__", [](const ScriptObject& self, const char* name) {
-        const auto& object = self.value.as_instance();
-        const auto* cls = script::class_of(self.value);
-        const int slot = cls ? cls->find_attribute(name) : -1;
-        if (slot < 0) throw nb::attribute_error(name);
-        return nb::steal(to_python(object.slots[size_t(slot)]));
-      });
+      .def("__getattr__", &attribute_of)
+      .def("__setattr__", &set_attribute_of, nb::arg("name"),
+           nb::arg("value").none());
   nb::class_<ScriptMethod>(m, "ScriptMethod", "A method of a script module.")
       .def("__call__",
            [](nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
@@ -284,9 +312,11 @@ bool script_to_value(PyObject* object, Value* out) {
     *out = module->object();
     return true;
   }
-  if (!nb::isinstance<ScriptObject>(object)) return false;
-  *out = nb::inst_ptr<ScriptObject>(object)->value;
-  return true;
+  if (nb::isinstance<ScriptObject>(object)) {
+    *out = nb::inst_ptr<ScriptObject>(object)->value;
+    return true;
+  }
+  return python_instance(object, out);
 }
 
 PyObject* script_to_python(const Value& value) {

@@ -66,6 +66,36 @@ script::Module make_module(const ScriptClass& self, const nb::dict& values) {
 
 }  // namespace
 
+bool python_instance(PyObject* object, Value* out) {
+  // In the class itself: its subclasses are not compiled.
+  PyObject* mark =
+      PyDict_GetItemString(Py_TYPE(object)->tp_dict, "__hotaru_script_class__");
+  if (!mark) return false;
+  const auto& compiled = nb::cast<ScriptClass&>(nb::handle(mark));
+  // Objects may hold objects that hold the first.
+  constexpr int kMaxDepth = 100;
+  static thread_local int depth = 0;
+  struct Level {
+    Level() { ++depth; }
+    ~Level() { --depth; }
+  } level;
+  HOTARU_CHECK(depth <= kMaxDepth, "objects of '", compiled.cls->name(),
+               "' are nested more than ", kMaxDepth, " levels deep");
+  Ref<InstanceObject> instance = script::make_instance(*compiled.cls);
+  const std::vector<Attribute>& attributes = compiled.cls->attributes();
+  for (size_t i = 0; i < attributes.size(); ++i) {
+    Value value =
+        to_value(nb::handle(object).attr(attributes[i].name.c_str()).ptr());
+    HOTARU_CHECK_AS(TypeError, script::convert_value(value, attributes[i].type),
+                    "attribute '", attributes[i].name, "' of '",
+                    compiled.cls->name(), "' should be of type '",
+                    attributes[i].type->annotation(), "'");
+    instance->slots[i] = std::move(value);
+  }
+  *out = Value(std::move(instance));
+  return true;
+}
+
 void init_script_class(nb::module_& m) {
   nb::class_<ScriptClass>(m, "ScriptClass", "A class of TorchScript.")
       .def_prop_ro("name",

@@ -65,6 +65,10 @@ nanobind::object or_traced(nanobind::handle callee, const nanobind::args& args,
   }
 }
 
+/// An object of a Python class that was compiled: an instance with copies of
+/// its attributes. False for other objects.
+bool python_instance(PyObject* object, Value* out);
+
 void init_script_source(nanobind::module_& m);
 void init_script_class(nanobind::module_& m);
 

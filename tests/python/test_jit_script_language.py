@@ -453,6 +453,28 @@ def test_classes():
     assert torch.jit.script(f)(3) == f(3) == (15, [3, 2], 20, 30)
 
 
+def test_instances_come_and_go():
+    def f(counter: Counter, n: int) -> Counter:
+        counter.add(n)
+        return counter
+
+    mine = Counter(10)
+    theirs = torch.jit.script(f)(mine, 3)
+    assert mine.value == 10, "compiled code works on a copy"
+    assert (theirs.value, theirs.seen, theirs.twice) == (13, [3], 26)
+    theirs.add(4)
+    theirs.value = 20
+    assert theirs.seen == [3, 4]
+    assert torch.jit.script(f)(theirs, 1).value == 21
+    with pytest.raises(AttributeError):
+        theirs.no_such_attribute  # noqa: B018
+    with pytest.raises(TypeError, match="value"):
+        theirs.value = "a"
+    mine.value = "a"
+    with pytest.raises(TypeError, match=r"'value'.*'int'"):
+        torch.jit.script(f)(mine, 1)
+
+
 def test_is_scripting_chooses_the_branch():
     def f(x):
         if torch.jit.is_scripting():

@@ -182,6 +182,8 @@ class Scripter:
                 native.set_open(False)
             for method in defined.values():
                 method._compile()
+            # Its instances can be handed to compiled functions.
+            cls.__hotaru_script_class__ = native
         except Exception:
             del self._classes[cls]
             raise
