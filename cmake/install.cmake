@@ -41,7 +41,8 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/hotaru COMPONENT devel
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h"
-  PATTERN "backend/cpu" EXCLUDE)
+  PATTERN "backend/cpu" EXCLUDE
+  PATTERN "runtime/threading" EXCLUDE)
 if(TARGET hotaru-cli)
   file(RELATIVE_PATH to_library "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
   set_target_properties(hotaru-cli PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")

@@ -43,21 +43,28 @@ void warn_of_environment() {
 void init_threads(nb::module_& m) {
   parallel_backend();  // a wrong HOTARU_THREADING is an error of the import
   warn_of_environment();
-  m.def("get_num_threads", &get_num_threads);
+  m.def("get_num_threads", &get_num_threads,
+        "Threads that one operator may use, the caller included.");
   m.def(
       "set_num_threads",
       [](nb::handle count) {
         set_num_threads(thread_count(count, "set_num_threads"));
       },
-      nb::arg("num").none());
-  m.def("get_num_interop_threads", &get_num_interop_threads);
+      nb::arg("num").none(),
+      "Sets the threads that one operator may use, at any time, for the whole "
+      "process.");
+  m.def("get_num_interop_threads", &get_num_interop_threads,
+        "Forks and stream tasks that may run at a time on the pool.");
   m.def(
       "set_num_interop_threads",
       [](nb::handle count, bool force) {
         set_num_interop_threads(thread_count(count, "set_num_interop_threads"),
                                 force);
       },
-      nb::arg("num").none(), nb::kw_only(), nb::arg("force") = false);
+      nb::arg("num").none(), nb::kw_only(), nb::arg("force") = false,
+      "Sets the forks and stream tasks that may run at a time: once, and "
+      "before "
+      "the first of them, or RuntimeError. force=True changes it at any time.");
   m.def("_parallel_info", &parallel_info);
   m.def("_compiler_name", &compiler_name);
   m.def("_simd_target_name", &simd_target_name);
