@@ -151,6 +151,34 @@ void nested_balanced(benchmark::State& state) {
   }
 }
 
+/// Application threads that each call something made of three loops, 0.3 ms on
+/// two idle cores: all calls per second, and one thread's median and 99th
+/// percentile, averaged over the threads.
+void many_callers(benchmark::State& state) {
+  if (state.thread_index() == 0) hotaru::set_num_threads(2);
+  std::vector<double> times;
+  Clock::time_point before = Clock::now();
+  for (auto _ : state) {
+    for (int loop = 0; loop < 3; ++loop) {
+      hotaru::parallel_for(0, 2, 1, [](int64_t b, int64_t e) {
+        double x = double(b);
+        for (int64_t j = 0; j < 30000 * (e - b); ++j) {
+          benchmark::DoNotOptimize(x = x * 1.0000001 + 0.1);
+        }
+      });
+    }
+    const Clock::time_point now = Clock::now();
+    times.push_back(
+        std::chrono::duration<double, std::micro>(now - before).count());
+    before = now;
+  }
+  std::sort(times.begin(), times.end());
+  const auto each = benchmark::Counter::kAvgThreads;
+  state.counters["p50_us"] = {times[times.size() / 2], each};
+  state.counters["p99_us"] = {times[times.size() * 99 / 100], each};
+  state.counters["calls"] = {double(times.size()), benchmark::Counter::kIsRate};
+}
+
 void as_fork_join(benchmark::internal::Benchmark* bench) {
   bench->UseManualTime()->Unit(benchmark::kMicrosecond);
   bench->Arg(0)->Arg(100);
@@ -173,6 +201,7 @@ BENCHMARK(openmp_itself)->Apply(as_fork_join);
 BENCHMARK(tbb_itself)->Apply(as_fork_join);
 #endif
 BENCHMARK(divided_work)->ArgsProduct({{1, 2}, {1000, 10000}});
+BENCHMARK(many_callers)->ThreadRange(1, 16)->UseRealTime()->MinTime(1);
 BENCHMARK(nested_work)->ArgsProduct({{10, 1000}, {0, 1}})->UseRealTime();
 BENCHMARK(nested_balanced)->ArgsProduct({{10, 1000}, {0, 1}})->UseRealTime();
 
