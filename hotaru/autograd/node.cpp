@@ -37,6 +37,7 @@ std::string operator_name(const Node& node) {
 
 Node::Node(std::string name)
     : name_(std::move(name)),
+      stream_(current_stream(DeviceType::kCPU)),
       sequence_(next_sequence.fetch_add(1, std::memory_order_relaxed)) {}
 
 Node::~Node() {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hotaru/core/tensor.h"
+#include "hotaru/runtime/stream.h"
 
 namespace hotaru::autograd {
 
@@ -39,6 +40,8 @@ class Node : public RefCounted {
   /// Frees what was saved for the backward pass.
   virtual void release_saved() {}
 
+  /// The stream of the forward operation, on which apply() runs too.
+  const Stream& stream() const { return stream_; }
   /// As printed: "AddBackward0".
   const std::string& name() const { return name_; }
   /// Later operations have larger numbers: the engine's order.
@@ -69,6 +72,7 @@ class Node : public RefCounted {
 
  private:
   std::string name_;
+  Stream stream_;
   uint64_t sequence_;
   std::vector<Edge> edges_;
   std::vector<OutputInfo> outputs_;

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "hotaru/core/device.h"
-#include "hotaru/core/ref.h"
+#include "hotaru/core/ordered.h"
 
 namespace hotaru {
 
@@ -20,7 +20,7 @@ class Allocator {
 
 /// A block of device memory that any number of tensors look into. Reading is
 /// thread-safe; resizing is not.
-class Storage : public RefCounted {
+class Storage : public Ordered {
  public:
   /// Allocates nbytes.
   Storage(Allocator& allocator, size_t nbytes, Device device);

@@ -41,6 +41,9 @@ class TensorImpl : public RefCounted {
   bool wrapped_number = false;
   /// False for `x.data`: writes through it go unnoticed by autograd.
   bool tracks_version = true;
+  /// Held by a queued call, which runs when it is the call's turn: its memory
+  /// is not waited for.
+  bool in_turn = false;
   /// A leaf with requires_grad; anything more sits in `autograd`.
   Ref<AutogradMeta> autograd;
   /// The tensor whose memory this one views, or null.
@@ -83,11 +86,16 @@ class Tensor {
   bool is_floating_point() const { return hotaru::is_floating_point(dtype()); }
   const Ref<Storage>& storage() const { return impl_->storage; }
 
-  /// First element's address. Unchecked; host code reads it only for CPU
-  /// tensors, and after their stream was waited for.
-  void* raw_data() const {
+  /// First element's address, for comparing; its memory may be in use.
+  void* address() const {
     return static_cast<char*>(impl_->storage->data()) +
            impl_->offset * int64_t(itemsize(impl_->dtype));
+  }
+  /// The same, when what queued streams have to do with the memory is done
+  /// (see Ordered::wait). Unchecked; host code reads it only for CPU tensors.
+  void* raw_data() const {
+    if (!impl_->in_turn) impl_->storage->wait();
+    return address();
   }
   template <class T>
   T* data() const {

@@ -137,6 +137,7 @@ class Pass {
   }
 
   void visit(const Ref<Node>& node) {
+    const StreamGuard stream(node->stream());
     State& state = states_[node.get()];
     Tensors inputs;
     if (state.needed) {

@@ -8,7 +8,7 @@ bool dense(const Tensor& t) {
 }
 
 const char* first_byte(const Tensor& t) {
-  return static_cast<const char*>(t.raw_data());
+  return static_cast<const char*>(t.address());
 }
 
 const char* last_byte(const Tensor& t) {

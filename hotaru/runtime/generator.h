@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "hotaru/core/device.h"
-#include "hotaru/core/ref.h"
+#include "hotaru/core/ordered.h"
 #include "hotaru/runtime/mt19937.h"
 
 namespace hotaru {
 
 /// Callers hold mutex() around draws and state changes that belong together;
-/// no method locks by itself.
-class Generator : public RefCounted {
+/// no method locks by itself. Host code calls wait() first: queued draws come
+/// before.
+class Generator : public Ordered {
  public:
   static constexpr uint64_t kDefaultSeed = 67280421310721u;
   /// Bytes of a saved state.

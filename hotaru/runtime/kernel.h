@@ -2,11 +2,11 @@
 // device (Stream::enqueue) and nothing else.
 #pragma once
 
-#include <memory>
+#include <new>
 #include <span>
 #include <string_view>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 #include "hotaru/core/tensor.h"
 
@@ -55,8 +55,16 @@ enum class Access : uint8_t { kRead, kWrite, kReadWrite };
 /// generator.
 struct Operand {
   const Tensor* tensor = nullptr;
-  RefCounted* object = nullptr;
+  Ordered* object = nullptr;
   Access access = Access::kRead;
+
+  /// What streams have to keep in order; null for an undefined tensor.
+  const Ordered* ordered() const {
+    if (object) return object;
+    return tensor->defined() ? tensor->storage().get() : nullptr;
+  }
+  bool reads() const { return access != Access::kWrite; }
+  bool writes() const { return access != Access::kRead; }
 };
 inline Operand read(const Tensor& t) {
   return {&t, nullptr, Access::kRead};
@@ -67,19 +75,24 @@ inline Operand write(const Tensor& t) {
 inline Operand update(const Tensor& t) {
   return {&t, nullptr, Access::kReadWrite};
 }
-inline Operand update(RefCounted& o) {
+inline Operand update(Ordered& o) {
   return {nullptr, &o, Access::kReadWrite};
 }
 
 /// How to copy and destroy a kernel's attributes without knowing their type.
 struct AttributeType {
-  void* (*copy)(const void*);
+  size_t size;
+  void (*copy)(void* to, const void* from);
   void (*destroy)(void*);
 };
 template <class A>
 inline constexpr AttributeType kAttributeType{
-    [](const void* a) -> void* { return new A(*static_cast<const A*>(a)); },
-    [](void* a) { delete static_cast<A*>(a); }};
+    sizeof(A),
+    [](void* to, const void* from) {
+      static_assert(alignof(A) <= 16);
+      new (to) A(*static_cast<const A*>(from));
+    },
+    [](void* a) { static_cast<A*>(a)->~A(); }};
 
 /// Which kernel, its operands, small attributes. Borrows all of them.
 class KernelCall {
@@ -123,22 +136,18 @@ class KernelCall {
 class OwnedCall {
  public:
   explicit OwnedCall(const KernelCall& call);
-  OwnedCall(OwnedCall&&) = default;
-  OwnedCall& operator=(OwnedCall&&) = default;
+  OwnedCall(OwnedCall&& other) noexcept
+      : call_(other.call_), block_(std::exchange(other.block_, nullptr)) {}
+  OwnedCall& operator=(OwnedCall&&) = delete;
+  ~OwnedCall();
 
-  /// Valid while this object is.
-  const KernelCall& call() const { return *call_; }
+  /// Valid while this object or the one it is moved to is.
+  const KernelCall& call() const { return call_; }
 
  private:
-  struct Destroy {
-    const AttributeType* type;
-    void operator()(void* a) const { type->destroy(a); }
-  };
-  std::vector<Tensor> tensors_;
-  std::vector<Ref<RefCounted>> objects_;
-  std::vector<Operand> operands_;
-  std::unique_ptr<void, Destroy> attributes_{nullptr, Destroy{nullptr}};
-  std::unique_ptr<KernelCall> call_;
+  KernelCall call_;
+  /// One piece of memory: operands, their tensors, attributes.
+  void* block_;
 };
 
 }  // namespace hotaru

@@ -2,30 +2,85 @@
 
 #include <array>
 
+#include "hotaru/core/error.h"
+#include "hotaru/runtime/event.h"
+#include "hotaru/runtime/queue.h"
+
 namespace hotaru {
+
+namespace detail {
+constinit std::atomic<int> watchers{0};
+}
+
 namespace {
 
-thread_local std::array<Stream, kDeviceTypes> current{
-    Stream(Device{DeviceType::kCPU}), Stream(Device{DeviceType::kCUDA, 0}),
-    Stream(Device{DeviceType::kMeta})};
+const Stream& immediate_stream(DeviceType type) {
+  static const std::array<Stream, kDeviceTypes> streams{
+      Stream(Device{DeviceType::kCPU}), Stream(Device{DeviceType::kCUDA, 0}),
+      Stream(Device{DeviceType::kMeta})};
+  return streams[size_t(type)];
+}
 
-Stream& slot(DeviceType type) {
+// Null stands for the immediate stream. Not owned: by a guard, or below.
+constinit thread_local std::array<const Stream*, kDeviceTypes> current{};
+
+const Stream*& slot(DeviceType type) {
   return current[size_t(type)];
 }
 
 }  // namespace
 
+Stream Stream::queued() {
+  return Stream(Device{DeviceType::kCPU}, make_ref<StreamQueue>());
+}
+
+void Stream::synchronize() const {
+  if (sink_) sink_->synchronize();
+}
+
+void Stream::record(Event& event) const {
+  if (sink_) return sink_->record(event);
+  auto mark = make_ref<Mark>();
+  mark->time = Mark::Clock::now().time_since_epoch().count();
+  event.set_mark(std::move(mark));
+}
+
+void Stream::wait(const Event& event) const {
+  if (sink_) return sink_->wait(event);
+  event.synchronize();
+}
+
+void Stream::wait(const Stream& other) const {
+  if (other == *this || other.immediate()) return;
+  Event event;
+  other.record(event);
+  wait(event);
+}
+
 const Stream& current_stream(DeviceType type) {
-  return slot(type);
+  const Stream* stream = slot(type);
+  return stream ? *stream : immediate_stream(type);
+}
+
+void set_current_stream(const Stream& stream) {
+  thread_local std::array<Ref<RefCounted>, kDeviceTypes> keep;
+  struct Held : RefCounted {
+    explicit Held(const Stream& stream) : stream(stream) {}
+    const Stream stream;
+  };
+  const DeviceType type = stream.device().type;
+  auto held = make_ref<Held>(stream);
+  slot(type) = stream.immediate() ? nullptr : &held->stream;
+  keep[size_t(type)] = std::move(held);
 }
 
 StreamGuard::StreamGuard(const Stream& stream)
-    : previous_(slot(stream.device().type)) {
-  slot(stream.device().type) = stream;
+    : stream_(stream), previous_(slot(stream.device().type)) {
+  slot(stream.device().type) = &stream_;
 }
 
 StreamGuard::~StreamGuard() {
-  slot(previous_.device().type) = previous_;
+  slot(stream_.device().type) = previous_;
 }
 
 }  // namespace hotaru

@@ -3,49 +3,96 @@
 // business and nobody else's.
 #pragma once
 
+#include <atomic>
+
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru {
 
+class Event;
+
 /// Takes calls in a stream's stead: a queue that runs them later, or a
 /// capture that records them. An implementation must make an OwnedCall of
-/// what it keeps.
-class CallSink {
+/// what it keeps. Thread-safe, unless it says otherwise.
+class CallSink : public RefCounted {
  public:
-  virtual ~CallSink() = default;
   virtual void take(const KernelCall& call) = 0;
+  /// Puts a mark behind the calls so far; see Event.
+  virtual void record(Event& event) = 0;
+  /// Later calls run after what the event marks.
+  virtual void wait(const Event& event) = 0;
+  /// Returns when all calls so far have run; throws the first error since the
+  /// last synchronisation.
+  virtual void synchronize() = 0;
+  /// Whether all calls so far have run.
+  virtual bool query() const = 0;
+  /// Tells sinks apart; not 0.
+  int64_t id() const { return reinterpret_cast<intptr_t>(this); }
 };
 
-/// An ordered sequence of kernel calls on one device; a value.
+/// An ordered sequence of kernel calls on one device; a value. Thread-safe.
 class Stream {
  public:
-  /// The device's immediate stream, or one whose calls go to `sink`, which
-  /// outlives it.
-  explicit Stream(Device device, CallSink* sink = nullptr)
-      : device_(device), sink_(sink) {}
+  /// The device's immediate stream, or one whose calls go to `sink`.
+  explicit Stream(Device device, Ref<CallSink> sink = nullptr)
+      : device_(device), sink_(std::move(sink)) {}
+  /// A stream of its own on the CPU: a queue that workers of the pool run in
+  /// order, beside other streams. Costs some 200 bytes and no thread.
+  static Stream queued();
 
   Device device() const { return device_; }
   /// Whether a call has run when enqueue returns.
-  bool immediate() const { return sink_ == nullptr; }
+  bool immediate() const { return !sink_; }
+  /// Equal for equal streams; 0 for the immediate one.
+  int64_t id() const { return sink_ ? sink_->id() : 0; }
 
   /// Immediate: runs the kernel in this thread, without allocation or lock;
   /// its errors are thrown here. Otherwise hands the call to the sink.
-  void enqueue(const KernelCall& call) const {
-    if (sink_) [[unlikely]]
-      sink_->take(call);
-    else
-      call.run(device_.type);
-  }
+  void enqueue(const KernelCall& call) const;
+
+  /// Each returns at once on an immediate stream, but for wait, which then
+  /// waits in the calling thread.
+  void synchronize() const;
+  bool query() const { return !sink_ || sink_->query(); }
+  void record(Event& event) const;
+  void wait(const Event& event) const;
+  /// Later calls here run after the other stream's calls so far.
+  void wait(const Stream& other) const;
+
   bool operator==(const Stream&) const = default;
 
  private:
   Device device_;
-  CallSink* sink_;
+  Ref<CallSink> sink_;
 };
+
+/// Waits for every queued stream of the process; throws the first error that
+/// none of them has reported.
+void synchronize_all();
+
+namespace detail {
+/// Queued streams alive and profilers running. With none of them an immediate
+/// call has nothing to wait for and nobody to tell.
+extern constinit std::atomic<int> watchers;
+/// Waits for what queued streams still do with the operands; throws the error
+/// of a call that should have made one of them. Then runs the call.
+void run_watched(const KernelCall& call, DeviceType type);
+}  // namespace detail
+
+inline void Stream::enqueue(const KernelCall& call) const {
+  if (sink_) [[unlikely]]
+    return sink_->take(call);
+  if (detail::watchers.load(std::memory_order_relaxed)) [[unlikely]]
+    return detail::run_watched(call, device_.type);
+  call.run(device_.type);
+}
 
 /// The stream this thread's operators go to on a device type; the immediate
 /// stream unless a StreamGuard says otherwise.
 const Stream& current_stream(DeviceType type);
+
+/// Makes a stream current in this thread until the next call.
+void set_current_stream(const Stream& stream);
 
 /// Makes a stream current in this thread for a scope.
 class StreamGuard {
@@ -56,7 +103,8 @@ class StreamGuard {
   StreamGuard& operator=(const StreamGuard&) = delete;
 
  private:
-  Stream previous_;
+  const Stream stream_;
+  const Stream* previous_;
 };
 
 /// Enqueues on the current stream of the first operand's device.

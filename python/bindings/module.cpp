@@ -11,6 +11,7 @@
 #include "bindings/script_object.h"
 #include "bindings/script_source.h"
 #include "bindings/shared_memory.h"
+#include "bindings/stream.h"
 #include "bindings/tensor_object.h"
 #include "bindings/threads.h"
 #include "bindings/types.h"
@@ -35,4 +36,5 @@ NB_MODULE(_C, m) {
   init_script(m);
   init_script_source(m);
   init_script_class(m);
+  init_stream(m);
 }

@@ -15,6 +15,7 @@ struct PyGenerator {
 };
 
 Tensor state_of(Generator& generator) {
+  generator.wait();
   std::lock_guard lock(generator.mutex());
   const std::vector<uint8_t> bytes = generator.get_state();
   Tensor out = empty(Dims{int64_t(bytes.size())}, DType::kUInt8);
@@ -26,8 +27,11 @@ void set_state(Generator& generator, const Tensor& state) {
   HOTARU_CHECK_AS(TypeError, state.dtype() == DType::kUInt8,
                   "RNG state must be a torch.ByteTensor");
   HOTARU_CHECK(state.is_contiguous(), "RNG state must be contiguous");
+  generator.wait();
+  // Before the lock: to wait for the state may mean to wait for a draw.
+  const uint8_t* bytes = state.data<uint8_t>();
   std::lock_guard lock(generator.mutex());
-  generator.set_state({state.data<uint8_t>(), size_t(state.numel())});
+  generator.set_state({bytes, size_t(state.numel())});
 }
 
 /// PyTorch maps negative seeds to the upper half of the unsigned ones.
@@ -47,6 +51,7 @@ uint64_t to_seed(nb::handle seed) {
 
 void seed_with(Generator& generator, nb::handle seed) {
   const uint64_t value = to_seed(seed);
+  generator.wait();
   std::lock_guard lock(generator.mutex());
   generator.manual_seed(value);
 }

@@ -4,6 +4,7 @@
 
 #include "bindings/value_convert.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/stream.h"
 
 namespace hotaru::python {
 namespace {
@@ -107,6 +108,13 @@ void init_device(nb::module_& m) {
                      if (d.index < 0) return nb::none();
                      return nb::int_(int(d.index));
                    })
+      .def(
+          "synchronize",
+          [](const Device& d) {
+            (void)DeviceTable::instance().backend(d.type);
+            synchronize_all();
+          },
+          "Waits for all queued work of the device.")
       .def("__str__", &Device::str)
       .def("__repr__", &device_repr)
       .def("__hash__",

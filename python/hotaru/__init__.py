@@ -13,16 +13,32 @@ from ._C import Tensor, device, dtype, layout, memory_format, ops
 from ._size import Size
 
 # Their names are the package's, not those of the files that define them.
-for _type in (device, dtype, layout, memory_format, _C.Generator, Size):
+for _type in (
+    device, dtype, layout, memory_format, _C.Event, _C.Generator, _C.Stream, Size,
+):  # fmt: skip
     _type.__module__ = __name__
 
 _sys.modules[__name__ + ".ops"] = ops
 
-# Every operator is a function here, too; the Python code below gives some
-# names another meaning.
-globals().update({k: v for k, v in vars(ops).items() if not k.startswith("_")})
+# Imported when first asked for: `import hotaru` stays cheap.
+_LAZY = {
+    "__config__", "accelerator", "autograd", "backends", "cpu", "cuda",
+    "futures", "jit", "linalg", "multiprocessing", "nn", "optim", "profiler",
+    "random", "serialization", "utils",
+}  # fmt: skip
+_SERIALIZATION = {"load", "save"}
 
-from . import _tensor
+# Every operator is a function here, too, unless a module has its name; the
+# Python code below gives some names another meaning.
+globals().update(
+    {
+        name: op
+        for name, op in vars(ops).items()
+        if not name.startswith("_") and name not in _LAZY
+    }
+)
+
+from . import _streams, _tensor
 from ._dtypes import finfo, iinfo
 from ._functions import *
 from ._grad_mode import (
@@ -33,14 +49,6 @@ from ._grad_mode import (
 )
 from .functional import *
 from .version import __version__
-
-# Imported when first asked for: `import hotaru` stays cheap.
-_LAZY = {
-    "__config__", "autograd", "backends", "cpu", "cuda", "futures", "jit",
-    "linalg", "multiprocessing", "nn", "optim", "random", "serialization",
-    "utils",
-}  # fmt: skip
-_SERIALIZATION = {"load", "save"}
 
 
 def __getattr__(name: str):

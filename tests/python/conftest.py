@@ -2,6 +2,8 @@
 
 `HOTARU_OVER_TORCH=1` runs the Python part of the package over PyTorch's
 operators (see torch_shim.py) instead of the native extension.
+`HOTARU_TEST_QUEUED=1` runs every test on a queued stream of its own: what holds
+for the default stream holds there.
 """
 
 from __future__ import annotations
@@ -35,3 +37,14 @@ def oracle():
         "torch",
         reason="PyTorch, the oracle of this test, is not installed here",
     )
+
+
+if os.environ.get("HOTARU_TEST_QUEUED") == "1":
+
+    @pytest.fixture(autouse=True)
+    def queued_stream():
+        """The test's operators go to a queued stream."""
+        import hotaru
+
+        with hotaru.cpu.stream(hotaru.cpu.Stream()):
+            yield

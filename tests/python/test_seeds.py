@@ -64,6 +64,8 @@ def expected_lines(program: str) -> list[str]:
     return re.findall(r"^print\(.*\)\n# (.*)$", program, re.MULTILINE)
 
 
+SYNC = Path(__file__).parent / "seeds" / "sync"
+
 ways = pytest.mark.parametrize("way", ["module", "import"])
 
 
@@ -115,3 +117,33 @@ def test_positional_dtype_before_device_is_a_type_error(way, tmp_path):
     done = run(PRELUDE + statement, tmp_path, way)
     assert done.returncode == 1, done
     assert "TypeError: to() received an invalid combination" in done.stderr
+
+
+@ways
+@pytest.mark.parametrize(
+    "name", ["synchronize", "stream", "device_synchronize"]
+)
+def test_program_that_synchronises_prints_its_tensor(name, way, tmp_path):
+    done = run((SYNC / f"{name}.py").read_text("utf-8"), tmp_path, way)
+    assert done.returncode == 0, done.stderr
+    numbers = re.fullmatch(r"tensor\(\[(.*)\]\)\n", done.stdout)
+    assert numbers, done.stdout
+    assert len([float(n) for n in numbers[1].split(",")]) == 4
+    assert done.stderr == ""
+
+
+@ways
+def test_program_that_measures_prints_two_times(way, tmp_path):
+    done = run((SYNC / "benchmark.py").read_text("utf-8"), tmp_path, way)
+    assert done.returncode == 0, done.stderr
+    times = re.findall(r"時間: ([\d.e-]+)秒", done.stdout)
+    assert len(times) == 2
+    assert all(0 < float(t) < 60 for t in times)
+
+
+@ways
+def test_program_that_copies_to_a_gpu_says_that_there_is_none(way, tmp_path):
+    done = run((SYNC / "with_gpu.py").read_text("utf-8"), tmp_path, way)
+    assert done.returncode == 1, done
+    assert 'x = x.to("cuda")' in done.stderr
+    assert "Torch not compiled with CUDA enabled" in done.stderr

@@ -5,6 +5,27 @@ error that says so.
 from __future__ import annotations
 
 from .. import _C
+from .._streams import StreamContext, stream
+from . import profiler
+
+__all__ = [
+    "Event",
+    "Stream",
+    "StreamContext",
+    "current_device",
+    "current_stream",
+    "device",
+    "device_count",
+    "empty_cache",
+    "get_device_name",
+    "is_available",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "profiler",
+    "stream",
+    "synchronize",
+]
 
 
 def is_available() -> bool:
@@ -35,6 +56,30 @@ def current_device() -> int:
 def synchronize(device=None) -> None:
     """Waits for the device; AssertionError without a CUDA back end."""
     _lazy_init()
+
+
+def current_stream(device=None):
+    """The current CUDA stream; AssertionError without a CUDA back end."""
+    _lazy_init()
+
+
+class Stream(_C.Stream):
+    """A CUDA stream; AssertionError without a CUDA back end."""
+
+    def __init__(self, device=None, priority: int = 0, **kwargs) -> None:
+        super().__init__("cuda" if device is None else device, priority)
+
+
+class Event(_C.Event):
+    """A CUDA event; AssertionError without a CUDA back end."""
+
+    def __init__(
+        self,
+        enable_timing: bool = False,
+        blocking: bool = False,
+        interprocess: bool = False,
+    ) -> None:
+        super().__init__("cuda", enable_timing=enable_timing)
 
 
 def manual_seed(seed: int) -> None:

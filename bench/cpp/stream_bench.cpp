@@ -1,0 +1,60 @@
+// What a queued stream costs: the caller's time for one call, immediate, with a
+// stream alive elsewhere, and queued; and the whole way there and back.
+#include <benchmark/benchmark.h>
+
+#include <chrono>
+
+#include "hotaru/ops/factory.h"
+#include "hotaru/ops/pointwise.h"
+#include "hotaru/runtime/stream.h"
+
+namespace hotaru {
+namespace {
+
+Tensor ones() {
+  return full(Dims{4}, 1.0, DType::kFloat32);
+}
+
+void add_immediate(benchmark::State& state) {
+  const Tensor a = ones(), b = ones();
+  for (auto _ : state) benchmark::DoNotOptimize(add(a, b));
+}
+BENCHMARK(add_immediate);
+
+void add_immediate_beside_a_stream(benchmark::State& state) {
+  const Stream stream = Stream::queued();
+  const Tensor a = ones(), b = ones();
+  for (auto _ : state) benchmark::DoNotOptimize(add(a, b));
+}
+BENCHMARK(add_immediate_beside_a_stream);
+
+// The caller's share: batches below the queue's limit, the waiting left out.
+void add_queued(benchmark::State& state) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kBatch = 1000;
+  const Stream stream = Stream::queued();
+  const StreamGuard guard(stream);
+  const Tensor a = ones(), b = ones();
+  for (auto _ : state) {
+    const Clock::time_point start = Clock::now();
+    for (int i = 0; i < kBatch; ++i) benchmark::DoNotOptimize(add(a, b));
+    const std::chrono::duration<double> took = Clock::now() - start;
+    state.SetIterationTime(took.count() / kBatch);
+    stream.synchronize();
+  }
+}
+BENCHMARK(add_queued)->UseManualTime()->Iterations(2000);
+
+void add_queued_and_synchronize(benchmark::State& state) {
+  const Stream stream = Stream::queued();
+  const StreamGuard guard(stream);
+  const Tensor a = ones(), b = ones();
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(add(a, b));
+    stream.synchronize();
+  }
+}
+BENCHMARK(add_queued_and_synchronize)->UseRealTime();
+
+}  // namespace
+}  // namespace hotaru

@@ -1,0 +1,27 @@
+// Around waits: what a host language does before a thread of its sleeps.
+#pragma once
+
+namespace hotaru {
+
+/// Told when a thread starts and ends to wait for others' work. Python lets go
+/// of the interpreter meanwhile, since that work may need it.
+struct BlockingHooks {
+  void* (*enter)();
+  void (*leave)(void* state);
+};
+/// Set once, before threads wait. The object must stay.
+void set_blocking_hooks(const BlockingHooks* hooks);
+
+/// A scope in which this thread may wait for the pool or for streams.
+class BlockingRegion {
+ public:
+  BlockingRegion();
+  ~BlockingRegion();
+  BlockingRegion(const BlockingRegion&) = delete;
+  BlockingRegion& operator=(const BlockingRegion&) = delete;
+
+ private:
+  void* state_ = nullptr;
+};
+
+}  // namespace hotaru

@@ -1,0 +1,40 @@
+// Where the time goes: every call through the door while a profiler runs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hotaru/core/shape.h"
+#include "hotaru/runtime/kernel.h"
+
+namespace hotaru {
+
+/// One kernel call that ran.
+struct CallRecord {
+  const Kernel* kernel;
+  /// Stream::id of the stream it was enqueued on.
+  int64_t stream;
+  /// The system's number of the thread that ran it.
+  int64_t thread;
+  /// Nanoseconds on the steady clock, and how many it took.
+  int64_t start, duration;
+  /// Of its tensors, if asked for.
+  std::vector<Dims> shapes;
+};
+
+/// Starts to record, in all threads. Throws if a profiler runs already. Calls
+/// that are amid running are left out.
+void start_profiling(bool shapes = false);
+/// Stops and gives what ran since, in order of the end. Queued calls that
+/// have not run yet are left out: synchronize first.
+std::vector<CallRecord> stop_profiling();
+
+namespace detail {
+
+bool profiling();
+/// Runs the call and, if a profiler runs, records it.
+void run_recorded(const KernelCall& call, DeviceType type, int64_t stream);
+
+}  // namespace detail
+
+}  // namespace hotaru

@@ -1,0 +1,314 @@
+#include "hotaru/runtime/queue.h"
+
+#include <pthread.h>
+
+#include "hotaru/core/error.h"
+#include "hotaru/runtime/blocking.h"
+#include "hotaru/runtime/profiler.h"
+#include "hotaru/runtime/uses.h"
+
+namespace hotaru {
+
+namespace {
+
+// How many entries a queue runs before others that are ready get a turn.
+constexpr int kTurn = 64;
+
+// All queues, and errors of those that went without having told them; guarded
+// by a lock of its own, as a queue may go while the ordering lock is held.
+constinit std::mutex registry;
+constinit StreamQueue* all_queues = nullptr;
+std::exception_ptr& unreported() {
+  static std::exception_ptr error;
+  return error;
+}
+
+/// The error again, in words that say which queued call it was.
+std::exception_ptr described(const KernelCall& call) {
+  std::string where =
+      concat("\n  (in a queued call of ", call.kernel().name(), " on ");
+  for (const Operand& operand : call.operands())
+    if (operand.tensor && operand.tensor->defined())
+      where += concat(shape_text(operand.tensor->sizes()), " ");
+  where.back() = ')';
+  try {
+    throw;
+  } catch (const IndexError& e) {
+    return std::make_exception_ptr(IndexError(e.what() + where));
+  } catch (const TypeError& e) {
+    return std::make_exception_ptr(TypeError(e.what() + where));
+  } catch (const ValueError& e) {
+    return std::make_exception_ptr(ValueError(e.what() + where));
+  } catch (const NotImplementedError& e) {
+    return std::make_exception_ptr(NotImplementedError(e.what() + where));
+  } catch (const AssertionError& e) {
+    return std::make_exception_ptr(AssertionError(e.what() + where));
+  } catch (const Error& e) {
+    return std::make_exception_ptr(Error(e.what() + where));
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+}  // namespace
+
+/// A call, or a mark to set, or only something to wait for.
+struct StreamQueue::Entry {
+  std::optional<OwnedCall> call;
+  Ref<Mark> mark;
+  Ref<Mark> awaited;
+  std::vector<Ticket> after;
+  uint64_t number = 0;
+  Entry* next = nullptr;
+};
+
+bool Ticket::done() const {
+  return queue->done(number);
+}
+
+StreamQueue::StreamQueue() : scheduler_(&Scheduler::instance()) {
+  const std::lock_guard lock(registry);
+  static const bool registered = [] {
+    pthread_atfork(&StreamQueue::before_fork, &StreamQueue::after_fork,
+                   &StreamQueue::in_child);
+    return true;
+  }();
+  (void)registered;
+  next_ = all_queues;
+  if (next_) next_->previous_ = this;
+  all_queues = this;
+  detail::watchers.fetch_add(1);
+}
+
+StreamQueue::~StreamQueue() {
+  const std::lock_guard lock(registry);
+  (previous_ ? previous_->next_ : all_queues) = next_;
+  if (next_) next_->previous_ = previous_;
+  if (error_ && !unreported()) unreported() = error_;
+  detail::watchers.fetch_sub(1);
+}
+
+// --- in the thread that enqueues ---------------------------------------------
+
+void StreamQueue::take(const KernelCall& call) {
+  const uint64_t issued = issued_.load(std::memory_order_relaxed);
+  if (issued >= kMaxPending) wait_for(issued - kMaxPending + 1);
+  auto entry = std::make_unique<Entry>();
+  entry->call.emplace(call);
+  const std::lock_guard lock(ordering_mutex());
+  entry->number = issued_.load(std::memory_order_relaxed) + 1;
+  const Ticket mine{Ref<StreamQueue>(this), entry->number};
+  for (const Operand& operand : call.operands())
+    if (const Ordered* object = operand.ordered())
+      Uses::of(*object).add(mine, operand, entry->after);
+  push(entry.release());
+}
+
+void StreamQueue::record(Event& event) {
+  auto entry = std::make_unique<Entry>();
+  entry->mark = make_ref<Mark>();
+  entry->mark->queue = Ref<StreamQueue>(this);
+  const Ref<Mark> mark = entry->mark;
+  {
+    const std::lock_guard lock(ordering_mutex());
+    mark->number = entry->number = issued_.load() + 1;
+    push(entry.release());
+  }
+  event.set_mark(mark);
+}
+
+void StreamQueue::wait(const Event& event) {
+  const Ref<Mark>& mark = event.mark();
+  if (!mark || !mark->queue || mark->queue.get() == this) return;
+  auto entry = std::make_unique<Entry>();
+  entry->awaited = mark;
+  entry->after.push_back({mark->queue, mark->number});
+  const std::lock_guard lock(ordering_mutex());
+  entry->number = issued_.load() + 1;
+  push(entry.release());
+}
+
+void StreamQueue::push(Entry* entry) {
+  bool start = false;
+  {
+    const std::lock_guard lock(mutex_);
+    (last_ ? last_->next : first_) = entry;
+    last_ = entry;
+    issued_.store(entry->number, std::memory_order_relaxed);
+    start = !std::exchange(scheduled_, true);
+  }
+  if (!start) return;
+  retain();  // until the queue is no task any more
+  scheduler_->launch(*this);
+}
+
+void StreamQueue::synchronize() {
+  wait_for(issued_.load());
+  std::exception_ptr error;
+  {
+    const std::lock_guard lock(mutex_);
+    error = std::exchange(error_, nullptr);
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+bool StreamQueue::query() const {
+  return done(issued_.load());
+}
+
+void StreamQueue::wait_for(uint64_t number) {
+  if (done(number)) return;
+  const BlockingRegion region;
+  if (!resume_at(number, nullptr)) return;
+  scheduler_->wait_until([&] { return done(number); });
+}
+
+void synchronize_all() {
+  std::vector<Ref<StreamQueue>> queues;
+  std::exception_ptr first;
+  {
+    const std::lock_guard lock(registry);
+    queues = StreamQueue::living();
+    first = std::exchange(unreported(), nullptr);
+  }
+  for (const Ref<StreamQueue>& queue : queues) {
+    try {
+      queue->synchronize();
+    } catch (...) {
+      if (!first) first = std::current_exception();
+    }
+  }
+  if (first) std::rethrow_exception(first);
+}
+
+std::vector<Ref<StreamQueue>> StreamQueue::living() {
+  std::vector<Ref<StreamQueue>> queues;
+  for (StreamQueue* queue = all_queues; queue; queue = queue->next_)
+    if (queue->try_retain()) {
+      queues.emplace_back(queue);
+      queue->release();
+    }
+  return queues;
+}
+
+// --- on the pool -------------------------------------------------------------
+
+void StreamQueue::run() {
+  for (int turn = 0; turn < kTurn; ++turn) {
+    Entry* entry = front();
+    if (!entry) return release();
+    if (suspended(*entry)) return;
+    execute(*entry);
+    finish(entry);
+  }
+  scheduler_->launch(*this);
+}
+
+StreamQueue::Entry* StreamQueue::front() {
+  const std::lock_guard lock(mutex_);
+  scheduled_ = first_ != nullptr;
+  return first_;
+}
+
+bool StreamQueue::suspended(Entry& entry) {
+  while (!entry.after.empty()) {
+    const Ticket other = std::move(entry.after.back());
+    entry.after.pop_back();
+    if (other.queue->resume_at(other.number, this)) return true;
+  }
+  return false;
+}
+
+bool StreamQueue::resume_at(uint64_t number, StreamQueue* waiter) {
+  const std::lock_guard lock(mutex_);
+  if (done(number)) return false;
+  waiters_.push_back({number, waiter});
+  return true;
+}
+
+void StreamQueue::fail(std::exception_ptr error) {
+  const std::lock_guard lock(mutex_);
+  if (!error_) error_ = std::move(error);
+}
+
+void StreamQueue::execute(Entry& entry) {
+  if (entry.call) {
+    const KernelCall& call = entry.call->call();
+    std::exception_ptr error = input_error(call);
+    try {
+      if (!error) detail::run_recorded(call, DeviceType::kCPU, id());
+    } catch (...) {
+      error = described(call);
+    }
+    set_output_error(call, error);
+    if (error) fail(std::move(error));
+  } else if (entry.mark) {
+    entry.mark->time = Mark::Clock::now().time_since_epoch().count();
+    const std::lock_guard lock(mutex_);
+    entry.mark->error = error_;
+  } else if (entry.awaited->error) {
+    fail(entry.awaited->error);
+  }
+}
+
+void StreamQueue::finish(Entry* entry) {
+  const uint64_t number = entry->number;
+  std::vector<Waiter> ready;
+  {
+    const std::lock_guard lock(mutex_);
+    first_ = entry->next;
+    if (!first_) last_ = nullptr;
+  }
+  // Buffers go before anybody is told that the call has run.
+  delete entry;
+  {
+    const std::lock_guard lock(mutex_);
+    completed_.store(number, std::memory_order_seq_cst);
+    const auto waits = [&](const Waiter& w) { return w.number > number; };
+    const auto end = std::partition(waiters_.begin(), waiters_.end(), waits);
+    ready.assign(end, waiters_.end());
+    waiters_.erase(end, waiters_.end());
+  }
+  bool host = false;
+  for (const Waiter& waiter : ready)
+    if (waiter.queue)
+      scheduler_->launch(*waiter.queue);
+    else
+      host = true;
+  if (host) scheduler_->notify();
+}
+
+// --- fork --------------------------------------------------------------------
+
+void StreamQueue::before_fork() {
+  ordering_mutex().lock();
+  registry.lock();
+  for (StreamQueue* queue = all_queues; queue; queue = queue->next_)
+    queue->mutex_.lock();
+}
+
+void StreamQueue::after_fork() {
+  for (StreamQueue* queue = all_queues; queue; queue = queue->next_)
+    queue->mutex_.unlock();
+  registry.unlock();
+  ordering_mutex().unlock();
+}
+
+void StreamQueue::in_child() {
+  Scheduler& fresh = Scheduler::instance();
+  for (StreamQueue* queue = all_queues; queue; queue = queue->next_) {
+    queue->scheduler_ = &fresh;
+    if (queue->first_)
+      queue->error_ = std::make_exception_ptr(
+          Error("work that was queued on a stream when the process forked is "
+                "lost in the child; synchronize before forking"));
+    // Left as they are: a worker of the parent was amid the first.
+    queue->first_ = queue->last_ = nullptr;
+    queue->waiters_.clear();
+    queue->scheduled_ = false;
+    queue->completed_ = queue->issued_.load();
+  }
+  after_fork();
+}
+
+}  // namespace hotaru
