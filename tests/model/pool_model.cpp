@@ -169,6 +169,30 @@ struct LimitOfOne : WithPool<LimitOfOne, 3> {
   }
 };
 
+/// At most one task runs at a time: while the waiter runs the first one, the
+/// worker finds the second held back and sleeps. The waiter then goes away, so
+/// it has to wake the worker.
+struct WaiterLeavesATaskBehind : WithPool<WaiterLeavesATaskBehind, 2> {
+  Count tasks[2];
+  WaiterLeavesATaskBehind() : WithPool(1) {}
+
+  void thread(unsigned index) {
+    if (index == 1) {
+      auto stop = ended_all(2);
+      while (!stop()) {
+        if (!pool.run_something()) pool.park(stop);
+      }
+      RL_ASSERT(tasks[0].ran == 1 && tasks[1].ran == 1);
+      return;
+    }
+    for (Count& task : tasks) {
+      task.test = this;
+      pool.launch(task);
+    }
+    pool.wait_until([&] { return ended.load(std::memory_order_acquire) > 0; });
+  }
+};
+
 /// A task waits for the one behind it although only one may run at a time.
 struct WaitInsideATask : WithPool<WaitInsideATask, 2> {
   WaitInsideATask() : WithPool(1) {}
@@ -260,6 +284,7 @@ int main(int argc, char** argv) {
       holds<TwoCallers>("TwoCallers", n, 0),
       holds<LaunchWakesTheWorker>("LaunchWakesTheWorker", n, 0),
       holds<LimitOfOne>("LimitOfOne", n, 0),
+      holds<WaiterLeavesATaskBehind>("WaiterLeavesATaskBehind", n, 1),
       holds<WaitInsideATask>("WaitInsideATask", n, 1),
       holds<RegionAndTask>("RegionAndTask", n, 0),
   };
