@@ -61,10 +61,10 @@ class Look : public RefCounted {
 
 }  // namespace
 
-SharedMemory::SharedMemory(int descriptor, size_t size)
+SharedMemory::SharedMemory(int descriptor, size_t size, int flags)
     : size_(size), descriptor_(descriptor) {
-  void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_POPULATE, descriptor, 0);
+  void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | flags,
+                    descriptor, 0);
   if (base == MAP_FAILED) {
     const int error = errno;
     close(descriptor);
@@ -98,7 +98,8 @@ Ref<SharedMemory> SharedMemory::create(size_t nbytes) {
     close(descriptor);
     fail("shared memory: cannot get ", size, " bytes: ", std::strerror(error));
   }
-  return Ref<SharedMemory>(new SharedMemory(descriptor, size));
+  // Pages are cleared when they are first written, which finds them in a cache.
+  return Ref<SharedMemory>(new SharedMemory(descriptor, size, 0));
 }
 
 Ref<SharedMemory> SharedMemory::map(int descriptor) {
@@ -107,8 +108,9 @@ Ref<SharedMemory> SharedMemory::map(int descriptor) {
     close(descriptor);
     fail("shared memory: the descriptor ", descriptor, " is no block");
   }
+  // The pages are there: all of them at once are cheaper than one by one.
   return Ref<SharedMemory>(
-      new SharedMemory(descriptor, size_t(status.st_size)));
+      new SharedMemory(descriptor, size_t(status.st_size), MAP_POPULATE));
 }
 
 Ref<SharedMemory> SharedMemory::find(const void* address) {

@@ -43,7 +43,7 @@ class SharedMemory : public RefCounted {
   static constexpr size_t kHeader = 64;
   struct Counter;
 
-  SharedMemory(int descriptor, size_t size);
+  SharedMemory(int descriptor, size_t size, int flags);
   Counter& counter() const;
 
   char* base_ = nullptr;

@@ -21,7 +21,7 @@ SOURCE = ROOT / "python" / "hotaru"
 
 # Subpackages written in Python: never resolved to PyTorch's.
 _OWN = (
-    "nn", "optim", "utils", "autograd", "multiprocessing", "_utils",
+    "nn", "optim", "utils", "autograd", "multiprocessing", "cpu", "_utils",
     "_interpreter",
 )  # fmt: skip
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from multiprocessing.reduction import DupFd, ForkingPickler
 
-from .. import _C
+from .. import _C, Tensor
+from ..cpu import synchronize
 
 
 def share(tensor) -> None:
@@ -32,7 +33,7 @@ def check_leaf(tensor) -> None:
 
 def rebuilt(cls: type, tensor, requires_grad: bool):
     """`tensor` as an instance of `cls`."""
-    if cls is not _C.Tensor:
+    if cls is not Tensor:
         return _C._make_subclass(cls, tensor, requires_grad)
     tensor.requires_grad = requires_grad
     return tensor
@@ -44,6 +45,7 @@ def reduce_tensor(tensor):
     if tensor.device.type != "cpu":
         return tensor.__reduce_ex__(2)
     share(tensor)
+    synchronize()  # what a stream still writes
     block = _shareable_block(tensor)
     geometry = (
         tuple(tensor.shape),
@@ -75,5 +77,5 @@ def register() -> None:
     """Makes multiprocessing's pickler share tensors and their subclasses."""
     from ..nn import Parameter
 
-    for cls in (_C.Tensor, Parameter):
+    for cls in (Tensor, Parameter):
         ForkingPickler.register(cls, reduce_tensor)

@@ -19,7 +19,8 @@ import threading
 from array import array
 from multiprocessing.reduction import ForkingPickler
 
-from .... import _C
+from .... import _C, Tensor
+from ....cpu import synchronize
 from ....multiprocessing.reductions import check_leaf, rebuilt
 from .arena import SMALL_BYTES, Arena
 
@@ -215,6 +216,8 @@ class _Pickler(ForkingPickler):
         self.new: dict[int, _C._SharedMemory] = {}
         try:
             self.dump(message)
+            if self.taken:
+                synchronize()  # what a stream still writes into them
         except BaseException:
             self.give_back()
             raise
@@ -228,7 +231,7 @@ class _Pickler(ForkingPickler):
 
     def reducer_override(self, obj):
         """Tensors go into the arena, the rest as usual."""
-        if not isinstance(obj, _C.Tensor) or obj.device.type != "cpu":
+        if not isinstance(obj, Tensor) or obj.device.type != "cpu":
             return NotImplemented
         check_leaf(obj)
         plain = obj.detach()
