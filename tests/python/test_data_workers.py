@@ -331,6 +331,26 @@ def test_forked_child_computes_in_parallel():
         hotaru.set_num_threads(threads)
 
 
+def test_streams_before_and_inside_of_workers():
+    """What a stream still computes is there when it is sent."""
+    before = hotaru.cpu.Stream()
+    with hotaru.cpu.stream(before):
+        base = hotaru.zeros(300, 300)
+        for _ in range(40):
+            base = base + 1
+
+    def collate(samples):
+        with hotaru.cpu.stream(hotaru.cpu.Stream()):
+            out = base
+            for _ in range(20):
+                out = out @ hotaru.eye(300)
+            return out + samples[0]
+
+    loader = DataLoader(range(6), 1, num_workers=2, collate_fn=collate)
+    for number, batch in enumerate(loader):
+        assert batch.eq(40.0 + number).all()
+
+
 def test_persistent_workers_stay_and_begin_again():
     loader = DataLoader(
         data_sets.Rows(20), 2, num_workers=2, persistent_workers=True

@@ -12,6 +12,7 @@ import weakref
 from collections import deque
 from pickle import PicklingError
 
+from ....cpu import synchronize
 from .channel import Channel, pair
 from .worker import Job, main
 
@@ -40,6 +41,7 @@ class Pool:
         self.processes = []
         self._channels: list[Channel] = []
         self._backlog = [deque() for _ in range(job.num_workers)]
+        synchronize()  # what is queued on streams does not survive a fork
         try:
             for worker in range(job.num_workers):
                 self._start(context, job, worker)
