@@ -72,6 +72,11 @@ def _rounded(data):
     return data
 
 
+def _own(message: str) -> str:
+    """The message without what a queued stream adds about the call."""
+    return message.split("\n  (in a queued call of ")[0]
+
+
 def _text(text: str) -> str:
     return text.replace("hotaru.", "torch.")
 
@@ -84,7 +89,7 @@ def outcome(case, lib):
         try:
             result = {"result": plain(lib, case(lib))}
         except Exception as error:
-            result = {"raises": [type(error).__name__, _text(str(error))]}
+            result = {"raises": [type(error).__name__, _text(_own(str(error)))]}
     texts = {_text(str(w.message)) for w in caught}
     texts = sorted(
         t for t in texts if not any(part in t for part in _NOT_COMPARED)
