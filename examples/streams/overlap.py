@@ -62,7 +62,8 @@ def draw(events, path: str) -> None:
                 color=colour,
                 label=name if row == 0 else None,
             )
-    axes.set_yticks(list(rows.values()), [f"stream {i + 1}" for i in rows.values()])
+    names = [f"stream {i + 1}" for i in rows.values()]
+    axes.set_yticks(list(rows.values()), names)
     axes.set_xlabel("ms")
     axes.legend(loc="upper right", ncols=2, frameon=False)
     axes.spines[["top", "right", "left"]].set_visible(False)

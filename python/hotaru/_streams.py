@@ -39,7 +39,7 @@ class StreamContext:
 
 
 def stream(stream: _C.Stream | None) -> StreamContext:
-    """``with stream(s):`` sends the operators of the block to ``s``."""
+    """Sends the operators of a ``with`` block to the stream."""
     return StreamContext(stream)
 
 

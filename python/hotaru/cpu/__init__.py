@@ -43,7 +43,7 @@ def device_count() -> int:
 
 
 def current_device() -> str:
-    """ "cpu", as in PyTorch."""
+    """Its name, "cpu", as in PyTorch."""
     return "cpu"
 
 

@@ -10,7 +10,7 @@ __all__ = ["profile", "start", "stop"]
 
 
 def profile() -> _profile:
-    """``with profile() as prof:`` records the kernel calls of the block."""
+    """Records the kernel calls of a ``with`` block."""
     return _profile()
 
 

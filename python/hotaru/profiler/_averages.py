@@ -105,8 +105,14 @@ class EventList(list):
         total = sum(row.self_cpu_time_total for row in rows)
         shown = rows if row_limit < 0 else rows[:row_limit]
         lines = [
-            ["Name", "Self CPU %", "Self CPU", "CPU total", "CPU time avg"]
-            + ["# of Calls"]
+            [
+                "Name",
+                "Self CPU %",
+                "Self CPU",
+                "CPU total",
+                "CPU time avg",
+                "# of Calls",
+            ]
         ]
         if any(row.input_shapes for row in rows):
             lines[0].append("Input Shapes")

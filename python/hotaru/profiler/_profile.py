@@ -32,11 +32,11 @@ class ProfilerAction(enum.Enum):
 def schedule(
     *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0
 ) -> Callable[[int], ProfilerAction]:
-    """Steps to skip, warm up and record in turn; ``repeat`` 0 means for ever."""
+    """Steps to skip, warm up and record in turn; ``repeat`` 0: for ever."""
     if min(wait, warmup, active - 1, repeat, skip_first) < 0:
         raise ValueError(
-            "schedule: wait, warmup, repeat and skip_first must not be negative, "
-            "active must be positive"
+            "schedule: wait, warmup, repeat and skip_first must not be "
+            "negative, active must be positive"
         )
 
     def action(step: int) -> ProfilerAction:
@@ -105,7 +105,7 @@ class profile:  # noqa: N801
 
     Args:
         activities: accepted for PyTorch's sake; the CPU is always recorded.
-        schedule: what to do in which step, see ``schedule``; record all if None.
+        schedule: what to do in which step, see ``schedule``; None records all.
         on_trace_ready: called with this object when a recording is complete.
         record_shapes: keep the shapes of the operands.
 
