@@ -15,7 +15,8 @@ constinit std::atomic<int> watchers{0};
 namespace {
 
 const Stream& immediate_stream(DeviceType type) {
-  static const std::array<Stream, kDeviceTypes> streams{
+  // Never destroyed: workers may enqueue while the process exits.
+  static const auto& streams = *new std::array<Stream, kDeviceTypes>{
       Stream(Device{DeviceType::kCPU}), Stream(Device{DeviceType::kCUDA, 0}),
       Stream(Device{DeviceType::kMeta})};
   return streams[size_t(type)];

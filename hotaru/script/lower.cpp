@@ -31,14 +31,15 @@ constexpr FastOp kFastOps[] = {
 };
 
 const std::unordered_map<const Operator*, Opcode>& fast_ops() {
-  static const auto table = [] {
+  // Never destroyed: workers may compile while the process exits.
+  static const auto& table = *[] {
     std::unordered_map<const Operator*, Opcode> out;
     for (const FastOp& fast : kFastOps) {
       for (const Operator* op : find_builtins(fast.name)) {
         if (op->schema().overload == fast.overload) out[op] = fast.code;
       }
     }
-    return out;
+    return new auto(std::move(out));
   }();
   return table;
 }

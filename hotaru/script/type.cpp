@@ -33,10 +33,11 @@ constexpr std::array<NamedKind, 12> kPlain = {{
 }};
 
 const std::array<Type, kPlain.size()>& plain_types() {
-  static const auto types = [] {
+  // Never destroyed: workers may use them while the process exits.
+  static const auto& types = *[] {
     std::array<Type, kPlain.size()> out;
     for (size_t i = 0; i < kPlain.size(); ++i) out[i].kind = kPlain[i].kind;
-    return out;
+    return new auto(std::move(out));
   }();
   return types;
 }
