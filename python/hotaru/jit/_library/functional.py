@@ -2,12 +2,12 @@
 
 import inspect
 
-from . import activations, dropouts, losses, norms, pools, tables, vision
+from . import activations, dropouts, norms, pools, tables, vision
 
 FUNCTIONS = {
     name: function
     for module in (
-        activations, dropouts, losses, norms, pools, tables, vision,
+        activations, dropouts, norms, pools, tables, vision,
     )
     for name, function in vars(module).items()
     if inspect.isfunction(function) and function.__module__ == module.__name__

@@ -350,15 +350,3 @@ class Softmax2d:
                 "instead"
             )
         return F.softmax(input, -3)
-
-
-class GaussianNLLLoss:
-    def forward(self, input: Tensor, target: Tensor, var: Tensor) -> Tensor:
-        return F.gaussian_nll_loss(
-            input,
-            target,
-            var,
-            full=self.full,
-            eps=self.eps,
-            reduction=self.reduction,
-        )

@@ -13,14 +13,14 @@ import hotaru
 
 from ... import Tensor, ops
 
-_REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
-
 
 def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
     """The reduction that the two old flags meant; warns."""
-    size_average = True if size_average is None else size_average
-    reduce = True if reduce is None else reduce
-    reduction = ("mean" if size_average else "sum") if reduce else "none"
+    reduction = "mean"
+    if reduce is not None and not reduce:
+        reduction = "none"
+    elif size_average is not None and not size_average:
+        reduction = "sum"
     warnings.warn(
         "size_average and reduce args will be deprecated, please use "
         f"reduction='{reduction}' instead.",
@@ -29,14 +29,21 @@ def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
     return reduction
 
 
-def reduction_code(reduction: str, size_average=None, reduce=None) -> int:
+def reduction_code(
+    reduction: str,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+) -> int:
     """ATen's number of a reduction; ValueError for an unknown one."""
     if size_average is not None or reduce is not None:
         reduction = legacy_reduction(size_average, reduce)
-    code = _REDUCTIONS.get(reduction)
-    if code is None:
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return code
+    if reduction == "mean":
+        return 1
+    if reduction == "sum":
+        return 2
+    if reduction == "none":
+        return 0
+    raise ValueError(f"{reduction} is not a valid value for reduction")
 
 
 def _reduce(loss: Tensor, reduction: str) -> Tensor:
@@ -234,7 +241,7 @@ def kl_div(
     per_batch = reduction == "batchmean"
     code = reduction_code("sum" if per_batch else reduction)
     loss = ops.kl_div(input, target, code, log_target=log_target)
-    return loss / input.size(0) if per_batch and input.dim() else loss
+    return loss / input.size(0) if per_batch and input.dim() > 0 else loss
 
 
 def poisson_nll_loss(
@@ -248,9 +255,7 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """exp(input) - target * input, of counts; `full` adds Stirling's term."""
-    if reduction not in _REDUCTIONS:
-        # Like the reference: the value is computed (and may raise) first.
-        raise ValueError(f"{reduction} is not a valid value for reduction")
+    reduction_code(reduction)  # also where the old flags decide
     code = reduction_code(reduction, size_average, reduce)
     return ops.poisson_nll_loss(input, target, log_input, full, eps, code)
 
@@ -270,29 +275,31 @@ def gaussian_nll_loss(
     Raises:
         ValueError: negative variance, or another shape.
     """
-    if isinstance(var, (int, float)):
-        if var < 0:
-            raise ValueError("var has negative entry/entries")
-        var = var * hotaru.ones_like(input)
-    elif (var < 0).any():
+    if isinstance(var, Tensor):
+        variance = var
+        negative = bool((var < 0).any())
+    else:
+        variance = var * hotaru.ones_like(input)
+        negative = var < 0
+    if negative:
         raise ValueError("var has negative entry/entries")
-    if var.size() != input.size():
-        if input.size()[:-1] == var.size():
-            var = var.unsqueeze(-1)
-        elif not (input.size()[:-1] == var.size()[:-1] and var.size(-1) == 1):
-            same_rank = input.ndim == var.ndim
-            one_off = sum(
-                y for x, y in zip(input.size(), var.size()) if x != y and y == 1
-            )
-            if not (same_rank and one_off):
+    shape, given = input.size(), variance.size()
+    if given != shape:
+        if shape[:-1] == given:
+            variance = variance.unsqueeze(-1)
+        elif shape[:-1] != given[:-1] or variance.size(-1) != 1:
+            one_off = False
+            for wanted, size in zip(shape, given):
+                one_off = one_off or (wanted != size and size == 1)
+            if len(shape) != len(given) or not one_off:
                 raise ValueError("var is of incorrect size")
-    if reduction not in _REDUCTIONS:
+    if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
     # The clamp is invisible to the gradient.
-    var = var.clone()
+    variance = variance.clone()
     with hotaru.no_grad():
-        var.clamp_(min=eps)
-    loss = 0.5 * (var.log() + (input - target) ** 2 / var)
+        variance.clamp_(min=eps)
+    loss = 0.5 * (variance.log() + (input - target) ** 2 / variance)
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)
     return _reduce(loss, reduction)
@@ -322,7 +329,7 @@ def margin_ranking_loss(
 ) -> Tensor:
     """max(0, -target * (input1 - input2) + margin), target ±1."""
     code = reduction_code(reduction, size_average, reduce)
-    if not input1.dim() == input2.dim() == target.dim():
+    if input1.dim() != input2.dim() or input1.dim() != target.dim():
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same "
             f"dimension but got sizes: input1: {input1.size()}, input2: "
@@ -387,7 +394,7 @@ def multilabel_soft_margin_loss(
         loss = loss * weight
     classes = input.size(input.dim() - 1)
     loss = loss.sum(dim=input.dim() - 1) / classes
-    if reduction not in _REDUCTIONS:
+    if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
     return _reduce(loss, reduction)
 
