@@ -2,16 +2,14 @@
 
 import inspect
 
-from . import activations, dropouts, norms, pools, tables, vision
+from . import norms, pools, vision
 
 FUNCTIONS = {
     name: function
-    for module in (
-        activations, dropouts, norms, pools, tables, vision,
-    )
+    for module in (norms, pools, vision)
     for name, function in vars(module).items()
     if inspect.isfunction(function) and function.__module__ == module.__name__
-}  # fmt: skip
+}
 
 # Function -> the flag that picks, its position, the function if it is set and
 # the one if not.

@@ -23,8 +23,9 @@ def threshold(
     input: Tensor, threshold: float, value: float, inplace: bool = False
 ) -> Tensor:
     """`x` where x > threshold, else `value`."""
-    op = ops.threshold_ if inplace else ops.threshold
-    return op(input, threshold, value)
+    if inplace:
+        return ops.threshold_(input, threshold, value)
+    return ops.threshold(input, threshold, value)
 
 
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
@@ -41,8 +42,9 @@ def hardtanh(
     """`x` clamped to [min_val, max_val]; ValueError if min_val > max_val."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    op = ops.hardtanh_ if inplace else ops.hardtanh
-    return op(input, min_val, max_val)
+    if inplace:
+        return ops.hardtanh_(input, min_val, max_val)
+    return ops.hardtanh(input, min_val, max_val)
 
 
 def hardtanh_(
@@ -86,8 +88,9 @@ def leaky_relu(
     input: Tensor, negative_slope: float = 0.01, inplace: bool = False
 ) -> Tensor:
     """`x` where x > 0, else negative_slope * x."""
-    op = ops.leaky_relu_ if inplace else ops.leaky_relu
-    return op(input, negative_slope)
+    if inplace:
+        return ops.leaky_relu_(input, negative_slope)
+    return ops.leaky_relu(input, negative_slope)
 
 
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
@@ -103,8 +106,9 @@ def rrelu(
     inplace: bool = False,
 ) -> Tensor:
     """Leaky ReLU whose slope is drawn from [lower, upper] in training."""
-    op = ops.rrelu_ if inplace else ops.rrelu
-    return op(input, lower, upper, training)
+    if inplace:
+        return rrelu_(input, lower, upper, training)
+    return ops.rrelu(input, lower, upper, training)
 
 
 def rrelu_(
@@ -114,7 +118,7 @@ def rrelu_(
     training: bool = False,
 ) -> Tensor:
     """`rrelu` in place."""
-    return ops.rrelu_(input, lower, upper, training)
+    return input.copy_(ops.rrelu(input, lower, upper, training))
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -170,7 +174,10 @@ def softsign(input: Tensor) -> Tensor:
 
 
 def softmax(
-    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype=None
+    input: Tensor,
+    dim: int | None = None,
+    _stacklevel: int = 3,
+    dtype: int | None = None,
 ) -> Tensor:
     """exp(x) / sum(exp(x)) along `dim`; computed in `dtype` if given."""
     if dim is None:
@@ -179,7 +186,10 @@ def softmax(
 
 
 def softmin(
-    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype=None
+    input: Tensor,
+    dim: int | None = None,
+    _stacklevel: int = 3,
+    dtype: int | None = None,
 ) -> Tensor:
     """`softmax` of -x."""
     if dim is None:
@@ -188,7 +198,10 @@ def softmin(
 
 
 def log_softmax(
-    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype=None
+    input: Tensor,
+    dim: int | None = None,
+    _stacklevel: int = 3,
+    dtype: int | None = None,
 ) -> Tensor:
     """log(softmax(x)) along `dim`, without overflow."""
     if dim is None:
@@ -227,4 +240,4 @@ def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
         "call to include dim=X as an argument.",
         stacklevel=stacklevel + 1,
     )
-    return 0 if ndim in (0, 1, 3) else 1
+    return 0 if ndim in [0, 1, 3] else 1

@@ -12,8 +12,9 @@ def dropout(
 ) -> Tensor:
     """Zeroes elements with probability `p`, scales others by 1 / (1 - p)."""
     _check(p)
-    op = ops.dropout_ if inplace else ops.dropout
-    return op(input, p, training)
+    if inplace:
+        return ops.dropout_(input, p, training)
+    return ops.dropout(input, p, training)
 
 
 def alpha_dropout(
@@ -21,8 +22,9 @@ def alpha_dropout(
 ) -> Tensor:
     """Dropout that keeps mean and variance, for networks of SELUs."""
     _check(p)
-    op = ops.alpha_dropout_ if inplace else ops.alpha_dropout
-    return op(input, p, training)
+    if inplace:
+        return ops.alpha_dropout_(input, p, training)
+    return ops.alpha_dropout(input, p, training)
 
 
 def feature_alpha_dropout(
@@ -30,8 +32,9 @@ def feature_alpha_dropout(
 ) -> Tensor:
     """`alpha_dropout` of whole channels."""
     _check(p)
-    op = ops.feature_alpha_dropout_ if inplace else ops.feature_alpha_dropout
-    return op(input, p, training)
+    if inplace:
+        return ops.feature_alpha_dropout_(input, p, training)
+    return ops.feature_alpha_dropout(input, p, training)
 
 
 def dropout1d(
@@ -110,8 +113,9 @@ def dropout3d(
 
 
 def _channels(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
-    op = ops.feature_dropout_ if inplace else ops.feature_dropout
-    return op(input, p, training)
+    if inplace:
+        return ops.feature_dropout_(input, p, training)
+    return ops.feature_dropout(input, p, training)
 
 
 def _check(p: float) -> None:

@@ -38,7 +38,7 @@ def batch_norm(
     )
 
 
-def check_batch_size(shape) -> None:
+def check_batch_size(shape: list[int]) -> None:
     """ValueError if a channel of (N, C, *) has only one value."""
     count = shape[0]
     for size in shape[2:]:
@@ -121,9 +121,8 @@ def group_norm(
             f"{input.dim()}"
         )
     shape = input.shape
-    check_batch_size(
-        [shape[0] * shape[1] // num_groups, num_groups, *shape[2:]]
-    )
+    groups = [shape[0] * shape[1] // num_groups, num_groups]
+    check_batch_size(groups + list(shape[2:]))
     return ops.group_norm(input, num_groups, weight, bias, eps, False)
 
 
@@ -149,12 +148,12 @@ def local_response_norm(
     shape = input.shape
     before, after = size // 2, (size - 1) // 2
     if input.dim() == 3:
-        squares = ops.pad(squares, (0, 0, before, after))
-        mean = ops.avg_pool2d(squares, (size, 1), 1).squeeze(1)
+        squares = ops.pad(squares, [0, 0, before, after])
+        mean = ops.avg_pool2d(squares, [size, 1], 1).squeeze(1)
     else:
         squares = squares.view(shape[0], 1, shape[1], shape[2], -1)
-        squares = ops.pad(squares, (0, 0, 0, 0, before, after))
-        mean = ops.avg_pool3d(squares, (size, 1, 1), 1).squeeze(1).view(shape)
+        squares = ops.pad(squares, [0, 0, 0, 0, before, after])
+        mean = ops.avg_pool3d(squares, [size, 1, 1], 1).squeeze(1).view(shape)
     return input / mean.mul(alpha).add(k).pow(beta)
 
 

@@ -31,19 +31,19 @@ def embedding(
     Raises:
         IndexError: an index out of range.
     """
-    padding_idx = _row(padding_idx, weight)
+    row = _row(padding_idx, weight)
     if max_norm is not None:
         input = input.contiguous()
         with no_grad():
             ops.embedding_renorm_(weight, input, max_norm, norm_type)
-    return ops.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+    return ops.embedding(weight, input, row, scale_grad_by_freq, sparse)
 
 
 def _row(padding_idx: int | None, weight: Tensor) -> int:
     if padding_idx is None:
         return -1
     rows = weight.size(0)
-    if not -rows <= padding_idx < rows:
+    if padding_idx < -rows or padding_idx >= rows:
         raise AssertionError("Padding_idx must be within num_embeddings")
     return padding_idx % rows
 
