@@ -36,11 +36,16 @@ class Scripter:
             self._functions[function] = known
         return known
 
-    def define(self, function, name: str, owner=None) -> ScriptFunction:
-        """Parses one function or, with an owner, a method of that class."""
+    def define(
+        self, function, name: str, owner=None, known: dict | None = None
+    ) -> ScriptFunction:
+        """Parses one function or, with an owner, a method of that class.
+
+        `known` are names that mean something else than they do in Python.
+        """
         _check_parameters(function)
         source = source_of(function)
-        names = surroundings(function)
+        names = {**surroundings(function), **(known or {})}
         if owner is None:
             # A decorated function calls itself before its name is bound.
             names.setdefault(function.__name__, function)
@@ -63,7 +68,9 @@ class Scripter:
             text, f"<{name}>", 1, name, resolver, {}, owner
         )
 
-    def define_marked(self, function, name: str, owner=None):
+    def define_marked(
+        self, function, name: str, owner=None, known: dict | None = None
+    ):
         """The same for functions that may be marked `ignore` or `unused`.
 
         Compiled code sees their signature; calling them calls Python, or
@@ -71,7 +78,7 @@ class Scripter:
         """
         mark = _marks.mark_of(function)
         if mark not in (_marks.IGNORE, _marks.UNUSED):
-            return self.define(function, name, owner)
+            return self.define(function, name, owner, known)
         signature = inspect.signature(function)
         first = [] if owner is None else list(signature.parameters)[:1]
         annotations = function.__annotations__

@@ -7,6 +7,7 @@ import types
 import typing
 
 from .. import _C, nn
+from ..nn.modules._arguments import weight_and_bias
 from . import _marks
 from ._library import attention as _attention
 from ._library import modules as _modules
@@ -24,6 +25,8 @@ _BASES = {ScriptModule, *nn.Module.__mro__}
 _LISTS = (nn.ModuleList, nn.Sequential, nn.ParameterList)
 # Their methods have a meaning of their own.
 _CONTAINERS = {*_LISTS, nn.ModuleDict, *nn.ModuleList.__mro__[1:2]}
+# The method that stands for the function in compiled modules.
+_WEIGHT_AND_BIAS = "_weight_and_bias"
 
 
 def script_module(module: nn.Module) -> RecursiveScriptModule:
@@ -251,6 +254,9 @@ class _Methods:
             text = f"def {name}(self):\n    return [{', '.join(weights)}]\n"
             function = SCRIPTER.define_text(text, full, cls)
             cls.add_property(name)
+        elif name == _WEIGHT_AND_BIAS:
+            found = _modules.weight_and_bias
+            function = SCRIPTER.define_marked(found, full, cls)
         else:
             found = _find(type(self._module), name)
             if found is None or isinstance(found, staticmethod):
@@ -258,10 +264,18 @@ class _Methods:
             if isinstance(found, property):
                 cls.add_property(name)
                 found = found.fget
-            function = SCRIPTER.define_marked(found, full, cls)
+            names = self._functions_of_self(found)
+            function = SCRIPTER.define_marked(found, full, cls, names)
         self._defined[name] = function
         cls.add_method(name, function)
         return function
+
+    def _functions_of_self(self, method) -> dict:
+        """What a method calls with `self`: other methods, to the compiler."""
+        function = method.__globals__.get("weight_and_bias")
+        if function is not weight_and_bias:
+            return {}
+        return {"weight_and_bias": self._define(_WEIGHT_AND_BIAS)}
 
 
 def _find(python: type, name: str):

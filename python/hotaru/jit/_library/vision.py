@@ -1,4 +1,4 @@
-"""Resampling and sliding blocks as compiled code sees them."""
+"""Resampling as compiled code sees it: Python picks operators by name."""
 
 # A BroadcastingListN takes one number in place of N; Python has no such type.
 # ruff: noqa: F821
@@ -109,59 +109,4 @@ def interpolate(
         "Input Error: Only 3D, 4D and 5D input Tensors supported (got "
         f"{input.dim()}D) for the modes: nearest | linear | bilinear | "
         f"bicubic | trilinear | area | nearest-exact (got {mode})"
-    )
-
-
-def upsample(
-    input: Tensor,
-    size: BroadcastingList1[int] | None = None,
-    scale_factor: BroadcastingList1[float] | None = None,
-    mode: str = "nearest",
-    align_corners: bool | None = None,
-) -> Tensor:
-    return interpolate(input, size, scale_factor, mode, align_corners)
-
-
-def grid_sample(
-    input: Tensor,
-    grid: Tensor,
-    mode: str = "bilinear",
-    padding_mode: str = "zeros",
-    align_corners: bool | None = None,
-) -> Tensor:
-    modes = {"bilinear": 0, "nearest": 1, "bicubic": 2}
-    paddings = {"zeros": 0, "border": 1, "reflection": 2}
-    if mode not in modes or padding_mode not in paddings:
-        raise ValueError(
-            f"nn.functional.grid_sample(): unknown mode '{mode}' or "
-            f"padding_mode '{padding_mode}'"
-        )
-    corners = False
-    if align_corners is not None:
-        corners = align_corners
-    return torch.grid_sampler(
-        input, grid, modes[mode], paddings[padding_mode], corners
-    )
-
-
-def unfold(
-    input: Tensor,
-    kernel_size: BroadcastingList2[int],
-    dilation: BroadcastingList2[int] = 1,
-    padding: BroadcastingList2[int] = 0,
-    stride: BroadcastingList2[int] = 1,
-) -> Tensor:
-    return torch.im2col(input, kernel_size, dilation, padding, stride)
-
-
-def fold(
-    input: Tensor,
-    output_size: BroadcastingList2[int],
-    kernel_size: BroadcastingList2[int],
-    dilation: BroadcastingList2[int] = 1,
-    padding: BroadcastingList2[int] = 0,
-    stride: BroadcastingList2[int] = 1,
-) -> Tensor:
-    return torch.col2im(
-        input, output_size, kernel_size, dilation, padding, stride
     )

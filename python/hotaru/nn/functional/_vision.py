@@ -1,5 +1,8 @@
 """Resampling of pictures and volumes, and sliding blocks."""
 
+# A BroadcastingListN is one number or N of them: the compiler's name for it,
+# which Python does not look at.
+# ruff: noqa: F821
 from __future__ import annotations
 
 import math
@@ -149,10 +152,10 @@ def _fail_mode(input: Tensor, mode: str, axes: int) -> None:
 
 def upsample(
     input: Tensor,
-    size=None,
-    scale_factor=None,
-    mode="nearest",
-    align_corners=None,
+    size: BroadcastingList1[int] | None = None,
+    scale_factor: BroadcastingList1[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
 ) -> Tensor:
     """Old name of `interpolate`."""
     warnings.warn(
@@ -163,20 +166,24 @@ def upsample(
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
-def upsample_nearest(input: Tensor, size=None, scale_factor=None) -> Tensor:
+def upsample_nearest(
+    input: Tensor,
+    size: BroadcastingList1[int] | None = None,
+    scale_factor: BroadcastingList1[float] | None = None,
+) -> Tensor:
     """Old name of `interpolate` in mode nearest."""
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
-def upsample_bilinear(input: Tensor, size=None, scale_factor=None) -> Tensor:
+def upsample_bilinear(
+    input: Tensor,
+    size: BroadcastingList1[int] | None = None,
+    scale_factor: BroadcastingList1[float] | None = None,
+) -> Tensor:
     """Old name of `interpolate` in mode bilinear with aligned corners."""
     return interpolate(
         input, size, scale_factor, mode="bilinear", align_corners=True
     )
-
-
-_GRID_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
-_GRID_PADDINGS = {"zeros": 0, "border": 1, "reflection": 2}
 
 
 def grid_sample(
@@ -190,22 +197,35 @@ def grid_sample(
 
     Volumes are (N, C, D, H, W) with a grid (N, d, h, w, 3).
     """
-    if mode not in _GRID_MODES:
-        raise ValueError(
-            "nn.functional.grid_sample(): expected mode to be 'bilinear', "
-            f"'nearest' or 'bicubic', but got: '{mode}'"
-        )
-    if padding_mode not in _GRID_PADDINGS:
-        raise ValueError(
-            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', "
-            f"'border', or 'reflection', but got: '{padding_mode}'"
-        )
+    corners = align_corners is not None and bool(align_corners)
     return ops.grid_sampler(
-        input,
-        grid,
-        _GRID_MODES[mode],
-        _GRID_PADDINGS[padding_mode],
-        bool(align_corners),
+        input, grid, _grid_mode(mode), _grid_padding(padding_mode), corners
+    )
+
+
+def _grid_mode(mode: str) -> int:
+    if mode == "bilinear":
+        return 0
+    if mode == "nearest":
+        return 1
+    if mode == "bicubic":
+        return 2
+    raise ValueError(
+        "nn.functional.grid_sample(): expected mode to be 'bilinear', "
+        f"'nearest' or 'bicubic', but got: '{mode}'"
+    )
+
+
+def _grid_padding(mode: str) -> int:
+    if mode == "zeros":
+        return 0
+    if mode == "border":
+        return 1
+    if mode == "reflection":
+        return 2
+    raise ValueError(
+        "nn.functional.grid_sample(): expected padding_mode to be 'zeros', "
+        f"'border', or 'reflection', but got: '{mode}'"
     )
 
 
@@ -217,35 +237,30 @@ def affine_grid(
         raise ValueError(
             "Expected theta to have floating point type, but got {theta.dtype}"
         )
-    return ops.affine_grid_generator(theta, size, bool(align_corners))
-
-
-def _pair(value) -> list:
-    return [value, value] if isinstance(value, int) else list(value)
+    corners = align_corners is not None and bool(align_corners)
+    return ops.affine_grid_generator(theta, size, corners)
 
 
 def unfold(
-    input: Tensor, kernel_size, dilation=1, padding=0, stride=1
+    input: Tensor,
+    kernel_size: BroadcastingList2[int],
+    dilation: BroadcastingList2[int] = 1,
+    padding: BroadcastingList2[int] = 0,
+    stride: BroadcastingList2[int] = 1,
 ) -> Tensor:
     """Sliding blocks of (N, C, H, W) -> (N, C * kernel volume, blocks)."""
-    return ops.im2col(
-        input,
-        _pair(kernel_size),
-        _pair(dilation),
-        _pair(padding),
-        _pair(stride),
-    )
+    return ops.im2col(input, kernel_size, dilation, padding, stride)
 
 
 def fold(
-    input: Tensor, output_size, kernel_size, dilation=1, padding=0, stride=1
+    input: Tensor,
+    output_size: BroadcastingList2[int],
+    kernel_size: BroadcastingList2[int],
+    dilation: BroadcastingList2[int] = 1,
+    padding: BroadcastingList2[int] = 0,
+    stride: BroadcastingList2[int] = 1,
 ) -> Tensor:
     """Sums blocks (N, C * kernel volume, blocks) back into (N, C, H, W)."""
     return ops.col2im(
-        input,
-        _pair(output_size),
-        _pair(kernel_size),
-        _pair(dilation),
-        _pair(padding),
-        _pair(stride),
+        input, output_size, kernel_size, dilation, padding, stride
     )

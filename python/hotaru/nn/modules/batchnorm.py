@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from ... import Tensor, empty, long, ones, tensor, zeros
 from .. import functional as F
 from .. import init
@@ -71,7 +73,7 @@ class _NormBase(Module):
     def _check_input_dim(self, input: Tensor) -> None:
         ranks = self._ranks
         if input.dim() not in ranks:
-            expected = " or ".join(f"{rank}D" for rank in ranks)
+            expected = " or ".join([f"{rank}D" for rank in ranks])
             raise ValueError(
                 f"expected {expected} input (got {input.dim()}D input)"
             )
@@ -202,8 +204,6 @@ class _InstanceNorm(_NormBase):
                 f"to match num_features ({self.num_features}), but got: "
                 f"{channels}."
             )
-        import warnings
-
         warnings.warn(
             f"input's size at dim={input.dim() - self._ranks[0]} does not "
             "match num_features. You can silence this warning by not passing "

@@ -175,25 +175,6 @@ class _Conv(_ConvNd):
             dtype,
         )
 
-    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None):
-        padding = self.padding
-        if self.padding_mode != "zeros":
-            input = F.pad(
-                input,
-                self._reversed_padding_repeated_twice,
-                mode=self.padding_mode,
-            )
-            padding = (0,) * self._axes
-        return self._operator(
-            input,
-            weight,
-            bias,
-            self.stride,
-            padding,
-            self.dilation,
-            self.groups,
-        )
-
     def forward(self, input: Tensor) -> Tensor:
         weight, bias = weight_and_bias(self)
         return self._conv_forward(input, weight, bias)
@@ -204,8 +185,15 @@ class Conv1d(_Conv):
 
     _axes = 1
 
-    def _operator(self, *args) -> Tensor:
-        return F.conv1d(*args)
+    def _conv_forward(
+        self, input: Tensor, weight: Tensor, bias: Tensor | None
+    ) -> Tensor:
+        step, spread, groups = self.stride, self.dilation, self.groups
+        if self.padding_mode != "zeros":
+            pads = self._reversed_padding_repeated_twice
+            padded = F.pad(input, pads, mode=self.padding_mode)
+            return F.conv1d(padded, weight, bias, step, 0, spread, groups)
+        return F.conv1d(input, weight, bias, step, self.padding, spread, groups)
 
 
 class Conv2d(_Conv):
@@ -213,8 +201,15 @@ class Conv2d(_Conv):
 
     _axes = 2
 
-    def _operator(self, *args) -> Tensor:
-        return F.conv2d(*args)
+    def _conv_forward(
+        self, input: Tensor, weight: Tensor, bias: Tensor | None
+    ) -> Tensor:
+        step, spread, groups = self.stride, self.dilation, self.groups
+        if self.padding_mode != "zeros":
+            pads = self._reversed_padding_repeated_twice
+            padded = F.pad(input, pads, mode=self.padding_mode)
+            return F.conv2d(padded, weight, bias, step, 0, spread, groups)
+        return F.conv2d(input, weight, bias, step, self.padding, spread, groups)
 
 
 class Conv3d(_Conv):
@@ -222,8 +217,15 @@ class Conv3d(_Conv):
 
     _axes = 3
 
-    def _operator(self, *args) -> Tensor:
-        return F.conv3d(*args)
+    def _conv_forward(
+        self, input: Tensor, weight: Tensor, bias: Tensor | None
+    ) -> Tensor:
+        step, spread, groups = self.stride, self.dilation, self.groups
+        if self.padding_mode != "zeros":
+            pads = self._reversed_padding_repeated_twice
+            padded = F.pad(input, pads, mode=self.padding_mode)
+            return F.conv3d(padded, weight, bias, step, 0, spread, groups)
+        return F.conv3d(input, weight, bias, step, self.padding, spread, groups)
 
 
 class _ConvTransposeNd(_ConvNd):
@@ -273,29 +275,18 @@ class _ConvTransposeNd(_ConvNd):
         if self.padding_mode != "zeros":
             raise ValueError(
                 "Only `zeros` padding mode is supported for "
-                f"{type(self).__name__}"
+                f"ConvTranspose{self._axes}d"
             )
-        output_padding = self.output_padding
-        if output_size is not None:
-            output_padding = self._padding_for(input, output_size)
-        weight, bias = weight_and_bias(self)
-        return self._operator(
-            input,
-            weight,
-            bias,
-            self.stride,
-            self.padding,
-            output_padding,
-            self.groups,
-            self.dilation,
-        )
+        if output_size is None:
+            return self._operator(input, self.output_padding)
+        return self._operator(input, self._padding_for(input, output_size))
 
-    def _padding_for(self, input: Tensor, output_size: list[int]) -> tuple:
+    def _padding_for(self, input: Tensor, output_size: list[int]) -> list[int]:
         axes = self._axes
         leading = input.dim() - axes
         if leading not in (1, 2):
             raise ValueError(
-                f"{type(self).__name__}: expected input to be {axes + 1}D or "
+                f"ConvTranspose{axes}d: expected input to be {axes + 1}D or "
                 f"{axes + 2}D, got {input.dim()}D instead"
             )
         if len(output_size) == input.dim():
@@ -306,22 +297,24 @@ class _ConvTransposeNd(_ConvNd):
                 f"must have {axes} or {input.dim()} elements (got "
                 f"{len(output_size)})"
             )
+        steps, pads = list(self.stride), list(self.padding)
+        spreads, kernel = list(self.dilation), list(self.kernel_size)
         low = [
-            (input.size(leading + d) - 1) * self.stride[d]
-            - 2 * self.padding[d]
-            + self.dilation[d] * (self.kernel_size[d] - 1)
+            (input.size(leading + d) - 1) * steps[d]
+            - 2 * pads[d]
+            + spreads[d] * (kernel[d] - 1)
             + 1
             for d in range(axes)
         ]
-        high = [size + step - 1 for size, step in zip(low, self.stride)]
+        high = [low[d] + steps[d] - 1 for d in range(axes)]
         for size, least, most in zip(output_size, low, high):
-            if not least <= size <= most:
+            if size < least or size > most:
                 raise ValueError(
                     f"requested an output size of {output_size}, but valid "
                     f"sizes range from {low} to {high} (for an input of "
                     f"{input.size()[2:]})"
                 )
-        return tuple(size - least for size, least in zip(output_size, low))
+        return [output_size[d] - low[d] for d in range(axes)]
 
 
 class ConvTranspose1d(_ConvTransposeNd):
@@ -329,8 +322,18 @@ class ConvTranspose1d(_ConvTransposeNd):
 
     _axes = 1
 
-    def _operator(self, *args) -> Tensor:
-        return F.conv_transpose1d(*args)
+    def _operator(self, input: Tensor, output_padding: list[int]) -> Tensor:
+        weight, bias = weight_and_bias(self)
+        return F.conv_transpose1d(
+            input,
+            weight,
+            bias,
+            self.stride,
+            self.padding,
+            output_padding,
+            self.groups,
+            self.dilation,
+        )
 
 
 class ConvTranspose2d(_ConvTransposeNd):
@@ -338,8 +341,18 @@ class ConvTranspose2d(_ConvTransposeNd):
 
     _axes = 2
 
-    def _operator(self, *args) -> Tensor:
-        return F.conv_transpose2d(*args)
+    def _operator(self, input: Tensor, output_padding: list[int]) -> Tensor:
+        weight, bias = weight_and_bias(self)
+        return F.conv_transpose2d(
+            input,
+            weight,
+            bias,
+            self.stride,
+            self.padding,
+            output_padding,
+            self.groups,
+            self.dilation,
+        )
 
 
 class ConvTranspose3d(_ConvTransposeNd):
@@ -347,5 +360,15 @@ class ConvTranspose3d(_ConvTransposeNd):
 
     _axes = 3
 
-    def _operator(self, *args) -> Tensor:
-        return F.conv_transpose3d(*args)
+    def _operator(self, input: Tensor, output_padding: list[int]) -> Tensor:
+        weight, bias = weight_and_bias(self)
+        return F.conv_transpose3d(
+            input,
+            weight,
+            bias,
+            self.stride,
+            self.padding,
+            output_padding,
+            self.groups,
+            self.dilation,
+        )

@@ -144,7 +144,7 @@ class _CircularPad(_Pad):
                 f"expected {ranks[0]}D or {ranks[1]}D input (got "
                 f"{input.dim()}D input)"
             )
-        return super().forward(input)
+        return F.pad(input, self.padding, self._mode)
 
 
 class CircularPad1d(_CircularPad):

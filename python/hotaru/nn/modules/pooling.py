@@ -28,17 +28,6 @@ class _MaxPool(Module):
         self.return_indices = return_indices
         self.ceil_mode = ceil_mode
 
-    def _pool(self, function, input: Tensor):
-        return function(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-            self.return_indices,
-        )
-
     def extra_repr(self) -> str:
         return show(
             self, "kernel_size", "stride", "padding", "dilation", "ceil_mode"
@@ -49,21 +38,45 @@ class MaxPool1d(_MaxPool):
     """(N, C, L) -> (N, C, L')."""
 
     def forward(self, input: Tensor):
-        return self._pool(F.max_pool1d, input)
+        return F.max_pool1d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.ceil_mode,
+            self.return_indices,
+        )
 
 
 class MaxPool2d(_MaxPool):
     """(N, C, H, W) -> (N, C, H', W')."""
 
     def forward(self, input: Tensor):
-        return self._pool(F.max_pool2d, input)
+        return F.max_pool2d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.ceil_mode,
+            self.return_indices,
+        )
 
 
 class MaxPool3d(_MaxPool):
     """(N, C, D, H, W) -> (N, C, D', H', W')."""
 
     def forward(self, input: Tensor):
-        return self._pool(F.max_pool3d, input)
+        return F.max_pool3d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.ceil_mode,
+            self.return_indices,
+        )
 
 
 class AvgPool1d(Module):
@@ -118,8 +131,14 @@ class _AvgPool(Module):
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
-    def _pool(self, function, input: Tensor) -> Tensor:
-        return function(
+    extra_repr = AvgPool1d.extra_repr
+
+
+class AvgPool2d(_AvgPool):
+    """(N, C, H, W) -> (N, C, H', W')."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.avg_pool2d(
             input,
             self.kernel_size,
             self.stride,
@@ -129,21 +148,20 @@ class _AvgPool(Module):
             self.divisor_override,
         )
 
-    extra_repr = AvgPool1d.extra_repr
-
-
-class AvgPool2d(_AvgPool):
-    """(N, C, H, W) -> (N, C, H', W')."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return self._pool(F.avg_pool2d, input)
-
 
 class AvgPool3d(_AvgPool):
     """(N, C, D, H, W) -> (N, C, D', H', W')."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return self._pool(F.avg_pool3d, input)
+        return F.avg_pool3d(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
 
 
 class _AdaptiveAvgPool(Module):
@@ -232,15 +250,6 @@ class _LPPool(Module):
         self.stride = stride
         self.ceil_mode = ceil_mode
 
-    def _pool(self, function, input: Tensor) -> Tensor:
-        return function(
-            input,
-            float(self.norm_type),
-            self.kernel_size,
-            self.stride,
-            self.ceil_mode,
-        )
-
     def extra_repr(self) -> str:
         return show(self, "norm_type", "kernel_size", "stride", "ceil_mode")
 
@@ -249,21 +258,39 @@ class LPPool1d(_LPPool):
     """(N, C, L) -> (N, C, L')."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return self._pool(F.lp_pool1d, input)
+        return F.lp_pool1d(
+            input,
+            float(self.norm_type),
+            self.kernel_size,
+            self.stride,
+            self.ceil_mode,
+        )
 
 
 class LPPool2d(_LPPool):
     """(N, C, H, W) -> (N, C, H', W')."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return self._pool(F.lp_pool2d, input)
+        return F.lp_pool2d(
+            input,
+            float(self.norm_type),
+            self.kernel_size,
+            self.stride,
+            self.ceil_mode,
+        )
 
 
 class LPPool3d(_LPPool):
     """(N, C, D, H, W) -> (N, C, D', H', W')."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return self._pool(F.lp_pool3d, input)
+        return F.lp_pool3d(
+            input,
+            float(self.norm_type),
+            self.kernel_size,
+            self.stride,
+            self.ceil_mode,
+        )
 
 
 class _MaxUnpool(Module):

@@ -77,14 +77,6 @@ class _Layer(Module):
     def _mlp(self, x: Tensor) -> Tensor:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
-    def _residual(
-        self, x: Tensor, block, norm: Module, dropout: Module
-    ) -> Tensor:
-        """`x` plus the block's result, normalised before or after."""
-        if self.norm_first:
-            return x + dropout(block(norm(x)))
-        return norm(x + dropout(block(x)))
-
 
 class TransformerEncoderLayer(_Layer):
     """Self-attention and an MLP, each with residual, dropout and LayerNorm."""
@@ -99,20 +91,21 @@ class TransformerEncoderLayer(_Layer):
         is_causal: bool = False,
     ) -> Tensor:
         """`src` (S, N, E); src_mask (S, S); src_key_padding_mask (N, S)."""
-
-        def attend(x: Tensor) -> Tensor:
-            return self.self_attn(
-                x,
-                x,
-                x,
-                attn_mask=src_mask,
-                key_padding_mask=src_key_padding_mask,
-                need_weights=False,
-                is_causal=is_causal,
-            )[0]
-
-        x = self._residual(src, attend, self.norm1, self.dropout1)
-        return self._residual(x, self._mlp, self.norm2, self.dropout2)
+        x = self.norm1(src) if self.norm_first else src
+        attended = self.self_attn(
+            x,
+            x,
+            x,
+            attn_mask=src_mask,
+            key_padding_mask=src_key_padding_mask,
+            need_weights=False,
+            is_causal=is_causal,
+        )[0]
+        x = src + self.dropout1(attended)
+        if self.norm_first:
+            return x + self.dropout2(self._mlp(self.norm2(x)))
+        x = self.norm1(x)
+        return self.norm2(x + self.dropout2(self._mlp(x)))
 
 
 class TransformerDecoderLayer(_Layer):
@@ -132,32 +125,33 @@ class TransformerDecoderLayer(_Layer):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """`tgt` (T, N, E), memory (S, N, E); masks as in the attention."""
-
-        def attend(x: Tensor) -> Tensor:
-            return self.self_attn(
-                x,
-                x,
-                x,
-                attn_mask=tgt_mask,
-                key_padding_mask=tgt_key_padding_mask,
-                need_weights=False,
-                is_causal=tgt_is_causal,
-            )[0]
-
-        def attend_memory(x: Tensor) -> Tensor:
-            return self.multihead_attn(
-                x,
-                memory,
-                memory,
-                attn_mask=memory_mask,
-                key_padding_mask=memory_key_padding_mask,
-                need_weights=False,
-                is_causal=memory_is_causal,
-            )[0]
-
-        x = self._residual(tgt, attend, self.norm1, self.dropout1)
-        x = self._residual(x, attend_memory, self.norm2, self.dropout2)
-        return self._residual(x, self._mlp, self.norm3, self.dropout3)
+        x = self.norm1(tgt) if self.norm_first else tgt
+        attended = self.self_attn(
+            x,
+            x,
+            x,
+            attn_mask=tgt_mask,
+            key_padding_mask=tgt_key_padding_mask,
+            need_weights=False,
+            is_causal=tgt_is_causal,
+        )[0]
+        x = tgt + self.dropout1(attended)
+        if not self.norm_first:
+            x = self.norm1(x)
+        attended = self.multihead_attn(
+            self.norm2(x) if self.norm_first else x,
+            memory,
+            memory,
+            attn_mask=memory_mask,
+            key_padding_mask=memory_key_padding_mask,
+            need_weights=False,
+            is_causal=memory_is_causal,
+        )[0]
+        x = x + self.dropout2(attended)
+        if self.norm_first:
+            return x + self.dropout3(self._mlp(self.norm3(x)))
+        x = self.norm2(x)
+        return self.norm3(x + self.dropout3(self._mlp(x)))
 
 
 class TransformerEncoder(Module):
@@ -193,7 +187,7 @@ class TransformerEncoder(Module):
                 output,
                 src_mask=mask,
                 src_key_padding_mask=src_key_padding_mask,
-                is_causal=bool(is_causal),
+                is_causal=is_causal is not None and bool(is_causal),
             )
         return output if self.norm is None else self.norm(output)
 
@@ -233,7 +227,7 @@ class TransformerDecoder(Module):
                 memory_mask=memory_mask,
                 tgt_key_padding_mask=tgt_key_padding_mask,
                 memory_key_padding_mask=memory_key_padding_mask,
-                tgt_is_causal=bool(tgt_is_causal),
+                tgt_is_causal=tgt_is_causal is not None and bool(tgt_is_causal),
                 memory_is_causal=memory_is_causal,
             )
         return output if self.norm is None else self.norm(output)
