@@ -9,7 +9,6 @@ import typing
 from .. import _C, nn
 from ..nn.modules._arguments import weight_and_bias
 from . import _marks
-from ._library import attention as _attention
 from ._library import modules as _modules
 from ._library import recurrent as _recurrent
 from ._module import RecursiveScriptModule, ScriptModule
@@ -297,7 +296,7 @@ def _find(python: type, name: str):
 
 
 def _library(cls: str, name: str):
-    for library in (_attention, _modules, _recurrent):
+    for library in (_modules, _recurrent):
         known = vars(library).get(cls)
         if known is not None and known.__module__ == library.__name__:
             return vars(known).get(name)

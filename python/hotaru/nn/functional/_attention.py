@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import hotaru
 
 from ... import Tensor, ops
+
+_NO_WEIGHT = (
+    "use_separate_proj_weight is True but a weight of query, key or value is "
+    "None"
+)
 
 
 def multi_head_attention_forward(
@@ -50,7 +56,9 @@ def multi_head_attention_forward(
         query, key, value, key_padding_mask, attn_mask, num_heads
     )
     if not batched:
-        query, key, value = (t.unsqueeze(1) for t in (query, key, value))
+        query = query.unsqueeze(1)
+        key = key.unsqueeze(1)
+        value = value.unsqueeze(1)
         if key_padding_mask is not None:
             key_padding_mask = key_padding_mask.unsqueeze(0)
     tgt_len, bsz, embed_dim = query.shape
@@ -64,11 +72,7 @@ def multi_head_attention_forward(
         use_separate_proj_weight,
     )
     key_padding_mask = _float_mask(
-        key_padding_mask,
-        "key_padding_mask",
-        _dtype_of(attn_mask),
-        "attn_mask",
-        query,
+        key_padding_mask, "key_padding_mask", attn_mask, query
     )
     if is_causal and attn_mask is None:
         raise RuntimeError(
@@ -81,25 +85,35 @@ def multi_head_attention_forward(
         # The kernel masks by itself.
         attn_mask = None
     else:
-        attn_mask = _float_mask(attn_mask, "attn_mask", None, "", query)
+        attn_mask = _float_mask(attn_mask, "attn_mask", None, query)
         if key_padding_mask is not None:
             is_causal = False
 
-    q, k, v = _project(
-        query,
-        key,
-        value,
-        (q_proj_weight, k_proj_weight, v_proj_weight)
-        if use_separate_proj_weight
-        else in_proj_weight,
-        in_proj_bias,
-    )
+    if use_separate_proj_weight:
+        if q_proj_weight is None or k_proj_weight is None:
+            raise AssertionError(_NO_WEIGHT)
+        if v_proj_weight is None:
+            raise AssertionError(_NO_WEIGHT)
+        q, k, v = _project_each(
+            query,
+            key,
+            value,
+            [q_proj_weight, k_proj_weight, v_proj_weight],
+            in_proj_bias,
+        )
+    elif in_proj_weight is not None:
+        q, k, v = _project(query, key, value, in_proj_weight, in_proj_bias)
+    else:
+        raise AssertionError(
+            "use_separate_proj_weight is False but in_proj_weight is None"
+        )
     attn_mask = _check_mask(attn_mask, tgt_len, src_len, bsz * num_heads)
 
     if bias_k is not None and bias_v is not None:
         k = ops.cat([k, bias_k.repeat(1, bsz, 1)])
         v = ops.cat([v, bias_v.repeat(1, bsz, 1)])
-        attn_mask, key_padding_mask = _pad_masks(attn_mask, key_padding_mask)
+        attn_mask = _one_more_key(attn_mask)
+        key_padding_mask = _one_more_key(key_padding_mask)
 
     q = q.view(tgt_len, bsz * num_heads, head_dim).transpose(0, 1)
     if static_k is None:
@@ -112,11 +126,12 @@ def multi_head_attention_forward(
         v = static_v
     if add_zero_attn:
         zero = hotaru.zeros(
-            (bsz * num_heads, 1, head_dim), dtype=k.dtype, device=k.device
+            [bsz * num_heads, 1, head_dim], dtype=k.dtype, device=k.device
         )
         k = ops.cat([k, zero], dim=1)
         v = ops.cat([v, zero], dim=1)
-        attn_mask, key_padding_mask = _pad_masks(attn_mask, key_padding_mask)
+        attn_mask = _one_more_key(attn_mask)
+        key_padding_mask = _one_more_key(key_padding_mask)
     src_len = k.size(1)
 
     if key_padding_mask is not None:
@@ -128,17 +143,18 @@ def multi_head_attention_forward(
         attn_mask = padding if attn_mask is None else attn_mask + padding
 
     dropout_p = dropout_p if training else 0.0
-    weights = None
+    weights: Tensor | None = None
     if need_weights:
         scaled = q * math.sqrt(1.0 / head_dim)
         if attn_mask is not None:
-            weights = ops.baddbmm(attn_mask, scaled, k.transpose(-2, -1))
+            scores = ops.baddbmm(attn_mask, scaled, k.transpose(-2, -1))
         else:
-            weights = ops.bmm(scaled, k.transpose(-2, -1))
-        weights = ops.softmax(weights, -1)
+            scores = ops.bmm(scaled, k.transpose(-2, -1))
+        scores = ops.softmax(scores, -1)
         if dropout_p > 0.0:
-            weights = ops.dropout(weights, dropout_p, True)
-        output = ops.bmm(weights, v)
+            scores = ops.dropout(scores, dropout_p, True)
+        output = ops.bmm(scores, v)
+        weights = scores
         output = (
             output.transpose(0, 1).contiguous().view(tgt_len * bsz, embed_dim)
         )
@@ -174,43 +190,66 @@ def multi_head_attention_forward(
     return output, weights
 
 
-def _project(query, key, value, weight, bias) -> tuple[Tensor, Tensor, Tensor]:
-    """The three input projections; `weight` is one packed or three tensors."""
+def _project(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The three input projections by one packed weight."""
     embed_dim = query.size(-1)
-    if isinstance(weight, tuple):
-        biases = (None,) * 3 if bias is None else bias.chunk(3)
-        return tuple(
-            ops.linear(t, w, b)
-            for t, w, b in zip((query, key, value), weight, biases)
-        )
-    if weight is None:
-        raise AssertionError(
-            "use_separate_proj_weight is False but in_proj_weight is None"
-        )
     if query is key and key is value:
         # One product for all three.
-        packed = ops.linear(query, weight, bias)
-        packed = packed.unflatten(-1, (3, embed_dim)).unsqueeze(0)
-        packed = packed.transpose(0, -2).squeeze(-2).contiguous()
+        packed = _packed(query, weight, bias, 3)
         return packed[0], packed[1], packed[2]
     if key is value:
         w_q, w_kv = weight.split([embed_dim, embed_dim * 2])
-        b_q = b_kv = None
+        b_q: Tensor | None = None
+        b_kv: Tensor | None = None
         if bias is not None:
             b_q, b_kv = bias.split([embed_dim, embed_dim * 2])
-        packed = ops.linear(key, w_kv, b_kv)
-        packed = packed.unflatten(-1, (2, embed_dim)).unsqueeze(0)
-        packed = packed.transpose(0, -2).squeeze(-2).contiguous()
+        packed = _packed(key, w_kv, b_kv, 2)
         return ops.linear(query, w_q, b_q), packed[0], packed[1]
-    biases = (None,) * 3 if bias is None else bias.chunk(3)
-    return tuple(
-        ops.linear(t, w, b)
-        for t, w, b in zip((query, key, value), weight.chunk(3), biases)
+    return _project_each(query, key, value, weight.chunk(3), bias)
+
+
+def _packed(
+    t: Tensor, weight: Tensor, bias: Tensor | None, parts: int
+) -> Tensor:
+    """Several projections of one tensor, along a new first axis."""
+    out = ops.linear(t, weight, bias)
+    out = out.unflatten(-1, [parts, t.size(-1)]).unsqueeze(0)
+    return out.transpose(0, -2).squeeze(-2).contiguous()
+
+
+def _project_each(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    weights: list[Tensor],
+    bias: Tensor | None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The three input projections by a weight each."""
+    b_q: Tensor | None = None
+    b_k: Tensor | None = None
+    b_v: Tensor | None = None
+    if bias is not None:
+        b_q, b_k, b_v = bias.chunk(3)
+    return (
+        ops.linear(query, weights[0], b_q),
+        ops.linear(key, weights[1], b_k),
+        ops.linear(value, weights[2], b_v),
     )
 
 
 def _check_ranks(
-    query, key, value, key_padding_mask, attn_mask, num_heads
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    key_padding_mask: Tensor | None,
+    attn_mask: Tensor | None,
+    num_heads: int,
 ) -> bool:
     """True if batched; AssertionError if the ranks do not go together."""
     rank = query.dim()
@@ -237,17 +276,22 @@ def _check_ranks(
                 f"or 3-D but found {attn_mask.dim()}-D tensor instead"
             )
         if rank == 2 and attn_mask.dim() == 3:
-            expected = (num_heads, query.shape[0], key.shape[0])
-            if tuple(attn_mask.shape) != expected:
+            expected = [num_heads, query.shape[0], key.shape[0]]
+            if list(attn_mask.shape) != expected:
                 raise AssertionError(
-                    f"Expected `attn_mask` shape to be {expected} but got "
-                    f"{attn_mask.shape}"
+                    f"Expected `attn_mask` shape to be ({expected[0]}, "
+                    f"{expected[1]}, {expected[2]}) but got {attn_mask.shape}"
                 )
     return rank == 3
 
 
 def _check_sizes(
-    query, key, value, expected: int, num_heads: int, separate: bool
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    expected: int,
+    num_heads: int,
+    separate: bool,
 ) -> int:
     """The size of one head; AssertionError if the sizes do not go together."""
     embed_dim = query.size(-1)
@@ -274,12 +318,13 @@ def _check_sizes(
     return head_dim
 
 
-def _dtype_of(mask: Tensor | None):
-    return None if mask is None else mask.dtype
+def _float_mask(
+    mask: Tensor | None, name: str, other: Tensor | None, like: Tensor
+) -> Tensor | None:
+    """A mask to add to the scores: -inf where a boolean mask is True.
 
-
-def _float_mask(mask, name: str, other, other_name: str, like: Tensor):
-    """A mask to add to the scores: -inf where a boolean mask is True."""
+    Warns if its dtype is not that of the attention mask `other`.
+    """
     if mask is None:
         return None
     is_bool = mask.dtype == hotaru.bool
@@ -287,40 +332,39 @@ def _float_mask(mask, name: str, other, other_name: str, like: Tensor):
         raise AssertionError(
             f"only bool and floating types of {name} are supported"
         )
-    if other is not None and mask.dtype != other:
-        import warnings
-
+    if other is not None and mask.dtype != other.dtype:
         warnings.warn(
-            f"Support for mismatched {name} and {other_name} is deprecated. "
+            f"Support for mismatched {name} and attn_mask is deprecated. "
             "Use same type for both instead.",
             stacklevel=4,
         )
     if not is_bool:
         return mask
     zeros = hotaru.zeros_like(mask, dtype=like.dtype)
-    return zeros.masked_fill_(mask, float("-inf"))
+    return zeros.masked_fill_(mask, -math.inf)
 
 
-def _check_mask(mask, tgt_len: int, src_len: int, batches: int):
+def _check_mask(
+    mask: Tensor | None, tgt_len: int, src_len: int, batches: int
+) -> Tensor | None:
+    """The mask with three axes; RuntimeError for another shape."""
     if mask is None:
         return None
     if mask.dim() == 2:
-        if tuple(mask.shape) != (tgt_len, src_len):
+        if list(mask.shape) != [tgt_len, src_len]:
             raise RuntimeError(
                 f"The shape of the 2D attn_mask is {mask.shape}, but should be "
-                f"{(tgt_len, src_len)}."
+                f"({tgt_len}, {src_len})."
             )
         return mask.unsqueeze(0)
-    if tuple(mask.shape) != (batches, tgt_len, src_len):
+    if list(mask.shape) != [batches, tgt_len, src_len]:
         raise RuntimeError(
             f"The shape of the 3D attn_mask is {mask.shape}, but should be "
-            f"{(batches, tgt_len, src_len)}."
+            f"({batches}, {tgt_len}, {src_len})."
         )
     return mask
 
 
-def _pad_masks(*masks):
-    """The masks with one more key, which is always visible."""
-    return tuple(
-        None if mask is None else ops.pad(mask, (0, 1)) for mask in masks
-    )
+def _one_more_key(mask: Tensor | None) -> Tensor | None:
+    """The mask with one more key, which is always visible."""
+    return None if mask is None else ops.pad(mask, [0, 1])

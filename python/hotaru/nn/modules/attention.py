@@ -121,8 +121,10 @@ class MultiheadAttention(Module):
         swap = self.batch_first and query.dim() == 3
         if swap:
             # The same tensor stays one: self-attention is one product.
-            swapped = {id(t): t.transpose(1, 0) for t in (query, key, value)}
-            query, key, value = (swapped[id(t)] for t in (query, key, value))
+            same_key, same_value = key is query, value is key
+            query = query.transpose(1, 0)
+            key = query if same_key else key.transpose(1, 0)
+            value = key if same_value else value.transpose(1, 0)
         output, weights = F.multi_head_attention_forward(
             query,
             key,
