@@ -1,4 +1,4 @@
-"""Recurrent layers and cells as compiled code sees them; see `modules`.
+"""Recurrent layers as compiled code sees them; see `modules`.
 
 Inputs are tensors: packed sequences stay with Python.
 """
@@ -149,81 +149,3 @@ class LSTM:
         if batched:
             return output, (hidden, cell)
         return self._unbatched(output), (hidden.squeeze(1), cell.squeeze(1))
-
-
-class RNNCellBase:
-    def _rows(self, tensor: Tensor, what: str) -> Tensor:
-        if tensor.dim() != 1 and tensor.dim() != 2:
-            raise ValueError(
-                f"Expected {what} to be 1D or 2D, got {tensor.dim()}D instead"
-            )
-        return tensor if tensor.dim() == 2 else tensor.unsqueeze(0)
-
-    def _first(self, input: Tensor, hx: Tensor | None) -> Tensor:
-        if hx is not None:
-            return self._rows(hx, "hidden")
-        size = [input.size(0), self.hidden_size]
-        return torch.zeros(size, dtype=input.dtype, device=input.device)
-
-
-class RNNCell:
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        rows = self._rows(input, "input")
-        state = self._first(rows, hx)
-        if self.nonlinearity == "tanh":
-            out = torch.rnn_tanh_cell(
-                rows,
-                state,
-                self.weight_ih,
-                self.weight_hh,
-                self.bias_ih,
-                self.bias_hh,
-            )
-        else:
-            out = torch.rnn_relu_cell(
-                rows,
-                state,
-                self.weight_ih,
-                self.weight_hh,
-                self.bias_ih,
-                self.bias_hh,
-            )
-        return out if input.dim() == 2 else out.squeeze(0)
-
-
-class GRUCell:
-    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        rows = self._rows(input, "input")
-        out = torch.gru_cell(
-            rows,
-            self._first(rows, hx),
-            self.weight_ih,
-            self.weight_hh,
-            self.bias_ih,
-            self.bias_hh,
-        )
-        return out if input.dim() == 2 else out.squeeze(0)
-
-
-class LSTMCell:
-    def forward(
-        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
-    ) -> tuple[Tensor, Tensor]:
-        rows = self._rows(input, "input")
-        if hx is None:
-            hidden = self._first(rows, None)
-            cell = hidden
-        else:
-            hidden = self._first(rows, hx[0])
-            cell = self._first(rows, hx[1])
-        hidden, cell = torch.lstm_cell(
-            rows,
-            [hidden, cell],
-            self.weight_ih,
-            self.weight_hh,
-            self.bias_ih,
-            self.bias_hh,
-        )
-        if input.dim() == 2:
-            return hidden, cell
-        return hidden.squeeze(0), cell.squeeze(0)

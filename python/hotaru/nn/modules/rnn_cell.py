@@ -13,6 +13,8 @@ from .module import Module
 class RNNCellBase(Module):
     """Parameters and text of the cells, as those of a layer without suffix."""
 
+    _name = ""
+
     def __init__(
         self,
         input_size: int,
@@ -44,47 +46,31 @@ class RNNCellBase(Module):
         for weight in self.parameters():
             init.uniform_(weight, -bound, bound)
 
-    def _step(self, operator, input: Tensor, hx, is_pair: bool = False):
-        """Checks ranks, adds and removes the batch axis, fills in the state."""
-        self._check_rank("input", input)
-        if hx is not None:
-            if is_pair:
-                for i, state in enumerate(hx):
-                    self._check_rank(f"hx[{i}]", state)
-            else:
-                self._check_rank("hidden", hx)
-        batched = input.dim() == 2
-        if not batched:
-            input = input.unsqueeze(0)
-        if hx is None:
-            shape = (input.size(0), self.hidden_size)
-            state = zeros(shape, dtype=input.dtype, device=input.device)
-            hx = (state, state) if is_pair else state
-        elif not batched:
-            if is_pair:
-                hx = tuple(s.unsqueeze(0) if s.dim() == 1 else s for s in hx)
-            elif hx.dim() == 1:
-                hx = hx.unsqueeze(0)
-        result = operator(
-            input,
-            hx,
-            self.weight_ih,
-            self.weight_hh,
-            self.bias_ih,
-            self.bias_hh,
-        )
-        if batched:
-            return result
-        if is_pair:
-            return tuple(state.squeeze(0) for state in result)
-        return result.squeeze(0)
+    def _prepare(
+        self, input: Tensor, hx: Tensor | None, what: str
+    ) -> tuple[Tensor, Tensor]:
+        """Input and state with a batch axis; ValueError for other ranks.
 
-    def _check_rank(self, what: str, tensor: Tensor) -> None:
-        if tensor.dim() not in (1, 2):
-            raise ValueError(
-                f"{type(self).__name__}: Expected {what} to be 1D or 2D, got "
-                f"{tensor.dim()}D instead"
-            )
+        A state that is left out is zero; `what` names it in errors.
+        """
+        if input.dim() not in (1, 2):
+            self._report_rank("input", input)
+        if hx is not None and hx.dim() not in (1, 2):
+            self._report_rank(what, hx)
+        batched = input.dim() == 2
+        rows = input if batched else input.unsqueeze(0)
+        if hx is None:
+            shape = [rows.size(0), self.hidden_size]
+            return rows, zeros(shape, dtype=input.dtype, device=input.device)
+        if not batched and hx.dim() == 1:
+            hx = hx.unsqueeze(0)
+        return rows, hx
+
+    def _report_rank(self, what: str, tensor: Tensor) -> None:
+        raise ValueError(
+            f"{self._name}: Expected {what} to be 1D or 2D, got "
+            f"{tensor.dim()}D instead"
+        )
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
@@ -98,6 +84,8 @@ class RNNCellBase(Module):
 
 class RNNCell(RNNCellBase):
     """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or with ReLU."""
+
+    _name = "RNNCell"
 
     def __init__(
         self,
@@ -114,13 +102,32 @@ class RNNCell(RNNCellBase):
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        tanh = self.nonlinearity == "tanh"
-        operator = ops.rnn_tanh_cell if tanh else ops.rnn_relu_cell
-        return self._step(operator, input, hx)
+        rows, state = self._prepare(input, hx, "hidden")
+        if self.nonlinearity == "tanh":
+            out = ops.rnn_tanh_cell(
+                rows,
+                state,
+                self.weight_ih,
+                self.weight_hh,
+                self.bias_ih,
+                self.bias_hh,
+            )
+        else:
+            out = ops.rnn_relu_cell(
+                rows,
+                state,
+                self.weight_ih,
+                self.weight_hh,
+                self.bias_ih,
+                self.bias_hh,
+            )
+        return out if input.dim() == 2 else out.squeeze(0)
 
 
 class GRUCell(RNNCellBase):
     """Gated recurrent unit (Cho et al. 2014)."""
+
+    _name = "GRUCell"
 
     def __init__(
         self,
@@ -133,11 +140,22 @@ class GRUCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
-        return self._step(ops.gru_cell, input, hx)
+        rows, state = self._prepare(input, hx, "hidden")
+        out = ops.gru_cell(
+            rows,
+            state,
+            self.weight_ih,
+            self.weight_hh,
+            self.bias_ih,
+            self.bias_hh,
+        )
+        return out if input.dim() == 2 else out.squeeze(0)
 
 
 class LSTMCell(RNNCellBase):
     """Long short-term memory; state and result are (hidden, cell)."""
+
+    _name = "LSTMCell"
 
     def __init__(
         self,
@@ -152,4 +170,21 @@ class LSTMCell(RNNCellBase):
     def forward(
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor]:
-        return self._step(ops.lstm_cell, input, hx, is_pair=True)
+        if hx is None:
+            rows, hidden = self._prepare(input, None, "hx[0]")
+            cell = hidden
+        else:
+            hidden, cell = hx
+            rows, hidden = self._prepare(input, hidden, "hx[0]")
+            rows, cell = self._prepare(input, cell, "hx[1]")
+        hidden, cell = ops.lstm_cell(
+            rows,
+            [hidden, cell],
+            self.weight_ih,
+            self.weight_hh,
+            self.bias_ih,
+            self.bias_hh,
+        )
+        if input.dim() == 2:
+            return hidden, cell
+        return hidden.squeeze(0), cell.squeeze(0)
