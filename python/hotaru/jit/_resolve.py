@@ -213,6 +213,13 @@ class Resolver:
             meaning = self._functional(real_name)
             if meaning:
                 return meaning
+        if hasattr(function, "by_flag"):
+            flag, position, if_true, if_false = function.by_flag
+            return (
+                "dispatch", flag, position, False,
+                ("function", self._scripter.function(if_true)),
+                ("function", self._scripter.function(if_false)),
+            )  # fmt: skip
         if isinstance(function, _OPERATOR):
             return ("builtin", function.__name__)
         if scope is not None and scope is math:

@@ -16,9 +16,6 @@ FUNCTIONS = {
 DISPATCH = {
     name: ("return_indices", position, f"{name}_with_indices", f"_{name}")
     for name, position in (
-        ("max_pool1d", 6),
-        ("max_pool2d", 6),
-        ("max_pool3d", 6),
         ("adaptive_max_pool1d", 2),
         ("adaptive_max_pool2d", 2),
         ("adaptive_max_pool3d", 2),

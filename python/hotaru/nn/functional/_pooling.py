@@ -4,6 +4,9 @@ Inputs are (N, C, *) or (C, *) with 1, 2 or 3 spatial axes; a `stride` that is
 left out equals the kernel size.
 """
 
+# A BroadcastingList1 is one number or several: the compiler's name for it,
+# which Python does not look at.
+# ruff: noqa: F821
 from __future__ import annotations
 
 import math
@@ -11,22 +14,36 @@ import math
 from ... import Tensor, ops, rand
 
 
-def _max_pool(plain: str, with_indices: str, what: str):
-    """The pair of functions `<what>` and `<what>_with_indices`."""
+def _max_pool(axes: int):
+    """The functions `max_pool<axes>d` and `max_pool<axes>d_with_indices`."""
+    what = f"max_pool{axes}d"
+    plain = getattr(ops, what)
+    both = getattr(ops, f"{what}_with_indices")
+
+    def values(
+        input: Tensor,
+        kernel_size: BroadcastingList1[int],
+        stride: BroadcastingList1[int] | None = None,
+        padding: BroadcastingList1[int] = 0,
+        dilation: BroadcastingList1[int] = 1,
+        ceil_mode: bool = False,
+    ) -> Tensor:
+        if stride is None:
+            stride = kernel_size
+        return plain(input, kernel_size, stride, padding, dilation, ceil_mode)
 
     def pool_with_indices(
         input: Tensor,
-        kernel_size,
-        stride=None,
-        padding=0,
-        dilation=1,
+        kernel_size: BroadcastingList1[int],
+        stride: BroadcastingList1[int] | None = None,
+        padding: BroadcastingList1[int] = 0,
+        dilation: BroadcastingList1[int] = 1,
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> tuple[Tensor, Tensor]:
         if stride is None:
             stride = kernel_size
-        op = getattr(ops, with_indices)
-        return op(input, kernel_size, stride, padding, dilation, ceil_mode)
+        return both(input, kernel_size, stride, padding, dilation, ceil_mode)
 
     def pool(
         input: Tensor,
@@ -37,11 +54,14 @@ def _max_pool(plain: str, with_indices: str, what: str):
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Tensor | tuple[Tensor, Tensor]:
-        if stride is None:
-            stride = kernel_size
-        op = getattr(ops, with_indices if return_indices else plain)
-        return op(input, kernel_size, stride, padding, dilation, ceil_mode)
+        function = pool_with_indices if return_indices else values
+        return function(
+            input, kernel_size, stride, padding, dilation, ceil_mode
+        )
 
+    values.__name__ = values.__qualname__ = f"_{what}"
+    # Compiled code picks by the flag, as one function has one type there.
+    pool.by_flag = ("return_indices", 6, pool_with_indices, values)
     return _named(pool, pool_with_indices, what, "Largest value of each window")
 
 
@@ -54,15 +74,9 @@ def _named(plain, with_indices, what: str, doc: str):
     return plain, with_indices
 
 
-max_pool1d, max_pool1d_with_indices = _max_pool(
-    "max_pool1d", "max_pool1d_with_indices", "max_pool1d"
-)
-max_pool2d, max_pool2d_with_indices = _max_pool(
-    "max_pool2d", "max_pool2d_with_indices", "max_pool2d"
-)
-max_pool3d, max_pool3d_with_indices = _max_pool(
-    "max_pool3d", "max_pool3d_with_indices", "max_pool3d"
-)
+max_pool1d, max_pool1d_with_indices = _max_pool(1)
+max_pool2d, max_pool2d_with_indices = _max_pool(2)
+max_pool3d, max_pool3d_with_indices = _max_pool(3)
 
 
 def full_output_size(output_size, shape) -> list | int:

@@ -1,0 +1,132 @@
+"""Functions of nn.functional, compiled, do what they do in Python."""
+
+import re
+import warnings
+
+import hotaru.nn.functional as F
+import pytest
+
+import hotaru as torch
+
+A = torch.linspace(0.05, 0.95, 12).reshape(4, 3)
+B = A.flip(0)
+SIGNS = (A > 0.5).float() * 2 - 1
+CLASSES = torch.tensor([0, 1, 2, 0])
+PICTURE = torch.linspace(-1, 1, 96).reshape(2, 3, 4, 4)
+
+LOSSES = {
+    "l1_loss": (A, B),
+    "mse_loss": (A, B),
+    "smooth_l1_loss": (A, B),
+    "huber_loss": (A, B),
+    "cross_entropy": (A, CLASSES),
+    "nll_loss": (A, CLASSES),
+    "binary_cross_entropy": (A, B),
+    "binary_cross_entropy_with_logits": (A, B),
+    "kl_div": (A.log(), B),
+    "poisson_nll_loss": (A, B),
+    "gaussian_nll_loss": (A, B, A),
+    "hinge_embedding_loss": (A, SIGNS),
+    "margin_ranking_loss": (A, B, SIGNS),
+    "cosine_embedding_loss": (A, B, SIGNS[:, 0]),
+    "soft_margin_loss": (A, SIGNS),
+    "multilabel_margin_loss": (A, torch.ones(4, 3).long()),
+    "multilabel_soft_margin_loss": (A, B),
+    "multi_margin_loss": (A, CLASSES),
+    "triplet_margin_loss": (A, B, A * 2),
+}
+OPTIONS = [
+    {},
+    *({"reduction": name} for name in ("none", "mean", "sum", "average")),
+    *(
+        {"size_average": first, "reduce": second}
+        for first, second in ((True, None), (False, None), (None, False))
+    ),
+]
+CALLS = {
+    "broadcast target": (F.mse_loss, A, B[0]),
+    "number as variance": (F.gaussian_nll_loss, A, B, 0.5),
+    "variance a row": (F.gaussian_nll_loss, A, B, A[:, 0]),
+    "negative variance": (F.gaussian_nll_loss, A, B, -A),
+    "variance of no shape": (F.gaussian_nll_loss, A, B, A[:2]),
+    "implicit dim": (F.softmax, A),
+    "wrong bounds": (F.hardtanh, A, 2.0, 1.0),
+    "rrelu in place": (F.rrelu, A - 0.5, 0.1, 0.3, True, True),
+    "dropout1d of 4 axes": (F.dropout1d, PICTURE),
+    "dropout2d of 2 axes": (F.dropout2d, A),
+    "wrong probability": (F.dropout, A, 1.5),
+    "padding outside": (F.embedding, CLASSES, A, 7),
+    "renorm": (F.embedding, CLASSES, A * 9, None, 1.0),
+    "grid mode": (F.grid_sample, PICTURE, PICTURE[:, :2, :, :2], "linear"),
+    "grid padding": (
+        F.grid_sample,
+        PICTURE,
+        PICTURE[:, :2, :, :2],
+        "nearest",
+        "reflection",
+        True,
+    ),
+    "fold": (F.fold, F.unfold(PICTURE, 2), 4, [2, 2]),
+    "upsample": (F.upsample, PICTURE, None, 2.0, "bilinear", True),
+}
+
+
+def plain(text) -> str:
+    """The text with sizes shown as the lists that they are when compiled."""
+    return re.sub(r"torch\.Size\((\[.*?\])\)", r"\1", str(text))
+
+
+def outcome(function, args, options) -> tuple:
+    """(result or error, texts of warnings, first argument afterwards)."""
+    args = [a.clone() if isinstance(a, torch.Tensor) else a for a in args]
+    torch.manual_seed(0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = function(*args, **options)
+        except Exception as error:
+            result = error
+    return result, [plain(w.message) for w in caught], args[0]
+
+
+def check(function, args, options) -> None:
+    compiled = torch.jit.script(function)
+    expected, warned, left = outcome(function, args, options)
+    got, told, remains = outcome(compiled, args, options)
+    assert told == warned
+    if isinstance(expected, Exception):
+        assert isinstance(got, Exception)
+        assert str(got).endswith(plain(expected))
+        return
+    assert torch.equal(got, expected)
+    assert torch.equal(remains, left)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("name", LOSSES)
+def test_compiled_loss_is_the_loss(name, options):
+    if "reduce" in options and name in ("huber_loss", "gaussian_nll_loss"):
+        options = {"reduction": "sum"}  # they are younger than the flags
+    check(getattr(F, name), LOSSES[name], options)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_compiled_function_is_the_function(name):
+    function, *args = CALLS[name]
+    check(function, args, {})
+
+
+def test_attention_can_be_compiled_as_a_function():
+    torch.manual_seed(0)
+    layer = torch.nn.MultiheadAttention(4, 2)
+
+    def attend(x: torch.Tensor, weight: torch.Tensor, out: torch.Tensor):
+        return F.multi_head_attention_forward(
+            x, x, x, 4, 2, weight, None, None, None, False, 0.0, out, None
+        )
+
+    args = torch.ones(3, 1, 4), layer.in_proj_weight, layer.out_proj.weight
+    output, weights = torch.jit.script(attend)(*args)
+    expected = attend(*args)
+    assert torch.equal(output, expected[0])
+    assert torch.equal(weights, expected[1])
