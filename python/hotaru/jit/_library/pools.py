@@ -6,35 +6,7 @@ from __future__ import annotations
 
 import hotaru as torch
 from hotaru import Tensor
-
-
-def _full_size(size: list[int | None], shape: list[int]) -> list[int]:
-    if len(shape) <= len(size):
-        raise ValueError(f"Input dimension should be at least {len(size) + 1}")
-    out: list[int] = []
-    for i in range(len(size)):
-        wanted = size[i]
-        if wanted is None:
-            out.append(shape[len(shape) - len(size) + i])
-        else:
-            out.append(wanted)
-    return out
-
-
-def adaptive_avg_pool2d(
-    input: Tensor,
-    output_size: BroadcastingList2[int | None],
-) -> Tensor:
-    size = _full_size(output_size, input.size())
-    return torch.adaptive_avg_pool2d(input, size)
-
-
-def adaptive_avg_pool3d(
-    input: Tensor,
-    output_size: BroadcastingList3[int | None],
-) -> Tensor:
-    size = _full_size(output_size, input.size())
-    return torch.adaptive_avg_pool3d(input, size)
+from hotaru.nn.functional._pooling import full_output_size
 
 
 def adaptive_max_pool1d_with_indices(
@@ -48,7 +20,7 @@ def adaptive_max_pool2d_with_indices(
     input: Tensor,
     output_size: BroadcastingList2[int | None],
 ) -> tuple[Tensor, Tensor]:
-    size = _full_size(output_size, input.size())
+    size = full_output_size(output_size, input.size())
     return torch.adaptive_max_pool2d(input, size)
 
 
@@ -56,7 +28,7 @@ def adaptive_max_pool3d_with_indices(
     input: Tensor,
     output_size: BroadcastingList3[int | None],
 ) -> tuple[Tensor, Tensor]:
-    size = _full_size(output_size, input.size())
+    size = full_output_size(output_size, input.size())
     return torch.adaptive_max_pool3d(input, size)
 
 

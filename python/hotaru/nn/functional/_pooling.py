@@ -79,8 +79,13 @@ max_pool2d, max_pool2d_with_indices = _max_pool(2)
 max_pool3d, max_pool3d_with_indices = _max_pool(3)
 
 
-def full_output_size(output_size, shape) -> list | int:
-    """`output_size` with each None replaced by the input's size there."""
+def full_output_size(
+    output_size: list[int | None], shape: list[int]
+) -> list[int]:
+    """`output_size` with each None replaced by the input's size there.
+
+    In Python it may also be one int, which is returned.
+    """
     if isinstance(output_size, int):
         return output_size
     if len(shape) <= len(output_size):
@@ -94,14 +99,24 @@ def full_output_size(output_size, shape) -> list | int:
     ]
 
 
-def adaptive_avg_pool2d(input: Tensor, output_size) -> Tensor:
+def adaptive_avg_pool2d(
+    input: Tensor, output_size: BroadcastingList2[int | None]
+) -> Tensor:
     """Mean over windows such that the result is `output_size` (H, W)."""
-    return ops.adaptive_avg_pool2d(input, _repeat(output_size, input, 2))
+    if output_size is None:
+        output_size = [None, None]
+    size = full_output_size(output_size, input.shape)
+    return ops.adaptive_avg_pool2d(input, size)
 
 
-def adaptive_avg_pool3d(input: Tensor, output_size) -> Tensor:
+def adaptive_avg_pool3d(
+    input: Tensor, output_size: BroadcastingList3[int | None]
+) -> Tensor:
     """Mean over windows such that the result is `output_size` (D, H, W)."""
-    return ops.adaptive_avg_pool3d(input, _repeat(output_size, input, 3))
+    if output_size is None:
+        output_size = [None, None, None]
+    size = full_output_size(output_size, input.shape)
+    return ops.adaptive_avg_pool3d(input, size)
 
 
 def _repeat(output_size, input: Tensor, axes: int):
