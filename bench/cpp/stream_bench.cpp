@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include <chrono>
+#include <vector>
 
 #include "hotaru/ops/factory.h"
 #include "hotaru/ops/pointwise.h"
@@ -29,21 +30,29 @@ void add_immediate_beside_a_stream(benchmark::State& state) {
 BENCHMARK(add_immediate_beside_a_stream);
 
 // The caller's share: batches below the queue's limit, the waiting left out.
+// Each call takes the next of `count` pairs of operands: with one pair the
+// caller and the worker count references in the same memory all the time.
 void add_queued(benchmark::State& state) {
   using Clock = std::chrono::steady_clock;
   constexpr int kBatch = 1000;
+  const size_t count = size_t(state.range(0));
+  std::vector<Tensor> a, b;
+  for (size_t i = 0; i < count; ++i) {
+    a.push_back(ones());
+    b.push_back(ones());
+  }
   const Stream stream = Stream::queued();
   const StreamGuard guard(stream);
-  const Tensor a = ones(), b = ones();
   for (auto _ : state) {
     const Clock::time_point start = Clock::now();
-    for (int i = 0; i < kBatch; ++i) benchmark::DoNotOptimize(add(a, b));
+    for (size_t i = 0; i < kBatch; ++i)
+      benchmark::DoNotOptimize(add(a[i % count], b[i % count]));
     const std::chrono::duration<double> took = Clock::now() - start;
     state.SetIterationTime(took.count() / kBatch);
     stream.synchronize();
   }
 }
-BENCHMARK(add_queued)->UseManualTime()->Iterations(2000);
+BENCHMARK(add_queued)->Arg(1)->Arg(64)->UseManualTime()->Iterations(2000);
 
 void add_queued_and_synchronize(benchmark::State& state) {
   const Stream stream = Stream::queued();

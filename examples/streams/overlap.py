@@ -15,7 +15,7 @@ import time
 
 import hotaru as torch
 
-STEPS = 400
+STEPS = 150
 
 
 def chain(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
@@ -28,7 +28,7 @@ def chain(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
 def run(streams) -> tuple[float, list[torch.Tensor]]:
     """Milliseconds for both chains, and their ends."""
     torch.manual_seed(0)
-    inputs = [(torch.randn(48, 48), torch.randn(48, 48) / 7) for _ in streams]
+    inputs = [(torch.randn(96, 96), torch.randn(96, 96) / 10) for _ in streams]
     start = time.perf_counter()
     ends = []
     for stream, (x, w) in zip(streams, inputs):

@@ -25,17 +25,28 @@ constexpr size_t aligned(size_t size) {
 struct Layout {
   explicit Layout(size_t operands, size_t attributes)
       : tensors(aligned(operands * sizeof(Operand))),
-        attributes(tensors + aligned(operands * sizeof(Tensor))),
+        impls(tensors + aligned(operands * sizeof(Tensor))),
+        attributes(impls + operands * aligned(sizeof(TensorImpl))),
         size(this->attributes + attributes) {}
-  size_t tensors, attributes, size;
+  size_t tensors, impls, attributes, size;
 };
 
-Tensor in_turn(const Tensor& t) {
+/// The tensor as it is now, made in the given memory. It owns a reference to
+/// itself, so that no handle ever frees it.
+Tensor in_turn(const Tensor& t, void* memory) {
   if (!t.defined()) return {};
-  Tensor held = make_alias(t);
-  held.impl()->in_turn = true;
-  held.impl()->wrapped_number = t.impl()->wrapped_number;
-  return held;
+  auto* held = ::new (memory) TensorImpl(t.storage(), t.dtype(), t.sizes(),
+                                         t.strides(), t.storage_offset());
+  held->retain();
+  held->in_turn = true;
+  held->wrapped_number = t.impl()->wrapped_number;
+  return Tensor(Ref<TensorImpl>(held));
+}
+
+void destroy(const Tensor& held) {
+  TensorImpl* impl = held.impl();
+  held.~Tensor();
+  if (impl) impl->~TensorImpl();
 }
 
 }  // namespace
@@ -53,7 +64,8 @@ OwnedCall::OwnedCall(const KernelCall& call) : call_(call) {
     if (operand->object) {
       operand->object->retain();
     } else {
-      *tensor = in_turn(*operand->tensor);
+      *tensor = in_turn(*operand->tensor,
+                        bytes + layout.impls + i * aligned(sizeof(TensorImpl)));
       operand->tensor = tensor;
     }
   }
@@ -69,7 +81,7 @@ OwnedCall::~OwnedCall() {
     if (operand.object)
       operand.object->release();
     else
-      operand.tensor->~Tensor();
+      destroy(*operand.tensor);
   }
   if (call_.type_) call_.type_->destroy(const_cast<void*>(call_.attributes_));
   ::operator delete(block_);

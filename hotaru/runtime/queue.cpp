@@ -13,7 +13,6 @@ namespace {
 
 // How many entries a queue runs before others that are ready get a turn.
 constexpr int kTurn = 64;
-
 // All queues, and errors of those that went without having told them; guarded
 // by a lock of its own, as a queue may go while the ordering lock is held.
 constinit std::mutex registry;
@@ -60,13 +59,24 @@ struct StreamQueue::Entry {
   std::vector<Ticket> after;
   uint64_t number = 0;
   Entry* next = nullptr;
+
+  /// Whether its operands are too small to matter when they stay a while.
+  bool small() const {
+    if (!call) return false;
+    size_t bytes = 0;
+    for (const Operand& operand : call->call().operands())
+      if (operand.tensor && operand.tensor->defined())
+        bytes += operand.tensor->storage()->nbytes();
+    return bytes <= kSmallBytes;
+  }
 };
 
 bool Ticket::done() const {
   return queue->done(number);
 }
 
-StreamQueue::StreamQueue() : scheduler_(&Scheduler::instance()) {
+StreamQueue::StreamQueue()
+    : incoming_(idle()), scheduler_(&Scheduler::instance()) {
   const std::lock_guard lock(registry);
   static const bool registered = [] {
     pthread_atfork(&StreamQueue::before_fork, &StreamQueue::after_fork,
@@ -80,7 +90,7 @@ StreamQueue::StreamQueue() : scheduler_(&Scheduler::instance()) {
   detail::watchers.fetch_add(1);
 }
 
-StreamQueue::~StreamQueue() {
+void StreamQueue::leave() {
   const std::lock_guard lock(registry);
   (previous_ ? previous_->next_ : all_queues) = next_;
   if (next_) next_->previous_ = previous_;
@@ -88,11 +98,17 @@ StreamQueue::~StreamQueue() {
   detail::watchers.fetch_sub(1);
 }
 
+StreamQueue::~StreamQueue() {
+  sweep();
+  leave();
+}
+
 // --- in the thread that enqueues ---------------------------------------------
 
 void StreamQueue::take(const KernelCall& call) {
-  const uint64_t issued = issued_.load(std::memory_order_relaxed);
-  if (issued >= kMaxPending) wait_for(issued - kMaxPending + 1);
+  make_room();
+  if (retired_count_.load(std::memory_order_relaxed) >= kMaxRetired / 2)
+    sweep();
   auto entry = std::make_unique<Entry>();
   entry->call.emplace(call);
   const std::lock_guard lock(ordering_mutex());
@@ -128,16 +144,21 @@ void StreamQueue::wait(const Event& event) {
   push(entry.release());
 }
 
+void StreamQueue::make_room() {
+  const uint64_t issued = issued_.load(std::memory_order_relaxed);
+  if (issued - seen_.load(std::memory_order_relaxed) < kMaxPending) return;
+  if (!done(issued - kMaxPending + 1)) wait_for(issued - kMaxPending / 2);
+  seen_.store(completed_.load(), std::memory_order_relaxed);
+}
+
 void StreamQueue::push(Entry* entry) {
-  bool start = false;
-  {
-    const std::lock_guard lock(mutex_);
-    (last_ ? last_->next : first_) = entry;
-    last_ = entry;
-    issued_.store(entry->number, std::memory_order_relaxed);
-    start = !std::exchange(scheduled_, true);
-  }
-  if (!start) return;
+  issued_.store(entry->number, std::memory_order_relaxed);
+  Entry* before = incoming_.load(std::memory_order_relaxed);
+  do {
+    entry->next = before == idle() ? nullptr : before;
+  } while (!incoming_.compare_exchange_weak(
+      before, entry, std::memory_order_acq_rel, std::memory_order_relaxed));
+  if (before != idle()) return;
   retain();  // until the queue is no task any more
   scheduler_->launch(*this);
 }
@@ -161,6 +182,7 @@ void StreamQueue::wait_for(uint64_t number) {
   const BlockingRegion region;
   if (!resume_at(number, nullptr)) return;
   scheduler_->wait_until([&] { return done(number); });
+  sweep();
 }
 
 void synchronize_all() {
@@ -205,9 +227,15 @@ void StreamQueue::run() {
 }
 
 StreamQueue::Entry* StreamQueue::front() {
-  const std::lock_guard lock(mutex_);
-  scheduled_ = first_ != nullptr;
-  return first_;
+  if (pending_) return pending_;
+  Entry* none = nullptr;
+  if (incoming_.compare_exchange_strong(none, idle(),
+                                        std::memory_order_acq_rel))
+    return nullptr;
+  Entry* newest = incoming_.exchange(nullptr, std::memory_order_acquire);
+  while (newest)
+    pending_ = std::exchange(newest, std::exchange(newest->next, pending_));
+  return pending_;
 }
 
 bool StreamQueue::suspended(Entry& entry) {
@@ -221,9 +249,15 @@ bool StreamQueue::suspended(Entry& entry) {
 
 bool StreamQueue::resume_at(uint64_t number, StreamQueue* waiter) {
   const std::lock_guard lock(mutex_);
-  if (done(number)) return false;
-  waiters_.push_back({number, waiter});
-  return true;
+  // Announced first, looked second; finish() does the reverse, so that one of
+  // both sees the other.
+  waiting_.fetch_add(1);
+  if (!done(number)) {
+    waiters_.push_back({number, waiter});
+    return true;
+  }
+  waiting_.fetch_sub(1);
+  return false;
 }
 
 void StreamQueue::fail(std::exception_ptr error) {
@@ -253,21 +287,19 @@ void StreamQueue::execute(Entry& entry) {
 
 void StreamQueue::finish(Entry* entry) {
   const uint64_t number = entry->number;
+  pending_ = entry->next;
+  // Buffers go before anybody is told that the call has run.
+  retire(entry);
+  completed_.store(number, std::memory_order_seq_cst);
+  if (waiting_.load(std::memory_order_seq_cst) == 0) return;
   std::vector<Waiter> ready;
   {
     const std::lock_guard lock(mutex_);
-    first_ = entry->next;
-    if (!first_) last_ = nullptr;
-  }
-  // Buffers go before anybody is told that the call has run.
-  delete entry;
-  {
-    const std::lock_guard lock(mutex_);
-    completed_.store(number, std::memory_order_seq_cst);
     const auto waits = [&](const Waiter& w) { return w.number > number; };
     const auto end = std::partition(waiters_.begin(), waiters_.end(), waits);
     ready.assign(end, waiters_.end());
     waiters_.erase(end, waiters_.end());
+    waiting_.fetch_sub(int(ready.size()));
   }
   bool host = false;
   for (const Waiter& waiter : ready)
@@ -276,6 +308,34 @@ void StreamQueue::finish(Entry* entry) {
     else
       host = true;
   if (host) scheduler_->notify();
+}
+
+void StreamQueue::retire(Entry* entry) {
+  if (!entry->small() || orphaned_.load(std::memory_order_relaxed) ||
+      retired_count_.load(std::memory_order_relaxed) >= kMaxRetired) {
+    delete entry;
+    return;
+  }
+  retired_count_.fetch_add(1, std::memory_order_relaxed);
+  entry->next = retired_.load(std::memory_order_relaxed);
+  while (!retired_.compare_exchange_weak(entry->next, entry,
+                                         std::memory_order_seq_cst,
+                                         std::memory_order_relaxed)) {
+  }
+  // The last stream went meanwhile, perhaps before it saw this entry.
+  if (orphaned_.load(std::memory_order_seq_cst)) sweep();
+}
+
+void StreamQueue::orphan() {
+  orphaned_.store(true, std::memory_order_seq_cst);
+  sweep();
+}
+
+void StreamQueue::sweep() {
+  Entry* entry = retired_.exchange(nullptr, std::memory_order_seq_cst);
+  int count = 0;
+  for (; entry; ++count) delete std::exchange(entry, entry->next);
+  retired_count_.fetch_sub(count, std::memory_order_relaxed);
 }
 
 // --- fork --------------------------------------------------------------------
@@ -298,14 +358,15 @@ void StreamQueue::in_child() {
   Scheduler& fresh = Scheduler::instance();
   for (StreamQueue* queue = all_queues; queue; queue = queue->next_) {
     queue->scheduler_ = &fresh;
-    if (queue->first_)
+    if (queue->incoming_ != idle())
       queue->error_ = std::make_exception_ptr(
           Error("work that was queued on a stream when the process forked is "
                 "lost in the child; synchronize before forking"));
     // Left as they are: a worker of the parent was amid the first.
-    queue->first_ = queue->last_ = nullptr;
+    queue->incoming_ = idle();
+    queue->pending_ = nullptr;
     queue->waiters_.clear();
-    queue->scheduled_ = false;
+    queue->waiting_ = 0;
     queue->completed_ = queue->issued_.load();
   }
   after_fork();

@@ -24,19 +24,27 @@ struct Ticket {
 
 /// Not a thread: while it has calls whose turn it is, it is a task of the
 /// scheduler's, and a queue that waits for another one is no task at all.
-/// Holds at most kMaxPending calls; then enqueueing waits, and helps.
-class StreamQueue final : public CallSink, private Task {
+/// Holds at most kMaxPending calls; then enqueueing waits, and helps. Of calls
+/// that ran it may keep kMaxRetired with small operands until the next call or
+/// wait, and none when the last stream is gone.
+class StreamQueue final : public RefCounted, private Task {
  public:
   static constexpr uint64_t kMaxPending = 1 << 14;
+  static constexpr int kMaxRetired = 64;
+  static constexpr size_t kSmallBytes = 1 << 16;
 
   StreamQueue();
   ~StreamQueue() override;
 
-  void take(const KernelCall& call) override;
-  void record(Event& event) override;
-  void wait(const Event& event) override;
-  void synchronize() override;
-  bool query() const override;
+  void take(const KernelCall& call);
+  void record(Event& event);
+  void wait(const Event& event);
+  void synchronize();
+  bool query() const;
+  int64_t id() const { return reinterpret_cast<intptr_t>(this); }
+  /// No stream leads here any more: keeps no calls that ran, whose operands may
+  /// lead back to the queue.
+  void orphan();
 
   bool done(uint64_t number) const {
     return completed_.load(std::memory_order_seq_cst) >= number;
@@ -48,8 +56,12 @@ class StreamQueue final : public CallSink, private Task {
 
  private:
   struct Entry;
+  static Entry* idle() { return reinterpret_cast<Entry*>(1); }
 
   void run() override;
+  /// Waits until a call more may be kept.
+  void make_room();
+  /// The ordering lock held.
   void push(Entry* entry);
   /// The next entry, or null, when the queue stops being a task.
   Entry* front();
@@ -60,24 +72,39 @@ class StreamQueue final : public CallSink, private Task {
   bool resume_at(uint64_t number, StreamQueue* waiter);
   void execute(Entry& entry);
   void finish(Entry* entry);
+  /// Gives the entry back to whoever enqueues, or frees it.
+  void retire(Entry* entry);
+  /// Frees entries that were given back.
+  void sweep();
   void fail(std::exception_ptr error);
+  /// Takes the queue off the list of all.
+  void leave();
   static void before_fork();
   static void after_fork();
   static void in_child();
 
-  mutable std::mutex mutex_;  // guards what follows
-  Entry* first_ = nullptr;
-  Entry* last_ = nullptr;
-  bool scheduled_ = false;
+  // New entries, newest first; idle() while the queue is no task. The task
+  // takes all at once, so that the two sides seldom touch the same memory.
+  std::atomic<Entry*> incoming_;
+  Entry* pending_ = nullptr;  // the task's, oldest first
+  // Entries that ran. Freed by the thread that made them: memory that comes and
+  // goes on different threads contends for the allocator's lock.
+  std::atomic<Entry*> retired_{nullptr};
+  std::atomic<int> retired_count_{0};
+  std::atomic<bool> orphaned_{false};
+
+  mutable std::mutex mutex_;  // guards the next two
   std::exception_ptr error_;  // the first since the last synchronisation
   struct Waiter {
     uint64_t number;
     StreamQueue* queue;  // null: a thread that parks
   };
   std::vector<Waiter> waiters_;
+  std::atomic<int> waiting_{0};  // how many; written before completed_ is read
 
   std::atomic<uint64_t> issued_{0};
-  std::atomic<uint64_t> completed_{0};
+  std::atomic<uint64_t> seen_{0};  // what was completed when last looked
+  alignas(64) std::atomic<uint64_t> completed_{0};
   Scheduler* scheduler_;             // the one before a fork() differs
   StreamQueue* previous_ = nullptr;  // in the list of all queues
   StreamQueue* next_ = nullptr;

@@ -29,10 +29,25 @@ const Stream*& slot(DeviceType type) {
   return current[size_t(type)];
 }
 
+/// What copies of a queued stream share; tells the queue when the last goes.
+class QueueSink final : public CallSink {
+ public:
+  ~QueueSink() override { queue_->orphan(); }
+  void take(const KernelCall& call) override { queue_->take(call); }
+  void record(Event& event) override { queue_->record(event); }
+  void wait(const Event& event) override { queue_->wait(event); }
+  void synchronize() override { queue_->synchronize(); }
+  bool query() const override { return queue_->query(); }
+  int64_t id() const override { return queue_->id(); }
+
+ private:
+  const Ref<StreamQueue> queue_ = make_ref<StreamQueue>();
+};
+
 }  // namespace
 
 Stream Stream::queued() {
-  return Stream(Device{DeviceType::kCPU}, make_ref<StreamQueue>());
+  return Stream(Device{DeviceType::kCPU}, make_ref<QueueSink>());
 }
 
 void Stream::synchronize() const {

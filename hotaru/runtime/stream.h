@@ -27,7 +27,7 @@ class CallSink : public RefCounted {
   /// Whether all calls so far have run.
   virtual bool query() const = 0;
   /// Tells sinks apart; not 0.
-  int64_t id() const { return reinterpret_cast<intptr_t>(this); }
+  virtual int64_t id() const { return reinterpret_cast<intptr_t>(this); }
 };
 
 /// An ordered sequence of kernel calls on one device; a value. Thread-safe.

@@ -193,6 +193,24 @@ TEST_F(QueueTest, AQueueOwnsItsBuffers) {
   EXPECT_EQ(item(sum_of_all).to_double(), 5.0);
 }
 
+TEST_F(QueueTest, NothingIsKeptWhenStreamsAreGone) {
+  const int before = detail::watchers;
+  const Tensor x = zeros();
+  {
+    const Stream stream = Stream::queued();
+    const StreamGuard guard(stream);
+    for (int i = 0; i < 100; ++i) add(x, x);
+    Event event;
+    stream.record(event);
+    stream.synchronize();
+    for (int i = 0; i < 10; ++i) add(x, x);
+  }
+  // The tensor's uses still name the queue; the next use forgets it.
+  EXPECT_EQ(x.data<float>()[0], 0.0f);
+  EXPECT_LE(detail::watchers, before + 1);
+  EXPECT_EQ(x.storage()->use_count(), 1);
+}
+
 TEST_F(QueueTest, AStreamMayGoBeforeItsWorkIsDone) {
   Gate gate;
   const Tensor x = zeros();
