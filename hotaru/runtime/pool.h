@@ -117,6 +117,7 @@ class Pool {
   /// Lets sleepers look at their stop() again.
   void notify() { parking_.wake_all(); }
 
+  bool has_tasks() const { return tasks_.has_tasks(); }
   int running_tasks() const { return tasks_.running(); }
   /// Threads in regions now.
   int active() const { return active_.load(std::memory_order_relaxed); }

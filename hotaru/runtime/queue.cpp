@@ -216,7 +216,7 @@ std::vector<Ref<StreamQueue>> StreamQueue::living() {
 // --- on the pool -------------------------------------------------------------
 
 void StreamQueue::run() {
-  for (int turn = 0; turn < kTurn; ++turn) {
+  for (int turn = 0; turn < kTurn || !scheduler_->has_tasks(); ++turn) {
     Entry* entry = front();
     if (!entry) return release();
     if (suspended(*entry)) return;

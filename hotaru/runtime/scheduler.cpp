@@ -8,6 +8,7 @@
 #include <chrono>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "hotaru/core/error.h"
 #include "hotaru/runtime/cpu_count.h"
@@ -279,6 +280,10 @@ void Scheduler::launch(Task& task) {
 
 void Scheduler::wait_until(StopFn stop, const void* context) {
   core_->wait_until([&] { return stop(context); });
+}
+
+bool Scheduler::has_tasks() const {
+  return core_->has_tasks();
 }
 
 void Scheduler::notify() {

@@ -62,6 +62,10 @@ class Scheduler {
         &stop);
   }
 
+  /// Whether a launched task waits for its turn: a long task may end and launch
+  /// itself again.
+  bool has_tasks() const;
+
   /// Lets every wait_until() look at its stop() again, whatever was written
   /// before this call. One atomic operation when nobody sleeps.
   void notify();

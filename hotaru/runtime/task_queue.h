@@ -58,6 +58,10 @@ class TaskQueue {
   /// A task that waited goes on; it does not queue again for that.
   void reenter() { running_.fetch_add(1); }
 
+  /// Whether a task waits for its turn, at this moment.
+  bool has_tasks() const {
+    return queued_.load(std::memory_order_relaxed) > 0;
+  }
   int running() const { return running_.load(std::memory_order_relaxed); }
   int limit() const { return limit_.load(std::memory_order_relaxed); }
   void set_limit(int limit) { limit_.store(limit); }
