@@ -59,9 +59,7 @@ class TaskQueue {
   void reenter() { running_.fetch_add(1); }
 
   /// Whether a task waits for its turn, at this moment.
-  bool has_tasks() const {
-    return queued_.load(std::memory_order_relaxed) > 0;
-  }
+  bool has_tasks() const { return queued_.load(std::memory_order_relaxed) > 0; }
   int running() const { return running_.load(std::memory_order_relaxed); }
   int limit() const { return limit_.load(std::memory_order_relaxed); }
   void set_limit(int limit) { limit_.store(limit); }
