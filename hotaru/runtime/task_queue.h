@@ -1,6 +1,7 @@
 // Launched tasks that wait for a thread, first in, first out.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 
 namespace hotaru {
