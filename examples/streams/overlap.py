@@ -65,7 +65,9 @@ def draw(events, path: str) -> None:
     names = [f"stream {i + 1}" for i in rows.values()]
     axes.set_yticks(list(rows.values()), names)
     axes.set_xlabel("ms")
-    axes.legend(loc="upper right", ncols=2, frameon=False)
+    axes.legend(
+        loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False
+    )
     axes.spines[["top", "right", "left"]].set_visible(False)
     figure.tight_layout()
     figure.savefig(path, dpi=120)
@@ -85,8 +87,12 @@ def main() -> None:
     print(f"one after the other  {alone:6.2f} ms")
     print(f"on two streams       {both:6.2f} ms, equal to the bit")
 
-    with torch.profiler.profile() as prof:
-        run(streams)
+    def recorded():
+        with torch.profiler.profile() as prof:
+            took, _ = run(streams)
+        return took, prof
+
+    _, prof = min((recorded() for _ in range(9)), key=lambda r: r[0])
     print(prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=3))
     if arguments.picture:
         draw(prof.events(), arguments.picture)

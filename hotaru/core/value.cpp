@@ -66,6 +66,7 @@ void release_all(std::vector<Value>& items) noexcept {
     rest.pop_back();
   }
   release_depth = 0;
+  postponed = nullptr;
 }
 
 }  // namespace

@@ -36,3 +36,18 @@ def test_networks_print_what_pytorch_prints():
     np.testing.assert_allclose(
         numbers(done.stdout), numbers(golden), rtol=0, atol=1.01e-4
     )
+
+
+def test_streams_overlap_and_agree(tmp_path):
+    picture = tmp_path / "overlap.png"
+    example = str(ROOT / "examples/streams/overlap.py")
+    done = subprocess.run(
+        [sys.executable, example, "--picture", str(picture)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "equal to the bit" in done.stdout
+    assert re.search(r"matmul .* 600\n", done.stdout)
+    assert picture.read_bytes().startswith(b"\x89PNG")
