@@ -122,7 +122,7 @@ Ref<Future> run_async(Function& function, std::vector<Value> arguments) {
   auto task = std::make_unique<AsyncRun>(function, std::move(arguments));
   Ref<Future> future = task->future();
   Scheduler::instance().launch(*task);
-  task.release();
+  (void)task.release();  // it deletes itself
   return future;
 }
 
