@@ -573,7 +573,10 @@ print(*(process.pid for process in batches._workers))
         assert _ended(pid)
 
 
+# A shell's background jobs, and what they start, ignore interrupts.
 _ENDLESS = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import data_sets
 from hotaru.utils.data import DataLoader
 
@@ -602,7 +605,11 @@ def test_workers_end_with_their_parent(number):
             os.killpg(parent.pid, number)
         else:
             parent.send_signal(number)
-        _, errors = parent.communicate(timeout=SECONDS)
+        try:
+            _, errors = parent.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(parent.pid, signal.SIGKILL)
+            raise
     for pid in workers:
         assert _ended(pid)
     assert parent.returncode == -number
