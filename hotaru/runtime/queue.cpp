@@ -2,6 +2,10 @@
 
 #include <pthread.h>
 
+#include <algorithm>
+#include <memory>
+#include <optional>
+
 #include "hotaru/core/error.h"
 #include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/profiler.h"
@@ -13,6 +17,7 @@ namespace {
 
 // How many entries a queue runs before others that are ready get a turn.
 constexpr int kTurn = 64;
+
 // All queues, and errors of those that went without having told them; guarded
 // by a lock of its own, as a queue may go while the ordering lock is held.
 constinit std::mutex registry;
@@ -90,17 +95,13 @@ StreamQueue::StreamQueue()
   detail::watchers.fetch_add(1);
 }
 
-void StreamQueue::leave() {
+StreamQueue::~StreamQueue() {
+  sweep();
   const std::lock_guard lock(registry);
   (previous_ ? previous_->next_ : all_queues) = next_;
   if (next_) next_->previous_ = previous_;
   if (error_ && !unreported()) unreported() = error_;
   detail::watchers.fetch_sub(1);
-}
-
-StreamQueue::~StreamQueue() {
-  sweep();
-  leave();
 }
 
 // --- in the thread that enqueues ---------------------------------------------
@@ -288,7 +289,7 @@ void StreamQueue::execute(Entry& entry) {
 void StreamQueue::finish(Entry* entry) {
   const uint64_t number = entry->number;
   pending_ = entry->next;
-  // Buffers go before anybody is told that the call has run.
+  // All but small buffers go before anybody is told that the call has run.
   retire(entry);
   completed_.store(number, std::memory_order_seq_cst);
   if (waiting_.load(std::memory_order_seq_cst) == 0) return;

@@ -2,9 +2,7 @@
 // while other streams run beside it.
 #pragma once
 
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 #include "hotaru/runtime/event.h"
@@ -77,8 +75,6 @@ class StreamQueue final : public RefCounted, private Task {
   /// Frees entries that were given back.
   void sweep();
   void fail(std::exception_ptr error);
-  /// Takes the queue off the list of all.
-  void leave();
   static void before_fork();
   static void after_fork();
   static void in_child();

@@ -35,6 +35,13 @@ struct Gate {
     open = true;
     open.notify_all();
   }
+  /// A thread that opens the gate once a kernel waits at it.
+  std::jthread opener() {
+    return std::jthread([this] {
+      reached.wait(false);
+      release();
+    });
+  }
 };
 struct GateAttributes {
   Gate* gate;
@@ -157,12 +164,8 @@ TEST_F(QueueTest, TheHostWaitsBeforeItReads) {
   const Tensor x = zeros();
   Gate gate;
   enqueue_gate(stream, gate, x);
-  std::thread opener([&] {
-    gate.reached.wait(false);
-    gate.release();
-  });
+  const std::jthread opener = gate.opener();
   EXPECT_EQ(x.data<float>()[0], 1.0f);
-  opener.join();
 }
 
 TEST_F(QueueTest, AnImmediateCallWaitsForQueuedWork) {
@@ -170,12 +173,8 @@ TEST_F(QueueTest, AnImmediateCallWaitsForQueuedWork) {
   const Tensor x = zeros();
   Gate gate;
   enqueue_gate(stream, gate, x);
-  std::thread opener([&] {
-    gate.reached.wait(false);
-    gate.release();
-  });
+  const std::jthread opener = gate.opener();
   const Tensor y = add(x, x);
-  opener.join();
   EXPECT_EQ(y.data<float>()[0], 2.0f);
 }
 
