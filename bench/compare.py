@@ -28,14 +28,14 @@ IMPORT = "import"
 class Worker:
     """A library in a process of its own that measures one task at a time."""
 
-    def __init__(self, command: list[str], threads: int):
+    def __init__(self, command: list[str], threads: int, script: Path = WORKER):
         variables = {
             "OMP_NUM_THREADS": str(threads),
             "MKL_NUM_THREADS": str(threads),
             "PYTHONWARNINGS": "ignore",
         }
         self.process = subprocess.Popen(
-            [*command, str(WORKER), str(threads)],
+            [*command, str(script), str(threads)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

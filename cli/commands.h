@@ -11,5 +11,6 @@ namespace hotaru::cli {
 void add_info(CLI::App& program);
 void add_run(CLI::App& program);
 void add_bench(CLI::App& program);
+void add_graph(CLI::App& program);
 
 }  // namespace hotaru::cli

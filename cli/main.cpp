@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   hotaru::cli::add_info(program);
   hotaru::cli::add_run(program);
   hotaru::cli::add_bench(program);
+  hotaru::cli::add_graph(program);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -15,6 +15,8 @@
 #include "hotaru/core/format.h"
 #include "hotaru/core/tensor.h"
 #include "hotaru/core/value.h"
+#include "hotaru/graph/drawing.h"
+#include "hotaru/graph/graph.h"
 #include "hotaru/io/npy.h"
 #include "hotaru/ops/copy.h"
 #include "hotaru/ops/factory.h"

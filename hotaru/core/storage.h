@@ -6,6 +6,7 @@
 
 #include "hotaru/core/device.h"
 #include "hotaru/core/ordered.h"
+#include "hotaru/core/pool.h"
 
 namespace hotaru {
 
@@ -19,36 +20,63 @@ class Allocator {
 };
 
 /// A block of device memory that any number of tensors look into. Reading is
-/// thread-safe; resizing is not.
-class Storage : public Ordered {
+/// thread-safe; resizing and placing are not.
+class Storage : public Ordered, public Pooled {
  public:
-  /// Allocates nbytes.
-  Storage(Allocator& allocator, size_t nbytes, Device device);
-  /// Borrows memory that `owner` keeps alive (a file map, a numpy array).
-  Storage(void* data, size_t nbytes, Device device, Ref<RefCounted> owner);
+  /// Allocates nbytes; if deferred, when somebody first asks where they are.
+  Storage(Allocator& allocator, size_t nbytes, Device device,
+          bool deferred = false);
+  /// Borrows memory that `owner` keeps alive (a file map, a numpy array);
+  /// exposed: see below.
+  Storage(void* data, size_t nbytes, Device device, Ref<RefCounted> owner,
+          bool exposed = true);
   ~Storage() override;
 
-  static void* operator new(size_t size);
-  static void operator delete(void* memory) noexcept;
-
-  void* data() const { return data_; }
+  /// Where the bytes are. Throws if they were deferred and there is no memory.
+  void* data() const {
+    void* data = data_.load(std::memory_order_acquire);
+    return data || !deferred_ ? data : allocate_now();
+  }
+  /// Whether it still has to allocate its bytes.
+  bool pending() const {
+    return deferred_ && !data_.load(std::memory_order_acquire);
+  }
+  /// Whether it was made to allocate late.
+  bool deferred() const { return deferred_; }
   size_t nbytes() const { return nbytes_; }
   Device device() const { return device_; }
   /// Whether resize() works: not for borrowed memory.
   bool resizable() const { return allocator_ != nullptr; }
   /// Keeps the leading bytes. Throws for borrowed memory.
   void resize(size_t nbytes);
+  /// From now on borrows memory that `owner` keeps alive; the content is lost.
+  void place(void* data, Ref<RefCounted> owner);
 
   /// Counts in-place writes, so that autograd notices when a value that it
   /// saved has changed. Every view and detached alias shares it.
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   void bump_version() { version_.fetch_add(1, std::memory_order_relaxed); }
 
+  /// Whether others than kernels and host code that asks for the address each
+  /// time may write the bytes: through a numpy array, a kept pointer, another
+  /// process. Such writes go unseen, so nothing derived from them is kept.
+  bool exposed() const { return exposed_.load(std::memory_order_relaxed); }
+  /// From now on it is. For whoever hands out the address for good.
+  void expose() {
+    exposed_.store(true, std::memory_order_relaxed);
+    wait();
+  }
+
  private:
-  void* data_;
+  void* allocate_now() const;
+  void free() noexcept;
+
+  mutable std::atomic<void*> data_;
   size_t nbytes_;
   Device device_;
   std::atomic<uint32_t> version_{0};
+  bool deferred_ = false;
+  std::atomic<bool> exposed_{false};
   Allocator* allocator_ = nullptr;
   Ref<RefCounted> owner_;
 };

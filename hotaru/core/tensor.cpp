@@ -1,7 +1,5 @@
 #include "hotaru/core/tensor.h"
 
-#include "hotaru/core/pool.h"
-
 namespace hotaru {
 
 TensorImpl::TensorImpl(Ref<Storage> storage, DType dtype, IntSpan sizes,
@@ -18,17 +16,18 @@ TensorImpl::TensorImpl(Ref<Storage> storage, DType dtype, IntSpan sizes,
       numel(numel),
       dtype(dtype) {}
 
+TensorImpl::TensorImpl(const TensorImpl& other)
+    : RefCounted(),
+      storage(other.storage),
+      sizes(other.sizes),
+      strides(other.strides),
+      offset(other.offset),
+      numel(other.numel),
+      dtype(other.dtype),
+      contiguous(other.contiguous),
+      wrapped_number(other.wrapped_number) {}
+
 TensorImpl::~TensorImpl() = default;
-
-static_assert(sizeof(TensorImpl) <= BlockPool::kBlock);
-
-void* TensorImpl::operator new(size_t size) {
-  return BlockPool::allocate(size);
-}
-
-void TensorImpl::operator delete(void* memory) noexcept {
-  BlockPool::release(memory, sizeof(TensorImpl));
-}
 
 void TensorImpl::set_geometry(IntSpan new_sizes, IntSpan new_strides,
                               int64_t new_offset) {

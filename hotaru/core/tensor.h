@@ -16,17 +16,15 @@ class Tensor;
 struct AutogradMeta : RefCounted {};
 
 /// The shared object behind Tensor handles.
-class TensorImpl : public RefCounted {
+class TensorImpl : public RefCounted, public Pooled {
  public:
   TensorImpl(Ref<Storage> storage, DType dtype, IntSpan sizes, IntSpan strides,
              int64_t offset);
   /// Row-major over the whole storage; numel is the product of the sizes.
   TensorImpl(Ref<Storage> storage, DType dtype, IntSpan sizes, int64_t numel);
+  /// The same memory, geometry and standing in type promotion, and no more.
+  TensorImpl(const TensorImpl& other);
   ~TensorImpl() override;
-
-  // Made and dropped with every operator: from a pool of the thread's.
-  static void* operator new(size_t size);
-  static void operator delete(void* memory) noexcept;
 
   /// Changes the geometry in place (resize_, t_, squeeze_ ...).
   void set_geometry(IntSpan sizes, IntSpan strides, int64_t offset);
@@ -93,6 +91,8 @@ class Tensor {
   }
   /// The same, when what queued streams have to do with the memory is done
   /// (see Ordered::wait). Unchecked; host code reads it only for CPU tensors.
+  /// Who writes asks anew each time, or says Storage::expose() once: graphs
+  /// keep what they made of weights until they hear of a write.
   void* raw_data() const {
     if (!impl_->in_turn) impl_->storage->wait();
     return address();

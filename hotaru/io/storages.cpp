@@ -17,7 +17,7 @@ Ref<Storage> copied(const void* data, size_t size) {
   std::vector<std::byte> bytes(size);
   if (size > 0) std::memcpy(bytes.data(), data, size);
   Ref<MappedFile> owner = MappedFile::from_bytes(std::move(bytes), "");
-  return make_ref<Storage>(owner->data(), size, Device(), owner);
+  return make_ref<Storage>(owner->data(), size, Device(), owner, false);
 }
 
 }  // namespace
@@ -36,9 +36,9 @@ Ref<Storage> ArchiveStorages::get(const std::string& key, DType dtype,
       if (address % kMaxItemsize != 0) {
         found->second = copied(contents.data(), contents.size());
       } else {
-        found->second =
-            make_ref<Storage>(archive_.file()->data() + record.offset,
-                              contents.size(), Device(), archive_.file());
+        found->second = make_ref<Storage>(
+            archive_.file()->data() + record.offset, contents.size(), Device(),
+            archive_.file(), false);
       }
     }
   }

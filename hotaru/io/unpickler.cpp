@@ -228,6 +228,9 @@ class Unpickler {
     Value arguments = pop();
     Value callee = pop();
     const PickleGlobal* global = as_global(callee);
+    if (global && global->kind == GlobalKind::kClass && !arguments.is_tuple()) {
+      return push_enum_member(*global, arguments);
+    }
     HOTARU_CHECK(global && arguments.is_tuple(),
                  "REDUCE needs a global and a tuple");
     Value result = call_global(*global, arguments.as_tuple().items, host_);
@@ -238,6 +241,14 @@ class Unpickler {
     } else {
       push(std::move(result));
     }
+  }
+
+  void push_enum_member(const PickleGlobal& cls, const Value& value) {
+    charge(kContainerCost + 2 * kValueCost);
+    Value member = host_.enum_member(cls.name, value);
+    HOTARU_CHECK(member.is_instance(), "the archive defines no Enum class '",
+                 cls.name, "'");
+    push(std::move(member));
   }
 
   void new_object() {

@@ -24,6 +24,12 @@ class PickleHost {
   /// A new instance of a class whose module begins with "__torch__"; null
   /// Value when there is none.
   virtual Value instance(const std::string& qualified_name) = 0;
+  /// The member of an Enum class whose module begins with "__torch__"; null
+  /// Value when there is no such class.
+  virtual Value enum_member(const std::string& /*qualified_name*/,
+                            const Value& /*value*/) {
+    return {};
+  }
   /// Gives an instance what BUILD brings, a dict or a tuple for __setstate__.
   virtual void set_state(const Value& instance, Value state) = 0;
   /// The tensor that torch.jit._pickle.build_tensor_from_id(i) stands for.

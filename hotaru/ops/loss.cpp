@@ -29,6 +29,15 @@ Tensor limited_log(const Tensor& x) {
   return clamp(log(x), Scalar(-100.0), {});
 }
 
+/// Throws unless x lies in [0, 1]. On a queued stream that is found late; the
+/// result then carries the error to whoever reads it.
+void check_unit_interval(const Tensor& result, const Tensor& x) {
+  static const Kernel& check = kernel("binary_cross_entropy_check");
+  autograd::NoGrad guard;
+  const Tensor dense = contiguous(x);
+  enqueue(check, {update(result), read(dense)});
+}
+
 }  // namespace
 
 Tensor reduce_loss(const Tensor& loss, int64_t reduction) {
@@ -97,17 +106,17 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target,
   HOTARU_CHECK(target.dtype() == self.dtype(), "Found dtype ",
                scalar_type_name(target.dtype()), " but expected ",
                scalar_type_name(self.dtype()));
-  check_floating("binary_cross_entropy", self);
+  HOTARU_CHECK_AS(NotImplementedError, self.is_floating_point(),
+                  "\"binary_cross_entropy\" not implemented for '",
+                  scalar_type_name(self.dtype()), "'");
   Tensor out;
   {
     autograd::NoGrad guard;
-    static const Kernel& check = kernel("check_unit_interval");
-    const Tensor x = contiguous(self);
-    enqueue(check, {read(x)});
     Tensor loss =
         (target - 1.0) * limited_log(1 - self) - target * limited_log(self);
     if (weight.defined()) loss = loss * weight;
     out = reduce_loss(loss, reduction);
+    check_unit_interval(out, self);
   }
   if (!autograd::needs_grad(self, target)) return out;
   autograd::record(
@@ -122,10 +131,13 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target,
         if (b.needs(0)) {
           const Tensor room = clamp((1 - x) * x, Scalar(1e-12), {});
           out[0] = sum_to(grad * (x - t) / room, x.sizes());
+          check_unit_interval(out[0], x);
         }
-        if (b.needs(1))
+        if (b.needs(1)) {
           out[1] =
               sum_to(grad * (limited_log(1 - x) - limited_log(x)), t.sizes());
+          check_unit_interval(out[1], x);
+        }
         return out;
       });
   return out;

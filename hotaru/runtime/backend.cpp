@@ -1,5 +1,7 @@
 #include "hotaru/runtime/backend.h"
 
+#include "hotaru/runtime/stream.h"
+
 namespace hotaru {
 
 DeviceTable& DeviceTable::instance() {
@@ -48,7 +50,11 @@ Ref<Storage> allocate_storage(IntSpan sizes, int64_t elements, DType dtype,
   Allocator& allocator = DeviceTable::instance()
                              .backend(device.type)
                              .allocator(std::max<int>(device.index, 0));
-  return make_ref<Storage>(allocator, size_t(nbytes), device);
+  const bool streams =
+      detail::watchers.load(std::memory_order_relaxed) % detail::kOneWatch != 0;
+  const bool deferred =
+      streams && current_stream(device.type).defers(size_t(nbytes));
+  return make_ref<Storage>(allocator, size_t(nbytes), device, deferred);
 }
 
 void check_sizes(IntSpan sizes) {

@@ -8,10 +8,14 @@ namespace hotaru {
 Mark::~Mark() = default;
 
 bool Mark::done() const {
+  HOTARU_CHECK(!branch, "operation not permitted on an event last recorded in ",
+               "a capturing stream");
   return !queue || queue->done(number);
 }
 
 void Mark::wait() const {
+  HOTARU_CHECK(!branch, "operation not permitted on an event last recorded in ",
+               "a capturing stream");
   if (!queue) return;
   queue->wait_for(number);
   if (error) std::rethrow_exception(error);

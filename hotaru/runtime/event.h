@@ -10,6 +10,7 @@
 namespace hotaru {
 
 class Stream;
+class CallSink;
 class StreamQueue;
 
 /// One recording of an event: the place in the queue and, once the queue got
@@ -18,6 +19,9 @@ struct Mark : RefCounted {
   using Clock = std::chrono::steady_clock;
 
   Ref<StreamQueue> queue;  // null: recorded on an immediate stream
+  /// The stream's branch of a capture, if that is where it was recorded; then
+  /// number counts the calls that were captured there.
+  Ref<CallSink> branch;
   uint64_t number = 0;
   /// Written by the queue when it arrives.
   std::atomic<Clock::rep> time{0};

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "hotaru/core/error.h"
+#include "hotaru/core/pool.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru {
@@ -31,22 +33,20 @@ struct Layout {
   size_t tensors, impls, attributes, size;
 };
 
-/// The tensor as it is now, made in the given memory. It owns a reference to
-/// itself, so that no handle ever frees it.
-Tensor in_turn(const Tensor& t, void* memory) {
-  if (!t.defined()) return {};
-  auto* held = ::new (memory) TensorImpl(t.storage(), t.dtype(), t.sizes(),
-                                         t.strides(), t.storage_offset());
-  held->retain();
+/// The tensor as it is now, made in the given memory. Its handle's reference is
+/// never given back, so that no other handle frees it.
+void hold(const Tensor& t, void* handle, void* memory) {
+  if (!t.defined()) {
+    new (handle) Tensor();
+    return;
+  }
+  auto* held = ::new (memory) TensorImpl(*t.impl());
   held->in_turn = true;
-  held->wrapped_number = t.impl()->wrapped_number;
-  return Tensor(Ref<TensorImpl>(held));
+  new (handle) Tensor(Ref<TensorImpl>(held));
 }
 
-void destroy(const Tensor& held) {
-  TensorImpl* impl = held.impl();
-  held.~Tensor();
-  if (impl) impl->~TensorImpl();
+void let_go(const Tensor& held) {
+  if (held.defined()) held.impl()->~TensorImpl();
 }
 
 }  // namespace
@@ -54,19 +54,19 @@ void destroy(const Tensor& held) {
 OwnedCall::OwnedCall(const KernelCall& call) : call_(call) {
   const size_t count = call.operands_.size();
   const Layout layout(count, call.type_ ? call.type_->size : 0);
-  block_ = ::operator new(layout.size);
+  size_ = layout.size;
+  block_ = BlockPool::allocate(size_);
   auto* bytes = static_cast<std::byte*>(block_);
   auto* operands = reinterpret_cast<Operand*>(bytes);
   auto* tensors = reinterpret_cast<Tensor*>(bytes + layout.tensors);
   for (size_t i = 0; i < count; ++i) {
     auto* operand = new (operands + i) Operand(call.operands_[i]);
-    auto* tensor = new (tensors + i) Tensor();
     if (operand->object) {
       operand->object->retain();
     } else {
-      *tensor = in_turn(*operand->tensor,
-                        bytes + layout.impls + i * aligned(sizeof(TensorImpl)));
-      operand->tensor = tensor;
+      hold(*operand->tensor, tensors + i,
+           bytes + layout.impls + i * aligned(sizeof(TensorImpl)));
+      operand->tensor = tensors + i;
     }
   }
   call_.operands_ = {operands, count};
@@ -77,14 +77,46 @@ OwnedCall::OwnedCall(const KernelCall& call) : call_(call) {
 
 OwnedCall::~OwnedCall() {
   if (!block_) return;
+  clear();
+  BlockPool::release(block_, size_);
+}
+
+void OwnedCall::clear() {
   for (const Operand& operand : call_.operands_) {
     if (operand.object)
       operand.object->release();
     else
-      destroy(*operand.tensor);
+      let_go(*operand.tensor);
   }
   if (call_.type_) call_.type_->destroy(const_cast<void*>(call_.attributes_));
-  ::operator delete(block_);
+  call_.operands_ = {};
+  call_.type_ = nullptr;
+}
+
+std::exception_ptr with_call(std::string_view what, const KernelCall& call) {
+  std::string where =
+      concat("\n  (in ", what, " of ", call.kernel().name(), " on ");
+  for (const Operand& operand : call.operands())
+    if (operand.tensor && operand.tensor->defined())
+      where += concat(shape_text(operand.tensor->sizes()), " ");
+  where.back() = ')';
+  try {
+    throw;
+  } catch (const IndexError& e) {
+    return std::make_exception_ptr(IndexError(e.what() + where));
+  } catch (const TypeError& e) {
+    return std::make_exception_ptr(TypeError(e.what() + where));
+  } catch (const ValueError& e) {
+    return std::make_exception_ptr(ValueError(e.what() + where));
+  } catch (const NotImplementedError& e) {
+    return std::make_exception_ptr(NotImplementedError(e.what() + where));
+  } catch (const AssertionError& e) {
+    return std::make_exception_ptr(AssertionError(e.what() + where));
+  } catch (const Error& e) {
+    return std::make_exception_ptr(Error(e.what() + where));
+  } catch (...) {
+    return std::current_exception();
+  }
 }
 
 }  // namespace hotaru

@@ -2,6 +2,8 @@
 // device (Stream::enqueue) and nothing else.
 #pragma once
 
+#include <exception>
+#include <memory>
 #include <new>
 #include <span>
 #include <string_view>
@@ -17,6 +19,19 @@ class KernelCall;
 /// only its operands.
 using KernelFunction = void (*)(const KernelCall&);
 
+/// A call that is run again and again: what its operands' geometry and
+/// addresses decide is decided once.
+class PreparedCall {
+ public:
+  virtual ~PreparedCall() = default;
+  /// Not from two threads at once. Throws as the call would.
+  virtual void run() = 0;
+};
+/// Null if the kernel can do no better for this call. The call and all its
+/// operands, which stay where they are, outlive the result.
+using PrepareFunction =
+    std::unique_ptr<PreparedCall> (*)(const KernelCall& call);
+
 /// A kernel's name and its implementation on each device.
 class Kernel {
  public:
@@ -29,13 +44,35 @@ class Kernel {
       missing(type);
     return f;
   }
-  void set(DeviceType type, KernelFunction f) { functions_[size_t(type)] = f; }
+  /// Throws what on() throws, and the NotImplementedError that running the
+  /// call would begin with: the device's code lacks an operand's dtype. For
+  /// streams that run it later; looks at no element.
+  void check(DeviceType type, const KernelCall& call) const {
+    on(type);
+    if (const KernelFunction f = checks_[size_t(type)]) f(call);
+  }
+  /// `check` throws if f has no code for a call; null if f takes all dtypes.
+  void set(DeviceType type, KernelFunction f, KernelFunction check = nullptr) {
+    functions_[size_t(type)] = f;
+    checks_[size_t(type)] = check;
+  }
+  /// For calls that will run often, see PreparedCall. May give null.
+  std::unique_ptr<PreparedCall> prepare(DeviceType type,
+                                        const KernelCall& call) const {
+    const PrepareFunction f = prepares_[size_t(type)];
+    return f ? f(call) : nullptr;
+  }
+  void set_prepare(DeviceType type, PrepareFunction f) {
+    prepares_[size_t(type)] = f;
+  }
 
  private:
   [[noreturn]] void missing(DeviceType type) const;
 
   std::string name_;
   KernelFunction functions_[kDeviceTypes] = {};
+  KernelFunction checks_[kDeviceTypes] = {};
+  PrepareFunction prepares_[kDeviceTypes] = {};
 };
 
 /// The kernel of that name; made on first mention, so operators and back ends
@@ -44,8 +81,9 @@ Kernel& kernel(std::string_view name);
 
 /// Puts a device's implementation into the table when its library is loaded.
 struct KernelRegistration {
-  KernelRegistration(DeviceType type, std::string_view name, KernelFunction f) {
-    kernel(name).set(type, f);
+  KernelRegistration(DeviceType type, std::string_view name, KernelFunction f,
+                     KernelFunction check = nullptr) {
+    kernel(name).set(type, f, check);
   }
 };
 
@@ -137,25 +175,37 @@ class OwnedCall {
  public:
   explicit OwnedCall(const KernelCall& call);
   OwnedCall(OwnedCall&& other) noexcept
-      : call_(other.call_), block_(std::exchange(other.block_, nullptr)) {}
+      : call_(other.call_),
+        block_(std::exchange(other.block_, nullptr)),
+        size_(other.size_) {}
   OwnedCall& operator=(OwnedCall&&) = delete;
   ~OwnedCall();
 
   /// Valid while this object or the one it is moved to is.
   const KernelCall& call() const { return call_; }
+  KernelCall& call() { return call_; }
+  /// Gives up what it owns but for the memory of its own.
+  void clear();
 
  private:
   KernelCall call_;
   /// One piece of memory: operands, their tensors, attributes.
   void* block_;
+  size_t size_;
 };
+
+/// In a catch block: the exception, of the same class, whose text also says
+/// which call it comes from: "(in <what> of <kernel> on <shapes>)".
+std::exception_ptr with_call(std::string_view what, const KernelCall& call);
 
 }  // namespace hotaru
 
 #define HOTARU_CONCAT_(a, b) a##b
 #define HOTARU_CONCAT(a, b) HOTARU_CONCAT_(a, b)
 
-/// At namespace scope of a back end: implements a kernel for a device type.
-#define HOTARU_KERNEL(device_type, name, function) \
+/// At namespace scope of a back end: implements a kernel for a device type by
+/// a function and, if that lacks dtypes, its check (see Kernel::set).
+#define HOTARU_KERNEL(device_type, name, ...) \
   static const ::hotaru::KernelRegistration HOTARU_CONCAT( \
-      kernel_, __COUNTER__)(::hotaru::DeviceType::device_type, name, function)
+      kernel_, __COUNTER__)(::hotaru::DeviceType::device_type, name, \
+                            __VA_ARGS__)

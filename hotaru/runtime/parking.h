@@ -24,10 +24,16 @@ class Parking {
     sleepers_.fetch_sub(1, std::memory_order_relaxed);
   }
 
+  /// After such a write as wake() asks for.
+  bool has_sleepers() const { return sleepers_.load() > 0; }
+
   /// After a sequentially consistent write of what park()'s ready() reads:
-  /// wakes as many sleepers, if there are any. One load if there are none.
-  void wake(int64_t count) {
-    if (sleepers_.load() > 0) wake_now(count);
+  /// wakes as many sleepers, if there are any; returns how many there were, at
+  /// most `count`. One load if there are none.
+  int64_t wake(int64_t count) {
+    const int64_t sleepers = sleepers_.load();
+    if (sleepers > 0) wake_now(count);
+    return sleepers < count ? sleepers : count;
   }
 
   /// The same for all sleepers, after a write of any memory order.

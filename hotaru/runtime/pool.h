@@ -20,6 +20,7 @@ namespace hotaru {
 ///   Task, next(Task&) -> Plain<Task*>&, run_task(Task&)
 ///   in_task() -> bool&           of the calling thread
 ///   spin_until(Spin, done)       polls a while; whether done() held
+///   kJoin, kWait                 how long a caller and a waiter poll
 /// Nothing here throws; neither may run_chunk and run_task.
 template <class Traits>
 class Pool {
@@ -58,7 +59,7 @@ class Pool {
     bool counts = !nested;
     slot.offer(region, chunks);
     const int idle = width() - 1 - others;
-    if (idle > 0) parking_.wake(chunks - 1 < idle ? chunks - 1 : idle);
+    wake(chunks - 1 < idle ? chunks - 1 : idle);
     Traits::run_chunk(region, 0, false);
     auto stolen = static_cast<uint32_t>(chunks - 1);
     for (int64_t chunk; (chunk = slot.claim()) >= 0; --stolen) {
@@ -75,27 +76,29 @@ class Pool {
 
   void launch(Task& task) {
     tasks_.push(task);
-    parking_.wake(1);
+    wake(1);
   }
 
-  /// Claims and runs one chunk or task; false if there was none.
-  bool run_something() {
-    if (may_steal() && steal()) return true;
-    Task* task = tasks_.pop();
-    if (task == nullptr) return false;
-    bool& in_task = Traits::in_task();
-    const bool before = in_task;
-    in_task = true;
-    Traits::run_task(*task);
-    in_task = before;
-    if (tasks_.leave()) parking_.wake(1);
-    return true;
+  /// Looks for a chunk or a task while `spin` lasts and stop() does not hold,
+  /// and runs it. False if it found none.
+  ///
+  /// Whoever makes work wakes nobody while a thread searches; so the last to
+  /// end its search sees to it that work it did not take has somebody.
+  template <class Spin, class Stop>
+  bool search(Spin spin, const Stop& stop) {
+    Claim claim;
+    searching_.fetch_add(1);
+    Traits::spin_until(spin, [&] { return stop() || take(claim); });
+    const bool last = searching_.fetch_sub(1) == 1;
+    if (last && has_work()) wake(1);
+    return run(claim);
   }
 
-  /// Sleeps until there may be work or stop() may hold.
+  /// Worker: sleeps until there may be work or, after wake_workers(), stop()
+  /// may hold.
   template <class Stop>
   void park(const Stop& stop) {
-    parking_.park([&] { return stop() || has_work(); });
+    idle_.park([&] { return stop() || has_work(); });
   }
 
   /// Returns once stop() holds; runs work meanwhile, sleeps if there is none.
@@ -105,17 +108,32 @@ class Pool {
     bool& in_task = Traits::in_task();
     const bool suspends = in_task;
     in_task = false;
-    if (suspends && tasks_.leave()) parking_.wake(1);
-    auto progress = [&] { return stop() || run_something(); };
+    if (suspends && tasks_.leave()) wake(1);
+    bool slept = false;
     while (!stop()) {
-      if (!Traits::spin_until(Traits::kWait, progress)) park(stop);
+      if (search(Traits::kWait, stop) || stop()) continue;
+      waiting_.park([&] { return stop() || has_work(); });
+      slept = true;
     }
+    // Perhaps it was woken for the sake of work, which it leaves behind.
+    if (slept && has_work()) wake(1);
     if (suspends) tasks_.reenter();
     in_task = suspends;
   }
 
-  /// Lets sleepers look at their stop() again.
-  void notify() { parking_.wake_all(); }
+  /// Lets threads in wait_until() look at their stop() again.
+  void notify() { waiting_.wake_all(); }
+  /// The same for workers in park().
+  void wake_workers() { idle_.wake_all(); }
+
+  /// Whether there is a chunk or a task to take.
+  bool has_work() const {
+    for (uint64_t left = may_steal() ? used_slots_.load() : 0; left != 0;
+         left &= left - 1) {
+      if (slots_[std::countr_zero(left)].has_chunks()) return true;
+    }
+    return tasks_.can_pop();
+  }
 
   bool has_tasks() const { return tasks_.has_tasks(); }
   int running_tasks() const { return tasks_.running(); }
@@ -127,7 +145,8 @@ class Pool {
   int task_limit() const { return tasks_.limit(); }
   void set_task_limit(int limit) {
     tasks_.set_limit(limit);
-    parking_.wake_all();
+    idle_.wake_all();
+    waiting_.wake_all();
   }
 
  private:
@@ -135,33 +154,62 @@ class Pool {
 
   bool may_steal() const { return active_.load() < width(); }
 
-  bool steal() {
+  /// What a search found: a chunk of the slot's region, or a task.
+  struct Claim {
+    Slot* slot = nullptr;
+    int64_t chunk = 0;
+    Task* task = nullptr;
+  };
+
+  bool take(Claim& claim) {
+    return (may_steal() && steal(claim)) || (claim.task = tasks_.pop());
+  }
+
+  bool steal(Claim& claim) {
     for (uint64_t left = used_slots_.load(std::memory_order_acquire); left != 0;
          left &= left - 1) {
       Slot& slot = slots_[std::countr_zero(left)];
-      const int64_t chunk = slot.claim();
-      if (chunk < 0) continue;
-      active_.fetch_add(1);
-      Traits::run_chunk(slot.region(), chunk, true);
-      active_.fetch_sub(1);
-      slot.finish();
+      claim.chunk = slot.claim();
+      if (claim.chunk < 0) continue;
+      claim.slot = &slot;
       return true;
     }
     return false;
   }
 
-  bool has_work() const {
-    for (uint64_t left = may_steal() ? used_slots_.load() : 0; left != 0;
-         left &= left - 1) {
-      if (slots_[std::countr_zero(left)].has_chunks()) return true;
+  bool run(const Claim& claim) {
+    if (claim.slot) {
+      active_.fetch_add(1);
+      Traits::run_chunk(claim.slot->region(), claim.chunk, true);
+      active_.fetch_sub(1);
+      claim.slot->finish();
+    } else if (claim.task) {
+      bool& in_task = Traits::in_task();
+      const bool before = in_task;
+      in_task = true;
+      Traits::run_task(*claim.task);
+      in_task = before;
+      if (tasks_.leave()) wake(1);
     }
-    return tasks_.can_pop();
+    return claim.slot || claim.task;
+  }
+
+  /// After work for `count` threads was published: wakes sleepers beyond the
+  /// threads that search already, workers first.
+  void wake(int64_t count) {
+    if (!idle_.has_sleepers() && !waiting_.has_sleepers()) return;
+    count -= searching_.load();
+    if (count > 0) count -= idle_.wake(count);
+    if (count > 0) waiting_.wake(count);
   }
 
   std::array<Slot, kSlots> slots_;
   alignas(64) typename Traits::template Atomic<uint64_t> used_slots_{0};
   alignas(64) typename Traits::template Atomic<int> active_{0};
-  alignas(64) Parking<Traits> parking_;
+  // Threads that look for work now.
+  alignas(64) typename Traits::template Atomic<int> searching_{0};
+  alignas(64) Parking<Traits> idle_;     // workers without work
+  alignas(64) Parking<Traits> waiting_;  // threads in wait_until()
   alignas(64) TaskQueue<Traits> tasks_;
   typename Traits::template Atomic<int> width_;
 };

@@ -27,37 +27,10 @@ std::exception_ptr& unreported() {
   return error;
 }
 
-/// The error again, in words that say which queued call it was.
-std::exception_ptr described(const KernelCall& call) {
-  std::string where =
-      concat("\n  (in a queued call of ", call.kernel().name(), " on ");
-  for (const Operand& operand : call.operands())
-    if (operand.tensor && operand.tensor->defined())
-      where += concat(shape_text(operand.tensor->sizes()), " ");
-  where.back() = ')';
-  try {
-    throw;
-  } catch (const IndexError& e) {
-    return std::make_exception_ptr(IndexError(e.what() + where));
-  } catch (const TypeError& e) {
-    return std::make_exception_ptr(TypeError(e.what() + where));
-  } catch (const ValueError& e) {
-    return std::make_exception_ptr(ValueError(e.what() + where));
-  } catch (const NotImplementedError& e) {
-    return std::make_exception_ptr(NotImplementedError(e.what() + where));
-  } catch (const AssertionError& e) {
-    return std::make_exception_ptr(AssertionError(e.what() + where));
-  } catch (const Error& e) {
-    return std::make_exception_ptr(Error(e.what() + where));
-  } catch (...) {
-    return std::current_exception();
-  }
-}
-
 }  // namespace
 
 /// A call, or a mark to set, or only something to wait for.
-struct StreamQueue::Entry {
+struct StreamQueue::Entry : Pooled {
   std::optional<OwnedCall> call;
   Ref<Mark> mark;
   Ref<Mark> awaited;
@@ -67,7 +40,6 @@ struct StreamQueue::Entry {
 
   /// Whether its operands are too small to matter when they stay a while.
   bool small() const {
-    if (!call) return false;
     size_t bytes = 0;
     for (const Operand& operand : call->call().operands())
       if (operand.tensor && operand.tensor->defined())
@@ -107,9 +79,9 @@ StreamQueue::~StreamQueue() {
 // --- in the thread that enqueues ---------------------------------------------
 
 void StreamQueue::take(const KernelCall& call) {
+  call.kernel().check(DeviceType::kCPU, call);
   make_room();
-  if (retired_count_.load(std::memory_order_relaxed) >= kMaxRetired / 2)
-    sweep();
+  if (issued_.load(std::memory_order_relaxed) % (kMaxRetired / 2) == 0) sweep();
   auto entry = std::make_unique<Entry>();
   entry->call.emplace(call);
   const std::lock_guard lock(ordering_mutex());
@@ -229,6 +201,7 @@ void StreamQueue::run() {
 
 StreamQueue::Entry* StreamQueue::front() {
   if (pending_) return pending_;
+  scheduler_->linger([this] { return incoming_.load() != nullptr; });
   Entry* none = nullptr;
   if (incoming_.compare_exchange_strong(none, idle(),
                                         std::memory_order_acq_rel))
@@ -271,9 +244,9 @@ void StreamQueue::execute(Entry& entry) {
     const KernelCall& call = entry.call->call();
     std::exception_ptr error = input_error(call);
     try {
-      if (!error) detail::run_recorded(call, DeviceType::kCPU, id());
+      if (!error) detail::run_told(call, DeviceType::kCPU, id());
     } catch (...) {
-      error = described(call);
+      error = with_call("a queued call", call);
     }
     set_output_error(call, error);
     if (error) fail(std::move(error));
@@ -312,11 +285,12 @@ void StreamQueue::finish(Entry* entry) {
 }
 
 void StreamQueue::retire(Entry* entry) {
-  if (!entry->small() || orphaned_.load(std::memory_order_relaxed) ||
+  if (!entry->call || orphaned_.load(std::memory_order_relaxed) ||
       retired_count_.load(std::memory_order_relaxed) >= kMaxRetired) {
     delete entry;
     return;
   }
+  if (!entry->small()) entry->call->clear();
   retired_count_.fetch_add(1, std::memory_order_relaxed);
   entry->next = retired_.load(std::memory_order_relaxed);
   while (!retired_.compare_exchange_weak(entry->next, entry,
@@ -335,7 +309,11 @@ void StreamQueue::orphan() {
 void StreamQueue::sweep() {
   Entry* entry = retired_.exchange(nullptr, std::memory_order_seq_cst);
   int count = 0;
-  for (; entry; ++count) delete std::exchange(entry, entry->next);
+  for (; entry; ++count) {
+    Entry* next = entry->next;
+    if (next) __builtin_prefetch(next->next, 1);
+    delete std::exchange(entry, next);
+  }
   retired_count_.fetch_sub(count, std::memory_order_relaxed);
 }
 

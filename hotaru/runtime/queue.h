@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "hotaru/core/pool.h"
 #include "hotaru/runtime/event.h"
 #include "hotaru/runtime/scheduler.h"
 #include "hotaru/runtime/stream.h"
@@ -23,13 +24,14 @@ struct Ticket {
 /// Not a thread: while it has calls whose turn it is, it is a task of the
 /// scheduler's, and a queue that waits for another one is no task at all.
 /// Holds at most kMaxPending calls; then enqueueing waits, and helps. Of calls
-/// that ran it may keep kMaxRetired with small operands until the next call or
-/// wait, and none when the last stream is gone.
+/// that ran it may keep kMaxRetired until the next call or wait, with their
+/// operands if those are small, and none when the last stream is gone.
 class StreamQueue final : public RefCounted, private Task {
  public:
   static constexpr uint64_t kMaxPending = 1 << 14;
   static constexpr int kMaxRetired = 64;
-  static constexpr size_t kSmallBytes = 1 << 16;
+  static constexpr size_t kSmallBytes = 1 << 12;
+  static constexpr size_t kMaxDeferred = size_t{1} << 25;
 
   StreamQueue();
   ~StreamQueue() override;
@@ -39,6 +41,11 @@ class StreamQueue final : public RefCounted, private Task {
   void wait(const Event& event);
   void synchronize();
   bool query() const;
+  /// All but small tensors, whose memory the enqueuing thread has at hand, and
+  /// very large ones, for which there may be none.
+  static bool defers(size_t nbytes) {
+    return nbytes > BlockPool::kBlock && nbytes <= kMaxDeferred;
+  }
   int64_t id() const { return reinterpret_cast<intptr_t>(this); }
   /// No stream leads here any more: keeps no calls that ran, whose operands may
   /// lead back to the queue.
@@ -79,28 +86,30 @@ class StreamQueue final : public RefCounted, private Task {
   static void after_fork();
   static void in_child();
 
+  // What threads that enqueue write.
+  alignas(64) std::atomic<uint64_t> issued_{0};
+  std::atomic<uint64_t> seen_{0};  // what was completed when last looked
   // New entries, newest first; idle() while the queue is no task. The task
   // takes all at once, so that the two sides seldom touch the same memory.
-  std::atomic<Entry*> incoming_;
-  Entry* pending_ = nullptr;  // the task's, oldest first
+  alignas(64) std::atomic<Entry*> incoming_;
+  // What the task writes.
+  alignas(64) Entry* pending_ = nullptr;  // oldest first
+  std::atomic<uint64_t> completed_{0};
   // Entries that ran. Freed by the thread that made them: memory that comes and
   // goes on different threads contends for the allocator's lock.
   std::atomic<Entry*> retired_{nullptr};
   std::atomic<int> retired_count_{0};
-  std::atomic<bool> orphaned_{false};
-
-  mutable std::mutex mutex_;  // guards the next two
-  std::exception_ptr error_;  // the first since the last synchronisation
+  // What is seldom written.
+  alignas(64) std::atomic<bool> orphaned_{false};
+  std::atomic<int> waiting_{0};  // how many; written before completed_ is read
+  mutable std::mutex mutex_;     // guards the next two
+  std::exception_ptr error_;     // the first since the last synchronisation
   struct Waiter {
     uint64_t number;
     StreamQueue* queue;  // null: a thread that parks
   };
   std::vector<Waiter> waiters_;
-  std::atomic<int> waiting_{0};  // how many; written before completed_ is read
 
-  std::atomic<uint64_t> issued_{0};
-  std::atomic<uint64_t> seen_{0};  // what was completed when last looked
-  alignas(64) std::atomic<uint64_t> completed_{0};
   Scheduler* scheduler_;             // the one before a fork() differs
   StreamQueue* previous_ = nullptr;  // in the list of all queues
   StreamQueue* next_ = nullptr;

@@ -1,7 +1,6 @@
 #include "hotaru/runtime/scheduler.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "hotaru/core/error.h"
 #include "hotaru/runtime/cpu_count.h"
+#include "hotaru/runtime/placement.h"
 #include "hotaru/runtime/pool.h"
 #include "hotaru/runtime/region.h"
 
@@ -23,13 +23,16 @@ using std::chrono::microseconds;
 
 // A worker's patience doubles when spinning finds work and halves when it does
 // not, so a burst of small regions meets awake workers and an idle process
-// soon stops spinning.
+// soon stops spinning. Who is woken so soon that the longest patience would
+// have met the work has that from then on: regions of 20 us, 30 us apart, are
+// over before a sleeper comes.
 constexpr microseconds kMinSpin{4};
 constexpr microseconds kMaxSpin{64};
 constexpr int kPausesPerClockRead = 16;
 
 std::atomic<Scheduler*> current{nullptr};
 constinit thread_local bool runs_task = false;
+constinit thread_local bool is_worker = false;
 
 inline void cpu_relax() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -54,37 +57,6 @@ bool spin_until(microseconds limit, const Done& done) {
     }
   } while (Clock::now() < end);
   return done();
-}
-
-/// The processor this thread runs on, or -1 if the system does not tell.
-int current_processor() {
-#if defined(__linux__)
-  return sched_getcpu();
-#else
-  return -1;
-#endif
-}
-
-/// Moves the calling thread off the given processor if it runs there. The
-/// kernel sometimes wakes a worker beside its caller though another processor
-/// is idle, and may leave both there for a long time.
-void leave_processor(int processor) {
-#if defined(__linux__)
-  constexpr std::chrono::milliseconds kPause{1};
-  thread_local Clock::time_point earliest;
-  if (processor < 0 || processor != current_processor()) return;
-  const Clock::time_point now = Clock::now();
-  if (now < earliest) return;  // more threads than processors: do not insist
-  earliest = now + kPause;
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) return;
-  cpu_set_t others = allowed;
-  CPU_CLR(processor, &others);
-  if (CPU_COUNT(&others) == 0) return;
-  if (sched_setaffinity(0, sizeof(others), &others) == 0) {
-    sched_setaffinity(0, sizeof(allowed), &allowed);
-  }
-#endif
 }
 
 /// Where more threads compute than there are cores, the system lets each run
@@ -116,12 +88,13 @@ struct PoolTraits {
   static constexpr microseconds kWait = kMinSpin;
 
   static void run_chunk(Region& region, int64_t chunk, bool stolen) {
-    if (stolen) leave_processor(region.processor);
+    if (stolen) detail::leave_processor(region.processor);
     region.run_chunk(chunk);
   }
   static Task*& next(Task& task) { return task.next_; }
   static void run_task(Task& task) {
-    detail::PositionGuard guard({0, false});
+    const detail::PositionGuard guard({0, false});
+    const detail::Placed placed(is_worker, task.launcher_);
     try {
       task.run();
     } catch (...) {  // documented at Task
@@ -194,6 +167,8 @@ void Scheduler::replace_in_child() {
   // The parent's workers and whatever its locks protected are gone here.
   const Scheduler& parent = *current.load();
   runs_task = false;
+  is_worker = false;
+  detail::forget_tasks();
   current.store(new Scheduler(parent.num_threads(),
                               parent.num_interop_threads(),
                               parent.task_limit_was_set_));
@@ -220,7 +195,7 @@ void Scheduler::set_num_threads(int count) {
   HOTARU_CHECK(count > 0, "Expected positive number of threads");
   num_threads_.store(std::min(count, kMaxThreads));
   core_->set_width(std::max(cores_, num_threads()));
-  if (workers_.load() > worker_limit()) core_->notify();
+  if (workers_.load() > worker_limit()) core_->wake_workers();
 }
 
 void Scheduler::set_num_interop_threads(int count, bool force) {
@@ -254,7 +229,7 @@ void Scheduler::run_chunks(int64_t chunks, ChunkFn fn, void* context) {
     for (int64_t i = 0; i < chunks; ++i) region.run_chunk(i);
   } else {
     thread_slot.busy = true;
-    region.processor = current_processor();
+    region.processor = detail::current_processor();
     ensure_workers(
         static_cast<int>(std::min<int64_t>(chunks, num_threads()) - 1));
     core_->fork_join(*slot, region, chunks, in_parallel_region());
@@ -275,6 +250,7 @@ void Scheduler::launch(Task& task) {
   }
   ensure_workers(worker_limit());
   HOTARU_CHECK(workers_.load() > 0, "launch: the system has no more threads");
+  task.launcher_ = detail::current_processor();
   core_->launch(task);
 }
 
@@ -284,6 +260,15 @@ void Scheduler::wait_until(StopFn stop, const void* context) {
 
 bool Scheduler::has_tasks() const {
   return core_->has_tasks();
+}
+
+bool Scheduler::has_work() const {
+  return core_->has_work();
+}
+
+void Scheduler::pause_awhile() {
+  constexpr int kPauses = 24;
+  for (int i = 0; i < kPauses; ++i) cpu_relax();
 }
 
 void Scheduler::notify() {
@@ -316,7 +301,7 @@ bool Scheduler::retire(int index) {
   if (index < worker_limit() || index != workers_.load() - 1) return false;
   workers_.store(index);
   lock.unlock();
-  core_->notify();  // the next lower one may have to end, too
+  core_->wake_workers();  // the next lower one may have to end, too
   return true;
 }
 
@@ -324,16 +309,21 @@ void Scheduler::worker_main(int index) {
 #if defined(__linux__)
   pthread_setname_np(pthread_self(), "hotaru-worker");
 #endif
+  is_worker = true;
   microseconds patience = kMaxSpin;
   while (true) {
-    if (spin_until(patience, [this] { return core_->run_something(); })) {
+    if (core_->search(patience, [] { return false; })) {
       patience = std::min(patience * 2, kMaxSpin);
       continue;
     }
     patience = std::max(patience / 2, kMinSpin);
     if (retire(index)) return;
+    const Clock::time_point asleep = Clock::now();
     core_->park(
         [&] { return index >= worker_limit() && index == num_workers() - 1; });
+    // Not workers beyond those of loops: they would take a caller's core.
+    if (index < num_threads() - 1 && Clock::now() - asleep < kMaxSpin)
+      patience = kMaxSpin;
   }
 }
 

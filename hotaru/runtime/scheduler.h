@@ -26,7 +26,9 @@ class Task {
 
  private:
   friend struct PoolTraits;
+  friend class Scheduler;
   Task* next_ = nullptr;
+  int launcher_ = -1;  // the processor that launch() was called on
 };
 
 /// Thread-safe; one per process, see instance(). After fork() the child has a
@@ -66,6 +68,14 @@ class Scheduler {
   /// itself again.
   bool has_tasks() const;
 
+  /// For a task that may get more to do: waits until stop() holds, awake but no
+  /// longer than a few microseconds, nor when other work is there. Looks
+  /// seldom, so that whoever writes what stop() reads keeps it in its cache.
+  template <class Stop>
+  void linger(const Stop& stop) const {
+    for (int i = 0; i < kLooks && !stop() && !has_work(); ++i) pause_awhile();
+  }
+
   /// Lets every wait_until() look at its stop() again, whatever was written
   /// before this call. One atomic operation when nobody sleeps.
   void notify();
@@ -103,6 +113,11 @@ class Scheduler {
   Scheduler(int num_threads, int task_limit, bool limit_was_set);
   static Scheduler& create();
   static void replace_in_child();
+
+  static constexpr int kLooks = 8;
+  static void pause_awhile();
+  /// Whether a chunk or a task waits for a worker.
+  bool has_work() const;
 
   void ensure_workers(int wanted);
   void worker_main(int index);

@@ -9,7 +9,7 @@
 namespace hotaru {
 
 namespace detail {
-constinit std::atomic<int> watchers{0};
+constinit std::atomic<int64_t> watchers{0};
 }
 
 namespace {
@@ -33,15 +33,33 @@ const Stream*& slot(DeviceType type) {
 class QueueSink final : public CallSink {
  public:
   ~QueueSink() override { queue_->orphan(); }
-  void take(const KernelCall& call) override { queue_->take(call); }
-  void record(Event& event) override { queue_->record(event); }
-  void wait(const Event& event) override { queue_->wait(event); }
-  void synchronize() override { queue_->synchronize(); }
-  bool query() const override { return queue_->query(); }
+  void take(const KernelCall& call) override {
+    other_ ? other_->take(call) : queue_->take(call);
+  }
+  void record(Event& event) override {
+    other_ ? other_->record(event) : queue_->record(event);
+  }
+  void wait(const Event& event) override {
+    if (!other_ && event.mark() && event.mark()->branch)
+      event.mark()->branch->follow(*this);
+    other_ ? other_->wait(event) : queue_->wait(event);
+  }
+  void synchronize() override {
+    other_ ? other_->synchronize() : queue_->synchronize();
+  }
+  bool query() const override {
+    return other_ ? other_->query() : queue_->query();
+  }
+  bool defers(size_t nbytes) const override {
+    return other_ ? other_->defers(nbytes) : StreamQueue::defers(nbytes);
+  }
+  void divert(Ref<CallSink> other) override { other_ = std::move(other); }
+  CallSink* diverted() const override { return other_.get(); }
   int64_t id() const override { return queue_->id(); }
 
  private:
   const Ref<StreamQueue> queue_ = make_ref<StreamQueue>();
+  Ref<CallSink> other_;
 };
 
 }  // namespace

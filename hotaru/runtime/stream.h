@@ -26,6 +26,17 @@ class CallSink : public RefCounted {
   virtual void synchronize() = 0;
   /// Whether all calls so far have run.
   virtual bool query() const = 0;
+  /// Whether a tensor of that size that is made for a call here gets its memory
+  /// when the call runs, as late as an immediate stream would give it.
+  virtual bool defers(size_t nbytes) const = 0;
+  /// A stream that waits for an event of this sink follows it; for captures,
+  /// which then record that stream, too.
+  virtual void follow(CallSink& stream) { (void)stream; }
+  /// From now on hands all of the above to another sink, until null. Not while
+  /// other threads use the stream.
+  virtual void divert(Ref<CallSink>) = 0;
+  /// The sink it diverts to, or null.
+  virtual CallSink* diverted() const { return nullptr; }
   /// Tells sinks apart; not 0.
   virtual int64_t id() const { return reinterpret_cast<intptr_t>(this); }
 };
@@ -54,6 +65,12 @@ class Stream {
   /// waits in the calling thread.
   void synchronize() const;
   bool query() const { return !sink_ || sink_->query(); }
+  /// What takes the calls; null for the immediate stream.
+  CallSink* sink() const { return sink_.get(); }
+  /// What takes calls in the sink's place, for instance a capture, or null.
+  CallSink* diverted() const { return sink_ ? sink_->diverted() : nullptr; }
+  /// See CallSink.
+  bool defers(size_t nbytes) const { return sink_ && sink_->defers(nbytes); }
   void record(Event& event) const;
   void wait(const Event& event) const;
   /// Later calls here run after the other stream's calls so far.
@@ -71,9 +88,11 @@ class Stream {
 void synchronize_all();
 
 namespace detail {
-/// Queued streams alive and profilers running. With none of them an immediate
-/// call has nothing to wait for and nobody to tell.
-extern constinit std::atomic<int> watchers;
+/// Queued streams alive, captures and profilers running, and kOneWatch for each
+/// Watch. With none of them an immediate call has nothing to wait for and
+/// nobody to tell.
+extern constinit std::atomic<int64_t> watchers;
+inline constexpr int64_t kOneWatch = int64_t{1} << 32;
 /// Waits for what queued streams still do with the operands; throws the error
 /// of a call that should have made one of them. Then runs the call.
 void run_watched(const KernelCall& call, DeviceType type);

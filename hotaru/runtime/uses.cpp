@@ -1,5 +1,6 @@
 #include "hotaru/runtime/uses.h"
 
+#include "hotaru/core/error.h"
 #include "hotaru/runtime/profiler.h"
 
 namespace hotaru {
@@ -8,6 +9,8 @@ namespace {
 constinit std::mutex ordering;
 // Objects with an error; none, nearly always.
 constinit std::atomic<int> failed_objects{0};
+// Kernels that run in this thread, one inside the other.
+constinit thread_local int kernels_here = 0;
 
 Uses* uses_of(const Operand& operand) {
   const Ordered* object = operand.ordered();
@@ -43,8 +46,15 @@ Uses::~Uses() {
   if (error_) failed_objects.fetch_sub(1);
 }
 
+void Uses::check_captured() const {
+  HOTARU_CHECK(!writer_, "operation not permitted when stream is capturing: ",
+               "the value that ", writer_->name(), " computes does not exist ",
+               "before the graph is replayed");
+}
+
 void Uses::add(const Ticket& mine, const Operand& operand,
                std::vector<Ticket>& after) {
+  check_captured();
   const auto follow = [&](const Ticket& other) {
     if (other.queue && other.queue != mine.queue && !other.done())
       after.push_back(other);
@@ -63,6 +73,7 @@ void Uses::add(const Ticket& mine, const Operand& operand,
 }
 
 void Uses::collect(bool writes, std::vector<Ticket>& after) const {
+  check_captured();
   if (write_.queue && !write_.done()) after.push_back(write_);
   if (!writes) return;
   for (const Ticket& read : reads_)
@@ -74,17 +85,78 @@ void Uses::set_error(std::exception_ptr error) {
   error_ = std::move(error);
 }
 
+void Uses::add_watch(Watch& watch) {
+  watches_.push_back(&watch);
+  watched_ = true;
+}
+
+void Uses::remove_watch(Watch& watch) {
+  std::erase(watches_, &watch);
+  watched_ = !watches_.empty();
+}
+
 void Uses::wait() {
   std::vector<Ticket> pending;
   {
     const std::lock_guard lock(ordering);
     collect(true, pending);
+    if (kernels_here == 0) tell_watches();
   }
   wait_for(pending);
   if (failed_objects.load() == 0) return;
   const std::unique_lock lock(ordering);
   if (error_) std::rethrow_exception(error_);
 }
+
+void Uses::tell_watches() const {
+  for (Watch* watch : watches_) watch->set();
+}
+
+Watch::Watch(std::vector<Ref<Ordered>> objects) : objects_(std::move(objects)) {
+  const std::lock_guard lock(ordering);
+  for (const Ref<Ordered>& object : objects_)
+    Uses::of(*object).add_watch(*this);
+  detail::watchers.fetch_add(detail::kOneWatch);
+}
+
+Watch::~Watch() {
+  const std::lock_guard lock(ordering);
+  for (const Ref<Ordered>& object : objects_)
+    Uses::of(*object).remove_watch(*this);
+  detail::watchers.fetch_sub(detail::kOneWatch);
+}
+
+namespace {
+
+/// Tells the watches of what the call writes that it may have changed, when the
+/// scope ends; and, while it runs in this thread, that it is no host code.
+class WriteScope {
+ public:
+  explicit WriteScope(const KernelCall& call);
+  ~WriteScope();
+  WriteScope(const WriteScope&) = delete;
+  WriteScope& operator=(const WriteScope&) = delete;
+
+ private:
+  const KernelCall& call_;
+};
+
+WriteScope::WriteScope(const KernelCall& call) : call_(call) {
+  ++kernels_here;
+}
+
+WriteScope::~WriteScope() {
+  --kernels_here;
+  for (const Operand& operand : call_.operands()) {
+    if (!operand.writes()) continue;
+    const Uses* uses = uses_of(operand);
+    if (!uses || !uses->watched()) continue;
+    const std::lock_guard lock(ordering);
+    uses->tell_watches();
+  }
+}
+
+}  // namespace
 
 std::exception_ptr input_error(const KernelCall& call) {
   if (failed_objects.load() == 0) return nullptr;
@@ -130,11 +202,22 @@ void settle(const KernelCall& call) {
 
 }  // namespace
 
+void detail::run_told(const KernelCall& call, DeviceType type, int64_t stream) {
+  if (watchers.load(std::memory_order_relaxed) < kOneWatch)
+    return run_recorded(call, type, stream);
+  const WriteScope scope(call);
+  run_recorded(call, type, stream);
+}
+
 void detail::run_watched(const KernelCall& call, DeviceType type) {
-  settle(call);
-  // Before it runs: a kernel of an immediate call looks at its operands' uses.
-  set_output_error(call, nullptr);
-  run_recorded(call, type, 0);
+  const int64_t watching = watchers.load(std::memory_order_relaxed);
+  if (watching % kOneWatch != 0) {
+    settle(call);
+    // Before it runs: a kernel of an immediate call looks at its operands'
+    // uses.
+    set_output_error(call, nullptr);
+  }
+  run_told(call, type, 0);
 }
 
 }  // namespace hotaru

@@ -11,6 +11,7 @@
 #include "hotaru/io/zip_reader.h"
 #include "hotaru/script/class_type.h"
 #include "hotaru/script/constant.h"
+#include "hotaru/script/enum_type.h"
 #include "hotaru/script/unit.h"
 
 namespace hotaru::script {
@@ -46,7 +47,7 @@ class ArchiveReader : public io::PickleHost {
     HOTARU_CHECK(constants.is_tuple(), zip_->file_name(),
                  ": constants.pkl does not hold a tuple");
     for (const Value& constant : constants.as_tuple().items) {
-      HOTARU_CHECK(!constant.is_instance(), zip_->file_name(),
+      HOTARU_CHECK(!class_of(constant), zip_->file_name(),
                    ": constants.pkl holds an object of a class, which is not "
                    "supported");
     }
@@ -70,6 +71,16 @@ class ArchiveReader : public io::PickleHost {
       return {};
     }
     return make_instance(*type->cls);
+  }
+
+  Value enum_member(const std::string& qualified_name,
+                    const Value& value) override {
+    TypePtr type = unit_->find_type(qualified_name);
+    if (!type || type->kind != TypeKind::kEnum) return {};
+    int i = type->enumeration->find_value(value);
+    HOTARU_CHECK(i >= 0, "the Enum class '", qualified_name,
+                 "' has no member of that value");
+    return script::enum_member(*type->enumeration, i);
   }
 
   void set_state(const Value& instance, Value state) override {

@@ -7,6 +7,7 @@
 #include "hotaru/io/zip_writer.h"
 #include "hotaru/script/archive.h"
 #include "hotaru/script/class_type.h"
+#include "hotaru/script/enum_type.h"
 #include "hotaru/script/object_pickler.h"
 #include "hotaru/script/source_printer.h"
 #include "hotaru/script/unit.h"
@@ -49,13 +50,16 @@ Program original_program(const CompilationUnit& unit) {
 }
 
 // The classes of all instances within a value.
-void add_classes(const Value& value, SourcePrinter& printer,
+void add_classes(const Value& value, TypeTable& types, SourcePrinter& printer,
                  std::set<const void*>& seen) {
   auto each = [&](const std::vector<Value>& values) {
-    for (const Value& item : values) add_classes(item, printer, seen);
+    for (const Value& item : values) add_classes(item, types, printer, seen);
   };
   switch (value.tag()) {
     case Value::Tag::kInstance:
+      if (EnumType* type = enum_of(value)) {
+        return printer.add(types.enumeration(Ref<EnumType>(type)));
+      }
       if (!seen.insert(&value.as_instance()).second) return;
       if (const ClassType* cls = class_of(value)) printer.add(cls->type());
       return each(value.as_instance().slots);
@@ -65,7 +69,7 @@ void add_classes(const Value& value, SourcePrinter& printer,
       return each(value.as_tuple().items);
     case Value::Tag::kDict:
       for (const auto& [key, item] : value.as_dict().items) {
-        add_classes(item, printer, seen);
+        add_classes(item, types, printer, seen);
       }
       return;
     default:
@@ -84,7 +88,7 @@ Program program_of(const Module& module) {
   if (unit.origin()) return original_program(unit);
   SourcePrinter printer(unit);
   std::set<const void*> seen;
-  add_classes(Value(module.object()), printer, seen);
+  add_classes(Value(module.object()), unit.types(), printer, seen);
   return printed_program(printer);
 }
 

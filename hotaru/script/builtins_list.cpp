@@ -5,6 +5,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/ops/copy.h"
 #include "hotaru/script/builtins.h"
+#include "hotaru/script/enum_type.h"
 
 namespace hotaru::script {
 
@@ -37,7 +38,7 @@ bool same(const Value& a, const Value& b) {
     const Items &x = a.as_tuple().items, &y = b.as_tuple().items;
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), same);
   }
-  return a.is(b);
+  return a.is(b) || same_member(a, b);
 }
 
 bool less(const Value& a, const Value& b) {

@@ -1,4 +1,5 @@
 // Tensors from numbers and nested lists: torch.tensor and torch.as_tensor.
+#include <algorithm>
 #include <utility>
 
 #include "hotaru/autograd/node.h"
@@ -61,8 +62,8 @@ Tensor from_list(const Value& data, Type dtype, Place device,
   flatten(data, 0, sizes, items);
   Tensor out = empty(sizes, TensorOptions(common_dtype(items)));
   visit_dtype(AllTypes{}, out.dtype(), "tensor", [&]<class T>() {
-    T* to = out.data<T>();
-    for (const Value& item : items) *to++ = item.as_scalar().to<T>();
+    std::transform(items.begin(), items.end(), out.data<T>(),
+                   [](const Value& item) { return item.as_scalar().to<T>(); });
   });
   return finished(out, dtype, device, requires_grad);
 }

@@ -6,6 +6,7 @@
 
 #include "hotaru/core/error.h"
 #include "hotaru/script/builtins.h"
+#include "hotaru/script/enum_type.h"
 #include "hotaru/script/interpreter.h"
 
 namespace hotaru::script {
@@ -135,6 +136,9 @@ void add_equality(BuiltinTable& table, const std::string& name) {
   table.add(
       name + ".device(Device a, Device b) -> bool",
       +[](Device a, Device b) { return F{}(a, b); });
+  table.add(
+      name + ".enum(AnyEnumType a, AnyEnumType b) -> bool",
+      +[](Value a, Value b) { return F{}(same_member(a, b), true); });
 }
 
 template <class F>

@@ -192,8 +192,9 @@ void add_modes(BuiltinTable& table) {
       +[](bool on) { autograd::set_grad_enabled(on); });
   table.add(
       "is_scripting() -> bool", +[]() { return true; });
-  // There is no autocast.
-  for (const char* name : {"is_autocast_enabled", "is_autocast_cpu_enabled"}) {
+  // Nothing is traced in compiled code, and there is no autocast.
+  for (const char* name :
+       {"is_tracing", "is_autocast_enabled", "is_autocast_cpu_enabled"}) {
     table.add(
         concat(name, "() -> bool"), +[]() { return false; });
   }

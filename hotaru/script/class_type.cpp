@@ -17,6 +17,7 @@ ClassType::ClassType(CompilationUnit& unit, std::string name, Kind kind)
                       last == "ParameterList")) {
     container_ = Container::kList;
   }
+  if (is_module() && last == "ModuleDict") container_ = Container::kDict;
 }
 
 int ClassType::find_attribute(std::string_view name) const {
@@ -48,13 +49,89 @@ void ClassType::add_method(std::string name, Function* method) {
   methods_.emplace_back(std::move(name), method);
 }
 
-bool ClassType::implements(const ClassType& interface) const {
-  return std::all_of(interface.methods().begin(), interface.methods().end(),
-                     [&](const auto& wanted) {
-                       Function* own = find_method(wanted.first);
-                       return own && own->params().size() ==
-                                         wanted.second->params().size();
-                     });
+bool ClassType::is_hook(const Function* function) const {
+  return std::any_of(hooks_.begin(), hooks_.end(), [&](const auto& hooks) {
+    return std::find(hooks.begin(), hooks.end(), function) != hooks.end();
+  });
+}
+
+std::string ClassType::why_no(const ClassType& interface) const {
+  auto known = [&]() -> const std::string* {
+    const std::lock_guard lock(verdicts_mutex_);
+    auto found = verdicts_.find(&interface);
+    return found == verdicts_.end() ? nullptr : &found->second;
+  };
+  if (const std::string* verdict = known()) return *verdict;
+  const std::lock_guard lock(unit_.mutex());
+  if (const std::string* verdict = known()) return *verdict;
+  // Interfaces may refer to each other: what is asked again on the way is
+  // taken to be true.
+  if (!compared_.insert(&interface).second) return {};
+  constexpr int kMaxDepth = 100;
+  static thread_local int depth = 0;
+  struct Level {
+    ~Level() {
+      --depth;
+      compared.erase(interface);
+    }
+    std::set<const ClassType*>& compared;
+    const ClassType* interface;
+  } level{compared_, &interface};
+  HOTARU_CHECK(++depth <= kMaxDepth,
+               "interfaces refer to each other more than ", kMaxDepth,
+               " levels deep");
+  std::string verdict = compare_to(interface);
+  const std::lock_guard inner(verdicts_mutex_);
+  return verdicts_[&interface] = std::move(verdict);
+}
+
+std::string ClassType::compare_to(const ClassType& interface) const {
+  // Types of two programs are equal if they read the same.
+  auto fits = [&](TypePtr from, TypePtr to) {
+    return is_subtype(from, to) ||
+           (&unit_ != &interface.unit_ && from->str() == to->str());
+  };
+  for (const auto& [name, wanted] : interface.methods()) {
+    Function* own = find_method(name);
+    if (!own) {
+      load_member(name);
+      own = find_method(name);
+    }
+    if (!own) {
+      return concat("Class '", name_, "' does not have method '", name,
+                    "' but '", interface.name_, "' does.");
+    }
+    const std::vector<Parameter>& mine = own->params();
+    const std::vector<Parameter>& theirs = wanted->params();
+    bool same = mine.size() == theirs.size() &&
+                fits(own->result_type(), wanted->result_type());
+    for (size_t i = 1; same && i < mine.size(); ++i) {
+      same =
+          mine[i].name == theirs[i].name && fits(theirs[i].type, mine[i].type);
+    }
+    if (!same) {
+      return concat("Method on class '", name_,
+                    "' (1) is not compatible with interface '", interface.name_,
+                    "' (2)\n  (1) ", own->schema(), "\n  (2) ",
+                    wanted->schema());
+    }
+  }
+  return {};
+}
+
+std::string interface_trouble(TypePtr from, TypePtr to) {
+  if (to->kind == TypeKind::kOptional) to = to->item();
+  if (!from || from->kind != TypeKind::kClass || to->kind != TypeKind::kClass ||
+      !to->cls->is_interface()) {
+    return {};
+  }
+  std::string why = from->cls->why_no(*to->cls);
+  return why.empty() ? why : concat("\n", why);
+}
+
+std::string interface_trouble(const Value& value, TypePtr to) {
+  const ClassType* cls = class_of(value);
+  return interface_trouble(cls ? cls->type() : nullptr, to);
 }
 
 ClassType* class_of(const Value& value) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "hotaru/script/compiler.h"
+#include "hotaru/script/hooks.h"
 
 namespace hotaru::script {
 
@@ -93,9 +94,12 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
     case Sugared::Kind::kVar: {
       if (callee.var->type->kind != TypeKind::kClass) break;
       ClassType& cls = *callee.var->type->cls;
-      std::string_view name = cls.find_method("forward") && cls.is_module()
-                                  ? "forward"
-                                  : "__call__";
+      if (cls.has_hooks() && cls.find_method("forward")) {
+        return call_with_hooks(callee.var, args, range);
+      }
+      bool module = cls.is_module() || cls.is_module_interface();
+      std::string_view name =
+          module && cls.find_method("forward") ? "forward" : "__call__";
       return call_sugared(class_attribute(callee.var, name, range),
                           std::move(args), range);
     }
@@ -103,22 +107,8 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
       with_self();
       return call_function(*callee.function, std::move(args), range);
     case Sugared::Kind::kModuleMethod: {
-      const std::vector<Parameter>& params = callee.function->params();
-      std::vector<Var*> inputs = {callee.var};
-      for (const CallArg& arg : args) {
-        if (!arg.keyword.empty() || inputs.size() >= params.size()) {
-          fail_at(range,
-                  "methods of interfaces take positional arguments, "
-                  "as many as they declare");
-        }
-        const Parameter& param = params[inputs.size()];
-        inputs.push_back(
-            as_type(arg.var, param.type, arg.range, "the argument"));
-      }
-      if (inputs.size() != params.size()) {
-        fail_at(range, "'", callee.text, "' takes ", params.size() - 1,
-                " arguments");
-      }
+      std::vector<Var*> inputs =
+          bound(*callee.function, {callee.var}, args, range);
       Node* node = emit(NodeKind::kCallMethod, range, inputs);
       node->name = callee.text;
       // The class's own method may declare another result.
@@ -131,10 +121,7 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
       }
       if (callee.text == "format" &&
           callee.var->type->kind == TypeKind::kString) {
-        std::vector<Var*> inputs = {callee.var};
-        for (const CallArg& arg : args) inputs.push_back(arg.var);
-        return emit_value(NodeKind::kFormat, range, inputs,
-                          TypeTable::string());
+        return format_call(callee.var, args, range);
       }
       with_self();
       return builtin(callee.text, args, range);
@@ -208,9 +195,19 @@ Var* FunctionCompiler::call_function(Function& function,
   } catch (const ScriptError& e) {
     throw e.called_from(function.short_name(), function_.short_name(), range);
   }
+  std::vector<Var*> inputs = bound(function, {}, args, range);
+  Node* node = emit(NodeKind::kCall, range, inputs);
+  node->callee = &function;
+  return graph_.add_output(node, function.result_type());
+}
+
+std::vector<Var*> FunctionCompiler::bound(Function& function,
+                                          std::vector<Var*> inputs,
+                                          const std::vector<CallArg>& args,
+                                          const SourceRange& range) {
   const std::vector<Parameter>& params = function.params();
-  std::vector<Var*> inputs(params.size(), nullptr);
-  size_t position = 0;
+  size_t position = inputs.size();
+  inputs.resize(params.size(), nullptr);
   for (const CallArg& arg : args) {
     size_t i = position;
     if (arg.keyword.empty()) {
@@ -253,9 +250,42 @@ Var* FunctionCompiler::call_function(Function& function,
     }
     inputs[i] = constant(params[i].default_value, range, params[i].type);
   }
-  Node* node = emit(NodeKind::kCall, range, inputs);
-  node->callee = &function;
-  return graph_.add_output(node, function.result_type());
+  return inputs;
+}
+
+// What calling a module means: forward between its hooks.
+Var* FunctionCompiler::call_with_hooks(Var* module,
+                                       const std::vector<CallArg>& args,
+                                       const SourceRange& range) {
+  const ClassType& cls = *module->type->cls;
+  Function& forward = *cls.find_method("forward");
+  auto tuple_of = [&](const std::vector<Var*>& items) {
+    std::vector<TypePtr> types;
+    for (Var* item : items) types.push_back(item->type);
+    return emit_value(NodeKind::kTuple, range, items, types_.tuple(types));
+  };
+  CallArg self = {module, {}, range};
+  std::vector<Var*> inputs = bound(forward, {module}, args, range);
+  Var* input = tuple_of({inputs.begin() + 1, inputs.end()});
+  for (Function* hook : cls.hooks(ClassType::HookTime::kBefore)) {
+    Var* result = call_function(*hook, {self, {input, {}, range}}, range);
+    if (result->type->kind == TypeKind::kNone) continue;
+    bool whole = is_whole_input(result->type, forward);
+    input = whole ? result : tuple_of({result});
+  }
+  std::vector<CallArg> unpacked = {self};
+  spread(input, range, unpacked);
+  for (size_t i = 1; i < unpacked.size(); ++i) {
+    const Parameter& param = forward.params()[i];
+    if (param.keyword_only) unpacked[i].keyword = param.name;
+  }
+  Var* output = call_function(forward, unpacked, range);
+  for (Function* hook : cls.hooks(ClassType::HookTime::kAfter)) {
+    Var* result = call_function(
+        *hook, {self, {input, {}, range}, {output, {}, range}}, range);
+    if (result->type->kind != TypeKind::kNone) output = result;
+  }
+  return output;
 }
 
 Var* FunctionCompiler::call_type(TypePtr type, std::vector<CallArg> args,

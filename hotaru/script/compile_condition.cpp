@@ -158,9 +158,8 @@ Condition FunctionCompiler::identity(const Expr& expr) {
   Var* var = value(*left);
   Condition out;
   if (right->kind != ExprKind::kNone) {
-    Node* node = emit(NodeKind::kIs, expr.range, {var, value(*right)});
-    node->index = negated;
-    out.var = graph_.add_output(node, TypeTable::boolean());
+    out.var = builtin(negated ? "__isnot__" : "__is__", {var, value(*right)},
+                      expr.range);
     return out;
   }
   TypeKind kind = var->type->kind;

@@ -66,8 +66,31 @@ Var* FunctionCompiler::container_view(Var* var, std::string_view what,
   return tuple_of(items);
 }
 
-Var* FunctionCompiler::container_item(const Expr& expr, Var* base) {
+// One of several modules, by an index that is known when the program runs.
+Var* FunctionCompiler::container_item_as(TypePtr interface, const Expr& expr,
+                                         Var* base, Var* index) {
+  bool by_name = index->type->kind == TypeKind::kString;
+  std::vector<Var*> items;
+  for (const auto& [name, var] : members(base, expr.range)) {
+    if (by_name) items.push_back(constant(std::string(name), expr.range));
+    items.push_back(as_type(var, interface, expr.range, "the module"));
+  }
+  Var* all = by_name ? emit_value(NodeKind::kDict, expr.range, items,
+                                  types_.dict(TypeTable::string(), interface))
+                     : emit_value(NodeKind::kList, expr.range, items,
+                                  types_.list(interface));
+  return builtin("__getitem__", {all, index}, expr.range);
+}
+
+Var* FunctionCompiler::container_item(const Expr& expr, Var* base,
+                                      TypePtr hint) {
   const Expr& index = expr.item(1);
+  if (hint && hint->kind == TypeKind::kClass && hint->cls->is_interface() &&
+      index.kind != ExprKind::kSlice) {
+    Var* at = value(index);
+    bool fixed = at->producer && at->producer->kind == NodeKind::kConstant;
+    if (!fixed) return container_item_as(hint, expr, base, at);
+  }
   bool is_dict = base->type->cls->container() == ClassType::Container::kDict;
   if (is_dict || index.kind == ExprKind::kString) {
     Var* key = value(index);

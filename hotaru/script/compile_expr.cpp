@@ -66,20 +66,6 @@ std::string_view find(const OperatorName (&table)[N],
   return {};
 }
 
-// Attributes of tensors that are operators without arguments.
-constexpr OperatorName kTensorAttributes[] = {
-    {"shape", "size"}, {"ndim", "dim"},   {"H", "adjoint"},
-    {"T", "numpy_T"},  {"mH", "adjoint"},
-};
-
-constexpr std::string_view kSameNameAttributes[] = {
-    "dtype",     "device",  "grad",    "data",      "requires_grad",
-    "layout",    "is_cuda", "is_cpu",  "is_sparse", "is_quantized",
-    "is_mkldnn", "is_mps",  "is_meta", "is_leaf",   "itemsize",
-    "mT",        "real",    "imag",    "nbytes",    "retains_grad",
-    "is_nested", "names",   "is_xpu",
-};
-
 }  // namespace
 
 Var* FunctionCompiler::value(const Expr& expr, TypePtr hint) {
@@ -99,7 +85,7 @@ Var* FunctionCompiler::value(const Expr& expr, TypePtr hint) {
     case ExprKind::kAttribute:
       return as_var(sugared(expr), expr.range);
     case ExprKind::kSubscript:
-      return subscript(expr);
+      return subscript(expr, hint);
     case ExprKind::kCall:
       return call(expr, hint);
     case ExprKind::kUnary: {
@@ -186,139 +172,10 @@ Sugared FunctionCompiler::sugared(const Expr& expr) {
     return {.kind = Sugared::Kind::kMeaning, .meaning = std::move(meaning)};
   }
   if (expr.kind == ExprKind::kAttribute) {
+    if (auto of_super = super_attribute(expr)) return *of_super;
     return attribute(sugared(expr.item(0)), expr.text, expr.range);
   }
   return {.var = value(expr)};
-}
-
-Sugared FunctionCompiler::attribute(const Sugared& base, std::string_view name,
-                                    const SourceRange& range) {
-  if (base.kind == Sugared::Kind::kVar) {
-    return attribute_of(base.var, name, range);
-  }
-  if (base.kind != Sugared::Kind::kMeaning) {
-    fail_at(range, "'", range.text(), "' has no attributes");
-  }
-  const Meaning& meaning = base.meaning;
-  if (meaning.kind == Meaning::Kind::kValue) {
-    return attribute_of(as_var(base, range), name, range);
-  }
-  if (meaning.kind == Meaning::Kind::kType) {
-    if (name == "__new__") {
-      return {.kind = Sugared::Kind::kConstructor, .meaning = meaning};
-    }
-    if (meaning.type->kind == TypeKind::kClass) {
-      ClassType& cls = *meaning.type->cls;
-      if (Function* method = cls.find_method(name)) {
-        return {
-            .kind = Sugared::Kind::kMeaning,
-            .meaning = {.kind = Meaning::Kind::kFunction, .function = method}};
-      }
-      if (const Value* constant = cls.find_constant(name)) {
-        return {.kind = Sugared::Kind::kMeaning,
-                .meaning = {.kind = Meaning::Kind::kValue, .value = *constant}};
-      }
-    }
-    if (meaning.type->kind == TypeKind::kTensor) {
-      return {.kind = Sugared::Kind::kMeaning,
-              .meaning = {.kind = Meaning::Kind::kBuiltin,
-                          .text = std::string(name)}};
-    }
-    fail_at(range, "type '", meaning.type->annotation(), "' has no attribute '",
-            name, "'");
-  }
-  if (meaning.kind != Meaning::Kind::kNamespace &&
-      meaning.kind != Meaning::Kind::kConstants) {
-    fail_at(range, "'", range.text(), "' has no attribute '", name, "'");
-  }
-  Meaning found = function_.resolver().attribute(meaning, name);
-  if (found.kind == Meaning::Kind::kUnknown) {
-    fail_at(range, "'", meaning.text, "' has no attribute '", name, "'");
-  }
-  check_usable(found, range);
-  return {.kind = Sugared::Kind::kMeaning, .meaning = std::move(found)};
-}
-
-Sugared FunctionCompiler::attribute_of(Var* var, std::string_view name,
-                                       const SourceRange& range) {
-  switch (var->type->kind) {
-    case TypeKind::kClass:
-      return class_attribute(var, name, range);
-    case TypeKind::kTuple:
-      for (size_t i = 0; i < var->type->fields.size(); ++i) {
-        if (var->type->fields[i] != name) continue;
-        Node* node = emit(NodeKind::kTupleIndex, range, {var});
-        node->index = static_cast<int64_t>(i);
-        return {.var = graph_.add_output(node, var->type->items[i])};
-      }
-      break;
-    case TypeKind::kTensor: {
-      std::string_view op = find(kTensorAttributes, name);
-      for (std::string_view same : kSameNameAttributes) {
-        if (same == name) op = name;
-      }
-      if (!op.empty()) return {.var = builtin(op, {var}, range)};
-      break;
-    }
-    case TypeKind::kDevice:
-      if (name == "type" || name == "index") {
-        return {.var = builtin(name, {var}, range)};
-      }
-      break;
-    case TypeKind::kOptional:
-      fail_at(range, "'", var->type->annotation(), "' has no attribute '", name,
-              "'; check first that the value is not None");
-    default:
-      break;
-  }
-  return {.kind = Sugared::Kind::kBuiltinMethod,
-          .var = var,
-          .text = std::string(name)};
-}
-
-Sugared FunctionCompiler::class_attribute(Var* var, std::string_view name,
-                                          const SourceRange& range) {
-  ClassType& cls = *var->type->cls;
-  if (int slot = cls.find_attribute(name); slot >= 0) {
-    Node* node = emit(NodeKind::kGetAttr, range, {var});
-    const Attribute& attribute = cls.attributes()[slot];
-    node->name = attribute.name;
-    node->index = slot;
-    return {.var = graph_.add_output(node, attribute.type,
-                                     graph_.intern(attribute.name))};
-  }
-  if (const Value* value = cls.find_constant(name)) {
-    return {.var = literal(*value, range, nullptr)};
-  }
-  Function* method = cls.find_method(name);
-  if (!method) {
-    Meaning member = cls.load_member(name);
-    check_usable(member, range);
-    method = cls.find_method(name);
-    if (!method && member.kind != Meaning::Kind::kUnknown) {
-      return {.kind = Sugared::Kind::kMeaning, .meaning = std::move(member)};
-    }
-  }
-  if (method) {
-    Sugared out = {.kind = cls.is_interface() ? Sugared::Kind::kModuleMethod
-                                              : Sugared::Kind::kMethod,
-                   .var = var,
-                   .function = method,
-                   .text = std::string(name)};
-    if (cls.is_property(name)) return {.var = call_sugared(out, {}, range)};
-    return out;
-  }
-  bool holds = cls.container() == ClassType::Container::kDict &&
-               (name == "keys" || name == "values" || name == "items");
-  if (holds) {
-    return {.kind = Sugared::Kind::kBuiltinMethod,
-            .var = var,
-            .text = std::string(name)};
-  }
-  std::string_view own = cls.name();
-  own.remove_prefix(own.rfind('.') + 1);
-  fail_at(range, cls.is_module() ? "Module '" : "'", own,
-          "' has no attribute '", name, "'");
 }
 
 Var* FunctionCompiler::conditional(const Expr& expr, TypePtr hint) {
@@ -421,12 +278,6 @@ Var* FunctionCompiler::dict(const Expr& expr, TypePtr hint) {
   return emit_value(NodeKind::kDict, expr.range, items, type);
 }
 
-Var* FunctionCompiler::format(const Expr& expr) {
-  std::vector<Var*> inputs = {constant(std::string(expr.text), expr.range)};
-  for (const Expr* item : expr.items) inputs.push_back(value(*item));
-  return emit_value(NodeKind::kFormat, expr.range, inputs, TypeTable::string());
-}
-
 Var* FunctionCompiler::binary(const Expr& expr) {
   Var* left = value(expr.item(0));
   if (left->type->kind == TypeKind::kClass) {
@@ -491,6 +342,14 @@ Var* FunctionCompiler::compare(const Expr& expr) {
   if (left->type->kind == TypeKind::kClass) {
     Sugared method = attribute_of(left, find(kMagic, expr.op), expr.range);
     return call_sugared(method, {{right, {}, expr.range}}, expr.range);
+  }
+  // `x.size() == (2, 3)`: sizes are lists here and tuples in Python.
+  if (left->type->kind == TypeKind::kList &&
+      right->type->kind == TypeKind::kTuple) {
+    right = as_type(right, left->type, expr.range, "the list");
+  } else if (left->type->kind == TypeKind::kTuple &&
+             right->type->kind == TypeKind::kList) {
+    left = as_type(left, right->type, expr.range, "the list");
   }
   if (is_number(left) && right->type->kind == TypeKind::kTensor) {
     return number_and_tensor(expr.op, left, right, expr.range);

@@ -123,6 +123,12 @@ void FunctionCompiler::join(Node* node, Scope& yes, Scope& no) {
     TypePtr type = result.declared && left != right
                        ? result.declared
                        : unify(types_, left, right);
+    // Archives declare the type of both branches in one.
+    for (const Binding& side : sides) {
+      bool fits = !type && side.declared && is_subtype(left, side.declared) &&
+                  is_subtype(right, side.declared);
+      if (fits) type = side.declared;
+    }
     if (!type) {
       result.error = concat("'", name, "' is of type '", left->annotation(),
                             "' in the true branch and of type '",

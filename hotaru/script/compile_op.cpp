@@ -407,6 +407,10 @@ Var* FunctionCompiler::builtin(std::string_view name,
     }
   }
   if ((name == "__is__" || name == "__isnot__") && args.size() == 2) {
+    if (args[0].var->type->kind == TypeKind::kEnum &&
+        args[1].var->type->kind == TypeKind::kEnum) {
+      return builtin(name == "__is__" ? "eq" : "ne", args, range);
+    }
     Node* node = emit(NodeKind::kIs, range, {args[0].var, args[1].var});
     node->index = name == "__isnot__";
     return graph_.add_output(node, TypeTable::boolean());

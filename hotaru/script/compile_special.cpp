@@ -4,6 +4,7 @@
 
 #include "hotaru/script/annotation.h"
 #include "hotaru/script/compiler.h"
+#include "hotaru/script/enum_type.h"
 
 namespace hotaru::script {
 
@@ -317,7 +318,30 @@ FunctionCompiler::Iteration FunctionCompiler::iterate(const Expr& iterable) {
               }};
     }
   }
+  if (auto members = iterate_enum(iterable)) return *members;
   return iterate_over(value(iterable), iterable.range);
+}
+
+// Over the members of an Enum class, as a list.
+std::optional<FunctionCompiler::Iteration> FunctionCompiler::iterate_enum(
+    const Expr& iterable) {
+  bool named = iterable.kind == ExprKind::kAttribute ||
+               (iterable.kind == ExprKind::kName && !lookup(iterable.text));
+  if (!named) return {};
+  Sugared target = sugared(iterable);
+  const SourceRange& range = iterable.range;
+  bool is_enum = target.kind == Sugared::Kind::kMeaning &&
+                 target.meaning.kind == Meaning::Kind::kType &&
+                 target.meaning.type->kind == TypeKind::kEnum;
+  if (!is_enum) return iterate_over(as_var(target, range), range);
+  TypePtr type = target.meaning.type;
+  std::vector<Var*> members;
+  for (size_t i = 0; i < type->enumeration->members.size(); ++i) {
+    members.push_back(constant(
+        enum_member(*type->enumeration, static_cast<int>(i)), range, type));
+  }
+  return iterate_over(
+      emit_value(NodeKind::kList, range, members, types_.list(type)), range);
 }
 
 FunctionCompiler::Iteration FunctionCompiler::iterate_range(const Expr& expr) {

@@ -33,7 +33,7 @@ Var* FunctionCompiler::slice_of(Var* base, const Expr& slice,
   return builtin("slice", {base, begin, end, step}, range);
 }
 
-Var* FunctionCompiler::subscript(const Expr& expr) {
+Var* FunctionCompiler::subscript(const Expr& expr, TypePtr hint) {
   Var* base = value(expr.item(0));
   if (base->type->kind == TypeKind::kTensor) {
     return tensor_subscript(expr, base);
@@ -46,7 +46,7 @@ Var* FunctionCompiler::subscript(const Expr& expr) {
   if (base->type->kind == TypeKind::kTuple) {
     return tuple_subscript(expr, base);
   }
-  if (is_container(base)) return container_item(expr, base);
+  if (is_container(base)) return container_item(expr, base, hint);
   if (index.kind == ExprKind::kSlice) {
     return slice_of(base, index, expr.range);
   }

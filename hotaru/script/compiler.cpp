@@ -189,7 +189,8 @@ Var* FunctionCompiler::as_type(Var* var, TypePtr type, const SourceRange& range,
     return cast(var, wanted, range);
   }
   fail_at(range, what, " has type '", type->annotation(),
-          "', but the value is of type '", var->type->annotation(), "'");
+          "', but the value is of type '", var->type->annotation(), "'",
+          interface_trouble(var->type, type));
 }
 
 }  // namespace hotaru::script

@@ -159,25 +159,34 @@ class FunctionCompiler {
   Sugared sugared(const Expr& expr);
   void check_usable(const Meaning& meaning, const SourceRange& range);
   Var* literal(const Value& value, const SourceRange& range, TypePtr type);
+  Var* conditional(const Expr& expr, TypePtr hint);
+  Var* list(const Expr& expr, TypePtr hint);
+  Var* tuple(const Expr& expr, TypePtr hint);
+  Var* dict(const Expr& expr, TypePtr hint);
+  Var* comprehension(const Expr& expr, TypePtr hint);
+  Var* binary(const Expr& expr);
+  Var* number_and_tensor(std::string_view op, Var* number, Var* tensor,
+                         const SourceRange& range);
+  Var* compare(const Expr& expr);
+
+  // Attributes (compile_attribute.cpp).
   Sugared attribute(const Sugared& base, std::string_view name,
                     const SourceRange& range);
   Sugared attribute_of(Var* var, std::string_view name,
                        const SourceRange& range);
   Sugared class_attribute(Var* var, std::string_view name,
                           const SourceRange& range);
-  Var* conditional(const Expr& expr, TypePtr hint);
-  Var* list(const Expr& expr, TypePtr hint);
-  Var* tuple(const Expr& expr, TypePtr hint);
-  Var* dict(const Expr& expr, TypePtr hint);
-  Var* comprehension(const Expr& expr, TypePtr hint);
+  std::optional<Sugared> super_attribute(const Expr& expr);
+
+  // Strings with fields (compile_format.cpp).
   Var* format(const Expr& expr);
-  Var* binary(const Expr& expr);
-  Var* number_and_tensor(std::string_view op, Var* number, Var* tensor,
-                         const SourceRange& range);
-  Var* compare(const Expr& expr);
+  Var* format_call(Var* text, const std::vector<CallArg>& args,
+                   const SourceRange& range);
+  Var* python_format(std::string_view text, const std::vector<Var*>& values,
+                     const SourceRange& range);
 
   // Subscripts (compile_subscript.cpp).
-  Var* subscript(const Expr& expr);
+  Var* subscript(const Expr& expr, TypePtr hint);
   Var* tuple_subscript(const Expr& expr, Var* base);
   Var* slice_of(Var* base, const Expr& slice, const SourceRange& range);
   Var* tensor_subscript(const Expr& expr, Var* base);
@@ -196,6 +205,13 @@ class FunctionCompiler {
                     const SourceRange& range);
   Var* call_function(Function& function, std::vector<CallArg> args,
                      const SourceRange& range);
+  /// The arguments in the order of the function's parameters, defaults
+  /// included. `inputs` holds the first ones, which no argument names.
+  std::vector<Var*> bound(Function& function, std::vector<Var*> inputs,
+                          const std::vector<CallArg>& args,
+                          const SourceRange& range);
+  Var* call_with_hooks(Var* module, const std::vector<CallArg>& args,
+                       const SourceRange& range);
   Var* call_type(TypePtr type, std::vector<CallArg> args,
                  const SourceRange& range);
   std::vector<CallArg> arguments(const Expr& expr, size_t first = 1);
@@ -224,9 +240,12 @@ class FunctionCompiler {
       Var* var, const SourceRange& range);
   Var* container_view(Var* var, std::string_view what,
                       const SourceRange& range);
-  Var* container_item(const Expr& expr, Var* base);
+  Var* container_item(const Expr& expr, Var* base, TypePtr hint);
+  Var* container_item_as(TypePtr interface, const Expr& expr, Var* base,
+                         Var* index);
 
   Iteration iterate(const Expr& iterable);
+  std::optional<Iteration> iterate_enum(const Expr& iterable);
   Iteration iterate_over(Var* var, const SourceRange& range);
   Iteration iterate_range(const Expr& expr);
   Iteration iterate_together(const Expr& expr, bool numbered);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "hotaru/script/enum_type.h"
 #include "hotaru/script/unit.h"
 
 namespace hotaru::script {
@@ -147,17 +148,30 @@ class ConstantReader {
       }
       fail_at(expr.range, "expected a constant");
     }
-    const Resolver& resolver = unit_.resolver();
-    Meaning meaning;
-    if (expr.kind == ExprKind::kName) {
-      meaning = resolver.name(expr.text);
-    } else if (expr.item(0).kind == ExprKind::kName) {
-      meaning = resolver.attribute(resolver.name(expr.item(0).text), expr.text);
-    }
-    if (meaning.kind != Meaning::Kind::kValue) {
+    Meaning known = meaning(expr);
+    if (known.kind != Meaning::Kind::kValue) {
       fail_at(expr.range, "expected a constant");
     }
-    return meaning.value;
+    return known.value;
+  }
+
+  Meaning meaning(const Expr& expr) {
+    const Resolver& resolver = unit_.resolver();
+    if (expr.kind == ExprKind::kName) return resolver.name(expr.text);
+    if (expr.kind != ExprKind::kAttribute) return {};
+    Meaning parent = meaning(expr.item(0));
+    if (parent.kind == Meaning::Kind::kNamespace ||
+        parent.kind == Meaning::Kind::kConstants) {
+      return resolver.attribute(parent, expr.text);
+    }
+    if (parent.kind != Meaning::Kind::kType ||
+        parent.type->kind != TypeKind::kEnum) {
+      return {};
+    }
+    int i = parent.type->enumeration->find_name(expr.text);
+    if (i < 0) return {};
+    return {.kind = Meaning::Kind::kValue,
+            .value = enum_member(*parent.type->enumeration, i)};
   }
 
   static Value read_special_float(const Expr& text) {
@@ -192,7 +206,14 @@ Value read_constant(CompilationUnit& unit, const Expr& expr, TypePtr type) {
 }
 
 bool convert_value(Value& value, TypePtr type) {
+  if (const EnumType* own = enum_of(value); own && own->by_value) {
+    // A copy: the slot goes with the member.
+    Value plain = value.as_instance().slots[EnumType::kValue];
+    if (value_matches(plain, type)) value = std::move(plain);
+  }
   switch (type->kind) {
+    case TypeKind::kEnum:
+      return convert_enum(value, *type->enumeration);
     case TypeKind::kFloat:
       if (value.is_int()) value = static_cast<double>(value.as_int());
       break;

@@ -11,6 +11,8 @@
 #include "hotaru/core/error.h"
 #include "hotaru/ops/copy.h"
 #include "hotaru/script/class_type.h"
+#include "hotaru/script/constant.h"
+#include "hotaru/script/enum_type.h"
 #include "hotaru/script/function.h"
 #include "hotaru/script/passes.h"
 #include "hotaru/script/source_printer.h"
@@ -31,8 +33,8 @@ bool can_be_constant(const Value& value) {
     const std::vector<Value>& items = value.as_tuple().items;
     return std::all_of(items.begin(), items.end(), can_be_constant);
   }
-  return !value.is_list() && !value.is_dict() && !value.is_instance() &&
-         !value.is_object();
+  return !value.is_list() && !value.is_dict() &&
+         (!value.is_instance() || enum_of(value)) && !value.is_object();
 }
 
 struct Method {
@@ -71,6 +73,12 @@ class Freezer {
 
   Module run(const std::vector<std::string>& preserved) {
     if (root_->cls->find_method("forward")) add_method(*root_, "forward");
+    for (auto time :
+         {ClassType::HookTime::kBefore, ClassType::HookTime::kAfter}) {
+      for (const Function* hook : root_->cls->hooks(time)) {
+        add_method(*root_, hook->short_name());
+      }
+    }
     for (const std::string& name : preserved) {
       if (root_->cls->find_method(name)) {
         add_method(*root_, name);
@@ -248,10 +256,12 @@ class Freezer {
       if (attribute.is_buffer) buffers += quoted_item(attribute.name);
       attributes += attribute_line(attribute.name, type_of_slot(frozen, slot));
     }
-    std::string text = concat(
-        "class ", frozen.name.substr(frozen.name.rfind('.') + 1),
-        "(Module):\n  __parameters__ = [", parameters, "]\n  __buffers__ = [",
-        buffers, "]\n", attributes, printer_.constant_lines(*frozen.cls));
+    std::string text =
+        concat("class ", frozen.name.substr(frozen.name.rfind('.') + 1),
+               "(Module):\n  __parameters__ = [", parameters,
+               "]\n  __buffers__ = [", buffers, "]\n",
+               &frozen == root_ ? SourcePrinter::hook_lines(*frozen.cls) : "",
+               attributes, printer_.constant_lines(*frozen.cls));
     for (const Method& method : frozen.methods) {
       text += print_graph(*method.function, *method.graph, frozen.name,
                           printer_, 2);
@@ -333,6 +343,11 @@ class Freezer {
           return out;
         });
       case Value::Tag::kInstance:
+        if (const EnumType* own = enum_of(value)) {
+          Value out = value;
+          TypePtr type = unit.find_type(own->name);
+          if (type && convert_value(out, type)) return out;
+        }
         return shared(&value.as_instance(), [&] {
           const ClassType* cls = class_of(value);
           TypePtr type = cls ? unit.find_type(cls->name()) : nullptr;

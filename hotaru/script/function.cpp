@@ -212,7 +212,8 @@ void Function::check_argument(size_t i, Value& value) {
   fail<TypeError>(
       short_name(), "() Expected a value of type '", param.type->annotation(),
       param.inferred ? " (inferred)" : "", "' for argument '", param.name,
-      "' but instead found type '", value.type_name(), "'.\n",
+      "' but instead found type '", value.type_name(), "'.",
+      interface_trouble(value, param.type), "\n",
       param.inferred
           ? concat("Inferred '", param.name,
                    "' to be of type 'Tensor' because it was not annotated with "

@@ -111,7 +111,8 @@ class FunctionPrinter {
       } else if (!plain_self) {
         out += concat(": ", program_.type_text(param.type));
       }
-      if (param.has_default) {
+      // Calls of an interface's methods name all arguments.
+      if (param.has_default && graph) {
         out += concat("=",
                       program_.constant_text(param.default_value, param.type));
       }
@@ -198,7 +199,10 @@ class FunctionPrinter {
 
   std::string call(const Node& node) {
     Function& callee = *node.callee;
-    if (ClassType* owner = callee.owner()) {
+    ClassType* owner = callee.owner();
+    // PyTorch knows hooks as functions; frozen programs as methods.
+    bool is_hook = owner && owner->is_hook(&callee);
+    if (owner && (!is_hook || program_.leaves_out_modules())) {
       if (!owner->is_module()) program_.add(owner->type());
       return concat("(", text(node.in(0)), ").", callee.short_name(), "(",
                     arguments(node, callee, 1), ")");

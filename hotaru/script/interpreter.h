@@ -63,8 +63,8 @@ void warn(std::string_view message);
 /// The text that str() and format() give for a value.
 std::string value_text(const Value& value);
 
-/// str.format with {} and {N} fields. Throws ValueError for other fields and
-/// for missing values.
+/// PyTorch's aten::format: each "{}" gives way to the next value, all else is
+/// literal. Throws ValueError for missing values.
 std::string format_text(std::string_view format, const Value* values,
                         size_t count);
 

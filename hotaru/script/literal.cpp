@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "hotaru/core/error.h"
+#include "hotaru/script/enum_type.h"
 
 namespace hotaru::script {
 
@@ -142,6 +143,12 @@ std::string literal(const Value& value, TypePtr type, const Stored& stored) {
       break;
     case Value::Tag::kTuple:
       if (type->kind == TypeKind::kTuple) return tuple(value, type, stored);
+      break;
+    case Value::Tag::kInstance:
+      if (const EnumType* known = enum_of(value)) {
+        return concat(known->name, ".",
+                      value.as_instance().slots[EnumType::kName].as_string());
+      }
       break;
     default:
       break;

@@ -9,6 +9,7 @@
 #include "hotaru/script/class_type.h"
 #include "hotaru/script/constant.h"
 #include "hotaru/script/function.h"
+#include "hotaru/script/hooks.h"
 #include "hotaru/script/interpreter.h"
 #include "hotaru/script/source_printer.h"
 #include "hotaru/script/unit.h"
@@ -82,6 +83,13 @@ Value Module::call(std::string_view name, std::vector<Value> arguments,
   return run(function.code(), std::move(bound));
 }
 
+Value Module::operator()(std::vector<Value> arguments,
+                         KeywordArguments keywords) const {
+  return type_->has_hooks()
+             ? call_with_hooks(*this, std::move(arguments), std::move(keywords))
+             : call("forward", std::move(arguments), std::move(keywords));
+}
+
 bool Module::has_attribute(std::string_view name) const {
   return type_->find_attribute(name) >= 0 || type_->find_constant(name);
 }
@@ -101,10 +109,11 @@ void Module::set_attribute(std::string_view name, Value value) const {
   HOTARU_CHECK(slot >= 0, "module '", type_->name(), "' has no attribute '",
                name, "' that can be set");
   const Attribute& attribute = type_->attributes()[static_cast<size_t>(slot)];
-  HOTARU_CHECK_AS(
-      TypeError, convert_value(value, attribute.type), "attribute '", name,
-      "' is of type '", attribute.type->annotation(),
-      "' and cannot be set to a value of type '", value.type_name(), "'");
+  HOTARU_CHECK_AS(TypeError, convert_value(value, attribute.type),
+                  "attribute '", name, "' is of type '",
+                  attribute.type->annotation(),
+                  "' and cannot be set to a value of type '", value.type_name(),
+                  "'", interface_trouble(value, attribute.type));
   object_->slots[static_cast<size_t>(slot)] = std::move(value);
 }
 

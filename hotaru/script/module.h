@@ -29,11 +29,9 @@ class Module {
   /// The class's qualified name.
   const std::string& type_name() const;
 
-  /// Calls forward.
+  /// Calls forward, with the module's hooks.
   Value operator()(std::vector<Value> arguments,
-                   KeywordArguments keywords = {}) const {
-    return call("forward", std::move(arguments), std::move(keywords));
-  }
+                   KeywordArguments keywords = {}) const;
   /// Calls a method. Throws Error for an unknown method, TypeError for
   /// arguments that don't fit, ScriptError if it does not compile and
   /// ExecutionError for whatever happens while it runs.

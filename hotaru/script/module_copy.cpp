@@ -5,6 +5,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/ops/copy.h"
 #include "hotaru/script/class_type.h"
+#include "hotaru/script/enum_type.h"
 #include "hotaru/script/module.h"
 
 namespace hotaru::script {
@@ -72,6 +73,7 @@ class Copier {
 
   // Known before its slots are copied, for they may refer to it.
   Value instance(const Value& value) {
+    if (enum_of(value)) return value;
     const InstanceObject& original = value.as_instance();
     auto known = copies_.find(&original);
     if (known != copies_.end()) return known->second;

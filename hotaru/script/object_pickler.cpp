@@ -4,6 +4,7 @@
 
 #include "hotaru/core/error.h"
 #include "hotaru/script/class_type.h"
+#include "hotaru/script/enum_type.h"
 #include "hotaru/script/unit.h"
 
 namespace hotaru::script {
@@ -87,6 +88,15 @@ void ObjectPickler::dict(const Value& value, TypePtr type, int depth) {
   remember(&value.as_dict(), value);
 }
 
+// The class, called with the value itself: no tuple, as PyTorch has it.
+void ObjectPickler::enum_member(const Value& value) {
+  const std::string& name = enum_of(value)->name;
+  size_t dot = name.rfind('.');
+  global(name.substr(0, dot), name.substr(dot + 1));
+  io::Pickler::write(value.as_instance().slots[EnumType::kValue], 0);
+  op('R');
+}
+
 void ObjectPickler::instance(const Value& value, int depth) {
   const ClassType* cls = class_of(value);
   HOTARU_CHECK_AS(TypeError, cls,
@@ -141,6 +151,7 @@ void ObjectPickler::write(const Value& value, TypePtr declared, int depth) {
       return op('t');
     }
     case Value::Tag::kInstance:
+      if (enum_of(value)) return enum_member(value);
       if (recall(&value.as_instance())) return;
       return instance(value, depth);
     default:

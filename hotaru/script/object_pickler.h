@@ -28,6 +28,7 @@ class ObjectPickler : public io::Pickler {
   void list(const Value& value, TypePtr item, int depth);
   void dict(const Value& value, TypePtr type, int depth);
   void instance(const Value& value, int depth);
+  void enum_member(const Value& value);
   void type_tag(TypePtr type);
 
   CompilationUnit& unit_;

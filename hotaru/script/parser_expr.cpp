@@ -47,17 +47,26 @@ const BinaryOperator* find_operator(const Token& token) {
   return nullptr;
 }
 
-// Whether a field of an f-string ends in a format or conversion.
-bool has_format_spec(std::string_view field) {
+// Fields of f-strings are expressions and nothing else, as in PyTorch.
+void check_field(const SourceRange& range) {
+  std::string_view field = range.text();
   int depth = 0;
   for (size_t i = 0; i < field.size(); ++i) {
     char c = field[i];
     depth += c == '[' || c == '(';
     depth -= c == ']' || c == ')';
     bool compares = i + 1 < field.size() && field[i + 1] == '=';
-    if (depth == 0 && (c == ':' || (c == '!' && !compares))) return true;
+    if (depth == 0 && c == ':') {
+      fail_at(range, "Don't support formatting in JoinedStr");
+    }
+    if (depth == 0 && c == '!' && !compares) {
+      fail_at(range, "Don't support conversion in JoinedStr");
+    }
   }
-  return false;
+  size_t last = field.find_last_not_of(" \t\n");
+  if (last != std::string_view::npos && field[last] == '=') {
+    fail_at(range, "Don't support conversion in JoinedStr");
+  }
 }
 
 }  // namespace
@@ -285,9 +294,7 @@ std::string Parser::format_string(const Token& token, Exprs& fields) {
       SourceRange field = {&source_,
                            token.range.begin + static_cast<uint32_t>(i + 1),
                            token.range.begin + static_cast<uint32_t>(close)};
-      if (has_format_spec(field.text())) {
-        fail_at(field, "format specifications in f-strings are not supported");
-      }
+      check_field(field);
       fields.push_back(Parser(field, ast_, limits_, depth_).whole_expression());
       literal += "{}";
       i = close;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "hotaru/script/builtins.h"
+#include "hotaru/script/enum_type.h"
 
 namespace hotaru::script {
 
@@ -80,6 +81,7 @@ bool is_builtin(const Operator& op) {
 bool is_foldable(const Value& value) {
   return value.is_none() || value.is_int() || value.is_double() ||
          value.is_bool() || value.is_device() || value.is_complex() ||
+         enum_of(value) ||
          (value.is_string() && value.as_string().size() < 4096);
 }
 
@@ -137,9 +139,11 @@ void splice_branch(Graph& graph, Node* node, Block& taken) {
   graph.erase(node);
 }
 
-bool fold_node(Graph& graph, Node* node) {
-  if (node->kind != NodeKind::kOp || node->outputs.size() != 1 ||
-      !is_builtin(*node->op) || has_side_effects(*node)) {
+// What an operator gives for constants; false if that is not known before it
+// runs.
+bool evaluate(const Node* node, Value* result) {
+  if (node->outputs.size() != 1 || !is_builtin(*node->op) ||
+      has_side_effects(*node)) {
     return false;
   }
   std::vector<Value> arguments;
@@ -148,13 +152,23 @@ bool fold_node(Graph& graph, Node* node) {
     if (!value || !is_foldable(*value)) return false;
     arguments.push_back(*value);
   }
-  Value result;
   try {
-    node->op->call(arguments.data(), &result);
+    node->op->call(arguments.data(), result);
   } catch (const std::exception&) {
     return false;  // it shall fail when it runs, not before
   }
-  if (!is_foldable(result)) return false;
+  return is_foldable(*result);
+}
+
+bool fold_node(Graph& graph, Node* node) {
+  Value result;
+  if (node->kind == NodeKind::kGetAttr) {
+    const Value* member = node->constant(0);
+    if (!member || !enum_of(*member)) return false;
+    result = member->as_instance().slots[static_cast<size_t>(node->index)];
+  } else if (node->kind != NodeKind::kOp || !evaluate(node, &result)) {
+    return false;
+  }
   Node* constant = graph.make_node(NodeKind::kConstant, node->range);
   constant->function = node->function;
   constant->call_site = node->call_site;

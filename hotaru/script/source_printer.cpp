@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/core/error.h"
+#include "hotaru/script/enum_type.h"
 #include "hotaru/script/literal.h"
 #include "hotaru/script/unit.h"
 
@@ -40,6 +41,7 @@ std::string attribute_line(std::string_view name, std::string_view type) {
 void SourcePrinter::add(TypePtr type) {
   for (TypePtr item : type->items) add(item);
   bool named = type->kind == TypeKind::kClass ||
+               type->kind == TypeKind::kEnum ||
                (type->kind == TypeKind::kTuple && !type->name.empty());
   bool module = type->kind == TypeKind::kClass && type->cls->is_module();
   HOTARU_CHECK(!module || !leaves_out_modules_,
@@ -65,21 +67,13 @@ std::string SourcePrinter::function_text(Function& function) {
 }
 
 std::string SourcePrinter::constant_text(const Value& value, TypePtr type) {
+  add(type);
   return literal(value, type, [&](const Value& stored) {
     const void* identity = stored.tensor_ref().impl();
     auto [found, added] =
         constant_indices_.try_emplace(identity, constants_.size());
     if (added) constants_.push_back(stored);
     return concat("CONSTANTS.c", found->second);
-  });
-}
-
-// A module's attribute of an interface type holds modules, as far as anybody
-// can tell.
-bool SourcePrinter::holds_modules(const ClassType& interface) const {
-  return std::any_of(types_.begin(), types_.end(), [&](TypePtr type) {
-    return type->kind == TypeKind::kClass && type->cls->is_module() &&
-           type->cls->implements(interface);
   });
 }
 
@@ -92,6 +86,29 @@ void SourcePrinter::print_named_tuple(TypePtr type) {
         concat("  ", type->fields[i], " : ", type_text(type->items[i]), "\n");
   }
   text_of(type->name) += text;
+}
+
+void SourcePrinter::print_enum(TypePtr type) {
+  const EnumType& cls = *type->enumeration;
+  std::string text =
+      concat("class ", cls.name.substr(cls.name.rfind('.') + 1), "(Enum):\n");
+  for (const auto& [name, value] : cls.members) {
+    text +=
+        concat("  ", name, " = ", constant_text(value, cls.value_type), "\n");
+  }
+  text_of(cls.name) += text;
+}
+
+std::string SourcePrinter::hook_lines(const ClassType& cls) {
+  auto line = [&](const char* name, ClassType::HookTime time) {
+    std::string names;
+    for (const Function* hook : cls.hooks(time)) {
+      names += quoted_item(hook->short_name());
+    }
+    return names.empty() ? names : concat("  ", name, " = [", names, "]\n");
+  };
+  return line("__forward_pre_hooks__", ClassType::HookTime::kBefore) +
+         line("__forward_hooks__", ClassType::HookTime::kAfter);
 }
 
 std::string SourcePrinter::constant_lines(const ClassType& cls) {
@@ -107,16 +124,17 @@ std::string SourcePrinter::constant_lines(const ClassType& cls) {
 
 void SourcePrinter::print_class(ClassType& cls) {
   std::string name = cls.name().substr(cls.name().rfind('.') + 1);
-  const char* base = cls.is_module()       ? "(Module)"
-                     : !cls.is_interface() ? ""
-                     : holds_modules(cls)  ? "(ModuleInterface)"
-                                           : "(Interface)";
+  const char* base = cls.is_module()             ? "(Module)"
+                     : cls.is_module_interface() ? "(ModuleInterface)"
+                     : cls.is_interface()        ? "(Interface)"
+                                                 : "";
   std::string text = concat("class ", name, base, ":\n");
   size_t header = text.size();
   if (cls.is_module()) {
     text += concat(
         "  __parameters__ = ", names_where(cls, &Attribute::is_parameter),
-        "\n  __buffers__ = ", names_where(cls, &Attribute::is_buffer), "\n");
+        "\n  __buffers__ = ", names_where(cls, &Attribute::is_buffer), "\n",
+        hook_lines(cls));
   }
   for (const Attribute& attribute : cls.attributes()) {
     std::string type = type_text(attribute.type);
@@ -137,8 +155,7 @@ void SourcePrinter::print_all() {
   constants_.clear();
   constant_indices_.clear();
   for (const auto& [name, text] : given_) text_of(name) += text();
-  std::vector<ClassType*> interfaces;  // last: all modules are known then
-  size_t next_type = 0, next_function = 0, next_interface = 0;
+  size_t next_type = 0, next_function = 0;
   while (true) {
     if (next_function < functions_.size()) {
       Function& function = *functions_[next_function++];
@@ -146,15 +163,13 @@ void SourcePrinter::print_all() {
       text_of(function_text(function)) += text;
     } else if (next_type < types_.size()) {
       TypePtr type = types_[next_type++];
-      if (type->kind != TypeKind::kClass) {
+      if (type->kind == TypeKind::kEnum) {
+        print_enum(type);
+      } else if (type->kind != TypeKind::kClass) {
         print_named_tuple(type);
-      } else if (type->cls->is_interface()) {
-        interfaces.push_back(type->cls);
       } else {
         print_class(*type->cls);
       }
-    } else if (next_interface < interfaces.size()) {
-      print_class(*interfaces[next_interface++]);
     } else {
       return;
     }

@@ -32,6 +32,8 @@ class SourcePrinter {
   /// is an error.
   void leave_out_modules() { leaves_out_modules_ = true; }
 
+  bool leaves_out_modules() const { return leaves_out_modules_; }
+
   /// Compiles all of it and returns the source text of each module, by name:
   /// "__torch__.a.b". Throws ScriptError for functions that don't compile and
   /// TypeError for constants that have no form in a file.
@@ -45,6 +47,8 @@ class SourcePrinter {
   /// The name of a function that is no method, which becomes part of it, too.
   std::string function_text(Function& function);
   std::string constant_text(const Value& value, TypePtr type);
+  /// The names of a module's hooks.
+  static std::string hook_lines(const ClassType& cls);
   /// The Final attributes of a class.
   std::string constant_lines(const ClassType& cls);
 
@@ -52,8 +56,8 @@ class SourcePrinter {
   void print_all();
   void print_class(ClassType& cls);
   void print_named_tuple(TypePtr type);
+  void print_enum(TypePtr type);
   std::string& text_of(const std::string& qualified_name);
-  bool holds_modules(const ClassType& interface) const;
 
   CompilationUnit& unit_;
   bool leaves_out_modules_ = false;

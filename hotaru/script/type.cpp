@@ -6,6 +6,7 @@
 
 #include "hotaru/core/error.h"
 #include "hotaru/script/class_type.h"
+#include "hotaru/script/enum_type.h"
 
 namespace hotaru::script {
 
@@ -17,7 +18,7 @@ struct NamedKind {
   const char* graph;
 };
 
-constexpr std::array<NamedKind, 12> kPlain = {{
+constexpr std::array<NamedKind, 13> kPlain = {{
     {TypeKind::kAny, "Any", "Any"},
     {TypeKind::kNone, "NoneType", "NoneType"},
     {TypeKind::kBool, "bool", "bool"},
@@ -30,6 +31,7 @@ constexpr std::array<NamedKind, 12> kPlain = {{
     {TypeKind::kDevice, "Device", "Device"},
     {TypeKind::kGenerator, "Generator", "Generator"},
     {TypeKind::kStorage, "Storage", "Storage"},
+    {TypeKind::kAnyEnum, "AnyEnumType", "AnyEnumType"},
 }};
 
 const std::array<Type, kPlain.size()>& plain_types() {
@@ -181,6 +183,8 @@ std::string Type::annotation() const {
       return items.empty() ? "Tuple[()]" : "Tuple[" + join(items, print) + "]";
     case TypeKind::kClass:
       return cls->name();
+    case TypeKind::kEnum:
+      return enumeration->name;
     case TypeKind::kVar:
       return name;
     default:
@@ -205,6 +209,8 @@ std::string Type::str() const {
       return name.empty() ? "(" + join(items, print) + ")" : name;
     case TypeKind::kClass:
       return cls->name();
+    case TypeKind::kEnum:
+      return "Enum<" + enumeration->name + ">";
     case TypeKind::kVar:
       return name;
     default:
@@ -248,6 +254,9 @@ TypePtr TypeTable::generator() {
 TypePtr TypeTable::storage() {
   return plain(TypeKind::kStorage);
 }
+TypePtr TypeTable::any_enum() {
+  return plain(TypeKind::kAnyEnum);
+}
 
 // Names alone don't tell classes and named tuples apart, so that types of one
 // text are compared member by member.
@@ -260,7 +269,8 @@ TypePtr TypeTable::intern(Type type) {
   auto& same_text = by_key_[key];
   for (TypePtr other : same_text) {
     if (other->kind == type.kind && other->items == type.items &&
-        other->cls == type.cls && other->fields == type.fields) {
+        other->cls == type.cls && other->enumeration == type.enumeration &&
+        other->fields == type.fields) {
       return other;
     }
   }
@@ -282,6 +292,10 @@ TypePtr TypeTable::list(TypePtr item) {
 }
 
 TypePtr TypeTable::dict(TypePtr key, TypePtr value) {
+  HOTARU_CHECK(key->kind != TypeKind::kEnum,
+               "Cannot create dict for key type '", key->str(),
+               "', only int, float, complex, Tensor, device and string keys "
+               "are supported");
   return intern({.kind = TypeKind::kDict, .items = {key, value}});
 }
 
@@ -334,6 +348,15 @@ TypePtr TypeTable::class_type(ClassType* cls) {
   return intern({.kind = TypeKind::kClass, .cls = cls});
 }
 
+TypePtr TypeTable::enumeration(const Ref<EnumType>& type) {
+  TypePtr out = intern({.kind = TypeKind::kEnum, .enumeration = type.get()});
+  bool kept = std::any_of(kept_.begin(), kept_.end(), [&](const auto& known) {
+    return known.get() == type.get();
+  });
+  if (!kept) kept_.push_back(type);
+  return out;
+}
+
 TypePtr TypeTable::variable(std::string name) {
   return intern({.kind = TypeKind::kVar, .name = std::move(name)});
 }
@@ -363,6 +386,8 @@ bool is_subtype(TypePtr from, TypePtr to) {
     case TypeKind::kUnion:
       return std::any_of(to->items.begin(), to->items.end(),
                          [&](TypePtr item) { return is_subtype(from, item); });
+    case TypeKind::kAnyEnum:
+      return from->kind == TypeKind::kEnum;
     case TypeKind::kNumber:
       return from->kind == TypeKind::kInt || from->kind == TypeKind::kFloat ||
              from->kind == TypeKind::kComplex;

@@ -14,6 +14,7 @@
 namespace hotaru::script {
 
 class ClassType;
+struct EnumType;
 
 enum class TypeKind : uint8_t {
   kAny,
@@ -28,6 +29,7 @@ enum class TypeKind : uint8_t {
   kDevice,
   kGenerator,
   kStorage,
+  kAnyEnum,   // a member of any Enum class, in built-ins' schemas
   kOptional,  // items[0]
   kUnion,     // items
   kList,      // items[0]
@@ -35,6 +37,7 @@ enum class TypeKind : uint8_t {
   kTuple,     // items; a NamedTuple has a name and fields
   kFuture,    // items[0]
   kClass,     // an instance of a class, a module or an interface
+  kEnum,      // a member of an Enum class
   kVar,       // a type variable of a built-in's schema; name
 };
 
@@ -48,6 +51,8 @@ struct Type {
   std::vector<std::string> fields = {};
   /// kClass only.
   ClassType* cls = nullptr;
+  /// kEnum only; kept by the table.
+  EnumType* enumeration = nullptr;
   /// Types that this one is made of, counted as often as they occur.
   size_t weight = 1;
 
@@ -76,6 +81,7 @@ class TypeTable {
   static TypePtr device();
   static TypePtr generator();
   static TypePtr storage();
+  static TypePtr any_enum();
 
   /// Optional[Optional[T]] is Optional[T], Optional[None] is None.
   TypePtr optional(TypePtr item);
@@ -88,6 +94,7 @@ class TypeTable {
   /// Flattened and without duplicates; with None it is Optional of the rest.
   TypePtr union_of(std::vector<TypePtr> items);
   TypePtr class_type(ClassType* cls);
+  TypePtr enumeration(const Ref<EnumType>& type);
   TypePtr variable(std::string name);
 
   /// Reads the type language of operator schemas: "Tensor?[]", "Dict(str, t)",
@@ -99,6 +106,7 @@ class TypeTable {
 
   std::map<std::string, std::deque<const Type*>> by_key_;
   std::deque<Type> types_;
+  std::vector<Ref<RefCounted>> kept_;
 };
 
 /// Whether the type contains a type variable.

@@ -3,6 +3,7 @@
 
 #include "hotaru/core/tensor.h"
 #include "hotaru/script/class_type.h"
+#include "hotaru/script/enum_type.h"
 #include "hotaru/script/type.h"
 
 namespace hotaru::script {
@@ -66,6 +67,10 @@ bool value_matches(const Value& value, TypePtr type) {
       return cls && (cls == type->cls || (type->cls->is_interface() &&
                                           cls->implements(*type->cls)));
     }
+    case TypeKind::kEnum:
+      return enum_of(value) == type->enumeration;
+    case TypeKind::kAnyEnum:
+      return enum_of(value) != nullptr;
     case TypeKind::kVar:
       return false;
   }
@@ -93,6 +98,9 @@ TypePtr type_of(TypeTable& types, const Value& value) {
     case Value::Tag::kObject:
       return nullptr;
     case Value::Tag::kInstance: {
+      if (EnumType* type = enum_of(value)) {
+        return types.enumeration(Ref<EnumType>(type));
+      }
       const ClassType* cls = class_of(value);
       return cls ? cls->type() : nullptr;
     }
@@ -166,6 +174,8 @@ Value default_value(TypePtr type) {
     }
     case TypeKind::kUnion:
       return default_value(type->items[0]);
+    case TypeKind::kEnum:
+      return enum_member(*type->enumeration, 0);
     default:
       return {};
   }

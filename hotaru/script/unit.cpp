@@ -6,6 +6,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/script/annotation.h"
 #include "hotaru/script/constant.h"
+#include "hotaru/script/enum_type.h"
 
 namespace hotaru::script {
 
@@ -39,6 +40,19 @@ std::string_view member_name(const Expr& target) {
     return target.item(1).text;
   }
   return {};
+}
+
+// The strings of `name = ["a", "b", ]`.
+std::span<const Expr* const> name_list(const Stmt& stmt) {
+  if (!stmt.value || stmt.value->kind != ExprKind::kList) {
+    fail_at(stmt.range, "expected a list of names");
+  }
+  for (const Expr* item : stmt.value->items) {
+    if (item->kind != ExprKind::kString) {
+      fail_at(item->range, "expected a name in quotes");
+    }
+  }
+  return stmt.value->items;
 }
 
 bool is_final(const Expr* annotation) {
@@ -124,9 +138,8 @@ TypePtr CompilationUnit::find_type(std::string_view name) {
   }
   definition->busy = true;
   if (has_base(cls, "Enum")) {
-    fail_at(cls.range, "Enum classes are not supported");
-  }
-  if (has_base(cls, "NamedTuple")) {
+    define_enum(std::string(name), *definition);
+  } else if (has_base(cls, "NamedTuple")) {
     define_named_tuple(std::string(name), *definition);
   } else {
     define_class(std::string(name), *definition);
@@ -216,14 +229,38 @@ void CompilationUnit::define_named_tuple(const std::string& name,
       types_.named_tuple(name, std::move(fields), std::move(items));
 }
 
+void CompilationUnit::define_enum(const std::string& name,
+                                  Definition& definition) {
+  const Class& cls = *definition.stmt->cls;
+  std::vector<std::pair<std::string, Value>> members;
+  for (const Stmt* stmt : cls.body) {
+    if (stmt->kind == StmtKind::kPass) continue;
+    std::string_view member =
+        stmt->kind == StmtKind::kAssign && stmt->targets.size() == 1
+            ? member_name(*stmt->targets[0])
+            : std::string_view();
+    if (member.empty() || !stmt->value) {
+      fail_at(stmt->range, "expected a member with a value in an Enum class");
+    }
+    members.emplace_back(member, read_constant(*this, *stmt->value, nullptr));
+  }
+  try {
+    definition.type = types_.enumeration(make_enum(name, std::move(members)));
+  } catch (const ScriptError&) {
+    throw;
+  } catch (const Error& e) {
+    fail_at(cls.range, e.what());
+  }
+}
+
 void CompilationUnit::define_class(const std::string& name,
                                    Definition& definition) {
   const Class& syntax = *definition.stmt->cls;
   ClassType::Kind kind =
-      has_base(syntax, "Module") ? ClassType::Kind::kModule
-      : has_base(syntax, "Interface") || has_base(syntax, "ModuleInterface")
-          ? ClassType::Kind::kInterface
-          : ClassType::Kind::kObject;
+      has_base(syntax, "Module")            ? ClassType::Kind::kModule
+      : has_base(syntax, "Interface")       ? ClassType::Kind::kInterface
+      : has_base(syntax, "ModuleInterface") ? ClassType::Kind::kModuleInterface
+                                            : ClassType::Kind::kObject;
   if (!syntax.bases.empty() && kind == ClassType::Kind::kObject &&
       !has_base(syntax, "object")) {
     fail_at(syntax.range, "classes cannot inherit from '",
@@ -234,6 +271,22 @@ void CompilationUnit::define_class(const std::string& name,
   ClassType* cls = add_class(std::make_unique<ClassType>(*this, name, kind));
   std::map<std::string, std::string, std::less<>> marks;
   for (const Stmt* stmt : syntax.body) define_member(*cls, *stmt, marks);
+  for (const Stmt* stmt : syntax.body) define_hooks(*cls, *stmt);
+}
+
+// The lists of hooks' names, which stand before the methods.
+void CompilationUnit::define_hooks(ClassType& cls, const Stmt& stmt) {
+  if (stmt.kind != StmtKind::kAssign || stmt.targets.size() != 1) return;
+  std::string_view list = member_name(*stmt.targets[0]);
+  bool before = list == "__forward_pre_hooks__";
+  if (!before && list != "__forward_hooks__") return;
+  for (const Expr* item : name_list(stmt)) {
+    Function* hook = cls.find_method(item->text);
+    if (!hook) fail_at(item->range, "there is no hook '", item->text, "'");
+    cls.add_hook(
+        before ? ClassType::HookTime::kBefore : ClassType::HookTime::kAfter,
+        hook);
+  }
 }
 
 // `marks` maps attribute names to "p" for parameters and "b" for buffers.
@@ -264,13 +317,7 @@ void CompilationUnit::define_member(
   constexpr std::array<std::string_view, 2> kLists = {"__parameters__",
                                                       "__buffers__"};
   if (name == kLists[0] || name == kLists[1]) {
-    if (!stmt.value || stmt.value->kind != ExprKind::kList) {
-      fail_at(stmt.range, "expected a list of names");
-    }
-    for (const Expr* item : stmt.value->items) {
-      if (item->kind != ExprKind::kString) {
-        fail_at(item->range, "expected a name in quotes");
-      }
+    for (const Expr* item : name_list(stmt)) {
       marks[std::string(item->text)] = name == kLists[0] ? "p" : "b";
     }
     return;

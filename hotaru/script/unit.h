@@ -105,7 +105,9 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
   Definition* find(std::string_view name);
   void load_module_of(std::string_view name);
   void define_class(const std::string& name, Definition& definition);
+  void define_enum(const std::string& name, Definition& definition);
   void define_named_tuple(const std::string& name, Definition& definition);
+  void define_hooks(ClassType& cls, const Stmt& stmt);
   void define_member(ClassType& cls, const Stmt& stmt,
                      std::map<std::string, std::string, std::less<>>& marks);
 

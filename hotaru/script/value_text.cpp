@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "hotaru/script/class_type.h"
+#include "hotaru/script/enum_type.h"
 #include "hotaru/script/interpreter.h"
 
 namespace hotaru::script {
@@ -78,6 +79,11 @@ std::string value_text(const Value& value) {
         return value_text(entry.first) + ": " + value_text(entry.second);
       });
     case Value::Tag::kInstance: {
+      if (const EnumType* type = enum_of(value)) {
+        return concat(
+            "Enum<", type->name.substr(type->name.rfind('.') + 1), ".",
+            value.as_instance().slots[EnumType::kName].as_string(), ">");
+      }
       const ClassType* cls = class_of(value);
       return concat("<", cls ? cls->name() : "object", " object>");
     }
@@ -89,39 +95,18 @@ std::string value_text(const Value& value) {
 
 std::string format_text(std::string_view format, const Value* values,
                         size_t count) {
+  constexpr std::string_view kField = "{}";
   std::string out;
   size_t next = 0;
-  for (size_t i = 0; i < format.size(); ++i) {
-    char c = format[i];
-    bool doubled = i + 1 < format.size() && format[i + 1] == c;
-    if ((c == '{' || c == '}') && doubled) {
-      out.push_back(c);
-      ++i;
-      continue;
-    }
-    if (c != '{') {
-      out.push_back(c);
-      continue;
-    }
-    size_t close = format.find('}', i);
-    HOTARU_CHECK_AS(ValueError, close != std::string_view::npos,
-                    "expected '}' before end of string");
-    std::string_view field = format.substr(i + 1, close - i - 1);
-    size_t index = next++;
-    if (!field.empty()) {
-      index = 0;
-      for (char digit : field) {
-        HOTARU_CHECK_AS(ValueError,
-                        digit >= '0' && digit <= '9' && index < 10000,
-                        "format field '{", field, "}' is not supported");
-        index = index * 10 + static_cast<size_t>(digit - '0');
-      }
-    }
-    HOTARU_CHECK_AS(ValueError, index < count,
+  size_t begin = 0;
+  for (size_t at; (at = format.find(kField, begin)) != std::string_view::npos;
+       begin = at + kField.size()) {
+    HOTARU_CHECK_AS(ValueError, next < count,
                     "Too few arguments for format string: ", format);
-    out += value_text(values[index]);
-    i = close;
+    out += format.substr(begin, at - begin);
+    out += value_text(values[next++]);
   }
+  out += format.substr(begin);
   return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "bindings/errors.h"
 #include "bindings/held.h"
 #include "bindings/tensor_object.h"
 #include "bindings/types.h"
@@ -341,18 +342,23 @@ PyObject* to_list(const Tensor& self) {
   const Tensor host = to(detach(self), Device{});
   PyObject* out = nullptr;
   visit_dtype(AllTypes{}, host.dtype(), "tolist", [&]<class T>() {
-    out = nested_list<T>(host, 0, host.data<T>());
+    const T* data = named("tolist", [&] { return host.data<T>(); });
+    out = nested_list<T>(host, 0, data);
   });
   return out;
 }
 
 PyObject* item_of(const Tensor& self) {
-  return to_python(Value(item(self)));
+  return to_python(named("item", [&] { return Value(item(self)); }));
 }
 
 int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   try {
     const Tensor t = shareable(tensor_of(self), false);
+    void* data = named("numpy", [&] {
+      t.storage()->expose();
+      return t.raw_data();
+    });
     const size_t n = size_t(t.dim());
     auto* dims = new Py_ssize_t[2 * n + 1];
     const auto item = Py_ssize_t(itemsize(t.dtype()));
@@ -362,7 +368,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     }
     view->format = const_cast<char*>(buffer_format(t.dtype()));
     view->obj = Py_NewRef(self);
-    view->buf = t.numel() ? t.raw_data() : view;
+    view->buf = t.numel() ? data : view;
     view->len = t.numel() * item;
     view->itemsize = item;
     view->readonly = 0;

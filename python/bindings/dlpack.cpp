@@ -56,6 +56,7 @@ nb::object export_tensor(const Tensor& self) {
                " is not supported yet");
   std::vector<size_t> shape(self.sizes().begin(), self.sizes().end());
   const nb::object owner = nb::steal(wrap(self));
+  self.storage()->expose();
   nb::ndarray<> array(self.raw_data(), shape.size(), shape.data(), owner,
                       self.strides().data(), to_dlpack(self.dtype()),
                       nb::device::cpu::value, 0);

@@ -1,6 +1,6 @@
 #include "bindings/errors.h"
 
-#include "hotaru/core/error.h"
+#include <string>
 
 namespace hotaru::python {
 namespace {
@@ -29,6 +29,18 @@ void set_python_error() {
   } catch (const std::exception& e) {
     PyErr_SetString(exception_class(e), e.what());
   }
+}
+
+void throw_named(const Error& e, std::string_view name) {
+  constexpr std::string_view kRefusal =
+      "operation not permitted when stream is capturing: ";
+  const std::string_view text = e.what();
+  if (typeid(e) != typeid(Error) || !text.starts_with(kRefusal)) throw;
+  const std::string_view reason = text.substr(kRefusal.size());
+  // Named already by an operator within.
+  const size_t end = reason.find("(): ");
+  if (end < reason.find(' ')) throw;
+  fail(kRefusal, name, "(): ", reason);
 }
 
 void init_errors(nanobind::module_&) {

@@ -6,6 +6,8 @@
 #include "bindings/errors.h"
 #include "bindings/future_object.h"
 #include "bindings/generator_object.h"
+#include "bindings/graph.h"
+#include "bindings/memory.h"
 #include "bindings/op_call.h"
 #include "bindings/printing.h"
 #include "bindings/script_object.h"
@@ -36,5 +38,9 @@ NB_MODULE(_C, m) {
   init_script(m);
   init_script_source(m);
   init_script_class(m);
+  init_script_enum(m);
   init_stream(m);
+  init_graph(m);
+  init_memory(m);
+  init_graph_call(m);
 }

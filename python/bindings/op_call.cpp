@@ -103,10 +103,14 @@ PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf,
     if (op.signatures.empty())
       for (const Operator* overload : *op.overloads)
         op.signatures.emplace_back(*overload, op.method);
-    for (const Signature& signature : op.signatures) {
-      Values<kMaxArguments> arguments(signature.arguments());
-      if (signature.bind(call, arguments.data()))
-        return call_overload(signature, call, arguments.data());
+    try {
+      for (const Signature& signature : op.signatures) {
+        Values<kMaxArguments> arguments(signature.arguments());
+        if (signature.bind(call, arguments.data()))
+          return call_overload(signature, call, arguments.data());
+      }
+    } catch (const Error& e) {
+      throw_named(e, PyUnicode_AsUTF8(op.name));
     }
     if (PyObject* result = ask_hook(self, call)) return result;
     no_match(op.signatures, call, op.method, PyUnicode_AsUTF8(op.name));

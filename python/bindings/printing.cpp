@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include "bindings/errors.h"
 #include "bindings/tensor_object.h"
 #include "hotaru/autograd/node.h"
 #include "hotaru/core/format.h"
@@ -22,10 +23,12 @@ std::string history_suffix(const Tensor& self) {
 }
 
 std::string repr(const Tensor& self) {
-  const PrintOptions options = print_options();
-  const Tensor shown =
-      to(shown_elements(make_alias(self), options), Device{DeviceType::kCPU});
-  return format_tensor(self, shown, options, history_suffix(self));
+  return named("print", [&] {
+    const PrintOptions options = print_options();
+    const Tensor shown =
+        to(shown_elements(make_alias(self), options), Device{DeviceType::kCPU});
+    return format_tensor(self, shown, options, history_suffix(self));
+  });
 }
 
 }  // namespace

@@ -56,6 +56,13 @@ void seed_with(Generator& generator, nb::handle seed) {
   generator.manual_seed(value);
 }
 
+/// Seeds with entropy.
+uint64_t reseed(Generator& generator) {
+  generator.wait();
+  std::lock_guard lock(generator.mutex());
+  return generator.seed();
+}
+
 }  // namespace
 
 bool to_generator(PyObject* object, Value* out) {
@@ -88,7 +95,7 @@ void init_random(nb::module_& m) {
              seed_with(*nb::cast<PyGenerator&>(self).generator, seed);
              return self;
            })
-      .def("seed", [](PyGenerator& g) { return g->seed(); })
+      .def("seed", [](PyGenerator& g) { return reseed(*g.generator); })
       .def("initial_seed", [](PyGenerator& g) { return g->initial_seed(); })
       .def("get_state", [](PyGenerator& g) { return state_of(*g.generator); })
       .def("set_state",
@@ -106,7 +113,7 @@ void init_random(nb::module_& m) {
     seed_with(default_generator(), seed);
     return nb::module_::import_("hotaru._C").attr("default_generator");
   });
-  m.def("seed", [] { return default_generator().seed(); });
+  m.def("seed", [] { return reseed(default_generator()); });
   m.def("initial_seed", [] { return default_generator().initial_seed(); });
   m.def("get_rng_state", [] { return state_of(default_generator()); });
   m.def("set_rng_state",

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "bindings/errors.h"
+#include "bindings/graph.h"
 #include "bindings/script_object.h"
 #include "bindings/script_source.h"
 #include "bindings/tensor_object.h"
@@ -17,6 +18,7 @@
 #include "hotaru/script/archive.h"
 #include "hotaru/script/class_type.h"
 #include "hotaru/script/constant.h"
+#include "hotaru/script/enum_type.h"
 #include "hotaru/script/freeze.h"
 #include "hotaru/script/interpreter.h"
 
@@ -57,6 +59,7 @@ const Module* module_of(PyObject* object) {
 
 Value call(const ScriptMethod& method, const nb::args& args,
            const nb::kwargs& kwargs) {
+  count_module_change();  // its code may set attributes
   std::vector<Value> arguments;
   for (nb::handle a : args) arguments.push_back(to_value(a.ptr()));
   script::KeywordArguments keywords;
@@ -161,6 +164,7 @@ void set_attribute_of(const ScriptObject& self, const std::string& name,
   if (slot < 0) throw nb::attribute_error(name.c_str());
   Value value = to_value(object.ptr());
   const auto& attribute = cls->attributes()[size_t(slot)];
+  const nb::gil_scoped_release release;  // it may compile
   HOTARU_CHECK_AS(TypeError, script::convert_value(value, attribute.type),
                   "attribute '", name, "' is of type '",
                   attribute.type->annotation(), "'");
@@ -202,6 +206,16 @@ void init_module(nb::module_& m) {
              return ScriptMethod{self, name};
            })
       .def("method_names", &Module::method_names)
+      .def("hooks",
+           [](const Module& self, bool before) {
+             nb::list out;
+             using Time = script::ClassType::HookTime;
+             for (script::Function* hook :
+                  self.type().hooks(before ? Time::kBefore : Time::kAfter))
+               out.append(
+                   ScriptFunction{self.type().unit().shared_from_this(), hook});
+             return out;
+           })
       .def("has_attribute", &Module::has_attribute)
       .def("attribute",
            [](const Module& self, const std::string& name) {
@@ -210,9 +224,32 @@ void init_module(nb::module_& m) {
       .def(
           "set_attribute",
           [](const Module& self, const std::string& name, nb::handle value) {
-            self.set_attribute(name, to_value(value.ptr()));
+            count_module_change();
+            Value converted = to_value(value.ptr());
+            const nb::gil_scoped_release release;  // it may compile
+            self.set_attribute(name, std::move(converted));
           },
           nb::arg("name"), nb::arg("value").none())
+      .def(
+          "attributes",
+          [](const Module& self) {
+            nb::list out;
+            const auto& known = self.type().attributes();
+            for (size_t i = 0; i < known.size(); ++i) {
+              const Value& value = self.object()->slots[i];
+              if (value.is_instance()) continue;
+              out.append(
+                  nb::make_tuple(known[i].name, nb::steal(to_python(value))));
+            }
+            return out;
+          },
+          "Names and values, without those of submodules and objects.")
+      .def(
+          "address",
+          [](const Module& self) {
+            return reinterpret_cast<uintptr_t>(self.object().get());
+          },
+          "The same for handles of one module.")
       .def("named_parameters",
            [](const Module& self, bool recurse) {
              return pairs(self.named_parameters(recurse));
@@ -229,7 +266,11 @@ void init_module(nb::module_& m) {
              return out;
            })
       .def("copy", &Module::copy)
-      .def("train", &Module::train)
+      .def("train",
+           [](const Module& self, bool on) {
+             count_module_change();
+             self.train(on);
+           })
       .def(
           "to",
           [](const Module& self, nb::handle device, nb::handle dtype) {
@@ -320,6 +361,7 @@ bool script_to_value(PyObject* object, Value* out) {
 }
 
 PyObject* script_to_python(const Value& value) {
+  if (script::enum_of(value)) return enum_to_python(value).release().ptr();
   const auto* cls = script::class_of(value);
   if (!cls || !cls->is_module())
     return nb::cast(ScriptObject{value}).release().ptr();

@@ -8,6 +8,7 @@
 #include "bindings/value_convert.h"
 #include "hotaru/script/class_type.h"
 #include "hotaru/script/constant.h"
+#include "hotaru/script/hooks.h"
 #include "hotaru/script/module.h"
 
 namespace hotaru::python {
@@ -17,10 +18,14 @@ using script::Attribute;
 using script::ClassType;
 
 ScriptClass define_class(const SourceUnit& self, const std::string& name,
-                         bool is_module) {
+                         const std::string& kind_name) {
   const nb::gil_scoped_release release;
   const std::lock_guard lock(self.unit->mutex());
-  auto kind = is_module ? ClassType::Kind::kModule : ClassType::Kind::kObject;
+  using Kind = ClassType::Kind;
+  const Kind kind = kind_name == "module"             ? Kind::kModule
+                    : kind_name == "interface"        ? Kind::kInterface
+                    : kind_name == "module interface" ? Kind::kModuleInterface
+                                                      : Kind::kObject;
   return {self.unit, self.unit->add_class(std::make_unique<ClassType>(
                          *self.unit, self.unit->unique_name(name), kind))};
 }
@@ -40,10 +45,13 @@ void set_container(const ScriptClass& self, const std::string& kind) {
 
 void set_member_loader(const ScriptClass& self, nb::object loader) {
   self.cls->set_member_loader(
-      [unit = self.unit.get(), held = std::make_shared<Held>(
-                                   std::move(loader))](std::string_view name) {
+      [unit = self.unit.get(),
+       held = std::make_shared<Held>(std::move(loader))](
+          std::string_view name, const ClassType::SuperCall* super) {
         const nb::gil_scoped_acquire gil;
-        return to_meaning(*unit, held->get()(name));
+        return to_meaning(*unit,
+                          super ? held->get()(name, super->method, super->cls)
+                                : held->get()(name));
       });
 }
 
@@ -56,9 +64,11 @@ script::Module make_module(const ScriptClass& self, const nb::dict& values) {
                  "'");
     const Attribute& attribute = self.cls->attributes()[size_t(slot)];
     Value value = to_value(object.ptr());
+    const nb::gil_scoped_release release;  // it may compile
     HOTARU_CHECK(script::convert_value(value, attribute.type), "attribute '",
                  name, "' should be of type '", attribute.type->annotation(),
-                 "', but its value is of type '", value.type_name(), "'");
+                 "', but its value is of type '", value.type_name(), "'",
+                 script::interface_trouble(value, attribute.type));
     instance->slots[size_t(slot)] = std::move(value);
   }
   return script::Module(std::move(instance));
@@ -86,6 +96,7 @@ bool python_instance(PyObject* object, Value* out) {
   for (size_t i = 0; i < attributes.size(); ++i) {
     Value value =
         to_value(nb::handle(object).attr(attributes[i].name.c_str()).ptr());
+    const nb::gil_scoped_release release;  // it may compile
     HOTARU_CHECK_AS(TypeError, script::convert_value(value, attributes[i].type),
                     "attribute '", attributes[i].name, "' of '",
                     compiled.cls->name(), "' should be of type '",
@@ -121,6 +132,19 @@ void init_script_class(nb::module_& m) {
            [](const ScriptClass& self, const std::string& name,
               const ScriptFunction& method) {
              self.cls->add_method(name, method.function);
+           })
+      .def(
+          "add_hook",
+          [](const ScriptClass& self, const ScriptFunction& hook, bool before) {
+            self.cls->add_hook(before ? ClassType::HookTime::kBefore
+                                      : ClassType::HookTime::kAfter,
+                               hook.function);
+          })
+      .def("check_hooks",
+           [](const ScriptClass& self) {
+             const nb::gil_scoped_release release;
+             const std::lock_guard lock(self.unit->mutex());
+             script::check_hooks(*self.cls);
            })
       .def("add_property",
            [](const ScriptClass& self, const std::string& name) {

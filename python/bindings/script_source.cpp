@@ -283,6 +283,11 @@ void init_script_source(nb::module_& m) {
       .def("__str__",
            [](const ScriptType& self) { return self.type->annotation(); })
       .def_prop_ro("name", &ScriptType::name)
+      .def_prop_ro("is_interface",
+                   [](const ScriptType& self) {
+                     return self.type->kind == script::TypeKind::kClass &&
+                            self.type->cls->is_interface();
+                   })
       .def("__eq__", [](const ScriptType& a, const ScriptType& b) {
         return a.type == b.type;
       });

@@ -27,7 +27,8 @@ struct ScriptFunction {
 struct ScriptType {
   std::shared_ptr<script::CompilationUnit> unit;
   script::TypePtr type;
-  std::string name() const { return type->name; }
+  /// Qualified, of classes, named tuples and Enum classes.
+  std::string name() const { return type->annotation(); }
 };
 
 /// A class that is being made, or is ready.
@@ -71,5 +72,6 @@ bool python_instance(PyObject* object, Value* out);
 
 void init_script_source(nanobind::module_& m);
 void init_script_class(nanobind::module_& m);
+void init_script_enum(nanobind::module_& m);
 
 }  // namespace hotaru::python

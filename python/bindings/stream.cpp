@@ -6,6 +6,7 @@
 
 #include "bindings/types.h"
 #include "hotaru/core/error.h"
+#include "hotaru/graph/capture.h"
 #include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/event.h"
 #include "hotaru/runtime/profiler.h"
@@ -78,7 +79,12 @@ void init_stream_class(nb::module_& m) {
       });
   m.def("_current_stream", [] { return current_stream(DeviceType::kCPU); });
   m.def("_set_stream", &set_current_stream);
-  m.def("_synchronize", [] { synchronize_all(); });
+  m.def("_synchronize", [] {
+    HOTARU_CHECK(!graph::capturing(),
+                 "operation not permitted when stream is capturing: "
+                 "synchronize");
+    synchronize_all();
+  });
 }
 
 void init_event_class(nb::module_& m) {

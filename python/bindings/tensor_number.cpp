@@ -111,6 +111,10 @@ PyObject* positive(PyObject* a) {
   });
 }
 
+Scalar number_of(PyObject* self, const char* wanted) {
+  return named(wanted, [&] { return item(tensor_of(self)); });
+}
+
 int truth(PyObject* self) {
   return guarded(
       [&] {
@@ -120,18 +124,14 @@ int truth(PyObject* self) {
         HOTARU_CHECK(t.numel() == 1,
                      "Boolean value of Tensor with more than one value is "
                      "ambiguous");
-        return int(item(t).to_complex() != 0.0);
+        return int(number_of(self, "bool").to_complex() != 0.0);
       },
       -1);
 }
 
-Scalar number_of(PyObject* self) {
-  return item(tensor_of(self));
-}
-
 PyObject* as_int(PyObject* self) {
   return guarded([&]() -> PyObject* {
-    const Scalar value = number_of(self);
+    const Scalar value = number_of(self, "int");
     if (value.is_integral()) return PyLong_FromLongLong(value.to_int());
     return PyLong_FromDouble(value.to_double());
   });
@@ -139,7 +139,7 @@ PyObject* as_int(PyObject* self) {
 
 PyObject* as_float(PyObject* self) {
   return guarded(
-      [&] { return PyFloat_FromDouble(number_of(self).to_double()); });
+      [&] { return PyFloat_FromDouble(number_of(self, "float").to_double()); });
 }
 
 PyObject* as_index(PyObject* self) {
@@ -148,7 +148,7 @@ PyObject* as_index(PyObject* self) {
     HOTARU_CHECK_AS(TypeError, is_integral(t.dtype(), true) && t.numel() == 1,
                     "only integer tensors of a single element can be converted "
                     "to an index");
-    return PyLong_FromLongLong(item(t).to_int());
+    return PyLong_FromLongLong(number_of(self, "index").to_int());
   });
 }
 

@@ -143,6 +143,7 @@ PyObject* storage_offset(const Tensor& t) {
   return new_int(t.storage_offset());
 }
 PyObject* data_ptr(const Tensor& t) {
+  t.storage()->expose();
   return PyLong_FromVoidPtr(t.numel() ? t.raw_data() : nullptr);
 }
 PyObject* storage_ptr(const Tensor& t) {

@@ -250,6 +250,9 @@ bool to_value(PyObject* object, const ArgType& type, Value* out) {
 Value to_value(PyObject* object) {
   if (object == Py_None) return {};
   if (is_tensor(object)) return tensor_of(object);
+  Value out;
+  // Before numbers and strings: members may be both.
+  if (enum_to_value(object, &out)) return out;
   if (is_number(object)) return to_scalar(object);
   if (PyUnicode_Check(object)) return nb::cast<std::string>(nb::handle(object));
   if (PyTuple_Check(object)) return Value::tuple(to_items(object));
@@ -257,7 +260,6 @@ Value to_value(PyObject* object) {
   if (PyDict_Check(object)) return to_dict(object);
   if (is_dtype(object)) return to_dtype(object);
   if (is_device(object)) return to_device(object);
-  Value out;
   if (to_generator(object, &out) || future_to_value(object, &out) ||
       script_to_value(object, &out))
     return out;

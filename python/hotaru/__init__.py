@@ -24,10 +24,11 @@ _sys.modules[__name__ + ".ops"] = ops
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     "__config__", "accelerator", "autograd", "backends", "cpu", "cuda",
-    "futures", "jit", "linalg", "multiprocessing", "nn", "optim", "profiler",
-    "random", "serialization", "utils",
+    "futures", "graphs", "jit", "linalg", "multiprocessing", "nn", "optim",
+    "profiler", "random", "serialization", "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
+_GRAPHS = {"compile"}
 
 # Every operator is a function here, too, unless a module has its name; the
 # Python code below gives some names another meaning.
@@ -61,6 +62,10 @@ def __getattr__(name: str):
         from . import serialization
 
         return getattr(serialization, name)
+    if name in _GRAPHS:
+        from . import graphs
+
+        return getattr(graphs, name)
     if name.endswith("Tensor"):
         from ._legacy import tensor_class
 
@@ -71,4 +76,4 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | _LAZY | _SERIALIZATION)
+    return sorted(set(globals()) | _LAZY | _SERIALIZATION | _GRAPHS)

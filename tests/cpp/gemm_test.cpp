@@ -58,6 +58,10 @@ double activate(Activation activation, double v) {
       return 1 / (1 + std::exp(-v));
     case Activation::kTanh:
       return std::tanh(v);
+    case Activation::kSilu:
+      return v / (1 + std::exp(-v));
+    case Activation::kGelu:
+      return 0.5 * v * std::erfc(-v / std::sqrt(2));
     default:
       return v;
   }
@@ -70,6 +74,7 @@ struct Case {
   Activation activation = Activation::kNone;
   int bias = 0;  // 1 per column, 2 per row
   bool packed = false;
+  bool residual = false;
 };
 
 template <class T>
@@ -90,6 +95,11 @@ void check(const Case& t) {
   if (t.bias) epilogue.bias = bias.data();
   epilogue.bias_per_row = t.bias == 2;
   epilogue.activation = t.activation;
+  Matrix<T> residual(t.m, t.n, false, 4, 5);
+  if (t.residual) {
+    epilogue.residual = residual.data.data();
+    epilogue.residual_stride = residual.ref.row_stride;
+  }
   const T alpha(t.alpha), beta(t.beta);
   if (t.packed) {
     PackedMatrix<T> packed(t.k, t.n, b.ref);
@@ -115,6 +125,7 @@ void check(const Case& t) {
                                     .data[size_t(i * c.ref.row_stride + j)]);
       }
       if (t.bias) want += double(bias[size_t(t.bias == 2 ? i : j)]);
+      if (t.residual) want += double(residual.at(i, j));
       want = activate(t.activation, want);
       ASSERT_NEAR(double(c.at(i, j)), want, tolerance * (1 + std::fabs(want)))
           << i << ", " << j;
@@ -189,24 +200,51 @@ TEST(Gemm, SeveralBlocksOfRowsColumnsAndDepth) {
 
 TEST(Gemm, ScalesAddsAndFinishesOnEveryPath) {
   for (int64_t m : {1, 2, 3, 8, 60}) {
-    for (Activation activation : {Activation::kNone, Activation::kRelu,
-                                  Activation::kSigmoid, Activation::kTanh}) {
+    for (Activation activation :
+         {Activation::kNone, Activation::kRelu, Activation::kSigmoid,
+          Activation::kTanh, Activation::kSilu, Activation::kGelu}) {
       for (int bias : {0, 1, 2}) {
-        for (bool tb : {false, true}) {
-          Case t{m, 150, 20, false, tb};
+        for (int more : {0, 1, 2, 3}) {
+          Case t{m, 150, 20, false, (more & 1) != 0};
           t.alpha = 0.25;
-          t.beta = 0.5;
+          t.beta = more & 1 ? 0.5 : 0;
           t.activation = activation;
           t.bias = bias;
+          t.residual = more & 2;
           check<float>(t);
           check<double>(t);
-          t.n = 1;  // through the transpose
-          check<float>(t);
-          t.n = 40;
           t.packed = true;
+          t.n = 40;
+          check<float>(t);
+          check<double>(t);
+          t.k = 900;  // several blocks of depth
+          check<float>(t);
+          t.packed = false;
+          check<float>(t);
+          t.k = 20;
+          t.n = 1;  // through the transpose
+          t.residual = false;
           check<float>(t);
         }
       }
+    }
+  }
+}
+
+TEST(Gemm, PacksIntoMemoryOfTheCaller) {
+  for (int64_t n : {1, 15, 16, 31, 33, 64, 100}) {
+    for (bool transposed : {false, true}) {
+      constexpr int64_t kRows = 5, kDepth = 70;
+      Matrix<float> a(kRows, kDepth, false, 0, 1);
+      Matrix<float> b(kDepth, n, transposed, 3, 2);
+      const int64_t size = packed_size(kDepth, n, sizeof(float));
+      std::vector<float> to(size_t(size + 1), 77), c(size_t(kRows * n)),
+          want(c);
+      const PackedRef<float> packed = pack_matrix(kDepth, n, b.ref, to.data());
+      EXPECT_EQ(to.back(), 77);
+      gemm<float>(kRows, 1, a.ref, packed, 0, c.data(), n);
+      gemm<float>(kRows, n, kDepth, 1, a.ref, b.ref, 0, want.data(), n);
+      EXPECT_EQ(c, want) << n;
     }
   }
 }

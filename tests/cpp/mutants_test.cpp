@@ -244,11 +244,13 @@ TEST(Mutants, Directories) {
 TEST(Mutants, Pickles) {
   outcomes("language", record_damage(".pkl"), 200);
   outcomes("networks", record_damage("data.pkl"), 200);
+  outcomes("cases", record_damage("data.pkl"), 200);
 }
 
 TEST(Mutants, Sources) {
   outcomes("language", record_damage(".py"), 300);
   outcomes("networks", record_damage(".py"), 100);
+  outcomes("cases", record_damage(".py"), 300);
 }
 
 // Every damaged tensor is noticed.

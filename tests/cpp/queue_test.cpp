@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "hotaru/autograd/leaf.h"
+#include "hotaru/backend/cpu/block_cache.h"
 #include "hotaru/core/error.h"
 #include "hotaru/engine/engine.h"
 #include "hotaru/ops/copy.h"
@@ -66,6 +67,9 @@ void failing_kernel(const KernelCall&) {
 HOTARU_KERNEL(kCPU, "test_gate", gate_kernel);
 HOTARU_KERNEL(kCPU, "test_log", log_kernel);
 HOTARU_KERNEL(kCPU, "test_failing", failing_kernel);
+HOTARU_KERNEL(kCPU, "test_refused", failing_kernel, [](const KernelCall& call) {
+  fail<NotImplementedError>("no code for ", call.tensor(0).dtype());
+});
 
 void enqueue_gate(const Stream& stream, Gate& gate, const Tensor& out) {
   const Operand operands[] = {write(out)};
@@ -192,6 +196,26 @@ TEST_F(QueueTest, AQueueOwnsItsBuffers) {
   EXPECT_EQ(item(sum_of_all).to_double(), 5.0);
 }
 
+TEST_F(QueueTest, ResultsGetTheirMemoryWhenTheirCallRuns) {
+  if (!BlockPool::kPooling) GTEST_SKIP() << "no reuse under AddressSanitizer";
+  cpu::BlockCache& cache = cpu::BlockCache::instance();
+  constexpr int64_t kSize = 1 << 18;
+  const Stream stream = Stream::queued();
+  Gate gate;
+  Tensor x = full(Dims{kSize}, 0.0, DType::kFloat32);
+  cache.clear();
+  enqueue_gate(stream, gate, zeros());
+  {
+    const StreamGuard guard(stream);
+    for (int i = 0; i < 20; ++i) x = add(x, x);
+  }
+  gate.release();
+  stream.synchronize();
+  // Each sum took the block of the one before the last; at once they would
+  // have taken 20.
+  EXPECT_LE(cache.kept(), 3 * kSize * sizeof(float));
+}
+
 TEST_F(QueueTest, NothingIsKeptWhenStreamsAreGone) {
   const int before = detail::watchers;
   const Tensor x = zeros();
@@ -258,6 +282,19 @@ TEST_F(QueueTest, AnErrorNamesTheOperatorAndLeavesTheStreamUsable) {
   stream.synchronize();  // told once
   const StreamGuard guard(stream);
   EXPECT_EQ(item(sum(add(zeros(), zeros()))).to_double(), 0.0);
+}
+
+TEST_F(QueueTest, WhatTheKernelRefusesIsNeverQueued) {
+  const Stream stream = Stream::queued();
+  const Tensor x = zeros();
+  const Operand operands[] = {write(x)};
+  EXPECT_THROW(stream.enqueue({kernel("test_refused"), operands}),
+               NotImplementedError);
+  EXPECT_THROW(stream.enqueue({kernel("test_of_no_device"), operands}),
+               NotImplementedError);
+  EXPECT_TRUE(stream.query());
+  stream.synchronize();
+  EXPECT_EQ(x.data<float>()[0], 0.0f);
 }
 
 TEST_F(QueueTest, AnErrorFollowsTheDataToOtherStreams) {

@@ -6,8 +6,10 @@
 
 #include <limits>
 
+#include "hotaru/backend/common/reduce.h"
 #include "hotaru/ops/extremum.h"
 #include "hotaru/ops/moments.h"
+#include "hotaru/ops/pointwise.h"
 #include "hotaru/ops/scan.h"
 #include "hotaru/ops/softmax.h"
 #include "hotaru/runtime/parallel.h"
@@ -74,6 +76,37 @@ TEST_P(Layouts, SumMaxAndVariance) {
                   }));
     }
   }
+}
+
+TEST_P(Layouts, PreparedCallsGiveTheSameBits) {
+  const auto expect_same = [](const char* name, const Tensor& out,
+                              const Tensor& x, const auto& attributes) {
+    const Operand operands[] = {write(out), read(x)};
+    const KernelCall call(kernel(name), operands, attributes);
+    call.run(DeviceType::kCPU);
+    const std::vector<float> want = values<float>(out);
+    const auto prepared = call.kernel().prepare(DeviceType::kCPU, call);
+    ASSERT_NE(prepared, nullptr) << name;
+    for (int i = 0; i < 2; ++i) {
+      fill_(out, -1);
+      prepared->run();
+      const std::vector<float> got = values<float>(out);
+      for (size_t k = 0; k < want.size(); ++k)
+        EXPECT_EQ(got[k], want[k]) << name << " " << shape_text(x.sizes());
+    }
+  };
+  for (const Tensor& x : tensors())
+    for (int64_t dim = 0; dim < 3; ++dim) {
+      Dims sizes = x.sizes();
+      sizes[size_t(dim)] = 1;
+      const Tensor out = empty(sizes, DType::kFloat32);
+      expect_same("sum", out, x, SumAttributes{true, false});
+      expect_same("sum", out, x, SumAttributes{false, true});
+      expect_same("norm", out, x, NormAttributes{});
+      expect_same("var", out, x, VarAttributes{0});
+      expect_same("prod", out, x, 0);
+      expect_same("amax", out, x, 0);
+    }
 }
 
 TEST_P(Layouts, SoftmaxAddsUpToOne) {

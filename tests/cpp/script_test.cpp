@@ -7,7 +7,9 @@
 
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/ops/copy.h"
+#include "hotaru/ops/factory.h"
 #include "hotaru/script/archive.h"
+#include "hotaru/script/enum_type.h"
 #include "hotaru/script/function.h"
 #include "hotaru/script/interpreter.h"
 
@@ -33,6 +35,11 @@ double distance(const Tensor& a, const Tensor& b) {
 Module child(const Module& module, const std::string& name) {
   Value value = module.attribute(name);
   return Module(Ref<InstanceObject>(&value.as_instance()));
+}
+
+Tensor filled(double value) {
+  constexpr int64_t kSize[] = {2};
+  return full(kSize, value);
 }
 
 class Script : public testing::TestWithParam<const char*> {
@@ -95,6 +102,52 @@ TEST_P(Script, ErrorsCarryClassMessageAndPlace) {
     EXPECT_TRUE(autograd::grad_enabled()) << "a with block was not left";
   }
   EXPECT_EQ(language.call("failing", {Value(9)}).as_int(), 9);
+}
+
+TEST_P(Script, CallsRunHooks) {
+  Module hooks = child(load(file("cases")), "hooks");
+  Module hooked = child(hooks, "hooked");
+  Tensor x = hooks.call("forward", {filled(1)}).as_tensor();
+  Value called = hooked({filled(1), Value(1)});
+  EXPECT_EQ(distance(called.as_tensor(), x), 0);
+  EXPECT_EQ(contiguous(x).data<float>()[0], 1 * 3 + 100 + 3);
+  // By name, and without the hooks.
+  called = hooked({filled(1)}, {{"by", Value(1)}});
+  EXPECT_EQ(distance(called.as_tensor(), x), 0);
+  Value alone = hooked.call("forward", {filled(1), Value(3)});
+  EXPECT_EQ(contiguous(alone.as_tensor()).data<float>()[1], 3);
+  // A hook may give something of another type, and may refuse.
+  Module number = child(hooks, "number");
+  EXPECT_EQ(number({filled(1), Value(4)}).as_double(), 8.0);
+  EXPECT_THROW(number({filled(1), Value(-4)}), ExecutionError);
+}
+
+TEST_P(Script, EnumMembersOutliveTheirProgram) {
+  Value color;
+  {
+    Module enums = child(load(file("cases")), "enums");
+    color = enums.attribute("color");
+  }
+  ASSERT_NE(enum_of(color), nullptr);
+  EXPECT_EQ(value_text(color), "Enum<Color.GREEN>");
+  // The same member of the same file's class, loaded again.
+  Module again = child(load(file("cases")), "enums");
+  EXPECT_NE(enum_of(again.attribute("color")), enum_of(color));
+  again.set_attribute("color", color);
+  EXPECT_FALSE(same_member(again.attribute("color"),
+                           again.attribute("palette").as_list().items[0]));
+  EXPECT_EQ(again.call("assigned", {}).as_string(), "BLUE GREEN");
+  EXPECT_THROW(again.set_attribute("color", Value(2)), TypeError);
+}
+
+TEST_P(Script, ModulesOfOneInterfaceCanBeSwapped) {
+  Module one = child(load(file("cases")), "interfaces");
+  Module two = child(load(file("cases")), "interfaces");
+  Module learned = child(child(two, "layers"), "1");
+  one.set_attribute("scale", Value(learned.object()));
+  Value result = one({filled(3)});
+  EXPECT_EQ(contiguous(result.as_tensor()).data<float>()[0], 3);
+  EXPECT_THROW(one.set_attribute("scale", Value(one.object())), TypeError);
 }
 
 TEST_P(Script, NetworksGiveWhatPyTorchGave) {

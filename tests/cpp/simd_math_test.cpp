@@ -2,6 +2,7 @@
 // with the number one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -71,6 +72,39 @@ TEST(SimdMath, SigmoidAndTanhAreAccurate) {
   EXPECT_LT(worst_ulps(samples<double>(), Activation::kTanh, exact_tanh), 2.5);
 }
 
+/// The largest distance from f(x), relative to max(1, |x|).
+template <class T>
+double worst_distance(Activation activation, double (*f)(double)) {
+  const std::vector<T> x = samples<T>(), y = activated(x, activation);
+  double worst = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double size = std::max(1.0, std::fabs(double(x[i])));
+    worst = std::max(worst, std::fabs(double(y[i]) - f(double(x[i]))) / size);
+  }
+  return worst;
+}
+
+TEST(SimdMath, GatedActivationsAreAccurate) {
+  const auto gelu = [](double x) {
+    return 0.5 * x * std::erfc(-x / std::sqrt(2));
+  };
+  const auto gelu_tanh = [](double x) {
+    const double y = std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
+    return 0.5 * x * (1 + std::tanh(y));
+  };
+  const auto silu = [](double x) { return x / (1 + std::exp(-x)); };
+  // x times a value of at most 1: of 4 units in the last place of 1/2 to 1 for
+  // Phi; of tanh and the logistic function 2.5, and some more for a rounded
+  // argument.
+  const double single = 5 * 0x1p-24, twice = 5 * 0x1p-53;
+  EXPECT_LT(worst_distance<float>(Activation::kGelu, gelu), single);
+  EXPECT_LT(worst_distance<float>(Activation::kGeluTanh, gelu_tanh), single);
+  EXPECT_LT(worst_distance<float>(Activation::kSilu, silu), single);
+  EXPECT_LT(worst_distance<double>(Activation::kGelu, gelu), twice);
+  EXPECT_LT(worst_distance<double>(Activation::kGeluTanh, gelu_tanh), twice);
+  EXPECT_LT(worst_distance<double>(Activation::kSilu, silu), twice);
+}
+
 template <class T>
 void expect_limits() {
   constexpr T kInf = std::numeric_limits<T>::infinity();
@@ -93,6 +127,15 @@ void expect_limits() {
   EXPECT_EQ(t[4], 0);
   EXPECT_EQ(t[5], 0);
   EXPECT_TRUE(std::isnan(t[6]));
+  for (const Activation gate :
+       {Activation::kSilu, Activation::kGelu, Activation::kGeluTanh}) {
+    const std::vector<T> g = activated(x, gate);
+    EXPECT_EQ(g[0], kInf);
+    EXPECT_EQ(g[2], kMax);
+    EXPECT_EQ(g[3], 0);
+    EXPECT_EQ(g[4], 0);
+    EXPECT_TRUE(std::isnan(g[6]));
+  }
 }
 
 TEST(SimdTarget, FollowsTheEnvironment) {

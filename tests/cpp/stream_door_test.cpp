@@ -20,6 +20,8 @@ class Recorder : public CallSink {
   void wait(const Event&) override {}
   void synchronize() override {}
   bool query() const override { return calls_.empty(); }
+  bool defers(size_t) const override { return false; }
+  void divert(Ref<CallSink>) override {}
   void run() {
     for (const OwnedCall& owned : calls_) owned.call().run(DeviceType::kCPU);
   }

@@ -42,6 +42,22 @@ TEST(VectorMath, IsWithinThreeUnitsInTheLastPlace) {
   HOTARU_EXPECT_WITHIN(3, erf, -3e38f, 3e38f);
 }
 
+TEST(VectorMath, NormalDistribution) {
+  // 4 units of 1/2 to 1, absolutely and, above 0, relatively.
+  const auto exact = [](double x) {
+    return 0.5 * std::erfc(-x / std::sqrt(2));
+  };
+  EXPECT_LE(worst_error([](float x) { return vmath::normal_cdf(x); }, exact, 0,
+                        3e38f),
+            4);
+  for (float x = -7; x < 0; x += 1e-4f)
+    ASSERT_NEAR(vmath::normal_cdf(x), exact(x), 4 * 0x1p-24) << x;
+  for (const float x : {5.5f, 6.0f, 3e38f, kInf}) {
+    EXPECT_EQ(vmath::normal_cdf(x), 1);
+    EXPECT_EQ(vmath::normal_cdf(-x), 0);
+  }
+}
+
 TEST(VectorMath, KeepsLimits) {
   EXPECT_EQ(vmath::exp(kInf), kInf);
   EXPECT_EQ(vmath::exp(-kInf), 0);

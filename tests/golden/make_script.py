@@ -5,7 +5,7 @@
 language.pt holds a module with methods that take nothing and return a string,
 and an attribute `expected` with what PyTorch returned for each. networks.pt
 holds small networks, scripted and traced, each with an input and the output;
-frozen_NAME.pt is one of them, frozen. The archives in the repository were made
+cases.pt holds the modules of script_cases.py, and `expected`; frozen_NAME.pt is one of them, frozen. The archives in the repository were made
 with PyTorch 2.13.0 and, those ending in _old, 1.13.1.
 """
 
@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
+import script_cases
 import torch
 from torch import nn
 
@@ -519,9 +520,33 @@ def language():
     return torch.jit.script(Expected(scripted, expected))
 
 
+class Recorded(nn.Module):
+    """The modules of script_cases.py and what PyTorch computed in each."""
+
+    def __init__(self):
+        super().__init__()
+        expected = {}
+        for name, case in script_cases.CASES.items():
+            compiled = torch.jit.script(case().eval())
+            expected.update(
+                (f"{name}.{k}", v)
+                for k, v in script_cases.results(compiled).items()
+            )
+            setattr(self, name, compiled)
+        self.expected = expected
+
+    def forward(self) -> Dict[str, str]:
+        return self.expected
+
+
+def cases():
+    return torch.jit.script(Recorded().eval())
+
+
 def main():
     out = Path(sys.argv[1])
     suffix = "_old" if torch.__version__.startswith("1.") else ""
+    cases().save(str(out / f"cases{suffix}.pt"))
     language().save(str(out / f"language{suffix}.pt"))
     networks(out, suffix)
 

@@ -75,18 +75,19 @@ struct WithPool : rl::test_suite<Test, threads> {
       ran = ran + 1;
       test->ended.fetch_add(1, std::memory_order_release);
       test->pool.notify();
+      test->pool.wake_workers();  // that serve until enough have ended
     }
   };
 
   void serve() {
     auto stop = [&] { return over.load() != 0; };
     while (!stop()) {
-      if (!pool.run_something()) pool.park(stop);
+      if (!pool.search(1, stop)) pool.park(stop);
     }
   }
   void end() {
     over.store(1);
-    pool.notify();
+    pool.wake_workers();
   }
   auto ended_all(int count) {
     return [this, count] {
@@ -142,7 +143,7 @@ struct LaunchWakesTheWorker : WithPool<LaunchWakesTheWorker, 3> {
     }
     auto stop = ended_all(2);
     while (!stop()) {
-      if (!pool.run_something()) pool.park(stop);
+      if (!pool.search(1, stop)) pool.park(stop);
     }
     RL_ASSERT(tasks[0].ran == 1 && tasks[1].ran == 1);
   }
@@ -180,7 +181,7 @@ struct WaiterLeavesATaskBehind : WithPool<WaiterLeavesATaskBehind, 2> {
     if (index == 1) {
       auto stop = ended_all(2);
       while (!stop()) {
-        if (!pool.run_something()) pool.park(stop);
+        if (!pool.search(1, stop)) pool.park(stop);
       }
       RL_ASSERT(tasks[0].ran == 1 && tasks[1].ran == 1);
       return;

@@ -6,10 +6,13 @@ result, or the exception that it raised, with tensors as nested lists.
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import warnings
 from pathlib import Path
+
+import pytest
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
@@ -141,3 +144,56 @@ def store(name: str, found: dict) -> None:
     ]
     GOLDEN.mkdir(exist_ok=True)
     (GOLDEN / f"{name}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def cases(family: str) -> dict:
+    """The cases of `<family>_cases.py` by name."""
+    return importlib.import_module(f"{family}_cases").CASES
+
+
+def parameters(families, differs=()) -> list:
+    """A pytest parameter `golden` for each case and record of the families.
+
+    Those whose id, "family: name", is among `differs` have to fail, strictly:
+    one that starts to pass has to leave the list.
+    """
+    found = []
+    for family in families:
+        of_family, records = cases(family), load(family)
+        # A case without a record, or the reverse, is a mistake: it must show.
+        for name in sorted({*of_family, *records}):
+            label = f"{family}: {name}"
+            listed = label.replace("\n", " ") in differs
+            marks = [pytest.mark.xfail(strict=True)] if listed else []
+            golden = (of_family.get(name), records.get(name))
+            found.append(pytest.param(golden, id=label, marks=marks))
+    return found
+
+
+def listed(name: str) -> set:
+    """The ids in a list beside the records, one a line."""
+    return set((GOLDEN / name).read_text().splitlines())
+
+
+def check(golden, lib, **tolerance) -> None:
+    """Fails unless the case has the recorded outcome under `lib`."""
+    case, want = golden
+    if case is None:
+        pytest.fail("recorded, but there is no such case")
+    if want is None:
+        pytest.fail("not recorded: run record_golden.py")
+    wrong = difference(outcome(case, lib), want, **tolerance)
+    if wrong:
+        pytest.fail(wrong)
+
+
+def check_records(families, oracle) -> None:
+    """Fails unless the records are what PyTorch, if it is 2.13, does."""
+    if not oracle.__version__.startswith("2.13"):
+        pytest.skip(f"recorded from PyTorch 2.13, this is {oracle.__version__}")
+    for family in families:
+        records = load(family)
+        for name, case in cases(family).items():
+            wrong = difference(outcome(case, oracle), records[name])
+            if wrong:
+                pytest.fail(f"{family}: {name}: {wrong}")

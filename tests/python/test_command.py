@@ -4,11 +4,14 @@ import json
 import os
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
 import pytest
 from golden import recordings
+
+import hotaru as torch
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = json.loads((ROOT / "tests/golden/silero.json").read_text())
@@ -57,7 +60,7 @@ def test_info_tells_the_same_to_people_and_programs():
     assert "get_num_threads" in report["parallel_info"]
 
 
-@pytest.mark.parametrize("command", ["info", "run", "bench"])
+@pytest.mark.parametrize("command", ["info", "run", "bench", "graph"])
 def test_help_of_each_command(command):
     assert "--json" in output(command, "--help")
 
@@ -100,6 +103,51 @@ def test_bench_reports_ordered_percentiles(model):
     assert report["calls"] >= 20
     assert report["threads"] == 1
     assert "calls a second" in output(*words)
+
+
+def test_graph_lists_and_draws_what_it_captured(model, tmp_path):
+    words = ("graph", model, "--shape", "1,512", "--input", "16000")
+    pictures = {name: tmp_path / f"{name}.svg" for name in ("graph", "memory")}
+    text = output(
+        *words, "--picture", pictures["graph"], "--memory", pictures["memory"]
+    )
+    report = json.loads(output(*words, "--json"))
+    nodes = report["nodes"]
+    first = text.splitlines()[0]
+    assert first.startswith(
+        f"{report['captured']} calls captured, {len(nodes)} run"
+    )
+    assert [n["name"] for n in nodes].count("rnn_layer") == 1
+    assert 0 < report["memory"]["least"] <= report["memory"]["plan"]
+    assert report["memory"]["plan"] < report["memory"]["together"]
+    titles = {"graph": "as captured", "memory": "Memory of intermediate values"}
+    for name, path in pictures.items():
+        labels = [
+            t.text for t in ET.parse(path).iter() if (t.text or "").strip()
+        ]
+        assert labels[0] == titles[name]
+    drawn = [t.text for t in ET.parse(pictures["graph"]).iter()]
+    # Once as captured, once as it runs.
+    assert drawn.count("rnn_layer") == 2
+    apart = json.loads(output(*words, "--json", "--without", "fuse_conv"))
+    assert len(apart["nodes"]) > len(nodes)
+
+
+def test_graph_says_what_cannot_be_captured(tmp_path):
+    class Chooses(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if bool(x.sum() > 0):
+                return x
+            return -x
+
+    path = tmp_path / "chooses.pt"
+    torch.jit.save(torch.jit.script(Chooses()), path)
+    done = hotaru("graph", path, "--shape", "4")
+    assert done.returncode == 1
+    assert "can't be captured" in done.stderr
+    assert "not permitted when stream is capturing" in done.stderr
+    done = hotaru("graph", path, "--shape", "4", "--without", "nothing")
+    assert "no pass 'nothing'" in done.stderr
 
 
 @pytest.mark.parametrize(

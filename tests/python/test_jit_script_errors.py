@@ -14,10 +14,17 @@ from hotaru import nn
 X = torch.arange(6.0).reshape(2, 3)
 
 
-class Color(enum.Enum):
-    """What TorchScript of this version doesn't know."""
+class Mixed(enum.Enum):
+    """Values of two types."""
 
     RED = 1
+    GREEN = "green"
+
+
+class Level(enum.Enum):
+    """An Enum class that programs can have."""
+
+    LOW = 1
 
 
 def unknown_name(x):
@@ -84,7 +91,23 @@ def object_of_python(x):
 
 
 def enumeration(x):
-    return Color.RED
+    return Mixed.RED
+
+
+def unknown_member(x):
+    return Level.NONE
+
+
+def formatted(x: int):
+    return f"{x:3d}"
+
+
+def converted(x: int):
+    return f"a {x!r}"
+
+
+def debugged(x: int):
+    return f"{x=}"
 
 
 def wrong_keyword(x):
@@ -114,7 +137,11 @@ PLACES = [
     (changed_type, "x", "'int'.*'str'"),
     (optional_use, "x.sum", "not None"),
     (object_of_python, "OBJECT", "python value of type 'object'"),
-    (enumeration, "Color", "Enum"),
+    (enumeration, "Mixed", "of one type"),
+    (unknown_member, "Level.NONE", "no attribute 'NONE'"),
+    (formatted, "x:3d", "Don't support formatting in JoinedStr"),
+    (converted, "x!r", "Don't support conversion in JoinedStr"),
+    (debugged, "x=", "Don't support conversion in JoinedStr"),
     (wrong_keyword, "torch.relu(x, slope=3)", "slope"),
     (nested_call, "missing", "called from 'nested_call'"),
     (unknown_attribute, "torch.no_such_function", "no_such_function"),
@@ -216,11 +243,7 @@ def test_modules():
         torch.jit.script(Odd())
     with pytest.raises(RuntimeError, match="pass an instance instead"):
         torch.jit.script(Odd)
-    hooked = nn.Linear(3, 3)
-    hooked.register_forward_hook(lambda *_: None)
-    with pytest.raises(RuntimeError, match="hooks"):
-        torch.jit.script(hooked)
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(RuntimeError, match="return type annotated"):
         torch.jit.interface(Odd)
     with pytest.raises(TypeError):
         torch.jit.script(3)

@@ -67,6 +67,14 @@ CALLS = {
         True,
     ),
     "fold": (F.fold, F.unfold(PICTURE, 2), 4, [2, 2]),
+    "lp_pool of each size": (F.lp_pool2d, PICTURE, 2.0, [2, 3], 1, True),
+    "lp_pool of one size": (F.lp_pool2d, PICTURE, 4.0, 2),
+    "largest lp_pool": (F.lp_pool2d, PICTURE, float("inf"), 2),
+    "least lp_pool": (F.lp_pool1d, PICTURE[0], -float("inf"), 2),
+    "antialias": (
+        *(F.interpolate, PICTURE, 2, None, "bilinear"),
+        *(None, None, True),
+    ),
     "upsample": (F.upsample, PICTURE, None, 2.0, "bilinear", True),
 }
 
@@ -114,6 +122,41 @@ def test_compiled_loss_is_the_loss(name, options):
 def test_compiled_function_is_the_function(name):
     function, *args = CALLS[name]
     check(function, args, {})
+
+
+MODES = (
+    "nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic",
+    "trilinear", "cubic",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3, 4])
+@pytest.mark.parametrize("mode", MODES)
+def test_compiled_interpolation_is_the_function(mode, axes):
+    torch.manual_seed(0)
+    x = torch.randn([1, 2, 3, 4, 2, 3][: axes + 2])
+    targets = (
+        *((None, None), (5, None), (None, 1.7)),
+        *(([4] * axes, None), (None, [0.7] * axes)),
+        *(([4] * (axes + 1), None), (None, [1.5] * (axes + 1))),
+        ([4] * axes, [1.5] * axes),
+    )
+    flags = ((True, None), (False, None), (None, True))
+    calls = [(*target, mode) for target in targets]
+    calls += [(*targets[i], mode, *pair) for i in (1, 2) for pair in flags]
+    for call in calls:
+        check(F.interpolate, (x, *call), {})
+
+
+@pytest.mark.parametrize("flag", [False, True])
+@pytest.mark.parametrize("size", [2, [None, 3], [3, 1]], ids=str)
+def test_compiled_adaptive_pool_picks_by_flag(size, flag):
+    layer = torch.nn.AdaptiveMaxPool2d(size, return_indices=flag)
+    got, expected = torch.jit.script(layer)(PICTURE), layer(PICTURE)
+    if not flag:
+        got, expected = [got], [expected]
+    assert len(got) == len(expected)
+    assert all(torch.equal(a, b) for a, b in zip(got, expected))
 
 
 def test_attention_can_be_compiled_as_a_function():

@@ -115,6 +115,10 @@ def strings(s: str, n: int):
     return both, count, s.upper(), s.split(","), s[1:], "{}-{}".format(s, n)
 
 
+def sizes_as_tuples(x):
+    return x.size() == (2, 3), x.shape != (2, 3), (3,) == x[0].shape
+
+
 def numbers(a: int, b: float):
     return (
         a // 2, a % 3, a / 4, -a, a * b, a + b, b - a, b // 2, abs(-a),
@@ -270,6 +274,7 @@ CASES = [
     (zipped, ([1, 2, 3], [0.5, 0.25, 2.0])),
     (rows, (X,)),
     (strings, ("a,ba", 3)),
+    (sizes_as_tuples, (X,)),
     (numbers, (7, 2.5)),
     (numbers, (2, 3.0)),
     (maths, (2.5,)),

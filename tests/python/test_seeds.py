@@ -147,3 +147,48 @@ def test_program_that_copies_to_a_gpu_says_that_there_is_none(way, tmp_path):
     assert done.returncode == 1, done
     assert 'x = x.to("cuda")' in done.stderr
     assert "Torch not compiled with CUDA enabled" in done.stderr
+
+
+GRAPHS = {
+    path.stem: path.read_text("utf-8")
+    for path in (Path(__file__).parent / "seeds" / "graphs").glob("*.py")
+}
+
+
+def on_cpu(program: str) -> str:
+    """The program with the CPU's device and events in place of CUDA's."""
+    for gpu, cpu in {
+        ".cuda()": "",
+        ", device='cuda'": "",
+        "torch.cuda.Event(": "torch.cpu.Event(",
+    }.items():
+        program = program.replace(gpu, cpu)
+    return program
+
+
+@pytest.mark.parametrize("name", sorted(GRAPHS))
+def test_program_of_graphs_says_that_there_is_no_gpu(name, tmp_path):
+    done = run(GRAPHS[name], tmp_path, "module")
+    assert done.returncode == 1, done
+    assert ".cuda()" in done.stderr
+    assert "Torch not compiled with CUDA enabled" in done.stderr
+
+
+@pytest.mark.parametrize("name", sorted(GRAPHS))
+def test_program_of_graphs_runs_on_the_cpu(name, tmp_path):
+    program = on_cpu(GRAPHS[name])
+    names = re.search(r"(graphed_\w+)\(input\)", program)[1], "input"
+    program += """
+import copy
+plain = copy.deepcopy({0})
+del plain.forward  # that of the class
+assert torch.allclose({0}({1}), plain({1}), atol=1e-6)
+""".format(*names)
+    done = run(program, tmp_path, "module")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    if name == "measure":
+        assert re.fullmatch(r"平均実行時間: \d+\.\d{3} ms\n", done.stdout)
+    else:
+        assert done.stdout.startswith("tensor([")
+        assert "grad_fn=<GraphedBackward>" in done.stdout

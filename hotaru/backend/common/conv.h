@@ -19,6 +19,17 @@ struct ConvAttributes {
   int64_t groups = 1;
 };
 
+/// A convolution of float or double and what followed it, made by graphs.
+/// Operands of "conv_fused": write y, read x, read w, read bias, then read
+/// mean, variance, weight and bias [O] of a batch norm in evaluation (the first
+/// undefined: none), read residual like y (undefined: none):
+///   y = relu(norm(conv(x, w) + bias) + residual)
+struct ConvFusedAttributes {
+  ConvAttributes conv;
+  double eps = 0;
+  bool relu = false;
+};
+
 /// Two spatial dimensions. Operands of "im2col": write columns
 /// [N, C kh kw, L], read x [N, C, H, W]; of its transpose "col2im", which adds
 /// up: write x, read columns. L is the number of output positions.

@@ -24,12 +24,22 @@ LoopNest::LoopNest(std::span<const Tensor* const> operands)
     strides_[0][i] = int64_t(itemsize(operands[size_t(i)]->dtype()));
 }
 
+LoopNest::LoopNest(int operands, const Pointers& data, IntSpan sizes,
+                   std::span<const Strides> strides)
+    : operands_(operands), dims_(0), numel_(numel_of(sizes)), data_(data) {
+  for (size_t d = 0; d < sizes.size(); ++d) add_dim(sizes[d], strides[d]);
+  if (dims_ > 0) return;
+  dims_ = 1;
+  sizes_[0] = numel_;
+  strides_[0] = {};
+}
+
 void LoopNest::build(std::span<const Tensor* const> operands) {
   const IntSpan shape = operands[0]->sizes();
   const int n = int(shape.size());
   HOTARU_CHECK(n <= kMaxDims, "tensors of more than ", kMaxDims,
                " dimensions are not supported here, got ", n);
-  std::array<std::array<int64_t, kMaxOperands>, kMaxDims> strides{};
+  std::array<Strides, kMaxDims> strides{};
   for (int i = 0; i < operands_; ++i) {
     const Tensor& t = *operands[size_t(i)];
     const int64_t item = int64_t(itemsize(t.dtype()));
@@ -39,43 +49,32 @@ void LoopNest::build(std::span<const Tensor* const> operands) {
       strides[d][i] = t.sizes()[size_t(d - lead)] == 1 ? 0 : stride * item;
     }
   }
-  // Smallest output stride innermost; ties go to the inputs in order.
   std::array<int, kMaxDims> order;
   std::iota(order.begin(), order.begin() + n, 0);
   std::reverse(order.begin(), order.begin() + n);
-  const auto before = [&](int a, int b) {
-    for (int i = 0; i < operands_; ++i) {
-      const int64_t x = strides[a][i], y = strides[b][i];
-      if (x == 0 || y == 0 || x == y) continue;
-      return x < y;
-    }
-    return false;
-  };
-  // Insertion sort: the comparison is not a strict weak order when strides
-  // are 0, and n is small.
-  for (int i = 1; i < n; ++i)
-    for (int j = i; j > 0 && before(order[j], order[j - 1]); --j)
-      std::swap(order[j], order[j - 1]);
+  sort_dims(n, kMaxOperands, strides[0].data(), order.data());
 
   dims_ = 0;
-  for (int k = 0; k < n; ++k) {
-    const int d = order[k];
-    if (shape[size_t(d)] == 1) continue;
-    bool merge = dims_ > 0;
-    for (int i = 0; merge && i < operands_; ++i)
-      merge = strides[d][i] == strides_[dims_ - 1][i] * sizes_[dims_ - 1];
-    if (merge) {
-      sizes_[dims_ - 1] *= shape[size_t(d)];
-      continue;
-    }
-    sizes_[dims_] = shape[size_t(d)];
-    strides_[dims_++] = strides[d];
-  }
+  for (int k = 0; k < n; ++k)
+    add_dim(shape[size_t(order[k])], strides[order[k]]);
   if (dims_ > 0) return;
   dims_ = 1;
   sizes_[0] = numel_;
   for (int i = 0; i < operands_; ++i)
     strides_[0][i] = int64_t(itemsize(operands[size_t(i)]->dtype()));
+}
+
+void LoopNest::add_dim(int64_t size, const Strides& strides) {
+  if (size == 1) return;
+  bool merge = dims_ > 0;
+  for (int i = 0; merge && i < operands_; ++i)
+    merge = strides[i] == strides_[dims_ - 1][i] * sizes_[dims_ - 1];
+  if (merge) {
+    sizes_[dims_ - 1] *= size;
+    return;
+  }
+  sizes_[dims_] = size;
+  strides_[dims_++] = strides;
 }
 
 void LoopNest::run(int64_t grain, Inner inner, const void* context) const {
@@ -90,13 +89,21 @@ void LoopNest::run(int64_t grain, Inner inner, const void* context) const {
   });
 }
 
-void LoopNest::run_range(int64_t begin, int64_t end, Inner inner,
-                         const void* context) const {
+void LoopNest::run_range(const Pointers& data, int64_t begin, int64_t end,
+                         Inner inner, const void* context) const {
   if (begin >= end) return;
+  Pointers pointers = data;
+  if (dims_ == 1) {
+    for (int i = 0; i < operands_; ++i) pointers[i] += begin * strides_[0][i];
+    return inner(context, pointers.data(), strides_[0].data(), end - begin);
+  }
   std::array<int64_t, kMaxDims> index;
-  std::array<char*, kMaxOperands> pointers = data_;
   int64_t rest = begin;
   for (int d = 0; d < dims_; ++d) {
+    if (rest == 0) {
+      index[d] = 0;
+      continue;
+    }
     index[d] = rest % sizes_[d];
     rest /= sizes_[d];
     for (int i = 0; i < operands_; ++i)
@@ -117,6 +124,24 @@ void LoopNest::run_range(int64_t begin, int64_t end, Inner inner,
       index[d] = 0;
     }
   }
+}
+
+void sort_dims(int64_t dims, int64_t operands, const int64_t* strides,
+               int* order) {
+  const auto before = [&](int a, int b) {
+    for (int64_t i = 0; i < operands; ++i) {
+      const int64_t x = strides[a * operands + i];
+      const int64_t y = strides[b * operands + i];
+      if (x == 0 || y == 0 || x == y) continue;
+      return x < y;
+    }
+    return false;
+  };
+  // Insertion sort: the comparison is not a strict weak order when strides
+  // are 0, and there are few dimensions.
+  for (int64_t i = 1; i < dims; ++i)
+    for (int64_t j = i; j > 0 && before(order[j], order[j - 1]); --j)
+      std::swap(order[j], order[j - 1]);
 }
 
 }  // namespace hotaru

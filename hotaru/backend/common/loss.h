@@ -5,6 +5,9 @@
 
 namespace hotaru {
 
+// Operands of "binary_cross_entropy_check": update what depends on the check
+// (left as it is), read x, row-major. Throws unless x lies in [0, 1].
+
 /// x is [n, classes, space], target [n, space] int64 or uint8. Operands of
 /// "nll_loss": write loss (one element, or [n, space] if reduction is 0),
 /// write total weight (one element), read x, read target, read weight

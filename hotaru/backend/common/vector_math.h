@@ -173,6 +173,33 @@ HOTARU_INLINE float erf(float x) {
   return select(a < 1.0f, p * x, select(x != x, x, std::copysign(tail, x)));
 }
 
+// (Phi(x) - 1/2) / x as a quotient of polynomials in x^2, minimax in the
+// relative error for |x| < 5.5 (own fit: 1.7e-8 before rounding), by falling
+// powers. At 5.5 it gives a half or more.
+inline constexpr float kNormalEnd = 5.5f;
+inline constexpr float kNormalP[] = {1.6418806e-08f,  4.511967e-06f,
+                                     0.000117835574f, 0.0033304817f,
+                                     0.023956716f,    0.28564438f};
+inline constexpr float kNormalQ[] = {8.585095e-07f, 5.167193e-05f,
+                                     0.0013322309f, 0.020346075f,
+                                     0.17938444f,   0.7160043f};
+
+/// The normal distribution up to x, Phi(x): within 2.4e-7, also relatively
+/// where x > 0; 0 below -5.5 and 1 above 5.5; for NaN some number.
+HOTARU_INLINE float normal_cdf(float x) {
+  const float below = select(x < kNormalEnd, x, kNormalEnd);
+  const float c = select(below > -kNormalEnd, below, -kNormalEnd);
+  const float z = c * c;
+  float p = kNormalP[0], q = kNormalQ[0];
+  for (int i = 1; i < 6; ++i) {
+    p = p * z + kNormalP[i];
+    q = q * z + kNormalQ[i];
+  }
+  const float y = p * c / q;
+  const float most = select(y < 0.5f, y, 0.5f);
+  return 0.5f + select(most > -0.5f, most, -0.5f);
+}
+
 // Everything else: the C library, for float, double and complex alike.
 template <class T>
 T exp(T x) {
@@ -197,6 +224,10 @@ T log1p(T x) {
 template <class T>
 T erf(T x) {
   return std::erf(x);
+}
+template <class T>
+T normal_cdf(T x) {
+  return T(0.5) + T(0.5) * std::erf(x * T(0.70710678118654752440));
 }
 template <class T>
 T sigmoid(T x) {

@@ -5,12 +5,14 @@
 // windows stay in cache.
 #include "hotaru/backend/common/conv.h"
 
+#include <cmath>
 #include <memory>
+#include <vector>
 
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/conv_kernel.h"
 #include "hotaru/backend/cpu/gemm.h"
 #include "hotaru/backend/cpu/windows.h"
-#include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -122,11 +124,13 @@ bool exact(const Geometry& g) {
   return fast_geometry(g).out() == g.out;
 }
 
+constexpr KernelTypes<NumberTypes> kForwardTypes{0, "slow_conv"};
+
 void conv_forward(const KernelCall& call) {
   const Tensor &y = call.tensor(0), &x = call.tensor(1), &w = call.tensor(2);
   const Tensor& bias = call.tensor(3);
   const Geometry g(x, w, y, call.attributes<ConvAttributes>());
-  visit_dtype(NumberTypes{}, y.dtype(), "slow_conv", [&]<class T>() {
+  kForwardTypes.visit(call, [&]<class T>() {
     const T* add = bias.defined() ? bias.data<T>() : nullptr;
     if (y.numel() == 0) return;
     if constexpr (kFast<T>)
@@ -146,11 +150,13 @@ void add_bias(const Geometry& g, const T* bias, T* x) {
       *to += bias[i % g.c];
 }
 
+constexpr KernelTypes<NumberTypes> kDataTypes{0, "slow_conv_transpose"};
+
 void conv_data(const KernelCall& call) {
   const Tensor &x = call.tensor(0), &y = call.tensor(1), &w = call.tensor(2);
   const Tensor& bias = call.tensor(3);
   const Geometry g(x, w, y, call.attributes<ConvAttributes>());
-  visit_dtype(NumberTypes{}, x.dtype(), "slow_conv_transpose", [&]<class T>() {
+  kDataTypes.visit(call, [&]<class T>() {
     const T* add = bias.defined() ? bias.data<T>() : nullptr;
     if (x.numel() == 0) return;
     if constexpr (kFast<T>)
@@ -164,10 +170,12 @@ void conv_data(const KernelCall& call) {
   });
 }
 
+constexpr KernelTypes<NumberTypes> kWeightTypes{0, "slow_conv_backward"};
+
 void conv_weight(const KernelCall& call) {
   const Tensor &w = call.tensor(0), &y = call.tensor(1), &x = call.tensor(2);
   const Geometry g(x, w, y, call.attributes<ConvAttributes>());
-  visit_dtype(NumberTypes{}, w.dtype(), "slow_conv_backward", [&]<class T>() {
+  kWeightTypes.visit(call, [&]<class T>() {
     if (w.numel() == 0) return;
     if constexpr (kFast<T>)
       if (x.numel() > 0 && y.numel() > 0 && exact(g))
@@ -177,9 +185,49 @@ void conv_weight(const KernelCall& call) {
   });
 }
 
-HOTARU_KERNEL(kCPU, "conv_forward", conv_forward);
-HOTARU_KERNEL(kCPU, "conv_data", conv_data);
-HOTARU_KERNEL(kCPU, "conv_weight", conv_weight);
+/// Batch norm as x * scale + shift, in `room` of twice the channels; as
+/// "batch_norm" computes it. Null without one.
+template <class T>
+ConvTail<T> norm_tail(const KernelCall& call, double eps, T* room) {
+  if (!call.tensor(4).defined()) return {};
+  const int64_t n = call.tensor(0).size(1);
+  const T *mean = call.tensor(4).data<T>(),
+          *variance = call.tensor(5).data<T>();
+  const T* weight =
+      call.tensor(6).defined() ? call.tensor(6).data<T>() : nullptr;
+  const T* bias = call.tensor(7).defined() ? call.tensor(7).data<T>() : nullptr;
+  T *scale = room, *shift = room + n;
+  for (int64_t c = 0; c < n; ++c)
+    scale[c] = T(1 / std::sqrt(double(variance[c]) + eps));
+  for (int64_t c = 0; c < n && weight; ++c) scale[c] *= weight[c];
+  for (int64_t c = 0; c < n; ++c) shift[c] = -(mean[c] * scale[c]);
+  for (int64_t c = 0; c < n && bias; ++c) shift[c] += bias[c];
+  return {scale, shift, nullptr};
+}
+
+constexpr KernelTypes<TypeList<float, double>> kFusedTypes{0, "conv_fused"};
+
+void conv_fused(const KernelCall& call) {
+  const Tensor &y = call.tensor(0), &x = call.tensor(1), &w = call.tensor(2);
+  const Tensor &bias = call.tensor(3), &residual = call.tensor(8);
+  const auto& a = call.attributes<ConvFusedAttributes>();
+  const Geometry g(x, w, y, a.conv);
+  kFusedTypes.visit(call, [&]<class T>() {
+    thread_local std::vector<T> room;
+    room.resize(size_t(2 * g.o));
+    ConvTail<T> tail = norm_tail<T>(call, a.eps, room.data());
+    if (residual.defined()) tail.residual = residual.data<T>();
+    hotaru::conv_forward<T>(fast_geometry(g), x.data<T>(), w.data<T>(),
+                            bias.defined() ? bias.data<T>() : nullptr,
+                            a.relu ? Activation::kRelu : Activation::kNone,
+                            y.data<T>(), nullptr, tail);
+  });
+}
+
+HOTARU_KERNEL(kCPU, "conv_forward", conv_forward, check_types<kForwardTypes>);
+HOTARU_KERNEL(kCPU, "conv_fused", conv_fused, check_types<kFusedTypes>);
+HOTARU_KERNEL(kCPU, "conv_data", conv_data, check_types<kDataTypes>);
+HOTARU_KERNEL(kCPU, "conv_weight", conv_weight, check_types<kWeightTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

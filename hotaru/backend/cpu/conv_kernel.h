@@ -55,13 +55,24 @@ class PackedConvWeight {
   std::vector<PackedMatrix<T>> groups_;  // patch_size x outputs_per_group
 };
 
-/// y = act(conv(x, weight) + bias); bias has out_channels values or is null.
-/// packed, if given, was made from the same weight. Sizes are positive and
-/// out() too; groups divide both channel counts: the operators check.
+/// What follows a convolution, before its activation: y * scale + shift, by
+/// output channel, both or neither; and a tensor like y that is added, or null.
+template <class T>
+struct ConvTail {
+  const T* scale = nullptr;
+  const T* shift = nullptr;
+  const T* residual = nullptr;
+  bool empty() const { return !scale && !residual; }
+};
+
+/// y = act(tail(conv(x, weight) + bias)); bias has out_channels values or is
+/// null. packed, if given, was made from the same weight. Sizes are positive
+/// and out() too; groups divide both channel counts: the operators check.
 template <class T>
 void conv_forward(const ConvGeometry& geometry, const T* x, const T* weight,
                   const T* bias, Activation activation, T* y,
-                  const PackedConvWeight<T>* packed = nullptr);
+                  const PackedConvWeight<T>* packed = nullptr,
+                  const ConvTail<T>& tail = {});
 
 /// dx, the gradient with respect to x; also the transposed convolution of dy.
 template <class T>

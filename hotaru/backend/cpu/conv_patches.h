@@ -20,6 +20,10 @@ struct ConvRun {
 
 /// Where patches lie in an input that already contains its padding. An element
 /// is at row_offset(k) + the run's offset + i * step() for the i-th position.
+///
+/// With a small stride along the width a padded row is split: first the
+/// elements at multiples of the stride, then those one further, and so on. What
+/// adjacent positions read is then adjacent, too.
 class ConvLayout {
  public:
   explicit ConvLayout(const ConvGeometry& geometry);
@@ -29,10 +33,12 @@ class ConvLayout {
   static const ConvLayout& cached(const ConvGeometry& geometry);
   static constexpr size_t kCached = 16;
 
-  /// Sizes of the padded input and elements of one channel of it.
-  const ConvGeometry::Sizes& padded() const { return padded_; }
+  /// Elements of one channel of the padded input, and of a row of it.
   int64_t channel_size() const;
+  int64_t pitch() const { return padded_[2]; }
+  /// Whether the padded input is a copy.
   bool is_padded() const { return is_padded_; }
+  bool is_split() const { return split_ > 1; }
   const std::vector<int64_t>& row_offsets() const { return row_offsets_; }
   int64_t step() const { return step_; }
   /// The runs of columns [col, col + cols), their columns counted from col.
@@ -48,9 +54,13 @@ class ConvLayout {
 
  private:
   template <class F>
-  void for_rows(int64_t channels, const F& f) const;
+  void for_planes(int64_t channels, const F& f) const;
+  /// Where an element of a padded row lies in it.
+  int64_t in_row(int64_t x) const { return x % split_ * part_ + x / split_; }
 
-  ConvGeometry::Sizes in_, out_, stride_, padding_, padded_;
+  ConvGeometry::Sizes in_, out_, stride_, padding_, kernel_, padded_;
+  int64_t split_;  // parts of a row, and the length of each
+  int64_t part_;
   bool is_padded_;
   int64_t step_;
   std::vector<int64_t> row_offsets_;
@@ -71,9 +81,38 @@ class ConvPatches final : public PanelSource<T> {
   const T* image_;
 };
 
+/// One channel under a kernel of 3 x 3: y = act(conv * scale + shift).
+template <class T>
+struct Depthwise3 {
+  const T* x;       // padded; a vector's room behind it may be read
+  int64_t pitch;    // from row to row
+  int64_t taps[3];  // of a row of the kernel, from the first output's place
+  int64_t stride;   // along the height, 1 or 2
+  const T* weight;  // 9
+  T bias, scale, shift;
+  bool relu;
+  int64_t rows, columns;
+  T* y;
+};
+
+/// Rows of one plane and where their copies go.
+template <class T>
+struct RowCopy {
+  const T* from;
+  T* to;
+  int64_t count;
+  int64_t from_pitch, to_pitch;
+};
+
 /// SIMD parts, chosen at run time. T: float, double.
 template <class T>
 struct ConvKernels {
+  /// Copies n elements of each row to element `at` of its copy.
+  void (*copy_rows)(const RowCopy<T>& rows, int64_t n, int64_t at);
+  /// Elements odd, odd + 2, ... of n go to `first` of the copy and on, the
+  /// others, unless second is negative, to `second` and on; odd: 0 or 1.
+  void (*split_rows)(const RowCopy<T>& rows, int64_t n, int64_t odd,
+                     int64_t first, int64_t second);
   /// to[k * width + run.column + i] = image[offsets[k] + run.offset +
   /// i * step] for each run; step 1.
   void (*copy_runs)(const T* image, const int64_t* offsets, int64_t rows,
@@ -88,6 +127,7 @@ struct ConvKernels {
   void (*depthwise)(const T* image, const int64_t* offsets, const T* weight,
                     int64_t taps, const ConvRun* runs, int64_t run_count,
                     int64_t step, T bias, T* y);
+  void (*depthwise3)(const Depthwise3<T>& plane);
 };
 
 template <class T>

@@ -1,9 +1,9 @@
 // Copy with cast, and fill.
 #include <cstring>
 
-#include "hotaru/backend/common/loop_nest.h"
+#include "hotaru/backend/common/elementwise.h"
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise.h"
-#include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -88,41 +88,44 @@ void transpose_copy(Word* out, const Word* x, int64_t rows, int64_t cols,
           out[r * cols + c] = x[r + c * stride];
 }
 
-bool try_transpose(const Tensor& out, const Tensor& x) {
-  if (x.dim() != 2 || !out.is_contiguous() || x.strides()[0] != 1 ||
-      x.numel() < 64 || !same(out.sizes(), x.sizes()))
-    return false;
+bool transposes(const Tensor& out, const Tensor& x) {
+  const size_t item = itemsize(x.dtype());
+  return x.dim() == 2 && out.is_contiguous() && !x.is_contiguous() &&
+         x.strides()[0] == 1 && x.numel() >= 64 &&
+         same(out.sizes(), x.sizes()) && out.dtype() == x.dtype() &&
+         (item == 4 || item == 8);
+}
+
+void transpose(const Tensor& out, const Tensor& x) {
   const int64_t rows = x.sizes()[0], cols = x.sizes()[1];
   const int64_t stride = x.strides()[1];
   const auto go = [&]<class Word>(Word) {
     transpose_copy(out.data<Word>(), x.data<Word>(), rows, cols, stride);
   };
-  switch (itemsize(x.dtype())) {
-    case 4:
-      go(int32_t{});
-      return true;
-    case 8:
-      go(int64_t{});
-      return true;
-    default:
-      return false;
+  itemsize(x.dtype()) == 4 ? go(int32_t{}) : go(int64_t{});
+}
+
+std::optional<Elementwise> copy_loop(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &x = call.tensor(1);
+  if (transposes(out, x)) return {};
+  LoopNest::Inner inner = nullptr;
+  if (out.dtype() == x.dtype()) {
+    inner = mover(itemsize(x.dtype()));
+  } else {
+    visit_dtype(AllTypes{}, out.dtype(), "copy_", [&]<class To>() {
+      visit_dtype(AllTypes{}, x.dtype(), "copy_",
+                  [&]<class From>() { inner = &cast_loop<To, From>; });
+    });
   }
+  return Elementwise(inner);
 }
 
 /// Operands: destination, source (broadcast to it).
 void copy(const KernelCall& call) {
-  const Tensor& out = call.tensor(0);
-  const Tensor& x = call.tensor(1);
-  if (out.dtype() == x.dtype() && try_transpose(out, x)) return;
-  const Tensor* operands[] = {&out, &x};
-  const LoopNest nest(operands);
-  if (out.dtype() == x.dtype())
-    return nest.run(kGrainSize, mover(itemsize(x.dtype())), nullptr);
-  visit_dtype(AllTypes{}, out.dtype(), "copy_", [&]<class To>() {
-    visit_dtype(AllTypes{}, x.dtype(), "copy_", [&]<class From>() {
-      nest.run(kGrainSize, &cast_loop<To, From>, nullptr);
-    });
-  });
+  if (const auto loop = copy_loop(call))
+    run_elementwise(call, *loop);
+  else
+    transpose(call.tensor(0), call.tensor(1));
 }
 
 template <class T>
@@ -138,21 +141,21 @@ void fill_loop(const void* context, char* const* p, const int64_t* s,
 }
 
 /// Operand: the tensor. Attributes: PointwiseNumbers, the value in a.
-void fill(const KernelCall& call) {
-  const Tensor& out = call.tensor(0);
-  const Tensor* operands[] = {&out};
-  const LoopNest nest(operands);
-  visit_dtype(AllTypes{}, out.dtype(), "fill_", [&]<class T>() {
-    const T value = call.attributes<PointwiseNumbers>().a.to<T>();
-    nest.run(kGrainSize, &fill_loop<T>, &value);
+std::optional<Elementwise> fill(const KernelCall& call) {
+  std::optional<Elementwise> out;
+  visit_dtype(AllTypes{}, call.tensor(0).dtype(), "fill_", [&]<class T>() {
+    out.emplace(&fill_loop<T>, call.attributes<PointwiseNumbers>().a.to<T>());
   });
+  return out;
 }
+
+constexpr KernelTypes<RealTypes> kArangeTypes{0, "arange"};
 
 /// Operand: a row-major vector. Attributes: PointwiseNumbers, start and step.
 void arange(const KernelCall& call) {
   const Tensor& out = call.tensor(0);
   const auto& numbers = call.attributes<PointwiseNumbers>();
-  visit_dtype(RealTypes{}, out.dtype(), "arange", [&]<class T>() {
+  kArangeTypes.visit(call, [&]<class T>() {
     using M = std::conditional_t<
         std::is_integral_v<T>, int64_t,
         std::conditional_t<std::is_same_v<T, double>, double, float>>;
@@ -162,12 +165,14 @@ void arange(const KernelCall& call) {
   });
 }
 
+constexpr KernelTypes<RealTypes> kLinspaceTypes{0, "linspace"};
+
 /// Operand: a row-major vector. Attributes: PointwiseNumbers, start and end.
 /// Symmetric: the second half counts back from the end.
 void linspace(const KernelCall& call) {
   const Tensor& out = call.tensor(0);
   const auto& numbers = call.attributes<PointwiseNumbers>();
-  visit_dtype(RealTypes{}, out.dtype(), "linspace", [&]<class T>() {
+  kLinspaceTypes.visit(call, [&]<class T>() {
     using M = std::conditional_t<std::is_same_v<T, float>, float, double>;
     const int64_t n = out.numel();
     const M start = numbers.a.to<M>(), end = numbers.b.to<M>();
@@ -179,10 +184,11 @@ void linspace(const KernelCall& call) {
   });
 }
 
-HOTARU_KERNEL(kCPU, "copy_", copy);
-HOTARU_KERNEL(kCPU, "fill_", fill);
-HOTARU_KERNEL(kCPU, "arange", arange);
-HOTARU_KERNEL(kCPU, "linspace", linspace);
+const ElementwiseRegistration<copy_loop> registered_copy("copy_", nullptr,
+                                                         &copy);
+const ElementwiseRegistration<fill> registered_fill("fill_");
+HOTARU_KERNEL(kCPU, "arange", arange, check_types<kArangeTypes>);
+HOTARU_KERNEL(kCPU, "linspace", linspace, check_types<kLinspaceTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "hotaru/runtime/kernel.h"
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -109,11 +109,13 @@ void for_sequences(const CtcAttributes& a, const F& f) {
                });
 }
 
+constexpr KernelTypes<FloatTypes> kForwardTypes{2, "ctc_loss_cpu"};
+
 void ctc_loss(const KernelCall& call) {
   const auto& a = call.attributes<CtcAttributes>();
   const Tensor &losses = call.tensor(0), &alpha = call.tensor(1);
   const Tensor &log_probs = call.tensor(2), &targets = call.tensor(3);
-  visit_dtype(FloatTypes{}, log_probs.dtype(), "ctc_loss_cpu", [&]<class T>() {
+  kForwardTypes.visit(call, [&]<class T>() {
     for_sequences(a, [&](int64_t n) {
       const Sequence<T> s(a, n, log_probs.data<T>(), targets.data<int64_t>());
       losses.data<T>()[n] =
@@ -122,27 +124,28 @@ void ctc_loss(const KernelCall& call) {
   });
 }
 
+constexpr KernelTypes<FloatTypes> kBackwardTypes{0, "ctc_loss_backward_cpu"};
+
 void ctc_loss_grad(const KernelCall& call) {
   const auto& a = call.attributes<CtcAttributes>();
   const Tensor &out = call.tensor(0), &g = call.tensor(1);
   const Tensor &log_probs = call.tensor(2), &targets = call.tensor(3);
   const Tensor &losses = call.tensor(4), &alpha = call.tensor(5);
-  visit_dtype(FloatTypes{}, out.dtype(), "ctc_loss_backward_cpu",
-              [&]<class T>() {
-                std::fill_n(out.data<T>(), out.numel(), T(0));
-                for_sequences(a, [&](int64_t n) {
-                  const Sequence<T> s(a, n, log_probs.data<T>(),
-                                      targets.data<int64_t>());
-                  const T loss = losses.data<T>()[n];
-                  if (a.zero_infinity && loss == -kNever<T>) return;
-                  s.backward(alpha.data<T>() + n * a.steps * s.width(), loss,
-                             g.data<T>()[n], out.data<T>());
-                });
-              });
+  kBackwardTypes.visit(call, [&]<class T>() {
+    std::fill_n(out.data<T>(), out.numel(), T(0));
+    for_sequences(a, [&](int64_t n) {
+      const Sequence<T> s(a, n, log_probs.data<T>(), targets.data<int64_t>());
+      const T loss = losses.data<T>()[n];
+      if (a.zero_infinity && loss == -kNever<T>) return;
+      s.backward(alpha.data<T>() + n * a.steps * s.width(), loss,
+                 g.data<T>()[n], out.data<T>());
+    });
+  });
 }
 
-HOTARU_KERNEL(kCPU, "ctc_loss", ctc_loss);
-HOTARU_KERNEL(kCPU, "ctc_loss_grad", ctc_loss_grad);
+HOTARU_KERNEL(kCPU, "ctc_loss", ctc_loss, check_types<kForwardTypes>);
+HOTARU_KERNEL(kCPU, "ctc_loss_grad", ctc_loss_grad,
+              check_types<kBackwardTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

@@ -1,11 +1,11 @@
 // Largest and smallest elements, with and without their positions.
 #include <limits>
 
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/line.h"
 #include "hotaru/backend/cpu/number.h"
 #include "hotaru/backend/cpu/reduce_loop.h"
 #include "hotaru/backend/cpu/reduce_simd.h"
-#include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -51,13 +51,16 @@ struct Extremum {
 };
 
 template <bool kLargest>
-void extremum(const KernelCall& call) {
+constexpr KernelTypes<RealAndBoolTypes> kValueTypes{
+    1, kLargest ? "max_values_cpu" : "min_values_cpu"};
+
+template <bool kLargest, class Target>
+void extremum(const KernelCall& call, Target& target) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
-  visit_dtype(RealAndBoolTypes{}, in.dtype(),
-              kLargest ? "max_values_cpu" : "min_values_cpu", [&]<class T>() {
-                reduce_into<Extremum<T, kLargest>, T, T>(out, in,
-                                                         [](T x) { return x; });
-              });
+  kValueTypes<kLargest>.visit(call, [&]<class T>() {
+    reduce_into<Extremum<T, kLargest>, T, T>(target, out, in,
+                                             [](T x) { return x; });
+  });
 }
 
 /// Position of the first extreme element of a line; of the first NaN if any.
@@ -85,6 +88,9 @@ int64_t position(const T* x, int64_t n, int64_t stride) {
   return best;
 }
 
+template <bool kLargest>
+constexpr KernelTypes<RealAndBoolTypes> kBothTypes{2, kLargest ? "max" : "min"};
+
 /// Operands: values, indices, input. The results have size 1 in the dimension.
 template <bool kLargest>
 void with_index(const KernelCall& call) {
@@ -92,22 +98,25 @@ void with_index(const KernelCall& call) {
                &in = call.tensor(2);
   const int64_t dim = call.attributes<LineAttributes>().dim;
   const int64_t n = line_size(in, dim), stride = line_stride(in, dim);
-  visit_dtype(RealAndBoolTypes{}, in.dtype(), kLargest ? "max" : "min",
-              [&]<class T>() {
-                const T* x = in.data<T>();
-                T* value = values.data<T>();
-                int64_t* index = indices.data<int64_t>();
-                for_lines(
-                    dim, n,
-                    [&](const auto& at) {
-                      const T* line = x + at[2];
-                      const int64_t i = position<kLargest>(line, n, stride);
-                      value[at[0]] = line[i * stride];
-                      index[at[1]] = i;
-                    },
-                    values, indices, in);
-              });
+  kBothTypes<kLargest>.visit(call, [&]<class T>() {
+    const T* x = in.data<T>();
+    T* value = values.data<T>();
+    int64_t* index = indices.data<int64_t>();
+    for_lines(
+        dim, n,
+        [&](const auto& at) {
+          const T* line = x + at[2];
+          const int64_t i = position<kLargest>(line, n, stride);
+          value[at[0]] = line[i * stride];
+          index[at[1]] = i;
+        },
+        values, indices, in);
+  });
 }
+
+template <bool kLargest>
+constexpr KernelTypes<RealAndBoolTypes> kIndexTypes{
+    1, kLargest ? "argmax_cpu" : "argmin_cpu"};
 
 /// Operands: indices, input.
 template <bool kLargest>
@@ -115,25 +124,28 @@ void index_only(const KernelCall& call) {
   const Tensor &indices = call.tensor(0), &in = call.tensor(1);
   const int64_t dim = call.attributes<LineAttributes>().dim;
   const int64_t n = line_size(in, dim), stride = line_stride(in, dim);
-  visit_dtype(RealAndBoolTypes{}, in.dtype(),
-              kLargest ? "argmax_cpu" : "argmin_cpu", [&]<class T>() {
-                const T* x = in.data<T>();
-                int64_t* index = indices.data<int64_t>();
-                for_lines(
-                    dim, n,
-                    [&](const auto& at) {
-                      index[at[0]] = position<kLargest>(x + at[1], n, stride);
-                    },
-                    indices, in);
-              });
+  kIndexTypes<kLargest>.visit(call, [&]<class T>() {
+    const T* x = in.data<T>();
+    int64_t* index = indices.data<int64_t>();
+    for_lines(
+        dim, n,
+        [&](const auto& at) {
+          index[at[0]] = position<kLargest>(x + at[1], n, stride);
+        },
+        indices, in);
+  });
 }
 
-HOTARU_KERNEL(kCPU, "amax", extremum<true>);
-HOTARU_KERNEL(kCPU, "amin", extremum<false>);
-HOTARU_KERNEL(kCPU, "max_dim", with_index<true>);
-HOTARU_KERNEL(kCPU, "min_dim", with_index<false>);
-HOTARU_KERNEL(kCPU, "argmax", index_only<true>);
-HOTARU_KERNEL(kCPU, "argmin", index_only<false>);
+const ReduceRegistration<extremum<true>, extremum<true>> registered_amax(
+    "amax", check_types<kValueTypes<true>>);
+const ReduceRegistration<extremum<false>, extremum<false>> registered_amin(
+    "amin", check_types<kValueTypes<false>>);
+HOTARU_KERNEL(kCPU, "max_dim", with_index<true>, check_types<kBothTypes<true>>);
+HOTARU_KERNEL(kCPU, "min_dim", with_index<false>,
+              check_types<kBothTypes<false>>);
+HOTARU_KERNEL(kCPU, "argmax", index_only<true>, check_types<kIndexTypes<true>>);
+HOTARU_KERNEL(kCPU, "argmin", index_only<false>,
+              check_types<kIndexTypes<false>>);
 
 }  // namespace
 }  // namespace hotaru::cpu

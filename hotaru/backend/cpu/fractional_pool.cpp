@@ -3,8 +3,8 @@
 #include <limits>
 #include <vector>
 
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pool.h"
-#include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -84,28 +84,30 @@ void pool_plane(const Sides& s, int64_t dims, const T* x, const T* samples,
       }
 }
 
+constexpr KernelTypes<FloatingTypes> kPoolTypes{2, "fractional_max_pool"};
+
 void fractional_max_pool(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &indices = call.tensor(1);
   const Tensor &x = call.tensor(2), &samples = call.tensor(3);
-  if (out.numel() == 0) return;
-  const auto& a = call.attributes<FractionalPoolAttributes>();
-  const Sides s(x, out, a);
-  const int64_t n = Sides::volume(s.in), m = Sides::volume(s.out);
-  const int64_t work = std::max(n, m * Sides::volume(s.kernel));
-  visit_dtype(FloatingTypes{}, x.dtype(), "fractional_max_pool",
-              [&]<class T>() {
-                parallel_for(0, x.numel() / n, kGrainSize / work + 1,
-                             [&](int64_t begin, int64_t end) {
-                               for (int64_t p = begin; p < end; ++p)
-                                 pool_plane(s, a.dims, x.data<T>() + p * n,
-                                            samples.data<T>() + p * a.dims,
-                                            out.data<T>() + p * m,
-                                            indices.data<int64_t>() + p * m);
-                             });
-              });
+  kPoolTypes.visit(call, [&]<class T>() {
+    if (out.numel() == 0) return;
+    const auto& a = call.attributes<FractionalPoolAttributes>();
+    const Sides s(x, out, a);
+    const int64_t n = Sides::volume(s.in), m = Sides::volume(s.out);
+    const int64_t work = std::max(n, m * Sides::volume(s.kernel));
+    parallel_for(0, x.numel() / n, kGrainSize / work + 1,
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t p = begin; p < end; ++p)
+                     pool_plane(s, a.dims, x.data<T>() + p * n,
+                                samples.data<T>() + p * a.dims,
+                                out.data<T>() + p * m,
+                                indices.data<int64_t>() + p * m);
+                 });
+  });
 }
 
-HOTARU_KERNEL(kCPU, "fractional_max_pool", fractional_max_pool);
+HOTARU_KERNEL(kCPU, "fractional_max_pool", fractional_max_pool,
+              check_types<kPoolTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

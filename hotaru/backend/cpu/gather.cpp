@@ -1,11 +1,11 @@
 // Single elements at indices along a dimension.
 #include "hotaru/backend/common/gather.h"
 
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/indexing.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/number.h"
 #include "hotaru/backend/cpu/words.h"
-#include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -90,6 +90,8 @@ void scatter_with(const KernelCall& call, const F& f) {
   });
 }
 
+constexpr KernelTypes<RealAndBoolTypes> kExtremumTypes{0, "scatter_reduce"};
+
 /// Operands: target, index, source.
 void scatter(const KernelCall& call) {
   const WriteMode mode = call.attributes<ScatterAttributes>().mode;
@@ -105,7 +107,7 @@ void scatter(const KernelCall& call) {
       else
         scatter_with<T>(call, [](T a, T x) { return times(a, x); });
     });
-  visit_dtype(RealAndBoolTypes{}, dtype, "scatter_reduce", [&]<class T>() {
+  kExtremumTypes.visit(call, [&]<class T>() {
     if (mode == WriteMode::kMax)
       scatter_with<T>(call, [](T a, T x) { return greater(x, a) ? x : a; });
     else
@@ -115,8 +117,14 @@ void scatter(const KernelCall& call) {
   });
 }
 
+void check_scatter(const KernelCall& call) {
+  const WriteMode mode = call.attributes<ScatterAttributes>().mode;
+  if (mode == WriteMode::kMax || mode == WriteMode::kMin)
+    check_types<kExtremumTypes>(call);
+}
+
 HOTARU_KERNEL(kCPU, "gather", gather);
-HOTARU_KERNEL(kCPU, "scatter", scatter);
+HOTARU_KERNEL(kCPU, "scatter", scatter, check_scatter);
 
 }  // namespace
 }  // namespace hotaru::cpu

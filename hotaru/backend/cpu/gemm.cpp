@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 #include "hotaru/backend/cpu/gemm_generic.h"
 #include "hotaru/backend/cpu/gemm_kernel.h"
@@ -28,8 +29,8 @@ struct Problem {
   int64_t m, n, k;
   T alpha, beta;
   MatrixRef<T> a, b;
-  const PackedMatrix<T>* packed;  // or null, then source
-  const PanelSource<T>* source;   // or null, then b
+  const T* packed;               // panels of B; or null, then source
+  const PanelSource<T>* source;  // or null, then b
   T* c;
   int64_t ldc;
   Epilogue<T> epilogue;
@@ -38,6 +39,8 @@ struct Problem {
 template <class T>
 Epilogue<T> shifted(Epilogue<T> e, int64_t row, int64_t col) {
   if (e.bias != nullptr) e.bias += e.bias_per_row ? row : col;
+  if (e.scale) e.scale += row, e.shift += row;
+  if (e.residual) e.residual += row * e.residual_stride + col;
   return e;
 }
 
@@ -51,16 +54,19 @@ struct Area {
 template <class F>
 void for_areas(int64_t m, int64_t n, int64_t k, int64_t row_unit,
                int64_t col_unit, const F& f) {
-  const double work = static_cast<double>(m) * static_cast<double>(n) *
-                      static_cast<double>(k) / kWorkPerThread;
+  // Of a single row, loading B takes as long as the products.
+  const double work = static_cast<double>(std::max<int64_t>(m, 2)) *
+                      static_cast<double>(n) * static_cast<double>(k) /
+                      kWorkPerThread;
   const int64_t most = in_parallel_region() ? 1 : get_num_threads();
   const int64_t threads =
       work < static_cast<double>(most) ? static_cast<int64_t>(work) : most;
   if (threads <= 1) return f(Area{0, m, 0, n});
   const int64_t row_units = detail::divide_up(m, row_unit);
   const int64_t col_units = detail::divide_up(n, col_unit);
-  // The longer side is cut first, and the other one if threads are left.
-  const bool rows_first = m >= n;
+  // Many columns are cut first, as each thread then packs a part of B alone;
+  // else the longer side, and the other one if threads are left.
+  const bool rows_first = col_units < 2 * threads && m >= n;
   const int64_t first = std::min(threads, rows_first ? row_units : col_units);
   const int64_t second =
       std::min(threads / first, rows_first ? col_units : row_units);
@@ -127,8 +133,7 @@ void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
             pack_a ? TileA<T>{buffer + (row - begin) * k, 1, height}
                    : TileA<T>{a.data + row * a.row_stride, a.row_stride,
                               a.col_stride};
-        TileOutput<T> to = out;
-        to.c += row * out.ldc + col;
+        const TileOutput<T> to = out.at(row, col);
         tile(static_cast<int>(height), cols, k, at, b, panels.row_stride, to);
         if (epilogue) {
           kernels.finish(to.c, to.ldc, height, cols,
@@ -138,6 +143,36 @@ void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
     }
   }
 }
+
+/// What of an epilogue is done where a tile is stored, and what is left for a
+/// pass over it.
+template <class T>
+struct Tail {
+  explicit Tail(const Problem<T>& p) : rest(p.epilogue) {
+    if (p.beta == T(0) && !rest.bias_per_row)
+      first = std::exchange(rest.bias, nullptr);
+    if (rest.bias || rest.scale) return;
+    last = std::exchange(rest.residual, nullptr);
+    relu = rest.activation == Activation::kRelu;
+    if (relu) rest.activation = Activation::kNone;
+  }
+  /// How a block of depth is added.
+  TileOutput<T> output(const Problem<T>& p, bool at_first, bool at_last) const {
+    TileOutput<T> out{p.c, p.ldc, p.alpha, at_first ? p.beta : T(1)};
+    if (at_first && first) out.beta = T(1), out.d = first;
+    if (at_last) {
+      out.r = last;
+      out.ldr = rest.residual_stride;
+      out.relu = relu;
+    }
+    return out;
+  }
+
+  const T* first = nullptr;  // a row that the first block adds
+  const T* last = nullptr;   // a matrix that the last one adds
+  bool relu = false;
+  Epilogue<T> rest;
+};
 
 /// Few rows times a B with contiguous rows: long stretches of B's rows.
 template <class T>
@@ -160,6 +195,25 @@ void multiply_wide(const GemmKernels<T>& kernels, const Problem<T>& p) {
       if (!p.epilogue.empty()) {
         kernels.finish(to.c, p.ldc, rows, cols, shifted(p.epilogue, 0, col));
       }
+    }
+  });
+}
+
+/// Few rows times a packed B, over its whole depth.
+template <class T>
+void multiply_panels(const GemmKernels<T>& kernels, const Problem<T>& p) {
+  const int64_t width = kernels.max_cols;
+  const Tail<T> tail(p);
+  const TileOutput<T> out = tail.output(p, true, true);
+  const TileA<T> a{p.a.data, p.a.row_stride, p.a.col_stride};
+  const int rows = static_cast<int>(p.m);
+  for_areas(p.m, p.n, p.k, p.m, width, [&](const Area& area) {
+    for (int64_t col = area.col_begin; col < area.col_end; col += width) {
+      const int cols = static_cast<int>(std::min(width, area.col_end - col));
+      const TileOutput<T> to = out.at(0, col);
+      kernels.few_tile(rows, cols, p.k, a, p.packed + col * p.k, width, to);
+      if (!tail.rest.empty())
+        kernels.finish(to.c, p.ldc, rows, cols, shifted(tail.rest, 0, col));
     }
   });
 }
@@ -210,44 +264,40 @@ template <class T>
 void pack_panels(const GemmKernels<T>& kernels, const PanelSource<T>& source,
                  int64_t row, int64_t rows, int64_t col, int64_t cols, T* to) {
   const int64_t width = kernels.max_cols;
-  const int64_t panels = detail::divide_up(cols, width);
-  const int64_t grain = std::max<int64_t>(1, kGrainSize / (rows * width + 1));
-  parallel_for(0, panels, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t panel = begin; panel < end; ++panel) {
-      const int64_t done = panel * width;
-      source.pack(row, rows, col + done, std::min(width, cols - done), width,
-                  to + done * rows);
-    }
-  });
+  for (int64_t done = 0; done < cols; done += width)
+    source.pack(row, rows, col + done, std::min(width, cols - done), width,
+                to + done * rows);
 }
 
-/// Blocks of depth and columns, B packed unless it lies well already.
+/// An area of C by blocks of depth and columns, B packed unless it lies well
+/// already.
 template <class T>
-void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p) {
+void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
+                     const Area& all) {
   const int64_t width = kernels.max_cols;
-  const int64_t tall = kernels.max_rows;
+  const int64_t rows = all.row_end - all.row_begin;
   // In place, B's rows must be contiguous, and pay only if they are read
   // seldom or stay in the first-level cache.
   const bool pack_b =
       p.packed == nullptr &&
       (p.source != nullptr || p.b.col_stride != 1 ||
-       (p.m > 2 * tall && p.k * p.n * int64_t{sizeof(T)} > 32768));
+       (rows > kRows && p.k * p.n * int64_t{sizeof(T)} > 32768));
   // A is fine in place, unless its rows meet in one set of the first-level
   // cache or each needs pages of its own.
   const int64_t stride =
       std::max(p.a.row_stride, p.a.col_stride) * int64_t{sizeof(T)};
-  const bool pack_a = p.n >= 4 * width && p.m >= 2 && stride >= 4096 &&
+  const bool pack_a = p.n >= 4 * width && rows >= 2 && stride >= 4096 &&
                       (stride % 4096 == 0 || stride > 16384);
   const int64_t depth_blocks = detail::divide_up(p.k, kDepth);
-  for (int64_t left = 0; left < p.n; left += kCols) {
-    const int64_t cols = std::min(kCols, p.n - left);
+  const Tail<T> tail(p);
+  for (int64_t left = all.col_begin; left < all.col_end; left += kCols) {
+    const int64_t cols = std::min(kCols, all.col_end - left);
     for (int64_t block = 0; block < depth_blocks; ++block) {
       const int64_t begin = p.k * block / depth_blocks;
       const int64_t depth = p.k * (block + 1) / depth_blocks - begin;
       Panels<T> panels;
       if (p.packed != nullptr) {
-        panels = {p.packed->data() + left * p.k + begin * width, width,
-                  width * p.k};
+        panels = {p.packed + left * p.k + begin * width, width, width * p.k};
       } else if (pack_b) {
         T* to = scratch<T>(ScratchUse::kGemmB,
                            detail::divide_up(cols, width) * width * depth);
@@ -260,31 +310,38 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p) {
                   width};
       }
       const bool last = block + 1 == depth_blocks;
-      const TileOutput<T> out{p.c + left, p.ldc, p.alpha,
-                              block == 0 ? p.beta : T(1)};
-      const Epilogue<T> epilogue = shifted(p.epilogue, 0, left);
+      const TileOutput<T> out = tail.output(p, block == 0, last).at(0, left);
+      const Epilogue<T> epilogue = shifted(tail.rest, 0, left);
       const MatrixRef<T> a{p.a.data + begin * p.a.col_stride, p.a.row_stride,
                            p.a.col_stride};
-      for_areas(p.m, cols, depth, tall, width, [&](const Area& area) {
-        multiply_area(kernels, area, depth, a, pack_a,
-                      p.m <= GemmKernels<T>::kFewRows, panels, out,
-                      last && !epilogue.empty() ? &epilogue : nullptr);
-      });
+      multiply_area(kernels, {all.row_begin, all.row_end, 0, cols}, depth, a,
+                    pack_a, p.m <= GemmKernels<T>::kFewRows, panels, out,
+                    last && !epilogue.empty() ? &epilogue : nullptr);
     }
   }
+}
+
+/// Each thread packs what it multiplies by: one that waits for the others'
+/// panels, and reads them from their caches, loses more.
+template <class T>
+void multiply_areas(const GemmKernels<T>& kernels, const Problem<T>& p) {
+  for_areas(p.m, p.n, p.k, kernels.max_rows, kernels.max_cols,
+            [&](const Area& area) { multiply_blocks(kernels, p, area); });
 }
 
 template <class T>
 void multiply(const Problem<T>& p) {
   const GemmKernels<T>& kernels = gemm_kernels<T>();
-  if (p.packed || p.source) return multiply_blocks(kernels, p);
+  if (p.packed && p.m <= GemmKernels<T>::kFewRows)
+    return multiply_panels(kernels, p);
+  if (p.packed || p.source) return multiply_areas(kernels, p);
   if (p.a.col_stride == 1 && p.b.row_stride == 1 && p.m <= kDotRows) {
     return multiply_dot(kernels, p);
   }
   if (p.b.col_stride == 1 && p.m <= GemmKernels<T>::kFewRows) {
     return multiply_wide(kernels, p);
   }
-  multiply_blocks(kernels, p);
+  multiply_areas(kernels, p);
 }
 
 /// C = act(beta C + bias), what is left of an empty product.
@@ -333,16 +390,16 @@ void gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
 }
 
 template <class T>
-void gemm(int64_t m, T alpha, MatrixRef<T> a, const PackedMatrix<T>& b, T beta,
-          T* c, int64_t ldc, const Epilogue<T>& epilogue) {
+void gemm(int64_t m, T alpha, MatrixRef<T> a, PackedRef<T> b, T beta, T* c,
+          int64_t ldc, const Epilogue<T>& epilogue) {
   gemm_simd(Problem<T>{m,
-                       b.n(),
-                       b.k(),
+                       b.n,
+                       b.k,
                        alpha,
                        beta,
                        a,
                        {nullptr, 0, 0},
-                       &b,
+                       b.data,
                        nullptr,
                        c,
                        ldc,
@@ -380,14 +437,19 @@ void gemm_batched(int64_t batch, int64_t m, int64_t n, int64_t k, T alpha,
 }
 
 template <class T>
+PackedRef<T> pack_matrix(int64_t k, int64_t n, MatrixRef<T> b, T* to) {
+  const GemmKernels<T>& kernels = gemm_kernels<T>();
+  if (k > 0 && n > 0)
+    pack_panels<T>(kernels, MatrixSource<T>(kernels, b), 0, k, 0, n, to);
+  return {to, k, n};
+}
+
+template <class T>
 PackedMatrix<T>::PackedMatrix(int64_t k, int64_t n, MatrixRef<T> b)
     : k_(k), n_(n) {
-  const GemmKernels<T>& kernels = gemm_kernels<T>();
-  panel_width_ = kernels.max_cols;
-  const int64_t size = detail::divide_up(n, panel_width_) * panel_width_ * k;
+  const int64_t size = packed_size(k, n, sizeof(T));
   data_.reset(aligned_new<T>(std::max<int64_t>(size, 1)));
-  if (size == 0) return;
-  pack_panels<T>(kernels, MatrixSource<T>(kernels, b), 0, k, 0, n, data_.get());
+  pack_matrix(k, n, b, data_.get());
 }
 
 template <class T>
@@ -397,11 +459,14 @@ void PackedMatrix<T>::Free::operator()(T* p) const {
 
 template class PackedMatrix<float>;
 template class PackedMatrix<double>;
-template void gemm(int64_t, float, MatrixRef<float>, const PackedMatrix<float>&,
-                   float, float*, int64_t, const Epilogue<float>&);
-template void gemm(int64_t, double, MatrixRef<double>,
-                   const PackedMatrix<double>&, double, double*, int64_t,
-                   const Epilogue<double>&);
+template PackedRef<float> pack_matrix(int64_t, int64_t, MatrixRef<float>,
+                                      float*);
+template PackedRef<double> pack_matrix(int64_t, int64_t, MatrixRef<double>,
+                                       double*);
+template void gemm(int64_t, float, MatrixRef<float>, PackedRef<float>, float,
+                   float*, int64_t, const Epilogue<float>&);
+template void gemm(int64_t, double, MatrixRef<double>, PackedRef<double>,
+                   double, double*, int64_t, const Epilogue<double>&);
 
 template void gemm_from_panels(int64_t, int64_t, int64_t, float,
                                MatrixRef<float>, const PanelSource<float>&,

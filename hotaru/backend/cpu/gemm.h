@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "hotaru/backend/common/linear.h"
+
 namespace hotaru {
 
 /// A matrix by strides in elements, so that a transposed matrix is the same
@@ -20,8 +22,6 @@ struct MatrixRef {
   MatrixRef transposed() const { return {data, col_stride, row_stride}; }
 };
 
-enum class Activation : uint8_t { kNone, kRelu, kSigmoid, kTanh };
-
 /// What happens to each element of C after the last product was added.
 /// Activations are for float and double only.
 template <class T>
@@ -30,9 +30,16 @@ struct Epilogue {
   const T* bias = nullptr;
   bool bias_per_row = false;
   Activation activation = Activation::kNone;
+  /// After the bias, for row i: c * scale[i] + shift[i]; both or neither. Not
+  /// for products of one column.
+  const T* scale = nullptr;
+  const T* shift = nullptr;
+  /// Then, before the activation, a matrix that is added; or null.
+  const T* residual = nullptr;
+  int64_t residual_stride = 0;  // from row to row
 
   bool empty() const {
-    return bias == nullptr && activation == Activation::kNone;
+    return !bias && !scale && !residual && activation == Activation::kNone;
   }
 };
 
@@ -54,8 +61,21 @@ void gemm_batched(int64_t batch, int64_t m, int64_t n, int64_t k, T alpha,
                   int64_t b_stride, T beta, T* c, int64_t ldc, int64_t c_stride,
                   const Epilogue<T>& epilogue = {});
 
-/// B in the order in which the kernels read it: for weights that multiply many
-/// times. Immutable, so safe to share between threads. T: float, double.
+/// B (k x n) in the order in which the kernels read it: panels of a width that
+/// depends on the machine, each k rows of it; the last one filled up with
+/// zeros. Borrows its memory. T: float, double.
+template <class T>
+struct PackedRef {
+  const T* data;
+  int64_t k, n;
+};
+
+/// Writes at most packed_size(k, n, sizeof(T)) elements.
+template <class T>
+PackedRef<T> pack_matrix(int64_t k, int64_t n, MatrixRef<T> b, T* to);
+
+/// One with memory of its own: for weights that multiply many times. Immutable,
+/// so safe to share between threads.
 template <class T>
 class PackedMatrix {
  public:
@@ -66,22 +86,24 @@ class PackedMatrix {
   int64_t k() const { return k_; }
   int64_t n() const { return n_; }
   bool empty() const { return data_ == nullptr; }
-  /// Panels of panel_width() columns, each k x panel_width() row by row; the
-  /// last one is filled up with zeros.
-  const T* data() const { return data_.get(); }
-  int64_t panel_width() const { return panel_width_; }
+  PackedRef<T> ref() const { return {data_.get(), k_, n_}; }
 
  private:
   struct Free {
     void operator()(T* p) const;
   };
-  int64_t k_ = 0, n_ = 0, panel_width_ = 0;
+  int64_t k_ = 0, n_ = 0;
   std::unique_ptr<T[], Free> data_;
 };
 
 /// gemm with a B that was packed before.
 template <class T>
+void gemm(int64_t m, T alpha, MatrixRef<T> a, PackedRef<T> b, T beta, T* c,
+          int64_t ldc, const Epilogue<T>& epilogue = {});
+template <class T>
 void gemm(int64_t m, T alpha, MatrixRef<T> a, const PackedMatrix<T>& b, T beta,
-          T* c, int64_t ldc, const Epilogue<T>& epilogue = {});
+          T* c, int64_t ldc, const Epilogue<T>& epilogue = {}) {
+  gemm(m, alpha, a, b.ref(), beta, c, ldc, epilogue);
+}
 
 }  // namespace hotaru

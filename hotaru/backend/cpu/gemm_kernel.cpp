@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -113,35 +114,60 @@ void tile(int cols, int64_t k, TileA<T> a, const T* HWY_RESTRICT b, int64_t ldb,
 
   // Copies, because a store to C might change what out refers to.
   const V alpha = hn::Set(d, out.alpha), beta = hn::Set(d, out.beta);
-  const bool read_c = out.beta != 0;
-  T* HWY_RESTRICT row = out.c;
-  const int64_t ldc = out.ldc;
-  const auto finish_rows = [&](auto add_c) HOTARU_SIMD_LAMBDA {
+  const bool add = out.beta != 0;
+  const T* added = out.d ? out.d : out.c;
+  const T* more = out.r;
+  T* row = out.c;
+  const int64_t ldc = out.ldc, ldd = out.d ? out.ldd : out.ldc, ldr = out.ldr;
+  constexpr T kLowest = -std::numeric_limits<T>::infinity();
+  const V least = hn::Set(d, out.relu ? T(0) : kLowest);
+  const auto load = [&](const T* at, int j) HOTARU_SIMD_LAMBDA {
+    return kTail && j == kVectors - 1 ? load_first(mask, d, at + j * kLanes)
+                                      : hn::LoadU(d, at + j * kLanes);
+  };
+  const auto finish_rows = [&](auto plain) HOTARU_SIMD_LAMBDA {
     HWY_UNROLL(16)
-    for (int i = 0; i < kRows; ++i, row += ldc) {
+    for (int i = 0; i < kRows; ++i) {
+      V v[kVectors];
       HWY_UNROLL(8)
       for (int j = 0; j < kVectors; ++j) {
-        V v = sum[0][i][j];
+        v[j] = sum[0][i][j];
         HWY_UNROLL(4)
-        for (int u = 1; u < kUnroll; ++u) v = hn::Add(v, sum[u][i][j]);
-        v = hn::Mul(v, alpha);
-        T* at = row + j * kLanes;
-        if (kTail && j == kVectors - 1) {
-          if constexpr (add_c) {
-            v = hn::MulAdd(beta, load_first(mask, d, at), v);
-          }
-          hn::BlendedStore(v, mask, d, at);
-        } else {
-          if constexpr (add_c) v = hn::MulAdd(beta, hn::LoadU(d, at), v);
-          hn::StoreU(v, d, at);
-        }
+        for (int u = 1; u < kUnroll; ++u) v[j] = hn::Add(v[j], sum[u][i][j]);
+        v[j] = hn::Mul(v[j], alpha);
       }
+      if constexpr (!plain) {
+        if (add) {
+          HWY_UNROLL(8)
+          for (int j = 0; j < kVectors; ++j)
+            v[j] = hn::MulAdd(beta, load(added, j), v[j]);
+          added += ldd;
+        }
+        if (more) {
+          HWY_UNROLL(8)
+          for (int j = 0; j < kVectors; ++j)
+            v[j] = hn::Add(v[j], load(more, j));
+          more += ldr;
+        }
+        // NaN stays NaN.
+        HWY_UNROLL(8)
+        for (int j = 0; j < kVectors; ++j)
+          v[j] = hn::IfThenElse(hn::Lt(v[j], least), least, v[j]);
+      }
+      HWY_UNROLL(8)
+      for (int j = 0; j < kVectors; ++j) {
+        if (kTail && j == kVectors - 1)
+          hn::BlendedStore(v[j], mask, d, row + j * kLanes);
+        else
+          hn::StoreU(v[j], d, row + j * kLanes);
+      }
+      row += ldc;
     }
   };
-  if (read_c) {
-    finish_rows(std::true_type());
-  } else {
+  if (add || more || out.relu) {
     finish_rows(std::false_type());
+  } else {
+    finish_rows(std::true_type());
   }
 }
 
@@ -328,23 +354,36 @@ void pack(T* to, int64_t rows, int64_t cols, MatrixRef<T> from) {
   }
 }
 
+/// f(d, x) of each element x after bias, scale and residual.
 template <class T, class F>
 HWY_INLINE void for_each_vector(T* c, int64_t ldc, int64_t rows, int64_t cols,
-                                const T* bias, bool per_row, const F& f) {
+                                const Epilogue<T>& e, const F& f) {
   const hn::ScalableTag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  for (int64_t i = 0; i < rows; ++i, c += ldc) {
-    auto shift = hn::Set(d, bias && per_row ? bias[i] : T(0));
-    const bool load_bias = bias && !per_row;
+  const bool load_bias = e.bias && !e.bias_per_row;
+  const T* residual = e.residual;
+  const int64_t ldr = residual ? e.residual_stride : 0;
+  for (int64_t i = 0; i < rows; ++i, c += ldc, residual += ldr) {
+    auto bias = hn::Set(d, e.bias && e.bias_per_row ? e.bias[i] : T(0));
+    const auto scale = hn::Set(d, e.scale ? e.scale[i] : T(1));
+    const auto shift = hn::Set(d, e.scale ? e.shift[i] : T(0));
+    const auto finished = [&](auto v, auto more) HOTARU_SIMD_LAMBDA {
+      v = hn::Add(v, bias);
+      if (e.scale) v = hn::MulAdd(v, scale, shift);
+      return f(d, residual ? hn::Add(v, more) : v);
+    };
+    const auto none = hn::Zero(d);
     int64_t j = 0;
     for (; j + lanes <= cols; j += lanes) {
-      if (load_bias) shift = hn::LoadU(d, bias + j);
-      hn::StoreU(f(d, hn::Add(hn::LoadU(d, c + j), shift)), d, c + j);
+      if (load_bias) bias = hn::LoadU(d, e.bias + j);
+      const auto more = residual ? hn::LoadU(d, residual + j) : none;
+      hn::StoreU(finished(hn::LoadU(d, c + j), more), d, c + j);
     }
     if (j < cols) {
       const auto mask = hn::FirstN(d, static_cast<size_t>(cols - j));
-      if (load_bias) shift = load_first(mask, d, bias + j);
-      const auto v = f(d, hn::Add(load_first(mask, d, c + j), shift));
+      if (load_bias) bias = load_first(mask, d, e.bias + j);
+      const auto more = residual ? load_first(mask, d, residual + j) : none;
+      const auto v = finished(load_first(mask, d, c + j), more);
       hn::BlendedStore(v, mask, d, c + j);
     }
   }
@@ -354,7 +393,7 @@ template <class T>
 void finish(T* c, int64_t ldc, int64_t rows, int64_t cols,
             const Epilogue<T>& e) {
   const auto run = [&](const auto& f) HOTARU_SIMD_LAMBDA {
-    for_each_vector(c, ldc, rows, cols, e.bias, e.bias_per_row, f);
+    for_each_vector(c, ldc, rows, cols, e, f);
   };
   switch (e.activation) {
     case Activation::kNone:
@@ -370,11 +409,24 @@ void finish(T* c, int64_t ldc, int64_t rows, int64_t cols,
     case Activation::kTanh:
       return run([](auto d, auto v)
                      HOTARU_SIMD_LAMBDA { return simd_tanh(d, v); });
+    case Activation::kSilu:
+      return run([](auto d, auto v) HOTARU_SIMD_LAMBDA {
+        return hn::Mul(v, simd_sigmoid(d, v));
+      });
+    case Activation::kGelu:
+      return run([](auto d, auto v) HOTARU_SIMD_LAMBDA {
+        return hn::Mul(v, simd_normal_cdf(d, v));
+      });
+    case Activation::kGeluTanh:
+      return run([](auto d, auto v)
+                     HOTARU_SIMD_LAMBDA { return simd_gelu_tanh(d, v); });
   }
 }
 
 template <class T>
 GemmKernels<T> kernels() {
+  static_assert(2 * hn::MaxLanes(hn::ScalableTag<T>()) * sizeof(T) <=
+                kPanelBytes);
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
   return {kMaxRows,
           2 * kLanes,

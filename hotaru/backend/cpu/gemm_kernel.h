@@ -8,13 +8,29 @@
 
 namespace hotaru {
 
-/// A rows x cols block of C and how it is updated: C = alpha A B + beta C.
+/// A rows x cols block of C and how it is updated: C = alpha A B + beta C. The
+/// rest is for tile and few_tile, C = relu(alpha A B + beta D + R), where D and
+/// R are matrices of contiguous rows, and D is C if it is null.
 template <class T>
 struct TileOutput {
   T* c;
   int64_t ldc;
   T alpha;
   T beta;
+  const T* d = nullptr;
+  int64_t ldd = 0;
+  const T* r = nullptr;
+  int64_t ldr = 0;
+  bool relu = false;
+
+  /// What begins at that row and column of this one.
+  TileOutput at(int64_t row, int64_t col) const {
+    TileOutput out = *this;
+    out.c += row * ldc + col;
+    if (d) out.d += row * ldd + col;
+    if (r) out.r += row * ldr + col;
+    return out;
+  }
 };
 
 /// A as the kernels read it: element (i, p) at data[i * row + p * depth].

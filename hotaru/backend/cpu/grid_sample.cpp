@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "hotaru/runtime/kernel.h"
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -204,10 +204,13 @@ struct Sampler {
   }
 };
 
+constexpr KernelTypes<FloatingTypes> kForwardTypes{1, "grid_sampler"};
+constexpr KernelTypes<FloatingTypes> kBackwardTypes{3, "grid_sampler"};
+
 void grid_sample(const KernelCall& call) {
   const auto& a = call.attributes<GridSampleAttributes>();
   const Tensor &out = call.tensor(0), &x = call.tensor(1);
-  visit_dtype(FloatingTypes{}, x.dtype(), "grid_sampler", [&]<class T>() {
+  kForwardTypes.visit(call, [&]<class T>() {
     Sampler<T>(a, x, call.tensor(2)).forward(out.data<T>());
   });
 }
@@ -216,7 +219,7 @@ void grid_sample_grad(const KernelCall& call) {
   const auto& a = call.attributes<GridSampleAttributes>();
   const Tensor &gx = call.tensor(0), &ggrid = call.tensor(1);
   const Tensor &g = call.tensor(2), &x = call.tensor(3);
-  visit_dtype(FloatingTypes{}, x.dtype(), "grid_sampler", [&]<class T>() {
+  kBackwardTypes.visit(call, [&]<class T>() {
     T* to = gx.defined() ? gx.data<T>() : nullptr;
     if (to) std::fill_n(to, gx.numel(), T(0));
     Sampler<T>(a, x, call.tensor(4))
@@ -224,8 +227,9 @@ void grid_sample_grad(const KernelCall& call) {
   });
 }
 
-HOTARU_KERNEL(kCPU, "grid_sample", grid_sample);
-HOTARU_KERNEL(kCPU, "grid_sample_grad", grid_sample_grad);
+HOTARU_KERNEL(kCPU, "grid_sample", grid_sample, check_types<kForwardTypes>);
+HOTARU_KERNEL(kCPU, "grid_sample_grad", grid_sample_grad,
+              check_types<kBackwardTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

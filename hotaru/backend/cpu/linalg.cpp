@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "hotaru/runtime/kernel.h"
+#include "hotaru/backend/common/kernel_types.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -78,10 +78,12 @@ struct Lu {
   }
 };
 
+constexpr KernelTypes<LinalgTypes> kSolveTypes{1, "linalg_solve_ex"};
+
 void solve(const KernelCall& call) {
   const auto& s = call.attributes<LinalgAttributes>();
   const Tensor &x = call.tensor(0), &a = call.tensor(1), &b = call.tensor(2);
-  visit_dtype(LinalgTypes{}, a.dtype(), "linalg_solve_ex", [&]<class T>() {
+  kSolveTypes.visit(call, [&]<class T>() {
     for (int64_t i = 0; i < s.batch; ++i) {
       Lu<T> lu(s.m, a.data<T>() + i * s.m * s.m);
       if (lu.singular && s.inverse)
@@ -97,11 +99,13 @@ void solve(const KernelCall& call) {
   });
 }
 
+constexpr KernelTypes<LinalgTypes> kDeterminantTypes{3, "linalg_det"};
+
 void determinant(const KernelCall& call) {
   const auto& s = call.attributes<LinalgAttributes>();
   const Tensor &det = call.tensor(0), &sign = call.tensor(1);
   const Tensor &logabs = call.tensor(2), &a = call.tensor(3);
-  visit_dtype(LinalgTypes{}, a.dtype(), "linalg_det", [&]<class T>() {
+  kDeterminantTypes.visit(call, [&]<class T>() {
     for (int64_t i = 0; i < s.batch; ++i) {
       Lu<T> lu(s.m, a.data<T>() + i * s.m * s.m);
       T product = lu.odd ? T(-1) : T(1), direction = product;
@@ -120,10 +124,12 @@ void determinant(const KernelCall& call) {
   });
 }
 
+constexpr KernelTypes<LinalgTypes> kCholeskyTypes{1, "linalg_cholesky"};
+
 void cholesky(const KernelCall& call) {
   const auto& s = call.attributes<LinalgAttributes>();
   const Tensor &out = call.tensor(0), &a = call.tensor(1);
-  visit_dtype(LinalgTypes{}, a.dtype(), "linalg_cholesky", [&]<class T>() {
+  kCholeskyTypes.visit(call, [&]<class T>() {
     const int64_t n = s.m;
     for (int64_t i = 0; i < s.batch; ++i) {
       const T* from = a.data<T>() + i * n * n;
@@ -195,21 +201,24 @@ void factor_qr(int64_t m, int64_t n, int64_t k, const T* a, T* q, T* r) {
     }
 }
 
+constexpr KernelTypes<LinalgTypes> kQrTypes{2, "linalg_qr"};
+
 void qr(const KernelCall& call) {
   const auto& s = call.attributes<LinalgAttributes>();
   const Tensor &q = call.tensor(0), &r = call.tensor(1), &a = call.tensor(2);
   const int64_t k = s.k;
-  visit_dtype(LinalgTypes{}, a.dtype(), "linalg_qr", [&]<class T>() {
+  kQrTypes.visit(call, [&]<class T>() {
     for (int64_t i = 0; i < s.batch; ++i)
       factor_qr(s.m, s.n, k, a.data<T>() + i * s.m * s.n,
                 q.data<T>() + i * s.m * k, r.data<T>() + i * k * s.n);
   });
 }
 
-HOTARU_KERNEL(kCPU, "linalg_solve", solve);
-HOTARU_KERNEL(kCPU, "linalg_determinant", determinant);
-HOTARU_KERNEL(kCPU, "linalg_cholesky", cholesky);
-HOTARU_KERNEL(kCPU, "linalg_qr", qr);
+HOTARU_KERNEL(kCPU, "linalg_solve", solve, check_types<kSolveTypes>);
+HOTARU_KERNEL(kCPU, "linalg_determinant", determinant,
+              check_types<kDeterminantTypes>);
+HOTARU_KERNEL(kCPU, "linalg_cholesky", cholesky, check_types<kCholeskyTypes>);
+HOTARU_KERNEL(kCPU, "linalg_qr", qr, check_types<kQrTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

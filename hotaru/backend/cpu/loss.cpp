@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hotaru/runtime/kernel.h"
+#include "hotaru/backend/common/kernel_types.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -66,32 +66,33 @@ void gradient(const KernelCall& call) {
   });
 }
 
+constexpr KernelTypes<FloatingTypes> kNllTypes{2, "nll_loss_out_frame"};
+constexpr KernelTypes<FloatingTypes> kNllGradTypes{
+    0, "nll_loss_backward_out_frame"};
+constexpr KernelTypes<FloatingTypes> kIntervalTypes{1, "binary_cross_entropy"};
+
 void nll_loss(const KernelCall& call) {
-  visit_dtype(FloatingTypes{}, call.tensor(2).dtype(), "nll_loss_out_frame",
-              [&]<class T>() { forward<T>(call); });
+  kNllTypes.visit(call, [&]<class T>() { forward<T>(call); });
 }
 void nll_loss_grad(const KernelCall& call) {
-  visit_dtype(FloatingTypes{}, call.tensor(0).dtype(),
-              "nll_loss_backward_out_frame",
-              [&]<class T>() { gradient<T>(call); });
+  kNllGradTypes.visit(call, [&]<class T>() { gradient<T>(call); });
 }
 
-/// Throws unless every element of its operand lies in [0, 1].
 void check_unit_interval(const KernelCall& call) {
-  const Tensor& x = call.tensor(0);
-  visit_dtype(
-      FloatingTypes{}, x.dtype(), "binary_cross_entropy", [&]<class T>() {
-        const T* p = x.data<T>();
-        bool inside = true;
-        for (int64_t i = 0; i < x.numel(); ++i)
-          inside &= OpMath<T>(p[i]) >= 0 && OpMath<T>(p[i]) <= 1;
-        HOTARU_CHECK(inside, "all elements of input should be between 0 and 1");
-      });
+  const Tensor& x = call.tensor(1);
+  kIntervalTypes.visit(call, [&]<class T>() {
+    const T* p = x.data<T>();
+    bool inside = true;
+    for (int64_t i = 0; i < x.numel(); ++i)
+      inside &= OpMath<T>(p[i]) >= 0 && OpMath<T>(p[i]) <= 1;
+    HOTARU_CHECK(inside, "all elements of input should be between 0 and 1");
+  });
 }
 
-HOTARU_KERNEL(kCPU, "check_unit_interval", check_unit_interval);
-HOTARU_KERNEL(kCPU, "nll_loss", nll_loss);
-HOTARU_KERNEL(kCPU, "nll_loss_grad", nll_loss_grad);
+HOTARU_KERNEL(kCPU, "binary_cross_entropy_check", check_unit_interval,
+              check_types<kIntervalTypes>);
+HOTARU_KERNEL(kCPU, "nll_loss", nll_loss, check_types<kNllTypes>);
+HOTARU_KERNEL(kCPU, "nll_loss_grad", nll_loss_grad, check_types<kNllGradTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

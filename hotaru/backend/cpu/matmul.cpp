@@ -1,8 +1,9 @@
-// The kernel "matmul" over gemm.
+// The kernels "matmul", "linear" and "pack_matrix" over gemm.
 #include "hotaru/backend/common/matmul.h"
 
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/linear.h"
 #include "hotaru/backend/cpu/gemm.h"
-#include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -43,18 +44,69 @@ void run(const MatmulAttributes& g, T* out, const T* a, const T* b,
                     right, g.b.batch, beta, out, g.n, g.m * g.n, epilogue);
 }
 
+constexpr KernelTypes<NumberTypes> kMatmulTypes{0, "addmm_impl_cpu_"};
+
 void matmul(const KernelCall& call) {
   const auto& g = call.attributes<MatmulAttributes>();
   const Tensor& out = call.tensor(0);
   const Tensor& bias = call.tensor(3);
   const bool add = bias.defined() && !(g.beta == Scalar(0));
-  visit_dtype(NumberTypes{}, out.dtype(), "addmm_impl_cpu_", [&]<class T>() {
+  kMatmulTypes.visit(call, [&]<class T>() {
     run(g, out.data<T>(), call.tensor(1).data<T>(), call.tensor(2).data<T>(),
         add ? bias.data<T>() : nullptr);
   });
 }
 
-HOTARU_KERNEL(kCPU, "matmul", matmul);
+template <class T>
+void run_linear(const KernelCall& call) {
+  const auto& g = call.attributes<LinearAttributes>();
+  const Tensor &bias = call.tensor(3), &scale = call.tensor(4),
+               &residual = call.tensor(5);
+  T* out = call.tensor(0).data<T>();
+  const T* b = call.tensor(2).data<T>();
+  T alpha = g.alpha.to<T>(), beta = T(0);
+  if (scale.defined()) alpha *= *scale.data<T>();
+  Epilogue<T> epilogue;
+  epilogue.activation = g.activation;
+  if (bias.defined()) epilogue.bias = bias.data<T>();
+  if (residual.defined()) {
+    epilogue.residual = residual.data<T>();
+    epilogue.residual_stride = g.residual_stride;
+  }
+  if (epilogue.residual == out) {
+    epilogue.residual = nullptr;
+    beta = T(1);
+  }
+  const MatrixRef<T> left{call.tensor(1).data<T>(), g.a.row, g.a.column};
+  const MatrixRef<T> right{b, g.b.row, g.b.column};
+  const int64_t row = g.out_row ? g.out_row : g.n;
+  if (g.packed)
+    gemm(g.m, alpha, left, PackedRef<T>{b, g.k, g.n}, beta, out, row, epilogue);
+  else if (g.batch == 1)
+    gemm<T>(g.m, g.n, g.k, alpha, left, right, beta, out, row, epilogue);
+  else
+    gemm_batched<T>(g.batch, g.m, g.n, g.k, alpha, left, g.a.batch, right,
+                    g.b.batch, beta, out, row,
+                    g.out_row ? g.out_batch : g.m * g.n, epilogue);
+}
+
+constexpr KernelTypes<FloatTypes> kLinearTypes{0};
+
+void linear(const KernelCall& call) {
+  kLinearTypes.visit(call, [&]<class T>() { run_linear<T>(call); });
+}
+
+void pack(const KernelCall& call) {
+  const auto& g = call.attributes<PackMatrixAttributes>();
+  kLinearTypes.visit(call, [&]<class T>() {
+    const MatrixRef<T> b{call.tensor(1).data<T>(), g.b.row, g.b.column};
+    pack_matrix(g.k, g.n, b, call.tensor(0).data<T>());
+  });
+}
+
+HOTARU_KERNEL(kCPU, "matmul", matmul, check_types<kMatmulTypes>);
+HOTARU_KERNEL(kCPU, "linear", linear, check_types<kLinearTypes>);
+HOTARU_KERNEL(kCPU, "pack_matrix", pack, check_types<kLinearTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

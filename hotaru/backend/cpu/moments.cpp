@@ -2,11 +2,11 @@
 #include <cmath>
 #include <limits>
 
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/reduce.h"
 #include "hotaru/backend/cpu/number.h"
 #include "hotaru/backend/cpu/reduce_loop.h"
 #include "hotaru/backend/cpu/reduce_simd.h"
-#include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -90,27 +90,35 @@ struct RealOf<std::complex<R>> {
   using type = R;
 };
 
+/// The last operand is the input.
+struct VarTypes {
+  template <class F>
+  void visit(const KernelCall& call, F&& f) const {
+    visit_dtype(FloatingAndComplexTypes{},
+                call.operands().back().tensor->dtype(), "std_var_kernel", f);
+  }
+};
+constexpr VarTypes kVarTypes;
+
 /// Operands: variance, input; or variance, mean, input. Variance and mean
 /// have equal strides.
-void var(const KernelCall& call) {
+void var(const KernelCall& call, const ReduceShape& shape) {
   const auto& attributes = call.attributes<VarAttributes>();
   const size_t operands = call.operands().size();
   const Tensor &out = call.tensor(0), &in = call.tensor(operands - 1);
-  visit_dtype(
-      FloatingAndComplexTypes{}, in.dtype(), "std_var_kernel", [&]<class T>() {
-        using Out =
-            std::conditional_t<kIsComplex<T>, typename RealOf<T>::type, T>;
-        Out* variance = out.data<Out>();
-        T* mean = operands == 3 ? call.tensor(1).data<T>() : nullptr;
-        reduce_loop<Moments<T>, T>(out, in, [&](int64_t at, Spread<Mean<T>> s) {
-          // Deviations from an infinite mean are NaN.
-          const double nan = std::numeric_limits<double>::quiet_NaN();
-          const double m2 = std::isfinite(std::abs(s.mean)) ? s.m2 : nan;
-          const double v = m2 / std::max(0.0, s.n - attributes.correction);
-          variance[at] = Out(attributes.root ? std::sqrt(v) : v);
-          if (mean) mean[at] = T(s.n == 0 ? Mean<T>(nan) : s.mean);
-        });
-      });
+  kVarTypes.visit(call, [&]<class T>() {
+    using Out = std::conditional_t<kIsComplex<T>, typename RealOf<T>::type, T>;
+    Out* variance = out.data<Out>();
+    T* mean = operands == 3 ? call.tensor(1).data<T>() : nullptr;
+    reduce_loop<Moments<T>, T>(shape, in, [&](int64_t at, Spread<Mean<T>> s) {
+      // Deviations from an infinite mean are NaN.
+      const double nan = std::numeric_limits<double>::quiet_NaN();
+      const double m2 = std::isfinite(std::abs(s.mean)) ? s.m2 : nan;
+      const double v = m2 / std::max(0.0, s.n - attributes.correction);
+      variance[at] = Out(attributes.root ? std::sqrt(v) : v);
+      if (mean) mean[at] = T(s.n == 0 ? Mean<T>(nan) : s.mean);
+    });
+  });
 }
 
 /// Magnitudes added up.
@@ -165,36 +173,40 @@ struct MinAbs : SumAbs<T> {
   static Acc combine(Acc a, Acc b) { return a < b || is_nan(a) ? a : b; }
 };
 
-template <template <class> class R, class Finish>
-void norm_of(const KernelCall& call, const Finish& finish) {
+constexpr KernelTypes<FloatingAndComplexTypes> kNormTypes{
+    1, "linalg_vector_norm_cpu"};
+
+template <template <class> class R, class Target, class Finish>
+void norm_of(const KernelCall& call, Target& target, const Finish& finish) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
-  visit_dtype(FloatingAndComplexTypes{}, in.dtype(), "linalg_vector_norm_cpu",
-              [&]<class T>() {
-                using Real = typename RealOf<T>::type;
-                using Out = std::conditional_t<kIsComplex<T>, Real, T>;
-                reduce_into<R<T>, T, Out>(
-                    out, in, [&](Real a) { return Out(finish(a)); });
-              });
+  kNormTypes.visit(call, [&]<class T>() {
+    using Real = typename RealOf<T>::type;
+    using Out = std::conditional_t<kIsComplex<T>, Real, T>;
+    reduce_into<R<T>, T, Out>(target, out, in,
+                              [finish](Real a) { return Out(finish(a)); });
+  });
 }
 
 /// Orders 0, 1, 2, infinity and -infinity; others are made of powers.
-void norm(const KernelCall& call) {
+template <class Target>
+void norm(const KernelCall& call, Target& target) {
   const double order = call.attributes<NormAttributes>().order;
   const auto same = [](auto a) { return a; };
   if (order == 2)
-    norm_of<SumSquares>(call, [](auto a) { return std::sqrt(a); });
+    norm_of<SumSquares>(call, target, [](auto a) { return std::sqrt(a); });
   else if (order == 1)
-    norm_of<SumAbs>(call, same);
+    norm_of<SumAbs>(call, target, same);
   else if (order == 0)
-    norm_of<CountAbs>(call, same);
+    norm_of<CountAbs>(call, target, same);
   else if (order > 0)
-    norm_of<MaxAbs>(call, same);
+    norm_of<MaxAbs>(call, target, same);
   else
-    norm_of<MinAbs>(call, same);
+    norm_of<MinAbs>(call, target, same);
 }
 
-HOTARU_KERNEL(kCPU, "var", var);
-HOTARU_KERNEL(kCPU, "norm", norm);
+const ReduceRegistration<var> registered_var("var", check_types<kVarTypes>);
+const ReduceRegistration<norm, norm> registered_norm("norm",
+                                                     check_types<kNormTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

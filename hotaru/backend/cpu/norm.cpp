@@ -3,7 +3,8 @@
 #include <cmath>
 #include <vector>
 
-#include "hotaru/runtime/kernel.h"
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cpu/norm_simd.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -82,10 +83,37 @@ void for_weights(const RowNormAttributes& a, int64_t r, const F& f) {
     for (const int64_t end = j + a.inner; j < end; ++j) f(w, j);
 }
 
+/// A contiguous vector of T, or nothing.
+template <class T>
+bool has_type(const Tensor& t) {
+  return !t.defined() || t.dtype() == kDTypeOf<T>;
+}
+
+/// Layer norm in one type: each row is scaled by the whole weight.
+template <class T>
+void layer_norm_of(const KernelCall& call) {
+  const auto& a = call.attributes<RowNormAttributes>();
+  const Tensor &weight = call.tensor(4), &bias = call.tensor(5);
+  const T* x = call.tensor(3).data<T>();
+  T *out = call.tensor(0).data<T>(), *means = call.tensor(1).data<T>(),
+    *rstds = call.tensor(2).data<T>();
+  const T* w = weight.defined() ? weight.data<T>() : nullptr;
+  const T* b = bias.defined() ? bias.data<T>() : nullptr;
+  const int64_t n = a.columns;
+  for_rows(a.rows, n, [&](int64_t r) {
+    norm_row(x + r * n, out + r * n, n, w, b, T(a.eps), means + r, rstds + r);
+  });
+}
+
 template <class T>
 void row_norm_of(const KernelCall& call) {
   using A = OpMath<T>;
   const auto& a = call.attributes<RowNormAttributes>();
+  if constexpr (std::is_same_v<T, A>) {
+    if (a.period == 1 && a.inner == 1 && has_type<T>(call.tensor(4)) &&
+        has_type<T>(call.tensor(5)))
+      return layer_norm_of<T>(call);
+  }
   const T* x = call.tensor(3).data<T>();
   T* out = call.tensor(0).data<T>();
   A *means = call.tensor(1).data<A>(), *rstds = call.tensor(2).data<A>();
@@ -256,28 +284,30 @@ void batch_norm_grad_of(const KernelCall& call) {
   });
 }
 
+constexpr KernelTypes<FloatingTypes> kRowTypes{3, "LayerNormKernelImpl"};
+constexpr KernelTypes<FloatingTypes> kRowGradTypes{
+    3, "LayerNormBackwardKernelImpl"};
+constexpr KernelTypes<FloatingTypes> kBatchTypes{5, "batch_norm"};
+constexpr KernelTypes<FloatingTypes> kBatchGradTypes{3, "batch_norm_backward"};
+
 void row_norm(const KernelCall& call) {
-  visit_dtype(FloatingTypes{}, call.tensor(3).dtype(), "LayerNormKernelImpl",
-              [&]<class T>() { row_norm_of<T>(call); });
+  kRowTypes.visit(call, [&]<class T>() { row_norm_of<T>(call); });
 }
 void row_norm_grad(const KernelCall& call) {
-  visit_dtype(FloatingTypes{}, call.tensor(3).dtype(),
-              "LayerNormBackwardKernelImpl",
-              [&]<class T>() { row_norm_grad_of<T>(call); });
+  kRowGradTypes.visit(call, [&]<class T>() { row_norm_grad_of<T>(call); });
 }
 void batch_norm(const KernelCall& call) {
-  visit_dtype(FloatingTypes{}, call.tensor(5).dtype(), "batch_norm",
-              [&]<class T>() { batch_norm_of<T>(call); });
+  kBatchTypes.visit(call, [&]<class T>() { batch_norm_of<T>(call); });
 }
 void batch_norm_grad(const KernelCall& call) {
-  visit_dtype(FloatingTypes{}, call.tensor(3).dtype(), "batch_norm_backward",
-              [&]<class T>() { batch_norm_grad_of<T>(call); });
+  kBatchGradTypes.visit(call, [&]<class T>() { batch_norm_grad_of<T>(call); });
 }
 
-HOTARU_KERNEL(kCPU, "row_norm", row_norm);
-HOTARU_KERNEL(kCPU, "row_norm_grad", row_norm_grad);
-HOTARU_KERNEL(kCPU, "batch_norm", batch_norm);
-HOTARU_KERNEL(kCPU, "batch_norm_grad", batch_norm_grad);
+HOTARU_KERNEL(kCPU, "row_norm", row_norm, check_types<kRowTypes>);
+HOTARU_KERNEL(kCPU, "row_norm_grad", row_norm_grad, check_types<kRowGradTypes>);
+HOTARU_KERNEL(kCPU, "batch_norm", batch_norm, check_types<kBatchTypes>);
+HOTARU_KERNEL(kCPU, "batch_norm_grad", batch_norm_grad,
+              check_types<kBatchGradTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

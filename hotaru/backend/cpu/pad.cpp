@@ -2,7 +2,8 @@
 
 #include <vector>
 
-#include "hotaru/runtime/kernel.h"
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cpu/prepared.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -91,21 +92,35 @@ void pad_rows(const Rows& rows, T* out, const T* x, T value) {
   });
 }
 
-void pad(const KernelCall& call) {
-  const auto& a = call.attributes<PadAttributes>();
-  const Tensor &out = call.tensor(0), &x = call.tensor(1);
-  if (out.numel() == 0) return;
-  const Rows rows(out.sizes(), x.sizes(), a);
-  visit_dtype(AllTypes{}, x.dtype(), "pad", [&]<class T>() {
-    pad_rows(rows, out.data<T>(), x.data<T>(), a.value.to<T>());
-  });
-}
+/// Keeps where elements come from.
+class PreparedPad final : public PreparedCall {
+ public:
+  explicit PreparedPad(const KernelCall& call)
+      : call_(call),
+        rows_(call.tensor(0).sizes(), call.tensor(1).sizes(),
+              call.attributes<PadAttributes>()) {}
+
+  void run() override {
+    const Tensor &out = call_.tensor(0), &x = call_.tensor(1);
+    if (out.numel() == 0) return;
+    const Scalar& value = call_.attributes<PadAttributes>().value;
+    visit_dtype(AllTypes{}, x.dtype(), "pad", [&]<class T>() {
+      pad_rows(rows_, out.data<T>(), x.data<T>(), value.to<T>());
+    });
+  }
+
+ private:
+  const KernelCall& call_;
+  const Rows rows_;
+};
+
+constexpr KernelTypes<NumberTypes> kBackwardTypes{0, "pad_backward"};
 
 // Rows of the padded tensor may share a source, so this one is serial.
 void pad_transposed(const KernelCall& call) {
   const auto& a = call.attributes<PadAttributes>();
   const Tensor &x = call.tensor(0), &out = call.tensor(1);
-  visit_dtype(NumberTypes{}, x.dtype(), "pad_backward", [&]<class T>() {
+  kBackwardTypes.visit(call, [&]<class T>() {
     T* to = x.data<T>();
     std::fill_n(to, x.numel(), T(0));
     if (out.numel() == 0 || x.numel() == 0) return;
@@ -124,8 +139,9 @@ void pad_transposed(const KernelCall& call) {
   });
 }
 
-HOTARU_KERNEL(kCPU, "pad", pad);
-HOTARU_KERNEL(kCPU, "pad_transposed", pad_transposed);
+const PreparedKernel<prepare_as<PreparedPad>> registered_pad("pad");
+HOTARU_KERNEL(kCPU, "pad_transposed", pad_transposed,
+              check_types<kBackwardTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

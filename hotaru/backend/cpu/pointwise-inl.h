@@ -19,7 +19,8 @@
 #define HOTARU_POINTWISE_INL_H_
 #endif
 
-#include "hotaru/backend/common/loop_nest.h"
+#include "hotaru/backend/common/elementwise.h"
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise.h"
 #include "hotaru/backend/common/vector_math.h"
 #include "hotaru/runtime/kernel.h"
@@ -112,36 +113,39 @@ struct TernaryLoop {
   }
 };
 
-/// Kernel of a formula with kInputs operands of one dtype. The output has the
-/// inputs' dtype, or bool or another type where the formula returns it.
+/// The first input's dtype decides.
+template <class Types>
+inline constexpr KernelTypes<Types> kPointwiseTypes{1};
+
+/// The loop of a formula with kInputs operands of one dtype. The output has
+/// the inputs' dtype, or bool or another type where the formula returns it.
 template <template <class> class F, class Types, int kInputs>
-void pointwise_kernel(const KernelCall& call) {
-  const Tensor* tensors[1 + kInputs];
-  for (size_t i = 0; i <= kInputs; ++i) tensors[i] = &call.tensor(i);
-  const LoopNest nest(tensors);
-  const char* name = call.kernel().name().c_str();
-  visit_dtype(Types{}, tensors[1]->dtype(), name, [&]<class T>() {
+std::optional<Elementwise> pointwise_loop(const KernelCall& call) {
+  std::optional<Elementwise> out;
+  kPointwiseTypes<Types>.visit(call, [&]<class T>() {
     using Formula = F<OpMath<T>>;
     const Formula f = make_formula<Formula>(call);
     using M = OpMath<T>;
-    const auto run =
+    const auto make =
         [&]<class Result, template <class, class, class> class L>() {
           using R = std::conditional_t<std::is_same_v<Result, M>, T, Result>;
-          nest.run(kGrainSize, &L<Formula, R, T>::run, &f);
+          out.emplace(&L<Formula, R, T>::run, f);
         };
     if constexpr (kInputs == 1)
-      run.template operator()<decltype(f(M{})), UnaryLoop>();
+      make.template operator()<decltype(f(M{})), UnaryLoop>();
     else if constexpr (kInputs == 2)
-      run.template operator()<decltype(f(M{}, M{})), BinaryLoop>();
+      make.template operator()<decltype(f(M{}, M{})), BinaryLoop>();
     else
-      run.template operator()<decltype(f(M{}, M{}, M{})), TernaryLoop>();
+      make.template operator()<decltype(f(M{}, M{}, M{})), TernaryLoop>();
   });
+  return out;
 }
 
 /// Registers it as the CPU's kernel of that name.
 template <template <class> class F, class Types, int kInputs>
 void pointwise(const char* name) {
-  kernel(name).set(DeviceType::kCPU, &pointwise_kernel<F, Types, kInputs>);
+  const ElementwiseRegistration<&pointwise_loop<F, Types, kInputs>> registered(
+      name, &check_types<kPointwiseTypes<Types>>);
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE

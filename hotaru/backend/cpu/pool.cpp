@@ -1,11 +1,13 @@
 #include "hotaru/backend/common/pool.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "hotaru/runtime/kernel.h"
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cpu/pool_simd.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -164,6 +166,32 @@ void pool_one_row(const Plan& plan, const MaxPoolAttributes& a, const Window& d,
   std::copy(narrow.begin(), narrow.end(), indices);
 }
 
+/// Whether rows of windows without gaps, whose positions nobody wants, can be
+/// left to vectors: columns first, then along the row.
+template <class T>
+bool vectorises(const MaxPoolAttributes& a, const int64_t* indices) {
+  const auto one = [](int64_t step) { return step == 1; };
+  return std::is_floating_point_v<T> && a.dims == 2 && !indices &&
+         !a.adaptive && std::all_of(a.dilation.begin(), a.dilation.end(), one);
+}
+
+template <class T>
+void pool_plane_vectors(const Plan& plan, const MaxPoolAttributes& a,
+                        const T* x, T* out) {
+  const auto& [z, y, w] = plan.axes;
+  const int64_t n = int64_t(w.windows.size());
+  // Windows may reach a stride beyond the padding (ceil_mode).
+  const int64_t reach = std::max(
+      a.padding[1], (n - 1) * a.stride[1] + a.kernel[1] - a.padding[1] - w.in);
+  thread_local std::vector<T> room;
+  room.resize(size_t(w.in + 2 * reach + kPoolSlack));
+  for (const Window& h : y.windows) {
+    max_pool_row(x + h.begin * w.in, h.end - h.begin, w.in, w.in, a.kernel[1],
+                 a.stride[1], a.padding[1], room.data(), out, n);
+    out += n;
+  }
+}
+
 template <class T>
 void pool_plane(const Plan& plan, const MaxPoolAttributes& a, const T* x,
                 T* out, int64_t* indices) {
@@ -196,17 +224,30 @@ void for_planes(int64_t planes, int64_t work, const F& f) {
                });
 }
 
+struct MaxPoolTypes {
+  template <class F>
+  void visit(const KernelCall& call, F&& f) const {
+    const bool deep = call.attributes<MaxPoolAttributes>().dims == 3;
+    visit_dtype(RealTypes{}, call.tensor(2).dtype(),
+                deep ? "max_pool3d" : "max_pool2d", f);
+  }
+};
+constexpr MaxPoolTypes kMaxPoolTypes;
+
 void max_pool(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &indices = call.tensor(1);
   const Tensor& x = call.tensor(2);
-  if (out.numel() == 0) return;
-  const auto& a = call.attributes<MaxPoolAttributes>();
-  const Plan plan(x.sizes(), out.sizes(), a);
-  const int64_t n = plan.in(), m = plan.out();
-  const char* name = a.dims == 3 ? "max_pool3d" : "max_pool2d";
-  visit_dtype(RealTypes{}, x.dtype(), name, [&]<class T>() {
+  kMaxPoolTypes.visit(call, [&]<class T>() {
+    if (out.numel() == 0) return;
+    const auto& a = call.attributes<MaxPoolAttributes>();
+    const Plan plan(x.sizes(), out.sizes(), a);
+    const int64_t n = plan.in(), m = plan.out();
     int64_t* index = indices.defined() ? indices.data<int64_t>() : nullptr;
     for_planes(plan.planes, std::max(n, m), [&](int64_t p) {
+      if constexpr (std::is_floating_point_v<T>)
+        if (vectorises<T>(a, index))
+          return pool_plane_vectors(plan, a, x.data<T>() + p * n,
+                                    out.data<T>() + p * m);
       pool_plane(plan, a, x.data<T>() + p * n, out.data<T>() + p * m,
                  index ? index + p * m : nullptr);
     });
@@ -250,6 +291,8 @@ void plane_gather(const KernelCall& call) {
   });
 }
 
+constexpr KernelTypes<NumberTypes> kToPlanesTypes{0, "max_unpool"};
+
 // Writes each element to its index in a plane of zeros; adds up, or overwrites.
 template <bool kAdd>
 void to_planes(const KernelCall& call) {
@@ -257,7 +300,7 @@ void to_planes(const KernelCall& call) {
   const Tensor& index = call.tensor(2);
   const int64_t dims = call.attributes<PlaneAttributes>().dims;
   const auto s = plane_sizes(x, index, dims);
-  visit_dtype(NumberTypes{}, x.dtype(), "max_unpool", [&]<class T>() {
+  kToPlanesTypes.visit(call, [&]<class T>() {
     for_planes(s.planes, std::max(s.x, s.index), [&](int64_t p) {
       const int64_t* at = index.data<int64_t>() + p * s.index;
       const T* from = out.data<T>() + p * s.index;
@@ -274,10 +317,12 @@ void to_planes(const KernelCall& call) {
   });
 }
 
-HOTARU_KERNEL(kCPU, "max_pool", max_pool);
+HOTARU_KERNEL(kCPU, "max_pool", max_pool, check_types<kMaxPoolTypes>);
 HOTARU_KERNEL(kCPU, "plane_gather", plane_gather);
-HOTARU_KERNEL(kCPU, "plane_scatter", to_planes<true>);
-HOTARU_KERNEL(kCPU, "plane_place", to_planes<false>);
+HOTARU_KERNEL(kCPU, "plane_scatter", to_planes<true>,
+              check_types<kToPlanesTypes>);
+HOTARU_KERNEL(kCPU, "plane_place", to_planes<false>,
+              check_types<kToPlanesTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

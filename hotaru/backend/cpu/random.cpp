@@ -6,9 +6,9 @@
 #include <numbers>
 #include <vector>
 
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/random_fill.h"
-#include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -58,10 +58,34 @@ struct Parts<std::complex<R>> {
   static constexpr int64_t kCount = 2;
 };
 
+constexpr KernelTypes<FloatingAndComplexTypes> kUniformTypes{
+    0, "check_uniform_bounds"};
+constexpr KernelTypes<FloatingAndComplexTypes> kNormalTypes{
+    0, "normal_kernel_cpu"};
+constexpr KernelTypes<FloatingTypes> kExponentialTypes{
+    0, "exponential_kernel_cpu"};
+constexpr KernelTypes<RealAndBoolTypes> kIntegerTypes{0, "random_"};
+
+void check_random(const KernelCall& call) {
+  switch (call.attributes<DrawAttributes>().draw) {
+    case Draw::kUniform:
+      return check_types<kUniformTypes>(call);
+    case Draw::kNormal:
+      return check_types<kNormalTypes>(call);
+    case Draw::kExponential:
+      return check_types<kExponentialTypes>(call);
+    default:
+      return check_types<kIntegerTypes>(call);
+  }
+}
+
 /// fill(reals, n) for floating and complex tensors.
 template <class F>
-void fill_reals(const Tensor& out, const char* name, const F& fill) {
-  visit_dtype(FloatingAndComplexTypes{}, out.dtype(), name, [&]<class T>() {
+void fill_reals(const KernelCall& call,
+                const KernelTypes<FloatingAndComplexTypes>& types,
+                const F& fill) {
+  const Tensor& out = call.tensor(0);
+  types.visit(call, [&]<class T>() {
     using Real = typename Parts<T>::type;
     fill_in_order<T>(out, [&](T* values, int64_t n) {
       fill(reinterpret_cast<Real*>(values), n * Parts<T>::kCount);
@@ -76,28 +100,26 @@ void random(const KernelCall& call) {
   const auto& a = call.attributes<DrawAttributes>();
   switch (a.draw) {
     case Draw::kUniform:
-      return fill_reals(out, "check_uniform_bounds", [&](auto* x, int64_t n) {
+      return fill_reals(call, kUniformTypes, [&](auto* x, int64_t n) {
         uniform_fill(x, n, a.a, a.b, gen);
       });
     case Draw::kNormal: {
       const double std = out.is_complex() ? a.b * std::numbers::sqrt2 / 2 : a.b;
       const NormalPath path =
           out.is_contiguous() ? NormalPath::kBlocks : NormalPath::kSerial;
-      return fill_reals(out, "normal_kernel_cpu", [&](auto* x, int64_t n) {
+      return fill_reals(call, kNormalTypes, [&](auto* x, int64_t n) {
         normal_fill(x, n, a.a, std, gen, path);
       });
     }
     case Draw::kExponential:
-      return visit_dtype(FloatingTypes{}, out.dtype(), "exponential_kernel_cpu",
-                         [&]<class T>() {
-                           fill_in_order<T>(out, [&](T* x, int64_t n) {
-                             exponential_fill(x, n, a.a, gen);
-                           });
-                         });
+      return kExponentialTypes.visit(call, [&]<class T>() {
+        fill_in_order<T>(
+            out, [&](T* x, int64_t n) { exponential_fill(x, n, a.a, gen); });
+      });
     default:
       break;
   }
-  visit_dtype(RealAndBoolTypes{}, out.dtype(), "random_", [&]<class T>() {
+  kIntegerTypes.visit(call, [&]<class T>() {
     fill_in_order<T>(out, [&](T* x, int64_t n) {
       if (a.draw == Draw::kBernoulli)
         bernoulli_fill(x, n, a.a, gen);
@@ -111,20 +133,23 @@ void random(const KernelCall& call) {
   });
 }
 
+constexpr KernelTypes<RealAndBoolTypes> kBernoulliTypes{
+    0, "bernoulli_tensor_cpu_self_"};
+
 /// Operands: result, probabilities (float32 or float64, of the same strides),
 /// generator; both dense.
 void bernoulli(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &p = call.tensor(1);
   auto& gen = call.object<Generator>(2);
-  visit_dtype(
-      RealAndBoolTypes{}, out.dtype(), "bernoulli_tensor_cpu_self_",
-      [&]<class T>() {
-        if (p.dtype() == DType::kFloat64)
-          bernoulli_fill(out.data<T>(), out.numel(), p.data<double>(), gen);
-        else
-          bernoulli_fill(out.data<T>(), out.numel(), p.data<float>(), gen);
-      });
+  kBernoulliTypes.visit(call, [&]<class T>() {
+    if (p.dtype() == DType::kFloat64)
+      bernoulli_fill(out.data<T>(), out.numel(), p.data<double>(), gen);
+    else
+      bernoulli_fill(out.data<T>(), out.numel(), p.data<float>(), gen);
+  });
 }
+
+constexpr KernelTypes<FloatingTypes> kMultinomialTypes{1, "multinomial"};
 
 /// Operands: indices [rows, samples], weights [rows, n], generator; row-major.
 /// Draws with replacement by binary search in the running sums.
@@ -134,7 +159,7 @@ void multinomial(const KernelCall& call) {
   std::lock_guard lock(gen.mutex());
   const int64_t n = weights.size(-1), samples = out.size(-1);
   const int64_t rows = n == 0 ? 0 : weights.numel() / n;
-  visit_dtype(FloatingTypes{}, weights.dtype(), "multinomial", [&]<class T>() {
+  kMultinomialTypes.visit(call, [&]<class T>() {
     using Math = OpMath<T>;
     std::vector<Math> sums(size_t(n), Math{});
     for (int64_t row = 0; row < rows; ++row) {
@@ -157,9 +182,9 @@ void multinomial(const KernelCall& call) {
   });
 }
 
-HOTARU_KERNEL(kCPU, "random", random);
-HOTARU_KERNEL(kCPU, "bernoulli", bernoulli);
-HOTARU_KERNEL(kCPU, "multinomial", multinomial);
+HOTARU_KERNEL(kCPU, "random", random, check_random);
+HOTARU_KERNEL(kCPU, "bernoulli", bernoulli, check_types<kBernoulliTypes>);
+HOTARU_KERNEL(kCPU, "multinomial", multinomial, check_types<kMultinomialTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

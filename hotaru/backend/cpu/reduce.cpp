@@ -88,65 +88,70 @@ struct All : Any<T> {
 
 /// Runs R<T> for the input's dtype T. The result has the input's dtype, or is
 /// int64 for integers.
-template <template <class> class R, class Finish>
-void accumulate(const KernelCall& call, const char* name,
+template <template <class> class R, class Target, class Finish>
+void accumulate(const KernelCall& call, Target& target, const char* name,
                 const Finish& finish) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   visit_dtype(AllTypes{}, in.dtype(), name, [&]<class T>() {
     using Acc = AccOf<T>;
     if constexpr (std::is_integral_v<T>) {
       if (out.dtype() == DType::kInt64)
-        return reduce_into<R<T>, T, int64_t>(out, in,
+        return reduce_into<R<T>, T, int64_t>(target, out, in,
                                              [](Acc a) { return int64_t(a); });
     }
-    reduce_into<R<T>, T, T>(out, in,
-                            [&](Acc a) { return static_cast<T>(finish(a)); });
+    reduce_into<R<T>, T, T>(
+        target, out, in, [finish](Acc a) { return static_cast<T>(finish(a)); });
   });
 }
 
-void sum(const KernelCall& call) {
+/// Target: the shape to run over, or the RowReduction to make.
+template <class Target>
+void sum(const KernelCall& call, Target& target) {
   const auto& attributes = call.attributes<SumAttributes>();
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   const auto count =
       double(in.numel()) / double(std::max<int64_t>(1, out.numel()));
-  const auto finish = [&]<class A>(A a) {
+  const auto finish = [mean = attributes.mean, count]<class A>(A a) {
     if constexpr (kIsComplex<A>)
-      return attributes.mean ? a / typename A::value_type(count) : a;
+      return mean ? a / typename A::value_type(count) : a;
     else
-      return attributes.mean ? A(a / A(count)) : a;
+      return mean ? A(a / A(count)) : a;
   };
   if (attributes.skip_nan)
-    accumulate<NanSum>(call, "sum_cpu", finish);
+    accumulate<NanSum>(call, target, "sum_cpu", finish);
   else
-    accumulate<Sum>(call, "sum_cpu", finish);
+    accumulate<Sum>(call, target, "sum_cpu", finish);
 }
 
-void prod(const KernelCall& call) {
-  accumulate<Product>(call, "prod_cpu", [](auto a) { return a; });
+template <class Target>
+void prod(const KernelCall& call, Target& target) {
+  accumulate<Product>(call, target, "prod_cpu", [](auto a) { return a; });
 }
 
-void count_nonzero(const KernelCall& call) {
+void count_nonzero(const KernelCall& call, const ReduceShape& shape) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   visit_dtype(AllTypes{}, in.dtype(), "count_nonzero", [&]<class T>() {
-    reduce_into<CountNonzero<T>, T, int64_t>(out, in,
+    reduce_into<CountNonzero<T>, T, int64_t>(shape, out, in,
                                              [](int64_t n) { return n; });
   });
 }
 
 /// The result is bool, or uint8 for uint8.
 template <template <class> class R>
-void truth(const KernelCall& call) {
+void truth(const KernelCall& call, const ReduceShape& shape) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   visit_dtype(AllTypes{}, in.dtype(), "any_all", [&]<class T>() {
-    reduce_into<R<T>, T, uint8_t>(out, in, [](bool a) { return uint8_t(a); });
+    reduce_into<R<T>, T, uint8_t>(shape, out, in,
+                                  [](bool a) { return uint8_t(a); });
   });
 }
 
-HOTARU_KERNEL(kCPU, "sum", sum);
-HOTARU_KERNEL(kCPU, "prod", prod);
-HOTARU_KERNEL(kCPU, "count_nonzero", count_nonzero);
-HOTARU_KERNEL(kCPU, "any", truth<Any>);
-HOTARU_KERNEL(kCPU, "all", truth<All>);
+const ReduceRegistration<sum, sum> registered_sum("sum");
+const ReduceRegistration<prod, prod> registered_prod("prod");
+const ReduceRegistration<count_nonzero> registered_count_nonzero(
+    "count_nonzero");
+const ReduceRegistration<truth<Any>> registered_any("any");
+const ReduceRegistration<truth<All>> registered_all("all");
 
 }  // namespace
 }  // namespace hotaru::cpu

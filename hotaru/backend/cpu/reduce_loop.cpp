@@ -21,9 +21,12 @@ ReduceShape::ReduceShape(const Tensor& output, const Tensor& input) {
   Dims order;
   for (size_t d = 0; d < sizes.size(); ++d)
     if (sizes[d] != 1) order.push_back(int64_t(d));
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return strides[size_t(a)] > strides[size_t(b)];
-  });
+  // Insertion sort: stable, and there are few dimensions.
+  for (size_t i = 1; i < order.size(); ++i)
+    for (size_t j = i;
+         j > 0 && strides[size_t(order[j])] > strides[size_t(order[j - 1])];
+         --j)
+      std::swap(order[j], order[j - 1]);
   for (const int64_t index : order) {
     const auto d = size_t(index);
     if (output.sizes()[d] == sizes[d])

@@ -13,7 +13,9 @@
 
 #include <type_traits>
 
+#include "hotaru/backend/common/row_reduction.h"
 #include "hotaru/backend/cpu/lines.h"
+#include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {
 
@@ -28,6 +30,9 @@ struct ReduceShape {
     int64_t inner_stride() const { return in.empty() ? 1 : in.back(); }
   };
   ReduceShape(const Tensor& out, const Tensor& in);
+  /// Of its first and last operand.
+  explicit ReduceShape(const KernelCall& call)
+      : ReduceShape(call.tensor(0), *call.operands().back().tensor) {}
   Part kept, reduced;
 };
 
@@ -72,8 +77,9 @@ template <class R, class T>
 typename R::Acc line(const T* x, int64_t n, int64_t stride) {
   if (n <= kBlock) return block<R>(x, n, stride);
   const int64_t half = (n / 2 + kBlock - 1) / kBlock * kBlock;
-  return R::combine(line<R>(x, half, stride),
-                    line<R>(x + half * stride, n - half, stride));
+  // In the order of memory, which the processor fetches ahead.
+  const auto first = line<R>(x, half, stride);
+  return R::combine(first, line<R>(x + half * stride, n - half, stride));
 }
 
 /// Everything that one output needs: lines under each other.
@@ -148,10 +154,10 @@ void by_columns(const ReduceShape& shape, const T* x, const F& store) {
 }  // namespace reduce
 
 /// Reduces `in` over the dimensions in which out has size 1 and calls
-/// store(offset, acc) with the offset in `out` of each result.
+/// store(offset, acc) with the offset in `out` of each result; shape is that of
+/// out and in.
 template <class R, class T, class F>
-void reduce_loop(const Tensor& out, const Tensor& in, const F& store) {
-  const ReduceShape shape(out, in);
+void reduce_loop(const ReduceShape& shape, const Tensor& in, const F& store) {
   const auto& kept = shape.kept;
   const auto& reduced = shape.reduced;
   const T* x = in.data<T>();
@@ -183,10 +189,55 @@ void reduce_loop(const Tensor& out, const Tensor& in, const F& store) {
 
 /// out = finish(reduction of in); finish maps R::Acc to O.
 template <class R, class T, class O, class F>
-void reduce_into(const Tensor& out, const Tensor& in, const F& finish) {
+void reduce_into(const ReduceShape& shape, const Tensor& out, const Tensor& in,
+                 const F& finish) {
   O* y = out.data<O>();
   reduce_loop<R, T>(
-      out, in, [&](int64_t at, typename R::Acc acc) { y[at] = finish(acc); });
+      shape, in, [&](int64_t at, typename R::Acc acc) { y[at] = finish(acc); });
 }
+
+/// The same for a row: only what to do with it is kept. finish is copied.
+template <class R, class T, class O, class F>
+void reduce_into(RowReduction& row, const Tensor&, const Tensor&,
+                 const F& finish) {
+  row = RowReduction(
+      [](const void* context, const char* x, int64_t n, char* out) {
+        *reinterpret_cast<O*>(out) = (*static_cast<const F*>(context))(
+            reduce::line<R>(reinterpret_cast<const T*>(x), n, 1));
+      },
+      finish);
+}
+
+/// A reduction of a call's last operand to its first one, with their shape.
+using ReduceFunction = void (*)(const KernelCall&, const ReduceShape&);
+
+template <ReduceFunction f>
+class PreparedReduction final : public PreparedCall {
+ public:
+  explicit PreparedReduction(const KernelCall& call)
+      : call_(call), shape_(call) {}
+  void run() override { f(call_, shape_); }
+
+ private:
+  const KernelCall& call_;
+  const ReduceShape shape_;
+};
+
+/// At namespace scope: implements a kernel by a reduction; see HOTARU_KERNEL.
+template <ReduceFunction f, RowReductionFunction row = nullptr>
+struct ReduceRegistration {
+  explicit ReduceRegistration(std::string_view name,
+                              KernelFunction check = nullptr) {
+    Kernel& k = kernel(name);
+    k.set(
+        DeviceType::kCPU,
+        [](const KernelCall& call) { f(call, ReduceShape(call)); }, check);
+    k.set_prepare(DeviceType::kCPU,
+                  [](const KernelCall& call) -> std::unique_ptr<PreparedCall> {
+                    return std::make_unique<PreparedReduction<f>>(call);
+                  });
+    if (row) set_row_reduction(k, row);
+  }
+};
 
 }  // namespace hotaru::cpu

@@ -6,6 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/reduce_simd.cpp"
 #include "hotaru/backend/cpu/simd.h"
+#include "hotaru/backend/cpu/simd_load-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
@@ -80,6 +81,22 @@ struct Min : Max {
   }
 };
 
+/// All lanes, the upper half joined to the lower one until one is left.
+template <class Op, class D>
+HWY_ATTR hn::TFromD<D> fold(D d, hn::Vec<D> v) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::GetLane(v);
+#else
+  if constexpr (hn::MaxLanes(D()) == 1) {
+    return hn::GetLane(v);
+  } else {
+    const hn::Half<D> half;
+    return fold<Op>(
+        half, Op::combine(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+#endif
+}
+
 template <class Op, class T>
 HWY_ATTR T reduce_block(const T* x, int64_t n) {
   const hn::ScalableTag<T> d;
@@ -96,19 +113,13 @@ HWY_ATTR T reduce_block(const T* x, int64_t n) {
   for (; i + lanes <= n; i += lanes)
     a = Op::combine(a, Op::load(hn::LoadU(d, x + i)));
   if (i < n) {
-    // The last few stand in a vector padded with the identity.
-    HWY_ALIGN T rest[HWY_MAX_BYTES / sizeof(T)];
-    hn::Store(hn::Set(d, Op::template kIdentity<T>), d, rest);
-    for (int64_t j = i; j < n; ++j) rest[j - i] = x[j];
-    const auto tail = hn::Load(d, rest);
-    b = Op::combine(b, Op::load(tail));
+    // The last few, and the identity in the other lanes.
+    const auto mask = hn::FirstN(d, size_t(n - i));
+    const auto rest = hotaru::HWY_NAMESPACE::load_first(mask, d, x + i);
+    const auto identity = hn::Set(d, Op::template kIdentity<T>);
+    b = Op::combine(b, Op::load(hn::IfThenElse(mask, rest, identity)));
   }
-  HWY_ALIGN T all[HWY_MAX_BYTES / sizeof(T)];
-  hn::Store(Op::combine(Op::combine(a, b), Op::combine(c, e)), d, all);
-  for (int64_t width = lanes; width > 1; width /= 2)
-    for (int64_t j = 0; j < width / 2; ++j)
-      all[j] = Op::scalar(all[j], all[j + width / 2]);
-  return all[0];
+  return fold<Op>(d, Op::combine(Op::combine(a, b), Op::combine(c, e)));
 }
 
 template <class Op, class T>

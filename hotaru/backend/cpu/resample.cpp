@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "hotaru/runtime/kernel.h"
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -224,11 +224,22 @@ void transposed_planes(const Plan<A>& plan, T* x, const T* out) {
 
 using Types = TypeList<float, double, Half, BFloat16, uint8_t, int64_t>;
 
-const char* name(const ResampleAttributes& a) {
-  if (a.mode == ResampleMode::kAverage) return "avg_pool2d";
-  if (a.mode == ResampleMode::kAdaptive) return "adaptive_avg_pool2d";
-  return "upsample";
-}
+template <class Types>
+struct ResampleTypes {
+  size_t operand;
+
+  template <class F>
+  void visit(const KernelCall& call, F&& f) const {
+    const ResampleMode mode = call.attributes<ResampleAttributes>().mode;
+    visit_dtype(Types{}, call.tensor(operand).dtype(),
+                mode == ResampleMode::kAverage    ? "avg_pool2d"
+                : mode == ResampleMode::kAdaptive ? "adaptive_avg_pool2d"
+                                                  : "upsample",
+                f);
+  }
+};
+constexpr ResampleTypes<Types> kForwardTypes{1};
+constexpr ResampleTypes<FloatingTypes> kBackwardTypes{0};
 
 // Pooling divides integers as integers; interpolation weighs them in float.
 template <class T>
@@ -237,7 +248,7 @@ using Weight = std::conditional_t<std::is_same_v<T, uint8_t>, float, OpMath<T>>;
 void resample(const KernelCall& call) {
   const auto& a = call.attributes<ResampleAttributes>();
   const Tensor &out = call.tensor(0), &x = call.tensor(1);
-  visit_dtype(Types{}, x.dtype(), name(a), [&]<class T>() {
+  kForwardTypes.visit(call, [&]<class T>() {
     if (out.numel() == 0) return;
     const Plan<Weight<T>> plan(x.sizes(), out.sizes(), a);
     resample_planes(plan, out.data<T>(), x.data<T>());
@@ -247,7 +258,7 @@ void resample(const KernelCall& call) {
 void resample_transposed(const KernelCall& call) {
   const auto& a = call.attributes<ResampleAttributes>();
   const Tensor &x = call.tensor(0), &out = call.tensor(1);
-  visit_dtype(FloatingTypes{}, x.dtype(), name(a), [&]<class T>() {
+  kBackwardTypes.visit(call, [&]<class T>() {
     if (out.numel() == 0) {
       std::fill_n(x.data<T>(), x.numel(), T(0));
       return;
@@ -257,8 +268,9 @@ void resample_transposed(const KernelCall& call) {
   });
 }
 
-HOTARU_KERNEL(kCPU, "resample", resample);
-HOTARU_KERNEL(kCPU, "resample_transposed", resample_transposed);
+HOTARU_KERNEL(kCPU, "resample", resample, check_types<kForwardTypes>);
+HOTARU_KERNEL(kCPU, "resample_transposed", resample_transposed,
+              check_types<kBackwardTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <memory>
 
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/gemm.h"
 #include "hotaru/backend/cpu/rnn_kernel.h"
-#include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -156,10 +156,12 @@ void fast_layer(const Layer<T>& l) {
                        operands);
 }
 
+constexpr KernelTypes<FloatingTypes> kLayerTypes{3, "rnn"};
+
 void rnn_layer(const KernelCall& call) {
   const bool projected = call.tensor(10).defined();
   const bool both = call.tensor(8).defined() == call.tensor(9).defined();
-  visit_dtype(FloatingTypes{}, call.tensor(3).dtype(), "rnn", [&]<class T>() {
+  kLayerTypes.visit(call, [&]<class T>() {
     const Layer<T> layer(call);
     if constexpr (std::is_floating_point_v<T>)
       if (!projected && both && call.tensor(0).numel() > 0 && layer.inputs > 0)
@@ -168,7 +170,7 @@ void rnn_layer(const KernelCall& call) {
   });
 }
 
-HOTARU_KERNEL(kCPU, "rnn_layer", rnn_layer);
+HOTARU_KERNEL(kCPU, "rnn_layer", rnn_layer, check_types<kLayerTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/line.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/number.h"
-#include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -72,19 +72,24 @@ void cumprod(const KernelCall& call) {
               });
 }
 
+constexpr KernelTypes<FloatingTypes> kLogTypes{0, "logcumsumexp_out_cpu"};
+
 void logcumsumexp(const KernelCall& call) {
-  visit_dtype(FloatingTypes{}, call.tensor(0).dtype(), "logcumsumexp_out_cpu",
-              [&]<class T>() {
-                using Acc = typename Wide<T>::type;
-                constexpr Acc kNone = -std::numeric_limits<Acc>::infinity();
-                scan<T>(call, kNone, [](Acc a, Acc x) {
-                  const Acc low = std::min(a, x), high = std::max(a, x);
-                  if (std::isnan(a) || std::isnan(x)) return a + x;
-                  if (low == high && std::isinf(low)) return high;
-                  return high + std::log1p(std::exp(low - high));
-                });
-              });
+  kLogTypes.visit(call, [&]<class T>() {
+    using Acc = typename Wide<T>::type;
+    constexpr Acc kNone = -std::numeric_limits<Acc>::infinity();
+    scan<T>(call, kNone, [](Acc a, Acc x) {
+      const Acc low = std::min(a, x), high = std::max(a, x);
+      if (std::isnan(a) || std::isnan(x)) return a + x;
+      if (low == high && std::isinf(low)) return high;
+      return high + std::log1p(std::exp(low - high));
+    });
+  });
 }
+
+template <bool kLargest>
+constexpr KernelTypes<RealAndBoolTypes> kExtremeTypes{
+    2, kLargest ? "cummax_helper_cpu" : "cummin_helper_cpu"};
 
 /// Operands: values, indices, input.
 template <bool kLargest>
@@ -96,37 +101,36 @@ void extremes(const KernelCall& call) {
   const int64_t in_stride = line_stride(in, dim);
   const int64_t value_stride = line_stride(values, dim);
   const int64_t index_stride = line_stride(indices, dim);
-  visit_dtype(RealAndBoolTypes{}, in.dtype(),
-              kLargest ? "cummax_helper_cpu" : "cummin_helper_cpu",
-              [&]<class T>() {
-                const T* x = in.data<T>();
-                T* value = values.data<T>();
-                int64_t* index = indices.data<int64_t>();
-                for_lines(
-                    dim, n,
-                    [&](const auto& at) {
-                      T best{};
-                      int64_t where = 0;
-                      for (int64_t i = 0; i < n; ++i) {
-                        const T v = x[at[2] + i * in_stride];
-                        const bool wins = kLargest ? v >= best : v <= best;
-                        if (i == 0 || is_nan(v) || (wins && !is_nan(best))) {
-                          best = v;
-                          where = i;
-                        }
-                        value[at[0] + i * value_stride] = best;
-                        index[at[1] + i * index_stride] = where;
-                      }
-                    },
-                    values, indices, in);
-              });
+  kExtremeTypes<kLargest>.visit(call, [&]<class T>() {
+    const T* x = in.data<T>();
+    T* value = values.data<T>();
+    int64_t* index = indices.data<int64_t>();
+    for_lines(
+        dim, n,
+        [&](const auto& at) {
+          T best{};
+          int64_t where = 0;
+          for (int64_t i = 0; i < n; ++i) {
+            const T v = x[at[2] + i * in_stride];
+            const bool wins = kLargest ? v >= best : v <= best;
+            if (i == 0 || is_nan(v) || (wins && !is_nan(best))) {
+              best = v;
+              where = i;
+            }
+            value[at[0] + i * value_stride] = best;
+            index[at[1] + i * index_stride] = where;
+          }
+        },
+        values, indices, in);
+  });
 }
 
 HOTARU_KERNEL(kCPU, "cumsum", cumsum);
 HOTARU_KERNEL(kCPU, "cumprod", cumprod);
-HOTARU_KERNEL(kCPU, "logcumsumexp", logcumsumexp);
-HOTARU_KERNEL(kCPU, "cummax", extremes<true>);
-HOTARU_KERNEL(kCPU, "cummin", extremes<false>);
+HOTARU_KERNEL(kCPU, "logcumsumexp", logcumsumexp, check_types<kLogTypes>);
+HOTARU_KERNEL(kCPU, "cummax", extremes<true>, check_types<kExtremeTypes<true>>);
+HOTARU_KERNEL(kCPU, "cummin", extremes<false>,
+              check_types<kExtremeTypes<false>>);
 
 }  // namespace
 }  // namespace hotaru::cpu

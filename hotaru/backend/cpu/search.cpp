@@ -1,8 +1,8 @@
 // Binary search in sorted rows.
 #include "hotaru/backend/common/search.h"
 
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/lines.h"
-#include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -25,6 +25,8 @@ int64_t search(const T* row, const int64_t* order, int64_t n, T value,
   return low;
 }
 
+constexpr KernelTypes<RealTypes> kSearchTypes{1, "searchsorted_out_cpu"};
+
 /// Operands: positions (int64 or int32), boundaries, values and optionally the
 /// order that sorts the boundaries; all row-major, the floating ones of one
 /// dtype. One row of boundaries serves all values; else each row its own.
@@ -38,25 +40,24 @@ void searchsorted(const KernelCall& call) {
   const int64_t per_row = boundaries.dim() == 1 || values.dim() == 0
                               ? std::max<int64_t>(1, values.numel())
                               : values.size(-1);
-  visit_dtype(
-      RealTypes{}, boundaries.dtype(), "searchsorted_out_cpu", [&]<class T>() {
-        const T* rows = boundaries.data<T>();
-        const T* x = values.data<T>();
-        parallel_for(0, values.numel(), 2048, [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i) {
-            const int64_t start = i / per_row * n;
-            const int64_t at = search(
-                rows + start, order ? order + start : nullptr, n, x[i], right);
-            if (out.dtype() == DType::kInt32)
-              out.data<int32_t>()[i] = int32_t(at);
-            else
-              out.data<int64_t>()[i] = at;
-          }
-        });
-      });
+  kSearchTypes.visit(call, [&]<class T>() {
+    const T* rows = boundaries.data<T>();
+    const T* x = values.data<T>();
+    parallel_for(0, values.numel(), 2048, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t start = i / per_row * n;
+        const int64_t at = search(rows + start, order ? order + start : nullptr,
+                                  n, x[i], right);
+        if (out.dtype() == DType::kInt32)
+          out.data<int32_t>()[i] = int32_t(at);
+        else
+          out.data<int64_t>()[i] = at;
+      }
+    });
+  });
 }
 
-HOTARU_KERNEL(kCPU, "searchsorted", searchsorted);
+HOTARU_KERNEL(kCPU, "searchsorted", searchsorted, check_types<kSearchTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

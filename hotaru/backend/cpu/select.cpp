@@ -1,22 +1,37 @@
 // Kernels whose operands differ in type: where, and the scatter of a view.
+#include "hotaru/backend/common/elementwise.h"
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/loop_nest.h"
-#include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
 namespace {
 
+/// x and y: functions of the position.
+template <class T, class X, class Y>
+void choose(char* const* p, int64_t n, const X& x, const Y& y) {
+  auto* out = reinterpret_cast<T*>(p[0]);
+  const auto* mask = reinterpret_cast<const uint8_t*>(p[1]);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) out[i] = mask[i] ? x(i) : y(i);
+}
+
 template <class T>
 void where_loop(const void*, char* const* p, const int64_t* s, int64_t n) {
-  if (s[0] == sizeof(T) && s[1] == 1 && s[2] == sizeof(T) &&
-      s[3] == sizeof(T)) {
-    auto* out = reinterpret_cast<T*>(p[0]);
-    const auto* mask = reinterpret_cast<const uint8_t*>(p[1]);
+  constexpr int64_t kItem = sizeof(T);
+  const auto fits = [](int64_t step) { return step == kItem || step == 0; };
+  if (s[0] == kItem && s[1] == 1 && fits(s[2]) && fits(s[3])) {
     const auto* x = reinterpret_cast<const T*>(p[2]);
     const auto* y = reinterpret_cast<const T*>(p[3]);
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = mask[i] ? x[i] : y[i];
-    return;
+    const auto each_x = [x](int64_t i) { return x[i]; };
+    const auto each_y = [y](int64_t i) { return y[i]; };
+    const auto one_x = [value = *x](int64_t) { return value; };
+    const auto one_y = [value = *y](int64_t) { return value; };
+    if (s[2] == 0)
+      return s[3] == 0 ? choose<T>(p, n, one_x, one_y)
+                       : choose<T>(p, n, one_x, each_y);
+    return s[3] == 0 ? choose<T>(p, n, each_x, one_y)
+                     : choose<T>(p, n, each_x, each_y);
   }
   for (int64_t i = 0; i < n; ++i) {
     const bool yes = p[1][i * s[1]];
@@ -27,13 +42,11 @@ void where_loop(const void*, char* const* p, const int64_t* s, int64_t n) {
 
 /// Operands: out, mask (bool or uint8), and two of out's dtype; they
 /// broadcast to out.
-void where(const KernelCall& call) {
-  const Tensor* operands[] = {&call.tensor(0), &call.tensor(1), &call.tensor(2),
-                              &call.tensor(3)};
-  const LoopNest nest(operands);
-  visit_dtype(AllTypes{}, call.tensor(0).dtype(), "where", [&]<class T>() {
-    nest.run(kGrainSize, &where_loop<T>, nullptr);
-  });
+std::optional<Elementwise> where(const KernelCall& call) {
+  LoopNest::Inner inner = nullptr;
+  visit_dtype(AllTypes{}, call.tensor(0).dtype(), "where",
+              [&]<class T>() { inner = &where_loop<T>; });
+  return Elementwise(inner);
 }
 
 template <class T>
@@ -44,18 +57,21 @@ void add_to(const void*, char* const* p, const int64_t* s, int64_t n) {
   }
 }
 
+constexpr KernelTypes<FloatingAndComplexTypes> kStridedTypes{0, "as_strided"};
+
 /// Operands: a view, whose elements may overlap, and what is added to it. In
 /// one thread, as two elements may share an address.
 void scatter_strided(const KernelCall& call) {
   const Tensor* operands[] = {&call.tensor(0), &call.tensor(1)};
   const LoopNest nest(operands);
-  visit_dtype(
-      FloatingAndComplexTypes{}, call.tensor(0).dtype(), "as_strided",
-      [&]<class T>() { nest.run_range(0, nest.numel(), &add_to<T>, nullptr); });
+  kStridedTypes.visit(call, [&]<class T>() {
+    nest.run_range(0, nest.numel(), &add_to<T>, nullptr);
+  });
 }
 
-HOTARU_KERNEL(kCPU, "where", where);
-HOTARU_KERNEL(kCPU, "scatter_strided", scatter_strided);
+const ElementwiseRegistration<where> registered_where("where");
+HOTARU_KERNEL(kCPU, "scatter_strided", scatter_strided,
+              check_types<kStridedTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

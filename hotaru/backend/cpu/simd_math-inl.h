@@ -16,7 +16,11 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include <cmath>
+#include <numbers>
 #include <type_traits>
+
+#include "hotaru/backend/common/vector_math.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::HWY_NAMESPACE {
@@ -70,6 +74,44 @@ HWY_INLINE V simd_tanh(D d, V x) {
   const V result = hn::IfThenElse(hn::Lt(size, hn::Set(d, T(0.625))), small,
                                   hn::CopySign(large, x));
   return hn::IfThenElse(hn::IsNaN(x), x, result);
+}
+
+/// The normal distribution up to x, see vmath::normal_cdf.
+template <class D, class V>
+HWY_INLINE V simd_normal_cdf(D d, V x) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  using T = hn::TFromD<D>;
+  const V half = hn::Set(d, T(0.5));
+  if constexpr (sizeof(T) == 4) {
+    const V end = hn::Set(d, vmath::kNormalEnd);
+    const V c = hn::Max(hn::Min(x, end), hn::Neg(end));
+    const V z = hn::Mul(c, c);
+    V p = hn::Set(d, vmath::kNormalP[0]), q = hn::Set(d, vmath::kNormalQ[0]);
+    for (int i = 1; i < 6; ++i) {
+      p = hn::MulAdd(p, z, hn::Set(d, vmath::kNormalP[i]));
+      q = hn::MulAdd(q, z, hn::Set(d, vmath::kNormalQ[i]));
+    }
+    const V y = hn::Div(hn::Mul(p, c), q);
+    return hn::Add(half, hn::Max(hn::Min(y, half), hn::Neg(half)));
+  } else {
+    // The C library's, lane by lane.
+    HWY_ALIGN T lanes[hn::MaxLanes(D())];
+    hn::Store(hn::Mul(x, hn::Set(d, std::numbers::sqrt2 / 2)), d, lanes);
+    for (T& lane : lanes) lane = std::erf(lane);
+    return hn::MulAdd(half, hn::Load(d, lanes), half);
+  }
+}
+
+/// Hendrycks and Gimpel's approximation (arXiv:1606.08415).
+template <class D, class V>
+HWY_INLINE V simd_gelu_tanh(D d, V x) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  using T = hn::TFromD<D>;
+  const V cube = hn::Mul(hn::Mul(hn::Set(d, T(0.044715)), x), hn::Mul(x, x));
+  const V t = simd_tanh(
+      d, hn::Mul(hn::Set(d, T(0.79788456080286535588)), hn::Add(x, cube)));
+  const V half = hn::Mul(x, hn::Set(d, T(0.5)));
+  return hn::MulAdd(half, t, half);
 }
 
 }  // namespace hotaru::HWY_NAMESPACE

@@ -2,10 +2,10 @@
 // in place, others through a buffer.
 #include <vector>
 
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/line.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/softmax_simd.h"
-#include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -70,17 +70,17 @@ void forward_columns(const Tensor& out, const Tensor& in, int64_t dim,
                });
 }
 
-/// Operands: result, input.
+/// Operands: result, input. `lines`: of so many contiguous rows of n.
 template <class F, class G>
-void forward(const KernelCall& call, const char* name, const F& row,
-             const G& columns) {
+void forward(const KernelCall& call, const KernelTypes<FloatingTypes>& types,
+             const F& lines, const G& columns) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   const int64_t dim = call.attributes<LineAttributes>().dim;
   const int64_t n = line_size(in, dim);
   if (in.numel() == 0) return;
   const int64_t in_stride = line_stride(in, dim);
   const int64_t out_stride = line_stride(out, dim);
-  visit_dtype(FloatingTypes{}, in.dtype(), name, [&]<class T>() {
+  types.visit(call, [&]<class T>() {
     if constexpr (std::is_floating_point_v<T>) {
       if (side_by_side(out, in, dim))
         return forward_columns<T>(out, in, dim, columns);
@@ -91,12 +91,23 @@ void forward(const KernelCall& call, const char* name, const F& row,
     };
     const T* x = in.data<T>();
     T* y = out.data<T>();
+    if constexpr (std::is_floating_point_v<T>) {
+      // Rows after one another, as mostly: nothing to set up.
+      if (in_stride == 1 && in.is_contiguous() && out.is_contiguous() &&
+          dim == std::max<int64_t>(0, in.dim() - 1)) {
+        return parallel_for(0, in.numel() / n, row_grain(4 * n),
+                            [&](int64_t begin, int64_t end) {
+                              lines(x + begin * n, y + begin * n, end - begin,
+                                    n);
+                            });
+      }
+    }
     for_lines_with(
         dim, 4 * n, [] { return Buffers{}; },
         [&](const auto& at, Buffers& buffers) {
           const auto* source = R::read(x + at[1], n, in_stride, buffers.in);
           auto* target = R::target(y + at[0], n, out_stride, buffers.out);
-          row(source, target, n);
+          lines(source, target, 1, n);
           R::write(y + at[0], n, out_stride, target);
         },
         out, in);
@@ -105,11 +116,12 @@ void forward(const KernelCall& call, const char* name, const F& row,
 
 /// Operands: gradient of the input, gradient of the result, result.
 template <class F>
-void backward(const KernelCall& call, const char* name, const F& row) {
+void backward(const KernelCall& call, const KernelTypes<FloatingTypes>& types,
+              const F& row) {
   const Tensor &out = call.tensor(0), &g = call.tensor(1), &y = call.tensor(2);
   const int64_t dim = call.attributes<LineAttributes>().dim;
   const int64_t n = line_size(y, dim);
-  visit_dtype(FloatingTypes{}, y.dtype(), name, [&]<class T>() {
+  types.visit(call, [&]<class T>() {
     using R = Row<T>;
     struct Buffers {
       std::vector<OpMath<T>> g, y, out;
@@ -132,37 +144,50 @@ void backward(const KernelCall& call, const char* name, const F& row) {
   });
 }
 
+constexpr KernelTypes<FloatingTypes> kSoftmaxTypes{1, "softmax_kernel_impl"};
+constexpr KernelTypes<FloatingTypes> kLogTypes{1, "log_softmax_kernel_impl"};
+constexpr KernelTypes<FloatingTypes> kBackwardTypes{2, "softmax_backward"};
+constexpr KernelTypes<FloatingTypes> kLogBackwardTypes{2,
+                                                       "log_softmax_backward"};
+
 void softmax(const KernelCall& call) {
   forward(
-      call, "softmax_kernel_impl",
-      [](const auto* x, auto* y, int64_t n) { softmax_row(x, y, n); },
+      call, kSoftmaxTypes,
+      [](const auto* x, auto* y, int64_t rows, int64_t n) {
+        softmax_rows(x, y, rows, n);
+      },
       [](const auto* x, int64_t xs, auto* y, int64_t ys, int64_t n,
          int64_t width) { softmax_columns(x, xs, y, ys, n, width); });
 }
 void log_softmax(const KernelCall& call) {
   forward(
-      call, "log_softmax_kernel_impl",
-      [](const auto* x, auto* y, int64_t n) { log_softmax_row(x, y, n); },
+      call, kLogTypes,
+      [](const auto* x, auto* y, int64_t rows, int64_t n) {
+        for (int64_t r = 0; r < rows; ++r)
+          log_softmax_row(x + r * n, y + r * n, n);
+      },
       [](const auto* x, int64_t xs, auto* y, int64_t ys, int64_t n,
          int64_t width) { log_softmax_columns(x, xs, y, ys, n, width); });
 }
 void softmax_backward(const KernelCall& call) {
-  backward(call, "softmax_backward",
+  backward(call, kBackwardTypes,
            [](const auto* g, const auto* y, auto* dx, int64_t n) {
              softmax_backward_row(g, y, dx, n);
            });
 }
 void log_softmax_backward(const KernelCall& call) {
-  backward(call, "log_softmax_backward",
+  backward(call, kLogBackwardTypes,
            [](const auto* g, const auto* y, auto* dx, int64_t n) {
              log_softmax_backward_row(g, y, dx, n);
            });
 }
 
-HOTARU_KERNEL(kCPU, "softmax", softmax);
-HOTARU_KERNEL(kCPU, "log_softmax", log_softmax);
-HOTARU_KERNEL(kCPU, "softmax_backward", softmax_backward);
-HOTARU_KERNEL(kCPU, "log_softmax_backward", log_softmax_backward);
+HOTARU_KERNEL(kCPU, "softmax", softmax, check_types<kSoftmaxTypes>);
+HOTARU_KERNEL(kCPU, "log_softmax", log_softmax, check_types<kLogTypes>);
+HOTARU_KERNEL(kCPU, "softmax_backward", softmax_backward,
+              check_types<kBackwardTypes>);
+HOTARU_KERNEL(kCPU, "log_softmax_backward", log_softmax_backward,
+              check_types<kLogBackwardTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

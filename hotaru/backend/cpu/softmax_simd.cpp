@@ -51,23 +51,23 @@ HWY_INLINE void store(hn::Vec<D> v, D d, T* y, int64_t count) {
   for (int64_t j = 0; j < count; ++j) y[j] = part[j];
 }
 
-/// v with zeros behind its first `count` lanes.
+/// v with `rest` behind its first `count` lanes.
 template <class D>
-HWY_INLINE hn::Vec<D> first(D, hn::Vec<D> v, Whole) {
+HWY_INLINE hn::Vec<D> first(D, hn::Vec<D> v, Whole, hn::Vec<D>) {
   return v;
 }
 template <class D>
-HWY_INLINE hn::Vec<D> first(D d, hn::Vec<D> v, int64_t count) {
-  return hn::IfThenElseZero(hn::FirstN(d, size_t(count)), v);
+HWY_INLINE hn::Vec<D> first(D d, hn::Vec<D> v, int64_t count, hn::Vec<D> rest) {
+  return hn::IfThenElse(hn::FirstN(d, size_t(count)), v, rest);
 }
 
-/// e^x for the differences to a maximum, x <= 0; 0 below the normal range and
-/// for NaN, which a row's maximum then is as well.
+/// e^x for the differences to a maximum, x <= 0; 0 below the normal range, NaN
+/// for NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> exp_negative(D d, hn::Vec<D> x) {
   using T = hn::TFromD<D>;
   if constexpr (std::is_same_v<T, double>) {
-    return hn::Exp(d, x);
+    return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));
   } else {
     // Cephes' polynomial on [-ln 2 / 2, ln 2 / 2] (S. Moshier).
     const auto log2e = hn::Set(d, 1.44269504f);
@@ -80,9 +80,11 @@ HWY_INLINE hn::Vec<D> exp_negative(D d, hn::Vec<D> x) {
       p = hn::MulAdd(p, r, hn::Set(d, c));
     const auto y = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), hn::Set(d, 1.0f));
     const hn::RebindToSigned<D> di;
-    const auto shift = hn::ShiftLeft<23>(hn::ConvertTo(di, n));
-    const auto scaled = hn::BitCast(d, hn::Add(hn::BitCast(di, y), shift));
-    return hn::IfThenElseZero(hn::Ge(x, hn::Set(d, -87.0f)), scaled);
+    const auto power =
+        hn::ShiftLeft<23>(hn::Add(hn::ConvertTo(di, n), hn::Set(di, 127)));
+    // A product, as NaN stays NaN whatever it was converted to.
+    const auto scaled = hn::Mul(y, hn::BitCast(d, power));
+    return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.0f)), scaled);
   }
 }
 
@@ -91,20 +93,55 @@ HWY_INLINE T total(D d, V v) {
   return hn::GetLane(hn::SumOfLanes(d, v));
 }
 
-template <class T>
-HWY_ATTR void softmax(const T* x, T* y, int64_t n) {
+/// kRows rows at a time: what one waits for, the others compute meanwhile.
+template <int kRows, class T>
+HWY_ATTR void softmax_group(const T* x, T* y, int64_t n) {
   const hn::ScalableTag<T> d;
-  const auto largest = hn::Set(d, max_block(x, n));
-  auto sum = hn::Zero(d);
+  using V = hn::Vec<decltype(d)>;
+  const auto lowest = hn::Set(d, -std::numeric_limits<T>::infinity());
+  // With a NaN they may be anything: the sums become NaN.
+  V largest[kRows], sum[kRows], scale[kRows];
+  HWY_UNROLL(4)
+  for (int r = 0; r < kRows; ++r) largest[r] = lowest, sum[r] = hn::Zero(d);
   for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
-    const auto e = exp_negative(d, hn::Sub(load(d, x + i, count), largest));
-    store(e, d, y + i, count);
-    sum = hn::Add(sum, first(d, e, count));
+    HWY_UNROLL(4)
+    for (int r = 0; r < kRows; ++r) {
+      const auto v = load(d, x + r * n + i, count);
+      largest[r] = hn::Max(largest[r], first(d, v, count, lowest));
+    }
   });
-  const auto scale = hn::Set(d, T(1) / total<T>(d, sum));
+  HWY_UNROLL(4)
+  for (int r = 0; r < kRows; ++r)
+    largest[r] = hn::Set(d, hn::GetLane(hn::MaxOfLanes(d, largest[r])));
   for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
-    store(hn::Mul(load(d, y + i, count), scale), d, y + i, count);
+    HWY_UNROLL(4)
+    for (int r = 0; r < kRows; ++r) {
+      const auto v = hn::Sub(load(d, x + r * n + i, count), largest[r]);
+      const auto e = exp_negative(d, v);
+      store(e, d, y + r * n + i, count);
+      sum[r] = hn::Add(sum[r], first(d, e, count, hn::Zero(d)));
+    }
   });
+  HWY_UNROLL(4)
+  for (int r = 0; r < kRows; ++r)
+    scale[r] = hn::Set(d, T(1) / total<T>(d, sum[r]));
+  for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
+    HWY_UNROLL(4)
+    for (int r = 0; r < kRows; ++r) {
+      T* at = y + r * n + i;
+      store(hn::Mul(load(d, at, count), scale[r]), d, at, count);
+    }
+  });
+}
+
+template <class T>
+HWY_ATTR void softmax(const T* x, T* y, int64_t rows, int64_t n) {
+  // Longer rows have enough to do with themselves.
+  const int64_t together = n <= 1024 ? rows / 4 * 4 : 0;
+  for (int64_t r = 0; r < together; r += 4)
+    softmax_group<4>(x + r * n, y + r * n, n);
+  for (int64_t r = together; r < rows; ++r)
+    softmax_group<1>(x + r * n, y + r * n, n);
 }
 
 template <class T>
@@ -114,7 +151,7 @@ HWY_ATTR void log_softmax(const T* x, T* y, int64_t n) {
   auto sum = hn::Zero(d);
   for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
     const auto e = exp_negative(d, hn::Sub(load(d, x + i, count), largest));
-    sum = hn::Add(sum, first(d, e, count));
+    sum = hn::Add(sum, first(d, e, count, hn::Zero(d)));
   });
   const auto log_sum = hn::Set(d, std::log(total<T>(d, sum)));
   for_vectors<T>(n, [&](int64_t i, auto count) HWY_ATTR {
@@ -190,8 +227,9 @@ HWY_ATTR void log_softmax_backward(const T* g, const T* y, T* dx, int64_t n) {
 }
 
 #define HOTARU_SOFTMAX(type) \
-  HWY_ATTR void softmax_##type(const type* x, type* y, int64_t n) { \
-    softmax(x, y, n); \
+  HWY_ATTR void softmax_##type(const type* x, type* y, int64_t rows, \
+                               int64_t n) { \
+    softmax(x, y, rows, n); \
   } \
   HWY_ATTR void log_softmax_##type(const type* x, type* y, int64_t n) { \
     log_softmax(x, y, n); \
@@ -230,8 +268,8 @@ namespace hotaru::cpu {
   HWY_EXPORT(log_softmax_columns_##type); \
   HWY_EXPORT(softmax_backward_##type); \
   HWY_EXPORT(log_softmax_backward_##type); \
-  void softmax_row(const type* x, type* y, int64_t n) { \
-    HWY_DYNAMIC_DISPATCH(softmax_##type)(x, y, n); \
+  void softmax_rows(const type* x, type* y, int64_t rows, int64_t n) { \
+    HWY_DYNAMIC_DISPATCH(softmax_##type)(x, y, rows, n); \
   } \
   void log_softmax_row(const type* x, type* y, int64_t n) { \
     HWY_DYNAMIC_DISPATCH(log_softmax_##type)(x, y, n); \

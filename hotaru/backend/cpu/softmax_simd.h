@@ -7,8 +7,8 @@
 namespace hotaru::cpu {
 
 #define HOTARU_SOFTMAX(type) \
-  /* One contiguous row: y = exp(x - max) / sum, or its logarithm. */ \
-  void softmax_row(const type* x, type* y, int64_t n); \
+  /* Contiguous rows of n: y = exp(x - max) / sum, or its logarithm. */ \
+  void softmax_rows(const type* x, type* y, int64_t rows, int64_t n); \
   void log_softmax_row(const type* x, type* y, int64_t n); \
   /* `width` neighbouring columns of n elements; strides in elements. */ \
   void softmax_columns(const type* x, int64_t x_stride, type* y, \

@@ -1,6 +1,6 @@
 // im2col and its transpose, col2im, as kernels of their own.
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/windows.h"
-#include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -28,11 +28,13 @@ void im2col(const KernelCall& call) {
   });
 }
 
+constexpr KernelTypes<NumberTypes> kFoldTypes{0, "col2im"};
+
 void col2im(const KernelCall& call) {
   const Tensor &x = call.tensor(0), &columns = call.tensor(1);
   const Geometry g(x.sizes(), call.attributes<UnfoldAttributes>());
   const int64_t rows = g.depth() * g.out_size();
-  visit_dtype(NumberTypes{}, x.dtype(), "col2im", [&]<class T>() {
+  kFoldTypes.visit(call, [&]<class T>() {
     for_samples(g.n, rows, [&](int64_t n) {
       T* to = x.data<T>() + n * g.c * g.in_size();
       std::fill_n(to, g.c * g.in_size(), T(0));
@@ -42,7 +44,7 @@ void col2im(const KernelCall& call) {
 }
 
 HOTARU_KERNEL(kCPU, "im2col", im2col);
-HOTARU_KERNEL(kCPU, "col2im", col2im);
+HOTARU_KERNEL(kCPU, "col2im", col2im, check_types<kFoldTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

@@ -17,15 +17,32 @@ from __future__ import annotations
 from .. import _C
 from .._C import Event, Stream
 from .._streams import StreamContext, stream
+from ..graphs import (
+    Graph,
+    graph,
+    graph_pool_handle,
+    is_current_stream_capturing,
+    make_graphed_callables,
+)
 
 __all__ = [
     "Event",
+    "Graph",
     "Stream",
     "StreamContext",
     "current_device",
     "current_stream",
     "device_count",
+    "empty_cache",
+    "graph",
+    "graph_pool_handle",
     "is_available",
+    "is_current_stream_capturing",
+    "make_graphed_callables",
+    "max_memory_allocated",
+    "memory_allocated",
+    "memory_reserved",
+    "reset_peak_memory_stats",
     "set_device",
     "stream",
     "synchronize",
@@ -71,6 +88,39 @@ def synchronize(device=None) -> None:
     """
     _check(device)
     _C._synchronize()
+
+
+def memory_allocated(device=None) -> int:
+    """Bytes that tensors of more than 1 KiB have now, as they were asked for.
+
+    Memory that tensors borrow (numpy arrays, files, other processes) does not
+    count.
+    """
+    _check(device)
+    return _C._cpu_memory_allocated()
+
+
+def max_memory_allocated(device=None) -> int:
+    """The most that memory_allocated() was, see reset_peak_memory_stats()."""
+    _check(device)
+    return _C._cpu_memory_peak()
+
+
+def reset_peak_memory_stats(device=None) -> None:
+    """From now on max_memory_allocated() counts anew."""
+    _check(device)
+    _C._cpu_memory_reset_peak()
+
+
+def memory_reserved(device=None) -> int:
+    """Bytes in use and those kept for the next tensors."""
+    _check(device)
+    return _C._cpu_memory_allocated() + _C._cpu_memory_kept()
+
+
+def empty_cache() -> None:
+    """Gives memory that is kept for the next tensors back to the system."""
+    _C._cpu_memory_clear()
 
 
 def _check(device) -> None:

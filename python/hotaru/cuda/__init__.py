@@ -1,14 +1,22 @@
 """CUDA devices. This build has no CUDA back end: asking is fine, using is an
-error that says so.
+error that says so. Graphs are those of the CPU: they work on its streams.
 """
 
 from __future__ import annotations
 
 from .. import _C
 from .._streams import StreamContext, stream
+from ..graphs import Graph as CUDAGraph
+from ..graphs import (
+    graph,
+    graph_pool_handle,
+    is_current_stream_capturing,
+    make_graphed_callables,
+)
 from . import profiler
 
 __all__ = [
+    "CUDAGraph",
     "Event",
     "Stream",
     "StreamContext",
@@ -18,8 +26,12 @@ __all__ = [
     "device_count",
     "empty_cache",
     "get_device_name",
+    "graph",
+    "graph_pool_handle",
     "is_available",
+    "is_current_stream_capturing",
     "is_initialized",
+    "make_graphed_callables",
     "manual_seed",
     "manual_seed_all",
     "profiler",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from . import frontend
 from ._async import Future, _fork, _wait, fork, wait
 from ._errors import Error
 from ._freeze import freeze, optimize_for_inference
+from ._interface import interface
 from ._marks import (
     Attribute,
     Final,
     annotate,
     export,
     ignore,
-    interface,
     is_scripting,
     is_tracing,
     isinstance,
@@ -19,7 +20,7 @@ from ._marks import (
     unused,
 )
 from ._module import RecursiveScriptModule, ScriptModule, load, save
-from ._script import ScriptFunction, script
+from ._script import ScriptFunction, script, script_if_tracing
 from ._trace import TracerWarning, trace, trace_module
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "export",
     "fork",
     "freeze",
+    "frontend",
     "ignore",
     "interface",
     "is_scripting",
@@ -46,6 +48,7 @@ __all__ = [
     "optimize_for_inference",
     "save",
     "script",
+    "script_if_tracing",
     "script_method",
     "trace",
     "trace_module",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
+import threading
 import typing
 from typing import Any, Callable
 
@@ -10,6 +12,8 @@ Final = typing.Final
 
 EXPORT, IGNORE, UNUSED = "export", "ignore", "unused"
 _MARK = "_hotaru_script_mark"
+# Of classes that declare an interface.
+INTERFACE = "__hotaru_interface__"
 
 
 def mark_of(function) -> str | None:
@@ -17,6 +21,11 @@ def mark_of(function) -> str | None:
     if builtins.isinstance(function, property):
         function = function.fget
     return getattr(function, _MARK, None)
+
+
+def is_interface(cls) -> bool:
+    """Whether the class itself declares an interface."""
+    return INTERFACE in vars(cls)
 
 
 def _marked(function, mark: str):
@@ -90,15 +99,25 @@ def is_scripting() -> bool:
     return False
 
 
+class _Trace(threading.local):
+    """How many traces of this thread are going on, one within the other."""
+
+    depth = 0
+
+
+_trace = _Trace()
+
+
+@contextlib.contextmanager
+def tracing():
+    """A block in which functions are traced."""
+    _trace.depth += 1
+    try:
+        yield
+    finally:
+        _trace.depth -= 1
+
+
 def is_tracing() -> bool:
-    """False: nothing is traced."""
-    return False
-
-
-def interface(obj):
-    """Interfaces of modules are not supported.
-
-    Raises:
-        NotImplementedError: always.
-    """
-    raise NotImplementedError("hotaru.jit.interface is not supported")
+    """Whether `trace` runs this function; False in compiled code."""
+    return _trace.depth > 0

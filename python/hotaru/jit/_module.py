@@ -47,6 +47,10 @@ class RecursiveScriptModule(ScriptModule):
         object.__setattr__(self, "_c", native)
         if native.has_method("forward"):
             object.__setattr__(self, "forward", native.method("forward"))
+        for hook in native.hooks(True):
+            self.register_forward_pre_hook(hook)
+        for hook in native.hooks(False):
+            self.register_forward_hook(hook)
         return self
 
     # --- attributes ---
@@ -67,6 +71,14 @@ class RecursiveScriptModule(ScriptModule):
     def __setattr__(self, name: str, value) -> None:
         native = self.__dict__.get("_c")
         if native is not None and native.has_attribute(name):
+            if isinstance(value, Module) and not isinstance(
+                value, RecursiveScriptModule
+            ):
+                raise RuntimeError(
+                    "Cannot re-assign modules in a ScriptModule with "
+                    "non-scripted module, tried to replace existing module "
+                    f"'{name}': {value}"
+                )
             native.set_attribute(name, value)
         else:
             object.__setattr__(self, name, value)

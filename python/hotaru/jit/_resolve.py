@@ -24,6 +24,7 @@ from ..nn import Module
 from . import _async, _marks
 from ._library import functional as _functional
 from ._library import torch_level as _torch_level
+from .frontend import NotSupportedError
 
 UNKNOWN = ("unknown",)
 
@@ -55,6 +56,7 @@ _SPECIALS = {
     id(_marks.annotate): ("special", "annotate"),
     id(_marks.isinstance): ("special", "isinstance"),
     id(_marks.is_scripting): ("builtin", "is_scripting"),
+    id(_marks.is_tracing): ("builtin", "is_tracing"),
     id(warnings.warn): ("builtin", "warn"),
 }
 
@@ -111,6 +113,8 @@ class Resolver:
             return self._resolve(parent, name)
         except (OSError, RuntimeError, TypeError, ValueError) as error:
             # The compiler adds the place where the name stands.
+            if isinstance(error, NotSupportedError):
+                self._scripter.not_supported = error
             return ("error", str(error))
 
     def _resolve(self, parent, name: str) -> tuple:
@@ -141,9 +145,7 @@ class Resolver:
 
     def meaning(self, value, name: str, parent=None) -> tuple:
         """What a value that the program calls `name` means."""
-        if value is None or isinstance(value, _PLAIN):
-            if isinstance(value, enum.Enum):
-                return _error(value)
+        if value is None or isinstance(value, (enum.Enum, *_PLAIN)):
             return ("value", value)
         number = _numbers().get(id(value))
         if number is not None:
@@ -187,16 +189,11 @@ class Resolver:
     def _class(self, cls: type) -> tuple:
         if issubclass(cls, BaseException):
             return ("language", cls.__name__)
-        if issubclass(cls, Module):
+        if issubclass(cls, Module) and not _marks.is_interface(cls):
             return (
                 "error",
                 f"the module class {cls.__name__!r} cannot be "
                 "used in compiled code, only instances of it",
-            )
-        if issubclass(cls, enum.Enum):
-            return (
-                "error",
-                f"Enum classes such as {cls.__name__!r} are not supported",
             )
         replacement = _torch_level.CLASSES.get(cls)
         return ("type", self._scripter.class_type(replacement or cls))
@@ -210,9 +207,9 @@ class Resolver:
         if scope is None and parent is not None and _is_ours(parent):
             scope = parent
         if scope is hotaru.nn.functional or parent is hotaru.nn.functional:
-            meaning = self._functional(real_name)
-            if meaning:
-                return meaning
+            replacement = getattr(_functional, real_name, None)
+            if inspect.isfunction(replacement):
+                return ("function", self._scripter.function(replacement))
         if hasattr(function, "by_flag"):
             flag, position, if_true, if_false = function.by_flag
             return (
@@ -245,20 +242,6 @@ class Resolver:
                 f"{name!r} has no source and is no operator",
             )
         return _error(function)
-
-    def _functional(self, name: str) -> tuple | None:
-        """A function of nn.functional by TorchScript's own text of it."""
-        dispatch = _functional.DISPATCH.get(name)
-        if dispatch:
-            argument, position, if_true, if_false = dispatch
-            return (
-                "dispatch", argument, position, False,
-                self._functional(if_true), self._functional(if_false),
-            )  # fmt: skip
-        function = _functional.FUNCTIONS.get(name)
-        if function is not None:
-            return ("function", self._scripter.function(function))
-        return None
 
 
 def _named(kind: str, table: dict, value) -> tuple | None:
@@ -299,7 +282,7 @@ def _is_ours(value) -> bool:
 def _is_constant(value) -> bool:
     if isinstance(value, (list, tuple)):
         return all(_is_constant(item) for item in value)
-    return value is None or isinstance(value, _PLAIN)
+    return value is None or isinstance(value, (enum.Enum, *_PLAIN))
 
 
 def _error(value) -> tuple:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 import typing
 
 from .. import _C
 from ..nn import Module
-from . import _marks, _tuples
+from . import _enums, _marks, _tuples
 from ._module import RecursiveScriptModule
 from ._resolve import Foreign, Resolver
 from ._source import defaults_of, module_names, source_of, surroundings
+from .frontend import NotSupportedError
 
 # The classes and functions of one process, in which they can call each other.
 # `with _UNIT` keeps other threads from compiling; calls don't need it.
@@ -26,13 +28,14 @@ class Scripter:
     def __init__(self) -> None:
         self._functions: dict = {}
         self._classes: dict = {}
+        # The last such error of a function that another one calls.
+        self.not_supported: NotSupportedError | None = None
 
     def function(self, function) -> ScriptFunction:
         """The function, parsed; it compiles when it is first needed."""
         known = self._functions.get(function)
         if known is None:
-            name = f"__torch__.{_module_name(function)}.{function.__name__}"
-            known = self.define_marked(function, name)
+            known = self.define_marked(function, _qualified_name(function))
             self._functions[function] = known
         return known
 
@@ -49,15 +52,15 @@ class Scripter:
         if owner is None:
             # A decorated function calls itself before its name is bound.
             names.setdefault(function.__name__, function)
-        return _UNIT.define_function(
-            source.text,
-            source.file,
-            source.line,
-            name,
-            Resolver(names, self),
-            _defaults(function, source),
-            owner,
-        )
+        resolver = Resolver(names, self)
+        defaults = _defaults(function, source)
+        place = (source.text, source.file, source.line)
+        try:
+            return _UNIT.define_function(
+                *place, name, resolver, defaults, owner
+            )
+        except RuntimeError as error:  # names are looked up later
+            raise NotSupportedError(str(error)) from None
 
     def define_text(
         self, text: str, name: str, owner, names: dict | None = None
@@ -136,11 +139,24 @@ class Scripter:
         return _UNIT.parse_type(text, "<annotation>", Resolver(names, self))
 
     def class_type(self, cls: type):
-        """The type of a NamedTuple or of a class compiled from its source."""
+        """The type of an Enum, a NamedTuple or a class with source."""
         known = self._classes.get(cls)
         if known is None:
-            known = self._named_tuple(cls) or self._class(cls)
+            known = (
+                self._enum(cls) or self._named_tuple(cls) or self._class(cls)
+            )
         return known
+
+    def _enum(self, cls: type):
+        if not issubclass(cls, enum.Enum):
+            return None
+        members = [(member.name, member.value) for member in cls]
+        by_value = issubclass(cls, (int, float, str))
+        self._classes[cls] = _C._script_enumeration(
+            _UNIT, _qualified_name(cls), members, by_value
+        )
+        _enums.register(self._classes[cls].name, cls)
+        return self._classes[cls]
 
     def _named_tuple(self, cls: type):
         if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
@@ -154,8 +170,9 @@ class Scripter:
             else tensor
             for field in cls._fields
         ]
-        name = f"__torch__.{_module_name(cls)}.{cls.__name__}"
-        self._classes[cls] = _UNIT.named_tuple(name, list(cls._fields), types)
+        self._classes[cls] = _UNIT.named_tuple(
+            _qualified_name(cls), list(cls._fields), types
+        )
         _tuples.register(self._classes[cls].name, cls)
         return self._classes[cls]
 
@@ -165,8 +182,8 @@ class Scripter:
                 f"class {cls.__module__}.{cls.__qualname__} cannot be compiled:"
                 " TorchScript classes inherit from nothing but object"
             )
-        name = f"__torch__.{_module_name(cls)}.{cls.__name__}"
-        native = _C._script_define_class(_UNIT, name, False)
+        name = _qualified_name(cls)
+        native = _C._script_define_class(_UNIT, name, "object")
         self._classes[cls] = native.type
         methods = {
             name: value
@@ -200,6 +217,22 @@ class Scripter:
 SCRIPTER = Scripter()
 
 
+def enum_type(cls: type):
+    """The type of an Enum class, for members that programs receive.
+
+    Raises:
+        TypeError: the members' values are not all ints, floats or strings.
+    """
+    known = SCRIPTER._classes.get(cls)
+    if known is not None:
+        return known
+    try:
+        with _UNIT:
+            return SCRIPTER.class_type(cls)
+    except RuntimeError as error:
+        raise TypeError(str(error)) from None
+
+
 def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
     """Compiles a function, a class or a module from its source.
 
@@ -214,28 +247,56 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
 
     Raises:
         RuntimeError: the source is not TorchScript; the text shows file, line
-            and the part at fault. OSError: there is no source.
+            and the part at fault. NotSupportedError, which is one, for syntax
+            that TorchScript leaves out. OSError: there is no source.
     """
     if isinstance(obj, (RecursiveScriptModule, ScriptFunction)):
         return obj
     with _UNIT:
-        if isinstance(obj, Module):
-            from ._script_module import script_module
+        SCRIPTER.not_supported = None
+        try:
+            return _script(obj)
+        except RuntimeError as error:
+            if SCRIPTER.not_supported is None:
+                raise
+            # In a function that this one calls.
+            raise NotSupportedError(str(error)) from None
 
-            return script_module(obj)
-        if inspect.isclass(obj):
-            if issubclass(obj, Module):
-                raise RuntimeError(
-                    f"Type '{obj}' cannot be compiled since it inherits from "
-                    "nn.Module, pass an instance instead"
-                )
-            SCRIPTER.class_type(obj)
-            return obj
-        if inspect.isfunction(obj) or inspect.ismethod(obj):
-            return _script_function(obj)
+
+def _script(obj):
+    if isinstance(obj, Module):
+        from ._script_module import script_module
+
+        return script_module(obj)
+    if inspect.isclass(obj):
+        if issubclass(obj, Module) and not _marks.is_interface(obj):
+            raise RuntimeError(
+                f"Type '{obj}' cannot be compiled since it inherits from "
+                "nn.Module, pass an instance instead"
+            )
+        SCRIPTER.class_type(obj)
+        return obj
+    if inspect.isfunction(obj) or inspect.ismethod(obj):
+        return _script_function(obj)
     raise TypeError(
         f"script: expected a function, a class or a module, not {type(obj)}"
     )
+
+
+def script_if_tracing(fn):
+    """Makes traces call the function as a compiled one.
+
+    Its conditions and loops then stay in the program. Outside of traces the
+    function is what it was; in compiled code it is compiled as any other.
+    """
+
+    @functools.wraps(fn)
+    def wrapper(*args, **kwargs):
+        if not _marks.is_tracing():
+            return fn(*args, **kwargs)
+        return script(fn)(*args, **kwargs)
+
+    return wrapper
 
 
 def _script_function(function) -> ScriptFunction:
@@ -257,10 +318,15 @@ def _script_function(function) -> ScriptFunction:
     return compiled
 
 
-def _module_name(value) -> str:
+def _qualified_name(value, short: str = "") -> str:
+    """What programs call a function or class; `short` replaces its name."""
+    own = short or value.__name__
     name = getattr(value, "__module__", None) or "__main__"
+    if name == "__main__":
+        return f"__torch__.{own}"
     first, dot, rest = name.partition(".")
-    return f"torch{dot}{rest}" if first == "hotaru" else name
+    first = "torch" if first == "hotaru" else first
+    return f"__torch__.{first}{dot}{rest}.{own}"
 
 
 def _defaults(function, source) -> dict:
@@ -286,7 +352,7 @@ def _check_parameters(function) -> None:
         else:
             continue
         source = source_of(function)
-        raise RuntimeError(
+        raise NotSupportedError(
             "Compiled functions can't take variable number of arguments or "
             f"use keyword-only arguments with defaults: {what} of "
             f"{function.__qualname__!r}\n"

@@ -10,16 +10,15 @@ from .. import _C, nn
 from ..nn.modules._arguments import weight_and_bias
 from . import _marks
 from ._library import modules as _modules
-from ._library import recurrent as _recurrent
 from ._module import RecursiveScriptModule, ScriptModule
 from ._resolve import Resolver
-from ._script import _UNIT, SCRIPTER, _module_name
-from ._source import module_names
+from ._script import _UNIT, SCRIPTER, _qualified_name
+from ._source import module_names, named, surroundings
 
 # What every nn.Module has and no program means.
-_INTERNAL = {*vars(nn.Module()), "call_super_init", "dump_patches"} - {
-    "training"
-}
+_INTERNAL = {
+    *vars(nn.Module()), "call_super_init", "dump_patches", "_hooked",
+} - {"training"}  # fmt: skip
 _BASES = {ScriptModule, *nn.Module.__mro__}
 _LISTS = (nn.ModuleList, nn.Sequential, nn.ParameterList)
 # Their methods have a meaning of their own.
@@ -54,8 +53,8 @@ def finished(module: nn.Module, native) -> RecursiveScriptModule:
 class _Builder:
     """One call of `script`: a module object gets one counterpart."""
 
-    def __init__(self, hooks: bool = False) -> None:
-        self._hooks = hooks
+    def __init__(self, traced: bool = False) -> None:
+        self._traced = traced  # hooks have left their trace already
         self._made: dict = {}
         self._classes: dict = {}
         self._pending: list = []
@@ -85,20 +84,18 @@ class _Builder:
         return cls.make_module(members.values), self._pending.pop()
 
     def _build(self, module: nn.Module):
-        if not self._hooks:
-            _check_hooks(module)
+        hooks = () if self._traced else _hooks_of(module)
         members = _Members(module, self)
-        key = members.key()
+        key = (*members.key(), hooks)
         cls = self._classes.get(key)
         if cls is None:
-            cls = self._define(module, members)
+            cls = self._define(module, members, hooks)
             self._classes[key] = cls
         return cls.make_module(members.values)
 
-    def _define(self, module: nn.Module, members: _Members):
+    def _define(self, module: nn.Module, members: _Members, hooks=()):
         python = type(module)
-        name = f"__torch__.{_module_name(python)}.{python.__name__}"
-        cls = _C._script_define_class(_UNIT, name, True)
+        cls = _C._script_define_class(_UNIT, _qualified_name(python), "module")
         for attribute, (type_, parameter, buffer) in members.types.items():
             cls.add_attribute(attribute, type_, parameter, buffer)
         for constant, value in members.constants.items():
@@ -109,6 +106,8 @@ class _Builder:
             cls.set_container("list")
         methods = _Methods(cls, module, members.failed)
         cls.set_member_loader(methods.load)
+        for hook, before in hooks:
+            methods.add_hook(hook, before)
         self._pending.append(methods)
         return cls
 
@@ -143,7 +142,8 @@ class _Members:
                 self._add(name, None, none)
             else:
                 native = builder.build(child)
-                self._add(name, native, native.class_type)
+                wanted = self._interface(name) or native.class_type
+                self._add(name, native, wanted)
         for name, value in _plain_attributes(module):
             if name not in self.types:
                 self._plain(name, value)
@@ -164,6 +164,15 @@ class _Members:
     def _add(self, name: str, value, type_, kind: str = "") -> None:
         self.types[name] = (type_, kind == "p", kind == "b")
         self.values[name] = value
+
+    def _interface(self, name: str):
+        """The type of an interface, if the attribute is declared as one."""
+        annotation = self._annotations.get(name)
+        if isinstance(annotation, str):
+            annotation = named(annotation, self._names)
+        if inspect.isclass(annotation) and _marks.is_interface(annotation):
+            return SCRIPTER.class_type(annotation)
+        return None
 
     def _annotated(self, name: str):
         annotation = self._annotations.get(name)
@@ -203,6 +212,8 @@ class _Methods:
         self._module = module
         self._failed = failed
         self._defined: dict = {}
+        self._homes: dict = {}  # the class and function of each method
+        self._hooks: dict = {}
 
     def compile(self) -> None:
         """Compiles forward and the exported methods, and what they call."""
@@ -218,6 +229,29 @@ class _Methods:
         for name in names:
             if self._define(name) is not None:
                 self._defined[name]._compile()
+        for name in self._hooks:
+            self._defined[name]._compile()
+        self._cls.check_hooks()
+
+    def add_hook(self, hook, before: bool) -> None:
+        """Makes a function run before or after forward."""
+        function = getattr(hook, "__func__", hook)
+        name = getattr(function, "__name__", type(hook).__name__)
+        known = self._hooks.get(name)
+        python = type(self._module)
+        others = {known, _find(python, name)} - {None, function}
+        if others:
+            raise RuntimeError(
+                f"Hook '{name}' on {python.__name__} has at least two "
+                "different python definitions. Please use unique names for "
+                "all hooks."
+            )
+        if known is None:
+            full = f"{self._cls.name}.{name}"
+            self._hooks[name] = function
+            self._defined[name] = SCRIPTER.define(function, full, self._cls)
+            self._cls.add_method(name, self._defined[name])
+        self._cls.add_hook(self._defined[name], before)
 
     def define_text(self, name: str, text: str, names: dict) -> None:
         """Adds and compiles a method whose source was put together."""
@@ -227,8 +261,14 @@ class _Methods:
         self._cls.add_method(name, method)
         method._compile()
 
-    def load(self, name: str) -> tuple:
-        """What `self.name` means, for names that are no attribute."""
+    def load(self, name: str, method: str = "", cls: str = "") -> tuple:
+        """What `self.name` means, for names that are no attribute.
+
+        With a method: what `super().name` means in it, or with a class
+        `super(cls, self).name`.
+        """
+        if method:
+            return self._load_super(name, method, cls)
         found = _find(type(self._module), name)
         if isinstance(found, staticmethod):
             return Resolver({}, SCRIPTER).meaning(found.__func__, name)
@@ -242,7 +282,34 @@ class _Methods:
             return ("error", _unusable(self._module, name, value))
         return ("unknown",)
 
-    def _define(self, name: str):
+    def _load_super(self, name: str, method: str, cls: str) -> tuple:
+        python = type(self._module)
+        after, function = self._homes.get(method, (python, None))
+        if cls:
+            after = named(cls, surroundings(function))
+            if after not in python.__mro__:
+                return (
+                    "error",
+                    "super(type, obj): obj must be an instance or subtype of "
+                    "type",
+                )
+        base = _home(python, name, after)
+        if base is None:
+            return ("unknown",)
+        if base is _home(python, name):
+            return ("function", self._define(name))
+        own = f"{name}_of_{base.__name__}"
+        while self._homes.get(own, (base,))[0] is not base or hasattr(
+            python, own
+        ):
+            own += "_"
+        return ("function", self._define(own, name, base))
+
+    def _define(self, name: str, original: str = "", base=None):
+        """The method, compiled under `name`; its own name is `original`.
+
+        It is that of `base`, by default of the first class that has one.
+        """
         known = self._defined.get(name)
         if known is not None:
             return known
@@ -257,12 +324,15 @@ class _Methods:
             found = _modules.weight_and_bias
             function = SCRIPTER.define_marked(found, full, cls)
         else:
-            found = _find(type(self._module), name)
+            original = original or name
+            base = base or _home(type(self._module), original)
+            found = base and _own(base, original)
             if found is None or isinstance(found, staticmethod):
                 return None
             if isinstance(found, property):
                 cls.add_property(name)
                 found = found.fget
+            self._homes[name] = (base, found)
             names = self._functions_of_self(found)
             function = SCRIPTER.define_marked(found, full, cls, names)
         self._defined[name] = function
@@ -279,28 +349,46 @@ class _Methods:
 
 def _find(python: type, name: str):
     """The method or property `name`, by the library's text if it has one."""
-    for base in python.__mro__:
+    base = _home(python, name)
+    return base and _own(base, name)
+
+
+def _home(python: type, name: str, after: type | None = None):
+    """The first class, in the order of inheritance, that defines a method.
+
+    With `after`, the first one behind that class. None if there is none, or
+    the name stands for something else.
+    """
+    bases = python.__mro__
+    if after is not None:
+        bases = bases[bases.index(after) + 1 :]
+    for base in bases:
         if base in _BASES:
             return None
-        ours = base.__module__.startswith("hotaru.nn.")
-        value = _library(base.__name__, name) if ours else None
-        if value is None:
-            value = None if base in _CONTAINERS else vars(base).get(name)
+        value = _own(base, name)
         if inspect.isfunction(value) or isinstance(
             value, (property, staticmethod)
         ):
-            return value
+            return base
         if value is not None:
             return None
     return None
 
 
+def _own(base: type, name: str):
+    """What the class itself, or the library for it, defines."""
+    ours = base.__module__.startswith("hotaru.nn.")
+    value = _library(base.__name__, name) if ours else None
+    if value is None and base not in _CONTAINERS:
+        value = vars(base).get(name)
+    return value
+
+
 def _library(cls: str, name: str):
-    for library in (_modules, _recurrent):
-        known = vars(library).get(cls)
-        if known is not None and known.__module__ == library.__name__:
-            return vars(known).get(name)
-    return None
+    known = vars(_modules).get(cls)
+    if known is None or known.__module__ != _modules.__name__:
+        return None
+    return vars(known).get(name)
 
 
 def _static(cls: type, name: str):
@@ -368,12 +456,22 @@ class _Everything(set):
         return self
 
 
-def _check_hooks(module: nn.Module) -> None:
-    if module._forward_hooks or module._forward_pre_hooks:
+def _hooks_of(module: nn.Module) -> tuple:
+    """Pairs of a hook and whether it runs before forward, in their order."""
+    if (
+        module._forward_hooks_with_kwargs
+        or module._forward_pre_hooks_with_kwargs
+        or module._forward_hooks_always_called
+    ):
         raise RuntimeError(
-            f"{type(module).__name__} has forward hooks, which compiled "
-            "modules do not support; remove them first"
+            f"{type(module).__name__} has forward hooks that take keyword "
+            "arguments or are called after errors; compiled modules know no "
+            "such hooks"
         )
+    return (
+        *((hook, True) for hook in module._forward_pre_hooks.values()),
+        *((hook, False) for hook in module._forward_hooks.values()),
+    )
 
 
 def _unusable(module, name: str, value) -> str:

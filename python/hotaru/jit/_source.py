@@ -52,6 +52,15 @@ def surroundings(function) -> dict:
     return names
 
 
+def named(path: str, names: dict):
+    """What a name with dots stands for, or None."""
+    first, *rest = path.split(".")
+    value = names.get(first)
+    for part in rest:
+        value = getattr(value, part, None)
+    return value
+
+
 def defaults_of(function) -> dict:
     """Values of the parameters that have a default, by name."""
     parameters = inspect.signature(function).parameters.values()

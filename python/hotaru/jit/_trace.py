@@ -7,9 +7,10 @@ import inspect
 
 from .. import _C
 from ..nn import Module
+from ._marks import tracing
 from ._module import RecursiveScriptModule
 from ._resolve import Constant
-from ._script import _UNIT, SCRIPTER, ScriptFunction, _module_name
+from ._script import _UNIT, SCRIPTER, ScriptFunction, _qualified_name
 from ._script_module import _Builder, finished
 from ._traced import Recorder, TracedTensor, TracerWarning
 
@@ -63,7 +64,7 @@ def trace(
         text = _traced_text(
             recorder, func, name, example_inputs, example_kwarg_inputs, []
         )
-        full = f"__torch__.{_module_name(func)}.{name}"
+        full = _qualified_name(func, name)
         compiled = SCRIPTER.define_text(text, full, None, _names(recorder))
         compiled._compile()
     return compiled
@@ -76,7 +77,7 @@ def trace_module(mod, inputs: dict, *args, **kwargs):
 
 def _trace_module(module: Module, examples: dict) -> RecursiveScriptModule:
     with _UNIT:
-        builder = _Builder(hooks=True)
+        builder = _Builder(traced=True)
         native, methods = builder.build_open(module)
         for name, (args, kwargs) in examples.items():
             recorder = Recorder()
@@ -159,9 +160,11 @@ def _traced_text(recorder, function, name, args, kwargs, first: list) -> str:
         _check_input(value)
         header.append(f"{parameter}: {_UNIT.type_of(value)}")
         stand_ins.append(_stand_in(recorder, parameter, value))
-    result = function(
-        *stand_ins[: len(args)], **dict(zip(kwargs, stand_ins[len(args) :]))
-    )
+    with tracing():
+        result = function(
+            *stand_ins[: len(args)],
+            **dict(zip(kwargs, stand_ins[len(args) :])),
+        )
     lines = [*recorder.lines, f"return {_result(recorder, result)}"]
     body = "\n".join(f"    {line}" for line in lines)
     return f"def {name}({', '.join(header)}):\n{body}\n"

@@ -17,9 +17,7 @@ namespace hotaru::formulas {
   }
 
 HOTARU_ACTIVATION(Silu, x* vmath::sigmoid(x));
-HOTARU_ACTIVATION(Gelu,
-                  T(0.5) * x *
-                      (T(1) + vmath::erf(x * T(std::numbers::sqrt2 / 2))));
+HOTARU_ACTIVATION(Gelu, x* vmath::normal_cdf(x));
 /// Hendrycks and Gimpel's approximation (arXiv:1606.08415).
 HOTARU_ACTIVATION(GeluTanh,
                   T(0.5) * x *
@@ -108,7 +106,7 @@ HOTARU_ACTIVATION_GRAD(LogSigmoidGrad, g* vmath::sigmoid(-x));
 HOTARU_ACTIVATION_GRAD(SiluGrad, g* vmath::sigmoid(x) *
                                      (T(1) + x * (T(1) - vmath::sigmoid(x))));
 HOTARU_ACTIVATION_GRAD(
-    GeluGrad, g*(T(0.5) * (T(1) + vmath::erf(x * T(std::numbers::sqrt2 / 2))) +
+    GeluGrad, g*(T(0.5) + T(0.5) * vmath::erf(x * T(std::numbers::sqrt2 / 2)) +
                  x * vmath::exp(T(-0.5) * x * x) *
                      T(std::numbers::inv_sqrtpi / std::numbers::sqrt2)));
 template <class T>

@@ -1,23 +1,14 @@
-"""Functions of `nn.functional` as compiled code sees them, by name."""
+"""Functions of `nn.functional` as compiled code sees them, where Python's
+differ: by an `out`, which compiled code lacks.
+"""
 
-import inspect
+from __future__ import annotations
 
-from . import norms, pools, vision
+from hotaru import Tensor
 
-FUNCTIONS = {
-    name: function
-    for module in (norms, pools, vision)
-    for name, function in vars(module).items()
-    if inspect.isfunction(function) and function.__module__ == module.__name__
-}
 
-# Function -> the flag that picks, its position, the function if it is set and
-# the one if not.
-DISPATCH = {
-    name: ("return_indices", position, f"{name}_with_indices", f"_{name}")
-    for name, position in (
-        ("adaptive_max_pool1d", 2),
-        ("adaptive_max_pool2d", 2),
-        ("adaptive_max_pool3d", 2),
-    )
-}
+def normalize(
+    input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12
+) -> Tensor:
+    norm = input.norm(p, [dim], keepdim=True)
+    return input / norm.clamp_min(eps).expand_as(input)

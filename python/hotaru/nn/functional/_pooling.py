@@ -119,56 +119,98 @@ def adaptive_avg_pool3d(
     return ops.adaptive_avg_pool3d(input, size)
 
 
-def _repeat(output_size, input: Tensor, axes: int):
+def adaptive_max_pool1d_with_indices(
+    input: Tensor,
+    output_size: BroadcastingList1[int],
+    return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:
+    return ops.adaptive_max_pool1d(input, output_size)
+
+
+def adaptive_max_pool2d_with_indices(
+    input: Tensor,
+    output_size: BroadcastingList2[int | None],
+    return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:
     if output_size is None:
-        output_size = (None,) * axes
-    return full_output_size(output_size, input.shape)
+        output_size = [None, None]
+    size = full_output_size(output_size, input.shape)
+    return ops.adaptive_max_pool2d(input, size)
 
 
-def _adaptive_max(axes: int):
-    name = f"adaptive_max_pool{axes}d"
+def adaptive_max_pool3d_with_indices(
+    input: Tensor,
+    output_size: BroadcastingList3[int | None],
+    return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:
+    if output_size is None:
+        output_size = [None, None, None]
+    size = full_output_size(output_size, input.shape)
+    return ops.adaptive_max_pool3d(input, size)
 
-    def pool_with_indices(
-        input: Tensor, output_size, return_indices: bool = False
-    ) -> tuple[Tensor, Tensor]:
-        size = output_size if axes == 1 else _repeat(output_size, input, axes)
-        return getattr(ops, name)(input, size)
 
+def _adaptive_max_pool1d(
+    input: Tensor, output_size: BroadcastingList1[int]
+) -> Tensor:
+    return adaptive_max_pool1d_with_indices(input, output_size)[0]
+
+
+def _adaptive_max_pool2d(
+    input: Tensor, output_size: BroadcastingList2[int | None]
+) -> Tensor:
+    return adaptive_max_pool2d_with_indices(input, output_size)[0]
+
+
+def _adaptive_max_pool3d(
+    input: Tensor, output_size: BroadcastingList3[int | None]
+) -> Tensor:
+    return adaptive_max_pool3d_with_indices(input, output_size)[0]
+
+
+def _adaptive_max(values, pool_with_indices):
     def pool(
         input: Tensor, output_size, return_indices: bool = False
     ) -> Tensor | tuple[Tensor, Tensor]:
-        result = pool_with_indices(input, output_size)
-        return result if return_indices else result[0]
+        function = pool_with_indices if return_indices else values
+        return function(input, output_size)
 
+    pool.by_flag = ("return_indices", 2, pool_with_indices, values)
     doc = "Largest value of windows chosen so that the result has `output_size`"
-    return _named(pool, pool_with_indices, name, doc)
+    return _named(pool, pool_with_indices, values.__name__[1:], doc)[0]
 
 
-adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _adaptive_max(1)
-adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _adaptive_max(2)
-adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _adaptive_max(3)
+adaptive_max_pool1d = _adaptive_max(
+    _adaptive_max_pool1d, adaptive_max_pool1d_with_indices
+)
+adaptive_max_pool2d = _adaptive_max(
+    _adaptive_max_pool2d, adaptive_max_pool2d_with_indices
+)
+adaptive_max_pool3d = _adaptive_max(
+    _adaptive_max_pool3d, adaptive_max_pool3d_with_indices
+)
 
 
 def _lp_pool(axes: int):
+    most = getattr(ops, f"max_pool{axes}d")
+    average = getattr(ops, f"avg_pool{axes}d")
+
     def pool(
         input: Tensor,
         norm_type: float,
-        kernel_size,
-        stride=None,
+        kernel_size: BroadcastingList1[int],
+        stride: BroadcastingList1[int] | None = None,
         ceil_mode: bool = False,
     ) -> Tensor:
         if stride is None:
             stride = kernel_size
         if math.isinf(norm_type):
-            most = getattr(ops, f"max_pool{axes}d")
             sign = 1 if norm_type > 0 else -1
             out = most(sign * input.abs(), kernel_size, stride, 0, 1, ceil_mode)
             return sign * out
-        volume = math.prod(_each(kernel_size, axes))
-        average = getattr(ops, f"avg_pool{axes}d")
         out = average(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
         # The sign keeps a negative mean (odd powers) from turning into nan.
         magnitude = ops.relu(out.abs())
+        volume = _volume(kernel_size, axes)
         return (out.sign() * magnitude).mul(volume).pow(1.0 / norm_type)
 
     pool.__name__ = pool.__qualname__ = f"lp_pool{axes}d"
@@ -176,12 +218,22 @@ def _lp_pool(axes: int):
     return pool
 
 
-def _each(value, axes: int) -> tuple:
-    """One value an axis."""
-    return (value,) * axes if isinstance(value, (int, float)) else tuple(value)
+def _volume(kernel_size: list[int], axes: int) -> int:
+    """Elements of a window; in Python `kernel_size` may be one int."""
+    if isinstance(kernel_size, int):
+        kernel_size = [kernel_size]
+    volume = 1
+    for i in range(axes):
+        volume *= kernel_size[i if len(kernel_size) > 1 else 0]
+    return volume
 
 
 lp_pool1d, lp_pool2d, lp_pool3d = (_lp_pool(axes) for axes in (1, 2, 3))
+
+
+def _each(value, axes: int) -> tuple:
+    """One value an axis."""
+    return (value,) * axes if isinstance(value, (int, float)) else tuple(value)
 
 
 def _unpooled_size(

@@ -8,45 +8,15 @@ from __future__ import annotations
 import math
 import warnings
 
-from ... import Tensor, ops
+import hotaru
 
-# mode -> spatial axes -> operator; the flag says whether align_corners applies.
-_RESAMPLERS = {
-    "nearest": (
-        False,
-        {
-            1: "upsample_nearest1d",
-            2: "upsample_nearest2d",
-            3: "upsample_nearest3d",
-        },
-    ),
-    "nearest-exact": (
-        False,
-        {
-            1: "_upsample_nearest_exact1d",
-            2: "_upsample_nearest_exact2d",
-            3: "_upsample_nearest_exact3d",
-        },
-    ),
-    "area": (
-        False,
-        {
-            1: "adaptive_avg_pool1d",
-            2: "adaptive_avg_pool2d",
-            3: "adaptive_avg_pool3d",
-        },
-    ),
-    "linear": (True, {1: "upsample_linear1d"}),
-    "bilinear": (True, {2: "upsample_bilinear2d"}),
-    "bicubic": (True, {2: "upsample_bicubic2d"}),
-    "trilinear": (True, {3: "upsample_trilinear3d"}),
-}
+from ... import Tensor, ops
 
 
 def interpolate(
     input: Tensor,
-    size: int | list[int] | None = None,
-    scale_factor: float | list[float] | None = None,
+    size: BroadcastingList1[int] | None = None,
+    scale_factor: BroadcastingList1[float] | None = None,
     mode: str = "nearest",
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
@@ -63,91 +33,153 @@ def interpolate(
         align_corners: whether the corner values stay in the corners; only for
             the linear and cubic modes.
         recompute_scale_factor: derive the scale from the rounded size.
-        antialias: low-pass before shrinking; bilinear and bicubic only.
+        antialias: low-pass before shrinking; not supported.
 
     Raises:
         ValueError: arguments that contradict each other.
-        NotImplementedError: a mode that does not fit the number of axes.
+        NotImplementedError: a mode that does not fit the number of axes;
+            antialias.
     """
-    takes_corners, by_axes = _RESAMPLERS.get(mode, (True, {}))
-    if not takes_corners:
-        if align_corners is not None:
-            raise ValueError(
-                "align_corners option can only be set with the interpolating "
-                "modes: linear | bilinear | bicubic | trilinear"
-            )
-    elif align_corners is None:
-        align_corners = False
-
     axes = input.dim() - 2
-    size, factors = _targets(input, size, scale_factor, axes)
-    if recompute_scale_factor and size is not None:
+    if align_corners is not None and _is_plain(mode):
         raise ValueError(
-            "recompute_scale_factor is not meaningful with an explicit size."
+            "align_corners option can only be set with the interpolating "
+            "modes: linear | bilinear | bicubic | trilinear"
         )
-    if mode == "area" and size is None:
-        recompute_scale_factor = True
-    if recompute_scale_factor:
-        spatial = input.shape[2:]
-        size = [math.floor(have * f) for have, f in zip(spatial, factors)]
-        factors = None
-    if antialias and not (mode in ("bilinear", "bicubic") and axes == 2):
-        raise ValueError(
-            "Anti-alias option is restricted to bilinear and bicubic modes and "
-            "requires a 4-D tensor as input"
-        )
-    if axes not in by_axes:
-        _fail_mode(input, mode, axes)
-    if mode == "area":
-        return getattr(ops, by_axes[axes])(input, size)
-    name = by_axes[axes]
-    if antialias:
-        name = f"_{name}_aa"
-    if takes_corners:
-        return getattr(ops, name)(input, size, align_corners, factors)
-    return getattr(ops, name)(input, size, factors)
-
-
-def _targets(input: Tensor, size, scale_factor, axes: int) -> tuple:
-    """(size, None) or (None, factors), one value an axis."""
-    if size is not None and scale_factor is not None:
-        raise ValueError("only one of size or scale_factor should be defined")
-    if size is None and scale_factor is None:
-        raise ValueError("either size or scale_factor should be defined")
-    given = scale_factor if size is None else size
-    values = list(given) if isinstance(given, (list, tuple)) else [given] * axes
-    if len(values) != axes:
-        if size is None:
-            other, shown, form = (
-                "scale_factor",
-                f"scale_factor of shape {given}",
-                "s",
+    corners = align_corners is not None and bool(align_corners)
+    recompute = recompute_scale_factor is not None and bool(
+        recompute_scale_factor
+    )
+    full: list[int] | None = None
+    factors: list[float] | None = None
+    if size is not None:
+        if scale_factor is not None:
+            raise ValueError(
+                "only one of size or scale_factor should be defined"
             )
+        full = _sizes(size, input)
+        if recompute:
+            raise ValueError(
+                "recompute_scale_factor is not meaningful with an explicit "
+                "size."
+            )
+    elif scale_factor is not None:
+        ratios = _factors(scale_factor, input)
+        if recompute or mode == "area":
+            full = [
+                math.floor(have * ratio)
+                for have, ratio in zip(input.shape[2:], ratios)
+            ]
         else:
-            other, shown, form = "output size", f"output size of {given}", "o"
-        names = ", ".join([f"{form}1", f"{form}2", "..."]) + f",{form}K"
-        partner = "output" if size is not None else "scale_factor"
-        raise ValueError(
-            f"Input and {partner} must have the same number of spatial "
-            "dimensions, but got input with spatial dimensions of "
-            f"{list(input.shape[2:])} and {shown}. Please provide input tensor "
-            f"in (N, C, d1, d2, ...,dK) format and {other} in ({names}) format."
-        )
-    return (None, values) if size is None else (values, None)
+            factors = ratios
+    else:
+        raise ValueError("either size or scale_factor should be defined")
+    if antialias:
+        if axes != 2 or (mode != "bilinear" and mode != "bicubic"):
+            raise ValueError(
+                "Anti-alias option is restricted to bilinear and bicubic modes "
+                "and requires a 4-D tensor as input"
+            )
+        raise NotImplementedError("interpolate: antialias is not supported")
+    return _resample(input, mode, full, factors, corners)
 
 
-def _fail_mode(input: Tensor, mode: str, axes: int) -> None:
-    by_axes = _RESAMPLERS.get(mode, (True, {}))[1]
-    if by_axes and axes in (1, 2, 3):
-        raise NotImplementedError(
-            f"Got {input.dim()}D input, but {mode} mode needs "
-            f"{next(iter(by_axes)) + 2}D input"
-        )
+def _is_plain(mode: str) -> bool:
+    """Whether a mode has no corners to align."""
+    return mode == "nearest" or mode == "nearest-exact" or mode == "area"
+
+
+def _resample(
+    input: Tensor,
+    mode: str,
+    size: list[int] | None,
+    factors: list[float] | None,
+    corners: bool,
+) -> Tensor:
+    """The operator of a mode and a number of axes."""
+    axes = input.dim() - 2
+    if axes == 1:
+        if mode == "nearest":
+            return ops.upsample_nearest1d(input, size, factors)
+        if mode == "nearest-exact":
+            return ops._upsample_nearest_exact1d(input, size, factors)
+        if mode == "area" and size is not None:
+            return ops.adaptive_avg_pool1d(input, size)
+        if mode == "linear":
+            return ops.upsample_linear1d(input, size, corners, factors)
+    if axes == 2:
+        if mode == "nearest":
+            return ops.upsample_nearest2d(input, size, factors)
+        if mode == "nearest-exact":
+            return ops._upsample_nearest_exact2d(input, size, factors)
+        if mode == "area" and size is not None:
+            return ops.adaptive_avg_pool2d(input, size)
+        if mode == "bilinear":
+            return ops.upsample_bilinear2d(input, size, corners, factors)
+        if mode == "bicubic":
+            return ops.upsample_bicubic2d(input, size, corners, factors)
+    if axes == 3:
+        if mode == "nearest":
+            return ops.upsample_nearest3d(input, size, factors)
+        if mode == "nearest-exact":
+            return ops._upsample_nearest_exact3d(input, size, factors)
+        if mode == "area" and size is not None:
+            return ops.adaptive_avg_pool3d(input, size)
+        if mode == "trilinear":
+            return ops.upsample_trilinear3d(input, size, corners, factors)
+    if axes >= 1 and axes <= 3:
+        _check_mode(mode, "linear", input, 3)
+        _check_mode(mode, "bilinear", input, 4)
+        _check_mode(mode, "bicubic", input, 4)
+        _check_mode(mode, "trilinear", input, 5)
     raise NotImplementedError(
         "Input Error: Only 3D, 4D and 5D input Tensors supported "
         f"(got {input.dim()}D) for the modes: nearest | linear | bilinear | "
         f"bicubic | trilinear | area | nearest-exact (got {mode})"
     )
+
+
+def _check_mode(mode: str, named: str, input: Tensor, dim: int) -> None:
+    if mode == named:
+        raise NotImplementedError(
+            f"Got {input.dim()}D input, but {mode} mode needs {dim}D input"
+        )
+
+
+def _sizes(size: list[int], input: Tensor) -> list[int]:
+    """One size an axis; in Python `size` may be one for all."""
+    axes = input.dim() - 2
+    if isinstance(size, int):
+        return [size] * axes
+    if len(size) == 1 and hotaru.jit.is_scripting():
+        return [size[0]] * axes
+    if len(size) != axes:
+        raise ValueError(
+            "Input and output must have the same number of spatial "
+            "dimensions, but got input with spatial dimensions of "
+            f"{list(input.shape[2:])} and output size of {size}. Please "
+            "provide input tensor in (N, C, d1, d2, ...,dK) format and output "
+            "size in (o1, o2, ...,oK) format."
+        )
+    return list(size)
+
+
+def _factors(scale_factor: list[float], input: Tensor) -> list[float]:
+    """One factor an axis; in Python `scale_factor` may be one for all."""
+    axes = input.dim() - 2
+    if isinstance(scale_factor, (int, float)):
+        return [scale_factor] * axes
+    if len(scale_factor) == 1 and hotaru.jit.is_scripting():
+        return [scale_factor[0]] * axes
+    if len(scale_factor) != axes:
+        raise ValueError(
+            "Input and scale_factor must have the same number of spatial "
+            "dimensions, but got input with spatial dimensions of "
+            f"{list(input.shape[2:])} and scale_factor of shape "
+            f"{scale_factor}. Please provide input tensor in (N, C, d1, d2, "
+            "...,dK) format and scale_factor in (s1, s2, ...,sK) format."
+        )
+    return list(scale_factor)
 
 
 def upsample(

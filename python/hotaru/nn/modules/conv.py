@@ -142,7 +142,7 @@ def _pad_argument(padding, kernel_size, dilation) -> list:
 
 
 class _Conv(_ConvNd):
-    """A convolution that is not transposed."""
+    """A convolution that is not transposed: `_convolve` of its axes."""
 
     def __init__(
         self,
@@ -179,12 +179,6 @@ class _Conv(_ConvNd):
         weight, bias = weight_and_bias(self)
         return self._conv_forward(input, weight, bias)
 
-
-class Conv1d(_Conv):
-    """Cross-correlation of (N, C, L) with (out, C / groups, K)."""
-
-    _axes = 1
-
     def _conv_forward(
         self, input: Tensor, weight: Tensor, bias: Tensor | None
     ) -> Tensor:
@@ -192,40 +186,31 @@ class Conv1d(_Conv):
         if self.padding_mode != "zeros":
             pads = self._reversed_padding_repeated_twice
             padded = F.pad(input, pads, mode=self.padding_mode)
-            return F.conv1d(padded, weight, bias, step, 0, spread, groups)
-        return F.conv1d(input, weight, bias, step, self.padding, spread, groups)
+            return self._convolve(padded, weight, bias, step, 0, spread, groups)
+        return self._convolve(
+            input, weight, bias, step, self.padding, spread, groups
+        )
+
+
+class Conv1d(_Conv):
+    """Cross-correlation of (N, C, L) with (out, C / groups, K)."""
+
+    _axes = 1
+    _convolve = staticmethod(F.conv1d)
 
 
 class Conv2d(_Conv):
     """Cross-correlation of (N, C, H, W) with (out, C / groups, KH, KW)."""
 
     _axes = 2
-
-    def _conv_forward(
-        self, input: Tensor, weight: Tensor, bias: Tensor | None
-    ) -> Tensor:
-        step, spread, groups = self.stride, self.dilation, self.groups
-        if self.padding_mode != "zeros":
-            pads = self._reversed_padding_repeated_twice
-            padded = F.pad(input, pads, mode=self.padding_mode)
-            return F.conv2d(padded, weight, bias, step, 0, spread, groups)
-        return F.conv2d(input, weight, bias, step, self.padding, spread, groups)
+    _convolve = staticmethod(F.conv2d)
 
 
 class Conv3d(_Conv):
     """Cross-correlation of (N, C, D, H, W) with (out, C / groups, *kernel)."""
 
     _axes = 3
-
-    def _conv_forward(
-        self, input: Tensor, weight: Tensor, bias: Tensor | None
-    ) -> Tensor:
-        step, spread, groups = self.stride, self.dilation, self.groups
-        if self.padding_mode != "zeros":
-            pads = self._reversed_padding_repeated_twice
-            padded = F.pad(input, pads, mode=self.padding_mode)
-            return F.conv3d(padded, weight, bias, step, 0, spread, groups)
-        return F.conv3d(input, weight, bias, step, self.padding, spread, groups)
+    _convolve = staticmethod(F.conv3d)
 
 
 class _ConvTransposeNd(_ConvNd):
@@ -281,6 +266,19 @@ class _ConvTransposeNd(_ConvNd):
             return self._operator(input, self.output_padding)
         return self._operator(input, self._padding_for(input, output_size))
 
+    def _operator(self, input: Tensor, output_padding: list[int]) -> Tensor:
+        weight, bias = weight_and_bias(self)
+        return self._convolve(
+            input,
+            weight,
+            bias,
+            self.stride,
+            self.padding,
+            output_padding,
+            self.groups,
+            self.dilation,
+        )
+
     def _padding_for(self, input: Tensor, output_size: list[int]) -> list[int]:
         axes = self._axes
         leading = input.dim() - axes
@@ -321,54 +319,18 @@ class ConvTranspose1d(_ConvTransposeNd):
     """Transposed `Conv1d`."""
 
     _axes = 1
-
-    def _operator(self, input: Tensor, output_padding: list[int]) -> Tensor:
-        weight, bias = weight_and_bias(self)
-        return F.conv_transpose1d(
-            input,
-            weight,
-            bias,
-            self.stride,
-            self.padding,
-            output_padding,
-            self.groups,
-            self.dilation,
-        )
+    _convolve = staticmethod(F.conv_transpose1d)
 
 
 class ConvTranspose2d(_ConvTransposeNd):
     """Transposed `Conv2d`."""
 
     _axes = 2
-
-    def _operator(self, input: Tensor, output_padding: list[int]) -> Tensor:
-        weight, bias = weight_and_bias(self)
-        return F.conv_transpose2d(
-            input,
-            weight,
-            bias,
-            self.stride,
-            self.padding,
-            output_padding,
-            self.groups,
-            self.dilation,
-        )
+    _convolve = staticmethod(F.conv_transpose2d)
 
 
 class ConvTranspose3d(_ConvTransposeNd):
     """Transposed `Conv3d`."""
 
     _axes = 3
-
-    def _operator(self, input: Tensor, output_padding: list[int]) -> Tensor:
-        weight, bias = weight_and_bias(self)
-        return F.conv_transpose3d(
-            input,
-            weight,
-            bias,
-            self.stride,
-            self.padding,
-            output_padding,
-            self.groups,
-            self.dilation,
-        )
+    _convolve = staticmethod(F.conv_transpose3d)

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from ... import Tensor, empty_like
 from ... import device as _device
 from ... import dtype as _dtype
+from ..._C import _count_module_change as _count_change
 from ..._utils import typename
 from ..parameter import Buffer, Parameter
 from ._conversion import ConversionMixin
@@ -115,6 +116,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
         )
 
     def __setattr__(self, name: str, value) -> None:
+        _count_change()
         if isinstance(value, Parameter):
             self._forget(name, "_parameters", "parameters")
             self.register_parameter(name, value)
@@ -173,6 +175,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
         attributes["_non_persistent_buffers_set"].discard(name)
 
     def __delattr__(self, name: str) -> None:
+        _count_change()
         for members in (self._parameters, self._buffers, self._modules):
             if name in members:
                 del members[name]

@@ -1,4 +1,7 @@
-"""Pooling as modules: inputs (N, C, *) or (C, *) with 1 to 3 spatial axes."""
+"""Pooling as modules: inputs (N, C, *) or (C, *) with 1 to 3 spatial axes.
+
+A class holds the function of its axes; the forward that calls it is its base's.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,17 @@ class _MaxPool(Module):
         self.return_indices = return_indices
         self.ceil_mode = ceil_mode
 
+    def forward(self, input: Tensor):
+        return self._pool(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            self.ceil_mode,
+            self.return_indices,
+        )
+
     def extra_repr(self) -> str:
         return show(
             self, "kernel_size", "stride", "padding", "dilation", "ceil_mode"
@@ -37,46 +51,19 @@ class _MaxPool(Module):
 class MaxPool1d(_MaxPool):
     """(N, C, L) -> (N, C, L')."""
 
-    def forward(self, input: Tensor):
-        return F.max_pool1d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-            self.return_indices,
-        )
+    _pool = staticmethod(F.max_pool1d)
 
 
 class MaxPool2d(_MaxPool):
     """(N, C, H, W) -> (N, C, H', W')."""
 
-    def forward(self, input: Tensor):
-        return F.max_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-            self.return_indices,
-        )
+    _pool = staticmethod(F.max_pool2d)
 
 
 class MaxPool3d(_MaxPool):
     """(N, C, D, H, W) -> (N, C, D', H', W')."""
 
-    def forward(self, input: Tensor):
-        return F.max_pool3d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.dilation,
-            self.ceil_mode,
-            self.return_indices,
-        )
+    _pool = staticmethod(F.max_pool3d)
 
 
 class AvgPool1d(Module):
@@ -131,37 +118,30 @@ class _AvgPool(Module):
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
+    def forward(self, input: Tensor) -> Tensor:
+        return self._pool(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
+
     extra_repr = AvgPool1d.extra_repr
 
 
 class AvgPool2d(_AvgPool):
     """(N, C, H, W) -> (N, C, H', W')."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool2d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
+    _pool = staticmethod(F.avg_pool2d)
 
 
 class AvgPool3d(_AvgPool):
     """(N, C, D, H, W) -> (N, C, D', H', W')."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool3d(
-            input,
-            self.kernel_size,
-            self.stride,
-            self.padding,
-            self.ceil_mode,
-            self.count_include_pad,
-            self.divisor_override,
-        )
+    _pool = staticmethod(F.avg_pool3d)
 
 
 class _AdaptiveAvgPool(Module):
@@ -174,6 +154,9 @@ class _AdaptiveAvgPool(Module):
         super().__init__()
         self.output_size = output_size
 
+    def forward(self, input: Tensor) -> Tensor:
+        return self._pool(input, self.output_size)
+
     def extra_repr(self) -> str:
         return f"output_size={self.output_size}"
 
@@ -181,22 +164,19 @@ class _AdaptiveAvgPool(Module):
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     """(N, C, L) -> (N, C, output_size)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool1d(input, self.output_size)
+    _pool = staticmethod(F.adaptive_avg_pool1d)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     """(N, C, H, W) -> (N, C, *output_size)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool2d(input, self.output_size)
+    _pool = staticmethod(F.adaptive_avg_pool2d)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     """(N, C, D, H, W) -> (N, C, *output_size)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.adaptive_avg_pool3d(input, self.output_size)
+    _pool = staticmethod(F.adaptive_avg_pool3d)
 
 
 class _AdaptiveMaxPool(_AdaptiveAvgPool):
@@ -206,32 +186,26 @@ class _AdaptiveMaxPool(_AdaptiveAvgPool):
         super().__init__(output_size)
         self.return_indices = return_indices
 
+    def forward(self, input: Tensor):
+        return self._pool(input, self.output_size, self.return_indices)
+
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     """(N, C, L) -> (N, C, output_size)."""
 
-    def forward(self, input: Tensor):
-        return F.adaptive_max_pool1d(
-            input, self.output_size, self.return_indices
-        )
+    _pool = staticmethod(F.adaptive_max_pool1d)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     """(N, C, H, W) -> (N, C, *output_size)."""
 
-    def forward(self, input: Tensor):
-        return F.adaptive_max_pool2d(
-            input, self.output_size, self.return_indices
-        )
+    _pool = staticmethod(F.adaptive_max_pool2d)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     """(N, C, D, H, W) -> (N, C, *output_size)."""
 
-    def forward(self, input: Tensor):
-        return F.adaptive_max_pool3d(
-            input, self.output_size, self.return_indices
-        )
+    _pool = staticmethod(F.adaptive_max_pool3d)
 
 
 class _LPPool(Module):
@@ -250,6 +224,15 @@ class _LPPool(Module):
         self.stride = stride
         self.ceil_mode = ceil_mode
 
+    def forward(self, input: Tensor) -> Tensor:
+        return self._pool(
+            input,
+            float(self.norm_type),
+            self.kernel_size,
+            self.stride,
+            self.ceil_mode,
+        )
+
     def extra_repr(self) -> str:
         return show(self, "norm_type", "kernel_size", "stride", "ceil_mode")
 
@@ -257,40 +240,19 @@ class _LPPool(Module):
 class LPPool1d(_LPPool):
     """(N, C, L) -> (N, C, L')."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.lp_pool1d(
-            input,
-            float(self.norm_type),
-            self.kernel_size,
-            self.stride,
-            self.ceil_mode,
-        )
+    _pool = staticmethod(F.lp_pool1d)
 
 
 class LPPool2d(_LPPool):
     """(N, C, H, W) -> (N, C, H', W')."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.lp_pool2d(
-            input,
-            float(self.norm_type),
-            self.kernel_size,
-            self.stride,
-            self.ceil_mode,
-        )
+    _pool = staticmethod(F.lp_pool2d)
 
 
 class LPPool3d(_LPPool):
     """(N, C, D, H, W) -> (N, C, D', H', W')."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.lp_pool3d(
-            input,
-            float(self.norm_type),
-            self.kernel_size,
-            self.stride,
-            self.ceil_mode,
-        )
+    _pool = staticmethod(F.lp_pool3d)
 
 
 class _MaxUnpool(Module):
@@ -305,8 +267,8 @@ class _MaxUnpool(Module):
         self.stride = ntuple(stride, self.axes)
         self.padding = ntuple(padding, self.axes)
 
-    def _unpool(self, function, input: Tensor, indices: Tensor, output_size):
-        return function(
+    def forward(self, input: Tensor, indices: Tensor, output_size=None):
+        return self._unpool(
             input,
             indices,
             self.kernel_size,
@@ -322,26 +284,21 @@ class _MaxUnpool(Module):
 class MaxUnpool1d(_MaxUnpool):
     """(N, C, L'), with MaxPool1d's indices -> (N, C, L)."""
 
-    def forward(self, input: Tensor, indices: Tensor, output_size=None):
-        return self._unpool(F.max_unpool1d, input, indices, output_size)
+    _unpool = staticmethod(F.max_unpool1d)
 
 
 class MaxUnpool2d(_MaxUnpool):
     """(N, C, H', W'), with MaxPool2d's indices -> (N, C, H, W)."""
 
     axes = 2
-
-    def forward(self, input: Tensor, indices: Tensor, output_size=None):
-        return self._unpool(F.max_unpool2d, input, indices, output_size)
+    _unpool = staticmethod(F.max_unpool2d)
 
 
 class MaxUnpool3d(_MaxUnpool):
     """(N, C, D', H', W'), with MaxPool3d's indices -> (N, C, D, H, W)."""
 
     axes = 3
-
-    def forward(self, input: Tensor, indices: Tensor, output_size=None):
-        return self._unpool(F.max_unpool3d, input, indices, output_size)
+    _unpool = staticmethod(F.max_unpool3d)
 
 
 class _FractionalMaxPool(Module):
@@ -386,8 +343,8 @@ class _FractionalMaxPool(Module):
                 f"output_ratio must be between 0 and 1 (got {output_ratio})"
             )
 
-    def _pool(self, function, input: Tensor):
-        return function(
+    def forward(self, input: Tensor):
+        return self._pool(
             input,
             self.kernel_size,
             self.output_size,
@@ -400,14 +357,11 @@ class _FractionalMaxPool(Module):
 class FractionalMaxPool2d(_FractionalMaxPool):
     """(N, C, H, W) -> (N, C, H', W')."""
 
-    def forward(self, input: Tensor):
-        return self._pool(F.fractional_max_pool2d, input)
+    _pool = staticmethod(F.fractional_max_pool2d)
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
     """(N, C, D, H, W) -> (N, C, D', H', W')."""
 
     axes = 3
-
-    def forward(self, input: Tensor):
-        return self._pool(F.fractional_max_pool3d, input)
+    _pool = staticmethod(F.fractional_max_pool3d)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 import warnings
 
+import hotaru
+
 from ... import Tensor, empty, ops, zeros
 from .. import init
 from ..parameter import Parameter
@@ -95,7 +97,6 @@ class RNNBase(Module):
         self._flat_weights_names = [
             n for names in self._all_weights for n in names
         ]
-        self._operator_name = _OPERATORS[mode]
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -125,32 +126,38 @@ class RNNBase(Module):
 
     # -- checks ------------------------------------------------------------
 
-    def get_expected_hidden_size(self, input: Tensor, batch_sizes) -> tuple:
+    def get_expected_hidden_size(
+        self, input: Tensor, batch_sizes: Tensor | None
+    ) -> tuple[int, int, int]:
         """Shape of the hidden state that goes with `input`."""
         return self._state_shape(
-            self._batch_of(input, batch_sizes),
-            self.proj_size or self.hidden_size,
+            self._batch_of(input, batch_sizes), self._output_size()
         )
 
-    def get_expected_cell_size(self, input: Tensor, batch_sizes) -> tuple:
+    def get_expected_cell_size(
+        self, input: Tensor, batch_sizes: Tensor | None
+    ) -> tuple[int, int, int]:
         """Shape of the cell state that goes with `input`."""
         return self._state_shape(
             self._batch_of(input, batch_sizes), self.hidden_size
         )
 
-    def _batch_of(self, input: Tensor, batch_sizes) -> int:
+    def _output_size(self) -> int:
+        return self.proj_size if self.proj_size > 0 else self.hidden_size
+
+    def _batch_of(self, input: Tensor, batch_sizes: Tensor | None) -> int:
         if batch_sizes is not None:
             return int(batch_sizes[0])
         return input.size(0 if self.batch_first else 1)
 
-    def _state_shape(self, batch: int, size: int) -> tuple:
+    def _state_shape(self, batch: int, size: int) -> tuple[int, int, int]:
         directions = 2 if self.bidirectional else 1
         return (self.num_layers * directions, batch, size)
 
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """ValueError or RuntimeError for a wrong dtype, rank or last size."""
-        weight = self._parameters.get(self._flat_weights_names[0])
-        if weight is not None and input.dtype != weight.dtype:
+        weight = self.weight_ih_l0
+        if input.dtype != weight.dtype:
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype "
                 f"({weight.dtype}). Convert input: input.to({weight.dtype}), "
@@ -170,11 +177,11 @@ class RNNBase(Module):
     def check_hidden_size(
         self,
         hx: Tensor,
-        expected_hidden_size: tuple,
+        expected_hidden_size: tuple[int, int, int],
         msg: str = "Expected hidden size {}, got {}",
     ) -> None:
         """RuntimeError if the state's shape is not the expected one."""
-        if tuple(hx.shape) != expected_hidden_size:
+        if hx.size() != expected_hidden_size:
             raise RuntimeError(
                 msg.format(expected_hidden_size, list(hx.size()))
             )
@@ -182,7 +189,7 @@ class RNNBase(Module):
     def _check_rank(self, input: Tensor) -> bool:
         """True if batched."""
         rank = input.dim()
-        if rank not in (2, 3):
+        if rank != 2 and rank != 3:
             name = "RNN" if self.mode.startswith("RNN") else self.mode
             got = f"{rank}D tensor" if name == "RNN" else f"{rank}D"
             raise ValueError(
@@ -190,25 +197,94 @@ class RNNBase(Module):
             )
         return rank == 3
 
-    def _zero_state(self, input: Tensor, batch: int, size: int) -> Tensor:
-        shape = self._state_shape(batch, size)
-        return zeros(shape, dtype=input.dtype, device=input.device)
+    def _check_state_ranks(self, states: list[Tensor], batched: bool) -> None:
+        rank = 3 if batched else 2
+        what = "batched 3-D" if batched else "unbatched 2-D"
+        if self.mode == "LSTM":
+            hidden, cell = states[0].dim(), states[1].dim()
+            if hidden != rank or cell != rank:
+                raise RuntimeError(
+                    f"For {what} input, hx and cx should also be {rank}-D but "
+                    f"got ({hidden}-D, {cell}-D) tensors"
+                )
+        elif states[0].dim() != rank:
+            raise RuntimeError(
+                f"For {what} input, hx should also be {rank}-D but got "
+                f"{states[0].dim()}-D tensor"
+            )
 
-    # -- forward -----------------------------------------------------------
+    def _check_states(
+        self, input: Tensor, states: list[Tensor], batch_sizes: Tensor | None
+    ) -> None:
+        expected = self.get_expected_hidden_size(input, batch_sizes)
+        if self.mode == "LSTM":
+            self.check_hidden_size(
+                states[0], expected, "Expected hidden[0] size {}, got {}"
+            )
+            self.check_hidden_size(
+                states[1],
+                self.get_expected_cell_size(input, batch_sizes),
+                "Expected hidden[1] size {}, got {}",
+            )
+        else:
+            self.check_hidden_size(states[0], expected)
 
-    def forward(self, input, hx=None):
+    # -- forward, in the subset of Python that jit.script compiles ----------
+    # The state of an RNN or GRU is a list of one tensor here, that of an LSTM
+    # a list of two, and none is an empty list.
+
+    def forward(
+        self, input: Tensor, hx: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Returns (output, last state); packed output for packed input."""
-        if isinstance(input, PackedSequence):
-            return self._forward_packed(input, hx)
+        states: list[Tensor] = [] if hx is None else [hx]
+        results = self._run(input, states)
+        return results[0], results[1]
+
+    def _run(self, input: Tensor, states: list[Tensor]) -> list[Tensor]:
+        """The output, and the last state."""
+        scripting = hotaru.jit.is_scripting()
+        if not scripting and isinstance(input, PackedSequence):
+            return self._run_packed(input, states)
         batched = self._check_rank(input)
         if not batched:
             input = input.unsqueeze(0 if self.batch_first else 1)
-        hx = self._prepare_state(input, hx, batched, None, None)
-        self.check_input(input, None)
-        self._check_state(input, hx, None)
-        result = getattr(ops, self._operator_name)(
-            input,
-            hx,
+        if len(states) == 0:
+            self.check_input(input, None)
+            states = self._zero_states(input, None)
+        else:
+            self._check_state_ranks(states, batched)
+            if not batched:
+                states = [state.unsqueeze(1) for state in states]
+            self.check_input(input, None)
+            self._check_states(input, states, None)
+        results = self._call_operator(input, states)
+        if batched:
+            return results
+        output = results[0].squeeze(0 if self.batch_first else 1)
+        return [output] + [state.squeeze(1) for state in results[1:]]
+
+    def _zero_states(
+        self, input: Tensor, batch_sizes: Tensor | None
+    ) -> list[Tensor]:
+        hidden = zeros(
+            self.get_expected_hidden_size(input, batch_sizes),
+            dtype=input.dtype,
+            device=input.device,
+        )
+        if self.mode != "LSTM":
+            return [hidden]
+        cell = zeros(
+            self.get_expected_cell_size(input, batch_sizes),
+            dtype=input.dtype,
+            device=input.device,
+        )
+        return [hidden, cell]
+
+    def _call_operator(
+        self, input: Tensor, states: list[Tensor]
+    ) -> list[Tensor]:
+        options = (
             self._flat_weights,
             self.bias,
             self.num_layers,
@@ -217,21 +293,29 @@ class RNNBase(Module):
             self.bidirectional,
             self.batch_first,
         )
-        output, state = result[0], self._pack_state(result[1:], None)
-        if not batched:
-            output = output.squeeze(0 if self.batch_first else 1)
-            state = self._map_state(state, lambda h: h.squeeze(1))
-        return output, state
+        if self.mode == "LSTM":
+            output, hidden, cell = ops.lstm(input, states, *options)
+            return [output, hidden, cell]
+        if self.mode == "GRU":
+            output, hidden = ops.gru(input, states[0], *options)
+        elif self.mode == "RNN_TANH":
+            output, hidden = ops.rnn_tanh(input, states[0], *options)
+        else:
+            output, hidden = ops.rnn_relu(input, states[0], *options)
+        return [output, hidden]
 
-    def _forward_packed(self, input: PackedSequence, hx):
-        data, batch_sizes, sorted_indices, unsorted_indices = input
-        hx = self._prepare_state(data, hx, True, batch_sizes, sorted_indices)
+    def _run_packed(self, input: PackedSequence, states: list) -> list:
+        data, batch_sizes, order, original_order = input
+        if not states:
+            states = self._zero_states(data, batch_sizes)
+        elif order is not None:
+            states = [state.index_select(1, order) for state in states]
         self.check_input(data, batch_sizes)
-        self._check_state(data, hx, batch_sizes)
-        result = getattr(ops, self._operator_name)(
+        self._check_states(data, states, batch_sizes)
+        output, *states = getattr(ops, _OPERATORS[self.mode])(
             data,
             batch_sizes,
-            hx,
+            states if self.mode == "LSTM" else states[0],
             self._flat_weights,
             self.bias,
             self.num_layers,
@@ -239,35 +323,10 @@ class RNNBase(Module):
             self.training,
             self.bidirectional,
         )
-        output = PackedSequence(
-            result[0], batch_sizes, sorted_indices, unsorted_indices
-        )
-        return output, self._pack_state(result[1:], unsorted_indices)
-
-    def _map_state(self, state, fn):
-        return fn(state)
-
-    def _prepare_state(self, input, hx, batched, batch_sizes, order):
-        """The first state, batched and in the order of a packed input."""
-        if hx is None:
-            size = self.proj_size or self.hidden_size
-            return self._zero_state(
-                input, self._batch_of(input, batch_sizes), size
-            )
-        if batch_sizes is None:
-            _check_state_rank(hx, batched)
-        if not batched:
-            hx = hx.unsqueeze(1)
-        return hx if order is None else hx.index_select(1, order)
-
-    def _check_state(self, input, hx, batch_sizes) -> None:
-        self.check_hidden_size(
-            hx, self.get_expected_hidden_size(input, batch_sizes)
-        )
-
-    def _pack_state(self, states, order):
-        (state,) = states
-        return state if order is None else state.index_select(1, order)
+        if original_order is not None:
+            states = [s.index_select(1, original_order) for s in states]
+        packed = PackedSequence(output, batch_sizes, order, original_order)
+        return [packed, *states]
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
@@ -326,15 +385,6 @@ def _check_options(
         )
     if proj_size >= hidden_size:
         raise ValueError("proj_size has to be smaller than hidden_size")
-
-
-def _check_state_rank(hx: Tensor, batched: bool) -> None:
-    rank, what = (3, "batched 3-D") if batched else (2, "unbatched 2-D")
-    if hx.dim() != rank:
-        raise RuntimeError(
-            f"For {what} input, hx should also be {rank}-D but got "
-            f"{hx.dim()}-D tensor"
-        )
 
 
 _NO_PROJECTION = "proj_size argument is only supported for LSTM, not RNN or GRU"
@@ -399,43 +449,10 @@ class LSTM(RNNBase):
     def __init__(self, *args, **kwargs) -> None:
         super().__init__("LSTM", *args, **kwargs)
 
-    def _map_state(self, state, fn):
-        return (fn(state[0]), fn(state[1]))
-
-    def _prepare_state(self, input, hx, batched, batch_sizes, order):
-        if hx is None:
-            batch = self._batch_of(input, batch_sizes)
-            hidden = self._zero_state(
-                input, batch, self.proj_size or self.hidden_size
-            )
-            return (hidden, self._zero_state(input, batch, self.hidden_size))
-        if batch_sizes is None:
-            rank, what = (3, "batched 3-D") if batched else (2, "unbatched 2-D")
-            if hx[0].dim() != rank or hx[1].dim() != rank:
-                raise RuntimeError(
-                    f"For {what} input, hx and cx should also be {rank}-D but "
-                    f"got ({hx[0].dim()}-D, {hx[1].dim()}-D) tensors"
-                )
-        if not batched:
-            return (hx[0].unsqueeze(1), hx[1].unsqueeze(1))
-        if order is None:
-            return hx
-        return (hx[0].index_select(1, order), hx[1].index_select(1, order))
-
-    def _check_state(self, input, hx, batch_sizes) -> None:
-        self.check_hidden_size(
-            hx[0],
-            self.get_expected_hidden_size(input, batch_sizes),
-            "Expected hidden[0] size {}, got {}",
-        )
-        self.check_hidden_size(
-            hx[1],
-            self.get_expected_cell_size(input, batch_sizes),
-            "Expected hidden[1] size {}, got {}",
-        )
-
-    def _pack_state(self, states, order):
-        hidden, cell = states
-        if order is None:
-            return (hidden, cell)
-        return (hidden.index_select(1, order), cell.index_select(1, order))
+    def forward(
+        self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Returns (output, (hidden, cell)); packed output for packed input."""
+        states: list[Tensor] = [] if hx is None else [hx[0], hx[1]]
+        results = self._run(input, states)
+        return results[0], (results[1], results[2])

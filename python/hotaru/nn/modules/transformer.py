@@ -74,6 +74,24 @@ class _Layer(Module):
         super().__setstate__(state)
         self.__dict__.setdefault("activation", F.relu)
 
+    def _sa_block(
+        self,
+        x: Tensor,
+        attn_mask: Tensor | None,
+        key_padding_mask: Tensor | None,
+        is_causal: bool,
+    ) -> Tensor:
+        attended = self.self_attn(
+            x,
+            x,
+            x,
+            attn_mask=attn_mask,
+            key_padding_mask=key_padding_mask,
+            need_weights=False,
+            is_causal=is_causal,
+        )[0]
+        return self.dropout1(attended)
+
     def _mlp(self, x: Tensor) -> Tensor:
         return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
@@ -92,16 +110,7 @@ class TransformerEncoderLayer(_Layer):
     ) -> Tensor:
         """`src` (S, N, E); src_mask (S, S); src_key_padding_mask (N, S)."""
         x = self.norm1(src) if self.norm_first else src
-        attended = self.self_attn(
-            x,
-            x,
-            x,
-            attn_mask=src_mask,
-            key_padding_mask=src_key_padding_mask,
-            need_weights=False,
-            is_causal=is_causal,
-        )[0]
-        x = src + self.dropout1(attended)
+        x = src + self._sa_block(x, src_mask, src_key_padding_mask, is_causal)
         if self.norm_first:
             return x + self.dropout2(self._mlp(self.norm2(x)))
         x = self.norm1(x)
@@ -126,16 +135,9 @@ class TransformerDecoderLayer(_Layer):
     ) -> Tensor:
         """`tgt` (T, N, E), memory (S, N, E); masks as in the attention."""
         x = self.norm1(tgt) if self.norm_first else tgt
-        attended = self.self_attn(
-            x,
-            x,
-            x,
-            attn_mask=tgt_mask,
-            key_padding_mask=tgt_key_padding_mask,
-            need_weights=False,
-            is_causal=tgt_is_causal,
-        )[0]
-        x = tgt + self.dropout1(attended)
+        x = tgt + self._sa_block(
+            x, tgt_mask, tgt_key_padding_mask, tgt_is_causal
+        )
         if not self.norm_first:
             x = self.norm1(x)
         attended = self.multihead_attn(
@@ -154,8 +156,22 @@ class TransformerDecoderLayer(_Layer):
         return self.norm3(x + self.dropout3(self._mlp(x)))
 
 
-class TransformerEncoder(Module):
-    """`num_layers` copies of a layer, one after the other, then `norm`.
+class _Stack(Module):
+    """`num_layers` copies of a layer, one after the other, then `norm`."""
+
+    def __init__(
+        self, layer: Module, num_layers: int, norm: Module | None = None
+    ) -> None:
+        super().__init__()
+        self.layers = ModuleList(
+            [copy.deepcopy(layer) for _ in range(num_layers)]
+        )
+        self.num_layers = num_layers
+        self.norm = norm
+
+
+class TransformerEncoder(_Stack):
+    """Copies of an encoder layer.
 
     `enable_nested_tensor` and `mask_check` are accepted and have no effect.
     """
@@ -168,10 +184,7 @@ class TransformerEncoder(Module):
         enable_nested_tensor: bool = True,
         mask_check: bool = True,
     ) -> None:
-        super().__init__()
-        self.layers = _copies(encoder_layer, num_layers)
-        self.num_layers = num_layers
-        self.norm = norm
+        super().__init__(encoder_layer, num_layers, norm)
 
     def forward(
         self,
@@ -192,8 +205,8 @@ class TransformerEncoder(Module):
         return output if self.norm is None else self.norm(output)
 
 
-class TransformerDecoder(Module):
-    """`num_layers` copies of a layer, one after the other, then `norm`."""
+class TransformerDecoder(_Stack):
+    """Copies of a decoder layer."""
 
     def __init__(
         self,
@@ -201,10 +214,7 @@ class TransformerDecoder(Module):
         num_layers: int,
         norm: Module | None = None,
     ) -> None:
-        super().__init__()
-        self.layers = _copies(decoder_layer, num_layers)
-        self.num_layers = num_layers
-        self.norm = norm
+        super().__init__(decoder_layer, num_layers, norm)
 
     def forward(
         self,
@@ -342,7 +352,3 @@ class Transformer(Module):
         """(sz, sz) with -inf above the diagonal and 0 elsewhere."""
         full = hotaru.full((sz, sz), float("-inf"), dtype=dtype, device=device)
         return full.triu(diagonal=1)
-
-
-def _copies(layer: Module, count: int) -> ModuleList:
-    return ModuleList([copy.deepcopy(layer) for _ in range(count)])

@@ -1,0 +1,171 @@
+#include "hotaru/graph/graph.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "hotaru/core/error.h"
+#include "hotaru/graph/drawing.h"
+#include "hotaru/graph/passes.h"
+#include "model.h"
+
+namespace hotaru::cli {
+namespace {
+
+using graph::Description;
+using graph::Graph;
+using graph::NodeInfo;
+
+struct GraphOptions : ModelOptions {
+  std::string picture, memory;
+  std::vector<std::string> without;
+};
+
+constexpr int kWarmUpCalls = 3;
+constexpr int kTimedReplays = 50;
+
+/// The model's next call as a graph; what it returns lives as long as `result`.
+Ref<Graph> capture(Model& model, const GraphOptions& options, Value& result) {
+  for (const std::string& name : options.without) {
+    const auto named = [&](const graph::Pass& p) { return p.name == name; };
+    const auto passes = graph::passes();
+    HOTARU_CHECK_AS(ValueError,
+                    std::any_of(passes.begin(), passes.end(), named),
+                    "there is no pass '", name, "'");
+  }
+  // What a first call makes (compiled code, state) is not to be captured.
+  for (int i = 0; i < kWarmUpCalls; ++i) model.call();
+  auto made = make_ref<Graph>(graph::Options{options.without, false});
+  const Stream stream = Stream::queued();
+  made->capture_begin(stream);
+  try {
+    const StreamGuard guard(stream);
+    result = model.call();
+  } catch (const std::exception& e) {
+    made->abandon();
+    fail("the model can't be captured as a graph:\n", e.what());
+  }
+  made->capture_end();
+  return made;
+}
+
+/// Median nanoseconds of each node.
+std::vector<double> node_times(Graph& graph) {
+  std::vector<std::vector<double>> samples(graph.program().nodes().size());
+  for (int i = 0; i < kTimedReplays; ++i) {
+    const std::vector<graph::NodeTime> times = graph.timed_replay();
+    for (size_t n = 0; n < times.size(); ++n)
+      samples[n].push_back(double(times[n].duration));
+  }
+  std::vector<double> medians;
+  for (std::vector<double>& node : samples) {
+    std::nth_element(node.begin(), node.begin() + kTimedReplays / 2,
+                     node.end());
+    medians.push_back(node[kTimedReplays / 2]);
+  }
+  return medians;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text << std::flush;
+  HOTARU_CHECK(file, path, ": can't be written");
+}
+
+void print_table(const Description& after, const std::vector<double>& times,
+                 double total) {
+  for (size_t n = 0; n < times.size(); ++n) {
+    const NodeInfo& node = after.nodes[n];
+    std::printf("  %5.1f %% %9.2f µs  %-16s %s\n", 100 * times[n] / total,
+                times[n] / 1e3, node.name.c_str(), node.result.c_str());
+  }
+}
+
+/// What runs otherwise than once a replay, one after the other.
+void print_extras(const graph::Program& program) {
+  if (!program.once().empty())
+    std::printf("weights in another form: %zu bytes, made by %zu calls once\n",
+                program.kept_bytes(), program.once().size());
+  for (const graph::Stretch& stretch : program.stretches()) {
+    std::printf("side by side:");
+    for (size_t i = 0; i < stretch.begins.size(); ++i) {
+      const bool last = i + 1 == stretch.begins.size();
+      std::printf(" %zu to %zu%s", stretch.begins[i] + 1,
+                  last ? stretch.end : stretch.begins[i + 1],
+                  last ? "\n" : ",");
+    }
+  }
+}
+
+void print_json(const GraphOptions& options, const Graph& made,
+                const Description& after, const std::vector<double>& times) {
+  const graph::MemoryPlan& plan = made.program().plan();
+  nlohmann::ordered_json report = {{"model", options.path},
+                                   {"captured", made.recorded().nodes.size()},
+                                   {"memory",
+                                    {{"plan", plan.nbytes},
+                                     {"together", plan.total},
+                                     {"least", plan.peak},
+                                     {"weights", made.program().kept_bytes()}}},
+                                   {"nodes", nlohmann::ordered_json::array()}};
+  for (size_t n = 0; n < times.size(); ++n)
+    report["nodes"].push_back({{"name", after.nodes[n].name},
+                               {"result", after.nodes[n].result},
+                               {"seconds", times[n] * 1e-9}});
+  std::cout << report.dump() << '\n';
+}
+
+void run_graph(const GraphOptions& options) {
+  Model model(options);
+  Value result;
+  const Ref<Graph> made = capture(model, options, result);
+  const std::vector<double> times = node_times(*made);
+  const Description after = made->description();
+  double total = 0;
+  for (const double t : times) total += t;
+  std::vector<double> shares;
+  for (const double t : times) shares.push_back(t / std::max(total, 1.0));
+  if (!options.picture.empty())
+    write_file(options.picture,
+               graph::draw_graphs({{"as captured", &made->recorded(), {}},
+                                   {"as it runs", &after, shares}}));
+  const graph::MemoryPlan& plan = made->program().plan();
+  if (!options.memory.empty())
+    write_file(options.memory, graph::draw_memory(plan, after));
+  if (options.json) return print_json(options, *made, after, times);
+  std::printf("%zu calls captured, %zu run, %.1f µs in all\n",
+              made->recorded().nodes.size(), times.size(), total / 1e3);
+  print_table(after, times, std::max(total, 1.0));
+  std::printf(
+      "intermediate values: %zu bytes, %zu without sharing, %zu alive at "
+      "most\n",
+      plan.nbytes, plan.total, plan.peak);
+  print_extras(made->program());
+}
+
+}  // namespace
+
+void add_graph(CLI::App& program) {
+  CLI::App* command = program.add_subcommand(
+      "graph", "Captures a call as a graph: its nodes, times and memory");
+  auto options = std::make_shared<GraphOptions>();
+  options->add_to(*command);
+  command
+      ->add_option("--picture", options->picture,
+                   "Draw it before and after the passes")
+      ->type_name("FILE.svg");
+  command->add_option("--memory", options->memory, "Draw where values lie")
+      ->type_name("FILE.svg");
+  std::string names;
+  for (const graph::Pass& pass : graph::passes())
+    names += (names.empty() ? "" : ", ") + std::string(pass.name);
+  command
+      ->add_option("--without", options->without, "Leave out a pass: " + names)
+      ->type_name("PASS");
+  command->callback([options] { run_graph(*options); });
+}
+
+}  // namespace hotaru::cli

@@ -1,0 +1,5 @@
+#include "hotaru/core/ordered.h"
+
+namespace hotaru::detail {
+constinit std::atomic<void (*)(const Ordered&)> host_watch{nullptr};
+}

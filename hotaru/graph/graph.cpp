@@ -1,0 +1,108 @@
+#include "hotaru/graph/graph.h"
+
+#include <algorithm>
+
+#include "hotaru/core/error.h"
+#include "hotaru/graph/passes.h"
+
+namespace hotaru::graph {
+
+namespace {
+
+const Kernel& kReplay = kernel("graph_replay");
+constexpr const char* kNoReplay =
+    "Called CUDAGraph::replay without a preceding successful capture.";
+
+}  // namespace
+
+struct Graph::Kernels {
+  static void replay(const KernelCall& call) {
+    const auto& replay = call.attributes<Replay>();
+    if (replay.times)
+      *replay.times = replay.program->timed_run();
+    else
+      replay.program->run();
+  }
+  static inline const KernelRegistration registered{
+      DeviceType::kCPU, "graph_replay", &Kernels::replay};
+};
+
+void Graph::capture_begin(const Stream& stream, Ref<Pool> pool) {
+  HOTARU_CHECK(!captured(),
+               "This CUDAGraph instance already owns a captured "
+               "graph. To capture a new graph, create a new instance.");
+  capture_.emplace(stream);
+  pool_ = pool ? std::move(pool) : make_ref<Pool>();
+}
+
+void Graph::capture_end() {
+  HOTARU_CHECK(capture_, "capture_end() called before capture_begin().");
+  Capture capture = std::move(*capture_);
+  capture_.reset();
+  Region region;
+  region.nodes = capture.end();
+  region.values = intermediates(region.nodes);
+  recorded_ = describe(region.nodes, region.values);
+  // Until all passes are done, so that what one makes is not taken for a value
+  // that another one left out.
+  std::vector<Ref<const Storage>> kept;
+  for (const Storage* value : region.values) kept.emplace_back(value);
+  for (const Pass& pass : passes()) {
+    const auto& without = options_.without;
+    if (std::find(without.begin(), without.end(), pass.name) != without.end())
+      continue;
+    if (pass.exact || !options_.bitwise) pass.run(region);
+  }
+  MemoryPlan plan = plan_memory(region);
+  replay_.program =
+      std::make_shared<Program>(std::move(region), std::move(plan), pool_);
+}
+
+void Graph::abandon() {
+  capture_.reset();
+}
+
+void Graph::replay() {
+  HOTARU_CHECK(captured(), kNoReplay);
+  if (replay_.program->operands().empty()) return;
+  current_stream(DeviceType::kCPU)
+      .enqueue({kReplay, replay_.program->operands(), replay_});
+}
+
+std::vector<NodeTime> Graph::timed_replay() {
+  std::vector<NodeTime> times;
+  HOTARU_CHECK(captured(), kNoReplay);
+  const Replay replay{replay_.program, &times};
+  if (!replay.program->operands().empty())
+    Stream(Device{DeviceType::kCPU})
+        .enqueue({kReplay, replay.program->operands(), replay});
+  return times;
+}
+
+void Graph::reset() {
+  capture_.reset();
+  replay_.program.reset();
+  pool_ = nullptr;
+  recorded_ = {};
+}
+
+const Ref<Pool>& Graph::pool() const {
+  HOTARU_CHECK(captured() || capture_,
+               "Called CUDAGraph::pool() without a "
+               "preceding successful capture.");
+  return pool_;
+}
+
+const Program& Graph::program() const {
+  HOTARU_CHECK(captured(), "the graph was not captured");
+  return *replay_.program;
+}
+
+Description Graph::description() const {
+  std::unordered_set<const Storage*> values;
+  for (const Placement& value : program().plan().placements)
+    values.insert(value.storage);
+  return describe(program().nodes(), values);
+}
+
+}  // namespace hotaru::graph

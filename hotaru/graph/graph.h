@@ -1,0 +1,72 @@
+// A graph: calls that were captured once and are replayed as often as one
+// likes, without Python, dispatch or allocation.
+#pragma once
+
+#include <optional>
+
+#include "hotaru/graph/description.h"
+#include "hotaru/graph/program.h"
+
+namespace hotaru::graph {
+
+/// What instantiate() may do to the captured calls.
+struct Options {
+  /// Names of passes to leave out, see passes().
+  std::vector<std::string> without;
+  /// Leaves out all passes that change the rounding of results.
+  bool bitwise = false;
+};
+
+/// As PyTorch's CUDAGraph, for the CPU. One thread captures; replay() is
+/// thread-safe, and replays of one graph or pool follow one another.
+///
+/// Tensors that the captured code read keep their memory and may be given new
+/// values between replays; so do results that somebody held when the capture
+/// ended, which every replay overwrites.
+class Graph final : public RefCounted {
+ public:
+  explicit Graph(Options options = {}) : options_(std::move(options)) {}
+
+  /// From now on calls on the stream are recorded and not run. Shares the
+  /// pool's memory if there is one. Throws if the graph was captured already;
+  /// see Capture for the rest.
+  void capture_begin(const Stream& stream, Ref<Pool> pool = nullptr);
+  /// Ends it and makes the graph ready to run. Throws without capture_begin,
+  /// or see Capture::end; then the graph may begin anew.
+  void capture_end();
+  /// Forgets the capture that goes on, if there is one.
+  void abandon();
+
+  /// Runs it on the calling thread's current stream. Throws unless captured.
+  void replay();
+  /// The same at once, in the calling thread, and when each node ran.
+  std::vector<NodeTime> timed_replay();
+
+  /// Back to how it was made; results keep their memory and values.
+  void reset();
+
+  /// For graphs that share its memory. Throws unless captured.
+  const Ref<Pool>& pool() const;
+
+  /// As captured, and what became of it.
+  bool captured() const { return replay_.program != nullptr; }
+  const Program& program() const;
+  /// The calls before the passes, and what is left of them.
+  const Description& recorded() const { return recorded_; }
+  Description description() const;
+
+ private:
+  struct Kernels;
+  struct Replay {
+    std::shared_ptr<Program> program;
+    std::vector<NodeTime>* times = nullptr;  // wanted if not null
+  };
+
+  const Options options_;
+  std::optional<Capture> capture_;
+  Ref<Pool> pool_;
+  Replay replay_;
+  Description recorded_;
+};
+
+}  // namespace hotaru::graph

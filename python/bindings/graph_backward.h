@@ -1,0 +1,37 @@
+// The backward of graphed functions: one node that replays a graph.
+#pragma once
+
+#include <atomic>
+#include <span>
+#include <vector>
+
+#include "hotaru/autograd/node.h"
+#include "hotaru/graph/graph.h"
+
+namespace hotaru::python {
+
+/// A captured backward, shared by the nodes of all calls. The graph's memory
+/// holds the intermediate values of the last call only.
+struct GraphBackward final : RefCounted {
+  Ref<graph::Graph> graph;
+  /// By result of the function: where its gradient goes; undefined where the
+  /// result has none.
+  std::vector<Tensor> incoming;
+  /// By argument that requires grad, then by parameter; undefined where the
+  /// results do not depend on it.
+  std::vector<Tensor> outgoing;
+  std::vector<Tensor> parameters;
+  /// Gradients are copies; else views, which the next backward overwrites.
+  bool fresh = false;
+  /// Of the last call, from 1; and of the one whose backward may yet come, or
+  /// 0.
+  std::atomic<uint64_t> call{0}, awaited{0};
+};
+
+/// Gives the results of a call their history. The node throws Error if the
+/// function was called again before its turn.
+void record_call(const Ref<GraphBackward>& backward,
+                 std::span<const Tensor> arguments,
+                 std::span<const Tensor> results);
+
+}  // namespace hotaru::python

@@ -1,0 +1,26 @@
+"""Graphs: capture the calls of a program once, replay them without Python.
+
+g = hotaru.cpu.Graph()
+with hotaru.cpu.graph(g):
+    y = model(x)           # recorded, not run
+x.copy_(batch)             # new values in the same memory
+g.replay()                 # y has its values now
+"""
+
+from __future__ import annotations
+
+from .._C import GraphPool, is_current_stream_capturing
+from ._callables import make_graphed_callables
+from ._compile import compile
+from ._graph import Graph, graph, graph_pool_handle, passes
+
+__all__ = [
+    "Graph",
+    "GraphPool",
+    "compile",
+    "graph",
+    "graph_pool_handle",
+    "is_current_stream_capturing",
+    "make_graphed_callables",
+    "passes",
+]

@@ -1,0 +1,412 @@
+"""Functions and modules that run as graphs."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections import OrderedDict
+from collections.abc import Callable
+
+from .. import _C, Tensor, is_grad_enabled, no_grad
+from ..nn import Module
+from . import _state, _tree
+from ._capture import Captured, Options
+from ._graph import check_mode
+
+CACHE_SIZE = 8
+# Kinds of calls remembered to run without a graph.
+_MAX_FAILED = 64
+_HOOKS = (
+    "Modules must not have hooks registered at the time they are passed. "
+    "However, registering hooks on modules after passing them through "
+    "make_graphed_callables is allowed."
+)
+_BUFFERS = (
+    "In any :class:`~torch.nn.Module` passed to "
+    ":func:`~make_graphed_callables`, only parameters may be trainable. All "
+    "buffers must have ``requires_grad=False``."
+)
+_SAMPLES = (
+    "In the beta API, sample_args for each callable must contain only "
+    "Tensors. Other types are not allowed."
+)
+
+
+class Graphed(_C._FastCall):
+    """Calls of a function by way of graphs, one for each kind of call.
+
+    Several threads may call it; they take turns. Within a capture it is the
+    function itself.
+    """
+
+    def __init__(
+        self,
+        function: Callable,
+        options: Options,
+        *,
+        dynamic: bool,
+        cache_size: int,
+        on_failure: Callable | None = None,
+        root: Module | None = None,
+    ) -> None:
+        if cache_size < 1:
+            raise ValueError(f"cache_size must be positive, got {cache_size}")
+        self.function = function
+        self._options = options
+        self._dynamic = dynamic
+        self._cache_size = cache_size
+        self._on_failure = on_failure
+        self._root = root
+        self._forget()
+
+    def _forget(self) -> None:
+        """Nothing is captured yet."""
+        self.captures = 0
+        self._owners: list | None = None
+        self._plain = True
+        self._signature: tuple = ()
+        self._carried: set[tuple] = set()
+        self._changes = -1
+        self._cache: OrderedDict[tuple, list[Captured]] = OrderedDict()
+        self._failed: set[tuple] = set()
+        self._forget_last()
+
+    def __getstate__(self) -> dict:
+        # Copies and pickles capture for themselves.
+        names = ("_options", "_dynamic", "_cache_size", "_on_failure", "_root")
+        state = {name: self.__dict__[name] for name in names}
+        return {**state, "function": self.function}
+
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(state)
+        self._forget()
+
+    def __get__(self, owner, kind=None):
+        """A decorated method: of each object one of its own."""
+        if owner is None:
+            return self
+        known = vars(owner)
+        name = f"_graphed_{self.__name__}"
+        bound = known.get(name)
+        if bound is None:
+            bound = Graphed.__new__(Graphed)
+            bound.__setstate__(self.__getstate__())
+            bound.function = types.MethodType(self.function, owner)
+            known[name] = functools.update_wrapper(bound, self.function)
+        return bound
+
+    # -- one call ----------------------------------------------------------
+
+    def _slow(self, *args, **kwargs):
+        """What the native side cannot do."""
+        if _C.is_current_stream_capturing():
+            return self.function(*args, **kwargs)
+        self._acquire()
+        try:
+            last = self._last
+            if last is not None and not kwargs and last.call.ready(args):
+                return last.run(args)
+            captured, given = self._captured_for(args, kwargs)
+            if captured is not None:
+                return captured.run(given)
+        finally:
+            self._release()
+        return self.function(*args, **kwargs)
+
+    def _captured_for(self, args: tuple, kwargs: dict):
+        """The graphs for a call, ready to run; None if there are none."""
+        self._forget_last()
+        leaves: list[Tensor] = []
+        form = _tree.flatten((args, kwargs), leaves)
+        self._look_at_modules()
+        key = self._key(form, leaves)
+        captured = self._find(key)
+        if captured is None and self._loose(key) not in self._failed:
+            captured = self._capture(key, form, leaves)
+        if captured is None:
+            return None, ()
+        self._use(captured)
+        return captured, args if captured.flat else tuple(leaves)
+
+    def _forget_last(self) -> None:
+        self._last = None
+        self._set_fast(None)
+
+    def _look_at_modules(self) -> None:
+        """Learns what modules there are, and what they are like by now."""
+        changes = _C._module_changes()
+        if self._changes == changes and self._plain:
+            return
+        self._owners = _state.owners(
+            self.function if self._root is None else self._root
+        )
+        self._plain = _state.tells_changes(self._owners)
+        self._signature = _state.signature(self._owners, self._carried)
+        self._changes = changes
+
+    def _key(self, form: tuple, leaves) -> tuple:
+        kinds = tuple(_state.kind_of(leaf) for leaf in leaves)
+        return (form, kinds, is_grad_enabled(), self._signature)
+
+    def _loose(self, key: tuple) -> tuple:
+        """The same for tensors of the same kind in attributes."""
+        if not self._failed and self._on_failure is None:
+            return key
+        return (*key[:3], _state.signature(self._owners, None))
+
+    def _find(self, key: tuple) -> Captured | None:
+        """A capture that nobody's backward still needs."""
+        known = self._cache.get(key)
+        if known is None:
+            return None
+        if not all(captured.call.intact() for captured in known):
+            del self._cache[key]  # a parameter was given other memory
+            return None
+        self._cache.move_to_end(key)
+        if not self._options.fresh:
+            return known[0]
+        for captured in known:
+            if not captured.call.awaited():
+                return captured
+        return None
+
+    def _use(self, captured: Captured) -> None:
+        captured.bring_state()
+        if captured.carried:
+            self._look_at_modules()  # binding a state is a change as well
+        captured.call.renew()
+        if captured.flat and self._plain:
+            self._last = captured
+            if captured.simple:
+                self._set_fast(captured.call)
+
+    # -- captures ----------------------------------------------------------
+
+    def _capture(self, key, form, leaves) -> Captured | None:
+        """The capture of a new kind of call; None where it has to run as it
+        is.
+        """
+        if not self._dynamic and self._cache:
+            raise RuntimeError(self._mismatch(form, leaves))
+        if sum(map(len, self._cache.values())) >= self._cache_size and (
+            key in self._cache
+        ):
+            # All of them wait for their backward.
+            return None
+        for value in _tree.objects(form):
+            if not isinstance(value, (_C.dtype, _C.device)):
+                return self._fail(
+                    key,
+                    TypeError(
+                        "an argument of type "
+                        f"{type(value).__name__} cannot be part of a graph"
+                    ),
+                )
+        try:
+            captured = self._add(form, leaves, False, key)
+            if captured.differentiable:
+                captured.capture_backward()
+        except Exception as error:
+            self._cache.pop(key, None)
+            return self._fail(key, error)
+        return captured
+
+    def _fail(self, key, error: Exception) -> None:
+        structural = isinstance(error, _state.StateError)
+        if self._on_failure is not None:
+            self._on_failure(error)
+        elif not (structural and self._dynamic):
+            raise error
+        # A state that has yet to find its shape does so in a plain call.
+        if not structural:
+            if len(self._failed) >= _MAX_FAILED:
+                self._failed.clear()
+            self._failed.add(self._loose(key))
+        return None
+
+    def _add(self, form, leaves, static: bool, key) -> Captured:
+        captured = Captured(
+            self.function, self._owners, form, leaves, self._options, static
+        )
+        self.captures += 1
+        self._carried.update(
+            _state.place(attribute.owner, attribute.name)
+            for attribute, _ in captured.carried
+        )
+        self._changes = -1
+        self._look_at_modules()
+        key = (*key[:3], self._signature)
+        self._cache.setdefault(key, []).append(captured)
+        while sum(map(len, self._cache.values())) > self._cache_size:
+            self._cache.popitem(last=False)
+        return captured
+
+    def prepare(self, args: tuple, kwargs: dict, iterations: int) -> Captured:
+        """Warms up and captures for sample arguments, which become the
+        graph's own.
+        """
+        leaves: list[Tensor] = []
+        form = _tree.flatten((args, kwargs), leaves)
+        for value in _tree.objects(form):
+            if not isinstance(value, (_C.dtype, _C.device)):
+                raise AssertionError(_SAMPLES)
+        self._look_at_modules()
+        if iterations:
+            self._warm_up(args, kwargs, leaves, iterations)
+        return self._add(form, leaves, True, self._key(form, leaves))
+
+    def _warm_up(self, args, kwargs, leaves, iterations: int) -> None:
+        """Runs the function; values, states and generator stay as they are."""
+        snapshot = _state.Snapshot(self._owners, values=True)
+        generator = _C.get_rng_state()
+        with no_grad():
+            before = [leaf.detach().clone() for leaf in leaves]
+        try:
+            for _ in range(iterations):
+                self.function(*args, **kwargs)
+        finally:
+            snapshot.restore()
+            _C.set_rng_state(generator)
+            with no_grad():
+                for leaf, value in zip(leaves, before):
+                    leaf.detach().copy_(value)
+
+    def _mismatch(self, form, leaves) -> str:
+        got = _tree.describe(form, iter(leaves))
+        known = [
+            _tree.describe(c[0]._form, iter(c[0]._statics))
+            for c in self._cache.values()
+        ]
+        text = (
+            f"the graphed callable was captured for (args, kwargs) = "
+            f"{' or '.join(known)}, but got {got}; dynamic=True captures "
+            "every kind of call"
+        )
+        if got in known:
+            text += " (the gradient mode or a module's attribute differs)"
+        return text
+
+
+def check_module(module: Module) -> None:
+    """PyTorch's rules for modules; AssertionError."""
+    hooks = (
+        "_backward_hooks", "_forward_hooks", "_forward_pre_hooks",
+        "_backward_pre_hooks",
+    )  # fmt: skip
+    if any(len(vars(module).get(name, ())) for name in hooks):
+        raise AssertionError(_HOOKS)
+    if any(buffer.requires_grad for buffer in module.buffers()):
+        raise AssertionError(_BUFFERS)
+
+
+def _as_tuple(samples) -> tuple:
+    return samples if isinstance(samples, tuple) else (samples,)
+
+
+def make_graphed_callables(
+    callables,
+    sample_args=None,
+    num_warmup_iters: int = 3,
+    allow_unused_input: bool = False,
+    pool: _C.GraphPool | None = None,
+    capture_error_mode: str = "global",
+    *,
+    dynamic: bool = True,
+    cache_size: int = CACHE_SIZE,
+    without=(),
+    bitwise: bool = False,
+):
+    """Makes functions and modules run as graphs, forward and backward.
+
+    Results are the graph's own memory, which the next call overwrites, and are
+    differentiable once. A module is changed in place, its ``forward``, and
+    returned; of a function comes another.
+
+    Args:
+        callables: a function, a module, a script module, or a tuple of them.
+        sample_args: for each callable a tuple of arguments, whose tensors the
+            graph takes as its own. Left out, the first call of each kind is
+            captured: kinds differ in shapes, dtypes, strides and requires_grad
+            of tensors, in other arguments, in gradient mode and in attributes
+            of the modules, ``training`` among them.
+        num_warmup_iters: how often samples run before the capture; without a
+            trace in buffers, states and generator.
+        allow_unused_input: whether results may be independent of an argument
+            or parameter that requires grad.
+        pool: see ``Graph.capture_begin``; one of its own by default.
+        dynamic: whether another kind of call is captured, too; if not, it is a
+            RuntimeError that shows both. A module in another training mode
+            then runs without a graph.
+        cache_size: how many kinds are kept; the least recently used goes.
+        without, bitwise: see ``Graph``.
+
+    Raises:
+        AssertionError: a module has hooks or trainable buffers, or samples
+            hold what is no tensor, number, text or a nest of them.
+        RuntimeError: what the callable does cannot be captured; with the line.
+    """
+    check_mode(capture_error_mode)
+    many = isinstance(callables, tuple)
+    functions = callables if many else (callables,)
+    if sample_args is not None:
+        samples = sample_args if many else (_as_tuple(sample_args),)
+        samples = tuple(_as_tuple(sample) for sample in samples)
+        if len(samples) != len(functions):
+            raise ValueError(
+                f"{len(functions)} callables, but sample_args for "
+                f"{len(samples)}"
+            )
+    options = Options(pool, allow_unused_input, False, without, bitwise)
+    for function in functions:
+        if isinstance(function, Module):
+            check_module(function)
+        elif not callable(function):
+            raise TypeError(
+                "make_graphed_callables: expected functions or modules, got "
+                f"{type(function).__name__}"
+            )
+    graphed = [
+        Graphed(
+            f.forward if isinstance(f, Module) else f,
+            options,
+            dynamic=dynamic,
+            cache_size=cache_size,
+            root=f if isinstance(f, Module) else None,
+        )
+        for f in functions
+    ]
+    if sample_args is not None:
+        # Forwards in order, backwards from the last to the first.
+        captured = [
+            g.prepare(sample, {}, num_warmup_iters)
+            for g, sample in zip(graphed, samples)
+        ]
+        for one in reversed(captured):
+            if one.differentiable:
+                one.capture_backward()
+    out = tuple(
+        _installed(f, g, sample_args is not None and not dynamic)
+        for f, g in zip(functions, graphed)
+    )
+    return out if many else out[0]
+
+
+def _installed(function, graphed: Graphed, one_mode: bool):
+    """What the user calls from now on."""
+    if not isinstance(function, Module):
+        return wrapped(function, graphed)
+    original, training = graphed.function, function.training
+
+    def forward(*args, **kwargs):
+        if one_mode and function.training != training:
+            return original(*args, **kwargs)
+        return graphed(*args, **kwargs)
+
+    forward.graphed = graphed
+    function.forward = forward if one_mode else graphed
+    return function
+
+
+def wrapped(function, graphed: Graphed):
+    functools.update_wrapper(graphed, function)
+    return graphed

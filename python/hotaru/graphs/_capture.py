@@ -1,0 +1,274 @@
+"""One captured function for one kind of arguments: forward and backward."""
+
+from __future__ import annotations
+
+from .. import _C, Tensor, empty_like, is_grad_enabled, no_grad
+from . import _state, _tree, _where
+from ._graph import Graph
+
+
+class Options:
+    """How to capture, the same for all graphs of a callable."""
+
+    def __init__(
+        self,
+        pool: _C.GraphPool | None,
+        allow_unused: bool,
+        fresh: bool,
+        without=(),
+        bitwise: bool = False,
+    ) -> None:
+        self.pool = _C.GraphPool() if pool is None else pool
+        self.allow_unused = allow_unused
+        self.fresh = fresh
+        self.without = tuple(without)
+        self.bitwise = bitwise
+
+    def __reduce__(self):
+        return Options, (
+            None, self.allow_unused, self.fresh, self.without, self.bitwise,
+        )  # fmt: skip
+
+    def graph(self, training: bool = True) -> Graph:
+        """A graph to capture. In training weights change from call to call:
+        to bring them into another form each time takes longer than it saves.
+        """
+        kept = ("pack_weights",) if training else ()
+        return Graph(without=self.without + kept, bitwise=self.bitwise)
+
+
+class Captured:
+    """The graphs of a function, and the tensors at their ends.
+
+    Args:
+        function: what to capture.
+        owners: see ``_state.owners``.
+        form, leaves: its arguments, ``(args, kwargs)``.
+        static: takes the arguments' own memory as the graph's.
+    """
+
+    def __init__(
+        self, function, owners, form, leaves, options: Options, static: bool
+    ) -> None:
+        self._function = function
+        self._options = options
+        self._form = form
+        self._samples = list(leaves)
+        self._statics = [
+            leaf if static else _static_of(leaf) for leaf in leaves
+        ]
+        self._owners = owners
+        self.stream = _C.Stream()
+        self._capture_forward()
+
+    # -- capture -----------------------------------------------------------
+
+    def _capture_forward(self) -> None:
+        outputs, self.carried = self._record(None)
+        if self.carried:
+            # Once more, with states of its own: what the user bound stays
+            # what it is.
+            own = [
+                (attribute, _own(attribute, leaves))
+                for attribute, leaves in self.carried
+            ]
+            self.graph.reset()
+            del outputs
+            outputs, self.carried = self._record(own)
+        self._result_form, self._outputs = outputs
+        self.differentiable = any(o.requires_grad for o in self._outputs)
+        self._written = [
+            i
+            for i, (static, version) in enumerate(
+                zip(self._statics, self._versions)
+            )
+            if static._version != version
+        ]
+        self._statics_out = [o.detach() for o in self._outputs]
+        self._make_call()
+        if not self.differentiable:
+            self._outputs = None
+            self.stream = None
+
+    def _record(self, own):
+        """Captures the function; returns results and rebound attributes."""
+        snapshot = _state.Snapshot(self._owners)
+        tensors = (*self._statics, *_state.guarded(self._owners))
+        self.graph = self._options.graph(
+            is_grad_enabled() and any(t.requires_grad for t in tensors)
+        )
+        previous = _C._current_stream()
+        try:
+            for attribute, leaves in own or ():
+                attribute.bind(leaves)
+            begun = _state.Snapshot(self._owners) if own else snapshot
+            _C._set_stream(self.stream)
+            self.graph.capture_begin(self._options.pool)
+            self._versions = [static._version for static in self._statics]
+            args, kwargs = _tree.rebuild(self._form, iter(self._statics))
+            result = self._function(*args, **kwargs)
+            changed = begun.changed()
+            leaves: list[Tensor] = []
+            form = _tree.flatten(result, leaves)
+            _check_result(form)
+            _state.carry(changed)
+            self.graph._capture_end()
+            return (form, leaves), changed
+        except BaseException as error:
+            self.graph._abandon()
+            snapshot.restore()
+            _where.add_line(error, error.__traceback__)
+            raise
+        finally:
+            _C._set_stream(previous)
+
+    def _make_call(self) -> None:
+        # Arguments without nests are compared and loaded as they come.
+        args, kwargs = _tree.rebuild(self._form, iter(self._samples))
+        self.flat = not kwargs and _is_flat(self._form[2][0])
+        pairs = zip(self._samples, self._statics)
+        pairs = [
+            next(pairs) if isinstance(arg, Tensor) else (arg, None)
+            for arg in (args if self.flat else self._samples)
+        ]
+        self._guarded = _state.guarded(self._owners)
+        self._known = _state.tensors(self._owners)
+        self.call = _C._GraphCall(self.graph, pairs, self._guarded)
+        single = self._result_form == _tree.TENSOR
+        self.call.set_results(self._statics_out, single, self._options.fresh)
+        plain_tuple = self._result_form == _tree.flatten(
+            tuple(self._statics_out), []
+        )
+        # Such calls need no Python.
+        self.simple = (
+            self.flat and (single or plain_tuple) and not self._written
+        )
+        # Samples were needed for their form only.
+        self._samples = None
+
+    def capture_backward(self) -> None:
+        """The second half, where results require grad."""
+        from ..autograd import grad
+
+        outputs = [o for o in self._outputs if o.requires_grad]
+        incoming = [
+            empty_like(o) if o.requires_grad else None for o in self._outputs
+        ]
+        inputs = [s for s in self._statics if s.requires_grad]
+        parameters = self._find_parameters(outputs, inputs)
+        wanted = (*inputs, *parameters)
+        graph = self._options.graph()
+        previous = _C._current_stream()
+        _C._set_stream(self.stream)
+        try:
+            graph.capture_begin(self._options.pool)
+            found = grad(
+                outputs,
+                wanted,
+                [g for g in incoming if g is not None],
+                allow_unused=self._options.allow_unused,
+            )
+            found = [g if g is None else g.detach() for g in found]
+            graph._capture_end()
+        except BaseException as error:
+            graph._abandon()
+            _where.add_line(error, error.__traceback__)
+            raise
+        finally:
+            _C._set_stream(previous)
+        self.call.set_backward(graph, incoming, found, parameters)
+        # The captured calls hold what they need; the history can go.
+        self._outputs = None
+        self.stream = None
+
+    def _find_parameters(self, outputs, inputs) -> list[Tensor]:
+        """Trainable parameters of the modules, and whatever else the results
+        depend on.
+        """
+        found: dict[int, Tensor] = {}
+        for tensor in self._guarded:
+            if tensor.requires_grad and tensor.is_leaf:
+                found.setdefault(id(tensor), tensor)
+        for tensor in _leaves(outputs):
+            found.setdefault(id(tensor), tensor)
+        for tensor in inputs:
+            found.pop(id(tensor), None)
+        return list(found.values())
+
+    # -- calls -------------------------------------------------------------
+
+    def bring_state(self) -> None:
+        """Takes over states that were bound since."""
+        for attribute, _ in self.carried:
+            leaves: list[Tensor] = []
+            _tree.flatten(attribute.now(), leaves)
+            with no_grad():
+                for old, new in zip(attribute.leaves, leaves):
+                    if old is not new:
+                        old.copy_(new)
+            if any(a is not b for a, b in zip(attribute.leaves, leaves)):
+                attribute.bind(attribute.leaves)
+
+    def run(self, given: tuple):
+        """The function's result for arguments of its form: the positional ones
+        if it is flat, else their tensors.
+        """
+        results = self.call.run(given)
+        if self._written:
+            self._write_back([t for t in given if isinstance(t, Tensor)])
+        if self._result_form == _tree.TENSOR:
+            return results
+        return _tree.rebuild(self._result_form, iter(results))
+
+    def _write_back(self, leaves: list[Tensor]) -> None:
+        with no_grad():
+            for i in self._written:
+                if not _C._shares_storage(leaves[i], self._statics[i]):
+                    leaves[i].copy_(self._statics[i])
+
+
+def _static_of(leaf: Tensor) -> Tensor:
+    with no_grad():
+        copy = leaf.detach().clone()
+    return copy.requires_grad_(leaf.requires_grad)
+
+
+def _own(attribute, leaves: list[Tensor]) -> list[Tensor]:
+    """Tensors for a state: copies of those that the call replaces."""
+    return [
+        old if old is new else old.detach().clone()
+        for old, new in zip(attribute.leaves, leaves)
+    ]
+
+
+def _check_result(form: tuple) -> None:
+    for value in _tree.objects(form):
+        raise TypeError(
+            "a graphed callable returns tensors, numbers, text and nests of "
+            f"them, not {type(value).__name__}"
+        )
+
+
+def _is_flat(form: tuple) -> bool:
+    """Whether arguments are tensors and constants, without nests."""
+    return all(
+        part == _tree.TENSOR or part[0] in ("constant", "float")
+        for part in form[2]
+    )
+
+
+def _leaves(outputs) -> list[Tensor]:
+    """The leaf tensors that results depend on."""
+    found, seen = [], set()
+    stack = [o.grad_fn for o in outputs]
+    found += [o for o in outputs if o.grad_fn is None]
+    while stack:
+        node = stack.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        variable = getattr(node, "variable", None)
+        if variable is not None:
+            found.append(variable)
+        stack += [following for following, _ in node.next_functions]
+    return found

@@ -1,0 +1,115 @@
+"""PyTorch's modern name for functions that run as graphs."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+
+from ..nn import Module
+from . import _state, _where
+from ._callables import CACHE_SIZE, Graphed, wrapped
+from ._capture import Options
+
+
+def compile(
+    model=None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: str = "graphs",
+    mode: str | None = None,
+    options: dict | None = None,
+    disable: bool = False,
+):
+    """Makes a function or module run as graphs, with results of its own.
+
+    As ``make_graphed_callables`` without samples, but every call gives fresh
+    tensors, several calls may wait for their backward, and what cannot be
+    captured runs as it is, with a warning that says why.
+
+    Args:
+        model: a function or module; left out, a decorator is returned.
+        fullgraph: what cannot be captured is an error.
+        dynamic: False: another kind of call than the first is an error.
+        backend: "graphs" and PyTorch's "inductor" and "cudagraphs" mean the
+            graphs of this package, "eager" none.
+        mode: accepted; there is one.
+        options: ``bitwise`` (bool), ``without`` (names of passes) and
+            ``cache_size``.
+        disable: gives the model back as it is.
+    """
+    if model is None:
+        return functools.partial(
+            compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
+            mode=mode, options=options, disable=disable,
+        )  # fmt: skip
+    if backend not in ("graphs", "inductor", "cudagraphs", "eager"):
+        raise ValueError(f"compile: unknown backend {backend!r}")
+    given = dict(options or {})
+    cache_size = given.pop("cache_size", CACHE_SIZE)
+    settings = {k: given.pop(k) for k in ("bitwise", "without") if k in given}
+    if given:
+        raise ValueError(
+            f"compile: unknown options {sorted(given)}; there are bitwise, "
+            "cache_size and without"
+        )
+    if disable or backend == "eager":
+        return model
+    if not callable(model):
+        raise TypeError(
+            f"compile: expected a function or module, not {type(model)}"
+        )
+    name = getattr(model, "__name__", type(model).__name__)
+    warned = False
+
+    def on_failure(error: Exception) -> None:
+        nonlocal warned
+        if fullgraph:
+            raise error
+        if not _where.is_refusal(error) and not isinstance(
+            error, (_state.StateError, TypeError)
+        ):
+            raise error
+        if not warned and not isinstance(error, _state.StateError):
+            warned = True
+            warnings.warn(
+                f"compile: {name} runs without a graph: {error}", stacklevel=6
+            )
+
+    is_module = isinstance(model, Module)
+    graphed = Graphed(
+        # Hooks of the module are part of the graph.
+        model,
+        Options(None, True, True, **settings),
+        dynamic=dynamic is not False,
+        cache_size=cache_size,
+        on_failure=on_failure,
+        root=model if is_module else None,
+    )
+    if not is_module:
+        return wrapped(model, graphed)
+    return OptimizedModule(model, graphed)
+
+
+class OptimizedModule(Module):
+    """A module whose calls run as graphs; all else is the original's."""
+
+    def __init__(self, module: Module, graphed: Graphed) -> None:
+        super().__init__()
+        self._orig_mod = module
+        object.__setattr__(self, "graphed", graphed)
+
+    def __call__(self, *args, **kwargs):
+        return self.graphed(*args, **kwargs)
+
+    forward = __call__
+
+    def train(self, mode: bool = True):
+        self._orig_mod.train(mode)
+        return super().train(mode)
+
+    def __getattr__(self, name: str):
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            return getattr(super().__getattr__("_orig_mod"), name)

@@ -1,0 +1,185 @@
+"""One captured graph, and the ``with`` block that captures it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from .. import _C
+from . import _where
+
+_MODES = ("global", "thread_local", "relaxed")
+_EMPTY = (
+    "The CUDA Graph is empty. This usually means that the graph was attempted "
+    "to be captured on wrong device or stream."
+)
+
+
+def check_mode(mode: str) -> None:
+    """ValueError for what is no capture error mode of PyTorch's."""
+    if mode not in _MODES:
+        raise ValueError(
+            "Unknown capture error mode. Expected `global`, `thread_local`, "
+            f"or `relaxed`, got {mode}"
+        )
+
+
+class Graph(_C._Graph):
+    """Calls that are captured once and replayed as often as one likes.
+
+    Tensors that the captured code reads keep their memory and may be given new
+    values between replays; results of the capture that are still referred to
+    when it ends are overwritten by every replay. ``replay()`` is thread-safe:
+    replays of one graph, or of graphs that share a pool, follow one another.
+
+    Args:
+        keep_graph: ``instantiate()`` is called by the user (or by the first
+            ``replay()``), as in PyTorch.
+        without: names of optimisations to leave out, see :func:`passes`.
+        bitwise: leaves out all that change the rounding of results.
+    """
+
+    def __init__(
+        self,
+        keep_graph: bool = False,
+        *,
+        without: Sequence[str] = (),
+        bitwise: bool = False,
+    ) -> None:
+        super().__init__(list(without), bool(bitwise))
+        self._keep_graph = keep_graph
+
+    def capture_begin(
+        self,
+        pool: _C.GraphPool | None = None,
+        capture_error_mode: str = "global",
+        check_input_liveness: bool = False,
+    ) -> None:
+        """From now on this thread's calls are recorded and not run.
+
+        The current stream must be a queued one. The pool is another graph's
+        ``pool()`` or a ``graph_pool_handle()``: graphs that share one never
+        run at the same time and take the memory of the largest. The error mode
+        changes nothing: only the capturing thread is restricted.
+
+        Raises:
+            RuntimeError: the graph was captured already, the stream is the
+                default one, or another capture goes on here.
+        """
+        check_mode(capture_error_mode)
+        if isinstance(pool, _C._Graph):
+            pool = pool.pool()
+        self._capture_begin(pool)
+
+    def capture_end(self) -> None:
+        """Ends the capture and makes the graph ready to run.
+
+        Raises:
+            RuntimeError: without ``capture_begin()``, on another stream, or
+                where streams that joined the capture were not joined again.
+        """
+        self._end(3)
+
+    def _end(self, level: int) -> None:
+        self._capture_end()
+        if not self._recorded():
+            warnings.warn(_EMPTY, stacklevel=level)
+
+    def instantiate(self) -> None:
+        """For ``keep_graph=True``: says that the graph is going to run."""
+        if not self._captured():
+            raise RuntimeError(
+                "capture_end() must have been called before calling instantiate"
+            )
+        if not self._keep_graph:
+            raise RuntimeError(
+                "instantiate() is intended to be called by the user only when "
+                "keep_graph=true"
+            )
+
+    def reset(self) -> None:
+        """Back to how it was made; results keep their memory and values."""
+        self._reset()
+
+    def pool(self) -> _C.GraphPool:
+        """For graphs that are to share its memory."""
+        return self._pool()
+
+    def enable_debug_mode(self) -> None:
+        """Changes nothing: what ``debug_dump`` needs is always kept."""
+
+    def debug_dump(self, path, *, verbose: bool = True) -> None:
+        """Writes the calls as a drawing of Graphviz.
+
+        With a path that ends in ``.json``: runs the graph once, call by call,
+        and writes a trace for ui.perfetto.dev and chrome://tracing.
+        """
+        from . import _dump
+
+        _dump.dump(self, path, verbose)
+
+
+class graph:  # noqa: N801
+    """Captures a ``with`` block into a graph.
+
+    An exception inside ends the capture without a graph and leaves stream and
+    generator as they were; where it is about something that cannot be captured
+    its text names the line.
+
+    Args:
+        graph: a :class:`Graph` that was not captured yet.
+        pool: see :meth:`Graph.capture_begin`.
+        stream: a queued stream to capture; by default one for this block.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        pool: _C.GraphPool | None = None,
+        stream: _C.Stream | None = None,
+        capture_error_mode: str = "global",
+        **kwargs,
+    ) -> None:
+        # PyTorch's torch.cuda.graph calls it so.
+        self.cuda_graph = graph
+        self._pool = pool
+        self._stream = stream
+        self._mode = capture_error_mode
+        self._kwargs = kwargs
+        self._previous: _C.Stream | None = None
+
+    def __enter__(self) -> None:
+        previous = _C._current_stream()
+        # Amid a capture it stays: the beginning of another is refused there.
+        if not _C.is_current_stream_capturing():
+            stream = _C.Stream() if self._stream is None else self._stream
+            _C._set_stream(stream)
+        try:
+            self.cuda_graph.capture_begin(
+                self._pool, self._mode, **self._kwargs
+            )
+        except BaseException:
+            _C._set_stream(previous)
+            raise
+        self._previous = previous
+
+    def __exit__(self, kind, error, traceback) -> None:
+        try:
+            if error is None:
+                self.cuda_graph._end(3)
+            else:
+                self.cuda_graph._abandon()
+                _where.add_line(error, traceback)
+        finally:
+            self.cuda_graph._abandon()
+            _C._set_stream(self._previous)
+
+
+def graph_pool_handle() -> _C.GraphPool:
+    """A new pool, for graphs that are to share memory."""
+    return _C.GraphPool()
+
+
+def passes() -> list[tuple[str, str, bool]]:
+    """The optimisations: name, what it does, whether results stay exact."""
+    return _C._graph_passes()

@@ -1,0 +1,314 @@
+"""The modules that a function uses, and what a capture does to them.
+
+Code that rebinds an attribute (`self.state = new`) would, replayed, compute
+the new value and leave the attribute alone. So attributes are compared before
+and after a capture; where a tensor was replaced by one of the same kind, the
+capture ends with a copy into the old tensor, which is bound again.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+
+from .. import _C, Tensor, no_grad
+from ..nn import Module
+from . import _tree
+
+# Of every Module; the values of _parameters and _buffers are looked at apart.
+_INTERNAL = {*vars(Module()), "forward", "_c", "_originals"} - {"training"}
+_SIMPLE = (type(None), bool, int, float, complex, str)
+_CONTAINERS = (list, tuple, dict)
+
+
+class StateError(RuntimeError):
+    """An attribute changes in a way that no graph can follow."""
+
+
+def owners(function) -> list:
+    """The modules and the object (of a bound method) that it uses."""
+    found: dict[int, object] = {}
+    _collect(function, found, 2)
+    return list(found.values())
+
+
+def _collect(value, found: dict, depth: int) -> None:
+    if isinstance(value, Module):
+        for module in value.modules():
+            found.setdefault(id(module), module)
+        forward = vars(value).get("forward")
+        if isinstance(forward, types.FunctionType) and depth:
+            _collect(forward, found, depth - 1)
+    elif isinstance(value, functools.partial):
+        for part in (value.func, *value.args, *value.keywords.values()):
+            _collect(part, found, depth)
+    elif isinstance(value, types.MethodType):
+        owner = value.__self__
+        if isinstance(owner, Module):
+            _collect(owner, found, depth)
+        elif hasattr(owner, "__dict__") and not isinstance(owner, type):
+            found.setdefault(id(owner), owner)
+            for part in vars(owner).values():
+                _collect(part, found, depth - 1)
+    elif isinstance(value, types.FunctionType) and depth:
+        for cell in value.__closure__ or ():
+            try:
+                _collect(cell.cell_contents, found, depth - 1)
+            except ValueError:  # not bound yet
+                continue
+        for name in value.__code__.co_names:
+            if name in value.__globals__:
+                _collect(value.__globals__[name], found, depth - 1)
+    elif isinstance(value, (list, tuple)) and depth:
+        for part in value:
+            _collect(part, found, depth - 1)
+
+
+def attributes(owner):
+    """Names and values of data that code may rebind."""
+    native = vars(owner).get("_c")
+    if isinstance(native, _C.ScriptModule):
+        yield from native.attributes()
+        return
+    if not isinstance(owner, Module):
+        for name, value in vars(owner).items():
+            if isinstance(value, (Tensor, *_SIMPLE, *_CONTAINERS)):
+                yield name, value
+        return
+    yield from owner._parameters.items()
+    yield from owner._buffers.items()
+    for name, value in vars(owner).items():
+        if name not in _INTERNAL and isinstance(
+            value, (Tensor, *_SIMPLE, *_CONTAINERS)
+        ):
+            yield name, value
+
+
+def signature(found: list, carried: set | None) -> tuple:
+    """Equal as long as graphs that use the modules stay right.
+
+    Tensors are known by identity, but for attributes in `carried` (see
+    :func:`place`; None: all), whose values go from call to call.
+    """
+    out: list = []
+    for owner in found:
+        for name, value in attributes(owner):
+            if value is None or type(value) in _SIMPLE:
+                out.append((type(value), value))
+                continue
+            leaves: list = []
+            out.append((name, _tree.flatten(value, leaves)))
+            if carried is None or place(owner, name) in carried:
+                out += [kind_of(leaf) for leaf in leaves]
+            else:
+                out += [id(leaf) for leaf in leaves]
+    return tuple(out)
+
+
+def tells_changes(found: list) -> bool:
+    """Whether every change of an attribute counts as one of a module: not for
+    other objects, nor for what happens within lists and dicts of tensors.
+    """
+    for owner in found:
+        if not isinstance(owner, Module):
+            return False
+        for _, value in attributes(owner):
+            leaves: list = []
+            if isinstance(value, (list, dict)):
+                _tree.flatten(value, leaves)
+            if leaves:
+                return False
+    return True
+
+
+def place(owner, name: str) -> tuple:
+    """Tells attributes apart."""
+    native = vars(owner).get("_c")
+    if isinstance(native, _C.ScriptModule):
+        return (native.address(), name)
+    return (id(owner), name)
+
+
+def tensors(found: list) -> list[Tensor]:
+    """All tensors of attributes: to be kept, for their identity."""
+    out: list[Tensor] = []
+    for owner in found:
+        for _, value in attributes(owner):
+            _tree.flatten(value, out)
+    return out
+
+
+def kind_of(tensor: Tensor) -> tuple:
+    """What a captured function depends on in a tensor, besides values."""
+    return (
+        tensor.shape,
+        tensor.dtype,
+        tensor.device,
+        tuple(s for s, n in zip(tensor.stride(), tensor.shape) if n > 1),
+        tensor.requires_grad,
+    )
+
+
+def guarded(found: list) -> list[Tensor]:
+    """Parameters and buffers: graphs know their memory."""
+    out: dict[int, Tensor] = {}
+    for owner in found:
+        if isinstance(owner, Module):
+            for tensor in (
+                *owner.parameters(recurse=False),
+                *owner.buffers(recurse=False),
+            ):
+                out.setdefault(id(tensor), tensor)
+    return list(out.values())
+
+
+class Attribute:
+    """An attribute as it is, to compare with and to go back to."""
+
+    def __init__(self, owner, name: str, value) -> None:
+        self.owner = owner
+        self.name = name
+        self.value = value
+        self.leaves: list[Tensor] = []
+        self.form = _tree.flatten(value, self.leaves)
+
+    def now(self):
+        """Its value now."""
+        native = vars(self.owner).get("_c")
+        if isinstance(native, _C.ScriptModule):
+            return native.attribute(self.name)
+        if isinstance(self.owner, Module):
+            for members in (self.owner._parameters, self.owner._buffers):
+                if self.name in members:
+                    return members[self.name]
+        return vars(self.owner).get(self.name)
+
+    def bind(self, leaves: list[Tensor]) -> None:
+        """Makes it the value of its form on these tensors."""
+        same = all(a is b for a, b in zip(leaves, self.leaves))
+        value = _tree.rebuild(self.form, iter(leaves))
+        if isinstance(self.value, list):
+            self.value[:] = value  # others may hold the list
+            value = self.value
+        elif isinstance(self.value, dict):
+            self.value.clear()
+            self.value.update(value)
+            value = self.value
+        elif same:
+            value = self.value
+        self.value, self.leaves = value, list(leaves)
+        if self.now() is not value:
+            setattr(self.owner, self.name, value)
+
+    @property
+    def text(self) -> str:
+        return f"{type(self.owner).__name__}.{self.name}"
+
+
+class Snapshot:
+    """All attributes of the owners before a capture or a warm-up."""
+
+    def __init__(self, found: list, values: bool = False) -> None:
+        self._found = found
+        self._names = [
+            {name for name, _ in attributes(owner)} for owner in found
+        ]
+        self._attributes = [
+            Attribute(owner, name, value)
+            for owner in found
+            for name, value in attributes(owner)
+        ]
+        # Copies, where what runs next is to leave no trace in values either.
+        self._values: dict[int, tuple[Tensor, Tensor]] = {}
+        if values:
+            with no_grad():
+                for attribute in self._attributes:
+                    for leaf in attribute.leaves:
+                        self._values[id(leaf)] = (leaf, leaf.clone())
+
+    def changed(self) -> list[tuple[Attribute, list[Tensor]]]:
+        """Attributes that were rebound, with the tensors that they have now.
+
+        StateError where it is not tensors by tensors of the same kind.
+        """
+        self._check_new()
+        out = []
+        for attribute in self._attributes:
+            leaves: list[Tensor] = []
+            value = attribute.now()
+            form = _tree.flatten(value, leaves)
+            if form == attribute.form and all(
+                a is b for a, b in zip(leaves, attribute.leaves)
+            ):
+                continue
+            same = form == attribute.form and all(
+                a.shape == b.shape and a.dtype == b.dtype
+                for a, b in zip(leaves, attribute.leaves)
+            )
+            if not same:
+                before = _tree.describe(attribute.form, iter(attribute.leaves))
+                after = _tree.describe(form, iter(leaves))
+                raise StateError(
+                    f"the call changes the attribute {attribute.text} from "
+                    f"{before} to {after}; a graph can only give it new "
+                    "values of the same shape and dtype"
+                )
+            if any(leaf.requires_grad for leaf in leaves):
+                raise StateError(
+                    f"the call binds {attribute.text} to a tensor that "
+                    "requires grad, which would reach from one call into "
+                    "the next; detach() it"
+                )
+            out.append((attribute, leaves))
+        return out
+
+    def _check_new(self) -> None:
+        for owner, names in zip(self._found, self._names):
+            for name, _ in attributes(owner):
+                if name not in names:
+                    raise StateError(
+                        "the call creates the attribute "
+                        f"{type(owner).__name__}.{name}"
+                    )
+
+    def restore(self) -> None:
+        """Everything as it was."""
+        for owner, names in zip(self._found, self._names):
+            for name in [n for n, _ in attributes(owner) if n not in names]:
+                delattr(owner, name)
+        for attribute in self._attributes:
+            leaves: list[Tensor] = []
+            form = _tree.flatten(attribute.now(), leaves)
+            if form != attribute.form or any(
+                a is not b for a, b in zip(leaves, attribute.leaves)
+            ):
+                attribute.bind(attribute.leaves)
+        with no_grad():
+            for leaf, value in self._values.values():
+                leaf.copy_(value)
+
+
+def carry(changed: list[tuple[Attribute, list[Tensor]]]) -> None:
+    """Amid a capture: copies the new values into the tensors of before."""
+    pairs = [
+        (old, new.detach())
+        for attribute, leaves in changed
+        for old, new in zip(attribute.leaves, leaves)
+        if old is not new
+    ]
+    # A new value may be a view of an old one, or one state become another.
+    with no_grad():
+        olds = [old for old, _ in pairs]
+        pairs = [
+            (
+                old,
+                new.clone()
+                if any(_C._shares_storage(new, other) for other in olds)
+                else new,
+            )
+            for old, new in pairs
+        ]
+        for old, new in pairs:
+            old.copy_(new)
+    for attribute, _ in changed:
+        attribute.bind(attribute.leaves)

@@ -1,0 +1,11 @@
+"""Errors of the part of the compiler that reads Python source."""
+
+from __future__ import annotations
+
+
+class FrontendError(RuntimeError):
+    """The source of a function cannot be read."""
+
+
+class NotSupportedError(FrontendError):
+    """The source holds a construct that is no part of TorchScript."""

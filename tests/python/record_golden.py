@@ -1,0 +1,39 @@
+"""Records the outcomes of cases under PyTorch.
+
+    python tests/python/record_golden.py [FAMILY ...]
+
+Needs PyTorch 2.13 (CPU) and pytest; rewrites tests/python/golden/FAMILY.json,
+of all families if none is named ("nn_layer", "ops_conv", ...).
+"""
+
+from __future__ import annotations
+
+import sys
+
+import outcomes
+import test_conformance_core
+import test_nn_golden
+import test_ops_golden
+import torch
+
+FAMILIES = (
+    *test_conformance_core.FAMILIES,
+    *test_nn_golden.FAMILIES,
+    *test_ops_golden.FAMILIES,
+    *test_ops_golden.DRAWS,
+)
+
+
+def main(families) -> None:
+    torch.set_num_threads(1)
+    for family in families or FAMILIES:
+        found = {
+            name: outcomes.outcome(case, torch)
+            for name, case in outcomes.cases(family).items()
+        }
+        outcomes.store(family, found)
+        print(f"{family}: {len(found)} cases")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

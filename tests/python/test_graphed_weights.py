@@ -1,0 +1,138 @@
+"""Weights that graphs bring into another form: every change is seen."""
+
+import numpy as np
+import pytest
+
+import hotaru as torch
+from hotaru import nn
+
+
+def network():
+    torch.manual_seed(0)
+    return nn.Sequential(
+        nn.Conv2d(3, 16, 3, padding=1),
+        nn.BatchNorm2d(16),
+        nn.ReLU(),
+        nn.Conv2d(16, 32, 3, stride=2),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(32, 8),
+    ).eval()
+
+
+def close(a, b):
+    return torch.allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+def captured(net, x):
+    graph = torch.cpu.Graph()
+    with torch.no_grad(), torch.cpu.graph(graph):
+        y = net(x)
+    graph.replay()
+    return graph, y
+
+
+def by_optimizer(net):
+    optimizer = torch.optim.SGD(net.parameters(), 0.5)
+    for p in net.parameters():
+        p.grad = torch.ones_like(p)
+    optimizer.step()
+
+
+def by_state_dict(net):
+    net.load_state_dict({k: v * 1.5 for k, v in net.state_dict().items()})
+
+
+def by_data(net):
+    net[3].weight.data.mul_(2)
+
+
+def by_training(net):
+    net.train()
+    net(torch.randn(4, 3, 9, 9) + 1)  # moves the running statistics
+    net.eval()
+
+
+def on_a_stream(net):
+    stream = torch.cpu.Stream()
+    with torch.no_grad(), torch.cpu.stream(stream):
+        net[0].bias.add_(1)
+        net[6].weight.mul_(3)
+
+
+def by_numpy(net):
+    net[3].weight.detach().numpy()[:] *= 2
+
+
+def by_buffer(net):
+    memoryview(net[6].weight.detach().numpy())[0, 0] = (
+        net[6].weight[0, 0].item() + 4
+    )
+
+
+def by_item(net):
+    with torch.no_grad():
+        net[0].weight[0, 0, 0, 0] += 3
+
+
+WAYS = [
+    by_optimizer,
+    by_state_dict,
+    by_data,
+    by_training,
+    on_a_stream,
+    by_numpy,
+    by_buffer,
+    by_item,
+]
+
+
+@pytest.mark.parametrize("change", WAYS, ids=lambda f: f.__name__)
+def test_a_replay_sees_new_weights(change):
+    net, x = network(), torch.randn(2, 3, 9, 9)
+    graph, y = captured(net, x)
+    with torch.no_grad():
+        before = net(x).clone()
+    assert close(y, before)
+    for _ in range(2):
+        change(net)
+        with torch.no_grad():
+            want = net(x)
+        assert not close(want, before)
+        graph.replay()
+        assert close(y, want)
+        before = want.clone()
+
+
+def test_an_array_kept_from_before_goes_on_changing_weights():
+    net, x = network(), torch.randn(2, 3, 9, 9)
+    array = net[3].weight.detach().numpy()
+    graph, y = captured(net, x)
+    for scale in (2, 0.25, 3):
+        array *= scale
+        graph.replay()
+        with torch.no_grad():
+            assert close(y, net(x))
+
+
+def test_weights_over_numpy_memory():
+    net, x = network(), torch.randn(2, 3, 9, 9)
+    array = np.ones((32, 16, 3, 3), np.float32)
+    net[3].weight = nn.Parameter(torch.from_numpy(array), requires_grad=False)
+    graph, y = captured(net, x)
+    array[:, :8] = 0.5
+    graph.replay()
+    with torch.no_grad():
+        assert close(y, net(x))
+
+
+def test_what_is_kept_goes_with_the_graph():
+    net, x = network(), torch.randn(2, 3, 9, 9)
+    before = torch.cpu.memory_allocated()
+    graph, y = captured(net, x)
+    kept = graph._plan()["kept"]
+    assert kept >= 4 * (16 * 27 + 32 * 144)
+    assert torch.cpu.memory_allocated() >= before + kept - 4096
+    graph.reset()
+    del y
+    assert torch.cpu.memory_allocated() == before
