@@ -14,6 +14,7 @@
 #include "hotaru/runtime/scheduler.h"
 #include "hotaru/script/interpreter.h"
 #include "hotaru/script/unit.h"
+#include "tests/cpp/sanitizers.h"
 
 namespace hotaru::script {
 namespace {
@@ -276,9 +277,7 @@ TEST_P(ForkTest, ForksRunBesideTheirCaller) {
       "  while int(x[1]) == 0:\n"
       "    pass\n"
       "  return torch.jit.wait(future)\n");
-#if defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the program races on purpose";
-#endif
+  if (kThreadSanitizer) GTEST_SKIP() << "the program races on purpose";
   EXPECT_GE(program("f", {zeros(Dims{2})}).as_int(), 0);
 }
 

@@ -14,6 +14,7 @@
 #include "hotaru/backend/cpu/block_cache.h"
 #include "hotaru/core/error.h"
 #include "hotaru/core/storage.h"
+#include "tests/cpp/sanitizers.h"
 
 namespace hotaru {
 namespace {
@@ -82,9 +83,9 @@ TEST(BlockCache, KeepsNoMoreThanItsLimit) {
 }
 
 TEST(BlockCache, GivesBackWhatItKeepsBeforeItSaysThereIsNoMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers reserve more address space than a limit allows";
-#endif
+  if (kSanitized) {
+    GTEST_SKIP() << "sanitizers reserve more address space than a limit allows";
+  }
   constexpr size_t kLarge = size_t{30} << 20, kOther = size_t{20} << 20;
   const pid_t child = fork();
   if (child == 0) {

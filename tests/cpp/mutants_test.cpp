@@ -19,17 +19,7 @@
 #include "hotaru/io/zip_writer.h"
 #include "hotaru/script/archive.h"
 #include "hotaru/script/function.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HOTARU_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HOTARU_SANITIZED 1
-#endif
-#endif
-#ifndef HOTARU_SANITIZED
-#define HOTARU_SANITIZED 0
-#endif
+#include "tests/cpp/sanitizers.h"
 
 namespace hotaru::script {
 namespace {
@@ -50,7 +40,7 @@ Bytes read_file(const std::string& path) {
 }
 
 void limit_child(size_t file_size) {
-  if (!HOTARU_SANITIZED) {  // their shadow is larger than any limit
+  if (!kSanitized) {  // their shadow is larger than any limit
     std::ifstream statm("/proc/self/statm");
     size_t pages = 0;
     statm >> pages;
@@ -61,7 +51,7 @@ void limit_child(size_t file_size) {
   }
   rlimit no_core = {0, 0};
   ::setrlimit(RLIMIT_CORE, &no_core);
-  itimerval time = {{0, 0}, {HOTARU_SANITIZED ? 10 : 1, 0}};
+  itimerval time = {{0, 0}, {kSanitized ? 10 : 1, 0}};
   ::setitimer(ITIMER_PROF, &time, nullptr);
 }
 
