@@ -4,6 +4,7 @@
 #include "hotaru/backend/common/elementwise.h"
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise.h"
+#include "hotaru/backend/cpu/independent.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -36,7 +37,7 @@ void cast_loop(const void*, char* const* p, const int64_t* s, int64_t n) {
   if (s[0] == sizeof(To) && s[1] == sizeof(From)) {
     auto* out = reinterpret_cast<To*>(p[0]);
     const auto* x = reinterpret_cast<const From*>(p[1]);
-#pragma GCC ivdep
+    HOTARU_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) out[i] = convert<To>(x[i]);
     return;
   }

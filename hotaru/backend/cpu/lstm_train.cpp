@@ -6,6 +6,7 @@
 #include "hotaru/backend/common/rnn.h"
 #include "hotaru/backend/common/vector_math.h"
 #include "hotaru/backend/cpu/gemm.h"
+#include "hotaru/backend/cpu/independent.h"
 #include "hotaru/runtime/kernel.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -18,7 +19,7 @@ namespace hotaru::cpu::HWY_NAMESPACE {
 // One row of n units. g: pre-activations i f n o, which become activations.
 void lstm_row(int64_t n, float* g, const float* c0, float* c, float* h) {
   float *gi = g, *gf = g + n, *gn = g + 2 * n, *go = g + 3 * n;
-#pragma GCC ivdep
+  HOTARU_INDEPENDENT
   for (int64_t k = 0; k < n; ++k) {
     const float i = vmath::sigmoid(gi[k]), f = vmath::sigmoid(gf[k]);
     const float fresh = vmath::tanh(gn[k]), o = vmath::sigmoid(go[k]);
@@ -36,7 +37,7 @@ void lstm_row(int64_t n, float* g, const float* c0, float* c, float* h) {
 void lstm_row_grad(int64_t n, const float* g, const float* c0, const float* c,
                    const float* dh, float* dc, float* dg) {
   const float *gi = g, *gf = g + n, *gn = g + 2 * n, *go = g + 3 * n;
-#pragma GCC ivdep
+  HOTARU_INDEPENDENT
   for (int64_t k = 0; k < n; ++k) {
     const float i = gi[k], f = gf[k], fresh = gn[k], o = go[k];
     const float t = vmath::tanh(c[k]);

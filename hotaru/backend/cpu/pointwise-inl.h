@@ -23,6 +23,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise.h"
 #include "hotaru/backend/common/vector_math.h"
+#include "hotaru/backend/cpu/independent.h"
 #include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/parallel.h"
 
@@ -51,7 +52,7 @@ struct UnaryLoop {
     if (s[0] == sizeof(R) && s[1] == sizeof(T)) {
       auto* out = reinterpret_cast<R*>(p[0]);
       const auto* x = reinterpret_cast<const T*>(p[1]);
-#pragma GCC ivdep
+      HOTARU_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) out[i] = R(f(OpMath<T>(x[i])));
       return;
     }
@@ -71,16 +72,16 @@ struct BinaryLoop {
     constexpr int64_t kItem = sizeof(T);
     const bool dense = s[0] == sizeof(R);
     if (dense && s[1] == kItem && s[2] == kItem) {
-#pragma GCC ivdep
+      HOTARU_INDEPENDENT
       for (int64_t i = 0; i < n; ++i)
         out[i] = R(f(OpMath<T>(x[i]), OpMath<T>(y[i])));
     } else if (dense && s[1] == kItem && s[2] == 0) {
       const auto b = OpMath<T>(*y);
-#pragma GCC ivdep
+      HOTARU_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) out[i] = R(f(OpMath<T>(x[i]), b));
     } else if (dense && s[1] == 0 && s[2] == kItem) {
       const auto a = OpMath<T>(*x);
-#pragma GCC ivdep
+      HOTARU_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) out[i] = R(f(a, OpMath<T>(y[i])));
     } else {
       for (int64_t i = 0; i < n; ++i)
@@ -101,7 +102,7 @@ struct TernaryLoop {
       const auto* x = reinterpret_cast<const T*>(p[1]);
       const auto* y = reinterpret_cast<const T*>(p[2]);
       const auto* z = reinterpret_cast<const T*>(p[3]);
-#pragma GCC ivdep
+      HOTARU_INDEPENDENT
       for (int64_t i = 0; i < n; ++i)
         out[i] = R(f(OpMath<T>(x[i]), OpMath<T>(y[i]), OpMath<T>(z[i])));
       return;

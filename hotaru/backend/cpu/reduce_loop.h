@@ -236,7 +236,7 @@ struct ReduceRegistration {
                   [](const KernelCall& call) -> std::unique_ptr<PreparedCall> {
                     return std::make_unique<PreparedReduction<f>>(call);
                   });
-    if (row) set_row_reduction(k, row);
+    if constexpr (row != nullptr) set_row_reduction(k, row);
   }
 };
 

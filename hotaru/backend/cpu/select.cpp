@@ -2,6 +2,7 @@
 #include "hotaru/backend/common/elementwise.h"
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/loop_nest.h"
+#include "hotaru/backend/cpu/independent.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -12,7 +13,7 @@ template <class T, class X, class Y>
 void choose(char* const* p, int64_t n, const X& x, const Y& y) {
   auto* out = reinterpret_cast<T*>(p[0]);
   const auto* mask = reinterpret_cast<const uint8_t*>(p[1]);
-#pragma GCC ivdep
+  HOTARU_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) out[i] = mask[i] ? x(i) : y(i);
 }
 
