@@ -21,7 +21,7 @@ SOURCE = ROOT / "python" / "hotaru"
 
 # Subpackages written in Python: never resolved to PyTorch's.
 _OWN = (
-    "nn", "optim", "utils", "autograd", "multiprocessing", "cpu", "_utils",
+    "nn", "optim", "utils", "autograd", "multiprocessing", "_utils",
     "_interpreter",
 )  # fmt: skip
 
@@ -123,7 +123,12 @@ def install() -> types.ModuleType:
     native._count_module_change = lambda: None
     package._C = native
     sys.modules.update(
-        {"hotaru": package, "hotaru.ops": package.ops, "hotaru._C": native}
+        {
+            "hotaru": package,
+            "hotaru.ops": package.ops,
+            "hotaru.cpu": torch.cpu,
+            "hotaru._C": native,
+        }
     )
     parameter = importlib.import_module("hotaru.nn.parameter")
     # PyTorch's results take the subclass of their inputs unless told not to.
