@@ -22,6 +22,7 @@ def expression(text: str):
     d(2, 3) the same in float64
     t([..]) T.tensor
     l(2, 3) 0, 1, 2 ... as int64 of that shape
+    bag     T.embedding_bag without what it returns beside the result
     op(f)   the operator of that name, where the library has no function for it
     hole    float32 [2, 4] with NaN, infinity and equal elements
     grad    see below
@@ -43,6 +44,7 @@ def expression(text: str):
         scope |= {"hole": hole, "nan": nan, "inf": inf, "F": lib.nn.functional}
         aten = getattr(lib.ops, "aten", lib.ops)
         scope["op"] = lambda name: getattr(aten, name)
+        scope["bag"] = lambda *args: lib.embedding_bag(*args)[0]
         scope["grad"] = lambda f, *inputs: gradients(lib, f, inputs)
         scope["grad2"] = lambda f, *inputs: second_gradients(lib, f, inputs)
         return eval(text, scope)

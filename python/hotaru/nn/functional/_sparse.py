@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 
+import hotaru
+
 from ... import Tensor, no_grad, ops
 
 
@@ -48,9 +50,6 @@ def _row(padding_idx: int | None, weight: Tensor) -> int:
     return padding_idx % rows
 
 
-_MODES = {"sum": 0, "mean": 1, "max": 2}
-
-
 def embedding_bag(
     input: Tensor,
     weight: Tensor,
@@ -72,10 +71,7 @@ def embedding_bag(
     Raises:
         ValueError: shapes, dtypes or modes that do not go together.
     """
-    if (
-        weight.dtype.is_floating_point is False
-        and input.dtype.is_floating_point
-    ):
+    if not weight.is_floating_point() and input.is_floating_point():
         warnings.warn(
             "Argument order of nn.functional.embedding_bag was changed. Usage "
             "`embedding_bag(weight, input, ...)` is deprecated, and should now "
@@ -94,10 +90,13 @@ def embedding_bag(
         )
     if input.dim() == 2:
         if offsets is not None:
+            kind = (
+                "<unknown>" if hotaru.jit.is_scripting() else str(type(offsets))
+            )
             raise ValueError(
                 "if input is 2D, then offsets has to be None, as input is "
                 "treated is a mini-batch of fixed length sequences. However, "
-                f"found offsets of type {type(offsets)}"
+                f"found offsets of type {kind}"
             )
         offsets = ops.arange(
             0,
@@ -119,7 +118,13 @@ def embedding_bag(
             "input has to be 1D or 2D Tensor, but got Tensor of dimension "
             f"{input.dim()}"
         )
-    if mode not in _MODES:
+    if mode == "sum":
+        number = 0
+    elif mode == "mean":
+        number = 1
+    elif mode == "max":
+        number = 2
+    else:
         raise ValueError("mode has to be one of sum, mean or max")
     if mode == "max" and scale_grad_by_freq:
         raise ValueError(
@@ -141,7 +146,7 @@ def embedding_bag(
         input,
         offsets,
         scale_grad_by_freq,
-        _MODES[mode],
+        number,
         sparse,
         per_sample_weights,
         include_last_offset,

@@ -1,0 +1,27 @@
+// What the kernel of bags of embeddings is told.
+#pragma once
+
+#include <cstdint>
+
+namespace hotaru {
+
+enum class BagMode : int64_t { kSum, kMean, kMax };
+
+/// Operands of "embedding_bag", all row-major: write out [bags, width], write
+/// the bag of each position (int64 [positions], `bags` behind the last one),
+/// write how many rows each bag counts (int64 [bags]), read weight [rows,
+/// width], indices and offsets (int64), then of kMax write the row that each
+/// maximum came from (int64 [bags, width]; 0 in an empty bag), of kSum maybe
+/// read the factor of each position (weight's dtype).
+///
+/// Bag b is positions [offsets[b], offsets[b + 1]); the last one ends with the
+/// indices unless they end with an offset of their own. Rows at padding_idx
+/// are not counted. What is not an offset or a row is an error, found when the
+/// kernel runs, before anything is written.
+struct BagAttributes {
+  BagMode mode = BagMode::kSum;
+  int64_t padding_idx = -1;
+  bool last_offset = false;
+};
+
+}  // namespace hotaru
