@@ -11,6 +11,7 @@ struct Family {
   const char* node;
   ResampleMode mode;
   int64_t dims;
+  bool antialias = false;
 };
 
 constexpr Family kNearest1{"UpsampleNearest1DBackward0", ResampleMode::kNearest,
@@ -32,6 +33,12 @@ constexpr Family kLinear2{"UpsampleBilinear2DBackward0", ResampleMode::kLinear,
 constexpr Family kLinear3{"UpsampleTrilinear3DBackward0", ResampleMode::kLinear,
                           3};
 constexpr Family kCubic2{"UpsampleBicubic2DBackward0", ResampleMode::kCubic, 2};
+constexpr Family kSmoothLinear2{"UpsampleBilinear2DAaBackward0",
+                                ResampleMode::kLinear, 2, true};
+constexpr Family kSmoothCubic2{"UpsampleBicubic2DAaBackward0",
+                               ResampleMode::kCubic, 2, true};
+constexpr Family kSmoothLanczos2{"UpsampleLanczos2DAaBackward0",
+                                 ResampleMode::kLanczos, 2, true};
 
 // "(H: 3, W: 3)".
 std::string named(IntSpan sizes) {
@@ -62,7 +69,11 @@ Tensor resample(const Family& family, const Tensor& input, IntSpan output_size,
       positive,
       "Input and output sizes should be greater than 0, but got input ",
       named(input.sizes().subspan(2)), " output ", named(output_size));
+  HOTARU_CHECK(!family.antialias || is_floating_point(input.dtype()),
+               "interpolate: antialias needs a floating point input, but got ",
+               scalar_type_name(input.dtype()));
   ResampleAttributes a;
+  a.antialias = family.antialias;
   a.mode = family.mode;
   a.dims = family.dims;
   a.align_corners = align_corners;
@@ -174,6 +185,12 @@ HOTARU_UPSAMPLE_VEC("upsample_bilinear2d", HOTARU_ALIGN, aligned_vec<kLinear2>);
 HOTARU_UPSAMPLE_VEC("upsample_trilinear3d", HOTARU_ALIGN,
                     aligned_vec<kLinear3>);
 HOTARU_UPSAMPLE_VEC("upsample_bicubic2d", HOTARU_ALIGN, aligned_vec<kCubic2>);
+HOTARU_UPSAMPLE_VEC("_upsample_bilinear2d_aa", HOTARU_ALIGN,
+                    aligned_vec<kSmoothLinear2>);
+HOTARU_UPSAMPLE_VEC("_upsample_bicubic2d_aa", HOTARU_ALIGN,
+                    aligned_vec<kSmoothCubic2>);
+HOTARU_UPSAMPLE_VEC("_upsample_lanczos2d_aa", HOTARU_ALIGN,
+                    aligned_vec<kSmoothLanczos2>);
 HOTARU_UPSAMPLE1("upsample_nearest1d", "", sized1<kNearest1>);
 HOTARU_UPSAMPLE1("_upsample_nearest_exact1d", "", sized1<kExact1>);
 HOTARU_UPSAMPLE1("upsample_linear1d", HOTARU_ALIGN, aligned1<kLinear1>);
@@ -181,6 +198,12 @@ HOTARU_UPSAMPLE2("upsample_nearest2d", "", sized2<kNearest2>);
 HOTARU_UPSAMPLE2("_upsample_nearest_exact2d", "", sized2<kExact2>);
 HOTARU_UPSAMPLE2("upsample_bilinear2d", HOTARU_ALIGN, aligned2<kLinear2>);
 HOTARU_UPSAMPLE2("upsample_bicubic2d", HOTARU_ALIGN, aligned2<kCubic2>);
+HOTARU_UPSAMPLE2("_upsample_bilinear2d_aa", HOTARU_ALIGN,
+                 aligned2<kSmoothLinear2>);
+HOTARU_UPSAMPLE2("_upsample_bicubic2d_aa", HOTARU_ALIGN,
+                 aligned2<kSmoothCubic2>);
+HOTARU_UPSAMPLE2("_upsample_lanczos2d_aa", HOTARU_ALIGN,
+                 aligned2<kSmoothLanczos2>);
 HOTARU_UPSAMPLE3("upsample_nearest3d", "", sized3<kNearest3>);
 HOTARU_UPSAMPLE3("_upsample_nearest_exact3d", "", sized3<kExact3>);
 HOTARU_UPSAMPLE3("upsample_trilinear3d", HOTARU_ALIGN, aligned3<kLinear3>);

@@ -72,6 +72,16 @@ _INTERPOLATION = [
     "F.interpolate(x(1, 1, 3, 4), (5, 6), mode='bicubic', align_corners=True)",
     "F.interpolate(x(1, 1, 2, 3, 2), (3, 2, 4))",
     "F.interpolate(x(1, 1, 2, 3, 2), (3, 2, 4), mode='trilinear')",
+    *(
+        f"F.interpolate(x(1, 2, 7, 9), {size}, mode='{mode}', "
+        f"align_corners={align}, antialias=True)"
+        for mode in ("bilinear", "bicubic", "lanczos")
+        for size in ("(3, 4)", "(8, 2)", "None, (0.4, 1.3)")
+        for align in (True, False)
+    ),
+    "F.interpolate(x(1, 2, 5), 3, mode='linear', antialias=True)",
+    "F.interpolate(x(1, 1, 5, 5), 3, mode='lanczos')",
+    "op('_upsample_bilinear2d_aa')(x(1, 1, 5, 5), [2, 2], False, 0.5, 0.4)",
     "F.interpolate((l(1, 1, 3, 3) * 9).to(T.uint8), (5, 5))",
     "F.affine_grid(x(1, 2, 3), (1, 1, 2, 3), align_corners=True)",
     "F.affine_grid(x(1, 3, 4), (1, 1, 2, 1, 2), align_corners=False)",
@@ -115,6 +125,11 @@ _GRADIENTS = [
     "grad(lambda a: F.interpolate(a, 7), d(1, 1, 4))",
     "grad(lambda a: F.interpolate(a, (5, 2), mode='bilinear'), d(1, 1, 3, 3))",
     "grad(lambda a: F.interpolate(a, (5, 2), mode='bicubic'), d(1, 1, 3, 3))",
+    *(
+        f"grad(lambda a: F.interpolate(a, (2, 4), mode='{mode}', "
+        "antialias=True), d(1, 1, 7, 3))"
+        for mode in ("bilinear", "bicubic", "lanczos")
+    ),
     "grad2(lambda a: F.max_pool2d(a.square(), 2, 1), d(1, 1, 3, 3))",
     "grad2(lambda a: F.avg_pool2d(a.square(), 2), d(1, 1, 4, 4))",
     "grad2(lambda a: F.pad(a.square(), (2, 1), mode='reflect'), d(2, 4))",

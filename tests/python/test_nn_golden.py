@@ -16,16 +16,12 @@ FAMILIES = (
     "nn_optim", "nn_data", "nn_worker",
 )  # fmt: skip
 
-# Cases that need what the native side does not have yet.
-NOT_YET = outcomes.listed("not_yet.txt")
 if os.environ.get("HOTARU_OVER_TORCH") == "1":
-    # The native side is PyTorch's; antialias is the Python part's to call.
-    NOT_YET = {case for case in NOT_YET if "antialias" in case}
     # Workers send batches through native shared memory.
     FAMILIES = tuple(family for family in FAMILIES if family != "nn_worker")
 
 
-@pytest.mark.parametrize("golden", outcomes.parameters(FAMILIES, NOT_YET))
+@pytest.mark.parametrize("golden", outcomes.parameters(FAMILIES))
 def test_same_as_pytorch(hotaru, golden):
     outcomes.check(golden, hotaru)
 

@@ -18,6 +18,7 @@ enum class ResampleMode : uint8_t {
   kNearestExact,
   kLinear,
   kCubic,
+  kLanczos,  // antialias only
 };
 
 /// Operands of "resample": write out, read x; of its transpose
@@ -34,6 +35,9 @@ struct ResampleAttributes {
   // Interpolation. With align_corners the outermost positions coincide, else
   // the outermost edges. A scale of 0 means out / in.
   bool align_corners = false;
+  // From kLinear on: where many inputs fall on one output, all of them are
+  // weighed, by the filter stretched as the picture shrinks.
+  bool antialias = false;
   std::array<double, 3> scales{};
 };
 

@@ -1,6 +1,7 @@
 #include "hotaru/backend/common/resample.h"
 
 #include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
@@ -63,13 +64,59 @@ void adaptive_axis(Axis<A>& axis) {
   }
 }
 
-// Cubic convolution with a = -0.75 (R. Keys, 1981).
+// Cubic convolution (R. Keys, 1981).
 template <class A>
-A cubic(A x) {
-  constexpr A a = A(-0.75);
+A cubic(A x, A a) {
   x = std::abs(x);
   if (x <= A(1)) return ((a + A(2)) * x - (a + A(3))) * x * x + A(1);
+  if (x >= A(2)) return A(0);
   return ((a * x - A(5) * a) * x + A(8) * a) * x - A(4) * a;
+}
+
+// Lanczos' window of three lobes.
+template <class A>
+A lanczos(A x) {
+  if (x == A(0)) return A(1);
+  if (std::abs(x) >= A(3)) return A(0);
+  const A t = x * std::numbers::pi_v<A>;
+  return std::sin(t) / t * std::sin(t / A(3)) / (t / A(3));
+}
+
+// The filters of antialias reach so many input positions on either side.
+template <class P>
+P reach(ResampleMode mode) {
+  return mode == ResampleMode::kLinear  ? P(1)
+         : mode == ResampleMode::kCubic ? P(2)
+                                        : P(3);
+}
+template <class P>
+P filter(ResampleMode mode, P x) {
+  return mode == ResampleMode::kLinear  ? std::max(P(0), 1 - std::abs(x))
+         : mode == ResampleMode::kCubic ? cubic(x, P(-0.5))
+                                        : lanczos(x);
+}
+
+// Weights add up to 1 where the filter reaches beyond the picture, too.
+template <class A, class P>
+void antialias_axis(Axis<A>& axis, ResampleMode mode, P scale) {
+  const P stretch = std::max(scale, P(1));
+  const P support = reach<P>(mode) * stretch;
+  for (int64_t o = 0; o < axis.out; ++o) {
+    const P center = scale * (P(o) + P(0.5));
+    const auto edge = [&](P at) {
+      return std::clamp<int64_t>(int64_t(at + P(0.5)), 0, axis.in);
+    };
+    const size_t first = axis.weight.size();
+    P total = 0;
+    for (int64_t i = edge(center - support); i < edge(center + support); ++i) {
+      const P w = filter<P>(mode, (P(i) - center + P(0.5)) / stretch);
+      axis.tap(i, A(w));
+      total += w;
+    }
+    for (size_t k = first; total != 0 && k < axis.weight.size(); ++k)
+      axis.weight[k] /= A(total);
+    axis.end();
+  }
 }
 
 // Interpolation computes positions in float even for integers, as PyTorch.
@@ -98,6 +145,7 @@ void interpolation_axis(Axis<A>& axis, const ResampleAttributes& a, size_t d) {
   const P scale = !a.align_corners ? plain(P(0))
                   : axis.out > 1   ? P(axis.in - 1) / P(axis.out - 1)
                                    : P(0);
+  if (a.antialias) return antialias_axis(axis, a.mode, scale);
   for (int64_t o = 0; o < axis.out; ++o) {
     P at = a.align_corners ? scale * P(o) : scale * (P(o) + P(0.5)) - P(0.5);
     if (a.mode == ResampleMode::kLinear) at = std::max(at, P(0));
@@ -110,7 +158,7 @@ void interpolation_axis(Axis<A>& axis, const ResampleAttributes& a, size_t d) {
     } else {
       const P t = at - whole;
       for (int64_t k = -1; k <= 2; ++k)
-        axis.tap(int64_t(whole) + k, A(cubic(t - P(k))));
+        axis.tap(int64_t(whole) + k, A(cubic(t - P(k), P(-0.75))));
     }
     axis.end();
   }

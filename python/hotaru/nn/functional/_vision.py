@@ -29,16 +29,16 @@ def interpolate(
         size: spatial size of the result.
         scale_factor: or its ratio to that of the input.
         mode: nearest, nearest-exact, area (any axes), linear (1), bilinear,
-            bicubic (2), trilinear (3).
+            bicubic, lanczos (2), trilinear (3).
         align_corners: whether the corner values stay in the corners; only for
             the linear and cubic modes.
         recompute_scale_factor: derive the scale from the rounded size.
-        antialias: low-pass before shrinking; not supported.
+        antialias: where a picture shrinks, every output weighs all inputs
+            that fall on it; for bilinear and bicubic, always for lanczos.
 
     Raises:
         ValueError: arguments that contradict each other.
-        NotImplementedError: a mode that does not fit the number of axes;
-            antialias.
+        NotImplementedError: a mode that does not fit the number of axes.
     """
     axes = input.dim() - 2
     if align_corners is not None and _is_plain(mode):
@@ -75,12 +75,21 @@ def interpolate(
     else:
         raise ValueError("either size or scale_factor should be defined")
     if antialias:
-        if axes != 2 or (mode != "bilinear" and mode != "bicubic"):
+        filters = mode == "bilinear" or mode == "bicubic" or mode == "lanczos"
+        if axes != 2 or not filters:
             raise ValueError(
-                "Anti-alias option is restricted to bilinear and bicubic modes "
-                "and requires a 4-D tensor as input"
+                "Anti-alias option is restricted to bilinear, bicubic, and "
+                "lanczos modes and requires a 4-D tensor as input"
             )
-        raise NotImplementedError("interpolate: antialias is not supported")
+        if mode == "bilinear":
+            return ops._upsample_bilinear2d_aa(input, full, corners, factors)
+        if mode == "bicubic":
+            return ops._upsample_bicubic2d_aa(input, full, corners, factors)
+        if corners:
+            raise ValueError("Lanczos mode does not support align_corners=True")
+        return ops._upsample_lanczos2d_aa(input, full, corners, factors)
+    if mode == "lanczos" and axes == 2:
+        raise ValueError("Lanczos mode requires antialias=True")
     return _resample(input, mode, full, factors, corners)
 
 
@@ -135,7 +144,7 @@ def _resample(
     raise NotImplementedError(
         "Input Error: Only 3D, 4D and 5D input Tensors supported "
         f"(got {input.dim()}D) for the modes: nearest | linear | bilinear | "
-        f"bicubic | trilinear | area | nearest-exact (got {mode})"
+        f"bicubic | trilinear | lanczos | area | nearest-exact (got {mode})"
     )
 
 
