@@ -32,31 +32,6 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p,
   return linalg_vector_norm(x1 - x2 + eps, p, Dims{-1}, keepdim);
 }
 
-Tensor cdist(const Tensor& x1, const Tensor& x2, double p) {
-  HOTARU_CHECK(x1.dim() >= 2,
-               "cdist only supports at least 2D tensors, X1 "
-               "got: ",
-               x1.dim(), "D");
-  HOTARU_CHECK(x2.dim() >= 2,
-               "cdist only supports at least 2D tensors, X2 "
-               "got: ",
-               x2.dim(), "D");
-  HOTARU_CHECK(x1.size(-1) == x2.size(-1),
-               "X1 and X2 must have the same number of columns. X1: ",
-               x1.size(-1), " X2: ", x2.size(-1));
-  HOTARU_CHECK(p >= 0, "cdist only supports non-negative p values");
-  return linalg_vector_norm(unsqueeze(x1, -2) - unsqueeze(x2, -3), p, Dims{-1});
-}
-
-namespace {
-
-Tensor cdist_mode(const Tensor& x1, const Tensor& x2, double p,
-                  Optional<int64_t>) {
-  return cdist(x1, x2, p);
-}
-
-}  // namespace
-
 HOTARU_OP(
     "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) "
     "-> Tensor",
@@ -65,9 +40,5 @@ HOTARU_OP(
     "pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, "
     "bool keepdim=False) -> Tensor",
     pairwise_distance);
-HOTARU_OP(
-    "cdist(Tensor x1, Tensor x2, float p=2.0, int? compute_mode=None) "
-    "-> Tensor",
-    cdist_mode);
 
 }  // namespace hotaru

@@ -6,7 +6,7 @@ from ._C import Tensor, ops
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "cartesian_prod",
-    "nonzero", "norm", "unique", "unique_consecutive",
+    "cdist", "nonzero", "norm", "unique", "unique_consecutive",
 ]  # fmt: skip
 
 
@@ -46,6 +46,42 @@ def block_diag(*tensors: Tensor) -> Tensor:
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All combinations of the vectors' elements, one a row."""
     return ops.cartesian_prod(_listed(tensors))
+
+
+_CDIST_MODES = {
+    "use_mm_for_euclid_dist_if_necessary": 0,
+    "use_mm_for_euclid_dist": 1,
+    "donot_use_mm_for_euclid_dist": 2,
+}
+
+
+def cdist(
+    x1: Tensor,
+    x2: Tensor,
+    p: float = 2.0,
+    compute_mode: str = "use_mm_for_euclid_dist_if_necessary",
+) -> Tensor:
+    """Distance of order `p` of every row of `x1` to every row of `x2`.
+
+    Args:
+        x1: (..., P, M); leading axes broadcast.
+        x2: (..., R, M).
+        p: order of the norm, 0 to infinity.
+        compute_mode: whether distances of order 2 come from a product of
+            matrices, faster and less exact: "use_mm_for_euclid_dist",
+            "donot_use_mm_for_euclid_dist", or by default for more than 25 rows.
+
+    Returns:
+        (..., P, R).
+
+    Raises:
+        ValueError: an unknown mode.
+    """
+    if compute_mode not in _CDIST_MODES:
+        raise ValueError(
+            f"{compute_mode} is not a valid value for compute_mode"
+        )
+    return ops.cdist(x1, x2, p, _CDIST_MODES[compute_mode])
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False):

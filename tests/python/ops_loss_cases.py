@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a case is one line)
 """Cases of losses and distances."""
 
 from __future__ import annotations
@@ -77,6 +78,13 @@ _PAIRS = [
     "T.cdist(x(2, 3), x(4, 3))",
     "T.cdist(x(2, 2, 3), x(4, 3), p=1)",
     "T.cdist(x(2, 3), x(4, 3), p=inf)",
+    "[T.cdist(x(2, 20), x(3, 20, start=5), p=p) for p in (0, 0.5, 1, 2, 3, inf)]",
+    "T.cdist(x(1, 2, 3), x(2, 1, 4, 3)), T.cdist(x(0, 3), x(2, 3))",
+    "T.cdist(x(2, 0), x(3, 0)), T.cdist(x(1, 2, 3).expand(2, 2, 3), x(3, 2).t()[:2])",
+    "T.cdist(x(30, 5), x(3, 5, start=9))",
+    "T.cdist(x(2, 3), x(4, 3, start=9), compute_mode='use_mm_for_euclid_dist')",
+    "T.cdist(x(30, 3), x(30, 3), compute_mode='donot_use_mm_for_euclid_dist').diagonal()",
+    "T.cdist(t([[2.0, 1.0], [inf, 2.0]]), t([[0.0, inf], [1.0, 1.0]]), p=inf)",
 ]
 
 _CTC = [
@@ -103,6 +111,12 @@ _GRADIENTS = [
         for loss in ("mse_loss", "smooth_l1_loss", "huber_loss")
         for reduction in _REDUCTIONS
     ),
+    "[grad(lambda a, b: T.cdist(a, b, p=p), d(3, 5), d(2, 5, start=9)) for p in (0, 0.5, 1, 1.5, 2, 3, inf)]",
+    "grad(lambda a, b: T.cdist(a, b), d(1, 3, 5), d(2, 1, 2, 5, start=9))",
+    "grad(lambda a, b: T.cdist(a, b), d(28, 3), d(2, 3))[1:]",
+    "grad(lambda a: T.cdist(a, a), d(3, 5))",
+    "grad2(lambda a: T.cdist(a, a + 1), d(3, 5))",
+    "grad2(lambda a: T.cdist(a, a + d(3, 5), compute_mode='use_mm_for_euclid_dist'), d(3, 5))",
     "grad(lambda a: F.nll_loss(a, t([1, 0, -100]), d(4).abs()), d(3, 4))",
     "grad(lambda a: F.nll_loss(a, t([[0, 2], [1, 1]])), d(2, 3, 2))",
     "grad(lambda a: F.cross_entropy(a, t([1, 0, 2])), d(3, 4))",
@@ -146,6 +160,11 @@ _ERRORS = [
     "F.cosine_similarity(l(2, 3), l(2, 3))",
     "T.cdist(x(2, 3), x(2, 4))",
     "T.cdist(x(3), x(2, 4))",
+    "T.cdist(x(2, 3), l(2, 3))",
+    "T.cdist(d(2, 3), x(2, 3))",
+    "T.cdist(x(2, 3).half(), x(2, 3).half())",
+    "T.cdist(x(2, 3), x(2, 3), p=-1)",
+    "T.cdist(x(2, 3), x(2, 3), compute_mode='fast')",
 ]
 
 CASES = cases(_ELEMENTWISE, _CLASSES, _PAIRS, _CTC, _GRADIENTS, _ERRORS)

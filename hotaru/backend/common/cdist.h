@@ -1,0 +1,14 @@
+// What the kernels of pairwise distances are told.
+#pragma once
+
+namespace hotaru {
+
+/// Operands of "cdist", all row-major and of one dtype: write out [B, P, R],
+/// read x1 [B, P, M], read x2 [B, R, M]; of "cdist_grad": write the gradient
+/// of x1, read that of out, read x1, read x2, read out. Distances are norms of
+/// order p: 0 counts differences, infinity takes the largest.
+struct CdistAttributes {
+  double p = 2;
+};
+
+}  // namespace hotaru
