@@ -7,7 +7,8 @@
 
 namespace hotaru {
 
-/// IEEE 754 binary16. Converts with round-to-nearest-even.
+/// IEEE 754 binary16. Converts with round-to-nearest-even, without branches,
+/// so that loops over halves vectorise.
 struct Half {
   uint16_t bits = 0;
 
@@ -25,30 +26,30 @@ struct Half {
     const uint32_t f = std::bit_cast<uint32_t>(value);
     const uint32_t sign = (f >> 16) & 0x8000u;
     const uint32_t magnitude = f & 0x7fffffffu;
-    if (magnitude > 0x7f800000u) return uint16_t(sign | 0x7e00u);
     // Below half's smallest normal the addition of 0.5 rounds at the right
     // bit: the unit in the last place of 0.5 is half's subnormal step, 2^-24.
-    if (magnitude < 0x38800000u) {
-      const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
-      return uint16_t(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
-    }
+    const bool small = magnitude < 0x38800000u;
+    const float shifted = std::bit_cast<float>(small ? magnitude : 0u) + 0.5f;
+    const uint32_t subnormal = std::bit_cast<uint32_t>(shifted) - 0x3f000000u;
     const uint32_t odd = (magnitude >> 13) & 1u;
     const uint32_t rounded = magnitude + 0xfffu + odd - 0x38000000u;
-    const uint32_t half = rounded >> 13;
-    return uint16_t(sign | (half > 0x7c00u ? 0x7c00u : half));
+    const uint32_t limit = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    const uint32_t normal =
+        magnitude < 0x47800000u ? rounded >> 13 : limit;  // 2^16
+    return uint16_t(sign | (small ? subnormal : normal));
   }
   static constexpr float decode(uint16_t h) {
     const uint32_t sign = uint32_t(h & 0x8000u) << 16;
-    const uint32_t exponent = (h >> 10) & 0x1fu;
-    const uint32_t mantissa = h & 0x3ffu;
-    if (exponent == 0x1fu)
-      return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
-    if (exponent == 0) {
-      const float value = float(mantissa) * 0x1p-24f;
-      return sign ? -value : value;
-    }
-    return std::bit_cast<float>(sign | ((exponent + 112u) << 23) |
-                                (mantissa << 13));
+    const uint32_t shifted = uint32_t(h & 0x7fffu) << 13;
+    // Infinity and NaN move to the top of float's exponents. A subnormal is
+    // what its bits add to the smallest normal.
+    const bool limit = (h & 0x7c00u) == 0x7c00u;
+    const uint32_t normal = shifted + (limit ? 0x70000000u : 0x38000000u);
+    const float subnormal =
+        std::bit_cast<float>(shifted + 0x38800000u) - 0x1p-14f;
+    const uint32_t magnitude =
+        h & 0x7c00u ? normal : std::bit_cast<uint32_t>(subnormal);
+    return std::bit_cast<float>(sign | magnitude);
   }
 };
 
@@ -70,8 +71,8 @@ struct BFloat16 {
  private:
   static constexpr uint16_t encode(float value) {
     const uint32_t f = std::bit_cast<uint32_t>(value);
-    if ((f & 0x7fffffffu) > 0x7f800000u) return 0x7fc0u;
-    return uint16_t((f + 0x7fffu + ((f >> 16) & 1u)) >> 16);
+    const uint32_t rounded = (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
+    return uint16_t((f & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
   }
 };
 

@@ -40,6 +40,8 @@ TEST(VectorMath, IsWithinThreeUnitsInTheLastPlace) {
   HOTARU_EXPECT_WITHIN(3, expm1, -3e38f, 88.7f);
   HOTARU_EXPECT_WITHIN(3, log1p, -0.9999999f, 3e38f);
   HOTARU_EXPECT_WITHIN(3, erf, -3e38f, 3e38f);
+  HOTARU_EXPECT_WITHIN(2, sin, -vmath::kMostAngle, vmath::kMostAngle);
+  HOTARU_EXPECT_WITHIN(2, cos, -vmath::kMostAngle, vmath::kMostAngle);
 }
 
 TEST(VectorMath, NormalDistribution) {
@@ -68,6 +70,12 @@ TEST(VectorMath, KeepsLimits) {
   EXPECT_EQ(vmath::expm1(kInf), kInf);
   EXPECT_EQ(vmath::expm1(-kInf), -1);
   EXPECT_EQ(vmath::log1p(kInf), kInf);
+  for (const float y :
+       {vmath::tanh(-0.0f), vmath::expm1(-0.0f), vmath::log1p(-0.0f),
+        vmath::erf(-0.0f), vmath::sin(-0.0f)}) {
+    EXPECT_EQ(y, 0);
+    EXPECT_TRUE(std::signbit(y));
+  }
   EXPECT_EQ(vmath::log1p(-1.0f), -kInf);
   EXPECT_EQ(vmath::erf(kInf), 1);
   EXPECT_EQ(vmath::erf(-kInf), -1);

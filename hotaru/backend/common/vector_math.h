@@ -105,7 +105,7 @@ HOTARU_INLINE float tanh(float x) {
   p = p * z - 3.33332819422e-1f;
   const float small = p * z * x + x;
   const float large = 1.0f - 2.0f / (exp(2.0f * a) + 1.0f);
-  return select(a < 0.625f, small, std::copysign(large, x));
+  return std::copysign(select(a < 0.625f, std::fabs(small), large), x);
 }
 
 /// e^x - 1 = 2^n (e^r - 1) + (2^n - 1).
@@ -122,7 +122,8 @@ HOTARU_INLINE float expm1(float x) {
   const float a = exp2i(half), b = exp2i(i - half);
   const float y =
       select(i > 24, (p * a + a) * b - 1.0f, p * a * b + (a * b - 1.0f));
-  return select(x != x, x, select(i == 0, p, y));
+  // NaN and, with its sign, zero
+  return select(!(x < 0.0f || x > 0.0f), x, select(i == 0, p, y));
 }
 
 /// log(1 + x): what rounding 1 + x lost is made up for by a factor (W. Kahan).
@@ -133,6 +134,39 @@ HOTARU_INLINE float log1p(float x) {
   const float y = log(u) * (x / select(d == 0.0f, 1.0f, d));
   return select(d == 0.0f, x,
                 select(u == kInf, u, select(u == 0.0f, -kInf, y)));
+}
+
+/// sin and cos know float arguments up to here; for others they give some
+/// number, and callers take the C library's (see formulas::Sin).
+inline constexpr float kMostAngle = 1e6f;
+
+/// sin(x + quarters pi/2) for |x| <= kMostAngle, within 2 units in the last
+/// place. The multiple of pi/2 is taken off in double: n times the upper part
+/// of pi/2 (33 bits) is exact, so angles near a multiple of pi keep their bits.
+HOTARU_INLINE float sin_quarters(float x, int32_t quarters) {
+  constexpr double kMagic = 0x1.8p52;
+  const double angle = x;
+  const double n = (angle * 6.36619772367581382433e-01 + kMagic) - kMagic;
+  const double exact = angle - n * 1.57079632673412561417e+00;
+  const auto r = static_cast<float>(exact - n * 6.07710050650619224932e-11);
+  const int32_t q = static_cast<int32_t>(n) + quarters;
+  const float z = r * r;
+  float s = -1.9515295891e-4f;
+  s = s * z + 8.3321608736e-3f;
+  s = s * z - 1.6666654611e-1f;
+  s = s * z * r + r;
+  float c = 2.443315711809948e-5f;
+  c = c * z - 1.388731625493765e-3f;
+  c = c * z + 4.166664568298827e-2f;
+  c = c * z * z - 0.5f * z + 1.0f;
+  const float y = select((q & 1) != 0, c, s);
+  return select((q & 2) != 0, -y, y);
+}
+HOTARU_INLINE float sin(float x) {
+  return select(x == 0.0f, x, sin_quarters(x, 0));  // -0 stays -0
+}
+HOTARU_INLINE float cos(float x) {
+  return sin_quarters(x, 1);
 }
 
 /// e^(-x^2) / x times a polynomial in 1 / x^2, for x >= 1.

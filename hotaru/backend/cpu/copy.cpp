@@ -5,6 +5,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise.h"
 #include "hotaru/backend/cpu/independent.h"
+#include "hotaru/backend/cpu/reduced_simd.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -37,6 +38,10 @@ void cast_loop(const void*, char* const* p, const int64_t* s, int64_t n) {
   if (s[0] == sizeof(To) && s[1] == sizeof(From)) {
     auto* out = reinterpret_cast<To*>(p[0]);
     const auto* x = reinterpret_cast<const From*>(p[1]);
+    if constexpr (kIsReduced<From> && std::is_same_v<To, float>)
+      return widen(x, out, n);
+    if constexpr (kIsReduced<To> && std::is_same_v<From, float>)
+      return narrow(x, out, n);
     HOTARU_INDEPENDENT
     for (int64_t i = 0; i < n; ++i) out[i] = convert<To>(x[i]);
     return;

@@ -6,6 +6,7 @@
 
 #include "hotaru/backend/cpu/gemm_generic.h"
 #include "hotaru/backend/cpu/gemm_kernel.h"
+#include "hotaru/backend/cpu/gemm_reduced.h"
 #include "hotaru/backend/cpu/scratch.h"
 #include "hotaru/runtime/parallel.h"
 
@@ -384,6 +385,8 @@ void gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
   if constexpr (std::is_floating_point_v<T>) {
     gemm_simd(Problem<T>{m, n, k, alpha, beta, a, b, nullptr, nullptr, c, ldc,
                          epilogue});
+  } else if constexpr (kIsReduced<T>) {
+    gemm_reduced(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
   } else {
     gemm_generic(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
   }

@@ -13,13 +13,10 @@
 
 namespace hotaru {
 
-/// What products of T are added up in: float for the 16-bit floating types, an
-/// unsigned type of full width for integers, whose overflow wraps.
+/// What products of T are added up in: an unsigned type of full width for
+/// integers, whose overflow wraps.
 template <class T>
-using GemmSum =
-    std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>,
-                       float,
-                       std::conditional_t<std::is_integral_v<T>, uint64_t, T>>;
+using GemmSum = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
 
 /// See gemm(). Row by row, four columns of the product's depth at a time, so
 /// that the inner loop vectorises over B's rows.

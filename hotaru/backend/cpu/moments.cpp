@@ -7,6 +7,7 @@
 #include "hotaru/backend/cpu/number.h"
 #include "hotaru/backend/cpu/reduce_loop.h"
 #include "hotaru/backend/cpu/reduce_simd.h"
+#include "hotaru/backend/cpu/reduced_simd.h"
 
 namespace hotaru::cpu {
 namespace {

@@ -44,6 +44,34 @@ HOTARU_INLINE OpMath<T> load(const char* p) {
   return static_cast<OpMath<T>>(*reinterpret_cast<const T*>(p));
 }
 
+/// A formula with a quick form, see formulas/math.h.
+template <class F, class T>
+concept HasQuickForm = std::is_same_v < OpMath<T>,
+float > &&requires(T x) {
+  F::quick(float(x));
+};
+
+/// Runs of so many elements, all by the quick form or all by the whole one.
+template <class F, class R, class T>
+void quick_runs(R* out, const T* x, int64_t n, const F& f) {
+  constexpr int64_t kRun = 256;
+  for (int64_t from = 0; from < n; from += kRun) {
+    const int64_t count = std::min(kRun, n - from);
+    int32_t hold = 1;
+    R results[kRun];  // not `out`, which may be x
+    HOTARU_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) {
+      const auto value = static_cast<float>(x[from + i]);
+      hold &= int32_t(F::holds(value));
+      results[i] = R(F::quick(value));
+    }
+    if (!hold) [[unlikely]]
+      for (int64_t i = 0; i < count; ++i)
+        results[i] = R(f(static_cast<float>(x[from + i])));
+    std::copy_n(results, count, out + from);
+  }
+}
+
 template <class F, class R, class T>
 struct UnaryLoop {
   static void run(const void* context, char* const* p, const int64_t* s,
@@ -52,6 +80,7 @@ struct UnaryLoop {
     if (s[0] == sizeof(R) && s[1] == sizeof(T)) {
       auto* out = reinterpret_cast<R*>(p[0]);
       const auto* x = reinterpret_cast<const T*>(p[1]);
+      if constexpr (HasQuickForm<F, T>) return quick_runs(out, x, n, f);
       HOTARU_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) out[i] = R(f(OpMath<T>(x[i])));
       return;

@@ -14,8 +14,6 @@ static const bool registered_library = [] {
   pointwise<Exp2, FloatingTypes, 1>("exp2");
   pointwise<Log2, FloatingTypes, 1>("log2");
   pointwise<Log10, FloatingAndComplexTypes, 1>("log10");
-  pointwise<Sin, FloatingAndComplexTypes, 1>("sin");
-  pointwise<Cos, FloatingAndComplexTypes, 1>("cos");
   pointwise<Tan, FloatingAndComplexTypes, 1>("tan");
   pointwise<Asin, FloatingAndComplexTypes, 1>("asin");
   pointwise<Acos, FloatingAndComplexTypes, 1>("acos");

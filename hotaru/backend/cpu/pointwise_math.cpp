@@ -24,6 +24,8 @@ void register_math() {
   pointwise<Expm1, FloatingTypes, 1>("expm1");
   pointwise<Log1p, FloatingTypes, 1>("log1p");
   pointwise<Erf, FloatingTypes, 1>("erf");
+  pointwise<Sin, FloatingAndComplexTypes, 1>("sin");
+  pointwise<Cos, FloatingAndComplexTypes, 1>("cos");
   pointwise<Tanh, FloatingAndComplexTypes, 1>("tanh");
   pointwise<Sigmoid, FloatingAndComplexTypes, 1>("sigmoid");
   pointwise<Floor, FloatingTypes, 1>("floor");

@@ -5,6 +5,7 @@
 
 #include "hotaru/backend/cpu/reduce_loop.h"
 #include "hotaru/backend/cpu/reduce_simd.h"
+#include "hotaru/backend/cpu/reduced_simd.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {

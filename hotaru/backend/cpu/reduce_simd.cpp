@@ -144,18 +144,6 @@ HWY_ATTR void join_rows(T* acc, const T* rows, int64_t count, int64_t stride,
       acc[j] = Op::scalar(acc[j], rows[i * stride + j]);
 }
 
-template <class From, class T>
-HWY_ATTR void widen_all(const T* x, float* y, int64_t n) {
-  const hn::ScalableTag<float> d;
-  const hn::Rebind<From, decltype(d)> narrow;
-  const int64_t lanes = int64_t(hn::Lanes(d));
-  const From* from = reinterpret_cast<const From*>(x);
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes)
-    hn::StoreU(hn::PromoteTo(d, hn::LoadU(narrow, from + i)), d, y + i);
-  for (; i < n; ++i) y[i] = float(x[i]);
-}
-
 #define HOTARU_BLOCK(name, op, type) \
   HWY_ATTR type name##_##type(const type* x, int64_t n) { \
     return reduce_block<op>(x, n); \
@@ -179,13 +167,6 @@ HOTARU_REDUCTIONS(double)
 #undef HOTARU_REDUCTIONS
 #undef HOTARU_ROWS
 #undef HOTARU_BLOCK
-
-HWY_ATTR void widen_half(const Half* x, float* y, int64_t n) {
-  widen_all<hwy::float16_t>(x, y, n);
-}
-HWY_ATTR void widen_bfloat16(const BFloat16* x, float* y, int64_t n) {
-  widen_all<hwy::bfloat16_t>(x, y, n);
-}
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -218,15 +199,6 @@ HOTARU_REDUCTIONS(double)
 #undef HOTARU_REDUCTIONS
 #undef HOTARU_ROWS
 #undef HOTARU_BLOCK
-
-HWY_EXPORT(widen_half);
-HWY_EXPORT(widen_bfloat16);
-void widen(const Half* x, float* y, int64_t n) {
-  HWY_DYNAMIC_DISPATCH(widen_half)(x, y, n);
-}
-void widen(const BFloat16* x, float* y, int64_t n) {
-  HWY_DYNAMIC_DISPATCH(widen_bfloat16)(x, y, n);
-}
 
 }  // namespace hotaru::cpu
 #endif

@@ -4,8 +4,6 @@
 
 #include <cstdint>
 
-#include "hotaru/core/half.h"
-
 namespace hotaru::cpu {
 
 #define HOTARU_REDUCTIONS(type) \
@@ -29,9 +27,5 @@ namespace hotaru::cpu {
 HOTARU_REDUCTIONS(float);
 HOTARU_REDUCTIONS(double);
 #undef HOTARU_REDUCTIONS
-
-/// Converts n numbers to float.
-void widen(const Half* x, float* y, int64_t n);
-void widen(const BFloat16* x, float* y, int64_t n);
 
 }  // namespace hotaru::cpu

@@ -21,8 +21,6 @@ HOTARU_FORMULA_1(Log, vmath::log(x));
 HOTARU_FORMULA_1(Log2, std::log2(x));
 HOTARU_FORMULA_1(Log10, std::log10(x));
 HOTARU_FORMULA_1(Log1p, vmath::log1p(x));
-HOTARU_FORMULA_1(Sin, std::sin(x));
-HOTARU_FORMULA_1(Cos, std::cos(x));
 HOTARU_FORMULA_1(Tan, std::tan(x));
 HOTARU_FORMULA_1(Asin, std::asin(x));
 HOTARU_FORMULA_1(Acos, std::acos(x));
@@ -43,6 +41,25 @@ HOTARU_FORMULA_1(Round, std::nearbyint(x));
 HOTARU_FORMULA_1(Trunc, std::trunc(x));
 HOTARU_FORMULA_1(Frac, x - std::trunc(x));
 #undef HOTARU_FORMULA_1
+
+// Formulas with a quick form that holds for most arguments: loops take that
+// for all of a run, and the whole formula only where quick() says no.
+#define HOTARU_ANGLE_FORMULA(Name, function) \
+  template <class T> \
+  struct Name { \
+    HOTARU_INLINE T operator()(T x) const { \
+      if constexpr (std::is_same_v<T, float>) \
+        if (holds(x)) return quick(x); \
+      return std::function(x); \
+    } \
+    HOTARU_INLINE static bool holds(float x) { \
+      return std::fabs(x) <= vmath::kMostAngle; \
+    } \
+    HOTARU_INLINE static float quick(float x) { return vmath::function(x); } \
+  }
+HOTARU_ANGLE_FORMULA(Sin, sin);
+HOTARU_ANGLE_FORMULA(Cos, cos);
+#undef HOTARU_ANGLE_FORMULA
 
 /// The modulus; of a complex number a real.
 template <class T>
