@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cpu/grid_simd.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -151,19 +153,57 @@ struct Sampler {
               i, j, k);
   }
 
+  /// What a run of points takes from a plane, the same in all channels: up to
+  /// four by four positions, or two by two by two.
+  struct Run {
+    static constexpr int64_t kSlots = 16;
+    int64_t slots = 0;
+    std::array<int32_t, kSlots * kGatherRun> offsets;
+    std::array<A, kSlots * kGatherRun> weights;
+
+    void sums(const T* from, A* out) const {
+      if constexpr (std::is_same_v<T, float>)
+        return gather_sums(from, offsets.data(), weights.data(), slots, out);
+      std::fill_n(out, kGatherRun, A(0));
+      for (int64_t k = 0; k < slots * kGatherRun; ++k)
+        if (offsets[size_t(k)] >= 0)
+          out[k % kGatherRun] +=
+              weights[size_t(k)] * A(from[offsets[size_t(k)]]);
+    }
+  };
+
+  void fill(Run& run, int64_t sample, int64_t point, int64_t count) const {
+    run.slots = 0;
+    run.offsets.fill(-1);
+    for (int64_t p = 0; p < count; ++p) {
+      const auto t = at(sample, point + p);
+      int64_t slot = p;
+      each(t, [&](int64_t offset, int i, int j, int k) {
+        run.offsets[size_t(slot)] = int32_t(offset);
+        run.weights[size_t(slot)] =
+            t[0].weight[i] * t[1].weight[j] * t[2].weight[k];
+        slot += kGatherRun;
+      });
+      run.slots = std::max(run.slots, slot / kGatherRun);
+    }
+  }
+
   void forward(T* out) const {
-    parallel_for(0, n * points, 256, [&](int64_t begin, int64_t end) {
-      for (int64_t p = begin; p < end; ++p) {
-        const int64_t sample = p / points, point = p % points;
-        const auto t = at(sample, point);
-        for (int64_t c = 0; c < channels; ++c) {
-          const T* from = x + (sample * channels + c) * plane();
-          A sum = A(0);
-          each(t, [&](int64_t offset, int i, int j, int k) {
-            sum += t[0].weight[i] * t[1].weight[j] * t[2].weight[k] *
-                   A(from[offset]);
-          });
-          out[(sample * channels + c) * points + point] = T(sum);
+    HOTARU_CHECK(plane() <= std::numeric_limits<int32_t>::max(),
+                 "grid_sampler: a channel of ", plane(),
+                 " elements is too large");
+    const int64_t runs = detail::divide_up(points, kGatherRun);
+    parallel_for(0, n * runs, 4, [&](int64_t begin, int64_t end) {
+      Run run{};
+      std::array<A, kGatherRun> sums;
+      for (int64_t r = begin; r < end; ++r) {
+        const int64_t sample = r / runs, point = r % runs * kGatherRun;
+        const int64_t count = std::min(kGatherRun, points - point);
+        fill(run, sample, point, count);
+        for (int64_t c = sample * channels; c < (sample + 1) * channels; ++c) {
+          run.sums(x + c * plane(), sums.data());
+          for (int64_t p = 0; p < count; ++p)
+            out[c * points + point + p] = T(sums[size_t(p)]);
         }
       }
     });

@@ -78,6 +78,20 @@ void for_runs(const KernelCall& call, const Tensor& x, const Tensor& y,
   const auto count = int64_t(at.size());
   A* px = x.data<A>();
   B* py = y.data<B>();
+  if (n * runs == 1 && index.dim() == 1) {
+    // Nothing behind one vector of indices: rows of single elements.
+    const int64_t step = y.strides()[before];
+    const auto rows = [&](int64_t begin, int64_t end) {
+      Walk<2> walk(lead.first(before), {x_lead, y.strides().first(before)},
+                   begin / count);
+      for (int64_t i = begin, k = begin % count; i < end; walk.next(), k = 0)
+        for (; k < count && i < end; ++k, ++i)
+          f(px + walk.at[0] + at[size_t(k)], py + walk.at[1] + k * step, 1, 1,
+            1);
+    };
+    const int64_t total = numel_of(lead);
+    return parallel_for(0, total, parallel ? kGrainSize : total, rows);
+  }
   const auto work = [&](int64_t begin, int64_t end) {
     Walk<2> walk(lead, {x_lead, y.strides().first(behind)}, begin);
     for (int64_t i = begin; i < end; ++i, walk.next()) {

@@ -126,11 +126,19 @@ struct TernaryLoop {
                   int64_t n) {
     const F f = *static_cast<const F*>(context);
     constexpr int64_t kItem = sizeof(T);
-    if (s[0] == kItem && s[1] == kItem && s[2] == kItem && s[3] == kItem) {
+    if (s[0] == kItem && s[1] == kItem && s[2] == kItem &&
+        (s[3] == kItem || s[3] == 0)) {
       auto* out = reinterpret_cast<R*>(p[0]);
       const auto* x = reinterpret_cast<const T*>(p[1]);
       const auto* y = reinterpret_cast<const T*>(p[2]);
       const auto* z = reinterpret_cast<const T*>(p[3]);
+      if (s[3] == 0) {
+        const auto c = OpMath<T>(*z);
+        HOTARU_INDEPENDENT
+        for (int64_t i = 0; i < n; ++i)
+          out[i] = R(f(OpMath<T>(x[i]), OpMath<T>(y[i]), c));
+        return;
+      }
       HOTARU_INDEPENDENT
       for (int64_t i = 0; i < n; ++i)
         out[i] = R(f(OpMath<T>(x[i]), OpMath<T>(y[i]), OpMath<T>(z[i])));

@@ -1,0 +1,18 @@
+// Weighted sums of elements at scattered places, with the widest vectors that
+// this processor has.
+#pragma once
+
+#include <cstdint>
+
+namespace hotaru::cpu {
+
+/// How many sums one call makes.
+inline constexpr int64_t kGatherRun = 64;
+
+/// out[p] = sum over s < slots of weights[s][p] * from[offsets[s][p]], in the
+/// order of s, for all p < kGatherRun; elements at offset -1 count as 0. Rows
+/// of offsets and weights are kGatherRun apart.
+void gather_sums(const float* from, const int32_t* offsets,
+                 const float* weights, int64_t slots, float* out);
+
+}  // namespace hotaru::cpu
