@@ -128,9 +128,10 @@ class Pool {
 
   /// Whether there is a chunk or a task to take.
   bool has_work() const {
-    for (uint64_t left = may_steal() ? used_slots_.load() : 0; left != 0;
-         left &= left - 1) {
-      if (slots_[std::countr_zero(left)].has_chunks()) return true;
+    for (uint64_t left = used_slots_.load(); left != 0; left &= left - 1) {
+      if (!slots_[std::countr_zero(left)].has_chunks()) continue;
+      if (may_steal()) return true;
+      break;
     }
     return tasks_.can_pop();
   }
@@ -162,13 +163,17 @@ class Pool {
   };
 
   bool take(Claim& claim) {
-    return (may_steal() && steal(claim)) || (claim.task = tasks_.pop());
+    return steal(claim) || (claim.task = tasks_.pop());
   }
 
+  /// Looks at active_ last: callers write it for every region, and whoever
+  /// searches would take its line from them each time.
   bool steal(Claim& claim) {
     for (uint64_t left = used_slots_.load(std::memory_order_acquire); left != 0;
          left &= left - 1) {
       Slot& slot = slots_[std::countr_zero(left)];
+      if (!slot.has_chunks()) continue;
+      if (!may_steal()) return false;
       claim.chunk = slot.claim();
       if (claim.chunk < 0) continue;
       claim.slot = &slot;
