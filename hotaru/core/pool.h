@@ -6,10 +6,10 @@
 
 namespace hotaru {
 
-/// Blocks of up to kBlock bytes, kept per thread and size for reuse; larger
-/// ones come from the heap. All are aligned to kAlignment. A block may be given
-/// back by another thread than the one that took it. Plain heap memory under
-/// AddressSanitizer.
+/// Blocks of up to kBlock bytes, kept per thread and size for reuse, up to half
+/// a megabyte of each size; larger ones come from the heap. All are aligned to
+/// kAlignment. A block may be given back by another thread than the one that
+/// took it. Plain heap memory under AddressSanitizer.
 class BlockPool {
  public:
   static constexpr size_t kBlock = 1024;

@@ -93,6 +93,18 @@ void OwnedCall::clear() {
   call_.type_ = nullptr;
 }
 
+void OwnedCall::claim_block() const {
+  const auto* bytes = static_cast<const std::byte*>(block_);
+  for (size_t i = 0; i < size_; i += BlockPool::kAlignment)
+    __builtin_prefetch(bytes + i, 1);
+}
+
+void OwnedCall::claim_operands() const {
+  for (const Operand& operand : call_.operands_)
+    if (operand.tensor && operand.tensor->defined())
+      __builtin_prefetch(operand.tensor->storage().get(), 1);
+}
+
 std::exception_ptr with_call(std::string_view what, const KernelCall& call) {
   std::string where =
       concat("\n  (in ", what, " of ", call.kernel().name(), " on ");

@@ -186,6 +186,10 @@ class OwnedCall {
   KernelCall& call() { return call_; }
   /// Gives up what it owns but for the memory of its own.
   void clear();
+  /// Before it is destroyed, where another thread used it last: claims its own
+  /// memory and then, in a second call, what that points to.
+  void claim_block() const;
+  void claim_operands() const;
 
  private:
   KernelCall call_;

@@ -81,7 +81,7 @@ StreamQueue::~StreamQueue() {
 void StreamQueue::take(const KernelCall& call) {
   call.kernel().check(DeviceType::kCPU, call);
   make_room();
-  if (issued_.load(std::memory_order_relaxed) % (kMaxRetired / 2) == 0) sweep();
+  if (issued_.load(std::memory_order_relaxed) % kSweepEvery == 0) sweep();
   auto entry = std::make_unique<Entry>();
   entry->call.emplace(call);
   const std::lock_guard lock(ordering_mutex());
@@ -308,12 +308,12 @@ void StreamQueue::orphan() {
 
 void StreamQueue::sweep() {
   Entry* entry = retired_.exchange(nullptr, std::memory_order_seq_cst);
+  // The worker had all of it last: what one entry leads to is on its way while
+  // others are looked at.
+  for (Entry* e = entry; e; e = e->next) e->call->claim_block();
+  for (Entry* e = entry; e; e = e->next) e->call->claim_operands();
   int count = 0;
-  for (; entry; ++count) {
-    Entry* next = entry->next;
-    if (next) __builtin_prefetch(next->next, 1);
-    delete std::exchange(entry, next);
-  }
+  for (; entry; ++count) delete std::exchange(entry, entry->next);
   retired_count_.fetch_sub(count, std::memory_order_relaxed);
 }
 

@@ -29,7 +29,8 @@ struct Ticket {
 class StreamQueue final : public RefCounted, private Task {
  public:
   static constexpr uint64_t kMaxPending = 1 << 14;
-  static constexpr int kMaxRetired = 64;
+  static constexpr int kMaxRetired = 1 << 10;
+  static constexpr uint64_t kSweepEvery = 32;  // calls
   static constexpr size_t kSmallBytes = 1 << 12;
   static constexpr size_t kMaxDeferred = size_t{1} << 25;
 

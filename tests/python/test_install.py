@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -125,7 +126,11 @@ def test_wheel_installs_and_works_alone(tmp_path):
     environment = tmp_path / "environment"
     run(sys.executable, "-m", "venv", environment)
     python = environment / "bin/python"
-    run(python, "-m", "pip", "install", "--quiet", "--no-deps", ROOT)
+    # In a folder beside build/, so that the compiler cache knows its sources.
+    folder = ROOT / "build-wheel"
+    shutil.rmtree(folder, ignore_errors=True)
+    settings = f"--config-settings=build-dir={folder}"
+    run(python, "-m", "pip", "install", "--quiet", "--no-deps", settings, ROOT)
     program = "import hotaru; print((hotaru.ones(2) + 1).sum().item())"
     assert run(python, "-c", program, cwd=tmp_path) == "4.0\n"
     assert "hotaru" in run(environment / "bin/hotaru", "info", cwd=tmp_path)

@@ -136,12 +136,8 @@ void scatter_with(const KernelCall& call, const F& f) {
           T* y = out.data<T>() + walk.at[1] + j * row.slide;
           const T* x = source.data<T>() + walk.at[2] + j * stride +
                        i * line_stride(source, dim);
-          if (stride == 1)
-            part.visit([=](int64_t k, int64_t at) { y[at] = f(y[at], x[k]); });
-          else
-            part.visit([=](int64_t k, int64_t at) {
-              y[at] = f(y[at], x[k * stride]);
-            });
+          part.visit(
+              [=](int64_t k, int64_t at) { y[at] = f(y[at], x[k * stride]); });
         }
         p += along ? 1 : part.n;
       }

@@ -24,6 +24,7 @@
 #include "hotaru/backend/common/pointwise.h"
 #include "hotaru/backend/common/vector_math.h"
 #include "hotaru/backend/cpu/independent.h"
+#include "hotaru/backend/cpu/reduced_simd.h"
 #include "hotaru/runtime/kernel.h"
 #include "hotaru/runtime/parallel.h"
 
@@ -38,39 +39,76 @@ F make_formula(const KernelCall& call) {
     return F{};
 }
 
-/// x as the type the formula computes in.
 template <class T>
-HOTARU_INLINE OpMath<T> load(const char* p) {
-  return static_cast<OpMath<T>>(*reinterpret_cast<const T*>(p));
+HOTARU_INLINE T load(const char* p) {
+  return *reinterpret_cast<const T*>(p);
 }
 
-/// A formula with a quick form, see formulas/math.h.
-template <class F, class T>
-concept HasQuickForm = std::is_same_v < OpMath<T>,
-float > &&requires(T x) {
-  F::quick(float(x));
+/// Whether a formula on floats has a quick form, see formulas/math.h.
+template <class F>
+inline constexpr bool kHasQuickForm = requires {
+  F::quick(0.0f);
 };
 
 /// Runs of so many elements, all by the quick form or all by the whole one.
-template <class F, class R, class T>
-void quick_runs(R* out, const T* x, int64_t n, const F& f) {
+template <class F>
+void quick_runs(float* out, const float* x, int64_t n, const F& f) {
   constexpr int64_t kRun = 256;
   for (int64_t from = 0; from < n; from += kRun) {
     const int64_t count = std::min(kRun, n - from);
     int32_t hold = 1;
-    R results[kRun];  // not `out`, which may be x
+    float results[kRun];  // not `out`, which may be x
     HOTARU_INDEPENDENT
     for (int64_t i = 0; i < count; ++i) {
-      const auto value = static_cast<float>(x[from + i]);
-      hold &= int32_t(F::holds(value));
-      results[i] = R(F::quick(value));
+      hold &= int32_t(F::holds(x[from + i]));
+      results[i] = F::quick(x[from + i]);
     }
     if (!hold) [[unlikely]]
-      for (int64_t i = 0; i < count; ++i)
-        results[i] = R(f(static_cast<float>(x[from + i])));
+      for (int64_t i = 0; i < count; ++i) results[i] = f(x[from + i]);
     std::copy_n(results, count, out + from);
   }
 }
+
+/// A loop over 16-bit floats by that over floats, a run at a time.
+template <class FloatLoop, class R, class T, int kInputs>
+struct ReducedLoop {
+  static constexpr int64_t kRun = 256;
+
+  static void run(const void* context, char* const* p, const int64_t* s,
+                  int64_t n) {
+    float in[kInputs][kRun], results[kRun];
+    char* q[kInputs + 1];
+    int64_t step[kInputs + 1];
+    constexpr bool kNarrows = std::is_same_v<R, T>;
+    for (int64_t from = 0; from < n; from += kRun) {
+      const int64_t count = std::min(kRun, n - from);
+      for (int k = 0; k < kInputs; ++k) {
+        const int64_t stride = s[k + 1];
+        take(p[k + 1] + from * stride, stride, in[k], stride ? count : 1);
+        q[k + 1] = reinterpret_cast<char*>(in[k]);
+        step[k + 1] = stride ? sizeof(float) : 0;
+      }
+      char* out = p[0] + from * s[0];
+      q[0] = kNarrows ? reinterpret_cast<char*>(results) : out;
+      step[0] = kNarrows ? int64_t{sizeof(float)} : s[0];
+      FloatLoop::run(context, q, step, count);
+      if constexpr (kNarrows) put(results, out, s[0], count);
+    }
+  }
+
+ private:
+  static void take(const char* x, int64_t stride, float* to, int64_t count) {
+    if (stride == sizeof(T))
+      return widen(reinterpret_cast<const T*>(x), to, count);
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = float(*reinterpret_cast<const T*>(x + i * stride));
+  }
+  static void put(const float* x, char* to, int64_t stride, int64_t count) {
+    if (stride == sizeof(T)) return narrow(x, reinterpret_cast<T*>(to), count);
+    for (int64_t i = 0; i < count; ++i)
+      *reinterpret_cast<T*>(to + i * stride) = T(x[i]);
+  }
+};
 
 template <class F, class R, class T>
 struct UnaryLoop {
@@ -80,9 +118,10 @@ struct UnaryLoop {
     if (s[0] == sizeof(R) && s[1] == sizeof(T)) {
       auto* out = reinterpret_cast<R*>(p[0]);
       const auto* x = reinterpret_cast<const T*>(p[1]);
-      if constexpr (HasQuickForm<F, T>) return quick_runs(out, x, n, f);
+      if constexpr (std::is_same_v<T, float> && kHasQuickForm<F>)
+        return quick_runs(out, x, n, f);
       HOTARU_INDEPENDENT
-      for (int64_t i = 0; i < n; ++i) out[i] = R(f(OpMath<T>(x[i])));
+      for (int64_t i = 0; i < n; ++i) out[i] = R(f(x[i]));
       return;
     }
     for (int64_t i = 0; i < n; ++i)
@@ -102,16 +141,15 @@ struct BinaryLoop {
     const bool dense = s[0] == sizeof(R);
     if (dense && s[1] == kItem && s[2] == kItem) {
       HOTARU_INDEPENDENT
-      for (int64_t i = 0; i < n; ++i)
-        out[i] = R(f(OpMath<T>(x[i]), OpMath<T>(y[i])));
+      for (int64_t i = 0; i < n; ++i) out[i] = R(f(x[i], y[i]));
     } else if (dense && s[1] == kItem && s[2] == 0) {
-      const auto b = OpMath<T>(*y);
+      const T b = *y;
       HOTARU_INDEPENDENT
-      for (int64_t i = 0; i < n; ++i) out[i] = R(f(OpMath<T>(x[i]), b));
+      for (int64_t i = 0; i < n; ++i) out[i] = R(f(x[i], b));
     } else if (dense && s[1] == 0 && s[2] == kItem) {
-      const auto a = OpMath<T>(*x);
+      const T a = *x;
       HOTARU_INDEPENDENT
-      for (int64_t i = 0; i < n; ++i) out[i] = R(f(a, OpMath<T>(y[i])));
+      for (int64_t i = 0; i < n; ++i) out[i] = R(f(a, y[i]));
     } else {
       for (int64_t i = 0; i < n; ++i)
         *reinterpret_cast<R*>(p[0] + i * s[0]) =
@@ -133,15 +171,13 @@ struct TernaryLoop {
       const auto* y = reinterpret_cast<const T*>(p[2]);
       const auto* z = reinterpret_cast<const T*>(p[3]);
       if (s[3] == 0) {
-        const auto c = OpMath<T>(*z);
+        const T c = *z;
         HOTARU_INDEPENDENT
-        for (int64_t i = 0; i < n; ++i)
-          out[i] = R(f(OpMath<T>(x[i]), OpMath<T>(y[i]), c));
+        for (int64_t i = 0; i < n; ++i) out[i] = R(f(x[i], y[i], c));
         return;
       }
       HOTARU_INDEPENDENT
-      for (int64_t i = 0; i < n; ++i)
-        out[i] = R(f(OpMath<T>(x[i]), OpMath<T>(y[i]), OpMath<T>(z[i])));
+      for (int64_t i = 0; i < n; ++i) out[i] = R(f(x[i], y[i], z[i]));
       return;
     }
     for (int64_t i = 0; i < n; ++i)
@@ -167,7 +203,11 @@ std::optional<Elementwise> pointwise_loop(const KernelCall& call) {
     const auto make =
         [&]<class Result, template <class, class, class> class L>() {
           using R = std::conditional_t<std::is_same_v<Result, M>, T, Result>;
-          out.emplace(&L<Formula, R, T>::run, f);
+          if constexpr (kIsReduced<T>)
+            out.emplace(
+                &ReducedLoop<L<Formula, Result, float>, R, T, kInputs>::run, f);
+          else
+            out.emplace(&L<Formula, R, T>::run, f);
         };
     if constexpr (kInputs == 1)
       make.template operator()<decltype(f(M{})), UnaryLoop>();
