@@ -1,11 +1,12 @@
 """Measures hotaru beside PyTorch: the same code, in turns, in one run.
 
     ./dev bench --peers [--threads 2] [--rounds 30]
+    .venv/bin/python bench/compare.py --worker bench/operators.py --peer PYTHON
 
-Each library runs bench/worker.py in a process of its own. They take short
-turns, so that a noisy machine is noisy for both; a figure is the median of the
-rounds' medians, and a ratio the median of the rounds' ratios. Prints a table
-and writes bench-out/compare.json.
+Each library runs a worker, bench/worker.py, in a process of its own. They take
+short turns, so that a noisy machine is noisy for both; a figure is the median
+of the rounds' medians, and a ratio the median of the rounds' ratios. Prints a
+table and writes bench-out/compare.json.
 """
 
 from __future__ import annotations
@@ -201,6 +202,7 @@ def processor() -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--peer", help="python with torch installed")
+    parser.add_argument("--worker", type=Path, default=WORKER, help="tasks")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--seconds", type=float, default=0.02, help="a turn's")
@@ -213,7 +215,7 @@ def main() -> int:
     if options.peer:
         commands["torch"] = [options.peer]
     workers = {
-        name: Worker(command, options.threads)
+        name: Worker(command, options.threads, options.worker)
         for name, command in commands.items()
     }
     tasks = [
@@ -225,7 +227,8 @@ def main() -> int:
     rows = [summary(task, results[task]) for task in tasks]
     for worker in workers.values():
         worker.close()
-    if not options.only or options.only in IMPORT:
+    plain = options.worker == WORKER
+    if plain and (not options.only or options.only in IMPORT):
         pythons = {name: command[0] for name, command in commands.items()}
         taken = import_times(pythons, rounds=min(options.rounds, 15))
         row = {"task": IMPORT}
@@ -252,7 +255,8 @@ def main() -> int:
     print()
     show(report)
     options.out.mkdir(parents=True, exist_ok=True)
-    target = options.out / "compare.json"
+    stem = "compare" if plain else options.worker.stem
+    target = options.out / f"{stem}.json"
     target.write_text(json.dumps(report, indent=1) + "\n")
     print(f"\nwritten to {target}")
     return 1 if any("error" in row.get("hotaru", {}) for row in rows) else 0
