@@ -5,7 +5,7 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/independent.h"
-#include "hotaru/runtime/parallel.h"
+#include "hotaru/backend/cpu/lines.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -78,8 +78,7 @@ struct Pairs {
   /// f(row of x1, its batch) for every row.
   template <class F>
   void for_rows(const F& f) const {
-    const int64_t work = std::max<int64_t>(1, others * columns);
-    parallel_for(0, batches * rows, std::max<int64_t>(1, kGrainSize / work),
+    parallel_for(0, batches * rows, row_grain(others * columns),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t i = begin; i < end; ++i) f(i, i / rows);
                  });

@@ -5,18 +5,10 @@
 #include <vector>
 
 #include "hotaru/backend/cpu/gemm.h"
+#include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/reduced_simd.h"
-#include "hotaru/runtime/parallel.h"
 
 namespace hotaru {
-
-/// f(first, last) for ranges of `count` lines of `size` elements.
-template <class F>
-void for_lines_of(int64_t count, int64_t size, const F& f) {
-  parallel_for(0, count,
-               std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, size)),
-               f);
-}
 
 /// A matrix as float; as before its rows or its columns are contiguous.
 template <class T>
@@ -27,7 +19,7 @@ class Widened {
         size_(by_column_ ? rows : columns),
         data_(static_cast<size_t>(rows * columns)) {
     const MatrixRef<T> lines = by_column_ ? x.transposed() : x;
-    for_lines_of(by_column_ ? columns : rows, size_,
+    parallel_for(0, by_column_ ? columns : rows, cpu::row_grain(size_),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t i = begin; i < end; ++i)
                      widen_line(lines.data + i * lines.row_stride,
@@ -72,7 +64,7 @@ void gemm_reduced(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
   }
   gemm<float>(m, n, k, float(alpha), left.ref(), right.ref(), float(beta),
               sums.data(), n, finish);
-  for_lines_of(m, n, [&](int64_t begin, int64_t end) {
+  parallel_for(0, m, cpu::row_grain(n), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
       cpu::narrow(sums.data() + i * n, c + i * ldc, n);
   });

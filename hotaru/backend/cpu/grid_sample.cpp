@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cpu/cubic.h"
 #include "hotaru/backend/cpu/grid_simd.h"
 #include "hotaru/runtime/parallel.h"
 
@@ -59,14 +60,7 @@ Coordinate<A> pad(Coordinate<A> c, int64_t size, GridPadding padding,
   return c.at >= last ? Coordinate<A>{last, A(0)} : c;
 }
 
-// Cubic convolution with a = -0.75 (R. Keys, 1981), and its derivative.
-template <class A>
-A cubic(A x) {
-  constexpr A a = A(-0.75);
-  x = std::abs(x);
-  if (x <= A(1)) return ((a + A(2)) * x - (a + A(3))) * x * x + A(1);
-  return ((a * x - A(5) * a) * x + A(8) * a) * x - A(4) * a;
-}
+// The derivative of cubic(x, -0.75).
 template <class A>
 A cubic_slope(A x) {
   constexpr A a = A(-0.75);
@@ -105,7 +99,7 @@ Taps<A> taps(A grid, int64_t size, const GridSampleAttributes& a) {
   for (int64_t k = -1; k <= 2; ++k) {
     const Coordinate<A> p = pad(Coordinate<A>{A(first + k), A(1)}, size,
                                 a.padding, a.align_corners);
-    out.add(inside(int64_t(p.at)), cubic(part - A(k)),
+    out.add(inside(int64_t(p.at)), cubic(part - A(k), A(-0.75)),
             cubic_slope(part - A(k)) * c.slope);
   }
   return out;

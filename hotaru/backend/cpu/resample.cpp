@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cpu/cubic.h"
 #include "hotaru/runtime/parallel.h"
 
 namespace hotaru::cpu {
@@ -62,15 +63,6 @@ void adaptive_axis(Axis<A>& axis) {
     const int64_t to = (o + 1) * q + detail::divide_up((o + 1) * r, axis.out);
     axis.window(from, to, to - from);
   }
-}
-
-// Cubic convolution (R. Keys, 1981).
-template <class A>
-A cubic(A x, A a) {
-  x = std::abs(x);
-  if (x <= A(1)) return ((a + A(2)) * x - (a + A(3))) * x * x + A(1);
-  if (x >= A(2)) return A(0);
-  return ((a * x - A(5) * a) * x + A(8) * a) * x - A(4) * a;
 }
 
 // Lanczos' window of three lobes.
