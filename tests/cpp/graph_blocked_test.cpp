@@ -16,6 +16,7 @@
 #include "hotaru/ops/softmax.h"
 #include "hotaru/ops/view.h"
 #include "hotaru/runtime/parallel.h"
+#include "tests/cpp/captured_graph.h"
 
 namespace hotaru::graph {
 namespace {
@@ -26,14 +27,7 @@ using Names = std::vector<std::string>;
 struct Captured {
   template <class F>
   explicit Captured(const F& what, Options options = {}) {
-    graph = make_ref<Graph>(std::move(options));
-    const Stream stream = Stream::queued();
-    graph->capture_begin(stream);
-    {
-      const StreamGuard guard(stream);
-      result = what();
-    }
-    graph->capture_end();
+    graph = captured_graph([&] { result = what(); }, std::move(options));
   }
   Tensor replayed() const {
     graph->replay();

@@ -10,6 +10,7 @@
 #include "hotaru/ops/pointwise.h"
 #include "hotaru/ops/random.h"
 #include "hotaru/ops/reduce.h"
+#include "tests/cpp/captured_graph.h"
 
 namespace hotaru::graph {
 namespace {
@@ -22,18 +23,12 @@ struct Shape {
 template <class F>
 std::pair<std::vector<std::string>, Tensor> run(const F& what,
                                                 Options options = {}) {
-  Graph graph(std::move(options));
-  const Stream stream = Stream::queued();
-  graph.capture_begin(stream);
   Tensor result;
-  {
-    const StreamGuard guard(stream);
-    result = what();
-  }
-  graph.capture_end();
-  graph.replay();
+  const Ref<Graph> graph =
+      captured_graph([&] { result = what(); }, std::move(options));
+  graph->replay();
   std::vector<std::string> names;
-  for (const auto& node : graph.program().nodes())
+  for (const auto& node : graph->program().nodes())
     names.push_back(node->name());
   return {names, result};
 }

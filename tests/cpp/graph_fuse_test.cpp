@@ -26,6 +26,7 @@
 #include "hotaru/ops/scan.h"
 #include "hotaru/ops/view.h"
 #include "hotaru/runtime/parallel.h"
+#include "tests/cpp/captured_graph.h"
 
 namespace {
 std::atomic<int64_t> allocations{0};
@@ -78,15 +79,7 @@ Ref<Graph> captured(const Body& body, bool optimise = true) {
   Options options{{}, true};  // the passes that keep all bits
   if (!optimise)
     for (const Pass& pass : passes()) options.without.emplace_back(pass.name);
-  auto graph = make_ref<Graph>(std::move(options));
-  const Stream stream = Stream::queued();
-  graph->capture_begin(stream);
-  {
-    const StreamGuard guard(stream);
-    body();
-  }
-  graph->capture_end();
-  return graph;
+  return captured_graph(body, std::move(options));
 }
 
 std::vector<std::string> names(const Graph& graph) {
@@ -277,14 +270,8 @@ TEST(Fuse, CanBeTurnedOff) {
   const Tensor x = ones(Dims{4});
   Tensor y;
   const auto run = [&](Options options) {
-    auto graph = make_ref<Graph>(std::move(options));
-    const Stream stream = Stream::queued();
-    graph->capture_begin(stream);
-    {
-      const StreamGuard guard(stream);
-      y = add(add(x, x), x);
-    }
-    graph->capture_end();
+    const Ref<Graph> graph =
+        captured_graph([&] { y = add(add(x, x), x); }, std::move(options));
     return graph->program().nodes().size();
   };
   EXPECT_EQ(run({{"fuse_pointwise"}, false}), 2u);
@@ -315,14 +302,7 @@ TEST(Fuse, DuplicatesAreComputedOnce) {
   Options unfused;
   unfused.without.push_back("fuse_pointwise");
   const auto nodes = [&](const auto& body) {
-    auto graph = make_ref<Graph>(unfused);
-    const Stream stream = Stream::queued();
-    graph->capture_begin(stream);
-    {
-      const StreamGuard guard(stream);
-      body();
-    }
-    graph->capture_end();
+    const Ref<Graph> graph = captured_graph(body, unfused);
     graph->replay();
     return graph->program().nodes().size();
   };

@@ -12,6 +12,7 @@
 #include "hotaru/ops/pointwise.h"
 #include "hotaru/ops/random.h"
 #include "hotaru/ops/view.h"
+#include "tests/cpp/captured_graph.h"
 
 namespace hotaru::graph {
 namespace {
@@ -33,14 +34,8 @@ struct Captured {
 
 template <class F>
 Captured capture(const F& what, Options options = {}) {
-  Captured out{make_ref<Graph>(std::move(options)), {}};
-  const Stream stream = Stream::queued();
-  out.graph->capture_begin(stream);
-  {
-    const StreamGuard guard(stream);
-    out.result = what();
-  }
-  out.graph->capture_end();
+  Captured out;
+  out.graph = captured_graph([&] { out.result = what(); }, std::move(options));
   out.graph->replay();
   return out;
 }

@@ -15,6 +15,7 @@
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/event.h"
 #include "hotaru/runtime/generator.h"
+#include "tests/cpp/captured_graph.h"
 
 namespace hotaru::graph {
 namespace {
@@ -26,24 +27,10 @@ float first(const Tensor& t) {
   return t.data<float>()[0];
 }
 
-/// Captures what body() calls on a stream.
-template <class Body>
-Ref<Graph> captured(const Body& body, Options options = {}) {
-  auto graph = make_ref<Graph>(std::move(options));
-  const Stream stream = Stream::queued();
-  graph->capture_begin(stream);
-  {
-    const StreamGuard guard(stream);
-    body();
-  }
-  graph->capture_end();
-  return graph;
-}
-
 TEST(Graph, ReplaysWithTheValuesThatInputsHaveThen) {
   const Tensor x = filled(1);
   Tensor y;
-  const Ref<Graph> graph = captured([&] { y = add(mul(x, x), x); });
+  const Ref<Graph> graph = captured_graph([&] { y = add(mul(x, x), x); });
   graph->replay();
   EXPECT_EQ(first(y), 2);
   fill_(x, 3);
@@ -53,7 +40,7 @@ TEST(Graph, ReplaysWithTheValuesThatInputsHaveThen) {
 
 TEST(Graph, NothingRunsWhileItIsCaptured) {
   const Tensor x = filled(1);
-  const Ref<Graph> graph = captured([&] { add_(x, x); });
+  const Ref<Graph> graph = captured_graph([&] { add_(x, x); });
   EXPECT_EQ(first(x), 1);
   graph->replay();
   graph->replay();
@@ -63,7 +50,7 @@ TEST(Graph, NothingRunsWhileItIsCaptured) {
 TEST(Graph, IntermediateValuesShareMemory) {
   const Tensor x = full(Dims{1000}, 1.0, DType::kFloat32);
   Tensor y;
-  const Ref<Graph> graph = captured(
+  const Ref<Graph> graph = captured_graph(
       [&] {
         y = x;
         for (int i = 0; i < 10; ++i) y = add(y, x);
@@ -86,7 +73,7 @@ TEST(Graph, WhatNobodyReadsIsLeftOut) {
   };
   const auto nodes = [&](std::vector<std::string> without) {
     without.push_back("fuse_pointwise");
-    return captured(body, {without, false})->program().nodes().size();
+    return captured_graph(body, {without, false})->program().nodes().size();
   };
   EXPECT_EQ(nodes({}), 1u);
   EXPECT_EQ(nodes({"dead"}), 3u);
@@ -95,7 +82,7 @@ TEST(Graph, WhatNobodyReadsIsLeftOut) {
 TEST(Graph, ConstantsMadeByTheHostStay) {
   Tensor y;
   const Tensor x = filled(2);
-  const Ref<Graph> graph = captured([&] {
+  const Ref<Graph> graph = captured_graph([&] {
     const Tensor constant = allocate(Dims{4}, DType::kFloat32, Device{});
     for (int i = 0; i < 4; ++i) constant.data<float>()[i] = 5;
     y = mul(x, constant);
@@ -173,7 +160,7 @@ TEST(Graph, EveryReplayDrawsNewNumbersAsEagerWould) {
   const Tensor a = rand(Dims{8}), b = rand(Dims{8});
   generator.manual_seed(7);
   Tensor y;
-  const Ref<Graph> graph = captured([&] { y = rand(Dims{8}); });
+  const Ref<Graph> graph = captured_graph([&] { y = rand(Dims{8}); });
   for (const Tensor& want : {a, b}) {
     graph->replay();
     for (int i = 0; i < 8; ++i)
@@ -204,7 +191,7 @@ TEST(Graph, HostReadsAreRefusedAndLeaveEverythingUsable) {
 TEST(Graph, OtherThreadsMayNotUseWhatIsCapturedButMayWork) {
   const Tensor x = filled(1);
   Tensor y;
-  const Ref<Graph> graph = captured([&] {
+  const Ref<Graph> graph = captured_graph([&] {
     y = add(x, x);
     std::jthread([&] {
       EXPECT_EQ(first(add(x, x)), 2);
@@ -245,7 +232,7 @@ TEST(Graph, StreamsThatWaitForACapturedOneAreCapturedWithIt) {
   const Tensor x = filled(1);
   Tensor y, z;
   const auto fork = [&](bool join) {
-    return captured([&] {
+    return captured_graph([&] {
       const Stream& stream = current_stream(DeviceType::kCPU);
       y = add(x, x);
       other.wait(stream);
@@ -271,7 +258,7 @@ TEST(Graph, StatesThatPyTorchRefuses) {
   EXPECT_THROW(graph->capture_end(), Error);
   EXPECT_THROW(graph->replay(), Error);
   EXPECT_THROW(graph->pool(), Error);
-  const Ref<Graph> done = captured([] {});
+  const Ref<Graph> done = captured_graph([] {});
   done->replay();
   EXPECT_THROW(done->capture_begin(Stream::queued()), Error);
   done->reset();
@@ -281,7 +268,7 @@ TEST(Graph, StatesThatPyTorchRefuses) {
 TEST(Graph, AQueuedReplayIsWaitedFor) {
   const Tensor x = filled(1);
   Tensor y;
-  const Ref<Graph> graph = captured([&] { y = add(x, x); });
+  const Ref<Graph> graph = captured_graph([&] { y = add(x, x); });
   {
     const StreamGuard guard(Stream::queued());
     graph->replay();
@@ -293,12 +280,12 @@ TEST(Graph, AQueuedReplayIsWaitedFor) {
 
 TEST(Graph, ThreadsMayShareOneOrReplayTheirOwn) {
   const Tensor x = filled(1), total = filled(0);
-  const Ref<Graph> shared = captured([&] { add_(total, x); });
+  const Ref<Graph> shared = captured_graph([&] { add_(total, x); });
   std::vector<std::jthread> threads;
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&] {
       Tensor y;
-      const Ref<Graph> own = captured([&] { y = add(add(x, x), x); });
+      const Ref<Graph> own = captured_graph([&] { y = add(add(x, x), x); });
       for (int i = 0; i < 200; ++i) {
         shared->replay();
         own->replay();
@@ -312,7 +299,7 @@ TEST(Graph, ThreadsMayShareOneOrReplayTheirOwn) {
 TEST(Graph, ATimedReplayComputesAndTellsWhenEachNodeRan) {
   const Tensor x = filled(1);
   Tensor y;
-  const Ref<Graph> graph = captured([&] { y = sum(add(x, x)); });
+  const Ref<Graph> graph = captured_graph([&] { y = sum(add(x, x)); });
   const std::vector<NodeTime> times = graph->timed_replay();
   EXPECT_EQ(first(y), 8);
   ASSERT_EQ(times.size(), graph->program().nodes().size());
@@ -325,7 +312,7 @@ TEST(Graph, AnErrorInAReplayNamesTheCall) {
   const Tensor x = full(Dims{4}, 1.0, DType::kInt64);
   const Tensor zero = full(Dims{4}, 0.0, DType::kInt64);
   Tensor y;
-  const Ref<Graph> graph = captured([&] { y = remainder(x, zero); });
+  const Ref<Graph> graph = captured_graph([&] { y = remainder(x, zero); });
   try {
     graph->replay();
     FAIL();
