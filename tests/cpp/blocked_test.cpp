@@ -315,6 +315,33 @@ TEST(ConvBlocked, EveryWidthAndNumberOfBlocks) {
     }
 }
 
+// Pictures whose sums stay in registers as a whole (blocked_whole.h): every
+// edge that a row or column of the kernel may meet.
+TEST(ConvBlocked, SmallPictures) {
+  for (const int64_t side : {2, 3, 4, 5, 6})
+    for (const int64_t stride : {1, 2}) {
+      Layer l = square(40, 52, side * stride, 3, stride);
+      l.n = 2;
+      check(l);
+      l.residual = true;
+      l.relu = false;
+      check(l);
+      l.dilation = {side * stride, side * stride};  // taps that meet nothing
+      l.padding = l.dilation;
+      check(l);
+      l = square(17, 20, side * stride - 1, 3, stride);  // none behind
+      check(l);
+      l.kernel = {3, 1};  // one before and one behind a single column
+      l.in = {side, side - 2};
+      l.stride = {1, 1};
+      if (side > 2) check(l);
+      l.kernel = {2, 4};
+      l.padding = {1, 2};
+      l.in = {side - 1, side - 1};
+      check(l);
+    }
+}
+
 /// Any geometry that fits.
 Layer random_layer(std::mt19937& random) {
   const auto from = [&](int64_t low, int64_t high) {
@@ -370,10 +397,11 @@ TEST(ConvBlocked, TouchesNothingBesideItsOperands) {
 TEST(ConvBlocked, ThreadsDoNotChangeBits) {
   const int before = get_num_threads();
   Layer first = square(3, 64, 112, 7, 2), deep = square(128, 48, 14, 3),
-        wide = square(64, 64, 60, 3);
+        wide = square(64, 64, 60, 3), small = square(64, 100, 4, 3);
+  small.n = 2;
   first.plain = true;
   wide.depthwise = true;
-  for (const Layer& l : {first, deep, wide, square(128, 100, 30, 1)}) {
+  for (const Layer& l : {first, deep, wide, small, square(128, 100, 30, 1)}) {
     const Case c(l);
     set_num_threads(1);
     const Tensor one = c.blocked();
@@ -408,6 +436,7 @@ void check_reach(Layer l, float value) {
 TEST(ConvBlocked, WhatIsNotFiniteStaysInItsWindows) {
   for (const float value : {kNaN, kInf, -kInf}) {
     check_reach(square(17, 20, 7, 3), value);
+    check_reach(square(17, 20, 4, 3), value);
     check_reach(square(40, 70, 15, 3, 2), value);
     check_reach(square(3, 5, 9, 5), value);
     Layer plain = square(3, 20, 9, 3);

@@ -8,6 +8,7 @@
 
 #include "hotaru/backend/cpu/blocked_conv.h"
 #include "hotaru/backend/cpu/blocked_pool.h"
+#include "hotaru/backend/cpu/blocked_whole.h"
 #include "hotaru/backend/cpu/gemm_kernel.h"
 #include "hotaru/backend/cpu/prepared.h"
 #include "hotaru/runtime/kernel.h"
@@ -148,6 +149,8 @@ class PreparedConv final : public PreparedCall {
 std::unique_ptr<PreparedCall> prepare_conv(const KernelCall& call) {
   if (call.attributes<BlockedConvAttributes>().depthwise)
     return std::make_unique<PreparedConv<BlockedDepthwise>>(call);
+  if (BlockedWhole::serves(call))
+    return std::make_unique<PreparedConv<BlockedWhole>>(call);
   return std::make_unique<PreparedConv<BlockedConv>>(call);
 }
 
