@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "bench/cpp/peak.h"
 #include "hotaru/backend/common/blocked.h"
 #include "hotaru/backend/cpu/conv_kernel.h"
 #include "hotaru/ops/factory.h"
@@ -62,7 +63,8 @@ using hotaru::Tensor;
 enum Kind { kDense, kPlain, kDepthwise };
 
 /// Arguments: kind, in channels, out channels, size, kernel, stride, threads.
-/// GFLOP/s count products with padding, too.
+/// GFLOP/s count products with padding, too; "peak%" is their share of the
+/// machine's peak, measured in turns.
 void blocked(benchmark::State& state) {
   const auto kind = Kind(state.range(0));
   const int64_t c = state.range(1), o = state.range(2), size = state.range(3);
@@ -101,6 +103,9 @@ void blocked(benchmark::State& state) {
       2.0 * double(o * c / groups * kernel * kernel * out * out);
   state.counters["GFLOP/s"] = benchmark::Counter(
       flops * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["peak%"] =
+      100 * hotaru::bench::share_of_peak([&] { prepared->run(); }, flops,
+                                         int(state.range(6)));
 }
 
 void layers(benchmark::internal::Benchmark* b) {

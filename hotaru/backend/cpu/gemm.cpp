@@ -13,12 +13,12 @@
 namespace hotaru {
 namespace {
 
-// Depth of a block: its panel of B and rows of A stay in the first-level
-// cache, while C is loaded and stored once per block.
-constexpr int64_t kDepth = 384;
+// Depth of a block, about. C is loaded and stored once per block, which costs more
+// than a panel of B that comes from the second-level cache, in order.
+constexpr int64_t kDepth = 512;
 // Rows of A packed at a time (kRows * kDepth elements in the second level) and
 // columns of B (kCols * kDepth elements in the third level).
-constexpr int64_t kRows = 168;
+constexpr int64_t kRows = 280;
 constexpr int64_t kCols = 2048;
 // Multiply-adds that pay for one more thread.
 constexpr int64_t kWorkPerThread = 1 << 18;
@@ -289,7 +289,8 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
       std::max(p.a.row_stride, p.a.col_stride) * int64_t{sizeof(T)};
   const bool pack_a = p.n >= 4 * width && rows >= 2 && stride >= 4096 &&
                       (stride % 4096 == 0 || stride > 16384);
-  const int64_t depth_blocks = detail::divide_up(p.k, kDepth);
+  const int64_t depth_blocks =
+      std::max<int64_t>(1, (p.k + kDepth / 2) / kDepth);
   const Tail<T> tail(p);
   for (int64_t left = all.col_begin; left < all.col_end; left += kCols) {
     const int64_t cols = std::min(kCols, all.col_end - left);

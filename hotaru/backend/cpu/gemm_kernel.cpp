@@ -30,6 +30,9 @@ constexpr int kMaxRows = 6;
 
 // Depth of products from which fetching C ahead pays.
 constexpr int64_t kPrefetchDepth = 128;
+// Depth between the fetches of two rows of C.
+constexpr int64_t kPrefetchSteps = 8;
+static_assert(kMaxRows * kPrefetchSteps <= kPrefetchDepth);
 
 /// kRows x (kVectors * lanes) elements of C; with kTail only `cols` of them.
 /// kUnroll sets of accumulators hide the latency of few rows.
@@ -48,15 +51,6 @@ void tile(int cols, int64_t k, TileA<T> a, const T* HWY_RESTRICT b, int64_t ldb,
   for (int u = 0; u < kUnroll; ++u) HWY_UNROLL(16)
   for (int i = 0; i < kRows; ++i) HWY_UNROLL(8)
   for (int j = 0; j < kVectors; ++j) sum[u][i][j] = hn::Zero(d);
-
-  // C may lie far away; it arrives while the products are added up.
-  if (k >= kPrefetchDepth) {
-    HWY_UNROLL(16)
-    for (int i = 0; i < kRows; ++i) HWY_UNROLL(8)
-    for (int j = 0; j < kVectors; ++j) {
-      hwy::Prefetch(out.c + i * out.ldc + j * kLanes);
-    }
-  }
 
   // Rows are reached from two pointers by multiples of 1, 3 and 5 strides,
   // which address arithmetic scales for free.
@@ -104,6 +98,17 @@ void tile(int cols, int64_t k, TileA<T> a, const T* HWY_RESTRICT b, int64_t ldb,
   };
 
   int64_t p = 0;
+  // C may lie far away; it arrives while the products are added up, little by
+  // little, lest A and B wait for it. Small tiles are not worth the code.
+  constexpr bool kFetch = !kTail && kRows > kMaxRows / 2;
+  if (kFetch && k >= kPrefetchDepth) {
+    const T* c = out.c;
+    for (int i = 0; i < kRows; ++i, c += out.ldc) {
+      HWY_UNROLL(8)
+      for (int j = 0; j < kVectors; ++j) hwy::Prefetch(c + j * kLanes);
+      for (const int64_t end = p + kPrefetchSteps; p < end; ++p) step(0);
+    }
+  }
   if constexpr (kUnroll > 1) {
     for (; p + kUnroll <= k; p += kUnroll) {
       HWY_UNROLL(4)
@@ -293,15 +298,43 @@ void dot(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, const T* b,
   }
 }
 
-/// Stores a square block of whole 128-bit vectors transposed.
-HWY_INLINE void transpose_block(const float* from, int64_t stride, float* to,
-                                int64_t to_stride) {
-#if HWY_TARGET == HWY_SCALAR
+/// Columns of a block that is transposed at a time.
+template <class T>
+constexpr int64_t kBlockCols =
+    HWY_TARGET == HWY_SCALAR || sizeof(T) != 4
+        ? 4
+        : static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+
+/// Stores four rows transposed: element (i, j) to to[j * to_stride + i].
+template <class T>
+HWY_INLINE void transpose_block(const T* HWY_RESTRICT from, int64_t stride,
+                                T* HWY_RESTRICT to, int64_t to_stride) {
   for (int i = 0; i < 4; ++i)
-    for (int j = 0; j < 4; ++j) to[j * to_stride + i] = from[i * stride + j];
-#else
-  const hn::FixedTag<float, 4> d;
-  const hn::FixedTag<double, 2> wide;
+    for (int j = 0; j < kBlockCols<T>; ++j)
+      to[j * to_stride + i] = from[i * stride + j];
+}
+
+#if HWY_TARGET != HWY_SCALAR
+/// Stores each 128 bits of v, `step` elements apart.
+template <class D>
+HWY_INLINE void store_parts(D d, hn::Vec<D> v, float* to, int64_t step) {
+  constexpr size_t kLanes = hn::MaxLanes(D());
+  if constexpr (kLanes <= 4) {
+    hn::StoreU(v, d, to);
+  } else {
+    const hn::Half<D> half;
+    store_parts(half, hn::LowerHalf(half, v), to, step);
+    store_parts(half, hn::UpperHalf(half, v), to + int64_t{kLanes / 8} * step,
+                step);
+  }
+}
+
+/// In each 128 bits of the rows four columns lie, transposed on their own.
+template <>
+HWY_INLINE void transpose_block(const float* HWY_RESTRICT from, int64_t stride,
+                                float* HWY_RESTRICT to, int64_t to_stride) {
+  const hn::ScalableTag<float> d;
+  const hn::RepartitionToWide<decltype(d)> wide;
   const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + stride),
              r2 = hn::LoadU(d, from + 2 * stride),
              r3 = hn::LoadU(d, from + 3 * stride);
@@ -309,49 +342,46 @@ HWY_INLINE void transpose_block(const float* from, int64_t stride, float* to,
   const auto b = hn::BitCast(wide, hn::InterleaveLower(d, r2, r3));
   const auto e = hn::BitCast(wide, hn::InterleaveUpper(d, r0, r1));
   const auto f = hn::BitCast(wide, hn::InterleaveUpper(d, r2, r3));
-  const auto store = [&](auto v, int j) HOTARU_SIMD_LAMBDA {
-    hn::StoreU(hn::BitCast(d, v), d, to + j * to_stride);
+  const auto store = [&](auto v, int64_t column) HOTARU_SIMD_LAMBDA {
+    store_parts(d, hn::BitCast(d, v), to + column * to_stride, 4 * to_stride);
   };
   store(hn::InterleaveLower(wide, a, b), 0);
   store(hn::InterleaveUpper(wide, a, b), 1);
   store(hn::InterleaveLower(wide, e, f), 2);
   store(hn::InterleaveUpper(wide, e, f), 3);
-#endif
 }
+#endif
 
-HWY_INLINE void transpose_block(const double* from, int64_t stride, double* to,
-                                int64_t to_stride) {
-  for (int i = 0; i < 4; ++i)
-    for (int j = 0; j < 4; ++j) to[j * to_stride + i] = from[i * stride + j];
+template <class T>
+HWY_INLINE void copy_row(const T* from, int64_t n, T* to) {
+  const hn::ScalableTag<T> d;
+  constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(d));
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+  for (; i < n; ++i) to[i] = from[i];
 }
 
 template <class T>
 void pack(T* to, int64_t rows, int64_t cols, MatrixRef<T> from) {
   const int64_t rs = from.row_stride, cs = from.col_stride;
   if (rs == 1) {
-    for (int64_t j = 0; j < cols; ++j) {
-      std::copy_n(from.data + j * cs, rows, to + j * rows);
-    }
+    for (int64_t j = 0; j < cols; ++j)
+      copy_row(from.data + j * cs, rows, to + j * rows);
     return;
   }
-  int64_t i = 0;
-  if (cs == 1) {
-    const int64_t whole = cols / 4 * 4;
-    for (; i + 4 <= rows; i += 4) {
-      const T* row = from.data + i * rs;
-      for (int64_t j = 0; j < whole; j += 4) {
-        transpose_block(row + j, rs, to + j * rows + i, rows);
+  int64_t j = 0;
+  if (cs == 1 && rows >= 4) {
+    for (; j + kBlockCols<T> <= cols; j += kBlockCols<T>)
+      for (int64_t i = 0; i < rows; i += 4) {
+        const int64_t row = std::min(i, rows - 4);  // the last ones twice
+        transpose_block(from.data + row * rs + j, rs, to + j * rows + row,
+                        rows);
       }
-      for (int64_t j = whole; j < cols; ++j) {
-        for (int r = 0; r < 4; ++r) to[j * rows + i + r] = row[r * rs + j];
-      }
-    }
   }
-  for (int64_t j = 0; j < cols; ++j) {
-    for (int64_t r = i; r < rows; ++r) {
-      to[j * rows + r] = from.data[r * rs + j * cs];
-    }
-  }
+  for (; j < cols; ++j)
+    for (int64_t i = 0; i < rows; ++i)
+      to[j * rows + i] = from.data[i * rs + j * cs];
 }
 
 /// f(d, x) of each element x after bias, scale and residual.
