@@ -13,8 +13,8 @@
 namespace hotaru {
 namespace {
 
-// Depth of a block, about. C is loaded and stored once per block, which costs more
-// than a panel of B that comes from the second-level cache, in order.
+// Depth of a block, about. C is loaded and stored once per block, which costs
+// more than a panel of B that comes from the second-level cache, in order.
 constexpr int64_t kDepth = 512;
 // Rows of A packed at a time (kRows * kDepth elements in the second level) and
 // columns of B (kCols * kDepth elements in the third level).
