@@ -277,18 +277,22 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
                      const Area& all) {
   const int64_t width = kernels.max_cols;
   const int64_t rows = all.row_end - all.row_begin;
+  // Rows or columns that far apart meet in one set of the first-level cache.
+  const auto collide = [](int64_t stride) {
+    return stride * int64_t{sizeof(T)} % 4096 == 0;
+  };
   // In place, B's rows must be contiguous, and pay only if they are read
-  // seldom or stay in the first-level cache.
+  // seldom, once if they collide, or stay in the first-level cache.
+  const int64_t seldom =
+      collide(p.b.row_stride) ? int64_t{kernels.max_rows} : kRows;
   const bool pack_b =
       p.packed == nullptr &&
       (p.source != nullptr || p.b.col_stride != 1 ||
-       (rows > kRows && p.k * p.n * int64_t{sizeof(T)} > 32768));
-  // A is fine in place, unless its rows meet in one set of the first-level
-  // cache or each needs pages of its own.
-  const int64_t stride =
-      std::max(p.a.row_stride, p.a.col_stride) * int64_t{sizeof(T)};
-  const bool pack_a = p.n >= 4 * width && rows >= 2 && stride >= 4096 &&
-                      (stride % 4096 == 0 || stride > 16384);
+       (rows > seldom && p.k * p.n * int64_t{sizeof(T)} > 32768));
+  // A is fine in place, unless its rows collide or each needs pages of its own.
+  const int64_t stride = std::max(p.a.row_stride, p.a.col_stride);
+  const bool pack_a = p.n >= 4 * width && rows >= 2 &&
+                      (collide(stride) || stride * int64_t{sizeof(T)} > 16384);
   const int64_t depth_blocks =
       std::max<int64_t>(1, (p.k + kDepth / 2) / kDepth);
   const Tail<T> tail(p);
