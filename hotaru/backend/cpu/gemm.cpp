@@ -20,6 +20,10 @@ constexpr int64_t kDepth = 512;
 // columns of B (kCols * kDepth elements in the third level).
 constexpr int64_t kRows = 280;
 constexpr int64_t kCols = 2048;
+// Tiles of a panel up to which the next one is fetched meanwhile, if all of
+// them have more bytes than these, which may be near.
+constexpr int64_t kFetchTiles = 4;
+constexpr int64_t kNearBytes = 1 << 20;
 // Multiply-adds that pay for one more thread.
 constexpr int64_t kWorkPerThread = 1 << 18;
 // Rows up to which B by columns is multiplied by dot products in place.
@@ -105,11 +109,16 @@ void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
                    const Epilogue<T>* epilogue) {
   const auto tile = few_rows ? kernels.few_tile : kernels.tile;
   const int64_t width = kernels.max_cols;
-  const int64_t blocks =
-      detail::divide_up(area.row_end - area.row_begin, kRows);
+  const int64_t rows = area.row_end - area.row_begin;
+  const int64_t blocks = detail::divide_up(rows, kRows);
   T* buffer = pack_a ? scratch<T>(ScratchUse::kGemmA, kRows * k) : nullptr;
+  // Of few rows, the first tile waits for a panel that comes from memory: the
+  // tiles before fetch it.
+  const bool fetch =
+      panels.row_stride == width && rows > kernels.max_rows &&
+      rows <= kFetchTiles * kernels.max_rows &&
+      (area.col_end - area.col_begin) * k * int64_t{sizeof(T)} > kNearBytes;
   for (int64_t block = 0; block < blocks; ++block) {
-    const int64_t rows = area.row_end - area.row_begin;
     const int64_t begin = area.row_begin + rows * block / blocks;
     const int64_t end = area.row_begin + rows * (block + 1) / blocks;
     // Tiles of nearly equal height: a low rest would run at low speed.
@@ -130,10 +139,13 @@ void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
       for (int64_t t = 0; t < tiles; ++t) {
         const int64_t row = tile_begin(t);
         const int64_t height = tile_begin(t + 1) - row;
-        const TileA<T> at =
-            pack_a ? TileA<T>{buffer + (row - begin) * k, 1, height}
-                   : TileA<T>{a.data + row * a.row_stride, a.row_stride,
-                              a.col_stride};
+        TileA<T> at = pack_a ? TileA<T>{buffer + (row - begin) * k, 1, height}
+                             : TileA<T>{a.data + row * a.row_stride,
+                                        a.row_stride, a.col_stride};
+        if (fetch) {
+          at.ahead = b + panels.panel_stride + k * width * t / tiles;
+          at.ahead_step = detail::divide_up(width, tiles);
+        }
         const TileOutput<T> to = out.at(row, col);
         tile(static_cast<int>(height), cols, k, at, b, panels.row_stride, to);
         if (epilogue) {

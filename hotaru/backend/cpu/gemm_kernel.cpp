@@ -28,11 +28,11 @@ constexpr int kMaxRows = 8;
 constexpr int kMaxRows = 6;
 #endif
 
-// Depth of products from which fetching C ahead pays.
-constexpr int64_t kPrefetchDepth = 128;
+// Depth of products from which fetching memory ahead pays.
+constexpr int64_t kFetchDepth = 128;
 // Depth between the fetches of two rows of C.
-constexpr int64_t kPrefetchSteps = 8;
-static_assert(kMaxRows * kPrefetchSteps <= kPrefetchDepth);
+constexpr int64_t kFetchSteps = 8;
+static_assert(kMaxRows * kFetchSteps <= kFetchDepth);
 
 /// kRows x (kVectors * lanes) elements of C; with kTail only `cols` of them.
 /// kUnroll sets of accumulators hide the latency of few rows.
@@ -98,15 +98,23 @@ void tile(int cols, int64_t k, TileA<T> a, const T* HWY_RESTRICT b, int64_t ldb,
   };
 
   int64_t p = 0;
-  // C may lie far away; it arrives while the products are added up, little by
-  // little, lest A and B wait for it. Small tiles are not worth the code.
+  // C, and what later calls need, may lie far away; they arrive while products
+  // are added up, little by little, lest A and B wait for them. Small tiles are
+  // not worth the code.
   constexpr bool kFetch = !kTail && kRows > kMaxRows / 2;
-  if (kFetch && k >= kPrefetchDepth) {
+  if (kFetch && k >= kFetchDepth) {
     const T* c = out.c;
     for (int i = 0; i < kRows; ++i, c += out.ldc) {
       HWY_UNROLL(8)
       for (int j = 0; j < kVectors; ++j) hwy::Prefetch(c + j * kLanes);
-      for (const int64_t end = p + kPrefetchSteps; p < end; ++p) step(0);
+      for (const int64_t end = p + kFetchSteps; p < end; ++p) step(0);
+    }
+    if (a.ahead) {
+      const T* ahead = a.ahead;
+      for (; p < k; ++p, ahead += a.ahead_step) {
+        hwy::Prefetch(ahead);
+        step(0);
+      }
     }
   }
   if constexpr (kUnroll > 1) {

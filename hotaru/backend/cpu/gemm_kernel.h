@@ -39,6 +39,10 @@ struct TileA {
   const T* data;
   int64_t row;
   int64_t depth;
+  /// What later calls need, or null: so many elements are fetched with each
+  /// step of the depth. May reach beyond the end of memory.
+  const T* ahead = nullptr;
+  int64_t ahead_step = 0;
 };
 
 template <class T>
