@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace hotaru {
 namespace {
 
@@ -40,8 +42,31 @@ TEST(VectorMath, IsWithinThreeUnitsInTheLastPlace) {
   HOTARU_EXPECT_WITHIN(3, expm1, -3e38f, 88.7f);
   HOTARU_EXPECT_WITHIN(3, log1p, -0.9999999f, 3e38f);
   HOTARU_EXPECT_WITHIN(3, erf, -3e38f, 3e38f);
+  HOTARU_EXPECT_WITHIN(2, atan, -3e38f, 3e38f);
   HOTARU_EXPECT_WITHIN(2, sin, -vmath::kMostAngle, vmath::kMostAngle);
   HOTARU_EXPECT_WITHIN(2, cos, -vmath::kMostAngle, vmath::kMostAngle);
+}
+
+TEST(VectorMath, AngleOfAPoint) {
+  for (const float x : {1e-30f, 0.3f, 2.0f, 1e20f, -1e-10f, -0.7f, -50.0f})
+    EXPECT_LE(worst_error([&](float y) { return vmath::atan2(y, x); },
+                          [&](double y) { return std::atan2(y, double(x)); },
+                          -3e38f, 3e38f),
+              2)
+        << x;
+  // Zeros, infinities and NaN as IEEE 754 has them, with their signs.
+  const float limits[] = {0.0f,    -0.0f, 1.0f, -1.0f, 1e-45f,
+                          -1e-45f, 3e38f, kInf, -kInf, kNan};
+  for (const float y : limits)
+    for (const float x : limits) {
+      const float got = vmath::atan2(y, x), want = std::atan2(y, x);
+      if (std::isnan(want)) {
+        EXPECT_TRUE(std::isnan(got)) << y << ", " << x;
+      } else {
+        EXPECT_FLOAT_EQ(got, want) << y << ", " << x;
+        EXPECT_EQ(std::signbit(got), std::signbit(want)) << y << ", " << x;
+      }
+    }
 }
 
 TEST(VectorMath, NormalDistribution) {

@@ -15,6 +15,7 @@ void register_arithmetic() {
   pointwise<Add, AllTypes, 2>("add");
   pointwise<Mul, AllTypes, 2>("mul");
   pointwise<Div, FloatingAndComplexTypes, 2>("div");
+  pointwise<Atan2, FloatingTypes, 2>("atan2");
   pointwise<Maximum, RealAndBoolTypes, 2>("maximum");
   pointwise<Minimum, RealAndBoolTypes, 2>("minimum");
   pointwise<Clamp, RealTypes, 1>("clamp");

@@ -15,7 +15,6 @@ static const bool registered_division = [] {
   pointwise<Remainder, RealTypes, 2>("remainder");
   pointwise<Fmod, RealTypes, 2>("fmod");
   pointwise<Pow, NumberTypes, 2>("pow");
-  pointwise<Atan2, FloatingTypes, 2>("atan2");
   pointwise<Hypot, FloatingTypes, 2>("hypot");
   pointwise<Copysign, FloatingTypes, 2>("copysign");
   pointwise<Xlogy, FloatingTypes, 2>("xlogy");

@@ -17,7 +17,6 @@ static const bool registered_library = [] {
   pointwise<Tan, FloatingAndComplexTypes, 1>("tan");
   pointwise<Asin, FloatingAndComplexTypes, 1>("asin");
   pointwise<Acos, FloatingAndComplexTypes, 1>("acos");
-  pointwise<Atan, FloatingAndComplexTypes, 1>("atan");
   pointwise<Sinh, FloatingAndComplexTypes, 1>("sinh");
   pointwise<Cosh, FloatingAndComplexTypes, 1>("cosh");
   pointwise<Asinh, FloatingAndComplexTypes, 1>("asinh");

@@ -26,6 +26,7 @@ void register_math() {
   pointwise<Erf, FloatingTypes, 1>("erf");
   pointwise<Sin, FloatingAndComplexTypes, 1>("sin");
   pointwise<Cos, FloatingAndComplexTypes, 1>("cos");
+  pointwise<Atan, FloatingAndComplexTypes, 1>("atan");
   pointwise<Tanh, FloatingAndComplexTypes, 1>("tanh");
   pointwise<Sigmoid, FloatingAndComplexTypes, 1>("sigmoid");
   pointwise<Floor, FloatingTypes, 1>("floor");

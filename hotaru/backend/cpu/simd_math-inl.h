@@ -41,39 +41,58 @@ HWY_INLINE V simd_sigmoid(D d, V x) {
   return hn::IfThenElse(hn::IsNaN(x), x, result);
 }
 
-/// Within 2 units in the last place.
+/// vmath::tanh.
+template <class D, class V>
+HWY_INLINE V simd_tanh_float(D d, V x) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const V one = hn::Set(d, 1.0f), magic = hn::Set(d, 0x1.8p23f);
+  const V size = hn::Abs(x), bound = hn::Set(d, 10.0f);
+  const V a = hn::IfThenElse(hn::Gt(size, bound), bound, size);
+  const V c = hn::Add(a, a);
+  const V shifted = hn::MulAdd(c, hn::Set(d, 1.44269504088896341f), magic);
+  const V n = hn::Sub(shifted, magic);
+  V r = hn::MulAdd(n, hn::Set(d, -0.693359375f), c);
+  r = hn::MulAdd(n, hn::Set(d, 2.12194440e-4f), r);
+  V p = hn::Set(d, 1.9875691500e-4f);
+  for (const float k : {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
+                        1.6666665459e-1f, 5.0000001201e-1f})
+    p = hn::MulAdd(p, r, hn::Set(d, k));
+  p = hn::MulAdd(hn::Mul(p, r), r, r);
+  const hn::RebindToUnsigned<D> bits;
+  const V power =
+      hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::BitCast(bits, shifted),
+                                               hn::Set(bits, 127u))));
+  const V y = hn::MulAdd(p, power, hn::Sub(power, one));
+  return hn::CopySign(hn::Div(y, hn::Add(y, hn::Set(d, 2.0f))), x);
+}
+
+/// Within 3 units in the last place.
 template <class D, class V>
 HWY_INLINE V simd_tanh(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
   using T = hn::TFromD<D>;
-  const V one = hn::Set(d, T(1)), two = hn::Set(d, T(2));
-  const V size = hn::Abs(x);
-  // Beyond this bound the result rounds to 1.
-  const V bound = hn::Set(d, T(sizeof(T) == 4 ? 10 : 20));
-  const V y = hn::Exp(
-      d, hn::Mul(two, hn::IfThenElse(hn::Gt(size, bound), bound, size)));
-  const V large = hn::Sub(one, hn::Div(two, hn::Add(y, one)));
-  const V z = hn::Mul(x, x);
-  V small;
   if constexpr (sizeof(T) == 4) {
-    small = hn::Set(d, -5.70498872745e-3f);
-    for (float c : {2.06390887954e-2f, -5.37397155531e-2f, 1.33314422036e-1f,
-                    -3.33332819422e-1f}) {
-      small = hn::MulAdd(small, z, hn::Set(d, c));
-    }
+    return simd_tanh_float(d, x);
   } else {
+    const V one = hn::Set(d, T(1)), two = hn::Set(d, T(2));
+    const V size = hn::Abs(x);
+    // Beyond this bound the result rounds to 1.
+    const V bound = hn::Set(d, T(20));
+    const V y = hn::Exp(
+        d, hn::Mul(two, hn::IfThenElse(hn::Gt(size, bound), bound, size)));
+    const V large = hn::Sub(one, hn::Div(two, hn::Add(y, one)));
+    const V z = hn::Mul(x, x);
     V p = hn::Set(d, -9.64399179425052238628e-1);
     p = hn::MulAdd(p, z, hn::Set(d, -9.92877231001918586564e1));
     p = hn::MulAdd(p, z, hn::Set(d, -1.61468768441708447952e3));
     V q = hn::Add(z, hn::Set(d, 1.12811678491632931402e2));
     q = hn::MulAdd(q, z, hn::Set(d, 2.23548839060100448583e3));
     q = hn::MulAdd(q, z, hn::Set(d, 4.84406305325125486048e3));
-    small = hn::Div(p, q);
+    const V small = hn::MulAdd(hn::Mul(hn::Div(p, q), z), x, x);
+    const V result = hn::IfThenElse(hn::Lt(size, hn::Set(d, T(0.625))), small,
+                                    hn::CopySign(large, x));
+    return hn::IfThenElse(hn::IsNaN(x), x, result);
   }
-  small = hn::MulAdd(hn::Mul(small, z), x, x);
-  const V result = hn::IfThenElse(hn::Lt(size, hn::Set(d, T(0.625))), small,
-                                  hn::CopySign(large, x));
-  return hn::IfThenElse(hn::IsNaN(x), x, result);
 }
 
 /// The normal distribution up to x, see vmath::normal_cdf.

@@ -172,7 +172,7 @@ struct Fmin {
 
 template <class T>
 struct Atan2 {
-  T operator()(T x, T y) const { return std::atan2(x, y); }
+  HOTARU_INLINE T operator()(T x, T y) const { return vmath::atan2(x, y); }
 };
 template <class T>
 struct Hypot {

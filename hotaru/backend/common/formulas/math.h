@@ -24,7 +24,7 @@ HOTARU_FORMULA_1(Log1p, vmath::log1p(x));
 HOTARU_FORMULA_1(Tan, std::tan(x));
 HOTARU_FORMULA_1(Asin, std::asin(x));
 HOTARU_FORMULA_1(Acos, std::acos(x));
-HOTARU_FORMULA_1(Atan, std::atan(x));
+HOTARU_FORMULA_1(Atan, vmath::atan(x));
 HOTARU_FORMULA_1(Sinh, std::sinh(x));
 HOTARU_FORMULA_1(Cosh, std::cosh(x));
 HOTARU_FORMULA_1(Tanh, vmath::tanh(x));
