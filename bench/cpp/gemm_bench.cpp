@@ -1,5 +1,6 @@
 // Matrix multiplication. "peak%" in the output is the share of the machine's
-// peak of fused multiply-adds (peak.h), measured in turns with the products.
+// peak of fused multiply-adds (peak.h), measured in turns with the products;
+// "peak GFLOP/s" is that of one thread soon after.
 #include <benchmark/benchmark.h>
 
 #include "bench/cpp/peak.h"
@@ -23,6 +24,7 @@ void report(benchmark::State& state, double flops, double peak_share) {
   state.counters["GFLOP/s"] =
       Counter(flops * 1e-9, Counter::kIsIterationInvariantRate);
   state.counters["peak%"] = 100 * peak_share;
+  state.counters["peak GFLOP/s"] = 1e-9 * hotaru::bench::peak_flops(1, 0.02);
 }
 
 /// Arguments: size, threads, whether B is transposed, whether it is packed.

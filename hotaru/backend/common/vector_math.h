@@ -31,6 +31,11 @@ HOTARU_INLINE float exp2i(int32_t n) {
   return std::bit_cast<float>((n + 127) << 23);
 }
 
+/// x - n ln(2); ln(2) in two parts, so that the first product is exact.
+HOTARU_INLINE float minus_ln2(float x, float n) {
+  return (x - n * 0.693359375f) - n * -2.12194440e-4f;
+}
+
 /// e^r - 1 for |r| <= ln(2)/2.
 HOTARU_INLINE float exp_minus_1_kernel(float r) {
   float p = 1.9875691500e-4f;
@@ -53,7 +58,7 @@ HOTARU_INLINE float exp(float x) {
   const float below = select(x < 89.0f, x, 89.0f);
   const float c = select(below > -104.0f, below, -104.0f);
   const float n = round_small(c * 1.44269504088896341f);
-  const float r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
+  const float r = minus_ln2(c, n);
   const int32_t i = static_cast<int32_t>(n);
   const int32_t half = i >> 1;
   const float y = exp_kernel(r) * exp2i(half) * exp2i(i - half);
@@ -103,7 +108,7 @@ HOTARU_INLINE float tanh(float x) {
   constexpr float kMagic = 0x1.8p23f;
   const float shifted = c * 1.44269504088896341f + kMagic;
   const float n = shifted - kMagic;
-  const float r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
+  const float r = minus_ln2(c, n);
   const float power =
       std::bit_cast<float>((std::bit_cast<uint32_t>(shifted) + 127) << 23);
   const float y = exp_minus_1_kernel(r) * power + (power - 1.0f);
@@ -117,7 +122,7 @@ HOTARU_INLINE float expm1(float x) {
   const float below = select(x < 89.0f, x, 89.0f);
   const float c = select(below > -25.0f, below, -25.0f);
   const float n = round_small(c * 1.44269504088896341f);
-  const float r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
+  const float r = minus_ln2(c, n);
   const int32_t i = static_cast<int32_t>(n);
   const int32_t half = i >> 1;
   const float p = exp_minus_1_kernel(r);

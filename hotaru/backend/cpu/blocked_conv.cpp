@@ -38,6 +38,22 @@ std::pair<int64_t, int64_t> inside(int64_t x, int64_t step, int64_t count,
 
 }  // namespace
 
+TileBounds tile_bounds(int64_t x, int64_t step, int64_t count, int64_t size) {
+  const auto [before, end] = inside(x, step, count, size);
+  const int64_t behind = count - end;
+  return {before, behind,
+          before + behind >= count ? TileEdge::kNothing
+          : before && behind       ? TileEdge::kBoth
+          : before                 ? TileEdge::kFirst
+          : behind                 ? TileEdge::kLast
+                                   : TileEdge::kNone};
+}
+
+void clear_unused(float* block, int64_t pixels, int64_t used) {
+  for (; pixels > 0; --pixels, block += kChannelBlock)
+    std::fill(block + used, block + kChannelBlock, 0.0f);
+}
+
 BlockedSizes::BlockedSizes(const KernelCall& call) {
   const auto& a = call.attributes<BlockedConvAttributes>();
   const IntSpan x = call.tensor(1).sizes(), y = call.tensor(0).sizes();
@@ -157,17 +173,10 @@ void BlockedConv::find_edges() {
   for (Part& part : parts_)
     for (int64_t k = 0; k < s_.kernel_w; ++k) {
       const int64_t x = part.column + k * s_.dilation_w;
-      const auto [before, end] = inside(x, s_.stride_w, part.count, s_.w);
-      const int64_t behind = part.count - end;
-      if (before + behind >= part.count) {
-        edges_.push_back(TileEdge::kNothing);
-      } else {
-        part.copied |= before > 1 || behind > 1;
-        edges_.push_back(before && behind ? TileEdge::kBoth
-                         : before         ? TileEdge::kFirst
-                         : behind         ? TileEdge::kLast
-                                          : TileEdge::kNone);
-      }
+      const TileBounds bounds = tile_bounds(x, s_.stride_w, part.count, s_.w);
+      part.copied |= bounds.edge != TileEdge::kNothing &&
+                     (bounds.before > 1 || bounds.behind > 1);
+      edges_.push_back(bounds.edge);
     }
   // What copies contain is all inside.
   for (size_t i = 0; i < parts_.size(); ++i)
@@ -244,10 +253,7 @@ void BlockedConv::compute(const Run& run, const Part& part, int64_t row,
   const int64_t used = s_.o % kChannelBlock;
   if (!t.finish || used == 0 || run.first_output + run.outputs != out_blocks_)
     return;
-  // Whatever came of zeros times infinity.
-  float* last = t.y + (run.outputs - 1) * t.y_output;
-  for (int64_t p = 0; p < part.count; ++p, last += kChannelBlock)
-    std::fill(last + used, last + kChannelBlock, 0.0f);
+  clear_unused(t.y + (run.outputs - 1) * t.y_output, part.count, used);
 }
 
 void BlockedConv::run_blocked(const Run& run) const {

@@ -15,6 +15,15 @@ namespace hotaru::cpu {
 /// inside of the picture.
 enum class TileEdge : uint8_t { kNone, kFirst, kLast, kBoth, kNothing };
 
+/// How many of `count` pixels, the first at x and `step` apart, lie before and
+/// behind a picture of that size, and which edge that is (more than one on a
+/// side: not for a tile).
+struct TileBounds {
+  int64_t before, behind;
+  TileEdge edge;
+};
+TileBounds tile_bounds(int64_t x, int64_t step, int64_t count, int64_t size);
+
 /// What a tile may count on. One tap: of a blocked picture, one row and column
 /// of the kernel, all pixels inside of the picture, nothing to fetch ahead.
 enum class TileForm : uint8_t { kBlocked, kOneTap, kPlain };
@@ -45,6 +54,10 @@ struct BlockedTile {
   bool finish, relu;
   const float* residual;  // like y
 };
+
+/// Zeros in the channels beyond the last one of a block's pixels, whatever came
+/// of zeros times infinity; `used` channels are in the block.
+void clear_unused(float* block, int64_t pixels, int64_t used);
 
 /// SIMD parts, chosen at run time.
 struct BlockedConvKernels {

@@ -157,21 +157,12 @@ std::optional<std::vector<TileEdge>> find_edges(int64_t kernel,
                                                 int64_t out, int64_t size) {
   std::vector<TileEdge> edges;
   for (int64_t k = 0; k < kernel; ++k) {
-    int64_t before = 0, behind = 0;
-    for (int64_t i = 0; i < out; ++i) {
-      const int64_t at = k * dilation - padding + i * stride;
-      before += at < 0;
-      behind += at >= size;
-    }
-    if (before + behind == out) {
-      edges.push_back(TileEdge::kNothing);
-      continue;
-    }
-    if (before > 1 || behind > 1) return std::nullopt;
-    edges.push_back(before && behind ? TileEdge::kBoth
-                    : before         ? TileEdge::kFirst
-                    : behind         ? TileEdge::kLast
-                                     : TileEdge::kNone);
+    const TileBounds bounds =
+        tile_bounds(k * dilation - padding, stride, out, size);
+    if (bounds.edge != TileEdge::kNothing &&
+        (bounds.before > 1 || bounds.behind > 1))
+      return std::nullopt;
+    edges.push_back(bounds.edge);
   }
   return edges;
 }
@@ -221,10 +212,8 @@ void BlockedWhole::run(const BlockedConv::Operands& o) const {
                o.w + block * w_block, o.shift + block * kChannelBlock,
                o.residual ? o.residual + to : nullptr, o.y + to, relu_});
       const int64_t used = s_.o % kChannelBlock;
-      if (used == 0 || block + 1 < blocks) continue;
-      // Whatever came of zeros times infinity.
-      for (float* p = o.y + to; p < o.y + to + y_block; p += kChannelBlock)
-        std::fill(p + used, p + kChannelBlock, 0.0f);
+      if (used > 0 && block + 1 == blocks)
+        clear_unused(o.y + to, s_.out_h * s_.out_w, used);
     }
   });
 }

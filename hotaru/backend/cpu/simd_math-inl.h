@@ -41,6 +41,25 @@ HWY_INLINE V simd_sigmoid(D d, V x) {
   return hn::IfThenElse(hn::IsNaN(x), x, result);
 }
 
+/// vmath::minus_ln2.
+template <class D, class V>
+HWY_INLINE V simd_minus_ln2(D d, V x, V n) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const V r = hn::MulAdd(n, hn::Set(d, -0.693359375f), x);
+  return hn::MulAdd(n, hn::Set(d, 2.12194440e-4f), r);
+}
+
+/// (e^r - 1 - r) / r^2 for |r| <= ln(2)/2, as in vmath::exp_minus_1_kernel.
+template <class D, class V>
+HWY_INLINE V simd_exp_polynomial(D d, V r) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  V p = hn::Set(d, 1.9875691500e-4f);
+  for (const float c : {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
+                        1.6666665459e-1f, 5.0000001201e-1f})
+    p = hn::MulAdd(p, r, hn::Set(d, c));
+  return p;
+}
+
 /// vmath::tanh.
 template <class D, class V>
 HWY_INLINE V simd_tanh_float(D d, V x) {
@@ -51,13 +70,8 @@ HWY_INLINE V simd_tanh_float(D d, V x) {
   const V c = hn::Add(a, a);
   const V shifted = hn::MulAdd(c, hn::Set(d, 1.44269504088896341f), magic);
   const V n = hn::Sub(shifted, magic);
-  V r = hn::MulAdd(n, hn::Set(d, -0.693359375f), c);
-  r = hn::MulAdd(n, hn::Set(d, 2.12194440e-4f), r);
-  V p = hn::Set(d, 1.9875691500e-4f);
-  for (const float k : {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
-                        1.6666665459e-1f, 5.0000001201e-1f})
-    p = hn::MulAdd(p, r, hn::Set(d, k));
-  p = hn::MulAdd(hn::Mul(p, r), r, r);
+  const V r = simd_minus_ln2(d, c, n);
+  const V p = hn::MulAdd(hn::Mul(simd_exp_polynomial(d, r), r), r, r);
   const hn::RebindToUnsigned<D> bits;
   const V power =
       hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::BitCast(bits, shifted),

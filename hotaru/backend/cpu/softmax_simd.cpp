@@ -10,7 +10,7 @@
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/softmax_simd.cpp"
 #include "hotaru/backend/cpu/simd.h"
 // After simd.h: it, too, is compiled for each target.
-#include <hwy/contrib/math/math-inl.h>
+#include "hotaru/backend/cpu/simd_math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
@@ -69,15 +69,10 @@ HWY_INLINE hn::Vec<D> exp_negative(D d, hn::Vec<D> x) {
   if constexpr (std::is_same_v<T, double>) {
     return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));
   } else {
-    // Cephes' polynomial on [-ln 2 / 2, ln 2 / 2] (S. Moshier).
     const auto log2e = hn::Set(d, 1.44269504f);
     const auto n = hn::Round(hn::Mul(x, log2e));
-    auto r = hn::MulAdd(n, hn::Set(d, -0.693359375f), x);
-    r = hn::MulAdd(n, hn::Set(d, 2.12194440e-4f), r);
-    auto p = hn::Set(d, 1.9875691500e-4f);
-    for (const float c : {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f,
-                          1.6666665459e-1f, 5.0000001201e-1f})
-      p = hn::MulAdd(p, r, hn::Set(d, c));
+    const auto r = hotaru::HWY_NAMESPACE::simd_minus_ln2(d, x, n);
+    const auto p = hotaru::HWY_NAMESPACE::simd_exp_polynomial(d, r);
     const auto y = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), hn::Set(d, 1.0f));
     const hn::RebindToSigned<D> di;
     const auto power =
