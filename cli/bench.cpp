@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "commands.h"
-#include "hotaru/runtime/parallel.h"
+#include "hotaru/runtime/threads/parallel.h"
 #include "model.h"
 
 namespace hotaru::cli {

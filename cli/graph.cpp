@@ -8,8 +8,8 @@
 
 #include "commands.h"
 #include "hotaru/core/error.h"
-#include "hotaru/graph/drawing.h"
-#include "hotaru/graph/passes.h"
+#include "hotaru/graph/drawing/drawing.h"
+#include "hotaru/graph/passes/passes.h"
 #include "model.h"
 
 namespace hotaru::cli {

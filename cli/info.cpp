@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "commands.h"
-#include "hotaru/backend/cpu/simd_target.h"
+#include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/runtime/backend.h"
-#include "hotaru/runtime/cpu_count.h"
-#include "hotaru/runtime/parallel.h"
+#include "hotaru/runtime/threads/cpu_count.h"
+#include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cli {
 namespace {

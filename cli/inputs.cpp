@@ -7,7 +7,7 @@
 #include <random>
 
 #include "hotaru/io/npy.h"
-#include "hotaru/ops/copy.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::cli {

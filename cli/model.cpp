@@ -1,9 +1,9 @@
 #include "model.h"
 
 #include "hotaru/autograd/grad_mode.h"
-#include "hotaru/runtime/parallel.h"
-#include "hotaru/script/archive.h"
-#include "hotaru/script/function.h"
+#include "hotaru/runtime/threads/parallel.h"
+#include "hotaru/script/archive/archive.h"
+#include "hotaru/script/program/function.h"
 
 namespace hotaru::cli {
 namespace {

@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
-#include "hotaru/core/format.h"
+#include "hotaru/core/printing/format.h"
 #include "hotaru/io/npy.h"
-#include "hotaru/ops/copy.h"
-#include "hotaru/script/interpreter.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/script/run/interpreter.h"
 #include "model.h"
 
 namespace hotaru::cli {

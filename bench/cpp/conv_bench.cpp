@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "bench/cpp/peak.h"
-#include "hotaru/backend/common/blocked.h"
-#include "hotaru/backend/cpu/conv_kernel.h"
-#include "hotaru/ops/factory.h"
+#include "hotaru/backend/common/conv/blocked.h"
+#include "hotaru/backend/cpu/conv/conv_kernel.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/runtime/kernel.h"
-#include "hotaru/runtime/parallel.h"
+#include "hotaru/runtime/threads/parallel.h"
 
 namespace {
 

@@ -1,9 +1,9 @@
 // What an operator costs beyond its arithmetic: small tensors from C++.
 #include <benchmark/benchmark.h>
 
-#include "hotaru/ops/factory.h"
-#include "hotaru/ops/pointwise.h"
-#include "hotaru/ops/view.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/shape/view.h"
 
 namespace hotaru {
 namespace {

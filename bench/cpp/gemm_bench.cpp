@@ -4,9 +4,9 @@
 #include <benchmark/benchmark.h>
 
 #include "bench/cpp/peak.h"
-#include "hotaru/backend/cpu/gemm.h"
-#include "hotaru/ops/factory.h"
-#include "hotaru/runtime/parallel.h"
+#include "hotaru/backend/cpu/matmul/gemm.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/runtime/threads/parallel.h"
 
 namespace {
 

@@ -2,10 +2,10 @@
 #include <benchmark/benchmark.h>
 
 #include "hotaru/graph/graph.h"
-#include "hotaru/ops/activation.h"
-#include "hotaru/ops/factory.h"
-#include "hotaru/ops/pointwise.h"
-#include "hotaru/ops/reduce.h"
+#include "hotaru/ops/activation/activation.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/reduce/reduce.h"
 
 namespace hotaru {
 namespace {

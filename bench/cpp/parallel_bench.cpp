@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "hotaru/runtime/parallel.h"
-#include "hotaru/runtime/parallel_backend.h"
+#include "hotaru/runtime/threads/parallel.h"
+#include "hotaru/runtime/threads/parallel_backend.h"
 
 #ifdef HOTARU_BENCH_OPENMP
 #include <omp.h>

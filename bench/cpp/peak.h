@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "hotaru/runtime/parallel.h"
+#include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::bench {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "hotaru/backend/cpu/rnn_kernel.h"
-#include "hotaru/runtime/parallel.h"
+#include "hotaru/backend/cpu/rnn/rnn_kernel.h"
+#include "hotaru/runtime/threads/parallel.h"
 
 namespace {
 

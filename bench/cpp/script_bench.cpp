@@ -5,9 +5,9 @@
 #include <cstdlib>
 
 #include "hotaru/autograd/grad_mode.h"
-#include "hotaru/ops/factory.h"
-#include "hotaru/script/archive.h"
-#include "hotaru/script/unit.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/script/archive/archive.h"
+#include "hotaru/script/program/unit.h"
 
 namespace hotaru {
 namespace {

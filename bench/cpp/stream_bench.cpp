@@ -7,10 +7,10 @@
 #include <thread>
 #include <vector>
 
-#include "hotaru/ops/factory.h"
-#include "hotaru/ops/pointwise.h"
-#include "hotaru/runtime/scheduler.h"
-#include "hotaru/runtime/stream.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/threads/scheduler.h"
 
 namespace hotaru {
 namespace {

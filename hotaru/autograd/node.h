@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hotaru/core/tensor.h"
-#include "hotaru/runtime/stream.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru::autograd {
 

@@ -33,7 +33,8 @@ class Ordered : public RefCounted {
 
   /// For host code, before it reads or writes the object: see PendingUses.
   /// Two loads where nothing is captured and no queued stream ever used the
-  /// object. Throws in a thread that captures a graph, see graph/capture.h.
+  /// object. Throws in a thread that captures a graph, see
+  /// graph/capture/capture.h.
   void wait() const {
     if (const auto watch = detail::host_watch.load(std::memory_order_relaxed))
         [[unlikely]]

@@ -8,10 +8,10 @@
 
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
-#include "hotaru/ops/copy.h"
-#include "hotaru/ops/factory.h"
-#include "hotaru/ops/pointwise.h"
-#include "hotaru/ops/view.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/shape/view.h"
 
 namespace hotaru::autograd {
 namespace {

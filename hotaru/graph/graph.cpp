@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/core/error.h"
-#include "hotaru/graph/passes.h"
+#include "hotaru/graph/passes/passes.h"
 
 namespace hotaru::graph {
 

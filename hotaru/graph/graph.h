@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "hotaru/graph/description.h"
-#include "hotaru/graph/program.h"
+#include "hotaru/graph/drawing/description.h"
+#include "hotaru/graph/program/program.h"
 
 namespace hotaru::graph {
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "hotaru/ops/copy.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru::io {

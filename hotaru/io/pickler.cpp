@@ -5,7 +5,7 @@
 
 #include "hotaru/autograd/node.h"
 #include "hotaru/core/error.h"
-#include "hotaru/ops/copy.h"
+#include "hotaru/ops/create/copy.h"
 
 namespace hotaru::io {
 

@@ -1,8 +1,8 @@
 // Other names that PyTorch gives to operators.
-#include "hotaru/ops/copy.h"
-#include "hotaru/ops/pointwise.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
-#include "hotaru/ops/view.h"
+#include "hotaru/ops/shape/view.h"
 
 namespace hotaru {
 namespace {

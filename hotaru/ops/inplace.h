@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hotaru/autograd/record.h"
-#include "hotaru/ops/copy.h"
+#include "hotaru/ops/create/copy.h"
 
 namespace hotaru {
 

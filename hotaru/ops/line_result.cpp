@@ -1,9 +1,9 @@
 #include "hotaru/ops/line_result.h"
 
 #include "hotaru/autograd/record.h"
-#include "hotaru/ops/factory.h"
-#include "hotaru/ops/gather.h"
-#include "hotaru/ops/view.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/index/gather.h"
+#include "hotaru/ops/shape/view.h"
 
 namespace hotaru::grad {
 

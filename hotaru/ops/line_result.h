@@ -1,8 +1,8 @@
 // What operators that work along one dimension have in common.
 #pragma once
 
-#include "hotaru/backend/common/line.h"
-#include "hotaru/ops/reduce_dims.h"
+#include "hotaru/backend/common/reduce/line.h"
+#include "hotaru/ops/reduce/reduce_dims.h"
 
 namespace hotaru {
 

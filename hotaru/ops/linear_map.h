@@ -4,9 +4,9 @@
 #pragma once
 
 #include "hotaru/autograd/record.h"
-#include "hotaru/ops/copy.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/runtime/backend.h"
-#include "hotaru/runtime/stream.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
 

@@ -1,7 +1,7 @@
 // Arithmetic operators on tensors, for formulas and for C++ users.
 #pragma once
 
-#include "hotaru/ops/pointwise.h"
+#include "hotaru/ops/pointwise/pointwise.h"
 
 namespace hotaru {
 

@@ -1,6 +1,6 @@
 #include "hotaru/runtime/backend.h"
 
-#include "hotaru/runtime/stream.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hotaru/runtime/parallel_backend.h"
+#include "hotaru/runtime/threads/parallel_backend.h"
 
 namespace hotaru {
 namespace {

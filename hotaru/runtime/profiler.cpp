@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "hotaru/core/error.h"
-#include "hotaru/runtime/stream.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
 namespace {

@@ -28,8 +28,8 @@ PyObject* guarded(F&& f) {
   return guarded(std::forward<F>(f), static_cast<PyObject*>(nullptr));
 }
 
-/// Throws the error again; if it is a capture's refusal (graph/capture.h), with
-/// the name of what was refused.
+/// Throws the error again; if it is a capture's refusal
+/// (graph/capture/capture.h), with the name of what was refused.
 [[noreturn]] void throw_named(const Error& e, std::string_view name);
 
 /// Runs f, which may look at values on the host.

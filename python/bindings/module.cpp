@@ -1,22 +1,22 @@
 // The extension hotaru._C.
 #include <nanobind/nanobind.h>
 
-#include "bindings/autograd_object.h"
-#include "bindings/creation.h"
+#include "bindings/autograd/autograd_object.h"
 #include "bindings/errors.h"
-#include "bindings/future_object.h"
-#include "bindings/generator_object.h"
-#include "bindings/graph.h"
-#include "bindings/memory.h"
-#include "bindings/op_call.h"
-#include "bindings/printing.h"
-#include "bindings/script_object.h"
-#include "bindings/script_source.h"
-#include "bindings/shared_memory.h"
-#include "bindings/stream.h"
-#include "bindings/tensor_object.h"
-#include "bindings/threads.h"
-#include "bindings/types.h"
+#include "bindings/graph/graph.h"
+#include "bindings/ops/op_call.h"
+#include "bindings/runtime/future_object.h"
+#include "bindings/runtime/generator_object.h"
+#include "bindings/runtime/stream.h"
+#include "bindings/runtime/threads.h"
+#include "bindings/script/script_object.h"
+#include "bindings/script/script_source.h"
+#include "bindings/tensor/creation.h"
+#include "bindings/tensor/memory.h"
+#include "bindings/tensor/printing.h"
+#include "bindings/tensor/shared_memory.h"
+#include "bindings/tensor/tensor_object.h"
+#include "bindings/tensor/types.h"
 
 NB_MODULE(_C, m) {
   using namespace hotaru::python;

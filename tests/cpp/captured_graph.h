@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "hotaru/graph/graph.h"
-#include "hotaru/runtime/stream.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru::graph {
 

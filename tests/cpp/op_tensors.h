@@ -5,9 +5,9 @@
 #include <initializer_list>
 #include <vector>
 
-#include "hotaru/ops/copy.h"
-#include "hotaru/ops/factory.h"
-#include "hotaru/ops/view.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/shape/view.h"
 
 namespace hotaru::testing_tensors {
 

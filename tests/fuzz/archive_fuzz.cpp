@@ -6,8 +6,8 @@
 #include "hotaru/core/error.h"
 #include "hotaru/io/torch_file.h"
 #include "hotaru/io/unpickler.h"
-#include "hotaru/script/archive.h"
-#include "hotaru/script/function.h"
+#include "hotaru/script/archive/archive.h"
+#include "hotaru/script/program/function.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "hotaru/core/error.h"
-#include "hotaru/script/unit.h"
+#include "hotaru/script/program/unit.h"
 
 namespace {
 

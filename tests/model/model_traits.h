@@ -1,6 +1,6 @@
-// The pool's Traits (hotaru/runtime/pool.h) over Relacy's simulated memory: it
-// tries interleavings and also the stale values that weak orders allow, and
-// reports deadlocks, races on plain data and failed assertions.
+// The pool's Traits (hotaru/runtime/threads/pool.h) over Relacy's simulated
+// memory: it tries interleavings and also the stale values that weak orders
+// allow, and reports deadlocks, races on plain data and failed assertions.
 #pragma once
 
 // Relacy redefines new, malloc and the memory orders: all else comes first.
@@ -8,7 +8,7 @@
 #include <iostream>
 #include <mutex>
 
-#include "hotaru/runtime/pool.h"
+#include "hotaru/runtime/threads/pool.h"
 
 // clang-format off
 #include <relacy/relacy.hpp>

@@ -1,6 +1,6 @@
 // Elementwise kernels, taken apart: what they do to some elements, apart from
 // which elements these are. Calls that run again and again keep both; fused
-// calls of graphs (graph/fused_call.h) run the first over tiles.
+// calls of graphs (graph/program/fused_call.h) run the first over tiles.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 #include "hotaru/backend/common/loop_nest.h"
 #include "hotaru/runtime/kernel.h"
-#include "hotaru/runtime/parallel.h"
+#include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "hotaru/runtime/parallel.h"
+#include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru {
 

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "hotaru/core/tensor.h"
-#include "hotaru/runtime/parallel.h"
+#include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
 

@@ -1,0 +1,88 @@
+// Pictures in blocks of channels, as graphs hand them from one convolution to
+// the next, and what the kernels that compute on them are told. float32 and
+// one or two spatial dimensions only.
+//
+// A blocked picture of C channels is a contiguous tensor
+// [N, channel_blocks(C), H, W, kChannelBlock] (H is 1 with one spatial
+// dimension): what a pixel has of a block lies together. Channels beyond C are
+// zeros: every kernel that writes a blocked picture keeps to that, and the
+// kernels that read one count on it.
+#pragma once
+
+#include "hotaru/backend/common/conv/conv.h"
+
+namespace hotaru {
+
+/// Channels of a block, whatever the instruction set.
+inline constexpr int64_t kChannelBlock = 16;
+
+/// Blocks of that many channels.
+constexpr int64_t channel_blocks(int64_t channels) {
+  return (channels + kChannelBlock - 1) / kChannelBlock;
+}
+
+// Two kernels change the layout; both read and write a whole tensor:
+//   "block_channels"    write blocked, read plain [N, C, H, W] or [N, C, W]
+//   "unblock_channels"  write plain, read blocked
+// "blocked_mean" computes means over H and W: write plain [N, C, 1, 1] (or
+// [N, C, 1]), read blocked. "blocked_max_pool" is "max_pool" (see pool.h) on
+// blocked pictures with MaxPoolAttributes of one or two dimensions: write
+// blocked, read blocked. None but the last has attributes.
+
+/// How a weight is packed. Operands of "blocked_weight": write packed
+/// [blocked_weight_size()], write shift [channel_blocks(O) * kChannelBlock],
+/// read w [O, C / groups, kh, kw] or [O, C / groups, kw], read bias [O] or
+/// undefined, then read mean, variance, weight and bias [O] of a batch norm in
+/// evaluation (the first undefined: none; weight or bias undefined: 1 and 0),
+/// which becomes part of both:
+///   packed = w * scale          scale = weight / sqrt(variance + eps)
+///   shift = bias * scale + (norm bias - mean * scale)
+struct BlockedWeightAttributes {
+  /// Of a convolution with groups == C == O.
+  bool depthwise = false;
+  /// For pictures that are read as they are, in rows.
+  bool plain_input = false;
+  double eps = 0;
+};
+
+/// Elements of a packed weight of those sizes, w's.
+constexpr int64_t blocked_weight_size(IntSpan w,
+                                      const BlockedWeightAttributes& a) {
+  int64_t taps = 1;
+  for (size_t i = 2; i < w.size(); ++i) taps *= w[i];
+  const int64_t channels = a.depthwise ? 1
+                           : a.plain_input
+                               ? w[1]
+                               : channel_blocks(w[1]) * kChannelBlock;
+  return channel_blocks(w[0]) * kChannelBlock * channels * taps;
+}
+
+// "winograd_weight" and "winograd_conv" have the operands and attributes of
+// "blocked_weight" and "blocked_conv" and compute the same with other
+// roundings, for kernels of 3 x 3 with stride and dilation 1 that are neither
+// depthwise nor read plain pictures. Their packed weight has 16 / 9 of the
+// elements. What is infinite or NaN in a picture may make results NaN up to a
+// pixel further away than its windows reach.
+
+/// A convolution on blocked pictures and what followed it. Operands of
+/// "blocked_conv": write y blocked, read x blocked (plain if plain_input), read
+/// packed and read shift of "blocked_weight", read residual blocked like y or
+/// undefined. y overlaps none of the others.
+///   y = relu(conv(x, packed) + shift + residual)
+/// Sums begin with the shift and go over blocks of input channels, rows and
+/// columns of the kernel and channels of a block, in this order and whatever
+/// the number of threads. Padding is either skipped or multiplied as zeros, so
+/// a weight that is infinite or NaN may make outputs NaN whose window reaches
+/// into it, as it does for "conv_forward". What is infinite or NaN in a
+/// picture stays within the windows that contain it.
+struct BlockedConvAttributes {
+  /// Lists of one or two entries. groups: 1, or C == O if depthwise.
+  ConvAttributes conv;
+  Dims kernel;
+  int64_t in_channels = 1, out_channels = 1;
+  bool relu = false;
+  bool plain_input = false;
+  bool depthwise = false;
+};
+
+}  // namespace hotaru

@@ -1,0 +1,134 @@
+// Activation functions. Numbers a, b, c of each are named beside it.
+#pragma once
+
+#include <cmath>
+#include <numbers>
+
+#include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/backend/common/pointwise/vector_math.h"
+
+namespace hotaru::formulas {
+
+/// Formulas without numbers.
+#define HOTARU_ACTIVATION(Name, expression) \
+  template <class T> \
+  struct Name { \
+    HOTARU_INLINE T operator()(T x) const { return T(expression); } \
+  }
+
+HOTARU_ACTIVATION(Silu, x* vmath::sigmoid(x));
+HOTARU_ACTIVATION(Gelu, x* vmath::normal_cdf(x));
+/// Hendrycks and Gimpel's approximation (arXiv:1606.08415).
+HOTARU_ACTIVATION(GeluTanh,
+                  T(0.5) * x *
+                      (T(1) + vmath::tanh(T(0.79788456080286535588) *
+                                          (x + T(0.044715) * x * x * x))));
+/// min(max(x + 3, 0), 6); NaN stays.
+HOTARU_ACTIVATION(Relu6Of3, x + T(3) < T(0)   ? T(0)
+                            : x + T(3) > T(6) ? T(6)
+                                              : x + T(3));
+template <class T>
+struct HardSigmoid {
+  HOTARU_INLINE T operator()(T x) const { return Relu6Of3<T>()(x) / T(6); }
+};
+template <class T>
+struct HardSwish {
+  HOTARU_INLINE T operator()(T x) const { return x * Relu6Of3<T>()(x) / T(6); }
+};
+/// log(1 / (1 + e^-x)), from the side where e does not overflow.
+HOTARU_ACTIVATION(LogSigmoid, (x < T(0) ? x : T(0)) -
+                                  vmath::log1p(vmath::exp(-std::fabs(x))));
+/// x tanh(log(1 + e^x)) (D. Misra, arXiv:1908.08681).
+HOTARU_ACTIVATION(Mish, x* vmath::tanh(vmath::log1p(vmath::exp(x))));
+#undef HOTARU_ACTIVATION
+
+/// Formulas of up to three numbers.
+#define HOTARU_ACTIVATION_N(Name, expression) \
+  template <class T> \
+  struct Name { \
+    T a, b, c; \
+    explicit Name(const PointwiseNumbers& n) \
+        : a(n.a.to<T>()), b(n.b.to<T>()), c(n.c.to<T>()) {} \
+    HOTARU_INLINE T operator()(T x) const { return T(expression); } \
+  }
+
+/// a: slope below zero.
+HOTARU_ACTIVATION_N(LeakyRelu, x > T(0) ? x : x * a);
+/// a: alpha, b: scale, c: input scale.
+HOTARU_ACTIVATION_N(Elu, x <= T(0) ? vmath::expm1(x * c) * a * b : x * b);
+/// a, b: limits.
+HOTARU_ACTIVATION_N(HardTanh, x<a ? a : x> b ? b : x);
+/// a: beta, b: threshold of x * beta beyond which the function is x.
+HOTARU_ACTIVATION_N(Softplus,
+                    x* a > b ? x : vmath::log1p(vmath::exp(x * a)) / a);
+/// a: lambda.
+HOTARU_ACTIVATION_N(SoftShrink, x > a ? x - a : x < -a ? x + a : x * T(0));
+HOTARU_ACTIVATION_N(HardShrink, x >= -a && x <= a ? T(0) : x);
+/// a: threshold, b: what replaces values that are not above it.
+HOTARU_ACTIVATION_N(Threshold, x <= a ? b : x);
+#undef HOTARU_ACTIVATION_N
+
+/// The second operand is the slope below zero.
+template <class T>
+struct Prelu {
+  HOTARU_INLINE T operator()(T x, T slope) const {
+    return x > T(0) ? x : x * slope;
+  }
+};
+
+/// Derivatives times a gradient g, of the input x (or, for those that say so,
+/// of the result). Numbers are those of the function.
+#define HOTARU_ACTIVATION_GRAD(Name, expression) \
+  template <class T> \
+  struct Name { \
+    T a, b, c; \
+    explicit Name(const PointwiseNumbers& n) \
+        : a(n.a.to<T>()), b(n.b.to<T>()), c(n.c.to<T>()) {} \
+    HOTARU_INLINE T operator()(T g, T x) const { return T(expression); } \
+  }
+
+HOTARU_ACTIVATION_GRAD(LeakyReluGrad, x > T(0) ? g : g * a);
+HOTARU_ACTIVATION_GRAD(EluGrad,
+                       x <= T(0) ? g * a * b * c * vmath::exp(x * c) : g * b);
+/// Of elu's result.
+HOTARU_ACTIVATION_GRAD(EluResultGrad, x <= T(0) ? g * c * (x + a * b) : g * b);
+HOTARU_ACTIVATION_GRAD(HardTanhGrad, x <= a || x >= b ? T(0) : g);
+HOTARU_ACTIVATION_GRAD(SoftplusGrad, x* a > b ? g : g * vmath::sigmoid(x * a));
+HOTARU_ACTIVATION_GRAD(ShrinkGrad, x >= -a && x <= a ? T(0) : g);
+/// Of relu, too, whose result serves as well as its input.
+HOTARU_ACTIVATION_GRAD(ThresholdGrad, x <= a ? T(0) : g);
+HOTARU_ACTIVATION_GRAD(HardSigmoidGrad,
+                       x <= T(-3) || x >= T(3) ? T(0) : g / T(6));
+HOTARU_ACTIVATION_GRAD(HardSwishGrad, x <= T(-3)  ? T(0)
+                                      : x >= T(3) ? g
+                                                  : g * (x / T(3) + T(0.5)));
+HOTARU_ACTIVATION_GRAD(LogSigmoidGrad, g* vmath::sigmoid(-x));
+HOTARU_ACTIVATION_GRAD(SiluGrad, g* vmath::sigmoid(x) *
+                                     (T(1) + x * (T(1) - vmath::sigmoid(x))));
+HOTARU_ACTIVATION_GRAD(
+    GeluGrad, g*(T(0.5) + T(0.5) * vmath::erf(x * T(std::numbers::sqrt2 / 2)) +
+                 x * vmath::exp(T(-0.5) * x * x) *
+                     T(std::numbers::inv_sqrtpi / std::numbers::sqrt2)));
+template <class T>
+struct GeluTanhGrad {
+  HOTARU_INLINE T operator()(T g, T x) const {
+    const T z = x * x;
+    const T t =
+        vmath::tanh(T(0.79788456080286535588) * (x + T(0.044715) * z * x));
+    const T slope = T(0.79788456080286535588) * (T(1) + T(3 * 0.044715) * z);
+    return g * T(0.5) * (T(1) + t + x * (T(1) - t * t) * slope);
+  }
+};
+template <class T>
+struct MishGrad {
+  HOTARU_INLINE T operator()(T g, T x) const {
+    const T t = vmath::tanh(vmath::log1p(vmath::exp(x)));
+    return g * (t + x * vmath::sigmoid(x) * (T(1) - t * t));
+  }
+};
+/// Of the results of the logistic function and of tanh.
+HOTARU_ACTIVATION_GRAD(SigmoidGrad, g* x*(T(1) - x));
+HOTARU_ACTIVATION_GRAD(TanhGrad, g*(T(1) - x * x));
+#undef HOTARU_ACTIVATION_GRAD
+
+}  // namespace hotaru::formulas

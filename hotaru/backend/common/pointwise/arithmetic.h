@@ -1,0 +1,252 @@
+// Formulas of two and three operands: arithmetic, limits, selection.
+#pragma once
+
+#include <cmath>
+
+#include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/backend/common/pointwise/vector_math.h"
+
+namespace hotaru::formulas {
+
+template <class T>
+inline constexpr bool kIsInteger = std::is_integral_v<T>;
+
+template <class T>
+HOTARU_INLINE bool is_nan(T x) {
+  if constexpr (kIsComplex<T>)
+    return std::isnan(x.real()) || std::isnan(x.imag());
+  else if constexpr (kIsInteger<T>)
+    return false;
+  else
+    return x != x;
+}
+
+template <class T>
+struct Add {
+  T alpha;
+  explicit Add(const PointwiseNumbers& n) : alpha(n.a.to<T>()) {}
+  HOTARU_INLINE T operator()(T x, T y) const { return T(x + alpha * y); }
+};
+
+template <class T>
+struct Mul {
+  HOTARU_INLINE T operator()(T x, T y) const { return T(x * y); }
+};
+
+template <class T>
+struct Div {
+  HOTARU_INLINE T operator()(T x, T y) const { return x / y; }
+};
+
+/// Integer division by zero throws, as in PyTorch; min / -1 wraps to min.
+template <class T>
+T checked_divide(T x, T y) {
+  HOTARU_CHECK(y != 0, "ZeroDivisionError");
+  if constexpr (std::is_signed_v<T>)
+    if (y == T(-1)) return T(0 - static_cast<std::make_unsigned_t<T>>(x));
+  return T(x / y);
+}
+
+template <class T>
+struct DivTrunc {
+  T operator()(T x, T y) const {
+    if constexpr (kIsInteger<T>)
+      return checked_divide(x, y);
+    else
+      return std::trunc(x / y);
+  }
+};
+
+/// Rounds towards minus infinity. Floating values follow Python's //: the
+/// quotient is made from the remainder, so that x == y * q + r holds.
+template <class T>
+struct DivFloor {
+  T operator()(T x, T y) const {
+    if constexpr (kIsInteger<T>) {
+      const T q = checked_divide(x, y);
+      return T(q - (x % (y == T(-1) ? T(1) : y) != 0 && (x < 0) != (y < 0)));
+    } else {
+      if (y == 0) return x / y;
+      const T r = std::fmod(x, y);
+      T q = (x - r) / y;
+      if (r != 0 && (y < 0) != (r < 0)) q -= 1;
+      if (q == 0) return std::copysign(T(0), x / y);
+      const T whole = std::floor(q);
+      return q - whole > T(0.5) ? whole + 1 : whole;
+    }
+  }
+};
+
+/// The result has the divisor's sign.
+template <class T>
+struct Remainder {
+  T operator()(T x, T y) const {
+    if constexpr (kIsInteger<T>) {
+      HOTARU_CHECK(y != 0, "ZeroDivisionError");
+      if (std::is_signed_v<T> && y == T(-1)) return 0;
+      const T r = T(x % y);
+      return r != 0 && (r < 0) != (y < 0) ? T(r + y) : r;
+    } else {
+      const T r = std::fmod(x, y);
+      return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+    }
+  }
+};
+
+/// The result has the dividend's sign.
+template <class T>
+struct Fmod {
+  T operator()(T x, T y) const {
+    if constexpr (kIsInteger<T>) {
+      HOTARU_CHECK(y != 0, "ZeroDivisionError");
+      return std::is_signed_v<T> && y == T(-1) ? T(0) : T(x % y);
+    } else {
+      return std::fmod(x, y);
+    }
+  }
+};
+
+template <class T>
+struct Pow {
+  T operator()(T x, T y) const {
+    if constexpr (!kIsInteger<T>) {
+      return std::pow(x, y);
+    } else {
+      if constexpr (std::is_signed_v<T>)
+        if (y < 0) return x == 1 ? T(1) : x == -1 ? T(y % 2 ? -1 : 1) : T(0);
+      using U = std::make_unsigned_t<T>;
+      U result = 1, base = U(x);
+      for (U n = U(y); n; n = U(n >> 1)) {
+        if (n & 1) result = U(result * base);
+        base = U(base * base);
+      }
+      return T(result);
+    }
+  }
+};
+
+/// A tensor to a fixed power: the common ones without the library's pow.
+template <class T>
+struct PowScalar {
+  T exponent;
+  double real = 0;
+  explicit PowScalar(const PointwiseNumbers& n) : exponent(n.a.to<T>()) {
+    if (!n.a.is_complex()) real = n.a.to_double();
+  }
+  HOTARU_INLINE T operator()(T x) const {
+    if (real == 2) return T(x * x);
+    if (real == 3) return T(x * x * x);
+    if constexpr (!kIsInteger<T>) {
+      if (real == 0.5) return std::sqrt(x);
+      if (real == -1) return T(1) / x;
+      if (real == -2) return T(1) / (x * x);
+    }
+    return Pow<T>{}(x, exponent);
+  }
+};
+
+/// A NaN on either side wins.
+template <class T>
+struct Maximum {
+  HOTARU_INLINE T operator()(T x, T y) const {
+    const T greater = x > y ? x : y;
+    return x != x ? x : greater;
+  }
+};
+template <class T>
+struct Minimum {
+  HOTARU_INLINE T operator()(T x, T y) const {
+    const T less = x < y ? x : y;
+    return x != x ? x : less;
+  }
+};
+/// The number wins over a NaN.
+template <class T>
+struct Fmax {
+  T operator()(T x, T y) const { return std::fmax(x, y); }
+};
+template <class T>
+struct Fmin {
+  T operator()(T x, T y) const { return std::fmin(x, y); }
+};
+
+template <class T>
+struct Atan2 {
+  HOTARU_INLINE T operator()(T x, T y) const { return vmath::atan2(x, y); }
+};
+template <class T>
+struct Hypot {
+  T operator()(T x, T y) const { return std::hypot(x, y); }
+};
+template <class T>
+struct Copysign {
+  T operator()(T x, T y) const { return std::copysign(x, y); }
+};
+/// x log y, and 0 where x is 0.
+template <class T>
+struct Xlogy {
+  T operator()(T x, T y) const {
+    if (y != y) return y;
+    return x == 0 ? T(0) : x * std::log(y);
+  }
+};
+template <class T>
+struct Logaddexp {
+  T operator()(T x, T y) const {
+    if (std::isinf(x) && x == y) return x;
+    const T m = x > y ? x : y;
+    return m + std::log1p(std::exp(-std::abs(x - y)));
+  }
+};
+
+/// Limits; a NaN stays, a NaN limit wins.
+template <class T>
+struct Clamp {
+  T low, high;
+  explicit Clamp(const PointwiseNumbers& n)
+      : low(n.a.to<T>()), high(n.b.to<T>()) {}
+  HOTARU_INLINE T operator()(T x) const {
+    const T y = x < low ? low : x;
+    return y > high ? high : y;
+  }
+};
+template <class T>
+struct ClampMin {
+  T low;
+  explicit ClampMin(const PointwiseNumbers& n) : low(n.a.to<T>()) {}
+  HOTARU_INLINE T operator()(T x) const { return x < low ? low : x; }
+};
+template <class T>
+struct ClampMax {
+  T high;
+  explicit ClampMax(const PointwiseNumbers& n) : high(n.a.to<T>()) {}
+  HOTARU_INLINE T operator()(T x) const { return x > high ? high : x; }
+};
+
+/// Both branches are exact at their ends.
+template <class T>
+struct Lerp {
+  HOTARU_INLINE T operator()(T x, T y, T w) const {
+    if constexpr (kIsComplex<T>)
+      return std::abs(w) < 0.5 ? x + w * (y - x) : y - (y - x) * (T(1) - w);
+    else
+      return (w < 0 ? -w : w) < T(0.5) ? x + w * (y - x)
+                                       : y - (y - x) * (T(1) - w);
+  }
+};
+template <class T>
+struct Addcmul {
+  T value;
+  explicit Addcmul(const PointwiseNumbers& n) : value(n.a.to<T>()) {}
+  HOTARU_INLINE T operator()(T x, T a, T b) const {
+    return T(x + value * a * b);
+  }
+};
+template <class T>
+struct Addcdiv {
+  T value;
+  explicit Addcdiv(const PointwiseNumbers& n) : value(n.a.to<T>()) {}
+  HOTARU_INLINE T operator()(T x, T a, T b) const { return x + value * a / b; }
+};
+
+}  // namespace hotaru::formulas

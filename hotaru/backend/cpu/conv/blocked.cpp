@@ -1,0 +1,185 @@
+// The kernels on blocked pictures: what they are called with. Convolutions and
+// pooling have files of their own.
+#include "hotaru/backend/common/conv/blocked.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "hotaru/backend/cpu/conv/blocked_conv.h"
+#include "hotaru/backend/cpu/conv/blocked_whole.h"
+#include "hotaru/backend/cpu/matmul/gemm_kernel.h"
+#include "hotaru/backend/cpu/pool/blocked_pool.h"
+#include "hotaru/backend/cpu/prepared.h"
+#include "hotaru/runtime/kernel.h"
+#include "hotaru/runtime/threads/parallel.h"
+
+namespace hotaru::cpu {
+namespace {
+
+/// Pixels of a plain or blocked picture.
+int64_t pixels_of(const Tensor& blocked) {
+  return blocked.size(2) * blocked.size(3);
+}
+
+/// f(plain channels, how many, blocked) for each block.
+template <class F>
+void for_blocks(const Tensor& plain, const Tensor& blocked, const F& f) {
+  const int64_t channels = plain.size(1), pixels = pixels_of(blocked);
+  const int64_t blocks = channel_blocks(channels);
+  float *p = plain.data<float>(), *b = blocked.data<float>();
+  const int64_t size = pixels * kChannelBlock;
+  const int64_t grain =
+      std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, size));
+  parallel_for(0, plain.size(0) * blocks, grain, [&](int64_t at, int64_t end) {
+    for (; at < end; ++at) {
+      const int64_t first = at % blocks * kChannelBlock;
+      f(p + (at / blocks * channels + first) * pixels,
+        std::min(kChannelBlock, channels - first), b + at * size);
+    }
+  });
+}
+
+void block_channels(const KernelCall& call) {
+  const Tensor &blocked = call.tensor(0), &plain = call.tensor(1);
+  const int64_t pixels = pixels_of(blocked);
+  const auto transpose = gemm_kernels<float>().pack;
+  for_blocks(plain, blocked, [&](float* from, int64_t channels, float* to) {
+    if (channels == kChannelBlock)
+      return transpose(to, channels, pixels, {from, pixels, 1});
+    for (int64_t i = 0; i < pixels; ++i, to += kChannelBlock) {
+      for (int64_t c = 0; c < channels; ++c) to[c] = from[c * pixels + i];
+      std::fill(to + channels, to + kChannelBlock, 0.0f);
+    }
+  });
+}
+
+void unblock_channels(const KernelCall& call) {
+  const Tensor &plain = call.tensor(0), &blocked = call.tensor(1);
+  const int64_t pixels = pixels_of(blocked);
+  const auto transpose = gemm_kernels<float>().pack;
+  for_blocks(plain, blocked, [&](float* to, int64_t channels, float* from) {
+    transpose(to, pixels, channels, {from, kChannelBlock, 1});
+  });
+}
+
+const float* data_or_null(const Tensor& t) {
+  return t.defined() ? t.data<float>() : nullptr;
+}
+
+/// What becomes of output o: w * scale and shift; as "batch_norm" computes it.
+struct Norm {
+  explicit Norm(const KernelCall& call)
+      : bias(data_or_null(call.tensor(3))),
+        mean(data_or_null(call.tensor(4))),
+        variance(data_or_null(call.tensor(5))),
+        weight(mean ? data_or_null(call.tensor(6)) : nullptr),
+        norm_bias(mean ? data_or_null(call.tensor(7)) : nullptr),
+        eps(call.attributes<BlockedWeightAttributes>().eps) {}
+
+  float scale(int64_t o) const {
+    if (!mean) return 1;
+    const float rstd = float(1 / std::sqrt(double(variance[o]) + eps));
+    return weight ? rstd * weight[o] : rstd;
+  }
+  float shift(int64_t o) const {
+    const float plain = bias ? bias[o] : 0;
+    if (!mean) return plain;
+    const float s = scale(o);
+    const float shift = -(mean[o] * s) + (norm_bias ? norm_bias[o] : 0);
+    return plain * s + shift;
+  }
+
+  const float *bias, *mean, *variance, *weight, *norm_bias;
+  double eps;
+};
+
+void blocked_weight(const KernelCall& call) {
+  const Tensor &packed = call.tensor(0), &w = call.tensor(2);
+  const auto& a = call.attributes<BlockedWeightAttributes>();
+  const Norm norm(call);
+  const int64_t outputs = w.size(0), channels = w.size(1);
+  int64_t taps = 1;
+  for (int64_t i = 2; i < w.dim(); ++i) taps *= w.size(i);
+  float* const shift = call.tensor(1).data<float>();
+  const float* const from = w.data<float>();
+  float* const to = packed.data<float>();
+  // Input channels that lie next to each other.
+  const int64_t inner = a.depthwise || a.plain_input ? 1 : kChannelBlock;
+  const int64_t depth = detail::divide_up(channels, inner) * inner * taps;
+  const int64_t size = depth * kChannelBlock;
+  const int64_t grain =
+      std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, size));
+  const auto pack = [&](int64_t o, float* at) {
+    const bool real = o < outputs;
+    const float scale = real ? norm.scale(o) : 0;
+    shift[o] = real ? norm.shift(o) : 0;
+    for (int64_t outer = 0; outer < channels; outer += inner)
+      for (int64_t t = 0; t < taps; ++t)
+        for (int64_t c = outer; c < outer + inner; ++c, at += kChannelBlock)
+          *at = real && c < channels
+                    ? from[(o * channels + c) * taps + t] * scale
+                    : 0;
+  };
+  parallel_for(0, channel_blocks(outputs), grain, [&](int64_t b, int64_t end) {
+    for (; b < end; ++b)
+      for (int64_t i = 0; i < kChannelBlock; ++i)
+        pack(b * kChannelBlock + i, to + b * size + i);
+  });
+}
+
+BlockedConv::Operands operands(const KernelCall& call) {
+  return {call.tensor(1).data<float>(), call.tensor(2).data<float>(),
+          call.tensor(3).data<float>(), data_or_null(call.tensor(4)),
+          call.tensor(0).data<float>()};
+}
+
+/// A convolution of class Conv that runs again and again.
+template <class Conv>
+class PreparedConv final : public PreparedCall {
+ public:
+  explicit PreparedConv(const KernelCall& call) : call_(call), conv_(call) {}
+  void run() override { conv_.run(operands(call_)); }
+
+ private:
+  const KernelCall& call_;
+  const Conv conv_;
+};
+
+std::unique_ptr<PreparedCall> prepare_conv(const KernelCall& call) {
+  if (call.attributes<BlockedConvAttributes>().depthwise)
+    return std::make_unique<PreparedConv<BlockedDepthwise>>(call);
+  if (BlockedWhole::serves(call))
+    return std::make_unique<PreparedConv<BlockedWhole>>(call);
+  return std::make_unique<PreparedConv<BlockedConv>>(call);
+}
+
+class PreparedMaxPool final : public PreparedCall {
+ public:
+  explicit PreparedMaxPool(const KernelCall& call) : call_(call), pool_(call) {}
+  void run() override {
+    pool_.run(call_.tensor(1).data<float>(), call_.tensor(0).data<float>());
+  }
+
+ private:
+  const KernelCall& call_;
+  const BlockedMaxPool pool_;
+};
+
+void mean(const KernelCall& call) {
+  const Tensor &y = call.tensor(0), &x = call.tensor(1);
+  blocked_mean(x.data<float>(), x.size(0), y.size(1), pixels_of(x),
+               y.data<float>());
+}
+
+HOTARU_KERNEL(kCPU, "block_channels", block_channels);
+HOTARU_KERNEL(kCPU, "unblock_channels", unblock_channels);
+HOTARU_KERNEL(kCPU, "blocked_weight", blocked_weight);
+HOTARU_KERNEL(kCPU, "blocked_mean", mean);
+
+const PreparedKernel<prepare_conv> registered_conv("blocked_conv");
+const PreparedKernel<prepare_as<PreparedMaxPool>> registered_max_pool(
+    "blocked_max_pool");
+
+}  // namespace
+}  // namespace hotaru::cpu

@@ -1,0 +1,156 @@
+// Convolutions on blocked pictures (backend/common/conv/blocked.h), taken apart
+// into tiles: output pixels next to each other in a row times output blocks,
+// whose sums stay in registers.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hotaru/backend/common/conv/blocked.h"
+#include "hotaru/runtime/kernel.h"
+
+namespace hotaru::cpu {
+
+/// Which pixels of a tile a column of the kernel serves: those whose input lies
+/// inside of the picture.
+enum class TileEdge : uint8_t { kNone, kFirst, kLast, kBoth, kNothing };
+
+/// How many of `count` pixels, the first at x and `step` apart, lie before and
+/// behind a picture of that size, and which edge that is (more than one on a
+/// side: not for a tile).
+struct TileBounds {
+  int64_t before, behind;
+  TileEdge edge;
+};
+TileBounds tile_bounds(int64_t x, int64_t step, int64_t count, int64_t size);
+
+/// What a tile may count on. One tap: of a blocked picture, one row and column
+/// of the kernel, all pixels inside of the picture, nothing to fetch ahead.
+enum class TileForm : uint8_t { kBlocked, kOneTap, kPlain };
+
+/// What a tile reads and writes. All steps are in elements.
+struct BlockedTile {
+  const float* x;    // what the first weight meets at the first pixel
+  int64_t pixel;     // from a pixel to the next
+  int64_t block;     // from an input block (plain: channel) to the next
+  int64_t row;       // from a row of the kernel to the next
+  int64_t column;    // from a column of the kernel to the next
+  const float* w;    // of the first output block
+  int64_t w_output;  // from an output block to the next
+  int64_t w_block;   // from an input block to the next
+  int64_t blocks, rows, columns;
+  const TileEdge* edges;  // of each column; of blocked pictures
+  /// Where the sums begin: the shift of the first output block, or null: what
+  /// y holds.
+  const float* shift;
+  float* y;
+  int64_t y_output;  // from an output block to the next
+  /// Weights that will be needed next, of the first output block: lines that
+  /// are fetched with each column of the kernel, up to where they end.
+  const float* ahead;
+  const float* ahead_end;
+  int64_t ahead_lines;
+  /// Of the last part: what follows the sums. residual may be null.
+  bool finish, relu;
+  const float* residual;  // like y
+};
+
+/// Zeros in the channels beyond the last one of a block's pixels, whatever came
+/// of zeros times infinity; `used` channels are in the block.
+void clear_unused(float* block, int64_t pixels, int64_t used);
+
+/// SIMD parts, chosen at run time.
+struct BlockedConvKernels {
+  static constexpr int kMaxBlocks = 4;
+  /// Most pixels of a tile of 1, 2, ... output blocks; 0: there is none.
+  int max_pixels[kMaxBlocks];
+  using Tile = void (*)(const BlockedTile&);
+  Tile (*tile)(int pixels, int blocks, TileForm form);
+};
+const BlockedConvKernels& blocked_conv_kernels();
+
+/// Sizes of a convolution over two dimensions; of one: height 1.
+struct BlockedSizes {
+  int64_t n, c, o, h, w, out_h, out_w;
+  int64_t kernel_h, kernel_w, stride_h, stride_w;
+  int64_t padding_h, padding_w, dilation_h, dilation_w;
+
+  explicit BlockedSizes(const KernelCall& call);
+  int64_t taps() const { return kernel_h * kernel_w; }
+};
+
+/// Everything about a call of "blocked_conv" but where its operands lie. Its
+/// functions may be called from several threads.
+class BlockedConv {
+ public:
+  struct Operands {
+    const float *x, *w, *shift, *residual;
+    float* y;
+  };
+
+  explicit BlockedConv(const KernelCall& call);
+  void run(const Operands& o) const;
+
+ private:
+  /// Pixels of a row that one tile computes.
+  struct Part {
+    int64_t first;
+    int64_t column;  // of x, that the first column of the kernel meets
+    BlockedConvKernels::Tile tiles[2];  // of large_ blocks, of one fewer
+    int64_t count;
+    /// Its windows reach so far beyond the picture that they are copied.
+    bool copied;
+  };
+  /// Rows of the kernel that lie inside of the picture for an output row, and
+  /// the first pixel of x that they meet.
+  struct KernelRows {
+    int64_t first, count, offset;
+  };
+  /// Weights to fetch: what is left, how much with each tile, and how many
+  /// lines of it with each column of the kernel.
+  struct Ahead {
+    const float* next = nullptr;
+    const float* end = nullptr;
+    int64_t step = 0, lines = 0;
+  };
+  struct Run;
+
+  void choose_tiles();
+  void find_edges();
+  void run_blocked(const Run& run) const;
+  void run_plain(const Run& run) const;
+  BlockedTile common(const Run& run) const;
+  void compute(const Run& run, const Part& part, int64_t row,
+               BlockedTile& t) const;
+  Ahead ahead_of(const Run& run, int64_t next, const BlockedTile& t) const;
+  void copy_window(const float* x, const Part& part, BlockedTile& t) const;
+  const float* copy_rows(const float* x, int64_t row, int64_t rows,
+                         int64_t& pitch, int64_t& height) const;
+
+  BlockedSizes s_;
+  bool plain_, relu_;
+  int64_t in_blocks_, out_blocks_;
+  /// The first groups_large_ groups have large_ output blocks, others one less.
+  int64_t groups_, groups_large_, large_;
+  std::vector<Part> parts_;  // of a row
+  /// Threads divide the pixels, each of which is then read by the core that
+  /// likely wrote it, and not the output blocks. Where weights are few.
+  bool by_pixels_ = false;
+  std::vector<KernelRows> rows_;  // of each output row
+  std::vector<TileEdge> edges_;   // of each part, columns of the kernel
+  int64_t depth_blocks_;          // input blocks per pass over the pixels
+  int64_t rows_at_once_;  // of plain pictures, that are copied with padding
+};
+
+/// The same for depthwise convolutions.
+class BlockedDepthwise {
+ public:
+  explicit BlockedDepthwise(const KernelCall& call);
+  void run(const BlockedConv::Operands& o) const;
+
+ private:
+  BlockedSizes s_;
+  bool relu_;
+};
+
+}  // namespace hotaru::cpu

@@ -1,0 +1,249 @@
+// Depthwise convolutions on blocked pictures: vectors hold channels, so that
+// each tap is one multiply-add of what a pixel has of a block.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "hotaru/backend/cpu/conv/blocked_conv.h"
+#include "hotaru/runtime/threads/parallel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked_depthwise.cpp"
+#include "hotaru/backend/cpu/simd/simd.h"
+
+#ifndef HOTARU_BLOCKED_DEPTHWISE
+#define HOTARU_BLOCKED_DEPTHWISE
+namespace hotaru::cpu {
+/// Rows of one block of channels. Steps are in elements.
+struct DepthwiseRows {
+  const BlockedSizes& s;
+  const float* x;  // the block's plane
+  const float* w;  // of the block, tap by tap
+  const float* shift;
+  const float* residual;  // like y, or null
+  float* y;               // the block's plane
+  int64_t begin, end;     // of output rows
+  bool relu;
+};
+}  // namespace hotaru::cpu
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<float, size_t(kChannelBlock)>;
+using V = hn::Vec<D>;
+constexpr int64_t kLanes = int64_t(hn::MaxLanes(D()));
+
+/// Keeps the compiler from reading memory again at each use, which it takes for
+/// free.
+template <class T>
+HWY_INLINE void load_once([[maybe_unused]] T& v) {
+#if HWY_TARGET == HWY_AVX3
+  asm("" : "+v"(v.raw));
+#elif HWY_TARGET == HWY_AVX2
+  asm("" : "+x"(v.raw));
+#endif
+}
+
+/// The columns of a kernel that lie inside of the picture at column w, and its
+/// rows at row h.
+struct Taps {
+  int64_t row, rows, column, columns;
+};
+HWY_INLINE Taps taps_at(const BlockedSizes& s, int64_t h, int64_t w) {
+  const auto inside = [](int64_t x, int64_t step, int64_t count, int64_t size) {
+    int64_t first = 0;
+    while (first < count && x + first * step < 0) ++first;
+    int64_t end = count;
+    while (end > first && x + (end - 1) * step >= size) --end;
+    return std::pair(first, end);
+  };
+  const auto [row, row_end] = inside(h, s.dilation_h, s.kernel_h, s.h);
+  const auto [column, column_end] = inside(w, s.dilation_w, s.kernel_w, s.w);
+  return {row, row_end - row, column, column_end - column};
+}
+
+HWY_INLINE void finish(V v, const float* residual, bool relu, float* y) {
+  const D d;
+  if (residual) v = hn::Add(v, hn::LoadU(d, residual));
+  if (relu) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
+  hn::StoreU(v, d, y);
+}
+
+/// A pixel under any kernel.
+HWY_INLINE void pixel(const DepthwiseRows& r, int64_t out_h, int64_t out_w) {
+  const D d;
+  const BlockedSizes& s = r.s;
+  const int64_t h = out_h * s.stride_h - s.padding_h;
+  const int64_t w = out_w * s.stride_w - s.padding_w;
+  const Taps t = taps_at(s, h, w);
+  const int64_t to = (out_h * s.out_w + out_w) * kChannelBlock;
+  for (int64_t v = 0; v < kChannelBlock; v += kLanes) {
+    V sum = hn::LoadU(d, r.shift + v);
+    for (int64_t i = t.row; i < t.row + t.rows; ++i)
+      for (int64_t j = t.column; j < t.column + t.columns; ++j) {
+        const int64_t from =
+            (h + i * s.dilation_h) * s.w + w + j * s.dilation_w;
+        sum = hn::MulAdd(
+            hn::LoadU(d, r.x + from * kChannelBlock + v),
+            hn::LoadU(d, r.w + (i * s.kernel_w + j) * kChannelBlock + v), sum);
+      }
+    finish(sum, r.residual ? r.residual + to + v : nullptr, r.relu,
+           r.y + to + v);
+  }
+}
+
+/// Pixels next to each other under kernels of three columns, of which the
+/// first pixel lacks the first (kFirst), the last pixel the last (kLast).
+struct Three {
+  const float* x;  // first pixel, first row, first column
+  int64_t row;     // from a row to the next
+  const float* w;  // of that row
+  int64_t rows;
+  const float* shift;
+  const float* residual;
+  float* y;
+  bool relu;
+};
+template <int kPixels, int kStride, bool kFirst, bool kLast>
+void three(const Three& t) {
+  const D d;
+  for (int64_t v = 0; v < kChannelBlock; v += kLanes) {
+    V sum[kPixels];
+    const V shift = hn::LoadU(d, t.shift + v);
+    HWY_UNROLL(8)
+    for (V& s : sum) s = shift;
+    const float* x = t.x + v;
+    const float* w = t.w + v;
+    for (int64_t r = 0; r < t.rows; ++r) {
+      V ws[3];
+      HWY_UNROLL(3)
+      for (int k = 0; k < 3; ++k) ws[k] = hn::LoadU(d, w + k * kChannelBlock);
+      HWY_UNROLL(20)
+      for (int i = 0; i < (kPixels - 1) * kStride + 3; ++i) {
+        if ((kFirst && i == 0) || (kLast && i == (kPixels - 1) * kStride + 2))
+          continue;
+        V value = hn::LoadU(d, x + i * kChannelBlock);
+        load_once(value);
+        HWY_UNROLL(3)
+        for (int k = 0; k < 3; ++k) {
+          const int p = (i - k) / kStride;
+          if (i >= k && (i - k) % kStride == 0 && p < kPixels)
+            sum[p] = hn::MulAdd(value, ws[k], sum[p]);
+        }
+      }
+      x += t.row;
+      w += 3 * kChannelBlock;
+    }
+    HWY_UNROLL(8)
+    for (int p = 0; p < kPixels; ++p) {
+      const int64_t at = p * kChannelBlock + v;
+      finish(sum[p], t.residual ? t.residual + at : nullptr, t.relu, t.y + at);
+    }
+  }
+}
+
+constexpr int kMaxPixels = 8;
+using ThreeFn = void (*)(const Three&);
+template <int kStride, bool kFirst, bool kLast, size_t... kPixel>
+constexpr std::array<ThreeFn, sizeof...(kPixel)> threes(
+    std::index_sequence<kPixel...>) {
+  return {&three<int(kPixel) + 1, kStride, kFirst, kLast>...};
+}
+template <int kStride>
+ThreeFn find_three(int64_t pixels, bool first, bool last) {
+  using Pixels = std::make_index_sequence<size_t(kMaxPixels)>;
+  static constexpr std::array<ThreeFn, size_t(kMaxPixels)> kTable[4] = {
+      threes<kStride, false, false>(Pixels()),
+      threes<kStride, true, false>(Pixels()),
+      threes<kStride, false, true>(Pixels()),
+      threes<kStride, true, true>(Pixels())};
+  return kTable[first + 2 * last][size_t(pixels) - 1];
+}
+
+/// Whether all windows of rows are ones of three().
+bool is_three(const BlockedSizes& s) {
+  const int64_t over = (s.out_w - 1) * s.stride_w + 3 - s.padding_w - s.w;
+  return s.kernel_w == 3 && s.dilation_w == 1 && s.stride_w <= 2 &&
+         s.padding_w <= 1 && over <= 1;
+}
+
+void three_rows(const DepthwiseRows& r) {
+  const BlockedSizes& s = r.s;
+  const bool before = s.padding_w > 0;
+  const bool behind = (s.out_w - 1) * s.stride_w + 3 - s.padding_w > s.w;
+  const int64_t parts = (s.out_w + kMaxPixels - 1) / kMaxPixels;
+  for (int64_t part = 0; part < parts; ++part) {
+    const int64_t begin = part * s.out_w / parts;
+    const int64_t end = (part + 1) * s.out_w / parts;
+    const bool first = before && part == 0, last = behind && end == s.out_w;
+    const ThreeFn f = s.stride_w == 1 ? find_three<1>(end - begin, first, last)
+                                      : find_three<2>(end - begin, first, last);
+    for (int64_t row = r.begin; row < r.end; ++row) {
+      const int64_t h = row * s.stride_h - s.padding_h;
+      const int64_t w = begin * s.stride_w - s.padding_w;
+      const Taps t = taps_at(s, h, w);
+      const int64_t to = (row * s.out_w + begin) * kChannelBlock;
+      f({r.x + ((h + t.row * s.dilation_h) * s.w + w) * kChannelBlock,
+         s.dilation_h * s.w * kChannelBlock, r.w + t.row * 3 * kChannelBlock,
+         t.rows, r.shift, r.residual ? r.residual + to : nullptr, r.y + to,
+         r.relu});
+    }
+  }
+}
+
+void depthwise_rows(const DepthwiseRows& r) {
+  if (is_three(r.s)) return three_rows(r);
+  for (int64_t row = r.begin; row < r.end; ++row)
+    for (int64_t column = 0; column < r.s.out_w; ++column)
+      pixel(r, row, column);
+}
+
+void (*find_depthwise_rows())(const DepthwiseRows&) {
+  return &depthwise_rows;
+}
+
+}  // namespace hotaru::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hotaru::cpu {
+
+HWY_EXPORT(find_depthwise_rows);
+
+namespace {
+// Output elements that pay for one more thread.
+constexpr int64_t kWorkPerThread = 1 << 13;
+}  // namespace
+
+BlockedDepthwise::BlockedDepthwise(const KernelCall& call)
+    : s_(call), relu_(call.attributes<BlockedConvAttributes>().relu) {}
+
+void BlockedDepthwise::run(const BlockedConv::Operands& o) const {
+  const int64_t blocks = channel_blocks(s_.c);
+  const int64_t row = s_.out_w * kChannelBlock;
+  const int64_t in = s_.h * s_.w * kChannelBlock, out = s_.out_h * row;
+  if (out == 0) return;
+  const auto rows = HWY_DYNAMIC_DISPATCH(find_depthwise_rows)();
+  // Threads divide rows, as convolutions with kernels of 1 x 1 do pixels.
+  const int64_t grain = std::max<int64_t>(1, kWorkPerThread / (row * blocks));
+  parallel_for(0, s_.n * s_.out_h, grain, [&](int64_t at, int64_t end) {
+    while (at < end) {
+      const int64_t image = at / s_.out_h, first = at - image * s_.out_h;
+      const int64_t last = std::min(first + end - at, s_.out_h);
+      for (int64_t b = 0; b < blocks; ++b) {
+        const int64_t plane = image * blocks + b;
+        const float* w = o.w + b * s_.taps() * kChannelBlock;
+        rows({s_, o.x + plane * in, w, o.shift + b * kChannelBlock,
+              o.residual ? o.residual + plane * out : nullptr,
+              o.y + plane * out, first, last, relu_});
+      }
+      at += last - first;
+    }
+  });
+}
+
+}  // namespace hotaru::cpu
+#endif

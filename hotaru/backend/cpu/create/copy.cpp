@@ -1,0 +1,200 @@
+// Copy with cast, and fill.
+#include <cstring>
+
+#include "hotaru/backend/common/elementwise.h"
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/backend/cpu/independent.h"
+#include "hotaru/backend/cpu/simd/reduced_simd.h"
+#include "hotaru/runtime/threads/parallel.h"
+
+namespace hotaru::cpu {
+namespace {
+
+template <class To, class From>
+To convert(From x) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return x != From(0);
+  } else if constexpr (kIsComplex<To>) {
+    using R = typename To::value_type;
+    if constexpr (kIsComplex<From>)
+      return To(R(x.real()), R(x.imag()));
+    else
+      return To(R(x), R(0));
+  } else if constexpr (kIsComplex<From>) {
+    return convert<To>(x.real());
+  } else if constexpr (kIsReduced<To>) {
+    return To(float(x));
+  } else if constexpr (std::is_integral_v<To> && kIsFloating<From>) {
+    // Through int64: a negative value wraps as it does on x86 in PyTorch.
+    return static_cast<To>(static_cast<int64_t>(x));
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <class To, class From>
+void cast_loop(const void*, char* const* p, const int64_t* s, int64_t n) {
+  if (s[0] == sizeof(To) && s[1] == sizeof(From)) {
+    auto* out = reinterpret_cast<To*>(p[0]);
+    const auto* x = reinterpret_cast<const From*>(p[1]);
+    if constexpr (kIsReduced<From> && std::is_same_v<To, float>)
+      return widen(x, out, n);
+    if constexpr (kIsReduced<To> && std::is_same_v<From, float>)
+      return narrow(x, out, n);
+    HOTARU_INDEPENDENT
+    for (int64_t i = 0; i < n; ++i) out[i] = convert<To>(x[i]);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i)
+    *reinterpret_cast<To*>(p[0] + i * s[0]) =
+        convert<To>(*reinterpret_cast<const From*>(p[1] + i * s[1]));
+}
+
+template <class Word>
+void move_loop(const void*, char* const* p, const int64_t* s, int64_t n) {
+  if (s[0] == sizeof(Word) && s[1] == sizeof(Word)) {
+    std::memmove(p[0], p[1], size_t(n) * sizeof(Word));
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i)
+    std::memcpy(p[0] + i * s[0], p[1] + i * s[1], sizeof(Word));
+}
+
+struct Word16 {
+  int64_t low, high;
+};
+
+LoopNest::Inner mover(size_t item) {
+  switch (item) {
+    case 1:
+      return &move_loop<int8_t>;
+    case 2:
+      return &move_loop<int16_t>;
+    case 4:
+      return &move_loop<int32_t>;
+    case 8:
+      return &move_loop<int64_t>;
+    default:
+      return &move_loop<Word16>;
+  }
+}
+
+// Tiles that keep both the rows read and the rows written in the first-level
+// cache; a transposed copy touches each line once instead of once a column.
+constexpr int64_t kTile = 16;
+
+template <class Word>
+void transpose_copy(Word* out, const Word* x, int64_t rows, int64_t cols,
+                    int64_t stride) {
+  for (int64_t r0 = 0; r0 < rows; r0 += kTile)
+    for (int64_t c0 = 0; c0 < cols; c0 += kTile)
+      for (int64_t r = r0; r < std::min(rows, r0 + kTile); ++r)
+        for (int64_t c = c0; c < std::min(cols, c0 + kTile); ++c)
+          out[r * cols + c] = x[r + c * stride];
+}
+
+bool transposes(const Tensor& out, const Tensor& x) {
+  const size_t item = itemsize(x.dtype());
+  return x.dim() == 2 && out.is_contiguous() && !x.is_contiguous() &&
+         x.strides()[0] == 1 && x.numel() >= 64 &&
+         same(out.sizes(), x.sizes()) && out.dtype() == x.dtype() &&
+         (item == 4 || item == 8);
+}
+
+void transpose(const Tensor& out, const Tensor& x) {
+  const int64_t rows = x.sizes()[0], cols = x.sizes()[1];
+  const int64_t stride = x.strides()[1];
+  const auto go = [&]<class Word>(Word) {
+    transpose_copy(out.data<Word>(), x.data<Word>(), rows, cols, stride);
+  };
+  itemsize(x.dtype()) == 4 ? go(int32_t{}) : go(int64_t{});
+}
+
+std::optional<Elementwise> copy_loop(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &x = call.tensor(1);
+  if (transposes(out, x)) return {};
+  LoopNest::Inner inner = nullptr;
+  if (out.dtype() == x.dtype()) {
+    inner = mover(itemsize(x.dtype()));
+  } else {
+    visit_dtype(AllTypes{}, out.dtype(), "copy_", [&]<class To>() {
+      visit_dtype(AllTypes{}, x.dtype(), "copy_",
+                  [&]<class From>() { inner = &cast_loop<To, From>; });
+    });
+  }
+  return Elementwise(inner);
+}
+
+/// Operands: destination, source (broadcast to it).
+void copy(const KernelCall& call) {
+  if (const auto loop = copy_loop(call))
+    run_elementwise(call, *loop);
+  else
+    transpose(call.tensor(0), call.tensor(1));
+}
+
+template <class T>
+void fill_loop(const void* context, char* const* p, const int64_t* s,
+               int64_t n) {
+  const T value = *static_cast<const T*>(context);
+  if (s[0] == sizeof(T)) {
+    std::fill_n(reinterpret_cast<T*>(p[0]), n, value);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i)
+    *reinterpret_cast<T*>(p[0] + i * s[0]) = value;
+}
+
+/// Operand: the tensor. Attributes: PointwiseNumbers, the value in a.
+std::optional<Elementwise> fill(const KernelCall& call) {
+  std::optional<Elementwise> out;
+  visit_dtype(AllTypes{}, call.tensor(0).dtype(), "fill_", [&]<class T>() {
+    out.emplace(&fill_loop<T>, call.attributes<PointwiseNumbers>().a.to<T>());
+  });
+  return out;
+}
+
+constexpr KernelTypes<RealTypes> kArangeTypes{0, "arange"};
+
+/// Operand: a row-major vector. Attributes: PointwiseNumbers, start and step.
+void arange(const KernelCall& call) {
+  const Tensor& out = call.tensor(0);
+  const auto& numbers = call.attributes<PointwiseNumbers>();
+  kArangeTypes.visit(call, [&]<class T>() {
+    using M = std::conditional_t<
+        std::is_integral_v<T>, int64_t,
+        std::conditional_t<std::is_same_v<T, double>, double, float>>;
+    const M start = numbers.a.to<M>(), step = numbers.b.to<M>();
+    T* data = out.data<T>();
+    for (int64_t i = 0; i < out.numel(); ++i) data[i] = T(start + M(i) * step);
+  });
+}
+
+constexpr KernelTypes<RealTypes> kLinspaceTypes{0, "linspace"};
+
+/// Operand: a row-major vector. Attributes: PointwiseNumbers, start and end.
+/// Symmetric: the second half counts back from the end.
+void linspace(const KernelCall& call) {
+  const Tensor& out = call.tensor(0);
+  const auto& numbers = call.attributes<PointwiseNumbers>();
+  kLinspaceTypes.visit(call, [&]<class T>() {
+    using M = std::conditional_t<std::is_same_v<T, float>, float, double>;
+    const int64_t n = out.numel();
+    const M start = numbers.a.to<M>(), end = numbers.b.to<M>();
+    const M step = n > 1 ? (end - start) / M(n - 1) : M(0);
+    T* data = out.data<T>();
+    for (int64_t i = 0; i < n; ++i)
+      data[i] = T(i < n / 2 ? start + step * M(i) : end - step * M(n - i - 1));
+    if (n == 1) data[0] = T(start);
+  });
+}
+
+const ElementwiseRegistration<copy_loop> registered_copy("copy_", nullptr,
+                                                         &copy);
+const ElementwiseRegistration<fill> registered_fill("fill_");
+HOTARU_KERNEL(kCPU, "arange", arange, check_types<kArangeTypes>);
+HOTARU_KERNEL(kCPU, "linspace", linspace, check_types<kLinspaceTypes>);
+
+}  // namespace
+}  // namespace hotaru::cpu

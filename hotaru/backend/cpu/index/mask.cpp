@@ -1,0 +1,138 @@
+// Elements chosen by value: nonzero, masks, triangles.
+#include "hotaru/backend/common/index/index.h"
+#include "hotaru/backend/cpu/lines.h"
+#include "hotaru/backend/cpu/words.h"
+#include "hotaru/runtime/kernel.h"
+
+namespace hotaru::cpu {
+namespace {
+
+/// f(offsets, n, steps) for each row, a run along the last dimension, of
+/// tensors of one shape, in row-major order. Until f returns false.
+template <size_t N, class F>
+void for_rows(const std::array<const Tensor*, N>& tensors, const F& f) {
+  const Tensor& first = *tensors[0];
+  if (first.numel() == 0) return;
+  const size_t outer = size_t(std::max<int64_t>(1, first.dim()) - 1);
+  const int64_t n = first.dim() ? first.sizes()[outer] : 1;
+  std::array<IntSpan, N> strides;
+  std::array<int64_t, N> steps;
+  for (size_t k = 0; k < N; ++k) {
+    strides[k] = tensors[k]->strides().first(outer);
+    steps[k] = first.dim() ? tensors[k]->strides()[outer] : 1;
+  }
+  Walk<N> walk(first.sizes().first(outer), strides);
+  for (int64_t row = first.numel() / n; row > 0; --row, walk.next())
+    if (!f(walk.at, n, steps)) return;
+}
+
+/// Operands: positions [n, dims], input with n nonzero elements.
+void nonzero(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &in = call.tensor(1);
+  const auto dims = int64_t(in.sizes().size());
+  if (dims == 0) return;
+  int64_t* to = out.data<int64_t>();
+  const int64_t* end = to + out.numel();
+  visit_dtype(AllTypes{}, in.dtype(), "nonzero", [&]<class T>() {
+    Dims index(size_t(dims), 0);
+    for_rows<1>({&in}, [&](const auto& at, int64_t n, const auto& steps) {
+      const T* x = in.data<T>() + at[0];
+      for (int64_t i = 0; i < n && to < end; ++i) {
+        // Written always, kept if nonzero: a branch would be mispredicted.
+        for (int64_t d = 0; d + 1 < dims; ++d) to[d] = index[size_t(d)];
+        to[dims - 1] = i;
+        to += x[i * steps[0]] != T(0) ? dims : 0;
+      }
+      for (int64_t d = dims - 1; d-- > 0;) {
+        if (++index[size_t(d)] < in.sizes()[size_t(d)]) break;
+        index[size_t(d)] = 0;
+      }
+      return to < end;
+    });
+  });
+}
+
+/// Operands: result [n], input, mask of the input's shape with n ones.
+void masked_select(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &in = call.tensor(1),
+               &mask = call.tensor(2);
+  visit_word(in.dtype(), [&]<class Word>() {
+    Word* y = out.data<Word>();
+    const Word* end = y + out.numel();
+    for_rows<2>({&in, &mask},
+                [&](const auto& at, int64_t n, const auto& steps) {
+                  const Word* x = in.data<Word>() + at[0];
+                  const bool* chosen = mask.data<bool>() + at[1];
+                  for (int64_t i = 0; i < n && y < end; ++i) {
+                    *y = x[i * steps[0]];
+                    y += chosen[i * steps[1]];
+                  }
+                  return y < end;
+                });
+  });
+}
+
+/// Operands: target, mask of its shape, row-major source.
+void masked_scatter(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &mask = call.tensor(1),
+               &source = call.tensor(2);
+  visit_word(out.dtype(), [&]<class Word>() {
+    Word* y = out.data<Word>();
+    const Word* x = source.data<Word>();
+    const Word* end = x + source.numel();
+    const bool* chosen = mask.data<bool>();
+    Walk<2> walk(out.sizes(), {out.strides(), mask.strides()});
+    for (int64_t i = out.numel(); i > 0; --i, walk.next()) {
+      if (!chosen[walk.at[1]]) continue;
+      HOTARU_CHECK(x < end,
+                   "Number of elements of source < number of ones in mask");
+      y[walk.at[0]] = *x++;
+    }
+  });
+}
+
+/// Operands: result, input, which may be the same.
+void triangle(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &in = call.tensor(1);
+  const auto& attributes = call.attributes<TriangleAttributes>();
+  const size_t batch = in.sizes().size() - 2;
+  const int64_t rows = in.size(-2), columns = in.size(-1);
+  const int64_t x_row = in.stride(-2), x_step = in.stride(-1);
+  const int64_t y_row = out.stride(-2), y_step = out.stride(-1);
+  const IntSpan sizes = in.sizes().first(batch);
+  visit_word(in.dtype(), [&]<class Word>() {
+    parallel_for(0, numel_of(sizes), row_grain(rows * columns),
+                 [&](int64_t begin, int64_t end) {
+                   Walk<2> walk(
+                       sizes,
+                       {out.strides().first(batch), in.strides().first(batch)},
+                       begin);
+                   for (int64_t b = begin; b < end; ++b, walk.next()) {
+                     for (int64_t r = 0; r < rows; ++r) {
+                       Word* y = out.data<Word>() + walk.at[0] + r * y_row;
+                       const Word* x = in.data<Word>() + walk.at[1] + r * x_row;
+                       // Columns [first, last) stay.
+                       const int64_t edge = std::clamp<int64_t>(
+                           r + attributes.diagonal + (attributes.upper ? 0 : 1),
+                           0, columns);
+                       const int64_t first = attributes.upper ? edge : 0;
+                       const int64_t last = attributes.upper ? columns : edge;
+                       for (int64_t c = 0; c < first; ++c)
+                         y[c * y_step] = Word{};
+                       for (int64_t c = first; c < last; ++c)
+                         y[c * y_step] = x[c * x_step];
+                       for (int64_t c = last; c < columns; ++c)
+                         y[c * y_step] = Word{};
+                     }
+                   }
+                 });
+  });
+}
+
+HOTARU_KERNEL(kCPU, "nonzero", nonzero);
+HOTARU_KERNEL(kCPU, "masked_select", masked_select);
+HOTARU_KERNEL(kCPU, "masked_scatter", masked_scatter);
+HOTARU_KERNEL(kCPU, "triangle", triangle);
+
+}  // namespace
+}  // namespace hotaru::cpu

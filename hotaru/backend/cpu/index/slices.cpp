@@ -1,0 +1,146 @@
+// Whole slices at a one-dimensional index: index_select, index_add ...
+#include "hotaru/backend/common/index/gather.h"
+#include "hotaru/backend/cpu/indexing.h"
+#include "hotaru/backend/cpu/lines.h"
+#include "hotaru/backend/cpu/words.h"
+#include "hotaru/runtime/kernel.h"
+
+namespace hotaru::cpu {
+namespace {
+
+/// The index as checked positions. All of it is read before anything is
+/// written, so that an error leaves the target as it was.
+Dims positions(const Tensor& index, int64_t size,
+               const SliceAttributes& attributes) {
+  Dims out(size_t(index.numel()), 0);
+  const int64_t stride = line_stride(index, 0);
+  const std::string_view op = attributes.op;
+  visit_index(index, [&]<class I>() {
+    const I* x = index.data<I>();
+    for (size_t i = 0; i < out.size(); ++i) {
+      int64_t at = x[int64_t(i) * stride];
+      if (at < 0 && attributes.wrap) at += size;
+      if (uint64_t(at) >= uint64_t(size)) [[unlikely]] {
+        const int64_t given = x[int64_t(i) * stride];
+        if (op == "index_select")
+          fail<IndexError>("index out of range in self");
+        if (op == "index_copy_")
+          fail<IndexError>("index_copy_(): index ", given,
+                           " is out of bounds for dimension ", attributes.dim,
+                           " with size ", size);
+        if (op == "index_fill_")
+          index_out_of_bounds<IndexError>(given, attributes.dim, size);
+        index_out_of_bounds(given, attributes.dim, size);
+      }
+      out[i] = at;
+    }
+  });
+  return out;
+}
+
+/// f(whole + ..., part + ..., n, whole_step, part_step) for runs of elements
+/// of which slice `rows[i]` of the whole belongs to slice i of the part. For
+/// equal rows the order is that of i. Parallel over the other dimensions.
+template <class A, class B, class F>
+void for_slices(const Tensor& whole, const Tensor& part, const Dims& rows,
+                int64_t dim, const F& f) {
+  A* x = whole.data<A>();
+  B* y = part.data<B>();
+  const auto count = int64_t(rows.size());
+  const int64_t whole_stride = line_stride(whole, dim);
+  const int64_t part_stride = line_stride(part, dim);
+  Dims sizes = without(part.sizes(), dim);
+  if (sizes.empty() || dim == part.dim() - 1) {
+    for_lines(
+        dim, count,
+        [&](const auto& at) {
+          for (int64_t i = 0; i < count; ++i)
+            f(x + at[1] + rows[size_t(i)] * whole_stride,
+              y + at[0] + i * part_stride, 1, 1, 1);
+        },
+        part, whole);
+    return;
+  }
+  Dims whole_strides = without(whole.strides(), dim);
+  Dims part_strides = without(part.strides(), dim);
+  const size_t outer = sizes.size() - 1;
+  // Trailing dimensions that lie densely in both make one run.
+  size_t first = outer;
+  int64_t n = sizes[outer];
+  while (first > size_t(dim) && whole_strides[outer] == 1 &&
+         part_strides[outer] == 1 && whole_strides[first - 1] == n &&
+         part_strides[first - 1] == n)
+    n *= sizes[--first];
+  const IntSpan above = IntSpan(sizes).first(first);
+  const std::array<IntSpan, 2> strides{IntSpan(part_strides).first(first),
+                                       IntSpan(whole_strides).first(first)};
+  // Threads share the run, so that equal rows are never written by two.
+  parallel_for(
+      0, n, row_grain(count * numel_of(above)),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t i = 0; i < count; ++i) {
+          Walk<2> walk(above, strides);
+          for (int64_t k = numel_of(above); k > 0; --k, walk.next())
+            f(x + walk.at[1] + rows[size_t(i)] * whole_stride +
+                  begin * whole_strides[outer],
+              y + walk.at[0] + i * part_stride + begin * part_strides[outer],
+              end - begin, whole_strides[outer], part_strides[outer]);
+        }
+      });
+}
+
+/// Operands: result, input, index.
+void index_select(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &in = call.tensor(1),
+               &index = call.tensor(2);
+  const auto& attributes = call.attributes<SliceAttributes>();
+  const int64_t dim = attributes.dim;
+  const Dims rows = positions(index, line_size(in, dim), attributes);
+  visit_word(in.dtype(), [&]<class Word>() {
+    for_slices<const Word, Word>(
+        in, out, rows, dim,
+        [](const Word* x, Word* y, int64_t n, int64_t xs, int64_t ys) {
+          if (xs == 1 && ys == 1)
+            std::copy_n(x, n, y);
+          else
+            for (int64_t i = 0; i < n; ++i) y[i * ys] = x[i * xs];
+        });
+  });
+}
+
+/// Operands: target, index, source.
+void index_write(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &index = call.tensor(1),
+               &source = call.tensor(2);
+  const auto& attributes = call.attributes<SliceAttributes>();
+  const int64_t dim = attributes.dim;
+  const Dims rows = positions(index, line_size(out, dim), attributes);
+  if (attributes.mode == WriteMode::kAssign)
+    return visit_word(out.dtype(), [&]<class Word>() {
+      for_slices<Word, const Word>(
+          out, source, rows, dim,
+          [](Word* y, const Word* x, int64_t n, int64_t ys, int64_t xs) {
+            if (xs == 1 && ys == 1)
+              std::copy_n(x, n, y);
+            else
+              for (int64_t i = 0; i < n; ++i) y[i * ys] = x[i * xs];
+          });
+    });
+  visit_dtype(AllTypes{}, out.dtype(), "index_add", [&]<class T>() {
+    for_slices<T, const T>(
+        out, source, rows, dim,
+        [](T* y, const T* x, int64_t n, int64_t ys, int64_t xs) {
+          if (xs == 1 && ys == 1)
+            for (int64_t i = 0; i < n; ++i) y[i] = plus(y[i], x[i]);
+          else
+            for (int64_t i = 0; i < n; ++i)
+              y[i * ys] = plus(y[i * ys], x[i * xs]);
+        });
+  });
+}
+
+HOTARU_KERNEL(kCPU, "index_select", index_select);
+HOTARU_KERNEL(kCPU, "index_write", index_write);
+
+}  // namespace
+}  // namespace hotaru::cpu

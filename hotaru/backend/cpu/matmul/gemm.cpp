@@ -1,0 +1,521 @@
+#include "hotaru/backend/cpu/matmul/gemm.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "hotaru/backend/cpu/matmul/gemm_generic.h"
+#include "hotaru/backend/cpu/matmul/gemm_kernel.h"
+#include "hotaru/backend/cpu/matmul/gemm_reduced.h"
+#include "hotaru/backend/cpu/scratch.h"
+#include "hotaru/runtime/threads/parallel.h"
+
+namespace hotaru {
+namespace {
+
+// Depth of a block, about. C is loaded and stored once per block, which costs
+// more than a panel of B that comes from the second-level cache, in order.
+constexpr int64_t kDepth = 512;
+// Rows of A packed at a time (kRows * kDepth elements in the second level) and
+// columns of B (kCols * kDepth elements in the third level).
+constexpr int64_t kRows = 280;
+constexpr int64_t kCols = 2048;
+// Tiles of a panel up to which the next one is fetched meanwhile, if all of
+// them have more bytes than these, which may be near.
+constexpr int64_t kFetchTiles = 4;
+constexpr int64_t kNearBytes = 1 << 20;
+// Multiply-adds that pay for one more thread.
+constexpr int64_t kWorkPerThread = 1 << 18;
+// Rows up to which B by columns is multiplied by dot products in place.
+constexpr int64_t kDotRows = 16;
+
+template <class T>
+struct Problem {
+  int64_t m, n, k;
+  T alpha, beta;
+  MatrixRef<T> a, b;
+  const T* packed;               // panels of B; or null, then source
+  const PanelSource<T>* source;  // or null, then b
+  T* c;
+  int64_t ldc;
+  Epilogue<T> epilogue;
+};
+
+template <class T>
+Epilogue<T> shifted(Epilogue<T> e, int64_t row, int64_t col) {
+  if (e.bias != nullptr) e.bias += e.bias_per_row ? row : col;
+  if (e.scale) e.scale += row, e.shift += row;
+  if (e.residual) e.residual += row * e.residual_stride + col;
+  return e;
+}
+
+/// Columns [begin, end) of rows [row_begin, row_end) of C.
+struct Area {
+  int64_t row_begin, row_end, col_begin, col_end;
+};
+
+/// Calls f(area) for a grid of areas that covers m x n, in parallel if the
+/// work pays for it. Areas start at multiples of the unit sizes.
+template <class F>
+void for_areas(int64_t m, int64_t n, int64_t k, int64_t row_unit,
+               int64_t col_unit, const F& f) {
+  // Of a single row, loading B takes as long as the products.
+  const double work = static_cast<double>(std::max<int64_t>(m, 2)) *
+                      static_cast<double>(n) * static_cast<double>(k) /
+                      kWorkPerThread;
+  const int64_t most = in_parallel_region() ? 1 : get_num_threads();
+  const int64_t threads =
+      work < static_cast<double>(most) ? static_cast<int64_t>(work) : most;
+  if (threads <= 1) return f(Area{0, m, 0, n});
+  const int64_t row_units = detail::divide_up(m, row_unit);
+  const int64_t col_units = detail::divide_up(n, col_unit);
+  // Many columns are cut first, as each thread then packs a part of B alone;
+  // else the longer side, and the other one if threads are left.
+  const bool rows_first = col_units < 2 * threads && m >= n;
+  const int64_t first = std::min(threads, rows_first ? row_units : col_units);
+  const int64_t second =
+      std::min(threads / first, rows_first ? col_units : row_units);
+  const int64_t row_parts = rows_first ? first : second;
+  const int64_t col_parts = rows_first ? second : first;
+  const auto cut = [](int64_t part, int64_t parts, int64_t units, int64_t unit,
+                      int64_t size) {
+    return std::min(size, part * units / parts * unit);
+  };
+  parallel_for(0, row_parts * col_parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t r = i / col_parts, q = i % col_parts;
+      f(Area{cut(r, row_parts, row_units, row_unit, m),
+             cut(r + 1, row_parts, row_units, row_unit, m),
+             cut(q, col_parts, col_units, col_unit, n),
+             cut(q + 1, col_parts, col_units, col_unit, n)});
+    }
+  });
+}
+
+/// B of one block of depth: panel j starts at data + j * panel_stride and its
+/// rows are row_stride apart.
+template <class T>
+struct Panels {
+  const T* data;
+  int64_t row_stride;
+  int64_t panel_stride;
+};
+
+/// One area of C from a depth block of A and B.
+template <class T>
+void multiply_area(const GemmKernels<T>& kernels, const Area& area, int64_t k,
+                   MatrixRef<T> a, bool pack_a, bool few_rows,
+                   const Panels<T>& panels, const TileOutput<T>& out,
+                   const Epilogue<T>* epilogue) {
+  const auto tile = few_rows ? kernels.few_tile : kernels.tile;
+  const int64_t width = kernels.max_cols;
+  const int64_t rows = area.row_end - area.row_begin;
+  const int64_t blocks = detail::divide_up(rows, kRows);
+  T* buffer = pack_a ? scratch<T>(ScratchUse::kGemmA, kRows * k) : nullptr;
+  // Of few rows, the first tile waits for a panel that comes from memory: the
+  // tiles before fetch it.
+  const bool fetch =
+      panels.row_stride == width && rows > kernels.max_rows &&
+      rows <= kFetchTiles * kernels.max_rows &&
+      (area.col_end - area.col_begin) * k * int64_t{sizeof(T)} > kNearBytes;
+  for (int64_t block = 0; block < blocks; ++block) {
+    const int64_t begin = area.row_begin + rows * block / blocks;
+    const int64_t end = area.row_begin + rows * (block + 1) / blocks;
+    // Tiles of nearly equal height: a low rest would run at low speed.
+    const int64_t tiles = detail::divide_up(end - begin, kernels.max_rows);
+    const auto tile_begin = [&](int64_t t) {
+      return begin + (end - begin) * t / tiles;
+    };
+    if (pack_a) {
+      for (int64_t t = 0; t < tiles; ++t) {
+        const int64_t row = tile_begin(t);
+        kernels.pack(buffer + (row - begin) * k, tile_begin(t + 1) - row, k,
+                     {a.data + row * a.row_stride, a.row_stride, a.col_stride});
+      }
+    }
+    for (int64_t col = area.col_begin; col < area.col_end; col += width) {
+      const int cols = static_cast<int>(std::min(width, area.col_end - col));
+      const T* b = panels.data + col / width * panels.panel_stride;
+      for (int64_t t = 0; t < tiles; ++t) {
+        const int64_t row = tile_begin(t);
+        const int64_t height = tile_begin(t + 1) - row;
+        TileA<T> at = pack_a ? TileA<T>{buffer + (row - begin) * k, 1, height}
+                             : TileA<T>{a.data + row * a.row_stride,
+                                        a.row_stride, a.col_stride};
+        if (fetch) {
+          at.ahead = b + panels.panel_stride + k * width * t / tiles;
+          at.ahead_step = detail::divide_up(width, tiles);
+        }
+        const TileOutput<T> to = out.at(row, col);
+        tile(static_cast<int>(height), cols, k, at, b, panels.row_stride, to);
+        if (epilogue) {
+          kernels.finish(to.c, to.ldc, height, cols,
+                         shifted(*epilogue, row, col));
+        }
+      }
+    }
+  }
+}
+
+/// What of an epilogue is done where a tile is stored, and what is left for a
+/// pass over it.
+template <class T>
+struct Tail {
+  explicit Tail(const Problem<T>& p) : rest(p.epilogue) {
+    if (p.beta == T(0) && !rest.bias_per_row)
+      first = std::exchange(rest.bias, nullptr);
+    if (rest.bias || rest.scale) return;
+    last = std::exchange(rest.residual, nullptr);
+    relu = rest.activation == Activation::kRelu;
+    if (relu) rest.activation = Activation::kNone;
+  }
+  /// How a block of depth is added.
+  TileOutput<T> output(const Problem<T>& p, bool at_first, bool at_last) const {
+    TileOutput<T> out{p.c, p.ldc, p.alpha, at_first ? p.beta : T(1)};
+    if (at_first && first) out.beta = T(1), out.d = first;
+    if (at_last) {
+      out.r = last;
+      out.ldr = rest.residual_stride;
+      out.relu = relu;
+    }
+    return out;
+  }
+
+  const T* first = nullptr;  // a row that the first block adds
+  const T* last = nullptr;   // a matrix that the last one adds
+  bool relu = false;
+  Epilogue<T> rest;
+};
+
+/// Few rows times a B with contiguous rows: long stretches of B's rows.
+template <class T>
+void multiply_wide(const GemmKernels<T>& kernels, const Problem<T>& p) {
+  for_areas(p.m, p.n, p.k, p.m, kernels.wide_cols, [&](const Area& area) {
+    const TileA<T> a{p.a.data, p.a.row_stride, p.a.col_stride};
+    const int rows = static_cast<int>(p.m);
+    int64_t cols = 0;
+    for (int64_t col = area.col_begin; col < area.col_end; col += cols) {
+      const TileOutput<T> to{p.c + col, p.ldc, p.alpha, p.beta};
+      cols = area.col_end - col;
+      if (cols >= kernels.wide_cols) {
+        cols = kernels.wide_cols;
+        kernels.wide(rows, p.k, a, p.b.data + col, p.b.row_stride, to);
+      } else {
+        cols = std::min<int64_t>(cols, kernels.max_cols);
+        kernels.few_tile(rows, static_cast<int>(cols), p.k, a, p.b.data + col,
+                         p.b.row_stride, to);
+      }
+      if (!p.epilogue.empty()) {
+        kernels.finish(to.c, p.ldc, rows, cols, shifted(p.epilogue, 0, col));
+      }
+    }
+  });
+}
+
+/// Few rows times a packed B, over its whole depth.
+template <class T>
+void multiply_panels(const GemmKernels<T>& kernels, const Problem<T>& p) {
+  const int64_t width = kernels.max_cols;
+  const Tail<T> tail(p);
+  const TileOutput<T> out = tail.output(p, true, true);
+  const TileA<T> a{p.a.data, p.a.row_stride, p.a.col_stride};
+  const int rows = static_cast<int>(p.m);
+  for_areas(p.m, p.n, p.k, p.m, width, [&](const Area& area) {
+    for (int64_t col = area.col_begin; col < area.col_end; col += width) {
+      const int cols = static_cast<int>(std::min(width, area.col_end - col));
+      const TileOutput<T> to = out.at(0, col);
+      kernels.few_tile(rows, cols, p.k, a, p.packed + col * p.k, width, to);
+      if (!tail.rest.empty())
+        kernels.finish(to.c, p.ldc, rows, cols, shifted(tail.rest, 0, col));
+    }
+  });
+}
+
+/// Few rows of contiguous A times a B with contiguous columns.
+template <class T>
+void multiply_dot(const GemmKernels<T>& kernels, const Problem<T>& p) {
+  for_areas(p.m, p.n, p.k, p.m, 8, [&](const Area& area) {
+    const int64_t cols = area.col_end - area.col_begin;
+    const TileOutput<T> to{p.c + area.col_begin, p.ldc, p.alpha, p.beta};
+    kernels.dot(p.m, cols, p.k, p.a.data, p.a.row_stride,
+                p.b.data + area.col_begin * p.b.col_stride, p.b.col_stride, to);
+    if (!p.epilogue.empty()) {
+      kernels.finish(to.c, p.ldc, p.m, cols,
+                     shifted(p.epilogue, 0, area.col_begin));
+    }
+  });
+}
+
+/// Packs a matrix that lies in memory.
+template <class T>
+class MatrixSource final : public PanelSource<T> {
+ public:
+  MatrixSource(const GemmKernels<T>& kernels, MatrixRef<T> b)
+      : kernels_(kernels), b_(b) {}
+
+  void pack(int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t width,
+            T* to) const override {
+    const MatrixRef<T> from{b_.data + row * b_.row_stride + col * b_.col_stride,
+                            b_.col_stride, b_.row_stride};
+    if (cols == width) return kernels_.pack(to, width, rows, from);
+    std::fill_n(to, width * rows, T(0));
+    for (int64_t p = 0; p < rows; ++p) {
+      for (int64_t j = 0; j < cols; ++j) {
+        to[p * width + j] =
+            from.data[j * from.row_stride + p * from.col_stride];
+      }
+    }
+  }
+
+ private:
+  const GemmKernels<T>& kernels_;
+  MatrixRef<T> b_;
+};
+
+/// Packs rows [row, row + rows) of columns [col, col + cols) into panels.
+template <class T>
+void pack_panels(const GemmKernels<T>& kernels, const PanelSource<T>& source,
+                 int64_t row, int64_t rows, int64_t col, int64_t cols, T* to) {
+  const int64_t width = kernels.max_cols;
+  for (int64_t done = 0; done < cols; done += width)
+    source.pack(row, rows, col + done, std::min(width, cols - done), width,
+                to + done * rows);
+}
+
+/// An area of C by blocks of depth and columns, B packed unless it lies well
+/// already.
+template <class T>
+void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
+                     const Area& all) {
+  const int64_t width = kernels.max_cols;
+  const int64_t rows = all.row_end - all.row_begin;
+  // Rows or columns that far apart meet in one set of the first-level cache.
+  const auto collide = [](int64_t stride) {
+    return stride * int64_t{sizeof(T)} % 4096 == 0;
+  };
+  // In place, B's rows must be contiguous, and pay only if they are read
+  // seldom, once if they collide, or stay in the first-level cache.
+  const int64_t seldom =
+      collide(p.b.row_stride) ? int64_t{kernels.max_rows} : kRows;
+  const bool pack_b =
+      p.packed == nullptr &&
+      (p.source != nullptr || p.b.col_stride != 1 ||
+       (rows > seldom && p.k * p.n * int64_t{sizeof(T)} > 32768));
+  // A is fine in place, unless its rows collide or each needs pages of its own.
+  const int64_t stride = std::max(p.a.row_stride, p.a.col_stride);
+  const bool pack_a = p.n >= 4 * width && rows >= 2 &&
+                      (collide(stride) || stride * int64_t{sizeof(T)} > 16384);
+  const int64_t depth_blocks =
+      std::max<int64_t>(1, (p.k + kDepth / 2) / kDepth);
+  const Tail<T> tail(p);
+  for (int64_t left = all.col_begin; left < all.col_end; left += kCols) {
+    const int64_t cols = std::min(kCols, all.col_end - left);
+    for (int64_t block = 0; block < depth_blocks; ++block) {
+      const int64_t begin = p.k * block / depth_blocks;
+      const int64_t depth = p.k * (block + 1) / depth_blocks - begin;
+      Panels<T> panels;
+      if (p.packed != nullptr) {
+        panels = {p.packed + left * p.k + begin * width, width, width * p.k};
+      } else if (pack_b) {
+        T* to = scratch<T>(ScratchUse::kGemmB,
+                           detail::divide_up(cols, width) * width * depth);
+        const MatrixSource<T> matrix(kernels, p.b);
+        pack_panels(kernels, p.source ? *p.source : matrix, begin, depth, left,
+                    cols, to);
+        panels = {to, width, width * depth};
+      } else {
+        panels = {p.b.data + begin * p.b.row_stride + left, p.b.row_stride,
+                  width};
+      }
+      const bool last = block + 1 == depth_blocks;
+      const TileOutput<T> out = tail.output(p, block == 0, last).at(0, left);
+      const Epilogue<T> epilogue = shifted(tail.rest, 0, left);
+      const MatrixRef<T> a{p.a.data + begin * p.a.col_stride, p.a.row_stride,
+                           p.a.col_stride};
+      multiply_area(kernels, {all.row_begin, all.row_end, 0, cols}, depth, a,
+                    pack_a, p.m <= GemmKernels<T>::kFewRows, panels, out,
+                    last && !epilogue.empty() ? &epilogue : nullptr);
+    }
+  }
+}
+
+/// Each thread packs what it multiplies by: one that waits for the others'
+/// panels, and reads them from their caches, loses more.
+template <class T>
+void multiply_areas(const GemmKernels<T>& kernels, const Problem<T>& p) {
+  for_areas(p.m, p.n, p.k, kernels.max_rows, kernels.max_cols,
+            [&](const Area& area) { multiply_blocks(kernels, p, area); });
+}
+
+template <class T>
+void multiply(const Problem<T>& p) {
+  const GemmKernels<T>& kernels = gemm_kernels<T>();
+  if (p.packed && p.m <= GemmKernels<T>::kFewRows)
+    return multiply_panels(kernels, p);
+  if (p.packed || p.source) return multiply_areas(kernels, p);
+  if (p.a.col_stride == 1 && p.b.row_stride == 1 && p.m <= kDotRows) {
+    return multiply_dot(kernels, p);
+  }
+  if (p.b.col_stride == 1 && p.m <= GemmKernels<T>::kFewRows) {
+    return multiply_wide(kernels, p);
+  }
+  multiply_areas(kernels, p);
+}
+
+/// C = act(beta C + bias), what is left of an empty product.
+template <class T>
+void scale_only(const Problem<T>& p) {
+  for (int64_t i = 0; i < p.m; ++i) {
+    T* row = p.c + i * p.ldc;
+    for (int64_t j = 0; j < p.n; ++j) {
+      row[j] = p.beta == T(0) ? T(0) : p.beta * row[j];
+    }
+  }
+  gemm_kernels<T>().finish(p.c, p.ldc, p.m, p.n, p.epilogue);
+}
+
+template <class T>
+void gemm_simd(Problem<T> p) {
+  if (p.m <= 0 || p.n <= 0) return;
+  if (p.k <= 0 || p.alpha == T(0)) return scale_only(p);
+  if (p.n == 1 && p.m > 1 && !p.packed && !p.source && p.ldc == 1) {
+    // A column of C is a row of its transpose.
+    std::swap(p.m, p.n);
+    std::swap(p.a, p.b);
+    p.a = p.a.transposed();
+    p.b = p.b.transposed();
+    p.ldc = p.n;
+    p.epilogue.bias_per_row = !p.epilogue.bias_per_row;
+  }
+  // A stride over one element means nothing; the natural one helps the choice.
+  if (p.k == 1) p.a.col_stride = p.b.row_stride = 1;
+  if (p.n == 1) p.b.col_stride = 1;
+  multiply(p);
+}
+
+}  // namespace
+
+template <class T>
+void gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
+          MatrixRef<T> b, T beta, T* c, int64_t ldc,
+          const Epilogue<T>& epilogue) {
+  if constexpr (std::is_floating_point_v<T>) {
+    gemm_simd(Problem<T>{m, n, k, alpha, beta, a, b, nullptr, nullptr, c, ldc,
+                         epilogue});
+  } else if constexpr (kIsReduced<T>) {
+    gemm_reduced(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
+  } else {
+    gemm_generic(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
+  }
+}
+
+template <class T>
+void gemm(int64_t m, T alpha, MatrixRef<T> a, PackedRef<T> b, T beta, T* c,
+          int64_t ldc, const Epilogue<T>& epilogue) {
+  gemm_simd(Problem<T>{m,
+                       b.n,
+                       b.k,
+                       alpha,
+                       beta,
+                       a,
+                       {nullptr, 0, 0},
+                       b.data,
+                       nullptr,
+                       c,
+                       ldc,
+                       epilogue});
+}
+
+template <class T>
+void gemm_from_panels(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
+                      const PanelSource<T>& b, T beta, T* c, int64_t ldc,
+                      const Epilogue<T>& epilogue) {
+  gemm_simd(Problem<T>{
+      m, n, k, alpha, beta, a, {nullptr, 0, 0}, nullptr, &b, c, ldc, epilogue});
+}
+
+template <class T>
+void gemm_batched(int64_t batch, int64_t m, int64_t n, int64_t k, T alpha,
+                  MatrixRef<T> a, int64_t a_stride, MatrixRef<T> b,
+                  int64_t b_stride, T beta, T* c, int64_t ldc, int64_t c_stride,
+                  const Epilogue<T>& epilogue) {
+  const auto one = [&](int64_t i) {
+    MatrixRef<T> ai = a, bi = b;
+    ai.data += i * a_stride;
+    bi.data += i * b_stride;
+    gemm(m, n, k, alpha, ai, bi, beta, c + i * c_stride, ldc, epilogue);
+  };
+  const int64_t work = std::max<int64_t>(1, m * n * k);
+  if (batch < get_num_threads() && work > 4 * kWorkPerThread) {
+    for (int64_t i = 0; i < batch; ++i) one(i);  // divided inside
+    return;
+  }
+  parallel_for(0, batch, std::max<int64_t>(1, kWorkPerThread / work),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) one(i);
+               });
+}
+
+template <class T>
+PackedRef<T> pack_matrix(int64_t k, int64_t n, MatrixRef<T> b, T* to) {
+  const GemmKernels<T>& kernels = gemm_kernels<T>();
+  if (k > 0 && n > 0)
+    pack_panels<T>(kernels, MatrixSource<T>(kernels, b), 0, k, 0, n, to);
+  return {to, k, n};
+}
+
+template <class T>
+PackedMatrix<T>::PackedMatrix(int64_t k, int64_t n, MatrixRef<T> b)
+    : k_(k), n_(n) {
+  const int64_t size = packed_size(k, n, sizeof(T));
+  data_.reset(aligned_new<T>(std::max<int64_t>(size, 1)));
+  pack_matrix(k, n, b, data_.get());
+}
+
+template <class T>
+void PackedMatrix<T>::Free::operator()(T* p) const {
+  aligned_delete(p);
+}
+
+template class PackedMatrix<float>;
+template class PackedMatrix<double>;
+template PackedRef<float> pack_matrix(int64_t, int64_t, MatrixRef<float>,
+                                      float*);
+template PackedRef<double> pack_matrix(int64_t, int64_t, MatrixRef<double>,
+                                       double*);
+template void gemm(int64_t, float, MatrixRef<float>, PackedRef<float>, float,
+                   float*, int64_t, const Epilogue<float>&);
+template void gemm(int64_t, double, MatrixRef<double>, PackedRef<double>,
+                   double, double*, int64_t, const Epilogue<double>&);
+
+template void gemm_from_panels(int64_t, int64_t, int64_t, float,
+                               MatrixRef<float>, const PanelSource<float>&,
+                               float, float*, int64_t, const Epilogue<float>&);
+template void gemm_from_panels(int64_t, int64_t, int64_t, double,
+                               MatrixRef<double>, const PanelSource<double>&,
+                               double, double*, int64_t,
+                               const Epilogue<double>&);
+
+#define HOTARU_INSTANTIATE(...) \
+  template void gemm(int64_t, int64_t, int64_t, __VA_ARGS__, \
+                     MatrixRef<__VA_ARGS__>, MatrixRef<__VA_ARGS__>, \
+                     __VA_ARGS__, __VA_ARGS__*, int64_t, \
+                     const Epilogue<__VA_ARGS__>&); \
+  template void gemm_batched( \
+      int64_t, int64_t, int64_t, int64_t, __VA_ARGS__, MatrixRef<__VA_ARGS__>, \
+      int64_t, MatrixRef<__VA_ARGS__>, int64_t, __VA_ARGS__, __VA_ARGS__*, \
+      int64_t, int64_t, const Epilogue<__VA_ARGS__>&);
+HOTARU_INSTANTIATE(float)
+HOTARU_INSTANTIATE(double)
+HOTARU_INSTANTIATE(Half)
+HOTARU_INSTANTIATE(BFloat16)
+HOTARU_INSTANTIATE(uint8_t)
+HOTARU_INSTANTIATE(int8_t)
+HOTARU_INSTANTIATE(int16_t)
+HOTARU_INSTANTIATE(int32_t)
+HOTARU_INSTANTIATE(int64_t)
+HOTARU_INSTANTIATE(std::complex<float>)
+HOTARU_INSTANTIATE(std::complex<double>)
+#undef HOTARU_INSTANTIATE
+
+}  // namespace hotaru

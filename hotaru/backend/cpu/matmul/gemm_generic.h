@@ -1,0 +1,67 @@
+// Matrix multiplication for the element types without SIMD kernels.
+#pragma once
+
+#include <algorithm>
+#include <complex>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "hotaru/backend/cpu/matmul/gemm.h"
+#include "hotaru/core/half.h"
+#include "hotaru/runtime/threads/parallel.h"
+
+namespace hotaru {
+
+/// What products of T are added up in: an unsigned type of full width for
+/// integers, whose overflow wraps.
+template <class T>
+using GemmSum = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
+
+/// See gemm(). Row by row, four columns of the product's depth at a time, so
+/// that the inner loop vectorises over B's rows.
+template <class T>
+void gemm_generic(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
+                  MatrixRef<T> b, T beta, T* c, int64_t ldc,
+                  const Epilogue<T>& epilogue) {
+  using S = GemmSum<T>;
+  if (m <= 0 || n <= 0) return;
+  k = std::max<int64_t>(k, 0);
+  constexpr int64_t kWork = 1 << 16;
+  const int64_t grain = kWork / std::max<int64_t>(1, n * k) + 1;
+  parallel_for(0, m, grain, [&](int64_t begin, int64_t end) {
+    std::vector<S> sum(static_cast<size_t>(n));
+    for (int64_t i = begin; i < end; ++i) {
+      std::fill(sum.begin(), sum.end(), S(0));
+      if (b.col_stride == 1) {
+        for (int64_t p = 0; p < k; ++p) {
+          const S x =
+              static_cast<S>(a.data[i * a.row_stride + p * a.col_stride]);
+          const T* row = b.data + p * b.row_stride;
+          for (int64_t j = 0; j < n; ++j) sum[j] += x * static_cast<S>(row[j]);
+        }
+      } else {
+        for (int64_t j = 0; j < n; ++j) {
+          S total(0);
+          for (int64_t p = 0; p < k; ++p) {
+            total +=
+                static_cast<S>(a.data[i * a.row_stride + p * a.col_stride]) *
+                static_cast<S>(b.data[p * b.row_stride + j * b.col_stride]);
+          }
+          sum[j] = total;
+        }
+      }
+      T* row = c + i * ldc;
+      for (int64_t j = 0; j < n; ++j) {
+        S v = static_cast<S>(alpha) * sum[j];
+        if (beta != T(0)) v += static_cast<S>(beta) * static_cast<S>(row[j]);
+        if (epilogue.bias != nullptr) {
+          v += static_cast<S>(epilogue.bias[epilogue.bias_per_row ? i : j]);
+        }
+        row[j] = static_cast<T>(v);
+      }
+    }
+  });
+}
+
+}  // namespace hotaru

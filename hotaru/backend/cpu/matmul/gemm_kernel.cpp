@@ -1,0 +1,510 @@
+#include "hotaru/backend/cpu/matmul/gemm_kernel.h"
+
+#include <hwy/cache_control.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/matmul/gemm_kernel.cpp"
+#include "hotaru/backend/cpu/simd/simd.h"
+#include "hotaru/backend/cpu/simd/simd_load-inl.h"
+#include "hotaru/backend/cpu/simd/simd_math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Rows x 2 vectors of accumulators, two vectors of B and a broadcast of A
+// must fit the registers: 32 with AVX-512 and on Arm, else 16.
+#if HWY_TARGET == HWY_AVX3
+constexpr int kMaxRows = 14;
+#elif HWY_ARCH_ARM
+constexpr int kMaxRows = 8;
+#else
+constexpr int kMaxRows = 6;
+#endif
+
+// Depth of products from which fetching memory ahead pays.
+constexpr int64_t kFetchDepth = 128;
+// Depth between the fetches of two rows of C.
+constexpr int64_t kFetchSteps = 8;
+static_assert(kMaxRows * kFetchSteps <= kFetchDepth);
+
+/// kRows x (kVectors * lanes) elements of C; with kTail only `cols` of them.
+/// kUnroll sets of accumulators hide the latency of few rows.
+template <class T, int kRows, int kVectors, int kUnroll, bool kTail>
+void tile(int cols, int64_t k, TileA<T> a, const T* HWY_RESTRICT b, int64_t ldb,
+          const TileOutput<T>& out) {
+  const hn::ScalableTag<T> d;
+  using D = decltype(d);
+  using V = hn::Vec<D>;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+  const auto mask =
+      hn::FirstN(d, static_cast<size_t>(cols - (kVectors - 1) * kLanes));
+
+  V sum[kUnroll][kRows][kVectors];
+  HWY_UNROLL(4)
+  for (int u = 0; u < kUnroll; ++u) HWY_UNROLL(16)
+  for (int i = 0; i < kRows; ++i) HWY_UNROLL(8)
+  for (int j = 0; j < kVectors; ++j) sum[u][i][j] = hn::Zero(d);
+
+  // Rows are reached from two pointers by multiples of 1, 3 and 5 strides,
+  // which address arithmetic scales for free.
+  constexpr int kHalf = 7;
+  const int64_t row1 = a.row, row3 = 3 * a.row, row5 = 5 * a.row;
+  const T* HWY_RESTRICT lower = a.data;
+  const T* HWY_RESTRICT upper = a.data + kHalf * a.row;
+  const auto row_at = [&](int i) HOTARU_SIMD_LAMBDA {
+    const T* base = i < kHalf ? lower : upper;
+    switch (i % kHalf) {
+      case 0:
+        return base;
+      case 1:
+        return base + row1;
+      case 2:
+        return base + row1 * 2;
+      case 3:
+        return base + row3;
+      case 4:
+        return base + row1 * 4;
+      case 5:
+        return base + row5;
+      default:
+        return base + row3 * 2;
+    }
+  };
+  const auto step = [&](int u) HOTARU_SIMD_LAMBDA {
+    V bs[kVectors];
+    HWY_UNROLL(8)
+    for (int j = 0; j < kVectors; ++j) {
+      bs[j] = kTail && j == kVectors - 1 ? load_first(mask, d, b + j * kLanes)
+                                         : hn::LoadU(d, b + j * kLanes);
+    }
+    HWY_UNROLL(16)
+    for (int i = 0; i < kRows; ++i) {
+      const V ai = hn::Set(d, *row_at(i));
+      HWY_UNROLL(8)
+      for (int j = 0; j < kVectors; ++j) {
+        sum[u][i][j] = hn::MulAdd(ai, bs[j], sum[u][i][j]);
+      }
+    }
+    b += ldb;
+    lower += a.depth;
+    upper += a.depth;
+  };
+
+  int64_t p = 0;
+  // C, and what later calls need, may lie far away; they arrive while products
+  // are added up, little by little, lest A and B wait for them. Small tiles are
+  // not worth the code.
+  constexpr bool kFetch = !kTail && kRows > kMaxRows / 2;
+  if (kFetch && k >= kFetchDepth) {
+    const T* c = out.c;
+    for (int i = 0; i < kRows; ++i, c += out.ldc) {
+      HWY_UNROLL(8)
+      for (int j = 0; j < kVectors; ++j) hwy::Prefetch(c + j * kLanes);
+      for (const int64_t end = p + kFetchSteps; p < end; ++p) step(0);
+    }
+    if (a.ahead) {
+      const T* ahead = a.ahead;
+      for (; p < k; ++p, ahead += a.ahead_step) {
+        hwy::Prefetch(ahead);
+        step(0);
+      }
+    }
+  }
+  if constexpr (kUnroll > 1) {
+    for (; p + kUnroll <= k; p += kUnroll) {
+      HWY_UNROLL(4)
+      for (int u = 0; u < kUnroll; ++u) step(u);
+    }
+  }
+  for (; p < k; ++p) step(0);
+
+  // Copies, because a store to C might change what out refers to.
+  const V alpha = hn::Set(d, out.alpha), beta = hn::Set(d, out.beta);
+  const bool add = out.beta != 0;
+  const T* added = out.d ? out.d : out.c;
+  const T* more = out.r;
+  T* row = out.c;
+  const int64_t ldc = out.ldc, ldd = out.d ? out.ldd : out.ldc, ldr = out.ldr;
+  constexpr T kLowest = -std::numeric_limits<T>::infinity();
+  const V least = hn::Set(d, out.relu ? T(0) : kLowest);
+  const auto load = [&](const T* at, int j) HOTARU_SIMD_LAMBDA {
+    return kTail && j == kVectors - 1 ? load_first(mask, d, at + j * kLanes)
+                                      : hn::LoadU(d, at + j * kLanes);
+  };
+  const auto finish_rows = [&](auto plain) HOTARU_SIMD_LAMBDA {
+    HWY_UNROLL(16)
+    for (int i = 0; i < kRows; ++i) {
+      V v[kVectors];
+      HWY_UNROLL(8)
+      for (int j = 0; j < kVectors; ++j) {
+        v[j] = sum[0][i][j];
+        HWY_UNROLL(4)
+        for (int u = 1; u < kUnroll; ++u) v[j] = hn::Add(v[j], sum[u][i][j]);
+        v[j] = hn::Mul(v[j], alpha);
+      }
+      if constexpr (!plain) {
+        if (add) {
+          HWY_UNROLL(8)
+          for (int j = 0; j < kVectors; ++j)
+            v[j] = hn::MulAdd(beta, load(added, j), v[j]);
+          added += ldd;
+        }
+        if (more) {
+          HWY_UNROLL(8)
+          for (int j = 0; j < kVectors; ++j)
+            v[j] = hn::Add(v[j], load(more, j));
+          more += ldr;
+        }
+        // NaN stays NaN.
+        HWY_UNROLL(8)
+        for (int j = 0; j < kVectors; ++j)
+          v[j] = hn::IfThenElse(hn::Lt(v[j], least), least, v[j]);
+      }
+      HWY_UNROLL(8)
+      for (int j = 0; j < kVectors; ++j) {
+        if (kTail && j == kVectors - 1)
+          hn::BlendedStore(v[j], mask, d, row + j * kLanes);
+        else
+          hn::StoreU(v[j], d, row + j * kLanes);
+      }
+      row += ldc;
+    }
+  };
+  if (add || more || out.relu) {
+    finish_rows(std::false_type());
+  } else {
+    finish_rows(std::true_type());
+  }
+}
+
+template <class T>
+using TileFn = void (*)(int, int64_t, TileA<T>, const T*, int64_t,
+                        const TileOutput<T>&);
+
+/// Sets of accumulators where a whole product has few rows.
+constexpr int unroll_for(int rows) {
+  return rows == 1 ? 4 : 2;
+}
+
+template <class T, int kVectors, bool kTail, bool kFew, size_t... kRow>
+constexpr std::array<TileFn<T>, sizeof...(kRow)> tiles(
+    std::index_sequence<kRow...>) {
+  return {&tile < T, kRow + 1, kVectors, kFew ? unroll_for(kRow + 1) : 1,
+          kTail > ...};
+}
+
+template <class T, int kMost, bool kFew>
+void any_tile(int rows, int cols, int64_t k, TileA<T> a, const T* b,
+              int64_t ldb, const TileOutput<T>& out) {
+  using Rows = std::make_index_sequence<kMost>;
+  static constexpr auto kFull = tiles<T, 2, false, kFew>(Rows());
+  static constexpr auto kTwo = tiles<T, 2, true, kFew>(Rows());
+  static constexpr auto kOne = tiles<T, 1, true, kFew>(Rows());
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+  const auto& table = cols == 2 * kLanes ? kFull : cols > kLanes ? kTwo : kOne;
+  table[rows - 1](cols, k, a, b, ldb, out);
+}
+
+constexpr int kWideVectors = 8;
+
+template <class T>
+void wide_tile(int rows, int64_t k, TileA<T> a, const T* b, int64_t ldb,
+               const TileOutput<T>& out) {
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+  constexpr int kCols = kWideVectors * kLanes;
+  if (rows == 1) {
+    return tile<T, 1, kWideVectors, 1, false>(kCols, k, a, b, ldb, out);
+  }
+  // Two halves: 3 x 8 accumulators would not fit sixteen registers.
+  constexpr int kHalf = kWideVectors / 2;
+  const auto half =
+      rows == 2 ? &tile<T, 2, kHalf, 1, false> : &tile<T, 3, kHalf, 1, false>;
+  half(kCols / 2, k, a, b, ldb, out);
+  TileOutput<T> right = out;
+  right.c += kCols / 2;
+  half(kCols / 2, k, a, b + kCols / 2, ldb, right);
+}
+
+/// kRows x kCols dot products of length k.
+template <class T, int kRows, int kCols>
+void dot_tile(int64_t k, const T* HWY_RESTRICT a, int64_t lda,
+              const T* HWY_RESTRICT b, int64_t ldb, const TileOutput<T>& out) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  V sum[kRows][kCols];
+  HWY_UNROLL(4)
+  for (int i = 0; i < kRows; ++i) HWY_UNROLL(8)
+  for (int j = 0; j < kCols; ++j) sum[i][j] = hn::Zero(d);
+  const auto step = [&](auto load) HOTARU_SIMD_LAMBDA {
+    V bs[kCols];
+    HWY_UNROLL(8)
+    for (int j = 0; j < kCols; ++j) bs[j] = load(b + j * ldb);
+    HWY_UNROLL(4)
+    for (int i = 0; i < kRows; ++i) {
+      const V ai = load(a + i * lda);
+      HWY_UNROLL(8)
+      for (int j = 0; j < kCols; ++j) {
+        sum[i][j] = hn::MulAdd(ai, bs[j], sum[i][j]);
+      }
+    }
+    a += lanes;
+    b += lanes;
+  };
+  int64_t p = 0;
+  for (; p + lanes <= k; p += lanes) {
+    step([&](const T* at) HOTARU_SIMD_LAMBDA { return hn::LoadU(d, at); });
+  }
+  if (p < k) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(k - p));
+    step([&](const T* at)
+             HOTARU_SIMD_LAMBDA { return load_first(mask, d, at); });
+  }
+  for (int i = 0; i < kRows; ++i) {
+    for (int j = 0; j < kCols; ++j) {
+      T& c = out.c[i * out.ldc + j];
+      const T v = out.alpha * hn::GetLane(hn::SumOfLanes(d, sum[i][j]));
+      c = out.beta == 0 ? v : v + out.beta * c;
+    }
+  }
+}
+
+template <class T, int kRows>
+void dot_rows(int64_t n, int64_t k, const T* a, int64_t lda, const T* b,
+              int64_t ldb, TileOutput<T> out) {
+  constexpr int kCols = kRows == 1 ? 8 : 4;
+  int64_t j = 0;
+  for (; j + kCols <= n; j += kCols, out.c += kCols) {
+    dot_tile<T, kRows, kCols>(k, a, lda, b + j * ldb, ldb, out);
+  }
+  for (; j < n; ++j, ++out.c) {
+    dot_tile<T, kRows, 1>(k, a, lda, b + j * ldb, ldb, out);
+  }
+}
+
+template <class T>
+void dot(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, const T* b,
+         int64_t ldb, const TileOutput<T>& out) {
+  TileOutput<T> at = out;
+  for (int64_t i = 0; i < m;) {
+    const int64_t left = m - i;
+    const int rows = left >= 4 ? (left == 5 ? 3 : 4) : static_cast<int>(left);
+    const auto fn = rows == 1   ? &dot_rows<T, 1>
+                    : rows == 2 ? &dot_rows<T, 2>
+                    : rows == 3 ? &dot_rows<T, 3>
+                                : &dot_rows<T, 4>;
+    fn(n, k, a + i * lda, lda, b, ldb, at);
+    i += rows;
+    at.c += rows * out.ldc;
+  }
+}
+
+/// Columns of a block that is transposed at a time.
+template <class T>
+constexpr int64_t kBlockCols =
+    HWY_TARGET == HWY_SCALAR || sizeof(T) != 4
+        ? 4
+        : static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+
+/// Stores four rows transposed: element (i, j) to to[j * to_stride + i].
+template <class T>
+HWY_INLINE void transpose_block(const T* HWY_RESTRICT from, int64_t stride,
+                                T* HWY_RESTRICT to, int64_t to_stride) {
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < kBlockCols<T>; ++j)
+      to[j * to_stride + i] = from[i * stride + j];
+}
+
+#if HWY_TARGET != HWY_SCALAR
+/// Stores each 128 bits of v, `step` elements apart.
+template <class D>
+HWY_INLINE void store_parts(D d, hn::Vec<D> v, float* to, int64_t step) {
+  constexpr size_t kLanes = hn::MaxLanes(D());
+  if constexpr (kLanes <= 4) {
+    hn::StoreU(v, d, to);
+  } else {
+    const hn::Half<D> half;
+    store_parts(half, hn::LowerHalf(half, v), to, step);
+    store_parts(half, hn::UpperHalf(half, v), to + int64_t{kLanes / 8} * step,
+                step);
+  }
+}
+
+/// In each 128 bits of the rows four columns lie, transposed on their own.
+template <>
+HWY_INLINE void transpose_block(const float* HWY_RESTRICT from, int64_t stride,
+                                float* HWY_RESTRICT to, int64_t to_stride) {
+  const hn::ScalableTag<float> d;
+  const hn::RepartitionToWide<decltype(d)> wide;
+  const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + stride),
+             r2 = hn::LoadU(d, from + 2 * stride),
+             r3 = hn::LoadU(d, from + 3 * stride);
+  const auto a = hn::BitCast(wide, hn::InterleaveLower(d, r0, r1));
+  const auto b = hn::BitCast(wide, hn::InterleaveLower(d, r2, r3));
+  const auto e = hn::BitCast(wide, hn::InterleaveUpper(d, r0, r1));
+  const auto f = hn::BitCast(wide, hn::InterleaveUpper(d, r2, r3));
+  const auto store = [&](auto v, int64_t column) HOTARU_SIMD_LAMBDA {
+    store_parts(d, hn::BitCast(d, v), to + column * to_stride, 4 * to_stride);
+  };
+  store(hn::InterleaveLower(wide, a, b), 0);
+  store(hn::InterleaveUpper(wide, a, b), 1);
+  store(hn::InterleaveLower(wide, e, f), 2);
+  store(hn::InterleaveUpper(wide, e, f), 3);
+}
+#endif
+
+template <class T>
+HWY_INLINE void copy_row(const T* from, int64_t n, T* to) {
+  const hn::ScalableTag<T> d;
+  constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(d));
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+  for (; i < n; ++i) to[i] = from[i];
+}
+
+template <class T>
+void pack(T* to, int64_t rows, int64_t cols, MatrixRef<T> from) {
+  const int64_t rs = from.row_stride, cs = from.col_stride;
+  if (rs == 1) {
+    for (int64_t j = 0; j < cols; ++j)
+      copy_row(from.data + j * cs, rows, to + j * rows);
+    return;
+  }
+  int64_t j = 0;
+  if (cs == 1 && rows >= 4) {
+    for (; j + kBlockCols<T> <= cols; j += kBlockCols<T>)
+      for (int64_t i = 0; i < rows; i += 4) {
+        const int64_t row = std::min(i, rows - 4);  // the last ones twice
+        transpose_block(from.data + row * rs + j, rs, to + j * rows + row,
+                        rows);
+      }
+  }
+  for (; j < cols; ++j)
+    for (int64_t i = 0; i < rows; ++i)
+      to[j * rows + i] = from.data[i * rs + j * cs];
+}
+
+/// f(d, x) of each element x after bias, scale and residual.
+template <class T, class F>
+HWY_INLINE void for_each_vector(T* c, int64_t ldc, int64_t rows, int64_t cols,
+                                const Epilogue<T>& e, const F& f) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const bool load_bias = e.bias && !e.bias_per_row;
+  const T* residual = e.residual;
+  const int64_t ldr = residual ? e.residual_stride : 0;
+  for (int64_t i = 0; i < rows; ++i, c += ldc, residual += ldr) {
+    auto bias = hn::Set(d, e.bias && e.bias_per_row ? e.bias[i] : T(0));
+    const auto scale = hn::Set(d, e.scale ? e.scale[i] : T(1));
+    const auto shift = hn::Set(d, e.scale ? e.shift[i] : T(0));
+    const auto finished = [&](auto v, auto more) HOTARU_SIMD_LAMBDA {
+      v = hn::Add(v, bias);
+      if (e.scale) v = hn::MulAdd(v, scale, shift);
+      return f(d, residual ? hn::Add(v, more) : v);
+    };
+    const auto none = hn::Zero(d);
+    int64_t j = 0;
+    for (; j + lanes <= cols; j += lanes) {
+      if (load_bias) bias = hn::LoadU(d, e.bias + j);
+      const auto more = residual ? hn::LoadU(d, residual + j) : none;
+      hn::StoreU(finished(hn::LoadU(d, c + j), more), d, c + j);
+    }
+    if (j < cols) {
+      const auto mask = hn::FirstN(d, static_cast<size_t>(cols - j));
+      if (load_bias) bias = load_first(mask, d, e.bias + j);
+      const auto more = residual ? load_first(mask, d, residual + j) : none;
+      const auto v = finished(load_first(mask, d, c + j), more);
+      hn::BlendedStore(v, mask, d, c + j);
+    }
+  }
+}
+
+template <class T>
+void finish(T* c, int64_t ldc, int64_t rows, int64_t cols,
+            const Epilogue<T>& e) {
+  const auto run = [&](const auto& f) HOTARU_SIMD_LAMBDA {
+    for_each_vector(c, ldc, rows, cols, e, f);
+  };
+  switch (e.activation) {
+    case Activation::kNone:
+      return run([](auto, auto v) HOTARU_SIMD_LAMBDA { return v; });
+    case Activation::kRelu:
+      // NaN stays NaN, as in PyTorch.
+      return run([](auto d, auto v) HOTARU_SIMD_LAMBDA {
+        return hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
+      });
+    case Activation::kSigmoid:
+      return run([](auto d, auto v)
+                     HOTARU_SIMD_LAMBDA { return simd_sigmoid(d, v); });
+    case Activation::kTanh:
+      return run([](auto d, auto v)
+                     HOTARU_SIMD_LAMBDA { return simd_tanh(d, v); });
+    case Activation::kSilu:
+      return run([](auto d, auto v) HOTARU_SIMD_LAMBDA {
+        return hn::Mul(v, simd_sigmoid(d, v));
+      });
+    case Activation::kGelu:
+      return run([](auto d, auto v) HOTARU_SIMD_LAMBDA {
+        return hn::Mul(v, simd_normal_cdf(d, v));
+      });
+    case Activation::kGeluTanh:
+      return run([](auto d, auto v)
+                     HOTARU_SIMD_LAMBDA { return simd_gelu_tanh(d, v); });
+  }
+}
+
+template <class T>
+GemmKernels<T> kernels() {
+  static_assert(2 * hn::MaxLanes(hn::ScalableTag<T>()) * sizeof(T) <=
+                kPanelBytes);
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+  return {kMaxRows,
+          2 * kLanes,
+          kWideVectors * kLanes,
+          &any_tile<T, kMaxRows, false>,
+          &any_tile<T, GemmKernels<T>::kFewRows, true>,
+          &wide_tile<T>,
+          &dot<T>,
+          &pack<T>,
+          &finish<T>};
+}
+
+GemmKernels<float> kernels_float() {
+  return kernels<float>();
+}
+GemmKernels<double> kernels_double() {
+  return kernels<double>();
+}
+
+}  // namespace hotaru::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hotaru {
+
+HWY_EXPORT(kernels_float);
+HWY_EXPORT(kernels_double);
+
+template <>
+const GemmKernels<float>& gemm_kernels() {
+  static const GemmKernels<float> table = HWY_DYNAMIC_DISPATCH(kernels_float)();
+  return table;
+}
+
+template <>
+const GemmKernels<double>& gemm_kernels() {
+  static const GemmKernels<double> table =
+      HWY_DYNAMIC_DISPATCH(kernels_double)();
+  return table;
+}
+
+}  // namespace hotaru
+#endif

@@ -1,0 +1,101 @@
+// The SIMD building blocks of matrix multiplication and convolution, as one
+// table per element type for the instruction set of this machine.
+#pragma once
+
+#include <cstdint>
+
+#include "hotaru/backend/cpu/matmul/gemm.h"
+
+namespace hotaru {
+
+/// A rows x cols block of C and how it is updated: C = alpha A B + beta C. The
+/// rest is for tile and few_tile, C = relu(alpha A B + beta D + R), where D and
+/// R are matrices of contiguous rows, and D is C if it is null.
+template <class T>
+struct TileOutput {
+  T* c;
+  int64_t ldc;
+  T alpha;
+  T beta;
+  const T* d = nullptr;
+  int64_t ldd = 0;
+  const T* r = nullptr;
+  int64_t ldr = 0;
+  bool relu = false;
+
+  /// What begins at that row and column of this one.
+  TileOutput at(int64_t row, int64_t col) const {
+    TileOutput out = *this;
+    out.c += row * ldc + col;
+    if (d) out.d += row * ldd + col;
+    if (r) out.r += row * ldr + col;
+    return out;
+  }
+};
+
+/// A as the kernels read it: element (i, p) at data[i * row + p * depth].
+template <class T>
+struct TileA {
+  const T* data;
+  int64_t row;
+  int64_t depth;
+  /// What later calls need, or null: so many elements are fetched with each
+  /// step of the depth. May reach beyond the end of memory.
+  const T* ahead = nullptr;
+  int64_t ahead_step = 0;
+};
+
+template <class T>
+struct GemmKernels {
+  /// Largest block of one tile call, in elements.
+  int max_rows;
+  int max_cols;
+  /// Columns of one wide call.
+  int wide_cols;
+  static constexpr int kFewRows = 3;
+
+  /// rows <= max_rows, cols <= max_cols; row p of B starts at b + p * ldb.
+  void (*tile)(int rows, int cols, int64_t k, TileA<T> a, const T* b,
+               int64_t ldb, const TileOutput<T>& out);
+  /// The same for products of at most kFewRows rows in all: adds up in several
+  /// sums, hence in another order.
+  void (*few_tile)(int rows, int cols, int64_t k, TileA<T> a, const T* b,
+                   int64_t ldb, const TileOutput<T>& out);
+  /// For at most kFewRows rows and a B of long rows: exactly wide_cols columns.
+  void (*wide)(int rows, int64_t k, TileA<T> a, const T* b, int64_t ldb,
+               const TileOutput<T>& out);
+  /// For B by columns, each contiguous, ldb apart, and rows of A contiguous:
+  /// any m and n.
+  void (*dot)(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda,
+              const T* b, int64_t ldb, const TileOutput<T>& out);
+  /// to[j * rows + i] = from[i * row_stride + j * col_stride] for i < rows,
+  /// j < cols: a block stored column by column.
+  void (*pack)(T* to, int64_t rows, int64_t cols, MatrixRef<T> from);
+  /// Bias and activation on a block of C; bias points at the block's first.
+  void (*finish)(T* c, int64_t ldc, int64_t rows, int64_t cols,
+                 const Epilogue<T>& epilogue);
+};
+
+/// Chosen at run time. T: float, double.
+template <class T>
+const GemmKernels<T>& gemm_kernels();
+
+/// A matrix that exists only as a rule for packing it, such as the patches
+/// that a convolution multiplies. Thread-safe.
+template <class T>
+class PanelSource {
+ public:
+  virtual ~PanelSource() = default;
+  /// Rows [row, row + rows) of columns [col, col + cols) to rows of `width`
+  /// elements. Elements beyond cols are set too, to anything.
+  virtual void pack(int64_t row, int64_t rows, int64_t col, int64_t cols,
+                    int64_t width, T* to) const = 0;
+};
+
+/// gemm with such a B (k x n).
+template <class T>
+void gemm_from_panels(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
+                      const PanelSource<T>& b, T beta, T* c, int64_t ldc,
+                      const Epilogue<T>& epilogue);
+
+}  // namespace hotaru

@@ -1,0 +1,313 @@
+#include "hotaru/backend/common/norm/norm.h"
+
+#include <cmath>
+#include <vector>
+
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cpu/norm/norm_simd.h"
+#include "hotaru/runtime/threads/parallel.h"
+
+namespace hotaru::cpu {
+namespace {
+
+// A parameter vector of T or, beside 16-bit T, of float; reads as the type of
+// arithmetic.
+template <class T>
+class Parameter {
+ public:
+  using A = OpMath<T>;
+
+  Parameter(const Tensor& t, A missing) : missing_(missing) {
+    if (!t.defined()) return;
+    if (t.dtype() == kDTypeOf<T>)
+      same_ = t.data<T>();
+    else
+      wide_ = t.data<A>();
+  }
+  A operator[](int64_t i) const {
+    return same_ ? A(same_[i]) : wide_ ? wide_[i] : missing_;
+  }
+
+ private:
+  const T* same_ = nullptr;
+  const A* wide_ = nullptr;
+  A missing_;
+};
+
+template <class T>
+void store(const Tensor& t, int64_t i, OpMath<T> value) {
+  if (!t.defined()) return;
+  if (t.dtype() == kDTypeOf<T>)
+    t.data<T>()[i] = T(value);
+  else
+    t.data<OpMath<T>>()[i] = value;
+}
+
+// Rows of n elements that are worth a thread.
+int64_t rows_grain(int64_t n) {
+  return std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, n));
+}
+
+template <class F>
+void for_rows(int64_t rows, int64_t n, const F& f) {
+  parallel_for(0, rows, rows_grain(n), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) f(r);
+  });
+}
+
+// Sums in sixteen lanes, so that the compiler vectorises and rounding
+// errors stay small.
+template <class F>
+auto lane_sum(int64_t n, const F& f) {
+  using A = decltype(f(0));
+  constexpr int64_t kLanes = 16;
+  A lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int64_t l = 0; l < kLanes; ++l) lanes[l] += f(i + l);
+  A sum = A(0);
+  for (; i < n; ++i) sum += f(i);
+  for (int64_t l = 0; l < kLanes; ++l) sum += lanes[l];
+  return sum;
+}
+
+// Calls f(weight number, element) for each element of a row.
+template <class F>
+void for_weights(const RowNormAttributes& a, int64_t r, const F& f) {
+  const int64_t base = r % a.period * a.step;
+  if (a.inner == 1) {
+    for (int64_t j = 0; j < a.columns; ++j) f(base + j, j);
+    return;
+  }
+  for (int64_t w = base, j = 0; j < a.columns; ++w)
+    for (const int64_t end = j + a.inner; j < end; ++j) f(w, j);
+}
+
+/// A contiguous vector of T, or nothing.
+template <class T>
+bool has_type(const Tensor& t) {
+  return !t.defined() || t.dtype() == kDTypeOf<T>;
+}
+
+/// Layer norm in one type: each row is scaled by the whole weight.
+template <class T>
+void layer_norm_of(const KernelCall& call) {
+  const auto& a = call.attributes<RowNormAttributes>();
+  const Tensor &weight = call.tensor(4), &bias = call.tensor(5);
+  const T* x = call.tensor(3).data<T>();
+  T *out = call.tensor(0).data<T>(), *means = call.tensor(1).data<T>(),
+    *rstds = call.tensor(2).data<T>();
+  const T* w = weight.defined() ? weight.data<T>() : nullptr;
+  const T* b = bias.defined() ? bias.data<T>() : nullptr;
+  const int64_t n = a.columns;
+  for_rows(a.rows, n, [&](int64_t r) {
+    norm_row(x + r * n, out + r * n, n, w, b, T(a.eps), means + r, rstds + r);
+  });
+}
+
+template <class T>
+void row_norm_of(const KernelCall& call) {
+  using A = OpMath<T>;
+  const auto& a = call.attributes<RowNormAttributes>();
+  if constexpr (std::is_same_v<T, A>) {
+    if (a.period == 1 && a.inner == 1 && has_type<T>(call.tensor(4)) &&
+        has_type<T>(call.tensor(5)))
+      return layer_norm_of<T>(call);
+  }
+  const T* x = call.tensor(3).data<T>();
+  T* out = call.tensor(0).data<T>();
+  A *means = call.tensor(1).data<A>(), *rstds = call.tensor(2).data<A>();
+  const Parameter<T> weight(call.tensor(4), A(1)), bias(call.tensor(5), A(0));
+  const bool plain = !call.tensor(4).defined() && !call.tensor(5).defined();
+  const int64_t n = a.columns;
+  for_rows(a.rows, n, [&](int64_t r) {
+    const T* from = x + r * n;
+    T* to = out + r * n;
+    // The mean is corrected by what its rounding left over.
+    const A rough = lane_sum(n, [&](int64_t i) { return A(from[i]); }) / A(n);
+    const A rest = lane_sum(n, [&](int64_t i) { return A(from[i]) - rough; });
+    const A mean = rough + rest / A(n);
+    const A squares = lane_sum(n, [&](int64_t i) {
+      const A d = A(from[i]) - mean;
+      return d * d;
+    });
+    const A rstd = A(1) / std::sqrt(squares / A(n) + A(a.eps));
+    means[r] = mean;
+    rstds[r] = rstd;
+    if (plain)
+      for (int64_t i = 0; i < n; ++i) to[i] = T((A(from[i]) - mean) * rstd);
+    else
+      for_weights(a, r, [&](int64_t w, int64_t i) {
+        to[i] = T((A(from[i]) - mean) * rstd * weight[w] + bias[w]);
+      });
+  });
+}
+
+template <class T>
+void row_norm_grad_of(const KernelCall& call) {
+  using A = OpMath<T>;
+  const auto& a = call.attributes<RowNormAttributes>();
+  const Tensor &gx = call.tensor(0), &gw = call.tensor(1), &gb = call.tensor(2);
+  const T *g = call.tensor(3).data<T>(), *x = call.tensor(4).data<T>();
+  const A *means = call.tensor(5).data<A>(), *rstds = call.tensor(6).data<A>();
+  const Parameter<T> weight(call.tensor(7), A(1));
+  const int64_t n = a.columns;
+  const auto input_gradient = [&](int64_t begin, int64_t end) {
+    std::vector<A> scaled(static_cast<size_t>(n));
+    for (int64_t r = begin; r < end; ++r) {
+      const T *grad = g + r * n, *from = x + r * n;
+      const A mean = means[r], rstd = rstds[r];
+      for_weights(a, r, [&](int64_t w, int64_t i) {
+        scaled[i] = A(grad[i]) * weight[w];
+      });
+      const A sum = lane_sum(n, [&](int64_t i) { return scaled[i]; });
+      const A dot = lane_sum(
+          n, [&](int64_t i) { return scaled[i] * (A(from[i]) - mean) * rstd; });
+      T* to = gx.data<T>() + r * n;
+      for (int64_t i = 0; i < n; ++i) {
+        const A centred = (A(from[i]) - mean) * rstd;
+        to[i] = T(rstd * (scaled[i] - (sum + centred * dot) / A(n)));
+      }
+    }
+  };
+  if (gx.defined()) parallel_for(0, a.rows, rows_grain(n), input_gradient);
+  const Tensor& any = gw.defined() ? gw : gb;
+  if (!any.defined()) return;
+  std::vector<A> weights(static_cast<size_t>(any.numel()), A(0));
+  std::vector<A> biases(static_cast<size_t>(any.numel()), A(0));
+  for (int64_t r = 0; r < a.rows; ++r) {
+    const T *grad = g + r * n, *from = x + r * n;
+    const A mean = means[r], rstd = rstds[r];
+    for_weights(a, r, [&](int64_t w, int64_t i) {
+      biases[w] += A(grad[i]);
+      weights[w] += A(grad[i]) * (A(from[i]) - mean) * rstd;
+    });
+  }
+  for (int64_t i = 0; i < any.numel(); ++i) {
+    store<T>(gw, i, weights[i]);
+    store<T>(gb, i, biases[i]);
+  }
+}
+
+// [N, C, S]: the elements of a channel are N runs of S.
+struct Channels {
+  int64_t n, c, s;
+  explicit Channels(const Tensor& x) : n(x.size(0)), c(x.size(1)), s(1) {
+    for (int64_t d = 2; d < x.dim(); ++d) s *= x.size(d);
+  }
+  int64_t count() const { return n * s; }
+  // Sum of f(offset) over a channel, in double: there may be millions.
+  template <class F>
+  double sum(int64_t channel, const F& f) const {
+    double total = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t base = (i * c + channel) * s;
+      total += double(lane_sum(s, [&](int64_t j) { return f(base + j); }));
+    }
+    return total;
+  }
+  template <class F>
+  void each(int64_t channel, const F& f) const {
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t base = (i * c + channel) * s;
+      for (int64_t j = base; j < base + s; ++j) f(j);
+    }
+  }
+};
+
+template <class T>
+void batch_norm_of(const KernelCall& call) {
+  using A = OpMath<T>;
+  const auto& a = call.attributes<BatchNormAttributes>();
+  const Tensor& x = call.tensor(5);
+  const Tensor &running_mean = call.tensor(3), &running_var = call.tensor(4);
+  const Channels shape(x);
+  const T* from = x.data<T>();
+  T* to = call.tensor(0).data<T>();
+  A *means = call.tensor(1).data<A>(), *rstds = call.tensor(2).data<A>();
+  const Parameter<T> weight(call.tensor(6), A(1)), bias(call.tensor(7), A(0));
+  const Parameter<T> old_mean(running_mean, A(0)), old_var(running_var, A(0));
+  const double n = double(shape.count());
+  for_rows(shape.c, shape.count(), [&](int64_t c) {
+    double mean, variance;
+    if (a.training) {
+      mean = shape.sum(c, [&](int64_t i) { return A(from[i]); }) / n;
+      const A centre = A(mean);
+      const double squares = shape.sum(c, [&](int64_t i) {
+        const A d = A(from[i]) - centre;
+        return d * d;
+      });
+      variance = squares / n;
+      const double unbiased = squares / (n - 1);
+      const double m = a.momentum;
+      if (shape.count() > 0) {
+        store<T>(running_mean, c, A(m * mean + (1 - m) * old_mean[c]));
+        store<T>(running_var, c, A(m * unbiased + (1 - m) * old_var[c]));
+      }
+    } else {
+      mean = double(old_mean[c]);
+      variance = double(old_var[c]);
+    }
+    means[c] = A(mean);
+    rstds[c] = A(1 / std::sqrt(variance + a.eps));
+    const A scale = rstds[c] * weight[c];
+    const A shift = bias[c] - means[c] * scale;
+    shape.each(c, [&](int64_t i) { to[i] = T(A(from[i]) * scale + shift); });
+  });
+}
+
+template <class T>
+void batch_norm_grad_of(const KernelCall& call) {
+  using A = OpMath<T>;
+  const auto& a = call.attributes<BatchNormAttributes>();
+  const Tensor &gx = call.tensor(0), &gw = call.tensor(1), &gb = call.tensor(2);
+  const Channels shape(call.tensor(4));
+  const T *g = call.tensor(3).data<T>(), *x = call.tensor(4).data<T>();
+  const A *means = call.tensor(5).data<A>(), *rstds = call.tensor(6).data<A>();
+  const Parameter<T> weight(call.tensor(7), A(1));
+  const double n = double(std::max<int64_t>(shape.count(), 1));
+  for_rows(shape.c, shape.count(), [&](int64_t c) {
+    const A mean = means[c], rstd = rstds[c];
+    const double sum = shape.sum(c, [&](int64_t i) { return A(g[i]); });
+    const double dot =
+        shape.sum(c, [&](int64_t i) { return A(g[i]) * (A(x[i]) - mean); });
+    store<T>(gw, c, A(dot * rstd));
+    store<T>(gb, c, A(sum));
+    if (!gx.defined()) return;
+    T* to = gx.data<T>();
+    const A scale = weight[c] * rstd;
+    const A shift = a.training ? A(sum / n) : A(0);
+    const A slope = a.training ? A(dot * rstd * rstd / n) : A(0);
+    shape.each(c, [&](int64_t i) {
+      to[i] = T(scale * (A(g[i]) - shift - (A(x[i]) - mean) * slope));
+    });
+  });
+}
+
+constexpr KernelTypes<FloatingTypes> kRowTypes{3, "LayerNormKernelImpl"};
+constexpr KernelTypes<FloatingTypes> kRowGradTypes{
+    3, "LayerNormBackwardKernelImpl"};
+constexpr KernelTypes<FloatingTypes> kBatchTypes{5, "batch_norm"};
+constexpr KernelTypes<FloatingTypes> kBatchGradTypes{3, "batch_norm_backward"};
+
+void row_norm(const KernelCall& call) {
+  kRowTypes.visit(call, [&]<class T>() { row_norm_of<T>(call); });
+}
+void row_norm_grad(const KernelCall& call) {
+  kRowGradTypes.visit(call, [&]<class T>() { row_norm_grad_of<T>(call); });
+}
+void batch_norm(const KernelCall& call) {
+  kBatchTypes.visit(call, [&]<class T>() { batch_norm_of<T>(call); });
+}
+void batch_norm_grad(const KernelCall& call) {
+  kBatchGradTypes.visit(call, [&]<class T>() { batch_norm_grad_of<T>(call); });
+}
+
+HOTARU_KERNEL(kCPU, "row_norm", row_norm, check_types<kRowTypes>);
+HOTARU_KERNEL(kCPU, "row_norm_grad", row_norm_grad, check_types<kRowGradTypes>);
+HOTARU_KERNEL(kCPU, "batch_norm", batch_norm, check_types<kBatchTypes>);
+HOTARU_KERNEL(kCPU, "batch_norm_grad", batch_norm_grad,
+              check_types<kBatchGradTypes>);
+
+}  // namespace
+}  // namespace hotaru::cpu

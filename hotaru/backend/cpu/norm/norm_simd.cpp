@@ -1,0 +1,117 @@
+#include "hotaru/backend/cpu/norm/norm_simd.h"
+
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/norm/norm_simd.cpp"
+#include "hotaru/backend/cpu/simd/simd.h"
+// After simd.h: it, too, is compiled for each target.
+#include "hotaru/backend/cpu/simd/simd_load-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// f(load, vector number mod 4, i) for each vector from element i on, where
+/// load(p) gives p[i], ...; the last one's lanes beyond n are `rest`.
+template <class T, class V, class F>
+HWY_INLINE void for_vectors(int64_t n, V rest, const F& f) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  const auto whole = [&](const T* p)
+                         HOTARU_SIMD_LAMBDA { return hn::LoadU(d, p); };
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    HWY_UNROLL(4)
+    for (int u = 0; u < 4; ++u) f(whole, u, i + u * lanes);
+  }
+  for (; i + lanes <= n; i += lanes) f(whole, 0, i);
+  if (i == n) return;
+  const auto mask = hn::FirstN(d, size_t(n - i));
+  f(
+      [&](const T* p) HOTARU_SIMD_LAMBDA {
+        return hn::IfThenElse(
+            mask, hotaru::HWY_NAMESPACE::load_first(mask, d, p), rest);
+      },
+      1, i);
+}
+
+template <class D, class V>
+HWY_INLINE hn::TFromD<D> total(D d, const V (&sums)[4]) {
+  return hn::GetLane(hn::SumOfLanes(
+      d, hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]))));
+}
+
+template <class T>
+HWY_ATTR void norm(const T* x, T* y, int64_t n, const T* weight, const T* bias,
+                   T eps, T* mean_out, T* rstd_out) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const V zero = hn::Zero(d);
+  const T count = T(n);
+  V sums[4] = {zero, zero, zero, zero};
+  for_vectors<T>(n, zero, [&](auto load, int u, int64_t i) HOTARU_SIMD_LAMBDA {
+    sums[u] = hn::Add(sums[u], load(x + i));
+  });
+  // A first mean, whose rounding the second pass makes up for.
+  const T rough = total(d, sums) / count;
+  const V centre = hn::Set(d, rough);
+  V rests[4] = {zero, zero, zero, zero};
+  V squares[4] = {zero, zero, zero, zero};
+  for_vectors<T>(n, centre,
+                 [&](auto load, int u, int64_t i) HOTARU_SIMD_LAMBDA {
+                   const V v = hn::Sub(load(x + i), centre);
+                   rests[u] = hn::Add(rests[u], v);
+                   squares[u] = hn::MulAdd(v, v, squares[u]);
+                 });
+  const T rest = total(d, rests) / count;
+  const T variance = total(d, squares) / count - rest * rest;
+  const T mean = rough + rest;
+  const T rstd = T(1) / std::sqrt(variance + eps);
+  *mean_out = mean;
+  *rstd_out = rstd;
+  const V middle = hn::Set(d, mean), scale = hn::Set(d, rstd);
+  const auto normal = [&](auto load, int64_t i) HOTARU_SIMD_LAMBDA {
+    V v = hn::Mul(hn::Sub(load(x + i), middle), scale);
+    if (weight) v = hn::Mul(v, load(weight + i));
+    return bias ? hn::Add(v, load(bias + i)) : v;
+  };
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  for_vectors<T>(n, zero, [&](auto load, int, int64_t i) HOTARU_SIMD_LAMBDA {
+    const V v = normal(load, i);
+    if (i + lanes <= n)
+      hn::StoreU(v, d, y + i);
+    else
+      hn::BlendedStore(v, hn::FirstN(d, size_t(n - i)), d, y + i);
+  });
+}
+
+HWY_ATTR void norm_float(const float* x, float* y, int64_t n, const float* w,
+                         const float* b, float eps, float* mean, float* rstd) {
+  norm(x, y, n, w, b, eps, mean, rstd);
+}
+HWY_ATTR void norm_double(const double* x, double* y, int64_t n,
+                          const double* w, const double* b, double eps,
+                          double* mean, double* rstd) {
+  norm(x, y, n, w, b, eps, mean, rstd);
+}
+
+}  // namespace hotaru::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hotaru::cpu {
+
+HWY_EXPORT(norm_float);
+HWY_EXPORT(norm_double);
+#define HOTARU_NORM(type) \
+  void norm_row(const type* x, type* y, int64_t n, const type* weight, \
+                const type* bias, type eps, type* mean, type* rstd) { \
+    HWY_DYNAMIC_DISPATCH(norm_##type)(x, y, n, weight, bias, eps, mean, rstd); \
+  }
+HOTARU_NORM(float)
+HOTARU_NORM(double)
+#undef HOTARU_NORM
+
+}  // namespace hotaru::cpu
+#endif

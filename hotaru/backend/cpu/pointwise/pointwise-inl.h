@@ -1,0 +1,231 @@
+// Elementwise kernels from formulas, compiled once per instruction set. A
+// formula is a functor over one element; the loops below are written so that
+// the compiler vectorises it for the target that includes this file:
+//
+//   template <class T> struct Add {            // T: type of the arithmetic
+//     T alpha;
+//     explicit Add(const PointwiseNumbers& n) : alpha(n.a.to<T>()) {}
+//     HOTARU_INLINE T operator()(T x, T y) const { return x + alpha * y; }
+//   };
+//   pointwise<Add, NumberTypes, 2>("add");     // registers the kernel
+//
+// Formulas without numbers need no constructor.
+
+// Guarded by Highway's toggle, as it is included once for each target.
+#if defined(HOTARU_POINTWISE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HOTARU_POINTWISE_INL_H_
+#undef HOTARU_POINTWISE_INL_H_
+#else
+#define HOTARU_POINTWISE_INL_H_
+#endif
+
+#include "hotaru/backend/common/elementwise.h"
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/backend/common/pointwise/vector_math.h"
+#include "hotaru/backend/cpu/independent.h"
+#include "hotaru/backend/cpu/simd/reduced_simd.h"
+#include "hotaru/runtime/kernel.h"
+#include "hotaru/runtime/threads/parallel.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::cpu::HWY_NAMESPACE {
+
+template <class F>
+F make_formula(const KernelCall& call) {
+  if constexpr (std::is_constructible_v<F, const PointwiseNumbers&>)
+    return F(call.attributes<PointwiseNumbers>());
+  else
+    return F{};
+}
+
+template <class T>
+HOTARU_INLINE T load(const char* p) {
+  return *reinterpret_cast<const T*>(p);
+}
+
+/// Whether a formula on floats has a quick form, see formulas/math.h.
+template <class F>
+inline constexpr bool kHasQuickForm = requires {
+  F::quick(0.0f);
+};
+
+/// Runs of so many elements, all by the quick form or all by the whole one.
+template <class F>
+void quick_runs(float* out, const float* x, int64_t n, const F& f) {
+  constexpr int64_t kRun = 256;
+  for (int64_t from = 0; from < n; from += kRun) {
+    const int64_t count = std::min(kRun, n - from);
+    int32_t hold = 1;
+    float results[kRun];  // not `out`, which may be x
+    HOTARU_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i) {
+      hold &= int32_t(F::holds(x[from + i]));
+      results[i] = F::quick(x[from + i]);
+    }
+    if (!hold) [[unlikely]]
+      for (int64_t i = 0; i < count; ++i) results[i] = f(x[from + i]);
+    std::copy_n(results, count, out + from);
+  }
+}
+
+/// A loop over 16-bit floats by that over floats, a run at a time.
+template <class FloatLoop, class R, class T, int kInputs>
+struct ReducedLoop {
+  static constexpr int64_t kRun = 256;
+
+  static void run(const void* context, char* const* p, const int64_t* s,
+                  int64_t n) {
+    float in[kInputs][kRun], results[kRun];
+    char* q[kInputs + 1];
+    int64_t step[kInputs + 1];
+    constexpr bool kNarrows = std::is_same_v<R, T>;
+    for (int64_t from = 0; from < n; from += kRun) {
+      const int64_t count = std::min(kRun, n - from);
+      for (int k = 0; k < kInputs; ++k) {
+        const int64_t stride = s[k + 1];
+        take(p[k + 1] + from * stride, stride, in[k], stride ? count : 1);
+        q[k + 1] = reinterpret_cast<char*>(in[k]);
+        step[k + 1] = stride ? sizeof(float) : 0;
+      }
+      char* out = p[0] + from * s[0];
+      q[0] = kNarrows ? reinterpret_cast<char*>(results) : out;
+      step[0] = kNarrows ? int64_t{sizeof(float)} : s[0];
+      FloatLoop::run(context, q, step, count);
+      if constexpr (kNarrows) put(results, out, s[0], count);
+    }
+  }
+
+ private:
+  static void take(const char* x, int64_t stride, float* to, int64_t count) {
+    if (stride == sizeof(T))
+      return widen(reinterpret_cast<const T*>(x), to, count);
+    for (int64_t i = 0; i < count; ++i)
+      to[i] = float(*reinterpret_cast<const T*>(x + i * stride));
+  }
+  static void put(const float* x, char* to, int64_t stride, int64_t count) {
+    if (stride == sizeof(T)) return narrow(x, reinterpret_cast<T*>(to), count);
+    for (int64_t i = 0; i < count; ++i)
+      *reinterpret_cast<T*>(to + i * stride) = T(x[i]);
+  }
+};
+
+template <class F, class R, class T>
+struct UnaryLoop {
+  static void run(const void* context, char* const* p, const int64_t* s,
+                  int64_t n) {
+    const F f = *static_cast<const F*>(context);
+    if (s[0] == sizeof(R) && s[1] == sizeof(T)) {
+      auto* out = reinterpret_cast<R*>(p[0]);
+      const auto* x = reinterpret_cast<const T*>(p[1]);
+      if constexpr (std::is_same_v<T, float> && kHasQuickForm<F>)
+        return quick_runs(out, x, n, f);
+      HOTARU_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) out[i] = R(f(x[i]));
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i)
+      *reinterpret_cast<R*>(p[0] + i * s[0]) = R(f(load<T>(p[1] + i * s[1])));
+  }
+};
+
+template <class F, class R, class T>
+struct BinaryLoop {
+  static void run(const void* context, char* const* p, const int64_t* s,
+                  int64_t n) {
+    const F f = *static_cast<const F*>(context);
+    auto* out = reinterpret_cast<R*>(p[0]);
+    const auto* x = reinterpret_cast<const T*>(p[1]);
+    const auto* y = reinterpret_cast<const T*>(p[2]);
+    constexpr int64_t kItem = sizeof(T);
+    const bool dense = s[0] == sizeof(R);
+    if (dense && s[1] == kItem && s[2] == kItem) {
+      HOTARU_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) out[i] = R(f(x[i], y[i]));
+    } else if (dense && s[1] == kItem && s[2] == 0) {
+      const T b = *y;
+      HOTARU_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) out[i] = R(f(x[i], b));
+    } else if (dense && s[1] == 0 && s[2] == kItem) {
+      const T a = *x;
+      HOTARU_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) out[i] = R(f(a, y[i]));
+    } else {
+      for (int64_t i = 0; i < n; ++i)
+        *reinterpret_cast<R*>(p[0] + i * s[0]) =
+            R(f(load<T>(p[1] + i * s[1]), load<T>(p[2] + i * s[2])));
+    }
+  }
+};
+
+template <class F, class R, class T>
+struct TernaryLoop {
+  static void run(const void* context, char* const* p, const int64_t* s,
+                  int64_t n) {
+    const F f = *static_cast<const F*>(context);
+    constexpr int64_t kItem = sizeof(T);
+    if (s[0] == kItem && s[1] == kItem && s[2] == kItem &&
+        (s[3] == kItem || s[3] == 0)) {
+      auto* out = reinterpret_cast<R*>(p[0]);
+      const auto* x = reinterpret_cast<const T*>(p[1]);
+      const auto* y = reinterpret_cast<const T*>(p[2]);
+      const auto* z = reinterpret_cast<const T*>(p[3]);
+      if (s[3] == 0) {
+        const T c = *z;
+        HOTARU_INDEPENDENT
+        for (int64_t i = 0; i < n; ++i) out[i] = R(f(x[i], y[i], c));
+        return;
+      }
+      HOTARU_INDEPENDENT
+      for (int64_t i = 0; i < n; ++i) out[i] = R(f(x[i], y[i], z[i]));
+      return;
+    }
+    for (int64_t i = 0; i < n; ++i)
+      *reinterpret_cast<R*>(p[0] + i * s[0]) =
+          R(f(load<T>(p[1] + i * s[1]), load<T>(p[2] + i * s[2]),
+              load<T>(p[3] + i * s[3])));
+  }
+};
+
+/// The first input's dtype decides.
+template <class Types>
+inline constexpr KernelTypes<Types> kPointwiseTypes{1};
+
+/// The loop of a formula with kInputs operands of one dtype. The output has
+/// the inputs' dtype, or bool or another type where the formula returns it.
+template <template <class> class F, class Types, int kInputs>
+std::optional<Elementwise> pointwise_loop(const KernelCall& call) {
+  std::optional<Elementwise> out;
+  kPointwiseTypes<Types>.visit(call, [&]<class T>() {
+    using Formula = F<OpMath<T>>;
+    const Formula f = make_formula<Formula>(call);
+    using M = OpMath<T>;
+    const auto make =
+        [&]<class Result, template <class, class, class> class L>() {
+          using R = std::conditional_t<std::is_same_v<Result, M>, T, Result>;
+          if constexpr (kIsReduced<T>)
+            out.emplace(
+                &ReducedLoop<L<Formula, Result, float>, R, T, kInputs>::run, f);
+          else
+            out.emplace(&L<Formula, R, T>::run, f);
+        };
+    if constexpr (kInputs == 1)
+      make.template operator()<decltype(f(M{})), UnaryLoop>();
+    else if constexpr (kInputs == 2)
+      make.template operator()<decltype(f(M{}, M{})), BinaryLoop>();
+    else
+      make.template operator()<decltype(f(M{}, M{}, M{})), TernaryLoop>();
+  });
+  return out;
+}
+
+/// Registers it as the CPU's kernel of that name.
+template <template <class> class F, class Types, int kInputs>
+void pointwise(const char* name) {
+  const ElementwiseRegistration<&pointwise_loop<F, Types, kInputs>> registered(
+      name, &check_types<kPointwiseTypes<Types>>);
+}
+
+}  // namespace hotaru::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,179 @@
+#include "hotaru/backend/cpu/pool/blocked_pool.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "hotaru/backend/common/conv/blocked.h"
+#include "hotaru/backend/common/pool/pool.h"
+#include "hotaru/runtime/threads/parallel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/pool/blocked_pool.cpp"
+#include "hotaru/backend/cpu/simd/simd.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<float, size_t(kChannelBlock)>;
+using V = hn::Vec<D>;
+constexpr int64_t kLanes = int64_t(hn::MaxLanes(D()));
+
+HWY_INLINE V greater(V old, V x) {
+  return hn::IfThenElse(hn::Or(hn::Gt(x, old), hn::IsNaN(x)), x, old);
+}
+
+/// f(place in x) for what a window of a row of windows contains.
+template <class F>
+HWY_INLINE void for_window(const float* x, int64_t w, PoolWindow rows,
+                           int64_t row_step, PoolWindow columns,
+                           int64_t column_step, const F& f) {
+  const int64_t count = column_step == 1 ? columns.end - columns.begin : 0;
+  for (int64_t h = rows.begin; h < rows.end; h += row_step) {
+    const float* row = x + (h * w + columns.begin) * kChannelBlock;
+    if (count == 2 || count == 3) {  // as most are
+      f(row);
+      f(row + kChannelBlock);
+      if (count == 3) f(row + 2 * kChannelBlock);
+      continue;
+    }
+    for (int64_t k = columns.begin; k < columns.end; k += column_step)
+      f(row + (k - columns.begin) * kChannelBlock);
+  }
+}
+
+/// The greatest under each of `count` windows of a row. x: a block's plane of
+/// rows of w pixels. Sums tell whether there may be NaN: then it is looked for.
+void max_row(const float* x, int64_t w, PoolWindow rows, int64_t row_step,
+             const PoolWindow* columns, int64_t column_step, int64_t count,
+             float* y) {
+  const D d;
+  const V low = hn::Set(d, -std::numeric_limits<float>::infinity());
+  for (int64_t i = 0; i < count; ++i, y += kChannelBlock)
+    for (int64_t v = 0; v < kChannelBlock; v += kLanes) {
+      V best = low, sum = hn::Zero(d);
+      for_window(x + v, w, rows, row_step, columns[i], column_step,
+                 [&](const float* at) HOTARU_SIMD_LAMBDA {
+                   const V value = hn::LoadU(d, at);
+                   best = hn::Max(value, best);  // of equals the first
+                   sum = hn::Add(sum, value);
+                 });
+      if (!hn::AllFalse(d, hn::IsNaN(sum))) {
+        best = low;
+        for_window(x + v, w, rows, row_step, columns[i], column_step,
+                   [&](const float* at) HOTARU_SIMD_LAMBDA {
+                     best = greater(best, hn::LoadU(d, at));
+                   });
+      }
+      hn::StoreU(best, d, y + v);
+    }
+}
+
+/// Means of a block's pixels, in four sums.
+void mean_block(const float* x, int64_t pixels, float* y) {
+  const D d;
+  for (int64_t v = 0; v < kChannelBlock; v += kLanes) {
+    V sum[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
+    const float* from = x + v;
+    int64_t p = 0;
+    for (; p + 4 <= pixels; p += 4, from += 4 * kChannelBlock) {
+      HWY_UNROLL(4)
+      for (int i = 0; i < 4; ++i)
+        sum[i] = hn::Add(sum[i], hn::LoadU(d, from + i * kChannelBlock));
+    }
+    for (; p < pixels; ++p, from += kChannelBlock)
+      sum[0] = hn::Add(sum[0], hn::LoadU(d, from));
+    const V all = hn::Add(hn::Add(sum[0], sum[1]), hn::Add(sum[2], sum[3]));
+    hn::StoreU(hn::Div(all, hn::Set(d, float(pixels))), d, y + v);
+  }
+}
+
+BlockedPoolKernels find_pool_kernels() {
+  return {&max_row, &mean_block};
+}
+
+}  // namespace hotaru::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hotaru::cpu {
+
+HWY_EXPORT(find_pool_kernels);
+
+namespace {
+
+const BlockedPoolKernels& pool_kernels() {
+  static const BlockedPoolKernels table =
+      HWY_DYNAMIC_DISPATCH(find_pool_kernels)();
+  return table;
+}
+
+std::vector<PoolWindow> windows(int64_t n, int64_t m, size_t i,
+                                const MaxPoolAttributes& a) {
+  std::vector<PoolWindow> all;
+  for (int64_t o = 0; o < m; ++o) {
+    if (a.adaptive) {
+      all.push_back({o * n / m, detail::divide_up((o + 1) * n, m)});
+      continue;
+    }
+    int64_t begin = o * a.stride[i] - a.padding[i];
+    const int64_t step = a.dilation[i];
+    const int64_t end = std::min(begin + (a.kernel[i] - 1) * step + 1, n);
+    if (begin < 0) begin += detail::divide_up(-begin, step) * step;
+    all.push_back({begin, end});
+  }
+  return all;
+}
+
+}  // namespace
+
+BlockedMaxPool::BlockedMaxPool(const KernelCall& call) {
+  const auto& a = call.attributes<MaxPoolAttributes>();
+  const IntSpan x = call.tensor(1).sizes(), y = call.tensor(0).sizes();
+  planes_ = x[0] * x[1];
+  h_ = x[2];
+  w_ = x[3];
+  windows_[0] = {{0, 1}};
+  const size_t missing = 2 - size_t(a.dims);
+  for (size_t i = 0; i < size_t(a.dims); ++i) {
+    const size_t at = missing + i;
+    windows_[at] = windows(x[2 + at], y[2 + at], i, a);
+    if (!a.adaptive) step_[at] = a.dilation[i];
+  }
+}
+
+void BlockedMaxPool::run(const float* x, float* y) const {
+  const int64_t rows = int64_t(windows_[0].size());
+  const int64_t columns = int64_t(windows_[1].size());
+  if (rows == 0 || columns == 0) return;
+  const auto row = pool_kernels().max_row;
+  const int64_t grain =
+      std::max<int64_t>(1, kGrainSize / (columns * kChannelBlock));
+  parallel_for(0, planes_ * rows, grain, [&](int64_t at, int64_t end) {
+    for (; at < end; ++at)
+      row(x + at / rows * h_ * w_ * kChannelBlock, w_,
+          windows_[0][size_t(at % rows)], step_[0], windows_[1].data(),
+          step_[1], columns, y + at * columns * kChannelBlock);
+  });
+}
+
+void blocked_mean(const float* x, int64_t images, int64_t channels,
+                  int64_t pixels, float* y) {
+  const int64_t blocks = channel_blocks(channels);
+  const auto mean = pool_kernels().mean_block;
+  const int64_t size = pixels * kChannelBlock;
+  const int64_t grain =
+      std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, size));
+  parallel_for(0, images * blocks, grain, [&](int64_t at, int64_t end) {
+    for (; at < end; ++at) {
+      float block[kChannelBlock];
+      mean(x + at * size, pixels, block);
+      const int64_t first = at % blocks * kChannelBlock;
+      std::copy_n(block, std::min(kChannelBlock, channels - first),
+                  y + at / blocks * channels + first);
+    }
+  });
+}
+
+}  // namespace hotaru::cpu
+#endif

@@ -1,0 +1,152 @@
+// Largest and smallest elements, with and without their positions.
+#include <limits>
+
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/reduce/line.h"
+#include "hotaru/backend/cpu/number.h"
+#include "hotaru/backend/cpu/reduce/reduce_loop.h"
+#include "hotaru/backend/cpu/reduce/reduce_simd.h"
+#include "hotaru/backend/cpu/simd/reduced_simd.h"
+
+namespace hotaru::cpu {
+namespace {
+
+/// The value that loses against every other one.
+template <class T, bool kLargest>
+constexpr T losing() {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (kIsFloating<T>)
+    return kLargest ? T(-float(Limits::infinity())) : Limits::infinity();
+  else
+    return kLargest ? Limits::lowest() : Limits::max();
+}
+
+template <bool kLargest, class T>
+bool better(T a, T b) {
+  return kLargest ? a > b : a < b;
+}
+
+template <class T, bool kLargest>
+struct Extremum {
+  using Acc = T;
+  static constexpr T kIdentity = losing<T, kLargest>();
+  static T load(T x) { return x; }
+  static T combine(T a, T b) {
+    return better<kLargest>(a, b) || is_nan(a) ? a : b;
+  }
+  static T block(const T* x, int64_t n) requires std::is_floating_point_v<T> {
+    return kLargest ? max_block(x, n) : min_block(x, n);
+  }
+  static T block(const T* x, int64_t n) requires kIsReduced<T> {
+    alignas(64) float wide[reduce::kBlock];
+    widen(x, wide, n);
+    return T(kLargest ? max_block(wide, n) : min_block(wide, n));
+  }
+  static void rows(T* acc, const T* x, int64_t count, int64_t stride,
+                   int64_t width) requires std::is_floating_point_v<T> {
+    if (kLargest)
+      max_rows(acc, x, count, stride, width);
+    else
+      min_rows(acc, x, count, stride, width);
+  }
+};
+
+template <bool kLargest>
+constexpr KernelTypes<RealAndBoolTypes> kValueTypes{
+    1, kLargest ? "max_values_cpu" : "min_values_cpu"};
+
+template <bool kLargest, class Target>
+void extremum(const KernelCall& call, Target& target) {
+  const Tensor &out = call.tensor(0), &in = call.tensor(1);
+  kValueTypes<kLargest>.visit(call, [&]<class T>() {
+    reduce_into<Extremum<T, kLargest>, T, T>(target, out, in,
+                                             [](T x) { return x; });
+  });
+}
+
+/// Position of the first extreme element of a line; of the first NaN if any.
+template <bool kLargest, class T>
+int64_t position(const T* x, int64_t n, int64_t stride) {
+  if constexpr (kIsFloating<T>) {
+    // Finding the value with vectors and then its place reads the line twice,
+    // which is still several times faster than one loop with branches.
+    if (stride == 1 && n >= reduce::kLanes) {
+      const T best = reduce::line<Extremum<T, kLargest>>(x, n, 1);
+      int64_t i = 0;
+      if (is_nan(best))
+        while (!is_nan(x[i])) ++i;
+      else
+        while (x[i] != best) ++i;
+      return i;
+    }
+  }
+  int64_t best = 0;
+  for (int64_t i = 1; i < n && !is_nan(x[best * stride]); ++i) {
+    const T candidate = x[i * stride];
+    if (better<kLargest>(candidate, x[best * stride]) || is_nan(candidate))
+      best = i;
+  }
+  return best;
+}
+
+template <bool kLargest>
+constexpr KernelTypes<RealAndBoolTypes> kBothTypes{2, kLargest ? "max" : "min"};
+
+/// Operands: values, indices, input. The results have size 1 in the dimension.
+template <bool kLargest>
+void with_index(const KernelCall& call) {
+  const Tensor &values = call.tensor(0), &indices = call.tensor(1),
+               &in = call.tensor(2);
+  const int64_t dim = call.attributes<LineAttributes>().dim;
+  const int64_t n = line_size(in, dim), stride = line_stride(in, dim);
+  kBothTypes<kLargest>.visit(call, [&]<class T>() {
+    const T* x = in.data<T>();
+    T* value = values.data<T>();
+    int64_t* index = indices.data<int64_t>();
+    for_lines(
+        dim, n,
+        [&](const auto& at) {
+          const T* line = x + at[2];
+          const int64_t i = position<kLargest>(line, n, stride);
+          value[at[0]] = line[i * stride];
+          index[at[1]] = i;
+        },
+        values, indices, in);
+  });
+}
+
+template <bool kLargest>
+constexpr KernelTypes<RealAndBoolTypes> kIndexTypes{
+    1, kLargest ? "argmax_cpu" : "argmin_cpu"};
+
+/// Operands: indices, input.
+template <bool kLargest>
+void index_only(const KernelCall& call) {
+  const Tensor &indices = call.tensor(0), &in = call.tensor(1);
+  const int64_t dim = call.attributes<LineAttributes>().dim;
+  const int64_t n = line_size(in, dim), stride = line_stride(in, dim);
+  kIndexTypes<kLargest>.visit(call, [&]<class T>() {
+    const T* x = in.data<T>();
+    int64_t* index = indices.data<int64_t>();
+    for_lines(
+        dim, n,
+        [&](const auto& at) {
+          index[at[0]] = position<kLargest>(x + at[1], n, stride);
+        },
+        indices, in);
+  });
+}
+
+const ReduceRegistration<extremum<true>, extremum<true>> registered_amax(
+    "amax", check_types<kValueTypes<true>>);
+const ReduceRegistration<extremum<false>, extremum<false>> registered_amin(
+    "amin", check_types<kValueTypes<false>>);
+HOTARU_KERNEL(kCPU, "max_dim", with_index<true>, check_types<kBothTypes<true>>);
+HOTARU_KERNEL(kCPU, "min_dim", with_index<false>,
+              check_types<kBothTypes<false>>);
+HOTARU_KERNEL(kCPU, "argmax", index_only<true>, check_types<kIndexTypes<true>>);
+HOTARU_KERNEL(kCPU, "argmin", index_only<false>,
+              check_types<kIndexTypes<false>>);
+
+}  // namespace
+}  // namespace hotaru::cpu

@@ -1,0 +1,243 @@
+// The loop around every reduction: sum, product, extremes, norms. A reduction
+// R<T> says
+//   using Acc = ...;                        what it accumulates in
+//   static constexpr Acc kIdentity;
+//   static Acc load(T x);                   an element's contribution
+//   static Acc combine(Acc a, Acc b);       associative
+// and may speed up contiguous blocks of at most kBlock elements with
+//   static Acc block(const T* x, int64_t n);
+// and neighbouring outputs, each summed over at most kRows rows, with
+//   static void rows(Acc* acc, const T* x, int64_t count, int64_t stride,
+//                    int64_t width);         acc starts as kIdentity
+#pragma once
+
+#include <type_traits>
+
+#include "hotaru/backend/common/reduce/row_reduction.h"
+#include "hotaru/backend/cpu/lines.h"
+#include "hotaru/runtime/kernel.h"
+
+namespace hotaru::cpu {
+
+/// A reduction's geometry: dimensions that remain and dimensions that go,
+/// each outermost first by the input's strides and merged where possible.
+struct ReduceShape {
+  struct Part {
+    Dims sizes, in, out;
+    void add(int64_t size, int64_t in_stride, int64_t out_stride);
+    int64_t numel() const { return numel_of(sizes); }
+    int64_t inner_size() const { return sizes.empty() ? 1 : sizes.back(); }
+    int64_t inner_stride() const { return in.empty() ? 1 : in.back(); }
+  };
+  ReduceShape(const Tensor& out, const Tensor& in);
+  /// Of its first and last operand.
+  explicit ReduceShape(const KernelCall& call)
+      : ReduceShape(call.tensor(0), *call.operands().back().tensor) {}
+  Part kept, reduced;
+};
+
+namespace reduce {
+
+inline constexpr int64_t kBlock = 1024;
+inline constexpr int64_t kTile = 64;
+inline constexpr int64_t kRows = 64;
+inline constexpr int64_t kLanes = 8;
+
+/// One block with independent partial results; stride in elements.
+template <class R, class T, class Stride>
+typename R::Acc lanes(const T* x, int64_t n, Stride stride) {
+  using Acc = typename R::Acc;
+  Acc part[kLanes];
+  std::fill(part, part + kLanes, R::kIdentity);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes)
+    for (int64_t j = 0; j < kLanes; ++j)
+      part[j] = R::combine(part[j], R::load(x[(i + j) * stride]));
+  for (int64_t j = 0; i < n; ++i, ++j)
+    part[j] = R::combine(part[j], R::load(x[i * stride]));
+  for (int64_t width = kLanes / 2; width > 0; width /= 2)
+    for (int64_t j = 0; j < width; ++j)
+      part[j] = R::combine(part[j], part[j + width]);
+  return part[0];
+}
+
+template <class R, class T>
+typename R::Acc block(const T* x, int64_t n, int64_t stride) {
+  // A stride known to be one lets the compiler use vectors.
+  constexpr std::integral_constant<int64_t, 1> kDense;
+  if (stride != 1) return lanes<R>(x, n, stride);
+  if constexpr (requires { R::block(x, n); })
+    if (n >= kLanes) return R::block(x, n);
+  return lanes<R>(x, n, kDense);
+}
+
+/// A line, halved down to blocks: pairwise summation, whose error grows with
+/// log n (Higham 1993, "The accuracy of floating point summation").
+template <class R, class T>
+typename R::Acc line(const T* x, int64_t n, int64_t stride) {
+  if (n <= kBlock) return block<R>(x, n, stride);
+  const int64_t half = (n / 2 + kBlock - 1) / kBlock * kBlock;
+  // In the order of memory, which the processor fetches ahead.
+  const auto first = line<R>(x, half, stride);
+  return R::combine(first, line<R>(x + half * stride, n - half, stride));
+}
+
+/// Everything that one output needs: lines under each other.
+template <class R, class T>
+typename R::Acc lines(const T* x, const ReduceShape::Part& reduced) {
+  const int64_t n = reduced.inner_size(), stride = reduced.inner_stride();
+  if (reduced.sizes.size() <= 1) return line<R>(x, n, stride);
+  const size_t outer = reduced.sizes.size() - 1;
+  const IntSpan sizes(reduced.sizes.data(), outer);
+  Walk<1> walk(sizes, {IntSpan(reduced.in.data(), outer)});
+  auto acc = R::kIdentity;
+  for (int64_t i = numel_of(sizes); i > 0; --i, walk.next())
+    acc = R::combine(acc, line<R>(x + walk.at[0], n, stride));
+  return acc;
+}
+
+/// acc[j] for `width` neighbouring outputs from `count` rows.
+template <class R, class T>
+void rows(typename R::Acc* acc, const T* x, int64_t count, int64_t stride,
+          int64_t width) {
+  // Blocks of rows are summed apart from the total, again for accuracy.
+  for (int64_t i = 0; i < count; i += kRows) {
+    const int64_t some = std::min(kRows, count - i);
+    typename R::Acc part[kTile];
+    std::fill(part, part + width, R::kIdentity);
+    if constexpr (requires { R::rows(part, x, some, stride, width); }) {
+      R::rows(part, x + i * stride, some, stride, width);
+    } else {
+      for (int64_t r = i; r < i + some; ++r)
+        for (int64_t j = 0; j < width; ++j)
+          part[j] = R::combine(part[j], R::load(x[r * stride + j]));
+    }
+    for (int64_t j = 0; j < width; ++j) acc[j] = R::combine(acc[j], part[j]);
+  }
+}
+
+/// The kept dimension is the contiguous one: tiles of neighbouring outputs.
+template <class R, class T, class F>
+void by_columns(const ReduceShape& shape, const T* x, const F& store) {
+  const auto& kept = shape.kept;
+  const auto& reduced = shape.reduced;
+  const size_t kept_outer = kept.sizes.size() - 1;
+  const size_t reduced_outer = reduced.sizes.size() - 1;
+  const IntSpan above(reduced.sizes.data(), reduced_outer);
+  const int64_t width = kept.inner_size();
+  const int64_t tiles = (width + kTile - 1) / kTile;
+  const IntSpan outer(kept.sizes.data(), kept_outer);
+  const int64_t length = reduced.numel();
+  parallel_for(
+      0, numel_of(outer) * tiles, row_grain(length * std::min(width, kTile)),
+      [&](int64_t begin, int64_t end) {
+        Walk<2> at(outer,
+                   {IntSpan(kept.in.data(), kept_outer),
+                    IntSpan(kept.out.data(), kept_outer)},
+                   begin / tiles);
+        for (int64_t t = begin; t < end; ++t) {
+          if (t > begin && t % tiles == 0) at.next();
+          const int64_t first = t % tiles * kTile;
+          const int64_t some = std::min(kTile, width - first);
+          typename R::Acc acc[kTile];
+          std::fill(acc, acc + some, R::kIdentity);
+          Walk<1> walk(above, {IntSpan(reduced.in.data(), reduced_outer)});
+          for (int64_t i = numel_of(above); i > 0; --i, walk.next())
+            rows<R>(acc, x + at.at[0] + first + walk.at[0],
+                    reduced.inner_size(), reduced.inner_stride(), some);
+          for (int64_t j = 0; j < some; ++j)
+            store(at.at[1] + (first + j) * kept.out.back(), acc[j]);
+        }
+      });
+}
+
+}  // namespace reduce
+
+/// Reduces `in` over the dimensions in which out has size 1 and calls
+/// store(offset, acc) with the offset in `out` of each result; shape is that of
+/// out and in.
+template <class R, class T, class F>
+void reduce_loop(const ReduceShape& shape, const Tensor& in, const F& store) {
+  const auto& kept = shape.kept;
+  const auto& reduced = shape.reduced;
+  const T* x = in.data<T>();
+  const int64_t length = reduced.numel();
+  if (kept.sizes.empty() && reduced.sizes.size() <= 1) {
+    const int64_t stride = reduced.inner_stride();
+    store(0, parallel_reduce(
+                 0, length, kGrainSize, R::kIdentity,
+                 [&](int64_t begin, int64_t end, auto) {
+                   return reduce::line<R>(x + begin * stride, end - begin,
+                                          stride);
+                 },
+                 [](auto a, auto b) { return R::combine(a, b); }));
+    return;
+  }
+  if (!reduced.sizes.empty() && !kept.sizes.empty() && length > 0 &&
+      kept.inner_stride() == 1 && reduced.inner_stride() != 1 &&
+      kept.inner_size() >= 4)
+    return reduce::by_columns<R>(shape, x, store);
+  parallel_for(
+      0, kept.numel(), row_grain(length), [&](int64_t begin, int64_t end) {
+        Walk<2> walk(kept.sizes, {kept.in, kept.out}, begin);
+        for (int64_t i = begin; i < end; ++i, walk.next())
+          store(walk.at[1], length == 0
+                                ? R::kIdentity
+                                : reduce::lines<R>(x + walk.at[0], reduced));
+      });
+}
+
+/// out = finish(reduction of in); finish maps R::Acc to O.
+template <class R, class T, class O, class F>
+void reduce_into(const ReduceShape& shape, const Tensor& out, const Tensor& in,
+                 const F& finish) {
+  O* y = out.data<O>();
+  reduce_loop<R, T>(
+      shape, in, [&](int64_t at, typename R::Acc acc) { y[at] = finish(acc); });
+}
+
+/// The same for a row: only what to do with it is kept. finish is copied.
+template <class R, class T, class O, class F>
+void reduce_into(RowReduction& row, const Tensor&, const Tensor&,
+                 const F& finish) {
+  row = RowReduction(
+      [](const void* context, const char* x, int64_t n, char* out) {
+        *reinterpret_cast<O*>(out) = (*static_cast<const F*>(context))(
+            reduce::line<R>(reinterpret_cast<const T*>(x), n, 1));
+      },
+      finish);
+}
+
+/// A reduction of a call's last operand to its first one, with their shape.
+using ReduceFunction = void (*)(const KernelCall&, const ReduceShape&);
+
+template <ReduceFunction f>
+class PreparedReduction final : public PreparedCall {
+ public:
+  explicit PreparedReduction(const KernelCall& call)
+      : call_(call), shape_(call) {}
+  void run() override { f(call_, shape_); }
+
+ private:
+  const KernelCall& call_;
+  const ReduceShape shape_;
+};
+
+/// At namespace scope: implements a kernel by a reduction; see HOTARU_KERNEL.
+template <ReduceFunction f, RowReductionFunction row = nullptr>
+struct ReduceRegistration {
+  explicit ReduceRegistration(std::string_view name,
+                              KernelFunction check = nullptr) {
+    Kernel& k = kernel(name);
+    k.set(
+        DeviceType::kCPU,
+        [](const KernelCall& call) { f(call, ReduceShape(call)); }, check);
+    k.set_prepare(DeviceType::kCPU,
+                  [](const KernelCall& call) -> std::unique_ptr<PreparedCall> {
+                    return std::make_unique<PreparedReduction<f>>(call);
+                  });
+    if constexpr (row != nullptr) set_row_reduction(k, row);
+  }
+};
+
+}  // namespace hotaru::cpu

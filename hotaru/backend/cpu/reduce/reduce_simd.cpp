@@ -1,0 +1,204 @@
+#include "hotaru/backend/cpu/reduce/reduce_simd.h"
+
+#include <cmath>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hotaru/backend/cpu/reduce/reduce_simd.cpp"
+#include "hotaru/backend/cpu/simd/simd.h"
+#include "hotaru/backend/cpu/simd/simd_load-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hotaru::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+struct Sum {
+  template <class T>
+  static constexpr T kIdentity = T(0);
+  template <class V>
+  static HWY_ATTR V load(V x) {
+    return x;
+  }
+  template <class V>
+  static HWY_ATTR V combine(V a, V b) {
+    return hn::Add(a, b);
+  }
+  template <class T>
+  static T scalar(T a, T x) {
+    return a + x;
+  }
+};
+
+struct SumSquares : Sum {
+  template <class V>
+  static HWY_ATTR V load(V x) {
+    return hn::Mul(x, x);
+  }
+};
+
+struct Product : Sum {
+  template <class T>
+  static constexpr T kIdentity = T(1);
+  template <class V>
+  static HWY_ATTR V combine(V a, V b) {
+    return hn::Mul(a, b);
+  }
+  template <class T>
+  static T scalar(T a, T x) {
+    return a * x;
+  }
+};
+
+struct Max {
+  template <class T>
+  static constexpr T kIdentity = -std::numeric_limits<T>::infinity();
+  template <class V>
+  static HWY_ATTR V load(V x) {
+    return x;
+  }
+  template <class V>
+  static HWY_ATTR V combine(V a, V b) {
+    const V larger = hn::IfThenElse(hn::Gt(a, b), a, b);
+    return hn::IfThenElse(hn::IsNaN(a), a, larger);
+  }
+  template <class T>
+  static T scalar(T a, T x) {
+    return a > x || std::isnan(a) ? a : x;
+  }
+};
+
+struct Min : Max {
+  template <class T>
+  static constexpr T kIdentity = std::numeric_limits<T>::infinity();
+  template <class V>
+  static HWY_ATTR V combine(V a, V b) {
+    const V smaller = hn::IfThenElse(hn::Lt(a, b), a, b);
+    return hn::IfThenElse(hn::IsNaN(a), a, smaller);
+  }
+  template <class T>
+  static T scalar(T a, T x) {
+    return a < x || std::isnan(a) ? a : x;
+  }
+};
+
+/// All lanes, the upper half joined to the lower one until one is left.
+template <class Op, class D>
+HWY_ATTR hn::TFromD<D> fold(D d, hn::Vec<D> v) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::GetLane(v);
+#else
+  if constexpr (hn::MaxLanes(D()) == 1) {
+    return hn::GetLane(v);
+  } else {
+    const hn::Half<D> half;
+    return fold<Op>(
+        half, Op::combine(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+#endif
+}
+
+template <class Op, class T>
+HWY_ATTR T reduce_block(const T* x, int64_t n) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  auto a = hn::Set(d, Op::template kIdentity<T>);
+  auto b = a, c = a, e = a;
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    a = Op::combine(a, Op::load(hn::LoadU(d, x + i)));
+    b = Op::combine(b, Op::load(hn::LoadU(d, x + i + lanes)));
+    c = Op::combine(c, Op::load(hn::LoadU(d, x + i + 2 * lanes)));
+    e = Op::combine(e, Op::load(hn::LoadU(d, x + i + 3 * lanes)));
+  }
+  for (; i + lanes <= n; i += lanes)
+    a = Op::combine(a, Op::load(hn::LoadU(d, x + i)));
+  if (i < n) {
+    // The last few, and the identity in the other lanes.
+    const auto mask = hn::FirstN(d, size_t(n - i));
+    const auto rest = hotaru::HWY_NAMESPACE::load_first(mask, d, x + i);
+    const auto identity = hn::Set(d, Op::template kIdentity<T>);
+    b = Op::combine(b, Op::load(hn::IfThenElse(mask, rest, identity)));
+  }
+  return fold<Op>(d, Op::combine(Op::combine(a, b), Op::combine(c, e)));
+}
+
+template <class Op, class T>
+HWY_ATTR void join_rows(T* acc, const T* rows, int64_t count, int64_t stride,
+                        int64_t width) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  int64_t j = 0;
+  for (; j + 2 * lanes <= width; j += 2 * lanes) {
+    auto a = hn::LoadU(d, acc + j);
+    auto b = hn::LoadU(d, acc + j + lanes);
+    for (int64_t i = 0; i < count; ++i) {
+      const T* row = rows + i * stride + j;
+      a = Op::combine(a, hn::LoadU(d, row));
+      b = Op::combine(b, hn::LoadU(d, row + lanes));
+    }
+    hn::StoreU(a, d, acc + j);
+    hn::StoreU(b, d, acc + j + lanes);
+  }
+  for (; j < width; ++j)
+    for (int64_t i = 0; i < count; ++i)
+      acc[j] = Op::scalar(acc[j], rows[i * stride + j]);
+}
+
+#define HOTARU_BLOCK(name, op, type) \
+  HWY_ATTR type name##_##type(const type* x, int64_t n) { \
+    return reduce_block<op>(x, n); \
+  }
+#define HOTARU_ROWS(name, op, type) \
+  HWY_ATTR void name##_##type(type* acc, const type* rows, int64_t count, \
+                              int64_t stride, int64_t width) { \
+    join_rows<op>(acc, rows, count, stride, width); \
+  }
+#define HOTARU_REDUCTIONS(type) \
+  HOTARU_BLOCK(sum_block, Sum, type) \
+  HOTARU_BLOCK(sum_squares_block, SumSquares, type) \
+  HOTARU_BLOCK(product_block, Product, type) \
+  HOTARU_BLOCK(max_block, Max, type) \
+  HOTARU_BLOCK(min_block, Min, type) \
+  HOTARU_ROWS(add_rows, Sum, type) \
+  HOTARU_ROWS(max_rows, Max, type) \
+  HOTARU_ROWS(min_rows, Min, type)
+HOTARU_REDUCTIONS(float)
+HOTARU_REDUCTIONS(double)
+#undef HOTARU_REDUCTIONS
+#undef HOTARU_ROWS
+#undef HOTARU_BLOCK
+
+}  // namespace hotaru::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hotaru::cpu {
+
+#define HOTARU_BLOCK(name, type) \
+  HWY_EXPORT(name##_##type); \
+  type name(const type* x, int64_t n) { \
+    return HWY_DYNAMIC_DISPATCH(name##_##type)(x, n); \
+  }
+#define HOTARU_ROWS(name, type) \
+  HWY_EXPORT(name##_##type); \
+  void name(type* acc, const type* rows, int64_t count, int64_t stride, \
+            int64_t width) { \
+    HWY_DYNAMIC_DISPATCH(name##_##type)(acc, rows, count, stride, width); \
+  }
+#define HOTARU_REDUCTIONS(type) \
+  HOTARU_BLOCK(sum_block, type) \
+  HOTARU_BLOCK(sum_squares_block, type) \
+  HOTARU_BLOCK(product_block, type) \
+  HOTARU_BLOCK(max_block, type) \
+  HOTARU_BLOCK(min_block, type) \
+  HOTARU_ROWS(add_rows, type) \
+  HOTARU_ROWS(max_rows, type) \
+  HOTARU_ROWS(min_rows, type)
+HOTARU_REDUCTIONS(float)
+HOTARU_REDUCTIONS(double)
+#undef HOTARU_REDUCTIONS
+#undef HOTARU_ROWS
+#undef HOTARU_BLOCK
+
+}  // namespace hotaru::cpu
+#endif

@@ -1,0 +1,269 @@
+#include "hotaru/backend/common/resample/grid_sample.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cpu/resample/cubic.h"
+#include "hotaru/backend/cpu/resample/grid_simd.h"
+#include "hotaru/runtime/threads/parallel.h"
+
+namespace hotaru::cpu {
+namespace {
+
+// The input positions that an output takes from along one dimension, with
+// weights and their derivatives by the grid's coordinate; -1: outside.
+template <class A>
+struct Taps {
+  int count = 0;
+  std::array<int64_t, 4> index;
+  std::array<A, 4> weight, slope;
+
+  void add(int64_t i, A w, A s) {
+    index[count] = i;
+    weight[count] = w;
+    slope[count++] = s;
+  }
+};
+
+template <class A>
+struct Coordinate {
+  A at, slope;
+};
+
+// Mirrors at low / 2 and high / 2 until the coordinate is between them.
+template <class A>
+Coordinate<A> reflect(Coordinate<A> c, A low, A high) {
+  if (low == high) return {A(0), A(0)};
+  const A least = low / A(2), span = (high - low) / A(2);
+  A from = c.at - least;
+  if (from < A(0)) {
+    from = -from;
+    c.slope = -c.slope;
+  }
+  const A turns = std::floor(from / span);
+  const A extra = from - turns * span;
+  if (std::fmod(turns, A(2)) == A(0)) return {extra + least, c.slope};
+  return {span - extra + least, -c.slope};
+}
+
+template <class A>
+Coordinate<A> pad(Coordinate<A> c, int64_t size, GridPadding padding,
+                  bool align) {
+  if (padding == GridPadding::kZeros) return c;
+  if (padding == GridPadding::kReflection)
+    c = align ? reflect(c, A(0), A(2 * (size - 1)))
+              : reflect(c, A(-1), A(2 * size - 1));
+  const A last = A(size - 1);
+  if (!(c.at > A(0))) return {A(0), A(0)};
+  return c.at >= last ? Coordinate<A>{last, A(0)} : c;
+}
+
+// The derivative of cubic(x, -0.75).
+template <class A>
+A cubic_slope(A x) {
+  constexpr A a = A(-0.75);
+  const A sign = x < A(0) ? A(-1) : A(1);
+  x = std::abs(x);
+  if (x <= A(1)) return sign * (A(3) * (a + A(2)) * x - A(2) * (a + A(3))) * x;
+  return sign * ((A(3) * a * x - A(10) * a) * x + A(8) * a);
+}
+
+template <class A>
+Taps<A> taps(A grid, int64_t size, const GridSampleAttributes& a) {
+  const A scale = (a.align_corners ? A(size - 1) : A(size)) / A(2);
+  Coordinate<A> c{a.align_corners ? (grid + A(1)) * scale
+                                  : ((grid + A(1)) * A(size) - A(1)) / A(2),
+                  scale};
+  Taps<A> out;
+  const auto inside = [&](int64_t i) { return i >= 0 && i < size ? i : -1; };
+  if (a.mode != GridMode::kCubic) c = pad(c, size, a.padding, a.align_corners);
+  // Far away, or NaN: nothing to see, and no integer to convert to.
+  if (!(std::abs(c.at) < A(1e9))) {
+    out.add(-1, A(0), A(0));
+    return out;
+  }
+  if (a.mode == GridMode::kNearest) {
+    out.add(inside(int64_t(std::nearbyint(c.at))), A(1), A(0));
+    return out;
+  }
+  const A whole = std::floor(c.at);
+  const int64_t first = int64_t(whole);
+  const A part = c.at - whole;
+  if (a.mode == GridMode::kLinear) {
+    out.add(inside(first), A(1) - part, -c.slope);
+    out.add(inside(first + 1), part, c.slope);
+    return out;
+  }
+  for (int64_t k = -1; k <= 2; ++k) {
+    const Coordinate<A> p = pad(Coordinate<A>{A(first + k), A(1)}, size,
+                                a.padding, a.align_corners);
+    out.add(inside(int64_t(p.at)), cubic(part - A(k), A(-0.75)),
+            cubic_slope(part - A(k)) * c.slope);
+  }
+  return out;
+}
+
+// In three spatial dimensions; a missing depth has size 1.
+template <class T>
+struct Sampler {
+  using A = OpMath<T>;
+  const GridSampleAttributes& a;
+  int64_t n, channels, dims, points;
+  std::array<int64_t, 3> in;
+  const T *x, *grid;
+
+  Sampler(const GridSampleAttributes& a, const Tensor& x, const Tensor& grid)
+      : a(a),
+        n(x.size(0)),
+        channels(x.size(1)),
+        dims(x.dim() - 2),
+        points(grid.numel() / std::max<int64_t>(1, n * dims)),
+        in{dims == 3 ? x.size(2) : 1, x.size(-2), x.size(-1)},
+        x(x.data<T>()),
+        grid(grid.data<T>()) {}
+  int64_t plane() const { return in[0] * in[1] * in[2]; }
+
+  std::array<Taps<A>, 3> at(int64_t sample, int64_t point) const {
+    std::array<Taps<A>, 3> out;
+    const T* coordinates = grid + (sample * points + point) * dims;
+    for (int64_t d = 0; d < 3; ++d) {
+      if (d < 3 - dims)
+        out[d].add(0, A(1), A(0));
+      else
+        out[d] = taps(A(coordinates[2 - d]), in[d], a);
+    }
+    return out;
+  }
+  // f(offset in a plane, taps' positions i, j, k) for those inside.
+  template <class F>
+  void each(const std::array<Taps<A>, 3>& t, const F& f) const {
+    for (int i = 0; i < t[0].count; ++i)
+      for (int j = 0; j < t[1].count; ++j)
+        for (int k = 0; k < t[2].count; ++k)
+          if (t[0].index[i] >= 0 && t[1].index[j] >= 0 && t[2].index[k] >= 0)
+            f((t[0].index[i] * in[1] + t[1].index[j]) * in[2] + t[2].index[k],
+              i, j, k);
+  }
+
+  /// What a run of points takes from a plane, the same in all channels: up to
+  /// four by four positions, or two by two by two.
+  struct Run {
+    static constexpr int64_t kSlots = 16;
+    int64_t slots = 0;
+    std::array<int32_t, kSlots * kGatherRun> offsets;
+    std::array<A, kSlots * kGatherRun> weights;
+
+    void sums(const T* from, A* out) const {
+      if constexpr (std::is_same_v<T, float>)
+        return gather_sums(from, offsets.data(), weights.data(), slots, out);
+      std::fill_n(out, kGatherRun, A(0));
+      for (int64_t k = 0; k < slots * kGatherRun; ++k)
+        if (offsets[size_t(k)] >= 0)
+          out[k % kGatherRun] +=
+              weights[size_t(k)] * A(from[offsets[size_t(k)]]);
+    }
+  };
+
+  void fill(Run& run, int64_t sample, int64_t point, int64_t count) const {
+    run.slots = 0;
+    run.offsets.fill(-1);
+    for (int64_t p = 0; p < count; ++p) {
+      const auto t = at(sample, point + p);
+      int64_t slot = p;
+      each(t, [&](int64_t offset, int i, int j, int k) {
+        run.offsets[size_t(slot)] = int32_t(offset);
+        run.weights[size_t(slot)] =
+            t[0].weight[i] * t[1].weight[j] * t[2].weight[k];
+        slot += kGatherRun;
+      });
+      run.slots = std::max(run.slots, slot / kGatherRun);
+    }
+  }
+
+  void forward(T* out) const {
+    HOTARU_CHECK(plane() <= std::numeric_limits<int32_t>::max(),
+                 "grid_sampler: a channel of ", plane(),
+                 " elements is too large");
+    const int64_t runs = detail::divide_up(points, kGatherRun);
+    parallel_for(0, n * runs, 4, [&](int64_t begin, int64_t end) {
+      Run run{};
+      std::array<A, kGatherRun> sums;
+      for (int64_t r = begin; r < end; ++r) {
+        const int64_t sample = r / runs, point = r % runs * kGatherRun;
+        const int64_t count = std::min(kGatherRun, points - point);
+        fill(run, sample, point, count);
+        for (int64_t c = sample * channels; c < (sample + 1) * channels; ++c) {
+          run.sums(x + c * plane(), sums.data());
+          for (int64_t p = 0; p < count; ++p)
+            out[c * points + point + p] = T(sums[size_t(p)]);
+        }
+      }
+    });
+  }
+
+  // gx and ggrid may be null. Samples are independent.
+  void backward(T* gx, T* ggrid, const T* g) const {
+    parallel_for(0, n, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t sample = begin; sample < end; ++sample)
+        for (int64_t point = 0; point < points; ++point)
+          backward_point(sample, point, gx, ggrid, g);
+    });
+  }
+
+ private:
+  void backward_point(int64_t sample, int64_t point, T* gx, T* ggrid,
+                      const T* g) const {
+    const auto t = at(sample, point);
+    std::array<A, 3> slopes{};
+    for (int64_t c = 0; c < channels; ++c) {
+      const int64_t base = (sample * channels + c) * plane();
+      const A grad = A(g[(sample * channels + c) * points + point]);
+      each(t, [&](int64_t offset, int i, int j, int k) {
+        const A wi = t[0].weight[i], wj = t[1].weight[j], wk = t[2].weight[k];
+        if (gx) {
+          T& to = gx[base + offset];
+          to = T(A(to) + grad * wi * wj * wk);
+        }
+        const A value = grad * A(x[base + offset]);
+        slopes[0] += value * t[0].slope[i] * wj * wk;
+        slopes[1] += value * wi * t[1].slope[j] * wk;
+        slopes[2] += value * wi * wj * t[2].slope[k];
+      });
+    }
+    if (ggrid)
+      for (int64_t d = 0; d < dims; ++d)
+        ggrid[(sample * points + point) * dims + d] = T(slopes[2 - d]);
+  }
+};
+
+constexpr KernelTypes<FloatingTypes> kForwardTypes{1, "grid_sampler"};
+constexpr KernelTypes<FloatingTypes> kBackwardTypes{3, "grid_sampler"};
+
+void grid_sample(const KernelCall& call) {
+  const auto& a = call.attributes<GridSampleAttributes>();
+  const Tensor &out = call.tensor(0), &x = call.tensor(1);
+  kForwardTypes.visit(call, [&]<class T>() {
+    Sampler<T>(a, x, call.tensor(2)).forward(out.data<T>());
+  });
+}
+
+void grid_sample_grad(const KernelCall& call) {
+  const auto& a = call.attributes<GridSampleAttributes>();
+  const Tensor &gx = call.tensor(0), &ggrid = call.tensor(1);
+  const Tensor &g = call.tensor(2), &x = call.tensor(3);
+  kBackwardTypes.visit(call, [&]<class T>() {
+    T* to = gx.defined() ? gx.data<T>() : nullptr;
+    if (to) std::fill_n(to, gx.numel(), T(0));
+    Sampler<T>(a, x, call.tensor(4))
+        .backward(to, ggrid.defined() ? ggrid.data<T>() : nullptr, g.data<T>());
+  });
+}
+
+HOTARU_KERNEL(kCPU, "grid_sample", grid_sample, check_types<kForwardTypes>);
+HOTARU_KERNEL(kCPU, "grid_sample_grad", grid_sample_grad,
+              check_types<kBackwardTypes>);
+
+}  // namespace
+}  // namespace hotaru::cpu

@@ -1,0 +1,71 @@
+// Recurrent layers (LSTM, GRU, plain) on raw memory, for float and double,
+// with PyTorch's formulas, weights and gate order. Used for one step (cells)
+// and for sequences, one layer and one direction at a time.
+#pragma once
+
+#include <cstdint>
+
+#include "hotaru/backend/cpu/matmul/gemm.h"
+
+namespace hotaru {
+
+enum class RnnKind : uint8_t { kLstm, kGru, kTanh, kRelu };
+
+/// Rows of the weights per hidden unit: LSTM i, f, g, o; GRU r, z, n.
+constexpr int64_t rnn_gates(RnnKind kind) {
+  return kind == RnnKind::kLstm ? 4 : kind == RnnKind::kGru ? 3 : 1;
+}
+
+struct RnnSizes {
+  RnnKind kind;
+  int64_t steps = 1;
+  int64_t batch = 1;
+  int64_t input_size;
+  int64_t hidden_size;
+  bool reverse = false;  // from the last step to the first
+
+  int64_t gate_size() const { return rnn_gates(kind) * hidden_size; }
+};
+
+/// Contiguous. input: (gate_size, input_size), hidden: (gate_size,
+/// hidden_size), biases: (gate_size) or both null.
+template <class T>
+struct RnnWeights {
+  const T* input;
+  const T* hidden;
+  const T* input_bias;
+  const T* hidden_bias;
+};
+
+/// Both weights in the order of the kernels, for layers that run many times.
+template <class T>
+struct PackedRnnWeights {
+  PackedRnnWeights(const RnnSizes& sizes, const RnnWeights<T>& weights);
+
+  PackedMatrix<T> input;   // input_size x gate_size
+  PackedMatrix<T> hidden;  // hidden_size x gate_size
+};
+
+/// What a layer reads and writes besides weights. h0, c0, hn, cn: (batch,
+/// hidden_size), c0 and cn for LSTM only; hn may be h0 and cn may be c0. x:
+/// (steps, batch, input_size) contiguous. y: the hidden state after each step,
+/// rows of hidden_size elements y_stride apart, or null.
+template <class T>
+struct RnnOperands {
+  const T* x;
+  const T* h0;
+  const T* c0;
+  T* hn;
+  T* cn;
+  T* y = nullptr;
+  int64_t y_stride = 0;
+};
+
+/// Runs a layer over its steps. packed, if given, was made from the same
+/// weights.
+template <class T>
+void rnn_layer(const RnnSizes& sizes, const RnnWeights<T>& weights,
+               const RnnOperands<T>& operands,
+               const PackedRnnWeights<T>* packed = nullptr);
+
+}  // namespace hotaru

@@ -1,0 +1,36 @@
+// Calls that are to become a program.
+#pragma once
+
+#include <unordered_set>
+
+#include "hotaru/graph/capture/capture.h"
+
+namespace hotaru::graph {
+
+/// Calls begins[0] .. end that fall into branches which may run side by side:
+/// each from its begin to the next one's, or the end.
+struct Stretch {
+  std::vector<size_t> begins;
+  size_t end = 0;
+};
+
+/// Captured calls, and which of the storages that they touch nobody else
+/// knows: those a pass may rename, leave out or never fill.
+struct Region {
+  Nodes nodes;
+  std::unordered_set<const Storage*> values;
+  /// Calls that bring lasting values, such as weights, into the form in which
+  /// nodes want them. They run before the first replay and again when what they
+  /// read has changed; what they write has memory of its own.
+  Nodes once;
+  /// Ascending; of the nodes as they are in the end.
+  std::vector<Stretch> stretches;
+
+  /// Whether calls of `once` may read a tensor: nodes neither compute nor write
+  /// it, and nobody changes it unseen (Storage::exposed).
+  bool lasts(const Tensor& t) const;
+  /// A new intermediate value, row-major.
+  Tensor make_value(IntSpan sizes, DType dtype);
+};
+
+}  // namespace hotaru::graph

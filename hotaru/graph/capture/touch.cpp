@@ -1,0 +1,52 @@
+#include "hotaru/graph/capture/touch.h"
+
+#include <algorithm>
+
+namespace hotaru::graph {
+
+Touch touch_of(const Operand& operand) {
+  if (operand.object) return {operand.object, 0, UINTPTR_MAX, true};
+  const Tensor& t = *operand.tensor;
+  const Storage& storage = *t.storage();
+  const uintptr_t item = itemsize(t.dtype());
+  uintptr_t begin = uintptr_t(t.storage_offset()) * item, nbytes = item;
+  for (size_t d = 0; d < size_t(t.dim()); ++d) {
+    if (t.sizes()[d] == 0) nbytes = 0;
+    if (nbytes > 0)
+      nbytes += uintptr_t((t.sizes()[d] - 1) * t.strides()[d]) * item;
+  }
+  const bool pending = storage.pending();
+  if (!pending) begin += reinterpret_cast<uintptr_t>(storage.data());
+  return {pending ? &storage : nullptr, begin, begin + nbytes,
+          operand.writes()};
+}
+
+Touches touches_of(const KernelCall& call) {
+  Touches out;
+  for (const Operand& operand : call.operands())
+    if (operand.ordered()) out.push_back(touch_of(operand));
+  return out;
+}
+
+bool conflict(const Touches& a, const Touches& b) {
+  return std::any_of(a.begin(), a.end(), [&](const Touch& x) {
+    return std::any_of(b.begin(), b.end(),
+                       [&](const Touch& y) { return x.conflicts(y); });
+  });
+}
+
+bool same_elements(const Tensor& a, const Tensor& b) {
+  if (a.storage().get() != b.storage().get() || a.dtype() != b.dtype() ||
+      a.storage_offset() != b.storage_offset() || !same(a.sizes(), b.sizes()))
+    return false;
+  for (size_t d = 0; d < size_t(a.dim()); ++d)
+    if (a.sizes()[d] > 1 && a.strides()[d] != b.strides()[d]) return false;
+  return true;
+}
+
+bool whole(const Tensor& t) {
+  return t.defined() && t.is_contiguous() && t.storage_offset() == 0 &&
+         size_t(t.numel()) * itemsize(t.dtype()) == t.storage()->nbytes();
+}
+
+}  // namespace hotaru::graph

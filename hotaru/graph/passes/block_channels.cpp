@@ -1,0 +1,323 @@
+#include "hotaru/graph/passes/block_channels.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "hotaru/backend/common/conv/blocked.h"
+#include "hotaru/backend/common/elementwise.h"
+#include "hotaru/backend/common/pool/pool.h"
+#include "hotaru/backend/common/reduce/reduce.h"
+#include "hotaru/graph/capture/touch.h"
+#include "hotaru/runtime/backend.h"
+
+namespace hotaru::graph {
+namespace {
+
+// Pictures of at most so many channels are read as they are.
+constexpr int64_t kFewChannels = 8;
+
+/// A call of "conv_forward" or "conv_fused".
+struct Convolution {
+  explicit Convolution(const KernelCall& call)
+      : call(call),
+        attributes(call.kernel().name() == "conv_fused"
+                       ? call.attributes<ConvFusedAttributes>()
+                       : ConvFusedAttributes{call.attributes<ConvAttributes>(),
+                                             0, false}) {}
+
+  const Tensor& y() const { return call.tensor(0); }
+  const Tensor& x() const { return call.tensor(1); }
+  const Tensor& w() const { return call.tensor(2); }
+  /// Bias; mean, variance, weight and bias of the norm; residual.
+  const Tensor& extra(size_t i) const {
+    static const Tensor none;
+    return call.operands().size() > i + 3 ? call.tensor(i + 3) : none;
+  }
+  const Tensor& residual() const { return extra(5); }
+  bool depthwise() const {
+    return attributes.conv.groups > 1 &&
+           attributes.conv.groups == x().size(1) && y().size(1) == x().size(1);
+  }
+
+  const KernelCall& call;
+  const ConvFusedAttributes attributes;
+};
+
+/// A value of the graph in blocks of channels.
+struct Picture {
+  Tensor blocked;
+  Dims sizes;  // of the plain one
+  bool plain;  // whether its own storage holds it, too
+};
+
+class Blocker {
+ public:
+  explicit Blocker(Region& region) : region_(region) {
+    for (const auto& node : region.nodes)
+      for (const Operand& operand : node->call().operands())
+        if (operand.reads() && operand.ordered()) ++readers_[operand.ordered()];
+  }
+
+  void run() {
+    std::vector<bool> convolutions;
+    for (const auto& node : region_.nodes)
+      convolutions.push_back(takes(node->call()));
+    // Those that are replaced stay until the end: their tensors are in use.
+    Nodes old = std::exchange(region_.nodes, {});
+    for (size_t i = 0; i < old.size(); ++i) {
+      const KernelCall& call = old[i]->call();
+      if (convolutions[i])
+        convolve(Convolution(call));
+      else if (!pool(call) && !average(call) && !elementwise(old[i]))
+        keep(old[i]);
+    }
+  }
+
+ private:
+  // --- what can be done ------------------------------------------------------
+
+  /// Whether a call's result may lie in blocks.
+  bool free_result(const Tensor& y) const {
+    if (!whole(y) || y.dtype() != DType::kFloat32) return false;
+    return region_.values.contains(y.storage().get()) ||
+           !readers_.contains(y.storage().get());
+  }
+
+  bool takes(const KernelCall& call) const {
+    const std::string& name = call.kernel().name();
+    if (name != "conv_forward" && name != "conv_fused") return false;
+    const Convolution c(call);
+    if (!c.x().defined() || c.x().dtype() != DType::kFloat32 ||
+        c.w().dim() > 4 || c.x().numel() == 0 || c.y().numel() == 0)
+      return false;
+    const ConvAttributes& a = c.attributes.conv;
+    if (a.groups != 1 && !c.depthwise()) return false;
+    // Not where a quarter of the lanes would have nothing to do.
+    const int64_t outputs = c.y().size(1);
+    if (channel_blocks(outputs) * kChannelBlock * 3 > outputs * 4) return false;
+    for (size_t d = 0; d < a.stride.size(); ++d) {
+      const int64_t room = c.x().sizes()[d + 2] + 2 * a.padding[d] -
+                           a.dilation[d] * (c.w().sizes()[d + 2] - 1) - 1;
+      if (room / a.stride[d] + 1 != c.y().sizes()[d + 2]) return false;
+    }
+    if (!free_result(c.y()) || !region_.lasts(c.w())) return false;
+    for (size_t i = 0; i < 5; ++i)
+      if (c.extra(i).defined() && !region_.lasts(c.extra(i))) return false;
+    return true;
+  }
+
+  // --- pictures --------------------------------------------------------------
+
+  Tensor make_blocked(IntSpan sizes) {
+    const int64_t height = sizes.size() == 4 ? sizes[2] : 1;
+    return region_.make_value(Dims{sizes[0], channel_blocks(sizes[1]), height,
+                                   sizes[sizes.size() - 1], kChannelBlock},
+                              DType::kFloat32);
+  }
+
+  /// x in blocks if it is known so, else undefined.
+  Tensor known(const Tensor& x) const {
+    const auto found = pictures_.find(x.storage().get());
+    if (found == pictures_.end() || !whole(x) ||
+        !same(IntSpan(found->second.sizes), x.sizes()))
+      return {};
+    return found->second.blocked;
+  }
+
+  Tensor blocked(const Tensor& x) {
+    if (Tensor there = known(x); there.defined()) return there;
+    bring_back(x);
+    const Tensor made = make_blocked(x.sizes());
+    static const Kernel& kernel = hotaru::kernel("block_channels");
+    const Operand operands[] = {write(made), read(x)};
+    append({kernel, operands});
+    // What others own may change through other storages.
+    if (whole(x) && region_.values.contains(x.storage().get()))
+      pictures_.insert_or_assign(x.storage().get(),
+                                 Picture{made, Dims(x.sizes()), true});
+    return made;
+  }
+
+  /// Sees to it that the tensor's own storage holds its value.
+  void bring_back(const Tensor& x) {
+    const auto found = pictures_.find(x.storage().get());
+    if (found == pictures_.end() || found->second.plain) return;
+    found->second.plain = true;
+    const Dims& sizes = found->second.sizes;
+    unblock(make_tensor(x.storage(), DType::kFloat32, sizes,
+                        contiguous_strides(sizes), 0),
+            found->second.blocked);
+  }
+
+  void unblock(const Tensor& plain, const Tensor& from) {
+    static const Kernel& kernel = hotaru::kernel("unblock_channels");
+    const Operand operands[] = {write(plain), read(from)};
+    append({kernel, operands});
+  }
+
+  /// The value of y is now `made`.
+  void finish(const Tensor& y, const Tensor& made) {
+    if (!region_.values.contains(y.storage().get())) return unblock(y, made);
+    pictures_.insert_or_assign(y.storage().get(),
+                               Picture{made, Dims(y.sizes()), false});
+  }
+
+  // --- calls -----------------------------------------------------------------
+
+  void append(const KernelCall& call) {
+    region_.nodes.push_back(std::make_unique<Node>(call));
+  }
+
+  void convolve(const Convolution& c) {
+    const ConvAttributes& a = c.attributes.conv;
+    const bool plain = !c.depthwise() && !known(c.x()).defined() &&
+                       c.x().size(1) <= kFewChannels;
+    if (plain) bring_back(c.x());
+    const Tensor x = plain ? c.x() : blocked(c.x());
+    const Tensor residual =
+        c.residual().defined() ? blocked(c.residual()) : Tensor();
+    const auto [packed, shift] = weight(c, plain);
+    const Tensor y = make_blocked(c.y().sizes());
+    static const Kernel& kernel = hotaru::kernel("blocked_conv");
+    const Operand operands[] = {write(y), read(x), read(packed), read(shift),
+                                read(residual)};
+    append({kernel, operands,
+            BlockedConvAttributes{a, Dims(c.w().sizes().subspan(2)),
+                                  c.x().size(1), c.y().size(1),
+                                  c.attributes.relu, plain, c.depthwise()}});
+    finish(c.y(), y);
+  }
+
+  /// The weight as "blocked_conv" wants it, made once; the same for calls that
+  /// share it.
+  std::pair<Tensor, Tensor> weight(const Convolution& c, bool plain) {
+    Key key{{reinterpret_cast<uintptr_t>(c.w().address())},
+            c.attributes.eps,
+            plain};
+    for (size_t i = 0; i < 5; ++i)
+      key.addresses.push_back(
+          c.extra(i).defined()
+              ? reinterpret_cast<uintptr_t>(c.extra(i).address())
+              : 0);
+    for (const int64_t size : c.w().sizes())
+      key.addresses.push_back(uintptr_t(size));
+    const auto [at, fresh] = weights_.try_emplace(key);
+    auto& [packed, shift] = at->second;
+    if (!fresh) return at->second;
+    const BlockedWeightAttributes attributes{c.depthwise(), plain,
+                                             c.attributes.eps};
+    packed = allocate(Dims{blocked_weight_size(c.w().sizes(), attributes)},
+                      DType::kFloat32, Device{});
+    shift = allocate(Dims{channel_blocks(c.y().size(1)) * kChannelBlock},
+                     DType::kFloat32, Device{});
+    static const Kernel& kernel = hotaru::kernel("blocked_weight");
+    const Operand operands[] = {
+        write(packed),    write(shift),     read(c.w()),      read(c.extra(0)),
+        read(c.extra(1)), read(c.extra(2)), read(c.extra(3)), read(c.extra(4))};
+    region_.once.push_back(
+        std::make_unique<Node>(KernelCall(kernel, operands, attributes)));
+    return at->second;
+  }
+
+  bool pool(const KernelCall& call) {
+    if (call.kernel().name() != "max_pool" || call.tensor(1).defined())
+      return false;
+    const Tensor &y = call.tensor(0), &x = call.tensor(2);
+    const auto& a = call.attributes<MaxPoolAttributes>();
+    const Tensor from = known(x);
+    if (!from.defined() || !free_result(y) || a.adaptive || a.dims > 2 ||
+        x.dim() != a.dims + 2)
+      return false;
+    const Tensor made = make_blocked(y.sizes());
+    static const Kernel& kernel = hotaru::kernel("blocked_max_pool");
+    const Operand operands[] = {write(made), read(from)};
+    append({kernel, operands, a});
+    finish(y, made);
+    return true;
+  }
+
+  /// The mean of each channel: a plain value.
+  bool average(const KernelCall& call) {
+    if (call.kernel().name() != "sum") return false;
+    const Tensor &y = call.tensor(0), &x = call.tensor(1);
+    const auto& a = call.attributes<SumAttributes>();
+    const Tensor from = known(x);
+    if (!from.defined() || !a.mean || a.skip_nan || !whole(y) ||
+        y.dtype() != x.dtype() || y.dim() != x.dim() ||
+        y.numel() != y.size(0) * y.size(1) || y.size(0) != x.size(0) ||
+        y.size(1) != x.size(1))
+      return false;
+    static const Kernel& kernel = hotaru::kernel("blocked_mean");
+    const Operand operands[] = {write(y), read(from)};
+    append({kernel, operands});
+    pictures_.erase(y.storage().get());
+    return true;
+  }
+
+  /// On pictures of whole blocks, whose lanes all belong to channels. The call
+  /// stays, and looks at the blocks.
+  bool elementwise(std::unique_ptr<Node>& node) {
+    const auto operands = node->call().operands();
+    if (!elementwise_function(node->call().kernel())) return false;
+    if (operands[0].access != Access::kWrite) return false;
+    const Tensor& y = *operands[0].tensor;
+    if (y.dim() < 3 || y.size(1) % kChannelBlock != 0 || !free_result(y))
+      return false;
+    std::vector<Tensor> inputs;
+    for (const Operand& operand : operands.subspan(1)) {
+      if (operand.object || operand.writes() || !operand.tensor->defined() ||
+          !same(operand.tensor->sizes(), y.sizes()))
+        return false;
+      inputs.push_back(known(*operand.tensor));
+      if (!inputs.back().defined()) return false;
+    }
+    if (inputs.empty()) return false;
+    const Tensor made = make_blocked(y.sizes());
+    const Tensor plain =
+        make_tensor(y.storage(), y.dtype(), y.sizes(), y.strides(), 0);
+    look_at(y, made);
+    for (size_t i = 0; i < inputs.size(); ++i)
+      look_at(*operands[i + 1].tensor, inputs[i]);
+    region_.nodes.push_back(std::move(node));
+    finish(plain, made);
+    return true;
+  }
+
+  static void look_at(const Tensor& mine, const Tensor& other) {
+    mine.impl()->storage = other.storage();
+    mine.impl()->set_geometry(other.sizes(), other.strides(), 0);
+  }
+
+  /// Any other call, on plain values.
+  void keep(std::unique_ptr<Node>& node) {
+    for (const Operand& operand : node->call().operands())
+      if (operand.ordered() && !operand.object) {
+        if (operand.reads() || !whole(*operand.tensor))
+          bring_back(*operand.tensor);
+        if (operand.writes()) pictures_.erase(operand.tensor->storage().get());
+      }
+    region_.nodes.push_back(std::move(node));
+  }
+
+  struct Key {
+    std::vector<uintptr_t> addresses;
+    double eps;
+    bool plain;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  Region& region_;
+  std::unordered_map<const Ordered*, int> readers_;
+  std::unordered_map<const Storage*, Picture> pictures_;
+  std::map<Key, std::pair<Tensor, Tensor>> weights_;
+};
+
+}  // namespace
+
+void block_channels(Region& region) {
+  Blocker(region).run();
+}
+
+}  // namespace hotaru::graph

@@ -1,0 +1,341 @@
+#include "hotaru/graph/passes/fuse_linear.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "hotaru/backend/common/matmul/linear.h"
+#include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/graph/capture/touch.h"
+#include "hotaru/runtime/backend.h"
+
+namespace hotaru::graph {
+namespace {
+
+const Kernel& kLinear = kernel("linear");
+const Kernel& kPack = kernel("pack_matrix");
+
+/// Whether a product by B's columns in place, as dot products, is slower: few
+/// columns leave lanes of a panel idle.
+bool pays(const LinearAttributes& g) {
+  return g.n >= 32 || (g.m >= 4 && g.n >= 16);
+}
+
+constexpr auto kActivations =
+    std::to_array<std::pair<std::string_view, Activation>>({
+        {"relu", Activation::kRelu},
+        {"sigmoid", Activation::kSigmoid},
+        {"tanh", Activation::kTanh},
+        {"silu", Activation::kSilu},
+        {"gelu", Activation::kGelu},
+        {"gelu_tanh", Activation::kGeluTanh},
+    });
+
+Activation activation_of(const KernelCall& call) {
+  for (const auto& [name, activation] : kActivations)
+    if (call.kernel().name() == name) return activation;
+  return Activation::kNone;
+}
+
+bool is_float(const Tensor& t) {
+  return t.dtype() == DType::kFloat32 || t.dtype() == DType::kFloat64;
+}
+
+/// The same tensor by itself: those of a call go with it.
+Tensor own(const Tensor& t) {
+  return t.defined() ? make_alias(t) : Tensor();
+}
+
+/// What a product reads, and the node that reads it.
+struct Input {
+  Tensor tensor;
+  size_t node = 0;
+
+  bool defined() const { return tensor.defined(); }
+};
+
+/// A product and what it took along so far.
+struct Chain {
+  LinearAttributes attributes;
+  Input a, b, bias, scale, residual;
+  /// The nodes that it replaces, ascending, and what the last one writes.
+  std::vector<size_t> nodes;
+  Tensor result;
+
+  std::array<const Input*, 5> inputs() const {
+    return {&a, &b, &bias, &scale, &residual};
+  }
+  bool plain() const {
+    return !bias.defined() && !residual.defined() && !scale.defined();
+  }
+};
+
+class Fuser {
+ public:
+  explicit Fuser(Region& region) : region_(region) {
+    for (size_t n = 0; n < region.nodes.size(); ++n) {
+      touches_.push_back(touches_of(call(n)));
+      for (const Operand& operand : call(n).operands()) {
+        if (operand.object || !operand.tensor->defined()) continue;
+        std::vector<size_t>& users = users_[operand.tensor->storage().get()];
+        if (users.empty() || users.back() != n) users.push_back(n);
+      }
+    }
+  }
+
+  void fuse() {
+    for (size_t n = 0; n < region_.nodes.size(); ++n) {
+      Chain chain;
+      if (!region_.nodes[n] || !begin(chain, n)) continue;
+      while (extend(chain)) {
+      }
+      if (chain.nodes.size() > 1) replace(chain);
+    }
+    std::erase(region_.nodes, nullptr);
+  }
+
+  void pack() {
+    for (size_t n = 0; n < region_.nodes.size(); ++n) {
+      Chain chain;
+      if ((begin(chain, n) || resume(chain, n)) && pack(chain)) replace(chain);
+    }
+  }
+
+ private:
+  const KernelCall& call(size_t n) const { return region_.nodes[n]->call(); }
+
+  /// With a product that took nothing along yet.
+  bool begin(Chain& chain, size_t n) const {
+    const KernelCall& product = call(n);
+    if (product.kernel().name() != "matmul") return false;
+    const auto& g = product.attributes<MatmulAttributes>();
+    const Tensor &out = product.tensor(0), &bias = product.tensor(3);
+    if (!is_float(out) || !whole(out) || out.numel() == 0 || g.k == 0)
+      return false;
+    chain.attributes = {g.batch, g.m, g.n, g.k, g.a, g.b, g.alpha};
+    chain.a = {own(product.tensor(1)), n};
+    chain.b = {own(product.tensor(2)), n};
+    chain.nodes = {n};
+    chain.result = own(out);
+    if (!bias.defined() || g.beta == Scalar(0)) return true;
+    if (!(g.beta == Scalar(1)) || (g.n > 1 && g.bias.column != 1)) return false;
+    if ((g.batch == 1 || g.bias.batch == 0) && (g.m == 1 || g.bias.row == 0)) {
+      chain.bias = {own(bias), n};
+      return true;
+    }
+    chain.residual = {own(bias), n};
+    chain.attributes.residual_stride = g.bias.row;
+    return g.batch == 1 && (g.n > 1 || g.bias.row == 1);
+  }
+
+  /// With one that did.
+  bool resume(Chain& chain, size_t n) const {
+    const KernelCall& product = call(n);
+    if (&product.kernel() != &kLinear) return false;
+    chain.attributes = product.attributes<LinearAttributes>();
+    size_t i = 0;
+    chain.result = own(product.tensor(i++));
+    for (Input* input :
+         {&chain.a, &chain.b, &chain.bias, &chain.scale, &chain.residual})
+      *input = {own(product.tensor(i++)), n};
+    chain.nodes = {n};
+    return true;
+  }
+
+  /// Takes the next node along; false if that can't be.
+  bool extend(Chain& chain) {
+    const Storage* storage = chain.result.storage().get();
+    if (chain.attributes.out_row != 0 || !region_.values.contains(storage))
+      return false;
+    const std::vector<size_t>& users = users_.at(storage);
+    const auto next =
+        std::upper_bound(users.begin(), users.end(), chain.nodes.back());
+    if (next == users.end() || !region_.nodes[*next]) return false;
+    const KernelCall& user = call(*next);
+    if (user.operands().empty() || user.operands()[0].object) return false;
+    const Tensor& out = user.tensor(0);
+    // Nobody else may want what goes in; in place there is nothing to want.
+    const bool in_place =
+        out.defined() && out.storage() == chain.result.storage();
+    if (!in_place && next + 1 != users.end()) return false;
+    Chain longer = chain;
+    longer.nodes.push_back(*next);
+    longer.result = own(out);
+    if (!takes(longer, user, chain.result) || !stays(longer)) return false;
+    chain = std::move(longer);
+    return true;
+  }
+
+  /// Elements that lie like the product's.
+  static bool fits(const Tensor& t, const Tensor& in) {
+    return t.defined() && t.dtype() == in.dtype() && t.is_contiguous() &&
+           t.numel() == in.numel();
+  }
+
+  bool takes(Chain& chain, const KernelCall& user, const Tensor& in) const {
+    if (user.kernel().name() == "copy_") return takes_copy(chain, user, in);
+    if (!fits(user.tensor(0), in) ||
+        chain.attributes.activation != Activation::kNone)
+      return false;
+    const Activation activation = activation_of(user);
+    if (activation != Activation::kNone) {
+      chain.attributes.activation = activation;
+      return fits(user.tensor(1), in);
+    }
+    const std::string& name = user.kernel().name();
+    if (name != "add" && name != "mul") return false;
+    const bool first = user.tensor(1).storage() == in.storage();
+    const Tensor &mine = user.tensor(first ? 1 : 2),
+                 &other = user.tensor(first ? 2 : 1);
+    if (!fits(mine, in) || other.dtype() != in.dtype() ||
+        other.storage() == in.storage() || mine.storage() != in.storage())
+      return false;
+    return name == "mul" ? takes_scale(chain, other)
+                         : takes_sum(chain, user, other);
+  }
+
+  /// A copy that puts the matrices or their rows into another order: the
+  /// product is written there at once.
+  static bool takes_copy(Chain& chain, const KernelCall& user,
+                         const Tensor& in) {
+    const Tensor &to = user.tensor(0), &from = user.tensor(1);
+    LinearAttributes& g = chain.attributes;
+    if (from.storage() != in.storage() || from.storage_offset() != 0 ||
+        from.dtype() != in.dtype() || to.dtype() != in.dtype() || !whole(to) ||
+        !same(to.sizes(), from.sizes()) || from.numel() != in.numel())
+      return false;
+    // Which of a column, row and matrix each dimension steps along.
+    const int64_t sizes[] = {g.n, g.m, g.batch},
+                  strides[] = {1, g.n, g.m * g.n};
+    int64_t steps[] = {1, g.n, g.m * g.n};
+    for (size_t d = 0; d < size_t(to.dim()); ++d) {
+      if (to.sizes()[d] == 1) continue;
+      size_t which = 0;
+      while (which < 3 && (strides[which] != from.strides()[d] ||
+                           sizes[which] != from.sizes()[d]))
+        ++which;
+      if (which == 3) return false;
+      steps[which] = to.strides()[d];
+    }
+    if (g.n == 1 || g.m == 1 || steps[0] != 1) return false;
+    g.out_row = steps[1];
+    g.out_batch = steps[2];
+    return true;
+  }
+
+  static bool takes_scale(Chain& chain, const Tensor& other) {
+    if (!chain.plain() || other.numel() != 1) return false;
+    chain.scale = {own(other), chain.nodes.back()};
+    return true;
+  }
+
+  static bool takes_sum(Chain& chain, const KernelCall& user,
+                        const Tensor& other) {
+    if (!(user.attributes<PointwiseNumbers>().a == Scalar(1.0)) ||
+        chain.residual.defined())
+      return false;
+    LinearAttributes& g = chain.attributes;
+    if (!chain.bias.defined() && other.numel() == g.n &&
+        other.is_contiguous() && other.dim() > 0 && other.size(-1) == g.n) {
+      chain.bias = {own(other), chain.nodes.back()};
+      return true;
+    }
+    if (!fits(other, user.tensor(0)) || g.batch != 1) return false;
+    chain.residual = {own(other), chain.nodes.back()};
+    g.residual_stride = g.n;
+    return true;
+  }
+
+  /// Whether the chain can run where its last node stands: nobody changes what
+  /// it reads until then, nor does it write what it reads.
+  bool stays(const Chain& chain) const {
+    const Touch result = touch_of(write(chain.result));
+    for (const Input* input : chain.inputs()) {
+      if (!input->defined()) continue;
+      const Touch reads = touch_of(read(input->tensor));
+      for (size_t n = input->node + 1; n < chain.nodes.back(); ++n) {
+        if (!region_.nodes[n]) continue;
+        for (const Touch& touch : touches_[n])
+          if (touch.conflicts(reads)) return false;
+      }
+      const bool in_place =
+          input == &chain.residual && chain.attributes.out_row == 0 &&
+          same_place(input->tensor, chain.result) &&
+          chain.attributes.residual_stride == chain.attributes.n;
+      if (!in_place && result.overlaps(reads)) return false;
+    }
+    return true;
+  }
+
+  /// Whether two row-major tensors of as many elements are the same memory.
+  static bool same_place(const Tensor& a, const Tensor& b) {
+    return a.storage() == b.storage() &&
+           a.storage_offset() == b.storage_offset();
+  }
+
+  /// Brings a weight whose rows are not contiguous into the order in which it
+  /// is read, once for all replays.
+  bool pack(Chain& chain) {
+    LinearAttributes& g = chain.attributes;
+    const Tensor& b = chain.b.tensor;
+    if (g.batch != 1 || g.packed || g.b.column == 1 || !pays(g) ||
+        !region_.lasts(b))
+      return false;
+    const PackMatrixAttributes attributes{g.k, g.n, g.b};
+    const auto known =
+        std::find_if(packed_.begin(), packed_.end(), [&](const Packed& p) {
+          return same_place(p.source, b) && p.attributes.k == g.k &&
+                 p.attributes.n == g.n && p.attributes.b.row == g.b.row &&
+                 p.attributes.b.column == g.b.column;
+        });
+    g.packed = true;
+    if (known != packed_.end()) {
+      chain.b.tensor = known->to;
+      return true;
+    }
+    const int64_t item = int64_t(itemsize(b.dtype()));
+    const Tensor to =
+        allocate(Dims{packed_size(g.k, g.n, item)}, b.dtype(), b.device());
+    const Operand operands[] = {write(to), read(b)};
+    region_.once.push_back(
+        std::make_unique<Node>(KernelCall(kPack, operands, attributes)));
+    packed_.push_back({b, to, attributes});
+    chain.b.tensor = to;
+    return true;
+  }
+
+  void replace(const Chain& chain) {
+    const Operand operands[] = {
+        write(chain.result),      read(chain.a.tensor),
+        read(chain.b.tensor),     read(chain.bias.tensor),
+        read(chain.scale.tensor), read(chain.residual.tensor)};
+    const size_t last = chain.nodes.back();
+    auto made =
+        std::make_unique<Node>(KernelCall(kLinear, operands, chain.attributes));
+    for (const size_t n : chain.nodes) region_.nodes[n].reset();
+    region_.nodes[last] = std::move(made);
+    touches_[last] = touches_of(call(last));
+  }
+
+  struct Packed {
+    Tensor source, to;
+    PackMatrixAttributes attributes;
+  };
+
+  Region& region_;
+  std::vector<Touches> touches_;
+  std::unordered_map<const Storage*, std::vector<size_t>> users_;
+  std::vector<Packed> packed_;
+};
+
+}  // namespace
+
+void fuse_linear(Region& region) {
+  Fuser(region).fuse();
+}
+
+void pack_weights(Region& region) {
+  Fuser(region).pack();
+}
+
+}  // namespace hotaru::graph

@@ -1,0 +1,263 @@
+#include "hotaru/graph/passes/fuse_pointwise.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <unordered_map>
+
+#include "hotaru/graph/capture/touch.h"
+#include "hotaru/graph/program/fused_call.h"
+
+namespace hotaru::graph {
+namespace {
+
+// Calls in a group, and others that the search for its members passes. Limits
+// how long the pass takes; chains in models are shorter.
+constexpr size_t kMaxParts = 32;
+constexpr size_t kMaxBetween = 32;
+
+/// No two elements at one address, as far as sorted strides tell.
+bool without_overlap(const Tensor& t) {
+  std::vector<std::pair<int64_t, int64_t>> dims;
+  for (size_t d = 0; d < size_t(t.dim()); ++d)
+    if (t.sizes()[d] > 1) dims.emplace_back(t.strides()[d], t.sizes()[d]);
+  std::sort(dims.begin(), dims.end());
+  int64_t extent = 1;
+  for (const auto& [stride, size] : dims) {
+    if (stride < extent) return false;
+    extent = stride * size;
+  }
+  return true;
+}
+
+/// Whether b's sizes are those that `a` broadcasts to.
+bool broadcasts_to(const Tensor& a, const Tensor& b) {
+  if (a.dim() > b.dim()) return false;
+  const size_t lead = size_t(b.dim() - a.dim());
+  for (size_t d = 0; d < size_t(a.dim()); ++d)
+    if (a.sizes()[d] != 1 && a.sizes()[d] != b.sizes()[d + lead]) return false;
+  return true;
+}
+
+/// Whether elements of the one are elements of the other only where they have
+/// the same place in the index space, or nobody writes.
+bool in_step(const Operand& a, const Operand& b) {
+  return !touch_of(a).conflicts(touch_of(b)) ||
+         same_elements(*a.tensor, *b.tensor);
+}
+bool in_step(const KernelCall& a, const KernelCall& b) {
+  for (const Operand& x : a.operands())
+    for (const Operand& y : b.operands())
+      if (!in_step(x, y)) return false;
+  return true;
+}
+
+struct Item {
+  std::unique_ptr<Node> node;
+  Touches touches;
+  /// For what may be part of a group: the one or the other.
+  std::optional<Elementwise> loop;
+  RowReduction reduction;
+  int64_t row = 0;  // elements that a reduction takes together
+
+  const Tensor& shape() const { return node->call().tensor(loop ? 0 : 1); }
+};
+
+std::optional<Elementwise> loop_of(const KernelCall& call) {
+  const ElementwiseFunction function = elementwise_function(call.kernel());
+  const auto operands = call.operands();
+  if (!function || operands.empty() || operands.size() > LoopNest::kMaxOperands)
+    return {};
+  for (const Operand& operand : operands)
+    if (operand.object || !operand.tensor->defined() ||
+        operand.tensor->storage()->device().type != DeviceType::kCPU)
+      return {};
+  const Tensor& out = call.tensor(0);
+  if (out.numel() == 0 || out.dim() > LoopNest::kMaxDims ||
+      !operands[0].writes() || !without_overlap(out))
+    return {};
+  for (const Operand& operand : operands.subspan(1))
+    if (operand.writes() || !broadcasts_to(*operand.tensor, out)) return {};
+  if (!in_step(call, call)) return {};
+  return function(call);
+}
+
+/// Elements of a row if the call reduces rows of a row-major tensor, else 0.
+int64_t row_of(const KernelCall& call) {
+  const auto operands = call.operands();
+  if (operands.size() != 2 || operands[0].access != Access::kWrite ||
+      operands[1].writes() || !operands[0].tensor->defined() ||
+      !operands[1].tensor->defined())
+    return 0;
+  const Tensor &out = call.tensor(0), &in = call.tensor(1);
+  if (in.numel() == 0 || !in.is_contiguous() || !out.is_contiguous() ||
+      in.dim() > LoopNest::kMaxDims || out.dim() != in.dim() ||
+      in.storage()->device().type != DeviceType::kCPU || !in_step(call, call))
+    return 0;
+  int64_t row = 1;
+  size_t d = size_t(in.dim());
+  for (; d > 0 && out.sizes()[d - 1] == 1; --d) row *= in.sizes()[d - 1];
+  if (!same(in.sizes().first(d), out.sizes().first(d))) return 0;
+  return row > 1 && row <= RowReduction::kMaxRow ? row : 0;
+}
+
+class Fusion {
+ public:
+  explicit Fusion(Region& region) : region_(region) {
+    for (auto& node : region.nodes) {
+      count_uses(node->call(), 1);
+      auto loop = loop_of(node->call());
+      auto touches = touches_of(node->call());
+      Item item{std::move(node), std::move(touches), loop, {}, 0};
+      const KernelCall& call = item.node->call();
+      if (const auto function = row_reduction_function(call.kernel())) {
+        item.row = row_of(call);
+        if (item.row > 0) function(call, item.reduction);
+      }
+      items_.push_back(std::move(item));
+    }
+  }
+
+  void run() {
+    for (size_t i = 0; i < items_.size();)
+      if (!items_[i].loop || !fuse_from(i)) ++i;
+    region_.nodes.clear();
+    for (Item& item : items_) region_.nodes.push_back(std::move(item.node));
+  }
+
+ private:
+  void count_uses(const KernelCall& call, int change) {
+    std::unordered_set<const Ordered*> seen;
+    for (const Operand& operand : call.operands())
+      if (operand.ordered() && seen.insert(operand.ordered()).second)
+        uses_[operand.ordered()] += change;
+  }
+
+  /// Puts the group that begins with item i in its place, after calls in
+  /// between that don't depend on it. False if there is none.
+  bool fuse_from(size_t i) {
+    std::vector<size_t> members{i}, before, after;
+    size_t j = i + 1;
+    for (; j < items_.size() && members.size() < kMaxParts &&
+           before.size() + after.size() < kMaxBetween;
+         ++j) {
+      if (joins(j, members, after))
+        members.push_back(j);
+      else if (depends(j, members) || depends(j, after))
+        after.push_back(j);
+      else
+        before.push_back(j);
+    }
+    if (members.size() < 2) return false;
+    const size_t end = j;
+    std::vector<Item> moved;
+    for (const size_t k : before) moved.push_back(std::move(items_[k]));
+    moved.push_back(fused(members));
+    for (const size_t k : after) moved.push_back(std::move(items_[k]));
+    std::move(moved.begin(), moved.end(), items_.begin() + ptrdiff_t(i));
+    items_.erase(items_.begin() + ptrdiff_t(i + moved.size()),
+                 items_.begin() + ptrdiff_t(end));
+    return true;
+  }
+
+  bool depends(size_t j, const std::vector<size_t>& on) const {
+    return std::any_of(on.begin(), on.end(), [&](size_t k) {
+      return conflict(items_[j].touches, items_[k].touches);
+    });
+  }
+
+  bool joins(size_t j, const std::vector<size_t>& members,
+             const std::vector<size_t>& after) const {
+    const Item& item = items_[j];
+    if (!item.loop && item.row == 0) return false;
+    const KernelCall& call = item.node->call();
+    if (!same(item.shape().sizes(), items_[members[0]].shape().sizes()))
+      return false;
+    if (item.row > 0 && row_in(members) > 0 && item.row != row_in(members))
+      return false;
+    bool shares = false;
+    for (const size_t k : members) {
+      shares |= overlap(item.touches, items_[k].touches);
+      if (!in_step(call, items_[k].node->call())) return false;
+    }
+    return shares && !depends(j, after);
+  }
+
+  /// Of the group's reductions, 0 without one.
+  int64_t row_in(const std::vector<size_t>& members) const {
+    int64_t row = 0;
+    for (const size_t k : members) row = std::max(row, items_[k].row);
+    return row;
+  }
+
+  static bool overlap(const Touches& a, const Touches& b) {
+    for (const Touch& x : a)
+      for (const Touch& y : b)
+        if (x.overlaps(y)) return true;
+    return false;
+  }
+
+  Item fused(const std::vector<size_t>& members) {
+    std::vector<FusedPart> parts;
+    const int64_t row = row_in(members);
+    for (const size_t k : members) {
+      count_uses(items_[k].node->call(), -1);
+      parts.push_back(
+          {std::move(items_[k].node), items_[k].loop, items_[k].reduction});
+    }
+    const auto inner = inner_values(parts);
+    const auto group =
+        std::make_shared<FusedGroup>(std::move(parts), inner, row);
+    for (const FusedPart& part : group->parts())
+      for (const Operand& operand : part.node->call().operands())
+        if (group->slot(*operand.tensor))
+          region_.values.erase(operand.tensor->storage().get());
+    Item item{fused_node(group), {}, {}, {}, 0};
+    item.touches = touches_of(item.node->call());
+    count_uses(item.node->call(), 1);
+    return item;
+  }
+
+  /// Values that the parts alone touch, all as the same elements, and that
+  /// are written before they are read. Call it when the parts' uses are no
+  /// longer counted.
+  std::vector<const Storage*> inner_values(
+      const std::vector<FusedPart>& parts) const {
+    std::vector<const Storage*> out;
+    std::unordered_map<const Storage*, const Tensor*> first;
+    std::unordered_set<const Storage*> refused;
+    for (const FusedPart& part : parts) {
+      const auto operands = part.node->call().operands();
+      for (size_t n = operands.size();
+           n-- > 0;) {  // what it reads, then writes
+        const Operand& operand = operands[n];
+        const Storage* storage = operand.tensor->storage().get();
+        const auto [at, fresh] = first.try_emplace(storage, operand.tensor);
+        if (n == 0 && !part.loop) refused.insert(storage);
+        if (fresh ? operand.access != Access::kWrite
+                  : !same_elements(*at->second, *operand.tensor))
+          refused.insert(storage);
+        if (fresh) out.push_back(storage);
+      }
+    }
+    std::erase_if(out, [&](const Storage* s) {
+      const auto uses = uses_.find(s);
+      return refused.contains(s) || !region_.values.contains(s) ||
+             (uses != uses_.end() && uses->second > 0);
+    });
+    return out;
+  }
+
+  Region& region_;
+  std::vector<Item> items_;
+  /// Calls that touch each.
+  std::unordered_map<const Ordered*, int> uses_;
+};
+
+}  // namespace
+
+void fuse_pointwise(Region& region) {
+  Fusion(region).run();
+}
+
+}  // namespace hotaru::graph

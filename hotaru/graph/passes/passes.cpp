@@ -1,0 +1,74 @@
+#include "hotaru/graph/passes/passes.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+#include "hotaru/graph/passes/block_channels.h"
+#include "hotaru/graph/passes/branches.h"
+#include "hotaru/graph/passes/fuse_conv.h"
+#include "hotaru/graph/passes/fuse_linear.h"
+#include "hotaru/graph/passes/fuse_pointwise.h"
+#include "hotaru/graph/passes/winograd.h"
+
+namespace hotaru::graph {
+namespace {
+
+constexpr auto kPasses = std::to_array<Pass>({
+    {"dead", "calls of which nobody reads what they write", true, &remove_dead},
+    {"duplicates", "elementwise calls that compute what another one computes",
+     true, &remove_duplicates},
+    {"fuse_conv", "norms, sums and rectifiers become part of convolutions",
+     false, &fuse_conv},
+    {"block_channels",
+     "pictures between convolutions lie in blocks of channels", false,
+     &block_channels},
+    {"winograd", "3 x 3 convolutions with 16 multiplications in place of 36",
+     false, &winograd},
+    {"fuse_linear",
+     "scales, sums and activations become part of matrix products", false,
+     &fuse_linear},
+    {"pack_weights",
+     "weights of products are brought into the order of their use once", false,
+     &pack_weights},
+    {"fuse_pointwise", "elementwise calls on the same elements become one",
+     true, &fuse_pointwise},
+    {"branches", "independent calls run side by side where that pays", false,
+     &find_branches},
+});
+
+}  // namespace
+
+std::span<const Pass> passes() {
+  return kPasses;
+}
+
+void remove_dead(Region& region) {
+  std::unordered_set<const Storage*> read;
+  const auto matters = [&](const Node& node) {
+    bool writes = false;
+    for (const Operand& operand : node.call().operands()) {
+      if (operand.object) return true;  // a generator moves on
+      if (!operand.writes() || !operand.tensor->defined()) continue;
+      writes = true;
+      const Storage* storage = operand.tensor->storage().get();
+      if (!region.values.contains(storage) || read.contains(storage))
+        return true;
+    }
+    // A call that only checks.
+    return !writes;
+  };
+  for (auto node = region.nodes.rbegin(); node != region.nodes.rend(); ++node) {
+    if (!matters(**node)) {
+      node->reset();
+      continue;
+    }
+    // Whatever it touches: a write may cover a part only.
+    for (const Operand& operand : (*node)->call().operands())
+      if (!operand.object && operand.tensor->defined())
+        read.insert(operand.tensor->storage().get());
+  }
+  std::erase(region.nodes, nullptr);
+}
+
+}  // namespace hotaru::graph

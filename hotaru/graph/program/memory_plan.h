@@ -1,0 +1,36 @@
+// Where the intermediate values of a graph lie: in one piece of memory, at
+// addresses that values share whose lives do not overlap.
+#pragma once
+
+#include "hotaru/graph/capture/region.h"
+
+namespace hotaru::graph {
+
+/// The life of one intermediate value: bytes [offset, offset + nbytes) of the
+/// arena, from the first node that touches it to the last.
+struct Placement {
+  Storage* storage;
+  size_t nbytes;
+  size_t first, last;
+  size_t offset;
+};
+
+struct MemoryPlan {
+  std::vector<Placement> placements;
+  /// Of the arena.
+  size_t nbytes = 0;
+  /// What all values would take together, and what those alive at a time take
+  /// at most: the least that any plan needs.
+  size_t total = 0, peak = 0;
+};
+
+/// The values that only the nodes know: storages without memory that nobody
+/// else holds.
+std::unordered_set<const Storage*> intermediates(const Nodes& nodes);
+
+/// Places the region's values, the largest first, each at the lowest offset
+/// that is free for as long as it lives. What branches of a stretch touch lives
+/// for all of it.
+MemoryPlan plan_memory(const Region& region);
+
+}  // namespace hotaru::graph

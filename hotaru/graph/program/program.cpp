@@ -1,0 +1,219 @@
+#include "hotaru/graph/program/program.h"
+
+#include <algorithm>
+#include <chrono>
+#include <unordered_map>
+
+#include "hotaru/core/error.h"
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/blocking.h"
+#include "hotaru/runtime/threads/parallel.h"
+
+namespace hotaru::graph {
+
+namespace {
+Allocator& allocator() {
+  return DeviceTable::instance().backend(DeviceType::kCPU).allocator(0);
+}
+}  // namespace
+
+Arena::Arena(size_t nbytes)
+    : data_(static_cast<char*>(allocator().allocate(nbytes))),
+      nbytes_(nbytes) {}
+
+Arena::~Arena() {
+  allocator().deallocate(data_, nbytes_);
+}
+
+Ref<Arena> Pool::arena(size_t nbytes) {
+  const std::lock_guard lock(mutex_);
+  if (!arena_ || arena_->nbytes() < nbytes) arena_ = make_ref<Arena>(nbytes);
+  return arena_;
+}
+
+Pool::Turn::Turn(Pool& pool) : pool_(pool) {
+  if (!pool_.busy_.exchange(true, std::memory_order_acquire)) [[likely]]
+    return;
+  const BlockingRegion region;
+  do {
+    pool_.busy_.wait(true, std::memory_order_relaxed);
+  } while (pool_.busy_.exchange(true, std::memory_order_acquire));
+}
+
+Pool::Turn::~Turn() {
+  pool_.busy_.store(false, std::memory_order_release);
+  pool_.busy_.notify_one();
+}
+
+Program::Program(Region region, MemoryPlan plan, Ref<Pool> pool)
+    : nodes_(std::move(region.nodes)),
+      once_(std::move(region.once)),
+      stretches_(std::move(region.stretches)),
+      plan_(std::move(plan)),
+      pool_(std::move(pool)),
+      arena_(plan_.nbytes ? pool_->arena(plan_.nbytes) : nullptr) {
+  for (const Placement& value : plan_.placements)
+    value.storage->place(arena_->data() + value.offset, arena_);
+  collect_operands();
+  watch();
+  prepare();
+}
+
+void Program::prepare() {
+  // Results without memory get theirs.
+  places_.clear();
+  for (const Operand& operand : operands_) {
+    if (operand.object) continue;
+    const Storage* storage = operand.tensor->storage().get();
+    places_.push_back({storage, storage->data(), storage->nbytes()});
+  }
+  once_steps_ = prepared(once_);
+  steps_ = prepared(nodes_);
+}
+
+Program::Steps Program::prepared(const Nodes& nodes) {
+  Steps steps;
+  steps.reserve(nodes.size());
+  for (const auto& node : nodes) {
+    const Kernel& kernel = node->call().kernel();
+    steps.push_back({kernel.on(DeviceType::kCPU), &node->call(),
+                     kernel.prepare(DeviceType::kCPU, node->call())});
+  }
+  return steps;
+}
+
+void Program::watch() {
+  std::vector<Ref<Ordered>> objects;
+  for (const auto& node : once_)
+    for (const Operand& operand : node->call().operands())
+      if (operand.ordered() && !operand.writes()) {
+        objects.emplace_back(operand.tensor->storage().get());
+        sources_.push_back(operand.tensor->storage().get());
+      }
+  if (!once_.empty()) watch_.emplace(std::move(objects));
+}
+
+size_t Program::kept_bytes() const {
+  size_t total = 0;
+  for (const auto& node : once_)
+    for (const Operand& operand : node->call().operands())
+      if (operand.writes()) total += operand.tensor->storage()->nbytes();
+  return total;
+}
+
+void Program::follow_moves() {
+  bool moved = false;
+  for (const Place& place : places_) {
+    if (place.storage->data() == place.data &&
+        place.storage->nbytes() == place.nbytes) [[likely]]
+      continue;
+    HOTARU_CHECK(place.storage->nbytes() >= place.nbytes,
+                 "a tensor that a graph uses was resized from ", place.nbytes,
+                 " to ", place.storage->nbytes(), " bytes");
+    moved = true;
+  }
+  if (!moved) return;
+  prepare();
+  if (watch_) watch_->set();
+}
+
+void Program::collect_operands() {
+  std::unordered_map<const Ordered*, size_t> index;
+  for (const Placement& value : plan_.placements)
+    index.emplace(value.storage, SIZE_MAX);
+  const auto add = [&](const Operand& operand) {
+    const auto [at, fresh] =
+        index.try_emplace(operand.ordered(), operands_.size());
+    if (at->second == SIZE_MAX) return;
+    if (fresh)
+      operands_.push_back(operand);
+    else if (operands_[at->second].access != operand.access)
+      operands_[at->second].access = Access::kReadWrite;
+  };
+  const auto for_each = [](const Nodes& nodes, const auto& f) {
+    for (const auto& node : nodes)
+      for (const Operand& operand : node->call().operands())
+        if (operand.ordered()) f(operand);
+  };
+  for_each(once_, [&](const Operand& operand) {
+    operand.writes() ? void(index.emplace(operand.ordered(), SIZE_MAX))
+                     : add(operand);
+  });
+  for_each(nodes_, add);
+}
+
+template <class Done>
+void Program::run_all(std::span<const Step> steps, const Done& done) {
+  const Step* step = steps.data();
+  const Step* const end = step + steps.size();
+  try {
+    for (; step != end; ++step) {
+      step->prepared ? step->prepared->run() : step->function(*step->call);
+      done();
+    }
+  } catch (...) {
+    std::rethrow_exception(with_call("a graph's call", *step->call));
+  }
+}
+
+void Program::keep_up() {
+  // Reset first: a write that comes later is seen by the next replay.
+  watch_->reset();
+  try {
+    run_all(once_steps_, [] {});
+  } catch (...) {
+    watch_->set();
+    throw;
+  }
+  for (const Storage* source : sources_)
+    if (source->exposed()) watch_->set();
+}
+
+void Program::settle() {
+  follow_moves();
+  if (watch_ && watch_->changed()) [[unlikely]]
+    keep_up();
+}
+
+void Program::run_branches(const Stretch& stretch) {
+  const std::vector<size_t>& begins = stretch.begins;
+  parallel_for(0, int64_t(begins.size()), 1, [&](int64_t begin, int64_t end) {
+    for (size_t i = size_t(begin); i < size_t(end); ++i) {
+      const size_t next = i + 1 < begins.size() ? begins[i + 1] : stretch.end;
+      run_all({&steps_[begins[i]], next - begins[i]}, [] {});
+    }
+  });
+}
+
+void Program::run() {
+  const Pool::Turn turn(*pool_);
+  settle();
+  const std::span<const Step> steps(steps_);
+  size_t at = 0;
+  for (const Stretch& stretch : stretches_) {
+    run_all(steps.subspan(at, stretch.begins.front() - at), [] {});
+    run_branches(stretch);
+    at = stretch.end;
+  }
+  run_all(steps.subspan(at), [] {});
+}
+
+std::vector<NodeTime> Program::timed_run() {
+  const auto now = [] {
+    return std::chrono::steady_clock::now().time_since_epoch() /
+           std::chrono::nanoseconds(1);
+  };
+  std::vector<NodeTime> times;
+  times.reserve(steps_.size());
+  const Pool::Turn turn(*pool_);
+  settle();
+  int64_t start = now();
+  run_all(steps_, [&] {
+    const int64_t end = now();
+    times.push_back({start, end - start});
+    start = end;
+  });
+  return times;
+}
+
+}  // namespace hotaru::graph

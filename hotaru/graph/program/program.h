@@ -1,0 +1,123 @@
+// A graph that can run: nodes with addresses, prepared once.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "hotaru/graph/capture/capture.h"
+#include "hotaru/graph/program/memory_plan.h"
+#include "hotaru/runtime/streams/uses.h"
+
+namespace hotaru::graph {
+
+/// Memory that values of graphs lie in.
+class Arena final : public RefCounted {
+ public:
+  explicit Arena(size_t nbytes);
+  ~Arena() override;
+  char* data() const { return data_; }
+  size_t nbytes() const { return nbytes_; }
+
+ private:
+  char* data_;
+  size_t nbytes_;
+};
+
+/// Shared by graphs of which never two run at the same time: they put their
+/// intermediate values into the same memory. Thread-safe.
+class Pool final : public RefCounted {
+ public:
+  /// Memory of at least that size; the same one to all if it is large enough.
+  Ref<Arena> arena(size_t nbytes);
+  /// Held while one of the pool's graphs runs.
+  class Turn {
+   public:
+    explicit Turn(Pool& pool);
+    ~Turn();
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    Pool& pool_;
+  };
+
+ private:
+  std::mutex mutex_;
+  Ref<Arena> arena_;
+  std::atomic<bool> busy_{false};
+};
+
+/// When a node ran: nanoseconds on the steady clock, and how many it took.
+struct NodeTime {
+  int64_t start, duration;
+};
+
+/// Nodes, their memory, and what to do for each. run() allocates nothing and
+/// looks nothing up.
+class Program {
+ public:
+  /// Gives the region's values their places in the pool's memory.
+  Program(Region region, MemoryPlan plan, Ref<Pool> pool);
+
+  /// All nodes; branches side by side, the others in this thread. Waits while
+  /// another graph of the pool runs. Throws the first error of a node, which it
+  /// names, and stops there.
+  void run();
+  /// One after the other, and when each node ran.
+  std::vector<NodeTime> timed_run();
+
+  const Nodes& nodes() const { return nodes_; }
+  const Nodes& once() const { return once_; }
+  std::span<const Stretch> stretches() const { return stretches_; }
+  /// What the calls of `once` keep.
+  size_t kept_bytes() const;
+  const MemoryPlan& plan() const { return plan_; }
+  /// What it touches besides its intermediate values, each storage once, with
+  /// how: for the door.
+  std::span<const Operand> operands() const { return operands_; }
+
+ private:
+  struct Step {
+    KernelFunction function;
+    const KernelCall* call;
+    std::unique_ptr<PreparedCall> prepared;
+  };
+  /// Where a storage was when the steps were prepared.
+  struct Place {
+    const Storage* storage;
+    const void* data;
+    size_t nbytes;
+  };
+  using Steps = std::vector<Step>;
+
+  void collect_operands();
+  void watch();
+  void prepare();
+  static Steps prepared(const Nodes& nodes);
+  /// Calls done() after each.
+  template <class Done>
+  static void run_all(std::span<const Step> steps, const Done& done);
+  /// Runs `once` if what it read may have changed.
+  void keep_up();
+  /// Prepares anew if somebody resized a storage meanwhile.
+  void follow_moves();
+  /// Before nodes may run.
+  void settle();
+  void run_branches(const Stretch& stretch);
+
+  Nodes nodes_, once_;
+  std::vector<Stretch> stretches_;
+  MemoryPlan plan_;
+  Ref<Pool> pool_;
+  Ref<Arena> arena_;
+  Steps steps_, once_steps_;
+  std::vector<Place> places_;
+  std::vector<Operand> operands_;
+  /// Of what `once` reads; none if there is nothing to run.
+  std::optional<Watch> watch_;
+  std::vector<const Storage*> sources_;
+};
+
+}  // namespace hotaru::graph

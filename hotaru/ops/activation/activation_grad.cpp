@@ -1,0 +1,239 @@
+#include "hotaru/ops/activation/activation_grad.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/operators.h"
+#include "hotaru/ops/shape/view.h"
+
+namespace hotaru::grads {
+namespace {
+
+using autograd::Backward;
+
+// Each formula is g times the derivative, or g where a condition holds: by one
+// kernel, or by differentiable operators where the pass itself is recorded.
+struct Fused {
+  const char* name;
+  PointwiseNumbers numbers = {};
+};
+
+template <class F>
+void of_tensor(const char* name, const Tensor& out, const Tensor& self,
+               const autograd::Save& saved, const Fused& fused, F f) {
+  autograd::record(name, out, {self}, {saved},
+                   [f, numbers = fused.numbers, &gradient = kernel(fused.name)](
+                       Backward& b, const Tensor& g) -> Tensors {
+                     const Tensor x = b.saved(0);
+                     if (autograd::grad_enabled()) return {f(g, x)};
+                     return {elementwise::binary({gradient}, g, x, numbers)};
+                   });
+}
+template <class F>
+void of_input(const char* name, const Tensor& out, const Tensor& self,
+              const Tensor& x, const Fused& fused, F f) {
+  of_tensor(name, out, self, x, fused, f);
+}
+template <class F>
+void of_result(const char* name, const Tensor& out, const Tensor& self,
+               const Fused& fused, F f) {
+  of_tensor(name, out, self, autograd::saved_output(out), fused, f);
+}
+
+Tensor unless(const Tensor& condition, const Tensor& g) {
+  return masked_fill(g, condition, 0);
+}
+
+Tensor leaky(const Tensor& g, const Tensor& x, const Scalar& slope) {
+  return where(gt(x, 0), g, g * slope);
+}
+
+// Derivatives of elu: scale above zero, else alpha scale c e^(c x), of which
+// the result's form is c (y + alpha scale).
+Tensor elu_slope(const Tensor& g, const Tensor& x, double alpha, double scale,
+                 double c) {
+  const Tensor below = exp(clamp(x * c, {}, Scalar(0.0))) * (alpha * scale * c);
+  return where(gt(x, 0), g * scale, g * below);
+}
+Tensor elu_slope_result(const Tensor& g, const Tensor& y, double alpha,
+                        double scale, double c) {
+  return where(gt(y, 0), g * scale, g * ((y + alpha * scale) * c));
+}
+
+constexpr double kRootTwoOverPi = 0.79788456080286535588;
+
+}  // namespace
+
+void leaky_relu(const Tensor& out, const Tensor& self, const Tensor& x,
+                const PointwiseNumbers& n) {
+  of_input(
+      "LeakyReluBackward0", out, self, x, {"leaky_relu_grad", n},
+      [s = n.a](const Tensor& g, const Tensor& x) { return leaky(g, x, s); });
+}
+void leaky_relu_result(const Tensor& out, const Tensor& self, const Tensor&,
+                       const PointwiseNumbers& n) {
+  of_result(
+      "LeakyReluBackward1", out, self, {"leaky_relu_grad", n},
+      [s = n.a](const Tensor& g, const Tensor& y) { return leaky(g, y, s); });
+}
+
+void elu(const Tensor& out, const Tensor& self, const Tensor& x,
+         const PointwiseNumbers& n) {
+  of_input("EluBackward0", out, self, x, {"elu_grad", n},
+           [a = n.a.to_double(), b = n.b.to_double(), c = n.c.to_double()](
+               const Tensor& g, const Tensor& x) {
+             return elu_slope(g, x, a, b, c);
+           });
+}
+void elu_result(const Tensor& out, const Tensor& self, const Tensor&,
+                const PointwiseNumbers& n) {
+  of_result("EluBackward1", out, self, {"elu_result_grad", n},
+            [a = n.a.to_double(), b = n.b.to_double(), c = n.c.to_double()](
+                const Tensor& g, const Tensor& y) {
+              return elu_slope_result(g, y, a, b, c);
+            });
+}
+void celu(const Tensor& out, const Tensor& self, const Tensor& x,
+          const PointwiseNumbers& n) {
+  of_input("CeluBackward0", out, self, x, {"elu_grad", n},
+           [a = n.a.to_double()](const Tensor& g, const Tensor& x) {
+             return elu_slope(g, x, a, 1, 1 / a);
+           });
+}
+void celu_result(const Tensor& out, const Tensor& self, const Tensor&,
+                 const PointwiseNumbers& n) {
+  of_result("CeluBackward1", out, self, {"elu_result_grad", n},
+            [a = n.a.to_double()](const Tensor& g, const Tensor& y) {
+              return elu_slope_result(g, y, a, 1, 1 / a);
+            });
+}
+
+void gelu(const Tensor& out, const Tensor& self, const Tensor& x,
+          const PointwiseNumbers&) {
+  of_input("GeluBackward0", out, self, x, {"gelu_grad"},
+           [](const Tensor& g, const Tensor& x) {
+             const Tensor cdf = (erf(x * (std::numbers::sqrt2 / 2)) + 1) * 0.5;
+             const Tensor pdf = exp(x * x * -0.5) * (std::numbers::inv_sqrtpi /
+                                                     std::numbers::sqrt2);
+             return g * (cdf + x * pdf);
+           });
+}
+
+void gelu_tanh(const Tensor& out, const Tensor& self, const Tensor& x,
+               const PointwiseNumbers&) {
+  of_input("GeluBackward0", out, self, x, {"gelu_tanh_grad"},
+           [](const Tensor& g, const Tensor& x) {
+             const Tensor square = x * x;
+             const Tensor inner = (x + square * x * 0.044715) * kRootTwoOverPi;
+             const Tensor t = tanh(inner);
+             const Tensor slope =
+                 (square * (3 * 0.044715) + 1) * kRootTwoOverPi;
+             return g * ((t + 1) * 0.5 + x * (1 - t * t) * slope * 0.5);
+           });
+}
+
+void silu(const Tensor& out, const Tensor& self, const Tensor& x,
+          const PointwiseNumbers&) {
+  of_input("SiluBackward0", out, self, x, {"silu_grad"},
+           [](const Tensor& g, const Tensor& x) {
+             const Tensor s = sigmoid(x);
+             return g * (s * (x * (1 - s) + 1));
+           });
+}
+
+void mish(const Tensor& out, const Tensor& self, const Tensor& x,
+          const PointwiseNumbers&) {
+  of_input("MishBackward0", out, self, x, {"mish_grad"},
+           [](const Tensor& g, const Tensor& x) {
+             const Tensor s = sigmoid(x);
+             // log(1 + e^x), from the side where e does not overflow.
+             const Tensor t =
+                 tanh(clamp(x, Scalar(0.0), {}) + log1p(exp(-abs(x))));
+             return g * (t + x * s * (1 - t * t));
+           });
+}
+
+void hardtanh(const Tensor& out, const Tensor& self, const Tensor& x,
+              const PointwiseNumbers& n) {
+  of_input("HardtanhBackward0", out, self, x, {"hardtanh_grad", n},
+           [lo = n.a, hi = n.b](const Tensor& g, const Tensor& x) {
+             return unless(logical_or(le(x, lo), ge(x, hi)), g);
+           });
+}
+
+void hardtanh_result(const Tensor& out, const Tensor& self, const Tensor&,
+                     const PointwiseNumbers& n) {
+  of_result("HardtanhBackward0", out, self, {"hardtanh_grad", n},
+            [lo = n.a, hi = n.b](const Tensor& g, const Tensor& y) {
+              return unless(logical_or(le(y, lo), ge(y, hi)), g);
+            });
+}
+
+void hardsigmoid(const Tensor& out, const Tensor& self, const Tensor& x,
+                 const PointwiseNumbers&) {
+  of_input("HardsigmoidBackward0", out, self, x, {"hardsigmoid_grad"},
+           [](const Tensor& g, const Tensor& x) {
+             return unless(logical_or(le(x, -3), ge(x, 3)), g * (1.0 / 6));
+           });
+}
+
+void hardswish(const Tensor& out, const Tensor& self, const Tensor& x,
+               const PointwiseNumbers&) {
+  of_input("HardswishBackward0", out, self, x, {"hardswish_grad"},
+           [](const Tensor& g, const Tensor& x) {
+             const Tensor inner = unless(le(x, -3), g * (x / 3.0 + 0.5));
+             return where(ge(x, 3), g, inner);
+           });
+}
+
+void softplus(const Tensor& out, const Tensor& self, const Tensor& x,
+              const PointwiseNumbers& n) {
+  of_input("SoftplusBackward0", out, self, x, {"softplus_grad", n},
+           [beta = n.a, limit = n.b](const Tensor& g, const Tensor& x) {
+             const Tensor scaled = x * beta;
+             return where(gt(scaled, limit), g, g * sigmoid(scaled));
+           });
+}
+
+void softshrink(const Tensor& out, const Tensor& self, const Tensor& x,
+                const PointwiseNumbers& n) {
+  of_input("SoftshrinkBackward0", out, self, x, {"shrink_grad", n},
+           [l = n.a](const Tensor& g, const Tensor& x) {
+             return unless(logical_and(ge(x, -l), le(x, l)), g);
+           });
+}
+
+void hardshrink(const Tensor& out, const Tensor& self, const Tensor& x,
+                const PointwiseNumbers& n) {
+  of_input("HardshrinkBackward0", out, self, x, {"shrink_grad", n},
+           [l = n.a](const Tensor& g, const Tensor& x) {
+             return unless(logical_and(ge(x, -l), le(x, l)), g);
+           });
+}
+
+void threshold(const Tensor& out, const Tensor& self, const Tensor& x,
+               const PointwiseNumbers& n) {
+  of_input("ThresholdBackward0", out, self, x, {"threshold_grad", n},
+           [limit = n.a](const Tensor& g, const Tensor& x) {
+             return unless(le(x, limit), g);
+           });
+}
+
+void log_sigmoid(const Tensor& out, const Tensor& self, const Tensor& x,
+                 const PointwiseNumbers&) {
+  of_input("LogSigmoidBackward0", out, self, x, {"log_sigmoid_grad"},
+           [](const Tensor& g, const Tensor& x) { return g * sigmoid(-x); });
+}
+
+void prelu(const Tensor& out, const Tensor& self, const Tensor& slope) {
+  autograd::record("PreluKernelBackward0", out, {self, slope}, {self, slope},
+                   [](Backward& b, const Tensor& g) -> Tensors {
+                     const Tensor x = b.saved(0), w = b.saved(1);
+                     const Tensor above = gt(x, 0);
+                     return {where(above, g, g * w),
+                             sum_to(unless(above, g * x), w.sizes())};
+                   });
+}
+
+}  // namespace hotaru::grads

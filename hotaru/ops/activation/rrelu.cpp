@@ -1,0 +1,30 @@
+// Leaky ReLU with random slopes.
+#include "hotaru/ops/activation/activation.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/operators.h"
+#include "hotaru/ops/random/random.h"
+#include "hotaru/ops/registry.h"
+
+namespace hotaru {
+namespace {
+
+// Slopes are drawn while training; otherwise their mean is used.
+Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper,
+             bool training, Generator* generator) {
+  const double lo = lower.to_double(), hi = upper.to_double();
+  HOTARU_CHECK(lo <= hi,
+               "Lower bound should be less than or equal to the "
+               "upper bound");
+  if (!training) return leaky_relu(self, (lo + hi) / 2);
+  const Tensor slopes = uniform_(empty_like(self), lo, hi, generator);
+  return where(gt(self, 0), self, self * slopes);
+}
+
+}  // namespace
+
+HOTARU_OP(
+    "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, "
+    "bool training=False, Generator? generator=None) -> Tensor",
+    rrelu);
+
+}  // namespace hotaru

@@ -1,0 +1,67 @@
+#include "hotaru/ops/activation/softmax_grad.h"
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/backend/common/reduce/line.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+namespace {
+
+/// One kernel when nothing has to be recorded; grad and output agree in shape
+/// and dtype.
+Tensor fused(const Kernel& kernel, const Tensor& g, const Tensor& output,
+             int64_t dim) {
+  const Tensor out = empty_like(output);
+  enqueue(kernel, {write(out), read(g), read(output)}, LineAttributes{dim});
+  return out;
+}
+
+}  // namespace
+
+Tensor softmax_backward_data(const Tensor& grad, const Tensor& output,
+                             int64_t dim, DType input_dtype) {
+  static const Kernel& kernel = hotaru::kernel("softmax_backward");
+  dim = wrap_dim(dim, output.dim());
+  if (!autograd::needs_grad(grad, output) && grad.dtype() == output.dtype())
+    return to(fused(kernel, grad, output, dim), input_dtype);
+  const Tensor weighted = mul(grad, output);
+  return to(sub(weighted, mul(output, sum(weighted, Dims{dim}, true))),
+            input_dtype);
+}
+
+Tensor log_softmax_backward_data(const Tensor& grad, const Tensor& output,
+                                 int64_t dim, DType input_dtype) {
+  static const Kernel& kernel = hotaru::kernel("log_softmax_backward");
+  dim = wrap_dim(dim, output.dim());
+  if (!autograd::needs_grad(grad, output) && grad.dtype() == output.dtype())
+    return to(fused(kernel, grad, output, dim), input_dtype);
+  return to(sub(grad, mul(exp(output), sum(grad, Dims{dim}, true))),
+            input_dtype);
+}
+
+namespace grad {
+
+void softmax(const Tensor& out, const Tensor& self, int64_t dim) {
+  autograd::record(
+      "SoftmaxBackward0", out, {self}, {autograd::saved_output(out)},
+      [dim, dtype = self.dtype()](autograd::Backward& b,
+                                  const Tensor& g) -> autograd::Tensors {
+        return {softmax_backward_data(g, b.saved(0), dim, dtype)};
+      });
+}
+
+void log_softmax(const Tensor& out, const Tensor& self, int64_t dim) {
+  autograd::record(
+      "LogSoftmaxBackward0", out, {self}, {autograd::saved_output(out)},
+      [dim, dtype = self.dtype()](autograd::Backward& b,
+                                  const Tensor& g) -> autograd::Tensors {
+        return {log_softmax_backward_data(g, b.saved(0), dim, dtype)};
+      });
+}
+
+}  // namespace grad
+}  // namespace hotaru

@@ -1,0 +1,348 @@
+#include "hotaru/ops/conv/conv.h"
+
+#include <array>
+
+#include "hotaru/core/cpp_type.h"
+#include "hotaru/ops/conv/conv_grad.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/pad.h"
+#include "hotaru/ops/shape/view.h"
+
+namespace hotaru {
+namespace {
+
+constexpr const char* kNode = "ConvolutionBackward0";
+
+// One value a spatial dimension out of a list that may hold a single one.
+Dims spatial(const char* name, IntSpan values, int64_t dims) {
+  HOTARU_CHECK(int64_t(values.size()) == dims || values.size() == 1,
+               "expected ", name, " to be a single integer value or a list of ",
+               dims, " values to match the convolution dimensions, but got ",
+               name, "=", shape_text(values));
+  return values.size() == 1 ? Dims(size_t(dims), values[0]) : Dims(values);
+}
+
+// "5 x 5", as this family's messages print sizes.
+std::string by(const Dims& sizes) {
+  std::string out;
+  for (int64_t s : sizes) {
+    if (!out.empty()) out += " x ";
+    out += std::to_string(s);
+  }
+  return out;
+}
+
+void check_dtypes(const Tensor& input, const Tensor& weight,
+                  const Tensor& bias) {
+  HOTARU_CHECK(input.dtype() == weight.dtype(), "expected scalar type ",
+               scalar_type_name(input.dtype()), " but found ",
+               scalar_type_name(weight.dtype()));
+  HOTARU_CHECK(!bias.defined() || bias.dtype() == input.dtype(), "Input type (",
+               cpp_type_name(input.dtype()), ") and bias type (",
+               bias.defined() ? cpp_type_name(bias.dtype()) : "",
+               ") should be the same");
+}
+
+void check_parameters(const ConvAttributes& a, const Dims& output_padding) {
+  for (int64_t p : a.padding)
+    HOTARU_CHECK(p >= 0, "negative padding is not supported");
+  for (int64_t s : a.stride)
+    HOTARU_CHECK(s > 0, "non-positive stride is not supported");
+  for (int64_t d : a.dilation)
+    HOTARU_CHECK(d > 0, "dilation should be greater than zero, but got ",
+                 shape_text(a.dilation));
+  for (int64_t p : output_padding)
+    HOTARU_CHECK(p >= 0, "negative output_padding is not supported");
+  HOTARU_CHECK(a.groups > 0, "non-positive groups is not supported");
+}
+
+void check_channels(const Tensor& input, const Tensor& weight,
+                    const Tensor& bias, int64_t groups, bool transposed) {
+  const int64_t first = weight.size(0);
+  const int64_t channels = input.size(1);
+  if (transposed) {
+    HOTARU_CHECK(channels == first, "Given transposed=1, weight of size ",
+                 shape_text(weight.sizes()), ", expected input",
+                 shape_text(input.sizes()), " to have ", first,
+                 " channels, but got ", channels, " channels instead");
+    HOTARU_CHECK(first % groups == 0, "Given groups=", groups,
+                 ", expected weight to be divisible by ", groups,
+                 " at dimension 0, but got weight of size [",
+                 shape_text(weight.sizes()), "] instead");
+  } else {
+    HOTARU_CHECK(first >= groups, "Given groups=", groups,
+                 ", expected weight to be at least ", groups,
+                 " at dimension 0, but got weight of size ",
+                 shape_text(weight.sizes()), " instead");
+    HOTARU_CHECK(first % groups == 0, "Given groups=", groups,
+                 ", expected weight to be divisible by ", groups,
+                 " at dimension 0, but got weight of size [",
+                 shape_text(weight.sizes()), "] instead");
+    HOTARU_CHECK(channels == weight.size(1) * groups, "Given groups=", groups,
+                 ", weight of size ", shape_text(weight.sizes()),
+                 ", expected input", shape_text(input.sizes()), " to have ",
+                 weight.size(1) * groups, " channels, but got ", channels,
+                 " channels instead");
+  }
+  const int64_t outputs = transposed ? weight.size(1) * groups : first;
+  HOTARU_CHECK(
+      !bias.defined() || (bias.dim() == 1 && bias.size(0) == outputs), "Given ",
+      transposed ? "transposed=1, " : "", "weight of size ",
+      shape_text(weight.sizes()), ", expected bias to be 1-dimensional with ",
+      outputs, " elements, but got bias of size ",
+      shape_text(bias.defined() ? bias.sizes() : IntSpan{}), " instead");
+}
+
+Dims forward_size(const Tensor& input, const Tensor& weight,
+                  const ConvAttributes& a) {
+  Dims out{input.size(0), weight.size(0)}, padded, kernel;
+  bool fits = true;
+  for (size_t d = 0; d < a.stride.size(); ++d) {
+    int64_t extent, window;
+    const bool overflow =
+        __builtin_mul_overflow(a.padding[d], 2, &extent) ||
+        __builtin_add_overflow(extent, input.sizes()[d + 2], &extent) ||
+        __builtin_mul_overflow(a.dilation[d], weight.sizes()[d + 2] - 1,
+                               &window);
+    HOTARU_CHECK(!overflow, "convolution: padding ", shape_text(a.padding),
+                 " or dilation ", shape_text(a.dilation), " is too large");
+    padded.push_back(extent);
+    kernel.push_back(window + 1);
+    fits &= kernel[d] <= padded[d] && weight.sizes()[d + 2] > 0;
+    out.push_back((padded[d] - kernel[d]) / a.stride[d] + 1);
+  }
+  HOTARU_CHECK(fits, "Calculated padded input size per channel: (", by(padded),
+               "). Kernel size: (", by(kernel),
+               "). Kernel size can't be greater than actual input size");
+  return out;
+}
+
+Dims transposed_size(const Tensor& input, const Tensor& weight,
+                     const ConvAttributes& a, const Dims& output_padding) {
+  Dims out{input.size(0), weight.size(1) * a.groups};
+  Dims in, spatial;
+  bool fits = true;
+  for (size_t d = 0; d < a.stride.size(); ++d) {
+    HOTARU_CHECK(output_padding[d] < std::max(a.stride[d], a.dilation[d]),
+                 "output padding must be smaller than either stride or "
+                 "dilation, but got output_padding: ",
+                 shape_text(output_padding), " stride: ", shape_text(a.stride),
+                 " dilation: ", shape_text(a.dilation));
+    in.push_back(input.sizes()[d + 2]);
+    int64_t reach, window;
+    const bool overflow =
+        __builtin_mul_overflow(in[d] - 1, a.stride[d], &reach) ||
+        __builtin_mul_overflow(a.dilation[d], weight.sizes()[d + 2] - 1,
+                               &window) ||
+        __builtin_add_overflow(reach, window, &reach) ||
+        a.padding[d] > (int64_t{1} << 40);
+    HOTARU_CHECK(!overflow,
+                 "convolution: stride, padding or dilation is too "
+                 "large");
+    spatial.push_back(reach - 2 * a.padding[d] + output_padding[d] + 1);
+    fits &= spatial[d] > 0;
+    out.push_back(spatial[d]);
+  }
+  HOTARU_CHECK(fits, "Given input size per channel: (", by(in),
+               "). Calculated output size per channel: (", by(spatial),
+               "). Output size is too small");
+  return out;
+}
+
+}  // namespace
+
+Tensor convolution(const Tensor& input, const Tensor& weight,
+                   const Tensor& bias, IntSpan stride, IntSpan padding,
+                   IntSpan dilation, bool transposed, IntSpan output_padding,
+                   int64_t groups) {
+  const int64_t dims = weight.dim() - 2;
+  HOTARU_CHECK(dims >= 1 && dims <= 3,
+               "weight should have at least three dimensions and at most "
+               "five, but got weight of size ",
+               shape_text(weight.sizes()));
+  const ConvAttributes a{spatial("stride", stride, dims),
+                         spatial("padding", padding, dims),
+                         spatial("dilation", dilation, dims), groups};
+  const Dims extra = spatial("output_padding", output_padding, dims);
+  check_parameters(a, extra);
+  HOTARU_CHECK(input.dim() == weight.dim(), "Expected ", weight.dim(),
+               "-dimensional input for ", weight.dim(), "-dimensional weight ",
+               shape_text(weight.sizes()), ", but got ", input.dim(),
+               "-dimensional input of size ", shape_text(input.sizes()),
+               " instead");
+  check_channels(input, weight, bias, groups, transposed);
+  check_dtypes(input, weight, bias);
+  if (transposed)
+    return conv_data(kNode, input, weight, bias,
+                     transposed_size(input, weight, a, extra), a);
+  return conv_forward(kNode, input, weight, bias,
+                      forward_size(input, weight, a), a);
+}
+
+namespace {
+
+// Runs f on a batched input; an unbatched one gains and loses its batch.
+template <class F>
+Tensor batched(const char* op, const Tensor& input, int64_t dims, const F& f) {
+  HOTARU_CHECK(input.dim() == dims + 1 || input.dim() == dims + 2, "Expected ",
+               dims + 1, "D (unbatched) or ", dims + 2, "D (batched) input to ",
+               op, ", but got input of size: ", shape_text(input.sizes()));
+  if (input.dim() == dims + 2) return f(input);
+  return squeeze(f(unsqueeze(input, 0)), 0);
+}
+
+template <int N>
+constexpr const char* kName = N == 1   ? "conv1d"
+                              : N == 2 ? "conv2d"
+                                       : "conv3d";
+template <int N>
+constexpr const char* kTransposedName = N == 1   ? "conv_transpose1d"
+                                        : N == 2 ? "conv_transpose2d"
+                                                 : "conv_transpose3d";
+
+template <int N>
+Tensor conv(const Tensor& input, const Tensor& weight, const Tensor& bias,
+            IntSpan stride, IntSpan padding, IntSpan dilation, int64_t groups) {
+  return batched(kName<N>, input, N, [&](const Tensor& x) {
+    return convolution(x, weight, bias, stride, padding, dilation, false,
+                       Dims{0}, groups);
+  });
+}
+
+template <int N>
+Tensor conv_transpose(const Tensor& input, const Tensor& weight,
+                      const Tensor& bias, IntSpan stride, IntSpan padding,
+                      IntSpan output_padding, int64_t groups,
+                      IntSpan dilation) {
+  return batched(kTransposedName<N>, input, N, [&](const Tensor& x) {
+    return convolution(x, weight, bias, stride, padding, dilation, true,
+                       output_padding, groups);
+  });
+}
+
+// padding="same" keeps the size: an odd total puts the extra zero at the end.
+Tensor convolution_mode(const Tensor& input, const Tensor& weight,
+                        const Tensor& bias, IntSpan stride,
+                        const std::string& padding, IntSpan dilation,
+                        int64_t groups) {
+  HOTARU_CHECK(padding == "same" || padding == "valid",
+               "Invalid padding string: '", padding, "'");
+  const int64_t dims = weight.dim() - 2;
+  if (padding == "valid")
+    return convolution(input, weight, bias, stride, Dims{0}, dilation, false,
+                       Dims{0}, groups);
+  HOTARU_CHECK(dims >= 1 && dims <= 3 && input.dim() == dims + 2,
+               "_convolution_mode: input ", shape_text(input.sizes()),
+               " does not fit weight ", shape_text(weight.sizes()));
+  for (int64_t s : stride)
+    HOTARU_CHECK(s == 1,
+                 "padding='same' is not supported for strided convolutions");
+  const Dims steps = spatial("dilation", dilation, dims);
+  Dims before(size_t(dims), 0), extra(size_t(2 * dims), 0);
+  bool uneven = false;
+  for (size_t d = 0; d < size_t(dims); ++d) {
+    const int64_t total = steps[d] * (weight.sizes()[d + 2] - 1);
+    before[d] = total / 2;
+    // constant_pad_nd lists the last dimension first.
+    extra[2 * (size_t(dims) - 1 - d) + 1] = total % 2;
+    uneven |= total % 2 != 0;
+  }
+  const Tensor x = uneven ? constant_pad_nd(input, extra, 0) : input;
+  return convolution(x, weight, bias, stride, before, steps, false, Dims{0},
+                     groups);
+}
+
+template <int N>
+Tensor conv_mode(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                 IntSpan stride, const std::string& padding, IntSpan dilation,
+                 int64_t groups) {
+  return batched(kName<N>, input, N, [&](const Tensor& x) {
+    return convolution_mode(x, weight, bias, stride, padding, dilation, groups);
+  });
+}
+
+// As traced archives spell it: flags of back ends that don't exist here.
+Tensor convolution_flags(const Tensor& input, const Tensor& weight,
+                         const Tensor& bias, IntSpan stride, IntSpan padding,
+                         IntSpan dilation, bool transposed,
+                         IntSpan output_padding, int64_t groups, bool, bool,
+                         bool, bool) {
+  return convolution(input, weight, bias, stride, padding, dilation, transposed,
+                     output_padding, groups);
+}
+Tensor convolution_old_flags(const Tensor& input, const Tensor& weight,
+                             const Tensor& bias, IntSpan stride,
+                             IntSpan padding, IntSpan dilation, bool transposed,
+                             IntSpan output_padding, int64_t groups, bool, bool,
+                             bool) {
+  return convolution(input, weight, bias, stride, padding, dilation, transposed,
+                     output_padding, groups);
+}
+
+}  // namespace
+
+HOTARU_OP(
+    "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
+    "int[] padding, int[] dilation, bool transposed, int[] output_padding, "
+    "int groups) -> Tensor",
+    convolution);
+HOTARU_OP(
+    "_convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, "
+    "int[] padding, int[] dilation, bool transposed, int[] output_padding, "
+    "int groups, bool benchmark, bool deterministic, bool cudnn_enabled, "
+    "bool allow_tf32) -> Tensor",
+    convolution_flags);
+HOTARU_OP(
+    "_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, "
+    "int[] stride, int[] padding, int[] dilation, bool transposed, "
+    "int[] output_padding, int groups, bool benchmark, bool deterministic, "
+    "bool cudnn_enabled) -> Tensor",
+    convolution_old_flags);
+HOTARU_OP(
+    "_convolution_mode(Tensor input, Tensor weight, Tensor? bias, "
+    "int[] stride, str padding, int[] dilation, int groups) -> Tensor",
+    convolution_mode);
+HOTARU_OP(
+    "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, "
+    "int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",
+    conv<1>);
+HOTARU_OP(
+    "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, "
+    "int[1] stride=1, str padding=\"valid\", int[1] dilation=1, "
+    "int groups=1) -> Tensor",
+    conv_mode<1>);
+HOTARU_OP(
+    "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, "
+    "int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor",
+    conv<2>);
+HOTARU_OP(
+    "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, "
+    "int[2] stride=1, str padding=\"valid\", int[2] dilation=1, "
+    "int groups=1) -> Tensor",
+    conv_mode<2>);
+HOTARU_OP(
+    "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, "
+    "int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor",
+    conv<3>);
+HOTARU_OP(
+    "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, "
+    "int[3] stride=1, str padding=\"valid\", int[3] dilation=1, "
+    "int groups=1) -> Tensor",
+    conv_mode<3>);
+HOTARU_OP(
+    "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, "
+    "int[1] stride=1, int[1] padding=0, int[1] output_padding=0, "
+    "int groups=1, int[1] dilation=1) -> Tensor",
+    conv_transpose<1>);
+HOTARU_OP(
+    "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, "
+    "int[2] stride=1, int[2] padding=0, int[2] output_padding=0, "
+    "int groups=1, int[2] dilation=1) -> Tensor",
+    conv_transpose<2>);
+HOTARU_OP(
+    "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, "
+    "int[3] stride=1, int[3] padding=0, int[3] output_padding=0, "
+    "int groups=1, int[3] dilation=1) -> Tensor",
+    conv_transpose<3>);
+
+}  // namespace hotaru

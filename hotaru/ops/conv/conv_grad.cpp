@@ -1,0 +1,98 @@
+#include "hotaru/ops/conv/conv_grad.h"
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+namespace {
+
+using autograd::Backward;
+
+constexpr const char* kSecondOrder = "ConvolutionBackwardBackward0";
+
+Tensor launch(const Kernel& kernel, IntSpan size, const Tensor& a,
+              const Tensor& b, const Tensor& bias,
+              const ConvAttributes& attributes) {
+  autograd::NoGrad guard;
+  const Tensor out = allocate(size, a.dtype(), a.device());
+  const Tensor first = contiguous(a), second = contiguous(b);
+  const Tensor third = bias.defined() ? contiguous(bias) : bias;
+  enqueue(kernel, {write(out), read(first), read(second), read(third)},
+          attributes);
+  return out;
+}
+
+// Everything but the channels.
+Tensor bias_gradient(const Tensor& g) {
+  Dims dims{0};
+  for (int64_t d = 2; d < g.dim(); ++d) dims.push_back(d);
+  return sum(g, dims, false);
+}
+
+}  // namespace
+
+Tensor conv_forward(const char* name, const Tensor& x, const Tensor& w,
+                    const Tensor& bias, IntSpan y_size,
+                    const ConvAttributes& attributes) {
+  static const Kernel& forward = kernel("conv_forward");
+  const Tensor y = launch(forward, y_size, x, w, bias, attributes);
+  if (!autograd::needs_grad(x, w, bias)) return y;
+  autograd::record(
+      name, y, {x, w, bias}, {x, w},
+      [attributes](Backward& node, const Tensor& g) -> Tensors {
+        const Tensor x = node.saved(0), w = node.saved(1);
+        Tensors out(3);
+        if (node.needs(0))
+          out[0] = conv_data(kSecondOrder, g, w, {}, x.sizes(), attributes);
+        if (node.needs(1))
+          out[1] = conv_weight(kSecondOrder, g, x, w.sizes(), attributes);
+        if (node.needs(2)) out[2] = bias_gradient(g);
+        return out;
+      });
+  return y;
+}
+
+Tensor conv_data(const char* name, const Tensor& y, const Tensor& w,
+                 const Tensor& bias, IntSpan x_size,
+                 const ConvAttributes& attributes) {
+  static const Kernel& data = kernel("conv_data");
+  const Tensor x = launch(data, x_size, y, w, bias, attributes);
+  if (!autograd::needs_grad(y, w, bias)) return x;
+  autograd::record(
+      name, x, {y, w, bias}, {y, w},
+      [attributes](Backward& node, const Tensor& g) -> Tensors {
+        const Tensor y = node.saved(0), w = node.saved(1);
+        Tensors out(3);
+        if (node.needs(0))
+          out[0] = conv_forward(kSecondOrder, g, w, {}, y.sizes(), attributes);
+        if (node.needs(1))
+          out[1] = conv_weight(kSecondOrder, y, g, w.sizes(), attributes);
+        if (node.needs(2)) out[2] = bias_gradient(g);
+        return out;
+      });
+  return x;
+}
+
+Tensor conv_weight(const char* name, const Tensor& y, const Tensor& x,
+                   IntSpan w_size, const ConvAttributes& attributes) {
+  static const Kernel& weight = kernel("conv_weight");
+  const Tensor w = launch(weight, w_size, y, x, {}, attributes);
+  if (!autograd::needs_grad(y, x)) return w;
+  autograd::record(
+      name, w, {y, x}, {y, x},
+      [attributes](Backward& node, const Tensor& g) -> Tensors {
+        const Tensor y = node.saved(0), x = node.saved(1);
+        Tensors out(2);
+        if (node.needs(0))
+          out[0] = conv_forward(kSecondOrder, x, g, {}, y.sizes(), attributes);
+        if (node.needs(1))
+          out[1] = conv_data(kSecondOrder, y, g, {}, x.sizes(), attributes);
+        return out;
+      });
+  return w;
+}
+
+}  // namespace hotaru

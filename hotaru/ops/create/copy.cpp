@@ -1,0 +1,215 @@
+#include "hotaru/ops/create/copy.h"
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/overlap.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+namespace {
+
+const Kernel& kCopy = kernel("copy_");
+
+/// A differentiable copy of self into the uninitialised `out`.
+Tensor copied(Tensor out, const Tensor& self, const char* name) {
+  enqueue(kCopy, {write(out), read(self)});
+  if (autograd::needs_grad(self))
+    autograd::record(name, out, {self}, {},
+                     [dtype = self.dtype(), device = self.device()](
+                         autograd::Backward&, const Tensor& g) -> Tensors {
+                       return {to(g, dtype, device)};
+                     });
+  return out;
+}
+
+}  // namespace
+
+Tensor copy_(const Tensor& self, const Tensor& src) {
+  autograd::check_inplace(self);
+  check_written(self);
+  HOTARU_CHECK(same(broadcast_shapes(self.sizes(), src.sizes()), self.sizes()),
+               "output with shape ", shape_text(self.sizes()),
+               " doesn't match the broadcast shape ",
+               shape_text(broadcast_shapes(self.sizes(), src.sizes())));
+  check_overlap(self, src);
+  enqueue(kCopy, {write(self), read(src)});
+  if (autograd::needs_grad(self, src))
+    autograd::record("CopyBackwards", self, {self, src}, {},
+                     [sizes = Dims(src.sizes()), dtype = src.dtype()](
+                         autograd::Backward& b, const Tensor& g) -> Tensors {
+                       return {
+                           b.needs(0) ? zeros_like(g) : Tensor(),
+                           b.needs(1) ? to(sum_to(g, sizes), dtype) : Tensor()};
+                     });
+  self.bump_version();
+  return self;
+}
+
+Tensor clone(const Tensor& self) {
+  return copied(empty_like(self), self, "CloneBackward0");
+}
+
+Tensor contiguous(const Tensor& self) {
+  if (self.is_contiguous()) return self;
+  return copied(empty(self.sizes(), TensorOptions(self)), self,
+                "CloneBackward0");
+}
+
+Tensor to(const Tensor& self, DType dtype) {
+  if (self.dtype() == dtype) return self;
+  return to(self, dtype, self.device());
+}
+
+Tensor to(const Tensor& self, Device device) {
+  return to(self, self.dtype(), device);
+}
+
+Tensor to(const Tensor& self, Optional<DType> dtype, Optional<Device> device,
+          bool copy) {
+  const DType wanted = dtype.value_or(self.dtype());
+  const Device where = device ? resolve(*device) : self.device();
+  if (wanted == self.dtype() && where == self.device())
+    return copy ? clone(self) : self;
+  const Tensor like = make_alias(self);
+  const Tensor plain = empty_like(like);
+  const bool dense = self.is_contiguous();
+  return copied(
+      dense ? empty(self.sizes(), {wanted, where})
+            : empty_strided(self.sizes(), plain.strides(), {wanted, where}),
+      self, "ToCopyBackward0");
+}
+
+Scalar item(const Tensor& self) {
+  HOTARU_CHECK(self.numel() == 1, "a Tensor with ", self.numel(),
+               " elements cannot be converted to Scalar");
+  const Tensor host = to(self, Device{DeviceType::kCPU});
+  Scalar out;
+  visit_dtype(AllTypes{}, host.dtype(), "item", [&]<class T>() {
+    const T value = *host.data<T>();
+    if constexpr (kIsComplex<T>)
+      out = std::complex<double>(value);
+    else if constexpr (std::is_same_v<T, bool>)
+      out = value;
+    else if constexpr (std::is_integral_v<T>)
+      out = int64_t(value);
+    else
+      out = double(value);
+  });
+  return out;
+}
+
+Tensor detach(const Tensor& self) {
+  return make_alias(self);
+}
+
+Tensor resize_(const Tensor& self, IntSpan size) {
+  HOTARU_CHECK(!autograd::requires_grad(self),
+               "cannot resize variables that require grad");
+  for (const int64_t n : size)
+    HOTARU_CHECK(n >= 0, "Trying to create tensor with negative dimension ", n,
+                 ": ", shape_text(size));
+  if (same(self.sizes(), size)) return self;
+  const size_t needed =
+      size_t(self.storage_offset() + numel_of(size)) * itemsize(self.dtype());
+  if (needed > self.storage()->nbytes()) self.storage()->resize(needed);
+  self.impl()->set_geometry(size, contiguous_strides(size),
+                            self.storage_offset());
+  return self;
+}
+
+namespace {
+
+HOTARU_OP(
+    "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> "
+    "Tensor(a!)",
+    +[](const Tensor& self, const Tensor& src, bool) {
+      return copy_(self, src);
+    });
+HOTARU_OP(
+    "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+    +[](const Tensor& self, Optional<int64_t> memory_format) {
+      // 0 is contiguous_format: row-major whatever the strides were.
+      if (memory_format != 0 || self.is_contiguous()) return clone(self);
+      return copied(empty(self.sizes(), TensorOptions(self)), self,
+                    "CloneBackward0");
+    });
+HOTARU_OP(
+    "contiguous(Tensor(a) self, *, MemoryFormat "
+    "memory_format=contiguous_format) -> Tensor(a)",
+    +[](const Tensor& self, Value) { return contiguous(self); });
+HOTARU_OP("detach(Tensor(a) self) -> Tensor(a)", detach);
+HOTARU_OP(
+    "alias(Tensor(a) self) -> Tensor(a)",
+    +[](const Tensor& self) { return view(self, self.sizes()); });
+HOTARU_OP(
+    "detach_(Tensor(a!) self) -> Tensor(a!)", +[](const Tensor& self) {
+      HOTARU_CHECK(
+          !self.is_view(),
+          "Can't detach views in-place. Use detach() instead. If you are "
+          "using DistributedDataParallel (DDP) for training, and "
+          "gradient_as_bucket_view is set as True, gradients are views of "
+          "DDP buckets, and hence detach_() cannot be called on these "
+          "gradients. To fix this error, please refer to the "
+          "Optimizer.zero_grad() function in torch/optim/optimizer.py as "
+          "a solution.");
+      self.impl()->autograd = nullptr;
+      return self;
+    });
+HOTARU_OP(
+    "to.device(Tensor(a) self, Device device, ScalarType dtype, bool "
+    "non_blocking=False, bool copy=False, MemoryFormat? "
+    "memory_format=None) -> Tensor(a)",
+    +[](const Tensor& self, Device device, DType dtype, bool, bool copy,
+        Value) { return to(self, dtype, device, copy); });
+HOTARU_OP(
+    "to.dtype(Tensor(a) self, ScalarType dtype, bool "
+    "non_blocking=False, bool copy=False, MemoryFormat? "
+    "memory_format=None) -> Tensor(a)",
+    +[](const Tensor& self, DType dtype, bool, bool copy, Value) {
+      return to(self, dtype, std::nullopt, copy);
+    });
+HOTARU_OP(
+    "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, "
+    "bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+    +[](const Tensor& self, const Tensor& other, bool, bool copy, Value) {
+      return to(self, other.dtype(), other.device(), copy);
+    });
+HOTARU_OP(
+    "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? "
+    "layout=None, Device? device=None, bool? pin_memory=None, bool "
+    "non_blocking=False, bool copy=False, MemoryFormat? "
+    "memory_format=None) -> Tensor(a)",
+    +[](const Tensor& self, Optional<DType> dtype, Value,
+        Optional<Device> device, Value, bool, bool copy,
+        Value) { return to(self, dtype, device, copy); });
+HOTARU_OP(
+    "to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, "
+    "bool non_blocking=False, bool copy=False) -> Tensor(a)",
+    +[](const Tensor& self, Optional<Device> device, Optional<DType> dtype,
+        bool, bool copy) { return to(self, dtype, device, copy); });
+HOTARU_OP(
+    "to.prim_dtype(Tensor(a) self, int? dtype=None, bool "
+    "non_blocking=False, bool copy=False) -> Tensor(a)",
+    +[](const Tensor& self, Optional<DType> dtype, bool, bool copy) {
+      return to(self, dtype, std::nullopt, copy);
+    });
+HOTARU_OP(
+    "cpu(Tensor(a) self) -> Tensor(a)",
+    +[](const Tensor& self) { return to(self, Device{DeviceType::kCPU}); });
+HOTARU_OP(
+    "type_as(Tensor self, Tensor other) -> Tensor",
+    +[](const Tensor& self, const Tensor& other) {
+      return to(self, other.dtype(), other.device());
+    });
+HOTARU_OP(
+    "resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? "
+    "memory_format=None) -> Tensor(a!)",
+    +[](const Tensor& self, IntSpan size, Value) {
+      return resize_(self, size);
+    });
+
+}  // namespace
+}  // namespace hotaru

@@ -1,0 +1,368 @@
+#include "hotaru/ops/create/factory.h"
+
+#include <cmath>
+#include <limits>
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/ops/create/factory_schema.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+namespace {
+
+const Kernel& kFill = kernel("fill_");
+const Kernel& kArange = kernel("arange");
+const Kernel& kLinspace = kernel("linspace");
+
+/// The name of a dtype's C++ type in the message about overflow.
+const char* cpp_name(DType dtype) {
+  switch (dtype) {
+    case DType::kUInt8:
+      return "uint8_t";
+    case DType::kInt8:
+      return "int8_t";
+    case DType::kInt16:
+      return "int16_t";
+    case DType::kInt32:
+      return "int";
+    case DType::kInt64:
+      return "int64_t";
+    case DType::kFloat32:
+      return "float";
+    case DType::kComplex64:
+      return "c10::complex<float>";
+    default:
+      return "double";
+  }
+}
+
+/// Written so that double(max) + 1 bounds int64, too, whose max rounds up.
+template <class T>
+bool in_range(double value) {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (std::is_integral_v<T>)
+    return value > double(Limits::lowest()) - 1 &&
+           value < double(Limits::max()) + (sizeof(T) < 8);
+  else
+    return !std::isfinite(value) || std::abs(value) <= double(Limits::max());
+}
+
+template <class T>
+bool in_range(int64_t value) {
+  if constexpr (std::is_same_v<T, uint8_t>)
+    return value >= -255 && value <= 255;
+  else if constexpr (std::is_integral_v<T>)
+    return value == int64_t(T(value));
+  else
+    return true;
+}
+
+}  // namespace
+
+bool holds(DType dtype, const Scalar& value) {
+  if (dtype == DType::kBool || dtype == DType::kComplex128) return true;
+  if (dtype == DType::kComplex64)
+    return in_range<float>(value.to_complex().real()) &&
+           in_range<float>(value.to_complex().imag());
+  if (value.is_complex() && value.to_complex().imag() != 0) return false;
+  bool out = true;
+  visit_dtype(RealTypes{}, dtype, "fill", [&]<class T>() {
+    using Checked = std::conditional_t<kIsReduced<T>, double, T>;
+    out = value.is_integral() ? in_range<Checked>(value.to_int())
+                              : in_range<Checked>(value.to_complex().real());
+  });
+  return out;
+}
+
+void check_holds(DType dtype, const Scalar& value) {
+  HOTARU_CHECK(holds(dtype, value), "value cannot be converted to type ",
+               cpp_name(dtype), " without overflow");
+}
+
+namespace {
+
+Tensor filled(Tensor out, const Scalar& value) {
+  check_holds(out.dtype(), value);
+  enqueue(kFill, {write(out)}, PointwiseNumbers{value});
+  return out;
+}
+
+DType arange_dtype(const Scalar& start, const Scalar& end, const Scalar& step) {
+  const bool integral =
+      start.is_integral() && end.is_integral() && step.is_integral();
+  return integral ? DType::kInt64 : default_dtype();
+}
+
+int64_t arange_length(const Scalar& start, const Scalar& end,
+                      const Scalar& step) {
+  HOTARU_CHECK(step.to_double() != 0, "step must be nonzero");
+  const double low = start.to_double(), high = end.to_double();
+  HOTARU_CHECK(std::isfinite(low) && std::isfinite(high),
+               "unsupported range: ", low, " -> ", high);
+  HOTARU_CHECK((step.to_double() > 0) == (high >= low) || high == low,
+               "upper bound and lower bound inconsistent with step sign");
+  if (start.is_integral() && end.is_integral() && step.is_integral()) {
+    const int64_t s = step.to_int(), span = end.to_int() - start.to_int();
+    return (span + s - (s > 0 ? 1 : -1)) / s;
+  }
+  const double n = std::ceil((high - low) / step.to_double());
+  HOTARU_CHECK(n < 0x1p62, "invalid size, possible overflow? size = ", n);
+  return int64_t(n);
+}
+
+}  // namespace
+
+Tensor empty(IntSpan size, TensorOptions options) {
+  return allocate(size, options.dtype.value_or(default_dtype()),
+                  resolve(options.device.value_or(Device{})));
+}
+
+Tensor empty_strided(IntSpan size, IntSpan stride, TensorOptions options) {
+  HOTARU_CHECK(size.size() == stride.size(), "dimensionality of sizes (",
+               size.size(), ") must match dimensionality of strides (",
+               stride.size(), ")");
+  return allocate(size, stride, options.dtype.value_or(default_dtype()),
+                  resolve(options.device.value_or(Device{})));
+}
+
+Tensor full(IntSpan size, const Scalar& value, TensorOptions options) {
+  if (!options.dtype) options.dtype = value.dtype();
+  return filled(empty(size, options), value);
+}
+
+Tensor zeros(IntSpan size, TensorOptions options) {
+  return filled(empty(size, options), 0);
+}
+
+Tensor ones(IntSpan size, TensorOptions options) {
+  return filled(empty(size, options), 1);
+}
+
+Tensor empty_like(const Tensor& self) {
+  if (self.is_contiguous())
+    return allocate(self.sizes(), self.dtype(), self.device());
+  if (is_dense(self.sizes(), self.strides()))
+    return allocate(self.sizes(), self.strides(), self.dtype(), self.device());
+  // Gaps are closed; the order of dimensions stays.
+  const Dims strides(self.strides());
+  return allocate(self.sizes(), dense_strides(self.sizes(), {&strides, 1}),
+                  self.dtype(), self.device());
+}
+
+Tensor zeros_like(const Tensor& self) {
+  return filled(empty_like(self), 0);
+}
+Tensor ones_like(const Tensor& self) {
+  return filled(empty_like(self), 1);
+}
+Tensor full_like(const Tensor& self, const Scalar& value) {
+  return filled(empty_like(self), value);
+}
+
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
+              TensorOptions options) {
+  if (!options.dtype) options.dtype = arange_dtype(start, end, step);
+  const bool whole =
+      start.is_integral() && end.is_integral() && step.is_integral();
+  // Integers are counted in integers: the numbers are cut before, not after.
+  if (!whole && is_integral(*options.dtype))
+    return arange(start.to_int(), end.to_int(), step.to_int(), options);
+  Tensor out = empty({{arange_length(start, end, step)}}, options);
+  if (out.numel() > 0)
+    enqueue(kArange, {write(out)}, PointwiseNumbers{start, step});
+  return out;
+}
+
+Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
+                TensorOptions options) {
+  HOTARU_CHECK(steps >= 0, "number of steps must be non-negative");
+  Tensor out = empty({{steps}}, options);
+  if (steps > 0) enqueue(kLinspace, {write(out)}, PointwiseNumbers{start, end});
+  return out;
+}
+
+Tensor eye(int64_t n, int64_t m, TensorOptions options) {
+  HOTARU_CHECK(n >= 0, "n must be greater or equal to 0, got ", n);
+  HOTARU_CHECK(m >= 0, "m must be greater or equal to 0, got ", m);
+  Tensor out = zeros({{n, m}}, options);
+  const autograd::NoGrad no_grad;
+  fill_(diagonal(out), 1);
+  return out;
+}
+
+Tensor wrapped_scalar(const Scalar& value, Device device) {
+  // Kept in full precision; promotion takes it for the default dtype.
+  const DType dtype = value.kind() == Scalar::Kind::kDouble ? DType::kFloat64
+                      : value.is_complex()                  ? DType::kComplex128
+                                                            : value.dtype();
+  Tensor out = scalar_tensor(value, {dtype, device});
+  out.impl()->wrapped_number = true;
+  return out;
+}
+
+Tensor scalar_tensor(const Scalar& value, TensorOptions options) {
+  Tensor out = empty({}, options);
+  if (!out.device().is_cpu()) return filled(std::move(out), value);
+  // Data from the host: nobody else has seen this memory yet, so no kernel
+  // and no stream is needed to write it.
+  visit_dtype(AllTypes{}, out.dtype(), "scalar_tensor",
+              [&]<class T>() { *out.data<T>() = value.to<T>(); });
+  return out;
+}
+
+Tensor fill_(const Tensor& self, const Scalar& value) {
+  autograd::check_inplace(self);
+  filled(self, value);
+  if (autograd::needs_grad(self))
+    autograd::record("FillBackward0", self, {self}, {},
+                     [](autograd::Backward&, const Tensor& g) -> Tensors {
+                       return {zeros_like(g)};
+                     });
+  self.bump_version();
+  return self;
+}
+
+Tensor zero_(const Tensor& self) {
+  return fill_(self, 0);
+}
+
+namespace {
+
+HOTARU_OP(
+    "empty.memory_format(SymInt[] size, " HOTARU_OPTIONS
+    ", MemoryFormat? memory_format=None) -> Tensor",
+    +[](IntSpan size, HOTARU_OPTION_ARGS, Value) {
+      return empty(size, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "empty_strided(SymInt[] size, SymInt[] stride, " HOTARU_OPTIONS
+    ") -> Tensor",
+    +[](IntSpan size, IntSpan stride, HOTARU_OPTION_ARGS) {
+      return empty_strided(size, stride, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "full(SymInt[] size, Scalar fill_value, " HOTARU_OPTIONS ") -> Tensor",
+    +[](IntSpan size, const Scalar& value, HOTARU_OPTION_ARGS) {
+      return full(size, value, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "zeros(SymInt[] size, " HOTARU_OPTIONS ") -> Tensor",
+    +[](IntSpan size, HOTARU_OPTION_ARGS) {
+      return zeros(size, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "ones(SymInt[] size, " HOTARU_OPTIONS ") -> Tensor",
+    +[](IntSpan size, HOTARU_OPTION_ARGS) {
+      return ones(size, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "scalar_tensor(Scalar s, " HOTARU_OPTIONS ") -> Tensor",
+    +[](const Scalar& s, HOTARU_OPTION_ARGS) {
+      return scalar_tensor(s, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "arange(Scalar end, " HOTARU_OPTIONS ") -> Tensor",
+    +[](const Scalar& end, HOTARU_OPTION_ARGS) {
+      return arange(end.is_integral() ? Scalar(0) : Scalar(0.0), end, 1,
+                    given_options(dtype, device));
+    });
+HOTARU_OP(
+    "arange.start(Scalar start, Scalar end, " HOTARU_OPTIONS ") -> Tensor",
+    +[](const Scalar& start, const Scalar& end, HOTARU_OPTION_ARGS) {
+      return arange(start, end, 1, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "arange.start_step(Scalar start, Scalar end, Scalar step=1, " HOTARU_OPTIONS
+    ") -> Tensor",
+    +[](const Scalar& start, const Scalar& end, const Scalar& step,
+        HOTARU_OPTION_ARGS) {
+      return arange(start, end, step, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "linspace(Scalar start, Scalar end, int steps, " HOTARU_OPTIONS
+    ") -> Tensor",
+    +[](const Scalar& start, const Scalar& end, int64_t steps,
+        HOTARU_OPTION_ARGS) {
+      return linspace(start, end, steps, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "eye(SymInt n, " HOTARU_OPTIONS ") -> Tensor",
+    +[](int64_t n, HOTARU_OPTION_ARGS) {
+      return eye(n, n, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "eye.m(SymInt n, SymInt m, " HOTARU_OPTIONS ") -> Tensor",
+    +[](int64_t n, int64_t m, HOTARU_OPTION_ARGS) {
+      return eye(n, m, given_options(dtype, device));
+    });
+
+/// Options of a like or new_ factory: those given, else the tensor's.
+TensorOptions like(const Tensor& self, const Optional<DType>& dtype,
+                   const Optional<Device>& device) {
+  return {dtype.value_or(self.dtype()), device.value_or(self.device())};
+}
+
+Tensor empty_like(const Tensor& self, const Optional<DType>& dtype,
+                  const Optional<Device>& device) {
+  const Tensor plain = hotaru::empty_like(self);
+  if (!dtype && !device) return plain;
+  return empty_strided(self.sizes(), plain.strides(),
+                       like(self, dtype, device));
+}
+
+HOTARU_OP(
+    "empty_like(Tensor self, " HOTARU_OPTIONS
+    ", MemoryFormat? memory_format=None) -> Tensor",
+    +[](const Tensor& self, HOTARU_OPTION_ARGS, Value) {
+      return empty_like(self, dtype, device);
+    });
+HOTARU_OP(
+    "zeros_like(Tensor self, " HOTARU_OPTIONS
+    ", MemoryFormat? memory_format=None) -> Tensor",
+    +[](const Tensor& self, HOTARU_OPTION_ARGS, Value) {
+      return filled(empty_like(self, dtype, device), 0);
+    });
+HOTARU_OP(
+    "ones_like(Tensor self, " HOTARU_OPTIONS
+    ", MemoryFormat? memory_format=None) -> Tensor",
+    +[](const Tensor& self, HOTARU_OPTION_ARGS, Value) {
+      return filled(empty_like(self, dtype, device), 1);
+    });
+HOTARU_OP(
+    "full_like(Tensor self, Scalar fill_value, " HOTARU_OPTIONS
+    ", MemoryFormat? memory_format=None) -> Tensor",
+    +[](const Tensor& self, const Scalar& value, HOTARU_OPTION_ARGS, Value) {
+      return filled(empty_like(self, dtype, device), value);
+    });
+HOTARU_OP(
+    "new_empty(Tensor self, SymInt[] size, " HOTARU_OPTIONS ") -> Tensor",
+    +[](const Tensor& self, IntSpan size, HOTARU_OPTION_ARGS) {
+      return empty(size, like(self, dtype, device));
+    });
+HOTARU_OP(
+    "new_zeros(Tensor self, SymInt[] size, " HOTARU_OPTIONS ") -> Tensor",
+    +[](const Tensor& self, IntSpan size, HOTARU_OPTION_ARGS) {
+      return zeros(size, like(self, dtype, device));
+    });
+HOTARU_OP(
+    "new_ones(Tensor self, SymInt[] size, " HOTARU_OPTIONS ") -> Tensor",
+    +[](const Tensor& self, IntSpan size, HOTARU_OPTION_ARGS) {
+      return ones(size, like(self, dtype, device));
+    });
+HOTARU_OP(
+    "new_full(Tensor self, SymInt[] size, Scalar fill_value, " HOTARU_OPTIONS
+    ") -> Tensor",
+    +[](const Tensor& self, IntSpan size, const Scalar& value,
+        HOTARU_OPTION_ARGS) {
+      return full(size, value, like(self, dtype, device));
+    });
+
+HOTARU_OP("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", fill_);
+HOTARU_OP("zero_(Tensor(a!) self) -> Tensor(a!)", zero_);
+
+}  // namespace
+}  // namespace hotaru

@@ -1,0 +1,140 @@
+// Distances of all pairs of rows: in one pass, or through a product.
+#include "hotaru/backend/common/distance/cdist.h"
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/distance/distance.h"
+#include "hotaru/ops/matmul/matmul.h"
+#include "hotaru/ops/operators.h"
+#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/join.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+namespace {
+
+using autograd::Backward;
+
+void check_operands(const Tensor& x1, const Tensor& x2, double p) {
+  const Tensor* inputs[] = {&x1, &x2};
+  for (int i = 0; i < 2; ++i)
+    HOTARU_CHECK(is_floating_point(inputs[i]->dtype()),
+                 "cdist only supports floating-point dtypes, X", i + 1,
+                 " got: ", scalar_type_name(inputs[i]->dtype()));
+  for (int i = 0; i < 2; ++i)
+    HOTARU_CHECK(inputs[i]->dim() >= 2,
+                 "cdist only supports at least 2D tensors, X", i + 1,
+                 " got: ", inputs[i]->dim(), "D");
+  HOTARU_CHECK(x1.size(-1) == x2.size(-1),
+               "X1 and X2 must have the same number of columns. X1: ",
+               x1.size(-1), " X2: ", x2.size(-1));
+  HOTARU_CHECK(x1.dtype() == x2.dtype(), "expected scalar type ",
+               scalar_type_name(x1.dtype()), " but found ",
+               scalar_type_name(x2.dtype()));
+  HOTARU_CHECK(p >= 0, "cdist only supports non-negative p values");
+}
+
+Tensor run_gradient(const Tensor& g, const Tensor& x1, const Tensor& x2,
+                    const Tensor& distances, const CdistAttributes& a) {
+  static const Kernel& run = kernel("cdist_grad");
+  HOTARU_CHECK_AS(NotImplementedError,
+                  !autograd::needs_grad(g, x1, x2, distances),
+                  "the derivative for '_cdist_backward' is not implemented.");
+  const Tensor out = allocate(x1.sizes(), x1.dtype(), x1.device());
+  const Tensor dense = contiguous(g), at = contiguous(distances);
+  enqueue(run, {write(out), read(dense), read(x1), read(x2), read(at)}, a);
+  return out;
+}
+
+/// Of row-major [B, P, M] and [B, R, M]; `size` is [..., P, R].
+Tensor direct(const Tensor& x1, const Tensor& x2, IntSpan size, double p) {
+  static const Kernel& run = kernel("cdist");
+  const CdistAttributes a{p};
+  const Tensor out = allocate(size, x1.dtype(), x1.device());
+  enqueue(run, {write(out), read(x1), read(x2)}, a);
+  if (!autograd::needs_grad(x1, x2)) return out;
+  autograd::record(
+      "CdistBackward0", out, {x1, x2}, {x1, x2, autograd::saved_output(out)},
+      [a](Backward& b, const Tensor& g) -> Tensors {
+        const Tensor x1 = b.saved(0), x2 = b.saved(1), d = b.saved(2);
+        return {b.needs(0) ? run_gradient(g, x1, x2, d, a) : Tensor(),
+                b.needs(1) ? run_gradient(transpose(g, -1, -2), x2, x1,
+                                          transpose(d, -1, -2), a)
+                           : Tensor()};
+      });
+  return out;
+}
+
+/// sqrt(|x|^2 - 2 x y + |y|^2), all of it one product of longer rows. Less
+/// exact for rows that are nearly equal, as PyTorch's is.
+Tensor euclidean(const Tensor& x1, const Tensor& x2) {
+  Tensor out;
+  {
+    autograd::NoGrad guard;
+    const auto squares = [](const Tensor& x) {
+      return sum(mul(x, x), Dims{-1}, true);
+    };
+    const Tensor a = squares(x1), b = squares(x2);
+    const Tensor left = cat({mul(x1, Scalar(-2)), a, ones_like(a)}, -1);
+    const Tensor right = cat({x2, ones_like(b), b}, -1);
+    out = sqrt(clamp(matmul(left, transpose(right, 1, 2)), Scalar(0), {}));
+  }
+  if (!autograd::needs_grad(x1, x2)) return out;
+  autograd::record(
+      "EuclideanDistBackward0", out, {x1, x2},
+      {x1, x2, autograd::saved_output(out)},
+      [](Backward& b, const Tensor& g) -> Tensors {
+        const Tensor x1 = b.saved(0), x2 = b.saved(1), d = b.saved(2);
+        const Tensor ratio = masked_fill(div(g, d), eq(d, Scalar(0)), 0);
+        const auto flow = [](const Tensor& r, const Tensor& x,
+                             const Tensor& y) {
+          return sub(mul(x, sum(r, Dims{-1}, true)), matmul(r, y));
+        };
+        return {b.needs(0) ? flow(ratio, x1, x2) : Tensor(),
+                b.needs(1) ? flow(transpose(ratio, 1, 2), x2, x1) : Tensor()};
+      });
+  return out;
+}
+
+/// x with its leading dimensions broadcast and joined: [B, rows, M].
+Tensor batched(const Tensor& x, IntSpan leading, int64_t batches) {
+  Dims size(leading);
+  size.push_back(x.size(-2));
+  size.push_back(x.size(-1));
+  return contiguous(
+      reshape(expand(x, size), Dims{batches, x.size(-2), x.size(-1)}));
+}
+
+}  // namespace
+
+Tensor cdist(const Tensor& x1, const Tensor& x2, double p,
+             Optional<int64_t> compute_mode) {
+  check_operands(x1, x2, p);
+  const int64_t mode = compute_mode.value_or(0);
+  HOTARU_CHECK(mode >= 0 && mode <= 2,
+               "possible modes: 0, 1, 2, but was: ", mode);
+  const IntSpan lead1 = x1.sizes().first(size_t(x1.dim() - 2)),
+                lead2 = x2.sizes().first(size_t(x2.dim() - 2));
+  const Dims leading = broadcast_shapes(lead1, lead2);
+  int64_t batches = 1;
+  for (const int64_t n : leading) batches *= n;
+  const Tensor a = batched(x1, leading, batches),
+               b = batched(x2, leading, batches);
+  const bool large = a.size(1) > 25 || b.size(1) > 25;
+  const bool product = p == 2 && (mode == 1 || (mode == 0 && large));
+  Dims size = leading;
+  size.push_back(a.size(1));
+  size.push_back(b.size(1));
+  return product ? reshape(euclidean(a, b), size) : direct(a, b, size, p);
+}
+
+HOTARU_OP(
+    "cdist(Tensor x1, Tensor x2, float p=2.0, int? compute_mode=None) "
+    "-> Tensor",
+    cdist);
+
+}  // namespace hotaru

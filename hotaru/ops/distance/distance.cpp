@@ -1,0 +1,44 @@
+#include "hotaru/ops/distance/distance.h"
+
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/operators.h"
+#include "hotaru/ops/reduce/moments.h"
+#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+
+namespace hotaru {
+
+Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim,
+                         double eps) {
+  const DType common = result_type({x1, x2});
+  HOTARU_CHECK(is_floating_point(common),
+               "expected common dtype to be floating point, yet common dtype "
+               "is ",
+               scalar_type_name(common));
+  const Dims size = broadcast_shapes(x1.sizes(), x2.sizes());
+  const Tensor a = expand(to(x1, common), size);
+  const Tensor b = expand(to(x2, common), size);
+  const auto unit = [&](const Tensor& t) {
+    const Tensor length =
+        clamp(linalg_vector_norm(t, 2, Dims{dim}, true), Scalar(eps), {});
+    return t / length;
+  };
+  return sum(unit(a) * unit(b), Dims{dim});
+}
+
+Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p,
+                         double eps, bool keepdim) {
+  return linalg_vector_norm(x1 - x2 + eps, p, Dims{-1}, keepdim);
+}
+
+HOTARU_OP(
+    "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) "
+    "-> Tensor",
+    cosine_similarity);
+HOTARU_OP(
+    "pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, "
+    "bool keepdim=False) -> Tensor",
+    pairwise_distance);
+
+}  // namespace hotaru

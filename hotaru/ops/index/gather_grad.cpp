@@ -1,0 +1,119 @@
+#include "hotaru/ops/index/gather_grad.h"
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/index/gather.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+
+namespace hotaru::grad {
+namespace {
+
+using autograd::Backward;
+using autograd::record;
+using autograd::saved_output;
+
+struct Reduction {
+  int64_t dim;
+  std::string reduce;
+  bool include_self;
+};
+
+/// Gradients of self and src, before positions that self takes no part in are
+/// cleared.
+std::pair<Tensor, Tensor> reduce_gradients(const Tensor& g, const Tensor& self,
+                                           const Tensor& index,
+                                           const Tensor& src,
+                                           const Tensor& result,
+                                           const Reduction& r) {
+  const auto at = [&](const Tensor& t) {
+    return hotaru::gather(t, r.dim, index);
+  };
+  const auto added = [&](const Tensor& start, const Tensor& values) {
+    return hotaru::scatter_add(start, r.dim, index, values);
+  };
+  const Tensor start = r.include_self ? ones_like(self) : zeros_like(self);
+  if (r.reduce == "sum") return {g, at(g)};
+  if (r.reduce == "mean") {
+    const Tensor count = added(start, ones_like(src));
+    const Tensor shared = div(g, masked_fill(count, eq(count, Scalar(0)), 1));
+    return {shared, at(shared)};
+  }
+  if (r.reduce == "prod") {
+    // A single zero among the factors still has a gradient: the product of
+    // the others.
+    const Tensor self_zero = eq(self, Scalar(0)), src_zero = eq(src, Scalar(0));
+    const Tensor zeros =
+        added(mul(start, self_zero), to(src_zero, src.dtype()));
+    const Tensor others = hotaru::scatter_reduce(
+        masked_fill(self, self_zero, 1), r.dim, index,
+        masked_fill(src, src_zero, 1), "prod", r.include_self);
+    const auto part = [&](const Tensor& x, const Tensor& is_zero,
+                          const Tensor& grad, const Tensor& count,
+                          const Tensor& product, const Tensor& rest) {
+      const Tensor divided =
+          div(mul(grad, product), masked_fill(x, is_zero, 1));
+      const Tensor alone =
+          masked_fill(mul(grad, rest), ne(count, Scalar(1)), 0);
+      return where(is_zero, alone, divided);
+    };
+    return {part(self, self_zero, g, zeros, result, others),
+            part(src, src_zero, at(g), at(zeros), at(result), at(others))};
+  }
+  // Extremes share among all that are equal to them.
+  const Tensor self_wins = eq(self, result), src_wins = eq(src, at(result));
+  const Tensor count = added(mul(start, self_wins), to(src_wins, src.dtype()));
+  const Tensor shared = div(g, masked_fill(count, eq(count, Scalar(0)), 1));
+  return {mul(shared, self_wins), mul(at(shared), src_wins)};
+}
+
+}  // namespace
+
+void gather(const Tensor& out, const Tensor& self, int64_t dim,
+            const Tensor& index) {
+  record("GatherBackward0", out, {self}, {index},
+         [dim, sizes = Dims(self.sizes())](Backward& b,
+                                           const Tensor& g) -> Tensors {
+           return {hotaru::scatter_add(zeros(sizes, TensorOptions(g)), dim,
+                                       b.saved(0), g)};
+         });
+}
+
+void scatter(const Tensor& out, const Tensor& self, int64_t dim,
+             const Tensor& index, const Tensor& src) {
+  const char* name = src.defined() ? "ScatterBackward0" : "ScatterBackward1";
+  record(name, out, {self, src}, {index},
+         [dim](Backward& b, const Tensor& g) -> Tensors {
+           const Tensor at = b.saved(0);
+           return {
+               b.needs(0) ? hotaru::scatter(g, dim, at, Scalar(0)) : Tensor(),
+               b.needs(1) ? hotaru::gather(g, dim, at) : Tensor()};
+         });
+}
+
+void scatter_add(const Tensor& out, const Tensor& self, int64_t dim,
+                 const Tensor& index, const Tensor& src) {
+  record(
+      "ScatterAddBackward0", out, {self, src}, {index},
+      [dim](Backward& b, const Tensor& g) -> Tensors {
+        return {g, b.needs(1) ? hotaru::gather(g, dim, b.saved(0)) : Tensor()};
+      });
+}
+
+void scatter_reduce(const Tensor& out, const Tensor& self, int64_t dim,
+                    const Tensor& index, const Tensor& src,
+                    const std::string& reduce, bool include_self) {
+  record("ScatterReduceBackward0", out, {self, src},
+         {self, index, src, saved_output(out)},
+         [r = Reduction{dim, reduce, include_self}](
+             Backward& b, const Tensor& g) -> Tensors {
+           const Tensor index = b.saved(1);
+           auto [self_grad, src_grad] = reduce_gradients(
+               g, b.saved(0), index, b.saved(2), b.saved(3), r);
+           if (!r.include_self)
+             self_grad = hotaru::scatter(self_grad, r.dim, index, Scalar(0));
+           return {self_grad, src_grad};
+         });
+}
+
+}  // namespace hotaru::grad

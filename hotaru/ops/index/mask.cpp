@@ -1,0 +1,108 @@
+#include "hotaru/ops/index/mask.h"
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/index/mask_grad.h"
+#include "hotaru/ops/inplace.h"
+#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+namespace {
+
+const Kernel& kNonzero = kernel("nonzero");
+const Kernel& kSelect = kernel("masked_select");
+const Kernel& kScatter = kernel("masked_scatter");
+
+/// Number of nonzero elements; waits for them.
+int64_t count(const Tensor& t) {
+  return item(count_nonzero(t)).to_int();
+}
+
+void scatter_into(const Tensor& out, const Tensor& self, const Tensor& mask,
+                  const Tensor& source) {
+  HOTARU_CHECK(self.dtype() == source.dtype(),
+               "masked_scatter: expected self and source to have same dtypes "
+               "but got",
+               scalar_type_name(self.dtype()), " and ",
+               scalar_type_name(source.dtype()));
+  HOTARU_CHECK(mask.dtype() == DType::kBool,
+               "masked_scatter_ only supports boolean masks, but got mask with "
+               "dtype ",
+               scalar_type_name(mask.dtype()));
+  {
+    autograd::NoGrad guard;
+    const Tensor target = untracked(out);
+    const Tensor wide = expand(mask, out.sizes());
+    const Tensor from = contiguous(source);
+    enqueue(kScatter, {update(target), read(wide), read(from)});
+  }
+  if (autograd::needs_grad(self, source))
+    grad::masked_scatter(out, self, mask, source);
+}
+
+}  // namespace
+
+Tensor nonzero(const Tensor& self) {
+  const Tensor out =
+      allocate(Dims{count(self), self.dim()}, DType::kInt64, self.device());
+  if (out.numel() > 0) enqueue(kNonzero, {write(out), read(self)});
+  return out;
+}
+
+Tensor masked_select(const Tensor& self, const Tensor& mask) {
+  HOTARU_CHECK(mask.dtype() == DType::kBool,
+               "masked_select: expected BoolTensor for mask");
+  const Dims shape = broadcast_shapes(mask.sizes(), self.sizes());
+  Tensor out;
+  {
+    autograd::NoGrad guard;
+    const Tensor wide = expand(mask, shape), in = expand(self, shape);
+    out = allocate(Dims{count(wide)}, self.dtype(), self.device());
+    if (out.numel() > 0) enqueue(kSelect, {write(out), read(in), read(wide)});
+  }
+  if (autograd::needs_grad(self)) grad::masked_select(out, self, mask, shape);
+  return out;
+}
+
+Tensor masked_scatter(const Tensor& self, const Tensor& mask,
+                      const Tensor& source) {
+  // Unlike its in-place form this one broadcasts self as well.
+  const Dims shape = broadcast_shapes(self.sizes(), mask.sizes());
+  const Tensor wide = expand(self, shape);
+  const Tensor out = clone(detach(wide));
+  scatter_into(out, wide, mask, source);
+  return out;
+}
+
+Tensor masked_scatter_(const Tensor& self, const Tensor& mask,
+                       const Tensor& source) {
+  autograd::check_inplace(self);
+  scatter_into(self, self, mask, source);
+  self.bump_version();
+  return self;
+}
+
+namespace {
+
+HOTARU_OP("nonzero(Tensor self) -> Tensor", nonzero);
+HOTARU_OP("argwhere(Tensor self) -> Tensor", nonzero);
+HOTARU_OP(
+    "nonzero_numpy(Tensor self) -> Tensor[]", +[](const Tensor& self) {
+      // A scalar has one dimension here.
+      return unbind(nonzero(self.dim() ? self : view(self, Dims{1})), 1);
+    });
+HOTARU_OP("masked_select(Tensor self, Tensor mask) -> Tensor", masked_select);
+HOTARU_OP("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+          masked_scatter);
+HOTARU_OP(
+    "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> "
+    "Tensor(a!)",
+    masked_scatter_);
+
+}  // namespace
+}  // namespace hotaru

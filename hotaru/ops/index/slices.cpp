@@ -1,0 +1,269 @@
+#include "hotaru/ops/index/slices.h"
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/backend/common/index/gather.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/index/slices_grad.h"
+#include "hotaru/ops/inplace.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+namespace {
+
+const Kernel& kSelect = kernel("index_select");
+const Kernel& kWrite = kernel("index_write");
+
+bool is_index(const Tensor& t) {
+  return t.dtype() == DType::kInt64 || t.dtype() == DType::kInt32;
+}
+
+void check_index(const char* op, const Tensor& index) {
+  HOTARU_CHECK_AS(IndexError, index.dim() <= 1, op,
+                  "(): Index is supposed to be a vector");
+  HOTARU_CHECK(is_index(index), op,
+               "(): Expected dtype int32 or int64 for index");
+}
+
+int64_t extent(const Tensor& t, int64_t dim) {
+  return t.dim() ? t.sizes()[size_t(dim)] : 1;
+}
+
+/// Shape of self with as many slices as there are indices.
+Dims slices_shape(const Tensor& self, int64_t dim, const Tensor& index) {
+  Dims shape(self.sizes());
+  if (!shape.empty()) shape[size_t(dim)] = index.numel();
+  return shape;
+}
+
+Tensor select_slices(const Tensor& self, int64_t dim, const Tensor& index) {
+  const Tensor out =
+      allocate(slices_shape(self, dim, index), self.dtype(), self.device());
+  if (out.numel() > 0)
+    enqueue(kSelect, {write(out), read(self), read(index)},
+            SliceAttributes{.dim = dim, .op = "index_select"});
+  return out;
+}
+
+void write_slices(const Tensor& self, int64_t dim, const Tensor& index,
+                  const Tensor& source, WriteMode mode, const char* op,
+                  bool wrap = false) {
+  if (index.numel() == 0) return;
+  autograd::NoGrad guard;
+  const Tensor target = untracked(self);
+  const Tensor from = expand(source, slices_shape(self, dim, index));
+  enqueue(kWrite, {update(target), read(index), read(from)},
+          SliceAttributes{dim, mode, wrap, op});
+}
+
+void check_add(const Tensor& self, int64_t dim, const Tensor& index,
+               const Tensor& source) {
+  HOTARU_CHECK_AS(IndexError, index.dim() <= 1,
+                  "index_add_(): Index is supposed to be a vector, but got "
+                  "dim: ",
+                  index.dim(), " with type: ", scalar_type_name(index.dtype()),
+                  " and size: ", shape_text(index.sizes()));
+  HOTARU_CHECK(is_index(index),
+               "index_add_(): Expected dtype int32/int64 for index but got: ",
+               scalar_type_name(index.dtype()));
+  HOTARU_CHECK(self.dtype() == source.dtype(), "index_add_(): self (",
+               scalar_type_name(self.dtype()), ") and source (",
+               scalar_type_name(source.dtype()),
+               ") must have the same scalar type");
+  HOTARU_CHECK(index.numel() == extent(source, dim),
+               "index_add_(): Number of indices (", index.numel(),
+               ") should be equal to source.size(dim): (", extent(source, dim),
+               "), for dim: ", dim);
+  Dims a(self.sizes()), b(source.sizes());
+  if (!a.empty()) a.erase(size_t(dim));
+  if (!b.empty()) b.erase(size_t(dim));
+  HOTARU_CHECK(a == b,
+               "source tensor shape must match self tensor shape, excluding "
+               "the specified dimension. Got self.shape = ",
+               shape_text(self.sizes()),
+               " source.shape = ", shape_text(source.sizes()));
+}
+
+void check_copy(const Tensor& self, int64_t dim, const Tensor& index,
+                const Tensor& source) {
+  HOTARU_CHECK_AS(IndexError, index.dim() <= 1,
+                  "index_copy_(): Index should have dimension 1 or 0 (got ",
+                  index.dim(), ")");
+  HOTARU_CHECK(is_index(index),
+               "index_copy_(): Expected a long tensor for index, but got ",
+               scalar_type_name(index.dtype()));
+  HOTARU_CHECK(self.dtype() == source.dtype(),
+               "index_copy_(): self and source expected to have the same "
+               "dtype, but got (self) ",
+               scalar_type_name(self.dtype()), " and (source) ",
+               scalar_type_name(source.dtype()));
+  HOTARU_CHECK_AS(IndexError, index.numel() == extent(source, dim),
+                  "index_copy_(): Number of indices (", index.numel(),
+                  ") should be equal to source.size(dim) (",
+                  extent(source, dim), ")");
+}
+
+Tensor filling(const Tensor& self, const Tensor& value) {
+  HOTARU_CHECK(value.dim() == 0,
+               "index_fill_ only supports a 0-dimensional value tensor, but "
+               "got tensor with ",
+               value.dim(), " dimension(s).");
+  autograd::NoGrad guard;
+  return to(value, self.dtype(), self.device());
+}
+
+/// Writes into self and records; `out` is self, or a copy of it.
+void add_into(const Tensor& out, const Tensor& self, int64_t dim,
+              const Tensor& index, const Tensor& source, const Scalar& alpha) {
+  dim = wrap_dim(dim, self.dim());
+  check_add(self, dim, index, source);
+  {
+    autograd::NoGrad guard;
+    const Tensor scaled = alpha == Scalar(1) ? source : mul(source, alpha);
+    write_slices(out, dim, index, scaled, WriteMode::kAdd, "index_add_");
+  }
+  if (autograd::needs_grad(self, source))
+    grad::index_add(out, self, dim, index, source, alpha);
+}
+
+void copy_into(const Tensor& out, const Tensor& self, int64_t dim,
+               const Tensor& index, const Tensor& source) {
+  dim = wrap_dim(dim, self.dim());
+  check_copy(self, dim, index, source);
+  const bool scalar = source.dim() == 0 && self.dim() != 0;
+  write_slices(out, dim, index, scalar ? view(detach(source), Dims{1}) : source,
+               WriteMode::kAssign, "index_copy_");
+  if (autograd::needs_grad(self, source))
+    grad::index_copy(out, self, dim, index, source);
+}
+
+/// `recorded` is value if it is a tensor of the user's.
+void fill_into(const Tensor& out, const Tensor& self, int64_t dim,
+               const Tensor& index, const Tensor& value,
+               const Tensor& recorded) {
+  check_index("index_fill_", index);
+  dim = wrap_dim(dim, self.dim());
+  write_slices(out, dim, index, filling(self, value), WriteMode::kAssign,
+               "index_fill_", true);
+  if (autograd::needs_grad(self, recorded))
+    grad::index_fill(out, self, dim, index, recorded);
+}
+
+Tensor number(const Tensor& self, const Scalar& value) {
+  return scalar_tensor(value, {self.dtype(), self.device()});
+}
+
+}  // namespace
+
+Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
+  dim = wrap_dim(dim, self.dim());
+  check_index("index_select", index);
+  HOTARU_CHECK(self.dim() > 0 || index.numel() == 1,
+               "index_select(): Index to scalar can have only 1 value, got ",
+               index.numel(), " value(s)");
+  const Tensor out = select_slices(self, dim, index);
+  if (autograd::needs_grad(self)) grad::index_select(out, self, dim, index);
+  return out;
+}
+
+Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index,
+                 const Tensor& source, const Scalar& alpha) {
+  const Tensor out = clone(detach(self));
+  add_into(out, self, dim, index, source, alpha);
+  return out;
+}
+Tensor index_add_(const Tensor& self, int64_t dim, const Tensor& index,
+                  const Tensor& source, const Scalar& alpha) {
+  autograd::check_inplace(self);
+  add_into(self, self, dim, index, source, alpha);
+  self.bump_version();
+  return self;
+}
+
+Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index,
+                  const Tensor& source) {
+  const Tensor out = clone(detach(self));
+  copy_into(out, self, dim, index, source);
+  return out;
+}
+Tensor index_copy_(const Tensor& self, int64_t dim, const Tensor& index,
+                   const Tensor& source) {
+  autograd::check_inplace(self);
+  copy_into(self, self, dim, index, source);
+  self.bump_version();
+  return self;
+}
+
+Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index,
+                  const Scalar& value) {
+  const Tensor out = clone(detach(self));
+  fill_into(out, self, dim, index, number(self, value), {});
+  return out;
+}
+Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index,
+                  const Tensor& value) {
+  const Tensor out = clone(detach(self));
+  fill_into(out, self, dim, index, value, value);
+  return out;
+}
+Tensor index_fill_(const Tensor& self, int64_t dim, const Tensor& index,
+                   const Scalar& value) {
+  autograd::check_inplace(self);
+  fill_into(self, self, dim, index, number(self, value), {});
+  self.bump_version();
+  return self;
+}
+Tensor index_fill_(const Tensor& self, int64_t dim, const Tensor& index,
+                   const Tensor& value) {
+  autograd::check_inplace(self);
+  fill_into(self, self, dim, index, value, value);
+  self.bump_version();
+  return self;
+}
+
+Tensor embedding(const Tensor& weight, const Tensor& indices,
+                 int64_t padding_idx, bool scale_grad_by_freq, bool sparse) {
+  HOTARU_CHECK(weight.dim() == 2, "'weight' must be 2-D");
+  HOTARU_CHECK(is_index(indices),
+               "Expected tensor for argument #1 'indices' to have one of the "
+               "following scalar types: Long, Int; but got torch.",
+               scalar_type_name(indices.dtype()),
+               "Tensor instead (while checking arguments for embedding)");
+  HOTARU_CHECK(!sparse, "embedding: sparse gradients are not supported");
+  Tensor out;
+  {
+    autograd::NoGrad guard;
+    out = select_slices(weight, 0, reshape(indices, Dims{-1}));
+  }
+  if (indices.dim() != 1) {
+    Dims shape(indices.sizes());
+    shape.push_back(weight.size(1));
+    out.impl()->set_geometry(shape, contiguous_strides(shape), 0);
+  }
+  if (autograd::needs_grad(weight))
+    grad::embedding(out, weight, indices, padding_idx, scale_grad_by_freq);
+  return out;
+}
+
+Tensor embedding_dense_backward(const Tensor& grad, const Tensor& indices,
+                                int64_t num_weights, int64_t padding_idx,
+                                bool scale_grad_by_freq) {
+  const Tensor rows = reshape(indices, Dims{-1});
+  Tensor g = reshape(grad, Dims{rows.numel(), grad.size(-1)});
+  const Tensor used = ne(rows, Scalar(padding_idx));
+  if (padding_idx >= 0) g = mul(g, unsqueeze(to(used, g.dtype()), 1));
+  if (scale_grad_by_freq) {
+    const Tensor one = ones(Dims{rows.numel()}, {g.dtype(), g.device()});
+    const Tensor count = index_add(
+        zeros(Dims{num_weights}, {g.dtype(), g.device()}), 0, rows, one);
+    g = div(g, unsqueeze(index_select(count, 0, rows), 1));
+  }
+  return index_add(zeros(Dims{num_weights, grad.size(-1)}, TensorOptions(grad)),
+                   0, rows, g);
+}
+
+}  // namespace hotaru

@@ -1,0 +1,103 @@
+#include "hotaru/ops/linalg/linalg_grad.h"
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/linalg/linalg.h"
+#include "hotaru/ops/linalg/triangle.h"
+#include "hotaru/ops/matmul/matmul.h"
+#include "hotaru/ops/operators.h"
+#include "hotaru/ops/shape/view.h"
+
+namespace hotaru {
+namespace {
+
+using autograd::Backward;
+using autograd::record;
+using autograd::saved_output;
+
+Tensor adjoint(const Tensor& t) {
+  return conj(transpose(t, -2, -1));
+}
+
+/// One number for each matrix, to multiply the matrix by.
+Tensor per_matrix(const Tensor& t) {
+  return unsqueeze(unsqueeze(t, -1), -1);
+}
+
+/// The lower triangle with half of the diagonal.
+Tensor half_lower(const Tensor& t) {
+  return (tril(t) + tril(t, -1)) * 0.5;
+}
+
+/// The Hermitian matrix whose lower triangle is t's.
+Tensor hermitian(const Tensor& t) {
+  return tril(t) + adjoint(tril(t, -1));
+}
+
+}  // namespace
+
+void record_inverse(const Tensor& out, const Tensor& A) {
+  if (!autograd::needs_grad(A)) return;
+  record("LinalgInvExBackward0", out, {A}, {saved_output(out)},
+         [](Backward& b, const Tensor& g) -> Tensors {
+           const Tensor inverse = adjoint(b.saved(0));
+           return {-matmul(inverse, matmul(g, inverse))};
+         });
+}
+
+void record_determinant(const Tensor& out, const Tensor& A) {
+  if (!autograd::needs_grad(A)) return;
+  record("LinalgDetBackward0", out, {A}, {A, saved_output(out)},
+         [](Backward& b, const Tensor& g) -> Tensors {
+           return {per_matrix(g * conj(b.saved(1))) *
+                   adjoint(linalg_inv(b.saved(0)))};
+         });
+}
+
+void record_slogdet(const Tensor& sign, const Tensor& logabs, const Tensor& A) {
+  if (!autograd::needs_grad(A)) return;
+  // The sign of a real determinant is constant.
+  record("LinalgSlogdetBackward0", logabs, {A}, {A},
+         [](Backward& b, const Tensor& g) -> Tensors {
+           return {per_matrix(g) * adjoint(linalg_inv(b.saved(0)))};
+         });
+}
+
+void record_solve(const Tensor& out, const Tensor& A, const Tensor& B) {
+  if (!autograd::needs_grad(A, B)) return;
+  record(
+      "LinalgSolveExBackward0", out, {A, B}, {A, saved_output(out)},
+      [](Backward& b, const Tensor& g) -> Tensors {
+        const Tensor gb = linalg_solve(adjoint(b.saved(0)), g);
+        return {b.needs(0) ? -matmul(gb, adjoint(b.saved(1))) : Tensor(), gb};
+      });
+}
+
+void record_cholesky(const Tensor& out, const Tensor& A) {
+  if (!autograd::needs_grad(A)) return;
+  record("LinalgCholeskyExBackward0", out, {A}, {saved_output(out)},
+         [](Backward& b, const Tensor& g) -> Tensors {
+           const Tensor L = b.saved(0);
+           const Tensor inverse = linalg_inv(L);
+           const Tensor inner = half_lower(matmul(adjoint(L), g));
+           const Tensor grad = matmul(adjoint(inverse), matmul(inner, inverse));
+           return {(grad + adjoint(grad)) * 0.5};
+         });
+}
+
+void record_qr(const Tensor& Q, const Tensor& R, const Tensor& A) {
+  if (!autograd::needs_grad(A)) return;
+  record("LinalgQrBackward0", Tensors{Q, R}, {A},
+         {saved_output(Q), saved_output(R)},
+         [](Backward& b, const Tensors& grads) -> Tensors {
+           const Tensor Q = b.saved(0), R = b.saved(1);
+           const Tensor gq = grads[0].defined() ? grads[0] : zeros_like(Q);
+           const Tensor gr = grads[1].defined() ? grads[1] : zeros_like(R);
+           const Tensor m = matmul(R, adjoint(gr)) - matmul(adjoint(gq), Q);
+           const Tensor right = gq + matmul(Q, hermitian(m));
+           // right R^-H, as the solution of X R^H = right.
+           return {linalg_solve(adjoint(R), right, false)};
+         });
+}
+
+}  // namespace hotaru

@@ -1,0 +1,157 @@
+#include "hotaru/ops/linalg/triangle.h"
+
+#include <cstdlib>
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/backend/common/index/index.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/index/mask.h"
+#include "hotaru/ops/inplace.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+namespace {
+
+const Kernel& kTriangle = kernel("triangle");
+
+struct Side {
+  bool upper;
+  const char *op, *node;
+  Tensor (*gradient)(const Tensor&, int64_t);
+};
+constexpr Side kLower{false, "tril", "TrilBackward0", tril};
+constexpr Side kUpper{true, "triu", "TriuBackward0", triu};
+
+/// Writes the triangle of self into out, which may be self.
+Tensor triangle(const Tensor& out, const Tensor& self, int64_t diagonal,
+                const Side& side) {
+  HOTARU_CHECK(self.dim() >= 2, side.op,
+               ": input tensor must have at least 2 dimensions");
+  // Beyond the matrix every diagonal is as good as the next.
+  const int64_t limit = self.size(-2) + self.size(-1) + 1;
+  const TriangleAttributes attributes{std::clamp(diagonal, -limit, limit),
+                                      side.upper};
+  if (self.numel() > 0)
+    enqueue(kTriangle, {write(out), read(self)}, attributes);
+  if (autograd::needs_grad(self))
+    autograd::record(side.node, out, {self}, {},
+                     [diagonal, gradient = side.gradient](
+                         autograd::Backward&, const Tensor& g) -> Tensors {
+                       return {gradient(g, diagonal)};
+                     });
+  return out;
+}
+
+Tensor triangle_(const Tensor& self, int64_t diagonal, const Side& side) {
+  autograd::check_inplace(self);
+  triangle(self, self, diagonal, side);
+  self.bump_version();
+  return self;
+}
+
+Tensor coordinates(const Tensor& inside, TensorOptions options) {
+  return contiguous(to(transpose(nonzero(inside), 0, 1),
+                       options.dtype.value_or(DType::kInt64)));
+}
+
+}  // namespace
+
+Tensor tril(const Tensor& self, int64_t diagonal) {
+  return triangle(empty_like(self), self, diagonal, kLower);
+}
+Tensor triu(const Tensor& self, int64_t diagonal) {
+  return triangle(empty_like(self), self, diagonal, kUpper);
+}
+Tensor tril_(const Tensor& self, int64_t diagonal) {
+  return triangle_(self, diagonal, kLower);
+}
+Tensor triu_(const Tensor& self, int64_t diagonal) {
+  return triangle_(self, diagonal, kUpper);
+}
+
+Tensor tril_indices(int64_t rows, int64_t columns, int64_t offset,
+                    TensorOptions options) {
+  HOTARU_CHECK(rows >= 0, "row must be non-negative, got", rows);
+  HOTARU_CHECK(columns >= 0, "col must be non-negative, got", columns);
+  return coordinates(tril(ones(Dims{rows, columns}, DType::kBool), offset),
+                     options);
+}
+Tensor triu_indices(int64_t rows, int64_t columns, int64_t offset,
+                    TensorOptions options) {
+  HOTARU_CHECK(rows >= 0, "row must be non-negative, got", rows);
+  HOTARU_CHECK(columns >= 0, "col must be non-negative, got", columns);
+  return coordinates(triu(ones(Dims{rows, columns}, DType::kBool), offset),
+                     options);
+}
+
+Tensor diag(const Tensor& self, int64_t diagonal) {
+  HOTARU_CHECK(self.dim() == 1 || self.dim() == 2,
+               "diag(): Supports 1D or 2D tensors. Got ", self.dim(), "D");
+  if (self.dim() == 1) return diag_embed(self, diagonal);
+  return clone(hotaru::diagonal(self, diagonal, 0, 1));
+}
+
+Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1,
+                  int64_t dim2) {
+  HOTARU_CHECK(self.dim() >= 1,
+               "diag_embed: input tensor must have at least 1 dimension");
+  const int64_t a = wrap_dim(dim1, self.dim() + 1);
+  const int64_t b = wrap_dim(dim2, self.dim() + 1);
+  HOTARU_CHECK(a != b, "diagonal dimensions cannot be identical ", dim1, ", ",
+               dim2);
+  const int64_t side = self.size(-1) + std::abs(offset);
+  Dims shape(self.sizes());
+  shape.resize(shape.size() - 1);
+  shape.insert(size_t(std::min(a, b)), side);
+  shape.insert(size_t(std::max(a, b)), side);
+  const Tensor out = zeros(shape, TensorOptions(self));
+  {
+    autograd::NoGrad guard;
+    copy_(untracked(diagonal(out, offset, a, b)), self);
+  }
+  if (autograd::needs_grad(self))
+    autograd::record(
+        "DiagEmbedBackward0", out, {self}, {},
+        [offset, a, b](autograd::Backward&, const Tensor& g) -> Tensors {
+          return {diagonal(g, offset, a, b)};
+        });
+  return out;
+}
+
+Tensor diagflat(const Tensor& self, int64_t offset) {
+  return diag_embed(reshape(self, Dims{-1}), offset);
+}
+
+namespace {
+
+HOTARU_OP("tril(Tensor self, SymInt diagonal=0) -> Tensor", tril);
+HOTARU_OP("triu(Tensor self, SymInt diagonal=0) -> Tensor", triu);
+HOTARU_OP("tril_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)", tril_);
+HOTARU_OP("triu_(Tensor(a!) self, SymInt diagonal=0) -> Tensor(a!)", triu_);
+HOTARU_OP(
+    "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, "
+    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
+    "Tensor",
+    +[](int64_t rows, int64_t columns, int64_t offset, Optional<DType> dtype,
+        Value, Optional<Device>, Value) {
+      return tril_indices(rows, columns, offset, dtype.value_or(DType::kInt64));
+    });
+HOTARU_OP(
+    "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, "
+    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
+    "Tensor",
+    +[](int64_t rows, int64_t columns, int64_t offset, Optional<DType> dtype,
+        Value, Optional<Device>, Value) {
+      return triu_indices(rows, columns, offset, dtype.value_or(DType::kInt64));
+    });
+HOTARU_OP("diag(Tensor self, int diagonal=0) -> Tensor", diag);
+HOTARU_OP(
+    "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> "
+    "Tensor",
+    diag_embed);
+HOTARU_OP("diagflat(Tensor self, int offset=0) -> Tensor", diagflat);
+
+}  // namespace
+}  // namespace hotaru

@@ -1,0 +1,271 @@
+// Losses of single elements.
+#include "hotaru/ops/loss/loss.h"
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/activation/activation.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/loss/loss_grad.h"
+#include "hotaru/ops/operators.h"
+#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+namespace {
+
+void check_floating(const char* name, const Tensor& t) {
+  HOTARU_CHECK_AS(NotImplementedError, is_differentiable(t.dtype()), "\"", name,
+                  "\" not implemented for '", scalar_type_name(t.dtype()), "'");
+}
+
+/// 0 within the quadratic part's borders.
+Tensor sign_outside(const Tensor& d, double border) {
+  return clamp(d / border, Scalar(-1.0), Scalar(1.0));
+}
+
+/// log(x), no less than -100.
+Tensor limited_log(const Tensor& x) {
+  return clamp(log(x), Scalar(-100.0), {});
+}
+
+/// Throws unless x lies in [0, 1]. On a queued stream that is found late; the
+/// result then carries the error to whoever reads it.
+void check_unit_interval(const Tensor& result, const Tensor& x) {
+  static const Kernel& check = kernel("binary_cross_entropy_check");
+  autograd::NoGrad guard;
+  const Tensor dense = contiguous(x);
+  enqueue(check, {update(result), read(dense)});
+}
+
+}  // namespace
+
+Tensor reduce_loss(const Tensor& loss, int64_t reduction) {
+  if (reduction == kMean) return mean(loss);
+  return reduction == kSum ? sum(loss) : loss;
+}
+
+Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  check_floating("mse_cpu", self);
+  Tensor out;
+  {
+    autograd::NoGrad guard;
+    out = reduce_loss(square(self - target), reduction);
+  }
+  record_difference_loss(
+      "MseLossBackward0", out, self, target, reduction,
+      [](const Tensor& x, const Tensor& t) { return (x - t) * 2.0; });
+  return out;
+}
+
+Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  return reduce_loss(abs(self - target), reduction);
+}
+
+Tensor smooth_l1_loss(const Tensor& self, const Tensor& target,
+                      int64_t reduction, double beta) {
+  HOTARU_CHECK(beta >= 0,
+               "smooth_l1_loss does not support negative values for beta.");
+  if (beta == 0) return l1_loss(self, target, reduction);
+  check_floating("smooth_l1_cpu", self);
+  Tensor out;
+  {
+    autograd::NoGrad guard;
+    const Tensor d = abs(self - target);
+    out = reduce_loss(where(lt(d, beta), d * d * (0.5 / beta), d - 0.5 * beta),
+                      reduction);
+  }
+  record_difference_loss("SmoothL1LossBackward0", out, self, target, reduction,
+                         [beta](const Tensor& x, const Tensor& t) {
+                           return sign_outside(x - t, beta);
+                         });
+  return out;
+}
+
+Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction,
+                  double delta) {
+  HOTARU_CHECK(delta > 0,
+               "huber_loss does not support non-positive values for delta.");
+  check_floating("huber_cpu", self);
+  Tensor out;
+  {
+    autograd::NoGrad guard;
+    const Tensor d = abs(self - target);
+    out = reduce_loss(
+        where(le(d, delta), d * d * 0.5, (d - 0.5 * delta) * delta), reduction);
+  }
+  record_difference_loss("HuberLossBackward0", out, self, target, reduction,
+                         [delta](const Tensor& x, const Tensor& t) {
+                           return sign_outside(x - t, delta) * delta;
+                         });
+  return out;
+}
+
+Tensor binary_cross_entropy(const Tensor& self, const Tensor& target,
+                            const Tensor& weight, int64_t reduction) {
+  HOTARU_CHECK(target.dtype() == self.dtype(), "Found dtype ",
+               scalar_type_name(target.dtype()), " but expected ",
+               scalar_type_name(self.dtype()));
+  HOTARU_CHECK_AS(NotImplementedError, self.is_floating_point(),
+                  "\"binary_cross_entropy\" not implemented for '",
+                  scalar_type_name(self.dtype()), "'");
+  Tensor out;
+  {
+    autograd::NoGrad guard;
+    Tensor loss =
+        (target - 1.0) * limited_log(1 - self) - target * limited_log(self);
+    if (weight.defined()) loss = loss * weight;
+    out = reduce_loss(loss, reduction);
+    check_unit_interval(out, self);
+  }
+  if (!autograd::needs_grad(self, target)) return out;
+  autograd::record(
+      "BinaryCrossEntropyBackward0", out, {self, target},
+      {self, target, weight},
+      [reduction](autograd::Backward& b, const Tensor& g) -> Tensors {
+        const Tensor x = b.saved(0), t = b.saved(1), w = b.saved(2);
+        Tensor grad = spread_loss_gradient(
+            g, broadcast_shapes(x.sizes(), t.sizes()), reduction);
+        if (w.defined()) grad = grad * w;
+        Tensors out(2);
+        if (b.needs(0)) {
+          const Tensor room = clamp((1 - x) * x, Scalar(1e-12), {});
+          out[0] = sum_to(grad * (x - t) / room, x.sizes());
+          check_unit_interval(out[0], x);
+        }
+        if (b.needs(1)) {
+          out[1] =
+              sum_to(grad * (limited_log(1 - x) - limited_log(x)), t.sizes());
+          check_unit_interval(out[1], x);
+        }
+        return out;
+      });
+  return out;
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& self,
+                                        const Tensor& target,
+                                        const Tensor& weight,
+                                        const Tensor& pos_weight,
+                                        int64_t reduction) {
+  // (1 - t) x + (1 + (p - 1) t) log(1 + e^-x), from the side that does not
+  // overflow.
+  const auto value = [&] {
+    const Tensor soft = log1p(exp(-abs(self))) + clamp(-self, Scalar(0.0), {});
+    const Tensor scale =
+        pos_weight.defined() ? (pos_weight - 1.0) * target + 1.0 : Tensor();
+    Tensor loss = (1 - target) * self + (scale.defined() ? scale * soft : soft);
+    if (weight.defined()) loss = loss * weight;
+    return reduce_loss(loss, reduction);
+  };
+  Tensor out;
+  {
+    autograd::NoGrad guard;
+    out = value();
+  }
+  if (!autograd::needs_grad(self, target)) return out;
+  autograd::record(
+      "BinaryCrossEntropyWithLogitsBackward0", out, {self, target},
+      {self, target, weight, pos_weight},
+      [reduction](autograd::Backward& b, const Tensor& g) -> Tensors {
+        const Tensor x = b.saved(0), t = b.saved(1);
+        const Tensor w = b.saved(2), p = b.saved(3);
+        Tensor grad = spread_loss_gradient(
+            g, broadcast_shapes(x.sizes(), t.sizes()), reduction);
+        if (w.defined()) grad = grad * w;
+        Tensors out(2);
+        if (b.needs(0)) {
+          const Tensor s = sigmoid(x);
+          const Tensor slope =
+              p.defined() ? (p * t + 1.0 - t) * s - p * t : s - t;
+          out[0] = sum_to(grad * slope, x.sizes());
+        }
+        if (b.needs(1)) {
+          const Tensor slope =
+              p.defined() ? p * log_sigmoid(x) - log_sigmoid(-x) : x;
+          out[1] = sum_to(-(grad * slope), t.sizes());
+        }
+        return out;
+      });
+  return out;
+}
+
+Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction,
+              bool log_target) {
+  const Tensor loss = log_target ? exp(target) * (target - self)
+                                 : xlogy(target, target) - target * self;
+  return reduce_loss(loss, reduction);
+}
+
+namespace {
+
+Tensor soft_margin_loss(const Tensor& self, const Tensor& target,
+                        int64_t reduction) {
+  Tensor out;
+  {
+    autograd::NoGrad guard;
+    out = reduce_loss(log1p(exp(-(target * self))), reduction);
+  }
+  if (!autograd::needs_grad(self)) return out;
+  autograd::record(
+      "SoftMarginLossBackward0", out, {self}, {self, target},
+      [reduction](autograd::Backward& b, const Tensor& g) -> Tensors {
+        const Tensor x = b.saved(0), t = b.saved(1);
+        const Tensor grad = spread_loss_gradient(
+            g, broadcast_shapes(x.sizes(), t.sizes()), reduction);
+        return {sum_to(grad * (-t * sigmoid(-(t * x))), x.sizes())};
+      });
+  return out;
+}
+
+Tensor poisson_nll_loss(const Tensor& input, const Tensor& target,
+                        bool log_input, bool full, double eps,
+                        int64_t reduction) {
+  Tensor loss = log_input ? exp(input) - target * input
+                          : input - target * log(input + eps);
+  if (full) {
+    // Stirling's formula for log(target!), above 1.
+    const Tensor stirling =
+        target * log(target) - target + log(target * 6.283185307179586) * 0.5;
+    loss = loss + masked_fill(stirling, le(target, 1), 0);
+  }
+  return reduce_loss(loss, reduction);
+}
+
+}  // namespace
+
+HOTARU_OP("mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor",
+          mse_loss);
+HOTARU_OP("l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor",
+          l1_loss);
+HOTARU_OP(
+    "smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, "
+    "float beta=1.0) -> Tensor",
+    smooth_l1_loss);
+HOTARU_OP(
+    "huber_loss(Tensor self, Tensor target, int reduction=Mean, "
+    "float delta=1.0) -> Tensor",
+    huber_loss);
+HOTARU_OP(
+    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, "
+    "int reduction=Mean) -> Tensor",
+    binary_cross_entropy);
+HOTARU_OP(
+    "binary_cross_entropy_with_logits(Tensor self, Tensor target, "
+    "Tensor? weight=None, Tensor? pos_weight=None, int reduction=Mean) "
+    "-> Tensor",
+    binary_cross_entropy_with_logits);
+HOTARU_OP(
+    "kl_div(Tensor self, Tensor target, int reduction=Mean, *, "
+    "bool log_target=False) -> Tensor",
+    kl_div);
+HOTARU_OP(
+    "soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) "
+    "-> Tensor",
+    soft_margin_loss);
+HOTARU_OP(
+    "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, "
+    "float eps, int reduction) -> Tensor",
+    poisson_nll_loss);
+
+}  // namespace hotaru

@@ -1,0 +1,378 @@
+#include "hotaru/ops/norm/norm.h"
+
+#include <limits>
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/norm/norm_grad.h"
+#include "hotaru/ops/operators.h"
+#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+namespace {
+
+struct Normalised {
+  Tensor out, mean, rstd;
+};
+
+Tensor dense(const Tensor& t) {
+  return t.defined() ? contiguous(t) : t;
+}
+
+/// The type that statistics are kept in.
+DType statistics_dtype(DType dtype) {
+  return dtype == DType::kFloat64 ? dtype : DType::kFloat32;
+}
+
+/// Parameters may be float beside 16-bit inputs.
+void check_parameter_dtype(const Tensor& x, const Tensor& parameter) {
+  if (!parameter.defined() || parameter.dtype() == x.dtype()) return;
+  const bool mixed =
+      x.dtype() == DType::kFloat16 || x.dtype() == DType::kBFloat16;
+  HOTARU_CHECK(mixed && parameter.dtype() == DType::kFloat32,
+               "mixed dtype (CPU): expect parameter to have scalar type of "
+               "Float");
+}
+
+void check_floating(const char* op, const Tensor& x) {
+  HOTARU_CHECK_AS(NotImplementedError, x.is_floating_point(), "\"", op,
+                  "\" not implemented for '", scalar_type_name(x.dtype()), "'");
+}
+
+Normalised row_norm(const char* node, const Tensor& x, const Tensor& weight,
+                    const Tensor& bias, IntSpan statistics_size,
+                    const RowNormAttributes& attributes) {
+  static const Kernel& norm = kernel("row_norm");
+  const DType kept = statistics_dtype(x.dtype());
+  const Normalised n{allocate(x.sizes(), x.dtype(), x.device()),
+                     allocate(statistics_size, kept, x.device()),
+                     allocate(statistics_size, kept, x.device())};
+  {
+    autograd::NoGrad guard;
+    const Tensor input = contiguous(x), w = dense(weight), b = dense(bias);
+    enqueue(norm,
+            {write(n.out), write(n.mean), write(n.rstd), read(input), read(w),
+             read(b)},
+            attributes);
+  }
+  record_row_norm(node, n.out, x, weight, bias, n.mean, n.rstd, attributes);
+  return n;
+}
+
+/// Throws unless the last dimensions are normalized_shape; gives how many
+/// dimensions are in front.
+size_t check_shape(const Tensor& input, IntSpan normalized_shape,
+                   const Tensor& weight, const Tensor& bias, const char* star) {
+  HOTARU_CHECK(!normalized_shape.empty(),
+               "Expected normalized_shape to be at least 1-dimensional, i.e., "
+               "containing at least one element, but got normalized_shape = ",
+               shape_text(normalized_shape));
+  const auto check = [&](const Tensor& t, const char* what) {
+    HOTARU_CHECK(!t.defined() || same(t.sizes(), normalized_shape), "Expected ",
+                 what, " to be of same shape as normalized_shape, but got ",
+                 what, " of shape ",
+                 shape_text(t.defined() ? t.sizes() : IntSpan{}),
+                 " and normalized_shape = ", shape_text(normalized_shape));
+  };
+  check(weight, "weight");
+  check(bias, "bias");
+  const size_t n = normalized_shape.size();
+  const bool fits = input.sizes().size() >= n &&
+                    same(input.sizes().last(n), normalized_shape);
+  std::string tail;
+  for (int64_t s : normalized_shape) {
+    tail += tail.empty() ? star : ", ";
+    tail += std::to_string(s);
+  }
+  HOTARU_CHECK(fits, "Given normalized_shape=", shape_text(normalized_shape),
+               ", expected input with shape [*", tail,
+               "], but got input of size", shape_text(input.sizes()));
+  return input.sizes().size() - n;
+}
+
+std::tuple<Tensor, Tensor, Tensor> native_layer_norm(const Tensor& input,
+                                                     IntSpan normalized_shape,
+                                                     const Tensor& weight,
+                                                     const Tensor& bias,
+                                                     double eps) {
+  const size_t lead = check_shape(input, normalized_shape, weight, bias, ", ");
+  check_floating("LayerNormKernelImpl", input);
+  check_parameter_dtype(input, weight);
+  check_parameter_dtype(input, bias);
+  RowNormAttributes a;
+  a.columns = numel_of(normalized_shape);
+  a.rows = numel_of(input.sizes().first(lead));
+  a.eps = eps;
+  Dims size(input.sizes());
+  for (size_t d = lead; d < size.size(); ++d) size[d] = 1;
+  Normalised n =
+      row_norm("NativeLayerNormBackward0", input, weight, bias, size, a);
+  return {n.out, n.mean, n.rstd};
+}
+
+Normalised run_batch_norm(const Tensor& input, const Tensor& weight,
+                          const Tensor& bias, const Tensor& running_mean,
+                          const Tensor& running_var, bool training,
+                          double momentum, double eps) {
+  static const Kernel& norm = kernel("batch_norm");
+  const int64_t channels = input.dim() > 1 ? input.size(1) : 0;
+  const auto check = [&](const Tensor& t, const char* what, bool required) {
+    HOTARU_CHECK(t.defined() || !required, what,
+                 " must be defined in evaluation mode");
+    if (!t.defined()) return;
+    HOTARU_CHECK(t.numel() == channels, what, " should contain ", channels,
+                 " elements not ", t.numel());
+    check_parameter_dtype(input, t);
+  };
+  check_floating("batch_norm", input);
+  check(running_mean, "running_mean", !training);
+  check(running_var, "running_var", !training);
+  check(weight, "weight", false);
+  check(bias, "bias", false);
+  HOTARU_CHECK(input.dim() >= 2,
+               "batch_norm: expected at least 2 dimensions, got input of size ",
+               shape_text(input.sizes()));
+  const DType kept = statistics_dtype(input.dtype());
+  const Normalised n{allocate(input.sizes(), input.dtype(), input.device()),
+                     allocate(Dims{channels}, kept, input.device()),
+                     allocate(Dims{channels}, kept, input.device())};
+  const BatchNormAttributes attributes{training, momentum, eps};
+  {
+    autograd::NoGrad guard;
+    const Tensor x = contiguous(input), w = dense(weight), b = dense(bias);
+    const Tensor m = dense(running_mean), v = dense(running_var);
+    // Only training writes the running statistics.
+    const auto running = [training](const Tensor& t) {
+      return training ? update(t) : read(t);
+    };
+    enqueue(norm,
+            {write(n.out), write(n.mean), write(n.rstd), running(m), running(v),
+             read(x), read(w), read(b)},
+            attributes);
+    const auto written = [&](const Tensor& old, const Tensor& now) {
+      if (!training || !old.defined()) return;
+      if (now.is_same(old))
+        old.bump_version();
+      else
+        copy_(old, now);
+    };
+    written(running_mean, m);
+    written(running_var, v);
+  }
+  record_batch_norm(n.out, input, weight, bias, n.mean, n.rstd, attributes);
+  return n;
+}
+
+std::tuple<Tensor, Tensor, Tensor> native_batch_norm(
+    const Tensor& input, const Tensor& weight, const Tensor& bias,
+    const Tensor& running_mean, const Tensor& running_var, bool training,
+    double momentum, double eps) {
+  Normalised n = run_batch_norm(input, weight, bias, running_mean, running_var,
+                                training, momentum, eps);
+  if (training) return {n.out, n.mean, n.rstd};
+  const auto none = [&] {
+    return allocate(Dims{0}, n.mean.dtype(), input.device());
+  };
+  return {n.out, none(), none()};
+}
+
+RowNormAttributes group_attributes(int64_t n, int64_t c, int64_t space,
+                                   int64_t groups, double eps) {
+  RowNormAttributes a;
+  a.rows = n * groups;
+  a.columns = c / groups * space;
+  a.period = groups;
+  a.step = c / groups;
+  a.inner = space;
+  a.eps = eps;
+  return a;
+}
+
+void check_groups(const Tensor& input, int64_t channels, int64_t groups,
+                  const Tensor& weight, const Tensor& bias) {
+  HOTARU_CHECK(groups > 0, "Expected num groups to be greater than 0, got ",
+               groups);
+  HOTARU_CHECK(channels % groups == 0,
+               "Expected number of channels in input to be divisible by "
+               "num_groups, but got input of shape ",
+               shape_text(input.sizes()), " and num_groups=", groups);
+  const auto check = [&](const Tensor& t, const char* what) {
+    HOTARU_CHECK(!t.defined() || (t.dim() == 1 && t.numel() == channels),
+                 "Expected ", what,
+                 " to be a vector of size equal to the number of channels in "
+                 "input, but got ",
+                 what, " of shape ",
+                 shape_text(t.defined() ? t.sizes() : IntSpan{}),
+                 " and input of shape ", shape_text(input.sizes()));
+    check_parameter_dtype(input, t);
+  };
+  check(weight, "weight");
+  check(bias, "bias");
+  check_floating("GroupNormKernelImpl", input);
+}
+
+std::tuple<Tensor, Tensor, Tensor> native_group_norm(
+    const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t n,
+    int64_t c, int64_t space, int64_t groups, double eps) {
+  check_groups(input, c, groups, weight, bias);
+  int64_t total;
+  HOTARU_CHECK(
+      n >= 0 && c >= 0 && space >= 0 && !__builtin_mul_overflow(n, c, &total) &&
+          !__builtin_mul_overflow(total, space, &total) &&
+          total == input.numel(),
+      "Expected ", n, " * ", c, " * ", space,
+      " elements in input, but got input of shape ", shape_text(input.sizes()));
+  Normalised out =
+      row_norm("NativeGroupNormBackward0", input, weight, bias, Dims{n, groups},
+               group_attributes(n, c, space, groups, eps));
+  return {out.out, out.mean, out.rstd};
+}
+
+}  // namespace
+
+Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                  const Tensor& running_mean, const Tensor& running_var,
+                  bool training, double momentum, double eps) {
+  return run_batch_norm(input, weight, bias, running_mean, running_var,
+                        training, momentum, eps)
+      .out;
+}
+
+Tensor layer_norm(const Tensor& input, IntSpan normalized_shape,
+                  const Tensor& weight, const Tensor& bias, double eps) {
+  return std::get<0>(
+      native_layer_norm(input, normalized_shape, weight, bias, eps));
+}
+
+Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
+                  const Tensor& bias, double eps) {
+  HOTARU_CHECK(input.dim() >= 2,
+               "Expected at least 2 dimensions for input tensor but received ",
+               input.dim());
+  const int64_t n = input.size(0), c = input.size(1);
+  return std::get<0>(native_group_norm(input, weight, bias, n, c,
+                                       numel_of(input.sizes().subspan(2)),
+                                       num_groups, eps));
+}
+
+Tensor instance_norm(const Tensor& input, const Tensor& weight,
+                     const Tensor& bias, const Tensor& running_mean,
+                     const Tensor& running_var, bool use_input_stats,
+                     double momentum, double eps) {
+  HOTARU_CHECK(
+      use_input_stats || (running_mean.defined() && running_var.defined()),
+      "Expected running_mean and running_var to be defined when "
+      "use_input_stats is false");
+  HOTARU_CHECK(input.dim() >= 2,
+               "instance_norm: expected at least 2 dimensions, got input of "
+               "size ",
+               shape_text(input.sizes()));
+  // Every sample's channels become channels of a single sample.
+  const int64_t n = input.size(0), c = input.size(1);
+  Dims size(input.sizes());
+  size[0] = 1;
+  size[1] = n * c;
+  const auto repeated = [&](const Tensor& t) {
+    return t.defined() ? repeat(t, Dims{n}) : t;
+  };
+  const Tensor mean = repeated(running_mean), var = repeated(running_var);
+  const Tensor out =
+      batch_norm(contiguous(reshape(input, size)), repeated(weight),
+                 repeated(bias), mean, var, use_input_stats, momentum, eps);
+  const auto average = [&](const Tensor& running, const Tensor& each) {
+    if (!running.defined() || !use_input_stats) return;
+    autograd::NoGrad guard;
+    copy_(running, hotaru::mean(view(each, Dims{n, c}), Dims{0}));
+  };
+  average(running_mean, mean);
+  average(running_var, var);
+  return view(out, input.sizes());
+}
+
+Tensor rms_norm(const Tensor& input, IntSpan normalized_shape,
+                const Tensor& weight, Optional<double> eps) {
+  check_shape(input, normalized_shape, weight, {}, "");
+  const DType wide = statistics_dtype(input.dtype());
+  double least = wide == DType::kFloat64
+                     ? std::numeric_limits<double>::epsilon()
+                     : std::numeric_limits<float>::epsilon();
+  const Tensor x = to(input, wide);
+  Dims dims;
+  for (int64_t i = 1; i <= int64_t(normalized_shape.size()); ++i)
+    dims.push_back(-i);
+  const Tensor scale = rsqrt(mean(x * x, dims, true) + eps.value_or(least));
+  const Tensor out = to(x * scale, input.dtype());
+  return weight.defined() ? out * weight : out;
+}
+
+namespace {
+
+// The registered forms, with flags of back ends that don't exist here.
+Tensor batch_norm_flag(const Tensor& input, const Tensor& weight,
+                       const Tensor& bias, const Tensor& running_mean,
+                       const Tensor& running_var, bool training,
+                       double momentum, double eps, bool) {
+  return batch_norm(input, weight, bias, running_mean, running_var, training,
+                    momentum, eps);
+}
+Tensor layer_norm_flag(const Tensor& input, IntSpan normalized_shape,
+                       const Tensor& weight, const Tensor& bias, double eps,
+                       bool) {
+  return layer_norm(input, normalized_shape, weight, bias, eps);
+}
+Tensor group_norm_flag(const Tensor& input, int64_t num_groups,
+                       const Tensor& weight, const Tensor& bias, double eps,
+                       bool) {
+  return group_norm(input, num_groups, weight, bias, eps);
+}
+Tensor instance_norm_flag(const Tensor& input, const Tensor& weight,
+                          const Tensor& bias, const Tensor& running_mean,
+                          const Tensor& running_var, bool use_input_stats,
+                          double momentum, double eps, bool) {
+  return instance_norm(input, weight, bias, running_mean, running_var,
+                       use_input_stats, momentum, eps);
+}
+
+}  // namespace
+
+HOTARU_OP(
+    "batch_norm(Tensor input, Tensor? weight, Tensor? bias, "
+    "Tensor? running_mean, Tensor? running_var, bool training, "
+    "float momentum, float eps, bool cudnn_enabled) -> Tensor",
+    batch_norm_flag);
+HOTARU_OP(
+    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, "
+    "Tensor? running_mean, Tensor? running_var, bool training, "
+    "float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    native_batch_norm);
+HOTARU_OP(
+    "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, "
+    "Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor",
+    layer_norm_flag);
+HOTARU_OP(
+    "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, "
+    "Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)",
+    native_layer_norm);
+HOTARU_OP(
+    "group_norm(Tensor input, int num_groups, Tensor? weight=None, "
+    "Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
+    group_norm_flag);
+HOTARU_OP(
+    "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, int N, "
+    "int C, int HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
+    native_group_norm);
+HOTARU_OP(
+    "instance_norm(Tensor input, Tensor? weight, Tensor? bias, "
+    "Tensor? running_mean, Tensor? running_var, bool use_input_stats, "
+    "float momentum, float eps, bool cudnn_enabled) -> Tensor",
+    instance_norm_flag);
+HOTARU_OP(
+    "rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, "
+    "float? eps=None) -> Tensor",
+    rms_norm);
+
+}  // namespace hotaru

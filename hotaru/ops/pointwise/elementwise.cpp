@@ -1,0 +1,255 @@
+#include "hotaru/ops/pointwise/elementwise.h"
+
+#include <array>
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/overlap.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+namespace {
+
+/// The dtypes promoted so far among whole tensors, zero-dimensional tensors
+/// and numbers, which count in this order.
+struct Promotion {
+  Optional<DType> whole, zero_dim, number;
+
+  static void merge(Optional<DType>& into, DType dtype) {
+    into = into ? promote_types(*into, dtype) : dtype;
+  }
+  void add(const Tensor& t) {
+    if (!t.defined()) return;
+    DType dtype = t.dtype();
+    if (t.impl()->wrapped_number) {
+      if (is_complex(dtype))
+        dtype = to_complex(default_dtype());
+      else if (is_floating_point(dtype))
+        dtype = default_dtype();
+      merge(number, dtype);
+    } else {
+      merge(t.dim() == 0 ? zero_dim : whole, dtype);
+    }
+  }
+  static int category(DType d) {
+    return d == DType::kBool      ? 0
+           : is_integral(d)       ? 1
+           : is_floating_point(d) ? 2
+                                  : 3;
+  }
+  /// A weaker class counts only by a higher category of numbers.
+  static Optional<DType> combine(Optional<DType> strong, Optional<DType> weak) {
+    if (!strong || !weak) return strong ? strong : weak;
+    if (category(*weak) <= category(*strong)) return strong;
+    if (is_complex(*weak) && is_floating_point(*strong))
+      return to_complex(*strong);
+    return promote_types(*strong, *weak);
+  }
+  DType result() const {
+    return combine(combine(whole, zero_dim), number).value_or(default_dtype());
+  }
+};
+
+template <class Range>
+DType promoted(const Range& operands) {
+  Promotion promotion;
+  for (const Tensor& t : operands) promotion.add(t);
+  return promotion.result();
+}
+
+}  // namespace
+
+DType result_type(std::initializer_list<Tensor> operands) {
+  return promoted(operands);
+}
+DType result_type(const Tensors& operands) {
+  return promoted(operands);
+}
+
+namespace elementwise {
+namespace {
+
+using Inputs = std::span<const Tensor* const>;
+
+void check_devices(const Kernel& kernel, Inputs inputs) {
+  const Device first = inputs[0]->device();
+  for (const Tensor* t : inputs)
+    HOTARU_CHECK(t->device() == first,
+                 "Expected all tensors to be on the same device, but found at "
+                 "least two devices, ",
+                 first, " and ", t->device(), "! (in ", kernel.name(), ")");
+}
+
+DType common_dtype(const Spec& spec, Inputs inputs) {
+  const DType first = inputs[0]->dtype();
+  bool equal = !inputs[0]->impl()->wrapped_number;
+  for (const Tensor* t : inputs) equal &= t->dtype() == first;
+  DType common = first;
+  if (!equal) {
+    Promotion promotion;
+    for (const Tensor* t : inputs) promotion.add(*t);
+    common = promotion.result();
+  }
+  if (spec.compute == Compute::kFloating && !is_differentiable(common))
+    common = default_dtype();
+  return common;
+}
+
+DType result_dtype(const Spec& spec, DType common) {
+  if (spec.result == Result::kBool) return DType::kBool;
+  return spec.result == Result::kReal ? to_real(common) : common;
+}
+
+/// The case of most calls: nothing to promote, broadcast or cast.
+bool is_plain(const Spec& spec, Inputs inputs) {
+  const TensorImpl& first = *inputs[0]->impl();
+  if (!first.contiguous || first.wrapped_number) return false;
+  if (spec.compute == Compute::kFloating && !is_differentiable(first.dtype))
+    return false;
+  for (const Tensor* t : inputs.subspan(1)) {
+    const TensorImpl& other = *t->impl();
+    if (!other.contiguous || other.dtype != first.dtype ||
+        other.storage->device() != first.storage->device() ||
+        !same(other.sizes, first.sizes))
+      return false;
+  }
+  return true;
+}
+
+Tensor compute_plain(const Spec& spec, Inputs inputs,
+                     const PointwiseNumbers& numbers) {
+  const Tensor& first = *inputs[0];
+  Tensor out = allocate(first.sizes(), result_dtype(spec, first.dtype()),
+                        first.device());
+  std::array<Operand, 4> operands{write(out)};
+  for (size_t i = 0; i < inputs.size(); ++i) operands[i + 1] = read(*inputs[i]);
+  enqueue_list(spec.kernel, {operands.data(), inputs.size() + 1}, numbers);
+  return out;
+}
+
+Dims common_shape(Inputs inputs) {
+  Dims shape(inputs[0]->sizes());
+  for (const Tensor* t : inputs.subspan(1))
+    if (!same(shape, t->sizes())) shape = broadcast_shapes(shape, t->sizes());
+  return shape;
+}
+
+/// The order of dimensions in memory follows the inputs'.
+Tensor allocate_result(Inputs inputs, const Dims& shape, DType dtype) {
+  const TensorOptions options(dtype, inputs[0]->device());
+  bool plain = true;
+  for (const Tensor* t : inputs) plain &= t->is_contiguous();
+  if (plain) return empty(shape, options);
+  std::array<Dims, 3> strides;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    strides[i] =
+        broadcast_strides(inputs[i]->sizes(), inputs[i]->strides(), shape);
+  return empty_strided(
+      shape, dense_strides(shape, {strides.data(), inputs.size()}), options);
+}
+
+void launch(const Spec& spec, const Tensor& out, Inputs inputs, DType common,
+            const PointwiseNumbers& numbers) {
+  // Operands of another dtype are cast first; no gradient goes this way, the
+  // operator's formula speaks of the operands as given.
+  const autograd::NoGrad no_grad;
+  std::array<Tensor, 3> casts;
+  std::array<Operand, 4> operands{write(out)};
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor* t = inputs[i];
+    if (t->dtype() != common) {
+      casts[i] = t->impl()->wrapped_number && t->device().is_cpu()
+                     ? scalar_tensor(item(*t), {common})
+                     : to(*t, common);
+      t = &casts[i];
+    }
+    operands[i + 1] = read(*t);
+  }
+  enqueue_list(spec.kernel, {operands.data(), inputs.size() + 1}, numbers);
+}
+
+Tensor compute(const Spec& spec, Inputs inputs,
+               const PointwiseNumbers& numbers) {
+  if (is_plain(spec, inputs)) return compute_plain(spec, inputs, numbers);
+  check_devices(spec.kernel, inputs);
+  const DType common = common_dtype(spec, inputs);
+  Tensor out =
+      allocate_result(inputs, common_shape(inputs), result_dtype(spec, common));
+  launch(spec, out, inputs, common, numbers);
+  return out;
+}
+
+void compute_into(const Spec& spec, const Tensor& out, Inputs inputs,
+                  const PointwiseNumbers& numbers) {
+  autograd::check_inplace(out);
+  check_devices(spec.kernel, inputs);
+  check_written(out);
+  for (const Tensor* t : inputs) check_overlap(out, *t);
+  const DType common = common_dtype(spec, inputs);
+  const DType result = result_dtype(spec, common);
+  HOTARU_CHECK(can_cast(result, out.dtype()), "result type ",
+               scalar_type_name(result),
+               " can't be cast to the desired output type ",
+               scalar_type_name(out.dtype()));
+  const Dims shape = common_shape(inputs);
+  HOTARU_CHECK(same(shape, out.sizes()), "output with shape ",
+               shape_text(out.sizes()), " doesn't match the broadcast shape ",
+               shape_text(shape));
+  bool partial = false;
+  for (const Tensor* t : inputs)
+    partial |= t->storage() == out.storage() &&
+               (t->storage_offset() != out.storage_offset() ||
+                !same(t->strides(), out.strides()));
+  if (result == out.dtype() && !partial)
+    return launch(spec, out, inputs, common, numbers);
+  const autograd::NoGrad no_grad;
+  const Tensor temporary = allocate_result(inputs, shape, result);
+  launch(spec, temporary, inputs, common, numbers);
+  static const Kernel& copy = kernel("copy_");
+  enqueue(copy, {write(out), read(temporary)});
+}
+
+}  // namespace
+
+Tensor unary(const Spec& spec, const Tensor& x,
+             const PointwiseNumbers& numbers) {
+  const Tensor* inputs[] = {&x};
+  return compute(spec, inputs, numbers);
+}
+Tensor binary(const Spec& spec, const Tensor& x, const Tensor& y,
+              const PointwiseNumbers& numbers) {
+  const Tensor* inputs[] = {&x, &y};
+  return compute(spec, inputs, numbers);
+}
+Tensor ternary(const Spec& spec, const Tensor& x, const Tensor& y,
+               const Tensor& z, const PointwiseNumbers& numbers) {
+  const Tensor* inputs[] = {&x, &y, &z};
+  return compute(spec, inputs, numbers);
+}
+
+void unary_into(const Spec& spec, const Tensor& out, const Tensor& x,
+                const PointwiseNumbers& numbers) {
+  const Tensor* inputs[] = {&x};
+  compute_into(spec, out, inputs, numbers);
+}
+void binary_into(const Spec& spec, const Tensor& out, const Tensor& x,
+                 const Tensor& y, const PointwiseNumbers& numbers) {
+  const Tensor* inputs[] = {&x, &y};
+  compute_into(spec, out, inputs, numbers);
+}
+void ternary_into(const Spec& spec, const Tensor& out, const Tensor& x,
+                  const Tensor& y, const Tensor& z,
+                  const PointwiseNumbers& numbers) {
+  const Tensor* inputs[] = {&x, &y, &z};
+  compute_into(spec, out, inputs, numbers);
+}
+
+Tensor operand(const Scalar& value, const Tensor& x) {
+  return wrapped_scalar(value, x.device());
+}
+
+}  // namespace elementwise
+}  // namespace hotaru

@@ -1,0 +1,53 @@
+// How an elementwise operator decides: promotion, broadcasting, allocation.
+// Families of elementwise operators build on these few functions.
+#pragma once
+
+#include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/ops/boxing.h"
+#include "hotaru/runtime/kernel.h"
+
+namespace hotaru::elementwise {
+
+/// What dtype an operator computes in, given its operands' promoted dtype.
+enum class Compute : uint8_t {
+  kSame,
+  /// Integers and bool become the default dtype.
+  kFloating,
+};
+/// What dtype it gives.
+enum class Result : uint8_t {
+  kSame,
+  kBool,
+  /// Of complex numbers their parts' dtype.
+  kReal,
+};
+
+struct Spec {
+  const Kernel& kernel;
+  Compute compute = Compute::kSame;
+  Result result = Result::kSame;
+};
+
+/// The operator on one, two or three tensors; no gradient.
+Tensor unary(const Spec& spec, const Tensor& x,
+             const PointwiseNumbers& numbers = {});
+Tensor binary(const Spec& spec, const Tensor& x, const Tensor& y,
+              const PointwiseNumbers& numbers = {});
+Tensor ternary(const Spec& spec, const Tensor& x, const Tensor& y,
+               const Tensor& z, const PointwiseNumbers& numbers = {});
+
+/// The same, written into `out`, which may be an input. Throws PyTorch's
+/// texts when the result has another shape, or a dtype that can't be cast to
+/// out's. Checks that autograd allows the write; bumps no version.
+void unary_into(const Spec& spec, const Tensor& out, const Tensor& x,
+                const PointwiseNumbers& numbers = {});
+void binary_into(const Spec& spec, const Tensor& out, const Tensor& x,
+                 const Tensor& y, const PointwiseNumbers& numbers = {});
+void ternary_into(const Spec& spec, const Tensor& out, const Tensor& x,
+                  const Tensor& y, const Tensor& z,
+                  const PointwiseNumbers& numbers = {});
+
+/// A number as the operand beside x: zero-dimensional, weak in promotion.
+Tensor operand(const Scalar& value, const Tensor& x);
+
+}  // namespace hotaru::elementwise

@@ -1,0 +1,195 @@
+// Numeric operators made of others: closeness, cleaning, conversions.
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/operators.h"
+#include "hotaru/ops/pointwise/elementwise.h"
+#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+
+namespace hotaru {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+/// |a - b| <= atol + rtol |b|; infinities of one sign are close.
+Tensor isclose(const Tensor& self, const Tensor& other, double rtol,
+               double atol, bool equal_nan) {
+  HOTARU_CHECK(self.dtype() == other.dtype(), self.dtype(), " did not match ",
+               other.dtype());
+  HOTARU_CHECK(rtol >= 0,
+               "rtol must be greater than or equal to zero, but got ", rtol);
+  HOTARU_CHECK(atol >= 0,
+               "atol must be greater than or equal to zero, but got ", atol);
+  Tensor close = eq(self, other);
+  if (equal_nan && is_differentiable(self.dtype()))
+    close = logical_or(close, logical_and(isnan(self), isnan(other)));
+  if (rtol == 0 && atol == 0) return close;
+  const DType wide =
+      is_differentiable(self.dtype()) ? self.dtype() : default_dtype();
+  const Tensor a = to(self, wide), b = to(other, wide);
+  const Tensor error = abs(a - b);
+  const Tensor allowed = abs(b) * rtol + atol;
+  return logical_or(close, logical_and(isfinite(error), le(error, allowed)));
+}
+
+bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
+              bool equal_nan) {
+  return item(all(isclose(self, other, rtol, atol, equal_nan))).to_int() != 0;
+}
+
+Tensor nan_to_num(const Tensor& self, Optional<double> nan,
+                  Optional<double> posinf, Optional<double> neginf) {
+  if (!is_differentiable(self.dtype())) return clone(self);
+  double high = 0;
+  visit_dtype(FloatingTypes{}, self.dtype(), "nan_to_num",
+              [&]<class T>() { high = double(std::numeric_limits<T>::max()); });
+  Tensor out = masked_fill(self, isnan(self), nan.value_or(0));
+  out = masked_fill(out, eq(self, kInf), posinf.value_or(high));
+  return masked_fill(out, eq(self, -kInf), neginf.value_or(-high));
+}
+
+Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps,
+                double base, const TensorOptions& options) {
+  return pow(Scalar(base), linspace(start, end, steps, options));
+}
+
+Tensor heaviside(const Tensor& self, const Tensor& values) {
+  const Tensor step = to(gt(self, 0), self.dtype());
+  return where(eq(self, 0), values, step);
+}
+
+Tensor sinc(const Tensor& self) {
+  const Tensor x = self * std::numbers::pi;
+  return where(eq(self, 0), ones_like(x), sin(x) / x);
+}
+
+Tensor logit(const Tensor& self, Optional<double> eps) {
+  const Tensor x = eps ? clamp(self, Scalar(*eps), Scalar(1 - *eps)) : self;
+  return log(x / (1 - x));
+}
+
+Tensor trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
+  const int64_t n = y.size(dim);
+  if (n == 0) return sum(y, Dims{dim});
+  return (sum(y, Dims{dim}) -
+          (select(y, dim, 0) + select(y, dim, n - 1)) * 0.5) *
+         dx;
+}
+
+Tensor cross(const Tensor& self, const Tensor& other, int64_t dim) {
+  HOTARU_CHECK(self.size(dim) == 3 && other.size(dim) == 3,
+               "linalg.cross: inputs dimension ", dim,
+               " must have length 3. Got ", self.size(dim), " and ",
+               other.size(dim));
+  const auto part = [dim](const Tensor& t, int64_t i) {
+    return select(t, dim, i % 3);
+  };
+  Tensors parts;
+  for (int64_t i = 0; i < 3; ++i)
+    parts.push_back(part(self, i + 1) * part(other, i + 2) -
+                    part(self, i + 2) * part(other, i + 1));
+  return stack(parts, dim);
+}
+
+Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
+  const double order = p.to_double();
+  const Tensor d = abs(self - other);
+  if (order == 2) return sqrt(sum(d * d));
+  return pow(sum(pow(d, p)), Scalar(1 / order));
+}
+
+TensorOptions options(const Optional<DType>& dtype,
+                      const Optional<Device>& device) {
+  TensorOptions out;
+  out.dtype = dtype;
+  out.device = device;
+  return out;
+}
+
+HOTARU_OP(
+    "isclose(Tensor self, Tensor other, float rtol=1e-05, float "
+    "atol=1e-08, bool equal_nan=False) -> Tensor",
+    isclose);
+HOTARU_OP(
+    "allclose(Tensor self, Tensor other, float rtol=1e-05, float "
+    "atol=1e-08, bool equal_nan=False) -> bool",
+    allclose);
+HOTARU_OP(
+    "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? "
+    "neginf=None) -> Tensor",
+    nan_to_num);
+HOTARU_OP(
+    "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, "
+    "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None) -> Tensor",
+    +[](const Scalar& start, const Scalar& end, int64_t steps, double base,
+        Optional<DType> dtype, Value, Optional<Device> device, Value) {
+      return logspace(start, end, steps, base, options(dtype, device));
+    });
+HOTARU_OP(
+    "polygamma(int n, Tensor self) -> Tensor",
+    +[](int64_t n, const Tensor& self) {
+      HOTARU_CHECK(n >= 0, "polygamma(n, x) does not support negative n.");
+      HOTARU_CHECK_AS(NotImplementedError, n < 2,
+                      "polygamma: orders above 1 are not implemented, "
+                      "got ",
+                      n);
+      return n == 0 ? digamma(self) : trigamma(self);
+    });
+HOTARU_OP("heaviside(Tensor self, Tensor values) -> Tensor", heaviside);
+HOTARU_OP("sinc(Tensor self) -> Tensor", sinc);
+HOTARU_OP("logit(Tensor self, float? eps=None) -> Tensor", logit);
+HOTARU_OP("trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+          trapezoid);
+HOTARU_OP(
+    "trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor",
+    +[](const Tensor& y, double dx, int64_t dim) {
+      return trapezoid(y, dx, dim);
+    });
+HOTARU_OP("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
+          cross);
+HOTARU_OP(
+    "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
+    +[](const Tensor& self, const Tensor& other, Optional<int64_t> dim) {
+      int64_t at = 0;
+      while (!dim && at + 1 < self.dim() && self.size(at) != 3) ++at;
+      return cross(self, other, dim.value_or(at));
+    });
+HOTARU_OP("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", dist);
+HOTARU_OP(
+    "deg2rad(Tensor self) -> Tensor",
+    +[](const Tensor& self) { return self * (std::numbers::pi / 180); });
+HOTARU_OP(
+    "rad2deg(Tensor self) -> Tensor",
+    +[](const Tensor& self) { return self * (180 / std::numbers::pi); });
+HOTARU_OP(
+    "signbit(Tensor self) -> Tensor", +[](const Tensor& self) {
+      if (!self.is_floating_point()) return lt(self, 0);
+      static const elementwise::Spec copysign{kernel("copysign")};
+      return lt(elementwise::binary(copysign, ones_like(self), self), 0);
+    });
+HOTARU_OP(
+    "isposinf(Tensor self) -> Tensor",
+    +[](const Tensor& self) { return eq(self, kInf); });
+HOTARU_OP(
+    "isneginf(Tensor self) -> Tensor",
+    +[](const Tensor& self) { return eq(self, -kInf); });
+HOTARU_OP(
+    "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
+    +[](const Tensor& self, const Tensor& other) {
+      return self * pow(Scalar(2.0), other);
+    });
+HOTARU_OP(
+    "logaddexp2(Tensor self, Tensor other) -> Tensor",
+    +[](const Tensor& self, const Tensor& other) {
+      const Tensor high = maximum(self, other);
+      return high + log2(1 + exp2(-abs(self - other)));
+    });
+
+}  // namespace
+}  // namespace hotaru

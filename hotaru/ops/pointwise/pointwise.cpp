@@ -1,0 +1,364 @@
+// Elementwise operators of two and three operands.
+#include "hotaru/ops/pointwise/pointwise.h"
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/inplace.h"
+#include "hotaru/ops/pointwise/elementwise.h"
+#include "hotaru/ops/pointwise/pointwise_grad.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+namespace {
+
+using autograd::needs_grad;
+using elementwise::binary;
+using elementwise::binary_into;
+using elementwise::Compute;
+using elementwise::operand;
+using elementwise::Result;
+using elementwise::Spec;
+using elementwise::ternary;
+using elementwise::unary;
+
+const Spec kAdd{kernel("add")};
+const Spec kMul{kernel("mul")};
+const Spec kDiv{kernel("div"), Compute::kFloating};
+const Spec kDivTrunc{kernel("div_trunc")};
+const Spec kDivFloor{kernel("div_floor")};
+const Spec kPow{kernel("pow")};
+const Spec kPowScalar{kernel("pow_scalar")};
+const Spec kLerp{kernel("lerp")};
+const Spec kAddcmul{kernel("addcmul")};
+const Spec kAddcdiv{kernel("addcdiv"), Compute::kFloating};
+
+void check_alpha(const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  const DType dtype = result_type({a, b});
+  HOTARU_CHECK(!alpha.is_bool() || dtype == DType::kBool,
+               "Boolean alpha only supported for Boolean results.");
+  HOTARU_CHECK(is_differentiable(dtype) || alpha.is_integral(),
+               "For integral input tensors, argument alpha must not be a "
+               "floating point number.");
+}
+
+void check_sub(const Tensor& a, const Tensor& b) {
+  HOTARU_CHECK(a.dtype() != DType::kBool || b.dtype() != DType::kBool,
+               "Subtraction, the `-` operator, with two bool tensors is not "
+               "supported. Use the `^` or `logical_xor()` operator instead.");
+  HOTARU_CHECK(a.dtype() != DType::kBool && b.dtype() != DType::kBool,
+               "Subtraction, the `-` operator, with a bool tensor is not "
+               "supported. If you are trying to invert a mask, use the `~` or "
+               "`logical_not()` operator instead.");
+}
+
+bool is_one(const Scalar& alpha) {
+  return alpha.kind() == Scalar::Kind::kInt && alpha.to_int() == 1;
+}
+
+}  // namespace
+
+Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  if (!is_one(alpha)) check_alpha(self, other, alpha);
+  Tensor out = binary(kAdd, self, other, {alpha});
+  if (needs_grad(self, other)) grads::add(out, self, other, alpha);
+  return out;
+}
+
+Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  check_sub(self, other);
+  if (!is_one(alpha)) check_alpha(self, other, alpha);
+  Tensor out = binary(kAdd, self, other, {-alpha});
+  if (needs_grad(self, other)) grads::sub(out, self, other, alpha);
+  return out;
+}
+
+Tensor mul(const Tensor& self, const Tensor& other) {
+  Tensor out = binary(kMul, self, other);
+  if (needs_grad(self, other)) grads::mul(out, self, other);
+  return out;
+}
+
+Tensor div(const Tensor& self, const Tensor& other,
+           const std::string& rounding_mode) {
+  if (rounding_mode.empty()) {
+    Tensor out = binary(kDiv, self, other);
+    if (needs_grad(self, other)) grads::div(out, self, other);
+    return out;
+  }
+  HOTARU_CHECK(rounding_mode == "trunc" || rounding_mode == "floor",
+               "div expected rounding_mode to be one of None, 'trunc', or "
+               "'floor' but found '",
+               rounding_mode, "'");
+  Tensor out =
+      binary(rounding_mode == "trunc" ? kDivTrunc : kDivFloor, self, other);
+  if (needs_grad(self, other)) grads::div_rounded(out, self, other);
+  return out;
+}
+
+Tensor pow(const Tensor& self, const Tensor& exponent) {
+  HOTARU_CHECK(!exponent.impl()->wrapped_number || exponent.is_complex() ||
+                   !is_integral(self.dtype()) ||
+                   !is_integral(exponent.dtype()) ||
+                   item(exponent).to_int() >= 0,
+               "Integers to negative integer powers are not allowed.");
+  Tensor out = binary(kPow, self, exponent);
+  if (needs_grad(self, exponent)) grads::pow(out, self, exponent);
+  return out;
+}
+
+Tensor pow(const Tensor& self, const Scalar& exponent) {
+  HOTARU_CHECK(!is_integral(self.dtype(), true) || !exponent.is_integral() ||
+                   exponent.to_int() >= 0,
+               "Integers to negative integer powers are not allowed.");
+  Tensor base = self;
+  const DType dtype = result_type({self, operand(exponent, self)});
+  if (dtype != self.dtype()) base = to(self, dtype);
+  Tensor out = unary(kPowScalar, base, {exponent});
+  if (needs_grad(base)) grads::pow_scalar(out, base, exponent);
+  return out;
+}
+
+Tensor pow(const Scalar& base, const Tensor& exponent) {
+  return pow(operand(base, exponent), exponent);
+}
+
+Tensor rsub(const Tensor& self, const Scalar& other) {
+  const Tensor y = operand(other, self);
+  check_sub(self, y);
+  Tensor out = binary(kAdd, y, self, {-1});
+  if (needs_grad(self)) grads::rsub(out, self, y, 1);
+  return out;
+}
+
+// With a number: it becomes a zero-dimensional operand that yields in
+// promotion.
+Tensor add(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return add(self, operand(other, self), alpha);
+}
+Tensor sub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
+  return sub(self, operand(other, self), alpha);
+}
+Tensor mul(const Tensor& self, const Scalar& other) {
+  return mul(self, operand(other, self));
+}
+Tensor div(const Tensor& self, const Scalar& other) {
+  return div(self, operand(other, self));
+}
+
+Tensor add_(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  if (!is_one(alpha)) check_alpha(self, other, alpha);
+  binary_into(kAdd, self, self, other, {alpha});
+  if (needs_grad(self, other)) grads::add(self, self, other, alpha);
+  self.bump_version();
+  return self;
+}
+
+Tensor sub_(const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  check_sub(self, other);
+  if (!is_one(alpha)) check_alpha(self, other, alpha);
+  binary_into(kAdd, self, self, other, {-alpha});
+  if (needs_grad(self, other)) grads::sub(self, self, other, alpha);
+  self.bump_version();
+  return self;
+}
+
+// The gradient to the other operand needs what is overwritten.
+Tensor mul_(const Tensor& self, const Tensor& other) {
+  if (needs_grad(other))
+    return in_place(self, [&](const Tensor& x) { return mul(x, other); });
+  binary_into(kMul, self, self, other);
+  if (needs_grad(self, other)) grads::mul(self, self, other);
+  self.bump_version();
+  return self;
+}
+Tensor mul_(const Tensor& self, const Scalar& other) {
+  return mul_(self, operand(other, self));
+}
+
+Tensor div_(const Tensor& self, const Tensor& other) {
+  if (needs_grad(other))
+    return in_place(self, [&](const Tensor& x) { return div(x, other); });
+  binary_into(kDiv, self, self, other);
+  if (needs_grad(self, other)) grads::div(self, self, other);
+  self.bump_version();
+  return self;
+}
+
+Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
+  HOTARU_CHECK(
+      condition.dtype() == DType::kBool || condition.dtype() == DType::kUInt8,
+      "where expected condition to be a boolean tensor, but got a "
+      "tensor with dtype ",
+      scalar_type_name(condition.dtype()));
+  const DType dtype = result_type({self, other});
+  Dims shape = broadcast_shapes(self.sizes(), other.sizes());
+  shape = broadcast_shapes(shape, condition.sizes());
+  static const Kernel& k = kernel("where");
+  Tensor out = empty(shape, {dtype, self.device()});
+  {
+    const autograd::NoGrad no_grad;
+    const Tensor x = to(self, dtype), y = to(other, dtype);
+    enqueue(k, {write(out), read(condition), read(x), read(y)});
+  }
+  if (needs_grad(self, other)) grads::where(out, condition, self, other);
+  return out;
+}
+
+Tensor masked_fill(const Tensor& self, const Tensor& mask,
+                   const Scalar& value) {
+  HOTARU_CHECK(mask.dtype() == DType::kBool,
+               "masked_fill_ only supports boolean masks, but got mask with "
+               "dtype ",
+               mask.dtype());
+  static const Kernel& k = kernel("where");
+  const Dims shape = broadcast_shapes(self.sizes(), mask.sizes());
+  Tensor out = empty(shape, TensorOptions(self));
+  const Tensor filler = full({}, value, TensorOptions(self));
+  enqueue(k, {write(out), read(mask), read(filler), read(self)});
+  if (needs_grad(self)) grads::masked_fill(out, self, mask);
+  return out;
+}
+
+Tensor clamp(const Tensor& self, const Optional<Scalar>& min,
+             const Optional<Scalar>& max) {
+  HOTARU_CHECK(min || max,
+               "torch.clamp: At least one of 'min' or 'max' must not be None");
+  static const Spec kBoth{kernel("clamp")}, kLow{kernel("clamp_min")},
+      kHigh{kernel("clamp_max")};
+  DType dtype = self.dtype();
+  for (const auto& limit : {min, max})
+    if (limit)
+      dtype = result_type({full({}, 0, {dtype}), operand(*limit, self)});
+  if (dtype != self.dtype()) return clamp(to(self, dtype), min, max);
+  const Spec& spec = min && max ? kBoth : min ? kLow : kHigh;
+  const PointwiseNumbers numbers{min ? *min : *max, max ? *max : *min};
+  Tensor out = unary(spec, self, numbers);
+  if (needs_grad(self)) grads::clamp(out, self, min, max);
+  return out;
+}
+
+Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
+  Tensor out = ternary(kLerp, self, end, weight);
+  if (needs_grad(self, end, weight)) grads::lerp(out, self, end, weight);
+  return out;
+}
+
+Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
+               const Scalar& value) {
+  Tensor out = ternary(kAddcmul, self, tensor1, tensor2, {value});
+  if (needs_grad(self, tensor1, tensor2))
+    grads::addcmul(out, self, tensor1, tensor2, value);
+  return out;
+}
+
+Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
+               const Scalar& value) {
+  HOTARU_CHECK(
+      is_differentiable(tensor1.dtype()) || is_differentiable(tensor2.dtype()),
+      "Integer division with addcdiv is no longer supported, and in a "
+      "future  release addcdiv will perform a true division of "
+      "tensor1 and tensor2. The historic addcdiv behavior can be "
+      "implemented as (input + value * torch.trunc(tensor1 / "
+      "tensor2)).to(input.dtype) for integer inputs and as (input + "
+      "value * tensor1 / tensor2) for float inputs. The future "
+      "addcdiv behavior is just the latter implementation: (input + "
+      "value * tensor1 / tensor2), for all dtypes.");
+  Tensor out = ternary(kAddcdiv, self, tensor1, tensor2, {value});
+  if (needs_grad(self, tensor1, tensor2))
+    grads::addcdiv(out, self, tensor1, tensor2, value);
+  return out;
+}
+
+/// Operators of two tensors with nothing special: the function, the in-place
+/// function and their registrations. `gradient` may be null.
+#define HOTARU_BINARY(name, kernel_name, compute, result, gradient) \
+  namespace { \
+  const Spec name##_spec{kernel(kernel_name), Compute::compute, \
+                         Result::result}; \
+  constexpr grads::BinaryGrad name##_grad = gradient; \
+  } \
+  Tensor name(const Tensor& self, const Tensor& other) { \
+    Tensor out = binary(name##_spec, self, other); \
+    if (name##_grad && needs_grad(self, other)) name##_grad(out, self, other); \
+    return out; \
+  } \
+  namespace { \
+  Tensor name##_in_place(const Tensor& self, const Tensor& other) { \
+    if (name##_grad && needs_grad(self, other)) \
+      return in_place(self, [&](const Tensor& x) { return name(x, other); }); \
+    binary_into(name##_spec, self, self, other); \
+    self.bump_version(); \
+    return self; \
+  } \
+  } \
+  HOTARU_OP( \
+      #name "(Tensor self, Tensor other) -> Tensor", \
+      +[](const Tensor& a, const Tensor& b) { return name(a, b); }); \
+  HOTARU_OP(#name "_(Tensor(a!) self, Tensor other) -> Tensor(a!)", \
+            name##_in_place);
+
+/// The same with overloads Tensor and Scalar for the second operand.
+#define HOTARU_BINARY_SCALAR(name, kernel_name, compute, result, gradient) \
+  HOTARU_BINARY(name, kernel_name, compute, result, gradient) \
+  HOTARU_OP( \
+      #name ".Scalar(Tensor self, Scalar other) -> Tensor", \
+      +[](const Tensor& a, const Scalar& b) { \
+        return name(a, operand(b, a)); \
+      }); \
+  HOTARU_OP( \
+      #name "_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)", \
+      +[](const Tensor& a, const Scalar& b) { \
+        return name##_in_place(a, operand(b, a)); \
+      });
+
+HOTARU_BINARY_SCALAR(remainder, "remainder", kSame, kSame, grads::remainder)
+HOTARU_BINARY_SCALAR(fmod, "fmod", kSame, kSame, grads::fmod)
+HOTARU_BINARY_SCALAR(eq, "eq", kSame, kBool, nullptr)
+HOTARU_BINARY_SCALAR(ne, "ne", kSame, kBool, nullptr)
+HOTARU_BINARY_SCALAR(lt, "lt", kSame, kBool, nullptr)
+HOTARU_BINARY_SCALAR(le, "le", kSame, kBool, nullptr)
+HOTARU_BINARY_SCALAR(gt, "gt", kSame, kBool, nullptr)
+HOTARU_BINARY_SCALAR(ge, "ge", kSame, kBool, nullptr)
+HOTARU_BINARY_SCALAR(bitwise_and, "bitwise_and", kSame, kSame, nullptr)
+HOTARU_BINARY_SCALAR(bitwise_or, "bitwise_or", kSame, kSame, nullptr)
+HOTARU_BINARY_SCALAR(bitwise_xor, "bitwise_xor", kSame, kSame, nullptr)
+HOTARU_BINARY(maximum, "maximum", kSame, kSame, grads::maximum)
+HOTARU_BINARY(minimum, "minimum", kSame, kSame, grads::minimum)
+HOTARU_BINARY(logical_and, "logical_and", kSame, kBool, nullptr)
+HOTARU_BINARY(logical_or, "logical_or", kSame, kBool, nullptr)
+HOTARU_BINARY(logical_xor, "logical_xor", kSame, kBool, nullptr)
+HOTARU_BINARY(atan2, "atan2", kFloating, kSame, grads::atan2)
+HOTARU_BINARY(fmax, "fmax", kFloating, kSame, grads::fmax)
+HOTARU_BINARY(fmin, "fmin", kFloating, kSame, grads::fmin)
+HOTARU_BINARY(hypot, "hypot", kFloating, kSame, grads::hypot)
+HOTARU_BINARY_SCALAR(copysign, "copysign", kFloating, kSame, grads::copysign)
+HOTARU_BINARY_SCALAR(xlogy, "xlogy", kFloating, kSame, grads::xlogy)
+HOTARU_BINARY(logaddexp, "logaddexp", kFloating, kSame, grads::logaddexp)
+HOTARU_BINARY_SCALAR(bitwise_left_shift, "bitwise_left_shift", kSame, kSame,
+                     nullptr)
+HOTARU_BINARY_SCALAR(bitwise_right_shift, "bitwise_right_shift", kSame, kSame,
+                     nullptr)
+
+Tensor eq(const Tensor& self, const Scalar& other) {
+  return eq(self, operand(other, self));
+}
+Tensor ne(const Tensor& self, const Scalar& other) {
+  return ne(self, operand(other, self));
+}
+Tensor lt(const Tensor& self, const Scalar& other) {
+  return lt(self, operand(other, self));
+}
+Tensor le(const Tensor& self, const Scalar& other) {
+  return le(self, operand(other, self));
+}
+Tensor gt(const Tensor& self, const Scalar& other) {
+  return gt(self, operand(other, self));
+}
+Tensor ge(const Tensor& self, const Scalar& other) {
+  return ge(self, operand(other, self));
+}
+
+}  // namespace hotaru

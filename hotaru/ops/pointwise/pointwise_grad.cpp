@@ -1,0 +1,474 @@
+#include "hotaru/ops/pointwise/pointwise_grad.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/operators.h"
+#include "hotaru/ops/pointwise/elementwise.h"
+#include "hotaru/ops/shape/view.h"
+
+namespace hotaru::grads {
+namespace {
+
+using autograd::Backward;
+using autograd::record;
+using autograd::saved_output;
+
+/// A gradient formula of the input x: g -> f(g, x).
+template <class F>
+void from_input(const char* name, const Tensor& out, const Tensor& self, F f) {
+  record(name, out, {self}, {self},
+         [f](Backward& b, const Tensor& g) -> Tensors {
+           return {f(g, b.saved(0))};
+         });
+}
+
+/// A gradient formula of the output y: g -> f(g, y).
+template <class F>
+void from_output(const char* name, const Tensor& out, const Tensor& self, F f) {
+  record(name, out, {self}, {saved_output(out)},
+         [f](Backward& b, const Tensor& g) -> Tensors {
+           return {f(g, b.saved(0))};
+         });
+}
+
+/// Shape and dtype of an operand, to bring its gradient back to.
+struct Like {
+  explicit Like(const Tensor& t) : shape(t.sizes()), dtype(t.dtype()) {}
+  Tensor operator()(const Tensor& g) const {
+    // The gradient of a real operand in complex arithmetic is the real part.
+    return to(sum_to(g, shape), dtype);
+  }
+  Dims shape;
+  DType dtype;
+};
+
+// Which operands a formula reads.
+constexpr int kNone = 0, kFirst = 1, kSecond = 2, kBoth = 3;
+
+/// Formulas of two operands: gradients fa(g, a, b) and fb(g, a, b), each
+/// summed to its operand's shape. An operand is kept only if a gradient that
+/// is wanted reads it; otherwise the formula gets it undefined.
+template <int kReadByFA, int kReadByFB, class FA, class FB>
+void from_inputs(const char* name, const Tensor& out, const Tensor& self,
+                 const Tensor& other, FA fa, FB fb) {
+  const int kept = (autograd::requires_grad(self) ? kReadByFA : 0) |
+                   (autograd::requires_grad(other) ? kReadByFB : 0);
+  const Tensor a = kept & kFirst ? self : Tensor();
+  const Tensor b = kept & kSecond ? other : Tensor();
+  record(name, out, {self, other}, {a, b},
+         [fa, fb, self = Like(self), other = Like(other)](
+             Backward& b, const Tensor& g) -> Tensors {
+           const Tensor x = b.saved(0), y = b.saved(1);
+           return {b.needs(0) ? self(fa(g, x, y)) : Tensor(),
+                   b.needs(1) ? other(fb(g, x, y)) : Tensor()};
+         });
+}
+
+/// Formulas that need no operand: gradients fa(g) and fb(g).
+template <class FA, class FB>
+void from_gradient(const char* name, const Tensor& out, const Tensor& self,
+                   const Tensor& other, FA fa, FB fb) {
+  record(name, out, {self, other}, {},
+         [fa, fb, self = Like(self), other = Like(other)](
+             Backward& b, const Tensor& g) -> Tensors {
+           return {b.needs(0) ? self(fa(g)) : Tensor(),
+                   b.needs(1) ? other(fb(g)) : Tensor()};
+         });
+}
+
+Tensor masked(const Tensor& g, const Tensor& mask) {
+  return hotaru::masked_fill(g, logical_not(mask), 0);
+}
+
+// The most frequent formulas as one kernel, unless the pass is recorded.
+const elementwise::Spec kTanhGrad{kernel("tanh_grad")};
+const elementwise::Spec kSigmoidGrad{kernel("sigmoid_grad")};
+const elementwise::Spec kThresholdGrad{kernel("threshold_grad")};
+
+bool one_kernel(const Tensor& g) {
+  return !autograd::grad_enabled() && g.is_floating_point();
+}
+
+}  // namespace
+
+/// f(g, x) of the input, f(g, y) of the output.
+#define HOTARU_GRAD_OF_INPUT(name, node, expression) \
+  void name(const Tensor& out, const Tensor& self) { \
+    from_input(node, out, self, \
+               [](const Tensor& g, const Tensor& x) { return expression; }); \
+  }
+#define HOTARU_GRAD_OF_OUTPUT(name, node, expression) \
+  void name(const Tensor& out, const Tensor& self) { \
+    from_output(node, out, self, \
+                [](const Tensor& g, const Tensor& y) { return expression; }); \
+  }
+
+HOTARU_GRAD_OF_OUTPUT(exp, "ExpBackward0", g* hotaru::conj(y))
+HOTARU_GRAD_OF_OUTPUT(exp2, "Exp2Backward0", g* y* std::numbers::ln2)
+HOTARU_GRAD_OF_OUTPUT(expm1, "Expm1Backward0", g*(y + 1))
+HOTARU_GRAD_OF_OUTPUT(sqrt, "SqrtBackward0", g / hotaru::conj(y * 2))
+HOTARU_GRAD_OF_OUTPUT(rsqrt, "RsqrtBackward0",
+                      g* hotaru::conj(hotaru::pow(y, 3)) * -0.5)
+HOTARU_GRAD_OF_OUTPUT(reciprocal, "ReciprocalBackward0",
+                      -(g* hotaru::conj(y* y)))
+HOTARU_GRAD_OF_OUTPUT(tan, "TanBackward0", g* hotaru::conj(y* y + 1))
+HOTARU_GRAD_OF_OUTPUT(tanh, "TanhBackward0",
+                      one_kernel(g) ? elementwise::binary(kTanhGrad, g, y)
+                                    : g* hotaru::conj(1 - y * y))
+HOTARU_GRAD_OF_OUTPUT(sigmoid, "SigmoidBackward0",
+                      one_kernel(g) ? elementwise::binary(kSigmoidGrad, g, y)
+                                    : g* hotaru::conj(y*(1 - y)))
+HOTARU_GRAD_OF_OUTPUT(relu, "ReluBackward0",
+                      one_kernel(g) ? elementwise::binary(kThresholdGrad, g, y)
+                                    : masked(g, gt(y, 0)))
+HOTARU_GRAD_OF_INPUT(log, "LogBackward0", g / hotaru::conj(x))
+HOTARU_GRAD_OF_INPUT(log2, "Log2Backward0",
+                     g / hotaru::conj(x * std::numbers::ln2))
+HOTARU_GRAD_OF_INPUT(log10, "Log10Backward0",
+                     g / hotaru::conj(x * std::numbers::ln10))
+HOTARU_GRAD_OF_INPUT(log1p, "Log1PBackward0", g / hotaru::conj(x + 1))
+HOTARU_GRAD_OF_INPUT(sin, "SinBackward0", g* hotaru::conj(hotaru::cos(x)))
+HOTARU_GRAD_OF_INPUT(cos, "CosBackward0", -(g* hotaru::conj(hotaru::sin(x))))
+HOTARU_GRAD_OF_INPUT(asin, "AsinBackward0",
+                     g* hotaru::conj(hotaru::rsqrt(1 - x * x)))
+HOTARU_GRAD_OF_INPUT(acos, "AcosBackward0",
+                     -(g* hotaru::conj(hotaru::rsqrt(1 - x * x))))
+HOTARU_GRAD_OF_INPUT(atan, "AtanBackward0", g / hotaru::conj(x * x + 1))
+HOTARU_GRAD_OF_INPUT(sinh, "SinhBackward0", g* hotaru::conj(hotaru::cosh(x)))
+HOTARU_GRAD_OF_INPUT(cosh, "CoshBackward0", g* hotaru::conj(hotaru::sinh(x)))
+HOTARU_GRAD_OF_INPUT(asinh, "AsinhBackward0",
+                     g* hotaru::conj(hotaru::rsqrt(x* x + 1)))
+HOTARU_GRAD_OF_INPUT(acosh, "AcoshBackward0",
+                     g* hotaru::conj(hotaru::rsqrt((x - 1) * (x + 1))))
+HOTARU_GRAD_OF_INPUT(atanh, "AtanhBackward0", g / hotaru::conj(1 - x * x))
+HOTARU_GRAD_OF_INPUT(erf, "ErfBackward0",
+                     g* hotaru::exp(-(x* x)) * (2 * std::numbers::inv_sqrtpi))
+HOTARU_GRAD_OF_INPUT(erfc, "ErfcBackward0",
+                     g* hotaru::exp(-(x* x)) * (-2 * std::numbers::inv_sqrtpi))
+HOTARU_GRAD_OF_INPUT(lgamma, "LgammaBackward0", g* hotaru::digamma(x))
+HOTARU_GRAD_OF_INPUT(digamma, "DigammaBackward0", g* hotaru::trigamma(x))
+HOTARU_GRAD_OF_INPUT(abs, "AbsBackward0", g* sign(x))
+#undef HOTARU_GRAD_OF_INPUT
+#undef HOTARU_GRAD_OF_OUTPUT
+
+void neg(const Tensor& out, const Tensor& self) {
+  record("NegBackward0", out, {self}, {},
+         [](Backward&, const Tensor& g) -> Tensors { return {-g}; });
+}
+
+namespace {
+
+/// A node that says in the backward pass what is missing.
+void record_missing(const char* node, const char* what, const Tensor& out,
+                    const Tensor& self) {
+  record(node, out, {self}, {}, [what](Backward&, const Tensor&) -> Tensors {
+    fail<NotImplementedError>("derivative for ", what, " is not implemented");
+  });
+}
+
+}  // namespace
+
+void trigamma(const Tensor& out, const Tensor& self) {
+  record_missing("PolygammaBackward0", "polygamma of order 1", out, self);
+}
+
+void angle(const Tensor& out, const Tensor& self) {
+  if (self.is_complex())
+    record_missing("AngleBackward0", "angle of complex tensors", out, self);
+  else
+    zero("AngleBackward0", out, self);
+}
+
+void conj(const Tensor& out, const Tensor& self) {
+  record(
+      "ConjBackward0", out, {self}, {},
+      [](Backward&, const Tensor& g) -> Tensors { return {hotaru::conj(g)}; });
+}
+
+void frac(const Tensor& out, const Tensor& self) {
+  record("FracBackward0", out, {self}, {},
+         [](Backward&, const Tensor& g) -> Tensors { return {g}; });
+}
+
+void zero(const char* name, const Tensor& out, const Tensor& self) {
+  record(name, out, {self}, {},
+         [](Backward&, const Tensor& g) -> Tensors { return {zeros_like(g)}; });
+}
+
+namespace {
+
+/// a + alpha * b with a sign for each.
+void record_sum(const char* name, const Tensor& out, const Tensor& self,
+                const Tensor& other, Scalar a, Scalar b) {
+  const auto scaled = [](Scalar k) {
+    return [k](const Tensor& g) {
+      return k == Scalar(1) ? g : k == Scalar(-1) ? -g : g * k;
+    };
+  };
+  from_gradient(name, out, self, other, scaled(a), scaled(b));
+}
+
+}  // namespace
+
+void add(const Tensor& out, const Tensor& self, const Tensor& other,
+         const Scalar& alpha) {
+  record_sum("AddBackward0", out, self, other, 1, alpha);
+}
+void sub(const Tensor& out, const Tensor& self, const Tensor& other,
+         const Scalar& alpha) {
+  record_sum("SubBackward0", out, self, other, 1, -alpha);
+}
+void rsub(const Tensor& out, const Tensor& self, const Tensor& other,
+          const Scalar& alpha) {
+  record_sum("RsubBackward1", out, self, other, -alpha, 1);
+}
+
+void mul(const Tensor& out, const Tensor& self, const Tensor& other) {
+  from_inputs<kSecond, kFirst>(
+      "MulBackward0", out, self, other,
+      [](auto& g, auto&, auto& b) { return g * hotaru::conj(b); },
+      [](auto& g, auto& a, auto&) { return g * hotaru::conj(a); });
+}
+
+void div(const Tensor& out, const Tensor& self, const Tensor& other) {
+  from_inputs<kSecond, kBoth>(
+      "DivBackward0", out, self, other,
+      [](auto& g, auto&, auto& b) { return g / hotaru::conj(b); },
+      [](auto& g, auto& a, auto& b) {
+        return -(g * hotaru::conj((a / b) / b));
+      });
+}
+
+void div_rounded(const Tensor& out, const Tensor& self, const Tensor& other) {
+  const auto nothing = [](const Tensor& g) { return zeros_like(g); };
+  from_gradient("DivBackward2", out, self, other, nothing, nothing);
+}
+
+void remainder(const Tensor& out, const Tensor& self, const Tensor& other) {
+  from_inputs<kNone, kBoth>(
+      "RemainderBackward1", out, self, other,
+      [](auto& g, auto&, auto&) { return g; },
+      [](auto& g, auto& a, auto& b) {
+        return -(g * hotaru::div(a, b, "floor"));
+      });
+}
+
+void fmod(const Tensor& out, const Tensor& self, const Tensor& other) {
+  from_inputs<kNone, kBoth>(
+      "FmodBackward1", out, self, other,
+      [](auto& g, auto&, auto&) { return g; },
+      [](auto& g, auto& a, auto& b) {
+        return -(g * hotaru::div(a, b, "trunc"));
+      });
+}
+
+void pow(const Tensor& out, const Tensor& self, const Tensor& exponent) {
+  from_inputs<kBoth, kBoth>(
+      "PowBackward1", out, self, exponent,
+      [](auto& g, auto& a, auto& b) {
+        return hotaru::where(eq(b, 0), zeros_like(g),
+                             g * hotaru::conj(b * hotaru::pow(a, b - 1)));
+      },
+      [](auto& g, auto& a, auto& b) {
+        const Tensor y = hotaru::pow(a, b);
+        const Tensor flat =
+            logical_and(eq(a, 0), a.is_complex() ? ne(b, 0) : ge(b, 0));
+        return hotaru::where(flat, zeros_like(y),
+                             g * hotaru::conj(y * hotaru::log(a)));
+      });
+}
+
+void pow_scalar(const Tensor& out, const Tensor& self, const Scalar& exponent) {
+  from_input("PowBackward0", out, self,
+             [exponent](const Tensor& g, const Tensor& x) {
+               if (exponent == Scalar(0)) return zeros_like(g);
+               const Scalar lower =
+                   exponent.is_complex() ? Scalar(exponent.to_complex() - 1.0)
+                   : exponent.is_integral() ? Scalar(exponent.to_int() - 1)
+                                            : Scalar(exponent.to_double() - 1);
+               return g * hotaru::conj(hotaru::pow(x, lower) * exponent);
+             });
+}
+
+namespace {
+
+/// The larger (smaller) operand gets the gradient, equal ones half each.
+template <class Wins>
+void record_extremum(const char* name, const Tensor& out, const Tensor& self,
+                     const Tensor& other, Wins wins) {
+  const auto share = [](const Tensor& g, const Tensor& win, const Tensor& tie) {
+    return masked(hotaru::where(tie, g / 2, g), logical_or(win, tie));
+  };
+  from_inputs<kBoth, kBoth>(
+      name, out, self, other,
+      [=](auto& g, auto& a, auto& b) { return share(g, wins(a, b), eq(a, b)); },
+      [=](auto& g, auto& a, auto& b) {
+        return share(g, wins(b, a), eq(a, b));
+      });
+}
+
+const auto kGreater = [](const Tensor& a, const Tensor& b) { return gt(a, b); };
+const auto kLess = [](const Tensor& a, const Tensor& b) { return lt(a, b); };
+
+}  // namespace
+
+void maximum(const Tensor& out, const Tensor& self, const Tensor& other) {
+  record_extremum("MaximumBackward0", out, self, other, kGreater);
+}
+void minimum(const Tensor& out, const Tensor& self, const Tensor& other) {
+  record_extremum("MinimumBackward0", out, self, other, kLess);
+}
+
+void fmax(const Tensor& out, const Tensor& self, const Tensor& other) {
+  const auto first = [](const Tensor& a, const Tensor& b) {
+    return logical_or(ge(a, b), isnan(b));
+  };
+  from_inputs<kBoth, kBoth>(
+      "FmaxBackward0", out, self, other,
+      [=](auto& g, auto& a, auto& b) { return masked(g, first(a, b)); },
+      [=](auto& g, auto& a, auto& b) {
+        return hotaru::masked_fill(g, first(a, b), 0);
+      });
+}
+void fmin(const Tensor& out, const Tensor& self, const Tensor& other) {
+  const auto first = [](const Tensor& a, const Tensor& b) {
+    return logical_or(le(a, b), isnan(b));
+  };
+  from_inputs<kBoth, kBoth>(
+      "FminBackward0", out, self, other,
+      [=](auto& g, auto& a, auto& b) { return masked(g, first(a, b)); },
+      [=](auto& g, auto& a, auto& b) {
+        return hotaru::masked_fill(g, first(a, b), 0);
+      });
+}
+
+void atan2(const Tensor& out, const Tensor& self, const Tensor& other) {
+  const auto over_square = [](const Tensor& g, const Tensor& a,
+                              const Tensor& b) { return g / (a * a + b * b); };
+  from_inputs<kBoth, kBoth>(
+      "Atan2Backward0", out, self, other,
+      [=](auto& g, auto& a, auto& b) { return over_square(g, a, b) * b; },
+      [=](auto& g, auto& a, auto& b) { return -(over_square(g, a, b) * a); });
+}
+
+void hypot(const Tensor& out, const Tensor& self, const Tensor& other) {
+  const auto scaled = [](const Tensor& g, const Tensor& part, const Tensor& a,
+                         const Tensor& b) {
+    return g * (part / hotaru::sqrt(a * a + b * b));
+  };
+  from_inputs<kBoth, kBoth>(
+      "HypotBackward0", out, self, other,
+      [=](auto& g, auto& a, auto& b) { return scaled(g, a, a, b); },
+      [=](auto& g, auto& a, auto& b) { return scaled(g, b, a, b); });
+}
+
+void xlogy(const Tensor& out, const Tensor& self, const Tensor& other) {
+  from_inputs<kBoth, kBoth>(
+      "XlogyBackward0", out, self, other,
+      [](auto& g, auto& a, auto& b) {
+        return hotaru::masked_fill(g * hotaru::log(b),
+                                   logical_and(eq(a, 0), le(b, 0)), 0);
+      },
+      [](auto& g, auto& a, auto& b) { return g * a / b; });
+}
+
+void logaddexp(const Tensor& out, const Tensor& self, const Tensor& other) {
+  from_inputs<kBoth, kBoth>(
+      "LogaddexpBackward0", out, self, other,
+      [](auto& g, auto& a, auto& b) { return g * hotaru::sigmoid(a - b); },
+      [](auto& g, auto& a, auto& b) { return g * hotaru::sigmoid(b - a); });
+}
+
+void copysign(const Tensor& out, const Tensor& self, const Tensor& other) {
+  from_inputs<kBoth, kNone>(
+      "CopysignBackward0", out, self, other,
+      [](auto& g, auto& a, auto& b) {
+        const Tensor flips = ne(lt(a, 0), lt(b, 0));
+        return hotaru::masked_fill(hotaru::where(flips, -g, g), eq(a, 0), 0);
+      },
+      [](auto& g, auto&, auto&) { return zeros_like(g); });
+}
+
+void where(const Tensor& out, const Tensor& condition, const Tensor& self,
+           const Tensor& other) {
+  record("WhereBackward0", out, {condition, self, other}, {condition},
+         [self = Like(self), other = Like(other)](Backward& b,
+                                                  const Tensor& g) -> Tensors {
+           const Tensor mask = b.saved(0);
+           return {
+               {},
+               b.needs(1) ? self(masked(g, mask)) : Tensor(),
+               b.needs(2) ? other(hotaru::masked_fill(g, mask, 0)) : Tensor()};
+         });
+}
+
+void clamp(const Tensor& out, const Tensor& self, const Optional<Scalar>& min,
+           const Optional<Scalar>& max) {
+  from_input("ClampBackward1", out, self,
+             [min, max](const Tensor& g, const Tensor& x) {
+               Tensor inside = g;
+               if (min) inside = masked(inside, ge(x, *min));
+               if (max) inside = masked(inside, le(x, *max));
+               return inside;
+             });
+}
+
+void lerp(const Tensor& out, const Tensor& self, const Tensor& end,
+          const Tensor& weight) {
+  const bool ends =
+      autograd::requires_grad(self) || autograd::requires_grad(end);
+  const bool weighed = autograd::requires_grad(weight);
+  const Tensor a = weighed ? self : Tensor(), b = weighed ? end : Tensor();
+  const Tensor w = ends ? weight : Tensor();
+  record("LerpBackward1", out, {self, end, weight}, {a, b, w},
+         [self = Like(self), end = Like(end), weight = Like(weight)](
+             Backward& b, const Tensor& g) -> Tensors {
+           const Tensor w = b.saved(2);
+           return {
+               b.needs(0) ? self(g * (1 - w)) : Tensor(),
+               b.needs(1) ? end(g * w) : Tensor(),
+               b.needs(2) ? weight(g * (b.saved(1) - b.saved(0))) : Tensor()};
+         });
+}
+
+void addcmul(const Tensor& out, const Tensor& self, const Tensor& a,
+             const Tensor& b, const Scalar& value) {
+  const Tensor kept_a = autograd::requires_grad(b) ? a : Tensor();
+  const Tensor kept_b = autograd::requires_grad(a) ? b : Tensor();
+  record("AddcmulBackward0", out, {self, a, b}, {kept_a, kept_b},
+         [value, self = Like(self), la = Like(a), lb = Like(b)](
+             Backward& ctx, const Tensor& g) -> Tensors {
+           const Tensor x = ctx.saved(0), y = ctx.saved(1);
+           return {ctx.needs(0) ? self(g) : Tensor(),
+                   ctx.needs(1) ? la(g * (y * value)) : Tensor(),
+                   ctx.needs(2) ? lb(g * (x * value)) : Tensor()};
+         });
+}
+
+void addcdiv(const Tensor& out, const Tensor& self, const Tensor& a,
+             const Tensor& b, const Scalar& value) {
+  const bool over = autograd::requires_grad(b);
+  const Tensor kept_a = over ? a : Tensor();
+  const Tensor kept_b = over || autograd::requires_grad(a) ? b : Tensor();
+  record("AddcdivBackward0", out, {self, a, b}, {kept_a, kept_b},
+         [value, self = Like(self), la = Like(a), lb = Like(b)](
+             Backward& ctx, const Tensor& g) -> Tensors {
+           const Tensor x = ctx.saved(0), y = ctx.saved(1);
+           return {ctx.needs(0) ? self(g) : Tensor(),
+                   ctx.needs(1) ? la(g * value / y) : Tensor(),
+                   ctx.needs(2) ? lb(-(g * (x * value) / (y * y))) : Tensor()};
+         });
+}
+
+void masked_fill(const Tensor& out, const Tensor& self, const Tensor& mask) {
+  record("MaskedFillBackward0", out, {self}, {mask},
+         [self = Like(self)](Backward& b, const Tensor& g) -> Tensors {
+           return {self(hotaru::masked_fill(g, b.saved(0), 0))};
+         });
+}
+
+}  // namespace hotaru::grads

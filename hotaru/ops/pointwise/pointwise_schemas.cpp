@@ -1,0 +1,281 @@
+// Schemas of the arithmetic operators, whose overloads follow no table.
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/inplace.h"
+#include "hotaru/ops/pointwise/elementwise.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/registry.h"
+
+namespace hotaru {
+namespace {
+
+using elementwise::operand;
+using Mode = Optional<std::string>;
+
+HOTARU_OP(
+    "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    +[](const Tensor& a, const Tensor& b, const Scalar& alpha) {
+      return add(a, b, alpha);
+    });
+HOTARU_OP(
+    "add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    +[](const Tensor& a, const Scalar& b, const Scalar& alpha) {
+      return add(a, b, alpha);
+    });
+HOTARU_OP(
+    "add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> "
+    "Tensor(a!)",
+    add_);
+HOTARU_OP(
+    "add_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> "
+    "Tensor(a!)",
+    +[](const Tensor& a, const Scalar& b, const Scalar& alpha) {
+      return add_(a, operand(b, a), alpha);
+    });
+HOTARU_OP(
+    "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    +[](const Tensor& a, const Tensor& b, const Scalar& alpha) {
+      return sub(a, b, alpha);
+    });
+HOTARU_OP(
+    "sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    +[](const Tensor& a, const Scalar& b, const Scalar& alpha) {
+      return sub(a, b, alpha);
+    });
+HOTARU_OP(
+    "sub_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> "
+    "Tensor(a!)",
+    sub_);
+HOTARU_OP(
+    "sub_.Scalar(Tensor(a!) self, Scalar other, Scalar alpha=1) -> "
+    "Tensor(a!)",
+    +[](const Tensor& a, const Scalar& b, const Scalar& alpha) {
+      return sub_(a, operand(b, a), alpha);
+    });
+HOTARU_OP(
+    "subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> "
+    "Tensor",
+    +[](const Tensor& a, const Tensor& b, const Scalar& alpha) {
+      return sub(a, b, alpha);
+    });
+HOTARU_OP(
+    "rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    +[](const Tensor& a, const Tensor& b, const Scalar& alpha) {
+      return sub(b, a, alpha);
+    });
+HOTARU_OP(
+    "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
+    +[](const Tensor& a, const Scalar& b, const Scalar& alpha) {
+      return alpha == Scalar(1) ? rsub(a, b) : rsub(mul(a, alpha), b);
+    });
+HOTARU_OP(
+    "mul.Tensor(Tensor self, Tensor other) -> Tensor",
+    +[](const Tensor& a, const Tensor& b) { return mul(a, b); });
+HOTARU_OP(
+    "mul.Scalar(Tensor self, Scalar other) -> Tensor",
+    +[](const Tensor& a, const Scalar& b) { return mul(a, b); });
+HOTARU_OP(
+    "mul_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+    +[](const Tensor& a, const Tensor& b) { return mul_(a, b); });
+HOTARU_OP(
+    "mul_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+    +[](const Tensor& a, const Scalar& b) { return mul_(a, b); });
+HOTARU_OP(
+    "multiply.Tensor(Tensor self, Tensor other) -> Tensor",
+    +[](const Tensor& a, const Tensor& b) { return mul(a, b); });
+HOTARU_OP(
+    "div.Tensor(Tensor self, Tensor other) -> Tensor",
+    +[](const Tensor& a, const Tensor& b) { return div(a, b); });
+HOTARU_OP(
+    "div.Scalar(Tensor self, Scalar other) -> Tensor",
+    +[](const Tensor& a, const Scalar& b) { return div(a, b); });
+HOTARU_OP(
+    "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) "
+    "-> Tensor",
+    +[](const Tensor& a, const Tensor& b, const Mode& mode) {
+      return div(a, b, mode.value_or(""));
+    });
+HOTARU_OP(
+    "div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) "
+    "-> Tensor",
+    +[](const Tensor& a, const Scalar& b, const Mode& mode) {
+      return div(a, operand(b, a), mode.value_or(""));
+    });
+HOTARU_OP("div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", div_);
+HOTARU_OP(
+    "div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+    +[](const Tensor& a, const Scalar& b) { return div_(a, operand(b, a)); });
+HOTARU_OP(
+    "divide.Tensor(Tensor self, Tensor other) -> Tensor",
+    +[](const Tensor& a, const Tensor& b) { return div(a, b); });
+HOTARU_OP(
+    "true_divide.Tensor(Tensor self, Tensor other) -> Tensor",
+    +[](const Tensor& a, const Tensor& b) { return div(a, b); });
+HOTARU_OP(
+    "floor_divide(Tensor self, Tensor other) -> Tensor",
+    +[](const Tensor& a, const Tensor& b) { return div(a, b, "floor"); });
+HOTARU_OP(
+    "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor",
+    +[](const Tensor& a, const Scalar& b) {
+      return div(a, operand(b, a), "floor");
+    });
+HOTARU_OP(
+    "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
+    +[](const Scalar& a, const Tensor& b) {
+      return remainder(operand(a, b), b);
+    });
+HOTARU_OP(
+    "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+    +[](const Tensor& a, const Tensor& b) { return pow(a, b); });
+HOTARU_OP(
+    "pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    +[](const Tensor& a, const Scalar& b) { return pow(a, b); });
+HOTARU_OP(
+    "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    +[](const Scalar& a, const Tensor& b) { return pow(a, b); });
+HOTARU_OP(
+    "pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
+    +[](const Tensor& a, const Scalar& b) {
+      return in_place(a, [&](const Tensor& x) { return pow(x, b); });
+    });
+HOTARU_OP(
+    "pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
+    +[](const Tensor& a, const Tensor& b) {
+      return in_place(a, [&](const Tensor& x) { return pow(x, b); });
+    });
+HOTARU_OP(
+    "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
+    +[](const Tensor& a, const Scalar& b) {
+      return pow(to(a, DType::kFloat64), b);
+    });
+
+HOTARU_OP("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+          where);
+HOTARU_OP(
+    "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> "
+    "Tensor",
+    +[](const Tensor& c, const Tensor& a, const Scalar& b) {
+      return where(c, a, operand(b, a));
+    });
+HOTARU_OP(
+    "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> "
+    "Tensor",
+    +[](const Tensor& c, const Scalar& a, const Tensor& b) {
+      return where(c, operand(a, b), b);
+    });
+HOTARU_OP(
+    "where.Scalar(Tensor condition, Scalar self, Scalar other) -> "
+    "Tensor",
+    +[](const Tensor& c, const Scalar& a, const Scalar& b) {
+      return where(c, operand(a, c), operand(b, c));
+    });
+HOTARU_OP(
+    "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> "
+    "Tensor",
+    masked_fill);
+HOTARU_OP(
+    "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> "
+    "Tensor",
+    +[](const Tensor& self, const Tensor& mask, const Tensor& value) {
+      HOTARU_CHECK(value.dim() == 0,
+                   "masked_fill_ only supports a 0-dimensional value "
+                   "tensor, but got tensor with ",
+                   value.dim(), " dimension(s).");
+      return where(mask, to(value, self.dtype()), self);
+    });
+HOTARU_OP(
+    "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> "
+    "Tensor(a!)",
+    +[](const Tensor& self, const Tensor& mask, const Scalar& value) {
+      return in_place(
+          self, [&](const Tensor& x) { return masked_fill(x, mask, value); });
+    });
+HOTARU_OP("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+          clamp);
+HOTARU_OP("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+          clamp);
+HOTARU_OP(
+    "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> "
+    "Tensor",
+    +[](const Tensor& self, const Tensor& min, const Tensor& max) {
+      Tensor out = self;
+      if (min.defined()) out = maximum(out, min);
+      if (max.defined()) out = minimum(out, max);
+      return out;
+    });
+HOTARU_OP(
+    "clamp_min(Tensor self, Scalar min) -> Tensor",
+    +[](const Tensor& self, const Scalar& min) {
+      return clamp(self, min, std::nullopt);
+    });
+HOTARU_OP(
+    "clamp_max(Tensor self, Scalar max) -> Tensor",
+    +[](const Tensor& self, const Scalar& max) {
+      return clamp(self, std::nullopt, max);
+    });
+HOTARU_OP(
+    "clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> "
+    "Tensor(a!)",
+    +[](const Tensor& self, const Optional<Scalar>& min,
+        const Optional<Scalar>& max) {
+      return in_place(self,
+                      [&](const Tensor& x) { return clamp(x, min, max); });
+    });
+HOTARU_OP(
+    "clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)",
+    +[](const Tensor& self, const Scalar& min) {
+      return in_place(
+          self, [&](const Tensor& x) { return clamp(x, min, std::nullopt); });
+    });
+HOTARU_OP("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
+          lerp);
+HOTARU_OP(
+    "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
+    +[](const Tensor& self, const Tensor& end, const Scalar& weight) {
+      return lerp(self, end, operand(weight, self));
+    });
+HOTARU_OP(
+    "lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> "
+    "Tensor(a!)",
+    +[](const Tensor& self, const Tensor& end, const Scalar& weight) {
+      return in_place(self, [&](const Tensor& x) {
+        return lerp(x, end, operand(weight, self));
+      });
+    });
+HOTARU_OP(
+    "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar "
+    "value=1) -> Tensor",
+    addcmul);
+HOTARU_OP(
+    "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar "
+    "value=1) -> Tensor",
+    addcdiv);
+HOTARU_OP(
+    "addcmul_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, "
+    "Scalar value=1) -> Tensor(a!)",
+    +[](const Tensor& self, const Tensor& a, const Tensor& b,
+        const Scalar& value) {
+      return in_place(self,
+                      [&](const Tensor& x) { return addcmul(x, a, b, value); });
+    });
+HOTARU_OP(
+    "addcdiv_(Tensor(a!) self, Tensor tensor1, Tensor tensor2, *, "
+    "Scalar value=1) -> Tensor(a!)",
+    +[](const Tensor& self, const Tensor& a, const Tensor& b,
+        const Scalar& value) {
+      return in_place(self,
+                      [&](const Tensor& x) { return addcdiv(x, a, b, value); });
+    });
+HOTARU_OP(
+    "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
+    +[](const Tensor& self, const Tensor& value) {
+      HOTARU_CHECK(value.dim() == 0,
+                   "fill_ only supports 0-dimension value tensor but got "
+                   "tensor with ",
+                   value.dim(), " dimensions.");
+      return copy_(self, value);
+    });
+
+}  // namespace
+}  // namespace hotaru

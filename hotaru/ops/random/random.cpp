@@ -1,0 +1,286 @@
+#include "hotaru/ops/random/random.h"
+
+#include <cmath>
+#include <limits>
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/backend/common/random/random.h"
+#include "hotaru/core/cpp_type.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/inplace.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/reduce/extremum.h"
+#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/ops/sort/sort.h"
+#include "hotaru/runtime/generator.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+namespace {
+
+const Kernel& kRandom = kernel("random");
+const Kernel& kBernoulli = kernel("bernoulli");
+const Kernel& kMultinomial = kernel("multinomial");
+
+Generator& chosen(Generator* generator, const Tensor& self) {
+  return generator ? *generator : default_generator(self.device().type);
+}
+
+void check_no_overlap(const Tensor& self) {
+  for (int64_t d = 0; d < self.dim(); ++d)
+    HOTARU_CHECK(self.sizes()[size_t(d)] < 2 || self.strides()[size_t(d)] != 0,
+                 "unsupported operation: more than one element of the "
+                 "written-to tensor refers to a single memory location. Please "
+                 "clone() the tensor before performing the operation.");
+}
+
+/// What was there before has no influence on what is there now.
+Tensor forget(const char* node, const Tensor& self) {
+  if (autograd::needs_grad(self))
+    autograd::record(node, self, {self}, {},
+                     [](autograd::Backward&, const Tensor& g) -> Tensors {
+                       return {zeros_like(g)};
+                     });
+  self.bump_version();
+  return self;
+}
+
+Tensor draw(const char* node, const Tensor& self, Generator* generator,
+            const DrawAttributes& attributes) {
+  autograd::check_inplace(self);
+  check_no_overlap(self);
+  if (self.numel() > 0)
+    enqueue(kRandom, {write(self), update(chosen(generator, self))},
+            attributes);
+  return forget(node, self);
+}
+
+struct Limits {
+  double lowest, largest;  // of all values
+  int64_t last_exact;      // largest integer without gaps below it
+};
+Limits limits_of(DType dtype) {
+  Limits out{};
+  visit_dtype(RealAndBoolTypes{}, dtype, "random_", [&]<class T>() {
+    using L = std::numeric_limits<T>;
+    out.lowest = double(L::lowest());
+    out.largest = double(L::max());
+    if constexpr (std::is_same_v<T, Half>)
+      out.last_exact = int64_t{1} << 11;
+    else if constexpr (std::is_same_v<T, BFloat16>)
+      out.last_exact = int64_t{1} << 8;
+    else if constexpr (kIsFloating<T>)
+      out.last_exact = int64_t{1} << L::digits;
+    else
+      out.last_exact = int64_t(L::max());
+  });
+  return out;
+}
+
+void check_range(const char* what, double value, const Tensor& self,
+                 const Limits& limits) {
+  HOTARU_CHECK(value >= limits.lowest && value <= limits.largest, what,
+               " is out of bounds for ", cpp_type_name(self.dtype()));
+}
+
+void check_probability(const char* op, double p) {
+  HOTARU_CHECK(p >= 0 && p <= 1, op,
+               " expects p to be in [0, 1], but got p=", p);
+}
+
+}  // namespace
+
+Tensor uniform_(const Tensor& self, double from, double to,
+                Generator* generator) {
+  HOTARU_CHECK_AS(NotImplementedError, is_differentiable(self.dtype()),
+                  "\"check_uniform_bounds\" not implemented for '",
+                  scalar_type_name(self.dtype()), "'");
+  const Limits limits = limits_of(to_real(self.dtype()));
+  check_range("from", from, self, limits);
+  check_range("to", to, self, limits);
+  HOTARU_CHECK(from <= to,
+               "uniform_ expects to return a [from, to) range, but found from=",
+               from, " > to=", to);
+  HOTARU_CHECK(to - from <= limits.largest,
+               "uniform_ expects to-from <= std::numeric_limits<",
+               cpp_type_name(self.dtype()), ">::max(), but found to=", to,
+               " and from=", from, " which result in to-from to exceed the ",
+               "limit");
+  return draw("UniformBackward0", self, generator,
+              {.draw = Draw::kUniform, .a = from, .b = to});
+}
+
+Tensor normal_(const Tensor& self, double mean, double std,
+               Generator* generator) {
+  HOTARU_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
+  HOTARU_CHECK_AS(NotImplementedError, is_differentiable(self.dtype()),
+                  "\"normal_kernel_cpu\" not implemented for '",
+                  scalar_type_name(self.dtype()), "'");
+  if (!self.is_complex() || mean == 0)
+    return draw("NormalBackward0", self, generator,
+                {.draw = Draw::kNormal, .a = mean, .b = std});
+  // Both parts are drawn around zero; the mean is real.
+  draw("NormalBackward0", self, generator,
+       {.draw = Draw::kNormal, .a = 0, .b = std});
+  autograd::NoGrad guard;
+  copy_(untracked(self), add(self, Scalar(mean)));
+  return self;
+}
+
+Tensor exponential_(const Tensor& self, double lambda, Generator* generator) {
+  HOTARU_CHECK(self.is_floating_point(),
+               "Exponential distribution is a continuous probability "
+               "distribution. dtype must be a floating point but you specified "
+               "",
+               scalar_type_name(self.dtype()));
+  HOTARU_CHECK(lambda > 0, "exponential_ expects lambda > 0.0, but found ",
+               "lambda=", lambda);
+  return draw("ExponentialBackward0", self, generator,
+              {.draw = Draw::kExponential, .a = lambda});
+}
+
+Tensor bernoulli_(const Tensor& self, double p, Generator* generator) {
+  check_probability("bernoulli_", p);
+  return draw("BernoulliBackward2", self, generator,
+              {.draw = Draw::kBernoulli, .a = p});
+}
+
+Tensor bernoulli_(const Tensor& self, const Tensor& p, Generator* generator) {
+  HOTARU_CHECK_AS(NotImplementedError, p.is_floating_point(),
+                  "\"bernoulli_tensor_cpu_p_\" not implemented for '",
+                  scalar_type_name(p.dtype()), "'");
+  autograd::check_inplace(self);
+  check_no_overlap(self);
+  {
+    autograd::NoGrad guard;
+    const DType dtype =
+        p.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+    // Both dense in the same order, which is self's if it is dense itself.
+    const Tensor like = empty_like(self);
+    const Tensor wide =
+        empty_strided(self.sizes(), like.strides(), {dtype, self.device()});
+    copy_(wide, p);
+    if (self.numel() > 0) {
+      const Scalar lowest = item(amin(wide)), highest = item(amax(wide));
+      HOTARU_CHECK(lowest.to_double() >= 0 && highest.to_double() <= 1,
+                   "Expected p_in >= 0 && p_in <= 1 to be true, but got "
+                   "false.  (Could this error message be improved?  If so, "
+                   "please report an enhancement request to PyTorch.)");
+      const bool direct = same(like.strides(), self.strides());
+      const Tensor target = direct ? self : like;
+      enqueue(kBernoulli,
+              {write(target), read(wide), update(chosen(generator, self))});
+      if (!direct) copy_(untracked(self), target);
+    }
+  }
+  return forget("BernoulliBackward1", self);
+}
+
+Tensor random_(const Tensor& self, int64_t from, Optional<int64_t> to,
+               Generator* generator) {
+  const Limits limits = limits_of(self.dtype());
+  check_range("from", double(from), self, limits);
+  // One past the last value; wraps to 0 for all of int64.
+  uint64_t end = uint64_t(limits.last_exact) + 1;
+  if (to) {
+    HOTARU_CHECK(from < *to,
+                 "random_ expects 'from' to be less than 'to', but got from=",
+                 from, " >= to=", *to);
+    check_range("to - 1", double(*to - 1), self, limits);
+    end = uint64_t(*to);
+  } else {
+    HOTARU_CHECK(from <= limits.last_exact,
+                 "random_ expects 'from' casted to dtype to be less than or "
+                 "equal to 'to_inc' casted to dtype, but got from=",
+                 from, " > to_inc=", limits.last_exact);
+  }
+  return draw(
+      "RandomBackward0", self, generator,
+      {.draw = Draw::kInteger, .range = end - uint64_t(from), .from = from});
+}
+
+Tensor random_(const Tensor& self, Generator* generator) {
+  return draw("RandomBackward2", self, generator, {.draw = Draw::kFullInteger});
+}
+
+Tensor rand(IntSpan size, TensorOptions options, Generator* generator) {
+  return uniform_(empty(size, options), 0, 1, generator);
+}
+
+Tensor randn(IntSpan size, TensorOptions options, Generator* generator) {
+  return normal_(empty(size, options), 0, 1, generator);
+}
+
+Tensor randint(int64_t low, int64_t high, IntSpan size, TensorOptions options,
+               Generator* generator) {
+  if (!options.dtype) options.dtype = DType::kInt64;
+  return random_(empty(size, options), low, high, generator);
+}
+
+Tensor randperm(int64_t n, TensorOptions options, Generator* generator) {
+  if (!options.dtype) options.dtype = DType::kInt64;
+  const Tensor out = empty(Dims{n}, options);
+  const Limits limits = limits_of(*options.dtype);
+  if (is_floating_point(*options.dtype))
+    HOTARU_CHECK(n <= limits.last_exact + 1, "n cannot be greater than ",
+                 limits.last_exact + 1, " for ",
+                 scalar_type_name(*options.dtype), " type.");
+  else
+    HOTARU_CHECK(double(n) <= limits.largest,
+                 "value cannot be converted to type ",
+                 concat(dtype_name(*options.dtype), "_t"), " without overflow");
+  return draw("RandpermBackward0", out, generator,
+              {.draw = Draw::kPermutation});
+}
+
+Tensor bernoulli(const Tensor& self, Generator* generator) {
+  const Tensor out = empty(self.sizes(), TensorOptions(self));
+  bernoulli_(out, self, generator);
+  if (autograd::needs_grad(self))
+    autograd::record("BernoulliBackward0", out, {self}, {},
+                     [](autograd::Backward&, const Tensor& g) -> Tensors {
+                       return {zeros_like(g)};
+                     });
+  return out;
+}
+
+Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
+                   Generator* generator) {
+  HOTARU_CHECK(self.is_floating_point(),
+               "multinomial only supports floating-point dtypes for input, "
+               "got: ",
+               scalar_type_name(self.dtype()));
+  HOTARU_CHECK(num_samples > 0, "cannot sample n_sample <= 0 samples");
+  HOTARU_CHECK(self.dim() == 1 || self.dim() == 2,
+               "prob_dist must be 1 or 2 dim");
+  HOTARU_CHECK(replacement || num_samples <= self.size(-1),
+               "cannot sample n_sample > prob_dist.size(-1) samples without "
+               "replacement");
+  autograd::NoGrad guard;
+  Dims shape(self.sizes());
+  shape.back() = num_samples;
+  const Tensor out = empty(shape, {DType::kInt64, self.device()});
+  if (self.numel() == 0) return out;
+  const Tensor weights = contiguous(detach(self));
+  const double lowest = item(min(weights)).to_double();
+  const double largest = item(max(weights)).to_double();
+  HOTARU_CHECK(std::isfinite(largest) && lowest >= 0,
+               "probability tensor contains either `inf`, `nan` or element < "
+               "0");
+  HOTARU_CHECK(item(amin(sum(weights, Dims{-1}))).to_double() > 0,
+               "invalid multinomial distribution (sum of probabilities <= 0)");
+  if (!replacement || num_samples == 1) {
+    // The order of exponential arrival times with these rates is a draw
+    // without replacement (Efraimidis and Spirakis 2006).
+    const Tensor times = exponential_(empty_like(weights), 1, generator);
+    const Tensor speed = div(weights, times);
+    return num_samples == 1 ? argmax(speed, -1, true)
+                            : std::get<1>(topk(speed, num_samples, -1));
+  }
+  enqueue(kMultinomial,
+          {write(out), read(weights), update(chosen(generator, self))});
+  return out;
+}
+
+}  // namespace hotaru

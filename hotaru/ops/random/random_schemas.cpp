@@ -1,0 +1,212 @@
+// Names of the random operators.
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory_schema.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/random/random.h"
+#include "hotaru/ops/reduce/extremum.h"
+#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/registry.h"
+
+namespace hotaru {
+namespace {
+
+using Gen = Generator*;
+
+#define HOTARU_INTEGER_OPTIONS \
+  "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? " \
+  "pin_memory=None) -> Tensor"
+#define HOTARU_FLOATING_OPTIONS \
+  "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? " \
+  "pin_memory=None"
+
+HOTARU_OP(
+    "rand(SymInt[] size, *, " HOTARU_FLOATING_OPTIONS ") -> Tensor",
+    +[](IntSpan size, HOTARU_OPTION_ARGS) {
+      return rand(size, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "rand.generator(SymInt[] size, *, Generator? "
+    "generator, " HOTARU_FLOATING_OPTIONS ") -> Tensor",
+    +[](IntSpan size, Gen generator, HOTARU_OPTION_ARGS) {
+      return rand(size, given_options(dtype, device), generator);
+    });
+HOTARU_OP(
+    "randn(SymInt[] size, *, " HOTARU_FLOATING_OPTIONS ") -> Tensor",
+    +[](IntSpan size, HOTARU_OPTION_ARGS) {
+      return randn(size, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "randn.generator(SymInt[] size, *, Generator? "
+    "generator, " HOTARU_FLOATING_OPTIONS ") -> Tensor",
+    +[](IntSpan size, Gen generator, HOTARU_OPTION_ARGS) {
+      return randn(size, given_options(dtype, device), generator);
+    });
+HOTARU_OP(
+    "randint(SymInt high, SymInt[] size, *, " HOTARU_INTEGER_OPTIONS,
+    +[](int64_t high, IntSpan size, HOTARU_OPTION_ARGS) {
+      return randint(0, high, size, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "randint.generator(SymInt high, SymInt[] size, *, Generator? "
+    "generator, " HOTARU_INTEGER_OPTIONS,
+    +[](int64_t high, IntSpan size, Gen generator, HOTARU_OPTION_ARGS) {
+      return randint(0, high, size, given_options(dtype, device), generator);
+    });
+HOTARU_OP(
+    "randint.low(SymInt low, SymInt high, SymInt[] size, "
+    "*, " HOTARU_INTEGER_OPTIONS,
+    +[](int64_t low, int64_t high, IntSpan size, HOTARU_OPTION_ARGS) {
+      return randint(low, high, size, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, "
+    "Generator? generator, " HOTARU_INTEGER_OPTIONS,
+    +[](int64_t low, int64_t high, IntSpan size, Gen generator,
+        HOTARU_OPTION_ARGS) {
+      return randint(low, high, size, given_options(dtype, device), generator);
+    });
+HOTARU_OP(
+    "randperm(SymInt n, *, " HOTARU_INTEGER_OPTIONS,
+    +[](int64_t n, HOTARU_OPTION_ARGS) {
+      return randperm(n, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "randperm.generator(SymInt n, *, Generator? "
+    "generator, " HOTARU_INTEGER_OPTIONS,
+    +[](int64_t n, Gen generator, HOTARU_OPTION_ARGS) {
+      return randperm(n, given_options(dtype, device), generator);
+    });
+
+/// A result like self, of another dtype or device if asked for.
+Tensor like(const Tensor& self, const Optional<DType>& dtype,
+            const Optional<Device>& device) {
+  const Tensor plain = empty_like(self);
+  if (!dtype && !device) return plain;
+  return empty_strided(
+      self.sizes(), plain.strides(),
+      {dtype.value_or(self.dtype()), device.value_or(self.device())});
+}
+
+HOTARU_OP(
+    "rand_like(Tensor self, *, " HOTARU_FLOATING_OPTIONS
+    ", MemoryFormat? memory_format=None) -> Tensor",
+    +[](const Tensor& self, HOTARU_OPTION_ARGS, Value) {
+      return uniform_(like(self, dtype, device));
+    });
+HOTARU_OP(
+    "randn_like(Tensor self, *, " HOTARU_FLOATING_OPTIONS
+    ", MemoryFormat? memory_format=None) -> Tensor",
+    +[](const Tensor& self, HOTARU_OPTION_ARGS, Value) {
+      return normal_(like(self, dtype, device));
+    });
+HOTARU_OP(
+    "randint_like(Tensor self, SymInt high, *, " HOTARU_FLOATING_OPTIONS
+    ", MemoryFormat? memory_format=None) -> Tensor",
+    +[](const Tensor& self, int64_t high, HOTARU_OPTION_ARGS, Value) {
+      return random_(like(self, dtype, device), 0, high);
+    });
+HOTARU_OP(
+    "randint_like.low_dtype(Tensor self, SymInt low, SymInt high, "
+    "*, " HOTARU_FLOATING_OPTIONS
+    ", MemoryFormat? memory_format=None) -> Tensor",
+    +[](const Tensor& self, int64_t low, int64_t high, HOTARU_OPTION_ARGS,
+        Value) { return random_(like(self, dtype, device), low, high); });
+
+HOTARU_OP(
+    "uniform_(Tensor(a!) self, float from=0., float to=1., *, Generator? "
+    "generator=None) -> Tensor(a!)",
+    uniform_);
+HOTARU_OP(
+    "normal_(Tensor(a!) self, float mean=0., float std=1., *, Generator? "
+    "generator=None) -> Tensor(a!)",
+    normal_);
+HOTARU_OP(
+    "exponential_(Tensor(a!) self, float lambd=1., *, Generator? "
+    "generator=None) -> Tensor(a!)",
+    exponential_);
+HOTARU_OP(
+    "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
+    +[](const Tensor& self, Gen generator) {
+      return random_(self, generator);
+    });
+HOTARU_OP(
+    "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> "
+    "Tensor(a!)",
+    +[](const Tensor& self, int64_t to, Gen generator) {
+      return random_(self, 0, to, generator);
+    });
+HOTARU_OP(
+    "random_.from(Tensor(a!) self, int from, int? to, *, Generator? "
+    "generator=None) -> Tensor(a!)",
+    +[](const Tensor& self, int64_t from, Optional<int64_t> to, Gen generator) {
+      return random_(self, from, to, generator);
+    });
+HOTARU_OP(
+    "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? "
+    "generator=None) -> Tensor(a!)",
+    +[](const Tensor& self, double p, Gen generator) {
+      return bernoulli_(self, p, generator);
+    });
+HOTARU_OP(
+    "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? "
+    "generator=None) -> Tensor(a!)",
+    +[](const Tensor& self, const Tensor& p, Gen generator) {
+      return bernoulli_(self, p, generator);
+    });
+HOTARU_OP("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
+          bernoulli);
+HOTARU_OP(
+    "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> "
+    "Tensor",
+    +[](const Tensor& self, double p, Gen generator) {
+      return bernoulli_(empty(self.sizes(), TensorOptions(self)), p, generator);
+    });
+HOTARU_OP(
+    "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, "
+    "Generator? generator=None) -> Tensor",
+    multinomial);
+
+/// Standard draws stretched by std and moved by mean.
+Tensor normal_around(const Tensor& mean, const Tensor& std, IntSpan shape,
+                     const Tensor& model, Gen generator) {
+  HOTARU_CHECK(std.numel() == 0 || item(amin(std)).to_double() >= 0,
+               "normal expects all elements of std >= 0.0");
+  const Tensor draws =
+      normal_(empty(shape, TensorOptions(model)), 0, 1, generator);
+  return add(mul(draws, std), mean);
+}
+
+HOTARU_OP(
+    "normal.Tensor_float(Tensor mean, float std=1., *, Generator? "
+    "generator=None) -> Tensor",
+    +[](const Tensor& mean, double std, Gen generator) {
+      HOTARU_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
+      const Tensor draws = normal_(empty_like(mean), 0, 1, generator);
+      return add(mul(draws, Scalar(std)), mean);
+    });
+HOTARU_OP(
+    "normal.float_Tensor(float mean, Tensor std, *, Generator? "
+    "generator=None) -> Tensor",
+    +[](double mean, const Tensor& std, Gen generator) {
+      return normal_around(wrapped_scalar(mean), std, std.sizes(), std,
+                           generator);
+    });
+HOTARU_OP(
+    "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? "
+    "generator=None) -> Tensor",
+    +[](const Tensor& mean, const Tensor& std, Gen generator) {
+      return normal_around(mean, std,
+                           broadcast_shapes(mean.sizes(), std.sizes()), mean,
+                           generator);
+    });
+HOTARU_OP(
+    "normal.float_float(float mean, float std, SymInt[] size, *, Generator? "
+    "generator=None, " HOTARU_FLOATING_OPTIONS ") -> Tensor",
+    +[](double mean, double std, IntSpan size, Gen generator,
+        HOTARU_OPTION_ARGS) {
+      return normal_(empty(size, given_options(dtype, device)), mean, std,
+                     generator);
+    });
+
+}  // namespace
+}  // namespace hotaru

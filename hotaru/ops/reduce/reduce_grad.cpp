@@ -1,0 +1,98 @@
+#include "hotaru/ops/reduce/reduce_grad.h"
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/reduce/reduce_dims.h"
+#include "hotaru/ops/reduce/scan.h"
+#include "hotaru/ops/shape/join.h"
+#include "hotaru/ops/shape/view.h"
+
+namespace hotaru::grad {
+namespace {
+
+using autograd::Backward;
+using autograd::record;
+
+/// The gradient of a reduction's result, spread over what it was made of.
+Tensor spread(const Tensor& g, IntSpan sizes, IntSpan dims, bool keepdim,
+              DType dtype) {
+  return to(expand(restore_dims(g, dims, keepdim), sizes), dtype);
+}
+
+/// Products of all the others along a dimension, without division, so zeros
+/// do no harm: those before times those after.
+Tensor product_of_others(const Tensor& x, int64_t dim) {
+  const int64_t n = x.size(dim);
+  if (n <= 1) return ones_like(x);
+  Dims one(x.sizes());
+  one[size_t(dim)] = 1;
+  const Tensor pad = ones(one, TensorOptions(x));
+  const Tensor before = cat({pad, cumprod(narrow(x, dim, 0, n - 1), dim)}, dim);
+  const Tensor back = flip(narrow(x, dim, 1, n - 1), Dims{dim});
+  const Tensor after = cat({flip(cumprod(back, dim), Dims{dim}), pad}, dim);
+  return mul(before, after);
+}
+
+}  // namespace
+
+void sum(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim) {
+  const char* name = dims.empty() ? "SumBackward0" : "SumBackward1";
+  record(
+      name, out, {self}, {},
+      [sizes = Dims(self.sizes()), dims = Dims(dims), keepdim,
+       dtype = self.dtype()](Backward&, const Tensor& g) -> autograd::Tensors {
+        return {spread(g, sizes, dims, keepdim, dtype)};
+      });
+}
+
+void nansum(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim) {
+  record("NansumBackward0", out, {self}, {self},
+         [dims = Dims(dims), keepdim](Backward& b,
+                                      const Tensor& g) -> autograd::Tensors {
+           const Tensor x = b.saved(0);
+           const Tensor all = spread(g, x.sizes(), dims, keepdim, x.dtype());
+           return {mul(all, logical_not(isnan(x)))};
+         });
+}
+
+void mean(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim) {
+  const char* name = dims.empty() ? "MeanBackward0" : "MeanBackward1";
+  const int64_t count = dims.empty() ? self.numel() : reduced_numel(self, dims);
+  record(
+      name, out, {self}, {},
+      [sizes = Dims(self.sizes()), dims = Dims(dims), keepdim, count,
+       dtype = self.dtype()](Backward&, const Tensor& g) -> autograd::Tensors {
+        return {div(spread(g, sizes, dims, keepdim, dtype), Scalar(count))};
+      });
+}
+
+void prod(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim) {
+  const char* name = dims.empty() ? "ProdBackward0" : "ProdBackward1";
+  record(name, out, {self}, {self},
+         [dims = Dims(dims), keepdim](Backward& b,
+                                      const Tensor& g) -> autograd::Tensors {
+           const Tensor x = b.saved(0);
+           if (x.dim() == 0) return {to(g, x.dtype())};
+           const bool full = dims.empty();
+           const Tensor flat = full ? reshape(x, Dims{-1}) : x;
+           const Tensor others = product_of_others(flat, full ? 0 : dims[0]);
+           const Tensor spread_g =
+               spread(g, x.sizes(), dims, keepdim, x.dtype());
+           return {mul(spread_g, conj(reshape(others, x.sizes())))};
+         });
+}
+
+void logsumexp(const Tensor& out, const Tensor& self, IntSpan dims,
+               bool keepdim) {
+  record("LogsumexpBackward0", out, {self}, {self, autograd::saved_output(out)},
+         [dims = Dims(dims), keepdim](Backward& b,
+                                      const Tensor& g) -> autograd::Tensors {
+           const Tensor x = b.saved(0);
+           const Tensor total = restore_dims(b.saved(1), dims, keepdim);
+           return {mul(restore_dims(g, dims, keepdim), exp(sub(x, total)))};
+         });
+}
+
+}  // namespace hotaru::grad

@@ -1,0 +1,80 @@
+#include "hotaru/ops/reduce/scan_grad.h"
+
+#include <limits>
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/reduce/scan.h"
+#include "hotaru/ops/shape/view.h"
+
+namespace hotaru::grad {
+namespace {
+
+using autograd::Backward;
+using autograd::saved_output;
+
+/// Sums from each element to the end.
+Tensor sum_to_end(const Tensor& t, int64_t dim) {
+  if (t.dim() == 0) return t;
+  return flip(cumsum(flip(t, Dims{dim}), dim), Dims{dim});
+}
+
+/// d out_j / d x_i is out_j / x_i up to the first zero of a line. For that
+/// zero itself the products are those with a one in its place; everything
+/// behind it has no influence.
+Tensor cumprod_gradient(const Tensor& x, const Tensor& out, const Tensor& g,
+                        int64_t dim) {
+  const Tensor zero = eq(x, Scalar(0));
+  const Tensor zeros_so_far = cumsum(zero, dim);
+  const Tensor before = eq(zeros_so_far, Scalar(0));
+  const Tensor first = logical_and(zero, eq(zeros_so_far, Scalar(1)));
+  const Tensor divided =
+      div(sum_to_end(mul(g, conj(out)), dim), conj(masked_fill(x, zero, 1)));
+  const Tensor without_first = cumprod(masked_fill(x, first, 1), dim);
+  const Tensor at_first = sum_to_end(mul(g, conj(without_first)), dim);
+  return where(before, divided, masked_fill(at_first, logical_not(first), 0));
+}
+
+/// Sum over j >= i of w_j exp(x_i - out_j) for w = max(sign * g, 0), in
+/// logarithms, as exp(-out) alone may overflow.
+Tensor one_sign(const Tensor& x, const Tensor& out, const Tensor& w,
+                int64_t dim) {
+  const double none = -std::numeric_limits<double>::infinity();
+  const Tensor logs = masked_fill(log(w), le(w, Scalar(0)), none);
+  const Tensor back = flip(sub(logs, out), Dims{dim});
+  return exp(add(flip(logcumsumexp(back, dim), Dims{dim}), x));
+}
+
+}  // namespace
+
+void cumsum(const Tensor& out, const Tensor& self, int64_t dim) {
+  autograd::record("CumsumBackward0", out, {self}, {},
+                   [dim, dtype = self.dtype()](
+                       Backward&, const Tensor& g) -> autograd::Tensors {
+                     return {to(sum_to_end(g, dim), dtype)};
+                   });
+}
+
+void cumprod(const Tensor& out, const Tensor& self, int64_t dim) {
+  autograd::record(
+      "CumprodBackward0", out, {self}, {self, saved_output(out)},
+      [dim](Backward& b, const Tensor& g) -> autograd::Tensors {
+        const Tensor x = b.saved(0);
+        return {to(cumprod_gradient(to(x, g.dtype()), b.saved(1), g, dim),
+                   x.dtype())};
+      });
+}
+
+void logcumsumexp(const Tensor& out, const Tensor& self, int64_t dim) {
+  autograd::record(
+      "LogcumsumexpBackward0", out, {self}, {self, saved_output(out)},
+      [dim](Backward& b, const Tensor& g) -> autograd::Tensors {
+        const Tensor x = b.saved(0), y = b.saved(1);
+        if (x.dim() == 0) return {g};
+        return {sub(one_sign(x, y, g, dim), one_sign(x, y, neg(g), dim))};
+      });
+}
+
+}  // namespace hotaru::grad

@@ -1,0 +1,23 @@
+// An LSTM layer with its gradient in one piece: for float32, where speed
+// counts more than second derivatives.
+#pragma once
+
+#include "hotaru/ops/rnn/rnn_cell.h"
+
+namespace hotaru {
+
+/// Hidden states after each step [T, B, H], and the last state.
+struct LstmSequence {
+  Tensor output;
+  RnnState last;
+};
+
+/// Whether the layer can run so: float32 on the CPU, no projection.
+bool lstm_train_fits(RnnMode mode, const Tensor& x, const CellWeights& weights);
+
+/// The layer over x [T, B, I] in one direction, its gradient recorded. A
+/// backward pass that is itself recorded is an error.
+LstmSequence lstm_train(bool reverse, const Tensor& x, const RnnState& state,
+                        const CellWeights& weights);
+
+}  // namespace hotaru

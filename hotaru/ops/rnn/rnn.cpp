@@ -1,0 +1,297 @@
+#include "hotaru/ops/rnn/rnn.h"
+
+#include <functional>
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/matmul/matmul.h"
+#include "hotaru/ops/random/random.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/rnn/lstm_train.h"
+#include "hotaru/ops/rnn/rnn_cell.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/backend.h"
+
+namespace hotaru {
+namespace {
+
+struct Sequence {
+  Tensor output;
+  RnnState last;
+};
+
+/// One layer in one direction with gradients, step by step.
+Sequence recorded_layer(RnnMode mode, bool reverse, const Tensor& x,
+                        RnnState state, const CellWeights& w) {
+  if (lstm_train_fits(mode, x, w)) {
+    LstmSequence fused = lstm_train(reverse, x, state, w);
+    return {fused.output, fused.last};
+  }
+  const Tensors steps = unbind(linear(x, w.w_ih, w.b_ih), 0);
+  Tensors outputs(steps.size());
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const size_t t = reverse ? steps.size() - 1 - i : i;
+    state = rnn_step(mode, steps[t], state, w);
+    outputs[t] = state.h;
+  }
+  return {stack(outputs, 0), state};
+}
+
+/// The same over a packed sequence: data holds batch_sizes[t] rows for each
+/// step t, the longest sequences first. Forward, sequences drop out at their
+/// end; backward, they join there with their initial state.
+Sequence packed_layer(RnnMode mode, bool reverse, const Tensor& data,
+                      const std::vector<int64_t>& batch_sizes, RnnState state,
+                      const CellWeights& w) {
+  const bool lstm = mode == RnnMode::kLstm;
+  const Tensors steps =
+      split_with_sizes(linear(data, w.w_ih, w.b_ih), batch_sizes, 0);
+  Tensors outputs(steps.size());
+  const auto rows = [](const Tensor& t, int64_t begin, int64_t end) {
+    return narrow(t, 0, begin, end - begin);
+  };
+  const auto first_rows = [&](const RnnState& s, int64_t n) {
+    return RnnState{rows(s.h, 0, n), lstm ? rows(s.c, 0, n) : Tensor()};
+  };
+  const auto join = [&](const RnnState& a, const RnnState& b) {
+    return RnnState{cat({a.h, b.h}, 0), lstm ? cat({a.c, b.c}, 0) : Tensor()};
+  };
+  const RnnState initial = state;
+  RnnState done;  // of sequences that ended, longest first
+  const size_t count = steps.size();
+  if (reverse) state = first_rows(initial, batch_sizes[count - 1]);
+  for (size_t i = 0; i < count; ++i) {
+    const size_t t = reverse ? count - 1 - i : i;
+    const int64_t have = state.h.size(0), want = batch_sizes[t];
+    if (want > have) {
+      const RnnState more{rows(initial.h, have, want),
+                          lstm ? rows(initial.c, have, want) : Tensor()};
+      state = join(state, more);
+    } else if (want < have) {
+      const RnnState ended{rows(state.h, want, have),
+                           lstm ? rows(state.c, want, have) : Tensor()};
+      done = done.h.defined() ? join(ended, done) : ended;
+      state = first_rows(state, want);
+    }
+    state = rnn_step(mode, steps[t], state, w);
+    outputs[t] = state.h;
+  }
+  if (done.h.defined()) state = join(state, done);
+  return {cat(outputs, 0), state};
+}
+
+/// Weights of layer and direction number i out of the flat list.
+CellWeights weights_of(const Tensors& params, size_t i, const RnnShape& shape,
+                       size_t count) {
+  const Tensor* p = params.data() + i * count;
+  CellWeights w{p[0], p[1], {}, {}, {}};
+  if (shape.has_biases) {
+    w.b_ih = p[2];
+    w.b_hh = p[3];
+  }
+  if (count == 3 || count == 5) w.w_hr = p[count - 1];
+  return w;
+}
+
+/// Parameters a layer and direction has: 2 weights, 2 biases, a projection.
+size_t params_each(const Tensors& params, const RnnShape& shape,
+                   size_t layers) {
+  const size_t plain = shape.has_biases ? 4 : 2;
+  HOTARU_CHECK(
+      params.size() == layers * plain || params.size() == layers * (plain + 1),
+      "rnn: got ", params.size(), " parameters for ", layers,
+      " layers and directions, expected ", layers * plain);
+  return params.size() / layers;
+}
+
+using LayerFunction = std::function<Sequence(
+    bool reverse, const Tensor& x, const RnnState&, const CellWeights&)>;
+
+bool any_grad(const Tensor& input, const Tensors& hx, const Tensors& params) {
+  return autograd::needs_grad(input) || autograd::needs_grad(hx) ||
+         autograd::needs_grad(params);
+}
+
+/// All layers of a network; layer(...) runs one in one direction.
+std::tuple<Tensor, Tensor, Tensor> run_layers(
+    RnnMode mode, Tensor x, const Tensors& hx, const Tensors& params,
+    const RnnShape& shape, int64_t batch, const LayerFunction& layer) {
+  const size_t directions = shape.bidirectional ? 2 : 1;
+  HOTARU_CHECK(shape.num_layers > 0 && shape.num_layers < (1 << 20),
+               "rnn: invalid number of layers ", shape.num_layers);
+  const size_t layers = size_t(shape.num_layers) * directions;
+  const size_t each = params_each(params, shape, layers);
+  const bool lstm = mode == RnnMode::kLstm;
+  HOTARU_CHECK(hx.size() == (lstm ? 2u : 1u), "lstm expects two hidden states");
+  for (const Tensor& h : hx)
+    HOTARU_CHECK(h.dim() == 3 && h.size(0) >= int64_t(layers),
+                 "Expected more hidden states in stacked_rnn");
+  Tensors hs, cs;
+  for (size_t l = 0; l < size_t(shape.num_layers); ++l) {
+    Tensors outputs;
+    for (size_t d = 0; d < directions; ++d) {
+      const size_t i = l * directions + d;
+      RnnState state{select(hx[0], 0, int64_t(i)),
+                     lstm ? select(hx[1], 0, int64_t(i)) : Tensor()};
+      // A state for one row serves every row.
+      for (Tensor* s : {&state.h, &state.c})
+        if (s->defined() && s->size(0) == 1 && batch != 1)
+          *s = expand(*s, Dims{batch, -1});
+      const CellWeights w = weights_of(params, i, shape, each);
+      const Tensor sample =
+          x.dim() == 3 ? select(x, 0, 0) : narrow(x, 0, 0, batch);
+      check_rnn(mode, sample, state, w);
+      Sequence out = layer(d == 1, x, state, w);
+      outputs.push_back(std::move(out.output));
+      hs.push_back(std::move(out.last.h));
+      if (lstm) cs.push_back(std::move(out.last.c));
+    }
+    x = outputs.size() == 1 ? outputs[0] : cat(outputs, -1);
+    if (shape.train && shape.dropout > 0 && l + 1 < size_t(shape.num_layers))
+      x = dropout(x, shape.dropout, true);
+  }
+  return {x, stack(hs, 0), lstm ? stack(cs, 0) : Tensor()};
+}
+
+std::tuple<Tensor, Tensor, Tensor> run(RnnMode mode, const Tensor& input,
+                                       const Tensors& hx, const Tensors& params,
+                                       const RnnShape& shape) {
+  HOTARU_CHECK_AS(IndexError, input.dim() == 3,
+                  "rnn: input must be 3-dimensional, got size ",
+                  shape_text(input.sizes()));
+  const Tensor x = shape.batch_first ? transpose(input, 0, 1) : input;
+  HOTARU_CHECK(x.size(0) > 0,
+               "Expected sequence length to be larger than 0 in RNN");
+  const bool recorded = any_grad(input, hx, params);
+  const auto layer = [&](bool reverse, const Tensor& in, const RnnState& state,
+                         const CellWeights& w) -> Sequence {
+    if (recorded) return recorded_layer(mode, reverse, in, state, w);
+    const Tensor y = allocate(Dims{in.size(0), in.size(1), state.h.size(1)},
+                              in.dtype(), in.device());
+    const RnnState last = run_layer(mode, y, 0, reverse, in, state, w);
+    return {y, last};
+  };
+  auto [y, h, c] = run_layers(mode, x, hx, params, shape, x.size(1), layer);
+  return {shape.batch_first ? transpose(y, 0, 1) : y, h, c};
+}
+
+std::tuple<Tensor, Tensor, Tensor> run_packed(RnnMode mode, const Tensor& data,
+                                              const Tensor& batch_sizes,
+                                              const Tensors& hx,
+                                              const Tensors& params,
+                                              const RnnShape& shape) {
+  HOTARU_CHECK(batch_sizes.dtype() == DType::kInt64 && batch_sizes.dim() == 1 &&
+                   batch_sizes.numel() > 0 && batch_sizes.device().is_cpu(),
+               "rnn: batch_sizes must be a 1-d int64 tensor on the CPU");
+  HOTARU_CHECK_AS(IndexError, data.dim() == 2,
+                  "rnn: packed data must be 2-dimensional, got size ",
+                  shape_text(data.sizes()));
+  const Tensor sizes = contiguous(batch_sizes);
+  const int64_t* begin = sizes.data<int64_t>();
+  const std::vector<int64_t> rows(begin, begin + sizes.numel());
+  int64_t total = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    HOTARU_CHECK(rows[i] > 0 && (i == 0 || rows[i] <= rows[i - 1]),
+                 "rnn: batch_sizes must be positive and decreasing");
+    total += rows[i];
+  }
+  HOTARU_CHECK(total == data.size(0), "rnn: batch_sizes add up to ", total,
+               " rows, but data has ", data.size(0));
+  const auto layer = [&](bool reverse, const Tensor& in, const RnnState& state,
+                         const CellWeights& w) {
+    return packed_layer(mode, reverse, in, rows, state, w);
+  };
+  return run_layers(mode, data, hx, params, shape, rows[0], layer);
+}
+
+// The registered forms.
+std::tuple<Tensor, Tensor, Tensor> lstm_input(
+    const Tensor& input, const Tensors& hx, const Tensors& params,
+    bool has_biases, int64_t num_layers, double dropout, bool train,
+    bool bidirectional, bool batch_first) {
+  return lstm(
+      input, hx, params,
+      {has_biases, num_layers, dropout, train, bidirectional, batch_first});
+}
+std::tuple<Tensor, Tensor, Tensor> lstm_data(
+    const Tensor& data, const Tensor& batch_sizes, const Tensors& hx,
+    const Tensors& params, bool has_biases, int64_t num_layers, double dropout,
+    bool train, bool bidirectional) {
+  return run_packed(
+      RnnMode::kLstm, data, batch_sizes, hx, params,
+      {has_biases, num_layers, dropout, train, bidirectional, false});
+}
+template <RnnMode Mode>
+std::tuple<Tensor, Tensor> rnn_input(const Tensor& input, const Tensor& hx,
+                                     const Tensors& params, bool has_biases,
+                                     int64_t num_layers, double dropout,
+                                     bool train, bool bidirectional,
+                                     bool batch_first) {
+  auto [y, h, c] =
+      run(Mode, input, {hx}, params,
+          {has_biases, num_layers, dropout, train, bidirectional, batch_first});
+  return {y, h};
+}
+template <RnnMode Mode>
+std::tuple<Tensor, Tensor> rnn_data(const Tensor& data,
+                                    const Tensor& batch_sizes, const Tensor& hx,
+                                    const Tensors& params, bool has_biases,
+                                    int64_t num_layers, double dropout,
+                                    bool train, bool bidirectional) {
+  auto [y, h, c] = run_packed(
+      Mode, data, batch_sizes, {hx}, params,
+      {has_biases, num_layers, dropout, train, bidirectional, false});
+  return {y, h};
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor, Tensor> lstm(const Tensor& input, const Tensors& hx,
+                                        const Tensors& params,
+                                        const RnnShape& shape) {
+  HOTARU_CHECK(hx.size() == 2, "lstm expects two hidden states");
+  return run(RnnMode::kLstm, input, hx, params, shape);
+}
+
+HOTARU_OP(
+    "lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, "
+    "int num_layers, float dropout, bool train, bool bidirectional, "
+    "bool batch_first) -> (Tensor, Tensor, Tensor)",
+    lstm_input);
+HOTARU_OP(
+    "lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, "
+    "bool has_biases, int num_layers, float dropout, bool train, "
+    "bool bidirectional) -> (Tensor, Tensor, Tensor)",
+    lstm_data);
+HOTARU_OP(
+    "gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, "
+    "int num_layers, float dropout, bool train, bool bidirectional, "
+    "bool batch_first) -> (Tensor, Tensor)",
+    rnn_input<RnnMode::kGru>);
+HOTARU_OP(
+    "gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, "
+    "bool has_biases, int num_layers, float dropout, bool train, "
+    "bool bidirectional) -> (Tensor, Tensor)",
+    rnn_data<RnnMode::kGru>);
+HOTARU_OP(
+    "rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, "
+    "bool has_biases, int num_layers, float dropout, bool train, "
+    "bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+    rnn_input<RnnMode::kTanh>);
+HOTARU_OP(
+    "rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, "
+    "Tensor[] params, bool has_biases, int num_layers, float dropout, "
+    "bool train, bool bidirectional) -> (Tensor, Tensor)",
+    rnn_data<RnnMode::kTanh>);
+HOTARU_OP(
+    "rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, "
+    "bool has_biases, int num_layers, float dropout, bool train, "
+    "bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+    rnn_input<RnnMode::kRelu>);
+HOTARU_OP(
+    "rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, "
+    "Tensor[] params, bool has_biases, int num_layers, float dropout, "
+    "bool train, bool bidirectional) -> (Tensor, Tensor)",
+    rnn_data<RnnMode::kRelu>);
+
+}  // namespace hotaru

@@ -1,0 +1,35 @@
+// One step of a recurrent network out of differentiable operators, and what
+// cells and layers share.
+#pragma once
+
+#include "hotaru/backend/common/rnn/rnn.h"
+#include "hotaru/ops/boxing.h"
+
+namespace hotaru {
+
+/// Weights of one layer in one direction; see backend/common/rnn/rnn.h.
+struct CellWeights {
+  Tensor w_ih, w_hh, b_ih, b_hh, w_hr;
+};
+
+struct RnnState {
+  Tensor h, c;  // c: LSTM only
+};
+
+/// The next state from the projected input g = x w_ih^T + b_ih [B, G C].
+/// Records gradients; differentiable to any order.
+RnnState rnn_step(RnnMode mode, const Tensor& projected, const RnnState& state,
+                  const CellWeights& weights);
+
+/// The whole sequence x [T, B, I] by the fused kernel, without gradients. The
+/// outputs go to y, of which they are columns [offset, offset + H).
+RnnState run_layer(RnnMode mode, const Tensor& y, int64_t offset, bool reverse,
+                   const Tensor& x, const RnnState& state,
+                   const CellWeights& weights);
+
+/// Throws PyTorch's errors unless sizes and dtypes of x [..., I] and of the
+/// state [B, ...] fit the weights.
+void check_rnn(RnnMode mode, const Tensor& x, const RnnState& state,
+               const CellWeights& weights);
+
+}  // namespace hotaru

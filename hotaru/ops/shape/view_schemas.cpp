@@ -1,0 +1,189 @@
+// Schemas of the views.
+#include <algorithm>
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+
+namespace hotaru {
+namespace {
+
+/// Applies a view in place: self takes the geometry of the result.
+Tensor become(const Tensor& self, const Tensor& viewed) {
+  HOTARU_CHECK(!autograd::requires_grad(self),
+               "in-place view operators are not supported for tensors with "
+               "gradient history; use the out-of-place form");
+  self.impl()->set_geometry(viewed.sizes(), viewed.strides(),
+                            viewed.storage_offset());
+  return self;
+}
+
+HOTARU_OP("view(Tensor(a) self, SymInt[] size) -> Tensor(a)", view);
+HOTARU_OP(
+    "view_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+    +[](const Tensor& self, const Tensor& other) {
+      return view(self, other.sizes());
+    });
+HOTARU_OP("reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", reshape);
+HOTARU_OP(
+    "reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+    +[](const Tensor& self, const Tensor& other) {
+      return reshape(self, other.sizes());
+    });
+HOTARU_OP("_unsafe_view(Tensor self, SymInt[] size) -> Tensor", view);
+HOTARU_OP(
+    "flatten.using_ints(Tensor(a) self, int start_dim=0, int "
+    "end_dim=-1) -> Tensor(a)",
+    flatten);
+HOTARU_OP(
+    "ravel(Tensor(a) self) -> Tensor(a)",
+    +[](const Tensor& self) { return reshape(self, Dims{-1}); });
+HOTARU_OP("unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)",
+          unflatten);
+HOTARU_OP(
+    "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? "
+    "storage_offset=None) -> Tensor(a)",
+    as_strided);
+HOTARU_OP("permute(Tensor(a) self, int[] dims) -> Tensor(a)", permute);
+HOTARU_OP("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+          transpose);
+HOTARU_OP("swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
+          transpose);
+HOTARU_OP("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+          transpose);
+HOTARU_OP("t(Tensor(a) self) -> Tensor(a)", t);
+HOTARU_OP(
+    "numpy_T(Tensor(a) self) -> Tensor(a)", +[](const Tensor& self) {
+      Dims order;
+      for (int64_t d = self.dim(); d-- > 0;) order.push_back(d);
+      return permute(self, order);
+    });
+HOTARU_OP(
+    "mT(Tensor(a) self) -> Tensor(a)", +[](const Tensor& self) {
+      HOTARU_CHECK(self.dim() >= 2,
+                   "tensor.mT is only supported on matrices or batches of "
+                   "matrices. Got ",
+                   self.dim(), "-D tensor.");
+      return transpose(self, -2, -1);
+    });
+HOTARU_OP("select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
+          select);
+HOTARU_OP(
+    "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? "
+    "end=None, SymInt step=1) -> Tensor(a)",
+    slice);
+HOTARU_OP(
+    "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> "
+    "Tensor(a)",
+    narrow);
+HOTARU_OP(
+    "squeeze(Tensor(a) self) -> Tensor(a)",
+    +[](const Tensor& self) { return squeeze(self); });
+HOTARU_OP(
+    "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
+    +[](const Tensor& self, int64_t dim) { return squeeze(self, dim); });
+HOTARU_OP(
+    "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
+    +[](const Tensor& self, IntSpan dims) {
+      Tensor out = self;
+      Dims wrapped = dims.empty() ? Dims() : wrap_dims(dims, self.dim());
+      std::sort(wrapped.begin(), wrapped.end());
+      for (size_t i = wrapped.size(); i-- > 0;) out = squeeze(out, wrapped[i]);
+      return out;
+    });
+HOTARU_OP("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", unsqueeze);
+HOTARU_OP(
+    "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> "
+    "Tensor(a)",
+    +[](const Tensor& self, IntSpan size, bool) { return expand(self, size); });
+HOTARU_OP(
+    "expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
+    +[](const Tensor& self, const Tensor& other) {
+      return expand(self, other.sizes());
+    });
+HOTARU_OP("broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)", expand);
+HOTARU_OP(
+    "broadcast_tensors(Tensor[] tensors) -> Tensor[]",
+    +[](const Tensors& tensors) {
+      Dims shape;
+      for (const Tensor& t : tensors)
+        shape = broadcast_shapes(shape, t.sizes());
+      Tensors out;
+      for (const Tensor& t : tensors) out.push_back(expand(t, shape));
+      return out;
+    });
+HOTARU_OP(
+    "unfold(Tensor(a) self, int dimension, int size, int step) -> "
+    "Tensor(a)",
+    unfold);
+HOTARU_OP(
+    "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> "
+    "Tensor(a)",
+    diagonal);
+HOTARU_OP(
+    "movedim.intlist(Tensor(a) self, int[] source, int[] destination) "
+    "-> Tensor(a)",
+    movedim);
+HOTARU_OP(
+    "movedim.int(Tensor(a) self, int source, int destination) -> "
+    "Tensor(a)",
+    +[](const Tensor& self, int64_t source, int64_t destination) {
+      return movedim(self, Dims{source}, Dims{destination});
+    });
+HOTARU_OP(
+    "moveaxis.int(Tensor(a) self, int source, int destination) -> "
+    "Tensor(a)",
+    +[](const Tensor& self, int64_t source, int64_t destination) {
+      return movedim(self, Dims{source}, Dims{destination});
+    });
+HOTARU_OP(
+    "split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> "
+    "Tensor(a)[]",
+    split);
+HOTARU_OP(
+    "split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) "
+    "-> Tensor(a)[]",
+    split_with_sizes);
+HOTARU_OP(
+    "split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int "
+    "dim=0) -> Tensor(a)[]",
+    split_with_sizes);
+HOTARU_OP("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
+          chunk);
+HOTARU_OP("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", unbind);
+HOTARU_OP(
+    "tensor_split.sections(Tensor(a -> *) self, SymInt sections, int "
+    "dim=0) -> Tensor(a)[]",
+    +[](const Tensor& self, int64_t sections, int64_t dim) {
+      HOTARU_CHECK(sections > 0,
+                   "number of sections must be larger than 0, got ", sections);
+      const int64_t size = self.size(dim);
+      Dims sizes(size_t(sections), size / sections);
+      for (int64_t i = 0; i < size % sections; ++i) ++sizes[size_t(i)];
+      return split_with_sizes(self, sizes, dim);
+    });
+HOTARU_OP(
+    "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
+    +[](const Tensor& self, int64_t dim) {
+      return become(self, unsqueeze(make_alias(self), dim));
+    });
+HOTARU_OP(
+    "squeeze_(Tensor(a!) self) -> Tensor(a!)", +[](const Tensor& self) {
+      return become(self, squeeze(make_alias(self)));
+    });
+HOTARU_OP(
+    "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
+    +[](const Tensor& self, int64_t dim) {
+      return become(self, squeeze(make_alias(self), dim));
+    });
+HOTARU_OP(
+    "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
+    +[](const Tensor& self, int64_t dim0, int64_t dim1) {
+      return become(self, transpose(make_alias(self), dim0, dim1));
+    });
+HOTARU_OP(
+    "t_(Tensor(a!) self) -> Tensor(a!)",
+    +[](const Tensor& self) { return become(self, t(make_alias(self))); });
+
+}  // namespace
+}  // namespace hotaru

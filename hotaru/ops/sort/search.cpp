@@ -1,0 +1,277 @@
+#include "hotaru/ops/sort/search.h"
+
+#include <cmath>
+
+#include "hotaru/autograd/record.h"
+#include "hotaru/backend/common/sort/search.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/index/gather.h"
+#include "hotaru/ops/index/mask.h"
+#include "hotaru/ops/index/slices.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/reduce/extremum.h"
+#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/reduce/scan.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/ops/sort/sort.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+namespace {
+
+const Kernel& kSearch = kernel("searchsorted");
+
+using Triple = std::tuple<Tensor, Tensor, Tensor>;
+
+Tensor no_indices(const Tensor& like) {
+  return empty(Dims{0}, {DType::kInt64, like.device()});
+}
+
+/// Which rows (or elements) of `sorted` differ from the one before; the first
+/// always does. bool, [n].
+Tensor run_starts(const Tensor& sorted) {
+  const int64_t n = sorted.size(0);
+  const Tensor starts = ones(Dims{n}, {DType::kBool, sorted.device()});
+  if (n <= 1) return starts;
+  Tensor differs = ne(narrow(sorted, 0, 1, n - 1), narrow(sorted, 0, 0, n - 1));
+  if (differs.dim() > 1) differs = any(flatten(differs, 1), Dims{1});
+  copy_(narrow(starts, 0, 1, n - 1), differs);
+  return starts;
+}
+
+/// Runs of equal neighbours: their first positions, the run of each position
+/// and their lengths. `order` is where each position came from, or undefined.
+struct Runs {
+  Tensor first, inverse, counts;
+};
+Runs runs_of(const Tensor& rows, const Tensor& order, bool inverse,
+             bool counts) {
+  const int64_t n = rows.size(0);
+  const Tensor starts = run_starts(rows);
+  Runs out{reshape(nonzero(starts), Dims{-1}), no_indices(rows),
+           no_indices(rows)};
+  if (inverse) {
+    const Tensor number = sub(cumsum(starts, 0), Scalar(1));
+    out.inverse = order.defined()
+                      ? scatter(empty_like(number), 0, order, number)
+                      : number;
+  }
+  if (counts) {
+    const Tensor end = full(Dims{1}, n, {DType::kInt64, rows.device()});
+    out.counts = diff(out.first, 1, 0, {}, end);
+  }
+  return out;
+}
+
+Tensor elements_of(const Tensor& self) {
+  return reshape(self, Dims{-1});
+}
+
+/// PyTorch has no gradient for these either: it is an error in backward().
+void refuse_gradient(const char* node, const Tensor& out, const Tensor& self) {
+  if (!autograd::needs_grad(self)) return;
+  autograd::record(node, out, {self}, {},
+                   [node](autograd::Backward&, const Tensor&) -> Tensors {
+                     fail<NotImplementedError>("the derivative for '", node,
+                                               "' is not implemented.");
+                   });
+}
+
+Triple slices(const Tensor& self, int64_t dim, bool sorted, bool inverse,
+              bool counts) {
+  dim = wrap_dim(dim, self.dim());
+  const Tensor rows = movedim(self, Dims{dim}, Dims{0});
+  const int64_t n = rows.size(0);
+  Tensor order;
+  if (sorted) {
+    // Stable sorts by each column from the last to the first.
+    const Tensor columns = reshape(rows, Dims{n, n ? rows.numel() / n : 0});
+    order = arange(0, n, 1, {DType::kInt64, self.device()});
+    for (int64_t c = columns.size(1); c-- > 0;) {
+      const Tensor column = index_select(select(columns, 1, c), 0, order);
+      order = index_select(order, 0, argsort(column, 0));
+    }
+  }
+  const Tensor arranged = sorted ? index_select(rows, 0, order) : rows;
+  const Runs runs = runs_of(arranged, order, inverse, counts);
+  const Tensor values =
+      movedim(index_select(arranged, 0, runs.first), Dims{0}, Dims{dim});
+  return {contiguous(values), runs.inverse, runs.counts};
+}
+
+}  // namespace
+
+Triple unique(const Tensor& self, bool return_inverse, bool return_counts) {
+  Triple out;
+  {
+    autograd::NoGrad guard;
+    const auto [sorted, order] = sort(elements_of(self), 0);
+    const Runs runs = runs_of(sorted, order, return_inverse, return_counts);
+    out = {index_select(sorted, 0, runs.first),
+           return_inverse ? reshape(runs.inverse, self.sizes()) : runs.inverse,
+           runs.counts};
+  }
+  refuse_gradient("Unique2Backward0", std::get<0>(out), self);
+  return out;
+}
+
+Triple unique_consecutive(const Tensor& self, bool return_inverse,
+                          bool return_counts, Optional<int64_t> dim) {
+  Triple out;
+  {
+    autograd::NoGrad guard;
+    if (dim) {
+      out = slices(self, *dim, false, return_inverse, return_counts);
+    } else {
+      const Tensor flat = elements_of(self);
+      const Runs runs = runs_of(flat, {}, return_inverse, return_counts);
+      out = {
+          index_select(flat, 0, runs.first),
+          return_inverse ? reshape(runs.inverse, self.sizes()) : runs.inverse,
+          runs.counts};
+    }
+  }
+  refuse_gradient("UniqueConsecutiveBackward0", std::get<0>(out), self);
+  return out;
+}
+
+Triple unique_dim(const Tensor& self, int64_t dim, bool return_inverse,
+                  bool return_counts) {
+  Triple out;
+  {
+    autograd::NoGrad guard;
+    out = slices(self, dim, true, return_inverse, return_counts);
+  }
+  refuse_gradient("UniqueDimBackward0", std::get<0>(out), self);
+  return out;
+}
+
+Tensor searchsorted(const Tensor& boundaries, const Tensor& values,
+                    bool out_int32, bool right, const Tensor& sorter) {
+  HOTARU_CHECK(boundaries.dim() > 0,
+               "torch.searchsorted(): input value can be a scalar only when "
+               "boundaries tensor dimension is 1, but we got boundaries tensor "
+               "dim(",
+               boundaries.dim(), ")");
+  const auto leading = [](const Tensor& t) {
+    return t.sizes().first(size_t(std::max<int64_t>(0, t.dim() - 1)));
+  };
+  HOTARU_CHECK(
+      boundaries.dim() == 1 || (boundaries.dim() == values.dim() &&
+                                same(leading(boundaries), leading(values))),
+      "torch.searchsorted(): boundaries tensor should be 1 dimension "
+      "or the first N-1 dimensions of boundaries tensor and input "
+      "value tensor must match, but we got boundaries tensor ",
+      shape_text(boundaries.sizes()), " and input value tensor ",
+      shape_text(values.sizes()));
+  HOTARU_CHECK(!sorter.defined() || same(sorter.sizes(), boundaries.sizes()),
+               "torch.searchsorted(): boundary and sorter must have the same "
+               "size, but got boundary tensor ",
+               shape_text(boundaries.sizes()), "and got sorter tensor ",
+               sorter.defined() ? concat(shape_text(sorter.sizes())) : "");
+  autograd::NoGrad guard;
+  const DType dtype = boundaries.dtype() == values.dtype()
+                          ? values.dtype()
+                          : result_type({boundaries, values});
+  const Tensor rows = contiguous(to(boundaries, dtype));
+  const Tensor x = contiguous(to(values, dtype));
+  const Tensor out =
+      empty(x.sizes(), {out_int32 ? DType::kInt32 : DType::kInt64, x.device()});
+  if (x.numel() == 0) return out;
+  const SearchAttributes attributes{right};
+  if (!sorter.defined()) {
+    enqueue(kSearch, {write(out), read(rows), read(x)}, attributes);
+    return out;
+  }
+  HOTARU_CHECK(sorter.dtype() == DType::kInt64,
+               "torch.searchsorted(): sorter must be a tensor of long dtype "
+               "but got dtype ",
+               scalar_type_name(sorter.dtype()));
+  if (sorter.numel() > 0) {
+    const int64_t n = boundaries.size(-1);
+    HOTARU_CHECK(
+        item(min(sorter)).to_int() >= 0 && item(max(sorter)).to_int() < n,
+        "torch.searchsorted(): sorter index out of range");
+  }
+  const Tensor order = contiguous(sorter);
+  enqueue(kSearch, {write(out), read(rows), read(x), read(order)}, attributes);
+  return out;
+}
+
+Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
+  HOTARU_CHECK_AS(NotImplementedError, is_integral(self.dtype()),
+                  "\"bincount_cpu\" not implemented for '",
+                  scalar_type_name(self.dtype()), "'");
+  HOTARU_CHECK(minlength >= 0, "minlength should be >= 0");
+  const Device device = self.device();
+  autograd::NoGrad guard;
+  DType dtype = DType::kInt64;
+  if (weights.defined())
+    dtype =
+        weights.dtype() == DType::kFloat32 ? DType::kFloat32 : DType::kFloat64;
+  if (self.dim() == 1 && self.numel() == 0)
+    return zeros(Dims{minlength}, {DType::kInt64, device});
+  const bool valid = self.dim() == 1 && item(min(self)).to_int() >= 0;
+  HOTARU_CHECK(valid,
+               "bincount only supports 1-d non-negative integral inputs.");
+  HOTARU_CHECK(!weights.defined() || same(weights.sizes(), self.sizes()),
+               "weights should be 1-d and have the same length as input");
+  const int64_t size = std::max(minlength, item(max(self)).to_int() + 1);
+  const Tensor amounts = weights.defined()
+                             ? to(weights, dtype)
+                             : ones(self.sizes(), {dtype, device});
+  return scatter_add(zeros(Dims{size}, {dtype, device}), 0,
+                     to(self, DType::kInt64), amounts);
+}
+
+Tensor histc(const Tensor& self, int64_t bins, const Scalar& min,
+             const Scalar& max) {
+  HOTARU_CHECK(bins > 0, "torch.histogram(): bins must be > 0, but got ", bins,
+               " for dimension 0");
+  HOTARU_CHECK_AS(NotImplementedError, self.is_floating_point(),
+                  "\"histogram_cpu\" not implemented for '",
+                  scalar_type_name(self.dtype()), "'");
+  autograd::NoGrad guard;
+  const Tensor x = elements_of(self);
+  double low = min.to_double(), high = max.to_double();
+  if (low == high && x.numel() > 0) {
+    low = item(hotaru::min(x)).to_double();
+    high = item(hotaru::max(x)).to_double();
+  }
+  if (low == high) {
+    low -= 1;
+    high += 1;
+  }
+  HOTARU_CHECK(std::isfinite(low) && std::isfinite(high),
+               "torch.histc: range of [", low, ", ", high, "] is not finite");
+  HOTARU_CHECK(low < high, "torch.histc: max must be larger than min");
+  const Tensor counts = zeros(Dims{bins}, TensorOptions(x));
+  const Tensor inside = logical_and(ge(x, Scalar(low)), le(x, Scalar(high)));
+  const Tensor chosen = masked_select(x, inside);
+  const Tensor position =
+      div(mul(sub(chosen, Scalar(low)), Scalar(bins)), Scalar(high - low));
+  const Tensor bin =
+      clamp(to(floor(position), DType::kInt64), {}, Scalar(bins - 1));
+  return scatter_add(counts, 0, bin, ones_like(chosen));
+}
+
+Tensor isin(const Tensor& elements, const Tensor& test_elements, bool invert) {
+  autograd::NoGrad guard;
+  const Device device = elements.device();
+  if (test_elements.numel() == 0)
+    return full(elements.sizes(), invert, {DType::kBool, device});
+  const DType dtype = result_type({elements, test_elements});
+  const Tensor sorted =
+      std::get<0>(sort(to(elements_of(test_elements), dtype), 0));
+  const Tensor x = to(elements, dtype);
+  // The only boundary that may equal x is the first not below it.
+  const Tensor at =
+      clamp(searchsorted(sorted, x), {}, Scalar(sorted.numel() - 1));
+  const Tensor found =
+      eq(reshape(index_select(sorted, 0, elements_of(at)), x.sizes()), x);
+  return invert ? logical_not(found) : found;
+}
+
+}  // namespace hotaru

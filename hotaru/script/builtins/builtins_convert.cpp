@@ -1,0 +1,79 @@
+// What Python defines over operators: casts, nested lists, calls of Python.
+#include <optional>
+
+#include "hotaru/autograd/node.h"
+#include "hotaru/core/error.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/script/builtins/builtins.h"
+#include "hotaru/script/run/foreign.h"
+
+namespace hotaru::script {
+
+namespace {
+
+template <DType dtype>
+void add_cast(BuiltinTable& table, const char* name) {
+  table.add(
+      concat(name, ".cast(Tensor self) -> Tensor"), +[](const Tensor& t) {
+        return to(t, std::optional<DType>(dtype), std::optional<Device>());
+      });
+}
+
+// The numbers from `next` on, nested as the sizes say.
+template <class T>
+Value nested(const T*& next, IntSpan sizes) {
+  if (sizes.empty()) return Value(Scalar(*next++));
+  std::vector<Value> items;
+  for (int64_t i = 0; i < sizes[0]; ++i) {
+    items.push_back(nested(next, sizes.subspan(1)));
+  }
+  return Value::list(std::move(items));
+}
+
+Value to_lists(const Tensor& self) {
+  Tensor whole = contiguous(self);
+  Value out;
+  visit_dtype(AllTypes{}, whole.dtype(), "tolist", [&]<class T>() {
+    const T* next = whole.data<T>();
+    out = nested(next, whole.sizes());
+  });
+  return out;
+}
+
+}  // namespace
+
+void add_convert_builtins(BuiltinTable& table) {
+  add_cast<DType::kBool>(table, "bool");
+  add_cast<DType::kUInt8>(table, "byte");
+  add_cast<DType::kInt8>(table, "char");
+  add_cast<DType::kInt16>(table, "short");
+  add_cast<DType::kInt32>(table, "int");
+  add_cast<DType::kInt64>(table, "long");
+  add_cast<DType::kFloat16>(table, "half");
+  add_cast<DType::kBFloat16>(table, "bfloat16");
+  add_cast<DType::kFloat32>(table, "float");
+  add_cast<DType::kFloat64>(table, "double");
+  add_cast<DType::kComplex64>(table, "cfloat");
+  add_cast<DType::kComplex128>(table, "cdouble");
+  table.add(
+      "requires_grad_(Tensor self, bool requires_grad=True) -> Tensor",
+      +[](const Tensor& t, bool on) {
+        autograd::set_requires_grad(t, on);
+        return t;
+      });
+  table.add(
+      "mT(Tensor self) -> Tensor",
+      +[](const Tensor& t) { return transpose(t, -2, -1); });
+  table.add(
+      "call_foreign(Any function, Any arguments) -> Any",
+      +[](const Value& function, const Value& arguments) {
+        auto* callee = dynamic_cast<ForeignFunction*>(function.as_object());
+        HOTARU_CHECK_AS(TypeError, callee, "this value cannot be called");
+        return callee->call(arguments.as_tuple().items);
+      });
+  // Its result's type is what the program declares.
+  table.add("tolist(Tensor self) -> Any", &to_lists);
+}
+
+}  // namespace hotaru::script

@@ -1,0 +1,304 @@
+// Lists.
+#include <algorithm>
+#include <functional>
+
+#include "hotaru/core/error.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/script/builtins/builtins.h"
+#include "hotaru/script/types/enum_type.h"
+
+namespace hotaru::script {
+
+namespace {
+
+using Items = std::vector<Value>;
+
+Items& items_of(const Value& list) {
+  return list.as_list().items;
+}
+
+size_t wrapped(const Value& list, int64_t index) {
+  int64_t size = static_cast<int64_t>(items_of(list).size());
+  int64_t at = index < 0 ? index + size : index;
+  HOTARU_CHECK_AS(IndexError, at >= 0 && at < size, "list index out of range");
+  return static_cast<size_t>(at);
+}
+
+// Python's == of elements; tensors compare by identity, as `in` would
+// otherwise need their elements.
+bool same(const Value& a, const Value& b) {
+  if (a.is_number() && b.is_number()) return a.as_scalar() == b.as_scalar();
+  if (a.tag() != b.tag()) return false;
+  if (a.is_string()) return a.as_string() == b.as_string();
+  if (a.is_list()) {
+    return std::equal(items_of(a).begin(), items_of(a).end(),
+                      items_of(b).begin(), items_of(b).end(), same);
+  }
+  if (a.is_tuple()) {
+    const Items &x = a.as_tuple().items, &y = b.as_tuple().items;
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), same);
+  }
+  return a.is(b) || same_member(a, b);
+}
+
+bool less(const Value& a, const Value& b) {
+  if (a.is_string() && b.is_string()) return a.as_string() < b.as_string();
+  if (a.is_int() && b.is_int()) return a.as_int() < b.as_int();
+  if (a.is_tuple() && b.is_tuple()) {
+    const Items &x = a.as_tuple().items, &y = b.as_tuple().items;
+    return std::lexicographical_compare(x.begin(), x.end(), y.begin(), y.end(),
+                                        less);
+  }
+  return a.to_double() < b.to_double();
+}
+
+void sort_items(Items& items, bool reverse) {
+  if (reverse) {
+    std::stable_sort(items.begin(), items.end(),
+                     [](const Value& a, const Value& b) { return less(b, a); });
+  } else {
+    std::stable_sort(items.begin(), items.end(), less);
+  }
+}
+
+bool is_true(const Value& value) {
+  if (value.is_string()) return !value.as_string().empty();
+  return value.as_scalar().to_complex() != std::complex<double>();
+}
+
+Value slice(const Value& list, Optional<int64_t> begin, Optional<int64_t> end,
+            int64_t step) {
+  HOTARU_CHECK_AS(ValueError, step != 0, "slice step cannot be zero");
+  const Items& items = items_of(list);
+  int64_t size = static_cast<int64_t>(items.size());
+  int64_t low = step > 0 ? 0 : -1;
+  int64_t high = step > 0 ? size : size - 1;
+  auto bound = [&](int64_t i) {
+    return std::clamp<int64_t>(i < 0 ? i + size : i, low, high);
+  };
+  int64_t from = begin ? bound(*begin) : (step > 0 ? 0 : size - 1);
+  int64_t to = end ? bound(*end) : (step > 0 ? size : -1);
+  Items out;
+  while (step > 0 ? from < to : from > to) {
+    out.push_back(items[static_cast<size_t>(from)]);
+    // The next index may lie far outside of int64.
+    if (__builtin_add_overflow(from, step, &from)) break;
+  }
+  return Value::list(std::move(out));
+}
+
+Value repeated(const Value& list, int64_t count) {
+  const Items& items = items_of(list);
+  constexpr int64_t kLimit = int64_t{1} << 26;
+  HOTARU_CHECK(
+      count <= 0 || static_cast<int64_t>(items.size()) <= kLimit / count,
+      "the repeated list is too long");
+  Items out;
+  for (int64_t i = 0; i < count; ++i) {
+    out.insert(out.end(), items.begin(), items.end());
+  }
+  return Value::list(std::move(out));
+}
+
+Value extremum(const Value& list, bool greatest) {
+  const Items& items = items_of(list);
+  HOTARU_CHECK_AS(ValueError, !items.empty(), greatest ? "max()" : "min()",
+                  " arg is an empty sequence");
+  auto found = greatest ? std::max_element(items.begin(), items.end(), less)
+                        : std::min_element(items.begin(), items.end(), less);
+  return *found;
+}
+
+void add_access(BuiltinTable& table) {
+  table.add(
+      "len.t(t[] a) -> int", +[](const Value& list) {
+        return static_cast<int64_t>(items_of(list).size());
+      });
+  table.add(
+      "__getitem__.t(t[] list, int idx) -> t",
+      +[](const Value& list, int64_t i) {
+        return Value(items_of(list)[wrapped(list, i)]);
+      });
+  table.add(
+      "_set_item.t(t[] l, int idx, t el) -> ()",
+      +[](const Value& list, int64_t i, Value item) {
+        items_of(list)[wrapped(list, i)] = std::move(item);
+      });
+  table.add(
+      "Delete.t(t[] self, int idx) -> ()", +[](const Value& list, int64_t i) {
+        Items& items = items_of(list);
+        items.erase(items.begin() +
+                    static_cast<std::ptrdiff_t>(wrapped(list, i)));
+      });
+  table.add(
+      "slice.t(t[] l, int? start=None, int? end=None, int step=1) "
+      "-> t[]",
+      &slice);
+  table.add(
+      "__contains__.t(t[] l, t item) -> bool",
+      +[](const Value& list, const Value& item) {
+        const Items& items = items_of(list);
+        return std::any_of(items.begin(), items.end(), [&](const Value& other) {
+          return same(other, item);
+        });
+      });
+  table.add(
+      "index.list(t[] self, t el) -> int",
+      +[](const Value& list, const Value& item) {
+        const Items& items = items_of(list);
+        for (size_t i = 0; i < items.size(); ++i) {
+          if (same(items[i], item)) return static_cast<int64_t>(i);
+        }
+        fail<ValueError>("the value is not in the list");
+      });
+  table.add(
+      "count.list(t[] self, t el) -> int",
+      +[](const Value& list, const Value& item) {
+        const Items& items = items_of(list);
+        return static_cast<int64_t>(std::count_if(
+            items.begin(), items.end(),
+            [&](const Value& other) { return same(other, item); }));
+      });
+  table.add(
+      "eq.t(t[] a, t[] b) -> bool",
+      +[](const Value& a, const Value& b) { return same(a, b); });
+  table.add(
+      "ne.t(t[] a, t[] b) -> bool",
+      +[](const Value& a, const Value& b) { return !same(a, b); });
+  table.add(
+      "eq.any(Any a, Any b) -> bool",
+      +[](const Value& a, const Value& b) { return same(a, b); });
+  table.add(
+      "ne.any(Any a, Any b) -> bool",
+      +[](const Value& a, const Value& b) { return !same(a, b); });
+}
+
+void add_writes(BuiltinTable& table) {
+  table.add(
+      "append.t(t[] self, t el) -> t[]", +[](Value list, Value item) {
+        items_of(list).push_back(std::move(item));
+        return list;
+      });
+  table.add(
+      "extend.t(t[] self, t[] other) -> ()",
+      +[](const Value& list, const Value& other) {
+        Items more = items_of(other);
+        Items& items = items_of(list);
+        items.insert(items.end(), more.begin(), more.end());
+      });
+  table.add(
+      "add_.t(t[] self, t[] b) -> t[]", +[](Value list, Value other) {
+        Items more = items_of(other);
+        Items& items = items_of(list);
+        items.insert(items.end(), more.begin(), more.end());
+        return list;
+      });
+  table.add(
+      "insert.t(t[] self, int idx, t el) -> ()",
+      +[](const Value& list, int64_t i, Value item) {
+        Items& items = items_of(list);
+        int64_t size = static_cast<int64_t>(items.size());
+        int64_t at = std::clamp<int64_t>(i < 0 ? i + size : i, 0, size);
+        items.insert(items.begin() + at, std::move(item));
+      });
+  table.add(
+      "pop.t(t[] self, int idx=-1) -> t", +[](const Value& list, int64_t i) {
+        Items& items = items_of(list);
+        HOTARU_CHECK_AS(IndexError, !items.empty(), "pop from empty list");
+        auto at = items.begin() + static_cast<std::ptrdiff_t>(wrapped(list, i));
+        Value item = std::move(*at);
+        items.erase(at);
+        return item;
+      });
+  table.add(
+      "remove.t(t[] self, t el) -> ()",
+      +[](const Value& list, const Value& item) {
+        Items& items = items_of(list);
+        auto found =
+            std::find_if(items.begin(), items.end(),
+                         [&](const Value& other) { return same(other, item); });
+        HOTARU_CHECK_AS(ValueError, found != items.end(),
+                        "list.remove(x): x not in list");
+        items.erase(found);
+      });
+  table.add(
+      "clear.t(t[] self) -> ()",
+      +[](const Value& list) { items_of(list).clear(); });
+  table.add(
+      "reverse.t(t[] self) -> ()", +[](const Value& list) {
+        std::reverse(items_of(list).begin(), items_of(list).end());
+      });
+  table.add(
+      "sort.t(t[] self, bool reverse=False) -> ()",
+      +[](const Value& list, bool reverse) {
+        sort_items(items_of(list), reverse);
+      });
+}
+
+void add_copies(BuiltinTable& table) {
+  table.add(
+      "add.t(t[] a, t[] b) -> t[]", +[](const Value& a, const Value& b) {
+        Items out = items_of(a);
+        out.insert(out.end(), items_of(b).begin(), items_of(b).end());
+        return Value::list(std::move(out));
+      });
+  auto copy = +[](const Value& list) { return Value::list(items_of(list)); };
+  table.add("copy.t(t[] self) -> t[]", copy);
+  table.add("list.t(t[] l) -> t[]", copy);
+  table.add("mul.left_t(t[] l, int n) -> t[]", &repeated);
+  table.add(
+      "mul.right_(int n, t[] l) -> t[]",
+      +[](int64_t n, const Value& list) { return repeated(list, n); });
+  table.add(
+      "sorted.t(t[] input) -> t[]", +[](const Value& list) {
+        Items out = items_of(list);
+        sort_items(out, false);
+        return Value::list(std::move(out));
+      });
+  for (const char* item : {"int", "float", "str"}) {
+    table.add(
+        concat("min.self_", item, "(", item, "[] self) -> ", item),
+        +[](const Value& list) { return extremum(list, false); });
+    table.add(
+        concat("max.self_", item, "(", item, "[] self) -> ", item),
+        +[](const Value& list) { return extremum(list, true); });
+  }
+  table.add(
+      "sum.int(int[] self) -> int", +[](const Value& list) {
+        uint64_t total = 0;
+        for (const Value& item : items_of(list)) {
+          total += static_cast<uint64_t>(item.as_int());
+        }
+        return static_cast<int64_t>(total);
+      });
+  table.add(
+      "sum.float(float[] self) -> float", +[](const Value& list) {
+        double total = 0;
+        for (const Value& item : items_of(list)) total += item.to_double();
+        return total;
+      });
+  for (const char* item : {"bool", "int", "float", "str"}) {
+    table.add(
+        concat("any.", item, "(", item, "[] self) -> bool"),
+        +[](const Value& list) {
+          const Items& items = items_of(list);
+          return std::any_of(items.begin(), items.end(), is_true);
+        });
+    table.add(
+        concat("all.", item, "(", item, "[] self) -> bool"),
+        +[](const Value& list) {
+          const Items& items = items_of(list);
+          return std::all_of(items.begin(), items.end(), is_true);
+        });
+  }
+}
+
+}  // namespace
+
+void add_list_builtins(BuiltinTable& table) {
+  add_access(table);
+  add_writes(table);
+  add_copies(table);
+}
+
+}  // namespace hotaru::script

@@ -1,0 +1,262 @@
+// Strings.
+#include <algorithm>
+#include <cctype>
+
+#include "hotaru/core/error.h"
+#include "hotaru/script/builtins/builtins.h"
+#include "hotaru/script/run/interpreter.h"
+
+namespace hotaru::script {
+
+namespace {
+
+using Text = const std::string&;
+
+constexpr std::string_view kBlank = " \t\n\r\f\v";
+
+int64_t wrapped(int64_t index, size_t size) {
+  int64_t length = static_cast<int64_t>(size);
+  int64_t at = index < 0 ? index + length : index;
+  HOTARU_CHECK_AS(IndexError, at >= 0 && at < length,
+                  "string index out of range");
+  return at;
+}
+
+std::string strip(const std::string& text, const std::string& set, bool left,
+                  bool right) {
+  std::string_view chars = set.empty() ? kBlank : std::string_view(set);
+  size_t begin = left ? text.find_first_not_of(chars) : 0;
+  if (begin == std::string::npos) return {};
+  size_t end = right ? text.find_last_not_of(chars) : text.size() - 1;
+  if (end == std::string::npos) return {};
+  return text.substr(begin, end - begin + 1);
+}
+
+Value split(const std::string& text, Optional<std::string> separator,
+            int64_t most) {
+  std::vector<Value> out;
+  size_t pos = 0;
+  auto full = [&] {
+    return most >= 0 && static_cast<int64_t>(out.size()) >= most;
+  };
+  if (!separator) {
+    for (;;) {
+      pos = text.find_first_not_of(kBlank, pos);
+      if (pos == std::string::npos) return Value::list(std::move(out));
+      size_t end = full() ? std::string::npos : text.find_first_of(kBlank, pos);
+      out.push_back(text.substr(pos, end - pos));
+      if (end == std::string::npos) return Value::list(std::move(out));
+      pos = end;
+    }
+  }
+  HOTARU_CHECK_AS(ValueError, !separator->empty(), "empty separator");
+  for (;;) {
+    size_t end = full() ? std::string::npos : text.find(*separator, pos);
+    out.push_back(text.substr(pos, end - pos));
+    if (end == std::string::npos) return Value::list(std::move(out));
+    pos = end + separator->size();
+  }
+}
+
+std::string replaced(Text text, Text from, Text to, int64_t most) {
+  std::string out;
+  size_t pos = 0;
+  for (int64_t n = 0; !from.empty() && (most < 0 || n < most); ++n) {
+    size_t found = text.find(from, pos);
+    if (found == std::string::npos) break;
+    out += text.substr(pos, found - pos) + to;
+    pos = found + from.size();
+  }
+  return out + text.substr(pos);
+}
+
+std::string sliced(Text text, Optional<int64_t> begin, Optional<int64_t> end,
+                   int64_t step) {
+  HOTARU_CHECK_AS(ValueError, step == 1,
+                  "string slices take no step in TorchScript");
+  int64_t size = static_cast<int64_t>(text.size());
+  auto bound = [size](int64_t i) {
+    return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size);
+  };
+  int64_t from = bound(begin.value_or(0));
+  int64_t to = end ? bound(*end) : size;
+  if (from >= to) return {};
+  return text.substr(static_cast<size_t>(from), static_cast<size_t>(to - from));
+}
+
+// "%d of %s" % values; only %s, %d, %i, %f, %g and %%.
+std::string percent_format(Text format, const Value& values) {
+  std::vector<Value> items =
+      values.is_tuple() ? values.as_tuple().items : std::vector<Value>{values};
+  std::string out;
+  size_t next = 0;
+  for (size_t i = 0; i < format.size(); ++i) {
+    if (format[i] != '%') {
+      out.push_back(format[i]);
+      continue;
+    }
+    char kind = i + 1 < format.size() ? format[++i] : '\0';
+    if (kind == '%') {
+      out.push_back('%');
+      continue;
+    }
+    HOTARU_CHECK_AS(ValueError, next < items.size(),
+                    "Too few arguments for format string: ", format);
+    const Value& value = items[next++];
+    if (kind == 's') {
+      out += value_text(value);
+    } else if (kind == 'd' || kind == 'i') {
+      out += std::to_string(value.as_scalar().to_int());
+    } else if (kind == 'f' || kind == 'g') {
+      std::ostringstream number;
+      if (kind == 'f') number << std::fixed;
+      number << value.to_double();
+      out += number.str();
+    } else {
+      fail<ValueError>("The specifier %", kind,
+                       " is not supported in TorchScript format strings");
+    }
+  }
+  HOTARU_CHECK_AS(ValueError, next == items.size(),
+                  "Too many arguments for format string: ", format);
+  return out;
+}
+
+template <class F>
+std::string mapped(Text text, F change) {
+  std::string out = text;
+  for (char& c : out) {
+    c = static_cast<char>(change(static_cast<unsigned char>(c)));
+  }
+  return out;
+}
+
+template <class F>
+bool every(Text text, F test) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return test(static_cast<unsigned char>(c)) != 0;
+  });
+}
+
+void add_tests(BuiltinTable& table) {
+  table.add(
+      "isdigit(str self) -> bool", +[](Text s) { return every(s, ::isdigit); });
+  table.add(
+      "isalpha(str self) -> bool", +[](Text s) { return every(s, ::isalpha); });
+  table.add(
+      "isalnum(str self) -> bool", +[](Text s) { return every(s, ::isalnum); });
+  table.add(
+      "isspace(str self) -> bool", +[](Text s) { return every(s, ::isspace); });
+  table.add(
+      "isupper(str self) -> bool", +[](Text s) { return every(s, ::isupper); });
+  table.add(
+      "islower(str self) -> bool", +[](Text s) { return every(s, ::islower); });
+  table.add(
+      "startswith(str self, str prefix) -> bool",
+      +[](Text s, Text p) { return s.starts_with(p); });
+  table.add(
+      "endswith(str self, str suffix) -> bool",
+      +[](Text s, Text p) { return s.ends_with(p); });
+  table.add(
+      "__contains__.str(str self, str item) -> bool",
+      +[](Text s, Text p) { return s.find(p) != std::string::npos; });
+}
+
+void add_changes(BuiltinTable& table) {
+  table.add(
+      "upper(str self) -> str", +[](Text s) { return mapped(s, ::toupper); });
+  table.add(
+      "lower(str self) -> str", +[](Text s) { return mapped(s, ::tolower); });
+  table.add(
+      "strip(str self, str chars=' ') -> str", +[](Text s, Text c) {
+        return strip(s, c == " " ? std::string() : c, true, true);
+      });
+  table.add(
+      "lstrip(str self, str chars=' ') -> str", +[](Text s, Text c) {
+        return strip(s, c == " " ? std::string() : c, true, false);
+      });
+  table.add(
+      "rstrip(str self, str chars=' ') -> str", +[](Text s, Text c) {
+        return strip(s, c == " " ? std::string() : c, false, true);
+      });
+  table.add("replace(str self, str old, str new, int max=-1) -> str",
+            &replaced);
+  table.add("split.str(str self, str? separator=None, int max=-1) -> str[]",
+            &split);
+  table.add(
+      "join(str self, str[] values) -> str",
+      +[](Text self, const Value& values) {
+        std::string out;
+        for (const Value& item : values.as_list().items) {
+          if (&item != &values.as_list().items.front()) out += self;
+          out += item.as_string();
+        }
+        return out;
+      });
+}
+
+}  // namespace
+
+void add_string_builtins(BuiltinTable& table) {
+  table.add(
+      "len.str(str s) -> int",
+      +[](Text s) { return static_cast<int64_t>(s.size()); });
+  table.add(
+      "add.str(str a, str b) -> str", +[](Text a, Text b) { return a + b; });
+  table.add(
+      "mul.str_int(str a, int b) -> str", +[](Text a, int64_t n) {
+        constexpr int64_t kLimit = int64_t{1} << 28;
+        HOTARU_CHECK(n <= 0 || static_cast<int64_t>(a.size()) <= kLimit / n,
+                     "the repeated string is too long");
+        std::string out;
+        for (int64_t i = 0; i < n; ++i) out += a;
+        return out;
+      });
+  table.add(
+      "__getitem__.str(str s, int index) -> str", +[](Text s, int64_t i) {
+        return std::string(1, s[static_cast<size_t>(wrapped(i, s.size()))]);
+      });
+  table.add(
+      "slice.str(str s, int? start=None, int? end=None, int step=1) "
+      "-> str",
+      &sliced);
+  table.add(
+      "find(str self, str substr, int start=0, int end=-1) -> int",
+      +[](Text s, Text p, int64_t begin, int64_t end) -> int64_t {
+        std::string part = sliced(s, begin, end == -1 ? INT64_MAX : end, 1);
+        size_t found = part.find(p);
+        if (found == std::string::npos) return -1;
+        int64_t shift = static_cast<int64_t>(s.size() - part.size());
+        return static_cast<int64_t>(found) + (begin ? shift : 0);
+      });
+  table.add(
+      "count.str(str self, str substr) -> int", +[](Text s, Text p) {
+        int64_t count = 0;
+        for (size_t at = s.find(p); !p.empty() && at != std::string::npos;
+             at = s.find(p, at + p.size())) {
+          ++count;
+        }
+        return count;
+      });
+  table.add(
+      "str(Any elem) -> str",
+      +[](const Value& value) { return value_text(value); });
+  table.add(
+      "ord(str s) -> int", +[](Text s) -> int64_t {
+        HOTARU_CHECK_AS(TypeError, s.size() == 1,
+                        "ord() expected a character, but a string of length ",
+                        s.size(), " was found");
+        return static_cast<unsigned char>(s[0]);
+      });
+  table.add(
+      "chr(int i) -> str", +[](int64_t i) {
+        HOTARU_CHECK_AS(ValueError, i >= 0 && i < 256,
+                        "chr() arg not in range(256)");
+        return std::string(1, static_cast<char>(i));
+      });
+  table.add("percentFormat(str self, Any values) -> str", &percent_format);
+  add_tests(table);
+  add_changes(table);
+}
+
+}  // namespace hotaru::script

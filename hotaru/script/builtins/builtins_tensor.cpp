@@ -1,0 +1,219 @@
+// What the language asks of tensors: their properties, and numbers from them.
+#include <utility>
+
+#include "hotaru/autograd/grad_mode.h"
+#include "hotaru/autograd/node.h"
+#include "hotaru/core/error.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/script/builtins/builtins.h"
+#include "hotaru/script/run/interpreter.h"
+
+namespace hotaru::script {
+
+namespace {
+
+Scalar number_of(const Tensor& tensor) {
+  HOTARU_CHECK(tensor.numel() == 1, "a Tensor with ", tensor.numel(),
+               " elements cannot be converted to Scalar");
+  return item(tensor);
+}
+
+// Conversions that Python would not notice refuse what would lose something.
+void check_implicit(const Tensor& tensor, bool integral) {
+  HOTARU_CHECK(!autograd::requires_grad(tensor),
+               "Cannot input a tensor that requires grad as a scalar "
+               "argument");
+  HOTARU_CHECK(tensor.dim() == 0,
+               "Cannot input a tensor of dimension other than 0 as a scalar "
+               "argument");
+  HOTARU_CHECK(!integral || is_integral(tensor.dtype()),
+               "Cannot input a tensor of type ",
+               scalar_type_name(tensor.dtype()), " as an integral argument");
+}
+
+void add_numbers(BuiltinTable& table) {
+  table.add(
+      "Int.Tensor(Tensor a) -> int",
+      +[](const Tensor& a) { return number_of(a).to_int(); });
+  table.add(
+      "Float.Tensor(Tensor a) -> float",
+      +[](const Tensor& a) { return number_of(a).to_double(); });
+  table.add(
+      "Complex.Tensor(Tensor a) -> complex",
+      +[](const Tensor& a) { return number_of(a).to_complex(); });
+  table.add(
+      "Bool.Tensor(Tensor a) -> bool", +[](const Tensor& a) {
+        HOTARU_CHECK(a.numel() == 1, "Boolean value of Tensor with ",
+                     a.numel() == 0 ? "no values" : "more than one value",
+                     " is ambiguous");
+        return item(a).to_complex() != std::complex<double>(0, 0);
+      });
+  table.add(
+      "IntImplicit(Tensor a) -> int", +[](const Tensor& a) {
+        check_implicit(a, true);
+        return number_of(a).to_int();
+      });
+  table.add(
+      "FloatImplicit(Tensor a) -> float", +[](const Tensor& a) {
+        check_implicit(a, false);
+        return number_of(a).to_double();
+      });
+  table.add(
+      "ComplexImplicit(Tensor a) -> complex", +[](const Tensor& a) {
+        check_implicit(a, false);
+        return number_of(a).to_complex();
+      });
+  table.add(
+      "ScalarImplicit(Tensor a) -> Scalar", +[](const Tensor& a) {
+        check_implicit(a, false);
+        return number_of(a);
+      });
+  table.add(
+      "scalar_to_tensor(Scalar a) -> Tensor",
+      +[](const Scalar& a) { return wrapped_scalar(a); });
+  table.add(
+      "NumToTensor(Scalar a) -> Tensor", +[](const Scalar& a) {
+        return scalar_tensor(a, TensorOptions(a.dtype()));
+      });
+  table.add(
+      "NumToTensor.bool(bool a) -> Tensor",
+      +[](bool a) { return scalar_tensor(a, TensorOptions(DType::kBool)); });
+}
+
+void add_geometry(BuiltinTable& table) {
+  table.add(
+      "len.Tensor(Tensor t) -> int", +[](const Tensor& t) {
+        HOTARU_CHECK_AS(TypeError, t.dim() > 0, "len() of a 0-d tensor");
+        return t.sizes()[0];
+      });
+  table.add(
+      "size(Tensor self) -> int[]",
+      +[](const Tensor& t) { return Value::int_list(t.sizes()); });
+  table.add(
+      "size.int(Tensor self, int dim) -> int",
+      +[](const Tensor& t, int64_t dim) { return t.size(dim); });
+  table.add(
+      "stride(Tensor self) -> int[]",
+      +[](const Tensor& t) { return Value::int_list(t.strides()); });
+  table.add(
+      "stride.int(Tensor self, int dim) -> int",
+      +[](const Tensor& t, int64_t dim) { return t.stride(dim); });
+  auto dim = +[](const Tensor& t) { return t.dim(); };
+  table.add("dim(Tensor self) -> int", dim);
+  table.add("ndimension(Tensor self) -> int", dim);
+  auto numel = +[](const Tensor& t) { return t.numel(); };
+  table.add("numel(Tensor self) -> int", numel);
+  table.add("nelement(Tensor self) -> int", numel);
+  table.add(
+      "storage_offset(Tensor self) -> int",
+      +[](const Tensor& t) { return t.storage_offset(); });
+  table.add(
+      "is_contiguous(Tensor self) -> bool",
+      +[](const Tensor& t) { return t.is_contiguous(); });
+  table.add(
+      "element_size(Tensor self) -> int", +[](const Tensor& t) {
+        return static_cast<int64_t>(itemsize(t.dtype()));
+      });
+  table.add(
+      "itemsize(Tensor self) -> int", +[](const Tensor& t) {
+        return static_cast<int64_t>(itemsize(t.dtype()));
+      });
+  table.add(
+      "nbytes(Tensor self) -> int", +[](const Tensor& t) {
+        return t.numel() * static_cast<int64_t>(itemsize(t.dtype()));
+      });
+}
+
+void add_properties(BuiltinTable& table) {
+  table.add(
+      "item(Tensor self) -> Scalar", +[](const Tensor& t) { return item(t); });
+  table.add(
+      "dtype(Tensor a) -> int",
+      +[](const Tensor& t) { return static_cast<int64_t>(t.dtype()); });
+  table.add(
+      "device(Tensor a) -> Device",
+      +[](const Tensor& t) { return t.device(); });
+  table.add(
+      "device.with_index(str type, int index) -> Device",
+      +[](const std::string& type, int64_t index) {
+        return Device::parse(concat(type, ":", index));
+      });
+  table.add(
+      "device.str(str a) -> Device",
+      +[](const std::string& a) { return Device::parse(a); });
+  table.add(
+      "type(Device self) -> str", +[](Device device) {
+        return std::string(device_type_name(device.type));
+      });
+  table.add(
+      "index.device(Device self) -> int?", +[](Device device) {
+        return device.index < 0 ? Value() : Value(int64_t{device.index});
+      });
+  table.add(
+      "layout(Tensor a) -> int", +[](const Tensor&) { return int64_t{0}; });
+  table.add(
+      "is_floating_point(Tensor self) -> bool",
+      +[](const Tensor& t) { return t.is_floating_point(); });
+  table.add(
+      "is_complex(Tensor self) -> bool",
+      +[](const Tensor& t) { return t.is_complex(); });
+  table.add(
+      "requires_grad(Tensor a) -> bool",
+      +[](const Tensor& t) { return autograd::requires_grad(t); });
+  table.add(
+      "is_leaf(Tensor a) -> bool",
+      +[](const Tensor& t) { return autograd::is_leaf(t); });
+  table.add(
+      "is_cuda(Tensor a) -> bool",
+      +[](const Tensor& t) { return t.device().is_cuda(); });
+  table.add(
+      "is_cpu(Tensor a) -> bool",
+      +[](const Tensor& t) { return t.device().is_cpu(); });
+  for (const char* name : {"is_sparse", "is_quantized", "is_mkldnn", "is_mps",
+                           "is_meta", "is_nested", "is_xpu"}) {
+    table.add(
+        concat(name, "(Tensor a) -> bool"),
+        +[](const Tensor&) { return false; });
+  }
+  table.add(
+      "data(Tensor a) -> Tensor", +[](const Tensor& t) {
+        Tensor out = make_alias(t);
+        out.impl()->tracks_version = false;
+        return out;
+      });
+}
+
+void add_modes(BuiltinTable& table) {
+  table.add(
+      "is_grad_enabled() -> bool", +[]() { return autograd::grad_enabled(); });
+  table.add(
+      "set_grad_enabled(bool val) -> ()",
+      +[](bool on) { autograd::set_grad_enabled(on); });
+  table.add(
+      "is_scripting() -> bool", +[]() { return true; });
+  // Nothing is traced in compiled code, and there is no autocast.
+  for (const char* name :
+       {"is_tracing", "is_autocast_enabled", "is_autocast_cpu_enabled"}) {
+    table.add(
+        concat(name, "() -> bool"), +[]() { return false; });
+  }
+  table.add(
+      "warn(str message, int stacklevel=2) -> ()",
+      +[](const std::string& message, int64_t) { warn(message); });
+  // For its schema: the interpreter has an instruction for it.
+  table.add(
+      "wait(Future(t) self) -> t",
+      +[](const Value& value) { return Value(future_of(value).wait()); });
+}
+
+}  // namespace
+
+void add_tensor_builtins(BuiltinTable& table) {
+  add_numbers(table);
+  add_geometry(table);
+  add_properties(table);
+  add_modes(table);
+}
+
+}  // namespace hotaru::script

@@ -1,0 +1,169 @@
+#include "hotaru/script/compile/annotation.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hotaru/script/program/resolver.h"
+#include "hotaru/script/program/unit.h"
+#include "hotaru/script/source/parser.h"
+
+namespace hotaru::script {
+
+namespace {
+
+using PlainType = TypePtr (*)();
+
+constexpr std::pair<std::string_view, PlainType> kPlain[] = {
+    {"Tensor", &TypeTable::tensor},
+    {"int", &TypeTable::integer},
+    {"float", &TypeTable::floating},
+    {"bool", &TypeTable::boolean},
+    {"str", &TypeTable::string},
+    {"complex", &TypeTable::complex},
+    {"None", &TypeTable::none},
+    {"NoneType", &TypeTable::none},
+    {"Any", &TypeTable::any},
+    {"number", &TypeTable::number},
+    {"Scalar", &TypeTable::number},
+    {"Device", &TypeTable::device},
+    {"device", &TypeTable::device},
+    {"Generator", &TypeTable::generator},
+    {"Storage", &TypeTable::storage},
+    {"object", &TypeTable::any},
+    {"dtype", &TypeTable::integer},
+    {"Layout", &TypeTable::integer},
+    {"layout", &TypeTable::integer},
+    {"memory_format", &TypeTable::integer},
+    {"MemoryFormat", &TypeTable::integer},
+    {"ScalarType", &TypeTable::integer},
+    {"QScheme", &TypeTable::integer},
+    {"qscheme", &TypeTable::integer},
+};
+
+// Modules whose types are known by their last name.
+bool is_typing_module(const Expr& expr) {
+  if (expr.kind == ExprKind::kName) {
+    return expr.text == "torch" || expr.text == "typing" ||
+           expr.text == "builtins";
+  }
+  return expr.kind == ExprKind::kAttribute && is_typing_module(expr.item(0));
+}
+
+class AnnotationReader {
+ public:
+  AnnotationReader(CompilationUnit& unit, const Resolver& resolver)
+      : types_(unit.types()), resolver_(resolver) {}
+
+  TypePtr read(const Expr& expr) {
+    switch (expr.kind) {
+      case ExprKind::kNone:
+        return TypeTable::none();
+      case ExprKind::kName:
+      case ExprKind::kAttribute:
+        return named(expr);
+      case ExprKind::kSubscript:
+        return generic(expr);
+      case ExprKind::kBinary:
+        if (expr.op == "|") {
+          return types_.union_of({read(expr.item(0)), read(expr.item(1))});
+        }
+        break;
+      case ExprKind::kString: {
+        if (++strings_ > 1) break;
+        Source source(expr.range.source->name(), std::string(expr.text),
+                      expr.range.line_number());
+        TypePtr type = read(*parse_expression(source)->expression);
+        --strings_;
+        return type;
+      }
+      default:
+        break;
+    }
+    fail_at(expr.range, "expected a type");
+  }
+
+ private:
+  Meaning meaning(const Expr& expr) {
+    if (expr.kind == ExprKind::kName) return resolver_.name(expr.text);
+    if (expr.kind != ExprKind::kAttribute) return {};
+    Meaning parent = meaning(expr.item(0));
+    return parent.kind == Meaning::Kind::kNamespace
+               ? resolver_.attribute(parent, expr.text)
+               : Meaning{};
+  }
+
+  TypePtr named(const Expr& expr) {
+    Meaning known = meaning(expr);
+    if (known.kind == Meaning::Kind::kType) return known.type;
+    if (known.kind == Meaning::Kind::kError) fail_at(expr.range, known.text);
+    bool generic = known.kind == Meaning::Kind::kGeneric;
+    std::string_view text = generic ? known.text : expr.text;
+    if (generic || expr.kind == ExprKind::kName ||
+        is_typing_module(expr.item(0))) {
+      for (const auto& [name, type] : kPlain) {
+        if (text == name) return type();
+      }
+      if (text == "List" || text == "list") {
+        return types_.list(TypeTable::tensor());
+      }
+      if (text == "Dict" || text == "dict") {
+        return types_.dict(TypeTable::string(), TypeTable::tensor());
+      }
+    }
+    fail_at(expr.range, "unknown type '", expr.range.text(), "'");
+  }
+
+  std::vector<TypePtr> arguments(const Expr& expr) {
+    std::vector<TypePtr> out;
+    for (size_t i = 1; i < expr.items.size(); ++i) {
+      const Expr& item = expr.item(i);
+      // Tuple[()] is the empty tuple.
+      if (item.kind == ExprKind::kTuple && item.items.empty()) continue;
+      out.push_back(read(item));
+    }
+    return out;
+  }
+
+  TypePtr generic(const Expr& expr) {
+    const Expr& base = expr.item(0);
+    if (base.kind != ExprKind::kName && base.kind != ExprKind::kAttribute) {
+      fail_at(expr.range, "expected a type");
+    }
+    Meaning known = meaning(base);
+    std::string_view name = known.kind == Meaning::Kind::kGeneric
+                                ? std::string_view(known.text)
+                                : base.text;
+    std::vector<TypePtr> items = arguments(expr);
+    if (name == "Tuple" || name == "tuple") {
+      return types_.tuple(std::move(items));
+    }
+    if (name == "Union") return types_.union_of(std::move(items));
+    bool pair = name == "Dict" || name == "dict";
+    if (items.size() != (pair ? 2u : 1u)) {
+      fail_at(expr.range, "'", name, "' has the wrong number of arguments");
+    }
+    if (pair) return types_.dict(items[0], items[1]);
+    if (name == "List" || name == "list" || name == "Sequence" ||
+        name.starts_with("BroadcastingList")) {
+      return types_.list(items[0]);
+    }
+    if (name == "Optional") return types_.optional(items[0]);
+    if (name == "Future") return types_.future(items[0]);
+    if (name == "Final" || name == "Annotated") return items[0];
+    fail_at(expr.range, "unknown generic type '", name, "'");
+  }
+
+  TypeTable& types_;
+  const Resolver& resolver_;
+  int strings_ = 0;
+};
+
+}  // namespace
+
+TypePtr read_type(CompilationUnit& unit, const Resolver& resolver,
+                  const Expr& annotation) {
+  return AnnotationReader(unit, resolver).read(annotation);
+}
+
+}  // namespace hotaru::script

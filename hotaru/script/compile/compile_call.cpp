@@ -1,0 +1,329 @@
+// Calls of functions, methods, classes and operators.
+#include <algorithm>
+
+#include "hotaru/script/compile/compiler.h"
+#include "hotaru/script/program/hooks.h"
+
+namespace hotaru::script {
+
+std::vector<CallArg> FunctionCompiler::arguments(const Expr& expr,
+                                                 size_t first) {
+  std::vector<CallArg> out;
+  for (size_t i = first; i < expr.items.size(); ++i) {
+    const Expr& item = expr.item(i);
+    if (item.kind == ExprKind::kStarred) {
+      spread(value(item.item(0)), item.range, out);
+    } else {
+      out.push_back({value(item), {}, item.range});
+    }
+  }
+  for (const Keyword& keyword : expr.keywords) {
+    out.push_back({value(*keyword.value), keyword.name, keyword.value->range});
+  }
+  return out;
+}
+
+// f(*t) of a tuple passes its elements.
+void FunctionCompiler::spread(Var* var, const SourceRange& range,
+                              std::vector<CallArg>& out) {
+  if (var->type->kind != TypeKind::kTuple) {
+    fail_at(range,
+            "only tuples can be spread with '*', not a value of "
+            "type '",
+            var->type->annotation(), "'");
+  }
+  Node* node = emit(NodeKind::kTupleUnpack, range, {var});
+  for (TypePtr type : var->type->items) {
+    out.push_back({graph_.add_output(node, type), {}, range});
+  }
+}
+
+Var* FunctionCompiler::call(const Expr& expr, TypePtr hint) {
+  const Expr& callee = expr.item(0);
+  bool plain =
+      callee.kind == ExprKind::kName || callee.kind == ExprKind::kAttribute;
+  Sugared target = plain ? sugared(callee) : Sugared{.var = value(callee)};
+  if (target.kind == Sugared::Kind::kMeaning &&
+      target.meaning.kind == Meaning::Kind::kSpecial) {
+    if (auto result = special(target.meaning.text, expr, hint)) {
+      return *result;
+    }
+    fail_at(callee.range, "'", target.meaning.text, "' is not supported here");
+  }
+  if (target.kind == Sugared::Kind::kConstructor) {
+    TypePtr type = target.meaning.type;
+    if (type->kind != TypeKind::kClass) {
+      fail_at(expr.range, "'__new__' needs a class");
+    }
+    Node* node = emit(NodeKind::kCreate, expr.range, {});
+    node->type = type;
+    return graph_.add_output(node, type);
+  }
+  // append() of a literal and the like: the list tells the element's type.
+  if (target.kind == Sugared::Kind::kBuiltinMethod &&
+      target.var->type->kind == TypeKind::kList && target.text == "append" &&
+      expr.items.size() == 2) {
+    TypePtr item = target.var->type->item();
+    Var* element = value(expr.item(1), item);
+    return call_sugared(
+        target,
+        {{as_type(element, item, expr.range, "the list's element"),
+          {},
+          expr.range}},
+        expr.range);
+  }
+  if (target.kind == Sugared::Kind::kBuiltinMethod && target.text == "tolist" &&
+      target.var->type->kind == TypeKind::kTensor) {
+    if (!hint) {
+      fail_at(expr.range,
+              "Expected type hint for result of tolist(): write "
+              "`x: List[int] = t.tolist()`");
+    }
+    return cast(builtin("tolist", {target.var}, expr.range), hint, expr.range);
+  }
+  return call_sugared(target, arguments(expr), expr.range);
+}
+
+Var* FunctionCompiler::call_sugared(const Sugared& callee,
+                                    std::vector<CallArg> args,
+                                    const SourceRange& range) {
+  auto with_self = [&] {
+    args.insert(args.begin(), CallArg{callee.var, {}, range});
+  };
+  switch (callee.kind) {
+    case Sugared::Kind::kVar: {
+      if (callee.var->type->kind != TypeKind::kClass) break;
+      ClassType& cls = *callee.var->type->cls;
+      if (cls.has_hooks() && cls.find_method("forward")) {
+        return call_with_hooks(callee.var, args, range);
+      }
+      bool module = cls.is_module() || cls.is_module_interface();
+      std::string_view name =
+          module && cls.find_method("forward") ? "forward" : "__call__";
+      return call_sugared(class_attribute(callee.var, name, range),
+                          std::move(args), range);
+    }
+    case Sugared::Kind::kMethod:
+      with_self();
+      return call_function(*callee.function, std::move(args), range);
+    case Sugared::Kind::kModuleMethod: {
+      std::vector<Var*> inputs =
+          bound(*callee.function, {callee.var}, args, range);
+      Node* node = emit(NodeKind::kCallMethod, range, inputs);
+      node->name = callee.text;
+      // The class's own method may declare another result.
+      return cast(graph_.add_output(node, TypeTable::any()),
+                  callee.function->result_type(), range);
+    }
+    case Sugared::Kind::kBuiltinMethod:
+      if (is_container(callee.var)) {
+        return container_view(callee.var, callee.text, range);
+      }
+      if (callee.text == "format" &&
+          callee.var->type->kind == TypeKind::kString) {
+        return format_call(callee.var, args, range);
+      }
+      with_self();
+      return builtin(callee.text, args, range);
+    case Sugared::Kind::kMeaning: {
+      const Meaning& meaning = callee.meaning;
+      if (meaning.kind == Meaning::Kind::kFunction) {
+        return call_function(*meaning.function, std::move(args), range);
+      }
+      if (meaning.kind == Meaning::Kind::kDispatch) {
+        const Meaning& chosen = dispatched(*meaning.dispatch, args, range);
+        return call_sugared(
+            {.kind = Sugared::Kind::kMeaning, .meaning = chosen},
+            std::move(args), range);
+      }
+      if (meaning.kind == Meaning::Kind::kType) {
+        return call_type(meaning.type, std::move(args), range);
+      }
+      if (meaning.kind == Meaning::Kind::kGeneric && meaning.text == "device") {
+        return builtin(meaning.text, args, range);
+      }
+      if (meaning.kind == Meaning::Kind::kBuiltin) {
+        if (meaning.text == "format" && !args.empty()) {
+          std::vector<Var*> inputs;
+          for (const CallArg& arg : args) inputs.push_back(arg.var);
+          return emit_value(NodeKind::kFormat, range, inputs,
+                            TypeTable::string());
+        }
+        if (meaning.text == "len" && args.size() == 1) {
+          if (auto length = fixed_length(args[0].var)) {
+            return constant(*length, range);
+          }
+        }
+        return builtin(meaning.text, args, range);
+      }
+      break;
+    }
+    case Sugared::Kind::kConstructor:
+      break;
+    case Sugared::Kind::kClosure:
+      fail_at(range, "local functions can only be passed to fork");
+  }
+  fail_at(range, "this cannot be called");
+}
+
+// Picks the function by the flag, which neither of the two takes.
+const Meaning& FunctionCompiler::dispatched(const Dispatch& dispatch,
+                                            std::vector<CallArg>& args,
+                                            const SourceRange& range) {
+  bool flag = dispatch.fallback;
+  for (size_t i = 0; i < args.size(); ++i) {
+    bool meant = args[i].keyword.empty() ? i == dispatch.position
+                                         : args[i].keyword == dispatch.argument;
+    if (!meant) continue;
+    const Node* node = args[i].var->producer;
+    if (!node || node->kind != NodeKind::kConstant || !node->value.is_bool()) {
+      fail_at(args[i].range, "'", dispatch.argument,
+              "' chooses between functions and must be a constant");
+    }
+    flag = node->value.as_bool();
+    args.erase(args.begin() + static_cast<std::ptrdiff_t>(i));
+    break;
+  }
+  return flag ? dispatch.if_true : dispatch.if_false;
+}
+
+Var* FunctionCompiler::call_function(Function& function,
+                                     std::vector<CallArg> args,
+                                     const SourceRange& range) {
+  try {
+    function.result_type();  // compiles it where no result is declared
+  } catch (const ScriptError& e) {
+    throw e.called_from(function.short_name(), function_.short_name(), range);
+  }
+  std::vector<Var*> inputs = bound(function, {}, args, range);
+  Node* node = emit(NodeKind::kCall, range, inputs);
+  node->callee = &function;
+  return graph_.add_output(node, function.result_type());
+}
+
+std::vector<Var*> FunctionCompiler::bound(Function& function,
+                                          std::vector<Var*> inputs,
+                                          const std::vector<CallArg>& args,
+                                          const SourceRange& range) {
+  const std::vector<Parameter>& params = function.params();
+  size_t position = inputs.size();
+  inputs.resize(params.size(), nullptr);
+  for (const CallArg& arg : args) {
+    size_t i = position;
+    if (arg.keyword.empty()) {
+      if (i >= params.size() || params[i].keyword_only) {
+        fail_at(range, "'", function.short_name(), "' takes ", params.size(),
+                " arguments at most");
+      }
+      ++position;
+    } else {
+      i = 0;
+      while (i < params.size() && params[i].name != arg.keyword) ++i;
+      if (i == params.size()) {
+        fail_at(arg.range, "'", function.short_name(), "' has no parameter '",
+                arg.keyword, "'");
+      }
+    }
+    if (inputs[i]) {
+      fail_at(arg.range, "argument '", params[i].name, "' is given twice");
+    }
+    std::string what = concat("argument '", params[i].name, "'");
+    TypeKind given = arg.var->type->kind;
+    if (params[i].broadcast > 0 &&
+        (given == TypeKind::kInt || given == TypeKind::kFloat)) {
+      std::vector<Var*> copies(static_cast<size_t>(params[i].broadcast),
+                               arg.var);
+      TypePtr list = params[i].type->kind == TypeKind::kOptional
+                         ? params[i].type->item()
+                         : params[i].type;
+      inputs[i] = emit_value(NodeKind::kList, range, copies, list);
+      continue;
+    }
+    // A tensor where a number is declared converts, as in eager mode.
+    inputs[i] = as_type(arg.var, params[i].type, arg.range, what.c_str());
+  }
+  for (size_t i = 0; i < params.size(); ++i) {
+    if (inputs[i]) continue;
+    if (!params[i].has_default) {
+      fail_at(range, "'", function.short_name(), "' misses argument '",
+              params[i].name, "'");
+    }
+    inputs[i] = constant(params[i].default_value, range, params[i].type);
+  }
+  return inputs;
+}
+
+// What calling a module means: forward between its hooks.
+Var* FunctionCompiler::call_with_hooks(Var* module,
+                                       const std::vector<CallArg>& args,
+                                       const SourceRange& range) {
+  const ClassType& cls = *module->type->cls;
+  Function& forward = *cls.find_method("forward");
+  auto tuple_of = [&](const std::vector<Var*>& items) {
+    std::vector<TypePtr> types;
+    for (Var* item : items) types.push_back(item->type);
+    return emit_value(NodeKind::kTuple, range, items, types_.tuple(types));
+  };
+  CallArg self = {module, {}, range};
+  std::vector<Var*> inputs = bound(forward, {module}, args, range);
+  Var* input = tuple_of({inputs.begin() + 1, inputs.end()});
+  for (Function* hook : cls.hooks(ClassType::HookTime::kBefore)) {
+    Var* result = call_function(*hook, {self, {input, {}, range}}, range);
+    if (result->type->kind == TypeKind::kNone) continue;
+    bool whole = is_whole_input(result->type, forward);
+    input = whole ? result : tuple_of({result});
+  }
+  std::vector<CallArg> unpacked = {self};
+  spread(input, range, unpacked);
+  for (size_t i = 1; i < unpacked.size(); ++i) {
+    const Parameter& param = forward.params()[i];
+    if (param.keyword_only) unpacked[i].keyword = param.name;
+  }
+  Var* output = call_function(forward, unpacked, range);
+  for (Function* hook : cls.hooks(ClassType::HookTime::kAfter)) {
+    Var* result = call_function(
+        *hook, {self, {input, {}, range}, {output, {}, range}}, range);
+    if (result->type->kind != TypeKind::kNone) output = result;
+  }
+  return output;
+}
+
+Var* FunctionCompiler::call_type(TypePtr type, std::vector<CallArg> args,
+                                 const SourceRange& range) {
+  if (type->kind == TypeKind::kTuple && !type->fields.empty()) {
+    std::vector<Var*> items(type->items.size(), nullptr);
+    size_t position = 0;
+    for (const CallArg& arg : args) {
+      size_t i = position++;
+      if (!arg.keyword.empty()) {
+        i = static_cast<size_t>(
+            std::find(type->fields.begin(), type->fields.end(), arg.keyword) -
+            type->fields.begin());
+      }
+      if (i >= items.size() || items[i]) {
+        fail_at(arg.range, "'", type->name, "' has no such field");
+      }
+      items[i] = as_type(arg.var, type->items[i], arg.range, "the field");
+    }
+    if (std::find(items.begin(), items.end(), nullptr) != items.end()) {
+      fail_at(range, "'", type->name, "' needs ", items.size(), " fields");
+    }
+    return emit_value(NodeKind::kTuple, range, items, type);
+  }
+  if (type->kind != TypeKind::kClass || type->cls->is_module() ||
+      type->cls->is_interface()) {
+    fail_at(range, "type '", type->annotation(), "' cannot be called");
+  }
+  Node* node = emit(NodeKind::kCreate, range, {});
+  node->type = type;
+  Var* self = graph_.add_output(node, type);
+  if (Function* init = type->cls->find_method("__init__")) {
+    args.insert(args.begin(), CallArg{self, {}, range});
+    call_function(*init, std::move(args), range);
+  } else if (!args.empty()) {
+    fail_at(range, "'", type->annotation(), "' takes no arguments");
+  }
+  return self;
+}
+
+}  // namespace hotaru::script

@@ -1,0 +1,114 @@
+// Modules that hold modules: what loops, indices and len() see of them. All of
+// it is known while compiling.
+#include <algorithm>
+
+#include "hotaru/script/compile/compiler.h"
+
+namespace hotaru::script {
+
+bool FunctionCompiler::is_container(const Var* var) const {
+  return var->type->kind == TypeKind::kClass &&
+         var->type->cls->container() != ClassType::Container::kNone &&
+         !var->type->cls->find_method("__getitem__");
+}
+
+namespace {
+
+bool is_member(const Attribute& attribute) {
+  return attribute.is_parameter || (attribute.type->kind == TypeKind::kClass &&
+                                    attribute.type->cls->is_module());
+}
+
+}  // namespace
+
+std::optional<int64_t> FunctionCompiler::fixed_length(const Var* var) const {
+  if (var->type->kind == TypeKind::kTuple) {
+    return static_cast<int64_t>(var->type->items.size());
+  }
+  if (!is_container(var)) return std::nullopt;
+  const std::vector<Attribute>& attributes = var->type->cls->attributes();
+  return std::count_if(attributes.begin(), attributes.end(), is_member);
+}
+
+// The modules and parameters by name, in order.
+std::vector<std::pair<std::string_view, Var*>> FunctionCompiler::members(
+    Var* var, const SourceRange& range) {
+  std::vector<std::pair<std::string_view, Var*>> out;
+  const std::vector<Attribute>& attributes = var->type->cls->attributes();
+  for (size_t i = 0; i < attributes.size(); ++i) {
+    const Attribute& attribute = attributes[i];
+    if (!is_member(attribute)) continue;
+    Node* node = emit(NodeKind::kGetAttr, range, {var});
+    node->name = attribute.name;
+    node->index = static_cast<int64_t>(i);
+    out.emplace_back(attribute.name, graph_.add_output(node, attribute.type));
+  }
+  return out;
+}
+
+// A tuple of the container's keys, values or items.
+Var* FunctionCompiler::container_view(Var* var, std::string_view what,
+                                      const SourceRange& range) {
+  auto tuple_of = [&](const std::vector<Var*>& items) {
+    std::vector<TypePtr> types;
+    for (Var* item : items) types.push_back(item->type);
+    return emit_value(NodeKind::kTuple, range, items, types_.tuple(types));
+  };
+  std::vector<Var*> items;
+  for (const auto& [name, value] : members(var, range)) {
+    if (what == "values") {
+      items.push_back(value);
+      continue;
+    }
+    Var* key = constant(std::string(name), range);
+    items.push_back(what == "keys" ? key : tuple_of({key, value}));
+  }
+  return tuple_of(items);
+}
+
+// One of several modules, by an index that is known when the program runs.
+Var* FunctionCompiler::container_item_as(TypePtr interface, const Expr& expr,
+                                         Var* base, Var* index) {
+  bool by_name = index->type->kind == TypeKind::kString;
+  std::vector<Var*> items;
+  for (const auto& [name, var] : members(base, expr.range)) {
+    if (by_name) items.push_back(constant(std::string(name), expr.range));
+    items.push_back(as_type(var, interface, expr.range, "the module"));
+  }
+  Var* all = by_name ? emit_value(NodeKind::kDict, expr.range, items,
+                                  types_.dict(TypeTable::string(), interface))
+                     : emit_value(NodeKind::kList, expr.range, items,
+                                  types_.list(interface));
+  return builtin("__getitem__", {all, index}, expr.range);
+}
+
+Var* FunctionCompiler::container_item(const Expr& expr, Var* base,
+                                      TypePtr hint) {
+  const Expr& index = expr.item(1);
+  if (hint && hint->kind == TypeKind::kClass && hint->cls->is_interface() &&
+      index.kind != ExprKind::kSlice) {
+    Var* at = value(index);
+    bool fixed = at->producer && at->producer->kind == NodeKind::kConstant;
+    if (!fixed) return container_item_as(hint, expr, base, at);
+  }
+  bool is_dict = base->type->cls->container() == ClassType::Container::kDict;
+  if (is_dict || index.kind == ExprKind::kString) {
+    Var* key = value(index);
+    const Value* name =
+        key->producer && key->producer->kind == NodeKind::kConstant
+            ? &key->producer->value
+            : nullptr;
+    if (!name || !name->is_string()) {
+      fail_at(index.range, "a module's name must be a string literal");
+    }
+    for (const auto& [member, var] : members(base, expr.range)) {
+      if (member == name->as_string()) return var;
+    }
+    fail_at(index.range, "there is no module '", name->as_string(), "' in '",
+            base->type->cls->name(), "'");
+  }
+  // A number or a slice, as of a tuple.
+  return tuple_subscript(expr, container_view(base, "values", expr.range));
+}
+
+}  // namespace hotaru::script

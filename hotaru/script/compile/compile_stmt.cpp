@@ -1,0 +1,384 @@
+// Statements other than control flow.
+#include <utility>
+
+#include "hotaru/script/compile/annotation.h"
+#include "hotaru/script/compile/compiler.h"
+
+namespace hotaru::script {
+
+namespace {
+
+/// An operator method of Python and its names here.
+struct Augmented {
+  std::string_view op;
+  std::string_view plain;
+  std::string_view in_place;  // for tensors; empty: none
+};
+
+constexpr Augmented kAugmented[] = {
+    {"+", "add", "add_"},         {"-", "sub", "sub_"},
+    {"*", "mul", "mul_"},         {"/", "div", "div_"},
+    {"//", "floordiv", ""},       {"%", "remainder", "remainder_"},
+    {"**", "pow", "pow_"},        {"@", "matmul", ""},
+    {"&", "__and__", "__iand__"}, {"|", "__or__", "__ior__"},
+    {"^", "__xor__", "__ixor__"}, {"<<", "__lshift__", ""},
+    {">>", "__rshift__", ""},
+};
+
+}  // namespace
+
+void FunctionCompiler::statements(std::span<const Stmt* const> body) {
+  for (const Stmt* stmt : body) {
+    if (terminated()) return;  // unreachable, as in Python
+    statement(*stmt);
+  }
+}
+
+void FunctionCompiler::statement(const Stmt& stmt) {
+  switch (stmt.kind) {
+    case StmtKind::kExpr:
+      if (stmt.value->kind != ExprKind::kString) sugared(*stmt.value);
+      return;
+    case StmtKind::kAssign:
+      return assign(stmt);
+    case StmtKind::kAugAssign:
+      return augmented(stmt);
+    case StmtKind::kReturn:
+      return return_statement(stmt);
+    case StmtKind::kRaise:
+      return raise_statement(stmt);
+    case StmtKind::kAssert:
+      return assert_statement(stmt);
+    case StmtKind::kIf:
+      return if_statement(stmt);
+    case StmtKind::kFor:
+      return for_statement(stmt);
+    case StmtKind::kWhile:
+      return while_statement(stmt);
+    case StmtKind::kWith:
+      return with_statement(stmt);
+    case StmtKind::kPass:
+      return;
+    case StmtKind::kBreak:
+      return loop_exit(NodeKind::kBreak, stmt.range);
+    case StmtKind::kContinue:
+      return loop_exit(NodeKind::kContinue, stmt.range);
+    case StmtKind::kDelete:
+      return delete_items(stmt);
+    case StmtKind::kDef: {
+      Binding binding;
+      binding.closure = stmt.def;
+      scope_->names[stmt.def->name] = binding;
+      return;
+    }
+    case StmtKind::kClass:
+      fail_at(stmt.range, "classes inside functions are not supported");
+  }
+}
+
+void FunctionCompiler::assign(const Stmt& stmt) {
+  TypePtr declared =
+      stmt.annotation ? read_type(unit_, function_.resolver(), *stmt.annotation)
+                      : nullptr;
+  const Expr& first = *stmt.targets[0];
+  if (!stmt.value) {  // `x: int` declares
+    if (first.kind == ExprKind::kName) {
+      Binding binding;
+      binding.declared = declared;
+      binding.error = concat("'", first.text, "' has no value yet");
+      scope_->names[first.text] = binding;
+    }
+    return;
+  }
+  TypePtr hint = declared;
+  if (!hint && first.kind == ExprKind::kName) {
+    const Binding* known = lookup(first.text);
+    hint = known ? known->declared : nullptr;
+  }
+  if (!hint && first.kind == ExprKind::kAttribute) {
+    Sugared base = sugared(first.item(0));
+    if (base.kind == Sugared::Kind::kVar &&
+        base.var->type->kind == TypeKind::kClass) {
+      ClassType& cls = *base.var->type->cls;
+      int slot = cls.find_attribute(first.text);
+      if (slot >= 0) hint = cls.attributes()[slot].type;
+    }
+  }
+  // Names of functions and operators can be given another name.
+  if (stmt.targets.size() == 1 && first.kind == ExprKind::kName && !declared &&
+      (stmt.value->kind == ExprKind::kName ||
+       stmt.value->kind == ExprKind::kAttribute)) {
+    Sugared meaning = sugared(*stmt.value);
+    if (meaning.kind != Sugared::Kind::kVar &&
+        !(meaning.kind == Sugared::Kind::kMeaning &&
+          meaning.meaning.kind == Meaning::Kind::kValue)) {
+      aliases_[first.text] = meaning;
+      return;
+    }
+    return assign_to(first, as_var(meaning, stmt.value->range), nullptr);
+  }
+  Var* result = value(*stmt.value, hint);
+  for (const Expr* target : stmt.targets) {
+    assign_to(*target, result, declared);
+  }
+}
+
+void FunctionCompiler::assign_to(const Expr& target, Var* value,
+                                 TypePtr declared) {
+  switch (target.kind) {
+    case ExprKind::kName: {
+      aliases_.erase(target.text);
+      if (!declared) return bind(target.text, value, target.range);
+      std::string what = concat("variable '", target.text, "'");
+      value = as_type(value, declared, target.range, what.c_str());
+      scope_->names[target.text] = {value, declared, nullptr, {}};
+      return;
+    }
+    case ExprKind::kTuple:
+    case ExprKind::kList:
+      return unpack(target, value);
+    case ExprKind::kSubscript:
+      return assign_subscript(target, value);
+    case ExprKind::kAttribute:
+      return assign_attribute(target, value, declared);
+    default:
+      fail_at(target.range, "cannot assign to this expression");
+  }
+}
+
+void FunctionCompiler::unpack(const Expr& target, Var* value) {
+  size_t wanted = target.items.size();
+  size_t star = wanted;
+  for (size_t i = 0; i < wanted; ++i) {
+    if (target.item(i).kind != ExprKind::kStarred) continue;
+    if (star != wanted) {
+      fail_at(target.range, "only one starred target is allowed");
+    }
+    star = i;
+  }
+  std::vector<Var*> items;
+  if (value->type->kind == TypeKind::kTuple) {
+    Node* node = emit(NodeKind::kTupleUnpack, target.range, {value});
+    for (TypePtr type : value->type->items) {
+      items.push_back(graph_.add_output(node, type));
+    }
+  } else if (value->type->kind == TypeKind::kList && star == wanted) {
+    Node* node = emit(NodeKind::kListUnpack, target.range, {value});
+    for (size_t i = 0; i < wanted; ++i) {
+      items.push_back(graph_.add_output(node, value->type->item()));
+    }
+  } else if (value->type->kind == TypeKind::kTensor && star == wanted) {
+    // A tensor unpacks along its first dimension.
+    Var* parts = builtin("unbind", {value}, target.range);
+    Node* node = emit(NodeKind::kListUnpack, target.range, {parts});
+    for (size_t i = 0; i < wanted; ++i) {
+      items.push_back(graph_.add_output(node, TypeTable::tensor()));
+    }
+  } else {
+    fail_at(target.range, "cannot unpack a value of type '",
+            value->type->annotation(), "'");
+  }
+  bool fits =
+      star == wanted ? items.size() == wanted : items.size() + 1 >= wanted;
+  if (!fits) {
+    fail_at(target.range, "cannot unpack ", items.size(), " values into ",
+            wanted, " targets");
+  }
+  size_t taken = 0;
+  for (size_t i = 0; i < wanted; ++i) {
+    if (i != star) {
+      assign_to(target.item(i), items[taken++], nullptr);
+      continue;
+    }
+    std::vector<Var*> rest;
+    std::vector<TypePtr> types;
+    for (size_t n = items.size() + 1 - wanted; n > 0; --n) {
+      rest.push_back(items[taken]);
+      types.push_back(items[taken++]->type);
+    }
+    assign_to(
+        target.item(i).item(0),
+        emit_value(NodeKind::kTuple, target.range, rest, types_.tuple(types)),
+        nullptr);
+  }
+}
+
+void FunctionCompiler::assign_attribute(const Expr& target, Var* value,
+                                        TypePtr declared) {
+  Var* base = this->value(target.item(0));
+  if (base->type->kind == TypeKind::kTensor && target.text == "data") {
+    builtin("set_data", {base, value}, target.range);
+    return;
+  }
+  if (base->type->kind != TypeKind::kClass) {
+    fail_at(target.range, "cannot set attributes of a value of type '",
+            base->type->annotation(), "'");
+  }
+  ClassType& cls = *base->type->cls;
+  int slot = cls.find_attribute(target.text);
+  if (slot < 0 && cls.is_open()) {
+    slot = cls.add_attribute({.name = std::string(target.text),
+                              .type = declared ? declared : value->type});
+  }
+  if (slot < 0) {
+    check_usable(cls.load_member(target.text), target.range);
+    fail_at(target.range, "'", cls.name(), "' has no attribute '", target.text,
+            "' that can be set");
+  }
+  const Attribute& attribute = cls.attributes()[slot];
+  std::string what = concat("attribute '", target.text, "'");
+  value = as_type(value, attribute.type, target.range, what.c_str());
+  Node* node = emit(NodeKind::kSetAttr, target.range, {base, value});
+  node->name = attribute.name;
+  node->index = slot;
+}
+
+void FunctionCompiler::assign_subscript(const Expr& target, Var* value) {
+  Var* base = this->value(target.item(0));
+  if (base->type->kind == TypeKind::kTensor) {
+    std::vector<Var*> indices;
+    Var* view = tensor_view(target, base, &indices);
+    if (value->type->kind != TypeKind::kTensor) {
+      value = builtin("scalar_to_tensor", {value}, target.range);
+      value = builtin("to", {value, base}, target.range);
+    }
+    if (indices.empty()) {
+      builtin("copy_", {view, value}, target.range);
+    } else {
+      TypePtr item = types_.optional(TypeTable::tensor());
+      Var* list =
+          emit_value(NodeKind::kList, target.range, indices, types_.list(item));
+      builtin("index_put_", {view, list, value}, target.range);
+    }
+    return;
+  }
+  if (target.items.size() != 2 || target.item(1).kind == ExprKind::kSlice) {
+    fail_at(target.range, "this subscript cannot be assigned to");
+  }
+  Var* key = this->value(target.item(1));
+  if (base->type->kind == TypeKind::kClass) {
+    Sugared method = attribute_of(base, "__setitem__", target.range);
+    call_sugared(method, {{key, {}, target.range}, {value, {}, target.range}},
+                 target.range);
+    return;
+  }
+  if (base->type->kind == TypeKind::kList ||
+      base->type->kind == TypeKind::kDict) {
+    value =
+        as_type(value, base->type->items.back(), target.range, "an element");
+  }
+  builtin("_set_item", {base, key, value}, target.range);
+}
+
+void FunctionCompiler::augmented(const Stmt& stmt) {
+  const Augmented* op = nullptr;
+  for (const Augmented& known : kAugmented) {
+    if (known.op == stmt.op) op = &known;
+  }
+  if (!op) fail_at(stmt.range, "operator '", stmt.op, "=' is not supported");
+  const Expr& target = *stmt.targets[0];
+  Var* left = value(target);
+  Var* right = value(*stmt.value, left->type);
+  if (left->type->kind == TypeKind::kTensor && !op->in_place.empty()) {
+    builtin(op->in_place, {left, right}, stmt.range);
+    // Writing to a view has changed the base; names keep their tensor.
+    return;
+  }
+  if (left->type->kind == TypeKind::kList && op->op == "+") {
+    builtin("add_", {left, right}, stmt.range);
+    return;
+  }
+  assign_to(target, builtin(op->plain, {left, right}, stmt.range), nullptr);
+}
+
+void FunctionCompiler::delete_items(const Stmt& stmt) {
+  for (const Expr* target : stmt.targets) {
+    if (target->kind == ExprKind::kName) {
+      Binding binding;
+      binding.error = concat("'", target->text, "' was deleted");
+      scope_->names[target->text] = binding;
+      continue;
+    }
+    if (target->kind != ExprKind::kSubscript || target->items.size() != 2) {
+      fail_at(target->range, "this cannot be deleted");
+    }
+    builtin("Delete", {value(target->item(0)), value(target->item(1))},
+            stmt.range);
+  }
+}
+
+void FunctionCompiler::return_statement(const Stmt& stmt) {
+  Var* result =
+      stmt.value ? value(*stmt.value, declared_result_) : none(stmt.range);
+  if (declared_result_) {
+    result =
+        as_type(result, declared_result_, stmt.range, "the function's result");
+  } else if (!result_) {
+    result_ = result->type;
+  } else {
+    TypePtr unified = unify(types_, result_, result->type);
+    if (!unified) {
+      fail_at(stmt.range, "return statements give '", result_->annotation(),
+              "' and '", result->type->annotation(),
+              "'; declare the function's result");
+    }
+    result_ = unified;
+  }
+  leave_withs(0, stmt.range);
+  emit(NodeKind::kReturn, stmt.range, {result});
+}
+
+void FunctionCompiler::emit_raise(Var* message, std::string_view exception,
+                                  const SourceRange& range) {
+  Var* name = constant(std::string(exception), range);
+  emit(NodeKind::kRaise, range, {message, name});
+}
+
+void FunctionCompiler::raise_statement(const Stmt& stmt) {
+  std::string exception = "RuntimeError";
+  Var* message = nullptr;
+  if (stmt.value && stmt.value->kind == ExprKind::kCall) {
+    exception = std::string(stmt.value->item(0).range.text());
+    if (stmt.value->items.size() > 1) {
+      message = value(stmt.value->item(1));
+      if (message->type->kind != TypeKind::kString) {
+        message = builtin("str", {message}, stmt.range);
+      }
+    }
+  } else if (stmt.value && stmt.value->kind == ExprKind::kName) {
+    exception = std::string(stmt.value->text);
+  } else if (stmt.value) {
+    message = builtin("str", {value(*stmt.value)}, stmt.range);
+  }
+  if (!message) message = constant(std::string(), stmt.range);
+  emit_raise(message, "builtins." + exception, stmt.range);
+  emit(NodeKind::kUnreachable, stmt.range, {});
+}
+
+void FunctionCompiler::assert_statement(const Stmt& stmt) {
+  Condition holds = condition(*stmt.value);
+  auto failed = [&] {
+    Var* text = stmt.message ? value(*stmt.message)
+                             : constant(std::string(), stmt.range);
+    if (text->type->kind != TypeKind::kString) {
+      text = builtin("str", {text}, stmt.range);
+    }
+    Var* prefix = constant(std::string("AssertionError: "), stmt.range);
+    emit_raise(builtin("add", {prefix, text}, stmt.range),
+               "builtins.AssertionError", stmt.range);
+    emit(NodeKind::kUnreachable, stmt.range, {});
+  };
+  if (holds.fixed == false) return failed();
+  if (!holds.fixed) {
+    Node* node = emit(NodeKind::kIf, stmt.range, {holds.var});
+    Scope yes{scope_, {}};
+    Scope no{scope_, {}};
+    Block* then = graph_.make_block(node);
+    Block* otherwise = graph_.make_block(node);
+    run_in(then, &yes, [&] { emit(NodeKind::kYield, stmt.range, {}); });
+    run_in(otherwise, &no, failed);
+  }
+  refine(holds.refinements.when_true, stmt.range);
+}
+
+}  // namespace hotaru::script

@@ -1,0 +1,196 @@
+// Subscripts and slices.
+#include <algorithm>
+
+#include "hotaru/script/compile/compiler.h"
+
+namespace hotaru::script {
+
+std::optional<int64_t> FunctionCompiler::constant_index(Var* var) const {
+  if (!var->producer) return std::nullopt;
+  const Node& node = *var->producer;
+  if (node.kind == NodeKind::kConstant && node.value.is_int()) {
+    return node.value.as_int();
+  }
+  // -1 arrives as neg(1).
+  if (node.kind == NodeKind::kOp && node.op->name() == "neg") {
+    if (const Value* value = node.constant(0); value && value->is_int()) {
+      return -value->as_int();
+    }
+  }
+  return std::nullopt;
+}
+
+Var* FunctionCompiler::optional_bound(const Expr* expr,
+                                      const SourceRange& range) {
+  return expr ? value(*expr) : none(range);
+}
+
+Var* FunctionCompiler::slice_of(Var* base, const Expr& slice,
+                                const SourceRange& range) {
+  Var* begin = optional_bound(slice.items[0], range);
+  Var* end = optional_bound(slice.items[1], range);
+  Var* step = slice.items[2] ? value(slice.item(2)) : constant(1, range);
+  return builtin("slice", {base, begin, end, step}, range);
+}
+
+Var* FunctionCompiler::subscript(const Expr& expr, TypePtr hint) {
+  Var* base = value(expr.item(0));
+  if (base->type->kind == TypeKind::kTensor) {
+    return tensor_subscript(expr, base);
+  }
+  if (expr.items.size() != 2) {
+    fail_at(expr.range, "a value of type '", base->type->annotation(),
+            "' takes one index");
+  }
+  const Expr& index = expr.item(1);
+  if (base->type->kind == TypeKind::kTuple) {
+    return tuple_subscript(expr, base);
+  }
+  if (is_container(base)) return container_item(expr, base, hint);
+  if (index.kind == ExprKind::kSlice) {
+    return slice_of(base, index, expr.range);
+  }
+  Var* key = value(index);
+  if (base->type->kind == TypeKind::kClass) {
+    Sugared method = attribute_of(base, "__getitem__", expr.range);
+    return call_sugared(method, {{key, {}, expr.range}}, expr.range);
+  }
+  return builtin("__getitem__", {base, key}, expr.range);
+}
+
+Var* FunctionCompiler::tuple_subscript(const Expr& expr, Var* base) {
+  const Expr& index = expr.item(1);
+  const std::vector<TypePtr>& types = base->type->items;
+  int64_t count = static_cast<int64_t>(types.size());
+  auto element = [&](int64_t at) {
+    Node* node = emit(NodeKind::kTupleIndex, expr.range, {base});
+    node->index = at;
+    return graph_.add_output(node, types[static_cast<size_t>(at)]);
+  };
+  if (index.kind != ExprKind::kSlice) {
+    std::optional<int64_t> at = constant_index(value(index));
+    if (!at) {
+      fail_at(index.range, "a tuple's index must be known while compiling");
+    }
+    int64_t wrapped = *at < 0 ? *at + count : *at;
+    if (wrapped < 0 || wrapped >= count) {
+      fail_at(index.range, "index ", *at, " is out of range for '",
+              base->type->annotation(), "'");
+    }
+    return element(wrapped);
+  }
+  int64_t bounds[3] = {0, count, 1};
+  for (size_t i = 0; i < 3; ++i) {
+    if (!index.items[i]) continue;
+    std::optional<int64_t> bound = constant_index(value(index.item(i)));
+    if (!bound) {
+      fail_at(index.range, "a tuple's slice must be known while compiling");
+    }
+    bounds[i] = *bound < 0 && i < 2 ? *bound + count : *bound;
+  }
+  if (bounds[2] <= 0) fail_at(index.range, "the step must be positive");
+  std::vector<Var*> items;
+  std::vector<TypePtr> item_types;
+  int64_t end = std::min(bounds[1], count);
+  for (int64_t i = std::max<int64_t>(bounds[0], 0); i < end;) {
+    items.push_back(element(i));
+    item_types.push_back(items.back()->type);
+    if (bounds[2] >= end - i) break;
+    i += bounds[2];
+  }
+  return emit_value(NodeKind::kTuple, expr.range, items,
+                    types_.tuple(std::move(item_types)));
+}
+
+Var* FunctionCompiler::tensor_subscript(const Expr& expr, Var* base) {
+  std::vector<Var*> indices;
+  Var* view = tensor_view(expr, base, &indices);
+  if (indices.empty()) return view;
+  TypePtr item = types_.optional(TypeTable::tensor());
+  Var* list =
+      emit_value(NodeKind::kList, expr.range, indices, types_.list(item));
+  return builtin("index", {view, list}, expr.range);
+}
+
+Var* FunctionCompiler::tensor_view(const Expr& expr, Var* base,
+                                   std::vector<Var*>* indices) {
+  const SourceRange& range = expr.range;
+  std::vector<const Expr*> parts;
+  for (size_t i = 1; i < expr.items.size(); ++i) {
+    const Expr& part = expr.item(i);
+    if (part.kind == ExprKind::kTuple && expr.items.size() == 2) {
+      parts.assign(part.items.begin(), part.items.end());
+    } else {
+      parts.push_back(&part);
+    }
+  }
+  Var* view = base;
+  std::vector<std::pair<int64_t, Var*>> tensors;
+  // After "..." dimensions count from the end: -dim are still to come.
+  int64_t dim = 0;
+  bool from_end = false;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const Expr& part = *parts[i];
+    Var* at = constant(dim, part.range);
+    if (part.kind == ExprKind::kEllipsis) {
+      int64_t rest = 0;
+      for (size_t j = i + 1; j < parts.size(); ++j) {
+        rest += parts[j]->kind != ExprKind::kNone;
+        if (parts[j]->kind == ExprKind::kEllipsis) {
+          fail_at(parts[j]->range, "only one '...' is allowed");
+        }
+      }
+      dim = -rest;
+      from_end = true;
+      continue;
+    }
+    Var* index = part.kind == ExprKind::kSlice ? nullptr : value(part);
+    if (index && index->type->kind == TypeKind::kNone) {
+      view = builtin("unsqueeze",
+                     {view, from_end ? constant(dim - 1, range) : at}, range);
+      if (!from_end) ++dim;
+      continue;
+    }
+    if (!index) {  // a slice
+      Var* begin = optional_bound(part.items[0], part.range);
+      Var* end = optional_bound(part.items[1], part.range);
+      Var* step = part.items[2] ? value(part.item(2)) : constant(1, part.range);
+      if (part.items[0] || part.items[1] || part.items[2]) {
+        view = builtin("slice", {view, at, begin, end, step}, part.range);
+      }
+      ++dim;
+      continue;
+    }
+    switch (index->type->kind) {
+      case TypeKind::kInt:
+        view = builtin("select", {view, at, index}, part.range);
+        if (from_end) ++dim;
+        continue;
+      case TypeKind::kList:
+      case TypeKind::kBool:
+        index = builtin("tensor", {index}, part.range);
+        [[fallthrough]];
+      case TypeKind::kTensor:
+        if (from_end) {
+          fail_at(part.range, "index tensors behind '...' are not supported");
+        }
+        tensors.emplace_back(dim, index);
+        ++dim;
+        continue;
+      default:
+        fail_at(part.range,
+                "a tensor cannot be indexed with a value of "
+                "type '",
+                index->type->annotation(), "'");
+    }
+  }
+  for (const auto& [position, tensor] : tensors) {
+    while (static_cast<int64_t>(indices->size()) < position) {
+      indices->push_back(none(range));
+    }
+    indices->push_back(tensor);
+  }
+  return view;
+}
+
+}  // namespace hotaru::script

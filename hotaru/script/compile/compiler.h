@@ -1,0 +1,274 @@
+// Syntax tree to graph, for one function at a time.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hotaru/script/ir/ir.h"
+#include "hotaru/script/program/function.h"
+#include "hotaru/script/program/resolver.h"
+#include "hotaru/script/program/unit.h"
+#include "hotaru/script/source/ast.h"
+
+namespace hotaru::script {
+
+/// What an expression means before it is known how it is used.
+struct Sugared {
+  enum class Kind : uint8_t {
+    kVar,
+    kMeaning,        // a global name
+    kMethod,         // self.function
+    kBuiltinMethod,  // self.text: an operator with self as first argument
+    kModuleMethod,   // self.text of an interface, found when it runs
+    kConstructor,    // meaning.type's __new__
+    kClosure,        // a nested def
+  };
+  Kind kind = Kind::kVar;
+  Var* var = nullptr;
+  Function* function = nullptr;
+  std::string text = {};
+  Meaning meaning = {};
+  const Def* closure = nullptr;
+};
+
+/// One argument of a call.
+struct CallArg {
+  Var* var = nullptr;
+  std::string_view keyword;  // empty: positional
+  SourceRange range;
+};
+
+/// Names whose type is known better where a condition holds.
+struct Refinements {
+  std::map<std::string_view, TypePtr> when_true;
+  std::map<std::string_view, TypePtr> when_false;
+};
+
+struct Condition {
+  Var* var = nullptr;
+  /// Known while compiling: only one branch exists then.
+  std::optional<bool> fixed;
+  Refinements refinements;
+};
+
+/// Fills a function's graph. Methods throw ScriptError at what the language
+/// or the types do not allow; the graph is unusable then.
+class FunctionCompiler {
+ public:
+  FunctionCompiler(Function& function, Graph& graph);
+
+  /// Compiles the whole body. Returns the type of the result.
+  TypePtr compile();
+
+ private:
+  struct Binding {
+    Var* var = nullptr;
+    TypePtr declared = nullptr;  // by an annotation
+    const Def* closure = nullptr;
+    std::string error;  // why the name cannot be used
+  };
+  struct Scope {
+    Scope* parent = nullptr;
+    std::map<std::string_view, Binding> names;
+  };
+  struct Loop {
+    Loop* outer = nullptr;
+    Scope* scope = nullptr;  // of the body
+    std::vector<std::string_view> carried;
+    std::vector<TypePtr> types;
+    size_t open_withs = 0;
+  };
+  using Targets = std::vector<const Expr*>;
+  /// How a for loop gets its elements: a known list, or by number.
+  struct Iteration {
+    std::optional<std::vector<Var*>> items = {};
+    Var* count = nullptr;
+    std::function<Var*(Var* index)> element = {};
+  };
+
+  FunctionCompiler(FunctionCompiler& parent, Function& function, Graph& graph,
+                   const Def& def);
+
+  // Graph building (compiler.cpp).
+  Node* emit(NodeKind kind, const SourceRange& range,
+             const std::vector<Var*>& inputs);
+  Var* emit_value(NodeKind kind, const SourceRange& range,
+                  const std::vector<Var*>& inputs, TypePtr type);
+  Var* constant(Value value, const SourceRange& range, TypePtr type = nullptr);
+  Var* cast(Var* var, TypePtr type, const SourceRange& range);
+  Var* none(const SourceRange& range) { return constant({}, range); }
+  void run_in(Block* block, Scope* scope, const std::function<void()>& body);
+  bool terminated() const { return block_->terminator() != nullptr; }
+  const Binding* lookup(std::string_view name) const;
+  Var* use(std::string_view name, const SourceRange& range);
+  void bind(std::string_view name, Var* var, const SourceRange& range);
+  void refine(const std::map<std::string_view, TypePtr>& types,
+              const SourceRange& range);
+  Var* as_type(Var* var, TypePtr type, const SourceRange& range,
+               const char* what);
+
+  // Statements (compile_stmt.cpp).
+  void statements(std::span<const Stmt* const> body);
+  void statement(const Stmt& stmt);
+  void assign(const Stmt& stmt);
+  void assign_to(const Expr& target, Var* value, TypePtr declared);
+  void unpack(const Expr& target, Var* value);
+  void assign_subscript(const Expr& target, Var* value);
+  void assign_attribute(const Expr& target, Var* value, TypePtr declared);
+  void augmented(const Stmt& stmt);
+  void delete_items(const Stmt& stmt);
+  void return_statement(const Stmt& stmt);
+  void raise_statement(const Stmt& stmt);
+  void assert_statement(const Stmt& stmt);
+  void emit_raise(Var* message, std::string_view exception,
+                  const SourceRange& range);
+
+  // Control flow (compile_flow.cpp).
+  void if_statement(const Stmt& stmt);
+  void join(Node* node, Scope& yes, Scope& no);
+  void while_statement(const Stmt& stmt);
+  void for_statement(const Stmt& stmt);
+  void counted_loop(Var* count, std::span<const Stmt* const> body,
+                    const SourceRange& range, const Targets& also_assigned,
+                    const std::function<void(Var*)>& bind_target);
+  void unrolled(const Expr& target, const std::vector<Var*>& items,
+                std::span<const Stmt* const> body);
+  void loop_exit(NodeKind kind, const SourceRange& range);
+  std::vector<std::string_view> carried_names(std::span<const Stmt* const> body,
+                                              const Targets& targets) const;
+  void finish_loop(Node* node, const Loop& loop);
+  void with_statement(const Stmt& stmt);
+  void leave_withs(size_t keep, const SourceRange& range);
+
+  // Conditions (compile_condition.cpp).
+  Condition condition(const Expr& expr);
+  Condition short_circuit(const Expr& expr);
+  Condition identity(const Expr& expr);
+  Condition is_instance(const Expr& expr);
+  Var* to_bool(Var* var, const SourceRange& range);
+  Condition known(bool value, const SourceRange& range);
+
+  // Expressions (compile_expr.cpp).
+  Var* value(const Expr& expr, TypePtr hint = nullptr);
+  Var* as_var(const Sugared& sugared, const SourceRange& range);
+  Sugared sugared(const Expr& expr);
+  void check_usable(const Meaning& meaning, const SourceRange& range);
+  Var* literal(const Value& value, const SourceRange& range, TypePtr type);
+  Var* conditional(const Expr& expr, TypePtr hint);
+  Var* list(const Expr& expr, TypePtr hint);
+  Var* tuple(const Expr& expr, TypePtr hint);
+  Var* dict(const Expr& expr, TypePtr hint);
+  Var* comprehension(const Expr& expr, TypePtr hint);
+  Var* binary(const Expr& expr);
+  Var* number_and_tensor(std::string_view op, Var* number, Var* tensor,
+                         const SourceRange& range);
+  Var* compare(const Expr& expr);
+
+  // Attributes (compile_attribute.cpp).
+  Sugared attribute(const Sugared& base, std::string_view name,
+                    const SourceRange& range);
+  Sugared attribute_of(Var* var, std::string_view name,
+                       const SourceRange& range);
+  Sugared class_attribute(Var* var, std::string_view name,
+                          const SourceRange& range);
+  std::optional<Sugared> super_attribute(const Expr& expr);
+
+  // Strings with fields (compile_format.cpp).
+  Var* format(const Expr& expr);
+  Var* format_call(Var* text, const std::vector<CallArg>& args,
+                   const SourceRange& range);
+  Var* python_format(std::string_view text, const std::vector<Var*>& values,
+                     const SourceRange& range);
+
+  // Subscripts (compile_subscript.cpp).
+  Var* subscript(const Expr& expr, TypePtr hint);
+  Var* tuple_subscript(const Expr& expr, Var* base);
+  Var* slice_of(Var* base, const Expr& slice, const SourceRange& range);
+  Var* tensor_subscript(const Expr& expr, Var* base);
+  /// Applies ints, slices, None and ... as views; index tensors are left in
+  /// `indices`, padded with None.
+  Var* tensor_view(const Expr& expr, Var* base, std::vector<Var*>* indices);
+  Var* optional_bound(const Expr* expr, const SourceRange& range);
+  std::optional<int64_t> constant_index(Var* var) const;
+
+  // Calls (compile_call.cpp).
+  Var* call(const Expr& expr, TypePtr hint);
+  const Meaning& dispatched(const Dispatch& dispatch,
+                            std::vector<CallArg>& args,
+                            const SourceRange& range);
+  Var* call_sugared(const Sugared& callee, std::vector<CallArg> args,
+                    const SourceRange& range);
+  Var* call_function(Function& function, std::vector<CallArg> args,
+                     const SourceRange& range);
+  /// The arguments in the order of the function's parameters, defaults
+  /// included. `inputs` holds the first ones, which no argument names.
+  std::vector<Var*> bound(Function& function, std::vector<Var*> inputs,
+                          const std::vector<CallArg>& args,
+                          const SourceRange& range);
+  Var* call_with_hooks(Var* module, const std::vector<CallArg>& args,
+                       const SourceRange& range);
+  Var* call_type(TypePtr type, std::vector<CallArg> args,
+                 const SourceRange& range);
+  std::vector<CallArg> arguments(const Expr& expr, size_t first = 1);
+  void spread(Var* var, const SourceRange& range, std::vector<CallArg>& out);
+
+  // Operators (compile_op.cpp).
+  Var* builtin(std::string_view name, const std::vector<CallArg>& args,
+               const SourceRange& range);
+  Var* builtin(std::string_view name, std::initializer_list<Var*> args,
+               const SourceRange& range);
+
+  Var* missing_operator(std::string_view name, const SourceRange& range);
+
+  // Syntax that looks like calls (compile_special.cpp).
+  std::optional<Var*> special(std::string_view name, const Expr& expr,
+                              TypePtr hint);
+  Var* number_cast(std::string_view name, const Expr& expr);
+  Var* collection_cast(std::string_view name, const Expr& expr, TypePtr hint);
+  Var* get_attr_call(const Expr& expr);
+  Var* fork(const Expr& expr);
+  // Modules that hold modules (compile_container.cpp).
+  bool is_container(const Var* var) const;
+  /// Of tuples and containers, whose lengths are known while compiling.
+  std::optional<int64_t> fixed_length(const Var* var) const;
+  std::vector<std::pair<std::string_view, Var*>> members(
+      Var* var, const SourceRange& range);
+  Var* container_view(Var* var, std::string_view what,
+                      const SourceRange& range);
+  Var* container_item(const Expr& expr, Var* base, TypePtr hint);
+  Var* container_item_as(TypePtr interface, const Expr& expr, Var* base,
+                         Var* index);
+
+  Iteration iterate(const Expr& iterable);
+  std::optional<Iteration> iterate_enum(const Expr& iterable);
+  Iteration iterate_over(Var* var, const SourceRange& range);
+  Iteration iterate_range(const Expr& expr);
+  Iteration iterate_together(const Expr& expr, bool numbered);
+
+  Function& function_;
+  Graph& graph_;
+  CompilationUnit& unit_;
+  TypeTable& types_;
+  const Def* def_;
+  FunctionCompiler* parent_ = nullptr;
+  Block* block_ = nullptr;
+  Scope top_scope_;
+  Scope* scope_ = nullptr;
+  Loop* loop_ = nullptr;
+  TypePtr declared_result_ = nullptr;
+  TypePtr result_ = nullptr;
+  std::vector<Var*> withs_;  // context managers entered here
+  // Of a closure: outer variables and the parameters that stand for them.
+  std::vector<std::pair<Var*, Var*>> captures_;
+  // Local names of functions and operators: `_0 = __torch__.f`.
+  std::map<std::string_view, Sugared> aliases_;
+
+  friend class OpMatcher;
+};
+
+}  // namespace hotaru::script

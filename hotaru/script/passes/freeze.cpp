@@ -1,0 +1,394 @@
+#include "hotaru/script/passes/freeze.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <unordered_map>
+
+#include "hotaru/autograd/node.h"
+#include "hotaru/core/error.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/script/archive/source_printer.h"
+#include "hotaru/script/compile/constant.h"
+#include "hotaru/script/passes/passes.h"
+#include "hotaru/script/program/class_type.h"
+#include "hotaru/script/program/function.h"
+#include "hotaru/script/program/unit.h"
+#include "hotaru/script/types/enum_type.h"
+
+namespace hotaru::script {
+
+namespace {
+
+bool is_module(const Value& value) {
+  const ClassType* cls = class_of(value);
+  return cls && cls->is_module();
+}
+
+// What cannot change behind the code's back, or is a tensor.
+bool can_be_constant(const Value& value) {
+  if (value.is_tuple()) {
+    const std::vector<Value>& items = value.as_tuple().items;
+    return std::all_of(items.begin(), items.end(), can_be_constant);
+  }
+  return !value.is_list() && !value.is_dict() &&
+         (!value.is_instance() || enum_of(value)) && !value.is_object();
+}
+
+struct Method {
+  Function* function;
+  std::unique_ptr<Graph> graph;
+};
+
+// A module of the tree, and its class in the frozen program.
+struct Frozen {
+  InstanceObject* object;
+  ClassType* cls;
+  std::string name;
+  std::deque<Method> methods;
+  std::set<int> kept;  // slots that stay attributes, modules included
+
+  bool has(const Function* function) const {
+    return std::any_of(methods.begin(), methods.end(),
+                       [&](const Method& m) { return m.function == function; });
+  }
+};
+
+// An attribute that code reads.
+struct Read {
+  Graph* graph;
+  Node* node;
+  Frozen* module;
+};
+
+class Freezer {
+ public:
+  explicit Freezer(const Module& root)
+      : old_unit_(root.type().unit()), printer_(old_unit_) {
+    printer_.leave_out_modules();
+    root_ = &frozen_of(*root.object());
+  }
+
+  Module run(const std::vector<std::string>& preserved) {
+    if (root_->cls->find_method("forward")) add_method(*root_, "forward");
+    for (auto time :
+         {ClassType::HookTime::kBefore, ClassType::HookTime::kAfter}) {
+      for (const Function* hook : root_->cls->hooks(time)) {
+        add_method(*root_, hook->short_name());
+      }
+    }
+    for (const std::string& name : preserved) {
+      if (root_->cls->find_method(name)) {
+        add_method(*root_, name);
+        continue;
+      }
+      int slot = root_->cls->find_attribute(name);
+      HOTARU_CHECK(slot >= 0 || root_->cls->find_constant(name),
+                   "Unknown name: ", name);
+      if (slot >= 0) root_->kept.insert(slot);
+    }
+    while (next_ < work_.size()) {
+      auto [frozen, method] = work_[next_++];
+      Known known = {{method->graph->top().params[0], frozen}};
+      find_modules(*method->graph, method->graph->top(), known);
+    }
+    for (const Read& read : reads_) replace(read);
+    for (Frozen& frozen : all_) {
+      for (Method& method : frozen.methods) simplify(*method.graph);
+    }
+    return build();
+  }
+
+ private:
+  Frozen& frozen_of(InstanceObject& object) {
+    auto found = by_object_.find(&object);
+    if (found != by_object_.end()) return *found->second;
+    ClassType* cls = class_of(Value(Ref<InstanceObject>(&object)));
+    HOTARU_CHECK(&cls->unit() == &old_unit_,
+                 "jit.freeze: the submodule of "
+                 "class '",
+                 cls->name(), "' belongs to another program");
+    size_t dot = cls->name().rfind('.');
+    std::string name = concat(cls->name().substr(0, dot), ".___torch_mangle_",
+                              all_.size(), cls->name().substr(dot));
+    Frozen& frozen = all_.emplace_back(Frozen{&object, cls, name, {}, {}});
+    by_object_[&object] = &frozen;
+    return frozen;
+  }
+
+  void add_method(Frozen& frozen, std::string_view name) {
+    Function* function = frozen.cls->find_method(name);
+    HOTARU_CHECK(function, "jit.freeze: '", frozen.cls->name(),
+                 "' has no method '", name, "'");
+    if (frozen.has(function)) return;
+    Method& method = frozen.methods.emplace_back(
+        Method{function, function->compile_again()});
+    work_.emplace_back(&frozen, &method);
+  }
+
+  using Known = std::map<const Var*, Frozen*>;
+
+  // Follows modules from attribute to attribute, notes which attributes are
+  // read and which are assigned, and which methods are called.
+  void find_modules(Graph& graph, Block& block, Known& known) {
+    for (Node* node = block.first; node;) {
+      Node* next = node->next;
+      visit(graph, *node, known);
+      for (Block* inner : node->blocks) find_modules(graph, *inner, known);
+      node = next;
+    }
+  }
+
+  void visit(Graph& graph, Node& node, Known& known) {
+    auto of = [&](size_t i) -> Frozen* {
+      auto found = known.find(node.in(i));
+      return found == known.end() ? nullptr : found->second;
+    };
+    Frozen* self = node.inputs.empty() ? nullptr : of(0);
+    bool takes_self = false;
+    switch (node.kind) {
+      case NodeKind::kGetAttr:
+        if (self) read(graph, node, *self, known);
+        takes_self = true;
+        break;
+      case NodeKind::kSetAttr:
+        if (self) self->kept.insert(static_cast<int>(node.index));
+        takes_self = true;
+        break;
+      case NodeKind::kOp:
+        keep_written(node, known);
+        break;
+      case NodeKind::kCast:
+        // To an interface: the module's own class says more.
+        if (self) graph.replace_uses(node.out(), node.in(0));
+        takes_self = true;
+        break;
+      case NodeKind::kCall:
+        takes_self = node.callee->owner() && node.callee->owner()->is_module();
+        if (self && takes_self) {
+          add_method(*self, node.callee->short_name());
+          HOTARU_CHECK(self->has(node.callee), "jit.freeze: '",
+                       node.callee->name(), "' is not the method of that name");
+        }
+        break;
+      case NodeKind::kCallMethod:
+        takes_self = true;
+        if (self) add_method(*self, node.name);
+        break;
+      case NodeKind::kFork: {
+        Graph& body = node.callee->graph();
+        for (size_t i = 0; i < node.inputs.size(); ++i) {
+          if (Frozen* module = of(i)) known[body.top().params[i]] = module;
+        }
+        find_modules(body, body.top(), known);
+        return;
+      }
+      default:
+        break;
+    }
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      bool fine = i == 0 && takes_self;
+      if (of(i) && !fine) {
+        fail_at(node.range,
+                "jit.freeze: a module that is handed about other "
+                "than to call its methods is not supported");
+      }
+    }
+  }
+
+  // Attributes that operators write to in place.
+  void keep_written(const Node& node, const Known& known) {
+    const std::vector<Argument>& schema = node.op->schema().arguments;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const Node* get = node.in(i)->producer;
+      if (!schema[i].type.written || !get || get->kind != NodeKind::kGetAttr) {
+        continue;
+      }
+      auto module = known.find(get->in(0));
+      if (module == known.end()) continue;
+      module->second->kept.insert(
+          module->second->cls->find_attribute(get->name));
+    }
+  }
+
+  void read(Graph& graph, Node& node, Frozen& self, Known& known) {
+    int slot = self.cls->find_attribute(node.name);
+    HOTARU_CHECK(slot >= 0, "jit.freeze: '", self.cls->name(),
+                 "' has no attribute '", node.name, "'");
+    const Value& value = self.object->slots[static_cast<size_t>(slot)];
+    if (is_module(value)) {
+      known[node.out()] = &frozen_of(value.as_instance());
+      self.kept.insert(slot);
+    } else {
+      if (!can_be_constant(value)) self.kept.insert(slot);
+      reads_.push_back({&graph, &node, &self});
+    }
+  }
+
+  // An attribute that nobody assigns, by its value.
+  void replace(const Read& read) {
+    Frozen& self = *read.module;
+    int slot = self.cls->find_attribute(read.node->name);
+    if (self.kept.count(slot)) return;
+    Value value = self.object->slots[static_cast<size_t>(slot)];
+    if (value.is_tensor()) value = detach(value.tensor_ref());
+    read.graph->remove_input(read.node, 0);
+    read.node->kind = NodeKind::kConstant;
+    read.node->value =
+        constants_.try_emplace({&self, slot}, value).first->second;
+  }
+
+  std::string type_of_slot(const Frozen& frozen, int slot) {
+    const Value& value = frozen.object->slots[static_cast<size_t>(slot)];
+    if (is_module(value)) return frozen_of(value.as_instance()).name;
+    return printer_.type_text(
+        frozen.cls->attributes()[static_cast<size_t>(slot)].type);
+  }
+
+  std::string print(const Frozen& frozen) {
+    std::string parameters, buffers, attributes;
+    for (int slot : frozen.kept) {
+      const Attribute& attribute =
+          frozen.cls->attributes()[static_cast<size_t>(slot)];
+      if (attribute.is_parameter) parameters += quoted_item(attribute.name);
+      if (attribute.is_buffer) buffers += quoted_item(attribute.name);
+      attributes += attribute_line(attribute.name, type_of_slot(frozen, slot));
+    }
+    std::string text =
+        concat("class ", frozen.name.substr(frozen.name.rfind('.') + 1),
+               "(Module):\n  __parameters__ = [", parameters,
+               "]\n  __buffers__ = [", buffers, "]\n",
+               &frozen == root_ ? SourcePrinter::hook_lines(*frozen.cls) : "",
+               attributes, printer_.constant_lines(*frozen.cls));
+    for (const Method& method : frozen.methods) {
+      text += print_graph(*method.function, *method.graph, frozen.name,
+                          printer_, 2);
+    }
+    return text;
+  }
+
+  Module build() {
+    // By index: printing adds no module, but a kept one may have no reads yet.
+    for (size_t i = 0; i < all_.size(); ++i) {
+      for (int slot : all_[i].kept) {
+        const Value& value = all_[i].object->slots[static_cast<size_t>(slot)];
+        if (is_module(value)) frozen_of(value.as_instance());
+      }
+    }
+    for (const Frozen& frozen : all_) {
+      printer_.add_class(frozen.name, [&] { return print(frozen); });
+    }
+    std::map<std::string, std::string> texts = printer_.print();
+    auto unit = CompilationUnit::create();
+    unit->set_constants(printer_.constants());
+    for (auto& [module, text] : texts) {
+      unit->define(std::make_unique<Source>(module, std::move(text)), module);
+    }
+    std::unordered_map<const void*, Value> copies;
+    std::vector<Ref<InstanceObject>> made;
+    for (const Frozen& frozen : all_) {
+      made.push_back(make_instance(*unit->find_type(frozen.name)->cls));
+      copies[frozen.object] = made.back();
+    }
+    for (size_t i = 0; i < all_.size(); ++i) {
+      size_t next = 0;  // attributes are declared in the order of `kept`
+      for (int slot : all_[i].kept) {
+        made[i]->slots[next++] = copy(
+            all_[i].object->slots[static_cast<size_t>(slot)], *unit, copies);
+      }
+    }
+    return Module(made[0]);
+  }
+
+  // The same value in the new program; what is shared stays shared.
+  static Value copy(const Value& value, CompilationUnit& unit,
+                    std::unordered_map<const void*, Value>& copies) {
+    auto shared = [&](const void* key, auto make) {
+      auto found = copies.find(key);
+      if (found != copies.end()) return found->second;
+      return make();
+    };
+    auto each = [&](const std::vector<Value>& from, std::vector<Value>& to) {
+      for (const Value& item : from) to.push_back(copy(item, unit, copies));
+    };
+    switch (value.tag()) {
+      case Value::Tag::kTensor:
+        return shared(value.tensor_ref().impl(), [&] {
+          Tensor out = clone(detach(value.tensor_ref()));
+          if (autograd::requires_grad(value.tensor_ref())) {
+            autograd::set_requires_grad(out, true);
+          }
+          return copies[value.tensor_ref().impl()] = out;
+        });
+      case Value::Tag::kList:
+        return shared(&value.as_list(), [&] {
+          Value out = copies[&value.as_list()] = Value::list({});
+          each(value.as_list().items, out.as_list().items);
+          return out;
+        });
+      case Value::Tag::kTuple: {
+        std::vector<Value> items;
+        each(value.as_tuple().items, items);
+        return Value::tuple(std::move(items));
+      }
+      case Value::Tag::kDict:
+        return shared(&value.as_dict(), [&] {
+          auto dict = make_ref<DictObject>();
+          Value out = copies[&value.as_dict()] = dict;
+          for (const auto& [key, item] : value.as_dict().items) {
+            dict->set(copy(key, unit, copies), copy(item, unit, copies));
+          }
+          return out;
+        });
+      case Value::Tag::kInstance:
+        if (const EnumType* own = enum_of(value)) {
+          Value out = value;
+          TypePtr type = unit.find_type(own->name);
+          if (type && convert_value(out, type)) return out;
+        }
+        return shared(&value.as_instance(), [&] {
+          const ClassType* cls = class_of(value);
+          TypePtr type = cls ? unit.find_type(cls->name()) : nullptr;
+          HOTARU_CHECK(type && !cls->is_module(),
+                       "jit.freeze: an object of "
+                       "class '",
+                       cls ? cls->name() : "?",
+                       "' is in a place "
+                       "where no module is supported");
+          auto object = make_instance(*type->cls);
+          Value out = copies[&value.as_instance()] = object;
+          object->slots.clear();
+          each(value.as_instance().slots, object->slots);
+          return out;
+        });
+      default:
+        return value;
+    }
+  }
+
+  CompilationUnit& old_unit_;
+  SourcePrinter printer_;
+  std::deque<Frozen> all_;
+  std::unordered_map<const void*, Frozen*> by_object_;
+  Frozen* root_ = nullptr;
+  std::vector<std::pair<Frozen*, Method*>> work_;
+  size_t next_ = 0;
+  std::vector<Read> reads_;
+  // One tensor an attribute, however often it is read.
+  std::map<std::pair<const Frozen*, int>, Value> constants_;
+};
+
+}  // namespace
+
+Module freeze(const Module& module, const std::vector<std::string>& preserved) {
+  bool training = module.has_attribute("training") &&
+                  module.attribute("training").as_bool();
+  HOTARU_CHECK(!training,
+               "Freezing is currently only implemented for modules in eval "
+               "mode. Please call .eval() on your module before freezing.");
+  return Freezer(module).run(preserved);
+}
+
+}  // namespace hotaru::script

@@ -1,0 +1,78 @@
+// What names mean that a function's body does not define itself.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "hotaru/core/value.h"
+#include "hotaru/script/types/type.h"
+
+namespace hotaru::script {
+
+class Function;
+struct Dispatch;
+
+/// The meaning of a global name.
+struct Meaning {
+  enum class Kind : uint8_t {
+    kUnknown,
+    kNamespace,  // text: "torch", "ops.prim", "__torch__.a"; has attributes
+    kBuiltin,    // text: operators of that name, "relu"
+    kSpecial,    // text: syntax of the language, "annotate"
+    kConstants,  // the archive's table of constants
+    kValue,      // value
+    kFunction,
+    kType,      // a class or other type
+    kGeneric,   // text: a type that takes types, "List"
+    kDispatch,  // one of two functions, by a flag known while compiling
+    kError,     // text: why the name cannot be used
+  };
+  Kind kind = Kind::kUnknown;
+  std::string text = {};
+  Value value = {};
+  Function* function = nullptr;
+  TypePtr type = nullptr;
+  std::shared_ptr<const Dispatch> dispatch = {};
+  /// What the resolver itself wants to know of a kNamespace again.
+  std::shared_ptr<void> host = {};
+};
+
+/// Two functions in one: `max_pool2d(..., return_indices=True)` has another
+/// result type. The argument must be a constant.
+struct Dispatch {
+  std::string argument;
+  size_t position = 0;
+  bool fallback = false;
+  Meaning if_true;
+  Meaning if_false;
+};
+
+/// Implemented by the archive (ArchiveResolver) and by whoever compiles
+/// Python source. Called under the unit's lock.
+class Resolver {
+ public:
+  virtual ~Resolver() = default;
+  /// kUnknown when there is no such name.
+  virtual Meaning name(std::string_view name) const = 0;
+  /// An attribute of a kNamespace.
+  virtual Meaning attribute(const Meaning& parent,
+                            std::string_view name) const = 0;
+};
+
+class CompilationUnit;
+
+/// The language of archives: torch, ops, CONSTANTS, __torch__ and the
+/// built-in functions and types. Also the base of other resolvers.
+class ArchiveResolver : public Resolver {
+ public:
+  explicit ArchiveResolver(CompilationUnit& unit) : unit_(unit) {}
+  Meaning name(std::string_view name) const override;
+  Meaning attribute(const Meaning& parent,
+                    std::string_view name) const override;
+
+ protected:
+  CompilationUnit& unit_;
+};
+
+}  // namespace hotaru::script

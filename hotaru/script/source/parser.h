@@ -1,0 +1,29 @@
+// Source text to syntax tree.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "hotaru/script/source/ast.h"
+
+namespace hotaru::script {
+
+/// What one parse may use; beyond it the parser throws ScriptError.
+struct ParseLimits {
+  /// Nesting of expressions and statements, which bounds the stack of
+  /// everything that recurses over the tree.
+  int depth = 200;
+  /// Bytes of syntax tree.
+  size_t memory = size_t{1} << 30;
+};
+
+/// Parses classes, function definitions and imports (which are skipped).
+/// Throws ScriptError with file, line and the marked text.
+std::unique_ptr<Ast> parse_module(const Source& source,
+                                  const ParseLimits& limits = {});
+
+/// Parses one expression, e.g. a type in a string. Throws ScriptError.
+std::unique_ptr<Ast> parse_expression(const Source& source,
+                                      const ParseLimits& limits = {});
+
+}  // namespace hotaru::script

@@ -1,0 +1,199 @@
+#include "bindings/graph/graph.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/tensor/tensor_object.h"
+#include "bindings/tensor/types.h"
+#include "hotaru/core/error.h"
+#include "hotaru/graph/graph.h"
+#include "hotaru/graph/passes/passes.h"
+#include "hotaru/graph/program/fused_call.h"
+#include "hotaru/runtime/blocking.h"
+
+namespace hotaru::python {
+namespace {
+
+using graph::Pool;
+using graph::Program;
+
+// Bytes that a graph touches from which a replay is worth letting other
+// Python threads run.
+constexpr size_t kReleaseGil = 1 << 17;
+
+struct PyPool {
+  Ref<Pool> pool = make_ref<Pool>();
+};
+
+size_t bytes_touched(const Program& program) {
+  size_t total = 0;
+  for (const auto& node : program.nodes())
+    for (const Operand& operand : node->call().operands())
+      if (!operand.object && operand.tensor->defined())
+        total +=
+            size_t(operand.tensor->numel()) * itemsize(operand.tensor->dtype());
+  return total;
+}
+
+void capture_begin(PyGraph& self, const std::optional<PyPool>& pool) {
+  const Stream& stream = current_stream(DeviceType::kCPU);
+  self.graph->capture_begin(stream, pool ? pool->pool : nullptr);
+  self.stream = stream;
+}
+
+void capture_end(PyGraph& self) {
+  HOTARU_CHECK(self.stream, "capture_end() called before capture_begin().");
+  HOTARU_CHECK(*self.stream == current_stream(DeviceType::kCPU),
+               "Capture must end on the same stream it began on.");
+  self.stream.reset();
+  self.graph->capture_end();
+  self.large = bytes_touched(self.graph->program()) >= kReleaseGil;
+}
+
+void abandon(PyGraph& self) {
+  self.stream.reset();
+  self.graph->abandon();
+}
+
+void reset(PyGraph& self) {
+  HOTARU_CHECK(!self.running, "CUDAGraph::reset: another thread replays it");
+  self.stream.reset();
+  self.graph->reset();
+}
+
+/// (name, [(storage, access, shape, dtype, bytes, offset in the arena or
+/// None)]) of each node.
+nb::list nodes_of(const PyGraph& self) {
+  const Program& program = self.graph->program();
+  const auto place = [&](const Storage* storage) -> nb::object {
+    for (const graph::Placement& p : program.plan().placements)
+      if (p.storage == storage) return nb::int_(p.offset);
+    return nb::none();
+  };
+  nb::list nodes;
+  for (const auto& node : program.nodes()) {
+    nb::list operands;
+    for (const Operand& operand : node->call().operands()) {
+      if (!operand.ordered()) continue;
+      const char* access = !operand.reads()    ? "w"
+                           : !operand.writes() ? "r"
+                                               : "rw";
+      const auto key = reinterpret_cast<uintptr_t>(operand.ordered());
+      if (operand.object) {
+        operands.append(
+            nb::make_tuple(key, access, nb::none(), nb::none(), 0, nb::none()));
+        continue;
+      }
+      const Tensor& t = *operand.tensor;
+      operands.append(nb::make_tuple(
+          key, access, size_object(t.sizes()), dtype_object(t.dtype()),
+          size_t(t.numel()) * itemsize(t.dtype()), place(t.storage().get())));
+    }
+    nodes.append(nb::make_tuple(graph::title(*node), operands));
+  }
+  return nodes;
+}
+
+nb::dict plan_of(const PyGraph& self) {
+  const graph::MemoryPlan& plan = self.graph->program().plan();
+  nb::dict out;
+  out["nbytes"] = plan.nbytes;
+  out["peak"] = plan.peak;
+  out["total"] = plan.total;
+  out["kept"] = self.graph->program().kept_bytes();
+  nb::list values;
+  for (const graph::Placement& p : plan.placements)
+    values.append(nb::make_tuple(p.offset, p.nbytes, p.first, p.last));
+  out["values"] = values;
+  return out;
+}
+
+nb::list passes() {
+  nb::list out;
+  for (const graph::Pass& pass : graph::passes())
+    out.append(nb::make_tuple(std::string(pass.name), std::string(pass.summary),
+                              pass.exact));
+  return out;
+}
+
+PyGraph make_graph(std::vector<std::string> without, bool bitwise) {
+  for (const std::string& name : without) {
+    std::string known;
+    bool found = false;
+    for (const graph::Pass& pass : graph::passes()) {
+      found |= pass.name == name;
+      known += concat(known.empty() ? "" : ", ", pass.name);
+    }
+    HOTARU_CHECK_AS(ValueError, found, "Graph: there is no pass '", name,
+                    "'; there are ", known);
+  }
+  return PyGraph({std::move(without), bitwise});
+}
+
+}  // namespace
+
+void PyGraph::replay() {
+  if (!large) return graph->replay();
+  struct Running {
+    explicit Running(int& count) : count(count) { ++count; }
+    ~Running() { --count; }
+    int& count;
+  };
+  const Running counted(running);
+  const nb::gil_scoped_release release;
+  graph->replay();
+}
+
+void init_graph(nb::module_& m) {
+  nb::class_<PyPool>(m, "GraphPool",
+                     "Memory that graphs share of which never two run at the "
+                     "same time.")
+      .def(nb::init<>())
+      .def("__eq__",
+           [](const PyPool& self, nb::handle other) {
+             return nb::isinstance<PyPool>(other) &&
+                    nb::cast<PyPool&>(other).pool == self.pool;
+           })
+      .def("__hash__", [](const PyPool& self) {
+        return reinterpret_cast<intptr_t>(self.pool.get());
+      });
+  nb::class_<PyGraph>(m, "_Graph")
+      .def(
+          "__init__",
+          [](PyGraph* self, std::vector<std::string> without, bool bitwise) {
+            new (self) PyGraph(make_graph(std::move(without), bitwise));
+          },
+          nb::arg("without"), nb::arg("bitwise"))
+      .def("_capture_begin", &capture_begin, nb::arg("pool").none())
+      .def("_capture_end", &capture_end)
+      .def("_abandon", &abandon)
+      .def("replay", &PyGraph::replay,
+           "Runs the captured calls on the current stream. Thread-safe.")
+      .def("_reset", &reset)
+      .def("_pool",
+           [](const PyGraph& self) { return PyPool{self.graph->pool()}; })
+      .def("_captured",
+           [](const PyGraph& self) { return self.graph->captured(); })
+      .def("_capturing",
+           [](const PyGraph& self) { return self.stream.has_value(); })
+      .def("_recorded",
+           [](const PyGraph& self) {
+             std::vector<std::string> names;
+             for (const graph::NodeInfo& n : self.graph->recorded().nodes)
+               names.push_back(n.name);
+             return names;
+           })
+      .def("_nodes", &nodes_of)
+      .def("_plan", &plan_of)
+      .def("_timed_replay", [](const PyGraph& self) {
+        nb::list out;
+        for (const auto& [start, duration] : self.graph->timed_replay())
+          out.append(nb::make_tuple(start, duration));
+        return out;
+      });
+  m.def("_graph_passes", &passes);
+  m.def("is_current_stream_capturing", &graph::capturing);
+}
+
+}  // namespace hotaru::python

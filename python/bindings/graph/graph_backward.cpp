@@ -1,0 +1,115 @@
+#include "bindings/graph/graph_backward.h"
+
+#include "hotaru/autograd/grad_mode.h"
+#include "hotaru/autograd/leaf.h"
+#include "hotaru/core/error.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+
+namespace hotaru::python {
+namespace {
+
+using autograd::Node;
+using autograd::Tensors;
+
+/// Where the gradients of a graphed function would be differentiated.
+class TwiceNode final : public Node {
+ public:
+  TwiceNode() : Node("TwiceDifferentiatedBackward") {}
+  Tensors apply(Tensors) override {
+    fail(
+        "trying to differentiate twice a function that was marked with "
+        "@once_differentiable");
+  }
+};
+
+class GraphedNode final : public Node {
+ public:
+  explicit GraphedNode(Ref<GraphBackward> backward)
+      : Node("GraphedBackward"),
+        backward_(std::move(backward)),
+        call_(backward_->call.load()) {
+    backward_->awaited.store(call_);
+  }
+  ~GraphedNode() override { release_saved(); }
+
+  Tensors apply(Tensors grads) override {
+    HOTARU_CHECK(!released_,
+                 "Trying to backward through the graph a second time (or "
+                 "directly access saved tensors after they have already been "
+                 "freed). Saved intermediate values of the graph are freed "
+                 "when you call .backward() or autograd.grad(). Specify "
+                 "retain_graph=True if you need to backward through the graph "
+                 "a second time or if you need to access saved tensors after "
+                 "calling backward.");
+    HOTARU_CHECK(call_ == backward_->call.load(),
+                 "the graphed callable ran again before the backward of an "
+                 "earlier call, whose intermediate values it has overwritten");
+    Tensors out = replay(grads);
+    if (autograd::grad_enabled()) refuse_second(grads, out);
+    return out;
+  }
+
+  void release_saved() override {
+    released_ = true;
+    uint64_t mine = call_;
+    backward_->awaited.compare_exchange_strong(mine, 0);
+  }
+
+ private:
+  Tensors replay(const Tensors& grads) const {
+    const autograd::NoGrad no_grad;
+    for (size_t i = 0; i < grads.size(); ++i) {
+      const Tensor& to = backward_->incoming[i];
+      if (!to.defined()) continue;
+      if (!grads[i].defined())
+        fill_(to, 0.0);
+      else if (grads[i].storage() != to.storage())
+        copy_(to, grads[i]);
+    }
+    backward_->graph->replay();
+    // Nobody takes the memory of a view for their own.
+    Tensors out;
+    out.reserve(backward_->outgoing.size());
+    for (const Tensor& t : backward_->outgoing)
+      out.push_back(!t.defined()       ? Tensor()
+                    : backward_->fresh ? clone(t)
+                                       : detach(t));
+    return out;
+  }
+
+  static void refuse_second(const Tensors& grads, Tensors& out) {
+    Ref<Node> node;
+    for (const Tensor& grad : grads) {
+      if (!grad.defined() || !autograd::requires_grad(grad)) continue;
+      if (!node) node = make_ref<TwiceNode>();
+      node->add_edge(autograd::gradient_edge(grad));
+    }
+    if (!node) return;
+    for (const Tensor& t : out)
+      if (t.defined()) autograd::set_history(t, node);
+  }
+
+  const Ref<GraphBackward> backward_;
+  const uint64_t call_;
+  bool released_ = false;
+};
+
+}  // namespace
+
+void record_call(const Ref<GraphBackward>& backward,
+                 std::span<const Tensor> arguments,
+                 std::span<const Tensor> results) {
+  const auto node = make_ref<GraphedNode>(backward);
+  for (const auto& tensors :
+       {arguments, std::span<const Tensor>(backward->parameters)})
+    for (const Tensor& t : tensors) node->add_edge(autograd::gradient_edge(t));
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (backward->incoming[i].defined())
+      autograd::set_history(results[i], node);
+    else
+      node->add_output(results[i]);
+  }
+}
+
+}  // namespace hotaru::python

@@ -1,0 +1,174 @@
+#include "bindings/ops/op_bind.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "bindings/tensor/tensor_object.h"
+#include "bindings/tensor/value_convert.h"
+#include "hotaru/ops/create/factory.h"
+
+namespace hotaru::python {
+namespace {
+
+struct Alias {
+  const char *parameter, *alias;
+};
+constexpr Alias kAliases[] = {{"self", "input"},
+                              {"dim", "axis"},
+                              {"keepdim", "keepdims"},
+                              {"self", "x"},
+                              {"other", "x2"}};
+
+/// Keywords that the call itself handles, or that ask for the default.
+bool ignorable(PyObject* name, PyObject* value) {
+  const auto is = [name](const char* text) {
+    return PyUnicode_CompareWithASCIIString(name, text) == 0;
+  };
+  return is("requires_grad") || is("out") || is("memory_format") ||
+         (is("pin_memory") && value == Py_False);
+}
+
+/// Whether f(2, 3) may stand for f((2, 3)): one list of any length, and
+/// nothing beside it is positional.
+int varargs_position(const Schema& schema, int self) {
+  int found = -1;
+  for (int i = 0; i < int(schema.arguments.size()); ++i) {
+    const Argument& a = schema.arguments[size_t(i)];
+    const bool tensor = a.type.kind == ArgKind::kTensor && !a.type.list;
+    if (i == self || a.keyword_only || (self < 0 && tensor)) continue;
+    if (found >= 0 || !a.type.list || a.type.kind != ArgKind::kInt) return -1;
+    found = i;
+  }
+  return found;
+}
+
+/// Operators that take a number in place of their first tensor.
+bool takes_number_first(std::string_view name) {
+  static constexpr std::string_view kNames[] = {
+      "add", "sub",    "subtract",    "mul",         "multiply",
+      "div", "divide", "true_divide", "floor_divide"};
+  return std::find(std::begin(kNames), std::end(kNames), name) !=
+         std::end(kNames);
+}
+
+bool starts_integers(PyObject* first) {
+  return PyLong_Check(first) || is_tensor(first) ||
+         (!PySequence_Check(first) && PyIndex_Check(first));
+}
+
+}  // namespace
+
+PyObject* Call::keyword(const char* name) const {
+  for (size_t k = 0; k < keyword_count(); ++k)
+    if (PyUnicode_CompareWithASCIIString(keyword_name(k), name) == 0)
+      return keyword_value(k);
+  return nullptr;
+}
+
+bool stands_for_default(PyObject* object, const Argument& argument) {
+  const auto& value = argument.default_value;
+  return object == Py_None && value && value->tag() == Value::Tag::kList &&
+         value->as_list().items.empty();
+}
+
+bool same_name(const std::string& parameter, PyObject* keyword) {
+  const char* given = PyUnicode_AsUTF8(keyword);
+  if (!given) {
+    PyErr_Clear();  // a lone surrogate names nothing
+    return false;
+  }
+  if (parameter == given) return true;
+  for (const Alias& a : kAliases)
+    if (parameter == a.parameter && std::strcmp(given, a.alias) == 0)
+      return true;
+  return false;
+}
+
+Signature::Signature(const Operator& op, bool method)
+    : op_(&op), schema_(&op.schema()) {
+  HOTARU_CHECK(arguments() <= kMaxArguments, op.name(),
+               ": operators of more than ", kMaxArguments,
+               " arguments can't be called from Python");
+  number_first_ = !method && takes_number_first(op.name());
+  if (method) self_ = std::max(schema_->find("self"), 0);
+  varargs_ = varargs_position(*schema_, self_);
+}
+
+bool Signature::bind(const Call& call, Value* values) const {
+  Present present{};
+  if (!bind_positional(call, values, present)) return false;
+  if (call.keywords && !bind_keywords(call, values, present)) return false;
+  for (size_t i = 0; i < arguments(); ++i) {
+    if (present[i]) continue;
+    const Argument& a = schema_->arguments[i];
+    if (a.default_value)
+      values[i] = *a.default_value;
+    else if (a.keyword_only && a.type.optional)
+      values[i] = Value();
+    else
+      return false;
+  }
+  return true;
+}
+
+bool Signature::take(size_t i, PyObject* object, Value* values,
+                     Present& present) const {
+  if (present[i]) return false;
+  present[i] = true;
+  const Argument& argument = schema_->arguments[i];
+  if (stands_for_default(object, argument)) {
+    values[i] = *argument.default_value;
+    return true;
+  }
+  if (to_value(object, argument.type, &values[i])) return true;
+  if (i > 0 || !number_first_ || !is_number(object)) return false;
+  values[i] = wrapped_scalar(to_scalar(object), Device{});
+  return true;
+}
+
+bool Signature::bind_positional(const Call& call, Value* values,
+                                Present& present) const {
+  size_t given = 0;
+  if (self_ >= 0) {
+    if (call.positional == 0) return false;
+    if (!take(size_t(self_), call.args[given++], values, present)) return false;
+  }
+  for (size_t i = 0; given < call.positional; ++i) {
+    while (i < arguments() && present[i]) ++i;
+    if (i == arguments() || schema_->arguments[i].keyword_only) return false;
+    if (int(i) == varargs_ && starts_integers(call.args[given]))
+      return take_rest(i, call, given, values, present);
+    if (!take(i, call.args[given++], values, present)) return false;
+  }
+  return true;
+}
+
+bool Signature::take_rest(size_t i, const Call& call, size_t from,
+                          Value* values, Present& present) const {
+  std::vector<Value> items;
+  ArgType element = schema_->arguments[i].type;
+  element.list = false;
+  for (size_t k = from; k < call.positional; ++k)
+    if (!to_value(call.args[k], element, &items.emplace_back())) return false;
+  values[i] = Value::list(std::move(items));
+  present[i] = true;
+  return true;
+}
+
+bool Signature::bind_keywords(const Call& call, Value* values,
+                              Present& present) const {
+  for (size_t k = 0; k < call.keyword_count(); ++k) {
+    size_t i = 0;
+    while (i < arguments() &&
+           !same_name(schema_->arguments[i].name, call.keyword_name(k)))
+      ++i;
+    if (i == arguments()) {
+      if (ignorable(call.keyword_name(k), call.keyword_value(k))) continue;
+      return false;
+    }
+    if (!take(i, call.keyword_value(k), values, present)) return false;
+  }
+  return true;
+}
+
+}  // namespace hotaru::python

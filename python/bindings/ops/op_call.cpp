@@ -1,0 +1,255 @@
+#include "bindings/ops/op_call.h"
+
+#include <nanobind/stl/string.h>
+#include <structmember.h>
+
+#include "bindings/errors.h"
+#include "bindings/ops/op_bind.h"
+#include "bindings/ops/op_error.h"
+#include "bindings/ops/op_result.h"
+#include "bindings/tensor/tensor_object.h"
+#include "bindings/tensor/value_convert.h"
+
+namespace hotaru::python {
+namespace {
+
+namespace nb = nanobind;
+
+// Elements from which a call is worth letting other Python threads run.
+constexpr int64_t kReleaseGil = 1 << 15;
+
+struct OpObject {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  const std::vector<const Operator*>* overloads;
+  /// Made at the first call: most programs use a few dozen operators.
+  std::vector<Signature> signatures;
+  PyObject* name;
+  bool method;
+};
+
+PyTypeObject* op_type = nullptr;
+
+bool is_large(const Value* values, size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    if (values[i].is_tensor() && values[i].tensor_ref().numel() >= kReleaseGil)
+      return true;
+  return false;
+}
+
+void run(const Operator& op, Value* arguments, size_t n, Value* results) {
+  if (!is_large(arguments, n)) return op.call(arguments, results);
+  const nb::gil_scoped_release release;
+  op.call(arguments, results);
+}
+
+/// Values of a call: constructed as far as they are used.
+template <size_t kMax>
+class Values {
+ public:
+  explicit Values(size_t n) : n_(n) {
+    for (size_t i = 0; i < n; ++i) new (data() + i) Value();
+  }
+  ~Values() {
+    for (size_t i = 0; i < n_; ++i) data()[i].~Value();
+  }
+  Value* data() { return reinterpret_cast<Value*>(memory_); }
+
+ private:
+  size_t n_;
+  alignas(Value) unsigned char memory_[kMax * sizeof(Value)];
+};
+
+void set_requires_grad(PyObject* tensor, PyObject* flag) {
+  if (flag && PyObject_IsTrue(flag) == 1 && is_tensor(tensor) &&
+      PyObject_SetAttrString(tensor, "requires_grad", Py_True) < 0)
+    throw nb::python_error();
+}
+
+PyObject* call_overload(const Signature& signature, const Call& call,
+                        Value* arguments) {
+  const Operator& op = signature.op();
+  Values<kMaxResults> results(
+      std::max<size_t>(signature.schema().results.size(), 1));
+  run(op, arguments, signature.arguments(), results.data());
+  if (!call.keywords) return convert_results(op, results.data());
+  if (PyObject* out = call.keyword("out"); out && out != Py_None)
+    return write_results(op, results.data(), out);
+  PyObject* result = convert_results(op, results.data());
+  set_requires_grad(result, call.keyword("requires_grad"));
+  return result;
+}
+
+/// What jit.trace answers for calls with stand-ins for tensors: called with
+/// the operator, its arguments and its keywords. Null until it is imported.
+PyObject* trace_hook = nullptr;
+
+PyObject* ask_hook(PyObject* op, const Call& call) {
+  if (!trace_hook) return nullptr;
+  nb::list args;
+  for (size_t i = 0; i < call.positional; ++i)
+    args.append(nb::handle(call.args[i]));
+  nb::dict keywords;
+  for (size_t i = 0; i < call.keyword_count(); ++i)
+    keywords[nb::handle(call.keyword_name(i))] =
+        nb::handle(call.keyword_value(i));
+  return ask_trace(op, nb::tuple(args), keywords).release().ptr();
+}
+
+PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf,
+                        PyObject* keywords) {
+  auto& op = *reinterpret_cast<OpObject*>(self);
+  const Call call{args, size_t(PyVectorcall_NARGS(nargsf)), keywords};
+  return guarded([&]() -> PyObject* {
+    if (op.signatures.empty())
+      for (const Operator* overload : *op.overloads)
+        op.signatures.emplace_back(*overload, op.method);
+    try {
+      for (const Signature& signature : op.signatures) {
+        Values<kMaxArguments> arguments(signature.arguments());
+        if (signature.bind(call, arguments.data()))
+          return call_overload(signature, call, arguments.data());
+      }
+    } catch (const Error& e) {
+      throw_named(e, PyUnicode_AsUTF8(op.name));
+    }
+    if (PyObject* result = ask_hook(self, call)) return result;
+    no_match(op.signatures, call, op.method, PyUnicode_AsUTF8(op.name));
+  });
+}
+
+void op_dealloc(PyObject* self) {
+  auto* op = reinterpret_cast<OpObject*>(self);
+  Py_DECREF(op->name);
+  op->signatures.~vector();
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* op_descr_get(PyObject* self, PyObject* object, PyObject*) {
+  if (!object || object == Py_None ||
+      !reinterpret_cast<OpObject*>(self)->method)
+    return Py_NewRef(self);
+  return PyMethod_New(self, object);
+}
+
+PyObject* op_repr(PyObject* self) {
+  const auto& op = *reinterpret_cast<OpObject*>(self);
+  return PyUnicode_FromFormat("<hotaru %s %U>",
+                              op.method ? "method" : "operator", op.name);
+}
+
+PyObject* op_name(PyObject* self, void*) {
+  return Py_NewRef(reinterpret_cast<OpObject*>(self)->name);
+}
+
+PyObject* op_doc(PyObject* self, void*) {
+  const auto& op = *reinterpret_cast<OpObject*>(self);
+  return guarded([&] {
+    std::string text;
+    for (const Operator* overload : *op.overloads)
+      text += overload->schema().str() + "\n";
+    return PyUnicode_FromString(text.c_str());
+  });
+}
+
+/// Copies are the operator itself, and pickles hold its name.
+PyObject* op_reduce(PyObject* self, PyObject*) {
+  return guarded([&] {
+    const auto& op = *reinterpret_cast<OpObject*>(self);
+    const nb::object rebuild =
+        nb::module_::import_("hotaru._utils").attr("_rebuild_operator");
+    return nb::make_tuple(rebuild,
+                          nb::make_tuple(nb::handle(op.name), op.method))
+        .release()
+        .ptr();
+  });
+}
+
+PyMethodDef op_methods[] = {{"__reduce__", op_reduce, METH_NOARGS, nullptr},
+                            {nullptr, nullptr, 0, nullptr}};
+PyGetSetDef op_getset[] = {{"__name__", op_name, nullptr, nullptr, nullptr},
+                           {"__doc__", op_doc, nullptr, nullptr, nullptr},
+                           {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET,
+                             offsetof(OpObject, vectorcall), READONLY, nullptr},
+                            {nullptr, 0, 0, 0, nullptr}};
+
+PyType_Slot op_slots[] = {
+    {Py_tp_dealloc, reinterpret_cast<void*>(op_dealloc)},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_descr_get, reinterpret_cast<void*>(op_descr_get)},
+    {Py_tp_repr, reinterpret_cast<void*>(op_repr)},
+    {Py_tp_getset, op_getset},
+    {Py_tp_methods, op_methods},
+    {Py_tp_members, op_members},
+    {0, nullptr}};
+PyType_Spec op_spec{"hotaru._C.Op", sizeof(OpObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL |
+                        Py_TPFLAGS_METHOD_DESCRIPTOR,
+                    op_slots};
+
+/// Whether the operator is a tensor's method too: it has an argument `self`
+/// that is a tensor. Decided on the text, as start-up parses no schema.
+bool is_method(const Operator& op) {
+  const std::string_view text = op.text();
+  const size_t at = text.find(" self");
+  if (at == std::string_view::npos) return false;
+  const size_t start = text.find_last_of(
+      ",(", text[at - 1] == ')' ? text.rfind('(', at) - 1 : at);
+  return text.substr(start + 1, at - start).find("Tensor") !=
+             std::string_view::npos &&
+         text.find("Tensor[]") > at;
+}
+
+bool is_plain(std::string_view name) {
+  return name.find("::") == std::string_view::npos && !name.starts_with("__");
+}
+
+}  // namespace
+
+nb::object ask_trace(nb::handle callee, const nb::tuple& args,
+                     const nb::dict& keywords) {
+  if (!trace_hook) return {};
+  nb::object result = nb::handle(trace_hook)(callee, args, keywords);
+  return result.ptr() == Py_NotImplemented ? nb::object() : result;
+}
+
+PyObject* make_op(std::string_view name, bool method) {
+  auto* op = reinterpret_cast<OpObject*>(op_type->tp_alloc(op_type, 0));
+  if (!op) return nullptr;
+  op->vectorcall = op_vectorcall;
+  new (&op->signatures) std::vector<Signature>();
+  op->overloads = &Registry::instance().find(name);
+  op->name = PyUnicode_FromStringAndSize(name.data(), Py_ssize_t(name.size()));
+  op->method = method;
+  return reinterpret_cast<PyObject*>(op);
+}
+
+void init_ops(nb::module_& m) {
+  op_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&op_spec));
+  if (!op_type) throw nb::python_error();
+  nb::object functions = nb::steal(PyModule_New("hotaru.ops"));
+  const nb::handle tensor(reinterpret_cast<PyObject*>(tensor_type));
+  for (std::string_view name : Registry::instance().names()) {
+    if (!is_plain(name)) continue;
+    const std::string text(name);
+    const Operator& op = *Registry::instance().find(name).front();
+    functions.attr(text.c_str()) = nb::steal(make_op(op.name(), false));
+    if (is_method(op) && !nb::hasattr(tensor, text.c_str()))
+      nb::setattr(tensor, text.c_str(), nb::steal(make_op(op.name(), true)));
+  }
+  m.attr("ops") = functions;
+  m.def("_set_trace_hook", [](nb::handle hook, nb::handle size_type) {
+    trace_hook = hook.inc_ref().ptr();
+    set_traced_size(size_type.ptr());
+  });
+  m.def("_op_schemas", [](const std::string& name) {
+    nb::list out;
+    for (const Operator* op : Registry::instance().find(name))
+      out.append(nb::str(op->schema().str().c_str()));
+    return out;
+  });
+}
+
+}  // namespace hotaru::python

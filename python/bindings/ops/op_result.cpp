@@ -1,0 +1,124 @@
+#include "bindings/ops/op_result.h"
+
+#include <array>
+#include <unordered_map>
+
+#include "bindings/errors.h"
+#include "bindings/tensor/tensor_object.h"
+#include "bindings/tensor/types.h"
+#include "bindings/tensor/value_convert.h"
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+
+namespace hotaru::python {
+namespace {
+
+/// Each field on a line of its own, as PyTorch prints these.
+PyObject* named_repr(PyObject* self) {
+  return guarded([&] {
+    std::string out = Py_TYPE(self)->tp_name;
+    const nb::object fields = nb::handle(self).type().attr("__match_args__");
+    for (size_t i = 0; i < nb::len(fields); ++i) {
+      out += i ? ",\n" : "(\n";
+      out +=
+          nb::cast<std::string>(fields[i]) + "=" +
+          nb::repr(nb::handle(PyStructSequence_GET_ITEM(self, Py_ssize_t(i))))
+              .c_str();
+    }
+    return PyUnicode_FromString((out + ")").c_str());
+  });
+}
+
+/// A named tuple type for results with names: torch.return_types.max.
+PyObject* named_results(const Operator& op, PyObject** items, size_t n) {
+  static auto* types = new std::unordered_map<const Operator*, PyTypeObject*>;
+  PyTypeObject*& type = (*types)[&op];
+  const Schema& schema = op.schema();
+  if (!type) {
+    // Kept for the process's life, with the texts it points to.
+    auto* names =
+        new std::vector<std::string>{"torch.return_types." + schema.name};
+    for (const Argument& r : schema.results) names->push_back(r.name);
+    auto* fields = new std::vector<PyStructSequence_Field>;
+    for (size_t i = 1; i < names->size(); ++i)
+      fields->push_back({(*names)[i].c_str(), ""});
+    fields->push_back({nullptr, nullptr});
+    auto* desc = new PyStructSequence_Desc{(*names)[0].c_str(), "",
+                                           fields->data(), int(n)};
+    type = PyStructSequence_NewType(desc);
+    if (!type) return nullptr;
+    type->tp_repr = named_repr;
+  }
+  PyObject* out = PyStructSequence_New(type);
+  for (size_t i = 0; i < n; ++i)
+    PyStructSequence_SET_ITEM(out, Py_ssize_t(i), items[i]);
+  return out;
+}
+
+/// out=: the result is written into a tensor of the caller's, resized to fit.
+void write_out(const Tensor& out, const Tensor& result) {
+  HOTARU_CHECK(can_cast(result.dtype(), out.dtype()), "result type ",
+               scalar_type_name(result.dtype()),
+               " can't be cast to the desired output type ",
+               scalar_type_name(out.dtype()));
+  resize_(out, result.sizes());
+  copy_(out, result);
+}
+
+/// What is written through out= has no history.
+void check_plain(const Operator& op, const Tensor& t) {
+  HOTARU_CHECK(!autograd::needs_grad(t), op.name(),
+               "(): functions with out=... arguments don't support automatic "
+               "differentiation, but one of the arguments requires grad.");
+}
+
+bool is_tensor_tuple(PyObject* out, size_t n) {
+  if (!PyTuple_Check(out) || size_t(PyTuple_GET_SIZE(out)) != n) return false;
+  for (size_t i = 0; i < n; ++i)
+    if (!is_tensor(PyTuple_GET_ITEM(out, Py_ssize_t(i)))) return false;
+  return true;
+}
+
+}  // namespace
+
+PyObject* convert_results(const Operator& op, Value* results) {
+  const Schema& schema = op.schema();
+  const size_t n = schema.results.size();
+  if (n == 1) {
+    if (schema.results[0].type.kind == ArgKind::kDType && results[0].is_int())
+      return dtype_object(dtype_from_int(results[0].as_int())).release().ptr();
+    if (schema.results[0].type.list &&
+        schema.results[0].type.kind == ArgKind::kTensor && results[0].is_list())
+      return to_python(Value::tuple(results[0].as_list().items));
+    return to_python(results[0]);
+  }
+  if (n == 0) Py_RETURN_NONE;
+  std::array<PyObject*, kMaxResults> items;
+  for (size_t i = 0; i < n; ++i) items[i] = to_python(results[i]);
+  if (!schema.results[0].name.empty())
+    return named_results(op, items.data(), n);
+  PyObject* tuple = PyTuple_New(Py_ssize_t(n));
+  for (size_t i = 0; i < n; ++i)
+    PyTuple_SET_ITEM(tuple, Py_ssize_t(i), items[i]);
+  return tuple;
+}
+
+PyObject* write_results(const Operator& op, Value* results, PyObject* out) {
+  const size_t n = op.schema().results.size();
+  if (is_tensor(out) && n == 1) {
+    check_plain(op, tensor_of(out));
+    check_plain(op, results[0].as_tensor());
+    write_out(tensor_of(out), results[0].as_tensor());
+  } else {
+    HOTARU_CHECK_AS(TypeError, is_tensor_tuple(out, n), op.name(),
+                    "(): argument 'out' must be a Tensor or a tuple "
+                    "of ",
+                    n, " Tensors, not ", Py_TYPE(out)->tp_name);
+    for (size_t i = 0; i < n; ++i)
+      write_out(tensor_of(PyTuple_GET_ITEM(out, Py_ssize_t(i))),
+                results[i].as_tensor());
+  }
+  return Py_NewRef(out);
+}
+
+}  // namespace hotaru::python

@@ -1,0 +1,148 @@
+// Streams, events and the profiler.
+#include "bindings/runtime/stream.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "bindings/tensor/types.h"
+#include "hotaru/core/error.h"
+#include "hotaru/graph/capture/capture.h"
+#include "hotaru/runtime/blocking.h"
+#include "hotaru/runtime/profiler.h"
+#include "hotaru/runtime/streams/event.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru::python {
+namespace {
+
+/// A thread that waits lets go of the interpreter: what it waits for may need
+/// it, to free a numpy array for instance.
+constexpr BlockingHooks kHooks{
+    []() -> void* {
+      return PyGILState_Check() ? PyEval_SaveThread() : nullptr;
+    },
+    [](void* state) {
+      if (state) PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+    }};
+
+Device stream_device(nb::handle device) {
+  if (device.is_none()) return Device{DeviceType::kCPU};
+  const Device found = to_device(device.ptr());
+  HOTARU_CHECK_AS(AssertionError, found.is_cpu(),
+                  "Torch not compiled with CUDA enabled");
+  return Device{DeviceType::kCPU};
+}
+
+Stream stream_or_current(const std::optional<Stream>& stream) {
+  return stream ? *stream : current_stream(DeviceType::kCPU);
+}
+
+void init_stream_class(nb::module_& m) {
+  nb::class_<Stream>(m, "Stream",
+                     "A queue of work on the CPU, run in order on the pool, "
+                     "beside other streams.")
+      .def(
+          "__init__",
+          [](Stream* self, nb::handle device, int) {
+            stream_device(device);
+            new (self) Stream(Stream::queued());
+          },
+          nb::arg("device") = nb::none(), nb::arg("priority") = 0)
+      .def("synchronize", &Stream::synchronize,
+           "Waits for the work so far; raises the first error since the last "
+           "synchronisation.")
+      .def("query", &Stream::query, "Whether all work so far is done.")
+      .def(
+          "wait_stream",
+          [](const Stream& self, const Stream& stream) { self.wait(stream); },
+          nb::arg("stream"), "Later work here runs after that stream's so far.")
+      .def(
+          "wait_event",
+          [](const Stream& self, const Event& event) { self.wait(event); },
+          nb::arg("event"), "Later work here runs after the event.")
+      .def("_record", [](const Stream& self, Event& e) { self.record(e); })
+      .def_prop_ro(
+          "device",
+          [](const Stream&) { return device_object(Device{DeviceType::kCPU}); })
+      .def_prop_ro("device_index", [](const Stream&) { return 0; })
+      .def_prop_ro("stream_id", &Stream::id)
+      .def("__eq__",
+           [](const Stream& self, nb::handle other) {
+             return nb::isinstance<Stream>(other) &&
+                    nb::cast<Stream>(other) == self;
+           })
+      .def("__hash__", &Stream::id)
+      .def("__repr__", [](const Stream& self) {
+        return concat(
+            "torch.Stream device_type=cpu, device_index=0, stream_id=",
+            self.id());
+      });
+  m.def("_current_stream", [] { return current_stream(DeviceType::kCPU); });
+  m.def("_set_stream", &set_current_stream);
+  m.def("_synchronize", [] {
+    HOTARU_CHECK(!graph::capturing(),
+                 "operation not permitted when stream is capturing: "
+                 "synchronize");
+    synchronize_all();
+  });
+}
+
+void init_event_class(nb::module_& m) {
+  nb::class_<Event>(m, "Event", "A point in a stream's work.")
+      .def(
+          "__init__",
+          [](Event* self, nb::handle device, bool enable_timing, bool, bool) {
+            stream_device(device);
+            new (self) Event(enable_timing);
+          },
+          nb::arg("device") = nb::none(), nb::kw_only(),
+          nb::arg("enable_timing") = false, nb::arg("blocking") = false,
+          nb::arg("interprocess") = false)
+      .def(
+          "record",
+          [](Event& self, const std::optional<Stream>& stream) {
+            stream_or_current(stream).record(self);
+          },
+          nb::arg("stream") = nb::none(),
+          "Marks the stream's work so far; the current stream's by default.")
+      .def(
+          "wait",
+          [](const Event& self, const std::optional<Stream>& stream) {
+            stream_or_current(stream).wait(self);
+          },
+          nb::arg("stream") = nb::none(),
+          "Later work of the stream runs after the event.")
+      .def("query", &Event::query, "Whether the work before it is done.")
+      .def("synchronize", &Event::synchronize,
+           "Waits for the work before it; raises the error it ended with.")
+      .def("elapsed_time", &Event::elapsed_time, nb::arg("end_event"),
+           "Milliseconds from this event to a later one.")
+      .def_prop_ro("enable_timing", &Event::enable_timing)
+      .def_prop_ro("device", [](const Event&) {
+        return device_object(Device{DeviceType::kCPU});
+      });
+}
+
+nb::list profile_records() {
+  nb::list out;
+  for (const CallRecord& record : stop_profiling()) {
+    nb::list shapes;
+    for (const Dims& shape : record.shapes) shapes.append(size_object(shape));
+    out.append(nb::make_tuple(record.kernel->name(), record.stream,
+                              record.thread, record.start, record.duration,
+                              shapes));
+  }
+  return out;
+}
+
+}  // namespace
+
+void init_stream(nb::module_& m) {
+  set_blocking_hooks(&kHooks);
+  init_event_class(m);
+  init_stream_class(m);
+  m.def("_start_profiling", &start_profiling, nb::arg("shapes") = false);
+  m.def("_stop_profiling", &profile_records);
+}
+
+}  // namespace hotaru::python

@@ -1,0 +1,74 @@
+// Thread counts and facts about the machine and the build.
+#include "bindings/runtime/threads.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/tensor/value_convert.h"
+#include "hotaru/backend/cpu/simd/simd_target.h"
+#include "hotaru/runtime/build_info.h"
+#include "hotaru/runtime/threads/cpu_count.h"
+#include "hotaru/runtime/threads/parallel.h"
+#include "hotaru/runtime/threads/parallel_backend.h"
+
+namespace hotaru::python {
+namespace {
+
+/// A thread count as PyTorch takes it, with its errors.
+int thread_count(nb::handle count, const char* setter) {
+  HOTARU_CHECK(PyLong_Check(count.ptr()) && !PyBool_Check(count.ptr()), setter,
+               " expects an int, but got ", Py_TYPE(count.ptr())->tp_name);
+  int overflow = 0;
+  const long long n = PyLong_AsLongLongAndOverflow(count.ptr(), &overflow);
+  HOTARU_CHECK_AS(ValueError, overflow == 0,
+                  "Overflow when unpacking long long");
+  HOTARU_CHECK_AS(ValueError, n >= INT_MIN && n <= INT_MAX,
+                  "Overflow when unpacking long");
+  HOTARU_CHECK(n > 0, setter, " expects a positive integer");
+  return static_cast<int>(n);
+}
+
+/// Says once, when the package is imported, which variables do not count.
+void warn_of_environment() {
+  for (const std::string& warning : thread_environment_warnings()) {
+    if (PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 1) != 0) {
+      throw nb::python_error();
+    }
+  }
+}
+
+}  // namespace
+
+void init_threads(nb::module_& m) {
+  parallel_backend();  // a wrong HOTARU_THREADING is an error of the import
+  warn_of_environment();
+  m.def("get_num_threads", &get_num_threads,
+        "Threads that one operator may use, the caller included.");
+  m.def(
+      "set_num_threads",
+      [](nb::handle count) {
+        set_num_threads(thread_count(count, "set_num_threads"));
+      },
+      nb::arg("num").none(),
+      "Sets the threads that one operator may use, at any time, for the whole "
+      "process.");
+  m.def("get_num_interop_threads", &get_num_interop_threads,
+        "Forks and stream tasks that may run at a time on the pool.");
+  m.def(
+      "set_num_interop_threads",
+      [](nb::handle count, bool force) {
+        set_num_interop_threads(thread_count(count, "set_num_interop_threads"),
+                                force);
+      },
+      nb::arg("num").none(), nb::kw_only(), nb::arg("force") = false,
+      "Sets the forks and stream tasks that may run at a time: once, and "
+      "before "
+      "the first of them, or RuntimeError. force=True changes it at any time.");
+  m.def("_parallel_info", &parallel_info);
+  m.def("_compiler_name", &compiler_name);
+  m.def("_simd_target_name", &simd_target_name);
+  m.def("_build_settings", &build_settings);
+}
+
+}  // namespace hotaru::python

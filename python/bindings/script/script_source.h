@@ -1,0 +1,77 @@
+// TorchScript made of Python source: the native half of hotaru.jit.script.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+
+#include "bindings/ops/op_call.h"
+#include "hotaru/core/error.h"
+#include "hotaru/script/program/function.h"
+#include "hotaru/script/program/unit.h"
+
+namespace hotaru::python {
+
+/// The unit that all functions and classes of one process belong to, so that
+/// they can call each other. Python holds it.
+struct SourceUnit {
+  std::shared_ptr<script::CompilationUnit> unit;
+};
+
+/// A function of such a unit, as Python calls it.
+struct ScriptFunction {
+  std::shared_ptr<script::CompilationUnit> unit;
+  script::Function* function;
+};
+
+struct ScriptType {
+  std::shared_ptr<script::CompilationUnit> unit;
+  script::TypePtr type;
+  /// Qualified, of classes, named tuples and Enum classes.
+  std::string name() const { return type->annotation(); }
+};
+
+/// A class that is being made, or is ready.
+struct ScriptClass {
+  std::shared_ptr<script::CompilationUnit> unit;
+  script::ClassType* cls;
+};
+
+/// What the tuple says that hotaru.jit's resolver gives for a name:
+/// ("value", 3), ("builtin", "relu"), ("function", f), ("unknown",) and so on.
+/// `unit` gives meaning to ("language", "len"). Needs the interpreter's lock.
+script::Meaning to_meaning(script::CompilationUnit& unit,
+                           nanobind::handle tuple);
+
+/// The value as Python's; named tuples, which the type tells, keep their names.
+nanobind::object to_python_typed(const Value& value, script::TypePtr type);
+
+/// Calls the function with Python's arguments, without the interpreter's lock
+/// while it runs. Throws Error for arguments that don't fit.
+nanobind::object call_function(script::Function& function,
+                               std::vector<Value> arguments,
+                               const nanobind::kwargs& keywords);
+
+/// f(), or what jit.trace makes of the call if the arguments are stand-ins,
+/// which f() says by a TypeError.
+template <class F>
+nanobind::object or_traced(nanobind::handle callee, const nanobind::args& args,
+                           const nanobind::kwargs& keywords, F&& f) {
+  try {
+    return f();
+  } catch (const TypeError&) {
+    nanobind::object traced = ask_trace(callee, args, keywords);
+    if (traced.is_valid()) return traced;
+    throw;
+  }
+}
+
+/// An object of a Python class that was compiled: an instance with copies of
+/// its attributes. False for other objects.
+bool python_instance(PyObject* object, Value* out);
+
+void init_script_source(nanobind::module_& m);
+void init_script_class(nanobind::module_& m);
+void init_script_enum(nanobind::module_& m);
+
+}  // namespace hotaru::python

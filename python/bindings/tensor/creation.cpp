@@ -1,0 +1,477 @@
+#include "bindings/tensor/creation.h"
+
+#include <cstring>
+
+#include "bindings/autograd/held.h"
+#include "bindings/errors.h"
+#include "bindings/tensor/tensor_object.h"
+#include "bindings/tensor/types.h"
+#include "bindings/tensor/value_convert.h"
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+
+namespace hotaru::python {
+namespace {
+
+// Nesting beyond this is data that contains itself.
+constexpr int kMaxDepth = 64;
+
+/// A Python buffer that a storage keeps alive.
+struct HeldBuffer : RefCounted {
+  Py_buffer view{};
+  ~HeldBuffer() override {
+    with_interpreter([this] { PyBuffer_Release(&view); });
+  }
+};
+
+/// The dtype of a buffer's format letter; throws for those without one.
+DType dtype_of_format(const char* format, Py_ssize_t size) {
+  std::string text = format ? format : "B";
+  if (!text.empty() && std::strchr("@=<|", text[0])) text.erase(0, 1);
+  HOTARU_CHECK_AS(ValueError, text.empty() || !std::strchr(">!", text[0]),
+                  "given numpy array has byte order different from the native "
+                  "byte order. Conversion between byte orders is currently not "
+                  "supported.");
+  if (text == "?") return DType::kBool;
+  if (text == "e") return DType::kFloat16;
+  if (text == "f") return DType::kFloat32;
+  if (text == "d") return DType::kFloat64;
+  if (text == "Zf") return DType::kComplex64;
+  if (text == "Zd") return DType::kComplex128;
+  if (text == "B") return DType::kUInt8;
+  if (text.size() == 1 && std::strchr("bhilq", text[0])) {
+    switch (size) {
+      case 1:
+        return DType::kInt8;
+      case 2:
+        return DType::kInt16;
+      case 4:
+        return DType::kInt32;
+      case 8:
+        return DType::kInt64;
+    }
+  }
+  fail<TypeError>(
+      "can't convert an array of format '", format ? format : "B",
+      "'. The only supported types are: float64, float32, float16, complex64, "
+      "complex128, int64, int32, int16, int8, uint8, and bool.");
+}
+
+/// A tensor over the object's buffer, without a copy.
+Tensor from_buffer(PyObject* object) {
+  auto held = make_ref<HeldBuffer>();
+  Py_buffer& view = held->view;
+  if (PyObject_GetBuffer(object, &view, PyBUF_RECORDS) != 0) {
+    PyErr_Clear();
+    // Read-only memory is taken all the same, as in PyTorch; writing into it
+    // is the caller's error.
+    if (PyObject_GetBuffer(object, &view, PyBUF_RECORDS_RO) != 0)
+      throw nb::python_error();
+  }
+  const DType dtype = dtype_of_format(view.format, view.itemsize);
+  Dims sizes(size_t(view.ndim), 0), strides(size_t(view.ndim), 0);
+  for (int d = 0; d < view.ndim; ++d) {
+    sizes[size_t(d)] = view.shape[d];
+    HOTARU_CHECK_AS(ValueError, view.strides[d] >= 0 || view.shape[d] <= 1,
+                    "At least one stride in the given numpy array is negative, "
+                    "and tensors with negative strides are not currently "
+                    "supported. (You can probably work around this by making a "
+                    "copy of your array  with array.copy().) ");
+    HOTARU_CHECK_AS(ValueError, view.strides[d] % view.itemsize == 0,
+                    "given numpy array strides not a multiple of the element "
+                    "byte size. Copy the numpy array to reallocate the "
+                    "memory.");
+    strides[size_t(d)] = std::max<int64_t>(view.strides[d] / view.itemsize, 0);
+  }
+  const size_t nbytes =
+      size_t(storage_extent(sizes, strides)) * size_t(view.itemsize);
+  void* data = view.buf;
+  return make_tensor(
+      make_ref<Storage>(data, nbytes, Device{}, Ref<RefCounted>(held)), dtype,
+      sizes, strides, 0);
+}
+
+bool is_list(PyObject* o) {
+  return PyList_Check(o) || PyTuple_Check(o);
+}
+
+/// Anything else with numpy's protocols (arrays, its numbers).
+bool is_array(PyObject* o) {
+  return !is_tensor(o) && PyObject_CheckBuffer(o) && !PyBytes_Check(o) &&
+         nb::hasattr(o, "__array__");
+}
+
+/// A sequence that is neither list nor tuple nor text: a range, a deque.
+bool is_other_sequence(PyObject* o) {
+  return PySequence_Check(o) && !is_list(o) && !is_tensor(o) &&
+         !PyUnicode_Check(o) && !is_array(o);
+}
+
+/// What a nest of sequences holds.
+struct Nest {
+  Dims shape;
+  std::optional<DType> dtype;
+
+  void merge(DType d) { dtype = dtype ? promote_types(*dtype, d) : d; }
+
+  void measure(PyObject* data) {
+    while (is_list(data)) {
+      HOTARU_CHECK_AS(ValueError, shape.size() < size_t(kMaxDepth),
+                      "too many dimensions '", Py_TYPE(data)->tp_name, "'");
+      const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
+      shape.push_back(n);
+      if (n == 0) return;
+      data = PySequence_Fast_GET_ITEM(data, 0);
+    }
+    // A text of one letter holds itself.
+    HOTARU_CHECK_AS(ValueError, shape.empty() || !PyUnicode_Check(data),
+                    "too many dimensions 'str'");
+  }
+
+  void infer(PyObject* data, size_t depth = 0) {
+    if (is_list(data)) {
+      HOTARU_CHECK_AS(ValueError, depth < size_t(kMaxDepth),
+                      "too many dimensions '", Py_TYPE(data)->tp_name, "'");
+      const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
+      for (Py_ssize_t i = 0; i < n; ++i)
+        infer(PySequence_Fast_GET_ITEM(data, i), depth + 1);
+    } else if (is_tensor(data)) {
+      merge(tensor_of(data).dtype());
+    } else if (is_array(data)) {
+      merge(from_buffer(data).dtype());
+    } else if (is_other_sequence(data)) {
+      const nb::object items = nb::steal(PySequence_Tuple(data));
+      if (!items.is_valid()) throw nb::python_error();
+      infer(items.ptr(), depth);
+    } else if (is_number(data)) {
+      merge(number_dtype(data));
+    } else if (PyUnicode_Check(data)) {
+      fail<TypeError>("new(): invalid data type 'str'");
+    } else {
+      fail("Could not infer dtype of ", Py_TYPE(data)->tp_name);
+    }
+  }
+
+  static DType number_dtype(PyObject* o) {
+    if (PyBool_Check(o)) return DType::kBool;
+    if (PyLong_Check(o)) return DType::kInt64;
+    return to_scalar(o).dtype();
+  }
+};
+
+/// A number for an element; a tensor of one element counts as one.
+Scalar element(PyObject* o, bool integral) {
+  if (is_tensor(o)) {
+    const Tensor& t = tensor_of(o);
+    const bool fits = !integral || is_integral(t.dtype(), true);
+    HOTARU_CHECK_AS(TypeError, !integral || (fits && t.numel() == 1),
+                    "only integer tensors of a single element can be "
+                    "converted to an index");
+    HOTARU_CHECK_AS(ValueError, t.numel() == 1,
+                    "only one element tensors can be converted to Python "
+                    "scalars");
+    return item(t);
+  }
+  if (PyLong_Check(o)) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(o, &overflow);
+    HOTARU_CHECK_AS(ValueError, !overflow, "Overflow when unpacking long long");
+    if (!PyBool_Check(o)) return int64_t(value);
+  }
+  return to_scalar(o);
+}
+
+template <class T>
+T number_as(PyObject* o, DType dtype) {
+  constexpr bool kInteger = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+    if (PyFloat_CheckExact(o)) return T(PyFloat_AS_DOUBLE(o));
+  const Scalar value = element(o, kInteger);
+  if constexpr (kInteger)
+    HOTARU_CHECK(holds(dtype, value), "value cannot be converted to type ",
+                 dtype_name(dtype), " without overflow");
+  if constexpr (!kIsComplex<T> && !std::is_same_v<T, bool>)
+    HOTARU_CHECK_AS(TypeError, !value.is_complex(),
+                    "must be real number, not complex");
+  return value.to<T>();
+}
+
+template <class T>
+void fill_nest(PyObject* data, IntSpan shape, DType dtype, T*& out,
+               size_t dim = 0) {
+  if (dim == shape.size()) {
+    if (is_list(data))
+      fail<TypeError>("'", Py_TYPE(data)->tp_name,
+                      "' object cannot be interpreted as an integer");
+    *out++ = number_as<T>(data, dtype);
+    return;
+  }
+  if (!is_list(data)) fail<TypeError>("not a sequence");
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
+  HOTARU_CHECK_AS(ValueError, n == shape[dim], "expected sequence of length ",
+                  shape[dim], " at dim ", dim, " (got ", n, ")");
+  for (Py_ssize_t i = 0; i < n; ++i)
+    fill_nest(PySequence_Fast_GET_ITEM(data, i), shape, dtype, out, dim + 1);
+}
+
+/// The first element decides how deep the nest goes; one that is an array or
+/// another sequence itself is read whole.
+bool holds_sequences(PyObject* data) {
+  while (is_list(data) && PySequence_Fast_GET_SIZE(data) > 0)
+    data = PySequence_Fast_GET_ITEM(data, 0);
+  return is_array(data) || is_other_sequence(data);
+}
+
+nb::object as_lists(PyObject* data, int depth = 0) {
+  HOTARU_CHECK_AS(ValueError, depth < kMaxDepth, "too many dimensions '",
+                  Py_TYPE(data)->tp_name, "'");
+  if (is_array(data)) return nb::steal(to_list(from_buffer(data)));
+  if (!is_list(data) && !is_other_sequence(data)) return nb::borrow(data);
+  const nb::object items = nb::steal(PySequence_Tuple(data));
+  if (!items.is_valid()) throw nb::python_error();
+  nb::list out;
+  for (nb::handle item : items) out.append(as_lists(item.ptr(), depth + 1));
+  return out;
+}
+
+Tensor from_nest(PyObject* data, std::optional<DType> dtype) {
+  Nest nest;
+  nb::object plain;
+  if (holds_sequences(data)) {
+    if (!dtype) nest.infer(data);
+    plain = as_lists(data);
+    data = plain.ptr();
+  }
+  nest.measure(data);
+  if (!nest.dtype) nest.infer(data);
+  const DType result = dtype.value_or(nest.dtype.value_or(default_dtype()));
+  Tensor out = empty(nest.shape, result);
+  visit_dtype(AllTypes{}, result, "tensor", [&]<class T>() {
+    T* at = out.data<T>();
+    fill_nest<T>(data, nest.shape, result, at);
+  });
+  return out;
+}
+
+template <class T>
+PyObject* number(T value) {
+  if constexpr (kIsComplex<T>)
+    return PyComplex_FromDoubles(value.real(), value.imag());
+  else if constexpr (std::is_same_v<T, bool>)
+    return PyBool_FromLong(value);
+  else if constexpr (std::is_integral_v<T>)
+    return PyLong_FromLongLong(value);
+  else
+    return PyFloat_FromDouble(double(value));
+}
+
+template <class T>
+PyObject* nested_list(const Tensor& t, int64_t dim, const T* data) {
+  if (dim == t.dim()) return number(*data);
+  const int64_t n = t.size(dim), stride = t.stride(dim);
+  PyObject* list = PyList_New(n);
+  for (int64_t i = 0; list && i < n; ++i)
+    PyList_SET_ITEM(list, i, nested_list(t, dim + 1, data + i * stride));
+  return list;
+}
+
+const char* buffer_format(DType dtype) {
+  switch (dtype) {
+    case DType::kBool:
+      return "?";
+    case DType::kUInt8:
+      return "B";
+    case DType::kInt8:
+      return "b";
+    case DType::kInt16:
+      return "h";
+    case DType::kInt32:
+      return "i";
+    case DType::kInt64:
+      return "l";
+    case DType::kFloat16:
+      return "e";
+    case DType::kFloat32:
+      return "f";
+    case DType::kFloat64:
+      return "d";
+    case DType::kComplex64:
+      return "Zf";
+    case DType::kComplex128:
+      return "Zd";
+    case DType::kBFloat16:
+      break;
+  }
+  fail<TypeError>("Got unsupported ScalarType ", scalar_type_name(dtype));
+}
+
+/// A plain CPU tensor that numpy may share, or PyTorch's errors.
+Tensor shareable(const Tensor& self, bool force) {
+  if (force) return to(detach(self), Device{});
+  HOTARU_CHECK_AS(TypeError, self.device().is_cpu(), "can't convert ",
+                  self.device(),
+                  " device type tensor to numpy. Use "
+                  "Tensor.cpu() to copy the tensor to host memory first.");
+  HOTARU_CHECK(!autograd::requires_grad(self),
+               "Can't call numpy() on Tensor that requires grad. Use "
+               "tensor.detach().numpy() instead.");
+  return self;
+}
+
+}  // namespace
+
+Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype,
+                        std::optional<Device> device) {
+  Tensor out;
+  if (is_tensor(data)) {
+    const autograd::NoGrad no_grad;
+    return to(tensor_of(data), dtype, device, true);
+  }
+  if (is_array(data)) {
+    const Tensor shared = from_buffer(data);
+    out = to(shared, dtype, std::nullopt, true);
+  } else {
+    out = from_nest(data, dtype);
+  }
+  return device ? to(out, *device) : out;
+}
+
+PyObject* to_list(const Tensor& self) {
+  const Tensor host = to(detach(self), Device{});
+  PyObject* out = nullptr;
+  visit_dtype(AllTypes{}, host.dtype(), "tolist", [&]<class T>() {
+    const T* data = named("tolist", [&] { return host.data<T>(); });
+    out = nested_list<T>(host, 0, data);
+  });
+  return out;
+}
+
+PyObject* item_of(const Tensor& self) {
+  return to_python(named("item", [&] { return Value(item(self)); }));
+}
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  try {
+    const Tensor t = shareable(tensor_of(self), false);
+    void* data = named("numpy", [&] {
+      t.storage()->expose();
+      return t.raw_data();
+    });
+    const size_t n = size_t(t.dim());
+    auto* dims = new Py_ssize_t[2 * n + 1];
+    const auto item = Py_ssize_t(itemsize(t.dtype()));
+    for (size_t d = 0; d < n; ++d) {
+      dims[d] = t.sizes()[d];
+      dims[n + d] = t.strides()[d] * item;
+    }
+    view->format = const_cast<char*>(buffer_format(t.dtype()));
+    view->obj = Py_NewRef(self);
+    view->buf = t.numel() ? data : view;
+    view->len = t.numel() * item;
+    view->itemsize = item;
+    view->readonly = 0;
+    view->ndim = int(n);
+    view->shape = dims;
+    view->strides = dims + n;
+    view->suboffsets = nullptr;
+    view->internal = dims;
+    return 0;
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_BufferError, e.what());
+    view->obj = nullptr;
+    return -1;
+  }
+}
+
+void release_buffer(PyObject*, Py_buffer* view) {
+  delete[] static_cast<Py_ssize_t*>(view->internal);
+}
+
+void init_creation(nb::module_& m) {
+  m.def(
+      "tensor",
+      [](nb::handle data, nb::handle dtype, nb::handle device,
+         bool requires_grad, bool) {
+        Tensor out = tensor_from_data(
+            data.ptr(),
+            dtype.is_none() ? std::nullopt
+                            : std::optional(to_dtype(dtype.ptr())),
+            device.is_none() ? std::nullopt
+                             : std::optional(to_device(device.ptr())));
+        HOTARU_CHECK(!requires_grad || is_differentiable(out.dtype()),
+                     "Only Tensors of floating point and complex dtype can "
+                     "require gradients");
+        if (requires_grad) autograd::set_requires_grad(out, true);
+        return out;
+      },
+      nb::arg("data"), nb::arg("dtype") = nb::none(),
+      nb::arg("device") = nb::none(), nb::arg("requires_grad") = false,
+      nb::arg("pin_memory") = false,
+      "A tensor that copies numbers, nested sequences, arrays or a tensor.");
+  m.def(
+      "from_numpy",
+      [](nb::handle array) {
+        HOTARU_CHECK_AS(TypeError, is_array(array.ptr()),
+                        "expected np.ndarray (got ",
+                        Py_TYPE(array.ptr())->tp_name, ")");
+        return from_buffer(array.ptr());
+      },
+      "A tensor that shares a numpy array's memory.");
+  m.def(
+      "frombuffer",
+      [](nb::handle buffer, nb::handle dtype, int64_t count, int64_t offset) {
+        const Tensor bytes = from_buffer(buffer.ptr());
+        const DType wanted = to_dtype(dtype.ptr());
+        const auto item = int64_t(itemsize(wanted));
+        const int64_t length = bytes.numel() * int64_t(itemsize(bytes.dtype()));
+        HOTARU_CHECK_AS(ValueError, length > 0 && count != 0,
+                        "both buffer length (", length, ") and count (", count,
+                        ") must not be 0");
+        HOTARU_CHECK_AS(ValueError, offset >= 0 && offset < length, "offset (",
+                        offset,
+                        " bytes) must be non-negative and no greater than "
+                        "buffer length (",
+                        length, " bytes) minus 1");
+        const int64_t left = length - offset;
+        HOTARU_CHECK_AS(ValueError, count > 0 || left % item == 0,
+                        "buffer length (", left, " bytes) after offset (",
+                        offset, " bytes) must be a multiple of element size (",
+                        item, ")");
+        if (count < 0) count = left / item;
+        HOTARU_CHECK_AS(ValueError, count <= left / item,
+                        "requested buffer length (", count, " * ", item,
+                        " bytes) after offset (", offset,
+                        " bytes) must not be greater than actual buffer "
+                        "length (",
+                        length, " bytes)");
+        const auto memory =
+            make_ref<Storage>(bytes.data<char>() + offset, size_t(count * item),
+                              Device{}, Ref<RefCounted>(bytes.storage()));
+        return make_tensor(memory, wanted, Dims{count}, Dims{1}, 0);
+      },
+      nb::arg("buffer"), nb::kw_only(), nb::arg("dtype"), nb::arg("count") = -1,
+      nb::arg("offset") = 0);
+  m.def(
+      "result_type",
+      [](nb::handle a, nb::handle b) {
+        const auto operand = [](nb::handle o) {
+          return is_tensor(o.ptr())
+                     ? tensor_of(o.ptr())
+                     : wrapped_scalar(to_scalar(o.ptr()), Device{});
+        };
+        return dtype_object(hotaru::result_type({operand(a), operand(b)}));
+      },
+      nb::arg("tensor1"), nb::arg("tensor2"),
+      "The dtype of an operation on two tensors or numbers.");
+  m.def("_tensor_bytes", [](const Tensor& self) {
+    HOTARU_CHECK(self.is_contiguous(), "_tensor_bytes: not contiguous");
+    return nb::bytes(self.numel() ? self.raw_data() : "",
+                     size_t(self.numel()) * itemsize(self.dtype()));
+  });
+  m.def("_numpy_source",
+        [](const Tensor& self, bool force) { return shareable(self, force); });
+}
+
+}  // namespace hotaru::python

@@ -1,0 +1,91 @@
+// DLPack both ways, through nanobind's implementation of the protocol.
+#include <nanobind/ndarray.h>
+
+#include "bindings/autograd/held.h"
+#include "bindings/tensor/creation.h"
+#include "bindings/tensor/tensor_object.h"
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+
+namespace hotaru::python {
+namespace {
+
+namespace nb = nanobind;
+namespace dl = nb::dlpack;
+
+dl::dtype to_dlpack(DType dtype) {
+  const auto bits = uint8_t(itemsize(dtype) * 8);
+  const auto of = [bits](dl::dtype_code code) {
+    return dl::dtype{uint8_t(code), bits, 1};
+  };
+  if (dtype == DType::kBool) return of(dl::dtype_code::Bool);
+  if (dtype == DType::kUInt8) return of(dl::dtype_code::UInt);
+  if (dtype == DType::kBFloat16) return of(dl::dtype_code::Bfloat);
+  if (is_complex(dtype)) return of(dl::dtype_code::Complex);
+  return of(is_floating_point(dtype) ? dl::dtype_code::Float
+                                     : dl::dtype_code::Int);
+}
+
+DType from_dlpack(dl::dtype given) {
+  HOTARU_CHECK_AS(ValueError, given.lanes == 1, "from_dlpack: vectors of ",
+                  given.lanes, " lanes are not supported");
+  for (int8_t i = 0; i < 16; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (!dtype_name(dtype)) continue;
+    const dl::dtype known = to_dlpack(dtype);
+    if (known.code == given.code && known.bits == given.bits) return dtype;
+  }
+  fail<ValueError>("from_dlpack: dtype code ", int(given.code), " of ",
+                   int(given.bits), " bits is not supported");
+}
+
+/// Another library's array that a storage keeps alive.
+struct HeldArray : RefCounted {
+  explicit HeldArray(nb::ndarray<> array) : array(std::move(array)) {}
+  ~HeldArray() override {
+    with_interpreter([this] { array = {}; });
+  }
+  nb::ndarray<> array;
+};
+
+nb::object export_tensor(const Tensor& self) {
+  HOTARU_CHECK(!autograd::requires_grad(self),
+               "Can't export tensors that require gradient, use "
+               "tensor.detach()");
+  HOTARU_CHECK(self.device().is_cpu(), "__dlpack__: device ", self.device(),
+               " is not supported yet");
+  std::vector<size_t> shape(self.sizes().begin(), self.sizes().end());
+  const nb::object owner = nb::steal(wrap(self));
+  self.storage()->expose();
+  nb::ndarray<> array(self.raw_data(), shape.size(), shape.data(), owner,
+                      self.strides().data(), to_dlpack(self.dtype()),
+                      nb::device::cpu::value, 0);
+  return nb::cast(array);
+}
+
+Tensor import_array(nb::ndarray<> array) {
+  HOTARU_CHECK(array.device_type() == nb::device::cpu::value,
+               "from_dlpack: only CPU arrays are supported, got DLPack device ",
+               array.device_type());
+  Dims sizes(array.ndim(), 0), strides(array.ndim(), 0);
+  for (size_t d = 0; d < array.ndim(); ++d) {
+    sizes[d] = int64_t(array.shape(d));
+    strides[d] = array.stride(d);
+  }
+  const DType dtype = from_dlpack(array.dtype());
+  const size_t nbytes =
+      size_t(storage_extent(sizes, strides)) * itemsize(dtype);
+  void* data = array.data();
+  return make_tensor(make_ref<Storage>(data, nbytes, Device{},
+                                       make_ref<HeldArray>(std::move(array))),
+                     dtype, sizes, strides, 0);
+}
+
+}  // namespace
+
+void init_dlpack(nb::module_& m) {
+  m.def("_to_dlpack", &export_tensor);
+  m.def("_from_dlpack", &import_array);
+}
+
+}  // namespace hotaru::python

@@ -1,0 +1,223 @@
+#include "bindings/tensor/tensor_number.h"
+
+#include "bindings/errors.h"
+#include "bindings/tensor/tensor_object.h"
+#include "bindings/tensor/value_convert.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/inplace.h"
+#include "hotaru/ops/matmul/matmul.h"
+#include "hotaru/ops/pointwise/elementwise.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+
+namespace hotaru::python {
+namespace {
+
+using elementwise::operand;
+using TensorFunction = Tensor (*)(const Tensor&, const Tensor&);
+
+// The operators as functions of two tensors; a number becomes a
+// zero-dimensional operand that yields in promotion.
+Tensor plus(const Tensor& a, const Tensor& b) {
+  return add(a, b);
+}
+Tensor minus(const Tensor& a, const Tensor& b) {
+  return sub(a, b);
+}
+Tensor times(const Tensor& a, const Tensor& b) {
+  return mul(a, b);
+}
+Tensor over(const Tensor& a, const Tensor& b) {
+  return div(a, b);
+}
+Tensor floor_over(const Tensor& a, const Tensor& b) {
+  return div(a, b, "floor");
+}
+Tensor modulo(const Tensor& a, const Tensor& b) {
+  return remainder(a, b);
+}
+
+Tensor power(const Tensor& a, const Tensor& b) {
+  // A number as exponent takes the way of squares and roots.
+  return b.impl()->wrapped_number ? pow(a, item(b)) : pow(a, b);
+}
+
+// In place; div_ and pow_ by way of the result.
+Tensor plus_in(const Tensor& a, const Tensor& b) {
+  return add_(a, b);
+}
+Tensor minus_in(const Tensor& a, const Tensor& b) {
+  return sub_(a, b);
+}
+Tensor times_in(const Tensor& a, const Tensor& b) {
+  return mul_(a, b);
+}
+Tensor over_in(const Tensor& a, const Tensor& b) {
+  return div_(a, b);
+}
+template <TensorFunction F>
+Tensor in_place_slot(const Tensor& a, const Tensor& b) {
+  return in_place(a, [&](const Tensor& x) { return F(x, b); });
+}
+
+/// The operand beside a tensor: a tensor as it is, a number as an operand;
+/// undefined for anything else.
+Tensor other_operand(PyObject* object, const Tensor& beside) {
+  if (is_tensor(object)) return tensor_of(object);
+  if (is_number(object)) return operand(to_scalar(object), beside);
+  return {};
+}
+
+template <TensorFunction F>
+PyObject* binary(PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    if (is_tensor(a) && is_tensor(b))
+      return wrap(F(tensor_of(a), tensor_of(b)));
+    const Tensor& known = tensor_of(is_tensor(a) ? a : b);
+    const Tensor x = other_operand(a, known), y = other_operand(b, known);
+    if (!x.defined() || !y.defined()) Py_RETURN_NOTIMPLEMENTED;
+    return wrap(F(x, y));
+  });
+}
+
+template <TensorFunction F>
+PyObject* power_slot(PyObject* a, PyObject* b, PyObject*) {
+  return binary<F>(a, b);
+}
+
+PyObject* matmul_slot(PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    if (!is_tensor(a) || !is_tensor(b)) Py_RETURN_NOTIMPLEMENTED;
+    return wrap(matmul(tensor_of(a), tensor_of(b)));
+  });
+}
+
+Tensor inverted(const Tensor& a) {
+  HOTARU_CHECK_AS(TypeError, is_integral(a.dtype(), true),
+                  "~ (operator.invert) is only implemented on integer and "
+                  "Boolean-type tensors");
+  return bitwise_not(a);
+}
+
+template <Tensor (*F)(const Tensor&)>
+PyObject* unary(PyObject* a) {
+  return guarded([&] { return wrap(F(tensor_of(a))); });
+}
+
+PyObject* positive(PyObject* a) {
+  return guarded([&] {
+    HOTARU_CHECK(tensor_of(a).dtype() != DType::kBool,
+                 "The `+` operator, on a bool tensor is not supported.");
+    return Py_NewRef(a);
+  });
+}
+
+Scalar number_of(PyObject* self, const char* wanted) {
+  return named(wanted, [&] { return item(tensor_of(self)); });
+}
+
+int truth(PyObject* self) {
+  return guarded(
+      [&] {
+        const Tensor& t = tensor_of(self);
+        HOTARU_CHECK(t.numel() > 0,
+                     "Boolean value of Tensor with no values is ambiguous");
+        HOTARU_CHECK(t.numel() == 1,
+                     "Boolean value of Tensor with more than one value is "
+                     "ambiguous");
+        return int(number_of(self, "bool").to_complex() != 0.0);
+      },
+      -1);
+}
+
+PyObject* as_int(PyObject* self) {
+  return guarded([&]() -> PyObject* {
+    const Scalar value = number_of(self, "int");
+    if (value.is_integral()) return PyLong_FromLongLong(value.to_int());
+    return PyLong_FromDouble(value.to_double());
+  });
+}
+
+PyObject* as_float(PyObject* self) {
+  return guarded(
+      [&] { return PyFloat_FromDouble(number_of(self, "float").to_double()); });
+}
+
+PyObject* as_index(PyObject* self) {
+  return guarded([&] {
+    const Tensor& t = tensor_of(self);
+    HOTARU_CHECK_AS(TypeError, is_integral(t.dtype(), true) && t.numel() == 1,
+                    "only integer tensors of a single element can be converted "
+                    "to an index");
+    return PyLong_FromLongLong(number_of(self, "index").to_int());
+  });
+}
+
+PyObject* compare(PyObject* a, PyObject* b, int op) {
+  return guarded([&]() -> PyObject* {
+    const Tensor& x = tensor_of(a);
+    const Tensor y = other_operand(b, x);
+    if (!y.defined()) Py_RETURN_NOTIMPLEMENTED;
+    switch (op) {
+      case Py_LT:
+        return wrap(lt(x, y));
+      case Py_LE:
+        return wrap(le(x, y));
+      case Py_EQ:
+        return wrap(eq(x, y));
+      case Py_NE:
+        return wrap(ne(x, y));
+      case Py_GT:
+        return wrap(gt(x, y));
+      default:
+        return wrap(ge(x, y));
+    }
+  });
+}
+
+template <class F>
+void* slot(F* f) {
+  return reinterpret_cast<void*>(f);
+}
+
+}  // namespace
+
+void add_number_slots(std::vector<PyType_Slot>& slots) {
+  const PyType_Slot mine[] = {
+      {Py_nb_add, slot(binary<plus>)},
+      {Py_nb_subtract, slot(binary<minus>)},
+      {Py_nb_multiply, slot(binary<times>)},
+      {Py_nb_true_divide, slot(binary<over>)},
+      {Py_nb_floor_divide, slot(binary<floor_over>)},
+      {Py_nb_remainder, slot(binary<modulo>)},
+      {Py_nb_power, slot(power_slot<power>)},
+      {Py_nb_matrix_multiply, slot(matmul_slot)},
+      {Py_nb_lshift, slot(binary<bitwise_left_shift>)},
+      {Py_nb_rshift, slot(binary<bitwise_right_shift>)},
+      {Py_nb_and, slot(binary<bitwise_and>)},
+      {Py_nb_or, slot(binary<bitwise_or>)},
+      {Py_nb_xor, slot(binary<bitwise_xor>)},
+      {Py_nb_inplace_add, slot(binary<plus_in>)},
+      {Py_nb_inplace_subtract, slot(binary<minus_in>)},
+      {Py_nb_inplace_multiply, slot(binary<times_in>)},
+      {Py_nb_inplace_true_divide, slot(binary<over_in>)},
+      {Py_nb_inplace_floor_divide, slot(binary<in_place_slot<floor_over>>)},
+      {Py_nb_inplace_remainder, slot(binary<in_place_slot<modulo>>)},
+      {Py_nb_inplace_power, slot(power_slot<in_place_slot<power>>)},
+      {Py_nb_inplace_lshift, slot(binary<in_place_slot<bitwise_left_shift>>)},
+      {Py_nb_inplace_rshift, slot(binary<in_place_slot<bitwise_right_shift>>)},
+      {Py_nb_inplace_and, slot(binary<in_place_slot<bitwise_and>>)},
+      {Py_nb_inplace_or, slot(binary<in_place_slot<bitwise_or>>)},
+      {Py_nb_inplace_xor, slot(binary<in_place_slot<bitwise_xor>>)},
+      {Py_nb_negative, slot(unary<neg>)},
+      {Py_nb_positive, slot(positive)},
+      {Py_nb_absolute, slot(unary<abs>)},
+      {Py_nb_invert, slot(unary<inverted>)},
+      {Py_nb_bool, slot(truth)},
+      {Py_nb_int, slot(as_int)},
+      {Py_nb_float, slot(as_float)},
+      {Py_nb_index, slot(as_index)},
+      {Py_tp_richcompare, slot(compare)}};
+  slots.insert(slots.end(), std::begin(mine), std::end(mine));
+}
+
+}  // namespace hotaru::python

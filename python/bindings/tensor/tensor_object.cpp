@@ -1,0 +1,354 @@
+#include "bindings/tensor/tensor_object.h"
+
+#include <structmember.h>
+
+#include "bindings/autograd/autograd_object.h"
+#include "bindings/errors.h"
+#include "bindings/tensor/creation.h"
+#include "bindings/tensor/indexing.h"
+#include "bindings/tensor/tensor_number.h"
+#include "bindings/tensor/types.h"
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/shape/view.h"
+
+namespace hotaru::python {
+
+PyTypeObject* tensor_type = nullptr;
+
+namespace {
+
+TensorObject* cast(PyObject* o) {
+  return reinterpret_cast<TensorObject*>(o);
+}
+
+PyObject* allocate(PyTypeObject* type, Tensor tensor) {
+  PyObject* object = type->tp_alloc(type, 0);
+  if (!object) return nullptr;
+  new (&cast(object)->tensor) Tensor(std::move(tensor));
+  cast(object)->tensor.impl()->python_object = object;
+  return object;
+}
+
+void dealloc(PyObject* self) {
+  if (cast(self)->weakrefs) PyObject_ClearWeakRefs(self);
+  Py_CLEAR(cast(self)->dict);
+  Tensor& t = cast(self)->tensor;
+  if (t.defined() && t.impl()->python_object == self)
+    t.impl()->python_object = nullptr;
+  t.~Tensor();
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+/// Tensor(2, 3), Tensor([1., 2.]), Tensor(): the legacy constructor; and
+/// subclasses that are handed a tensor to share.
+PyObject* new_tensor(PyTypeObject* type, PyObject* args, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    const Py_ssize_t n = PyTuple_GET_SIZE(args);
+    PyObject* first = n > 0 ? PyTuple_GET_ITEM(args, 0) : nullptr;
+    if (n == 1 && is_tensor(first))
+      return wrap_as(type, make_alias(tensor_of(first)));
+    if (n == 1 && !PyLong_Check(first))
+      return allocate(type, tensor_from_data(first, default_dtype(), {}));
+    return allocate(type, empty(n ? to_dims(args) : Dims{0}));
+  });
+}
+
+Py_ssize_t length(PyObject* self) {
+  return guarded(
+      [&] {
+        const Tensor& t = tensor_of(self);
+        HOTARU_CHECK_AS(TypeError, t.dim() > 0, "len() of a 0-d tensor");
+        return Py_ssize_t(t.sizes()[0]);
+      },
+      Py_ssize_t{-1});
+}
+
+PyObject* subscript(PyObject* self, PyObject* index) {
+  return guarded([&] { return wrap(get_item(tensor_of(self), index)); });
+}
+
+int set_subscript(PyObject* self, PyObject* index, PyObject* value) {
+  return guarded(
+      [&] {
+        HOTARU_CHECK_AS(TypeError, value,
+                        "Tensor does not support deleting items");
+        set_item(tensor_of(self), index, value);
+        return 0;
+      },
+      -1);
+}
+
+PyObject* iterate(PyObject* self) {
+  return guarded([&] {
+    const Tensor& t = tensor_of(self);
+    HOTARU_CHECK_AS(TypeError, t.dim() > 0, "iteration over a 0-d tensor");
+    nb::list items;
+    for (const Tensor& row : unbind(t, 0)) items.append(nb::steal(wrap(row)));
+    return PyObject_GetIter(items.ptr());
+  });
+}
+
+Py_hash_t hash(PyObject* self) {
+  return Py_hash_t(reinterpret_cast<uintptr_t>(self) >> 4);
+}
+
+// --- attributes --------------------------------------------------------------
+
+using Getter = PyObject* (*)(const Tensor&);
+
+template <Getter F>
+PyObject* get(PyObject* self, void*) {
+  return guarded([&] { return F(tensor_of(self)); });
+}
+
+/// A method without arguments from a getter.
+template <Getter F>
+PyObject* call(PyObject* self, PyObject*) {
+  return get<F>(self, nullptr);
+}
+
+PyObject* new_bool(bool b) {
+  return PyBool_FromLong(b);
+}
+PyObject* new_int(int64_t i) {
+  return PyLong_FromLongLong(i);
+}
+
+PyObject* shape(const Tensor& t) {
+  return size_object(t.sizes()).release().ptr();
+}
+PyObject* dtype(const Tensor& t) {
+  return dtype_object(t.dtype()).release().ptr();
+}
+PyObject* device(const Tensor& t) {
+  return device_object(t.device()).release().ptr();
+}
+PyObject* ndim(const Tensor& t) {
+  return new_int(t.dim());
+}
+PyObject* numel(const Tensor& t) {
+  return new_int(t.numel());
+}
+PyObject* element_size(const Tensor& t) {
+  return new_int(int64_t(itemsize(t.dtype())));
+}
+PyObject* nbytes(const Tensor& t) {
+  return new_int(t.numel() * int64_t(itemsize(t.dtype())));
+}
+PyObject* storage_offset(const Tensor& t) {
+  return new_int(t.storage_offset());
+}
+PyObject* data_ptr(const Tensor& t) {
+  t.storage()->expose();
+  return PyLong_FromVoidPtr(t.numel() ? t.raw_data() : nullptr);
+}
+PyObject* storage_ptr(const Tensor& t) {
+  return PyLong_FromVoidPtr(t.storage()->data());
+}
+PyObject* storage_bytes(const Tensor& t) {
+  return new_int(int64_t(t.storage()->nbytes()));
+}
+PyObject* version(const Tensor& t) {
+  return new_int(t.impl()->tracks_version ? t.version() : 0);
+}
+PyObject* is_cpu(const Tensor& t) {
+  return new_bool(t.device().is_cpu());
+}
+PyObject* is_cuda(const Tensor& t) {
+  return new_bool(t.device().is_cuda());
+}
+PyObject* is_complex(const Tensor& t) {
+  return new_bool(t.is_complex());
+}
+PyObject* is_floating(const Tensor& t) {
+  return new_bool(t.is_floating_point());
+}
+PyObject* is_signed(const Tensor& t) {
+  return new_bool(hotaru::is_signed(t.dtype()));
+}
+PyObject* is_contiguous(const Tensor& t) {
+  return new_bool(t.is_contiguous());
+}
+PyObject* never(const Tensor&) {
+  Py_RETURN_FALSE;
+}
+PyObject* transposed(const Tensor& t) {
+  Dims order;
+  for (int64_t d = t.dim(); d-- > 0;) order.push_back(d);
+  return wrap(permute(t, order));
+}
+PyObject* matrix_transposed(const Tensor& t) {
+  HOTARU_CHECK(t.dim() >= 2,
+               "tensor.mT is only supported on matrices or "
+               "batches of matrices. Got ",
+               t.dim(), "-D tensor.");
+  return wrap(transpose(t, -2, -1));
+}
+PyObject* item_method(const Tensor& t) {
+  return item_of(t);
+}
+PyObject* tolist_method(const Tensor& t) {
+  return to_list(t);
+}
+PyObject* data(const Tensor& t) {
+  Tensor alias = make_alias(t);
+  alias.impl()->tracks_version = false;
+  return wrap(alias);
+}
+
+int set_data(PyObject* self, PyObject* value, void*) {
+  return guarded(
+      [&] {
+        HOTARU_CHECK_AS(TypeError, value && is_tensor(value),
+                        "Variable data has to be a tensor, but got ",
+                        value ? Py_TYPE(value)->tp_name : "nothing");
+        TensorImpl* impl = tensor_of(self).impl();
+        const Tensor& other = tensor_of(value);
+        impl->storage = other.storage();
+        impl->dtype = other.dtype();
+        impl->set_geometry(other.sizes(), other.strides(),
+                           other.storage_offset());
+        return 0;
+      },
+      -1);
+}
+
+/// size() or size(dim), stride() or stride(dim).
+template <bool kStride>
+PyObject* extent(PyObject* self, PyObject* const* args, Py_ssize_t n,
+                 PyObject* names) {
+  return guarded([&]() -> PyObject* {
+    const Tensor& t = tensor_of(self);
+    const Py_ssize_t total = n + (names ? PyTuple_GET_SIZE(names) : 0);
+    HOTARU_CHECK_AS(TypeError, total <= 1, kStride ? "stride" : "size",
+                    "() takes at most 1 argument (", total, " given)");
+    if (total == 1 && args[0] != Py_None) {
+      const int64_t dim = nb::cast<int64_t>(nb::handle(args[0]));
+      return new_int(kStride ? t.stride(dim) : t.size(dim));
+    }
+    if (!kStride) return shape(t);
+    nb::list out;
+    for (int64_t s : t.strides()) out.append(s);
+    return PyList_AsTuple(out.ptr());
+  });
+}
+
+PyGetSetDef getset[] = {
+    {"shape", get<shape>, nullptr, "The size of each dimension.", nullptr},
+    {"dtype", get<dtype>, nullptr, "The type of the elements.", nullptr},
+    {"device", get<device>, nullptr, "Where the tensor lives.", nullptr},
+    {"ndim", get<ndim>, nullptr, "Number of dimensions.", nullptr},
+    {"itemsize", get<element_size>, nullptr, "Bytes an element.", nullptr},
+    {"nbytes", get<nbytes>, nullptr, "Bytes of all elements.", nullptr},
+    {"is_cpu", get<is_cpu>, nullptr, nullptr, nullptr},
+    {"is_cuda", get<is_cuda>, nullptr, nullptr, nullptr},
+    {"is_sparse", get<never>, nullptr, nullptr, nullptr},
+    {"is_quantized", get<never>, nullptr, nullptr, nullptr},
+    {"is_meta", get<never>, nullptr, nullptr, nullptr},
+    {"T", get<transposed>, nullptr, "Dimensions reversed.", nullptr},
+    {"mT", get<matrix_transposed>, nullptr, "Last two swapped.", nullptr},
+    {"data", get<data>, set_data, "The values without history.", nullptr},
+    {"_version", get<version>, nullptr, "Count of in-place writes.", nullptr},
+    {"requires_grad", get_requires_grad, set_requires_grad_attr,
+     "Whether gradients flow to this tensor.", nullptr},
+    {"grad", get_grad, set_grad, "The accumulated gradient, or None.", nullptr},
+    {"grad_fn", get_grad_fn, nullptr, "The node that made it, or None.",
+     nullptr},
+    {"is_leaf", get_is_leaf, nullptr, "Whether no operation made it.", nullptr},
+    {"retains_grad", get_retains_grad, nullptr, nullptr, nullptr},
+    {"output_nr", get_output_nr, nullptr, nullptr, nullptr},
+    {"_base", get_base, nullptr, "The tensor that this is a view of.", nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr,
+     nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+#define HOTARU_FASTCALL(f) \
+  reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)(void)>(f)), \
+      METH_FASTCALL | METH_KEYWORDS
+
+PyMethodDef methods[] = {
+    {"size", HOTARU_FASTCALL(extent<false>),
+     "Sizes, or the size of one dimension."},
+    {"stride", HOTARU_FASTCALL(extent<true>),
+     "Strides in elements, or the stride of one dimension."},
+    {"dim", call<ndim>, METH_NOARGS, "Number of dimensions."},
+    {"ndimension", call<ndim>, METH_NOARGS, "Number of dimensions."},
+    {"numel", call<numel>, METH_NOARGS, "Number of elements."},
+    {"nelement", call<numel>, METH_NOARGS, "Number of elements."},
+    {"element_size", call<element_size>, METH_NOARGS, "Bytes an element."},
+    {"storage_offset", call<storage_offset>, METH_NOARGS,
+     "First element's position in the storage."},
+    {"data_ptr", call<data_ptr>, METH_NOARGS, "First element's address."},
+    {"_storage_ptr", call<storage_ptr>, METH_NOARGS, nullptr},
+    {"_storage_bytes", call<storage_bytes>, METH_NOARGS, nullptr},
+    {"item", call<item_method>, METH_NOARGS,
+     "The only element as a Python number."},
+    {"tolist", call<tolist_method>, METH_NOARGS,
+     "The elements as nested lists, or one number."},
+    {"is_floating_point", call<is_floating>, METH_NOARGS, nullptr},
+    {"is_complex", call<is_complex>, METH_NOARGS, nullptr},
+    {"is_signed", call<is_signed>, METH_NOARGS, nullptr},
+    {"_is_contiguous", call<is_contiguous>, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET,
+                          offsetof(TensorObject, dict), READONLY, nullptr},
+                         {"__weaklistoffset__", T_PYSSIZET,
+                          offsetof(TensorObject, weakrefs), READONLY, nullptr},
+                         {nullptr, 0, 0, 0, nullptr}};
+
+}  // namespace
+
+PyObject* wrap(Tensor tensor) {
+  if (!tensor.defined()) Py_RETURN_NONE;
+  if (void* known = tensor.impl()->python_object)
+    return Py_NewRef(static_cast<PyObject*>(known));
+  return allocate(tensor_type, std::move(tensor));
+}
+
+PyObject* wrap_as(PyTypeObject* type, Tensor tensor) {
+  return allocate(type, std::move(tensor));
+}
+
+void init_tensor(nb::module_& m) {
+  std::vector<PyType_Slot> slots{
+      {Py_tp_new, reinterpret_cast<void*>(new_tensor)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+      {Py_tp_getset, getset},
+      {Py_tp_methods, methods},
+      {Py_tp_members, members},
+      {Py_tp_iter, reinterpret_cast<void*>(iterate)},
+      {Py_tp_hash, reinterpret_cast<void*>(hash)},
+      {Py_mp_length, reinterpret_cast<void*>(length)},
+      {Py_mp_subscript, reinterpret_cast<void*>(subscript)},
+      {Py_mp_ass_subscript, reinterpret_cast<void*>(set_subscript)},
+      {Py_bf_getbuffer, reinterpret_cast<void*>(get_buffer)},
+      {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)}};
+  add_number_slots(slots);
+  slots.push_back({0, nullptr});
+  PyType_Spec spec{"hotaru.Tensor", sizeof(TensorObject), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
+  tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!tensor_type) throw nb::python_error();
+  // As in PyTorch, whose class is written in Python, messages say "Tensor".
+  tensor_type->tp_name = "Tensor";
+  m.attr("Tensor") = nb::borrow(reinterpret_cast<PyObject*>(tensor_type));
+  m.def(
+      "_make_subclass",
+      [](nb::handle type, const Tensor& data, bool requires_grad) {
+        HOTARU_CHECK(!requires_grad || is_differentiable(data.dtype()),
+                     "Only Tensors of floating point and complex dtype can "
+                     "require gradients");
+        Tensor alias = make_alias(data);
+        if (requires_grad) autograd::set_requires_grad(alias, true);
+        return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()),
+                                 std::move(alias)));
+      },
+      nb::arg("type"), nb::arg("data"), nb::arg("requires_grad") = false);
+}
+
+}  // namespace hotaru::python

@@ -1,0 +1,225 @@
+#include "bindings/tensor/types.h"
+
+#include <array>
+
+#include "bindings/tensor/value_convert.h"
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru::python {
+namespace {
+
+constexpr std::array kDTypes{
+    DType::kUInt8,     DType::kInt8,       DType::kInt16,   DType::kInt32,
+    DType::kInt64,     DType::kFloat16,    DType::kFloat32, DType::kFloat64,
+    DType::kComplex64, DType::kComplex128, DType::kBool,    DType::kBFloat16};
+
+// Borrowed from the module, which keeps them for the process's life.
+std::array<PyObject*, 16> dtype_objects{};
+PyObject* size_type = nullptr;
+
+struct Alias {
+  const char* name;
+  DType dtype;
+};
+constexpr Alias kAliases[] = {
+    {"float", DType::kFloat32},    {"double", DType::kFloat64},
+    {"half", DType::kFloat16},     {"long", DType::kInt64},
+    {"int", DType::kInt32},        {"short", DType::kInt16},
+    {"cfloat", DType::kComplex64}, {"cdouble", DType::kComplex128}};
+
+std::string device_repr(const Device& d) {
+  std::string out = "device(type='";
+  out += device_type_name(d.type);
+  out += "'";
+  if (d.index >= 0) out += ", index=" + std::to_string(int(d.index));
+  return out + ")";
+}
+
+Device make_device(nb::object type, nb::object index) {
+  if (nb::isinstance<Device>(type)) return nb::cast<Device>(type);
+  if (PyLong_Check(type.ptr())) return to_device(type.ptr());
+  if (!PyUnicode_Check(type.ptr()))
+    fail<TypeError>("device(): argument 'type' must be str, not ",
+                    Py_TYPE(type.ptr())->tp_name);
+  const std::string text = nb::cast<std::string>(type);
+  Device device = Device::parse(text);
+  if (index.is_none()) return device;
+  HOTARU_CHECK(device.index < 0,
+               "type (string) must not include an index because index was "
+               "passed explicitly: ",
+               text);
+  const int64_t n = nb::cast<int64_t>(index);
+  HOTARU_CHECK(n >= 0 && n < 128, "Device index must not be negative");
+  device.index = int8_t(n);
+  return device;
+}
+
+void init_dtype(nb::module_& m) {
+  nb::class_<PyDType> cls(m, "dtype", "The type of a tensor's elements.");
+  cls.def("__repr__", [](const PyDType& d) { return concat(d.dtype); })
+      .def("__reduce__",
+           [](const PyDType& d) { return std::string(dtype_name(d.dtype)); })
+      .def_prop_ro("is_floating_point",
+                   [](const PyDType& d) { return is_floating_point(d.dtype); })
+      .def_prop_ro("is_complex",
+                   [](const PyDType& d) { return is_complex(d.dtype); })
+      .def_prop_ro("is_signed",
+                   [](const PyDType& d) { return is_signed(d.dtype); })
+      .def_prop_ro("itemsize",
+                   [](const PyDType& d) { return itemsize(d.dtype); })
+      .def("to_real",
+           [](const PyDType& d) { return dtype_object(to_real(d.dtype)); })
+      .def("to_complex",
+           [](const PyDType& d) { return dtype_object(to_complex(d.dtype)); });
+  for (DType dtype : kDTypes) {
+    nb::object object = nb::cast(PyDType{dtype});
+    dtype_objects[size_t(dtype)] = object.ptr();
+    m.attr(dtype_name(dtype)) = object;
+  }
+  for (const Alias& alias : kAliases)
+    m.attr(alias.name) = dtype_object(alias.dtype);
+  m.def("_dtype_number", [](const PyDType& d) { return int64_t(d.dtype); });
+  m.def("get_default_dtype", [] { return dtype_object(default_dtype()); });
+  m.def("set_default_dtype",
+        [](nb::handle d) { set_default_dtype(to_dtype(d.ptr())); });
+  m.def("promote_types", [](nb::handle a, nb::handle b) {
+    return dtype_object(promote_types(to_dtype(a.ptr()), to_dtype(b.ptr())));
+  });
+  m.def("can_cast", [](nb::handle from, nb::handle to) {
+    return can_cast(to_dtype(from.ptr()), to_dtype(to.ptr()));
+  });
+}
+
+void init_device(nb::module_& m) {
+  nb::class_<Device>(m, "device",
+                     "A device type and an index: device('cuda:1'), "
+                     "device('cuda', 1).")
+      .def(
+          "__init__",
+          [](Device* self, nb::object type, nb::object index) {
+            new (self) Device(make_device(type, index));
+          },
+          nb::arg("type"), nb::arg("index") = nb::none())
+      .def_prop_ro("type",
+                   [](const Device& d) { return device_type_name(d.type); })
+      .def_prop_ro("index",
+                   [](const Device& d) -> nb::object {
+                     if (d.index < 0) return nb::none();
+                     return nb::int_(int(d.index));
+                   })
+      .def(
+          "synchronize",
+          [](const Device& d) {
+            (void)DeviceTable::instance().backend(d.type);
+            synchronize_all();
+          },
+          "Waits for all queued work of the device.")
+      .def("__str__", &Device::str)
+      .def("__repr__", &device_repr)
+      .def("__hash__",
+           [](const Device& d) { return int(d.type) * 256 + d.index; })
+      .def("__eq__",
+           [](const Device& d, nb::handle other) {
+             return nb::isinstance<Device>(other) &&
+                    d == nb::cast<Device>(other);
+           })
+      .def("__reduce__", [m](const Device& d) {
+        return nb::make_tuple(m.attr("device"), nb::make_tuple(d.str()));
+      });
+  m.def("_device_count", [](const char* type) -> int64_t {
+    const Device device = Device::parse(type);
+    DeviceTable& table = DeviceTable::instance();
+    return table.has(device.type) ? table.backend(device.type).device_count()
+                                  : 0;
+  });
+}
+
+template <class T>
+void init_named(nb::module_& m, const char* cls,
+                std::initializer_list<T> members) {
+  nb::class_<T>(m, cls).def(
+      "__repr__", [](const T& v) { return std::string("torch.") + v.name; });
+  for (const T& member : members) m.attr(member.name) = nb::cast(member);
+}
+
+}  // namespace
+
+nb::object dtype_object(DType dtype) {
+  return nb::borrow(dtype_objects[size_t(dtype)]);
+}
+
+nb::object device_object(Device device) {
+  return nb::cast(device);
+}
+
+nb::object size_object(IntSpan sizes) {
+  PyObject* tuple = PyTuple_New(Py_ssize_t(sizes.size()));
+  for (size_t i = 0; i < sizes.size(); ++i)
+    PyTuple_SET_ITEM(tuple, Py_ssize_t(i), PyLong_FromLongLong(sizes[i]));
+  PyObject* args[] = {tuple};
+  PyObject* size = PyObject_Vectorcall(size_type, args, 1, nullptr);
+  Py_DECREF(tuple);
+  if (!size) throw nb::python_error();
+  return nb::steal(size);
+}
+
+bool is_dtype(PyObject* object) {
+  return nb::isinstance<PyDType>(object);
+}
+bool is_device(PyObject* object) {
+  return nb::isinstance<Device>(object);
+}
+
+DType to_dtype(PyObject* object) {
+  if (is_dtype(object)) return nb::inst_ptr<PyDType>(object)->dtype;
+  const auto* type = reinterpret_cast<PyTypeObject*>(object);
+  if (type == &PyFloat_Type) return DType::kFloat64;
+  if (type == &PyBool_Type) return DType::kBool;
+  if (type == &PyLong_Type) return DType::kInt64;
+  if (type == &PyComplex_Type) return DType::kComplex128;
+  fail<TypeError>("dtype must be a torch.dtype, not ",
+                  Py_TYPE(object)->tp_name);
+}
+
+Device to_device(PyObject* object) {
+  if (is_device(object)) return *nb::inst_ptr<Device>(object);
+  if (PyUnicode_Check(object))
+    return Device::parse(nb::cast<std::string>(nb::handle(object)));
+  if (PyLong_Check(object) && !PyBool_Check(object)) {
+    const int64_t index = nb::cast<int64_t>(nb::handle(object));
+    HOTARU_CHECK(index >= 0 && index < 128,
+                 "Device index must not be negative");
+    return {DeviceType::kCUDA, int8_t(index)};
+  }
+  fail<TypeError>("device must be a torch.device, a str or an int, not ",
+                  Py_TYPE(object)->tp_name);
+}
+
+Dims to_dims(PyObject* object) {
+  PyObject* sequence =
+      PySequence_Fast(object, "expected a sequence of integers");
+  if (!sequence) throw nb::python_error();
+  const nb::object keep = nb::steal(sequence);
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(sequence);
+  Dims out(size_t(n), 0);
+  for (Py_ssize_t i = 0; i < n; ++i)
+    out[size_t(i)] = to_int(PySequence_Fast_GET_ITEM(sequence, i));
+  return out;
+}
+
+void init_types(nb::module_& m) {
+  init_dtype(m);
+  init_device(m);
+  init_named<PyLayout>(m, "layout", {{0, "strided"}, {1, "sparse_coo"}});
+  init_named<PyMemoryFormat>(m, "memory_format",
+                             {{0, "contiguous_format"},
+                              {1, "preserve_format"},
+                              {2, "channels_last"},
+                              {3, "channels_last_3d"}});
+  // The class itself is plain Python: a tuple with a few methods.
+  m.def("_set_size_type",
+        [](nb::handle type) { size_type = type.inc_ref().ptr(); });
+}
+
+}  // namespace hotaru::python

@@ -1,0 +1,321 @@
+#include "bindings/tensor/value_convert.h"
+
+#include <cstring>
+
+#include "bindings/runtime/future_object.h"
+#include "bindings/runtime/generator_object.h"
+#include "bindings/script/script_object.h"
+#include "bindings/tensor/tensor_object.h"
+#include "bindings/tensor/types.h"
+#include "hotaru/ops/create/copy.h"
+
+namespace hotaru::python {
+namespace {
+
+/// Sizes that jit.trace follows: its hook is to see them, so they fit nothing.
+PyTypeObject* traced_size = nullptr;
+
+bool is_numpy_scalar(PyObject* object) {
+  const char* name = Py_TYPE(object)->tp_name;
+  return std::strncmp(name, "numpy.", 6) == 0 &&
+         std::strcmp(name, "numpy.ndarray") != 0 &&
+         std::strcmp(name, "numpy.str_") != 0;
+}
+
+bool is_int(PyObject* object) {
+  return PyLong_CheckExact(object) ||
+         (PyLong_Check(object) && !PyBool_Check(object));
+}
+
+/// A tensor of one number that no gradient flows through stands for it.
+bool is_number_tensor(PyObject* object) {
+  return is_tensor(object) && tensor_of(object).dim() == 0 &&
+         tensor_of(object).numel() == 1;
+}
+
+/// An index for Python's own protocol: integers only.
+bool to_index(PyObject* object, int64_t* out) {
+  if (PyLong_CheckExact(object)) {
+    int overflow = 0;
+    *out = PyLong_AsLongLongAndOverflow(object, &overflow);
+    return overflow == 0;
+  }
+  if (PyBool_Check(object) || PyFloat_Check(object)) return false;
+  if (is_number_tensor(object)) {
+    if (!is_integral(tensor_of(object).dtype(), true)) return false;
+    *out = item(tensor_of(object)).to_int();
+    return true;
+  }
+  if (!PyIndex_Check(object) || is_tensor(object)) return false;
+  if (Py_TYPE(object) == traced_size) return false;
+  PyObject* index = PyNumber_Index(object);
+  if (!index) {
+    PyErr_Clear();
+    return false;
+  }
+  *out = PyLong_AsLongLong(index);
+  Py_DECREF(index);
+  if (*out != -1 || !PyErr_Occurred()) return true;
+  PyErr_Clear();
+  return false;
+}
+
+bool to_float(PyObject* object, double* out) {
+  if (PyFloat_Check(object)) {
+    *out = PyFloat_AS_DOUBLE(object);
+    return true;
+  }
+  if (!is_number(object) && !is_number_tensor(object)) return false;
+  const Scalar value =
+      is_tensor(object) ? item(tensor_of(object)) : to_scalar(object);
+  if (value.is_complex()) return false;
+  *out = value.to_double();
+  return true;
+}
+
+bool is_sequence(PyObject* object) {
+  return PyList_Check(object) || PyTuple_Check(object);
+}
+
+bool to_list(PyObject* object, const ArgType& type, Value* out) {
+  ArgType element = type;
+  element.list = false;
+  element.optional = type.optional_elements;
+  if (!is_sequence(object)) {
+    // A single value for int[n]; a one-dimensional tensor never.
+    Value single;
+    if (type.list_size == 0 || !to_value(object, element, &single))
+      return false;
+    *out = Value::list(
+        std::vector<Value>(size_t(type.list_size), std::move(single)));
+    return true;
+  }
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+  std::vector<Value> items(static_cast<size_t>(n));
+  for (Py_ssize_t i = 0; i < n; ++i)
+    if (!to_value(PySequence_Fast_GET_ITEM(object, i), element,
+                  &items[size_t(i)]))
+      return false;
+  *out = Value::list(std::move(items));
+  return true;
+}
+
+bool to_single(PyObject* object, ArgKind kind, Value* out) {
+  switch (kind) {
+    case ArgKind::kTensor:
+      if (!is_tensor(object)) return false;
+      *out = tensor_of(object);
+      return true;
+    case ArgKind::kInt: {
+      int64_t value = 0;
+      if (!to_index(object, &value)) return false;
+      *out = value;
+      return true;
+    }
+    case ArgKind::kFloat: {
+      double value = 0;
+      if (!to_float(object, &value)) return false;
+      *out = value;
+      return true;
+    }
+    case ArgKind::kBool:
+      if (!PyBool_Check(object)) {
+        if (std::strcmp(Py_TYPE(object)->tp_name, "numpy.bool_") != 0 &&
+            std::strcmp(Py_TYPE(object)->tp_name, "numpy.bool") != 0)
+          return false;
+      }
+      *out = PyObject_IsTrue(object) == 1;
+      return true;
+    case ArgKind::kScalar:
+      if (is_number(object))
+        *out = to_scalar(object);
+      else if (is_number_tensor(object))
+        *out = item(tensor_of(object));
+      else
+        return false;
+      return true;
+    case ArgKind::kComplex:
+      if (!is_number(object)) return false;
+      *out = to_scalar(object).to_complex();
+      return true;
+    case ArgKind::kString:
+      if (!PyUnicode_Check(object)) return false;
+      *out = nb::cast<std::string>(nb::handle(object));
+      return true;
+    case ArgKind::kDType:
+      if (!is_dtype(object) && !PyType_Check(object)) return false;
+      *out = to_dtype(object);
+      return true;
+    case ArgKind::kDevice:
+      if (!is_device(object) && !PyUnicode_Check(object) && !is_int(object))
+        return false;
+      *out = to_device(object);
+      return true;
+    case ArgKind::kLayout:
+      if (!nb::isinstance<PyLayout>(object)) return false;
+      *out = nb::inst_ptr<PyLayout>(object)->number;
+      return true;
+    case ArgKind::kMemoryFormat:
+      if (!nb::isinstance<PyMemoryFormat>(object)) return false;
+      *out = nb::inst_ptr<PyMemoryFormat>(object)->number;
+      return true;
+    case ArgKind::kGenerator:
+      return to_generator(object, out);
+    case ArgKind::kOther:
+      *out = to_value(object);
+      return true;
+  }
+  return false;
+}
+
+Value to_dict(PyObject* object) {
+  auto dict = make_ref<DictObject>();
+  PyObject *key, *value;
+  Py_ssize_t at = 0;
+  while (PyDict_Next(object, &at, &key, &value))
+    dict->set(to_value(key), to_value(value));
+  return dict;
+}
+
+std::vector<Value> to_items(PyObject* object) {
+  std::vector<Value> items;
+  const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+  for (Py_ssize_t i = 0; i < n; ++i)
+    items.push_back(to_value(PySequence_Fast_GET_ITEM(object, i)));
+  return items;
+}
+
+template <class Fill>
+PyObject* sequence(PyObject* out, const std::vector<Value>& items, Fill set) {
+  if (!out) throw nb::python_error();
+  const nb::object keep = nb::steal(out);
+  for (size_t i = 0; i < items.size(); ++i)
+    set(out, Py_ssize_t(i), to_python(items[i]));
+  return nb::object(keep).release().ptr();
+}
+
+}  // namespace
+
+void set_traced_size(PyObject* type) {
+  traced_size = reinterpret_cast<PyTypeObject*>(Py_NewRef(type));
+}
+
+int64_t to_int(PyObject* object) {
+  int64_t value = 0;
+  if (!to_index(object, &value))
+    fail<TypeError>("'", Py_TYPE(object)->tp_name,
+                    "' object cannot be interpreted as an integer");
+  return value;
+}
+
+bool is_number(PyObject* object) {
+  return PyFloat_Check(object) || PyLong_Check(object) ||
+         PyComplex_Check(object) || is_numpy_scalar(object);
+}
+
+Scalar to_scalar(PyObject* object) {
+  if (PyBool_Check(object)) return object == Py_True;
+  if (PyLong_Check(object)) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow) {
+      PyErr_SetString(PyExc_OverflowError, "int too big to convert");
+      throw nb::python_error();
+    }
+    return int64_t(value);
+  }
+  if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
+  if (PyComplex_Check(object)) {
+    const Py_complex c = PyComplex_AsCComplex(object);
+    return std::complex<double>(c.real, c.imag);
+  }
+  // A numpy scalar knows its Python counterpart.
+  const nb::object plain = nb::handle(object).attr("item")();
+  HOTARU_CHECK_AS(TypeError,
+                  !is_numpy_scalar(plain.ptr()) && is_number(plain.ptr()),
+                  "can't convert ", Py_TYPE(object)->tp_name, " to a number");
+  return to_scalar(plain.ptr());
+}
+
+bool to_value(PyObject* object, const ArgType& type, Value* out) {
+  if (object == Py_None) {
+    *out = Value();
+    return type.optional || (type.kind == ArgKind::kOther && !type.list) ||
+           (type.kind == ArgKind::kTensor && type.optional_elements);
+  }
+  return type.list ? to_list(object, type, out)
+                   : to_single(object, type.kind, out);
+}
+
+Value to_value(PyObject* object) {
+  if (object == Py_None) return {};
+  if (is_tensor(object)) return tensor_of(object);
+  Value out;
+  // Before numbers and strings: members may be both.
+  if (enum_to_value(object, &out)) return out;
+  if (is_number(object)) return to_scalar(object);
+  if (PyUnicode_Check(object)) return nb::cast<std::string>(nb::handle(object));
+  if (PyTuple_Check(object)) return Value::tuple(to_items(object));
+  if (PyList_Check(object)) return Value::list(to_items(object));
+  if (PyDict_Check(object)) return to_dict(object);
+  if (is_dtype(object)) return to_dtype(object);
+  if (is_device(object)) return to_device(object);
+  if (to_generator(object, &out) || future_to_value(object, &out) ||
+      script_to_value(object, &out))
+    return out;
+  fail<TypeError>("objects of type '", Py_TYPE(object)->tp_name,
+                  "' have no counterpart in hotaru");
+}
+
+PyObject* to_python(const Value& value) {
+  switch (value.tag()) {
+    case Value::Tag::kNone:
+      Py_RETURN_NONE;
+    case Value::Tag::kTensor:
+      return wrap(value.tensor_ref());
+    case Value::Tag::kInt:
+      return PyLong_FromLongLong(value.as_int());
+    case Value::Tag::kDouble:
+      return PyFloat_FromDouble(value.as_double());
+    case Value::Tag::kBool:
+      return PyBool_FromLong(value.as_bool());
+    case Value::Tag::kComplex: {
+      const auto c = value.as_complex();
+      return PyComplex_FromDoubles(c.real(), c.imag());
+    }
+    case Value::Tag::kString: {
+      const std::string& s = value.as_string();
+      return PyUnicode_FromStringAndSize(s.data(), Py_ssize_t(s.size()));
+    }
+    case Value::Tag::kDevice:
+      return device_object(value.as_device()).release().ptr();
+    case Value::Tag::kList: {
+      const auto& items = value.as_list().items;
+      return sequence(PyList_New(Py_ssize_t(items.size())), items,
+                      [](PyObject* l, Py_ssize_t i, PyObject* o) {
+                        PyList_SET_ITEM(l, i, o);
+                      });
+    }
+    case Value::Tag::kTuple: {
+      const auto& items = value.as_tuple().items;
+      return sequence(PyTuple_New(Py_ssize_t(items.size())), items,
+                      [](PyObject* t, Py_ssize_t i, PyObject* o) {
+                        PyTuple_SET_ITEM(t, i, o);
+                      });
+    }
+    case Value::Tag::kDict: {
+      nb::dict out;
+      for (const auto& [key, item] : value.as_dict().items)
+        out[nb::steal(to_python(key))] = nb::steal(to_python(item));
+      return out.release().ptr();
+    }
+    case Value::Tag::kInstance:
+      return script_to_python(value);
+    case Value::Tag::kObject:
+      if (PyObject* future = future_to_python(value)) return future;
+      return generator_to_python(value);
+  }
+  Py_RETURN_NONE;
+}
+
+}  // namespace hotaru::python

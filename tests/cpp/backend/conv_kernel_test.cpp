@@ -1,0 +1,239 @@
+#include "hotaru/backend/cpu/conv/conv_kernel.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "hotaru/core/error.h"
+#include "hotaru/runtime/threads/parallel.h"
+
+namespace hotaru {
+namespace {
+
+using Sizes = ConvGeometry::Sizes;
+
+std::vector<double> small_integers(int64_t count, int seed) {
+  std::mt19937 random(static_cast<unsigned>(seed));
+  std::vector<double> values(static_cast<size_t>(count));
+  for (double& v : values) v = int(random() % 9) - 4;
+  return values;
+}
+
+/// Calls f(index in y, index in weight, index in x) for each product of the
+/// convolution, straight from its definition.
+template <class F>
+void for_each_product(const ConvGeometry& g, const F& f) {
+  const Sizes out = g.out();
+  const int64_t ci = g.channels_per_group(), co = g.outputs_per_group();
+  for (int64_t n = 0; n < g.batch; ++n)
+    for (int64_t o = 0; o < g.out_channels; ++o)
+      for (int64_t p = 0; p < g.out_positions(); ++p) {
+        const Sizes at{p / out[2] / out[1], p / out[2] % out[1], p % out[2]};
+        for (int64_t c = 0; c < ci; ++c)
+          for (int64_t t = 0; t < g.kernel[0] * g.kernel[1] * g.kernel[2];
+               ++t) {
+            const Sizes tap{t / g.kernel[2] / g.kernel[1],
+                            t / g.kernel[2] % g.kernel[1], t % g.kernel[2]};
+            int64_t index = (n * g.in_channels + o / co * ci + c);
+            bool inside = true;
+            for (size_t d = 0; d < 3; ++d) {
+              const int64_t i =
+                  at[d] * g.stride[d] - g.padding[d] + tap[d] * g.dilation[d];
+              inside = inside && i >= 0 && i < g.in[d];
+              index = index * g.in[d] + i;
+            }
+            if (!inside) continue;
+            f((n * g.out_channels + o) * g.out_positions() + p,
+              (o * ci + c) * g.kernel[0] * g.kernel[1] * g.kernel[2] + t,
+              index);
+          }
+      }
+}
+
+template <class T>
+std::vector<T> cast(const std::vector<double>& from) {
+  return {from.begin(), from.end()};
+}
+
+template <class T>
+void check(const ConvGeometry& g) {
+  SCOPED_TRACE(concat("batch ", g.batch, " channels ", g.in_channels, "->",
+                      g.out_channels, " groups ", g.groups, " in ", g.in[0],
+                      "x", g.in[1], "x", g.in[2], " kernel ", g.kernel[0], "x",
+                      g.kernel[1], "x", g.kernel[2], " stride ", g.stride[1],
+                      ",", g.stride[2], " padding ", g.padding[2], " dilation ",
+                      g.dilation[2]));
+  ASSERT_GT(g.out_positions(), 0);
+  const int64_t x_size = g.batch * g.in_channels * g.in[0] * g.in[1] * g.in[2];
+  const int64_t w_size = g.out_channels * g.patch_size();
+  const int64_t y_size = g.batch * g.out_channels * g.out_positions();
+  const auto x = small_integers(x_size, 1), w = small_integers(w_size, 2),
+             dy = small_integers(y_size, 3),
+             bias = small_integers(g.out_channels, 4);
+  std::vector<double> y(dy.size()), dx(x.size()), dw(w.size());
+  for (size_t i = 0; i < y.size(); ++i) {
+    y[i] = bias[i / size_t(g.out_positions()) % size_t(g.out_channels)];
+  }
+  for_each_product(g, [&](int64_t yi, int64_t wi, int64_t xi) {
+    y[size_t(yi)] += w[size_t(wi)] * x[size_t(xi)];
+    dx[size_t(xi)] += w[size_t(wi)] * dy[size_t(yi)];
+    dw[size_t(wi)] += x[size_t(xi)] * dy[size_t(yi)];
+  });
+  // Exact: every sum is a small integer.
+  const auto tx = cast<T>(x), tw = cast<T>(w), tb = cast<T>(bias),
+             tdy = cast<T>(dy);
+  std::vector<T> got(y.size(), T(NAN));
+  conv_forward<T>(g, tx.data(), tw.data(), tb.data(), Activation::kNone,
+                  got.data());
+  EXPECT_EQ(got, cast<T>(y)) << "forward";
+  const PackedConvWeight<T> packed(g, tw.data());
+  got.assign(y.size(), T(NAN));
+  conv_forward<T>(g, tx.data(), tw.data(), tb.data(), Activation::kRelu,
+                  got.data(), &packed);
+  for (double& v : y) v = std::max(v, 0.0);
+  EXPECT_EQ(got, cast<T>(y)) << "forward, packed, ReLU";
+  got.assign(x.size(), T(NAN));
+  conv_backward_data<T>(g, tdy.data(), tw.data(), got.data());
+  EXPECT_EQ(got, cast<T>(dx)) << "gradient of x";
+  got.assign(w.size(), T(NAN));
+  conv_backward_weight<T>(g, tdy.data(), tx.data(), got.data());
+  EXPECT_EQ(got, cast<T>(dw)) << "gradient of weight";
+}
+
+TEST(ConvKernel, SileroLayers) {
+  ConvGeometry g;
+  g.out_channels = 258;
+  g.in = {1, 1, 640};
+  g.kernel = {1, 1, 256};
+  g.stride = {1, 1, 128};
+  check<float>(g);
+  g = {};
+  g.in_channels = 129;
+  g.out_channels = 128;
+  g.in = {1, 1, 4};
+  g.kernel = {1, 1, 3};
+  g.padding = {0, 0, 1};
+  check<float>(g);
+  g.stride = {1, 1, 2};
+  check<float>(g);
+}
+
+TEST(ConvKernel, OneByOneIsAProduct) {
+  ConvGeometry g;
+  g.batch = 2;
+  g.in_channels = 6;
+  g.out_channels = 10;
+  g.in = {1, 5, 9};
+  check<float>(g);
+  g.stride = {1, 2, 2};
+  check<float>(g);
+  g.padding = {0, 1, 1};
+  check<float>(g);
+}
+
+TEST(ConvKernel, OutputsOfOnePosition) {
+  ConvGeometry g;
+  g.batch = 3;
+  g.in_channels = 4;
+  g.out_channels = 20;
+  g.in = g.kernel = {1, 3, 3};
+  check<float>(g);
+  g.groups = 2;
+  check<double>(g);
+}
+
+TEST(ConvKernel, ManyImagesOfFewPositions) {
+  ConvGeometry g;
+  g.batch = 150;
+  g.in_channels = 3;
+  g.out_channels = 17;
+  g.in = {1, 3, 4};
+  g.kernel = {1, 2, 2};
+  check<float>(g);
+}
+
+TEST(ConvKernel, GeometriesThatAlternateKeepTheirLayouts) {
+  for (int round = 0; round < 2; ++round) {
+    for (int64_t width = 4; width < 30; ++width) {
+      ConvGeometry g;
+      g.out_channels = 3;
+      g.in = {1, 3, width};
+      g.kernel = {1, 2, 2};
+      check<float>(g);
+    }
+  }
+}
+
+TEST(ConvKernel, DeepPatchesCrossBlocks) {
+  ConvGeometry g;
+  g.in_channels = 100;
+  g.out_channels = 20;
+  g.in = {1, 8, 9};
+  g.kernel = {1, 3, 3};
+  g.padding = {0, 1, 1};
+  check<float>(g);
+}
+
+TEST(ConvKernel, RandomGeometries) {
+  const int saved = get_num_threads();
+  std::mt19937 random(7);
+  const auto draw = [&](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() %
+                                      static_cast<uint64_t>(high - low + 1));
+  };
+  for (int round = 0; round < 300; ++round) {
+    ConvGeometry g;
+    const auto dims = static_cast<size_t>(draw(1, 3));
+    g.batch = draw(1, 3);
+    g.groups = draw(0, 2) ? 1 : draw(2, 4);
+    g.in_channels = g.groups * (draw(0, 2) ? draw(1, 5) : 1);
+    g.out_channels = g.groups * draw(1, 20);
+    for (size_t d = 3 - dims; d < 3; ++d) {
+      g.in[d] = draw(1, dims == 3 ? 9 : dims == 2 ? 20 : 150);
+      g.kernel[d] = draw(1, 4);
+      g.stride[d] = draw(1, 5);
+      g.padding[d] = draw(0, 2);
+      g.dilation[d] = draw(1, 2);
+    }
+    if (g.out_positions() == 0) continue;
+    set_num_threads(static_cast<int>(draw(1, 3)));
+    if (round % 4 == 0) {
+      check<double>(g);
+    } else {
+      check<float>(g);
+    }
+    if (::testing::Test::HasFailure()) break;
+  }
+  set_num_threads(saved);
+}
+
+TEST(ConvKernel, ActivationsFollowTheBias) {
+  ConvGeometry g;
+  g.in_channels = g.out_channels = g.groups = 2;
+  g.in = {1, 1, 20};
+  g.kernel = {1, 1, 2};
+  const std::vector<float> x(40, 0.25f), w(4, 1.0f), bias{0.5f, -1.0f};
+  std::vector<float> y(38);
+  conv_forward<float>(g, x.data(), w.data(), bias.data(), Activation::kSigmoid,
+                      y.data());
+  for (size_t i = 0; i < y.size(); ++i) {
+    const double want = 1 / (1 + std::exp(-(0.5 + double(bias[i / 19]))));
+    ASSERT_NEAR(double(y[i]), want, 1e-7);
+  }
+}
+
+TEST(ConvGeometry, KernelsThatDoNotFitHaveNoOutput) {
+  ConvGeometry g;
+  g.in = {1, 4, 4};
+  g.kernel = {1, 3, 3};
+  g.dilation = {1, 2, 2};
+  EXPECT_EQ(g.out(), (Sizes{1, 0, 0}));
+  g.padding = {0, 1, 1};
+  g.stride = {1, 2, 2};
+  EXPECT_EQ(g.out(), (Sizes{1, 1, 1}));
+}
+
+}  // namespace
+}  // namespace hotaru

@@ -1,0 +1,269 @@
+// Chains of convolutions on pictures in blocks of channels.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "hotaru/graph/graph.h"
+#include "hotaru/ops/activation/activation.h"
+#include "hotaru/ops/activation/softmax.h"
+#include "hotaru/ops/conv/conv.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/norm/norm.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/pool/pool.h"
+#include "hotaru/ops/random/random.h"
+#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/threads/parallel.h"
+#include "tests/cpp/captured_graph.h"
+
+namespace hotaru::graph {
+namespace {
+
+using Names = std::vector<std::string>;
+
+/// A captured call, which can be run again.
+struct Captured {
+  template <class F>
+  explicit Captured(const F& what, Options options = {}) {
+    graph = captured_graph([&] { result = what(); }, std::move(options));
+  }
+  Tensor replayed() const {
+    graph->replay();
+    return clone(result);
+  }
+  Names names() const {
+    Names out;
+    for (const auto& node : graph->program().nodes())
+      out.push_back(node->name());
+    return out;
+  }
+
+  Ref<Graph> graph;
+  Tensor result;
+};
+
+double distance(const Tensor& a, const Tensor& b) {
+  EXPECT_TRUE(same(a.sizes(), b.sizes()));
+  const Tensor x = clone(a), y = clone(b);
+  double most = 0;
+  for (int64_t i = 0; i < x.numel(); ++i)
+    most = std::max(most, std::abs(double(x.data<float>()[i]) -
+                                   double(y.data<float>()[i])));
+  return most;
+}
+
+// Values of size 1 through sums of some hundred products with weights of size
+// 0.1, each rounded at 6e-8 of at most 10.
+constexpr double kTolerance = 1e-4;
+
+/// A convolution with its norm.
+struct Layer {
+  Layer(int64_t inputs, int64_t outputs, int64_t kernel, int64_t stride = 1,
+        int64_t groups = 1)
+      : w(mul(randn(Dims{outputs, inputs / groups, kernel, kernel}), 0.1)),
+        mean(mul(randn(Dims{outputs}), 0.1)),
+        variance(add(rand(Dims{outputs}), 0.5)),
+        weight(add(rand(Dims{outputs}), 0.5)),
+        bias(randn(Dims{outputs})),
+        stride(stride),
+        groups(groups) {}
+
+  Tensor operator()(const Tensor& x) const {
+    const Tensor y = convolution(x, w, {}, Dims{stride}, Dims{w.size(2) / 2},
+                                 Dims{1}, false, Dims{0}, groups);
+    return batch_norm(y, weight, bias, mean, variance, false, 0.1, 1e-5);
+  }
+
+  Tensor w, mean, variance, weight, bias;
+  int64_t stride, groups;
+};
+
+Tensor pooled(const Tensor& x) {
+  return std::get<0>(
+      max_pool(x, 2, {Dims{3}, Dims{2}, Dims{1}, Dims{1}, false}, false));
+}
+
+TEST(BlockChannels, ANetworkStaysInBlocksFromEndToEnd) {
+  const Layer first(3, 32, 3, 2), deep(32, 32, 3, 1, 32), point(32, 48, 1),
+      last(48, 48, 3, 2), cut(48, 48, 1, 2);
+  const Tensor x = randn(Dims{2, 3, 21, 19});
+  const auto model = [&] {
+    Tensor y = pooled(relu(first(x)));
+    y = relu(point(relu(deep(y))));
+    y = silu(relu(add(last(y), cut(y))));
+    return adaptive_avg_pool(y, Dims{1, 1});
+  };
+  const Captured graph(model);
+  EXPECT_EQ(
+      graph.names(),
+      (Names{"blocked_conv", "blocked_max_pool", "blocked_conv", "blocked_conv",
+             "blocked_conv", "blocked_conv", "silu", "blocked_mean"}));
+  EXPECT_EQ(graph.graph->program().once().size(), 5u);
+  const Tensor old = graph.replayed();
+  EXPECT_LE(distance(old, model()), kTolerance);
+  // New weights and statistics, by whatever way.
+  mul_(deep.w, 2);
+  fill_(make_alias(last.mean), 0.25);
+  point.bias.data<float>()[7] = 3;
+  const Tensor want = model();
+  EXPECT_LE(distance(graph.replayed(), want), kTolerance);
+  EXPECT_GT(distance(want, old), 0.01);
+}
+
+TEST(BlockChannels, ResultsAndOtherReadersGetPlainPictures) {
+  const Layer a(16, 16, 3), b(16, 16, 3);
+  const Tensor x = randn(Dims{1, 16, 9, 9});
+  Tensor middle;
+  const auto model = [&] {
+    const Tensor y = relu(a(x));
+    middle = mul(flatten(y, 1), 2);         // looks into y otherwise
+    return add(softmax(y, 1), relu(b(y)));  // and so does the softmax
+  };
+  const Captured graph(model);
+  const Tensor got = graph.replayed(), got_middle = clone(middle);
+  EXPECT_LE(distance(got, model()), kTolerance);
+  EXPECT_LE(distance(got_middle, middle), kTolerance);
+  const Names names = graph.names();
+  EXPECT_EQ(std::count(names.begin(), names.end(), "unblock_channels"), 2);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "block_channels"), 1);
+}
+
+TEST(BlockChannels, WritesIntoAPictureAreSeen) {
+  const Layer a(16, 16, 3), b(16, 32, 3);
+  const Tensor x = randn(Dims{1, 16, 6, 6});
+  const auto model = [&] {
+    const Tensor y = a(x);
+    fill_(narrow(y, 2, 1, 3), 4);  // a part of it
+    const Tensor z = b(y);
+    copy_(y, mul(y, y));  // all of it
+    return add(pooled(z), pooled(b(y)));
+  };
+  EXPECT_LE(distance(Captured(model).replayed(), model()), kTolerance);
+}
+
+TEST(BlockChannels, AResultOfElementwiseCallsIsPlain) {
+  const Layer a(16, 16, 3);
+  const Tensor x = randn(Dims{1, 16, 7, 7});
+  const auto model = [&] {
+    const Tensor y = a(x);
+    return add(pooled(y), pooled(y));
+  };
+  EXPECT_LE(distance(Captured(model).replayed(), model()), kTolerance);
+}
+
+struct Picture {
+  int64_t batch, inputs, outputs, height, width, padding;
+};
+
+class WinogradConv : public testing::TestWithParam<Picture> {};
+
+TEST_P(WinogradConv, GivesTheValuesOfTheDirectOne) {
+  const Picture p = GetParam();
+  const Tensor x = randn(Dims{p.batch, p.inputs, p.height, p.width});
+  const Tensor w = mul(randn(Dims{p.outputs, p.inputs, 3, 3}), 0.1);
+  const Tensor bias = randn(Dims{p.outputs});
+  const auto conv = [&] {
+    return convolution(x, w, bias, Dims{1}, Dims{p.padding}, Dims{1}, false,
+                       Dims{0}, 1);
+  };
+  const Tensor more = randn(conv().sizes());
+  const auto model = [&] { return relu(add(conv(), more)); };
+  for (const bool residual : {false, true}) {
+    const auto run = [&] { return residual ? model() : conv(); };
+    const Captured graph(run);
+    const Names names = graph.names();
+    EXPECT_EQ(std::count(names.begin(), names.end(), "winograd_conv"), 1);
+    EXPECT_EQ(graph.graph->program().once().size(), 1u);
+    const Tensor got = graph.replayed();
+    EXPECT_LE(distance(got, run()), kTolerance);
+    const Captured direct(run, Options{{"winograd"}, false});
+    EXPECT_LE(distance(got, direct.replayed()), kTolerance);
+    const int threads = get_num_threads();
+    set_num_threads(3 - threads);
+    EXPECT_EQ(distance(got, graph.replayed()), 0);
+    set_num_threads(threads);
+    // New weights go through both forms.
+    mul_(w, 0.5);
+    EXPECT_LE(distance(graph.replayed(), run()), kTolerance);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Pictures, WinogradConv,
+    testing::Values(Picture{1, 32, 64, 14, 14, 1}, Picture{2, 24, 24, 7, 9, 1},
+                    Picture{1, 33, 40, 10, 10, 0}, Picture{3, 70, 25, 5, 6, 2},
+                    Picture{1, 48, 80, 31, 3, 1}, Picture{16, 32, 32, 1, 1, 1},
+                    Picture{1, 64, 48, 60, 61, 1}));
+
+TEST(BlockChannels, OneDimension) {
+  const Tensor x = randn(Dims{2, 4, 50});
+  const Tensor w = mul(randn(Dims{32, 4, 5}), 0.1), bias = randn(Dims{32});
+  const Tensor v = mul(randn(Dims{24, 32, 3}), 0.1);
+  const auto model = [&] {
+    const Tensor y = relu(
+        convolution(x, w, bias, Dims{2}, Dims{2}, Dims{1}, false, Dims{0}, 1));
+    return convolution(y, v, {}, Dims{1}, Dims{0}, Dims{2}, false, Dims{0}, 1);
+  };
+  const Captured graph(model);
+  EXPECT_LE(distance(graph.replayed(), model()), kTolerance);
+  EXPECT_EQ(graph.names(),
+            (Names{"blocked_conv", "blocked_conv", "unblock_channels"}));
+}
+
+TEST(BlockChannels, SharedWeightsArePackedOnce) {
+  const Layer a(16, 16, 3);
+  const Tensor x = randn(Dims{1, 16, 5, 5});
+  const auto model = [&] { return a(relu(a(relu(a(x))))); };
+  const Captured graph(model);
+  EXPECT_EQ(graph.graph->program().once().size(), 1u);
+  EXPECT_LE(distance(graph.replayed(), model()), kTolerance);
+}
+
+TEST(BlockChannels, WhatDoesNotFitStaysAsItIs) {
+  const Tensor x = randn(Dims{1, 16, 8, 8});
+  const Layer grouped(16, 32, 3, 1, 2), narrow(16, 4, 3);
+  const auto names = [&](const auto& layer, Options options = {}) {
+    return Captured([&] { return layer(x); }, std::move(options)).names();
+  };
+  EXPECT_EQ(names(grouped), Names{"conv_fused"});
+  EXPECT_EQ(names(narrow), Names{"conv_fused"});
+  const Layer fits(16, 16, 3);
+  EXPECT_EQ(names(fits),
+            (Names{"block_channels", "blocked_conv", "unblock_channels"}));
+  EXPECT_EQ(names(fits, {{"block_channels"}, false}), Names{"conv_fused"});
+  // A weight that the graph itself computes or writes, or that others write
+  // unseen.
+  const auto computed = [&](const Tensor& in) {
+    return convolution(in, mul(fits.w, 2), {}, Dims{1}, Dims{1}, Dims{1}, false,
+                       Dims{0}, 1);
+  };
+  EXPECT_EQ(names(computed), (Names{"mul", "conv_forward"}));
+  const auto trained = [&](const Tensor& in) {
+    const Tensor y = fits(in);
+    add_(fits.w, fits.w);
+    return y;
+  };
+  EXPECT_EQ(names(trained), (Names{"conv_fused", "add"}));
+  fits.bias.storage()->expose();
+  EXPECT_EQ(names(fits), Names{"conv_fused"});
+}
+
+TEST(BlockChannels, AResultThatTheGraphReadsAgainStaysPlain) {
+  // As a backward pass would: it wants what the forward pass computed.
+  const Layer a(16, 16, 3), b(16, 16, 3);
+  const Tensor x = randn(Dims{1, 16, 8, 8});
+  Tensor kept;
+  const Captured graph([&] {
+    kept = a(x);
+    return b(relu(kept));
+  });
+  const Names names = graph.names();
+  EXPECT_EQ(names.front(), "conv_fused");
+  const Tensor got = graph.replayed();
+  EXPECT_LE(distance(got, b(relu(a(x)))), kTolerance);
+}
+
+}  // namespace
+}  // namespace hotaru::graph
