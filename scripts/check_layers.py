@@ -1,9 +1,13 @@
-"""Checks that C++ files include only downwards and never in a circle.
+"""Checks the layers of the C++ code, the rooms in them, and their size.
 
 The order is that of docs/design.md, section 3. A file of a layer may include
 its own layer and those before it; everything outside `hotaru/` may include
-every layer, and no layer may include what is outside. Prints each offence as
-`file:line: what is wrong` and exits with 1 if there was one.
+every layer, and no layer may include what is outside. Within a layer whose
+rooms have an order, headers include only rooms before theirs (sources may call
+each other: a function is compiled when it first runs). Rooms of operators and
+kernels are families, with the same names in every layer. No circles, and no
+room with more than 30 files. Prints each offence as `file:line: what is wrong`
+and exits with 1 if there was one.
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 LAYERS = (
@@ -25,6 +30,48 @@ LAYERS = (
     "script",
     "cpp_api",
 )
+# Rooms of a layer in the order in which their headers include each other; ""
+# is the layer's own folder.
+ROOMS = {
+    "core": ("", "printing"),
+    "runtime": ("", "threads", "streams"),
+    "graph": ("capture", "program", "passes", "drawing", ""),
+    "script": (
+        "source",
+        "types",
+        "ir",
+        "program",
+        "compile",
+        "passes",
+        "run",
+        "builtins",
+        "archive",
+    ),
+}
+# Rooms of `ops`, `backend/common` and each device: what an operator belongs to.
+FAMILIES = {
+    "activation",
+    "attention",
+    "conv",
+    "create",
+    "distance",
+    "index",
+    "linalg",
+    "loss",
+    "matmul",
+    "norm",
+    "pointwise",
+    "pool",
+    "random",
+    "reduce",
+    "resample",
+    "rnn",
+    "shape",
+    "sort",
+}
+# Rooms of a device that no family owns.
+DEVICE_ROOMS = {"cpu": {"simd"}}
+LARGEST_ROOM = 30
 # The umbrella header stands above all layers.
 UMBRELLA = "hotaru/hotaru.h"
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
@@ -75,6 +122,62 @@ def upward(edges: Edges) -> list[str]:
     ]
 
 
+def room(path: str) -> tuple[str, str]:
+    """The layer of a file below hotaru/ and the room in it."""
+    parts = Path(path).parts
+    return parts[1], "/".join(parts[2:-1])
+
+
+def room_upward(edges: Edges) -> list[str]:
+    """Headers that include a later room of their own layer."""
+    found = []
+    for name, targets in edges.items():
+        if not name.startswith("hotaru/") or name == UMBRELLA:
+            continue
+        layer, here = room(name)
+        order = ROOMS.get(layer)
+        if not order or not name.endswith(".h"):
+            continue
+        for number, target in targets:
+            if not target.startswith(f"hotaru/{layer}/"):
+                continue
+            there = room(target)[1]
+            if order.index(there) > order.index(here):
+                found.append(
+                    f"{name}:{number}: includes {target}, a room above its own"
+                )
+    return found
+
+
+def misplaced(files: list[str]) -> list[str]:
+    """Files in rooms that their layer does not have, and rooms too full."""
+    found = []
+    for name in files:
+        if not name.startswith("hotaru/") or name == UMBRELLA:
+            continue
+        layer, here = room(name)
+        if layer == "backend":
+            device, _, here = here.partition("/")
+            known = FAMILIES | DEVICE_ROOMS.get(device, set()) | {""}
+        elif layer == "ops":
+            known = FAMILIES | {""}
+        elif layer in ROOMS:
+            # Plug-ins are programs of their own, one folder further down.
+            here = here.removesuffix("/backends")
+            known = set(ROOMS[layer])
+        else:
+            known = {""}
+        if here not in known:
+            found.append(f"{name}:1: {layer} has no room {here or 'of its own'!r}")
+    sizes = Counter(Path(name).parent.as_posix() for name in files)
+    found += [
+        f"{folder}:1: {size} files; a room holds {LARGEST_ROOM} at most"
+        for folder, size in sizes.items()
+        if size > LARGEST_ROOM
+    ]
+    return found
+
+
 def cycles(edges: Edges) -> list[str]:
     """One message for each circle of includes that a depth-first walk meets."""
     found = []
@@ -108,7 +211,8 @@ def main() -> int:
     files = [name for name in listed.stdout.splitlines() if Path(name).exists()]
     try:
         edges = includes(files)
-        offences = upward(edges) + cycles(edges)
+        offences = upward(edges) + room_upward(edges) + cycles(edges)
+        offences += misplaced(files)
     except ValueError as error:
         offences = [str(error)]
     for offence in offences:
