@@ -3,18 +3,17 @@
 #include <limits>
 #include <mutex>
 
+#include "hotaru/core/mutex.h"
+
 namespace hotaru::autograd {
 namespace {
 
 // Guards Meta::accumulator, which many threads that run forward passes over
 // the same parameters read and write.
-std::mutex& accumulator_mutex() {
-  static auto* mutex = new std::mutex;
-  return *mutex;
-}
+constinit Mutex accumulator_mutex;
 
 Edge leaf_edge(const Tensor& t) {
-  std::lock_guard lock(accumulator_mutex());
+  std::lock_guard lock(accumulator_mutex);
   Meta& m = *meta(t);
   if (m.accumulator && m.accumulator->try_retain())
     return {Ref<Node>::adopt(m.accumulator), 0};
@@ -36,7 +35,7 @@ AccumulateGrad::AccumulateGrad(Tensor variable)
 }
 
 AccumulateGrad::~AccumulateGrad() {
-  std::lock_guard lock(accumulator_mutex());
+  std::lock_guard lock(accumulator_mutex);
   if (Meta* m = meta(variable_); m && m->accumulator == this)
     m->accumulator = nullptr;
 }

@@ -12,8 +12,15 @@ struct Registry::Table {
 };
 
 const Schema& Operator::schema() const {
-  std::call_once(parsed_, [this] { schema_ = Schema::parse(text_); });
-  return schema_;
+  // Without a lock, which a fork could leave locked: the first to finish wins.
+  const Schema* known = schema_.load(std::memory_order_acquire);
+  if (known) [[likely]]
+    return *known;
+  auto made = std::make_unique<const Schema>(Schema::parse(text_));
+  if (schema_.compare_exchange_strong(known, made.get(),
+                                      std::memory_order_acq_rel))
+    return *made.release();
+  return *known;
 }
 
 std::string_view Operator::name() const {

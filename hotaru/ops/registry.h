@@ -3,7 +3,7 @@
 // come from it.
 #pragma once
 
-#include <mutex>
+#include <atomic>
 #include <string_view>
 #include <vector>
 
@@ -35,8 +35,7 @@ class Operator {
   const char* text_;
   GenericFunction function_;
   Invoke invoke_;
-  mutable std::once_flag parsed_;
-  mutable Schema schema_;
+  mutable std::atomic<const Schema*> schema_{nullptr};
 };
 
 /// Every operator of the process, by name.

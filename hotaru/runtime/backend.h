@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "hotaru/core/mutex.h"
 #include "hotaru/core/storage.h"
 #include "hotaru/runtime/generator.h"
 #include "hotaru/runtime/kernel.h"
@@ -45,7 +46,7 @@ class DeviceTable {
   [[noreturn]] void missing(DeviceType type) const;
 
   Backend* backends_[kDeviceTypes] = {};
-  std::mutex mutex_;
+  Mutex mutex_;
   std::unordered_map<std::string_view, std::unique_ptr<Kernel>> kernels_;
 };
 

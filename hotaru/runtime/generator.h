@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hotaru/core/device.h"
+#include "hotaru/core/mutex.h"
 #include "hotaru/core/ordered.h"
 #include "hotaru/runtime/mt19937.h"
 
@@ -61,7 +62,7 @@ class Generator : public Ordered {
   /// Throws Error unless the bytes are a state that get_state may give.
   void set_state(std::span<const uint8_t> bytes);
 
-  std::mutex& mutex() { return mutex_; }
+  Mutex& mutex() { return mutex_; }
 
  private:
   uint64_t initial_seed_ = 0;
@@ -69,7 +70,7 @@ class Generator : public Ordered {
   std::optional<double> next_normal_double_;
   // PyTorch saves one, though its CPU kernels draw in double only.
   std::optional<float> next_normal_float_;
-  std::mutex mutex_;
+  Mutex mutex_;
 };
 
 /// The generator that a device type's random operators draw from unless they

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "hotaru/core/error.h"
+#include "hotaru/core/mutex.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -13,7 +14,7 @@ namespace {
 
 constinit std::atomic<bool> running{false};
 constinit std::atomic<bool> with_shapes{false};
-constinit std::mutex mutex;
+constinit Mutex mutex;
 // Guarded by the mutex.
 std::vector<CallRecord>& records() {
   static auto& all = *new std::vector<CallRecord>;  // outlives all threads

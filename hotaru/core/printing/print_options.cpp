@@ -4,11 +4,12 @@
 #include <mutex>
 
 #include "hotaru/core/error.h"
+#include "hotaru/core/mutex.h"
 
 namespace hotaru {
 namespace {
 
-std::mutex options_mutex;
+constinit Mutex options_mutex;
 constinit PrintOptions current_options;
 
 }  // namespace

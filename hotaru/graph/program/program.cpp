@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <unordered_map>
 
 #include "hotaru/core/error.h"
@@ -32,17 +33,14 @@ Ref<Arena> Pool::arena(size_t nbytes) {
 }
 
 Pool::Turn::Turn(Pool& pool) : pool_(pool) {
-  if (!pool_.busy_.exchange(true, std::memory_order_acquire)) [[likely]]
+  if (pool_.turn_.try_lock()) [[likely]]
     return;
   const BlockingRegion region;
-  do {
-    pool_.busy_.wait(true, std::memory_order_relaxed);
-  } while (pool_.busy_.exchange(true, std::memory_order_acquire));
+  pool_.turn_.lock();
 }
 
 Pool::Turn::~Turn() {
-  pool_.busy_.store(false, std::memory_order_release);
-  pool_.busy_.notify_one();
+  pool_.turn_.unlock();
 }
 
 Program::Program(Region region, MemoryPlan plan, Ref<Pool> pool)

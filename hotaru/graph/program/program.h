@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "hotaru/core/mutex.h"
 #include "hotaru/graph/capture/capture.h"
 #include "hotaru/graph/program/memory_plan.h"
 #include "hotaru/runtime/streams/uses.h"
@@ -44,9 +45,9 @@ class Pool final : public RefCounted {
   };
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   Ref<Arena> arena_;
-  std::atomic<bool> busy_{false};
+  Mutex turn_;
 };
 
 /// When a node ran: nanoseconds on the steady clock, and how many it took.

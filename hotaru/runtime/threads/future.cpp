@@ -1,5 +1,6 @@
 #include "hotaru/runtime/threads/future.h"
 
+#include <mutex>
 #include <utility>
 
 #include "hotaru/core/error.h"
@@ -107,6 +108,9 @@ std::exception_ptr Future::error() const {
 
 const Value& Future::wait() {
   if (!done()) {
+    HOTARU_CHECK(made_in_ == fork_count(),
+                 "Future::wait: the task was launched before this process was "
+                 "forked, and the fork lost it");
     std::shared_ptr<Completion> completion;
     {
       std::lock_guard lock(mutex_);

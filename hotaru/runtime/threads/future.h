@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "hotaru/core/mutex.h"
 #include "hotaru/core/ref.h"
 #include "hotaru/core/value.h"
 
@@ -50,7 +51,8 @@ class Future final : public RefCounted {
   /// Blocks until done(), then as value(). Meanwhile this thread runs queued
   /// tasks of the pool, so waiting inside a task starves nobody. Tasks that
   /// wait for each other should rather use then(): a task runs on top of the
-  /// one that waits, which cannot go on before it has finished.
+  /// one that waits, which cannot go on before it has finished. Error in the
+  /// child of a fork that lost the task.
   const Value& wait();
 
   /// Calls back once: in the thread that completes the future, after those
@@ -68,11 +70,12 @@ class Future final : public RefCounted {
   static void call(const std::vector<Callback>& callbacks, Future& future);
 
   std::atomic<bool> done_{false};
-  mutable std::mutex mutex_;  // guards the rest until done_
+  mutable Mutex mutex_;  // guards the rest until done_
   Value value_;
   std::exception_ptr error_;
   std::vector<Callback> callbacks_;
   std::shared_ptr<Completion> waiters_;  // made by the first that waits
+  const uint32_t made_in_ = fork_count();
 };
 
 /// A future whose value is the list of the given ones, complete when all of

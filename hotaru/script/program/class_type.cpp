@@ -1,6 +1,8 @@
 #include "hotaru/script/program/class_type.h"
 
 #include <algorithm>
+#include <mutex>
+#include <new>
 
 #include "hotaru/core/error.h"
 #include "hotaru/script/program/function.h"
@@ -57,7 +59,9 @@ bool ClassType::is_hook(const Function* function) const {
 
 std::string ClassType::why_no(const ClassType& interface) const {
   auto known = [&]() -> const std::string* {
-    const std::lock_guard lock(verdicts_mutex_);
+    // What a fork cut short in the middle of an insertion is left alone.
+    if (verdicts_mutex_.lock()) new (&verdicts_) decltype(verdicts_);
+    const std::lock_guard lock(verdicts_mutex_, std::adopt_lock);
     auto found = verdicts_.find(&interface);
     return found == verdicts_.end() ? nullptr : &found->second;
   };

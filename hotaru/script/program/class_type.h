@@ -5,13 +5,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "hotaru/core/mutex.h"
 #include "hotaru/core/value.h"
 #include "hotaru/script/program/resolver.h"
 #include "hotaru/script/types/type.h"
@@ -139,7 +139,7 @@ class ClassType {
   std::set<std::string, std::less<>> properties_;
   std::array<std::vector<Function*>, 2> hooks_;
   // What why_no has found.
-  mutable std::mutex verdicts_mutex_;
+  mutable Mutex verdicts_mutex_;
   mutable std::unordered_map<const ClassType*, std::string> verdicts_;
   // What it is busy with, under the unit's lock.
   mutable std::set<const ClassType*> compared_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include "hotaru/core/error.h"
 #include "hotaru/script/compile/annotation.h"

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hotaru/core/mutex.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/program/function.h"
@@ -65,7 +65,7 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
   const std::vector<Value>& constants() const { return constants_; }
 
   TypeTable& types() { return types_; }
-  std::recursive_mutex& mutex() { return mutex_; }
+  RecursiveMutex& mutex() { return mutex_; }
   const Resolver& resolver() const { return *resolver_; }
 
   /// A class or named tuple of that name, or null. Throws ScriptError when
@@ -118,7 +118,7 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
   int class_depth_ = 0;
   int compile_depth_ = 0;
   std::vector<Value> constants_;
-  std::recursive_mutex mutex_;
+  RecursiveMutex mutex_;
   TypeTable types_;
   std::unique_ptr<Resolver> resolver_;
   std::vector<std::unique_ptr<Resolver>> resolvers_;
