@@ -4,6 +4,7 @@
 #include "bindings/autograd/autograd_object.h"
 #include "bindings/errors.h"
 #include "bindings/graph/graph.h"
+#include "bindings/graph/surroundings.h"
 #include "bindings/ops/op_call.h"
 #include "bindings/runtime/future_object.h"
 #include "bindings/runtime/generator_object.h"
@@ -42,5 +43,6 @@ NB_MODULE(_C, m) {
   init_stream(m);
   init_graph(m);
   init_memory(m);
+  init_surroundings(m);
   init_graph_call(m);
 }

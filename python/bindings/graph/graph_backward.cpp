@@ -30,6 +30,9 @@ class GraphedNode final : public Node {
         backward_(std::move(backward)),
         call_(backward_->call.load()) {
     backward_->awaited.store(call_);
+    saved_.reserve(backward_->saved.size());
+    for (const Tensor& t : backward_->saved)
+      saved_.emplace_back(t, false, t.version());
   }
   ~GraphedNode() override { release_saved(); }
 
@@ -45,6 +48,7 @@ class GraphedNode final : public Node {
     HOTARU_CHECK(call_ == backward_->call.load(),
                  "the graphed callable ran again before the backward of an "
                  "earlier call, whose intermediate values it has overwritten");
+    for (const autograd::SavedTensor& saved : saved_) saved.unpack(this);
     Tensors out = replay(grads);
     if (autograd::grad_enabled()) refuse_second(grads, out);
     return out;
@@ -92,6 +96,7 @@ class GraphedNode final : public Node {
 
   const Ref<GraphBackward> backward_;
   const uint64_t call_;
+  std::vector<autograd::SavedTensor> saved_;
   bool released_ = false;
 };
 

@@ -21,6 +21,9 @@ struct GraphBackward final : RefCounted {
   /// results do not depend on it.
   std::vector<Tensor> outgoing;
   std::vector<Tensor> parameters;
+  /// Tensors from outside of the graph whose values it reads: they have to be
+  /// as they were in the forward.
+  std::vector<Tensor> saved;
   /// Gradients are copies; else views, which the next backward overwrites.
   bool fresh = false;
   /// Of the last call, from 1; and of the one whose backward may yet come, or

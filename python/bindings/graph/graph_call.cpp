@@ -4,16 +4,18 @@
 #include <nanobind/stl/vector.h>
 #include <structmember.h>
 
-#include <bit>
 #include <span>
 
 #include "bindings/errors.h"
 #include "bindings/graph/graph.h"
+#include "bindings/graph/graph_arguments.h"
 #include "bindings/graph/graph_backward.h"
+#include "bindings/graph/surroundings.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/node.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/shape/view.h"
 
 namespace hotaru::python {
 namespace {
@@ -23,102 +25,105 @@ namespace nb = nanobind;
 // Guarded by the interpreter's lock.
 uint64_t module_changes = 0;
 
-/// What one argument must be like, and where its values go.
-struct Argument {
-  Dims sizes, strides;
-  DType dtype;
-  bool requires_grad;
-  Tensor target;        // undefined for what is no tensor
-  nb::object constant;  // what it must equal then
-};
-
-/// A tensor that the graph knows by its address.
+/// A tensor that the graph knows by its address, as it was.
 struct Guarded {
   Tensor tensor;
   const Storage* storage;
+  Dims sizes, strides;
+  int64_t offset;
+  DType dtype;
   bool requires_grad;
+
+  explicit Guarded(const Tensor& t)
+      : tensor(t),
+        storage(t.storage().get()),
+        sizes(t.sizes()),
+        strides(t.strides()),
+        offset(t.storage_offset()),
+        dtype(t.dtype()),
+        requires_grad(autograd::requires_grad(t)) {}
+
+  bool intact() const {
+    return tensor.storage().get() == storage &&
+           tensor.storage_offset() == offset && tensor.dtype() == dtype &&
+           tensor.sizes() == IntSpan(sizes) &&
+           same_strides(tensor, sizes, strides) &&
+           autograd::requires_grad(tensor) == requires_grad;
+  }
 };
 
-bool same_strides(const Tensor& t, const Argument& wanted) {
-  for (size_t d = 0; d < wanted.sizes.size(); ++d)
-    if (wanted.sizes[d] > 1 && t.strides()[d] != wanted.strides[d])
-      return false;
-  return true;
-}
-
-/// Arguments of a call, by position.
-using Arguments = std::span<PyObject* const>;
-
-Arguments span_of(const nb::tuple& arguments) {
-  return {&PyTuple_GET_ITEM(arguments.ptr(), 0),
-          size_t(PyTuple_GET_SIZE(arguments.ptr()))};
-}
-
-bool fits(PyObject* object, const Argument& wanted) {
-  if (!wanted.target.defined()) {
-    PyObject* constant = wanted.constant.ptr();
-    if (object == constant) return true;
-    if (Py_TYPE(object) != Py_TYPE(constant) || is_tensor(object)) return false;
-    if (PyFloat_CheckExact(object))  // zeros have signs, NaN equals itself
-      return std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(object)) ==
-             std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(constant));
-    const int equal = PyObject_RichCompareBool(object, constant, Py_EQ);
-    if (equal < 0) PyErr_Clear();
-    return equal == 1;
-  }
-  if (!is_tensor(object)) return false;
-  const Tensor& t = tensor_of(object);
-  return t.dtype() == wanted.dtype && t.sizes() == IntSpan(wanted.sizes) &&
-         t.device().is_cpu() && same_strides(t, wanted) &&
-         autograd::requires_grad(t) == wanted.requires_grad;
-}
-
-bool same_memory(const Tensor& a, const Tensor& b) {
-  return a.storage() == b.storage() && a.storage_offset() == b.storage_offset();
-}
+/// A result of the function. Where it is memory of an argument, or of a tensor
+/// that the graph knows by address, callers get a view of that one.
+struct Result {
+  Tensor tensor;
+  int64_t argument = -1, guarded = -1;
+  bool same = false;  // the very tensor
+  bool requires_grad = false;
+};
 
 /// One captured function for one kind of arguments.
 class GraphCall {
  public:
-  /// (argument of the capture, tensor whose memory the graph reads or None)
-  using Pair = std::pair<nb::object, Tensor>;
-
-  GraphCall(PyGraph* graph, const nb::list& arguments, const nb::list& guarded)
-      : graph_(graph), grad_mode_(autograd::grad_enabled()) {
-    for (nb::handle pair : arguments) add_argument(pair[0], pair[1]);
-    for (nb::handle tensor : guarded) {
-      const Tensor& t = tensor_of(tensor.ptr());
-      guarded_.push_back({t, t.storage().get(), autograd::requires_grad(t)});
+  /// arguments: (argument of the capture, tensor whose memory the graph reads
+  /// or None); around: what else the function reads.
+  GraphCall(PyGraph* graph, const nb::list& arguments, const nb::list& guarded,
+            nb::object around)
+      : graph_(graph),
+        grad_mode_(autograd::grad_enabled()),
+        default_dtype_(default_dtype()) {
+    std::vector<const Tensor*> targets;
+    for (nb::handle pair : arguments) {
+      arguments_.push_back(argument_like(pair[0], pair[1]));
+      if (!pair[1].is_none()) targets.push_back(&tensor_of(pair[1].ptr()));
     }
-    renew();
+    for (nb::handle tensor : guarded)
+      guarded_.emplace_back(tensor_of(tensor.ptr()));
+    for (const Guarded& g : guarded_) owned_.push_back(&g.tensor);
+    for (size_t i = 0; i < targets.size(); ++i)
+      find_aliases(targets, i, owned_, aliases_);
+    for (const Operand& operand : graph->graph->program().operands())
+      writes_ |= operand.writes() && knows(operand.ordered());
+    renew(std::move(around));
   }
 
-  /// The results of the graph's function; fresh: calls give copies.
-  void set_results(const std::vector<Tensor>& results, bool single,
+  /// The results of the graph's function as they left it; fresh: calls give
+  /// copies. Results in the memory of `lasting` tensors are views of them.
+  void set_results(const std::vector<Tensor>& results,
+                   const std::vector<Tensor>& lasting, bool single,
                    bool fresh) {
-    results_ = results;
+    results_.clear();
+    for (const Tensor& t : results) results_.push_back(found(t, lasting));
     single_ = single;
     fresh_ = fresh;
   }
 
-  /// What the modules are like is known as of now.
-  void renew() { changes_ = module_changes; }
+  /// What there is around the function is known as of now.
+  void renew(nb::object around) {
+    changes_ = module_changes;
+    around_ = nb::cast<const Surroundings*>(around);
+    around_object_ = std::move(around);
+  }
 
-  /// Whether the tensors that it knows by address are still there.
+  /// Whether the tensors that it knows by address are still as they were.
   bool intact() const {
     for (const Guarded& g : guarded_)
-      if (g.tensor.storage().get() != g.storage ||
-          autograd::requires_grad(g.tensor) != g.requires_grad)
-        return false;
+      if (!g.intact()) return false;
     return true;
   }
 
   /// Whether the graph is right for a call with these arguments, here and now.
   bool ready(Arguments arguments) const {
     return changes_ == module_changes &&
-           grad_mode_ == autograd::grad_enabled() && !graph::capturing() &&
-           matches(arguments) && intact() && !(fresh_ && awaited());
+           grad_mode_ == autograd::grad_enabled() &&
+           default_dtype_ == default_dtype() && !graph::capturing() &&
+           matches(arguments) && intact() &&
+           (!writes_ || same_aliases(arguments)) && around_->unchanged() &&
+           !(fresh_ && awaited());
   }
+
+  /// Whether calls write to arguments or to tensors known by address: then it
+  /// matters which of them share memory.
+  bool writes() const { return writes_; }
 
   /// Brings the values of arguments that match to where the graph reads them.
   void load(Arguments arguments) const {
@@ -127,7 +132,10 @@ class GraphCall {
       const Tensor& target = arguments_[i].target;
       if (!target.defined()) continue;
       const Tensor& t = tensor_of(arguments[i]);
-      if (!same_memory(t, target)) copy_(target, t);
+      if (same_memory(t, target)) continue;
+      // Whoever was given the memory of another argument comes first.
+      if (is_target(t)) return load_copies(arguments);
+      copy_(target, t);
     }
   }
 
@@ -139,7 +147,7 @@ class GraphCall {
     graph_->replay();
     std::vector<Tensor> results;
     results.reserve(results_.size());
-    for (const Tensor& t : results_) results.push_back(result(t));
+    for (const Result& r : results_) results.push_back(values(r));
     if (backward_) {
       std::vector<Tensor> trainable;
       for (size_t i = 0; i < arguments_.size(); ++i)
@@ -147,10 +155,15 @@ class GraphCall {
           trainable.push_back(tensor_of(arguments[i]));
       record_call(backward_, trainable, results);
     }
-    if (single_) return nb::steal(wrap(std::move(results[0])));
+    const auto object = [&](size_t i) {
+      const Result& r = results_[i];
+      return r.argument < 0 && r.guarded < 0 ? wrap(std::move(results[i]))
+                                             : view(r, arguments);
+    };
+    if (single_) return nb::steal(object(0));
     nb::object out = nb::steal(PyTuple_New(Py_ssize_t(results.size())));
     for (size_t i = 0; i < results.size(); ++i)
-      PyTuple_SET_ITEM(out.ptr(), Py_ssize_t(i), wrap(std::move(results[i])));
+      PyTuple_SET_ITEM(out.ptr(), Py_ssize_t(i), object(i));
     return out;
   }
 
@@ -164,10 +177,22 @@ class GraphCall {
     backward_->outgoing = outgoing;
     backward_->parameters = parameters;
     backward_->fresh = fresh_;
+    for (const Operand& operand : graph.graph->program().operands())
+      for (const Guarded& g : guarded_)
+        if (operand.reads() && operand.ordered() == g.storage) {
+          backward_->saved.push_back(g.tensor);
+          break;
+        }
   }
 
   /// Whether the backward of the last call may yet come.
   bool awaited() const { return backward_ && backward_->awaited.load() != 0; }
+
+  int traverse(visitproc visit, void* arg) const {
+    for (const Argument& a : arguments_) Py_VISIT(a.constant.ptr());
+    Py_VISIT(around_object_.ptr());
+    return 0;
+  }
 
  private:
   bool matches(Arguments arguments) const {
@@ -177,35 +202,135 @@ class GraphCall {
     return true;
   }
 
-  void add_argument(nb::handle sample, nb::handle target) {
-    Argument a{};
-    if (target.is_none()) {
-      a.constant = nb::borrow(sample);
-    } else {
-      const Tensor& t = tensor_of(sample.ptr());
-      a.sizes = Dims(t.sizes());
-      a.strides = Dims(t.strides());
-      a.dtype = t.dtype();
-      a.requires_grad = autograd::requires_grad(t);
-      a.target = tensor_of(target.ptr());
-    }
-    arguments_.push_back(std::move(a));
+  /// Whether it is memory of an argument or of a tensor known by address.
+  bool knows(const Ordered* storage) const {
+    for (const Argument& a : arguments_)
+      if (a.target.defined() && a.target.storage().get() == storage)
+        return true;
+    for (const Guarded& g : guarded_)
+      if (g.storage == storage) return true;
+    return false;
   }
 
-  Tensor result(const Tensor& t) const {
+  /// Whether arguments that fit share memory as the graph's own do.
+  bool same_aliases(Arguments arguments) const {
+    constexpr size_t kMost = 64;
+    const Tensor* tensors[kMost];
+    size_t n = 0;
+    std::vector<Alias> found;  // no memory until there is one
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      if (!arguments_[i].target.defined()) continue;
+      if (n == kMost) return false;
+      tensors[n] = &tensor_of(arguments[i]);
+      find_aliases({tensors, n + 1}, n, owned_, found);
+      ++n;
+    }
+    return found == aliases_;
+  }
+
+  bool is_target(const Tensor& t) const {
+    for (const Argument& a : arguments_)
+      if (a.target.defined() && a.target.storage() == t.storage()) return true;
+    return false;
+  }
+
+  void load_copies(Arguments arguments) const {
+    std::vector<std::pair<Tensor, Tensor>> pairs;
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      const Tensor& target = arguments_[i].target;
+      if (!target.defined()) continue;
+      const Tensor& t = tensor_of(arguments[i]);
+      if (!same_memory(t, target)) pairs.emplace_back(target, clone(t));
+    }
+    for (const auto& [target, t] : pairs) copy_(target, t);
+  }
+
+  Result found(const Tensor& t, const std::vector<Tensor>& lasting) const {
+    Result r;
+    r.tensor = detach(t);
+    r.requires_grad = autograd::requires_grad(t);
+    for (size_t i = 0; i < arguments_.size() && r.argument < 0; ++i) {
+      const Tensor& target = arguments_[i].target;
+      if (!target.defined() || target.storage() != t.storage() ||
+          target.dtype() != t.dtype())
+        continue;
+      r.argument = int64_t(i);
+      r.same = t.is_same(target);
+    }
+    if (r.argument >= 0) return r;
+    for (size_t i = 0; i < guarded_.size() && r.guarded < 0; ++i) {
+      const Tensor& known = guarded_[i].tensor;
+      if (known.storage() != t.storage() || known.dtype() != t.dtype())
+        continue;
+      for (const Tensor& l : lasting)
+        if (l.is_same(known)) r.guarded = int64_t(i);
+      r.same = t.is_same(known);
+    }
+    return r;
+  }
+
+  /// The result's values, in memory of its own if they are to be fresh.
+  Tensor values(const Result& r) const {
     const autograd::NoGrad no_grad;
-    return fresh_ ? clone(t) : detach(t);
+    const bool copied = fresh_ && r.argument < 0 && r.guarded < 0;
+    return copied ? clone(r.tensor) : detach(r.tensor);
+  }
+
+  /// The result as part of an argument or of a tensor known by address.
+  PyObject* view(const Result& r, Arguments arguments) const {
+    const Tensor& whole = r.guarded >= 0 ? guarded_[size_t(r.guarded)].tensor
+                                         : tensor_of(arguments[r.argument]);
+    if (r.same)
+      return r.guarded >= 0 ? wrap(whole) : Py_NewRef(arguments[r.argument]);
+    const Tensor& from =
+        r.guarded >= 0 ? whole : arguments_[size_t(r.argument)].target;
+    const int64_t offset = whole.storage_offset() + r.tensor.storage_offset() -
+                           from.storage_offset();
+    const Tensor t =
+        as_strided(whole, r.tensor.sizes(), r.tensor.strides(), offset);
+    return wrap(r.requires_grad ? t : detach(t));
   }
 
   PyGraph* graph_;  // kept alive by the binding
   const bool grad_mode_;
+  const DType default_dtype_;
   std::vector<Argument> arguments_;
   std::vector<Guarded> guarded_;
-  std::vector<Tensor> results_;
+  std::vector<const Tensor*> owned_;  // of guarded_
+  std::vector<Alias> aliases_;        // among arguments that are tensors
+  std::vector<Result> results_;
   Ref<GraphBackward> backward_;
-  bool single_ = false, fresh_ = false;
+  bool single_ = false, fresh_ = false, writes_ = false;
   uint64_t changes_ = 0;
+  nb::object around_object_;
+  const Surroundings* around_ = nullptr;
 };
+
+/// [(position, whom it overlaps, how far)] of tensors; see Alias.
+nb::tuple aliases_of(const std::vector<Tensor>& tensors,
+                     const std::vector<Tensor>& owned) {
+  const auto pointers = [](const std::vector<Tensor>& from) {
+    std::vector<const Tensor*> out;
+    for (const Tensor& t : from) out.push_back(&t);
+    return out;
+  };
+  const auto all = pointers(tensors), others = pointers(owned);
+  std::vector<Alias> found;
+  for (size_t i = 0; i < all.size(); ++i) find_aliases(all, i, others, found);
+  nb::list out;
+  for (const Alias& a : found)
+    out.append(nb::make_tuple(a.tensor, a.with, a.distance));
+  return nb::tuple(out);
+}
+
+int call_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  return nb::inst_ptr<GraphCall>(self)->traverse(visit, arg);
+}
+
+PyType_Slot call_slots[] = {
+    {Py_tp_traverse, reinterpret_cast<void*>(call_traverse)}, {0, nullptr}};
 
 /// hotaru._C._FastCall: the base of callables that run as graphs. A call with
 /// nothing but positional arguments for which its graph is ready takes no
@@ -215,8 +340,9 @@ struct FastCall {
   /// A GraphCall's object, or null.
   PyObject* object;
   const GraphCall* call;
-  /// Held while a call runs.
+  /// Held while a call runs, in this process: a child makes another.
   PyThread_type_lock lock;
+  uint32_t process;
 };
 
 PyObject* slow_name = nullptr;
@@ -249,12 +375,27 @@ PyObject* fast_new(PyTypeObject* type, PyObject*, PyObject*) {
   if (!self) return nullptr;
   self->vectorcall = fast_vectorcall;
   self->lock = PyThread_allocate_lock();
+  self->process = fork_count();
   return reinterpret_cast<PyObject*>(self);
 }
 
-void fast_dealloc(PyObject* object) {
+int fast_traverse(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  Py_VISIT(reinterpret_cast<FastCall*>(object)->object);
+  return 0;
+}
+
+int fast_clear(PyObject* object) {
   auto* self = reinterpret_cast<FastCall*>(object);
+  self->call = nullptr;
   Py_CLEAR(self->object);
+  return 0;
+}
+
+void fast_dealloc(PyObject* object) {
+  PyObject_GC_UnTrack(object);
+  auto* self = reinterpret_cast<FastCall*>(object);
+  fast_clear(object);
   PyThread_free_lock(self->lock);
   PyTypeObject* type = Py_TYPE(object);
   type->tp_free(object);
@@ -273,7 +414,12 @@ PyObject* fast_set(PyObject* object, PyObject* call) {
 }
 
 PyObject* fast_acquire(PyObject* object, PyObject*) {
-  const PyThread_type_lock lock = reinterpret_cast<FastCall*>(object)->lock;
+  auto& self = *reinterpret_cast<FastCall*>(object);
+  if (self.process != fork_count()) {
+    self.lock = PyThread_allocate_lock();  // whoever held the other is lost
+    self.process = fork_count();
+  }
+  const PyThread_type_lock lock = self.lock;
   if (!PyThread_acquire_lock(lock, NOWAIT_LOCK)) {
     const nb::gil_scoped_release release;
     PyThread_acquire_lock(lock, WAIT_LOCK);
@@ -297,14 +443,16 @@ PyMemberDef fast_members[] = {
 PyType_Slot fast_slots[] = {
     {Py_tp_new, reinterpret_cast<void*>(fast_new)},
     {Py_tp_dealloc, reinterpret_cast<void*>(fast_dealloc)},
+    {Py_tp_traverse, reinterpret_cast<void*>(fast_traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(fast_clear)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
     {Py_tp_methods, fast_methods},
     {Py_tp_members, fast_members},
     {0, nullptr}};
-PyType_Spec fast_spec{
-    "hotaru._C._FastCall", sizeof(FastCall), 0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL,
-    fast_slots};
+PyType_Spec fast_spec{"hotaru._C._FastCall", sizeof(FastCall), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE |
+                          Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+                      fast_slots};
 
 }  // namespace
 
@@ -313,12 +461,13 @@ void count_module_change() {
 }
 
 void init_graph_call(nb::module_& m) {
-  nb::class_<GraphCall>(m, "_GraphCall")
-      .def(nb::init<PyGraph*, const nb::list&, const nb::list&>(),
+  nb::class_<GraphCall>(m, "_GraphCall", nb::type_slots(call_slots))
+      .def(nb::init<PyGraph*, const nb::list&, const nb::list&, nb::object>(),
            nb::keep_alive<1, 2>())
       .def("set_results", &GraphCall::set_results)
       .def("renew", &GraphCall::renew)
       .def("intact", &GraphCall::intact)
+      .def_prop_ro("writes", &GraphCall::writes)
       .def("ready",
            [](const GraphCall& self, const nb::tuple& arguments) {
              return self.ready(span_of(arguments));
@@ -331,6 +480,7 @@ void init_graph_call(nb::module_& m) {
       .def("awaited", &GraphCall::awaited);
   slow_name = PyUnicode_InternFromString("_slow");
   m.attr("_FastCall") = nb::steal(PyType_FromSpec(&fast_spec));
+  m.def("_aliases", &aliases_of);
   m.def("_shares_storage", [](const Tensor& a, const Tensor& b) {
     return a.storage() == b.storage();
   });

@@ -12,10 +12,14 @@ from ..nn import Module
 from . import _state, _tree
 from ._capture import Captured, Options
 from ._graph import check_mode
+from ._reach import Reach, Same, kind_of, place
 
 CACHE_SIZE = 8
 # Kinds of calls remembered to run without a graph.
 _MAX_FAILED = 64
+# After so many captures in a row that found their surroundings changed by the
+# call itself, calls run without a graph.
+_MAX_RESTLESS = 8
 _HOOKS = (
     "Modules must not have hooks registered at the time they are passed. "
     "However, registering hooks on modules after passing them through "
@@ -62,13 +66,15 @@ class Graphed(_C._FastCall):
     def _forget(self) -> None:
         """Nothing is captured yet."""
         self.captures = 0
-        self._owners: list | None = None
-        self._plain = True
+        self._reach: Reach | None = None
+        self._guarded: list[Tensor] = []
         self._signature: tuple = ()
         self._carried: set[tuple] = set()
         self._changes = -1
         self._cache: OrderedDict[tuple, list[Captured]] = OrderedDict()
         self._failed: set[tuple] = set()
+        # State errors in a row.
+        self._restless = 0
         self._forget_last()
 
     def __getstate__(self) -> dict:
@@ -118,41 +124,80 @@ class Graphed(_C._FastCall):
         self._forget_last()
         leaves: list[Tensor] = []
         form = _tree.flatten((args, kwargs), leaves)
-        self._look_at_modules()
-        key = self._key(form, leaves)
-        captured = self._find(key)
-        if captured is None and self._loose(key) not in self._failed:
-            captured = self._capture(key, form, leaves)
+        self._look_around()
+        captured = self._found_or_made(form, leaves, ())
+        if captured is not None and captured.call.writes:
+            aliases = self._aliases(leaves)
+            if aliases:
+                captured = self._found_or_made(form, leaves, aliases)
         if captured is None:
             return None, ()
         self._use(captured)
         return captured, args if captured.flat else tuple(leaves)
 
+    def _found_or_made(self, form, leaves, aliases: tuple) -> Captured | None:
+        key = self._key(form, leaves, aliases)
+        captured = self._find(key)
+        if (
+            captured is None
+            and self._restless < _MAX_RESTLESS
+            and self._loose(key) not in self._failed
+        ):
+            captured = self._capture(key, form, leaves)
+        return captured
+
     def _forget_last(self) -> None:
         self._last = None
         self._set_fast(None)
 
-    def _look_at_modules(self) -> None:
-        """Learns what modules there are, and what they are like by now."""
+    def _look_around(self) -> None:
+        """Learns what the function can read, and what it is like by now."""
         changes = _C._module_changes()
-        if self._changes == changes and self._plain:
+        known = self._reach
+        if (
+            known is not None
+            and self._changes == changes
+            and known.plain
+            and known.around.unchanged()
+        ):
             return
-        self._owners = _state.owners(
-            self.function if self._root is None else self._root
-        )
-        self._plain = _state.tells_changes(self._owners)
-        self._signature = _state.signature(self._owners, self._carried)
+        self._reach = self._look()
+        self._guarded = _state.guarded(self._reach)
+        self._signature = self._reach.signature(self._carried)
         self._changes = changes
 
-    def _key(self, form: tuple, leaves) -> tuple:
-        kinds = tuple(_state.kind_of(leaf) for leaf in leaves)
-        return (form, kinds, is_grad_enabled(), self._signature)
+    def _look(self) -> Reach:
+        if self._root is None:
+            return Reach(self.function)
+        # Hooks of a module that is changed in place run outside of its graph.
+        return Reach(self._root, own_hooks=self.function is self._root)
+
+    def _key(self, form: tuple, leaves, aliases: tuple) -> tuple:
+        kinds = tuple(kind_of(leaf) for leaf in leaves)
+        surroundings = (
+            is_grad_enabled(),
+            _C.get_default_dtype(),
+            aliases,
+        )
+        return (form, kinds, surroundings, self._signature)
+
+    def _aliases(self, leaves) -> tuple:
+        """Which arguments share memory, with each other or with what the graph
+        knows by address; in the latter case also with which.
+        """
+        found = _C._aliases(leaves, self._guarded)
+        return tuple(
+            (i, known, distance)
+            if known >= 0
+            else (i, Same(self._guarded[-1 - known]), distance)
+            for i, known, distance in found
+        )
 
     def _loose(self, key: tuple) -> tuple:
         """The same for tensors of the same kind in attributes."""
         if not self._failed and self._on_failure is None:
             return key
-        return (*key[:3], _state.signature(self._owners, None))
+        return (*key[:3], self._reach.signature(None))
 
     def _find(self, key: tuple) -> Captured | None:
         """A capture that nobody's backward still needs."""
@@ -173,9 +218,9 @@ class Graphed(_C._FastCall):
     def _use(self, captured: Captured) -> None:
         captured.bring_state()
         if captured.carried:
-            self._look_at_modules()  # binding a state is a change as well
-        captured.call.renew()
-        if captured.flat and self._plain:
+            self._look_around()  # binding a state is a change as well
+        captured.call.renew(self._reach.around)
+        if captured.flat and self._reach.plain:
             self._last = captured
             if captured.simple:
                 self._set_fast(captured.call)
@@ -213,6 +258,8 @@ class Graphed(_C._FastCall):
 
     def _fail(self, key, error: Exception) -> None:
         structural = isinstance(error, _state.StateError)
+        if structural:
+            self._restless += 1
         if self._on_failure is not None:
             self._on_failure(error)
         elif not (structural and self._dynamic):
@@ -225,16 +272,30 @@ class Graphed(_C._FastCall):
         return None
 
     def _add(self, form, leaves, static: bool, key) -> Captured:
+        before = self._reach
         captured = Captured(
-            self.function, self._owners, form, leaves, self._options, static
+            self.function,
+            before,
+            form,
+            leaves,
+            key[2][2],
+            self._options,
+            static,
         )
         self.captures += 1
         self._carried.update(
-            _state.place(attribute.owner, attribute.name)
+            place(attribute.owner, attribute.name)
             for attribute, _ in captured.carried
         )
-        self._changes = -1
-        self._look_at_modules()
+        self._reach = None
+        self._look_around()
+        if before.signature(self._carried) != self._signature:
+            text = before.difference(self._reach, self._carried)
+            before.restore()
+            self._reach = None
+            self._look_around()
+            raise _state.StateError(text)
+        self._restless = 0
         key = (*key[:3], self._signature)
         self._cache.setdefault(key, []).append(captured)
         while sum(map(len, self._cache.values())) > self._cache_size:
@@ -250,14 +311,21 @@ class Graphed(_C._FastCall):
         for value in _tree.objects(form):
             if not isinstance(value, (_C.dtype, _C.device)):
                 raise AssertionError(_SAMPLES)
-        self._look_at_modules()
+        self._look_around()
         if iterations:
             self._warm_up(args, kwargs, leaves, iterations)
-        return self._add(form, leaves, True, self._key(form, leaves))
+        key = self._key(form, leaves, ())
+        captured = self._add(form, leaves, True, key)
+        aliases = self._aliases(leaves)
+        if captured.call.writes and aliases:
+            # It is right for arguments that overlap as the samples do.
+            del self._cache[self._key(form, leaves, ())]
+            self._cache[self._key(form, leaves, aliases)] = [captured]
+        return captured
 
     def _warm_up(self, args, kwargs, leaves, iterations: int) -> None:
         """Runs the function; values, states and generator stay as they are."""
-        snapshot = _state.Snapshot(self._owners, values=True)
+        snapshot = _state.Snapshot(self._reach.owners, values=True)
         generator = _C.get_rng_state()
         with no_grad():
             before = [leaf.detach().clone() for leaf in leaves]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import _C, Tensor, empty_like, is_grad_enabled, no_grad
+from .. import _C, Tensor, empty, empty_like, is_grad_enabled, no_grad, uint8
 from . import _state, _tree, _where
 from ._graph import Graph
 
@@ -42,22 +42,30 @@ class Captured:
 
     Args:
         function: what to capture.
-        owners: see ``_state.owners``.
+        reach: what it can read besides its arguments.
         form, leaves: its arguments, ``(args, kwargs)``.
+        aliases: which of the leaves share memory, see ``_C._aliases``.
         static: takes the arguments' own memory as the graph's.
     """
 
     def __init__(
-        self, function, owners, form, leaves, options: Options, static: bool
+        self,
+        function,
+        reach,
+        form,
+        leaves,
+        aliases: tuple,
+        options: Options,
+        static: bool,
     ) -> None:
         self._function = function
         self._options = options
         self._form = form
         self._samples = list(leaves)
-        self._statics = [
-            leaf if static else _static_of(leaf) for leaf in leaves
-        ]
-        self._owners = owners
+        self._statics = list(leaves) if static else _statics_of(leaves, aliases)
+        self._reach = reach
+        self._owners = reach.owners
+        self._guarded = _state.guarded(reach)
         self.stream = _C.Stream()
         self._capture_forward()
 
@@ -84,7 +92,6 @@ class Captured:
             )
             if static._version != version
         ]
-        self._statics_out = [o.detach() for o in self._outputs]
         self._make_call()
         if not self.differentiable:
             self._outputs = None
@@ -93,7 +100,7 @@ class Captured:
     def _record(self, own):
         """Captures the function; returns results and rebound attributes."""
         snapshot = _state.Snapshot(self._owners)
-        tensors = (*self._statics, *_state.guarded(self._owners))
+        tensors = (*self._statics, *self._guarded)
         self.graph = self._options.graph(
             is_grad_enabled() and any(t.requires_grad for t in tensors)
         )
@@ -117,6 +124,7 @@ class Captured:
         except BaseException as error:
             self.graph._abandon()
             snapshot.restore()
+            self._reach.restore()
             _where.add_line(error, error.__traceback__)
             raise
         finally:
@@ -131,13 +139,17 @@ class Captured:
             next(pairs) if isinstance(arg, Tensor) else (arg, None)
             for arg in (args if self.flat else self._samples)
         ]
-        self._guarded = _state.guarded(self._owners)
-        self._known = _state.tensors(self._owners)
-        self.call = _C._GraphCall(self.graph, pairs, self._guarded)
+        self.call = _C._GraphCall(
+            self.graph, pairs, self._guarded, self._reach.around
+        )
+        states = {id(t) for a, _ in self.carried for t in a.leaves}
+        lasting = [t for t in self._guarded if id(t) not in states]
         single = self._result_form == _tree.TENSOR
-        self.call.set_results(self._statics_out, single, self._options.fresh)
+        self.call.set_results(
+            self._outputs, lasting, single, self._options.fresh
+        )
         plain_tuple = self._result_form == _tree.flatten(
-            tuple(self._statics_out), []
+            tuple(self._outputs), []
         )
         # Such calls need no Python.
         self.simple = (
@@ -231,6 +243,64 @@ def _static_of(leaf: Tensor) -> Tensor:
     with no_grad():
         copy = leaf.detach().clone()
     return copy.requires_grad_(leaf.requires_grad)
+
+
+def _statics_of(leaves: list[Tensor], aliases: tuple) -> list[Tensor]:
+    """Memory for the arguments' values: for those that overlap one piece, in
+    which they overlap the same way, and for those that overlap what the graph
+    knows by address where they are.
+    """
+    groups = [{i} for i in range(len(leaves))]
+    in_place = set()
+    for i, other, _ in aliases:
+        if not isinstance(other, int):
+            in_place.add(i)
+        elif groups[i] is not groups[other]:
+            groups[i] |= groups[other]
+            for member in groups[i]:
+                groups[member] = groups[i]
+    statics: dict[int, Tensor] = {}
+    for i, group in enumerate(groups):
+        if i in statics:
+            continue
+        if group & in_place:
+            statics.update((j, _alias_of(leaves[j])) for j in group)
+        elif len(group) == 1:
+            statics[i] = _static_of(leaves[i])
+        else:
+            statics.update(_overlapping({j: leaves[j] for j in group}))
+    return [statics[i] for i in range(len(leaves))]
+
+
+def _alias_of(leaf: Tensor) -> Tensor:
+    return leaf.detach().requires_grad_(leaf.requires_grad)
+
+
+def _overlapping(leaves: dict[int, Tensor]) -> dict[int, Tensor]:
+    """Copies of tensors of one storage that overlap as they do."""
+    begins = {
+        i: leaf.storage_offset() * leaf.element_size()
+        for i, leaf in leaves.items()
+    }
+    # Offsets from here are whole elements of every dtype.
+    start = min(begins.values()) // 16 * 16
+    end = max(
+        begins[i]
+        + leaf.element_size()
+        * (1 + sum((n - 1) * s for n, s in zip(leaf.shape, leaf.stride())))
+        for i, leaf in leaves.items()
+    )
+    memory = empty(-(-(end - start) // 16) * 16, dtype=uint8)
+    out = {}
+    with no_grad():
+        for i, leaf in leaves.items():
+            at = (begins[i] - start) // leaf.element_size()
+            elements = memory.view(leaf.dtype)
+            static = elements.as_strided(leaf.shape, leaf.stride(), at)
+            static = static.detach()
+            static.copy_(leaf.detach())
+            out[i] = static.requires_grad_(leaf.requires_grad)
+    return out
 
 
 def _own(attribute, leaves: list[Tensor]) -> list[Tensor]:

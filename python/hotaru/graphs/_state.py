@@ -8,12 +8,10 @@ capture ends with a copy into the old tensor, which is bound again.
 
 from __future__ import annotations
 
-import functools
-import types
-
 from .. import _C, Tensor, no_grad
 from ..nn import Module
 from . import _tree
+from ._reach import Reach
 
 # Of every Module; the values of _parameters and _buffers are looked at apart.
 _INTERNAL = {*vars(Module()), "forward", "_c", "_originals"} - {"training"}
@@ -23,45 +21,6 @@ _CONTAINERS = (list, tuple, dict)
 
 class StateError(RuntimeError):
     """An attribute changes in a way that no graph can follow."""
-
-
-def owners(function) -> list:
-    """The modules and the object (of a bound method) that it uses."""
-    found: dict[int, object] = {}
-    _collect(function, found, 2)
-    return list(found.values())
-
-
-def _collect(value, found: dict, depth: int) -> None:
-    if isinstance(value, Module):
-        for module in value.modules():
-            found.setdefault(id(module), module)
-        forward = vars(value).get("forward")
-        if isinstance(forward, types.FunctionType) and depth:
-            _collect(forward, found, depth - 1)
-    elif isinstance(value, functools.partial):
-        for part in (value.func, *value.args, *value.keywords.values()):
-            _collect(part, found, depth)
-    elif isinstance(value, types.MethodType):
-        owner = value.__self__
-        if isinstance(owner, Module):
-            _collect(owner, found, depth)
-        elif hasattr(owner, "__dict__") and not isinstance(owner, type):
-            found.setdefault(id(owner), owner)
-            for part in vars(owner).values():
-                _collect(part, found, depth - 1)
-    elif isinstance(value, types.FunctionType) and depth:
-        for cell in value.__closure__ or ():
-            try:
-                _collect(cell.cell_contents, found, depth - 1)
-            except ValueError:  # not bound yet
-                continue
-        for name in value.__code__.co_names:
-            if name in value.__globals__:
-                _collect(value.__globals__[name], found, depth - 1)
-    elif isinstance(value, (list, tuple)) and depth:
-        for part in value:
-            _collect(part, found, depth - 1)
 
 
 def attributes(owner):
@@ -84,81 +43,20 @@ def attributes(owner):
             yield name, value
 
 
-def signature(found: list, carried: set | None) -> tuple:
-    """Equal as long as graphs that use the modules stay right.
-
-    Tensors are known by identity, but for attributes in `carried` (see
-    :func:`place`; None: all), whose values go from call to call.
+def guarded(reach: Reach) -> list[Tensor]:
+    """Tensors whose memory graphs know: members of modules, and all others that
+    the code can reach.
     """
-    out: list = []
-    for owner in found:
-        for name, value in attributes(owner):
-            if value is None or type(value) in _SIMPLE:
-                out.append((type(value), value))
-                continue
-            leaves: list = []
-            out.append((name, _tree.flatten(value, leaves)))
-            if carried is None or place(owner, name) in carried:
-                out += [kind_of(leaf) for leaf in leaves]
-            else:
-                out += [id(leaf) for leaf in leaves]
-    return tuple(out)
-
-
-def tells_changes(found: list) -> bool:
-    """Whether every change of an attribute counts as one of a module: not for
-    other objects, nor for what happens within lists and dicts of tensors.
-    """
-    for owner in found:
-        if not isinstance(owner, Module):
-            return False
-        for _, value in attributes(owner):
-            leaves: list = []
-            if isinstance(value, (list, dict)):
-                _tree.flatten(value, leaves)
-            if leaves:
-                return False
-    return True
-
-
-def place(owner, name: str) -> tuple:
-    """Tells attributes apart."""
-    native = vars(owner).get("_c")
-    if isinstance(native, _C.ScriptModule):
-        return (native.address(), name)
-    return (id(owner), name)
-
-
-def tensors(found: list) -> list[Tensor]:
-    """All tensors of attributes: to be kept, for their identity."""
-    out: list[Tensor] = []
-    for owner in found:
-        for _, value in attributes(owner):
-            _tree.flatten(value, out)
-    return out
-
-
-def kind_of(tensor: Tensor) -> tuple:
-    """What a captured function depends on in a tensor, besides values."""
-    return (
-        tensor.shape,
-        tensor.dtype,
-        tensor.device,
-        tuple(s for s, n in zip(tensor.stride(), tensor.shape) if n > 1),
-        tensor.requires_grad,
-    )
-
-
-def guarded(found: list) -> list[Tensor]:
-    """Parameters and buffers: graphs know their memory."""
     out: dict[int, Tensor] = {}
-    for owner in found:
+    for owner in reach.owners:
         if isinstance(owner, Module):
             for tensor in (
                 *owner.parameters(recurse=False),
                 *owner.buffers(recurse=False),
             ):
                 out.setdefault(id(tensor), tensor)
+    for tensor in reach.tensors:
+        out.setdefault(id(tensor), tensor)
     return list(out.values())
 
 

@@ -9,6 +9,8 @@
 //   };
 //   pointwise<Add, NumberTypes, 2>("add");     // registers the kernel
 //
+// All formulas stand in lists, backend/common/pointwise/formulas.h.
+//
 // Formulas without numbers need no constructor.
 
 // Guarded by Highway's toggle, as it is included once for each target.
@@ -69,48 +71,70 @@ void quick_runs(float* out, const float* x, int64_t n, const F& f) {
   }
 }
 
-/// A loop over 16-bit floats by that over floats, a run at a time.
-template <class FloatLoop, class R, class T, int kInputs>
-struct ReducedLoop {
-  static constexpr int64_t kRun = 256;
+template <class From, class To>
+void take(const char* x, int64_t stride, To* to, int64_t count) {
+  if constexpr (kIsReduced<From>)
+    if (stride == sizeof(From))
+      return widen(reinterpret_cast<const From*>(x), to, count);
+  for (int64_t i = 0; i < count; ++i)
+    to[i] = To(*reinterpret_cast<const From*>(x + i * stride));
+}
 
+template <class From, class To>
+void put(const From* x, char* to, int64_t stride, int64_t count) {
+  if constexpr (kIsReduced<To>)
+    if (stride == sizeof(To))
+      return narrow(x, reinterpret_cast<To*>(to), count);
+  for (int64_t i = 0; i < count; ++i)
+    *reinterpret_cast<To*>(to + i * stride) = To(x[i]);
+}
+
+/// A loop over dense elements for operands of other strides, or of 16-bit
+/// floats (T; M is float then): a run at a time, in memory of its own. One
+/// function for all formulas. R: what the loop gives; Out: what is stored.
+template <class T, class M, class R, class Out, int kInputs>
+HWY_NOINLINE void by_runs(LoopNest::Inner loop, const void* context,
+                          char* const* p, const int64_t* s, int64_t n) {
+  constexpr int64_t kRun = 256;
+  M in[kInputs][kRun];
+  R results[kRun];
+  char* q[kInputs + 1];
+  int64_t step[kInputs + 1];
+  for (int64_t from = 0; from < n; from += kRun) {
+    const int64_t count = std::min(kRun, n - from);
+    for (int k = 0; k < kInputs; ++k) {
+      const char* x = p[k + 1] + from * s[k + 1];
+      // The loop is for dense elements: one value becomes a run of it.
+      if (s[k + 1])
+        take<T>(x, s[k + 1], in[k], count);
+      else if (from == 0)
+        std::fill_n(in[k], count, M(*reinterpret_cast<const T*>(x)));
+      q[k + 1] = reinterpret_cast<char*>(in[k]);
+      step[k + 1] = sizeof(M);
+    }
+    char* out = p[0] + from * s[0];
+    const bool direct = std::is_same_v<R, Out> && s[0] == sizeof(Out);
+    q[0] = direct ? out : reinterpret_cast<char*>(results);
+    step[0] = sizeof(R);
+    loop(context, q, step, count);
+    if (!direct) put<R, Out>(results, out, s[0], count);
+  }
+}
+
+/// A loop over 16-bit floats by that over floats.
+template <class FloatLoop, class R, class Out, class T, int kInputs>
+struct ReducedLoop {
   static void run(const void* context, char* const* p, const int64_t* s,
                   int64_t n) {
-    float in[kInputs][kRun], results[kRun];
-    char* q[kInputs + 1];
-    int64_t step[kInputs + 1];
-    constexpr bool kNarrows = std::is_same_v<R, T>;
-    for (int64_t from = 0; from < n; from += kRun) {
-      const int64_t count = std::min(kRun, n - from);
-      for (int k = 0; k < kInputs; ++k) {
-        const int64_t stride = s[k + 1];
-        take(p[k + 1] + from * stride, stride, in[k], stride ? count : 1);
-        q[k + 1] = reinterpret_cast<char*>(in[k]);
-        step[k + 1] = stride ? sizeof(float) : 0;
-      }
-      char* out = p[0] + from * s[0];
-      q[0] = kNarrows ? reinterpret_cast<char*>(results) : out;
-      step[0] = kNarrows ? int64_t{sizeof(float)} : s[0];
-      FloatLoop::run(context, q, step, count);
-      if constexpr (kNarrows) put(results, out, s[0], count);
-    }
-  }
-
- private:
-  static void take(const char* x, int64_t stride, float* to, int64_t count) {
-    if (stride == sizeof(T))
-      return widen(reinterpret_cast<const T*>(x), to, count);
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = float(*reinterpret_cast<const T*>(x + i * stride));
-  }
-  static void put(const float* x, char* to, int64_t stride, int64_t count) {
-    if (stride == sizeof(T)) return narrow(x, reinterpret_cast<T*>(to), count);
-    for (int64_t i = 0; i < count; ++i)
-      *reinterpret_cast<T*>(to + i * stride) = T(x[i]);
+    by_runs<T, float, R, Out, kInputs>(&FloatLoop::run, context, p, s, n);
   }
 };
 
-template <class F, class R, class T>
+/// Where memory is not the bottleneck only dense elements have a loop of their
+/// own; all others come and go by runs.
+enum class Loops { kAll, kDense };
+
+template <class F, class R, class T, Loops loops>
 struct UnaryLoop {
   static void run(const void* context, char* const* p, const int64_t* s,
                   int64_t n) {
@@ -124,12 +148,14 @@ struct UnaryLoop {
       for (int64_t i = 0; i < n; ++i) out[i] = R(f(x[i]));
       return;
     }
+    if constexpr (loops == Loops::kDense)
+      return by_runs<T, T, R, R, 1>(&UnaryLoop::run, context, p, s, n);
     for (int64_t i = 0; i < n; ++i)
       *reinterpret_cast<R*>(p[0] + i * s[0]) = R(f(load<T>(p[1] + i * s[1])));
   }
 };
 
-template <class F, class R, class T>
+template <class F, class R, class T, Loops loops>
 struct BinaryLoop {
   static void run(const void* context, char* const* p, const int64_t* s,
                   int64_t n) {
@@ -142,6 +168,8 @@ struct BinaryLoop {
     if (dense && s[1] == kItem && s[2] == kItem) {
       HOTARU_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) out[i] = R(f(x[i], y[i]));
+    } else if constexpr (loops == Loops::kDense) {
+      by_runs<T, T, R, R, 2>(&BinaryLoop::run, context, p, s, n);
     } else if (dense && s[1] == kItem && s[2] == 0) {
       const T b = *y;
       HOTARU_INDEPENDENT
@@ -158,7 +186,7 @@ struct BinaryLoop {
   }
 };
 
-template <class F, class R, class T>
+template <class F, class R, class T, Loops>
 struct TernaryLoop {
   static void run(const void* context, char* const* p, const int64_t* s,
                   int64_t n) {
@@ -193,7 +221,7 @@ inline constexpr KernelTypes<Types> kPointwiseTypes{1};
 
 /// The loop of a formula with kInputs operands of one dtype. The output has
 /// the inputs' dtype, or bool or another type where the formula returns it.
-template <template <class> class F, class Types, int kInputs>
+template <template <class> class F, class Types, int kInputs, Loops loops>
 std::optional<Elementwise> pointwise_loop(const KernelCall& call) {
   std::optional<Elementwise> out;
   kPointwiseTypes<Types>.visit(call, [&]<class T>() {
@@ -201,13 +229,14 @@ std::optional<Elementwise> pointwise_loop(const KernelCall& call) {
     const Formula f = make_formula<Formula>(call);
     using M = OpMath<T>;
     const auto make =
-        [&]<class Result, template <class, class, class> class L>() {
+        [&]<class Result, template <class, class, class, Loops> class L>() {
           using R = std::conditional_t<std::is_same_v<Result, M>, T, Result>;
           if constexpr (kIsReduced<T>)
-            out.emplace(
-                &ReducedLoop<L<Formula, Result, float>, R, T, kInputs>::run, f);
+            out.emplace(&ReducedLoop<L<Formula, Result, float, loops>, Result,
+                                     R, T, kInputs>::run,
+                        f);
           else
-            out.emplace(&L<Formula, R, T>::run, f);
+            out.emplace(&L<Formula, R, T, loops>::run, f);
         };
     if constexpr (kInputs == 1)
       make.template operator()<decltype(f(M{})), UnaryLoop>();
@@ -220,11 +249,20 @@ std::optional<Elementwise> pointwise_loop(const KernelCall& call) {
 }
 
 /// Registers it as the CPU's kernel of that name.
-template <template <class> class F, class Types, int kInputs>
+template <template <class> class F, class Types, int kInputs,
+          Loops loops = Loops::kAll>
 void pointwise(const char* name) {
-  const ElementwiseRegistration<&pointwise_loop<F, Types, kInputs>> registered(
-      name, &check_types<kPointwiseTypes<Types>>);
+  const ElementwiseRegistration<&pointwise_loop<F, Types, kInputs, loops>>
+      registered(name, &check_types<kPointwiseTypes<Types>>);
 }
+
+/// For the lists of formulas.h: one kernel.
+#undef HOTARU_REGISTER_POINTWISE
+#define HOTARU_REGISTER_POINTWISE(name, F, Types, inputs) \
+  pointwise<F, Types, inputs>(name);
+#undef HOTARU_REGISTER_DENSE
+#define HOTARU_REGISTER_DENSE(name, F, Types, inputs) \
+  pointwise<F, Types, inputs, Loops::kDense>(name);
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -1,5 +1,5 @@
-// The CPU's kernels of formulas/arithmetic.h.
-#include "hotaru/backend/common/pointwise/arithmetic.h"
+// The CPU's kernels of HOTARU_ARITHMETIC.
+#include "hotaru/backend/common/pointwise/formulas.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE \
@@ -13,19 +13,7 @@ namespace hotaru::cpu::HWY_NAMESPACE {
 
 void register_arithmetic() {
   using namespace formulas;
-  pointwise<Add, AllTypes, 2>("add");
-  pointwise<Mul, AllTypes, 2>("mul");
-  pointwise<Div, FloatingAndComplexTypes, 2>("div");
-  pointwise<Atan2, FloatingTypes, 2>("atan2");
-  pointwise<Maximum, RealAndBoolTypes, 2>("maximum");
-  pointwise<Minimum, RealAndBoolTypes, 2>("minimum");
-  pointwise<Clamp, RealTypes, 1>("clamp");
-  pointwise<ClampMin, RealTypes, 1>("clamp_min");
-  pointwise<ClampMax, RealTypes, 1>("clamp_max");
-  pointwise<Lerp, FloatingAndComplexTypes, 3>("lerp");
-  pointwise<Addcmul, NumberTypes, 3>("addcmul");
-  pointwise<Addcdiv, FloatingAndComplexTypes, 3>("addcdiv");
-  pointwise<PowScalar, NumberTypes, 1>("pow_scalar");
+  HOTARU_ARITHMETIC(HOTARU_REGISTER_POINTWISE)
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE

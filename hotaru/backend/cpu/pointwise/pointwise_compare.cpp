@@ -1,5 +1,5 @@
-// The CPU's kernels of formulas/compare.h.
-#include "hotaru/backend/common/pointwise/compare.h"
+// The CPU's kernels of HOTARU_COMPARISONS.
+#include "hotaru/backend/common/pointwise/formulas.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/pointwise/pointwise_compare.cpp"
@@ -14,22 +14,7 @@ using BitTypes = TypeList<uint8_t, int8_t, int16_t, int32_t, int64_t, bool>;
 
 void register_compare() {
   using namespace formulas;
-  pointwise<Eq, AllTypes, 2>("eq");
-  pointwise<Ne, AllTypes, 2>("ne");
-  pointwise<Lt, RealAndBoolTypes, 2>("lt");
-  pointwise<Le, RealAndBoolTypes, 2>("le");
-  pointwise<Gt, RealAndBoolTypes, 2>("gt");
-  pointwise<Ge, RealAndBoolTypes, 2>("ge");
-  pointwise<LogicalAnd, AllTypes, 2>("logical_and");
-  pointwise<LogicalOr, AllTypes, 2>("logical_or");
-  pointwise<LogicalXor, AllTypes, 2>("logical_xor");
-  pointwise<LogicalNot, AllTypes, 1>("logical_not");
-  pointwise<BitAnd, BitTypes, 2>("bitwise_and");
-  pointwise<BitOr, BitTypes, 2>("bitwise_or");
-  pointwise<BitXor, BitTypes, 2>("bitwise_xor");
-  pointwise<BitNot, BitTypes, 1>("bitwise_not");
-  pointwise<IsNan, AllTypes, 1>("isnan");
-  pointwise<IsInf, AllTypes, 1>("isinf");
+  HOTARU_COMPARISONS(HOTARU_REGISTER_POINTWISE)
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE

@@ -1,5 +1,5 @@
-// The CPU's kernels of formulas/math.h whose loops vectorise.
-#include "hotaru/backend/common/pointwise/math.h"
+// The CPU's kernels of HOTARU_MATH.
+#include "hotaru/backend/common/pointwise/formulas.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/pointwise/pointwise_math.cpp"
@@ -12,28 +12,7 @@ namespace hotaru::cpu::HWY_NAMESPACE {
 
 void register_math() {
   using namespace formulas;
-  pointwise<Neg, NumberTypes, 1>("neg");
-  pointwise<Abs, NumberTypes, 1>("abs");
-  pointwise<Sign, NumberTypes, 1>("sign");
-  pointwise<Relu, RealTypes, 1>("relu");
-  pointwise<Sqrt, FloatingAndComplexTypes, 1>("sqrt");
-  pointwise<Rsqrt, FloatingAndComplexTypes, 1>("rsqrt");
-  pointwise<Reciprocal, FloatingAndComplexTypes, 1>("reciprocal");
-  pointwise<Exp, FloatingAndComplexTypes, 1>("exp");
-  pointwise<Log, FloatingAndComplexTypes, 1>("log");
-  pointwise<Expm1, FloatingTypes, 1>("expm1");
-  pointwise<Log1p, FloatingTypes, 1>("log1p");
-  pointwise<Erf, FloatingTypes, 1>("erf");
-  pointwise<Sin, FloatingAndComplexTypes, 1>("sin");
-  pointwise<Cos, FloatingAndComplexTypes, 1>("cos");
-  pointwise<Atan, FloatingAndComplexTypes, 1>("atan");
-  pointwise<Tanh, FloatingAndComplexTypes, 1>("tanh");
-  pointwise<Sigmoid, FloatingAndComplexTypes, 1>("sigmoid");
-  pointwise<Floor, FloatingTypes, 1>("floor");
-  pointwise<Ceil, FloatingTypes, 1>("ceil");
-  pointwise<Round, FloatingTypes, 1>("round");
-  pointwise<Trunc, FloatingTypes, 1>("trunc");
-  pointwise<Frac, FloatingTypes, 1>("frac");
+  HOTARU_MATH(HOTARU_REGISTER_DENSE)
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE

@@ -1,0 +1,54 @@
+// Arguments of captured functions: what they must be like, and which of them
+// share memory.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <span>
+#include <vector>
+
+#include "hotaru/core/tensor.h"
+
+namespace hotaru::python {
+
+/// What one argument must be like, and where its values go.
+struct Argument {
+  Dims sizes, strides;
+  DType dtype;
+  bool requires_grad;
+  Tensor target;              // undefined for what is no tensor
+  nanobind::object constant;  // what it must equal then
+};
+
+/// Arguments of a call, by position.
+using Arguments = std::span<PyObject* const>;
+
+inline Arguments span_of(const nanobind::tuple& arguments) {
+  return {&PyTuple_GET_ITEM(arguments.ptr(), 0),
+          size_t(PyTuple_GET_SIZE(arguments.ptr()))};
+}
+
+/// `target` is None for what is no tensor.
+Argument argument_like(nanobind::handle sample, nanobind::handle target);
+bool fits(PyObject* object, const Argument& wanted);
+
+bool same_memory(const Tensor& a, const Tensor& b);
+/// Whether two tensors of one geometry could stand for each other: dimensions
+/// of one element have no stride.
+bool same_strides(const Tensor& t, IntSpan sizes, IntSpan strides);
+
+/// That tensor `tensor` of several overlaps tensor `with`, and how many bytes
+/// behind that one's first element its own first one lies. What graphs own
+/// comes before all tensors: `with` is then -1 - its index.
+struct Alias {
+  int64_t tensor, with, distance;
+  bool operator==(const Alias&) const = default;
+};
+
+/// Appends how tensors[at] overlaps one of `owned`, if it does, and every
+/// earlier tensor.
+void find_aliases(std::span<const Tensor* const> tensors, size_t at,
+                  std::span<const Tensor* const> owned,
+                  std::vector<Alias>& out);
+
+}  // namespace hotaru::python

@@ -1,0 +1,451 @@
+"""What captured code can read besides its arguments.
+
+From a function or module the walk follows what its code may touch: modules
+with all their dictionaries, objects and their attributes, lists and dicts,
+closures, defaults, globals, classes and helper functions. What it meets is part
+of the kind of call (``signature``), and everything that can change is watched
+natively (``around``), so that a change is noticed whoever makes it and however.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import enum
+import functools
+import sys
+import types
+
+from .. import _C, Tensor
+from ..nn import Module
+from ..nn.modules import _hooks
+
+_MISSING = object()
+_PACKAGE = __name__.partition(".")[0]
+# Functions, classes and objects that lead to each other further than this, and
+# more values than this, are known by identity only.
+_MAX_DEPTH = 6
+_MAX_VALUES = 20_000
+_CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque)
+_SIMPLE = (type(None), bool, int, complex, str, bytes)
+# Of every module: members and the hooks of calls; the other hooks have nothing
+# to do with them.
+_MEMBERS = ("_parameters", "_buffers", "_modules")
+_CALL_HOOKS = tuple(
+    name
+    for name in vars(Module())
+    if name.startswith(("_forward", "_backward"))
+)
+_UNSEEN = {
+    *vars(Module()), "_hooked", "_c", "_originals",
+} - {"training", *_MEMBERS, *_CALL_HOOKS}  # fmt: skip
+_GLOBAL_HOOKS = (
+    _hooks._forward_pre, _hooks._forward, _hooks._forward_with_kwargs,
+    _hooks._forward_always, _hooks._backward_pre, _hooks._backward,
+)  # fmt: skip
+# Of the standard library's classes only those that are there to hold data.
+_RECORDS = (
+    types.SimpleNamespace, argparse.Namespace, collections.UserDict,
+    collections.UserList,
+)  # fmt: skip
+
+
+class Same:
+    """Equal to nothing but itself: the same object."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value) -> None:
+        self.value = value
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Same) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+class Reach:
+    """Everything that code which starts at `root` can read.
+
+    Args:
+        root: a function, a module or another callable.
+        own_hooks: whether the hooks of `root` itself, a module, are part of it.
+    """
+
+    def __init__(self, root, own_hooks: bool = True) -> None:
+        self._root = root
+        self._own_hooks = own_hooks
+        self._seen: dict[int, tuple[int, object]] = {}
+        # Objects whose attributes code may rebind: modules first of all.
+        self.owners: list = []
+        # Tensors outside of states, in the order in which they are met.
+        self.tensors: list[Tensor] = []
+        self.around = _C._Surroundings()
+        # Whether `around` tells of every change.
+        self.plain = True
+        # (place or None, tensor) for tensors, else what has to be equal.
+        self._parts: list = []
+        # Brings back what containers and names held.
+        self._undo: list = []
+        self._stack: list[tuple] = []
+        for hooks in _GLOBAL_HOOKS:
+            self._push(hooks, _MAX_DEPTH, None)
+        self._push(root, _MAX_DEPTH, None)
+        while self._stack:
+            self._visit(*self._stack.pop())
+
+    def signature(self, carried: set | None) -> tuple:
+        """Equal as long as graphs that were captured stay right.
+
+        Tensors are known by identity, but for attributes in `carried` (see
+        :func:`place`; None: all), whose values go from call to call.
+        """
+        return tuple(
+            part
+            if type(part) is not _Leaf
+            else kind_of(part.tensor)
+            if part.place is not None
+            and (carried is None or part.place in carried)
+            else Same(part.tensor)
+            for part in self._parts
+        )
+
+    def difference(self, later: Reach, carried: set) -> str:
+        """What a call changed, for people."""
+        for before, after in zip(
+            self.signature(carried), later.signature(carried)
+        ):
+            if before != after:
+                return (
+                    "the call changes what it depends on itself: "
+                    f"{_text(before)} became {_text(after)}"
+                )
+        return "the call adds to what it depends on itself, or takes from it"
+
+    def restore(self) -> None:
+        """Containers and names as they were."""
+        for back in self._undo:
+            back()
+
+    # -- the walk ----------------------------------------------------------
+
+    def _push(self, value, depth: int, where) -> None:
+        self._stack.append((value, depth, where))
+
+    def _meet(self, value) -> None:
+        """Notes that a value was seen, and keeps it: ids are used again."""
+        self._seen[id(value)] = (len(self._seen), value)
+
+    def _push_all(self, values, depth: int, where) -> None:
+        self._stack.extend((v, depth, where) for v in reversed(list(values)))
+
+    def _visit(self, value, depth: int, where) -> None:
+        """One value; `where` is the attribute that it belongs to, or None."""
+        if isinstance(value, Tensor):
+            self._parts.append(_Leaf(where, value))
+            self.tensors.append(value)
+            return
+        kind = type(value)
+        if kind in _SIMPLE:
+            self._parts.append((kind, value))
+            return
+        if kind is float:
+            self._parts.append((kind, value.hex()))
+            return
+        known = self._seen.get(id(value))
+        if known is not None:
+            self._parts.append(("again", known[0]))
+            return
+        self._meet(value)
+        # Of containers what they hold counts, not which one it is.
+        if not isinstance(value, _CONTAINERS):
+            self._parts.append(Same(value))
+        if depth <= 0 or len(self._seen) > _MAX_VALUES:
+            return
+        for types_, method in _METHODS:
+            if isinstance(value, types_):
+                method(self, value, depth, where)
+                return
+        if hasattr(value, "__dict__"):
+            self._object(value, depth)
+
+    def _list(self, value, depth, where) -> None:
+        self.around.add_list(value)
+        self._undo.append(functools.partial(_refill_list, value, list(value)))
+        self._items(value, depth, where)
+
+    def _watch(self, value: dict) -> None:
+        self.around.add_dict(value)
+        self._undo.append(functools.partial(_refill_dict, value, dict(value)))
+
+    def _items(self, value, depth, where) -> None:
+        self._parts.append((type(value), len(value)))
+        self._push_all(value, depth, where)
+
+    def _set(self, value, depth, where) -> None:
+        # Sets have no version; their members stand for them.
+        self.plain = False
+        self._parts.append(frozenset(map(_key_part, value)))
+        self._push_all(
+            (v for v in value if not isinstance(v, _SIMPLE)), depth, where
+        )
+
+    def _dict(self, value, depth, where) -> None:
+        self._watch(value)
+        self._parts.append((type(value), *map(_key_part, value)))
+        self._push_all(value.values(), depth, where)
+
+    def _module(self, module, depth, where) -> None:
+        self.owners.append(module)
+        self._class(type(module), depth)
+        attributes = vars(module)
+        self._watch(attributes)
+        native = attributes.get("_c")
+        if isinstance(native, _C.ScriptModule):
+            # Native code counts changes of these itself.
+            for name, value in native.attributes():
+                if isinstance(value, _CONTAINERS):
+                    self.plain = False
+                self._parts.append(name)
+                self._push(value, depth, place(module, name))
+            self._push_all(module.children(), depth, None)
+            return
+        bare = module is self._root and not self._own_hooks
+        pushed = []
+        for name, value in attributes.items():
+            if name in _MEMBERS:
+                self._watch(value)
+                self._parts.append(tuple(value))
+                pushed += [
+                    (v, depth, None if v is None else place(module, n))
+                    for n, v in value.items()
+                ]
+            elif name in _CALL_HOOKS:
+                if not bare:
+                    pushed.append((value, depth, None))
+            elif name not in _UNSEEN and not _is_graphed(value):
+                self._parts.append(name)
+                pushed.append((value, depth - 1, place(module, name)))
+        self._stack.extend(reversed(pushed))
+
+    def _object(self, value, depth) -> None:
+        kind = type(value)
+        top = kind.__module__.partition(".")[0]
+        if _is_graphed(value):
+            self._push(value.function, depth, None)
+            return
+        if top == _PACKAGE or (
+            top in sys.stdlib_module_names and not isinstance(value, _RECORDS)
+        ):
+            return
+        attributes = vars(value)
+        if not isinstance(attributes, dict):
+            return
+        self.owners.append(value)
+        self._class(kind, depth)
+        self._watch(attributes)
+        self._parts.append(tuple(attributes))
+        self._stack.extend(
+            (item, depth - 1, place(value, name))
+            for name, item in reversed(attributes.items())
+        )
+
+    def _class(self, kind: type, depth: int) -> None:
+        """Methods and attributes of a class and its bases."""
+        for base in kind.__mro__:
+            if base is object or id(base) in self._seen:
+                continue
+            self._meet(base)
+            self.around.add_type(base)
+            self._parts.append(Same(base))
+            ours = base.__module__.partition(".")[0]
+            if ours == _PACKAGE:
+                # Followed no further, but noticed where somebody replaces one.
+                forward = vars(base).get("forward")
+                self._parts.append(Same(forward))
+                self._parts.append(Same(vars(base).get("__call__")))
+            elif ours not in sys.stdlib_module_names:
+                members = dict(vars(base))
+                for name in ("__dict__", "__weakref__", "__doc__"):
+                    members.pop(name, None)
+                self._parts.append(tuple(members))
+                self._push_all(members.values(), depth - 1, None)
+
+    def _type(self, value, depth, where) -> None:
+        if not issubclass(value, enum.Enum):
+            self._class(value, depth)
+
+    def _partial(self, value, depth, where) -> None:
+        self.around.add_dict(value.keywords)
+        self._parts.append(tuple(value.keywords))
+        self._push_all(
+            (value.func, *value.args, *value.keywords.values()), depth, None
+        )
+
+    def _method(self, value, depth, where) -> None:
+        self._push_all((value.__self__, value.__func__), depth, None)
+
+    def _function(self, value, depth, where) -> None:
+        if value.__module__ and _top(value) == _PACKAGE:
+            return
+        self.around.add_function(value)
+        self._parts.append(Same(value.__code__))
+        parts = [*(value.__defaults__ or ())]
+        for name, default in (value.__kwdefaults__ or {}).items():
+            self._parts.append(name)
+            parts.append(default)
+        for cell in value.__closure__ or ():
+            self.around.add_cell(cell)
+            try:
+                parts.append(cell.cell_contents)
+                self._undo.append(
+                    functools.partial(setattr, cell, "cell_contents", parts[-1])
+                )
+            except ValueError:  # not bound yet
+                self._parts.append("empty")
+        names = tuple(sorted(_names_of(value.__code__)))
+        self._named(value.__globals__, names, parts)
+        wrapped = vars(value).get("__wrapped__")
+        if wrapped is not None:
+            parts.append(wrapped)
+        self._push_all(parts, depth - 1, None)
+
+    def _named(self, scope: dict, names: tuple, parts: list) -> None:
+        """What names mean in the globals of a module; one further where that
+        is a module of the user's.
+        """
+        self.around.add_names(scope, names)
+        self._undo.append(
+            functools.partial(
+                _rebind, scope, names, [scope.get(n, _MISSING) for n in names]
+            )
+        )
+        for name in names:
+            if name not in scope:
+                continue
+            self._parts.append(name)
+            found = scope[name]
+            if not isinstance(found, types.ModuleType):
+                parts.append(found)
+                continue
+            self._parts.append(Same(found))
+            top = found.__name__.partition(".")[0]
+            if (
+                top != _PACKAGE
+                and top not in sys.stdlib_module_names
+                and id(found) not in self._seen
+            ):
+                self._meet(found)
+                self._named(vars(found), names, parts)
+
+    def _property(self, value, depth, where) -> None:
+        self._push_all((value.fget, value.fset), depth, None)
+
+    def _descriptor(self, value, depth, where) -> None:
+        self._push(value.__func__, depth, None)
+
+    def _nothing(self, value, depth, where) -> None:
+        """Known by identity."""
+
+
+_METHODS = (
+    (Module, Reach._module),
+    (types.FunctionType, Reach._function),
+    (types.MethodType, Reach._method),
+    (functools.partial, Reach._partial),
+    (enum.Enum, Reach._nothing),
+    (list, Reach._list),
+    ((tuple, collections.deque), Reach._items),
+    ((set, frozenset), Reach._set),
+    (dict, Reach._dict),
+    (types.ModuleType, Reach._nothing),
+    (type, Reach._type),
+    (property, Reach._property),
+    ((staticmethod, classmethod), Reach._descriptor),
+)
+
+
+def _same_items(a, b) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b))
+
+
+def _refill_list(container: list, content: list) -> None:
+    if not _same_items(container, content):
+        container[:] = content
+
+
+def _refill_dict(container: dict, content: dict) -> None:
+    if not _same_items(container, content) or not _same_items(
+        container.values(), content.values()
+    ):
+        container.clear()
+        container.update(content)
+
+
+def _rebind(scope: dict, names: tuple, values: list) -> None:
+    for name, value in zip(names, values):
+        if value is _MISSING:
+            scope.pop(name, None)
+        elif scope.get(name, _MISSING) is not value:
+            scope[name] = value
+
+
+def _text(part) -> str:
+    if isinstance(part, Same):
+        part = part.value
+    elif isinstance(part, tuple) and len(part) == 2 and part[0] in _SIMPLE:
+        part = part[1]
+    text = repr(part)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+class _Leaf:
+    """A tensor, and the attribute that it belongs to or None."""
+
+    __slots__ = ("place", "tensor")
+
+    def __init__(self, where, tensor) -> None:
+        self.place = where
+        self.tensor = tensor
+
+
+def _top(function) -> str:
+    return function.__module__.partition(".")[0]
+
+
+def _is_graphed(value) -> bool:
+    """Whether a value is code that runs as graphs, whose own it not is."""
+    return isinstance(value, _C._FastCall) or hasattr(value, "graphed")
+
+
+def _key_part(key):
+    return key if isinstance(key, _SIMPLE) else Same(key)
+
+
+def _names_of(code: types.CodeType) -> set[str]:
+    """Names that code and what is defined in it use."""
+    names = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= _names_of(constant)
+    return names
+
+
+def place(owner, name: str) -> tuple:
+    """Tells attributes apart."""
+    native = vars(owner).get("_c")
+    if isinstance(native, _C.ScriptModule):
+        return (native.address(), name)
+    return (id(owner), name)
+
+
+def kind_of(tensor: Tensor) -> tuple:
+    """What a captured function depends on in a tensor, besides values."""
+    return (
+        tensor.shape,
+        tensor.dtype,
+        tensor.device,
+        tuple(s for s, n in zip(tensor.stride(), tensor.shape) if n > 1),
+        tensor.requires_grad,
+    )
