@@ -296,8 +296,8 @@ _METHODS = (
     __repr__, __format__, __contains__, __deepcopy__, __reduce_ex__,
     __array__, __array_wrap__, __dlpack__, __dlpack_device__, numpy, backward,
     requires_grad_, register_hook, register_post_accumulate_grad_hook,
-    retain_grad, cuda, is_contiguous, new_tensor, is_pinned, pin_memory, share_memory_, is_shared,
-    get_device, is_same_size, apply_, equal,
+    retain_grad, cuda, is_contiguous, new_tensor, is_pinned, pin_memory,
+    share_memory_, is_shared, get_device, is_same_size, apply_, equal,
 )  # fmt: skip
 
 
