@@ -25,9 +25,6 @@ import sys
 import time
 import types
 import warnings
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import module_net
 from hotaru.nn import functional as F
