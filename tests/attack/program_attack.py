@@ -22,7 +22,6 @@ import sys
 import time
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
 from program_steps import (
     DTYPES,
     EXACT,
@@ -34,6 +33,7 @@ from program_steps import (
     lines,
 )
 
+HERE = Path(__file__).resolve().parent
 _TABLES = ((lines(EXACT), 5), (lines(IN_PLACE), 2), (lines(ROUNDED), 4))
 _ROUNDED = set(lines(ROUNDED))
 _HOLE = re.compile(r"\b[ABCXYDNKS]\b")
