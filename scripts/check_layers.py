@@ -168,7 +168,9 @@ def misplaced(files: list[str]) -> list[str]:
         else:
             known = {""}
         if here not in known:
-            found.append(f"{name}:1: {layer} has no room {here or 'of its own'!r}")
+            found.append(
+                f"{name}:1: {layer} has no room {here or 'of its own'!r}"
+            )
     sizes = Counter(Path(name).parent.as_posix() for name in files)
     found += [
         f"{folder}:1: {size} files; a room holds {LARGEST_ROOM} at most"

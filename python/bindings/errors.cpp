@@ -2,14 +2,20 @@
 
 #include <string>
 
+#include "hotaru/backend/common/linalg/linalg.h"
+
 namespace hotaru::python {
 namespace {
+
+/// linalg.LinAlgError, a RuntimeError; lives as long as the process.
+PyObject* linalg_error = nullptr;
 
 PyObject* exception_class(const std::exception& e) {
   if (dynamic_cast<const IndexError*>(&e)) return PyExc_IndexError;
   if (dynamic_cast<const TypeError*>(&e)) return PyExc_TypeError;
   if (dynamic_cast<const ValueError*>(&e)) return PyExc_ValueError;
   if (dynamic_cast<const AssertionError*>(&e)) return PyExc_AssertionError;
+  if (dynamic_cast<const LinAlgError*>(&e)) return linalg_error;
   if (dynamic_cast<const NotImplementedError*>(&e))
     return PyExc_NotImplementedError;
   return PyExc_RuntimeError;
@@ -43,7 +49,13 @@ void throw_named(const Error& e, std::string_view name) {
   fail(kRefusal, name, "(): ", reason);
 }
 
-void init_errors(nanobind::module_&) {
+void init_errors(nanobind::module_& m) {
+  linalg_error = PyErr_NewExceptionWithDoc(
+      "torch._C._LinAlgError",
+      "A matrix that is singular or not positive-definite.", PyExc_RuntimeError,
+      nullptr);
+  if (!linalg_error) throw nanobind::python_error();
+  m.attr("_LinAlgError") = nanobind::handle(linalg_error);
   nanobind::register_exception_translator(
       [](const std::exception_ptr& p, void*) {
         try {

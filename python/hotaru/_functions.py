@@ -98,9 +98,40 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     return out.requires_grad_() if requires_grad else out
 
 
-def from_dlpack(ext_tensor) -> Tensor:
-    """A tensor over the memory of any array with the DLPack protocol."""
-    return _C._from_dlpack(ext_tensor)
+_NO_CAPSULE = (
+    "from_dlpack received an invalid capsule. Note that DLTensor capsules can "
+    "be consumed only once, so you might have already constructed a tensor "
+    "from it once."
+)
+
+
+def from_dlpack(ext_tensor, *, device=None, copy=None) -> Tensor:
+    """A tensor over the memory of an array with the DLPack protocol.
+
+    Args:
+        ext_tensor: the array, or a capsule that it gave.
+        device: only the CPU.
+        copy: True for memory of its own.
+
+    Raises:
+        BufferError: the array cannot be shared, or its dtype.
+        RuntimeError: no array, or a capsule that was used.
+    """
+    if device is not None and _C.device(device).type != "cpu":
+        raise NotImplementedError("from_dlpack: only 'cpu' is supported")
+    capsule = ext_tensor
+    if hasattr(ext_tensor, "__dlpack__"):
+        try:
+            capsule = ext_tensor.__dlpack__(max_version=(1, 0))
+        except TypeError:  # a producer that is older than versions
+            capsule = ext_tensor.__dlpack__()
+    if type(capsule).__name__ != "PyCapsule":
+        raise RuntimeError(_NO_CAPSULE)
+    try:
+        shared = _C._from_dlpack(capsule)
+    except TypeError:
+        raise RuntimeError(_NO_CAPSULE) from None
+    return shared.clone() if copy else shared
 
 
 def equal(input: Tensor, other: Tensor) -> bool:

@@ -148,7 +148,24 @@ def numpy(self, *, force: bool = False):
 def __dlpack__(
     self, *, stream=None, max_version=None, dl_device=None, copy=None
 ):
-    return _C._to_dlpack(self.clone() if copy else self).__dlpack__()
+    """A capsule of DLPack, versioned for who knows version 1.
+
+    BufferError where the tensor requires grad or for another device.
+    """
+    if stream not in (None, -1):
+        raise AssertionError("stream should be None on cpu.")
+    if dl_device not in (None, (1, 0)):
+        raise BufferError(
+            f"__dlpack__: the tensor is on the CPU, device {dl_device} was "
+            "asked for"
+        )
+    exported = _C._to_dlpack(self.clone() if copy else self)
+    return exported.__dlpack__(max_version=max_version)
+
+
+def __array_wrap__(self, array, context=None, return_scalar=False):
+    """The result of a numpy function of tensors: a tensor."""
+    return _C.tensor(array) if array.ndim == 0 else _C.from_numpy(array)
 
 
 def __dlpack_device__(self) -> tuple[int, int]:
@@ -277,10 +294,10 @@ def _set_part(part):
 
 _METHODS = (
     __repr__, __format__, __contains__, __deepcopy__, __reduce_ex__,
-    __array__, __dlpack__, __dlpack_device__, numpy, backward, requires_grad_,
-    register_hook, register_post_accumulate_grad_hook, retain_grad, cuda,
-    is_contiguous, new_tensor, is_pinned, pin_memory, share_memory_, is_shared,
-    get_device, is_same_size, apply_, equal,
+    __array__, __array_wrap__, __dlpack__, __dlpack_device__, numpy, backward,
+    requires_grad_, register_hook, register_post_accumulate_grad_hook,
+    retain_grad, cuda, is_contiguous, new_tensor, is_pinned, pin_memory,
+    share_memory_, is_shared, get_device, is_same_size, apply_, equal,
 )  # fmt: skip
 
 

@@ -1,16 +1,17 @@
 """Linear algebra on matrices and batches of them, [..., m, n].
 
 Floating dtypes of 32 and 64 bits, and complex ones. Singular and indefinite
-matrices raise RuntimeError.
+matrices raise LinAlgError, a RuntimeError.
 """
 
 from __future__ import annotations
 
+from ._C import _LinAlgError as LinAlgError
 from ._C import ops
 
 __all__ = [
-    "cholesky", "det", "inv", "matrix_power", "qr", "slogdet", "solve",
-    "vector_norm",
+    "LinAlgError", "cholesky", "det", "inv", "matrix_power", "qr", "slogdet",
+    "solve", "vector_norm",
 ]  # fmt: skip
 
 #: cholesky(A, *, upper=False): L with A = L L^H.

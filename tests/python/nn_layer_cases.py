@@ -259,6 +259,37 @@ LAYERS = {
     "RNN(2, 3, nonlinearity='foo')": None,
     "LSTM(2, 3, bias=3)": None,
     "Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))": [(2, 2)],
+    # Arguments that no layer can have, and odd ones that layers keep.
+    "LSTM(2, 3, batch_first=1)": None,
+    "GRU(2, 3, batch_first=None)": None,
+    "RNN(2, 3, batch_first='yes')": None,
+    "LSTM(0, 3)": None,
+    "GRU(-1, 3)": None,
+    "LSTM(2, -1)": None,
+    "Bilinear(0, 3, 4)": None,
+    "HuberLoss(delta='a')": None,
+    "HuberLoss(delta=None)": None,
+    "HuberLoss(delta=0)": [(2, 3), (2, 3)],
+    "EmbeddingBag(5, 3, padding_idx=7)": None,
+    "Embedding(5, 3, padding_idx=True)": None,
+    "FractionalMaxPool3d(0, output_size=2)": None,
+    "FractionalMaxPool3d((2, -1, 2), output_size=2)": None,
+    "Conv1d(2, 4, (1, 2))": None,
+    "Conv3d(2, 4, 2, padding=(1, 2))": None,
+    "ConvTranspose2d(2, 4, 2, padding=[2])": None,
+    **{
+        f"{name}(3, eps={eps}{more})": [shape]
+        for name, shape in (
+            ("BatchNorm1d", (2, 3)),
+            ("BatchNorm2d", (2, 3, 2, 2)),
+            ("BatchNorm3d", (2, 3, 1, 2, 2)),
+            ("InstanceNorm1d", (2, 3, 4)),
+        )
+        for eps in (-1, 0, 0.0)
+        for more in ("", ", affine=False", ", track_running_stats=False")
+    },
+    "BatchNorm1d(3, eps=-1).eval()": [(2, 3)],
+    "BatchNorm1d(3, eps=0.0).eval()": [(2, 3)],
 }
 
 # Targets that are not in (-1, 1): their cases are in nn_call_cases.

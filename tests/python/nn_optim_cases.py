@@ -106,21 +106,31 @@ def _params(lib):
     ]
 
 
+def _complex_params(lib):
+    return [
+        lib.nn.Parameter(lib.complex(p.detach(), p.detach().flip(0) / 2))
+        for p in _params(lib)
+    ]
+
+
 def _train(lib, optimizer, params, steps: int = 3):
     """A few steps on a loss whose gradients change; values after each."""
     values = []
     for _ in range(steps):
         optimizer.zero_grad()
-        loss = ((params[0] * params[1] - 0.3) ** 2).sum()
+        error = params[0] * params[1] - 0.3
+        if error.is_complex():
+            error = lib.view_as_real(error)
+        loss = (error**2).sum()
         loss.backward()
         optimizer.step()
         values.append([p.detach().clone() for p in params])
     return values
 
 
-def _updates(text: str):
+def _updates(text: str, make=_params):
     def run(lib):
-        params = _params(lib)
+        params = make(lib)
         scope = {"lib": lib, "params": params}
         optimizer = eval(f"lib.optim.{text}", scope)
         values = _train(lib, optimizer, params)
@@ -171,6 +181,13 @@ def _text(text: str):
 
 
 CASES.update({f"updates: {text}": _updates(text) for text in _OPTIMIZERS})
+CASES.update(
+    {
+        f"complex: {text}": _updates(text, _complex_params)
+        for text in _OPTIMIZERS
+        if "nesterov" not in text  # grows without bound here
+    }
+)
 CASES.update({f"rates: {text}": _rates(text) for text in _SCHEDULES})
 CASES.update({f"text: {text}": _text(text) for text in _TEXTS})
 

@@ -1,6 +1,7 @@
 #include "bindings/tensor/creation.h"
 
 #include <cstring>
+#include <utility>
 
 #include "bindings/autograd/held.h"
 #include "bindings/errors.h"
@@ -59,8 +60,33 @@ DType dtype_of_format(const char* format, Py_ssize_t size) {
       "complex128, int64, int32, int16, int8, uint8, and bool.");
 }
 
+/// What is said the first time that read-only memory is shared, by whom.
+struct ReadOnlyWarning {
+  const char* text;
+  bool given = false;
+
+  void give() {
+    if (std::exchange(given, true)) return;
+    if (PyErr_WarnEx(PyExc_UserWarning, text, 1) != 0) throw nb::python_error();
+  }
+};
+
+ReadOnlyWarning read_only_array{
+    "The given NumPy array is not writable, and PyTorch does not support "
+    "non-writable tensors. This means writing to this tensor will result in "
+    "undefined behavior. You may want to copy the array to protect its data or "
+    "make it writable before converting it to a tensor. This type of warning "
+    "will be suppressed for the rest of this program."};
+ReadOnlyWarning read_only_buffer{
+    "The given buffer is not writable, and PyTorch does not support "
+    "non-writable tensors. This means you can write to the underlying "
+    "(supposedly non-writable) buffer using the tensor. You may want to copy "
+    "the buffer to protect its data or make it writable before converting it "
+    "to a tensor. This type of warning will be suppressed for the rest of this "
+    "program."};
+
 /// A tensor over the object's buffer, without a copy.
-Tensor from_buffer(PyObject* object) {
+Tensor from_buffer(PyObject* object, ReadOnlyWarning* warning = nullptr) {
   auto held = make_ref<HeldBuffer>();
   Py_buffer& view = held->view;
   if (PyObject_GetBuffer(object, &view, PyBUF_RECORDS) != 0) {
@@ -69,6 +95,7 @@ Tensor from_buffer(PyObject* object) {
     // is the caller's error.
     if (PyObject_GetBuffer(object, &view, PyBUF_RECORDS_RO) != 0)
       throw nb::python_error();
+    if (warning) warning->give();
   }
   const DType dtype = dtype_of_format(view.format, view.itemsize);
   Dims sizes(size_t(view.ndim), 0), strides(size_t(view.ndim), 0);
@@ -93,14 +120,21 @@ Tensor from_buffer(PyObject* object) {
       sizes, strides, 0);
 }
 
-bool is_list(PyObject* o) {
-  return PyList_Check(o) || PyTuple_Check(o);
-}
+}  // namespace
 
-/// Anything else with numpy's protocols (arrays, its numbers).
 bool is_array(PyObject* o) {
   return !is_tensor(o) && PyObject_CheckBuffer(o) && !PyBytes_Check(o) &&
          nb::hasattr(o, "__array__");
+}
+
+Tensor tensor_over_array(PyObject* array) {
+  return from_buffer(array);
+}
+
+namespace {
+
+bool is_list(PyObject* o) {
+  return PyList_Check(o) || PyTuple_Check(o);
 }
 
 /// A sequence that is neither list nor tuple nor text: a range, a deque.
@@ -416,13 +450,13 @@ void init_creation(nb::module_& m) {
         HOTARU_CHECK_AS(TypeError, is_array(array.ptr()),
                         "expected np.ndarray (got ",
                         Py_TYPE(array.ptr())->tp_name, ")");
-        return from_buffer(array.ptr());
+        return from_buffer(array.ptr(), &read_only_array);
       },
       "A tensor that shares a numpy array's memory.");
   m.def(
       "frombuffer",
       [](nb::handle buffer, nb::handle dtype, int64_t count, int64_t offset) {
-        const Tensor bytes = from_buffer(buffer.ptr());
+        const Tensor bytes = from_buffer(buffer.ptr(), &read_only_buffer);
         const DType wanted = to_dtype(dtype.ptr());
         const auto item = int64_t(itemsize(wanted));
         const int64_t length = bytes.numel() * int64_t(itemsize(bytes.dtype()));

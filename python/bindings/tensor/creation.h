@@ -13,6 +13,10 @@ namespace hotaru::python {
 /// tensors. The dtype is inferred from the data unless given.
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype,
                         std::optional<Device> device);
+/// Whether it is an array with numpy's protocols and not a tensor.
+bool is_array(PyObject* object);
+/// A tensor over the array's memory.
+Tensor tensor_over_array(PyObject* array);
 /// Nested lists of Python numbers, or one number.
 PyObject* to_list(const Tensor& self);
 /// A Python number from the single element.

@@ -39,43 +39,59 @@ DType from_dlpack(dl::dtype given) {
                    int(given.bits), " bits is not supported");
 }
 
+/// Any array; PyTorch takes read-only ones, too.
+using Array = nb::ndarray<nb::ro>;
+
 /// Another library's array that a storage keeps alive.
 struct HeldArray : RefCounted {
-  explicit HeldArray(nb::ndarray<> array) : array(std::move(array)) {}
+  explicit HeldArray(Array array) : array(std::move(array)) {}
   ~HeldArray() override {
     with_interpreter([this] { array = {}; });
   }
-  nb::ndarray<> array;
+  Array array;
 };
 
+void check_exportable(const Tensor& self) {
+  const char* reason = nullptr;
+  if (autograd::requires_grad(self))
+    reason =
+        "Can't export tensors that require gradient, use "
+        "tensor.detach()";
+  else if (!self.device().is_cpu())
+    reason = "__dlpack__: only tensors on the CPU can be exported";
+  if (!reason) return;
+  PyErr_SetString(PyExc_BufferError, reason);
+  throw nb::python_error();
+}
+
+/// An object with the methods of the protocol.
 nb::object export_tensor(const Tensor& self) {
-  HOTARU_CHECK(!autograd::requires_grad(self),
-               "Can't export tensors that require gradient, use "
-               "tensor.detach()");
-  HOTARU_CHECK(self.device().is_cpu(), "__dlpack__: device ", self.device(),
-               " is not supported yet");
+  check_exportable(self);
   std::vector<size_t> shape(self.sizes().begin(), self.sizes().end());
   const nb::object owner = nb::steal(wrap(self));
   self.storage()->expose();
-  nb::ndarray<> array(self.raw_data(), shape.size(), shape.data(), owner,
-                      self.strides().data(), to_dlpack(self.dtype()),
-                      nb::device::cpu::value, 0);
+  nb::ndarray<nb::array_api> array(
+      self.raw_data(), shape.size(), shape.data(), owner, self.strides().data(),
+      to_dlpack(self.dtype()), nb::device::cpu::value, 0);
   return nb::cast(array);
 }
 
-Tensor import_array(nb::ndarray<> array) {
+Tensor import_array(Array array) {
   HOTARU_CHECK(array.device_type() == nb::device::cpu::value,
                "from_dlpack: only CPU arrays are supported, got DLPack device ",
                array.device_type());
   Dims sizes(array.ndim(), 0), strides(array.ndim(), 0);
   for (size_t d = 0; d < array.ndim(); ++d) {
     sizes[d] = int64_t(array.shape(d));
-    strides[d] = array.stride(d);
+    HOTARU_CHECK_AS(ValueError, array.stride(d) >= 0 || sizes[d] <= 1,
+                    "from_dlpack: stride ", array.stride(d), " of dimension ",
+                    d, " is negative, which tensors do not support");
+    strides[d] = std::max<int64_t>(array.stride(d), 0);
   }
   const DType dtype = from_dlpack(array.dtype());
   const size_t nbytes =
       size_t(storage_extent(sizes, strides)) * itemsize(dtype);
-  void* data = array.data();
+  void* data = const_cast<void*>(array.data());
   return make_tensor(make_ref<Storage>(data, nbytes, Device{},
                                        make_ref<HeldArray>(std::move(array))),
                      dtype, sizes, strides, 0);

@@ -1,6 +1,7 @@
 #include "bindings/tensor/tensor_number.h"
 
 #include "bindings/errors.h"
+#include "bindings/tensor/creation.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/ops/create/copy.h"
@@ -67,6 +68,17 @@ Tensor other_operand(PyObject* object, const Tensor& beside) {
   return {};
 }
 
+/// The tensor of a numpy array that is compared or divided, which numpy leaves
+/// to tensors; undefined for anything else, and for dtypes that tensors lack.
+Tensor array_operand(PyObject* object) {
+  if (!is_array(object)) return {};
+  try {
+    return tensor_over_array(object);
+  } catch (const TypeError&) {
+    return {};
+  }
+}
+
 template <TensorFunction F>
 PyObject* binary(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
@@ -82,6 +94,17 @@ PyObject* binary(PyObject* a, PyObject* b) {
 template <TensorFunction F>
 PyObject* power_slot(PyObject* a, PyObject* b, PyObject*) {
   return binary<F>(a, b);
+}
+
+PyObject* divide(PyObject* a, PyObject* b) {
+  if (!is_tensor(a) && !is_number(a)) {
+    return guarded([&]() -> PyObject* {
+      const Tensor x = array_operand(a);
+      if (!x.defined()) Py_RETURN_NOTIMPLEMENTED;
+      return wrap(over(x, tensor_of(b)));
+    });
+  }
+  return binary<over>(a, b);
 }
 
 PyObject* matmul_slot(PyObject* a, PyObject* b) {
@@ -155,7 +178,8 @@ PyObject* as_index(PyObject* self) {
 PyObject* compare(PyObject* a, PyObject* b, int op) {
   return guarded([&]() -> PyObject* {
     const Tensor& x = tensor_of(a);
-    const Tensor y = other_operand(b, x);
+    Tensor y = other_operand(b, x);
+    if (!y.defined() && (op == Py_EQ || op == Py_NE)) y = array_operand(b);
     if (!y.defined()) Py_RETURN_NOTIMPLEMENTED;
     switch (op) {
       case Py_LT:
@@ -186,7 +210,7 @@ void add_number_slots(std::vector<PyType_Slot>& slots) {
       {Py_nb_add, slot(binary<plus>)},
       {Py_nb_subtract, slot(binary<minus>)},
       {Py_nb_multiply, slot(binary<times>)},
-      {Py_nb_true_divide, slot(binary<over>)},
+      {Py_nb_true_divide, slot(divide)},
       {Py_nb_floor_divide, slot(binary<floor_over>)},
       {Py_nb_remainder, slot(binary<modulo>)},
       {Py_nb_power, slot(power_slot<power>)},

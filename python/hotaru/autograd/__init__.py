@@ -11,10 +11,12 @@ from . import function
 from ._entry import backward, grad
 from .function import Function
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
+from .variable import Variable
 
 __all__ = [
     "Function",
     "GradcheckError",
+    "Variable",
     "backward",
     "enable_grad",
     "function",
@@ -24,12 +26,3 @@ __all__ = [
     "no_grad",
     "set_grad_enabled",
 ]
-
-
-def __getattr__(name: str):
-    if name == "Variable":
-        # Variables and tensors have been the same since PyTorch 0.4.
-        from .. import Tensor
-
-        return Tensor
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

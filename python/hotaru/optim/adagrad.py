@@ -5,7 +5,13 @@ from __future__ import annotations
 import hotaru
 
 from .. import Tensor, no_grad
-from .optimizer import Optimizer, check_options, check_unsupported, gradients
+from .optimizer import (
+    Optimizer,
+    as_real,
+    check_options,
+    check_unsupported,
+    gradients,
+)
 
 
 class Adagrad(Optimizer):
@@ -54,9 +60,11 @@ class Adagrad(Optimizer):
         super().add_param_group(param_group)
         start = param_group["initial_accumulator_value"]
         for param in param_group["params"]:
+            # A complex start: both parts are squares of their own.
+            value = complex(start, start) if param.is_complex() else start
             self.state[param] = {
                 "step": hotaru.tensor(0.0, dtype=hotaru.float32),
-                "sum": hotaru.full_like(param, start),
+                "sum": hotaru.full_like(param, value),
             }
 
     def step(self, closure=None):
@@ -75,6 +83,6 @@ class Adagrad(Optimizer):
             grad = grad.add(param, alpha=group["weight_decay"])
         steps = state["step"].item() - 1
         lr = float(group["lr"]) / (1 + steps * group["lr_decay"])
-        total = state["sum"]
+        param, grad, total = as_real(param, grad, state["sum"])
         total.addcmul_(grad, grad, value=1)
         param.addcdiv_(grad, total.sqrt().add_(group["eps"]), value=-lr)

@@ -7,6 +7,7 @@ import hotaru
 from .. import Tensor, no_grad
 from .optimizer import (
     Optimizer,
+    as_real,
     check_betas,
     check_options,
     check_unsupported,
@@ -90,10 +91,13 @@ class Adam(Optimizer):
                 param.mul_(1 - lr * weight_decay)
             else:
                 grad = grad.add(param, alpha=weight_decay)
+        largest = state["max_exp_avg_sq"] if group["amsgrad"] else None
+        param, grad, mean, square, largest = as_real(
+            param, grad, mean, square, largest
+        )
         mean.lerp_(grad, 1 - beta1)
         square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        if group["amsgrad"]:
-            largest = state["max_exp_avg_sq"]
+        if largest is not None:
             square = largest.copy_(hotaru.maximum(largest, square))
         root = (1 - beta2**step) ** 0.5
         scale = (square.sqrt() / root).add_(group["eps"])

@@ -7,7 +7,7 @@ import warnings
 from collections import OrderedDict, defaultdict
 from copy import deepcopy
 
-from .. import Tensor, enable_grad
+from .. import Tensor, enable_grad, view_as_real
 from .._utils import typename
 from ..nn.modules.module import clear_grad
 from ..utils.hooks import RemovableHandle, add_hook
@@ -357,6 +357,18 @@ def check_unsupported(**flags) -> None:
             raise NotImplementedError(
                 f"{name}=True is not supported by optimizers"
             )
+
+
+def as_real(*tensors: Tensor | None) -> list:
+    """Views of complex tensors as pairs of reals, and others as they are.
+
+    Squares and roots are of the parts of a complex parameter, as if they were
+    two parameters.
+    """
+    return [
+        view_as_real(t) if t is not None and t.is_complex() else t
+        for t in tensors
+    ]
 
 
 def gradients(group: dict):

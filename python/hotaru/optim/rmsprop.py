@@ -5,7 +5,13 @@ from __future__ import annotations
 import hotaru
 
 from .. import Tensor, no_grad
-from .optimizer import Optimizer, check_options, check_unsupported, gradients
+from .optimizer import (
+    Optimizer,
+    as_real,
+    check_options,
+    check_unsupported,
+    gradients,
+)
 
 
 class RMSprop(Optimizer):
@@ -77,17 +83,21 @@ class RMSprop(Optimizer):
         state["step"] += 1
         if group["weight_decay"] != 0:
             grad = grad.add(param, alpha=group["weight_decay"])
-        square = state["square_avg"]
+        param, grad, square, mean, velocity = as_real(
+            param,
+            grad,
+            state["square_avg"],
+            state.get("grad_avg"),
+            state.get("momentum_buffer"),
+        )
         square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
         if group["centered"]:
-            mean = state["grad_avg"]
             mean.lerp_(grad, 1 - alpha)
             root = square.addcmul(mean, mean, value=-1).sqrt_()
         else:
             root = square.sqrt()
         root.add_(group["eps"])
         if group["momentum"] > 0:
-            velocity = state["momentum_buffer"]
             velocity.mul_(group["momentum"]).addcdiv_(grad, root)
             param.add_(velocity, alpha=-lr)
         else:

@@ -2,8 +2,15 @@
 #pragma once
 
 #include "hotaru/core/dtype.h"
+#include "hotaru/core/error.h"
 
 namespace hotaru {
+
+/// A matrix has no inverse or factors; Python's linalg.LinAlgError.
+class LinAlgError : public Error {
+ public:
+  using Error::Error;
+};
 
 using LinalgTypes =
     TypeList<float, double, std::complex<float>, std::complex<double>>;
@@ -14,7 +21,7 @@ using LinalgTypes =
 ///                         read a [m, m]
 ///   "linalg_cholesky"     write l [m, m], read a [m, m] (its lower triangle)
 ///   "linalg_qr"           write q [m, k], write r [k, n], read a [m, n]
-/// They throw PyTorch's texts for singular and indefinite matrices.
+/// They throw LinAlgError for singular and indefinite matrices.
 struct LinalgAttributes {
   int64_t batch = 1, m = 0, n = 0, k = 0;
   /// Whether there is a batch dimension, for messages.

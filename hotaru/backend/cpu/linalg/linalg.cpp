@@ -87,12 +87,15 @@ void solve(const KernelCall& call) {
     for (int64_t i = 0; i < s.batch; ++i) {
       Lu<T> lu(s.m, a.data<T>() + i * s.m * s.m);
       if (lu.singular && s.inverse)
-        fail("linalg.inv: ", where(i, s.batched), "The diagonal element ",
-             lu.singular,
-             " is zero, the inversion could not be completed because the "
-             "input matrix is singular.");
-      HOTARU_CHECK(!lu.singular, "torch.linalg.solve: ", where(i, s.batched),
-                   "The solver failed because the input matrix is singular.");
+        fail<LinAlgError>(
+            "linalg.inv: ", where(i, s.batched), "The diagonal element ",
+            lu.singular,
+            " is zero, the inversion could not be completed because the "
+            "input matrix is singular.");
+      HOTARU_CHECK_AS(LinAlgError, !lu.singular,
+                      "torch.linalg.solve: ", where(i, s.batched),
+                      "The solver failed because the input matrix is "
+                      "singular.");
       const int64_t size = s.m * s.n;
       lu.solve(s.n, b.data<T>() + i * size, x.data<T>() + i * size);
     }
@@ -145,11 +148,12 @@ void cholesky(const KernelCall& call) {
             continue;
           }
           const Real<T> diagonal = std::real(sum);
-          HOTARU_CHECK(diagonal > 0, s.name, ": ", where(i, s.batched),
-                       "The factorization could not be completed because the "
-                       "input is not positive-definite (the leading minor of "
-                       "order ",
-                       r + 1, " is not positive-definite).");
+          HOTARU_CHECK_AS(LinAlgError, diagonal > 0, s.name, ": ",
+                          where(i, s.batched),
+                          "The factorization could not be completed because "
+                          "the input is not positive-definite (the leading "
+                          "minor of order ",
+                          r + 1, " is not positive-definite).");
           l[r * n + r] = T(std::sqrt(diagonal));
         }
     }

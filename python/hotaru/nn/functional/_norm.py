@@ -21,10 +21,18 @@ def batch_norm(
     updated in place: running += momentum * (batch - running).
 
     Raises:
-        ValueError: one value per channel in training.
+        ValueError: one value per channel in training, or an `eps` that lets
+            a variance of 0 be divided by.
     """
     if training:
         check_batch_size(input.shape)
+        if eps <= 0.0:
+            raise ValueError(
+                "batch_norm eps must be positive during training, but got "
+                f"{eps}"
+            )
+    elif eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     return ops.batch_norm(
         input,
         weight,

@@ -78,20 +78,21 @@ class _ConvNd(Module):
             uniform_by_fan_in(self.bias, self.weight)
 
     def extra_repr(self) -> str:
-        axes = len(self.kernel_size)
         text = (
             f"{self.in_channels}, {self.out_channels}, "
             f"kernel_size={self.kernel_size}, stride={self.stride}"
         )
-        defaults = (
-            ("padding", (0,) * axes),
-            ("dilation", (1,) * axes),
-            ("output_padding", (0,) * axes),
+        for name, default in (
+            ("padding", 0),
+            ("dilation", 1),
+            ("output_padding", 0),
             ("groups", 1),
-        )
-        for name, default in defaults:
+        ):
             value = getattr(self, name)
-            if value != default:
+            unset = default
+            if isinstance(value, tuple):
+                unset = (default,) * len(value)
+            if value != unset:
                 text += f", {name}={value}"
         if self.bias is None:
             text += ", bias=False"
@@ -131,14 +132,12 @@ def _pad_argument(padding, kernel_size, dilation) -> list:
     """What `F.pad` needs to pad as the convolution would, last axis first."""
     if padding == "valid":
         return [0] * (2 * len(kernel_size))
-    result = []
-    for axis in reversed(range(len(kernel_size))):
-        if padding == "same":
-            total = dilation[axis] * (kernel_size[axis] - 1)
-            result += [total // 2, total - total // 2]
-        else:
-            result += [padding[axis], padding[axis]]
-    return result
+    if padding == "same":
+        totals = [d * (k - 1) for d, k in zip(dilation, kernel_size)]
+        pairs = [(total // 2, total - total // 2) for total in totals]
+    else:
+        pairs = [(amount, amount) for amount in padding]
+    return [amount for pair in reversed(pairs) for amount in pair]
 
 
 class _Conv(_ConvNd):

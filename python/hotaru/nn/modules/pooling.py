@@ -321,6 +321,12 @@ class _FractionalMaxPool(Module):
         _random_samples: Tensor | None = None,
     ) -> None:
         super().__init__()
+        if self.axes == 3 and not all(
+            size > 0 for size in ntuple(kernel_size, 3)
+        ):
+            raise ValueError(
+                f"kernel_size must be greater than 0, but got {kernel_size}"
+            )
         if output_size is None and output_ratio is None:
             raise ValueError(
                 f"{type(self).__name__} requires specifying either an output "

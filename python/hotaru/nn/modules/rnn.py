@@ -59,7 +59,15 @@ class RNNBase(Module):
         if mode not in _GATES:
             raise ValueError(f"Unrecognized RNN mode: {mode}")
         _check_options(
-            mode, input_size, hidden_size, num_layers, bias, dropout, proj_size
+            {
+                "bias": (bias, bool),
+                "batch_first": (batch_first, bool),
+                "input_size": (input_size, int),
+                "hidden_size": (hidden_size, int),
+            },
+            num_layers,
+            dropout,
+            proj_size,
         )
         self.mode = mode
         self.input_size = input_size
@@ -345,9 +353,8 @@ class RNNBase(Module):
         return text
 
 
-def _check_options(
-    mode, input_size, hidden_size, num_layers, bias, dropout, proj_size
-) -> None:
+def _check_options(typed: dict, num_layers, dropout, proj_size) -> None:
+    """`typed` has a value and its type for each name; ints are sizes."""
     is_number = isinstance(dropout, (int, float)) and not isinstance(
         dropout, bool
     )
@@ -364,18 +371,14 @@ def _check_options(
             f"dropout={dropout} and num_layers={num_layers}",
             stacklevel=4,
         )
-    for name, value, kind in (
-        ("input_size", input_size, int),
-        ("hidden_size", hidden_size, int),
-        ("bias", bias, bool),
-    ):
+    for name, (value, kind) in typed.items():
         if not isinstance(value, kind):
             raise TypeError(
                 f"{name} should be of type {kind.__name__}, got: "
                 f"{type(value).__name__}"
             )
-    if hidden_size <= 0:
-        raise ValueError("hidden_size must be greater than zero")
+        if kind is int and value <= 0:
+            raise ValueError(f"{name} must be greater than zero")
     if num_layers <= 0:
         raise ValueError("num_layers must be greater than zero")
     if proj_size < 0:
@@ -383,7 +386,7 @@ def _check_options(
             "proj_size should be a positive integer or zero to disable "
             "projections"
         )
-    if proj_size >= hidden_size:
+    if proj_size >= typed["hidden_size"][0]:
         raise ValueError("proj_size has to be smaller than hidden_size")
 
 

@@ -27,12 +27,14 @@ class _Table(Module):
         self.weight = Parameter(weight, requires_grad=not freeze)
 
     @staticmethod
-    def _padding_row(padding_idx: int | None, rows: int) -> int | None:
+    def _padding_row(
+        padding_idx: int | None, rows: int, text: str = "Padding_idx"
+    ) -> int | None:
         if padding_idx is None:
             return None
         if not -rows <= padding_idx < rows:
-            raise AssertionError("Padding_idx must be within num_embeddings")
-        return padding_idx % rows
+            raise AssertionError(f"{text} must be within num_embeddings")
+        return padding_idx if padding_idx >= 0 else padding_idx + rows
 
     def reset_parameters(self) -> None:
         """Standard normal draws; the padding row is 0."""
@@ -157,7 +159,9 @@ class EmbeddingBag(_Table):
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
-        self.padding_idx = self._padding_row(padding_idx, num_embeddings)
+        self.padding_idx = self._padding_row(
+            padding_idx, num_embeddings, "padding_idx"
+        )
         self.mode = mode
         self.sparse = sparse
         self.include_last_offset = include_last_offset

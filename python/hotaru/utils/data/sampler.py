@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain, repeat
+
 from ... import (
     Generator,
     empty,
@@ -75,7 +77,7 @@ class RandomSampler(Sampler):
         # to draw, as PyTorch does: the generator goes through the same states.
         block = 32 if self.replacement else count
         rounds, rest = divmod(self.num_samples, block)
-        for size in [block] * rounds + [rest]:
+        for size in chain(repeat(block, rounds), (rest,)):
             if self.replacement:
                 draws = randint(
                     high=count, size=(size,), dtype=int64, generator=generator
