@@ -164,10 +164,10 @@ def test_random_gradients(bitwise):
             assert_equal(found, wanted, bitwise)
             # Results in the memory of inputs have their history outside of
             # the graph, where gradients are added up in another order.
-            for results, given in (found, mine), (wanted, theirs):
+            for results, leaves in (found, mine), (wanted, theirs):
                 sum(
-                    ((r * r).sum() for r in results if not within(r, given)),
-                    given[0].sum() * 0,
+                    ((r * r).sum() for r in results if not within(r, leaves)),
+                    leaves[0].sum() * 0,
                 ).backward()
             assert_equal(
                 [t.grad for t in mine], [t.grad for t in theirs], bitwise
