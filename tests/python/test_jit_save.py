@@ -219,3 +219,19 @@ def test_names_that_source_cannot_spell():
     assert list(again.state_dict()) == ["parts.in.weight", "parts.in.bias"]
     x = torch.randn(3, 2)
     assert torch.equal(again(x), module(x))
+
+
+@pytest.mark.parametrize(
+    "layer", ["Identity()", "Bilinear(2, 2, 2)", "LocalResponseNorm(2)"]
+)
+def test_layers_beside_those_with_weight_and_bias_are_saved(layer):
+    """Methods of one file share its functions, not what they need of `self`."""
+    module = eval(f"torch.nn.{layer}")
+    buffer = io.BytesIO()
+    torch.jit.save(torch.jit.script(module), buffer)
+    buffer.seek(0)
+    loaded = torch.jit.load(buffer)
+    args = [torch.ones(1, 2)] * (2 if "Bilinear" in layer else 1)
+    if "Local" in layer:
+        args = [torch.ones(1, 3, 2)]
+    assert loaded(*args).equal(module(*args))

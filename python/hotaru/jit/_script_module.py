@@ -341,8 +341,11 @@ class _Methods:
 
     def _functions_of_self(self, method) -> dict:
         """What a method calls with `self`: other methods, to the compiler."""
-        function = method.__globals__.get("weight_and_bias")
-        if function is not weight_and_bias:
+        name = "weight_and_bias"
+        if (
+            name not in method.__code__.co_names
+            or method.__globals__.get(name) is not weight_and_bias
+        ):
             return {}
         return {"weight_and_bias": self._define(_WEIGHT_AND_BIAS)}
 
