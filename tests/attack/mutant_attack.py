@@ -59,8 +59,16 @@ def _described(value, depth: int = 0) -> str:
     if isinstance(value, torch.Tensor):
         shape = tuple(value.shape)
         if value.numel() > 10_000:
-            return f"{value.dtype} {shape}"
-        return f"{value.dtype} {shape} {value.detach().tolist()}"
+            # Too many to look at all: corners and the middle.
+            places = ([0] * len(shape), [-1] * len(shape),
+                      [size // 2 for size in shape])  # fmt: skip
+            few = [value[tuple(place)].item() for place in places]
+            return f"{value.dtype} {shape} {few}"
+        text = f"{value.dtype} {shape} {value.detach().tolist()}"
+        if value.dtype is torch.bool:
+            # Bytes of a file that are neither 0 nor 1.
+            text += f"{value.sum()} {value.nonzero().tolist()}"
+        return text
     if isinstance(value, (list, tuple)) and depth < 8:
         return str([_described(item, depth + 1) for item in value])
     if isinstance(value, dict) and depth < 8:

@@ -20,21 +20,81 @@ INTS = (
 )  # fmt: skip
 
 
-class _Net(torch.nn.Module):
-    """Views, strides, indices and an integer that a file can hold wrong."""
+# What a program in a file may do to its result T; I is any integer.
+_RISKY = (
+    "torch.resize_(T, [I])", "torch.resize_(T, [I, I])",
+    "torch.as_strided(T, [I], [I], I)", "torch.as_strided(T, [2], [1], I)",
+    "torch.select(T, 0, I)", "torch.slice(T, 0, I, I, I)",
+    "torch.narrow(T, 0, I, I)", "torch.expand(T, [I, -1])",
+    "torch.repeat(T, [I, I])", "torch.zeros([I, I])", "torch.view(T, [I, -1])",
+    "torch.index_fill(T, 0, torch.arange(2), I)", "torch.unfold(T, 0, I, I)",
+    "torch.constant_pad_nd(T, [I, I])", "torch.roll(T, [I], [0])",
+    "torch.arange(I)", "torch.tril_indices(I, I)", "torch.diag_embed(T, I)",
+    "torch.index_select(T, 0, torch.full([2], I, dtype=4))",
+    "torch.max_pool1d(T, [I], [I], [I], [I])", "torch.repeat_interleave(T, I)",
+    "torch.adaptive_avg_pool1d(T, [I])", "torch.one_hot(torch.arange(3), I)",
+)  # fmt: skip
+
+
+class _Masked(torch.nn.Module):
+    """Values of a boolean buffer."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.linear = torch.nn.Linear(4, 4)
         self.register_buffer("mask", torch.arange(4) % 2 == 0)
-        self.register_buffer("index", torch.tensor([0, 2, 1]))
-        self.register_buffer("part", torch.arange(24.0).reshape(4, 6).t()[1:])
-        self.size = 4
 
     def forward(self, x):
-        h = torch.relu(self.linear(x))
-        h = h[:, self.mask].sum() + self.part[self.index, :2].sum()
-        return h + self.mask.nonzero().sum() + torch.zeros(self.size).sum()
+        h = self.mask.nonzero()
+        return h
+
+
+class _Chosen(_Masked):
+    """What a boolean buffer selects."""
+
+    def forward(self, x):
+        h = x[:, self.mask]
+        return h
+
+
+class _Indexed(torch.nn.Module):
+    """A view of a buffer, rows of it by number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("index", torch.tensor([0, 2, 1]))
+        self.register_buffer("part", torch.arange(24.0).reshape(4, 6).t()[1:])
+
+    def forward(self, x):
+        h = self.part[self.index, :2]
+        return h
+
+
+class _Sized(torch.nn.Module):
+    """Sizes that the file holds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.size = 4
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x):
+        h = torch.relu(self.linear(x)) + torch.zeros([self.size])
+        return h
+
+
+class _Net(torch.nn.Module):
+    """Each part runs by itself: what one refuses hides no other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.masked = _Masked()
+        self.chosen = _Chosen()
+        self.indexed = _Indexed()
+        self.sized = _Sized()
+
+    def forward(self, x):
+        h = x * 2
+        return h
 
 
 def _saved(save, *args) -> bytes:
@@ -131,6 +191,14 @@ def _bytes_changed(data: bytes, files: list[bytes], r: random.Random) -> bytes:
     return bytes(out)
 
 
+def _values_changed(data: bytes, files: list[bytes], r: random.Random) -> bytes:
+    """As many bytes, some of them others: booleans of 255, NaN, large ints."""
+    out = bytearray(data)
+    for _ in range(min(len(out), r.choice((1, 2, 8, 64)))):
+        out[r.randrange(len(out))] = r.choice((0, 2, 0x7F, 0x80, 0xFF))
+    return bytes(out)
+
+
 def _zip_changed(data: bytes, files: list[bytes], r: random.Random) -> bytes:
     """Another content in one record or more of an archive whose frame is sound.
 
@@ -154,7 +222,8 @@ def _zip_changed(data: bytes, files: list[bytes], r: random.Random) -> bytes:
         elif name.endswith(".py"):
             records[name] = _source_changed(records[name], r)
         else:
-            records[name] = _bytes_changed(records[name], files, r)
+            change = _values_changed if r.random() < 0.8 else _bytes_changed
+            records[name] = change(records[name], files, r)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name, content in records.items():
@@ -207,8 +276,14 @@ def _integer(value: int) -> bytes:
 
 def _source_changed(data: bytes, r: random.Random) -> bytes:
     text = data.decode(errors="replace")
-    what = r.randrange(4)
-    if what < 2:
+    what = r.randrange(7)
+    returns = list(re.finditer(r"return (\w+)$", text, re.MULTILINE))
+    if what > 3 and returns:
+        found = r.choice(returns)
+        call = re.sub(r"\bI\b", lambda _: str(r.choice(INTS)), r.choice(_RISKY))
+        call = re.sub(r"\bT\b", found.group(1), call)
+        text = text[: found.start(1)] + call + text[found.end(1) :]
+    elif what < 2:
         numbers = list(re.finditer(r"\b\d+\b", text))
         if numbers:
             found = r.choice(numbers)
