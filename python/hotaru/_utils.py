@@ -21,26 +21,17 @@ def typename(obj: object) -> str:
     return name if module in ("", "builtins") else f"{module}.{name}"
 
 
-def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks):
-    """Rebuilds a pickled parameter; `backward_hooks` belongs to the format."""
-    from .nn.parameter import Parameter
-
-    param = Parameter(data, requires_grad)
-    param._backward_hooks = backward_hooks
-    return param
-
-
-def _rebuild_parameter_with_state(
-    data: Tensor, requires_grad: bool, backward_hooks, state
-):
-    """As `_rebuild_parameter`, then restores the instance attributes."""
-    param = _rebuild_parameter(data, requires_grad, backward_hooks)
-    param.__dict__.update(state)
-    return param
-
-
 def _rebuild_operator(name: str, method: bool):
     """The operator or method of that name; what pickles of one refer to."""
     import hotaru
 
     return getattr(hotaru.Tensor if method else hotaru.ops, name)
+
+
+def __getattr__(name: str):
+    # By these names, which belong to the format, files of pickles know them.
+    if name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):
+        from .nn import parameter
+
+        return getattr(parameter, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,7 @@ import inspect
 from .. import _C
 from ..nn import Module
 from . import _marks
-from ._script import _UNIT, SCRIPTER, _qualified_name
+from ._scripter import _UNIT, SCRIPTER, _qualified_name
 from ._source import source_of
 
 

@@ -14,11 +14,10 @@ from ._errors import make_error
 class _CompiledWhenMade(type):
     """Makes calling a subclass give the compiled module."""
 
-    def __call__(cls, *args, **kwargs):
-        made = super().__call__(*args, **kwargs)
-        from ._script import script
+    compile = None  # `script`, which knows this file and puts itself here
 
-        return script(made)
+    def __call__(cls, *args, **kwargs):
+        return _CompiledWhenMade.compile(super().__call__(*args, **kwargs))
 
 
 class ScriptModule(Module, metaclass=_CompiledWhenMade):

@@ -12,7 +12,7 @@ from . import _marks
 from ._library import modules as _modules
 from ._module import RecursiveScriptModule, ScriptModule
 from ._resolve import Resolver
-from ._script import _UNIT, SCRIPTER, _qualified_name
+from ._scripter import _UNIT, SCRIPTER, _qualified_name
 from ._source import module_names, named, surroundings
 
 # What every nn.Module has and no program means.

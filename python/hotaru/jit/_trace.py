@@ -10,8 +10,8 @@ from ..nn import Module
 from ._marks import tracing
 from ._module import RecursiveScriptModule
 from ._resolve import Constant
-from ._script import _UNIT, SCRIPTER, ScriptFunction, _qualified_name
 from ._script_module import _Builder, finished
+from ._scripter import _UNIT, SCRIPTER, ScriptFunction, _qualified_name
 from ._traced import Recorder, TracedTensor, TracerWarning
 
 __all__ = ["TracerWarning", "trace", "trace_module"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from .. import Tensor, empty
-from .._utils import _rebuild_parameter, _rebuild_parameter_with_state
 
 
 class Parameter(Tensor):
@@ -56,3 +55,23 @@ class Buffer(Tensor):
         buffer = Tensor._make_subclass(cls, data.detach(), data.requires_grad)
         buffer.persistent = persistent
         return buffer
+
+
+def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks):
+    """Rebuilds a pickled parameter; `backward_hooks` belongs to the format."""
+    param = Parameter(data, requires_grad)
+    param._backward_hooks = backward_hooks
+    return param
+
+
+def _rebuild_parameter_with_state(
+    data: Tensor, requires_grad: bool, backward_hooks, state
+):
+    """As `_rebuild_parameter`, then restores the instance attributes."""
+    param = _rebuild_parameter(data, requires_grad, backward_hooks)
+    param.__dict__.update(state)
+    return param
+
+
+for _function in (_rebuild_parameter, _rebuild_parameter_with_state):
+    _function.__module__ = "hotaru._utils"  # see there

@@ -6,7 +6,6 @@ import warnings
 
 from ... import Tensor, is_grad_enabled
 from ...autograd import Function
-from ._hooks import tensors_in
 
 
 class _Boundary(Function):
@@ -159,3 +158,14 @@ def _accept(changed, current: tuple, who: str, what: str) -> tuple:
             f"{len(changed)}, but expected {len(current)}"
         )
     return changed
+
+
+def tensors_in(value) -> list:
+    """The tensors of a nested result, in order."""
+    if isinstance(value, Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return []
+    return [tensor for item in value for tensor in tensors_in(item)]

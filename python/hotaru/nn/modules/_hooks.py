@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from ... import Tensor
 from ...utils.hooks import RemovableHandle, add_hook
 
 # Hooks of every module, by kind.
@@ -226,14 +225,3 @@ class HookMixin:
                         f"raised in forward: {error}",
                         stacklevel=4,
                     )
-
-
-def tensors_in(value) -> list:
-    """The tensors of a nested result, in order."""
-    if isinstance(value, Tensor):
-        return [value]
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, (list, tuple)):
-        return []
-    return [tensor for item in value for tensor in tensors_in(item)]

@@ -9,18 +9,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from .module import Module
-
 
 class TraversalMixin:
     """Iteration and lookup by dotted name of `Module`."""
 
-    def children(self) -> Iterator[Module]:
+    def children(self) -> Iterator[TraversalMixin]:
         """Direct children, each once."""
         for _, module in self.named_children():
             yield module
 
-    def named_children(self) -> Iterator[tuple[str, Module]]:
+    def named_children(self) -> Iterator[tuple[str, TraversalMixin]]:
         """Direct children with their names, each once."""
         seen = set()
         for name, module in self._modules.items():
@@ -28,7 +26,9 @@ class TraversalMixin:
                 seen.add(module)
                 yield name, module
 
-    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
+    def modules(
+        self, remove_duplicate: bool = True
+    ) -> Iterator[TraversalMixin]:
         """This module and all below it, depth first, each once."""
         for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
@@ -38,7 +38,7 @@ class TraversalMixin:
         memo: set | None = None,
         prefix: str = "",
         remove_duplicate: bool = True,
-    ) -> Iterator[tuple[str, Module]]:
+    ) -> Iterator[tuple[str, TraversalMixin]]:
         """This module (named `prefix`) and all below it with dotted names."""
         memo = set() if memo is None else memo
         if self in memo:
@@ -112,7 +112,7 @@ class TraversalMixin:
                     seen.add(id(member))
                 yield f"{path}.{name}" if path else name, member
 
-    def get_submodule(self, target: str) -> Module:
+    def get_submodule(self, target: str) -> TraversalMixin:
         """The module at a dotted path; "" is this module.
 
         Raises:
@@ -132,7 +132,7 @@ class TraversalMixin:
         return module
 
     def set_submodule(
-        self, target: str, module: Module, strict: bool = False
+        self, target: str, module: TraversalMixin, strict: bool = False
     ) -> None:
         """Puts `module` at a dotted path whose parent exists.
 
@@ -180,7 +180,7 @@ class TraversalMixin:
             )
         return getattr(module, name), name
 
-    def apply(self, fn: Callable[[Module], object]):
+    def apply(self, fn: Callable[[TraversalMixin], object]):
         """Calls `fn` on every module below, and last on this one."""
         for module in self.children():
             module.apply(fn)

@@ -1,0 +1,279 @@
+"""Functions and classes compiled from their source, each of them once."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import typing
+
+from .. import _C
+from . import _enums, _marks, _tuples
+from ._resolve import Foreign, Resolver
+from ._source import defaults_of, module_names, source_of, surroundings
+from .frontend import NotSupportedError
+
+# The classes and functions of one process, in which they can call each other.
+# `with _UNIT` keeps other threads from compiling; calls don't need it.
+_UNIT = _C.ScriptUnit()
+
+ScriptFunction = _C.ScriptFunction
+
+
+class Scripter:
+    """Compiles Python functions and classes, each of them once."""
+
+    def __init__(self) -> None:
+        self._functions: dict = {}
+        self._classes: dict = {}
+        # The last such error of a function that another one calls.
+        self.not_supported: NotSupportedError | None = None
+
+    def function(self, function) -> ScriptFunction:
+        """The function, parsed; it compiles when it is first needed."""
+        known = self._functions.get(function)
+        if known is None:
+            known = self.define_marked(function, _qualified_name(function))
+            self._functions[function] = known
+        return known
+
+    def define(
+        self, function, name: str, owner=None, known: dict | None = None
+    ) -> ScriptFunction:
+        """Parses one function or, with an owner, a method of that class.
+
+        `known` are names that mean something else than they do in Python.
+        """
+        _check_parameters(function)
+        source = source_of(function)
+        names = {**surroundings(function), **(known or {})}
+        if owner is None:
+            # A decorated function calls itself before its name is bound.
+            names.setdefault(function.__name__, function)
+        resolver = Resolver(names, self)
+        defaults = _defaults(function, source)
+        place = (source.text, source.file, source.line)
+        try:
+            return _UNIT.define_function(
+                *place, name, resolver, defaults, owner
+            )
+        except RuntimeError as error:  # names are looked up later
+            raise NotSupportedError(str(error)) from None
+
+    def define_text(
+        self, text: str, name: str, owner, names: dict | None = None
+    ) -> ScriptFunction:
+        """Parses a function whose source was put together here."""
+        resolver = Resolver(names or {}, self)
+        return _UNIT.define_function(
+            text, f"<{name}>", 1, name, resolver, {}, owner
+        )
+
+    def define_marked(
+        self, function, name: str, owner=None, known: dict | None = None
+    ):
+        """The same for functions that may be marked `ignore` or `unused`.
+
+        Compiled code sees their signature; calling them calls Python, or
+        raises.
+        """
+        mark = _marks.mark_of(function)
+        if mark not in (_marks.IGNORE, _marks.UNUSED):
+            return self.define(function, name, owner, known)
+        signature = inspect.signature(function)
+        first = [] if owner is None else list(signature.parameters)[:1]
+        annotations = function.__annotations__
+        names = surroundings(function)
+        parameters = [
+            p.replace(default=p.empty, annotation=p.empty)
+            for p in signature.parameters.values()
+        ]
+        header = [
+            p.name
+            if p.name in first or p.name not in annotations
+            else f"{p.name}: {_type_text(annotations[p.name], names)}"
+            for p in parameters
+        ]
+        result = "Tensor"
+        if "return" in annotations:
+            result = _type_text(annotations["return"], names)
+        if mark == _marks.UNUSED:
+            body = (
+                f"raise NotImplementedError('the function {function.__name__}"
+                " is marked as unused')"
+            )
+        else:
+            given = "".join(f"{p.name}, " for p in parameters)
+            body = (
+                f"return __unchecked_cast({result}, "
+                f"__call_foreign(__function, ({given})))"
+            )
+        text = f"def {function.__name__}({', '.join(header)}) -> {result}:\n"
+        names["__function"] = Foreign(function)
+        resolver = Resolver(names, self)
+        return _UNIT.define_function(
+            f"{text}    {body}\n",
+            f"<{name}>",
+            1,
+            name,
+            resolver,
+            defaults_of(function),
+            owner,
+        )
+
+    # --- types ---
+
+    def named_type(self, text: str):
+        """The type that a name of the language stands for."""
+        return _UNIT.parse_type(text, "<type>", Resolver({}, self))
+
+    def type_of_annotation(self, annotation, names: dict | None = None):
+        """The type of an annotation, evaluated or as text.
+
+        `names` are what text may refer to.
+        """
+        names = dict(names or {})
+        text = _type_text(annotation, names)
+        return _UNIT.parse_type(text, "<annotation>", Resolver(names, self))
+
+    def class_type(self, cls: type):
+        """The type of an Enum, a NamedTuple or a class with source."""
+        known = self._classes.get(cls)
+        if known is None:
+            known = (
+                self._enum(cls) or self._named_tuple(cls) or self._class(cls)
+            )
+        return known
+
+    def _enum(self, cls: type):
+        if not issubclass(cls, enum.Enum):
+            return None
+        members = [(member.name, member.value) for member in cls]
+        by_value = issubclass(cls, (int, float, str))
+        self._classes[cls] = _C._script_enumeration(
+            _UNIT, _qualified_name(cls), members, by_value
+        )
+        _enums.register(self._classes[cls].name, cls)
+        return self._classes[cls]
+
+    def _named_tuple(self, cls: type):
+        if not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+            return None
+        hints = vars(cls).get("__annotations__", {})
+        names = module_names(cls)
+        tensor = self.named_type("Tensor")
+        types = [
+            self.type_of_annotation(hints[field], names)
+            if field in hints
+            else tensor
+            for field in cls._fields
+        ]
+        self._classes[cls] = _UNIT.named_tuple(
+            _qualified_name(cls), list(cls._fields), types
+        )
+        _tuples.register(self._classes[cls].name, cls)
+        return self._classes[cls]
+
+    def _class(self, cls: type):
+        if cls.__module__ == "builtins" or cls.__bases__ != (object,):
+            raise RuntimeError(
+                f"class {cls.__module__}.{cls.__qualname__} cannot be compiled:"
+                " TorchScript classes inherit from nothing but object"
+            )
+        name = _qualified_name(cls)
+        native = _C._script_define_class(_UNIT, name, "object")
+        self._classes[cls] = native.type
+        methods = {
+            name: value
+            for name, value in vars(cls).items()
+            if inspect.isfunction(value) or isinstance(value, property)
+        }
+        defined = {}
+        for method, value in methods.items():
+            if isinstance(value, property):
+                value = value.fget
+                native.add_property(method)
+            full = f"{name}.{method}"
+            defined[method] = self.define_marked(value, full, native)
+            native.add_method(method, defined[method])
+        try:
+            # Assignments in __init__ say which attributes there are.
+            if "__init__" in defined:
+                native.set_open(True)
+                defined["__init__"]._compile()
+                native.set_open(False)
+            for method in defined.values():
+                method._compile()
+            # Its instances can be handed to compiled functions.
+            cls.__hotaru_script_class__ = native
+        except Exception:
+            del self._classes[cls]
+            raise
+        return native.type
+
+
+SCRIPTER = Scripter()
+
+
+def _qualified_name(value, short: str = "") -> str:
+    """What programs call a function or class; `short` replaces its name."""
+    own = short or value.__name__
+    name = getattr(value, "__module__", None) or "__main__"
+    if name == "__main__":
+        return f"__torch__.{own}"
+    first, dot, rest = name.partition(".")
+    first = "torch" if first == "hotaru" else first
+    return f"__torch__.{first}{dot}{rest}.{own}"
+
+
+def _defaults(function, source) -> dict:
+    defaults = defaults_of(function)
+    for name, value in defaults.items():
+        try:
+            _UNIT.type_of(value)
+        except TypeError as error:
+            raise RuntimeError(
+                f"the default of parameter {name!r} of "
+                f"{function.__qualname__!r}: {error}\n"
+                f'  File "{source.file}", line {source.line}'
+            ) from None
+    return defaults
+
+
+def _check_parameters(function) -> None:
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            what = f"*{parameter.name}"
+        elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
+            what = f"**{parameter.name}"
+        else:
+            continue
+        source = source_of(function)
+        raise NotSupportedError(
+            "Compiled functions can't take variable number of arguments or "
+            f"use keyword-only arguments with defaults: {what} of "
+            f"{function.__qualname__!r}\n"
+            f'  File "{source.file}", line {source.line}'
+        )
+
+
+def _type_text(annotation, names: dict) -> str:
+    """The annotation as source; `names` receives what its names stand for."""
+    if annotation is None or annotation is type(None):
+        return "None"
+    if isinstance(annotation, str):
+        return annotation
+    if isinstance(annotation, typing.ForwardRef):
+        return annotation.__forward_arg__
+    origin = typing.get_origin(annotation)
+    if origin is None:
+        name = getattr(annotation, "__name__", None) or str(annotation)
+        while names.setdefault(name, annotation) is not annotation:
+            name += "_"
+        return name
+    items = [_type_text(a, names) for a in typing.get_args(annotation)]
+    name = getattr(origin, "__name__", None) or "Union"
+    if origin is tuple and not items:
+        items = ["()"]
+    if name == "UnionType":
+        name = "Union"
+    return f"__{name}[{', '.join(items)}]"
