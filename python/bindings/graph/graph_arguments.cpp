@@ -37,6 +37,26 @@ bool same_strides(const Tensor& t, IntSpan sizes, IntSpan strides) {
   return true;
 }
 
+Guarded::Guarded(const Tensor& t)
+    : tensor(t),
+      storage(t.storage().get()),
+      sizes(t.sizes()),
+      strides(t.strides()),
+      offset(t.storage_offset()),
+      dtype(t.dtype()),
+      requires_grad(autograd::requires_grad(t)) {}
+
+bool Guarded::in_place() const {
+  return tensor.storage().get() == storage &&
+         tensor.storage_offset() == offset && tensor.dtype() == dtype &&
+         tensor.sizes() == IntSpan(sizes) &&
+         same_strides(tensor, sizes, strides);
+}
+
+bool Guarded::intact() const {
+  return in_place() && autograd::requires_grad(tensor) == requires_grad;
+}
+
 bool same_memory(const Tensor& a, const Tensor& b) {
   return a.storage() == b.storage() && a.storage_offset() == b.storage_offset();
 }

@@ -37,6 +37,21 @@ bool same_memory(const Tensor& a, const Tensor& b);
 /// of one element have no stride.
 bool same_strides(const Tensor& t, IntSpan sizes, IntSpan strides);
 
+/// A tensor that a graph knows by its address, as it was.
+struct Guarded {
+  Tensor tensor;
+  const Storage* storage;
+  Dims sizes, strides;
+  int64_t offset;
+  DType dtype;
+  bool requires_grad;
+
+  explicit Guarded(const Tensor& t);
+  /// Whether it has the same memory and geometry as then.
+  bool in_place() const;
+  bool intact() const;
+};
+
 /// That tensor `tensor` of several overlaps tensor `with`, and how many bytes
 /// behind that one's first element its own first one lies. What graphs own
 /// comes before all tensors: `with` is then -1 - its index.

@@ -31,8 +31,8 @@ class GraphedNode final : public Node {
         call_(backward_->call.load()) {
     backward_->awaited.store(call_);
     saved_.reserve(backward_->saved.size());
-    for (const Tensor& t : backward_->saved)
-      saved_.emplace_back(t, false, t.version());
+    for (const Guarded& g : backward_->saved)
+      saved_.emplace_back(g.tensor, false, g.tensor.version());
   }
   ~GraphedNode() override { release_saved(); }
 
@@ -49,6 +49,12 @@ class GraphedNode final : public Node {
                  "the graphed callable ran again before the backward of an "
                  "earlier call, whose intermediate values it has overwritten");
     for (const autograd::SavedTensor& saved : saved_) saved.unpack(this);
+    for (const Guarded& g : backward_->saved)
+      HOTARU_CHECK(
+          g.in_place(), "a tensor of shape ", shape_text(g.sizes),
+          " whose values the backward of a graphed callable needs was "
+          "given other memory or another shape since the forward; call "
+          "the callable again");
     Tensors out = replay(grads);
     if (autograd::grad_enabled()) refuse_second(grads, out);
     return out;

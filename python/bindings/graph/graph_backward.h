@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "bindings/graph/graph_arguments.h"
 #include "hotaru/autograd/node.h"
 #include "hotaru/graph/graph.h"
 
@@ -23,7 +24,7 @@ struct GraphBackward final : RefCounted {
   std::vector<Tensor> parameters;
   /// Tensors from outside of the graph whose values it reads: they have to be
   /// as they were in the forward.
-  std::vector<Tensor> saved;
+  std::vector<Guarded> saved;
   /// Gradients are copies; else views, which the next backward overwrites.
   bool fresh = false;
   /// Of the last call, from 1; and of the one whose backward may yet come, or

@@ -25,33 +25,6 @@ namespace nb = nanobind;
 // Guarded by the interpreter's lock.
 uint64_t module_changes = 0;
 
-/// A tensor that the graph knows by its address, as it was.
-struct Guarded {
-  Tensor tensor;
-  const Storage* storage;
-  Dims sizes, strides;
-  int64_t offset;
-  DType dtype;
-  bool requires_grad;
-
-  explicit Guarded(const Tensor& t)
-      : tensor(t),
-        storage(t.storage().get()),
-        sizes(t.sizes()),
-        strides(t.strides()),
-        offset(t.storage_offset()),
-        dtype(t.dtype()),
-        requires_grad(autograd::requires_grad(t)) {}
-
-  bool intact() const {
-    return tensor.storage().get() == storage &&
-           tensor.storage_offset() == offset && tensor.dtype() == dtype &&
-           tensor.sizes() == IntSpan(sizes) &&
-           same_strides(tensor, sizes, strides) &&
-           autograd::requires_grad(tensor) == requires_grad;
-  }
-};
-
 /// A result of the function. Where it is memory of an argument, or of a tensor
 /// that the graph knows by address, callers get a view of that one.
 struct Result {
@@ -180,7 +153,7 @@ class GraphCall {
     for (const Operand& operand : graph.graph->program().operands())
       for (const Guarded& g : guarded_)
         if (operand.reads() && operand.ordered() == g.storage) {
-          backward_->saved.push_back(g.tensor);
+          backward_->saved.push_back(g);
           break;
         }
   }
