@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import Tensor, no_grad
+from .. import Tensor
 from .optimizer import (
-    Optimizer,
+    ByParameter,
     as_real,
     check_options,
     check_unsupported,
-    gradients,
 )
 
 
-class Adagrad(Optimizer):
+class Adagrad(ByParameter):
     """Adagrad (Duchi et al. 2011).
 
     s += g²; p -= lr / (1 + (t - 1) lr_decay) g / (√s + eps).
@@ -66,15 +65,6 @@ class Adagrad(Optimizer):
                 "step": hotaru.tensor(0.0, dtype=hotaru.float32),
                 "sum": hotaru.full_like(param, value),
             }
-
-    def step(self, closure=None):
-        """Updates all parameters; see `Optimizer.step`."""
-        loss = self._loss(closure)
-        with no_grad():
-            for group in self.param_groups:
-                for param, grad in gradients(group):
-                    self._update(param, grad, group)
-        return loss
 
     def _update(self, param: Tensor, grad: Tensor, group: dict) -> None:
         state = self.state[param]

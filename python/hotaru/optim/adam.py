@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import Tensor, no_grad
+from .. import Tensor
 from .optimizer import (
-    Optimizer,
+    ByParameter,
     as_real,
     check_betas,
     check_options,
     check_unsupported,
-    gradients,
 )
 
 
-class Adam(Optimizer):
+class Adam(ByParameter):
     """Adam (Kingma & Ba 2014).
 
     m = β1 m + (1 - β1) g; v = β2 v + (1 - β2) g²; p -= lr m̂ / (√v̂ + eps), with
@@ -58,15 +57,6 @@ class Adam(Optimizer):
             "decoupled_weight_decay": decoupled_weight_decay,
         }
         super().__init__(params, defaults)
-
-    def step(self, closure=None):
-        """Updates all parameters; see `Optimizer.step`."""
-        loss = self._loss(closure)
-        with no_grad():
-            for group in self.param_groups:
-                for param, grad in gradients(group):
-                    self._update(param, grad, group)
-        return loss
 
     def _state_of(self, param: Tensor, amsgrad: bool) -> dict:
         state = self.state[param]

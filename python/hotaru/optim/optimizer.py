@@ -7,7 +7,7 @@ import warnings
 from collections import OrderedDict, defaultdict
 from copy import deepcopy
 
-from .. import Tensor, enable_grad, view_as_real
+from .. import Tensor, enable_grad, no_grad, view_as_real
 from .._utils import typename
 from ..nn.modules.module import clear_grad
 from ..utils.hooks import RemovableHandle, add_hook
@@ -377,3 +377,16 @@ def gradients(group: dict):
         grad = param.grad
         if grad is not None:
             yield param, -grad if group["maximize"] else grad
+
+
+class ByParameter(Optimizer):
+    """Updates each parameter by itself: subclasses define `_update`."""
+
+    def step(self, closure=None):
+        """Updates all parameters; see `Optimizer.step`."""
+        loss = self._loss(closure)
+        with no_grad():
+            for group in self.param_groups:
+                for param, grad in gradients(group):
+                    self._update(param, grad, group)
+        return loss

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import Tensor, no_grad
+from .. import Tensor
 from .optimizer import (
-    Optimizer,
+    ByParameter,
     as_real,
     check_options,
     check_unsupported,
-    gradients,
 )
 
 
-class RMSprop(Optimizer):
+class RMSprop(ByParameter):
     """RMSprop (Hinton, Coursera lecture 6e, 2012).
 
     v = α v + (1 - α) g²; p -= lr g / (√v + eps), with `momentum` through a
@@ -56,15 +55,6 @@ class RMSprop(Optimizer):
             "differentiable": differentiable,
         }
         super().__init__(params, defaults)
-
-    def step(self, closure=None):
-        """Updates all parameters; see `Optimizer.step`."""
-        loss = self._loss(closure)
-        with no_grad():
-            for group in self.param_groups:
-                for param, grad in gradients(group):
-                    self._update(param, grad, group)
-        return loss
 
     def _state_of(self, param: Tensor, group: dict) -> dict:
         state = self.state[param]

@@ -50,13 +50,7 @@ def dropout1d(
             "channel dimension, and an optional batch dimension (i.e. 2D or 3D "
             "inputs)."
         )
-    batched = input.dim() == 3
-    if not batched:
-        input = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    result = _channels(input, p, training, inplace)
-    if not batched:
-        result = result.squeeze_(0) if inplace else result.squeeze(0)
-    return result
+    return _unbatched_channels(input, p, training, inplace, 3)
 
 
 def dropout2d(
@@ -103,13 +97,18 @@ def dropout3d(
             "and an optional batch dimension (i.e. 4D or 5D inputs).",
             stacklevel=2,
         )
-    batched = input.dim() == 5
-    if not batched:
-        input = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    result = _channels(input, p, training, inplace)
-    if not batched:
-        result = result.squeeze_(0) if inplace else result.squeeze(0)
-    return result
+    return _unbatched_channels(input, p, training, inplace, 5)
+
+
+def _unbatched_channels(
+    input: Tensor, p: float, training: bool, inplace: bool, rank: int
+) -> Tensor:
+    """Of inputs that may lack the batch, which makes `rank` dimensions."""
+    if input.dim() == rank:
+        return _channels(input, p, training, inplace)
+    if inplace:
+        return _channels(input.unsqueeze_(0), p, training, True).squeeze_(0)
+    return _channels(input.unsqueeze(0), p, training, False).squeeze(0)
 
 
 def _channels(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:

@@ -8,7 +8,7 @@ from .module import Module
 
 
 class _Dropout(Module):
-    """Common part: probability `p` and `inplace`."""
+    """Calls `_drop` with probability `p`, in place if `inplace`."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
@@ -19,6 +19,9 @@ class _Dropout(Module):
         self.p = p
         self.inplace = inplace
 
+    def forward(self, input: Tensor) -> Tensor:
+        return self._drop(input, self.p, self.training, self.inplace)
+
     def extra_repr(self) -> str:
         return f"p={self.p}, inplace={self.inplace}"
 
@@ -26,42 +29,34 @@ class _Dropout(Module):
 class Dropout(_Dropout):
     """Zeroes elements with probability `p`, scales others by 1 / (1 - p)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.dropout(input, self.p, self.training, self.inplace)
+    _drop = staticmethod(F.dropout)
 
 
 class Dropout1d(_Dropout):
     """Zeroes whole channels of (N, C, L) or (C, L)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.dropout1d(input, self.p, self.training, self.inplace)
+    _drop = staticmethod(F.dropout1d)
 
 
 class Dropout2d(_Dropout):
     """Zeroes whole channels of (N, C, H, W)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.dropout2d(input, self.p, self.training, self.inplace)
+    _drop = staticmethod(F.dropout2d)
 
 
 class Dropout3d(_Dropout):
     """Zeroes whole channels of (N, C, D, H, W) or (C, D, H, W)."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.dropout3d(input, self.p, self.training, self.inplace)
+    _drop = staticmethod(F.dropout3d)
 
 
 class AlphaDropout(_Dropout):
     """Dropout that keeps mean and variance, for networks of SELUs."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.alpha_dropout(input, self.p, self.training, self.inplace)
+    _drop = staticmethod(F.alpha_dropout)
 
 
 class FeatureAlphaDropout(_Dropout):
     """`AlphaDropout` of whole channels."""
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.feature_alpha_dropout(
-            input, self.p, self.training, self.inplace
-        )
+    _drop = staticmethod(F.feature_alpha_dropout)

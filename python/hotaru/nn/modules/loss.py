@@ -39,18 +39,51 @@ class _WeightedLoss(_Loss):
         self.register_buffer("weight", weight)
 
 
-class L1Loss(_Loss):
+class _PlainLoss(_Loss):
+    """`_loss` of an input and a target, without options."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return self._loss(input, target, reduction=self.reduction)
+
+
+class _PlainWeightedLoss(_WeightedLoss):
+    """The same with a weight."""
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return self._loss(
+            input, target, weight=self.weight, reduction=self.reduction
+        )
+
+
+class _MarginLoss(_Loss):
+    """`_loss` of two inputs and a target, with a margin."""
+
+    def __init__(
+        self,
+        margin: float = 0.0,
+        size_average=None,
+        reduce=None,
+        reduction="mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.margin = margin
+
+    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        return self._loss(
+            input1, input2, target, margin=self.margin, reduction=self.reduction
+        )
+
+
+class L1Loss(_PlainLoss):
     """|input - target|."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.l1_loss(input, target, reduction=self.reduction)
+    _loss = staticmethod(F.l1_loss)
 
 
-class MSELoss(_Loss):
+class MSELoss(_PlainLoss):
     """(input - target)²."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.mse_loss(input, target, reduction=self.reduction)
+    _loss = staticmethod(F.mse_loss)
 
 
 class SmoothL1Loss(_Loss):
@@ -136,13 +169,10 @@ class NLLLoss(_WeightedLoss):
         )
 
 
-class BCELoss(_WeightedLoss):
+class BCELoss(_PlainWeightedLoss):
     """Binary cross entropy of probabilities."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.binary_cross_entropy(
-            input, target, weight=self.weight, reduction=self.reduction
-        )
+    _loss = staticmethod(F.binary_cross_entropy)
 
 
 class BCEWithLogitsLoss(_Loss):
@@ -259,65 +289,34 @@ class HingeEmbeddingLoss(_Loss):
         )
 
 
-class MarginRankingLoss(_Loss):
+class MarginRankingLoss(_MarginLoss):
     """max(0, -target * (input1 - input2) + margin)."""
 
-    def __init__(
-        self,
-        margin: float = 0.0,
-        size_average=None,
-        reduce=None,
-        reduction="mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
-
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        return F.margin_ranking_loss(
-            input1, input2, target, margin=self.margin, reduction=self.reduction
-        )
+    _loss = staticmethod(F.margin_ranking_loss)
 
 
-class CosineEmbeddingLoss(_Loss):
+class CosineEmbeddingLoss(_MarginLoss):
     """1 - cos where target is 1, max(0, cos - margin) where it is -1."""
 
-    def __init__(
-        self,
-        margin: float = 0.0,
-        size_average=None,
-        reduce=None,
-        reduction="mean",
-    ) -> None:
-        super().__init__(size_average, reduce, reduction)
-        self.margin = margin
-
-    def forward(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
-        return F.cosine_embedding_loss(
-            input1, input2, target, margin=self.margin, reduction=self.reduction
-        )
+    _loss = staticmethod(F.cosine_embedding_loss)
 
 
-class SoftMarginLoss(_Loss):
+class SoftMarginLoss(_PlainLoss):
     """log(1 + exp(-target * input))."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.soft_margin_loss(input, target, reduction=self.reduction)
+    _loss = staticmethod(F.soft_margin_loss)
 
 
-class MultiLabelMarginLoss(_Loss):
+class MultiLabelMarginLoss(_PlainLoss):
     """Hinge over all pairs of wrong and right classes."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.multilabel_margin_loss(input, target, reduction=self.reduction)
+    _loss = staticmethod(F.multilabel_margin_loss)
 
 
-class MultiLabelSoftMarginLoss(_WeightedLoss):
+class MultiLabelSoftMarginLoss(_PlainWeightedLoss):
     """Mean over classes of the binary cross entropy of sigmoid(input)."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.multilabel_soft_margin_loss(
-            input, target, weight=self.weight, reduction=self.reduction
-        )
+    _loss = staticmethod(F.multilabel_soft_margin_loss)
 
 
 class MultiMarginLoss(_WeightedLoss):
