@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import os
 import typing
 
 from .. import _C
@@ -15,6 +16,13 @@ from .frontend import NotSupportedError
 # The classes and functions of one process, in which they can call each other.
 # `with _UNIT` keeps other threads from compiling; calls don't need it.
 _UNIT = _C.ScriptUnit()
+# A fork waits for who compiles: the child could not go on with half of it.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_UNIT.__enter__,
+        after_in_parent=_UNIT.__exit__,
+        after_in_child=_UNIT.__exit__,
+    )
 
 ScriptFunction = _C.ScriptFunction
 
