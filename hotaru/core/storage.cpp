@@ -44,6 +44,7 @@ void* Storage::allocate_now() const {
 
 void Storage::resize(size_t nbytes) {
   HOTARU_CHECK(resizable(), "Trying to resize storage that is not resizable");
+  wait();
   void* grown = allocator_->allocate(nbytes);
   if (const size_t kept = std::min(nbytes, nbytes_); kept > 0)
     std::memcpy(grown, data(), kept);

@@ -55,8 +55,9 @@ nb::object export_tensor(const Tensor& self) {
   HOTARU_CHECK(self.device().is_cpu(), "__dlpack__: device ", self.device(),
                " is not supported yet");
   std::vector<size_t> shape(self.sizes().begin(), self.sizes().end());
-  const nb::object owner = nb::steal(wrap(self));
-  self.storage()->expose();
+  // An alias: self may be given other memory while the array lives.
+  const nb::object owner = nb::steal(wrap(make_alias(self)));
+  self.storage()->lend();
   nb::ndarray<> array(self.raw_data(), shape.size(), shape.data(), owner,
                       self.strides().data(), to_dlpack(self.dtype()),
                       nb::device::cpu::value, 0);
@@ -71,10 +72,12 @@ Tensor import_array(nb::ndarray<> array) {
   for (size_t d = 0; d < array.ndim(); ++d) {
     sizes[d] = int64_t(array.shape(d));
     strides[d] = array.stride(d);
+    HOTARU_CHECK(strides[d] >= 0 || sizes[d] <= 1,
+                 "from_dlpack: negative strides are not supported");
+    strides[d] = std::max<int64_t>(strides[d], 0);
   }
   const DType dtype = from_dlpack(array.dtype());
-  const size_t nbytes =
-      size_t(storage_extent(sizes, strides)) * itemsize(dtype);
+  const size_t nbytes = storage_bytes(sizes, strides, itemsize(dtype));
   void* data = array.data();
   return make_tensor(make_ref<Storage>(data, nbytes, Device{},
                                        make_ref<HeldArray>(std::move(array))),

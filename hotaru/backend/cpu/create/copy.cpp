@@ -13,7 +13,7 @@ namespace {
 
 template <class To, class From>
 To convert(From x) {
-  if constexpr (std::is_same_v<To, bool>) {
+  if constexpr (kIsBool<To>) {
     return x != From(0);
   } else if constexpr (kIsComplex<To>) {
     using R = typename To::value_type;
@@ -115,7 +115,8 @@ std::optional<Elementwise> copy_loop(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &x = call.tensor(1);
   if (transposes(out, x)) return {};
   LoopNest::Inner inner = nullptr;
-  if (out.dtype() == x.dtype()) {
+  // The bytes of a copied bool are 0 and 1, whatever they were.
+  if (out.dtype() == x.dtype() && x.dtype() != DType::kBool) {
     inner = mover(itemsize(x.dtype()));
   } else {
     visit_dtype(AllTypes{}, out.dtype(), "copy_", [&]<class To>() {
