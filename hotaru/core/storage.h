@@ -55,6 +55,10 @@ class Storage : public Ordered, public Pooled {
   /// From now on borrows memory that `owner` keeps alive; the content is lost.
   void place(void* data, Ref<RefCounted> owner);
 
+  /// The same with the content, where others may write it from now on (another
+  /// process). What was lent stays alive as long as this object.
+  void move(void* data, Ref<RefCounted> owner);
+
   /// Counts in-place writes, so that autograd notices when a value that it
   /// saved has changed. Every view and detached alias shares it.
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }

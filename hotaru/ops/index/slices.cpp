@@ -82,15 +82,15 @@ void check_add(const Tensor& self, int64_t dim, const Tensor& index,
                scalar_type_name(self.dtype()), ") and source (",
                scalar_type_name(source.dtype()),
                ") must have the same scalar type");
-  HOTARU_CHECK(index.numel() == extent(source, dim),
-               "index_add_(): Number of indices (", index.numel(),
-               ") should be equal to source.size(dim): (", extent(source, dim),
-               "), for dim: ", dim);
   HOTARU_CHECK(
       self.dim() == source.dim() && beside(self, dim) == beside(source, dim),
       "source tensor shape must match self tensor shape, excluding "
       "the specified dimension. Got self.shape = ",
       shape_text(self.sizes()), " source.shape = ", shape_text(source.sizes()));
+  HOTARU_CHECK(index.numel() == extent(source, dim),
+               "index_add_(): Number of indices (", index.numel(),
+               ") should be equal to source.size(dim): (", extent(source, dim),
+               "), for dim: ", dim);
 }
 
 void check_copy(const Tensor& self, int64_t dim, const Tensor& index,

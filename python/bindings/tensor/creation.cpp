@@ -106,12 +106,6 @@ bool is_list(PyObject* o) {
   return PyList_Check(o) || PyTuple_Check(o);
 }
 
-/// Anything else with numpy's protocols (arrays, its numbers).
-bool is_array(PyObject* o) {
-  return !is_tensor(o) && PyObject_CheckBuffer(o) && !PyBytes_Check(o) &&
-         nb::hasattr(o, "__array__");
-}
-
 /// A sequence that is neither list nor tuple nor text: a range, a deque.
 bool is_other_sequence(PyObject* o) {
   return PySequence_Check(o) && !is_list(o) && !is_tensor(o) &&
@@ -352,6 +346,11 @@ Tensor shareable(const Tensor& self, bool force) {
 }
 
 }  // namespace
+
+bool is_array(PyObject* o) {
+  return !is_tensor(o) && PyObject_CheckBuffer(o) && !PyBytes_Check(o) &&
+         nb::hasattr(o, "__array__");
+}
 
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype,
                         std::optional<Device> device) {

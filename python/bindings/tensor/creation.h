@@ -13,6 +13,9 @@ namespace hotaru::python {
 /// tensors. The dtype is inferred from the data unless given.
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype,
                         std::optional<Device> device);
+/// Whether an object has numpy's protocols and is no tensor: an array, or one
+/// of numpy's numbers.
+bool is_array(PyObject* object);
 /// Nested lists of Python numbers, or one number.
 PyObject* to_list(const Tensor& self);
 /// A Python number from the single element.

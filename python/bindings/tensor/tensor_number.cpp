@@ -1,6 +1,7 @@
 #include "bindings/tensor/tensor_number.h"
 
 #include "bindings/errors.h"
+#include "bindings/tensor/creation.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/ops/create/copy.h"
@@ -79,6 +80,17 @@ PyObject* binary(PyObject* a, PyObject* b) {
   });
 }
 
+/// array / tensor by way of numpy, which gives it back as a tensor: numpy takes
+/// the other operators itself.
+PyObject* divide(PyObject* a, PyObject* b) {
+  if (!is_tensor(a) && is_array(a))
+    return guarded([&]() -> PyObject* {
+      const nb::object inverse = nb::steal(wrap(reciprocal(tensor_of(b))));
+      return PyNumber_Multiply(inverse.ptr(), a);
+    });
+  return binary<over>(a, b);
+}
+
 template <TensorFunction F>
 PyObject* power_slot(PyObject* a, PyObject* b, PyObject*) {
   return binary<F>(a, b);
@@ -152,10 +164,20 @@ PyObject* as_index(PyObject* self) {
   });
 }
 
+/// Undefined for an array of something else than numbers.
+Tensor of_array(PyObject* array) {
+  try {
+    return tensor_from_data(array, std::nullopt, std::nullopt);
+  } catch (const TypeError&) {
+    return {};
+  }
+}
+
 PyObject* compare(PyObject* a, PyObject* b, int op) {
   return guarded([&]() -> PyObject* {
     const Tensor& x = tensor_of(a);
-    const Tensor y = other_operand(b, x);
+    Tensor y = other_operand(b, x);
+    if (!y.defined() && op == Py_EQ && is_array(b)) y = of_array(b);
     if (!y.defined()) Py_RETURN_NOTIMPLEMENTED;
     switch (op) {
       case Py_LT:
@@ -186,7 +208,7 @@ void add_number_slots(std::vector<PyType_Slot>& slots) {
       {Py_nb_add, slot(binary<plus>)},
       {Py_nb_subtract, slot(binary<minus>)},
       {Py_nb_multiply, slot(binary<times>)},
-      {Py_nb_true_divide, slot(binary<over>)},
+      {Py_nb_true_divide, slot(divide)},
       {Py_nb_floor_divide, slot(binary<floor_over>)},
       {Py_nb_remainder, slot(binary<modulo>)},
       {Py_nb_power, slot(power_slot<power>)},

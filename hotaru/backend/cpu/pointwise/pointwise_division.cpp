@@ -19,8 +19,8 @@ static const bool registered_division = [] {
   pointwise<Copysign, FloatingTypes, 2>("copysign");
   pointwise<Xlogy, FloatingTypes, 2>("xlogy");
   pointwise<Logaddexp, FloatingTypes, 2>("logaddexp");
-  pointwise<Fmax, FloatingTypes, 2>("fmax");
-  pointwise<Fmin, FloatingTypes, 2>("fmin");
+  pointwise<Fmax, RealAndBoolTypes, 2>("fmax");
+  pointwise<Fmin, RealAndBoolTypes, 2>("fmin");
   pointwise<ShiftLeft, IntTypes, 2>("bitwise_left_shift");
   pointwise<ShiftRight, IntTypes, 2>("bitwise_right_shift");
   return true;
