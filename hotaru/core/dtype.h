@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <ostream>
 
+#include "hotaru/core/boolean.h"
 #include "hotaru/core/error.h"
 #include "hotaru/core/half.h"
 
@@ -111,7 +112,7 @@ using IntTypes = TypeList<uint8_t, int8_t, int16_t, int32_t, int64_t>;
 using RealTypes = TypeList<float, double, Half, BFloat16, uint8_t, int8_t,
                            int16_t, int32_t, int64_t>;
 using RealAndBoolTypes = TypeList<float, double, Half, BFloat16, uint8_t,
-                                  int8_t, int16_t, int32_t, int64_t, bool>;
+                                  int8_t, int16_t, int32_t, int64_t, Bool>;
 using NumberTypes =
     TypeList<float, double, Half, BFloat16, uint8_t, int8_t, int16_t, int32_t,
              int64_t, std::complex<float>, std::complex<double>>;
@@ -120,7 +121,7 @@ using FloatingAndComplexTypes =
              std::complex<double>>;
 using AllTypes =
     TypeList<float, double, Half, BFloat16, uint8_t, int8_t, int16_t, int32_t,
-             int64_t, bool, std::complex<float>, std::complex<double>>;
+             int64_t, Bool, std::complex<float>, std::complex<double>>;
 
 /// The DType of a C++ element type.
 template <class T>
@@ -148,7 +149,7 @@ inline constexpr DType kDTypeOf<std::complex<float>> = DType::kComplex64;
 template <>
 inline constexpr DType kDTypeOf<std::complex<double>> = DType::kComplex128;
 template <>
-inline constexpr DType kDTypeOf<bool> = DType::kBool;
+inline constexpr DType kDTypeOf<Bool> = DType::kBool;
 
 template <class T>
 inline constexpr bool kIsComplex = false;
@@ -161,9 +162,16 @@ template <class T>
 inline constexpr bool kIsFloating =
     std::is_floating_point_v<T> || kIsReduced<T>;
 
+template <class T>
+inline constexpr bool kIsBool = std::is_same_v<T, Bool>;
+/// Integers and bool.
+template <class T>
+inline constexpr bool kIsIntegral = std::is_integral_v<T> || kIsBool<T>;
+
 /// The type arithmetic on T is carried out in: float for the 16-bit types.
 template <class T>
-using OpMath = std::conditional_t<kIsReduced<T>, float, T>;
+using OpMath = std::conditional_t<kIsReduced<T>, float,
+                                  std::conditional_t<kIsBool<T>, bool, T>>;
 
 /// Calls f.template operator()<T>() for the C++ type of dtype. Throws
 /// NotImplementedError with PyTorch's text when the list lacks it.

@@ -50,7 +50,7 @@ class Scalar {
       }
       if constexpr (kIsReduced<T>)
         return T(float(double_));
-      else if constexpr (std::is_same_v<T, bool>)
+      else if constexpr (kIsBool<T> || std::is_same_v<T, bool>)
         return double_ != 0;
       else if constexpr (std::is_integral_v<T>)
         return static_cast<T>(static_cast<int64_t>(double_));

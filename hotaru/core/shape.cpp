@@ -50,28 +50,81 @@ void Dims::take(Dims& other) noexcept {
 int64_t numel_of(IntSpan sizes) {
   int64_t n = 1;
   for (int64_t s : sizes)
-    HOTARU_CHECK(!__builtin_mul_overflow(n, s, &n),
+    HOTARU_CHECK(s >= 0 && !__builtin_mul_overflow(n, s, &n),
                  "numel: integer multiplication overflow for shape ",
                  shape_text(sizes));
   return n;
 }
 
+namespace {
+
+void check_sizes(IntSpan sizes) {
+  for (const int64_t size : sizes)
+    HOTARU_CHECK(size >= 0, "Trying to create tensor with negative dimension ",
+                 size, ": ", shape_text(sizes));
+}
+
+/// Whether (offset + elements) * itemsize fits; if so, *bytes is that.
+bool count_bytes(int64_t elements, int64_t offset, size_t itemsize,
+                 int64_t* bytes) {
+  return offset >= 0 && !__builtin_add_overflow(offset, elements, bytes) &&
+         !__builtin_mul_overflow(*bytes, int64_t(itemsize), bytes);
+}
+
+}  // namespace
+
+size_t storage_bytes(IntSpan sizes, size_t itemsize, int64_t offset) {
+  check_sizes(sizes);
+  int64_t elements = 1, bytes = 0;
+  bool fits = true;
+  for (const int64_t size : sizes)
+    fits &= !__builtin_mul_overflow(elements, size, &elements);
+  HOTARU_CHECK(
+      fits && count_bytes(elements, offset, itemsize, &bytes),
+      "Storage size calculation overflowed with sizes=", shape_text(sizes));
+  return size_t(bytes);
+}
+
+size_t storage_bytes(IntSpan sizes, IntSpan strides, size_t itemsize,
+                     int64_t offset) {
+  check_sizes(sizes);
+  int64_t last = 0, bytes = 0;
+  const bool empty = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
+  bool fits = true;
+  for (size_t i = 0; i < sizes.size() && !empty; ++i) {
+    int64_t step = 0;
+    fits &= strides[i] >= 0 &&
+            !__builtin_mul_overflow(sizes[i] - 1, strides[i], &step) &&
+            !__builtin_add_overflow(last, step, &last);
+  }
+  fits = fits && !__builtin_add_overflow(last, empty ? 0 : 1, &last) &&
+         count_bytes(last, offset, itemsize, &bytes);
+  HOTARU_CHECK(fits, "Storage size calculation overflowed with sizes=",
+               shape_text(sizes), " and strides=", shape_text(strides));
+  // Nothing of an empty tensor is ever read, wherever it begins.
+  return empty ? 0 : size_t(bytes);
+}
+
 Dims contiguous_strides(IntSpan sizes) {
   Dims strides(sizes.size(), 1);
   for (size_t i = sizes.size(); i-- > 1;)
-    strides[i - 1] = strides[i] * std::max<int64_t>(sizes[i], 1);
+    HOTARU_CHECK(
+        !__builtin_mul_overflow(strides[i], std::max<int64_t>(sizes[i], 1),
+                                &strides[i - 1]),
+        "Stride calculation overflowed for shape ", shape_text(sizes));
   return strides;
 }
 
 bool is_contiguous(IntSpan sizes, IntSpan strides) {
-  int64_t expected = 1;
+  // Unsigned: sizes next to an empty dimension may be of any product.
+  uint64_t expected = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
     if (sizes[i] == 0) return true;
-    if (sizes[i] != 1 && strides[i] != expected) {
+    if (sizes[i] != 1 && uint64_t(strides[i]) != expected) {
       // A later (outer) empty dimension still makes the tensor contiguous.
       return std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
     }
-    expected *= sizes[i];
+    expected *= uint64_t(sizes[i]);
   }
   return true;
 }
@@ -85,10 +138,10 @@ bool is_dense(IntSpan sizes, IntSpan strides) {
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     return strides[size_t(a)] < strides[size_t(b)];
   });
-  int64_t expected = 1;
+  uint64_t expected = 1;
   for (const int64_t d : order) {
-    if (strides[size_t(d)] != expected) return false;
-    expected *= sizes[size_t(d)];
+    if (uint64_t(strides[size_t(d)]) != expected) return false;
+    expected *= uint64_t(sizes[size_t(d)]);
   }
   return true;
 }
@@ -126,7 +179,9 @@ Dims dense_strides(IntSpan shape, std::span<const Dims> operands) {
   int64_t stride = 1;
   for (const int64_t d : order) {
     out[size_t(d)] = stride;
-    stride *= std::max<int64_t>(shape[size_t(d)], 1);
+    HOTARU_CHECK(!__builtin_mul_overflow(
+                     stride, std::max<int64_t>(shape[size_t(d)], 1), &stride),
+                 "Stride calculation overflowed for shape ", shape_text(shape));
   }
   return out;
 }

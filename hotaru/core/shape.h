@@ -97,9 +97,17 @@ inline bool same(IntSpan a, IntSpan b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
-/// Product of the sizes; throws when it leaves int64.
+/// Product of the sizes; throws when one is negative or it leaves int64.
 int64_t numel_of(IntSpan sizes);
-/// Row-major strides; empty dimensions count as one, as in PyTorch.
+/// Bytes of a storage that holds `offset` elements and behind them a row-major
+/// tensor of `sizes`. The one way from a geometry to bytes, as the next: both
+/// throw PyTorch's error where a size is negative or the bytes leave int64.
+size_t storage_bytes(IntSpan sizes, size_t itemsize, int64_t offset = 0);
+/// The same for a strided tensor.
+size_t storage_bytes(IntSpan sizes, IntSpan strides, size_t itemsize,
+                     int64_t offset = 0);
+/// Row-major strides; empty dimensions count as one, as in PyTorch. Throws
+/// when one leaves int64.
 Dims contiguous_strides(IntSpan sizes);
 /// Whether the strides walk the elements densely in row-major order.
 bool is_contiguous(IntSpan sizes, IntSpan strides);

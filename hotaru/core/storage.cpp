@@ -44,6 +44,7 @@ void* Storage::allocate_now() const {
 
 void Storage::resize(size_t nbytes) {
   HOTARU_CHECK(resizable(), "Trying to resize storage that is not resizable");
+  wait();
   void* grown = allocator_->allocate(nbytes);
   if (const size_t kept = std::min(nbytes, nbytes_); kept > 0)
     std::memcpy(grown, data(), kept);
@@ -51,6 +52,40 @@ void Storage::resize(size_t nbytes) {
   data_ = grown;
   nbytes_ = nbytes;
   deferred_ = false;
+}
+
+namespace {
+
+/// Memory that a storage left, and what keeps the memory it went to.
+struct Former : RefCounted {
+  Former(Allocator* allocator, void* data, size_t nbytes,
+         Ref<RefCounted> old_owner, Ref<RefCounted> owner)
+      : allocator(allocator),
+        data(data),
+        nbytes(nbytes),
+        old_owner(std::move(old_owner)),
+        owner(std::move(owner)) {}
+  ~Former() override {
+    if (allocator && data) allocator->deallocate(data, nbytes);
+  }
+
+  Allocator* allocator;
+  void* data;
+  size_t nbytes;
+  Ref<RefCounted> old_owner, owner;
+};
+
+}  // namespace
+
+void Storage::move(void* data, Ref<RefCounted> owner) {
+  expose();
+  if (nbytes_ > 0) std::memcpy(data, this->data(), nbytes_);
+  if (lent_.load(std::memory_order_relaxed)) {
+    owner = make_ref<Former>(allocator_, data_.load(), nbytes_,
+                             std::move(owner_), std::move(owner));
+    allocator_ = nullptr;
+  }
+  place(data, std::move(owner));
 }
 
 void Storage::place(void* data, Ref<RefCounted> owner) {

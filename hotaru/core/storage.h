@@ -45,12 +45,19 @@ class Storage : public Ordered, public Pooled {
   bool deferred() const { return deferred_; }
   size_t nbytes() const { return nbytes_; }
   Device device() const { return device_; }
-  /// Whether resize() works: not for borrowed memory.
-  bool resizable() const { return allocator_ != nullptr; }
-  /// Keeps the leading bytes. Throws for borrowed memory.
+  /// Whether resize() works: for neither borrowed nor lent memory.
+  bool resizable() const {
+    return allocator_ && !lent_.load(std::memory_order_relaxed);
+  }
+  /// Keeps the leading bytes, once nothing is queued that uses them. Throws
+  /// unless resizable.
   void resize(size_t nbytes);
   /// From now on borrows memory that `owner` keeps alive; the content is lost.
   void place(void* data, Ref<RefCounted> owner);
+
+  /// The same with the content, where others may write it from now on (another
+  /// process). What was lent stays alive as long as this object.
+  void move(void* data, Ref<RefCounted> owner);
 
   /// Counts in-place writes, so that autograd notices when a value that it
   /// saved has changed. Every view and detached alias shares it.
@@ -66,6 +73,12 @@ class Storage : public Ordered, public Pooled {
     exposed_.store(true, std::memory_order_relaxed);
     wait();
   }
+  /// Exposes it to somebody who keeps this object but reads the address only
+  /// once (a numpy array, a DLPack capsule): the bytes have to stay there.
+  void lend() {
+    lent_.store(true, std::memory_order_relaxed);
+    expose();
+  }
 
  private:
   void* allocate_now() const;
@@ -76,7 +89,7 @@ class Storage : public Ordered, public Pooled {
   Device device_;
   std::atomic<uint32_t> version_{0};
   bool deferred_ = false;
-  std::atomic<bool> exposed_{false};
+  std::atomic<bool> exposed_{false}, lent_{false};
   Allocator* allocator_ = nullptr;
   Ref<RefCounted> owner_;
 };

@@ -31,25 +31,26 @@ TensorImpl::~TensorImpl() = default;
 
 void TensorImpl::set_geometry(IntSpan new_sizes, IntSpan new_strides,
                               int64_t new_offset) {
+  numel = numel_of(new_sizes);  // first: it may throw
   sizes.assign(new_sizes);
   strides.assign(new_strides);
   offset = new_offset;
-  numel = numel_of(sizes);
   contiguous = is_contiguous(sizes, strides);
 }
 
 Tensor make_tensor(Ref<Storage> storage, DType dtype, IntSpan sizes,
                    IntSpan strides, int64_t offset) {
-  int64_t extent = storage_extent(sizes, strides);
   HOTARU_CHECK(offset >= 0, "Tensor: invalid storage offset ", offset);
-  const int64_t capacity = int64_t(storage->nbytes() / itemsize(dtype));
-  const bool overflow =
-      extent > 0 && __builtin_add_overflow(extent, offset, &extent);
-  HOTARU_CHECK(!overflow && extent <= capacity, "setStorage: sizes ",
+  for (const int64_t stride : strides)
+    HOTARU_CHECK(stride >= 0,
+                 "as_strided: Negative strides are not supported at the "
+                 "moment, got strides: ",
+                 shape_text(strides));
+  const size_t bytes = storage_bytes(sizes, strides, itemsize(dtype), offset);
+  HOTARU_CHECK(bytes <= storage->nbytes(), "setStorage: sizes ",
                shape_text(sizes), ", strides ", shape_text(strides),
                ", storage offset ", offset, ", and itemsize ", itemsize(dtype),
-               " requiring a storage size of ",
-               extent * int64_t(itemsize(dtype)),
+               " requiring a storage size of ", bytes,
                " are out of bounds for storage of size ", storage->nbytes());
   return Tensor(
       make_ref<TensorImpl>(std::move(storage), dtype, sizes, strides, offset));

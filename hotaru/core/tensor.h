@@ -97,8 +97,10 @@ class Tensor {
     if (!impl_->in_turn) impl_->storage->wait();
     return address();
   }
+  /// The elements of a bool tensor are of type Bool.
   template <class T>
   T* data() const {
+    static_assert(!std::is_same_v<T, bool>);
     return static_cast<T*>(raw_data());
   }
 

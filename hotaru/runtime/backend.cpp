@@ -1,5 +1,7 @@
 #include "hotaru/runtime/backend.h"
 
+#include <bit>
+
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -41,43 +43,30 @@ Device resolve(Device device) {
 
 namespace {
 
-Ref<Storage> allocate_storage(IntSpan sizes, int64_t elements, DType dtype,
-                              Device device) {
-  int64_t nbytes = 0;
-  HOTARU_CHECK(
-      !__builtin_mul_overflow(elements, int64_t(itemsize(dtype)), &nbytes),
-      "Storage size calculation overflowed with sizes=", shape_text(sizes));
+Ref<Storage> allocate_storage(size_t nbytes, Device device) {
   Allocator& allocator = DeviceTable::instance()
                              .backend(device.type)
                              .allocator(std::max<int>(device.index, 0));
   const bool streams =
       detail::watchers.load(std::memory_order_relaxed) % detail::kOneWatch != 0;
-  const bool deferred =
-      streams && current_stream(device.type).defers(size_t(nbytes));
-  return make_ref<Storage>(allocator, size_t(nbytes), device, deferred);
-}
-
-void check_sizes(IntSpan sizes) {
-  for (int64_t size : sizes)
-    HOTARU_CHECK(size >= 0, "Trying to create tensor with negative dimension ",
-                 size, ": ", shape_text(sizes));
+  const bool deferred = streams && current_stream(device.type).defers(nbytes);
+  return make_ref<Storage>(allocator, nbytes, device, deferred);
 }
 
 }  // namespace
 
 Tensor allocate(IntSpan sizes, DType dtype, Device device) {
-  check_sizes(sizes);
-  const int64_t numel = numel_of(sizes);
-  return Tensor(make_ref<TensorImpl>(
-      allocate_storage(sizes, numel, dtype, device), dtype, sizes, numel));
+  const size_t item = itemsize(dtype), nbytes = storage_bytes(sizes, item);
+  // Item sizes are powers of two.
+  const auto numel = int64_t(nbytes >> std::countr_zero(item));
+  return Tensor(make_ref<TensorImpl>(allocate_storage(nbytes, device), dtype,
+                                     sizes, numel));
 }
 
 Tensor allocate(IntSpan sizes, IntSpan strides, DType dtype, Device device) {
-  check_sizes(sizes);
-  const int64_t extent = storage_extent(sizes, strides);
-  return Tensor(
-      make_ref<TensorImpl>(allocate_storage(sizes, extent, dtype, device),
-                           dtype, sizes, strides, 0));
+  const size_t nbytes = storage_bytes(sizes, strides, itemsize(dtype));
+  return Tensor(make_ref<TensorImpl>(allocate_storage(nbytes, device), dtype,
+                                     sizes, strides, 0));
 }
 
 }  // namespace hotaru

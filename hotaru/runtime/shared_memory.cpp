@@ -147,6 +147,15 @@ bool SharedMemory::idle() const {
   return counter().looks.load(std::memory_order_acquire) == 0;
 }
 
+void share(Storage& storage) {
+  HOTARU_CHECK(storage.device().is_cpu(), "share_memory_: memory of ",
+               storage.device(), " cannot be shared");
+  const Ref<SharedMemory> memory = SharedMemory::create(storage.nbytes());
+  memory->take();
+  const Ref<RefCounted> look(make_ref<Look>(memory));
+  storage.move(memory->data(), look);
+}
+
 Tensor shared_tensor(const Ref<SharedMemory>& memory, DType dtype,
                      IntSpan sizes, IntSpan strides, int64_t offset,
                      bool taken) {

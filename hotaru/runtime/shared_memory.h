@@ -51,6 +51,10 @@ class SharedMemory : public RefCounted {
   int descriptor_ = -1;
 };
 
+/// Moves a storage into a block of its own; every tensor that looks into it
+/// goes along. It counts as a look, as below.
+void share(Storage& storage);
+
 /// A tensor over the block. It counts as a look at the contents until its
 /// storage dies: `taken` says that the sender has counted it already. One that
 /// lives while the process forks is never given back, as the child sees it as

@@ -82,6 +82,18 @@ def __contains__(self, element) -> bool:
     )
 
 
+def _copy_with_memory(tensor, memo):
+    """A copy that shares memory with the copies of what shares tensor's."""
+    whole = _C._whole_storage(tensor)
+    if whole.numel() == 0:
+        return tensor.clone()
+    copies = memo.setdefault("hotaru", {})
+    key = tensor._storage_ptr()
+    if key not in copies:
+        copies[key] = whole.clone()
+    return _C._over_storage(tensor, copies[key])
+
+
 def __deepcopy__(self, memo):
     if id(self) in memo:
         return memo[id(self)]
@@ -94,7 +106,7 @@ def __deepcopy__(self, memo):
             "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
         )
     with no_grad():
-        copy = self.detach().clone()
+        copy = _copy_with_memory(self.detach(), memo)
     if type(self) is not Tensor:
         copy = _C._make_subclass(type(self), copy)
     copy.requires_grad = self.requires_grad
@@ -132,6 +144,14 @@ def __reduce_ex__(self, protocol):
 def __array__(self, dtype=None, copy=None):
     array = self.numpy()
     return array if dtype is None else array.astype(dtype, copy=False)
+
+
+def __array_wrap__(self, array, context=None, return_scalar=False):
+    """What numpy computes of a tensor is a tensor, if one can hold it."""
+    try:
+        return _C.from_numpy(array)
+    except TypeError:
+        return array
 
 
 def numpy(self, *, force: bool = False):

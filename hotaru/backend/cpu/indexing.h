@@ -22,7 +22,7 @@ template <class E = Error>
 /// Sums of integers wrap around instead of overflowing.
 template <class T>
 T plus(T a, T b) {
-  if constexpr (std::is_same_v<T, bool>)
+  if constexpr (kIsBool<T>)
     return a || b;
   else if constexpr (std::is_integral_v<T>)
     return T(uint64_t(a) + uint64_t(b));
@@ -33,7 +33,7 @@ T plus(T a, T b) {
 }
 template <class T>
 T times(T a, T b) {
-  if constexpr (std::is_same_v<T, bool>)
+  if constexpr (kIsBool<T>)
     return a && b;
   else if constexpr (std::is_integral_v<T>)
     return T(uint64_t(a) * uint64_t(b));

@@ -71,6 +71,7 @@ template <class S, class F, class... T>
 void for_lines_with(int64_t dim, int64_t work, const S& make_state, const F& f,
                     const Tensor& first, const T&... more) {
   constexpr size_t kCount = 1 + sizeof...(T);
+  if (first.numel() == 0) return;  // there may be 2^62 lines of nothing
   const Dims sizes = without(first.sizes(), dim);
   const std::array<Dims, kCount> strides{without(first.strides(), dim),
                                          without(more.strides(), dim)...};

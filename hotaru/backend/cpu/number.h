@@ -17,6 +17,15 @@ bool is_nan(T x) {
     return false;
 }
 
+/// The element that stands for x in a result: a bool as 0 or 1.
+template <class T>
+T clean(T x) {
+  if constexpr (kIsBool<T>)
+    return T(bool(x));
+  else
+    return x;
+}
+
 /// Order of sorting: NaN is larger than every number and equal to NaN.
 template <class T>
 bool less(T a, T b) {

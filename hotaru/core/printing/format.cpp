@@ -79,9 +79,8 @@ Elements read_elements(const Tensor& shown, const PrintOptions& options) {
       out.is_complex = true;
     } else if constexpr (kIsFloating<T>) {
       out.real = TextColumn::of_floats(read_all<double, T>(shown), options);
-    } else if constexpr (std::is_same_v<T, bool>) {
-      // A byte other than 0 and 1, from a foreign buffer, is true as well.
-      out.real = TextColumn::of_bools(read_all<int64_t, uint8_t>(shown));
+    } else if constexpr (kIsBool<T>) {
+      out.real = TextColumn::of_bools(read_all<int64_t, T>(shown));
     } else {
       out.real = TextColumn::of_ints(read_all<int64_t, T>(shown));
     }

@@ -1,8 +1,11 @@
 #include "hotaru/ops/activation/activation.h"
 
+#include <cmath>
+
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/activation/activation_grad.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/inplace.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
@@ -73,6 +76,10 @@ PointwiseNumbers celu_numbers(const Scalar& alpha) {
   return {alpha, 1.0, 1 / alpha.to_double()};
 }
 
+bool is_nan(const Scalar& limit) {
+  return !limit.is_complex() && std::isnan(limit.to_double());
+}
+
 PointwiseNumbers limits(const Tensor& self, const Scalar& lo,
                         const Scalar& hi) {
   HOTARU_CHECK(self.dtype() != DType::kBool,
@@ -107,6 +114,7 @@ Tensor mish(const Tensor& self) {
 }
 Tensor hardtanh(const Tensor& self, const Scalar& min_val,
                 const Scalar& max_val) {
+  if (is_nan(min_val) || is_nan(max_val)) return clamp(self, min_val, max_val);
   return kHardTanh(self, limits(self, min_val, max_val));
 }
 Tensor hardsigmoid(const Tensor& self) {
@@ -208,6 +216,8 @@ Tensor gelu_(const Tensor& self, const std::string& approximate) {
   return gelu_kind(approximate).in_place(self);
 }
 Tensor hardtanh_(const Tensor& self, const Scalar& lo, const Scalar& hi) {
+  if (is_nan(lo) || is_nan(hi))
+    return in_place(self, [&](const Tensor& x) { return clamp(x, lo, hi); });
   return kHardTanh.in_place(self, limits(self, lo, hi));
 }
 Tensor relu6_(const Tensor& self) {

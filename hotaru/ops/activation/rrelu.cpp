@@ -1,9 +1,13 @@
 // Leaky ReLU with random slopes.
+#include "hotaru/autograd/record.h"
+#include "hotaru/backend/common/random/random.h"
 #include "hotaru/ops/activation/activation.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/operators.h"
-#include "hotaru/ops/random/random.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/runtime/generator.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
 namespace {
@@ -16,8 +20,17 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper,
                "Lower bound should be less than or equal to the "
                "upper bound");
   if (!training) return leaky_relu(self, (lo + hi) / 2);
-  const Tensor slopes = uniform_(empty_like(self), lo, hi, generator);
-  return where(gt(self, 0), self, self * slopes);
+  static const Kernel& draw = kernel("random_slopes");
+  const Tensor slopes = empty(self.sizes(), TensorOptions(self));
+  if (self.numel() > 0) {
+    autograd::NoGrad guard;
+    const Tensor x = contiguous(self);
+    Generator& gen =
+        generator ? *generator : default_generator(self.device().type);
+    enqueue(draw, {write(slopes), read(x), update(gen)},
+            DrawAttributes{.a = lo, .b = hi});
+  }
+  return self * slopes;
 }
 
 }  // namespace

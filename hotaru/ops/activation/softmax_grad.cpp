@@ -20,11 +20,19 @@ Tensor fused(const Kernel& kernel, const Tensor& g, const Tensor& output,
   return out;
 }
 
+void check_grad(const Tensor& grad, const Tensor& output) {
+  HOTARU_CHECK(same(grad.sizes(), output.sizes()),
+               "softmax_backward: grad_output of size ",
+               shape_text(grad.sizes()), " does not fit output of size ",
+               shape_text(output.sizes()));
+}
+
 }  // namespace
 
 Tensor softmax_backward_data(const Tensor& grad, const Tensor& output,
                              int64_t dim, DType input_dtype) {
   static const Kernel& kernel = hotaru::kernel("softmax_backward");
+  check_grad(grad, output);
   dim = wrap_dim(dim, output.dim());
   if (!autograd::needs_grad(grad, output) && grad.dtype() == output.dtype())
     return to(fused(kernel, grad, output, dim), input_dtype);
@@ -36,6 +44,7 @@ Tensor softmax_backward_data(const Tensor& grad, const Tensor& output,
 Tensor log_softmax_backward_data(const Tensor& grad, const Tensor& output,
                                  int64_t dim, DType input_dtype) {
   static const Kernel& kernel = hotaru::kernel("log_softmax_backward");
+  check_grad(grad, output);
   dim = wrap_dim(dim, output.dim());
   if (!autograd::needs_grad(grad, output) && grad.dtype() == output.dtype())
     return to(fused(kernel, grad, output, dim), input_dtype);

@@ -5,6 +5,7 @@
 
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/activation/softmax.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/operators.h"
@@ -66,12 +67,8 @@ Tensor masked_softmax(const Tensor& scores) {
   return masked_fill(softmax(masked_fill(scores, empty, 0), -1), empty, 0);
 }
 
-}  // namespace
-
-Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key,
-                                    const Tensor& value, const Tensor& mask,
-                                    const AttentionOptions& options) {
-  check(query, key, value, mask, options.causal);
+Tensor attend(const Tensor& query, const Tensor& key, const Tensor& value,
+              const Tensor& mask, const AttentionOptions& options) {
   const Tensor k = options.grouped_heads ? share_heads(key, query) : key;
   const Tensor v = options.grouped_heads ? share_heads(value, query) : value;
   const double scale = options.scale.value_or(
@@ -93,6 +90,22 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key,
       mask.defined() ? masked_softmax(scores) : softmax(scores, -1);
   if (options.dropout > 0) weights = dropout(weights, options.dropout, true);
   return matmul(weights, v);
+}
+
+}  // namespace
+
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key,
+                                    const Tensor& value, const Tensor& mask,
+                                    const AttentionOptions& options) {
+  check(query, key, value, mask, options.causal);
+  if (itemsize(query.dtype()) != 2 || !query.is_floating_point())
+    return attend(query, key, value, mask, options);
+  // Large scores of 16 bits would choose among the keys by their rounding.
+  const auto wide = [](const Tensor& t) { return to(t, DType::kFloat32); };
+  const bool factor = mask.defined() && mask.dtype() != DType::kBool;
+  return to(attend(wide(query), wide(key), wide(value),
+                   factor ? wide(mask) : mask, options),
+            query.dtype());
 }
 
 namespace {

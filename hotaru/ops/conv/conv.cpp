@@ -1,5 +1,6 @@
 #include "hotaru/ops/conv/conv.h"
 
+#include <algorithm>
 #include <array>
 
 #include "hotaru/core/cpp_type.h"
@@ -93,21 +94,57 @@ void check_channels(const Tensor& input, const Tensor& weight,
       shape_text(bias.defined() ? bias.sizes() : IntSpan{}), " instead");
 }
 
+/// Positions along a dimension that a kernel spans.
+int64_t window_of(const Tensor& weight, const ConvAttributes& a, size_t d) {
+  int64_t window;
+  const bool overflow =
+      __builtin_mul_overflow(a.dilation[d], weight.sizes()[d + 2] - 1,
+                             &window) ||
+      __builtin_add_overflow(window, 1, &window);
+  HOTARU_CHECK(!overflow, "convolution: dilation ", shape_text(a.dilation),
+               " is too large for a weight of size ",
+               shape_text(weight.sizes()));
+  return window;
+}
+
+/// A size with its padding on both sides.
+int64_t padded_size(int64_t size, const ConvAttributes& a, size_t d) {
+  int64_t out;
+  const bool overflow = __builtin_mul_overflow(a.padding[d], 2, &out) ||
+                        __builtin_add_overflow(out, size, &out);
+  HOTARU_CHECK(!overflow, "convolution: padding ", shape_text(a.padding),
+               " is too large");
+  return out;
+}
+
+/// What kernels are told of a convolution from `x_size` to `y_size`, which has
+/// to be small enough that no position in padded x overflows: steps along
+/// dimensions where only one is made are no longer than what they step over.
+ConvAttributes bounded(ConvAttributes a, IntSpan x_size, IntSpan y_size,
+                       const Tensor& weight) {
+  Dims padded{x_size[1]};
+  for (size_t d = 0; d < a.stride.size(); ++d) {
+    const int64_t extent = padded_size(x_size[d + 2], a, d);
+    if (weight.sizes()[d + 2] == 1) a.dilation[d] = 1;
+    if (y_size[d + 2] <= 1)
+      a.stride[d] = std::min(a.stride[d], std::max<int64_t>(extent, 1));
+    // Kernels round a padded row up to a few elements more.
+    padded.push_back(std::max<int64_t>(extent, 1));
+    HOTARU_CHECK(!__builtin_add_overflow(padded[d + 1], 16, &padded[d + 1]),
+                 "convolution: padding ", shape_text(a.padding),
+                 " is too large");
+  }
+  storage_bytes(padded, itemsize(DType::kComplex128));
+  return a;
+}
+
 Dims forward_size(const Tensor& input, const Tensor& weight,
                   const ConvAttributes& a) {
   Dims out{input.size(0), weight.size(0)}, padded, kernel;
   bool fits = true;
   for (size_t d = 0; d < a.stride.size(); ++d) {
-    int64_t extent, window;
-    const bool overflow =
-        __builtin_mul_overflow(a.padding[d], 2, &extent) ||
-        __builtin_add_overflow(extent, input.sizes()[d + 2], &extent) ||
-        __builtin_mul_overflow(a.dilation[d], weight.sizes()[d + 2] - 1,
-                               &window);
-    HOTARU_CHECK(!overflow, "convolution: padding ", shape_text(a.padding),
-                 " or dilation ", shape_text(a.dilation), " is too large");
-    padded.push_back(extent);
-    kernel.push_back(window + 1);
+    padded.push_back(padded_size(input.sizes()[d + 2], a, d));
+    kernel.push_back(window_of(weight, a, d));
     fits &= kernel[d] <= padded[d] && weight.sizes()[d + 2] > 0;
     out.push_back((padded[d] - kernel[d]) / a.stride[d] + 1);
   }
@@ -129,17 +166,16 @@ Dims transposed_size(const Tensor& input, const Tensor& weight,
                  shape_text(output_padding), " stride: ", shape_text(a.stride),
                  " dilation: ", shape_text(a.dilation));
     in.push_back(input.sizes()[d + 2]);
-    int64_t reach, window;
+    int64_t size;
     const bool overflow =
-        __builtin_mul_overflow(in[d] - 1, a.stride[d], &reach) ||
-        __builtin_mul_overflow(a.dilation[d], weight.sizes()[d + 2] - 1,
-                               &window) ||
-        __builtin_add_overflow(reach, window, &reach) ||
-        a.padding[d] > (int64_t{1} << 40);
-    HOTARU_CHECK(!overflow,
-                 "convolution: stride, padding or dilation is too "
-                 "large");
-    spatial.push_back(reach - 2 * a.padding[d] + output_padding[d] + 1);
+        __builtin_mul_overflow(in[d] - 1, a.stride[d], &size) ||
+        __builtin_add_overflow(size, window_of(weight, a, d), &size) ||
+        __builtin_sub_overflow(size, padded_size(0, a, d), &size) ||
+        __builtin_add_overflow(size, output_padding[d], &size);
+    HOTARU_CHECK(!overflow, "convolution: stride ", shape_text(a.stride),
+                 " or output_padding ", shape_text(output_padding),
+                 " is too large");
+    spatial.push_back(size);
     fits &= spatial[d] > 0;
     out.push_back(spatial[d]);
   }
@@ -172,11 +208,14 @@ Tensor convolution(const Tensor& input, const Tensor& weight,
                " instead");
   check_channels(input, weight, bias, groups, transposed);
   check_dtypes(input, weight, bias);
-  if (transposed)
-    return conv_data(kNode, input, weight, bias,
-                     transposed_size(input, weight, a, extra), a);
-  return conv_forward(kNode, input, weight, bias,
-                      forward_size(input, weight, a), a);
+  if (transposed) {
+    const Dims size = transposed_size(input, weight, a, extra);
+    return conv_data(kNode, input, weight, bias, size,
+                     bounded(a, size, input.sizes(), weight));
+  }
+  const Dims size = forward_size(input, weight, a);
+  return conv_forward(kNode, input, weight, bias, size,
+                      bounded(a, input.sizes(), size, weight));
 }
 
 namespace {
@@ -241,7 +280,10 @@ Tensor convolution_mode(const Tensor& input, const Tensor& weight,
   Dims before(size_t(dims), 0), extra(size_t(2 * dims), 0);
   bool uneven = false;
   for (size_t d = 0; d < size_t(dims); ++d) {
-    const int64_t total = steps[d] * (weight.sizes()[d + 2] - 1);
+    int64_t total;
+    HOTARU_CHECK(
+        !__builtin_mul_overflow(steps[d], weight.sizes()[d + 2] - 1, &total),
+        "convolution: dilation ", shape_text(steps), " is too large");
     before[d] = total / 2;
     // constant_pad_nd lists the last dimension first.
     extra[2 * (size_t(dims) - 1 - d) + 1] = total % 2;

@@ -57,8 +57,9 @@ Tensor im2col(const Tensor& self, IntSpan kernel_size, IntSpan dilation,
       ", padding=", pair_text(a.window.padding),
       ", calculated shape of the array of sliding blocks as ",
       pair_text(a.output), ", but its components must be at least one.");
-  const Dims size{x.size(0), x.size(1) * a.kernel[0] * a.kernel[1],
-                  a.output[0] * a.output[1]};
+  const Dims size{x.size(0),
+                  numel_of(Dims{x.size(1), a.kernel[0], a.kernel[1]}),
+                  numel_of(a.output)};
   const Tensor out = apply_linear(
       {"Im2ColBackward0", "Col2ImBackward0", &forward, &transposed}, x, size,
       a);

@@ -91,8 +91,8 @@ Scalar item(const Tensor& self) {
     const T value = *host.data<T>();
     if constexpr (kIsComplex<T>)
       out = std::complex<double>(value);
-    else if constexpr (std::is_same_v<T, bool>)
-      out = value;
+    else if constexpr (kIsBool<T>)
+      out = bool(value);
     else if constexpr (std::is_integral_v<T>)
       out = int64_t(value);
     else
@@ -108,15 +108,12 @@ Tensor detach(const Tensor& self) {
 Tensor resize_(const Tensor& self, IntSpan size) {
   HOTARU_CHECK(!autograd::requires_grad(self),
                "cannot resize variables that require grad");
-  for (const int64_t n : size)
-    HOTARU_CHECK(n >= 0, "Trying to create tensor with negative dimension ", n,
-                 ": ", shape_text(size));
   if (same(self.sizes(), size)) return self;
-  const size_t needed =
-      size_t(self.storage_offset() + numel_of(size)) * itemsize(self.dtype());
+  const int64_t offset = self.storage_offset();
+  const size_t needed = storage_bytes(size, itemsize(self.dtype()), offset);
+  const Dims strides = contiguous_strides(size);
   if (needed > self.storage()->nbytes()) self.storage()->resize(needed);
-  self.impl()->set_geometry(size, contiguous_strides(size),
-                            self.storage_offset());
+  self.impl()->set_geometry(size, strides, offset);
   return self;
 }
 

@@ -83,6 +83,15 @@ void check_holds(DType dtype, const Scalar& value) {
                cpp_name(dtype), " without overflow");
 }
 
+void check_bound(DType dtype, const Scalar& value) {
+  const double number = std::abs(value.to_complex().real());
+  const bool fits = dtype != DType::kFloat16 || !std::isfinite(number) ||
+                    number <= double(std::numeric_limits<Half>::max());
+  HOTARU_CHECK(fits, "value cannot be converted to type c10::Half without ",
+               "overflow");
+  check_holds(dtype, value);
+}
+
 namespace {
 
 Tensor filled(Tensor out, const Scalar& value) {
@@ -98,16 +107,27 @@ DType arange_dtype(const Scalar& start, const Scalar& end, const Scalar& step) {
 }
 
 int64_t arange_length(const Scalar& start, const Scalar& end,
-                      const Scalar& step) {
-  HOTARU_CHECK(step.to_double() != 0, "step must be nonzero");
+                      const Scalar& step, DType dtype) {
+  // int64 is counted in integers, everything else in double.
+  const bool whole =
+      dtype == DType::kInt64 ||
+      (start.is_integral() && end.is_integral() && step.is_integral());
+  HOTARU_CHECK(std::abs(step.to_double()) > 0, "step must be nonzero");
+  HOTARU_CHECK_AS(ValueError, !whole || step.to_int() != 0,
+                  "step must be nonzero");
   const double low = start.to_double(), high = end.to_double();
   HOTARU_CHECK(std::isfinite(low) && std::isfinite(high),
                "unsupported range: ", low, " -> ", high);
   HOTARU_CHECK((step.to_double() > 0) == (high >= low) || high == low,
                "upper bound and lower bound inconsistent with step sign");
-  if (start.is_integral() && end.is_integral() && step.is_integral()) {
-    const int64_t s = step.to_int(), span = end.to_int() - start.to_int();
-    return (span + s - (s > 0 ? 1 : -1)) / s;
+  if (whole) {
+    const int64_t s = step.to_int();
+    int64_t span = 0, more = 0;
+    const bool overflow =
+        __builtin_sub_overflow(end.to_int(), start.to_int(), &span) ||
+        __builtin_add_overflow(span, s - (s > 0 ? 1 : -1), &more);
+    HOTARU_CHECK(!overflow, "invalid size, possible overflow?");
+    return more / s;
   }
   const double n = std::ceil((high - low) / step.to_double());
   HOTARU_CHECK(n < 0x1p62, "invalid size, possible overflow? size = ", n);
@@ -166,12 +186,8 @@ Tensor full_like(const Tensor& self, const Scalar& value) {
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               TensorOptions options) {
   if (!options.dtype) options.dtype = arange_dtype(start, end, step);
-  const bool whole =
-      start.is_integral() && end.is_integral() && step.is_integral();
-  // Integers are counted in integers: the numbers are cut before, not after.
-  if (!whole && is_integral(*options.dtype))
-    return arange(start.to_int(), end.to_int(), step.to_int(), options);
-  Tensor out = empty({{arange_length(start, end, step)}}, options);
+  const int64_t n = arange_length(start, end, step, *options.dtype);
+  Tensor out = empty({{n}}, options);
   if (out.numel() > 0)
     enqueue(kArange, {write(out)}, PointwiseNumbers{start, step});
   return out;
@@ -181,6 +197,7 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
                 TensorOptions options) {
   HOTARU_CHECK(steps >= 0, "number of steps must be non-negative");
   Tensor out = empty({{steps}}, options);
+  for (const Scalar& bound : {start, end}) check_bound(out.dtype(), bound);
   if (steps > 0) enqueue(kLinspace, {write(out)}, PointwiseNumbers{start, end});
   return out;
 }

@@ -50,5 +50,7 @@ Tensor zero_(const Tensor& self);
 bool holds(DType dtype, const Scalar& value);
 /// Throws PyTorch's error unless holds().
 void check_holds(DType dtype, const Scalar& value);
+/// The same for a bound, which float16 has to hold, too.
+void check_bound(DType dtype, const Scalar& value);
 
 }  // namespace hotaru

@@ -107,7 +107,10 @@ BagResult bags(const Tensor& weight, const Tensor& indices,
   HOTARU_CHECK(!sparse, "embedding_bag: sparse gradients are not supported");
   HOTARU_CHECK(!include_last_offset || offsets.numel() > 0,
                "include_last_offset: number of offset should be at least 1");
-  const BagAttributes a{BagMode(mode), padding_idx, include_last_offset};
+  // PyTorch overlooks the last offset wherever it has to look at each row.
+  const bool each_row = BagMode(mode) == BagMode::kMax || padding_idx >= 0;
+  const BagAttributes a{BagMode(mode), padding_idx, include_last_offset,
+                        each_row};
   const int64_t count = offsets.numel() - include_last_offset;
   const Device device = weight.device();
   const Dims shape{count, weight.size(1)};

@@ -196,6 +196,8 @@ void put_into(const Tensor& out, const Tensor& self, const Tensor& index,
                "put_(): Expected source and index to have the same number of "
                "elements, but got source.numel() = ",
                source.numel(), ", index.numel() = ", index.numel());
+  HOTARU_CHECK_AS(IndexError, self.numel() > 0 || index.numel() == 0,
+                  "put_(): Tried to put elements into an empty tensor");
   {
     autograd::NoGrad guard;
     const Tensor target = untracked(out);

@@ -22,15 +22,18 @@ bool is_index(const Tensor& t) {
   return t.dtype() == DType::kInt64 || t.dtype() == DType::kInt32;
 }
 
-void check_index(const char* op, const Tensor& index) {
-  HOTARU_CHECK_AS(IndexError, index.dim() <= 1, op,
-                  "(): Index is supposed to be a vector");
-  HOTARU_CHECK(is_index(index), op,
-               "(): Expected dtype int32 or int64 for index");
-}
-
 int64_t extent(const Tensor& t, int64_t dim) {
   return t.dim() ? t.sizes()[size_t(dim)] : 1;
+}
+Tensor as_vector(const Tensor& t) {
+  return t.dim() ? t : view(t, Dims{1});
+}
+
+/// Sizes but for the one along `dim`.
+Dims beside(const Tensor& t, int64_t dim) {
+  Dims sizes(t.sizes());
+  if (!sizes.empty()) sizes.erase(size_t(dim));
+  return sizes;
 }
 
 /// Shape of self with as many slices as there are indices.
@@ -40,12 +43,17 @@ Dims slices_shape(const Tensor& self, int64_t dim, const Tensor& index) {
   return shape;
 }
 
+// Kernels see a scalar as what it is here: a vector of one slice. They run for
+// slices without elements, too, as they are who checks the indices.
+
 Tensor select_slices(const Tensor& self, int64_t dim, const Tensor& index) {
   const Tensor out =
       allocate(slices_shape(self, dim, index), self.dtype(), self.device());
-  if (out.numel() > 0)
-    enqueue(kSelect, {write(out), read(self), read(index)},
-            SliceAttributes{.dim = dim, .op = "index_select"});
+  if (index.numel() == 0) return out;
+  autograd::NoGrad guard;
+  const Tensor result = as_vector(out), from = as_vector(self);
+  enqueue(kSelect, {write(result), read(from), read(index)},
+          SliceAttributes{.dim = dim, .op = "index_select"});
   return out;
 }
 
@@ -54,8 +62,8 @@ void write_slices(const Tensor& self, int64_t dim, const Tensor& index,
                   bool wrap = false) {
   if (index.numel() == 0) return;
   autograd::NoGrad guard;
-  const Tensor target = untracked(self);
-  const Tensor from = expand(source, slices_shape(self, dim, index));
+  const Tensor target = as_vector(untracked(self));
+  const Tensor from = expand(source, slices_shape(target, dim, index));
   enqueue(kWrite, {update(target), read(index), read(from)},
           SliceAttributes{dim, mode, wrap, op});
 }
@@ -74,18 +82,15 @@ void check_add(const Tensor& self, int64_t dim, const Tensor& index,
                scalar_type_name(self.dtype()), ") and source (",
                scalar_type_name(source.dtype()),
                ") must have the same scalar type");
+  HOTARU_CHECK(
+      self.dim() == source.dim() && beside(self, dim) == beside(source, dim),
+      "source tensor shape must match self tensor shape, excluding "
+      "the specified dimension. Got self.shape = ",
+      shape_text(self.sizes()), " source.shape = ", shape_text(source.sizes()));
   HOTARU_CHECK(index.numel() == extent(source, dim),
                "index_add_(): Number of indices (", index.numel(),
                ") should be equal to source.size(dim): (", extent(source, dim),
                "), for dim: ", dim);
-  Dims a(self.sizes()), b(source.sizes());
-  if (!a.empty()) a.erase(size_t(dim));
-  if (!b.empty()) b.erase(size_t(dim));
-  HOTARU_CHECK(a == b,
-               "source tensor shape must match self tensor shape, excluding "
-               "the specified dimension. Got self.shape = ",
-               shape_text(self.sizes()),
-               " source.shape = ", shape_text(source.sizes()));
 }
 
 void check_copy(const Tensor& self, int64_t dim, const Tensor& index,
@@ -101,6 +106,22 @@ void check_copy(const Tensor& self, int64_t dim, const Tensor& index,
                "dtype, but got (self) ",
                scalar_type_name(self.dtype()), " and (source) ",
                scalar_type_name(source.dtype()));
+  HOTARU_CHECK_AS(IndexError, source.dim() > 0 || index.numel() == 1,
+                  "index_copy_(): When source is scalar, index should have one "
+                  "element (got ",
+                  index.numel(), ")");
+  HOTARU_CHECK_AS(
+      IndexError,
+      source.dim() == self.dim() || source.dim() == 0 || self.dim() == 0,
+      "index_copy_(): When source and destination are not scalars, their "
+      "dimensionality must match. Source dimensionality (",
+      source.dim(), "), destination dimensionality (", self.dim(), ")");
+  HOTARU_CHECK(beside(self, dim) == beside(source, dim),
+               "index_copy_(): Source/destination tensor must have same slice "
+               "shapes. Destination slice shape: ",
+               shape_text(beside(self, dim)), " at dimension ", dim,
+               " and source slice shape: ", shape_text(beside(source, dim)),
+               " at dimension 0.");
   HOTARU_CHECK_AS(IndexError, index.numel() == extent(source, dim),
                   "index_copy_(): Number of indices (", index.numel(),
                   ") should be equal to source.size(dim) (",
@@ -124,7 +145,9 @@ void add_into(const Tensor& out, const Tensor& self, int64_t dim,
   {
     autograd::NoGrad guard;
     const Tensor scaled = alpha == Scalar(1) ? source : mul(source, alpha);
-    write_slices(out, dim, index, scaled, WriteMode::kAdd, "index_add_");
+    // Vectors have the text of another operator's error.
+    write_slices(out, dim, index, scaled, WriteMode::kAdd,
+                 out.dim() <= 1 ? "index_select" : "index_add_");
   }
   if (autograd::needs_grad(self, source))
     grad::index_add(out, self, dim, index, source, alpha);
@@ -134,9 +157,8 @@ void copy_into(const Tensor& out, const Tensor& self, int64_t dim,
                const Tensor& index, const Tensor& source) {
   dim = wrap_dim(dim, self.dim());
   check_copy(self, dim, index, source);
-  const bool scalar = source.dim() == 0 && self.dim() != 0;
-  write_slices(out, dim, index, scalar ? view(detach(source), Dims{1}) : source,
-               WriteMode::kAssign, "index_copy_");
+  write_slices(out, dim, index, as_vector(detach(source)), WriteMode::kAssign,
+               "index_copy_");
   if (autograd::needs_grad(self, source))
     grad::index_copy(out, self, dim, index, source);
 }
@@ -145,7 +167,9 @@ void copy_into(const Tensor& out, const Tensor& self, int64_t dim,
 void fill_into(const Tensor& out, const Tensor& self, int64_t dim,
                const Tensor& index, const Tensor& value,
                const Tensor& recorded) {
-  check_index("index_fill_", index);
+  HOTARU_CHECK(index.dim() <= 1, "Index has to be a vector/scalar");
+  HOTARU_CHECK_AS(IndexError, is_index(index),
+                  "index_fill_(): Expected dtype int64 for index.");
   dim = wrap_dim(dim, self.dim());
   write_slices(out, dim, index, filling(self, value), WriteMode::kAssign,
                "index_fill_", true);
@@ -161,7 +185,10 @@ Tensor number(const Tensor& self, const Scalar& value) {
 
 Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   dim = wrap_dim(dim, self.dim());
-  check_index("index_select", index);
+  HOTARU_CHECK_AS(IndexError, index.dim() <= 1,
+                  "index_select(): Index is supposed to be a vector");
+  HOTARU_CHECK(is_index(index),
+               "index_select(): Expected dtype int32 or int64 for index");
   HOTARU_CHECK(self.dim() > 0 || index.numel() == 1,
                "index_select(): Index to scalar can have only 1 value, got ",
                index.numel(), " value(s)");

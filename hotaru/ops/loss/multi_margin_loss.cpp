@@ -58,7 +58,8 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target,
     terms = terms * unsqueeze(gather(weight, 0, squeeze(y, 1)), 1);
   }
   const Tensor loss = sum(terms, Dims{1}) / double(x.size(1));
-  return reduce_samples(loss, self, reduction);
+  if (reduction == kNoReduction) return reshape(loss, target.sizes());
+  return reduce_loss(loss, reduction);
 }
 
 /// sum over the targets y and the classes i that are no target of

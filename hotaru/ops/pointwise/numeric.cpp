@@ -7,6 +7,7 @@
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/pointwise/elementwise.h"
+#include "hotaru/ops/reduce/moments.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
@@ -55,7 +56,22 @@ Tensor nan_to_num(const Tensor& self, Optional<double> nan,
 
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps,
                 double base, const TensorOptions& options) {
-  return pow(Scalar(base), linspace(start, end, steps, options));
+  HOTARU_CHECK(steps >= 0, "number of steps must be non-negative");
+  const DType dtype = options.dtype.value_or(default_dtype());
+  HOTARU_CHECK_AS(NotImplementedError, dtype != DType::kBool,
+                  "\"logspace_cpu\" not implemented for 'Bool'");
+  for (const Scalar& bound : {start, end}) check_bound(dtype, bound);
+  // In double from bounds of the result's precision on.
+  const auto cut = [&](const Scalar& bound) {
+    double out = 0;
+    visit_dtype(RealTypes{}, dtype, "logspace_cpu",
+                [&]<class T>() { out = double(bound.to<T>()); });
+    return Scalar(out);
+  };
+  TensorOptions wide = options;
+  wide.dtype = DType::kFloat64;
+  return to(pow(Scalar(base), linspace(cut(start), cut(end), steps, wide)),
+            dtype);
 }
 
 Tensor heaviside(const Tensor& self, const Tensor& values) {
@@ -69,7 +85,9 @@ Tensor sinc(const Tensor& self) {
 }
 
 Tensor logit(const Tensor& self, Optional<double> eps) {
-  const Tensor x = eps ? clamp(self, Scalar(*eps), Scalar(1 - *eps)) : self;
+  const Tensor real =
+      is_differentiable(self.dtype()) ? self : to(self, default_dtype());
+  const Tensor x = eps ? clamp(real, Scalar(*eps), Scalar(1 - *eps)) : real;
   return log(x / (1 - x));
 }
 
@@ -97,10 +115,7 @@ Tensor cross(const Tensor& self, const Tensor& other, int64_t dim) {
 }
 
 Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
-  const double order = p.to_double();
-  const Tensor d = abs(self - other);
-  if (order == 2) return sqrt(sum(d * d));
-  return pow(sum(pow(d, p)), Scalar(1 / order));
+  return linalg_vector_norm(self - other, p);
 }
 
 TensorOptions options(const Optional<DType>& dtype,
@@ -182,13 +197,16 @@ HOTARU_OP(
 HOTARU_OP(
     "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
     +[](const Tensor& self, const Tensor& other) {
-      return self * pow(Scalar(2.0), other);
+      const bool real =
+          is_differentiable(self.dtype()) && is_integral(other.dtype(), true);
+      return self * pow(Scalar(2.0), real ? to(other, self.dtype()) : other);
     });
 HOTARU_OP(
     "logaddexp2(Tensor self, Tensor other) -> Tensor",
     +[](const Tensor& self, const Tensor& other) {
-      const Tensor high = maximum(self, other);
-      return high + log2(1 + exp2(-abs(self - other)));
+      // Equal ones, which may be infinite, are one apart from their sum.
+      const Tensor gap = masked_fill(-abs(self - other), eq(self, other), 0);
+      return maximum(self, other) + log1p(exp2(gap)) * std::numbers::log2e;
     });
 
 }  // namespace

@@ -233,9 +233,15 @@ Tensor clamp(const Tensor& self, const Optional<Scalar>& min,
     if (limit)
       dtype = result_type({full({}, 0, {dtype}), operand(*limit, self)});
   if (dtype != self.dtype()) return clamp(to(self, dtype), min, max);
+  bool nan = false;
+  for (const auto& limit : {min, max}) {
+    if (!limit) continue;
+    nan |= !limit->is_complex() && std::isnan(limit->to_double());
+    if (!nan) check_bound(dtype, *limit);
+  }
   const Spec& spec = min && max ? kBoth : min ? kLow : kHigh;
   const PointwiseNumbers numbers{min ? *min : *max, max ? *max : *min};
-  Tensor out = unary(spec, self, numbers);
+  Tensor out = nan ? full_like(self, std::nan("")) : unary(spec, self, numbers);
   if (needs_grad(self)) grads::clamp(out, self, min, max);
   return out;
 }
@@ -331,8 +337,8 @@ HOTARU_BINARY(logical_and, "logical_and", kSame, kBool, nullptr)
 HOTARU_BINARY(logical_or, "logical_or", kSame, kBool, nullptr)
 HOTARU_BINARY(logical_xor, "logical_xor", kSame, kBool, nullptr)
 HOTARU_BINARY(atan2, "atan2", kFloating, kSame, grads::atan2)
-HOTARU_BINARY(fmax, "fmax", kFloating, kSame, grads::fmax)
-HOTARU_BINARY(fmin, "fmin", kFloating, kSame, grads::fmin)
+HOTARU_BINARY(fmax, "fmax", kSame, kSame, grads::fmax)
+HOTARU_BINARY(fmin, "fmin", kSame, kSame, grads::fmin)
 HOTARU_BINARY(hypot, "hypot", kFloating, kSame, grads::hypot)
 HOTARU_BINARY_SCALAR(copysign, "copysign", kFloating, kSame, grads::copysign)
 HOTARU_BINARY_SCALAR(xlogy, "xlogy", kFloating, kSame, grads::xlogy)

@@ -128,6 +128,8 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend,
   if (n == 0) return clone(self);
   dim = wrap_dim(dim, self.dim());
   Tensor out = parts.size() == 1 ? self : cat(parts, dim);
+  if (out.numel() == 0)
+    return clone(narrow(out, dim, 0, std::max<int64_t>(0, out.size(dim) - n)));
   for (int64_t i = 0; i < n && out.size(dim) > 0; ++i)
     out = difference(out, dim);
   return out;

@@ -69,7 +69,9 @@ Tensor resample(const Family& family, const Tensor& input, IntSpan output_size,
       positive,
       "Input and output sizes should be greater than 0, but got input ",
       named(input.sizes().subspan(2)), " output ", named(output_size));
-  HOTARU_CHECK(!family.antialias || is_floating_point(input.dtype()),
+  const bool bytes =
+      input.dtype() == DType::kUInt8 && family.mode != ResampleMode::kLanczos;
+  HOTARU_CHECK(!family.antialias || is_floating_point(input.dtype()) || bytes,
                "interpolate: antialias needs a floating point input, but got ",
                scalar_type_name(input.dtype()));
   ResampleAttributes a;

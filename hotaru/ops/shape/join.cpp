@@ -47,7 +47,8 @@ Dims cat_sizes(const Tensors& tensors, const Tensor& model, int64_t dim) {
                    ". Expected size ", sizes[d], " but got size ", t.sizes()[d],
                    " for tensor number ", i, " in the list.");
     }
-    total += t.sizes()[size_t(dim)];
+    HOTARU_CHECK(!__builtin_add_overflow(total, t.sizes()[size_t(dim)], &total),
+                 "cat: the sizes in dimension ", dim, " add up to too many");
   }
   sizes[size_t(dim)] = total;
   return sizes;
@@ -151,7 +152,10 @@ Tensor repeat(const Tensor& self, IntSpan repeats) {
   Dims target, source, pairs;
   for (size_t i = 0; i < repeats.size(); ++i) {
     const int64_t size = i < lead ? 1 : self.sizes()[i - lead];
-    target.push_back(repeats[i] * size);
+    target.push_back(0);
+    HOTARU_CHECK(!__builtin_mul_overflow(repeats[i], size, &target[i]),
+                 "repeat: ", shape_text(self.sizes()), " repeated ",
+                 shape_text(repeats), " times is too large");
     for (const int64_t n : {int64_t{1}, size}) source.push_back(n);
     for (const int64_t n : {repeats[i], size}) pairs.push_back(n);
   }

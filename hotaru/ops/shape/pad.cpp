@@ -1,5 +1,7 @@
 #include "hotaru/ops/shape/pad.h"
 
+#include <algorithm>
+
 #include "hotaru/backend/common/shape/pad.h"
 #include "hotaru/ops/linear_map.h"
 #include "hotaru/ops/registry.h"
@@ -7,8 +9,10 @@
 namespace hotaru {
 namespace {
 
+/// A padded size and what is added before and behind, cut to what makes a
+/// difference: sums of positions and these cannot overflow.
 struct Padded {
-  Dims size, before;
+  Dims size, before, after;
 };
 
 Padded padded(const char* op, const Tensor& self, IntSpan pad) {
@@ -18,10 +22,9 @@ Padded padded(const char* op, const Tensor& self, IntSpan pad) {
                "Padding length should be less than or equal to two times the "
                "input dimension but got padding length ",
                pad.size(), " and input of dimension ", dims);
-  Padded out{Dims(self.sizes()), Dims(dims, 0)};
+  Padded out{Dims(self.sizes()), Dims(dims, 0), Dims(dims, 0)};
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const size_t d = dims - 1 - i;
-    out.before[d] = pad[2 * i];
     const int64_t old = out.size[d];
     const bool overflow =
         __builtin_add_overflow(out.size[d], pad[2 * i], &out.size[d]) ||
@@ -31,6 +34,8 @@ Padded padded(const char* op, const Tensor& self, IntSpan pad) {
                  pad[2 * i + 1], ", resulted in a negative output size, ",
                  "which is invalid. Check dimension ", d, " of your input (",
                  op, ").");
+    out.before[d] = std::clamp<int64_t>(pad[2 * i], -old, out.size[d]);
+    out.after[d] = out.size[d] - old - out.before[d];
   }
   return out;
 }
@@ -49,8 +54,9 @@ Tensor constant_pad_nd(const Tensor& self, IntSpan pad, const Scalar& value) {
             PadAttributes{PadMode::kConstant, p.before, value});
   }
   if (!autograd::needs_grad(self)) return out;
-  Dims opposite(pad);
-  for (int64_t& n : opposite) n = -n;
+  Dims opposite;
+  for (size_t d = p.size.size(); d-- > 0;)
+    for (const int64_t n : {p.before[d], p.after[d]}) opposite.push_back(-n);
   autograd::record("ConstantPadNdBackward0", out, {self}, {},
                    [opposite](autograd::Backward&, const Tensor& g) -> Tensors {
                      return {constant_pad_nd(g, opposite, 0)};

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -36,8 +37,9 @@ HOTARU_OP(
     "end_dim=-1) -> Tensor(a)",
     flatten);
 HOTARU_OP(
-    "ravel(Tensor(a) self) -> Tensor(a)",
-    +[](const Tensor& self) { return reshape(self, Dims{-1}); });
+    "ravel(Tensor(a) self) -> Tensor(a)", +[](const Tensor& self) {
+      return view(contiguous(self), Dims{self.numel()});
+    });
 HOTARU_OP("unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)",
           unflatten);
 HOTARU_OP(

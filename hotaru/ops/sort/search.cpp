@@ -265,12 +265,15 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool invert) {
   const DType dtype = result_type({elements, test_elements});
   const Tensor sorted =
       std::get<0>(sort(to(elements_of(test_elements), dtype), 0));
-  const Tensor x = to(elements, dtype);
-  // The only boundary that may equal x is the first not below it.
-  const Tensor at =
-      clamp(searchsorted(sorted, x), {}, Scalar(sorted.numel() - 1));
-  const Tensor found =
-      eq(reshape(index_select(sorted, 0, elements_of(at)), x.sizes()), x);
+  const Tensor x = to(elements, dtype), values = elements_of(contiguous(x));
+  const Tensor found_at = empty(values.sizes(), {DType::kInt64, device});
+  if (values.numel() > 0)
+    enqueue(kSearch, {write(found_at), read(sorted), read(values)},
+            SearchAttributes{.nan_last = true});
+  // The only boundary that may equal x is the first not below it; NaN, which
+  // is sorted to the end, equals nothing.
+  const Tensor at = clamp(found_at, {}, Scalar(sorted.numel() - 1));
+  const Tensor found = eq(reshape(index_select(sorted, 0, at), x.sizes()), x);
   return invert ? logical_not(found) : found;
 }
 

@@ -1,10 +1,13 @@
 #include "bindings/tensor/creation.h"
 
 #include <cstring>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "bindings/autograd/held.h"
 #include "bindings/errors.h"
+#include "bindings/tensor/items.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "bindings/tensor/value_convert.h"
@@ -25,6 +28,13 @@ struct HeldBuffer : RefCounted {
   ~HeldBuffer() override {
     with_interpreter([this] { PyBuffer_Release(&view); });
   }
+};
+
+/// What a buffer of a tensor's keeps: the memory itself, as the tensor may be
+/// given another one while the buffer lives.
+struct LentMemory {
+  Ref<Storage> storage;
+  std::vector<Py_ssize_t> dims;
 };
 
 /// The dtype of a buffer's format letter; throws for those without one.
@@ -112,8 +122,7 @@ Tensor from_buffer(PyObject* object, ReadOnlyWarning* warning = nullptr) {
                     "memory.");
     strides[size_t(d)] = std::max<int64_t>(view.strides[d] / view.itemsize, 0);
   }
-  const size_t nbytes =
-      size_t(storage_extent(sizes, strides)) * size_t(view.itemsize);
+  const size_t nbytes = storage_bytes(sizes, strides, itemsize(dtype));
   void* data = view.buf;
   return make_tensor(
       make_ref<Storage>(data, nbytes, Device{}, Ref<RefCounted>(held)), dtype,
@@ -121,11 +130,6 @@ Tensor from_buffer(PyObject* object, ReadOnlyWarning* warning = nullptr) {
 }
 
 }  // namespace
-
-bool is_array(PyObject* o) {
-  return !is_tensor(o) && PyObject_CheckBuffer(o) && !PyBytes_Check(o) &&
-         nb::hasattr(o, "__array__");
-}
 
 Tensor tensor_over_array(PyObject* array) {
   return from_buffer(array);
@@ -143,42 +147,61 @@ bool is_other_sequence(PyObject* o) {
          !PyUnicode_Check(o) && !is_array(o);
 }
 
+[[noreturn]] void too_deep(PyObject* data) {
+  fail<ValueError>("too many dimensions '", Py_TYPE(data)->tp_name, "'");
+}
+
+nb::object as_tuple(PyObject* sequence) {
+  nb::object out = nb::steal(PySequence_Tuple(sequence));
+  if (!out.is_valid()) throw nb::python_error();
+  return out;
+}
+
 /// What a nest of sequences holds.
 struct Nest {
+  /// How long sequences are, level by level, by the first of each.
   Dims shape;
   std::optional<DType> dtype;
+  /// Whether all is lists, tuples and numbers: no arrays, no other sequences.
+  bool plain = true;
 
   void merge(DType d) { dtype = dtype ? promote_types(*dtype, d) : d; }
 
   void measure(PyObject* data) {
-    while (is_list(data)) {
-      HOTARU_CHECK_AS(ValueError, shape.size() < size_t(kMaxDepth),
-                      "too many dimensions '", Py_TYPE(data)->tp_name, "'");
-      const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
-      shape.push_back(n);
-      if (n == 0) return;
-      data = PySequence_Fast_GET_ITEM(data, 0);
+    shape.resize(0);
+    nb::object at = nb::borrow(data);
+    while (true) {
+      plain &= is_list(at.ptr()) ||
+               !(is_array(at.ptr()) || is_other_sequence(at.ptr()));
+      if (is_other_sequence(at.ptr())) at = as_tuple(at.ptr());
+      if (!is_list(at.ptr())) break;
+      if (shape.size() == size_t(kMaxDepth)) too_deep(at.ptr());
+      shape.push_back(PySequence_Fast_GET_SIZE(at.ptr()));
+      if (shape.back() == 0) return;
+      at = nb::borrow(PySequence_Fast_GET_ITEM(at.ptr(), 0));
     }
     // A text of one letter holds itself.
-    HOTARU_CHECK_AS(ValueError, shape.empty() || !PyUnicode_Check(data),
-                    "too many dimensions 'str'");
+    if (!shape.empty() && PyUnicode_Check(at.ptr())) too_deep(at.ptr());
   }
 
+  /// What is nested deeper than the shape says, or has another length (a list
+  /// may hold itself), is left to the error of whoever reads the numbers.
   void infer(PyObject* data, size_t depth = 0) {
     if (is_list(data)) {
-      HOTARU_CHECK_AS(ValueError, depth < size_t(kMaxDepth),
-                      "too many dimensions '", Py_TYPE(data)->tp_name, "'");
       const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
-      for (Py_ssize_t i = 0; i < n; ++i)
-        infer(PySequence_Fast_GET_ITEM(data, i), depth + 1);
+      if (depth >= shape.size() || n != shape[depth]) return;
+      for_items(data, [&](PyObject* item, Py_ssize_t) {
+        infer(item, depth + 1);
+        return true;
+      });
     } else if (is_tensor(data)) {
       merge(tensor_of(data).dtype());
     } else if (is_array(data)) {
+      plain = false;
       merge(from_buffer(data).dtype());
     } else if (is_other_sequence(data)) {
-      const nb::object items = nb::steal(PySequence_Tuple(data));
-      if (!items.is_valid()) throw nb::python_error();
-      infer(items.ptr(), depth);
+      plain = false;
+      infer(as_tuple(data).ptr(), depth);
     } else if (is_number(data)) {
       merge(number_dtype(data));
     } else if (PyUnicode_Check(data)) {
@@ -219,14 +242,14 @@ Scalar element(PyObject* o, bool integral) {
 
 template <class T>
 T number_as(PyObject* o, DType dtype) {
-  constexpr bool kInteger = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+  constexpr bool kInteger = std::is_integral_v<T>;
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
     if (PyFloat_CheckExact(o)) return T(PyFloat_AS_DOUBLE(o));
   const Scalar value = element(o, kInteger);
   if constexpr (kInteger)
     HOTARU_CHECK(holds(dtype, value), "value cannot be converted to type ",
                  dtype_name(dtype), " without overflow");
-  if constexpr (!kIsComplex<T> && !std::is_same_v<T, bool>)
+  if constexpr (!kIsComplex<T> && !kIsBool<T>)
     HOTARU_CHECK_AS(TypeError, !value.is_complex(),
                     "must be real number, not complex");
   return value.to<T>();
@@ -246,40 +269,37 @@ void fill_nest(PyObject* data, IntSpan shape, DType dtype, T*& out,
   const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
   HOTARU_CHECK_AS(ValueError, n == shape[dim], "expected sequence of length ",
                   shape[dim], " at dim ", dim, " (got ", n, ")");
-  for (Py_ssize_t i = 0; i < n; ++i)
-    fill_nest(PySequence_Fast_GET_ITEM(data, i), shape, dtype, out, dim + 1);
+  for_items(data, [&](PyObject* item, Py_ssize_t) {
+    fill_nest(item, shape, dtype, out, dim + 1);
+    return true;
+  });
 }
 
-/// The first element decides how deep the nest goes; one that is an array or
-/// another sequence itself is read whole.
-bool holds_sequences(PyObject* data) {
-  while (is_list(data) && PySequence_Fast_GET_SIZE(data) > 0)
-    data = PySequence_Fast_GET_ITEM(data, 0);
-  return is_array(data) || is_other_sequence(data);
-}
-
-nb::object as_lists(PyObject* data, int depth = 0) {
-  HOTARU_CHECK_AS(ValueError, depth < kMaxDepth, "too many dimensions '",
-                  Py_TYPE(data)->tp_name, "'");
-  if (is_array(data)) return nb::steal(to_list(from_buffer(data)));
-  if (!is_list(data) && !is_other_sequence(data)) return nb::borrow(data);
-  const nb::object items = nb::steal(PySequence_Tuple(data));
-  if (!items.is_valid()) throw nb::python_error();
+/// What lies `depth` levels inside as it is, what holds it as lists.
+nb::object as_lists(PyObject* data, size_t depth) {
+  if (is_array(data)) {
+    nb::object out = nb::steal(to_list(from_buffer(data)));
+    if (!out.is_valid()) throw nb::python_error();
+    return out;
+  }
+  if (depth == 0 || (!is_list(data) && !is_other_sequence(data)))
+    return nb::borrow(data);
   nb::list out;
-  for (nb::handle item : items) out.append(as_lists(item.ptr(), depth + 1));
+  for (nb::handle item : as_tuple(data))
+    out.append(as_lists(item.ptr(), depth - 1));
   return out;
 }
 
 Tensor from_nest(PyObject* data, std::optional<DType> dtype) {
   Nest nest;
-  nb::object plain;
-  if (holds_sequences(data)) {
-    if (!dtype) nest.infer(data);
-    plain = as_lists(data);
-    data = plain.ptr();
-  }
   nest.measure(data);
-  if (!nest.dtype) nest.infer(data);
+  nest.infer(data);
+  nb::object lists;
+  if (!nest.plain) {
+    lists = as_lists(data, nest.shape.size());
+    data = lists.ptr();
+    nest.measure(data);
+  }
   const DType result = dtype.value_or(nest.dtype.value_or(default_dtype()));
   Tensor out = empty(nest.shape, result);
   visit_dtype(AllTypes{}, result, "tensor", [&]<class T>() {
@@ -293,7 +313,7 @@ template <class T>
 PyObject* number(T value) {
   if constexpr (kIsComplex<T>)
     return PyComplex_FromDoubles(value.real(), value.imag());
-  else if constexpr (std::is_same_v<T, bool>)
+  else if constexpr (kIsBool<T>)
     return PyBool_FromLong(value);
   else if constexpr (std::is_integral_v<T>)
     return PyLong_FromLongLong(value);
@@ -301,13 +321,19 @@ PyObject* number(T value) {
     return PyFloat_FromDouble(double(value));
 }
 
+/// Null with Python's error where there is no memory.
 template <class T>
 PyObject* nested_list(const Tensor& t, int64_t dim, const T* data) {
   if (dim == t.dim()) return number(*data);
   const int64_t n = t.size(dim), stride = t.stride(dim);
   PyObject* list = PyList_New(n);
-  for (int64_t i = 0; list && i < n; ++i)
-    PyList_SET_ITEM(list, i, nested_list(t, dim + 1, data + i * stride));
+  for (int64_t i = 0; list && i < n; ++i) {
+    PyObject* item = nested_list(t, dim + 1, data + i * stride);
+    if (item)
+      PyList_SET_ITEM(list, i, item);
+    else
+      Py_CLEAR(list);
+  }
   return list;
 }
 
@@ -356,6 +382,11 @@ Tensor shareable(const Tensor& self, bool force) {
 
 }  // namespace
 
+bool is_array(PyObject* o) {
+  return !is_tensor(o) && PyObject_CheckBuffer(o) && !PyBytes_Check(o) &&
+         nb::hasattr(o, "__array__");
+}
+
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype,
                         std::optional<Device> device) {
   Tensor out;
@@ -390,11 +421,14 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
   try {
     const Tensor t = shareable(tensor_of(self), false);
     void* data = named("numpy", [&] {
-      t.storage()->expose();
+      t.storage()->lend();
       return t.raw_data();
     });
     const size_t n = size_t(t.dim());
-    auto* dims = new Py_ssize_t[2 * n + 1];
+    auto lent = std::make_unique<LentMemory>();
+    lent->storage = t.storage();
+    lent->dims.resize(2 * n + 1);
+    Py_ssize_t* dims = lent->dims.data();
     const auto item = Py_ssize_t(itemsize(t.dtype()));
     for (size_t d = 0; d < n; ++d) {
       dims[d] = t.sizes()[d];
@@ -410,7 +444,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     view->shape = dims;
     view->strides = dims + n;
     view->suboffsets = nullptr;
-    view->internal = dims;
+    view->internal = lent.release();
     return 0;
   } catch (const std::exception& e) {
     PyErr_SetString(PyExc_BufferError, e.what());
@@ -420,7 +454,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
 }
 
 void release_buffer(PyObject*, Py_buffer* view) {
-  delete[] static_cast<Py_ssize_t*>(view->internal);
+  delete static_cast<LentMemory*>(view->internal);
 }
 
 void init_creation(nb::module_& m) {
@@ -457,6 +491,8 @@ void init_creation(nb::module_& m) {
       "frombuffer",
       [](nb::handle buffer, nb::handle dtype, int64_t count, int64_t offset) {
         const Tensor bytes = from_buffer(buffer.ptr(), &read_only_buffer);
+        HOTARU_CHECK_AS(ValueError, bytes.is_contiguous(),
+                        "frombuffer: the buffer must be contiguous");
         const DType wanted = to_dtype(dtype.ptr());
         const auto item = int64_t(itemsize(wanted));
         const int64_t length = bytes.numel() * int64_t(itemsize(bytes.dtype()));

@@ -13,7 +13,8 @@ namespace hotaru::python {
 /// tensors. The dtype is inferred from the data unless given.
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype,
                         std::optional<Device> device);
-/// Whether it is an array with numpy's protocols and not a tensor.
+/// Whether an object has numpy's protocols and is no tensor: an array, or one
+/// of numpy's numbers.
 bool is_array(PyObject* object);
 /// A tensor over the array's memory.
 Tensor tensor_over_array(PyObject* array);

@@ -68,8 +68,9 @@ void check_exportable(const Tensor& self) {
 nb::object export_tensor(const Tensor& self) {
   check_exportable(self);
   std::vector<size_t> shape(self.sizes().begin(), self.sizes().end());
-  const nb::object owner = nb::steal(wrap(self));
-  self.storage()->expose();
+  // An alias: self may be given other memory while the array lives.
+  const nb::object owner = nb::steal(wrap(make_alias(self)));
+  self.storage()->lend();
   nb::ndarray<nb::array_api> array(
       self.raw_data(), shape.size(), shape.data(), owner, self.strides().data(),
       to_dlpack(self.dtype()), nb::device::cpu::value, 0);
@@ -89,8 +90,7 @@ Tensor import_array(Array array) {
     strides[d] = std::max<int64_t>(array.stride(d), 0);
   }
   const DType dtype = from_dlpack(array.dtype());
-  const size_t nbytes =
-      size_t(storage_extent(sizes, strides)) * itemsize(dtype);
+  const size_t nbytes = storage_bytes(sizes, strides, itemsize(dtype));
   void* data = const_cast<void*>(array.data());
   return make_tensor(make_ref<Storage>(data, nbytes, Device{},
                                        make_ref<HeldArray>(std::move(array))),

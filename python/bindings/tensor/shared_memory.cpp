@@ -55,6 +55,7 @@ void init_shared_memory(nb::module_& m) {
       .def("tensor", &tensor_in, nb::arg("dtype"), nb::arg("sizes"),
            nb::arg("strides") = nb::none(), nb::arg("offset") = 0,
            nb::arg("taken") = false);
+  m.def("_share_storage", [](const Tensor& t) { share(*t.storage()); });
   m.def(
       "_stack_into",
       [](const Tensor& out, nb::list tensors) {

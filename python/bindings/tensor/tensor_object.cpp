@@ -338,6 +338,20 @@ void init_tensor(nb::module_& m) {
   tensor_type->tp_name = "Tensor";
   m.attr("Tensor") = nb::borrow(reinterpret_cast<PyObject*>(tensor_type));
   m.def(
+      "_whole_storage",
+      [](const Tensor& t) {
+        const auto bytes = int64_t(t.storage()->nbytes());
+        return make_tensor(t.storage(), DType::kUInt8, Dims{bytes}, Dims{1}, 0);
+      },
+      "All bytes of the memory that a tensor looks into.");
+  m.def(
+      "_over_storage",
+      [](const Tensor& like, const Tensor& bytes) {
+        return make_tensor(bytes.storage(), like.dtype(), like.sizes(),
+                           like.strides(), like.storage_offset());
+      },
+      "The tensor's look at its memory, at another tensor's memory.");
+  m.def(
       "_make_subclass",
       [](nb::handle type, const Tensor& data, bool requires_grad) {
         HOTARU_CHECK(!requires_grad || is_differentiable(data.dtype()),

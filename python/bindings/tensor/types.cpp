@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "bindings/tensor/items.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/streams/stream.h"
@@ -201,10 +202,11 @@ Dims to_dims(PyObject* object) {
       PySequence_Fast(object, "expected a sequence of integers");
   if (!sequence) throw nb::python_error();
   const nb::object keep = nb::steal(sequence);
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(sequence);
-  Dims out(size_t(n), 0);
-  for (Py_ssize_t i = 0; i < n; ++i)
-    out[size_t(i)] = to_int(PySequence_Fast_GET_ITEM(sequence, i));
+  Dims out(size_t(PySequence_Fast_GET_SIZE(sequence)), 0);
+  for_items(sequence, [&](PyObject* item, Py_ssize_t i) {
+    out[size_t(i)] = to_int(item);
+    return true;
+  });
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include "bindings/runtime/future_object.h"
 #include "bindings/runtime/generator_object.h"
 #include "bindings/script/script_object.h"
+#include "bindings/tensor/items.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/ops/create/copy.h"
@@ -90,14 +91,12 @@ bool to_list(PyObject* object, const ArgType& type, Value* out) {
         std::vector<Value>(size_t(type.list_size), std::move(single)));
     return true;
   }
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
-  std::vector<Value> items(static_cast<size_t>(n));
-  for (Py_ssize_t i = 0; i < n; ++i)
-    if (!to_value(PySequence_Fast_GET_ITEM(object, i), element,
-                  &items[size_t(i)]))
-      return false;
-  *out = Value::list(std::move(items));
-  return true;
+  std::vector<Value> items(size_t(PySequence_Fast_GET_SIZE(object)));
+  const bool fits = for_items(object, [&](PyObject* item, Py_ssize_t i) {
+    return to_value(item, element, &items[size_t(i)]);
+  });
+  if (fits) *out = Value::list(std::move(items));
+  return fits;
 }
 
 bool to_single(PyObject* object, ArgKind kind, Value* out) {
@@ -169,29 +168,44 @@ bool to_single(PyObject* object, ArgKind kind, Value* out) {
 }
 
 Value to_dict(PyObject* object) {
+  const Level level("a dict as an argument");
   auto dict = make_ref<DictObject>();
-  PyObject *key, *value;
-  Py_ssize_t at = 0;
-  while (PyDict_Next(object, &at, &key, &value))
-    dict->set(to_value(key), to_value(value));
+  // A copy: what converts an entry may change the dict.
+  const nb::object pairs = nb::steal(PyDict_Items(object));
+  if (!pairs.is_valid()) throw nb::python_error();
+  for_items(pairs.ptr(), [&](PyObject* pair, Py_ssize_t) {
+    dict->set(to_value(PyTuple_GET_ITEM(pair, 0)),
+              to_value(PyTuple_GET_ITEM(pair, 1)));
+    return true;
+  });
   return dict;
 }
 
 std::vector<Value> to_items(PyObject* object) {
+  const Level level(PyList_Check(object) ? "a list as an argument"
+                                         : "a tuple as an argument");
   std::vector<Value> items;
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
-  for (Py_ssize_t i = 0; i < n; ++i)
-    items.push_back(to_value(PySequence_Fast_GET_ITEM(object, i)));
+  for_items(object, [&](PyObject* item, Py_ssize_t) {
+    items.push_back(to_value(item));
+    return true;
+  });
   return items;
 }
 
+nb::object to_object(const Value& value) {
+  nb::object out = nb::steal(to_python(value));
+  if (!out.is_valid()) throw nb::python_error();
+  return out;
+}
+
 template <class Fill>
-PyObject* sequence(PyObject* out, const std::vector<Value>& items, Fill set) {
-  if (!out) throw nb::python_error();
-  const nb::object keep = nb::steal(out);
+PyObject* sequence(PyObject* made, const std::vector<Value>& items, Fill set) {
+  nb::object out = nb::steal(made);
+  if (!out.is_valid()) throw nb::python_error();
+  const Level level("a result");
   for (size_t i = 0; i < items.size(); ++i)
-    set(out, Py_ssize_t(i), to_python(items[i]));
-  return nb::object(keep).release().ptr();
+    set(made, Py_ssize_t(i), to_object(items[i]).release().ptr());
+  return out.release().ptr();
 }
 
 }  // namespace
@@ -304,9 +318,10 @@ PyObject* to_python(const Value& value) {
                       });
     }
     case Value::Tag::kDict: {
+      const Level level("a result");
       nb::dict out;
       for (const auto& [key, item] : value.as_dict().items)
-        out[nb::steal(to_python(key))] = nb::steal(to_python(item));
+        out[to_object(key)] = to_object(item);
       return out.release().ptr();
     }
     case Value::Tag::kInstance:

@@ -9,15 +9,9 @@ from ..cpu import synchronize
 
 
 def share(tensor) -> None:
-    """Moves a tensor's values into shared memory, in place.
-
-    Views of it that exist already stay where they are.
-    """
-    if _shareable_block(tensor) is not None:
-        return
-    plain = tensor.detach()
-    block = _C._SharedMemory.create(plain.numel() * plain.dtype.itemsize)
-    tensor.data = block.tensor(plain.dtype, plain.shape).copy_(plain)
+    """Moves a tensor's storage into shared memory, with all views of it."""
+    if _shareable_block(tensor) is None:
+        _C._share_storage(tensor)
 
 
 def check_leaf(tensor) -> None:

@@ -216,7 +216,7 @@ TEST(SimdLoops, WhereTakesRowsAndNumbersOfEitherSide) {
         const Tensor wide_a = to(a, DType::kFloat64);
         const Tensor wide_b = to(b, DType::kFloat64);
         for (int64_t i = 0; i < kCount; ++i) {
-          const Tensor& from = mask.data<bool>()[i] ? wide_a : wide_b;
+          const Tensor& from = mask.data<Bool>()[i] ? wide_a : wide_b;
           EXPECT_EQ(out.data<double>()[i],
                     from.data<double>()[from.dim() ? i : 0]);
         }

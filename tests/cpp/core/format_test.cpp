@@ -69,7 +69,7 @@ TEST(Format, Integers) {
 }
 
 TEST(Format, Booleans) {
-  EXPECT_EQ(text(tensor<bool>(Dims{1, 2}, {true, false})),
+  EXPECT_EQ(text(tensor<Bool>(Dims{1, 2}, {true, false})),
             "tensor([[ True, False]])");
 }
 

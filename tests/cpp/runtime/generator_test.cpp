@@ -127,7 +127,7 @@ TEST(RandomFill, DrawsOfEveryTypeArePyTorchs) {
   expect_full_and_bernoulli<int16_t>(0x0de618d49d699fd0u, 0xfdb956ad3c0897acu);
   expect_full_and_bernoulli<int32_t>(0xa8b27c71393ada2au, 0xcfd7b225ba3842f4u);
   expect_full_and_bernoulli<int64_t>(0x7a0237e560c0268eu, 0x17cc685a0d5265c4u);
-  expect_full_and_bernoulli<bool>(0x6c2076c7bed4c3f3u, 0x9ce55cd4e683a27au);
+  expect_full_and_bernoulli<Bool>(0x6c2076c7bed4c3f3u, 0x9ce55cd4e683a27au);
 }
 
 template <class T>

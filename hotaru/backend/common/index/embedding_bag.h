@@ -15,13 +15,14 @@ enum class BagMode : int64_t { kSum, kMean, kMax };
 /// read the factor of each position (weight's dtype).
 ///
 /// Bag b is positions [offsets[b], offsets[b + 1]); the last one ends with the
-/// indices unless they end with an offset of their own. Rows at padding_idx
-/// are not counted. What is not an offset or a row is an error, found when the
-/// kernel runs, before anything is written.
+/// indices unless they end with an offset of their own, and even then if
+/// to_end. Rows at padding_idx are not counted. What is not an offset or a row
+/// is an error, found when the kernel runs, before anything is written.
 struct BagAttributes {
   BagMode mode = BagMode::kSum;
   int64_t padding_idx = -1;
   bool last_offset = false;
+  bool to_end = false;
 };
 
 }  // namespace hotaru

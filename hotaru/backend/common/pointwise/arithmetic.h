@@ -11,6 +11,26 @@ namespace hotaru::formulas {
 template <class T>
 inline constexpr bool kIsInteger = std::is_integral_v<T>;
 
+template <class T, bool kWraps = kIsInteger<T> && !std::is_same_v<T, bool>>
+struct WrappingType {
+  using type = T;
+};
+template <class T>
+struct WrappingType<T, true> {
+  using type = std::common_type_t<unsigned, std::make_unsigned_t<T>>;
+};
+/// The type to add and multiply in: integers wrap around as unsigned ones do.
+template <class T>
+using Wrapping = typename WrappingType<T>::type;
+
+template <class T>
+HOTARU_INLINE T negated(T x) {
+  if constexpr (kIsInteger<T>)
+    return T(Wrapping<T>(0) - Wrapping<T>(x));
+  else
+    return -x;
+}
+
 template <class T>
 HOTARU_INLINE bool is_nan(T x) {
   if constexpr (kIsComplex<T>)
@@ -25,12 +45,17 @@ template <class T>
 struct Add {
   T alpha;
   explicit Add(const PointwiseNumbers& n) : alpha(n.a.to<T>()) {}
-  HOTARU_INLINE T operator()(T x, T y) const { return T(x + alpha * y); }
+  HOTARU_INLINE T operator()(T x, T y) const {
+    using W = Wrapping<T>;
+    return T(W(x) + W(alpha) * W(y));
+  }
 };
 
 template <class T>
 struct Mul {
-  HOTARU_INLINE T operator()(T x, T y) const { return T(x * y); }
+  HOTARU_INLINE T operator()(T x, T y) const {
+    return T(Wrapping<T>(x) * Wrapping<T>(y));
+  }
 };
 
 template <class T>
@@ -134,8 +159,9 @@ struct PowScalar {
     if (!n.a.is_complex()) real = n.a.to_double();
   }
   HOTARU_INLINE T operator()(T x) const {
-    if (real == 2) return T(x * x);
-    if (real == 3) return T(x * x * x);
+    const auto w = Wrapping<T>(x);
+    if (real == 2) return T(w * w);
+    if (real == 3) return T(w * w * w);
     if constexpr (!kIsInteger<T>) {
       if (real == 0.5) return std::sqrt(x);
       if (real == -1) return T(1) / x;
@@ -163,11 +189,21 @@ struct Minimum {
 /// The number wins over a NaN.
 template <class T>
 struct Fmax {
-  T operator()(T x, T y) const { return std::fmax(x, y); }
+  T operator()(T x, T y) const {
+    if constexpr (kIsInteger<T>)
+      return x > y ? x : y;
+    else
+      return std::fmax(x, y);
+  }
 };
 template <class T>
 struct Fmin {
-  T operator()(T x, T y) const { return std::fmin(x, y); }
+  T operator()(T x, T y) const {
+    if constexpr (kIsInteger<T>)
+      return x < y ? x : y;
+    else
+      return std::fmin(x, y);
+  }
 };
 
 template <class T>

@@ -121,8 +121,8 @@
   X("copysign", Copysign, FloatingTypes, 2) \
   X("xlogy", Xlogy, FloatingTypes, 2) \
   X("logaddexp", Logaddexp, FloatingTypes, 2) \
-  X("fmax", Fmax, FloatingTypes, 2) \
-  X("fmin", Fmin, FloatingTypes, 2) \
+  X("fmax", Fmax, RealAndBoolTypes, 2) \
+  X("fmin", Fmin, RealAndBoolTypes, 2) \
   X("bitwise_left_shift", ShiftLeft, IntTypes, 2) \
   X("bitwise_right_shift", ShiftRight, IntTypes, 2)
 

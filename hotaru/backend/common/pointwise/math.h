@@ -10,7 +10,7 @@ namespace hotaru::formulas {
   struct Name { \
     HOTARU_INLINE T operator()(T x) const { return T(expression); } \
   }
-HOTARU_FORMULA_1(Neg, -x);
+HOTARU_FORMULA_1(Neg, negated(x));
 HOTARU_FORMULA_1(Sqrt, std::sqrt(x));
 HOTARU_FORMULA_1(Rsqrt, T(1) / std::sqrt(x));
 HOTARU_FORMULA_1(Reciprocal, T(1) / x);
@@ -70,7 +70,7 @@ struct Abs {
     else if constexpr (std::is_unsigned_v<T>)
       return x;
     else if constexpr (kIsInteger<T>)
-      return T(x < 0 ? -x : x);
+      return x < 0 ? negated(x) : x;
     else
       return std::fabs(x);
   }

@@ -69,9 +69,9 @@ HOTARU_INLINE float log(float x) {
   // Subnormals are scaled into the normal range first.
   const bool tiny = x < 0x1p-126f;
   const float scaled = select(tiny, x * 0x1p23f, x);
-  const int32_t bits = std::bit_cast<int32_t>(scaled);
-  // Mantissa in [sqrt(1/2), sqrt(2)).
-  const int32_t shifted = bits - 0x3f3504f3;
+  const auto bits = std::bit_cast<uint32_t>(scaled);
+  // Mantissa in [sqrt(1/2), sqrt(2)). Below zero the difference wraps around.
+  const auto shifted = static_cast<int32_t>(bits - 0x3f3504f3u);
   const int32_t e = shifted >> 23;
   const float m = std::bit_cast<float>((shifted & 0x7fffff) + 0x3f3504f3);
   const float n = static_cast<float>(e) - select(tiny, 23.0f, 0.0f);

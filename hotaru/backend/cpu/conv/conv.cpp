@@ -13,6 +13,7 @@
 #include "hotaru/backend/cpu/conv/conv_kernel.h"
 #include "hotaru/backend/cpu/conv/windows.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
+#include "hotaru/backend/cpu/simd/reduced_simd.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
@@ -150,6 +151,55 @@ void add_bias(const Geometry& g, const T* bias, T* x) {
       *to += bias[i % g.c];
 }
 
+/// 16-bit floats as floats, so that sums are rounded once.
+template <class T>
+std::vector<float> widened(const T* x, int64_t n) {
+  std::vector<float> out(static_cast<size_t>(n));
+  widen(x, out.data(), n);
+  return out;
+}
+
+/// x from y for operands of T, of which float and double have fast kernels.
+template <class T>
+void run_data(const Geometry& g, T* x, const T* y, const T* w, const T* bias) {
+  const int64_t y_size = g.n * g.o * g.out_size();
+  if constexpr (kFast<T>)
+    if (y_size > 0 && exact(g)) {
+      conv_backward_data<T>(fast_geometry(g), y, w, x);
+      if (bias) add_bias(g, bias, x);
+      return;
+    }
+  if constexpr (kIsReduced<T>) {
+    const auto from = widened(y, y_size);
+    const auto weight = widened(w, g.o * g.depth());
+    const auto add = widened(bias, bias ? g.c : 0);
+    std::vector<float> to(static_cast<size_t>(g.n * g.c * g.in_size()));
+    run_data<float>(g, to.data(), from.data(), weight.data(),
+                    bias ? add.data() : nullptr);
+    narrow(to.data(), x, int64_t(to.size()));
+  } else {
+    data(g, x, y, w, bias);
+  }
+}
+
+/// w from y and x.
+template <class T>
+void run_weight(const Geometry& g, T* w, const T* y, const T* x) {
+  const int64_t x_size = g.n * g.c * g.in_size();
+  const int64_t y_size = g.n * g.o * g.out_size();
+  if constexpr (kFast<T>)
+    if (x_size > 0 && y_size > 0 && exact(g))
+      return conv_backward_weight<T>(fast_geometry(g), y, x, w);
+  if constexpr (kIsReduced<T>) {
+    const auto from = widened(y, y_size), input = widened(x, x_size);
+    std::vector<float> to(static_cast<size_t>(g.o * g.depth()));
+    run_weight<float>(g, to.data(), from.data(), input.data());
+    narrow(to.data(), w, int64_t(to.size()));
+  } else {
+    weight(g, w, y, x);
+  }
+}
+
 constexpr KernelTypes<NumberTypes> kDataTypes{0, "slow_conv_transpose"};
 
 void conv_data(const KernelCall& call) {
@@ -159,14 +209,7 @@ void conv_data(const KernelCall& call) {
   kDataTypes.visit(call, [&]<class T>() {
     const T* add = bias.defined() ? bias.data<T>() : nullptr;
     if (x.numel() == 0) return;
-    if constexpr (kFast<T>)
-      if (y.numel() > 0 && exact(g)) {
-        conv_backward_data<T>(fast_geometry(g), y.data<T>(), w.data<T>(),
-                              x.data<T>());
-        if (add) add_bias(g, add, x.data<T>());
-        return;
-      }
-    data(g, x.data<T>(), y.data<T>(), w.data<T>(), add);
+    run_data(g, x.data<T>(), y.data<T>(), w.data<T>(), add);
   });
 }
 
@@ -177,11 +220,7 @@ void conv_weight(const KernelCall& call) {
   const Geometry g(x, w, y, call.attributes<ConvAttributes>());
   kWeightTypes.visit(call, [&]<class T>() {
     if (w.numel() == 0) return;
-    if constexpr (kFast<T>)
-      if (x.numel() > 0 && y.numel() > 0 && exact(g))
-        return conv_backward_weight<T>(fast_geometry(g), y.data<T>(),
-                                       x.data<T>(), w.data<T>());
-    weight(g, w.data<T>(), y.data<T>(), x.data<T>());
+    run_weight(g, w.data<T>(), y.data<T>(), x.data<T>());
   });
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 template <class To, class From>
 To convert(From x) {
-  if constexpr (std::is_same_v<To, bool>) {
+  if constexpr (kIsBool<To>) {
     return x != From(0);
   } else if constexpr (kIsComplex<To>) {
     using R = typename To::value_type;
@@ -115,7 +115,8 @@ std::optional<Elementwise> copy_loop(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &x = call.tensor(1);
   if (transposes(out, x)) return {};
   LoopNest::Inner inner = nullptr;
-  if (out.dtype() == x.dtype()) {
+  // The bytes of a copied bool are 0 and 1, whatever they were.
+  if (out.dtype() == x.dtype() && x.dtype() != DType::kBool) {
     inner = mover(itemsize(x.dtype()));
   } else {
     visit_dtype(AllTypes{}, out.dtype(), "copy_", [&]<class To>() {
@@ -158,20 +159,46 @@ std::optional<Elementwise> fill(const KernelCall& call) {
 constexpr KernelTypes<RealTypes> kArangeTypes{0, "arange"};
 
 /// Operand: a row-major vector. Attributes: PointwiseNumbers, start and step.
+/// Integers wrap around. Floats are counted in double from every eighth one,
+/// itself rounded: PyTorch's values where its vectors hold eight.
 void arange(const KernelCall& call) {
   const Tensor& out = call.tensor(0);
   const auto& numbers = call.attributes<PointwiseNumbers>();
   kArangeTypes.visit(call, [&]<class T>() {
-    using M = std::conditional_t<
-        std::is_integral_v<T>, int64_t,
-        std::conditional_t<std::is_same_v<T, double>, double, float>>;
-    const M start = numbers.a.to<M>(), step = numbers.b.to<M>();
     T* data = out.data<T>();
-    for (int64_t i = 0; i < out.numel(); ++i) data[i] = T(start + M(i) * step);
+    const int64_t n = out.numel();
+    if constexpr (std::is_integral_v<T>) {
+      const auto start = uint64_t(numbers.a.to<int64_t>());
+      const auto step = uint64_t(numbers.b.to<int64_t>());
+      for (int64_t i = 0; i < n; ++i) data[i] = T(start + uint64_t(i) * step);
+    } else {
+      using M = std::conditional_t<kIsReduced<T>, float, double>;
+      constexpr int64_t kRun = std::is_same_v<T, float> ? 8 : 1;
+      const M start = numbers.a.to<M>(), step = numbers.b.to<M>();
+      int64_t i = 0;
+      for (; i + kRun <= n; i += kRun) {
+        const M first = M(T(start + step * M(i)));
+        for (int64_t k = 0; k < kRun; ++k) data[i + k] = T(first + step * M(k));
+      }
+      for (; i < n; ++i) data[i] = T(start + step * M(i));
+    }
   });
 }
 
 constexpr KernelTypes<RealTypes> kLinspaceTypes{0, "linspace"};
+
+/// The i-th step from `from` on. 16-bit floats round after each operation, and
+/// integers at the end, towards zero.
+template <class T>
+T stepped(T from, double step, int64_t i) {
+  if constexpr (kIsReduced<T>)
+    return T(float(from) +
+             float(T(float(T(float(step))) * float(T(float(i))))));
+  else if constexpr (std::is_integral_v<T>)
+    return T(int64_t(double(from) + step * double(i)));
+  else
+    return T(double(from) + step * double(i));
+}
 
 /// Operand: a row-major vector. Attributes: PointwiseNumbers, start and end.
 /// Symmetric: the second half counts back from the end.
@@ -179,14 +206,20 @@ void linspace(const KernelCall& call) {
   const Tensor& out = call.tensor(0);
   const auto& numbers = call.attributes<PointwiseNumbers>();
   kLinspaceTypes.visit(call, [&]<class T>() {
-    using M = std::conditional_t<std::is_same_v<T, float>, float, double>;
+    // What steps are computed in; bounds have the elements' precision.
+    using M = std::conditional_t<std::is_integral_v<T>, double, OpMath<T>>;
     const int64_t n = out.numel();
-    const M start = numbers.a.to<M>(), end = numbers.b.to<M>();
-    const M step = n > 1 ? (end - start) / M(n - 1) : M(0);
+    const T start = numbers.a.to<T>(), end = numbers.b.to<T>();
+    M step = n > 1 ? M(M(end) - M(start)) : M(0);
+    if constexpr (kIsReduced<T>)
+      step = n > 1 ? float(T(float(T(step)) / float(T(float(n - 1))))) : 0;
+    else
+      step = n > 1 ? step / M(n - 1) : M(0);
     T* data = out.data<T>();
     for (int64_t i = 0; i < n; ++i)
-      data[i] = T(i < n / 2 ? start + step * M(i) : end - step * M(n - i - 1));
-    if (n == 1) data[0] = T(start);
+      data[i] = i < n / 2 ? stepped(start, double(step), i)
+                          : stepped(end, -double(step), n - i - 1);
+    if (n == 1) data[0] = start;
   });
 }
 

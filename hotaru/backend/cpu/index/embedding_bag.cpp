@@ -25,7 +25,8 @@ struct Bags {
 
   int64_t begin(int64_t bag) const { return offsets[bag]; }
   int64_t end(int64_t bag) const {
-    return bag + 1 < count || a.last_offset ? offsets[bag + 1] : positions;
+    const bool last = bag + 1 == count;
+    return last && (a.to_end || !a.last_offset) ? positions : offsets[bag + 1];
   }
 
   void check() const {

@@ -62,10 +62,10 @@ void masked_select(const KernelCall& call) {
     for_rows<2>({&in, &mask},
                 [&](const auto& at, int64_t n, const auto& steps) {
                   const Word* x = in.data<Word>() + at[0];
-                  const bool* chosen = mask.data<bool>() + at[1];
+                  const Bool* chosen = mask.data<Bool>() + at[1];
                   for (int64_t i = 0; i < n && y < end; ++i) {
                     *y = x[i * steps[0]];
-                    y += chosen[i * steps[1]];
+                    y += bool(chosen[i * steps[1]]);
                   }
                   return y < end;
                 });
@@ -80,7 +80,7 @@ void masked_scatter(const KernelCall& call) {
     Word* y = out.data<Word>();
     const Word* x = source.data<Word>();
     const Word* end = x + source.numel();
-    const bool* chosen = mask.data<bool>();
+    const Bool* chosen = mask.data<Bool>();
     Walk<2> walk(out.sizes(), {out.strides(), mask.strides()});
     for (int64_t i = out.numel(); i > 0; --i, walk.next()) {
       if (!chosen[walk.at[1]]) continue;

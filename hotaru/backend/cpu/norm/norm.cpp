@@ -58,17 +58,28 @@ void for_rows(int64_t rows, int64_t n, const F& f) {
 // Sums in sixteen lanes, so that the compiler vectorises and rounding
 // errors stay small.
 template <class F>
-auto lane_sum(int64_t n, const F& f) {
+auto block_sum(int64_t i, int64_t n, const F& f) {
   using A = decltype(f(0));
   constexpr int64_t kLanes = 16;
   A lanes[kLanes] = {};
-  int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes)
     for (int64_t l = 0; l < kLanes; ++l) lanes[l] += f(i + l);
   A sum = A(0);
   for (; i < n; ++i) sum += f(i);
   for (int64_t l = 0; l < kLanes; ++l) sum += lanes[l];
   return sum;
+}
+
+// Blocks are added up in double: a row may have millions of elements.
+template <class F>
+auto lane_sum(int64_t n, const F& f) {
+  using A = decltype(f(0));
+  constexpr int64_t kBlock = 1 << 15;
+  if (n <= kBlock) return block_sum(0, n, f);
+  double sum = 0;
+  for (int64_t i = 0; i < n; i += kBlock)
+    sum += double(block_sum(i, std::min(n, i + kBlock), f));
+  return A(sum);
 }
 
 // Calls f(weight number, element) for each element of a row.

@@ -1,5 +1,6 @@
 #include "hotaru/backend/cpu/norm/norm_simd.h"
 
+#include <algorithm>
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
@@ -42,6 +43,9 @@ HWY_INLINE hn::TFromD<D> total(D d, const V (&sums)[4]) {
       d, hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]))));
 }
 
+/// A multiple of every vector's lanes.
+constexpr int64_t kBlock = 1 << 15;
+
 template <class T>
 HWY_ATTR void norm(const T* x, T* y, int64_t n, const T* weight, const T* bias,
                    T eps, T* mean_out, T* rstd_out) {
@@ -49,23 +53,33 @@ HWY_ATTR void norm(const T* x, T* y, int64_t n, const T* weight, const T* bias,
   using V = hn::Vec<decltype(d)>;
   const V zero = hn::Zero(d);
   const T count = T(n);
-  V sums[4] = {zero, zero, zero, zero};
-  for_vectors<T>(n, zero, [&](auto load, int u, int64_t i) HOTARU_SIMD_LAMBDA {
-    sums[u] = hn::Add(sums[u], load(x + i));
-  });
+  // Blocks are added up in double: a row may have millions of elements.
+  double sum = 0, left = 0, spread = 0;
+  for (int64_t at = 0; at < n; at += kBlock) {
+    V sums[4] = {zero, zero, zero, zero};
+    for_vectors<T>(std::min(kBlock, n - at), zero,
+                   [&](auto load, int u, int64_t i) HOTARU_SIMD_LAMBDA {
+                     sums[u] = hn::Add(sums[u], load(x + at + i));
+                   });
+    sum += double(total(d, sums));
+  }
   // A first mean, whose rounding the second pass makes up for.
-  const T rough = total(d, sums) / count;
+  const T rough = T(sum) / count;
   const V centre = hn::Set(d, rough);
-  V rests[4] = {zero, zero, zero, zero};
-  V squares[4] = {zero, zero, zero, zero};
-  for_vectors<T>(n, centre,
-                 [&](auto load, int u, int64_t i) HOTARU_SIMD_LAMBDA {
-                   const V v = hn::Sub(load(x + i), centre);
-                   rests[u] = hn::Add(rests[u], v);
-                   squares[u] = hn::MulAdd(v, v, squares[u]);
-                 });
-  const T rest = total(d, rests) / count;
-  const T variance = total(d, squares) / count - rest * rest;
+  for (int64_t at = 0; at < n; at += kBlock) {
+    V rests[4] = {zero, zero, zero, zero};
+    V squares[4] = {zero, zero, zero, zero};
+    for_vectors<T>(std::min(kBlock, n - at), centre,
+                   [&](auto load, int u, int64_t i) HOTARU_SIMD_LAMBDA {
+                     const V v = hn::Sub(load(x + at + i), centre);
+                     rests[u] = hn::Add(rests[u], v);
+                     squares[u] = hn::MulAdd(v, v, squares[u]);
+                   });
+    left += double(total(d, rests));
+    spread += double(total(d, squares));
+  }
+  const T rest = T(left) / count;
+  const T variance = T(spread) / count - rest * rest;
   const T mean = rough + rest;
   const T rstd = T(1) / std::sqrt(variance + eps);
   *mean_out = mean;

@@ -89,7 +89,12 @@ void pool_row(const Plan& plan, const MaxPoolAttributes& a, const Window& d,
   for (int64_t i = d.begin; i < d.end; i += z.step)
     for (int64_t j = h.begin; j < h.end; j += y.step) {
       const int64_t base = (i * y.in + j) * w.in;
-      for (int64_t k = 0; k < a.kernel[last]; ++k) {
+      // Taps that lie in the padding for every output are not visited.
+      const int64_t begin = std::max<int64_t>(
+          0, detail::divide_up(pad - (n - 1) * stride, w.step));
+      const int64_t stop =
+          std::min(a.kernel[last], detail::divide_up(w.in + pad, w.step));
+      for (int64_t k = begin; k < stop; ++k) {
         const int64_t shift = k * w.step - pad;
         const int64_t first =
             shift >= 0 ? 0 : detail::divide_up(-shift, stride);
@@ -167,12 +172,15 @@ void pool_one_row(const Plan& plan, const MaxPoolAttributes& a, const Window& d,
 }
 
 /// Whether rows of windows without gaps, whose positions nobody wants, can be
-/// left to vectors: columns first, then along the row.
+/// left to vectors: columns first, then along the row, which is padded for it.
 template <class T>
 bool vectorises(const MaxPoolAttributes& a, const int64_t* indices) {
+  constexpr int64_t kMaxPadding = 1 << 16;
   const auto one = [](int64_t step) { return step == 1; };
   return std::is_floating_point_v<T> && a.dims == 2 && !indices &&
-         !a.adaptive && std::all_of(a.dilation.begin(), a.dilation.end(), one);
+         !a.adaptive && a.kernel[1] <= kMaxPadding &&
+         a.stride[1] <= kMaxPadding &&
+         std::all_of(a.dilation.begin(), a.dilation.end(), one);
 }
 
 template <class T>

@@ -182,6 +182,29 @@ void multinomial(const KernelCall& call) {
   });
 }
 
+constexpr KernelTypes<FloatingTypes> kSlopeTypes{1, "rrelu_with_noise_out_cpu"};
+
+/// Operands: slopes, input of the same dtype, generator; row-major. One double
+/// is drawn for each element that is not positive; other slopes are 1.
+void random_slopes(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &in = call.tensor(1);
+  auto& gen = call.object<Generator>(2);
+  const auto& a = call.attributes<DrawAttributes>();
+  const int64_t n = in.numel();
+  kSlopeTypes.visit(call, [&]<class T>() {
+    const T* x = in.data<T>();
+    T* slopes = out.data<T>();
+    const auto drawn = [x](int64_t i) { return float(x[i]) <= 0; };
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; ++i) count += drawn(i);
+    std::vector<double> draws(static_cast<size_t>(count));
+    uniform_fill(draws.data(), count, a.a, a.b, gen);
+    const double* next = draws.data();
+    for (int64_t i = 0; i < n; ++i) slopes[i] = drawn(i) ? T(*next++) : T(1);
+  });
+}
+
+HOTARU_KERNEL(kCPU, "random_slopes", random_slopes, check_types<kSlopeTypes>);
 HOTARU_KERNEL(kCPU, "random", random, check_random);
 HOTARU_KERNEL(kCPU, "bernoulli", bernoulli, check_types<kBernoulliTypes>);
 HOTARU_KERNEL(kCPU, "multinomial", multinomial, check_types<kMultinomialTypes>);

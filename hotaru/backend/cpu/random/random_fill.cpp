@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hotaru/backend/cpu/random/box_muller.h"
+#include "hotaru/core/boolean.h"
 #include "hotaru/core/half.h"
 
 namespace hotaru {
@@ -198,8 +199,8 @@ void random_from_to_fill(T* out, int64_t n, uint64_t range, int64_t from,
 template <class T>
 void random_full_fill(T* out, int64_t n, Generator& gen) {
   std::lock_guard lock(gen.mutex());
-  if constexpr (std::is_same_v<T, bool>) {
-    draw32(n, gen, [&](int64_t i, uint32_t draw) { out[i] = draw & 1; });
+  if constexpr (std::is_same_v<T, Bool>) {
+    draw32(n, gen, [&](int64_t i, uint32_t draw) { out[i] = (draw & 1) != 0; });
   } else if constexpr (sizeof(T) == 8) {
     constexpr uint64_t kRange =
         (uint64_t{1} << kDigits<T>)+(kIsFloating<T> ? 1 : 0);
@@ -255,7 +256,7 @@ HOTARU_INSTANTIATE_ANY(int8_t)
 HOTARU_INSTANTIATE_ANY(int16_t)
 HOTARU_INSTANTIATE_ANY(int32_t)
 HOTARU_INSTANTIATE_ANY(int64_t)
-HOTARU_INSTANTIATE_ANY(bool)
+HOTARU_INSTANTIATE_ANY(Bool)
 
 #undef HOTARU_INSTANTIATE_FLOATING
 #undef HOTARU_INSTANTIATE_ANY

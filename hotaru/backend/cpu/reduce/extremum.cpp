@@ -30,7 +30,7 @@ template <class T, bool kLargest>
 struct Extremum {
   using Acc = T;
   static constexpr T kIdentity = losing<T, kLargest>();
-  static T load(T x) { return x; }
+  static T load(T x) { return clean(x); }
   static T combine(T a, T b) {
     return better<kLargest>(a, b) || is_nan(a) ? a : b;
   }
@@ -108,7 +108,7 @@ void with_index(const KernelCall& call) {
         [&](const auto& at) {
           const T* line = x + at[2];
           const int64_t i = position<kLargest>(line, n, stride);
-          value[at[0]] = line[i * stride];
+          value[at[0]] = clean(line[i * stride]);
           index[at[1]] = i;
         },
         values, indices, in);

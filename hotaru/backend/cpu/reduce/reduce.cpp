@@ -95,7 +95,7 @@ void accumulate(const KernelCall& call, Target& target, const char* name,
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   visit_dtype(AllTypes{}, in.dtype(), name, [&]<class T>() {
     using Acc = AccOf<T>;
-    if constexpr (std::is_integral_v<T>) {
+    if constexpr (kIsIntegral<T>) {
       if (out.dtype() == DType::kInt64)
         return reduce_into<R<T>, T, int64_t>(target, out, in,
                                              [](Acc a) { return int64_t(a); });

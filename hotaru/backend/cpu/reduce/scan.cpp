@@ -111,7 +111,7 @@ void extremes(const KernelCall& call) {
           T best{};
           int64_t where = 0;
           for (int64_t i = 0; i < n; ++i) {
-            const T v = x[at[2] + i * in_stride];
+            const T v = clean(x[at[2] + i * in_stride]);
             const bool wins = kLargest ? v >= best : v <= best;
             if (i == 0 || is_nan(v) || (wins && !is_nan(best))) {
               best = v;

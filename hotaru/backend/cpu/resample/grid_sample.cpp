@@ -48,14 +48,17 @@ Coordinate<A> reflect(Coordinate<A> c, A low, A high) {
   return {span - extra + least, -c.slope};
 }
 
+// NaN comes to lie at the end of a picture in three dimensions (deep), else at
+// its beginning.
 template <class A>
 Coordinate<A> pad(Coordinate<A> c, int64_t size, GridPadding padding,
-                  bool align) {
+                  bool align, bool deep) {
   if (padding == GridPadding::kZeros) return c;
   if (padding == GridPadding::kReflection)
     c = align ? reflect(c, A(0), A(2 * (size - 1)))
               : reflect(c, A(-1), A(2 * size - 1));
   const A last = A(size - 1);
+  if (c.at != c.at && deep) return {last, A(0)};
   if (!(c.at > A(0))) return {A(0), A(0)};
   return c.at >= last ? Coordinate<A>{last, A(0)} : c;
 }
@@ -71,38 +74,42 @@ A cubic_slope(A x) {
 }
 
 template <class A>
-Taps<A> taps(A grid, int64_t size, const GridSampleAttributes& a) {
+Taps<A> taps(A grid, int64_t size, const GridSampleAttributes& a, bool deep) {
   const A scale = (a.align_corners ? A(size - 1) : A(size)) / A(2);
   Coordinate<A> c{a.align_corners ? (grid + A(1)) * scale
                                   : ((grid + A(1)) * A(size) - A(1)) / A(2),
                   scale};
   Taps<A> out;
-  const auto inside = [&](int64_t i) { return i >= 0 && i < size ? i : -1; };
-  if (a.mode != GridMode::kCubic) c = pad(c, size, a.padding, a.align_corners);
-  // Far away, or NaN: nothing to see, and no integer to convert to.
-  if (!(std::abs(c.at) < A(1e9))) {
-    out.add(-1, A(0), A(0));
-    return out;
-  }
+  // NaN and what no integer holds is outside.
+  const auto inside = [&](A i) {
+    return i >= A(0) && i < A(size) ? int64_t(i) : -1;
+  };
+  if (a.mode != GridMode::kCubic)
+    c = pad(c, size, a.padding, a.align_corners, deep);
   if (a.mode == GridMode::kNearest) {
-    out.add(inside(int64_t(std::nearbyint(c.at))), A(1), A(0));
+    out.add(inside(std::nearbyint(c.at)), A(1), A(0));
     return out;
   }
   const A whole = std::floor(c.at);
-  const int64_t first = int64_t(whole);
   const A part = c.at - whole;
   if (a.mode == GridMode::kLinear) {
-    out.add(inside(first), A(1) - part, -c.slope);
-    out.add(inside(first + 1), part, c.slope);
+    out.add(inside(whole), A(1) - part, -c.slope);
+    out.add(inside(whole + A(1)), part, c.slope);
     return out;
   }
-  for (int64_t k = -1; k <= 2; ++k) {
-    const Coordinate<A> p = pad(Coordinate<A>{A(first + k), A(1)}, size,
-                                a.padding, a.align_corners);
-    out.add(inside(int64_t(p.at)), cubic(part - A(k), A(-0.75)),
+  for (int k = -1; k <= 2; ++k) {
+    const Coordinate<A> p = pad(Coordinate<A>{whole + A(k), A(1)}, size,
+                                a.padding, a.align_corners, deep);
+    out.add(inside(p.at), cubic(part - A(k), A(-0.75)),
             cubic_slope(part - A(k)) * c.slope);
   }
   return out;
+}
+
+/// Whether a point lies nowhere: between positions of which none is known.
+template <class A>
+bool is_lost(const Taps<A>& t) {
+  return t.weight[0] != t.weight[0];
 }
 
 // In three spatial dimensions; a missing depth has size 1.
@@ -132,8 +139,16 @@ struct Sampler {
       if (d < 3 - dims)
         out[d].add(0, A(1), A(0));
       else
-        out[d] = taps(A(coordinates[2 - d]), in[d], a);
+        out[d] = taps(A(coordinates[2 - d]), in[d], a, dims == 3);
     }
+    // In two dimensions, as PyTorch: everything about a lost point is NaN.
+    const bool lost = is_lost(out[1]) || is_lost(out[2]);
+    if (dims == 2 && lost)
+      for (int64_t d = 1; d < 3; ++d) {
+        constexpr A kNan = std::numeric_limits<A>::quiet_NaN();
+        out[d] = {};
+        out[d].add(0, kNan, kNan);
+      }
     return out;
   }
   // f(offset in a plane, taps' positions i, j, k) for those inside.
@@ -222,7 +237,7 @@ struct Sampler {
       const A grad = A(g[(sample * channels + c) * points + point]);
       each(t, [&](int64_t offset, int i, int j, int k) {
         const A wi = t[0].weight[i], wj = t[1].weight[j], wk = t[2].weight[k];
-        if (gx) {
+        if (gx && !is_lost(t[2])) {
           T& to = gx[base + offset];
           to = T(A(to) + grad * wi * wj * wk);
         }

@@ -6,6 +6,7 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cpu/resample/cubic.h"
+#include "hotaru/backend/cpu/resample/resample_bytes.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
@@ -290,6 +291,10 @@ void resample(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &x = call.tensor(1);
   kForwardTypes.visit(call, [&]<class T>() {
     if (out.numel() == 0) return;
+    if constexpr (std::is_same_v<T, uint8_t>)
+      if (resamples_bytes(a))
+        return resample_bytes(a, x.sizes(), out.sizes(), x.data<T>(),
+                              out.data<T>());
     const Plan<Weight<T>> plan(x.sizes(), out.sizes(), a);
     resample_planes(plan, out.data<T>(), x.data<T>());
   });

@@ -11,12 +11,13 @@ namespace {
 /// that NaN counts as larger than every boundary.
 template <class T>
 int64_t search(const T* row, const int64_t* order, int64_t n, T value,
-               bool right) {
+               const SearchAttributes& a) {
   int64_t low = 0, high = n;
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
     const T boundary = row[order ? order[middle] : middle];
-    const bool past = right ? !(boundary > value) : !(boundary >= value);
+    bool past = a.right ? !(boundary > value) : !(boundary >= value);
+    past &= !(a.nan_last && boundary != boundary);
     if (past)
       low = middle + 1;
     else
@@ -33,7 +34,7 @@ constexpr KernelTypes<RealTypes> kSearchTypes{1, "searchsorted_out_cpu"};
 void searchsorted(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &boundaries = call.tensor(1),
                &values = call.tensor(2);
-  const bool right = call.attributes<SearchAttributes>().right;
+  const auto& attributes = call.attributes<SearchAttributes>();
   const int64_t* order =
       call.operands().size() > 3 ? call.tensor(3).data<int64_t>() : nullptr;
   const int64_t n = boundaries.size(-1);
@@ -47,7 +48,7 @@ void searchsorted(const KernelCall& call) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t start = i / per_row * n;
         const int64_t at = search(rows + start, order ? order + start : nullptr,
-                                  n, x[i], right);
+                                  n, x[i], attributes);
         if (out.dtype() == DType::kInt32)
           out.data<int32_t>()[i] = int32_t(at);
         else

@@ -33,7 +33,7 @@ struct Lines {
   int64_t value_stride, index_stride, in_stride, n;
 
   void put(int64_t i, int64_t position) const {
-    values[i * value_stride] = in[position * in_stride];
+    values[i * value_stride] = clean(in[position * in_stride]);
     indices[i * index_stride] = position;
   }
 };

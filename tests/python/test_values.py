@@ -1,0 +1,332 @@
+"""Values and dtypes at the edges of operators; PyTorch 2.13 computed them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+NAN, INF = math.nan, math.inf
+
+
+def same(got, wanted):
+    """Nested lists are equal, NaN to NaN."""
+    if isinstance(wanted, list):
+        return len(got) == len(wanted) and all(map(same, got, wanted))
+    return got == wanted or (got != got and wanted != wanted)
+
+
+def test_isin_among_nan(hotaru):
+    t = hotaru.tensor
+    x = t([1.0, 5.0, 3.0, NAN])
+    for tests in ([NAN, 5.0, NAN, 3.0, 1.0], [5.0, NAN, 1.0, 3.0]):
+        assert hotaru.isin(x, t(tests)).tolist() == [True, True, True, False]
+    assert hotaru.isin(x, t([NAN])).tolist() == [False] * 4
+    assert hotaru.isin(t([1, 5, 3]), t([5]), invert=True).tolist() == [1, 0, 1]
+    assert hotaru.isin(hotaru.zeros(0), t([5.0])).shape == (0,)
+
+
+def test_logit_of_integers(hotaru):
+    for dtype in (hotaru.uint8, hotaru.int64, hotaru.bool):
+        y = hotaru.tensor([0, 1], dtype=dtype).logit()
+        assert y.dtype == hotaru.float32
+        assert y.tolist() == [-INF, INF]
+
+
+@pytest.mark.parametrize("bounds", [(-5, 300), (None, 300), (None, 2**40)])
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+def test_clamping_by_what_the_dtype_lacks(hotaru, dtype, bounds):
+    x = hotaru.tensor([0, 100], dtype=getattr(hotaru, dtype))
+    with pytest.raises(RuntimeError, match="without overflow"):
+        x.clamp(*bounds)
+    with pytest.raises(RuntimeError, match="without overflow"):
+        x.clamp_(*bounds)
+    assert x.tolist() == [0, 100]
+
+
+def test_clamping_by_nan(hotaru):
+    x = hotaru.tensor([1.0, -2.0, INF], requires_grad=True)
+    for y in (
+        x.clamp(NAN),
+        x.clamp(None, NAN),
+        x.clamp(0, NAN),
+        x.clamp_min(NAN),
+    ):
+        assert same(y.tolist(), [NAN] * 3)
+    assert same(hotaru.nn.functional.hardtanh(x, NAN, 1.0).tolist(), [NAN] * 3)
+    x.clamp(min=NAN).sum().backward()
+    assert x.grad.tolist() == [0] * 3
+    assert same(hotaru.tensor([1, 2]).clamp(NAN).tolist(), [NAN] * 2)
+
+
+LINSPACES = [
+    ((-3.7, 3.7, 6), "int64", [-3, -1, 0, 0, 1, 3]),
+    ((0, 10, 4), "int32", [0, 3, 6, 10]),
+    ((-7, 7, 5), "uint8", [249, 188, 128, 67, 7]),
+    ((0, 10, 4), "float16", [0.0, 3.333984375, 6.6640625, 10.0]),
+    ((0, 10, 4), "bfloat16", [0.0, 3.328125, 6.6875, 10.0]),
+    ((5, 5, 3), "int64", [5, 5, 5]),
+    ((0, 100, 1), "int64", [0]),
+    ((0, 100, 0), "int64", []),
+]
+
+
+@pytest.mark.parametrize(("bounds", "dtype", "wanted"), LINSPACES)
+def test_linspace(hotaru, bounds, dtype, wanted):
+    y = hotaru.linspace(*bounds, dtype=getattr(hotaru, dtype))
+    assert y.tolist() == wanted
+
+
+@pytest.mark.parametrize("make", ["linspace", "logspace"])
+@pytest.mark.parametrize(
+    ("end", "dtype"), [(300, "uint8"), (128, "int8"), (2**40, "float16")]
+)
+def test_spaces_refuse_bounds_that_overflow(hotaru, make, end, dtype):
+    with pytest.raises(RuntimeError, match="without overflow"):
+        getattr(hotaru, make)(0, end, 4, dtype=getattr(hotaru, dtype))
+
+
+def test_logspace_of_integers(hotaru):
+    space = hotaru.logspace
+    y = space(0, 3, 4, dtype=hotaru.int64)
+    assert y.dtype == hotaru.int64
+    assert y.tolist() == [1, 10, 100, 1000]
+    assert space(0, 3, 4, base=-2, dtype=hotaru.int32).tolist() == [
+        1,
+        -2,
+        4,
+        -8,
+    ]
+    assert space(0, 1, 4, dtype=hotaru.int64).tolist() == [1, 2, 4, 10]
+    assert space(0, 1, 4).tolist() == [
+        1,
+        2.1544346809387207,
+        4.6415886878967285,
+        10,
+    ]
+
+
+ARANGES = [
+    ((3.1,), "int32", [0, 1, 2, 3]),
+    ((0.5, 3.1, 0.7), "int32", [0, 0, 0, 0]),
+    ((0, -3.5, -1), "uint8", [0, 255, 254, 253]),
+    ((0, 3, 1.5), "int32", [0, 1]),
+    ((-0.5, 2.9), "int32", [0, 1, 2, 3]),
+    ((0, 3.1), "int64", [0, 1, 2]),
+    ((5.5, 0, -1.2), "float32", [5.5, 4.300000190734863, 3.0999999046325684,
+                                 1.899999976158142, 0.699999988079071]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("args", "dtype", "wanted"), ARANGES)
+def test_arange(hotaru, args, dtype, wanted):
+    assert hotaru.arange(*args, dtype=getattr(hotaru, dtype)).tolist() == wanted
+
+
+def test_arange_without_a_step(hotaru):
+    for step in (0, 0.0, NAN):
+        with pytest.raises(RuntimeError, match="step must be nonzero"):
+            hotaru.arange(0, 5, step)
+    with pytest.raises(ValueError, match="step must be nonzero"):
+        hotaru.arange(0, 1, 0.3, dtype=hotaru.int64)
+
+
+@pytest.mark.parametrize("name", ["fmax", "fmin"])
+def test_extremes_keep_dtypes(hotaru, name):
+    f = getattr(hotaru, name)
+    for a, b, wanted in (
+        ("int64", "int64", "int64"),
+        ("bool", "bool", "bool"),
+        ("uint8", "int8", "int16"),
+        ("int32", "float32", "float32"),
+        ("float16", "int64", "float16"),
+    ):
+        x = hotaru.tensor([1, 0], dtype=getattr(hotaru, a))
+        y = hotaru.tensor([0, 1], dtype=getattr(hotaru, b))
+        z = f(x, y)
+        assert z.dtype == getattr(hotaru, wanted)
+        assert z.tolist() == [int(name == "fmax")] * 2
+    assert f(hotaru.tensor([NAN]), hotaru.tensor([2.0])).tolist() == [2]
+
+
+def test_ldexp_keeps_the_dtype_of_its_first(hotaru):
+    t = hotaru.tensor
+    three = t([3], dtype=hotaru.uint8)
+    for x, dtype in (
+        (t(1.5, dtype=hotaru.float64), hotaru.float64),
+        (t([1.5], dtype=hotaru.float16), hotaru.float16),
+        (t([2]), hotaru.float32),
+    ):
+        y = hotaru.ldexp(x, three)
+        assert y.dtype == dtype
+        assert y.tolist() == [8 * x.item()]
+
+
+def test_multi_margin_loss_has_the_shape_of_its_target(hotaru):
+    loss = hotaru.nn.functional.multi_margin_loss
+    x, t = hotaru.tensor([0.1, 0.2, 0.4]), hotaru.tensor
+    for input, target, shape in (
+        (x, t(1), ()),
+        (x, t([1]), (1,)),
+        (x[None], t([1]), (1,)),
+        (x[None], t(1), ()),
+    ):
+        assert loss(input, target, reduction="none").shape == shape
+        assert loss(input, target).shape == ()
+
+
+def test_ravel_is_contiguous(hotaru):
+    for x in (hotaru.arange(10)[::2], hotaru.tensor([3]).expand(4)):
+        assert x.ravel().is_contiguous()
+        assert x.ravel().tolist() == x.tolist()
+    x = hotaru.zeros(2, 3)
+    assert x.ravel().data_ptr() == x.data_ptr()
+
+
+@pytest.mark.parametrize(
+    ("mode", "padding_mode", "wanted"),
+    [
+        ("bilinear", "zeros", [NAN, NAN, NAN, 0, NAN]),
+        ("bicubic", "zeros", [NAN, NAN, NAN, 0, NAN]),
+        ("bicubic", "border", [NAN, NAN, NAN, 10, NAN]),
+        ("bicubic", "reflection", [NAN, NAN, NAN, 7, NAN]),
+    ],
+)
+def test_grid_sample_at_nan(hotaru, mode, padding_mode, wanted):
+    points = [[NAN, 0.0], [0.0, NAN], [INF, 0.0], [1e30, 0.0], [NAN, 5.0]]
+    grid = hotaru.tensor(points, requires_grad=True)
+    x = hotaru.arange(1, 17.0).reshape(1, 1, 4, 4).requires_grad_()
+    y = hotaru.nn.functional.grid_sample(
+        x,
+        grid[None, None],
+        mode=mode,
+        padding_mode=padding_mode,
+        align_corners=True,
+    )
+    assert same(y.flatten().tolist(), wanted)
+    y.sum().backward()
+    assert not x.grad.isnan().any()
+    assert grid.grad[0].isnan().all()
+
+
+def test_rrelu_draws_where_it_needs_to(hotaru):
+    rrelu = hotaru.nn.functional.rrelu
+    for dtype in (hotaru.float32, hotaru.float64):
+        hotaru.manual_seed(42)
+        x = hotaru.tensor([-8.0, -2, 3], dtype=dtype, requires_grad=True)
+        y = rrelu(x, 0.0, 1.0, True)
+        wanted = [-0.46523588899, -0.12582033484, 3]
+        assert y.tolist() == pytest.approx(wanted, abs=1e-7)
+        assert hotaru.rand(1).item() == 0.3904482126235962
+        y.sum().backward()
+        assert x.grad.tolist() == pytest.approx([0.0581544861, 0.0629101674, 1])
+
+
+PICTURE = [
+    [0, 255, 0, 255],
+    [255, 255, 0, 0],
+    [0, 0, 255, 9],
+    [233, 17, 255, 0],
+]
+
+
+@pytest.mark.parametrize(
+    ("mode", "antialias", "wanted"),
+    [
+        ("bicubic", False, [[170, 86], [128, 69], [84, 154]]),
+        ("bicubic", True, [[150, 111], [132, 67], [105, 118]]),
+        ("bilinear", False, [[149, 107], [128, 66], [104, 129]]),
+        ("bilinear", True, [[142, 113], [128, 75], [112, 112]]),
+    ],
+)
+def test_bytes_are_interpolated_in_bytes(hotaru, mode, antialias, wanted):
+    x = hotaru.tensor([[PICTURE]], dtype=hotaru.uint8)
+    resize = hotaru.nn.functional.interpolate
+    y = resize(x, size=(3, 2), mode=mode, antialias=antialias)
+    assert y[0, 0].tolist() == wanted
+
+
+def test_bytes_do_not_overshoot(hotaru):
+    x = hotaru.tensor([[PICTURE]], dtype=hotaru.uint8)
+    y = hotaru.nn.functional.interpolate(x, size=(7, 5), mode="bicubic")
+    assert y[0, 0].tolist() == [
+        [0, 208, 128, 47, 255],
+        [103, 242, 127, 15, 168],
+        [252, 255, 127, 0, 15],
+        [128, 127, 141, 103, 0],
+        [2, 0, 151, 224, 0],
+        [146, 18, 145, 225, 0],
+        [255, 56, 139, 210, 0],
+    ]
+
+
+def test_operators_beside_numpy_arrays(hotaru):
+    numpy = pytest.importorskip("numpy", reason="numpy is not installed here")
+    t, a = hotaru.tensor([1.0, 2.0]), numpy.array([2.0, 2.0])
+    for equal in (t == a, a == t):
+        assert equal.dtype == hotaru.bool
+        assert equal.tolist() == [False, True]
+    for quotient, wanted in ((a / t, [2, 1]), (t / a, [0.5, 1])):
+        assert quotient.dtype == hotaru.float64
+        assert quotient.tolist() == wanted
+    assert isinstance(t - a, hotaru.Tensor)
+    assert isinstance(numpy.sin(t), hotaru.Tensor)
+    assert (t == numpy.array(["a", "b"])) is False
+    with pytest.raises(RuntimeError, match="must match the size"):
+        t == numpy.zeros(3)  # noqa: B015
+
+
+def test_distances_of_halves(hotaru):
+    """The squares of 16-bit differences do not have to fit 16 bits."""
+    x = hotaru.full((10000,), 30.0, dtype=hotaru.float16)
+    assert hotaru.dist(x, -x).item() == 6000
+    y, z = hotaru.tensor([1.0, 2, 3]), hotaru.tensor([1.0, 0, 7])
+    for p, wanted in ((0, 2), (1, 6), (INF, 4)):
+        assert hotaru.dist(y, z, p).item() == wanted
+
+
+def test_logaddexp2_near_and_far(hotaru):
+    t = hotaru.tensor
+    y = hotaru.logaddexp2(t([-1.0, INF, -INF, 3.0]), t([-30.0, INF, -INF, 3.0]))
+    near = -1 + math.log2(1 + 2**-29)
+    assert y.tolist() == [pytest.approx(near, rel=1e-7), INF, -INF, 4]
+    small = hotaru.logaddexp2(t([-1.0]), t([-1.0001]))
+    wanted = math.log2(2**-1.0 + 2 ** float(t([-1.0001])[0]))
+    assert small.item() == pytest.approx(wanted, abs=1e-7)
+
+
+def test_layer_norm_of_a_long_row(hotaru):
+    """Rounding errors do not grow with the row: 3e-6 of values about 4."""
+    n = 1 << 23
+    x = (hotaru.arange(n) % 1000).float() * 0.01 + 100
+    y = hotaru.nn.functional.layer_norm(x, (n,))
+    wide = x.double()
+    centred = wide - wide.mean()
+    wanted = centred / (centred.square().mean() + 1e-5).sqrt()
+    assert (y.double() - wanted).abs().max() < 3e-6
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_attention_of_large_scores(hotaru, dtype):
+    """One rounding of the result: half a unit of the largest value."""
+    dtype = getattr(hotaru, dtype)
+    hotaru.manual_seed(0)
+    q, k, v = ((hotaru.randn(1, 2, 64, 64) * 6).to(dtype) for _ in range(3))
+    attend = hotaru.nn.functional.scaled_dot_product_attention
+    wanted = attend(q.double(), k.double(), v.double())
+    error = (attend(q, k, v).double() - wanted).abs()
+    assert (error <= hotaru.finfo(dtype).eps * wanted.abs() / 2 + 1e-3).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_transposed_convolutions_round_once(hotaru, dtype):
+    dtype = getattr(hotaru, dtype)
+    hotaru.manual_seed(0)
+    x, w = (
+        hotaru.randn(2, 16, 12, 12).to(dtype),
+        hotaru.randn(16, 8, 5, 5).to(dtype),
+    )
+    conv = hotaru.nn.functional.conv_transpose2d
+    wanted = conv(x.double(), w.double())
+    error = (conv(x, w).double() - wanted).abs()
+    assert (error <= hotaru.finfo(dtype).eps * wanted.abs() / 2 + 1e-4).all()
