@@ -11,15 +11,9 @@
 namespace hotaru {
 namespace {
 
-/// A view of self. Under no_grad it is unknown to autograd, as the writes
-/// through it are not to be recorded either.
 Tensor viewed(const Tensor& self, IntSpan sizes, IntSpan strides,
               int64_t offset) {
-  if (autograd::grad_enabled()) return make_view(self, sizes, strides, offset);
-  Tensor out(make_ref<TensorImpl>(self.storage(), self.dtype(), sizes, strides,
-                                  offset));
-  out.impl()->tracks_version = self.impl()->tracks_version;
-  return out;
+  return autograd::view_of(self, self.dtype(), sizes, strides, offset);
 }
 
 Tensor viewed(const Tensor& self, IntSpan sizes, IntSpan strides) {
@@ -339,6 +333,13 @@ Tensor movedim(const Tensor& self, IntSpan source, IntSpan destination) {
 
 namespace {
 
+/// Views that must not be written in place where gradients are recorded.
+void mark_many(const Tensors& views) {
+  if (!autograd::grad_enabled()) return;
+  for (const Tensor& view : views)
+    view.impl()->origin = ViewOrigin::kOneOfMany;
+}
+
 /// Pieces along a dimension, side by side.
 Tensors pieces(const Tensor& self, IntSpan sizes, int64_t dim,
                const char* name) {
@@ -351,6 +352,7 @@ Tensors pieces(const Tensor& self, IntSpan sizes, int64_t dim,
     out.push_back(viewed(self, shape, self.strides(), offset));
     offset += size * self.strides()[d];
   }
+  mark_many(out);
   if (!out.empty() && autograd::needs_grad(self))
     pieces_grad(name, out, self, int64_t(d));
   return out;
@@ -410,6 +412,7 @@ Tensors unbind(const Tensor& self, int64_t dim) {
   for (int64_t i = 0; i < self.sizes()[d]; ++i)
     out.push_back(viewed(self, sizes, strides,
                          self.storage_offset() + i * self.strides()[d]));
+  mark_many(out);
   if (!out.empty() && autograd::needs_grad(self))
     unbind_grad(out, self, int64_t(d));
   return out;
