@@ -59,7 +59,7 @@ bool writes_base(const Tensor& t) {
   if (base->use_count() > 1) return true;
   grad_fn(t);  // what it has to know of the base
   base = nullptr;
-  t.impl()->origin = ViewOrigin::kPlain;
+  if (Meta* m = meta(t)) m->origin = ViewOrigin::kPlain;
   return false;
 }
 
@@ -72,8 +72,9 @@ void rebase_view(const Tensor& view, const Ref<Node>& writer, size_t slot) {
   base_meta.requires_grad = false;
   // The view's own history is stale; grad_fn() derives it from the base at the
   // next use, as after every write into the base.
-  ensure_meta(view).set_node(nullptr, 0);
-  view.impl()->view_version = view.version() - 1;
+  Meta& view_meta = ensure_meta(view);
+  view_meta.set_node(nullptr, 0);
+  view_meta.view_version = view.version() - 1;
 }
 
 Ref<Meta> copy_history(const Tensor& t) {
@@ -83,6 +84,7 @@ Ref<Meta> copy_history(const Tensor& t) {
   copy->grad_fn = m->grad_fn;
   copy->output_index = m->output_index;
   copy->requires_grad = m->requires_grad;
+  copy->view_version = m->view_version;
   return copy;
 }
 
@@ -90,10 +92,12 @@ Ref<Node> grad_fn(const Tensor& t) {
   const Meta* m = meta(t);
   Ref<Node> known = m ? m->grad_fn : nullptr;
   const Ref<TensorImpl>& base = t.impl()->base;
-  if (!base || !base->autograd || t.impl()->view_version == t.version())
-    return known;
+  if (!base || !base->autograd) return known;
   const Meta& base_meta = static_cast<const Meta&>(*base->autograd);
   if (!base_meta.grad_fn && !base_meta.requires_grad) return known;
+  if (m && m->view_version == t.version() &&
+      (known || m->origin != ViewOrigin::kPlain))
+    return known;
   check_origin(t,
                "its base or another view of its base has been modified "
                "inplace");

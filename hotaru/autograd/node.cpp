@@ -42,7 +42,7 @@ Node::Node(std::string name)
 
 Node::~Node() = default;
 
-void Node::free_in_turn(Node* node) noexcept {
+void Node::operator delete(Node* node, std::destroying_delete_t) noexcept {
   thread_local Node* waiting = nullptr;
   thread_local bool freeing = false;
   node->next_to_free_ = std::exchange(waiting, node);
@@ -51,7 +51,8 @@ void Node::free_in_turn(Node* node) noexcept {
   while (waiting) {
     Node* next = waiting;
     waiting = next->next_to_free_;
-    delete next;
+    next->~Node();
+    ::operator delete(next);
   }
   freeing = false;
 }
@@ -150,7 +151,7 @@ Meta& ensure_meta(const Tensor& t) {
 
 void set_history(const Tensor& t, const Ref<Node>& node) {
   ensure_meta(t).set_node(node, node->add_output(t));
-  t.impl()->view_version = t.version();
+  ensure_meta(t).view_version = t.version();
 }
 
 void take_history(const Tensor& t, const Tensor& value) {
@@ -158,7 +159,7 @@ void take_history(const Tensor& t, const Tensor& value) {
 }
 
 void check_origin(const Tensor& view, const char* what) {
-  const ViewOrigin origin = view.impl()->origin;
+  const ViewOrigin origin = view_origin(view);
   if (origin == ViewOrigin::kPlain) return;
   const bool many = origin == ViewOrigin::kOneOfMany;
   const bool inference = origin == ViewOrigin::kInference;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -40,11 +41,9 @@ class Node : public RefCounted {
  public:
   explicit Node(std::string name);
   ~Node() override;
-  /// As RefCounted's; but of nodes that go because another one goes each
-  /// waits for its turn, as graphs are deeper than stacks.
-  void release() const {
-    if (let_go()) free_in_turn(const_cast<Node*>(this));
-  }
+  /// Nodes that go because another one goes wait for their turn: graphs are
+  /// deeper than stacks.
+  static void operator delete(Node* node, std::destroying_delete_t) noexcept;
 
   /// Gradients of the forward inputs from those of the outputs, undefined
   /// meaning zero (all of them may be); one an edge, missing ones undefined.
@@ -82,7 +81,6 @@ class Node : public RefCounted {
 
  private:
   friend struct Meta;
-  static void free_in_turn(Node* node) noexcept;
 
   std::string name_;
   Stream stream_;
@@ -112,6 +110,14 @@ class SavedTensor {
   bool output_ = false;
 };
 
+/// How a view came about, where that limits what may be written through it.
+enum class ViewOrigin : uint8_t {
+  kPlain,
+  kNoGrad,     // made while nothing was recorded
+  kInference,  // made in inference mode
+  kOneOfMany,  // one of several that an operator gave
+};
+
 /// What autograd keeps about a tensor.
 struct Meta : AutogradMeta {
   ~Meta() override;
@@ -125,6 +131,9 @@ struct Meta : AutogradMeta {
   uint32_t output_index = 0;
   bool requires_grad = false;  // of a leaf
   bool retains_grad = false;
+  /// Of a view; and the storage's version when its grad_fn was made.
+  ViewOrigin origin = ViewOrigin::kPlain;
+  uint32_t view_version = 0;
   /// The leaf's AccumulateGrad, not owned; it outlives no edge to it.
   Node* accumulator = nullptr;
   /// Of a leaf; what they return replaces the gradient if it is defined.
@@ -141,6 +150,12 @@ Meta& ensure_meta(const Tensor& t);
 
 /// A copy of the tensor's history without its gradient and hooks, or null.
 Ref<Meta> copy_history(const Tensor& t);
+
+/// Of a tensor that is no view kPlain.
+inline ViewOrigin view_origin(const Tensor& t) {
+  const Meta* m = meta(t);
+  return m ? m->origin : ViewOrigin::kPlain;
+}
 
 /// Whether gradients flow to the tensor: a leaf that asks, or history. Views
 /// do as their base does.

@@ -76,10 +76,17 @@ void record(const char* name, const Tensors& outputs, const Tensors& inputs,
 
 Tensor view_of(const Tensor& self, DType dtype, IntSpan sizes, IntSpan strides,
                int64_t offset) {
-  Tensor view = make_view(self, dtype, sizes, strides, offset);
-  ViewOrigin& origin = view.impl()->origin;
-  if (!grad_enabled() && origin == ViewOrigin::kPlain)
+  Tensor view = make_view(self, sizes, strides, offset);
+  view.impl()->dtype = dtype;
+  if (!requires_grad(self)) return view;
+  ViewOrigin origin = view_origin(self);
+  if (origin == ViewOrigin::kPlain && !grad_enabled())
     origin = inference_mode() ? ViewOrigin::kInference : ViewOrigin::kNoGrad;
+  if (origin != ViewOrigin::kPlain) {
+    Meta& m = ensure_meta(view);
+    m.origin = origin;
+    m.view_version = self.version();
+  }
   return view;
 }
 

@@ -18,7 +18,7 @@ class RefCounted {
 
   void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }
   void release() const {
-    if (let_go()) delete this;
+    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
   /// Retains unless the last owner has already let go. For weak pointers
   /// whose reader holds a lock that the destructor takes too.
@@ -32,13 +32,6 @@ class RefCounted {
   }
   /// Number of owners at this moment; exact only for the last owner.
   int64_t use_count() const { return count_.load(std::memory_order_relaxed); }
-
- protected:
-  /// One owner less; whether it was the last. For classes with a release() of
-  /// their own, which hides this one from Ref.
-  bool let_go() const {
-    return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
-  }
 
  private:
   mutable std::atomic<int32_t> count_{0};

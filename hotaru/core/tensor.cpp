@@ -57,18 +57,11 @@ Tensor make_tensor(Ref<Storage> storage, DType dtype, IntSpan sizes,
 
 Tensor make_view(const Tensor& self, IntSpan sizes, IntSpan strides,
                  int64_t offset) {
-  return make_view(self, self.dtype(), sizes, strides, offset);
-}
-
-Tensor make_view(const Tensor& self, DType dtype, IntSpan sizes,
-                 IntSpan strides, int64_t offset) {
-  Tensor view = Tensor(
-      make_ref<TensorImpl>(self.storage(), dtype, sizes, strides, offset));
-  const TensorImpl* impl = self.impl();
+  Tensor view = Tensor(make_ref<TensorImpl>(self.storage(), self.dtype(), sizes,
+                                            strides, offset));
+  TensorImpl* impl = self.impl();
   view.impl()->base = impl->base ? impl->base : self.ref();
   view.impl()->tracks_version = impl->tracks_version;
-  view.impl()->origin = impl->origin;
-  view.impl()->view_version = self.version();
   return view;
 }
 

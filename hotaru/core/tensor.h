@@ -15,14 +15,6 @@ class Tensor;
 /// What autograd keeps about a tensor; defined in autograd/meta.h.
 struct AutogradMeta : RefCounted {};
 
-/// How a view came about, where that limits what may be written through it.
-enum class ViewOrigin : uint8_t {
-  kPlain,
-  kNoGrad,     // made while nothing was recorded
-  kInference,  // made in inference mode
-  kOneOfMany,  // one of several that an operator gave
-};
-
 /// The shared object behind Tensor handles.
 class TensorImpl : public RefCounted, public Pooled {
  public:
@@ -50,10 +42,6 @@ class TensorImpl : public RefCounted, public Pooled {
   /// Held by a queued call, which runs when it is the call's turn: its memory
   /// is not waited for.
   bool in_turn = false;
-  /// Views of a view inherit it.
-  ViewOrigin origin = ViewOrigin::kPlain;
-  /// Of a view: the storage's version when autograd last looked.
-  uint32_t view_version = 0;
   /// A leaf with requires_grad; anything more sits in `autograd`.
   Ref<AutogradMeta> autograd;
   /// The tensor whose memory this one views, or null.
@@ -132,10 +120,6 @@ Tensor make_tensor(Ref<Storage> storage, DType dtype, IntSpan sizes,
 /// base for in-place autograd. Carries no gradient history by itself.
 Tensor make_view(const Tensor& self, IntSpan sizes, IntSpan strides,
                  int64_t offset);
-/// The same with the elements read as another dtype; strides and offset count
-/// its elements.
-Tensor make_view(const Tensor& self, DType dtype, IntSpan sizes,
-                 IntSpan strides, int64_t offset);
 /// The same memory and geometry, unknown to autograd. Shares the version.
 Tensor make_alias(const Tensor& self);
 

@@ -333,13 +333,6 @@ Tensor movedim(const Tensor& self, IntSpan source, IntSpan destination) {
 
 namespace {
 
-/// Views that must not be written in place where gradients are recorded.
-void mark_many(const Tensors& views) {
-  if (!autograd::grad_enabled()) return;
-  for (const Tensor& view : views)
-    view.impl()->origin = ViewOrigin::kOneOfMany;
-}
-
 /// Pieces along a dimension, side by side.
 Tensors pieces(const Tensor& self, IntSpan sizes, int64_t dim,
                const char* name) {
@@ -352,7 +345,6 @@ Tensors pieces(const Tensor& self, IntSpan sizes, int64_t dim,
     out.push_back(viewed(self, shape, self.strides(), offset));
     offset += size * self.strides()[d];
   }
-  mark_many(out);
   if (!out.empty() && autograd::needs_grad(self))
     pieces_grad(name, out, self, int64_t(d));
   return out;
@@ -412,7 +404,6 @@ Tensors unbind(const Tensor& self, int64_t dim) {
   for (int64_t i = 0; i < self.sizes()[d]; ++i)
     out.push_back(viewed(self, sizes, strides,
                          self.storage_offset() + i * self.strides()[d]));
-  mark_many(out);
   if (!out.empty() && autograd::needs_grad(self))
     unbind_grad(out, self, int64_t(d));
   return out;

@@ -49,6 +49,9 @@ void record_many(const char* name, const Tensors& out, const Tensor& self,
           if (!grads[i].defined()) grads[i] = zeros(shapes[i], options);
         return {join(grads, dim)};
       });
+  // Not to be written in place.
+  for (const Tensor& t : out)
+    autograd::ensure_meta(t).origin = autograd::ViewOrigin::kOneOfMany;
 }
 
 const Kernel& kScatterStrided = kernel("scatter_strided");
