@@ -22,10 +22,6 @@ Edge leaf_edge(const Tensor& t) {
   return {made, 0};
 }
 
-ViewGeometry geometry(const Tensor& t) {
-  return {t.sizes(), t.strides(), t.storage_offset()};
-}
-
 }  // namespace
 
 AccumulateGrad::AccumulateGrad(Tensor variable)
@@ -41,36 +37,43 @@ AccumulateGrad::~AccumulateGrad() {
 }
 
 AsStridedBackward::AsStridedBackward(const Tensor& base, const Tensor& view)
-    : Node("AsStridedBackward0"),
-      base_(geometry(base)),
-      view_(geometry(view)),
-      base_extent_(int64_t(base.storage()->nbytes() / itemsize(base.dtype()))) {
+    : Node("AsStridedBackward0"), map_(base, view) {
   add_edge(gradient_edge(base));
 }
 
-CopySlices::CopySlices(const Tensor& base, const Tensor& view, Ref<Node> writer)
+CopySlices::CopySlices(const Tensor& base, const Tensor& view, Ref<Node> writer,
+                       size_t slot)
     : Node("torch::autograd::CopySlices"),
-      view_(geometry(view)),
-      writer_(std::move(writer)) {
-  view_.offset -= base.storage_offset();
-  add_edge(gradient_edge(base));
+      map_(base, view),
+      writer_(std::move(writer)),
+      slot_(slot) {
   const auto& edges = writer_->edges();
-  for (size_t i = 1; i < edges.size(); ++i) add_edge(edges[i]);
+  for (size_t i = 0; i < edges.size(); ++i)
+    add_edge(i == slot_ ? gradient_edge(base) : edges[i]);
   add_output(base);
 }
 
-void rebase_view(const Tensor& view, const Ref<Node>& writer) {
+bool writes_base(const Tensor& t) {
+  Ref<TensorImpl>& base = t.impl()->base;
+  if (!base) return false;
+  if (base->use_count() > 1) return true;
+  grad_fn(t);  // what it has to know of the base
+  base = nullptr;
+  if (Meta* m = meta(t)) m->origin = ViewOrigin::kPlain;
+  return false;
+}
+
+void rebase_view(const Tensor& view, const Ref<Node>& writer, size_t slot) {
+  check_origin(view, kModified);
   const Tensor base(view.impl()->base);
   writer->add_output(view);
-  const auto slices = make_ref<CopySlices>(base, view, writer);
   Meta& base_meta = ensure_meta(base);
-  base_meta.grad_fn = slices;
-  base_meta.output_index = 0;
+  base_meta.set_node(make_ref<CopySlices>(base, view, writer, slot), 0);
   base_meta.requires_grad = false;
-  // The version bump that follows the write makes the view's own history
-  // stale; grad_fn() derives it from the base at the next use.
+  // The view's own history is stale; grad_fn() derives it from the base at the
+  // next use, as after every write into the base.
   Meta& view_meta = ensure_meta(view);
-  view_meta.grad_fn = nullptr;
+  view_meta.set_node(nullptr, 0);
   view_meta.view_version = view.version() - 1;
 }
 
@@ -86,21 +89,23 @@ Ref<Meta> copy_history(const Tensor& t) {
 }
 
 Ref<Node> grad_fn(const Tensor& t) {
-  Meta* m = meta(t);
-  if (!t.impl()->base) return m ? m->grad_fn : nullptr;
-  const Tensor base(t.impl()->base);
-  const Meta* base_meta = meta(base);
-  if (!base_meta || !base_meta->grad_fn) return m ? m->grad_fn : nullptr;
-  if (m && m->grad_fn && m->view_version == t.version()) return m->grad_fn;
-  if (m && m->one_of_many && m->grad_fn)
-    fail_one_of_many(t,
-                     " is a view and its base or another view of its base has "
-                     "been modified inplace. ");
-  Meta& own = ensure_meta(t);
-  const auto node = make_ref<AsStridedBackward>(base, t);
-  own.output_index = node->add_output(t);
-  own.grad_fn = node;
-  own.view_version = t.version();
+  const Meta* m = meta(t);
+  Ref<Node> known = m ? m->grad_fn : nullptr;
+  const Ref<TensorImpl>& base = t.impl()->base;
+  if (!base || !base->autograd) return known;
+  const Meta& base_meta = static_cast<const Meta&>(*base->autograd);
+  if (!base_meta.grad_fn && !base_meta.requires_grad) return known;
+  if (m && m->view_version == t.version() &&
+      (known || m->origin != ViewOrigin::kPlain))
+    return known;
+  check_origin(t,
+               "its base or another view of its base has been modified "
+               "inplace");
+  // A leaf was only written where nothing is recorded: the view's way to it is
+  // the one it had.
+  if (!base_meta.grad_fn) return known;
+  const auto node = make_ref<AsStridedBackward>(Tensor(base), t);
+  set_history(t, node);
   return node;
 }
 
@@ -108,7 +113,10 @@ Edge gradient_edge(const Tensor& t) {
   if (!requires_grad(t)) return {};
   if (Ref<Node> node = grad_fn(t))
     return {std::move(node), meta(t)->output_index};
-  return leaf_edge(t);
+  // A view of a leaf made without recording asks for gradients and has no way
+  // to pass them on.
+  const Meta* m = meta(t);
+  return m && m->requires_grad ? leaf_edge(t) : Edge{};
 }
 
 }  // namespace hotaru::autograd

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "hotaru/autograd/node.h"
+#include "hotaru/autograd/view_map.h"
 
 namespace hotaru::autograd {
 
@@ -13,16 +14,11 @@ class AccumulateGrad final : public Node {
   explicit AccumulateGrad(Tensor variable);
   ~AccumulateGrad() override;
   Tensors apply(Tensors grads) override;
+  void run_tensor_hooks(Tensors& grads) override;
   const Tensor& variable() const { return variable_; }
 
  private:
   Tensor variable_;
-};
-
-/// Strides of a view within its base.
-struct ViewGeometry {
-  Dims sizes, strides;
-  int64_t offset = 0;
 };
 
 /// The gradient of a view to its base; regenerated when the base was written.
@@ -32,25 +28,31 @@ class AsStridedBackward final : public Node {
   Tensors apply(Tensors grads) override;
 
  private:
-  ViewGeometry base_, view_;
-  int64_t base_extent_;
+  ViewMap map_;
 };
 
 /// The history of a base after a write into one of its views: the gradient of
 /// the written part goes through the writing operator, the rest passes by.
 class CopySlices final : public Node {
  public:
-  CopySlices(const Tensor& base, const Tensor& view, Ref<Node> writer);
+  CopySlices(const Tensor& base, const Tensor& view, Ref<Node> writer,
+             size_t slot);
   Tensors apply(Tensors grads) override;
   void release_saved() override { writer_->release_saved(); }
 
  private:
-  ViewGeometry view_;
+  ViewMap map_;
   Ref<Node> writer_;
+  size_t slot_;
 };
 
-/// After `writer` wrote into `view` in place: gives the base a CopySlices
-/// history and the view a new one through it.
-void rebase_view(const Tensor& view, const Ref<Node>& writer);
+/// Whether writes into the tensor are to be seen by a base that others can
+/// reach. A base that only this view holds on to is given up.
+bool writes_base(const Tensor& t);
+
+/// After `writer`, whose input `slot` the view is, wrote into it in place:
+/// gives the base a CopySlices history and the view a new one through it. The
+/// view must be the writer's only output.
+void rebase_view(const Tensor& view, const Ref<Node>& writer, size_t slot);
 
 }  // namespace hotaru::autograd

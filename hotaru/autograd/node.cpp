@@ -1,7 +1,7 @@
 #include "hotaru/autograd/node.h"
 
-#include <algorithm>
 #include <atomic>
+#include <mutex>
 
 #include "hotaru/autograd/record.h"
 
@@ -9,11 +9,11 @@ namespace hotaru::autograd {
 namespace {
 
 std::atomic<uint64_t> next_sequence{0};
-std::atomic<int64_t> next_hook{0};
 
-template <class Hooks>
-void drop(Hooks& hooks, int64_t id) {
-  std::erase_if(hooks, [id](const auto& hook) { return hook.first == id; });
+// Guards Node::retained_: a tensor may go while a pass looks at its node.
+std::mutex& retained_mutex() {
+  static auto* mutex = new std::mutex;
+  return *mutex;
 }
 
 // "[torch.FloatTensor [3]]", as PyTorch describes a tensor in this message.
@@ -40,21 +40,21 @@ Node::Node(std::string name)
       stream_(current_stream(DeviceType::kCPU)),
       sequence_(next_sequence.fetch_add(1, std::memory_order_relaxed)) {}
 
-Node::~Node() {
-  // A chain of a million nodes must not be freed by a million nested calls:
-  // the last owner of a subgraph takes it apart in a loop.
-  std::vector<Ref<Node>> pending;
-  const auto take = [&pending](Node& node) {
-    for (Edge& edge : node.edges_)
-      if (edge.node && edge.node->use_count() == 1)
-        pending.push_back(std::move(edge.node));
-  };
-  take(*this);
-  while (!pending.empty()) {
-    const Ref<Node> node = std::move(pending.back());
-    pending.pop_back();
-    if (node->use_count() == 1) take(*node);
+Node::~Node() = default;
+
+void Node::operator delete(Node* node, std::destroying_delete_t) noexcept {
+  thread_local Node* waiting = nullptr;
+  thread_local bool freeing = false;
+  node->next_to_free_ = std::exchange(waiting, node);
+  if (freeing) return;
+  freeing = true;
+  while (waiting) {
+    Node* next = waiting;
+    waiting = next->next_to_free_;
+    next->~Node();
+    ::operator delete(next);
   }
+  freeing = false;
 }
 
 uint32_t Node::add_output(const Tensor& output) {
@@ -62,19 +62,17 @@ uint32_t Node::add_output(const Tensor& output) {
   return uint32_t(outputs_.size() - 1);
 }
 
-int64_t Node::add_pre_hook(PreHook hook) {
-  pre_hooks.emplace_back(++next_hook, std::move(hook));
-  return pre_hooks.back().first;
+void Node::run_tensor_hooks(Tensors& grads) {
+  for (const auto& hook : tensor_hooks.now()) hook(grads);
 }
 
-int64_t Node::add_post_hook(PostHook hook) {
-  post_hooks.emplace_back(++next_hook, std::move(hook));
-  return post_hooks.back().first;
-}
-
-void Node::remove_hook(int64_t id) {
-  drop(pre_hooks, id);
-  drop(post_hooks, id);
+std::vector<std::pair<uint32_t, Ref<Meta>>> Node::retained() const {
+  std::vector<std::pair<uint32_t, Ref<Meta>>> out;
+  if (retained_.empty()) return out;
+  std::lock_guard lock(retained_mutex());
+  for (const auto& [index, meta] : retained_)
+    if (meta->try_retain()) out.emplace_back(index, Ref<Meta>::adopt(meta));
+  return out;
 }
 
 SavedTensor::SavedTensor(const Tensor& tensor, bool output, uint32_t version)
@@ -114,17 +112,35 @@ Tensor SavedTensor::unpack(Node* owner) const {
   return out;
 }
 
-namespace {
-
-void forget(Node& node, const Meta& meta) {
-  std::erase_if(node.retained,
-                [&](const auto& kept) { return kept.second == &meta; });
+Meta::~Meta() {
+  set_node(nullptr, 0);
+  // Gradients have gradients, however long their chain is.
+  const auto sole_meta = [](const Tensor& t) {
+    return t.defined() && t.ref()->use_count() == 1 && meta(t) &&
+           meta(t)->use_count() == 1;
+  };
+  while (sole_meta(grad)) {
+    const Tensor next = std::move(meta(grad)->grad);
+    grad = next;
+  }
 }
 
-}  // namespace
+void Meta::set_node(Ref<Node> node, uint32_t index) {
+  if (retains_grad) {
+    std::lock_guard lock(retained_mutex());
+    if (grad_fn)
+      std::erase_if(grad_fn->retained_,
+                    [this](const auto& kept) { return kept.second == this; });
+    if (node) node->retained_.emplace_back(index, this);
+  }
+  grad_fn = std::move(node);
+  output_index = index;
+}
 
-Meta::~Meta() {
-  if (retains_grad && grad_fn) forget(*grad_fn, *this);
+void Meta::set_retains_grad() {
+  if (retains_grad || !grad_fn) return;
+  retains_grad = true;
+  set_node(grad_fn, output_index);
 }
 
 Meta& ensure_meta(const Tensor& t) {
@@ -133,36 +149,43 @@ Meta& ensure_meta(const Tensor& t) {
   return static_cast<Meta&>(*slot);
 }
 
-namespace {
-
-void set_node(const Tensor& t, const Ref<Node>& node, uint32_t index) {
-  Meta& m = ensure_meta(t);
-  if (m.retains_grad) {
-    // The gradient that is kept is that of the latest values.
-    if (m.grad_fn) forget(*m.grad_fn, m);
-    node->retained.emplace_back(index, &m);
-  }
-  m.output_index = index;
-  m.grad_fn = node;
-  m.view_version = t.version();
-}
-
-}  // namespace
-
 void set_history(const Tensor& t, const Ref<Node>& node) {
-  set_node(t, node, node->add_output(t));
+  ensure_meta(t).set_node(node, node->add_output(t));
+  ensure_meta(t).view_version = t.version();
 }
 
 void take_history(const Tensor& t, const Tensor& value) {
-  set_node(t, grad_fn(value), meta(value)->output_index);
+  ensure_meta(t).set_node(grad_fn(value), meta(value)->output_index);
 }
 
-void fail_one_of_many(const Tensor& view, const char* what) {
-  const Meta& m = *meta(view);
-  fail("Output ", m.output_index, " of ", operator_name(*m.grad_fn), what,
-       "This view is the output of a function that returns multiple views. "
-       "Such functions do not allow the output views to be modified inplace. "
-       "You should replace the inplace operation by an out-of-place one.");
+void check_origin(const Tensor& view, const char* what) {
+  const ViewOrigin origin = view_origin(view);
+  if (origin == ViewOrigin::kPlain) return;
+  const bool many = origin == ViewOrigin::kOneOfMany;
+  const bool inference = origin == ViewOrigin::kInference;
+  const Meta* m = meta(view);
+  const bool recorded = m && m->grad_fn;
+  const std::string created =
+      concat("was created in ", inference ? "inference" : "no_grad", " mode");
+  const std::string subject =
+      recorded ? concat("Output ", m->output_index, " of ",
+                        operator_name(*m->grad_fn), " is a view",
+                        many ? "" : concat(" of a view which ", created))
+               : concat("A view ", created);
+  const char* mode = inference ? " in normal mode" : " with grad mode enabled";
+  const char* block = inference ? "inference_mode" : "no_grad";
+  HOTARU_CHECK(
+      !many, subject, " and ", what, recorded ? "" : mode,
+      ". This view is the output of a function that returns multiple views. "
+      "Such functions do not allow the output views to be modified inplace. "
+      "You should replace the inplace operation by an out-of-place one.");
+  fail(subject, " and ", what, mode,
+       ". Given that this use case is ambiguous and error-prone, it is "
+       "forbidden. You can clarify your code by moving both the view and the "
+       "inplace either both inside the ",
+       block,
+       " block (if you don't want the inplace to be tracked) or both outside "
+       "(if you want the inplace to be tracked).");
 }
 
 void set_requires_grad(const Tensor& t, bool value) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <functional>
+#include <new>
 #include <string>
 #include <vector>
 
+#include "hotaru/autograd/hooks.h"
 #include "hotaru/core/tensor.h"
 #include "hotaru/runtime/streams/stream.h"
 
@@ -27,15 +29,24 @@ struct OutputInfo {
   Device device;
 };
 
+inline bool any_defined(const Tensors& tensors) {
+  for (const Tensor& t : tensors)
+    if (t.defined()) return true;
+  return false;
+}
+
 /// A step of the backward pass. Built in the forward pass by one thread; run
 /// by one thread at a time.
 class Node : public RefCounted {
  public:
   explicit Node(std::string name);
   ~Node() override;
+  /// Nodes that go because another one goes wait for their turn: graphs are
+  /// deeper than stacks.
+  static void operator delete(Node* node, std::destroying_delete_t) noexcept;
 
   /// Gradients of the forward inputs from those of the outputs, undefined
-  /// meaning zero; one an edge.
+  /// meaning zero (all of them may be); one an edge, missing ones undefined.
   virtual Tensors apply(Tensors grads) = 0;
   /// Frees what was saved for the backward pass.
   virtual void release_saved() {}
@@ -52,17 +63,15 @@ class Node : public RefCounted {
   /// Registers a forward output; returns its index.
   uint32_t add_output(const Tensor& output);
 
-  using PreHook = std::function<void(Tensors& grads)>;
-  using PostHook = std::function<void(Tensors& inputs, const Tensors& grads)>;
-  /// Run before and after apply; may replace gradients. Returns an id.
-  int64_t add_pre_hook(PreHook hook);
-  int64_t add_post_hook(PostHook hook);
-  void remove_hook(int64_t id);
-  std::vector<std::pair<int64_t, PreHook>> pre_hooks;
-  std::vector<std::pair<int64_t, PostHook>> post_hooks;
-  /// Tensors whose gradient is to be kept, by output; each takes itself out
-  /// when it goes.
-  std::vector<std::pair<uint32_t, Meta*>> retained;
+  /// The hooks of the outputs as tensors, which run first, whoever wants the
+  /// gradients; may replace them.
+  virtual void run_tensor_hooks(Tensors& grads);
+  /// Run before and after apply; may replace gradients.
+  Hooks<void(Tensors& grads)> tensor_hooks, pre_hooks;
+  Hooks<void(Tensors& inputs, const Tensors& grads)> post_hooks;
+
+  /// The outputs that retain their gradient.
+  std::vector<std::pair<uint32_t, Ref<Meta>>> retained() const;
   /// The Python object that stands for this node, not owned.
   void* python_object = nullptr;
 
@@ -71,11 +80,16 @@ class Node : public RefCounted {
   void set_sequence(uint64_t sequence) { sequence_ = sequence; }
 
  private:
+  friend struct Meta;
+
   std::string name_;
   Stream stream_;
   uint64_t sequence_;
   std::vector<Edge> edges_;
   std::vector<OutputInfo> outputs_;
+  /// Tensors that retain their gradient, by output; each takes itself out.
+  std::vector<std::pair<uint32_t, Meta*>> retained_;
+  Node* next_to_free_ = nullptr;
 };
 
 /// A tensor kept for the backward pass, together with the version it had.
@@ -96,24 +110,35 @@ class SavedTensor {
   bool output_ = false;
 };
 
+/// How a view came about, where that limits what may be written through it.
+enum class ViewOrigin : uint8_t {
+  kPlain,
+  kNoGrad,     // made while nothing was recorded
+  kInference,  // made in inference mode
+  kOneOfMany,  // one of several that an operator gave
+};
+
 /// What autograd keeps about a tensor.
 struct Meta : AutogradMeta {
   ~Meta() override;
+  /// Makes the tensor output `index` of `node`, which may be null. If it
+  /// retains its gradient, that is from now on the one of these values.
+  void set_node(Ref<Node> node, uint32_t index);
+  void set_retains_grad();
+
   Tensor grad;
   Ref<Node> grad_fn;
   uint32_t output_index = 0;
   bool requires_grad = false;  // of a leaf
   bool retains_grad = false;
-  /// One of several views that an operator gave: not to be written in place.
-  bool one_of_many = false;
-  /// Version of the base when a view's grad_fn was made.
+  /// Of a view; and the storage's version when its grad_fn was made.
+  ViewOrigin origin = ViewOrigin::kPlain;
   uint32_t view_version = 0;
   /// The leaf's AccumulateGrad, not owned; it outlives no edge to it.
   Node* accumulator = nullptr;
-  using Hook = std::function<Tensor(const Tensor& grad)>;
-  std::vector<std::pair<int64_t, Hook>> hooks;
-  std::vector<std::pair<int64_t, std::function<void(const Tensor&)>>>
-      post_accumulate_hooks;
+  /// Of a leaf; what they return replaces the gradient if it is defined.
+  Hooks<Tensor(const Tensor& grad)> hooks;
+  Hooks<void(const Tensor& leaf)> post_accumulate_hooks;
 };
 
 /// The tensor's meta, or null.
@@ -126,16 +151,23 @@ Meta& ensure_meta(const Tensor& t);
 /// A copy of the tensor's history without its gradient and hooks, or null.
 Ref<Meta> copy_history(const Tensor& t);
 
-/// Whether gradients flow to the tensor: a leaf that asks, or history. A view
-/// without any inherits what was since written into its base.
+/// Of a tensor that is no view kPlain.
+inline ViewOrigin view_origin(const Tensor& t) {
+  const Meta* m = meta(t);
+  return m ? m->origin : ViewOrigin::kPlain;
+}
+
+/// Whether gradients flow to the tensor: a leaf that asks, or history. Views
+/// do as their base does.
 inline bool requires_grad(const Tensor& t) {
   if (!t.defined()) return false;
   if (const Meta* m = meta(t)) {
     if (m->requires_grad || m->grad_fn) return true;
   }
   const TensorImpl* base = t.impl()->base.get();
-  return base && base->autograd &&
-         static_cast<Meta*>(base->autograd.get())->grad_fn;
+  if (!base || !base->autograd) return false;
+  const Meta& m = static_cast<const Meta&>(*base->autograd);
+  return m.requires_grad || m.grad_fn;
 }
 /// The node that made the tensor, or null. Brings a view up to date whose
 /// base was written in place.
@@ -149,8 +181,10 @@ Edge gradient_edge(const Tensor& t);
 void set_history(const Tensor& t, const Ref<Node>& node);
 /// Makes `t` the output that `value` is, of the node that made it.
 void take_history(const Tensor& t, const Tensor& value);
-/// The error for a write into one of several views of a node, or their base.
-[[noreturn]] void fail_one_of_many(const Tensor& view, const char* what);
+/// Throws PyTorch's errors for writes that a view's origin forbids: into the
+/// view, or those that happened to its base.
+void check_origin(const Tensor& view, const char* what);
+inline constexpr char kModified[] = "is being modified inplace";
 /// Throws PyTorch's errors for dtypes and for non-leaves.
 void set_requires_grad(const Tensor& t, bool value);
 

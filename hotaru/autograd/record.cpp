@@ -14,10 +14,15 @@ void add_edges(Node& node, std::span<const Tensor> inputs) {
   }
 }
 
+/// Where t is among the tensors; their number if it is not.
+size_t place(std::span<const Tensor> tensors, const Tensor& t) {
+  size_t i = 0;
+  while (i < tensors.size() && !tensors[i].is_same(t)) ++i;
+  return i;
+}
+
 bool contains(std::span<const Tensor> tensors, const Tensor& t) {
-  for (const Tensor& other : tensors)
-    if (other.defined() && other.is_same(t)) return true;
-  return false;
+  return place(tensors, t) < tensors.size();
 }
 
 void record_spans(const char* name, const Tensors& outputs,
@@ -46,8 +51,9 @@ void record_spans(const char* name, const Tensors& outputs,
   save(false);
   for (const Tensor& output : outputs) {
     if (!output.defined() || !is_differentiable(output.dtype())) continue;
-    if (contains(inputs, output) && output.is_view())
-      rebase_view(output, node);
+    const size_t slot = place(inputs, output);
+    if (slot < inputs.size() && writes_base(output))
+      rebase_view(output, node, slot);
     else
       set_history(output, node);
   }
@@ -68,19 +74,29 @@ void record(const char* name, const Tensors& outputs, const Tensors& inputs,
   record_spans(name, outputs, inputs, saved, std::move(formula));
 }
 
+Tensor view_of(const Tensor& self, DType dtype, IntSpan sizes, IntSpan strides,
+               int64_t offset) {
+  Tensor view = make_view(self, sizes, strides, offset);
+  view.impl()->dtype = dtype;
+  if (!requires_grad(self)) return view;
+  ViewOrigin origin = view_origin(self);
+  if (origin == ViewOrigin::kPlain && !grad_enabled())
+    origin = inference_mode() ? ViewOrigin::kInference : ViewOrigin::kNoGrad;
+  if (origin != ViewOrigin::kPlain) {
+    Meta& m = ensure_meta(view);
+    m.origin = origin;
+    m.view_version = self.version();
+  }
+  return view;
+}
+
 void check_inplace(const Tensor& self) {
-  if (!grad_enabled()) return;
-  const bool view = self.is_view();
-  if (const Meta* m = meta(self); m && m->one_of_many)
-    fail_one_of_many(self, " is a view and is being modified inplace. ");
-  const Tensor root = view ? Tensor(self.impl()->base) : self;
-  if (!requires_grad(root) || !is_leaf(root)) return;
-  HOTARU_CHECK(!view,
-               "a view of a leaf Variable that requires grad is being used in "
-               "an in-place operation.");
-  fail(
-      "a leaf Variable that requires grad is being used in an in-place "
-      "operation.");
+  if (!requires_grad(self) || !grad_enabled()) return;
+  if (self.is_view()) check_origin(self, kModified);
+  const Tensor root = self.is_view() ? Tensor(self.impl()->base) : self;
+  HOTARU_CHECK(!is_leaf(root), self.is_view() ? "a view of " : "",
+               "a leaf Variable that requires grad is being used in an "
+               "in-place operation.");
 }
 
 bool Backward::needs(size_t i) const {
@@ -100,6 +116,7 @@ Tensor Backward::saved(size_t i) const {
 }
 
 Tensors RecordedNode::apply(Tensors grads) {
+  if (!any_defined(grads)) return {};
   Backward backward(*this);
   return formula_(backward, grads);
 }

@@ -71,6 +71,10 @@ void record(const char* name, const Tensor& output,
                      -> Tensors { return f(b, grads[0]); }));
 }
 
+/// A view of self that knows whether it was made where gradients are recorded.
+Tensor view_of(const Tensor& self, DType dtype, IntSpan sizes, IntSpan strides,
+               int64_t offset);
+
 /// Before an operator writes into `self`: throws PyTorch's error when self is
 /// a leaf that requires grad, or a view of one.
 void check_inplace(const Tensor& self);

@@ -1,7 +1,5 @@
 #include "hotaru/engine/engine.h"
 
-#include <algorithm>
-#include <atomic>
 #include <queue>
 #include <unordered_map>
 #include <unordered_set>
@@ -16,14 +14,14 @@
 namespace hotaru::autograd {
 namespace {
 
+/// Where a pass begins, and with which gradients.
+using Roots = std::vector<std::pair<Edge, Tensor>>;
+
 /// One run over the graph that hangs below some outputs.
 class Pass {
  public:
-  Pass(const Tensors& outputs, Tensors grads, BackwardOptions options)
-      : options_(options) {
-    for (size_t i = 0; i < outputs.size(); ++i)
-      roots_.emplace_back(gradient_edge(outputs[i]), std::move(grads[i]));
-  }
+  Pass(Roots roots, BackwardOptions options)
+      : options_(options), roots_(std::move(roots)) {}
 
   /// Restricts the run to what leads to these edges and collects their
   /// gradients instead of passing them on to leaves.
@@ -130,7 +128,7 @@ class Pass {
 
   void make_ready(Node* node) {
     State& state = states_[node];
-    if (state.missing > 0 || state.queued || !node) return;
+    if (state.missing > 0 || state.queued) return;
     state.queued = true;
     state.grads.resize(node->outputs().size());
     ready_.push(Ref<Node>(node));
@@ -142,19 +140,11 @@ class Pass {
     Tensors inputs;
     if (state.needed) {
       Tensors grads = std::move(state.grads);
-      for (const auto& [id, hook] : node->pre_hooks) hook(grads);
-      for (const auto& [index, meta] : node->retained)
+      node->run_tensor_hooks(grads);
+      for (const auto& [index, meta] : node->retained())
         keep(*meta, grads[index]);
       collect(*node, grads);
-      const bool leaf = node->edges().empty();
-      const bool any = std::any_of(grads.begin(), grads.end(),
-                                   [](auto& g) { return g.defined(); });
-      if (any && leads_on(*node, leaf)) {
-        const Tensors passed = node->post_hooks.empty() ? Tensors() : grads;
-        inputs = node->apply(std::move(grads));
-        for (const auto& [id, hook] : node->post_hooks) hook(inputs, passed);
-        if (!options_.retain_graph) node->release_saved();
-      }
+      if (leads_on(*node)) inputs = evaluate(*node, std::move(grads));
     }
     const auto& edges = node->edges();
     for (size_t i = 0; i < edges.size(); ++i) {
@@ -166,9 +156,23 @@ class Pass {
     state.grads.clear();
   }
 
+  Tensors evaluate(Node& node, Tensors grads) {
+    for (const auto& hook : node.pre_hooks.now()) hook(grads);
+    const auto post_hooks = node.post_hooks.now();
+    const Tensors passed = post_hooks.empty() ? Tensors() : grads;
+    Tensors inputs = node.apply(std::move(grads));
+    inputs.resize(node.edges().size());
+    for (const auto& hook : post_hooks) hook(inputs, passed);
+    if (!options_.retain_graph) node.release_saved();
+    return inputs;
+  }
+
   static void keep(Meta& meta, const Tensor& grad) {
     if (!grad.defined()) return;
-    meta.grad = meta.grad.defined() ? add(meta.grad, grad) : grad;
+    if (meta.grad.defined())
+      meta.grad = add(meta.grad, grad);
+    else
+      meta.grad = grad.is_contiguous() ? clone(grad) : contiguous(grad);
   }
 
   void collect(Node& node, const Tensors& grads) {
@@ -178,16 +182,16 @@ class Pass {
   }
 
   /// Whether the node has to run: some input below it is wanted.
-  bool leads_on(Node& node, bool leaf) {
+  bool leads_on(Node& node) {
     if (captures_.empty()) return true;
-    if (leaf) return accumulate_ && targets_.contains(&node);
+    if (node.edges().empty()) return accumulate_ && targets_.contains(&node);
     for (const Edge& edge : node.edges())
       if (edge.node && states_[edge.node.get()].needed) return true;
     return false;
   }
 
   BackwardOptions options_;
-  std::vector<std::pair<Edge, Tensor>> roots_;
+  Roots roots_;
   std::vector<Edge> captures_;
   Tensors captured_;
   bool accumulate_ = true;
@@ -202,11 +206,12 @@ std::string size_text(IntSpan sizes) {
 }
 
 /// Checks the outputs and fills in gradients of 1.
-Tensors root_gradients(const Tensors& outputs, const Tensors& grads) {
-  Tensors out;
+Roots roots_of(const Tensors& outputs, const Tensors& grads) {
+  Roots out;
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& t = outputs[i];
-    HOTARU_CHECK(requires_grad(t), "element ", i,
+    Edge edge = gradient_edge(t);
+    HOTARU_CHECK(edge.node, "element ", i,
                  " of tensors does not require grad and does not have a "
                  "grad_fn");
     Tensor grad = i < grads.size() ? grads[i] : Tensor();
@@ -224,10 +229,22 @@ Tensors root_gradients(const Tensors& outputs, const Tensors& grads) {
                    t.dtype());
       grad = ones_like(t);
     }
-    out.push_back(std::move(grad));
+    out.emplace_back(std::move(edge), std::move(grad));
   }
   return out;
 }
+
+/// Lets a hook put another gradient in the place of one.
+struct TensorHook {
+  GradientHook hook;
+  std::string name;
+
+  Tensor operator()(const Tensor& grad) const {
+    Tensor other = hook(grad);
+    if (other.defined()) check_replacement(name, grad, other);
+    return other;
+  }
+};
 
 std::vector<Edge> input_edges(const Tensors& inputs) {
   std::vector<Edge> edges;
@@ -243,7 +260,7 @@ std::vector<Edge> input_edges(const Tensors& inputs) {
 
 void backward(const Tensors& outputs, const Tensors& grads,
               const Tensors& inputs, BackwardOptions options) {
-  Pass pass(outputs, root_gradients(outputs, grads), options);
+  Pass pass(roots_of(outputs, grads), options);
   if (!inputs.empty()) {
     for (const Tensor& t : inputs)
       if (!is_leaf(t)) retain_grad(t);
@@ -254,7 +271,7 @@ void backward(const Tensors& outputs, const Tensors& grads,
 
 Tensors grad(const Tensors& outputs, const Tensors& inputs,
              const Tensors& grads, BackwardOptions options, bool allow_unused) {
-  Pass pass(outputs, root_gradients(outputs, grads), options);
+  Pass pass(roots_of(outputs, grads), options);
   pass.capture(input_edges(inputs), false);
   Tensors result = pass.run();
   for (size_t i = 0; i < result.size(); ++i)
@@ -265,38 +282,40 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs,
   return result;
 }
 
-int64_t register_hook(const Tensor& t, Meta::Hook hook) {
+void check_replacement(const std::string& hook, const Tensor& was,
+                       const Tensor& now) {
+  if (!now.defined()) return;
+  HOTARU_CHECK(was.defined(),
+               "can't replace a None gradient with a non-None value");
+  HOTARU_CHECK(was.dtype() == now.dtype(), "hook '", hook,
+               "' has changed the type of value (was torch.",
+               scalar_type_name(was.dtype()), "Tensor got torch.",
+               scalar_type_name(now.dtype()), "Tensor)");
+  HOTARU_CHECK(same(was.sizes(), now.sizes()), "hook '", hook,
+               "' has changed the size of value");
+}
+
+RemoveHook register_hook(const Tensor& t, GradientHook hook, std::string name,
+                         std::shared_ptr<void> owned) {
   HOTARU_CHECK(requires_grad(t),
                "cannot register a hook on a tensor that doesn't require "
                "gradient");
-  if (const Ref<Node> node = grad_fn(t)) {
-    return node->add_pre_hook([index = meta(t)->output_index,
-                               hook = std::move(hook)](Tensors& grads) {
-      if (!grads[index].defined()) return;
-      if (Tensor other = hook(grads[index]); other.defined())
-        grads[index] = std::move(other);
-    });
-  }
-  static std::atomic<int64_t> next{0};
-  const int64_t id = --next;  // apart from the ids of nodes' hooks
-  ensure_meta(t).hooks.emplace_back(id, std::move(hook));
-  return id;
-}
-
-void remove_hook(const Tensor& t, int64_t id) {
-  if (Meta* m = meta(t))
-    std::erase_if(m->hooks, [id](auto& hook) { return hook.first == id; });
-  if (const Ref<Node> node = grad_fn(t)) node->remove_hook(id);
+  TensorHook checked{std::move(hook), std::move(name)};
+  const Ref<Node> node = grad_fn(t);
+  if (!node)
+    return ensure_meta(t).hooks.add(std::move(checked), std::move(owned));
+  const auto replace = [index = meta(t)->output_index,
+                        checked = std::move(checked)](Tensors& grads) {
+    if (Tensor other = checked(grads[index]); other.defined())
+      grads[index] = std::move(other);
+  };
+  return node->tensor_hooks.add(replace, std::move(owned));
 }
 
 void retain_grad(const Tensor& t) {
   HOTARU_CHECK(requires_grad(t),
                "can't retain_grad on Tensor that has requires_grad=False");
-  const Ref<Node> node = grad_fn(t);
-  Meta& m = ensure_meta(t);
-  if (!node || m.retains_grad) return;
-  m.retains_grad = true;
-  node->retained.emplace_back(m.output_index, &m);
+  if (grad_fn(t)) ensure_meta(t).set_retains_grad();
 }
 
 }  // namespace hotaru::autograd

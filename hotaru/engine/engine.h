@@ -26,10 +26,18 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs,
              const Tensors& grads, BackwardOptions options = {},
              bool allow_unused = false);
 
-/// Calls the hook with each gradient of the tensor; it may return another.
-/// Returns an id for remove_hook.
-int64_t register_hook(const Tensor& t, Meta::Hook hook);
-void remove_hook(const Tensor& t, int64_t id);
+/// Sees a gradient; what it returns, if defined, takes its place.
+using GradientHook = std::function<Tensor(const Tensor& grad)>;
+
+/// Calls the hook with each gradient of the tensor, undefined where there is
+/// none; it may return another of the same size and dtype. Errors call it by
+/// its name; `owned`: see Hooks::add.
+RemoveHook register_hook(const Tensor& t, GradientHook hook,
+                         std::string name = "hook",
+                         std::shared_ptr<void> owned = nullptr);
+/// PyTorch's errors for what a hook gives in place of a gradient.
+void check_replacement(const std::string& hook, const Tensor& was,
+                       const Tensor& now);
 /// Makes backward() store the gradient of a tensor that is no leaf.
 void retain_grad(const Tensor& t);
 

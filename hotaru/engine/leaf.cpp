@@ -4,6 +4,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/shape/view_grad.h"
@@ -11,11 +12,31 @@
 namespace hotaru::autograd {
 namespace {
 
-/// A gradient nobody else holds may become the leaf's own.
-Tensor take_or_copy(Tensor grad) {
-  const bool sole = grad.ref()->use_count() == 1 &&
-                    grad.storage()->use_count() == 1 && !grad.is_view();
-  if (!sole || grad_enabled()) return clone(grad);
+/// Whether nobody else holds the tensor or its memory.
+bool is_sole(const Tensor& t) {
+  const Ref<TensorImpl>& base = t.impl()->base;
+  return t.ref()->use_count() == 1 && (!base || base->use_count() == 1) &&
+         t.storage()->use_count() == (base ? 2 : 1);
+}
+
+/// Whether a gradient lies in memory as its leaf does, or row-major if that has
+/// gaps.
+bool fits_layout(const Tensor& grad, const Tensor& leaf) {
+  if (!is_dense(leaf.sizes(), leaf.strides())) return grad.is_contiguous();
+  for (size_t d = 0; d < grad.sizes().size(); ++d)
+    if (grad.sizes()[d] > 1 && grad.strides()[d] != leaf.strides()[d])
+      return false;
+  return true;
+}
+
+/// A leaf's first gradient. One that nobody else holds may become it.
+Tensor take_or_copy(Tensor grad, const Tensor& leaf) {
+  if (!fits_layout(grad, leaf))
+    return is_dense(leaf.sizes(), leaf.strides())
+               ? copy_(empty_like(leaf), grad)
+               : contiguous(grad);
+  if (grad_enabled() || !is_sole(grad)) return clone(grad);
+  grad.impl()->base = nullptr;
   return grad;
 }
 
@@ -24,43 +45,66 @@ Tensor take_or_copy(Tensor grad) {
 Tensors AccumulateGrad::apply(Tensors grads) {
   Tensor grad = std::move(grads[0]);
   Meta& m = ensure_meta(variable_);
-  const auto hooks = m.hooks;
-  for (const auto& [id, hook] : hooks)
-    if (Tensor other = hook(grad); other.defined()) grad = std::move(other);
-  if (!m.grad.defined())
-    m.grad = take_or_copy(std::move(grad));
-  else if (grad_enabled())
-    m.grad = add(m.grad, grad);
-  else
-    add_(m.grad, grad);
-  const auto post = m.post_accumulate_hooks;
-  for (const auto& [id, hook] : post) hook(variable_);
+  if (grad.defined()) {
+    if (!m.grad.defined())
+      m.grad = take_or_copy(std::move(grad), variable_);
+    else if (grad_enabled())
+      m.grad = add(m.grad, grad);
+    else
+      add_(m.grad, grad);
+  }
+  for (const auto& hook : m.post_accumulate_hooks.now()) hook(variable_);
   return {};
 }
 
+void AccumulateGrad::run_tensor_hooks(Tensors& grads) {
+  if (const Meta* m = meta(variable_))
+    for (const auto& hook : m->hooks.now())
+      if (Tensor other = hook(grads[0]); other.defined())
+        grads[0] = std::move(other);
+}
+
+namespace {
+
+/// Elements of one dimension read as those of another dtype: parts of complex
+/// ones, or the other way round.
+Tensor read_as(const Tensor& memory, DType dtype) {
+  if (memory.dtype() == dtype) return memory;
+  if (memory.is_complex()) return view(view_as_real(memory), Dims{-1});
+  return view_as_complex(view(memory, Dims{-1, 2}));
+}
+
+Tensor at(const Tensor& memory, const Layout& layout) {
+  return as_strided(read_as(memory, layout.dtype), layout.sizes, layout.strides,
+                    layout.offset);
+}
+
+}  // namespace
+
 Tensors AsStridedBackward::apply(Tensors grads) {
-  const Tensor memory =
-      scatter_strided(grads[0], base_extent_, view_.strides, view_.offset);
-  return {as_strided(memory, base_.sizes, base_.strides, base_.offset)};
+  if (!grads[0].defined()) return {};
+  const Layout& view = map_.view;
+  const Tensor memory = scatter_strided(grads[0], map_.extent(view.dtype),
+                                        view.strides, view.offset);
+  return {at(read_as(memory, map_.base.dtype), map_.base)};
 }
 
 Tensors CopySlices::apply(Tensors grads) {
-  // The base's gradient, with the written part replaced by what the writer
-  // makes of it.
-  const Tensor whole = contiguous(clone(grads[0]));
-  const auto part = [&](const Tensor& t) {
-    return as_strided(t, view_.sizes, view_.strides, view_.offset);
-  };
-  Tensors result = writer_->apply({clone(part(whole))});
-  Tensor kept = result.empty() ? Tensor() : std::move(result[0]);
-  const Tensor target = part(whole);
-  if (kept.defined())
-    copy_(target, kept);
+  if (!grads[0].defined()) return {};
+  // The base's gradient in the order in which the base lies, with the written
+  // part replaced by what the writer makes of it.
+  const DType dtype = map_.base.dtype;
+  const Tensor memory =
+      zeros(Dims{map_.extent(dtype)}, {dtype, grads[0].device()});
+  copy_(at(memory, map_.base), grads[0]);
+  Tensors out = writer_->apply({clone(at(memory, map_.view))});
+  out.resize(std::max(out.size(), slot_ + 1));
+  const Tensor target = at(memory, map_.view);
+  if (out[slot_].defined())
+    copy_(target, out[slot_]);
   else
     zero_(target);
-  Tensors out{whole};
-  for (size_t i = 1; i < result.size(); ++i)
-    out.push_back(std::move(result[i]));
+  out[slot_] = at(memory, map_.base);
   return out;
 }
 

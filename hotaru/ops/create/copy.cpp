@@ -1,5 +1,6 @@
 #include "hotaru/ops/create/copy.h"
 
+#include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/overlap.h"
@@ -144,7 +145,7 @@ HOTARU_OP(
 HOTARU_OP(
     "detach_(Tensor(a!) self) -> Tensor(a!)", +[](const Tensor& self) {
       HOTARU_CHECK(
-          !self.is_view(),
+          !autograd::writes_base(self),
           "Can't detach views in-place. Use detach() instead. If you are "
           "using DistributedDataParallel (DDP) for training, and "
           "gradient_as_bucket_view is set as True, gradients are views of "

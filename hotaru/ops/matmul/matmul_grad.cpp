@@ -22,12 +22,20 @@ Tensor scaled(const Tensor& t, const Scalar& factor) {
   return factor == Scalar(1) ? t : mul(t, conjugate(factor));
 }
 
-// Products of the gradient with the other operand, for matrices or batches.
-Tensor grad_left(const Tensor& g, const Tensor& b) {
-  return g.dim() == 3 ? bmm(g, adjoint(b)) : mm(g, adjoint(b));
+/// Whether the columns of a matrix lie one after another, as those of a
+/// transposed weight do. Its gradient then is to lie so, too.
+bool by_columns(const Tensor& t) {
+  return t.dim() == 2 && t.strides()[0] == 1 && t.strides()[1] == t.sizes()[0];
 }
-Tensor grad_right(const Tensor& g, const Tensor& a) {
-  return g.dim() == 3 ? bmm(adjoint(a), g) : mm(adjoint(a), g);
+
+// Products of the gradient with the other operand, for matrices or batches.
+Tensor grad_left(const Tensor& g, const Tensor& b, bool columns) {
+  if (g.dim() == 3) return bmm(g, adjoint(b));
+  return columns ? t(mm(conj(b), t(g))) : mm(g, adjoint(b));
+}
+Tensor grad_right(const Tensor& g, const Tensor& a, bool columns) {
+  if (g.dim() == 3) return bmm(adjoint(a), g);
+  return columns ? t(mm(t(g), conj(a))) : mm(adjoint(a), g);
 }
 
 void record_product(const char* name, const Tensor& out, const Tensor& a,
@@ -35,9 +43,10 @@ void record_product(const char* name, const Tensor& out, const Tensor& a,
   if (!autograd::needs_grad(a, b)) return;
   autograd::record(
       name, out, {a, b}, {a, b},
-      [](Backward& node, const Tensor& g) -> Tensors {
-        return {node.needs(0) ? grad_left(g, node.saved(1)) : Tensor(),
-                node.needs(1) ? grad_right(g, node.saved(0)) : Tensor()};
+      [left = by_columns(a), right = by_columns(b)](
+          Backward& node, const Tensor& g) -> Tensors {
+        return {node.needs(0) ? grad_left(g, node.saved(1), left) : Tensor(),
+                node.needs(1) ? grad_right(g, node.saved(0), right) : Tensor()};
       });
 }
 
@@ -76,14 +85,17 @@ void record_addmm(const char* name, const Tensor& out, const Tensor& self,
                   const Scalar& alpha) {
   if (!autograd::needs_grad(self, a, b)) return;
   autograd::record(name, out, {self, a, b}, {a, b},
-                   [beta, alpha, size = Dims(self.sizes())](
+                   [beta, alpha, size = Dims(self.sizes()),
+                    left = by_columns(a), right = by_columns(b)](
                        Backward& node, const Tensor& g) -> Tensors {
                      Tensors out(3);
                      if (node.needs(0)) out[0] = scaled(sum_to(g, size), beta);
                      if (node.needs(1))
-                       out[1] = scaled(grad_left(g, node.saved(1)), alpha);
+                       out[1] =
+                           scaled(grad_left(g, node.saved(1), left), alpha);
                      if (node.needs(2))
-                       out[2] = scaled(grad_right(g, node.saved(0)), alpha);
+                       out[2] =
+                           scaled(grad_right(g, node.saved(0), right), alpha);
                      return out;
                    });
 }

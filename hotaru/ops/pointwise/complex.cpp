@@ -29,9 +29,8 @@ Tensor view_as_real(const Tensor& self) {
   for (int64_t& s : strides) s *= 2;
   sizes.push_back(2);
   strides.push_back(1);
-  Tensor out = make_tensor(self.storage(), to_real(self.dtype()), sizes,
-                           strides, self.storage_offset() * 2);
-  out.impl()->tracks_version = self.impl()->tracks_version;
+  Tensor out = autograd::view_of(self, to_real(self.dtype()), sizes, strides,
+                                 self.storage_offset() * 2);
   if (autograd::needs_grad(self))
     autograd::record("ViewAsRealBackward0", out, {self}, {},
                      [](Backward&, const Tensor& g) -> Tensors {
@@ -62,9 +61,8 @@ Tensor view_as_complex(const Tensor& self) {
   }
   HOTARU_CHECK(self.storage_offset() % 2 == 0,
                "Tensor must have a storage_offset divisible by 2");
-  Tensor out = make_tensor(self.storage(), to_complex(self.dtype()), sizes,
-                           strides, self.storage_offset() / 2);
-  out.impl()->tracks_version = self.impl()->tracks_version;
+  Tensor out = autograd::view_of(self, to_complex(self.dtype()), sizes, strides,
+                                 self.storage_offset() / 2);
   if (autograd::needs_grad(self))
     autograd::record("ViewAsComplexBackward0", out, {self}, {},
                      [](Backward&, const Tensor& g) -> Tensors {

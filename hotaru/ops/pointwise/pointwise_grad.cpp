@@ -417,6 +417,37 @@ void clamp(const Tensor& out, const Tensor& self, const Optional<Scalar>& min,
              });
 }
 
+void clamp(const Tensor& out, const Tensor& self, const Tensor& min,
+           const Tensor& max) {
+  const auto like = [&](const Tensor& t) {
+    return Like(t.defined() ? t : self);
+  };
+  record("ClampBackward0", out, {self, min, max}, {self, min, max},
+         [self = Like(self), low = like(min), high = like(max)](
+             Backward& b, const Tensor& g) -> Tensors {
+           const Tensor x = b.saved(0), min = b.saved(1), max = b.saved(2);
+           const bool both = min.defined() && max.defined();
+           Tensors out(3);
+           if (b.needs(0)) {
+             Tensor inside = g;
+             if (min.defined()) inside = masked(inside, ge(x, min));
+             if (max.defined()) inside = masked(inside, le(x, max));
+             out[0] = self(inside);
+           }
+           if (b.needs(1)) {
+             const Tensor below = lt(x, min);
+             out[1] = low(
+                 masked(g, both ? logical_and(lt(min, max), below) : below));
+           }
+           if (b.needs(2)) {
+             const Tensor above = gt(x, max);
+             out[2] = high(
+                 masked(g, both ? logical_or(gt(min, max), above) : above));
+           }
+           return out;
+         });
+}
+
 void lerp(const Tensor& out, const Tensor& self, const Tensor& end,
           const Tensor& weight) {
   const bool ends =

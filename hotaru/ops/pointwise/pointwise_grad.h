@@ -74,6 +74,9 @@ void where(const Tensor& out, const Tensor& condition, const Tensor& self,
            const Tensor& other);
 void clamp(const Tensor& out, const Tensor& self, const Optional<Scalar>& min,
            const Optional<Scalar>& max);
+/// Limits that are tensors, one of which may be undefined.
+void clamp(const Tensor& out, const Tensor& self, const Tensor& min,
+           const Tensor& max);
 void lerp(const Tensor& out, const Tensor& self, const Tensor& end,
           const Tensor& weight);
 void addcmul(const Tensor& out, const Tensor& self, const Tensor& a,

@@ -144,10 +144,25 @@ HOTARU_OP(
     +[](const Tensor& a, const Tensor& b) {
       return in_place(a, [&](const Tensor& x) { return pow(x, b); });
     });
+/// What float_power() computes in.
+DType wide(DType dtype) {
+  return is_complex(dtype) ? DType::kComplex128 : DType::kFloat64;
+}
+HOTARU_OP(
+    "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+    +[](const Tensor& a, const Tensor& b) {
+      const DType dtype = wide(result_type({a, b}));
+      return pow(to(a, dtype), to(b, dtype));
+    });
 HOTARU_OP(
     "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
     +[](const Tensor& a, const Scalar& b) {
-      return pow(to(a, DType::kFloat64), b);
+      return pow(to(a, wide(result_type({a, operand(b, a)}))), b);
+    });
+HOTARU_OP(
+    "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",
+    +[](const Scalar& a, const Tensor& b) {
+      return pow(a, to(b, wide(result_type({b, operand(a, b)}))));
     });
 
 HOTARU_OP("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
@@ -170,6 +185,18 @@ HOTARU_OP(
     +[](const Tensor& c, const Scalar& a, const Scalar& b) {
       return where(c, operand(a, c), operand(b, c));
     });
+Tensor fill_where(const Tensor& self, const Tensor& mask, const Tensor& value) {
+  HOTARU_CHECK(value.dim() == 0,
+               "masked_fill_ only supports a 0-dimensional value tensor, but "
+               "got tensor with ",
+               value.dim(), " dimension(s).");
+  HOTARU_CHECK(mask.dtype() == DType::kBool,
+               "masked_fill_ only supports boolean masks, but got mask with "
+               "dtype ",
+               mask.dtype());
+  return where(mask, to(value, self.dtype()), self);
+}
+
 HOTARU_OP(
     "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> "
     "Tensor",
@@ -177,13 +204,7 @@ HOTARU_OP(
 HOTARU_OP(
     "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> "
     "Tensor",
-    +[](const Tensor& self, const Tensor& mask, const Tensor& value) {
-      HOTARU_CHECK(value.dim() == 0,
-                   "masked_fill_ only supports a 0-dimensional value "
-                   "tensor, but got tensor with ",
-                   value.dim(), " dimension(s).");
-      return where(mask, to(value, self.dtype()), self);
-    });
+    fill_where);
 HOTARU_OP(
     "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> "
     "Tensor(a!)",
@@ -191,42 +212,12 @@ HOTARU_OP(
       return in_place(
           self, [&](const Tensor& x) { return masked_fill(x, mask, value); });
     });
-HOTARU_OP("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-          clamp);
-HOTARU_OP("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-          clamp);
 HOTARU_OP(
-    "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> "
-    "Tensor",
-    +[](const Tensor& self, const Tensor& min, const Tensor& max) {
-      Tensor out = self;
-      if (min.defined()) out = maximum(out, min);
-      if (max.defined()) out = minimum(out, max);
-      return out;
-    });
-HOTARU_OP(
-    "clamp_min(Tensor self, Scalar min) -> Tensor",
-    +[](const Tensor& self, const Scalar& min) {
-      return clamp(self, min, std::nullopt);
-    });
-HOTARU_OP(
-    "clamp_max(Tensor self, Scalar max) -> Tensor",
-    +[](const Tensor& self, const Scalar& max) {
-      return clamp(self, std::nullopt, max);
-    });
-HOTARU_OP(
-    "clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> "
+    "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> "
     "Tensor(a!)",
-    +[](const Tensor& self, const Optional<Scalar>& min,
-        const Optional<Scalar>& max) {
-      return in_place(self,
-                      [&](const Tensor& x) { return clamp(x, min, max); });
-    });
-HOTARU_OP(
-    "clamp_min_(Tensor(a!) self, Scalar min) -> Tensor(a!)",
-    +[](const Tensor& self, const Scalar& min) {
+    +[](const Tensor& self, const Tensor& mask, const Tensor& value) {
       return in_place(
-          self, [&](const Tensor& x) { return clamp(x, min, std::nullopt); });
+          self, [&](const Tensor& x) { return fill_where(x, mask, value); });
     });
 HOTARU_OP("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
           lerp);
@@ -234,6 +225,12 @@ HOTARU_OP(
     "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
     +[](const Tensor& self, const Tensor& end, const Scalar& weight) {
       return lerp(self, end, operand(weight, self));
+    });
+HOTARU_OP(
+    "lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)",
+    +[](const Tensor& self, const Tensor& end, const Tensor& weight) {
+      return in_place(self,
+                      [&](const Tensor& x) { return lerp(x, end, weight); });
     });
 HOTARU_OP(
     "lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> "

@@ -11,15 +11,9 @@
 namespace hotaru {
 namespace {
 
-/// A view of self. Under no_grad it is unknown to autograd, as the writes
-/// through it are not to be recorded either.
 Tensor viewed(const Tensor& self, IntSpan sizes, IntSpan strides,
               int64_t offset) {
-  if (autograd::grad_enabled()) return make_view(self, sizes, strides, offset);
-  Tensor out(make_ref<TensorImpl>(self.storage(), self.dtype(), sizes, strides,
-                                  offset));
-  out.impl()->tracks_version = self.impl()->tracks_version;
-  return out;
+  return autograd::view_of(self, self.dtype(), sizes, strides, offset);
 }
 
 Tensor viewed(const Tensor& self, IntSpan sizes, IntSpan strides) {

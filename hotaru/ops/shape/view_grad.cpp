@@ -49,7 +49,9 @@ void record_many(const char* name, const Tensors& out, const Tensor& self,
           if (!grads[i].defined()) grads[i] = zeros(shapes[i], options);
         return {join(grads, dim)};
       });
-  for (const Tensor& t : out) autograd::ensure_meta(t).one_of_many = true;
+  // Not to be written in place.
+  for (const Tensor& t : out)
+    autograd::ensure_meta(t).origin = autograd::ViewOrigin::kOneOfMany;
 }
 
 const Kernel& kScatterStrided = kernel("scatter_strided");

@@ -18,14 +18,15 @@ void with_interpreter(F&& f) {
 class Held {
  public:
   explicit Held(nanobind::object object) : object_(std::move(object)) {}
-  ~Held() {
-    PyObject* object = object_.release().ptr();
-    with_interpreter([object] { Py_XDECREF(object); });
-  }
+  ~Held() { clear(); }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
 
   const nanobind::object& get() const { return object_; }
+  void clear() {
+    PyObject* object = object_.release().ptr();
+    with_interpreter([object] { Py_XDECREF(object); });
+  }
 
  private:
   nanobind::object object_;

@@ -16,7 +16,8 @@ using autograd::Tensors;
 class TwiceNode final : public Node {
  public:
   TwiceNode() : Node("TwiceDifferentiatedBackward") {}
-  Tensors apply(Tensors) override {
+  Tensors apply(Tensors grads) override {
+    if (!autograd::any_defined(grads)) return {};
     fail(
         "trying to differentiate twice a function that was marked with "
         "@once_differentiable");
@@ -37,6 +38,7 @@ class GraphedNode final : public Node {
   ~GraphedNode() override { release_saved(); }
 
   Tensors apply(Tensors grads) override {
+    if (!autograd::any_defined(grads)) return {};
     HOTARU_CHECK(!released_,
                  "Trying to backward through the graph a second time (or "
                  "directly access saved tensors after they have already been "

@@ -17,8 +17,12 @@ namespace nb = nanobind;
 
 /// "grad_fn=<AddBackward0>", "requires_grad=True" or nothing.
 std::string history_suffix(const Tensor& self) {
-  if (const auto node = autograd::grad_fn(self))
-    return "grad_fn=<" + node->name() + ">";
+  try {
+    if (const auto node = autograd::grad_fn(self))
+      return "grad_fn=<" + node->name() + ">";
+  } catch (const Error&) {  // a view whose base was written
+    return "grad_fn=<Invalid>";
+  }
   return autograd::requires_grad(self) ? "requires_grad=True" : "";
 }
 

@@ -3,6 +3,7 @@
 #include <structmember.h>
 
 #include "bindings/autograd/autograd_object.h"
+#include "bindings/autograd/collect.h"
 #include "bindings/errors.h"
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/indexing.h"
@@ -23,15 +24,39 @@ TensorObject* cast(PyObject* o) {
   return reinterpret_cast<TensorObject*>(o);
 }
 
+/// The memory of an object that the collector does not know of: no cycle leads
+/// through a tensor without history, hooks and attributes.
+PyObject* allocate_plain() {
+  TensorObject* made = PyObject_GC_New(TensorObject, tensor_type);
+  if (made) made->dict = made->weakrefs = nullptr;
+  return reinterpret_cast<PyObject*>(made);
+}
+
 PyObject* allocate(PyTypeObject* type, Tensor tensor) {
-  PyObject* object = type->tp_alloc(type, 0);
+  PyObject* object =
+      type == tensor_type ? allocate_plain() : type->tp_alloc(type, 0);
   if (!object) return nullptr;
   new (&cast(object)->tensor) Tensor(std::move(tensor));
-  cast(object)->tensor.impl()->python_object = object;
+  TensorImpl* impl = cast(object)->tensor.impl();
+  impl->python_object = object;
+  if (impl->autograd) track(object);
   return object;
 }
 
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(cast(self)->dict);
+  return visit_tensor(tensor_of(self), visit, arg);
+}
+
+int clear(PyObject* self) {
+  Py_CLEAR(cast(self)->dict);
+  clear_tensor(tensor_of(self));
+  return 0;
+}
+
 void dealloc(PyObject* self) {
+  PyObject_GC_UnTrack(self);
   if (cast(self)->weakrefs) PyObject_ClearWeakRefs(self);
   Py_CLEAR(cast(self)->dict);
   Tensor& t = cast(self)->tensor;
@@ -90,6 +115,17 @@ PyObject* iterate(PyObject* self) {
     for (const Tensor& row : unbind(t, 0)) items.append(nb::steal(wrap(row)));
     return PyObject_GetIter(items.ptr());
   });
+}
+
+int set_attribute(PyObject* self, PyObject* name, PyObject* value) {
+  const int result = PyObject_GenericSetAttr(self, name, value);
+  if (cast(self)->dict) track(self);
+  return result;
+}
+
+PyObject* get_dict(PyObject* self, void* closure) {
+  track(self);
+  return PyObject_GenericGetDict(self, closure);
 }
 
 Py_hash_t hash(PyObject* self) {
@@ -256,14 +292,14 @@ PyGetSetDef getset[] = {
     {"requires_grad", get_requires_grad, set_requires_grad_attr,
      "Whether gradients flow to this tensor.", nullptr},
     {"grad", get_grad, set_grad, "The accumulated gradient, or None.", nullptr},
+    {"_grad", get_grad, set_grad, "The same.", nullptr},
     {"grad_fn", get_grad_fn, nullptr, "The node that made it, or None.",
      nullptr},
     {"is_leaf", get_is_leaf, nullptr, "Whether no operation made it.", nullptr},
     {"retains_grad", get_retains_grad, nullptr, nullptr, nullptr},
     {"output_nr", get_output_nr, nullptr, nullptr, nullptr},
     {"_base", get_base, nullptr, "The tensor that this is a view of.", nullptr},
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr,
-     nullptr},
+    {"__dict__", get_dict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 #define HOTARU_FASTCALL(f) \
@@ -318,6 +354,9 @@ void init_tensor(nb::module_& m) {
   std::vector<PyType_Slot> slots{
       {Py_tp_new, reinterpret_cast<void*>(new_tensor)},
       {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+      {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+      {Py_tp_clear, reinterpret_cast<void*>(clear)},
+      {Py_tp_setattro, reinterpret_cast<void*>(set_attribute)},
       {Py_tp_getset, getset},
       {Py_tp_methods, methods},
       {Py_tp_members, members},
@@ -331,7 +370,9 @@ void init_tensor(nb::module_& m) {
   add_number_slots(slots);
   slots.push_back({0, nullptr});
   PyType_Spec spec{"hotaru.Tensor", sizeof(TensorObject), 0,
-                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE |
+                       Py_TPFLAGS_HAVE_GC,
+                   slots.data()};
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!tensor_type) throw nb::python_error();
   // As in PyTorch, whose class is written in Python, messages say "Tensor".

@@ -8,6 +8,7 @@
 #include "bindings/tensor/items.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
+#include "hotaru/autograd/node.h"
 #include "hotaru/ops/create/copy.h"
 
 namespace hotaru::python {
@@ -31,7 +32,7 @@ bool is_int(PyObject* object) {
 /// A tensor of one number that no gradient flows through stands for it.
 bool is_number_tensor(PyObject* object) {
   return is_tensor(object) && tensor_of(object).dim() == 0 &&
-         tensor_of(object).numel() == 1;
+         !autograd::requires_grad(tensor_of(object));
 }
 
 /// An index for Python's own protocol: integers only.

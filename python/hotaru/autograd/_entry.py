@@ -21,7 +21,7 @@ def _first_gradients(outputs: tuple, grads: tuple) -> tuple:
                     raise RuntimeError(
                         "grad can be implicitly created only for scalar outputs"
                     )
-                if not (output.is_floating_point() or output.is_complex()):
+                if not output.is_floating_point():
                     raise RuntimeError(
                         "grad can be implicitly created only for real scalar "
                         f"outputs but got {output.dtype}"
@@ -97,12 +97,19 @@ def backward(
                 "both passed to `backward()`. Please only use `grad_tensors`."
             )
         grad_tensors = grad_variables
-    inputs = () if inputs is None else _tuple(inputs)
+    if inputs is not None:
+        inputs = _tuple(inputs)
+        if not inputs:
+            raise RuntimeError(
+                "`inputs` argument to `backward()` cannot be empty."
+            )
     tensors = _tuple(tensors)
     grads = _gradients_for(tensors, grad_tensors)
     grads = _first_gradients(tensors, grads)
     keep = create_graph if retain_graph is None else retain_graph
-    _C._run_backward(tensors, grads, keep, create_graph, inputs, True, True)
+    _C._run_backward(
+        tensors, grads, keep, create_graph, inputs or (), True, True
+    )
 
 
 def grad(
@@ -151,6 +158,8 @@ def grad(
             stacklevel=2,
         )
     outputs, inputs = _tuple(outputs), _tuple(inputs)
+    if not inputs:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     grads = _first_gradients(outputs, _gradients_for(outputs, grad_outputs))
     keep = create_graph if retain_graph is None else retain_graph
     unused = materialize_grads if allow_unused is None else allow_unused

@@ -1,0 +1,92 @@
+// Values between limits: numbers, or tensors that have gradients.
+#include "hotaru/autograd/record.h"
+#include "hotaru/ops/inplace.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/pointwise/pointwise_grad.h"
+#include "hotaru/ops/registry.h"
+
+namespace hotaru {
+namespace {
+
+Tensor clamp(const Tensor& self, const Tensor& min, const Tensor& max) {
+  HOTARU_CHECK(min.defined() || max.defined(),
+               "torch.clamp: At least one of 'min' or 'max' must not be None");
+  Tensor out = self;
+  {
+    const autograd::NoGrad no_grad;
+    if (min.defined()) out = maximum(out, min);
+    if (max.defined()) out = minimum(out, max);
+  }
+  if (autograd::needs_grad(self, min, max))
+    grads::clamp(out, self, min, max);
+  return out;
+}
+
+HOTARU_OP("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+          clamp);
+HOTARU_OP("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+          clamp);
+HOTARU_OP(
+    "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> "
+    "Tensor",
+    clamp);
+HOTARU_OP(
+    "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> "
+    "Tensor",
+    clamp);
+
+/// clamp_() and clip_(), for numbers and for tensors.
+#define HOTARU_CLAMP_INTO(name) \
+  HOTARU_OP( \
+      #name "(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> " \
+            "Tensor(a!)", \
+      +[](const Tensor& self, const Optional<Scalar>& min, \
+          const Optional<Scalar>& max) { \
+        return in_place(self, \
+                        [&](const Tensor& x) { return clamp(x, min, max); }); \
+      }); \
+  HOTARU_OP( \
+      #name ".Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) " \
+            "-> Tensor(a!)", \
+      +[](const Tensor& self, const Tensor& min, const Tensor& max) { \
+        return in_place(self, \
+                        [&](const Tensor& x) { return clamp(x, min, max); }); \
+      });
+HOTARU_CLAMP_INTO(clamp_)
+HOTARU_CLAMP_INTO(clip_)
+#undef HOTARU_CLAMP_INTO
+
+/// One bound alone, a number (value, none) or a tensor (tensor, no).
+#define HOTARU_CLAMP_ONE(name, bound, ...) \
+  HOTARU_OP( \
+      #name "(Tensor self, Scalar " #bound ") -> Tensor", \
+      +[](const Tensor& self, const Scalar& value) { \
+        const Optional<Scalar> bound(value), none; \
+        return clamp(self, __VA_ARGS__); \
+      }); \
+  HOTARU_OP( \
+      #name ".Tensor(Tensor self, Tensor " #bound ") -> Tensor", \
+      +[](const Tensor& self, const Tensor& bound) { \
+        const Tensor none; \
+        return clamp(self, __VA_ARGS__); \
+      }); \
+  HOTARU_OP( \
+      #name "_(Tensor(a!) self, Scalar " #bound ") -> Tensor(a!)", \
+      +[](const Tensor& self, const Scalar& value) { \
+        const Optional<Scalar> bound(value), none; \
+        return in_place( \
+            self, [&](const Tensor& x) { return clamp(x, __VA_ARGS__); }); \
+      }); \
+  HOTARU_OP( \
+      #name "_.Tensor(Tensor(a!) self, Tensor " #bound ") -> Tensor(a!)", \
+      +[](const Tensor& self, const Tensor& bound) { \
+        const Tensor none; \
+        return in_place( \
+            self, [&](const Tensor& x) { return clamp(x, __VA_ARGS__); }); \
+      });
+HOTARU_CLAMP_ONE(clamp_min, min, min, none)
+HOTARU_CLAMP_ONE(clamp_max, max, none, max)
+#undef HOTARU_CLAMP_ONE
+
+}  // namespace
+}  // namespace hotaru

@@ -1,0 +1,113 @@
+#include "bindings/autograd/hook_object.h"
+
+#include "bindings/autograd/collect.h"
+#include "bindings/tensor/tensor_object.h"
+#include "hotaru/engine/engine.h"
+
+namespace hotaru::python {
+namespace {
+
+namespace nb = nanobind;
+using autograd::Tensors;
+using Function = std::shared_ptr<Held>;
+
+std::string name_of(nb::handle function) {
+  const nb::object name = nb::getattr(function, "__name__", nb::none());
+  return nb::isinstance<nb::str>(name) ? nb::cast<nb::str>(name).c_str()
+                                       : "<unknown>";
+}
+
+void check_tensor(nb::handle result) {
+  HOTARU_CHECK_AS(TypeError, is_tensor(result.ptr()),
+                  "expected Variable, but hook returned '",
+                  Py_TYPE(result.ptr())->tp_name, "'");
+}
+
+/// Puts what a hook of a node gave in the place of `grads`.
+void replace(Tensors& grads, nb::handle hook, nb::handle result) {
+  if (result.is_none()) return;
+  HOTARU_CHECK_AS(TypeError, nb::isinstance<nb::tuple>(result),
+                  "expected tuple, but hook returned '",
+                  Py_TYPE(result.ptr())->tp_name, "'");
+  const nb::tuple values = nb::borrow<nb::tuple>(result);
+  const std::string name = name_of(hook);
+  HOTARU_CHECK(values.size() == grads.size(), "hook '", name,
+               "' has returned an incorrect number of values (got ",
+               values.size(), ", but expected ", grads.size(), ")");
+  for (size_t i = 0; i < grads.size(); ++i) {
+    const nb::object value = values[i];
+    if (!value.is_none()) check_tensor(value);
+    const Tensor now = nb::cast<Tensor>(value);
+    autograd::check_replacement(name, grads[i], now);
+    grads[i] = now;
+  }
+}
+
+HookHandle register_hook(const Tensor& self, nb::object function) {
+  std::string name = name_of(function);
+  const auto held = std::make_shared<Held>(std::move(function));
+  const auto call = [held](const Tensor& grad) -> Tensor {
+    const nb::gil_scoped_acquire gil;
+    const nb::object hook = held->get();
+    const nb::object result = hook(nb::steal(wrap(grad)));
+    if (result.is_none()) return {};
+    check_tensor(result);
+    return tensor_of(result.ptr());
+  };
+  track(self);
+  return {autograd::register_hook(self, call, std::move(name), held)};
+}
+
+HookHandle register_post_accumulate(const Tensor& self, nb::object function) {
+  HOTARU_CHECK(autograd::requires_grad(self),
+               "cannot register a hook on a tensor that doesn't require "
+               "gradient");
+  HOTARU_CHECK(autograd::is_leaf(self),
+               "post accumulate grad hooks cannot be registered on non-leaf "
+               "tensors");
+  const auto held = std::make_shared<Held>(std::move(function));
+  const auto call = [held](const Tensor& leaf) {
+    const nb::gil_scoped_acquire gil;
+    const nb::object hook = held->get();
+    hook(nb::steal(wrap(leaf)));
+  };
+  track(self);
+  return {autograd::ensure_meta(self).post_accumulate_hooks.add(call, held)};
+}
+
+void init_handle(nb::module_& m) {
+  nb::class_<HookHandle>(m, "_HookHandle", "Takes a hook away again.")
+      .def("remove", [](HookHandle& h) { h.remove(); })
+      .def("__enter__", [](nb::object self) { return self; })
+      .def("__exit__", [](HookHandle& h, nb::args) { h.remove(); });
+}
+
+}  // namespace
+
+HookHandle register_node_hook(PyNode& self, nb::object function) {
+  const auto held = std::make_shared<Held>(std::move(function));
+  const auto call = [held](Tensors& inputs, const Tensors& grads) {
+    const nb::gil_scoped_acquire gil;
+    const nb::object hook = held->get();
+    replace(inputs, hook, hook(tensor_tuple(inputs), tensor_tuple(grads)));
+  };
+  return {self.node->post_hooks.add(call, held)};
+}
+
+HookHandle register_node_prehook(PyNode& self, nb::object function) {
+  const auto held = std::make_shared<Held>(std::move(function));
+  const auto call = [held](Tensors& grads) {
+    const nb::gil_scoped_acquire gil;
+    const nb::object hook = held->get();
+    replace(grads, hook, hook(tensor_tuple(grads)));
+  };
+  return {self.node->pre_hooks.add(call, held)};
+}
+
+void init_hooks(nb::module_& m) {
+  init_handle(m);
+  m.def("_register_hook", &register_hook);
+  m.def("_register_post_accumulate_grad_hook", &register_post_accumulate);
+}
+
+}  // namespace hotaru::python
