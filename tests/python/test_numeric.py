@@ -44,6 +44,17 @@ def test_two_operands_against_numpy(ours, numpys, shapes):
     np.testing.assert_allclose(found.numpy(), numpys(a, b), rtol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
+def test_gcd_against_numpy(dtype):
+    a = np.arange(-12, 12).astype(dtype)
+    b = np.arange(-6, 6).astype(dtype)[:, None]
+    found = torch.gcd(torch.tensor(a), torch.tensor(b))
+    np.testing.assert_array_equal(found.numpy(), np.gcd(a, b))
+    assert torch.tensor([12, -9]).gcd_(torch.tensor(6)).tolist() == [6, 3]
+    with pytest.raises(NotImplementedError, match="gcd"):
+        torch.gcd(torch.ones(2), torch.ones(2))
+
+
 @pytest.mark.parametrize("name", ["sinc", "deg2rad", "rad2deg", "signbit"])
 def test_one_operand_against_numpy(name):
     x = np.concatenate([values(9), [0.0, -0.0, 1.0]])

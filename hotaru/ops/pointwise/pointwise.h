@@ -61,6 +61,7 @@ Tensor bitwise_and(const Tensor& self, const Tensor& other);
 Tensor bitwise_or(const Tensor& self, const Tensor& other);
 Tensor bitwise_xor(const Tensor& self, const Tensor& other);
 Tensor bitwise_not(const Tensor& self);
+Tensor gcd(const Tensor& self, const Tensor& other);
 Tensor bitwise_left_shift(const Tensor& self, const Tensor& other);
 Tensor bitwise_right_shift(const Tensor& self, const Tensor& other);
 Tensor isnan(const Tensor& self);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <utility>
 
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/backend/common/pointwise/vector_math.h"
@@ -232,6 +233,18 @@ struct Logaddexp {
     if (std::isinf(x) && x == y) return x;
     const T m = x > y ? x : y;
     return m + std::log1p(std::exp(-std::abs(x - y)));
+  }
+};
+
+/// The greatest common divisor, by Euclid's algorithm; not negative but for the
+/// smallest number, which wraps around.
+template <class T>
+struct Gcd {
+  T operator()(T x, T y) const {
+    using U = std::make_unsigned_t<T>;
+    U a = x < 0 ? U(0 - U(x)) : U(x), b = y < 0 ? U(0 - U(y)) : U(y);
+    while (b) a = std::exchange(b, U(a % b));
+    return T(a);
   }
 };
 

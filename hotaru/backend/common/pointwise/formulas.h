@@ -123,6 +123,7 @@
   X("logaddexp", Logaddexp, FloatingTypes, 2) \
   X("fmax", Fmax, RealAndBoolTypes, 2) \
   X("fmin", Fmin, RealAndBoolTypes, 2) \
+  X("gcd", Gcd, IntTypes, 2) \
   X("bitwise_left_shift", ShiftLeft, IntTypes, 2) \
   X("bitwise_right_shift", ShiftRight, IntTypes, 2)
 
