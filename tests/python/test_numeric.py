@@ -83,6 +83,12 @@ def test_complex_views_share_memory_and_pass_gradients():
     assert plain.tolist() == [5 + 2j]
 
 
+def test_isreal_looks_at_imaginary_parts():
+    z = torch.tensor([1 + 1j, 2, complex(math.nan, 0), complex(0, math.nan)])
+    assert torch.isreal(z).tolist() == [False, True, True, False]
+    assert z.real.isreal().tolist() == [True] * 4
+
+
 def test_complex_from_parts():
     z = torch.complex(torch.tensor([1.0, 2.0]), torch.tensor(3.0))
     assert z.dtype is torch.complex64

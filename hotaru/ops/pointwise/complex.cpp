@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
@@ -94,6 +95,13 @@ Tensor polar(const Tensor& radius, const Tensor& angle) {
 
 namespace {
 
+/// Which elements have no imaginary part; NaN counts as real.
+Tensor isreal(const Tensor& self) {
+  if (self.is_complex()) return eq(imag(self), Scalar(0));
+  return full(self.sizes(), Scalar(true), DType::kBool);
+}
+
+HOTARU_OP("isreal(Tensor self) -> Tensor", isreal);
 HOTARU_OP("view_as_real(Tensor(a) self) -> Tensor(a)", view_as_real);
 HOTARU_OP("view_as_complex(Tensor(a) self) -> Tensor(a)", view_as_complex);
 HOTARU_OP("real(Tensor(a) self) -> Tensor(a)", real);
