@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+HERE = Path(__file__).resolve().parent
+# What tests of several folders share is imported by its name alone.
+sys.path[:0] = [str(HERE), *map(str, HERE.glob("*/"))]
 
 if os.environ.get("HOTARU_OVER_TORCH") == "1":
     import torch_shim

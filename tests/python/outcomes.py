@@ -187,6 +187,25 @@ def check(golden, lib, **tolerance) -> None:
         pytest.fail(wrong)
 
 
+def same_as_pytorch(families, differs=(), **tolerance):
+    """The test that every case of the families has its recorded outcome."""
+
+    @pytest.mark.parametrize("golden", parameters(families, differs))
+    def test(hotaru, golden):
+        check(golden, hotaru, **tolerance)
+
+    return test
+
+
+def records_are_current(families):
+    """The test that the records are what an installed PyTorch does."""
+
+    def test(oracle):
+        check_records(families, oracle)
+
+    return test
+
+
 def check_records(families, oracle) -> None:
     """Fails unless the records are what PyTorch, if it is 2.13, does."""
     if not oracle.__version__.startswith("2.13"):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 
+import conftest  # noqa: F401  (finds the folders)
 import outcomes
 import test_conformance_core
 import test_nn_golden

@@ -1,6 +1,6 @@
 """Calls every operator with arguments of random kinds, in a process of its own.
 
-    python tests/python/fuzz_calls.py SEED CALLS [NAME...]
+    python tests/python/core/fuzz_calls.py SEED CALLS [NAME...]
 
 Any exception will do; a signal, an abort or a hang is a bug. The call under
 way is kept in the file that HOTARU_FUZZ_LOG names.

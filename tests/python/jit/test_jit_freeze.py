@@ -11,7 +11,7 @@ import pytest
 
 import hotaru as torch
 
-GOLDEN = Path(__file__).parents[1] / "golden/script"
+GOLDEN = Path(__file__).parents[2] / "golden/script"
 
 
 class Counting(torch.nn.Module):

@@ -14,7 +14,7 @@ import hotaru as torch
 
 F = torch.nn.functional
 
-GOLDEN = Path(__file__).parents[1] / "golden/script"
+GOLDEN = Path(__file__).parents[2] / "golden/script"
 
 
 @pytest.fixture

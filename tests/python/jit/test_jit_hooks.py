@@ -16,7 +16,7 @@ import hotaru as torch
 from hotaru import Tensor
 
 nn = torch.nn
-GOLDEN = Path(__file__).parents[1] / "golden/script"
+GOLDEN = Path(__file__).parents[2] / "golden/script"
 
 
 class Counted(nn.Module):

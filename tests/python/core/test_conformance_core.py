@@ -8,19 +8,11 @@ exceptions with their texts, warnings.
 from __future__ import annotations
 
 import outcomes
-import pytest
 
 FAMILIES = ("core_dtype", "core_view", "core_autograd")
 
 # What hotaru lacks or words otherwise.
 DIFFERS = outcomes.listed("core_differs.txt")
 
-
-@pytest.mark.parametrize("golden", outcomes.parameters(FAMILIES, DIFFERS))
-def test_same_as_pytorch(hotaru, golden):
-    outcomes.check(golden, hotaru)
-
-
-def test_records_are_current(oracle):
-    """The stored outcomes are what an installed PyTorch does."""
-    outcomes.check_records(FAMILIES, oracle)
+test_same_as_pytorch = outcomes.same_as_pytorch(FAMILIES, DIFFERS)
+test_records_are_current = outcomes.records_are_current(FAMILIES)

@@ -13,7 +13,7 @@ from hotaru.graphs import make_graphed_callables
 import hotaru as torch
 from hotaru import nn
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SILERO = Path(os.environ.get("HOTARU_SILERO", ROOT / ".cache/silero_vad.jit"))
 
 

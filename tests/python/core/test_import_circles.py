@@ -9,7 +9,7 @@ import ast
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2] / "python"
+ROOT = Path(__file__).resolve().parents[3] / "python"
 
 
 def _modules() -> dict[str, Path]:

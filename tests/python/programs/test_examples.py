@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]\d+)?")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from golden import recordings
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 MODEL = Path(os.environ.get("HOTARU_SILERO", ROOT / ".cache/silero_vad.jit"))
 MEGABYTE = 1e6
 

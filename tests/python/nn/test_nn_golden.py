@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 
 import outcomes
-import pytest
 
 FAMILIES = (
     "nn_layer", "nn_call", "nn_module", "nn_state", "nn_hook", "nn_autograd",
@@ -21,11 +20,5 @@ if os.environ.get("HOTARU_OVER_TORCH") == "1":
     FAMILIES = tuple(family for family in FAMILIES if family != "nn_worker")
 
 
-@pytest.mark.parametrize("golden", outcomes.parameters(FAMILIES))
-def test_same_as_pytorch(hotaru, golden):
-    outcomes.check(golden, hotaru)
-
-
-def test_records_are_current(oracle):
-    """The stored outcomes are what an installed PyTorch does."""
-    outcomes.check_records(FAMILIES, oracle)
+test_same_as_pytorch = outcomes.same_as_pytorch(FAMILIES)
+test_records_are_current = outcomes.records_are_current(FAMILIES)

@@ -13,7 +13,7 @@ import pytest
 
 import hotaru as torch
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 NEW, OLD = (
     torch.jit.load(str(GOLDEN / "script" / f"cases{suffix}.pt"))
     for suffix in ("", "_old")

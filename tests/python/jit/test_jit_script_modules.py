@@ -357,7 +357,7 @@ def test_fork_of_modules_and_methods():
 def test_networks_of_the_examples(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setitem(sys.modules, "torch.nn", nn)
-    source = Path(__file__).parents[2] / "examples/networks.py"
+    source = Path(__file__).parents[3] / "examples/networks.py"
     spec = importlib.util.spec_from_file_location("networks", source)
     networks = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(networks)

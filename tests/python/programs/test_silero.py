@@ -10,7 +10,7 @@ from golden import recordings
 
 import hotaru
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 GOLDEN = json.loads((ROOT / "tests/golden/silero.json").read_text())
 MODEL = Path(os.environ.get("HOTARU_SILERO", ROOT / ".cache/silero_vad.jit"))
 TOLERANCE = 1e-5
