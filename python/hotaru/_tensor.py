@@ -183,11 +183,6 @@ def __dlpack__(
     return exported.__dlpack__(max_version=max_version)
 
 
-def __array_wrap__(self, array, context=None, return_scalar=False):
-    """The result of a numpy function of tensors: a tensor."""
-    return _C.tensor(array) if array.ndim == 0 else _C.from_numpy(array)
-
-
 def __dlpack_device__(self) -> tuple[int, int]:
     return (1, 0)
 

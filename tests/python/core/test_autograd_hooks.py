@@ -210,9 +210,9 @@ def test_grad_under_its_other_name():
 
 def test_empty_inputs():
     x = leaf(2)
-    with pytest.raises(RuntimeError, match="`backward..` cannot be empty"):
+    with pytest.raises(RuntimeError, match=r"`backward..` cannot be empty"):
         x.sum().backward(inputs=[])
-    with pytest.raises(RuntimeError, match="`grad..` cannot be empty"):
+    with pytest.raises(RuntimeError, match=r"`grad..` cannot be empty"):
         torch.autograd.grad(x.sum(), [])
 
 
