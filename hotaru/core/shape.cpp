@@ -177,11 +177,13 @@ Dims dense_strides(IntSpan shape, std::span<const Dims> operands) {
   }
   Dims out(n, 0);
   int64_t stride = 1;
+  bool fits = true;
   for (const int64_t d : order) {
+    HOTARU_CHECK(fits, "Stride calculation overflowed for shape ",
+                 shape_text(shape));
     out[size_t(d)] = stride;
-    HOTARU_CHECK(!__builtin_mul_overflow(
-                     stride, std::max<int64_t>(shape[size_t(d)], 1), &stride),
-                 "Stride calculation overflowed for shape ", shape_text(shape));
+    fits = !__builtin_mul_overflow(
+        stride, std::max<int64_t>(shape[size_t(d)], 1), &stride);
   }
   return out;
 }
