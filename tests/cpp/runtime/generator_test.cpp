@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hotaru/backend/cpu/random/random_fill.h"
+#include "hotaru/core/boolean.h"
 #include "hotaru/core/error.h"
 #include "hotaru/core/half.h"
 
