@@ -128,7 +128,7 @@ TEST_F(ProcessFork, AThreadThatForksKeepsItsOwnRecursiveMutex) {
 TEST_F(ProcessFork, TheGeneratorDraws) {
   Generator& generator = default_generator(DeviceType::kCPU);
   const Held held(generator.mutex());
-  EXPECT_EQ(status_of_child([] { randn({1000}); }), 0);
+  EXPECT_EQ(status_of_child([] { randn(Dims{1000}); }), 0);
 }
 
 TEST_F(ProcessFork, AProgramThatWasBeingCompiledSaysSo) {
