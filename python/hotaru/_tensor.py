@@ -24,7 +24,7 @@ _CASTS = {
 # In-place forms of operators without one of their own: the result is copied
 # back.
 _IN_PLACE = """
-    absolute addbmm addmv addr clip cumprod divide floor_divide logit multiply
+    absolute addbmm addmv addr cumprod divide floor_divide logit multiply
     nan_to_num negative renorm sgn square subtract tril triu true_divide
 """.split()  # noqa: SIM905
 
@@ -50,7 +50,11 @@ def _in_place(name):
 
     def run(self, *args, **kwargs):
         # The gradient may need what is overwritten.
-        source = self.clone() if self.requires_grad else self
+        needed = self.requires_grad or any(
+            isinstance(a, Tensor) and a.requires_grad
+            for a in (*args, *kwargs.values())
+        )
+        source = self.clone() if needed else self
         result = function(source, *args, **kwargs)
         if not _C.can_cast(result.dtype, self.dtype):
             raise RuntimeError(

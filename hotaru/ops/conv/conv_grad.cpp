@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/streams/stream.h"
@@ -46,9 +47,10 @@ Tensor conv_forward(const char* name, const Tensor& x, const Tensor& w,
         const Tensor x = node.saved(0), w = node.saved(1);
         Tensors out(3);
         if (node.needs(0))
-          out[0] = conv_data(kSecondOrder, g, w, {}, x.sizes(), attributes);
+          out[0] =
+              conv_data(kSecondOrder, g, conj(w), {}, x.sizes(), attributes);
         if (node.needs(1))
-          out[1] = conv_weight(kSecondOrder, g, x, w.sizes(), attributes);
+          out[1] = conv_weight(kSecondOrder, g, conj(x), w.sizes(), attributes);
         if (node.needs(2)) out[2] = bias_gradient(g);
         return out;
       });
@@ -67,9 +69,10 @@ Tensor conv_data(const char* name, const Tensor& y, const Tensor& w,
         const Tensor y = node.saved(0), w = node.saved(1);
         Tensors out(3);
         if (node.needs(0))
-          out[0] = conv_forward(kSecondOrder, g, w, {}, y.sizes(), attributes);
+          out[0] =
+              conv_forward(kSecondOrder, g, conj(w), {}, y.sizes(), attributes);
         if (node.needs(1))
-          out[1] = conv_weight(kSecondOrder, y, g, w.sizes(), attributes);
+          out[1] = conv_weight(kSecondOrder, conj(y), g, w.sizes(), attributes);
         if (node.needs(2)) out[2] = bias_gradient(g);
         return out;
       });
@@ -81,17 +84,18 @@ Tensor conv_weight(const char* name, const Tensor& y, const Tensor& x,
   static const Kernel& weight = kernel("conv_weight");
   const Tensor w = launch(weight, w_size, y, x, {}, attributes);
   if (!autograd::needs_grad(y, x)) return w;
-  autograd::record(
-      name, w, {y, x}, {y, x},
-      [attributes](Backward& node, const Tensor& g) -> Tensors {
-        const Tensor y = node.saved(0), x = node.saved(1);
-        Tensors out(2);
-        if (node.needs(0))
-          out[0] = conv_forward(kSecondOrder, x, g, {}, y.sizes(), attributes);
-        if (node.needs(1))
-          out[1] = conv_data(kSecondOrder, y, g, {}, x.sizes(), attributes);
-        return out;
-      });
+  autograd::record(name, w, {y, x}, {y, x},
+                   [attributes](Backward& node, const Tensor& g) -> Tensors {
+                     const Tensor y = node.saved(0), x = node.saved(1);
+                     Tensors out(2);
+                     if (node.needs(0))
+                       out[0] = conv_forward(kSecondOrder, conj(x), g, {},
+                                             y.sizes(), attributes);
+                     if (node.needs(1))
+                       out[1] = conv_data(kSecondOrder, conj(y), g, {},
+                                          x.sizes(), attributes);
+                     return out;
+                   });
   return w;
 }
 

@@ -60,9 +60,11 @@ std::pair<Tensor, Tensor> reduce_gradients(const Tensor& g, const Tensor& self,
     return {part(self, self_zero, g, zeros, result, others),
             part(src, src_zero, at(g), at(zeros), at(result), at(others))};
   }
-  // Extremes share among all that are equal to them.
+  // Extremes share among all that are equal to them, self too where it takes
+  // no part: PyTorch's rule.
   const Tensor self_wins = eq(self, result), src_wins = eq(src, at(result));
-  const Tensor count = added(mul(start, self_wins), to(src_wins, src.dtype()));
+  const Tensor count =
+      added(to(self_wins, self.dtype()), to(src_wins, src.dtype()));
   const Tensor shared = div(g, masked_fill(count, eq(count, Scalar(0)), 1));
   return {mul(shared, self_wins), mul(at(shared), src_wins)};
 }

@@ -7,6 +7,7 @@
 #include "hotaru/ops/linalg/linalg_grad.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/operators.h"
+#include "hotaru/ops/pointwise/pointwise_grad.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
@@ -211,8 +212,11 @@ Tensor matrix_power(const Tensor& self, int64_t n) {
     if (left > 1) square = matmul(square, square);
   }
   if (out.defined()) return out.is_same(self) ? clone(self) : out;
-  return contiguous(expand(
+  const Tensor unit = contiguous(expand(
       eye(self.size(-1), self.size(-1), TensorOptions(self)), self.sizes()));
+  if (autograd::needs_grad(self))
+    grads::zero("MatrixPowerBackward0", unit, self);
+  return unit;
 }
 
 }  // namespace

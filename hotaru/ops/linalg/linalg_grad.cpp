@@ -6,6 +6,7 @@
 #include "hotaru/ops/linalg/triangle.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/operators.h"
+#include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/shape/view.h"
 
 namespace hotaru {
@@ -29,9 +30,11 @@ Tensor half_lower(const Tensor& t) {
   return (tril(t) + tril(t, -1)) * 0.5;
 }
 
-/// The Hermitian matrix whose lower triangle is t's.
+/// The Hermitian matrix whose lower triangle is t's; the diagonal is real.
 Tensor hermitian(const Tensor& t) {
-  return tril(t) + adjoint(tril(t, -1));
+  if (!t.is_complex()) return tril(t) + adjoint(tril(t, -1));
+  const Tensor half = half_lower(t);
+  return half + adjoint(half);
 }
 
 }  // namespace
@@ -56,10 +59,20 @@ void record_determinant(const Tensor& out, const Tensor& A) {
 
 void record_slogdet(const Tensor& sign, const Tensor& logabs, const Tensor& A) {
   if (!autograd::needs_grad(A)) return;
-  // The sign of a real determinant is constant.
-  record("LinalgSlogdetBackward0", logabs, {A}, {A},
-         [](Backward& b, const Tensor& g) -> Tensors {
-           return {per_matrix(g) * adjoint(linalg_inv(b.saved(0)))};
+  record("LinalgSlogdetBackward0", Tensors{sign, logabs}, {A},
+         {A, saved_output(sign)},
+         [](Backward& b, const Tensors& grads) -> Tensors {
+           const Tensor A = b.saved(0), sign = b.saved(1);
+           Tensor g = grads[1];
+           // The sign of a real determinant is constant, a complex one turns.
+           if (sign.is_complex() && grads[0].defined()) {
+             const Tensor turn =
+                 hotaru::mul(imag(conj(grads[0]) * sign),
+                             Scalar(std::complex<double>(0, -1)));
+             g = g.defined() ? g + turn : turn;
+           }
+           if (!g.defined()) return {zeros_like(A)};
+           return {per_matrix(g) * adjoint(linalg_inv(A))};
          });
 }
 
@@ -79,7 +92,13 @@ void record_cholesky(const Tensor& out, const Tensor& A) {
          [](Backward& b, const Tensor& g) -> Tensors {
            const Tensor L = b.saved(0);
            const Tensor inverse = linalg_inv(L);
-           const Tensor inner = half_lower(matmul(adjoint(L), g));
+           const Tensor product = matmul(adjoint(L), g);
+           if (L.is_complex()) {
+             const Tensor inner =
+                 (tril(product) + adjoint(tril(product, -1))) * 0.5;
+             return {matmul(adjoint(inverse), matmul(inner, inverse))};
+           }
+           const Tensor inner = half_lower(product);
            const Tensor grad = matmul(adjoint(inverse), matmul(inner, inverse));
            return {(grad + adjoint(grad)) * 0.5};
          });

@@ -48,7 +48,7 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target,
                x.size(0), "], but got ", shape_text(target.sizes()),
                ". Input has shape ", shape_text(self.sizes()), ".");
   const Tensor y = reshape(target, Dims{-1, 1});
-  const Tensor gaps = clamp(x - gather(x, 1, y) + margin, Scalar(0.0), {});
+  const Tensor gaps = relu(x - gather(x, 1, y) + margin);
   Tensor terms =
       masked_fill(squared ? gaps * gaps : gaps, eq(y, class_numbers(x)), 0);
   if (weight.defined()) {
@@ -80,8 +80,7 @@ Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target,
                   logical_not(unsqueeze(ended, 2)));
   const Tensor is_target = any(own, Dims{1});
   const Tensor gaps =
-      clamp(unsqueeze(x, 1) - unsqueeze(gather(x, 1, classes), 2) + 1.0,
-            Scalar(0.0), {});
+      relu(unsqueeze(x, 1) - unsqueeze(gather(x, 1, classes), 2) + 1.0);
   const Tensor skipped =
       logical_or(unsqueeze(ended, 2), unsqueeze(is_target, 1));
   const Tensor loss =

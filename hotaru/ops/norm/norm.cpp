@@ -296,8 +296,9 @@ Tensor instance_norm(const Tensor& input, const Tensor& weight,
 Tensor rms_norm(const Tensor& input, IntSpan normalized_shape,
                 const Tensor& weight, Optional<double> eps) {
   check_shape(input, normalized_shape, weight, {}, "");
-  const DType wide = statistics_dtype(input.dtype());
-  double least = wide == DType::kFloat64
+  const DType wide =
+      input.is_complex() ? input.dtype() : statistics_dtype(input.dtype());
+  double least = to_real(wide) == DType::kFloat64
                      ? std::numeric_limits<double>::epsilon()
                      : std::numeric_limits<float>::epsilon();
   const Tensor x = to(input, wide);

@@ -3,10 +3,12 @@
 #include <limits>
 #include <numbers>
 
+#include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/pointwise/elementwise.h"
+#include "hotaru/ops/pointwise/pointwise_grad.h"
 #include "hotaru/ops/reduce/moments.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/registry.h"
@@ -80,15 +82,36 @@ Tensor heaviside(const Tensor& self, const Tensor& values) {
 }
 
 Tensor sinc(const Tensor& self) {
-  const Tensor x = self * std::numbers::pi;
-  return where(eq(self, 0), ones_like(x), sin(x) / x);
+  Tensor out;
+  {
+    const autograd::NoGrad no_grad;
+    const Tensor x = self * std::numbers::pi;
+    out = where(eq(self, 0), ones_like(x), sin(x) / x);
+  }
+  if (autograd::needs_grad(self)) grads::sinc(out, self);
+  return out;
 }
 
 Tensor logit(const Tensor& self, Optional<double> eps) {
-  const Tensor real =
-      is_differentiable(self.dtype()) ? self : to(self, default_dtype());
-  const Tensor x = eps ? clamp(real, Scalar(*eps), Scalar(1 - *eps)) : real;
-  return log(x / (1 - x));
+  Tensor out;
+  {
+    const autograd::NoGrad no_grad;
+    const Tensor real =
+        is_differentiable(self.dtype()) ? self : to(self, default_dtype());
+    const Tensor x = eps ? clamp(real, Scalar(*eps), Scalar(1 - *eps)) : real;
+    out = log(x / (1 - x));
+  }
+  if (autograd::needs_grad(self))
+    autograd::record("LogitBackward0", out, {self}, {self},
+                     [eps](autograd::Backward& b, const Tensor& g) -> Tensors {
+                       const Tensor x = b.saved(0);
+                       const Tensor outside = logical_or(
+                           lt(x, eps.value_or(0)), gt(x, 1 - eps.value_or(0)));
+                       const double there =
+                           eps ? 0 : std::numeric_limits<double>::quiet_NaN();
+                       return {masked_fill(g / (x * (1 - x)), outside, there)};
+                     });
+  return out;
 }
 
 Tensor trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {

@@ -7,6 +7,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/operators.h"
+#include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -80,6 +81,15 @@ void from_gradient(const char* name, const Tensor& out, const Tensor& self,
          });
 }
 
+Scalar conjugate(const Scalar& s) {
+  return s.is_complex() ? Scalar(std::conj(s.to_complex())) : s;
+}
+
+/// A number that functions are to be computed of as precisely as of `like`.
+Tensor in_precision_of(const Tensor& like, const Tensor& t) {
+  return t.impl()->wrapped_number ? to(make_alias(t), like.dtype()) : t;
+}
+
 Tensor masked(const Tensor& g, const Tensor& mask) {
   return hotaru::masked_fill(g, logical_not(mask), 0);
 }
@@ -91,6 +101,13 @@ const elementwise::Spec kThresholdGrad{kernel("threshold_grad")};
 
 bool one_kernel(const Tensor& g) {
   return !autograd::grad_enabled() && g.is_floating_point();
+}
+
+/// The derivative of sin(pi x) / (pi x), which is 0 where x is.
+Tensor sinc_slope(const Tensor& x) {
+  const Tensor angle = x * std::numbers::pi, area = x * x * std::numbers::pi;
+  return hotaru::masked_fill(
+      (angle * hotaru::cos(angle) - hotaru::sin(angle)) / area, eq(area, 0), 0);
 }
 
 }  // namespace
@@ -152,6 +169,7 @@ HOTARU_GRAD_OF_INPUT(erfc, "ErfcBackward0",
 HOTARU_GRAD_OF_INPUT(lgamma, "LgammaBackward0", g* hotaru::digamma(x))
 HOTARU_GRAD_OF_INPUT(digamma, "DigammaBackward0", g* hotaru::trigamma(x))
 HOTARU_GRAD_OF_INPUT(abs, "AbsBackward0", g* sign(x))
+HOTARU_GRAD_OF_INPUT(sinc, "SincBackward0", g* hotaru::conj(sinc_slope(x)))
 #undef HOTARU_GRAD_OF_INPUT
 #undef HOTARU_GRAD_OF_OUTPUT
 
@@ -177,10 +195,25 @@ void trigamma(const Tensor& out, const Tensor& self) {
 }
 
 void angle(const Tensor& out, const Tensor& self) {
-  if (self.is_complex())
-    record_missing("AngleBackward0", "angle of complex tensors", out, self);
-  else
-    zero("AngleBackward0", out, self);
+  if (!self.is_complex()) return zero("AngleBackward0", out, self);
+  from_input("AngleBackward0", out, self, [](const Tensor& g, const Tensor& x) {
+    const Tensor length = hotaru::abs(x);
+    const Tensor turned = g * x / (length * length);
+    return hotaru::masked_fill(
+        hotaru::mul(turned, Scalar(std::complex<double>(0, 1))), eq(length, 0),
+        0);
+  });
+}
+
+void sign(const Tensor& out, const Tensor& self) {
+  if (!self.is_complex()) return zero("SignBackward0", out, self);
+  // What turns the unit number; along itself it keeps its length.
+  record("SgnBackward0", out, {self}, {self, saved_output(out)},
+         [](Backward& b, const Tensor& g) -> Tensors {
+           const Tensor length = hotaru::abs(b.saved(0)), unit = b.saved(1);
+           const Tensor along = hotaru::real(g * hotaru::conj(unit)) * unit;
+           return {hotaru::masked_fill((g - along) / length, eq(length, 0), 0)};
+         });
 }
 
 void conj(const Tensor& out, const Tensor& self) {
@@ -206,7 +239,7 @@ void record_sum(const char* name, const Tensor& out, const Tensor& self,
                 const Tensor& other, Scalar a, Scalar b) {
   const auto scaled = [](Scalar k) {
     return [k](const Tensor& g) {
-      return k == Scalar(1) ? g : k == Scalar(-1) ? -g : g * k;
+      return k == Scalar(1) ? g : k == Scalar(-1) ? -g : g * conjugate(k);
     };
   };
   from_gradient(name, out, self, other, scaled(a), scaled(b));
@@ -275,10 +308,13 @@ void pow(const Tensor& out, const Tensor& self, const Tensor& exponent) {
       },
       [](auto& g, auto& a, auto& b) {
         const Tensor y = hotaru::pow(a, b);
-        const Tensor flat =
-            logical_and(eq(a, 0), a.is_complex() ? ne(b, 0) : ge(b, 0));
-        return hotaru::where(flat, zeros_like(y),
-                             g * hotaru::conj(y * hotaru::log(a)));
+        const Tensor positive =
+            b.is_complex()
+                ? logical_and(ge(hotaru::real(b), 0), eq(hotaru::imag(b), 0))
+                : ge(b, 0);
+        const Tensor base = in_precision_of(y, a);
+        return hotaru::where(logical_and(eq(a, 0), positive), zeros_like(y),
+                             g * hotaru::conj(y * hotaru::log(base)));
       });
 }
 
@@ -296,18 +332,20 @@ void pow_scalar(const Tensor& out, const Tensor& self, const Scalar& exponent) {
 
 namespace {
 
-/// The larger (smaller) operand gets the gradient, equal ones half each.
+/// The larger (smaller) operand gets the gradient, equal ones half each, and
+/// both all of it where one is NaN.
 template <class Wins>
 void record_extremum(const char* name, const Tensor& out, const Tensor& self,
                      const Tensor& other, Wins wins) {
-  const auto share = [](const Tensor& g, const Tensor& win, const Tensor& tie) {
-    return masked(hotaru::where(tie, g / 2, g), logical_or(win, tie));
+  const auto share = [](const Tensor& g, const Tensor& lost,
+                        const Tensor& tie) {
+    return hotaru::masked_fill(hotaru::where(tie, g / 2, g), lost, 0);
   };
   from_inputs<kBoth, kBoth>(
       name, out, self, other,
-      [=](auto& g, auto& a, auto& b) { return share(g, wins(a, b), eq(a, b)); },
+      [=](auto& g, auto& a, auto& b) { return share(g, wins(b, a), eq(a, b)); },
       [=](auto& g, auto& a, auto& b) {
-        return share(g, wins(b, a), eq(a, b));
+        return share(g, wins(a, b), eq(a, b));
       });
 }
 
@@ -348,7 +386,10 @@ void fmin(const Tensor& out, const Tensor& self, const Tensor& other) {
 
 void atan2(const Tensor& out, const Tensor& self, const Tensor& other) {
   const auto over_square = [](const Tensor& g, const Tensor& a,
-                              const Tensor& b) { return g / (a * a + b * b); };
+                              const Tensor& b) {
+    const Tensor square = a * a + b * b;
+    return hotaru::masked_fill(g / square, eq(square, 0), 0);
+  };
   from_inputs<kBoth, kBoth>(
       "Atan2Backward0", out, self, other,
       [=](auto& g, auto& a, auto& b) { return over_square(g, a, b) * b; },
@@ -370,7 +411,7 @@ void xlogy(const Tensor& out, const Tensor& self, const Tensor& other) {
   from_inputs<kBoth, kBoth>(
       "XlogyBackward0", out, self, other,
       [](auto& g, auto& a, auto& b) {
-        return hotaru::masked_fill(g * hotaru::log(b),
+        return hotaru::masked_fill(g * hotaru::log(in_precision_of(g, b)),
                                    logical_and(eq(a, 0), le(b, 0)), 0);
       },
       [](auto& g, auto& a, auto& b) { return g * a / b; });
@@ -384,13 +425,15 @@ void logaddexp(const Tensor& out, const Tensor& self, const Tensor& other) {
 }
 
 void copysign(const Tensor& out, const Tensor& self, const Tensor& other) {
-  from_inputs<kBoth, kNone>(
-      "CopysignBackward0", out, self, other,
-      [](auto& g, auto& a, auto& b) {
-        const Tensor flips = ne(lt(a, 0), lt(b, 0));
-        return hotaru::masked_fill(hotaru::where(flips, -g, g), eq(a, 0), 0);
-      },
-      [](auto& g, auto&, auto&) { return zeros_like(g); });
+  record("CopysignBackward0", out, {self, other}, {self, saved_output(out)},
+         [self = Like(self), other = Like(other)](Backward& b,
+                                                  const Tensor& g) -> Tensors {
+           const Tensor x = b.saved(0);
+           const Tensor flips =
+               hotaru::masked_fill(b.saved(1) / x, eq(x, 0), 0);
+           return {b.needs(0) ? self(g * flips) : Tensor(),
+                   b.needs(1) ? other(zeros_like(g)) : Tensor()};
+         });
 }
 
 void where(const Tensor& out, const Tensor& condition, const Tensor& self,
@@ -422,30 +465,31 @@ void clamp(const Tensor& out, const Tensor& self, const Tensor& min,
   const auto like = [&](const Tensor& t) {
     return Like(t.defined() ? t : self);
   };
-  record("ClampBackward0", out, {self, min, max}, {self, min, max},
-         [self = Like(self), low = like(min), high = like(max)](
-             Backward& b, const Tensor& g) -> Tensors {
-           const Tensor x = b.saved(0), min = b.saved(1), max = b.saved(2);
-           const bool both = min.defined() && max.defined();
-           Tensors out(3);
-           if (b.needs(0)) {
-             Tensor inside = g;
-             if (min.defined()) inside = masked(inside, ge(x, min));
-             if (max.defined()) inside = masked(inside, le(x, max));
-             out[0] = self(inside);
-           }
-           if (b.needs(1)) {
-             const Tensor below = lt(x, min);
-             out[1] = low(
-                 masked(g, both ? logical_and(lt(min, max), below) : below));
-           }
-           if (b.needs(2)) {
-             const Tensor above = gt(x, max);
-             out[2] = high(
-                 masked(g, both ? logical_or(gt(min, max), above) : above));
-           }
-           return out;
-         });
+  record(
+      "ClampBackward0", out, {self, min, max}, {self, min, max},
+      [self = Like(self), low = like(min), high = like(max)](
+          Backward& b, const Tensor& g) -> Tensors {
+        const Tensor x = b.saved(0), min = b.saved(1), max = b.saved(2);
+        const bool both = min.defined() && max.defined();
+        Tensors out(3);
+        if (b.needs(0)) {
+          Tensor inside = g;
+          if (min.defined()) inside = masked(inside, ge(x, min));
+          if (max.defined()) inside = masked(inside, le(x, max));
+          out[0] = self(inside);
+        }
+        if (b.needs(1)) {
+          const Tensor below = lt(x, min);
+          out[1] =
+              low(masked(g, both ? logical_and(lt(min, max), below) : below));
+        }
+        if (b.needs(2)) {
+          const Tensor above = gt(x, max);
+          out[2] =
+              high(masked(g, both ? logical_or(gt(min, max), above) : above));
+        }
+        return out;
+      });
 }
 
 void lerp(const Tensor& out, const Tensor& self, const Tensor& end,
@@ -459,10 +503,11 @@ void lerp(const Tensor& out, const Tensor& self, const Tensor& end,
          [self = Like(self), end = Like(end), weight = Like(weight)](
              Backward& b, const Tensor& g) -> Tensors {
            const Tensor w = b.saved(2);
-           return {
-               b.needs(0) ? self(g * (1 - w)) : Tensor(),
-               b.needs(1) ? end(g * w) : Tensor(),
-               b.needs(2) ? weight(g * (b.saved(1) - b.saved(0))) : Tensor()};
+           return {b.needs(0) ? self(g * hotaru::conj(1 - w)) : Tensor(),
+                   b.needs(1) ? end(g * hotaru::conj(w)) : Tensor(),
+                   b.needs(2)
+                       ? weight(g * hotaru::conj(b.saved(1) - b.saved(0)))
+                       : Tensor()};
          });
 }
 
@@ -475,8 +520,8 @@ void addcmul(const Tensor& out, const Tensor& self, const Tensor& a,
              Backward& ctx, const Tensor& g) -> Tensors {
            const Tensor x = ctx.saved(0), y = ctx.saved(1);
            return {ctx.needs(0) ? self(g) : Tensor(),
-                   ctx.needs(1) ? la(g * (y * value)) : Tensor(),
-                   ctx.needs(2) ? lb(g * (x * value)) : Tensor()};
+                   ctx.needs(1) ? la(g * hotaru::conj(y * value)) : Tensor(),
+                   ctx.needs(2) ? lb(g * hotaru::conj(x * value)) : Tensor()};
          });
 }
 
@@ -489,9 +534,13 @@ void addcdiv(const Tensor& out, const Tensor& self, const Tensor& a,
          [value, self = Like(self), la = Like(a), lb = Like(b)](
              Backward& ctx, const Tensor& g) -> Tensors {
            const Tensor x = ctx.saved(0), y = ctx.saved(1);
-           return {ctx.needs(0) ? self(g) : Tensor(),
-                   ctx.needs(1) ? la(g * value / y) : Tensor(),
-                   ctx.needs(2) ? lb(-(g * (x * value) / (y * y))) : Tensor()};
+           return {
+               ctx.needs(0) ? self(g) : Tensor(),
+               ctx.needs(1) ? la(g * conjugate(value) / hotaru::conj(y))
+                            : Tensor(),
+               ctx.needs(2)
+                   ? lb(-(g * hotaru::conj(x * value) / hotaru::conj(y * y)))
+                   : Tensor()};
          });
 }
 

@@ -152,7 +152,7 @@ Tensor neg(const Tensor& self) {
 Tensor sign(const Tensor& self) {
   if (self.dtype() == DType::kBool) return clone(self);
   Tensor out = unary(kSign, self);
-  if (needs_grad(self)) grads::zero("SignBackward0", out, self);
+  if (needs_grad(self)) grads::sign(out, self);
   return out;
 }
 

@@ -1,4 +1,5 @@
 // Names of the random operators.
+#include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory_schema.h"
 #include "hotaru/ops/pointwise/pointwise.h"
@@ -166,9 +167,26 @@ HOTARU_OP(
     "Generator? generator=None) -> Tensor",
     multinomial);
 
+/// Draws depend on their parameters by chance only: gradients are zero.
+Tensor drawn(const char* name, const Tensor& out, const Tensors& parameters) {
+  if (!autograd::needs_grad(parameters)) return out;
+  std::vector<std::pair<Dims, TensorOptions>> like;
+  for (const Tensor& t : parameters)
+    like.emplace_back(t.sizes(), TensorOptions(t));
+  autograd::record(name, Tensors{out}, parameters, {},
+                   [like](autograd::Backward&, const Tensors&) -> Tensors {
+                     Tensors grads;
+                     for (const auto& [sizes, options] : like)
+                       grads.push_back(zeros(sizes, options));
+                     return grads;
+                   });
+  return out;
+}
+
 /// Standard draws stretched by std and moved by mean.
 Tensor normal_around(const Tensor& mean, const Tensor& std, IntSpan shape,
                      const Tensor& model, Gen generator) {
+  const autograd::NoGrad no_grad;
   HOTARU_CHECK(std.numel() == 0 || item(amin(std)).to_double() >= 0,
                "normal expects all elements of std >= 0.0");
   const Tensor draws =
@@ -181,23 +199,31 @@ HOTARU_OP(
     "generator=None) -> Tensor",
     +[](const Tensor& mean, double std, Gen generator) {
       HOTARU_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
-      const Tensor draws = normal_(empty_like(mean), 0, 1, generator);
-      return add(mul(draws, Scalar(std)), mean);
+      Tensor out;
+      {
+        const autograd::NoGrad no_grad;
+        const Tensor draws = normal_(empty_like(mean), 0, 1, generator);
+        out = add(mul(draws, Scalar(std)), mean);
+      }
+      return drawn("NormalBackward1", out, {mean});
     });
 HOTARU_OP(
     "normal.float_Tensor(float mean, Tensor std, *, Generator? "
     "generator=None) -> Tensor",
     +[](double mean, const Tensor& std, Gen generator) {
-      return normal_around(wrapped_scalar(mean), std, std.sizes(), std,
-                           generator);
+      return drawn(
+          "NormalBackward2",
+          normal_around(wrapped_scalar(mean), std, std.sizes(), std, generator),
+          {std});
     });
 HOTARU_OP(
     "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? "
     "generator=None) -> Tensor",
     +[](const Tensor& mean, const Tensor& std, Gen generator) {
-      return normal_around(mean, std,
-                           broadcast_shapes(mean.sizes(), std.sizes()), mean,
-                           generator);
+      const Dims shape = broadcast_shapes(mean.sizes(), std.sizes());
+      return drawn("NormalBackward3",
+                   normal_around(mean, std, shape, mean, generator),
+                   {mean, std});
     });
 HOTARU_OP(
     "normal.float_float(float mean, float std, SymInt[] size, *, Generator? "
