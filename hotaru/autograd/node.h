@@ -67,7 +67,7 @@ class Node : public RefCounted {
   /// gradients; may replace them.
   virtual void run_tensor_hooks(Tensors& grads);
   /// Run before and after apply; may replace gradients.
-  Hooks<void(Tensors& grads)> tensor_hooks, pre_hooks;
+  Hooks<void(Tensors&grads)> tensor_hooks, pre_hooks;
   Hooks<void(Tensors& inputs, const Tensors& grads)> post_hooks;
 
   /// The outputs that retain their gradient.

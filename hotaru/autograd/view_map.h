@@ -42,7 +42,9 @@ struct ViewMap {
   }
 
   /// Elements of a dtype that the memory has.
-  int64_t extent(DType dtype) const { return nbytes / int64_t(itemsize(dtype)); }
+  int64_t extent(DType dtype) const {
+    return nbytes / int64_t(itemsize(dtype));
+  }
 
   Layout base, view;
   int64_t nbytes;

@@ -84,20 +84,18 @@ void record_addmm(const char* name, const Tensor& out, const Tensor& self,
                   const Tensor& a, const Tensor& b, const Scalar& beta,
                   const Scalar& alpha) {
   if (!autograd::needs_grad(self, a, b)) return;
-  autograd::record(name, out, {self, a, b}, {a, b},
-                   [beta, alpha, size = Dims(self.sizes()),
-                    left = by_columns(a), right = by_columns(b)](
-                       Backward& node, const Tensor& g) -> Tensors {
-                     Tensors out(3);
-                     if (node.needs(0)) out[0] = scaled(sum_to(g, size), beta);
-                     if (node.needs(1))
-                       out[1] =
-                           scaled(grad_left(g, node.saved(1), left), alpha);
-                     if (node.needs(2))
-                       out[2] =
-                           scaled(grad_right(g, node.saved(0), right), alpha);
-                     return out;
-                   });
+  autograd::record(
+      name, out, {self, a, b}, {a, b},
+      [beta, alpha, size = Dims(self.sizes()), left = by_columns(a),
+       right = by_columns(b)](Backward& node, const Tensor& g) -> Tensors {
+        Tensors out(3);
+        if (node.needs(0)) out[0] = scaled(sum_to(g, size), beta);
+        if (node.needs(1))
+          out[1] = scaled(grad_left(g, node.saved(1), left), alpha);
+        if (node.needs(2))
+          out[2] = scaled(grad_right(g, node.saved(0), right), alpha);
+        return out;
+      });
 }
 
 void record_addmv(const Tensor& out, const Tensor& self, const Tensor& matrix,

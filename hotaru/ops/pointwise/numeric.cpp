@@ -93,25 +93,24 @@ Tensor sinc(const Tensor& self) {
 }
 
 Tensor logit(const Tensor& self, Optional<double> eps) {
-  const Tensor real =
-      is_differentiable(self.dtype()) ? self : to(self, default_dtype());
   Tensor out;
   {
     const autograd::NoGrad no_grad;
+    const Tensor real =
+        is_differentiable(self.dtype()) ? self : to(self, default_dtype());
     const Tensor x = eps ? clamp(real, Scalar(*eps), Scalar(1 - *eps)) : real;
     out = log(x / (1 - x));
   }
   if (autograd::needs_grad(self))
-    autograd::record(
-        "LogitBackward0", out, {self}, {self},
-        [eps](autograd::Backward& b, const Tensor& g) -> Tensors {
-          const Tensor x = b.saved(0);
-          const Tensor outside = logical_or(lt(x, eps.value_or(0)),
-                                            gt(x, 1 - eps.value_or(0)));
-          const double there =
-              eps ? 0 : std::numeric_limits<double>::quiet_NaN();
-          return {masked_fill(g / (x * (1 - x)), outside, there)};
-        });
+    autograd::record("LogitBackward0", out, {self}, {self},
+                     [eps](autograd::Backward& b, const Tensor& g) -> Tensors {
+                       const Tensor x = b.saved(0);
+                       const Tensor outside = logical_or(
+                           lt(x, eps.value_or(0)), gt(x, 1 - eps.value_or(0)));
+                       const double there =
+                           eps ? 0 : std::numeric_limits<double>::quiet_NaN();
+                       return {masked_fill(g / (x * (1 - x)), outside, there)};
+                     });
   return out;
 }
 

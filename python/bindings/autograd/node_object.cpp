@@ -55,10 +55,10 @@ namespace {
 
 /// PyTorch's errors for a forward that wrote into this input.
 void check_dirty(const Tensor& t, size_t outputs) {
-  HOTARU_CHECK(t.is_view() || !autograd::requires_grad(t) ||
-                   !autograd::is_leaf(t),
-               "a leaf Variable that requires grad has been used in an "
-               "in-place operation.");
+  HOTARU_CHECK(
+      t.is_view() || !autograd::requires_grad(t) || !autograd::is_leaf(t),
+      "a leaf Variable that requires grad has been used in an "
+      "in-place operation.");
   autograd::check_inplace(t);
   HOTARU_CHECK(
       outputs == 1 || !autograd::writes_base(t),

@@ -369,10 +369,10 @@ void init_tensor(nb::module_& m) {
       {Py_bf_releasebuffer, reinterpret_cast<void*>(release_buffer)}};
   add_number_slots(slots);
   slots.push_back({0, nullptr});
-  PyType_Spec spec{"hotaru.Tensor", sizeof(TensorObject), 0,
-                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE |
-                       Py_TPFLAGS_HAVE_GC,
-                   slots.data()};
+  PyType_Spec spec{
+      "hotaru.Tensor", sizeof(TensorObject), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+      slots.data()};
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!tensor_type) throw nb::python_error();
   // As in PyTorch, whose class is written in Python, messages say "Tensor".
