@@ -23,9 +23,9 @@ Tensor clamp(const Tensor& self, const Tensor& min, const Tensor& max) {
 }
 
 HOTARU_OP("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-          clamp);
+          hotaru::clamp);
 HOTARU_OP("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-          clamp);
+          hotaru::clamp);
 HOTARU_OP(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> "
     "Tensor",
