@@ -17,15 +17,14 @@ Tensor clamp(const Tensor& self, const Tensor& min, const Tensor& max) {
     if (min.defined()) out = maximum(out, min);
     if (max.defined()) out = minimum(out, max);
   }
-  if (autograd::needs_grad(self, min, max))
-    grads::clamp(out, self, min, max);
+  if (autograd::needs_grad(self, min, max)) grads::clamp(out, self, min, max);
   return out;
 }
 
 HOTARU_OP("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-          clamp);
+          hotaru::clamp);
 HOTARU_OP("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-          clamp);
+          hotaru::clamp);
 HOTARU_OP(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> "
     "Tensor",
@@ -38,16 +37,18 @@ HOTARU_OP(
 /// clamp_() and clip_(), for numbers and for tensors.
 #define HOTARU_CLAMP_INTO(name) \
   HOTARU_OP( \
-      #name "(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> " \
-            "Tensor(a!)", \
+      #name \
+      "(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> " \
+      "Tensor(a!)", \
       +[](const Tensor& self, const Optional<Scalar>& min, \
           const Optional<Scalar>& max) { \
         return in_place(self, \
                         [&](const Tensor& x) { return clamp(x, min, max); }); \
       }); \
   HOTARU_OP( \
-      #name ".Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) " \
-            "-> Tensor(a!)", \
+      #name \
+      ".Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) " \
+      "-> Tensor(a!)", \
       +[](const Tensor& self, const Tensor& min, const Tensor& max) { \
         return in_place(self, \
                         [&](const Tensor& x) { return clamp(x, min, max); }); \
