@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "hotaru/core/error.h"
+#include "hotaru/core/linalg_error.h"
 #include "hotaru/core/pool.h"
 #include "hotaru/runtime/backend.h"
 
@@ -124,6 +125,8 @@ std::exception_ptr with_call(std::string_view what, const KernelCall& call) {
     return std::make_exception_ptr(NotImplementedError(e.what() + where));
   } catch (const AssertionError& e) {
     return std::make_exception_ptr(AssertionError(e.what() + where));
+  } catch (const LinAlgError& e) {
+    return std::make_exception_ptr(LinAlgError(e.what() + where));
   } catch (const Error& e) {
     return std::make_exception_ptr(Error(e.what() + where));
   } catch (...) {

@@ -3,10 +3,10 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/linalg/linalg.h"
-#include "hotaru/ops/linalg/triangle.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/pointwise/complex.h"
+#include "hotaru/ops/shape/triangle.h"
 #include "hotaru/ops/shape/view.h"
 
 namespace hotaru {

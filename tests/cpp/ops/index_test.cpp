@@ -9,10 +9,10 @@
 #include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/index/mask.h"
 #include "hotaru/ops/index/slices.h"
-#include "hotaru/ops/linalg/triangle.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/shape/join.h"
+#include "hotaru/ops/shape/triangle.h"
 #include "tests/cpp/op_tensors.h"
 
 namespace hotaru {

@@ -2,15 +2,9 @@
 #pragma once
 
 #include "hotaru/core/dtype.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/linalg_error.h"
 
 namespace hotaru {
-
-/// A matrix has no inverse or factors; Python's linalg.LinAlgError.
-class LinAlgError : public Error {
- public:
-  using Error::Error;
-};
 
 using LinalgTypes =
     TypeList<float, double, std::complex<float>, std::complex<double>>;

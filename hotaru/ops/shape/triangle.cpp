@@ -1,4 +1,4 @@
-#include "hotaru/ops/linalg/triangle.h"
+#include "hotaru/ops/shape/triangle.h"
 
 #include <cstdlib>
 
