@@ -160,7 +160,9 @@ class Reach:
         self._meet(value)
         # Of containers what they hold counts, not which one it is.
         if not isinstance(value, _CONTAINERS):
-            self._parts.append(Same(value))
+            native = _native(value)
+            # Wrappers of compiled modules come and go.
+            self._parts.append(native.address() if native else Same(value))
         if depth <= 0 or len(self._seen) > _MAX_VALUES:
             return
         for types_, method in _METHODS:
@@ -201,8 +203,8 @@ class Reach:
         self._class(type(module), depth)
         attributes = vars(module)
         self._watch(attributes)
-        native = attributes.get("_c")
-        if isinstance(native, _C.ScriptModule):
+        native = _native(module)
+        if native is not None:
             # Native code counts changes of these itself.
             for name, value in native.attributes():
                 if isinstance(value, _CONTAINERS):
@@ -417,6 +419,12 @@ def _top(function) -> str:
 def _is_graphed(value) -> bool:
     """Whether a value is code that runs as graphs, whose own it not is."""
     return isinstance(value, _C._FastCall) or hasattr(value, "graphed")
+
+
+def _native(value) -> _C.ScriptModule | None:
+    """The compiled module that a value stands for."""
+    native = vars(value).get("_c") if isinstance(value, Module) else None
+    return native if isinstance(native, _C.ScriptModule) else None
 
 
 def _key_part(key):
