@@ -213,7 +213,10 @@ class Reach:
                 self._push(value, depth, place(module, name))
             self._push_all(module.children(), depth, None)
             return
-        bare = module is self._root and not self._own_hooks
+        # Hooks are called once one was registered, which `attributes` tells.
+        hooked = module._hooked and (
+            module is not self._root or self._own_hooks
+        )
         pushed = []
         for name, value in attributes.items():
             if name in _MEMBERS:
@@ -224,7 +227,7 @@ class Reach:
                     for n, v in value.items()
                 ]
             elif name in _CALL_HOOKS:
-                if not bare:
+                if hooked:
                     pushed.append((value, depth, None))
             elif name not in _UNSEEN and not _is_graphed(value):
                 self._parts.append(name)
