@@ -42,7 +42,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/hotaru COMPONENT devel
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h"
   PATTERN "backend/cpu" EXCLUDE
-  PATTERN "runtime/threading" EXCLUDE)
+  PATTERN "runtime/threads/backends" EXCLUDE)
 if(TARGET hotaru-cli)
   file(RELATIVE_PATH to_library "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
   set_target_properties(hotaru-cli PROPERTIES INSTALL_RPATH "$ORIGIN/${to_library}")
