@@ -160,7 +160,7 @@ class Reach:
         self._meet(value)
         # Of containers what they hold counts, not which one it is.
         if not isinstance(value, _CONTAINERS):
-            native = _native(value)
+            native = native_of(value)
             # Wrappers of compiled modules come and go.
             self._parts.append(native.address() if native else Same(value))
         if depth <= 0 or len(self._seen) > _MAX_VALUES:
@@ -203,7 +203,7 @@ class Reach:
         self._class(type(module), depth)
         attributes = vars(module)
         self._watch(attributes)
-        native = _native(module)
+        native = native_of(module)
         if native is not None:
             # Native code counts changes of these itself.
             for name, value in native.attributes():
@@ -424,7 +424,7 @@ def _is_graphed(value) -> bool:
     return isinstance(value, _C._FastCall) or hasattr(value, "graphed")
 
 
-def _native(value) -> _C.ScriptModule | None:
+def native_of(value) -> _C.ScriptModule | None:
     """The compiled module that a value stands for."""
     native = vars(value).get("_c") if isinstance(value, Module) else None
     return native if isinstance(native, _C.ScriptModule) else None
@@ -445,10 +445,8 @@ def _names_of(code: types.CodeType) -> set[str]:
 
 def place(owner, name: str) -> tuple:
     """Tells attributes apart."""
-    native = vars(owner).get("_c")
-    if isinstance(native, _C.ScriptModule):
-        return (native.address(), name)
-    return (id(owner), name)
+    native = native_of(owner)
+    return (id(owner) if native is None else native.address(), name)
 
 
 def kind_of(tensor: Tensor) -> tuple:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from .. import _C, Tensor, no_grad
 from ..nn import Module
 from . import _tree
-from ._reach import Reach
+from ._reach import Reach, native_of
 
 # Of every Module; the values of _parameters and _buffers are looked at apart.
 _INTERNAL = {*vars(Module()), "forward", "_c", "_originals"} - {"training"}
@@ -25,8 +25,8 @@ class StateError(RuntimeError):
 
 def attributes(owner):
     """Names and values of data that code may rebind."""
-    native = vars(owner).get("_c")
-    if isinstance(native, _C.ScriptModule):
+    native = native_of(owner)
+    if native is not None:
         yield from native.attributes()
         return
     if not isinstance(owner, Module):
@@ -72,8 +72,8 @@ class Attribute:
 
     def now(self):
         """Its value now."""
-        native = vars(self.owner).get("_c")
-        if isinstance(native, _C.ScriptModule):
+        native = native_of(self.owner)
+        if native is not None:
             return native.attribute(self.name)
         if isinstance(self.owner, Module):
             for members in (self.owner._parameters, self.owner._buffers):
