@@ -85,11 +85,11 @@ class Worker:
     def close(self) -> None:
         """Ends the process."""
         if self.process is not None:
-            if self.process.poll() is None:
-                time.sleep(0.05)
-            if self.process.poll() is None:
+            try:
+                self.process.wait(timeout=0.05)
+            except subprocess.TimeoutExpired:
                 self.process.kill()
-            self.process.wait()
+                self.process.wait()
             self.process = None
 
 
