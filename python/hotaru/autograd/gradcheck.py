@@ -13,6 +13,7 @@ import hotaru
 
 from .. import Tensor
 from ._entry import grad
+from .function import Function
 
 
 class GradcheckError(RuntimeError):
@@ -44,19 +45,32 @@ def gradcheck(
         rtol: relative tolerance.
         raise_exception: False returns False instead of raising.
         nondet_tol: by how much two backward passes may differ.
-        check_grad_dtypes: accepted, has no effect.
-        check_undefined_grad: accepted, has no effect.
-        check_batched_grad: accepted, has no effect.
-        fast_mode: accepted; the full comparison is always made.
+        check_grad_dtypes: every gradient must have its input's dtype.
+        check_undefined_grad: outputs that get no gradient must give their
+            inputs none, or zeros.
+        check_batched_grad: must be False; gradients are not batched.
+        fast_mode: compares one random projection of each Jacobian, which
+            takes two calls an input and one backward pass an output; the whole
+            Jacobians only explain a mismatch.
 
     Raises:
         ValueError: no input requires a gradient.
+        NotImplementedError: `check_batched_grad`.
         GradcheckError: says which gradient is wrong, and both Jacobians.
     """
+    if check_batched_grad:
+        raise NotImplementedError(
+            "gradcheck: check_batched_grad is not supported; leave it False"
+        )
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     try:
         _check_inputs(inputs)
-        _check_jacobians(func, inputs, eps, atol, rtol, nondet_tol)
+        compare = _check_projections if fast_mode else _check_jacobians
+        compare(func, inputs, eps, atol, rtol, nondet_tol)
+        if check_grad_dtypes:
+            _check_grad_dtypes(func, inputs)
+        if check_undefined_grad:
+            _check_undefined(func, inputs)
     except GradcheckError:
         if raise_exception:
             raise
@@ -64,12 +78,17 @@ def gradcheck(
     return True
 
 
-def _check_inputs(inputs: tuple) -> None:
-    checked = [
+def _checked(inputs: tuple) -> list[tuple[int, Tensor]]:
+    """The inputs whose gradients are compared, with their positions."""
+    return [
         (i, t)
         for i, t in enumerate(inputs)
         if isinstance(t, Tensor) and t.requires_grad
     ]
+
+
+def _check_inputs(inputs: tuple) -> None:
+    checked = _checked(inputs)
     if not checked:
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, "
@@ -122,11 +141,7 @@ def _check_jacobians(func, inputs, eps, atol, rtol, nondet_tol) -> None:
     if not outputs:
         _check_constant(func, inputs, eps)
         return
-    checked = [
-        (i, t)
-        for i, t in enumerate(inputs)
-        if isinstance(t, Tensor) and t.requires_grad
-    ]
+    checked = _checked(inputs)
     numerical = [_numerical(func, inputs, t, eps) for _, t in checked]
     for j, output in enumerate(outputs):
         tensors = [t for _, t in checked]
@@ -141,14 +156,150 @@ def _check_jacobians(func, inputs, eps, atol, rtol, nondet_tol) -> None:
                     f"Jacobian mismatch for output {j} with respect to input "
                     f"{i},\nnumerical:{n}\nanalytical:{a}\n"
                 )
-            if a.numel() and (a - again[k]).abs().max() > nondet_tol:
+            _check_same(a, again[k], nondet_tol)
+
+
+def _check_same(first: Tensor, second: Tensor, nondet_tol: float) -> None:
+    """What two backward passes gave must agree."""
+    if first.numel() and (first - second).abs().max() > nondet_tol:
+        raise GradcheckError(
+            "Backward is not reentrant, i.e., running backward with "
+            "same input and grad_output multiple times gives different "
+            "values, although analytical gradient matches numerical "
+            "gradient.The tolerance for nondeterminism was "
+            f"{nondet_tol}."
+        )
+
+
+def _check_projections(func, inputs, eps, atol, rtol, nondet_tol) -> None:
+    """Compares u J v by differences along v and by a backward pass from u.
+
+    u and v have random entries that are positive and of length 1; the
+    tolerance of an entry of J is scaled by their sums, as an error in every
+    entry would be.
+    """
+    outputs = _outputs(func, inputs)
+    if not outputs:
+        _check_constant(func, inputs, eps)
+        return
+    checked = _checked(inputs)
+    tensors = [t for _, t in checked]
+    steps = [_direction(t) for t in tensors]
+    ends = [
+        _along(func, inputs, tensor, step, eps)
+        for tensor, step in zip(tensors, steps)
+    ]
+    for j, output in enumerate(outputs):
+        seed = _direction(output)
+        first, second = (_backward(output, tensors, seed) for _ in range(2))
+        for k, (i, _) in enumerate(checked):
+            u, v = _real(seed), _real(steps[k])
+            a = (first[k] * v).sum()
+            n = (ends[k][j].to(u.dtype) * u).sum().to(a.dtype)
+            allowed = atol * float(u.sum()) * float(v.sum())
+            if not bool((a - n).abs() <= allowed + rtol * n.abs()):
+                # Raises with the whole Jacobians, unless only u and v differ.
+                _check_jacobians(func, inputs, eps, atol, rtol, nondet_tol)
                 raise GradcheckError(
-                    "Backward is not reentrant, i.e., running backward with "
-                    "same input and grad_output multiple times gives different "
-                    "values, although analytical gradient matches numerical "
-                    "gradient.The tolerance for nondeterminism was "
-                    f"{nondet_tol}."
+                    f"Jacobian mismatch for output {j} with respect to input "
+                    f"{i},\nnumerical:{n}\nanalytical:{a}\n\nThe above "
+                    "quantities relating the numerical and analytical "
+                    "jacobians are computed in fast mode; the full comparison "
+                    "found no mismatch.\n"
                 )
+            _check_same(first[k], second[k], nondet_tol)
+
+
+def _direction(like: Tensor) -> Tensor:
+    """A random vector of length 1, its entries positive."""
+    values = hotaru.rand_like(like.detach()).contiguous()
+    length = _real(values).norm()
+    return values / length if float(length) > 0 else values
+
+
+def _along(func, inputs, tensor: Tensor, step: Tensor, eps) -> list[Tensor]:
+    """How the outputs change along `step` in `tensor`, in real values."""
+    before = tensor.data.clone()
+    ends = []
+    for distance in (eps, -eps):
+        tensor.data.copy_(before + distance * step)
+        ends.append([_real(o).clone() for o in _outputs(func, inputs)])
+    tensor.data.copy_(before)
+    return [(up - down) / (2 * eps) for up, down in zip(*ends)]
+
+
+def _backward(output: Tensor, tensors: list[Tensor], seed: Tensor):
+    """The gradients of one backward pass from `seed`, in real values."""
+    grads = grad(output, tensors, seed, retain_graph=True, allow_unused=True)
+    values = []
+    for g, tensor in zip(grads, tensors):
+        g = hotaru.zeros_like(tensor) if g is None else g
+        if g.shape != tensor.shape:
+            raise GradcheckError("grad is incorrect size")
+        values.append(_real(g.to(tensor.dtype)))
+    return values
+
+
+def _check_grad_dtypes(func, inputs: tuple) -> None:
+    tensors = [t for _, t in _checked(inputs)]
+    for output in _outputs(func, inputs):
+        grads = grad(
+            output,
+            tensors,
+            hotaru.ones_like(output),
+            retain_graph=True,
+            allow_unused=True,
+        )
+        if any(
+            g is not None and g.dtype != t.dtype for g, t in zip(grads, tensors)
+        ):
+            raise GradcheckError("Gradient has dtype mismatch")
+
+
+class _Undefined(Function):
+    """Passes a value on and gives no gradient back."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return None
+
+
+def _check_undefined(func, inputs: tuple) -> None:
+    """Without gradients of outputs there are none, or zeros, of inputs.
+
+    All outputs are tried at once, then each beside zeros for the others.
+    """
+    count = len(_outputs(func, inputs))
+    choices = [set(range(count))]
+    if count > 1:
+        choices += [{j} for j in range(count)]
+    tensors = [t for _, t in _checked(inputs)]
+    for undefined in choices if count else []:
+        outputs = [
+            _Undefined.apply(o) if j in undefined else o
+            for j, o in enumerate(_outputs(func, inputs))
+        ]
+        try:
+            grads = grad(
+                outputs,
+                tensors,
+                [hotaru.zeros_like(o) for o in outputs],
+                allow_unused=True,
+            )
+        except RuntimeError as error:
+            raise GradcheckError(
+                "Expected backward function to handle undefined output "
+                f"grads: {error}"
+            ) from error
+        if any(g is not None and bool((g != 0).any()) for g in grads):
+            raise GradcheckError(
+                "Expected all input grads to be undefined or zero when all "
+                "output grads are undefined or zero."
+            )
 
 
 def _numerical(func, inputs: tuple, tensor: Tensor, eps: float) -> list[Tensor]:
@@ -186,14 +337,8 @@ def _analytical(output: Tensor, tensors: list[Tensor]) -> list[Tensor]:
         for direction in directions:
             seed = hotaru.zeros_like(output)
             seed[index] = direction
-            grads = grad(
-                output, tensors, seed, retain_graph=True, allow_unused=True
-            )
-            for column, g, tensor in zip(columns, grads, tensors):
-                g = hotaru.zeros_like(tensor) if g is None else g
-                if g.shape != tensor.shape:
-                    raise GradcheckError("grad is incorrect size")
-                column.append(_real(g.to(tensor.dtype)))
+            for column, g in zip(columns, _backward(output, tensors, seed)):
+                column.append(g)
     return [
         hotaru.stack(column, 1) if column else t.new_zeros((t.numel(), 0))
         for column, t in zip(columns, tensors)
@@ -282,6 +427,10 @@ def gradgradcheck(
         rtol=rtol,
         raise_exception=raise_exception,
         nondet_tol=nondet_tol,
+        check_undefined_grad=check_undefined_grad,
+        check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad,
+        fast_mode=fast_mode,
     )
 
 
