@@ -140,7 +140,8 @@ class Pass {
     Tensors inputs;
     if (state.needed) {
       Tensors grads = std::move(state.grads);
-      node->run_tensor_hooks(grads);
+      if (options_.input_hooks || !targets_.contains(node.get()))
+        node->run_tensor_hooks(grads);
       for (const auto& [index, meta] : node->retained())
         keep(*meta, grads[index]);
       collect(*node, grads);

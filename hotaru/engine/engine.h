@@ -10,6 +10,9 @@ struct BackwardOptions {
   bool retain_graph = false;
   /// Record the pass itself, for higher derivatives.
   bool create_graph = false;
+  /// Call the hooks of the tensors that grad() differentiates by; false where
+  /// somebody hands the gradients on to them, and their hooks run then.
+  bool input_hooks = true;
 };
 
 /// Adds the gradients of `outputs` to `grad` of the leaves they depend on, or

@@ -21,10 +21,11 @@ using autograd::Tensors;
 nb::object run_backward(nb::sequence outputs, nb::sequence grads,
                         bool retain_graph, bool create_graph,
                         nb::sequence inputs, bool allow_unused,
-                        bool accumulate) {
+                        bool accumulate, bool input_hooks) {
   const Tensors roots = tensor_vector(outputs), given = tensor_vector(grads);
   const Tensors wanted = tensor_vector(inputs);
-  const autograd::BackwardOptions options{retain_graph, create_graph};
+  const autograd::BackwardOptions options{retain_graph, create_graph,
+                                          input_hooks};
   if (accumulate) {
     autograd::backward(roots, given, wanted, options);
     return nb::none();
@@ -115,7 +116,10 @@ PyObject* get_base(PyObject* self, void*) {
 void init_autograd(nb::module_& m) {
   init_nodes(m);
   init_hooks(m);
-  m.def("_run_backward", &run_backward);
+  m.def("_run_backward", &run_backward, nb::arg("outputs"), nb::arg("grads"),
+        nb::arg("retain_graph"), nb::arg("create_graph"), nb::arg("inputs"),
+        nb::arg("allow_unused"), nb::arg("accumulate"),
+        nb::arg("input_hooks") = true);
   m.def("_retain_grad", &autograd::retain_grad);
   m.def("is_grad_enabled", &autograd::grad_enabled);
   m.def("_set_grad_enabled", &autograd::set_grad_enabled);

@@ -50,13 +50,13 @@ class GraphedNode final : public Node {
     HOTARU_CHECK(call_ == backward_->call.load(),
                  "the graphed callable ran again before the backward of an "
                  "earlier call, whose intermediate values it has overwritten");
-    for (const autograd::SavedTensor& saved : saved_) saved.unpack(this);
     for (const Guarded& g : backward_->saved)
       HOTARU_CHECK(
           g.in_place(), "a tensor of shape ", shape_text(g.sizes),
           " whose values the backward of a graphed callable needs was "
           "given other memory or another shape since the forward; call "
           "the callable again");
+    for (const autograd::SavedTensor& saved : saved_) saved.unpack(this);
     Tensors out = replay(grads);
     if (autograd::grad_enabled()) refuse_second(grads, out);
     return out;

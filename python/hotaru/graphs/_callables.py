@@ -435,7 +435,7 @@ def make_graphed_callables(
             )
     graphed = [
         Graphed(
-            f.forward if isinstance(f, Module) else f,
+            _forward_of(f) if isinstance(f, Module) else f,
             options,
             dynamic=dynamic,
             cache_size=cache_size,
@@ -457,6 +457,26 @@ def make_graphed_callables(
         for f, g in zip(functions, graphed)
     )
     return out if many else out[0]
+
+
+class _ClassForward:
+    """A module's `forward` as its class has it when it is called."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+
+    def __call__(self, *args, **kwargs):
+        return type(self.module).forward(self.module, *args, **kwargs)
+
+
+def _forward_of(module: Module) -> Callable:
+    """What a module's own `forward` is before a graph takes its place."""
+    of_class = getattr(type(module), "forward", None)
+    if "forward" in vars(module) or not isinstance(
+        of_class, types.FunctionType
+    ):
+        return module.forward
+    return _ClassForward(module)
 
 
 def _installed(function, graphed: Graphed, one_mode: bool):

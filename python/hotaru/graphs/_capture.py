@@ -160,8 +160,6 @@ class Captured:
 
     def capture_backward(self) -> None:
         """The second half, where results require grad."""
-        from ..autograd import grad
-
         outputs = [o for o in self._outputs if o.requires_grad]
         incoming = [
             empty_like(o) if o.requires_grad else None for o in self._outputs
@@ -174,11 +172,16 @@ class Captured:
         _C._set_stream(self.stream)
         try:
             graph.capture_begin(self._options.pool)
-            found = grad(
+            # Hooks of parameters run when the graph's node hands these on.
+            found = _C._run_backward(
                 outputs,
-                wanted,
                 [g for g in incoming if g is not None],
+                retain_graph=False,
+                create_graph=False,
+                inputs=wanted,
                 allow_unused=self._options.allow_unused,
+                accumulate=False,
+                input_hooks=False,
             )
             found = [g if g is None else g.detach() for g in found]
             graph._capture_end()

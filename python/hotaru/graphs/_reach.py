@@ -236,7 +236,7 @@ class Reach:
 
     def _object(self, value, depth) -> None:
         kind = type(value)
-        top = kind.__module__.partition(".")[0]
+        top = _top(kind)
         if _is_graphed(value):
             self._push(value.function, depth, None)
             return
@@ -264,7 +264,7 @@ class Reach:
             self._meet(base)
             self.around.add_type(base)
             self._parts.append(Same(base))
-            ours = base.__module__.partition(".")[0]
+            ours = _top(base)
             if ours == _PACKAGE:
                 # Followed no further, but noticed where somebody replaces one.
                 forward = vars(base).get("forward")
@@ -292,7 +292,7 @@ class Reach:
         self._push_all((value.__self__, value.__func__), depth, None)
 
     def _function(self, value, depth, where) -> None:
-        if value.__module__ and _top(value) == _PACKAGE:
+        if _top(value) == _PACKAGE:
             return
         self.around.add_function(value)
         self._parts.append(Same(value.__code__))
@@ -415,8 +415,9 @@ class _Leaf:
         self.tensor = tensor
 
 
-def _top(function) -> str:
-    return function.__module__.partition(".")[0]
+def _top(code) -> str:
+    """The package a class or function comes from, "" where it does not say."""
+    return (getattr(code, "__module__", None) or "").partition(".")[0]
 
 
 def _is_graphed(value) -> bool:

@@ -7,11 +7,39 @@ import pytest
 
 import hotaru as torch
 
-WORDS = (
-    "infj nanj inf nan CONSTANTS ops __torch__ math uninitialized annotate "
-    "getattr isinstance range len str int float complex list dict min max abs "
-    "print zip enumerate NoneType fork sorted device unchecked_cast"
-).split()
+WORDS = [
+    "infj",
+    "nanj",
+    "inf",
+    "nan",
+    "CONSTANTS",
+    "ops",
+    "__torch__",
+    "math",
+    "uninitialized",
+    "annotate",
+    "getattr",
+    "isinstance",
+    "range",
+    "len",
+    "str",
+    "int",
+    "float",
+    "complex",
+    "list",
+    "dict",
+    "min",
+    "max",
+    "abs",
+    "print",
+    "zip",
+    "enumerate",
+    "NoneType",
+    "fork",
+    "sorted",
+    "device",
+    "unchecked_cast",
+]
 PARAMETER = """
 import hotaru as torch
 def f({name}: float) -> float:
