@@ -20,8 +20,8 @@ using autograd::Tensors;
 
 nb::object run_backward(nb::sequence outputs, nb::sequence grads,
                         bool retain_graph, bool create_graph,
-                        nb::sequence inputs, bool allow_unused,
-                        bool accumulate, bool input_hooks) {
+                        nb::sequence inputs, bool allow_unused, bool accumulate,
+                        bool input_hooks) {
   const Tensors roots = tensor_vector(outputs), given = tensor_vector(grads);
   const Tensors wanted = tensor_vector(inputs);
   const autograd::BackwardOptions options{retain_graph, create_graph,
