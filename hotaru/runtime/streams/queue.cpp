@@ -80,6 +80,7 @@ StreamQueue::~StreamQueue() {
 
 void StreamQueue::take(const KernelCall& call) {
   call.kernel().check(DeviceType::kCPU, call);
+  scheduler_->prepare_launch();  // for what follows cannot be taken back
   make_room();
   if (issued_.load(std::memory_order_relaxed) % kSweepEvery == 0) sweep();
   auto entry = std::make_unique<Entry>();
@@ -94,6 +95,7 @@ void StreamQueue::take(const KernelCall& call) {
 }
 
 void StreamQueue::record(Event& event) {
+  scheduler_->prepare_launch();
   auto entry = std::make_unique<Entry>();
   entry->mark = make_ref<Mark>();
   entry->mark->queue = Ref<StreamQueue>(this);
@@ -109,6 +111,7 @@ void StreamQueue::record(Event& event) {
 void StreamQueue::wait(const Event& event) {
   const Ref<Mark>& mark = event.mark();
   if (!mark || !mark->queue || mark->queue.get() == this) return;
+  scheduler_->prepare_launch();
   auto entry = std::make_unique<Entry>();
   entry->awaited = mark;
   entry->after.push_back({mark->queue, mark->number});

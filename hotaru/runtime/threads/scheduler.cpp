@@ -248,10 +248,15 @@ void Scheduler::launch(Task& task) {
     std::lock_guard lock(mutex_);  // against set_num_interop_threads
     launched_.store(true);
   }
-  ensure_workers(worker_limit());
-  HOTARU_CHECK(workers_.load() > 0, "launch: the system has no more threads");
+  prepare_launch();
   task.launcher_ = detail::current_processor();
   core_->launch(task);
+}
+
+void Scheduler::prepare_launch() {
+  ensure_workers(worker_limit());
+  HOTARU_CHECK(workers_.load(std::memory_order_relaxed) > 0,
+               "launch: the system has no more threads");
 }
 
 void Scheduler::wait_until(StopFn stop, const void* context) {

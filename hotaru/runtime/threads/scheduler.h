@@ -50,8 +50,11 @@ class Scheduler {
 
   /// Queues a task (first in, first out). It runs outside of any region, on a
   /// worker or in a thread that waits; at most num_interop_threads() tasks run
-  /// at a time, not counting those that wait. Allocates nothing.
+  /// at a time, not counting those that wait. Allocates nothing. Throws, and
+  /// has queued nothing, where the system has no thread for a first worker.
   void launch(Task& task);
+  /// The same error early: a launch() that follows has a worker.
+  void prepare_launch();
 
   /// Returns once stop() holds, running queued work meanwhile and sleeping when
   /// there is none. Whoever makes stop() true calls notify() afterwards. stop()
@@ -164,7 +167,9 @@ void launch(F&& f) {
     }
     std::decay_t<F> f_;
   };
-  Scheduler::instance().launch(*new Owned(std::forward<F>(f)));
+  Scheduler& scheduler = Scheduler::instance();
+  scheduler.prepare_launch();
+  scheduler.launch(*new Owned(std::forward<F>(f)));
 }
 
 }  // namespace hotaru

@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include "bindings/gil.h"
+
 namespace hotaru::python {
 
 /// Runs f with the interpreter's lock; not at all once the interpreter has
@@ -10,7 +12,7 @@ namespace hotaru::python {
 template <class F>
 void with_interpreter(F&& f) {
   if (!Py_IsInitialized()) return;
-  const nanobind::gil_scoped_acquire gil;
+  const GilAcquire gil;
   f();
 }
 

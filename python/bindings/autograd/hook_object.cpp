@@ -1,6 +1,7 @@
 #include "bindings/autograd/hook_object.h"
 
 #include "bindings/autograd/collect.h"
+#include "bindings/gil.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/engine/engine.h"
 
@@ -47,7 +48,7 @@ HookHandle register_hook(const Tensor& self, nb::object function) {
   std::string name = name_of(function);
   const auto held = std::make_shared<Held>(std::move(function));
   const auto call = [held](const Tensor& grad) -> Tensor {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     const nb::object hook = held->get();
     const nb::object result = hook(nb::steal(wrap(grad)));
     if (result.is_none()) return {};
@@ -67,7 +68,7 @@ HookHandle register_post_accumulate(const Tensor& self, nb::object function) {
                "tensors");
   const auto held = std::make_shared<Held>(std::move(function));
   const auto call = [held](const Tensor& leaf) {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     const nb::object hook = held->get();
     hook(nb::steal(wrap(leaf)));
   };
@@ -87,7 +88,7 @@ void init_handle(nb::module_& m) {
 HookHandle register_node_hook(PyNode& self, nb::object function) {
   const auto held = std::make_shared<Held>(std::move(function));
   const auto call = [held](Tensors& inputs, const Tensors& grads) {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     const nb::object hook = held->get();
     replace(inputs, hook, hook(tensor_tuple(inputs), tensor_tuple(grads)));
   };
@@ -97,7 +98,7 @@ HookHandle register_node_hook(PyNode& self, nb::object function) {
 HookHandle register_node_prehook(PyNode& self, nb::object function) {
   const auto held = std::make_shared<Held>(std::move(function));
   const auto call = [held](Tensors& grads) {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     const nb::object hook = held->get();
     replace(grads, hook, hook(tensor_tuple(grads)));
   };

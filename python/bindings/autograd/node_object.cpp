@@ -5,6 +5,7 @@
 
 #include "bindings/autograd/collect.h"
 #include "bindings/autograd/hook_object.h"
+#include "bindings/gil.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
@@ -37,7 +38,7 @@ Tensors tensor_vector(nb::handle sequence) {
 }
 
 Tensors PythonNode::apply(Tensors grads) {
-  const nb::gil_scoped_acquire gil;
+  const GilAcquire gil;
   const nb::object backward = backward_.get();
   HOTARU_CHECK(backward.is_valid(), name(),
                ": the garbage collector has freed what it needs");
@@ -46,7 +47,7 @@ Tensors PythonNode::apply(Tensors grads) {
 }
 
 void PythonNode::release_saved() {
-  const nb::gil_scoped_acquire gil;
+  const GilAcquire gil;
   if (const nb::object backward = backward_.get(); backward.is_valid())
     backward.attr("release")();
 }

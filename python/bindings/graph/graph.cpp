@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/gil.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/core/error.h"
@@ -141,7 +142,7 @@ void PyGraph::replay() {
     int& count;
   };
   const Running counted(running);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   graph->replay();
 }
 

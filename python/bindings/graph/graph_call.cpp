@@ -7,6 +7,7 @@
 #include <span>
 
 #include "bindings/errors.h"
+#include "bindings/gil.h"
 #include "bindings/graph/graph.h"
 #include "bindings/graph/graph_arguments.h"
 #include "bindings/graph/graph_backward.h"
@@ -394,7 +395,7 @@ PyObject* fast_acquire(PyObject* object, PyObject*) {
   }
   const PyThread_type_lock lock = self.lock;
   if (!PyThread_acquire_lock(lock, NOWAIT_LOCK)) {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     PyThread_acquire_lock(lock, WAIT_LOCK);
   }
   Py_RETURN_NONE;

@@ -4,6 +4,7 @@
 #include <structmember.h>
 
 #include "bindings/errors.h"
+#include "bindings/gil.h"
 #include "bindings/ops/op_bind.h"
 #include "bindings/ops/op_error.h"
 #include "bindings/ops/op_result.h"
@@ -38,7 +39,7 @@ bool is_large(const Value* values, size_t n) {
 
 void run(const Operator& op, Value* arguments, size_t n, Value* results) {
   if (!is_large(arguments, n)) return op.call(arguments, results);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   op.call(arguments, results);
 }
 

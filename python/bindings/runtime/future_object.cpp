@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/autograd/held.h"
+#include "bindings/gil.h"
 #include "bindings/tensor/types.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/core/error.h"
@@ -88,7 +89,7 @@ PyFuture make_future(nb::handle devices) {
 
 nb::object wait(const PyFuture& self) {
   if (!self.future->done()) {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     try {
       self.future->wait();
     } catch (...) {  // below, with the interpreter's lock
@@ -100,9 +101,9 @@ nb::object wait(const PyFuture& self) {
 PyFuture then(const PyFuture& self, nb::object callback) {
   expect_callable(callback, "then");
   auto held = make_ref<PyValue>(std::move(callback));
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   return {self.future->then([held](Future& future) {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     try {
       return call_back(held->held.get(), future);
     } catch (const nb::python_error& e) {
@@ -114,9 +115,9 @@ PyFuture then(const PyFuture& self, nb::object callback) {
 void add_done_callback(const PyFuture& self, nb::object callback) {
   expect_callable(callback, "add_done_callback");
   auto held = make_ref<PyValue>(std::move(callback));
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   self.future->on_done([held](Future& future) {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     try {
       call_back(held->held.get(), future);
     } catch (nb::python_error& e) {
@@ -127,7 +128,7 @@ void add_done_callback(const PyFuture& self, nb::object callback) {
 
 void set_result(const PyFuture& self, nb::object result) {
   Value value = hold(std::move(result));
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   self.future->set_value(std::move(value));
 }
 
@@ -137,14 +138,14 @@ void set_exception(const PyFuture& self, nb::object exception) {
                   nb::str(exception).c_str(), " is of type ",
                   nb::str(exception.type()).c_str(), ", not an Exception.");
   auto error = std::make_exception_ptr(PyFutureError(std::move(exception)));
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   self.future->set_error(std::move(error));
 }
 
 PyFuture collect(const std::vector<PyFuture>& futures) {
   std::vector<Ref<Future>> refs;
   for (const PyFuture& future : futures) refs.push_back(future.future);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   return {collect_all(std::move(refs))};
 }
 
@@ -167,11 +168,11 @@ bool future_to_value(PyObject* object, Value* out) {
     *out = Value::from_object(future);
     return true;
   }
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   *out = Value::from_object(future->then([](Future& done) {
     const nb::object* object = held_by(done.value());
     if (!object) return done.value();
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     return to_value(object->ptr());
   }));
   return true;

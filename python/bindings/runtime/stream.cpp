@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include "bindings/gil.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/core/error.h"
 #include "hotaru/graph/capture/capture.h"
@@ -22,7 +23,10 @@ constexpr BlockingHooks kHooks{
       return PyGILState_Check() ? PyEval_SaveThread() : nullptr;
     },
     [](void* state) {
-      if (state) PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+      if (state)
+        outlive([state] {
+          PyEval_RestoreThread(static_cast<PyThreadState*>(state));
+        });
     }};
 
 Device stream_device(nb::handle device) {

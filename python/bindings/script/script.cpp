@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "bindings/errors.h"
+#include "bindings/gil.h"
 #include "bindings/graph/graph.h"
 #include "bindings/script/script_object.h"
 #include "bindings/script/script_source.h"
@@ -65,7 +66,7 @@ Value call(const ScriptMethod& method, const nb::args& args,
   script::KeywordArguments keywords;
   for (auto [name, value] : kwargs)
     keywords.emplace_back(nb::cast<std::string>(name), to_value(value.ptr()));
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   try {
     return method.module.call(method.name, std::move(arguments),
                               std::move(keywords));
@@ -96,7 +97,7 @@ nb::object load_with(const nb::dict& extra, Load load) {
   for (auto [name, _] : extra) files[nb::cast<std::string>(name)];
   std::optional<Module> module;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     module = load(files.empty() ? nullptr : &files);
   }
   nb::dict target(extra);
@@ -122,7 +123,7 @@ template <class Program>
 void save_file(Program& program, const std::string& path,
                const nb::dict& extra) {
   const ExtraFiles files = to_extra_files(extra);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   script::save(program, path, files);
 }
 
@@ -131,9 +132,9 @@ template <class Program>
 void save_stream(Program& program, const nb::object& write,
                  const nb::dict& extra) {
   const ExtraFiles files = to_extra_files(extra);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   auto sink = [&write](std::string_view bytes) {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     write(nb::bytes(bytes.data(), bytes.size()));
   };
   script::save(program, sink, "archive", files);
@@ -164,7 +165,7 @@ void set_attribute_of(const ScriptObject& self, const std::string& name,
   if (slot < 0) throw nb::attribute_error(name.c_str());
   Value value = to_value(object.ptr());
   const auto& attribute = cls->attributes()[size_t(slot)];
-  const nb::gil_scoped_release release;  // it may compile
+  const GilRelease release;  // it may compile
   HOTARU_CHECK_AS(TypeError, script::convert_value(value, attribute.type),
                   "attribute '", name, "' is of type '",
                   attribute.type->annotation(), "'");
@@ -191,11 +192,11 @@ void init_module(nb::module_& m) {
       .def_ro("name", &ScriptMethod::name)
       .def_prop_ro("code",
                    [](const ScriptMethod& s) {
-                     const nb::gil_scoped_release release;
+                     const GilRelease release;
                      return s.module.code(s.name);
                    })
       .def_prop_ro("graph", [](const ScriptMethod& s) {
-        const nb::gil_scoped_release release;
+        const GilRelease release;
         return s.module.graph(s.name);
       });
   nb::class_<Module>(m, "ScriptModule", "A loaded module.")
@@ -226,7 +227,7 @@ void init_module(nb::module_& m) {
           [](const Module& self, const std::string& name, nb::handle value) {
             count_module_change();
             Value converted = to_value(value.ptr());
-            const nb::gil_scoped_release release;  // it may compile
+            const GilRelease release;  // it may compile
             self.set_attribute(name, std::move(converted));
           },
           nb::arg("name"), nb::arg("value").none())
@@ -280,9 +281,9 @@ void init_module(nb::module_& m) {
                                     : std::optional(to_dtype(dtype.ptr())));
           },
           nb::arg("device").none(), nb::arg("dtype").none())
-      .def("code", &Module::code, nb::call_guard<nb::gil_scoped_release>())
-      .def("graph", &Module::graph, nb::call_guard<nb::gil_scoped_release>())
-      .def("freeze", &script::freeze, nb::call_guard<nb::gil_scoped_release>())
+      .def("code", &Module::code, nb::call_guard<GilRelease>())
+      .def("graph", &Module::graph, nb::call_guard<GilRelease>())
+      .def("freeze", &script::freeze, nb::call_guard<GilRelease>())
       .def("save_file", &save_file<const Module>)
       .def("save_stream", &save_stream<const Module>)
       .def("same", [](const Module& a,

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string_view.h>
 
 #include "bindings/autograd/held.h"
+#include "bindings/gil.h"
 #include "bindings/script/script_source.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
@@ -19,7 +20,7 @@ using script::ClassType;
 
 ScriptClass define_class(const SourceUnit& self, const std::string& name,
                          const std::string& kind_name) {
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   const std::lock_guard lock(self.unit->mutex());
   using Kind = ClassType::Kind;
   const Kind kind = kind_name == "module"             ? Kind::kModule
@@ -48,7 +49,7 @@ void set_member_loader(const ScriptClass& self, nb::object loader) {
       [unit = self.unit.get(),
        held = std::make_shared<Held>(std::move(loader))](
           std::string_view name, const ClassType::SuperCall* super) {
-        const nb::gil_scoped_acquire gil;
+        const GilAcquire gil;
         return to_meaning(*unit,
                           super ? held->get()(name, super->method, super->cls)
                                 : held->get()(name));
@@ -64,7 +65,7 @@ script::Module make_module(const ScriptClass& self, const nb::dict& values) {
                  "'");
     const Attribute& attribute = self.cls->attributes()[size_t(slot)];
     Value value = to_value(object.ptr());
-    const nb::gil_scoped_release release;  // it may compile
+    const GilRelease release;  // it may compile
     HOTARU_CHECK(script::convert_value(value, attribute.type), "attribute '",
                  name, "' should be of type '", attribute.type->annotation(),
                  "', but its value is of type '", value.type_name(), "'",
@@ -96,7 +97,7 @@ bool python_instance(PyObject* object, Value* out) {
   for (size_t i = 0; i < attributes.size(); ++i) {
     Value value =
         to_value(nb::handle(object).attr(attributes[i].name.c_str()).ptr());
-    const nb::gil_scoped_release release;  // it may compile
+    const GilRelease release;  // it may compile
     HOTARU_CHECK_AS(TypeError, script::convert_value(value, attributes[i].type),
                     "attribute '", attributes[i].name, "' of '",
                     compiled.cls->name(), "' should be of type '",
@@ -142,7 +143,7 @@ void init_script_class(nb::module_& m) {
           })
       .def("check_hooks",
            [](const ScriptClass& self) {
-             const nb::gil_scoped_release release;
+             const GilRelease release;
              const std::lock_guard lock(self.unit->mutex());
              script::check_hooks(*self.cls);
            })

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/gil.h"
 #include "bindings/script/script_object.h"
 #include "bindings/script/script_source.h"
 #include "bindings/tensor/value_convert.h"
@@ -23,7 +24,7 @@ ScriptType enumeration(
   std::vector<std::pair<std::string, Value>> values;
   for (const auto& [member, value] : members)
     values.emplace_back(member, to_value(value.ptr()));
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   const std::lock_guard lock(self.unit->mutex());
   auto type = script::make_enum(self.unit->unique_name(name), std::move(values),
                                 by_value);

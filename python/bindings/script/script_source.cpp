@@ -7,6 +7,7 @@
 #include <set>
 
 #include "bindings/autograd/held.h"
+#include "bindings/gil.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/script/archive/source_printer.h"
@@ -30,7 +31,7 @@ std::string text(nb::handle tuple, size_t i) {
 struct PythonFunction : script::ForeignFunction {
   explicit PythonFunction(nb::object function) : held(std::move(function)) {}
   Value call(const std::vector<Value>& arguments) const override {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     nb::list items;
     for (const Value& argument : arguments)
       items.append(nb::steal(to_python(argument)));
@@ -47,13 +48,13 @@ class PythonResolver : public script::ArchiveResolver {
       : ArchiveResolver(unit), resolve_(std::move(resolve)) {}
 
   Meaning name(std::string_view name) const override {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     return to_meaning(unit_, resolve_.get()(nb::none(), name));
   }
   Meaning attribute(const Meaning& parent,
                     std::string_view name) const override {
     if (!parent.host) return ArchiveResolver::attribute(parent, name);
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     const auto& object = *static_cast<const Held*>(parent.host.get());
     return to_meaning(unit_, resolve_.get()(object.get(), name));
   }
@@ -95,7 +96,7 @@ ScriptFunction define_function(const SourceUnit& self,
   auto resolver =
       std::make_unique<PythonResolver>(*self.unit, std::move(resolve));
   auto values = to_defaults(defaults);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   Function* function = self.unit->add_function(
       std::make_unique<script::Source>(file, source, first_line),
       owner ? name : self.unit->unique_name(name), std::move(resolver),
@@ -115,7 +116,7 @@ std::vector<Value> to_arguments(const nb::args& args) {
 /// lock and takes the interpreter's to ask what names mean.
 template <class F>
 auto unlocked(F&& f) {
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   return f();
 }
 
@@ -169,11 +170,11 @@ void init_functions(nb::module_& m) {
 /// Programs print where Python does, and warn as Python does.
 void connect_output() {
   script::set_print_handler([](std::string_view text) {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     nb::module_::import_("sys").attr("stdout").attr("write")(text);
   });
   script::set_warning_handler([](std::string_view text) {
-    const nb::gil_scoped_acquire gil;
+    const GilAcquire gil;
     nb::module_::import_("warnings").attr("warn")(text);
   });
 }
@@ -264,7 +265,7 @@ nb::object call_function(Function& function, std::vector<Value> arguments,
     named.emplace_back(nb::cast<std::string>(name), to_value(value.ptr()));
   Value result;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     std::vector<Value> bound;
     try {
       bound = function.bind(std::move(arguments), std::move(named));

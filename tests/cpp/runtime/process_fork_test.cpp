@@ -1,9 +1,6 @@
 // fork() while other threads hold locks: the child has none of those threads.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <functional>
 #include <future>
 #include <mutex>
 #include <thread>
@@ -16,30 +13,11 @@
 #include "hotaru/runtime/threads/future.h"
 #include "hotaru/runtime/threads/parallel.h"
 #include "hotaru/script/program/unit.h"
+#include "tests/cpp/child.h"
 #include "tests/cpp/sanitizers.h"
 
 namespace hotaru {
 namespace {
-
-constexpr int kHung = -1, kThrew = 77;
-
-/// The exit status of a child that runs f, 0 if it came to its end; kHung after
-/// twenty seconds.
-int status_of_child(const std::function<void()>& f) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(20);
-    try {
-      f();
-    } catch (...) {
-      _exit(kThrew);
-    }
-    _exit(0);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kHung;
-}
 
 /// Another thread that holds a lock as long as this lives.
 template <class Lock>

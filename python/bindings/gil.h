@@ -1,0 +1,65 @@
+// The interpreter's lock, for threads that may outlive the interpreter.
+//
+// A thread that asks for the lock of an interpreter that is ending is ended by
+// pthread_exit() before Python 3.14; a destructor that its unwinding meets
+// would abort the process. Here such a thread stays where it is for good, as it
+// does from 3.14 on, and the process ends without it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <unistd.h>
+#if defined(__GLIBCXX__)
+#include <cxxabi.h>
+#endif
+
+namespace hotaru::python {
+
+[[noreturn]] inline void stay_for_good() {
+  while (true) pause();
+}
+
+/// Runs f, which asks for the lock.
+template <class F>
+auto outlive(F&& f) {
+#if defined(__GLIBCXX__)
+  try {
+    return f();
+  } catch (const abi::__forced_unwind&) {
+    stay_for_good();
+  }
+#else
+  return f();
+#endif
+}
+
+/// Lets go of the lock while it lives.
+class GilRelease {
+ public:
+  GilRelease() : state_(PyEval_SaveThread()) {}
+  ~GilRelease() {
+    outlive([this] { PyEval_RestoreThread(state_); });
+  }
+  GilRelease(const GilRelease&) = delete;
+  GilRelease& operator=(const GilRelease&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+/// Holds the lock while it lives. Python code that is called meanwhile and
+/// loses it for good is unwound as far as here.
+class GilAcquire {
+ public:
+  GilAcquire() : state_(outlive([] { return PyGILState_Ensure(); })) {}
+  ~GilAcquire() {
+    if (!PyGILState_Check()) stay_for_good();
+    PyGILState_Release(state_);
+  }
+  GilAcquire(const GilAcquire&) = delete;
+  GilAcquire& operator=(const GilAcquire&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+}  // namespace hotaru::python
