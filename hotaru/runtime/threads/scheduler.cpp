@@ -244,16 +244,16 @@ void Scheduler::run_chunks(int64_t chunks, ChunkFn fn, void* context) {
 }
 
 void Scheduler::launch(Task& task) {
-  if (!launched_.load(std::memory_order_relaxed)) {
-    std::lock_guard lock(mutex_);  // against set_num_interop_threads
-    launched_.store(true);
-  }
   prepare_launch();
   task.launcher_ = detail::current_processor();
   core_->launch(task);
 }
 
 void Scheduler::prepare_launch() {
+  if (!launched_.load(std::memory_order_relaxed)) {
+    std::lock_guard lock(mutex_);  // against set_num_interop_threads
+    launched_.store(true);
+  }
   ensure_workers(worker_limit());
   HOTARU_CHECK(workers_.load(std::memory_order_relaxed) > 0,
                "launch: the system has no more threads");
