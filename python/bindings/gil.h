@@ -52,7 +52,9 @@ class GilAcquire {
  public:
   GilAcquire() : state_(outlive([] { return PyGILState_Ensure(); })) {}
   ~GilAcquire() {
-    if (!PyGILState_Check()) stay_for_good();
+    // Late in the end there is no state of this thread, which counts as held.
+    if (!PyGILState_GetThisThreadState() || !PyGILState_Check())
+      stay_for_good();
     PyGILState_Release(state_);
   }
   GilAcquire(const GilAcquire&) = delete;

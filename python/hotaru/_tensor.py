@@ -232,9 +232,11 @@ def cuda(self, device=None, non_blocking=False, memory_format=None):
     return self.to(device)
 
 
-def is_contiguous(self, memory_format=None) -> bool:
-    """Whether the elements lie in row-major order without gaps."""
-    return self._is_contiguous()
+def is_contiguous(self, memory_format=_C.contiguous_format) -> bool:
+    """Whether the elements lie in the format's order without gaps."""
+    if memory_format is _C.contiguous_format:
+        return self._is_contiguous()
+    return _C._has_format(self, memory_format)
 
 
 def _type(self, dtype=None, non_blocking=False):

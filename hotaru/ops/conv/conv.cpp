@@ -5,6 +5,7 @@
 
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/conv/conv_grad.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/pad.h"
 #include "hotaru/ops/shape/view.h"
@@ -208,14 +209,17 @@ Tensor convolution(const Tensor& input, const Tensor& weight,
                " instead");
   check_channels(input, weight, bias, groups, transposed);
   check_dtypes(input, weight, bias);
+  const auto kept = [&](const Tensor& out) {
+    return in_format_of(weight, in_format_of(input, out));
+  };
   if (transposed) {
     const Dims size = transposed_size(input, weight, a, extra);
-    return conv_data(kNode, input, weight, bias, size,
-                     bounded(a, size, input.sizes(), weight));
+    return kept(conv_data(kNode, input, weight, bias, size,
+                          bounded(a, size, input.sizes(), weight)));
   }
   const Dims size = forward_size(input, weight, a);
-  return conv_forward(kNode, input, weight, bias, size,
-                      bounded(a, input.sizes(), size, weight));
+  return kept(conv_forward(kNode, input, weight, bias, size,
+                           bounded(a, input.sizes(), size, weight)));
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/overlap.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
@@ -24,6 +25,13 @@ Tensor copied(Tensor out, const Tensor& self, const char* name) {
                        return {to(g, dtype, device)};
                      });
   return out;
+}
+
+/// A copy in the format, of another dtype or device if `options` say so.
+Tensor reordered(const Tensor& self, MemoryFormat format,
+                 const TensorOptions& options, const char* name) {
+  const Dims strides = format_strides(self.sizes(), format);
+  return copied(empty_strided(self.sizes(), strides, options), self, name);
 }
 
 }  // namespace
@@ -57,6 +65,19 @@ Tensor contiguous(const Tensor& self) {
   if (self.is_contiguous()) return self;
   return copied(empty(self.sizes(), TensorOptions(self)), self,
                 "CloneBackward0");
+}
+
+Tensor contiguous(const Tensor& self, MemoryFormat format) {
+  if (has_format(self.sizes(), self.strides(), format)) return self;
+  return reordered(self, format, TensorOptions(self), "CloneBackward0");
+}
+
+Tensor in_format_of(const Tensor& model, const Tensor& result) {
+  if (model.is_contiguous()) return result;
+  const MemoryFormat format = suggested_format(model.sizes(), model.strides());
+  return format == MemoryFormat::kContiguous || result.dim() != model.dim()
+             ? result
+             : contiguous(result, format);
 }
 
 Tensor to(const Tensor& self, DType dtype) {
@@ -120,6 +141,26 @@ Tensor resize_(const Tensor& self, IntSpan size) {
 
 namespace {
 
+using Format = Optional<int64_t>;
+
+bool reorders(const Format& format) {
+  return format && MemoryFormat(*format) != MemoryFormat::kPreserve;
+}
+
+/// to() with a memory format; a tensor that is in it already stays.
+Tensor to(const Tensor& self, Optional<DType> dtype, Optional<Device> device,
+          bool copy, const Format& given) {
+  if (!reorders(given)) return to(self, dtype, device, copy);
+  const auto format = MemoryFormat(*given);
+  const TensorOptions options{dtype.value_or(self.dtype()),
+                              device ? resolve(*device) : self.device()};
+  if (!copy && options.dtype == self.dtype() &&
+      options.device == self.device() &&
+      suggested_format(self.sizes(), self.strides()) == format)
+    return self;
+  return reordered(self, format, options, "ToCopyBackward0");
+}
+
 HOTARU_OP(
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> "
     "Tensor(a!)",
@@ -129,15 +170,16 @@ HOTARU_OP(
 HOTARU_OP(
     "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
     +[](const Tensor& self, Optional<int64_t> memory_format) {
-      // 0 is contiguous_format: row-major whatever the strides were.
-      if (memory_format != 0 || self.is_contiguous()) return clone(self);
-      return copied(empty(self.sizes(), TensorOptions(self)), self,
-                    "CloneBackward0");
+      if (!reorders(memory_format)) return clone(self);
+      return reordered(self, MemoryFormat(*memory_format), TensorOptions(self),
+                       "CloneBackward0");
     });
 HOTARU_OP(
     "contiguous(Tensor(a) self, *, MemoryFormat "
     "memory_format=contiguous_format) -> Tensor(a)",
-    +[](const Tensor& self, Value) { return contiguous(self); });
+    +[](const Tensor& self, int64_t format) {
+      return contiguous(self, MemoryFormat(format));
+    });
 HOTARU_OP("detach(Tensor(a) self) -> Tensor(a)", detach);
 HOTARU_OP(
     "alias(Tensor(a) self) -> Tensor(a)",
@@ -161,19 +203,20 @@ HOTARU_OP(
     "non_blocking=False, bool copy=False, MemoryFormat? "
     "memory_format=None) -> Tensor(a)",
     +[](const Tensor& self, Device device, DType dtype, bool, bool copy,
-        Value) { return to(self, dtype, device, copy); });
+        Format format) { return to(self, dtype, device, copy, format); });
 HOTARU_OP(
     "to.dtype(Tensor(a) self, ScalarType dtype, bool "
     "non_blocking=False, bool copy=False, MemoryFormat? "
     "memory_format=None) -> Tensor(a)",
-    +[](const Tensor& self, DType dtype, bool, bool copy, Value) {
-      return to(self, dtype, std::nullopt, copy);
+    +[](const Tensor& self, DType dtype, bool, bool copy, Format format) {
+      return to(self, dtype, std::nullopt, copy, format);
     });
 HOTARU_OP(
     "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, "
     "bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-    +[](const Tensor& self, const Tensor& other, bool, bool copy, Value) {
-      return to(self, other.dtype(), other.device(), copy);
+    +[](const Tensor& self, const Tensor& other, bool, bool copy,
+        Format format) {
+      return to(self, other.dtype(), other.device(), copy, format);
     });
 HOTARU_OP(
     "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? "
@@ -182,7 +225,7 @@ HOTARU_OP(
     "memory_format=None) -> Tensor(a)",
     +[](const Tensor& self, Optional<DType> dtype, Value,
         Optional<Device> device, Value, bool, bool copy,
-        Value) { return to(self, dtype, device, copy); });
+        Format format) { return to(self, dtype, device, copy, format); });
 HOTARU_OP(
     "to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, "
     "bool non_blocking=False, bool copy=False) -> Tensor(a)",
@@ -205,8 +248,13 @@ HOTARU_OP(
 HOTARU_OP(
     "resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? "
     "memory_format=None) -> Tensor(a!)",
-    +[](const Tensor& self, IntSpan size, Value) {
-      return resize_(self, size);
+    +[](const Tensor& self, IntSpan size, const Format& format) {
+      resize_(self, size);
+      if (reorders(format))
+        self.impl()->set_geometry(size,
+                                  format_strides(size, MemoryFormat(*format)),
+                                  self.storage_offset());
+      return self;
     });
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/core/memory_format.h"
 #include "hotaru/ops/create/factory_schema.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
@@ -252,8 +253,12 @@ namespace {
 HOTARU_OP(
     "empty.memory_format(SymInt[] size, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
-    +[](IntSpan size, HOTARU_OPTION_ARGS, Value) {
-      return empty(size, given_options(dtype, device));
+    +[](IntSpan size, HOTARU_OPTION_ARGS, Optional<int64_t> format) {
+      if (!format) return empty(size, given_options(dtype, device));
+      HOTARU_CHECK(MemoryFormat(*format) != MemoryFormat::kPreserve,
+                   "unsupported memory format Preserve");
+      return empty_strided(size, format_strides(size, MemoryFormat(*format)),
+                           given_options(dtype, device));
     });
 HOTARU_OP(
     "empty_strided(SymInt[] size, SymInt[] stride, " HOTARU_OPTIONS
@@ -324,7 +329,12 @@ TensorOptions like(const Tensor& self, const Optional<DType>& dtype,
 }
 
 Tensor empty_like(const Tensor& self, const Optional<DType>& dtype,
-                  const Optional<Device>& device) {
+                  const Optional<Device>& device,
+                  const Optional<int64_t>& format) {
+  if (format && MemoryFormat(*format) != MemoryFormat::kPreserve)
+    return empty_strided(self.sizes(),
+                         format_strides(self.sizes(), MemoryFormat(*format)),
+                         like(self, dtype, device));
   const Tensor plain = hotaru::empty_like(self);
   if (!dtype && !device) return plain;
   return empty_strided(self.sizes(), plain.strides(),
@@ -334,26 +344,27 @@ Tensor empty_like(const Tensor& self, const Optional<DType>& dtype,
 HOTARU_OP(
     "empty_like(Tensor self, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
-    +[](const Tensor& self, HOTARU_OPTION_ARGS, Value) {
-      return empty_like(self, dtype, device);
+    +[](const Tensor& self, HOTARU_OPTION_ARGS, Optional<int64_t> format) {
+      return empty_like(self, dtype, device, format);
     });
 HOTARU_OP(
     "zeros_like(Tensor self, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
-    +[](const Tensor& self, HOTARU_OPTION_ARGS, Value) {
-      return filled(empty_like(self, dtype, device), 0);
+    +[](const Tensor& self, HOTARU_OPTION_ARGS, Optional<int64_t> format) {
+      return filled(empty_like(self, dtype, device, format), 0);
     });
 HOTARU_OP(
     "ones_like(Tensor self, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
-    +[](const Tensor& self, HOTARU_OPTION_ARGS, Value) {
-      return filled(empty_like(self, dtype, device), 1);
+    +[](const Tensor& self, HOTARU_OPTION_ARGS, Optional<int64_t> format) {
+      return filled(empty_like(self, dtype, device, format), 1);
     });
 HOTARU_OP(
     "full_like(Tensor self, Scalar fill_value, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
-    +[](const Tensor& self, const Scalar& value, HOTARU_OPTION_ARGS, Value) {
-      return filled(empty_like(self, dtype, device), value);
+    +[](const Tensor& self, const Scalar& value, HOTARU_OPTION_ARGS,
+        Optional<int64_t> format) {
+      return filled(empty_like(self, dtype, device, format), value);
     });
 HOTARU_OP(
     "new_empty(Tensor self, SymInt[] size, " HOTARU_OPTIONS ") -> Tensor",

@@ -4,6 +4,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/norm/norm_grad.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/reduce/reduce.h"
@@ -237,9 +238,9 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var,
                   bool training, double momentum, double eps) {
-  return run_batch_norm(input, weight, bias, running_mean, running_var,
-                        training, momentum, eps)
-      .out;
+  const Normalised n = run_batch_norm(input, weight, bias, running_mean,
+                                      running_var, training, momentum, eps);
+  return in_format_of(input, n.out);
 }
 
 Tensor layer_norm(const Tensor& input, IntSpan normalized_shape,
@@ -254,9 +255,10 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
                "Expected at least 2 dimensions for input tensor but received ",
                input.dim());
   const int64_t n = input.size(0), c = input.size(1);
-  return std::get<0>(native_group_norm(input, weight, bias, n, c,
-                                       numel_of(input.sizes().subspan(2)),
-                                       num_groups, eps));
+  const auto [out, mean, rstd] =
+      native_group_norm(input, weight, bias, n, c,
+                        numel_of(input.sizes().subspan(2)), num_groups, eps);
+  return in_format_of(input, out);
 }
 
 Tensor instance_norm(const Tensor& input, const Tensor& weight,

@@ -1,4 +1,5 @@
 // Pooling over one dimension, and the schemas of the whole family.
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/pool/pool.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
@@ -24,18 +25,28 @@ Dims pair(const char* op, const char* what, IntSpan values, int64_t first) {
   return {first, values[0]};
 }
 
+/// Values and indices in the input's memory format.
+std::tuple<Tensor, Tensor> kept(const Tensor& self,
+                                std::tuple<Tensor, Tensor> pooled) {
+  auto& [values, indices] = pooled;
+  return {in_format_of(self, values), in_format_of(self, indices)};
+}
+
 template <int N>
 std::tuple<Tensor, Tensor> max_pool_indices(const Tensor& self, IntSpan kernel,
                                             IntSpan stride, IntSpan padding,
                                             IntSpan dilation, bool ceil_mode) {
-  return max_pool(self, N, {kernel, stride, padding, dilation, ceil_mode},
-                  true);
+  return kept(
+      self,
+      max_pool(self, N, {kernel, stride, padding, dilation, ceil_mode}, true));
 }
 template <int N>
 Tensor max_pool_values(const Tensor& self, IntSpan kernel, IntSpan stride,
                        IntSpan padding, IntSpan dilation, bool ceil_mode) {
-  return std::get<0>(
-      max_pool(self, N, {kernel, stride, padding, dilation, ceil_mode}, false));
+  return in_format_of(
+      self,
+      std::get<0>(max_pool(
+          self, N, {kernel, stride, padding, dilation, ceil_mode}, false)));
 }
 
 std::tuple<Tensor, Tensor> max_pool_1d(const Tensor& self, IntSpan kernel,
@@ -110,8 +121,10 @@ template <int N>
 Tensor avg_pool_nd(const Tensor& self, IntSpan kernel, IntSpan stride,
                    IntSpan padding, bool ceil_mode, bool include_pad,
                    Optional<int64_t> divisor) {
-  return avg_pool(self, N, {kernel, stride, padding, kUnit, ceil_mode},
-                  include_pad, divisor);
+  const Tensor out =
+      avg_pool(self, N, {kernel, stride, padding, kUnit, ceil_mode},
+               include_pad, divisor);
+  return N == 2 ? in_format_of(self, out) : out;  // as PyTorch
 }
 Tensor avg_pool1d(const Tensor& self, IntSpan kernel, IntSpan stride,
                   IntSpan padding, bool ceil_mode, bool include_pad) {
@@ -133,9 +146,10 @@ Dims output_dims(const char* op, const char* wrong, IntSpan size) {
 
 template <int N>
 Tensor adaptive_avg_pool_nd(const Tensor& self, IntSpan size) {
-  return adaptive_avg_pool(
+  return in_format_of(
       self,
-      output_dims<N>("adaptive_avg_pool", "d: output_size must be ", size));
+      adaptive_avg_pool(self, output_dims<N>("adaptive_avg_pool",
+                                             "d: output_size must be ", size)));
 }
 Tensor adaptive_avg_pool1d(const Tensor& self, IntSpan size) {
   check_1d("adaptive_avg_pool1d", self);
@@ -147,10 +161,10 @@ Tensor adaptive_avg_pool1d(const Tensor& self, IntSpan size) {
 template <int N>
 std::tuple<Tensor, Tensor> adaptive_max_pool_nd(const Tensor& self,
                                                 IntSpan size) {
-  return adaptive_max_pool(
-      self,
+  const Dims dims =
       output_dims<N>("adaptive_max_pool",
-                     "d(): internal error: output_size.size() must be ", size));
+                     "d(): internal error: output_size.size() must be ", size);
+  return kept(self, adaptive_max_pool(self, dims));
 }
 std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& self,
                                                IntSpan size) {

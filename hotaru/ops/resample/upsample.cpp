@@ -1,5 +1,6 @@
 // Interpolation: what nn.functional.interpolate calls.
 #include "hotaru/backend/common/resample/resample.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/linear_map.h"
 #include "hotaru/ops/registry.h"
 
@@ -80,8 +81,9 @@ Tensor resample(const Family& family, const Tensor& input, IntSpan output_size,
   a.dims = family.dims;
   a.align_corners = align_corners;
   a.scales = scales;
-  return apply_linear({family.node, family.node, &forward, &transposed}, input,
-                      size, a);
+  return in_format_of(
+      input, apply_linear({family.node, family.node, &forward, &transposed},
+                          input, size, a));
 }
 
 // The .vec overloads: an output size or scale factors.

@@ -5,6 +5,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/shape/join.h"
+#include "hotaru/core/memory_format.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/inplace.h"
@@ -54,6 +55,19 @@ Dims cat_sizes(const Tensors& tensors, const Tensor& model, int64_t dim) {
   return sizes;
 }
 
+/// The format that all inputs have, or row-major.
+MemoryFormat common_format(const Tensors& tensors) {
+  MemoryFormat format = MemoryFormat::kContiguous;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& t = tensors[i];
+    if (t.is_contiguous()) return MemoryFormat::kContiguous;
+    const MemoryFormat own = suggested_format(t.sizes(), t.strides());
+    if (i > 0 && own != format) return MemoryFormat::kContiguous;
+    format = own;
+  }
+  return format;
+}
+
 /// Copies every input into its place in `out`.
 void join(const Tensor& out, const Tensors& tensors, int64_t dim) {
   constexpr size_t kSmall = 8;
@@ -66,7 +80,7 @@ void join(const Tensor& out, const Tensors& tensors, int64_t dim) {
   }
   size_t count = 0;
   operands[count++] = write(out);
-  bool plain = true;
+  bool plain = out.is_contiguous();
   for (const Tensor& t : tensors) {
     if (skipped(t)) continue;
     operands[count++] = read(t);
@@ -99,8 +113,14 @@ Tensor cat(const Tensors& tensors, int64_t dim) {
     if (skipped(*model)) model = &tensors[i];
   }
   dim = wrap_dim(dim, model->dim());
-  const Tensor out = allocate(cat_sizes(tensors, *model, dim),
-                              common_dtype(tensors), tensors[0].device());
+  const Dims sizes = cat_sizes(tensors, *model, dim);
+  const MemoryFormat format = common_format(tensors);
+  const DType dtype = common_dtype(tensors);
+  const Device device = tensors[0].device();
+  const Tensor out = format == MemoryFormat::kContiguous
+                         ? allocate(sizes, dtype, device)
+                         : empty_strided(sizes, format_strides(sizes, format),
+                                         {dtype, device});
   if (out.numel() > 0) join(out, tensors, dim);
   if (autograd::needs_grad(tensors)) grad::cat(out, tensors, dim);
   return out;

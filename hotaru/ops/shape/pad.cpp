@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/backend/common/shape/pad.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/linear_map.h"
 #include "hotaru/ops/registry.h"
 
@@ -104,8 +105,9 @@ Tensor repeat_pad(const char* node, PadMode mode, const Tensor& self,
                  ") is too small. Calculated output ", "WHD"[i], ": ",
                  p.size[d]);
   }
-  return apply_linear({node, node, &forward, &transposed}, self, p.size,
-                      PadAttributes{mode, p.before, 0});
+  return in_format_of(
+      self, apply_linear({node, node, &forward, &transposed}, self, p.size,
+                         PadAttributes{mode, p.before, 0}));
 }
 
 constexpr const char* kReflectNodes[] = {"ReflectionPad1DBackward0",
@@ -128,7 +130,8 @@ Tensor pad_nd(const Tensor& self, IntSpan padding) {
 
 Tensor pad(const Tensor& self, IntSpan pad, const std::string& mode,
            const Optional<double>& value) {
-  if (mode == "constant") return constant_pad_nd(self, pad, value.value_or(0));
+  if (mode == "constant")
+    return in_format_of(self, constant_pad_nd(self, pad, value.value_or(0)));
   const bool reflect = mode == "reflect", replicate = mode == "replicate";
   HOTARU_CHECK_AS(NotImplementedError,
                   reflect || replicate || mode == "circular",
@@ -158,8 +161,11 @@ Tensor pad(const Tensor& self, IntSpan pad, const std::string& mode,
                     crops ? constant_pad_nd(self, crop) : self, grow);
 }
 
-HOTARU_OP("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
-          constant_pad_nd);
+HOTARU_OP(
+    "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor",
+    +[](const Tensor& self, IntSpan pad, const Scalar& value) {
+      return in_format_of(self, constant_pad_nd(self, pad, value));
+    });
 HOTARU_OP(
     "pad(Tensor self, int[] pad, str mode=\"constant\", float? value=None) "
     "-> Tensor",

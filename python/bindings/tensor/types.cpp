@@ -4,6 +4,8 @@
 
 #include "bindings/tensor/items.h"
 #include "bindings/tensor/value_convert.h"
+#include "bindings/tensor/tensor_object.h"
+#include "hotaru/core/memory_format.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/streams/stream.h"
 
@@ -219,6 +221,14 @@ void init_types(nb::module_& m) {
                               {1, "preserve_format"},
                               {2, "channels_last"},
                               {3, "channels_last_3d"}});
+  m.def("_has_format", [](const Tensor& t, nb::handle format) {
+    HOTARU_CHECK_AS(TypeError, nb::isinstance<PyMemoryFormat>(format),
+                    "is_contiguous(): argument 'memory_format' must be "
+                    "torch.memory_format, not ",
+                    nb::str(format.type().attr("__name__")).c_str());
+    const int64_t number = nb::inst_ptr<PyMemoryFormat>(format)->number;
+    return has_format(t.sizes(), t.strides(), MemoryFormat(number));
+  });
   // The class itself is plain Python: a tuple with a few methods.
   m.def("_set_size_type",
         [](nb::handle type) { size_type = type.inc_ref().ptr(); });
