@@ -52,6 +52,40 @@ void nonzero(const KernelCall& call) {
   });
 }
 
+/// 1 for each true element, 0 for the others.
+void truth_numbers(const Bool* x, int64_t step, int64_t n, uint8_t* out) {
+  if (step == 1)
+    for (int64_t i = 0; i < n; ++i) out[i] = x[i];
+  else
+    for (int64_t i = 0; i < n; ++i) out[i] = x[i * step];
+}
+
+/// Appends the chosen ones of n elements at y, at most as far as `end`.
+/// Elements are written always and kept if chosen: a branch would be
+/// mispredicted.
+template <class Word>
+Word* append(Word* y, const Word* end, const Word* x, int64_t x_step,
+             const Bool* chosen, int64_t step, int64_t n) {
+  constexpr int64_t kBlock = 256;  // whose numbers vectors make
+  uint8_t ones[kBlock];
+  for (int64_t from = 0; from < n; from += kBlock) {
+    const int64_t count = std::min(kBlock, n - from);
+    truth_numbers(chosen + from * step, step, count, ones);
+    const Word* in = x + from * x_step;
+    if (x_step == 1 && end - y >= count)
+      for (int64_t i = 0; i < count; ++i) {
+        *y = in[i];
+        y += ones[i];
+      }
+    else
+      for (int64_t i = 0; i < count && y < end; ++i) {
+        *y = in[i * x_step];
+        y += ones[i];
+      }
+  }
+  return y;
+}
+
 /// Operands: result [n], input, mask of the input's shape with n ones.
 void masked_select(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1),
@@ -61,12 +95,8 @@ void masked_select(const KernelCall& call) {
     const Word* end = y + out.numel();
     for_rows<2>({&in, &mask},
                 [&](const auto& at, int64_t n, const auto& steps) {
-                  const Word* x = in.data<Word>() + at[0];
-                  const Bool* chosen = mask.data<Bool>() + at[1];
-                  for (int64_t i = 0; i < n && y < end; ++i) {
-                    *y = x[i * steps[0]];
-                    y += bool(chosen[i * steps[1]]);
-                  }
+                  y = append(y, end, in.data<Word>() + at[0], steps[0],
+                             mask.data<Bool>() + at[1], steps[1], n);
                   return y < end;
                 });
   });

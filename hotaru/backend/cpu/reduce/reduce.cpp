@@ -71,6 +71,18 @@ struct CountNonzero {
   static constexpr Acc kIdentity = 0;
   static Acc load(T x) { return x != T(0); }
   static Acc combine(Acc a, Acc b) { return a + b; }
+  /// Counts of so few fit a byte, of which vectors hold most.
+  static Acc block(const T* x, int64_t n) requires(sizeof(T) == 1) {
+    constexpr int64_t kFew = 240;
+    Acc total = 0;
+    for (int64_t from = 0; from < n; from += kFew) {
+      const int64_t end = std::min(n, from + kFew);
+      uint8_t few = 0;
+      for (int64_t i = from; i < end; ++i) few += x[i] != T(0);
+      total += few;
+    }
+    return total;
+  }
 };
 
 template <class T>
