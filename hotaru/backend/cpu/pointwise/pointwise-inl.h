@@ -55,7 +55,7 @@ inline constexpr bool kHasQuickForm = requires {
 /// Runs of so many elements, all by the quick form or all by the whole one.
 template <class F>
 void quick_runs(float* out, const float* x, int64_t n, const F& f) {
-  constexpr int64_t kRun = 256;
+  constexpr int64_t kRun = 512;
   for (int64_t from = 0; from < n; from += kRun) {
     const int64_t count = std::min(kRun, n - from);
     int32_t hold = 1;
@@ -95,7 +95,7 @@ void put(const From* x, char* to, int64_t stride, int64_t count) {
 template <class T, class M, class R, class Out, int kInputs>
 HWY_NOINLINE void by_runs(LoopNest::Inner loop, const void* context,
                           char* const* p, const int64_t* s, int64_t n) {
-  constexpr int64_t kRun = 256;
+  constexpr int64_t kRun = 512;
   M in[kInputs][kRun];
   R results[kRun];
   char* q[kInputs + 1];
