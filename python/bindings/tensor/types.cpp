@@ -3,8 +3,8 @@
 #include <array>
 
 #include "bindings/tensor/items.h"
-#include "bindings/tensor/value_convert.h"
 #include "bindings/tensor/tensor_object.h"
+#include "bindings/tensor/value_convert.h"
 #include "hotaru/core/memory_format.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/streams/stream.h"
