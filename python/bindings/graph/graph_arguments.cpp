@@ -44,13 +44,18 @@ Guarded::Guarded(const Tensor& t)
       strides(t.strides()),
       offset(t.storage_offset()),
       dtype(t.dtype()),
+      contiguous(t.is_contiguous()),
       requires_grad(autograd::requires_grad(t)) {}
 
 bool Guarded::in_place() const {
-  return tensor.storage().get() == storage &&
-         tensor.storage_offset() == offset && tensor.dtype() == dtype &&
-         tensor.sizes() == IntSpan(sizes) &&
-         same_strides(tensor, sizes, strides);
+  const TensorImpl& now = *tensor.impl();
+  if (now.storage.get() != storage || now.offset != offset ||
+      now.dtype != dtype || now.sizes.size() != sizes.size())
+    return false;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (now.sizes[d] != sizes[d]) return false;
+  // Sizes tell all of what is row-major.
+  return (now.contiguous && contiguous) || same_strides(tensor, sizes, strides);
 }
 
 bool Guarded::intact() const {

@@ -44,6 +44,7 @@ struct Guarded {
   Dims sizes, strides;
   int64_t offset;
   DType dtype;
+  bool contiguous;
   bool requires_grad;
 
   explicit Guarded(const Tensor& t);
