@@ -6,6 +6,7 @@
 #include <cstring>
 #include <random>
 
+#include "hotaru/core/host.h"
 #include "hotaru/io/npy.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/runtime/backend.h"
@@ -37,13 +38,13 @@ DType parse_dtype(const std::string& name, const std::string& word) {
 Tensor made_up(IntSpan sizes, DType dtype) {
   if (!is_floating_point(dtype)) {
     Tensor tensor = allocate(sizes, dtype, Device{});
-    std::memset(tensor.raw_data(), 0, tensor.storage()->nbytes());
+    std::memset(host_bytes(tensor, "--shape"), 0, tensor.storage()->nbytes());
     return tensor;
   }
   Tensor tensor = allocate(sizes, DType::kFloat32, Device{});
   std::mt19937 engine;
   std::normal_distribution<float> normal;
-  std::generate_n(tensor.data<float>(), tensor.numel(),
+  std::generate_n(host_data<float>(tensor, "--shape"), tensor.numel(),
                   [&] { return normal(engine); });
   return to(tensor, dtype);
 }

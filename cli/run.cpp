@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "hotaru/core/host.h"
 #include "hotaru/core/printing/format.h"
 #include "hotaru/io/npy.h"
 #include "hotaru/ops/create/copy.h"
@@ -37,11 +38,11 @@ Json nested(IntSpan sizes, const T** next) {
 Json numbers(const Tensor& tensor) {
   if (is_floating_point(tensor.dtype())) {
     const Tensor wide = contiguous(to(tensor, DType::kFloat64));
-    const double* next = wide.data<double>();
+    const double* next = host_data<double>(wide, "run");
     return nested(wide.sizes(), &next);
   }
   const Tensor wide = contiguous(to(tensor, DType::kInt64));
-  const int64_t* next = wide.data<int64_t>();
+  const int64_t* next = host_data<int64_t>(wide, "run");
   return nested(wide.sizes(), &next);
 }
 

@@ -6,8 +6,9 @@ every layer, and no layer may include what is outside. Within a layer whose
 rooms have an order, headers include only rooms before theirs (sources may call
 each other: a function is compiled when it first runs). Rooms of operators and
 kernels are families, with the same names in every layer. No circles, and no
-room with more than 30 files. Prints each offence as `file:line: what is wrong`
-and exits with 1 if there was one.
+room with more than 30 files. Host code reaches a tensor's bytes through
+core/host.h; kernels, graphs and tests ask the tensor itself. Prints each
+offence as `file:line: what is wrong` and exits with 1 if there was one.
 """
 
 from __future__ import annotations
@@ -203,6 +204,30 @@ def cycles(edges: Edges) -> list[str]:
     return found
 
 
+# Who works on addresses that a call or a graph hands to kernels.
+_ASKS_THE_TENSOR = (
+    "hotaru/backend/",
+    "hotaru/core/host.h",
+    "hotaru/core/tensor.h",
+    "hotaru/graph/program/",
+    "tests/",
+    "bench/",
+    "examples/",
+)
+_BYTES = re.compile(r"\b(raw_data\(\)|data<[^>]+>\(\))")
+
+
+def past_the_host_door(files: list[str]) -> list[str]:
+    """Lines of host code that do not go through host_bytes or host_data."""
+    return [
+        f"{name}:{number}: {match[1]} outside kernels; see core/host.h"
+        for name in files
+        if not name.startswith(_ASKS_THE_TENSOR)
+        for number, line in enumerate(Path(name).read_text().splitlines(), 1)
+        if (match := _BYTES.search(line))
+    ]
+
+
 def main() -> int:
     listed = subprocess.run(
         ["git", "ls-files", "*.h", "*.cpp"],
@@ -214,7 +239,7 @@ def main() -> int:
     try:
         edges = includes(files)
         offences = upward(edges) + room_upward(edges) + cycles(edges)
-        offences += misplaced(files)
+        offences += misplaced(files) + past_the_host_door(files)
     except ValueError as error:
         offences = [str(error)]
     for offence in offences:

@@ -70,11 +70,14 @@ void rebase_view(const Tensor& view, const Ref<Node>& writer, size_t slot) {
   Meta& base_meta = ensure_meta(base);
   base_meta.set_node(make_ref<CopySlices>(base, view, writer, slot), 0);
   base_meta.requires_grad = false;
-  // The view's own history is stale; grad_fn() derives it from the base at the
-  // next use, as after every write into the base.
-  Meta& view_meta = ensure_meta(view);
-  view_meta.set_node(nullptr, 0);
-  view_meta.view_version = view.version() - 1;
+  forget_history(view);
+}
+
+void forget_history(const Tensor& view) {
+  // grad_fn() sees another version, as after every write into the base.
+  Meta& m = ensure_meta(view);
+  m.set_node(nullptr, 0);
+  m.view_version = view.version() - 1;
 }
 
 Ref<Meta> copy_history(const Tensor& t) {

@@ -55,4 +55,7 @@ bool writes_base(const Tensor& t);
 /// view must be the writer's only output.
 void rebase_view(const Tensor& view, const Ref<Node>& writer, size_t slot);
 
+/// The view's own history is stale; its next use derives one from the base.
+void forget_history(const Tensor& view);
+
 }  // namespace hotaru::autograd

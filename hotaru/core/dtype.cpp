@@ -119,4 +119,9 @@ std::ostream& operator<<(std::ostream& out, DType dtype) {
   return out << "torch." << dtype_name(dtype);
 }
 
+void refuse_dtype(const char* op, DType dtype) {
+  fail<NotImplementedError>("\"", op, "\" not implemented for '",
+                            scalar_type_name(dtype), "'");
+}
+
 }  // namespace hotaru

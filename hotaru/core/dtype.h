@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <ostream>
 
 #include "hotaru/core/boolean.h"
@@ -173,15 +174,34 @@ template <class T>
 using OpMath = std::conditional_t<kIsReduced<T>, float,
                                   std::conditional_t<kIsBool<T>, bool, T>>;
 
+/// A floating number without its fraction; the smallest integer where int64
+/// cannot hold it, as x86 converts, and PyTorch on it.
+template <class F>
+requires kIsFloating<F>
+inline int64_t truncated(F x) {
+  const auto v = static_cast<OpMath<F>>(x);
+  return v >= -0x1p63f && v < 0x1p63f ? static_cast<int64_t>(v)
+                                      : std::numeric_limits<int64_t>::min();
+}
+
+/// Calls f.template operator()<T>() for the C++ type of dtype; false when the
+/// list lacks it.
+template <class F, class... Ts>
+bool visit_if_listed(TypeList<Ts...>, DType dtype, F&& f) {
+  return (
+      (dtype == kDTypeOf<Ts> ? (f.template operator()<Ts>(), true) : false) ||
+      ...);
+}
+
+/// Throws NotImplementedError with PyTorch's text.
+[[noreturn]] void refuse_dtype(const char* op, DType dtype);
+
 /// Calls f.template operator()<T>() for the C++ type of dtype. Throws
 /// NotImplementedError with PyTorch's text when the list lacks it.
 template <class F, class... Ts>
-void visit_dtype(TypeList<Ts...>, DType dtype, const char* op, F&& f) {
-  const bool found =
-      ((dtype == kDTypeOf<Ts> ? (f.template operator()<Ts>(), true) : false) ||
-       ...);
-  HOTARU_CHECK_AS(NotImplementedError, found, "\"", op,
-                  "\" not implemented for '", scalar_type_name(dtype), "'");
+void visit_dtype(TypeList<Ts...> types, DType dtype, const char* op, F&& f) {
+  if (!visit_if_listed(types, dtype, f)) [[unlikely]]
+    refuse_dtype(op, dtype);
 }
 
 }  // namespace hotaru

@@ -53,7 +53,7 @@ class Scalar {
       else if constexpr (kIsBool<T> || std::is_same_v<T, bool>)
         return double_ != 0;
       else if constexpr (std::is_integral_v<T>)
-        return static_cast<T>(static_cast<int64_t>(double_));
+        return static_cast<T>(truncated(double_));
       else
         return static_cast<T>(double_);
     }

@@ -91,10 +91,13 @@ size_t storage_bytes(IntSpan sizes, IntSpan strides, size_t itemsize,
   int64_t last = 0, bytes = 0;
   const bool empty = std::find(sizes.begin(), sizes.end(), 0) != sizes.end();
   bool fits = true;
-  for (size_t i = 0; i < sizes.size() && !empty; ++i) {
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    // Kernels count strides in bytes, also those that nobody walks.
     int64_t step = 0;
     fits &= strides[i] >= 0 &&
-            !__builtin_mul_overflow(sizes[i] - 1, strides[i], &step) &&
+            !__builtin_mul_overflow(strides[i], int64_t(itemsize), &step);
+    if (empty) continue;
+    fits &= !__builtin_mul_overflow(sizes[i] - 1, strides[i], &step) &&
             !__builtin_add_overflow(last, step, &last);
   }
   fits = fits && !__builtin_add_overflow(last, empty ? 0 : 1, &last) &&
@@ -113,6 +116,18 @@ Dims contiguous_strides(IntSpan sizes) {
                                 &strides[i - 1]),
         "Stride calculation overflowed for shape ", shape_text(sizes));
   return strides;
+}
+
+int64_t scaled_stride(int64_t stride, int64_t n) {
+  int64_t scaled = 0;
+  return __builtin_mul_overflow(stride, n, &scaled) ? stride : scaled;
+}
+
+int64_t offset_at(int64_t offset, int64_t index, int64_t stride) {
+  int64_t step = 0, at = 0;
+  const bool beyond = __builtin_mul_overflow(index, stride, &step) ||
+                      __builtin_add_overflow(offset, step, &at);
+  return beyond ? offset : at;
 }
 
 bool is_contiguous(IntSpan sizes, IntSpan strides) {

@@ -109,6 +109,11 @@ size_t storage_bytes(IntSpan sizes, IntSpan strides, size_t itemsize,
 /// Row-major strides; empty dimensions count as one, as in PyTorch. Throws
 /// when one leaves int64.
 Dims contiguous_strides(IntSpan sizes);
+/// stride * n, or the stride where that leaves int64: so far apart lie only the
+/// elements of dimensions of size one or of empty tensors, which nobody walks.
+int64_t scaled_stride(int64_t stride, int64_t n);
+/// offset + index * stride, or the offset where that leaves int64.
+int64_t offset_at(int64_t offset, int64_t index, int64_t stride);
 /// Whether the strides walk the elements densely in row-major order.
 bool is_contiguous(IntSpan sizes, IntSpan strides);
 /// Whether the strides walk the elements without gaps or overlap, in any order.

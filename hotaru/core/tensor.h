@@ -86,8 +86,10 @@ class Tensor {
 
   /// First element's address, for comparing; its memory may be in use.
   void* address() const {
-    return static_cast<char*>(impl_->storage->data()) +
-           impl_->offset * int64_t(itemsize(impl_->dtype));
+    // As numbers: an empty storage has no address, and views of it an offset.
+    return reinterpret_cast<void*>(
+        reinterpret_cast<uintptr_t>(impl_->storage->data()) +
+        uintptr_t(impl_->offset) * itemsize(impl_->dtype));
   }
   /// The same, when what queued streams have to do with the memory is done
   /// (see Ordered::wait). Unchecked; host code reads it only for CPU tensors.

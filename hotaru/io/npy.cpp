@@ -9,6 +9,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/runtime/backend.h"
 
@@ -227,7 +228,8 @@ Tensor read_npy(const std::string& path) {
                       ? allocate(header.shape, fortran_strides(header.shape),
                                  header.dtype, Device{})
                       : allocate(header.shape, header.dtype, Device{});
-  in.read(static_cast<char*>(tensor.raw_data()), std::streamsize(wanted));
+  in.read(static_cast<char*>(host_bytes(tensor, "read_npy")),
+          std::streamsize(wanted));
   HOTARU_CHECK(in || wanted == 0, path, ": can't be read to its end");
   return tensor;
 }
@@ -240,7 +242,7 @@ void write_npy(const std::string& path, const Tensor& tensor) {
   out << kMagic << '\1' << '\0';
   out.write(reinterpret_cast<const char*>(&length), 2);
   out << header;
-  out.write(static_cast<const char*>(array.raw_data()),
+  out.write(static_cast<const char*>(host_bytes(array, "write_npy")),
             std::streamsize(array.numel() * int64_t(itemsize(array.dtype()))));
   out.close();
   HOTARU_CHECK(out, path, ": can't be written: ", std::strerror(errno));

@@ -2,11 +2,13 @@
 
     python tests/attack/mutant_attack.py [--count 2000] [--seed N]
                                          [--kind KIND] [--cli PROGRAM]
+                                         [--program ATTACK_FILES]
 
 A file is refused with an exception or loaded and run. A signal, a hang or a
 result that depends on what was in memory before is a finding; the file is
-kept. Python loads the archives; .npy files are read by the command `hotaru`,
-which may be one with sanitizers.
+kept. Python loads the archives; .npy files are read by the command `hotaru`.
+With --program, files of all kinds are used by attack_files, which a build of
+the C++ tests with sanitizers has.
 """
 
 from __future__ import annotations
@@ -145,8 +147,51 @@ class Command:
         return found
 
 
-def attack(kind: str, count: int, seed: int, command: Command | None):
-    """Findings among so many mutants: (file, what happens)."""
+class Program:
+    """attack_files, which uses files of any kind and ends with 0."""
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+        self.folder = tempfile.TemporaryDirectory()
+        # Sizes that a file asks for may be refused, as without a sanitizer.
+        limits = "allocator_may_return_null=1:max_allocation_size_mb=2048"
+        self.environment = {**os.environ, "ASAN_OPTIONS": limits}
+
+    def judged(self, files: list[bytes]) -> list[tuple[int, str]]:
+        paths = [os.path.join(self.folder.name, str(i)) for i in range(_BATCH)]
+        for path, data in zip(paths, files):
+            Path(path).write_bytes(data)
+        found, first = [], 0
+        while first < len(files):
+            done, text = self._used(paths[first : len(files)])
+            if text is None:
+                break
+            # The one that ended it is the last that was begun.
+            first += max(done, 1)
+            found.append((first - 1, text))
+        return found
+
+    def _used(self, paths: list[str]) -> tuple[int, str | None]:
+        """How many were begun, and what ended the process unless all went."""
+        try:
+            run = subprocess.run(
+                [self.program, *paths], env=self.environment,
+                capture_output=True, text=True, timeout=6 * _SECONDS,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired as expired:
+            return (expired.stdout or b"").count(b"\n"), "hangs"
+        if run.returncode == 0:
+            return len(paths), None
+        lines = [line for line in run.stderr.splitlines() if "rror" in line]
+        text = f"ends with {run.returncode}: {' '.join(lines[:2])}"
+        return run.stdout.count("\n"), text
+
+
+def attack(kind: str, count: int, seed: int, command=None):
+    """Findings among so many mutants: (file, what happens).
+
+    They are used by `command`, a Command or Program, else by Python.
+    """
     files = mutants.seeds()[kind]
     for start in range(seed, seed + count, _BATCH):
         numbers = range(start, min(start + _BATCH, seed + count))
@@ -154,7 +199,7 @@ def attack(kind: str, count: int, seed: int, command: Command | None):
             mutants.mutant(kind, files, random.Random(f"{kind} {n}"))
             for n in numbers
         ]
-        wrong = command.judged(made) if kind == "npy" else judged(kind, made)
+        wrong = command.judged(made) if command else judged(kind, made)
         for i, text in wrong:
             yield numbers[i], made[i], text
 
@@ -175,15 +220,20 @@ def main() -> int:
     add("--seed", type=int, default=0)
     add("--kind", choices=KINDS)
     add("--cli", help="the command hotaru, for .npy files")
+    add("--program", help="attack_files, instead of Python and the command")
     add("--keep", default="mutants-found", help="folder for findings")
     options = parser.parse_args()
     program = find_command(options.cli)
     failed = 0
     for kind in [options.kind] if options.kind else KINDS:
-        if kind == "npy" and program is None:
-            print("npy: no command hotaru here", file=sys.stderr)
-            return 2
-        command = Command(program) if kind == "npy" else None
+        command = None
+        if options.program:
+            command = Program(options.program)
+        elif kind == "npy":
+            if program is None:
+                print("npy: no command hotaru here", file=sys.stderr)
+                return 2
+            command = Command(program)
         start = time.monotonic()
         for number, data, text in attack(
             kind, options.count, options.seed, command

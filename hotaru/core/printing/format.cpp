@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "hotaru/core/host.h"
 #include "hotaru/core/printing/text_column.h"
 
 namespace hotaru {
@@ -37,7 +38,7 @@ void for_each_element(const Tensor& self, const F& f) {
   const int64_t inner_stride = ndim == 0 ? 0 : strides[ndim - 1];
   const int64_t inner_size = ndim == 0 ? 1 : sizes[ndim - 1];
   Dims index(ndim, 0);
-  const T* row = self.data<T>();
+  const T* row = host_data<T>(self, "print");
   for (int64_t left = self.numel(); left > 0; left -= inner_size) {
     for (int64_t i = 0; i < inner_size; ++i) f(row[i * inner_stride]);
     for (size_t d = ndim < 2 ? 0 : ndim - 1; d-- > 0;) {

@@ -175,6 +175,9 @@ Tensor glu(const Tensor& self, int64_t dim) {
   const int64_t n = self.size(d);
   HOTARU_CHECK(n % 2 == 0, "Halving dimension must be even, but dimension ", d,
                " is size ", n);
+  HOTARU_CHECK_AS(NotImplementedError, self.is_floating_point(),
+                  "\"glu_cpu\" not implemented for '",
+                  scalar_type_name(self.dtype()), "'");
   return narrow(self, d, 0, n / 2) * sigmoid(narrow(self, d, n / 2, n / 2));
 }
 

@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/host.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/overlap.h"
@@ -110,7 +111,7 @@ Scalar item(const Tensor& self) {
   const Tensor host = to(self, Device{DeviceType::kCPU});
   Scalar out;
   visit_dtype(AllTypes{}, host.dtype(), "item", [&]<class T>() {
-    const T value = *host.data<T>();
+    const T value = *host_data<T>(host, "item");
     if constexpr (kIsComplex<T>)
       out = std::complex<double>(value);
     else if constexpr (kIsBool<T>)
@@ -141,15 +142,20 @@ Tensor resize_(const Tensor& self, IntSpan size) {
 
 namespace {
 
-using Format = Optional<int64_t>;
-
-bool reorders(const Format& format) {
-  return format && MemoryFormat(*format) != MemoryFormat::kPreserve;
+/// Zeroes what a storage has beyond its first `begin` bytes: a program that
+/// grows a tensor must not see what other objects left in memory.
+void clear_from(const Tensor& self, size_t begin) {
+  const auto end = int64_t(self.storage()->nbytes()), from = int64_t(begin);
+  if (end <= from) return;
+  const Tensor rest = make_tensor(self.storage(), DType::kUInt8,
+                                  IntSpan({end - from}), IntSpan({1}), from);
+  rest.impl()->tracks_version = false;
+  zero_(rest);
 }
 
 /// to() with a memory format; a tensor that is in it already stays.
 Tensor to(const Tensor& self, Optional<DType> dtype, Optional<Device> device,
-          bool copy, const Format& given) {
+          bool copy, const GivenFormat& given) {
   if (!reorders(given)) return to(self, dtype, device, copy);
   const auto format = MemoryFormat(*given);
   const TensorOptions options{dtype.value_or(self.dtype()),
@@ -169,7 +175,7 @@ HOTARU_OP(
     });
 HOTARU_OP(
     "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
-    +[](const Tensor& self, Optional<int64_t> memory_format) {
+    +[](const Tensor& self, const GivenFormat& memory_format) {
       if (!reorders(memory_format)) return clone(self);
       return reordered(self, MemoryFormat(*memory_format), TensorOptions(self),
                        "CloneBackward0");
@@ -203,19 +209,22 @@ HOTARU_OP(
     "non_blocking=False, bool copy=False, MemoryFormat? "
     "memory_format=None) -> Tensor(a)",
     +[](const Tensor& self, Device device, DType dtype, bool, bool copy,
-        Format format) { return to(self, dtype, device, copy, format); });
+        const GivenFormat& format) {
+      return to(self, dtype, device, copy, format);
+    });
 HOTARU_OP(
     "to.dtype(Tensor(a) self, ScalarType dtype, bool "
     "non_blocking=False, bool copy=False, MemoryFormat? "
     "memory_format=None) -> Tensor(a)",
-    +[](const Tensor& self, DType dtype, bool, bool copy, Format format) {
+    +[](const Tensor& self, DType dtype, bool, bool copy,
+        const GivenFormat& format) {
       return to(self, dtype, std::nullopt, copy, format);
     });
 HOTARU_OP(
     "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, "
     "bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
     +[](const Tensor& self, const Tensor& other, bool, bool copy,
-        Format format) {
+        const GivenFormat& format) {
       return to(self, other.dtype(), other.device(), copy, format);
     });
 HOTARU_OP(
@@ -225,7 +234,9 @@ HOTARU_OP(
     "memory_format=None) -> Tensor(a)",
     +[](const Tensor& self, Optional<DType> dtype, Value,
         Optional<Device> device, Value, bool, bool copy,
-        Format format) { return to(self, dtype, device, copy, format); });
+        const GivenFormat& format) {
+      return to(self, dtype, device, copy, format);
+    });
 HOTARU_OP(
     "to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, "
     "bool non_blocking=False, bool copy=False) -> Tensor(a)",
@@ -248,8 +259,10 @@ HOTARU_OP(
 HOTARU_OP(
     "resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? "
     "memory_format=None) -> Tensor(a!)",
-    +[](const Tensor& self, IntSpan size, const Format& format) {
+    +[](const Tensor& self, IntSpan size, const GivenFormat& format) {
+      const size_t before = self.storage()->nbytes();
       resize_(self, size);
+      clear_from(self, before);
       if (reorders(format))
         self.impl()->set_geometry(size,
                                   format_strides(size, MemoryFormat(*format)),

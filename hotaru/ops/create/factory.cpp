@@ -5,8 +5,9 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
-#include "hotaru/core/memory_format.h"
+#include "hotaru/core/host.h"
 #include "hotaru/ops/create/factory_schema.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
@@ -174,6 +175,28 @@ Tensor empty_like(const Tensor& self) {
                   self.dtype(), self.device());
 }
 
+namespace {
+
+/// Options of a like or new_ factory: those given, else the tensor's.
+TensorOptions like(const Tensor& self, const Optional<DType>& dtype,
+                   const Optional<Device>& device) {
+  return {dtype.value_or(self.dtype()), device.value_or(self.device())};
+}
+
+}  // namespace
+
+Tensor empty_like(const Tensor& model, const Optional<DType>& dtype,
+                  const Optional<Device>& device, const GivenFormat& format) {
+  if (!dtype && !device && !reorders(format)) return empty_like(model);
+  const IntSpan sizes = model.sizes();
+  const TensorOptions options = like(model, dtype, device);
+  return empty_strided(sizes,
+                       reorders(format)
+                           ? format_strides(sizes, MemoryFormat(*format))
+                           : Dims(empty_like(model).strides()),
+                       options);
+}
+
 Tensor zeros_like(const Tensor& self) {
   return filled(empty_like(self), 0);
 }
@@ -227,8 +250,9 @@ Tensor scalar_tensor(const Scalar& value, TensorOptions options) {
   if (!out.device().is_cpu()) return filled(std::move(out), value);
   // Data from the host: nobody else has seen this memory yet, so no kernel
   // and no stream is needed to write it.
-  visit_dtype(AllTypes{}, out.dtype(), "scalar_tensor",
-              [&]<class T>() { *out.data<T>() = value.to<T>(); });
+  visit_dtype(AllTypes{}, out.dtype(), "scalar_tensor", [&]<class T>() {
+    *host_data<T>(out, "scalar_tensor") = value.to<T>();
+  });
   return out;
 }
 
@@ -253,7 +277,7 @@ namespace {
 HOTARU_OP(
     "empty.memory_format(SymInt[] size, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
-    +[](IntSpan size, HOTARU_OPTION_ARGS, Optional<int64_t> format) {
+    +[](IntSpan size, HOTARU_OPTION_ARGS, const GivenFormat& format) {
       if (!format) return empty(size, given_options(dtype, device));
       HOTARU_CHECK(MemoryFormat(*format) != MemoryFormat::kPreserve,
                    "unsupported memory format Preserve");
@@ -322,48 +346,29 @@ HOTARU_OP(
       return eye(n, m, given_options(dtype, device));
     });
 
-/// Options of a like or new_ factory: those given, else the tensor's.
-TensorOptions like(const Tensor& self, const Optional<DType>& dtype,
-                   const Optional<Device>& device) {
-  return {dtype.value_or(self.dtype()), device.value_or(self.device())};
-}
-
-Tensor empty_like(const Tensor& self, const Optional<DType>& dtype,
-                  const Optional<Device>& device,
-                  const Optional<int64_t>& format) {
-  if (format && MemoryFormat(*format) != MemoryFormat::kPreserve)
-    return empty_strided(self.sizes(),
-                         format_strides(self.sizes(), MemoryFormat(*format)),
-                         like(self, dtype, device));
-  const Tensor plain = hotaru::empty_like(self);
-  if (!dtype && !device) return plain;
-  return empty_strided(self.sizes(), plain.strides(),
-                       like(self, dtype, device));
-}
-
 HOTARU_OP(
     "empty_like(Tensor self, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
-    +[](const Tensor& self, HOTARU_OPTION_ARGS, Optional<int64_t> format) {
+    +[](const Tensor& self, HOTARU_OPTION_ARGS, const GivenFormat& format) {
       return empty_like(self, dtype, device, format);
     });
 HOTARU_OP(
     "zeros_like(Tensor self, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
-    +[](const Tensor& self, HOTARU_OPTION_ARGS, Optional<int64_t> format) {
+    +[](const Tensor& self, HOTARU_OPTION_ARGS, const GivenFormat& format) {
       return filled(empty_like(self, dtype, device, format), 0);
     });
 HOTARU_OP(
     "ones_like(Tensor self, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
-    +[](const Tensor& self, HOTARU_OPTION_ARGS, Optional<int64_t> format) {
+    +[](const Tensor& self, HOTARU_OPTION_ARGS, const GivenFormat& format) {
       return filled(empty_like(self, dtype, device, format), 1);
     });
 HOTARU_OP(
     "full_like(Tensor self, Scalar fill_value, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
     +[](const Tensor& self, const Scalar& value, HOTARU_OPTION_ARGS,
-        Optional<int64_t> format) {
+        const GivenFormat& format) {
       return filled(empty_like(self, dtype, device, format), value);
     });
 HOTARU_OP(

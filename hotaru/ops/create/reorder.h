@@ -3,12 +3,25 @@
 
 #include "hotaru/core/memory_format.h"
 #include "hotaru/core/tensor.h"
+#include "hotaru/ops/boxing.h"
 
 namespace hotaru {
+
+/// A memory format as operators take it: PyTorch's number, or none.
+using GivenFormat = Optional<int64_t>;
+
+/// Whether one is given that says how elements lie: not kPreserve.
+inline bool reorders(const GivenFormat& format) {
+  return format && MemoryFormat(*format) != MemoryFormat::kPreserve;
+}
 
 /// self if it is in the format already, else a copy in it; not kPreserve.
 Tensor contiguous(const Tensor& self, MemoryFormat format);
 /// A result whose elements lie as those of `model` do, if channels last.
 Tensor in_format_of(const Tensor& model, const Tensor& result);
+/// An uninitialised result like `model`, of another dtype, device or format
+/// where given.
+Tensor empty_like(const Tensor& model, const Optional<DType>& dtype,
+                  const Optional<Device>& device, const GivenFormat& format);
 
 }  // namespace hotaru

@@ -78,6 +78,9 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2,
                 const Tensor& weight, const Tensor& bias) {
   HOTARU_CHECK(weight.dim() == 3,
                "bilinear(): weight must be 3-dimensional, got ", weight.dim());
+  HOTARU_CHECK(input1.dim() > 0 && input2.dim() > 0,
+               "bilinear(): inputs must have at least 1 dimension, got ",
+               input1.dim(), " and ", input2.dim());
   HOTARU_CHECK(same(leading(input1, 1), leading(input2, 1)),
                "bilinear(): input batch dimensions do not match: got ",
                shape_text(input1.sizes()), " and ", shape_text(input2.sizes()));

@@ -77,6 +77,8 @@ Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps,
 }
 
 Tensor heaviside(const Tensor& self, const Tensor& values) {
+  HOTARU_CHECK(!self.is_complex() && !values.is_complex(),
+               "heaviside is not yet implemented for complex tensors.");
   const Tensor step = to(gt(self, 0), self.dtype());
   return where(eq(self, 0), values, step);
 }
@@ -93,6 +95,9 @@ Tensor sinc(const Tensor& self) {
 }
 
 Tensor logit(const Tensor& self, Optional<double> eps) {
+  HOTARU_CHECK_AS(NotImplementedError, !self.is_complex(),
+                  "\"logit_cpu\" not implemented for '",
+                  scalar_type_name(self.dtype()), "'");
   Tensor out;
   {
     const autograd::NoGrad no_grad;
@@ -200,13 +205,21 @@ HOTARU_OP(
     });
 HOTARU_OP("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", dist);
 HOTARU_OP(
-    "deg2rad(Tensor self) -> Tensor",
-    +[](const Tensor& self) { return self * (std::numbers::pi / 180); });
+    "deg2rad(Tensor self) -> Tensor", +[](const Tensor& self) {
+      HOTARU_CHECK(!self.is_complex(),
+                   "deg2rad is not supported for complex tensors.");
+      return self * (std::numbers::pi / 180);
+    });
 HOTARU_OP(
-    "rad2deg(Tensor self) -> Tensor",
-    +[](const Tensor& self) { return self * (180 / std::numbers::pi); });
+    "rad2deg(Tensor self) -> Tensor", +[](const Tensor& self) {
+      HOTARU_CHECK(!self.is_complex(),
+                   "rad2deg is not supported for complex tensors.");
+      return self * (180 / std::numbers::pi);
+    });
 HOTARU_OP(
     "signbit(Tensor self) -> Tensor", +[](const Tensor& self) {
+      HOTARU_CHECK_AS(NotImplementedError, !self.is_complex(),
+                      "signbit is not implemented for complex tensors.");
       if (!self.is_floating_point()) return lt(self, 0);
       static const elementwise::Spec copysign{kernel("copysign")};
       return lt(elementwise::binary(copysign, ones_like(self), self), 0);

@@ -339,11 +339,11 @@ HOTARU_BINARY(logical_xor, "logical_xor", kSame, kBool, nullptr)
 HOTARU_BINARY(atan2, "atan2", kFloating, kSame, grads::atan2)
 HOTARU_BINARY(fmax, "fmax", kSame, kSame, grads::fmax)
 HOTARU_BINARY(fmin, "fmin", kSame, kSame, grads::fmin)
-HOTARU_BINARY(hypot, "hypot", kFloating, kSame, grads::hypot)
+HOTARU_BINARY(hypot, "hypot", kSame, kSame, grads::hypot)
 HOTARU_BINARY(gcd, "gcd", kSame, kSame, nullptr)
 HOTARU_BINARY_SCALAR(copysign, "copysign", kFloating, kSame, grads::copysign)
 HOTARU_BINARY_SCALAR(xlogy, "xlogy", kFloating, kSame, grads::xlogy)
-HOTARU_BINARY(logaddexp, "logaddexp", kFloating, kSame, grads::logaddexp)
+HOTARU_BINARY(logaddexp, "logaddexp", kSame, kSame, grads::logaddexp)
 HOTARU_BINARY_SCALAR(bitwise_left_shift, "bitwise_left_shift", kSame, kSame,
                      nullptr)
 HOTARU_BINARY_SCALAR(bitwise_right_shift, "bitwise_right_shift", kSame, kSame,

@@ -182,7 +182,13 @@ HOTARU_OP(
       self.bump_version();
       return self;
     });
-HOTARU_OP("sign(Tensor self) -> Tensor", sign);
+HOTARU_OP(
+    "sign(Tensor self) -> Tensor", +[](const Tensor& self) {
+      HOTARU_CHECK_AS(NotImplementedError, !self.is_complex(),
+                      "Unlike NumPy, torch.sign is not intended to support "
+                      "complex numbers. Please use torch.sgn instead.");
+      return sign(self);
+    });
 HOTARU_OP("sgn(Tensor self) -> Tensor", sign);
 HOTARU_OP("conj(Tensor(a) self) -> Tensor(a)", conj);
 HOTARU_OP("conj_physical(Tensor self) -> Tensor", conj);
@@ -195,8 +201,11 @@ HOTARU_OP(
 HOTARU_OP("square(Tensor self) -> Tensor", square);
 HOTARU_OP("isfinite(Tensor self) -> Tensor", isfinite);
 HOTARU_OP(
-    "positive(Tensor(a) self) -> Tensor(a)",
-    +[](const Tensor& self) { return self; });
+    "positive(Tensor(a) self) -> Tensor(a)", +[](const Tensor& self) {
+      HOTARU_CHECK(self.dtype() != DType::kBool,
+                   "The `+` operator, on a bool tensor is not supported.");
+      return self;
+    });
 HOTARU_OP("absolute(Tensor self) -> Tensor", abs);
 HOTARU_OP("negative(Tensor self) -> Tensor", neg);
 HOTARU_OP(

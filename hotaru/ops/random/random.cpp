@@ -62,7 +62,7 @@ struct Limits {
 };
 Limits limits_of(DType dtype) {
   Limits out{};
-  visit_dtype(RealAndBoolTypes{}, dtype, "random_", [&]<class T>() {
+  visit_dtype(RealAndBoolTypes{}, dtype, "random_kernel_cpu", [&]<class T>() {
     using L = std::numeric_limits<T>;
     out.lowest = double(L::lowest());
     out.largest = double(L::max());

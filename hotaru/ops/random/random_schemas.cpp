@@ -1,8 +1,8 @@
 // Names of the random operators.
 #include "hotaru/autograd/record.h"
-#include "hotaru/core/memory_format.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory_schema.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/random/random.h"
 #include "hotaru/ops/reduce/extremum.h"
@@ -79,46 +79,32 @@ HOTARU_OP(
       return randperm(n, given_options(dtype, device), generator);
     });
 
-/// A result like self, of another dtype, device or format if asked for.
-Tensor like(const Tensor& self, const Optional<DType>& dtype,
-            const Optional<Device>& device, const Optional<int64_t>& format) {
-  const bool reordered =
-      format && MemoryFormat(*format) != MemoryFormat::kPreserve;
-  const Tensor plain = empty_like(self);
-  if (!dtype && !device && !reordered) return plain;
-  return empty_strided(
-      self.sizes(),
-      reordered ? format_strides(self.sizes(), MemoryFormat(*format))
-                : Dims(plain.strides()),
-      {dtype.value_or(self.dtype()), device.value_or(self.device())});
-}
-
 HOTARU_OP(
     "rand_like(Tensor self, *, " HOTARU_FLOATING_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
-    +[](const Tensor& self, HOTARU_OPTION_ARGS, Optional<int64_t> format) {
-      return uniform_(like(self, dtype, device, format));
+    +[](const Tensor& self, HOTARU_OPTION_ARGS, const GivenFormat& format) {
+      return uniform_(empty_like(self, dtype, device, format));
     });
 HOTARU_OP(
     "randn_like(Tensor self, *, " HOTARU_FLOATING_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
-    +[](const Tensor& self, HOTARU_OPTION_ARGS, Optional<int64_t> format) {
-      return normal_(like(self, dtype, device, format));
+    +[](const Tensor& self, HOTARU_OPTION_ARGS, const GivenFormat& format) {
+      return normal_(empty_like(self, dtype, device, format));
     });
 HOTARU_OP(
     "randint_like(Tensor self, SymInt high, *, " HOTARU_FLOATING_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
     +[](const Tensor& self, int64_t high, HOTARU_OPTION_ARGS,
-        Optional<int64_t> format) {
-      return random_(like(self, dtype, device, format), 0, high);
+        const GivenFormat& format) {
+      return random_(empty_like(self, dtype, device, format), 0, high);
     });
 HOTARU_OP(
     "randint_like.low_dtype(Tensor self, SymInt low, SymInt high, "
     "*, " HOTARU_FLOATING_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
     +[](const Tensor& self, int64_t low, int64_t high, HOTARU_OPTION_ARGS,
-        Optional<int64_t> format) {
-      return random_(like(self, dtype, device, format), low, high);
+        const GivenFormat& format) {
+      return random_(empty_like(self, dtype, device, format), low, high);
     });
 
 HOTARU_OP(

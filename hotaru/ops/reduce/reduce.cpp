@@ -28,11 +28,23 @@ Tensor converted(const Tensor& self, const Optional<DType>& dtype) {
   return to(self, *dtype);
 }
 
+/// Sums and products: of integers always in int64, which other integers are
+/// made of at the end.
+template <class A>
+Tensor run_accumulation(const Kernel& kernel, const Tensor& self, IntSpan dims,
+                        bool keepdim, const Optional<DType>& dtype,
+                        const A& attributes) {
+  const DType wanted = dtype.value_or(accumulated(self.dtype()));
+  const Tensor out = run_reduction(kernel, converted(self, dtype), dims,
+                                   keepdim, accumulated(wanted), attributes);
+  autograd::NoGrad guard;
+  return to(out, wanted);
+}
+
 Tensor run_sum(const Tensor& self, IntSpan dims, bool keepdim,
                const Optional<DType>& dtype, SumAttributes attributes) {
   static const Kernel& kernel = hotaru::kernel("sum");
-  return run_reduction(kernel, converted(self, dtype), dims, keepdim,
-                       dtype.value_or(accumulated(self.dtype())), attributes);
+  return run_accumulation(kernel, self, dims, keepdim, dtype, attributes);
 }
 
 DType mean_dtype(const char* op, const Tensor& self,
@@ -59,9 +71,7 @@ Tensor run_truth(const Kernel& kernel, const Tensor& self, IntSpan dims,
 Tensor run_prod(const Tensor& self, IntSpan dims, bool keepdim,
                 const Optional<DType>& dtype) {
   static const Kernel& kernel = hotaru::kernel("prod");
-  return run_reduction(kernel, converted(self, dtype), dims, keepdim,
-                       dtype.value_or(accumulated(self.dtype())),
-                       NoAttributes{});
+  return run_accumulation(kernel, self, dims, keepdim, dtype, NoAttributes{});
 }
 
 }  // namespace

@@ -89,9 +89,7 @@ Tensor cumprod(const Tensor& self, int64_t dim, Optional<DType> dtype) {
 
 Tensor logcumsumexp(const Tensor& self, int64_t dim) {
   static const Kernel& kernel = hotaru::kernel("logcumsumexp");
-  const DType dtype =
-      is_integral(self.dtype(), true) ? default_dtype() : self.dtype();
-  return scan(kernel, self, dim, dtype, grad::logcumsumexp);
+  return scan(kernel, self, dim, self.dtype(), grad::logcumsumexp);
 }
 
 Tensor cumsum_(const Tensor& self, int64_t dim, Optional<DType> dtype) {

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/random/random.h"
@@ -187,7 +188,7 @@ std::tuple<Tensor, Tensor, Tensor> run_packed(RnnMode mode, const Tensor& data,
                   "rnn: packed data must be 2-dimensional, got size ",
                   shape_text(data.sizes()));
   const Tensor sizes = contiguous(batch_sizes);
-  const int64_t* begin = sizes.data<int64_t>();
+  const int64_t* begin = host_data<int64_t>(sizes, "rnn");
   const std::vector<int64_t> rows(begin, begin + sizes.numel());
   int64_t total = 0;
   for (size_t i = 0; i < rows.size(); ++i) {

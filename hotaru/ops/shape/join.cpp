@@ -252,7 +252,9 @@ Tensor rot90(const Tensor& self, int64_t k, IntSpan dims) {
       "expected total rotation dims == 2, but got dims = ", dims.size());
   HOTARU_CHECK(self.dim() >= 2,
                "expected total dims >= 2, but got total dims = ", self.dim());
-  HOTARU_CHECK(dims[0] != dims[1] && std::abs(dims[0] - dims[1]) != self.dim(),
+  const int64_t a = dims[0], b = dims[1], n = self.dim();
+  const bool inside = std::max(a, b) < n && std::min(a, b) >= -n;
+  HOTARU_CHECK(a != b && !(inside && std::abs(a - b) == n),
                "expected rotation dims to be different, but got dim0 = ",
                dims[0], " and dim1 = ", dims[1]);
   Tensor out;

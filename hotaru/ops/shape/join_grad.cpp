@@ -82,8 +82,12 @@ void flip(const Tensor& out, const Tensor& self, IntSpan dims) {
 }
 
 void roll(const Tensor& out, const Tensor& self, IntSpan shifts, IntSpan dims) {
+  // Cut to the size first: the smallest integer has no opposite.
   Dims back(shifts);
-  for (int64_t& shift : back) shift = -shift;
+  for (size_t i = 0; i < back.size(); ++i) {
+    const int64_t size = dims.empty() ? self.numel() : self.size(dims[i]);
+    back[i] = size == 0 ? 0 : -(shifts[i] % size);
+  }
   record("RollBackward0", out, {self}, {},
          [back, dims = Dims(dims)](Backward&, const Tensor& g) -> Tensors {
            return {hotaru::roll(g, back, dims)};
@@ -93,7 +97,7 @@ void roll(const Tensor& out, const Tensor& self, IntSpan shifts, IntSpan dims) {
 void rot90(const Tensor& out, const Tensor& self, int64_t k, IntSpan dims) {
   record("Rot90Backward0", out, {self}, {},
          [k, dims = Dims(dims)](Backward&, const Tensor& g) -> Tensors {
-           return {hotaru::rot90(g, -k, dims)};
+           return {hotaru::rot90(g, -(k % 4), dims)};
          });
 }
 

@@ -1,6 +1,7 @@
 #include "hotaru/ops/shape/triangle.h"
 
 #include <cstdlib>
+#include <limits>
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/index/index.h"
@@ -101,7 +102,13 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1,
   const int64_t b = wrap_dim(dim2, self.dim() + 1);
   HOTARU_CHECK(a != b, "diagonal dimensions cannot be identical ", dim1, ", ",
                dim2);
-  const int64_t side = self.size(-1) + std::abs(offset);
+  int64_t side = 0;
+  HOTARU_CHECK(
+      offset != std::numeric_limits<int64_t>::min() &&
+          !__builtin_add_overflow(self.size(-1), std::abs(offset), &side),
+      "diag_embed: a diagonal ", offset,
+      " away from the main one makes the result larger than int64 can "
+      "count");
   Dims shape(self.sizes());
   shape.resize(shape.size() - 1);
   shape.insert(size_t(std::min(a, b)), side);

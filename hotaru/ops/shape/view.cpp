@@ -157,7 +157,7 @@ Tensor select(const Tensor& self, int64_t dim, int64_t index) {
                   " at dimension ", d);
   if (index < 0) index += size;
   Dims sizes(self.sizes()), strides(self.strides());
-  const int64_t offset = self.storage_offset() + index * strides[d];
+  const int64_t offset = offset_at(self.storage_offset(), index, strides[d]);
   sizes.erase(d);
   strides.erase(d);
   Tensor out = viewed(self, sizes, strides, offset);
@@ -177,9 +177,9 @@ Tensor slice(const Tensor& self, int64_t dim, Optional<int64_t> start,
   const int64_t first = bound(start.value_or(0));
   const int64_t last = std::max(first, bound(end.value_or(size)));
   Dims sizes(self.sizes()), strides(self.strides());
-  const int64_t offset = self.storage_offset() + first * strides[d];
+  const int64_t offset = offset_at(self.storage_offset(), first, strides[d]);
   sizes[d] = (last - first) / step + ((last - first) % step != 0);
-  strides[d] *= step;
+  strides[d] = scaled_stride(strides[d], step);
   Tensor out = viewed(self, sizes, strides, offset);
   if (autograd::needs_grad(self))
     slice_grad(out, self, int64_t(d), first, last, step);
@@ -226,7 +226,8 @@ Tensor squeeze(const Tensor& self, int64_t dim) {
 Tensor unsqueeze(const Tensor& self, int64_t dim) {
   const size_t d = size_t(wrap_dim(dim, self.dim() + 1));
   Dims sizes(self.sizes()), strides(self.strides());
-  const int64_t stride = d < sizes.size() ? sizes[d] * strides[d] : 1;
+  const int64_t stride =
+      d < sizes.size() ? scaled_stride(strides[d], sizes[d]) : 1;
   sizes.insert(d, 1);
   strides.insert(d, stride);
   Tensor out = viewed(self, sizes, strides);
@@ -278,7 +279,7 @@ Tensor unfold(const Tensor& self, int64_t dimension, int64_t size,
   strides.push_back(self.dim() ? strides[d] : 1);
   if (self.dim() > 0) {
     sizes[d] = (had - size) / step + 1;
-    strides[d] *= step;
+    strides[d] = scaled_stride(strides[d], step);
   }
   Tensor out = viewed(self, sizes, strides);
   if (autograd::needs_grad(self)) as_strided_grad(out, self, "UnfoldBackward0");
@@ -296,8 +297,9 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1,
                                      : std::min(sizes[a] + offset, sizes[b]);
   int64_t start = self.storage_offset();
   if (length > 0)
-    start += offset >= 0 ? offset * strides[b] : -offset * strides[a];
-  const int64_t stride = strides[a] + strides[b];
+    start = offset >= 0 ? offset_at(start, offset, strides[b])
+                        : offset_at(start, -offset, strides[a]);
+  const int64_t stride = offset_at(strides[a], 1, strides[b]);
   for (const size_t d : {std::max(a, b), std::min(a, b)}) {
     sizes.erase(d);
     strides.erase(d);
@@ -343,7 +345,7 @@ Tensors pieces(const Tensor& self, IntSpan sizes, int64_t dim,
   for (const int64_t size : sizes) {
     shape[d] = size;
     out.push_back(viewed(self, shape, self.strides(), offset));
-    offset += size * self.strides()[d];
+    offset = offset_at(offset, size, self.strides()[d]);
   }
   if (!out.empty() && autograd::needs_grad(self))
     pieces_grad(name, out, self, int64_t(d));
@@ -402,8 +404,9 @@ Tensors unbind(const Tensor& self, int64_t dim) {
   strides.erase(d);
   Tensors out;
   for (int64_t i = 0; i < self.sizes()[d]; ++i)
-    out.push_back(viewed(self, sizes, strides,
-                         self.storage_offset() + i * self.strides()[d]));
+    out.push_back(
+        viewed(self, sizes, strides,
+               offset_at(self.storage_offset(), i, self.strides()[d])));
   if (!out.empty() && autograd::needs_grad(self))
     unbind_grad(out, self, int64_t(d));
   return out;

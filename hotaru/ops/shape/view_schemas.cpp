@@ -1,6 +1,8 @@
 // Schemas of the views.
 #include <algorithm>
+#include <functional>
 
+#include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"
@@ -9,13 +11,32 @@
 namespace hotaru {
 namespace {
 
-/// Applies a view in place: self takes the geometry of the result.
-Tensor become(const Tensor& self, const Tensor& viewed) {
-  HOTARU_CHECK(!autograd::requires_grad(self),
-               "in-place view operators are not supported for tensors with "
+/// Applies a view in place: self takes the geometry and the history of what
+/// `view` makes of it; a view of another tensor stays one.
+Tensor become(const Tensor& self,
+              const std::function<Tensor(const Tensor&)>& view) {
+  const bool leaf = autograd::is_leaf(self);
+  const bool recorded = autograd::requires_grad(self) && !leaf;
+  HOTARU_CHECK(
+      !leaf || !autograd::requires_grad(self) || !autograd::grad_enabled(),
+      "a view of a leaf Variable that requires grad is being used in "
+      "an in-place operation.");
+  autograd::check_inplace(self);
+  HOTARU_CHECK(!recorded || autograd::grad_enabled(),
+               "in-place view operators need grad mode where the tensor has a "
                "gradient history; use the out-of-place form");
-  self.impl()->set_geometry(viewed.sizes(), viewed.strides(),
-                            viewed.storage_offset());
+  const Tensor before = make_alias(self);
+  const bool rebase = recorded && autograd::writes_base(self);
+  if (recorded && !rebase)
+    before.impl()->autograd = autograd::copy_history(self);
+  const Tensor after = view(before);
+  self.impl()->set_geometry(after.sizes(), after.strides(),
+                            after.storage_offset());
+  self.bump_version();
+  if (rebase)
+    autograd::forget_history(self);
+  else if (recorded)
+    autograd::take_history(self, after);
   return self;
 }
 
@@ -167,25 +188,48 @@ HOTARU_OP(
 HOTARU_OP(
     "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
     +[](const Tensor& self, int64_t dim) {
-      return become(self, unsqueeze(make_alias(self), dim));
+      return become(self, [&](const Tensor& x) { return unsqueeze(x, dim); });
     });
 HOTARU_OP(
     "squeeze_(Tensor(a!) self) -> Tensor(a!)", +[](const Tensor& self) {
-      return become(self, squeeze(make_alias(self)));
+      return become(self, [](const Tensor& x) { return squeeze(x); });
     });
 HOTARU_OP(
     "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
     +[](const Tensor& self, int64_t dim) {
-      return become(self, squeeze(make_alias(self), dim));
+      return become(self, [&](const Tensor& x) { return squeeze(x, dim); });
     });
 HOTARU_OP(
     "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
     +[](const Tensor& self, int64_t dim0, int64_t dim1) {
-      return become(self, transpose(make_alias(self), dim0, dim1));
+      return become(self,
+                    [&](const Tensor& x) { return transpose(x, dim0, dim1); });
     });
 HOTARU_OP(
-    "t_(Tensor(a!) self) -> Tensor(a!)",
-    +[](const Tensor& self) { return become(self, t(make_alias(self))); });
+    "t_(Tensor(a!) self) -> Tensor(a!)", +[](const Tensor& self) {
+      return become(self, [](const Tensor& x) { return t(x); });
+    });
+HOTARU_OP(
+    "as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? "
+    "storage_offset=None) -> Tensor(a!)",
+    +[](const Tensor& self, IntSpan size, IntSpan stride,
+        Optional<int64_t> offset) {
+      return become(self, [&](const Tensor& x) {
+        return as_strided(x, size, stride, offset);
+      });
+    });
+HOTARU_OP(
+    "swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)",
+    +[](const Tensor& self, int64_t axis0, int64_t axis1) {
+      return become(
+          self, [&](const Tensor& x) { return transpose(x, axis0, axis1); });
+    });
+HOTARU_OP(
+    "swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
+    +[](const Tensor& self, int64_t dim0, int64_t dim1) {
+      return become(self,
+                    [&](const Tensor& x) { return transpose(x, dim0, dim1); });
+    });
 
 }  // namespace
 }  // namespace hotaru

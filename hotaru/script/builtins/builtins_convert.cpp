@@ -3,6 +3,7 @@
 
 #include "hotaru/autograd/node.h"
 #include "hotaru/core/error.h"
+#include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/script/builtins/builtins.h"
@@ -35,7 +36,7 @@ Value to_lists(const Tensor& self) {
   Tensor whole = contiguous(self);
   Value out;
   visit_dtype(AllTypes{}, whole.dtype(), "tolist", [&]<class T>() {
-    const T* next = whole.data<T>();
+    const T* next = host_data<T>(whole, "tolist");
     out = nested(next, whole.sizes());
   });
   return out;

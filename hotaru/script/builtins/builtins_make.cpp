@@ -4,6 +4,7 @@
 
 #include "hotaru/autograd/node.h"
 #include "hotaru/core/error.h"
+#include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/script/builtins/builtins.h"
@@ -62,7 +63,7 @@ Tensor from_list(const Value& data, Type dtype, Place device,
   flatten(data, 0, sizes, items);
   Tensor out = empty(sizes, TensorOptions(common_dtype(items)));
   visit_dtype(AllTypes{}, out.dtype(), "tensor", [&]<class T>() {
-    std::transform(items.begin(), items.end(), out.data<T>(),
+    std::transform(items.begin(), items.end(), host_data<T>(out, "tensor"),
                    [](const Value& item) { return item.as_scalar().to<T>(); });
   });
   return finished(out, dtype, device, requires_grad);

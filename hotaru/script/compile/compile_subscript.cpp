@@ -14,7 +14,7 @@ std::optional<int64_t> FunctionCompiler::constant_index(Var* var) const {
   // -1 arrives as neg(1).
   if (node.kind == NodeKind::kOp && node.op->name() == "neg") {
     if (const Value* value = node.constant(0); value && value->is_int()) {
-      return -value->as_int();
+      return static_cast<int64_t>(-static_cast<uint64_t>(value->as_int()));
     }
   }
   return std::nullopt;

@@ -3,6 +3,7 @@
 #include "bindings/runtime/generator_object.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
+#include "hotaru/core/host.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/runtime/generator.h"
 
@@ -19,7 +20,7 @@ Tensor state_of(Generator& generator) {
   std::lock_guard lock(generator.mutex());
   const std::vector<uint8_t> bytes = generator.get_state();
   Tensor out = empty(Dims{int64_t(bytes.size())}, DType::kUInt8);
-  std::memcpy(out.raw_data(), bytes.data(), bytes.size());
+  std::memcpy(host_bytes(out, "get_rng_state"), bytes.data(), bytes.size());
   return out;
 }
 
@@ -29,7 +30,7 @@ void set_state(Generator& generator, const Tensor& state) {
   HOTARU_CHECK(state.is_contiguous(), "RNG state must be contiguous");
   generator.wait();
   // Before the lock: to wait for the state may mean to wait for a draw.
-  const uint8_t* bytes = state.data<uint8_t>();
+  const uint8_t* bytes = host_data<uint8_t>(state, "set_rng_state");
   std::lock_guard lock(generator.mutex());
   generator.set_state({bytes, size_t(state.numel())});
 }

@@ -12,6 +12,7 @@
 #include "bindings/tensor/types.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/pointwise/pointwise.h"
@@ -303,7 +304,7 @@ Tensor from_nest(PyObject* data, std::optional<DType> dtype) {
   const DType result = dtype.value_or(nest.dtype.value_or(default_dtype()));
   Tensor out = empty(nest.shape, result);
   visit_dtype(AllTypes{}, result, "tensor", [&]<class T>() {
-    T* at = out.data<T>();
+    T* at = host_data<T>(out, "tensor");
     fill_nest<T>(data, nest.shape, result, at);
   });
   return out;
@@ -407,7 +408,8 @@ PyObject* to_list(const Tensor& self) {
   const Tensor host = to(detach(self), Device{});
   PyObject* out = nullptr;
   visit_dtype(AllTypes{}, host.dtype(), "tolist", [&]<class T>() {
-    const T* data = named("tolist", [&] { return host.data<T>(); });
+    const T* data =
+        named("tolist", [&] { return host_data<T>(host, "tolist"); });
     out = nested_list<T>(host, 0, data);
   });
   return out;
@@ -422,7 +424,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     const Tensor t = shareable(tensor_of(self), false);
     void* data = named("numpy", [&] {
       t.storage()->lend();
-      return t.raw_data();
+      return host_bytes(t, "numpy");
     });
     const size_t n = size_t(t.dim());
     auto lent = std::make_unique<LentMemory>();
@@ -516,9 +518,9 @@ void init_creation(nb::module_& m) {
                         " bytes) must not be greater than actual buffer "
                         "length (",
                         length, " bytes)");
-        const auto memory =
-            make_ref<Storage>(bytes.data<char>() + offset, size_t(count * item),
-                              Device{}, Ref<RefCounted>(bytes.storage()));
+        const auto memory = make_ref<Storage>(
+            host_data<char>(bytes, "frombuffer") + offset, size_t(count * item),
+            Device{}, Ref<RefCounted>(bytes.storage()));
         return make_tensor(memory, wanted, Dims{count}, Dims{1}, 0);
       },
       nb::arg("buffer"), nb::kw_only(), nb::arg("dtype"), nb::arg("count") = -1,
@@ -537,7 +539,7 @@ void init_creation(nb::module_& m) {
       "The dtype of an operation on two tensors or numbers.");
   m.def("_tensor_bytes", [](const Tensor& self) {
     HOTARU_CHECK(self.is_contiguous(), "_tensor_bytes: not contiguous");
-    return nb::bytes(self.numel() ? self.raw_data() : "",
+    return nb::bytes(self.numel() ? host_bytes(self, "_tensor_bytes") : "",
                      size_t(self.numel()) * itemsize(self.dtype()));
   });
   m.def("_numpy_source",

@@ -5,6 +5,7 @@
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
 
 namespace hotaru::python {
@@ -71,9 +72,10 @@ nb::object export_tensor(const Tensor& self) {
   // An alias: self may be given other memory while the array lives.
   const nb::object owner = nb::steal(wrap(make_alias(self)));
   self.storage()->lend();
-  nb::ndarray<nb::array_api> array(
-      self.raw_data(), shape.size(), shape.data(), owner, self.strides().data(),
-      to_dlpack(self.dtype()), nb::device::cpu::value, 0);
+  nb::ndarray<nb::array_api> array(host_bytes(self, "__dlpack__"), shape.size(),
+                                   shape.data(), owner, self.strides().data(),
+                                   to_dlpack(self.dtype()),
+                                   nb::device::cpu::value, 0);
   return nb::cast(array);
 }
 

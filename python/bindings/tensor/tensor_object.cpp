@@ -180,7 +180,7 @@ PyObject* storage_offset(const Tensor& t) {
 }
 PyObject* data_ptr(const Tensor& t) {
   t.storage()->expose();
-  return PyLong_FromVoidPtr(t.numel() ? t.raw_data() : nullptr);
+  return PyLong_FromVoidPtr(t.numel() ? t.address() : nullptr);
 }
 PyObject* storage_ptr(const Tensor& t) {
   return PyLong_FromVoidPtr(t.storage()->data());

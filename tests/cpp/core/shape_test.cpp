@@ -103,5 +103,22 @@ TEST(Shape, DenseMeansEveryOffsetOnce) {
     }
 }
 
+TEST(Shape, StridesThatNobodyWalksStayInRange) {
+  constexpr int64_t kFar = int64_t{1} << 62;
+  EXPECT_EQ(scaled_stride(3, 4), 12);
+  EXPECT_EQ(scaled_stride(kFar, 2), kFar);
+  EXPECT_EQ(offset_at(5, 3, 4), 17);
+  EXPECT_EQ(offset_at(5, 2, kFar), 5);
+  EXPECT_EQ(offset_at(kFar, 1, kFar), kFar);
+}
+
+TEST(Shape, StridesAreCountedInBytes) {
+  constexpr int64_t kFar = int64_t{1} << 62;
+  EXPECT_EQ(storage_bytes(Dims{1, 2}, Dims{1 << 20, 1}, 4), 8u);
+  EXPECT_THROW(storage_bytes(Dims{1, 2}, Dims{kFar, 1}, 4), Error);
+  EXPECT_THROW(storage_bytes(Dims{0, 2}, Dims{kFar, 1}, 4), Error);
+  EXPECT_EQ(storage_bytes(Dims{1, 2}, Dims{kFar, 1}, 1), 2u);
+}
+
 }  // namespace
 }  // namespace hotaru

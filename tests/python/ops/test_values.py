@@ -330,3 +330,104 @@ def test_transposed_convolutions_round_once(hotaru, dtype):
     wanted = conv(x.double(), w.double())
     error = (conv(x, w).double() - wanted).abs()
     assert (error <= hotaru.finfo(dtype).eps * wanted.abs() / 2 + 1e-4).all()
+
+
+FAR = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wanted"),
+    [("int64", [-(2**63)] * 6 + [3, -3]), ("int16", [0] * 6 + [3, -3])],
+)
+def test_casts_of_numbers_that_integers_lack(hotaru, dtype, wanted):
+    x = hotaru.tensor([INF, -INF, NAN, 1e300, -1e300, 9.3e18, 3.9, -3.9])
+    assert x.to(getattr(hotaru, dtype)).tolist() == wanted
+
+
+def test_powers_wrap_around(hotaru):
+    base = hotaru.tensor([255, -3, 181], dtype=hotaru.int16)
+    exponent = hotaru.tensor([4, 5, 2], dtype=hotaru.int16)
+    assert (base**exponent).tolist() == [-1023, -243, 32761]
+    base = hotaru.tensor([255, 3], dtype=hotaru.uint8)
+    exponent = hotaru.tensor([255, 200], dtype=hotaru.uint8)
+    assert (base**exponent).tolist() == [255, 161]
+
+
+def test_integers_are_summed_in_int64_and_cut_at_the_end(hotaru):
+    t = hotaru.tensor
+    x = t([[100, 100], [3, 4]], dtype=hotaru.int8)
+    assert x.sum(1, dtype=hotaru.int8).tolist() == [-56, 7]
+    assert t([200, 2], dtype=hotaru.uint8).prod(dtype=hotaru.uint8) == 144
+    assert t([1, 2]).sum(dtype=hotaru.bool).tolist() is True
+    total = hotaru.zeros((), dtype=hotaru.int32)
+    assert hotaru.sum(t([1, 2]), 0, out=total).dtype == hotaru.int32
+    assert total == 3
+
+
+def test_truth_of_bytes(hotaru):
+    byte, char = hotaru.uint8, hotaru.int8
+    assert str(hotaru.tensor([0, 2], dtype=byte).any()) == (
+        "tensor(1, dtype=torch.uint8)"
+    )
+    assert not hotaru.tensor([0, 2], dtype=char).all()
+    assert hotaru.tensor([0, 2, -1], dtype=char).count_nonzero() == 2
+
+
+def test_norms_of_every_order(hotaru):
+    x = hotaru.tensor([3.0, -4.0, 0.0])
+    orders = (0, 1, 2, INF, -INF)
+    assert [x.norm(p).item() for p in orders] == [2, 7, 5, 4, 0]
+    assert math.isnan(hotaru.linalg.vector_norm(x, NAN).item())
+
+
+def test_shifts_and_turns_of_any_size(hotaru):
+    x = hotaru.ones(3, requires_grad=True)
+    hotaru.roll(x, -FAR - 1).mul(hotaru.arange(3.0)).sum().backward()
+    assert x.grad.tolist() == [1, 2, 0]
+    x = hotaru.ones(2, 2, requires_grad=True)
+    weights = hotaru.arange(4.0).reshape(2, 2)
+    hotaru.rot90(x, -FAR - 1).mul(weights).sum().backward()
+    assert x.grad.tolist() == [[0, 1], [2, 3]]
+    with pytest.raises(IndexError):
+        hotaru.rot90(x, 1, (FAR, -FAR - 1))
+    for offset in (FAR, -FAR - 1):
+        assert weights.diagonal(offset).tolist() == []
+        with pytest.raises(RuntimeError, match="larger than int64 can count"):
+            hotaru.diag_embed(hotaru.ones(2), offset)
+
+
+def test_steps_of_any_size(hotaru):
+    x = hotaru.arange(8.0).reshape(2, 4)
+    assert x[0, ::FAR].tolist() == [0]
+    assert x[:1, :: 2**62][:, ::4].tolist() == [[0]]
+    assert x[0].unfold(0, 4, FAR).tolist() == [[0, 1, 2, 3]]
+    with pytest.raises(RuntimeError, match="overflowed"):
+        x.as_strided((1, 1), (2**62, 1))
+
+
+def test_angles_beyond_the_fast_ones(hotaru):
+    got = hotaru.tensor([1e30, INF, -1e6]).sin().tolist()
+    wanted = [-0.791163444519043, NAN, 0.3499935]
+    for a, b in zip(got, wanted):
+        assert a == pytest.approx(b, rel=1e-6, nan_ok=True)
+
+
+def test_pooling_by_the_largest_step(hotaru):
+    x = hotaru.arange(16.0).reshape(1, 1, 4, 4)
+    values, where = hotaru.nn.functional.max_pool2d(
+        x, 2, stride=(1, 2**31 - 1), return_indices=True
+    )
+    assert values.flatten().tolist() == [5, 9, 13]
+    assert where.flatten().tolist() == [5, 9, 13]
+
+
+def test_bilinear_of_scalars(hotaru):
+    one = hotaru.tensor(1.0)
+    with pytest.raises(RuntimeError, match="at least 1 dimension"):
+        hotaru.nn.functional.bilinear(one, one, hotaru.ones(1, 1, 1))
+
+
+def test_memory_that_a_tensor_grows_into_is_zero(hotaru):
+    x = hotaru.ones(3, dtype=hotaru.float64).resize_(50_000)
+    assert x[:3].tolist() == [1, 1, 1]
+    assert x[3:].count_nonzero() == 0

@@ -140,11 +140,11 @@ struct Pow {
     } else {
       if constexpr (std::is_signed_v<T>)
         if (y < 0) return x == 1 ? T(1) : x == -1 ? T(y % 2 ? -1 : 1) : T(0);
-      using U = std::make_unsigned_t<T>;
+      using U = Wrapping<T>;
       U result = 1, base = U(x);
-      for (U n = U(y); n; n = U(n >> 1)) {
-        if (n & 1) result = U(result * base);
-        base = U(base * base);
+      for (U n = U(y); n; n >>= 1) {
+        if (n & 1) result *= base;
+        base *= base;
       }
       return T(result);
     }

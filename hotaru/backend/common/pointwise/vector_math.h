@@ -153,10 +153,14 @@ inline constexpr float kMostAngle = 1e6f;
 HOTARU_INLINE float sin_quarters(float x, int32_t quarters) {
   constexpr double kMagic = 0x1.8p52;
   const double angle = x;
-  const double n = (angle * 6.36619772367581382433e-01 + kMagic) - kMagic;
+  const double shifted = angle * 6.36619772367581382433e-01 + kMagic;
+  const double n = shifted - kMagic;
   const double exact = angle - n * 1.57079632673412561417e+00;
   const auto r = static_cast<float>(exact - n * 6.07710050650619224932e-11);
-  const int32_t q = static_cast<int32_t>(n) + quarters;
+  // The multiple is in the lowest bits of the sum; of NaN and larger angles
+  // some number is.
+  const auto q = static_cast<uint32_t>(std::bit_cast<uint64_t>(shifted)) +
+                 uint32_t(quarters);
   const float z = r * r;
   float s = -1.9515295891e-4f;
   s = s * z + 8.3321608736e-3f;

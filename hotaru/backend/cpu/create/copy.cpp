@@ -27,7 +27,7 @@ To convert(From x) {
     return To(float(x));
   } else if constexpr (std::is_integral_v<To> && kIsFloating<From>) {
     // Through int64: a negative value wraps as it does on x86 in PyTorch.
-    return static_cast<To>(static_cast<int64_t>(x));
+    return static_cast<To>(truncated(x));
   } else {
     return static_cast<To>(x);
   }
@@ -156,7 +156,7 @@ std::optional<Elementwise> fill(const KernelCall& call) {
   return out;
 }
 
-constexpr KernelTypes<RealTypes> kArangeTypes{0, "arange"};
+constexpr KernelTypes<RealTypes> kArangeTypes{0, "arange_cpu"};
 
 /// Operand: a row-major vector. Attributes: PointwiseNumbers, start and step.
 /// Integers wrap around. Floats are counted in double from every eighth one,
@@ -185,7 +185,7 @@ void arange(const KernelCall& call) {
   });
 }
 
-constexpr KernelTypes<RealTypes> kLinspaceTypes{0, "linspace"};
+constexpr KernelTypes<RealTypes> kLinspaceTypes{0, "linspace_cpu"};
 
 /// The i-th step from `from` on. 16-bit floats round after each operation, and
 /// integers at the end, towards zero.

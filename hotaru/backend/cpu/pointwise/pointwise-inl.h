@@ -24,6 +24,7 @@
 #include "hotaru/backend/common/elementwise.h"
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/backend/common/pointwise/refusal.h"
 #include "hotaru/backend/common/pointwise/vector_math.h"
 #include "hotaru/backend/cpu/independent.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
@@ -217,7 +218,16 @@ struct TernaryLoop {
 
 /// The first input's dtype decides.
 template <class Types>
-inline constexpr KernelTypes<Types> kPointwiseTypes{1};
+struct PointwiseTypes {
+  template <class F>
+  void visit(const KernelCall& call, F&& f) const {
+    const DType dtype = call.tensor(1).dtype();
+    if (!visit_if_listed(Types{}, dtype, f)) [[unlikely]]
+      refuse_pointwise(call.kernel().name(), dtype);
+  }
+};
+template <class Types>
+inline constexpr PointwiseTypes<Types> kPointwiseTypes;
 
 /// The loop of a formula with kInputs operands of one dtype. The output has
 /// the inputs' dtype, or bool or another type where the formula returns it.

@@ -103,14 +103,16 @@ void pool_row(const Plan& plan, const MaxPoolAttributes& a, const Window& d,
                 ? 0
                 : std::min(n, detail::divide_up(w.in - shift, stride));
         const T* from = x + base + shift;
-        Index at = Index(base + shift + first * stride);
-        for (int64_t o = first; o < end; ++o, at += Index(stride)) {
+        // Unsigned: the step behind the last output may leave the type.
+        using Position = std::make_unsigned_t<Index>;
+        auto at = Position(base + shift + first * stride);
+        for (int64_t o = first; o < end; ++o, at += Position(stride)) {
           const T value = from[o * stride], old = out[o];
           const bool better = value > old || is_nan(value);
           out[o] = better ? value : old;
           if constexpr (kIndices) {
             const Index where = indices[o];
-            indices[o] = better ? at : where;
+            indices[o] = better ? Index(at) : where;
           }
         }
       }

@@ -64,7 +64,7 @@ constexpr KernelTypes<FloatingAndComplexTypes> kNormalTypes{
     0, "normal_kernel_cpu"};
 constexpr KernelTypes<FloatingTypes> kExponentialTypes{
     0, "exponential_kernel_cpu"};
-constexpr KernelTypes<RealAndBoolTypes> kIntegerTypes{0, "random_"};
+constexpr KernelTypes<RealAndBoolTypes> kIntegerTypes{0, "random_kernel_cpu"};
 
 void check_random(const KernelCall& call) {
   switch (call.attributes<DrawAttributes>().draw) {

@@ -1,68 +1,18 @@
-// Largest and smallest elements, with and without their positions.
-#include <limits>
+// Largest and smallest elements with their positions.
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/reduce/line.h"
 #include "hotaru/backend/cpu/number.h"
 #include "hotaru/backend/cpu/reduce/reduce_loop.h"
-#include "hotaru/backend/cpu/reduce/reduce_simd.h"
-#include "hotaru/backend/cpu/simd/reduced_simd.h"
 
 namespace hotaru::cpu {
 namespace {
 
-/// The value that loses against every other one.
-template <class T, bool kLargest>
-constexpr T losing() {
-  using Limits = std::numeric_limits<T>;
-  if constexpr (kIsFloating<T>)
-    return kLargest ? T(-float(Limits::infinity())) : Limits::infinity();
-  else
-    return kLargest ? Limits::lowest() : Limits::max();
-}
-
-template <bool kLargest, class T>
-bool better(T a, T b) {
-  return kLargest ? a > b : a < b;
-}
+using formulas::better;
 
 template <class T, bool kLargest>
-struct Extremum {
-  using Acc = T;
-  static constexpr T kIdentity = losing<T, kLargest>();
-  static T load(T x) { return clean(x); }
-  static T combine(T a, T b) {
-    return better<kLargest>(a, b) || is_nan(a) ? a : b;
-  }
-  static T block(const T* x, int64_t n) requires std::is_floating_point_v<T> {
-    return kLargest ? max_block(x, n) : min_block(x, n);
-  }
-  static T block(const T* x, int64_t n) requires kIsReduced<T> {
-    alignas(64) float wide[reduce::kBlock];
-    widen(x, wide, n);
-    return T(kLargest ? max_block(wide, n) : min_block(wide, n));
-  }
-  static void rows(T* acc, const T* x, int64_t count, int64_t stride,
-                   int64_t width) requires std::is_floating_point_v<T> {
-    if (kLargest)
-      max_rows(acc, x, count, stride, width);
-    else
-      min_rows(acc, x, count, stride, width);
-  }
-};
-
-template <bool kLargest>
-constexpr KernelTypes<RealAndBoolTypes> kValueTypes{
-    1, kLargest ? "max_values_cpu" : "min_values_cpu"};
-
-template <bool kLargest, class Target>
-void extremum(const KernelCall& call, Target& target) {
-  const Tensor &out = call.tensor(0), &in = call.tensor(1);
-  kValueTypes<kLargest>.visit(call, [&]<class T>() {
-    reduce_into<Extremum<T, kLargest>, T, T>(target, out, in,
-                                             [](T x) { return x; });
-  });
-}
+using Extremum =
+    std::conditional_t<kLargest, formulas::Largest<T>, formulas::Smallest<T>>;
 
 /// Position of the first extreme element of a line; of the first NaN if any.
 template <bool kLargest, class T>
@@ -137,10 +87,6 @@ void index_only(const KernelCall& call) {
   });
 }
 
-const ReduceRegistration<extremum<true>, extremum<true>> registered_amax(
-    "amax", check_types<kValueTypes<true>>);
-const ReduceRegistration<extremum<false>, extremum<false>> registered_amin(
-    "amin", check_types<kValueTypes<false>>);
 HOTARU_KERNEL(kCPU, "max_dim", with_index<true>, check_types<kBothTypes<true>>);
 HOTARU_KERNEL(kCPU, "min_dim", with_index<false>,
               check_types<kBothTypes<false>>);

@@ -1,13 +1,10 @@
-// Variance and vector norms over dimensions.
+// Variance over dimensions.
 #include <cmath>
 #include <limits>
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/reduce/reduce.h"
-#include "hotaru/backend/cpu/number.h"
 #include "hotaru/backend/cpu/reduce/reduce_loop.h"
-#include "hotaru/backend/cpu/reduce/reduce_simd.h"
-#include "hotaru/backend/cpu/simd/reduced_simd.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -82,15 +79,6 @@ struct Moments {
   }
 };
 
-template <class T>
-struct RealOf {
-  using type = OpMath<T>;
-};
-template <class R>
-struct RealOf<std::complex<R>> {
-  using type = R;
-};
-
 /// The last operand is the input.
 struct VarTypes {
   template <class F>
@@ -108,7 +96,8 @@ void var(const KernelCall& call, const ReduceShape& shape) {
   const size_t operands = call.operands().size();
   const Tensor &out = call.tensor(0), &in = call.tensor(operands - 1);
   kVarTypes.visit(call, [&]<class T>() {
-    using Out = std::conditional_t<kIsComplex<T>, typename RealOf<T>::type, T>;
+    using Out = std::conditional_t<kIsComplex<T>,
+                                   typename formulas::RealOf<T>::type, T>;
     Out* variance = out.data<Out>();
     T* mean = operands == 3 ? call.tensor(1).data<T>() : nullptr;
     reduce_loop<Moments<T>, T>(shape, in, [&](int64_t at, Spread<Mean<T>> s) {
@@ -122,92 +111,7 @@ void var(const KernelCall& call, const ReduceShape& shape) {
   });
 }
 
-/// Magnitudes added up.
-template <class T>
-struct SumAbs {
-  using Acc = typename RealOf<T>::type;
-  static constexpr Acc kIdentity = 0;
-  static Acc load(T x) {
-    if constexpr (kIsComplex<T>)
-      return std::abs(x);
-    else
-      return std::abs(Acc(x));
-  }
-  static Acc combine(Acc a, Acc b) { return a + b; }
-};
-
-template <class T>
-struct SumSquares : SumAbs<T> {
-  using Acc = typename SumAbs<T>::Acc;
-  static Acc load(T x) {
-    if constexpr (kIsComplex<T>)
-      return std::norm(x);
-    else
-      return Acc(x) * Acc(x);
-  }
-  static Acc block(const T* x, int64_t n) requires std::is_floating_point_v<T> {
-    return sum_squares_block(x, n);
-  }
-  static Acc block(const T* x, int64_t n) requires kIsReduced<T> {
-    alignas(64) float wide[reduce::kBlock];
-    widen(x, wide, n);
-    return sum_squares_block(wide, n);
-  }
-};
-
-template <class T>
-struct CountAbs : SumAbs<T> {
-  static typename SumAbs<T>::Acc load(T x) { return x == T(0) ? 0 : 1; }
-};
-
-template <class T>
-struct MaxAbs : SumAbs<T> {
-  using Acc = typename SumAbs<T>::Acc;
-  static constexpr Acc kIdentity = 0;
-  static Acc combine(Acc a, Acc b) { return a > b || is_nan(a) ? a : b; }
-};
-
-template <class T>
-struct MinAbs : SumAbs<T> {
-  using Acc = typename SumAbs<T>::Acc;
-  static constexpr Acc kIdentity = std::numeric_limits<Acc>::infinity();
-  static Acc combine(Acc a, Acc b) { return a < b || is_nan(a) ? a : b; }
-};
-
-constexpr KernelTypes<FloatingAndComplexTypes> kNormTypes{
-    1, "linalg_vector_norm_cpu"};
-
-template <template <class> class R, class Target, class Finish>
-void norm_of(const KernelCall& call, Target& target, const Finish& finish) {
-  const Tensor &out = call.tensor(0), &in = call.tensor(1);
-  kNormTypes.visit(call, [&]<class T>() {
-    using Real = typename RealOf<T>::type;
-    using Out = std::conditional_t<kIsComplex<T>, Real, T>;
-    reduce_into<R<T>, T, Out>(target, out, in,
-                              [finish](Real a) { return Out(finish(a)); });
-  });
-}
-
-/// Orders 0, 1, 2, infinity and -infinity; others are made of powers.
-template <class Target>
-void norm(const KernelCall& call, Target& target) {
-  const double order = call.attributes<NormAttributes>().order;
-  const auto same = [](auto a) { return a; };
-  if (order == 2)
-    norm_of<SumSquares>(call, target, [](auto a) { return std::sqrt(a); });
-  else if (order == 1)
-    norm_of<SumAbs>(call, target, same);
-  else if (order == 0)
-    norm_of<CountAbs>(call, target, same);
-  else if (order > 0)
-    norm_of<MaxAbs>(call, target, same);
-  else
-    norm_of<MinAbs>(call, target, same);
-}
-
 const ReduceRegistration<var> registered_var("var", check_types<kVarTypes>);
-const ReduceRegistration<norm, norm> registered_norm("norm",
-                                                     check_types<kNormTypes>);
 
 }  // namespace
 }  // namespace hotaru::cpu

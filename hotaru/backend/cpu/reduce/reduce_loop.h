@@ -1,12 +1,9 @@
 // The loop around every reduction: sum, product, extremes, norms. A reduction
-// R<T> says
-//   using Acc = ...;                        what it accumulates in
-//   static constexpr Acc kIdentity;
-//   static Acc load(T x);                   an element's contribution
-//   static Acc combine(Acc a, Acc b);       associative
-// and may speed up contiguous blocks of at most kBlock elements with
+// R<T> says what it accumulates in, its identity and how it loads and combines
+// (see formulas.h). reduce::Fast<R> may speed up contiguous blocks of at most
+// kBlock elements with
 //   static Acc block(const T* x, int64_t n);
-// and neighbouring outputs, each summed over at most kRows rows, with
+// and neighbouring outputs, each reduced over at most kRows rows, with
 //   static void rows(Acc* acc, const T* x, int64_t count, int64_t stride,
 //                    int64_t width);         acc starts as kIdentity
 #pragma once
@@ -15,6 +12,7 @@
 
 #include "hotaru/backend/common/reduce/row_reduction.h"
 #include "hotaru/backend/cpu/lines.h"
+#include "hotaru/backend/cpu/reduce/reduce_fast.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru::cpu {
@@ -38,7 +36,6 @@ struct ReduceShape {
 
 namespace reduce {
 
-inline constexpr int64_t kBlock = 1024;
 inline constexpr int64_t kTile = 64;
 inline constexpr int64_t kRows = 64;
 inline constexpr int64_t kLanes = 8;
@@ -66,8 +63,8 @@ typename R::Acc block(const T* x, int64_t n, int64_t stride) {
   // A stride known to be one lets the compiler use vectors.
   constexpr std::integral_constant<int64_t, 1> kDense;
   if (stride != 1) return lanes<R>(x, n, stride);
-  if constexpr (requires { R::block(x, n); })
-    if (n >= kLanes) return R::block(x, n);
+  if constexpr (requires { Fast<R>::block(x, n); })
+    if (n >= kLanes) return Fast<R>::block(x, n);
   return lanes<R>(x, n, kDense);
 }
 
@@ -96,17 +93,18 @@ typename R::Acc lines(const T* x, const ReduceShape::Part& reduced) {
   return acc;
 }
 
-/// acc[j] for `width` neighbouring outputs from `count` rows.
+/// acc[j] for `width` neighbouring outputs from `count` rows. Not inlined: the
+/// same code serves every kind of result.
 template <class R, class T>
-void rows(typename R::Acc* acc, const T* x, int64_t count, int64_t stride,
-          int64_t width) {
+[[gnu::noinline]] void rows(typename R::Acc* acc, const T* x, int64_t count,
+                            int64_t stride, int64_t width) {
   // Blocks of rows are summed apart from the total, again for accuracy.
   for (int64_t i = 0; i < count; i += kRows) {
     const int64_t some = std::min(kRows, count - i);
     typename R::Acc part[kTile];
     std::fill(part, part + width, R::kIdentity);
-    if constexpr (requires { R::rows(part, x, some, stride, width); }) {
-      R::rows(part, x + i * stride, some, stride, width);
+    if constexpr (requires { Fast<R>::rows(part, x, some, stride, width); }) {
+      Fast<R>::rows(part, x + i * stride, some, stride, width);
     } else {
       for (int64_t r = i; r < i + some; ++r)
         for (int64_t j = 0; j < width; ++j)

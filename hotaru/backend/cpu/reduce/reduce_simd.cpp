@@ -153,7 +153,7 @@ HWY_ATTR void join_rows(T* acc, const T* rows, int64_t count, int64_t stride,
                               int64_t stride, int64_t width) { \
     join_rows<op>(acc, rows, count, stride, width); \
   }
-#define HOTARU_REDUCTIONS(type) \
+#define HOTARU_VECTOR_REDUCTIONS(type) \
   HOTARU_BLOCK(sum_block, Sum, type) \
   HOTARU_BLOCK(sum_squares_block, SumSquares, type) \
   HOTARU_BLOCK(product_block, Product, type) \
@@ -162,9 +162,9 @@ HWY_ATTR void join_rows(T* acc, const T* rows, int64_t count, int64_t stride,
   HOTARU_ROWS(add_rows, Sum, type) \
   HOTARU_ROWS(max_rows, Max, type) \
   HOTARU_ROWS(min_rows, Min, type)
-HOTARU_REDUCTIONS(float)
-HOTARU_REDUCTIONS(double)
-#undef HOTARU_REDUCTIONS
+HOTARU_VECTOR_REDUCTIONS(float)
+HOTARU_VECTOR_REDUCTIONS(double)
+#undef HOTARU_VECTOR_REDUCTIONS
 #undef HOTARU_ROWS
 #undef HOTARU_BLOCK
 
@@ -185,7 +185,7 @@ namespace hotaru::cpu {
             int64_t width) { \
     HWY_DYNAMIC_DISPATCH(name##_##type)(acc, rows, count, stride, width); \
   }
-#define HOTARU_REDUCTIONS(type) \
+#define HOTARU_VECTOR_REDUCTIONS(type) \
   HOTARU_BLOCK(sum_block, type) \
   HOTARU_BLOCK(sum_squares_block, type) \
   HOTARU_BLOCK(product_block, type) \
@@ -194,9 +194,9 @@ namespace hotaru::cpu {
   HOTARU_ROWS(add_rows, type) \
   HOTARU_ROWS(max_rows, type) \
   HOTARU_ROWS(min_rows, type)
-HOTARU_REDUCTIONS(float)
-HOTARU_REDUCTIONS(double)
-#undef HOTARU_REDUCTIONS
+HOTARU_VECTOR_REDUCTIONS(float)
+HOTARU_VECTOR_REDUCTIONS(double)
+#undef HOTARU_VECTOR_REDUCTIONS
 #undef HOTARU_ROWS
 #undef HOTARU_BLOCK
 

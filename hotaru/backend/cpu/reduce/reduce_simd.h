@@ -6,7 +6,7 @@
 
 namespace hotaru::cpu {
 
-#define HOTARU_REDUCTIONS(type) \
+#define HOTARU_VECTOR_REDUCTIONS(type) \
   /* Sum of n numbers in interleaved partial sums; callers add up blocks */ \
   /* pairwise, so n should stay within a few thousand. */ \
   type sum_block(const type* x, int64_t n); \
@@ -24,8 +24,8 @@ namespace hotaru::cpu {
                 int64_t width); \
   void min_rows(type* acc, const type* rows, int64_t count, int64_t stride, \
                 int64_t width)
-HOTARU_REDUCTIONS(float);
-HOTARU_REDUCTIONS(double);
-#undef HOTARU_REDUCTIONS
+HOTARU_VECTOR_REDUCTIONS(float);
+HOTARU_VECTOR_REDUCTIONS(double);
+#undef HOTARU_VECTOR_REDUCTIONS
 
 }  // namespace hotaru::cpu

@@ -1,9 +1,7 @@
 // Running sums, products and extremes along a dimension. The result may be the
 // input itself.
-#include <cmath>
-#include <limits>
-
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/reduce/formulas.h"
 #include "hotaru/backend/common/reduce/line.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/number.h"
@@ -11,32 +9,10 @@
 namespace hotaru::cpu {
 namespace {
 
-/// What running sums are kept in: as in PyTorch one size above the elements.
-template <class T>
-struct Wide {
-  using type = uint64_t;
-};
-template <>
-struct Wide<float> {
-  using type = double;
-};
-template <>
-struct Wide<double> {
-  using type = double;
-};
-template <class T>
-requires kIsReduced<T>
-struct Wide<T> {
-  using type = float;
-};
-template <class R>
-struct Wide<std::complex<R>> {
-  using type = std::complex<double>;
-};
-
-/// Operands: result, input, of one dtype. step(acc, x) gives the next acc.
-template <class T, class Acc, class Step>
-void scan(const KernelCall& call, Acc first, const Step& step) {
+/// Operands: result, input, of one dtype.
+template <class S, class T>
+void scan(const KernelCall& call) {
+  using Acc = typename S::Acc;
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   const int64_t dim = call.attributes<LineAttributes>().dim;
   const int64_t n = line_size(in, dim);
@@ -47,49 +23,18 @@ void scan(const KernelCall& call, Acc first, const Step& step) {
   for_lines(
       dim, n,
       [&](const auto& at) {
-        Acc acc = first;
+        Acc acc = S::kFirst;
         for (int64_t i = 0; i < n; ++i) {
-          acc = step(acc, Acc(x[at[1] + i * in_stride]));
+          acc = S::step(acc, Acc(x[at[1] + i * in_stride]));
           y[at[0] + i * out_stride] = static_cast<T>(acc);
         }
       },
       out, in);
 }
 
-void cumsum(const KernelCall& call) {
-  visit_dtype(AllTypes{}, call.tensor(0).dtype(), "cumsum_out_cpu",
-              [&]<class T>() {
-                using Acc = typename Wide<T>::type;
-                scan<T>(call, Acc(0), [](Acc a, Acc x) { return a + x; });
-              });
-}
-
-void cumprod(const KernelCall& call) {
-  visit_dtype(AllTypes{}, call.tensor(0).dtype(), "cumprod_out_cpu",
-              [&]<class T>() {
-                using Acc = typename Wide<T>::type;
-                scan<T>(call, Acc(1), [](Acc a, Acc x) { return a * x; });
-              });
-}
-
-constexpr KernelTypes<FloatingTypes> kLogTypes{0, "logcumsumexp_out_cpu"};
-
-void logcumsumexp(const KernelCall& call) {
-  kLogTypes.visit(call, [&]<class T>() {
-    using Acc = typename Wide<T>::type;
-    constexpr Acc kNone = -std::numeric_limits<Acc>::infinity();
-    scan<T>(call, kNone, [](Acc a, Acc x) {
-      const Acc low = std::min(a, x), high = std::max(a, x);
-      if (std::isnan(a) || std::isnan(x)) return a + x;
-      if (low == high && std::isinf(low)) return high;
-      return high + std::log1p(std::exp(low - high));
-    });
-  });
-}
-
 template <bool kLargest>
 constexpr KernelTypes<RealAndBoolTypes> kExtremeTypes{
-    2, kLargest ? "cummax_helper_cpu" : "cummin_helper_cpu"};
+    2, kLargest ? "cummax_cpu" : "cummin_cpu"};
 
 /// Operands: values, indices, input.
 template <bool kLargest>
@@ -125,9 +70,17 @@ void extremes(const KernelCall& call) {
   });
 }
 
-HOTARU_KERNEL(kCPU, "cumsum", cumsum);
-HOTARU_KERNEL(kCPU, "cumprod", cumprod);
-HOTARU_KERNEL(kCPU, "logcumsumexp", logcumsumexp, check_types<kLogTypes>);
+#define HOTARU_REGISTER(kernel, name, Types, Formula) \
+  constexpr KernelTypes<Types> k##Formula##Types{0, name}; \
+  HOTARU_KERNEL( \
+      kCPU, kernel, \
+      +[](const KernelCall& call) { \
+        k##Formula##Types.visit( \
+            call, [&]<class T>() { scan<formulas::Formula<T>, T>(call); }); \
+      }, \
+      check_types<k##Formula##Types>);
+HOTARU_SCANS(HOTARU_REGISTER)
+#undef HOTARU_REGISTER
 HOTARU_KERNEL(kCPU, "cummax", extremes<true>, check_types<kExtremeTypes<true>>);
 HOTARU_KERNEL(kCPU, "cummin", extremes<false>,
               check_types<kExtremeTypes<false>>);

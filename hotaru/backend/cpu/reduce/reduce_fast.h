@@ -1,0 +1,100 @@
+// What vectors do faster of a reduction than its formula, element by element.
+// See reduce_loop.h for what a Fast<R> may say.
+#pragma once
+
+#include <algorithm>
+
+#include "hotaru/backend/common/reduce/formulas.h"
+#include "hotaru/backend/cpu/reduce/reduce_simd.h"
+#include "hotaru/backend/cpu/simd/reduced_simd.h"
+
+namespace hotaru::cpu::reduce {
+
+inline constexpr int64_t kBlock = 1024;
+
+/// What a reduction has of its own, unless this is specialised for it.
+template <class R>
+struct Fast : R {};
+
+/// Blocks of 16-bit numbers are blocks of wide ones.
+template <class T, class F>
+float widened(const T* x, int64_t n, const F& block) {
+  alignas(64) float wide[kBlock];
+  widen(x, wide, n);
+  return block(wide, n);
+}
+
+template <class T>
+struct Fast<formulas::Sum<T>> {
+  using Acc = typename formulas::Sum<T>::Acc;
+  static Acc block(const T* x, int64_t n) requires std::is_floating_point_v<T> {
+    return sum_block(x, n);
+  }
+  static Acc block(const T* x, int64_t n) requires kIsReduced<T> {
+    return widened(x, n, [](auto* w, int64_t m) { return sum_block(w, m); });
+  }
+  static void rows(Acc* acc, const T* x, int64_t count, int64_t stride,
+                   int64_t width) requires std::is_floating_point_v<T> {
+    add_rows(acc, x, count, stride, width);
+  }
+};
+
+template <class T>
+struct Fast<formulas::Product<T>> {
+  static T block(const T* x, int64_t n) requires std::is_floating_point_v<T> {
+    return product_block(x, n);
+  }
+};
+
+template <class T>
+struct Fast<formulas::CountNonzero<T>> {
+  /// Counts of so few fit a byte, of which vectors hold most.
+  static int64_t block(const T* x, int64_t n) requires(sizeof(T) == 1) {
+    constexpr int64_t kFew = 240;
+    int64_t total = 0;
+    for (int64_t from = 0; from < n; from += kFew) {
+      const int64_t end = std::min(n, from + kFew);
+      uint8_t few = 0;
+      for (int64_t i = from; i < end; ++i) few += x[i] != T(0);
+      total += few;
+    }
+    return total;
+  }
+};
+
+template <class T>
+struct Fast<formulas::SumSquares<T>> {
+  using Acc = typename formulas::SumSquares<T>::Acc;
+  static Acc block(const T* x, int64_t n) requires std::is_floating_point_v<T> {
+    return sum_squares_block(x, n);
+  }
+  static Acc block(const T* x, int64_t n) requires kIsReduced<T> {
+    return widened(x, n,
+                   [](auto* w, int64_t m) { return sum_squares_block(w, m); });
+  }
+};
+
+template <class T, bool kLargest>
+struct FastExtremum {
+  static T block(const T* x, int64_t n) requires std::is_floating_point_v<T> {
+    return kLargest ? max_block(x, n) : min_block(x, n);
+  }
+  static T block(const T* x, int64_t n) requires kIsReduced<T> {
+    return T(widened(x, n, [](auto* w, int64_t m) {
+      return kLargest ? max_block(w, m) : min_block(w, m);
+    }));
+  }
+  static void rows(T* acc, const T* x, int64_t count, int64_t stride,
+                   int64_t width) requires std::is_floating_point_v<T> {
+    if (kLargest)
+      max_rows(acc, x, count, stride, width);
+    else
+      min_rows(acc, x, count, stride, width);
+  }
+};
+template <class T>
+struct Fast<formulas::Largest<T>> : FastExtremum<T, true> {};
+template <class T>
+struct Fast<formulas::Smallest<T>> : FastExtremum<T, false> {};
+
+}  // namespace hotaru::cpu::reduce
