@@ -5,6 +5,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/activation/activation_grad.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/registry.h"
@@ -135,6 +136,7 @@ Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
 }
 Tensor threshold(const Tensor& self, const Scalar& threshold,
                  const Scalar& value) {
+  check_holds(self.dtype(), value);
   return kThreshold(self, {threshold, value});
 }
 Tensor log_sigmoid(const Tensor& self) {
@@ -227,6 +229,7 @@ Tensor relu6_(const Tensor& self) {
   return hardtanh_(self, 0, 6);
 }
 Tensor threshold_(const Tensor& self, const Scalar& t, const Scalar& value) {
+  check_holds(self.dtype(), value);
   return kThreshold.in_place(self, {t, value});
 }
 template <const Activation& A>

@@ -143,10 +143,13 @@ Tensor resize_(const Tensor& self, IntSpan size) {
 namespace {
 
 /// Zeroes what a storage has beyond its first `begin` bytes: a program that
-/// grows a tensor must not see what other objects left in memory.
+/// grows a tensor must not see what other objects left in memory. Blocks of
+/// more than kFromSystem come from the system full of zeros; to write them
+/// would touch every page.
 void clear_from(const Tensor& self, size_t begin) {
   const auto end = int64_t(self.storage()->nbytes()), from = int64_t(begin);
-  if (end <= from) return;
+  constexpr int64_t kFromSystem = int64_t{64} << 20;
+  if (end <= from || end > kFromSystem) return;
   const Tensor rest = make_tensor(self.storage(), DType::kUInt8,
                                   IntSpan({end - from}), IntSpan({1}), from);
   rest.impl()->tracks_version = false;

@@ -256,6 +256,11 @@ Tensor scalar_tensor(const Scalar& value, TensorOptions options) {
   return out;
 }
 
+Tensor number_like(const Tensor& self, const Scalar& value) {
+  check_holds(self.dtype(), value);
+  return scalar_tensor(value, {self.dtype(), self.device()});
+}
+
 Tensor fill_(const Tensor& self, const Scalar& value) {
   autograd::check_inplace(self);
   filled(self, value);

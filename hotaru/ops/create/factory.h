@@ -40,6 +40,8 @@ Tensor eye(int64_t n, int64_t m, TensorOptions options = {});
 Tensor wrapped_scalar(const Scalar& value, Device device = {});
 /// A zero-dimensional tensor of the given dtype.
 Tensor scalar_tensor(const Scalar& value, TensorOptions options = {});
+/// The same of self's dtype; throws where that cannot hold the value.
+Tensor number_like(const Tensor& self, const Scalar& value);
 
 /// Sets every element.
 Tensor fill_(const Tensor& self, const Scalar& value);

@@ -8,6 +8,7 @@
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/gather_grad.h"
 #include "hotaru/ops/inplace.h"
+#include "hotaru/ops/overlap.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
@@ -62,6 +63,7 @@ void write_at(const Tensor& self, int64_t dim, const Tensor& index,
   HOTARU_CHECK(self.dtype() == src.dtype(),
                "scatter(): Expected self.dtype to be equal to src.dtype");
   if (index.numel() == 0) return;
+  check_written(self);
   check_index_dtype("scatter", index);
   HOTARU_CHECK(rank(index) == rank(self),
                "Index tensor must have the same number of dimensions as self "
@@ -81,10 +83,6 @@ void write_at(const Tensor& self, int64_t dim, const Tensor& index,
   const Tensor source = number ? expand(src, at.sizes()) : as_vector(src);
   enqueue(kScatter, {update(target), read(at), read(source)},
           ScatterAttributes{dim, mode});
-}
-
-Tensor number(const Tensor& self, const Scalar& value) {
-  return scalar_tensor(value, {self.dtype(), self.device()});
 }
 
 WriteMode add_or_multiply(const std::string& reduce) {
@@ -144,14 +142,14 @@ void reduce_at(const Tensor& self, int64_t dim, const Tensor& index,
                const Tensor& src, const std::string& reduce,
                bool include_self) {
   const WriteMode mode = mode_of(reduce);
-  const Tensor start = number(self, neutral(reduce, self.dtype()));
+  const Tensor start = number_like(self, neutral(reduce, self.dtype()));
   if (!include_self)
     write_at(self, dim, index, start, WriteMode::kAssign, true);
   write_at(self, dim, index, src, mode);
   if (reduce != "mean") return;
   autograd::NoGrad guard;
   const Tensor count = include_self ? ones_like(self) : zeros_like(self);
-  write_at(count, dim, index, number(self, 1), WriteMode::kAdd, true);
+  write_at(count, dim, index, number_like(self, 1), WriteMode::kAdd, true);
   const Tensor divisor = masked_fill(count, eq(count, Scalar(0)), 1);
   const bool integral = is_integral(self.dtype(), true);
   copy_(untracked(self), div(self, divisor, integral ? "floor" : ""));
@@ -189,7 +187,8 @@ Tensor scatter_(const Tensor& self, int64_t dim, const Tensor& index,
                 const Scalar& value) {
   autograd::check_inplace(self);
   dim = wrap_dim(dim, self.dim());
-  write_at(self, dim, index, number(self, value), WriteMode::kAssign, true);
+  write_at(self, dim, index, number_like(self, value), WriteMode::kAssign,
+           true);
   if (autograd::needs_grad(self)) grad::scatter(self, self, dim, index, {});
   self.bump_version();
   return self;
@@ -209,7 +208,7 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index,
                const Scalar& value) {
   dim = wrap_dim(dim, self.dim());
   const Tensor out = clone(detach(self));
-  write_at(out, dim, index, number(self, value), WriteMode::kAssign, true);
+  write_at(out, dim, index, number_like(self, value), WriteMode::kAssign, true);
   if (autograd::needs_grad(self)) grad::scatter(out, self, dim, index, {});
   return out;
 }
@@ -318,8 +317,8 @@ HOTARU_OP(
     "*, str reduce) -> Tensor",
     +[](const Tensor& self, int64_t dim, const Tensor& index,
         const Scalar& value, Reduce reduce) {
-      return scatter_with(clone(self), dim, index, number(self, value), reduce,
-                          true);
+      return scatter_with(clone(self), dim, index, number_like(self, value),
+                          reduce, true);
     });
 HOTARU_OP(
     "scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> "
@@ -341,7 +340,8 @@ HOTARU_OP(
     "value, *, str reduce) -> Tensor(a!)",
     +[](const Tensor& self, int64_t dim, const Tensor& index,
         const Scalar& value, Reduce reduce) {
-      return scatter_with(self, dim, index, number(self, value), reduce, true);
+      return scatter_with(self, dim, index, number_like(self, value), reduce,
+                          true);
     });
 HOTARU_OP(
     "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",

@@ -5,6 +5,7 @@
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/mask_grad.h"
 #include "hotaru/ops/inplace.h"
+#include "hotaru/ops/overlap.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
@@ -82,6 +83,7 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask,
 Tensor masked_scatter_(const Tensor& self, const Tensor& mask,
                        const Tensor& source) {
   autograd::check_inplace(self);
+  check_written(self);
   scatter_into(self, self, mask, source);
   self.bump_version();
   return self;

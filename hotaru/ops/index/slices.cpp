@@ -6,6 +6,7 @@
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/slices_grad.h"
 #include "hotaru/ops/inplace.h"
+#include "hotaru/ops/overlap.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
@@ -177,10 +178,6 @@ void fill_into(const Tensor& out, const Tensor& self, int64_t dim,
     grad::index_fill(out, self, dim, index, recorded);
 }
 
-Tensor number(const Tensor& self, const Scalar& value) {
-  return scalar_tensor(value, {self.dtype(), self.device()});
-}
-
 }  // namespace
 
 Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
@@ -206,6 +203,7 @@ Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index,
 Tensor index_add_(const Tensor& self, int64_t dim, const Tensor& index,
                   const Tensor& source, const Scalar& alpha) {
   autograd::check_inplace(self);
+  check_written(self);
   add_into(self, self, dim, index, source, alpha);
   self.bump_version();
   return self;
@@ -220,6 +218,7 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index,
 Tensor index_copy_(const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& source) {
   autograd::check_inplace(self);
+  check_written(self);
   copy_into(self, self, dim, index, source);
   self.bump_version();
   return self;
@@ -228,7 +227,7 @@ Tensor index_copy_(const Tensor& self, int64_t dim, const Tensor& index,
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index,
                   const Scalar& value) {
   const Tensor out = clone(detach(self));
-  fill_into(out, self, dim, index, number(self, value), {});
+  fill_into(out, self, dim, index, number_like(self, value), {});
   return out;
 }
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index,
@@ -240,7 +239,7 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index,
 Tensor index_fill_(const Tensor& self, int64_t dim, const Tensor& index,
                    const Scalar& value) {
   autograd::check_inplace(self);
-  fill_into(self, self, dim, index, number(self, value), {});
+  fill_into(self, self, dim, index, number_like(self, value), {});
   self.bump_version();
   return self;
 }

@@ -334,6 +334,8 @@ Tensor trace(const Tensor& self) {
                "trace: expected a matrix, but got tensor "
                "with dim ",
                self.dim());
+  HOTARU_CHECK_AS(NotImplementedError, self.dtype() != DType::kBool,
+                  "\"trace\" not implemented for 'Bool'");
   return sum(diagonal(self));
 }
 

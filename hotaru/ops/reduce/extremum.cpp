@@ -65,6 +65,8 @@ Tensor position(const Tensor& self, Optional<int64_t> dim, bool keepdim,
                 const Which& which, const Kernel& kernel) {
   HOTARU_CHECK(!self.is_complex(), which.position,
                "(): does not support complex input");
+  HOTARU_CHECK(self.dtype() != DType::kBool, which.position,
+               "(): does not support bool input");
   if (!dim) {
     HOTARU_CHECK_AS(IndexError, self.numel() > 0, which.position,
                     "(): Expected reduction dim to be specified for "

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/backend/common/shape/pad.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/linear_map.h"
 #include "hotaru/ops/registry.h"
@@ -47,6 +48,7 @@ Tensor constant_pad_nd(const Tensor& self, IntSpan pad, const Scalar& value) {
   static const Kernel& pad_kernel = kernel("pad");
   const Padded p = padded("constant_pad_nd", self, pad);
   if (self.dim() == 0) return clone(self);
+  check_holds(self.dtype(), value);
   const Tensor out = allocate(p.size, self.dtype(), self.device());
   {
     autograd::NoGrad guard;

@@ -431,3 +431,53 @@ def test_memory_that_a_tensor_grows_into_is_zero(hotaru):
     x = hotaru.ones(3, dtype=hotaru.float64).resize_(50_000)
     assert x[:3].tolist() == [1, 1, 1]
     assert x[3:].count_nonzero() == 0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "torch.ones(3).index_fill_(0, i, 1e300)",
+        "torch.ones(3, dtype=torch.uint8).index_fill_(0, i, 300)",
+        "torch.ones(3, dtype=torch.uint8).scatter_(0, i, 300)",
+        "F.threshold(torch.ones(3, dtype=torch.uint8), 1, 300)",
+        "F.pad(torch.ones(3, dtype=torch.uint8), (1, 1), value=300)",
+    ],
+)
+def test_numbers_that_the_dtype_lacks(hotaru, call):
+    names = {
+        "torch": hotaru,
+        "F": hotaru.nn.functional,
+        "i": hotaru.tensor([0]),
+    }
+    with pytest.raises(RuntimeError, match="without overflow"):
+        eval(call, names)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "x.scatter_(0, i, 1.)",
+        "x.scatter_(0, i, one)",
+        "x.scatter_add_(0, i, one)",
+        "x.index_add_(0, i, one)",
+        "x.index_copy_(0, i, one)",
+        "x.masked_scatter_(torch.tensor([True, False, True]), torch.ones(3))",
+    ],
+)
+def test_elements_that_share_memory_are_not_written(hotaru, call):
+    names = {
+        "torch": hotaru,
+        "x": hotaru.ones(1).expand(3),
+        "i": hotaru.tensor([0]),
+        "one": hotaru.ones(1),
+    }
+    with pytest.raises(RuntimeError, match="refers to a single memory"):
+        eval(call, names)
+
+
+def test_dimensions_of_scalars_are_named_once(hotaru):
+    x = hotaru.tensor(5.0)
+    assert x.sum((0,)) == 5
+    for call in (x.sum, x.mean, x.var, x.flip):
+        with pytest.raises(RuntimeError, match="dim 0 appears multiple times"):
+            call((0, -1))
