@@ -90,7 +90,25 @@ Tensor complex(const Tensor& re, const Tensor& im) {
 
 Tensor polar(const Tensor& radius, const Tensor& angle) {
   check_parts("polar", radius, angle);
-  return complex(mul(radius, cos(angle)), mul(radius, sin(angle)));
+  Tensor out;
+  {
+    autograd::NoGrad guard;
+    out = complex(mul(radius, cos(angle)), mul(radius, sin(angle)));
+  }
+  if (autograd::needs_grad(radius, angle))
+    // PyTorch's: the radius counts as positive, and nothing grows from zero.
+    autograd::record(
+        "PolarBackward0", out, {radius, angle},
+        {radius, angle, autograd::saved_output(out)},
+        [](Backward& b, const Tensor& g) -> Tensors {
+          const Tensor r = b.saved(0), a = b.saved(1), z = b.saved(2);
+          const Tensor turned = mul(z, Scalar(std::complex<double>(0, 1)));
+          return {b.needs(0) ? sum_to(real(mul(conj(g), sign(z))), r.sizes())
+                             : Tensor(),
+                  b.needs(1) ? sum_to(real(mul(conj(g), turned)), a.sizes())
+                             : Tensor()};
+        });
+  return out;
 }
 
 namespace {

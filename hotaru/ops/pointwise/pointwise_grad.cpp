@@ -103,6 +103,12 @@ bool one_kernel(const Tensor& g) {
   return !autograd::grad_enabled() && g.is_floating_point();
 }
 
+/// The root of a product is that of its factors for real numbers only.
+Tensor acosh_slope(const Tensor& x) {
+  if (!x.is_complex()) return hotaru::rsqrt(x * x - 1);
+  return hotaru::rsqrt(x - 1) * hotaru::rsqrt(x + 1);
+}
+
 /// The derivative of sin(pi x) / (pi x), which is 0 where x is.
 Tensor sinc_slope(const Tensor& x) {
   const Tensor angle = x * std::numbers::pi, area = x * x * std::numbers::pi;
@@ -159,8 +165,7 @@ HOTARU_GRAD_OF_INPUT(sinh, "SinhBackward0", g* hotaru::conj(hotaru::cosh(x)))
 HOTARU_GRAD_OF_INPUT(cosh, "CoshBackward0", g* hotaru::conj(hotaru::sinh(x)))
 HOTARU_GRAD_OF_INPUT(asinh, "AsinhBackward0",
                      g* hotaru::conj(hotaru::rsqrt(x* x + 1)))
-HOTARU_GRAD_OF_INPUT(acosh, "AcoshBackward0",
-                     g* hotaru::conj(hotaru::rsqrt((x - 1) * (x + 1))))
+HOTARU_GRAD_OF_INPUT(acosh, "AcoshBackward0", g* hotaru::conj(acosh_slope(x)))
 HOTARU_GRAD_OF_INPUT(atanh, "AtanhBackward0", g / hotaru::conj(1 - x * x))
 HOTARU_GRAD_OF_INPUT(erf, "ErfBackward0",
                      g* hotaru::exp(-(x* x)) * (2 * std::numbers::inv_sqrtpi))

@@ -4,6 +4,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/reduce/reduce_dims.h"
 #include "hotaru/ops/reduce/scan.h"
 #include "hotaru/ops/shape/join.h"
@@ -77,7 +78,11 @@ void prod(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim) {
            if (x.dim() == 0) return {to(g, x.dtype())};
            const bool full = dims.empty();
            const Tensor flat = full ? reshape(x, Dims{-1}) : x;
-           const Tensor others = product_of_others(flat, full ? 0 : dims[0]);
+           Tensor others = product_of_others(flat, full ? 0 : dims[0]);
+           // Two zeros leave nothing, infinite factors or not.
+           if (full)
+             others = masked_fill(others,
+                                  gt(count_nonzero(eq(flat, Scalar(0))), 1), 0);
            const Tensor spread_g =
                spread(g, x.sizes(), dims, keepdim, x.dtype());
            return {mul(spread_g, conj(reshape(others, x.sizes())))};

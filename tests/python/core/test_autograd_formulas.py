@@ -161,3 +161,33 @@ def test_complex_results_are_no_starting_points():
     x = torch.ones(2, dtype=torch.complex64, requires_grad=True)
     with pytest.raises(RuntimeError, match="only for real scalar outputs but"):
         x.sum().backward()
+
+
+def test_acosh_left_of_its_cut(hotaru):
+    """The root of (x - 1)(x + 1) is not the product of both roots there."""
+    points = [-2.375 + 0j, 2.0 + 0j, -1.75 + 0j, -1.75 - 2j]
+    x = hotaru.tensor(points, dtype=hotaru.complex128, requires_grad=True)
+    hotaru.acosh(x).real.sum().backward()
+    wanted = [-0.46420708254852755, 0.5773502691896258, -0.6963106238227914,
+              -0.22467024991236050 - 0.2953029957394331j]  # fmt: skip
+    for got, want in zip(x.grad.tolist(), wanted):
+        assert got == pytest.approx(want, rel=1e-12)
+
+
+def test_products_with_two_zeros_have_no_gradient(hotaru):
+    x = hotaru.tensor([2.0, 0.0, 0.0, float("inf")], requires_grad=True)
+    x.prod().backward()
+    assert x.grad.tolist() == [0, 0, 0, 0]
+    x = hotaru.tensor([2.0, 0.0, 3.0], requires_grad=True)
+    x.prod().backward()
+    assert x.grad.tolist() == [0, 6, 0]
+
+
+def test_polar_takes_the_radius_as_positive(hotaru):
+    radius = hotaru.tensor([-2.0, 0.0, 3.0], requires_grad=True)
+    angle = hotaru.ones(3, requires_grad=True)
+    z = hotaru.polar(radius, angle)
+    (z.real * hotaru.tensor([1.0, 2, 3]) + z.imag).sum().backward()
+    wanted = [-1.3817732, 0, 2.4623778], [0.6023368, 0, -5.9523411]
+    for leaf, numbers in zip((radius, angle), wanted):
+        assert leaf.grad.tolist() == pytest.approx(numbers, rel=1e-5)
