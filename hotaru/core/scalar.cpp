@@ -24,7 +24,9 @@ void Scalar::check_real() const {
 
 Scalar operator-(const Scalar& value) {
   if (value.is_complex()) return -value.to_complex();
-  if (value.is_integral()) return -value.to_int();
+  // The smallest integer stays, as in tensors.
+  if (value.is_integral())
+    return static_cast<int64_t>(-static_cast<uint64_t>(value.to_int()));
   return -value.to_double();
 }
 

@@ -34,6 +34,7 @@ namespace hotaru {
 namespace {
 
 constexpr unsigned kSecondsPerCall = 60;
+constexpr int64_t kMaxElements = 1 << 22;
 
 /// Draws arguments. Tensors of a call often share their shape, so that calls
 /// come further than to the comparison of shapes.
@@ -217,6 +218,8 @@ void look(const Value& result, bool gradients) {
   }
   if (!result.is_tensor()) return;
   const Tensor t = result.as_tensor();
+  // Expanded tensors may have more elements than anybody walks.
+  if (t.numel() > kMaxElements) return;
   item(count_nonzero(detach(t)));
   if (gradients && autograd::requires_grad(t) && t.numel() > 0)
     autograd::backward({t}, {ones_like(detach(t))});

@@ -1,6 +1,7 @@
 #include "hotaru/ops/pointwise/pointwise_grad.h"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "hotaru/autograd/record.h"
@@ -323,12 +324,19 @@ void pow(const Tensor& out, const Tensor& self, const Tensor& exponent) {
       });
 }
 
+/// An integer whose predecessor is the same number to any float.
+bool is_smallest(const Scalar& exponent) {
+  return exponent.is_integral() &&
+         exponent.to_int() == std::numeric_limits<int64_t>::min();
+}
+
 void pow_scalar(const Tensor& out, const Tensor& self, const Scalar& exponent) {
   from_input("PowBackward0", out, self,
              [exponent](const Tensor& g, const Tensor& x) {
                if (exponent == Scalar(0)) return zeros_like(g);
                const Scalar lower =
-                   exponent.is_complex() ? Scalar(exponent.to_complex() - 1.0)
+                   exponent.is_complex()   ? Scalar(exponent.to_complex() - 1.0)
+                   : is_smallest(exponent) ? exponent
                    : exponent.is_integral() ? Scalar(exponent.to_int() - 1)
                                             : Scalar(exponent.to_double() - 1);
                return g * hotaru::conj(hotaru::pow(x, lower) * exponent);

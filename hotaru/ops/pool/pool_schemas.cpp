@@ -105,7 +105,7 @@ Tensor max_pool1d(const Tensor& self, IntSpan kernel, IntSpan stride,
   const bool none = room < 0 && !(ceil_mode && room > -s);
   HOTARU_CHECK(length == 0 || !none,
                "max_pool1d() Invalid computed output size: ",
-               1 - (-room - (ceil_mode ? s - 1 : 0) + s - 1) / s);
+               ceil_mode ? 1 - -room / s : -(-room - 1) / s);
   return std::get<0>(
       max_pool_1d(self, kernel, stride, padding, dilation, ceil_mode, false));
 }

@@ -77,8 +77,9 @@ struct Chunking {
   int64_t size;
 };
 
+/// The smallest integer that is not less than a / b, for any a and b > 0.
 inline int64_t divide_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
+  return a / b + (a % b > 0);
 }
 
 inline Chunking chunking(int64_t n, int64_t grain, bool nested = false) {

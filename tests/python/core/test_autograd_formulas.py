@@ -191,3 +191,16 @@ def test_polar_takes_the_radius_as_positive(hotaru):
     wanted = [-1.3817732, 0, 2.4623778], [0.6023368, 0, -5.9523411]
     for leaf, numbers in zip((radius, angle), wanted):
         assert leaf.grad.tolist() == pytest.approx(numbers, rel=1e-5)
+
+
+def test_powers_by_the_smallest_integer(hotaru):
+    x = hotaru.tensor([1.0, 2.0], requires_grad=True)
+    (x ** -(2**63)).sum().backward()
+    assert x.grad[1] == 0
+    assert (hotaru.tensor([5]) - hotaru.tensor([3])).tolist() == [2]
+    y = hotaru.tensor([1]).sub(hotaru.tensor([1]), alpha=-(2**63))
+    assert y.tolist() == [1 - 2**63]
+    z = hotaru.tensor([0]).addcmul(
+        hotaru.tensor([-(2**63)]), hotaru.tensor([1]), value=-1
+    )
+    assert z.tolist() == [-(2**63)]

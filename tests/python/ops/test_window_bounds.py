@@ -118,3 +118,10 @@ def test_unfolding_stays_inside(hotaru):
     with pytest.raises(RuntimeError):
         f.fold(hotaru.zeros(1, 1, 1), (k, k), (k, k))
     assert f.unfold(x, 2, dilation=3, stride=2**29).shape == (1, 12, 1)
+
+
+def test_padding_beside_an_empty_dimension_takes_no_memory(hotaru):
+    x = hotaru.zeros(0, 1, 3)
+    for mode in ("constant", "replicate"):
+        y = hotaru.nn.functional.pad(x, (0, 2**40), mode=mode)
+        assert y.shape == (0, 1, 3 + 2**40)

@@ -288,7 +288,8 @@ struct Addcmul {
   T value;
   explicit Addcmul(const PointwiseNumbers& n) : value(n.a.to<T>()) {}
   HOTARU_INLINE T operator()(T x, T a, T b) const {
-    return T(x + value * a * b);
+    using W = Wrapping<T>;
+    return T(W(x) + W(value) * W(a) * W(b));
   }
 };
 template <class T>

@@ -441,8 +441,11 @@ void gemm_batched(int64_t batch, int64_t m, int64_t n, int64_t k, T alpha,
                   const Epilogue<T>& epilogue) {
   const auto one = [&](int64_t i) {
     MatrixRef<T> ai = a, bi = b;
-    ai.data += i * a_stride;
-    bi.data += i * b_stride;
+    // Without any inner size they may have no memory.
+    if (k > 0) {
+      ai.data += i * a_stride;
+      bi.data += i * b_stride;
+    }
     gemm(m, n, k, alpha, ai, bi, beta, c + i * c_stride, ldc, epilogue);
   };
   const int64_t work = std::max<int64_t>(1, m * n * k);

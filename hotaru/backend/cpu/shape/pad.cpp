@@ -35,6 +35,8 @@ struct Rows {
   int64_t first = 0, last = 0, from = 0;
 
   Rows(IntSpan padded, IntSpan sizes, const PadAttributes& a) {
+    // Beside an empty dimension another may be of any size.
+    if (numel_of(padded) == 0) return;
     const size_t dims = sizes.size();
     tables.resize(dims);
     for (size_t d = 0; d < dims; ++d)
