@@ -74,14 +74,15 @@ bool count_bytes(int64_t elements, int64_t offset, size_t itemsize,
 }  // namespace
 
 size_t storage_bytes(IntSpan sizes, size_t itemsize, int64_t offset) {
-  check_sizes(sizes);
   int64_t elements = 1, bytes = 0;
   bool fits = true;
   for (const int64_t size : sizes)
-    fits &= !__builtin_mul_overflow(elements, size, &elements);
-  HOTARU_CHECK(
-      fits && count_bytes(elements, offset, itemsize, &bytes),
-      "Storage size calculation overflowed with sizes=", shape_text(sizes));
+    fits &= (size >= 0) & !__builtin_mul_overflow(elements, size, &elements);
+  fits &= count_bytes(elements, offset, itemsize, &bytes);
+  if (!fits) [[unlikely]] {
+    check_sizes(sizes);
+    fail("Storage size calculation overflowed with sizes=", shape_text(sizes));
+  }
   return size_t(bytes);
 }
 

@@ -87,7 +87,7 @@ class Tensor {
   /// First element's address, for comparing; its memory may be in use.
   void* address() const {
     // As numbers: an empty storage has no address, and views of it an offset.
-    return reinterpret_cast<void*>(
+    return reinterpret_cast<void*>(  // NOLINT(performance-no-int-to-ptr)
         reinterpret_cast<uintptr_t>(impl_->storage->data()) +
         uintptr_t(impl_->offset) * itemsize(impl_->dtype));
   }

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cmath>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "hotaru/core/dtype.h"
 
@@ -24,6 +27,20 @@ T clean(T x) {
     return T(bool(x));
   else
     return x;
+}
+
+/// hotaru::truncated() in the instruction that gives just that, where there is
+/// one.
+template <class T>
+int64_t truncated(T x) {
+#ifdef __SSE2__
+  if constexpr (std::is_same_v<T, double>)
+    return _mm_cvttsd_si64(_mm_set_sd(x));
+  else
+    return _mm_cvttss_si64(_mm_set_ss(float(x)));
+#else
+  return hotaru::truncated(x);
+#endif
 }
 
 /// Order of sorting: NaN is larger than every number and equal to NaN.

@@ -5,6 +5,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/backend/cpu/independent.h"
+#include "hotaru/backend/cpu/number.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -27,7 +28,7 @@ To convert(From x) {
     return To(float(x));
   } else if constexpr (std::is_integral_v<To> && kIsFloating<From>) {
     // Through int64: a negative value wraps as it does on x86 in PyTorch.
-    return static_cast<To>(truncated(x));
+    return static_cast<To>(cpu::truncated(x));
   } else {
     return static_cast<To>(x);
   }

@@ -66,12 +66,6 @@ class RNNCellBase(Module):
             hx = hx.unsqueeze(0)
         return rows, hx
 
-    def _weights(
-        self,
-    ) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
-        """The parameters in the operators' order."""
-        return self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
-
     def _report_rank(self, what: str, tensor: Tensor) -> None:
         raise ValueError(
             f"{self._name}: Expected {what} to be 1D or 2D, got "
@@ -113,13 +107,19 @@ class RNNCell(RNNCellBase):
             out = ops.rnn_tanh_cell(
                 rows,
                 state,
-                *self._weights(),
+                self.weight_ih,
+                self.weight_hh,
+                self.bias_ih,
+                self.bias_hh,
             )
         else:
             out = ops.rnn_relu_cell(
                 rows,
                 state,
-                *self._weights(),
+                self.weight_ih,
+                self.weight_hh,
+                self.bias_ih,
+                self.bias_hh,
             )
         return out if input.dim() == 2 else out.squeeze(0)
 
@@ -144,7 +144,10 @@ class GRUCell(RNNCellBase):
         out = ops.gru_cell(
             rows,
             state,
-            *self._weights(),
+            self.weight_ih,
+            self.weight_hh,
+            self.bias_ih,
+            self.bias_hh,
         )
         return out if input.dim() == 2 else out.squeeze(0)
 
@@ -177,7 +180,10 @@ class LSTMCell(RNNCellBase):
         hidden, cell = ops.lstm_cell(
             rows,
             [hidden, cell],
-            *self._weights(),
+            self.weight_ih,
+            self.weight_hh,
+            self.bias_ih,
+            self.bias_hh,
         )
         if input.dim() == 2:
             return hidden, cell
