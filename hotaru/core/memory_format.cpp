@@ -34,7 +34,9 @@ Dims format_strides(IntSpan sizes, MemoryFormat format) {
   int64_t stride = 1;
   for (const int64_t d : channels_last_order(sizes.size())) {
     strides[size_t(d)] = stride;
-    stride *= std::max<int64_t>(sizes[size_t(d)], 1);
+    HOTARU_CHECK(!__builtin_mul_overflow(
+                     stride, std::max<int64_t>(sizes[size_t(d)], 1), &stride),
+                 "Stride calculation overflowed for shape ", shape_text(sizes));
   }
   return strides;
 }
@@ -43,12 +45,13 @@ bool has_format(IntSpan sizes, IntSpan strides, MemoryFormat format) {
   if (format == MemoryFormat::kContiguous || format == MemoryFormat::kPreserve)
     return is_contiguous(sizes, strides);
   if (sizes.size() != rank_of(format)) return false;
-  int64_t expected = 1;
+  // Unsigned: sizes next to an empty dimension may be of any product.
+  uint64_t expected = 1;
   for (const int64_t d : channels_last_order(sizes.size())) {
     const int64_t size = sizes[size_t(d)];
     if (size == 1) continue;
-    if (strides[size_t(d)] != expected) return false;
-    expected *= size;
+    if (uint64_t(strides[size_t(d)]) != expected) return false;
+    expected *= uint64_t(size);
   }
   return true;
 }
@@ -62,7 +65,7 @@ MemoryFormat suggested_format(IntSpan sizes, IntSpan strides) {
     // Of one channel and one row the two orders are the same.
     if (size == 0 || stride < least || (d == 0 && least == strides[1]))
       return MemoryFormat::kContiguous;
-    least = stride * std::max<int64_t>(size, 1);
+    least = scaled_stride(stride, size);
   }
   return sizes.size() == 4 ? MemoryFormat::kChannelsLast
                            : MemoryFormat::kChannelsLast3d;

@@ -30,12 +30,13 @@ Tensor triangle(const Tensor& out, const Tensor& self, int64_t diagonal,
                 const Side& side) {
   HOTARU_CHECK(self.dim() >= 2, side.op,
                ": input tensor must have at least 2 dimensions");
-  // Beyond the matrix every diagonal is as good as the next.
-  const int64_t limit = self.size(-2) + self.size(-1) + 1;
-  const TriangleAttributes attributes{std::clamp(diagonal, -limit, limit),
-                                      side.upper};
-  if (self.numel() > 0)
+  if (self.numel() > 0) {
+    // Beyond the matrix every diagonal is as good as the next.
+    const int64_t limit = self.size(-2) + self.size(-1) + 1;
+    const TriangleAttributes attributes{std::clamp(diagonal, -limit, limit),
+                                        side.upper};
     enqueue(kTriangle, {write(out), read(self)}, attributes);
+  }
   if (autograd::needs_grad(self))
     autograd::record(side.node, out, {self}, {},
                      [diagonal, gradient = side.gradient](

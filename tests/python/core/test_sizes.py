@@ -168,3 +168,11 @@ except MemoryError:
         timeout=60,
     )
     assert done.stdout == "no memory\n", done.stderr
+
+
+def test_empty_matrices_of_any_size(hotaru):
+    far = 2**63 - 1
+    assert hotaru.triu_indices(far, 0).shape == (2, 0)
+    assert hotaru.zeros(0, far).tril().shape == (0, far)
+    with pytest.raises(RuntimeError, match="Stride calculation overflowed"):
+        hotaru.empty(0, far - 1, 3, 2, memory_format=hotaru.channels_last)
