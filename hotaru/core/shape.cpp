@@ -319,15 +319,14 @@ Dims wrap_dims(IntSpan dims, int64_t ndim) {
   Dims out;
   if (dims.empty())
     for (int64_t d = 0; d < ndim; ++d) out.push_back(d);
-  HOTARU_CHECK(ndim > 0 || dims.size() < 2 || wrap_dim(dims[1], 0) < 0,
-               "dim 0 appears multiple times in the list of dims");
   for (int64_t dim : dims) {
     const int64_t d = wrap_dim(dim, ndim);
     HOTARU_CHECK(std::find(out.begin(), out.end(), d) == out.end(), "dim ", d,
                  " appears multiple times in the list of dims");
-    if (ndim > 0) out.push_back(d);
+    out.push_back(d);
   }
-  return out;
+  // A scalar is asked by a dimension's name, but has none.
+  return ndim > 0 ? out : Dims();
 }
 
 std::ostream& operator<<(std::ostream& out, ShapeText text) {

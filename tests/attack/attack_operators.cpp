@@ -40,7 +40,7 @@ constexpr int64_t kMaxElements = 1 << 22;
 /// come further than to the comparison of shapes.
 class Arguments {
  public:
-  explicit Arguments(uint64_t seed) : random_(seed) {
+  explicit Arguments(uint64_t seed) : needs_grad(seed % 5 < 2), random_(seed) {
     for (int64_t d = below(4); d > 0; --d) shape_.push_back(below(5));
     dtype_ = dtype();
   }
@@ -62,7 +62,7 @@ class Arguments {
     return Value::list(std::move(items));
   }
 
-  bool needs_grad = chance(40);
+  const bool needs_grad;
 
  private:
   template <class T, size_t n>
