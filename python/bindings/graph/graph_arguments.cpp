@@ -52,8 +52,9 @@ bool Guarded::in_place() const {
   if (now.storage.get() != storage || now.offset != offset ||
       now.dtype != dtype || now.sizes.size() != sizes.size())
     return false;
-  for (size_t d = 0; d < sizes.size(); ++d)
-    if (now.sizes[d] != sizes[d]) return false;
+  const int64_t *wanted = sizes.data(), *size = now.sizes.data();
+  for (size_t n = sizes.size(); n-- > 0;)
+    if (*size++ != *wanted++) return false;
   // Sizes tell all of what is row-major.
   return (now.contiguous && contiguous) || same_strides(tensor, sizes, strides);
 }

@@ -7,15 +7,13 @@ namespace {
 
 namespace nb = nanobind;
 
-// A number that every change of a dict changes. Up to 3.13 dicts carry one
-// themselves (PEP 509).
+// Where a number lies that every change of a dict raises, as long as the dict
+// lives. Up to 3.13 dicts carry one themselves (PEP 509).
 #if PY_VERSION_HEX < 0x030E0000
-void watch(PyObject*) {}
-
-uint64_t tag_of(PyObject* dict) {
+const uint64_t* tag_of(PyObject* dict) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-  return reinterpret_cast<PyDictObject*>(dict)->ma_version_tag;
+  return &reinterpret_cast<PyDictObject*>(dict)->ma_version_tag;
 #pragma GCC diagnostic pop
 }
 #else
@@ -34,15 +32,10 @@ int on_change(PyDict_WatchEvent event, PyObject* dict, PyObject*, PyObject*) {
   return 0;
 }
 
-void watch(PyObject* dict) {
+const uint64_t* tag_of(PyObject* dict) {
   static const int watcher = PyDict_AddWatcher(on_change);
   if (watcher < 0 || PyDict_Watch(watcher, dict) < 0) nb::raise_python_error();
-  changes().try_emplace(dict, 0);
-}
-
-uint64_t tag_of(PyObject* dict) {
-  const auto found = changes().find(dict);
-  return found == changes().end() ? 0 : found->second;
+  return &changes().try_emplace(dict, 0).first->second;
 }
 #endif
 
@@ -61,8 +54,9 @@ nb::object defaults_of(PyObject* function) {
 
 void Surroundings::add_dict(nb::handle dict) {
   if (!PyDict_Check(dict.ptr())) throw nb::type_error("expected a dict");
-  watch(dict.ptr());
-  dicts_.push_back({nb::borrow(dict), tag_of(dict.ptr()), {}});
+  tags_.push_back(tag_of(dict.ptr()));
+  dicts_.push_back({nb::borrow(dict), *tags_.back(), {}});
+  sum_ += *tags_.back();
 }
 
 void Surroundings::add_names(nb::handle dict, const nb::tuple& names) {
@@ -107,13 +101,25 @@ bool Surroundings::same_names(const Dict& dict) {
   return true;
 }
 
-bool Surroundings::unchanged() const {
-  for (const Dict& dict : dicts_) {
-    const uint64_t tag = tag_of(dict.dict.ptr());
-    if (tag == dict.tag) continue;
+bool Surroundings::same_dicts() const {
+  uint64_t sum = 0;
+  size_t at = 0;
+  for (const uint64_t* const* t = tags_.data(); at + 4 <= tags_.size(); at += 4)
+    sum += *t[at] + *t[at + 1] + *t[at + 2] + *t[at + 3];
+  for (; at < tags_.size(); ++at) sum += *tags_[at];
+  if (sum == sum_) return true;
+  for (size_t i = 0; i < dicts_.size(); ++i) {
+    const Dict& dict = dicts_[i];
+    if (*tags_[i] == dict.tag) continue;
     if (dict.names.empty() || !same_names(dict)) return false;
-    dict.tag = tag;  // other names changed
+    dict.tag = *tags_[i];  // other names changed
   }
+  sum_ = sum;
+  return true;
+}
+
+bool Surroundings::unchanged() const {
+  if (!same_dicts()) return false;
   for (const List& list : lists_) {
     PyObject* now = list.list.ptr();
     if (size_t(PyList_GET_SIZE(now)) != list.items.size()) return false;
@@ -158,6 +164,8 @@ int Surroundings::traverse(visitproc visit, void* arg) const {
 
 void Surroundings::clear() {
   // Moved out first: what a destructor runs may look here.
+  tags_.clear();
+  sum_ = 0;
   const auto dicts = std::move(dicts_);
   const auto lists = std::move(lists_);
   const auto cells = std::move(cells_);

@@ -27,7 +27,7 @@ class Surroundings {
   /// A class's own attributes.
   void add_type(nanobind::handle type);
 
-  /// Some two loads for each thing that was added.
+  /// Two loads for each dict that was added.
   bool unchanged() const;
 
   /// For the collector of cycles.
@@ -55,8 +55,12 @@ class Surroundings {
   };
 
   static bool same_names(const Dict& dict);
+  bool same_dicts() const;
 
   std::vector<Dict> dicts_;
+  // Tags only grow, so that no change leaves their sum as it was.
+  std::vector<const uint64_t*> tags_;
+  mutable uint64_t sum_ = 0;
   std::vector<List> lists_;
   std::vector<Cell> cells_;
   std::vector<Function> functions_;

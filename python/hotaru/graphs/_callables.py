@@ -486,9 +486,8 @@ def _installed(function, graphed: Graphed, one_mode: bool):
     original, training = graphed.function, function.training
 
     def forward(*args, **kwargs):
-        if one_mode and function.training != training:
-            return original(*args, **kwargs)
-        return graphed(*args, **kwargs)
+        here = graphed if function.training == training else original
+        return here(*args, **kwargs) if kwargs else here(*args)
 
     forward.graphed = graphed
     function.forward = forward if one_mode else graphed

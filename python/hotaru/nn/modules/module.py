@@ -91,7 +91,9 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
     def __call__(self, *args, **kwargs):
         if self._hooked:
             return self._call_with_hooks(args, kwargs)
-        return self.forward(*args, **kwargs)
+        if kwargs:  # merging even an empty dict takes time
+            return self.forward(*args, **kwargs)
+        return self.forward(*args)
 
     _call_impl = __call__
 
