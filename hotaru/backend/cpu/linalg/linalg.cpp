@@ -160,6 +160,24 @@ void cholesky(const KernelCall& call) {
   });
 }
 
+/// x -= tau v (v^H x) for the rows from `c` on of x, whose columns are `from`
+/// to `to`; v is column c of w [m, n], but for its first element, 1. Row by row,
+/// so that neighbours in memory are worked on together.
+template <class T>
+void reflect(const T* w, int64_t m, int64_t n, int64_t c, T tau, T* x,
+             int64_t from, int64_t to, int64_t stride, T* dots) {
+  for (int64_t j = from; j < to; ++j) dots[j] = x[c * stride + j];
+  for (int64_t i = c + 1; i < m; ++i) {
+    const T v = conjugate(w[i * n + c]);
+    for (int64_t j = from; j < to; ++j) dots[j] += v * x[i * stride + j];
+  }
+  for (int64_t j = from; j < to; ++j) x[c * stride + j] -= dots[j] *= tau;
+  for (int64_t i = c + 1; i < m; ++i) {
+    const T v = w[i * n + c];
+    for (int64_t j = from; j < to; ++j) x[i * stride + j] -= dots[j] * v;
+  }
+}
+
 // q [m, k], r [k, n], a [m, n]; k is m or min(m, n). Reflections I - tau v v^H
 // with v's first element 1, signs as in LAPACK.
 template <class T>
@@ -167,6 +185,7 @@ void factor_qr(int64_t m, int64_t n, int64_t k, const T* a, T* q, T* r) {
   std::vector<T> w(a, a + m * n);
   const int64_t steps = std::min(m, n);
   std::vector<T> taus(static_cast<size_t>(steps));
+  std::vector<T> dots(static_cast<size_t>(std::max(n, k)));
   for (int64_t c = 0; c < steps; ++c) {
     Real<T> below = 0;
     for (int64_t i = c + 1; i < m; ++i) below += std::norm(w[i * n + c]);
@@ -181,28 +200,15 @@ void factor_qr(int64_t m, int64_t n, int64_t k, const T* a, T* q, T* r) {
     const T scale = T(1) / (alpha - T(beta));
     for (int64_t i = c + 1; i < m; ++i) w[i * n + c] *= scale;
     w[c * n + c] = T(beta);
-    for (int64_t j = c + 1; j < n; ++j) {
-      T dot = w[c * n + j];
-      for (int64_t i = c + 1; i < m; ++i)
-        dot += conjugate(w[i * n + c]) * w[i * n + j];
-      dot *= conjugate(taus[c]);
-      w[c * n + j] -= dot;
-      for (int64_t i = c + 1; i < m; ++i) w[i * n + j] -= dot * w[i * n + c];
-    }
+    reflect(w.data(), m, n, c, conjugate(taus[c]), w.data(), c + 1, n, n,
+            dots.data());
   }
   for (int64_t i = 0; i < k; ++i)
     for (int64_t j = 0; j < n; ++j) r[i * n + j] = i <= j ? w[i * n + j] : T(0);
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < k; ++j) q[i * k + j] = T(i == j);
   for (int64_t c = steps; c-- > 0;)
-    for (int64_t j = 0; j < k; ++j) {
-      T dot = q[c * k + j];
-      for (int64_t i = c + 1; i < m; ++i)
-        dot += conjugate(w[i * n + c]) * q[i * k + j];
-      dot *= taus[c];
-      q[c * k + j] -= dot;
-      for (int64_t i = c + 1; i < m; ++i) q[i * k + j] -= dot * w[i * n + c];
-    }
+    reflect(w.data(), m, n, c, taus[c], q, 0, k, k, dots.data());
 }
 
 constexpr KernelTypes<LinalgTypes> kQrTypes{2, "linalg_qr"};
