@@ -296,6 +296,11 @@ def apply_(self, function):
 
 def equal(self, other) -> bool:
     """Whether shapes and all elements are the same."""
+    if not isinstance(other, Tensor):
+        raise TypeError(
+            "equal(): argument 'other' (position 1) must be Tensor, not "
+            + type(other).__name__
+        )
     if self.shape != other.shape:
         return False
     return bool((self == other).all()) if self.numel() else True

@@ -42,15 +42,6 @@ int varargs_position(const Schema& schema, int self) {
   return found;
 }
 
-/// Operators that take a number in place of their first tensor.
-bool takes_number_first(std::string_view name) {
-  static constexpr std::string_view kNames[] = {
-      "add", "sub",    "subtract",    "mul",         "multiply",
-      "div", "divide", "true_divide", "floor_divide"};
-  return std::find(std::begin(kNames), std::end(kNames), name) !=
-         std::end(kNames);
-}
-
 bool starts_integers(PyObject* first) {
   return PyLong_Check(first) || is_tensor(first) ||
          (!PySequence_Check(first) && PyIndex_Check(first));
@@ -84,14 +75,33 @@ bool same_name(const std::string& parameter, PyObject* keyword) {
   return false;
 }
 
+bool takes_numbers(std::string_view name) {
+  static constexpr std::string_view kNames[] = {
+      "add", "sub",    "subtract",    "mul",         "multiply",
+      "div", "divide", "true_divide", "floor_divide"};
+  if (name.ends_with('_')) name.remove_suffix(1);
+  return std::find(std::begin(kNames), std::end(kNames), name) !=
+         std::end(kNames);
+}
+
 Signature::Signature(const Operator& op, bool method)
     : op_(&op), schema_(&op.schema()) {
   HOTARU_CHECK(arguments() <= kMaxArguments, op.name(),
                ": operators of more than ", kMaxArguments,
                " arguments can't be called from Python");
-  number_first_ = !method && takes_number_first(op.name());
+  number_first_ = !method && takes_numbers(op.name());
   if (method) self_ = std::max(schema_->find("self"), 0);
   varargs_ = varargs_position(*schema_, self_);
+}
+
+bool Signature::shown() const {
+  static constexpr std::string_view kOnes[] = {"add", "sub", "mul", "div"};
+  const ArgType& first = schema_->arguments.front().type;
+  if (self_ >= 0 && first.kind != ArgKind::kTensor) return false;
+  std::string_view name = schema_->name;
+  if (name.ends_with('_')) name.remove_suffix(1);
+  return schema_->overload != "Scalar" ||
+         std::find(std::begin(kOnes), std::end(kOnes), name) == std::end(kOnes);
 }
 
 bool Signature::bind(const Call& call, Value* values) const {

@@ -28,12 +28,15 @@ struct Call {
   PyObject* keyword(const char* name) const;
 };
 
-/// Whether a keyword names the parameter: by its own name, as `input` for
 /// Whether None may be given for a list that is empty by default (a stride).
 bool stands_for_default(PyObject* object, const Argument& argument);
 
+/// Whether a keyword names the parameter: by its own name, as `input` for
 /// self, or by numpy's.
 bool same_name(const std::string& parameter, PyObject* keyword);
+
+/// Whether numbers stand for tensors in calls of that operator: add(t, 1).
+bool takes_numbers(std::string_view name);
 
 /// An overload, with what binding needs to know of its schema.
 class Signature {
@@ -43,6 +46,9 @@ class Signature {
   const Operator& op() const { return *op_; }
   const Schema& schema() const { return *schema_; }
   size_t arguments() const { return schema_->arguments.size(); }
+  /// Whether it is one of its own to the user, no number that stands for
+  /// another one's tensor.
+  bool shown() const;
 
   /// Fills values[0..arguments()). False, without a Python error, when the
   /// call doesn't fit.

@@ -1,154 +1,190 @@
 #include "bindings/ops/op_error.h"
 
-#include <cstring>
+#include <algorithm>
 
-#include "bindings/tensor/tensor_object.h"
-#include "bindings/tensor/types.h"
+#include "bindings/ops/op_text.h"
 #include "bindings/tensor/value_convert.h"
 
 namespace hotaru::python {
 namespace {
 
-std::string parameter_text(const Argument& a, bool method) {
-  std::string type = a.type.text;
-  for (const auto& [from, to] : {std::pair{"Scalar", "Number"},
-                                 {"SymInt", "int"},
-                                 {"ScalarType", "torch.dtype"},
-                                 {"Device", "torch.device"},
-                                 {"Layout", "torch.layout"},
-                                 {"Generator", "torch.Generator"},
-                                 {"MemoryFormat", "torch.memory_format"}}) {
-    const size_t at = type.find(from);
-    if (at == 0 &&
-        !(std::string(from) == "Scalar" && type.starts_with("ScalarType")))
-      type.replace(0, std::strlen(from), to);
+struct Shown {
+  const Schema* schema;
+  std::vector<Option> options;
+};
+
+size_t required(const std::vector<Option>& options) {
+  return size_t(std::count_if(options.begin(), options.end(),
+                              [](const Option& o) { return o.required; }));
+}
+
+size_t positional(const std::vector<Option>& options) {
+  return size_t(std::count_if(options.begin(), options.end(),
+                              [](const Option& o) { return !o.keyword_only; }));
+}
+
+std::string too_many(const std::vector<Option>& options, size_t given) {
+  const size_t most = positional(options), least = required(options);
+  if (least != most)
+    return concat("takes from ", least, " to ", most,
+                  " positional arguments but ", given, " were given");
+  return concat("takes ", most, " positional argument", most == 1 ? "" : "s",
+                " but ", given, given == 1 ? " was given" : " were given");
+}
+
+std::string missing(const std::vector<Option>& options, size_t from) {
+  size_t count = 0;
+  std::string names;
+  for (size_t i = from; i < options.size(); ++i) {
+    if (!options[i].required) continue;
+    names += concat(count++ ? ", " : "", '"', options[i].name, '"');
   }
-  std::string out;
-  const std::string base = type.substr(0, type.find_first_of("?["));
-  if (type.find('[') != std::string::npos)
-    out = a.type.kind == ArgKind::kTensor ? "tuple of Tensors"
-                                          : "tuple of " + base + "s";
-  else
-    out = base;
-  return out + " " + (a.name == "self" && !method ? "input" : a.name);
+  // PyTorch's plural.
+  return concat("missing ", count, " required positional argument",
+                count > 1 ? "" : "s", ": ", names);
 }
 
-std::string signature_text(const Schema& schema, bool method) {
-  std::string out = "(";
-  bool keyword_only = false;
-  for (const Argument& a : schema.arguments) {
-    if (method && a.name == "self") continue;
-    if (out.size() > 1) out += ", ";
-    if (a.keyword_only && !keyword_only) out += "*, ";
-    keyword_only = a.keyword_only;
-    out += parameter_text(a, method);
-    if (a.default_value) {
-      const Value& v = *a.default_value;
-      out += " = ";
-      out += v.is_none()     ? "None"
-             : v.is_list()   ? "..."
-             : v.is_string() ? "\"" + v.as_string() + "\""
-                             : concat(v.as_scalar());
-    }
+/// The first of several elements that is not of the list's type, or -1.
+int64_t wrong_element(std::span<PyObject* const> elements, ArgType type) {
+  type.list = false;
+  Value ignored;
+  for (size_t i = 0; i < elements.size(); ++i)
+    if (!to_value(elements[i], type, &ignored)) return int64_t(i);
+  return -1;
+}
+
+std::string unpack_error(const Option& option, int64_t at, PyObject* element) {
+  return concat("argument '", option.name,
+                "' failed to unpack the object at pos ", at + 1,
+                " with error \"type must be ", option.type, ",but got ",
+                type_name(element), '"');
+}
+
+/// What is wrong with the given argument `index`, which is not of its type.
+std::string wrong_type(const std::string& name, const Argument& a,
+                       const Option& option, PyObject* object, bool keyword,
+                       size_t index) {
+  std::string where =
+      concat(name, "(): argument '", option.name,
+             keyword ? "'" : concat("' (position ", index + 1, ")"),
+             " must be ", option.type);
+  if (a.type.list && (PyTuple_Check(object) || PyList_Check(object))) {
+    const std::span<PyObject* const> elements(
+        PySequence_Fast_ITEMS(object),
+        size_t(PySequence_Fast_GET_SIZE(object)));
+    const int64_t at = wrong_element(elements, a.type);
+    if (at >= 0 && a.type.kind == ArgKind::kTensor)
+      return concat("expected Tensor as element ", at, " in argument ", index,
+                    ", but got ", type_name(elements[size_t(at)]));
+    if (at > 0)
+      return name + "(): " + unpack_error(option, at, elements[size_t(at)]);
+    if (at == 0)
+      return concat(where, ", but found element of type ",
+                    type_name(elements[0]), " at pos 0");
   }
-  return out + ")";
-}
-
-std::string type_text(PyObject* object) {
-  const auto name = [](PyObject* o) -> std::string {
-    if (is_tensor(o) && Py_TYPE(o) == tensor_type) return "Tensor";
-    if (is_dtype(o)) return "torch.dtype";
-    if (is_device(o)) return "torch.device";
-    const char* text = Py_TYPE(o)->tp_name;
-    const char* dot = std::strrchr(text, '.');
-    return dot ? dot + 1 : text;
-  };
-  if (!PyTuple_Check(object) && !PyList_Check(object)) return name(object);
-  std::string out = PyTuple_Check(object) ? "tuple of (" : "list of [";
-  const Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
-  if (n == 0) return PyTuple_Check(object) ? "tuple" : "list";
-  for (Py_ssize_t i = 0; i < n && i < 8; ++i)
-    out += (i ? ", " : "") + name(PySequence_Fast_GET_ITEM(object, i));
-  if (n > 8) out += ", ...";
-  return out + (PyTuple_Check(object) ? (n == 1 ? ",)" : ")") : "]");
-}
-
-std::string utf8(PyObject* text) {
-  if (const char* out = PyUnicode_AsUTF8(text)) return out;
-  PyErr_Clear();
-  return "?";
-}
-
-std::string given_text(const Call& call, bool method) {
-  std::string out;
-  for (size_t i = method ? 1 : 0; i < call.positional; ++i)
-    out += (out.empty() ? "" : ", ") + type_text(call.args[i]);
-  for (size_t k = 0; k < call.keyword_count(); ++k)
-    out += (out.empty() ? "" : ", ") + utf8(call.keyword_name(k)) + "=" +
-           type_text(call.keyword_value(k));
-  return out;
+  return where + ", not " + type_name(object);
 }
 
 /// What is wrong with the arguments of an operator of a single signature.
-std::string single_error(const Schema& schema, const Call& call, bool method,
+std::string single_error(const Shown& shown, const Call& call, bool method,
                          const std::string& name) {
-  size_t given = method ? 1 : 0, position = 1;
-  for (const Argument& a : schema.arguments) {
-    if (method && a.name == "self") continue;
-    const std::string shown = a.name == "self" ? "input" : a.name;
-    PyObject* object = nullptr;
-    if (given < call.positional && !a.keyword_only)
-      object = call.args[given++];
-    else
-      for (size_t k = 0; k < call.keyword_count(); ++k)
-        if (same_name(a.name, call.keyword_name(k)))
-          object = call.keyword_value(k);
-    if (!object) {
-      if (a.default_value || (a.keyword_only && a.type.optional)) continue;
-      return concat(name, "() missing 1 required positional arguments: \"",
-                    shown, "\"");
-    }
-    Value ignored;
-    if (!stands_for_default(object, a) && !to_value(object, a.type, &ignored)) {
-      std::string wanted = parameter_text(a, method);
-      wanted.resize(wanted.rfind(' '));
-      return concat(name, "(): argument '", shown, "' (position ", position,
-                    ") must be ", wanted, ", not ", type_text(object));
-    }
-    ++position;
+  const auto& [schema, options] = shown;
+  const size_t first = method ? 1 : 0, given = call.positional - first;
+  if (method && schema->arguments.size() == 1)
+    return call.keyword_count()
+               ? concat("TensorBase.", name, "() takes no keyword arguments")
+               : concat("TensorBase.", name, "() takes no arguments (", given,
+                        " given)");
+  if (given > positional(options)) {
+    // f(2, 's') for f((2, 's'))
+    const std::span<PyObject* const> all(call.args + first, given);
+    if (positional(options) == 1 && PyLong_Check(all[0]))
+      for (const Argument& a : schema->arguments)
+        if (a.type.list && a.type.kind == ArgKind::kInt && !a.keyword_only)
+          if (const int64_t at = wrong_element(all, a.type); at > 0)
+            return name +
+                   "(): " + unpack_error(options[0], at, all[size_t(at)]);
+    return concat(name, "() ", too_many(options, given));
   }
-  if (given < call.positional)
-    return concat(name, "() takes ", position - 1, " positional argument",
-                  position == 2 ? "" : "s", " but ",
-                  call.positional - (method ? 1 : 0), " were given");
-  for (size_t k = 0; k < call.keyword_count(); ++k) {
-    bool known = false;
-    for (const Argument& a : schema.arguments)
-      known |= same_name(a.name, call.keyword_name(k));
-    if (!known)
+  size_t at = 0;
+  for (const Argument& a : schema->arguments) {
+    if (method && a.name == "self") continue;
+    const Option& option = options[at++];
+    PyObject* object = nullptr;
+    const bool keyword = at > given || a.keyword_only;
+    if (!keyword) object = call.args[first + at - 1];
+    for (size_t k = 0; keyword && k < call.keyword_count(); ++k)
+      if (same_name(a.name, call.keyword_name(k)))
+        object = call.keyword_value(k);
+    Value ignored;
+    if (!object && option.required)
+      return concat(name, "() ", missing(options, at - 1));
+    if (!object || stands_for_default(object, a) ||
+        to_value(object, a.type, &ignored) ||
+        (at == 1 && !method && takes_numbers(schema->name) &&
+         is_number(object)))
+      continue;
+    return wrong_type(name, a, option, object, keyword, at - 1);
+  }
+  for (size_t k = 0; k < call.keyword_count(); ++k)
+    if (schema->arguments.end() ==
+        std::find_if(schema->arguments.begin(), schema->arguments.end(),
+                     [&](const Argument& a) {
+                       return same_name(a.name, call.keyword_name(k));
+                     }))
       return concat(name, "() got an unexpected keyword argument '",
                     utf8(call.keyword_name(k)), "'");
-  }
+  for (size_t k = 0; k < call.keyword_count(); ++k)
+    for (size_t i = 0; i < given; ++i)
+      if (same_name(options[i].name, call.keyword_name(k)))
+        return concat(name, "() got multiple values for argument '",
+                      options[i].name, "'");
   return name + "(): invalid arguments";
+}
+
+/// PyTorch's order: by the last parameter in which they differ, lists and
+/// tensors before numbers, and those with fewer first.
+bool comes_before(const Shown& a, const Shown& b) {
+  const auto &x = a.schema->arguments, &y = b.schema->arguments;
+  const auto rank = [](const Argument& argument) {
+    const ArgKind kind = argument.type.kind;
+    if (kind == ArgKind::kDType) return 0;
+    if (argument.type.list) return 1;
+    if (kind == ArgKind::kTensor) return 2;
+    return kind == ArgKind::kInt && argument.default_value ? 0 : 3;
+  };
+  for (size_t i = std::min(x.size(), y.size()); i-- > 0;)
+    if (!x[i].keyword_only && !y[i].keyword_only && rank(x[i]) != rank(y[i]))
+      return rank(x[i]) < rank(y[i]);
+  return positional(a.options) < positional(b.options);
 }
 
 }  // namespace
 
 void no_match(const std::vector<Signature>& signatures, const Call& call,
               bool method, const std::string& name) {
-  // A number stands for a tensor where both are overloads: one signature to
-  // the user.
-  std::vector<const Schema*> shown;
+  const size_t given =
+      call.positional - (method ? 1 : 0) + call.keyword_count();
+  std::vector<Shown> shown;
   for (const Signature& s : signatures)
-    if (s.schema().overload != "Scalar" || signatures.size() == 1)
-      shown.push_back(&s.schema());
-  if (shown.size() == 1)
-    fail<TypeError>(single_error(*shown.front(), call, method, name));
+    if (s.shown() || signatures.size() == 1)
+      shown.push_back({&s.schema(), options_of(s.schema(), method)});
+  std::stable_sort(shown.begin(), shown.end(), comes_before);
+  const Shown* plausible = nullptr;
+  size_t count = 0;
+  for (const Shown& s : shown)
+    if (shown.size() == 1 ||
+        (given >= required(s.options) && given <= s.options.size())) {
+      plausible = &s;
+      ++count;
+    }
+  if (count == 1) fail<TypeError>(single_error(*plausible, call, method, name));
   std::string text = name +
                      "() received an invalid combination of arguments - got (" +
                      given_text(call, method) + "), but expected one of:\n";
-  for (const Schema* schema : shown)
-    text += " * " + signature_text(*schema, method) + "\n";
+  for (const Shown& s : shown)
+    text += " * " + signature_text(s.options) + "\n" +
+            mismatch_text(s.options, call, method);
   fail<TypeError>(text);
 }
 

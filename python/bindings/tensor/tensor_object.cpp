@@ -260,10 +260,16 @@ PyObject* extent(PyObject* self, PyObject* const* args, Py_ssize_t n,
   return guarded([&]() -> PyObject* {
     const Tensor& t = tensor_of(self);
     const Py_ssize_t total = n + (names ? PyTuple_GET_SIZE(names) : 0);
-    HOTARU_CHECK_AS(TypeError, total <= 1, kStride ? "stride" : "size",
+    const char* name = kStride ? "stride" : "size";
+    HOTARU_CHECK_AS(TypeError, total <= 1, name,
                     "() takes at most 1 argument (", total, " given)");
     if (total == 1 && args[0] != Py_None) {
-      const int64_t dim = nb::cast<int64_t>(nb::handle(args[0]));
+      int64_t dim = 0;
+      const bool fits = nb::try_cast(nb::handle(args[0]), dim);
+      HOTARU_CHECK_AS(TypeError, fits || PyLong_Check(args[0]), name,
+                      "(): argument 'dim' (position 1) must be int, not ",
+                      Py_TYPE(args[0])->tp_name);
+      HOTARU_CHECK(fits, "Overflow when unpacking long");
       return new_int(kStride ? t.stride(dim) : t.size(dim));
     }
     if (!kStride) return shape(t);

@@ -1,0 +1,123 @@
+"""Calls that fit no signature: PyTorch's words for what was given instead."""
+
+from __future__ import annotations
+
+import pytest
+
+import hotaru as torch
+
+COMBINATION = "{}() received an invalid combination of arguments - got ({}), "
+WRONG = (
+    "      didn't match because some of the arguments have invalid types: ({})"
+)
+
+
+def combination(name: str, got: str, *lines: str) -> str:
+    text = COMBINATION.format(name, got) + "but expected one of:\n"
+    return text + "".join(line + "\n" for line in lines)
+
+
+BINARY = (
+    " * (Tensor input, Tensor other, *, Tensor out = None)",
+    " * (Tensor input, Number other, *, Tensor out = None)",
+)
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        # Tensor and number are signatures of their own ...
+        ("torch.eq(a, 's')", combination("eq", "Tensor, str", *BINARY)),
+        ("torch.fmod(a, [1])", combination("fmod", "Tensor, list", *BINARY)),
+        ("torch.eq(a)", combination("eq", "Tensor", *BINARY)),
+        ("torch.eq(a, foo=1)", combination("eq", "Tensor, foo=int", *BINARY)),
+        (
+            "a.fill_('s')",
+            combination(
+                "fill_", "str",
+                " * (Tensor value)", WRONG.format("!str!"),
+                " * (Number value)", WRONG.format("!str!"),
+            ),
+        ),
+        (
+            "a.masked_fill(a > 0, (1,))",
+            combination(
+                "masked_fill", "Tensor, tuple",
+                " * (Tensor mask, Tensor value)",
+                WRONG.format("Tensor, !tuple of (int,)!"),
+                " * (Tensor mask, Number value)",
+                WRONG.format("Tensor, !tuple of (int,)!"),
+            ),
+        ),
+        (
+            "a.pow(foo=1)",
+            combination(
+                "pow", "foo=int, ",
+                " * (Tensor exponent)",
+                "      didn't match because some of the keywords were "
+                "incorrect: foo",
+                " * (Number exponent)",
+                "      didn't match because some of the keywords were "
+                "incorrect: foo",
+            ),
+        ),
+        (
+            "torch.pow(2, 's')",
+            combination(
+                "pow", "int, str",
+                " * (Tensor input, Tensor exponent, *, Tensor out = None)",
+                " * (Number self, Tensor exponent, *, Tensor out = None)",
+                " * (Tensor input, Number exponent, *, Tensor out = None)",
+            ),
+        ),
+        (
+            "a.max('s')",
+            combination(
+                "max", "str",
+                " * ()", WRONG.format("!str!"),
+                " * (Tensor other)", WRONG.format("!str!"),
+                " * (int dim, bool keepdim = False)",
+            ),
+        ),
+        # ... but where a number stands for a tensor, and where the count of
+        # arguments leaves one signature.
+        ("a.add('s')",
+         "add(): argument 'other' (position 1) must be Tensor, not str"),
+        ("torch.add(1, 's')",
+         "add(): argument 'other' (position 2) must be Tensor, not str"),
+        ("torch.div(a, 's')",
+         "div(): argument 'other' (position 2) must be Tensor, not str"),
+        ("torch.median(a, 's')",
+         "median(): argument 'dim' (position 2) must be int, not str"),
+        ("torch.randn('s')",
+         "randn(): argument 'size' (position 1) must be tuple of ints, "
+         "not str"),
+        ("torch.cat([a, 1])",
+         "expected Tensor as element 1 in argument 0, but got int"),
+        ("a.expand(('s', 2))",
+         "expand(): argument 'size' (position 1) must be tuple of ints, but "
+         "found element of type str at pos 0"),
+        ("a.expand((2, 's'))",
+         "expand(): argument 'size' failed to unpack the object at pos 2 with "
+         'error "type must be tuple of ints,but got str"'),
+        ("a.expand(2, 's')",
+         "expand(): argument 'size' failed to unpack the object at pos 2 with "
+         'error "type must be tuple of ints,but got str"'),
+        ("torch.mul()",
+         'mul() missing 2 required positional argument: "input", "other"'),
+        ("torch.relu()",
+         'relu() missing 1 required positional arguments: "input"'),
+        ("a.clone(1)",
+         "clone() takes 0 positional arguments but 1 was given"),
+        ("a.mul(1, 2)", "mul() takes 1 positional argument but 2 were given"),
+        ("a.relu(1)", "TensorBase.relu() takes no arguments (1 given)"),
+        ("a.size('s')",
+         "size(): argument 'dim' (position 1) must be int, not str"),
+        ("a.equal(1)",
+         "equal(): argument 'other' (position 1) must be Tensor, not int"),
+    ],
+)  # fmt: skip
+def test_words_of_pytorch(call, text):
+    with pytest.raises(TypeError) as raised:
+        eval(call, {"torch": torch, "a": torch.ones(2)})
+    assert str(raised.value) == text
