@@ -1,8 +1,12 @@
 #include "bindings/errors.h"
 
+#include <nanobind/stl/string_view.h>
+
 #include <string>
 
+#include "bindings/gil.h"
 #include "hotaru/backend/common/linalg/linalg.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru::python {
 namespace {
@@ -56,6 +60,10 @@ void init_errors(nanobind::module_& m) {
       nullptr);
   if (!linalg_error) throw nanobind::python_error();
   m.attr("_LinAlgError") = nanobind::handle(linalg_error);
+  set_warning_handler([](std::string_view text) {
+    const GilAcquire gil;
+    nanobind::module_::import_("warnings").attr("warn")(text);
+  });
   nanobind::register_exception_translator(
       [](const std::exception_ptr& p, void*) {
         try {

@@ -12,6 +12,7 @@
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -42,6 +43,7 @@ Tensors without_masks(const Tensor& self, const Tensors& indices) {
       out.push_back(to(t, DType::kInt64));
       continue;
     }
+    if (t.dtype() == DType::kUInt8) warn(kByteIndex);
     const size_t first = out.size();
     HOTARU_CHECK_AS(IndexError, first + t.sizes().size() <= self.sizes().size(),
                     "too many indices for tensor of dimension ", self.dim());

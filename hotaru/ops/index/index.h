@@ -5,6 +5,11 @@
 
 namespace hotaru {
 
+/// What is warned of where a mask's elements are uint8.
+inline constexpr std::string_view kByteIndex =
+    "indexing with dtype torch.uint8 is now deprecated, please use a dtype "
+    "torch.bool instead.";
+
 /// An undefined index stands for a full slice; a mask (bool, uint8) for the
 /// positions of its nonzero elements, which waits for the mask. Indices
 /// broadcast against each other; their dimensions stand where the first

@@ -2,6 +2,7 @@
 #include "hotaru/ops/pointwise/pointwise.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/inplace.h"
@@ -10,6 +11,7 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -193,6 +195,11 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
       "where expected condition to be a boolean tensor, but got a "
       "tensor with dtype ",
       scalar_type_name(condition.dtype()));
+  if (condition.dtype() == DType::kUInt8)
+    warn(
+        "where received a uint8 condition tensor. This behavior is deprecated "
+        "and will be removed in a future version of PyTorch. Use a boolean "
+        "condition instead.");
   const DType dtype = result_type({self, other});
   Dims shape = broadcast_shapes(self.sizes(), other.sizes());
   shape = broadcast_shapes(shape, condition.sizes());
@@ -207,12 +214,16 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   return out;
 }
 
-Tensor masked_fill(const Tensor& self, const Tensor& mask,
-                   const Scalar& value) {
+void check_mask(const Tensor& mask) {
   HOTARU_CHECK(mask.dtype() == DType::kBool,
                "masked_fill_ only supports boolean masks, but got mask with "
                "dtype ",
-               mask.dtype());
+               cpp_type_name(mask.dtype()));
+}
+
+Tensor masked_fill(const Tensor& self, const Tensor& mask,
+                   const Scalar& value) {
+  check_mask(mask);
   static const Kernel& k = kernel("where");
   const Dims shape = broadcast_shapes(self.sizes(), mask.sizes());
   Tensor out = empty(shape, TensorOptions(self));

@@ -119,6 +119,8 @@ Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
 Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                const Scalar& value = 1);
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value);
+/// Throws unless the mask of a masked_fill is one of bools.
+void check_mask(const Tensor& mask);
 
 /// The dtype of an operation on these operands under PyTorch's rules: whole
 /// tensors count before zero-dimensional ones, and those before numbers.

@@ -190,10 +190,7 @@ Tensor fill_where(const Tensor& self, const Tensor& mask, const Tensor& value) {
                "masked_fill_ only supports a 0-dimensional value tensor, but "
                "got tensor with ",
                value.dim(), " dimension(s).");
-  HOTARU_CHECK(mask.dtype() == DType::kBool,
-               "masked_fill_ only supports boolean masks, but got mask with "
-               "dtype ",
-               mask.dtype());
+  check_mask(mask);
   return where(mask, to(value, self.dtype()), self);
 }
 

@@ -6,6 +6,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/runtime/warning.h"
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/run/interpreter.h"
 

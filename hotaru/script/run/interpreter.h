@@ -56,10 +56,6 @@ Future& future_of(const Value& value);
 void set_print_handler(std::function<void(std::string_view)> handler);
 void print_text(std::string_view text);
 
-/// Who hears the warnings of a TorchScript program; nobody unless set.
-void set_warning_handler(std::function<void(std::string_view)> handler);
-void warn(std::string_view message);
-
 /// The text that str() and format() give for a value.
 std::string value_text(const Value& value);
 

@@ -1,4 +1,4 @@
-// What a running program tells: errors, output, warnings.
+// What a running program tells: errors, output.
 #include <cstdio>
 #include <utility>
 
@@ -9,11 +9,6 @@ namespace hotaru::script {
 namespace {
 
 std::function<void(std::string_view)>& print_handler() {
-  static std::function<void(std::string_view)> handler;
-  return handler;
-}
-
-std::function<void(std::string_view)>& warning_handler() {
   static std::function<void(std::string_view)> handler;
   return handler;
 }
@@ -33,14 +28,6 @@ ExecutionError::ExecutionError(const std::string& traceback,
 
 void set_print_handler(std::function<void(std::string_view)> handler) {
   print_handler() = std::move(handler);
-}
-
-void set_warning_handler(std::function<void(std::string_view)> handler) {
-  warning_handler() = std::move(handler);
-}
-
-void warn(std::string_view message) {
-  if (warning_handler()) warning_handler()(message);
 }
 
 void print_text(std::string_view text) {

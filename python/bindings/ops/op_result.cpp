@@ -9,6 +9,7 @@
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru::python {
 namespace {
@@ -55,12 +56,32 @@ PyObject* named_results(const Operator& op, PyObject** items, size_t n) {
   return out;
 }
 
+/// PyTorch warns of a resized `out=`, but for what only sizes or chance make.
+void warn_of_resize(const Operator& op, const Tensor& out,
+                    const Tensor& result) {
+  const Schema& schema = op.schema();
+  if (out.numel() == 0 || out.sizes() == result.sizes() ||
+      schema.arguments.front().type.kind != ArgKind::kTensor ||
+      schema.find("generator") >= 0)
+    return;
+  warn(concat("An output with one or more elements was resized since it had "
+              "shape ",
+              shape_text(out.sizes()),
+              ", which does not match the required output shape ",
+              shape_text(result.sizes()),
+              ". This behavior is deprecated, and in a future PyTorch release "
+              "outputs will not be resized unless they have zero elements. You "
+              "can explicitly reuse an out tensor t by resizing it, inplace, "
+              "to zero elements with t.resize_(0)."));
+}
+
 /// out=: the result is written into a tensor of the caller's, resized to fit.
-void write_out(const Tensor& out, const Tensor& result) {
+void write_out(const Operator& op, const Tensor& out, const Tensor& result) {
   HOTARU_CHECK(can_cast(result.dtype(), out.dtype()), "result type ",
                scalar_type_name(result.dtype()),
                " can't be cast to the desired output type ",
                scalar_type_name(out.dtype()));
+  warn_of_resize(op, out, result);
   resize_(out, result.sizes());
   copy_(out, result);
 }
@@ -108,14 +129,14 @@ PyObject* write_results(const Operator& op, Value* results, PyObject* out) {
   if (is_tensor(out) && n == 1) {
     check_plain(op, tensor_of(out));
     check_plain(op, results[0].as_tensor());
-    write_out(tensor_of(out), results[0].as_tensor());
+    write_out(op, tensor_of(out), results[0].as_tensor());
   } else {
     HOTARU_CHECK_AS(TypeError, is_tensor_tuple(out, n), op.name(),
                     "(): argument 'out' must be a Tensor or a tuple "
                     "of ",
                     n, " Tensors, not ", Py_TYPE(out)->tp_name);
     for (size_t i = 0; i < n; ++i)
-      write_out(tensor_of(PyTuple_GET_ITEM(out, Py_ssize_t(i))),
+      write_out(op, tensor_of(PyTuple_GET_ITEM(out, Py_ssize_t(i))),
                 results[i].as_tensor());
   }
   return Py_NewRef(out);

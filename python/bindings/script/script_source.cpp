@@ -167,15 +167,11 @@ void init_functions(nb::module_& m) {
       });
 }
 
-/// Programs print where Python does, and warn as Python does.
+/// Programs print where Python does.
 void connect_output() {
   script::set_print_handler([](std::string_view text) {
     const GilAcquire gil;
     nb::module_::import_("sys").attr("stdout").attr("write")(text);
-  });
-  script::set_warning_handler([](std::string_view text) {
-    const GilAcquire gil;
-    nb::module_::import_("warnings").attr("warn")(text);
   });
 }
 

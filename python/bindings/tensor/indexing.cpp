@@ -8,8 +8,10 @@
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/index/index.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru::python {
 namespace {
@@ -201,6 +203,7 @@ class Indexer {
     HOTARU_CHECK_AS(IndexError, mask || is_integral(t.dtype()),
                     "tensors used as indices must be long, int, byte or bool "
                     "tensors");
+    if (t.dtype() == DType::kUInt8) warn(kByteIndex);
     tensors_.resize(size_t(dim_ - behind_));
     tensors_.push_back(mask && t.dtype() == DType::kUInt8 ? to(t, DType::kBool)
                                                           : t);
