@@ -85,6 +85,9 @@ PointwiseNumbers limits(const Tensor& self, const Scalar& lo,
                         const Scalar& hi) {
   HOTARU_CHECK(self.dtype() != DType::kBool,
                "Bool inputs not supported for hardtanh");
+  HOTARU_CHECK(self.dtype() != DType::kUInt8 ||
+                   (lo.to_double() >= 0 && hi.to_double() >= 0),
+               "cannot do hardtanh on an unsigned type with negative limits");
   return {lo, hi};
 }
 

@@ -1,6 +1,7 @@
 // Sliding windows as columns: what nn.Unfold and nn.Fold call.
 #include "hotaru/backend/common/conv/conv.h"
 #include "hotaru/ops/linear_map.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -43,6 +44,7 @@ Tensor im2col(const Tensor& self, IntSpan kernel_size, IntSpan dilation,
               IntSpan padding, IntSpan stride) {
   static const Kernel& forward = kernel("im2col");
   static const Kernel& transposed = kernel("col2im");
+  check_inexact("im2col_out_cpu", self);
   HOTARU_CHECK(self.dim() == 3 || self.dim() == 4,
                "Expected 3D or 4D (batch mode) tensor with possibly 0 batch "
                "size and other non-zero dimensions for input, but got: ",
@@ -70,6 +72,7 @@ Tensor col2im(const Tensor& self, IntSpan output_size, IntSpan kernel_size,
               IntSpan dilation, IntSpan padding, IntSpan stride) {
   static const Kernel& forward = kernel("col2im");
   static const Kernel& transposed = kernel("im2col");
+  check_inexact("col2im_out_cpu", self);
   HOTARU_CHECK(self.dim() == 2 || self.dim() == 3,
                "Expected 2D or 3D (batch mode) tensor for input with possibly "
                "0 batch size and non-zero dimensions for input, but got: ",

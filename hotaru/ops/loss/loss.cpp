@@ -7,17 +7,13 @@
 #include "hotaru/ops/loss/loss_grad.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
 namespace {
-
-void check_floating(const char* name, const Tensor& t) {
-  HOTARU_CHECK_AS(NotImplementedError, is_differentiable(t.dtype()), "\"", name,
-                  "\" not implemented for '", scalar_type_name(t.dtype()), "'");
-}
 
 /// 0 within the quadratic part's borders.
 Tensor sign_outside(const Tensor& d, double border) {
@@ -148,6 +144,7 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self,
                                         const Tensor& weight,
                                         const Tensor& pos_weight,
                                         int64_t reduction) {
+  check_floating("log_sigmoid_cpu", self);
   // (1 - t) x + (1 + (p - 1) t) log(1 + e^-x), from the side that does not
   // overflow.
   const auto value = [&] {
@@ -192,6 +189,9 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self,
 
 Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction,
               bool log_target) {
+  HOTARU_CHECK(
+      is_differentiable(self.dtype()) && is_differentiable(target.dtype()),
+      "kl_div: Integral inputs not supported.");
   const Tensor loss = log_target ? exp(target) * (target - self)
                                  : xlogy(target, target) - target * self;
   return reduce_loss(loss, reduction);
@@ -201,6 +201,9 @@ namespace {
 
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target,
                         int64_t reduction) {
+  HOTARU_CHECK(is_differentiable(self.dtype()),
+               "result type Float can't be cast to the desired output type ",
+               scalar_type_name(self.dtype()));
   Tensor out;
   {
     autograd::NoGrad guard;

@@ -12,11 +12,14 @@
 namespace hotaru {
 namespace {
 
-void check_input(const char* op, const Tensor& self) {
+/// `kernel` is PyTorch's, which is there for float32 and float64 only.
+void check_input(const char* op, const char* kernel, const Tensor& self) {
   HOTARU_CHECK(self.dim() <= 2 && self.numel() > 0,
                "Expected non-empty "
                "vector or matrix with optional 0-dim batch size, but got: ",
                shape_text(self.sizes()), " (", op, ")");
+  if (self.dtype() != DType::kFloat32 && self.dtype() != DType::kFloat64)
+    refuse_dtype(kernel, self.dtype());
 }
 
 /// [1, classes]: the number of each class.
@@ -36,7 +39,7 @@ Tensor reduce_samples(const Tensor& loss, const Tensor& self,
 Tensor multi_margin_loss(const Tensor& self, const Tensor& target,
                          const Scalar& p, const Scalar& margin,
                          const Tensor& weight, int64_t reduction) {
-  check_input("multi_margin_loss", self);
+  check_input("multi_margin_loss", "multi_margin_loss_cpu_kernel", self);
   const bool squared = p == Scalar(2);
   HOTARU_CHECK_AS(ValueError, squared || p == Scalar(1),
                   "only p == 1 and p == 2 supported");
@@ -66,7 +69,8 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target,
 /// max(0, 1 - x[y] + x[i]) / classes; the first -1 ends a sample's targets.
 Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target,
                               int64_t reduction) {
-  check_input("multilabel_margin_loss", self);
+  check_input("multilabel_margin_loss",
+              "multilabel_margin_loss_forward_out_frame", self);
   HOTARU_CHECK(same(self.sizes(), target.sizes()),
                "inconsistent target size: ", shape_text(target.sizes()),
                " for input of size: ", shape_text(self.sizes()));

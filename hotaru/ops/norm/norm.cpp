@@ -8,6 +8,7 @@
 #include "hotaru/ops/norm/norm_grad.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
@@ -37,11 +38,6 @@ void check_parameter_dtype(const Tensor& x, const Tensor& parameter) {
   HOTARU_CHECK(mixed && parameter.dtype() == DType::kFloat32,
                "mixed dtype (CPU): expect parameter to have scalar type of "
                "Float");
-}
-
-void check_floating(const char* op, const Tensor& x) {
-  HOTARU_CHECK_AS(NotImplementedError, x.is_floating_point(), "\"", op,
-                  "\" not implemented for '", scalar_type_name(x.dtype()), "'");
 }
 
 Normalised row_norm(const char* node, const Tensor& x, const Tensor& weight,
@@ -298,6 +294,7 @@ Tensor instance_norm(const Tensor& input, const Tensor& weight,
 Tensor rms_norm(const Tensor& input, IntSpan normalized_shape,
                 const Tensor& weight, Optional<double> eps) {
   check_shape(input, normalized_shape, weight, {}, "");
+  check_inexact("rms_norm", input);
   const DType wide =
       input.is_complex() ? input.dtype() : statistics_dtype(input.dtype());
   double least = to_real(wide) == DType::kFloat64

@@ -11,6 +11,10 @@ namespace {
 Tensor clamp(const Tensor& self, const Tensor& min, const Tensor& max) {
   HOTARU_CHECK(min.defined() || max.defined(),
                "torch.clamp: At least one of 'min' or 'max' must not be None");
+  HOTARU_CHECK_AS(NotImplementedError, !self.is_complex(),
+                  "clamp is not supported for complex types");
+  if (min.defined() && max.defined() && self.dtype() == DType::kBool)
+    refuse_dtype("clamp_cpu", self.dtype());
   Tensor out = self;
   {
     const autograd::NoGrad no_grad;

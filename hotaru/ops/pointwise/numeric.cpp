@@ -11,6 +11,7 @@
 #include "hotaru/ops/pointwise/pointwise_grad.h"
 #include "hotaru/ops/reduce/moments.h"
 #include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -18,6 +19,11 @@ namespace hotaru {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
+
+Tensor is_infinity(const char* op, const Tensor& self, double infinity) {
+  HOTARU_CHECK(!self.is_complex(), op, " does not support complex inputs.");
+  return eq(self, infinity);
+}
 
 /// |a - b| <= atol + rtol |b|; infinities of one sign are close.
 Tensor isclose(const Tensor& self, const Tensor& other, double rtol,
@@ -132,6 +138,7 @@ Tensor cross(const Tensor& self, const Tensor& other, int64_t dim) {
                "linalg.cross: inputs dimension ", dim,
                " must have length 3. Got ", self.size(dim), " and ",
                other.size(dim));
+  if (self.dtype() == DType::kBool) refuse_dtype("cross", self.dtype());
   const auto part = [dim](const Tensor& t, int64_t i) {
     return select(t, dim, i % 3);
   };
@@ -226,10 +233,10 @@ HOTARU_OP(
     });
 HOTARU_OP(
     "isposinf(Tensor self) -> Tensor",
-    +[](const Tensor& self) { return eq(self, kInf); });
+    +[](const Tensor& self) { return is_infinity("isposinf", self, kInf); });
 HOTARU_OP(
     "isneginf(Tensor self) -> Tensor",
-    +[](const Tensor& self) { return eq(self, -kInf); });
+    +[](const Tensor& self) { return is_infinity("isneginf", self, -kInf); });
 HOTARU_OP(
     "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
     +[](const Tensor& self, const Tensor& other) {
@@ -240,6 +247,7 @@ HOTARU_OP(
 HOTARU_OP(
     "logaddexp2(Tensor self, Tensor other) -> Tensor",
     +[](const Tensor& self, const Tensor& other) {
+      check_floating("logaddexp2_cpu", self);
       // Equal ones, which may be infinite, are one apart from their sum.
       const Tensor gap = masked_fill(-abs(self - other), eq(self, other), 0);
       return maximum(self, other) + log1p(exp2(gap)) * std::numbers::log2e;

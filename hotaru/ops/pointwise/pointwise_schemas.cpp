@@ -5,6 +5,7 @@
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 
 namespace hotaru {
@@ -221,6 +222,7 @@ HOTARU_OP("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
 HOTARU_OP(
     "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
     +[](const Tensor& self, const Tensor& end, const Scalar& weight) {
+      check_inexact("lerp_kernel_scalar", self);
       return lerp(self, end, operand(weight, self));
     });
 HOTARU_OP(
@@ -234,6 +236,7 @@ HOTARU_OP(
     "Tensor(a!)",
     +[](const Tensor& self, const Tensor& end, const Scalar& weight) {
       return in_place(self, [&](const Tensor& x) {
+        check_inexact("lerp_kernel_scalar", x);
         return lerp(x, end, operand(weight, self));
       });
     });

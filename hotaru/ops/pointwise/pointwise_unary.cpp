@@ -8,6 +8,7 @@
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/pointwise/pointwise_grad.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 
 namespace hotaru {
@@ -39,6 +40,8 @@ enum Reads { kInput, kOutput };
   } \
   namespace { \
   Tensor name##_in_place(const Tensor& self) { \
+    HOTARU_CHECK(Result::result != Result::kReal || !self.is_complex(), \
+                 "In-place " #name " is not supported for complex tensors."); \
     if (reads == kInput && needs_grad(self)) \
       return in_place(self, [](const Tensor& x) { return name(x); }); \
     unary_into(name##_spec, self, self); \
@@ -211,6 +214,7 @@ HOTARU_OP("negative(Tensor self) -> Tensor", neg);
 HOTARU_OP(
     "round.decimals(Tensor self, *, int decimals) -> Tensor",
     +[](const Tensor& self, int64_t decimals) {
+      check_floating("round_cpu", self);
       const double scale = std::pow(10.0, double(std::abs(decimals)));
       return decimals < 0 ? mul(round(div(self, scale)), scale)
                           : div(round(mul(self, scale)), scale);

@@ -7,6 +7,7 @@
 #include "hotaru/backend/common/resample/resample.h"
 #include "hotaru/ops/linear_map.h"
 #include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -184,6 +185,9 @@ Tensor avg_pool(const Tensor& self, int64_t dims, const PoolWindows& windows,
   static const Kernel& forward = kernel("resample");
   static const Kernel& transposed = kernel("resample_transposed");
   HOTARU_CHECK(!divisor || *divisor != 0, "divisor must be not zero");
+  if (self.dtype() == DType::kUInt8)
+    refuse_dtype(dims == 3 ? "avg_pool3d_out_frame" : "avg_pool2d",
+                 self.dtype());
   const Windows w = lay_out(PoolKind::kAverage, self, dims, windows);
   ResampleAttributes a;
   a.mode = ResampleMode::kAverage;
@@ -225,10 +229,8 @@ bool any_negative(IntSpan sizes) {
 }
 
 // Integers could be averaged and compared; PyTorch does neither here.
-void check_floating(const char* op, const Tensor& self, int64_t dims) {
-  HOTARU_CHECK_AS(NotImplementedError, is_floating_point(self.dtype()), '"', op,
-                  dims, dims == 3 ? "d_cpu" : "d", "\" not implemented for '",
-                  scalar_type_name(self.dtype()), "'");
+void check_pooled(const char* op, const Tensor& self, int64_t dims) {
+  check_floating(concat(op, dims, dims == 3 ? "d_cpu" : "d").c_str(), self);
 }
 
 }  // namespace
@@ -246,7 +248,7 @@ Tensor adaptive_avg_pool(const Tensor& self, IntSpan output_size) {
                sizes.substr(1, sizes.size() - 2), "}");
   if (output_size.size() == 2 && output_size[0] == 1 && output_size[1] == 1)
     return mean(self, Dims{-1, -2}, true);
-  check_floating(kOp, self, dims);
+  check_pooled(kOp, self, dims);
   ResampleAttributes a;
   a.mode = ResampleMode::kAdaptive;
   a.dims = dims;
@@ -262,7 +264,7 @@ std::tuple<Tensor, Tensor> adaptive_max_pool(const Tensor& self,
                "Trying to create tensor with negative dimension ",
                *std::min_element(output_size.begin(), output_size.end()), ": ",
                shape_text(size));
-  check_floating(kOp, self, int64_t(output_size.size()));
+  check_pooled(kOp, self, int64_t(output_size.size()));
   MaxPoolAttributes a;
   a.dims = int64_t(output_size.size());
   a.adaptive = true;

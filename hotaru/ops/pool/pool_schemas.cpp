@@ -1,6 +1,7 @@
 // Pooling over one dimension, and the schemas of the whole family.
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/pool/pool.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -106,6 +107,7 @@ Tensor max_pool1d(const Tensor& self, IntSpan kernel, IntSpan stride,
   HOTARU_CHECK(length == 0 || !none,
                "max_pool1d() Invalid computed output size: ",
                ceil_mode ? 1 - -room / s : -(-room - 1) / s);
+  check_floating("max_pool1d_impl", self);
   return std::get<0>(
       max_pool_1d(self, kernel, stride, padding, dilation, ceil_mode, false));
 }

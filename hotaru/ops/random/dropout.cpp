@@ -31,6 +31,9 @@ Tensor noise_for(const Tensor& input, bool feature) {
 
 /// What to multiply with: 0 or 1 / (1 - p).
 Tensor scales(const Tensor& input, double p, bool feature) {
+  HOTARU_CHECK(is_differentiable(input.dtype()),
+               "result type Float can't be cast to the desired output type ",
+               scalar_type_name(input.dtype()));
   autograd::NoGrad guard;
   const Tensor noise = bernoulli_(noise_for(input, feature), 1 - p);
   return div(noise, Scalar(1 - p));

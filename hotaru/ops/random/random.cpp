@@ -117,15 +117,9 @@ Tensor normal_(const Tensor& self, double mean, double std,
   HOTARU_CHECK_AS(NotImplementedError, is_differentiable(self.dtype()),
                   "\"normal_kernel_cpu\" not implemented for '",
                   scalar_type_name(self.dtype()), "'");
-  if (!self.is_complex() || mean == 0)
-    return draw("NormalBackward0", self, generator,
-                {.draw = Draw::kNormal, .a = mean, .b = std});
-  // Both parts are drawn around zero; the mean is real.
-  draw("NormalBackward0", self, generator,
-       {.draw = Draw::kNormal, .a = 0, .b = std});
-  autograd::NoGrad guard;
-  copy_(untracked(self), add(self, Scalar(mean)));
-  return self;
+  // Of complex numbers both parts are around the mean, as in PyTorch.
+  return draw("NormalBackward0", self, generator,
+              {.draw = Draw::kNormal, .a = mean, .b = std});
 }
 
 Tensor exponential_(const Tensor& self, double lambda, Generator* generator) {
@@ -179,6 +173,9 @@ Tensor bernoulli_(const Tensor& self, const Tensor& p, Generator* generator) {
 
 Tensor random_(const Tensor& self, int64_t from, Optional<int64_t> to,
                Generator* generator) {
+  HOTARU_CHECK(!self.is_complex(),
+               "check_random_bounds handles only integral, floating-point and "
+               "boolean types");
   const Limits limits = limits_of(self.dtype());
   check_range("from", double(from), self, limits);
   // One past the last value; wraps to 0 for all of int64.
@@ -220,6 +217,8 @@ Tensor randint(int64_t low, int64_t high, IntSpan size, TensorOptions options,
 
 Tensor randperm(int64_t n, TensorOptions options, Generator* generator) {
   if (!options.dtype) options.dtype = DType::kInt64;
+  if (is_complex(*options.dtype) || *options.dtype == DType::kBool)
+    refuse_dtype("randperm", *options.dtype);
   const Tensor out = empty(Dims{n}, options);
   const Limits limits = limits_of(*options.dtype);
   if (is_floating_point(*options.dtype))

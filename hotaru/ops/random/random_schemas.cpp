@@ -181,6 +181,8 @@ Tensor drawn(const char* name, const Tensor& out, const Tensors& parameters) {
 Tensor normal_around(const Tensor& mean, const Tensor& std, IntSpan shape,
                      const Tensor& model, Gen generator) {
   const autograd::NoGrad no_grad;
+  HOTARU_CHECK(!std.is_complex(),
+               "normal expects standard deviation to be non-complex");
   HOTARU_CHECK(std.numel() == 0 || item(amin(std)).to_double() >= 0,
                "normal expects all elements of std >= 0.0");
   const Tensor draws =

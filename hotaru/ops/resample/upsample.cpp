@@ -70,6 +70,13 @@ Tensor resample(const Family& family, const Tensor& input, IntSpan output_size,
       positive,
       "Input and output sizes should be greater than 0, but got input ",
       named(input.sizes().subspan(2)), " output ", named(output_size));
+  if (!is_floating_point(input.dtype()) && input.dtype() != DType::kUInt8)
+    refuse_dtype(family.mode == ResampleMode::kLinear
+                     ? "compute_indices_weights_linear"
+                 : family.mode == ResampleMode::kCubic
+                     ? "compute_indices_weights_cubic"
+                     : "compute_indices_weights_nearest",
+                 input.dtype());
   const bool bytes =
       input.dtype() == DType::kUInt8 && family.mode != ResampleMode::kLanczos;
   HOTARU_CHECK(!family.antialias || is_floating_point(input.dtype()) || bytes,

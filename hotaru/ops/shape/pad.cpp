@@ -100,6 +100,12 @@ Tensor repeat_pad(const char* node, PadMode mode, const Tensor& self,
     for (size_t i = 0; i < pad.size(); ++i)
       HOTARU_CHECK(pad[i] <= self.size(self.dim() - 1 - int64_t(i / 2)),
                    "Padding value causes wrapping around more than once.");
+  if (self.dtype() == DType::kBool && mode != PadMode::kCircular)
+    refuse_dtype(
+        concat(mode == PadMode::kReflect ? "reflection" : "replication", "_pad",
+               n, "d")
+            .c_str(),
+        self.dtype());
   const Padded p = padded("pad", self, pad);
   for (size_t i = 0; i < pad.size() / 2; ++i) {
     const size_t d = size_t(self.dim()) - 1 - i;

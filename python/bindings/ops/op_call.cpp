@@ -66,9 +66,29 @@ void set_requires_grad(PyObject* tensor, PyObject* flag) {
     throw nb::python_error();
 }
 
+/// What is made from sizes and numbers alone is made in the dtype of `out=`.
+void follow_out(const Schema& schema, const Call& call, Value* arguments) {
+  PyObject* out = call.keyword("out");
+  const int at = schema.find("dtype");
+  if (!out || !is_tensor(out) || at < 0 ||
+      schema.arguments.front().type.kind == ArgKind::kTensor)
+    return;
+  const DType wanted = tensor_of(out).dtype();
+  PyObject* given = call.keyword("dtype");
+  const bool same = !given || given == Py_None ||
+                    dtype_from_int(arguments[at].as_int()) == wanted;
+  HOTARU_CHECK(
+      same, "dtype ",
+      scalar_type_name(same ? wanted : dtype_from_int(arguments[at].as_int())),
+      " does not match dtype of out parameter (", scalar_type_name(wanted),
+      ")");
+  arguments[at] = wanted;
+}
+
 PyObject* call_overload(const Signature& signature, const Call& call,
                         Value* arguments) {
   const Operator& op = signature.op();
+  if (call.keywords) follow_out(signature.schema(), call, arguments);
   Values<kMaxResults> results(
       std::max<size_t>(signature.schema().results.size(), 1));
   run(op, arguments, signature.arguments(), results.data());

@@ -64,15 +64,16 @@ void warn_of_resize(const Operator& op, const Tensor& out,
       schema.arguments.front().type.kind != ArgKind::kTensor ||
       schema.find("generator") >= 0)
     return;
-  warn(concat("An output with one or more elements was resized since it had "
-              "shape ",
-              shape_text(out.sizes()),
-              ", which does not match the required output shape ",
-              shape_text(result.sizes()),
-              ". This behavior is deprecated, and in a future PyTorch release "
-              "outputs will not be resized unless they have zero elements. You "
-              "can explicitly reuse an out tensor t by resizing it, inplace, "
-              "to zero elements with t.resize_(0)."));
+  warn(
+      concat("An output with one or more elements was resized since it had "
+             "shape ",
+             shape_text(out.sizes()),
+             ", which does not match the required output shape ",
+             shape_text(result.sizes()),
+             ". This behavior is deprecated, and in a future PyTorch release "
+             "outputs will not be resized unless they have zero elements. You "
+             "can explicitly reuse an out tensor t by resizing it, inplace, "
+             "to zero elements with t.resize_(0)."));
 }
 
 /// out=: the result is written into a tensor of the caller's, resized to fit.

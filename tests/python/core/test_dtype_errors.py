@@ -50,12 +50,54 @@ MISSING = "\"{}\" not implemented for '{}'"
         ("nn.functional.threshold(x, 1, 2)", "bool", "threshold_cpu"),
         ("arange(2, dtype=x.dtype)", "bool", "arange_cpu"),
         ("linspace(0, 1, 2, dtype=x.dtype)", "bool", "linspace_cpu"),
+        ("randperm(2, out=x)", "complex64", "randperm"),
+        ("arange(2, out=x)", "complex64", "arange_cpu"),
+        ("rand(2, out=x)", "int64", "check_uniform_bounds"),
+        ("randn(2, out=x)", "int64", "normal_kernel_cpu"),
+        ("lerp(x, x, 0.5)", "int64", "lerp_kernel_scalar"),
+        ("clamp(x, x, x)", "bool", "clamp_cpu"),
+        ("logaddexp2(x, x)", "int64", "logaddexp2_cpu"),
+        ("cross(m, m)", "bool", "cross"),
+        ("round(x, decimals=1)", "int64", "round_cpu"),
+        ("nn.functional.mse_loss(x, x)", "complex64", "mse_cpu"),
+        ("nn.functional.smooth_l1_loss(x, x)", "complex64", "smooth_l1_cpu"),
+        ("nn.functional.huber_loss(x, x)", "complex64", "huber_cpu"),
+        (
+            "nn.functional.binary_cross_entropy_with_logits(x, x)",
+            "int64",
+            "log_sigmoid_cpu",
+        ),
+        (
+            "nn.functional.multi_margin_loss(m, torch.tensor([0, 1, 2]))",
+            "int64",
+            "multi_margin_loss_cpu_kernel",
+        ),
+        ("nn.functional.max_pool1d(m[None], 2)", "int64", "max_pool1d_impl"),
+        ("nn.functional.avg_pool2d(m[None], 2)", "uint8", "avg_pool2d"),
+        (
+            "nn.functional.interpolate(m[None], scale_factor=2)",
+            "int64",
+            "compute_indices_weights_nearest",
+        ),
+        ("nn.functional.rms_norm(x, (2,))", "int64", "rms_norm"),
+        (
+            "nn.functional.pad(m[None], (1, 1), 'reflect')",
+            "bool",
+            "reflection_pad1d",
+        ),
+        ("nn.functional.unfold(m[None], 2)", "int64", "im2col_out_cpu"),
+        (
+            "nn.functional.fold(torch.ones(4, 4).to(m), (3, 3), 2)",
+            "int64",
+            "col2im_out_cpu",
+        ),
     ],
 )
 def test_kernels_have_pytorchs_names(hotaru, call, dtype, name):
     x = hotaru.tensor([1, 0]).to(getattr(hotaru, dtype))
+    m = hotaru.ones(3, 3).to(x.dtype)
     with pytest.raises(NotImplementedError) as error:
-        eval(f"torch.{call}", {"torch": hotaru, "x": x})
+        eval(f"torch.{call}", {"torch": hotaru, "x": x, "m": m})
     assert MISSING.format(name, SCALAR_TYPES[dtype]) in str(error.value)
 
 
@@ -73,6 +115,31 @@ def test_kernels_have_pytorchs_names(hotaru, call, dtype, name):
         ("relu(x)", "bool", "Boolean inputs not supported for relu"),
         ("positive(x)", "bool", "on a bool tensor is not supported"),
         ("heaviside(x, x)", "complex64", "heaviside is not yet implemented"),
+        ("clamp(x, x, x)", "complex64", "clamp is not supported for complex"),
+        (
+            "nn.functional.kl_div(x, x)",
+            "int64",
+            "Integral inputs not supported",
+        ),
+        (
+            "nn.functional.dropout(x, 0.5)",
+            "int64",
+            "result type Float can't be cast to the desired output type Long",
+        ),
+        (
+            "nn.functional.hardtanh(x)",
+            "uint8",
+            "cannot do hardtanh on an unsigned type with negative limits",
+        ),
+        ("Tensor.abs_(x)", "complex64", "In-place abs is not supported for"),
+        ("isposinf(x)", "complex64", "isposinf does not support complex"),
+        ("randint(3, (2,), out=x)", "complex64", "check_random_bounds handles"),
+        ("normal(2.0, x)", "complex64", "standard deviation to be non-complex"),
+        (
+            "ones(2, out=x, dtype=torch.float32)",
+            "int64",
+            r"dtype Float does not match dtype of out parameter \(Long\)",
+        ),
     ],
 )
 def test_other_texts(hotaru, call, dtype, text):
@@ -84,3 +151,28 @@ def test_other_texts(hotaru, call, dtype, text):
 def test_signs_of_complex_numbers_go_by_another_name(hotaru):
     x = hotaru.tensor([3 + 4j])
     assert hotaru.sgn(x).tolist() == [pytest.approx(0.6 + 0.8j)]
+
+
+def test_out_says_in_what_dtype_is_made(hotaru):
+    """Not in the default dtype, and cast afterwards."""
+    out = hotaru.zeros(64, dtype=hotaru.float64)
+    hotaru.rand(64, out=out)
+    assert not hotaru.equal(out, out.float().double())
+    out = hotaru.zeros(64, dtype=hotaru.complex64)
+    hotaru.randn(64, out=out)
+    assert hotaru.view_as_real(out).ne(0).all()
+    out = hotaru.zeros(2, dtype=hotaru.int32)
+    assert hotaru.arange(2**31 - 2, 2**31, out=out).tolist() == [
+        2**31 - 2,
+        2**31 - 1,
+    ]
+
+
+def test_a_complex_normal_has_both_parts_around_its_mean(hotaru):
+    hotaru.manual_seed(0)
+    x = hotaru.zeros(2, dtype=hotaru.complex64).normal_(2.0)
+    # PyTorch's numbers.
+    assert x.tolist() == [
+        pytest.approx(3.089648723602295 + 1.792514443397522j),
+        pytest.approx(0.45936325192451477 + 2.4019415378570557j),
+    ]
