@@ -18,7 +18,7 @@ Tensor run(const Kernel& kernel, const char* name, const Tensor& self,
       dim == std::max<int64_t>(1, self.dim()) - 1 ? "_lastdim_kernel_impl"
                                                   : "_kernel_impl",
       "\" not implemented for '", scalar_type_name(self.dtype()), "'");
-  const Tensor out = empty_like(self);
+  const Tensor out = empty(self.sizes(), TensorOptions(self));
   enqueue(kernel, {write(out), read(self)}, LineAttributes{dim});
   return out;
 }

@@ -73,12 +73,23 @@ Tensor contiguous(const Tensor& self, MemoryFormat format) {
   return reordered(self, format, TensorOptions(self), "CloneBackward0");
 }
 
+Tensor row_major_copy(const Tensor& self) {
+  const autograd::NoGrad no_grad;
+  return copy_(empty(self.sizes(), TensorOptions(self)), self);
+}
+
 Tensor in_format_of(const Tensor& model, const Tensor& result) {
-  if (model.is_contiguous()) return result;
+  if (model.is_contiguous() || result.dim() != model.dim()) return result;
   const MemoryFormat format = suggested_format(model.sizes(), model.strides());
-  return format == MemoryFormat::kContiguous || result.dim() != model.dim()
-             ? result
-             : contiguous(result, format);
+  if (format == MemoryFormat::kContiguous) return result;
+  if (!has_format(result.sizes(), result.strides(), format))
+    return contiguous(result, format);
+  // Of one pixel or channel, which lies in every format: with its strides.
+  if (!result.is_view() && !result.is_same(model))
+    result.impl()->set_geometry(result.sizes(),
+                                format_strides(result.sizes(), format),
+                                result.storage_offset());
+  return result;
 }
 
 Tensor to(const Tensor& self, DType dtype) {

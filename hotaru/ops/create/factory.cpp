@@ -6,6 +6,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/core/host.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory_schema.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/registry.h"
@@ -399,6 +400,15 @@ HOTARU_OP(
       return full(size, value, like(self, dtype, device));
     });
 
+HOTARU_OP(
+    "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
+    +[](const Tensor& self, const Tensor& value) {
+      HOTARU_CHECK(value.dim() == 0,
+                   "fill_ only supports 0-dimension value tensor but got "
+                   "tensor with ",
+                   value.dim(), " dimensions.");
+      return copy_(self, value);
+    });
 HOTARU_OP("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", fill_);
 HOTARU_OP("zero_(Tensor(a!) self) -> Tensor(a!)", zero_);
 

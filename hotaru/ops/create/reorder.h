@@ -17,6 +17,8 @@ inline bool reorders(const GivenFormat& format) {
 
 /// self if it is in the format already, else a copy in it; not kPreserve.
 Tensor contiguous(const Tensor& self, MemoryFormat format);
+/// A row-major copy without history, for an operator to write into.
+Tensor row_major_copy(const Tensor& self);
 /// A result whose elements lie as those of `model` do, if channels last.
 Tensor in_format_of(const Tensor& model, const Tensor& result);
 /// An uninitialised result like `model`, of another dtype, device or format

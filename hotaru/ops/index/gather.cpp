@@ -6,6 +6,7 @@
 #include "hotaru/backend/common/index/gather.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/index/gather_grad.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/overlap.h"
@@ -197,7 +198,7 @@ Tensor scatter_(const Tensor& self, int64_t dim, const Tensor& index,
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index,
                const Tensor& src) {
   dim = wrap_dim(dim, self.dim());
-  const Tensor out = clone(detach(self));
+  const Tensor out = row_major_copy(self);
   write_at(out, dim, index, src, WriteMode::kAssign);
   if (autograd::needs_grad(self, src))
     grad::scatter(out, self, dim, index, src);
@@ -207,7 +208,7 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index,
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index,
                const Scalar& value) {
   dim = wrap_dim(dim, self.dim());
-  const Tensor out = clone(detach(self));
+  const Tensor out = row_major_copy(self);
   write_at(out, dim, index, number_like(self, value), WriteMode::kAssign, true);
   if (autograd::needs_grad(self)) grad::scatter(out, self, dim, index, {});
   return out;
@@ -216,7 +217,7 @@ Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index,
 Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& src) {
   dim = wrap_dim(dim, self.dim());
-  const Tensor out = clone(detach(self));
+  const Tensor out = row_major_copy(self);
   write_at(out, dim, index, src, WriteMode::kAdd);
   if (autograd::needs_grad(self, src))
     grad::scatter_add(out, self, dim, index, src);
@@ -238,7 +239,7 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index,
                       const Tensor& src, const std::string& reduce,
                       bool include_self) {
   dim = wrap_dim(dim, self.dim());
-  const Tensor out = clone(detach(self));
+  const Tensor out = row_major_copy(self);
   reduce_at(out, dim, index, src, reduce, include_self);
   if (autograd::needs_grad(self, src))
     grad::scatter_reduce(out, self, dim, index, src, reduce, include_self);

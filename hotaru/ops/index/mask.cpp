@@ -3,6 +3,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/index/mask_grad.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/overlap.h"
@@ -75,7 +76,7 @@ Tensor masked_scatter(const Tensor& self, const Tensor& mask,
   // Unlike its in-place form this one broadcasts self as well.
   const Dims shape = broadcast_shapes(self.sizes(), mask.sizes());
   const Tensor wide = expand(self, shape);
-  const Tensor out = clone(detach(wide));
+  const Tensor out = row_major_copy(wide);
   scatter_into(out, wide, mask, source);
   return out;
 }

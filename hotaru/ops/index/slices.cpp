@@ -4,6 +4,7 @@
 #include "hotaru/backend/common/index/gather.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/index/slices_grad.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/overlap.h"
@@ -196,7 +197,7 @@ Tensor index_select(const Tensor& self, int64_t dim, const Tensor& index) {
 
 Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index,
                  const Tensor& source, const Scalar& alpha) {
-  const Tensor out = clone(detach(self));
+  const Tensor out = row_major_copy(self);
   add_into(out, self, dim, index, source, alpha);
   return out;
 }
@@ -211,7 +212,7 @@ Tensor index_add_(const Tensor& self, int64_t dim, const Tensor& index,
 
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index,
                   const Tensor& source) {
-  const Tensor out = clone(detach(self));
+  const Tensor out = row_major_copy(self);
   copy_into(out, self, dim, index, source);
   return out;
 }

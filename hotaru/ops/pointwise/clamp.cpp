@@ -25,10 +25,7 @@ Tensor clamp(const Tensor& self, const Tensor& min, const Tensor& max) {
   return out;
 }
 
-HOTARU_OP("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-          hotaru::clamp);
-HOTARU_OP("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-          hotaru::clamp);
+// Tensors of one element are no numbers: they count in promotion.
 HOTARU_OP(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> "
     "Tensor",
@@ -37,23 +34,27 @@ HOTARU_OP(
     "clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> "
     "Tensor",
     clamp);
+HOTARU_OP("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+          hotaru::clamp);
+HOTARU_OP("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+          hotaru::clamp);
 
 /// clamp_() and clip_(), for numbers and for tensors.
 #define HOTARU_CLAMP_INTO(name) \
+  HOTARU_OP( \
+      #name \
+      ".Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) " \
+      "-> Tensor(a!)", \
+      +[](const Tensor& self, const Tensor& min, const Tensor& max) { \
+        return in_place(self, \
+                        [&](const Tensor& x) { return clamp(x, min, max); }); \
+      }); \
   HOTARU_OP( \
       #name \
       "(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> " \
       "Tensor(a!)", \
       +[](const Tensor& self, const Optional<Scalar>& min, \
           const Optional<Scalar>& max) { \
-        return in_place(self, \
-                        [&](const Tensor& x) { return clamp(x, min, max); }); \
-      }); \
-  HOTARU_OP( \
-      #name \
-      ".Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) " \
-      "-> Tensor(a!)", \
-      +[](const Tensor& self, const Tensor& min, const Tensor& max) { \
         return in_place(self, \
                         [&](const Tensor& x) { return clamp(x, min, max); }); \
       });
@@ -64,28 +65,28 @@ HOTARU_CLAMP_INTO(clip_)
 /// One bound alone, a number (value, none) or a tensor (tensor, no).
 #define HOTARU_CLAMP_ONE(name, bound, ...) \
   HOTARU_OP( \
-      #name "(Tensor self, Scalar " #bound ") -> Tensor", \
-      +[](const Tensor& self, const Scalar& value) { \
-        const Optional<Scalar> bound(value), none; \
-        return clamp(self, __VA_ARGS__); \
-      }); \
-  HOTARU_OP( \
       #name ".Tensor(Tensor self, Tensor " #bound ") -> Tensor", \
       +[](const Tensor& self, const Tensor& bound) { \
         const Tensor none; \
         return clamp(self, __VA_ARGS__); \
       }); \
   HOTARU_OP( \
-      #name "_(Tensor(a!) self, Scalar " #bound ") -> Tensor(a!)", \
+      #name "(Tensor self, Scalar " #bound ") -> Tensor", \
       +[](const Tensor& self, const Scalar& value) { \
         const Optional<Scalar> bound(value), none; \
-        return in_place( \
-            self, [&](const Tensor& x) { return clamp(x, __VA_ARGS__); }); \
+        return clamp(self, __VA_ARGS__); \
       }); \
   HOTARU_OP( \
       #name "_.Tensor(Tensor(a!) self, Tensor " #bound ") -> Tensor(a!)", \
       +[](const Tensor& self, const Tensor& bound) { \
         const Tensor none; \
+        return in_place( \
+            self, [&](const Tensor& x) { return clamp(x, __VA_ARGS__); }); \
+      }); \
+  HOTARU_OP( \
+      #name "_(Tensor(a!) self, Scalar " #bound ") -> Tensor(a!)", \
+      +[](const Tensor& self, const Scalar& value) { \
+        const Optional<Scalar> bound(value), none; \
         return in_place( \
             self, [&](const Tensor& x) { return clamp(x, __VA_ARGS__); }); \
       });

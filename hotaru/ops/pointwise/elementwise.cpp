@@ -70,6 +70,21 @@ DType result_type(const Tensors& operands) {
 }
 
 namespace elementwise {
+
+Tensor allocate_result(std::span<const Tensor* const> inputs, const Dims& shape,
+                       DType dtype) {
+  const TensorOptions options(dtype, inputs[0]->device());
+  bool plain = true;
+  for (const Tensor* t : inputs) plain &= t->is_contiguous();
+  if (plain) return empty(shape, options);
+  std::array<Dims, 3> strides;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    strides[i] =
+        broadcast_strides(inputs[i]->sizes(), inputs[i]->strides(), shape);
+  return empty_strided(
+      shape, dense_strides(shape, {strides.data(), inputs.size()}), options);
+}
+
 namespace {
 
 using Inputs = std::span<const Tensor* const>;
@@ -135,20 +150,6 @@ Dims common_shape(Inputs inputs) {
   for (const Tensor* t : inputs.subspan(1))
     if (!same(shape, t->sizes())) shape = broadcast_shapes(shape, t->sizes());
   return shape;
-}
-
-/// The order of dimensions in memory follows the inputs'.
-Tensor allocate_result(Inputs inputs, const Dims& shape, DType dtype) {
-  const TensorOptions options(dtype, inputs[0]->device());
-  bool plain = true;
-  for (const Tensor* t : inputs) plain &= t->is_contiguous();
-  if (plain) return empty(shape, options);
-  std::array<Dims, 3> strides;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    strides[i] =
-        broadcast_strides(inputs[i]->sizes(), inputs[i]->strides(), shape);
-  return empty_strided(
-      shape, dense_strides(shape, {strides.data(), inputs.size()}), options);
 }
 
 void launch(const Spec& spec, const Tensor& out, Inputs inputs, DType common,

@@ -47,6 +47,11 @@ void ternary_into(const Spec& spec, const Tensor& out, const Tensor& x,
                   const Tensor& y, const Tensor& z,
                   const PointwiseNumbers& numbers = {});
 
+/// An uninitialised result of that shape, its dimensions in the order in which
+/// the tensors (three at most) have them in memory.
+Tensor allocate_result(std::span<const Tensor* const> tensors,
+                       const Dims& shape, DType dtype);
+
 /// A number as the operand beside x: zero-dimensional, weak in promotion.
 Tensor operand(const Scalar& value, const Tensor& x);
 

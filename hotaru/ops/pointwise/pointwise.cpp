@@ -204,7 +204,8 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   Dims shape = broadcast_shapes(self.sizes(), other.sizes());
   shape = broadcast_shapes(shape, condition.sizes());
   static const Kernel& k = kernel("where");
-  Tensor out = empty(shape, {dtype, self.device()});
+  const Tensor* const all[] = {&condition, &self, &other};
+  const Tensor out = elementwise::allocate_result(all, shape, dtype);
   {
     const autograd::NoGrad no_grad;
     const Tensor x = to(self, dtype), y = to(other, dtype);

@@ -136,13 +136,13 @@ HOTARU_OP(
     "pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
     +[](const Scalar& a, const Tensor& b) { return pow(a, b); });
 HOTARU_OP(
-    "pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
-    +[](const Tensor& a, const Scalar& b) {
+    "pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
+    +[](const Tensor& a, const Tensor& b) {
       return in_place(a, [&](const Tensor& x) { return pow(x, b); });
     });
 HOTARU_OP(
-    "pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
-    +[](const Tensor& a, const Tensor& b) {
+    "pow_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
+    +[](const Tensor& a, const Scalar& b) {
       return in_place(a, [&](const Tensor& x) { return pow(x, b); });
     });
 /// What float_power() computes in.
@@ -196,26 +196,26 @@ Tensor fill_where(const Tensor& self, const Tensor& mask, const Tensor& value) {
 }
 
 HOTARU_OP(
-    "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> "
-    "Tensor",
-    masked_fill);
-HOTARU_OP(
     "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> "
     "Tensor",
     fill_where);
 HOTARU_OP(
-    "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> "
-    "Tensor(a!)",
-    +[](const Tensor& self, const Tensor& mask, const Scalar& value) {
-      return in_place(
-          self, [&](const Tensor& x) { return masked_fill(x, mask, value); });
-    });
+    "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> "
+    "Tensor",
+    masked_fill);
 HOTARU_OP(
     "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> "
     "Tensor(a!)",
     +[](const Tensor& self, const Tensor& mask, const Tensor& value) {
       return in_place(
           self, [&](const Tensor& x) { return fill_where(x, mask, value); });
+    });
+HOTARU_OP(
+    "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> "
+    "Tensor(a!)",
+    +[](const Tensor& self, const Tensor& mask, const Scalar& value) {
+      return in_place(
+          self, [&](const Tensor& x) { return masked_fill(x, mask, value); });
     });
 HOTARU_OP("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
           lerp);
@@ -263,15 +263,6 @@ HOTARU_OP(
         const Scalar& value) {
       return in_place(self,
                       [&](const Tensor& x) { return addcdiv(x, a, b, value); });
-    });
-HOTARU_OP(
-    "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
-    +[](const Tensor& self, const Tensor& value) {
-      HOTARU_CHECK(value.dim() == 0,
-                   "fill_ only supports 0-dimension value tensor but got "
-                   "tensor with ",
-                   value.dim(), " dimensions.");
-      return copy_(self, value);
     });
 
 }  // namespace

@@ -22,7 +22,7 @@ Tensor scan(const Kernel& kernel, const Tensor& self, int64_t dim, DType dtype,
   {
     autograd::NoGrad guard;
     const Tensor input = to(self, dtype);
-    out = empty_like(input);
+    out = empty(input.sizes(), TensorOptions(input));
     enqueue(kernel, {write(out), read(input)}, LineAttributes{dim});
   }
   if (autograd::needs_grad(self)) record(out, self, dim);

@@ -126,6 +126,18 @@ Tensor cat(const Tensors& tensors, int64_t dim) {
   return out;
 }
 
+namespace {
+
+bool channels_last(const Tensors& tensors) {
+  for (const Tensor& t : tensors)
+    if (t.is_contiguous() ||
+        suggested_format(t.sizes(), t.strides()) == MemoryFormat::kContiguous)
+      return false;
+  return true;
+}
+
+}  // namespace
+
 Tensor stack(const Tensors& tensors, int64_t dim) {
   HOTARU_CHECK(!tensors.empty(), "stack expects a non-empty TensorList");
   dim = wrap_dim(dim, tensors[0].dim() + 1);
@@ -137,10 +149,18 @@ Tensor stack(const Tensors& tensors, int64_t dim) {
   Tensor out;
   {
     autograd::NoGrad guard;
-    Tensors rows;
-    rows.reserve(tensors.size());
-    for (const Tensor& t : tensors) rows.push_back(unsqueeze(t, dim));
-    out = cat(rows, dim);
+    if (dim < 2 && channels_last(tensors)) {
+      // In front of the dimension along which their elements are joined, as in
+      // PyTorch: the others keep their order in memory.
+      Dims shape(tensors[0].sizes());
+      shape.insert(size_t(dim), int64_t(tensors.size()));
+      out = view(cat(tensors, dim), shape);
+    } else {
+      Tensors rows;
+      rows.reserve(tensors.size());
+      for (const Tensor& t : tensors) rows.push_back(unsqueeze(t, dim));
+      out = cat(rows, dim);
+    }
   }
   if (autograd::needs_grad(tensors)) grad::stack(out, tensors, dim);
   return out;

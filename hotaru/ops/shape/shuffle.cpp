@@ -1,5 +1,6 @@
 // Rearrangements between channels and space.
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -32,8 +33,9 @@ Tensor regroup(const Tensor& self, std::initializer_list<int64_t> split,
   for (int64_t s : split) size.push_back(s);
   for (int64_t s : joined) out.push_back(s);
   const Tensor parts = reshape(self, size);
-  return reshape(contiguous(permute(parts, last_five(parts.dim(), order))),
-                 out);
+  return in_format_of(
+      self,
+      reshape(contiguous(permute(parts, last_five(parts.dim(), order))), out));
 }
 
 // [..., C r^2, H, W] -> [..., C, H r, W r].

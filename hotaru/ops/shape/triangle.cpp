@@ -6,6 +6,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/index/index.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/mask.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/registry.h"
@@ -58,13 +59,18 @@ Tensor coordinates(const Tensor& inside, TensorOptions options) {
                        options.dtype.value_or(DType::kInt64)));
 }
 
+/// Triangles do not keep the order of dimensions in memory, as in PyTorch.
+Tensor row_major_like(const Tensor& self) {
+  return empty(self.sizes(), TensorOptions(self));
+}
+
 }  // namespace
 
 Tensor tril(const Tensor& self, int64_t diagonal) {
-  return triangle(empty_like(self), self, diagonal, kLower);
+  return triangle(row_major_like(self), self, diagonal, kLower);
 }
 Tensor triu(const Tensor& self, int64_t diagonal) {
-  return triangle(empty_like(self), self, diagonal, kUpper);
+  return triangle(row_major_like(self), self, diagonal, kUpper);
 }
 Tensor tril_(const Tensor& self, int64_t diagonal) {
   return triangle_(self, diagonal, kLower);

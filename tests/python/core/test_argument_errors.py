@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import hotaru as torch
@@ -121,3 +123,31 @@ def test_words_of_pytorch(call, text):
     with pytest.raises(TypeError) as raised:
         eval(call, {"torch": torch, "a": torch.ones(2)})
     assert str(raised.value) == text
+
+
+def test_a_tensor_is_no_number_where_it_may_be_a_tensor():
+    """Else clamp(max=float64) of an integer would promote as for a number."""
+    one = torch.tensor(1, dtype=torch.uint8)
+    number = torch.tensor(3.0, dtype=torch.float64)
+    ints = torch.ones(2, dtype=torch.int32)
+    assert ints.clamp(max=number).dtype == torch.float64
+    assert one.clamp(one, torch.tensor(3)).dtype == torch.int64
+    assert ints.clamp(max=3.0).dtype == torch.float32
+
+
+def test_signatures_with_tensors_come_before_those_with_numbers():
+    def kinds(schema: str) -> list[str]:
+        text = schema.partition("(")[2].partition(" ->")[0]
+        arguments = text.split(", ")
+        return [re.search(r"Tensor|Scalar|\w+|\*", a)[0] for a in arguments]
+
+    for name in dir(torch._C.ops):
+        schemas = torch._C._op_schemas(name)
+        for i, first in enumerate(schemas):
+            for second in schemas[i + 1 :]:
+                a, b = kinds(first), kinds(second)
+                differ = {(x, y) for x, y in zip(a, b) if x != y}
+                assert len(a) != len(b) or differ != {("Scalar", "Tensor")}, (
+                    first,
+                    second,
+                )

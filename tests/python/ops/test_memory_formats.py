@@ -9,7 +9,7 @@ LAST, LAST3D = torch.channels_last, torch.channels_last_3d
 ROWS, KEPT = torch.contiguous_format, torch.preserve_format
 
 # Of x (2, 3, 4, 6) row-major, y the same channels last, v (2, 3, 4, 5, 6)
-# channels last.
+# channels last, t (4, 3) transposed.
 STRIDES = {
     "x.to(memory_format=LAST)": (72, 1, 18, 3),
     "x.contiguous(memory_format=LAST)": (72, 1, 18, 3),
@@ -51,6 +51,27 @@ STRIDES = {
     "F.pad(y, (1, 1, 1, 1), mode='reflect')": (144, 1, 24, 3),
     "F.interpolate(y, scale_factor=2)": (288, 1, 36, 3),
     "F.interpolate(y, scale_factor=2, mode='bilinear')": (288, 1, 36, 3),
+    "F.adaptive_avg_pool2d(y, 1)": (3, 1, 3, 3),
+    "F.adaptive_max_pool2d(y, 1)": (3, 1, 3, 3),
+    "F.pixel_unshuffle(y, 2)": (72, 1, 36, 12),
+    "torch.stack([y, y])": (144, 72, 1, 18, 3),
+    "torch.stack([y, y], 1)": (144, 3, 1, 36, 6),
+    "torch.stack([y, y], 2)": (144, 1, 72, 18, 3),
+    "torch.stack([y, x])": (144, 72, 24, 6, 1),
+    "torch.where(y > 0, y, 0.0)": (72, 1, 18, 3),
+    "torch.where(y > 0, y, x)": (72, 1, 18, 3),
+    "torch.where(t > 0, t.contiguous(), t)": (1, 4),
+    "F.softmax(y, 1)": (72, 24, 6, 1),
+    "F.log_softmax(t, 0)": (3, 1),
+    "torch.cumsum(y, 1)": (72, 24, 6, 1),
+    "torch.logcumsumexp(t, 0)": (3, 1),
+    "torch.cummax(t, 0)[0]": (3, 1),
+    "torch.tril(t)": (3, 1),
+    "torch.scatter(t, 0, i, t)": (3, 1),
+    "torch.scatter_add(t, 0, i, t)": (3, 1),
+    "torch.index_add(t, 0, i[:, 0], t)": (3, 1),
+    "torch.index_fill(t, 0, i[:, 0], 1.0)": (1, 4),
+    "t.masked_scatter(t > 0, t)": (3, 1),
 }
 
 
@@ -68,6 +89,8 @@ def scope():
         "y": x.to(memory_format=LAST),
         "v": torch.randn(2, 3, 4, 5, 6).to(memory_format=LAST3D),
         "w": torch.randn(5, 3, 3, 3),
+        "t": torch.randn(3, 4).t(),
+        "i": torch.tensor([[0, 1, 2], [1, 2, 3], [2, 3, 0], [3, 0, 1]]),
     }
 
 
