@@ -139,7 +139,9 @@ def test_signatures_with_tensors_come_before_those_with_numbers():
     def kinds(schema: str) -> list[str]:
         text = schema.partition("(")[2].partition(" ->")[0]
         arguments = text.split(", ")
-        return [re.search(r"Tensor|Scalar|\w+|\*", a)[0] for a in arguments]
+        return [
+            re.search(r"Tensor|Scalar(?!Type)|\w+|\*", a)[0] for a in arguments
+        ]
 
     for name in dir(torch._C.ops):
         schemas = torch._C._op_schemas(name)
