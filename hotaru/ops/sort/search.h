@@ -1,4 +1,4 @@
-// Sets of values: distinct ones, positions in sorted rows, counts.
+// Sets of values: distinct ones, positions in sorted rows.
 #pragma once
 
 #include <tuple>
@@ -29,13 +29,6 @@ std::tuple<Tensor, Tensor, Tensor> unique_dim(const Tensor& self, int64_t dim,
 Tensor searchsorted(const Tensor& boundaries, const Tensor& values,
                     bool out_int32 = false, bool right = false,
                     const Tensor& sorter = {});
-/// How often each integer occurs in a vector, or the sum of its weights.
-/// Waits for self.
-Tensor bincount(const Tensor& self, const Tensor& weights = {},
-                int64_t minlength = 0);
-/// Counts in equal bins between min and max; both 0: the range of self.
-Tensor histc(const Tensor& self, int64_t bins = 100, const Scalar& min = 0,
-             const Scalar& max = 0);
 /// Which elements occur in the other tensor.
 Tensor isin(const Tensor& elements, const Tensor& test_elements,
             bool invert = false);

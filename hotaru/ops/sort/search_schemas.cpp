@@ -89,13 +89,6 @@ HOTARU_OP(
       return bucketize(number(self, boundaries), boundaries, out_int32, right);
     });
 HOTARU_OP(
-    "bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> "
-    "Tensor",
-    bincount);
-HOTARU_OP(
-    "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
-    histc);
-HOTARU_OP(
     "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool "
     "assume_unique=False, bool invert=False) -> Tensor",
     +[](const Tensor& elements, const Tensor& test_elements, bool,

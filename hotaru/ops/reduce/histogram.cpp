@@ -1,0 +1,85 @@
+#include "hotaru/ops/reduce/histogram.h"
+
+#include <cmath>
+
+#include "hotaru/autograd/grad_mode.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/index/gather.h"
+#include "hotaru/ops/index/mask.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/reduce/extremum.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+
+namespace hotaru {
+
+Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
+  HOTARU_CHECK_AS(NotImplementedError, is_integral(self.dtype()),
+                  "\"bincount_cpu\" not implemented for '",
+                  scalar_type_name(self.dtype()), "'");
+  HOTARU_CHECK(minlength >= 0, "minlength should be >= 0");
+  const Device device = self.device();
+  autograd::NoGrad guard;
+  DType dtype = DType::kInt64;
+  if (weights.defined())
+    dtype =
+        weights.dtype() == DType::kFloat32 ? DType::kFloat32 : DType::kFloat64;
+  if (self.dim() == 1 && self.numel() == 0)
+    return zeros(Dims{minlength}, {DType::kInt64, device});
+  const bool valid = self.dim() == 1 && item(min(self)).to_int() >= 0;
+  HOTARU_CHECK(valid,
+               "bincount only supports 1-d non-negative integral inputs.");
+  HOTARU_CHECK(!weights.defined() || same(weights.sizes(), self.sizes()),
+               "weights should be 1-d and have the same length as input");
+  const int64_t size = std::max(minlength, item(max(self)).to_int() + 1);
+  const Tensor amounts = weights.defined()
+                             ? to(weights, dtype)
+                             : ones(self.sizes(), {dtype, device});
+  return scatter_add(zeros(Dims{size}, {dtype, device}), 0,
+                     to(self, DType::kInt64), amounts);
+}
+
+Tensor histc(const Tensor& self, int64_t bins, const Scalar& min,
+             const Scalar& max) {
+  HOTARU_CHECK(bins > 0, "torch.histogram(): bins must be > 0, but got ", bins,
+               " for dimension 0");
+  HOTARU_CHECK_AS(NotImplementedError, self.is_floating_point(),
+                  "\"histogram_cpu\" not implemented for '",
+                  scalar_type_name(self.dtype()), "'");
+  autograd::NoGrad guard;
+  const Tensor x = reshape(self, Dims{-1});
+  double low = min.to_double(), high = max.to_double();
+  if (low == high && x.numel() > 0) {
+    low = item(hotaru::min(x)).to_double();
+    high = item(hotaru::max(x)).to_double();
+  }
+  if (low == high) {
+    low -= 1;
+    high += 1;
+  }
+  HOTARU_CHECK(std::isfinite(low) && std::isfinite(high),
+               "torch.histc: range of [", low, ", ", high, "] is not finite");
+  HOTARU_CHECK(low < high, "torch.histc: max must be larger than min");
+  const Tensor counts = zeros(Dims{bins}, TensorOptions(x));
+  const Tensor inside = logical_and(ge(x, Scalar(low)), le(x, Scalar(high)));
+  const Tensor chosen = masked_select(x, inside);
+  const Tensor position =
+      div(mul(sub(chosen, Scalar(low)), Scalar(bins)), Scalar(high - low));
+  const Tensor bin =
+      clamp(to(floor(position), DType::kInt64), {}, Scalar(bins - 1));
+  return scatter_add(counts, 0, bin, ones_like(chosen));
+}
+
+namespace {
+
+HOTARU_OP(
+    "bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> "
+    "Tensor",
+    bincount);
+HOTARU_OP(
+    "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
+    histc);
+
+}  // namespace
+}  // namespace hotaru
