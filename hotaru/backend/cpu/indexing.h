@@ -1,6 +1,8 @@
 // Integers used as positions.
 #pragma once
 
+#include <algorithm>
+
 #include "hotaru/core/tensor.h"
 
 namespace hotaru::cpu {
@@ -42,5 +44,33 @@ T times(T a, T b) {
   else
     return a * b;
 }
+
+/// y = x for n elements that lie ys and xs apart.
+struct CopyRun {
+  template <class T>
+  void operator()(T* y, const T* x, int64_t n, int64_t ys, int64_t xs) const {
+    if (xs == 1 && ys == 1)
+      std::copy_n(x, n, y);
+    else
+      for (int64_t i = 0; i < n; ++i) y[i * ys] = x[i * xs];
+  }
+};
+/// y += x, likewise.
+struct AddRun {
+  template <class T>
+  void operator()(T* y, const T* x, int64_t n, int64_t ys, int64_t xs) const {
+    if (xs == 1 && ys == 1)
+      for (int64_t i = 0; i < n; ++i) y[i] = plus(y[i], x[i]);
+    else
+      for (int64_t i = 0; i < n; ++i) y[i * ys] = plus(y[i * ys], x[i * xs]);
+  }
+};
+/// CopyRun from the first to the second.
+struct ReadRun {
+  template <class T>
+  void operator()(const T* x, T* y, int64_t n, int64_t xs, int64_t ys) const {
+    CopyRun()(y, x, n, ys, xs);
+  }
+};
 
 }  // namespace hotaru::cpu

@@ -5,6 +5,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/gather.h"
+#include "hotaru/ops/index/index_dtype.h"
 #include "hotaru/ops/index/slices.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/pointwise/pointwise.h"
@@ -35,14 +36,11 @@ void check_operands(const Tensor& weight, const Tensor& indices,
     HOTARU_CHECK(t.dim() == rank, what, " has to be a ", rank,
                  "D Tensor, but got Tensor of dimension ", t.dim());
   };
-  const auto index = [](const Tensor& t) {
-    return t.dtype() == DType::kInt64 || t.dtype() == DType::kInt32;
-  };
   check_rank("input", indices, 1);
   check_rank("offsets", offsets, 1);
   check_rank("weight", weight, 2);
-  check_type(index(indices), "#1 'indices'", indices, "Long, Int");
-  check_type(index(offsets), "#1 'offsets'", offsets, "Long, Int");
+  check_type(is_index(indices), "#1 'indices'", indices, "Long, Int");
+  check_type(is_index(offsets), "#1 'offsets'", offsets, "Long, Int");
   check_type(is_floating_point(weight.dtype()), "#1 'weight'", weight,
              "Half, BFloat16, Float, Double");
   if (!factors.defined()) return;

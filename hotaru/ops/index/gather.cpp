@@ -8,6 +8,7 @@
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/index/gather_grad.h"
+#include "hotaru/ops/index/index_dtype.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/overlap.h"
 #include "hotaru/ops/pointwise/pointwise.h"
@@ -22,8 +23,7 @@ const Kernel& kGather = kernel("gather");
 const Kernel& kScatter = kernel("scatter");
 
 void check_index_dtype(const char* op, const Tensor& index) {
-  HOTARU_CHECK(index.dtype() == DType::kInt64 || index.dtype() == DType::kInt32,
-               op, "(): Expected dtype int32/int64 for index");
+  HOTARU_CHECK(is_index(index), op, "(): Expected dtype int32/int64 for index");
 }
 
 /// Scalars count as vectors of one element.
@@ -262,7 +262,7 @@ Tensor scatter_reduce_(const Tensor& self, int64_t dim, const Tensor& index,
 Tensor take_along_dim(const Tensor& self, const Tensor& indices,
                       Optional<int64_t> dim) {
   HOTARU_CHECK(
-      indices.dtype() == DType::kInt64 || indices.dtype() == DType::kInt32,
+      is_index(indices),
       "torch.take_along_dim(): dtype of indices should be Long but got ",
       scalar_type_name(indices.dtype()));
   if (!dim)

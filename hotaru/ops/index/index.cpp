@@ -4,6 +4,7 @@
 #include "hotaru/backend/common/index/index.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/index/index_dtype.h"
 #include "hotaru/ops/index/index_grad.h"
 #include "hotaru/ops/index/mask.h"
 #include "hotaru/ops/inplace.h"
@@ -34,11 +35,9 @@ Tensors without_masks(const Tensor& self, const Tensors& indices) {
       out.emplace_back();
       continue;
     }
-    HOTARU_CHECK_AS(
-        IndexError,
-        is_mask(t) || t.dtype() == DType::kInt64 || t.dtype() == DType::kInt32,
-        "tensors used as indices must be long, int, byte or bool "
-        "tensors");
+    HOTARU_CHECK_AS(IndexError, is_mask(t) || is_index(t),
+                    "tensors used as indices must be long, int, byte or bool "
+                    "tensors");
     if (!is_mask(t)) {
       out.push_back(to(t, DType::kInt64));
       continue;

@@ -5,6 +5,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
+#include "hotaru/ops/index/index_dtype.h"
 #include "hotaru/ops/index/slices_grad.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/overlap.h"
@@ -19,10 +20,6 @@ namespace {
 
 const Kernel& kSelect = kernel("index_select");
 const Kernel& kWrite = kernel("index_write");
-
-bool is_index(const Tensor& t) {
-  return t.dtype() == DType::kInt64 || t.dtype() == DType::kInt32;
-}
 
 int64_t extent(const Tensor& t, int64_t dim) {
   return t.dim() ? t.sizes()[size_t(dim)] : 1;

@@ -3,6 +3,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/gather.h"
+#include "hotaru/ops/index/index_dtype.h"
 #include "hotaru/ops/index/slices.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/extremum.h"
@@ -21,9 +22,7 @@ namespace {
 Tensor repeated_positions(const Tensor& repeats) {
   HOTARU_CHECK(repeats.dim() == 1,
                "repeat_interleave only accept 1D vector as repeat");
-  HOTARU_CHECK(
-      repeats.dtype() == DType::kInt64 || repeats.dtype() == DType::kInt32,
-      "repeats has to be Long or Int tensor");
+  HOTARU_CHECK(is_index(repeats), "repeats has to be Long or Int tensor");
   autograd::NoGrad guard;
   if (repeats.numel() == 0) return empty(Dims{0}, TensorOptions(repeats));
   HOTARU_CHECK(item(amin(repeats)).to_int() >= 0,

@@ -8,15 +8,13 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked_tile.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
+// After simd.h: compiled for each target.
+#include "hotaru/backend/cpu/conv/block-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::CappedTag<float, size_t(kChannelBlock)>;
-using V = hn::Vec<D>;
-constexpr int kBlock = int(kChannelBlock);
-constexpr int kLanes = int(hn::MaxLanes(D()));
 constexpr int kVectors = kBlock / kLanes;  // of a block
 
 // Pixels times blocks of accumulators, a weight for each block and a broadcast
@@ -43,16 +41,6 @@ HWY_INLINE T* keep(T* p) {
   asm("" : "+r"(p));
 #endif
   return p;
-}
-
-/// Of NaN: NaN.
-HWY_INLINE V relu(V v) {
-  const V zero = hn::Zero(D());
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-  return hn::Max(zero, v);  // the second if one is NaN
-#else
-  return hn::IfThenZeroElse(hn::Lt(v, zero), v);
-#endif
 }
 
 /// Pixels [kBegin, kEnd) of x times one input channel's weights; x is found
@@ -207,7 +195,7 @@ void tile(const BlockedTile& t) {
     from[q] = keep((t.residual ? t.residual : t.y) + q * t.y_output);
   }
   // In the order in which sums are done.
-  const auto store = [&](const auto& last) HOTARU_SIMD_LAMBDA {
+  with_ending(more, rectify, [&](const auto& last) HOTARU_SIMD_LAMBDA {
     HWY_UNROLL(16)
     for (int p = 0; p < kPixels; ++p) HWY_UNROLL(8)
     for (int q = 0; q < kBlocks; ++q) HWY_UNROLL(16)
@@ -215,18 +203,7 @@ void tile(const BlockedTile& t) {
       const int at = p * kBlock + v * kLanes;
       hn::StoreU(last(sum[p][q * kVectors + v], from[q] + at), d, to[q] + at);
     }
-  };
-  if (more && rectify) {
-    store([&](V v, const float* x)
-              HOTARU_SIMD_LAMBDA { return relu(hn::Add(v, hn::LoadU(d, x))); });
-  } else if (more) {
-    store([&](V v, const float* x)
-              HOTARU_SIMD_LAMBDA { return hn::Add(v, hn::LoadU(d, x)); });
-  } else if (rectify) {
-    store([&](V v, const float*) HOTARU_SIMD_LAMBDA { return relu(v); });
-  } else {
-    store([&](V v, const float*) HOTARU_SIMD_LAMBDA { return v; });
-  }
+  });
 }
 
 using Tile = BlockedConvKernels::Tile;

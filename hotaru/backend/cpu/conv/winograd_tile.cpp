@@ -4,15 +4,12 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/winograd_tile.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
+// After simd.h: compiled for each target.
+#include "hotaru/backend/cpu/conv/block-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::CappedTag<float, size_t(kChannelBlock)>;
-using V = hn::Vec<D>;
-constexpr int kBlock = int(kChannelBlock);
-constexpr int kLanes = int(hn::MaxLanes(D()));
 
 /// B^T v for B^T = [1 0 -1 0; 0 1 1 0; 0 -1 1 0; 0 1 0 -1].
 HWY_INLINE void spread(V& a, V& b, V& c, V& d) {
@@ -73,12 +70,9 @@ void input_tiles(const WinogradKernels::Input& t) {
   }
 }
 
-/// Of NaN: NaN.
-HWY_INLINE V relu(V v) {
-  return hn::IfThenZeroElse(hn::Lt(v, hn::Zero(D())), v);
-}
-
-void output_tiles(const WinogradKernels::Output& t) {
+template <class Last>
+HWY_INLINE void store_tiles(const WinogradKernels::Output& t,
+                            const Last& last) {
   const D d;
   int64_t row = t.first / t.tile_columns, column = t.first % t.tile_columns;
   const float* from = t.from;
@@ -104,10 +98,8 @@ void output_tiles(const WinogradKernels::Output& t) {
                            hn::Sub(hn::Sub(b, c), half[i][3])};
         for (int64_t j = 0; j < columns; ++j) {
           const int64_t at = ((h + i) * t.w + w + j) * kBlock + lane;
-          V v = hn::Add(sums[j], shift);
-          if (t.residual) v = hn::Add(v, hn::LoadU(d, t.residual + at));
-          if (t.relu) v = relu(v);
-          hn::StoreU(v, d, t.y + at);
+          hn::StoreU(last(hn::Add(sums[j], shift), t.residual + at), d,
+                     t.y + at);
         }
       }
     }
@@ -116,6 +108,12 @@ void output_tiles(const WinogradKernels::Output& t) {
       ++row;
     }
   }
+}
+
+void output_tiles(const WinogradKernels::Output& t) {
+  with_ending(t.residual, t.relu, [&](const auto& last) HOTARU_SIMD_LAMBDA {
+    store_tiles(t, last);
+  });
 }
 
 WinogradKernels winograd_table() {

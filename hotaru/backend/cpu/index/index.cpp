@@ -115,14 +115,7 @@ void for_runs(const KernelCall& call, const Tensor& x, const Tensor& y,
 void index(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   visit_word(in.dtype(), [&]<class Word>() {
-    for_runs<const Word, Word>(
-        call, in, out, true,
-        [](const Word* x, Word* y, int64_t n, int64_t xs, int64_t ys) {
-          if (xs == 1 && ys == 1)
-            std::copy_n(x, n, y);
-          else
-            for (int64_t i = 0; i < n; ++i) y[i * ys] = x[i * xs];
-        });
+    for_runs<const Word, Word>(call, in, out, true, ReadRun());
   });
 }
 
@@ -132,22 +125,10 @@ void index_put(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &values = call.tensor(1);
   if (!call.attributes<IndexAttributes>().accumulate)
     return visit_word(out.dtype(), [&]<class Word>() {
-      for_runs<Word, const Word>(
-          call, out, values, false,
-          [](Word* y, const Word* x, int64_t n, int64_t ys, int64_t xs) {
-            for (int64_t i = 0; i < n; ++i) y[i * ys] = x[i * xs];
-          });
+      for_runs<Word, const Word>(call, out, values, false, CopyRun());
     });
   visit_dtype(AllTypes{}, out.dtype(), "index_put", [&]<class T>() {
-    for_runs<T, const T>(
-        call, out, values, false,
-        [](T* y, const T* x, int64_t n, int64_t ys, int64_t xs) {
-          if (xs == 1 && ys == 1)
-            for (int64_t i = 0; i < n; ++i) y[i] = plus(y[i], x[i]);
-          else
-            for (int64_t i = 0; i < n; ++i)
-              y[i * ys] = plus(y[i * ys], x[i * xs]);
-        });
+    for_runs<T, const T>(call, out, values, false, AddRun());
   });
 }
 

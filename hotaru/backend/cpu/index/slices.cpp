@@ -97,14 +97,7 @@ void index_select(const KernelCall& call) {
   const int64_t dim = attributes.dim;
   const Dims rows = positions(index, line_size(in, dim), attributes);
   visit_word(in.dtype(), [&]<class Word>() {
-    for_slices<const Word, Word>(
-        in, out, rows, dim,
-        [](const Word* x, Word* y, int64_t n, int64_t xs, int64_t ys) {
-          if (xs == 1 && ys == 1)
-            std::copy_n(x, n, y);
-          else
-            for (int64_t i = 0; i < n; ++i) y[i * ys] = x[i * xs];
-        });
+    for_slices<const Word, Word>(in, out, rows, dim, ReadRun());
   });
 }
 
@@ -117,25 +110,10 @@ void index_write(const KernelCall& call) {
   const Dims rows = positions(index, line_size(out, dim), attributes);
   if (attributes.mode == WriteMode::kAssign)
     return visit_word(out.dtype(), [&]<class Word>() {
-      for_slices<Word, const Word>(
-          out, source, rows, dim,
-          [](Word* y, const Word* x, int64_t n, int64_t ys, int64_t xs) {
-            if (xs == 1 && ys == 1)
-              std::copy_n(x, n, y);
-            else
-              for (int64_t i = 0; i < n; ++i) y[i * ys] = x[i * xs];
-          });
+      for_slices<Word, const Word>(out, source, rows, dim, CopyRun());
     });
   visit_dtype(AllTypes{}, out.dtype(), "index_add", [&]<class T>() {
-    for_slices<T, const T>(
-        out, source, rows, dim,
-        [](T* y, const T* x, int64_t n, int64_t ys, int64_t xs) {
-          if (xs == 1 && ys == 1)
-            for (int64_t i = 0; i < n; ++i) y[i] = plus(y[i], x[i]);
-          else
-            for (int64_t i = 0; i < n; ++i)
-              y[i * ys] = plus(y[i * ys], x[i * xs]);
-        });
+    for_slices<T, const T>(out, source, rows, dim, AddRun());
   });
 }
 

@@ -3,6 +3,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/reduce/line.h"
 #include "hotaru/backend/cpu/number.h"
+#include "hotaru/backend/cpu/reduce/extreme_lines.h"
 #include "hotaru/backend/cpu/reduce/reduce_loop.h"
 
 namespace hotaru::cpu {
@@ -45,24 +46,14 @@ constexpr KernelTypes<RealAndBoolTypes> kBothTypes{2, kLargest ? "max" : "min"};
 /// Operands: values, indices, input. The results have size 1 in the dimension.
 template <bool kLargest>
 void with_index(const KernelCall& call) {
-  const Tensor &values = call.tensor(0), &indices = call.tensor(1),
-               &in = call.tensor(2);
+  const Tensor& in = call.tensor(2);
   const int64_t dim = call.attributes<LineAttributes>().dim;
   const int64_t n = line_size(in, dim), stride = line_stride(in, dim);
-  kBothTypes<kLargest>.visit(call, [&]<class T>() {
-    const T* x = in.data<T>();
-    T* value = values.data<T>();
-    int64_t* index = indices.data<int64_t>();
-    for_lines(
-        dim, n,
-        [&](const auto& at) {
-          const T* line = x + at[2];
-          const int64_t i = position<kLargest>(line, n, stride);
-          value[at[0]] = clean(line[i * stride]);
-          index[at[1]] = i;
-        },
-        values, indices, in);
-  });
+  for_extreme_lines(call, kBothTypes<kLargest>,
+                    [&](const auto* line, auto* value, int64_t* index) {
+                      *index = position<kLargest>(line, n, stride);
+                      *value = clean(line[*index * stride]);
+                    });
 }
 
 template <bool kLargest>

@@ -5,6 +5,7 @@
 #include "hotaru/backend/common/reduce/line.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/number.h"
+#include "hotaru/backend/cpu/reduce/extreme_lines.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -39,35 +40,26 @@ constexpr KernelTypes<RealAndBoolTypes> kExtremeTypes{
 /// Operands: values, indices, input.
 template <bool kLargest>
 void extremes(const KernelCall& call) {
-  const Tensor &values = call.tensor(0), &indices = call.tensor(1),
-               &in = call.tensor(2);
   const int64_t dim = call.attributes<LineAttributes>().dim;
-  const int64_t n = line_size(in, dim);
-  const int64_t in_stride = line_stride(in, dim);
-  const int64_t value_stride = line_stride(values, dim);
-  const int64_t index_stride = line_stride(indices, dim);
-  kExtremeTypes<kLargest>.visit(call, [&]<class T>() {
-    const T* x = in.data<T>();
-    T* value = values.data<T>();
-    int64_t* index = indices.data<int64_t>();
-    for_lines(
-        dim, n,
-        [&](const auto& at) {
-          T best{};
-          int64_t where = 0;
-          for (int64_t i = 0; i < n; ++i) {
-            const T v = clean(x[at[2] + i * in_stride]);
-            const bool wins = kLargest ? v >= best : v <= best;
-            if (i == 0 || is_nan(v) || (wins && !is_nan(best))) {
-              best = v;
-              where = i;
-            }
-            value[at[0] + i * value_stride] = best;
-            index[at[1] + i * index_stride] = where;
-          }
-        },
-        values, indices, in);
-  });
+  const int64_t n = line_size(call.tensor(2), dim);
+  const int64_t value_stride = line_stride(call.tensor(0), dim);
+  const int64_t index_stride = line_stride(call.tensor(1), dim);
+  const int64_t in_stride = line_stride(call.tensor(2), dim);
+  for_extreme_lines(call, kExtremeTypes<kLargest>,
+                    [&]<class T>(const T* line, T* value, int64_t* index) {
+                      T best{};
+                      int64_t where = 0;
+                      for (int64_t i = 0; i < n; ++i) {
+                        const T v = clean(line[i * in_stride]);
+                        const bool wins = kLargest ? v >= best : v <= best;
+                        if (i == 0 || is_nan(v) || (wins && !is_nan(best))) {
+                          best = v;
+                          where = i;
+                        }
+                        value[i * value_stride] = best;
+                        index[i * index_stride] = where;
+                      }
+                    });
 }
 
 #define HOTARU_REGISTER(kernel, name, Types, Formula) \
