@@ -1,0 +1,120 @@
+"""Runs clang-tidy over the sources that are named, and remembers.
+
+A source in which nothing was found is left out as long as it, what it includes,
+its compiler's command, the checks and clang-tidy stay what they were: in
+$XDG_CACHE_HOME/hotaru/tidy, for 60 days after it was last of use. Wants a build
+folder that ninja has built. Exits with 1 if anything was found.
+
+    python scripts/tidy.py BUILD JOBS SOURCE...
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+TIDY = "clang-tidy-16"
+ROOT = Path(__file__).resolve().parent.parent
+KEPT = (
+    Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    / "hotaru"
+    / "tidy"
+)
+DAYS = 60
+
+
+@cache
+def digest(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def output_of(*command: str) -> str:
+    return subprocess.run(
+        command, check=True, capture_output=True, text=True
+    ).stdout
+
+
+@cache
+def within(folder: Path, path: str) -> str:
+    return os.path.normpath(folder / path)
+
+
+def included(build: Path) -> dict[str, list[str]]:
+    """What each object was compiled from, as the compiler told ninja."""
+    out: dict[str, list[str]] = {}
+    files: list[str] = []
+    for line in output_of("ninja", "-C", str(build), "-t", "deps").splitlines():
+        if line.startswith("    "):
+            files.append(within(build, line.strip()))
+        elif ": #deps" in line:
+            files = out[str(build / line.partition(": #deps")[0])] = []
+    return out
+
+
+class Checks:
+    """Which sources have to be read (again)."""
+
+    def __init__(self, build: Path) -> None:
+        entries = json.loads((build / "compile_commands.json").read_text())
+        self.entries = {entry["file"]: entry for entry in entries}
+        self.included = included(build)
+        self.always = [
+            output_of(TIDY, "--version"),
+            digest(str(ROOT / ".clang-tidy")),
+        ]
+
+    def stamp(self, source: str) -> Path | None:
+        """The file that says that nothing was found; None: not known of."""
+        entry = self.entries.get(str(ROOT / source))
+        files = entry and self.included.get(entry["output"])
+        if not files:
+            return None
+        parts = [*self.always, entry["command"], *files]
+        key = hashlib.sha256()
+        for part in parts:  # wherever the tree lies
+            key.update(part.replace(str(ROOT), "").encode() + b"\0")
+        for file in files:
+            key.update(digest(file).encode())
+        return KEPT / key.hexdigest()
+
+
+def read(source: str, build: Path, stamp: Path | None) -> str:
+    """What clang-tidy says, or nothing."""
+    if stamp and stamp.exists():
+        stamp.touch()
+        return ""
+    done = subprocess.run(
+        [TIDY, "-p", str(build), "--quiet", source],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode or done.stdout.strip():
+        return done.stdout + done.stderr
+    if stamp:
+        stamp.touch()
+    return ""
+
+
+def main(build: Path, jobs: int, sources: list[str]) -> int:
+    KEPT.mkdir(parents=True, exist_ok=True)
+    oldest = time.time() - DAYS * 86400
+    for stamp in KEPT.iterdir():
+        if stamp.stat().st_mtime < oldest:
+            stamp.unlink(missing_ok=True)
+    checks = Checks(build)
+    with ThreadPoolExecutor(jobs) as pool:
+        found = list(
+            pool.map(lambda s: read(s, build, checks.stamp(s)), sources)
+        )
+    print("".join(found), end="")
+    return 1 if any(found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]).resolve(), int(sys.argv[2]), sys.argv[3:]))
