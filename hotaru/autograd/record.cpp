@@ -25,6 +25,15 @@ bool contains(std::span<const Tensor> tensors, const Tensor& t) {
   return place(tensors, t) < tensors.size();
 }
 
+/// A result that is a view of a tensor that only its making knew is none any
+/// more: writes to it are writes to a result, not to a leaf.
+void forget_base(const Tensor& output, std::span<const Tensor> inputs) {
+  if (!output.is_view()) return;
+  for (const Tensor& input : inputs)
+    if (input.defined() && input.storage() == output.storage()) return;
+  output.impl()->base = {};
+}
+
 void record_spans(const char* name, const Tensors& outputs,
                   std::span<const Tensor> inputs, std::span<const Save> saved,
                   Formula formula) {
@@ -52,10 +61,12 @@ void record_spans(const char* name, const Tensors& outputs,
   for (const Tensor& output : outputs) {
     if (!output.defined() || !is_differentiable(output.dtype())) continue;
     const size_t slot = place(inputs, output);
-    if (slot < inputs.size() && writes_base(output))
+    if (slot < inputs.size() && writes_base(output)) {
       rebase_view(output, node, slot);
-    else
+    } else {
+      forget_base(output, inputs);
       set_history(output, node);
+    }
   }
   save(true);
 }

@@ -195,11 +195,13 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
       "where expected condition to be a boolean tensor, but got a "
       "tensor with dtype ",
       scalar_type_name(condition.dtype()));
-  if (condition.dtype() == DType::kUInt8)
+  if (condition.dtype() == DType::kUInt8) {
     warn(
         "where received a uint8 condition tensor. This behavior is deprecated "
         "and will be removed in a future version of PyTorch. Use a boolean "
         "condition instead.");
+    return where(to(condition, DType::kBool), self, other);
+  }
   const DType dtype = result_type({self, other});
   Dims shape = broadcast_shapes(self.sizes(), other.sizes());
   shape = broadcast_shapes(shape, condition.sizes());
@@ -240,6 +242,8 @@ Tensor clamp(const Tensor& self, const Optional<Scalar>& min,
                "torch.clamp: At least one of 'min' or 'max' must not be None");
   static const Spec kBoth{kernel("clamp")}, kLow{kernel("clamp_min")},
       kHigh{kernel("clamp_max")};
+  HOTARU_CHECK_AS(NotImplementedError, !self.is_complex(),
+                  "clamp is not supported for complex types");
   DType dtype = self.dtype();
   for (const auto& limit : {min, max})
     if (limit)

@@ -82,6 +82,7 @@ ValuesAndIndices topk(const Tensor& self, int64_t k, int64_t dim, bool largest,
   dim = wrap_dim(dim, self.dim());
   const int64_t n = self.dim() ? self.size(dim) : 1;
   HOTARU_CHECK(k >= 0 && k <= n, "selected index k out of range");
+  if (self.dim() == 0) k = 1;  // there is no empty scalar
   HOTARU_CHECK(!self.is_complex(), " topk does not support complex dtypes on ",
                "CPU");
   HOTARU_CHECK(self.dtype() != DType::kBool,

@@ -76,3 +76,18 @@ def test_versions_and_names(hotaru):
     x.swapdims_(0, 1)
     assert x._version == before + 3
     assert x.tolist() == [[0, 3], [1, 4], [2, 5]]
+
+
+@pytest.mark.parametrize(
+    "make", ["polar(x, x)", "roll(x, 1)", "rot90(x, 3)", "complex(x, x)"]
+)
+def test_results_made_as_views_are_results(hotaru, make):
+    """Their making's own tensors are nobody's leaves."""
+    x = hotaru.rand(2, 3, requires_grad=True)
+    y = eval(f"torch.{make}", {"torch": hotaru, "x": x})
+    y.diagonal().fill_(0)
+    y[0].mul_(2)
+    assert not y.is_leaf
+    if make != "polar(x, x)":  # whose gradient reads the result
+        y.abs().sum().backward()
+        assert x.grad.shape == (2, 3)

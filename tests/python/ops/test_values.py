@@ -481,3 +481,21 @@ def test_dimensions_of_scalars_are_named_once(hotaru):
     for call in (x.sum, x.mean, x.var, x.flip):
         with pytest.raises(RuntimeError, match="dim 0 appears multiple times"):
             call((0, -1))
+
+
+def test_no_elements_of_a_scalar_are_one(hotaru):
+    values, indices = hotaru.tensor(5.0).topk(0)
+    assert (values.item(), indices.item()) == (5.0, 0)
+
+
+@pytest.mark.filterwarnings("ignore:where received a uint8")
+def test_where_has_gradients_for_masks_of_bytes(hotaru):
+    x = hotaru.ones(3, requires_grad=True)
+    mask = hotaru.tensor([1, 0, 2], dtype=hotaru.uint8)
+    hotaru.where(mask, x, x * 2).sum().backward()
+    assert x.grad.tolist() == [1, 2, 1]
+
+
+def test_complex_numbers_have_no_bounds_that_are_nan(hotaru):
+    with pytest.raises(NotImplementedError, match="clamp is not supported"):
+        hotaru.ones(2, dtype=hotaru.complex64).clamp(NAN)
