@@ -12,6 +12,7 @@
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/overlap.h"
 #include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/streams/stream.h"
@@ -99,12 +100,9 @@ Tensor scatter_with(const Tensor& self, int64_t dim, const Tensor& index,
   autograd::check_inplace(self);
   dim = wrap_dim(dim, self.dim());
   write_at(self, dim, index, src, add_or_multiply(reduce), is_number);
-  if (autograd::needs_grad(self, src))
-    autograd::record("NotImplemented", self, {self, src}, {},
-                     [](autograd::Backward&, const Tensor&) -> Tensors {
-                       fail<NotImplementedError>(
-                           "derivative for aten::scatter is not implemented");
-                     });
+  refuse_gradient("NotImplemented",
+                  "derivative for aten::scatter is not implemented", self,
+                  {self, src});
   self.bump_version();
   return self;
 }

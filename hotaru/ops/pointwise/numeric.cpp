@@ -85,8 +85,16 @@ Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps,
 Tensor heaviside(const Tensor& self, const Tensor& values) {
   HOTARU_CHECK(!self.is_complex() && !values.is_complex(),
                "heaviside is not yet implemented for complex tensors.");
-  const Tensor step = to(gt(self, 0), self.dtype());
-  return where(eq(self, 0), values, step);
+  Tensor out;
+  {
+    const autograd::NoGrad no_grad;
+    const Tensor step = to(gt(self, 0), self.dtype());
+    out = where(eq(self, 0), values, step);
+  }
+  refuse_gradient("NotImplemented",
+                  "derivative for aten::heaviside is not implemented", out,
+                  {self, values});
+  return out;
 }
 
 Tensor sinc(const Tensor& self) {

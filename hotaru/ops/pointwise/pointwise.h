@@ -19,6 +19,7 @@ Tensor pow(const Tensor& self, const Tensor& exponent);
 Tensor maximum(const Tensor& self, const Tensor& other);
 Tensor minimum(const Tensor& self, const Tensor& other);
 Tensor atan2(const Tensor& self, const Tensor& other);
+Tensor hypot(const Tensor& self, const Tensor& other);
 /// self * log(other), and 0 where self is 0.
 Tensor xlogy(const Tensor& self, const Tensor& other);
 

@@ -10,6 +10,7 @@
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/pointwise/elementwise.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/shape/view.h"
 
 namespace hotaru::grads {
@@ -184,20 +185,10 @@ void neg(const Tensor& out, const Tensor& self) {
          [](Backward&, const Tensor& g) -> Tensors { return {-g}; });
 }
 
-namespace {
-
-/// A node that says in the backward pass what is missing.
-void record_missing(const char* node, const char* what, const Tensor& out,
-                    const Tensor& self) {
-  record(node, out, {self}, {}, [what](Backward&, const Tensor&) -> Tensors {
-    fail<NotImplementedError>("derivative for ", what, " is not implemented");
-  });
-}
-
-}  // namespace
-
 void trigamma(const Tensor& out, const Tensor& self) {
-  record_missing("PolygammaBackward0", "polygamma of order 1", out, self);
+  refuse_gradient("PolygammaBackward0",
+                  "derivative for polygamma of order 1 is not implemented", out,
+                  {self});
 }
 
 void angle(const Tensor& out, const Tensor& self) {
@@ -412,7 +403,7 @@ void atan2(const Tensor& out, const Tensor& self, const Tensor& other) {
 void hypot(const Tensor& out, const Tensor& self, const Tensor& other) {
   const auto scaled = [](const Tensor& g, const Tensor& part, const Tensor& a,
                          const Tensor& b) {
-    return g * (part / hotaru::sqrt(a * a + b * b));
+    return g * (part / hotaru::hypot(a, b));  // squares may leave the dtype
   };
   from_inputs<kBoth, kBoth>(
       "HypotBackward0", out, self, other,

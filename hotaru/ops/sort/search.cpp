@@ -11,6 +11,7 @@
 #include "hotaru/ops/reduce/extremum.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/reduce/scan.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/sort/sort.h"
@@ -68,13 +69,10 @@ Tensor elements_of(const Tensor& self) {
 }
 
 /// PyTorch has no gradient for these either: it is an error in backward().
-void refuse_gradient(const char* node, const Tensor& out, const Tensor& self) {
-  if (!autograd::needs_grad(self)) return;
-  autograd::record(node, out, {self}, {},
-                   [node](autograd::Backward&, const Tensor&) -> Tensors {
-                     fail<NotImplementedError>("the derivative for '", node,
-                                               "' is not implemented.");
-                   });
+void no_gradient(const char* node, const Tensor& out, const Tensor& self) {
+  refuse_gradient(node,
+                  concat("the derivative for '", node, "' is not implemented."),
+                  out, {self});
 }
 
 Triple slices(const Tensor& self, int64_t dim, bool sorted, bool inverse,
@@ -111,7 +109,7 @@ Triple unique(const Tensor& self, bool return_inverse, bool return_counts) {
            return_inverse ? reshape(runs.inverse, self.sizes()) : runs.inverse,
            runs.counts};
   }
-  refuse_gradient("Unique2Backward0", std::get<0>(out), self);
+  no_gradient("Unique2Backward0", std::get<0>(out), self);
   return out;
 }
 
@@ -131,7 +129,7 @@ Triple unique_consecutive(const Tensor& self, bool return_inverse,
           runs.counts};
     }
   }
-  refuse_gradient("UniqueConsecutiveBackward0", std::get<0>(out), self);
+  no_gradient("UniqueConsecutiveBackward0", std::get<0>(out), self);
   return out;
 }
 
@@ -142,7 +140,7 @@ Triple unique_dim(const Tensor& self, int64_t dim, bool return_inverse,
     autograd::NoGrad guard;
     out = slices(self, dim, true, return_inverse, return_counts);
   }
-  refuse_gradient("UniqueDimBackward0", std::get<0>(out), self);
+  no_gradient("UniqueDimBackward0", std::get<0>(out), self);
   return out;
 }
 

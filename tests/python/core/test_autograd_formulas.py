@@ -204,3 +204,20 @@ def test_powers_by_the_smallest_integer(hotaru):
         hotaru.tensor([-(2**63)]), hotaru.tensor([1]), value=-1
     )
     assert z.tolist() == [-(2**63)]
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+def test_hypot_where_squares_leave_the_dtype(scale):
+    x = torch.tensor(3 * scale, requires_grad=True)
+    y = torch.tensor(4 * scale, requires_grad=True)
+    torch.hypot(x, y).backward()
+    assert x.grad.item() == pytest.approx(0.6)
+    assert y.grad.item() == pytest.approx(0.8)
+
+
+def test_heaviside_has_no_derivative():
+    x = torch.rand(3, requires_grad=True)
+    y = torch.heaviside(x, x)
+    assert y.requires_grad
+    with pytest.raises(RuntimeError, match="derivative for aten::heaviside"):
+        y.sum().backward()
