@@ -10,6 +10,8 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/conv/blocked_depthwise.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
+// After simd.h: compiled for each target.
+#include "hotaru/backend/cpu/conv/block-inl.h"
 
 #ifndef HOTARU_BLOCKED_DEPTHWISE
 #define HOTARU_BLOCKED_DEPTHWISE
@@ -31,10 +33,6 @@ struct DepthwiseRows {
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::CappedTag<float, size_t(kChannelBlock)>;
-using V = hn::Vec<D>;
-constexpr int64_t kLanes = int64_t(hn::MaxLanes(D()));
 
 /// Keeps the compiler from reading memory again at each use, which it takes for
 /// free.
@@ -65,11 +63,10 @@ HWY_INLINE Taps taps_at(const BlockedSizes& s, int64_t h, int64_t w) {
   return {row, row_end - row, column, column_end - column};
 }
 
-HWY_INLINE void finish(V v, const float* residual, bool relu, float* y) {
+HWY_INLINE void finish(V v, const float* residual, bool rectify, float* y) {
   const D d;
   if (residual) v = hn::Add(v, hn::LoadU(d, residual));
-  if (relu) v = hn::IfThenZeroElse(hn::Lt(v, hn::Zero(d)), v);
-  hn::StoreU(v, d, y);
+  hn::StoreU(rectify ? relu(v) : v, d, y);
 }
 
 /// A pixel under any kernel.
