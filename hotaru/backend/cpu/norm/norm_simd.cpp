@@ -56,10 +56,11 @@ HWY_ATTR void norm(const T* x, T* y, int64_t n, const T* weight, const T* bias,
   // Blocks are added up in double: a row may have millions of elements.
   double sum = 0, left = 0, spread = 0;
   for (int64_t at = 0; at < n; at += kBlock) {
+    const T* from = x + at;
     V sums[4] = {zero, zero, zero, zero};
     for_vectors<T>(std::min(kBlock, n - at), zero,
                    [&](auto load, int u, int64_t i) HOTARU_SIMD_LAMBDA {
-                     sums[u] = hn::Add(sums[u], load(x + at + i));
+                     sums[u] = hn::Add(sums[u], load(from + i));
                    });
     sum += double(total(d, sums));
   }
@@ -67,11 +68,12 @@ HWY_ATTR void norm(const T* x, T* y, int64_t n, const T* weight, const T* bias,
   const T rough = T(sum) / count;
   const V centre = hn::Set(d, rough);
   for (int64_t at = 0; at < n; at += kBlock) {
+    const T* from = x + at;
     V rests[4] = {zero, zero, zero, zero};
     V squares[4] = {zero, zero, zero, zero};
     for_vectors<T>(std::min(kBlock, n - at), centre,
                    [&](auto load, int u, int64_t i) HOTARU_SIMD_LAMBDA {
-                     const V v = hn::Sub(load(x + at + i), centre);
+                     const V v = hn::Sub(load(from + i), centre);
                      rests[u] = hn::Add(rests[u], v);
                      squares[u] = hn::MulAdd(v, v, squares[u]);
                    });
