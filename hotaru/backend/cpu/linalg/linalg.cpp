@@ -161,8 +161,8 @@ void cholesky(const KernelCall& call) {
 }
 
 /// x -= tau v (v^H x) for the rows from `c` on of x, whose columns are `from`
-/// to `to`; v is column c of w [m, n], but for its first element, 1. Row by row,
-/// so that neighbours in memory are worked on together.
+/// to `to`; v is column c of w [m, n], but for its first element, 1. Row by
+/// row, so that neighbours in memory are worked on together.
 template <class T>
 void reflect(const T* w, int64_t m, int64_t n, int64_t c, T tau, T* x,
              int64_t from, int64_t to, int64_t stride, T* dots) {
