@@ -1,6 +1,9 @@
 #include "bindings/ops/op_error.h"
 
+#include <nanobind/nanobind.h>
+
 #include <algorithm>
+#include <span>
 
 #include "bindings/ops/op_text.h"
 #include "bindings/tensor/value_convert.h"
@@ -8,6 +11,9 @@
 namespace hotaru::python {
 namespace {
 
+namespace nb = nanobind;
+
+/// A signature that errors list.
 struct Shown {
   const Schema* schema;
   std::vector<Option> options;
@@ -69,9 +75,12 @@ std::string wrong_type(const std::string& name, const Argument& a,
              keyword ? "'" : concat("' (position ", index + 1, ")"),
              " must be ", option.type);
   if (a.type.list && (PyTuple_Check(object) || PyList_Check(object))) {
+    // Of its own: elements may run code that changes the list.
+    const nb::object tuple = nb::steal(PySequence_Tuple(object));
+    if (!tuple.is_valid()) throw nb::python_error();
     const std::span<PyObject* const> elements(
-        PySequence_Fast_ITEMS(object),
-        size_t(PySequence_Fast_GET_SIZE(object)));
+        PySequence_Fast_ITEMS(tuple.ptr()),
+        size_t(PyTuple_GET_SIZE(tuple.ptr())));
     const int64_t at = wrong_element(elements, a.type);
     if (at >= 0 && a.type.kind == ArgKind::kTensor)
       return concat("expected Tensor as element ", at, " in argument ", index,
@@ -163,6 +172,8 @@ bool comes_before(const Shown& a, const Shown& b) {
 
 void no_match(const std::vector<Signature>& signatures, const Call& call,
               bool method, const std::string& name) {
+  HOTARU_CHECK_AS(TypeError, !method || call.positional > 0,
+                  "unbound method TensorBase.", name, "() needs an argument");
   const size_t given =
       call.positional - (method ? 1 : 0) + call.keyword_count();
   std::vector<Shown> shown;

@@ -126,7 +126,7 @@ std::string mismatch_text(const std::vector<Option>& options, const Call& call,
   for (size_t k = 0; k < call.keyword_count(); ++k) {
     size_t at = positional;
     while (at < options.size() &&
-           !same_name(options[at].name, call.keyword_name(k)))
+           (given[at] || !same_name(options[at].name, call.keyword_name(k))))
       ++at;
     if (at < options.size())
       given[at] = call.keyword_value(k);

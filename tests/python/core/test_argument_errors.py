@@ -153,3 +153,39 @@ def test_signatures_with_tensors_come_before_those_with_numbers():
                     first,
                     second,
                 )
+
+
+class Emptying:
+    """An element of a list that empties the list when it is read."""
+
+    def __init__(self, of: list) -> None:
+        self.of = of
+
+    def __index__(self) -> int:
+        self.of.clear()
+        return 1
+
+
+def test_calls_that_name_a_parameter_twice_or_none():
+    a = torch.ones(2)
+    for call in (
+        lambda: a.max(dim=0, axis=0),
+        lambda: torch.max(a, dim=0, axis=0),
+        lambda: torch.sum(input=a, self=a, x=a),
+        lambda: a.eq(other=a, x2=a),
+        lambda: torch.Tensor.add(),
+        lambda: torch.Tensor.eq(other=a),
+        lambda: torch.Tensor.view(),
+        lambda: torch.Tensor.relu(),
+    ):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_elements_that_change_their_list():
+    sizes: list = []
+    sizes += [Emptying(sizes), "s"]
+    for call in (torch.zeros, torch.ones(2).expand, torch.ones(2).view):
+        sizes[:] = [Emptying(sizes), "s"]
+        with pytest.raises((TypeError, RuntimeError)):
+            call(sizes)
