@@ -19,13 +19,15 @@ constexpr Alias kAliases[] = {{"self", "input"},
                               {"self", "x"},
                               {"other", "x2"}};
 
-/// Keywords that the call itself handles, or that ask for the default.
-bool ignorable(PyObject* name, PyObject* value) {
+/// Keywords that the call itself handles, or that ask for the default: of
+/// factories what they make of the result.
+bool ignorable(const Schema& schema, PyObject* name, PyObject* value) {
   const auto is = [name](const char* text) {
     return PyUnicode_CompareWithASCIIString(name, text) == 0;
   };
-  return is("requires_grad") || is("out") || is("memory_format") ||
-         (is("pin_memory") && value == Py_False);
+  if (is("out")) return true;
+  return schema.find("device") >= 0 &&
+         (is("requires_grad") || (is("pin_memory") && value == Py_False));
 }
 
 /// Whether f(2, 3) may stand for f((2, 3)): one list of any length, and
@@ -173,7 +175,8 @@ bool Signature::bind_keywords(const Call& call, Value* values,
            !same_name(schema_->arguments[i].name, call.keyword_name(k)))
       ++i;
     if (i == arguments()) {
-      if (ignorable(call.keyword_name(k), call.keyword_value(k))) continue;
+      if (ignorable(*schema_, call.keyword_name(k), call.keyword_value(k)))
+        continue;
       return false;
     }
     if (!take(i, call.keyword_value(k), values, present)) return false;

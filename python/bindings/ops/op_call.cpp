@@ -60,8 +60,12 @@ class Values {
   alignas(Value) unsigned char memory_[kMax * sizeof(Value)];
 };
 
-void set_requires_grad(PyObject* tensor, PyObject* flag) {
-  if (flag && PyObject_IsTrue(flag) == 1 && is_tensor(tensor) &&
+void set_requires_grad(const Operator& op, PyObject* tensor, PyObject* flag) {
+  if (!flag) return;
+  HOTARU_CHECK_AS(TypeError, PyBool_Check(flag), op.name(),
+                  "(): argument 'requires_grad' must be bool, not ",
+                  Py_TYPE(flag)->tp_name);
+  if (flag == Py_True && is_tensor(tensor) &&
       PyObject_SetAttrString(tensor, "requires_grad", Py_True) < 0)
     throw nb::python_error();
 }
@@ -96,7 +100,7 @@ PyObject* call_overload(const Signature& signature, const Call& call,
   if (PyObject* out = call.keyword("out"); out && out != Py_None)
     return write_results(op, results.data(), out);
   PyObject* result = convert_results(op, results.data());
-  set_requires_grad(result, call.keyword("requires_grad"));
+  set_requires_grad(op, result, call.keyword("requires_grad"));
   return result;
 }
 

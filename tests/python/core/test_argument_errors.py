@@ -189,3 +189,17 @@ def test_elements_that_change_their_list():
         sizes[:] = [Emptying(sizes), "s"]
         with pytest.raises((TypeError, RuntimeError)):
             call(sizes)
+
+
+def test_only_factories_take_requires_grad_and_only_a_bool():
+    a = torch.ones(2)
+    assert torch.ones(2, requires_grad=True).requires_grad
+    for call in (
+        lambda: torch.mean(a, requires_grad=True),
+        lambda: a.cos_(requires_grad=True),
+        lambda: torch.mean(a, memory_format=torch.contiguous_format),
+        lambda: torch.ones(2, requires_grad=a),
+        lambda: torch.ones(2, requires_grad=1),
+    ):
+        with pytest.raises(TypeError):
+            call()
