@@ -76,6 +76,7 @@ HWY_INLINE void store_tiles(const WinogradKernels::Output& t,
   const D d;
   int64_t row = t.first / t.tile_columns, column = t.first % t.tile_columns;
   const float* from = t.from;
+  const float* more = t.residual ? t.residual : t.y;
   for (int64_t n = 0; n < t.count; ++n, from += kBlock) {
     const int64_t h = 2 * row, w = 2 * column;
     const int64_t rows = h + 1 < t.h ? 2 : 1, columns = w + 1 < t.w ? 2 : 1;
@@ -98,8 +99,7 @@ HWY_INLINE void store_tiles(const WinogradKernels::Output& t,
                            hn::Sub(hn::Sub(b, c), half[i][3])};
         for (int64_t j = 0; j < columns; ++j) {
           const int64_t at = ((h + i) * t.w + w + j) * kBlock + lane;
-          hn::StoreU(last(hn::Add(sums[j], shift), t.residual + at), d,
-                     t.y + at);
+          hn::StoreU(last(hn::Add(sums[j], shift), more + at), d, t.y + at);
         }
       }
     }
