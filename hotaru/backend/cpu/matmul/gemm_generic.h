@@ -18,8 +18,13 @@ namespace hotaru {
 template <class T>
 using GemmSum = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
 
-/// See gemm(). Row by row, four columns of the product's depth at a time, so
-/// that the inner loop vectorises over B's rows.
+/// sum += x row, for n elements that nothing else refers to meanwhile.
+template <class S, class T>
+void add_multiple(int64_t n, S x, const T* __restrict row, S* __restrict sum) {
+  for (int64_t j = 0; j < n; ++j) sum[j] += x * static_cast<S>(row[j]);
+}
+
+/// See gemm(). Row by row, so that the inner loop runs along B's rows.
 template <class T>
 void gemm_generic(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
                   MatrixRef<T> b, T beta, T* c, int64_t ldc,
@@ -37,8 +42,7 @@ void gemm_generic(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
         for (int64_t p = 0; p < k; ++p) {
           const S x =
               static_cast<S>(a.data[i * a.row_stride + p * a.col_stride]);
-          const T* row = b.data + p * b.row_stride;
-          for (int64_t j = 0; j < n; ++j) sum[j] += x * static_cast<S>(row[j]);
+          add_multiple(n, x, b.data + p * b.row_stride, sum.data());
         }
       } else {
         for (int64_t j = 0; j < n; ++j) {

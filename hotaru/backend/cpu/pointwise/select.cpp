@@ -3,18 +3,28 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/loop_nest.h"
 #include "hotaru/backend/cpu/independent.h"
+#include "hotaru/backend/cpu/words.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
 namespace {
 
+/// x where the mask is not 0, else y: by bits, as masks are hard to foresee.
+template <class Word>
+Word chosen(uint8_t mask, Word x, Word y) {
+  if constexpr (std::is_integral_v<Word>)
+    return Word(y ^ ((x ^ y) & Word(0 - Word(mask != 0))));
+  else
+    return mask ? x : y;
+}
+
 /// x and y: functions of the position.
-template <class T, class X, class Y>
+template <class Word, class X, class Y>
 void choose(char* const* p, int64_t n, const X& x, const Y& y) {
-  auto* out = reinterpret_cast<T*>(p[0]);
+  auto* out = reinterpret_cast<Word*>(p[0]);
   const auto* mask = reinterpret_cast<const uint8_t*>(p[1]);
   HOTARU_INDEPENDENT
-  for (int64_t i = 0; i < n; ++i) out[i] = mask[i] ? x(i) : y(i);
+  for (int64_t i = 0; i < n; ++i) out[i] = chosen<Word>(mask[i], x(i), y(i));
 }
 
 template <class T>
@@ -45,8 +55,8 @@ void where_loop(const void*, char* const* p, const int64_t* s, int64_t n) {
 /// broadcast to out.
 std::optional<Elementwise> where(const KernelCall& call) {
   LoopNest::Inner inner = nullptr;
-  visit_dtype(AllTypes{}, call.tensor(0).dtype(), "where",
-              [&]<class T>() { inner = &where_loop<T>; });
+  visit_word(call.tensor(0).dtype(),
+             [&]<class Word>() { inner = &where_loop<Word>; });
   return Elementwise(inner);
 }
 
