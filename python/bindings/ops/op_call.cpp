@@ -89,19 +89,36 @@ void follow_out(const Schema& schema, const Call& call, Value* arguments) {
   arguments[at] = wanted;
 }
 
-PyObject* call_overload(const Signature& signature, const Call& call,
-                        Value* arguments) {
+template <class F>
+PyObject* with_results(const Signature& signature, Value* arguments,
+                       const F& f) {
   const Operator& op = signature.op();
-  if (call.keywords) follow_out(signature.schema(), call, arguments);
   Values<kMaxResults> results(
       std::max<size_t>(signature.schema().results.size(), 1));
   run(op, arguments, signature.arguments(), results.data());
-  if (!call.keywords) return convert_results(op, results.data());
-  if (PyObject* out = call.keyword("out"); out && out != Py_None)
-    return write_results(op, results.data(), out);
-  PyObject* result = convert_results(op, results.data());
-  set_requires_grad(op, result, call.keyword("requires_grad"));
-  return result;
+  return f(op, results.data());
+}
+
+/// Apart, so that calls without keywords stay short.
+[[gnu::noinline]] PyObject* call_with_keywords(const Signature& signature,
+                                               const Call& call,
+                                               Value* arguments) {
+  follow_out(signature.schema(), call, arguments);
+  return with_results(
+      signature, arguments,
+      [&](const Operator& op, Value* results) -> PyObject* {
+        if (PyObject* out = call.keyword("out"); out && out != Py_None)
+          return write_results(op, results, out);
+        PyObject* result = convert_results(op, results);
+        set_requires_grad(op, result, call.keyword("requires_grad"));
+        return result;
+      });
+}
+
+PyObject* call_overload(const Signature& signature, const Call& call,
+                        Value* arguments) {
+  if (call.keywords) return call_with_keywords(signature, call, arguments);
+  return with_results(signature, arguments, convert_results);
 }
 
 /// What jit.trace answers for calls with stand-ins for tensors: called with
