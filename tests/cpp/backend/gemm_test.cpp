@@ -364,5 +364,13 @@ TEST(GemmGenericTypes, IntegersWrapAndHalfAccumulatesInFloat) {
   EXPECT_EQ(float(sum), 4096.0f);  // a half sum would stop at 2048
 }
 
+// Found by an attack: lines were walked from an address that is null.
+TEST(Gemm, HalvesWithoutDepthAreZero) {
+  std::vector<Half> c(6, Half(1));
+  gemm(3, 2, 0, Half(1), MatrixRef<Half>{nullptr, 1, 1},
+       MatrixRef<Half>{nullptr, 2, 1}, Half(0), c.data(), 2, {});
+  for (const Half x : c) EXPECT_EQ(float(x), 0);
+}
+
 }  // namespace
 }  // namespace hotaru

@@ -18,6 +18,7 @@ class Widened {
       : by_column_(x.row_stride == 1 && x.col_stride != 1),
         size_(by_column_ ? rows : columns),
         data_(static_cast<size_t>(rows * columns)) {
+    if (data_.empty()) return;  // lines of nothing have no address
     const MatrixRef<T> lines = by_column_ ? x.transposed() : x;
     parallel_for(0, by_column_ ? columns : rows, cpu::row_grain(size_),
                  [&](int64_t begin, int64_t end) {
