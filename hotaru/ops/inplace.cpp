@@ -1,6 +1,7 @@
 #include "hotaru/ops/inplace.h"
 
 #include "hotaru/autograd/leaf.h"
+#include "hotaru/ops/refuse.h"
 
 namespace hotaru {
 
@@ -14,10 +15,7 @@ Tensor original(const Tensor& self) {
 
 Tensor take_values(const Tensor& self, const Tensor& value) {
   autograd::check_inplace(self);
-  HOTARU_CHECK(can_cast(value.dtype(), self.dtype()), "result type ",
-               scalar_type_name(value.dtype()),
-               " can't be cast to the desired output type ",
-               scalar_type_name(self.dtype()));
+  check_can_cast(value.dtype(), self.dtype());
   HOTARU_CHECK(same(value.sizes(), self.sizes()), "output with shape ",
                shape_text(self.sizes()), " doesn't match the broadcast shape ",
                shape_text(value.sizes()));

@@ -1,5 +1,5 @@
-// Dtypes that an operator refuses before any of its kernels is asked, and
-// gradients that there are none of.
+// Dtypes that an operator refuses before any of its kernels is asked, results
+// that do not fit, and gradients that there are none of.
 #pragma once
 
 #include <string>
@@ -16,6 +16,12 @@ inline void check_floating(const char* kernel, const Tensor& t) {
 /// The same, but complex numbers pass.
 inline void check_inexact(const char* kernel, const Tensor& t) {
   if (!is_differentiable(t.dtype())) refuse_dtype(kernel, t.dtype());
+}
+/// Throws unless what was computed in `result` can be written as `wanted`.
+inline void check_can_cast(DType result, DType wanted) {
+  HOTARU_CHECK(
+      can_cast(result, wanted), "result type ", scalar_type_name(result),
+      " can't be cast to the desired output type ", scalar_type_name(wanted));
 }
 
 /// Records a node that fails with `text` in the backward pass, if one of the

@@ -4,6 +4,7 @@
 #include "hotaru/ops/activation/activation.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/runtime/generator.h"
@@ -21,7 +22,7 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper,
                "upper bound");
   if (!training) return leaky_relu(self, (lo + hi) / 2);
   static const Kernel& draw = kernel("random_slopes");
-  const Tensor slopes = empty(self.sizes(), TensorOptions(self));
+  const Tensor slopes = row_major_like(self);
   if (self.numel() > 0) {
     autograd::NoGrad guard;
     const Tensor x = contiguous(self);

@@ -5,6 +5,7 @@
 #include "hotaru/ops/activation/softmax_grad.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/runtime/streams/stream.h"
 
@@ -18,7 +19,7 @@ Tensor run(const Kernel& kernel, const char* name, const Tensor& self,
       dim == std::max<int64_t>(1, self.dim()) - 1 ? "_lastdim_kernel_impl"
                                                   : "_kernel_impl",
       "\" not implemented for '", scalar_type_name(self.dtype()), "'");
-  const Tensor out = empty(self.sizes(), TensorOptions(self));
+  const Tensor out = row_major_like(self);
   enqueue(kernel, {write(out), read(self)}, LineAttributes{dim});
   return out;
 }

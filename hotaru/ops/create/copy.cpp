@@ -64,8 +64,7 @@ Tensor clone(const Tensor& self) {
 
 Tensor contiguous(const Tensor& self) {
   if (self.is_contiguous()) return self;
-  return copied(empty(self.sizes(), TensorOptions(self)), self,
-                "CloneBackward0");
+  return copied(row_major_like(self), self, "CloneBackward0");
 }
 
 Tensor contiguous(const Tensor& self, MemoryFormat format) {
@@ -75,7 +74,7 @@ Tensor contiguous(const Tensor& self, MemoryFormat format) {
 
 Tensor row_major_copy(const Tensor& self) {
   const autograd::NoGrad no_grad;
-  return copy_(empty(self.sizes(), TensorOptions(self)), self);
+  return copy_(row_major_like(self), self);
 }
 
 Tensor in_format_of(const Tensor& model, const Tensor& result) {

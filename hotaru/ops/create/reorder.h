@@ -4,6 +4,7 @@
 #include "hotaru/core/memory_format.h"
 #include "hotaru/core/tensor.h"
 #include "hotaru/ops/boxing.h"
+#include "hotaru/ops/create/factory.h"
 
 namespace hotaru {
 
@@ -17,6 +18,12 @@ inline bool reorders(const GivenFormat& format) {
 
 /// self if it is in the format already, else a copy in it; not kPreserve.
 Tensor contiguous(const Tensor& self, MemoryFormat format);
+/// An uninitialised result like `model` that lies row by row, whatever the
+/// order of the model's dimensions: PyTorch's rule for scans, softmax and
+/// triangles.
+inline Tensor row_major_like(const Tensor& model) {
+  return empty(model.sizes(), TensorOptions(model));
+}
 /// A row-major copy without history, for an operator to write into.
 Tensor row_major_copy(const Tensor& self);
 /// A result whose elements lie as those of `model` do, if channels last.

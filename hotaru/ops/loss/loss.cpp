@@ -201,9 +201,7 @@ namespace {
 
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target,
                         int64_t reduction) {
-  HOTARU_CHECK(is_differentiable(self.dtype()),
-               "result type Float can't be cast to the desired output type ",
-               scalar_type_name(self.dtype()));
+  check_can_cast(DType::kFloat32, self.dtype());
   Tensor out;
   {
     autograd::NoGrad guard;

@@ -1,5 +1,6 @@
 // Values between limits: numbers, or tensors that have gradients.
 #include "hotaru/autograd/record.h"
+#include "hotaru/backend/common/pointwise/refusal.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/pointwise/pointwise_grad.h"
@@ -11,8 +12,7 @@ namespace {
 Tensor clamp(const Tensor& self, const Tensor& min, const Tensor& max) {
   HOTARU_CHECK(min.defined() || max.defined(),
                "torch.clamp: At least one of 'min' or 'max' must not be None");
-  HOTARU_CHECK_AS(NotImplementedError, !self.is_complex(),
-                  "clamp is not supported for complex types");
+  if (self.is_complex()) refuse_pointwise("clamp", self.dtype());
   if (min.defined() && max.defined() && self.dtype() == DType::kBool)
     refuse_dtype("clamp_cpu", self.dtype());
   Tensor out = self;

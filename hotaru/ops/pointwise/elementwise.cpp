@@ -7,6 +7,7 @@
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/overlap.h"
 #include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/streams/stream.h"
 
@@ -191,10 +192,7 @@ void compute_into(const Spec& spec, const Tensor& out, Inputs inputs,
   for (const Tensor* t : inputs) check_overlap(out, *t);
   const DType common = common_dtype(spec, inputs);
   const DType result = result_dtype(spec, common);
-  HOTARU_CHECK(can_cast(result, out.dtype()), "result type ",
-               scalar_type_name(result),
-               " can't be cast to the desired output type ",
-               scalar_type_name(out.dtype()));
+  check_can_cast(result, out.dtype());
   const Dims shape = common_shape(inputs);
   HOTARU_CHECK(same(shape, out.sizes()), "output with shape ",
                shape_text(out.sizes()), " doesn't match the broadcast shape ",

@@ -2,6 +2,7 @@
 #include "hotaru/ops/pointwise/pointwise.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/backend/common/pointwise/refusal.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
@@ -242,8 +243,7 @@ Tensor clamp(const Tensor& self, const Optional<Scalar>& min,
                "torch.clamp: At least one of 'min' or 'max' must not be None");
   static const Spec kBoth{kernel("clamp")}, kLow{kernel("clamp_min")},
       kHigh{kernel("clamp_max")};
-  HOTARU_CHECK_AS(NotImplementedError, !self.is_complex(),
-                  "clamp is not supported for complex types");
+  if (self.is_complex()) refuse_pointwise("clamp", self.dtype());
   DType dtype = self.dtype();
   for (const auto& limit : {min, max})
     if (limit)

@@ -4,6 +4,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/random/random.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 
 namespace hotaru {
@@ -31,9 +32,7 @@ Tensor noise_for(const Tensor& input, bool feature) {
 
 /// What to multiply with: 0 or 1 / (1 - p).
 Tensor scales(const Tensor& input, double p, bool feature) {
-  HOTARU_CHECK(is_differentiable(input.dtype()),
-               "result type Float can't be cast to the desired output type ",
-               scalar_type_name(input.dtype()));
+  check_can_cast(DType::kFloat32, input.dtype());
   autograd::NoGrad guard;
   const Tensor noise = bernoulli_(noise_for(input, feature), 1 - p);
   return div(noise, Scalar(1 - p));

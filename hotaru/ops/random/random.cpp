@@ -7,6 +7,7 @@
 #include "hotaru/backend/common/random/random.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/extremum.h"
@@ -234,7 +235,7 @@ Tensor randperm(int64_t n, TensorOptions options, Generator* generator) {
 }
 
 Tensor bernoulli(const Tensor& self, Generator* generator) {
-  const Tensor out = empty(self.sizes(), TensorOptions(self));
+  const Tensor out = row_major_like(self);
   bernoulli_(out, self, generator);
   if (autograd::needs_grad(self))
     autograd::record("BernoulliBackward0", out, {self}, {},

@@ -154,7 +154,7 @@ HOTARU_OP(
     "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> "
     "Tensor",
     +[](const Tensor& self, double p, Gen generator) {
-      return bernoulli_(empty(self.sizes(), TensorOptions(self)), p, generator);
+      return bernoulli_(row_major_like(self), p, generator);
     });
 HOTARU_OP(
     "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, "

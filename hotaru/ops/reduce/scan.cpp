@@ -3,6 +3,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/line_result.h"
 #include "hotaru/ops/pointwise/pointwise.h"
@@ -22,7 +23,7 @@ Tensor scan(const Kernel& kernel, const Tensor& self, int64_t dim, DType dtype,
   {
     autograd::NoGrad guard;
     const Tensor input = to(self, dtype);
-    out = empty(input.sizes(), TensorOptions(input));
+    out = row_major_like(input);
     enqueue(kernel, {write(out), read(input)}, LineAttributes{dim});
   }
   if (autograd::needs_grad(self)) record(out, self, dim);
@@ -56,7 +57,7 @@ Tensor store(const Tensor& self, Scan scan, int64_t dim, Optional<DType> dtype,
 std::tuple<Tensor, Tensor> extremes(const Kernel& kernel, const char* node,
                                     const Tensor& self, int64_t dim) {
   dim = wrap_dim(dim, self.dim());
-  const Tensor values = empty(self.sizes(), TensorOptions(self));
+  const Tensor values = row_major_like(self);
   const Tensor indices =
       empty(self.sizes(), TensorOptions(DType::kInt64, self.device()));
   enqueue(kernel, {write(values), write(indices), read(self)},

@@ -7,6 +7,7 @@
 #include "hotaru/backend/common/index/index.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/index/mask.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/registry.h"
@@ -57,11 +58,6 @@ Tensor triangle_(const Tensor& self, int64_t diagonal, const Side& side) {
 Tensor coordinates(const Tensor& inside, TensorOptions options) {
   return contiguous(to(transpose(nonzero(inside), 0, 1),
                        options.dtype.value_or(DType::kInt64)));
-}
-
-/// Triangles do not keep the order of dimensions in memory, as in PyTorch.
-Tensor row_major_like(const Tensor& self) {
-  return empty(self.sizes(), TensorOptions(self));
 }
 
 }  // namespace

@@ -77,13 +77,20 @@ bool same_name(const std::string& parameter, PyObject* keyword) {
   return false;
 }
 
-bool takes_numbers(std::string_view name) {
-  static constexpr std::string_view kNames[] = {
-      "add", "sub",    "subtract",    "mul",         "multiply",
-      "div", "divide", "true_divide", "floor_divide"};
+namespace {
+
+/// Whether the operator, or what it is the in-place form of, is among `names`.
+template <size_t N>
+bool is_among(std::string_view name, const std::string_view (&names)[N]) {
   if (name.ends_with('_')) name.remove_suffix(1);
-  return std::find(std::begin(kNames), std::end(kNames), name) !=
-         std::end(kNames);
+  return std::find(names, names + N, name) != names + N;
+}
+
+}  // namespace
+
+bool takes_numbers(std::string_view name) {
+  return is_among(name, {"add", "sub", "subtract", "mul", "multiply", "div",
+                         "divide", "true_divide", "floor_divide"});
 }
 
 Signature::Signature(const Operator& op, bool method)
@@ -97,13 +104,10 @@ Signature::Signature(const Operator& op, bool method)
 }
 
 bool Signature::shown() const {
-  static constexpr std::string_view kOnes[] = {"add", "sub", "mul", "div"};
   const ArgType& first = schema_->arguments.front().type;
   if (self_ >= 0 && first.kind != ArgKind::kTensor) return false;
-  std::string_view name = schema_->name;
-  if (name.ends_with('_')) name.remove_suffix(1);
   return schema_->overload != "Scalar" ||
-         std::find(std::begin(kOnes), std::end(kOnes), name) == std::end(kOnes);
+         !is_among(schema_->name, {"add", "sub", "mul", "div"});
 }
 
 bool Signature::bind(const Call& call, Value* values) const {

@@ -9,6 +9,7 @@
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/runtime/warning.h"
 
 namespace hotaru::python {
@@ -78,10 +79,7 @@ void warn_of_resize(const Operator& op, const Tensor& out,
 
 /// out=: the result is written into a tensor of the caller's, resized to fit.
 void write_out(const Operator& op, const Tensor& out, const Tensor& result) {
-  HOTARU_CHECK(can_cast(result.dtype(), out.dtype()), "result type ",
-               scalar_type_name(result.dtype()),
-               " can't be cast to the desired output type ",
-               scalar_type_name(out.dtype()));
+  check_can_cast(result.dtype(), out.dtype());
   warn_of_resize(op, out, result);
   resize_(out, result.sizes());
   copy_(out, result);

@@ -39,6 +39,7 @@ struct Row {
       const int64_t start = checked(*index) * step;
       for (int64_t j = 0; j < n; ++j) f(j, start + j * slide);
     } else if (stride == 1 && step == 1 && slide == 0) {
+// Four loads in flight: the check of each index would else wait its turn.
 #pragma GCC unroll 4
       for (int64_t j = 0; j < n; ++j) f(j, checked(index[j]));
     } else {
