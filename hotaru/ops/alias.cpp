@@ -2,6 +2,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/tensor_split.h"
 #include "hotaru/ops/shape/view.h"
 
 namespace hotaru {
@@ -48,8 +49,9 @@ HOTARU_COMPARISON_ALIAS(not_equal, ne)
 
 HOTARU_OP("arctan2(Tensor self, Tensor other) -> Tensor", atan2);
 HOTARU_OP(
-    "adjoint(Tensor(a) self) -> Tensor(a)",
-    +[](const Tensor& self) { return conj(transpose(self, -2, -1)); });
+    "adjoint(Tensor(a) self) -> Tensor(a)", +[](const Tensor& self) {
+      return conj(self.dim() == 0 ? self : transpose(self, -2, -1));
+    });
 HOTARU_OP(
     "fill.Scalar(Tensor self, Scalar value) -> Tensor",
     +[](const Tensor& self, const Scalar& value) {
@@ -72,16 +74,9 @@ Tensors pieces(const Tensor& self, const Value& sections, int64_t dim) {
                  "torch.split along dimension ", dim,
                  ": the size of the dimension, ", self.size(dim),
                  ", is not evenly divisible by the split_size ", n);
-    return split(self, self.size(dim) / n, dim);
+    return tensor_split(self, n, dim);
   }
-  Tensors out;
-  int64_t start = 0;
-  for (int64_t end : sections.to_int_vector()) {
-    out.push_back(slice(self, dim, start, end, 1));
-    start = end;
-  }
-  out.push_back(slice(self, dim, start, std::nullopt, 1));
-  return out;
+  return tensor_split(self, Dims(sections.to_int_vector()), dim);
 }
 
 #define HOTARU_SPLIT(name, least, axis) \

@@ -9,11 +9,12 @@ from ._C import Tensor, ops
 from ._size import Size
 
 __all__ = [
-    "as_tensor", "asarray", "broadcast_shapes", "broadcast_tensors", "e",
-    "einsum", "equal", "from_dlpack", "get_printoptions", "inf", "is_complex",
-    "is_floating_point", "is_nonzero", "is_tensor", "meshgrid", "nan",
-    "newaxis", "numel", "pi", "set_default_device", "set_printoptions",
-    "tensordot", "typename", "use_deterministic_algorithms",
+    "as_tensor", "asarray", "broadcast_shapes", "broadcast_tensors",
+    "chain_matmul", "e", "einsum", "equal", "from_dlpack", "get_printoptions",
+    "inf", "is_complex", "is_floating_point", "is_nonzero", "is_tensor",
+    "meshgrid", "nan", "newaxis", "numel", "pi", "set_default_device",
+    "set_printoptions", "tensordot", "typename",
+    "use_deterministic_algorithms",
 ]  # fmt: skip
 
 pi = _math.pi
@@ -151,6 +152,14 @@ def _tensors(tensors):
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         return list(tensors[0])
     return list(tensors)
+
+
+def chain_matmul(*matrices, out: Tensor | None = None) -> Tensor:
+    """The product of matrices."""
+    result = ops.chain_matmul(_tensors(matrices))
+    if out is None:
+        return result
+    return out.resize_(result.shape).copy_(result)
 
 
 def broadcast_tensors(*tensors) -> tuple:

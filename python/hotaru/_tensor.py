@@ -327,6 +327,17 @@ _METHODS = (
 )  # fmt: skip
 
 
+def _adjoint_of_matrix(self):
+    """The conjugate of the transpose, of a matrix or a number."""
+    if self.dim() not in (0, 2):
+        batches = " For batches of matrices, consider using tensor.mH"
+        raise RuntimeError(
+            "tensor.H is only supported on matrices (2-D tensors). "
+            f"Got {self.dim()}-D tensor.{batches if self.dim() > 2 else ''}"
+        )
+    return _C.ops.adjoint(self)
+
+
 def install() -> None:
     """Attaches everything above to Tensor."""
     for method in _METHODS:
@@ -335,7 +346,8 @@ def install() -> None:
     Tensor.type = _type
     Tensor.real = property(_C.ops.real, _set_part(_C.ops.real), doc=_REAL)
     Tensor.imag = property(_C.ops.imag, _set_part(_C.ops.imag), doc=_IMAG)
-    Tensor.H = Tensor.mH = property(_C.ops.adjoint)
+    Tensor.H = property(_adjoint_of_matrix)
+    Tensor.mH = property(_C.ops.adjoint)
     Tensor.layout = property(lambda self: _C.strided)
     Tensor.__array_priority__ = 1000
     for name, dtype in _CASTS.items():

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -41,6 +42,16 @@ int64_t truncated(T x) {
 #else
   return hotaru::truncated(x);
 #endif
+}
+
+/// A floating number as an integer of at most 32 bits: the smallest int32
+/// where that cannot hold it, of which To takes the low bits.
+template <class To, class T>
+To truncated_to(T x) {
+  const auto v = static_cast<OpMath<T>>(x);
+  const bool fits = v >= -0x1p31f && v < 0x1p31f;
+  return static_cast<To>(fits ? static_cast<int32_t>(v)
+                              : std::numeric_limits<int32_t>::min());
 }
 
 /// Order of sorting: NaN is larger than every number and equal to NaN.

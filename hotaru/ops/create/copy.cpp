@@ -38,6 +38,7 @@ Tensor reordered(const Tensor& self, MemoryFormat format,
 }  // namespace
 
 Tensor copy_(const Tensor& self, const Tensor& src) {
+  if (self.is_same(src)) return self;
   autograd::check_inplace(self);
   check_written(self);
   HOTARU_CHECK(same(broadcast_shapes(self.sizes(), src.sizes()), self.sizes()),

@@ -95,11 +95,21 @@ void check_bound(DType dtype, const Scalar& value) {
   check_holds(dtype, value);
 }
 
+Scalar as_element(const Scalar& value, DType dtype) {
+  if (dtype != DType::kFloat16 && dtype != DType::kBFloat16) return value;
+  check_bound(dtype, value);
+  return dtype == DType::kFloat16
+             ? Scalar(double(float(Half(float(value.to_double())))))
+             : Scalar(double(float(BFloat16(float(value.to_double())))));
+}
+
 namespace {
 
 Tensor filled(Tensor out, const Scalar& value) {
   check_holds(out.dtype(), value);
-  enqueue(kFill, {write(out)}, PointwiseNumbers{value});
+  const bool truth = out.dtype() == DType::kBool && value.is_complex();
+  enqueue(kFill, {write(out)},
+          PointwiseNumbers{truth ? Scalar(value.to_complex() != 0.0) : value});
   return out;
 }
 

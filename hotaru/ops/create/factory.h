@@ -54,5 +54,8 @@ bool holds(DType dtype, const Scalar& value);
 void check_holds(DType dtype, const Scalar& value);
 /// The same for a bound, which float16 has to hold, too.
 void check_bound(DType dtype, const Scalar& value);
+/// The number as kernels of that dtype take it: rounded for 16-bit floats,
+/// which have to hold it.
+Scalar as_element(const Scalar& value, DType dtype);
 
 }  // namespace hotaru

@@ -11,6 +11,7 @@
 #include "hotaru/ops/index/index_dtype.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/overlap.h"
+#include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
@@ -281,7 +282,8 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices,
   index_shape[size_t(d)] = indices.size(d);
   const int64_t size = self.size(d);
   const Tensor at =
-      where(lt(indices, Scalar(0)), add(indices, Scalar(size)), indices);
+      size > 0 ? remainder(indices, elementwise::operand(size, indices))
+               : indices;
   return gather(expand(self, self_shape), d, expand(at, index_shape));
 }
 

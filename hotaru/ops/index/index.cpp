@@ -175,12 +175,22 @@ void write_at(const Tensor& self, const Tensors& indices, const Tensor& values,
       {.before = p.before, .accumulate = accumulate, .flat = flat});
 }
 
-void check_put(const Tensor& self, const Tensor& values) {
-  HOTARU_CHECK(self.dtype() == values.dtype(),
+/// The values in self's dtype: one value under a mask is cast as a number is,
+/// others have it already.
+Tensor put_values(const Tensor& self, const Tensors& indices,
+                  const Tensor& values, bool accumulate) {
+  if (self.dtype() == values.dtype()) return values;
+  int64_t given = 0, masks = 0;
+  for (const Tensor& index : indices) {
+    given += index.defined();
+    masks += index.defined() && index.dtype() == DType::kBool;
+  }
+  HOTARU_CHECK(!accumulate && values.numel() == 1 && given == 1 && masks == 1,
                "Index put requires the source and destination dtypes match, "
                "got ",
                scalar_type_name(self.dtype()), " for the destination and ",
                scalar_type_name(values.dtype()), " for the source.");
+  return to(values, self.dtype());
 }
 
 void put_into(const Tensor& out, const Tensor& self, const Tensor& index,
@@ -227,8 +237,8 @@ Tensor index(const Tensor& self, const Tensors& indices) {
 }
 
 Tensor index_put(const Tensor& self, const Tensors& indices,
-                 const Tensor& values, bool accumulate) {
-  check_put(self, values);
+                 const Tensor& given, bool accumulate) {
+  const Tensor values = put_values(self, indices, given, accumulate);
   const Tensor out = clone(detach(self));
   write_at(out, indices, values, accumulate, false);
   if (autograd::needs_grad(self, values))
@@ -237,9 +247,9 @@ Tensor index_put(const Tensor& self, const Tensors& indices,
 }
 
 Tensor index_put_(const Tensor& self, const Tensors& indices,
-                  const Tensor& values, bool accumulate) {
+                  const Tensor& given, bool accumulate) {
   autograd::check_inplace(self);
-  check_put(self, values);
+  const Tensor values = put_values(self, indices, given, accumulate);
   write_at(self, indices, values, accumulate, false);
   if (autograd::needs_grad(self, values))
     grad::index_put(self, self, indices, values, accumulate);

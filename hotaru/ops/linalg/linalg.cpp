@@ -16,20 +16,28 @@
 namespace hotaru {
 namespace {
 
+void check_square(const char* op, const Tensor& A) {
+  HOTARU_CHECK(A.size(-1) == A.size(-2), op,
+               ": A must be batches of square matrices, but they are ",
+               A.size(-2), " by ", A.size(-1), " matrices");
+}
+
+void check_batch(const char* op, const Tensor& A) {
+  HOTARU_CHECK(A.dim() >= 2, op,
+               ": The input tensor A must have at least 2 dimensions.");
+}
+
 /// Throws unless A is a batch of (square) matrices of a dtype these kernels
 /// have. `op` is "linalg.inv" and the like.
 void check_matrix(const char* op, const Tensor& A, bool square) {
-  HOTARU_CHECK(A.dim() >= 2, op,
-               ": The input tensor A must have at least 2 dimensions.");
+  check_batch(op, A);
   HOTARU_CHECK(is_differentiable(A.dtype()), op,
                ": Expected a floating point or complex tensor as input. Got ",
                scalar_type_name(A.dtype()));
   HOTARU_CHECK(A.dtype() != DType::kFloat16 && A.dtype() != DType::kBFloat16,
                op, ": Low precision dtypes not supported. Got ",
                scalar_type_name(A.dtype()));
-  HOTARU_CHECK(!square || A.size(-1) == A.size(-2), op,
-               ": A must be batches of square matrices, but they are ",
-               A.size(-2), " by ", A.size(-1), " matrices");
+  if (square) check_square(op, A);
 }
 
 IntSpan batch_of(const Tensor& t) {
@@ -204,7 +212,9 @@ std::tuple<Tensor, Tensor> old_qr(const Tensor& self, bool some) {
 }
 
 Tensor matrix_power(const Tensor& self, int64_t n) {
-  check_matrix("linalg.matrix_power", self, true);
+  // There are only products, which every dtype has; or inv() checks the rest.
+  check_batch("linalg.matrix_power", self);
+  check_square("linalg.matrix_power", self);
   const Tensor base = n < 0 ? linalg_inv(self) : self;
   Tensor out, square = base;
   for (uint64_t left = n < 0 ? -uint64_t(n) : uint64_t(n); left; left >>= 1) {

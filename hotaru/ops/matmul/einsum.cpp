@@ -47,6 +47,8 @@ Tensor contract(Tensor a, Tensor b, const std::vector<bool>& summed) {
   };
   const int64_t nb = extent(a, batch), nl = extent(a, left);
   const int64_t nr = extent(b, right), nk = extent(a, inner);
+  // Nothing left to sum: a product of elements, whose dtypes promote.
+  if (nk == 1 && a.dtype() != b.dtype()) return mul(a, b);
   Dims rest(right);
   for (int64_t d : unit) rest.push_back(d);
   Dims lead(left);
@@ -303,8 +305,10 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntSpan dims_self,
   for (size_t i = 0; i < dims_self.size(); ++i) {
     const int64_t d = wrap_dim(dims_self[i], self.dim());
     const int64_t e = wrap_dim(dims_other[i], other.dim());
-    if (a.size(d) != 1 && b.size(e) == 1) a = sum(a, Dims{d}, true);
-    if (b.size(e) != 1 && a.size(d) == 1) b = sum(b, Dims{e}, true);
+    if (a.size(d) != 1 && b.size(e) == 1)
+      a = sum(a, Dims{d}, true, self.dtype());
+    if (b.size(e) != 1 && a.size(d) == 1)
+      b = sum(b, Dims{e}, true, other.dtype());
     HOTARU_CHECK(a.size(d) == b.size(e),
                  "contracted dimensions need to match, but first has size ",
                  a.size(d), " in dim ", dims_self[i], " and second has size ",

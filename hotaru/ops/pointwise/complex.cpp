@@ -84,6 +84,9 @@ Tensor imag(const Tensor& self) {
 
 Tensor complex(const Tensor& re, const Tensor& im) {
   check_parts("complex", re, im);
+  HOTARU_CHECK_AS(NotImplementedError, re.dtype() != DType::kFloat16,
+                  "complex: there is no dtype complex32 here; convert both "
+                  "parts to float32 first");
   const Dims shape = broadcast_shapes(re.sizes(), im.sizes());
   return view_as_complex(stack({expand(re, shape), expand(im, shape)}, -1));
 }

@@ -160,12 +160,16 @@ void launch(const Spec& spec, const Tensor& out, Inputs inputs, DType common,
   const autograd::NoGrad no_grad;
   std::array<Tensor, 3> casts;
   std::array<Operand, 4> operands{write(out)};
+  const bool reduced = common == DType::kFloat16 || common == DType::kBFloat16;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor* t = inputs[i];
     if (t->dtype() != common) {
+      const bool keep = spec.keeps_number && reduced && t->dim() == 0 &&
+                        i > 0 && i + 1 == inputs.size();
+      const DType dtype = keep ? DType::kFloat32 : common;
       casts[i] = t->impl()->wrapped_number && t->device().is_cpu()
-                     ? scalar_tensor(item(*t), {common})
-                     : to(*t, common);
+                     ? scalar_tensor(item(*t), {dtype})
+                     : to(*t, dtype);
       t = &casts[i];
     }
     operands[i + 1] = read(*t);

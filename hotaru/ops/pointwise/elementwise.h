@@ -26,6 +26,9 @@ struct Spec {
   const Kernel& kernel;
   Compute compute = Compute::kSame;
   Result result = Result::kSame;
+  /// Beside 16-bit floats a last operand without dimensions is not rounded to
+  /// them: x * 0.1 multiplies by the float.
+  bool keeps_number = false;
 };
 
 /// The operator on one, two or three tensors; no gradient.

@@ -135,7 +135,11 @@ Tensor logit(const Tensor& self, Optional<double> eps) {
 
 Tensor trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
   const int64_t n = y.size(dim);
-  if (n == 0) return sum(y, Dims{dim});
+  if (n == 0) {
+    Dims shape(y.sizes());
+    shape.erase(size_t(wrap_dim(dim, y.dim())));
+    return zeros(shape, TensorOptions(y));
+  }
   return (sum(y, Dims{dim}) -
           (select(y, dim, 0) + select(y, dim, n - 1)) * 0.5) *
          dx;

@@ -28,23 +28,28 @@ using elementwise::ternary;
 using elementwise::unary;
 
 const Spec kAdd{kernel("add")};
-const Spec kMul{kernel("mul")};
-const Spec kDiv{kernel("div"), Compute::kFloating};
-const Spec kDivTrunc{kernel("div_trunc")};
-const Spec kDivFloor{kernel("div_floor")};
+const Spec kMul{.kernel = kernel("mul"), .keeps_number = true};
+const Spec kDiv{.kernel = kernel("div"),
+                .compute = Compute::kFloating,
+                .keeps_number = true};
+const Spec kDivTrunc{.kernel = kernel("div_trunc"), .keeps_number = true};
+const Spec kDivFloor{.kernel = kernel("div_floor"), .keeps_number = true};
 const Spec kPow{kernel("pow")};
 const Spec kPowScalar{kernel("pow_scalar")};
-const Spec kLerp{kernel("lerp")};
+const Spec kLerp{.kernel = kernel("lerp"), .keeps_number = true};
 const Spec kAddcmul{kernel("addcmul")};
 const Spec kAddcdiv{kernel("addcdiv"), Compute::kFloating};
 
-void check_alpha(const Tensor& a, const Tensor& b, const Scalar& alpha) {
+/// alpha as an element of the result's dtype.
+Scalar rounded_alpha(const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  if (alpha.kind() == Scalar::Kind::kInt && alpha.to_int() == 1) return alpha;
   const DType dtype = result_type({a, b});
   HOTARU_CHECK(!alpha.is_bool() || dtype == DType::kBool,
                "Boolean alpha only supported for Boolean results.");
   HOTARU_CHECK(is_differentiable(dtype) || alpha.is_integral(),
                "For integral input tensors, argument alpha must not be a "
                "floating point number.");
+  return as_element(alpha, dtype);
 }
 
 void check_sub(const Tensor& a, const Tensor& b) {
@@ -57,23 +62,19 @@ void check_sub(const Tensor& a, const Tensor& b) {
                "`logical_not()` operator instead.");
 }
 
-bool is_one(const Scalar& alpha) {
-  return alpha.kind() == Scalar::Kind::kInt && alpha.to_int() == 1;
-}
-
 }  // namespace
 
 Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  if (!is_one(alpha)) check_alpha(self, other, alpha);
-  Tensor out = binary(kAdd, self, other, {alpha});
+  const Scalar factor = rounded_alpha(self, other, alpha);
+  Tensor out = binary(kAdd, self, other, {factor});
   if (needs_grad(self, other)) grads::add(out, self, other, alpha);
   return out;
 }
 
 Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   check_sub(self, other);
-  if (!is_one(alpha)) check_alpha(self, other, alpha);
-  Tensor out = binary(kAdd, self, other, {-alpha});
+  const Scalar factor = rounded_alpha(self, other, alpha);
+  Tensor out = binary(kAdd, self, other, {-factor});
   if (needs_grad(self, other)) grads::sub(out, self, other, alpha);
   return out;
 }
@@ -119,7 +120,7 @@ Tensor pow(const Tensor& self, const Scalar& exponent) {
   Tensor base = self;
   const DType dtype = result_type({self, operand(exponent, self)});
   if (dtype != self.dtype()) base = to(self, dtype);
-  Tensor out = unary(kPowScalar, base, {exponent});
+  Tensor out = unary(kPowScalar, base, {as_element(exponent, dtype)});
   if (needs_grad(base)) grads::pow_scalar(out, base, exponent);
   return out;
 }
@@ -152,8 +153,8 @@ Tensor div(const Tensor& self, const Scalar& other) {
 }
 
 Tensor add_(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  if (!is_one(alpha)) check_alpha(self, other, alpha);
-  binary_into(kAdd, self, self, other, {alpha});
+  const Scalar factor = rounded_alpha(self, other, alpha);
+  binary_into(kAdd, self, self, other, {factor});
   if (needs_grad(self, other)) grads::add(self, self, other, alpha);
   self.bump_version();
   return self;
@@ -161,8 +162,8 @@ Tensor add_(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 
 Tensor sub_(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   check_sub(self, other);
-  if (!is_one(alpha)) check_alpha(self, other, alpha);
-  binary_into(kAdd, self, self, other, {-alpha});
+  const Scalar factor = rounded_alpha(self, other, alpha);
+  binary_into(kAdd, self, self, other, {-factor});
   if (needs_grad(self, other)) grads::sub(self, self, other, alpha);
   self.bump_version();
   return self;

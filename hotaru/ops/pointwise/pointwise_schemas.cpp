@@ -68,7 +68,7 @@ HOTARU_OP(
 HOTARU_OP(
     "rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     +[](const Tensor& a, const Scalar& b, const Scalar& alpha) {
-      return alpha == Scalar(1) ? rsub(a, b) : rsub(mul(a, alpha), b);
+      return alpha == Scalar(1) ? rsub(a, b) : sub(operand(b, a), a, alpha);
     });
 HOTARU_OP(
     "mul.Tensor(Tensor self, Tensor other) -> Tensor",

@@ -111,11 +111,17 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& order, IntSpan dim,
   {
     autograd::NoGrad guard;
     const Tensor x = dtype ? to(self, *dtype) : self;
-    if (p == 0 || p == 1 || p == 2 || std::isinf(p))
+    int64_t reduced = 1;
+    for (int64_t d : dims) reduced *= x.size(d);
+    if (reduced == 1 && p != 0) {  // without overflow
+      out = abs(x);
+      if (!keepdim) drop_dims(out, dims);
+    } else if (p == 0 || p == 1 || p == 2 || std::isinf(p)) {
       out = run_reduction(kernel, x, dims, keepdim, to_real(x.dtype()),
                           NormAttributes{p});
-    else
+    } else {
       out = powers(x, p, dims, keepdim);
+    }
   }
   if (autograd::needs_grad(self))
     grad::vector_norm(out, self, p, dims, keepdim);

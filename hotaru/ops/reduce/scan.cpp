@@ -30,7 +30,9 @@ Tensor scan(const Kernel& kernel, const Tensor& self, int64_t dim, DType dtype,
   return out;
 }
 
-DType sum_dtype(const Tensor& self, const Optional<DType>& dtype) {
+DType sum_dtype(const char* name, const Tensor& self,
+                const Optional<DType>& dtype) {
+  if (dtype == DType::kBool) refuse_dtype(name, *dtype);
   if (dtype) return *dtype;
   return is_integral(self.dtype(), true) ? DType::kInt64 : self.dtype();
 }
@@ -80,12 +82,14 @@ Tensor difference(const Tensor& self, int64_t dim) {
 
 Tensor cumsum(const Tensor& self, int64_t dim, Optional<DType> dtype) {
   static const Kernel& kernel = hotaru::kernel("cumsum");
-  return scan(kernel, self, dim, sum_dtype(self, dtype), grad::cumsum);
+  return scan(kernel, self, dim, sum_dtype("cumsum_out_cpu", self, dtype),
+              grad::cumsum);
 }
 
 Tensor cumprod(const Tensor& self, int64_t dim, Optional<DType> dtype) {
   static const Kernel& kernel = hotaru::kernel("cumprod");
-  return scan(kernel, self, dim, sum_dtype(self, dtype), grad::cumprod);
+  return scan(kernel, self, dim, sum_dtype("cumprod_out_cpu", self, dtype),
+              grad::cumprod);
 }
 
 Tensor logcumsumexp(const Tensor& self, int64_t dim) {

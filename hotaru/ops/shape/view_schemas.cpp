@@ -83,6 +83,7 @@ HOTARU_OP(
     });
 HOTARU_OP(
     "mT(Tensor(a) self) -> Tensor(a)", +[](const Tensor& self) {
+      if (self.dim() == 0) return view(self, {});
       HOTARU_CHECK(self.dim() >= 2,
                    "tensor.mT is only supported on matrices or batches of "
                    "matrices. Got ",
@@ -174,17 +175,6 @@ HOTARU_OP(
 HOTARU_OP("chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]",
           chunk);
 HOTARU_OP("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", unbind);
-HOTARU_OP(
-    "tensor_split.sections(Tensor(a -> *) self, SymInt sections, int "
-    "dim=0) -> Tensor(a)[]",
-    +[](const Tensor& self, int64_t sections, int64_t dim) {
-      HOTARU_CHECK(sections > 0,
-                   "number of sections must be larger than 0, got ", sections);
-      const int64_t size = self.size(dim);
-      Dims sizes(size_t(sections), size / sections);
-      for (int64_t i = 0; i < size % sections; ++i) ++sizes[size_t(i)];
-      return split_with_sizes(self, sizes, dim);
-    });
 HOTARU_OP(
     "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
     +[](const Tensor& self, int64_t dim) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/line_result.h"
 #include "hotaru/ops/reduce/extremum_grad.h"
@@ -51,11 +52,9 @@ Tensor full_median(const char* node, const Tensor& self, bool skip_nan) {
   {
     autograd::NoGrad guard;
     if (self.numel() == 0) {
-      const Scalar none =
-          is_integral(self.dtype(), true)
-              ? Scalar(std::numeric_limits<int64_t>::min())
-              : Scalar(std::numeric_limits<double>::quiet_NaN());
-      out = full(Dims{}, none, TensorOptions(self));
+      // What there is of NaN in the dtype.
+      const double nan = std::numeric_limits<double>::quiet_NaN();
+      out = to(full(Dims{}, nan, {DType::kFloat64}), self.dtype());
     } else {
       out = std::get<0>(run_selection(kMedian, reshape(self, Dims{-1}), 0,
                                       false, MedianAttributes{0, skip_nan}));

@@ -70,17 +70,30 @@ void set_requires_grad(const Operator& op, PyObject* tensor, PyObject* flag) {
     throw nb::python_error();
 }
 
-/// What is made from sizes and numbers alone is made in the dtype of `out=`.
+/// Whether it adds or multiplies up in the dtype of its result.
+bool accumulates(const Schema& schema) {
+  static constexpr std::string_view kNames[] = {"sum", "prod", "cumsum",
+                                                "cumprod"};
+  return std::find(std::begin(kNames), std::end(kNames), schema.name) !=
+         std::end(kNames);
+}
+
+/// What is made from sizes and numbers alone, and sums, are made in the dtype
+/// of `out=`.
 void follow_out(const Schema& schema, const Call& call, Value* arguments) {
   PyObject* out = call.keyword("out");
   const int at = schema.find("dtype");
-  if (!out || !is_tensor(out) || at < 0 ||
-      schema.arguments.front().type.kind == ArgKind::kTensor)
-    return;
+  if (!out || !is_tensor(out) || at < 0) return;
+  const bool sums = accumulates(schema);
+  if (!sums && schema.arguments.front().type.kind == ArgKind::kTensor) return;
   const DType wanted = tensor_of(out).dtype();
   PyObject* given = call.keyword("dtype");
   const bool same = !given || given == Py_None ||
                     dtype_from_int(arguments[at].as_int()) == wanted;
+  HOTARU_CHECK(
+      same || !sums, "Expected out tensor to have dtype ",
+      dtype_name(same ? wanted : dtype_from_int(arguments[at].as_int())),
+      ", but got ", dtype_name(wanted), " instead");
   HOTARU_CHECK(
       same, "dtype ",
       scalar_type_name(same ? wanted : dtype_from_int(arguments[at].as_int())),

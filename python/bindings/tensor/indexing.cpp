@@ -271,12 +271,6 @@ void set_item(const Tensor& self, PyObject* index, PyObject* value) {
     copy_(target, same_shape ? fitting : expand(fitting, target.sizes()));
     return;
   }
-  HOTARU_CHECK(source.dtype() == indexed.view.dtype(),
-               "Index put requires the source and destination dtypes match, "
-               "got ",
-               scalar_type_name(indexed.view.dtype()),
-               " for the destination and ", scalar_type_name(source.dtype()),
-               " for the source.");
   Value arguments[] = {indexed.view, Value::list(std::move(indexed.tensors)),
                        source, false};
   Value result;

@@ -96,6 +96,11 @@ PyObject* power_slot(PyObject* a, PyObject* b, PyObject*) {
   return binary<F>(a, b);
 }
 
+/// A number comes second, where it is not rounded to the tensor's dtype.
+PyObject* multiply(PyObject* a, PyObject* b) {
+  return is_number(a) ? binary<times>(b, a) : binary<times>(a, b);
+}
+
 PyObject* divide(PyObject* a, PyObject* b) {
   if (!is_tensor(a) && !is_number(a)) {
     return guarded([&]() -> PyObject* {
@@ -104,6 +109,11 @@ PyObject* divide(PyObject* a, PyObject* b) {
       return wrap(over(x, tensor_of(b)));
     });
   }
+  if (is_number(a))  // as PyTorch rounds it
+    return guarded([&] {
+      const Tensor& y = tensor_of(b);
+      return wrap(mul(reciprocal(y), operand(to_scalar(a), y)));
+    });
   return binary<over>(a, b);
 }
 
@@ -209,7 +219,7 @@ void add_number_slots(std::vector<PyType_Slot>& slots) {
   const PyType_Slot mine[] = {
       {Py_nb_add, slot(binary<plus>)},
       {Py_nb_subtract, slot(binary<minus>)},
-      {Py_nb_multiply, slot(binary<times>)},
+      {Py_nb_multiply, slot(multiply)},
       {Py_nb_true_divide, slot(divide)},
       {Py_nb_floor_divide, slot(binary<floor_over>)},
       {Py_nb_remainder, slot(binary<modulo>)},

@@ -218,6 +218,7 @@ PyObject* transposed(const Tensor& t) {
   return wrap(permute(t, order));
 }
 PyObject* matrix_transposed(const Tensor& t) {
+  if (t.dim() == 0) return wrap(view(t, {}));
   HOTARU_CHECK(t.dim() >= 2,
                "tensor.mT is only supported on matrices or "
                "batches of matrices. Got ",

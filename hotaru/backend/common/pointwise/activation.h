@@ -98,10 +98,10 @@ HOTARU_ACTIVATION_GRAD(ShrinkGrad, x >= -a && x <= a ? T(0) : g);
 /// Of relu, too, whose result serves as well as its input.
 HOTARU_ACTIVATION_GRAD(ThresholdGrad, x <= a ? T(0) : g);
 HOTARU_ACTIVATION_GRAD(HardSigmoidGrad,
-                       x <= T(-3) || x >= T(3) ? T(0) : g / T(6));
-HOTARU_ACTIVATION_GRAD(HardSwishGrad, x <= T(-3)  ? T(0)
-                                      : x >= T(3) ? g
-                                                  : g * (x / T(3) + T(0.5)));
+                       x > T(-3) && x < T(3) ? g / T(6) : T(0));
+HOTARU_ACTIVATION_GRAD(HardSwishGrad, x <= T(-3) ? T(0)
+                                      : x < T(3) ? g * (x / T(3) + T(0.5))
+                                                 : g);
 HOTARU_ACTIVATION_GRAD(LogSigmoidGrad, g* vmath::sigmoid(-x));
 HOTARU_ACTIVATION_GRAD(SiluGrad, g* vmath::sigmoid(x) *
                                      (T(1) + x * (T(1) - vmath::sigmoid(x))));

@@ -155,12 +155,15 @@ struct Pow {
 template <class T>
 struct PowScalar {
   T exponent;
-  double real = 0;
+  double real = std::numeric_limits<double>::quiet_NaN();
   explicit PowScalar(const PointwiseNumbers& n) : exponent(n.a.to<T>()) {
-    if (!n.a.is_complex()) real = n.a.to_double();
+    const std::complex<double> given = n.a.to_complex();
+    if (given.imag() == 0) real = given.real();
   }
   HOTARU_INLINE T operator()(T x) const {
     const auto w = Wrapping<T>(x);
+    if (real == 0) return T(1);  // of infinite complex numbers, too
+    if (real == 1) return x;
     if (real == 2) return T(w * w);
     if (real == 3) return T(w * w * w);
     if constexpr (!kIsInteger<T>) {

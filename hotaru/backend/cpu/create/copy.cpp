@@ -27,8 +27,11 @@ To convert(From x) {
   } else if constexpr (kIsReduced<To>) {
     return To(float(x));
   } else if constexpr (std::is_integral_v<To> && kIsFloating<From>) {
-    // Through int64: a negative value wraps as it does on x86 in PyTorch.
-    return static_cast<To>(cpu::truncated(x));
+    // As PyTorch on x86; bytes without sign wrap.
+    if constexpr (sizeof(To) <= 4 && !std::is_same_v<To, uint8_t>)
+      return cpu::truncated_to<To>(x);
+    else
+      return static_cast<To>(cpu::truncated(x));
   } else {
     return static_cast<To>(x);
   }

@@ -396,8 +396,8 @@ void gemm_simd(Problem<T> p) {
 }  // namespace
 
 template <class T>
-void gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
-          MatrixRef<T> b, T beta, T* c, int64_t ldc,
+void gemm(int64_t m, int64_t n, int64_t k, OpMath<T> alpha, MatrixRef<T> a,
+          MatrixRef<T> b, OpMath<T> beta, T* c, int64_t ldc,
           const Epilogue<T>& epilogue) {
   if constexpr (std::is_floating_point_v<T>) {
     gemm_simd(Problem<T>{m, n, k, alpha, beta, a, b, nullptr, nullptr, c, ldc,
@@ -435,10 +435,10 @@ void gemm_from_panels(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
 }
 
 template <class T>
-void gemm_batched(int64_t batch, int64_t m, int64_t n, int64_t k, T alpha,
-                  MatrixRef<T> a, int64_t a_stride, MatrixRef<T> b,
-                  int64_t b_stride, T beta, T* c, int64_t ldc, int64_t c_stride,
-                  const Epilogue<T>& epilogue) {
+void gemm_batched(int64_t batch, int64_t m, int64_t n, int64_t k,
+                  OpMath<T> alpha, MatrixRef<T> a, int64_t a_stride,
+                  MatrixRef<T> b, int64_t b_stride, OpMath<T> beta, T* c,
+                  int64_t ldc, int64_t c_stride, const Epilogue<T>& epilogue) {
   const auto one = [&](int64_t i) {
     MatrixRef<T> ai = a, bi = b;
     // Without any inner size they may have no memory.
@@ -500,14 +500,15 @@ template void gemm_from_panels(int64_t, int64_t, int64_t, double,
                                const Epilogue<double>&);
 
 #define HOTARU_INSTANTIATE(...) \
-  template void gemm(int64_t, int64_t, int64_t, __VA_ARGS__, \
+  template void gemm(int64_t, int64_t, int64_t, OpMath<__VA_ARGS__>, \
                      MatrixRef<__VA_ARGS__>, MatrixRef<__VA_ARGS__>, \
-                     __VA_ARGS__, __VA_ARGS__*, int64_t, \
+                     OpMath<__VA_ARGS__>, __VA_ARGS__*, int64_t, \
                      const Epilogue<__VA_ARGS__>&); \
-  template void gemm_batched( \
-      int64_t, int64_t, int64_t, int64_t, __VA_ARGS__, MatrixRef<__VA_ARGS__>, \
-      int64_t, MatrixRef<__VA_ARGS__>, int64_t, __VA_ARGS__, __VA_ARGS__*, \
-      int64_t, int64_t, const Epilogue<__VA_ARGS__>&);
+  template void gemm_batched(int64_t, int64_t, int64_t, int64_t, \
+                             OpMath<__VA_ARGS__>, MatrixRef<__VA_ARGS__>, \
+                             int64_t, MatrixRef<__VA_ARGS__>, int64_t, \
+                             OpMath<__VA_ARGS__>, __VA_ARGS__*, int64_t, \
+                             int64_t, const Epilogue<__VA_ARGS__>&);
 HOTARU_INSTANTIATE(float)
 HOTARU_INSTANTIATE(double)
 HOTARU_INSTANTIATE(Half)

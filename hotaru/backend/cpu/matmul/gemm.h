@@ -49,16 +49,17 @@ struct Epilogue {
 /// uint8_t, int8_t, int16_t, int32_t, int64_t, complex<float>,
 /// complex<double>.
 template <class T>
-void gemm(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
-          MatrixRef<T> b, T beta, T* c, int64_t ldc,
+void gemm(int64_t m, int64_t n, int64_t k, OpMath<T> alpha, MatrixRef<T> a,
+          MatrixRef<T> b, OpMath<T> beta, T* c, int64_t ldc,
           const Epilogue<T>& epilogue = {});
 
 /// The same for matrices i = 0 .. batch - 1 that lie a_stride, b_stride and
 /// c_stride elements apart; a stride of 0 shares A or B.
 template <class T>
-void gemm_batched(int64_t batch, int64_t m, int64_t n, int64_t k, T alpha,
-                  MatrixRef<T> a, int64_t a_stride, MatrixRef<T> b,
-                  int64_t b_stride, T beta, T* c, int64_t ldc, int64_t c_stride,
+void gemm_batched(int64_t batch, int64_t m, int64_t n, int64_t k,
+                  OpMath<T> alpha, MatrixRef<T> a, int64_t a_stride,
+                  MatrixRef<T> b, int64_t b_stride, OpMath<T> beta, T* c,
+                  int64_t ldc, int64_t c_stride,
                   const Epilogue<T>& epilogue = {});
 
 /// B (k x n) in the order in which the kernels read it: panels of a width that

@@ -45,14 +45,14 @@ class Widened {
 
 /// See gemm(). Takes four bytes of memory for each element of A, B and C.
 template <class T>
-void gemm_reduced(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
-                  MatrixRef<T> b, T beta, T* c, int64_t ldc,
+void gemm_reduced(int64_t m, int64_t n, int64_t k, float alpha, MatrixRef<T> a,
+                  MatrixRef<T> b, float beta, T* c, int64_t ldc,
                   const Epilogue<T>& epilogue) {
   if (m <= 0 || n <= 0) return;
   k = std::max<int64_t>(k, 0);
   const Widened<T> left(m, k, a), right(k, n, b);
   std::vector<float> sums(size_t(m * n));
-  if (float(beta) != 0)
+  if (beta != 0)
     for (int64_t i = 0; i < m; ++i)
       cpu::widen(c + i * ldc, sums.data() + i * n, n);
   Epilogue<float> finish;
@@ -63,8 +63,8 @@ void gemm_reduced(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
     finish.bias = bias.data();
     finish.bias_per_row = epilogue.bias_per_row;
   }
-  gemm<float>(m, n, k, float(alpha), left.ref(), right.ref(), float(beta),
-              sums.data(), n, finish);
+  gemm<float>(m, n, k, alpha, left.ref(), right.ref(), beta, sums.data(), n,
+              finish);
   parallel_for(0, m, cpu::row_grain(n), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
       cpu::narrow(sums.data() + i * n, c + i * ldc, n);

@@ -22,7 +22,7 @@ template <class T>
 void run(const MatmulAttributes& g, T* out, const T* a, const T* b,
          const T* bias) {
   Epilogue<T> epilogue;
-  T beta = T(0);
+  OpMath<T> beta(0);
   if (bias) {
     const bool one_row = (g.batch == 1 || g.bias.batch == 0) &&
                          (g.m == 1 || g.bias.row == 0) &&
@@ -31,17 +31,18 @@ void run(const MatmulAttributes& g, T* out, const T* a, const T* b,
       epilogue.bias = bias;
     } else {
       spread(g, bias, out);
-      beta = g.beta.to<T>();
+      beta = g.beta.to<OpMath<T>>();
     }
   }
   const MatrixRef<T> left{a, g.a.row, g.a.column};
   const MatrixRef<T> right{b, g.b.row, g.b.column};
   if (g.batch == 1)
-    gemm<T>(g.m, g.n, g.k, g.alpha.to<T>(), left, right, beta, out, g.n,
+    gemm<T>(g.m, g.n, g.k, g.alpha.to<OpMath<T>>(), left, right, beta, out, g.n,
             epilogue);
   else
-    gemm_batched<T>(g.batch, g.m, g.n, g.k, g.alpha.to<T>(), left, g.a.batch,
-                    right, g.b.batch, beta, out, g.n, g.m * g.n, epilogue);
+    gemm_batched<T>(g.batch, g.m, g.n, g.k, g.alpha.to<OpMath<T>>(), left,
+                    g.a.batch, right, g.b.batch, beta, out, g.n, g.m * g.n,
+                    epilogue);
 }
 
 constexpr KernelTypes<NumberTypes> kMatmulTypes{0, "addmm_impl_cpu_"};

@@ -238,6 +238,10 @@ void batch_norm_of(const KernelCall& call) {
   A *means = call.tensor(1).data<A>(), *rstds = call.tensor(2).data<A>();
   const Parameter<T> weight(call.tensor(6), A(1)), bias(call.tensor(7), A(0));
   const Parameter<T> old_mean(running_mean, A(0)), old_var(running_var, A(0));
+  // As PyTorch, whose statistics have the dtype of the parameters.
+  bool rounds = kIsReduced<T> && a.training;
+  for (size_t i : {3, 4, 6, 7})
+    rounds &= !call.tensor(i).defined() || call.tensor(i).dtype() == x.dtype();
   const double n = double(shape.count());
   for_rows(shape.c, shape.count(), [&](int64_t c) {
     double mean, variance;
@@ -261,6 +265,7 @@ void batch_norm_of(const KernelCall& call) {
     }
     means[c] = A(mean);
     rstds[c] = A(1 / std::sqrt(variance + a.eps));
+    if (rounds) means[c] = A(T(means[c])), rstds[c] = A(T(rstds[c]));
     const A scale = rstds[c] * weight[c];
     const A shift = bias[c] - means[c] * scale;
     shape.each(c, [&](int64_t i) { to[i] = T(A(from[i]) * scale + shift); });

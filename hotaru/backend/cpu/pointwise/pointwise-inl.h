@@ -92,8 +92,10 @@ void put(const From* x, char* to, int64_t stride, int64_t count) {
 
 /// A loop over dense elements for operands of other strides, or of 16-bit
 /// floats (T; M is float then): a run at a time, in memory of its own. One
-/// function for all formulas. R: what the loop gives; Out: what is stored.
-template <class T, class M, class R, class Out, int kInputs>
+/// function for all formulas. R: what the loop gives; Out: what is stored. Of
+/// kNumber the last operand is one value of M.
+template <class T, class M, class R, class Out, int kInputs,
+          bool kNumber = false>
 HWY_NOINLINE void by_runs(LoopNest::Inner loop, const void* context,
                           char* const* p, const int64_t* s, int64_t n) {
   constexpr int64_t kRun = 512;
@@ -106,7 +108,9 @@ HWY_NOINLINE void by_runs(LoopNest::Inner loop, const void* context,
     for (int k = 0; k < kInputs; ++k) {
       const char* x = p[k + 1] + from * s[k + 1];
       // The loop is for dense elements: one value becomes a run of it.
-      if (s[k + 1])
+      if (kNumber && k + 1 == kInputs)
+        std::fill_n(in[k], from == 0 ? count : 0, load<M>(p[k + 1]));
+      else if (s[k + 1])
         take<T>(x, s[k + 1], in[k], count);
       else if (from == 0)
         std::fill_n(in[k], count, M(*reinterpret_cast<const T*>(x)));
@@ -125,9 +129,17 @@ HWY_NOINLINE void by_runs(LoopNest::Inner loop, const void* context,
 /// A loop over 16-bit floats by that over floats.
 template <class FloatLoop, class R, class Out, class T, int kInputs>
 struct ReducedLoop {
+  template <bool kNumber>
   static void run(const void* context, char* const* p, const int64_t* s,
                   int64_t n) {
-    by_runs<T, float, R, Out, kInputs>(&FloatLoop::run, context, p, s, n);
+    by_runs<T, float, R, Out, kInputs, kNumber>(&FloatLoop::run, context, p, s,
+                                                n);
+  }
+  /// The last operand may be a float, see elementwise::Spec.
+  static LoopNest::Inner of(const KernelCall& call) {
+    if constexpr (kInputs > 1)
+      if (call.tensor(kInputs).dtype() == DType::kFloat32) return &run<true>;
+    return &run<false>;
   }
 };
 
@@ -242,8 +254,8 @@ std::optional<Elementwise> pointwise_loop(const KernelCall& call) {
         [&]<class Result, template <class, class, class, Loops> class L>() {
           using R = std::conditional_t<std::is_same_v<Result, M>, T, Result>;
           if constexpr (kIsReduced<T>)
-            out.emplace(&ReducedLoop<L<Formula, Result, float, loops>, Result,
-                                     R, T, kInputs>::run,
+            out.emplace(ReducedLoop<L<Formula, Result, float, loops>, Result, R,
+                                    T, kInputs>::of(call),
                         f);
           else
             out.emplace(&L<Formula, R, T, loops>::run, f);

@@ -5,12 +5,20 @@
 #include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/pointwise/arithmetic.h"
 #include "hotaru/backend/cpu/resample/cubic.h"
 #include "hotaru/backend/cpu/resample/resample_bytes.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
 namespace {
+
+/// Integers wrap.
+template <class A>
+HOTARU_INLINE void add_product(A& sum, A weight, A x) {
+  using W = formulas::Wrapping<A>;
+  sum = A(W(sum) + W(weight) * W(x));
+}
 
 // For each output position of a dimension: which inputs, with which weights.
 template <class A>
@@ -147,7 +155,7 @@ void interpolation_axis(Axis<A>& axis, const ResampleAttributes& a, size_t d) {
     const P part = std::clamp(at - P(i), P(0), P(1));
     if (a.mode == ResampleMode::kLinear) {
       axis.tap(i, A(P(1) - part));
-      axis.tap(i + 1, A(part));
+      if (axis.in != axis.out) axis.tap(i + 1, A(part));
     } else {
       const P t = at - whole;
       for (int64_t k = -1; k <= 2; ++k)
@@ -220,14 +228,15 @@ void resample_planes(const Plan<A>& plan, T* out, const T* x) {
     plan.rows(
         [&](int64_t, int64_t from_row, A weight) {
           const T* from = x + p * plan.in + from_row * last.in;
-          for (int64_t i = 0; i < last.in; ++i) row[i] += weight * A(from[i]);
+          for (int64_t i = 0; i < last.in; ++i)
+            add_product(row[i], weight, A(from[i]));
         },
         [&](int64_t to_row, A divisor) {
           T* to = out + p * plan.out + to_row * last.out;
           for (int64_t o = 0, k = 0; o < last.out; ++o) {
             A sum = A(0);
             for (; k < last.first[o + 1]; ++k)
-              sum += last.weight[k] * row[last.index[k]];
+              add_product(sum, last.weight[k], row[last.index[k]]);
             to[o] = T(sum / (divisor * last.divisor[o]));
           }
           std::fill(row.begin(), row.end(), A(0));
@@ -250,7 +259,7 @@ void transposed_planes(const Plan<A>& plan, T* x, const T* out) {
             for (int64_t o = 0, k = 0; o < last.out; ++o) {
               const A g = A(from[o]) / (divisor * last.divisor[o]);
               for (; k < last.first[o + 1]; ++k)
-                row[last.index[k]] += last.weight[k] * g;
+                add_product(row[last.index[k]], last.weight[k], g);
             }
             ready = from_row;
           }

@@ -1,0 +1,54 @@
+#include "hotaru/ops/shape/tensor_split.h"
+
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+
+namespace hotaru {
+
+Tensors tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
+  HOTARU_CHECK(sections > 0, "number of sections must be larger than 0, got ",
+               sections);
+  const int64_t size = self.size(dim);
+  Dims ends;
+  for (int64_t i = 1, end = 0; i < sections; ++i)
+    ends.push_back(end += size / sections + (i <= size % sections));
+  return tensor_split(self, ends, dim);
+}
+
+Tensors tensor_split(const Tensor& self, IntSpan indices, int64_t dim) {
+  Tensors out;
+  int64_t start = 0;
+  for (int64_t end : indices) {
+    out.push_back(slice(self, dim, start, end));
+    start = end;
+  }
+  out.push_back(slice(self, dim, start, std::nullopt));
+  return out;
+}
+
+namespace {
+
+void check_dim(const Tensor& self) {
+  HOTARU_CHECK(self.dim() > 0,
+               "tensor_split expected at least a 1-dimensional tensor, but got "
+               "a tensor with ",
+               self.dim(), " dims");
+}
+
+HOTARU_OP(
+    "tensor_split.sections(Tensor(a -> *) self, SymInt sections, int "
+    "dim=0) -> Tensor(a)[]",
+    +[](const Tensor& self, int64_t sections, int64_t dim) {
+      check_dim(self);
+      return tensor_split(self, sections, dim);
+    });
+HOTARU_OP(
+    "tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) "
+    "-> Tensor(a)[]",
+    +[](const Tensor& self, IntSpan indices, int64_t dim) {
+      check_dim(self);
+      return tensor_split(self, indices, dim);
+    });
+
+}  // namespace
+}  // namespace hotaru

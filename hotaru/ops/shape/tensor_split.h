@@ -1,0 +1,16 @@
+// Parts of a tensor as slices, which may be written; split() gives parts that
+// may not.
+#pragma once
+
+#include "hotaru/core/tensor.h"
+#include "hotaru/ops/boxing.h"
+
+namespace hotaru {
+
+/// `sections` parts along dim; the first ones are longer by 1 where the size
+/// is no multiple.
+Tensors tensor_split(const Tensor& self, int64_t sections, int64_t dim);
+/// Parts that end where each index says, and the rest.
+Tensors tensor_split(const Tensor& self, IntSpan indices, int64_t dim);
+
+}  // namespace hotaru
