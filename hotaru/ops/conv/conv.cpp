@@ -34,6 +34,13 @@ std::string by(const Dims& sizes) {
   return out;
 }
 
+/// Sizes as PyTorch's kernels see them: one dimension runs as two.
+Dims as_planes(IntSpan sizes) {
+  Dims out(sizes);
+  if (sizes.size() == 3) out.insert(2, 1);
+  return out;
+}
+
 void check_dtypes(const Tensor& input, const Tensor& weight,
                   const Tensor& bias) {
   HOTARU_CHECK(input.dtype() == weight.dtype(), "expected scalar type ",
@@ -43,6 +50,34 @@ void check_dtypes(const Tensor& input, const Tensor& weight,
                cpp_type_name(input.dtype()), ") and bias type (",
                bias.defined() ? cpp_type_name(bias.dtype()) : "",
                ") should be the same");
+}
+
+/// Refuses what PyTorch's kernel for these tensors has no code for; that an
+/// input without batch or channels comes to no kernel is its caller's care.
+void check_kernel(const Tensor& input, const Tensor& weight, IntSpan dilation,
+                  bool transposed) {
+  const size_t dims = dilation.size();
+  const bool dilated = std::any_of(dilation.begin(), dilation.end(),
+                                   [](int64_t d) { return d != 1; });
+  const DType dtype = input.dtype();
+  const bool narrow = is_integral(dtype, true) && dtype != DType::kInt64;
+  if (transposed) {
+    HOTARU_CHECK(weight.size(1) > 0, "non-empty ",
+                 dims == 3 ? "5D (n_output_plane x n_input_plane x "
+                             "kernel_depth x kernel_height x kernel_width) "
+                             "tensor expected for weight"
+                           : "2D or 4D weight tensor expected",
+                 ", but got: ", shape_text(as_planes(weight.sizes())));
+    if (narrow)
+      refuse_dtype(dims == 3 ? "slow_conv_transpose3d_out_cpu"
+                             : "slow_conv_transpose2d_out_cpu",
+                   dtype);
+  } else if (dilated ? narrow : dtype == DType::kBool) {
+    refuse_dtype(dilated     ? "slow_conv_dilated<>"
+                 : dims == 3 ? "slow_conv3d_cpu"
+                             : "slow_conv2d_cpu",
+                 dtype);
+  }
 }
 
 void check_parameters(const ConvAttributes& a, const Dims& output_padding) {
@@ -62,24 +97,20 @@ void check_channels(const Tensor& input, const Tensor& weight,
                     const Tensor& bias, int64_t groups, bool transposed) {
   const int64_t first = weight.size(0);
   const int64_t channels = input.size(1);
+  HOTARU_CHECK(first >= groups, "Given groups=", groups,
+               ", expected weight to be at least ", groups,
+               " at dimension 0, but got weight of size ",
+               shape_text(weight.sizes()), " instead");
+  HOTARU_CHECK(first % groups == 0, "Given groups=", groups,
+               ", expected weight to be divisible by ", groups,
+               " at dimension 0, but got weight of size [",
+               shape_text(weight.sizes()), "] instead");
   if (transposed) {
     HOTARU_CHECK(channels == first, "Given transposed=1, weight of size ",
                  shape_text(weight.sizes()), ", expected input",
                  shape_text(input.sizes()), " to have ", first,
                  " channels, but got ", channels, " channels instead");
-    HOTARU_CHECK(first % groups == 0, "Given groups=", groups,
-                 ", expected weight to be divisible by ", groups,
-                 " at dimension 0, but got weight of size [",
-                 shape_text(weight.sizes()), "] instead");
   } else {
-    HOTARU_CHECK(first >= groups, "Given groups=", groups,
-                 ", expected weight to be at least ", groups,
-                 " at dimension 0, but got weight of size ",
-                 shape_text(weight.sizes()), " instead");
-    HOTARU_CHECK(first % groups == 0, "Given groups=", groups,
-                 ", expected weight to be divisible by ", groups,
-                 " at dimension 0, but got weight of size [",
-                 shape_text(weight.sizes()), "] instead");
     HOTARU_CHECK(channels == weight.size(1) * groups, "Given groups=", groups,
                  ", weight of size ", shape_text(weight.sizes()),
                  ", expected input", shape_text(input.sizes()), " to have ",
@@ -208,16 +239,24 @@ Tensor convolution(const Tensor& input, const Tensor& weight,
                "-dimensional input of size ", shape_text(input.sizes()),
                " instead");
   check_channels(input, weight, bias, groups, transposed);
+  Dims size;
+  if (!transposed) size = forward_size(input, weight, a);
+  if (input.size(0) > 0 && input.size(1) > 0) {
+    HOTARU_CHECK(input.numel() > 0,
+                 "Only zero batch or zero channel inputs are supported, but "
+                 "got input shape: ",
+                 shape_text(as_planes(input.sizes())));
+    check_kernel(input, weight, a.dilation, transposed);
+  }
   check_dtypes(input, weight, bias);
   const auto kept = [&](const Tensor& out) {
     return in_format_of(weight, in_format_of(input, out));
   };
   if (transposed) {
-    const Dims size = transposed_size(input, weight, a, extra);
+    size = transposed_size(input, weight, a, extra);
     return kept(conv_data(kNode, input, weight, bias, size,
                           bounded(a, size, input.sizes(), weight)));
   }
-  const Dims size = forward_size(input, weight, a);
   return kept(conv_forward(kNode, input, weight, bias, size,
                            bounded(a, input.sizes(), size, weight)));
 }

@@ -58,6 +58,15 @@ _GRADIENTS = [
 ]
 
 _ERRORS = [
+    "F.conv1d(l(1, 1, 3).int(), l(1, 1, 2).int(), dilation=2)",
+    "F.conv2d(x(1, 1, 3, 3) > 0, x(1, 1, 2, 2) > 0)",
+    "F.conv_transpose1d(l(1, 1, 3).int(), l(1, 1, 2).int())",
+    "F.conv_transpose3d(l(1, 1, 2, 2, 2).byte(), l(1, 1, 2, 2, 2).byte())",
+    "F.conv_transpose2d(l(1, 1, 3, 3), l(1, 1, 2, 2))",
+    "F.conv2d(T.ones(1, 2, 0, 3), x(2, 2, 1, 1), padding=1)",
+    "F.conv_transpose1d(T.ones(1, 2, 0), x(2, 2, 1))",
+    "F.conv_transpose2d(T.ones(1, 0, 3, 3), T.ones(0, 1, 2, 2))",
+    "F.conv_transpose1d(T.ones(1, 1, 3), T.ones(1, 0, 2))",
     "F.conv2d(x(1, 3, 5, 5), x(2, 4, 3, 3))",
     "F.conv2d(x(1, 3, 5, 5), x(2, 3, 3))",
     "F.conv2d(x(3, 5), x(2, 3, 3, 3))",
