@@ -15,6 +15,15 @@
 namespace hotaru {
 namespace {
 
+/// self - target in their common dtype, which has to be a real floating point
+/// one.
+Tensor difference(const char* kernel, const Tensor& self,
+                  const Tensor& target) {
+  const DType dtype = result_type({self, target});
+  if (!is_floating_point(dtype)) refuse_dtype(kernel, dtype);
+  return to(self, dtype) - to(target, dtype);
+}
+
 /// 0 within the quadratic part's borders.
 Tensor sign_outside(const Tensor& d, double border) {
   return clamp(d / border, Scalar(-1.0), Scalar(1.0));
@@ -25,13 +34,22 @@ Tensor limited_log(const Tensor& x) {
   return clamp(log(x), Scalar(-100.0), {});
 }
 
-/// Throws unless x lies in [0, 1]. On a queued stream that is found late; the
-/// result then carries the error to whoever reads it.
-void check_unit_interval(const Tensor& result, const Tensor& x) {
+/// Throws unless x and target lie in [0, 1]. On a queued stream that is found
+/// late; the result then carries the error to whoever reads it.
+void check_unit_interval(const Tensor& result, const Tensor& x,
+                         const Tensor& target) {
   static const Kernel& check = kernel("binary_cross_entropy_check");
   autograd::NoGrad guard;
-  const Tensor dense = contiguous(x);
-  enqueue(check, {update(result), read(dense)});
+  const Tensor dense = contiguous(x), wanted = contiguous(target);
+  enqueue(check, {update(result), read(dense), read(wanted)});
+}
+
+/// loss * weight, in loss's dtype.
+Tensor weighted(const Tensor& loss, const Tensor& weight) {
+  if (!weight.defined()) return loss;
+  const Tensor out = loss * weight;
+  check_can_cast(out.dtype(), loss.dtype());
+  return to(out, loss.dtype());
 }
 
 }  // namespace
@@ -42,11 +60,10 @@ Tensor reduce_loss(const Tensor& loss, int64_t reduction) {
 }
 
 Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
-  check_floating("mse_cpu", self);
   Tensor out;
   {
     autograd::NoGrad guard;
-    out = reduce_loss(square(self - target), reduction);
+    out = reduce_loss(square(difference("mse_cpu", self, target)), reduction);
   }
   record_difference_loss(
       "MseLossBackward0", out, self, target, reduction,
@@ -63,11 +80,10 @@ Tensor smooth_l1_loss(const Tensor& self, const Tensor& target,
   HOTARU_CHECK(beta >= 0,
                "smooth_l1_loss does not support negative values for beta.");
   if (beta == 0) return l1_loss(self, target, reduction);
-  check_floating("smooth_l1_cpu", self);
   Tensor out;
   {
     autograd::NoGrad guard;
-    const Tensor d = abs(self - target);
+    const Tensor d = abs(difference("smooth_l1_cpu", self, target));
     out = reduce_loss(where(lt(d, beta), d * d * (0.5 / beta), d - 0.5 * beta),
                       reduction);
   }
@@ -82,13 +98,15 @@ Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction,
                   double delta) {
   HOTARU_CHECK(delta > 0,
                "huber_loss does not support non-positive values for delta.");
-  check_floating("huber_cpu", self);
+  const DType common = result_type({self, target});
+  check_can_cast(common, self.dtype());
   Tensor out;
   {
     autograd::NoGrad guard;
-    const Tensor d = abs(self - target);
-    out = reduce_loss(
-        where(le(d, delta), d * d * 0.5, (d - 0.5 * delta) * delta), reduction);
+    const Tensor d = abs(difference("huber_cpu", self, target));
+    const Tensor loss =
+        where(le(d, delta), d * d * 0.5, (d - 0.5 * delta) * delta);
+    out = reduce_loss(to(loss, self.dtype()), reduction);
   }
   record_difference_loss("HuberLossBackward0", out, self, target, reduction,
                          [delta](const Tensor& x, const Tensor& t) {
@@ -108,11 +126,10 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target,
   Tensor out;
   {
     autograd::NoGrad guard;
-    Tensor loss =
+    const Tensor loss =
         (target - 1.0) * limited_log(1 - self) - target * limited_log(self);
-    if (weight.defined()) loss = loss * weight;
-    out = reduce_loss(loss, reduction);
-    check_unit_interval(out, self);
+    out = reduce_loss(weighted(loss, weight), reduction);
+    check_unit_interval(out, self, target);
   }
   if (!autograd::needs_grad(self, target)) return out;
   autograd::record(
@@ -127,11 +144,11 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target,
         if (b.needs(0)) {
           const Tensor room = clamp((1 - x) * x, Scalar(1e-12), {});
           out[0] = sum_to(grad * (x - t) / room, x.sizes());
-          check_unit_interval(out[0], x);
+          check_unit_interval(out[0], x, t);
         }
         if (b.needs(1)) {
           out[1] = sum_to(grad * (log(1 - x) - log(x)), t.sizes());
-          check_unit_interval(out[1], x);
+          check_unit_interval(out[1], x, t);
         }
         return out;
       });
@@ -144,15 +161,16 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self,
                                         const Tensor& pos_weight,
                                         int64_t reduction) {
   check_floating("log_sigmoid_cpu", self);
+  // PyTorch multiplies what is of target's dtype by self in place.
+  check_can_cast(self.dtype(), target.dtype());
   // (1 - t) x + (1 + (p - 1) t) log(1 + e^-x), from the side that does not
   // overflow.
   const auto value = [&] {
     const Tensor soft = log1p(exp(-abs(self))) + clamp(-self, Scalar(0.0), {});
     const Tensor scale =
         pos_weight.defined() ? (pos_weight - 1.0) * target + 1.0 : Tensor();
-    Tensor loss = (1 - target) * self + (scale.defined() ? scale * soft : soft);
-    if (weight.defined()) loss = loss * weight;
-    return reduce_loss(loss, reduction);
+    const Tensor loss = (1 - target) * self + weighted(soft, scale);
+    return reduce_loss(weighted(loss, weight), reduction);
   };
   Tensor out;
   {
@@ -188,6 +206,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self,
 
 Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction,
               bool log_target) {
+  HOTARU_CHECK(!self.is_complex() && !target.is_complex(),
+               "kl_div: Complex inputs not supported.");
   HOTARU_CHECK(
       is_differentiable(self.dtype()) && is_differentiable(target.dtype()),
       "kl_div: Integral inputs not supported.");
@@ -200,11 +220,22 @@ namespace {
 
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target,
                         int64_t reduction) {
-  check_can_cast(DType::kFloat32, self.dtype());
+  HOTARU_CHECK(!autograd::needs_grad(target),
+               "The function 'soft_margin_loss' is not differentiable with "
+               "respect to argument 'target'. This input cannot have "
+               "requires_grad True.");
   Tensor out;
   {
     autograd::NoGrad guard;
-    out = reduce_loss(log1p(exp(-(target * self))), reduction);
+    const Tensor product = -target * self;
+    const DType dtype = product.dtype();
+    check_can_cast(is_differentiable(dtype) ? dtype : default_dtype(),
+                   self.dtype());
+    HOTARU_CHECK(same(product.sizes(), self.sizes()), "output with shape ",
+                 shape_text(self.sizes()),
+                 " doesn't match the broadcast shape ",
+                 shape_text(product.sizes()));
+    out = reduce_loss(to(log1p(exp(product)), self.dtype()), reduction);
   }
   if (!autograd::needs_grad(self)) return out;
   autograd::record(

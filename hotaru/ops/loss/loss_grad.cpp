@@ -1,6 +1,7 @@
 #include "hotaru/ops/loss/loss_grad.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/loss/loss.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/shape/view.h"
@@ -24,8 +25,8 @@ void record_difference_loss(
                        autograd::Backward& b, const Tensor& g) -> Tensors {
                      const Tensor x = b.saved(0), t = b.saved(1);
                      const Dims size = broadcast_shapes(x.sizes(), t.sizes());
-                     const Tensor d =
-                         spread_loss_gradient(g, size, reduction) * slope(x, t);
+                     const Tensor d = spread_loss_gradient(g, size, reduction) *
+                                      slope(x, to(t, result_type({x, t})));
                      return {b.needs(0) ? sum_to(d, x.sizes()) : Tensor(),
                              b.needs(1) ? sum_to(-d, t.sizes()) : Tensor()};
                    });

@@ -1,5 +1,6 @@
 // Losses that compare with a margin.
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/distance/distance.h"
 #include "hotaru/ops/loss/loss.h"
 #include "hotaru/ops/operators.h"
@@ -11,13 +12,15 @@ namespace hotaru {
 namespace {
 
 Tensor positive_part(const Tensor& x) {
-  return clamp(x, Scalar(0.0), {});
+  return clamp(x, Scalar(0), {});
 }
 
 Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target,
                             double margin, int64_t reduction) {
+  // Of integers the loss is one of integers, as PyTorch's.
+  const Tensor border = full({}, margin, TensorOptions(self));
   const Tensor apart =
-      masked_fill(positive_part(margin - self), eq(target, 1), 0);
+      masked_fill(positive_part(border - self), eq(target, 1), 0);
   const Tensor together = masked_fill(self, eq(target, -1), 0);
   return reduce_loss(apart + together, reduction);
 }

@@ -79,13 +79,17 @@ void nll_loss_grad(const KernelCall& call) {
 }
 
 void check_unit_interval(const KernelCall& call) {
-  const Tensor& x = call.tensor(1);
   kIntervalTypes.visit(call, [&]<class T>() {
-    const T* p = x.data<T>();
-    bool inside = true;
-    for (int64_t i = 0; i < x.numel(); ++i)
-      inside &= OpMath<T>(p[i]) >= 0 && OpMath<T>(p[i]) <= 1;
-    HOTARU_CHECK(inside, "all elements of input should be between 0 and 1");
+    for (const size_t operand : {1, 2}) {
+      const Tensor& x = call.tensor(operand);
+      const T* p = x.data<T>();
+      bool inside = true;
+      for (int64_t i = 0; i < x.numel(); ++i)
+        inside &= OpMath<T>(p[i]) >= 0 && OpMath<T>(p[i]) <= 1;
+      HOTARU_CHECK(inside, "all elements of ",
+                   operand == 1 ? "input" : "target",
+                   " should be between 0 and 1");
+    }
   });
 }
 
