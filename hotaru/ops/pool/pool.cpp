@@ -185,10 +185,13 @@ Tensor avg_pool(const Tensor& self, int64_t dims, const PoolWindows& windows,
   static const Kernel& forward = kernel("resample");
   static const Kernel& transposed = kernel("resample_transposed");
   HOTARU_CHECK(!divisor || *divisor != 0, "divisor must be not zero");
-  if (self.dtype() == DType::kUInt8)
+  const Windows w = lay_out(PoolKind::kAverage, self, dims, windows);
+  const bool pooled =
+      self.dtype() == DType::kInt64 ||
+      (self.is_floating_point() && (dims < 3 || itemsize(self.dtype()) > 2));
+  if (!pooled)
     refuse_dtype(dims == 3 ? "avg_pool3d_out_frame" : "avg_pool2d",
                  self.dtype());
-  const Windows w = lay_out(PoolKind::kAverage, self, dims, windows);
   ResampleAttributes a;
   a.mode = ResampleMode::kAverage;
   a.dims = dims;
@@ -201,25 +204,29 @@ Tensor avg_pool(const Tensor& self, int64_t dims, const PoolWindows& windows,
   return apply_linear({node, node, &forward, &transposed}, self, w.size, a);
 }
 
+void check_not_empty(const char* op, const Tensor& self, int64_t first) {
+  for (int64_t d = first; d < self.dim(); ++d)
+    HOTARU_CHECK(self.size(d) > 0, op,
+                 "(): Expected input to have non-zero size for non-batch "
+                 "dimensions, but input has sizes ",
+                 shape_text(self.sizes()), " with dimension ", d,
+                 " being empty");
+}
+
 namespace {
 
-// The result's size; `colon` is where the operator's message has one.
+// The result's size; `colon` is where the operator's message has one, `first`
+// the first dimension that must not be empty.
 Dims adaptive_size(const char* op, const Tensor& self, IntSpan output_size,
-                   const char* colon) {
+                   const char* colon, int64_t first) {
   const int64_t dims = int64_t(output_size.size());
   HOTARU_CHECK(self.dim() == dims + 1 || self.dim() == dims + 2, op, dims,
                "d(): Expected ", dims + 1, "D or ", dims + 2,
                "D tensor, but got", colon, " ", shape_text(self.sizes()));
   Dims out(self.sizes());
-  for (int64_t i = 0; i < dims; ++i) {
-    const int64_t d = self.dim() - dims + i;
-    HOTARU_CHECK(self.size(d) > 0, op, dims,
-                 "d(): Expected input to have non-zero size for non-batch "
-                 "dimensions, but input has sizes ",
-                 shape_text(self.sizes()), " with dimension ", d,
-                 " being empty");
-    out[size_t(d)] = output_size[size_t(i)];
-  }
+  check_not_empty(concat(op, dims, "d").c_str(), self, first);
+  for (int64_t i = 0; i < dims; ++i)
+    out[size_t(self.dim() - dims + i)] = output_size[size_t(i)];
   return out;
 }
 
@@ -239,15 +246,21 @@ Tensor adaptive_avg_pool(const Tensor& self, IntSpan output_size) {
   static const Kernel& forward = kernel("resample");
   static const Kernel& transposed = kernel("resample_transposed");
   constexpr const char* kOp = "adaptive_avg_pool";
-  const Dims size = adaptive_size(kOp, self, output_size, "");
   const int64_t dims = int64_t(output_size.size());
+  const bool whole = std::all_of(output_size.begin(), output_size.end(),
+                                 [](int64_t n) { return n == 1; });
+  // A single mean may be one of nothing.
+  const Dims size = adaptive_size(kOp, self, output_size, "",
+                                  whole       ? self.dim()
+                                  : dims == 2 ? self.dim() - dims
+                                              : 1);
   const std::string sizes = concat(shape_text(output_size));
   HOTARU_CHECK(!any_negative(output_size), kOp, dims,
                "d: elements of output_size must be greater than or equal to 0 "
                "but received {",
                sizes.substr(1, sizes.size() - 2), "}");
-  if (output_size.size() == 2 && output_size[0] == 1 && output_size[1] == 1)
-    return mean(self, Dims{-1, -2}, true);
+  if (whole)
+    return mean(self, dims == 2 ? Dims{-1, -2} : Dims{-1, -2, -3}, true);
   check_pooled(kOp, self, dims);
   ResampleAttributes a;
   a.mode = ResampleMode::kAdaptive;
@@ -259,7 +272,7 @@ Tensor adaptive_avg_pool(const Tensor& self, IntSpan output_size) {
 std::tuple<Tensor, Tensor> adaptive_max_pool(const Tensor& self,
                                              IntSpan output_size) {
   constexpr const char* kOp = "adaptive_max_pool";
-  const Dims size = adaptive_size(kOp, self, output_size, ":");
+  const Dims size = adaptive_size(kOp, self, output_size, ":", 1);
   HOTARU_CHECK(!any_negative(output_size),
                "Trying to create tensor with negative dimension ",
                *std::min_element(output_size.begin(), output_size.end()), ": ",

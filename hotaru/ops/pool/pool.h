@@ -25,6 +25,10 @@ std::tuple<Tensor, Tensor> max_pool(const Tensor& self, int64_t dims,
 Tensor avg_pool(const Tensor& self, int64_t dims, const PoolWindows& windows,
                 bool include_pad, Optional<int64_t> divisor = {});
 /// Means and maxima over windows that divide the input into output_size parts.
+/// Throws in the words of `op` when one of the dimensions from `first` on is
+/// empty.
+void check_not_empty(const char* op, const Tensor& self, int64_t first);
+
 Tensor adaptive_avg_pool(const Tensor& self, IntSpan output_size);
 std::tuple<Tensor, Tensor> adaptive_max_pool(const Tensor& self,
                                              IntSpan output_size);

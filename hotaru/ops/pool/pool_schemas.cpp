@@ -172,11 +172,7 @@ std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& self,
                                                IntSpan size) {
   constexpr const char* kOp = "adaptive_max_pool1d";
   check_1d(kOp, self);
-  const int64_t d = self.dim() - 1;
-  HOTARU_CHECK(self.size(d) > 0, kOp,
-               "(): Expected input to have non-zero size for non-batch "
-               "dimensions, but input has sizes ",
-               shape_text(self.sizes()), " with dimension ", d, " being empty");
+  check_not_empty(kOp, self, 1);
   auto [out, indices] =
       adaptive_max_pool(unsqueeze(self, -2), pair(kOp, "output_size", size, 1));
   return {squeeze(out, -2), squeeze(indices, -2)};

@@ -69,8 +69,14 @@ Tensor resample(const Family& family, const Tensor& input, IntSpan output_size,
   HOTARU_CHECK(
       positive,
       "Input and output sizes should be greater than 0, but got input ",
-      named(input.sizes().subspan(2)), " output ", named(output_size));
-  if (!is_floating_point(input.dtype()) && input.dtype() != DType::kUInt8)
+      named(input.sizes().subspan(2)), dims == 1 ? " and" : "", " output ",
+      named(output_size));
+  HOTARU_CHECK(input.size(1) > 0, "Non-empty ", dims + 2,
+               "D data tensor expected but got a tensor with sizes ",
+               shape_text(input.sizes()));
+  const bool reads_bytes = family.mode != ResampleMode::kLinear || dims == 2;
+  if (!is_floating_point(input.dtype()) &&
+      !(input.dtype() == DType::kUInt8 && reads_bytes))
     refuse_dtype(family.mode == ResampleMode::kLinear
                      ? "compute_indices_weights_linear"
                  : family.mode == ResampleMode::kCubic
@@ -82,6 +88,9 @@ Tensor resample(const Family& family, const Tensor& input, IntSpan output_size,
   HOTARU_CHECK(!family.antialias || is_floating_point(input.dtype()) || bytes,
                "interpolate: antialias needs a floating point input, but got ",
                scalar_type_name(input.dtype()));
+  if (family.antialias && itemsize(input.dtype()) == 2 &&
+      !same(size, input.sizes()))
+    refuse_dtype("compute_index_ranges_weights", input.dtype());
   ResampleAttributes a;
   a.antialias = family.antialias;
   a.mode = family.mode;

@@ -96,6 +96,7 @@ _GRADIENTS = [
 ]
 
 _ERRORS = [
+    "F.local_response_norm(x(1, 2, 3, 3).bfloat16(), 2)",
     "F.layer_norm(x(2, 3), (4,))",
     "F.layer_norm(x(2, 3), ())",
     "F.layer_norm(x(2, 3), (3,), x(4))",

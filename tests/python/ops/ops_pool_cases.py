@@ -136,6 +136,15 @@ _GRADIENTS = [
 ]
 
 _ERRORS = [
+    "F.avg_pool3d(x(1, 2, 3, 3, 3).half(), 2)",
+    "F.avg_pool3d(T.ones(0, 2, 3, 3, 3).bfloat16(), 2)",
+    "F.avg_pool3d(l(1, 3, 3, 3).int(), 2)",
+    "F.interpolate(T.ones(2, 0, 3), 4)",
+    "F.interpolate(T.ones(2, 0, 3, 3), 4, mode='bicubic')",
+    "F.interpolate(T.ones(2, 0, 3, 3, 3), 4, mode='trilinear')",
+    "F.interpolate(l(1, 2, 3).byte(), 4, mode='linear')",
+    "F.interpolate(x(1, 2, 3), 0)",
+    "F.interpolate(x(1, 2, 3, 3).half(), 4, mode='bilinear', antialias=True)",
     "F.max_pool2d(x(2, 3), 2)",
     "F.max_pool2d(x(1, 2, 3), 4)",
     "F.max_pool2d(x(1, 2, 3), 2, padding=2)",

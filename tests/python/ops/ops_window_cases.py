@@ -189,6 +189,13 @@ _GRADIENTS = [
 ]
 
 _ERRORS = [
+    "F.adaptive_max_pool1d(T.ones(2, 0, 3), 2)",
+    "F.adaptive_max_pool2d(T.ones(2, 0, 3, 3), 2)",
+    "F.adaptive_max_pool3d(T.ones(2, 0, 3, 3, 3), 2)",
+    "F.adaptive_avg_pool3d(T.ones(2, 0, 3, 3, 3), 2)",
+    "F.adaptive_avg_pool2d(T.ones(2, 2, 0, 3), 1)",
+    "F.adaptive_avg_pool3d(T.ones(2, 2, 0, 3, 3), 1)",
+    "F.adaptive_avg_pool3d(l(1, 2, 2, 2), 1)",
     "F.adaptive_max_pool2d(x(1, 4, 4), (2, 2, 2))",
     "F.adaptive_max_pool2d(x(4), 2)",
     "F.adaptive_max_pool2d(x(1, 4, 4), (-1, 2))",
