@@ -141,6 +141,7 @@ void add_into(const Tensor& out, const Tensor& self, int64_t dim,
               const Tensor& index, const Tensor& source, const Scalar& alpha) {
   dim = wrap_dim(dim, self.dim());
   check_add(self, dim, index, source);
+  check_bound(self.dtype(), alpha);
   {
     autograd::NoGrad guard;
     const Tensor scaled = alpha == Scalar(1) ? source : mul(source, alpha);
@@ -268,8 +269,11 @@ Tensor embedding(const Tensor& weight, const Tensor& indices,
     shape.push_back(weight.size(1));
     out.impl()->set_geometry(shape, contiguous_strides(shape), 0);
   }
-  if (autograd::needs_grad(weight))
-    grad::embedding(out, weight, indices, padding_idx, scale_grad_by_freq);
+  if (!autograd::needs_grad(weight)) return out;
+  HOTARU_CHECK(!weight.is_complex(),
+               "embedding does not support automatic differentiation for "
+               "outputs with complex dtype.");
+  grad::embedding(out, weight, indices, padding_idx, scale_grad_by_freq);
   return out;
 }
 

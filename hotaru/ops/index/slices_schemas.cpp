@@ -55,10 +55,13 @@ Tensor embedding_renorm_(const Tensor& weight, const Tensor& indices,
 
 Tensor repeat_interleave(const Tensor& self, int64_t repeats,
                          Optional<int64_t> dim) {
-  HOTARU_CHECK(repeats >= 0, "Repeats must be non-negative");
-  if (!dim || self.dim() == 0)
-    return repeat_interleave(reshape(self, Dims{-1}), repeats, 0);
+  if (!dim) return repeat_interleave(reshape(self, Dims{-1}), repeats, 0);
   const int64_t d = wrap_dim(*dim, self.dim());
+  HOTARU_CHECK(repeats >= 0, "Repeats must be non-negative");
+  if (self.dim() == 0) {
+    wrap_dim(d + 1, 0);  // where PyTorch puts the copies' dimension
+    return repeat_interleave(reshape(self, Dims{-1}), repeats, 0);
+  }
   Dims shape(self.sizes());
   shape.insert(size_t(d) + 1, repeats);
   const Tensor spread = clone(expand(unsqueeze(self, d + 1), shape));
@@ -70,9 +73,9 @@ Tensor repeat_interleave(const Tensor& self, int64_t repeats,
 Tensor repeat_interleave(const Tensor& self, const Tensor& repeats,
                          Optional<int64_t> dim) {
   if (!dim) return repeat_interleave(reshape(self, Dims{-1}), repeats, 0);
-  const int64_t d = wrap_dim(*dim, self.dim());
-  const int64_t size = self.dim() ? self.size(d) : 1;
   HOTARU_CHECK(repeats.dim() <= 1, "repeats must be 0-dim or 1-dim tensor");
+  const int64_t d = wrap_dim(*dim, self.dim(), false);
+  const int64_t size = self.size(d);
   const bool one = repeats.dim() == 0 || repeats.numel() == 1;
   HOTARU_CHECK(one || repeats.numel() == size,
                "repeats must have the same size as input along dim, but got "
@@ -161,12 +164,24 @@ HOTARU_OP(
     "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? "
     "dim=None, *, SymInt? output_size=None) -> Tensor",
     +[](const Tensor& self, const Tensor& repeats, Optional<int64_t> dim,
-        Optional<int64_t>) { return repeat_interleave(self, repeats, dim); });
+        Optional<int64_t> size) {
+      const Tensor out = repeat_interleave(self, repeats, dim);
+      HOTARU_CHECK(!size || *size == out.size(dim.value_or(0)),
+                   "allocated size does not match required size");
+      return out;
+    });
 HOTARU_OP(
     "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, "
     "*, SymInt? output_size=None) -> Tensor",
     +[](const Tensor& self, int64_t repeats, Optional<int64_t> dim,
-        Optional<int64_t>) { return repeat_interleave(self, repeats, dim); });
+        Optional<int64_t> size) {
+      const Tensor out = repeat_interleave(self, repeats, dim);
+      const int64_t made = out.size(dim.value_or(0));
+      HOTARU_CHECK(!size || *size == made,
+                   "repeat_interleave: Invalid output_size, expected ", made,
+                   " but got ", *size);
+      return out;
+    });
 HOTARU_OP(
     "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> "
     "Tensor",

@@ -68,8 +68,11 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 
 Tensor unflatten(const Tensor& self, int64_t dim, IntSpan sizes) {
   HOTARU_CHECK(!sizes.empty(), "unflatten: sizes must be non-empty");
+  HOTARU_CHECK(self.dim() > 0,
+               "unflatten got an unexpected error:\nDimension specified as ",
+               dim, " but tensor has no dimensions");
   const int64_t d = wrap_dim(dim, self.dim());
-  const int64_t size = self.dim() ? self.size(d) : 1;
+  const int64_t size = self.size(d);
   const int64_t known = std::accumulate(
       sizes.begin(), sizes.end(), int64_t{1}, [](int64_t a, int64_t b) {
         int64_t out = 0;
@@ -82,7 +85,7 @@ Tensor unflatten(const Tensor& self, int64_t dim, IntSpan sizes) {
                " (", size, ") in the input tensor");
   const Dims inner = infer_size(sizes, size);
   Dims shape(self.sizes());
-  if (self.dim() > 0) shape.erase(size_t(d));
+  shape.erase(size_t(d));
   for (size_t i = 0; i < inner.size(); ++i)
     shape.insert(size_t(d) + i, inner[i]);
   return view(self, shape);

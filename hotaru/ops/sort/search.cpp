@@ -100,6 +100,7 @@ Triple slices(const Tensor& self, int64_t dim, bool sorted, bool inverse,
 }  // namespace
 
 Triple unique(const Tensor& self, bool return_inverse, bool return_counts) {
+  if (self.is_complex()) refuse_dtype("unique", self.dtype());
   Triple out;
   {
     autograd::NoGrad guard;
@@ -115,6 +116,9 @@ Triple unique(const Tensor& self, bool return_inverse, bool return_counts) {
 
 Triple unique_consecutive(const Tensor& self, bool return_inverse,
                           bool return_counts, Optional<int64_t> dim) {
+  if (self.is_complex())
+    refuse_dtype(dim && self.dim() != 1 ? "unique_dim" : "unique",
+                 self.dtype());
   Triple out;
   {
     autograd::NoGrad guard;
@@ -135,6 +139,7 @@ Triple unique_consecutive(const Tensor& self, bool return_inverse,
 
 Triple unique_dim(const Tensor& self, int64_t dim, bool return_inverse,
                   bool return_counts) {
+  if (self.is_complex()) refuse_dtype("unique_dim", self.dtype());
   Triple out;
   {
     autograd::NoGrad guard;
@@ -197,6 +202,10 @@ Tensor searchsorted(const Tensor& boundaries, const Tensor& values,
 }
 
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool invert) {
+  for (const DType dtype : {elements.dtype(), test_elements.dtype()})
+    HOTARU_CHECK(!is_complex(dtype) && dtype != DType::kBool,
+                 "Unsupported input type encountered for isin(): ",
+                 scalar_type_name(dtype));
   autograd::NoGrad guard;
   const Device device = elements.device();
   if (test_elements.numel() == 0)

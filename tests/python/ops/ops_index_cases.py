@@ -53,6 +53,10 @@ _GATHER = [
     "x(3).scatter_reduce(0, t([0]), x(3), 'foo')",
 ]
 _SLICES = [
+    "T.take_along_dim(x(), t(0), 0)",
+    "F.embedding(l(2), (x(3, 2) + 1j).requires_grad_())",
+    "x(2).index_add(0, l(2), x(2), alpha=1j)",
+    "l(2).byte().index_add(0, l(2), l(2).byte(), alpha=300)",
     "x(3, 4).index_select(0, t([2, 0, 2]))",
     "x(3, 4).index_select(1, t([2, 0], dtype=T.int32))",
     "x(3, 4).t().index_select(0, t([1, 3]))",

@@ -55,6 +55,11 @@ _JOIN = [
     "T.atleast_3d(x(2, 2))",
 ]
 _REPEAT = [
+    "T.repeat_interleave(x(3), 0, dim=2)",
+    "T.repeat_interleave(x(), 0, dim=0)",
+    "T.repeat_interleave(x(), t(0), dim=0)",
+    "T.repeat_interleave(x(3), 0, output_size=3)",
+    "T.repeat_interleave(x(3), t(1), output_size=2)",
     "x(2, 3).repeat(2, 1)",
     "x(2, 3).repeat(2, 1, 2)",
     "x(3, 2).t().repeat(1, 2)",

@@ -78,6 +78,12 @@ _SELECT = [
     "T.empty(0).mode()",
 ]
 _SETS = [
+    "T.unique(x(0) + 1j)",
+    "T.unique(x(2, 2) + 1j, dim=0)",
+    "T.unique_consecutive(x(2) + 1j)",
+    "T.unique_consecutive(x(2, 2) + 1j, dim=0)",
+    "T.isin(x(2), x(2) + 1j)",
+    "T.isin(x(2), x(2) > 0)",
     "op('_unique2')(t([[3, 1, 3], [2, 1, 0]]), True, True, True)",
     "op('_unique2')(x(4) > 0, True, True, True)",
     "op('_unique2')(t([1.0, nan, 1.0, nan]), True, True, True)",
