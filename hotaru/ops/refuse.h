@@ -1,5 +1,5 @@
-// Dtypes that an operator refuses before any of its kernels is asked, results
-// that do not fit, and gradients that there are none of.
+// Dtypes and numbers that an operator refuses before any of its kernels is
+// asked, results that do not fit, and gradients that there are none of.
 #pragma once
 
 #include <string>
@@ -24,9 +24,16 @@ inline void check_can_cast(DType result, DType wanted) {
       " can't be cast to the desired output type ", scalar_type_name(wanted));
 }
 
+/// Throws unless elements of `dtype` can be multiplied by `value`, an argument
+/// called `name`, and stay of that dtype.
+void check_factor(const char* name, DType dtype, const Scalar& value);
+
 /// Records a node that fails with `text` in the backward pass, if one of the
 /// inputs wants a gradient.
 void refuse_gradient(const char* node, std::string text, const Tensor& out,
                      const Tensors& inputs);
+
+/// The same for an operator that PyTorch has no node for.
+void refuse_gradient(const char* op, const Tensor& out, const Tensors& inputs);
 
 }  // namespace hotaru

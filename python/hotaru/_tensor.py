@@ -24,7 +24,7 @@ _CASTS = {
 # In-place forms of operators without one of their own: the result is copied
 # back.
 _IN_PLACE = """
-    absolute addbmm addmv addr cumprod divide floor_divide logit multiply
+    absolute addbmm addmv addr cumprod divide logit multiply
     nan_to_num negative renorm sgn square subtract tril triu true_divide
 """.split()  # noqa: SIM905
 

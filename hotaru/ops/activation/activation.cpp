@@ -77,17 +77,22 @@ PointwiseNumbers celu_numbers(const Scalar& alpha) {
   return {alpha, 1.0, 1 / alpha.to_double()};
 }
 
-bool is_nan(const Scalar& limit) {
-  return !limit.is_complex() && std::isnan(limit.to_double());
+/// Whether what self is limited to is not a number.
+bool is_nan(const Scalar& limit, const Tensor& self) {
+  return self.is_floating_point() && !limit.is_complex() &&
+         std::isnan(limit.to_double());
 }
 
 PointwiseNumbers limits(const Tensor& self, const Scalar& lo,
                         const Scalar& hi) {
   HOTARU_CHECK(self.dtype() != DType::kBool,
                "Bool inputs not supported for hardtanh");
+  if (is_integral(self.dtype()))
+    for (const Scalar& limit : {lo, hi}) check_holds(DType::kInt64, limit);
   HOTARU_CHECK(self.dtype() != DType::kUInt8 ||
                    (lo.to_double() >= 0 && hi.to_double() >= 0),
                "cannot do hardtanh on an unsigned type with negative limits");
+  for (const Scalar& limit : {lo, hi}) check_holds(self.dtype(), limit);
   return {lo, hi};
 }
 
@@ -118,7 +123,8 @@ Tensor mish(const Tensor& self) {
 }
 Tensor hardtanh(const Tensor& self, const Scalar& min_val,
                 const Scalar& max_val) {
-  if (is_nan(min_val) || is_nan(max_val)) return clamp(self, min_val, max_val);
+  if (is_nan(min_val, self) || is_nan(max_val, self))
+    return clamp(self, min_val, max_val);
   return kHardTanh(self, limits(self, min_val, max_val));
 }
 Tensor hardsigmoid(const Tensor& self) {
@@ -139,7 +145,8 @@ Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
 }
 Tensor threshold(const Tensor& self, const Scalar& threshold,
                  const Scalar& value) {
-  check_holds(self.dtype(), value);
+  for (const Scalar& number : {threshold, value})
+    check_holds(self.dtype(), number);
   return kThreshold(self, {threshold, value});
 }
 Tensor log_sigmoid(const Tensor& self) {
@@ -224,7 +231,7 @@ Tensor gelu_(const Tensor& self, const std::string& approximate) {
   return gelu_kind(approximate).in_place(self);
 }
 Tensor hardtanh_(const Tensor& self, const Scalar& lo, const Scalar& hi) {
-  if (is_nan(lo) || is_nan(hi))
+  if (is_nan(lo, self) || is_nan(hi, self))
     return in_place(self, [&](const Tensor& x) { return clamp(x, lo, hi); });
   return kHardTanh.in_place(self, limits(self, lo, hi));
 }
@@ -232,7 +239,7 @@ Tensor relu6_(const Tensor& self) {
   return hardtanh_(self, 0, 6);
 }
 Tensor threshold_(const Tensor& self, const Scalar& t, const Scalar& value) {
-  check_holds(self.dtype(), value);
+  for (const Scalar& number : {t, value}) check_holds(self.dtype(), number);
   return kThreshold.in_place(self, {t, value});
 }
 template <const Activation& A>

@@ -207,14 +207,14 @@ HOTARU_OP(
 HOTARU_OP(
     "detach_(Tensor(a!) self) -> Tensor(a!)", +[](const Tensor& self) {
       HOTARU_CHECK(
-          !autograd::writes_base(self),
+          !self.is_view(),
           "Can't detach views in-place. Use detach() instead. If you are "
           "using DistributedDataParallel (DDP) for training, and "
           "gradient_as_bucket_view is set as True, gradients are views of "
           "DDP buckets, and hence detach_() cannot be called on these "
           "gradients. To fix this error, please refer to the "
           "Optimizer.zero_grad() function in torch/optim/optimizer.py as "
-          "a solution.");
+          "the solution.");
       self.impl()->autograd = nullptr;
       return self;
     });

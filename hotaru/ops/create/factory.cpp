@@ -106,7 +106,7 @@ Scalar as_element(const Scalar& value, DType dtype) {
 namespace {
 
 Tensor filled(Tensor out, const Scalar& value) {
-  check_holds(out.dtype(), value);
+  check_bound(out.dtype(), value);
   const bool truth = out.dtype() == DType::kBool && value.is_complex();
   enqueue(kFill, {write(out)},
           PointwiseNumbers{truth ? Scalar(value.to_complex() != 0.0) : value});
@@ -268,7 +268,7 @@ Tensor scalar_tensor(const Scalar& value, TensorOptions options) {
 }
 
 Tensor number_like(const Tensor& self, const Scalar& value) {
-  check_holds(self.dtype(), value);
+  check_bound(self.dtype(), value);
   return scalar_tensor(value, {self.dtype(), self.device()});
 }
 

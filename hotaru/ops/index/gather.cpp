@@ -101,9 +101,7 @@ Tensor scatter_with(const Tensor& self, int64_t dim, const Tensor& index,
   autograd::check_inplace(self);
   dim = wrap_dim(dim, self.dim());
   write_at(self, dim, index, src, add_or_multiply(reduce), is_number);
-  refuse_gradient("NotImplemented",
-                  "derivative for aten::scatter is not implemented", self,
-                  {self, src});
+  refuse_gradient("scatter", self, {self, src});
   self.bump_version();
   return self;
 }
@@ -260,10 +258,6 @@ Tensor scatter_reduce_(const Tensor& self, int64_t dim, const Tensor& index,
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices,
                       Optional<int64_t> dim) {
-  HOTARU_CHECK(
-      is_index(indices),
-      "torch.take_along_dim(): dtype of indices should be Long but got ",
-      scalar_type_name(indices.dtype()));
   if (!dim)
     return gather(reshape(self, Dims{-1}), 0, reshape(indices, Dims{-1}));
   HOTARU_CHECK(self.dim() == indices.dim(),
@@ -271,8 +265,11 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices,
                "number of dimensions, but got ",
                self.dim(), " dimensions for input, and ", indices.dim(),
                " dimensions for indices");
-  const int64_t d = wrap_dim(*dim, self.dim());
-  if (self.dim() == 0) return gather(self, d, indices);
+  HOTARU_CHECK(
+      is_index(indices),
+      "torch.take_along_dim(): dtype of indices should be Long but got ",
+      scalar_type_name(indices.dtype()));
+  const int64_t d = wrap_dim(*dim, self.dim(), false);
   // Everything but the dimension itself is broadcast.
   Dims self_shape(self.sizes()), index_shape(indices.sizes());
   self_shape[size_t(d)] = index_shape[size_t(d)] = 1;

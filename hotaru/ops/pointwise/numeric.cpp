@@ -85,15 +85,16 @@ Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps,
 Tensor heaviside(const Tensor& self, const Tensor& values) {
   HOTARU_CHECK(!self.is_complex() && !values.is_complex(),
                "heaviside is not yet implemented for complex tensors.");
+  HOTARU_CHECK(
+      self.dtype() == values.dtype(),
+      "heaviside is not yet implemented for tensors with different dtypes.");
   Tensor out;
   {
     const autograd::NoGrad no_grad;
     const Tensor step = to(gt(self, 0), self.dtype());
     out = where(eq(self, 0), values, step);
   }
-  refuse_gradient("NotImplemented",
-                  "derivative for aten::heaviside is not implemented", out,
-                  {self, values});
+  refuse_gradient("heaviside", out, {self, values});
   return out;
 }
 
@@ -140,6 +141,11 @@ Tensor trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
     shape.erase(size_t(wrap_dim(dim, y.dim())));
     return zeros(shape, TensorOptions(y));
   }
+  HOTARU_CHECK(y.dtype() != DType::kBool,
+               "trapezoid: received a bool input for `y`, but bool is not "
+               "supported");
+  HOTARU_CHECK(!dx.is_bool() && !dx.is_complex(),
+               "trapezoid: Currently, we only support dx as a real number.");
   return (sum(y, Dims{dim}) -
           (select(y, dim, 0) + select(y, dim, n - 1)) * 0.5) *
          dx;
@@ -151,6 +157,9 @@ Tensor cross(const Tensor& self, const Tensor& other, int64_t dim) {
                " must have length 3. Got ", self.size(dim), " and ",
                other.size(dim));
   if (self.dtype() == DType::kBool) refuse_dtype("cross", self.dtype());
+  HOTARU_CHECK(self.dtype() == other.dtype(), "expected scalar type ",
+               scalar_type_name(self.dtype()), " but found ",
+               scalar_type_name(other.dtype()));
   const auto part = [dim](const Tensor& t, int64_t i) {
     return select(t, dim, i % 3);
   };

@@ -9,6 +9,7 @@
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise_grad.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/streams/stream.h"
@@ -44,11 +45,10 @@ const Spec kAddcdiv{kernel("addcdiv"), Compute::kFloating};
 Scalar rounded_alpha(const Tensor& a, const Tensor& b, const Scalar& alpha) {
   if (alpha.kind() == Scalar::Kind::kInt && alpha.to_int() == 1) return alpha;
   const DType dtype = result_type({a, b});
-  HOTARU_CHECK(!alpha.is_bool() || dtype == DType::kBool,
-               "Boolean alpha only supported for Boolean results.");
-  HOTARU_CHECK(is_differentiable(dtype) || alpha.is_integral(),
-               "For integral input tensors, argument alpha must not be a "
-               "floating point number.");
+  HOTARU_CHECK(!is_floating_point(dtype) || !alpha.is_complex(),
+               "For non-complex input tensors, argument alpha must not be a "
+               "complex number.");
+  check_factor("alpha", dtype, alpha);
   return as_element(alpha, dtype);
 }
 
@@ -99,6 +99,16 @@ Tensor div(const Tensor& self, const Tensor& other,
   Tensor out =
       binary(rounding_mode == "trunc" ? kDivTrunc : kDivFloor, self, other);
   if (needs_grad(self, other)) grads::div_rounded(out, self, other);
+  return out;
+}
+
+Tensor floor_divide(const Tensor& self, const Tensor& other, const char* op) {
+  Tensor out;
+  {
+    const autograd::NoGrad no_grad;
+    out = div(self, other, "floor");
+  }
+  refuse_gradient(op, out, {self, other});
   return out;
 }
 
@@ -263,14 +273,33 @@ Tensor clamp(const Tensor& self, const Optional<Scalar>& min,
   return out;
 }
 
+namespace {
+
+void check_lerp(const Tensor& self, const char* name, const Tensor& other) {
+  HOTARU_CHECK(self.dtype() == other.dtype(), "expected dtype ",
+               cpp_type_name(self.dtype()), " for `", name, "` but got dtype ",
+               cpp_type_name(other.dtype()));
+}
+
+}  // namespace
+
 Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight) {
+  check_lerp(self, "end", end);
+  if (weight.dim() > 0) check_lerp(self, "weight", weight);
   Tensor out = ternary(kLerp, self, end, weight);
   if (needs_grad(self, end, weight)) grads::lerp(out, self, end, weight);
   return out;
 }
 
+Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
+  check_lerp(self, "end", end);
+  check_inexact("lerp_kernel_scalar", self);
+  return lerp(self, end, operand(weight, self));
+}
+
 Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                const Scalar& value) {
+  check_holds(result_type({self, tensor1, tensor2}), value);
   Tensor out = ternary(kAddcmul, self, tensor1, tensor2, {value});
   if (needs_grad(self, tensor1, tensor2))
     grads::addcmul(out, self, tensor1, tensor2, value);

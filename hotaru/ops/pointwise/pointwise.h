@@ -13,6 +13,9 @@ Tensor mul(const Tensor& self, const Tensor& other);
 /// "trunc" or "floor".
 Tensor div(const Tensor& self, const Tensor& other,
            const std::string& rounding_mode = "");
+/// div(rounding_mode="floor") without a gradient: backward() names `op`.
+Tensor floor_divide(const Tensor& self, const Tensor& other,
+                    const char* op = "floor_divide");
 Tensor remainder(const Tensor& self, const Tensor& other);
 Tensor fmod(const Tensor& self, const Tensor& other);
 Tensor pow(const Tensor& self, const Tensor& exponent);
@@ -115,6 +118,7 @@ Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other);
 Tensor clamp(const Tensor& self, const Optional<Scalar>& min,
              const Optional<Scalar>& max);
 Tensor lerp(const Tensor& self, const Tensor& end, const Tensor& weight);
+Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight);
 Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                const Scalar& value = 1);
 Tensor addcdiv(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,

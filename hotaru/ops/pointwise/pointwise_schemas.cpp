@@ -14,6 +14,11 @@ namespace {
 using elementwise::operand;
 using Mode = Optional<std::string>;
 
+Tensor floor_divide_(const Tensor& a, const Tensor& b) {
+  return in_place(
+      a, [&](const Tensor& x) { return floor_divide(x, b, "floor_divide_"); });
+}
+
 HOTARU_OP(
     "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     +[](const Tensor& a, const Tensor& b, const Scalar& alpha) {
@@ -115,11 +120,18 @@ HOTARU_OP(
     +[](const Tensor& a, const Tensor& b) { return div(a, b); });
 HOTARU_OP(
     "floor_divide(Tensor self, Tensor other) -> Tensor",
-    +[](const Tensor& a, const Tensor& b) { return div(a, b, "floor"); });
+    +[](const Tensor& a, const Tensor& b) { return floor_divide(a, b); });
 HOTARU_OP(
     "floor_divide.Scalar(Tensor self, Scalar other) -> Tensor",
     +[](const Tensor& a, const Scalar& b) {
-      return div(a, operand(b, a), "floor");
+      return floor_divide(a, operand(b, a));
+    });
+HOTARU_OP("floor_divide_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+          floor_divide_);
+HOTARU_OP(
+    "floor_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+    +[](const Tensor& a, const Scalar& b) {
+      return floor_divide_(a, operand(b, a));
     });
 HOTARU_OP(
     "remainder.Scalar_Tensor(Scalar self, Tensor other) -> Tensor",
@@ -166,19 +178,27 @@ HOTARU_OP(
       return pow(a, to(b, wide(result_type({b, operand(a, b)}))));
     });
 
+/// A number to choose between it and elements of x, in whose dtype it has to
+/// fit.
+Tensor choice(const Scalar& value, const Tensor& x) {
+  Tensor out = operand(value, x);
+  check_holds(result_type({x, out}), value);
+  return out;
+}
+
 HOTARU_OP("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
           where);
 HOTARU_OP(
     "where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> "
     "Tensor",
     +[](const Tensor& c, const Tensor& a, const Scalar& b) {
-      return where(c, a, operand(b, a));
+      return where(c, a, choice(b, a));
     });
 HOTARU_OP(
     "where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> "
     "Tensor",
     +[](const Tensor& c, const Scalar& a, const Tensor& b) {
-      return where(c, operand(a, b), b);
+      return where(c, choice(a, b), b);
     });
 HOTARU_OP(
     "where.Scalar(Tensor condition, Scalar self, Scalar other) -> "
@@ -217,13 +237,15 @@ HOTARU_OP(
       return in_place(
           self, [&](const Tensor& x) { return masked_fill(x, mask, value); });
     });
-HOTARU_OP("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
-          lerp);
+HOTARU_OP(
+    "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
+    +[](const Tensor& self, const Tensor& end, const Tensor& weight) {
+      return lerp(self, end, weight);
+    });
 HOTARU_OP(
     "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
     +[](const Tensor& self, const Tensor& end, const Scalar& weight) {
-      check_inexact("lerp_kernel_scalar", self);
-      return lerp(self, end, operand(weight, self));
+      return lerp(self, end, weight);
     });
 HOTARU_OP(
     "lerp_.Tensor(Tensor(a!) self, Tensor end, Tensor weight) -> Tensor(a!)",
@@ -235,10 +257,8 @@ HOTARU_OP(
     "lerp_.Scalar(Tensor(a!) self, Tensor end, Scalar weight) -> "
     "Tensor(a!)",
     +[](const Tensor& self, const Tensor& end, const Scalar& weight) {
-      return in_place(self, [&](const Tensor& x) {
-        check_inexact("lerp_kernel_scalar", x);
-        return lerp(x, end, operand(weight, self));
-      });
+      return in_place(self,
+                      [&](const Tensor& x) { return lerp(x, end, weight); });
     });
 HOTARU_OP(
     "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar "

@@ -48,7 +48,7 @@ Tensor constant_pad_nd(const Tensor& self, IntSpan pad, const Scalar& value) {
   static const Kernel& pad_kernel = kernel("pad");
   const Padded p = padded("constant_pad_nd", self, pad);
   if (self.dim() == 0) return clone(self);
-  check_holds(self.dtype(), value);
+  check_bound(self.dtype(), value);
   const Tensor out = allocate(p.size, self.dtype(), self.device());
   {
     autograd::NoGrad guard;

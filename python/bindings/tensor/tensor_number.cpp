@@ -31,7 +31,7 @@ Tensor over(const Tensor& a, const Tensor& b) {
   return div(a, b);
 }
 Tensor floor_over(const Tensor& a, const Tensor& b) {
-  return div(a, b, "floor");
+  return floor_divide(a, b);
 }
 Tensor modulo(const Tensor& a, const Tensor& b) {
   return remainder(a, b);

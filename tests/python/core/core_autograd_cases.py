@@ -60,6 +60,7 @@ a = leaf(4); b = a * 1; c = b.split(2); b.mul_(2); c[0].sum().backward(); a.grad
 a = leaf(3); b = a.detach(); b.add_(1); (a, b.requires_grad, a._version)
 a = leaf(3); b = a * 1; b.detach_(); (b.requires_grad, b.is_leaf, b.grad_fn)
 a = leaf(3); b = (a * 1).view(3); b.detach_()
+torch.ones(2, 2).t().detach_()
 a = leaf(3); a.requires_grad = False; a.requires_grad
 a = leaf(3); b = a * 1; b.requires_grad = False
 a = leaf(3); b = a * 1; b.requires_grad_(True).requires_grad
@@ -322,6 +323,7 @@ a % b
 torch.fmod(a, b)
 torch.fmod(a, 0.7)
 a // b
+(a * 1).floor_divide_(b)
 3 - a
 3 / a
 -a
