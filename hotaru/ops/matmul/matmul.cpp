@@ -4,6 +4,7 @@
 #include "hotaru/backend/common/matmul/matmul.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/matmul/matmul_grad.h"
 #include "hotaru/ops/pointwise/pointwise.h"
@@ -57,7 +58,7 @@ MatrixStrides bias_strides(const Tensor& bias, IntSpan target) {
                ") must be greater or equal to the number of dimensions in the "
                "tensor (",
                dim, ")");
-  for (size_t i = 0; i < dim; ++i) {
+  for (size_t i = dim; i-- > 0;) {
     const size_t at = target.size() - dim + i;
     const int64_t have = bias.sizes()[i];
     HOTARU_CHECK(have == target[at] || have == 1,
@@ -128,12 +129,17 @@ void check_batches(const Tensor& a, const Tensor& b) {
   check_not_bool("bmm", a);
 }
 
+void check_numbers(const Tensor& out, const Scalar& beta, const Scalar& alpha) {
+  check_holds(out.dtype(), beta);
+  check_holds(out.dtype(), alpha);
+}
+
 void check_vector(const Tensor& self, int64_t self_size, const Tensor& mat,
                   const Tensor& vec) {
-  HOTARU_CHECK(mat.dim() == 2 && vec.dim() == 1,
-               "vector + matrix @ vector expected, got ",
-               self.defined() ? self.dim() : 1, ", ", mat.dim(), ", ",
-               vec.dim());
+  HOTARU_CHECK(
+      mat.dim() == 2 && vec.dim() == 1 && (!self.defined() || self.dim() <= 1),
+      "vector + matrix @ vector expected, got ",
+      self.defined() ? self.dim() : 1, ", ", mat.dim(), ", ", vec.dim());
   HOTARU_CHECK(mat.size(1) == vec.size(0) &&
                    (self_size == mat.size(0) || self_size == 1),
                "size mismatch, got input (", self_size, "), mat (", mat.size(0),
@@ -170,6 +176,7 @@ Tensor addmm_value(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
   const Dims size{a.rows, b.columns};
   const MatrixStrides bias = bias_strides(self, size);
   const Tensor out = allocate(size, mat1.dtype(), mat1.device());
+  check_numbers(out, beta, alpha);
   run(out, a, b, self, bias, beta, alpha);
   return out;
 }
@@ -180,6 +187,7 @@ Tensor addmv_value(const Tensor& self, const Tensor& mat, const Tensor& vec,
   const Dims size{mat.size(0)};
   const MatrixStrides s = bias_strides(self, size);
   const Tensor out = allocate(size, mat.dtype(), mat.device());
+  for (const Scalar& number : {beta, alpha}) check_bound(out.dtype(), number);
   run(out, matrix(mat), column(vec), self, {0, s.column, 0}, beta, alpha);
   return out;
 }
@@ -187,11 +195,17 @@ Tensor addmv_value(const Tensor& self, const Tensor& mat, const Tensor& vec,
 Tensor baddbmm_value(const Tensor& self, const Tensor& batch1,
                      const Tensor& batch2, const Scalar& beta,
                      const Scalar& alpha) {
-  check_batches(batch1, batch2);
-  check_bias_dtype(self, batch2);
   const Dims size{batch1.size(0), batch1.size(1), batch2.size(2)};
   const MatrixStrides bias = bias_strides(self, size);
+  check_not_bool("baddbmm", batch1);
+  HOTARU_CHECK(self.dtype() == batch1.dtype() && self.dtype() == batch2.dtype(),
+               "Input dtypes must be the same, got: input ",
+               cpp_type_name(self.dtype()),
+               ", batch1: ", cpp_type_name(batch1.dtype()),
+               ", batch2: ", cpp_type_name(batch2.dtype()));
+  check_batches(batch1, batch2);
   const Tensor out = allocate(size, batch1.dtype(), batch1.device());
+  check_numbers(out, beta, alpha);
   run(out, batch(batch1), batch(batch2), self, bias, beta, alpha);
   return out;
 }
@@ -307,16 +321,25 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
                "both arguments to linear need to be at least 1D, but they are ",
                input.dim(), "D and ", weight.dim(), "D");
   if (weight.dim() == 1 && !bias.defined()) return matmul(input, weight);
+  // A bias that is no row is added to the product, whose shape stays.
+  const bool row_bias =
+      bias.defined() &&
+      (bias.dim() == 1 || (bias.dim() == 2 && bias.size(0) == 1));
+  if (bias.defined() && !row_bias && input.dim() != 2)
+    return add_(matmul(input, t(weight)), bias);
   if (input.dim() == 2 || autograd::needs_grad(input, weight, bias) ||
       input.dim() == 0 || !input.is_contiguous() || weight.dim() != 2) {
     const Tensor transposed = t(weight);
     if (!bias.defined()) return matmul(input, transposed);
     if (input.dim() == 2) return addmm(bias, input, transposed);
-    if (input.dim() == 1) return add(matmul(input, transposed), bias);
+    if (input.dim() == 1 && weight.dim() == 2 && bias.dim() == 1 &&
+        bias.size(0) == weight.size(0))
+      return add(matmul(input, transposed), bias);
     Dims size(input.sizes());
-    const Tensor rows = reshape(input, Dims{-1, size.back()});
+    const int64_t rows = numel_of(input.sizes().first(size.size() - 1));
+    const Tensor flat = reshape(input, Dims{rows, size.back()});
     size.back() = weight.size(0);
-    return view(addmm(bias, rows, transposed), size);
+    return view(addmm(bias, flat, transposed), size);
   }
   // Without a gradient, any number of leading dimensions is one product.
   const int64_t k = input.size(-1);

@@ -3,6 +3,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -137,9 +138,14 @@ Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2,
 /// beta * self + alpha * outer(vec1, vec2).
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2,
             const Scalar& beta, const Scalar& alpha) {
-  HOTARU_CHECK(vec1.dim() == 1 && vec2.dim() == 1,
-               "addr: Expected 1-D argument vec1 and vec2, but got ",
-               vec1.dim(), "-D and ", vec2.dim(), "-D");
+  HOTARU_CHECK(vec1.dim() == 1, "addr: Expected 1-D argument vec1, but got ",
+               vec1.dim(), "-D");
+  HOTARU_CHECK(vec2.dim() == 1, "addr: Expected 1-D argument vec2, but got ",
+               vec2.dim(), "-D");
+  expand(self, Dims{vec1.size(0), vec2.size(0)});
+  const DType dtype = result_type({self, vec1, vec2});
+  check_factor("beta", dtype, beta);
+  check_factor("alpha", dtype, alpha);
   const Tensor product = outer(vec1, vec2);
   const Tensor scaled = alpha == Scalar(1) ? product : mul(product, alpha);
   if (beta == Scalar(0)) return scaled;
