@@ -1,6 +1,8 @@
 // Tensors out of nothing.
 #pragma once
 
+#include <cmath>
+
 #include "hotaru/core/tensor.h"
 #include "hotaru/ops/boxing.h"
 
@@ -50,6 +52,10 @@ Tensor zero_(const Tensor& self);
 /// Whether an element of this dtype can hold the number, give or take its
 /// precision; small negative numbers wrap in uint8.
 bool holds(DType dtype, const Scalar& value);
+/// Whether every dtype does, as of most numbers: asked before result_type().
+inline bool all_hold(const Scalar& value) {
+  return !value.is_complex() && std::abs(value.to_double()) <= 127;
+}
 /// Throws PyTorch's error unless holds().
 void check_holds(DType dtype, const Scalar& value);
 /// The same for a bound, which float16 has to hold, too.

@@ -299,7 +299,8 @@ Tensor lerp(const Tensor& self, const Tensor& end, const Scalar& weight) {
 
 Tensor addcmul(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                const Scalar& value) {
-  check_holds(result_type({self, tensor1, tensor2}), value);
+  if (!all_hold(value))
+    check_holds(result_type({self, tensor1, tensor2}), value);
   Tensor out = ternary(kAddcmul, self, tensor1, tensor2, {value});
   if (needs_grad(self, tensor1, tensor2))
     grads::addcmul(out, self, tensor1, tensor2, value);
