@@ -92,8 +92,14 @@ PointwiseNumbers limits(const Tensor& self, const Scalar& lo,
   HOTARU_CHECK(self.dtype() != DType::kUInt8 ||
                    (lo.to_double() >= 0 && hi.to_double() >= 0),
                "cannot do hardtanh on an unsigned type with negative limits");
-  for (const Scalar& limit : {lo, hi}) check_holds(self.dtype(), limit);
+  for (const Scalar& limit : {lo, hi}) check_bound(self.dtype(), limit);
   return {lo, hi};
+}
+
+void check_threshold(const Tensor& self, const Scalar& threshold,
+                     const Scalar& value) {
+  check_holds(self.dtype(), threshold);
+  check_bound(self.dtype(), value);
 }
 
 PointwiseNumbers shrink(const Scalar& lambd) {
@@ -145,8 +151,7 @@ Tensor hardshrink(const Tensor& self, const Scalar& lambd) {
 }
 Tensor threshold(const Tensor& self, const Scalar& threshold,
                  const Scalar& value) {
-  for (const Scalar& number : {threshold, value})
-    check_holds(self.dtype(), number);
+  check_threshold(self, threshold, value);
   return kThreshold(self, {threshold, value});
 }
 Tensor log_sigmoid(const Tensor& self) {
@@ -239,7 +244,7 @@ Tensor relu6_(const Tensor& self) {
   return hardtanh_(self, 0, 6);
 }
 Tensor threshold_(const Tensor& self, const Scalar& t, const Scalar& value) {
-  for (const Scalar& number : {t, value}) check_holds(self.dtype(), number);
+  check_threshold(self, t, value);
   return kThreshold.in_place(self, {t, value});
 }
 template <const Activation& A>

@@ -227,7 +227,7 @@ Tensor soft_margin_loss(const Tensor& self, const Tensor& target,
   Tensor out;
   {
     autograd::NoGrad guard;
-    const Tensor product = -target * self;
+    const Tensor product = -self * target;
     const DType dtype = product.dtype();
     check_can_cast(is_differentiable(dtype) ? dtype : default_dtype(),
                    self.dtype());

@@ -138,6 +138,7 @@ _GRADIENTS = [
 ]
 
 _ERRORS = [
+    "F.soft_margin_loss(x(2), l(2) > 0)",
     "F.mse_loss(x(2), x(2) + 1j)",
     "F.mse_loss(x(0), x(0) + 1j)",
     "F.mse_loss(l(2), x(2))",
