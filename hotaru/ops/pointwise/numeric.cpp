@@ -144,7 +144,7 @@ Tensor trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
   HOTARU_CHECK(y.dtype() != DType::kBool,
                "trapezoid: received a bool input for `y`, but bool is not "
                "supported");
-  HOTARU_CHECK(!dx.is_bool() && !dx.is_complex(),
+  HOTARU_CHECK(n == 0 || (!dx.is_bool() && !dx.is_complex()),
                "trapezoid: Currently, we only support dx as a real number.");
   return (sum(y, Dims{dim}) -
           (select(y, dim, 0) + select(y, dim, n - 1)) * 0.5) *
