@@ -5,6 +5,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/core/cpp_type.h"
 #include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory_schema.h"
@@ -87,12 +88,15 @@ void check_holds(DType dtype, const Scalar& value) {
 }
 
 void check_bound(DType dtype, const Scalar& value) {
-  const double number = std::abs(value.to_complex().real());
-  const bool fits = dtype != DType::kFloat16 || !std::isfinite(number) ||
-                    number <= double(std::numeric_limits<Half>::max());
-  HOTARU_CHECK(fits, "value cannot be converted to type c10::Half without ",
-               "overflow");
-  check_holds(dtype, value);
+  const bool half = dtype == DType::kFloat16;
+  if (!half && dtype != DType::kBFloat16) return check_holds(dtype, value);
+  const double most = half ? double(std::numeric_limits<Half>::max())
+                           : double(std::numeric_limits<BFloat16>::max());
+  const std::complex<double> number = value.to_complex();
+  HOTARU_CHECK(number.imag() == 0 && (!std::isfinite(number.real()) ||
+                                      std::abs(number.real()) <= most),
+               "value cannot be converted to type ", cpp_type_name(dtype),
+               " without overflow");
 }
 
 Scalar as_element(const Scalar& value, DType dtype) {
@@ -106,7 +110,11 @@ Scalar as_element(const Scalar& value, DType dtype) {
 namespace {
 
 Tensor filled(Tensor out, const Scalar& value) {
-  check_bound(out.dtype(), value);
+  // One element becomes infinite, as in PyTorch.
+  if (out.numel() == 1)
+    check_holds(out.dtype(), value);
+  else
+    check_bound(out.dtype(), value);
   const bool truth = out.dtype() == DType::kBool && value.is_complex();
   enqueue(kFill, {write(out)},
           PointwiseNumbers{truth ? Scalar(value.to_complex() != 0.0) : value});

@@ -58,7 +58,7 @@ inline bool all_hold(const Scalar& value) {
 }
 /// Throws PyTorch's error unless holds().
 void check_holds(DType dtype, const Scalar& value);
-/// The same for a bound, which float16 has to hold, too.
+/// The same for a bound, which 16-bit floats have to hold, too.
 void check_bound(DType dtype, const Scalar& value);
 /// The number as kernels of that dtype take it: rounded for 16-bit floats,
 /// which have to hold it.

@@ -11,7 +11,8 @@ namespace hotaru {
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim,
                          double eps) {
-  const DType common = result_type({x1, x2});
+  // After broadcasting numbers count, too.
+  const DType common = promote_types(x1.dtype(), x2.dtype());
   HOTARU_CHECK(is_floating_point(common),
                "expected common dtype to be floating point, yet common dtype "
                "is ",

@@ -25,8 +25,9 @@ void record_difference_loss(
                        autograd::Backward& b, const Tensor& g) -> Tensors {
                      const Tensor x = b.saved(0), t = b.saved(1);
                      const Dims size = broadcast_shapes(x.sizes(), t.sizes());
+                     const DType dtype = result_type({x, t});
                      const Tensor d = spread_loss_gradient(g, size, reduction) *
-                                      slope(x, to(t, result_type({x, t})));
+                                      slope(to(x, dtype), to(t, dtype));
                      return {b.needs(0) ? sum_to(d, x.sizes()) : Tensor(),
                              b.needs(1) ? sum_to(-d, t.sizes()) : Tensor()};
                    });

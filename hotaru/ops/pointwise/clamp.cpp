@@ -13,11 +13,13 @@ Tensor clamp(const Tensor& self, const Tensor& min, const Tensor& max) {
   HOTARU_CHECK(min.defined() || max.defined(),
                "torch.clamp: At least one of 'min' or 'max' must not be None");
   if (self.is_complex()) refuse_pointwise("clamp", self.dtype());
-  if (min.defined() && max.defined() && self.dtype() == DType::kBool)
-    refuse_dtype("clamp_cpu", self.dtype());
-  Tensor out = self;
+  const DType dtype = result_type({self, min, max});
+  if (min.defined() && max.defined() && dtype == DType::kBool)
+    refuse_dtype("clamp_cpu", dtype);
+  Tensor out;
   {
     const autograd::NoGrad no_grad;
+    out = to(self, dtype);
     if (min.defined()) out = maximum(out, min);
     if (max.defined()) out = minimum(out, max);
   }

@@ -54,12 +54,18 @@ bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
 Tensor nan_to_num(const Tensor& self, Optional<double> nan,
                   Optional<double> posinf, Optional<double> neginf) {
   if (!is_differentiable(self.dtype())) return clone(self);
-  double high = 0;
-  visit_dtype(FloatingTypes{}, self.dtype(), "nan_to_num",
-              [&]<class T>() { high = double(std::numeric_limits<T>::max()); });
-  Tensor out = masked_fill(self, isnan(self), nan.value_or(0));
-  out = masked_fill(out, eq(self, kInf), posinf.value_or(high));
-  return masked_fill(out, eq(self, -kInf), neginf.value_or(-high));
+  // Numbers that the dtype can't hold become infinite.
+  const auto number = [&](Optional<double> given, int sign) {
+    double out = 0;
+    visit_dtype(FloatingTypes{}, self.dtype(), "nan_to_num", [&]<class T>() {
+      const double high = double(std::numeric_limits<T>::max());
+      out = double(T(OpMath<T>(given.value_or(sign * high))));
+    });
+    return out;
+  };
+  Tensor out = masked_fill(self, isnan(self), number(nan, 0));
+  out = masked_fill(out, eq(self, kInf), number(posinf, 1));
+  return masked_fill(out, eq(self, -kInf), number(neginf, -1));
 }
 
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps,

@@ -239,6 +239,7 @@ void check_mask(const Tensor& mask) {
 Tensor masked_fill(const Tensor& self, const Tensor& mask,
                    const Scalar& value) {
   check_mask(mask);
+  check_bound(self.dtype(), value);
   static const Kernel& k = kernel("where");
   const Dims shape = broadcast_shapes(self.sizes(), mask.sizes());
   Tensor out = empty(shape, TensorOptions(self));

@@ -114,7 +114,7 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& order, IntSpan dim,
     int64_t reduced = 1;
     for (int64_t d : dims) reduced *= x.size(d);
     if (reduced == 1 && p != 0) {  // without overflow
-      out = abs(x);
+      out = abs(contiguous(x));
       if (!keepdim) drop_dims(out, dims);
     } else if (p == 0 || p == 1 || p == 2 || std::isinf(p)) {
       out = run_reduction(kernel, x, dims, keepdim, to_real(x.dtype()),

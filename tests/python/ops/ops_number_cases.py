@@ -99,6 +99,9 @@ _ONE = [
     "t(-2.375).norm(1e30)",
     "T.linalg.vector_norm(t([[3.0], [0.0]]), 0, 1)",
     "T.linalg.vector_norm(t([[3 + 4j]]), 2, 1)",
+    "T.linalg.vector_norm(l(3, 2, 1).float().permute(1, 2, 0), 2, 1)",
+    "T.linalg.vector_norm(l(3, 2, 1).float().permute(1, 2, 0), 2, 1, keepdim=True)",
+    "x(2, 1, 3).transpose(0, 2).norm(1, 1)",
     "grad(lambda a: T.linalg.vector_norm(a, 2, 1), x(3, 1))",
     "grad(lambda a: T.linalg.vector_norm(a, 3, 1), x(3, 1))",
     "T.zeros(0, dtype=T.int32).median()",
@@ -133,6 +136,33 @@ _PLACES = [
     "T.tensor_split(x(), 1)",
 ]
 
+_LIMITS = [
+    f"(lambda a: {text})(T.zeros(2, dtype=T.{dtype}))"
+    for dtype in ("float16", "bfloat16", "float32")
+    for text in (
+        "a.__setitem__(0, 1e300) or a",
+        "a.__setitem__(t([0]), 1e300) or a",
+        "a.fill_(1e300)",
+        "a.masked_fill(t([True, False]), 1e300)",
+        "a.index_fill(0, t([0]), 1e300)",
+        "a.clamp(max=1e300)",
+        "T.full((1,), 1e300, dtype=a.dtype)",
+        "a.new_full((1,), 1e30)",
+        "T.nan_to_num(a / 0, 1e300)",
+        "T.nan_to_num(a + inf, posinf=1e30)",
+        "F.pad(a, (1, 0), value=1e30)",
+        "F.threshold(a, 1, 1e30)",
+        "a + 1e30",
+    )
+] + [
+    "t([True, False]).clamp(t(0.5, dtype=T.float64), T.ones(2))",
+    "l(2).clamp(t(0.5), t(1))",
+    "x(2).clamp(t(0.5, dtype=T.float64), t([1.0], dtype=T.float64))",
+    "F.cosine_similarity(x(1, 4), t(2.0, dtype=T.float64), 0)",
+    "grad(lambda a: F.smooth_l1_loss(t([True, False]), a), x(2))",
+    "grad(lambda a: F.mse_loss(l(2), a), x(2))",
+]
+
 _PRODUCTS = [
     "T.tensordot(l(1, 1, 2, 2).to(T.uint8), l(1, 1, 2, 2).to(T.uint8), 1)",
     "T.einsum('ij,jk->ik', l(1, 4).to(T.int8), l(1, 4).to(T.int8))",
@@ -150,4 +180,6 @@ _PRODUCTS = [
     "x(3, 2, 2).H",
 ]
 
-CASES = cases(_BESIDE, _CASTS, _COMPLEX, _OUT, _ONE, _PLACES, _PRODUCTS)
+CASES = cases(
+    _BESIDE, _CASTS, _COMPLEX, _OUT, _ONE, _PLACES, _LIMITS, _PRODUCTS
+)
