@@ -222,8 +222,8 @@ Tensor matrix_power(const Tensor& self, int64_t n) {
     if (left > 1) square = matmul(square, square);
   }
   if (out.defined()) return out.is_same(self) ? clone(self) : out;
-  const Tensor unit = contiguous(expand(
-      eye(self.size(-1), self.size(-1), TensorOptions(self)), self.sizes()));
+  const Tensor unit = without_base(contiguous(expand(
+      eye(self.size(-1), self.size(-1), TensorOptions(self)), self.sizes())));
   if (autograd::needs_grad(self))
     grads::zero("MatrixPowerBackward0", unit, self);
   return unit;

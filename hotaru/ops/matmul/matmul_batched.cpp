@@ -167,7 +167,8 @@ Tensor kron(const Tensor& self, const Tensor& other) {
     right.push_back(extent(other));
     size.push_back(extent(self) * extent(other));
   }
-  return reshape(mul(reshape(self, left), reshape(other, right)), size);
+  return without_base(
+      reshape(mul(reshape(self, left), reshape(other, right)), size));
 }
 
 }  // namespace

@@ -88,7 +88,8 @@ Tensor complex(const Tensor& re, const Tensor& im) {
                   "complex: there is no dtype complex32 here; convert both "
                   "parts to float32 first");
   const Dims shape = broadcast_shapes(re.sizes(), im.sizes());
-  return view_as_complex(stack({expand(re, shape), expand(im, shape)}, -1));
+  return without_base(
+      view_as_complex(stack({expand(re, shape), expand(im, shape)}, -1)));
 }
 
 Tensor polar(const Tensor& radius, const Tensor& angle) {

@@ -1,4 +1,5 @@
 // Pooling over one dimension, and the schemas of the whole family.
+#include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/pool/pool.h"
 #include "hotaru/ops/refuse.h"
@@ -67,7 +68,12 @@ std::tuple<Tensor, Tensor> max_pool_1d(const Tensor& self, IntSpan kernel,
   const Dims d = pair(kOp, "dilation", dilation, 1);
   auto [out, indices] =
       max_pool(unsqueeze(self, -2), 2, {k, s, p, d, ceil_mode}, with_indices);
-  return {squeeze(out, -2), indices.defined() ? squeeze(indices, -2) : indices};
+  const auto flat = [](const Tensor& t) {
+    if (!t.defined()) return t;
+    const Tensor row = squeeze(t, -2);
+    return autograd::needs_grad(t) ? row : without_base(row);
+  };
+  return {flat(out), flat(indices)};
 }
 // max_pool1d has messages of its own.
 int64_t only(const char* what, const char* kinds, IntSpan values,

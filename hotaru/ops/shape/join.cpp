@@ -240,7 +240,7 @@ Tensor roll(const Tensor& self, IntSpan shifts, IntSpan dims) {
     {
       autograd::NoGrad guard;
       const Tensor flat = reshape(self, Dims{-1});
-      out = view(roll(flat, shifts, Dims{0}), self.sizes());
+      out = without_base(view(roll(flat, shifts, Dims{0}), self.sizes()));
     }
     if (autograd::needs_grad(self)) grad::roll(out, self, shifts, dims);
     return out;
@@ -293,6 +293,7 @@ Tensor rot90(const Tensor& self, int64_t k, IntSpan dims) {
       default:
         out = transpose(flip(self, Dims{dims[0]}), dims[0], dims[1]);
     }
+    without_base(out);
   }
   if (autograd::needs_grad(self)) grad::rot90(out, self, k, dims);
   return out;

@@ -34,8 +34,7 @@ Tensor regroup(const Tensor& self, std::initializer_list<int64_t> split,
   for (int64_t s : joined) out.push_back(s);
   const Tensor parts = reshape(self, size);
   return in_format_of(
-      self,
-      reshape(contiguous(permute(parts, last_five(parts.dim(), order))), out));
+      self, reshape(permute(parts, last_five(parts.dim(), order)), out));
 }
 
 // [..., C r^2, H, W] -> [..., C, H r, W r].

@@ -56,8 +56,8 @@ Tensor triangle_(const Tensor& self, int64_t diagonal, const Side& side) {
 }
 
 Tensor coordinates(const Tensor& inside, TensorOptions options) {
-  return contiguous(to(transpose(nonzero(inside), 0, 1),
-                       options.dtype.value_or(DType::kInt64)));
+  return without_base(contiguous(to(transpose(nonzero(inside), 0, 1),
+                                    options.dtype.value_or(DType::kInt64))));
 }
 
 }  // namespace

@@ -48,7 +48,13 @@ Tensor reshape(const Tensor& self, IntSpan size) {
   Dims strides;
   if (view_strides(self.sizes(), self.strides(), shape, &strides))
     return view_as_shape(self, shape, "ViewBackward0");
-  return view_as_shape(contiguous(self), shape, "UnsafeViewBackward0");
+  return without_base(
+      view_as_shape(contiguous(self), shape, "UnsafeViewBackward0"));
+}
+
+Tensor without_base(const Tensor& t) {
+  t.impl()->base = {};
+  return t;
 }
 
 Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {

@@ -32,6 +32,10 @@ Tensor diagonal(const Tensor& self, int64_t offset = 0, int64_t dim1 = 0,
                 int64_t dim2 = 1);
 Tensor movedim(const Tensor& self, IntSpan source, IntSpan destination);
 
+/// t, a view of what was made on the way to it and nobody else knows, as a
+/// tensor of its own: the user may detach it and write to it.
+Tensor without_base(const Tensor& t);
+
 /// Pieces along a dimension.
 Tensors split(const Tensor& self, int64_t split_size, int64_t dim = 0);
 Tensors split_with_sizes(const Tensor& self, IntSpan sizes, int64_t dim = 0);

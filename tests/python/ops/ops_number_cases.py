@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (a case is one line)
-"""Cases of numbers: beside 16-bit floats, in casts, as elements, in `out=`."""
+"""Cases of numbers, beside 16-bit floats and elsewhere, and of results."""
 
 from __future__ import annotations
 
@@ -163,6 +163,27 @@ _LIMITS = [
     "grad(lambda a: F.mse_loss(l(2), a), x(2))",
 ]
 
+# Views cannot be detached in place: these are none, the last three are.
+_OWN = [
+    f"({text}).detach_()"
+    for text in (
+        "T.kron(x(2, 3), x(2, 3))",
+        "T.tril_indices(2, 2)",
+        "x(2, 3).roll(1)",
+        "x(2, 3).rot90()",
+        "T.polar(x(4), x(4))",
+        "T.complex(x(4), x(4))",
+        "T.linalg.matrix_power(x(2, 2), 0)",
+        "F.max_pool1d(x(2, 6), 2)",
+        "F.pixel_shuffle(x(1, 4, 2, 2), 2)",
+        "x(2, 3).t().reshape(-1)",
+        "x(2, 3).t().flatten()",
+        "x(2, 3).t()",
+        "x(2, 3).reshape(-1)",
+        "T.tensordot(x(2, 3), x(3, 2), 1)",
+    )
+]
+
 _PRODUCTS = [
     "T.tensordot(l(1, 1, 2, 2).to(T.uint8), l(1, 1, 2, 2).to(T.uint8), 1)",
     "T.einsum('ij,jk->ik', l(1, 4).to(T.int8), l(1, 4).to(T.int8))",
@@ -181,5 +202,5 @@ _PRODUCTS = [
 ]
 
 CASES = cases(
-    _BESIDE, _CASTS, _COMPLEX, _OUT, _ONE, _PLACES, _LIMITS, _PRODUCTS
+    _BESIDE, _CASTS, _COMPLEX, _OUT, _ONE, _PLACES, _LIMITS, _OWN, _PRODUCTS
 )
