@@ -41,15 +41,20 @@ const Spec kLerp{.kernel = kernel("lerp"), .keeps_number = true};
 const Spec kAddcmul{kernel("addcmul")};
 const Spec kAddcdiv{kernel("addcdiv"), Compute::kFloating};
 
-/// alpha as an element of the result's dtype.
-Scalar rounded_alpha(const Tensor& a, const Tensor& b, const Scalar& alpha) {
-  if (alpha.kind() == Scalar::Kind::kInt && alpha.to_int() == 1) return alpha;
+/// alpha as an element of the result's dtype. Apart, as most are 1.
+[[gnu::noinline]] Scalar rounded_alpha(const Tensor& a, const Tensor& b,
+                                       const Scalar& alpha) {
   const DType dtype = result_type({a, b});
   HOTARU_CHECK(!is_floating_point(dtype) || !alpha.is_complex(),
                "For non-complex input tensors, argument alpha must not be a "
                "complex number.");
   check_factor("alpha", dtype, alpha);
   return as_element(alpha, dtype);
+}
+
+Scalar factor(const Tensor& a, const Tensor& b, const Scalar& alpha) {
+  const bool one = alpha.kind() == Scalar::Kind::kInt && alpha.to_int() == 1;
+  return one ? alpha : rounded_alpha(a, b, alpha);
 }
 
 void check_sub(const Tensor& a, const Tensor& b) {
@@ -65,16 +70,14 @@ void check_sub(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  const Scalar factor = rounded_alpha(self, other, alpha);
-  Tensor out = binary(kAdd, self, other, {factor});
+  Tensor out = binary(kAdd, self, other, {factor(self, other, alpha)});
   if (needs_grad(self, other)) grads::add(out, self, other, alpha);
   return out;
 }
 
 Tensor sub(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   check_sub(self, other);
-  const Scalar factor = rounded_alpha(self, other, alpha);
-  Tensor out = binary(kAdd, self, other, {-factor});
+  Tensor out = binary(kAdd, self, other, {-factor(self, other, alpha)});
   if (needs_grad(self, other)) grads::sub(out, self, other, alpha);
   return out;
 }
@@ -163,8 +166,7 @@ Tensor div(const Tensor& self, const Scalar& other) {
 }
 
 Tensor add_(const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  const Scalar factor = rounded_alpha(self, other, alpha);
-  binary_into(kAdd, self, self, other, {factor});
+  binary_into(kAdd, self, self, other, {factor(self, other, alpha)});
   if (needs_grad(self, other)) grads::add(self, self, other, alpha);
   self.bump_version();
   return self;
@@ -172,8 +174,7 @@ Tensor add_(const Tensor& self, const Tensor& other, const Scalar& alpha) {
 
 Tensor sub_(const Tensor& self, const Tensor& other, const Scalar& alpha) {
   check_sub(self, other);
-  const Scalar factor = rounded_alpha(self, other, alpha);
-  binary_into(kAdd, self, self, other, {-factor});
+  binary_into(kAdd, self, self, other, {-factor(self, other, alpha)});
   if (needs_grad(self, other)) grads::sub(self, self, other, alpha);
   self.bump_version();
   return self;
