@@ -10,6 +10,8 @@
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/index/mask.h"
 #include "hotaru/ops/inplace.h"
+#include "hotaru/ops/pointwise/elementwise.h"
+#include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/streams/stream.h"
@@ -55,9 +57,45 @@ Tensor triangle_(const Tensor& self, int64_t diagonal, const Side& side) {
   return self;
 }
 
-Tensor coordinates(const Tensor& inside, TensorOptions options) {
-  return without_base(contiguous(to(transpose(nonzero(inside), 0, 1),
-                                    options.dtype.value_or(DType::kInt64))));
+/// The part of rows x columns in which a triangle lies, and where it starts:
+/// at least half of it belongs to the triangle.
+struct Part {
+  int64_t rows, columns, offset, first_row = 0, first_column = 0;
+};
+
+Part part_of(int64_t rows, int64_t columns, int64_t offset, bool upper) {
+  HOTARU_CHECK(rows >= 0, "row must be non-negative, got", rows);
+  HOTARU_CHECK(columns >= 0, "col must be non-negative, got", columns);
+  offset = std::clamp(offset, -rows, columns);
+  Part part{rows, columns, offset};
+  if (upper) {
+    part.first_column = std::max<int64_t>(0, offset);
+    if (offset > columns - rows) part.rows = columns - offset;
+  } else {
+    part.first_row = std::max<int64_t>(0, -offset);
+    if (offset < columns - rows) part.columns = rows + offset;
+  }
+  part.rows -= part.first_row;
+  part.columns -= part.first_column;
+  part.offset += part.first_row - part.first_column;
+  return part;
+}
+
+/// Where the triangle's elements lie, one to a column.
+Tensor coordinates(Tensor (*triangle)(const Tensor&, int64_t), const Part& part,
+                   TensorOptions options) {
+  const Tensor inside =
+      triangle(ones(Dims{part.rows, part.columns}, DType::kBool), part.offset);
+  const Tensor out =
+      without_base(contiguous(to(transpose(nonzero(inside), 0, 1),
+                                 options.dtype.value_or(DType::kInt64))));
+  const auto shift = [&](int64_t row, int64_t by) {
+    const Tensor all = select(out, 0, row);
+    if (by > 0) add_(all, elementwise::operand(by, all));
+  };
+  shift(0, part.first_row);
+  shift(1, part.first_column);
+  return out;
 }
 
 }  // namespace
@@ -77,17 +115,11 @@ Tensor triu_(const Tensor& self, int64_t diagonal) {
 
 Tensor tril_indices(int64_t rows, int64_t columns, int64_t offset,
                     TensorOptions options) {
-  HOTARU_CHECK(rows >= 0, "row must be non-negative, got", rows);
-  HOTARU_CHECK(columns >= 0, "col must be non-negative, got", columns);
-  return coordinates(tril(ones(Dims{rows, columns}, DType::kBool), offset),
-                     options);
+  return coordinates(tril, part_of(rows, columns, offset, false), options);
 }
 Tensor triu_indices(int64_t rows, int64_t columns, int64_t offset,
                     TensorOptions options) {
-  HOTARU_CHECK(rows >= 0, "row must be non-negative, got", rows);
-  HOTARU_CHECK(columns >= 0, "col must be non-negative, got", columns);
-  return coordinates(triu(ones(Dims{rows, columns}, DType::kBool), offset),
-                     options);
+  return coordinates(triu, part_of(rows, columns, offset, true), options);
 }
 
 Tensor diag(const Tensor& self, int64_t diagonal) {

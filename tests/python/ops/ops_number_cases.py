@@ -163,6 +163,19 @@ _LIMITS = [
     "grad(lambda a: F.mse_loss(l(2), a), x(2))",
 ]
 
+# What is far larger than its result takes the result's time.
+_FAR = [
+    "T.tril_indices(1, 2**31)",
+    "T.triu_indices(2**31, 1)",
+    "T.tril_indices(3, 2**62)",
+    "T.triu_indices(2**62, 3)",
+    "T.tril_indices(4, 3, -2)",
+    "T.triu_indices(4, 3, 1)",
+    "T.triu_indices(3, 4, -1, dtype=T.int32)",
+    "T.tril_indices(3, 3, -(2**40))",
+    "T.triu_indices(3, 3, -(2**62))",
+]
+
 # Views cannot be detached in place: these are none, the last three are.
 _OWN = [
     f"({text}).detach_()"
@@ -202,5 +215,14 @@ _PRODUCTS = [
 ]
 
 CASES = cases(
-    _BESIDE, _CASTS, _COMPLEX, _OUT, _ONE, _PLACES, _LIMITS, _OWN, _PRODUCTS
+    _BESIDE,
+    _CASTS,
+    _COMPLEX,
+    _OUT,
+    _ONE,
+    _PLACES,
+    _LIMITS,
+    _FAR,
+    _OWN,
+    _PRODUCTS,
 )
