@@ -52,8 +52,11 @@ void record_determinant(const Tensor& out, const Tensor& A) {
   if (!autograd::needs_grad(A)) return;
   record("LinalgDetBackward0", out, {A}, {A, saved_output(out)},
          [](Backward& b, const Tensor& g) -> Tensors {
-           return {per_matrix(g * conj(b.saved(1))) *
-                   adjoint(linalg_inv(b.saved(0)))};
+           // A determinant of zero gives zeros, as in PyTorch.
+           const Tensor A = b.saved(0), det = b.saved(1);
+           const Tensor unit = eye(A.size(-1), A.size(-1), TensorOptions(A));
+           const Tensor regular = where(per_matrix(eq(det, 0)), unit, A);
+           return {per_matrix(g * conj(det)) * adjoint(linalg_inv(regular))};
          });
 }
 

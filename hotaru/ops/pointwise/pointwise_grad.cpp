@@ -92,6 +92,11 @@ Tensor in_precision_of(const Tensor& like, const Tensor& t) {
   return t.impl()->wrapped_number ? to(make_alias(t), like.dtype()) : t;
 }
 
+/// An operand that only its own gradient needs: without one it may change.
+Tensor if_wanted(const Tensor& t) {
+  return autograd::needs_grad(t) ? t : Tensor();
+}
+
 Tensor masked(const Tensor& g, const Tensor& mask) {
   return hotaru::masked_fill(g, logical_not(mask), 0);
 }
@@ -309,7 +314,8 @@ void pow(const Tensor& out, const Tensor& self, const Tensor& exponent) {
             b.is_complex()
                 ? logical_and(ge(hotaru::real(b), 0), eq(hotaru::imag(b), 0))
                 : ge(b, 0);
-        const Tensor base = in_precision_of(y, a);
+        const Tensor base =
+            y.is_complex() ? to(a, y.dtype()) : in_precision_of(y, a);
         return hotaru::where(logical_and(eq(a, 0), positive), zeros_like(y),
                              g * hotaru::conj(y * hotaru::log(base)));
       });
@@ -401,14 +407,14 @@ void atan2(const Tensor& out, const Tensor& self, const Tensor& other) {
 }
 
 void hypot(const Tensor& out, const Tensor& self, const Tensor& other) {
-  const auto scaled = [](const Tensor& g, const Tensor& part, const Tensor& a,
-                         const Tensor& b) {
-    return g * (part / hotaru::hypot(a, b));  // squares may leave the dtype
-  };
-  from_inputs<kBoth, kBoth>(
-      "HypotBackward0", out, self, other,
-      [=](auto& g, auto& a, auto& b) { return scaled(g, a, a, b); },
-      [=](auto& g, auto& a, auto& b) { return scaled(g, b, a, b); });
+  record("HypotBackward0", out, {self, other},
+         {if_wanted(self), if_wanted(other), saved_output(out)},
+         [self = Like(self), other = Like(other)](Backward& b,
+                                                  const Tensor& g) -> Tensors {
+           const Tensor z = b.saved(2);
+           return {b.needs(0) ? self(g * (b.saved(0) / z)) : Tensor(),
+                   b.needs(1) ? other(g * (b.saved(1) / z)) : Tensor()};
+         });
 }
 
 void xlogy(const Tensor& out, const Tensor& self, const Tensor& other) {
@@ -429,13 +435,15 @@ void logaddexp(const Tensor& out, const Tensor& self, const Tensor& other) {
 }
 
 void copysign(const Tensor& out, const Tensor& self, const Tensor& other) {
-  record("CopysignBackward0", out, {self, other}, {self, saved_output(out)},
+  record("CopysignBackward0", out, {self, other},
+         {if_wanted(self), saved_output(out)},
          [self = Like(self), other = Like(other)](Backward& b,
                                                   const Tensor& g) -> Tensors {
-           const Tensor x = b.saved(0);
-           const Tensor flips =
-               hotaru::masked_fill(b.saved(1) / x, eq(x, 0), 0);
-           return {b.needs(0) ? self(g * flips) : Tensor(),
+           const auto flipped = [&] {
+             const Tensor x = b.saved(0);
+             return g * hotaru::masked_fill(b.saved(1) / x, eq(x, 0), 0);
+           };
+           return {b.needs(0) ? self(flipped()) : Tensor(),
                    b.needs(1) ? other(zeros_like(g)) : Tensor()};
          });
 }

@@ -272,7 +272,7 @@ void set_item(const Tensor& self, PyObject* index, PyObject* value) {
     return;
   }
   Value arguments[] = {indexed.view, Value::list(std::move(indexed.tensors)),
-                       source, false};
+                       trim(source, 0), false};
   Value result;
   static const Operator& op_index_put = op("index_put_", "");
   op_index_put.call(arguments, &result);

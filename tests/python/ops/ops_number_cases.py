@@ -115,6 +115,18 @@ _ONE = [
     "grad(F.binary_cross_entropy, t([0.0, 1.0, 0.5]), t([0.5, 0.5, 0.25]))",
 ]
 
+_GRADIENTS = [
+    "grad(T.linalg.det, t([[1.0, 2.0], [2.0, 4.0]]))",
+    "grad(T.linalg.det, t([[[1.0, 2.0], [2.0, 4.0]], [[1.0, 2.0], [3.0, 4.0]]]))",
+    "grad(lambda b: t([-2.0, 0.0, 3.0]) ** b, t([4 + 1j, 2 + 0j, 1j]))",
+    "grad(lambda a: T.hypot(a, t([0.0, 4.0, 1e30])), t([0.0, 3.0, 1e30]))",
+    "grad(T.hypot, t([3.0, 1e-30]), t([4.0, 1e-30]))",
+    "grad(T.copysign, t([3.0, 0.0, -2.0]), t([-1.0, 2.0, 0.0]))",
+] + [
+    f"grad(lambda a: (lambda b: (lambda r: (b.add_(1), r)[1])(T.{name}(a, b)))(x(3)), x(3))"
+    for name in ("hypot", "copysign", "mul", "atan2", "maximum", "logaddexp")
+]
+
 _PLACES = [
     "t([1, 2, 3], dtype=T.int16).index_put_((t([True, False, True]),), t(2.7))",
     "t([1, 2, 3], dtype=T.int16).index_put_((t([True, False, True]),), t([2.7]))",
@@ -123,6 +135,9 @@ _PLACES = [
     "t([1, 2, 3]).index_put_((t([True, False, True]),), t(2.7), accumulate=True)",
     "t([[1, 2], [3, 4]]).index_put_((t([True, False]),), t(2.7))",
     "t([[1, 2], [3, 4]]).index_put_((t([True, False]), t([0])), t(2.7))",
+    "(lambda a: a.__setitem__(a > 0, x(1, 1, 2)) or a)(t([1.0, 0.0, 2.0]))",
+    "(lambda a: a.__setitem__(t([0, 2]), x(1, 2)) or a)(t([1.0, 0.0, 2.0]))",
+    "t([1.0, 0.0]).index_put_((t([0, 1]),), x(1, 2))",
     "t([1.0]).expand(3).copy_(t([1.0, 2.0, 3.0]))",
     "(lambda a: a.copy_(a))(t([1.0]).expand(3))",
     "T.take_along_dim(t([[1, 2, 3]]), t([[5, -1, 0, -5, 7]]), -1)",
