@@ -218,8 +218,9 @@ size_t DictObject::Hash::operator()(const Value& key) const {
   if (key.is_string()) return std::hash<std::string>{}(key.as_string());
   if (key.is_double()) {
     const double d = key.as_double();
-    if (d == double(int64_t(d))) return std::hash<int64_t>{}(int64_t(d));
-    return std::hash<double>{}(d);
+    const int64_t whole = truncated(d);
+    return d == double(whole) ? std::hash<int64_t>{}(whole)
+                              : std::hash<double>{}(d);
   }
   if (key.is_int()) return std::hash<int64_t>{}(key.as_int());
   if (key.is_bool()) return std::hash<int64_t>{}(key.as_bool());

@@ -120,6 +120,9 @@ void Parser::statement(Stmts& out, bool top_level) {
     }
     skip_import();
   } else if (const Stmt* stmt = compound_statement()) {
+    if (top_level && stmt->kind != StmtKind::kDef &&
+        stmt->kind != StmtKind::kClass)
+      fail_at(stmt->range, "expected a function or class definition");
     out.push_back(stmt);
   } else if (top_level) {
     fail_at(current_.range, "expected a function or class definition");

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <limits>
+
 namespace hotaru {
 namespace {
 
@@ -76,6 +79,21 @@ TEST(Value, DictionariesKeepInsertionOrderAfterErase) {
   }
   EXPECT_EQ(keys, (std::vector<int64_t>{0, 1, 3, 4, 5, 2}));
   EXPECT_EQ(values, (std::vector<int64_t>{1, 1, 9, 16, 25, 40}));
+}
+
+// Under UBSan a conversion that does not fit would end it.
+TEST(Value, DictionariesTakeAnyNumberAsKey) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double keys[] = {0.0, 2.5, 1e35, -1e35, 0x1p63, -0x1p63, inf, -inf};
+  DictObject dict;
+  for (double key : keys) dict.set(key, key);
+  for (double key : keys) EXPECT_EQ(dict.find(key)->as_double(), key);
+  dict.set(std::numeric_limits<double>::quiet_NaN(), 1);
+  // A whole number is the same key as an integer.
+  EXPECT_EQ(dict.find(int64_t{0})->as_double(), 0);
+  EXPECT_EQ(dict.find(std::numeric_limits<int64_t>::min())->as_double(),
+            -0x1p63);
+  EXPECT_EQ(dict.items.size(), std::size(keys) + 1);
 }
 
 }  // namespace

@@ -260,6 +260,10 @@ TEST(Parser, ErrorsPointAtTheirPlace) {
       {"def f(x):\n  f(x) = 1\n", "cannot assign"},
       {"def f(x):\n  y = 'abc\n", "unterminated string"},
       {"x = 1\n", "expected a function or class definition"},
+      {"if x:\n  pass\n", "expected a function or class definition"},
+      {"for x in y:\n  pass\n", "expected a function or class definition"},
+      {"while x:\n  pass\n", "expected a function or class definition"},
+      {"with x:\n  pass\n", "expected a function or class definition"},
       {"def f(x):\n  return 1a\n", "invalid number"},
       {"def f(x):\n  return $\n", "unexpected character 0x24"},
   };
