@@ -5,9 +5,16 @@
 
 namespace hotaru {
 
+void check_parts(const char* op, int64_t parts) {
+  constexpr int64_t kMost = int64_t{1} << 24;
+  HOTARU_CHECK(parts <= kMost, op, "(): this would make ", parts,
+               " tensors; at most ", kMost, " parts can be made at once");
+}
+
 Tensors tensor_split(const Tensor& self, int64_t sections, int64_t dim) {
   HOTARU_CHECK(sections > 0, "number of sections must be larger than 0, got ",
                sections);
+  check_parts("tensor_split", sections);
   const int64_t size = self.size(dim);
   Dims ends;
   for (int64_t i = 1, end = 0; i < sections; ++i)

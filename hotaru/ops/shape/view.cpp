@@ -6,6 +6,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/tensor_split.h"
 #include "hotaru/ops/shape/view_grad.h"
 
 namespace hotaru {
@@ -386,6 +387,7 @@ Tensors split(const Tensor& self, int64_t split_size, int64_t dim) {
                "split_size can only be 0 if dimension size is 0, but got "
                "dimension size of ",
                size);
+  if (split_size > 0) check_parts("split", size / split_size);
   Dims sizes;
   for (int64_t left = size; left > 0 || sizes.empty(); left -= split_size) {
     sizes.push_back(std::min(left, split_size));
@@ -399,6 +401,7 @@ Tensors chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   HOTARU_CHECK(chunks > 0,
                "chunk expects `chunks` to be greater than 0, got: ", chunks);
   const int64_t size = self.size(dim);
+  check_parts("chunk", size == 0 ? chunks : std::min(chunks, size));
   if (size == 0) return split_with_sizes(self, Dims(size_t(chunks), 0), dim);
   const int64_t each = size / chunks + (size % chunks != 0);
   return split(self, each, dim);
@@ -408,6 +411,7 @@ Tensors unbind(const Tensor& self, int64_t dim) {
   HOTARU_CHECK_AS(IndexError, self.dim() > 0, "Dimension specified as ", dim,
                   " but tensor has no dimensions");
   const size_t d = size_t(wrap_dim(dim, self.dim()));
+  check_parts("unbind", self.sizes()[d]);
   Dims sizes(self.sizes()), strides(self.strides());
   sizes.erase(d);
   strides.erase(d);

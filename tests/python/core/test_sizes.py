@@ -176,3 +176,22 @@ def test_empty_matrices_of_any_size(hotaru):
     assert hotaru.zeros(0, far).tril().shape == (0, far)
     with pytest.raises(RuntimeError, match="Stride calculation overflowed"):
         hotaru.empty(0, far - 1, 3, 2, memory_format=hotaru.channels_last)
+
+
+# A shape costs nothing, but each part is a tensor.
+@pytest.mark.parametrize(
+    "take",
+    [
+        lambda torch, x: x.unbind(),
+        lambda torch, x: list(x),
+        lambda torch, x: x.split(1),
+        lambda torch, x: x.chunk(2**39),
+        lambda torch, x: torch.zeros(0).chunk(2**40),
+        lambda torch, x: torch.tensor_split(torch.ones(3), 2**40),
+    ],
+)
+def test_more_parts_than_memory_has_room_for(hotaru, take):
+    x = hotaru.ones(1).expand(2**40)
+    with pytest.raises(RuntimeError, match="at most 16777216 parts"):
+        take(hotaru, x)
+    assert [len(part) for part in x.chunk(2)] == [2**39, 2**39]
