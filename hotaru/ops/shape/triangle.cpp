@@ -81,14 +81,25 @@ Part part_of(int64_t rows, int64_t columns, int64_t offset, bool upper) {
   return part;
 }
 
-/// Where the triangle's elements lie, one to a column.
-Tensor coordinates(Tensor (*triangle)(const Tensor&, int64_t), const Part& part,
-                   TensorOptions options) {
+/// How many elements lie on and below a diagonal; at most int64's largest.
+int64_t below(int64_t rows, int64_t columns, int64_t offset) {
+  const int64_t empty_rows = std::clamp<int64_t>(-offset, 0, rows);
+  const int64_t n = rows - empty_rows, before = offset + empty_rows;
+  const __int128 growing = std::clamp<int64_t>(columns - before - 1, 0, n);
+  const __int128 total = growing * (before + 1) + growing * (growing - 1) / 2 +
+                         (n - growing) * columns;
+  return int64_t(std::min<__int128>(total, INT64_MAX));
+}
+
+/// Where the triangle's elements lie, one to a column. The result is made
+/// first: where there is no memory for it, nothing is computed.
+Tensor coordinates(Tensor (*triangle)(const Tensor&, int64_t), int64_t count,
+                   const Part& part, TensorOptions options) {
+  const Tensor out =
+      empty(Dims{2, count}, options.dtype.value_or(DType::kInt64));
   const Tensor inside =
       triangle(ones(Dims{part.rows, part.columns}, DType::kBool), part.offset);
-  const Tensor out =
-      without_base(contiguous(to(transpose(nonzero(inside), 0, 1),
-                                 options.dtype.value_or(DType::kInt64))));
+  copy_(out, transpose(nonzero(inside), 0, 1));
   const auto shift = [&](int64_t row, int64_t by) {
     const Tensor all = select(out, 0, row);
     if (by > 0) add_(all, elementwise::operand(by, all));
@@ -115,11 +126,16 @@ Tensor triu_(const Tensor& self, int64_t diagonal) {
 
 Tensor tril_indices(int64_t rows, int64_t columns, int64_t offset,
                     TensorOptions options) {
-  return coordinates(tril, part_of(rows, columns, offset, false), options);
+  const Part part = part_of(rows, columns, offset, false);
+  return coordinates(tril, below(part.rows, part.columns, part.offset), part,
+                     options);
 }
 Tensor triu_indices(int64_t rows, int64_t columns, int64_t offset,
                     TensorOptions options) {
-  return coordinates(triu, part_of(rows, columns, offset, true), options);
+  const Part part = part_of(rows, columns, offset, true);
+  // Turned round, what lies above lies below.
+  return coordinates(triu, below(part.columns, part.rows, -part.offset), part,
+                     options);
 }
 
 Tensor diag(const Tensor& self, int64_t diagonal) {

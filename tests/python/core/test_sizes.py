@@ -195,3 +195,11 @@ def test_more_parts_than_memory_has_room_for(hotaru, take):
     with pytest.raises(RuntimeError, match="at most 16777216 parts"):
         take(hotaru, x)
     assert [len(part) for part in x.chunk(2)] == [2**39, 2**39]
+
+
+def test_indices_of_triangles_ask_for_their_memory_first(hotaru):
+    for make in (hotaru.tril_indices, hotaru.triu_indices):
+        with pytest.raises(RuntimeError, match=OVERFLOW):
+            make(2**40, 2**40)
+    far = 2**62
+    assert hotaru.triu_indices(far, 2).tolist() == [[0, 0, 1], [0, 1, 1]]
