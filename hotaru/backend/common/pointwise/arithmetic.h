@@ -162,8 +162,10 @@ struct PowScalar {
   }
   HOTARU_INLINE T operator()(T x) const {
     const auto w = Wrapping<T>(x);
-    if (real == 0) return T(1);  // of infinite complex numbers, too
-    if (real == 1) return x;
+    if constexpr (kIsComplex<T>) {  // also of infinite ones
+      if (real == 0) return T(1);
+      if (real == 1) return x;
+    }
     if (real == 2) return T(w * w);
     if (real == 3) return T(w * w * w);
     if constexpr (!kIsInteger<T>) {
