@@ -48,7 +48,7 @@ void info(bool as_json) {
   report["simd"] = simd_target_name();
   report["cores"] = usable_physical_cores();
   report["threads"] = get_num_threads();
-  report["cuda"] = DeviceTable::instance().has(DeviceType::kCUDA);
+  report["cuda"] = device_count(DeviceType::kCUDA) > 0;
   report["parallel_info"] = parallel_info();
   if (as_json) {
     std::cout << report.dump(1) << '\n';

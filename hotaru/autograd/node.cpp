@@ -37,7 +37,7 @@ std::string operator_name(const Node& node) {
 
 Node::Node(std::string name)
     : name_(std::move(name)),
-      stream_(current_stream(DeviceType::kCPU)),
+      stream_(current_stream({})),
       sequence_(next_sequence.fetch_add(1, std::memory_order_relaxed)) {}
 
 Node::~Node() = default;
@@ -58,6 +58,8 @@ void Node::operator delete(Node* node, std::destroying_delete_t) noexcept {
 }
 
 uint32_t Node::add_output(const Tensor& output) {
+  if (outputs_.empty() && !output.device().is_cpu())
+    stream_ = current_stream(output.device());
   outputs_.push_back({output.sizes(), output.dtype(), output.device()});
   return uint32_t(outputs_.size() - 1);
 }

@@ -7,6 +7,10 @@
 
 namespace hotaru {
 
+void Allocator::copy(void* to, const void* from, size_t nbytes) {
+  std::memcpy(to, from, nbytes);
+}
+
 Storage::Storage(Allocator& allocator, size_t nbytes, Device device,
                  bool deferred)
     : data_(deferred ? nullptr : allocator.allocate(nbytes)),
@@ -29,7 +33,7 @@ Storage::~Storage() {
 
 void Storage::free() noexcept {
   void* data = data_.load(std::memory_order_relaxed);
-  if (allocator_ && data) allocator_->deallocate(data, nbytes_);
+  if (allocator_ && data) allocator_->deallocate(data, nbytes_, uses());
 }
 
 void* Storage::allocate_now() const {
@@ -38,7 +42,7 @@ void* Storage::allocate_now() const {
   // Two threads that read the same memory may come here at once.
   if (data_.compare_exchange_strong(data, made, std::memory_order_acq_rel))
     return made;
-  allocator_->deallocate(made, nbytes_);
+  allocator_->deallocate(made, nbytes_, nullptr);
   return data;
 }
 
@@ -47,7 +51,7 @@ void Storage::resize(size_t nbytes) {
   wait();
   void* grown = allocator_->allocate(nbytes);
   if (const size_t kept = std::min(nbytes, nbytes_); kept > 0)
-    std::memcpy(grown, data(), kept);
+    allocator_->copy(grown, data(), kept);
   free();
   data_ = grown;
   nbytes_ = nbytes;
@@ -66,7 +70,7 @@ struct Former : RefCounted {
         old_owner(std::move(old_owner)),
         owner(std::move(owner)) {}
   ~Former() override {
-    if (allocator && data) allocator->deallocate(data, nbytes);
+    if (allocator && data) allocator->deallocate(data, nbytes, nullptr);
   }
 
   Allocator* allocator;

@@ -16,7 +16,13 @@ class Allocator {
  public:
   virtual ~Allocator() = default;
   virtual void* allocate(size_t nbytes) = 0;
-  virtual void deallocate(void* data, size_t nbytes) noexcept = 0;
+  /// `uses`: what streams may still do with the memory, or null. They hold
+  /// what they use on the CPU; a device's allocator waits for the others
+  /// before it gives the memory away.
+  virtual void deallocate(void* data, size_t nbytes,
+                          PendingUses* uses) noexcept = 0;
+  /// Copies within its memory, for Storage::resize().
+  virtual void copy(void* to, const void* from, size_t nbytes);
 };
 
 /// A block of device memory that any number of tensors look into. Reading is

@@ -101,7 +101,7 @@ class Pass {
     }
   }
 
-  /// Brings a gradient to the shape and dtype of the output it is for.
+  /// Brings a gradient to the shape, dtype and device of the output it is for.
   static Tensor fit(const Edge& edge, Tensor grad) {
     const OutputInfo& info = edge.node->outputs()[edge.index];
     if (!same(grad.sizes(), info.sizes)) {
@@ -113,6 +113,14 @@ class Pass {
           shape_text(grad.sizes()), " but expected shape compatible with ",
           shape_text(info.sizes));
       grad = sum_to(grad, info.sizes);
+    }
+    if (grad.device() != info.device) {
+      // Of a number that travelled by value beside another device's tensors.
+      HOTARU_CHECK(info.sizes.empty(), "Function ", edge.node->name(),
+                   " returned an invalid gradient at index ", edge.index,
+                   " - expected device ", info.device, " but got ",
+                   grad.device());
+      return to(grad, info.dtype, info.device);
     }
     return to(grad, info.dtype);
   }

@@ -65,8 +65,8 @@ void Graph::abandon() {
 void Graph::replay() {
   HOTARU_CHECK(captured(), kNoReplay);
   if (replay_.program->operands().empty()) return;
-  current_stream(DeviceType::kCPU)
-      .enqueue({kReplay, replay_.program->operands(), replay_});
+  current_stream(Device{}).enqueue(
+      {kReplay, replay_.program->operands(), replay_});
 }
 
 std::vector<NodeTime> Graph::timed_replay() {

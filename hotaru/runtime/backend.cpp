@@ -1,10 +1,27 @@
 #include "hotaru/runtime/backend.h"
 
+#include <dlfcn.h>
+
+#include <algorithm>
 #include <bit>
+#include <string>
 
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
+
+namespace {
+
+/// Loads a library that lies where the one of this function does.
+bool open_beside(const char* name) {
+  Dl_info here;
+  if (!dladdr(reinterpret_cast<void*>(&open_beside), &here)) return false;
+  std::string path = here.dli_fname;
+  path.resize(path.find_last_of('/') + 1);
+  return dlopen((path + name).c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+}  // namespace
 
 DeviceTable& DeviceTable::instance() {
   // Never destroyed: tensors in static storage may outlive main.
@@ -22,23 +39,41 @@ Kernel& DeviceTable::kernel(std::string_view name) {
   return result;
 }
 
-void DeviceTable::missing(DeviceType type) const {
-  if (type == DeviceType::kCUDA)
+Backend& DeviceTable::load(DeviceType type) {
+  if (type == DeviceType::kCUDA) {
+    // Static registrations of the library fill this table.
+    static const bool opened = open_beside("libhotaru_cuda.so");
+    (void)opened;
+    if (Backend* b = backends_[size_t(type)].load()) return *b;
     fail<AssertionError>("Torch not compiled with CUDA enabled");
+  }
   fail<NotImplementedError>("device '", device_type_name(type),
                             "' has no back end in this build of hotaru");
 }
 
-Generator& default_generator(DeviceType type) {
-  return DeviceTable::instance().backend(type).default_generator(0);
+int device_count(DeviceType type) {
+  try {
+    return DeviceTable::instance().backend(type).device_count();
+  } catch (const Error&) {
+    return 0;
+  }
 }
 
 Device resolve(Device device) {
-  const int count = DeviceTable::instance().backend(device.type).device_count();
-  if (device.is_cpu()) return {DeviceType::kCPU, -1};
-  if (device.index < 0) device.index = 0;
-  HOTARU_CHECK(device.index < count, "CUDA error: invalid device ordinal");
+  if (device.is_cpu()) return {};
+  Backend& backend = DeviceTable::instance().backend(device.type);
+  if (device.index < 0)
+    device.index = int8_t(backend.current_device());
+  else
+    backend.check_device(device.index);
   return device;
+}
+
+Generator& default_generator(Device device) {
+  device = resolve(device);
+  return DeviceTable::instance()
+      .backend(device.type)
+      .default_generator(std::max<int>(device.index, 0));
 }
 
 namespace {
@@ -47,9 +82,9 @@ Ref<Storage> allocate_storage(size_t nbytes, Device device) {
   Allocator& allocator = DeviceTable::instance()
                              .backend(device.type)
                              .allocator(std::max<int>(device.index, 0));
-  const bool streams =
-      detail::watchers.load(std::memory_order_relaxed) % detail::kOneWatch != 0;
-  const bool deferred = streams && current_stream(device.type).defers(nbytes);
+  const bool deferred =
+      detail::streams_queue(detail::watchers.load(std::memory_order_relaxed)) &&
+      current_stream(device).defers(nbytes);
   return make_ref<Storage>(allocator, nbytes, device, deferred);
 }
 

@@ -1,6 +1,7 @@
 // The table of devices: what each device type offers at run time.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -12,14 +13,28 @@
 
 namespace hotaru {
 
+class Stream;
+
 /// What a device type must bring besides kernels. Objects live for the whole
 /// process; methods are thread-safe.
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual int device_count() const = 0;
+  /// 0 where there is none, whatever the reason.
+  virtual int device_count() = 0;
+  /// The index that the thread means where it names none; -1 for a type that
+  /// has no indices. Throws if there is no device.
+  virtual int current_device() = 0;
+  /// Throws PyTorch's error unless there is a device of that index.
+  virtual void check_device(int device) = 0;
   virtual Allocator& allocator(int device) = 0;
   virtual Generator& default_generator(int device) = 0;
+  /// The stream that is current where nobody chose another.
+  virtual const Stream& default_stream(int device) = 0;
+  /// A further stream of the device; a priority below 0 comes first.
+  virtual Stream make_stream(int device, int priority) = 0;
+  /// A new generator, seeded with kDefaultSeed.
+  virtual Ref<Generator> make_generator(int device) = 0;
 };
 
 /// Back ends and kernels by device type; filled as libraries load.
@@ -27,28 +42,36 @@ class DeviceTable {
  public:
   static DeviceTable& instance();
 
-  /// Throws AssertionError "Torch not compiled with CUDA enabled" when the
-  /// type has no back end here.
-  Backend& backend(DeviceType type) const {
-    Backend* b = backends_[size_t(type)];
+  /// Loads the type's library at the first question. Throws AssertionError
+  /// "Torch not compiled with CUDA enabled" when the type has no back end here.
+  Backend& backend(DeviceType type) {
+    Backend* b = backends_[size_t(type)].load(std::memory_order_acquire);
     if (!b) [[unlikely]]
-      missing(type);
+      return load(type);
     return *b;
   }
-  bool has(DeviceType type) const { return backends_[size_t(type)]; }
+  /// Whether somebody has asked for it and it is there.
+  bool loaded(DeviceType type) const {
+    return backends_[size_t(type)].load(std::memory_order_acquire);
+  }
+  /// Once, while the type's library is loaded.
   void set_backend(DeviceType type, Backend* backend) {
-    backends_[size_t(type)] = backend;
+    backends_[size_t(type)].store(backend, std::memory_order_release);
   }
   /// Finds or makes a kernel's row; references stay valid.
   Kernel& kernel(std::string_view name);
 
  private:
-  [[noreturn]] void missing(DeviceType type) const;
+  Backend& load(DeviceType type);
 
-  Backend* backends_[kDeviceTypes] = {};
+  std::atomic<Backend*> backends_[kDeviceTypes] = {};
   Mutex mutex_;
   std::unordered_map<std::string_view, std::unique_ptr<Kernel>> kernels_;
 };
+
+/// How many devices of the type there are to compute on, 0 if there is no back
+/// end for it.
+int device_count(DeviceType type);
 
 /// Uninitialised memory for a tensor. Row-major unless strides are given.
 Tensor allocate(IntSpan sizes, DType dtype, Device device);

@@ -2,7 +2,9 @@
 #include "hotaru/runtime/backend.h"
 
 #include "hotaru/backend/cpu/block_cache.h"
+#include "hotaru/backend/cpu/random/cpu_generator.h"
 #include "hotaru/core/pool.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -18,7 +20,7 @@ class CpuAllocator final : public Allocator {
     return data;
   }
 
-  void deallocate(void* data, size_t nbytes) noexcept override {
+  void deallocate(void* data, size_t nbytes, PendingUses*) noexcept override {
     if (!data) return;
     if (nbytes <= BlockPool::kBlock)
       BlockPool::release(data, nbytes);
@@ -32,13 +34,21 @@ class CpuAllocator final : public Allocator {
 
 class CpuBackend final : public Backend {
  public:
-  int device_count() const override { return 1; }
+  int device_count() override { return 1; }
+  int current_device() override { return -1; }
+  void check_device(int) override {}
   Allocator& allocator(int) override { return allocator_; }
   Generator& default_generator(int) override { return *generator_; }
+  const Stream& default_stream(int) override { return immediate_; }
+  Stream make_stream(int, int) override { return Stream::queued(); }
+  Ref<Generator> make_generator(int) override {
+    return make_ref<CpuGenerator>();
+  }
 
  private:
   CpuAllocator allocator_;
-  Ref<Generator> generator_ = make_ref<Generator>();
+  const Stream immediate_ = Stream(Device{});
+  Ref<Generator> generator_ = make_ref<CpuGenerator>();
 };
 
 const bool registered = [] {

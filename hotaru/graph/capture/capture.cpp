@@ -85,7 +85,7 @@ class Branch final : public CallSink {
 
   void wait(const Event& event) override {
     const Ref<Mark>& mark = event.mark();
-    if (!mark || (!mark->branch && !mark->queue)) return;
+    if (!mark || (!mark->branch && !mark->timeline)) return;
     auto* other = dynamic_cast<Branch*>(mark->branch.get());
     HOTARU_CHECK(other && other->recording_ == recording_, kNotPermitted,
                  ": dependency created on uncaptured work in another stream. ",
@@ -195,7 +195,7 @@ Nodes Capture::end() {
 }
 
 bool capturing() {
-  return current_stream(DeviceType::kCPU).diverted() != nullptr;
+  return current_stream({}).diverted() != nullptr;
 }
 
 }  // namespace hotaru::graph

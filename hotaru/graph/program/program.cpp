@@ -23,7 +23,7 @@ Arena::Arena(size_t nbytes)
       nbytes_(nbytes) {}
 
 Arena::~Arena() {
-  allocator().deallocate(data_, nbytes_);
+  allocator().deallocate(data_, nbytes_, nullptr);
 }
 
 Ref<Arena> Pool::arena(size_t nbytes) {

@@ -6,6 +6,7 @@
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/operators.h"
+#include "hotaru/ops/random/random.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/runtime/generator.h"
 #include "hotaru/runtime/streams/stream.h"
@@ -26,8 +27,7 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper,
   if (self.numel() > 0) {
     autograd::NoGrad guard;
     const Tensor x = contiguous(self);
-    Generator& gen =
-        generator ? *generator : default_generator(self.device().type);
+    Generator& gen = chosen(generator, self);
     enqueue(draw, {write(slopes), read(x), update(gen)},
             DrawAttributes{.a = lo, .b = hi});
   }

@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
+#include "hotaru/backend/common/create/copy.h"
 #include "hotaru/core/host.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
@@ -16,9 +17,44 @@ namespace {
 
 const Kernel& kCopy = kernel("copy_");
 
+}  // namespace
+
+namespace {
+
+/// What crosses is dense, of one dtype and shape: the source's device brings it
+/// into that form, and the destination's takes it from there.
+void copy_across(const Tensor& to, const Tensor& from, bool non_blocking) {
+  const autograd::NoGrad no_grad;
+  Tensor sent = from;
+  if (from.dtype() != to.dtype() || !same(from.sizes(), to.sizes()) ||
+      !from.is_contiguous()) {
+    sent = allocate(to.sizes(), to.dtype(), from.device());
+    enqueue(kCopy, {write(sent), read(from)});
+  }
+  const bool direct = to.is_contiguous();
+  const Tensor got =
+      direct ? to : allocate(to.sizes(), to.dtype(), to.device());
+  const Device device = to.device().is_cpu() ? from.device() : to.device();
+  const Operand operands[] = {write(got), read(sent)};
+  current_stream(device).enqueue(
+      {kCopy, operands, CopyAttributes{non_blocking}});
+  if (!direct) enqueue(kCopy, {write(to), read(got)});
+}
+
+}  // namespace
+
+void enqueue_copy(const Tensor& to, const Tensor& from, bool non_blocking) {
+  if (to.device() != from.device()) [[unlikely]]
+    return copy_across(to, from, non_blocking);
+  enqueue(kCopy, {write(to), read(from)});
+}
+
+namespace {
+
 /// A differentiable copy of self into the uninitialised `out`.
-Tensor copied(Tensor out, const Tensor& self, const char* name) {
-  enqueue(kCopy, {write(out), read(self)});
+Tensor copied(Tensor out, const Tensor& self, const char* name,
+              bool non_blocking = false) {
+  enqueue_copy(out, self, non_blocking);
   if (autograd::needs_grad(self))
     autograd::record(name, out, {self}, {},
                      [dtype = self.dtype(), device = self.device()](
@@ -30,14 +66,16 @@ Tensor copied(Tensor out, const Tensor& self, const char* name) {
 
 /// A copy in the format, of another dtype or device if `options` say so.
 Tensor reordered(const Tensor& self, MemoryFormat format,
-                 const TensorOptions& options, const char* name) {
+                 const TensorOptions& options, const char* name,
+                 bool non_blocking = false) {
   const Dims strides = format_strides(self.sizes(), format);
-  return copied(empty_strided(self.sizes(), strides, options), self, name);
+  return copied(empty_strided(self.sizes(), strides, options), self, name,
+                non_blocking);
 }
 
 }  // namespace
 
-Tensor copy_(const Tensor& self, const Tensor& src) {
+Tensor copy_(const Tensor& self, const Tensor& src, bool non_blocking) {
   if (self.is_same(src)) return self;
   autograd::check_inplace(self);
   check_written(self);
@@ -46,15 +84,15 @@ Tensor copy_(const Tensor& self, const Tensor& src) {
                " doesn't match the broadcast shape ",
                shape_text(broadcast_shapes(self.sizes(), src.sizes())));
   check_overlap(self, src);
-  enqueue(kCopy, {write(self), read(src)});
+  enqueue_copy(self, src, non_blocking);
   if (autograd::needs_grad(self, src))
-    autograd::record("CopyBackwards", self, {self, src}, {},
-                     [sizes = Dims(src.sizes()), dtype = src.dtype()](
-                         autograd::Backward& b, const Tensor& g) -> Tensors {
-                       return {
-                           b.needs(0) ? zeros_like(g) : Tensor(),
-                           b.needs(1) ? to(sum_to(g, sizes), dtype) : Tensor()};
-                     });
+    autograd::record(
+        "CopyBackwards", self, {self, src}, {},
+        [sizes = Dims(src.sizes()), dtype = src.dtype(), device = src.device()](
+            autograd::Backward& b, const Tensor& g) -> Tensors {
+          return {b.needs(0) ? zeros_like(g) : Tensor(),
+                  b.needs(1) ? to(sum_to(g, sizes), dtype, device) : Tensor()};
+        });
   self.bump_version();
   return self;
 }
@@ -102,7 +140,7 @@ Tensor to(const Tensor& self, Device device) {
 }
 
 Tensor to(const Tensor& self, Optional<DType> dtype, Optional<Device> device,
-          bool copy) {
+          bool copy, bool non_blocking) {
   const DType wanted = dtype.value_or(self.dtype());
   const Device where = device ? resolve(*device) : self.device();
   if (wanted == self.dtype() && where == self.device())
@@ -113,7 +151,7 @@ Tensor to(const Tensor& self, Optional<DType> dtype, Optional<Device> device,
   return copied(
       dense ? empty(self.sizes(), {wanted, where})
             : empty_strided(self.sizes(), plain.strides(), {wanted, where}),
-      self, "ToCopyBackward0");
+      self, "ToCopyBackward0", non_blocking);
 }
 
 Scalar item(const Tensor& self) {
@@ -169,8 +207,8 @@ void clear_from(const Tensor& self, size_t begin) {
 
 /// to() with a memory format; a tensor that is in it already stays.
 Tensor to(const Tensor& self, Optional<DType> dtype, Optional<Device> device,
-          bool copy, const GivenFormat& given) {
-  if (!reorders(given)) return to(self, dtype, device, copy);
+          bool copy, bool non_blocking, const GivenFormat& given) {
+  if (!reorders(given)) return to(self, dtype, device, copy, non_blocking);
   const auto format = MemoryFormat(*given);
   const TensorOptions options{dtype.value_or(self.dtype()),
                               device ? resolve(*device) : self.device()};
@@ -178,15 +216,13 @@ Tensor to(const Tensor& self, Optional<DType> dtype, Optional<Device> device,
       options.device == self.device() &&
       suggested_format(self.sizes(), self.strides()) == format)
     return self;
-  return reordered(self, format, options, "ToCopyBackward0");
+  return reordered(self, format, options, "ToCopyBackward0", non_blocking);
 }
 
 HOTARU_OP(
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> "
     "Tensor(a!)",
-    +[](const Tensor& self, const Tensor& src, bool) {
-      return copy_(self, src);
-    });
+    copy_);
 HOTARU_OP(
     "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
     +[](const Tensor& self, const GivenFormat& memory_format) {
@@ -222,24 +258,25 @@ HOTARU_OP(
     "to.device(Tensor(a) self, Device device, ScalarType dtype, bool "
     "non_blocking=False, bool copy=False, MemoryFormat? "
     "memory_format=None) -> Tensor(a)",
-    +[](const Tensor& self, Device device, DType dtype, bool, bool copy,
-        const GivenFormat& format) {
-      return to(self, dtype, device, copy, format);
+    +[](const Tensor& self, Device device, DType dtype, bool non_blocking,
+        bool copy, const GivenFormat& format) {
+      return to(self, dtype, device, copy, non_blocking, format);
     });
 HOTARU_OP(
     "to.dtype(Tensor(a) self, ScalarType dtype, bool "
     "non_blocking=False, bool copy=False, MemoryFormat? "
     "memory_format=None) -> Tensor(a)",
-    +[](const Tensor& self, DType dtype, bool, bool copy,
+    +[](const Tensor& self, DType dtype, bool non_blocking, bool copy,
         const GivenFormat& format) {
-      return to(self, dtype, std::nullopt, copy, format);
+      return to(self, dtype, std::nullopt, copy, non_blocking, format);
     });
 HOTARU_OP(
     "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, "
     "bool copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-    +[](const Tensor& self, const Tensor& other, bool, bool copy,
+    +[](const Tensor& self, const Tensor& other, bool non_blocking, bool copy,
         const GivenFormat& format) {
-      return to(self, other.dtype(), other.device(), copy, format);
+      return to(self, other.dtype(), other.device(), copy, non_blocking,
+                format);
     });
 HOTARU_OP(
     "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? "
@@ -247,20 +284,22 @@ HOTARU_OP(
     "non_blocking=False, bool copy=False, MemoryFormat? "
     "memory_format=None) -> Tensor(a)",
     +[](const Tensor& self, Optional<DType> dtype, Value,
-        Optional<Device> device, Value, bool, bool copy,
+        Optional<Device> device, Value, bool non_blocking, bool copy,
         const GivenFormat& format) {
-      return to(self, dtype, device, copy, format);
+      return to(self, dtype, device, copy, non_blocking, format);
     });
 HOTARU_OP(
     "to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, "
     "bool non_blocking=False, bool copy=False) -> Tensor(a)",
     +[](const Tensor& self, Optional<Device> device, Optional<DType> dtype,
-        bool, bool copy) { return to(self, dtype, device, copy); });
+        bool non_blocking,
+        bool copy) { return to(self, dtype, device, copy, non_blocking); });
 HOTARU_OP(
     "to.prim_dtype(Tensor(a) self, int? dtype=None, bool "
     "non_blocking=False, bool copy=False) -> Tensor(a)",
-    +[](const Tensor& self, Optional<DType> dtype, bool, bool copy) {
-      return to(self, dtype, std::nullopt, copy);
+    +[](const Tensor& self, Optional<DType> dtype, bool non_blocking,
+        bool copy) {
+      return to(self, dtype, std::nullopt, copy, non_blocking);
     });
 HOTARU_OP(
     "cpu(Tensor(a) self) -> Tensor(a)",

@@ -85,7 +85,7 @@ Tensors fused(const Kernel& kernel, Backward& node, const Tensor& g,
   const Operand operands[] = {write(out[0]), write(out[1]), write(out[2]),
                               read(grad),    read(x),       read(mean),
                               read(rstd),    read(scale)};
-  current_stream(device.type).enqueue({kernel, operands, attributes});
+  current_stream(device).enqueue({kernel, operands, attributes});
   return out;
 }
 

@@ -72,9 +72,20 @@ DType result_type(const Tensors& operands) {
 
 namespace elementwise {
 
+namespace {
+
+/// That of the first tensor that is not a number on the CPU.
+Device common_device(std::span<const Tensor* const> inputs) {
+  for (const Tensor* t : inputs)
+    if (!t->device().is_cpu() || t->dim() > 0) return t->device();
+  return {};
+}
+
+}  // namespace
+
 Tensor allocate_result(std::span<const Tensor* const> inputs, const Dims& shape,
                        DType dtype) {
-  const TensorOptions options(dtype, inputs[0]->device());
+  const TensorOptions options(dtype, common_device(inputs));
   bool plain = true;
   for (const Tensor* t : inputs) plain &= t->is_contiguous();
   if (plain) return empty(shape, options);
@@ -89,15 +100,6 @@ Tensor allocate_result(std::span<const Tensor* const> inputs, const Dims& shape,
 namespace {
 
 using Inputs = std::span<const Tensor* const>;
-
-void check_devices(const Kernel& kernel, Inputs inputs) {
-  const Device first = inputs[0]->device();
-  for (const Tensor* t : inputs)
-    HOTARU_CHECK(t->device() == first,
-                 "Expected all tensors to be on the same device, but found at "
-                 "least two devices, ",
-                 first, " and ", t->device(), "! (in ", kernel.name(), ")");
-}
 
 DType common_dtype(const Spec& spec, Inputs inputs) {
   const DType first = inputs[0]->dtype();
@@ -180,7 +182,6 @@ void launch(const Spec& spec, const Tensor& out, Inputs inputs, DType common,
 Tensor compute(const Spec& spec, Inputs inputs,
                const PointwiseNumbers& numbers) {
   if (is_plain(spec, inputs)) return compute_plain(spec, inputs, numbers);
-  check_devices(spec.kernel, inputs);
   const DType common = common_dtype(spec, inputs);
   Tensor out =
       allocate_result(inputs, common_shape(inputs), result_dtype(spec, common));
@@ -191,7 +192,6 @@ Tensor compute(const Spec& spec, Inputs inputs,
 void compute_into(const Spec& spec, const Tensor& out, Inputs inputs,
                   const PointwiseNumbers& numbers) {
   autograd::check_inplace(out);
-  check_devices(spec.kernel, inputs);
   check_written(out);
   for (const Tensor* t : inputs) check_overlap(out, *t);
   const DType common = common_dtype(spec, inputs);
@@ -211,8 +211,7 @@ void compute_into(const Spec& spec, const Tensor& out, Inputs inputs,
   const autograd::NoGrad no_grad;
   const Tensor temporary = allocate_result(inputs, shape, result);
   launch(spec, temporary, inputs, common, numbers);
-  static const Kernel& copy = kernel("copy_");
-  enqueue(copy, {write(out), read(temporary)});
+  enqueue_copy(out, temporary);
 }
 
 }  // namespace
@@ -250,8 +249,8 @@ void ternary_into(const Spec& spec, const Tensor& out, const Tensor& x,
   compute_into(spec, out, inputs, numbers);
 }
 
-Tensor operand(const Scalar& value, const Tensor& x) {
-  return wrapped_scalar(value, x.device());
+Tensor operand(const Scalar& value, const Tensor&) {
+  return wrapped_scalar(value, {});  // beside any device it travels by value
 }
 
 }  // namespace elementwise

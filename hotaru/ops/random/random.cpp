@@ -24,9 +24,19 @@ const Kernel& kRandom = kernel("random");
 const Kernel& kBernoulli = kernel("bernoulli");
 const Kernel& kMultinomial = kernel("multinomial");
 
+}  // namespace
+
 Generator& chosen(Generator* generator, const Tensor& self) {
-  return generator ? *generator : default_generator(self.device().type);
+  if (!generator) return default_generator(self.device());
+  const DeviceType wanted = self.device().type,
+                   given = generator->device().type;
+  HOTARU_CHECK(wanted == given, "Expected a '", device_type_name(wanted),
+               "' device type for generator but found '",
+               device_type_name(given), "'");
+  return *generator;
 }
+
+namespace {
 
 void check_no_overlap(const Tensor& self) {
   for (int64_t d = 0; d < self.dim(); ++d)

@@ -1,7 +1,7 @@
 #include "hotaru/runtime/streams/event.h"
 
 #include "hotaru/core/error.h"
-#include "hotaru/runtime/streams/queue.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
 
@@ -10,15 +10,19 @@ Mark::~Mark() = default;
 bool Mark::done() const {
   HOTARU_CHECK(!branch, "operation not permitted on an event last recorded in ",
                "a capturing stream");
-  return !queue || queue->done(number);
+  return !timeline || timeline->done(number);
 }
 
 void Mark::wait() const {
   HOTARU_CHECK(!branch, "operation not permitted on an event last recorded in ",
                "a capturing stream");
-  if (!queue) return;
-  queue->wait_for(number);
-  if (error) std::rethrow_exception(error);
+  if (!timeline) return;
+  timeline->wait_for(number);
+  if (const std::exception_ptr met = error()) std::rethrow_exception(met);
+}
+
+double Mark::milliseconds_to(const Mark&) const {
+  fail("an event that was recorded while a graph was captured has no time");
 }
 
 double Event::elapsed_time(const Event& end) const {
@@ -30,8 +34,7 @@ double Event::elapsed_time(const Event& end) const {
   HOTARU_CHECK(
       query() && end.query(),
       "Both events must be completed before calculating elapsed time.");
-  const Mark::Clock::duration between(end.mark_->time - mark_->time);
-  return std::chrono::duration<double, std::milli>(between).count();
+  return mark_->milliseconds_to(*end.mark_);
 }
 
 }  // namespace hotaru

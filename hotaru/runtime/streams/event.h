@@ -1,37 +1,33 @@
 // A point in a stream's work.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <exception>
 
-#include "hotaru/core/ref.h"
+#include "hotaru/runtime/streams/timeline.h"
 
 namespace hotaru {
 
-class Stream;
 class CallSink;
-class StreamQueue;
 
-/// One recording of an event: the place in the queue and, once the queue got
-/// there, the time.
+/// One recording of an event: a place in a timeline.
 struct Mark : RefCounted {
-  using Clock = std::chrono::steady_clock;
-
-  Ref<StreamQueue> queue;  // null: recorded on an immediate stream
+  Ref<Timeline> timeline;  // null: recorded on an immediate stream of the CPU
   /// The stream's branch of a capture, if that is where it was recorded; then
   /// number counts the calls that were captured there.
   Ref<CallSink> branch;
   uint64_t number = 0;
-  /// Written by the queue when it arrives.
-  std::atomic<Clock::rep> time{0};
-  /// The queue's error when it arrived; goes on to who waits for the event.
-  std::exception_ptr error;
 
   ~Mark() override;
+  /// Throws Error if it was recorded while its stream was captured.
   bool done() const;
-  /// Returns when the queue arrived here. Throws the error it came with.
+  /// Returns when the timeline arrived here. Throws the error it came with.
   void wait() const;
+  /// What the timeline's first error was when it arrived, or null; goes on to
+  /// who waits for the event.
+  virtual std::exception_ptr error() const { return nullptr; }
+  /// Milliseconds from here to a mark of the same device type; both are done.
+  /// Throws Error for marks that keep no time.
+  virtual double milliseconds_to(const Mark& end) const;
 };
 
 /// A value; copies share the recording. Recording again forgets the earlier

@@ -32,7 +32,7 @@ std::exception_ptr& unreported() {
 /// A call, or a mark to set, or only something to wait for.
 struct StreamQueue::Entry : Pooled {
   std::optional<OwnedCall> call;
-  Ref<Mark> mark;
+  Ref<CpuMark> mark;
   Ref<Mark> awaited;
   std::vector<Ticket> after;
   uint64_t number = 0;
@@ -48,8 +48,11 @@ struct StreamQueue::Entry : Pooled {
   }
 };
 
-bool Ticket::done() const {
-  return queue->done(number);
+double CpuMark::milliseconds_to(const Mark& end) const {
+  const auto* other = dynamic_cast<const CpuMark*>(&end);
+  HOTARU_CHECK(other, "elapsed_time: the two events are of different devices");
+  const Clock::duration between(other->time - time);
+  return std::chrono::duration<double, std::milli>(between).count();
 }
 
 StreamQueue::StreamQueue()
@@ -79,6 +82,7 @@ StreamQueue::~StreamQueue() {
 // --- in the thread that enqueues ---------------------------------------------
 
 void StreamQueue::take(const KernelCall& call) {
+  check_same_device(call);
   call.kernel().check(DeviceType::kCPU, call);
   scheduler_->prepare_launch();  // for what follows cannot be taken back
   make_room();
@@ -87,7 +91,7 @@ void StreamQueue::take(const KernelCall& call) {
   entry->call.emplace(call);
   const std::lock_guard lock(ordering_mutex());
   entry->number = issued_.load(std::memory_order_relaxed) + 1;
-  const Ticket mine{Ref<StreamQueue>(this), entry->number};
+  const Ticket mine{Ref<Timeline>(this), entry->number};
   for (const Operand& operand : call.operands())
     if (const Ordered* object = operand.ordered())
       Uses::of(*object).add(mine, operand, entry->after);
@@ -97,9 +101,9 @@ void StreamQueue::take(const KernelCall& call) {
 void StreamQueue::record(Event& event) {
   scheduler_->prepare_launch();
   auto entry = std::make_unique<Entry>();
-  entry->mark = make_ref<Mark>();
-  entry->mark->queue = Ref<StreamQueue>(this);
-  const Ref<Mark> mark = entry->mark;
+  entry->mark = make_ref<CpuMark>();
+  entry->mark->timeline = Ref<Timeline>(this);
+  const Ref<CpuMark> mark = entry->mark;
   {
     const std::lock_guard lock(ordering_mutex());
     mark->number = entry->number = issued_.load() + 1;
@@ -110,11 +114,11 @@ void StreamQueue::record(Event& event) {
 
 void StreamQueue::wait(const Event& event) {
   const Ref<Mark>& mark = event.mark();
-  if (!mark || !mark->queue || mark->queue.get() == this) return;
+  if (!mark || !mark->timeline || mark->timeline.get() == this) return;
   scheduler_->prepare_launch();
   auto entry = std::make_unique<Entry>();
   entry->awaited = mark;
-  entry->after.push_back({mark->queue, mark->number});
+  entry->after.push_back({mark->timeline, mark->number});
   const std::lock_guard lock(ordering_mutex());
   entry->number = issued_.load() + 1;
   push(entry.release());
@@ -149,7 +153,7 @@ void StreamQueue::synchronize() {
   if (error) std::rethrow_exception(error);
 }
 
-bool StreamQueue::query() const {
+bool StreamQueue::query() {
   return done(issued_.load());
 }
 
@@ -219,7 +223,7 @@ bool StreamQueue::suspended(Entry& entry) {
   while (!entry.after.empty()) {
     const Ticket other = std::move(entry.after.back());
     entry.after.pop_back();
-    if (other.queue->resume_at(other.number, this)) return true;
+    if (other.timeline->resume_at(other.number, this)) return true;
   }
   return false;
 }
@@ -254,11 +258,11 @@ void StreamQueue::execute(Entry& entry) {
     set_output_error(call, error);
     if (error) fail(std::move(error));
   } else if (entry.mark) {
-    entry.mark->time = Mark::Clock::now().time_since_epoch().count();
+    entry.mark->time = CpuMark::Clock::now().time_since_epoch().count();
     const std::lock_guard lock(mutex_);
-    entry.mark->error = error_;
-  } else if (entry.awaited->error) {
-    fail(entry.awaited->error);
+    entry.mark->met = error_;
+  } else if (std::exception_ptr error = entry.awaited->error()) {
+    fail(std::move(error));
   }
 }
 
@@ -281,7 +285,7 @@ void StreamQueue::finish(Entry* entry) {
   bool host = false;
   for (const Waiter& waiter : ready)
     if (waiter.queue)
-      scheduler_->launch(*waiter.queue);
+      waiter.queue->resume();
     else
       host = true;
   if (host) scheduler_->notify();

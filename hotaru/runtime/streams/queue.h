@@ -2,6 +2,7 @@
 // while other streams run beside it.
 #pragma once
 
+#include <chrono>
 #include <mutex>
 #include <vector>
 
@@ -12,13 +13,17 @@
 
 namespace hotaru {
 
-class StreamQueue;
+/// What an event on the CPU leaves: the time when its queue arrived, and the
+/// queue's error.
+struct CpuMark final : Mark {
+  using Clock = std::chrono::steady_clock;
 
-/// The n-th entry of a queue.
-struct Ticket {
-  Ref<StreamQueue> queue;
-  uint64_t number = 0;
-  bool done() const;
+  std::exception_ptr error() const override { return met; }
+  double milliseconds_to(const Mark& end) const override;
+
+  /// Written by the queue when it arrives.
+  std::atomic<Clock::rep> time{0};
+  std::exception_ptr met;
 };
 
 /// Not a thread: while it has calls whose turn it is, it is a task of the
@@ -26,7 +31,7 @@ struct Ticket {
 /// Holds at most kMaxPending calls; then enqueueing waits, and helps. Of calls
 /// that ran it may keep kMaxRetired until the next call or wait, with their
 /// operands if those are small, and none when the last stream is gone.
-class StreamQueue final : public RefCounted, private Task {
+class StreamQueue final : public Timeline, private Task {
  public:
   static constexpr uint64_t kMaxPending = 1 << 14;
   static constexpr int kMaxRetired = 1 << 10;
@@ -41,7 +46,7 @@ class StreamQueue final : public RefCounted, private Task {
   void record(Event& event);
   void wait(const Event& event);
   void synchronize();
-  bool query() const;
+  bool query();
   /// All but small tensors, whose memory the enqueuing thread has at hand, and
   /// very large ones, for which there may be none.
   static bool defers(size_t nbytes) {
@@ -52,11 +57,14 @@ class StreamQueue final : public RefCounted, private Task {
   /// lead back to the queue.
   void orphan();
 
-  bool done(uint64_t number) const {
+  bool done(uint64_t number) override {
     return completed_.load(std::memory_order_seq_cst) >= number;
   }
-  /// Returns when the n-th entry has run. Helps with queued work meanwhile.
-  void wait_for(uint64_t number);
+  /// Helps with queued work meanwhile.
+  void wait_for(uint64_t number) override;
+  bool resume_at(uint64_t number, StreamQueue* waiter) override;
+  /// Puts it back among the scheduler's tasks, when what it waited for has run.
+  void resume() { scheduler_->launch(*this); }
   /// All queues there are; the registry's lock held.
   static std::vector<Ref<StreamQueue>> living();
 
@@ -73,9 +81,6 @@ class StreamQueue final : public RefCounted, private Task {
   Entry* front();
   /// Hangs the queue on one that it has to wait for; false if on none.
   bool suspended(Entry& entry);
-  /// Notes who goes on when the n-th entry has run: a queue, or, if null, a
-  /// thread of the host's. False if it has.
-  bool resume_at(uint64_t number, StreamQueue* waiter);
   void execute(Entry& entry);
   void finish(Entry* entry);
   /// Gives the entry back to whoever enqueues, or frees it.

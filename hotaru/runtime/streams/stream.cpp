@@ -1,8 +1,11 @@
 #include "hotaru/runtime/streams/stream.h"
 
+#include <algorithm>
 #include <array>
+#include <vector>
 
 #include "hotaru/core/error.h"
+#include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/streams/event.h"
 #include "hotaru/runtime/streams/queue.h"
 
@@ -14,19 +17,31 @@ constinit std::atomic<int64_t> watchers{0};
 
 namespace {
 
-const Stream& immediate_stream(DeviceType type) {
-  // Never destroyed: workers may enqueue while the process exits.
-  static const auto& streams = *new std::array<Stream, kDeviceTypes>{
-      Stream(Device{DeviceType::kCPU}), Stream(Device{DeviceType::kCUDA, 0}),
-      Stream(Device{DeviceType::kMeta})};
-  return streams[size_t(type)];
+// The CPU's stream, then those of the other types by device.
+constexpr size_t kSlots = 1 + (kDeviceTypes - 1) * kMostDevices;
+
+size_t slot_of(Device device) {
+  if (device.is_cpu()) [[likely]]
+    return 0;
+  return size_t(device.type) * kMostDevices - kMostDevices + 1 +
+         size_t(std::max<int>(device.index, 0));
 }
 
-// Null stands for the immediate stream. Not owned: by a guard, or below.
-constinit thread_local std::array<const Stream*, kDeviceTypes> current{};
+const Stream& default_stream(Device device) {
+  // Never destroyed: workers may enqueue while the process exits.
+  static const auto& immediate = *new Stream(Device{});
+  if (device.is_cpu()) [[likely]]
+    return immediate;
+  return DeviceTable::instance()
+      .backend(device.type)
+      .default_stream(std::max<int>(device.index, 0));
+}
 
-const Stream*& slot(DeviceType type) {
-  return current[size_t(type)];
+// Null stands for the default stream. Not owned: by a guard, or below.
+constinit thread_local std::array<const Stream*, kSlots> current{};
+
+const Stream*& slot(Device device) {
+  return current[slot_of(device)];
 }
 
 /// What copies of a queued stream share; tells the queue when the last goes.
@@ -68,14 +83,35 @@ Stream Stream::queued() {
   return Stream(Device{DeviceType::kCPU}, make_ref<QueueSink>());
 }
 
+void check_same_device(const KernelCall& call) {
+  const Tensor* first = nullptr;
+  const auto differ = [&](const Tensor& t) {
+    return t.device().type != first->device().type ||
+           t.device().index != first->device().index;
+  };
+  for (const Operand& operand : call.operands()) {
+    if (!operand.tensor || !operand.tensor->defined()) continue;
+    const Tensor& t = *operand.tensor;
+    if (!first)
+      first = &t;
+    else if (differ(t) &&
+             (!t.device().is_cpu() || t.dim() > 0 || operand.writes()))
+      fail(
+          "Expected all tensors to be on the same device, but found at least "
+          "two devices, ",
+          first->device(), " and ", t.device(), "! (in ", call.kernel().name(),
+          ")");
+  }
+}
+
 void Stream::synchronize() const {
   if (sink_) sink_->synchronize();
 }
 
 void Stream::record(Event& event) const {
   if (sink_) return sink_->record(event);
-  auto mark = make_ref<Mark>();
-  mark->time = Mark::Clock::now().time_since_epoch().count();
+  auto mark = make_ref<CpuMark>();
+  mark->time = CpuMark::Clock::now().time_since_epoch().count();
   event.set_mark(std::move(mark));
 }
 
@@ -91,30 +127,42 @@ void Stream::wait(const Stream& other) const {
   wait(event);
 }
 
-const Stream& current_stream(DeviceType type) {
-  const Stream* stream = slot(type);
-  return stream ? *stream : immediate_stream(type);
+const Stream& current_stream(Device device) {
+  const Stream* stream = slot(device);
+  return stream ? *stream : default_stream(device);
 }
 
 void set_current_stream(const Stream& stream) {
-  thread_local std::array<Ref<RefCounted>, kDeviceTypes> keep;
+  thread_local std::array<Ref<RefCounted>, kSlots> keep;
   struct Held : RefCounted {
     explicit Held(const Stream& stream) : stream(stream) {}
     const Stream stream;
   };
-  const DeviceType type = stream.device().type;
+  const size_t where = slot_of(stream.device());
   auto held = make_ref<Held>(stream);
-  slot(type) = stream.immediate() ? nullptr : &held->stream;
-  keep[size_t(type)] = std::move(held);
+  current[where] = stream.immediate() ? nullptr : &held->stream;
+  keep[where] = std::move(held);
 }
 
 StreamGuard::StreamGuard(const Stream& stream)
-    : stream_(stream), previous_(slot(stream.device().type)) {
-  slot(stream.device().type) = &stream_;
+    : stream_(stream), previous_(slot(stream.device())) {
+  slot(stream.device()) = &stream_;
 }
 
 StreamGuard::~StreamGuard() {
-  slot(stream_.device().type) = previous_;
+  slot(stream_.device()) = previous_;
+}
+
+CurrentStreams::CurrentStreams() : cpu_(current_stream({})) {
+  if (detail::watchers.load(std::memory_order_relaxed) < detail::kOneDevice)
+    return;
+  for (size_t i = 1; i < kSlots; ++i)
+    if (current[i]) others_.push_back(*current[i]);
+}
+
+CurrentStreamsGuard::CurrentStreamsGuard(const CurrentStreams& streams)
+    : cpu_(streams.cpu_) {
+  for (const Stream& stream : streams.others_) others_.emplace_back(stream);
 }
 
 }  // namespace hotaru

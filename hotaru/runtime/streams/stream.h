@@ -4,6 +4,8 @@
 #pragma once
 
 #include <atomic>
+#include <list>
+#include <vector>
 
 #include "hotaru/runtime/kernel.h"
 
@@ -44,7 +46,7 @@ class CallSink : public RefCounted {
 /// An ordered sequence of kernel calls on one device; a value. Thread-safe.
 class Stream {
  public:
-  /// The device's immediate stream, or one whose calls go to `sink`.
+  /// The CPU's immediate stream, or one whose calls go to `sink`.
   explicit Stream(Device device, Ref<CallSink> sink = nullptr)
       : device_(device), sink_(std::move(sink)) {}
   /// A stream of its own on the CPU: a queue that workers of the pool run in
@@ -52,9 +54,9 @@ class Stream {
   static Stream queued();
 
   Device device() const { return device_; }
-  /// Whether a call has run when enqueue returns.
+  /// Whether a call has run when enqueue returns; never of other devices.
   bool immediate() const { return !sink_; }
-  /// Equal for equal streams; 0 for the immediate one.
+  /// Equal for equal streams of a device; 0 for its default stream.
   int64_t id() const { return sink_ ? sink_->id() : 0; }
 
   /// Immediate: runs the kernel in this thread, without allocation or lock;
@@ -87,28 +89,42 @@ class Stream {
 /// none of them has reported.
 void synchronize_all();
 
+/// Throws PyTorch's "Expected all tensors to be on the same device ..." unless
+/// the call's tensors are. A CPU tensor without dimensions may stand beside
+/// those of another device that it does not write: its value travels in the
+/// call.
+void check_same_device(const KernelCall& call);
+
 namespace detail {
 /// Queued streams alive, captures and profilers running, and kOneWatch for each
-/// Watch. With none of them an immediate call has nothing to wait for and
-/// nobody to tell.
+/// Watch, kOneDevice for each device type beside the CPU. With none of them an
+/// immediate call has nothing to wait for, nobody to tell and no wrong memory.
 extern constinit std::atomic<int64_t> watchers;
 inline constexpr int64_t kOneWatch = int64_t{1} << 32;
+inline constexpr int64_t kOneDevice = int64_t{1} << 56;
+inline bool streams_queue(int64_t watching) {
+  return watching % kOneWatch != 0;
+}
+inline bool objects_watched(int64_t watching) {
+  return watching % kOneDevice >= kOneWatch;
+}
 /// Waits for what queued streams still do with the operands; throws the error
 /// of a call that should have made one of them. Then runs the call.
-void run_watched(const KernelCall& call, DeviceType type);
+void run_watched(const KernelCall& call);
 }  // namespace detail
 
 inline void Stream::enqueue(const KernelCall& call) const {
   if (sink_) [[unlikely]]
     return sink_->take(call);
   if (detail::watchers.load(std::memory_order_relaxed)) [[unlikely]]
-    return detail::run_watched(call, device_.type);
-  call.run(device_.type);
+    return detail::run_watched(call);
+  call.run(DeviceType::kCPU);
 }
 
-/// The stream this thread's operators go to on a device type; the immediate
-/// stream unless a StreamGuard says otherwise.
-const Stream& current_stream(DeviceType type);
+/// The stream this thread's operators go to on a device; its default stream
+/// unless a StreamGuard says otherwise. An index of -1 counts as 0.
+const Stream& current_stream(Device device);
+inline constexpr int kMostDevices = 32;  // of one type
 
 /// Makes a stream current in this thread until the next call.
 void set_current_stream(const Stream& stream);
@@ -126,23 +142,44 @@ class StreamGuard {
   const Stream* previous_;
 };
 
+/// The streams that are current in a thread, for another one to go on with.
+class CurrentStreams {
+ public:
+  CurrentStreams();
+
+ private:
+  friend class CurrentStreamsGuard;
+  Stream cpu_;
+  std::vector<Stream> others_;
+};
+
+/// Makes them current in this thread for a scope.
+class CurrentStreamsGuard {
+ public:
+  explicit CurrentStreamsGuard(const CurrentStreams& streams);
+
+ private:
+  StreamGuard cpu_;
+  std::list<StreamGuard> others_;
+};
+
 /// Enqueues on the current stream of the first operand's device.
 inline void enqueue(const Kernel& kernel,
                     std::initializer_list<Operand> operands) {
-  current_stream(operands.begin()->tensor->device().type)
+  current_stream(operands.begin()->tensor->device())
       .enqueue({kernel, {operands.begin(), operands.size()}});
 }
 template <class A>
 void enqueue(const Kernel& kernel, std::initializer_list<Operand> operands,
              const A& attributes) {
-  current_stream(operands.begin()->tensor->device().type)
+  current_stream(operands.begin()->tensor->device())
       .enqueue({kernel, {operands.begin(), operands.size()}, attributes});
 }
 /// The same for a number of operands known only at run time.
 template <class A>
 void enqueue_list(const Kernel& kernel, std::span<const Operand> operands,
                   const A& attributes) {
-  current_stream(operands.front().tensor->device().type)
+  current_stream(operands.front().tensor->device())
       .enqueue({kernel, operands, attributes});
 }
 

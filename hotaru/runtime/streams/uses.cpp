@@ -2,6 +2,7 @@
 
 #include "hotaru/core/error.h"
 #include "hotaru/runtime/profiler.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
 namespace {
@@ -26,7 +27,7 @@ bool covers(const Operand& operand) {
 }
 
 void wait_for(const std::vector<Ticket>& tickets) {
-  for (const Ticket& ticket : tickets) ticket.queue->wait_for(ticket.number);
+  for (const Ticket& ticket : tickets) ticket.timeline->wait_for(ticket.number);
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ void Uses::add(const Ticket& mine, const Operand& operand,
                std::vector<Ticket>& after) {
   check_captured();
   const auto follow = [&](const Ticket& other) {
-    if (other.queue && other.queue != mine.queue && !other.done())
+    if (other.timeline && other.timeline != mine.timeline && !other.done())
       after.push_back(other);
   };
   follow(write_);
@@ -67,14 +68,14 @@ void Uses::add(const Ticket& mine, const Operand& operand,
     return;
   }
   for (Ticket& read : reads_)
-    if (read.queue == mine.queue) return void(read.number = mine.number);
+    if (read.timeline == mine.timeline) return void(read.number = mine.number);
   std::erase_if(reads_, [](const Ticket& read) { return read.done(); });
   reads_.push_back(mine);
 }
 
 void Uses::collect(bool writes, std::vector<Ticket>& after) const {
   check_captured();
-  if (write_.queue && !write_.done()) after.push_back(write_);
+  if (write_.timeline && !write_.done()) after.push_back(write_);
   if (!writes) return;
   for (const Ticket& read : reads_)
     if (!read.done()) after.push_back(read);
@@ -158,6 +159,16 @@ WriteScope::~WriteScope() {
 
 }  // namespace
 
+void collect_pending(const KernelCall& call, std::vector<Ticket>& after) {
+  bool used = false;
+  for (const Operand& operand : call.operands()) used |= bool(uses_of(operand));
+  if (!used) return;
+  const std::lock_guard lock(ordering);
+  for (const Operand& operand : call.operands())
+    if (const Uses* uses = uses_of(operand))
+      uses->collect(operand.writes(), after);
+}
+
 std::exception_ptr input_error(const KernelCall& call) {
   if (failed_objects.load() == 0) return nullptr;
   const std::lock_guard lock(ordering);
@@ -185,16 +196,8 @@ namespace {
 
 /// The host is about to run the call itself.
 void settle(const KernelCall& call) {
-  bool used = false;
-  for (const Operand& operand : call.operands()) used |= bool(uses_of(operand));
-  if (!used) return;
   std::vector<Ticket> pending;
-  {
-    const std::lock_guard lock(ordering);
-    for (const Operand& operand : call.operands())
-      if (const Uses* uses = uses_of(operand))
-        uses->collect(operand.writes(), pending);
-  }
+  collect_pending(call, pending);
   wait_for(pending);
   if (const std::exception_ptr error = input_error(call))
     std::rethrow_exception(error);
@@ -203,21 +206,21 @@ void settle(const KernelCall& call) {
 }  // namespace
 
 void detail::run_told(const KernelCall& call, DeviceType type, int64_t stream) {
-  if (watchers.load(std::memory_order_relaxed) < kOneWatch)
+  if (!objects_watched(watchers.load(std::memory_order_relaxed)))
     return run_recorded(call, type, stream);
   const WriteScope scope(call);
   run_recorded(call, type, stream);
 }
 
-void detail::run_watched(const KernelCall& call, DeviceType type) {
-  const int64_t watching = watchers.load(std::memory_order_relaxed);
-  if (watching % kOneWatch != 0) {
+void detail::run_watched(const KernelCall& call) {
+  check_same_device(call);
+  if (streams_queue(watchers.load(std::memory_order_relaxed))) {
     settle(call);
     // Before it runs: a kernel of an immediate call looks at its operands'
     // uses.
     set_output_error(call, nullptr);
   }
-  run_told(call, type, 0);
+  run_told(call, DeviceType::kCPU, 0);
 }
 
 }  // namespace hotaru

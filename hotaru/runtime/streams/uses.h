@@ -9,14 +9,16 @@
 
 #include "hotaru/core/ordered.h"
 #include "hotaru/core/pool.h"
-#include "hotaru/runtime/streams/queue.h"
+#include "hotaru/runtime/kernel.h"
+#include "hotaru/runtime/streams/timeline.h"
 
 namespace hotaru {
 
 class Watch;
 
-/// The last write of an object and the reads since, by queue; and the error of
-/// the call that should have given it its value. Guarded by ordering_mutex().
+/// The last write of an object and the reads since, by timeline; and the error
+/// of the call that should have given it its value. Guarded by
+/// ordering_mutex().
 class Uses final : public PendingUses, public Pooled {
  public:
   /// The object's, made at first need.
@@ -28,7 +30,7 @@ class Uses final : public PendingUses, public Pooled {
   /// calls of other queues that it has to follow.
   void add(const Ticket& mine, const Operand& operand,
            std::vector<Ticket>& after);
-  /// The calls that the host has to wait for.
+  /// The calls that whoever reads, or writes, has to wait for.
   void collect(bool writes, std::vector<Ticket>& after) const;
 
   /// Says that the object's value exists only in a graph that is captured, in
@@ -90,6 +92,9 @@ namespace detail {
 /// Runs the call and tells the watches of what it writes.
 void run_told(const KernelCall& call, DeviceType type, int64_t stream);
 }  // namespace detail
+
+/// The calls that the operands' uses have to be waited for, of all timelines.
+void collect_pending(const KernelCall& call, std::vector<Ticket>& after);
 
 /// The error of an operand that the call reads, or null.
 std::exception_ptr input_error(const KernelCall& call);

@@ -19,14 +19,14 @@ namespace {
 struct ThreadState {
   bool grad = autograd::grad_enabled();
   bool inference = autograd::inference_mode();
-  Stream stream = current_stream(DeviceType::kCPU);
+  CurrentStreams streams;
 };
 
 // Gives a scope another thread's state; keeps in `state` what became of it.
 class ThreadStateGuard {
  public:
   explicit ThreadStateGuard(ThreadState& state)
-      : state_(state), stream_(state.stream) {
+      : state_(state), streams_(state.streams) {
     put(state_);
   }
   ~ThreadStateGuard() {
@@ -44,7 +44,7 @@ class ThreadStateGuard {
 
   ThreadState& state_;
   ThreadState saved_;
-  StreamGuard stream_;
+  CurrentStreamsGuard streams_;
 };
 
 // A program on the pool. Each run() is its stretch up to the next wait.

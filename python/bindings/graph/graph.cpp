@@ -38,14 +38,14 @@ size_t bytes_touched(const Program& program) {
 }
 
 void capture_begin(PyGraph& self, const std::optional<PyPool>& pool) {
-  const Stream& stream = current_stream(DeviceType::kCPU);
+  const Stream& stream = current_stream(Device{});
   self.graph->capture_begin(stream, pool ? pool->pool : nullptr);
   self.stream = stream;
 }
 
 void capture_end(PyGraph& self) {
   HOTARU_CHECK(self.stream, "capture_end() called before capture_begin().");
-  HOTARU_CHECK(*self.stream == current_stream(DeviceType::kCPU),
+  HOTARU_CHECK(*self.stream == current_stream(Device{}),
                "Capture must end on the same stream it began on.");
   self.stream.reset();
   self.graph->capture_end();

@@ -5,7 +5,7 @@
 #include "bindings/tensor/types.h"
 #include "hotaru/core/host.h"
 #include "hotaru/ops/create/factory.h"
-#include "hotaru/runtime/generator.h"
+#include "hotaru/runtime/backend.h"
 
 namespace hotaru::python {
 namespace {
@@ -85,10 +85,10 @@ void init_random(nb::module_& m) {
       .def(
           "__init__",
           [](PyGenerator* self, nb::handle device) {
-            const Device d = to_device(device.ptr());
-            HOTARU_CHECK(d.is_cpu(), "Device type ", device_type_name(d.type),
-                         " is not supported for torch.Generator() api.");
-            new (self) PyGenerator{make_ref<Generator>()};
+            const Device d = resolve(to_device(device.ptr()));
+            new (self) PyGenerator{
+                DeviceTable::instance().backend(d.type).make_generator(
+                    d.index)};
           },
           nb::arg("device") = "cpu")
       .def("manual_seed",
@@ -104,8 +104,7 @@ void init_random(nb::module_& m) {
              set_state(*nb::cast<PyGenerator&>(self).generator, state);
              return self;
            })
-      .def_prop_ro("device",
-                   [](PyGenerator&) { return Device{DeviceType::kCPU}; });
+      .def_prop_ro("device", [](PyGenerator& g) { return g->device(); });
 
   const nb::object generator =
       nb::cast(PyGenerator{Ref<Generator>(&default_generator())});

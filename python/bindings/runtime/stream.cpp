@@ -38,7 +38,7 @@ Device stream_device(nb::handle device) {
 }
 
 Stream stream_or_current(const std::optional<Stream>& stream) {
-  return stream ? *stream : current_stream(DeviceType::kCPU);
+  return stream ? *stream : current_stream(Device{});
 }
 
 void init_stream_class(nb::module_& m) {
@@ -81,7 +81,7 @@ void init_stream_class(nb::module_& m) {
             "torch.Stream device_type=cpu, device_index=0, stream_id=",
             self.id());
       });
-  m.def("_current_stream", [] { return current_stream(DeviceType::kCPU); });
+  m.def("_current_stream", [] { return current_stream(Device{}); });
   m.def("_set_stream", &set_current_stream);
   m.def("_synchronize", [] {
     HOTARU_CHECK(!graph::capturing(),

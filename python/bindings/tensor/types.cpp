@@ -131,10 +131,7 @@ void init_device(nb::module_& m) {
         return nb::make_tuple(m.attr("device"), nb::make_tuple(d.str()));
       });
   m.def("_device_count", [](const char* type) -> int64_t {
-    const Device device = Device::parse(type);
-    DeviceTable& table = DeviceTable::instance();
-    return table.has(device.type) ? table.backend(device.type).device_count()
-                                  : 0;
+    return device_count(Device::parse(type).type);
   });
 }
 

@@ -119,7 +119,7 @@ struct CountingAllocator final : Allocator {
     ++made, ++alive;
     return std::malloc(nbytes);
   }
-  void deallocate(void* data, size_t) noexcept override {
+  void deallocate(void* data, size_t, PendingUses*) noexcept override {
     --alive;
     std::free(data);
   }

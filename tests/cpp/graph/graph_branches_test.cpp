@@ -156,7 +156,7 @@ TEST_F(Branches, RandomProgramsGiveEqualBits) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     const RandomProgram program(seed);
     const auto inputs = [] {
-      default_generator(DeviceType::kCPU).manual_seed(3);
+      default_generator().manual_seed(3);
       std::vector<Tensor> v;
       for (int i = 0; i < 5; ++i) v.push_back(randn(Dims{4, 4}));
       return v;

@@ -155,7 +155,7 @@ TEST(Graph, WhatIsMadeOfExposedWeightsRunsEachTime) {
 }
 
 TEST(Graph, EveryReplayDrawsNewNumbersAsEagerWould) {
-  Generator& generator = default_generator(DeviceType::kCPU);
+  Generator& generator = default_generator();
   generator.manual_seed(7);
   const Tensor a = rand(Dims{8}), b = rand(Dims{8});
   generator.manual_seed(7);
@@ -235,7 +235,7 @@ TEST(Graph, StreamsThatWaitForACapturedOneAreCapturedWithIt) {
   Tensor y, z;
   const auto fork = [&](bool join) {
     return captured_graph([&] {
-      const Stream& stream = current_stream(DeviceType::kCPU);
+      const Stream& stream = current_stream(Device{});
       y = add(x, x);
       other.wait(stream);
       {

@@ -1,7 +1,5 @@
 // The checksums are those of torch 2.13.0 (CPU, AVX2 and AVX-512 alike) for
 // the same fills after torch.manual_seed(1234567).
-#include "hotaru/runtime/generator.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -9,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "hotaru/backend/cpu/random/cpu_generator.h"
 #include "hotaru/backend/cpu/random/random_fill.h"
 #include "hotaru/core/boolean.h"
 #include "hotaru/core/error.h"
@@ -29,7 +28,7 @@ uint64_t fnv1a(const void* data, size_t bytes) {
 template <class T, class F>
 void expect_fill(const char* what, int64_t n, uint64_t checksum,
                  int64_t following, const F& fill) {
-  Generator gen(1234567);
+  CpuGenerator gen(1234567);
   // Not std::vector: bool needs memory of its own.
   std::unique_ptr<T[]> out(new T[n]());
   fill(out.get(), n, gen);
@@ -48,10 +47,10 @@ struct FloatingGolden {
 template <class T>
 void expect_floating(const FloatingGolden& g) {
   expect_fill<T>("uniform", 3001, g.uniform, g.after_uniform,
-                 [](T* out, int64_t n, Generator& gen) {
+                 [](T* out, int64_t n, CpuGenerator& gen) {
                    uniform_fill(out, n, -1.5, 2.3, gen);
                  });
-  auto normal = [](T* out, int64_t n, Generator& gen) {
+  auto normal = [](T* out, int64_t n, CpuGenerator& gen) {
     normal_fill(out, n, 0.3, 1.7, gen);
   };
   expect_fill<T>("normal", 15, g.normal15, 541486, normal);
@@ -59,11 +58,11 @@ void expect_floating(const FloatingGolden& g) {
   expect_fill<T>("normal", 20, g.normal20, g.after20, normal);
   expect_fill<T>("normal", 3001, g.normal3001, g.after3001, normal);
   expect_fill<T>("serial", 35, g.serial35, 686471,
-                 [](T* out, int64_t n, Generator& gen) {
+                 [](T* out, int64_t n, CpuGenerator& gen) {
                    normal_fill(out, n, 0.3, 1.7, gen, NormalPath::kSerial);
                  });
   expect_fill<T>("exponential", 1001, g.exponential, 242,
-                 [](T* out, int64_t n, Generator& gen) {
+                 [](T* out, int64_t n, CpuGenerator& gen) {
                    exponential_fill(out, n, 1.5, gen);
                  });
 }
@@ -89,11 +88,12 @@ TEST(RandomFill, FloatingDrawsArePyTorchs) {
 
 template <class T>
 void expect_full_and_bernoulli(uint64_t full, uint64_t bernoulli) {
-  expect_fill<T>(
-      "random_", 1001, full, sizeof(T) == 8 ? 242 : 476816,
-      [](T* out, int64_t n, Generator& gen) { random_full_fill(out, n, gen); });
+  expect_fill<T>("random_", 1001, full, sizeof(T) == 8 ? 242 : 476816,
+                 [](T* out, int64_t n, CpuGenerator& gen) {
+                   random_full_fill(out, n, gen);
+                 });
   expect_fill<T>("bernoulli_", 1001, bernoulli, 242,
-                 [](T* out, int64_t n, Generator& gen) {
+                 [](T* out, int64_t n, CpuGenerator& gen) {
                    bernoulli_fill(out, n, 0.3, gen);
                  });
 }
@@ -101,14 +101,14 @@ void expect_full_and_bernoulli(uint64_t full, uint64_t bernoulli) {
 TEST(RandomFill, ManyNormalDrawsArePyTorchs) {
   // Differences in the order of fused operations show in 1 of 10,000 draws.
   std::vector<float> out(400000);
-  Generator gen(77);
+  CpuGenerator gen(77);
   normal_fill(out.data(), 400000, 0.3, 1.7, gen);
   EXPECT_EQ(fnv1a(out.data(), out.size() * sizeof(float)), 0x424ed14aa7622989u);
 }
 
 TEST(RandomFill, UniformNeverReachesItsEnd) {
   std::vector<BFloat16> out(200000);
-  Generator gen(1);
+  CpuGenerator gen(1);
   uniform_fill(out.data(), 200000, 0, 1, gen);
   int zeros = 0;
   for (BFloat16 x : out) {
@@ -135,7 +135,7 @@ template <class T>
 void expect_randint(uint64_t range, int64_t from, uint64_t checksum,
                     int64_t following) {
   expect_fill<T>("random_(from, to)", 1001, checksum, following,
-                 [=](T* out, int64_t n, Generator& gen) {
+                 [=](T* out, int64_t n, CpuGenerator& gen) {
                    random_from_to_fill(out, n, range, from, gen);
                  });
 }
@@ -153,7 +153,7 @@ TEST(RandomFill, RangesArePyTorchs) {
 template <class T, class P>
 void expect_bernoulli_of(uint64_t checksum, int64_t following) {
   expect_fill<T>("bernoulli", 1001, checksum, following,
-                 [](T* out, int64_t n, Generator& gen) {
+                 [](T* out, int64_t n, CpuGenerator& gen) {
                    std::vector<P> p(n);
                    for (int64_t i = 0; i < n; ++i) p[i] = P(i) / P(1001);
                    bernoulli_fill(out, n, p.data(), gen);
@@ -166,7 +166,7 @@ TEST(RandomFill, ProbabilitiesPerElementArePyTorchs) {
 }
 
 TEST(RandomFill, PermutationsArePyTorchs) {
-  auto perm = [](auto* out, int64_t n, Generator& gen) {
+  auto perm = [](auto* out, int64_t n, CpuGenerator& gen) {
     randperm_fill(out, n, gen);
   };
   expect_fill<int64_t>("randperm", 1000, 0x06eac3de2af2daf9u, 556024, perm);
@@ -190,7 +190,7 @@ TEST(Mt19937Test, DrawsEqualTheStandardLibrarys) {
 
 TEST(GeneratorTest, StateIsPyTorchs) {
   // torch.manual_seed(99); torch.randn(7); torch.rand(3); get_rng_state()
-  Generator gen(99);
+  CpuGenerator gen(99);
   std::vector<float> out(7);
   normal_fill(out.data(), 7, 0, 1, gen);
   uniform_fill(out.data(), 3, 0, 1, gen);
@@ -200,10 +200,10 @@ TEST(GeneratorTest, StateIsPyTorchs) {
 }
 
 TEST(GeneratorTest, StateRestoresDrawsAndTheCachedNormal) {
-  Generator gen(5);
+  CpuGenerator gen(5);
   for (int i = 0; i < 301; ++i) gen.normal_double();
   std::vector<uint8_t> state = gen.get_state();
-  Generator other(6);
+  CpuGenerator other(6);
   other.set_state(state);
   EXPECT_EQ(other.initial_seed(), 5u);
   EXPECT_EQ(other.get_state(), state);
@@ -213,13 +213,13 @@ TEST(GeneratorTest, StateRestoresDrawsAndTheCachedNormal) {
 }
 
 TEST(GeneratorTest, FreshStatesMayBeSaved) {
-  Generator gen(7), other(8);
+  CpuGenerator gen(7), other(8);
   other.set_state(gen.get_state());
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(other.random(), gen.random());
 }
 
 TEST(GeneratorTest, RejectsBadStates) {
-  Generator gen(5);
+  CpuGenerator gen(5);
   gen.random();
   const std::vector<uint8_t> good = gen.get_state();
   auto expect_error = [&](std::vector<uint8_t> bytes, const char* text) {
@@ -248,7 +248,7 @@ TEST(GeneratorTest, RejectsBadStates) {
 }
 
 TEST(GeneratorTest, SeedsUseTheLower32BitsAndClearTheCache) {
-  Generator gen((uint64_t{1} << 40) + 7), same(7);
+  CpuGenerator gen((uint64_t{1} << 40) + 7), same(7);
   EXPECT_EQ(gen.initial_seed(), (uint64_t{1} << 40) + 7);
   EXPECT_EQ(gen.normal_double(), same.normal_double());
   gen.manual_seed(7);

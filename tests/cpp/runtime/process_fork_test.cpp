@@ -104,7 +104,7 @@ TEST_F(ProcessFork, AThreadThatForksKeepsItsOwnRecursiveMutex) {
 }
 
 TEST_F(ProcessFork, TheGeneratorDraws) {
-  Generator& generator = default_generator(DeviceType::kCPU);
+  Generator& generator = default_generator();
   const Held held(generator.mutex());
   EXPECT_EQ(status_of_child([] { randn(Dims{1000}); }), 0);
 }

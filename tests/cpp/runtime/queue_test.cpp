@@ -10,6 +10,7 @@
 
 #include "hotaru/autograd/leaf.h"
 #include "hotaru/backend/cpu/block_cache.h"
+#include "hotaru/backend/cpu/random/cpu_generator.h"
 #include "hotaru/core/error.h"
 #include "hotaru/engine/engine.h"
 #include "hotaru/ops/create/copy.h"
@@ -17,7 +18,6 @@
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/random/random.h"
 #include "hotaru/ops/reduce/reduce.h"
-#include "hotaru/runtime/generator.h"
 #include "hotaru/runtime/profiler.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -351,7 +351,7 @@ TEST_F(QueueTest, TenThousandStreamsNeedNoThreads) {
 }
 
 TEST_F(QueueTest, QueuedDrawsComeInProgramOrder) {
-  const auto owned = make_ref<Generator>(3);
+  const auto owned = make_ref<CpuGenerator>(3);
   Generator& generator = *owned;
   const auto draw = [&](const Tensor& t) { uniform_(t, 0, 1, &generator); };
   const Tensor a = zeros(), b = zeros(), c = zeros(), d = zeros();

@@ -65,9 +65,9 @@ TEST(StreamDoor, GuardRestoresTheStreamBefore) {
   const auto recorder = make_ref<Recorder>();
   {
     const StreamGuard guard(Stream(Device{}, recorder));
-    EXPECT_FALSE(current_stream(DeviceType::kCPU).immediate());
+    EXPECT_FALSE(current_stream(Device{}).immediate());
   }
-  EXPECT_TRUE(current_stream(DeviceType::kCPU).immediate());
+  EXPECT_TRUE(current_stream(Device{}).immediate());
   const Tensor x = full(Dims{1}, 3.0, DType::kFloat32);
   EXPECT_EQ(recorder->size(), 0u);
   EXPECT_EQ(x.data<float>()[0], 3.0f);

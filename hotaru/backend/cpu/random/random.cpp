@@ -96,7 +96,7 @@ void fill_reals(const KernelCall& call,
 /// Operands: result, generator.
 void random(const KernelCall& call) {
   const Tensor& out = call.tensor(0);
-  auto& gen = call.object<Generator>(1);
+  auto& gen = call.object<CpuGenerator>(1);
   const auto& a = call.attributes<DrawAttributes>();
   switch (a.draw) {
     case Draw::kUniform:
@@ -140,7 +140,7 @@ constexpr KernelTypes<RealAndBoolTypes> kBernoulliTypes{
 /// generator; both dense.
 void bernoulli(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &p = call.tensor(1);
-  auto& gen = call.object<Generator>(2);
+  auto& gen = call.object<CpuGenerator>(2);
   kBernoulliTypes.visit(call, [&]<class T>() {
     if (p.dtype() == DType::kFloat64)
       bernoulli_fill(out.data<T>(), out.numel(), p.data<double>(), gen);
@@ -155,7 +155,7 @@ constexpr KernelTypes<FloatingTypes> kMultinomialTypes{1, "multinomial"};
 /// Draws with replacement by binary search in the running sums.
 void multinomial(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &weights = call.tensor(1);
-  auto& gen = call.object<Generator>(2);
+  auto& gen = call.object<CpuGenerator>(2);
   std::lock_guard lock(gen.mutex());
   const int64_t n = weights.size(-1), samples = out.size(-1);
   const int64_t rows = n == 0 ? 0 : weights.numel() / n;
@@ -188,7 +188,7 @@ constexpr KernelTypes<FloatingTypes> kSlopeTypes{1, "rrelu_with_noise_out_cpu"};
 /// is drawn for each element that is not positive; other slopes are 1.
 void random_slopes(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
-  auto& gen = call.object<Generator>(2);
+  auto& gen = call.object<CpuGenerator>(2);
   const auto& a = call.attributes<DrawAttributes>();
   const int64_t n = in.numel();
   kSlopeTypes.visit(call, [&]<class T>() {

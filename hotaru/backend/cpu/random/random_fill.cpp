@@ -40,7 +40,7 @@ constexpr bool kIsFloating = std::is_floating_point_v<T> || kIsReduced<T>;
 
 /// sink(i, draw) for n 32-bit draws.
 template <class Sink>
-void draw32(int64_t n, Generator& gen, const Sink& sink) {
+void draw32(int64_t n, CpuGenerator& gen, const Sink& sink) {
   for (int64_t done = 0; done < n;) {
     int64_t count = n - done;
     const uint32_t* words = gen.take(count);
@@ -57,7 +57,7 @@ using Compute = std::conditional_t<kIsReduced<T>, float, T>;
 
 /// sink(i, u) for n uniform draws of float or double in [0, 1).
 template <class T, class Sink>
-void draw_uniform(int64_t n, Generator& gen, const Sink& sink) {
+void draw_uniform(int64_t n, CpuGenerator& gen, const Sink& sink) {
   if constexpr (std::is_same_v<T, double>) {
     for (int64_t i = 0; i < n; ++i) sink(i, gen.uniform_double());
   } else {
@@ -70,7 +70,8 @@ void draw_uniform(int64_t n, Generator& gen, const Sink& sink) {
 }
 
 template <class T>
-void normal_serial(T* out, int64_t n, double mean, double std, Generator& gen) {
+void normal_serial(T* out, int64_t n, double mean, double std,
+                   CpuGenerator& gen) {
   for (int64_t i = 0; i < n; ++i) {
     out[i] =
         static_cast<T>(static_cast<std::conditional_t<kIsReduced<T>, float, T>>(
@@ -80,7 +81,8 @@ void normal_serial(T* out, int64_t n, double mean, double std, Generator& gen) {
 
 /// All uniform draws first, then each block; a remainder redraws the last 16.
 template <class T>
-void normal_blocks(T* out, int64_t n, double mean, double std, Generator& gen) {
+void normal_blocks(T* out, int64_t n, double mean, double std,
+                   CpuGenerator& gen) {
   auto draw = [&](T* at, int64_t count) {
     draw_uniform<T>(count, gen, [&](int64_t i, T u) { at[i] = u; });
   };
@@ -98,7 +100,7 @@ void normal_blocks(T* out, int64_t n, double mean, double std, Generator& gen) {
 /// The 16-bit types draw and compute in float, one block after another.
 template <class T>
 void normal_blocks_reduced(T* out, int64_t n, float mean, float std,
-                           Generator& gen) {
+                           CpuGenerator& gen) {
   auto block = [&](T* at) {
     float values[16];
     draw_uniform<float>(16, gen, [&](int64_t i, float u) { values[i] = u; });
@@ -121,7 +123,8 @@ T from_int(int64_t value) {
 }  // namespace
 
 template <class T>
-void uniform_fill(T* out, int64_t n, double from, double to, Generator& gen) {
+void uniform_fill(T* out, int64_t n, double from, double to,
+                  CpuGenerator& gen) {
   std::lock_guard lock(gen.mutex());
   using C = Compute<T>;
   const C low = static_cast<C>(from);
@@ -137,7 +140,7 @@ void uniform_fill(T* out, int64_t n, double from, double to, Generator& gen) {
 }
 
 template <class T>
-void normal_fill(T* out, int64_t n, double mean, double std, Generator& gen,
+void normal_fill(T* out, int64_t n, double mean, double std, CpuGenerator& gen,
                  NormalPath path) {
   std::lock_guard lock(gen.mutex());
   if (path == NormalPath::kSerial || n < 16) {
@@ -151,7 +154,7 @@ void normal_fill(T* out, int64_t n, double mean, double std, Generator& gen,
 }
 
 template <class T>
-void exponential_fill(T* out, int64_t n, double lambda, Generator& gen) {
+void exponential_fill(T* out, int64_t n, double lambda, CpuGenerator& gen) {
   std::lock_guard lock(gen.mutex());
   for (int64_t i = 0; i < n; ++i) {
     double value = -1.0 / lambda * std::log1p(-gen.uniform_double());
@@ -160,7 +163,7 @@ void exponential_fill(T* out, int64_t n, double lambda, Generator& gen) {
 }
 
 template <class T>
-void bernoulli_fill(T* out, int64_t n, double p, Generator& gen) {
+void bernoulli_fill(T* out, int64_t n, double p, CpuGenerator& gen) {
   std::lock_guard lock(gen.mutex());
   for (int64_t i = 0; i < n; ++i) {
     out[i] = from_int<T>(gen.uniform_double() < p);
@@ -168,7 +171,7 @@ void bernoulli_fill(T* out, int64_t n, double p, Generator& gen) {
 }
 
 template <class T, class P>
-void bernoulli_fill(T* out, int64_t n, const P* p, Generator& gen) {
+void bernoulli_fill(T* out, int64_t n, const P* p, CpuGenerator& gen) {
   std::lock_guard lock(gen.mutex());
   draw_uniform<P>(n, gen,
                   [&](int64_t i, P u) { out[i] = from_int<T>(u < p[i]); });
@@ -176,7 +179,7 @@ void bernoulli_fill(T* out, int64_t n, const P* p, Generator& gen) {
 
 template <class T>
 void random_from_to_fill(T* out, int64_t n, uint64_t range, int64_t from,
-                         Generator& gen) {
+                         CpuGenerator& gen) {
   std::lock_guard lock(gen.mutex());
   if (range == 0) {
     for (int64_t i = 0; i < n; ++i) {
@@ -197,7 +200,7 @@ void random_from_to_fill(T* out, int64_t n, uint64_t range, int64_t from,
 }
 
 template <class T>
-void random_full_fill(T* out, int64_t n, Generator& gen) {
+void random_full_fill(T* out, int64_t n, CpuGenerator& gen) {
   std::lock_guard lock(gen.mutex());
   if constexpr (std::is_same_v<T, Bool>) {
     draw32(n, gen, [&](int64_t i, uint32_t draw) { out[i] = (draw & 1) != 0; });
@@ -216,7 +219,7 @@ void random_full_fill(T* out, int64_t n, Generator& gen) {
 }
 
 template <class T>
-void randperm_fill(T* out, int64_t n, Generator& gen) {
+void randperm_fill(T* out, int64_t n, CpuGenerator& gen) {
   std::lock_guard lock(gen.mutex());
   for (int64_t i = 0; i < n; ++i) out[i] = from_int<T>(i);
   // PyTorch's bound above which 32 bits would be noticeably uneven.
@@ -230,18 +233,18 @@ void randperm_fill(T* out, int64_t n, Generator& gen) {
 }
 
 #define HOTARU_INSTANTIATE_FLOATING(T) \
-  template void uniform_fill(T*, int64_t, double, double, Generator&); \
-  template void normal_fill(T*, int64_t, double, double, Generator&, \
+  template void uniform_fill(T*, int64_t, double, double, CpuGenerator&); \
+  template void normal_fill(T*, int64_t, double, double, CpuGenerator&, \
                             NormalPath); \
-  template void exponential_fill(T*, int64_t, double, Generator&);
+  template void exponential_fill(T*, int64_t, double, CpuGenerator&);
 #define HOTARU_INSTANTIATE_ANY(T) \
-  template void bernoulli_fill(T*, int64_t, double, Generator&); \
-  template void bernoulli_fill(T*, int64_t, const float*, Generator&); \
-  template void bernoulli_fill(T*, int64_t, const double*, Generator&); \
+  template void bernoulli_fill(T*, int64_t, double, CpuGenerator&); \
+  template void bernoulli_fill(T*, int64_t, const float*, CpuGenerator&); \
+  template void bernoulli_fill(T*, int64_t, const double*, CpuGenerator&); \
   template void random_from_to_fill(T*, int64_t, uint64_t, int64_t, \
-                                    Generator&); \
-  template void random_full_fill(T*, int64_t, Generator&); \
-  template void randperm_fill(T*, int64_t, Generator&);
+                                    CpuGenerator&); \
+  template void random_full_fill(T*, int64_t, CpuGenerator&); \
+  template void randperm_fill(T*, int64_t, CpuGenerator&);
 
 HOTARU_INSTANTIATE_FLOATING(float)
 HOTARU_INSTANTIATE_FLOATING(double)

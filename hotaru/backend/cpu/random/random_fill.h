@@ -7,13 +7,13 @@
 
 #include <cstdint>
 
-#include "hotaru/runtime/generator.h"
+#include "hotaru/backend/cpu/random/cpu_generator.h"
 
 namespace hotaru {
 
 /// Uniform in [from, to). T: float, double, Half, BFloat16.
 template <class T>
-void uniform_fill(T* out, int64_t n, double from, double to, Generator& gen);
+void uniform_fill(T* out, int64_t n, double from, double to, CpuGenerator& gen);
 
 /// How normal_ draws: kBlocks is PyTorch's for contiguous tensors of at least
 /// 16 elements (and falls back to serial for fewer), kSerial for the others.
@@ -22,35 +22,35 @@ enum class NormalPath { kBlocks, kSerial };
 /// Normal with the given mean and standard deviation. T: float, double, Half,
 /// BFloat16.
 template <class T>
-void normal_fill(T* out, int64_t n, double mean, double std, Generator& gen,
+void normal_fill(T* out, int64_t n, double mean, double std, CpuGenerator& gen,
                  NormalPath path = NormalPath::kBlocks);
 
 /// Exponential with rate lambda, two draws each. T: float, double, Half,
 /// BFloat16.
 template <class T>
-void exponential_fill(T* out, int64_t n, double lambda, Generator& gen);
+void exponential_fill(T* out, int64_t n, double lambda, CpuGenerator& gen);
 
 /// 1 with probability p, else 0; two draws each. T: any element type.
 template <class T>
-void bernoulli_fill(T* out, int64_t n, double p, Generator& gen);
+void bernoulli_fill(T* out, int64_t n, double p, CpuGenerator& gen);
 
 /// 1 with probability p[i], else 0. P float: one draw each; double: two.
 template <class T, class P>
-void bernoulli_fill(T* out, int64_t n, const P* p, Generator& gen);
+void bernoulli_fill(T* out, int64_t n, const P* p, CpuGenerator& gen);
 
 /// random_(from, to) and randint: from + draw % range, converted to T. range
 /// 0 stands for all 64-bit integers (from is not added). T: any element type.
 template <class T>
 void random_from_to_fill(T* out, int64_t n, uint64_t range, int64_t from,
-                         Generator& gen);
+                         CpuGenerator& gen);
 
 /// random_(): an integer in [0, max] for integers, in [0, 2^digits] for
 /// floating types, 0 or 1 for bool.
 template <class T>
-void random_full_fill(T* out, int64_t n, Generator& gen);
+void random_full_fill(T* out, int64_t n, CpuGenerator& gen);
 
 /// A permutation of 0 .. n-1. T: any element type that holds n - 1.
 template <class T>
-void randperm_fill(T* out, int64_t n, Generator& gen);
+void randperm_fill(T* out, int64_t n, CpuGenerator& gen);
 
 }  // namespace hotaru
