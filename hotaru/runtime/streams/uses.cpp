@@ -81,6 +81,17 @@ void Uses::collect(bool writes, std::vector<Ticket>& after) const {
     if (!read.done()) after.push_back(read);
 }
 
+std::vector<Ticket> Uses::pending(const Timeline* but) const {
+  std::vector<Ticket> out;
+  const auto add = [&](const Ticket& ticket) {
+    if (ticket.timeline && ticket.timeline.get() != but && !ticket.done())
+      out.push_back(ticket);
+  };
+  add(write_);
+  for (const Ticket& read : reads_) add(read);
+  return out;
+}
+
 void Uses::set_error(std::exception_ptr error) {
   failed_objects.fetch_add(int(bool(error)) - int(bool(error_)));
   error_ = std::move(error);

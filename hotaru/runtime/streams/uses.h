@@ -32,6 +32,9 @@ class Uses final : public PendingUses, public Pooled {
            std::vector<Ticket>& after);
   /// The calls that whoever reads, or writes, has to wait for.
   void collect(bool writes, std::vector<Ticket>& after) const;
+  /// For who frees the object's memory: what has not run yet, but for the work
+  /// of one timeline, or null.
+  std::vector<Ticket> pending(const Timeline* but = nullptr) const;
 
   /// Says that the object's value exists only in a graph that is captured, in
   /// which the kernel computes it; null: no longer. Meanwhile every use of it

@@ -1,0 +1,445 @@
+#include "hotaru/backend/cuda/allocator.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+
+#include "hotaru/core/error.h"
+#include "hotaru/core/out_of_memory.h"
+#include "hotaru/runtime/streams/uses.h"
+
+namespace hotaru::cuda {
+
+void MemoryCount::add(int64_t n) {
+  current += n;
+  allocated += n;
+  peak = std::max(peak, current);
+}
+void MemoryCount::remove(int64_t n) {
+  current -= n;
+  freed += n;
+}
+
+namespace {
+
+size_t round_up(size_t bytes, size_t to) {
+  return (bytes + to - 1) / to * to;
+}
+
+// PyTorch's way to print a size.
+std::string size_text(size_t bytes) {
+  char text[32];
+  if (bytes <= 1024)
+    std::snprintf(text, sizeof(text), "%zu bytes", bytes);
+  else if (bytes <= 1048576)
+    std::snprintf(text, sizeof(text), "%.2f KiB", double(bytes) / 1024);
+  else if (bytes <= 1073741824)
+    std::snprintf(text, sizeof(text), "%.2f MiB", double(bytes) / 1048576);
+  else
+    std::snprintf(text, sizeof(text), "%.2f GiB", double(bytes) / 1073741824);
+  return text;
+}
+
+}  // namespace
+
+/// Bytes [address, address + bytes) of a range; free ones are known by size.
+/// Neighbours are linked, and no two neighbours are free.
+struct CudaAllocator::Block {
+  CUdeviceptr address;
+  size_t bytes;
+  size_t requested = 0;
+  bool used = false;
+  Range* range;
+  Block *before = nullptr, *after = nullptr;
+};
+
+/// Addresses for a stream's blocks of one size class. Pages are mapped from the
+/// start up to mapped_; when memory is short, those at its end without blocks
+/// go back.
+class CudaAllocator::Range {
+ public:
+  Range(int device, Ref<StreamTimeline> timeline, MemoryPool pool)
+      : pool(pool), timeline(std::move(timeline)), device_(device) {
+    use(device);
+    HOTARU_CUDA(cuMemGetAllocationGranularity, &page_, &prop(),
+                CU_MEM_ALLOC_GRANULARITY_MINIMUM);
+    reserved_ = round_up(properties(device).total_memory, page_) * 2;
+    HOTARU_CUDA(cuMemAddressReserve, &base_, reserved_, 0, 0, 0);
+  }
+  ~Range() {
+    while (Block* block = first_) {
+      first_ = block->after;
+      delete block;
+    }
+    if (!forked()) driver().cuMemAddressFree(base_, reserved_);
+  }
+
+  /// The smallest free block that is large enough, cut to size, or null.
+  Block* take(size_t bytes) {
+    const auto it = free_.lower_bound(Key{bytes, 0, nullptr});
+    if (it == free_.end()) return nullptr;
+    Block* block = it->block;
+    free_.erase(it);
+    cut(block, bytes);
+    block->used = true;
+    return block;
+  }
+
+  /// Maps pages until the end has room for a block; false if there are none.
+  bool grow(size_t bytes, size_t most) {
+    const size_t at_end = last_ && !last_->used ? last_->bytes : 0;
+    const size_t step = pool == MemoryPool::kSmall   ? size_t{2} << 20
+                        : bytes < (size_t{10} << 20) ? size_t{20} << 20
+                                                     : size_t{2} << 20;
+    size_t more = round_up(bytes - at_end, std::max(step, page_));
+    if (more > most) more = round_up(bytes - at_end, page_);
+    if (more > most || mapped_ + more > reserved_) return false;
+    CUmemGenericAllocationHandle handle = 0;
+    use(device_);
+    if (driver().cuMemCreate(&handle, more, &prop(), 0) != CUDA_SUCCESS)
+      return false;
+    const CUdeviceptr end = base_ + mapped_;
+    CUmemAccessDesc access{};
+    access.location = prop().location;
+    access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    const bool mapped =
+        driver().cuMemMap(end, more, 0, handle, 0) == CUDA_SUCCESS;
+    // The mapping keeps the memory from here on.
+    driver().cuMemRelease(handle);
+    if (!mapped) return false;
+    if (driver().cuMemSetAccess(end, more, &access, 1) != CUDA_SUCCESS) {
+      driver().cuMemUnmap(end, more);
+      return false;
+    }
+    pieces_.push_back(more);
+    mapped_ += more;
+    append(end, more);
+    return true;
+  }
+
+  void give(Block* block) {
+    block->used = false;
+    if (Block* next = block->after; next && !next->used) {
+      erase(next);
+      join(block, next);
+    }
+    if (Block* previous = block->before; previous && !previous->used) {
+      erase(previous);
+      join(previous, block);
+      block = previous;
+    }
+    free_.insert(key(block));
+  }
+
+  /// Gives pages at the end back that hold no block; how many bytes.
+  size_t shrink() {
+    size_t given = 0;
+    while (!pieces_.empty() && last_ && !last_->used &&
+           last_->bytes >= pieces_.back()) {
+      const size_t piece = pieces_.back();
+      use(device_);
+      HOTARU_CUDA(cuMemUnmap, base_ + mapped_ - piece, piece);
+      pieces_.pop_back();
+      mapped_ -= piece;
+      given += piece;
+      erase(last_);
+      last_->bytes -= piece;
+      if (last_->bytes > 0) {
+        free_.insert(key(last_));
+        continue;
+      }
+      Block* gone = last_;
+      last_ = gone->before;
+      (last_ ? last_->after : first_) = nullptr;
+      delete gone;
+    }
+    return given;
+  }
+
+  SegmentInfo info() const {
+    SegmentInfo out{base_,
+                    reinterpret_cast<uint64_t>(timeline->handle()),
+                    mapped_,
+                    pool,
+                    {}};
+    for (const Block* b = first_; b; b = b->after)
+      out.blocks.push_back({b->address, b->bytes, b->used});
+    return out;
+  }
+  size_t mapped() const { return mapped_; }
+
+  const MemoryPool pool;
+  const Ref<StreamTimeline> timeline;
+
+ private:
+  struct Key {
+    size_t bytes;
+    CUdeviceptr address;
+    Block* block;
+    bool operator<(const Key& other) const {
+      return bytes != other.bytes ? bytes < other.bytes
+                                  : address < other.address;
+    }
+  };
+
+  const CUmemAllocationProp& prop() {
+    prop_.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    prop_.location = {CU_MEM_LOCATION_TYPE_DEVICE, device_};
+    return prop_;
+  }
+  static Key key(Block* b) { return {b->bytes, b->address, b}; }
+  void erase(Block* b) { free_.erase(key(b)); }
+
+  void cut(Block* block, size_t bytes) {
+    if (block->bytes == bytes) return;
+    auto* rest = new Block{block->address + bytes, block->bytes - bytes};
+    rest->range = this;
+    rest->before = block;
+    rest->after = block->after;
+    (rest->after ? rest->after->before : last_) = rest;
+    block->after = rest;
+    block->bytes = bytes;
+    free_.insert(key(rest));
+  }
+
+  void join(Block* block, Block* next) {
+    block->bytes += next->bytes;
+    block->after = next->after;
+    (next->after ? next->after->before : last_) = block;
+    delete next;
+  }
+
+  void append(CUdeviceptr address, size_t bytes) {
+    auto* block = new Block{address, bytes};
+    block->range = this;
+    block->before = last_;
+    (last_ ? last_->after : first_) = block;
+    last_ = block;
+    give(block);
+  }
+
+  const int device_;
+  CUmemAllocationProp prop_{};
+  size_t page_ = 0, reserved_ = 0, mapped_ = 0;
+  CUdeviceptr base_ = 0;
+  std::vector<size_t> pieces_;  // as they were mapped
+  std::set<Key> free_;
+  Block *first_ = nullptr, *last_ = nullptr;
+};
+
+CudaAllocator::CudaAllocator(int device)
+    : device_(device), limit_(properties(device).total_memory) {}
+
+CudaAllocator::~CudaAllocator() = default;
+
+CudaAllocator::Range& CudaAllocator::range(StreamTimeline& timeline,
+                                           MemoryPool pool) {
+  auto& slot = ranges_[{&timeline, pool}];
+  if (!slot)
+    slot =
+        std::make_unique<Range>(device_, Ref<StreamTimeline>(&timeline), pool);
+  return *slot;
+}
+
+CudaAllocator::Block* CudaAllocator::find(StreamTimeline& timeline,
+                                          size_t bytes) {
+  const MemoryPool pool =
+      bytes <= kMostSmall ? MemoryPool::kSmall : MemoryPool::kLarge;
+  Range& from = range(timeline, pool);
+  if (Block* block = from.take(bytes)) return block;
+  free_waiting(false);
+  if (Block* block = from.take(bytes)) return block;
+  const auto grow = [&] {
+    const size_t before = from.mapped();
+    const auto reserved =
+        size_t(stats_.reserved[0].current + stats_.reserved[1].current);
+    if (!from.grow(bytes, limit_ > reserved ? limit_ - reserved : 0))
+      return false;
+    stats_.reserved[size_t(pool)].add(int64_t(from.mapped() - before));
+    stats_.segments[size_t(pool)].add(1);
+    return true;
+  };
+  if (grow()) return from.take(bytes);
+  // What others keep for themselves may be enough.
+  ++stats_.retries;
+  free_waiting(true);
+  if (Block* block = from.take(bytes)) return block;
+  release_pages();
+  return grow() ? from.take(bytes) : nullptr;
+}
+
+void* CudaAllocator::allocate(size_t nbytes) {
+  if (nbytes == 0) return nullptr;
+  StreamTimeline& timeline = current_timeline(device_);
+  use(device_);
+  const size_t rounded = round_up(nbytes, kRound);
+  const std::lock_guard lock(mutex_);
+  Block* block = rounded < nbytes ? nullptr : find(timeline, rounded);
+  if (!block) refuse(nbytes, rounded);
+  block->requested = nbytes;
+  const auto pool = size_t(block->range->pool);
+  stats_.blocks[pool].add(1);
+  stats_.allocated[pool].add(int64_t(rounded));
+  stats_.requested[pool].add(int64_t(nbytes));
+  auto* data = reinterpret_cast<void*>(block->address);
+  used_.emplace(data, block);
+  // What a program must not read shows as NaN in tests.
+  if (is_soft())
+    HOTARU_CUDA(cuMemsetD8Async, block->address, 0xff, rounded,
+                timeline.handle());
+  return data;
+}
+
+void CudaAllocator::deallocate(void* data, size_t, PendingUses* uses) noexcept {
+  if (!data || forked()) return;
+  try {
+    const std::lock_guard lock(mutex_);
+    const auto it = used_.find(data);
+    if (it == used_.end()) return;
+    Block* block = it->second;
+    used_.erase(it);
+    std::vector<Ticket> others;
+    if (uses)
+      others = static_cast<Uses*>(uses)->pending(block->range->timeline.get());
+    if (others.empty())
+      free_block(block);
+    else
+      waiting_.push_back({block, std::move(others)});
+  } catch (const Error&) {  // a lost device: its memory is lost, too
+  }
+}
+
+void CudaAllocator::free_block(Block* block) {
+  const auto pool = size_t(block->range->pool);
+  stats_.blocks[pool].remove(1);
+  stats_.allocated[pool].remove(int64_t(block->bytes));
+  stats_.requested[pool].remove(int64_t(block->requested));
+  block->range->give(block);
+}
+
+void CudaAllocator::free_waiting(bool wait) {
+  std::erase_if(waiting_, [&](Waiting& w) {
+    for (const Ticket& ticket : w.tickets) {
+      if (ticket.done()) continue;
+      if (!wait) return false;
+      ticket.timeline->wait_for(ticket.number);
+    }
+    free_block(w.block);
+    return true;
+  });
+}
+
+void CudaAllocator::release_pages() {
+  // Work may still use what was freed in its stream's order.
+  use(device_);
+  HOTARU_CUDA(cuCtxSynchronize);
+  for (auto& [key, range] : ranges_)
+    if (const size_t given = range->shrink())
+      stats_.reserved[size_t(range->pool)].remove(int64_t(given));
+}
+
+void CudaAllocator::release_unused() {
+  const std::lock_guard lock(mutex_);
+  free_waiting(true);
+  release_pages();
+}
+
+void CudaAllocator::copy(void* to, const void* from, size_t nbytes) {
+  StreamTimeline& timeline = current_timeline(device_);
+  use(device_);
+  HOTARU_CUDA(cuMemcpyDtoDAsync, reinterpret_cast<CUdeviceptr>(to),
+              reinterpret_cast<CUdeviceptr>(from), nbytes, timeline.handle());
+  // The old block goes back to its own stream, which may be another one.
+  timeline.synchronize();
+}
+
+void CudaAllocator::refuse(size_t bytes, size_t) {
+  ++stats_.out_of_memory;
+  size_t free = 0, total = 0;
+  memory_info(device_, free, total);
+  const auto allocated =
+      size_t(stats_.allocated[0].current + stats_.allocated[1].current);
+  const auto reserved =
+      size_t(stats_.reserved[0].current + stats_.reserved[1].current);
+  const std::string limit =
+      limit_ < total ? concat(size_text(limit_), " allowed; ") : std::string();
+  fail<OutOfMemoryError>(
+      "CUDA out of memory. Tried to allocate ", size_text(bytes), ". GPU ",
+      device_, " has a total capacity of ", size_text(total), " of which ",
+      size_text(free), " is free. ", limit, "Of the allocated memory ",
+      size_text(allocated), " is allocated by PyTorch, and ",
+      size_text(reserved - allocated),
+      " is reserved by PyTorch but unallocated.");
+}
+
+MemoryStats CudaAllocator::stats() {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+namespace {
+
+template <class F>
+void for_counts(MemoryStats& s, const F& f) {
+  for (int pool = 0; pool < 2; ++pool)
+    for (MemoryCount* count :
+         {&s.blocks[pool], &s.segments[pool], &s.allocated[pool],
+          &s.reserved[pool], &s.requested[pool]})
+      f(*count);
+}
+
+}  // namespace
+
+void CudaAllocator::reset_peaks() {
+  const std::lock_guard lock(mutex_);
+  for_counts(stats_, [](MemoryCount& c) { c.reset_peak(); });
+}
+
+void CudaAllocator::reset_accumulated() {
+  const std::lock_guard lock(mutex_);
+  for_counts(stats_, [](MemoryCount& c) { c.reset_accumulated(); });
+  stats_.retries = stats_.out_of_memory = 0;
+}
+
+std::vector<SegmentInfo> CudaAllocator::snapshot() {
+  const std::lock_guard lock(mutex_);
+  std::vector<SegmentInfo> out;
+  for (const auto& [key, range] : ranges_)
+    if (range->mapped() > 0) out.push_back(range->info());
+  return out;
+}
+
+void CudaAllocator::set_limit(double fraction) {
+  const std::lock_guard lock(mutex_);
+  limit_ = size_t(fraction * double(properties(device_).total_memory));
+}
+
+namespace {
+
+std::array<std::atomic<CudaAllocator*>, kMostDevices>& table() {
+  static auto* made = new std::array<std::atomic<CudaAllocator*>, kMostDevices>;
+  return *made;
+}
+
+}  // namespace
+
+CudaAllocator& allocator(int device) {
+  std::atomic<CudaAllocator*>& slot = table()[size_t(device)];
+  if (CudaAllocator* made = slot.load(std::memory_order_acquire)) [[likely]]
+    return *made;
+  auto* made = new CudaAllocator(device);
+  CudaAllocator* none = nullptr;
+  if (slot.compare_exchange_strong(none, made)) return *made;
+  delete made;
+  return *none;
+}
+
+std::vector<CudaAllocator*> allocators() {
+  std::vector<CudaAllocator*> out;
+  for (const auto& slot : table())
+    if (CudaAllocator* made = slot.load()) out.push_back(made);
+  return out;
+}
+
+}  // namespace hotaru::cuda

@@ -1,0 +1,107 @@
+// A device's memory: blocks that are used again in the order of their stream,
+// cut from address ranges that grow by pages as long as the device has some.
+#pragma once
+
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "hotaru/backend/cuda/stream.h"
+#include "hotaru/core/storage.h"
+
+namespace hotaru::cuda {
+
+/// One of PyTorch's counters.
+struct MemoryCount {
+  int64_t current = 0, peak = 0, allocated = 0, freed = 0;
+  void add(int64_t n);
+  void remove(int64_t n);
+  void reset_peak() { peak = current; }
+  void reset_accumulated() { allocated = freed = 0; }
+};
+
+/// Small blocks are those of at most 1 MiB.
+enum class MemoryPool : uint8_t { kSmall, kLarge };
+
+/// By pool. Bytes but for the numbers of blocks.
+struct MemoryStats {
+  MemoryCount blocks[2], segments[2];
+  MemoryCount allocated[2], reserved[2], requested[2];
+  int64_t retries = 0, out_of_memory = 0;
+};
+
+/// A block of an address range, for memory_snapshot().
+struct BlockInfo {
+  uint64_t address;
+  size_t bytes;
+  bool used;
+};
+struct SegmentInfo {
+  uint64_t address, stream;
+  size_t mapped;
+  MemoryPool pool;
+  std::vector<BlockInfo> blocks;
+};
+
+/// The device's caching allocator. A freed block goes to whoever next asks on
+/// the stream that it was given to, at once: the stream runs both in order. If
+/// other timelines still use it, it waits for them first.
+class CudaAllocator final : public Allocator {
+ public:
+  static constexpr size_t kRound = 512;
+  static constexpr size_t kMostSmall = size_t{1} << 20;
+
+  explicit CudaAllocator(int device);
+  ~CudaAllocator() override;
+
+  /// On the thread's current stream. Throws OutOfMemoryError with PyTorch's
+  /// text.
+  void* allocate(size_t nbytes) override;
+  void deallocate(void* data, size_t nbytes,
+                  PendingUses* uses) noexcept override;
+  void copy(void* to, const void* from, size_t nbytes) override;
+
+  /// Gives pages without blocks back to the device.
+  void release_unused();
+  MemoryStats stats();
+  void reset_peaks();
+  void reset_accumulated();
+  std::vector<SegmentInfo> snapshot();
+  /// A share of the device's memory, in (0, 1].
+  void set_limit(double fraction);
+
+ private:
+  class Range;
+  struct Block;
+  struct Waiting {
+    Block* block;
+    std::vector<Ticket> tickets;
+  };
+
+  Range& range(StreamTimeline& timeline, MemoryPool pool);
+  Block* find(StreamTimeline& timeline, size_t bytes);
+  void free_block(Block* block);
+  void free_waiting(bool wait);
+  void release_pages();
+  [[noreturn]] void refuse(size_t bytes, size_t rounded);
+
+  const int device_;
+  std::mutex mutex_;
+  std::map<std::pair<const StreamTimeline*, MemoryPool>, std::unique_ptr<Range>>
+      ranges_;
+  std::unordered_map<void*, Block*> used_;
+  std::list<Waiting> waiting_;
+  MemoryStats stats_;
+  size_t limit_;
+};
+
+/// The device's; made at first need.
+CudaAllocator& allocator(int device);
+/// All devices' that have one.
+std::vector<CudaAllocator*> allocators();
+
+}  // namespace hotaru::cuda

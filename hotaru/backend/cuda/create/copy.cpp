@@ -1,0 +1,167 @@
+// Copies within a device, between devices and to and from the host; fills and
+// selections by a mask.
+#include "hotaru/backend/common/create/copy.h"
+
+#include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/backend/cuda/allocator.h"
+#include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/params/create.h"
+#include "hotaru/backend/cuda/params/types.h"
+#include "hotaru/backend/cuda/pinned.h"
+
+namespace hotaru::cuda {
+namespace {
+
+CUdeviceptr pointer(const void* p) {
+  return reinterpret_cast<CUdeviceptr>(p);
+}
+
+size_t bytes_of(const Tensor& t) {
+  return size_t(t.numel()) * itemsize(t.dtype());
+}
+
+/// Where one side is the host's: dense, of one dtype, as ops/create/copy.cpp
+/// sees to.
+void cross_host(const Tensor& to, const Tensor& from, bool non_blocking) {
+  StreamTimeline& timeline = launching_timeline();
+  const size_t bytes = bytes_of(to);
+  const bool to_host = to.device().is_cpu();
+  void* host = to_host ? to.address() : from.address();
+  const bool pinned = pinned_allocator().holds(host);
+  if (to_host)
+    HOTARU_CUDA(cuMemcpyDtoHAsync, host, pointer(from.address()), bytes,
+                timeline.handle());
+  else  // of memory that is not pinned the driver has taken a copy
+    HOTARU_CUDA(cuMemcpyHtoDAsync, pointer(to.address()), host, bytes,
+                timeline.handle());
+  if (pinned ? !non_blocking : to_host) timeline.synchronize();
+}
+
+void cross_devices(const Tensor& to, const Tensor& from) {
+  HOTARU_CUDA(cuMemcpyPeerAsync, pointer(to.address()),
+              context(to.device().index), pointer(from.address()),
+              context(from.device().index), bytes_of(to),
+              launching_timeline().handle());
+}
+
+const Function& copy_function(DType to, DType from, bool strided) {
+  const bool moves = to == from && to != DType::kBool;
+  if (moves) return function_named(concat("Move_", itemsize(to), "_s"));
+  const char* to_name = type_suffix(to);
+  const char* from_name = type_suffix(from);
+  if (!to_name || !from_name)
+    fail<NotImplementedError>("\"copy_cuda\" not implemented for '",
+                              scalar_type_name(to_name ? from : to), "'");
+  return function_named(
+      concat("Copy_", to_name, "_", from_name, strided ? "_s" : ""));
+}
+
+void copy_within(const Tensor& to, const Tensor& from) {
+  const size_t to_size = itemsize(to.dtype()),
+               from_size = itemsize(from.dtype());
+  const bool moves = to.dtype() == from.dtype() && to.dtype() != DType::kBool;
+  Geometry<2>::of({&to, &from}, to.sizes())
+      .for_parts([&](const Geometry<2>& part) {
+        const bool dense = part.dense(0, to_size) && part.dense(1, from_size);
+        const CopyParams params{part.address[0], part.address[1],
+                                uint32_t(part.numel())};
+        if (dense && moves)
+          HOTARU_CUDA(cuMemcpyDtoDAsync, pointer(params.out),
+                      pointer(params.in), params.numel * to_size,
+                      launching_timeline().handle());
+        else if (dense &&
+                 copies_well(params.out, to_size, params.in, from_size))
+          launch(copy_function(to.dtype(), from.dtype(), false),
+                 {blocks_for(params.numel, copy_items(to_size, from_size))},
+                 kBlock, params);
+        else
+          launch(copy_function(to.dtype(), from.dtype(), true),
+                 {blocks_for(params.numel, kStridedItems)}, kBlock,
+                 StridedCopyParams{params, part.index()});
+      });
+}
+
+void copy(const KernelCall& call) {
+  const Tensor &to = call.tensor(0), &from = call.tensor(1);
+  if (to.numel() == 0) return;
+  if (to.device().is_cpu() || from.device().is_cpu())
+    return cross_host(to, from, call.attributes<CopyAttributes>().non_blocking);
+  if (to.device() != from.device()) return cross_devices(to, from);
+  copy_within(to, from);
+}
+
+/// Operand: the tensor. Attributes: PointwiseNumbers, the value in a.
+void fill(const KernelCall& call) {
+  const Tensor& out = call.tensor(0);
+  if (out.numel() == 0) return;
+  const size_t item = itemsize(out.dtype());
+  FillParams params;
+  visit_dtype(AllTypes{}, out.dtype(), "fill_", [&]<class T>() {
+    const T value = call.attributes<PointwiseNumbers>().a.to<T>();
+    std::memcpy(params.value, &value, sizeof(T));
+  });
+  device_address(out);
+  Geometry<1>::of({&out}, out.sizes()).for_parts([&](const Geometry<1>& part) {
+    params.out = part.address[0];
+    params.numel = uint32_t(part.numel());
+    if (part.dense(0, item) && lies_well_for_words(params.out))
+      return launch(function_named(concat("Fill_", item)),
+                    {blocks_for(params.numel, word_items(item))}, kBlock,
+                    params);
+    launch(function_named(concat("Fill_", item, "_s")),
+           {blocks_for(params.numel, kStridedItems)}, kBlock,
+           StridedFillParams{params, part.index()});
+  });
+}
+
+/// Operands: out, mask (bool or uint8), and two of out's dtype.
+void where(const KernelCall& call) {
+  const Tensor& out = call.tensor(0);
+  if (out.numel() == 0) return;
+  const size_t item = itemsize(out.dtype());
+  WhereParams params;
+  std::array<const Tensor*, 4> elements{&out, &call.tensor(1), nullptr,
+                                        nullptr};
+  device_address(out);
+  device_address(call.tensor(1));
+  for (size_t i = 2; i < 4; ++i) {
+    const Tensor& t = call.tensor(i);
+    if (t.device().is_cpu()) {
+      std::memcpy(i == 2 ? params.x_value : params.y_value, t.raw_data(), item);
+      continue;
+    }
+    device_address(t);
+    elements[i] = &t;
+  }
+  Geometry<4>::of(elements, out.sizes())
+      .for_parts([&](const Geometry<4>& part) {
+        params.out = part.address[0];
+        params.mask = part.address[1];
+        params.x = part.address[2];
+        params.y = part.address[3];
+        params.numel = uint32_t(part.numel());
+        bool well =
+            part.dense(0, item) && part.dense(1, 1) &&
+            lies_well_for_words(params.out) &&
+            reinterpret_cast<uintptr_t>(params.mask) % word_length(item) == 0;
+        for (size_t i = 2; i < 4; ++i)
+          well =
+              well && (!elements[i] || (part.dense(i, item) &&
+                                        lies_well_for_words(part.address[i])));
+        if (well)
+          return launch(function_named(concat("Where_", item)),
+                        {blocks_for(params.numel, word_items(item))}, kBlock,
+                        params);
+        launch(function_named(concat("Where_", item, "_s")),
+               {blocks_for(params.numel, kStridedItems)}, kBlock,
+               StridedWhereParams{params, part.index()});
+      });
+}
+
+HOTARU_KERNEL(kCUDA, "copy_", copy);
+HOTARU_KERNEL(kCUDA, "fill_", fill);
+HOTARU_KERNEL(kCUDA, "where", where);
+
+}  // namespace
+}  // namespace hotaru::cuda

@@ -1,0 +1,120 @@
+// From tensors to the index spaces that kernels are told.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "hotaru/backend/common/loop_nest.h"
+#include "hotaru/backend/cuda/params/index.h"
+#include "hotaru/core/error.h"
+#include "hotaru/core/tensor.h"
+
+namespace hotaru::cuda {
+
+/// Operands over one index space: addresses, and for each dimension, innermost
+/// first, its size and the operands' strides in bytes.
+template <int kOperands>
+struct Geometry {
+  using Strides = std::array<int64_t, kOperands>;
+
+  std::array<char*, kOperands> address{};
+  int dims = 0;
+  std::array<int64_t, LoopNest::kMaxDims> sizes;
+  std::array<Strides, LoopNest::kMaxDims> strides;
+
+  int64_t numel() const {
+    int64_t n = 1;
+    for (int d = 0; d < dims; ++d) n *= sizes[size_t(d)];
+    return n;
+  }
+
+  /// Null tensors are operands without memory. The first one gives the shape,
+  /// to which the others broadcast. Sizes of 1 are left out, dimensions sorted
+  /// by the operands' strides (the first operand's count first) and merged.
+  static Geometry of(const std::array<const Tensor*, kOperands>& tensors,
+                     IntSpan shape) {
+    Geometry g;
+    const auto dims = int64_t(shape.size());
+    HOTARU_CHECK(dims <= LoopNest::kMaxDims, "too many dimensions: ", dims,
+                 ", at most ", LoopNest::kMaxDims, " are supported");
+    std::array<int64_t, LoopNest::kMaxDims * kOperands> steps{};
+    std::array<int, LoopNest::kMaxDims> order{};
+    for (int k = 0; k < kOperands; ++k) {
+      const Tensor* t = tensors[size_t(k)];
+      if (!t) continue;
+      g.address[size_t(k)] = static_cast<char*>(t->address());
+      const auto item = int64_t(itemsize(t->dtype()));
+      const int64_t lacking = dims - t->dim();
+      for (int64_t d = 0; d < t->dim(); ++d)
+        if (t->sizes()[size_t(d)] != 1)
+          steps[size_t((d + lacking) * kOperands + k)] =
+              t->strides()[size_t(d)] * item;
+    }
+    for (int64_t d = 0; d < dims; ++d) order[size_t(d)] = int(dims - 1 - d);
+    sort_dims(dims, kOperands, steps.data(), order.data());
+    for (int64_t i = 0; i < dims; ++i) {
+      const auto d = size_t(order[size_t(i)]);
+      Strides step;
+      for (size_t k = 0; k < kOperands; ++k) step[k] = steps[d * kOperands + k];
+      g.add(shape[d], step);
+    }
+    return g;
+  }
+
+  void add(int64_t size, const Strides& step) {
+    if (size == 1) return;
+    if (dims > 0) {
+      const auto below = size_t(dims - 1);
+      bool continues = true;
+      for (size_t k = 0; k < kOperands; ++k)
+        continues &= step[k] == strides[below][k] * sizes[below];
+      if (continues) {
+        sizes[below] *= size;
+        return;
+      }
+    }
+    sizes[size_t(dims)] = size;
+    strides[size_t(dims++)] = step;
+  }
+
+  /// Whether operand k has elements of `item` bytes side by side.
+  bool dense(size_t k, size_t item) const {
+    return dims == 0 || (dims == 1 && strides[0][k] == int64_t(item));
+  }
+
+  Index<kOperands> index() const {
+    Index<kOperands> out;
+    for (int d = 0; d < dims; ++d) {
+      int64_t step[kOperands];
+      std::copy_n(strides[size_t(d)].begin(), kOperands, step);
+      HOTARU_CHECK(out.add(sizes[size_t(d)], step), "more than ",
+                   Index<kOperands>::kMaxDims,
+                   " dimensions that cannot be merged");
+    }
+    return out;
+  }
+
+  /// Calls f with this or with parts of at most `most` elements.
+  template <class F>
+  void for_parts(const F& f, int64_t most = kMostElements - 1) const {
+    if (numel() <= most) return f(*this);
+    int largest = 0;
+    for (int d = 1; d < dims; ++d)
+      if (sizes[size_t(d)] > sizes[size_t(largest)]) largest = d;
+    const auto at = size_t(largest);
+    Geometry low = *this, high = *this;
+    low.sizes[at] = sizes[at] / 2;
+    high.sizes[at] -= low.sizes[at];
+    for (size_t k = 0; k < kOperands; ++k)
+      if (address[k]) high.address[k] += low.sizes[at] * strides[at][k];
+    low.for_parts(f, most);
+    high.for_parts(f, most);
+  }
+};
+
+constexpr unsigned blocks_for(int64_t n, int64_t each) {
+  return unsigned(ceil_divide(n, each));
+}
+
+}  // namespace hotaru::cuda

@@ -1,0 +1,114 @@
+#include "hotaru/backend/cuda/launch.h"
+
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "hotaru/backend/cuda/allocator.h"
+#include "hotaru/backend/cuda/images.h"
+#include "hotaru/core/error.h"
+
+namespace hotaru::cuda {
+namespace {
+
+/// The images that were loaded; each when a symbol was not found before it.
+class Libraries {
+ public:
+  CUkernel find(const std::string& symbol) {
+    const std::lock_guard lock(mutex_);
+    for (const CUlibrary library : loaded_)
+      if (CUkernel kernel = look(library, symbol)) return kernel;
+    while (next_ < sources().size()) {
+      CUlibrary library = nullptr;
+      HOTARU_CUDA(cuLibraryLoadData, &library, sources()[next_++], nullptr,
+                  nullptr, 0, nullptr, nullptr, 0);
+      loaded_.push_back(library);
+      if (CUkernel kernel = look(library, symbol)) return kernel;
+    }
+    fail<NotImplementedError>(
+        "CUDA kernel ", symbol, " is not in this build of hotaru",
+        sources().empty() ? ": it was built without a CUDA compiler, see "
+                            "docs/gpu.md"
+                          : "");
+  }
+
+ private:
+  static CUkernel look(CUlibrary library, const std::string& symbol) {
+    CUkernel kernel = nullptr;
+    return driver().cuLibraryGetKernel(&kernel, library, symbol.c_str()) ==
+                   CUDA_SUCCESS
+               ? kernel
+               : nullptr;
+  }
+  /// A GPU in software brings the kernels itself.
+  static const std::vector<const void*>& sources() {
+    static const std::vector<const void*> all = [] {
+      std::vector<const void*> found;
+      if (is_soft())
+        found.push_back("soft");
+      else
+        for (const Image& image : images()) found.push_back(image.data);
+      return found;
+    }();
+    return all;
+  }
+
+  std::mutex mutex_;
+  std::vector<CUlibrary> loaded_;
+  size_t next_ = 0;
+};
+
+}  // namespace
+
+CUfunction Function::load(int device) const {
+  static auto* libraries = new Libraries;
+  const CUkernel kernel = libraries->find(symbol_);
+  use(device);
+  CUfunction function = nullptr;
+  HOTARU_CUDA(cuKernelGetFunction, &function, kernel);
+  loaded_[size_t(device)].store(function, std::memory_order_release);
+  return function;
+}
+
+const Function& function_named(const std::string& symbol) {
+  static auto* mutex = new std::mutex;
+  static auto* known =
+      new std::unordered_map<std::string, std::unique_ptr<Function>>;
+  const std::lock_guard lock(*mutex);
+  auto& slot = (*known)[symbol];
+  if (!slot) slot = std::make_unique<Function>(symbol);
+  return *slot;
+}
+
+void launch(const Function& function, Grid grid, unsigned block,
+            unsigned shared_bytes, const void* params) {
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  const StreamTimeline& timeline = launching_timeline();
+  const CUfunction f = function.on(timeline.device());
+  void* arguments[] = {const_cast<void*>(params)};
+  const CUresult result = driver().cuLaunchKernel(
+      f, grid.x, grid.y, grid.z, block, 1, 1, shared_bytes, timeline.handle(),
+      arguments, nullptr);
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    check(result, function.symbol().c_str());
+}
+
+Workspace::Workspace(size_t bytes)
+    : device_(launching_timeline().device()),
+      bytes_(bytes),
+      data_(allocator(device_).allocate(bytes)) {}
+
+Workspace::~Workspace() {
+  allocator(device_).deallocate(data_, bytes_, nullptr);
+}
+
+void* device_address(const Tensor& t) {
+  HOTARU_CHECK(t.device().is_cuda(),
+               "Expected all tensors to be on the same device, but found at "
+               "least two devices, cuda:",
+               launching_timeline().device(), " and ", t.device(), "!");
+  return t.address();
+}
+
+}  // namespace hotaru::cuda

@@ -1,0 +1,85 @@
+// How elementwise formulas are launched; see params/pointwise.h.
+#pragma once
+
+#include <array>
+
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/pointwise/formulas.h"
+#include "hotaru/backend/common/pointwise/refusal.h"
+#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/params/pointwise.h"
+#include "hotaru/backend/cuda/params/types.h"
+
+namespace hotaru::cuda {
+
+/// A formula's kernels for one dtype of inputs.
+struct PointwiseFunctions {
+  explicit PointwiseFunctions(const std::string& symbol)
+      : dense(symbol), strided(symbol + "_s") {}
+  const Function dense, strided;
+};
+
+/// Launches over the call's operands. `params` has the formula, and the values
+/// of inputs on the CPU.
+void launch_pointwise(const KernelCall& call, const PointwiseFunctions& f,
+                      PointwiseParams& params);
+
+/// The number in a CPU tensor without dimensions as type M.
+template <class M>
+M number_on_cpu(const Tensor& t) {
+  M out{};
+  visit_dtype(AllTypes{}, t.dtype(), "number", [&]<class V>() {
+    const V value = *static_cast<const V*>(t.raw_data());
+    if constexpr (!kIsComplex<V>) out = static_cast<M>(value);
+  });
+  return out;
+}
+
+/// Calls f for the dtype of the first input, unless it is complex.
+template <class Types>
+struct CudaPointwiseTypes {
+  template <class F>
+  void visit(const KernelCall& call, F&& f) const {
+    const DType dtype = call.tensor(1).dtype();
+    if (is_complex(dtype))
+      fail<NotImplementedError>("\"", call.kernel().name(),
+                                "_cuda\" not implemented for '",
+                                scalar_type_name(dtype), "'");
+    const bool found = visit_if_listed(Types{}, dtype, [&]<class T>() {
+      if constexpr (!kIsComplex<T>) f.template operator()<T>();
+    });
+    if (!found) refuse_pointwise(call.kernel().name(), dtype);
+  }
+};
+template <class Types>
+inline constexpr CudaPointwiseTypes<Types> kCudaPointwiseTypes;
+
+/// Name::value: the formula's, as symbols have it.
+template <template <class> class F, class Types, int kInputs, class Name>
+void pointwise_kernel(const KernelCall& call) {
+  kCudaPointwiseTypes<Types>.visit(call, [&]<class T>() {
+    using M = OpMath<T>;
+    using Formula = F<M>;
+    static const auto& functions = *new PointwiseFunctions(
+        std::string(Name::value) + "_" + type_suffix(call.tensor(1).dtype()));
+    PointwiseParams params;
+    if constexpr (std::is_constructible_v<Formula, const PointwiseNumbers&>)
+      params.set_formula(Formula(call.attributes<PointwiseNumbers>()));
+    for (int i = 0; i < kInputs; ++i) {
+      const Tensor& t = call.tensor(size_t(i) + 1);
+      if (t.device().is_cpu()) params.set_value(i, number_on_cpu<M>(t));
+    }
+    launch_pointwise(call, functions, params);
+  });
+}
+
+/// At namespace scope, for the lists of formulas.h: HOTARU_MATH(HOTARU_…).
+#define HOTARU_CUDA_POINTWISE(name, F, Types, inputs) \
+  struct F##Name { \
+    static constexpr const char* value = #F; \
+  }; \
+  HOTARU_KERNEL(kCUDA, name, \
+                (pointwise_kernel<formulas::F, Types, inputs, F##Name>), \
+                check_types<kCudaPointwiseTypes<Types>>);
+
+}  // namespace hotaru::cuda

@@ -1,0 +1,183 @@
+// Launching reductions: sums and their relatives, moments, and extremes with
+// their positions; see params/reduce.h.
+#include "hotaru/backend/cuda/params/reduce.h"
+
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/reduce/formulas.h"
+#include "hotaru/backend/common/reduce/line.h"
+#include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/params/types.h"
+
+namespace hotaru::cuda {
+namespace {
+
+/// What a reduction reads and where its one or two results go.
+struct Operands {
+  const Tensor* in;
+  const Tensor* out;     // null: not wanted
+  const Tensor* second;  // null: not wanted
+};
+
+void check_supported(const KernelCall& call, DType dtype) {
+  if (!type_suffix(dtype))
+    fail<NotImplementedError>("\"", call.kernel().name(),
+                              "_cuda\" not implemented for '",
+                              scalar_type_name(dtype), "'");
+}
+
+/// Strides of a result that has size 1 where the input is reduced: 0 there.
+int64_t stride_of(const Tensor* t, size_t dim) {
+  if (!t || t->dim() == 0) return 0;
+  return t->sizes()[dim] == 1
+             ? 0
+             : t->strides()[dim] * int64_t(itemsize(t->dtype()));
+}
+
+/// Runs formula_suffix over the dimensions that the mask names.
+void reduce(const std::string& formula, const Operands& o,
+            const std::vector<bool>& gone, ReduceParams& p) {
+  const Tensor& in = *o.in;
+  const Tensor& any = o.out ? *o.out : *o.second;
+  if (any.numel() == 0) return;
+  HOTARU_CHECK(in.numel() < kMostElements,
+               "reductions of 2^31 elements and more are not implemented for "
+               "CUDA yet");
+  p.in = in.numel() > 0 ? device_address(in) : nullptr;
+  p.out = o.out ? device_address(*o.out) : nullptr;
+  p.second = o.second ? device_address(*o.second) : nullptr;
+  p.outputs = uint32_t(any.numel());
+  p.reduced = uint32_t(in.numel() / any.numel());
+  // By the input's strides, the smallest first; those of one size class keep
+  // the order of dimensions, in which positions count.
+  std::vector<size_t> order;
+  for (size_t d = 0; d < gone.size(); ++d) order.push_back(gone.size() - 1 - d);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return in.strides()[a] < in.strides()[b];
+  });
+  const auto item = int64_t(itemsize(in.dtype()));
+  for (const size_t d : order) {
+    const int64_t size = in.sizes()[d], step = in.strides()[d] * item;
+    if (size == 0) continue;
+    const bool fits = gone[d] ? p.gone.add(size, {step})
+                              : p.kept.add(size, {step, stride_of(o.out, d),
+                                                  stride_of(o.second, d)});
+    HOTARU_CHECK(fits, "more than ", Index<1>::kMaxDims,
+                 " dimensions that cannot be merged");
+  }
+  const int sms = properties(launching_timeline().device()).processors;
+  plan_reduce(p, size_t(item), sms);
+  const Workspace workspace{size_t(workspace_bytes(p))};
+  p.workspace = workspace.data();
+  const std::string symbol = formula + "_" + type_suffix(in.dtype());
+  launch(function_named(symbol), {reduce_blocks(p), p.plan.splits}, kBlock, p);
+  if (p.plan.splits > 1)
+    launch(function_named(symbol + "_2"), {second_blocks(p)}, kBlock, p);
+}
+
+/// Dimensions in which the result has size 1 and the input has not.
+std::vector<bool> reduced_dims(const Tensor& in, const Tensor& out) {
+  std::vector<bool> gone(size_t(in.dim()));
+  for (size_t d = 0; d < gone.size(); ++d)
+    gone[d] = out.dim() == 0 || (out.sizes()[d] == 1 && in.sizes()[d] != 1);
+  return gone;
+}
+
+template <class A>
+A attributes_of(const KernelCall& call) {
+  if constexpr (std::is_same_v<A, formulas::NoAttributes>)
+    return {};
+  else
+    return call.attributes<A>();
+}
+
+/// A formula under its name in symbols.
+template <template <class> class R>
+struct Named {
+  const char* name;
+  template <class A>
+  static bool serves(const A& a) {
+    return R<float>::serves(a);
+  }
+  using Attributes = typename R<float>::Attributes;
+};
+
+/// Operands: result, input. The first formula that serves.
+template <class First, class... Rest>
+void reduce_by(const KernelCall& call, First first, Rest... rest) {
+  const Tensor &out = call.tensor(0), &in = call.tensor(1);
+  check_supported(call, in.dtype());
+  const auto a = attributes_of<typename First::Attributes>(call);
+  const char* name = nullptr;
+  const auto take = [&](const auto& formula) {
+    if (!name && formula.serves(a)) name = formula.name;
+  };
+  take(first);
+  (take(rest), ...);
+  ReduceParams p;
+  p.set_attributes(a);
+  reduce(name, {&in, &out, nullptr}, reduced_dims(in, out), p);
+}
+
+#define HOTARU_NAMED(R) \
+  Named<formulas::R> { \
+#R \
+  }
+#define HOTARU_NAMED_1(A) HOTARU_NAMED(A)
+#define HOTARU_NAMED_2(A, B) HOTARU_NAMED(A), HOTARU_NAMED(B)
+#define HOTARU_NAMED_4(A, B, C, D) HOTARU_NAMED_2(A, B), HOTARU_NAMED_2(C, D)
+#define HOTARU_NAMED_OF(_1, _2, _3, _4, which, ...) which
+#define HOTARU_NAMED_ALL(...) \
+  HOTARU_NAMED_OF(__VA_ARGS__, HOTARU_NAMED_4, none, HOTARU_NAMED_2, \
+                  HOTARU_NAMED_1) \
+  (__VA_ARGS__)
+
+#define HOTARU_REGISTER(kernel, name, Types, ...) \
+  HOTARU_KERNEL( \
+      kCUDA, kernel, +[](const KernelCall& call) { \
+        reduce_by(call, HOTARU_NAMED_ALL(__VA_ARGS__)); \
+      });
+HOTARU_REDUCTIONS(HOTARU_REGISTER)
+#undef HOTARU_REGISTER
+
+/// Operands: variance, input; or variance, mean, input.
+void var(const KernelCall& call) {
+  const size_t operands = call.operands().size();
+  const Tensor &out = call.tensor(0), &in = call.tensor(operands - 1);
+  check_supported(call, in.dtype());
+  ReduceParams p;
+  p.set_attributes(call.attributes<VarAttributes>());
+  reduce("Var", {&in, &out, operands == 3 ? &call.tensor(1) : nullptr},
+         reduced_dims(in, out), p);
+}
+
+/// Positions count along one dimension.
+void extreme(const KernelCall& call, const char* formula, const Operands& o) {
+  check_supported(call, o.in->dtype());
+  const int64_t dim = call.attributes<LineAttributes>().dim;
+  std::vector<bool> gone(size_t(o.in->dim()));
+  if (!gone.empty()) gone[size_t(dim)] = true;
+  ReduceParams p;
+  reduce(formula, o, gone, p);
+}
+
+/// Operands: values, indices, input; or indices, input.
+template <bool kLargest>
+void max_dim(const KernelCall& call) {
+  extreme(call, kLargest ? "LargestAt" : "SmallestAt",
+          {&call.tensor(2), &call.tensor(0), &call.tensor(1)});
+}
+template <bool kLargest>
+void argmax(const KernelCall& call) {
+  extreme(call, kLargest ? "LargestAt" : "SmallestAt",
+          {&call.tensor(1), nullptr, &call.tensor(0)});
+}
+
+HOTARU_KERNEL(kCUDA, "var", var);
+HOTARU_KERNEL(kCUDA, "max_dim", max_dim<true>);
+HOTARU_KERNEL(kCUDA, "min_dim", max_dim<false>);
+HOTARU_KERNEL(kCUDA, "argmax", argmax<true>);
+HOTARU_KERNEL(kCUDA, "argmin", argmax<false>);
+
+}  // namespace
+}  // namespace hotaru::cuda

@@ -1,0 +1,75 @@
+// Launching running sums, products and extremes; see params/scan.h.
+#include "hotaru/backend/cuda/params/scan.h"
+
+#include "hotaru/backend/common/reduce/formulas.h"
+#include "hotaru/backend/common/reduce/line.h"
+#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/params/types.h"
+#include "hotaru/core/error.h"
+
+namespace hotaru::cuda {
+namespace {
+
+int64_t bytes(const Tensor* t, size_t dim) {
+  return t ? t->strides()[dim] * int64_t(itemsize(t->dtype())) : 0;
+}
+
+void scan(const KernelCall& call, const std::string& formula, const Tensor& out,
+          const Tensor* positions, const Tensor& in) {
+  const char* suffix = type_suffix(in.dtype());
+  if (!suffix)
+    fail<NotImplementedError>("\"", call.kernel().name(),
+                              "_cuda\" not implemented for '",
+                              scalar_type_name(in.dtype()), "'");
+  if (in.numel() == 0) return;
+  HOTARU_CHECK(in.numel() < kMostElements,
+               "scans of 2^31 elements and more are not implemented for CUDA "
+               "yet");
+  ScanParams p;
+  p.in = device_address(in);
+  p.out = device_address(out);
+  p.positions = positions ? device_address(*positions) : nullptr;
+  const auto dim = size_t(call.attributes<LineAttributes>().dim);
+  if (in.dim() > 0) {
+    p.length = uint32_t(in.sizes()[dim]);
+    p.in_step = bytes(&in, dim);
+    p.out_step = bytes(&out, dim);
+    p.position_step = bytes(positions, dim);
+  }
+  p.lines = uint32_t(in.numel() / p.length);
+  for (size_t d = size_t(in.dim()); d-- > 0;)
+    if (d != dim)
+      HOTARU_CHECK(p.others.add(in.sizes()[d], {bytes(&in, d), bytes(&out, d),
+                                                bytes(positions, d)}),
+                   "more than ", Index<3>::kMaxDims,
+                   " dimensions that cannot be merged");
+  p.plan = plan_of(p, properties(launching_timeline().device()).processors);
+  const Workspace workspace{size_t(workspace_bytes(p))};
+  p.workspace = workspace.data();
+  const std::string symbol = formula + "_" + suffix;
+  const Grid grid{scan_blocks(p), p.plan.splits};
+  if (p.plan.splits > 1) launch(function_named(symbol + "_t"), grid, kBlock, p);
+  launch(function_named(symbol), grid, kBlock, p);
+}
+
+/// Operands: result, input.
+#define HOTARU_REGISTER(kernel, name, Types, S) \
+  HOTARU_KERNEL( \
+      kCUDA, kernel, +[](const KernelCall& call) { \
+        scan(call, #S, call.tensor(0), nullptr, call.tensor(1)); \
+      });
+HOTARU_SCANS(HOTARU_REGISTER)
+#undef HOTARU_REGISTER
+
+/// Operands: values, indices, input.
+HOTARU_KERNEL(
+    kCUDA, "cummax", +[](const KernelCall& call) {
+      scan(call, "RunningMax", call.tensor(0), &call.tensor(1), call.tensor(2));
+    });
+HOTARU_KERNEL(
+    kCUDA, "cummin", +[](const KernelCall& call) {
+      scan(call, "RunningMin", call.tensor(0), &call.tensor(1), call.tensor(2));
+    });
+
+}  // namespace
+}  // namespace hotaru::cuda
