@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <ucontext.h>
 
 #include <cstdlib>
 
@@ -17,8 +18,11 @@ volatile cuda::CUresult error_of_fault = cuda::CUDA_SUCCESS;
 pthread_t owner;
 struct sigaction previous[2];
 
-void on_fault(int signal, siginfo_t*, void*) {
+void on_fault(int signal, siginfo_t*, void* context) {
   if (pthread_equal(pthread_self(), owner) && armed) {
+    // The handler is left by a jump, so what it blocks is unblocked here.
+    pthread_sigmask(SIG_SETMASK,
+                    &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
     error_of_fault = cuda::CUDA_ERROR_ILLEGAL_ADDRESS;
     siglongjmp(*armed, 1);
   }
@@ -31,7 +35,8 @@ void prepare_stack() {
   if (prepared) return;
   prepared = true;
   stack_t stack{};
-  stack.ss_sp = std::malloc(kHandlerStack);  // as long as the process lives
+  alignas(16) static char memory[kHandlerStack];
+  stack.ss_sp = memory;
   stack.ss_size = kHandlerStack;
   sigaltstack(&stack, nullptr);
 }
@@ -43,8 +48,7 @@ FaultHandlers::FaultHandlers() {
   owner = pthread_self();
   struct sigaction action {};
   action.sa_sigaction = on_fault;
-  // Not masked meanwhile, as the handler is left by a jump.
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (int i = 0; i < 2; ++i) sigaction(kSignals[i], &action, &previous[i]);
 }
 

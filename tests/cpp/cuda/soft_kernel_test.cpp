@@ -74,7 +74,8 @@ TEST_F(SoftGpu, AMissingBarrierShows) {
 TEST_F(SoftGpu, FaultsAreErrorsThatStay) {
   use(3);
   float* cell = floats(1);
-  launch("add_one", 1, 1, nullptr, CellParams{nullptr, 0});
+  float* nobodys = reinterpret_cast<float*>(4096);
+  launch("add_one", 1, 1, nullptr, CellParams{nobodys, 0});
   EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
   EXPECT_CU(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemFree_v2(address(cell)));
   EXPECT_EQ(CUDA_ERROR_ILLEGAL_ADDRESS,
