@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 
 #include "hotaru/core/error.h"
@@ -42,6 +43,27 @@ TEST(Driver, LoadsTheSoftOne) {
   EXPECT_EQ(99, devices("soft:0"));
   EXPECT_EQ(99, devices("soft:x"));
   EXPECT_EQ(99, devices("soft:17"));
+}
+
+TEST(Driver, TheSoftOneBeginsByItselfAfterAWhile) {
+  const int status = status_of_child([] {
+    setenv("HOTARU_CUDA_DRIVER", "soft", 1);
+    unsetenv("HOTARU_SOFT_GPU_DELAY_US");
+    std::string why_not;
+    const Driver& driver = *load_driver(why_not);
+    CUcontext context = nullptr;
+    std::atomic<bool> ran = false;
+    check(driver.cuInit(0), "cuInit");
+    check(driver.cuDevicePrimaryCtxRetain(&context, 0), "retain");
+    check(driver.cuCtxSetCurrent(context), "set current");
+    check(driver.cuLaunchHostFunc(
+              kLegacyStream,
+              [](void* ran) { *static_cast<std::atomic<bool>*>(ran) = true; },
+              &ran),
+          "cuLaunchHostFunc");
+    while (!ran) usleep(100);
+  });
+  EXPECT_EQ(0, status);
 }
 
 TEST(Driver, SaysWhyThereIsNone) {

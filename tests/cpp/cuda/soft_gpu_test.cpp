@@ -100,7 +100,9 @@ TEST_F(SoftGpu, IsLazySoAMissingWaitShows) {
     EXPECT_CU(CUDA_SUCCESS,
               cuMemcpyHtoDAsync_v2(address(device), host, sizeof(float), s));
     EXPECT_CU(CUDA_SUCCESS, cuEventRecord(copied, s));
-    if (wait) { EXPECT_CU(CUDA_SUCCESS, cuEventSynchronize(copied)); }
+    if (wait) {
+      EXPECT_CU(CUDA_SUCCESS, cuEventSynchronize(copied));
+    }
     host[0] = 2;
     EXPECT_EQ(wait ? 1 : 2, download(device, 1, s)[0]);
   }
@@ -266,6 +268,42 @@ TEST_F(SoftGpu, RefusesForeignHandles) {
   EXPECT_CU(CUDA_SUCCESS, cuCtxSetCurrent(nullptr));
   EXPECT_CU(CUDA_ERROR_INVALID_CONTEXT, cuCtxSynchronize());
   use(0);
+}
+
+TEST_F(SoftGpu, ServesManyThreads) {
+  constexpr int kThreads = 4, kRounds = 50;
+  float* cells = floats(kThreads);
+  upload(cells, std::vector<float>(kThreads, 0));
+  EXPECT_CU(CUDA_SUCCESS, cuCtxSynchronize());  // or the streams overtake it
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      use(0);
+      const CUstream s = stream();
+      const CUevent e = event(CU_EVENT_DISABLE_TIMING);
+      for (int i = 1; i <= kRounds; ++i) {
+        float* own = floats(1);
+        launch("add_one", 1, 1, s, CellParams{cells + t, 0});
+        EXPECT_CU(CUDA_SUCCESS,
+                  cuMemcpyDtoDAsync_v2(address(own), address(cells + t), 4, s));
+        EXPECT_CU(CUDA_SUCCESS, cuEventRecord(e, s));
+        if (i % 2) {
+          EXPECT_CU(CUDA_SUCCESS, cuEventSynchronize(e));
+        } else {
+          while (cuEventQuery(e) == CUDA_ERROR_NOT_READY) {
+            std::this_thread::yield();
+          }
+        }
+        EXPECT_EQ(i, download(own, 1, s)[0]);
+        free(own);
+      }
+      EXPECT_CU(CUDA_SUCCESS, cuEventDestroy_v2(e));
+      EXPECT_CU(CUDA_SUCCESS, cuStreamDestroy_v2(s));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(std::vector<float>(kThreads, kRounds), download(cells, kThreads));
+  free(cells);
 }
 
 TEST_F(SoftGpu, HostsMayNotTouchDeviceMemory) {
