@@ -6,12 +6,18 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+# Shared objects that the library loads from where it lies itself.
+set(HOTARU_LOADED ${HOTARU_THREADING_PLUGINS})
+if(TARGET hotaru_softgpu)
+  list(APPEND HOTARU_LOADED hotaru_softgpu)
+endif()
+
 target_compile_features(hotaru PUBLIC cxx_std_20)
 
 if(SKBUILD)
   install(TARGETS hotaru COMPONENT python
     LIBRARY DESTINATION hotaru NAMELINK_SKIP)
-  install(TARGETS _C ${HOTARU_THREADING_PLUGINS} COMPONENT python
+  install(TARGETS _C ${HOTARU_LOADED} COMPONENT python
     LIBRARY DESTINATION hotaru)
   set_target_properties(_C PROPERTIES INSTALL_RPATH "$ORIGIN")
   if(TARGET hotaru-cli)
@@ -34,14 +40,15 @@ endif()
 
 install(TARGETS hotaru EXPORT hotaru-targets COMPONENT devel
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(HOTARU_THREADING_PLUGINS)
-  install(TARGETS ${HOTARU_THREADING_PLUGINS} COMPONENT devel
+if(HOTARU_LOADED)
+  install(TARGETS ${HOTARU_LOADED} COMPONENT devel
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/hotaru COMPONENT devel
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h"
   PATTERN "backend/cpu" EXCLUDE
+  PATTERN "backend/soft_gpu" EXCLUDE
   PATTERN "runtime/threads/backends" EXCLUDE)
 if(TARGET hotaru-cli)
   file(RELATIVE_PATH to_library "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")

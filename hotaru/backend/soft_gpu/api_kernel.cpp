@@ -1,0 +1,216 @@
+// The driver's functions about kernels. Any image will do: the kernels are
+// those compiled into this library, known by name.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "hotaru/backend/soft_gpu/call.h"
+#include "hotaru/backend/soft_gpu/grid.h"
+
+namespace hotaru::cuda {
+
+struct CUlib_st {};
+
+/// A kernel on one device.
+struct CUfunc_st {
+  const soft_gpu::KernelRegistration* kernel;
+  int device;
+  int dynamic_shared = soft_gpu::kSharedBytes;
+};
+
+struct CUkern_st {
+  CUfunc_st on[soft_gpu::kMaxDevices];
+};
+
+using namespace hotaru::soft_gpu;
+
+namespace {
+
+// Under the machine's lock. Libraries and kernels stay until the process ends,
+// so that the driver's users may be sloppy in its last moments.
+std::set<CUlibrary> libraries;
+std::map<const KernelRegistration*, std::unique_ptr<CUkern_st>> kernels;
+std::set<CUfunction> functions;
+
+CUkernel make_kernel(const KernelRegistration* registration) {
+  auto& kernel = kernels[registration];
+  if (!kernel) {
+    kernel = std::make_unique<CUkern_st>();
+    for (int i = 0; i < kMaxDevices; ++i) {
+      kernel->on[i].kernel = registration;
+      kernel->on[i].device = i;
+      functions.insert(&kernel->on[i]);
+    }
+  }
+  return kernel.get();
+}
+
+bool is_kernel(CUkernel kernel) {
+  return std::any_of(kernels.begin(), kernels.end(), [&](const auto& entry) {
+    return entry.second.get() == kernel;
+  });
+}
+
+/// A call about one function, which must be the current context's device's.
+struct FunctionCall : Call {
+  explicit FunctionCall(CUfunction function) : Call(kContext) {
+    if (error == CUDA_SUCCESS &&
+        (!functions.contains(function) || function->device != device())) {
+      error = CUDA_ERROR_INVALID_HANDLE;
+    }
+  }
+};
+
+bool fits(const dim3& grid, const dim3& block) {
+  const uint64_t threads = uint64_t{block.x} * block.y * block.z;
+  return threads != 0 && threads <= kMaxBlockThreads && block.x <= 1024 &&
+         block.y <= 1024 && block.z <= 64 && grid.x != 0 && grid.y != 0 &&
+         grid.z != 0 && grid.x <= 0x7FFFFFFF && grid.y <= 65535 &&
+         grid.z <= 65535;
+}
+
+/// The parameter as it was at the launch, aligned for any type.
+std::shared_ptr<void> copied(const void* params, size_t bytes) {
+  constexpr size_t kAlignment = 64;
+  std::shared_ptr<void> copy(
+      std::aligned_alloc(kAlignment, (bytes / kAlignment + 1) * kAlignment),
+      std::free);
+  std::memcpy(copy.get(), params, bytes);
+  return copy;
+}
+
+}  // namespace
+
+CUresult cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option*,
+                           void**, unsigned, CUlibraryOption*, void**,
+                           unsigned) {
+  Call call(Call::kMachine);
+  if (call.error != CUDA_SUCCESS) return call.error;
+  if (!library || !image) return CUDA_ERROR_INVALID_VALUE;
+  *library = *libraries.insert(new CUlib_st).first;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryUnload(CUlibrary library) {
+  Call call(Call::kMachine);
+  if (call.error != CUDA_SUCCESS) return call.error;
+  if (libraries.erase(library) == 0) return CUDA_ERROR_INVALID_HANDLE;
+  delete library;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library,
+                            const char* name) {
+  Call call(Call::kMachine);
+  if (call.error != CUDA_SUCCESS) return call.error;
+  if (!kernel || !name) return CUDA_ERROR_INVALID_VALUE;
+  if (!libraries.contains(library)) return CUDA_ERROR_INVALID_HANDLE;
+  const KernelRegistration* found = find_kernel(name);
+  if (!found) return CUDA_ERROR_NOT_FOUND;
+  *kernel = make_kernel(found);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  Call call(Call::kContext);
+  if (call.error != CUDA_SUCCESS) return call.error;
+  if (!function) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_kernel(kernel)) return CUDA_ERROR_INVALID_HANDLE;
+  *function = &kernel->on[call.device()];
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
+                            int value) {
+  FunctionCall call(function);
+  if (call.error != CUDA_SUCCESS) return call.error;
+  if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
+      value < 0 || value > static_cast<int>(kSharedBytesOptIn)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  function->dynamic_shared = value;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute,
+                            CUfunction function) {
+  FunctionCall call(function);
+  if (call.error != CUDA_SUCCESS) return call.error;
+  if (!value) return CUDA_ERROR_INVALID_VALUE;
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = kMaxBlockThreads;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES:
+      *value = 0;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      *value = 32;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      *value = 90;
+      return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *value = function->dynamic_shared;
+      return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
+                                                     CUfunction function,
+                                                     int block_size,
+                                                     size_t shared_bytes) {
+  FunctionCall call(function);
+  if (call.error != CUDA_SUCCESS) return call.error;
+  if (!blocks || block_size < 1) return CUDA_ERROR_INVALID_VALUE;
+  if (block_size > static_cast<int>(kMaxBlockThreads) ||
+      shared_bytes > kSharedBytesOptIn) {
+    *blocks = 0;
+    return CUDA_SUCCESS;
+  }
+  constexpr size_t kSharedOfAll = 228 << 10, kReserved = 1 << 10;
+  const int warps = (block_size + 31) / 32;
+  *blocks =
+      std::min({32, 64 / warps,
+                static_cast<int>(kSharedOfAll / (shared_bytes + kReserved))});
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
+                        unsigned grid_z, unsigned block_x, unsigned block_y,
+                        unsigned block_z, unsigned shared_bytes,
+                        CUstream handle, void** params, void** extra) {
+  FunctionCall call(function);
+  if (call.error != CUDA_SUCCESS) return call.error;
+  const StreamPtr stream = call.find(handle);
+  if (!stream || stream->device != call.device()) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  const KernelRegistration* kernel = function->kernel;
+  const dim3 grid(grid_x, grid_y, grid_z), block(block_x, block_y, block_z);
+  if (!fits(grid, block) || extra ||
+      shared_bytes > static_cast<unsigned>(function->dynamic_shared) ||
+      (kernel->params_bytes != 0 && (!params || !params[0]))) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  Operation operation;
+  operation.opens = stream->device;
+  operation.run = [kernel, grid, block, shared_bytes, machine = &call.machine(),
+                   copy = kernel->params_bytes == 0
+                              ? nullptr
+                              : copied(params[0], kernel->params_bytes)] {
+    return run_grid({kernel, grid, block, shared_bytes, copy.get()},
+                    machine->random());
+  };
+  call.machine().enqueue(stream, std::move(operation));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace hotaru::cuda

@@ -1,0 +1,48 @@
+// What every function of the driver begins with: the machine's lock, the
+// calling thread's context, and the errors that stand in the way.
+#pragma once
+
+#include "hotaru/backend/cuda/driver_entries.h"
+#include "hotaru/backend/soft_gpu/machine.h"
+
+#define HOTARU_CUDA_DECLARE(name, symbol, params) \
+  __attribute__((visibility("default"))) CUresult symbol params;
+namespace hotaru::cuda {
+extern "C" {
+HOTARU_CUDA_ENTRIES(HOTARU_CUDA_DECLARE)
+}
+}  // namespace hotaru::cuda
+#undef HOTARU_CUDA_DECLARE
+
+namespace hotaru::soft_gpu {
+
+class Call {
+ public:
+  enum Needs { kMachine, kContext };
+
+  explicit Call(Needs needs);
+
+  /// The error that the function has to return at once, or success.
+  cuda::CUresult error = cuda::CUDA_SUCCESS;
+
+  Machine& machine() { return *machine_; }
+  Memory& memory() { return machine_->memory; }
+  Machine::Lock& lock() { return lock_; }
+  /// The current context's; only with kContext.
+  int device() const { return device_; }
+  Device& state() { return machine_->devices[device_]; }
+
+  bool has_device(int device) const;
+  StreamPtr find(cuda::CUstream handle) const;
+  bool has_event(cuda::CUevent event) const;
+
+ private:
+  Machine* machine_;
+  Machine::Lock lock_;
+  int device_ = -1;
+};
+
+/// The calling thread's context.
+extern thread_local cuda::CUcontext current_context;
+
+}  // namespace hotaru::soft_gpu

@@ -1,0 +1,21 @@
+// Kernels for the tests of the GPU in software.
+#pragma once
+
+namespace hotaru::soft_gpu {
+
+struct SumParams {
+  const float* in;
+  float* out;
+  long long n;
+};
+
+/// One float; threads wait for each other or not.
+struct CellParams {
+  float* cell;
+  int what;
+};
+
+/// What "misuse" does wrong.
+enum Misuse { kMissingLane, kHalfAtShuffle, kForeignMask, kThrows };
+
+}  // namespace hotaru::soft_gpu
