@@ -48,10 +48,10 @@ struct Index {
   int64_t strides[kMaxDims][kOperands] = {};
 
   /// Adds a dimension around those that there are; false if it is one too
-  /// many. Sizes of 1 are left out, and what continues the dimension below is
-  /// merged with it.
+  /// many. What continues the dimension below is merged with it. Sizes of 1 are
+  /// left out, and of 0, as nobody looks for elements there.
   constexpr bool add(int64_t size, const int64_t (&step)[kOperands]) {
-    if (size == 1) return true;
+    if (size <= 1) return true;
     if (dims > 0) {
       const int below = dims - 1;
       bool continues = true;

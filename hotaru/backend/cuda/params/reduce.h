@@ -121,7 +121,8 @@ constexpr ReducePlan plan_of(const ReduceParams& p, size_t item, bool aligned,
                        kBlock / power(p.outputs, 32));
   else
     plan.lanes = power(ceil_divide(p.reduced, each), kBlock);
-  const int64_t blocks = ceil_divide(p.outputs, outputs_of_block(plan));
+  const int64_t blocks =
+      p.outputs ? ceil_divide(p.outputs, outputs_of_block(plan)) : 1;
   // Up to eight blocks fill a processor, and twice as many end closer together.
   const int64_t room = int64_t{sms} * 16 / blocks;
   const int64_t parts = p.reduced / (int64_t{plan.lanes} * each * 4);

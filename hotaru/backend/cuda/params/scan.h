@@ -76,7 +76,8 @@ constexpr ScanPlan plan_of(const ScanParams& p, int sms) {
     plan.lanes = lanes >= kBlock ? kBlock : std::bit_ceil(uint32_t(lanes));
   }
   const int64_t tile = int64_t{plan.lanes} * kScanEach;
-  const int64_t blocks = ceil_divide(p.lines, kBlock / plan.lanes);
+  const int64_t blocks =
+      p.lines ? ceil_divide(p.lines, kBlock / plan.lanes) : 1;
   const int64_t parts = p.length / (tile * 4);
   const int64_t splits = room / blocks < parts ? room / blocks : parts;
   plan.chunk = p.length;

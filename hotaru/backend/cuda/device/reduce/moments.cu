@@ -31,10 +31,12 @@ struct Moments {
     if (a.n == 0) return b;
     if (b.n == 0) return a;
     const double n = a.n + b.n;
-    // Equal infinities stay what they are.
-    const double delta = a.mean == b.mean ? 0 : b.mean - a.mean;
-    return {n, a.mean + delta * (b.n / n),
-            a.m2 + b.m2 + delta * delta * (a.n * b.n / n)};
+    const double delta = b.mean - a.mean;
+    // Infinities are lost in differences, but not in sums.
+    const double mean = std::isfinite(delta)
+                            ? a.mean + delta * (b.n / n)
+                            : a.mean * (a.n / n) + b.mean * (b.n / n);
+    return {n, mean, a.m2 + b.m2 + delta * delta * (a.n * b.n / n)};
   }
   __device__ static Part start() { return {0, 0, 0, 0, 0}; }
   __device__ static void take(Part& part, OpMath<T> value, uint32_t) {
@@ -51,7 +53,6 @@ struct Moments {
     const double shift = part.sum / part.n;
     const double m2 = part.squares - shift * part.sum;
     const double mean = part.first + shift;
-    // Infinities are lost in differences, but not in their sum.
     return {part.n, std::isfinite(mean) ? mean : part.total / part.n,
             m2 > 0 ? m2 : m2 == m2 ? 0 : m2};
   }

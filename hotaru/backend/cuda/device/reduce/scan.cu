@@ -89,7 +89,7 @@ __device__ void scan(const ScanParams& p) {
   const char* in = static_cast<const char*>(p.in) + at[0][0];
   char* out = static_cast<char*>(p.out) + at[0][1];
   char* positions = static_cast<char*>(p.positions) + at[0][2];
-  auto* totals = static_cast<Acc*>(p.workspace) + int64_t{i[0]} * plan.splits;
+  auto* totals = static_cast<Acc*>(p.workspace) + int64_t{real ? line : 0} * plan.splits;
 
   Acc carry = R::identity();
   if (!kTotals && plan.splits > 1) {
