@@ -64,10 +64,20 @@ struct Div {
   HOTARU_INLINE T operator()(T x, T y) const { return x / y; }
 };
 
-/// Integer division by zero throws, as in PyTorch; min / -1 wraps to min.
+/// What kernels do about a division of integers by zero: throw, as in PyTorch.
+/// Those of devices cannot: there all bits of quotient and remainder are set,
+/// which is what NVIDIA's hardware gives.
+#ifdef HOTARU_DEVICE_CODE
+#define HOTARU_DIVIDE_BY(y) \
+  if (y == 0) return T(-1)
+#else
+#define HOTARU_DIVIDE_BY(y) HOTARU_CHECK(y != 0, "ZeroDivisionError")
+#endif
+
+/// min / -1 wraps to min.
 template <class T>
-T checked_divide(T x, T y) {
-  HOTARU_CHECK(y != 0, "ZeroDivisionError");
+HOTARU_BOTH T checked_divide(T x, T y) {
+  HOTARU_DIVIDE_BY(y);
   if constexpr (std::is_signed_v<T>)
     if (y == T(-1)) return T(0 - static_cast<std::make_unsigned_t<T>>(x));
   return T(x / y);
@@ -75,7 +85,7 @@ T checked_divide(T x, T y) {
 
 template <class T>
 struct DivTrunc {
-  T operator()(T x, T y) const {
+  HOTARU_BOTH T operator()(T x, T y) const {
     if constexpr (kIsInteger<T>)
       return checked_divide(x, y);
     else
@@ -87,9 +97,12 @@ struct DivTrunc {
 /// quotient is made from the remainder, so that x == y * q + r holds.
 template <class T>
 struct DivFloor {
-  T operator()(T x, T y) const {
+  HOTARU_BOTH T operator()(T x, T y) const {
     if constexpr (kIsInteger<T>) {
       const T q = checked_divide(x, y);
+#ifdef HOTARU_DEVICE_CODE
+      if (y == 0) return T(q - (x < 0));
+#endif
       return T(q - (x % (y == T(-1) ? T(1) : y) != 0 && (x < 0) != (y < 0)));
     } else {
       if (y == 0) return x / y;
@@ -106,9 +119,9 @@ struct DivFloor {
 /// The result has the divisor's sign.
 template <class T>
 struct Remainder {
-  T operator()(T x, T y) const {
+  HOTARU_BOTH T operator()(T x, T y) const {
     if constexpr (kIsInteger<T>) {
-      HOTARU_CHECK(y != 0, "ZeroDivisionError");
+      HOTARU_DIVIDE_BY(y);
       if (std::is_signed_v<T> && y == T(-1)) return 0;
       const T r = T(x % y);
       return r != 0 && (r < 0) != (y < 0) ? T(r + y) : r;
@@ -122,9 +135,9 @@ struct Remainder {
 /// The result has the dividend's sign.
 template <class T>
 struct Fmod {
-  T operator()(T x, T y) const {
+  HOTARU_BOTH T operator()(T x, T y) const {
     if constexpr (kIsInteger<T>) {
-      HOTARU_CHECK(y != 0, "ZeroDivisionError");
+      HOTARU_DIVIDE_BY(y);
       return std::is_signed_v<T> && y == T(-1) ? T(0) : T(x % y);
     } else {
       return std::fmod(x, y);
@@ -134,7 +147,7 @@ struct Fmod {
 
 template <class T>
 struct Pow {
-  T operator()(T x, T y) const {
+  HOTARU_BOTH T operator()(T x, T y) const {
     if constexpr (!kIsInteger<T>) {
       return std::pow(x, y);
     } else {
@@ -195,7 +208,7 @@ struct Minimum {
 /// The number wins over a NaN.
 template <class T>
 struct Fmax {
-  T operator()(T x, T y) const {
+  HOTARU_BOTH T operator()(T x, T y) const {
     if constexpr (kIsInteger<T>)
       return x > y ? x : y;
     else
@@ -204,7 +217,7 @@ struct Fmax {
 };
 template <class T>
 struct Fmin {
-  T operator()(T x, T y) const {
+  HOTARU_BOTH T operator()(T x, T y) const {
     if constexpr (kIsInteger<T>)
       return x < y ? x : y;
     else
@@ -218,23 +231,23 @@ struct Atan2 {
 };
 template <class T>
 struct Hypot {
-  T operator()(T x, T y) const { return std::hypot(x, y); }
+  HOTARU_BOTH T operator()(T x, T y) const { return std::hypot(x, y); }
 };
 template <class T>
 struct Copysign {
-  T operator()(T x, T y) const { return std::copysign(x, y); }
+  HOTARU_BOTH T operator()(T x, T y) const { return std::copysign(x, y); }
 };
 /// x log y, and 0 where x is 0.
 template <class T>
 struct Xlogy {
-  T operator()(T x, T y) const {
+  HOTARU_BOTH T operator()(T x, T y) const {
     if (y != y) return y;
     return x == 0 ? T(0) : x * std::log(y);
   }
 };
 template <class T>
 struct Logaddexp {
-  T operator()(T x, T y) const {
+  HOTARU_BOTH T operator()(T x, T y) const {
     if (std::isinf(x) && x == y) return x;
     const T m = x > y ? x : y;
     return m + std::log1p(std::exp(-std::abs(x - y)));
@@ -245,7 +258,7 @@ struct Logaddexp {
 /// smallest number, which wraps around.
 template <class T>
 struct Gcd {
-  T operator()(T x, T y) const {
+  HOTARU_BOTH T operator()(T x, T y) const {
     using U = std::make_unsigned_t<T>;
     U a = x < 0 ? U(0 - U(x)) : U(x), b = y < 0 ? U(0 - U(y)) : U(y);
     while (b) a = std::exchange(b, U(a % b));
@@ -303,5 +316,7 @@ struct Addcdiv {
   explicit Addcdiv(const PointwiseNumbers& n) : value(n.a.to<T>()) {}
   HOTARU_INLINE T operator()(T x, T a, T b) const { return x + value * a / b; }
 };
+
+#undef HOTARU_DIVIDE_BY
 
 }  // namespace hotaru::formulas

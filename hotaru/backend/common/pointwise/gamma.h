@@ -5,6 +5,8 @@
 #include <limits>
 #include <numbers>
 
+#include "hotaru/backend/common/both.h"
+
 namespace hotaru::formulas {
 
 /// psi(x): recurrence up to 10, then the asymptotic series (Abramowitz and
@@ -12,7 +14,7 @@ namespace hotaru::formulas {
 /// integers, -+inf at 0.
 template <class T>
 struct Digamma {
-  T operator()(T argument) const {
+  HOTARU_BOTH T operator()(T argument) const {
     double x = double(argument);
     if (x == 0)
       return T(std::copysign(std::numeric_limits<double>::infinity(), -x));
@@ -36,7 +38,7 @@ struct Digamma {
 /// psi'(x), by the same means (Abramowitz and Stegun, 6.4.6 and 6.4.12).
 template <class T>
 struct Trigamma {
-  T operator()(T argument) const {
+  HOTARU_BOTH T operator()(T argument) const {
     double x = double(argument);
     double sign = 1, result = 0;
     if (x < 0.5) {

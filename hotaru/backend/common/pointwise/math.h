@@ -48,7 +48,7 @@ HOTARU_FORMULA_1(Frac, x - std::trunc(x));
   template <class T> \
   struct Name { \
     HOTARU_INLINE T operator()(T x) const { \
-      if constexpr (std::is_same_v<T, float>) \
+      if constexpr (std::is_same_v<T, float> && vmath::kQuick) \
         if (holds(x)) return quick(x); \
       return std::function(x); \
     } \

@@ -11,9 +11,19 @@
 #include <cstdint>
 #include <limits>
 
-#define HOTARU_INLINE [[gnu::always_inline]] inline
+#include "hotaru/backend/common/both.h"
 
 namespace hotaru::vmath {
+
+/// CUDA has functions of its own for single precision, which PyTorch takes
+/// there; its kernels find them by the templates at the end.
+#ifdef __CUDACC__
+inline constexpr bool kQuick = false;
+inline constexpr float kMostAngle = 0;
+using std::cos;
+using std::sin;
+#else
+inline constexpr bool kQuick = true;
 
 /// Chooses without a branch; both sides are evaluated.
 HOTARU_INLINE float select(bool condition, float yes, float no) {
@@ -274,46 +284,47 @@ HOTARU_INLINE float normal_cdf(float x) {
   const float most = select(y < 0.5f, y, 0.5f);
   return 0.5f + select(most > -0.5f, most, -0.5f);
 }
+#endif  // __CUDACC__
 
 // Everything else: the C library, for float, double and complex alike.
 template <class T>
-T exp(T x) {
+HOTARU_BOTH T exp(T x) {
   return std::exp(x);
 }
 template <class T>
-T log(T x) {
+HOTARU_BOTH T log(T x) {
   return std::log(x);
 }
 template <class T>
-T tanh(T x) {
+HOTARU_BOTH T tanh(T x) {
   return std::tanh(x);
 }
 template <class T>
-T expm1(T x) {
+HOTARU_BOTH T expm1(T x) {
   return std::expm1(x);
 }
 template <class T>
-T log1p(T x) {
+HOTARU_BOTH T log1p(T x) {
   return std::log1p(x);
 }
 template <class T>
-T erf(T x) {
+HOTARU_BOTH T erf(T x) {
   return std::erf(x);
 }
 template <class T>
-T atan(T x) {
+HOTARU_BOTH T atan(T x) {
   return std::atan(x);
 }
 template <class T>
-T atan2(T y, T x) {
+HOTARU_BOTH T atan2(T y, T x) {
   return std::atan2(y, x);
 }
 template <class T>
-T normal_cdf(T x) {
+HOTARU_BOTH T normal_cdf(T x) {
   return T(0.5) + T(0.5) * std::erf(x * T(0.70710678118654752440));
 }
 template <class T>
-T sigmoid(T x) {
+HOTARU_BOTH T sigmoid(T x) {
   return T(1) / (T(1) + std::exp(-x));
 }
 

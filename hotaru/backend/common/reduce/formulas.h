@@ -22,6 +22,7 @@
 #include <complex>
 #include <limits>
 
+#include "hotaru/backend/common/both.h"
 #include "hotaru/backend/common/reduce/reduce.h"
 #include "hotaru/core/dtype.h"
 
@@ -49,7 +50,7 @@ requires(kIsFloating<T> || kIsComplex<T>) struct Accumulator<T> {
 };
 
 template <class T>
-bool not_a_number(T x) {
+HOTARU_BOTH bool not_a_number(T x) {
   return x != x;
 }
 
@@ -59,10 +60,10 @@ struct Sum {
   using Attributes = SumAttributes;
   using Out = std::conditional_t<kIsIntegral<T>, int64_t, T>;
   static constexpr Acc kIdentity{};
-  static Acc load(T x) { return Acc(x); }
-  static Acc combine(Acc a, Acc b) { return a + b; }
+  HOTARU_BOTH static Acc load(T x) { return Acc(x); }
+  HOTARU_BOTH static Acc combine(Acc a, Acc b) { return a + b; }
   static bool serves(const Attributes& a) { return !a.skip_nan; }
-  static Acc finish(Acc sum, double n, const Attributes& a) {
+  HOTARU_BOTH static Acc finish(Acc sum, double n, const Attributes& a) {
     if constexpr (kIsComplex<Acc>)
       return a.mean ? sum / typename Acc::value_type(n) : sum;
     else
@@ -73,7 +74,7 @@ struct Sum {
 template <class T>
 struct NanSum : Sum<T> {
   using typename Sum<T>::Acc;
-  static Acc load(T x) {
+  HOTARU_BOTH static Acc load(T x) {
     const Acc v(x);
     return v == v ? v : Acc(0);
   }
@@ -85,7 +86,7 @@ struct Plain {
   using Attributes = NoAttributes;
   static bool serves(const Attributes&) { return true; }
   template <class Acc>
-  static Acc finish(Acc acc, double, const Attributes&) {
+  HOTARU_BOTH static Acc finish(Acc acc, double, const Attributes&) {
     return acc;
   }
 };
@@ -95,8 +96,8 @@ struct Product : Plain {
   using Acc = typename Accumulator<T>::type;
   using Out = std::conditional_t<kIsIntegral<T>, int64_t, T>;
   static constexpr Acc kIdentity = Acc(1);
-  static Acc load(T x) { return Acc(x); }
-  static Acc combine(Acc a, Acc b) { return a * b; }
+  HOTARU_BOTH static Acc load(T x) { return Acc(x); }
+  HOTARU_BOTH static Acc combine(Acc a, Acc b) { return a * b; }
 };
 
 template <class T>
@@ -105,8 +106,8 @@ struct CountNonzero : Plain {
   using Out = int64_t;
   static constexpr bool kZeroOrNot = true;
   static constexpr Acc kIdentity = 0;
-  static Acc load(T x) { return x != T(0); }
-  static Acc combine(Acc a, Acc b) { return a + b; }
+  HOTARU_BOTH static Acc load(T x) { return x != T(0); }
+  HOTARU_BOTH static Acc combine(Acc a, Acc b) { return a + b; }
 };
 
 /// The result is bool, or uint8 for uint8.
@@ -116,18 +117,18 @@ struct Any : Plain {
   using Out = uint8_t;
   static constexpr bool kZeroOrNot = true;
   static constexpr Acc kIdentity = false;
-  static Acc load(T x) { return x != T(0); }
-  static Acc combine(Acc a, Acc b) { return a | b; }
+  HOTARU_BOTH static Acc load(T x) { return x != T(0); }
+  HOTARU_BOTH static Acc combine(Acc a, Acc b) { return a | b; }
 };
 
 template <class T>
 struct All : Any<T> {
   static constexpr bool kIdentity = true;
-  static bool combine(bool a, bool b) { return a & b; }
+  HOTARU_BOTH static bool combine(bool a, bool b) { return a & b; }
 };
 
 template <bool kLargest, class T>
-bool better(T a, T b) {
+HOTARU_BOTH bool better(T a, T b) {
   return kLargest ? a > b : a < b;
 }
 
@@ -146,13 +147,13 @@ struct Extremum : Plain {
   }
   static constexpr T kIdentity = losing();
   /// A bool counts as 0 or 1.
-  static T load(T x) {
+  HOTARU_BOTH static T load(T x) {
     if constexpr (kIsBool<T>)
       return T(bool(x));
     else
       return x;
   }
-  static T combine(T a, T b) {
+  HOTARU_BOTH static T combine(T a, T b) {
     return better<kLargest>(a, b) || not_a_number(a) ? a : b;
   }
 };
@@ -169,42 +170,48 @@ struct SumAbs {
   using Attributes = NormAttributes;
   using Out = std::conditional_t<kIsComplex<T>, Acc, T>;
   static constexpr Acc kIdentity = 0;
-  static Acc load(T x) {
+  HOTARU_BOTH static Acc load(T x) {
     if constexpr (kIsComplex<T>)
       return std::abs(x);
     else
       return std::abs(Acc(x));
   }
-  static Acc combine(Acc a, Acc b) { return a + b; }
+  HOTARU_BOTH static Acc combine(Acc a, Acc b) { return a + b; }
   static bool serves(const Attributes& a) { return a.order == 1; }
-  static Acc finish(Acc acc, double, const Attributes&) { return acc; }
+  HOTARU_BOTH static Acc finish(Acc acc, double, const Attributes&) {
+    return acc;
+  }
 };
 
 template <class T>
 struct SumSquares : SumAbs<T> {
   using typename SumAbs<T>::Acc;
-  static Acc load(T x) {
+  HOTARU_BOTH static Acc load(T x) {
     if constexpr (kIsComplex<T>)
       return std::norm(x);
     else
       return Acc(x) * Acc(x);
   }
   static bool serves(const NormAttributes& a) { return a.order == 2; }
-  static Acc finish(Acc acc, double, const NormAttributes&) {
+  HOTARU_BOTH static Acc finish(Acc acc, double, const NormAttributes&) {
     return std::sqrt(acc);
   }
 };
 
 template <class T>
 struct CountAbs : SumAbs<T> {
-  static typename SumAbs<T>::Acc load(T x) { return x == T(0) ? 0 : 1; }
+  HOTARU_BOTH static typename SumAbs<T>::Acc load(T x) {
+    return x == T(0) ? 0 : 1;
+  }
   static bool serves(const NormAttributes& a) { return a.order == 0; }
 };
 
 template <class T>
 struct MaxAbs : SumAbs<T> {
   using typename SumAbs<T>::Acc;
-  static Acc combine(Acc a, Acc b) { return a > b || not_a_number(a) ? a : b; }
+  HOTARU_BOTH static Acc combine(Acc a, Acc b) {
+    return a > b || not_a_number(a) ? a : b;
+  }
   static bool serves(const NormAttributes& a) {
     return a.order > 0 && a.order != 1 && a.order != 2;
   }
@@ -214,7 +221,9 @@ template <class T>
 struct MinAbs : SumAbs<T> {
   using typename SumAbs<T>::Acc;
   static constexpr Acc kIdentity = std::numeric_limits<Acc>::infinity();
-  static Acc combine(Acc a, Acc b) { return a < b || not_a_number(a) ? a : b; }
+  HOTARU_BOTH static Acc combine(Acc a, Acc b) {
+    return a < b || not_a_number(a) ? a : b;
+  }
   static bool serves(const NormAttributes& a) { return !(a.order >= 0); }
 };
 
@@ -237,14 +246,14 @@ template <class T>
 struct RunningSum {
   using Acc = typename Wide<T>::type;
   static constexpr Acc kFirst{0};
-  static Acc step(Acc sum, Acc x) { return sum + x; }
+  HOTARU_BOTH static Acc step(Acc sum, Acc x) { return sum + x; }
 };
 
 template <class T>
 struct RunningProduct {
   using Acc = typename Wide<T>::type;
   static constexpr Acc kFirst{1};
-  static Acc step(Acc product, Acc x) { return product * x; }
+  HOTARU_BOTH static Acc step(Acc product, Acc x) { return product * x; }
 };
 
 /// log(e^a + e^x), from the larger of the two.
@@ -252,7 +261,7 @@ template <class T>
 struct RunningLogSumExp {
   using Acc = typename Wide<T>::type;
   static constexpr Acc kFirst = -std::numeric_limits<Acc>::infinity();
-  static Acc step(Acc a, Acc x) {
+  HOTARU_BOTH static Acc step(Acc a, Acc x) {
     const Acc low = std::min(a, x), high = std::max(a, x);
     if (std::isnan(a) || std::isnan(x)) return a + x;
     if (low == high && std::isinf(low)) return high;

@@ -1,41 +1,18 @@
 // Copy with cast, and fill.
 #include <cstring>
 
+#include "hotaru/backend/common/create/convert.h"
 #include "hotaru/backend/common/elementwise.h"
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/backend/cpu/independent.h"
-#include "hotaru/backend/cpu/number.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
 namespace {
 
-template <class To, class From>
-To convert(From x) {
-  if constexpr (kIsBool<To>) {
-    return x != From(0);
-  } else if constexpr (kIsComplex<To>) {
-    using R = typename To::value_type;
-    if constexpr (kIsComplex<From>)
-      return To(R(x.real()), R(x.imag()));
-    else
-      return To(R(x), R(0));
-  } else if constexpr (kIsComplex<From>) {
-    return convert<To>(x.real());
-  } else if constexpr (kIsReduced<To>) {
-    return To(float(x));
-  } else if constexpr (std::is_integral_v<To> && kIsFloating<From>) {
-    // As PyTorch on x86; bytes without sign wrap.
-    if constexpr (sizeof(To) <= 4 && !std::is_same_v<To, uint8_t>)
-      return cpu::truncated_to<To>(x);
-    else
-      return static_cast<To>(cpu::truncated(x));
-  } else {
-    return static_cast<To>(x);
-  }
-}
+using formulas::convert;
 
 template <class To, class From>
 void cast_loop(const void*, char* const* p, const int64_t* s, int64_t n) {

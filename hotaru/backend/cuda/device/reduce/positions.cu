@@ -1,0 +1,54 @@
+// Largest and smallest elements with their positions: max_dim, min_dim, argmax
+// and argmin. See params/reduce.h for how they are launched.
+#include "hotaru/backend/common/reduce/formulas.h"
+#include "hotaru/backend/cuda/device/reduce/reduce.h"
+
+namespace hotaru::cuda {
+namespace {
+
+/// The first of the best elements, or the first NaN.
+template <class T, bool kLargest>
+struct At {
+  using M = OpMath<T>;
+  static constexpr uint32_t kNowhere = ~0u;
+  struct Acc {
+    M value;
+    uint32_t position;
+  };
+  static constexpr uint32_t kParts = 1;
+
+  __device__ static Acc identity() { return {M{}, kNowhere}; }
+  __device__ static Acc combine(const Acc& a, const Acc& b) {
+    if (b.position == kNowhere) return a;
+    if (a.position == kNowhere) return b;
+    const bool a_nan = formulas::not_a_number(a.value);
+    const bool b_nan = formulas::not_a_number(b.value);
+    if (a_nan != b_nan) return a_nan ? a : b;
+    const bool equal = a_nan || a.value == b.value;
+    const bool first = equal ? a.position < b.position
+                             : formulas::better<kLargest>(a.value, b.value);
+    return first ? a : b;
+  }
+  using Part = Acc;
+  __device__ static Part start() { return identity(); }
+  __device__ static Acc total(const Part& part) { return part; }
+  __device__ static void take(Acc& acc, M x, uint32_t position) {
+    acc = combine(acc, Acc{x, position});
+  }
+  __device__ static void store(const ReduceParams& p, const int64_t (&at)[3],
+                               const Acc& acc) {
+    if (p.out) cuda::store<T>(static_cast<char*>(p.out) + at[1], acc.value);
+    if (p.second)
+      cuda::store<int64_t>(static_cast<char*>(p.second) + at[2],
+                           acc.position);
+  }
+};
+
+}  // namespace
+
+#define HOTARU_POSITIONS(unused, T, suffix) \
+  HOTARU_REDUCTION(LargestAt_##suffix, T, At<T, true>) \
+  HOTARU_REDUCTION(SmallestAt_##suffix, T, At<T, false>)
+HOTARU_DEVICE_TYPES_RealAndBoolTypes(HOTARU_POSITIONS, )
+
+}  // namespace hotaru::cuda

@@ -1,0 +1,156 @@
+// Scans along one dimension: sums, products, sums of exponentials and extremes
+// up to each element. See params/scan.h for how threads share a line.
+#include "hotaru/backend/common/reduce/formulas.h"
+#include "hotaru/backend/cuda/device/block.h"
+#include "hotaru/backend/cuda/params/scan.h"
+#include "hotaru/backend/cuda/params/types.h"
+
+namespace hotaru::cuda {
+namespace {
+
+/// A formula's step joins two stretches as well as a stretch and an element.
+template <class S, class T>
+struct Running {
+  using Acc = typename S::Acc;
+  __device__ static Acc identity() { return S::kFirst; }
+  __device__ static Acc combine(Acc a, Acc b) { return S::step(a, b); }
+  __device__ static Acc from(OpMath<T> x, uint32_t) { return Acc(x); }
+  __device__ static void store(const ScanParams&, char* out, char*,
+                               const Acc& acc) {
+    cuda::store<T>(out, OpMath<T>(acc));
+  }
+};
+
+/// The last of the best elements so far, or the last NaN.
+template <class T, bool kLargest>
+struct RunningExtreme {
+  using M = OpMath<T>;
+  static constexpr uint32_t kNowhere = ~0u;
+  struct Acc {
+    M value;
+    uint32_t position;
+  };
+  __device__ static Acc identity() { return {M{}, kNowhere}; }
+  /// b comes after a.
+  __device__ static Acc combine(const Acc& a, const Acc& b) {
+    if (b.position == kNowhere) return a;
+    if (a.position == kNowhere || formulas::not_a_number(b.value)) return b;
+    const bool wins = kLargest ? b.value >= a.value : b.value <= a.value;
+    return wins ? b : a;
+  }
+  __device__ static Acc from(M x, uint32_t position) { return {x, position}; }
+  __device__ static void store(const ScanParams& p, char* out, char* position,
+                               const Acc& acc) {
+    cuda::store<T>(out, acc.value);
+    if (p.positions) cuda::store<int64_t>(position, acc.position);
+  }
+};
+
+/// What all threads of the line before this one come to, and all of them
+/// together, from what each has. `memory`: kBlock / kWarp values.
+template <class R, class Acc>
+__device__ void join_lanes(const Acc& mine, uint32_t lane, uint32_t lanes,
+                           Acc* memory, Acc& before, Acc& all) {
+  Acc upto = mine;
+  const uint32_t width = lanes < kWarp ? lanes : kWarp;
+  for (uint32_t by = 1; by < width; by *= 2) {
+    const Acc other = shuffle_up(upto, by);
+    if (lane % kWarp >= by) upto = R::combine(other, upto);
+  }
+  before = shuffle_up(upto, 1);
+  if (lane % kWarp == 0) before = R::identity();
+  // Of short lines their last lane knows the sum, of long ones all warps do.
+  if (threadIdx.x % width == width - 1) memory[threadIdx.x / width] = upto;
+  __syncthreads();
+  const uint32_t warps = lanes / width;
+  const uint32_t first = threadIdx.x / lanes * warps;
+  all = R::identity();
+  for (uint32_t w = 0; w < warps; ++w) {
+    if (w == lane / width) before = R::combine(all, before);
+    all = R::combine(all, memory[first + w]);
+  }
+  __syncthreads();
+}
+
+template <class R, class T, bool kTotals>
+__device__ void scan(const ScanParams& p) {
+  using Acc = typename R::Acc;
+  static_assert(sizeof(Acc) <= kLargestScanned);
+  alignas(16) __shared__ unsigned char memory[kBlock * sizeof(Acc)];
+  auto* shared = reinterpret_cast<Acc*>(memory);
+  const ScanPlan plan = p.plan;
+  const uint32_t lane = threadIdx.x % plan.lanes;
+  const uint32_t line =
+      blockIdx.x * (kBlock / plan.lanes) + threadIdx.x / plan.lanes;
+  const bool real = line < p.lines;
+  uint32_t i[1] = {real ? line : 0};
+  int64_t at[1][3];
+  p.others.find(i, at);
+  const char* in = static_cast<const char*>(p.in) + at[0][0];
+  char* out = static_cast<char*>(p.out) + at[0][1];
+  char* positions = static_cast<char*>(p.positions) + at[0][2];
+  auto* totals = static_cast<Acc*>(p.workspace) + int64_t{real ? line : 0} * plan.splits;
+
+  Acc carry = R::identity();
+  if (!kTotals && plan.splits > 1) {
+    // The chunks before this one, each lane a stretch of them.
+    const uint32_t each = (blockIdx.y + plan.lanes - 1) / plan.lanes;
+    Acc mine = R::identity(), before;
+    for (uint32_t s = lane * each; s < (lane + 1) * each && s < blockIdx.y; ++s)
+      mine = R::combine(mine, totals[s]);
+    join_lanes<R>(mine, lane, plan.lanes, shared, before, carry);
+  }
+  const uint32_t begin = blockIdx.y * plan.chunk;
+  const uint32_t rest = p.length - begin;
+  const uint32_t end = begin + (rest < plan.chunk ? rest : plan.chunk);
+  const uint32_t tile = plan.lanes * kScanEach;
+  HOTARU_NO_UNROLL
+  for (uint32_t from = begin; from < end; from += tile) {
+    const uint32_t first = from + lane * kScanEach;
+    OpMath<T> x[kScanEach];
+    HOTARU_UNROLL
+    for (uint32_t j = 0; j < kScanEach; ++j)
+      x[j] = load<T>(in + int64_t(first + j < end ? first + j : begin) *
+                              p.in_step);
+    Acc upto[kScanEach];
+    upto[0] = first < end ? R::from(x[0], first) : R::identity();
+    HOTARU_UNROLL
+    for (uint32_t j = 1; j < kScanEach; ++j)
+      upto[j] = first + j < end
+                    ? R::combine(upto[j - 1], R::from(x[j], first + j))
+                    : upto[j - 1];
+    Acc before = R::identity(), all = upto[kScanEach - 1];
+    if (plan.lanes > 1)
+      join_lanes<R>(upto[kScanEach - 1], lane, plan.lanes, shared, before,
+                    all);
+    if (!kTotals) {
+      before = R::combine(carry, before);
+      HOTARU_UNROLL
+      for (uint32_t j = 0; j < kScanEach; ++j)
+        if (real && first + j < end)
+          R::store(p, out + int64_t(first + j) * p.out_step,
+                   positions + int64_t(first + j) * p.position_step,
+                   R::combine(before, upto[j]));
+    }
+    carry = R::combine(carry, all);
+  }
+  if (kTotals && real && lane == 0) totals[blockIdx.y] = carry;
+}
+
+}  // namespace
+
+#define HOTARU_SCAN_KERNELS(symbol, T, ...) \
+  HOTARU_CUDA_BLOCK_KERNEL(symbol, ScanParams, scan<__VA_ARGS__, T, false>) \
+  HOTARU_CUDA_BLOCK_KERNEL(symbol##_t, ScanParams, scan<__VA_ARGS__, T, true>)
+#define HOTARU_SCAN_OF(F, T, suffix) \
+  HOTARU_SCAN_KERNELS(F##_##suffix, T, Running<formulas::F<T>, T>)
+#define HOTARU_SCAN(kernel, name, Types, F) \
+  HOTARU_DEVICE_TYPES_##Types(HOTARU_SCAN_OF, F)
+HOTARU_SCANS(HOTARU_SCAN)
+
+#define HOTARU_EXTREMES(unused, T, suffix) \
+  HOTARU_SCAN_KERNELS(RunningMax_##suffix, T, RunningExtreme<T, true>) \
+  HOTARU_SCAN_KERNELS(RunningMin_##suffix, T, RunningExtreme<T, false>)
+HOTARU_DEVICE_TYPES_RealAndBoolTypes(HOTARU_EXTREMES, )
+
+}  // namespace hotaru::cuda
