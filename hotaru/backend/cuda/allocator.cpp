@@ -11,16 +11,6 @@
 
 namespace hotaru::cuda {
 
-void MemoryCount::add(int64_t n) {
-  current += n;
-  allocated += n;
-  peak = std::max(peak, current);
-}
-void MemoryCount::remove(int64_t n) {
-  current -= n;
-  freed += n;
-}
-
 namespace {
 
 size_t round_up(size_t bytes, size_t to) {
@@ -46,11 +36,14 @@ std::string size_text(size_t bytes) {
 /// Bytes [address, address + bytes) of a range; free ones are known by size.
 /// Neighbours are linked, and no two neighbours are free.
 struct CudaAllocator::Block {
-  CUdeviceptr address;
+  Block(Range* range, CUdeviceptr address, size_t bytes)
+      : range(range), address(address), bytes(bytes) {}
+
+  Range* const range;
+  const CUdeviceptr address;
   size_t bytes;
   size_t requested = 0;
   bool used = false;
-  Range* range;
   Block *before = nullptr, *after = nullptr;
 };
 
@@ -157,14 +150,14 @@ class CudaAllocator::Range {
     return given;
   }
 
-  SegmentInfo info() const {
-    SegmentInfo out{base_,
-                    reinterpret_cast<uint64_t>(timeline->handle()),
-                    mapped_,
-                    pool,
-                    {}};
+  MemorySegment info() const {
+    MemorySegment out{base_,
+                      reinterpret_cast<uint64_t>(timeline->handle()),
+                      mapped_,
+                      pool,
+                      {}};
     for (const Block* b = first_; b; b = b->after)
-      out.blocks.push_back({b->address, b->bytes, b->used});
+      out.blocks.push_back({b->address, b->bytes, b->requested, b->used});
     return out;
   }
   size_t mapped() const { return mapped_; }
@@ -193,8 +186,7 @@ class CudaAllocator::Range {
 
   void cut(Block* block, size_t bytes) {
     if (block->bytes == bytes) return;
-    auto* rest = new Block{block->address + bytes, block->bytes - bytes};
-    rest->range = this;
+    auto* rest = new Block(this, block->address + bytes, block->bytes - bytes);
     rest->before = block;
     rest->after = block->after;
     (rest->after ? rest->after->before : last_) = rest;
@@ -211,8 +203,7 @@ class CudaAllocator::Range {
   }
 
   void append(CUdeviceptr address, size_t bytes) {
-    auto* block = new Block{address, bytes};
-    block->range = this;
+    auto* block = new Block(this, address, bytes);
     block->before = last_;
     (last_ ? last_->after : first_) = block;
     last_ = block;
@@ -393,18 +384,18 @@ void for_counts(MemoryStats& s, const F& f) {
 
 void CudaAllocator::reset_peaks() {
   const std::lock_guard lock(mutex_);
-  for_counts(stats_, [](MemoryCount& c) { c.reset_peak(); });
+  for_counts(stats_, [](MemoryCount& c) { c.peak = c.current; });
 }
 
 void CudaAllocator::reset_accumulated() {
   const std::lock_guard lock(mutex_);
-  for_counts(stats_, [](MemoryCount& c) { c.reset_accumulated(); });
+  for_counts(stats_, [](MemoryCount& c) { c.allocated = c.freed = 0; });
   stats_.retries = stats_.out_of_memory = 0;
 }
 
-std::vector<SegmentInfo> CudaAllocator::snapshot() {
+std::vector<MemorySegment> CudaAllocator::snapshot() {
   const std::lock_guard lock(mutex_);
-  std::vector<SegmentInfo> out;
+  std::vector<MemorySegment> out;
   for (const auto& [key, range] : ranges_)
     if (range->mapped() > 0) out.push_back(range->info());
   return out;
@@ -435,11 +426,9 @@ CudaAllocator& allocator(int device) {
   return *none;
 }
 
-std::vector<CudaAllocator*> allocators() {
-  std::vector<CudaAllocator*> out;
+void release_unused_memory() {
   for (const auto& slot : table())
-    if (CudaAllocator* made = slot.load()) out.push_back(made);
-  return out;
+    if (CudaAllocator* made = slot.load()) made->release_unused();
 }
 
 }  // namespace hotaru::cuda

@@ -15,38 +15,6 @@
 
 namespace hotaru::cuda {
 
-/// One of PyTorch's counters.
-struct MemoryCount {
-  int64_t current = 0, peak = 0, allocated = 0, freed = 0;
-  void add(int64_t n);
-  void remove(int64_t n);
-  void reset_peak() { peak = current; }
-  void reset_accumulated() { allocated = freed = 0; }
-};
-
-/// Small blocks are those of at most 1 MiB.
-enum class MemoryPool : uint8_t { kSmall, kLarge };
-
-/// By pool. Bytes but for the numbers of blocks.
-struct MemoryStats {
-  MemoryCount blocks[2], segments[2];
-  MemoryCount allocated[2], reserved[2], requested[2];
-  int64_t retries = 0, out_of_memory = 0;
-};
-
-/// A block of an address range, for memory_snapshot().
-struct BlockInfo {
-  uint64_t address;
-  size_t bytes;
-  bool used;
-};
-struct SegmentInfo {
-  uint64_t address, stream;
-  size_t mapped;
-  MemoryPool pool;
-  std::vector<BlockInfo> blocks;
-};
-
 /// The device's caching allocator. A freed block goes to whoever next asks on
 /// the stream that it was given to, at once: the stream runs both in order. If
 /// other timelines still use it, it waits for them first.
@@ -70,7 +38,7 @@ class CudaAllocator final : public Allocator {
   MemoryStats stats();
   void reset_peaks();
   void reset_accumulated();
-  std::vector<SegmentInfo> snapshot();
+  std::vector<MemorySegment> snapshot();
   /// A share of the device's memory, in (0, 1].
   void set_limit(double fraction);
 
@@ -101,7 +69,7 @@ class CudaAllocator final : public Allocator {
 
 /// The device's; made at first need.
 CudaAllocator& allocator(int device);
-/// All devices' that have one.
-std::vector<CudaAllocator*> allocators();
+/// Gives unused memory of all devices back.
+void release_unused_memory();
 
 }  // namespace hotaru::cuda

@@ -1,17 +1,20 @@
-#include "hotaru/backend/cuda/backend.h"
-
+// The device table's entry for CUDA.
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "hotaru/backend/cuda/allocator.h"
+#include "hotaru/backend/cuda/devices.h"
 #include "hotaru/backend/cuda/philox.h"
+#include "hotaru/backend/cuda/pinned.h"
 #include "hotaru/backend/cuda/stream.h"
-#include "hotaru/runtime/backend.h"
+#include "hotaru/core/error.h"
 
 namespace hotaru::cuda {
 
-Generator& default_generator(int device) {
+namespace {
+
+Generator& generator_of(int device) {
   check_device(device);
   static auto* mutex = new std::mutex;
   static auto* made = new std::vector<Ref<Generator>>;
@@ -21,9 +24,7 @@ Generator& default_generator(int device) {
   return *(*made)[size_t(device)];
 }
 
-namespace {
-
-class CudaBackend final : public Backend {
+class CudaBackend final : public Accelerator {
  public:
   int device_count() override {
     const int count = cuda::device_count();
@@ -40,7 +41,7 @@ class CudaBackend final : public Backend {
   }
   Allocator& allocator(int device) override { return cuda::allocator(device); }
   Generator& default_generator(int device) override {
-    return cuda::default_generator(device);
+    return generator_of(device);
   }
   const Stream& default_stream(int device) override {
     return cuda::default_stream(device);
@@ -52,7 +53,82 @@ class CudaBackend final : public Backend {
     return make_ref<PhiloxGenerator>(device);
   }
 
+  bool initialized() override { return is_initialized(); }
+  void initialize() override { use(current_device()); }
+  bool in_software() override { return is_soft(); }
+  int driver_version() override { return cuda::driver_version(); }
+  void set_current_device(int device) override {
+    watch_devices();
+    cuda::set_current_device(device);
+  }
+  void synchronize(int device) override { synchronize_device(device); }
+  const DeviceProperties& properties(int device) override {
+    return cuda::properties(device);
+  }
+  bool can_access_peer(int device, int peer) override {
+    return cuda::can_access_peer(device, peer);
+  }
+  uint64_t stream_handle(const Stream& stream) override {
+    return reinterpret_cast<uint64_t>(raw_stream(stream));
+  }
+  Stream external_stream(int device, uint64_t handle) override {
+    return cuda::external_stream(device, reinterpret_cast<CUstream>(handle));
+  }
+  std::pair<int, int> priority_range() override {
+    int least = 0, greatest = 0;
+    cuda::priority_range(least, greatest);
+    return {least, greatest};
+  }
+  std::pair<size_t, size_t> memory_info(int device) override {
+    size_t free = 0, total = 0;
+    cuda::memory_info(device, free, total);
+    return {free, total};
+  }
+  MemoryStats memory_stats(int device) override {
+    return checked(device).stats();
+  }
+  void reset_peak_stats(int device) override { checked(device).reset_peaks(); }
+  void reset_accumulated_stats(int device) override {
+    checked(device).reset_accumulated();
+  }
+  std::vector<MemorySegment> memory_snapshot(int device) override {
+    return checked(device).snapshot();
+  }
+  void set_memory_fraction(int device, double fraction) override {
+    checked(device).set_limit(fraction);
+  }
+  void release_unused() override {
+    if (!is_initialized()) return;
+    release_unused_memory();
+    cuda::pinned_allocator().release_unused();
+  }
+  Allocator& pinned_allocator() override { return cuda::pinned_allocator(); }
+  bool is_pinned(const void* address) override {
+    return cuda::pinned_allocator().holds(address);
+  }
+  int device_of(const void* address) override {
+    unsigned type = 0;
+    int device = -1;
+    const auto pointer = reinterpret_cast<CUdeviceptr>(address);
+    use(current_device());
+    const bool found =
+        driver().cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                       pointer) == CUDA_SUCCESS &&
+        type == CU_MEMORYTYPE_DEVICE &&
+        driver().cuPointerGetAttribute(&device,
+                                       CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                       pointer) == CUDA_SUCCESS;
+    HOTARU_CHECK_AS(ValueError, found,
+                    "The specified pointer resides on host "
+                    "memory and is not registered with any CUDA device.");
+    return device;
+  }
+
  private:
+  static CudaAllocator& checked(int device) {
+    cuda::check_device(device);
+    return cuda::allocator(device);
+  }
   /// From now on the door looks at operands' devices.
   static void watch_devices() {
     static const bool watched = [] {

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -114,6 +115,10 @@ int device_count() {
 
 bool is_soft() {
   return machine().driver && machine().driver->soft();
+}
+
+int driver_version() {
+  return machine().driver ? machine().driver->version : 0;
 }
 
 bool is_initialized() {

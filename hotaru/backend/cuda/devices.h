@@ -2,25 +2,10 @@
 // device a thread means.
 #pragma once
 
-#include <string>
-
 #include "hotaru/backend/cuda/driver.h"
+#include "hotaru/runtime/accelerator.h"
 
 namespace hotaru::cuda {
-
-struct DeviceProperties {
-  std::string name;
-  int major = 0, minor = 0;
-  size_t total_memory = 0, l2_cache = 0;
-  int processors = 0;
-  int threads_per_processor = 0;
-  int registers_per_processor = 0;
-  size_t shared_per_block = 0, shared_per_block_optin = 0;
-  size_t shared_per_processor = 0;
-  int pci_bus = 0, pci_device = 0, pci_domain = 0;
-  bool integrated = false;
-  std::string uuid;
-};
 
 /// How many there are; 0 without a driver, and in a child of a process that
 /// used CUDA. Creates no context.
@@ -28,6 +13,8 @@ int device_count();
 /// Throws PyTorch's text for what is missing: a driver, a device, or, after a
 /// fork, CUDA itself.
 void check_available();
+/// 0 without a driver.
+int driver_version();
 /// The driver; throws what check_available() throws.
 const Driver& driver();
 /// Whether the GPU is one in software.

@@ -3,6 +3,11 @@
 
 #include "hotaru/backend/common/pointwise/arithmetic.h"
 
+namespace hotaru {
+/// What bits can be asked of.
+using BitTypes = TypeList<uint8_t, int8_t, int16_t, int32_t, int64_t, Bool>;
+}  // namespace hotaru
+
 namespace hotaru::formulas {
 
 #define HOTARU_FORMULA_2(Name, Result, expression) \

@@ -10,8 +10,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
 
-using BitTypes = TypeList<uint8_t, int8_t, int16_t, int32_t, int64_t, Bool>;
-
 void register_compare() {
   using namespace formulas;
   HOTARU_COMPARISONS(HOTARU_REGISTER_POINTWISE)

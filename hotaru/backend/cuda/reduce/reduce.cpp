@@ -91,51 +91,33 @@ A attributes_of(const KernelCall& call) {
     return call.attributes<A>();
 }
 
-/// A formula under its name in symbols.
-template <template <class> class R>
-struct Named {
-  const char* name;
-  template <class A>
-  static bool serves(const A& a) {
-    return R<float>::serves(a);
-  }
-  using Attributes = typename R<float>::Attributes;
-};
-
-/// Operands: result, input. The first formula that serves.
-template <class First, class... Rest>
-void reduce_by(const KernelCall& call, First first, Rest... rest) {
-  const Tensor &out = call.tensor(0), &in = call.tensor(1);
-  check_supported(call, in.dtype());
-  const auto a = attributes_of<typename First::Attributes>(call);
-  const char* name = nullptr;
-  const auto take = [&](const auto& formula) {
-    if (!name && formula.serves(a)) name = formula.name;
-  };
-  take(first);
-  (take(rest), ...);
-  ReduceParams p;
-  p.set_attributes(a);
-  reduce(name, {&in, &out, nullptr}, reduced_dims(in, out), p);
+/// The n-th name of a list "A, B, C".
+std::string name_at(std::string_view names, size_t n) {
+  while (n-- > 0) names.remove_prefix(names.find(',') + 2);
+  return std::string(names.substr(0, names.find(',')));
 }
 
-#define HOTARU_NAMED(R) \
-  Named<formulas::R> { \
-#R \
-  }
-#define HOTARU_NAMED_1(A) HOTARU_NAMED(A)
-#define HOTARU_NAMED_2(A, B) HOTARU_NAMED(A), HOTARU_NAMED(B)
-#define HOTARU_NAMED_4(A, B, C, D) HOTARU_NAMED_2(A, B), HOTARU_NAMED_2(C, D)
-#define HOTARU_NAMED_OF(_1, _2, _3, _4, which, ...) which
-#define HOTARU_NAMED_ALL(...) \
-  HOTARU_NAMED_OF(__VA_ARGS__, HOTARU_NAMED_4, none, HOTARU_NAMED_2, \
-                  HOTARU_NAMED_1) \
-  (__VA_ARGS__)
+/// Operands: result, input. The first formula that serves; `names` is what
+/// symbols call them.
+template <template <class> class... R>
+void reduce_by(const KernelCall& call, const char* names) {
+  const Tensor &out = call.tensor(0), &in = call.tensor(1);
+  check_supported(call, in.dtype());
+  using First = std::tuple_element_t<0, std::tuple<R<float>...>>;
+  const auto a = attributes_of<typename First::Attributes>(call);
+  size_t which = 0;
+  (void)((R<float>::serves(a) || (++which, false)) || ...);
+  ReduceParams p;
+  p.set_attributes(a);
+  reduce(name_at(names, which), {&in, &out, nullptr}, reduced_dims(in, out), p);
+}
+
+using namespace formulas;  // the list names them as they are
 
 #define HOTARU_REGISTER(kernel, name, Types, ...) \
   HOTARU_KERNEL( \
       kCUDA, kernel, +[](const KernelCall& call) { \
-        reduce_by(call, HOTARU_NAMED_ALL(__VA_ARGS__)); \
+        reduce_by<__VA_ARGS__>(call, #__VA_ARGS__); \
       });
 HOTARU_REDUCTIONS(HOTARU_REGISTER)
 #undef HOTARU_REGISTER

@@ -1,0 +1,113 @@
+// What a device type beside the CPU offers on top of a back end: devices to
+// choose and ask, memory that is counted, streams of others.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/streams/stream.h"
+
+namespace hotaru {
+
+struct DeviceProperties {
+  std::string name;
+  int major = 0, minor = 0;  // of what it can do
+  size_t total_memory = 0, l2_cache = 0;
+  int processors = 0;
+  int threads_per_processor = 0;
+  int registers_per_processor = 0;
+  size_t shared_per_block = 0, shared_per_block_optin = 0;
+  size_t shared_per_processor = 0;
+  int pci_bus = 0, pci_device = 0, pci_domain = 0;
+  bool integrated = false;
+  std::string uuid;
+};
+
+/// One of PyTorch's counters.
+struct MemoryCount {
+  int64_t current = 0, peak = 0, allocated = 0, freed = 0;
+  void add(int64_t n) {
+    current += n;
+    allocated += n;
+    peak = peak < current ? current : peak;
+  }
+  void remove(int64_t n) {
+    current -= n;
+    freed += n;
+  }
+};
+
+/// Small blocks are those of at most 1 MiB.
+enum class MemoryPool : uint8_t { kSmall, kLarge };
+
+/// By pool. Bytes but for the numbers of blocks and segments.
+struct MemoryStats {
+  MemoryCount blocks[2], segments[2];
+  MemoryCount allocated[2], reserved[2], requested[2];
+  int64_t retries = 0, out_of_memory = 0;
+};
+
+struct MemoryBlock {
+  uint64_t address;
+  size_t bytes, requested;
+  bool used;
+};
+/// Memory that the allocator took from the device for one stream.
+struct MemorySegment {
+  uint64_t address, stream;
+  size_t bytes;
+  MemoryPool pool;
+  std::vector<MemoryBlock> blocks;
+};
+
+/// Methods are thread-safe and throw Error where there is no such device.
+class Accelerator : public Backend {
+ public:
+  /// Whether a device was used in this process.
+  virtual bool initialized() = 0;
+  /// Throws what is missing if there is no device; uses the current one.
+  virtual void initialize() = 0;
+  /// Whether the devices are made of software, for tests.
+  virtual bool in_software() = 0;
+  /// What the driver supports: 1000 * major + 10 * minor; 0 without a driver.
+  virtual int driver_version() = 0;
+
+  virtual void set_current_device(int device) = 0;
+  /// Waits for all its streams. Throws what kernels found wrong.
+  virtual void synchronize(int device) = 0;
+  virtual const DeviceProperties& properties(int device) = 0;
+  virtual bool can_access_peer(int device, int peer) = 0;
+
+  /// The driver's handle of a stream, and a stream from such a handle, which
+  /// has to outlive it; 0 is the default stream.
+  virtual uint64_t stream_handle(const Stream& stream) = 0;
+  virtual Stream external_stream(int device, uint64_t handle) = 0;
+  /// The least and the greatest priority; the greatest is the smaller number.
+  virtual std::pair<int, int> priority_range() = 0;
+
+  /// Free and all memory of the device, in bytes.
+  virtual std::pair<size_t, size_t> memory_info(int device) = 0;
+  virtual MemoryStats memory_stats(int device) = 0;
+  virtual void reset_peak_stats(int device) = 0;
+  virtual void reset_accumulated_stats(int device) = 0;
+  virtual std::vector<MemorySegment> memory_snapshot(int device) = 0;
+  /// The share of a device's memory, in (0, 1], that this process may take.
+  virtual void set_memory_fraction(int device, double fraction) = 0;
+  /// Gives memory without blocks back, of all devices.
+  virtual void release_unused() = 0;
+
+  /// Host memory that devices copy from and to by themselves.
+  virtual Allocator& pinned_allocator() = 0;
+  virtual bool is_pinned(const void* address) = 0;
+  /// The device that an address of device memory belongs to; throws
+  /// ValueError for any other address.
+  virtual int device_of(const void* address) = 0;
+};
+
+/// The device type's; loads it at the first question.
+inline Accelerator& accelerator(DeviceType type = DeviceType::kCUDA) {
+  return static_cast<Accelerator&>(DeviceTable::instance().backend(type));
+}
+
+}  // namespace hotaru
