@@ -29,11 +29,12 @@ using namespace hotaru::soft_gpu;
 
 namespace {
 
-// Under the machine's lock. Libraries and kernels stay until the process ends,
-// so that the driver's users may be sloppy in its last moments.
-std::set<CUlibrary> libraries;
-std::map<const KernelRegistration*, std::unique_ptr<CUkern_st>> kernels;
-std::set<CUfunction> functions;
+// Under the machine's lock. Never destroyed: somebody may launch until the
+// process is gone.
+auto& libraries = *new std::set<CUlibrary>;
+auto& kernels =
+    *new std::map<const KernelRegistration*, std::unique_ptr<CUkern_st>>;
+auto& functions = *new std::set<CUfunction>;
 
 CUkernel make_kernel(const KernelRegistration* registration) {
   auto& kernel = kernels[registration];

@@ -65,7 +65,7 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
 CUresult cuStreamQuery(CUstream handle) {
   StreamCall call(handle);
   if (call.error != CUDA_SUCCESS) return call.error;
-  if (call.stream->operations.empty()) return call.device_error();
+  if (call.machine().idle(call.stream)) return call.device_error();
   call.machine().nudge();
   return CUDA_ERROR_NOT_READY;
 }

@@ -9,25 +9,29 @@
 namespace hotaru::soft_gpu {
 namespace {
 
-constexpr int kSignals[] = {SIGSEGV, SIGBUS};
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE};
+constexpr int kCount = 3;
 constexpr size_t kHandlerStack = 64 << 10;
 
 // One thread at a time runs kernels.
 sigjmp_buf* volatile armed = nullptr;
 volatile cuda::CUresult error_of_fault = cuda::CUDA_SUCCESS;
 pthread_t owner;
-struct sigaction previous[2];
+struct sigaction previous[kCount];
 
 void on_fault(int signal, siginfo_t*, void* context) {
   if (pthread_equal(pthread_self(), owner) && armed) {
     // The handler is left by a jump, so what it blocks is unblocked here.
-    pthread_sigmask(SIG_SETMASK,
-                    &static_cast<ucontext_t*>(context)->uc_sigmask, nullptr);
-    error_of_fault = cuda::CUDA_ERROR_ILLEGAL_ADDRESS;
+    pthread_sigmask(SIG_SETMASK, &static_cast<ucontext_t*>(context)->uc_sigmask,
+                    nullptr);
+    error_of_fault = signal == SIGFPE ? cuda::CUDA_ERROR_LAUNCH_FAILED
+                                      : cuda::CUDA_ERROR_ILLEGAL_ADDRESS;
     siglongjmp(*armed, 1);
   }
   // Somebody else's: the instruction runs again under the handler before us.
-  sigaction(signal, &previous[signal == SIGBUS], nullptr);
+  for (int i = 0; i < kCount; ++i) {
+    if (kSignals[i] == signal) sigaction(signal, &previous[i], nullptr);
+  }
 }
 
 void prepare_stack() {
@@ -49,11 +53,13 @@ FaultHandlers::FaultHandlers() {
   struct sigaction action {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  for (int i = 0; i < 2; ++i) sigaction(kSignals[i], &action, &previous[i]);
+  for (int i = 0; i < kCount; ++i)
+    sigaction(kSignals[i], &action, &previous[i]);
 }
 
 FaultHandlers::~FaultHandlers() {
-  for (int i = 0; i < 2; ++i) sigaction(kSignals[i], &previous[i], nullptr);
+  for (int i = 0; i < kCount; ++i)
+    sigaction(kSignals[i], &previous[i], nullptr);
 }
 
 void arm(sigjmp_buf* point) {

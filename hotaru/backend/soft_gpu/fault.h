@@ -8,8 +8,10 @@
 
 namespace hotaru::soft_gpu {
 
-/// From here to the destructor a SIGSEGV or SIGBUS of the calling thread goes
-/// to the point that arm() named; everybody else's to the previous handler.
+/// From here to the destructor a SIGSEGV, SIGBUS or SIGFPE of the calling
+/// thread goes to the point that arm() named; everybody else's to the handler
+/// before. SIGFPE is an integer's division by zero, which a GPU leaves
+/// undefined.
 class FaultHandlers {
  public:
   FaultHandlers();

@@ -1,6 +1,7 @@
 #include "hotaru/backend/soft_gpu/machine.h"
 
 #include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -36,6 +37,17 @@ int devices_wanted() {
   const char* text = std::getenv("HOTARU_CUDA_DRIVER");
   if (!text || !std::string_view(text).starts_with("soft:")) return 1;
   return std::clamp(std::atoi(text + 5), 1, kMaxDevices);
+}
+
+/// Handlers of the process's signals shall not run on the executor's stacks.
+void keep_signals_away() {
+  sigset_t signals;
+  sigfillset(&signals);
+  for (const int fault :
+       {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) {
+    sigdelset(&signals, fault);
+  }
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
 }  // namespace
@@ -107,6 +119,14 @@ void Machine::wait_for_device(Lock& lock, int device) {
   });
 }
 
+bool Machine::idle(const StreamPtr& stream) const {
+  // The legacy stream stands for the blocking ones, too.
+  return std::none_of(active_.begin(), active_.end(), [&](const auto& other) {
+    return other == stream || (stream->legacy && other->blocking() &&
+                               other->device == stream->device);
+  });
+}
+
 void Machine::nudge() {
   allowed_ = std::max<uint64_t>(allowed_, 1 + last_number_ % 3);
   work_.notify_one();
@@ -171,6 +191,7 @@ void Machine::run_one(Lock& lock, const StreamPtr& stream) {
 
 void Machine::execute() {
   this_is_executor = true;
+  keep_signals_away();
   Lock lock(mutex);
   for (;;) {
     while (!wanted()) {

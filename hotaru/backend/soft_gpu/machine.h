@@ -99,9 +99,7 @@ class Machine {
   /// Somebody asks whether something is done: a few operations may run.
   void nudge();
 
-  bool idle(const cuda::CUstream_st& stream) const {
-    return stream.operations.empty();
-  }
+  bool idle(const StreamPtr& stream) const;
 
   /// Of whatever runs on the executor's thread.
   Random& random() { return random_; }

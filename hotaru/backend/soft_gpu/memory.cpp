@@ -14,6 +14,9 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kAlignment = 512;  // of cuMemAlloc
+// Whole slabs up to this size are huge pages, which open and close in 2 us
+// where the same in small pages takes 150.
+constexpr uint64_t kMostHuge = 64 << 20;
 
 constexpr uint64_t round_up(uint64_t n, uint64_t unit) {
   return (n + unit - 1) / unit * unit;
@@ -44,8 +47,21 @@ bool protect(uint64_t start, uint64_t end, bool open) {
                  open ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
 }
 
-/// A file of 0xFF. Memory is private copies of it, so that poison costs pages
-/// only where somebody writes.
+/// Closed memory full of 0xFF, in huge pages if the machine has them.
+bool put_huge(uint64_t address, uint64_t bytes) {
+  if (bytes % kGranularity != 0 ||
+      map_pages(address, bytes, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1) == 0) {
+    return false;
+  }
+  void* memory = reinterpret_cast<void*>(address);
+  if (madvise(memory, bytes, MADV_HUGEPAGE) != 0) return false;
+  std::memset(memory, 0xFF, bytes);
+  return protect(address, address + bytes, false);
+}
+
+/// A file of 0xFF. Other memory is private copies of it, so that poison costs
+/// pages only where somebody writes.
 int make_poison() {
   const int file = memfd_create("hotaru_soft_gpu", MFD_CLOEXEC);
   if (file < 0 || ftruncate(file, kGranularity) != 0) return -1;
@@ -65,6 +81,12 @@ Memory::Memory(uint64_t bytes_of_each_device)
 }
 
 bool Memory::put(uint64_t start, const Region& region) {
+  if (start % kGranularity == 0 && region.end - start <= kMostHuge &&
+      put_huge(start, region.end - start)) {
+    regions_.emplace(start, region);
+    changed_ = true;
+    return true;
+  }
   for (uint64_t at = start; at < region.end; at += kGranularity) {
     const uint64_t bytes = std::min(kGranularity, region.end - at);
     if (poison_ < 0 || map_pages(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_FIXED,

@@ -91,6 +91,11 @@ __global__ void misuse(const CellParams& p) {
       break;
     case kThrows:
       throw n;
+    case kDivides: {
+      volatile int by = 0;
+      volatile int quotient = n / by;
+      static_cast<void>(quotient);
+    }
   }
 }
 

@@ -16,6 +16,6 @@ struct CellParams {
 };
 
 /// What "misuse" does wrong.
-enum Misuse { kMissingLane, kHalfAtShuffle, kForeignMask, kThrows };
+enum Misuse { kMissingLane, kHalfAtShuffle, kForeignMask, kThrows, kDivides };
 
 }  // namespace hotaru::soft_gpu
