@@ -70,8 +70,12 @@ FAMILIES = {
     "shape",
     "sort",
 }
-# Rooms of a device that no family owns.
-DEVICE_ROOMS = {"cpu": {"simd"}}
+# Rooms of a device that no family owns. What runs on the GPU has families of
+# its own, and what it is told is all the host's half knows of it.
+DEVICE_ROOMS = {
+    "cpu": {"simd"},
+    "cuda": {"params", "device"} | {f"device/{name}" for name in FAMILIES},
+}
 LARGEST_ROOM = 30
 # The umbrella header stands above all layers.
 UMBRELLA = "hotaru/hotaru.h"
@@ -230,7 +234,7 @@ def past_the_host_door(files: list[str]) -> list[str]:
 
 def main() -> int:
     listed = subprocess.run(
-        ["git", "ls-files", "*.h", "*.cpp"],
+        ["git", "ls-files", "*.h", "*.cpp", "*.cu"],
         check=True,
         capture_output=True,
         text=True,

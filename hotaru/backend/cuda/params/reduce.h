@@ -109,16 +109,16 @@ constexpr ReducePlan plan_of(const ReduceParams& p, size_t item, bool aligned,
   plan.vectors =
       !plan.across && aligned && p.gone.dims == 1 && step == int64_t(item);
   for (int d = 0; d < p.kept.dims; ++d)
-    plan.vectors = plan.vectors &&
-                   p.kept.strides[d][0] % (length * int64_t(item)) == 0;
+    plan.vectors =
+        plan.vectors && p.kept.strides[d][0] % (length * int64_t(item)) == 0;
   // Elements that make a thread's while.
   const int64_t each = plan.vectors ? 2 * length : 4;
   const auto power = [](int64_t n, uint32_t most) {
     return n >= most ? most : std::bit_ceil(uint32_t(n < 1 ? 1 : n));
   };
   if (plan.across)  // a warp reads at least 32 neighbours, if there are
-    plan.lanes = power(ceil_divide(p.reduced, 2 * each),
-                       kBlock / power(p.outputs, 32));
+    plan.lanes =
+        power(ceil_divide(p.reduced, 2 * each), kBlock / power(p.outputs, 32));
   else
     plan.lanes = power(ceil_divide(p.reduced, each), kBlock);
   const int64_t blocks =
@@ -129,17 +129,16 @@ constexpr ReducePlan plan_of(const ReduceParams& p, size_t item, bool aligned,
   const int64_t splits = room < parts ? room : parts;
   plan.chunk = p.reduced;
   if (splits > 1) {
-    plan.chunk = uint32_t(ceil_divide(ceil_divide(p.reduced, splits), length) *
-                          length);
+    plan.chunk =
+        uint32_t(ceil_divide(ceil_divide(p.reduced, splits), length) * length);
     plan.splits = uint32_t(ceil_divide(p.reduced, plan.chunk));
   }
   return plan;
 }
 
 inline void plan_reduce(ReduceParams& p, size_t item, int sms) {
-  const bool aligned = reinterpret_cast<uintptr_t>(p.in) %
-                           (reduce_length(item) * item) ==
-                       0;
+  const bool aligned =
+      reinterpret_cast<uintptr_t>(p.in) % (reduce_length(item) * item) == 0;
   p.plan = plan_of(p, item, aligned, sms);
 }
 

@@ -55,9 +55,8 @@ constexpr uint32_t scan_blocks(const ScanParams& p) {
   return uint32_t(ceil_divide(p.lines, kBlock / p.plan.lanes));
 }
 constexpr int64_t workspace_bytes(const ScanParams& p) {
-  return p.plan.splits > 1
-             ? int64_t{p.plan.splits} * p.lines * kLargestScanned
-             : 0;
+  return p.plan.splits > 1 ? int64_t{p.plan.splits} * p.lines * kLargestScanned
+                           : 0;
 }
 
 /// sms: processors of the device. Results depend on it by rounding only.

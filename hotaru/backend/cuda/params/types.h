@@ -11,8 +11,8 @@
   M(__VA_ARGS__, double, f64)
 #define HOTARU_DEVICE_TYPES_FloatingTypes(M, ...) \
   HOTARU_DEVICE_TYPES_FloatTypes(M, __VA_ARGS__) \
-  M(__VA_ARGS__, ::hotaru::Half, f16) \
-  M(__VA_ARGS__, ::hotaru::BFloat16, bf16)
+      M(__VA_ARGS__, ::hotaru::Half, f16) \
+          M(__VA_ARGS__, ::hotaru::BFloat16, bf16)
 #define HOTARU_DEVICE_TYPES_IntTypes(M, ...) \
   M(__VA_ARGS__, uint8_t, u8) \
   M(__VA_ARGS__, int8_t, i8) \
@@ -21,13 +21,13 @@
   M(__VA_ARGS__, int64_t, i64)
 #define HOTARU_DEVICE_TYPES_BitTypes(M, ...) \
   HOTARU_DEVICE_TYPES_IntTypes(M, __VA_ARGS__) \
-  M(__VA_ARGS__, ::hotaru::Bool, b8)
+      M(__VA_ARGS__, ::hotaru::Bool, b8)
 #define HOTARU_DEVICE_TYPES_RealTypes(M, ...) \
   HOTARU_DEVICE_TYPES_FloatingTypes(M, __VA_ARGS__) \
-  HOTARU_DEVICE_TYPES_IntTypes(M, __VA_ARGS__)
+      HOTARU_DEVICE_TYPES_IntTypes(M, __VA_ARGS__)
 #define HOTARU_DEVICE_TYPES_RealAndBoolTypes(M, ...) \
   HOTARU_DEVICE_TYPES_FloatingTypes(M, __VA_ARGS__) \
-  HOTARU_DEVICE_TYPES_BitTypes(M, __VA_ARGS__)
+      HOTARU_DEVICE_TYPES_BitTypes(M, __VA_ARGS__)
 #define HOTARU_DEVICE_TYPES_NumberTypes(M, ...) \
   HOTARU_DEVICE_TYPES_RealTypes(M, __VA_ARGS__)
 #define HOTARU_DEVICE_TYPES_FloatingAndComplexTypes(M, ...) \

@@ -60,8 +60,8 @@ HOTARU_DEVICE void strided(const StridedCopyParams& p, const F& f) {
   From x[kStridedEach];
   HOTARU_UNROLL
   for (uint32_t n = 0; n < kStridedEach; ++n)
-    x[n] = *reinterpret_cast<const From*>(
-        static_cast<const char*>(p.copy.in) + at[n][1]);
+    x[n] = *reinterpret_cast<const From*>(static_cast<const char*>(p.copy.in) +
+                                          at[n][1]);
   HOTARU_UNROLL
   for (uint32_t n = 0; n < kStridedEach; ++n)
     if (first + n * kBlock < p.copy.numel)
@@ -105,10 +105,13 @@ HOTARU_DEVICE void move_strided(const StridedCopyParams& p) {
   HOTARU_COPY_INTEGERS(To, to)
 HOTARU_DEVICE_TYPES_AllTypes(HOTARU_COPY_ALL, )
 
-HOTARU_CUDA_KERNEL(Move_1_s, StridedCopyParams, move_strided<uint8_t>)
-HOTARU_CUDA_KERNEL(Move_2_s, StridedCopyParams, move_strided<uint16_t>)
-HOTARU_CUDA_KERNEL(Move_4_s, StridedCopyParams, move_strided<uint32_t>)
-HOTARU_CUDA_KERNEL(Move_8_s, StridedCopyParams, move_strided<uint64_t>)
-HOTARU_CUDA_KERNEL(Move_16_s, StridedCopyParams, move_strided<Word16>)
+    HOTARU_CUDA_KERNEL(Move_1_s, StridedCopyParams, move_strided<uint8_t>)
+        HOTARU_CUDA_KERNEL(Move_2_s, StridedCopyParams, move_strided<uint16_t>)
+            HOTARU_CUDA_KERNEL(Move_4_s, StridedCopyParams,
+                               move_strided<uint32_t>)
+                HOTARU_CUDA_KERNEL(Move_8_s, StridedCopyParams,
+                                   move_strided<uint64_t>)
+                    HOTARU_CUDA_KERNEL(Move_16_s, StridedCopyParams,
+                                       move_strided<Word16>)
 
 }  // namespace hotaru::cuda

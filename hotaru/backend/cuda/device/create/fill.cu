@@ -70,8 +70,8 @@ HOTARU_DEVICE void where(const WhereParams& p) {
   Row x[kWordVectors], y[kWordVectors];
   HOTARU_UNROLL
   for (uint32_t v = 0; v < kWordVectors; ++v) {
-    mask[v] = static_cast<const Words<uint8_t, kLength>*>(
-        p.mask)[at + v * kBlock];
+    mask[v] =
+        static_cast<const Words<uint8_t, kLength>*>(p.mask)[at + v * kBlock];
     if (p.x) {
       x[v] = static_cast<const Row*>(p.x)[at + v * kBlock];
     } else {

@@ -32,10 +32,9 @@ inline constexpr Walk kWalk<formulas::Trigamma<T>> = Walk::kSingle;
 
 /// What a formula returns for elements T, as it is stored.
 template <class Result, class T>
-using ResultOf =
-    std::conditional_t<std::is_same_v<Result, OpMath<T>>, T,
-                       std::conditional_t<std::is_same_v<Result, bool>, Bool,
-                                          Result>>;
+using ResultOf = std::conditional_t<
+    std::is_same_v<Result, OpMath<T>>, T,
+    std::conditional_t<std::is_same_v<Result, bool>, Bool, Result>>;
 
 /// A formula for kInputs inputs of type T.
 template <template <class> class Formula, class T, int kInputs>
@@ -154,10 +153,10 @@ struct Pointwise {
     for (int n = 0; n < kCount; ++n) {
       HOTARU_UNROLL
       for (int k = 0; k < kInputs; ++k)
-        x[n][k] = is_one(p, k)
-                      ? one[k]
-                      : load<T>(static_cast<const char*>(p.in[k]) +
-                                at[n][1 + k]);
+        x[n][k] =
+            is_one(p, k)
+                ? one[k]
+                : load<T>(static_cast<const char*>(p.in[k]) + at[n][1 + k]);
     }
     HOTARU_UNROLL
     for (int n = 0; n < kCount; ++n)

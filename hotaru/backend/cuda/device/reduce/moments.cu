@@ -25,7 +25,6 @@ struct Moments {
     double n, first, total, sum, squares;
   };
 
-
   __device__ static Acc identity() { return {0, 0, 0}; }
   __device__ static Acc combine(const Acc& a, const Acc& b) {
     if (a.n == 0) return b;
@@ -54,7 +53,9 @@ struct Moments {
     const double m2 = part.squares - shift * part.sum;
     const double mean = part.first + shift;
     return {part.n, std::isfinite(mean) ? mean : part.total / part.n,
-            m2 > 0 ? m2 : m2 == m2 ? 0 : m2};
+            m2 > 0     ? m2
+            : m2 == m2 ? 0
+                       : m2};
   }
   __device__ static void store(const ReduceParams& p, const int64_t (&at)[3],
                                const Acc& s) {

@@ -39,8 +39,7 @@ struct At {
                                const Acc& acc) {
     if (p.out) cuda::store<T>(static_cast<char*>(p.out) + at[1], acc.value);
     if (p.second)
-      cuda::store<int64_t>(static_cast<char*>(p.second) + at[2],
-                           acc.position);
+      cuda::store<int64_t>(static_cast<char*>(p.second) + at[2], acc.position);
   }
 };
 

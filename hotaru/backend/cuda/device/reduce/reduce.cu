@@ -1,8 +1,7 @@
 // Reductions from the formulas that the CPU has, too: HOTARU_REDUCTIONS, see
 // common/reduce/formulas.h.
-#include "hotaru/backend/cuda/device/reduce/reduce.h"
-
 #include "hotaru/backend/common/reduce/formulas.h"
+#include "hotaru/backend/cuda/device/reduce/reduce.h"
 
 namespace hotaru::cuda {
 namespace {

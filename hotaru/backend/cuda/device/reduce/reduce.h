@@ -84,8 +84,7 @@ __device__ typename R::Acc reduce_strided(const char* in, const Index<1>& gone,
     for (uint32_t a = 0; a < kAhead; ++a) x[a] = load<T>(in + at[a][0]);
     HOTARU_UNROLL
     for (uint32_t a = 0; a < kAhead; ++a)
-      if (r + a * lanes < end)
-        R::take(part[a % kParts], x[a], r + a * lanes);
+      if (r + a * lanes < end) R::take(part[a % kParts], x[a], r + a * lanes);
   }
   auto acc = R::total(part[0]);
   HOTARU_UNROLL
@@ -145,8 +144,7 @@ __device__ void reduce_second(const ReduceParams& p) {
   alignas(16) __shared__ unsigned char memory[kBlock / kWarp * sizeof(Acc)];
   const uint32_t lanes = second_lanes(p.plan);
   const uint32_t lane = threadIdx.x % lanes;
-  const uint32_t output =
-      blockIdx.x * (kBlock / lanes) + threadIdx.x / lanes;
+  const uint32_t output = blockIdx.x * (kBlock / lanes) + threadIdx.x / lanes;
   Acc acc = R::identity();
   if (output < p.outputs)
     for (uint32_t s = lane; s < p.plan.splits; s += lanes)

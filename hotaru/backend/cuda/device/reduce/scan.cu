@@ -89,7 +89,8 @@ __device__ void scan(const ScanParams& p) {
   const char* in = static_cast<const char*>(p.in) + at[0][0];
   char* out = static_cast<char*>(p.out) + at[0][1];
   char* positions = static_cast<char*>(p.positions) + at[0][2];
-  auto* totals = static_cast<Acc*>(p.workspace) + int64_t{real ? line : 0} * plan.splits;
+  auto* totals =
+      static_cast<Acc*>(p.workspace) + int64_t{real ? line : 0} * plan.splits;
 
   Acc carry = R::identity();
   if (!kTotals && plan.splits > 1) {
@@ -110,8 +111,8 @@ __device__ void scan(const ScanParams& p) {
     OpMath<T> x[kScanEach];
     HOTARU_UNROLL
     for (uint32_t j = 0; j < kScanEach; ++j)
-      x[j] = load<T>(in + int64_t(first + j < end ? first + j : begin) *
-                              p.in_step);
+      x[j] = load<T>(in +
+                     int64_t(first + j < end ? first + j : begin) * p.in_step);
     Acc upto[kScanEach];
     upto[0] = first < end ? R::from(x[0], first) : R::identity();
     HOTARU_UNROLL
@@ -121,8 +122,7 @@ __device__ void scan(const ScanParams& p) {
                     : upto[j - 1];
     Acc before = R::identity(), all = upto[kScanEach - 1];
     if (plan.lanes > 1)
-      join_lanes<R>(upto[kScanEach - 1], lane, plan.lanes, shared, before,
-                    all);
+      join_lanes<R>(upto[kScanEach - 1], lane, plan.lanes, shared, before, all);
     if (!kTotals) {
       before = R::combine(carry, before);
       HOTARU_UNROLL
