@@ -6,6 +6,7 @@
 #include "bindings/graph/graph.h"
 #include "bindings/graph/surroundings.h"
 #include "bindings/ops/op_call.h"
+#include "bindings/runtime/accelerator.h"
 #include "bindings/runtime/future_object.h"
 #include "bindings/runtime/generator_object.h"
 #include "bindings/runtime/stream.h"
@@ -41,6 +42,7 @@ NB_MODULE(_C, m) {
   init_script_class(m);
   init_script_enum(m);
   init_stream(m);
+  init_accelerator(m);
   init_graph(m);
   init_memory(m);
   init_surroundings(m);
