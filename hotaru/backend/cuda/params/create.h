@@ -76,10 +76,10 @@ struct StridedWhereParams {
   Index<4> index;
 };
 
-/// Elements of `size` bytes that a thread moves at once, and that a block of
-/// Fill or Where takes.
+/// Elements of `size` bytes that a thread moves at once, at most 8 as each is
+/// chosen on its own, and that a block of Fill or Where takes.
 constexpr uint32_t word_length(size_t size) {
-  return uint32_t(16 / size);
+  return size > 1 ? uint32_t(16 / size) : 8;
 }
 inline constexpr uint32_t kWordVectors = 2;
 constexpr uint32_t word_items(size_t size) {
