@@ -37,6 +37,7 @@ FRAME = re.compile(
 REGISTERS = re.compile(r"Used (\d+) registers")
 DTYPE = re.compile(r"_(?:b?f16|f32|f64|u8|b8|i8|i16|i32|i64)(?=_|$)")
 VARIANT = re.compile(r"_[sv2t]$")
+STRIDED = re.compile(r"_s$")
 
 # Formula ("file Name") -> variant -> the worst of its kernels.
 Table = dict[str, dict[str, int]]
@@ -53,8 +54,10 @@ def read_file(path: Path, table: Table, offences: list[str]) -> int:
         if target != TARGET:
             continue
         name = DTYPE.sub("", symbol)
-        variant = (match := VARIANT.search(name)) and match[0]
-        name = name.removesuffix(variant or "")
+        # Without dtypes a number at the end is the elements' size.
+        match = (VARIANT if name != symbol else STRIDED).search(name)
+        variant = match[0] if match else ""
+        name = name.removesuffix(variant)
         row = table.setdefault(f"{path.stem} {name}", {})
         if match := FRAME.search(line):
             frame, stores, loads = (int(n) for n in match.groups())
