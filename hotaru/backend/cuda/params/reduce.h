@@ -127,7 +127,7 @@ constexpr ReducePlan plan_of(const ReduceParams& p, size_t item, bool aligned,
     plan.lanes = power(ceil_divide(p.reduced, each), kBlock);
   const int64_t blocks =
       p.outputs ? ceil_divide(p.outputs, outputs_of_block(plan)) : 1;
-  // Up to eight blocks fill a processor, and twice as many end closer together.
+  // Four blocks fill a processor, and four times as many end closer together.
   const int64_t room = int64_t{sms} * 16 / blocks;
   const int64_t parts = p.reduced / (int64_t{plan.lanes} * each * 4);
   const int64_t splits = room < parts ? room : parts;
