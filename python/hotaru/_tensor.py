@@ -247,7 +247,7 @@ def cuda(
     if device.type != "cuda":
         raise RuntimeError("Invalid device, must be cuda device")
     return self.to(
-        device, non_blocking=non_blocking, memory_format=memory_format
+        device=device, non_blocking=non_blocking, memory_format=memory_format
     )
 
 

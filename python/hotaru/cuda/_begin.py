@@ -8,7 +8,6 @@ that there is a device.
 from __future__ import annotations
 
 import threading
-import traceback
 
 from .. import _C
 
@@ -64,8 +63,13 @@ def when_known(call, replaces_all: bool = False) -> None:
             call()
             return
         # Seeds of all devices cannot fail: they pay for no traceback.
-        where = None if replaces_all else traceback.format_stack()[:-2]
-        _waiting.append((call, where))
+        _waiting.append((call, None if replaces_all else _stack()))
+
+
+def _stack() -> str:
+    import traceback
+
+    return "".join(traceback.format_stack()[:-3])
 
 
 def _run_waiting() -> None:
@@ -79,5 +83,5 @@ def _run_waiting() -> None:
                 raise DeferredCudaCallError(
                     "CUDA call failed lazily at initialization with error: "
                     f"{error}\n\nCUDA call was originally invoked at:\n\n"
-                    + "".join(where or ())
+                    f"{where}"
                 ) from error

@@ -8,8 +8,6 @@ are thread-safe; which stream is current is each thread's own.
 
 from __future__ import annotations
 
-import ctypes
-
 from .. import _C
 from .._streams import StreamContext, stream
 from ._begin import begin as _lazy_init
@@ -55,7 +53,9 @@ class Stream(_C.Stream):
         return _C._cuda_stream_handle(self)
 
     @property
-    def _as_parameter_(self) -> ctypes.c_void_p:
+    def _as_parameter_(self):
+        import ctypes
+
         return ctypes.c_void_p(self.cuda_stream)
 
     def __cuda_stream__(self) -> tuple[int, int]:
