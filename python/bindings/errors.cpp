@@ -6,6 +6,7 @@
 
 #include "bindings/gil.h"
 #include "hotaru/backend/common/linalg/linalg.h"
+#include "hotaru/core/out_of_memory.h"
 #include "hotaru/runtime/warning.h"
 
 namespace hotaru::python {
@@ -13,6 +14,8 @@ namespace {
 
 /// linalg.LinAlgError, a RuntimeError; lives as long as the process.
 PyObject* linalg_error = nullptr;
+/// torch.OutOfMemoryError, likewise.
+PyObject* out_of_memory_error = nullptr;
 
 PyObject* exception_class(const std::exception& e) {
   if (dynamic_cast<const IndexError*>(&e)) return PyExc_IndexError;
@@ -20,6 +23,7 @@ PyObject* exception_class(const std::exception& e) {
   if (dynamic_cast<const ValueError*>(&e)) return PyExc_ValueError;
   if (dynamic_cast<const AssertionError*>(&e)) return PyExc_AssertionError;
   if (dynamic_cast<const LinAlgError*>(&e)) return linalg_error;
+  if (dynamic_cast<const OutOfMemoryError*>(&e)) return out_of_memory_error;
   if (dynamic_cast<const NotImplementedError*>(&e))
     return PyExc_NotImplementedError;
   return PyExc_RuntimeError;
@@ -60,6 +64,11 @@ void init_errors(nanobind::module_& m) {
       nullptr);
   if (!linalg_error) throw nanobind::python_error();
   m.attr("_LinAlgError") = nanobind::handle(linalg_error);
+  out_of_memory_error = PyErr_NewExceptionWithDoc(
+      "torch.OutOfMemoryError", "A device has no memory left.",
+      PyExc_RuntimeError, nullptr);
+  if (!out_of_memory_error) throw nanobind::python_error();
+  m.attr("OutOfMemoryError") = nanobind::handle(out_of_memory_error);
   set_warning_handler([](std::string_view text) {
     const GilAcquire gil;
     nanobind::module_::import_("warnings").attr("warn")(text);

@@ -6,6 +6,7 @@
 #include "bindings/graph/graph.h"
 #include "bindings/graph/surroundings.h"
 #include "bindings/ops/op_call.h"
+#include "bindings/runtime/accelerator.h"
 #include "bindings/runtime/future_object.h"
 #include "bindings/runtime/generator_object.h"
 #include "bindings/runtime/stream.h"
@@ -13,6 +14,7 @@
 #include "bindings/script/script_object.h"
 #include "bindings/script/script_source.h"
 #include "bindings/tensor/creation.h"
+#include "bindings/tensor/default_device.h"
 #include "bindings/tensor/memory.h"
 #include "bindings/tensor/printing.h"
 #include "bindings/tensor/shared_memory.h"
@@ -26,6 +28,7 @@ NB_MODULE(_C, m) {
   nanobind::set_leak_warnings(false);
   init_errors(m);
   init_types(m);
+  init_default_device(m);
   init_tensor(m);
   init_ops(m);
   init_autograd(m);
@@ -41,6 +44,7 @@ NB_MODULE(_C, m) {
   init_script_class(m);
   init_script_enum(m);
   init_stream(m);
+  init_accelerator(m);
   init_graph(m);
   init_memory(m);
   init_surroundings(m);

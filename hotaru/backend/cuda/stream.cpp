@@ -62,6 +62,7 @@ DeviceEvent::~DeviceEvent() {
 }
 
 bool DeviceEvent::done() const {
+  use(device_);
   const CUresult result = driver().cuEventQuery(handle_);
   if (result == CUDA_ERROR_NOT_READY) return false;
   check(result, "cuEventQuery");
@@ -69,6 +70,7 @@ bool DeviceEvent::done() const {
 }
 
 void DeviceEvent::wait() const {
+  use(device_);
   HOTARU_CUDA(cuEventSynchronize, handle_);
 }
 
@@ -250,15 +252,16 @@ Ref<DeviceEvent> StreamTimeline::event_behind(uint64_t number,
                                               uint64_t& covered) {
   wait_launched(number);
   const std::lock_guard lock(mutex_);
-  const auto it = std::find_if(points_.begin(), points_.end(),
-                               [&](auto& p) { return p.number >= number; });
-  if (it == points_.end()) {
-    forget_done();
+  forget_done();
+  auto behind = std::find_if(points_.begin(), points_.end(), [&](auto& p) {
+    return p.number >= number;
+  });
+  if (behind == points_.end()) {
     add_point();
+    behind = std::prev(points_.end());
   }
-  const Point& point = it == points_.end() ? points_.back() : *it;
-  covered = point.number;
-  return point.event;
+  covered = behind->number;
+  return behind->event;
 }
 
 Ref<DeviceEvent> StreamTimeline::record(uint64_t& number, bool timing) {

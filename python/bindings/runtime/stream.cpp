@@ -8,6 +8,7 @@
 #include "bindings/tensor/types.h"
 #include "hotaru/core/error.h"
 #include "hotaru/graph/capture/capture.h"
+#include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/profiler.h"
 #include "hotaru/runtime/streams/event.h"
@@ -30,28 +31,35 @@ constexpr BlockingHooks kHooks{
     }};
 
 Device stream_device(nb::handle device) {
-  if (device.is_none()) return Device{DeviceType::kCPU};
-  const Device found = to_device(device.ptr());
-  HOTARU_CHECK_AS(AssertionError, found.is_cpu(),
-                  "Torch not compiled with CUDA enabled");
-  return Device{DeviceType::kCPU};
+  return device.is_none() ? Device{} : resolve(to_device(device.ptr()));
 }
 
 Stream stream_or_current(const std::optional<Stream>& stream) {
-  return stream ? *stream : current_stream(Device{});
+  return stream ? *stream : current_stream({});
+}
+
+std::string stream_text(const Stream& stream) {
+  const Device device = stream.device();
+  return concat("torch.Stream device_type=", device_type_name(device.type),
+                ", device_index=", std::max<int>(device.index, 0),
+                ", stream_id=", stream.id());
 }
 
 void init_stream_class(nb::module_& m) {
   nb::class_<Stream>(m, "Stream",
-                     "A queue of work on the CPU, run in order on the pool, "
-                     "beside other streams.")
+                     "A queue of work on a device, by default the CPU, run in "
+                     "order beside other streams.")
       .def(
           "__init__",
-          [](Stream* self, nb::handle device, int) {
-            stream_device(device);
-            new (self) Stream(Stream::queued());
+          [](Stream* self, nb::handle device, int priority) {
+            const Device d = stream_device(device);
+            new (self)
+                Stream(DeviceTable::instance().backend(d.type).make_stream(
+                    d.index, priority));
           },
           nb::arg("device") = nb::none(), nb::arg("priority") = 0)
+      .def("__init__",
+           [](Stream* self, const Stream& other) { new (self) Stream(other); })
       .def("synchronize", &Stream::synchronize,
            "Waits for the work so far; raises the first error since the last "
            "synchronisation.")
@@ -67,8 +75,13 @@ void init_stream_class(nb::module_& m) {
       .def("_record", [](const Stream& self, Event& e) { self.record(e); })
       .def_prop_ro(
           "device",
-          [](const Stream&) { return device_object(Device{DeviceType::kCPU}); })
-      .def_prop_ro("device_index", [](const Stream&) { return 0; })
+          [](const Stream& self) { return device_object(self.device()); })
+      .def_prop_ro("device_index",
+                   [](const Stream& self) {
+                     return std::max<int>(self.device().index, 0);
+                   })
+      .def_prop_ro("device_type",
+                   [](const Stream& self) { return int(self.device().type); })
       .def_prop_ro("stream_id", &Stream::id)
       .def("__eq__",
            [](const Stream& self, nb::handle other) {
@@ -76,12 +89,11 @@ void init_stream_class(nb::module_& m) {
                     nb::cast<Stream>(other) == self;
            })
       .def("__hash__", &Stream::id)
-      .def("__repr__", [](const Stream& self) {
-        return concat(
-            "torch.Stream device_type=cpu, device_index=0, stream_id=",
-            self.id());
-      });
-  m.def("_current_stream", [] { return current_stream(Device{}); });
+      .def("__repr__", &stream_text);
+  m.def(
+      "_current_stream",
+      [](nb::handle device) { return current_stream(stream_device(device)); },
+      nb::arg("device") = nb::none());
   m.def("_set_stream", &set_current_stream);
   m.def("_synchronize", [] {
     HOTARU_CHECK(!graph::capturing(),
