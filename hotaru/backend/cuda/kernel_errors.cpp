@@ -66,7 +66,7 @@ void KernelErrors::raise() {
     i += 1 + dims;
   }
   try {
-    call.text.raise(call.text, found.code, found.numbers[0], found.numbers[1]);
+    call.text.raise(call.text, found.code, found.numbers);
   } catch (...) {
     std::rethrow_exception(
         with_call("a queued call", call.kernel->name(), shapes));

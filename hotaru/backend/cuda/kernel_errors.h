@@ -16,8 +16,8 @@ namespace hotaru::cuda {
 struct FailureText {
   /// Throws what the CPU's kernel would, of the code and numbers that the
   /// kernel reported.
-  void (*raise)(const FailureText& text, int64_t code, int64_t a, int64_t b);
-  /// The launcher's: a dimension, a name that lives for ever.
+  void (*raise)(const FailureText& text, int64_t code, const int64_t* numbers);
+  /// The launcher's: a dimension or a size, a name that lives for ever.
   int64_t dim = 0;
   const char* op = "";
 };

@@ -22,13 +22,13 @@ template <class E>
           " with size ", size);
 }
 
-void raise_element(const FailureText& text, int64_t, int64_t index,
-                   int64_t size) {
-  out_of_bounds<Error>(index, text.dim, size);
+/// They report the index and the size.
+void raise_element(const FailureText& text, int64_t, const int64_t* numbers) {
+  out_of_bounds<Error>(numbers[0], text.dim, numbers[1]);
 }
 
-void raise_slice(const FailureText& text, int64_t, int64_t index,
-                 int64_t size) {
+void raise_slice(const FailureText& text, int64_t, const int64_t* numbers) {
+  const int64_t index = numbers[0], size = numbers[1];
   const std::string_view op = text.op;
   if (op == "index_select") fail<IndexError>("index out of range in self");
   if (op == "index_copy_")
@@ -40,14 +40,13 @@ void raise_slice(const FailureText& text, int64_t, int64_t index,
 }
 
 /// The code is the number of the index.
-void raise_position(const FailureText&, int64_t code, int64_t index,
-                    int64_t size) {
-  out_of_bounds<IndexError>(index, code, size);
+void raise_position(const FailureText&, int64_t code, const int64_t* numbers) {
+  out_of_bounds<IndexError>(numbers[0], code, numbers[1]);
 }
 
-void raise_flat(const FailureText&, int64_t, int64_t index, int64_t size) {
-  fail<IndexError>("out of range: tried to access index ", index,
-                   " on a tensor of ", size, " elements.");
+void raise_flat(const FailureText&, int64_t, const int64_t* numbers) {
+  fail<IndexError>("out of range: tried to access index ", numbers[0],
+                   " on a tensor of ", numbers[1], " elements.");
 }
 
 // --- launching ---------------------------------------------------------------

@@ -92,7 +92,7 @@ void masked_scatter(const KernelCall& call) {
   SelectParams p;
   p.room = source.numel();
   p.errors = watch_errors(
-      call, {[](const FailureText&, int64_t, int64_t, int64_t) {
+      call, {[](const FailureText&, int64_t, const int64_t*) {
         fail("Number of elements of source < number of ones in mask");
       }});
   run(p, mask, &out, source, concat("ScatterChosen_", itemsize(out.dtype())));

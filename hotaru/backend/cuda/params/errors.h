@@ -13,7 +13,7 @@ struct ErrorReport {
   unsigned long long claimed = 0;
   unsigned long long ready = 0;
   int64_t code = 0;
-  int64_t numbers[2] = {};
+  int64_t numbers[3] = {};
 };
 
 /// What a kernel is told that may find something; without a report it keeps it
