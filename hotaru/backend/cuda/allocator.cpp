@@ -349,7 +349,11 @@ void CudaAllocator::free_waiting(bool wait) {
     for (const Ticket& ticket : w.tickets) {
       if (ticket.done()) continue;
       if (!wait) return false;
-      ticket.timeline->wait_for(ticket.number);
+      // What kernels found is for those who wait for their results.
+      if (auto* cuda = dynamic_cast<StreamTimeline*>(ticket.timeline.get()))
+        cuda->wait_until_done(ticket.number);
+      else
+        ticket.timeline->wait_for(ticket.number);
     }
     free_block(w.block);
     return true;

@@ -99,6 +99,7 @@ StreamTimeline::StreamTimeline(int device, CUstream handle, Handle kind)
       kind_(kind) {}
 
 StreamTimeline::~StreamTimeline() {
+  if (KernelErrors* errors = errors_.load()) give_errors_back(device_, *errors);
   if (kind_ == Handle::kOwned && !forked()) driver().cuStreamDestroy(handle_);
 }
 
@@ -296,6 +297,11 @@ bool StreamTimeline::done(uint64_t number) {
 }
 
 void StreamTimeline::wait_for(uint64_t number) {
+  wait_until_done(number);
+  check_errors();
+}
+
+void StreamTimeline::wait_until_done(uint64_t number) {
   if (done(number)) return;
   const BlockingRegion region;
   uint64_t covered = 0;
@@ -323,6 +329,15 @@ void StreamTimeline::synchronize() {
   const BlockingRegion region;
   use(device_);
   HOTARU_CUDA(cuStreamSynchronize, handle_);
+  check_errors();
+}
+
+KernelErrors& StreamTimeline::errors() {
+  if (KernelErrors* errors = errors_.load(std::memory_order_acquire))
+    return *errors;
+  const std::lock_guard lock(mutex_);
+  if (!errors_.load()) errors_ = &take_errors(device_);
+  return *errors_.load();
 }
 
 bool StreamTimeline::query() {
@@ -456,6 +471,7 @@ void synchronize_device(int device) {
   const BlockingRegion region;
   use(device);
   HOTARU_CUDA(cuCtxSynchronize);
+  check_errors(device);
 }
 
 void priority_range(int& least, int& greatest) {
