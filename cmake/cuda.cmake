@@ -51,7 +51,8 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/images.cpp.in
 function(hotaru_cuda_images target)
   set(images ${PROJECT_BINARY_DIR}/kernels/images.cpp)
   target_sources(${target} PRIVATE ${images})
-  # For its own folder; a target of another one brings its own.
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  # The assembler reads the files, of which CMake knows nothing.
   set_property(SOURCE ${images} TARGET_DIRECTORY ${target}
     APPEND PROPERTY OBJECT_DEPENDS "${HOTARU_KERNEL_FATBINS}")
   if(TARGET hotaru_kernels)

@@ -5,7 +5,7 @@
 The folder holds a `.ptxas` and a `.fatbin` for each file of kernels, as
 cmake/compile_kernels.sh leaves them. The table has a line for each formula:
 the most registers that a kernel of it takes, over all dtypes, for each variant
-(`plain`, strided `_s`, second pass `_2`, totals `_t`), and the bytes of local
+(`plain`, strided `_s`, rows `_v`, second pass `_2`, totals `_t`), and the bytes of local
 memory where it has any. Fails on spills, on local memory without a reason
 below, on more than 8 registers more than the table says, and on formulas that
 only one of the two knows; --update writes the table anew.
@@ -36,7 +36,8 @@ FRAME = re.compile(
 )
 REGISTERS = re.compile(r"Used (\d+) registers")
 DTYPE = re.compile(r"_(?:b?f16|f32|f64|u8|b8|i8|i16|i32|i64)(?=_|$)")
-VARIANT = re.compile(r"_[s2t]$")
+VARIANT = re.compile(r"_[sv2t]$")
+STRIDED = re.compile(r"_s$")
 
 # Formula ("file Name") -> variant -> the worst of its kernels.
 Table = dict[str, dict[str, int]]
@@ -53,8 +54,10 @@ def read_file(path: Path, table: Table, offences: list[str]) -> int:
         if target != TARGET:
             continue
         name = DTYPE.sub("", symbol)
-        variant = (match := VARIANT.search(name)) and match[0]
-        name = name.removesuffix(variant or "")
+        # Without dtypes a number at the end is the elements' size.
+        match = (VARIANT if name != symbol else STRIDED).search(name)
+        variant = match[0] if match else ""
+        name = name.removesuffix(variant)
         row = table.setdefault(f"{path.stem} {name}", {})
         if match := FRAME.search(line):
             frame, stores, loads = (int(n) for n in match.groups())

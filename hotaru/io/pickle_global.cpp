@@ -223,14 +223,14 @@ Value load_persistent(const Value& id, PickleHost& host) {
   const PickleGlobal* type = as_global(items[1]);
   HOTARU_CHECK(items[0].is_string() && items[0].as_string() == "storage" &&
                    type && type->kind == GlobalKind::kStorageType &&
-                   items[2].is_string() && items[4].is_int() &&
-                   items[4].as_int() >= 0,
+                   items[2].is_string() && items[3].is_string() &&
+                   items[4].is_int() && items[4].as_int() >= 0,
                "a persistent id must be ('storage', type, key, device, "
                "number of elements)");
   auto storage = make_ref<PickleStorage>();
   storage->dtype = type->dtype;
-  storage->storage =
-      host.storage(items[2].as_string(), type->dtype, items[4].as_int());
+  storage->storage = host.storage(items[2].as_string(), type->dtype,
+                                  items[4].as_int(), items[3].as_string());
   return Value::from_object(storage);
 }
 

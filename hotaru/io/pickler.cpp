@@ -137,8 +137,7 @@ void Pickler::dict(const Value& dict, int depth) {
 }
 
 // _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, hooks)
-void Pickler::tensor(const Tensor& given) {
-  Tensor tensor = given.device().is_cpu() ? given : to(detach(given), Device());
+void Pickler::tensor(const Tensor& tensor) {
   size_t key = 0;
   while (key < storages_.size() &&
          !(storages_[key].storage == tensor.storage() &&
@@ -154,7 +153,7 @@ void Pickler::tensor(const Tensor& given) {
   text("storage");
   global("torch", storage_type(tensor.dtype()));
   text(std::to_string(key));
-  text("cpu");
+  text(tensor.device().str());
   integer(static_cast<int64_t>(tensor.storage()->nbytes() /
                                itemsize(tensor.dtype())));
   op('t');
@@ -162,7 +161,7 @@ void Pickler::tensor(const Tensor& given) {
   integer(tensor.storage_offset());
   sizes(tensor.sizes());
   sizes(tensor.strides());
-  op(autograd::requires_grad(given) ? '\x88' : '\x89');
+  op(autograd::requires_grad(tensor) ? '\x88' : '\x89');
   global("collections", "OrderedDict");
   op(')');
   op('R');

@@ -5,6 +5,7 @@
 
 #include "hotaru/core/dtype.h"
 #include "hotaru/core/error.h"
+#include "hotaru/ops/create/copy.h"
 
 namespace hotaru::io {
 
@@ -49,6 +50,13 @@ Ref<Storage> ArchiveStorages::get(const std::string& key, DType dtype,
       " does not fit record '", folder_, key, "' of ", storage->nbytes(),
       " bytes");
   return storage;
+}
+
+Ref<Storage> on_device(const Ref<Storage>& storage, Device device) {
+  if (storage->device() == device) return storage;
+  const Dims size{int64_t(storage->nbytes())}, stride{1};
+  const Tensor bytes = make_tensor(storage, DType::kUInt8, size, stride, 0);
+  return to(bytes, device).storage();
 }
 
 void check_byte_order(const ZipReader& archive) {

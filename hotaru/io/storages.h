@@ -28,6 +28,9 @@ class ArchiveStorages {
   std::unordered_map<std::string, Ref<Storage>> by_key_;
 };
 
+/// The bytes on a device: the storage itself, or a copy.
+Ref<Storage> on_device(const Ref<Storage>& storage, Device device);
+
 /// Throws Error unless the archive's bytes are in this machine's order.
 void check_byte_order(const ZipReader& archive);
 

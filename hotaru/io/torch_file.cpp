@@ -1,6 +1,7 @@
 #include "hotaru/io/torch_file.h"
 
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "hotaru/core/error.h"
@@ -9,6 +10,7 @@
 #include "hotaru/io/unpickler.h"
 #include "hotaru/io/zip_reader.h"
 #include "hotaru/io/zip_writer.h"
+#include "hotaru/runtime/backend.h"
 
 namespace hotaru::io {
 
@@ -18,8 +20,8 @@ constexpr size_t kMemoryBase = size_t{24} << 20;
 
 class TensorFile : public PickleHost {
  public:
-  explicit TensorFile(Ref<MappedFile> file)
-      : zip_(std::move(file)), storages_(zip_, "data/") {}
+  TensorFile(Ref<MappedFile> file, const Place& place)
+      : zip_(std::move(file)), storages_(zip_, "data/"), place_(place) {}
 
   Value read() {
     if (zip_.find("constants.pkl")) {
@@ -33,9 +35,14 @@ class TensorFile : public PickleHost {
                     {.memory = kMemoryBase + zip_.file()->size()});
   }
 
-  Ref<Storage> storage(const std::string& key, DType dtype,
-                       int64_t numel) override {
-    return storages_.get(key, dtype, numel);
+  Ref<Storage> storage(const std::string& key, DType dtype, int64_t numel,
+                       const std::string& saved_on) override {
+    const Ref<Storage> stored = storages_.get(key, dtype, numel);
+    const Device device = resolve(place_(saved_on));
+    if (device.is_cpu()) return stored;
+    Ref<Storage>& moved = moved_[{key, device.index}];
+    if (!moved) moved = on_device(stored, device);
+    return moved;
   }
   Value instance(const std::string&) override { return {}; }
   void set_state(const Value&, Value) override {
@@ -48,16 +55,39 @@ class TensorFile : public PickleHost {
  private:
   ZipReader zip_;
   ArchiveStorages storages_;
+  const Place& place_;
+  // Those on other devices; tensors that shared memory share it again.
+  std::map<std::pair<std::string, int>, Ref<Storage>> moved_;
 };
 
 }  // namespace
 
-Value load_torch_file(const std::string& path) {
-  return TensorFile(MappedFile::open(path)).read();
+Device place_as_saved(const std::string& saved_on) {
+  const Device device = Device::parse(saved_on);
+  if (!device.is_cuda()) return device;
+  const int count = device_count(DeviceType::kCUDA);
+  HOTARU_CHECK(count > 0,
+               "Attempting to deserialize object on a CUDA device but "
+               "torch.cuda.is_available() is False. If you are running on a "
+               "CPU-only machine, please use torch.load with "
+               "map_location=torch.device('cpu') to map your storages to the "
+               "CPU.");
+  HOTARU_CHECK(device.index < count,
+               "Attempting to deserialize object on CUDA device ",
+               int(device.index), " but torch.cuda.device_count() is ", count,
+               ". Please use torch.load with map_location to map your "
+               "storages to an existing device.");
+  return device;
 }
 
-Value load_torch_bytes(std::vector<std::byte> bytes, const std::string& name) {
-  return TensorFile(MappedFile::from_bytes(std::move(bytes), name)).read();
+Value load_torch_file(const std::string& path, const Place& place) {
+  return TensorFile(MappedFile::open(path), place).read();
+}
+
+Value load_torch_bytes(std::vector<std::byte> bytes, const std::string& name,
+                       const Place& place) {
+  return TensorFile(MappedFile::from_bytes(std::move(bytes), name), place)
+      .read();
 }
 
 void save_torch_file(const std::string& path, const Value& value) {
@@ -68,10 +98,10 @@ void save_torch_file(const std::string& path, const Value& value) {
   writer.add("data.pkl", pickle);
   writer.add("byteorder", "little");
   for (size_t i = 0; i < pickler.storages().size(); ++i) {
-    const Storage& storage = *pickler.storages()[i].storage;
+    const Ref<Storage> host = on_device(pickler.storages()[i].storage, {});
     writer.add(
         concat("data/", i),
-        Bytes(static_cast<const std::byte*>(storage.data()), storage.nbytes()));
+        Bytes(static_cast<const std::byte*>(host->data()), host->nbytes()));
   }
   writer.add("version", "3\n");
   writer.finish();

@@ -1,6 +1,7 @@
 // Files of torch.save: state dicts and other values that hold tensors.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -8,13 +9,20 @@
 
 namespace hotaru::io {
 
+/// Where storages go that were saved on the device of that name ("cuda:1").
+using Place = std::function<Device(const std::string& saved_on)>;
+/// To that device. Throws PyTorch's errors if there is none.
+Device place_as_saved(const std::string& saved_on);
+
 /// Reads what torch.save wrote (PyTorch 1.6 and later): numbers, strings,
-/// devices, tensors, and lists, tuples and dicts of these. Tensors lie in the
-/// mapped file without a copy, on the CPU. Executes nothing. Throws Error
+/// devices, tensors, and lists, tuples and dicts of these. Tensors on the CPU
+/// lie in the mapped file without a copy. Executes nothing. Throws Error
 /// naming file, record and offset for anything else.
-Value load_torch_file(const std::string& path);
+Value load_torch_file(const std::string& path,
+                      const Place& place = place_as_saved);
 /// The same from bytes in memory; `name` stands for the path in errors.
-Value load_torch_bytes(std::vector<std::byte> bytes, const std::string& name);
+Value load_torch_bytes(std::vector<std::byte> bytes, const std::string& name,
+                       const Place& place = place_as_saved);
 
 /// Writes a value so that torch.load(path, weights_only=True) reads it. The
 /// file appears under its name when it is complete. Tensors that share memory

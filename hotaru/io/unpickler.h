@@ -18,9 +18,9 @@ class PickleHost {
  public:
   virtual ~PickleHost() = default;
   /// The storage that ("storage", type, key, device, numel) names, of at
-  /// least numel elements.
+  /// least numel elements. The device is the one that it was saved on.
   virtual Ref<Storage> storage(const std::string& key, DType dtype,
-                               int64_t numel) = 0;
+                               int64_t numel, const std::string& device) = 0;
   /// A new instance of a class whose module begins with "__torch__"; null
   /// Value when there is none.
   virtual Value instance(const std::string& qualified_name) = 0;

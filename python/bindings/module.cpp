@@ -14,6 +14,7 @@
 #include "bindings/script/script_object.h"
 #include "bindings/script/script_source.h"
 #include "bindings/tensor/creation.h"
+#include "bindings/tensor/default_device.h"
 #include "bindings/tensor/memory.h"
 #include "bindings/tensor/printing.h"
 #include "bindings/tensor/shared_memory.h"
@@ -27,6 +28,7 @@ NB_MODULE(_C, m) {
   nanobind::set_leak_warnings(false);
   init_errors(m);
   init_types(m);
+  init_default_device(m);
   init_tensor(m);
   init_ops(m);
   init_autograd(m);

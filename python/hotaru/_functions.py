@@ -12,7 +12,7 @@ __all__ = [
     "as_tensor", "asarray", "broadcast_shapes", "broadcast_tensors",
     "chain_matmul", "e", "einsum", "equal", "from_dlpack", "get_printoptions",
     "inf", "is_complex", "is_floating_point", "is_nonzero", "is_tensor",
-    "meshgrid", "nan", "newaxis", "numel", "pi", "set_default_device",
+    "meshgrid", "nan", "newaxis", "numel", "pi",
     "set_printoptions", "tensordot", "typename",
     "use_deterministic_algorithms",
 ]  # fmt: skip
@@ -83,7 +83,8 @@ def as_tensor(data, dtype=None, device=None) -> Tensor:
         return data.to(dtype=dtype or data.dtype, device=device or data.device)
     if hasattr(data, "__array_interface__") and getattr(data, "ndim", 0) > 0:
         shared = _C.from_numpy(data)
-        return shared.to(dtype=dtype or shared.dtype, device=device or "cpu")
+        device = _C.get_default_device() if device is None else device
+        return shared.to(dtype=dtype or shared.dtype, device=device)
     return _C.tensor(data, dtype=dtype, device=device)
 
 
@@ -213,12 +214,6 @@ def get_printoptions() -> dict:
     options = _C._get_print_options()
     names = ("precision", "threshold", "edgeitems", "linewidth", "sci_mode")
     return {name: getattr(options, name) for name in names}
-
-
-def set_default_device(device) -> None:
-    """Only the CPU can be the default device."""
-    if _C.device(device).type != "cpu":
-        raise NotImplementedError("set_default_device: only 'cpu' is supported")
 
 
 def use_deterministic_algorithms(

@@ -60,8 +60,9 @@ class ArchiveReader : public io::PickleHost {
     return Module(Ref<InstanceObject>(&root.as_instance()));
   }
 
-  Ref<Storage> storage(const std::string& key, DType dtype,
-                       int64_t numel) override {
+  /// Programs lie on the CPU, wherever they were saved: load() moves them.
+  Ref<Storage> storage(const std::string& key, DType dtype, int64_t numel,
+                       const std::string&) override {
     return storages_->get(key, dtype, numel);
   }
 

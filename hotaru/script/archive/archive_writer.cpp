@@ -4,6 +4,7 @@
 #include <set>
 
 #include "hotaru/core/error.h"
+#include "hotaru/io/storages.h"
 #include "hotaru/io/zip_writer.h"
 #include "hotaru/script/archive/archive.h"
 #include "hotaru/script/archive/object_pickler.h"
@@ -26,10 +27,10 @@ constexpr int64_t kNewestVersion = 10;
 void add_storages(io::ZipWriter& zip, const std::string& folder,
                   const io::Pickler& pickler) {
   for (size_t i = 0; i < pickler.storages().size(); ++i) {
-    const Storage& storage = *pickler.storages()[i].storage;
-    zip.add(concat(folder, "/", i),
-            io::Bytes(static_cast<const std::byte*>(storage.data()),
-                      storage.nbytes()));
+    const Ref<Storage> host = io::on_device(pickler.storages()[i].storage, {});
+    zip.add(
+        concat(folder, "/", i),
+        io::Bytes(static_cast<const std::byte*>(host->data()), host->nbytes()));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bindings/tensor/default_device.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/ops/create/factory.h"
@@ -27,7 +28,7 @@ bool ignorable(const Schema& schema, PyObject* name, PyObject* value) {
   };
   if (is("out")) return true;
   return schema.find("device") >= 0 &&
-         (is("requires_grad") || (is("pin_memory") && value == Py_False));
+         (is("requires_grad") || (is("pin_memory") && PyBool_Check(value)));
 }
 
 /// Whether f(2, 3) may stand for f((2, 3)): one list of any length, and
@@ -101,6 +102,10 @@ Signature::Signature(const Operator& op, bool method)
   number_first_ = !method && takes_numbers(op.name());
   if (method) self_ = std::max(schema_->find("self"), 0);
   varargs_ = varargs_position(*schema_, self_);
+  const bool from_tensor = std::any_of(
+      schema_->arguments.begin(), schema_->arguments.end(),
+      [](const Argument& a) { return a.type.kind == ArgKind::kTensor; });
+  if (!from_tensor) device_ = schema_->find("device");
 }
 
 bool Signature::shown() const {
@@ -124,6 +129,8 @@ bool Signature::bind(const Call& call, Value* values) const {
     else
       return false;
   }
+  if (device_ >= 0 && values[device_].is_none())
+    if (const auto& device = default_device()) values[device_] = *device;
   return true;
 }
 

@@ -68,6 +68,8 @@ class Signature {
   int self_ = -1;
   /// Position of the list that f(2, 3) fills as f((2, 3)); -1 if none.
   int varargs_ = -1;
+  /// Position of the device of what is made from no tensor; -1 if none.
+  int device_ = -1;
   /// Whether a number may stand for the first tensor: add(1, t).
   bool number_first_ = false;
 };

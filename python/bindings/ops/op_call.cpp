@@ -8,6 +8,7 @@
 #include "bindings/ops/op_bind.h"
 #include "bindings/ops/op_error.h"
 #include "bindings/ops/op_result.h"
+#include "bindings/runtime/accelerator.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
 
@@ -84,6 +85,9 @@ void follow_out(const Schema& schema, const Call& call, Value* arguments) {
   PyObject* out = call.keyword("out");
   const int at = schema.find("dtype");
   if (!out || !is_tensor(out) || at < 0) return;
+  const int device = schema.find("device");
+  if (device >= 0 && arguments[device].is_none())
+    arguments[device] = tensor_of(out).device();
   const bool sums = accumulates(schema);
   if (!sums && schema.arguments.front().type.kind == ArgKind::kTensor) return;
   const DType wanted = tensor_of(out).dtype();
@@ -123,6 +127,11 @@ PyObject* with_results(const Signature& signature, Value* arguments,
         if (PyObject* out = call.keyword("out"); out && out != Py_None)
           return write_results(op, results, out);
         PyObject* result = convert_results(op, results);
+        if (call.keyword("pin_memory") == Py_True && is_tensor(result)) {
+          PyObject* pinned = wrap(pin_memory(tensor_of(result)));
+          Py_DECREF(result);
+          result = pinned;
+        }
         set_requires_grad(op, result, call.keyword("requires_grad"));
         return result;
       });

@@ -117,7 +117,8 @@ bool is_pinned(const Tensor& t) {
          accelerator().is_pinned(t.storage()->data());
 }
 
-/// The tensor in page-locked memory: itself if it lies there.
+}  // namespace
+
 Tensor pin_memory(const Tensor& t) {
   HOTARU_CHECK(t.device().is_cpu(), "cannot pin 'torch.cuda.",
                scalar_type_name(t.dtype()),
@@ -130,6 +131,8 @@ Tensor pin_memory(const Tensor& t) {
       t.dtype(), t.sizes(), contiguous_strides(t.sizes()), 0);
   return copy_(out, t);
 }
+
+namespace {
 
 void init_memory_functions(nb::module_& m) {
   m.def("_cuda_memory_info",

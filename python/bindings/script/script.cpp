@@ -371,16 +371,31 @@ PyObject* script_to_python(const Value& value) {
       .ptr();
 }
 
+/// Where storages go, by a function of the name of the device that they were
+/// saved on; None: there.
+io::Place place_by(nb::handle function) {
+  if (function.is_none()) return io::place_as_saved;
+  return [function](const std::string& saved_on) {
+    return to_device(function(saved_on).ptr());
+  };
+}
+
 void init_script(nb::module_& m) {
   init_module(m);
   translate_errors();
-  m.def("_load_torch_file", [](const std::string& path) {
-    return nb::steal(to_python(io::load_torch_file(path)));
-  });
   m.def(
-      "_load_torch_bytes", [](const nb::bytes& data, const std::string& name) {
-        return nb::steal(to_python(io::load_torch_bytes(to_bytes(data), name)));
-      });
+      "_load_torch_file",
+      [](const std::string& path, nb::handle place) {
+        return nb::steal(to_python(io::load_torch_file(path, place_by(place))));
+      },
+      nb::arg("path"), nb::arg("place") = nb::none());
+  m.def(
+      "_load_torch_bytes",
+      [](const nb::bytes& data, const std::string& name, nb::handle place) {
+        return nb::steal(to_python(
+            io::load_torch_bytes(to_bytes(data), name, place_by(place))));
+      },
+      nb::arg("data"), nb::arg("name"), nb::arg("place") = nb::none());
   m.def("_save_torch_file", [](const std::string& path, nb::handle value) {
     io::save_torch_file(path, to_value(value.ptr()));
   });

@@ -7,6 +7,8 @@
 
 #include "bindings/autograd/held.h"
 #include "bindings/errors.h"
+#include "bindings/runtime/accelerator.h"
+#include "bindings/tensor/default_device.h"
 #include "bindings/tensor/items.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
@@ -390,6 +392,7 @@ bool is_array(PyObject* o) {
 
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype,
                         std::optional<Device> device) {
+  if (!device) device = default_device();
   Tensor out;
   if (is_tensor(data)) {
     const autograd::NoGrad no_grad;
@@ -463,7 +466,7 @@ void init_creation(nb::module_& m) {
   m.def(
       "tensor",
       [](nb::handle data, nb::handle dtype, nb::handle device,
-         bool requires_grad, bool) {
+         bool requires_grad, bool pinned) {
         Tensor out = tensor_from_data(
             data.ptr(),
             dtype.is_none() ? std::nullopt
@@ -473,6 +476,7 @@ void init_creation(nb::module_& m) {
         HOTARU_CHECK(!requires_grad || is_differentiable(out.dtype()),
                      "Only Tensors of floating point and complex dtype can "
                      "require gradients");
+        if (pinned) out = pin_memory(out);
         if (requires_grad) autograd::set_requires_grad(out, true);
         return out;
       },

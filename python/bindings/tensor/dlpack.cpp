@@ -4,9 +4,11 @@
 #include "bindings/autograd/held.h"
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/tensor_object.h"
+#include "bindings/tensor/types.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/runtime/accelerator.h"
 
 namespace hotaru::python {
 namespace {
@@ -58,8 +60,6 @@ void check_exportable(const Tensor& self) {
     reason =
         "Can't export tensors that require gradient, use "
         "tensor.detach()";
-  else if (!self.device().is_cpu())
-    reason = "__dlpack__: only tensors on the CPU can be exported";
   if (!reason) return;
   PyErr_SetString(PyExc_BufferError, reason);
   throw nb::python_error();
@@ -72,17 +72,29 @@ nb::object export_tensor(const Tensor& self) {
   // An alias: self may be given other memory while the array lives.
   const nb::object owner = nb::steal(wrap(make_alias(self)));
   self.storage()->lend();
-  nb::ndarray<nb::array_api> array(host_bytes(self, "__dlpack__"), shape.size(),
-                                   shape.data(), owner, self.strides().data(),
-                                   to_dlpack(self.dtype()),
-                                   nb::device::cpu::value, 0);
+  const bool cpu = self.device().is_cpu();
+  void* data = cpu ? host_bytes(self, "__dlpack__") : self.address();
+  nb::ndarray<nb::array_api> array(
+      data, shape.size(), shape.data(), owner, self.strides().data(),
+      to_dlpack(self.dtype()),
+      cpu ? nb::device::cpu::value : nb::device::cuda::value,
+      std::max<int>(self.device().index, 0));
   return nb::cast(array);
 }
 
+/// The device of an array, whose memory must be there.
+Device device_of(const Array& array) {
+  const int type = array.device_type();
+  if (type == nb::device::cpu::value) return {};
+  HOTARU_CHECK(type == nb::device::cuda::value,
+               "from_dlpack: only CPU and CUDA arrays are supported, got "
+               "DLPack device ",
+               type);
+  return resolve({DeviceType::kCUDA, int8_t(array.device_id())});
+}
+
 Tensor import_array(Array array) {
-  HOTARU_CHECK(array.device_type() == nb::device::cpu::value,
-               "from_dlpack: only CPU arrays are supported, got DLPack device ",
-               array.device_type());
+  const Device device = device_of(array);
   Dims sizes(array.ndim(), 0), strides(array.ndim(), 0);
   for (size_t d = 0; d < array.ndim(); ++d) {
     sizes[d] = int64_t(array.shape(d));
@@ -94,9 +106,47 @@ Tensor import_array(Array array) {
   const DType dtype = from_dlpack(array.dtype());
   const size_t nbytes = storage_bytes(sizes, strides, itemsize(dtype));
   void* data = const_cast<void*>(array.data());
-  return make_tensor(make_ref<Storage>(data, nbytes, Device{},
+  return make_tensor(make_ref<Storage>(data, nbytes, device,
                                        make_ref<HeldArray>(std::move(array))),
                      dtype, sizes, strides, 0);
+}
+
+/// Keeps any object of Python's alive.
+struct HeldObject : RefCounted {
+  explicit HeldObject(nb::object object) : object(std::move(object)) {}
+  ~HeldObject() override {
+    with_interpreter([this] { object = {}; });
+  }
+  nb::object object;
+};
+
+/// A tensor over device memory that `owner` keeps, as __cuda_array_interface__
+/// describes it; strides in bytes, or None for row-major.
+Tensor from_device_memory(uint64_t address, nb::handle shape,
+                          nb::handle byte_strides, nb::handle dtype,
+                          nb::object owner) {
+  const DType type = to_dtype(dtype.ptr());
+  const auto item = int64_t(itemsize(type));
+  const Dims sizes = to_dims(shape.ptr());
+  Dims strides = contiguous_strides(sizes);
+  if (!byte_strides.is_none()) {
+    strides = to_dims(byte_strides.ptr());
+    for (int64_t& stride : strides) {
+      HOTARU_CHECK_AS(ValueError, stride % item == 0,
+                      "given array strides not a multiple of the element byte "
+                      "size. Make a copy of the array to reallocate the "
+                      "memory.");
+      stride /= item;
+    }
+  }
+  const size_t nbytes = storage_bytes(sizes, strides, size_t(item));
+  auto* data = reinterpret_cast<void*>(address);  // NOLINT
+  const Device device{DeviceType::kCUDA,
+                      int8_t(nbytes > 0 ? accelerator().device_of(data)
+                                        : accelerator().current_device())};
+  return make_tensor(make_ref<Storage>(data, nbytes, device,
+                                       make_ref<HeldObject>(std::move(owner))),
+                     type, sizes, strides, 0);
 }
 
 }  // namespace
@@ -104,6 +154,9 @@ Tensor import_array(Array array) {
 void init_dlpack(nb::module_& m) {
   m.def("_to_dlpack", &export_tensor);
   m.def("_from_dlpack", &import_array);
+  m.def("_from_device_memory", &from_device_memory, nb::arg("address"),
+        nb::arg("shape"), nb::arg("strides").none(), nb::arg("dtype"),
+        nb::arg("owner"));
 }
 
 }  // namespace hotaru::python

@@ -17,8 +17,8 @@ namespace {
 // Storages of 16 bytes under every key.
 class Host : public PickleHost {
  public:
-  Ref<Storage> storage(const std::string&, DType dtype,
-                       int64_t numel) override {
+  Ref<Storage> storage(const std::string&, DType dtype, int64_t numel,
+                       const std::string&) override {
     HOTARU_CHECK(static_cast<uint64_t>(numel) <= 16 / itemsize(dtype),
                  "does not fit");
     return make_ref<Storage>(bytes_, 16, Device(), nullptr);

@@ -42,6 +42,12 @@ def two_devices() -> None:
     """Skips a test where there is only one device."""
 
 
+@pytest.fixture
+def cuda():
+    """The first CUDA device: of a GPU, or in software."""
+    return hotaru.device("cuda:0")
+
+
 @pytest.fixture(autouse=True)
 def first_device():
     """Each test begins, and leaves the process, with device 0 and its default

@@ -9,7 +9,9 @@
 #define HOTARU_UNROLL _Pragma("unroll")
 #define HOTARU_NO_UNROLL _Pragma("unroll 1")
 #else
-#define HOTARU_DEVICE_CODE
+#ifndef HOTARU_DEVICE_CODE
+#error "kernel sources are compiled with HOTARU_DEVICE_CODE"
+#endif
 #define HOTARU_DEVICE
 #define HOTARU_UNROLL
 #define HOTARU_NO_UNROLL

@@ -6,6 +6,10 @@
 //   Move_<bytes>_s        StridedCopyParams elements of one dtype, by their
 //                                           size: 1, 2, 4, 8 or 16. (Dense ones
 //                                           are cuMemcpyAsync's.)
+//   Transpose_<bytes>     TransposeParams   the same where one dimension lies
+//                                           side by side in the input and
+//                                           another one in the output; 1, 2, 4
+//                                           or 8 bytes
 //   Fill_<bytes>[_s]      FillParams, StridedFillParams
 //   Where_<bytes>[_s]     WhereParams, StridedWhereParams
 //
@@ -13,7 +17,8 @@
 // selected by their size. Blocks have kBlock threads and no shared memory, the
 // threads do not wait for each other. Elements of a block: copy_items() for
 // dense copies, word_items() for dense fills and selections, kStridedItems (of
-// params/pointwise.h) for all strided ones.
+// params/pointwise.h) for all strided ones; transposes have transpose_blocks()
+// blocks, and their threads wait for each other.
 #pragma once
 
 #include "hotaru/backend/cuda/params/pointwise.h"
@@ -48,6 +53,34 @@ inline bool copies_well(const void* to, size_t to_size, const void* from,
          reinterpret_cast<uintptr_t>(from) % (length * from_size) == 0;
 }
 
+/// Side of the squares in which a transposed copy goes through shared memory,
+/// so that reads and writes are both of neighbours.
+inline constexpr uint32_t kTile = 32;
+
+/// out[.., a, b] = in[.., a, b], where a lies side by side in the input and b
+/// in the output.
+struct TransposeParams {
+  void* out = nullptr;
+  const void* in = nullptr;
+  uint32_t a = 0, b = 0;
+  /// Bytes from one to the next a in the output, and b in the input.
+  int64_t out_step = 0, in_step = 0;
+  /// Set by plan_transpose().
+  Divider tiles_a, tiles_b;
+  /// The other dimensions, and their product. Operands: out, in.
+  Index<2> others;
+  uint32_t copies = 1;
+};
+
+inline void plan_transpose(TransposeParams& p) {
+  p.tiles_a = Divider(uint32_t(ceil_divide(p.a, kTile)));
+  p.tiles_b = Divider(uint32_t(ceil_divide(p.b, kTile)));
+}
+/// No more than 2^31 - 1.
+constexpr int64_t transpose_blocks(const TransposeParams& p) {
+  return int64_t{p.tiles_a.divisor} * p.tiles_b.divisor * p.copies;
+}
+
 struct FillParams {
   void* out = nullptr;
   uint32_t numel = 0;
@@ -76,10 +109,10 @@ struct StridedWhereParams {
   Index<4> index;
 };
 
-/// Elements of `size` bytes that a thread moves at once, and that a block of
-/// Fill or Where takes.
+/// Elements of `size` bytes that a thread moves at once, at most 8 as each is
+/// chosen on its own, and that a block of Fill or Where takes.
 constexpr uint32_t word_length(size_t size) {
-  return uint32_t(16 / size);
+  return size > 1 ? uint32_t(16 / size) : 8;
 }
 inline constexpr uint32_t kWordVectors = 2;
 constexpr uint32_t word_items(size_t size) {

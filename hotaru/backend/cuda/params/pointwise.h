@@ -3,9 +3,11 @@
 //   symbol       <Formula>_<suffix> (operands dense and aligned) or
 //                <Formula>_<suffix>_s (any strides), Formula as
 //                common/pointwise/formulas.h has it and suffix of types.h by
-//                the first input's dtype: "Add_f32", "Add_f32_s"
-//   parameters   PointwiseParams or StridedPointwiseParams
-//   grid, block  dense_items() or kStridedItems elements a block; kBlock
+//                the first input's dtype: "Add_f32", "Add_f32_s"; those of
+//                HOTARU_ARITHMETIC also <Formula>_<suffix>_v (see to_rows())
+//   parameters   PointwiseParams; StridedPointwiseParams for _s and _v
+//   grid, block  elements a block: dense_items(), or kStridedItems of _s; of
+//                _v so many vectors: row_items(). kBlock threads
 //   shared       none; threads do not wait for each other
 #pragma once
 
@@ -91,6 +93,37 @@ inline bool lies_well(const void* data, size_t item, size_t input_size) {
   return reinterpret_cast<uintptr_t>(data) %
              (item * vector_length(input_size)) ==
          0;
+}
+
+/// Vectors of a block of a kernel of rows.
+constexpr uint32_t row_items(int inputs) {
+  return kBlock * vectors(inputs);
+}
+
+/// Parameters for _v from those for _s, where elements of the innermost
+/// dimension lie side by side, or are one, and whole vectors of them at
+/// multiples of their size: biases, slices, masks of rows. The index is then
+/// one of vectors, and so is numel. False where they do not lie so.
+inline bool to_rows(StridedPointwiseParams& p, int inputs, size_t out_item,
+                    size_t input_item) {
+  const int64_t length = vector_length(input_item);
+  auto& index = p.index;
+  if (index.dims == 0 || index.sizes[0].divisor % length != 0) return false;
+  for (int k = 0; k <= inputs; ++k) {
+    if (k > 0 && p.pointwise.source[k - 1] != Source::kElements) continue;
+    const auto item = int64_t(k ? input_item : out_item);
+    const void* data = k ? p.pointwise.in[k - 1] : p.pointwise.out;
+    const int64_t step = index.strides[0][k];
+    if (k > 0 && step == 0) continue;  // one element a row, anywhere
+    if (step != item || !lies_well(data, size_t(item), input_item))
+      return false;
+    for (int d = 1; d < index.dims; ++d)
+      if (index.strides[d][k] % (item * length) != 0) return false;
+  }
+  index.sizes[0] = Divider(uint32_t(index.sizes[0].divisor / length));
+  for (int64_t& step : index.strides[0]) step *= length;
+  p.pointwise.numel = uint32_t(p.pointwise.numel / length);
+  return true;
 }
 
 }  // namespace hotaru::cuda

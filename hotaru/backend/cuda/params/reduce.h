@@ -106,11 +106,15 @@ constexpr ReducePlan plan_of(const ReduceParams& p, size_t item, bool aligned,
   const int64_t step = p.gone.dims > 0 ? p.gone.strides[0][0] : int64_t(item);
   plan.across = p.kept.dims > 0 && p.gone.dims > 0 &&
                 p.kept.strides[0][0] < step && p.outputs > 1;
-  plan.vectors =
-      !plan.across && aligned && p.gone.dims == 1 && step == int64_t(item);
+  // Vectors are whole where every stride and the innermost size are.
+  const int64_t vector = length * int64_t(item);
+  plan.vectors = !plan.across && aligned && p.gone.dims > 0 &&
+                 step == int64_t(item) &&
+                 (p.gone.dims == 1 || p.gone.sizes[0].divisor % length == 0);
   for (int d = 0; d < p.kept.dims; ++d)
-    plan.vectors =
-        plan.vectors && p.kept.strides[d][0] % (length * int64_t(item)) == 0;
+    plan.vectors = plan.vectors && p.kept.strides[d][0] % vector == 0;
+  for (int d = 1; d < p.gone.dims; ++d)
+    plan.vectors = plan.vectors && p.gone.strides[d][0] % vector == 0;
   // Elements that make a thread's while.
   const int64_t each = plan.vectors ? 2 * length : 4;
   const auto power = [](int64_t n, uint32_t most) {
@@ -123,7 +127,7 @@ constexpr ReducePlan plan_of(const ReduceParams& p, size_t item, bool aligned,
     plan.lanes = power(ceil_divide(p.reduced, each), kBlock);
   const int64_t blocks =
       p.outputs ? ceil_divide(p.outputs, outputs_of_block(plan)) : 1;
-  // Up to eight blocks fill a processor, and twice as many end closer together.
+  // Four blocks fill a processor, and four times as many end closer together.
   const int64_t room = int64_t{sms} * 16 / blocks;
   const int64_t parts = p.reduced / (int64_t{plan.lanes} * each * 4);
   const int64_t splits = room < parts ? room : parts;

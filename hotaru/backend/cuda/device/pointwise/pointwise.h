@@ -93,9 +93,31 @@ struct Pointwise {
     }
   }
 
+  static constexpr uint32_t kLength = vector_length(sizeof(T));
+  static constexpr uint32_t kVectors = vectors(kInputs);
+  using In = Vector<T, kLength>;
+  using OutVector = Vector<Out, kLength>;
+
+  HOTARU_DEVICE static OutVector apply_vector(const PointwiseParams& p,
+                                              const F& f,
+                                              const M (&one)[kInputs],
+                                              const In (&in)[kInputs]) {
+    OutVector out;
+    HOTARU_UNROLL
+    for (uint32_t j = 0; j < kLength; j += 2) {
+      M x[kInputs], y[kInputs];
+      HOTARU_UNROLL
+      for (int k = 0; k < kInputs; ++k) {
+        const bool same = kInputs > 1 && is_one(p, k);
+        x[k] = same ? one[k] : widen<T>(in[k].at[j]);
+        y[k] = same ? one[k] : widen<T>(in[k].at[j + 1]);
+      }
+      narrow_pair<Out>(out, j, apply(f, x), apply(f, y));
+    }
+    return out;
+  }
+
   HOTARU_DEVICE static void dense(const PointwiseParams& p) {
-    constexpr uint32_t kLength = vector_length(sizeof(T));
-    constexpr uint32_t kVectors = vectors(kInputs);
     constexpr uint32_t kItems = dense_items(sizeof(T), kInputs);
     const F f = formula(p);
     M one[kInputs];
@@ -105,7 +127,6 @@ struct Pointwise {
     if (kWalk<F> == Walk::kSingle || !whole)
       return one_by_one(p, f, one, first, whole ? first + kItems : p.numel);
     if constexpr (kWalk<F> == Walk::kVectors) {
-      using In = Vector<T, kLength>;
       In in[kInputs][kVectors] = {};
       HOTARU_UNROLL
       for (int k = 0; k < kInputs; ++k)
@@ -117,22 +138,53 @@ struct Pointwise {
         }
       HOTARU_UNROLL
       for (uint32_t v = 0; v < kVectors; ++v) {
-        Vector<Out, kLength> out;
+        In x[kInputs];
         HOTARU_UNROLL
-        for (uint32_t j = 0; j < kLength; j += 2) {
-          M x[kInputs], y[kInputs];
-          HOTARU_UNROLL
-          for (int k = 0; k < kInputs; ++k) {
-            const bool same = kInputs > 1 && is_one(p, k);
-            x[k] = same ? one[k] : widen<T>(in[k][v].at[j]);
-            y[k] = same ? one[k] : widen<T>(in[k][v].at[j + 1]);
-          }
-          narrow_pair<Out>(out, j, apply(f, x), apply(f, y));
-        }
-        static_cast<Vector<Out, kLength>*>(
-            p.out)[(first / kLength) + v * kBlock + threadIdx.x] = out;
+        for (int k = 0; k < kInputs; ++k) x[k] = in[k][v];
+        static_cast<OutVector*>(
+            p.out)[(first / kLength) + v * kBlock + threadIdx.x] =
+            apply_vector(p, f, one, x);
       }
     }
+  }
+
+  /// p.numel and the index count vectors.
+  HOTARU_DEVICE static void rows(const StridedPointwiseParams& s) {
+    const PointwiseParams& p = s.pointwise;
+    const F f = formula(p);
+    M one[kInputs];
+    load_ones(p, one);
+    const uint32_t first = blockIdx.x * row_items(kInputs) + threadIdx.x;
+    uint32_t i[kVectors];
+    HOTARU_UNROLL
+    for (uint32_t v = 0; v < kVectors; ++v) {
+      const uint32_t position = first + v * kBlock;
+      i[v] = position < p.numel ? position : 0;
+    }
+    int64_t at[kVectors][1 + PointwiseParams::kMaxInputs];
+    s.index.find(i, at);
+    In in[kVectors][kInputs] = {};
+    HOTARU_UNROLL
+    for (int k = 0; k < kInputs; ++k) {
+      if (is_one(p, k)) continue;
+      const bool one_a_row = s.index.strides[0][1 + k] == 0;
+      HOTARU_UNROLL
+      for (uint32_t v = 0; v < kVectors; ++v) {
+        const char* from = static_cast<const char*>(p.in[k]) + at[v][1 + k];
+        if (one_a_row) {
+          const auto x = *reinterpret_cast<const Stored<T>*>(from);
+          HOTARU_UNROLL
+          for (uint32_t j = 0; j < kLength; ++j) in[v][k].at[j] = x;
+        } else {
+          in[v][k] = load_vector<In>(from);
+        }
+      }
+    }
+    HOTARU_UNROLL
+    for (uint32_t v = 0; v < kVectors; ++v)
+      if (first + v * kBlock < p.numel)
+        store_vector(static_cast<char*>(p.out) + at[v][0],
+                     apply_vector(p, f, one, in[v]));
   }
 
   template <int kCount>
@@ -192,3 +244,11 @@ struct Pointwise {
   HOTARU_CUDA_KERNEL( \
       F##_##suffix##_s, ::hotaru::cuda::StridedPointwiseParams, \
       ::hotaru::cuda::Pointwise<::hotaru::formulas::F, T, inputs>::strided)
+/// Also that for dense rows.
+#define HOTARU_POINTWISE_ROWS(name, F, Types, inputs) \
+  HOTARU_POINTWISE(name, F, Types, inputs) \
+  HOTARU_DEVICE_TYPES_##Types(HOTARU_POINTWISE_ROWS_OF, F, inputs)
+#define HOTARU_POINTWISE_ROWS_OF(F, inputs, T, suffix) \
+  HOTARU_CUDA_KERNEL( \
+      F##_##suffix##_v, ::hotaru::cuda::StridedPointwiseParams, \
+      ::hotaru::cuda::Pointwise<::hotaru::formulas::F, T, inputs>::rows)

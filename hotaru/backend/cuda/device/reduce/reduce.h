@@ -15,17 +15,17 @@
 
 namespace hotaru::cuda {
 
-/// Elements [begin, end) of an output, every lanes-th, from vectors.
+/// Elements [begin, end) of an output, every lanes-th, from vectors. Where
+/// several dimensions go, `end` is a multiple of their length.
 template <class R, class T>
-__device__ typename R::Acc reduce_vectors(const void* in, uint32_t begin,
-                                          uint32_t end, uint32_t lane,
-                                          uint32_t lanes) {
+__device__ typename R::Acc reduce_vectors(const char* in, const Index<1>& gone,
+                                          uint32_t begin, uint32_t end,
+                                          uint32_t lane, uint32_t lanes) {
   using Part = typename R::Part;
   constexpr uint32_t kLength = reduce_length(sizeof(T));
   constexpr uint32_t kAhead = 4;  // vectors that are read at once
   constexpr uint32_t kParts = R::kParts < kLength ? R::kParts : kLength;
   using V = Vector<T, kLength>;
-  const auto* x = static_cast<const V*>(in);
   Part part[kParts];
   HOTARU_UNROLL
   for (uint32_t j = 0; j < kParts; ++j) part[j] = R::start();
@@ -34,20 +34,30 @@ __device__ typename R::Acc reduce_vectors(const void* in, uint32_t begin,
     for (uint32_t j = 0; j < kLength; ++j)
       R::take(part[j % kParts], widen<T>(v.at[j]), i * kLength + j);
   };
+  const bool line = gone.dims <= 1;
   const uint32_t whole = end / kLength;
-  uint32_t i = begin / kLength + lane;
-  for (; i + (kAhead - 1) * lanes < whole; i += kAhead * lanes) {
+  HOTARU_NO_UNROLL
+  for (uint32_t i = begin / kLength + lane; i < whole; i += kAhead * lanes) {
+    // What is past the end is read again, and not taken.
+    uint32_t at[kAhead];
+    int64_t bytes[kAhead][1];
+    HOTARU_UNROLL
+    for (uint32_t a = 0; a < kAhead; ++a) {
+      at[a] = (i + a * lanes < whole ? i + a * lanes : i) * kLength;
+      bytes[a][0] = int64_t(at[a]) * int64_t(sizeof(T));
+    }
+    if (!line) gone.find(at, bytes);
     V v[kAhead];
     HOTARU_UNROLL
-    for (uint32_t a = 0; a < kAhead; ++a) v[a] = x[i + a * lanes];
+    for (uint32_t a = 0; a < kAhead; ++a)
+      v[a] = *reinterpret_cast<const V*>(in + bytes[a][0]);
     HOTARU_UNROLL
-    for (uint32_t a = 0; a < kAhead; ++a) take(v[a], i + a * lanes);
+    for (uint32_t a = 0; a < kAhead; ++a)
+      if (i + a * lanes < whole) take(v[a], i + a * lanes);
   }
   HOTARU_NO_UNROLL
-  for (; i < whole; i += lanes) take(x[i], i);
-  HOTARU_NO_UNROLL
   for (uint32_t r = whole * kLength + lane; r < end; r += lanes)
-    R::take(part[0], widen<T>(static_cast<const Stored<T>*>(in)[r]), r);
+    R::take(part[0], load<T>(in + int64_t(r) * int64_t(sizeof(T))), r);
   auto acc = R::total(part[0]);
   HOTARU_UNROLL
   for (uint32_t j = 1; j < kParts; ++j)
@@ -125,7 +135,7 @@ __device__ void reduce(const ReduceParams& p) {
     const uint32_t rest = p.reduced - begin;
     const uint32_t end = begin + (rest < plan.chunk ? rest : plan.chunk);
     acc = plan.vectors
-              ? reduce_vectors<R, T>(in, begin, end, lane, plan.lanes)
+              ? reduce_vectors<R, T>(in, p.gone, begin, end, lane, plan.lanes)
               : reduce_strided<R, T>(in, p.gone, begin, end, lane, plan.lanes);
   }
   acc = plan.across ? combine_column<R>(acc, plan.lanes, shared)
