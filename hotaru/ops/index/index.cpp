@@ -190,9 +190,8 @@ void write_at(const Tensor& self, const Tensors& indices, const Tensor& values,
 /// others have it already. One without dimensions may come from another device.
 Tensor put_values(const Tensor& self, const Tensors& indices,
                   const Tensor& given_values, bool accumulate) {
-  const Tensor values = given_values.dim() == 0
-                            ? to(given_values, self.device())
-                            : given_values;
+  const Tensor values =
+      given_values.dim() == 0 ? to(given_values, self.device()) : given_values;
   if (self.dtype() == values.dtype()) return values;
   int64_t given = 0, masks = 0;
   for (const Tensor& index : indices) {

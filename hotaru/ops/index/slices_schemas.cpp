@@ -97,8 +97,8 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
                  "Can not infer total number of classes from empty tensor.");
     return empty(shape, TensorOptions(self));
   }
-  // On other devices scatter_ finds classes out of range without a wait.
-  const bool looks = self.device().is_cpu();
+  // On other devices scatter_ finds classes out of range, and nothing waits.
+  const bool looks = num_classes == -1 || self.device().is_cpu();
   if (looks)
     HOTARU_CHECK(item(min(self)).to_int() >= 0,
                  "Class values must be non-negative.");

@@ -57,9 +57,10 @@ def finished(case):
     """The case with what its kernels find wrong."""
 
     def run(lib):
-        result = case(lib)
-        lib.cuda.synchronize()
-        return result
+        try:
+            return case(lib)
+        finally:  # what it finds is the outcome, whatever else was raised
+            lib.cuda.synchronize()
 
     return run
 
