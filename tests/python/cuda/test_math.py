@@ -125,3 +125,136 @@ def test_softmax_refuses_integers(hotaru, cuda):
     torch = hotaru
     with pytest.raises(RuntimeError, match="not implemented for 'Int'"):
         torch.softmax(torch.zeros(3, dtype=torch.int32, device=cuda), 0)
+
+
+# --- matrix products ---------------------------------------------------------
+
+PRODUCTS = [
+    ((3, 4), (4, 5)),
+    ((1, 7), (7, 1)),
+    ((33, 40), (40, 31)),
+    ((64, 20), (20, 130)),
+    ((2, 3, 5), (2, 5, 4)),
+    ((2, 1, 3, 5), (3, 5, 4)),
+    ((5,), (5,)),
+    ((5,), (5, 3)),
+    ((2, 3, 5), (5,)),
+    ((4, 1200), (1200, 6)),
+]
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_matmul(hotaru, cuda, dtype):
+    torch = hotaru
+    torch.manual_seed(3)
+    for a, b in PRODUCTS:
+        x, y = draw(torch, *a, dtype=dtype), draw(torch, *b, dtype=dtype)
+        both(torch, torch.matmul, x, y, scale=10)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_matmul_of_large_tiles(hotaru, cuda, dtype):
+    torch = hotaru
+    torch.manual_seed(4)
+    for a, b in (
+        ((45, 70, 40), (45, 40, 90)),  # many
+        ((45, 70, 43), (43, 91)),
+        ((258, 2100), (2100, 132)),  # split
+    ):
+        x, y = draw(torch, *a, dtype=dtype), draw(torch, *b, dtype=dtype)
+        both(torch, torch.matmul, x, y, scale=100, grads=False)
+        x, y = x.transpose(-1, -2).contiguous(), y.transpose(-1, -2).contiguous()
+        both(torch, lambda a, b: a.mT @ b.mT, x, y, scale=100, grads=False)
+
+
+def test_matmul_of_views(hotaru, cuda):
+    torch = hotaru
+    torch.manual_seed(5)
+    x, y = draw(torch, 12, 24, 9), draw(torch, 9, 24, 12)
+    for f in (
+        lambda a, b: a[::2, :, 1:] @ b[0, :8, ::2],
+        lambda a, b: a.transpose(1, 2) @ b.permute(2, 1, 0)[:, :, :3],
+        lambda a, b: a[:1].expand(3, 24, 9) @ b[:, :5, 0],
+        lambda a, b: torch.bmm(a[:9], b[:, :9]),
+        lambda a, b: torch.einsum("ijk,kjl->il", a, b),
+        lambda a, b: torch.mv(a[0], b[:, 0, 0]),
+    ):
+        both(torch, f, x, y, scale=10)
+
+
+def test_addmm(hotaru, cuda):
+    torch = hotaru
+    torch.manual_seed(6)
+    x, y = draw(torch, 6, 9), draw(torch, 9, 5)
+    for shape in ((6, 5), (5,), (6, 1), (1,)):
+        c = draw(torch, *shape)
+        both(torch, torch.addmm, c, x, y, scale=10)
+        both(
+            torch,
+            lambda c, x, y: torch.addmm(c, x, y, beta=0.5, alpha=-2),
+            c, x, y, scale=10,
+        )  # fmt: skip
+    nothing = torch.full((6, 5), math.nan)
+    both(
+        torch, lambda c, x, y: torch.addmm(c, x, y, beta=0), nothing, x, y, grads=False
+    )
+    b = draw(torch, 4, 6, 5)
+    both(
+        torch,
+        lambda b, x, y: torch.baddbmm(b, x.expand(4, 6, 9), y.expand(4, 9, 5), alpha=3),
+        b, x, y, scale=20,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8"])
+def test_matmul_of_integers(hotaru, cuda, dtype):
+    torch = hotaru
+    torch.manual_seed(7)
+    kind = getattr(torch, dtype)
+    x = torch.randint(0, 100, (2, 7, 5)).to(kind)
+    y = torch.randint(0, 100, (2, 5, 3)).to(kind)
+    both(torch, torch.matmul, x, y)
+    both(
+        torch, lambda x, y: torch.addmm(y[0, 1], x[1], y[1], alpha=2, beta=3), x, y
+    )
+
+
+def test_matmul_of_nothing(hotaru, cuda):
+    torch = hotaru
+    for a, b in (
+        ((0, 3), (3, 2)),
+        ((2, 0), (0, 3)),
+        ((2, 3), (3, 0)),
+        ((0, 2, 3), (0, 3, 1)),
+    ):
+        both(torch, torch.matmul, torch.ones(a), torch.ones(b))
+    both(torch, torch.addmm, torch.ones(3), torch.ones(2, 0), torch.ones(0, 3))
+
+
+def test_matmul_gives_the_same_bits(hotaru, cuda):
+    torch = hotaru
+    torch.manual_seed(8)
+    x, y = draw(torch, 40, 3000).cuda(), draw(torch, 3000, 50).cuda()
+    assert torch.equal(x @ y, x @ y)
+
+
+def test_linear_layer(hotaru, cuda):
+    """What PyTorch's users print first on a GPU."""
+    torch = hotaru
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(2, 2).to("cuda")
+    out = layer(torch.tensor([0.1, 0.2], device="cuda"))
+    assert "[-0.1970,  0.0273]" in str(out)
+    assert "device='cuda:0'" in str(out)
+
+
+def test_train_linear(hotaru, cuda):
+    torch = hotaru
+    torch.manual_seed(9)
+    x, w, b = draw(torch, 20, 33), draw(torch, 65, 33), draw(torch, 65)
+    for f in (torch.relu, torch.sigmoid, torch.tanh, torch.nn.functional.gelu):
+        both(
+            torch,
+            lambda x, w, b, f=f: f(torch.nn.functional.linear(x, w, b)),
+            x, w, b, scale=20,
+        )  # fmt: skip

@@ -2,12 +2,11 @@
 // params/softmax.h for how they are launched. The greatest element and the sum
 // of exponentials come from one pass (Milakov and Gimelshein, "Online
 // normalizer calculation for softmax", 2018).
-#include "hotaru/backend/cuda/params/softmax.h"
-
 #include <cmath>
 #include <limits>
 
 #include "hotaru/backend/cuda/device/block.h"
+#include "hotaru/backend/cuda/params/softmax.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {
@@ -51,16 +50,18 @@ struct Line {
   __device__ uint32_t tile() const {
     return team.lanes * kLength<T>;
   }
+  /// Of a piece: this thread's first element, and how far they are apart.
   template <class T>
-  __device__ uint32_t index(uint32_t from, uint32_t j) const {
-    return from + (vectors ? lane * kLength<T> + j : j * team.lanes + lane);
+  __device__ uint32_t begin(uint32_t from) const {
+    return from + (vectors ? lane * kLength<T> : lane);
   }
+  __device__ uint32_t apart() const { return vectors ? 1 : team.lanes; }
 
   /// What lies past the end is `missing`.
   template <class T>
   __device__ void read(OpMath<T>* x, const char* line, int64_t step,
                        uint32_t from, OpMath<T> missing) const {
-    const uint32_t first = from + lane * kLength<T>;
+    const uint32_t first = begin<T>(from);
     if (vectors && first + kLength<T> <= length) {
       const auto v = load_vector<Vector<T, kLength<T>>>(
           line + int64_t(first) * int64_t(sizeof(Stored<T>)));
@@ -68,16 +69,15 @@ struct Line {
       for (uint32_t j = 0; j < kLength<T>; ++j) x[j] = widen<T>(v.at[j]);
       return;
     }
+    const char* at = line + int64_t(first) * step;
     HOTARU_UNROLL
-    for (uint32_t j = 0; j < kLength<T>; ++j) {
-      const uint32_t i = index<T>(from, j);
-      x[j] = i < length ? load<T>(line + int64_t(i) * step) : missing;
-    }
+    for (uint32_t j = 0; j < kLength<T>; ++j, at += int64_t(apart()) * step)
+      x[j] = first + j * apart() < length ? load<T>(at) : missing;
   }
   template <class T>
   __device__ void write(const OpMath<T>* x, char* line, int64_t step,
                         uint32_t from) const {
-    const uint32_t first = from + lane * kLength<T>;
+    const uint32_t first = begin<T>(from);
     if (vectors && first + kLength<T> <= length) {
       Vector<T, kLength<T>> v;
       HOTARU_UNROLL
@@ -86,11 +86,10 @@ struct Line {
       store_vector(line + int64_t(first) * int64_t(sizeof(Stored<T>)), v);
       return;
     }
+    char* at = line + int64_t(first) * step;
     HOTARU_UNROLL
-    for (uint32_t j = 0; j < kLength<T>; ++j) {
-      const uint32_t i = index<T>(from, j);
-      if (i < length) store<T>(line + int64_t(i) * step, x[j]);
-    }
+    for (uint32_t j = 0; j < kLength<T>; ++j, at += int64_t(apart()) * step)
+      if (first + j * apart() < length) store<T>(at, x[j]);
   }
 };
 
