@@ -258,3 +258,99 @@ def test_train_linear(hotaru, cuda):
             lambda x, w, b, f=f: f(torch.nn.functional.linear(x, w, b)),
             x, w, b, scale=20,
         )  # fmt: skip
+
+
+# --- normalisation -----------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_layer_norm(hotaru, cuda, dtype):
+    torch = hotaru
+    torch.manual_seed(10)
+    for rows, columns in ((3, 7), (1, 1), (5, 64), (40, 33), (2, 4100), (2, 9000)):
+        x = draw(torch, rows, columns, dtype=dtype) * 3 + 1
+        w, b = draw(torch, columns, dtype=dtype), draw(torch, columns, dtype=dtype)
+        if columns > 1:
+            both(
+                torch,
+                lambda x, w, b: torch.layer_norm(x, w.shape, w, b),
+                x, w, b, scale=20,
+            )  # fmt: skip
+        both(torch, lambda x: torch.layer_norm(x, x.shape[1:], eps=1e-3), x, scale=20)
+
+
+def test_layer_norm_of_many_rows(hotaru, cuda):
+    torch = hotaru
+    torch.manual_seed(11)
+    x, w, b = draw(torch, 5, 700, 6), draw(torch, 6), draw(torch, 6)
+    f = torch.layer_norm
+    both(torch, lambda x, w, b: f(x, (6,), w, b), x, w, b, scale=20)
+    x = x + 1000  # the mean is large beside the deviation
+    both(torch, lambda x: f(x, (700, 6), eps=0), x, scale=100, grads=False)
+
+
+def test_layer_norm_of_nothing(hotaru, cuda):
+    torch = hotaru
+    for shape, last in (((0, 3), (3,)), ((2, 0), (0,))):
+        out = torch.layer_norm(torch.ones(shape, device="cuda"), last)
+        assert out.shape == shape
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_group_norm(hotaru, cuda, dtype):
+    torch = hotaru
+    torch.manual_seed(12)
+    for shape, groups in (((2, 6, 5), 3), ((3, 4, 2, 3), 4), ((2, 8, 400), 2)):
+        x = draw(torch, *shape, dtype=dtype)
+        w = draw(torch, shape[1], dtype=dtype)
+        both(
+            torch,
+            lambda x, w, b, groups=groups: torch.group_norm(x, groups, w, b),
+            x, w, w * 2, scale=30,
+        )  # fmt: skip
+        both(torch, lambda x: torch.nn.functional.instance_norm(x), x, scale=30)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("training", [True, False])
+def test_batch_norm(hotaru, cuda, dtype, training):
+    torch = hotaru
+    torch.manual_seed(13)
+    for shape in ((9, 5), (4, 3, 7), (3, 5, 4, 6), (700, 40), (2, 3, 5000)):
+        x = draw(torch, *shape, dtype=dtype) * 2 + 1
+        w = draw(torch, shape[1], dtype=dtype)
+
+        def f(x, w, b):
+            mean = torch.zeros(x.shape[1], dtype=x.dtype, device=x.device)
+            var = torch.ones_like(mean) * 2
+            out = torch.batch_norm(
+                x, w, b, mean, var, training, 0.3, 1e-5, False
+            )
+            # Running values have no gradients and are compared by their sum.
+            return out + (mean + var).reshape([-1] + [1] * (x.dim() - 2))
+
+        both(torch, f, x, w, w * 2, scale=40)
+
+
+def test_batch_norm_of_mixed_dtypes(hotaru, cuda):
+    """16-bit elements beside parameters of 32 bits."""
+    torch = hotaru
+    torch.manual_seed(14)
+    x, w = draw(torch, 6, 4, 10, dtype="float16"), draw(torch, 4)
+    both(
+        torch,
+        lambda x, w: torch.batch_norm(
+            x, w, w, torch.zeros_like(w), torch.ones_like(w), True, 0.1, 1e-5, False
+        ),
+        x, w, scale=5,
+    )  # fmt: skip
+    both(torch, lambda x, w: torch.group_norm(x, 2, w, w), x, w, scale=5)
+
+
+def test_rms_norm(hotaru, cuda):
+    torch = hotaru
+    torch.manual_seed(15)
+    if not hasattr(torch.nn.functional, "rms_norm"):
+        pytest.skip("no rms_norm")
+    x, w = draw(torch, 5, 33), draw(torch, 33)
+    both(torch, lambda x, w: torch.nn.functional.rms_norm(x, (33,), w), x, w, scale=10)

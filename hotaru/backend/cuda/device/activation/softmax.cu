@@ -5,16 +5,12 @@
 #include <cmath>
 #include <limits>
 
-#include "hotaru/backend/cuda/device/block.h"
+#include "hotaru/backend/cuda/device/pieces.h"
 #include "hotaru/backend/cuda/params/softmax.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {
 namespace {
-
-/// Elements that are read at once: 16 bytes.
-template <class T>
-constexpr uint32_t kLength = 16 / sizeof(Stored<T>);
 
 struct Larger {
   template <class A>
@@ -29,67 +25,19 @@ struct Plus {
   }
 };
 
-/// The line of a thread. Its share comes in pieces of kLength elements: they
-/// lie side by side, or `lanes` apart.
-struct Line {
+/// The line of a thread.
+struct Line : Pieces {
   Team team;
-  uint32_t lane, length;
-  bool real, vectors;
+  bool real;
   int64_t at[1][3];
 
   __device__ explicit Line(const SoftmaxParams& p)
-      : team{p.lanes, p.across}, length(p.length), vectors(p.vectors) {
+      : Pieces{0, p.lanes, p.length, p.vectors}, team{p.lanes, p.across} {
     lane = team.lane();
     const uint32_t line = blockIdx.x * team.rows() + team.row();
     real = line < p.lines;
     uint32_t i[1] = {real ? line : 0};
     p.others.find(i, at);
-  }
-  /// Elements of a piece of all lanes together.
-  template <class T>
-  __device__ uint32_t tile() const {
-    return team.lanes * kLength<T>;
-  }
-  /// Of a piece: this thread's first element, and how far they are apart.
-  template <class T>
-  __device__ uint32_t begin(uint32_t from) const {
-    return from + (vectors ? lane * kLength<T> : lane);
-  }
-  __device__ uint32_t apart() const { return vectors ? 1 : team.lanes; }
-
-  /// What lies past the end is `missing`.
-  template <class T>
-  __device__ void read(OpMath<T>* x, const char* line, int64_t step,
-                       uint32_t from, OpMath<T> missing) const {
-    const uint32_t first = begin<T>(from);
-    if (vectors && first + kLength<T> <= length) {
-      const auto v = load_vector<Vector<T, kLength<T>>>(
-          line + int64_t(first) * int64_t(sizeof(Stored<T>)));
-      HOTARU_UNROLL
-      for (uint32_t j = 0; j < kLength<T>; ++j) x[j] = widen<T>(v.at[j]);
-      return;
-    }
-    const char* at = line + int64_t(first) * step;
-    HOTARU_UNROLL
-    for (uint32_t j = 0; j < kLength<T>; ++j, at += int64_t(apart()) * step)
-      x[j] = first + j * apart() < length ? load<T>(at) : missing;
-  }
-  template <class T>
-  __device__ void write(const OpMath<T>* x, char* line, int64_t step,
-                        uint32_t from) const {
-    const uint32_t first = begin<T>(from);
-    if (vectors && first + kLength<T> <= length) {
-      Vector<T, kLength<T>> v;
-      HOTARU_UNROLL
-      for (uint32_t j = 0; j < kLength<T>; j += 2)
-        narrow_pair<T>(v, j, x[j], x[j + 1]);
-      store_vector(line + int64_t(first) * int64_t(sizeof(Stored<T>)), v);
-      return;
-    }
-    char* at = line + int64_t(first) * step;
-    HOTARU_UNROLL
-    for (uint32_t j = 0; j < kLength<T>; ++j, at += int64_t(apart()) * step)
-      if (first + j * apart() < length) store<T>(at, x[j]);
   }
 };
 
@@ -120,7 +68,7 @@ struct Online {
 template <class T, bool kLog>
 __device__ void softmax(const SoftmaxParams& p) {
   using A = OpMath<T>;
-  constexpr uint32_t kPieces = kSoftmaxHeld / kLength<T>;
+  constexpr uint32_t kPieces = kSoftmaxHeld / kPieceLength<T>;
   __shared__ A memory[kBlock];
   const Line line(p);
   const char* in = static_cast<const char*>(p.in) + line.at[0][1];
@@ -130,11 +78,11 @@ __device__ void softmax(const SoftmaxParams& p) {
   Online<A> online;
   const auto result = [&](A* x, A shift, A scale) {
     HOTARU_UNROLL
-    for (uint32_t j = 0; j < kLength<T>; ++j)
+    for (uint32_t j = 0; j < kPieceLength<T>; ++j)
       x[j] = kLog ? x[j] - shift : std::exp(x[j] - shift) * scale;
   };
   if (p.length <= tile * kPieces) {
-    A x[kPieces][kLength<T>];
+    A x[kPieces][kPieceLength<T>];
     HOTARU_UNROLL
     for (uint32_t i = 0; i < kPieces; ++i)
       line.read<T>(x[i], in, p.in_step, i * tile, nothing);
@@ -150,11 +98,11 @@ __device__ void softmax(const SoftmaxParams& p) {
     }
     return;
   }
-  A x[kLength<T>];
+  A x[kPieceLength<T>];
   HOTARU_NO_UNROLL
   for (uint32_t from = 0; from < p.length; from += tile) {
     line.read<T>(x, in, p.in_step, from, nothing);
-    online.template take<kLength<T>>(x);
+    online.template take<kPieceLength<T>>(x);
   }
   online.share(line.team, memory);
   const A shift =
@@ -173,7 +121,7 @@ __device__ void softmax(const SoftmaxParams& p) {
 template <class T, bool kLog>
 __device__ void softmax_grad(const SoftmaxParams& p) {
   using A = OpMath<T>;
-  constexpr uint32_t kPieces = kSoftmaxHeld / 2 / kLength<T>;
+  constexpr uint32_t kPieces = kSoftmaxHeld / 2 / kPieceLength<T>;
   __shared__ A memory[kBlock];
   const Line line(p);
   const char* in = static_cast<const char*>(p.in) + line.at[0][1];
@@ -186,17 +134,18 @@ __device__ void softmax_grad(const SoftmaxParams& p) {
   };
   const auto add = [](A sum, const A* g, const A* y) {
     HOTARU_UNROLL
-    for (uint32_t j = 0; j < kLength<T>; ++j) sum += kLog ? g[j] : g[j] * y[j];
+    for (uint32_t j = 0; j < kPieceLength<T>; ++j)
+      sum += kLog ? g[j] : g[j] * y[j];
     return sum;
   };
   const auto write = [&](A* g, const A* y, A sum, uint32_t from) {
     HOTARU_UNROLL
-    for (uint32_t j = 0; j < kLength<T>; ++j)
+    for (uint32_t j = 0; j < kPieceLength<T>; ++j)
       g[j] = kLog ? g[j] - std::exp(y[j]) * sum : y[j] * (g[j] - sum);
     if (line.real) line.write<T>(g, out, p.out_step, from);
   };
   if (p.length <= tile * kPieces) {
-    A g[kPieces][kLength<T>], y[kPieces][kLength<T>];
+    A g[kPieces][kPieceLength<T>], y[kPieces][kPieceLength<T>];
     A sum = 0;
     HOTARU_UNROLL
     for (uint32_t i = 0; i < kPieces; ++i) read(g[i], y[i], i * tile);
@@ -207,7 +156,7 @@ __device__ void softmax_grad(const SoftmaxParams& p) {
     for (uint32_t i = 0; i < kPieces; ++i) write(g[i], y[i], sum, i * tile);
     return;
   }
-  A g[kLength<T>], y[kLength<T>];
+  A g[kPieceLength<T>], y[kPieceLength<T>];
   A sum = 0;
   HOTARU_NO_UNROLL
   for (uint32_t from = 0; from < p.length; from += tile) {
