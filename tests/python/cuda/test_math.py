@@ -28,16 +28,22 @@ def close(torch, got, expected, scale=1):
     name = str(expected.dtype).split(".")[-1]
     rtol, atol = (scale * e for e in TOLERANCE.get(name, (0, 0)))
     assert torch.allclose(
-        got.cpu().double(), expected.double(), rtol=rtol, atol=atol, equal_nan=True
+        got.cpu().double(),
+        expected.double(),
+        rtol=rtol,
+        atol=atol,
+        equal_nan=True,
     ), f"{got.cpu()} is not {expected}"
 
 
 def both(torch, f, *tensors, scale=1, grads=True):
-    """f on the CPU and on CUDA, results and gradients compared."""
+    """F on the CPU and on CUDA, results and gradients compared."""
     results = []
     for device in ("cpu", "cuda"):
         own = [
-            t.to(device).detach().requires_grad_(grads and t.is_floating_point())
+            t.to(device)
+            .detach()
+            .requires_grad_(grads and t.is_floating_point())
             for t in tensors
         ]
         out = f(*own)
@@ -101,7 +107,9 @@ def test_softmax_of_views(hotaru, cuda):
 def test_softmax_of_nothing(hotaru, cuda):
     torch = hotaru
     for shape in ((0, 3), (3, 0), (0,)):
-        assert torch.softmax(torch.empty(shape, device="cuda"), 0).shape == shape
+        assert (
+            torch.softmax(torch.empty(shape, device="cuda"), 0).shape == shape
+        )
 
 
 def test_softmax_of_extremes(hotaru, cuda):
@@ -118,7 +126,9 @@ def test_softmax_of_extremes(hotaru, cuda):
     ):
         x = torch.tensor([row, list(reversed(row))])
         for name in ("softmax", "log_softmax"):
-            both(torch, lambda t, name=name: getattr(t, name)(1), x, grads=False)
+            both(
+                torch, lambda t, name=name: getattr(t, name)(1), x, grads=False
+            )
 
 
 def test_softmax_refuses_integers(hotaru, cuda):
@@ -163,7 +173,10 @@ def test_matmul_of_large_tiles(hotaru, cuda, dtype):
     ):
         x, y = draw(torch, *a, dtype=dtype), draw(torch, *b, dtype=dtype)
         both(torch, torch.matmul, x, y, scale=100, grads=False)
-        x, y = x.transpose(-1, -2).contiguous(), y.transpose(-1, -2).contiguous()
+        x, y = (
+            x.transpose(-1, -2).contiguous(),
+            y.transpose(-1, -2).contiguous(),
+        )
         both(torch, lambda a, b: a.mT @ b.mT, x, y, scale=100, grads=False)
 
 
@@ -196,7 +209,12 @@ def test_addmm(hotaru, cuda):
         )  # fmt: skip
     nothing = torch.full((6, 5), math.nan)
     both(
-        torch, lambda c, x, y: torch.addmm(c, x, y, beta=0), nothing, x, y, grads=False
+        torch,
+        lambda c, x, y: torch.addmm(c, x, y, beta=0),
+        nothing,
+        x,
+        y,
+        grads=False,
     )
     b = draw(torch, 4, 6, 5)
     both(
@@ -215,7 +233,10 @@ def test_matmul_of_integers(hotaru, cuda, dtype):
     y = torch.randint(0, 100, (2, 5, 3)).to(kind)
     both(torch, torch.matmul, x, y)
     both(
-        torch, lambda x, y: torch.addmm(y[0, 1], x[1], y[1], alpha=2, beta=3), x, y
+        torch,
+        lambda x, y: torch.addmm(y[0, 1], x[1], y[1], alpha=2, beta=3),
+        x,
+        y,
     )
 
 
@@ -267,16 +288,31 @@ def test_train_linear(hotaru, cuda):
 def test_layer_norm(hotaru, cuda, dtype):
     torch = hotaru
     torch.manual_seed(10)
-    for rows, columns in ((3, 7), (1, 1), (5, 64), (40, 33), (2, 4100), (2, 9000)):
+    for rows, columns in (
+        (3, 7),
+        (1, 1),
+        (5, 64),
+        (40, 33),
+        (2, 4100),
+        (2, 9000),
+    ):
         x = draw(torch, rows, columns, dtype=dtype) * 3 + 1
-        w, b = draw(torch, columns, dtype=dtype), draw(torch, columns, dtype=dtype)
+        w, b = (
+            draw(torch, columns, dtype=dtype),
+            draw(torch, columns, dtype=dtype),
+        )
         if columns > 1:
             both(
                 torch,
                 lambda x, w, b: torch.layer_norm(x, w.shape, w, b),
                 x, w, b, scale=20,
             )  # fmt: skip
-        both(torch, lambda x: torch.layer_norm(x, x.shape[1:], eps=1e-3), x, scale=20)
+        both(
+            torch,
+            lambda x: torch.layer_norm(x, x.shape[1:], eps=1e-3),
+            x,
+            scale=20,
+        )
 
 
 def test_layer_norm_of_many_rows(hotaru, cuda):
@@ -353,4 +389,10 @@ def test_rms_norm(hotaru, cuda):
     if not hasattr(torch.nn.functional, "rms_norm"):
         pytest.skip("no rms_norm")
     x, w = draw(torch, 5, 33), draw(torch, 33)
-    both(torch, lambda x, w: torch.nn.functional.rms_norm(x, (33,), w), x, w, scale=10)
+    both(
+        torch,
+        lambda x, w: torch.nn.functional.rms_norm(x, (33,), w),
+        x,
+        w,
+        scale=10,
+    )
