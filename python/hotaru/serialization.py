@@ -45,7 +45,8 @@ def load(
             function of a storage and the name of its device. A storage is a
             tensor of all its bytes, (nbytes,) of uint8 on the CPU; the
             function returns it, or its copy elsewhere, or ``None`` for the
-            default. Tensors that share a storage still do.
+            default; all tensors must have been on one device. Tensors that
+            share a storage still do.
         pickle_module, weights_only, kwargs: accepted; nothing is executed
             whatever they say.
 
@@ -54,46 +55,73 @@ def load(
             and offset; a device that this machine lacks. FileNotFoundError: no
             such file.
     """
-    place = _Placement(map_location)
     if isinstance(f, (str, os.PathLike)):
         path = os.fspath(f)
         if not os.path.exists(path):
             raise FileNotFoundError(2, "No such file or directory", path)
-        return _read(place, _C._load_torch_file, path)
+        return _read(map_location, _C._load_torch_file, path)
     name = str(getattr(f, "name", "<bytes>"))
-    return _read(place, _C._load_torch_bytes, f.read(), name)
+    return _read(map_location, _C._load_torch_bytes, f.read(), name)
 
 
-class _Placement:
-    """Puts a storage where `map_location` wants it."""
+def _read(map_location, read, *source):
+    if isinstance(map_location, bytes):
+        map_location = map_location.decode()
+    if map_location is None:
+        return _read_placed(_existing, read, source)
+    if isinstance(map_location, (str, _C.device)):
+        wanted = str(map_location)
+        return _read_placed(lambda _: _existing(wanted), read, source)
+    if isinstance(map_location, dict):
 
-    def __init__(self, map_location) -> None:
-        if isinstance(map_location, _C.device):
-            map_location = str(map_location)
-        elif isinstance(map_location, bytes):
-            map_location = map_location.decode()
-        elif not (
-            map_location is None
-            or isinstance(map_location, (str, dict))
-            or callable(map_location)
-        ):
-            raise TypeError(
-                f"{type(map_location).__name__!r} object is not callable"
-            )
-        self._wanted = map_location
+        def mapped(saved_on: str) -> _C.device:
+            return _existing(str(map_location.get(saved_on, saved_on)))
 
-    def __call__(self, storage: _C.Tensor, location: str) -> _C.Tensor:
-        """The storage, (nbytes,) of uint8, or its copy where it belongs."""
-        wanted = self._wanted
-        if isinstance(wanted, str):
-            location = wanted
-        elif isinstance(wanted, dict):
-            location = str(wanted.get(location, location))
-        elif wanted is not None:
-            placed = wanted(storage, location)
-            if placed is not None:
-                return _same_bytes(placed, storage)
-        return storage.to(_existing(location))
+        return _read_placed(mapped, read, source)
+    if not callable(map_location):
+        raise TypeError(
+            f"{type(map_location).__name__!r} object is not callable"
+        )
+    saved_on = set()
+
+    def on_the_cpu(location: str) -> str:
+        saved_on.add(location)
+        return "cpu"
+
+    value = read(*source, on_the_cpu)
+    if len(saved_on) > 1:
+        raise RuntimeError(
+            "map_location is a function, but the file has tensors of several "
+            f"devices ({', '.join(sorted(saved_on))}): give a dict from their "
+            "names to devices instead"
+        )
+
+    def place(storage: _C.Tensor) -> _C.Tensor:
+        (location,) = saved_on
+        placed = map_location(storage, location)
+        if placed is None:
+            return storage.to(_existing(location))
+        return _same_bytes(placed, storage)
+
+    return _moved(value, place, {})
+
+
+def _read_placed(where, read, source):
+    """Reads with storages where ``where`` of their devices' names says."""
+    errors = []
+
+    def place(saved_on: str):
+        try:
+            return where(saved_on)
+        except Exception as error:
+            # As it is: the reader would say of it where in the file it was.
+            errors.append(error)
+            return "cpu"
+
+    value = read(*source, place)
+    if errors:
+        raise errors[0]
+    return value
 
 
 def _same_bytes(placed, storage: _C.Tensor) -> _C.Tensor:
@@ -144,11 +172,7 @@ def _existing(location: str) -> _C.device:
     return _C.device("cuda", index)
 
 
-def _read(place: _Placement, read, *source):
-    return _moved(read(*source), place, {})
-
-
-def _moved(value, place: _Placement, placed: dict):
+def _moved(value, place, placed: dict):
     """The value with its tensors' storages where they belong."""
     if isinstance(value, _C.Tensor):
         if id(value) not in placed:
@@ -169,11 +193,11 @@ def _moved(value, place: _Placement, placed: dict):
     return value
 
 
-def _placed(tensor, place: _Placement, placed: dict) -> _C.Tensor:
+def _placed(tensor, place, placed: dict) -> _C.Tensor:
     key = "storage", tensor._storage_ptr()
     if key not in placed:
         whole = _C._whole_storage(tensor)
-        placed[key] = whole, place(whole, "cpu")
+        placed[key] = whole, place(whole)
     whole, there = placed[key]
     if there is whole:
         return tensor

@@ -24,12 +24,12 @@ def _all_generators() -> tuple:
 def _generator(device) -> _C.Generator:
     # None of this begins to use a device: a generator lives on the host.
     device_count()
-    if device in (None, "cuda") or (
-        isinstance(device, _C.device) and device == _C.device("cuda")
-    ):
+    if isinstance(device, str):
+        device = _C.device(device)
+    if isinstance(device, _C.device) and device == _C.device("cuda"):
         index = _C._cuda_current_device()
     else:
-        index = device_index(device, optional=True)
+        index = device_index(device)
     return _C._cuda_generator(index)
 
 

@@ -155,7 +155,7 @@ class Event(_C.Event):
         """
         stream = current_stream() if stream is None else _checked(stream)
         device = stream.device
-        if self._device not in (None, device):
+        if self._device is not None and self._device != device:
             raise RuntimeError(
                 f"Event device {self._device.index} does not match recording "
                 f"stream's device {device.index}."

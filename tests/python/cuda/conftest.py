@@ -8,8 +8,9 @@ import os
 import subprocess
 import sys
 
-import hotaru
 import pytest
+
+import hotaru
 
 ANYWHERE = {"test_no_driver.py"}
 
@@ -64,12 +65,13 @@ def run():
     """Runs a program in a process of its own; returns what it printed."""
 
     def run_program(program: str, **variables: str) -> str:
+        # A program that hangs fails its test.
         done = subprocess.run(
             [sys.executable, "-c", program],
             env={**os.environ, **variables},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=30,
             check=False,
         )
         assert done.returncode == 0, done.stderr

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import threading
 
-import hotaru as torch
 import pytest
+
+import hotaru as torch
 
 
 def test_asking_uses_no_device(run):

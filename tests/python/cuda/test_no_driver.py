@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hotaru as torch
 import pytest
+
+import hotaru as torch
 
 NOWHERE = "/nonexistent/libcuda.so"
 HEAD = """

@@ -34,6 +34,19 @@ __device__ inline A shuffle_up(const A& value, uint32_t by) {
   return out;
 }
 
+template <class A>
+__device__ inline A shuffle_xor(const A& value, uint32_t bits) {
+  constexpr uint32_t kWords = (sizeof(A) + 3) / 4;
+  uint32_t words[kWords] = {};
+  std::memcpy(words, &value, sizeof(A));
+  HOTARU_UNROLL
+  for (uint32_t i = 0; i < kWords; ++i)
+    words[i] = __shfl_xor_sync(kAllLanes, words[i], bits);
+  A out;
+  std::memcpy(&out, words, sizeof(A));
+  return out;
+}
+
 /// Combines what the `lanes` threads of a group have, lanes a power of two and
 /// the groups' threads side by side; right in the first thread of each. All
 /// threads of the block take part. `memory`: kBlock / kWarp values, not in use.
@@ -65,5 +78,54 @@ __device__ inline A combine_column(A acc, uint32_t lanes, A* memory) {
   }
   return acc;
 }
+
+/// Where a thread stands among those that share rows, and what they know
+/// together. A block has kBlock / lanes rows, lanes a power of two; `across`:
+/// neighbouring threads have neighbouring rows.
+struct Team {
+  uint32_t lanes;
+  bool across;
+
+  __device__ uint32_t rows() const { return kBlock / lanes; }
+  __device__ uint32_t lane() const {
+    return across ? threadIdx.x / rows() : threadIdx.x % lanes;
+  }
+  __device__ uint32_t row() const {
+    return across ? threadIdx.x % rows() : threadIdx.x / lanes;
+  }
+
+  /// f of all threads of a row, the same bits in each of them; f must not care
+  /// which argument is which. All threads of the block take part, after which
+  /// `memory`, kBlock values, is free again.
+  template <class A, class F>
+  __device__ A share(A value, A* memory, const F& f) const {
+    if (across) {
+      const uint32_t apart = rows();
+      memory[threadIdx.x] = value;
+      __syncthreads();
+      for (uint32_t half = lanes / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half * apart)
+          memory[threadIdx.x] =
+              f(memory[threadIdx.x], memory[threadIdx.x + half * apart]);
+        __syncthreads();
+      }
+      value = memory[threadIdx.x % apart];
+      __syncthreads();
+      return value;
+    }
+    for (uint32_t by = (lanes < kWarp ? lanes : kWarp) / 2; by > 0; by /= 2)
+      value = f(value, shuffle_xor(value, by));
+    if (lanes > kWarp) {
+      if (threadIdx.x % kWarp == 0) memory[threadIdx.x / kWarp] = value;
+      __syncthreads();
+      const uint32_t warps = lanes / kWarp;
+      const uint32_t first = threadIdx.x / lanes * warps;
+      value = memory[first];
+      for (uint32_t w = 1; w < warps; ++w) value = f(value, memory[first + w]);
+      __syncthreads();
+    }
+    return value;
+  }
+};
 
 }  // namespace hotaru::cuda

@@ -13,21 +13,26 @@
 /// takes `const Params&`; its threads do not wait for each other. Symbols are
 /// as in C, whatever the namespace.
 #define HOTARU_CUDA_KERNEL(symbol, Params, ...) \
-  HOTARU_CUDA_ENTRY(symbol, false, Params, __VA_ARGS__)
+  HOTARU_CUDA_ENTRY(symbol, false, (::hotaru::cuda::kBlock), Params, \
+                    __VA_ARGS__)
 /// The same where threads of a block wait for each other.
 #define HOTARU_CUDA_BLOCK_KERNEL(symbol, Params, ...) \
-  HOTARU_CUDA_ENTRY(symbol, true, Params, __VA_ARGS__)
+  HOTARU_CUDA_ENTRY(symbol, true, (::hotaru::cuda::kBlock), Params, __VA_ARGS__)
+/// The same with registers for so many blocks on a processor.
+#define HOTARU_CUDA_CROWDED_KERNEL(symbol, blocks, Params, ...) \
+  HOTARU_CUDA_ENTRY(symbol, true, (::hotaru::cuda::kBlock, blocks), Params, \
+                    __VA_ARGS__)
 
 #ifdef __CUDACC__
-#define HOTARU_CUDA_ENTRY(symbol, synchronises, Params, ...) \
-  extern "C" __global__ void __launch_bounds__(::hotaru::cuda::kBlock) \
-      symbol(const __grid_constant__ Params p) { \
+#define HOTARU_CUDA_ENTRY(symbol, synchronises, bounds, Params, ...) \
+  extern "C" __global__ void __launch_bounds__ bounds symbol( \
+      const __grid_constant__ Params p) { \
     static_assert(sizeof(Params) <= 4096); \
     static_assert(std::is_trivially_copyable_v<Params>); \
     __VA_ARGS__(p); \
   }
 #else
-#define HOTARU_CUDA_ENTRY(symbol, synchronises, Params, ...) \
+#define HOTARU_CUDA_ENTRY(symbol, synchronises, bounds, Params, ...) \
   static_assert(sizeof(Params) <= 4096); \
   static_assert(std::is_trivially_copyable_v<Params>); \
   static const ::hotaru::soft_gpu::KernelRegistration symbol##_registered( \

@@ -1,0 +1,69 @@
+// A line of elements that a team of threads reads and writes piece by piece.
+#pragma once
+
+#include "hotaru/backend/cuda/device/block.h"
+
+namespace hotaru::cuda {
+
+/// Elements that a thread reads at once: 16 bytes.
+template <class T>
+constexpr uint32_t kPieceLength = 16 / sizeof(Stored<T>);
+
+/// Of a piece, which all threads of the team have together, one of them has
+/// kPieceLength elements: side by side with `vectors` (lines begin at multiples
+/// of 16 bytes), else `lanes` apart.
+struct Pieces {
+  uint32_t lane, lanes, length;
+  bool vectors;
+
+  /// Elements of a piece; pieces begin at its multiples.
+  template <class T>
+  __device__ uint32_t tile() const {
+    return lanes * kPieceLength<T>;
+  }
+  /// This thread's first element, and how far they are apart.
+  template <class T>
+  __device__ uint32_t begin(uint32_t from) const {
+    return from + (vectors ? lane * kPieceLength<T> : lane);
+  }
+  __device__ uint32_t apart() const { return vectors ? 1 : lanes; }
+
+  /// What lies past the end is `missing`. step: bytes.
+  template <class T>
+  __device__ void read(OpMath<T>* x, const char* line, int64_t step,
+                       uint32_t from, OpMath<T> missing) const {
+    constexpr uint32_t kLength = kPieceLength<T>;
+    const uint32_t first = begin<T>(from);
+    if (vectors && first + kLength <= length) {
+      const auto v = load_vector<Vector<T, kLength>>(
+          line + int64_t(first) * int64_t(sizeof(Stored<T>)));
+      HOTARU_UNROLL
+      for (uint32_t j = 0; j < kLength; ++j) x[j] = widen<T>(v.at[j]);
+      return;
+    }
+    const char* at = line + int64_t(first) * step;
+    HOTARU_UNROLL
+    for (uint32_t j = 0; j < kLength; ++j, at += int64_t(apart()) * step)
+      x[j] = first + j * apart() < length ? load<T>(at) : missing;
+  }
+  template <class T>
+  __device__ void write(const OpMath<T>* x, char* line, int64_t step,
+                        uint32_t from) const {
+    constexpr uint32_t kLength = kPieceLength<T>;
+    const uint32_t first = begin<T>(from);
+    if (vectors && first + kLength <= length) {
+      Vector<T, kLength> v;
+      HOTARU_UNROLL
+      for (uint32_t j = 0; j < kLength; j += 2)
+        narrow_pair<T>(v, j, x[j], x[j + 1]);
+      store_vector(line + int64_t(first) * int64_t(sizeof(Stored<T>)), v);
+      return;
+    }
+    char* at = line + int64_t(first) * step;
+    HOTARU_UNROLL
+    for (uint32_t j = 0; j < kLength; ++j, at += int64_t(apart()) * step)
+      if (first + j * apart() < length) store<T>(at, x[j]);
+  }
+};
+
+}  // namespace hotaru::cuda

@@ -1,0 +1,137 @@
+// Launching matrix products; see params/matmul.h.
+#include "hotaru/backend/cuda/params/matmul.h"
+
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/params/create.h"
+#include "hotaru/backend/cuda/params/types.h"
+#include "hotaru/core/error.h"
+
+namespace hotaru::cuda {
+namespace {
+
+constexpr KernelTypes<NumberTypes> kMatmulTypes{0, "addmm_impl_cuda_"};
+constexpr KernelTypes<FloatTypes> kLinearTypes{0};
+
+const void* address_of(const Tensor& t) {
+  return t.defined() && t.numel() > 0 ? device_address(t) : nullptr;
+}
+
+uint32_t size_of(int64_t n) {
+  HOTARU_CHECK(n < kMostElements,
+               "matrices with 2^31 rows or columns and more are not "
+               "implemented for CUDA yet");
+  return uint32_t(n);
+}
+
+/// Sizes and operands that products of all kinds have.
+template <class Attributes>
+MatmulParams params_of(const KernelCall& call, const Attributes& g) {
+  MatmulParams p;
+  p.out = device_address(call.tensor(0));
+  p.a = address_of(call.tensor(1));
+  p.b = address_of(call.tensor(2));
+  p.bias = address_of(call.tensor(3));
+  p.batch = g.batch;
+  p.m = size_of(g.m);
+  p.n = size_of(g.n);
+  p.k = size_of(g.k);
+  p.a_at = g.a;
+  p.b_at = g.b;
+  p.out_row = g.n;
+  p.out_batch = g.m * g.n;
+  return p;
+}
+
+/// As many outputs as a kernel counts at a time.
+void check_count(int64_t blocks, const MatmulParams& p) {
+  HOTARU_CHECK(matmul_outputs(p) < kMostElements && blocks < kMostElements,
+               "matrix products of 2^31 elements and more are not implemented "
+               "for CUDA yet");
+}
+
+void run(MatmulParams& p, DType dtype) {
+  const auto item = int64_t(itemsize(dtype));
+  const int64_t sum = item < 4 ? 4 : item;
+  plan_matmul(p, item, properties(launching_timeline().device()).processors);
+  check_count(matmul_tiles(p), p);
+  const auto bytes = size_t(workspace_bytes(p, sum));
+  const Workspace workspace{bytes};
+  p.workspace = bytes ? workspace.data() : nullptr;
+  const char* suffix = type_suffix(dtype);
+  launch(function_named(concat(p.large ? "GemmLarge_" : "GemmSmall_", suffix)),
+         {unsigned(matmul_tiles(p)), p.splits}, kBlock, p);
+  if (p.workspace)
+    launch(function_named(concat("GemmEnd_", suffix)),
+           {unsigned(matmul_end_blocks(p))}, kBlock, p);
+}
+
+void matmul(const KernelCall& call) {
+  check_types<kMatmulTypes>(call);
+  const Tensor& out = call.tensor(0);
+  const auto& g = call.attributes<MatmulAttributes>();
+  if (out.numel() == 0) return;
+  if (!type_suffix(out.dtype()))
+    fail<NotImplementedError>("\"addmm_impl_cuda_\" not implemented for '",
+                              scalar_type_name(out.dtype()), "'");
+  MatmulParams p = params_of(call, g);
+  if (g.beta == Scalar(0)) p.bias = nullptr;
+  p.bias_at = g.bias;
+  if (is_floating_point(out.dtype())) {
+    p.alpha = g.alpha.to<double>();
+    p.beta = g.beta.to<double>();
+    return run(p, out.dtype());
+  }
+  check_count(1, p);
+  p.integer_alpha = g.alpha.to<int64_t>();
+  p.integer_beta = g.beta.to<int64_t>();
+  p.columns = Divider(p.n);
+  p.rows = Divider(p.m);
+  launch(function_named(concat("IntegerMatmul_", type_suffix(out.dtype()))),
+         {unsigned(matmul_end_blocks(p))}, kBlock, p);
+}
+
+void linear(const KernelCall& call) {
+  check_types<kLinearTypes>(call);
+  const auto& g = call.attributes<LinearAttributes>();
+  if (g.batch * g.m * g.n == 0) return;
+  MatmulParams p = params_of(call, g);
+  if (g.packed) p.b_at = {0, g.n, 1};
+  if (g.out_row) {
+    p.out_row = g.out_row;
+    p.out_batch = g.out_batch;
+  }
+  p.bias_at = {0, 0, 1};
+  p.beta = 1;
+  p.scale = address_of(call.tensor(4));
+  p.residual = address_of(call.tensor(5));
+  p.residual_row = g.residual_stride;
+  p.alpha = g.alpha.to<double>();
+  p.activation = g.activation;
+  run(p, call.tensor(0).dtype());
+}
+
+/// Products on CUDA read the matrix row by row.
+void pack(const KernelCall& call) {
+  check_types<kLinearTypes>(call);
+  const auto& g = call.attributes<PackMatrixAttributes>();
+  const auto item = int64_t(itemsize(call.tensor(0).dtype()));
+  if (g.k * g.n == 0) return;
+  HOTARU_CHECK(g.k * g.n < kMostElements,
+               "matrices of 2^31 elements and more are not implemented for "
+               "CUDA yet");
+  StridedCopyParams p{{device_address(call.tensor(0)),
+                       device_address(call.tensor(1)), uint32_t(g.k * g.n)},
+                      {}};
+  p.index.add(g.n, {item, g.b.column * item});
+  p.index.add(g.k, {g.n * item, g.b.row * item});
+  launch(function_named(concat("Move_", item, "_s")),
+         {unsigned(ceil_divide(p.copy.numel, kStridedItems))}, kBlock, p);
+}
+
+HOTARU_KERNEL(kCUDA, "matmul", matmul);
+HOTARU_KERNEL(kCUDA, "linear", linear);
+HOTARU_KERNEL(kCUDA, "pack_matrix", pack);
+
+}  // namespace
+}  // namespace hotaru::cuda
