@@ -149,7 +149,7 @@ template <class T>
 struct Pow {
   HOTARU_BOTH T operator()(T x, T y) const {
     if constexpr (!kIsInteger<T>) {
-      return std::pow(x, y);
+      return lib::pow(x, y);
     } else {
       if constexpr (std::is_signed_v<T>)
         if (y < 0) return x == 1 ? T(1) : x == -1 ? T(y % 2 ? -1 : 1) : T(0);
@@ -182,7 +182,7 @@ struct PowScalar {
     if (real == 2) return T(w * w);
     if (real == 3) return T(w * w * w);
     if constexpr (!kIsInteger<T>) {
-      if (real == 0.5) return std::sqrt(x);
+      if (real == 0.5) return lib::sqrt(x);
       if (real == -1) return T(1) / x;
       if (real == -2) return T(1) / (x * x);
     }
@@ -295,7 +295,7 @@ template <class T>
 struct Lerp {
   HOTARU_INLINE T operator()(T x, T y, T w) const {
     if constexpr (kIsComplex<T>)
-      return std::abs(w) < 0.5 ? x + w * (y - x) : y - (y - x) * (T(1) - w);
+      return lib::abs(w) < 0.5 ? x + w * (y - x) : y - (y - x) * (T(1) - w);
     else
       return (w < 0 ? -w : w) < T(0.5) ? x + w * (y - x)
                                        : y - (y - x) * (T(1) - w);

@@ -11,26 +11,26 @@ namespace hotaru::formulas {
     HOTARU_INLINE T operator()(T x) const { return T(expression); } \
   }
 HOTARU_FORMULA_1(Neg, negated(x));
-HOTARU_FORMULA_1(Sqrt, std::sqrt(x));
-HOTARU_FORMULA_1(Rsqrt, T(1) / std::sqrt(x));
+HOTARU_FORMULA_1(Sqrt, lib::sqrt(x));
+HOTARU_FORMULA_1(Rsqrt, T(1) / lib::sqrt(x));
 HOTARU_FORMULA_1(Reciprocal, T(1) / x);
 HOTARU_FORMULA_1(Exp, vmath::exp(x));
 HOTARU_FORMULA_1(Exp2, std::exp2(x));
 HOTARU_FORMULA_1(Expm1, vmath::expm1(x));
 HOTARU_FORMULA_1(Log, vmath::log(x));
 HOTARU_FORMULA_1(Log2, std::log2(x));
-HOTARU_FORMULA_1(Log10, std::log10(x));
+HOTARU_FORMULA_1(Log10, lib::log10(x));
 HOTARU_FORMULA_1(Log1p, vmath::log1p(x));
-HOTARU_FORMULA_1(Tan, std::tan(x));
-HOTARU_FORMULA_1(Asin, std::asin(x));
-HOTARU_FORMULA_1(Acos, std::acos(x));
+HOTARU_FORMULA_1(Tan, lib::tan(x));
+HOTARU_FORMULA_1(Asin, lib::asin(x));
+HOTARU_FORMULA_1(Acos, lib::acos(x));
 HOTARU_FORMULA_1(Atan, vmath::atan(x));
-HOTARU_FORMULA_1(Sinh, std::sinh(x));
-HOTARU_FORMULA_1(Cosh, std::cosh(x));
+HOTARU_FORMULA_1(Sinh, lib::sinh(x));
+HOTARU_FORMULA_1(Cosh, lib::cosh(x));
 HOTARU_FORMULA_1(Tanh, vmath::tanh(x));
-HOTARU_FORMULA_1(Asinh, std::asinh(x));
-HOTARU_FORMULA_1(Acosh, std::acosh(x));
-HOTARU_FORMULA_1(Atanh, std::atanh(x));
+HOTARU_FORMULA_1(Asinh, lib::asinh(x));
+HOTARU_FORMULA_1(Acosh, lib::acosh(x));
+HOTARU_FORMULA_1(Atanh, lib::atanh(x));
 HOTARU_FORMULA_1(Erf, vmath::erf(x));
 HOTARU_FORMULA_1(Erfc, std::erfc(x));
 HOTARU_FORMULA_1(Lgamma, std::lgamma(x));
@@ -50,7 +50,7 @@ HOTARU_FORMULA_1(Frac, x - std::trunc(x));
     HOTARU_INLINE T operator()(T x) const { \
       if constexpr (std::is_same_v<T, float> && vmath::kQuick) \
         if (holds(x)) return quick(x); \
-      return std::function(x); \
+      return lib::function(x); \
     } \
     HOTARU_INLINE static bool holds(float x) { \
       return std::fabs(x) <= vmath::kMostAngle; \
@@ -66,7 +66,7 @@ template <class T>
 struct Abs {
   HOTARU_INLINE auto operator()(T x) const {
     if constexpr (kIsComplex<T>)
-      return std::abs(x);
+      return lib::abs(x);
     else if constexpr (std::is_unsigned_v<T>)
       return x;
     else if constexpr (kIsInteger<T>)
@@ -81,7 +81,7 @@ template <class T>
 struct Sign {
   HOTARU_INLINE T operator()(T x) const {
     if constexpr (kIsComplex<T>)
-      return x == T(0) ? T(0) : x / std::abs(x);
+      return x == T(0) ? T(0) : x / lib::abs(x);
     else
       return T((T(0) < x) - (x < T(0)));
   }
@@ -95,13 +95,13 @@ struct Relu {
 
 template <class T>
 struct Conj {
-  HOTARU_INLINE T operator()(T x) const { return std::conj(x); }
+  HOTARU_INLINE T operator()(T x) const { return lib::conj(x); }
 };
 template <class T>
 struct Angle {
   HOTARU_INLINE auto operator()(T x) const {
     if constexpr (kIsComplex<T>)
-      return std::arg(x);
+      return lib::arg(x);
     else
       return x != x ? x : x < 0 ? T(3.14159265358979323846) : T(0);
   }

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "hotaru/backend/common/both.h"
+#include "hotaru/backend/common/complex_math.h"
 
 namespace hotaru::vmath {
 
@@ -289,15 +290,15 @@ HOTARU_INLINE float normal_cdf(float x) {
 // Everything else: the C library, for float, double and complex alike.
 template <class T>
 HOTARU_BOTH T exp(T x) {
-  return std::exp(x);
+  return lib::exp(x);
 }
 template <class T>
 HOTARU_BOTH T log(T x) {
-  return std::log(x);
+  return lib::log(x);
 }
 template <class T>
 HOTARU_BOTH T tanh(T x) {
-  return std::tanh(x);
+  return lib::tanh(x);
 }
 template <class T>
 HOTARU_BOTH T expm1(T x) {
@@ -313,7 +314,7 @@ HOTARU_BOTH T erf(T x) {
 }
 template <class T>
 HOTARU_BOTH T atan(T x) {
-  return std::atan(x);
+  return lib::atan(x);
 }
 template <class T>
 HOTARU_BOTH T atan2(T y, T x) {
@@ -325,7 +326,7 @@ HOTARU_BOTH T normal_cdf(T x) {
 }
 template <class T>
 HOTARU_BOTH T sigmoid(T x) {
-  return T(1) / (T(1) + std::exp(-x));
+  return T(1) / (T(1) + lib::exp(-x));
 }
 
 }  // namespace hotaru::vmath

@@ -23,6 +23,7 @@
 #include <limits>
 
 #include "hotaru/backend/common/both.h"
+#include "hotaru/backend/common/complex_math.h"
 #include "hotaru/backend/common/reduce/reduce.h"
 #include "hotaru/core/dtype.h"
 
@@ -172,7 +173,7 @@ struct SumAbs {
   static constexpr Acc kIdentity = 0;
   HOTARU_BOTH static Acc load(T x) {
     if constexpr (kIsComplex<T>)
-      return std::abs(x);
+      return lib::abs(x);
     else
       return std::abs(Acc(x));
   }
@@ -188,7 +189,7 @@ struct SumSquares : SumAbs<T> {
   using typename SumAbs<T>::Acc;
   HOTARU_BOTH static Acc load(T x) {
     if constexpr (kIsComplex<T>)
-      return std::norm(x);
+      return lib::norm(x);
     else
       return Acc(x) * Acc(x);
   }

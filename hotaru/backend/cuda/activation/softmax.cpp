@@ -44,7 +44,7 @@ void run(const KernelCall& call, const char* name, const Tensor& out,
                    "more than ", Index<3>::kMaxDims,
                    " dimensions that cannot be merged");
   plan_softmax(p, int64_t(itemsize(in.dtype())));
-  launch(function_named(concat(name, "_", type_suffix(in.dtype()))),
+  launch(function_named(concat(name, "_", real_suffix(in.dtype()))),
          {softmax_blocks(p)}, kBlock, p);
 }
 

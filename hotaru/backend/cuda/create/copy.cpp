@@ -48,13 +48,8 @@ void cross_devices(const Tensor& to, const Tensor& from) {
 const Function& copy_function(DType to, DType from, bool strided) {
   const bool moves = to == from && to != DType::kBool;
   if (moves) return function_named(concat("Move_", itemsize(to), "_s"));
-  const char* to_name = type_suffix(to);
-  const char* from_name = type_suffix(from);
-  if (!to_name || !from_name)
-    fail<NotImplementedError>("\"copy_cuda\" not implemented for '",
-                              scalar_type_name(to_name ? from : to), "'");
-  return function_named(
-      concat("Copy_", to_name, "_", from_name, strided ? "_s" : ""));
+  return function_named(concat("Copy_", type_suffix(to), "_", type_suffix(from),
+                               strided ? "_s" : ""));
 }
 
 /// Where elements lie side by side along one dimension of the input and another

@@ -14,7 +14,7 @@ void run(const char* formula, const Tensor& out, SequenceParams p) {
   auto* to = static_cast<char*>(device_address(out));
   const auto item = int64_t(itemsize(out.dtype()));
   const Function& function =
-      function_named(concat(formula, type_suffix(out.dtype())));
+      function_named(concat(formula, real_suffix(out.dtype())));
   p.count = out.numel();
   for (; p.first < p.count; p.first += p.numel) {
     p.out = to + p.first * item;

@@ -103,9 +103,8 @@ void move(Space space, const IndexedParams& p, size_t item,
 
 /// Sums are there of complex elements, too.
 const char* scatter_suffix(DType dtype, WriteMode mode) {
-  if (mode == WriteMode::kAdd && dtype == DType::kComplex64) return "c64";
-  if (mode == WriteMode::kAdd && dtype == DType::kComplex128) return "c128";
-  const char* suffix = type_suffix(dtype);
+  const char* suffix =
+      mode == WriteMode::kAdd ? type_suffix(dtype) : real_suffix(dtype);
   if (!suffix)
     fail<NotImplementedError>("\"scatter_cuda\" not implemented for '",
                               scalar_type_name(dtype), "'");

@@ -58,7 +58,7 @@ void run(MatmulParams& p, DType dtype) {
   const auto bytes = size_t(workspace_bytes(p, sum));
   const Workspace workspace{bytes};
   p.workspace = bytes ? workspace.data() : nullptr;
-  const char* suffix = type_suffix(dtype);
+  const char* suffix = real_suffix(dtype);
   launch(function_named(concat(p.large ? "GemmLarge_" : "GemmSmall_", suffix)),
          {unsigned(matmul_tiles(p)), p.splits}, kBlock, p);
   if (p.workspace)
@@ -71,7 +71,7 @@ void matmul(const KernelCall& call) {
   const Tensor& out = call.tensor(0);
   const auto& g = call.attributes<MatmulAttributes>();
   if (out.numel() == 0) return;
-  if (!type_suffix(out.dtype()))
+  if (!real_suffix(out.dtype()))
     fail<NotImplementedError>("\"addmm_impl_cuda_\" not implemented for '",
                               scalar_type_name(out.dtype()), "'");
   MatmulParams p = params_of(call, g);
@@ -87,7 +87,7 @@ void matmul(const KernelCall& call) {
   p.integer_beta = g.beta.to<int64_t>();
   p.columns = Divider(p.n);
   p.rows = Divider(p.m);
-  launch(function_named(concat("IntegerMatmul_", type_suffix(out.dtype()))),
+  launch(function_named(concat("IntegerMatmul_", real_suffix(out.dtype()))),
          {unsigned(matmul_end_blocks(p))}, kBlock, p);
 }
 

@@ -32,7 +32,7 @@ int processors() {
 
 void run(const char* name, const Tensor& x, unsigned blocks,
          const NormParams& p, const char* pass = "", unsigned splits = 1) {
-  launch(function_named(concat(name, "_", type_suffix(x.dtype()), pass)),
+  launch(function_named(concat(name, "_", real_suffix(x.dtype()), pass)),
          {blocks, splits}, kBlock, p);
 }
 

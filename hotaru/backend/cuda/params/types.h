@@ -1,5 +1,4 @@
-// The dtypes of device kernels, and what symbols call them. Complex dtypes are
-// left out: there is no device complex type yet.
+// The dtypes of device kernels, and what symbols call them.
 #pragma once
 
 #include "hotaru/core/dtype.h"
@@ -28,17 +27,22 @@
 #define HOTARU_DEVICE_TYPES_RealAndBoolTypes(M, ...) \
   HOTARU_DEVICE_TYPES_FloatingTypes(M, __VA_ARGS__) \
       HOTARU_DEVICE_TYPES_BitTypes(M, __VA_ARGS__)
+#define HOTARU_DEVICE_TYPES_ComplexTypes(M, ...) \
+  M(__VA_ARGS__, ::std::complex<float>, c64) \
+  M(__VA_ARGS__, ::std::complex<double>, c128)
 #define HOTARU_DEVICE_TYPES_NumberTypes(M, ...) \
-  HOTARU_DEVICE_TYPES_RealTypes(M, __VA_ARGS__)
+  HOTARU_DEVICE_TYPES_RealTypes(M, __VA_ARGS__) \
+      HOTARU_DEVICE_TYPES_ComplexTypes(M, __VA_ARGS__)
 #define HOTARU_DEVICE_TYPES_FloatingAndComplexTypes(M, ...) \
-  HOTARU_DEVICE_TYPES_FloatingTypes(M, __VA_ARGS__)
+  HOTARU_DEVICE_TYPES_FloatingTypes(M, __VA_ARGS__) \
+      HOTARU_DEVICE_TYPES_ComplexTypes(M, __VA_ARGS__)
 #define HOTARU_DEVICE_TYPES_AllTypes(M, ...) \
-  HOTARU_DEVICE_TYPES_RealAndBoolTypes(M, __VA_ARGS__)
-#define HOTARU_DEVICE_TYPES_ComplexTypes(M, ...)
+  HOTARU_DEVICE_TYPES_RealAndBoolTypes(M, __VA_ARGS__) \
+      HOTARU_DEVICE_TYPES_ComplexTypes(M, __VA_ARGS__)
 
 namespace hotaru::cuda {
 
-/// What a kernel's symbol calls the dtype; null for those without kernels.
+/// What a kernel's symbol calls the dtype.
 constexpr const char* type_suffix(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
@@ -61,9 +65,17 @@ constexpr const char* type_suffix(DType dtype) {
       return "i64";
     case DType::kBool:
       return "b8";
-    default:
-      return nullptr;
+    case DType::kComplex64:
+      return "c64";
+    case DType::kComplex128:
+      return "c128";
   }
+  return nullptr;
+}
+
+/// The same for families without kernels of complex dtypes: null for these.
+constexpr const char* real_suffix(DType dtype) {
+  return is_complex(dtype) ? nullptr : type_suffix(dtype);
 }
 
 }  // namespace hotaru::cuda

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "hotaru/backend/common/create/convert.h"
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise/formulas.h"
 #include "hotaru/backend/common/pointwise/refusal.h"
@@ -35,25 +36,19 @@ M number_on_cpu(const Tensor& t) {
   M out{};
   visit_dtype(AllTypes{}, t.dtype(), "number", [&]<class V>() {
     const V value = *static_cast<const V*>(t.raw_data());
-    if constexpr (!kIsComplex<V>) out = static_cast<M>(value);
+    out = formulas::convert<M>(value);
   });
   return out;
 }
 
-/// Calls f for the dtype of the first input, unless it is complex.
+/// Calls f for the dtype of the first input.
 template <class Types>
 struct CudaPointwiseTypes {
   template <class F>
   void visit(const KernelCall& call, F&& f) const {
     const DType dtype = call.tensor(1).dtype();
-    if (is_complex(dtype))
-      fail<NotImplementedError>("\"", call.kernel().name(),
-                                "_cuda\" not implemented for '",
-                                scalar_type_name(dtype), "'");
-    const bool found = visit_if_listed(Types{}, dtype, [&]<class T>() {
-      if constexpr (!kIsComplex<T>) f.template operator()<T>();
-    });
-    if (!found) refuse_pointwise(call.kernel().name(), dtype);
+    if (!visit_if_listed(Types{}, dtype, f))
+      refuse_pointwise(call.kernel().name(), dtype);
   }
 };
 template <class Types>

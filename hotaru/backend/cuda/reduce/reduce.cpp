@@ -19,8 +19,10 @@ struct Operands {
   const Tensor* second;  // null: not wanted
 };
 
+/// Throws unless there are kernels for the dtype.
+template <class Types>
 void check_supported(const KernelCall& call, DType dtype) {
-  if (!type_suffix(dtype))
+  if (!visit_if_listed(Types{}, dtype, []<class>() {}))
     fail<NotImplementedError>("\"", call.kernel().name(),
                               "_cuda\" not implemented for '",
                               scalar_type_name(dtype), "'");
@@ -99,10 +101,10 @@ std::string name_at(std::string_view names, size_t n) {
 
 /// Operands: result, input. The first formula that serves; `names` is what
 /// symbols call them.
-template <template <class> class... R>
+template <class Types, template <class> class... R>
 void reduce_by(const KernelCall& call, const char* names) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
-  check_supported(call, in.dtype());
+  check_supported<Types>(call, in.dtype());
   using First = std::tuple_element_t<0, std::tuple<R<float>...>>;
   const auto a = attributes_of<typename First::Attributes>(call);
   size_t which = 0;
@@ -117,7 +119,7 @@ using namespace formulas;  // the list names them as they are
 #define HOTARU_REGISTER(kernel, name, Types, ...) \
   HOTARU_KERNEL( \
       kCUDA, kernel, +[](const KernelCall& call) { \
-        reduce_by<__VA_ARGS__>(call, #__VA_ARGS__); \
+        reduce_by<Types, __VA_ARGS__>(call, #__VA_ARGS__); \
       });
 HOTARU_REDUCTIONS(HOTARU_REGISTER)
 #undef HOTARU_REGISTER
@@ -126,7 +128,7 @@ HOTARU_REDUCTIONS(HOTARU_REGISTER)
 void var(const KernelCall& call) {
   const size_t operands = call.operands().size();
   const Tensor &out = call.tensor(0), &in = call.tensor(operands - 1);
-  check_supported(call, in.dtype());
+  check_supported<FloatingTypes>(call, in.dtype());
   ReduceParams p;
   p.set_attributes(call.attributes<VarAttributes>());
   reduce("Var", {&in, &out, operands == 3 ? &call.tensor(1) : nullptr},
@@ -135,7 +137,7 @@ void var(const KernelCall& call) {
 
 /// Positions count along one dimension.
 void extreme(const KernelCall& call, const char* formula, const Operands& o) {
-  check_supported(call, o.in->dtype());
+  check_supported<RealAndBoolTypes>(call, o.in->dtype());
   const int64_t dim = call.attributes<LineAttributes>().dim;
   std::vector<bool> gone(size_t(o.in->dim()));
   if (!gone.empty()) gone[size_t(dim)] = true;

@@ -14,10 +14,10 @@ int64_t bytes(const Tensor* t, size_t dim) {
   return t ? t->strides()[dim] * int64_t(itemsize(t->dtype())) : 0;
 }
 
+template <class Types>
 void scan(const KernelCall& call, const std::string& formula, const Tensor& out,
           const Tensor* positions, const Tensor& in) {
-  const char* suffix = type_suffix(in.dtype());
-  if (!suffix)
+  if (!visit_if_listed(Types{}, in.dtype(), []<class>() {}))
     fail<NotImplementedError>("\"", call.kernel().name(),
                               "_cuda\" not implemented for '",
                               scalar_type_name(in.dtype()), "'");
@@ -46,7 +46,7 @@ void scan(const KernelCall& call, const std::string& formula, const Tensor& out,
   p.plan = plan_of(p, properties(launching_timeline().device()).processors);
   const Workspace workspace{size_t(workspace_bytes(p))};
   p.workspace = workspace.data();
-  const std::string symbol = formula + "_" + suffix;
+  const std::string symbol = formula + "_" + type_suffix(in.dtype());
   const Grid grid{scan_blocks(p), p.plan.splits};
   if (p.plan.splits > 1) launch(function_named(symbol + "_t"), grid, kBlock, p);
   launch(function_named(symbol), grid, kBlock, p);
@@ -56,7 +56,7 @@ void scan(const KernelCall& call, const std::string& formula, const Tensor& out,
 #define HOTARU_REGISTER(kernel, name, Types, S) \
   HOTARU_KERNEL( \
       kCUDA, kernel, +[](const KernelCall& call) { \
-        scan(call, #S, call.tensor(0), nullptr, call.tensor(1)); \
+        scan<Types>(call, #S, call.tensor(0), nullptr, call.tensor(1)); \
       });
 HOTARU_SCANS(HOTARU_REGISTER)
 #undef HOTARU_REGISTER
@@ -64,11 +64,13 @@ HOTARU_SCANS(HOTARU_REGISTER)
 /// Operands: values, indices, input.
 HOTARU_KERNEL(
     kCUDA, "cummax", +[](const KernelCall& call) {
-      scan(call, "RunningMax", call.tensor(0), &call.tensor(1), call.tensor(2));
+      scan<RealAndBoolTypes>(call, "RunningMax", call.tensor(0),
+                             &call.tensor(1), call.tensor(2));
     });
 HOTARU_KERNEL(
     kCUDA, "cummin", +[](const KernelCall& call) {
-      scan(call, "RunningMin", call.tensor(0), &call.tensor(1), call.tensor(2));
+      scan<RealAndBoolTypes>(call, "RunningMin", call.tensor(0),
+                             &call.tensor(1), call.tensor(2));
     });
 
 }  // namespace

@@ -110,12 +110,9 @@ void pad_transposed(const KernelCall& call) {
   HOTARU_CUDA(cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(p.in), 0,
               size_t(in.numel() * item), launching_timeline().handle());
   if (out.numel() == 0) return;
-  const char* suffix = in.dtype() == DType::kComplex64 ? "c64"
-                       : in.dtype() == DType::kComplex128
-                           ? "c128"
-                           : type_suffix(in.dtype());
-  launch_parts(merged(out, in, a.before), p, item,
-               function_named(concat("PadTransposed_", suffix)));
+  launch_parts(
+      merged(out, in, a.before), p, item,
+      function_named(concat("PadTransposed_", type_suffix(in.dtype()))));
 }
 
 HOTARU_KERNEL(kCUDA, "pad", pad);

@@ -1,4 +1,4 @@
-// Copies with conversion between all real dtypes and bool, and moves of
+// Copies with conversion between all dtypes, and moves of
 // elements of any dtype. See params/create.h for how they are launched.
 #include "hotaru/backend/common/create/convert.h"
 #include "hotaru/backend/cuda/device/kernel.h"
@@ -37,10 +37,11 @@ HOTARU_DEVICE void copy(const CopyParams& p) {
   for (uint32_t v = 0; v < kCopyVectors; ++v) {
     Out out;
     HOTARU_UNROLL
-    for (uint32_t j = 0; j < kLength; j += 2)
+    for (uint32_t j = 0; j + 1 < kLength; j += 2)
       narrow_pair<To>(
           out, j, formulas::convert<OpMath<To>>(widen<From>(in[v].at[j])),
           formulas::convert<OpMath<To>>(widen<From>(in[v].at[j + 1])));
+    if constexpr (kLength == 1) out.at[0] = converted<To, From>(in[v].at[0]);
     static_cast<Out*>(p.out)[at + v * kBlock] = out;
   }
 }
@@ -86,8 +87,8 @@ HOTARU_DEVICE void move_strided(const StridedCopyParams& p) {
   HOTARU_CUDA_KERNEL(Copy_##to##_##from, CopyParams, copy<To, From>) \
   HOTARU_CUDA_KERNEL(Copy_##to##_##from##_s, StridedCopyParams, \
                      copy_strided<To, From>)
-// The ten dtypes, from each of the ten; bytes of a copied bool are 0 and 1,
-// others of one dtype are moved.
+// The twelve dtypes, from each of the twelve; bytes of a copied bool are 0 and
+// 1, others of one dtype are moved.
 #define HOTARU_COPY_FLOATS(To, to) \
   HOTARU_COPY(To, to, float, f32) \
   HOTARU_COPY(To, to, double, f64) \
@@ -100,8 +101,12 @@ HOTARU_DEVICE void move_strided(const StridedCopyParams& p) {
   HOTARU_COPY(To, to, int32_t, i32) \
   HOTARU_COPY(To, to, int64_t, i64) \
   HOTARU_COPY(To, to, Bool, b8)
+#define HOTARU_COPY_COMPLEX(To, to) \
+  HOTARU_COPY(To, to, std::complex<float>, c64) \
+  HOTARU_COPY(To, to, std::complex<double>, c128)
 #define HOTARU_COPY_ALL(unused, To, to) \
   HOTARU_COPY_FLOATS(To, to) \
+  HOTARU_COPY_COMPLEX(To, to) \
   HOTARU_COPY_INTEGERS(To, to)
 HOTARU_DEVICE_TYPES_AllTypes(HOTARU_COPY_ALL, )
 

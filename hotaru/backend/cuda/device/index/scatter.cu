@@ -55,7 +55,7 @@ __device__ void add_strided(const StridedCopyParams& p) {
   HOTARU_CUDA_KERNEL(ScatterMax_##suffix, IndexedParams, \
                      scatter<T, AtomicMax>) \
   HOTARU_CUDA_KERNEL(ScatterMin_##suffix, IndexedParams, scatter<T, AtomicMin>)
-HOTARU_DEVICE_TYPES_AllTypes(HOTARU_SCATTER, )
+HOTARU_DEVICE_TYPES_RealAndBoolTypes(HOTARU_SCATTER, )
     HOTARU_CUDA_KERNEL(ScatterAdd_c64, IndexedParams,
                        scatter_add_complex<float>)
         HOTARU_CUDA_KERNEL(ScatterAdd_c128, IndexedParams,

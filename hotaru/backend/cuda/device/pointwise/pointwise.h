@@ -104,7 +104,7 @@ struct Pointwise {
                                               const In (&in)[kInputs]) {
     OutVector out;
     HOTARU_UNROLL
-    for (uint32_t j = 0; j < kLength; j += 2) {
+    for (uint32_t j = 0; j + 1 < kLength; j += 2) {
       M x[kInputs], y[kInputs];
       HOTARU_UNROLL
       for (int k = 0; k < kInputs; ++k) {
@@ -113,6 +113,13 @@ struct Pointwise {
         y[k] = same ? one[k] : widen<T>(in[k].at[j + 1]);
       }
       narrow_pair<Out>(out, j, apply(f, x), apply(f, y));
+    }
+    if constexpr (kLength == 1) {
+      M x[kInputs];
+      HOTARU_UNROLL
+      for (int k = 0; k < kInputs; ++k)
+        x[k] = kInputs > 1 && is_one(p, k) ? one[k] : widen<T>(in[k].at[0]);
+      out.at[0] = narrow<Out>(apply(f, x));
     }
     return out;
   }

@@ -79,7 +79,7 @@ HOTARU_CUDA_KERNEL(Pad_16, PadParams, pad<Word16>)
 
 #define HOTARU_PAD_TRANSPOSED(unused, T, suffix) \
   HOTARU_CUDA_KERNEL(PadTransposed_##suffix, PadParams, pad_transposed<T, 1>)
-HOTARU_DEVICE_TYPES_NumberTypes(HOTARU_PAD_TRANSPOSED, )
+HOTARU_DEVICE_TYPES_RealTypes(HOTARU_PAD_TRANSPOSED, )
     HOTARU_CUDA_KERNEL(PadTransposed_c64, PadParams, pad_transposed<float, 2>)
         HOTARU_CUDA_KERNEL(PadTransposed_c128, PadParams,
                            pad_transposed<double, 2>)
