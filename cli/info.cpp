@@ -7,7 +7,7 @@
 
 #include "commands.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
-#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/threads/cpu_count.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -40,6 +40,15 @@ std::vector<std::string> cpu_features() {
   return found;
 }
 
+/// CUDA devices by name; those of software say so.
+std::vector<std::string> gpu_names() {
+  std::vector<std::string> names;
+  for (int i = 0; i < device_count(DeviceType::kCUDA); ++i)
+    names.push_back(accelerator().properties(i).name +
+                    (accelerator().in_software() ? " (soft)" : ""));
+  return names;
+}
+
 void info(bool as_json) {
   Json report;
   report["version"] = HOTARU_VERSION;
@@ -48,12 +57,16 @@ void info(bool as_json) {
   report["simd"] = simd_target_name();
   report["cores"] = usable_physical_cores();
   report["threads"] = get_num_threads();
-  report["cuda"] = device_count(DeviceType::kCUDA) > 0;
+  report["cuda"] = gpu_names();
   report["parallel_info"] = parallel_info();
   if (as_json) {
     std::cout << report.dump(1) << '\n';
     return;
   }
+  std::string gpus;
+  for (const std::string& name : gpu_names())
+    gpus += (gpus.empty() ? "" : ", ") + name;
+  if (gpus.empty()) gpus = "none";
   std::string features;
   for (const std::string& feature : cpu_features()) features += ' ' + feature;
   std::cout << "hotaru " << HOTARU_VERSION << "\nprocessor  "
@@ -61,7 +74,7 @@ void info(bool as_json) {
             << features << "\nsimd       " << simd_target_name()
             << "\nthreads    " << get_num_threads() << " of "
             << usable_physical_cores() << " usable cores\ngpu        "
-            << (report["cuda"].get<bool>() ? "CUDA" : "none") << "\n\n"
+            << gpus << "\n\n"
             << parallel_info();
 }
 

@@ -8,8 +8,9 @@ include(CMakePackageConfigHelpers)
 
 # Shared objects that the library loads from where it lies itself.
 set(HOTARU_LOADED ${HOTARU_THREADING_PLUGINS})
-if(TARGET hotaru_softgpu)
-  list(APPEND HOTARU_LOADED hotaru_softgpu)
+if(HOTARU_CUDA)
+  list(APPEND HOTARU_LOADED hotaru_cuda hotaru_softgpu)
+  set_target_properties(hotaru_cuda PROPERTIES INSTALL_RPATH "$ORIGIN")
 endif()
 
 target_compile_features(hotaru PUBLIC cxx_std_20)
@@ -48,6 +49,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/hotaru COMPONENT devel
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h"
   PATTERN "backend/cpu" EXCLUDE
+  PATTERN "backend/cuda" EXCLUDE
   PATTERN "backend/soft_gpu" EXCLUDE
   PATTERN "runtime/threads/backends" EXCLUDE)
 if(TARGET hotaru-cli)

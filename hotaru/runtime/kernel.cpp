@@ -1,6 +1,7 @@
 #include "hotaru/runtime/kernel.h"
 
 #include <cstddef>
+#include <vector>
 
 #include "hotaru/core/error.h"
 #include "hotaru/core/linalg_error.h"
@@ -107,11 +108,17 @@ void OwnedCall::claim_operands() const {
 }
 
 std::exception_ptr with_call(std::string_view what, const KernelCall& call) {
-  std::string where =
-      concat("\n  (in ", what, " of ", call.kernel().name(), " on ");
+  std::vector<IntSpan> shapes;
   for (const Operand& operand : call.operands())
     if (operand.tensor && operand.tensor->defined())
-      where += concat(shape_text(operand.tensor->sizes()), " ");
+      shapes.push_back(operand.tensor->sizes());
+  return with_call(what, call.kernel().name(), shapes);
+}
+
+std::exception_ptr with_call(std::string_view what, const std::string& kernel,
+                             std::span<const IntSpan> shapes) {
+  std::string where = concat("\n  (in ", what, " of ", kernel, " on ");
+  for (const IntSpan sizes : shapes) where += concat(shape_text(sizes), " ");
   where.back() = ')';
   try {
     throw;

@@ -201,6 +201,9 @@ class OwnedCall {
 /// In a catch block: the exception, of the same class, whose text also says
 /// which call it comes from: "(in <what> of <kernel> on <shapes>)".
 std::exception_ptr with_call(std::string_view what, const KernelCall& call);
+/// The same of a call of which the shapes of its tensors are left.
+std::exception_ptr with_call(std::string_view what, const std::string& kernel,
+                             std::span<const IntSpan> shapes);
 
 }  // namespace hotaru
 

@@ -15,7 +15,7 @@ from ._size import Size
 # Their names are the package's, not those of the files that define them.
 for _type in (
     device, dtype, layout, memory_format,
-    _C.Event, _C.Generator, _C.Stream, Size,
+    _C.Event, _C.Generator, _C.OutOfMemoryError, _C.Stream, Size,
 ):  # fmt: skip
     _type.__module__ = __name__
 
@@ -50,6 +50,7 @@ from ._grad_mode import (
     set_grad_enabled,
 )
 from .functional import *
+from .random import manual_seed, seed
 from .version import __version__
 
 

@@ -13,9 +13,33 @@ __all__ = ["StreamContext", "stream"]
 atexit.register(_C._synchronize)
 
 
+def _make_current(stream: _C.Stream) -> tuple:
+    """Makes a stream current on its device, and that device current.
+
+    Returns what was before, for `_restore`.
+    """
+    device = stream.device
+    previous = _C._current_stream(device)
+    if device.type != "cuda":
+        _C._set_stream(stream)
+        return previous, None
+    current = _C._cuda_current_device()
+    _C._set_stream(stream)
+    _C._cuda_set_device(device.index)
+    return previous, current
+
+
+def _restore(before: tuple) -> None:
+    stream, device = before
+    _C._set_stream(stream)
+    if device is not None:
+        _C._cuda_set_device(device)
+
+
 class StreamContext:
     """Makes a stream this thread's current one for a ``with`` block.
 
+    The stream of a CUDA device makes that device the current one, too.
     ``None`` changes nothing.
     """
 
@@ -25,17 +49,16 @@ class StreamContext:
                 f"expected a Stream or None, but got {type(stream).__name__}"
             )
         self.stream = stream
-        self._previous: list[_C.Stream] = []
+        self._before: list[tuple] = []
 
     def __enter__(self) -> _C.Stream | None:
         if self.stream is not None:
-            self._previous.append(_C._current_stream())
-            _C._set_stream(self.stream)
+            self._before.append(_make_current(self.stream))
         return self.stream
 
     def __exit__(self, *error) -> None:
         if self.stream is not None:
-            _C._set_stream(self._previous.pop())
+            _restore(self._before.pop())
 
 
 def stream(stream: _C.Stream | None) -> StreamContext:
@@ -49,13 +72,12 @@ _entered = threading.local()
 
 def _enter(self: _C.Stream) -> _C.Stream:
     stack = _entered.__dict__.setdefault("stack", [])
-    stack.append(_C._current_stream())
-    _C._set_stream(self)
+    stack.append(_make_current(self))
     return self
 
 
 def _exit(self: _C.Stream, *error) -> None:
-    _C._set_stream(_entered.stack.pop())
+    _restore(_entered.stack.pop())
 
 
 def _record_event(self: _C.Stream, event: _C.Event | None = None) -> _C.Event:

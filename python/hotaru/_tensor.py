@@ -120,11 +120,13 @@ def __deepcopy__(self, memo):
     return copy
 
 
-def _rebuild(cls, data, dtype, shape, requires_grad):
+def _rebuild(cls, data, dtype, shape, requires_grad, device="cpu"):
     if data:
         tensor = _C.frombuffer(bytearray(data), dtype=dtype).reshape(shape)
     else:
         tensor = _C.ops.empty(shape, dtype=dtype)
+    if device != "cpu":
+        tensor = tensor.to(device)
     if cls is not Tensor:
         return _C._make_subclass(cls, tensor, requires_grad)
     tensor.requires_grad = requires_grad
@@ -141,6 +143,7 @@ def __reduce_ex__(self, protocol):
             self.dtype,
             tuple(self.shape),
             self.requires_grad,
+            str(self.device),
         ),
     )
 
@@ -224,12 +227,36 @@ def retain_grad(self) -> None:
     _C._retain_grad(self)
 
 
-def cuda(self, device=None, non_blocking=False, memory_format=None):
-    """A copy on the GPU; AssertionError where hotaru has no CUDA back end."""
+def cuda(
+    self,
+    device=None,
+    non_blocking: bool = False,
+    memory_format=_C.preserve_format,
+):
+    """The tensor on a GPU: itself if it is there, or a copy.
+
+    Args:
+        device: by default the current one.
+        non_blocking: not to wait for a copy from page-locked memory.
+        memory_format: order of the copy's elements.
+
+    Raises:
+        RuntimeError: no such GPU, or a device of another kind.
+    """
     device = _C.device("cuda" if device is None else device)
     if device.type != "cuda":
         raise RuntimeError("Invalid device, must be cuda device")
-    return self.to(device)
+    return self.to(
+        device=device, non_blocking=non_blocking, memory_format=memory_format
+    )
+
+
+def record_stream(self, stream) -> None:
+    """Needless: memory is used again only when all streams are done with it,
+    as each tensor knows who uses it.
+    """
+    if not isinstance(stream, _C.Stream):
+        raise TypeError(f"expected a Stream, but got {type(stream).__name__}")
 
 
 def is_contiguous(self, memory_format=_C.contiguous_format) -> bool:
@@ -258,12 +285,29 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     )
 
 
-def is_pinned(self) -> bool:
-    return False
+def _check_pin_device(device) -> None:
+    if device is not None and _C.device(device).type != "cuda":
+        raise RuntimeError(
+            f"memory is pinned for cuda devices, not for {device}"
+        )
 
 
-def pin_memory(self):
-    return self
+def is_pinned(self, device=None) -> bool:
+    """Whether the values lie in page-locked memory, which GPUs copy from and
+    to by themselves.
+    """
+    _check_pin_device(device)
+    return _C._is_pinned(self)
+
+
+def pin_memory(self, device=None):
+    """The tensor in page-locked memory: itself if it is there, or a copy.
+
+    Raises:
+        RuntimeError: without a CUDA driver, or for a tensor of a GPU.
+    """
+    _check_pin_device(device)
+    return _C._pin_memory(self)
 
 
 def share_memory_(self):
@@ -322,8 +366,9 @@ _METHODS = (
     __repr__, __format__, __contains__, __deepcopy__, __reduce_ex__,
     __array__, __array_wrap__, __dlpack__, __dlpack_device__, numpy, backward,
     requires_grad_, register_hook, register_post_accumulate_grad_hook,
-    retain_grad, cuda, is_contiguous, new_tensor, is_pinned, pin_memory,
-    share_memory_, is_shared, get_device, is_same_size, apply_, equal,
+    retain_grad, cuda, record_stream, is_contiguous, new_tensor, is_pinned,
+    pin_memory, share_memory_, is_shared, get_device, is_same_size, apply_,
+    equal,
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 
 from . import _C
@@ -15,6 +16,7 @@ def save(obj, f, pickle_module=None, pickle_protocol=2, **kwargs) -> None:
 
     Args:
         obj: numbers, strings, tensors, and lists, tuples and dicts of these.
+            Tensors of a GPU are copied, and go back there when loaded.
         f: a path, or a file opened for writing bytes.
         pickle_module, pickle_protocol, kwargs: accepted and not used.
 
@@ -38,28 +40,170 @@ def load(
 
     Args:
         f: a path, or a file opened for reading bytes.
-        map_location: a device, or a function or dict as PyTorch takes; tensors
-            are on the CPU without it.
+        map_location: where tensors go, by default where they were saved from:
+            a device or its name; a dict from names of devices to such; or a
+            function of a storage and the name of its device. A storage is a
+            tensor of all its bytes, (nbytes,) of uint8 on the CPU; the
+            function returns it, or its copy elsewhere, or ``None`` for the
+            default; all tensors must have been on one device. Tensors that
+            share a storage still do.
         pickle_module, weights_only, kwargs: accepted; nothing is executed
             whatever they say.
 
     Raises:
-        RuntimeError: anything but such a file; the text names file, record and
-            offset. FileNotFoundError: no such file.
+        RuntimeError: anything but such a file, and the text names file, record
+            and offset; a device that this machine lacks. FileNotFoundError: no
+            such file.
     """
     if isinstance(f, (str, os.PathLike)):
         path = os.fspath(f)
         if not os.path.exists(path):
             raise FileNotFoundError(2, "No such file or directory", path)
-        value = _C._load_torch_file(path)
-    else:
-        name = str(getattr(f, "name", "<bytes>"))
-        value = _C._load_torch_bytes(f.read(), name)
-    if map_location is None or callable(map_location):
-        return value
+        return _read(map_location, _C._load_torch_file, path)
+    name = str(getattr(f, "name", "<bytes>"))
+    return _read(map_location, _C._load_torch_bytes, f.read(), name)
+
+
+def _read(map_location, read, *source):
+    if isinstance(map_location, bytes):
+        map_location = map_location.decode()
+    if map_location is None:
+        return _read_placed(_existing, read, source)
+    if isinstance(map_location, (str, _C.device)):
+        wanted = str(map_location)
+        return _read_placed(lambda _: _existing(wanted), read, source)
     if isinstance(map_location, dict):
-        map_location = map_location.get("cpu", "cpu")
-    return _moved(value, _C.device(map_location))
+
+        def mapped(saved_on: str) -> _C.device:
+            return _existing(str(map_location.get(saved_on, saved_on)))
+
+        return _read_placed(mapped, read, source)
+    if not callable(map_location):
+        raise TypeError(
+            f"{type(map_location).__name__!r} object is not callable"
+        )
+    saved_on = set()
+
+    def on_the_cpu(location: str) -> str:
+        saved_on.add(location)
+        return "cpu"
+
+    value = read(*source, on_the_cpu)
+    if len(saved_on) > 1:
+        raise RuntimeError(
+            "map_location is a function, but the file has tensors of several "
+            f"devices ({', '.join(sorted(saved_on))}): give a dict from their "
+            "names to devices instead"
+        )
+
+    def place(storage: _C.Tensor) -> _C.Tensor:
+        (location,) = saved_on
+        placed = map_location(storage, location)
+        if placed is None:
+            return storage.to(_existing(location))
+        return _same_bytes(placed, storage)
+
+    return _moved(value, place, {})
+
+
+def _read_placed(where, read, source):
+    """Reads with storages where ``where`` of their devices' names says."""
+    errors = []
+
+    def place(saved_on: str):
+        try:
+            return where(saved_on)
+        except Exception as error:
+            # As it is: the reader would say of it where in the file it was.
+            errors.append(error)
+            return "cpu"
+
+    value = read(*source, place)
+    if errors:
+        raise errors[0]
+    return value
+
+
+def _same_bytes(placed, storage: _C.Tensor) -> _C.Tensor:
+    if (
+        not isinstance(placed, _C.Tensor)
+        or placed.dtype != _C.uint8
+        or placed.shape != storage.shape
+        or not placed.is_contiguous()
+    ):
+        raise TypeError(
+            "map_location must return the storage that it was given, a copy "
+            "of it on another device, or None, but it returned "
+            f"{type(placed)}"
+        )
+    return placed
+
+
+def _existing(location: str) -> _C.device:
+    """The device of a location's name.
+
+    RuntimeError where this machine has none such.
+    """
+    if location == "cpu":
+        return _C.device("cpu")
+    if location != "cuda" and not re.match("cuda(:|[0-9]+)", location):
+        raise RuntimeError(
+            "don't know how to restore data location of "
+            f"torch.storage.UntypedStorage (tagged with {location})"
+        )
+    from . import cuda
+
+    device = _C.device(location)
+    if not cuda.is_available():
+        raise RuntimeError(
+            "Attempting to deserialize object on a CUDA device but "
+            "torch.cuda.is_available() is False. If you are running on a "
+            "CPU-only machine, please use torch.load with "
+            "map_location=torch.device('cpu') to map your storages to the CPU."
+        )
+    index = cuda.current_device() if device.index is None else device.index
+    if index >= cuda.device_count():
+        raise RuntimeError(
+            f"Attempting to deserialize object on CUDA device {index} but "
+            f"torch.cuda.device_count() is {cuda.device_count()}. Please use "
+            "torch.load with map_location to map your storages to an existing "
+            "device."
+        )
+    return _C.device("cuda", index)
+
+
+def _moved(value, place, placed: dict):
+    """The value with its tensors' storages where they belong."""
+    if isinstance(value, _C.Tensor):
+        if id(value) not in placed:
+            # The value, too: nothing else may get its id meanwhile.
+            placed[id(value)] = value, _placed(value, place, placed)
+        return placed[id(value)][1]
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            value[key] = _moved(inner, place, placed)
+        return value
+    if isinstance(value, list):
+        value[:] = [_moved(inner, place, placed) for inner in value]
+        return value
+    if isinstance(value, tuple):
+        inner = [_moved(one, place, placed) for one in value]
+        same = all(a is b for a, b in zip(value, inner))
+        return value if same else type(value)(inner)
+    return value
+
+
+def _placed(tensor, place, placed: dict) -> _C.Tensor:
+    key = "storage", tensor._storage_ptr()
+    if key not in placed:
+        whole = _C._whole_storage(tensor)
+        placed[key] = whole, place(whole)
+    whole, there = placed[key]
+    if there is whole:
+        return tensor
+    result = _C._over_storage(tensor.detach(), there)
+    result.requires_grad = tensor.requires_grad
+    return result
 
 
 def _plain(obj):
@@ -73,13 +217,3 @@ def _plain(obj):
     if isinstance(obj, list):
         return list(map(_plain, obj))
     return obj
-
-
-def _moved(value, device):
-    if isinstance(value, _C.Tensor):
-        return value.to(device)
-    if isinstance(value, dict):
-        return {k: _moved(v, device) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(_moved(v, device) for v in value)
-    return value

@@ -44,12 +44,14 @@ struct CudaAllocator::Block {
   size_t bytes;
   size_t requested = 0;
   bool used = false;
+  Block* next_in_bin = nullptr;
   Block *before = nullptr, *after = nullptr;
 };
 
 /// Addresses for a stream's blocks of one size class. Pages are mapped from the
 /// start up to mapped_; when memory is short, those at its end without blocks
-/// go back.
+/// go back. Small blocks that were given back wait, as they are, in a bin of
+/// their size; only when none fits they are merged.
 class CudaAllocator::Range {
  public:
   Range(int device, Ref<StreamTimeline> timeline, MemoryPool pool)
@@ -68,8 +70,19 @@ class CudaAllocator::Range {
     if (!forked()) driver().cuMemAddressFree(base_, reserved_);
   }
 
+  /// A block of that size from a bin, or null: nearly always all there is to
+  /// do.
+  Block* take_binned(size_t bytes) {
+    if (bytes > kMostSmall) return nullptr;
+    Block*& bin = bins_[bytes / kRound];
+    Block* block = bin;
+    if (block) bin = block->next_in_bin;
+    return block;
+  }
+
   /// The smallest free block that is large enough, cut to size, or null.
   Block* take(size_t bytes) {
+    if (Block* block = take_binned(bytes)) return block;
     const auto it = free_.lower_bound(Key{bytes, 0, nullptr});
     if (it == free_.end()) return nullptr;
     Block* block = it->block;
@@ -112,6 +125,22 @@ class CudaAllocator::Range {
   }
 
   void give(Block* block) {
+    if (block->bytes > kMostSmall || pool != MemoryPool::kSmall)
+      return merge(block);
+    Block*& bin = bins_[block->bytes / kRound];
+    block->next_in_bin = bin;
+    bin = block;
+  }
+
+  void merge_binned() {
+    for (Block*& bin : bins_)
+      while (Block* block = bin) {
+        bin = block->next_in_bin;
+        merge(block);
+      }
+  }
+
+  void merge(Block* block) {
     block->used = false;
     if (Block* next = block->after; next && !next->used) {
       erase(next);
@@ -127,6 +156,7 @@ class CudaAllocator::Range {
 
   /// Gives pages at the end back that hold no block; how many bytes.
   size_t shrink() {
+    merge_binned();
     size_t given = 0;
     while (!pieces_.empty() && last_ && !last_->used &&
            last_->bytes >= pieces_.back()) {
@@ -150,7 +180,8 @@ class CudaAllocator::Range {
     return given;
   }
 
-  MemorySegment info() const {
+  MemorySegment info() {
+    merge_binned();
     MemorySegment out{base_,
                       reinterpret_cast<uint64_t>(timeline->handle()),
                       mapped_,
@@ -207,7 +238,7 @@ class CudaAllocator::Range {
     block->before = last_;
     (last_ ? last_->after : first_) = block;
     last_ = block;
-    give(block);
+    merge(block);
   }
 
   const int device_;
@@ -216,6 +247,7 @@ class CudaAllocator::Range {
   CUdeviceptr base_ = 0;
   std::vector<size_t> pieces_;  // as they were mapped
   std::set<Key> free_;
+  std::array<Block*, kMostSmall / kRound + 1> bins_{};
   Block *first_ = nullptr, *last_ = nullptr;
 };
 
@@ -226,11 +258,13 @@ CudaAllocator::~CudaAllocator() = default;
 
 CudaAllocator::Range& CudaAllocator::range(StreamTimeline& timeline,
                                            MemoryPool pool) {
+  Range*& last = last_range_[size_t(pool)];
+  if (last && last->timeline.get() == &timeline) return *last;
   auto& slot = ranges_[{&timeline, pool}];
   if (!slot)
     slot =
         std::make_unique<Range>(device_, Ref<StreamTimeline>(&timeline), pool);
-  return *slot;
+  return *(last = slot.get());
 }
 
 CudaAllocator::Block* CudaAllocator::find(StreamTimeline& timeline,
@@ -240,6 +274,7 @@ CudaAllocator::Block* CudaAllocator::find(StreamTimeline& timeline,
   Range& from = range(timeline, pool);
   if (Block* block = from.take(bytes)) return block;
   free_waiting(false);
+  from.merge_binned();
   if (Block* block = from.take(bytes)) return block;
   const auto grow = [&] {
     const size_t before = from.mapped();
@@ -314,7 +349,11 @@ void CudaAllocator::free_waiting(bool wait) {
     for (const Ticket& ticket : w.tickets) {
       if (ticket.done()) continue;
       if (!wait) return false;
-      ticket.timeline->wait_for(ticket.number);
+      // What kernels found is for those who wait for their results.
+      if (auto* cuda = dynamic_cast<StreamTimeline*>(ticket.timeline.get()))
+        cuda->wait_until_done(ticket.number);
+      else
+        ticket.timeline->wait_for(ticket.number);
     }
     free_block(w.block);
     return true;

@@ -61,6 +61,7 @@ class CudaAllocator final : public Allocator {
   std::mutex mutex_;
   std::map<std::pair<const StreamTimeline*, MemoryPool>, std::unique_ptr<Range>>
       ranges_;
+  Range* last_range_[2] = {};  // by pool
   std::unordered_map<void*, Block*> used_;
   std::list<Waiting> waiting_;
   MemoryStats stats_;

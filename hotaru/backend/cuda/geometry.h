@@ -34,32 +34,44 @@ struct Geometry {
   /// by the operands' strides (the first operand's count first) and merged.
   static Geometry of(const std::array<const Tensor*, kOperands>& tensors,
                      IntSpan shape) {
-    Geometry g;
-    const auto dims = int64_t(shape.size());
-    HOTARU_CHECK(dims <= LoopNest::kMaxDims, "too many dimensions: ", dims,
-                 ", at most ", LoopNest::kMaxDims, " are supported");
-    std::array<int64_t, LoopNest::kMaxDims * kOperands> steps{};
-    std::array<int, LoopNest::kMaxDims> order{};
-    for (int k = 0; k < kOperands; ++k) {
-      const Tensor* t = tensors[size_t(k)];
+    std::array<char*, kOperands> address{};
+    Steps steps{};
+    const size_t dims = checked_dims(shape);
+    for (size_t k = 0; k < kOperands; ++k) {
+      const Tensor* t = tensors[k];
       if (!t) continue;
-      g.address[size_t(k)] = static_cast<char*>(t->address());
+      address[k] = static_cast<char*>(t->address());
       const auto item = int64_t(itemsize(t->dtype()));
-      const int64_t lacking = dims - t->dim();
-      for (int64_t d = 0; d < t->dim(); ++d)
-        if (t->sizes()[size_t(d)] != 1)
-          steps[size_t((d + lacking) * kOperands + k)] =
-              t->strides()[size_t(d)] * item;
+      const size_t lacking = dims - size_t(t->dim());
+      for (size_t d = 0; d < size_t(t->dim()); ++d)
+        if (t->sizes()[d] != 1) steps[d + lacking][k] = t->strides()[d] * item;
     }
+    return over(address, shape, steps);
+  }
+
+  /// The same of strides in bytes, for each dimension of the shape. Dimensions
+  /// may have to stay in row-major order.
+  using Steps = std::array<Strides, LoopNest::kMaxDims>;
+  static Geometry over(const std::array<char*, kOperands>& address,
+                       IntSpan shape, const Steps& steps, bool sorted = true) {
+    Geometry g;
+    g.address = address;
+    const auto dims = int64_t(checked_dims(shape));
+    std::array<int, LoopNest::kMaxDims> order{};
     for (int64_t d = 0; d < dims; ++d) order[size_t(d)] = int(dims - 1 - d);
-    sort_dims(dims, kOperands, steps.data(), order.data());
+    if (sorted) sort_dims(dims, kOperands, steps[0].data(), order.data());
     for (int64_t i = 0; i < dims; ++i) {
       const auto d = size_t(order[size_t(i)]);
-      Strides step;
-      for (size_t k = 0; k < kOperands; ++k) step[k] = steps[d * kOperands + k];
-      g.add(shape[d], step);
+      g.add(shape[d], steps[d]);
     }
     return g;
+  }
+
+  static size_t checked_dims(IntSpan shape) {
+    HOTARU_CHECK(shape.size() <= LoopNest::kMaxDims,
+                 "too many dimensions: ", shape.size(), ", at most ",
+                 LoopNest::kMaxDims, " are supported");
+    return shape.size();
   }
 
   void add(int64_t size, const Strides& step) {

@@ -17,9 +17,14 @@ constinit std::atomic<uint64_t> next_id{1};
 constinit std::atomic<int> streams_in_use{0};
 constinit thread_local StreamTimeline* launching = nullptr;
 
-// Guards what devices keep for reuse, and the list of timelines in use.
-std::recursive_mutex& reuse_mutex() {
-  static auto* mutex = new std::recursive_mutex;
+// Guards what devices keep for reuse; nothing else is locked under it.
+std::mutex& reuse_mutex() {
+  static auto* mutex = new std::mutex;
+  return *mutex;
+}
+// Guards the list of timelines in use; held while they get to know each other.
+std::mutex& in_use_mutex() {
+  static auto* mutex = new std::mutex;
   return *mutex;
 }
 struct Reuse {
@@ -94,11 +99,12 @@ StreamTimeline::StreamTimeline(int device, CUstream handle, Handle kind)
       kind_(kind) {}
 
 StreamTimeline::~StreamTimeline() {
+  if (KernelErrors* errors = errors_.load()) give_errors_back(device_, *errors);
   if (kind_ == Handle::kOwned && !forked()) driver().cuStreamDestroy(handle_);
 }
 
 void StreamTimeline::begin() {
-  const std::lock_guard lock(reuse_mutex());
+  const std::lock_guard lock(in_use_mutex());
   for (StreamTimeline* other : in_use()) {
     uint64_t number = 0;
     const Ref<DeviceEvent> event = other->record(number);
@@ -111,7 +117,7 @@ void StreamTimeline::begin() {
 
 void StreamTimeline::retire() noexcept {
   try {
-    const std::lock_guard lock(reuse_mutex());
+    const std::lock_guard lock(in_use_mutex());
     std::erase(in_use(), this);
     if (!forked()) {
       uint64_t number = 0;
@@ -122,8 +128,9 @@ void StreamTimeline::retire() noexcept {
       }
     }
     streams_in_use = int(in_use().size());
-    if (kind_ == Handle::kPooled)
-      reuse(device_).timelines.push_back(Ref<StreamTimeline>(this));
+    if (kind_ != Handle::kPooled) return;
+    const std::lock_guard keep(reuse_mutex());
+    reuse(device_).timelines.push_back(Ref<StreamTimeline>(this));
   } catch (const Error&) {  // a lost device has no order to keep
   }
 }
@@ -252,9 +259,8 @@ Ref<DeviceEvent> StreamTimeline::event_behind(uint64_t number,
   wait_launched(number);
   const std::lock_guard lock(mutex_);
   forget_done();
-  auto behind = std::find_if(points_.begin(), points_.end(), [&](auto& p) {
-    return p.number >= number;
-  });
+  auto behind = std::find_if(points_.begin(), points_.end(),
+                             [&](auto& p) { return p.number >= number; });
   if (behind == points_.end()) {
     add_point();
     behind = std::prev(points_.end());
@@ -291,6 +297,11 @@ bool StreamTimeline::done(uint64_t number) {
 }
 
 void StreamTimeline::wait_for(uint64_t number) {
+  wait_until_done(number);
+  check_errors();
+}
+
+void StreamTimeline::wait_until_done(uint64_t number) {
   if (done(number)) return;
   const BlockingRegion region;
   uint64_t covered = 0;
@@ -318,6 +329,15 @@ void StreamTimeline::synchronize() {
   const BlockingRegion region;
   use(device_);
   HOTARU_CUDA(cuStreamSynchronize, handle_);
+  check_errors();
+}
+
+KernelErrors& StreamTimeline::errors() {
+  if (KernelErrors* errors = errors_.load(std::memory_order_acquire))
+    return *errors;
+  const std::lock_guard lock(mutex_);
+  if (!errors_.load()) errors_ = &take_errors(device_);
+  return *errors_.load();
 }
 
 bool StreamTimeline::query() {
@@ -348,7 +368,6 @@ class StreamSink final : public CallSink {
       marks_host = call.attributes<CopyAttributes>().non_blocking;
       if (marks_host) watch_host_memory();
     }
-    call.kernel().check(DeviceType::kCUDA, call);
     timeline_->run(call, id(), marks_host);
   }
   void record(Event& event) override {
@@ -396,9 +415,9 @@ Stream stream_on(Ref<StreamTimeline> timeline) {
 }
 
 StreamTimeline& timeline_of(const Stream& stream) {
-  auto* sink = dynamic_cast<StreamSink*>(stream.sink());
-  HOTARU_CHECK(sink, "expected a CUDA stream, got one of ", stream.device());
-  return sink->timeline();
+  HOTARU_CHECK(stream.device().is_cuda(), "expected a CUDA stream, got one of ",
+               stream.device());
+  return static_cast<StreamSink*>(stream.sink())->timeline();
 }
 
 }  // namespace
@@ -452,6 +471,7 @@ void synchronize_device(int device) {
   const BlockingRegion region;
   use(device);
   HOTARU_CUDA(cuCtxSynchronize);
+  check_errors(device);
 }
 
 void priority_range(int& least, int& greatest) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "hotaru/backend/cuda/devices.h"
+#include "hotaru/backend/cuda/kernel_errors.h"
 #include "hotaru/runtime/streams/event.h"
 #include "hotaru/runtime/streams/stream.h"
 #include "hotaru/runtime/streams/timeline.h"
@@ -60,12 +61,18 @@ class StreamTimeline final : public Timeline {
   void follow(const Ticket& ticket);
   /// Gives a number to what was launched so far, and an event behind it.
   Ref<DeviceEvent> record(uint64_t& number, bool timing = false);
+  /// Throws what kernels found wrong, as wait_for() does.
   void synchronize();
   bool query();
 
   bool done(uint64_t number) override;
   void wait_for(uint64_t number) override;
+  /// wait_for() for those who may not throw what kernels found.
+  void wait_until_done(uint64_t number);
   bool resume_at(uint64_t number, StreamQueue* waiter) override;
+
+  /// Where its kernels say what is wrong with elements.
+  KernelErrors& errors();
 
   /// Whether work has to be told apart: more than one timeline is in use.
   static bool tracking();
@@ -84,6 +91,10 @@ class StreamTimeline final : public Timeline {
   /// mutex_ held.
   void forget_done();
   void add_point();
+  void check_errors() {
+    if (KernelErrors* errors = errors_.load(std::memory_order_acquire))
+      errors->check();
+  }
 
   const uint64_t id_;
   const int device_;
@@ -92,6 +103,7 @@ class StreamTimeline final : public Timeline {
   // Held from a call's number to its launch, so that both have one order.
   std::mutex launching_;
   std::atomic<uint64_t> issued_{0}, launched_{0}, completed_{0};
+  std::atomic<KernelErrors*> errors_{nullptr};
   std::condition_variable moved_;
   std::mutex mutex_;  // guards the rest
   std::deque<Point> points_;

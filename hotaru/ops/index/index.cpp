@@ -25,6 +25,16 @@ bool is_mask(const Tensor& t) {
   return t.dtype() == DType::kBool || t.dtype() == DType::kUInt8;
 }
 
+/// An index on self's device: the CPU's stand beside tensors of every device.
+Tensor beside(const Tensor& self, const Tensor& index) {
+  if (index.device() == self.device()) return index;
+  HOTARU_CHECK(index.device().is_cpu(),
+               "indices should be either on cpu or on the same device as the "
+               "indexed tensor (",
+               self.device(), ")");
+  return to(index, self.device());
+}
+
 /// One index a dimension of self, masks replaced by the positions they stand
 /// for; undefined ones for full slices.
 Tensors without_masks(const Tensor& self, const Tensors& indices) {
@@ -39,7 +49,7 @@ Tensors without_masks(const Tensor& self, const Tensors& indices) {
                     "tensors used as indices must be long, int, byte or bool "
                     "tensors");
     if (!is_mask(t)) {
-      out.push_back(to(t, DType::kInt64));
+      out.push_back(beside(self, to(t, DType::kInt64)));
       continue;
     }
     if (t.dtype() == DType::kUInt8) warn(kByteIndex);
@@ -52,7 +62,7 @@ Tensors without_masks(const Tensor& self, const Tensors& indices) {
                       " at index ", d,
                       " does not match the shape of the indexed tensor ",
                       shape_text(self.sizes()), " at index ", first + d);
-    const Tensor positions = nonzero(t);
+    const Tensor positions = beside(self, nonzero(t));
     for (int64_t d = 0; d < t.dim(); ++d)
       out.push_back(select(positions, 1, d));
   }
@@ -154,7 +164,8 @@ void write_at(const Tensor& self, const Tensors& indices, const Tensor& values,
   autograd::NoGrad guard;
   const Tensor target = untracked(self);
   if (!accumulate && values.numel() == 1 && is_whole_mask(self, indices)) {
-    copy_(target, where(indices[0], reshape(values, {}), target));
+    const Tensor mask = beside(self, indices[0]);
+    copy_(target, where(mask, reshape(values, {}), target));
     return;
   }
   const Plan p = plan(target, indices);
@@ -176,9 +187,11 @@ void write_at(const Tensor& self, const Tensors& indices, const Tensor& values,
 }
 
 /// The values in self's dtype: one value under a mask is cast as a number is,
-/// others have it already.
+/// others have it already. One without dimensions may come from another device.
 Tensor put_values(const Tensor& self, const Tensors& indices,
-                  const Tensor& values, bool accumulate) {
+                  const Tensor& given_values, bool accumulate) {
+  const Tensor values =
+      given_values.dim() == 0 ? to(given_values, self.device()) : given_values;
   if (self.dtype() == values.dtype()) return values;
   int64_t given = 0, masks = 0;
   for (const Tensor& index : indices) {
@@ -228,7 +241,7 @@ Tensor index(const Tensor& self, const Tensors& indices) {
   Tensor out;
   if (is_whole_mask(self, indices)) {
     autograd::NoGrad guard;
-    out = masked_select(self, indices[0]);
+    out = masked_select(self, beside(self, indices[0]));
   } else {
     out = read_at(self, indices, false);
   }

@@ -49,6 +49,8 @@ void init_stream_class(nb::module_& m) {
   nb::class_<Stream>(m, "Stream",
                      "A queue of work on a device, by default the CPU, run in "
                      "order beside other streams.")
+      .def("__init__",
+           [](Stream* self, const Stream& other) { new (self) Stream(other); })
       .def(
           "__init__",
           [](Stream* self, nb::handle device, int priority) {
@@ -58,8 +60,6 @@ void init_stream_class(nb::module_& m) {
                     d.index, priority));
           },
           nb::arg("device") = nb::none(), nb::arg("priority") = 0)
-      .def("__init__",
-           [](Stream* self, const Stream& other) { new (self) Stream(other); })
       .def("synchronize", &Stream::synchronize,
            "Waits for the work so far; raises the first error since the last "
            "synchronisation.")

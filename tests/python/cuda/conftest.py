@@ -1,13 +1,80 @@
-"""Tests of CUDA devices; without one they are skipped, and say so."""
+"""Tests of CUDA run where a device is: `HOTARU_CUDA_DRIVER=soft` makes one in
+software, `soft:2` two. Files named here run on every machine.
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
+
+import hotaru
+
+ANYWHERE = {"test_no_driver.py"}
+
+
+def pytest_collection_modifyitems(items) -> None:
+    here = os.path.dirname(__file__)
+    for item in items:
+        if not str(item.path).startswith(here):
+            continue
+        if item.path.name not in ANYWHERE and not hotaru.cuda.is_available():
+            item.add_marker(
+                pytest.mark.skip(
+                    reason="no CUDA device; HOTARU_CUDA_DRIVER=soft makes one"
+                )
+            )
+        elif "two_devices" in item.fixturenames and (
+            hotaru.cuda.device_count() < 2
+        ):
+            item.add_marker(
+                pytest.mark.skip(
+                    reason="one CUDA device; HOTARU_CUDA_DRIVER=soft:2 makes "
+                    "two"
+                )
+            )
 
 
 @pytest.fixture
-def cuda(hotaru):
-    """A CUDA device: of a GPU, or in software."""
-    if not hotaru.cuda.is_available():
-        pytest.skip("no CUDA device (HOTARU_CUDA_DRIVER=soft makes one)")
+def two_devices() -> None:
+    """Skips a test where there is only one device."""
+
+
+@pytest.fixture
+def cuda():
+    """The first CUDA device: of a GPU, or in software."""
     return hotaru.device("cuda:0")
+
+
+@pytest.fixture(autouse=True)
+def first_device():
+    """Each test begins, and leaves the process, with device 0 and its default
+    stream.
+    """
+    yield
+    if hotaru.cuda.is_available():
+        for index in range(hotaru.cuda.device_count()):
+            hotaru.cuda.set_stream(hotaru.cuda.default_stream(index))
+        hotaru.cuda.set_device(0)
+
+
+@pytest.fixture
+def run():
+    """Runs a program in a process of its own; returns what it printed."""
+
+    def run_program(program: str, **variables: str) -> str:
+        # A program that hangs fails its test.
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, **variables},
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run_program

@@ -168,7 +168,8 @@ def pack_padded_sequence(
         )
     sizes = _batch_sizes(lengths)
     data = hotaru.cat([input[step, :size] for step, size in enumerate(sizes)])
-    return PackedSequence(data, hotaru.tensor(sizes, dtype=hotaru.long), order)
+    on_cpu = hotaru.tensor(sizes, dtype=hotaru.long, device="cpu")
+    return PackedSequence(data, on_cpu, order)
 
 
 def _batch_sizes(lengths: list[int]) -> list[int]:
@@ -218,6 +219,7 @@ def pad_packed_sequence(
     lengths = hotaru.tensor(
         [sum(size > i for size in sizes) for i in range(batch)],
         dtype=hotaru.long,
+        device="cpu",
     )
     order = sequence.unsorted_indices
     if order is not None:

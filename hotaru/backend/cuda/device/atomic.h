@@ -1,0 +1,92 @@
+// Updates of elements that several threads may make at once.
+#pragma once
+
+#include "hotaru/backend/cuda/device/platform.h"
+
+namespace hotaru::cuda {
+
+/// Replaces the element by f of it. 8 and 16 bits are changed within the word
+/// around them.
+template <class T, class F>
+__device__ inline void atomic_update(void* to, const F& f) {
+  using S = Stored<T>;
+  constexpr size_t kWide = sizeof(S) < 4 ? 4 : sizeof(S);
+  using Word = std::conditional_t<kWide == 8, unsigned long long, unsigned>;
+  const auto address = reinterpret_cast<uintptr_t>(to);
+  auto* word = reinterpret_cast<Word*>(address & ~uintptr_t(kWide - 1));
+  const uint32_t shift = uint32_t(address % kWide) * 8;
+  Word seen = *word;
+  while (true) {
+    if constexpr (sizeof(S) == kWide) {
+      const S next = narrow<T>(f(widen<T>(std::bit_cast<S>(seen))));
+      const Word before = atomicCAS(word, seen, std::bit_cast<Word>(next));
+      if (before == seen) return;
+      seen = before;
+    } else {
+      using U = std::conditional_t<sizeof(S) == 1, uint8_t, uint16_t>;
+      const Word mask = Word(U(~U(0))) << shift;
+      const S next = narrow<T>(f(widen<T>(std::bit_cast<S>(U(seen >> shift)))));
+      const Word value =
+          (seen & ~mask) | (Word(std::bit_cast<U>(next)) << shift);
+      const Word before = atomicCAS(word, seen, value);
+      if (before == seen) return;
+      seen = before;
+    }
+  }
+}
+
+template <class T>
+__device__ inline bool is_nan(OpMath<T> x) {
+  if constexpr (kIsFloating<T>)
+    return x != x;
+  else
+    return false;
+}
+
+struct AtomicAdd {
+  template <class T>
+  __device__ static void at(void* to, OpMath<T> x) {
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+      atomicAdd(static_cast<T*>(to), x);
+    else if constexpr (std::is_same_v<T, int32_t>)
+      atomicAdd(static_cast<unsigned*>(to), unsigned(x));
+    else if constexpr (std::is_same_v<T, int64_t>)
+      atomicAdd(static_cast<unsigned long long*>(to), (unsigned long long)(x));
+    else if constexpr (kIsBool<T>)
+      atomic_update<T>(to, [x](bool a) { return a || x; });
+    else
+      atomic_update<T>(to, [x](OpMath<T> a) { return OpMath<T>(a + x); });
+  }
+};
+struct AtomicMultiply {
+  template <class T>
+  __device__ static void at(void* to, OpMath<T> x) {
+    atomic_update<T>(to, [x](OpMath<T> a) {
+      if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>)
+        return T(uint64_t(a) * uint64_t(x));  // wraps around
+      else if constexpr (kIsBool<T>)
+        return a && x;
+      else
+        return OpMath<T>(a * x);
+    });
+  }
+};
+/// The larger, or NaN.
+struct AtomicMax {
+  template <class T>
+  __device__ static void at(void* to, OpMath<T> x) {
+    atomic_update<T>(to, [x](OpMath<T> a) {
+      return is_nan<T>(a) || (!is_nan<T>(x) && x <= a) ? a : x;
+    });
+  }
+};
+struct AtomicMin {
+  template <class T>
+  __device__ static void at(void* to, OpMath<T> x) {
+    atomic_update<T>(to, [x](OpMath<T> a) {
+      return is_nan<T>(a) || (!is_nan<T>(x) && x >= a) ? a : x;
+    });
+  }
+};
+
+}  // namespace hotaru::cuda

@@ -1,0 +1,43 @@
+// Elements at indices: what reading and writing there have in common.
+#pragma once
+
+#include "hotaru/backend/cuda/device/errors.h"
+#include "hotaru/backend/cuda/device/kernel.h"
+#include "hotaru/backend/cuda/params/gather.h"
+
+namespace hotaru::cuda {
+
+/// f(part, whole) for the addresses of each element of the thread; whole is
+/// null where the index is out of range. All indices are under way before the
+/// first element is.
+template <class F>
+__device__ inline void for_indexed(const IndexedParams& p, const F& f) {
+  const uint32_t first = blockIdx.x * kStridedItems + threadIdx.x;
+  uint32_t i[kStridedEach];
+  HOTARU_UNROLL
+  for (uint32_t n = 0; n < kStridedEach; ++n) {
+    const uint32_t position = first + n * kBlock;
+    i[n] = position < p.numel ? position : 0;
+  }
+  int64_t at[kStridedEach][3];
+  p.at.find(i, at);
+  int64_t index[kStridedEach];
+  HOTARU_UNROLL
+  for (uint32_t n = 0; n < kStridedEach; ++n) {
+    const char* from = static_cast<const char*>(p.index) + at[n][2];
+    index[n] = p.wide ? *reinterpret_cast<const int64_t*>(from)
+                      : *reinterpret_cast<const int32_t*>(from);
+  }
+  HOTARU_UNROLL
+  for (uint32_t n = 0; n < kStridedEach; ++n) {
+    if (first + n * kBlock >= p.numel) return;
+    int64_t to = index[n];
+    if (to < 0 && p.wrap) to += p.size;
+    const bool inside = uint64_t(to) < uint64_t(p.size);
+    if (!inside) report_error(p.errors, 0, index[n], p.size);
+    f(static_cast<char*>(p.part) + at[n][0],
+      inside ? static_cast<char*>(p.whole) + at[n][1] + to * p.step : nullptr);
+  }
+}
+
+}  // namespace hotaru::cuda

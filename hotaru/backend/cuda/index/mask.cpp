@@ -1,0 +1,106 @@
+// Launching what chooses elements by value; see params/select.h.
+#include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/kernel_errors.h"
+#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/params/select.h"
+
+namespace hotaru::cuda {
+namespace {
+
+/// Runs both kernels. `other` has the shape of `chosen`, or is null.
+void run(SelectParams p, const Tensor& chosen, const Tensor* other,
+         const Tensor& out, const std::string& symbol) {
+  if (chosen.numel() == 0) return;
+  HOTARU_CHECK(chosen.numel() < kMostElements, "choosing among 2^31 elements ",
+               "and more is not implemented for CUDA");
+  const size_t item = itemsize(chosen.dtype());
+  std::array<char*, 2> address{static_cast<char*>(device_address(chosen)),
+                               nullptr};
+  if (other) address[1] = static_cast<char*>(device_address(*other));
+  Geometry<2>::Steps steps{};
+  for (size_t d = 0; d < size_t(chosen.dim()); ++d) {
+    steps[d][0] = chosen.strides()[d] * int64_t(item);
+    if (other)
+      steps[d][1] = other->strides()[d] * int64_t(itemsize(other->dtype()));
+  }
+  const auto space = Geometry<2>::over(address, chosen.sizes(), steps, false);
+  p.chosen = space.address[0];
+  p.other = space.address[1];
+  p.out = device_address(out);
+  p.numel = uint32_t(space.numel());
+  p.at = space.index();
+  plan_select(p, properties(launching_timeline().device()).processors);
+  const Grid grid{select_blocks(p)};
+  const Workspace counts{size_t(grid.x) * 8};
+  p.counts = static_cast<int64_t*>(counts.data());
+  launch(function_named(concat("CountChosen_", item)), grid, kBlock, p);
+  launch(function_named(symbol), grid, kBlock, p);
+}
+
+/// The bits of an element by which it is not 0: -0.0 is.
+void set_bits(SelectParams& p, DType dtype) {
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  switch (dtype) {
+    case DType::kFloat16:
+    case DType::kBFloat16:
+      p.bits[0] = 0x7fff;
+      break;
+    case DType::kFloat32:
+      p.bits[0] = 0x7fffffff;
+      break;
+    case DType::kComplex64:
+      p.bits[0] = 0x7fffffff'7fffffff;
+      break;
+    case DType::kFloat64:
+    case DType::kComplex128:
+      p.bits[0] = p.bits[1] = ~kSign;
+      break;
+    default:
+      break;
+  }
+}
+
+/// Operands: positions [n, dims], input with n nonzero elements.
+void nonzero(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &in = call.tensor(1);
+  if (in.dim() == 0 || out.numel() == 0) return;
+  HOTARU_CHECK(in.dim() <= SelectParams::kMaxDims, "nonzero: more than ",
+               SelectParams::kMaxDims, " dimensions are not supported");
+  SelectParams p;
+  p.room = out.sizes()[0];
+  p.dims = int32_t(in.dim());
+  for (size_t d = 0; d < size_t(p.dims); ++d)
+    p.sizes[size_t(p.dims) - 1 - d] = Divider(uint32_t(in.sizes()[d]));
+  set_bits(p, in.dtype());
+  run(p, in, nullptr, out, concat("Positions_", itemsize(in.dtype())));
+}
+
+/// Operands: result [n], input, mask of the input's shape with n ones.
+void masked_select(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &in = call.tensor(1),
+               &mask = call.tensor(2);
+  if (out.numel() == 0) return;
+  SelectParams p;
+  p.room = out.numel();
+  run(p, mask, &in, out, concat("Select_", itemsize(in.dtype())));
+}
+
+/// Operands: target, mask of its shape, row-major source.
+void masked_scatter(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &mask = call.tensor(1),
+               &source = call.tensor(2);
+  SelectParams p;
+  p.room = source.numel();
+  p.errors = watch_errors(
+      call, {[](const FailureText&, int64_t, const int64_t*) {
+        fail("Number of elements of source < number of ones in mask");
+      }});
+  run(p, mask, &out, source, concat("ScatterChosen_", itemsize(out.dtype())));
+}
+
+HOTARU_KERNEL(kCUDA, "nonzero", nonzero);
+HOTARU_KERNEL(kCUDA, "masked_select", masked_select);
+HOTARU_KERNEL(kCUDA, "masked_scatter", masked_scatter);
+
+}  // namespace
+}  // namespace hotaru::cuda

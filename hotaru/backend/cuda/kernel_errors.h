@@ -1,0 +1,69 @@
+// What kernels find wrong with elements, such as an index out of range: it is
+// raised when the host next waits for their stream, with the call it came from.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "hotaru/backend/cuda/params/errors.h"
+#include "hotaru/runtime/kernel.h"
+
+namespace hotaru::cuda {
+
+/// What a launcher tells about a call that may fail.
+struct FailureText {
+  /// Throws what the CPU's kernel would, of the code and numbers that the
+  /// kernel reported.
+  void (*raise)(const FailureText& text, int64_t code, const int64_t* numbers);
+  /// The launcher's: a dimension or a size, a name that lives for ever.
+  int64_t dim = 0;
+  const char* op = "";
+};
+
+/// The errors of one stream's kernels. Thread-safe.
+class KernelErrors {
+ public:
+  explicit KernelErrors(int device);
+
+  /// For a call that is about to be launched.
+  ErrorSink watch(const KernelCall& call, const FailureText& text);
+  /// Throws what kernels that have ended reported, once. Of several that failed
+  /// since the last check the first one counts.
+  void check() {
+    if (__atomic_load_n(&report_->ready, __ATOMIC_ACQUIRE) != 0) [[unlikely]]
+      raise();
+  }
+
+ private:
+  /// What is left of a call once it was launched.
+  struct Call {
+    unsigned long long number = 0;
+    const Kernel* kernel = nullptr;
+    FailureText text;
+    /// Of its tensors, each with the number of sizes before them.
+    std::vector<int64_t> shapes;
+  };
+  /// Calls that may be under way at once and still have their shapes told.
+  static constexpr size_t kRemembered = 256;
+
+  void raise();
+
+  ErrorReport* report_;         // where the host sees it
+  ErrorReport* device_report_;  // where the device does
+  std::mutex mutex_;            // guards the rest
+  unsigned long long calls_ = 0;
+  std::array<Call, kRemembered> recent_;
+};
+
+/// A stream's, from its first call that may fail until the stream goes.
+KernelErrors& take_errors(int device);
+void give_errors_back(int device, KernelErrors& errors) noexcept;
+/// Throws what kernels of any stream of the device reported.
+void check_errors(int device);
+
+/// watch() of the stream whose call runs in this thread.
+ErrorSink watch_errors(const KernelCall& call, const FailureText& text);
+
+}  // namespace hotaru::cuda

@@ -1,0 +1,62 @@
+// Parameters of the kernels that choose elements by value, and how they are
+// launched.
+//
+//   CountChosen_<bytes>    of each block's elements, how many are not 0, by the
+//                          size of what chooses
+//   then, with the same parameters and grid, one of
+//   Select_<bytes>         out[rank] = other, by the size of other's elements;
+//                          one byte chooses, as in the next
+//   ScatterChosen_<bytes>  other = out[rank]
+//   Positions_<bytes>      out[rank] = coordinates, int64
+//   parameters   SelectParams for all
+//   grid         select_blocks(p)
+//   block        kBlock
+//   shared       none at launch; threads wait for each other
+#pragma once
+
+#include "hotaru/backend/cuda/params/errors.h"
+#include "hotaru/backend/cuda/params/index.h"
+
+namespace hotaru::cuda {
+
+struct SelectParams {
+  static constexpr int kMaxDims = 16;
+
+  const void* chosen = nullptr;
+  void* other = nullptr;
+  /// One after another.
+  void* out = nullptr;
+  /// Room for elements there; more is reported, with code 0.
+  int64_t room = 0;
+  /// [blocks]
+  int64_t* counts = nullptr;
+  uint32_t numel = 0;
+  /// Elements of each block.
+  uint32_t chunk = 1;
+  /// The bits that make an element other than 0, of up to 8 bytes each: the
+  /// sign of a floating number does not.
+  uint64_t bits[2] = {~uint64_t{0}, ~uint64_t{0}};
+  ErrorSink errors;
+  /// In row-major order. Operands: chosen, other.
+  Index<2> at;
+  /// The tensor's dimensions, the innermost first, for Positions.
+  int32_t dims = 0;
+  Divider sizes[kMaxDims];
+};
+
+/// Elements of a thread between two barriers, and of a block.
+inline constexpr uint32_t kSelectEach = 4;
+inline constexpr uint32_t kSelectTile = kBlock * kSelectEach;
+
+/// Sets p.chunk. sms: processors of the device.
+constexpr void plan_select(SelectParams& p, int sms) {
+  const int64_t tiles = ceil_divide(p.numel, kSelectTile);
+  const int64_t most = int64_t{sms} * 8;
+  p.chunk =
+      uint32_t(ceil_divide(tiles, tiles < most ? tiles : most) * kSelectTile);
+}
+constexpr uint32_t select_blocks(const SelectParams& p) {
+  return uint32_t(ceil_divide(p.numel, p.chunk));
+}
+
+}  // namespace hotaru::cuda
