@@ -1,8 +1,4 @@
-"""Matrix products, softmax, normalisation and random draws on a CUDA device.
-
-What the CPU gives is the measure, but for draws: those are PyTorch's on a GPU
-of 132 processors with 2048 threads each, as an H200 has them.
-"""
+"""Products, softmax and normalisation on a CUDA device, as on the CPU."""
 
 from __future__ import annotations
 
@@ -28,16 +24,22 @@ def close(torch, got, expected, scale=1):
     name = str(expected.dtype).split(".")[-1]
     rtol, atol = (scale * e for e in TOLERANCE.get(name, (0, 0)))
     assert torch.allclose(
-        got.cpu().double(), expected.double(), rtol=rtol, atol=atol, equal_nan=True
+        got.cpu().double(),
+        expected.double(),
+        rtol=rtol,
+        atol=atol,
+        equal_nan=True,
     ), f"{got.cpu()} is not {expected}"
 
 
 def both(torch, f, *tensors, scale=1, grads=True):
-    """f on the CPU and on CUDA, results and gradients compared."""
+    """Compares results and gradients of a function on the CPU and on CUDA."""
     results = []
     for device in ("cpu", "cuda"):
         own = [
-            t.to(device).detach().requires_grad_(grads and t.is_floating_point())
+            t.to(device)
+            .detach()
+            .requires_grad_(grads and t.is_floating_point())
             for t in tensors
         ]
         out = f(*own)
@@ -101,7 +103,9 @@ def test_softmax_of_views(hotaru, cuda):
 def test_softmax_of_nothing(hotaru, cuda):
     torch = hotaru
     for shape in ((0, 3), (3, 0), (0,)):
-        assert torch.softmax(torch.empty(shape, device="cuda"), 0).shape == shape
+        assert (
+            torch.softmax(torch.empty(shape, device="cuda"), 0).shape == shape
+        )
 
 
 def test_softmax_of_extremes(hotaru, cuda):
@@ -118,7 +122,9 @@ def test_softmax_of_extremes(hotaru, cuda):
     ):
         x = torch.tensor([row, list(reversed(row))])
         for name in ("softmax", "log_softmax"):
-            both(torch, lambda t, name=name: getattr(t, name)(1), x, grads=False)
+            both(
+                torch, lambda t, name=name: getattr(t, name)(1), x, grads=False
+            )
 
 
 def test_softmax_refuses_integers(hotaru, cuda):
@@ -163,7 +169,10 @@ def test_matmul_of_large_tiles(hotaru, cuda, dtype):
     ):
         x, y = draw(torch, *a, dtype=dtype), draw(torch, *b, dtype=dtype)
         both(torch, torch.matmul, x, y, scale=100, grads=False)
-        x, y = x.transpose(-1, -2).contiguous(), y.transpose(-1, -2).contiguous()
+        x, y = (
+            x.transpose(-1, -2).contiguous(),
+            y.transpose(-1, -2).contiguous(),
+        )
         both(torch, lambda a, b: a.mT @ b.mT, x, y, scale=100, grads=False)
 
 
@@ -196,12 +205,19 @@ def test_addmm(hotaru, cuda):
         )  # fmt: skip
     nothing = torch.full((6, 5), math.nan)
     both(
-        torch, lambda c, x, y: torch.addmm(c, x, y, beta=0), nothing, x, y, grads=False
+        torch,
+        lambda c, x, y: torch.addmm(c, x, y, beta=0),
+        nothing,
+        x,
+        y,
+        grads=False,
     )
     b = draw(torch, 4, 6, 5)
     both(
         torch,
-        lambda b, x, y: torch.baddbmm(b, x.expand(4, 6, 9), y.expand(4, 9, 5), alpha=3),
+        lambda b, x, y: torch.baddbmm(
+            b, x.expand(4, 6, 9), y.expand(4, 9, 5), alpha=3
+        ),
         b, x, y, scale=20,
     )  # fmt: skip
 
@@ -215,7 +231,10 @@ def test_matmul_of_integers(hotaru, cuda, dtype):
     y = torch.randint(0, 100, (2, 5, 3)).to(kind)
     both(torch, torch.matmul, x, y)
     both(
-        torch, lambda x, y: torch.addmm(y[0, 1], x[1], y[1], alpha=2, beta=3), x, y
+        torch,
+        lambda x, y: torch.addmm(y[0, 1], x[1], y[1], alpha=2, beta=3),
+        x,
+        y,
     )
 
 
@@ -267,16 +286,31 @@ def test_train_linear(hotaru, cuda):
 def test_layer_norm(hotaru, cuda, dtype):
     torch = hotaru
     torch.manual_seed(10)
-    for rows, columns in ((3, 7), (1, 1), (5, 64), (40, 33), (2, 4100), (2, 9000)):
+    for rows, columns in (
+        (3, 7),
+        (1, 1),
+        (5, 64),
+        (40, 33),
+        (2, 4100),
+        (2, 9000),
+    ):
         x = draw(torch, rows, columns, dtype=dtype) * 3 + 1
-        w, b = draw(torch, columns, dtype=dtype), draw(torch, columns, dtype=dtype)
+        w, b = (
+            draw(torch, columns, dtype=dtype),
+            draw(torch, columns, dtype=dtype),
+        )
         if columns > 1:
             both(
                 torch,
                 lambda x, w, b: torch.layer_norm(x, w.shape, w, b),
                 x, w, b, scale=20,
             )  # fmt: skip
-        both(torch, lambda x: torch.layer_norm(x, x.shape[1:], eps=1e-3), x, scale=20)
+        both(
+            torch,
+            lambda x: torch.layer_norm(x, x.shape[1:], eps=1e-3),
+            x,
+            scale=20,
+        )
 
 
 def test_layer_norm_of_many_rows(hotaru, cuda):
@@ -340,7 +374,8 @@ def test_batch_norm_of_mixed_dtypes(hotaru, cuda):
     both(
         torch,
         lambda x, w: torch.batch_norm(
-            x, w, w, torch.zeros_like(w), torch.ones_like(w), True, 0.1, 1e-5, False
+            x, w, w, torch.zeros_like(w), torch.ones_like(w),
+            True, 0.1, 1e-5, False,
         ),
         x, w, scale=5,
     )  # fmt: skip
@@ -353,250 +388,10 @@ def test_rms_norm(hotaru, cuda):
     if not hasattr(torch.nn.functional, "rms_norm"):
         pytest.skip("no rms_norm")
     x, w = draw(torch, 5, 33), draw(torch, 33)
-    both(torch, lambda x, w: torch.nn.functional.rms_norm(x, (33,), w), x, w, scale=10)
-
-
-# --- random draws ------------------------------------------------------------
-
-
-def generator(torch, seed=0):
-    return torch.Generator(device="cuda").manual_seed(seed)
-
-
-def printed(tensor, digits=4):
-    return [round(x, digits) for x in tensor.tolist()]
-
-
-# What PyTorch's users print on their GPUs, whichever these are.
-def test_known_uniform_draws(hotaru, cuda):
-    torch = hotaru
-    draws = torch.rand(3, device=cuda, generator=generator(torch))
-    assert printed(draws) == [0.3990, 0.5167, 0.0249]
-    draws = torch.rand(4, device=cuda, generator=generator(torch, 42))
-    assert printed(draws) == [0.6130, 0.0101, 0.3984, 0.0403]
-
-
-def test_known_normal_draws(hotaru, cuda):
-    torch = hotaru
-    draws = torch.randn(8, device=cuda, generator=generator(torch))
-    assert printed(draws) == [
-        -0.9247, -0.4253, -2.6438, 0.1452, -0.1209, -0.5797, -0.6229, -0.3284
-    ]  # fmt: skip
-    draws = torch.randn(5, device=cuda, generator=generator(torch, 42))
-    assert printed(draws) == [0.1940, 2.1614, -0.1721, 0.8491, -1.9244]
-
-
-def philox(counter, key):
-    """Philox 4x32-10 in Python's integers."""
-    x, y, z, w = counter
-    low, high = key
-    mask = 0xFFFFFFFF
-    for _ in range(10):
-        a, b = 0xD2511F53 * x, 0xCD9E8D57 * z
-        x, y, z, w = (b >> 32) ^ y ^ low, b & mask, (a >> 32) ^ w ^ high, a & mask
-        low, high = (low + 0x9E3779B9) & mask, (high + 0xBB67AE85) & mask
-    return x, y, z, w
-
-
-def words(seed, thread, n):
-    return philox((n, 0, thread, 0), (seed, 0))
-
-
-THREADS = 132 * 2048  # of an H200 at once
-
-
-def test_philox_is_right(hotaru):
-    assert words(0, 0, 0) == (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)
-
-
-def test_uniform_draws_of_many(hotaru, cuda):
-    """A thread's second to fourth words go to elements all threads further."""
-    torch = hotaru
-    n = 4 * THREADS + 5
-    gen = generator(torch, 3)
-    draws = torch.rand(n, device=cuda, generator=gen)
-    for i in (0, 7, THREADS + 1, 3 * THREADS + 2, 4 * THREADS + 4):
-        thread, place = i % THREADS, i // THREADS
-        word = words(3, thread, place // 4)[place % 4]
-        assert abs(draws[i].item() - word / 2**32) < 1e-7
-    assert gen.get_state().tolist()[8] == 8
-    assert 0 <= draws.min().item() and draws.max().item() < 1
-
-
-def test_uniform_bounds(hotaru, cuda):
-    torch = hotaru
-    for dtype in FLOATS:
-        draws = torch.empty(3000, dtype=getattr(torch, dtype), device=cuda)
-        draws.uniform_(2, 3, generator=generator(torch, 4))
-        assert draws.min().item() >= 2 and draws.max().item() < 3
-
-
-def test_draws_of_doubles(hotaru, cuda):
-    torch = hotaru
-    options = {"dtype": torch.float64, "device": cuda}
-    draws = torch.rand(300, generator=generator(torch, 6), **options)
-    for i in (0, 299):
-        x, y, _, _ = words(6, i, 0)
-        bits = x ^ (y << 21)
-        assert draws[i].item() == bits / 2**53 + 2**-54
-    normal = torch.randn(300, generator=generator(torch, 6), **options)
-    x, y, z, w = words(6, 9, 0)
-    u, v = (x ^ (y << 21)) / 2**53, (z ^ (w << 21)) / 2**52
-    expected = math.sqrt(-2 * math.log(u)) * math.sin(math.pi * v)
-    assert math.isclose(normal[9].item(), expected, rel_tol=1e-9)
-
-
-def test_draws_of_views(hotaru, cuda):
-    """Elements are counted in the order in which they lie in memory."""
-    torch = hotaru
-    plain = torch.rand(4, 6, device=cuda, generator=generator(torch, 8))
-    for view in (
-        lambda t: t.t(),
-        lambda t: t.reshape(2, 2, 6).permute(2, 0, 1),
-    ):
-        out = torch.zeros(4, 6, device=cuda)
-        view(out).uniform_(generator=generator(torch, 8))
-        assert torch.equal(out, plain)
-    wide = torch.zeros(4, 12, device=cuda)
-    wide[:, ::2].uniform_(generator=generator(torch, 8))
-    assert torch.equal(wide[:, ::2], plain)
-    assert wide[:, 1::2].abs().sum().item() == 0
-
-
-def test_integer_draws(hotaru, cuda):
-    torch = hotaru
-    draws = torch.randint(0, 10, (5,), device=cuda, generator=generator(torch, 1))
-    assert draws.tolist() == [words(1, i, 0)[0] % 10 for i in range(5)]
-    wide = torch.empty(5, dtype=torch.int64, device=cuda)
-
-    def word64(i):
-        x, y, _, _ = words(1, i, 0)
-        return x << 32 | y
-
-    wide.random_(0, 2**40, generator=generator(torch, 1))
-    assert wide.tolist() == [word64(i) % 2**40 for i in range(5)]
-    wide.random_(generator=generator(torch, 1))
-    assert wide.tolist() == [word64(i) % 2**63 for i in range(5)]
-    wide.random_(-(2**63), None, generator=generator(torch, 1))
-    assert wide.tolist() == [
-        word64(i) - (2**64 if word64(i) >> 63 else 0) for i in range(5)
-    ]
-    for dtype, modulus in (
-        ("uint8", 2**8 // 1 - 0), ("int8", 2**7), ("int32", 2**31), ("bool", 2),
-        ("float32", 2**24 + 1), ("float16", 2**11 + 1), ("bfloat16", 2**8 + 1),
-    ):  # fmt: skip
-        out = torch.empty(5, dtype=getattr(torch, dtype), device=cuda)
-        out.random_(generator=generator(torch, 1))
-        expected = torch.tensor([words(1, i, 0)[0] % modulus for i in range(5)])
-        assert torch.equal(out.cpu(), expected.to(out.dtype)), dtype
-
-
-def test_exponential_draws(hotaru, cuda):
-    torch = hotaru
-    out = torch.empty(4, device=cuda).exponential_(2, generator=generator(torch, 5))
-    for i in range(4):
-        u = (words(5, i, 0)[0] + 0.5) / 2**32
-        assert math.isclose(out[i].item(), -math.log(u) / 2, rel_tol=1e-5)
-    many = torch.empty(20000, device=cuda).exponential_(generator=generator(torch))
-    assert many.min().item() > 0
-    assert abs(many.mean().item() - 1) < 0.03
-
-
-def test_bernoulli_draws(hotaru, cuda):
-    torch = hotaru
-    out = torch.empty(9, device=cuda).bernoulli_(0.4, generator=generator(torch, 2))
-    assert out.tolist() == [float(words(2, i, 0)[0] / 2**32 < 0.4) for i in range(9)]
-    for dtype in ("float32", "float64", "float16"):
-        p = torch.linspace(0, 1, 11).to(getattr(torch, dtype)).to(cuda)
-        gen = generator(torch, 2)
-        out = torch.bernoulli(p, generator=gen)
-        # Four elements a thread.
-        expected = [
-            float(words(2, i // 4, 0)[i % 4] / 2**32 <= p[i].item()) for i in range(11)
-        ]
-        assert out.tolist() == expected
-        assert gen.get_state().tolist()[8] == 12
-
-
-def test_dropout_draws(hotaru, cuda):
-    """The order depends on how many elements fill 16 bytes."""
-    torch = hotaru
-    for dtype, n, vector in (
-        ("float32", 8, 4), ("float32", 6, 2), ("float32", 7, 1),
-        ("float16", 24, 8), ("float16", 12, 4), ("float64", 6, 2),
-    ):  # fmt: skip
-        torch.cuda.manual_seed(7)
-        x = torch.ones(n, dtype=getattr(torch, dtype), device=cuda)
-        out = torch.nn.functional.dropout(x, 0.25)
-        kept = []
-        for i in range(n):
-            thread, place = i // vector, i % vector
-            kept.append(words(7, thread, place // 4)[place % 4] / 2**32 < 0.75)
-        assert [x != 0 for x in out.tolist()] == kept, (dtype, n)
-        close(torch, out, torch.tensor(kept).to(x.dtype).div(0.75))
-
-
-def test_dropout_has_a_gradient(hotaru, cuda):
-    torch = hotaru
-    x = torch.ones(50, device=cuda, requires_grad=True)
-    out = torch.nn.functional.dropout(x, 0.5)
-    out.sum().backward()
-    assert torch.equal(x.grad, out.detach())
-    assert torch.equal(torch.dropout(x, 0.5, False), x)
-    y, mask = torch.native_dropout(x.detach(), 0.5, True)
-    assert torch.equal(y, mask * 2.0)
-
-
-def test_multinomial_draws(hotaru, cuda):
-    torch = hotaru
-    weights = torch.tensor([[1.0, 2.0, 0.0, 5.0], [0.0, 1.0, 1.0, 0.0]])
-    sums = [[0.125, 0.375, 0.375, 1.0], [0.0, 0.5, 1.0, 1.0]]
-    out = torch.multinomial(
-        weights.to(cuda), 6, replacement=True, generator=generator(torch, 9)
+    both(
+        torch,
+        lambda x, w: torch.nn.functional.rms_norm(x, (33,), w),
+        x,
+        w,
+        scale=10,
     )
-    expected = []
-    for row in range(2):
-        draws = [(words(9, row * 128 + s, 0)[0] + 0.5) / 2**32 for s in range(6)]
-        expected.append([min(i for i in range(4) if sums[row][i] >= u) for u in draws])
-    assert out.tolist() == expected
-    many = torch.rand(700, device=cuda, generator=generator(torch))
-    drawn = torch.multinomial(many, 3000, True, generator=generator(torch))
-    assert 0 <= drawn.min().item() and drawn.max().item() < 700
-    once = torch.multinomial(many, 5, generator=generator(torch))
-    assert len(set(once.tolist())) == 5
-
-
-def test_permutations(hotaru, cuda):
-    torch = hotaru
-    for n in (0, 1, 2, 10, 1000, 40000):
-        gen = generator(torch, 3)
-        out = torch.randperm(n, device=cuda, generator=gen)
-        assert torch.equal(out.cpu().sort()[0], torch.arange(n))
-    small = torch.randperm(9, device=cuda, generator=generator(torch, 3))
-    bits = math.ceil(math.log2(9 - (6 * 81 + 1) / (12 * math.log(0.9))))
-    keys = []
-    for i in range(9):
-        x, y, _, _ = words(3, i, 0)
-        keys.append(((x << 32 | y) % (2**32 - 1) - 2**31) % 2**bits)
-    assert len(set(keys)) == 9
-    assert small.tolist() == sorted(range(9), key=keys.__getitem__)
-    half = torch.randperm(9, device=cuda, dtype=torch.float16, generator=generator(torch, 3))
-    assert half.tolist() == small.tolist()
-
-
-def test_random_slopes(hotaru, cuda):
-    torch = hotaru
-    torch.cuda.manual_seed(11)
-    x = torch.tensor([-1.0, 2.0, -3.0, 0.0, -1.0], device=cuda)
-    out = torch.rrelu(x, 0.1, 0.3, True).tolist()
-    for i, value in enumerate(x.tolist()):
-        slope = 0.1 + 0.2 * words(11, i, 0)[0] / 2**32 if value <= 0 else 1
-        assert math.isclose(out[i], value * slope, rel_tol=1e-5)
-
-
-def test_draws_of_nothing(hotaru, cuda):
-    torch = hotaru
-    gen = generator(torch)
-    torch.rand(0, 3, device=cuda, generator=gen)
-    torch.empty(0, dtype=torch.int64, device=cuda).random_(generator=gen)
-    assert gen.get_state().tolist()[8] == 0
