@@ -35,7 +35,7 @@ FRAME = re.compile(
     r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill"
 )
 REGISTERS = re.compile(r"Used (\d+) registers")
-DTYPE = re.compile(r"_(?:b?f16|f32|f64|u8|b8|i8|i16|i32|i64)(?=_|$)")
+DTYPE = re.compile(r"_(?:b?f16|f32|f64|c64|c128|u8|b8|i8|i16|i32|i64)(?=_|$)")
 VARIANT = re.compile(r"_[sv2t]$")
 STRIDED = re.compile(r"_s$")
 

@@ -1,7 +1,7 @@
 #include "hotaru/io/torch_file.h"
 
 #include <filesystem>
-#include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "hotaru/core/error.h"
@@ -38,11 +38,9 @@ class TensorFile : public PickleHost {
   Ref<Storage> storage(const std::string& key, DType dtype, int64_t numel,
                        const std::string& saved_on) override {
     const Ref<Storage> stored = storages_.get(key, dtype, numel);
-    const Device device = resolve(place_(saved_on));
-    if (device.is_cpu()) return stored;
-    Ref<Storage>& moved = moved_[{key, device.index}];
-    if (!moved) moved = on_device(stored, device);
-    return moved;
+    Ref<Storage>& placed = placed_[key];
+    if (!placed) placed = place_(saved_on, stored);
+    return placed;
   }
   Value instance(const std::string&) override { return {}; }
   void set_state(const Value&, Value) override {
@@ -56,15 +54,16 @@ class TensorFile : public PickleHost {
   ZipReader zip_;
   ArchiveStorages storages_;
   const Place& place_;
-  // Those on other devices; tensors that shared memory share it again.
-  std::map<std::pair<std::string, int>, Ref<Storage>> moved_;
+  // Each is placed once: tensors that shared memory share it again.
+  std::unordered_map<std::string, Ref<Storage>> placed_;
 };
 
 }  // namespace
 
-Device place_as_saved(const std::string& saved_on) {
+Ref<Storage> place_as_saved(const std::string& saved_on,
+                            const Ref<Storage>& storage) {
   const Device device = Device::parse(saved_on);
-  if (!device.is_cuda()) return device;
+  if (!device.is_cuda()) return storage;
   const int count = device_count(DeviceType::kCUDA);
   HOTARU_CHECK(count > 0,
                "Attempting to deserialize object on a CUDA device but "
@@ -77,7 +76,7 @@ Device place_as_saved(const std::string& saved_on) {
                int(device.index), " but torch.cuda.device_count() is ", count,
                ". Please use torch.load with map_location to map your "
                "storages to an existing device.");
-  return device;
+  return on_device(storage, device);
 }
 
 Value load_torch_file(const std::string& path, const Place& place) {

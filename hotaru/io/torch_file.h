@@ -9,10 +9,13 @@
 
 namespace hotaru::io {
 
-/// Where storages go that were saved on the device of that name ("cuda:1").
-using Place = std::function<Device(const std::string& saved_on)>;
-/// To that device. Throws PyTorch's errors if there is none.
-Device place_as_saved(const std::string& saved_on);
+/// Puts a storage, which is on the CPU, where it belongs: itself, or its copy.
+/// saved_on: the device that it was saved on, "cuda:1".
+using Place = std::function<Ref<Storage>(const std::string& saved_on,
+                                         const Ref<Storage>& storage)>;
+/// On that device. Throws PyTorch's errors if there is none.
+Ref<Storage> place_as_saved(const std::string& saved_on,
+                            const Ref<Storage>& storage);
 
 /// Reads what torch.save wrote (PyTorch 1.6 and later): numbers, strings,
 /// devices, tensors, and lists, tuples and dicts of these. Tensors on the CPU

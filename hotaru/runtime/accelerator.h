@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "hotaru/runtime/backend.h"
-#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
 
@@ -38,13 +37,26 @@ struct MemoryCount {
   }
 };
 
-/// Small blocks are those of at most 1 MiB.
-enum class MemoryPool : uint8_t { kSmall, kLarge };
+/// Small blocks are those of at most 1 MiB; kAll counts both.
+enum class MemoryPool : uint8_t { kSmall, kLarge, kAll };
 
-/// By pool. Bytes but for the numbers of blocks and segments.
+/// A counter for each pool and for both.
+struct MemoryCounts {
+  MemoryCount of[3];
+  const MemoryCount& all() const { return of[size_t(MemoryPool::kAll)]; }
+  void add(MemoryPool pool, int64_t n) {
+    of[size_t(pool)].add(n);
+    of[size_t(MemoryPool::kAll)].add(n);
+  }
+  void remove(MemoryPool pool, int64_t n) {
+    of[size_t(pool)].remove(n);
+    of[size_t(MemoryPool::kAll)].remove(n);
+  }
+};
+
+/// Bytes but for the numbers of blocks and segments.
 struct MemoryStats {
-  MemoryCount blocks[2], segments[2];
-  MemoryCount allocated[2], reserved[2], requested[2];
+  MemoryCounts blocks, segments, allocated, reserved, requested;
   int64_t retries = 0, out_of_memory = 0;
 };
 
@@ -72,6 +84,8 @@ class Accelerator : public Backend {
   virtual bool in_software() = 0;
   /// What the driver supports: 1000 * major + 10 * minor; 0 without a driver.
   virtual int driver_version() = 0;
+  /// What its kernels were compiled for: "sm_90", "compute_80".
+  virtual std::vector<std::string> architectures() = 0;
 
   virtual void set_current_device(int device) = 0;
   /// Waits for all its streams. Throws what kernels found wrong.
@@ -104,6 +118,11 @@ class Accelerator : public Backend {
   /// ValueError for any other address.
   virtual int device_of(const void* address) = 0;
 };
+
+/// What an accelerator calls once, when a default generator of its is first
+/// asked for: seeds that were put off until then. Null at first. Loads nothing.
+void set_begin_hook(void (*hook)());
+void run_begin_hook();
 
 /// The device type's; loads it at the first question.
 inline Accelerator& accelerator(DeviceType type = DeviceType::kCUDA) {

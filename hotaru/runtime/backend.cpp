@@ -6,6 +6,7 @@
 #include <bit>
 #include <string>
 
+#include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -49,6 +50,18 @@ Backend& DeviceTable::load(DeviceType type) {
   }
   fail<NotImplementedError>("device '", device_type_name(type),
                             "' has no back end in this build of hotaru");
+}
+
+namespace {
+constinit std::atomic<void (*)()> begin_hook{nullptr};
+}
+
+void set_begin_hook(void (*hook)()) {
+  begin_hook = hook;
+}
+
+void run_begin_hook() {
+  if (const auto hook = begin_hook.load()) hook();
 }
 
 int device_count(DeviceType type) {

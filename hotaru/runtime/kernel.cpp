@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "hotaru/core/error.h"
-#include "hotaru/core/linalg_error.h"
 #include "hotaru/core/pool.h"
+#include "hotaru/core/special_errors.h"
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru {

@@ -6,7 +6,7 @@
 
 #include "bindings/gil.h"
 #include "hotaru/backend/common/linalg/linalg.h"
-#include "hotaru/core/out_of_memory.h"
+#include "hotaru/core/special_errors.h"
 #include "hotaru/runtime/warning.h"
 
 namespace hotaru::python {

@@ -81,6 +81,11 @@ def as_tensor(data, dtype=None, device=None) -> Tensor:
     """A tensor over the data's memory where possible, else a copy."""
     if isinstance(data, Tensor):
         return data.to(dtype=dtype or data.dtype, device=device or data.device)
+    if hasattr(data, "__cuda_array_interface__"):
+        from ._interchange import from_cuda_array
+
+        shared = from_cuda_array(data)
+        return shared.to(dtype=dtype or shared.dtype, device=device)
     if hasattr(data, "__array_interface__") and getattr(data, "ndim", 0) > 0:
         shared = _C.from_numpy(data)
         device = _C.get_default_device() if device is None else device
@@ -112,28 +117,40 @@ def from_dlpack(ext_tensor, *, device=None, copy=None) -> Tensor:
 
     Args:
         ext_tensor: the array, or a capsule that it gave.
-        device: only the CPU.
+        device: where the array is; None for there.
         copy: True for memory of its own.
 
     Raises:
         BufferError: the array cannot be shared, or its dtype.
         RuntimeError: no array, or a capsule that was used.
     """
-    if device is not None and _C.device(device).type != "cpu":
-        raise NotImplementedError("from_dlpack: only 'cpu' is supported")
     capsule = ext_tensor
     if hasattr(ext_tensor, "__dlpack__"):
+        options = _stream_for(ext_tensor)
         try:
-            capsule = ext_tensor.__dlpack__(max_version=(1, 0))
+            capsule = ext_tensor.__dlpack__(max_version=(1, 0), **options)
         except TypeError:  # a producer that is older than versions
-            capsule = ext_tensor.__dlpack__()
+            capsule = ext_tensor.__dlpack__(**options)
     if type(capsule).__name__ != "PyCapsule":
         raise RuntimeError(_NO_CAPSULE)
     try:
         shared = _C._from_dlpack(capsule)
     except TypeError:
         raise RuntimeError(_NO_CAPSULE) from None
+    if device is not None and shared.to(device) is not shared:
+        raise BufferError(
+            f"from_dlpack: the array is on {shared.device}, not on {device}"
+        )
     return shared.clone() if copy else shared
+
+
+def _stream_for(array) -> dict:
+    """What a producer is told of the stream that will use its memory."""
+    kind, index = getattr(array, "__dlpack_device__", lambda: (1, 0))()
+    if kind != 2:
+        return {}
+    stream = _C._current_stream(_C.device("cuda", index))
+    return {"stream": _C._cuda_stream_handle(stream) or 1}
 
 
 def equal(input: Tensor, other: Tensor) -> bool:

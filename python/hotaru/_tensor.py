@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _C
+from . import _C, _interchange
 from ._C import Tensor
 from ._grad_mode import no_grad
 
@@ -170,28 +170,6 @@ def numpy(self, *, force: bool = False):
     import numpy
 
     return numpy.asarray(memoryview(_C._numpy_source(self, force)))
-
-
-def __dlpack__(
-    self, *, stream=None, max_version=None, dl_device=None, copy=None
-):
-    """A capsule of DLPack, versioned for who knows version 1.
-
-    BufferError where the tensor requires grad or for another device.
-    """
-    if stream not in (None, -1):
-        raise AssertionError("stream should be None on cpu.")
-    if dl_device not in (None, (1, 0)):
-        raise BufferError(
-            f"__dlpack__: the tensor is on the CPU, device {dl_device} was "
-            "asked for"
-        )
-    exported = _C._to_dlpack(self.clone() if copy else self)
-    return exported.__dlpack__(max_version=max_version)
-
-
-def __dlpack_device__(self) -> tuple[int, int]:
-    return (1, 0)
 
 
 def backward(
@@ -364,7 +342,7 @@ def _set_part(part):
 
 _METHODS = (
     __repr__, __format__, __contains__, __deepcopy__, __reduce_ex__,
-    __array__, __array_wrap__, __dlpack__, __dlpack_device__, numpy, backward,
+    __array__, __array_wrap__, numpy, backward,
     requires_grad_, register_hook, register_post_accumulate_grad_hook,
     retain_grad, cuda, record_stream, is_contiguous, new_tensor, is_pinned,
     pin_memory, share_memory_, is_shared, get_device, is_same_size, apply_,
@@ -395,6 +373,11 @@ def install() -> None:
     Tensor.mH = property(_C.ops.adjoint)
     Tensor.layout = property(lambda self: _C.strided)
     Tensor.__array_priority__ = 1000
+    Tensor.__dlpack__ = _interchange.dlpack
+    Tensor.__dlpack_device__ = _interchange.dlpack_device
+    Tensor.__cuda_array_interface__ = property(
+        _interchange.cuda_array_interface
+    )
     for name, dtype in _CASTS.items():
         setattr(Tensor, name, _cast(dtype))
     for name in _IN_PLACE:

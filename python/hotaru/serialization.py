@@ -65,63 +65,52 @@ def load(
 
 
 def _read(map_location, read, *source):
-    if isinstance(map_location, bytes):
-        map_location = map_location.decode()
-    if map_location is None:
-        return _read_placed(_existing, read, source)
-    if isinstance(map_location, (str, _C.device)):
-        wanted = str(map_location)
-        return _read_placed(lambda _: _existing(wanted), read, source)
-    if isinstance(map_location, dict):
-
-        def mapped(saved_on: str) -> _C.device:
-            return _existing(str(map_location.get(saved_on, saved_on)))
-
-        return _read_placed(mapped, read, source)
-    if not callable(map_location):
-        raise TypeError(
-            f"{type(map_location).__name__!r} object is not callable"
-        )
-    saved_on = set()
-
-    def on_the_cpu(location: str) -> str:
-        saved_on.add(location)
-        return "cpu"
-
-    value = read(*source, on_the_cpu)
-    if len(saved_on) > 1:
-        raise RuntimeError(
-            "map_location is a function, but the file has tensors of several "
-            f"devices ({', '.join(sorted(saved_on))}): give a dict from their "
-            "names to devices instead"
-        )
-
-    def place(storage: _C.Tensor) -> _C.Tensor:
-        (location,) = saved_on
-        placed = map_location(storage, location)
-        if placed is None:
-            return storage.to(_existing(location))
-        return _same_bytes(placed, storage)
-
-    return _moved(value, place, {})
-
-
-def _read_placed(where, read, source):
-    """Reads with storages where ``where`` of their devices' names says."""
+    """Reads with storages where ``map_location`` wants them."""
+    where = _placement(map_location)
     errors = []
 
-    def place(saved_on: str):
+    def place(saved_on: str, storage: _C.Tensor) -> _C.Tensor:
         try:
-            return where(saved_on)
+            return where(saved_on, storage)
         except Exception as error:
             # As it is: the reader would say of it where in the file it was.
             errors.append(error)
-            return "cpu"
+            return storage
 
     value = read(*source, place)
     if errors:
         raise errors[0]
     return value
+
+
+def _placement(map_location):
+    """(name of a device, storage on the CPU) -> storage where it belongs."""
+    if isinstance(map_location, bytes):
+        map_location = map_location.decode()
+    if map_location is None:
+        return lambda saved_on, storage: storage.to(_existing(saved_on))
+    if isinstance(map_location, (str, _C.device)):
+        wanted = str(map_location)
+        return lambda saved_on, storage: storage.to(_existing(wanted))
+    if isinstance(map_location, dict):
+
+        def by_name(saved_on: str, storage: _C.Tensor) -> _C.Tensor:
+            wanted = str(map_location.get(saved_on, saved_on))
+            return storage.to(_existing(wanted))
+
+        return by_name
+    if not callable(map_location):
+        raise TypeError(
+            f"{type(map_location).__name__!r} object is not callable"
+        )
+
+    def by_call(saved_on: str, storage: _C.Tensor) -> _C.Tensor:
+        placed = map_location(storage, saved_on)
+        if placed is None:
+            return storage.to(_existing(saved_on))
+        return _same_bytes(placed, storage)
+
+    return by_call
 
 
 def _same_bytes(placed, storage: _C.Tensor) -> _C.Tensor:
@@ -170,40 +159,6 @@ def _existing(location: str) -> _C.device:
             "device."
         )
     return _C.device("cuda", index)
-
-
-def _moved(value, place, placed: dict):
-    """The value with its tensors' storages where they belong."""
-    if isinstance(value, _C.Tensor):
-        if id(value) not in placed:
-            # The value, too: nothing else may get its id meanwhile.
-            placed[id(value)] = value, _placed(value, place, placed)
-        return placed[id(value)][1]
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            value[key] = _moved(inner, place, placed)
-        return value
-    if isinstance(value, list):
-        value[:] = [_moved(inner, place, placed) for inner in value]
-        return value
-    if isinstance(value, tuple):
-        inner = [_moved(one, place, placed) for one in value]
-        same = all(a is b for a, b in zip(value, inner))
-        return value if same else type(value)(inner)
-    return value
-
-
-def _placed(tensor, place, placed: dict) -> _C.Tensor:
-    key = "storage", tensor._storage_ptr()
-    if key not in placed:
-        whole = _C._whole_storage(tensor)
-        placed[key] = whole, place(whole)
-    whole, there = placed[key]
-    if there is whole:
-        return tensor
-    result = _C._over_storage(tensor.detach(), there)
-    result.requires_grad = tensor.requires_grad
-    return result
 
 
 def _plain(obj):

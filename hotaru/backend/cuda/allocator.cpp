@@ -6,7 +6,8 @@
 #include <cstdio>
 
 #include "hotaru/core/error.h"
-#include "hotaru/core/out_of_memory.h"
+#include "hotaru/core/special_errors.h"
+#include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/streams/uses.h"
 
 namespace hotaru::cuda {
@@ -268,7 +269,7 @@ CudaAllocator::Range& CudaAllocator::range(StreamTimeline& timeline,
 }
 
 CudaAllocator::Block* CudaAllocator::find(StreamTimeline& timeline,
-                                          size_t bytes) {
+                                          size_t bytes, bool wait) {
   const MemoryPool pool =
       bytes <= kMostSmall ? MemoryPool::kSmall : MemoryPool::kLarge;
   Range& from = range(timeline, pool);
@@ -278,15 +279,15 @@ CudaAllocator::Block* CudaAllocator::find(StreamTimeline& timeline,
   if (Block* block = from.take(bytes)) return block;
   const auto grow = [&] {
     const size_t before = from.mapped();
-    const auto reserved =
-        size_t(stats_.reserved[0].current + stats_.reserved[1].current);
+    const auto reserved = size_t(stats_.reserved.all().current);
     if (!from.grow(bytes, limit_ > reserved ? limit_ - reserved : 0))
       return false;
-    stats_.reserved[size_t(pool)].add(int64_t(from.mapped() - before));
-    stats_.segments[size_t(pool)].add(1);
+    stats_.reserved.add(pool, int64_t(from.mapped() - before));
+    stats_.segments.add(pool, 1);
     return true;
   };
   if (grow()) return from.take(bytes);
+  if (!wait) return nullptr;
   // What others keep for themselves may be enough.
   ++stats_.retries;
   free_waiting(true);
@@ -300,14 +301,23 @@ void* CudaAllocator::allocate(size_t nbytes) {
   StreamTimeline& timeline = current_timeline(device_);
   use(device_);
   const size_t rounded = round_up(nbytes, kRound);
-  const std::lock_guard lock(mutex_);
-  Block* block = rounded < nbytes ? nullptr : find(timeline, rounded);
-  if (!block) refuse(nbytes, rounded);
+  std::unique_lock lock(mutex_);
+  Block* block = rounded < nbytes ? nullptr : find(timeline, rounded, false);
+  if (!block) {
+    // Nobody waits under the lock with the interpreter in hand.
+    lock.unlock();
+    const BlockingRegion region;
+    lock.lock();
+    block = rounded < nbytes ? nullptr : find(timeline, rounded, true);
+    if (!block) refuse(nbytes, rounded);
+    lock.unlock();
+  }
+  if (!lock) lock.lock();
   block->requested = nbytes;
-  const auto pool = size_t(block->range->pool);
-  stats_.blocks[pool].add(1);
-  stats_.allocated[pool].add(int64_t(rounded));
-  stats_.requested[pool].add(int64_t(nbytes));
+  const MemoryPool pool = block->range->pool;
+  stats_.blocks.add(pool, 1);
+  stats_.allocated.add(pool, int64_t(rounded));
+  stats_.requested.add(pool, int64_t(nbytes));
   auto* data = reinterpret_cast<void*>(block->address);
   used_.emplace(data, block);
   // What a program must not read shows as NaN in tests.
@@ -337,10 +347,10 @@ void CudaAllocator::deallocate(void* data, size_t, PendingUses* uses) noexcept {
 }
 
 void CudaAllocator::free_block(Block* block) {
-  const auto pool = size_t(block->range->pool);
-  stats_.blocks[pool].remove(1);
-  stats_.allocated[pool].remove(int64_t(block->bytes));
-  stats_.requested[pool].remove(int64_t(block->requested));
+  const MemoryPool pool = block->range->pool;
+  stats_.blocks.remove(pool, 1);
+  stats_.allocated.remove(pool, int64_t(block->bytes));
+  stats_.requested.remove(pool, int64_t(block->requested));
   block->range->give(block);
 }
 
@@ -366,10 +376,11 @@ void CudaAllocator::release_pages() {
   HOTARU_CUDA(cuCtxSynchronize);
   for (auto& [key, range] : ranges_)
     if (const size_t given = range->shrink())
-      stats_.reserved[size_t(range->pool)].remove(int64_t(given));
+      stats_.reserved.remove(range->pool, int64_t(given));
 }
 
 void CudaAllocator::release_unused() {
+  const BlockingRegion region;
   const std::lock_guard lock(mutex_);
   free_waiting(true);
   release_pages();
@@ -388,10 +399,8 @@ void CudaAllocator::refuse(size_t bytes, size_t) {
   ++stats_.out_of_memory;
   size_t free = 0, total = 0;
   memory_info(device_, free, total);
-  const auto allocated =
-      size_t(stats_.allocated[0].current + stats_.allocated[1].current);
-  const auto reserved =
-      size_t(stats_.reserved[0].current + stats_.reserved[1].current);
+  const auto allocated = size_t(stats_.allocated.all().current);
+  const auto reserved = size_t(stats_.reserved.all().current);
   const std::string limit =
       limit_ < total ? concat(size_text(limit_), " allowed; ") : std::string();
   fail<OutOfMemoryError>(
@@ -412,11 +421,9 @@ namespace {
 
 template <class F>
 void for_counts(MemoryStats& s, const F& f) {
-  for (int pool = 0; pool < 2; ++pool)
-    for (MemoryCount* count :
-         {&s.blocks[pool], &s.segments[pool], &s.allocated[pool],
-          &s.reserved[pool], &s.requested[pool]})
-      f(*count);
+  for (MemoryCounts* counts :
+       {&s.blocks, &s.segments, &s.allocated, &s.reserved, &s.requested})
+    for (MemoryCount& count : counts->of) f(count);
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ class CudaAllocator final : public Allocator {
   };
 
   Range& range(StreamTimeline& timeline, MemoryPool pool);
-  Block* find(StreamTimeline& timeline, size_t bytes);
+  /// Null if there is none; with `wait`, after what others hold was given up.
+  Block* find(StreamTimeline& timeline, size_t bytes, bool wait);
   void free_block(Block* block);
   void free_waiting(bool wait);
   void release_pages();

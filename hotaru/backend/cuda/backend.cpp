@@ -1,10 +1,12 @@
 // The device table's entry for CUDA.
 #include <memory>
 #include <mutex>
+#include <sstream>
 #include <vector>
 
 #include "hotaru/backend/cuda/allocator.h"
 #include "hotaru/backend/cuda/devices.h"
+#include "hotaru/backend/cuda/images.h"
 #include "hotaru/backend/cuda/philox.h"
 #include "hotaru/backend/cuda/pinned.h"
 #include "hotaru/backend/cuda/stream.h"
@@ -18,10 +20,16 @@ Generator& generator_of(int device) {
   check_device(device);
   static auto* mutex = new std::mutex;
   static auto* made = new std::vector<Ref<Generator>>;
-  const std::lock_guard lock(*mutex);
-  for (int i = int(made->size()); i < device_count(); ++i)
-    made->push_back(make_ref<PhiloxGenerator>(i));
-  return *(*made)[size_t(device)];
+  bool began = false;
+  Generator* found = nullptr;
+  {
+    const std::lock_guard lock(*mutex);
+    for (int i = int(made->size()); i < device_count(); ++i, began = true)
+      made->push_back(make_ref<PhiloxGenerator>(i));
+    found = (*made)[size_t(device)].get();
+  }
+  if (began) run_begin_hook();
+  return *found;
 }
 
 class CudaBackend final : public Accelerator {
@@ -57,6 +65,16 @@ class CudaBackend final : public Accelerator {
   void initialize() override { use(current_device()); }
   bool in_software() override { return is_soft(); }
   int driver_version() override { return cuda::driver_version(); }
+  std::vector<std::string> architectures() override {
+    std::vector<std::string> out;
+    if (images().empty()) return out;
+    std::istringstream list(HOTARU_CUDA_ARCHS);
+    for (std::string arch; std::getline(list, arch, ',');)
+      out.push_back(arch.ends_with("-virtual")
+                        ? "compute_" + arch.substr(0, arch.find('-'))
+                        : "sm_" + arch);
+    return out;
+  }
   void set_current_device(int device) override {
     watch_devices();
     cuda::set_current_device(device);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "hotaru/backend/common/create/copy.h"
@@ -188,6 +189,10 @@ void StreamTimeline::run_tracked(const KernelCall& call, int64_t stream_id) {
   if (!crosses)
     for (const Operand& operand : call.operands())
       if (on_cpu(operand)) operand.tensor->storage()->wait();
+  // Copies to and from the host may wait below, and what they wait for, or
+  // others that want the lock, may hold the interpreter.
+  std::optional<BlockingRegion> region;
+  if (crosses) region.emplace();
   std::vector<Ticket> after;
   const std::lock_guard order(launching_);
   struct Launched {

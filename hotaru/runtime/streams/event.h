@@ -3,6 +3,7 @@
 
 #include <exception>
 
+#include "hotaru/core/device.h"
 #include "hotaru/runtime/streams/timeline.h"
 
 namespace hotaru {
@@ -35,8 +36,11 @@ struct Mark : RefCounted {
 /// recorded counts as done.
 class Event {
  public:
-  explicit Event(bool enable_timing = false) : timing_(enable_timing) {}
+  explicit Event(bool enable_timing = false, Device device = {})
+      : timing_(enable_timing), device_(device) {}
 
+  /// For whose streams it was made.
+  Device device() const { return device_; }
   bool enable_timing() const { return timing_; }
   bool recorded() const { return bool(mark_); }
   bool query() const { return !mark_ || mark_->done(); }
@@ -52,6 +56,7 @@ class Event {
 
  private:
   bool timing_;
+  Device device_;
   Ref<Mark> mark_;
 };
 

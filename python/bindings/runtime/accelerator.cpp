@@ -3,16 +3,22 @@
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include "bindings/autograd/held.h"
 #include "bindings/runtime/generator_object.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/core/error.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/runtime/accelerator.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru::python {
 namespace {
+
+// What _when_cuda_begins was given; lives as long as the process.
+nb::handle begin_call;
 
 nb::dict count_dict(const MemoryCount& c) {
   nb::dict out;
@@ -23,30 +29,22 @@ nb::dict count_dict(const MemoryCount& c) {
   return out;
 }
 
-/// A counter as PyTorch nests it: all, small_pool, large_pool.
-nb::dict pools_dict(const MemoryCount (&pools)[2], const MemoryCount& all) {
+/// A counter as PyTorch nests it.
+nb::dict pools_dict(const MemoryCounts& counts) {
   nb::dict out;
-  out["all"] = count_dict(all);
-  out["small_pool"] = count_dict(pools[0]);
-  out["large_pool"] = count_dict(pools[1]);
+  out["all"] = count_dict(counts.all());
+  out["small_pool"] = count_dict(counts.of[0]);
+  out["large_pool"] = count_dict(counts.of[1]);
   return out;
-}
-
-MemoryCount sum(const MemoryCount (&p)[2]) {
-  return {p[0].current + p[1].current, p[0].peak + p[1].peak,
-          p[0].allocated + p[1].allocated, p[0].freed + p[1].freed};
 }
 
 nb::dict stats_dict(const MemoryStats& s) {
   nb::dict out;
-  const auto put = [&](const char* name, const MemoryCount(&pools)[2]) {
-    out[name] = pools_dict(pools, sum(pools));
-  };
-  put("allocation", s.blocks);
-  put("segment", s.segments);
-  put("allocated_bytes", s.allocated);
-  put("reserved_bytes", s.reserved);
-  put("requested_bytes", s.requested);
+  out["allocation"] = pools_dict(s.blocks);
+  out["segment"] = pools_dict(s.segments);
+  out["allocated_bytes"] = pools_dict(s.allocated);
+  out["reserved_bytes"] = pools_dict(s.reserved);
+  out["requested_bytes"] = pools_dict(s.requested);
   out["num_alloc_retries"] = s.retries;
   out["num_ooms"] = s.out_of_memory;
   return out;
@@ -125,10 +123,11 @@ Tensor pin_memory(const Tensor& t) {
                "Tensor' only dense CPU tensors can be pinned");
   accelerator().initialize();
   if (is_pinned(t)) return t;
-  const size_t bytes = storage_bytes(t.sizes(), itemsize(t.dtype()));
+  const size_t bytes =
+      storage_bytes(t.sizes(), t.strides(), itemsize(t.dtype()));
   const Tensor out = make_tensor(
       make_ref<Storage>(accelerator().pinned_allocator(), bytes, Device{}),
-      t.dtype(), t.sizes(), contiguous_strides(t.sizes()), 0);
+      t.dtype(), t.sizes(), t.strides(), 0);
   return copy_(out, t);
 }
 
@@ -166,6 +165,11 @@ void init_accelerator(nb::module_& m) {
   m.def("_cuda_init", [] { accelerator().initialize(); });
   m.def("_cuda_in_software", [] { return accelerator().in_software(); });
   m.def("_cuda_driver_version", [] { return accelerator().driver_version(); });
+  m.def("_cuda_architectures", [] { return accelerator().architectures(); });
+  m.def("_when_cuda_begins", [](nb::object call) {
+    begin_call = call.release();
+    set_begin_hook([] { with_interpreter([] { begin_call(); }); });
+  });
   m.def("_cuda_current_device", [] { return accelerator().current_device(); });
   m.def("_cuda_set_device",
         [](int device) { accelerator().set_current_device(device); });

@@ -34,8 +34,9 @@ Device stream_device(nb::handle device) {
   return device.is_none() ? Device{} : resolve(to_device(device.ptr()));
 }
 
-Stream stream_or_current(const std::optional<Stream>& stream) {
-  return stream ? *stream : current_stream({});
+Stream stream_or_current(const std::optional<Stream>& stream,
+                         const Event& event) {
+  return stream ? *stream : current_stream(event.device());
 }
 
 std::string stream_text(const Stream& stream) {
@@ -108,8 +109,7 @@ void init_event_class(nb::module_& m) {
       .def(
           "__init__",
           [](Event* self, nb::handle device, bool enable_timing, bool, bool) {
-            stream_device(device);
-            new (self) Event(enable_timing);
+            new (self) Event(enable_timing, stream_device(device));
           },
           nb::arg("device") = nb::none(), nb::kw_only(),
           nb::arg("enable_timing") = false, nb::arg("blocking") = false,
@@ -117,14 +117,14 @@ void init_event_class(nb::module_& m) {
       .def(
           "record",
           [](Event& self, const std::optional<Stream>& stream) {
-            stream_or_current(stream).record(self);
+            stream_or_current(stream, self).record(self);
           },
           nb::arg("stream") = nb::none(),
           "Marks the stream's work so far; the current stream's by default.")
       .def(
           "wait",
           [](const Event& self, const std::optional<Stream>& stream) {
-            stream_or_current(stream).wait(self);
+            stream_or_current(stream, self).wait(self);
           },
           nb::arg("stream") = nb::none(),
           "Later work of the stream runs after the event.")
@@ -134,8 +134,8 @@ void init_event_class(nb::module_& m) {
       .def("elapsed_time", &Event::elapsed_time, nb::arg("end_event"),
            "Milliseconds from this event to a later one.")
       .def_prop_ro("enable_timing", &Event::enable_timing)
-      .def_prop_ro("device", [](const Event&) {
-        return device_object(Device{DeviceType::kCPU});
+      .def_prop_ro("device", [](const Event& self) {
+        return device_object(self.device());
       });
 }
 

@@ -372,11 +372,15 @@ PyObject* script_to_python(const Value& value) {
 }
 
 /// Where storages go, by a function of the name of the device that they were
-/// saved on; None: there.
+/// saved on and a tensor of all their bytes, which gives such a tensor; None:
+/// to that device.
 io::Place place_by(nb::handle function) {
   if (function.is_none()) return io::place_as_saved;
-  return [function](const std::string& saved_on) {
-    return to_device(function(saved_on).ptr());
+  return [function](const std::string& saved_on, const Ref<Storage>& storage) {
+    const Dims size{int64_t(storage->nbytes())}, stride{1};
+    const nb::object bytes =
+        nb::steal(wrap(make_tensor(storage, DType::kUInt8, size, stride, 0)));
+    return tensor_of(function(saved_on, bytes).ptr()).storage();
   };
 }
 

@@ -6,7 +6,7 @@
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/core/memory_format.h"
-#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru::python {
@@ -114,19 +114,24 @@ void init_device(nb::module_& m) {
       .def(
           "synchronize",
           [](const Device& d) {
-            (void)DeviceTable::instance().backend(d.type);
-            synchronize_all();
+            const Device device = resolve(d);
+            if (device.is_cpu())
+              synchronize_all();
+            else
+              accelerator(device.type).synchronize(device.index);
           },
           "Waits for all queued work of the device.")
       .def("__str__", &Device::str)
       .def("__repr__", &device_repr)
       .def("__hash__",
            [](const Device& d) { return int(d.type) * 256 + d.index; })
-      .def("__eq__",
-           [](const Device& d, nb::handle other) {
-             return nb::isinstance<Device>(other) &&
-                    d == nb::cast<Device>(other);
-           })
+      .def(
+          "__eq__",
+          [](const Device& d, nb::handle other) {
+            return nb::isinstance<Device>(other) &&
+                   d == nb::cast<Device>(other);
+          },
+          nb::arg().none())
       .def("__reduce__", [m](const Device& d) {
         return nb::make_tuple(m.attr("device"), nb::make_tuple(d.str()));
       });

@@ -85,3 +85,13 @@ def _run_waiting() -> None:
                     f"{error}\n\nCUDA call was originally invoked at:\n\n"
                     f"{where}"
                 ) from error
+
+
+# A generator that a program draws from before it asks `torch.cuda` anything.
+def _began() -> None:
+    global _known
+    _known = True
+    _run_waiting()
+
+
+_C._when_cuda_begins(_began)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hotaru/core/dtype.h"
-#include "hotaru/core/linalg_error.h"
+#include "hotaru/core/special_errors.h"
 
 namespace hotaru {
 

@@ -57,6 +57,39 @@ const Function& copy_function(DType to, DType from, bool strided) {
       concat("Copy_", to_name, "_", from_name, strided ? "_s" : ""));
 }
 
+/// Where elements lie side by side along one dimension of the input and another
+/// one of the output, a square of them goes through shared memory.
+bool transpose(const Geometry<2>& part, size_t item) {
+  if (item > 8) return false;
+  const auto step = int64_t(item);
+  int along_out = -1, along_in = -1;
+  for (int d = 0; d < part.dims; ++d) {
+    if (part.strides[size_t(d)][0] == step) along_out = d;
+    if (part.strides[size_t(d)][1] == step) along_in = d;
+  }
+  if (along_out < 0 || along_in < 0 || along_out == along_in) return false;
+  TransposeParams p;
+  p.out = part.address[0];
+  p.in = part.address[1];
+  p.a = uint32_t(part.sizes[size_t(along_in)]);
+  p.b = uint32_t(part.sizes[size_t(along_out)]);
+  if (p.a < 8 || p.b < 8) return false;
+  p.out_step = part.strides[size_t(along_in)][0];
+  p.in_step = part.strides[size_t(along_out)][1];
+  for (int d = 0; d < part.dims; ++d) {
+    const auto at = size_t(d);
+    if (d == along_in || d == along_out) continue;
+    p.copies *= uint32_t(part.sizes[at]);
+    if (!p.others.add(part.sizes[at],
+                      {part.strides[at][0], part.strides[at][1]}))
+      return false;
+  }
+  plan_transpose(p);
+  launch(function_named(concat("Transpose_", item)),
+         {unsigned(transpose_blocks(p))}, kBlock, p);
+  return true;
+}
+
 void copy_within(const Tensor& to, const Tensor& from) {
   const size_t to_size = itemsize(to.dtype()),
                from_size = itemsize(from.dtype());
@@ -75,7 +108,7 @@ void copy_within(const Tensor& to, const Tensor& from) {
           launch(copy_function(to.dtype(), from.dtype(), false),
                  {blocks_for(params.numel, copy_items(to_size, from_size))},
                  kBlock, params);
-        else
+        else if (!moves || !transpose(part, to_size))
           launch(copy_function(to.dtype(), from.dtype(), true),
                  {blocks_for(params.numel, kStridedItems)}, kBlock,
                  StridedCopyParams{params, part.index()});

@@ -54,8 +54,13 @@ void launch_pointwise(const KernelCall& call, const PointwiseFunctions& f,
       return launch(f.dense,
                     {blocks_for(params.numel, dense_items(item, inputs))},
                     kBlock, params);
+    StridedPointwiseParams strided{params, part.index()};
+    if (f.has_rows && to_rows(strided, inputs, itemsize(out.dtype()), item))
+      return launch(f.rows,
+                    {blocks_for(strided.pointwise.numel, row_items(inputs))},
+                    kBlock, strided);
     launch(f.strided, {blocks_for(params.numel, kStridedItems)}, kBlock,
-           StridedPointwiseParams{params, part.index()});
+           strided);
   });
 }
 

@@ -14,9 +14,14 @@ namespace hotaru::cuda {
 
 /// A formula's kernels for one dtype of inputs.
 struct PointwiseFunctions {
-  explicit PointwiseFunctions(const std::string& symbol)
-      : dense(symbol), strided(symbol + "_s") {}
-  const Function dense, strided;
+  /// `has_rows`: whether there are kernels of rows, too.
+  PointwiseFunctions(const std::string& symbol, bool has_rows)
+      : dense(symbol),
+        strided(symbol + "_s"),
+        rows(symbol + "_v"),
+        has_rows(has_rows) {}
+  const Function dense, strided, rows;
+  const bool has_rows;
 };
 
 /// Launches over the call's operands. `params` has the formula, and the values
@@ -55,13 +60,15 @@ template <class Types>
 inline constexpr CudaPointwiseTypes<Types> kCudaPointwiseTypes;
 
 /// Name::value: the formula's, as symbols have it.
-template <template <class> class F, class Types, int kInputs, class Name>
+template <template <class> class F, class Types, int kInputs, class Name,
+          bool kHasRows>
 void pointwise_kernel(const KernelCall& call) {
   kCudaPointwiseTypes<Types>.visit(call, [&]<class T>() {
     using M = OpMath<T>;
     using Formula = F<M>;
     static const auto& functions = *new PointwiseFunctions(
-        std::string(Name::value) + "_" + type_suffix(call.tensor(1).dtype()));
+        std::string(Name::value) + "_" + type_suffix(call.tensor(1).dtype()),
+        kHasRows);
     PointwiseParams params;
     if constexpr (std::is_constructible_v<Formula, const PointwiseNumbers&>)
       params.set_formula(Formula(call.attributes<PointwiseNumbers>()));
@@ -75,11 +82,16 @@ void pointwise_kernel(const KernelCall& call) {
 
 /// At namespace scope, for the lists of formulas.h: HOTARU_MATH(HOTARU_…).
 #define HOTARU_CUDA_POINTWISE(name, F, Types, inputs) \
+  HOTARU_CUDA_POINTWISE_OF(name, F, Types, inputs, false)
+/// The same where there are kernels of rows.
+#define HOTARU_CUDA_POINTWISE_ROWS(name, F, Types, inputs) \
+  HOTARU_CUDA_POINTWISE_OF(name, F, Types, inputs, true)
+#define HOTARU_CUDA_POINTWISE_OF(name, F, Types, inputs, rows) \
   struct F##Name { \
     static constexpr const char* value = #F; \
   }; \
   HOTARU_KERNEL(kCUDA, name, \
-                (pointwise_kernel<formulas::F, Types, inputs, F##Name>), \
+                (pointwise_kernel<formulas::F, Types, inputs, F##Name, rows>), \
                 check_types<kCudaPointwiseTypes<Types>>);
 
 }  // namespace hotaru::cuda

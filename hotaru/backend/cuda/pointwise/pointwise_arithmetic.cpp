@@ -3,7 +3,7 @@
 namespace hotaru::cuda {
 namespace {
 
-HOTARU_ARITHMETIC(HOTARU_CUDA_POINTWISE)
+HOTARU_ARITHMETIC(HOTARU_CUDA_POINTWISE_ROWS)
 
 }  // namespace
 }  // namespace hotaru::cuda
