@@ -12,19 +12,6 @@
 namespace hotaru::cuda {
 namespace {
 
-struct Larger {
-  template <class A>
-  __device__ A operator()(A a, A b) const {
-    return a > b ? a : b;
-  }
-};
-struct Plus {
-  template <class A>
-  __device__ A operator()(A a, A b) const {
-    return a + b;
-  }
-};
-
 /// The line of a thread.
 struct Line : Pieces {
   Team team;

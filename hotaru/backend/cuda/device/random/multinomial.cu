@@ -8,13 +8,6 @@
 namespace hotaru::cuda {
 namespace {
 
-struct Plus {
-  template <class A>
-  __device__ A operator()(A a, A b) const {
-    return a + b;
-  }
-};
-
 /// Of weights that were divided by their sum and rounded to T, a block a row.
 template <class T>
 __device__ void multinomial_sums(const MultinomialParams& p) {
