@@ -30,24 +30,26 @@ Tensor noise_for(const Tensor& input, bool feature) {
   return empty(shape, TensorOptions(input));
 }
 
-/// What to multiply with: 0 or 1 / (1 - p).
-Tensor scales(const Tensor& input, double p, bool feature) {
+/// What to multiply with: 0 or 1 / (1 - p). `fused`: drawn as a device draws it
+/// that drops elements in one kernel.
+Tensor scales(const Tensor& input, double p, bool feature, bool fused) {
   check_can_cast(DType::kFloat32, input.dtype());
   autograd::NoGrad guard;
-  const Tensor noise = bernoulli_(noise_for(input, feature), 1 - p);
+  const Tensor noise = noise_for(input, feature);
+  fused ? draw_kept_(noise, 1 - p, input) : bernoulli_(noise, 1 - p);
   return div(noise, Scalar(1 - p));
 }
 
 Tensor drop(const Tensor& input, double p, bool train, bool feature) {
   if (does_nothing(input, p, train)) return input;
   if (p == 1) return mul(input, zeros(Dims{}, TensorOptions(input)));
-  return mul(input, scales(input, p, feature));
+  return mul(input, scales(input, p, feature, !feature));
 }
 
 Tensor drop_(const Tensor& self, double p, bool train, bool feature) {
   if (does_nothing(self, p, train)) return self;
   if (p == 1) return mul_(self, zeros(Dims{}, TensorOptions(self)));
-  return mul_(self, scales(self, p, feature));
+  return mul_(self, scales(self, p, feature, false));
 }
 
 /// Dropped elements get SELU's negative saturation value; a and b restore mean
@@ -89,7 +91,7 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p,
   Tensor mask, out;
   {
     autograd::NoGrad guard;
-    mask = active ? bernoulli_(empty(input.sizes(), mask_options), 1 - p)
+    mask = active ? draw_kept_(empty(input.sizes(), mask_options), 1 - p, input)
                   : ones(input.sizes(), mask_options);
     out = mul(mul(input, mask), Scalar(scale));
   }

@@ -151,6 +151,11 @@ Tensor bernoulli_(const Tensor& self, double p, Generator* generator) {
               {.draw = Draw::kBernoulli, .a = p});
 }
 
+Tensor draw_kept_(const Tensor& self, double p, const Tensor& like) {
+  return draw("BernoulliBackward2", self, nullptr,
+              {.draw = Draw::kKept, .a = p, .range = itemsize(like.dtype())});
+}
+
 Tensor bernoulli_(const Tensor& self, const Tensor& p, Generator* generator) {
   HOTARU_CHECK_AS(NotImplementedError, p.is_floating_point(),
                   "\"bernoulli_tensor_cpu_p_\" not implemented for '",

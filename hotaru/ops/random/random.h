@@ -21,6 +21,9 @@ Tensor exponential_(const Tensor& self, double lambda = 1,
                     Generator* generator = nullptr);
 Tensor bernoulli_(const Tensor& self, double p = 0.5,
                   Generator* generator = nullptr);
+/// The same in the order in which a device drops elements of `like`, which has
+/// as many. self is dense.
+Tensor draw_kept_(const Tensor& self, double p, const Tensor& like);
 /// With a probability for each element; p is floating and broadcast.
 Tensor bernoulli_(const Tensor& self, const Tensor& p,
                   Generator* generator = nullptr);

@@ -1,8 +1,4 @@
-"""Matrix products, softmax, normalisation and random draws on a CUDA device.
-
-What the CPU gives is the measure, but for draws: those are PyTorch's on a GPU
-of 132 processors with 2048 threads each, as an H200 has them.
-"""
+"""Products, softmax and normalisation on a CUDA device, as on the CPU."""
 
 from __future__ import annotations
 
@@ -37,7 +33,7 @@ def close(torch, got, expected, scale=1):
 
 
 def both(torch, f, *tensors, scale=1, grads=True):
-    """F on the CPU and on CUDA, results and gradients compared."""
+    """Compares results and gradients of a function on the CPU and on CUDA."""
     results = []
     for device in ("cpu", "cuda"):
         own = [
@@ -219,7 +215,9 @@ def test_addmm(hotaru, cuda):
     b = draw(torch, 4, 6, 5)
     both(
         torch,
-        lambda b, x, y: torch.baddbmm(b, x.expand(4, 6, 9), y.expand(4, 9, 5), alpha=3),
+        lambda b, x, y: torch.baddbmm(
+            b, x.expand(4, 6, 9), y.expand(4, 9, 5), alpha=3
+        ),
         b, x, y, scale=20,
     )  # fmt: skip
 
@@ -376,7 +374,8 @@ def test_batch_norm_of_mixed_dtypes(hotaru, cuda):
     both(
         torch,
         lambda x, w: torch.batch_norm(
-            x, w, w, torch.zeros_like(w), torch.ones_like(w), True, 0.1, 1e-5, False
+            x, w, w, torch.zeros_like(w), torch.ones_like(w),
+            True, 0.1, 1e-5, False,
         ),
         x, w, scale=5,
     )  # fmt: skip

@@ -14,6 +14,7 @@ enum class Draw : uint8_t {
   kInteger,      // from + draw % range; range 0: any 64 bits
   kFullInteger,  // the whole range of the dtype
   kPermutation,  // of 0 .. n-1
+  kKept,         // as kBernoulli, for dropout of elements of `range` bytes
 };
 
 /// Kernel "random": operands result, generator. Elements are drawn in the

@@ -121,7 +121,7 @@ void random(const KernelCall& call) {
   }
   kIntegerTypes.visit(call, [&]<class T>() {
     fill_in_order<T>(out, [&](T* x, int64_t n) {
-      if (a.draw == Draw::kBernoulli)
+      if (a.draw == Draw::kBernoulli || a.draw == Draw::kKept)
         bernoulli_fill(x, n, a.a, gen);
       else if (a.draw == Draw::kInteger)
         random_from_to_fill(x, n, a.range, a.from, gen);

@@ -79,6 +79,20 @@ __device__ inline A combine_column(A acc, uint32_t lanes, A* memory) {
   return acc;
 }
 
+/// What Team::share() joins values by.
+struct Plus {
+  template <class A>
+  __device__ A operator()(A a, A b) const {
+    return a + b;
+  }
+};
+struct Larger {
+  template <class A>
+  __device__ A operator()(A a, A b) const {
+    return a > b ? a : b;
+  }
+};
+
 /// Where a thread stands among those that share rows, and what they know
 /// together. A block has kBlock / lanes rows, lanes a power of two; `across`:
 /// neighbouring threads have neighbouring rows.

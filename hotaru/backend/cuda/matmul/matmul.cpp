@@ -10,7 +10,7 @@
 namespace hotaru::cuda {
 namespace {
 
-constexpr KernelTypes<NumberTypes> kMatmulTypes{0, "addmm_impl_cuda_"};
+constexpr KernelTypes<NumberTypes> kMatmulTypes{0, "addmm_cuda"};
 constexpr KernelTypes<FloatTypes> kLinearTypes{0};
 
 const void* address_of(const Tensor& t) {
@@ -72,7 +72,7 @@ void matmul(const KernelCall& call) {
   const auto& g = call.attributes<MatmulAttributes>();
   if (out.numel() == 0) return;
   if (!real_suffix(out.dtype()))
-    fail<NotImplementedError>("\"addmm_impl_cuda_\" not implemented for '",
+    fail<NotImplementedError>("\"addmm_cuda\" not implemented for '",
                               scalar_type_name(out.dtype()), "'");
   MatmulParams p = params_of(call, g);
   if (g.beta == Scalar(0)) p.bias = nullptr;

@@ -12,19 +12,6 @@
 namespace hotaru::cuda {
 namespace {
 
-struct Larger {
-  template <class A>
-  __device__ A operator()(A a, A b) const {
-    return a > b ? a : b;
-  }
-};
-struct Plus {
-  template <class A>
-  __device__ A operator()(A a, A b) const {
-    return a + b;
-  }
-};
-
 /// The line of a thread.
 struct Line : Pieces {
   Team team;
@@ -82,19 +69,20 @@ __device__ void softmax(const SoftmaxParams& p) {
       x[j] = kLog ? x[j] - shift : std::exp(x[j] - shift) * scale;
   };
   if (p.length <= tile * kPieces) {
-    A x[kPieces][kPieceLength<T>];
+    A x[kSoftmaxHeld];
     HOTARU_UNROLL
     for (uint32_t i = 0; i < kPieces; ++i)
-      line.read<T>(x[i], in, p.in_step, i * tile, nothing);
-    online.template take<kSoftmaxHeld>(x[0]);
+      line.read<T>(x + i * kPieceLength<T>, in, p.in_step, i * tile, nothing);
+    online.template take<kSoftmaxHeld>(x);
     online.share(line.team, memory);
     const A shift =
         kLog ? online.greatest + std::log(online.sum) : online.greatest;
     const A scale = A(1) / online.sum;
     HOTARU_UNROLL
     for (uint32_t i = 0; i < kPieces; ++i) {
-      result(x[i], shift, scale);
-      if (line.real) line.write<T>(x[i], out, p.out_step, i * tile);
+      A* piece = x + i * kPieceLength<T>;
+      result(piece, shift, scale);
+      if (line.real) line.write<T>(piece, out, p.out_step, i * tile);
     }
     return;
   }

@@ -16,16 +16,10 @@ template <class A>
 struct Pair {
   A first, second;
 };
-struct Plus {
-  template <class A>
-  __device__ A operator()(A a, A b) const {
-    return a + b;
-  }
-  template <class A>
-  __device__ Pair<A> operator()(Pair<A> a, Pair<A> b) const {
-    return {a.first + b.first, a.second + b.second};
-  }
-};
+template <class A>
+__device__ Pair<A> operator+(Pair<A> a, Pair<A> b) {
+  return {a.first + b.first, a.second + b.second};
+}
 
 struct Row : Pieces {
   Team team;

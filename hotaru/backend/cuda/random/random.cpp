@@ -1,0 +1,208 @@
+// Launching random draws; see params/random.h.
+#include "hotaru/backend/common/random/random.h"
+
+#include <limits>
+#include <mutex>
+
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/params/random.h"
+#include "hotaru/backend/cuda/params/types.h"
+#include "hotaru/backend/cuda/random/random.h"
+
+namespace hotaru::cuda {
+
+PhiloxState take(PhiloxGenerator& generator, uint64_t draws) {
+  std::lock_guard lock(generator.mutex());
+  return {generator.initial_seed(), generator.take(draws) / 4};
+}
+
+uint32_t draw_blocks_here(int64_t numel) {
+  const auto& device = properties(launching_timeline().device());
+  return draw_blocks(numel, device.processors, device.threads_per_processor);
+}
+
+namespace {
+
+constexpr KernelTypes<FloatingAndComplexTypes> kUniformTypes{
+    0, "check_uniform_bounds"};
+constexpr KernelTypes<FloatingAndComplexTypes> kNormalTypes{
+    0, "normal_kernel_cuda"};
+constexpr KernelTypes<FloatingTypes> kExponentialTypes{0, "exponential_cuda"};
+constexpr KernelTypes<RealAndBoolTypes> kIntegerTypes{0, "random_kernel_cuda"};
+constexpr KernelTypes<RealAndBoolTypes> kBernoulliTypes{
+    0, "bernoulli_tensor_cuda_self_"};
+constexpr KernelTypes<FloatingTypes> kMultinomialTypes{
+    1, "multinomial_kernel_cuda"};
+constexpr KernelTypes<FloatingTypes> kSlopeTypes{1,
+                                                 "rrelu_with_noise_out_cuda"};
+
+DrawParams params_of(const Tensor& out) {
+  HOTARU_CHECK(out.numel() < kMostElements,
+               "random draws of 2^31 elements and more are not implemented for "
+               "CUDA yet");
+  DrawParams p;
+  p.out = device_address(out);
+  p.numel = uint32_t(out.numel());
+  return p;
+}
+
+/// Draws with so many values of four words.
+void run(const char* name, const Tensor& out, PhiloxGenerator& generator,
+         DrawParams& p, uint32_t values) {
+  const char* suffix = type_suffix(out.dtype());
+  if (!suffix)
+    fail<NotImplementedError>("\"", name, "_cuda\" not implemented for '",
+                              scalar_type_name(out.dtype()), "'");
+  const uint32_t blocks = draw_blocks_here(p.numel);
+  p.state = take(generator, draws_of(p.numel, blocks, values));
+  launch(function_named(concat(name, "_", suffix)), {blocks}, kBlock, p);
+}
+
+/// Values that four words make of a dtype's real draws.
+uint32_t reals(DType dtype) {
+  return dtype == DType::kFloat64 ? 2 : 4;
+}
+
+/// random_() without bounds: what a word is the remainder of.
+uint64_t full_range(DType dtype) {
+  uint64_t range = 0;
+  visit_dtype(RealAndBoolTypes{}, dtype, "random_kernel_cuda", [&]<class T>() {
+    if constexpr (std::is_same_v<T, Half>)
+      range = (uint64_t{1} << 11) + 1;
+    else if constexpr (std::is_same_v<T, BFloat16>)
+      range = (uint64_t{1} << 8) + 1;
+    else if constexpr (std::is_floating_point_v<T>)
+      range = (uint64_t{1} << std::numeric_limits<T>::digits) + 1;
+    else if constexpr (kIsBool<T>)
+      range = 2;
+    else
+      range = uint64_t(std::numeric_limits<T>::max()) + 1;
+  });
+  return range;
+}
+
+/// Elements that dropout gives a thread at a time: 16 bytes of the input's, or
+/// less so that nothing is left over.
+uint32_t kept_vector(int64_t numel, uint64_t itemsize) {
+  auto vector = uint32_t(16 / itemsize);
+  while (vector > 1 && numel % vector != 0) vector /= 2;
+  return vector;
+}
+
+/// Operands: result, generator.
+void random(const KernelCall& call) {
+  const Tensor& out = call.tensor(0);
+  auto& generator = call.object<PhiloxGenerator>(1);
+  const auto& a = call.attributes<DrawAttributes>();
+  switch (a.draw) {
+    case Draw::kUniform:
+      check_types<kUniformTypes>(call);
+      break;
+    case Draw::kNormal:
+      check_types<kNormalTypes>(call);
+      break;
+    case Draw::kExponential:
+      check_types<kExponentialTypes>(call);
+      break;
+    default:
+      check_types<kIntegerTypes>(call);
+  }
+  if (out.numel() == 0) return;
+  if (a.draw == Draw::kPermutation) return draw_permutation(out, generator);
+  DrawParams p = params_of(out);
+  const auto geometry = Geometry<1>::of({&out}, out.sizes());
+  p.index = geometry.index();
+  p.a = a.a;
+  p.b = a.b;
+  const uint32_t values = reals(out.dtype());
+  switch (a.draw) {
+    case Draw::kUniform:
+      return run("DrawUniform", out, generator, p, values);
+    case Draw::kNormal:
+      return run("DrawNormal", out, generator, p, values);
+    case Draw::kExponential:
+      return run("DrawExponential", out, generator, p, values);
+    case Draw::kBernoulli:
+      return run("DrawBernoulli", out, generator, p, values);
+    case Draw::kKept:
+      HOTARU_CHECK(geometry.dense(0, itemsize(out.dtype())),
+                   "dropout draws for dense tensors");
+      p.wide = a.range == 8;
+      p.vector = kept_vector(out.numel(), a.range);
+      return run("DrawKept", out, generator, p, 4);
+    case Draw::kInteger:
+      // The remainders of 32 bits are even enough for short ranges only.
+      p.range = a.range;
+      p.base = a.range ? a.from : 0;
+      p.wide = a.range == 0 || a.range >= uint64_t{1} << 28;
+      break;
+    default:
+      p.range = full_range(out.dtype());
+      p.wide = out.dtype() == DType::kFloat64 || out.dtype() == DType::kInt64;
+  }
+  run("DrawInteger", out, generator, p, p.wide ? 2 : 4);
+}
+
+/// Operands: result, probabilities (float32 or float64, of the same strides),
+/// generator; both dense.
+void bernoulli(const KernelCall& call) {
+  check_types<kBernoulliTypes>(call);
+  const Tensor &out = call.tensor(0), &chances = call.tensor(1);
+  if (out.numel() == 0) return;
+  DrawParams p = params_of(out);
+  p.in = device_address(chances);
+  p.wide = chances.dtype() == DType::kFloat64;
+  p.state = take(call.object<PhiloxGenerator>(2), 10);
+  launch(function_named(concat("DrawEach_", type_suffix(out.dtype()))),
+         {blocks_for(p.numel, 4 * kBlock)}, kBlock, p);
+}
+
+/// Operands: slopes, input of the same dtype, generator; row-major.
+void random_slopes(const KernelCall& call) {
+  check_types<kSlopeTypes>(call);
+  const Tensor &out = call.tensor(0), &in = call.tensor(1);
+  if (out.numel() == 0) return;
+  const auto& a = call.attributes<DrawAttributes>();
+  DrawParams p = params_of(out);
+  p.in = device_address(in);
+  p.a = a.a;
+  p.b = a.b;
+  run("DrawSlopes", out, call.object<PhiloxGenerator>(2), p,
+      reals(out.dtype()));
+}
+
+/// Operands: indices [rows, samples], weights [rows, n], generator; row-major.
+void multinomial(const KernelCall& call) {
+  check_types<kMultinomialTypes>(call);
+  const Tensor &out = call.tensor(0), &weights = call.tensor(1);
+  if (out.numel() == 0 || weights.numel() == 0) return;
+  HOTARU_CHECK(out.numel() < kMostElements && weights.numel() < kMostElements,
+               "multinomial of 2^31 elements and more is not implemented for "
+               "CUDA yet");
+  MultinomialParams p;
+  p.out = device_address(out);
+  p.weights = device_address(weights);
+  p.n = uint32_t(weights.size(-1));
+  p.rows = uint32_t(weights.numel() / p.n);
+  p.samples = Divider(uint32_t(out.size(-1)));
+  const size_t item = std::max<size_t>(itemsize(weights.dtype()), 4);
+  const Workspace sums{size_t(weights.numel()) * item};
+  p.sums = sums.data();
+  p.state = take(call.object<PhiloxGenerator>(2),
+                 ((p.rows - 1) / kMultinomialRows + 1) * 4);
+  const char* suffix = type_suffix(weights.dtype());
+  launch(function_named(concat("MultinomialSums_", suffix)), {p.rows}, kBlock,
+         p);
+  launch(function_named(concat("MultinomialDraw_", suffix)),
+         {blocks_for(out.numel(), kBlock)}, kBlock, p);
+}
+
+HOTARU_KERNEL(kCUDA, "random", random);
+HOTARU_KERNEL(kCUDA, "bernoulli", bernoulli);
+HOTARU_KERNEL(kCUDA, "random_slopes", random_slopes);
+HOTARU_KERNEL(kCUDA, "multinomial", multinomial);
+
+}  // namespace
+}  // namespace hotaru::cuda
