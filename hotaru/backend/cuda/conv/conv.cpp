@@ -87,6 +87,7 @@ const Function& function_of(const char* name, DType dtype,
 }
 
 void conv_forward(const KernelCall& call) {
+  check_types<kForwardTypes>(call);
   const Tensor &y = call.tensor(0), &x = call.tensor(1), &w = call.tensor(2);
   const Function& f = function_of("ConvForward", y.dtype(), kForwardTypes);
   if (y.numel() == 0) return;
@@ -95,6 +96,7 @@ void conv_forward(const KernelCall& call) {
 }
 
 void conv_data(const KernelCall& call) {
+  check_types<kDataTypes>(call);
   const Tensor &x = call.tensor(0), &y = call.tensor(1), &w = call.tensor(2);
   const Function& f = function_of("ConvData", x.dtype(), kDataTypes);
   if (x.numel() == 0) return;
@@ -103,6 +105,7 @@ void conv_data(const KernelCall& call) {
 }
 
 void conv_weight(const KernelCall& call) {
+  check_types<kWeightTypes>(call);
   const Tensor &w = call.tensor(0), &y = call.tensor(1), &x = call.tensor(2);
   const Function& f = function_of("ConvWeight", w.dtype(), kWeightTypes);
   if (w.numel() == 0) return;
@@ -134,6 +137,7 @@ void im2col(const KernelCall& call) {
 }
 
 void col2im(const KernelCall& call) {
+  check_types<kFoldTypes>(call);
   const Tensor &x = call.tensor(0), &columns = call.tensor(1);
   const Function& f = function_of("Col2im", x.dtype(), kFoldTypes);
   if (x.numel() == 0) return;
@@ -141,11 +145,11 @@ void col2im(const KernelCall& call) {
   launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 
-HOTARU_KERNEL(kCUDA, "conv_forward", conv_forward, check_types<kForwardTypes>);
-HOTARU_KERNEL(kCUDA, "conv_data", conv_data, check_types<kDataTypes>);
-HOTARU_KERNEL(kCUDA, "conv_weight", conv_weight, check_types<kWeightTypes>);
+HOTARU_KERNEL(kCUDA, "conv_forward", conv_forward);
+HOTARU_KERNEL(kCUDA, "conv_data", conv_data);
+HOTARU_KERNEL(kCUDA, "conv_weight", conv_weight);
 HOTARU_KERNEL(kCUDA, "im2col", im2col);
-HOTARU_KERNEL(kCUDA, "col2im", col2im, check_types<kFoldTypes>);
+HOTARU_KERNEL(kCUDA, "col2im", col2im);
 
 }  // namespace
 }  // namespace hotaru::cuda

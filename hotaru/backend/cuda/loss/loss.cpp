@@ -53,6 +53,7 @@ NllParams params_of(const KernelCall& call, const Tensor& target,
 }
 
 void nll_loss(const KernelCall& call) {
+  check_types<kNllTypes>(call);
   const Tensor& x = call.tensor(2);
   NllParams p = params_of(call, call.tensor(3), call.tensor(4));
   p.out = p.targets > 0 || p.reduction != 0 ? device_address(call.tensor(0))
@@ -71,6 +72,7 @@ void nll_loss(const KernelCall& call) {
 }
 
 void nll_loss_grad(const KernelCall& call) {
+  check_types<kNllGradTypes>(call);
   const Tensor& gx = call.tensor(0);
   if (gx.numel() == 0) return;
   HOTARU_CHECK(gx.numel() < kMostElements,
@@ -92,6 +94,7 @@ void nll_loss_grad(const KernelCall& call) {
 
 /// Input first: of what is wrong with both, it is what is told.
 void check_unit_interval(const KernelCall& call) {
+  check_types<kIntervalTypes>(call);
   for (const size_t operand : {1, 2}) {
     const Tensor& x = call.tensor(operand);
     if (x.numel() == 0) continue;
@@ -108,11 +111,9 @@ void check_unit_interval(const KernelCall& call) {
   }
 }
 
-HOTARU_KERNEL(kCUDA, "nll_loss", nll_loss, check_types<kNllTypes>);
-HOTARU_KERNEL(kCUDA, "nll_loss_grad", nll_loss_grad,
-              check_types<kNllGradTypes>);
-HOTARU_KERNEL(kCUDA, "binary_cross_entropy_check", check_unit_interval,
-              check_types<kIntervalTypes>);
+HOTARU_KERNEL(kCUDA, "nll_loss", nll_loss);
+HOTARU_KERNEL(kCUDA, "nll_loss_grad", nll_loss_grad);
+HOTARU_KERNEL(kCUDA, "binary_cross_entropy_check", check_unit_interval);
 
 }  // namespace
 }  // namespace hotaru::cuda

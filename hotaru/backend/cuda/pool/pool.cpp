@@ -28,6 +28,7 @@ void run(const char* name, DType dtype, const PoolParams& p) {
 }
 
 void max_pool(const KernelCall& call) {
+  check_types<kMaxPoolTypes>(call);
   const Tensor &out = call.tensor(0), &indices = call.tensor(1);
   const Tensor& x = call.tensor(2);
   if (out.numel() == 0) return;
@@ -40,6 +41,7 @@ void max_pool(const KernelCall& call) {
 }
 
 void fractional_max_pool(const KernelCall& call) {
+  check_types<kFractionalTypes>(call);
   const Tensor &out = call.tensor(0), &indices = call.tensor(1);
   const Tensor &x = call.tensor(2), &samples = call.tensor(3);
   if (out.numel() == 0) return;
@@ -100,6 +102,7 @@ void clear(const Tensor& x) {
 }
 
 void plane_place(const KernelCall& call) {
+  check_types<kToPlanesTypes>(call);
   const Tensor &x = call.tensor(0), &out = call.tensor(1);
   clear(x);
   if (out.numel() == 0) return;
@@ -110,6 +113,7 @@ void plane_place(const KernelCall& call) {
 
 /// By atomics, unless the windows that the indices come from are known.
 void plane_scatter(const KernelCall& call) {
+  check_types<kToPlanesTypes>(call);
   const Tensor &x = call.tensor(0), &out = call.tensor(1);
   const Tensor& index = call.tensor(2);
   const auto& a = call.attributes<PlaneAttributes>();
@@ -127,13 +131,11 @@ void plane_scatter(const KernelCall& call) {
          {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 
-HOTARU_KERNEL(kCUDA, "max_pool", max_pool, check_types<kMaxPoolTypes>);
-HOTARU_KERNEL(kCUDA, "fractional_max_pool", fractional_max_pool,
-              check_types<kFractionalTypes>);
+HOTARU_KERNEL(kCUDA, "max_pool", max_pool);
+HOTARU_KERNEL(kCUDA, "fractional_max_pool", fractional_max_pool);
 HOTARU_KERNEL(kCUDA, "plane_gather", plane_gather);
-HOTARU_KERNEL(kCUDA, "plane_scatter", plane_scatter,
-              check_types<kToPlanesTypes>);
-HOTARU_KERNEL(kCUDA, "plane_place", plane_place, check_types<kToPlanesTypes>);
+HOTARU_KERNEL(kCUDA, "plane_scatter", plane_scatter);
+HOTARU_KERNEL(kCUDA, "plane_place", plane_place);
 
 }  // namespace
 }  // namespace hotaru::cuda

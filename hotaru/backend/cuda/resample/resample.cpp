@@ -43,12 +43,14 @@ void run(const ResampleAttributes& a, const Tensor& x, const Tensor& y,
 }
 
 void resample(const KernelCall& call) {
+  check_types<kForwardTypes>(call);
   const Tensor &out = call.tensor(0), &x = call.tensor(1);
   if (out.numel() == 0) return;
   run(call.attributes<ResampleAttributes>(), x, out, out, x, "");
 }
 
 void resample_transposed(const KernelCall& call) {
+  check_types<kBackwardTypes>(call);
   const Tensor &x = call.tensor(0), &out = call.tensor(1);
   if (x.numel() == 0) return;
   if (out.numel() > 0)
@@ -58,9 +60,8 @@ void resample_transposed(const KernelCall& call) {
               launching_timeline().handle());
 }
 
-HOTARU_KERNEL(kCUDA, "resample", resample, check_types<kForwardTypes>);
-HOTARU_KERNEL(kCUDA, "resample_transposed", resample_transposed,
-              check_types<kBackwardTypes>);
+HOTARU_KERNEL(kCUDA, "resample", resample);
+HOTARU_KERNEL(kCUDA, "resample_transposed", resample_transposed);
 
 }  // namespace
 }  // namespace hotaru::cuda
