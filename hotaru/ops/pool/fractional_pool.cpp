@@ -101,7 +101,7 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const Tensor& self,
             FractionalPoolAttributes{dims, Dims(kernel)});
   }
   if (autograd::needs_grad(self))
-    record_selection(kNodes[dims - 2], out, self, indices, dims);
+    record_selection(kNodes[dims - 2], out, self, indices, {dims});
   return {out, indices};
 }
 

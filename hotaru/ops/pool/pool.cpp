@@ -151,24 +151,26 @@ std::tuple<Tensor, Tensor> run_max(const char* node, const Tensor& self,
     const Tensor x = contiguous(self);
     enqueue(pool, {write(out), write(indices), read(x)}, attributes);
   }
-  if (recorded) record_selection(node, out, self, indices, attributes.dims);
+  if (recorded)
+    record_selection(node, out, self, indices,
+                     {attributes.dims, true, attributes});
   return {out, with_indices ? indices : Tensor()};
 }
 
 }  // namespace
 
 void record_selection(const char* node, const Tensor& out, const Tensor& self,
-                      const Tensor& indices, int64_t dims) {
+                      const Tensor& indices, const PlaneAttributes& planes) {
   static const Kernel& gather = kernel("plane_gather");
   static const Kernel& scatter = kernel("plane_scatter");
-  autograd::record(
-      node, out, {self}, {indices},
-      [dims, size = Dims(self.sizes())](autograd::Backward& b,
-                                        const Tensor& g) -> Tensors {
-        const LinearMap map{"MaxPoolBackwardBackward0",
-                            "MaxPoolBackwardBackward0", &scatter, &gather};
-        return {apply_linear(map, g, size, PlaneAttributes{dims}, b.saved(0))};
-      });
+  autograd::record(node, out, {self}, {indices},
+                   [planes, size = Dims(self.sizes())](
+                       autograd::Backward& b, const Tensor& g) -> Tensors {
+                     const LinearMap map{"MaxPoolBackwardBackward0",
+                                         "MaxPoolBackwardBackward0", &scatter,
+                                         &gather};
+                     return {apply_linear(map, g, size, planes, b.saved(0))};
+                   });
 }
 
 std::tuple<Tensor, Tensor> max_pool(const Tensor& self, int64_t dims,

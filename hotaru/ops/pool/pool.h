@@ -5,6 +5,7 @@
 
 #include <tuple>
 
+#include "hotaru/backend/common/pool/pool.h"
 #include "hotaru/ops/boxing.h"
 
 namespace hotaru {
@@ -47,9 +48,8 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const Tensor& self,
                                                IntSpan output_size,
                                                const Tensor& samples);
 
-/// Records that `out` are the elements of `self` at `indices` in planes of the
-/// last `dims` dimensions.
+/// Records that `out` are the elements of `self` at `indices` in `planes`.
 void record_selection(const char* node, const Tensor& out, const Tensor& self,
-                      const Tensor& indices, int64_t dims);
+                      const Tensor& indices, const PlaneAttributes& planes);
 
 }  // namespace hotaru

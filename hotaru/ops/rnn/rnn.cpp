@@ -21,7 +21,7 @@ struct Sequence {
   RnnState last;
 };
 
-/// One layer in one direction with gradients, step by step.
+/// One layer in one direction step by step, with gradients.
 Sequence recorded_layer(RnnMode mode, bool reverse, const Tensor& x,
                         RnnState state, const CellWeights& w) {
   if (lstm_train_fits(mode, x, w)) {
@@ -163,7 +163,8 @@ std::tuple<Tensor, Tensor, Tensor> run(RnnMode mode, const Tensor& input,
   const Tensor x = shape.batch_first ? transpose(input, 0, 1) : input;
   HOTARU_CHECK(x.size(0) > 0,
                "Expected sequence length to be larger than 0 in RNN");
-  const bool recorded = any_grad(input, hx, params);
+  // Only the CPU has a kernel of whole layers.
+  const bool recorded = any_grad(input, hx, params) || !input.device().is_cpu();
   const auto layer = [&](bool reverse, const Tensor& in, const RnnState& state,
                          const CellWeights& w) -> Sequence {
     if (recorded) return recorded_layer(mode, reverse, in, state, w);

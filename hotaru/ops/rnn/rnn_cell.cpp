@@ -109,7 +109,7 @@ RnnState run_layer(RnnMode mode, const Tensor& y, int64_t offset, bool reverse,
 
 namespace {
 
-// A step over one batch: the fused kernel unless a gradient is wanted.
+// A step over one batch: the CPU's fused kernel unless a gradient is wanted.
 RnnState cell(RnnMode mode, const Tensor& input, const RnnState& state,
               const CellWeights& w) {
   HOTARU_CHECK_AS(IndexError, input.dim() == 2 && state.h.dim() == 2,
@@ -118,7 +118,8 @@ RnnState cell(RnnMode mode, const Tensor& input, const RnnState& state,
                   shape_text(input.sizes()), " and ",
                   shape_text(state.h.sizes()));
   check_rnn(mode, input, state, w);
-  if (autograd::needs_grad(input, state.h, state.c, w.w_ih, w.w_hh, w.b_ih,
+  if (!input.device().is_cpu() ||
+      autograd::needs_grad(input, state.h, state.c, w.w_ih, w.w_hh, w.b_ih,
                            w.b_hh))
     return rnn_step(mode, linear(input, w.w_ih, w.b_ih), state, w);
   // A sequence of one step ends where it is put out: y is the next h.

@@ -22,6 +22,10 @@ struct MaxPoolAttributes {
 /// plane; out has index's shape.
 struct PlaneAttributes {
   int64_t dims = 2;
+  /// Whether index is what "max_pool" wrote, over these windows: a kernel may
+  /// then have each element of x look for the windows that chose it.
+  bool pooled = false;
+  MaxPoolAttributes windows = {};
 };
 
 /// Operands of "fractional_max_pool": write out, write indices, read x, read

@@ -1,0 +1,155 @@
+// Launching convolution and unfolding; see params/conv.h.
+#include "hotaru/backend/common/conv/conv.h"
+
+#include <algorithm>
+
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/params/conv.h"
+#include "hotaru/backend/cuda/params/types.h"
+#include "hotaru/core/error.h"
+
+namespace hotaru::cuda {
+namespace {
+
+constexpr KernelTypes<NumberTypes> kForwardTypes{0, "slow_conv"};
+constexpr KernelTypes<NumberTypes> kDataTypes{0, "slow_conv_transpose"};
+constexpr KernelTypes<NumberTypes> kWeightTypes{0, "slow_conv_backward"};
+constexpr KernelTypes<NumberTypes> kFoldTypes{0, "col2im"};
+
+const void* address_of(const Tensor& t) {
+  return t.defined() && t.numel() > 0 ? device_address(t) : nullptr;
+}
+
+/// A divisor of what has elements; of what has none nothing is divided.
+Divider divider(int64_t n) {
+  return Divider(uint32_t(std::clamp<int64_t>(n, 1, kMostElements - 1)));
+}
+
+void check_size(bool fits) {
+  HOTARU_CHECK(fits,
+               "convolution of 2^31 elements and more is not implemented for "
+               "CUDA yet");
+}
+
+/// Spatial sizes that follow `lead` others, the sides of x, y and the kernel.
+void set_windows(ConvParams& p, const ConvAttributes& a, IntSpan x, IntSpan y,
+                 IntSpan w) {
+  const size_t dims = a.stride.size();
+  for (size_t d = 0; d < 3; ++d) p.dilation[d] = 1;
+  for (size_t d = 0; d < dims; ++d) {
+    const size_t to = 3 - dims + d;
+    check_size(a.padding[d] < kMostElements / 4 &&
+               x[d] + 2 * a.padding[d] < kMostElements - 1);
+    p.x[to] = divider(x[d]);
+    p.y[to] = divider(y[d]);
+    p.w[to] = divider(w[d]);
+    p.stride[to] = divider(a.stride[d]);
+    p.padding[to] = int32_t(a.padding[d]);
+    p.dilation[to] =
+        int32_t(std::min<int64_t>(a.dilation[d], kMostElements - 1));
+  }
+}
+
+ConvParams params_of(const KernelCall& call, const Tensor& x, const Tensor& w,
+                     const Tensor& y) {
+  const auto& a = call.attributes<ConvAttributes>();
+  const Tensor& out = call.tensor(0);
+  check_size(x.numel() < kMostElements && y.numel() < kMostElements &&
+             w.numel() < kMostElements);
+  ConvParams p;
+  set_windows(p, a, x.sizes().subspan(2), y.sizes().subspan(2),
+              w.sizes().subspan(2));
+  p.out = device_address(out);
+  p.a = address_of(call.tensor(1));
+  p.b = address_of(call.tensor(2));
+  p.bias = address_of(call.tensor(3));
+  p.numel = uint32_t(out.numel());
+  p.batch = uint32_t(x.size(0));
+  p.x_channels = uint32_t(x.size(1) / a.groups);
+  p.y_channels = uint32_t(y.size(1) / a.groups);
+  p.in = divider(p.x_channels);
+  p.out_channels = divider(p.y_channels);
+  p.groups = divider(a.groups);
+  // Nothing is summed up of planes without positions, nor of no samples.
+  if (x.numel() == 0) p.x_channels = 0;
+  if (y.numel() == 0) p.y_channels = p.batch = 0;
+  return p;
+}
+
+const Function& function_of(const char* name, DType dtype,
+                            const KernelTypes<NumberTypes>& types) {
+  if (!type_suffix(dtype))
+    fail<NotImplementedError>("\"", types.name, "\" not implemented for '",
+                              scalar_type_name(dtype), "'");
+  return function_named(concat(name, "_", type_suffix(dtype)));
+}
+
+void conv_forward(const KernelCall& call) {
+  check_types<kForwardTypes>(call);
+  const Tensor &y = call.tensor(0), &x = call.tensor(1), &w = call.tensor(2);
+  const Function& f = function_of("ConvForward", y.dtype(), kForwardTypes);
+  if (y.numel() == 0) return;
+  const ConvParams p = params_of(call, x, w, y);
+  launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
+}
+
+void conv_data(const KernelCall& call) {
+  check_types<kDataTypes>(call);
+  const Tensor &x = call.tensor(0), &y = call.tensor(1), &w = call.tensor(2);
+  const Function& f = function_of("ConvData", x.dtype(), kDataTypes);
+  if (x.numel() == 0) return;
+  const ConvParams p = params_of(call, x, w, y);
+  launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
+}
+
+void conv_weight(const KernelCall& call) {
+  check_types<kWeightTypes>(call);
+  const Tensor &w = call.tensor(0), &y = call.tensor(1), &x = call.tensor(2);
+  const Function& f = function_of("ConvWeight", w.dtype(), kWeightTypes);
+  if (w.numel() == 0) return;
+  ConvParams p = params_of(call, x, w, y);
+  if (x.numel() == 0) p.batch = 0;
+  plan_conv_weight(p);
+  launch(f, {conv_weight_blocks(p)}, kBlock, p);
+}
+
+ConvParams unfold_params(const KernelCall& call, const Tensor& x,
+                         const Tensor& columns) {
+  const auto& a = call.attributes<UnfoldAttributes>();
+  const Tensor& out = call.tensor(0);
+  check_size(x.numel() < kMostElements && columns.numel() < kMostElements);
+  ConvParams p;
+  set_windows(p, a.window, x.sizes().subspan(2), a.output, a.kernel);
+  p.out = device_address(out);
+  p.a = address_of(call.tensor(1));
+  p.numel = uint32_t(out.numel());
+  return p;
+}
+
+void im2col(const KernelCall& call) {
+  const Tensor &columns = call.tensor(0), &x = call.tensor(1);
+  if (columns.numel() == 0) return;
+  const ConvParams p = unfold_params(call, x, columns);
+  launch(function_named(concat("Im2col_", itemsize(x.dtype()))),
+         {blocks_for(p.numel, kBlock)}, kBlock, p);
+}
+
+void col2im(const KernelCall& call) {
+  check_types<kFoldTypes>(call);
+  const Tensor &x = call.tensor(0), &columns = call.tensor(1);
+  const Function& f = function_of("Col2im", x.dtype(), kFoldTypes);
+  if (x.numel() == 0) return;
+  const ConvParams p = unfold_params(call, x, columns);
+  launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
+}
+
+HOTARU_KERNEL(kCUDA, "conv_forward", conv_forward);
+HOTARU_KERNEL(kCUDA, "conv_data", conv_data);
+HOTARU_KERNEL(kCUDA, "conv_weight", conv_weight);
+HOTARU_KERNEL(kCUDA, "im2col", im2col);
+HOTARU_KERNEL(kCUDA, "col2im", col2im);
+
+}  // namespace
+}  // namespace hotaru::cuda

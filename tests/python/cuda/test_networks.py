@@ -1,0 +1,494 @@
+"""What networks are made of on CUDA, beside the CPU's results.
+
+Convolution, pooling, recurrent layers and losses with their gradients, and the
+three networks of the article on `torch.cuda.make_graphed_callables`, run one
+operator at a time.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+DTYPES = ("float32", "float64", "float16", "bfloat16")
+# The unit roundoff of each, and of float, in which 16 bits are summed up.
+ROUNDOFF = {
+    "float32": 2.0**-24, "float64": 2.0**-53,
+    "float16": 2.0**-11, "bfloat16": 2.0**-8,
+}  # fmt: skip
+
+
+def name_of(dtype) -> str:
+    return str(dtype).rsplit(".", 1)[-1]
+
+
+def assert_near(t, got, want, terms: int, scale=None) -> None:
+    """Both are sums of at most `terms` products, in any order.
+
+    Each has an error of at most terms * roundoff * (sum of |products|), of
+    which `scale`, or the largest result, is the size, and the rounding of the
+    result itself.
+    """
+    assert (got.device.type, got.dtype) == ("cuda", want.dtype)
+    assert got.shape == want.shape
+    got = got.cpu()
+    if not want.is_floating_point():
+        assert got.equal(want)
+        return
+    if want.numel() == 0:
+        return
+    u = ROUNDOFF[name_of(want.dtype)]
+    of_sums = min(u, ROUNDOFF["float32"])
+    want, got = want.double(), got.double()
+    size = scale if scale is not None else float(want.abs().max())
+    bound = 2 * (terms * of_sums + u) * max(size, 1.0)
+    difference = float((got - want).abs().max())
+    assert difference <= bound, (difference, bound)
+
+
+@pytest.fixture
+def both(hotaru, cuda):
+    """Compares f and its gradients of tensors that begin alike.
+
+    Those that are not floating take part, but have no gradient.
+    """
+    t = hotaru
+
+    def run(f, *tensors, terms=64, scale=None, gradients=True):
+        results = []
+        for device in (t.device("cpu"), cuda):
+            given = []
+            for x in tensors:
+                x = x.detach().to(device) if x is not None else None
+                wants = x is not None and x.is_floating_point() and gradients
+                given.append(x.requires_grad_() if wants else x)
+            out = f(*given)
+            out = list(out) if isinstance(out, (list, tuple)) else [out]
+            leaves = [x for x in given if x is not None and x.requires_grad]
+            roots = [y for y in out if y.requires_grad]
+            if gradients:
+                t.manual_seed(3)
+                grads = [t.randn(y.shape).to(y.dtype) for y in roots]
+                grads = [g.to(device) for g in grads]
+                out += t.autograd.grad(roots, leaves, grads)
+            results.append(out)
+        assert len(results[0]) == len(results[1])
+        for want, got in zip(*results):
+            assert_near(t, got, want, terms, scale)
+
+    return run
+
+
+def random(t, *shape, dtype="float32", seed=0):
+    t.manual_seed(seed)
+    return t.randn(*shape).to(getattr(t, dtype))
+
+
+# Sizes of x and w and what the convolution is told.
+CONVOLUTIONS = [
+    ((2, 3, 9), (4, 3, 3), {}),
+    ((1, 4, 11), (6, 2, 3), {"stride": 2, "groups": 2, "padding": 1}),
+    ((2, 1, 28, 27), (5, 1, 3, 3), {}),
+    ((3, 4, 7, 10), (6, 4, 3, 2), {"stride": (2, 3), "padding": (1, 0)}),
+    ((2, 6, 9, 8), (4, 3, 3, 3), {"groups": 2, "dilation": 2, "padding": 2}),
+    ((2, 5, 6, 7), (5, 1, 3, 3), {"groups": 5, "padding": 1}),
+    ((2, 3, 5, 5), (4, 3, 1, 1), {"stride": 2}),
+    ((2, 3, 8, 8), (2, 3, 4, 1), {"dilation": (1, 7), "padding": (9, 4)}),
+    ((1, 2, 5, 6, 7), (3, 2, 2, 3, 3), {"stride": (1, 2, 3), "padding": 1}),
+    ((0, 3, 9, 9), (4, 3, 3, 3), {}),
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("x", "w", "options"), CONVOLUTIONS, ids=str)
+def test_convolution(hotaru, both, x, w, options, dtype):
+    f = getattr(hotaru.nn.functional, f"conv{len(x) - 2}d")
+    tensors = [random(hotaru, *s, dtype=dtype) for s in (x, w, w[:1])]
+    # A weight's gradient is the longest sum: of a product for each output.
+    terms = max(x[0], 1) * 28 * 28
+    scale = 200.0
+    both(lambda *a: f(*a, **options), *tensors, terms=terms, scale=scale)
+    both(lambda a, b: f(a, b, **options), *tensors[:2], terms=terms,
+         scale=scale)  # fmt: skip
+
+
+TRANSPOSED = [
+    ((2, 3, 7), (3, 4, 3), {"stride": 2, "output_padding": 1}),
+    ((2, 4, 5, 6), (4, 3, 3, 2), {"stride": (2, 3), "padding": 1}),
+    ((1, 6, 5, 4), (6, 2, 3, 3), {"groups": 3, "dilation": 2}),
+    ((1, 2, 3, 4, 3), (2, 3, 2, 2, 3), {"stride": 2}),
+    ((2, 2, 3, 3), (2, 2, 2, 2), {"stride": 4, "output_padding": 3}),
+    ((0, 3, 7), (3, 4, 3), {}),
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("x", "w", "options"), TRANSPOSED, ids=str)
+def test_transposed_convolution(hotaru, both, x, w, options, dtype):
+    f = getattr(hotaru.nn.functional, f"conv_transpose{len(x) - 2}d")
+    bias = (w[1] * options.get("groups", 1),)
+    tensors = [random(hotaru, *s, dtype=dtype) for s in (x, w, bias)]
+    both(lambda *a: f(*a, **options), *tensors, terms=400, scale=100.0)
+
+
+def test_convolution_of_odd_layouts(hotaru, both):
+    x = random(hotaru, 2, 9, 11, 6)[:, 1::2, 1:].permute(0, 3, 1, 2)
+    w = random(hotaru, 3, 6, 3, 3).to(memory_format=hotaru.channels_last)
+    both(hotaru.nn.functional.conv2d, x, w, terms=200, scale=50.0)
+
+
+def test_convolution_of_integers(hotaru, both):
+    x = (random(hotaru, 2, 4, 7, 7) * 9).to(hotaru.int64)
+    w = (random(hotaru, 6, 2, 3, 3) * 9).to(hotaru.int64)
+    both(lambda a, b: hotaru.nn.functional.conv2d(a, b, groups=2, padding=1),
+         x, w, gradients=False)  # fmt: skip
+
+
+def test_convolution_differentiated_twice(hotaru, cuda):
+    x = random(hotaru, 1, 2, 5, 5, dtype="float64").to(cuda).requires_grad_()
+    w = random(hotaru, 2, 2, 3, 3, dtype="float64").to(cuda).requires_grad_()
+    f = hotaru.nn.functional.conv2d
+    g = random(hotaru, 1, 2, 3, 3, dtype="float64").to(cuda).requires_grad_()
+    assert hotaru.autograd.gradgradcheck(f, (x, w), g)
+
+
+def test_convolution_gives_the_same_bits_each_time(hotaru, cuda):
+    x = random(hotaru, 4, 3, 17, 17).to(cuda).requires_grad_()
+    w = random(hotaru, 5, 3, 3, 3).to(cuda).requires_grad_()
+    runs = []
+    for _ in range(2):
+        y = hotaru.nn.functional.conv2d(x, w, padding=1)
+        y = hotaru.nn.functional.max_pool2d(y, 3, 2)
+        runs.append(hotaru.autograd.grad(y.sum(), (x, w)))
+    for a, b in zip(*runs):
+        assert a.cpu().equal(b.cpu())
+
+
+def test_folding(hotaru, both):
+    f = hotaru.nn.functional
+    x = random(hotaru, 2, 3, 8, 9)
+    options = {"dilation": (1, 2), "padding": (1, 0), "stride": (2, 1)}
+    both(lambda a: f.unfold(a, (3, 2), **options), x)
+    both(lambda a: f.unfold(a, (3, 2), **options), x.half(), scale=20.0)
+    columns = f.unfold(x, (3, 2), **options)
+    both(lambda a: f.fold(a, (8, 9), (3, 2), **options), columns)
+
+
+WINDOWS = [
+    {"kernel_size": 2},
+    {"kernel_size": 3, "stride": 2, "padding": 1},
+    {"kernel_size": 3, "stride": 1},
+    {"kernel_size": 3, "stride": 2, "ceil_mode": True},
+    {"kernel_size": 2, "stride": 3},
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("windows", WINDOWS, ids=str)
+def test_max_pool(hotaru, both, dims, windows, dtype):
+    f = getattr(hotaru.nn.functional, f"max_pool{dims}d")
+    # Few values, so that some are equal.
+    x = random(hotaru, 2, 3, *(7, 8, 6)[:dims], dtype=dtype).round()
+    # 16-bit gradients are added up one by one on the CPU.
+    scale = None if dtype.startswith("float") and dtype != "float16" else 20.0
+    both(lambda a: f(a, **windows), x, scale=scale)
+    both(lambda a: f(a, dilation=2, return_indices=True,
+                     **{**windows, "kernel_size": 2, "padding": 1}),
+         x, scale=scale)  # fmt: skip
+
+
+def test_max_pool_of_special_values(hotaru, both):
+    nan, inf = float("nan"), float("inf")
+    x = hotaru.tensor([[[nan, 1, -inf, -inf, inf, 2, nan, nan]]])
+    f = hotaru.nn.functional.max_pool1d
+
+    def positions(a):
+        return f(a, 2, 1, return_indices=True)[1]
+
+    both(positions, x, gradients=False)
+    both(lambda a: f(a, 2, 1).isnan(), x, gradients=False)
+    both(lambda a: f(a, 4, 1, 2).nan_to_num(), x, gradients=False)
+
+
+def test_pooling_of_integers(hotaru, both):
+    x = (random(hotaru, 2, 3, 9, 9) * 50).to(hotaru.int64)
+    f = hotaru.nn.functional
+    both(lambda a: f.max_pool2d(a, 3, 2, 1, return_indices=True), x,
+         gradients=False)  # fmt: skip
+    both(lambda a: f.avg_pool2d(a, 2), x, gradients=False)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("windows", WINDOWS, ids=str)
+def test_avg_pool(hotaru, both, dims, windows, dtype):
+    if dims == 3 and dtype in ("float16", "bfloat16"):
+        pytest.skip("not implemented on the CPU")
+    f = getattr(hotaru.nn.functional, f"avg_pool{dims}d")
+    x = random(hotaru, 2, 3, *(7, 8, 6)[:dims], dtype=dtype)
+    both(lambda a: f(a, **windows), x)
+    both(lambda a: f(a, count_include_pad=False, **windows), x)
+    if dims > 1:
+        both(lambda a: f(a, divisor_override=5, **windows), x, scale=10.0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 10])
+def test_adaptive_pools(hotaru, both, size, dims, dtype):
+    f = hotaru.nn.functional
+    average = getattr(f, f"adaptive_avg_pool{dims}d")
+    largest = getattr(f, f"adaptive_max_pool{dims}d")
+    x = random(hotaru, 2, 3, *(7, 8, 6)[:dims], dtype=dtype)
+    both(lambda a: average(a, size), x, terms=400, scale=10.0)
+    both(lambda a: largest(a, size), x, scale=20.0)
+
+
+def test_pools_of_nothing(hotaru, both):
+    f = hotaru.nn.functional
+    x = random(hotaru, 0, 3, 8, 8)
+    both(lambda a: f.max_pool2d(a, 2), x)
+    both(lambda a: f.avg_pool2d(a, 2), x)
+    both(lambda a: f.adaptive_max_pool2d(a, 2), x)
+
+
+def test_fractional_pool_and_unpool(hotaru, both):
+    f = hotaru.nn.functional
+    x = random(hotaru, 2, 3, 9, 10)
+    samples = hotaru.rand(2, 3, 2)
+    both(lambda a: f.fractional_max_pool2d(a, 3, (4, 5),
+                                           _random_samples=samples.to(a.device),
+                                           return_indices=True), x)  # fmt: skip
+
+    def there_and_back(a):
+        y, indices = f.max_pool2d(a, 2, return_indices=True)
+        return f.max_unpool2d(y, indices, 2)
+
+    both(there_and_back, random(hotaru, 2, 3, 8, 10))
+
+
+def test_unpool_finds_indices_outside(hotaru, cuda):
+    x = hotaru.ones(1, 1, 2, 2, device=cuda)
+    index = hotaru.tensor([[[[0, 3], [16, 5]]]], device=cuda)
+    y = hotaru.nn.functional.max_unpool2d(x, index, 2)
+    with pytest.raises(
+        RuntimeError,
+        match=r"invalid max index: 16 \(output volumes are of size 4x4\)",
+    ):
+        y.cpu()
+    hotaru.ones(2, device=cuda).cpu()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("space", [(), (3, 5), (30, 31)], ids=str)
+def test_nll_loss(hotaru, both, reduction, space, dtype):
+    f = hotaru.nn.functional
+    x = random(hotaru, 6, 5, *space, dtype=dtype)
+    target = hotaru.randint(0, 5, (6, *space))
+    weight = hotaru.rand(5).to(x.dtype)
+    count = target.numel()
+    # The sum itself is of the size of its terms, of which each is rounded.
+    scale = float(count) if reduction == "sum" else None
+
+    def loss(a, b):
+        w = weight.to(a.device)
+        return [
+            f.nll_loss(a, b, reduction=reduction),
+            f.nll_loss(a, b, w, ignore_index=2, reduction=reduction),
+            f.nll_loss(a, b.to(hotaru.uint8), w, reduction=reduction),
+            f.cross_entropy(a, b, w, reduction=reduction, label_smoothing=0.1),
+        ]
+
+    both(loss, x, target, terms=32, scale=scale)
+
+
+def test_nll_loss_of_nothing(hotaru, both):
+    f = hotaru.nn.functional.nll_loss
+    x, target = random(hotaru, 0, 5), hotaru.zeros(0, dtype=hotaru.int64)
+    both(lambda a, b: f(a, b, reduction="none"), x, target)
+    both(lambda a, b: f(a, b, reduction="sum"), x, target)
+    both(lambda a, b: f(a, b).isnan(), x, target, gradients=False)
+    one, ignored = random(hotaru, 3, 5), hotaru.full((3,), -100)
+    both(lambda a, b: f(a, b).isnan(), one, ignored, gradients=False)
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_targets_outside(hotaru, cuda, reduction):
+    x = random(hotaru, 3, 5).to(cuda)
+    for bad in (5, -1):
+        target = hotaru.tensor([0, bad, 4], device=cuda)
+        loss = hotaru.nn.functional.nll_loss(x, target, reduction=reduction)
+        with pytest.raises(IndexError, match=f"Target {bad} is out of bounds."):
+            loss.cpu()
+    hotaru.ones(2, device=cuda).cpu()
+
+
+def test_binary_cross_entropy(hotaru, both, cuda):
+    f = hotaru.nn.functional.binary_cross_entropy
+    x, target = hotaru.rand(7, 9), hotaru.rand(7, 9)
+    both(lambda a: f(a, target.to(a.device)), x)
+    cases = {(1.5, 0.5): "input", (0.5, -1.0): "target", (2.0, 2.0): "input"}
+    for (bad, wanted), name in cases.items():
+        loss = f(hotaru.tensor([0.5, bad], device=cuda),
+                 hotaru.tensor([0.5, wanted], device=cuda))  # fmt: skip
+        with pytest.raises(
+            RuntimeError,
+            match=f"all elements of {name} should be between 0 and 1",
+        ):
+            loss.cpu()
+
+
+LAYERS = {
+    "rnn": lambda t, **o: t.nn.RNN(5, 7, **o),
+    "relu": lambda t, **o: t.nn.RNN(5, 7, nonlinearity="relu", **o),
+    "gru": lambda t, **o: t.nn.GRU(5, 7, **o),
+    "lstm": lambda t, **o: t.nn.LSTM(5, 7, **o),
+    "projection": lambda t, **o: t.nn.LSTM(5, 7, proj_size=3, **o),
+}
+
+
+def flat(out):
+    return [y for x in out for y in (x if isinstance(x, tuple) else (x,))]
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"num_layers": 2, "bidirectional": True}, {"bias": False},
+     {"batch_first": True}],
+    ids=str,
+)  # fmt: skip
+def test_recurrent_layers(hotaru, cuda, kind, options):
+    results = []
+    for device in ("cpu", cuda):
+        hotaru.manual_seed(0)
+        layer = LAYERS[kind](hotaru, **options).to(device)
+        x = random(hotaru, 4, 3, 5).to(device).requires_grad_()
+        out = flat(layer(x))
+        with hotaru.no_grad():
+            plain = flat(layer(x))
+        loss = sum((y * y).sum() for y in out)
+        leaves = [x, *layer.parameters()]
+        results.append(out + plain + list(hotaru.autograd.grad(loss, leaves)))
+    for want, got in zip(*results):
+        # A unit's error passes through gates whose slope is at most 1.
+        assert_near(hotaru, got, want, 200, 30.0)
+
+
+@pytest.mark.parametrize("kind", ["rnn", "gru", "lstm"])
+def test_recurrent_cells_and_packed_sequences(hotaru, cuda, kind):
+    names = {"rnn": "RNNCell", "gru": "GRUCell", "lstm": "LSTMCell"}
+    results = []
+    for device in ("cpu", cuda):
+        hotaru.manual_seed(0)
+        cell = getattr(hotaru.nn, names[kind])(5, 7).to(device)
+        layer = LAYERS[kind](hotaru).to(device)
+        x = random(hotaru, 4, 3, 5).to(device)
+        with hotaru.no_grad():
+            out = flat([cell(x[0])])
+            packed = hotaru.nn.utils.rnn.pack_padded_sequence(x, [4, 2, 1])
+            y, last = layer(packed)
+            out += [y.data, *flat([last])]
+        results.append(out)
+    for want, got in zip(*results):
+        assert_near(hotaru, got, want, 100)
+
+
+def test_batch_norm(hotaru, both):
+    f = hotaru.nn.functional.batch_norm
+    x, w, b = (random(hotaru, *s) for s in ((4, 3, 5, 7), (3,), (3,)))
+    both(lambda *a: f(a[0], None, None, a[1], a[2], training=True), x, w, b,
+         terms=200, scale=30.0)  # fmt: skip
+
+
+# The article's networks: it writes no forward(), and the CNN's last layer
+# fits pictures of 34 x 34 rather than of 28 x 28.
+
+
+def networks(t):
+    nn = t.nn
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear1 = nn.Linear(10, 64)
+            self.relu = nn.ReLU()
+            self.linear2 = nn.Linear(64, 10)
+
+        def forward(self, x):
+            return self.linear2(self.relu(self.linear1(x)))
+
+    class CNN(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv1 = nn.Conv2d(1, 32, 3, 1)
+            self.relu1 = nn.ReLU()
+            self.maxpool1 = nn.MaxPool2d(2)
+            self.conv2 = nn.Conv2d(32, 64, 3, 1)
+            self.relu2 = nn.ReLU()
+            self.maxpool2 = nn.MaxPool2d(2)
+            self.fc = nn.Linear(64 * 7 * 7, 10)
+
+        def forward(self, x):
+            x = self.maxpool1(self.relu1(self.conv1(x)))
+            x = self.maxpool2(self.relu2(self.conv2(x)))
+            return self.fc(t.flatten(x, 1))
+
+    class RNN(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rnn = nn.RNN(64, 32)
+            self.fc = nn.Linear(32, 10)
+
+        def forward(self, x):
+            return self.fc(self.rnn(x)[0])
+
+    return {
+        "MLP": (Net, (10,), (6, 10)),
+        "CNN": (CNN, (1, 1, 34, 34), (3, 1, 34, 34)),
+        "RNN": (RNN, (10, 64), (10, 64)),
+    }
+
+
+# Products that one number of a network's result depends on through its longest
+# path: a layer's error is at most that many roundings of its sums, and weights
+# are drawn so small that layers do not make what comes to them larger.
+DEPTH = {"MLP": 10 + 64, "CNN": 9 + 9 * 32 + 64 * 49, "RNN": 10 * 96 + 32}
+
+
+@pytest.mark.parametrize("name", DEPTH)
+def test_networks_of_the_article(hotaru, cuda, name):
+    network, size, batch = networks(hotaru)[name]
+    hotaru.manual_seed(0)
+    ours = network()
+    theirs = network()
+    theirs.load_state_dict(ours.state_dict())
+    theirs.cuda()
+    x = random(hotaru, *size)
+    assert_near(hotaru, theirs(x.to(cuda)), ours(x), DEPTH[name])
+
+    losses = []
+    for net, device in ((ours, "cpu"), (theirs, cuda)):
+        x = random(hotaru, *batch).to(device)
+        target = (hotaru.arange(batch[0]) % 10).to(device)
+        optimizer = hotaru.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
+        mine = []
+        for _ in range(3):
+            optimizer.zero_grad()
+            loss = hotaru.nn.functional.cross_entropy(net(x), target)
+            loss.backward()
+            optimizer.step()
+            mine.append(loss.detach())
+        losses.append(mine)
+    for want, got in zip(*losses):
+        assert_near(hotaru, got, want, 3 * DEPTH[name])
+    assert float(losses[0][2]) < float(losses[0][0])
+    for want, got in zip(ours.parameters(), theirs.parameters()):
+        assert_near(hotaru, got.detach(), want.detach(), 3 * DEPTH[name])
+
+
+def test_the_articles_pictures_are_too_small(hotaru, cuda):
+    network, *_ = networks(hotaru)["CNN"]
+    with pytest.raises(RuntimeError, match="1x1600 and 3136x10"):
+        network().cuda()(random(hotaru, 1, 1, 28, 28).to(cuda))
