@@ -73,8 +73,8 @@ void info(bool as_json) {
             << report["processor"].get<std::string>() << "\nfeatures  "
             << features << "\nsimd       " << simd_target_name()
             << "\nthreads    " << get_num_threads() << " of "
-            << usable_physical_cores() << " usable cores\ngpu        "
-            << gpus << "\n\n"
+            << usable_physical_cores() << " usable cores\ngpu        " << gpus
+            << "\n\n"
             << parallel_info();
 }
 

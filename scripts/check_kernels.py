@@ -1,12 +1,12 @@
-"""Checks what ptxas said of CUDA's kernels against tests/golden/kernels_sm_90.txt.
+"""Checks what ptxas said of CUDA's kernels; tests/golden/kernels_sm_90.txt.
 
     python scripts/check_kernels.py build/kernels [--update]
 
 The folder holds a `.ptxas` and a `.fatbin` for each file of kernels, as
 cmake/compile_kernels.sh leaves them. The table has a line for each formula:
 the most registers that a kernel of it takes, over all dtypes, for each variant
-(`plain`, strided `_s`, rows `_v`, second pass `_2`, totals `_t`), and the bytes of local
-memory where it has any. Fails on spills, on local memory without a reason
+(`plain`, strided `_s`, rows `_v`, second pass `_2`, totals `_t`), and the bytes
+of local memory where it has any. Fails on spills, on local memory without a reason
 below, on more than 8 registers more than the table says, and on formulas that
 only one of the two knows; --update writes the table anew.
 """
@@ -20,7 +20,9 @@ from pathlib import Path
 TABLE = Path("tests/golden/kernels_sm_90.txt")
 TARGET = "sm_90"
 GROWTH = 8
-REDUCTION = "CUDA's reduction of large angles keeps the bits of 2/pi in an array"
+REDUCTION = (
+    "CUDA's reduction of large angles keeps the bits of 2/pi in an array"
+)
 # Formulas that may use local memory, and why.
 LOCAL = {
     "Sin": REDUCTION,

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <string>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "hotaru/core/error.h"
@@ -66,8 +66,7 @@ State start() {
     for (int64_t k = 0; k < kElements; ++k)
       host_data<float>(x, "test")[k] = float((k * 7 + i * 3) % 11) * 0.125f;
     state.host.push_back(clone(x));
-    for (int d = 0; d < kDevices; ++d)
-      state.on[d].push_back(to(x, cuda(d)));
+    for (int d = 0; d < kDevices; ++d) state.on[d].push_back(to(x, cuda(d)));
   }
   return state;
 }
@@ -131,10 +130,10 @@ std::vector<float> on_many(const std::vector<Step>& program, bool pinned) {
   State state = start();
   if (pinned)
     for (Tensor& t : state.host) {
-      const Tensor locked = make_tensor(
-          make_ref<Storage>(accelerator().pinned_allocator(),
-                            t.storage()->nbytes(), Device{}),
-          t.dtype(), t.sizes(), t.strides(), 0);
+      const Tensor locked =
+          make_tensor(make_ref<Storage>(accelerator().pinned_allocator(),
+                                        t.storage()->nbytes(), Device{}),
+                      t.dtype(), t.sizes(), t.strides(), 0);
       copy_(locked, t);
       t = locked;
     }
@@ -153,13 +152,13 @@ std::vector<float> on_many(const std::vector<Step>& program, bool pinned) {
 }
 
 std::string text(const std::vector<Step>& program) {
-  constexpr const char* kNames[] = {"add",     "mul_",     "new",
-                                    "sum",     "peer",     "to_host",
+  constexpr const char* kNames[] = {"add",       "mul_",     "new",
+                                    "sum",       "peer",     "to_host",
                                     "from_host", "host_add", "fill"};
   std::string out;
   for (const Step& s : program)
-    out += concat("\n  ", kNames[s.kind], " device ", s.device, " a ", s.a, " b ",
-                  s.b, " stream ", s.stream, " value ", s.value);
+    out += concat("\n  ", kNames[s.kind], " device ", s.device, " a ", s.a,
+                  " b ", s.b, " stream ", s.stream, " value ", s.value);
   return out;
 }
 
@@ -175,7 +174,8 @@ TEST_P(RandomPrograms, ManyStreamsGiveTheBitsOfOne) {
     const std::vector<float> many = on_many(program, GetParam());
     ASSERT_EQ(one.size(), many.size());
     for (size_t k = 0; k < one.size(); ++k)
-      ASSERT_EQ(std::bit_cast<uint32_t>(one[k]), std::bit_cast<uint32_t>(many[k]))
+      ASSERT_EQ(std::bit_cast<uint32_t>(one[k]),
+                std::bit_cast<uint32_t>(many[k]))
           << "program " << i << ", element " << k % kElements << " of tensor "
           << k / kElements << ":" << text(program);
   }

@@ -80,10 +80,10 @@ ConvParams params_of(const KernelCall& call, const Tensor& x, const Tensor& w,
 
 const Function& function_of(const char* name, DType dtype,
                             const KernelTypes<NumberTypes>& types) {
-  if (!type_suffix(dtype))
+  if (!real_suffix(dtype))
     fail<NotImplementedError>("\"", types.name, "\" not implemented for '",
                               scalar_type_name(dtype), "'");
-  return function_named(concat(name, "_", type_suffix(dtype)));
+  return function_named(concat(name, "_", real_suffix(dtype)));
 }
 
 void conv_forward(const KernelCall& call) {

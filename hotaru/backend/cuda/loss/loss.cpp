@@ -29,7 +29,7 @@ const void* address_of(const Tensor& t) {
 
 const Function& function_of(const char* name, const Tensor& t,
                             const char* pass = "") {
-  return function_named(concat(name, "_", type_suffix(t.dtype()), pass));
+  return function_named(concat(name, "_", real_suffix(t.dtype()), pass));
 }
 
 NllParams params_of(const KernelCall& call, const Tensor& target,

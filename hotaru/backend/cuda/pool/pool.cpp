@@ -23,7 +23,7 @@ constexpr KernelTypes<FloatingTypes> kFractionalTypes{2, "fractional_max_pool"};
 constexpr KernelTypes<FloatingTypes> kToPlanesTypes{0, "max_unpool"};
 
 void run(const char* name, DType dtype, const PoolParams& p) {
-  launch(function_named(concat(name, "_", type_suffix(dtype))),
+  launch(function_named(concat(name, "_", real_suffix(dtype))),
          {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 
@@ -127,7 +127,7 @@ void plane_scatter(const KernelCall& call) {
     return run("MaxPoolGrad", x.dtype(), p);
   }
   const PlaneParams p = plane_params(call, x, out, index);
-  launch(function_named(concat("PlaneScatter_", type_suffix(x.dtype()))),
+  launch(function_named(concat("PlaneScatter_", real_suffix(x.dtype()))),
          {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 

@@ -51,7 +51,7 @@ DrawParams params_of(const Tensor& out) {
 /// Draws with so many values of four words.
 void run(const char* name, const Tensor& out, PhiloxGenerator& generator,
          DrawParams& p, uint32_t values) {
-  const char* suffix = type_suffix(out.dtype());
+  const char* suffix = real_suffix(out.dtype());
   if (!suffix)
     fail<NotImplementedError>("\"", name, "_cuda\" not implemented for '",
                               scalar_type_name(out.dtype()), "'");
@@ -155,7 +155,7 @@ void bernoulli(const KernelCall& call) {
   p.in = device_address(chances);
   p.wide = chances.dtype() == DType::kFloat64;
   p.state = take(call.object<PhiloxGenerator>(2), 10);
-  launch(function_named(concat("DrawEach_", type_suffix(out.dtype()))),
+  launch(function_named(concat("DrawEach_", real_suffix(out.dtype()))),
          {blocks_for(p.numel, 4 * kBlock)}, kBlock, p);
 }
 
@@ -192,7 +192,7 @@ void multinomial(const KernelCall& call) {
   p.sums = sums.data();
   p.state = take(call.object<PhiloxGenerator>(2),
                  ((p.rows - 1) / kMultinomialRows + 1) * 4);
-  const char* suffix = type_suffix(weights.dtype());
+  const char* suffix = real_suffix(weights.dtype());
   launch(function_named(concat("MultinomialSums_", suffix)), {p.rows}, kBlock,
          p);
   launch(function_named(concat("MultinomialDraw_", suffix)),
