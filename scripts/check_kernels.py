@@ -5,10 +5,10 @@
 The folder holds a `.ptxas` and a `.fatbin` for each file of kernels, as
 cmake/compile_kernels.sh leaves them. The table has a line for each formula:
 the most registers that a kernel of it takes, over all dtypes, for each variant
-(`plain`, strided `_s`, rows `_v`, second pass `_2`, totals `_t`), and the bytes
-of local memory where it has any. Fails on spills, on local memory without a reason
-below, on more than 8 registers more than the table says, and on formulas that
-only one of the two knows; --update writes the table anew.
+(`plain`, strided `_s`, rows `_v`, second pass `_2`, totals `_t`), and the
+bytes of local memory where it has any. Fails on spills, on local memory without
+a reason below, on more than 8 registers more than the table says, and on
+formulas that only one of the two knows; --update writes the table anew.
 """
 
 from __future__ import annotations
@@ -30,6 +30,13 @@ LOCAL = {
     "Tan": REDUCTION,
     "Digamma": f"its tan: {REDUCTION}",
     "Trigamma": f"its sin: {REDUCTION}",
+    # Complex numbers' have the angle of the result.
+    "Exp": f"of complex numbers: {REDUCTION}",
+    "Pow": f"of complex numbers: {REDUCTION}",
+    "PowScalar": f"of complex numbers: {REDUCTION}",
+    "Sinh": f"of complex numbers: {REDUCTION}",
+    "Cosh": f"of complex numbers: {REDUCTION}",
+    "Tanh": f"of complex numbers: {REDUCTION}",
 }
 
 ENTRY = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'")
