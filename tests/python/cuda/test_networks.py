@@ -95,6 +95,7 @@ CONVOLUTIONS = [
     ((2, 3, 8, 8), (2, 3, 4, 1), {"dilation": (1, 7), "padding": (9, 4)}),
     ((1, 2, 5, 6, 7), (3, 2, 2, 3, 3), {"stride": (1, 2, 3), "padding": 1}),
     ((0, 3, 9, 9), (4, 3, 3, 3), {}),
+    ((2, 0, 9, 9), (4, 0, 3, 3), {}),
 ]
 
 
@@ -141,6 +142,14 @@ def test_convolution_of_integers(hotaru, both):
     w = (random(hotaru, 6, 2, 3, 3) * 9).to(hotaru.int64)
     both(lambda a, b: hotaru.nn.functional.conv2d(a, b, groups=2, padding=1),
          x, w, gradients=False)  # fmt: skip
+
+
+def test_convolution_of_complex_numbers_is_refused(hotaru, cuda):
+    x = random(hotaru, 1, 1, 3, 3).to(hotaru.complex64).to(cuda)
+    with pytest.raises(
+        NotImplementedError, match="not implemented for 'ComplexFloat'"
+    ):
+        hotaru.nn.functional.conv2d(x, x).cpu()
 
 
 def test_convolution_differentiated_twice(hotaru, cuda):
@@ -321,6 +330,11 @@ def test_targets_outside(hotaru, cuda, reduction):
         loss = hotaru.nn.functional.nll_loss(x, target, reduction=reduction)
         with pytest.raises(IndexError, match=f"Target {bad} is out of bounds."):
             loss.cpu()
+    nothing = hotaru.ones(2, 0, device=cuda)
+    target = hotaru.zeros(2, dtype=hotaru.int64, device=cuda)
+    loss = hotaru.nn.functional.nll_loss(nothing, target, reduction=reduction)
+    with pytest.raises(IndexError, match=r"Target 0 is out of bounds."):
+        loss.cpu()
     hotaru.ones(2, device=cuda).cpu()
 
 
