@@ -419,6 +419,40 @@ def test_recurrent_cells_and_packed_sequences(hotaru, cuda, kind):
         assert_near(hotaru, got, want, 100)
 
 
+INTERPOLATIONS = [
+    ((9,), {"size": 4, "mode": "nearest"}),
+    ((5,), {"size": 11, "mode": "nearest-exact"}),
+    ((7,), {"size": 12, "mode": "linear"}),
+    ((7,), {"size": 1, "mode": "linear", "align_corners": True}),
+    ((5, 9), {"size": (10, 9), "mode": "nearest"}),
+    ((5, 9), {"scale_factor": (1.7, 0.4), "mode": "bilinear"}),
+    ((5, 9), {"size": (7, 3), "mode": "bilinear", "align_corners": True}),
+    ((5, 9), {"size": (3, 20), "mode": "bicubic"}),
+    ((5, 9), {"size": (5, 9), "mode": "bicubic"}),
+    ((5, 9), {"size": (2, 4), "mode": "bilinear", "antialias": True}),
+    ((9, 5), {"size": (4, 8), "mode": "bicubic", "antialias": True}),
+    ((4, 5, 3), {"size": (8, 3, 7), "mode": "trilinear"}),
+    ((4, 5, 3), {"scale_factor": 0.6, "mode": "nearest-exact"}),
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("size", "options"), INTERPOLATIONS, ids=str)
+def test_interpolation(hotaru, both, size, options, dtype):
+    if "antialias" in options and dtype in ("float16", "bfloat16"):
+        pytest.skip("not implemented on the CPU")
+    x = random(hotaru, 2, 3, *size, dtype=dtype)
+    interpolate = hotaru.nn.functional.interpolate
+    # Positions are rounded, too: a pixel has as much to say as they are large.
+    both(lambda a: interpolate(a, **options), x, terms=64, scale=20)
+
+
+def test_interpolation_of_bytes(hotaru, both):
+    x = (hotaru.rand(2, 3, 5, 7) * 255).to(hotaru.uint8)
+    interpolate = hotaru.nn.functional.interpolate
+    both(lambda a: interpolate(a, scale_factor=2), x, gradients=False)
+
+
 def test_batch_norm(hotaru, both):
     f = hotaru.nn.functional.batch_norm
     x, w, b = (random(hotaru, *s) for s in ((4, 3, 5, 7), (3,), (3,)))
