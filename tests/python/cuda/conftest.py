@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from nearness import assert_near
 
 import hotaru
 
@@ -78,3 +79,36 @@ def run():
         return done.stdout
 
     return run_program
+
+
+@pytest.fixture
+def near(hotaru, cuda):
+    """Compares f and its gradients of tensors that begin alike.
+
+    Those that are not floating take part, but have no gradient.
+    """
+    t = hotaru
+
+    def run(f, *tensors, gradients=True, **sizes):
+        results = []
+        for device in (t.device("cpu"), cuda):
+            given = []
+            for x in tensors:
+                x = x.detach().to(device) if x is not None else None
+                wants = x is not None and x.is_floating_point() and gradients
+                given.append(x.requires_grad_() if wants else x)
+            out = f(*given)
+            out = list(out) if isinstance(out, (list, tuple)) else [out]
+            leaves = [x for x in given if x is not None and x.requires_grad]
+            roots = [y for y in out if y.requires_grad]
+            if gradients:
+                t.manual_seed(3)
+                grads = [t.randn(y.shape).to(y.dtype) for y in roots]
+                grads = [g.to(device) for g in grads]
+                out += t.autograd.grad(roots, leaves, grads)
+            results.append(out)
+        assert len(results[0]) == len(results[1])
+        for want, got in zip(*results):
+            assert_near(t, got, want, **sizes)
+
+    return run

@@ -44,6 +44,7 @@ NllParams params_of(const KernelCall& call, const Tensor& target,
   p.weight = address_of(weight);
   p.targets = uint32_t(targets);
   p.space = Divider(uint32_t(std::max<int64_t>(a.space, 1)));
+  p.class_count = uint32_t(a.classes);
   p.classes = Divider(uint32_t(std::max<int64_t>(a.classes, 1)));
   p.ignore_index = a.ignore_index;
   p.reduction = int32_t(a.reduction);

@@ -33,6 +33,8 @@ struct NllParams {
   uint32_t targets = 0;
   /// Elements of out, of the gradient.
   uint32_t numel = 0;
+  /// Maybe none: the divisor is at least 1.
+  uint32_t class_count = 0;
   Divider space, classes;
   int64_t ignore_index = -100;
   /// None, mean, sum.

@@ -1,39 +1,41 @@
-// Launching average pooling; see params/pool.h.
+// Launching average pooling and interpolation; see params/pool.h and
+// params/resample.h.
 #include "hotaru/backend/common/resample/resample.h"
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cuda/params/resample.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/backend/cuda/pool/windows.h"
 
 namespace hotaru::cuda {
 namespace {
 
-/// Interpolation has no kernels yet.
-void check_mode(const ResampleAttributes& a) {
-  if (a.mode != ResampleMode::kAverage && a.mode != ResampleMode::kAdaptive)
-    fail<NotImplementedError>("interpolate: not implemented for device cuda");
+bool averages(const ResampleAttributes& a) {
+  return a.mode == ResampleMode::kAverage || a.mode == ResampleMode::kAdaptive;
 }
 
-template <class Types>
+template <class Averaged, class Interpolated>
 struct ResampleTypes {
   size_t operand;
 
   template <class F>
   void visit(const KernelCall& call, F&& f) const {
     const auto& a = call.attributes<ResampleAttributes>();
-    check_mode(a);
+    const DType dtype = call.tensor(operand).dtype();
+    if (!averages(a)) return visit_dtype(Interpolated{}, dtype, "upsample", f);
     visit_dtype(
-        Types{}, call.tensor(operand).dtype(),
+        Averaged{}, dtype,
         a.mode == ResampleMode::kAverage ? "avg_pool2d" : "adaptive_avg_pool2d",
         f);
   }
 };
-constexpr ResampleTypes<TypeList<float, double, Half, BFloat16, int64_t>>
+constexpr ResampleTypes<TypeList<float, double, Half, BFloat16, int64_t>,
+                        TypeList<float, double, Half, BFloat16, uint8_t>>
     kForwardTypes{1};
-constexpr ResampleTypes<FloatingTypes> kBackwardTypes{0};
+constexpr ResampleTypes<FloatingTypes, FloatingTypes> kBackwardTypes{0};
 
-void run(const ResampleAttributes& a, const Tensor& x, const Tensor& y,
-         const Tensor& out, const Tensor& in, const char* pass) {
+void average(const ResampleAttributes& a, const Tensor& x, const Tensor& y,
+             const Tensor& out, const Tensor& in, const char* pass) {
   PoolParams p = pool_params(a, x, y, out, in);
   p.adaptive = a.mode == ResampleMode::kAdaptive;
   p.include_pad = a.include_pad;
@@ -42,22 +44,83 @@ void run(const ResampleAttributes& a, const Tensor& x, const Tensor& y,
          {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 
+/// Positions and weights are computed in P, as the CPU's.
+template <class P>
+double scale_of(const ResampleAttributes& a, size_t d, int64_t in,
+                int64_t out) {
+  if (a.align_corners && a.mode >= ResampleMode::kLinear)
+    return out > 1 ? double(P(in - 1) / P(out - 1)) : 0;
+  return double(a.scales[d] > 0 ? P(1.0 / a.scales[d]) : P(in) / P(out));
+}
+
+ResampleAxis axis_of(const ResampleAttributes& a, size_t d, int64_t in,
+                     int64_t out, bool doubles) {
+  ResampleAxis axis;
+  axis.x = Divider(uint32_t(in));
+  axis.y = Divider(uint32_t(out));
+  const bool nearest = a.mode < ResampleMode::kLinear;
+  axis.scale = doubles && !nearest ? scale_of<double>(a, d, in, out)
+                                   : scale_of<float>(a, d, in, out);
+  const bool halves =
+      nearest ? a.mode == ResampleMode::kNearestExact : !a.align_corners;
+  axis.shift = halves ? 0.5 : 0;
+  axis.same = in == out && a.mode <= ResampleMode::kLinear && !a.antialias;
+  // Twice the size is exact whatever scale was given.
+  if (a.mode == ResampleMode::kNearest && out == 2 * in) axis.scale = 0.5;
+  return axis;
+}
+
+void interpolate(const KernelCall& call, const Tensor& x, const Tensor& y,
+                 const Tensor& out, const Tensor& in, const char* pass) {
+  const auto& a = call.attributes<ResampleAttributes>();
+  const bool bytes = in.dtype() == DType::kUInt8;
+  if (a.mode == ResampleMode::kLanczos)
+    fail<NotImplementedError>("lanczos: not implemented for device cuda");
+  if (bytes && a.dims == 2 && a.mode >= ResampleMode::kLinear)
+    fail<NotImplementedError>(
+        "resample_bytes: not implemented for device cuda");
+  HOTARU_CHECK(x.numel() < kMostElements && y.numel() < kMostElements,
+               "interpolation of 2^31 elements and more is not implemented for "
+               "CUDA yet");
+  ResampleParams p;
+  p.out = device_address(out);
+  p.in = device_address(in);
+  p.numel = uint32_t(out.numel());
+  p.mode = a.mode == ResampleMode::kCubic    ? Interpolation::kCubic
+           : a.mode == ResampleMode::kLinear ? Interpolation::kLinear
+                                             : Interpolation::kNearest;
+  p.antialias = a.antialias;
+  const size_t dims = size_t(a.dims), lead = size_t(x.dim()) - dims;
+  for (size_t d = 0; d < dims; ++d)
+    p.axis[3 - dims + d] =
+        axis_of(a, d, x.sizes()[lead + d], y.sizes()[lead + d],
+                out.dtype() == DType::kFloat64);
+  launch(function_named(concat("Interpolate_", type_suffix(out.dtype()), pass)),
+         {blocks_for(p.numel, kBlock)}, kBlock, p);
+}
+
 void resample(const KernelCall& call) {
   check_types<kForwardTypes>(call);
   const Tensor &out = call.tensor(0), &x = call.tensor(1);
   if (out.numel() == 0) return;
-  run(call.attributes<ResampleAttributes>(), x, out, out, x, "");
+  const auto& a = call.attributes<ResampleAttributes>();
+  if (averages(a)) return average(a, x, out, out, x, "");
+  interpolate(call, x, out, out, x, "");
 }
 
 void resample_transposed(const KernelCall& call) {
   check_types<kBackwardTypes>(call);
   const Tensor &x = call.tensor(0), &out = call.tensor(1);
   if (x.numel() == 0) return;
-  if (out.numel() > 0)
-    return run(call.attributes<ResampleAttributes>(), x, out, x, out, "_t");
-  HOTARU_CUDA(cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(device_address(x)),
-              0, size_t(x.numel()) * itemsize(x.dtype()),
-              launching_timeline().handle());
+  const auto& a = call.attributes<ResampleAttributes>();
+  if (out.numel() == 0)
+    HOTARU_CUDA(
+        cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(device_address(x)), 0,
+        size_t(x.numel()) * itemsize(x.dtype()), launching_timeline().handle());
+  else if (averages(a))
+    average(a, x, out, x, out, "_t");
+  else
+    interpolate(call, x, out, x, out, "_t");
 }
 
 HOTARU_KERNEL(kCUDA, "resample", resample);

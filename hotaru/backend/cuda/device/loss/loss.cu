@@ -26,14 +26,14 @@ struct Term {
   __device__ Term(const NllParams& p, uint32_t i) {
     const int64_t c = class_of(p, i);
     if (c == p.ignore_index) return;
-    if (uint64_t(c) >= p.classes.divisor) {
+    if (uint64_t(c) >= p.class_count) {
       report_error(p.errors, 0, c, 0);
       return;
     }
     const uint32_t n = p.space.divide(i);
     const int64_t s = i - n * p.space.divisor;
     const auto* x = static_cast<const Stored<T>*>(p.x) +
-                    (int64_t(n) * p.classes.divisor + c) * p.space.divisor + s;
+                    (int64_t(n) * p.class_count + c) * p.space.divisor + s;
     weight = weight_of<T>(p, c);
     value = -weight * load<T>(x);
   }
@@ -106,7 +106,7 @@ __device__ void nll_grad(const NllParams& p) {
                           (p.reduction == 0 ? at : 0));
       const A scale = p.reduction == 1 ? A(1) / load<T>(p.total) : A(1);
       result = -g * scale * weight_of<T>(p, c);
-    } else if (mine == 0 && uint64_t(c) >= p.classes.divisor) {
+    } else if (mine == 0 && uint64_t(c) >= p.class_count) {
       report_error(p.errors, 0, c, 0);
     }
   }
