@@ -373,6 +373,7 @@ class StreamSink final : public CallSink {
       marks_host = call.attributes<CopyAttributes>().non_blocking;
       if (marks_host) watch_host_memory();
     }
+    call.kernel().check(DeviceType::kCUDA, call);
     timeline_->run(call, id(), marks_host);
   }
   void record(Event& event) override {

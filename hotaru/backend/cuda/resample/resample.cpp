@@ -40,7 +40,7 @@ void average(const ResampleAttributes& a, const Tensor& x, const Tensor& y,
   p.adaptive = a.mode == ResampleMode::kAdaptive;
   p.include_pad = a.include_pad;
   p.divisor = a.divisor;
-  launch(function_named(concat("AveragePool_", type_suffix(out.dtype()), pass)),
+  launch(function_named(concat("AveragePool_", real_suffix(out.dtype()), pass)),
          {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 
@@ -95,7 +95,7 @@ void interpolate(const KernelCall& call, const Tensor& x, const Tensor& y,
     p.axis[3 - dims + d] =
         axis_of(a, d, x.sizes()[lead + d], y.sizes()[lead + d],
                 out.dtype() == DType::kFloat64);
-  launch(function_named(concat("Interpolate_", type_suffix(out.dtype()), pass)),
+  launch(function_named(concat("Interpolate_", real_suffix(out.dtype()), pass)),
          {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 
