@@ -15,7 +15,8 @@ namespace {
 class Host : public hotaru::io::PickleHost {
  public:
   hotaru::Ref<hotaru::Storage> storage(const std::string&, hotaru::DType dtype,
-                                       int64_t numel) override {
+                                       int64_t numel,
+                                       const std::string&) override {
     constexpr int64_t kMax = 1024;
     HOTARU_CHECK(numel <= kMax, "too large");
     static std::byte zeros[kMax * 16];
