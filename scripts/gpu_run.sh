@@ -67,7 +67,10 @@ sanitizer() {
   )
 }
 
-record() { python3 "$RUN/bench/gpu/record.py" "$OUT_DIR/golden.json"; }
+record() {
+  python3 -c 'import torch' 2>/dev/null || { echo "no PyTorch"; return 0; }
+  python3 "$RUN/bench/gpu/record.py" "$OUT_DIR/golden.json"
+}
 
 # hotaru and the machine's own PyTorch in turns.
 bench() {

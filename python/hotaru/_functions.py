@@ -174,10 +174,7 @@ def _tensors(tensors):
 
 def chain_matmul(*matrices, out: Tensor | None = None) -> Tensor:
     """The product of matrices."""
-    result = ops.chain_matmul(_tensors(matrices))
-    if out is None:
-        return result
-    return out.resize_(result.shape).copy_(result)
+    return ops.chain_matmul(_tensors(matrices), out=out)
 
 
 def broadcast_tensors(*tensors) -> tuple:
