@@ -120,7 +120,7 @@ namespace {
 /// Which elements have no imaginary part; NaN counts as real.
 Tensor isreal(const Tensor& self) {
   if (self.is_complex()) return eq(imag(self), Scalar(0));
-  return full(self.sizes(), Scalar(true), DType::kBool);
+  return full(self.sizes(), Scalar(true), {DType::kBool, self.device()});
 }
 
 HOTARU_OP("isreal(Tensor self) -> Tensor", isreal);

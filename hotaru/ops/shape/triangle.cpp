@@ -95,10 +95,11 @@ int64_t below(int64_t rows, int64_t columns, int64_t offset) {
 /// first: where there is no memory for it, nothing is computed.
 Tensor coordinates(Tensor (*triangle)(const Tensor&, int64_t), int64_t count,
                    const Part& part, TensorOptions options) {
-  const Tensor out =
-      empty(Dims{2, count}, options.dtype.value_or(DType::kInt64));
+  options.dtype = options.dtype.value_or(DType::kInt64);
+  const Tensor out = empty(Dims{2, count}, options);
+  options.dtype = DType::kBool;
   const Tensor inside =
-      triangle(ones(Dims{part.rows, part.columns}, DType::kBool), part.offset);
+      triangle(ones(Dims{part.rows, part.columns}, options), part.offset);
   copy_(out, transpose(nonzero(inside), 0, 1));
   const auto shift = [&](int64_t row, int64_t by) {
     const Tensor all = select(out, 0, row);
@@ -193,16 +194,22 @@ HOTARU_OP(
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
     "Tensor",
     +[](int64_t rows, int64_t columns, int64_t offset, Optional<DType> dtype,
-        Value, Optional<Device>, Value) {
-      return tril_indices(rows, columns, offset, dtype.value_or(DType::kInt64));
+        Value, Optional<Device> device, Value) {
+      TensorOptions options;
+      options.dtype = dtype.value_or(DType::kInt64);
+      options.device = device;
+      return tril_indices(rows, columns, offset, options);
     });
 HOTARU_OP(
     "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
     "Tensor",
     +[](int64_t rows, int64_t columns, int64_t offset, Optional<DType> dtype,
-        Value, Optional<Device>, Value) {
-      return triu_indices(rows, columns, offset, dtype.value_or(DType::kInt64));
+        Value, Optional<Device> device, Value) {
+      TensorOptions options;
+      options.dtype = dtype.value_or(DType::kInt64);
+      options.device = device;
+      return triu_indices(rows, columns, offset, options);
     });
 HOTARU_OP("diag(Tensor self, int diagonal=0) -> Tensor", diag);
 HOTARU_OP(

@@ -54,7 +54,8 @@ Tensor full_median(const char* node, const Tensor& self, bool skip_nan) {
     if (self.numel() == 0) {
       // What there is of NaN in the dtype.
       const double nan = std::numeric_limits<double>::quiet_NaN();
-      out = to(full(Dims{}, nan, {DType::kFloat64}), self.dtype());
+      out =
+          to(full(Dims{}, nan, {DType::kFloat64, self.device()}), self.dtype());
     } else {
       out = std::get<0>(run_selection(kMedian, reshape(self, Dims{-1}), 0,
                                       false, MedianAttributes{0, skip_nan}));

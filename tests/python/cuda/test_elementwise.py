@@ -92,3 +92,12 @@ def test_writes_into_views():
         t.t()[2] = 7
         t[:, ::4] = t[:, 1:2]
     assert torch.equal(y.cpu(), x)
+
+
+def test_results_without_elements_of_the_input_are_on_its_device():
+    x = torch.ones(3, device="cuda")
+    assert torch.isreal(x).is_cuda
+    assert torch.empty(0, device="cuda").nanmedian().is_cuda
+    rows = torch.tril_indices(3, 3, device="cuda")
+    assert rows.is_cuda
+    assert torch.equal(rows.cpu(), torch.tril_indices(3, 3))
