@@ -29,6 +29,7 @@ _LAZY = {
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 _GRAPHS = {"compile"}
+_RANDOM = {"manual_seed", "seed"}
 
 # Every operator is a function here, too, unless a module has its name; the
 # Python code below gives some names another meaning.
@@ -50,8 +51,11 @@ from ._grad_mode import (
     set_grad_enabled,
 )
 from .functional import *
-from .random import manual_seed, seed
 from .version import __version__
+
+# The extension's seed the CPU alone.
+for _name in _RANDOM:
+    del globals()[_name]
 
 
 def __getattr__(name: str):
@@ -67,6 +71,10 @@ def __getattr__(name: str):
         from . import graphs
 
         return getattr(graphs, name)
+    if name in _RANDOM:
+        from . import random
+
+        return globals().setdefault(name, getattr(random, name))
     if name.endswith("Tensor"):
         from ._legacy import tensor_class
 
@@ -77,4 +85,4 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | _LAZY | _SERIALIZATION | _GRAPHS)
+    return sorted(set(globals()) | _LAZY | _SERIALIZATION | _GRAPHS | _RANDOM)

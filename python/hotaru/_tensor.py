@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _C, _interchange
+from . import _C
 from ._C import Tensor
 from ._grad_mode import no_grad
 
@@ -170,6 +170,26 @@ def numpy(self, *, force: bool = False):
     import numpy
 
     return numpy.asarray(memoryview(_C._numpy_source(self, force)))
+
+
+def __dlpack__(self, **options):
+    """A capsule of DLPack; see `_interchange.dlpack`."""
+    from ._interchange import dlpack
+
+    return dlpack(self, **options)
+
+
+def __dlpack_device__(self) -> tuple[int, int]:
+    """(device type, index) in DLPack's numbers."""
+    from ._interchange import dlpack_device
+
+    return dlpack_device(self)
+
+
+def _cuda_array_interface(self) -> dict:
+    from ._interchange import cuda_array_interface
+
+    return cuda_array_interface(self)
 
 
 def backward(
@@ -342,7 +362,7 @@ def _set_part(part):
 
 _METHODS = (
     __repr__, __format__, __contains__, __deepcopy__, __reduce_ex__,
-    __array__, __array_wrap__, numpy, backward,
+    __array__, __array_wrap__, __dlpack__, __dlpack_device__, numpy, backward,
     requires_grad_, register_hook, register_post_accumulate_grad_hook,
     retain_grad, cuda, record_stream, is_contiguous, new_tensor, is_pinned,
     pin_memory, share_memory_, is_shared, get_device, is_same_size, apply_,
@@ -373,11 +393,7 @@ def install() -> None:
     Tensor.mH = property(_C.ops.adjoint)
     Tensor.layout = property(lambda self: _C.strided)
     Tensor.__array_priority__ = 1000
-    Tensor.__dlpack__ = _interchange.dlpack
-    Tensor.__dlpack_device__ = _interchange.dlpack_device
-    Tensor.__cuda_array_interface__ = property(
-        _interchange.cuda_array_interface
-    )
+    Tensor.__cuda_array_interface__ = property(_cuda_array_interface)
     for name, dtype in _CASTS.items():
         setattr(Tensor, name, _cast(dtype))
     for name in _IN_PLACE:

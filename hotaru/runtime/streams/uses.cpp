@@ -224,8 +224,9 @@ void detail::run_told(const KernelCall& call, DeviceType type, int64_t stream) {
 }
 
 void detail::run_watched(const KernelCall& call) {
-  check_same_device(call);
-  if (streams_queue(watchers.load(std::memory_order_relaxed))) {
+  const int64_t watching = watchers.load(std::memory_order_relaxed);
+  if (watching >= kOneDevice) check_same_device(call);
+  if (streams_queue(watching)) {
     settle(call);
     // Before it runs: a kernel of an immediate call looks at its operands'
     // uses.
