@@ -7,8 +7,9 @@ rooms have an order, headers include only rooms before theirs (sources may call
 each other: a function is compiled when it first runs). Rooms of operators and
 kernels are families, with the same names in every layer. No circles, and no
 room with more than 30 files. Host code reaches a tensor's bytes through
-core/host.h; kernels, graphs and tests ask the tensor itself. Prints each
-offence as `file:line: what is wrong` and exits with 1 if there was one.
+core/host.h; kernels, graphs and tests ask the tensor itself. Operators look at
+elements through ops/host_value.h, which names the reason. Prints each offence
+as `file:line: what is wrong` and exits with 1 if there was one.
 """
 
 from __future__ import annotations
@@ -232,6 +233,27 @@ def past_the_host_door(files: list[str]) -> list[str]:
     ]
 
 
+# The factories and `item` make and read what the host itself is asked for.
+_LOOKS_AT_ELEMENTS = (
+    "hotaru/ops/create/copy",
+    "hotaru/ops/create/factory.cpp",
+    "hotaru/ops/host_value.cpp",
+)
+_ELEMENT = re.compile(r"(?<![\w.>])(item\(|host_data<|host_bytes\()")
+
+
+def looks_at_elements(files: list[str]) -> list[str]:
+    """Lines of operators that read elements without naming the reason."""
+    return [
+        f"{name}:{number}: {match[1]} in an operator; see ops/host_value.h"
+        for name in files
+        if name.startswith("hotaru/ops/")
+        and not name.startswith(_LOOKS_AT_ELEMENTS)
+        for number, line in enumerate(Path(name).read_text().splitlines(), 1)
+        if (match := _ELEMENT.search(line))
+    ]
+
+
 def main() -> int:
     listed = subprocess.run(
         ["git", "ls-files", "*.h", "*.cpp", "*.cu"],
@@ -244,6 +266,7 @@ def main() -> int:
         edges = includes(files)
         offences = upward(edges) + room_upward(edges) + cycles(edges)
         offences += misplaced(files) + past_the_host_door(files)
+        offences += looks_at_elements(files)
     except ValueError as error:
         offences = [str(error)]
     for offence in offences:

@@ -4,6 +4,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
+#include "hotaru/ops/host_value.h"
 #include "hotaru/ops/index/mask_grad.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/overlap.h"
@@ -22,7 +23,7 @@ const Kernel& kScatter = kernel("masked_scatter");
 
 /// Number of nonzero elements; waits for them.
 int64_t count(const Tensor& t) {
-  return item(count_nonzero(t)).to_int();
+  return host_value(count_nonzero(t), "the length of the result").to_int();
 }
 
 void scatter_into(const Tensor& out, const Tensor& self, const Tensor& mask,

@@ -2,6 +2,7 @@
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/host_value.h"
 #include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/index/index_dtype.h"
 #include "hotaru/ops/index/slices.h"
@@ -25,10 +26,11 @@ Tensor repeated_positions(const Tensor& repeats) {
   HOTARU_CHECK(is_index(repeats), "repeats has to be Long or Int tensor");
   autograd::NoGrad guard;
   if (repeats.numel() == 0) return empty(Dims{0}, TensorOptions(repeats));
-  HOTARU_CHECK(item(amin(repeats)).to_int() >= 0,
+  constexpr const char* kWhy = "the length of the result";
+  HOTARU_CHECK(host_value(amin(repeats), kWhy).to_int() >= 0,
                "repeats can not be negative");
   const Tensor ends = cumsum(repeats, 0);
-  const int64_t total = item(select(ends, 0, -1)).to_int();
+  const int64_t total = host_value(select(ends, 0, -1), kWhy).to_int();
   // One slot more takes the marks of empty trailing groups.
   const TensorOptions options(DType::kInt64, repeats.device());
   const Tensor marks = zeros(Dims{total + 1}, options);
@@ -99,14 +101,13 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
   }
   // On other devices scatter_ finds classes out of range, and nothing waits.
   const bool looks = num_classes == -1 || self.device().is_cpu();
-  if (looks)
-    HOTARU_CHECK(item(min(self)).to_int() >= 0,
-                 "Class values must be non-negative.");
-  if (num_classes == -1)
-    shape.back() = item(max(self)).to_int() + 1;
-  else if (looks)
-    HOTARU_CHECK(item(max(self)).to_int() < num_classes,
+  if (looks) {
+    const auto [lowest, highest] = host_range(self, "the number of classes");
+    HOTARU_CHECK(lowest.to_int() >= 0, "Class values must be non-negative.");
+    if (num_classes == -1) shape.back() = highest.to_int() + 1;
+    HOTARU_CHECK(highest.to_int() < shape.back(),
                  "Class values must be smaller than num_classes.");
+  }
   const Tensor out = zeros(shape, TensorOptions(self));
   return scatter_(out, -1, unsqueeze(self, -1), Scalar(1));
 }

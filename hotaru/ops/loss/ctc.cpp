@@ -6,6 +6,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/host_value.h"
 #include "hotaru/ops/loss/loss.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/reduce/reduce.h"
@@ -136,11 +137,8 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets,
 /// Lengths as a tensor, which has to be read now.
 Dims lengths_of(const char* what, const Tensor& t) {
   HOTARU_CHECK(is_integral(t.dtype()), what, " must be integral");
-  Dims out;
-  const Tensor flat = reshape(t, Dims{-1});
-  for (int64_t i = 0; i < flat.numel(); ++i)
-    out.push_back(item(select(flat, 0, i)).to_int());
-  return out;
+  const std::vector<int64_t> lengths = host_integers(t, what);
+  return Dims(lengths);
 }
 
 Tensor ctc_loss_tensors(const Tensor& log_probs, const Tensor& targets,

@@ -5,6 +5,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/host_value.h"
 #include "hotaru/ops/overlap.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/refuse.h"
@@ -170,7 +171,7 @@ void launch(const Spec& spec, const Tensor& out, Inputs inputs, DType common,
                         i > 0 && i + 1 == inputs.size();
       const DType dtype = keep ? DType::kFloat32 : common;
       casts[i] = t->impl()->wrapped_number && t->device().is_cpu()
-                     ? scalar_tensor(item(*t), {dtype})
+                     ? scalar_tensor(host_value(*t, "a Python number"), {dtype})
                      : to(*t, dtype);
       t = &casts[i];
     }

@@ -6,6 +6,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/host_value.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise_grad.h"
@@ -48,7 +49,8 @@ Tensor isclose(const Tensor& self, const Tensor& other, double rtol,
 
 bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol,
               bool equal_nan) {
-  return item(all(isclose(self, other, rtol, atol, equal_nan))).to_int() != 0;
+  const Tensor close = all(isclose(self, other, rtol, atol, equal_nan));
+  return host_value(close, "its result, a Python bool").to_int() != 0;
 }
 
 Tensor nan_to_num(const Tensor& self, Optional<double> nan,

@@ -6,6 +6,7 @@
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/host_value.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise_grad.h"
@@ -119,7 +120,7 @@ Tensor pow(const Tensor& self, const Tensor& exponent) {
   HOTARU_CHECK(!exponent.impl()->wrapped_number || exponent.is_complex() ||
                    !is_integral(self.dtype()) ||
                    !is_integral(exponent.dtype()) ||
-                   item(exponent).to_int() >= 0,
+                   host_value(exponent, "a Python number").to_int() >= 0,
                "Integers to negative integer powers are not allowed.");
   Tensor out = binary(kPow, self, exponent);
   if (needs_grad(self, exponent)) grads::pow(out, self, exponent);

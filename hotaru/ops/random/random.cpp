@@ -8,6 +8,7 @@
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/reorder.h"
+#include "hotaru/ops/host_value.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/extremum.h"
@@ -172,7 +173,8 @@ Tensor bernoulli_(const Tensor& self, const Tensor& p, Generator* generator) {
         empty_strided(self.sizes(), like.strides(), {dtype, self.device()});
     copy_(wide, p);
     if (self.numel() > 0) {
-      const Scalar lowest = item(amin(wide)), highest = item(amax(wide));
+      const auto [lowest, highest] =
+          host_range(wide, "the check of probabilities");
       HOTARU_CHECK(lowest.to_double() >= 0 && highest.to_double() <= 1,
                    "Expected p_in >= 0 && p_in <= 1 to be true, but got "
                    "false.  (Could this error message be improved?  If so, "
@@ -278,12 +280,12 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   const Tensor out = empty(shape, {DType::kInt64, self.device()});
   if (self.numel() == 0) return out;
   const Tensor weights = contiguous(detach(self));
-  const double lowest = item(min(weights)).to_double();
-  const double largest = item(max(weights)).to_double();
-  HOTARU_CHECK(std::isfinite(largest) && lowest >= 0,
+  constexpr const char* kWhy = "the check of probabilities";
+  const auto [lowest, largest] = host_range(weights, kWhy);
+  HOTARU_CHECK(std::isfinite(largest.to_double()) && lowest.to_double() >= 0,
                "probability tensor contains either `inf`, `nan` or element < "
                "0");
-  HOTARU_CHECK(item(amin(sum(weights, Dims{-1}))).to_double() > 0,
+  HOTARU_CHECK(host_value(amin(sum(weights, Dims{-1})), kWhy).to_double() > 0,
                "invalid multinomial distribution (sum of probabilities <= 0)");
   if (!replacement || num_samples == 1) {
     // The order of exponential arrival times with these rates is a draw

@@ -3,6 +3,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory_schema.h"
 #include "hotaru/ops/create/reorder.h"
+#include "hotaru/ops/host_value.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/random/random.h"
 #include "hotaru/ops/reduce/extremum.h"
@@ -183,7 +184,8 @@ Tensor normal_around(const Tensor& mean, const Tensor& std, IntSpan shape,
   const autograd::NoGrad no_grad;
   HOTARU_CHECK(!std.is_complex(),
                "normal expects standard deviation to be non-complex");
-  HOTARU_CHECK(std.numel() == 0 || item(amin(std)).to_double() >= 0,
+  HOTARU_CHECK(std.numel() == 0 ||
+                   host_value(amin(std), "the check of std").to_double() >= 0,
                "normal expects all elements of std >= 0.0");
   const Tensor draws =
       normal_(empty(shape, TensorOptions(model)), 0, 1, generator);

@@ -5,6 +5,7 @@
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/host_value.h"
 #include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/index/mask.h"
 #include "hotaru/ops/pointwise/pointwise.h"
@@ -27,12 +28,14 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
         weights.dtype() == DType::kFloat32 ? DType::kFloat32 : DType::kFloat64;
   if (self.dim() == 1 && self.numel() == 0)
     return zeros(Dims{minlength}, {DType::kInt64, device});
-  const bool valid = self.dim() == 1 && item(min(self)).to_int() >= 0;
-  HOTARU_CHECK(valid,
+  constexpr const char* kWhy = "the number of bins";
+  const ValueRange range = self.dim() == 1 ? host_range(self, kWhy)
+                                           : ValueRange{Scalar(-1), Scalar(-1)};
+  HOTARU_CHECK(range.lowest.to_int() >= 0,
                "bincount only supports 1-d non-negative integral inputs.");
   HOTARU_CHECK(!weights.defined() || same(weights.sizes(), self.sizes()),
                "weights should be 1-d and have the same length as input");
-  const int64_t size = std::max(minlength, item(max(self)).to_int() + 1);
+  const int64_t size = std::max(minlength, range.highest.to_int() + 1);
   const Tensor amounts = weights.defined()
                              ? to(weights, dtype)
                              : ones(self.sizes(), {dtype, device});
@@ -51,8 +54,9 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min,
   const Tensor x = reshape(self, Dims{-1});
   double low = min.to_double(), high = max.to_double();
   if (low == high && x.numel() > 0) {
-    low = item(hotaru::min(x)).to_double();
-    high = item(hotaru::max(x)).to_double();
+    const ValueRange range = host_range(x, "the range of bins");
+    low = range.lowest.to_double();
+    high = range.highest.to_double();
   }
   if (low == high) {
     low -= 1;

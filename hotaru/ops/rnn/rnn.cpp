@@ -5,6 +5,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/host_value.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/random/random.h"
 #include "hotaru/ops/registry.h"
@@ -188,9 +189,8 @@ std::tuple<Tensor, Tensor, Tensor> run_packed(RnnMode mode, const Tensor& data,
   HOTARU_CHECK_AS(IndexError, data.dim() == 2,
                   "rnn: packed data must be 2-dimensional, got size ",
                   shape_text(data.sizes()));
-  const Tensor sizes = contiguous(batch_sizes);
-  const int64_t* begin = host_data<int64_t>(sizes, "rnn");
-  const std::vector<int64_t> rows(begin, begin + sizes.numel());
+  const std::vector<int64_t> rows =
+      host_integers(batch_sizes, "the number of rows of each step");
   int64_t total = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
     HOTARU_CHECK(rows[i] > 0 && (i == 0 || rows[i] <= rows[i - 1]),

@@ -4,6 +4,7 @@
 #include "hotaru/backend/common/sort/search.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/host_value.h"
 #include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/index/mask.h"
 #include "hotaru/ops/index/slices.h"
@@ -192,9 +193,10 @@ Tensor searchsorted(const Tensor& boundaries, const Tensor& values,
                scalar_type_name(sorter.dtype()));
   if (sorter.numel() > 0) {
     const int64_t n = boundaries.size(-1);
-    HOTARU_CHECK(
-        item(min(sorter)).to_int() >= 0 && item(max(sorter)).to_int() < n,
-        "torch.searchsorted(): sorter index out of range");
+    const auto [lowest, highest] =
+        host_range(sorter, "the check of sorter's indices");
+    HOTARU_CHECK(lowest.to_int() >= 0 && highest.to_int() < n,
+                 "torch.searchsorted(): sorter index out of range");
   }
   const Tensor order = contiguous(sorter);
   enqueue(kSearch, {write(out), read(rows), read(x), read(order)}, attributes);

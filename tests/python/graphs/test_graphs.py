@@ -221,6 +221,39 @@ def test_what_cannot_be_captured_names_operator_and_line(name):
     assert y.tolist() == [2] * 4
 
 
+# Operators whose course depends on elements, and what they say of it.
+REASONS = {
+    "nonzero": (lambda x: x.nonzero(), "the length of the result"),
+    "repeat_interleave": (
+        lambda x: x.repeat_interleave(x.long()), "the length of the result"),
+    "bincount": (lambda x: torch.bincount(x.long()), "the number of bins"),
+    "histc": (lambda x: torch.histc(x), "the range of bins"),
+    "one_hot": (
+        lambda x: torch.nn.functional.one_hot(x.long()),
+        "the number of classes"),
+    "allclose": (
+        lambda x: torch.allclose(x, x), "its result, a Python bool"),
+    "bernoulli_": (
+        lambda x: torch.empty(4).bernoulli_(x), "the check of probabilities"),
+    "multinomial": (
+        lambda x: torch.multinomial(x, 1), "the check of probabilities"),
+    "normal": (lambda x: torch.normal(0.0, x), "the check of std"),
+    "searchsorted": (
+        lambda x: torch.searchsorted(x, x, sorter=x.long()),
+        "the check of sorter's indices"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_a_refused_look_at_elements_says_what_they_are_needed_for(name):
+    use, reason = REASONS[name]
+    x = torch.ones(4)
+    with pytest.raises(
+        RuntimeError, match=f"needed on the host for {reason}"
+    ), torch.cpu.graph(torch.cpu.Graph()):  # fmt: skip
+        use(x * 1)
+
+
 def test_another_exception_is_left_alone():
     g = torch.cpu.Graph()
     error = KeyError("mine")

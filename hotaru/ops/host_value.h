@@ -1,0 +1,28 @@
+// Elements that an operator's own course depends on: a length, a check that
+// must come before anything is written. Operators look at them here only,
+// everything else they leave to kernels.
+#pragma once
+
+#include <vector>
+
+#include "hotaru/core/scalar.h"
+#include "hotaru/core/tensor.h"
+
+namespace hotaru {
+
+/// The element of a tensor with one. `why` ends the sentence "it is needed on
+/// the host for ...". Waits for the work that computes it; while a graph is
+/// captured throws an error that names the reason.
+Scalar host_value(const Tensor& t, const char* why);
+
+/// The integers of a tensor of any shape, in order; the same otherwise.
+std::vector<int64_t> host_integers(const Tensor& t, const char* why);
+
+struct ValueRange {
+  Scalar lowest, highest;
+};
+/// Least and greatest element, NaN if there is one; the same otherwise. Throws
+/// for an empty tensor.
+ValueRange host_range(const Tensor& t, const char* why);
+
+}  // namespace hotaru
