@@ -1,6 +1,8 @@
 // Around waits: what a host language does before a thread of its sleeps.
 #pragma once
 
+#include <mutex>
+
 namespace hotaru {
 
 /// Told when a thread starts and ends to wait for others' work. Python lets go
@@ -23,5 +25,15 @@ class BlockingRegion {
  private:
   void* state_ = nullptr;
 };
+
+/// Locks a mutex whose holder may be amid a wait: whoever comes then is in a
+/// BlockingRegion until it has the lock.
+inline std::unique_lock<std::mutex> blocking_lock(std::mutex& mutex) {
+  std::unique_lock lock(mutex, std::try_to_lock);
+  if (lock) return lock;
+  const BlockingRegion region;
+  lock.lock();
+  return lock;
+}
 
 }  // namespace hotaru

@@ -269,12 +269,12 @@ CudaAllocator::Range& CudaAllocator::range(StreamTimeline& timeline,
 }
 
 CudaAllocator::Block* CudaAllocator::find(StreamTimeline& timeline,
-                                          size_t bytes, bool wait) {
+                                          size_t bytes, bool release) {
   const MemoryPool pool =
       bytes <= kMostSmall ? MemoryPool::kSmall : MemoryPool::kLarge;
   Range& from = range(timeline, pool);
   if (Block* block = from.take(bytes)) return block;
-  free_waiting(false);
+  free_done();
   from.merge_binned();
   if (Block* block = from.take(bytes)) return block;
   const auto grow = [&] {
@@ -287,13 +287,22 @@ CudaAllocator::Block* CudaAllocator::find(StreamTimeline& timeline,
     return true;
   };
   if (grow()) return from.take(bytes);
-  if (!wait) return nullptr;
+  if (!release) return nullptr;
   // What others keep for themselves may be enough.
   ++stats_.retries;
-  free_waiting(true);
-  if (Block* block = from.take(bytes)) return block;
   release_pages();
   return grow() ? from.take(bytes) : nullptr;
+}
+
+CudaAllocator::Block* CudaAllocator::find_waiting(StreamTimeline& timeline,
+                                                  size_t nbytes) {
+  const BlockingRegion region;
+  wait_for_users();
+  const std::lock_guard lock(mutex_);
+  const size_t rounded = round_up(nbytes, kRound);
+  Block* block = rounded < nbytes ? nullptr : find(timeline, rounded, true);
+  if (!block) refuse(nbytes);
+  return block;
 }
 
 void* CudaAllocator::allocate(size_t nbytes) {
@@ -301,18 +310,13 @@ void* CudaAllocator::allocate(size_t nbytes) {
   StreamTimeline& timeline = current_timeline(device_);
   use(device_);
   const size_t rounded = round_up(nbytes, kRound);
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock = blocking_lock(mutex_);
   Block* block = rounded < nbytes ? nullptr : find(timeline, rounded, false);
   if (!block) {
-    // Nobody waits under the lock with the interpreter in hand.
     lock.unlock();
-    const BlockingRegion region;
-    lock.lock();
-    block = rounded < nbytes ? nullptr : find(timeline, rounded, true);
-    if (!block) refuse(nbytes, rounded);
-    lock.unlock();
+    block = find_waiting(timeline, nbytes);
+    lock = blocking_lock(mutex_);
   }
-  if (!lock) lock.lock();
   block->requested = nbytes;
   const MemoryPool pool = block->range->pool;
   stats_.blocks.add(pool, 1);
@@ -330,7 +334,7 @@ void* CudaAllocator::allocate(size_t nbytes) {
 void CudaAllocator::deallocate(void* data, size_t, PendingUses* uses) noexcept {
   if (!data || forked()) return;
   try {
-    const std::lock_guard lock(mutex_);
+    const std::unique_lock lock = blocking_lock(mutex_);
     const auto it = used_.find(data);
     if (it == used_.end()) return;
     Block* block = it->second;
@@ -354,20 +358,32 @@ void CudaAllocator::free_block(Block* block) {
   block->range->give(block);
 }
 
-void CudaAllocator::free_waiting(bool wait) {
+void CudaAllocator::free_done() {
   std::erase_if(waiting_, [&](Waiting& w) {
-    for (const Ticket& ticket : w.tickets) {
-      if (ticket.done()) continue;
-      if (!wait) return false;
-      // What kernels found is for those who wait for their results.
-      if (auto* cuda = dynamic_cast<StreamTimeline*>(ticket.timeline.get()))
-        cuda->wait_until_done(ticket.number);
-      else
-        ticket.timeline->wait_for(ticket.number);
-    }
+    for (const Ticket& ticket : w.tickets)
+      if (!ticket.done()) return false;
     free_block(w.block);
     return true;
   });
+}
+
+void CudaAllocator::wait_for_users() {
+  std::vector<Ticket> users;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Waiting& w : waiting_)
+      users.insert(users.end(), w.tickets.begin(), w.tickets.end());
+  }
+  for (const Ticket& ticket : users) {
+    auto* cuda = dynamic_cast<StreamTimeline*>(ticket.timeline.get());
+    // What is not on its device yet may itself wait for the kernel that asks.
+    if (amid_launch() && !(cuda && cuda->launched(ticket.number))) continue;
+    // What kernels found is for those who wait for their results.
+    if (cuda)
+      cuda->wait_until_done(ticket.number);
+    else
+      ticket.timeline->wait_for(ticket.number);
+  }
 }
 
 void CudaAllocator::release_pages() {
@@ -381,8 +397,9 @@ void CudaAllocator::release_pages() {
 
 void CudaAllocator::release_unused() {
   const BlockingRegion region;
+  wait_for_users();
   const std::lock_guard lock(mutex_);
-  free_waiting(true);
+  free_done();
   release_pages();
 }
 
@@ -395,7 +412,7 @@ void CudaAllocator::copy(void* to, const void* from, size_t nbytes) {
   timeline.synchronize();
 }
 
-void CudaAllocator::refuse(size_t bytes, size_t) {
+void CudaAllocator::refuse(size_t bytes) {
   ++stats_.out_of_memory;
   size_t free = 0, total = 0;
   memory_info(device_, free, total);
@@ -413,7 +430,7 @@ void CudaAllocator::refuse(size_t bytes, size_t) {
 }
 
 MemoryStats CudaAllocator::stats() {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock = blocking_lock(mutex_);
   return stats_;
 }
 
@@ -429,18 +446,18 @@ void for_counts(MemoryStats& s, const F& f) {
 }  // namespace
 
 void CudaAllocator::reset_peaks() {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock = blocking_lock(mutex_);
   for_counts(stats_, [](MemoryCount& c) { c.peak = c.current; });
 }
 
 void CudaAllocator::reset_accumulated() {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock = blocking_lock(mutex_);
   for_counts(stats_, [](MemoryCount& c) { c.allocated = c.freed = 0; });
   stats_.retries = stats_.out_of_memory = 0;
 }
 
 std::vector<MemorySegment> CudaAllocator::snapshot() {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock = blocking_lock(mutex_);
   std::vector<MemorySegment> out;
   for (const auto& [key, range] : ranges_)
     if (range->mapped() > 0) out.push_back(range->info());
@@ -448,7 +465,7 @@ std::vector<MemorySegment> CudaAllocator::snapshot() {
 }
 
 void CudaAllocator::set_limit(double fraction) {
-  const std::lock_guard lock(mutex_);
+  const std::unique_lock lock = blocking_lock(mutex_);
   limit_ = size_t(fraction * double(properties(device_).total_memory));
 }
 

@@ -51,12 +51,19 @@ class CudaAllocator final : public Allocator {
   };
 
   Range& range(StreamTimeline& timeline, MemoryPool pool);
-  /// Null if there is none; with `wait`, after what others hold was given up.
-  Block* find(StreamTimeline& timeline, size_t bytes, bool wait);
+  /// Null if there is none; with `release`, after unused pages of other ranges
+  /// went back to the device.
+  Block* find(StreamTimeline& timeline, size_t bytes, bool release);
+  /// The same after everything that was given back is free, not under mutex_.
+  /// Throws OutOfMemoryError.
+  Block* find_waiting(StreamTimeline& timeline, size_t nbytes);
   void free_block(Block* block);
-  void free_waiting(bool wait);
+  /// Frees what nobody uses any more of what was given back.
+  void free_done();
+  /// Waits until free_done() frees all of it. Not under mutex_.
+  void wait_for_users();
   void release_pages();
-  [[noreturn]] void refuse(size_t bytes, size_t rounded);
+  [[noreturn]] void refuse(size_t bytes);
 
   const int device_;
   std::mutex mutex_;

@@ -105,7 +105,7 @@ StreamTimeline::~StreamTimeline() {
 }
 
 void StreamTimeline::begin() {
-  const std::lock_guard lock(in_use_mutex());
+  const std::unique_lock lock = blocking_lock(in_use_mutex());
   for (StreamTimeline* other : in_use()) {
     uint64_t number = 0;
     const Ref<DeviceEvent> event = other->record(number);
@@ -118,7 +118,7 @@ void StreamTimeline::begin() {
 
 void StreamTimeline::retire() noexcept {
   try {
-    const std::lock_guard lock(in_use_mutex());
+    const std::unique_lock lock = blocking_lock(in_use_mutex());
     std::erase(in_use(), this);
     if (!forked()) {
       uint64_t number = 0;
@@ -194,7 +194,7 @@ void StreamTimeline::run_tracked(const KernelCall& call, int64_t stream_id) {
   std::optional<BlockingRegion> region;
   if (crosses) region.emplace();
   std::vector<Ticket> after;
-  const std::lock_guard order(launching_);
+  const std::unique_lock order = blocking_lock(launching_);
   struct Launched {
     ~Launched() {
       timeline.launched_.store(timeline.issued_.load());
@@ -239,7 +239,8 @@ void StreamTimeline::follow(const Ticket& ticket) {
 }
 
 void StreamTimeline::wait_launched(uint64_t number) {
-  if (launched_.load(std::memory_order_acquire) >= number) return;
+  if (launched(number)) return;
+  const BlockingRegion region;
   std::unique_lock lock(mutex_);
   moved_.wait(lock, [&] { return launched_.load() >= number; });
 }
@@ -275,7 +276,7 @@ Ref<DeviceEvent> StreamTimeline::event_behind(uint64_t number,
 }
 
 Ref<DeviceEvent> StreamTimeline::record(uint64_t& number, bool timing) {
-  const std::lock_guard order(launching_);
+  const std::unique_lock order = blocking_lock(launching_);
   use(device_);
   auto event = make_ref<DeviceEvent>(device_, timing);
   number = issued_.fetch_add(1) + 1;
@@ -290,7 +291,7 @@ Ref<DeviceEvent> StreamTimeline::record(uint64_t& number, bool timing) {
 
 bool StreamTimeline::done(uint64_t number) {
   if (completed_.load(std::memory_order_acquire) >= number) return true;
-  if (launched_.load(std::memory_order_acquire) < number) return false;
+  if (!launched(number)) return false;
   const std::lock_guard lock(mutex_);
   forget_done();
   if (completed_.load() < number &&
@@ -488,6 +489,10 @@ void priority_range(int& least, int& greatest) {
 StreamTimeline& launching_timeline() {
   HOTARU_CHECK(launching, "a CUDA kernel runs outside its stream");
   return *launching;
+}
+
+bool amid_launch() {
+  return launching;
 }
 
 void watch_host_memory() {

@@ -66,6 +66,11 @@ class StreamTimeline final : public Timeline {
   bool query();
 
   bool done(uint64_t number) override;
+  /// Whether the n-th entry is on the device's queue, so that nothing the host
+  /// does can hold it up.
+  bool launched(uint64_t number) const {
+    return launched_.load(std::memory_order_acquire) >= number;
+  }
   void wait_for(uint64_t number) override;
   /// wait_for() for those who may not throw what kernels found.
   void wait_until_done(uint64_t number);
@@ -132,6 +137,8 @@ void priority_range(int& least, int& greatest);
 
 /// Where kernel functions launch: the timeline whose call runs in this thread.
 StreamTimeline& launching_timeline();
+/// Whether there is one.
+bool amid_launch();
 
 /// From now on the CPU's door waits for host memory that CUDA may still use.
 void watch_host_memory();
