@@ -18,4 +18,17 @@ class OutOfMemoryError : public Error {
   using Error::Error;
 };
 
+/// A device or its driver failed; Python's torch.AcceleratorError, a
+/// RuntimeError. Mostly the device is of no use to the process any more.
+class AcceleratorError : public Error {
+ public:
+  AcceleratorError(const std::string& text, int code)
+      : Error(text), code_(code) {}
+  /// The driver's number; `error_code` in Python.
+  int code() const { return code_; }
+
+ private:
+  int code_;
+};
+
 }  // namespace hotaru

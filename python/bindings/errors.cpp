@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string_view.h>
 
+#include <cstring>
 #include <string>
 
 #include "bindings/gil.h"
@@ -14,8 +15,9 @@ namespace {
 
 /// linalg.LinAlgError, a RuntimeError; lives as long as the process.
 PyObject* linalg_error = nullptr;
-/// torch.OutOfMemoryError, likewise.
+/// torch.OutOfMemoryError and torch.AcceleratorError, likewise.
 PyObject* out_of_memory_error = nullptr;
+PyObject* accelerator_error = nullptr;
 
 PyObject* exception_class(const std::exception& e) {
   if (dynamic_cast<const IndexError*>(&e)) return PyExc_IndexError;
@@ -27,6 +29,23 @@ PyObject* exception_class(const std::exception& e) {
   if (dynamic_cast<const NotImplementedError*>(&e))
     return PyExc_NotImplementedError;
   return PyExc_RuntimeError;
+}
+
+void set_error(const std::exception& e) {
+  const auto* failed = dynamic_cast<const AcceleratorError*>(&e);
+  if (!failed) return PyErr_SetString(exception_class(e), e.what());
+  nanobind::object error = nanobind::handle(accelerator_error)(e.what());
+  error.attr("error_code") = failed->code();
+  PyErr_SetObject(accelerator_error, error.ptr());
+}
+
+PyObject* runtime_error_class(nanobind::module_& m, const char* name,
+                              const char* doc) {
+  PyObject* made =
+      PyErr_NewExceptionWithDoc(name, doc, PyExc_RuntimeError, nullptr);
+  if (!made) throw nanobind::python_error();
+  m.attr(std::strrchr(name, '.') + 1) = nanobind::handle(made);
+  return made;
 }
 
 }  // namespace
@@ -41,7 +60,7 @@ void set_python_error() {
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& e) {
-    PyErr_SetString(exception_class(e), e.what());
+    set_error(e);
   }
 }
 
@@ -58,17 +77,14 @@ void throw_named(const Error& e, std::string_view name) {
 }
 
 void init_errors(nanobind::module_& m) {
-  linalg_error = PyErr_NewExceptionWithDoc(
-      "torch._C._LinAlgError",
-      "A matrix that is singular or not positive-definite.", PyExc_RuntimeError,
-      nullptr);
-  if (!linalg_error) throw nanobind::python_error();
-  m.attr("_LinAlgError") = nanobind::handle(linalg_error);
-  out_of_memory_error = PyErr_NewExceptionWithDoc(
-      "torch.OutOfMemoryError", "A device has no memory left.",
-      PyExc_RuntimeError, nullptr);
-  if (!out_of_memory_error) throw nanobind::python_error();
-  m.attr("OutOfMemoryError") = nanobind::handle(out_of_memory_error);
+  linalg_error = runtime_error_class(
+      m, "torch._C._LinAlgError",
+      "A matrix that is singular or not positive-definite.");
+  out_of_memory_error = runtime_error_class(m, "torch.OutOfMemoryError",
+                                            "A device has no memory left.");
+  accelerator_error = runtime_error_class(
+      m, "torch.AcceleratorError",
+      "A device or its driver failed; `error_code` is the driver's number.");
   set_warning_handler([](std::string_view text) {
     const GilAcquire gil;
     nanobind::module_::import_("warnings").attr("warn")(text);
@@ -78,7 +94,7 @@ void init_errors(nanobind::module_& m) {
         try {
           std::rethrow_exception(p);
         } catch (const Error& e) {
-          PyErr_SetString(exception_class(e), e.what());
+          set_error(e);
         }
       });
 }

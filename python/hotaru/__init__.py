@@ -15,7 +15,8 @@ from ._size import Size
 # Their names are the package's, not those of the files that define them.
 for _type in (
     device, dtype, layout, memory_format,
-    _C.Event, _C.Generator, _C.OutOfMemoryError, _C.Stream, Size,
+    _C.AcceleratorError, _C.Event, _C.Generator, _C.OutOfMemoryError,
+    _C.Stream, Size,
 ):  # fmt: skip
     _type.__module__ = __name__
 

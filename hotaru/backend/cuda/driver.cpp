@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "hotaru/core/error.h"
+#include "hotaru/core/special_errors.h"
 
 namespace hotaru::cuda {
 namespace {
@@ -121,9 +121,10 @@ void check(CUresult result, const char* what) {
   const char* text = nullptr;
   const Driver* driver = loaded().driver.get();
   if (driver) driver->cuGetErrorString(result, &text);
-  if (text) fail("CUDA error: ", text, "\nReported by ", what, ".");
-  fail("CUDA error: unknown error ", static_cast<int>(result), "\nReported by ",
-       what, ".");
+  throw AcceleratorError(
+      concat("CUDA error: ", text ? text : concat("unknown error ", result),
+             "\nReported by ", what, "."),
+      result);
 }
 
 }  // namespace hotaru::cuda

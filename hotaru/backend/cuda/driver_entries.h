@@ -64,7 +64,7 @@
   X(cuEventSynchronize, cuEventSynchronize, (CUevent event)) \
   X(cuEventElapsedTime, cuEventElapsedTime, (float* milliseconds, CUevent start, CUevent end)) \
   X(cuLaunchKernel, cuLaunchKernel, (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** params, void** extra)) \
-  X(cuLaunchHostFunc, cuLaunchHostFunc, (CUstream stream, CUhostFn function, void* data)) \
+  X(cuStreamAddCallback, cuStreamAddCallback, (CUstream stream, CUstreamCallback callback, void* data, unsigned flags)) \
   X(cuLibraryLoadData, cuLibraryLoadData, (CUlibrary* library, const void* image, CUjit_option* jit_options, void** jit_values, unsigned jit_count, CUlibraryOption* options, void** values, unsigned count)) \
   X(cuLibraryUnload, cuLibraryUnload, (CUlibrary library)) \
   X(cuLibraryGetKernel, cuLibraryGetKernel, (CUkernel* kernel, CUlibrary library, const char* name)) \

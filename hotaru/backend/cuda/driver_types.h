@@ -57,7 +57,7 @@ using CUevent = struct CUevent_st*;
 using CUlibrary = struct CUlib_st*;
 using CUkernel = struct CUkern_st*;
 using CUfunction = struct CUfunc_st*;
-using CUhostFn = void (*)(void*);
+using CUstreamCallback = void (*)(CUstream, CUresult, void*);
 // Options of the just-in-time compiler: hotaru passes none.
 using CUjit_option = int;
 using CUlibraryOption = int;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "hotaru/backend/common/create/copy.h"
-#include "hotaru/core/error.h"
+#include "hotaru/core/special_errors.h"
 #include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/streams/queue.h"
 #include "hotaru/runtime/streams/uses.h"
@@ -108,9 +108,14 @@ void StreamTimeline::begin() {
   const std::unique_lock lock = blocking_lock(in_use_mutex());
   for (StreamTimeline* other : in_use()) {
     uint64_t number = 0;
-    const Ref<DeviceEvent> event = other->record(number);
-    use(device_);
-    HOTARU_CUDA(cuStreamWaitEvent, handle_, event->handle(), 0);
+    try {
+      const Ref<DeviceEvent> event = other->record(number);
+      use(device_);
+      HOTARU_CUDA(cuStreamWaitEvent, handle_, event->handle(), 0);
+    } catch (const AcceleratorError&) {
+      // A lost device has no order to keep; the others have.
+      if (other->device_ == device_) throw;
+    }
   }
   in_use().push_back(this);
   streams_in_use = int(in_use().size());
@@ -120,15 +125,15 @@ void StreamTimeline::retire() noexcept {
   try {
     const std::unique_lock lock = blocking_lock(in_use_mutex());
     std::erase(in_use(), this);
+    streams_in_use = int(in_use().size());
     if (!forked()) {
       uint64_t number = 0;
       const Ref<DeviceEvent> event = record(number);
       for (StreamTimeline* other : in_use()) {
         use(other->device_);
-        HOTARU_CUDA(cuStreamWaitEvent, other->handle_, event->handle(), 0);
+        driver().cuStreamWaitEvent(other->handle_, event->handle(), 0);
       }
     }
-    streams_in_use = int(in_use().size());
     if (kind_ != Handle::kPooled) return;
     const std::lock_guard keep(reuse_mutex());
     reuse(device_).timelines.push_back(Ref<StreamTimeline>(this));
@@ -293,11 +298,15 @@ bool StreamTimeline::done(uint64_t number) {
   if (completed_.load(std::memory_order_acquire) >= number) return true;
   if (!launched(number)) return false;
   const std::lock_guard lock(mutex_);
-  forget_done();
-  if (completed_.load() < number &&
-      (points_.empty() || points_.back().number < number)) {
-    add_point();
+  try {
     forget_done();
+    if (completed_.load() < number &&
+        (points_.empty() || points_.back().number < number)) {
+      add_point();
+      forget_done();
+    }
+  } catch (const AcceleratorError&) {
+    return false;  // a lost device: whoever waits is told
   }
   return completed_.load() >= number;
 }
@@ -322,12 +331,23 @@ bool StreamTimeline::resume_at(uint64_t number, StreamQueue* waiter) {
     if (done(number)) return false;
     wait_launched(number);
     use(device_);
-    const CUhostFn resume = [](void* queue) {
+    // Called even if the device is lost meanwhile, unlike a host function.
+    const CUstreamCallback resume = [](CUstream, CUresult, void* queue) {
       static_cast<StreamQueue*>(queue)->resume();
     };
-    return driver().cuLaunchHostFunc(handle_, resume, waiter) == CUDA_SUCCESS;
+    return driver().cuStreamAddCallback(handle_, resume, waiter, 0) ==
+           CUDA_SUCCESS;
   } catch (const Error&) {
-    return false;  // a lost device: whoever synchronises with it hears so
+    return false;  // a lost device, see failure()
+  }
+}
+
+std::exception_ptr StreamTimeline::failure() {
+  try {
+    query();
+    return nullptr;
+  } catch (const Error&) {
+    return std::current_exception();
   }
 }
 

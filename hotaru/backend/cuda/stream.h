@@ -75,6 +75,7 @@ class StreamTimeline final : public Timeline {
   /// wait_for() for those who may not throw what kernels found.
   void wait_until_done(uint64_t number);
   bool resume_at(uint64_t number, StreamQueue* waiter) override;
+  std::exception_ptr failure() override;
 
   /// Where its kernels say what is wrong with elements.
   KernelErrors& errors();

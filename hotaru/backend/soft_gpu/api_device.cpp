@@ -32,6 +32,13 @@ Call::Call(Needs needs) : machine_(soft_gpu::machine()) {
       state().retained == 0 ? CUDA_ERROR_CONTEXT_IS_DESTROYED : state().error;
 }
 
+extern "C" void hotaru_softgpu_fail(int device, int error) {
+  Call call(Call::kMachine);
+  if (call.error != CUDA_SUCCESS || !call.has_device(device)) return;
+  call.machine().devices[size_t(device)].error = CUresult(error);
+  call.machine().nudge();  // callbacks are called all the same
+}
+
 bool Call::has_device(int device) const {
   return device >= 0 && device < static_cast<int>(machine_->devices.size());
 }

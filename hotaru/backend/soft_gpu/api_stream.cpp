@@ -168,14 +168,14 @@ CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
+CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback callback,
+                             void* data, unsigned flags) {
   StreamCall call(handle);
   if (call.error != CUDA_SUCCESS) return call.error;
-  if (!function) return CUDA_ERROR_INVALID_VALUE;
+  if (!callback || flags != 0) return CUDA_ERROR_INVALID_VALUE;
   Operation operation;
-  operation.run = [function, data] {
-    function(data);
-    return CUDA_SUCCESS;
+  operation.callback = [callback, handle, data](CUresult error) {
+    callback(handle, error, data);
   };
   call.machine().enqueue(call.stream, std::move(operation));
   return CUDA_SUCCESS;

@@ -16,6 +16,12 @@ HOTARU_CUDA_ENTRIES(HOTARU_CUDA_DECLARE)
 
 namespace hotaru::soft_gpu {
 
+/// For tests: from now on every call that concerns a device answers with
+/// `error`, and its queues do nothing, as when a GPU was taken away; success
+/// gives it back. Devices that do not exist are left alone.
+extern "C" __attribute__((visibility("default"))) void hotaru_softgpu_fail(
+    int device, int error);
+
 class Call {
  public:
   enum Needs { kMachine, kContext };

@@ -167,7 +167,13 @@ StreamPtr Machine::pick() {
 void Machine::run_one(Lock& lock, const StreamPtr& stream) {
   Operation& operation = stream->operations.front();
   Device& device = devices[stream->device];
-  if (operation.run && device.error == CUDA_SUCCESS) {
+  if (operation.callback) {
+    const auto callback = std::move(operation.callback);
+    const CUresult error = device.error;
+    lock.unlock();
+    callback(error);
+    lock.lock();
+  } else if (operation.run && device.error == CUDA_SUCCESS) {
     memory.open(operation.opens);
     const auto run = std::move(operation.run);
     lock.unlock();

@@ -31,7 +31,9 @@ struct Recording {
 struct Operation {
   uint64_t number = 0;  // rises with every operation of the process
   std::function<cuda::CUresult()> run;  // may be empty
-  int opens = kNobodys;                 // whose memory it works on
+  // In its place: called with the device's error, if there is one.
+  std::function<void(cuda::CUresult)> callback;
+  int opens = kNobodys;  // whose memory it works on
   std::shared_ptr<Recording> awaits;
   std::shared_ptr<Recording> records;
 };

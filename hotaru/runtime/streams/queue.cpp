@@ -35,6 +35,8 @@ struct StreamQueue::Entry : Pooled {
   Ref<CpuMark> mark;
   Ref<Mark> awaited;
   std::vector<Ticket> after;
+  Ref<Timeline> met;         // what it was last suspended for
+  std::exception_ptr error;  // of what it came after
   uint64_t number = 0;
   Entry* next = nullptr;
 
@@ -221,10 +223,18 @@ StreamQueue::Entry* StreamQueue::front() {
 }
 
 bool StreamQueue::suspended(Entry& entry) {
+  const auto meet = [&entry] {
+    if (const Ref<Timeline> met = std::exchange(entry.met, nullptr))
+      if (std::exception_ptr error = met->failure()) entry.error = error;
+  };
+  meet();
   while (!entry.after.empty()) {
-    const Ticket other = std::move(entry.after.back());
+    Ticket other = std::move(entry.after.back());
     entry.after.pop_back();
+    // Once announced, another thread may go on with the entry at any time.
+    entry.met = other.timeline;
     if (other.timeline->resume_at(other.number, this)) return true;
+    meet();
   }
   return false;
 }
@@ -250,7 +260,7 @@ void StreamQueue::fail(std::exception_ptr error) {
 void StreamQueue::execute(Entry& entry) {
   if (entry.call) {
     const KernelCall& call = entry.call->call();
-    std::exception_ptr error = input_error(call);
+    std::exception_ptr error = entry.error ? entry.error : input_error(call);
     try {
       if (!error) detail::run_told(call, DeviceType::kCPU, id());
     } catch (...) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 
 #include "hotaru/core/ref.h"
 
@@ -20,6 +21,9 @@ class Timeline : public RefCounted {
   /// Notes who goes on when the n-th entry has run: a queue, or, if null, a
   /// thread of the host's. False if it has.
   virtual bool resume_at(uint64_t number, StreamQueue* waiter) = 0;
+  /// Why no entry can be relied on, also of those that are over: the device was
+  /// lost. Null while it works.
+  virtual std::exception_ptr failure() { return nullptr; }
 };
 
 /// The n-th entry of a timeline.

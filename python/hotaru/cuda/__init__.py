@@ -10,7 +10,7 @@ There is no ``cuda.amp``: hotaru has no automatic mixed precision.
 
 from __future__ import annotations
 
-from .._C import OutOfMemoryError
+from .._C import AcceleratorError, OutOfMemoryError
 from . import devices, memory, random, streams
 from ._begin import DeferredCudaCallError
 from ._begin import begin as _lazy_init
@@ -40,7 +40,7 @@ _GRAPHS = {
 _MODULES = {"nvtx", "profiler"}
 
 __all__ = [
-    "DeferredCudaCallError", "OutOfMemoryError",
+    "AcceleratorError", "DeferredCudaCallError", "OutOfMemoryError",
     *devices.__all__, *_GRAPHS, *memory.__all__, *_MODULES, *random.__all__,
     *streams.__all__,
 ]  # fmt: skip

@@ -56,11 +56,13 @@ TEST(Driver, TheSoftOneBeginsByItselfAfterAWhile) {
     check(driver.cuInit(0), "cuInit");
     check(driver.cuDevicePrimaryCtxRetain(&context, 0), "retain");
     check(driver.cuCtxSetCurrent(context), "set current");
-    check(driver.cuLaunchHostFunc(
+    check(driver.cuStreamAddCallback(
               kLegacyStream,
-              [](void* ran) { *static_cast<std::atomic<bool>*>(ran) = true; },
-              &ran),
-          "cuLaunchHostFunc");
+              [](CUstream, CUresult, void* ran) {
+                *static_cast<std::atomic<bool>*>(ran) = true;
+              },
+              &ran, 0),
+          "cuStreamAddCallback");
     while (!ran) usleep(100);
   });
   EXPECT_EQ(0, status);

@@ -125,10 +125,12 @@ TEST_F(SoftGpu, ManyOperationsBeginByThemselves) {
   const CUstream s = stream();
   std::atomic<int> runs = 0;
   for (int i = 0; i < 100; ++i) {
-    EXPECT_CU(
-        CUDA_SUCCESS,
-        cuLaunchHostFunc(
-            s, [](void* n) { ++*static_cast<std::atomic<int>*>(n); }, &runs));
+    EXPECT_CU(CUDA_SUCCESS, cuStreamAddCallback(
+                                s,
+                                [](CUstream, CUresult, void* n) {
+                                  ++*static_cast<std::atomic<int>*>(n);
+                                },
+                                &runs, 0));
   }
   while (runs < 30) std::this_thread::yield();
   EXPECT_CU(CUDA_SUCCESS, cuStreamSynchronize(s));
@@ -148,16 +150,40 @@ TEST_F(SoftGpu, HostFunctionsRunInOrderAndMayNotCallTheDriver) {
   const CUstream s = stream();
   launch("set_to", 1, 1, s, CellParams{device, 7});
   cuMemcpyDtoHAsync_v2(seen.host, address(device), sizeof(float), s);
-  const auto look = [](void* data) {
+  const auto look = [](CUstream, CUresult, void* data) {
     auto& seen = *static_cast<Seen*>(data);
     seen.result = cuCtxSynchronize();
     seen.value = *seen.host;
   };
-  EXPECT_CU(CUDA_SUCCESS, cuLaunchHostFunc(s, look, &seen));
+  EXPECT_CU(CUDA_SUCCESS, cuStreamAddCallback(s, look, &seen, 0));
   EXPECT_CU(CUDA_SUCCESS, cuStreamSynchronize(s));
   EXPECT_EQ(7, seen.value);
   EXPECT_EQ(CUDA_ERROR_NOT_PERMITTED, seen.result);
   EXPECT_CU(CUDA_SUCCESS, cuMemFreeHost(seen.host));
+  free(device);
+}
+
+TEST_F(SoftGpu, ALostDeviceAnswersAllButCallbacksWithItsError) {
+  const CUstream s = stream();
+  struct Seen {
+    std::atomic<int> calls = 0;
+    CUresult status = CUDA_SUCCESS;
+  } seen;
+  const auto see = [](CUstream, CUresult status, void* data) {
+    auto& seen = *static_cast<Seen*>(data);
+    seen.status = status;
+    ++seen.calls;
+  };
+  float* device = floats(1);
+  EXPECT_CU(CUDA_SUCCESS, cuStreamAddCallback(s, see, &seen, 0));
+  hotaru_softgpu_fail(0, CUDA_ERROR_UNKNOWN);
+  EXPECT_CU(CUDA_ERROR_UNKNOWN, cuStreamSynchronize(s));
+  EXPECT_CU(CUDA_ERROR_UNKNOWN, cuStreamAddCallback(s, see, &seen, 0));
+  while (seen.calls < 1) std::this_thread::yield();
+  hotaru_softgpu_fail(0, CUDA_SUCCESS);
+  EXPECT_CU(CUDA_SUCCESS, cuStreamSynchronize(s));
+  EXPECT_EQ(1, seen.calls);
+  EXPECT_EQ(CUDA_ERROR_UNKNOWN, seen.status);
   free(device);
 }
 
