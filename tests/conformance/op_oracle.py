@@ -1,0 +1,358 @@
+"""PyTorch's side of the operator database: what every entry does, as files.
+
+For each entry and dtype one file: samples as programs (see plain.py), their
+results and gradients, and what wrong arguments raise. Runs under PyTorch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import warnings
+
+import torch
+from plain import NotPlainError, check_plain
+from recorder import record, tensors_in
+from torch.testing._internal.common_methods_invocations import op_db
+
+# Samples of an entry that count, and those of its other forms.
+MOST_SAMPLES, MOST_OTHERS = 40, 6
+LARGEST = 200_000  # elements of a sample
+# What they return was never written.
+UNWRITTEN = ("empty", "new_empty", "resize_", "resize_as_")
+_EXACT = (torch.float64, torch.complex128)
+
+
+def entry_name(op) -> str:
+    variant = op.variant_test_name
+    return f"{op.name}.{variant}" if variant else op.name
+
+
+def snapshot(x):
+    """A copy with the same geometry over a copy of the same memory."""
+    check_plain(torch, x)
+    if x._is_zerotensor():  # a gradient without memory
+        return torch.zeros(x.shape, dtype=x.dtype)
+    x = x.detach().resolve_conj().resolve_neg()
+    storage = x.untyped_storage().clone()
+    like = torch.empty(0, dtype=x.dtype)
+    return like.set_(storage, x.storage_offset(), x.size(), x.stride())
+
+
+class Copies:
+    """Copies of a sample's tensors, for forms that write into them."""
+
+    def __init__(self):
+        self.made: dict[int, object] = {}
+
+    def __call__(self, value):
+        if isinstance(value, torch.Tensor):
+            if id(value) not in self.made:
+                self.made[id(value)] = snapshot(value)
+            return self.made[id(value)]
+        if type(value) in (tuple, list):
+            return type(value)(self(v) for v in value)
+        if type(value) is dict:
+            return {k: self(v) for k, v in value.items()}
+        return value
+
+
+def same(a, b) -> bool:
+    xs = [x for _, x in tensors_in((a,))]
+    ys = [y for _, y in tensors_in((b,))]
+    return all(
+        x.shape == y.shape and torch.equal(x.nan_to_num(), y.nan_to_num())
+        if x.dtype != torch.bool and x.layout == torch.strided
+        else torch.equal(x, y)
+        for x, y in zip(xs, ys)
+    )
+
+
+class File:
+    """The cases of one entry and dtype, and the tensors they speak of."""
+
+    def __init__(self):
+        self.cases: list[dict] = []
+        self.tensors: list = []
+        self.skipped: list[str] = []
+
+    def add(self, kind, recorder, before, result, plain, **more) -> dict:
+        first = len(self.tensors)
+        self.tensors += before
+        expected = [x for _, x in tensors_in((result,))]
+        case = {
+            "kind": kind,
+            "first": first,
+            "count": len(before),
+            "needs": [x.requires_grad for x in recorder.encode.tensors],
+            "steps": recorder.steps,
+            "result": plain,
+            "expected": self.keep(expected),
+            **more,
+        }
+        self.cases.append(case)
+        return case
+
+    def keep(self, tensors) -> list:
+        out = []
+        for x in tensors:
+            if x is None:
+                out.append(None)
+                continue
+            out.append(len(self.tensors))
+            self.tensors.append(snapshot(x))
+        return out
+
+    def write(self, path) -> None:
+        text = json.dumps({"cases": self.cases, "skipped": self.skipped})
+        torch.save({"plain": text, "tensors": self.tensors}, path + ".part")
+        os.replace(path + ".part", path)
+
+
+_WIDE = {
+    torch.float32: torch.float64,
+    torch.float16: torch.float64,
+    torch.bfloat16: torch.float64,
+    torch.complex64: torch.complex128,
+}
+
+
+def widened(value):
+    if isinstance(value, torch.Tensor):
+        return snapshot(value).to(_WIDE.get(value.dtype, value.dtype))
+    if isinstance(value, torch.dtype):
+        return _WIDE.get(value, value)
+    if type(value) in (tuple, list):
+        return type(value)(widened(v) for v in value)
+    if type(value) is dict:
+        return {k: widened(v) for k, v in value.items()}
+    return value
+
+
+def errors_of_torch(op, sample, result) -> list[float]:
+    """How far each result is, at most, from that of the same in 64 bits: a
+    difference up to twice that much says nothing against the other side.
+    """
+    got = [x for _, x in tensors_in((result,))]
+    try:
+        torch.manual_seed(0)
+        wide = op.op(
+            *widened([sample.input, *sample.args]), **widened(sample.kwargs)
+        )
+    except Exception:
+        return [0.0] * len(got)
+    exact = [x for _, x in tensors_in((wide,))]
+    out = []
+    for a, b in zip(got, exact):
+        error = 0.0
+        if a.dtype in _WIDE and b.shape == a.shape and a.numel():
+            gap = (a.to(b.dtype) - b).abs().double()
+            gap = gap[gap.isfinite()]
+            error = float(gap.max()) if gap.numel() else 0.0
+        out.append(error)
+    return out
+
+
+def run_form(file, kind, function, args, kwargs, values=True, finish=None):
+    """Records one call and its result; what PyTorch refuses does not count."""
+    before = Copies()
+    before(list(args))
+    before(dict(kwargs))
+
+    torch.manual_seed(0)
+    try:
+        recorder, result, plain = record(function, args, kwargs, finish)
+    except NotPlainError as error:
+        file.skipped.append(f"{kind}: {error}")
+        return None
+    except Exception:
+        return None
+    try:
+        saved = [
+            before.made[id(x)] if id(x) in before.made else snapshot(x)
+            for x in recorder.encode.tensors
+        ]
+        case = file.add(kind, recorder, saved, result, plain, values=values)
+    except NotPlainError as error:
+        file.skipped.append(f"{kind}: {error}")
+        return None
+    return case, recorder, result
+
+
+def add_gradients(file, op, sample) -> None:
+    """First and second derivatives of a sample."""
+    finish = sample.output_process_fn_grad
+    made = run_form(
+        file, "grad", op.op, (sample.input, *sample.args), sample.kwargs,
+        finish=finish,
+    )  # fmt: skip
+    if not made:
+        return
+    case, recorder, result = made
+    inputs = [x for x in recorder.encode.tensors if x.requires_grad]
+    outs = [y for _, y in tensors_in((result,)) if y.requires_grad]
+    if not inputs or not outs:
+        file.cases.remove(case)
+        return
+    torch.manual_seed(1)
+    cotangents = [torch.randn_like(y.detach()) for y in outs]
+    case["cotangents"] = file.keep(cotangents)
+    try:
+        first = torch.autograd.grad(
+            outs, inputs, cotangents, allow_unused=True,
+            create_graph=op.supports_gradgrad,
+        )  # fmt: skip
+    except Exception:
+        file.cases.remove(case)
+        return
+    case["first_order"] = file.keep(first)
+    if not op.supports_gradgrad:
+        return
+    again = [g for g in first if g is not None and g.requires_grad]
+    if not again:
+        return
+    cotangents = [torch.randn_like(y.detach()) for y in again]
+    try:
+        second = torch.autograd.grad(
+            again, inputs, cotangents, allow_unused=True
+        )
+    except Exception:
+        return
+    case["second_cotangents"] = file.keep(cotangents)
+    case["second_order"] = file.keep(second)
+
+
+def add_out(file, op, args, kwargs, result) -> None:
+    given = Copies()
+    outs = Copies()
+    args, kwargs = given(list(args)), given(dict(kwargs))
+    result = outs(tuple(result) if isinstance(result, tuple) else result)
+    if not list(tensors_in((result,))):
+        return
+    run_form(file, "out", op.op, args, {**kwargs, "out": result})
+
+
+def add_errors(file, op) -> None:
+    for error in op.error_inputs("cpu"):
+        sample = error.sample_input
+        args = (sample.input, *sample.args)
+        try:
+            record(op.op, args, sample.kwargs)
+        except NotPlainError as reason:
+            file.skipped.append(f"error: {reason}")
+        except Exception as raised:
+            recorder = getattr(raised, "recorder", None)
+            if not isinstance(raised, error.error_type) or not recorder:
+                continue
+            try:
+                saved = [snapshot(x) for x in recorder.encode.tensors]
+            except NotPlainError as reason:
+                file.skipped.append(f"error: {reason}")
+                continue
+            case = file.add("error", recorder, saved, (), None)
+            case["error"] = [
+                [t.__name__ for t in type(raised).__mro__],
+                str(raised),
+                error.error_regex,
+            ]
+
+
+def write_entry(op, dtype, path) -> None:
+    file = File()
+    torch.manual_seed(0)
+    differentiable = (
+        op.supports_autograd
+        and dtype in _EXACT
+        and dtype in op.supported_backward_dtypes("cpu")
+    )
+    samples = []
+    for sample in op.sample_inputs("cpu", dtype, requires_grad=False):
+        sizes = [x.numel() for _, x in tensors_in(
+            [sample.input, *sample.args, *sample.kwargs.values()])]  # fmt: skip
+        if sum(sizes) <= LARGEST:
+            samples.append(sample)
+        if len(samples) == MOST_SAMPLES:
+            break
+    written = not op.name.startswith(UNWRITTEN)
+    method, inplace = op.get_method(), op.get_inplace()
+    for index, sample in enumerate(samples):
+        args = (sample.input, *sample.args)
+        torch.manual_seed(0)
+        try:
+            once = op.op(*Copies()(list(args)), **Copies()(dict(sample.kwargs)))
+            torch.manual_seed(0)
+            twice = op.op(
+                *Copies()(list(args)), **Copies()(dict(sample.kwargs))
+            )
+            values = written and same(once, twice)
+        except Exception:
+            values = written
+        copies = Copies()
+        made = run_form(
+            file, "forward", op.op, copies(list(args)),
+            copies(dict(sample.kwargs)), values,
+        )  # fmt: skip
+        if not made:
+            continue
+        result = made[2]
+        if dtype in _WIDE and values:
+            made[0]["errors"] = errors_of_torch(op, sample, result)
+        if index >= MOST_OTHERS:
+            continue
+        for kind, form in (("method", method), ("inplace", inplace)):
+            if form is None or not isinstance(sample.input, torch.Tensor):
+                continue
+            if kind == "inplace" and sample.broadcasts_input:
+                continue
+            copies = Copies()
+            run_form(
+                file, kind, form, copies(list(args)),
+                copies(dict(sample.kwargs)), values,
+            )  # fmt: skip
+        if op.supports_out and values:
+            add_out(file, op, args, sample.kwargs, result)
+    if differentiable:
+        torch.manual_seed(0)
+        for index, sample in enumerate(
+            op.sample_inputs("cpu", dtype, requires_grad=True)
+        ):
+            if index == MOST_OTHERS * 2:
+                break
+            add_gradients(file, op, sample)
+    if op.error_inputs_func is not None and dtype == torch.float32:
+        add_errors(file, op)
+    file.write(path)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder")
+    parser.add_argument("--dtype", action="append", required=True)
+    parser.add_argument("--op", action="append")
+    parser.add_argument("--part", default="0/1", help="k/n: every n-th entry")
+    options = parser.parse_args()
+    part, parts = map(int, options.part.split("/"))
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    os.makedirs(options.folder, exist_ok=True)
+    for op in sorted(op_db, key=entry_name)[part::parts]:
+        name = entry_name(op)
+        if options.op and op.name not in options.op and (
+            name not in options.op
+        ):  # fmt: skip
+            continue
+        for text in options.dtype:
+            dtype = getattr(torch, text)
+            path = os.path.join(options.folder, f"{name}.{text}.pt")
+            if dtype not in op.supported_dtypes("cpu") or os.path.exists(path):
+                continue
+            try:
+                write_entry(op, dtype, path)
+            except Exception as error:
+                print(f"{name} {text}: {error!r}"[:200], file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
