@@ -1,8 +1,11 @@
 #include "hotaru/ops/host_value.h"
 
+#include <algorithm>
+
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/reduce/extremum.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -34,6 +37,13 @@ std::vector<int64_t> host_integers(const Tensor& t, const char* why) {
   const Tensor host = contiguous(to(t, DType::kInt64, Device{}));
   const auto* begin = host_data<int64_t>(host, "host_integers");
   return std::vector<int64_t>(begin, begin + host.numel());
+}
+
+Tensor integers_on(const std::vector<int64_t>& values, Device device) {
+  const Tensor out = empty(Dims{int64_t(values.size())}, DType::kInt64);
+  std::copy(values.begin(), values.end(),
+            host_data<int64_t>(out, "integers_on"));
+  return to(out, device);
 }
 
 ValueRange host_range(const Tensor& t, const char* why) {

@@ -298,6 +298,29 @@ Tensor zero_(const Tensor& self) {
 
 namespace {
 
+/// Dense, with dimensions in memory in the order of `layout`.
+Tensor empty_permuted(IntSpan size, IntSpan layout, TensorOptions options) {
+  HOTARU_CHECK(layout.size() == size.size(),
+               "Number of dimensions in size does not match the length of the "
+               "physical_layout; i.e. len(size) = ",
+               size.size(),
+               " is not equal to len(physical_layout) = ", layout.size());
+  Dims strides(size.size(), -1);
+  int64_t step = 1;
+  for (size_t i = layout.size(); i-- > 0;) {
+    const int64_t dim = layout[i];
+    HOTARU_CHECK(dim >= 0 && dim < int64_t(size.size()),
+                 "Dimension out of range (expected to be between 0 and ",
+                 int64_t(size.size()) - 1, ", but got ", dim, " at index ", i,
+                 ").  NB: negative dims not currently supported; file an issue "
+                 "if you want it.");
+    HOTARU_CHECK(strides[size_t(dim)] == -1, "Duplicate dim not allowed");
+    strides[size_t(dim)] = step;
+    step *= std::max<int64_t>(size[size_t(dim)], 1);
+  }
+  return empty_strided(size, strides, options);
+}
+
 HOTARU_OP(
     "empty.memory_format(SymInt[] size, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
@@ -313,6 +336,18 @@ HOTARU_OP(
     ") -> Tensor",
     +[](IntSpan size, IntSpan stride, HOTARU_OPTION_ARGS) {
       return empty_strided(size, stride, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "empty_permuted(SymInt[] size, int[] physical_layout, " HOTARU_OPTIONS
+    ") -> Tensor",
+    +[](IntSpan size, IntSpan layout, HOTARU_OPTION_ARGS) {
+      return empty_permuted(size, layout, given_options(dtype, device));
+    });
+HOTARU_OP(
+    "new_empty_strided(Tensor self, SymInt[] size, SymInt[] "
+    "stride, " HOTARU_OPTIONS ") -> Tensor",
+    +[](const Tensor& self, IntSpan size, IntSpan stride, HOTARU_OPTION_ARGS) {
+      return empty_strided(size, stride, like(self, dtype, device));
     });
 HOTARU_OP(
     "full(SymInt[] size, Scalar fill_value, " HOTARU_OPTIONS ") -> Tensor",

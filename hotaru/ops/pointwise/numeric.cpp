@@ -142,23 +142,6 @@ Tensor logit(const Tensor& self, Optional<double> eps) {
   return out;
 }
 
-Tensor trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
-  const int64_t n = y.size(dim);
-  if (n == 0) {
-    Dims shape(y.sizes());
-    shape.erase(size_t(wrap_dim(dim, y.dim())));
-    return zeros(shape, TensorOptions(y));
-  }
-  HOTARU_CHECK(y.dtype() != DType::kBool,
-               "trapezoid: received a bool input for `y`, but bool is not "
-               "supported");
-  HOTARU_CHECK(n == 0 || (!dx.is_bool() && !dx.is_complex()),
-               "trapezoid: Currently, we only support dx as a real number.");
-  return (sum(y, Dims{dim}) -
-          (select(y, dim, 0) + select(y, dim, n - 1)) * 0.5) *
-         dx;
-}
-
 Tensor cross(const Tensor& self, const Tensor& other, int64_t dim) {
   HOTARU_CHECK(self.size(dim) == 3 && other.size(dim) == 3,
                "linalg.cross: inputs dimension ", dim,
@@ -223,13 +206,6 @@ HOTARU_OP(
 HOTARU_OP("heaviside(Tensor self, Tensor values) -> Tensor", heaviside);
 HOTARU_OP("sinc(Tensor self) -> Tensor", sinc);
 HOTARU_OP("logit(Tensor self, float? eps=None) -> Tensor", logit);
-HOTARU_OP("trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
-          trapezoid);
-HOTARU_OP(
-    "trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor",
-    +[](const Tensor& y, double dx, int64_t dim) {
-      return trapezoid(y, dx, dim);
-    });
 HOTARU_OP("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
           cross);
 HOTARU_OP(

@@ -1,0 +1,282 @@
+// Integrals by trapezoids, and derivatives by differences.
+#include <vector>
+
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/operators.h"
+#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/reduce/scan.h"
+#include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
+
+namespace hotaru {
+namespace {
+
+Tensor but_last(const Tensor& t, int64_t dim) {
+  return slice(t, dim, {}, -1);
+}
+Tensor but_first(const Tensor& t, int64_t dim) {
+  return slice(t, dim, 1, {});
+}
+
+void check_samples(const char* op, const Tensor& y) {
+  HOTARU_CHECK(y.dtype() != DType::kBool, op,
+               ": received a bool input for `y`, but bool is not supported");
+}
+
+void check_step(const char* op, const Scalar& dx) {
+  HOTARU_CHECK(!dx.is_bool() && !dx.is_complex(), op,
+               ": Currently, we only support dx as a real number.");
+}
+
+/// Distances of neighbouring sample points along dim, in a shape that
+/// broadcasts with y's.
+Tensor steps(const char* op, const Tensor& y, const Tensor& x, int64_t dim) {
+  HOTARU_CHECK(x.dtype() != DType::kBool, op,
+               ": received a bool input for `x`, but bool is not supported");
+  Tensor points = x;
+  if (x.dim() == 1) {
+    HOTARU_CHECK(x.size(0) == y.size(dim), op,
+                 ": There must be one `x` value for each sample point");
+    Dims shape(size_t(y.dim()), 1);
+    shape[size_t(wrap_dim(dim, y.dim()))] = x.size(0);
+    points = reshape(x, shape);
+  } else if (x.dim() < y.dim()) {
+    Dims shape(size_t(y.dim() - x.dim()), 1);
+    for (const int64_t size : x.sizes()) shape.push_back(size);
+    points = reshape(x, shape);
+  }
+  return but_first(points, dim) - but_last(points, dim);
+}
+
+Tensor nothing(const Tensor& y, int64_t dim) {
+  Dims shape(y.sizes());
+  shape.erase(size_t(wrap_dim(dim, y.dim())));
+  return zeros(shape, TensorOptions(y));
+}
+
+Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
+  const int64_t n = y.size(dim);
+  if (n == 0) return nothing(y, dim);
+  check_samples("trapezoid", y);
+  const Tensor sides = but_last(y, dim) + but_first(y, dim);
+  return sum(sides * steps("trapezoid", y, x, dim), Dims{dim}) / Scalar(2.0);
+}
+
+Tensor trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
+  const int64_t n = y.size(dim);
+  if (n == 0) return nothing(y, dim);
+  check_samples("trapezoid", y);
+  check_step("trapezoid", dx);
+  return (sum(y, Dims{dim}) -
+          (select(y, dim, 0) + select(y, dim, n - 1)) * Scalar(0.5)) *
+         dx;
+}
+
+Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
+  check_samples("cumulative_trapezoid", y);
+  const Tensor sides = but_last(y, dim) + but_first(y, dim);
+  return cumsum(steps("cumulative_trapezoid", y, x, dim) * sides, dim) /
+         Scalar(2.0);
+}
+
+Tensor cumulative_trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
+  check_samples("cumulative_trapezoid", y);
+  check_step("cumulative_trapezoid", dx);
+  const Tensor sides = but_last(y, dim) + but_first(y, dim);
+  return cumsum(sides, dim) * Scalar(dx.to_double() / 2);
+}
+
+using OverPoints = Tensor (*)(const Tensor&, const Tensor&, int64_t);
+using OverSteps = Tensor (*)(const Tensor&, const Scalar&, int64_t);
+
+HOTARU_OP("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+          static_cast<OverPoints>(trapezoid));
+HOTARU_OP("trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+          static_cast<OverSteps>(trapezoid));
+HOTARU_OP("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+          static_cast<OverPoints>(trapezoid));
+HOTARU_OP(
+    "trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor",
+    +[](const Tensor& y, double dx, int64_t dim) {
+      return trapezoid(y, Scalar(dx), dim);
+    });
+HOTARU_OP("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+          static_cast<OverPoints>(cumulative_trapezoid));
+HOTARU_OP(
+    "cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+    static_cast<OverSteps>(cumulative_trapezoid));
+
+// --- gradient ----------------------------------------------------------------
+
+void check_gradient(const Tensor& self, IntSpan dims, int64_t spacings,
+                    int64_t edge_order) {
+  HOTARU_CHECK(self.dtype() != DType::kUInt8,
+               "torch.gradient does not support uint8 input.");
+  HOTARU_CHECK(spacings < 0 || spacings == int64_t(dims.size()),
+               "torch.gradient expected spacing to be unspecified, a scalar or "
+               "a list of length ",
+               dims.size(), " but got a list of length ", spacings);
+  HOTARU_CHECK(edge_order == 1 || edge_order == 2,
+               "torch.gradient only supports edge_order=1 and edge_order=2.");
+  std::vector<bool> seen(size_t(self.dim()));
+  for (const int64_t dim : dims) {
+    const auto at = size_t(wrap_dim(dim, self.dim()));
+    HOTARU_CHECK(!seen[at], "dim ", at,
+                 " appears multiple times in the list "
+                 "of dims");
+    seen[at] = true;
+    HOTARU_CHECK(self.size(dim) >= edge_order + 1,
+                 "torch.gradient expected each dimension size to be at least "
+                 "edge_order+1");
+  }
+}
+
+/// Three parts along dim: the first element, those between, the last.
+Tensor joined(const Tensor& first, const Tensor& middle, const Tensor& last,
+              int64_t dim) {
+  return cat({first, middle, last}, dim);
+}
+
+/// Points at equal distances h.
+Tensor even_gradient(const Tensor& y, const Scalar& h, int64_t dim,
+                     int64_t edge_order) {
+  const int64_t n = y.size(dim);
+  const auto at = [&](int64_t i) {
+    return narrow(y, dim, i < 0 ? n + i : i, 1);
+  };
+  const Tensor middle = (slice(y, dim, 2, {}) - slice(y, dim, {}, -2)) /
+                        Scalar(h.to_double() * 2);
+  if (edge_order == 1)
+    return joined((at(1) - at(0)) / h, middle, (at(-1) - at(-2)) / h, dim);
+  const auto edge = [&](int64_t a, int64_t b, int64_t c, double sign) {
+    return (at(a) * Scalar(-1.5 * sign) + at(b) * Scalar(2 * sign) +
+            at(c) * Scalar(-0.5 * sign)) /
+           h;
+  };
+  return joined(edge(0, 1, 2, 1), middle, edge(-1, -2, -3, -1), dim);
+}
+
+/// At points x, by the parabola through three neighbours (as numpy.gradient).
+Tensor uneven_gradient(const Tensor& y, const Tensor& x, int64_t dim,
+                       int64_t edge_order) {
+  HOTARU_CHECK(x.dim() == 1 && x.size(0) == y.size(dim),
+               "torch.gradient expected each element of spacing to have one "
+               "dimension of the size of that of input, but got a tensor of "
+               "size ",
+               shape_text(x.sizes()), " for dim ", dim);
+  const int64_t n = y.size(dim), last = n - 1;
+  const auto along = [&](const Tensor& t) {
+    Dims shape(size_t(y.dim()), 1);
+    shape[size_t(wrap_dim(dim, y.dim()))] = t.size(0);
+    return reshape(t, shape);
+  };
+  const Tensor h = along(diff(x));
+  const auto step = [&](int64_t i) { return narrow(h, dim, i, 1); };
+  const auto at = [&](int64_t i) { return narrow(y, dim, i, 1); };
+  const Tensor left = but_last(h, dim), right = but_first(h, dim);
+  const Tensor both = left + right;
+  const Tensor middle = -right / (left * both) * slice(y, dim, {}, -2) +
+                        (right - left) / (left * right) * slice(y, dim, 1, -1) +
+                        left / (right * both) * slice(y, dim, 2, {});
+  if (edge_order == 1)
+    return joined((at(1) - at(0)) / step(0), middle,
+                  (at(last) - at(last - 1)) / step(last - 1), dim);
+  const Tensor a = step(0), b = step(1), c = step(last - 2), d = step(last - 1);
+  const Tensor first = -(a * Scalar(2) + b) / (a * (a + b)) * at(0) +
+                       (a + b) / (a * b) * at(1) - a / (b * (a + b)) * at(2);
+  const Tensor end = d / (c * (c + d)) * at(last - 2) -
+                     (d + c) / (c * d) * at(last - 1) +
+                     (d * Scalar(2) + c) / (d * (c + d)) * at(last);
+  return joined(first, middle, end, dim);
+}
+
+Dims all_or(const Tensor& self, const Optional<int64_t>& dim) {
+  Dims out;
+  if (dim) return Dims{*dim};
+  for (int64_t d = 0; d < self.dim(); ++d) out.push_back(d);
+  return out;
+}
+
+Tensors gradient(const Tensor& self, const std::vector<Scalar>& spacing,
+                 IntSpan dims, int64_t edge_order) {
+  check_gradient(self, dims, int64_t(spacing.size()), edge_order);
+  Tensors out;
+  for (size_t i = 0; i < dims.size(); ++i)
+    out.push_back(even_gradient(self, spacing[i], dims[i], edge_order));
+  return out;
+}
+
+Tensors gradient(const Tensor& self, const Scalar& spacing, IntSpan dims,
+                 int64_t edge_order) {
+  return gradient(self, std::vector<Scalar>(dims.size(), spacing), dims,
+                  edge_order);
+}
+
+Tensors gradient(const Tensor& self, const Tensors& spacing, IntSpan dims,
+                 int64_t edge_order) {
+  check_gradient(self, dims, int64_t(spacing.size()), edge_order);
+  Tensors out;
+  for (size_t i = 0; i < dims.size(); ++i)
+    out.push_back(uneven_gradient(self, spacing[i], dims[i], edge_order));
+  return out;
+}
+
+std::vector<Scalar> numbers(const Value& list) {
+  std::vector<Scalar> out;
+  for (const Value& item : list.as_list().items)
+    out.push_back(item.as_scalar());
+  return out;
+}
+
+HOTARU_OP(
+    "gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, "
+    "int edge_order=1) -> Tensor[]",
+    +[](const Tensor& self, const Optional<Scalar>& spacing,
+        const Optional<int64_t>& dim, int64_t edge_order) {
+      return gradient(self, spacing.value_or(Scalar(1)), all_or(self, dim),
+                      edge_order);
+    });
+HOTARU_OP(
+    "gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int "
+    "edge_order=1) -> Tensor[]",
+    +[](const Tensor& self, const Scalar& spacing, IntSpan dims,
+        int64_t edge_order) {
+      return gradient(self, spacing, dims, edge_order);
+    });
+HOTARU_OP(
+    "gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]",
+    +[](const Tensor& self, IntSpan dims, int64_t edge_order) {
+      return gradient(self, Scalar(1), dims, edge_order);
+    });
+HOTARU_OP(
+    "gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, "
+    "int edge_order=1) -> Tensor[]",
+    +[](const Tensor& self, const Value& spacing, const Optional<int64_t>& dim,
+        int64_t edge_order) {
+      return gradient(self, numbers(spacing), all_or(self, dim), edge_order);
+    });
+HOTARU_OP(
+    "gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int "
+    "edge_order=1) -> Tensor[]",
+    +[](const Tensor& self, const Value& spacing, IntSpan dims,
+        int64_t edge_order) {
+      return gradient(self, numbers(spacing), dims, edge_order);
+    });
+HOTARU_OP(
+    "gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, "
+    "int edge_order=1) -> Tensor[]",
+    +[](const Tensor& self, const Tensors& spacing,
+        const Optional<int64_t>& dim, int64_t edge_order) {
+      return gradient(self, spacing, all_or(self, dim), edge_order);
+    });
+HOTARU_OP(
+    "gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int "
+    "edge_order=1) -> Tensor[]",
+    +[](const Tensor& self, const Tensors& spacing, IntSpan dims,
+        int64_t edge_order) {
+      return gradient(self, spacing, dims, edge_order);
+    });
+
+}  // namespace
+}  // namespace hotaru
