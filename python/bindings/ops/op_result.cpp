@@ -1,6 +1,7 @@
 #include "bindings/ops/op_result.h"
 
 #include <array>
+#include <span>
 #include <unordered_map>
 
 #include "bindings/errors.h"
@@ -92,11 +93,24 @@ void check_plain(const Operator& op, const Tensor& t) {
                "differentiation, but one of the arguments requires grad.");
 }
 
-bool is_tensor_tuple(PyObject* out, size_t n) {
-  if (!PyTuple_Check(out) || size_t(PyTuple_GET_SIZE(out)) != n) return false;
-  for (size_t i = 0; i < n; ++i)
-    if (!is_tensor(PyTuple_GET_ITEM(out, Py_ssize_t(i)))) return false;
-  return true;
+/// Writes results into as many tensors of the caller's.
+void write_each(const Operator& op, std::span<const Value> results,
+                PyObject* out) {
+  const size_t n = results.size();
+  const bool sequence = PyTuple_Check(out) || PyList_Check(out);
+  bool fits = sequence && size_t(PySequence_Fast_GET_SIZE(out)) == n;
+  for (size_t i = 0; fits && i < n; ++i)
+    fits = is_tensor(PySequence_Fast_GET_ITEM(out, Py_ssize_t(i)));
+  HOTARU_CHECK_AS(TypeError, fits, op.name(),
+                  "(): argument 'out' must be a Tensor or a tuple "
+                  "of ",
+                  n, " Tensors, not ", Py_TYPE(out)->tp_name);
+  for (size_t i = 0; i < n; ++i) {
+    const Tensor& to = tensor_of(PySequence_Fast_GET_ITEM(out, Py_ssize_t(i)));
+    check_plain(op, to);
+    check_plain(op, results[i].as_tensor());
+    write_out(op, to, results[i].as_tensor());
+  }
 }
 
 }  // namespace
@@ -129,14 +143,11 @@ PyObject* write_results(const Operator& op, Value* results, PyObject* out) {
     check_plain(op, tensor_of(out));
     check_plain(op, results[0].as_tensor());
     write_out(op, tensor_of(out), results[0].as_tensor());
+  } else if (n == 1 && results[0].is_list()) {  // PyTorch returns None
+    write_each(op, results[0].as_list().items, out);
+    Py_RETURN_NONE;
   } else {
-    HOTARU_CHECK_AS(TypeError, is_tensor_tuple(out, n), op.name(),
-                    "(): argument 'out' must be a Tensor or a tuple "
-                    "of ",
-                    n, " Tensors, not ", Py_TYPE(out)->tp_name);
-    for (size_t i = 0; i < n; ++i)
-      write_out(op, tensor_of(PyTuple_GET_ITEM(out, Py_ssize_t(i))),
-                results[i].as_tensor());
+    write_each(op, {results, n}, out);
   }
   return Py_NewRef(out);
 }
