@@ -3,6 +3,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/registry.h"
 
 namespace hotaru {
 
@@ -32,4 +33,21 @@ Tensor in_place(const Tensor& self, F f) {
   return take_values(self, f(original(self)));
 }
 
+/// The in-place form of F(self, ...), for a schema.
+template <auto F>
+struct InPlace;
+template <class... A, Tensor (*F)(const Tensor&, A...)>
+struct InPlace<F> {
+  static Tensor call(const Tensor& self, A... arguments) {
+    return in_place(self, [&](const Tensor& x) { return F(x, arguments...); });
+  }
+};
+
 }  // namespace hotaru
+
+/// Registers F under a schema and its in-place form under that name and `_`;
+/// the schema comes as name, all up to `Tensor` and what follows.
+#define HOTARU_WITH_IN_PLACE(name, first, rest, F) \
+  HOTARU_OP(name first rest " -> Tensor", F); \
+  HOTARU_OP(name "_" first "(a!)" rest " -> Tensor(a!)", \
+            ::hotaru::InPlace<&F>::call)

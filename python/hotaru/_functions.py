@@ -49,7 +49,7 @@ def numel(input: Tensor) -> int:
     return input.numel()
 
 
-def tensordot(a: Tensor, b: Tensor, dims=2) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, dims=2, out=None) -> Tensor:
     """Sums products over pairs of dimensions.
 
     `dims` is a number n (the last n of `a` with the first n of `b`) or the two
@@ -67,7 +67,8 @@ def tensordot(a: Tensor, b: Tensor, dims=2) -> Tensor:
             )
         dims = (list(range(-dims, 0)), list(range(dims)))
     first, second = dims
-    return ops.tensordot(a, b, list(first), list(second))
+    into = {} if out is None else {"out": out}
+    return ops.tensordot(a, b, list(first), list(second), **into)
 
 
 def typename(obj) -> str:
@@ -191,7 +192,7 @@ def meshgrid(*tensors, indexing: str | None = None):
 
 def broadcast_shapes(*shapes):
     """The shape that all of these broadcast to."""
-    empties = [ops.empty([1]).expand(_sizes(shape)) for shape in shapes]
+    empties = [ops.empty([]).expand(_sizes(shape)) for shape in shapes]
     return ops.broadcast_tensors(empties)[0].shape if empties else Size(())
 
 

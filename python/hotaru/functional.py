@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from ._C import Tensor, ops
+from ._C import bool as bool_dtype
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "cartesian_prod",
     "cdist", "nonzero", "norm", "unique", "unique_consecutive",
+    "unravel_index",
 ]  # fmt: skip
 
 
@@ -84,14 +86,48 @@ def cdist(
     return ops.cdist(x1, x2, p, _CDIST_MODES[compute_mode])
 
 
-def nonzero(input: Tensor, *, as_tuple: bool = False):
+def nonzero(input: Tensor, *, as_tuple: bool = False, out=None):
     """Positions of the nonzero elements.
 
     Returns:
         int64 [n, dims] in row-major order; with `as_tuple` one vector of
         length n for each dimension, as indexing takes them.
     """
-    return tuple(ops.nonzero_numpy(input)) if as_tuple else ops.nonzero(input)
+    if as_tuple:
+        return tuple(ops.nonzero_numpy(input))
+    return ops.nonzero(input) if out is None else ops.nonzero(input, out=out)
+
+
+def unravel_index(indices: Tensor, shape) -> tuple[Tensor, ...]:
+    """Coordinates, one tensor a dimension, of flat positions in an array of
+    `shape` (int or sizes); positions beyond it wrap around.
+
+    Raises TypeError for other types, ValueError for negative sizes.
+    """
+    if (
+        indices.is_floating_point()
+        or indices.is_complex()
+        or (indices.dtype == bool_dtype)
+    ):
+        raise TypeError(
+            f"expected 'indices' to be integer dtype, but got {indices.dtype}"
+        )
+    sizes = [shape] if isinstance(shape, int) else list(shape)
+    for size in sizes:
+        if not isinstance(size, int):
+            raise TypeError(
+                "expected 'shape' sequence to only contain ints, but got "
+                f"{type(size)}"
+            )
+    if any(size < 0 for size in sizes):
+        raise ValueError(
+            f"'shape' cannot have negative values, but got {tuple(sizes)}"
+        )
+    coordinates = []
+    for size in reversed(sizes):
+        coordinates.append(indices % size)
+        indices = ops.div(indices, size, rounding_mode="floor")
+    return tuple(reversed(coordinates))
 
 
 def unique(

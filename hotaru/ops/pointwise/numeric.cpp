@@ -7,6 +7,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/host_value.h"
+#include "hotaru/ops/inplace.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise_grad.h"
@@ -161,6 +162,33 @@ Tensor cross(const Tensor& self, const Tensor& other, int64_t dim) {
   return stack(parts, dim);
 }
 
+Tensor deg2rad(const Tensor& self) {
+  HOTARU_CHECK(!self.is_complex(),
+               "deg2rad is not supported for complex tensors.");
+  return self * (std::numbers::pi / 180);
+}
+
+Tensor rad2deg(const Tensor& self) {
+  HOTARU_CHECK(!self.is_complex(),
+               "rad2deg is not supported for complex tensors.");
+  return self * (180 / std::numbers::pi);
+}
+
+Tensor ldexp(const Tensor& self, const Tensor& other) {
+  const bool real =
+      is_differentiable(self.dtype()) && is_integral(other.dtype(), true);
+  return self * pow(Scalar(2.0), real ? to(other, self.dtype()) : other);
+}
+
+Tensor lcm(const Tensor& self, const Tensor& other) {
+  const DType dtype = result_type({self, other});
+  if (!is_integral(dtype)) refuse_dtype("lcm_cpu", dtype);
+  const Tensor common = gcd(self, other);
+  // Only of zeros the greatest common divisor is zero.
+  const Tensor divisor = masked_fill(common, eq(common, 0), 1);
+  return abs(div(self, divisor, "trunc") * other);
+}
+
 Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
   return linalg_vector_norm(self - other, p);
 }
@@ -203,8 +231,9 @@ HOTARU_OP(
                       n);
       return n == 0 ? digamma(self) : trigamma(self);
     });
-HOTARU_OP("heaviside(Tensor self, Tensor values) -> Tensor", heaviside);
-HOTARU_OP("sinc(Tensor self) -> Tensor", sinc);
+HOTARU_WITH_IN_PLACE("heaviside", "(Tensor", " self, Tensor values)",
+                     heaviside);
+HOTARU_WITH_IN_PLACE("sinc", "(Tensor", " self)", sinc);
 HOTARU_OP("logit(Tensor self, float? eps=None) -> Tensor", logit);
 HOTARU_OP("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
           cross);
@@ -216,18 +245,8 @@ HOTARU_OP(
       return cross(self, other, dim.value_or(at));
     });
 HOTARU_OP("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", dist);
-HOTARU_OP(
-    "deg2rad(Tensor self) -> Tensor", +[](const Tensor& self) {
-      HOTARU_CHECK(!self.is_complex(),
-                   "deg2rad is not supported for complex tensors.");
-      return self * (std::numbers::pi / 180);
-    });
-HOTARU_OP(
-    "rad2deg(Tensor self) -> Tensor", +[](const Tensor& self) {
-      HOTARU_CHECK(!self.is_complex(),
-                   "rad2deg is not supported for complex tensors.");
-      return self * (180 / std::numbers::pi);
-    });
+HOTARU_WITH_IN_PLACE("deg2rad", "(Tensor", " self)", deg2rad);
+HOTARU_WITH_IN_PLACE("rad2deg", "(Tensor", " self)", rad2deg);
 HOTARU_OP(
     "signbit(Tensor self) -> Tensor", +[](const Tensor& self) {
       HOTARU_CHECK_AS(NotImplementedError, !self.is_complex(),
@@ -242,13 +261,10 @@ HOTARU_OP(
 HOTARU_OP(
     "isneginf(Tensor self) -> Tensor",
     +[](const Tensor& self) { return is_infinity("isneginf", self, -kInf); });
-HOTARU_OP(
-    "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
-    +[](const Tensor& self, const Tensor& other) {
-      const bool real =
-          is_differentiable(self.dtype()) && is_integral(other.dtype(), true);
-      return self * pow(Scalar(2.0), real ? to(other, self.dtype()) : other);
-    });
+HOTARU_OP("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", ldexp);
+HOTARU_OP("ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+          InPlace<&ldexp>::call);
+HOTARU_WITH_IN_PLACE("lcm", "(Tensor", " self, Tensor other)", lcm);
 HOTARU_OP(
     "logaddexp2(Tensor self, Tensor other) -> Tensor",
     +[](const Tensor& self, const Tensor& other) {

@@ -108,6 +108,21 @@ HOTARU_OP(
     +[](const Tensor& a, const Scalar& b, const Mode& mode) {
       return div(a, operand(b, a), mode.value_or(""));
     });
+HOTARU_OP(
+    "div_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) "
+    "-> Tensor(a!)",
+    +[](const Tensor& a, const Tensor& b, const Optional<std::string>& mode) {
+      return in_place(
+          a, [&](const Tensor& x) { return div(x, b, mode.value_or("")); });
+    });
+HOTARU_OP(
+    "div_.Scalar_mode(Tensor(a!) self, Scalar other, *, str? rounding_mode) "
+    "-> Tensor(a!)",
+    +[](const Tensor& a, const Scalar& b, const Optional<std::string>& mode) {
+      return in_place(a, [&](const Tensor& x) {
+        return div(x, operand(b, x), mode.value_or(""));
+      });
+    });
 HOTARU_OP("div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)", div_);
 HOTARU_OP(
     "div_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
@@ -161,6 +176,14 @@ HOTARU_OP(
 DType wide(DType dtype) {
   return is_complex(dtype) ? DType::kComplex128 : DType::kFloat64;
 }
+void check_float_power(const Tensor& base, DType dtype) {
+  HOTARU_CHECK(base.dtype() == dtype,
+               "the base given to float_power_ has "
+               "dtype ",
+               scalar_type_name(base.dtype()),
+               " but the operation's result requires dtype ",
+               scalar_type_name(dtype));
+}
 HOTARU_OP(
     "float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
     +[](const Tensor& a, const Tensor& b) {
@@ -171,6 +194,19 @@ HOTARU_OP(
     "float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
     +[](const Tensor& a, const Scalar& b) {
       return pow(to(a, wide(result_type({a, operand(b, a)}))), b);
+    });
+HOTARU_OP(
+    "float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
+    +[](const Tensor& a, const Tensor& b) {
+      const DType dtype = wide(result_type({a, b}));
+      check_float_power(a, dtype);
+      return in_place(a, [&](const Tensor& x) { return pow(x, to(b, dtype)); });
+    });
+HOTARU_OP(
+    "float_power_.Scalar(Tensor(a!) self, Scalar exponent) -> Tensor(a!)",
+    +[](const Tensor& a, const Scalar& b) {
+      check_float_power(a, wide(result_type({a, operand(b, a)})));
+      return in_place(a, [&](const Tensor& x) { return pow(x, b); });
     });
 HOTARU_OP(
     "float_power.Scalar(Scalar self, Tensor exponent) -> Tensor",

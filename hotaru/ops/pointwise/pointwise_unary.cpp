@@ -185,16 +185,16 @@ HOTARU_OP(
       self.bump_version();
       return self;
     });
-HOTARU_OP(
-    "sign(Tensor self) -> Tensor", +[](const Tensor& self) {
-      HOTARU_CHECK_AS(NotImplementedError, !self.is_complex(),
-                      "Unlike NumPy, torch.sign is not intended to support "
-                      "complex numbers. Please use torch.sgn instead.");
-      return sign(self);
-    });
-HOTARU_OP("sgn(Tensor self) -> Tensor", sign);
+Tensor sign_of_real(const Tensor& self) {
+  HOTARU_CHECK_AS(NotImplementedError, !self.is_complex(),
+                  "Unlike NumPy, torch.sign is not intended to support "
+                  "complex numbers. Please use torch.sgn instead.");
+  return sign(self);
+}
+HOTARU_WITH_IN_PLACE("sign", "(Tensor", " self)", sign_of_real);
+HOTARU_WITH_IN_PLACE("sgn", "(Tensor", " self)", sign);
 HOTARU_OP("conj(Tensor(a) self) -> Tensor(a)", conj);
-HOTARU_OP("conj_physical(Tensor self) -> Tensor", conj);
+HOTARU_WITH_IN_PLACE("conj_physical", "(Tensor", " self)", conj);
 HOTARU_OP(
     "resolve_conj(Tensor(a) self) -> Tensor(a)",
     +[](const Tensor& self) { return self; });
@@ -211,14 +211,15 @@ HOTARU_OP(
     });
 HOTARU_OP("absolute(Tensor self) -> Tensor", abs);
 HOTARU_OP("negative(Tensor self) -> Tensor", neg);
-HOTARU_OP(
-    "round.decimals(Tensor self, *, int decimals) -> Tensor",
-    +[](const Tensor& self, int64_t decimals) {
-      check_floating("round_cpu", self);
-      const double scale = std::pow(10.0, double(std::abs(decimals)));
-      return decimals < 0 ? mul(round(div(self, scale)), scale)
-                          : div(round(mul(self, scale)), scale);
-    });
+Tensor round_to(const Tensor& self, int64_t decimals) {
+  check_floating("round_cpu", self);
+  const double scale = std::pow(10.0, double(std::abs(decimals)));
+  return decimals < 0 ? mul(round(div(self, scale)), scale)
+                      : div(round(mul(self, scale)), scale);
+}
+HOTARU_OP("round.decimals(Tensor self, *, int decimals) -> Tensor", round_to);
+HOTARU_OP("round_.decimals(Tensor(a!) self, *, int decimals) -> Tensor(a!)",
+          InPlace<&round_to>::call);
 
 }  // namespace
 }  // namespace hotaru

@@ -1,5 +1,6 @@
 #include "hotaru/ops/shape/tensor_split.h"
 
+#include "hotaru/ops/host_value.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -55,6 +56,30 @@ HOTARU_OP(
     +[](const Tensor& self, IntSpan indices, int64_t dim) {
       check_dim(self);
       return tensor_split(self, indices, dim);
+    });
+
+HOTARU_OP(
+    "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
+    "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+    +[](const Tensor& self, const Tensor& given, int64_t dim) {
+      check_dim(self);
+      HOTARU_CHECK(given.device().is_cpu(),
+                   "tensor_split expected tensor_indices_or_sections to be on "
+                   "cpu, but it's on ",
+                   given.device());
+      HOTARU_CHECK(given.dtype() == DType::kInt64,
+                   "tensor_split expected tensor_indices_or_sections to have "
+                   "dtype of long, but got ",
+                   scalar_type_name(given.dtype()));
+      HOTARU_CHECK(given.dim() <= 1,
+                   "tensor_split expected tensor_indices_or_sections to be a "
+                   "zero-dimensional or one-dimensional tensor, but got a "
+                   "tensor with ",
+                   given.dim(), " dims");
+      const std::vector<int64_t> numbers =
+          host_integers(given, "the sizes of the parts");
+      return given.dim() == 0 ? tensor_split(self, numbers[0], dim)
+                              : tensor_split(self, Dims(numbers), dim);
     });
 
 }  // namespace

@@ -233,6 +233,14 @@ Tensor squeeze(const Tensor& self, int64_t dim) {
   return out;
 }
 
+Tensor squeeze(const Tensor& self, IntSpan dims) {
+  Dims order = dims.empty() ? Dims() : wrap_dims(dims, self.dim());
+  std::sort(order.begin(), order.end());
+  Tensor out = self;
+  for (size_t i = order.size(); i-- > 0;) out = squeeze(out, order[i]);
+  return out;
+}
+
 Tensor unsqueeze(const Tensor& self, int64_t dim) {
   const size_t d = size_t(wrap_dim(dim, self.dim() + 1));
   Dims sizes(self.sizes()), strides(self.strides());

@@ -23,6 +23,7 @@ Tensor slice(const Tensor& self, int64_t dim, Optional<int64_t> start,
 Tensor narrow(const Tensor& self, int64_t dim, int64_t start, int64_t length);
 Tensor squeeze(const Tensor& self);
 Tensor squeeze(const Tensor& self, int64_t dim);
+Tensor squeeze(const Tensor& self, IntSpan dims);
 Tensor unsqueeze(const Tensor& self, int64_t dim);
 /// -1 keeps a dimension.
 Tensor expand(const Tensor& self, IntSpan size);

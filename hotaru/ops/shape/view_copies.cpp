@@ -1,7 +1,5 @@
 // Copies of views (`permute_copy`), copies of a tensor with one view of them
 // written (`slice_scatter`), and pieces that are no views (`unsafe_split`).
-#include <algorithm>
-
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"
@@ -30,19 +28,6 @@ struct Copied<View> {
   static R call(A... arguments) { return fresh(View(arguments...)); }
 };
 
-Tensor squeeze_one(const Tensor& self, int64_t dim) {
-  return squeeze(self, dim);
-}
-Tensor squeeze_all(const Tensor& self) {
-  return squeeze(self);
-}
-Tensor squeeze_some(const Tensor& self, IntSpan dims) {
-  Dims order = wrap_dims(dims, self.dim());
-  std::sort(order.begin(), order.end());
-  Tensor out = self;
-  for (size_t i = order.size(); i-- > 0;) out = squeeze(out, order[i]);
-  return out;
-}
 Tensor expanded(const Tensor& self, IntSpan size, bool) {
   return expand(self, size);
 }
@@ -80,11 +65,14 @@ HOTARU_OP(
     "split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> "
     "Tensor[]",
     Copied<&split_with_sizes>::call);
-HOTARU_OP("squeeze_copy(Tensor self) -> Tensor", Copied<&squeeze_all>::call);
-HOTARU_OP("squeeze_copy.dim(Tensor self, int dim) -> Tensor",
-          Copied<&squeeze_one>::call);
-HOTARU_OP("squeeze_copy.dims(Tensor self, int[] dim) -> Tensor",
-          Copied<&squeeze_some>::call);
+HOTARU_OP("squeeze_copy(Tensor self) -> Tensor",
+          Copied<static_cast<Tensor (*)(const Tensor&)>(&squeeze)>::call);
+HOTARU_OP(
+    "squeeze_copy.dim(Tensor self, int dim) -> Tensor",
+    Copied<static_cast<Tensor (*)(const Tensor&, int64_t)>(&squeeze)>::call);
+HOTARU_OP(
+    "squeeze_copy.dims(Tensor self, int[] dim) -> Tensor",
+    Copied<static_cast<Tensor (*)(const Tensor&, IntSpan)>(&squeeze)>::call);
 HOTARU_OP("t_copy(Tensor self) -> Tensor", Copied<&t>::call);
 HOTARU_OP("transpose_copy.int(Tensor self, int dim0, int dim1) -> Tensor",
           Copied<&transpose>::call);

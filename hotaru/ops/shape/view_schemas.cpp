@@ -106,15 +106,8 @@ HOTARU_OP(
 HOTARU_OP(
     "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
     +[](const Tensor& self, int64_t dim) { return squeeze(self, dim); });
-HOTARU_OP(
-    "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
-    +[](const Tensor& self, IntSpan dims) {
-      Tensor out = self;
-      Dims wrapped = dims.empty() ? Dims() : wrap_dims(dims, self.dim());
-      std::sort(wrapped.begin(), wrapped.end());
-      for (size_t i = wrapped.size(); i-- > 0;) out = squeeze(out, wrapped[i]);
-      return out;
-    });
+HOTARU_OP("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
+          static_cast<Tensor (*)(const Tensor&, IntSpan)>(squeeze));
 HOTARU_OP("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", unsqueeze);
 HOTARU_OP(
     "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> "
@@ -183,6 +176,11 @@ HOTARU_OP(
 HOTARU_OP(
     "squeeze_(Tensor(a!) self) -> Tensor(a!)", +[](const Tensor& self) {
       return become(self, [](const Tensor& x) { return squeeze(x); });
+    });
+HOTARU_OP(
+    "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)",
+    +[](const Tensor& self, IntSpan dims) {
+      return become(self, [&](const Tensor& x) { return squeeze(x, dims); });
     });
 HOTARU_OP(
     "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
