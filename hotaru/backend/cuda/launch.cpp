@@ -1,8 +1,6 @@
 #include "hotaru/backend/cuda/launch.h"
 
-#include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "hotaru/backend/cuda/allocator.h"
@@ -71,14 +69,14 @@ CUfunction Function::load(int device) const {
   return function;
 }
 
-const Function& function_named(const std::string& symbol) {
-  static auto* mutex = new std::mutex;
-  static auto* known =
-      new std::unordered_map<std::string, std::unique_ptr<Function>>;
-  const std::lock_guard lock(*mutex);
-  auto& slot = (*known)[symbol];
-  if (!slot) slot = std::make_unique<Function>(symbol);
-  return *slot;
+const Function& detail::make_function(std::atomic<const Function*>& place,
+                                      std::string symbol) {
+  const auto* made = new Function(std::move(symbol));
+  const Function* before = nullptr;
+  if (place.compare_exchange_strong(before, made, std::memory_order_acq_rel))
+    return *made;
+  delete made;
+  return *before;
 }
 
 void launch(const Function& function, Grid grid, unsigned block,

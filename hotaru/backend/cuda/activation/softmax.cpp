@@ -20,7 +20,7 @@ int64_t bytes(const Tensor* t, size_t dim) {
   return t ? t->strides()[dim] * int64_t(itemsize(t->dtype())) : 0;
 }
 
-void run(const KernelCall& call, const char* name, const Tensor& out,
+void run(const KernelCall& call, const Functions& functions, const Tensor& out,
          const Tensor& in, const Tensor* result) {
   if (in.numel() == 0) return;
   HOTARU_CHECK(in.numel() < kMostElements, call.kernel().name(),
@@ -44,24 +44,24 @@ void run(const KernelCall& call, const char* name, const Tensor& out,
                    "more than ", Index<3>::kMaxDims,
                    " dimensions that cannot be merged");
   plan_softmax(p, int64_t(itemsize(in.dtype())));
-  launch(function_named(concat(name, "_", real_suffix(in.dtype()))),
-         {softmax_blocks(p)}, kBlock, p);
+  launch(functions.of(in.dtype()), {softmax_blocks(p)}, kBlock, p);
 }
 
 /// Operands: result, input.
 template <const auto& types, bool kLog>
 void forward(const KernelCall& call) {
+  static constinit const Functions functions(kLog ? "LogSoftmax" : "Softmax");
   check_types<types>(call);
-  run(call, kLog ? "LogSoftmax" : "Softmax", call.tensor(0), call.tensor(1),
-      nullptr);
+  run(call, functions, call.tensor(0), call.tensor(1), nullptr);
 }
 
 /// Operands: gradient of the input, gradient of the result, result.
 template <const auto& types, bool kLog>
 void backward(const KernelCall& call) {
+  static constinit const Functions functions(kLog ? "LogSoftmaxGrad"
+                                                  : "SoftmaxGrad");
   check_types<types>(call);
-  run(call, kLog ? "LogSoftmaxGrad" : "SoftmaxGrad", call.tensor(0),
-      call.tensor(1), &call.tensor(2));
+  run(call, functions, call.tensor(0), call.tensor(1), &call.tensor(2));
 }
 
 HOTARU_KERNEL(kCUDA, "softmax", (forward<kSoftmaxTypes, false>));

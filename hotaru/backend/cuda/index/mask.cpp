@@ -9,7 +9,7 @@ namespace {
 
 /// Runs both kernels. `other` has the shape of `chosen`, or is null.
 void run(SelectParams p, const Tensor& chosen, const Tensor* other,
-         const Tensor& out, const std::string& symbol) {
+         const Tensor& out, const Function& function) {
   if (chosen.numel() == 0) return;
   HOTARU_CHECK(chosen.numel() < kMostElements, "choosing among 2^31 elements ",
                "and more is not implemented for CUDA");
@@ -33,8 +33,9 @@ void run(SelectParams p, const Tensor& chosen, const Tensor* other,
   const Grid grid{select_blocks(p)};
   const Workspace counts{size_t(grid.x) * 8};
   p.counts = static_cast<int64_t*>(counts.data());
-  launch(function_named(concat("CountChosen_", item)), grid, kBlock, p);
-  launch(function_named(symbol), grid, kBlock, p);
+  static constinit const Functions counting("CountChosen");
+  launch(counting.of_size(item), grid, kBlock, p);
+  launch(function, grid, kBlock, p);
 }
 
 /// The bits of an element by which it is not 0: -0.0 is.
@@ -72,7 +73,8 @@ void nonzero(const KernelCall& call) {
   for (size_t d = 0; d < size_t(p.dims); ++d)
     p.sizes[size_t(p.dims) - 1 - d] = Divider(uint32_t(in.sizes()[d]));
   set_bits(p, in.dtype());
-  run(p, in, nullptr, out, concat("Positions_", itemsize(in.dtype())));
+  static constinit const Functions functions("Positions");
+  run(p, in, nullptr, out, functions.of_size(itemsize(in.dtype())));
 }
 
 /// Operands: result [n], input, mask of the input's shape with n ones.
@@ -82,7 +84,8 @@ void masked_select(const KernelCall& call) {
   if (out.numel() == 0) return;
   SelectParams p;
   p.room = out.numel();
-  run(p, mask, &in, out, concat("Select_", itemsize(in.dtype())));
+  static constinit const Functions functions("Select");
+  run(p, mask, &in, out, functions.of_size(itemsize(in.dtype())));
 }
 
 /// Operands: target, mask of its shape, row-major source.
@@ -95,7 +98,8 @@ void masked_scatter(const KernelCall& call) {
       call, {[](const FailureText&, int64_t, const int64_t*) {
         fail("Number of elements of source < number of ones in mask");
       }});
-  run(p, mask, &out, source, concat("ScatterChosen_", itemsize(out.dtype())));
+  static constinit const Functions functions("ScatterChosen");
+  run(p, mask, &out, source, functions.of_size(itemsize(out.dtype())));
 }
 
 HOTARU_KERNEL(kCUDA, "nonzero", nonzero);

@@ -49,15 +49,15 @@ DrawParams params_of(const Tensor& out) {
 }
 
 /// Draws with so many values of four words.
-void run(const char* name, const Tensor& out, PhiloxGenerator& generator,
-         DrawParams& p, uint32_t values) {
-  const char* suffix = real_suffix(out.dtype());
-  if (!suffix)
-    fail<NotImplementedError>("\"", name, "_cuda\" not implemented for '",
+void run(const Functions& functions, const Tensor& out,
+         PhiloxGenerator& generator, DrawParams& p, uint32_t values) {
+  if (is_complex(out.dtype()))
+    fail<NotImplementedError>("\"", functions.name(),
+                              "_cuda\" not implemented for '",
                               scalar_type_name(out.dtype()), "'");
   const uint32_t blocks = draw_blocks_here(p.numel);
   p.state = take(generator, draws_of(p.numel, blocks, values));
-  launch(function_named(concat(name, "_", suffix)), {blocks}, kBlock, p);
+  launch(functions.of(out.dtype()), {blocks}, kBlock, p);
 }
 
 /// Values that four words make of a dtype's real draws.
@@ -117,21 +117,24 @@ void random(const KernelCall& call) {
   p.a = a.a;
   p.b = a.b;
   const uint32_t values = reals(out.dtype());
+  static constinit const Functions uniform("DrawUniform"), normal("DrawNormal"),
+      exponential("DrawExponential"), bernoulli("DrawBernoulli"),
+      kept("DrawKept"), integer("DrawInteger");
   switch (a.draw) {
     case Draw::kUniform:
-      return run("DrawUniform", out, generator, p, values);
+      return run(uniform, out, generator, p, values);
     case Draw::kNormal:
-      return run("DrawNormal", out, generator, p, values);
+      return run(normal, out, generator, p, values);
     case Draw::kExponential:
-      return run("DrawExponential", out, generator, p, values);
+      return run(exponential, out, generator, p, values);
     case Draw::kBernoulli:
-      return run("DrawBernoulli", out, generator, p, values);
+      return run(bernoulli, out, generator, p, values);
     case Draw::kKept:
       HOTARU_CHECK(geometry.dense(0, itemsize(out.dtype())),
                    "dropout draws for dense tensors");
       p.wide = a.range == 8;
       p.vector = kept_vector(out.numel(), a.range);
-      return run("DrawKept", out, generator, p, 4);
+      return run(kept, out, generator, p, 4);
     case Draw::kInteger:
       // The remainders of 32 bits are even enough for short ranges only.
       p.range = a.range;
@@ -142,7 +145,7 @@ void random(const KernelCall& call) {
       p.range = full_range(out.dtype());
       p.wide = out.dtype() == DType::kFloat64 || out.dtype() == DType::kInt64;
   }
-  run("DrawInteger", out, generator, p, p.wide ? 2 : 4);
+  run(integer, out, generator, p, p.wide ? 2 : 4);
 }
 
 /// Operands: result, probabilities (float32 or float64, of the same strides),
@@ -155,8 +158,9 @@ void bernoulli(const KernelCall& call) {
   p.in = device_address(chances);
   p.wide = chances.dtype() == DType::kFloat64;
   p.state = take(call.object<PhiloxGenerator>(2), 10);
-  launch(function_named(concat("DrawEach_", real_suffix(out.dtype()))),
-         {blocks_for(p.numel, 4 * kBlock)}, kBlock, p);
+  static constinit const Functions functions("DrawEach");
+  launch(functions.of(out.dtype()), {blocks_for(p.numel, 4 * kBlock)}, kBlock,
+         p);
 }
 
 /// Operands: slopes, input of the same dtype, generator; row-major.
@@ -169,8 +173,8 @@ void random_slopes(const KernelCall& call) {
   p.in = device_address(in);
   p.a = a.a;
   p.b = a.b;
-  run("DrawSlopes", out, call.object<PhiloxGenerator>(2), p,
-      reals(out.dtype()));
+  static constinit const Functions functions("DrawSlopes");
+  run(functions, out, call.object<PhiloxGenerator>(2), p, reals(out.dtype()));
 }
 
 /// Operands: indices [rows, samples], weights [rows, n], generator; row-major.
@@ -192,11 +196,11 @@ void multinomial(const KernelCall& call) {
   p.sums = sums.data();
   p.state = take(call.object<PhiloxGenerator>(2),
                  ((p.rows - 1) / kMultinomialRows + 1) * 4);
-  const char* suffix = real_suffix(weights.dtype());
-  launch(function_named(concat("MultinomialSums_", suffix)), {p.rows}, kBlock,
+  static constinit const Functions running("MultinomialSums"),
+      draw("MultinomialDraw");
+  launch(running.of(weights.dtype()), {p.rows}, kBlock, p);
+  launch(draw.of(weights.dtype()), {blocks_for(out.numel(), kBlock)}, kBlock,
          p);
-  launch(function_named(concat("MultinomialDraw_", suffix)),
-         {blocks_for(out.numel(), kBlock)}, kBlock, p);
 }
 
 HOTARU_KERNEL(kCUDA, "random", random);

@@ -36,8 +36,15 @@ int64_t stride_of(const Tensor* t, size_t dim) {
              : t->strides()[dim] * int64_t(itemsize(t->dtype()));
 }
 
-/// Runs formula_suffix over the dimensions that the mask names.
-void reduce(const std::string& formula, const Operands& o,
+/// A formula's kernels; the second one joins the results of splits.
+struct ReduceFunctions {
+  Functions first, second;
+  constexpr explicit ReduceFunctions(std::string_view formula)
+      : first(formula), second(formula, "_2") {}
+};
+
+/// Over the dimensions that the mask names.
+void reduce(const ReduceFunctions& functions, const Operands& o,
             const std::vector<bool>& gone, ReduceParams& p) {
   const Tensor& in = *o.in;
   const Tensor& any = o.out ? *o.out : *o.second;
@@ -71,10 +78,10 @@ void reduce(const std::string& formula, const Operands& o,
   plan_reduce(p, size_t(item), sms);
   const Workspace workspace{size_t(workspace_bytes(p))};
   p.workspace = workspace.data();
-  const std::string symbol = formula + "_" + type_suffix(in.dtype());
-  launch(function_named(symbol), {reduce_blocks(p), p.plan.splits}, kBlock, p);
+  launch(functions.first.of(in.dtype()), {reduce_blocks(p), p.plan.splits},
+         kBlock, p);
   if (p.plan.splits > 1)
-    launch(function_named(symbol + "_2"), {second_blocks(p)}, kBlock, p);
+    launch(functions.second.of(in.dtype()), {second_blocks(p)}, kBlock, p);
 }
 
 /// Dimensions in which the result has size 1 and the input has not.
@@ -93,16 +100,25 @@ A attributes_of(const KernelCall& call) {
     return call.attributes<A>();
 }
 
-/// The n-th name of a list "A, B, C".
-std::string name_at(std::string_view names, size_t n) {
+/// How many names a list "A, B, C" has, and which one is the n-th.
+constexpr size_t count_of(std::string_view names) {
+  return size_t(std::count(names.begin(), names.end(), ',')) + 1;
+}
+constexpr std::string_view name_at(std::string_view names, size_t n) {
   while (n-- > 0) names.remove_prefix(names.find(',') + 2);
-  return std::string(names.substr(0, names.find(',')));
+  return names.substr(0, names.find(','));
 }
 
-/// Operands: result, input. The first formula that serves; `names` is what
-/// symbols call them.
+/// Those of all formulas of such a list.
+template <size_t... I>
+constexpr auto functions_of(std::string_view names, std::index_sequence<I...>) {
+  return std::array<ReduceFunctions, sizeof...(I)>{
+      ReduceFunctions(name_at(names, I))...};
+}
+
+/// Operands: result, input. The first formula that serves.
 template <class Types, template <class> class... R>
-void reduce_by(const KernelCall& call, const char* names) {
+void reduce_by(const KernelCall& call, const ReduceFunctions* functions) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   check_supported<Types>(call, in.dtype());
   using First = std::tuple_element_t<0, std::tuple<R<float>...>>;
@@ -111,7 +127,7 @@ void reduce_by(const KernelCall& call, const char* names) {
   (void)((R<float>::serves(a) || (++which, false)) || ...);
   ReduceParams p;
   p.set_attributes(a);
-  reduce(name_at(names, which), {&in, &out, nullptr}, reduced_dims(in, out), p);
+  reduce(functions[which], {&in, &out, nullptr}, reduced_dims(in, out), p);
 }
 
 using namespace formulas;  // the list names them as they are
@@ -119,7 +135,9 @@ using namespace formulas;  // the list names them as they are
 #define HOTARU_REGISTER(kernel, name, Types, ...) \
   HOTARU_KERNEL( \
       kCUDA, kernel, +[](const KernelCall& call) { \
-        reduce_by<Types, __VA_ARGS__>(call, #__VA_ARGS__); \
+        static constinit const auto functions = functions_of( \
+            #__VA_ARGS__, std::make_index_sequence<count_of(#__VA_ARGS__)>()); \
+        reduce_by<Types, __VA_ARGS__>(call, functions.data()); \
       });
 HOTARU_REDUCTIONS(HOTARU_REGISTER)
 #undef HOTARU_REGISTER
@@ -131,29 +149,32 @@ void var(const KernelCall& call) {
   check_supported<FloatingTypes>(call, in.dtype());
   ReduceParams p;
   p.set_attributes(call.attributes<VarAttributes>());
-  reduce("Var", {&in, &out, operands == 3 ? &call.tensor(1) : nullptr},
+  static constinit const ReduceFunctions functions("Var");
+  reduce(functions, {&in, &out, operands == 3 ? &call.tensor(1) : nullptr},
          reduced_dims(in, out), p);
 }
 
 /// Positions count along one dimension.
-void extreme(const KernelCall& call, const char* formula, const Operands& o) {
+void extreme(const KernelCall& call, const ReduceFunctions& functions,
+             const Operands& o) {
   check_supported<RealAndBoolTypes>(call, o.in->dtype());
   const int64_t dim = call.attributes<LineAttributes>().dim;
   std::vector<bool> gone(size_t(o.in->dim()));
   if (!gone.empty()) gone[size_t(dim)] = true;
   ReduceParams p;
-  reduce(formula, o, gone, p);
+  reduce(functions, o, gone, p);
 }
+constinit const ReduceFunctions largest("LargestAt"), smallest("SmallestAt");
 
 /// Operands: values, indices, input; or indices, input.
 template <bool kLargest>
 void max_dim(const KernelCall& call) {
-  extreme(call, kLargest ? "LargestAt" : "SmallestAt",
+  extreme(call, kLargest ? largest : smallest,
           {&call.tensor(2), &call.tensor(0), &call.tensor(1)});
 }
 template <bool kLargest>
 void argmax(const KernelCall& call) {
-  extreme(call, kLargest ? "LargestAt" : "SmallestAt",
+  extreme(call, kLargest ? largest : smallest,
           {&call.tensor(1), nullptr, &call.tensor(0)});
 }
 

@@ -14,9 +14,16 @@ int64_t bytes(const Tensor* t, size_t dim) {
   return t ? t->strides()[dim] * int64_t(itemsize(t->dtype())) : 0;
 }
 
+/// What chunks come to, and the scan.
+struct ScanFunctions {
+  Functions totals, all;
+  constexpr explicit ScanFunctions(std::string_view formula)
+      : totals(formula, "_t"), all(formula) {}
+};
+
 template <class Types>
-void scan(const KernelCall& call, const std::string& formula, const Tensor& out,
-          const Tensor* positions, const Tensor& in) {
+void scan(const KernelCall& call, const ScanFunctions& functions,
+          const Tensor& out, const Tensor* positions, const Tensor& in) {
   if (!visit_if_listed(Types{}, in.dtype(), []<class>() {}))
     fail<NotImplementedError>("\"", call.kernel().name(),
                               "_cuda\" not implemented for '",
@@ -46,17 +53,18 @@ void scan(const KernelCall& call, const std::string& formula, const Tensor& out,
   p.plan = plan_of(p, properties(launching_timeline().device()).processors);
   const Workspace workspace{size_t(workspace_bytes(p))};
   p.workspace = workspace.data();
-  const std::string symbol = formula + "_" + type_suffix(in.dtype());
   const Grid grid{scan_blocks(p), p.plan.splits};
-  if (p.plan.splits > 1) launch(function_named(symbol + "_t"), grid, kBlock, p);
-  launch(function_named(symbol), grid, kBlock, p);
+  if (p.plan.splits > 1)
+    launch(functions.totals.of(in.dtype()), grid, kBlock, p);
+  launch(functions.all.of(in.dtype()), grid, kBlock, p);
 }
 
 /// Operands: result, input.
 #define HOTARU_REGISTER(kernel, name, Types, S) \
   HOTARU_KERNEL( \
       kCUDA, kernel, +[](const KernelCall& call) { \
-        scan<Types>(call, #S, call.tensor(0), nullptr, call.tensor(1)); \
+        static constinit const ScanFunctions functions(#S); \
+        scan<Types>(call, functions, call.tensor(0), nullptr, call.tensor(1)); \
       });
 HOTARU_SCANS(HOTARU_REGISTER)
 #undef HOTARU_REGISTER
@@ -64,13 +72,15 @@ HOTARU_SCANS(HOTARU_REGISTER)
 /// Operands: values, indices, input.
 HOTARU_KERNEL(
     kCUDA, "cummax", +[](const KernelCall& call) {
-      scan<RealAndBoolTypes>(call, "RunningMax", call.tensor(0),
-                             &call.tensor(1), call.tensor(2));
+      static constinit const ScanFunctions functions("RunningMax");
+      scan<RealAndBoolTypes>(call, functions, call.tensor(0), &call.tensor(1),
+                             call.tensor(2));
     });
 HOTARU_KERNEL(
     kCUDA, "cummin", +[](const KernelCall& call) {
-      scan<RealAndBoolTypes>(call, "RunningMin", call.tensor(0),
-                             &call.tensor(1), call.tensor(2));
+      static constinit const ScanFunctions functions("RunningMin");
+      scan<RealAndBoolTypes>(call, functions, call.tensor(0), &call.tensor(1),
+                             call.tensor(2));
     });
 
 }  // namespace

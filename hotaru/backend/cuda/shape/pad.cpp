@@ -93,8 +93,9 @@ void pad(const KernelCall& call) {
     std::memcpy(p.value, &value, sizeof(T));
   });
   const auto item = int64_t(itemsize(in.dtype()));
+  static constinit const Functions functions("Pad");
   launch_parts(merged(out, in, a.before), p, item,
-               function_named(concat("Pad_", item)));
+               functions.of_size(size_t(item)));
 }
 
 constexpr KernelTypes<NumberTypes> kBackwardTypes{0, "pad_backward"};
@@ -110,9 +111,8 @@ void pad_transposed(const KernelCall& call) {
   HOTARU_CUDA(cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(p.in), 0,
               size_t(in.numel() * item), launching_timeline().handle());
   if (out.numel() == 0) return;
-  launch_parts(
-      merged(out, in, a.before), p, item,
-      function_named(concat("PadTransposed_", type_suffix(in.dtype()))));
+  static constinit const Functions functions("PadTransposed");
+  launch_parts(merged(out, in, a.before), p, item, functions.of(in.dtype()));
 }
 
 HOTARU_KERNEL(kCUDA, "pad", pad);
