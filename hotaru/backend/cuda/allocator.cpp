@@ -309,7 +309,7 @@ void* CudaAllocator::allocate(size_t nbytes) {
     const BlockingRegion region;
     lock.lock();
     block = rounded < nbytes ? nullptr : find(timeline, rounded, true);
-    if (!block) refuse(nbytes, rounded);
+    if (!block) refuse(nbytes);
     lock.unlock();
   }
   if (!lock) lock.lock();
@@ -395,7 +395,7 @@ void CudaAllocator::copy(void* to, const void* from, size_t nbytes) {
   timeline.synchronize();
 }
 
-void CudaAllocator::refuse(size_t bytes, size_t) {
+void CudaAllocator::refuse(size_t bytes) {
   ++stats_.out_of_memory;
   size_t free = 0, total = 0;
   memory_info(device_, free, total);

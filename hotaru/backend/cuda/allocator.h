@@ -56,7 +56,7 @@ class CudaAllocator final : public Allocator {
   void free_block(Block* block);
   void free_waiting(bool wait);
   void release_pages();
-  [[noreturn]] void refuse(size_t bytes, size_t rounded);
+  [[noreturn]] void refuse(size_t bytes);
 
   const int device_;
   std::mutex mutex_;

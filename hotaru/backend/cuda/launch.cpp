@@ -102,10 +102,9 @@ Workspace::~Workspace() {
 }
 
 void* device_address(const Tensor& t) {
-  HOTARU_CHECK(t.device().is_cuda(),
-               "Expected all tensors to be on the same device, but found at "
-               "least two devices, cuda:",
-               launching_timeline().device(), " and ", t.device(), "!");
+  if (!t.device().is_cuda())
+    refuse_devices({DeviceType::kCUDA, int8_t(launching_timeline().device())},
+                   t.device());
   return t.address();
 }
 

@@ -34,15 +34,11 @@ __device__ void scatter_add_complex(const IndexedParams& p) {
 template <class T, uint32_t kParts>
 __device__ void add_strided(const StridedCopyParams& p) {
   const uint32_t first = blockIdx.x * kStridedItems + threadIdx.x;
-  HOTARU_NO_UNROLL
-  for (uint32_t n = 0; n < kStridedEach; ++n) {
-    uint32_t i[1] = {first + n * kBlock};
-    if (i[0] >= p.copy.numel) return;
-    int64_t at[1][2];
-    p.index.find(i, at);
-    add_parts<T, kParts>(static_cast<char*>(p.copy.out) + at[0][0],
-                         static_cast<const char*>(p.copy.in) + at[0][1]);
-  }
+  for_elements<kStridedEach>(
+      p.index, first, p.copy.numel, [&](uint32_t, const int64_t* at) {
+        add_parts<T, kParts>(static_cast<char*>(p.copy.out) + at[0],
+                             static_cast<const char*>(p.copy.in) + at[1]);
+      });
 }
 
 }  // namespace
