@@ -3,6 +3,7 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/reduce/line.h"
+#include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/core/error.h"
@@ -23,28 +24,34 @@ int64_t bytes(const Tensor* t, size_t dim) {
 void run(const KernelCall& call, const Functions& functions, const Tensor& out,
          const Tensor& in, const Tensor* result) {
   if (in.numel() == 0) return;
-  HOTARU_CHECK(in.numel() < kMostElements, call.kernel().name(),
-               " of 2^31 elements and more is not implemented for CUDA yet");
   SoftmaxParams p;
-  p.out = device_address(out);
-  p.in = device_address(in);
-  p.result = result ? device_address(*result) : nullptr;
   const auto dim = size_t(call.attributes<LineAttributes>().dim);
   if (in.dim() > 0) {
+    HOTARU_CHECK(in.sizes()[dim] < kMostElements, call.kernel().name(),
+                 " over 2^31 elements and more is not implemented for CUDA");
     p.length = uint32_t(in.sizes()[dim]);
     p.out_step = bytes(&out, dim);
     p.in_step = bytes(&in, dim);
     p.result_step = bytes(result, dim);
   }
-  p.lines = uint32_t(in.numel() / p.length);
-  for (size_t d = size_t(in.dim()); d-- > 0;)
+  Geometry<3> others;
+  others.address = {
+      static_cast<char*>(device_address(out)),
+      static_cast<char*>(device_address(in)),
+      result ? static_cast<char*>(device_address(*result)) : nullptr};
+  for (size_t d = Geometry<3>::checked_dims(in.sizes()); d-- > 0;)
     if (d != dim)
-      HOTARU_CHECK(p.others.add(in.sizes()[d], {bytes(&out, d), bytes(&in, d),
-                                                bytes(result, d)}),
-                   "more than ", Index<3>::kMaxDims,
-                   " dimensions that cannot be merged");
-  plan_softmax(p, int64_t(itemsize(in.dtype())));
-  launch(functions.of(in.dtype()), {softmax_blocks(p)}, kBlock, p);
+      others.add(in.sizes()[d],
+                 {bytes(&out, d), bytes(&in, d), bytes(result, d)});
+  others.for_parts([&](const Geometry<3>& part) {
+    p.out = part.address[0];
+    p.in = part.address[1];
+    p.result = part.address[2];
+    p.lines = uint32_t(part.numel());
+    p.others = part.index();
+    plan_softmax(p, int64_t(itemsize(in.dtype())));
+    launch(functions.of(in.dtype()), {softmax_blocks(p)}, kBlock, p);
+  });
 }
 
 /// Operands: result, input.

@@ -17,8 +17,7 @@ void run(const Functions& functions, const Tensor& out, SequenceParams p) {
   p.count = out.numel();
   for (; p.first < p.count; p.first += p.numel) {
     p.out = to + p.first * item;
-    p.numel = uint32_t(
-        std::min<int64_t>(p.count - p.first, kMostElements - kStridedItems));
+    p.numel = uint32_t(std::min<int64_t>(p.count - p.first, most_elements()));
     launch(function, {blocks_for(p.numel, kStridedItems)}, kBlock, p);
   }
 }

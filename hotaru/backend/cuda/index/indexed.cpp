@@ -231,14 +231,14 @@ void join_indices(const KernelCall& call, const Tensor& whole, size_t before,
     p.steps[k] = bytes_along(whole, before + k);
   }
   const auto space = Geometry<kMost>::over(address, shape, steps, false);
-  HOTARU_CHECK(space.numel() < kMostElements,
-               "2^31 indices and more are not implemented for CUDA");
-  p.out = out;
-  p.numel = uint32_t(space.numel());
-  for (size_t k = 0; k < count; ++k) p.indices[k] = space.address[k];
-  p.at = space.index();
   static const Function function("IndexOffsets");
-  launch(function, {blocks_for(p.numel, kStridedItems)}, kBlock, p);
+  space.for_stretches([&](const auto& part, int64_t before) {
+    p.out = out + before;
+    p.numel = uint32_t(part.numel());
+    for (size_t k = 0; k < count; ++k) p.indices[k] = part.address[k];
+    p.at = part.index();
+    launch(function, {blocks_for(p.numel, kStridedItems)}, kBlock, p);
+  });
 }
 
 /// f(space, params): the part is the result or what is written, row by row

@@ -26,7 +26,7 @@ namespace hotaru::cuda {
 struct ScanPlan {
   uint32_t lanes = 1;
   /// Elements of a line that one block takes.
-  uint32_t chunk = 0;
+  int64_t chunk = 0;
   uint32_t splits = 1;
 };
 
@@ -39,7 +39,7 @@ struct ScanParams {
   void* workspace = nullptr;
   uint32_t lines = 1;
   /// Elements of a line, and their strides in bytes.
-  uint32_t length = 1;
+  int64_t length = 1;
   int64_t in_step = 0, out_step = 0, position_step = 0;
   ScanPlan plan;
   /// The other dimensions. Operands: in, out, positions.
@@ -81,8 +81,7 @@ constexpr ScanPlan plan_of(const ScanParams& p, int sms) {
   const int64_t splits = room / blocks < parts ? room / blocks : parts;
   plan.chunk = p.length;
   if (splits > 1) {
-    plan.chunk =
-        uint32_t(ceil_divide(ceil_divide(p.length, splits), tile) * tile);
+    plan.chunk = ceil_divide(ceil_divide(p.length, splits), tile) * tile;
     plan.splits = uint32_t(ceil_divide(p.length, plan.chunk));
   }
   return plan;

@@ -39,12 +39,9 @@ constexpr KernelTypes<FloatingTypes> kSlopeTypes{1,
                                                  "rrelu_with_noise_out_cuda"};
 
 DrawParams params_of(const Tensor& out) {
-  HOTARU_CHECK(out.numel() < kMostElements,
-               "random draws of 2^31 elements and more are not implemented for "
-               "CUDA yet");
   DrawParams p;
   p.out = device_address(out);
-  p.numel = uint32_t(out.numel());
+  p.numel = uint64_t(out.numel());
   return p;
 }
 
@@ -55,9 +52,28 @@ void run(const Functions& functions, const Tensor& out,
     fail<NotImplementedError>("\"", functions.name(),
                               "_cuda\" not implemented for '",
                               scalar_type_name(out.dtype()), "'");
-  const uint32_t blocks = draw_blocks_here(p.numel);
-  p.state = take(generator, draws_of(p.numel, blocks, values));
+  const auto numel = int64_t(p.numel);
+  const uint32_t blocks = draw_blocks_here(numel);
+  p.state = take(generator, draws_of(numel, blocks, values));
   launch(functions.of(out.dtype()), {blocks}, kBlock, p);
+}
+
+/// The same for elements anywhere. PyTorch cuts what reaches farther than 31
+/// bits of bytes, after the generator has moved on as if it were whole.
+void run_parts(const Functions& functions, const Tensor& out,
+               PhiloxGenerator& generator, DrawParams& p, uint32_t values) {
+  const auto whole = Geometry<1>::of({&out}, out.sizes());
+  const auto item = int64_t(itemsize(out.dtype()));
+  const int64_t n = whole.numel(), most = (most_elements() - 1) / item + 1;
+  if (n > most) take(generator, draws_of(n, draw_blocks_here(n), values));
+  whole.for_parts(
+      [&](const Geometry<1>& part) {
+        p.out = part.address[0];
+        p.numel = uint64_t(part.numel());
+        p.index = part.index();
+        run(functions, out, generator, p, values);
+      },
+      most);
 }
 
 /// Values that four words make of a dtype's real draws.
@@ -112,8 +128,6 @@ void random(const KernelCall& call) {
   if (out.numel() == 0) return;
   if (a.draw == Draw::kPermutation) return draw_permutation(out, generator);
   DrawParams p = params_of(out);
-  const auto geometry = Geometry<1>::of({&out}, out.sizes());
-  p.index = geometry.index();
   p.a = a.a;
   p.b = a.b;
   const uint32_t values = reals(out.dtype());
@@ -122,16 +136,17 @@ void random(const KernelCall& call) {
       kept("DrawKept"), integer("DrawInteger");
   switch (a.draw) {
     case Draw::kUniform:
-      return run(uniform, out, generator, p, values);
+      return run_parts(uniform, out, generator, p, values);
     case Draw::kNormal:
-      return run(normal, out, generator, p, values);
+      return run_parts(normal, out, generator, p, values);
     case Draw::kExponential:
-      return run(exponential, out, generator, p, values);
+      return run_parts(exponential, out, generator, p, values);
     case Draw::kBernoulli:
-      return run(bernoulli, out, generator, p, values);
+      return run_parts(bernoulli, out, generator, p, values);
     case Draw::kKept:
-      HOTARU_CHECK(geometry.dense(0, itemsize(out.dtype())),
-                   "dropout draws for dense tensors");
+      HOTARU_CHECK(
+          Geometry<1>::of({&out}, out.sizes()).dense(0, itemsize(out.dtype())),
+          "dropout draws for dense tensors");
       p.wide = a.range == 8;
       p.vector = kept_vector(out.numel(), a.range);
       return run(kept, out, generator, p, 4);
@@ -145,7 +160,7 @@ void random(const KernelCall& call) {
       p.range = full_range(out.dtype());
       p.wide = out.dtype() == DType::kFloat64 || out.dtype() == DType::kInt64;
   }
-  run(integer, out, generator, p, p.wide ? 2 : 4);
+  run_parts(integer, out, generator, p, p.wide ? 2 : 4);
 }
 
 /// Operands: result, probabilities (float32 or float64, of the same strides),
@@ -182,15 +197,12 @@ void multinomial(const KernelCall& call) {
   check_types<kMultinomialTypes>(call);
   const Tensor &out = call.tensor(0), &weights = call.tensor(1);
   if (out.numel() == 0 || weights.numel() == 0) return;
-  HOTARU_CHECK(out.numel() < kMostElements && weights.numel() < kMostElements,
-               "multinomial of 2^31 elements and more is not implemented for "
-               "CUDA yet");
   MultinomialParams p;
   p.out = device_address(out);
   p.weights = device_address(weights);
   p.n = uint32_t(weights.size(-1));
   p.rows = uint32_t(weights.numel() / p.n);
-  p.samples = Divider(uint32_t(out.size(-1)));
+  p.samples = uint64_t(out.size(-1));
   const size_t item = std::max<size_t>(itemsize(weights.dtype()), 4);
   const Workspace sums{size_t(weights.numel()) * item};
   p.sums = sums.data();

@@ -43,24 +43,60 @@ struct ReduceFunctions {
       : first(formula), second(formula, "_2") {}
 };
 
+/// Stretches of what goes, one after another, and what they come to together.
+void reduce_part(const ReduceFunctions& functions, DType dtype,
+                 const Geometry<3>& kept, const Geometry<1>& gone,
+                 ReduceParams p) {
+  p.out = kept.address[1];
+  p.second = kept.address[2];
+  p.outputs = uint32_t(kept.numel());
+  p.kept = kept.index();
+  const int sms = properties(launching_timeline().device()).processors;
+  std::vector<ReduceParams> parts;
+  uint32_t splits = 0;
+  gone.for_stretches([&](const Geometry<1>& stretch, int64_t before) {
+    p.in = kept.address[0] + (stretch.address[0] - gone.address[0]);
+    p.reduced = uint32_t(std::min(p.count, stretch.numel()));
+    p.gone = stretch.index();
+    p.first = before;
+    p.first_split = splits;
+    plan_reduce(p, itemsize(dtype), sms);
+    splits += p.plan.splits;
+    parts.push_back(p);
+  });
+  const auto bytes = size_t(workspace_bytes(p, splits));
+  const Workspace workspace{bytes};
+  for (ReduceParams& part : parts) {
+    if (bytes) part.workspace = workspace.data();
+    launch(functions.first.of(dtype), {reduce_blocks(part), part.plan.splits},
+           kBlock, part);
+  }
+  if (!bytes) return;
+  parts.back().plan.splits = splits;
+  launch(functions.second.of(dtype), {second_blocks(parts.back())}, kBlock,
+         parts.back());
+}
+
 /// Over the dimensions that the mask names.
 void reduce(const ReduceFunctions& functions, const Operands& o,
-            const std::vector<bool>& gone, ReduceParams& p) {
+            const std::vector<bool>& mask, ReduceParams& p) {
   const Tensor& in = *o.in;
   const Tensor& any = o.out ? *o.out : *o.second;
   if (any.numel() == 0) return;
-  HOTARU_CHECK(in.numel() < kMostElements,
-               "reductions of 2^31 elements and more are not implemented for "
-               "CUDA yet");
-  p.in = in.numel() > 0 ? device_address(in) : nullptr;
-  p.out = o.out ? device_address(*o.out) : nullptr;
-  p.second = o.second ? device_address(*o.second) : nullptr;
-  p.outputs = uint32_t(any.numel());
-  p.reduced = uint32_t(in.numel() / any.numel());
+  const auto address = [](const Tensor* t) {
+    return t && t->numel() > 0 ? static_cast<char*>(device_address(*t))
+                               : nullptr;
+  };
+  Geometry<3> kept;
+  Geometry<1> gone;
+  kept.address = {address(&in), address(o.out), address(o.second)};
+  gone.address = {address(&in)};
+  p.count = in.numel() / any.numel();
   // By the input's strides, the smallest first; those of one size class keep
   // the order of dimensions, in which positions count.
   std::vector<size_t> order;
-  for (size_t d = 0; d < gone.size(); ++d) order.push_back(gone.size() - 1 - d);
+  for (size_t d = Geometry<3>::checked_dims(in.sizes()); d-- > 0;)
+    order.push_back(d);
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return in.strides()[a] < in.strides()[b];
   });
@@ -68,20 +104,14 @@ void reduce(const ReduceFunctions& functions, const Operands& o,
   for (const size_t d : order) {
     const int64_t size = in.sizes()[d], step = in.strides()[d] * item;
     if (size == 0) continue;
-    const bool fits = gone[d] ? p.gone.add(size, {step})
-                              : p.kept.add(size, {step, stride_of(o.out, d),
-                                                  stride_of(o.second, d)});
-    HOTARU_CHECK(fits, "more than ", Index<1>::kMaxDims,
-                 " dimensions that cannot be merged");
+    if (mask[d])
+      gone.add(size, {step});
+    else
+      kept.add(size, {step, stride_of(o.out, d), stride_of(o.second, d)});
   }
-  const int sms = properties(launching_timeline().device()).processors;
-  plan_reduce(p, size_t(item), sms);
-  const Workspace workspace{size_t(workspace_bytes(p))};
-  p.workspace = workspace.data();
-  launch(functions.first.of(in.dtype()), {reduce_blocks(p), p.plan.splits},
-         kBlock, p);
-  if (p.plan.splits > 1)
-    launch(functions.second.of(in.dtype()), {second_blocks(p)}, kBlock, p);
+  kept.for_parts([&](const Geometry<3>& part) {
+    reduce_part(functions, in.dtype(), part, gone, p);
+  });
 }
 
 /// Dimensions in which the result has size 1 and the input has not.

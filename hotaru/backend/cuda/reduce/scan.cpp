@@ -3,6 +3,7 @@
 
 #include "hotaru/backend/common/reduce/formulas.h"
 #include "hotaru/backend/common/reduce/line.h"
+#include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/core/error.h"
@@ -29,34 +30,37 @@ void scan(const KernelCall& call, const ScanFunctions& functions,
                               "_cuda\" not implemented for '",
                               scalar_type_name(in.dtype()), "'");
   if (in.numel() == 0) return;
-  HOTARU_CHECK(in.numel() < kMostElements,
-               "scans of 2^31 elements and more are not implemented for CUDA "
-               "yet");
   ScanParams p;
-  p.in = device_address(in);
-  p.out = device_address(out);
-  p.positions = positions ? device_address(*positions) : nullptr;
   const auto dim = size_t(call.attributes<LineAttributes>().dim);
   if (in.dim() > 0) {
-    p.length = uint32_t(in.sizes()[dim]);
+    p.length = in.sizes()[dim];
     p.in_step = bytes(&in, dim);
     p.out_step = bytes(&out, dim);
     p.position_step = bytes(positions, dim);
   }
-  p.lines = uint32_t(in.numel() / p.length);
-  for (size_t d = size_t(in.dim()); d-- > 0;)
+  Geometry<3> others;
+  others.address = {
+      static_cast<char*>(device_address(in)),
+      static_cast<char*>(device_address(out)),
+      positions ? static_cast<char*>(device_address(*positions)) : nullptr};
+  for (size_t d = Geometry<3>::checked_dims(in.sizes()); d-- > 0;)
     if (d != dim)
-      HOTARU_CHECK(p.others.add(in.sizes()[d], {bytes(&in, d), bytes(&out, d),
-                                                bytes(positions, d)}),
-                   "more than ", Index<3>::kMaxDims,
-                   " dimensions that cannot be merged");
-  p.plan = plan_of(p, properties(launching_timeline().device()).processors);
-  const Workspace workspace{size_t(workspace_bytes(p))};
-  p.workspace = workspace.data();
-  const Grid grid{scan_blocks(p), p.plan.splits};
-  if (p.plan.splits > 1)
-    launch(functions.totals.of(in.dtype()), grid, kBlock, p);
-  launch(functions.all.of(in.dtype()), grid, kBlock, p);
+      others.add(in.sizes()[d],
+                 {bytes(&in, d), bytes(&out, d), bytes(positions, d)});
+  others.for_parts([&](const Geometry<3>& part) {
+    p.in = part.address[0];
+    p.out = part.address[1];
+    p.positions = part.address[2];
+    p.lines = uint32_t(part.numel());
+    p.others = part.index();
+    p.plan = plan_of(p, properties(launching_timeline().device()).processors);
+    const Workspace workspace{size_t(workspace_bytes(p))};
+    p.workspace = workspace.data();
+    const Grid grid{scan_blocks(p), p.plan.splits};
+    if (p.plan.splits > 1)
+      launch(functions.totals.of(in.dtype()), grid, kBlock, p);
+    launch(functions.all.of(in.dtype()), grid, kBlock, p);
+  });
 }
 
 /// Operands: result, input.

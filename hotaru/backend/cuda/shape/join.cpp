@@ -68,7 +68,7 @@ void cat(const KernelCall& call) {
   };
   for (const Piece& piece : pieces) {
     const int64_t numel = rows * (piece.row / word);
-    if (numel >= kMostElements) {
+    if (numel > most_elements()) {
       cat_large(to, out_row, piece, rows, word);
       continue;
     }
@@ -106,7 +106,7 @@ void triangle_parts(std::array<char*, 2> address, Dims sizes,
                     const Geometry<2>::Steps& steps, TriangleParams p,
                     const Function& function) {
   const size_t rows = sizes.size() - 2, columns = sizes.size() - 1;
-  if (numel_of(sizes) >= kMostElements) {
+  if (numel_of(sizes) > most_elements()) {
     const size_t largest =
         size_t(std::max_element(sizes.begin(), sizes.end()) - sizes.begin());
     const int64_t half = sizes[largest] / 2;

@@ -50,7 +50,7 @@ void launch_parts(std::vector<PadDim> dims, PadParams p, int64_t item,
                   const Function& function) {
   int64_t numel = 1;
   for (const PadDim& dim : dims) numel *= dim.out;
-  if (numel >= kMostElements) {
+  if (numel > most_elements()) {
     const auto wide = std::find_if(dims.begin(), dims.end(),
                                    [](const PadDim& d) { return d.out > 1; });
     const int64_t size = wide->out, half = size / 2;

@@ -57,6 +57,7 @@ struct Moments {
             : m2 == m2 ? 0
                        : m2};
   }
+  __device__ static Acc moved(const Acc& acc, int64_t) { return acc; }
   __device__ static void store(const ReduceParams& p, const int64_t (&at)[3],
                                const Acc& s) {
     const auto& a = *reinterpret_cast<const VarAttributes*>(p.attributes);

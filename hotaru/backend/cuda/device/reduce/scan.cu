@@ -14,7 +14,7 @@ struct Running {
   using Acc = typename S::Acc;
   __device__ static Acc identity() { return S::kFirst; }
   __device__ static Acc combine(Acc a, Acc b) { return S::step(a, b); }
-  __device__ static Acc from(OpMath<T> x, uint32_t) { return Acc(x); }
+  __device__ static Acc from(OpMath<T> x, int64_t) { return Acc(x); }
   __device__ static void store(const ScanParams&, char* out, char*,
                                const Acc& acc) {
     cuda::store<T>(out, OpMath<T>(acc));
@@ -25,10 +25,10 @@ struct Running {
 template <class T, bool kLargest>
 struct RunningExtreme {
   using M = OpMath<T>;
-  static constexpr uint32_t kNowhere = ~0u;
+  static constexpr int64_t kNowhere = -1;
   struct Acc {
     M value;
-    uint32_t position;
+    int64_t position;
   };
   __device__ static Acc identity() { return {M{}, kNowhere}; }
   /// b comes after a.
@@ -38,7 +38,7 @@ struct RunningExtreme {
     const bool wins = kLargest ? b.value >= a.value : b.value <= a.value;
     return wins ? b : a;
   }
-  __device__ static Acc from(M x, uint32_t position) { return {x, position}; }
+  __device__ static Acc from(M x, int64_t position) { return {x, position}; }
   __device__ static void store(const ScanParams& p, char* out, char* position,
                                const Acc& acc) {
     cuda::store<T>(out, acc.value);
@@ -101,18 +101,17 @@ __device__ void scan(const ScanParams& p) {
       mine = R::combine(mine, totals[s]);
     join_lanes<R>(mine, lane, plan.lanes, shared, before, carry);
   }
-  const uint32_t begin = blockIdx.y * plan.chunk;
-  const uint32_t rest = p.length - begin;
-  const uint32_t end = begin + (rest < plan.chunk ? rest : plan.chunk);
+  const int64_t begin = blockIdx.y * plan.chunk;
+  const int64_t rest = p.length - begin;
+  const int64_t end = begin + (rest < plan.chunk ? rest : plan.chunk);
   const uint32_t tile = plan.lanes * kScanEach;
   HOTARU_NO_UNROLL
-  for (uint32_t from = begin; from < end; from += tile) {
-    const uint32_t first = from + lane * kScanEach;
+  for (int64_t from = begin; from < end; from += tile) {
+    const int64_t first = from + lane * kScanEach;
     OpMath<T> x[kScanEach];
     HOTARU_UNROLL
     for (uint32_t j = 0; j < kScanEach; ++j)
-      x[j] = load<T>(in +
-                     int64_t(first + j < end ? first + j : begin) * p.in_step);
+      x[j] = load<T>(in + (first + j < end ? first + j : begin) * p.in_step);
     Acc upto[kScanEach];
     upto[0] = first < end ? R::from(x[0], first) : R::identity();
     HOTARU_UNROLL
@@ -128,8 +127,8 @@ __device__ void scan(const ScanParams& p) {
       HOTARU_UNROLL
       for (uint32_t j = 0; j < kScanEach; ++j)
         if (real && first + j < end)
-          R::store(p, out + int64_t(first + j) * p.out_step,
-                   positions + int64_t(first + j) * p.position_step,
+          R::store(p, out + (first + j) * p.out_step,
+                   positions + (first + j) * p.position_step,
                    R::combine(before, upto[j]));
     }
     carry = R::combine(carry, all);
