@@ -109,7 +109,7 @@ void write_with(const Space& space, const IndexedParams& p, DType dtype,
       Functions("ScatterMax"), Functions("ScatterMin")};
   if (mode == WriteMode::kAssign)
     return move(space, p, itemsize(dtype), scattering);
-  if (is_complex(dtype) && mode != WriteMode::kAdd)
+  if (is_complex(dtype) && mode > WriteMode::kMultiply)
     fail<NotImplementedError>("\"scatter_cuda\" not implemented for '",
                               scalar_type_name(dtype), "'");
   launch_parts(space, p, functions[size_t(mode) - 1].of(dtype));

@@ -71,9 +71,6 @@ void matmul(const KernelCall& call) {
   const Tensor& out = call.tensor(0);
   const auto& g = call.attributes<MatmulAttributes>();
   if (out.numel() == 0) return;
-  if (is_complex(out.dtype()))
-    fail<NotImplementedError>("\"addmm_cuda\" not implemented for '",
-                              scalar_type_name(out.dtype()), "'");
   MatmulParams p = params_of(call, g);
   if (g.beta == Scalar(0)) p.bias = nullptr;
   p.bias_at = g.bias;
@@ -83,12 +80,18 @@ void matmul(const KernelCall& call) {
     return run(p, out.dtype());
   }
   check_count(1, p);
-  p.integer_alpha = g.alpha.to<int64_t>();
-  p.integer_beta = g.beta.to<int64_t>();
+  if (is_complex(out.dtype())) {
+    const auto alpha = g.alpha.to_complex(), beta = g.beta.to_complex();
+    p.alpha = alpha.real(), p.imaginary_alpha = alpha.imag();
+    p.beta = beta.real(), p.imaginary_beta = beta.imag();
+  } else {
+    p.integer_alpha = g.alpha.to<int64_t>();
+    p.integer_beta = g.beta.to<int64_t>();
+  }
   p.columns = Divider(p.n);
   p.rows = Divider(p.m);
-  static constinit const Functions integers("IntegerMatmul");
-  launch(integers.of(out.dtype()), {unsigned(matmul_end_blocks(p))}, kBlock, p);
+  static constinit const Functions plain("PlainMatmul");
+  launch(plain.of(out.dtype()), {unsigned(matmul_end_blocks(p))}, kBlock, p);
 }
 
 void linear(const KernelCall& call) {

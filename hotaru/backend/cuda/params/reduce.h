@@ -75,7 +75,7 @@ struct ReduceParams {
 };
 
 /// No accumulator is larger.
-inline constexpr int64_t kLargestAccumulator = 24;
+inline constexpr int64_t kLargestAccumulator = 32;
 
 constexpr uint32_t outputs_of_block(const ReducePlan& plan) {
   return kBlock / plan.lanes;

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <mutex>
+#include <numbers>
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/geometry.h"
@@ -46,24 +47,32 @@ DrawParams params_of(const Tensor& out) {
 }
 
 /// Draws with so many values of four words.
-void run(const Functions& functions, const Tensor& out,
-         PhiloxGenerator& generator, DrawParams& p, uint32_t values) {
-  if (is_complex(out.dtype()))
-    fail<NotImplementedError>("\"", functions.name(),
-                              "_cuda\" not implemented for '",
-                              scalar_type_name(out.dtype()), "'");
+void run(const Functions& functions, DType dtype, PhiloxGenerator& generator,
+         DrawParams& p, uint32_t values) {
   const auto numel = int64_t(p.numel);
   const uint32_t blocks = draw_blocks_here(numel);
   p.state = take(generator, draws_of(numel, blocks, values));
-  launch(functions.of(out.dtype()), {blocks}, kBlock, p);
+  launch(functions.of(dtype), {blocks}, kBlock, p);
 }
 
 /// The same for elements anywhere. PyTorch cuts what reaches farther than 31
 /// bits of bytes, after the generator has moved on as if it were whole.
 void run_parts(const Functions& functions, const Tensor& out,
                PhiloxGenerator& generator, DrawParams& p, uint32_t values) {
-  const auto whole = Geometry<1>::of({&out}, out.sizes());
-  const auto item = int64_t(itemsize(out.dtype()));
+  // Complex numbers are their parts, one after the other.
+  const DType dtype = to_real(out.dtype());
+  const auto item = int64_t(itemsize(dtype));
+  Dims shape(out.sizes());
+  Geometry<1>::Steps steps{};
+  for (size_t d = 0; d < Geometry<1>::checked_dims(shape); ++d)
+    if (shape[d] != 1)
+      steps[d] = {out.strides()[d] * int64_t(itemsize(out.dtype()))};
+  if (is_complex(out.dtype())) {
+    steps[shape.size()] = {item};
+    shape.push_back(2);
+  }
+  const auto whole = Geometry<1>::over(
+      {static_cast<char*>(device_address(out))}, shape, steps);
   const int64_t n = whole.numel(), most = (most_elements() - 1) / item + 1;
   if (n > most) take(generator, draws_of(n, draw_blocks_here(n), values));
   whole.for_parts(
@@ -71,14 +80,14 @@ void run_parts(const Functions& functions, const Tensor& out,
         p.out = part.address[0];
         p.numel = uint64_t(part.numel());
         p.index = part.index();
-        run(functions, out, generator, p, values);
+        run(functions, dtype, generator, p, values);
       },
       most);
 }
 
 /// Values that four words make of a dtype's real draws.
 uint32_t reals(DType dtype) {
-  return dtype == DType::kFloat64 ? 2 : 4;
+  return to_real(dtype) == DType::kFloat64 ? 2 : 4;
 }
 
 /// random_() without bounds: what a word is the remainder of.
@@ -138,6 +147,7 @@ void random(const KernelCall& call) {
     case Draw::kUniform:
       return run_parts(uniform, out, generator, p, values);
     case Draw::kNormal:
+      if (is_complex(out.dtype())) p.b *= std::numbers::sqrt2 / 2;
       return run_parts(normal, out, generator, p, values);
     case Draw::kExponential:
       return run_parts(exponential, out, generator, p, values);
@@ -149,7 +159,7 @@ void random(const KernelCall& call) {
           "dropout draws for dense tensors");
       p.wide = a.range == 8;
       p.vector = kept_vector(out.numel(), a.range);
-      return run(kept, out, generator, p, 4);
+      return run(kept, out.dtype(), generator, p, 4);
     case Draw::kInteger:
       // The remainders of 32 bits are even enough for short ranges only.
       p.range = a.range;
@@ -189,7 +199,8 @@ void random_slopes(const KernelCall& call) {
   p.a = a.a;
   p.b = a.b;
   static constinit const Functions functions("DrawSlopes");
-  run(functions, out, call.object<PhiloxGenerator>(2), p, reals(out.dtype()));
+  run(functions, out.dtype(), call.object<PhiloxGenerator>(2), p,
+      reals(out.dtype()));
 }
 
 /// Operands: indices [rows, samples], weights [rows, n], generator; row-major.

@@ -176,7 +176,7 @@ HOTARU_REDUCTIONS(HOTARU_REGISTER)
 void var(const KernelCall& call) {
   const size_t operands = call.operands().size();
   const Tensor &out = call.tensor(0), &in = call.tensor(operands - 1);
-  check_supported<FloatingTypes>(call, in.dtype());
+  check_supported<FloatingAndComplexTypes>(call, in.dtype());
   ReduceParams p;
   p.set_attributes(call.attributes<VarAttributes>());
   static constinit const ReduceFunctions functions("Var");

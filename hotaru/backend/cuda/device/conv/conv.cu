@@ -12,15 +12,15 @@ namespace {
 
 /// What products are summed in: integers wrap around, as the CPU's do.
 template <class T>
-using Sum = std::conditional_t<kIsFloating<T>, OpMath<T>, uint64_t>;
+using Sum = std::conditional_t<std::is_integral_v<T>, uint64_t, OpMath<T>>;
 
 template <class T>
 __device__ Sum<T> value(const void* base, uint32_t i) {
   const OpMath<T> x = load<T>(static_cast<const Stored<T>*>(base) + i);
-  if constexpr (kIsFloating<T>)
-    return x;
-  else
+  if constexpr (std::is_integral_v<T>)
     return uint64_t(int64_t(x));
+  else
+    return x;
 }
 template <class T>
 __device__ void put(void* base, uint32_t i, Sum<T> x) {
@@ -171,7 +171,7 @@ struct Plus {
 
 template <class T>
 __device__ void conv_weight(const ConvParams& p) {
-  __shared__ Sum<T> memory[kBlock / kWarp];
+  alignas(16) __shared__ unsigned char memory[kBlock / kWarp * sizeof(Sum<T>)];
   const Team team{p.lanes, false};
   const uint32_t i = blockIdx.x * team.rows() + team.row();
   const bool real = i < p.numel;
@@ -202,7 +202,8 @@ __device__ void conv_weight(const ConvParams& p) {
     sum += value<T>(p.a, (sample_group * p.y_channels + o) * y_size + to) *
            value<T>(p.b, (sample_group * p.x_channels + c) * x_size + from);
   }
-  sum = combine_group<Plus<Sum<T>>>(sum, p.lanes, memory);
+  sum = combine_group<Plus<Sum<T>>>(sum, p.lanes,
+                                    reinterpret_cast<Sum<T>*>(memory));
   if (real && team.lane() == 0) put<T>(p.out, i, sum);
 }
 
@@ -246,7 +247,7 @@ __device__ void col2im(const ConvParams& p) {
   HOTARU_CUDA_KERNEL(ConvData_##suffix, ConvParams, conv_data<T>) \
   HOTARU_CUDA_BLOCK_KERNEL(ConvWeight_##suffix, ConvParams, conv_weight<T>) \
   HOTARU_CUDA_KERNEL(Col2im_##suffix, ConvParams, col2im<T>)
-HOTARU_DEVICE_TYPES_RealTypes(HOTARU_CONV, )
+HOTARU_DEVICE_TYPES_NumberTypes(HOTARU_CONV, )
 
     HOTARU_CUDA_KERNEL(Im2col_1, ConvParams, im2col<uint8_t>)
         HOTARU_CUDA_KERNEL(Im2col_2, ConvParams, im2col<uint16_t>)

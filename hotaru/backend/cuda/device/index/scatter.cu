@@ -56,13 +56,17 @@ HOTARU_DEVICE_TYPES_RealAndBoolTypes(HOTARU_SCATTER, )
                        scatter_add_complex<float>)
         HOTARU_CUDA_KERNEL(ScatterAdd_c128, IndexedParams,
                            scatter_add_complex<double>)
+#define HOTARU_SCATTER_COMPLEX(unused, T, suffix) \
+  HOTARU_CUDA_KERNEL(ScatterMultiply_##suffix, IndexedParams, \
+                     scatter<T, AtomicMultiply>)
+            HOTARU_DEVICE_TYPES_ComplexTypes(HOTARU_SCATTER_COMPLEX, )
 
 #define HOTARU_ADD_STRIDED(unused, T, suffix) \
   HOTARU_CUDA_KERNEL(AddStrided_##suffix, StridedCopyParams, add_strided<T, 1>)
-            HOTARU_DEVICE_TYPES_FloatingTypes(HOTARU_ADD_STRIDED, )
-                HOTARU_CUDA_KERNEL(AddStrided_c64, StridedCopyParams,
-                                   add_strided<float, 2>)
-                    HOTARU_CUDA_KERNEL(AddStrided_c128, StridedCopyParams,
-                                       add_strided<double, 2>)
+                HOTARU_DEVICE_TYPES_FloatingTypes(HOTARU_ADD_STRIDED, )
+                    HOTARU_CUDA_KERNEL(AddStrided_c64, StridedCopyParams,
+                                       add_strided<float, 2>)
+                        HOTARU_CUDA_KERNEL(AddStrided_c128, StridedCopyParams,
+                                           add_strided<double, 2>)
 
 }  // namespace hotaru::cuda
