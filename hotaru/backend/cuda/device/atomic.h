@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hotaru/backend/cuda/device/platform.h"
+#include "hotaru/backend/cuda/device/product.h"
 
 namespace hotaru::cuda {
 
@@ -94,7 +95,7 @@ struct AtomicMultiply {
       else if constexpr (kIsBool<T>)
         return a && x;
       else
-        return OpMath<T>(a * x);
+        return product<OpMath<T>>(a, x);
     };
     if constexpr (sizeof(Stored<T>) > 8)
       locked_update<T>(to, times);

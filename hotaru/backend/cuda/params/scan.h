@@ -26,7 +26,7 @@ namespace hotaru::cuda {
 struct ScanPlan {
   uint32_t lanes = 1;
   /// Elements of a line that one block takes.
-  int64_t chunk = 0;
+  uint32_t chunk = 0;
   uint32_t splits = 1;
 };
 
@@ -78,10 +78,14 @@ constexpr ScanPlan plan_of(const ScanParams& p, int sms) {
   const int64_t blocks =
       p.lines ? ceil_divide(p.lines, kBlock / plan.lanes) : 1;
   const int64_t parts = p.length / (tile * 4);
-  const int64_t splits = room / blocks < parts ? room / blocks : parts;
-  plan.chunk = p.length;
+  int64_t splits = room / blocks < parts ? room / blocks : parts;
+  // A chunk is counted in 32 bits.
+  const int64_t least = ceil_divide(p.length, kMostElements / 2);
+  if (splits < least) splits = least;
+  plan.chunk = uint32_t(p.length);
   if (splits > 1) {
-    plan.chunk = ceil_divide(ceil_divide(p.length, splits), tile) * tile;
+    plan.chunk =
+        uint32_t(ceil_divide(ceil_divide(p.length, splits), tile) * tile);
     plan.splits = uint32_t(ceil_divide(p.length, plan.chunk));
   }
   return plan;

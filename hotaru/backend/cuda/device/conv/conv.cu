@@ -3,6 +3,7 @@
 // less than 2^31 elements, so that 32 bits count them; what is out of range on
 // the way wraps back.
 #include "hotaru/backend/cuda/device/block.h"
+#include "hotaru/backend/cuda/device/product.h"
 #include "hotaru/backend/cuda/device/words.h"
 #include "hotaru/backend/cuda/params/conv.h"
 #include "hotaru/backend/cuda/params/types.h"
@@ -101,8 +102,8 @@ __device__ void conv_forward(const ConvParams& p) {
         const uint32_t tap =
             weight + (uint32_t(k) * p.w[1].divisor + l) * p.w[2].divisor;
         for (int32_t m = w.begin; m < w.end; ++m)
-          sum += value<T>(p.a, from + row + m * p.dilation[2]) *
-                 value<T>(p.b, tap + m);
+          sum += product(value<T>(p.a, from + row + m * p.dilation[2]),
+                         value<T>(p.b, tap + m));
       }
     }
   }
@@ -156,7 +157,7 @@ __device__ void conv_data(const ConvParams& p) {
     uint32_t a = from + y, b = weight + tap;
     HOTARU_NO_UNROLL
     for (uint32_t o = 0; o < p.y_channels; ++o) {
-      sum += value<T>(p.a, a) * value<T>(p.b, b);
+      sum += product(value<T>(p.a, a), value<T>(p.b, b));
       a += y_size;
       b += p.x_channels * taps;
     }
@@ -199,8 +200,9 @@ __device__ void conv_weight(const ConvParams& p) {
     }
     if (!inside) continue;
     const uint32_t sample_group = y.plane * p.groups.divisor + group;
-    sum += value<T>(p.a, (sample_group * p.y_channels + o) * y_size + to) *
-           value<T>(p.b, (sample_group * p.x_channels + c) * x_size + from);
+    sum += product(
+        value<T>(p.a, (sample_group * p.y_channels + o) * y_size + to),
+        value<T>(p.b, (sample_group * p.x_channels + c) * x_size + from));
   }
   sum = combine_group<Plus<Sum<T>>>(sum, p.lanes,
                                     reinterpret_cast<Sum<T>*>(memory));

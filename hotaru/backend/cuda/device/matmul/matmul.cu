@@ -4,6 +4,7 @@
 // "Benchmarking GPUs to tune dense linear algebra" (2008), with two buffers.
 #include "hotaru/backend/common/pointwise/activation.h"
 #include "hotaru/backend/cuda/device/block.h"
+#include "hotaru/backend/cuda/device/product.h"
 #include "hotaru/backend/cuda/params/matmul.h"
 #include "hotaru/backend/cuda/params/types.h"
 
@@ -279,13 +280,14 @@ __device__ void plain_matmul(const MatmulParams& p) {
                   int64_t(o.column) * p.b_at.column;
   Sum<T> sum = 0;
   for (uint32_t k = 0; k < p.k; ++k, a += p.a_at.column, b += p.b_at.row)
-    sum += plain(*a) * plain(*b);
-  sum *= factor<T>(p.alpha, p.imaginary_alpha, p.integer_alpha);
+    sum += product(plain(*a), plain(*b));
+  sum = product(sum, factor<T>(p.alpha, p.imaginary_alpha, p.integer_alpha));
   if (p.bias)
-    sum += factor<T>(p.beta, p.imaginary_beta, p.integer_beta) *
-           plain(static_cast<const T*>(
-               p.bias)[o.batch * p.bias_at.batch + o.row * p.bias_at.row +
-                       o.column * p.bias_at.column]);
+    sum +=
+        product(factor<T>(p.beta, p.imaginary_beta, p.integer_beta),
+                plain(static_cast<const T*>(
+                    p.bias)[o.batch * p.bias_at.batch + o.row * p.bias_at.row +
+                            o.column * p.bias_at.column]));
   static_cast<T*>(p.out)[i] = T(sum);
 }
 

@@ -97,8 +97,19 @@ struct Moments<std::complex<R>> {
   }
   __device__ static Acc identity() { return {0, {0, 0}, 0}; }
   __device__ static Acc combine(const Acc& a, const Acc& b) {
-    return joined(Real::combine({a.n, a.mean[0], a.m2}, {b.n, b.mean[0], b.m2}),
-                  Real::combine({a.n, a.mean[1], 0}, {b.n, b.mean[1], 0}));
+    if (a.n == 0) return b;
+    if (b.n == 0) return a;
+    Acc out{a.n + b.n, {}, a.m2 + b.m2};
+    const double part = b.n / out.n;
+    HOTARU_UNROLL
+    for (int i = 0; i < 2; ++i) {
+      const double delta = b.mean[i] - a.mean[i];
+      out.mean[i] = std::isfinite(delta)
+                        ? a.mean[i] + delta * part
+                        : a.mean[i] * (1 - part) + b.mean[i] * part;
+      out.m2 += delta * delta * (a.n * part);
+    }
+    return out;
   }
   __device__ static Part start() { return {{Real::start(), Real::start()}}; }
   __device__ static void take(Part& part, const T& x, uint32_t i) {

@@ -101,23 +101,27 @@ __device__ void scan(const ScanParams& p) {
       mine = R::combine(mine, totals[s]);
     join_lanes<R>(mine, lane, plan.lanes, shared, before, carry);
   }
-  const int64_t begin = blockIdx.y * plan.chunk;
+  // Within the chunk.
+  const int64_t begin = int64_t{blockIdx.y} * plan.chunk;
   const int64_t rest = p.length - begin;
-  const int64_t end = begin + (rest < plan.chunk ? rest : plan.chunk);
+  const uint32_t end = rest < plan.chunk ? uint32_t(rest) : plan.chunk;
+  in += begin * p.in_step;
+  out += begin * p.out_step;
+  positions += begin * p.position_step;
   const uint32_t tile = plan.lanes * kScanEach;
   HOTARU_NO_UNROLL
-  for (int64_t from = begin; from < end; from += tile) {
-    const int64_t first = from + lane * kScanEach;
+  for (uint32_t from = 0; from < end; from += tile) {
+    const uint32_t first = from + lane * kScanEach;
     OpMath<T> x[kScanEach];
     HOTARU_UNROLL
     for (uint32_t j = 0; j < kScanEach; ++j)
-      x[j] = load<T>(in + (first + j < end ? first + j : begin) * p.in_step);
+      x[j] = load<T>(in + int64_t(first + j < end ? first + j : 0) * p.in_step);
     Acc upto[kScanEach];
-    upto[0] = first < end ? R::from(x[0], first) : R::identity();
+    upto[0] = first < end ? R::from(x[0], begin + first) : R::identity();
     HOTARU_UNROLL
     for (uint32_t j = 1; j < kScanEach; ++j)
       upto[j] = first + j < end
-                    ? R::combine(upto[j - 1], R::from(x[j], first + j))
+                    ? R::combine(upto[j - 1], R::from(x[j], begin + first + j))
                     : upto[j - 1];
     Acc before = R::identity(), all = upto[kScanEach - 1];
     if (plan.lanes > 1)
@@ -127,8 +131,8 @@ __device__ void scan(const ScanParams& p) {
       HOTARU_UNROLL
       for (uint32_t j = 0; j < kScanEach; ++j)
         if (real && first + j < end)
-          R::store(p, out + (first + j) * p.out_step,
-                   positions + (first + j) * p.position_step,
+          R::store(p, out + int64_t(first + j) * p.out_step,
+                   positions + int64_t(first + j) * p.position_step,
                    R::combine(before, upto[j]));
     }
     carry = R::combine(carry, all);
