@@ -25,24 +25,29 @@ struct Running {
 template <class T, bool kLargest>
 struct RunningExtreme {
   using M = OpMath<T>;
-  static constexpr int64_t kNowhere = -1;
+  static constexpr uint32_t kNowhere = ~0u;
+  /// The position in two words, so that nothing is between it and the value.
   struct Acc {
     M value;
-    int64_t position;
+    uint32_t low, high;
   };
-  __device__ static Acc identity() { return {M{}, kNowhere}; }
+  __device__ static Acc identity() { return {M{}, kNowhere, kNowhere}; }
   /// b comes after a.
   __device__ static Acc combine(const Acc& a, const Acc& b) {
-    if (b.position == kNowhere) return a;
-    if (a.position == kNowhere || formulas::not_a_number(b.value)) return b;
+    if (b.high == kNowhere) return a;
+    if (a.high == kNowhere || formulas::not_a_number(b.value)) return b;
     const bool wins = kLargest ? b.value >= a.value : b.value <= a.value;
     return wins ? b : a;
   }
-  __device__ static Acc from(M x, int64_t position) { return {x, position}; }
+  __device__ static Acc from(M x, int64_t position) {
+    return {x, uint32_t(position), uint32_t(position >> 32)};
+  }
   __device__ static void store(const ScanParams& p, char* out, char* position,
                                const Acc& acc) {
     cuda::store<T>(out, acc.value);
-    if (p.positions) cuda::store<int64_t>(position, acc.position);
+    if (p.positions)
+      cuda::store<int64_t>(position,
+                           int64_t(uint64_t{acc.high} << 32 | acc.low));
   }
 };
 

@@ -3,20 +3,12 @@
 #include <cmath>
 
 #include "hotaru/backend/cuda/device/pool/windows.h"
+#include "hotaru/backend/cuda/device/resample/cubic.h"
 #include "hotaru/backend/cuda/params/resample.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {
 namespace {
-
-/// Weight of an input at distance x, see cpu/resample/cubic.h.
-template <class P>
-__device__ P cubic(P x, P a) {
-  x = std::abs(x);
-  if (x <= P(1)) return ((a + P(2)) * x - (a + P(3))) * x * x + P(1);
-  if (x >= P(2)) return P(0);
-  return ((a * x - P(5) * a) * x + P(8) * a) * x - P(4) * a;
-}
 
 __device__ inline int64_t clamped(int64_t i, int64_t most) {
   return i < 0 ? 0 : i > most ? most : i;
