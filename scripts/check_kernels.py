@@ -25,6 +25,8 @@ REDUCTION = (
 )
 # Formulas that may use local memory, and why.
 LOCAL = {
+    "GridSample": "positions and weights of a point, which loops look up",
+    "GridSampleGrad": "positions and weights of a point, which loops look up",
     "Sin": REDUCTION,
     "Cos": REDUCTION,
     "Tan": REDUCTION,

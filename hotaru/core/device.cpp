@@ -65,4 +65,11 @@ std::ostream& operator<<(std::ostream& out, Device device) {
   return out << device.str();
 }
 
+void refuse_devices(Device first, Device other, std::string_view where) {
+  fail(
+      "Expected all tensors to be on the same device, but found at least two "
+      "devices, ",
+      first, " and ", other, "!", where);
+}
+
 }  // namespace hotaru

@@ -29,4 +29,8 @@ struct Device {
 
 std::ostream& operator<<(std::ostream& out, Device device);
 
+/// Throws Error for tensors that should have lain on one device.
+[[noreturn]] void refuse_devices(Device first, Device other,
+                                 std::string_view where = {});
+
 }  // namespace hotaru

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
 #include "hotaru/backend/common/loop_nest.h"
 #include "hotaru/backend/cuda/params/index.h"
@@ -11,6 +12,11 @@
 #include "hotaru/core/tensor.h"
 
 namespace hotaru::cuda {
+
+/// Elements that one launch counts at most, in 32 bits: what is larger is cut.
+int64_t most_elements();
+/// For tests of what is cut: 1 <= n < kMostElements.
+void set_most_elements(int64_t n);
 
 /// Operands over one index space: addresses, and for each dimension, innermost
 /// first, its size and the operands' strides in bytes.
@@ -109,19 +115,34 @@ struct Geometry {
 
   /// Calls f with this or with parts of at most `most` elements.
   template <class F>
-  void for_parts(const F& f, int64_t most = kMostElements - 1) const {
+  void for_parts(const F& f, int64_t most = most_elements()) const {
     if (numel() <= most) return f(*this);
-    int largest = 0;
-    for (int d = 1; d < dims; ++d)
-      if (sizes[size_t(d)] > sizes[size_t(largest)]) largest = d;
-    const auto at = size_t(largest);
-    Geometry low = *this, high = *this;
-    low.sizes[at] = sizes[at] / 2;
-    high.sizes[at] -= low.sizes[at];
-    for (size_t k = 0; k < kOperands; ++k)
-      if (address[k]) high.address[k] += low.sizes[at] * strides[at][k];
+    const auto largest = std::max_element(sizes.begin(), sizes.begin() + dims);
+    const auto [low, high] = halves(size_t(largest - sizes.begin()));
     low.for_parts(f, most);
     high.for_parts(f, most);
+  }
+
+  /// Calls f with such parts that follow one another in the order of
+  /// dimensions, and with the number of elements before each.
+  template <class F>
+  void for_stretches(const F& f, int64_t before = 0) const {
+    if (numel() <= most_elements()) return f(*this, before);
+    auto outermost = size_t(dims - 1);
+    while (sizes[outermost] == 1) --outermost;
+    const auto [low, high] = halves(outermost);
+    low.for_stretches(f, before);
+    high.for_stretches(f, before + low.numel());
+  }
+
+ private:
+  std::pair<Geometry, Geometry> halves(size_t dim) const {
+    Geometry low = *this, high = *this;
+    low.sizes[dim] = sizes[dim] / 2;
+    high.sizes[dim] -= low.sizes[dim];
+    for (size_t k = 0; k < kOperands; ++k)
+      if (address[k]) high.address[k] += low.sizes[dim] * strides[dim][k];
+    return {low, high};
   }
 };
 

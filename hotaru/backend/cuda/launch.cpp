@@ -1,8 +1,6 @@
 #include "hotaru/backend/cuda/launch.h"
 
-#include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "hotaru/backend/cuda/allocator.h"
@@ -71,14 +69,14 @@ CUfunction Function::load(int device) const {
   return function;
 }
 
-const Function& function_named(const std::string& symbol) {
-  static auto* mutex = new std::mutex;
-  static auto* known =
-      new std::unordered_map<std::string, std::unique_ptr<Function>>;
-  const std::lock_guard lock(*mutex);
-  auto& slot = (*known)[symbol];
-  if (!slot) slot = std::make_unique<Function>(symbol);
-  return *slot;
+const Function& detail::make_function(std::atomic<const Function*>& place,
+                                      std::string symbol) {
+  const auto* made = new Function(std::move(symbol));
+  const Function* before = nullptr;
+  if (place.compare_exchange_strong(before, made, std::memory_order_acq_rel))
+    return *made;
+  delete made;
+  return *before;
 }
 
 void launch(const Function& function, Grid grid, unsigned block,
@@ -104,10 +102,9 @@ Workspace::~Workspace() {
 }
 
 void* device_address(const Tensor& t) {
-  HOTARU_CHECK(t.device().is_cuda(),
-               "Expected all tensors to be on the same device, but found at "
-               "least two devices, cuda:",
-               launching_timeline().device(), " and ", t.device(), "!");
+  if (!t.device().is_cuda())
+    refuse_devices({DeviceType::kCUDA, int8_t(launching_timeline().device())},
+                   t.device());
   return t.address();
 }
 

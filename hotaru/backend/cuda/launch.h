@@ -4,8 +4,11 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <string>
+#include <string_view>
 
+#include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/backend/cuda/stream.h"
 
 namespace hotaru::cuda {
@@ -30,8 +33,54 @@ class Function {
   mutable std::array<std::atomic<CUfunction>, kMostDevices> loaded_{};
 };
 
-/// The function of a symbol that is made at run time; lives for ever.
-const Function& function_named(const std::string& symbol);
+namespace detail {
+/// Fills a table's place, unless another thread was faster; lives for ever.
+const Function& make_function(std::atomic<const Function*>& place,
+                              std::string symbol);
+}  // namespace detail
+
+/// Functions by a small number. Each is made when it is first asked for, and
+/// found without a lock from then on. Make tables static. Thread-safe.
+template <size_t kCount>
+class FunctionTable {
+ public:
+  /// symbol(): what the i-th one is called.
+  template <class F>
+  const Function& at(size_t i, const F& symbol) const {
+    const Function* f = made_[i].load(std::memory_order_acquire);
+    return f ? *f : detail::make_function(made_[i], symbol());
+  }
+
+ private:
+  mutable std::array<std::atomic<const Function*>, kCount> made_{};
+};
+
+/// A kernel's functions for all elements: <name>_<suffix><pass>, where suffix
+/// is the dtype's, or the number of an element's bytes.
+class Functions {
+ public:
+  /// Keeps the texts as they are given: literals.
+  constexpr explicit Functions(std::string_view name,
+                               std::string_view pass = {})
+      : name_(name), pass_(pass) {}
+  std::string_view name() const { return name_; }
+  const Function& of(DType dtype) const {
+    return table_.at(size_t(dtype), [&] {
+      return concat(name_, "_", type_suffix(dtype), pass_);
+    });
+  }
+  /// bytes: a power of two, at most 16.
+  const Function& of_size(size_t bytes) const {
+    return table_.at(kSizes + size_t(std::countr_zero(bytes)),
+                     [&] { return concat(name_, "_", bytes, pass_); });
+  }
+
+ private:
+  static constexpr size_t kSizes = 16;  // behind the dtypes
+
+  std::string_view name_, pass_;
+  FunctionTable<kSizes + 5> table_;
+};
 
 struct Grid {
   unsigned x = 1, y = 1, z = 1;

@@ -106,10 +106,8 @@ Tensor cat(const Tensors& tensors, int64_t dim) {
   for (size_t i = 0; i < tensors.size(); ++i) {
     HOTARU_CHECK(tensors[i].dim() > 0, "zero-dimensional tensor (at position ",
                  i, ") cannot be concatenated");
-    HOTARU_CHECK(tensors[i].device() == tensors[0].device(),
-                 "Expected all tensors to be on the same device, but found at "
-                 "least two devices, ",
-                 tensors[0].device(), " and ", tensors[i].device(), "!");
+    if (tensors[i].device() != tensors[0].device())
+      refuse_devices(tensors[0].device(), tensors[i].device());
     if (skipped(*model)) model = &tensors[i];
   }
   dim = wrap_dim(dim, model->dim());

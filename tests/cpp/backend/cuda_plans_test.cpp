@@ -3,6 +3,7 @@
 
 #include "hotaru/backend/cuda/params/matmul.h"
 #include "hotaru/backend/cuda/params/norm.h"
+#include "hotaru/backend/cuda/params/scan.h"
 #include "hotaru/backend/cuda/params/softmax.h"
 
 namespace hotaru::cuda {
@@ -68,6 +69,21 @@ TEST(CudaPlans, LinesHaveTheirThreads) {
       plan_softmax(q, 4);
       EXPECT_EQ(q.across, lines > 1 && length > 1);
       EXPECT_TRUE(!q.across || kBlock / q.lanes >= std::min(lines, 32u));
+    }
+}
+
+TEST(CudaPlans, ChunksOfScansAreCountedIn32Bits) {
+  for (const int64_t length : {int64_t{1}, int64_t{5000}, kMostElements - 1,
+                               kMostElements, 5 * kMostElements + 3})
+    for (const uint32_t lines : {1u, 100u, 100000u}) {
+      ScanParams p;
+      p.length = length, p.lines = lines;
+      p.in_step = p.out_step = 1;
+      const ScanPlan plan = plan_of(p, 132);
+      EXPECT_GE(int64_t{plan.chunk} * plan.splits, length);
+      EXPECT_LT(int64_t{plan.chunk} * (plan.splits - 1), length);
+      EXPECT_LT(int64_t{plan.chunk}, kMostElements);
+      EXPECT_LE(plan.splits, 65535u);
     }
 }
 

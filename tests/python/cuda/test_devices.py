@@ -223,3 +223,14 @@ def test_profiler_ranges():
         assert nvtx.range_pop() == 2
     assert nvtx.range_pop() == 0
     nvtx.range_end(nvtx.range_start("across threads"))
+
+
+def test_cat_wants_one_device(hotaru, cuda):
+    """As other operators say it, before anything is copied."""
+    t = hotaru
+    with pytest.raises(
+        RuntimeError,
+        match="Expected all tensors to be on the same device, but found at "
+        "least two devices, cuda:0 and cpu!",
+    ):
+        t.cat([t.zeros(2, device=cuda), t.zeros(2)])

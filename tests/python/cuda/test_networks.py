@@ -79,14 +79,6 @@ def test_convolution_of_integers(hotaru, near):
          x, w, gradients=False)  # fmt: skip
 
 
-def test_convolution_of_complex_numbers_is_refused(hotaru, cuda):
-    x = random(hotaru, 1, 1, 3, 3).to(hotaru.complex64).to(cuda)
-    with pytest.raises(
-        NotImplementedError, match="not implemented for 'ComplexFloat'"
-    ):
-        hotaru.nn.functional.conv2d(x, x).cpu()
-
-
 def test_convolution_differentiated_twice(hotaru, cuda):
     x = random(hotaru, 1, 2, 5, 5, dtype="float64").to(cuda).requires_grad_()
     w = random(hotaru, 2, 2, 3, 3, dtype="float64").to(cuda).requires_grad_()

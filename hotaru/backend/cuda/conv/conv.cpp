@@ -78,36 +78,31 @@ ConvParams params_of(const KernelCall& call, const Tensor& x, const Tensor& w,
   return p;
 }
 
-const Function& function_of(const char* name, DType dtype,
-                            const KernelTypes<NumberTypes>& types) {
-  if (!real_suffix(dtype))
-    fail<NotImplementedError>("\"", types.name, "\" not implemented for '",
-                              scalar_type_name(dtype), "'");
-  return function_named(concat(name, "_", real_suffix(dtype)));
-}
-
 void conv_forward(const KernelCall& call) {
+  static constinit const Functions functions("ConvForward");
   check_types<kForwardTypes>(call);
   const Tensor &y = call.tensor(0), &x = call.tensor(1), &w = call.tensor(2);
-  const Function& f = function_of("ConvForward", y.dtype(), kForwardTypes);
+  const Function& f = functions.of(y.dtype());
   if (y.numel() == 0) return;
   const ConvParams p = params_of(call, x, w, y);
   launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 
 void conv_data(const KernelCall& call) {
+  static constinit const Functions functions("ConvData");
   check_types<kDataTypes>(call);
   const Tensor &x = call.tensor(0), &y = call.tensor(1), &w = call.tensor(2);
-  const Function& f = function_of("ConvData", x.dtype(), kDataTypes);
+  const Function& f = functions.of(x.dtype());
   if (x.numel() == 0) return;
   const ConvParams p = params_of(call, x, w, y);
   launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 
 void conv_weight(const KernelCall& call) {
+  static constinit const Functions functions("ConvWeight");
   check_types<kWeightTypes>(call);
   const Tensor &w = call.tensor(0), &y = call.tensor(1), &x = call.tensor(2);
-  const Function& f = function_of("ConvWeight", w.dtype(), kWeightTypes);
+  const Function& f = functions.of(w.dtype());
   if (w.numel() == 0) return;
   ConvParams p = params_of(call, x, w, y);
   if (x.numel() == 0) p.batch = 0;
@@ -131,15 +126,17 @@ ConvParams unfold_params(const KernelCall& call, const Tensor& x,
 void im2col(const KernelCall& call) {
   const Tensor &columns = call.tensor(0), &x = call.tensor(1);
   if (columns.numel() == 0) return;
+  static constinit const Functions functions("Im2col");
   const ConvParams p = unfold_params(call, x, columns);
-  launch(function_named(concat("Im2col_", itemsize(x.dtype()))),
-         {blocks_for(p.numel, kBlock)}, kBlock, p);
+  launch(functions.of_size(itemsize(x.dtype())), {blocks_for(p.numel, kBlock)},
+         kBlock, p);
 }
 
 void col2im(const KernelCall& call) {
+  static constinit const Functions functions("Col2im");
   check_types<kFoldTypes>(call);
   const Tensor &x = call.tensor(0), &columns = call.tensor(1);
-  const Function& f = function_of("Col2im", x.dtype(), kFoldTypes);
+  const Function& f = functions.of(x.dtype());
   if (x.numel() == 0) return;
   const ConvParams p = unfold_params(call, x, columns);
   launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);

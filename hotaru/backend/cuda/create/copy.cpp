@@ -4,7 +4,7 @@
 
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/backend/cuda/allocator.h"
-#include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/create/move.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/create.h"
 #include "hotaru/backend/cuda/params/types.h"
@@ -45,11 +45,16 @@ void cross_devices(const Tensor& to, const Tensor& from) {
               launching_timeline().handle());
 }
 
+constinit const Functions move_functions("Move", "_s");
+
 const Function& copy_function(DType to, DType from, bool strided) {
   const bool moves = to == from && to != DType::kBool;
-  if (moves) return function_named(concat("Move_", itemsize(to), "_s"));
-  return function_named(concat("Copy_", type_suffix(to), "_", type_suffix(from),
-                               strided ? "_s" : ""));
+  if (moves) return move_functions.of_size(itemsize(to));
+  static constinit const FunctionTable<2 * 16 * 16> table;
+  return table.at((size_t(to) * 16 + size_t(from)) * 2 + strided, [&] {
+    return concat("Copy_", type_suffix(to), "_", type_suffix(from),
+                  strided ? "_s" : "");
+  });
 }
 
 /// Where elements lie side by side along one dimension of the input and another
@@ -80,8 +85,8 @@ bool transpose(const Geometry<2>& part, size_t item) {
       return false;
   }
   plan_transpose(p);
-  launch(function_named(concat("Transpose_", item)),
-         {unsigned(transpose_blocks(p))}, kBlock, p);
+  static constinit const Functions functions("Transpose");
+  launch(functions.of_size(item), {unsigned(transpose_blocks(p))}, kBlock, p);
   return true;
 }
 
@@ -129,17 +134,17 @@ void fill(const KernelCall& call) {
     const T value = call.attributes<PointwiseNumbers>().a.to<T>();
     std::memcpy(params.value, &value, sizeof(T));
   });
+  static constinit const Functions words("Fill"), strided("Fill", "_s");
   device_address(out);
   Geometry<1>::of({&out}, out.sizes()).for_parts([&](const Geometry<1>& part) {
     params.out = part.address[0];
     params.numel = uint32_t(part.numel());
     if (part.dense(0, item) && lies_well_for_words(params.out))
-      return launch(function_named(concat("Fill_", item)),
+      return launch(words.of_size(item),
                     {blocks_for(params.numel, word_items(item))}, kBlock,
                     params);
-    launch(function_named(concat("Fill_", item, "_s")),
-           {blocks_for(params.numel, kStridedItems)}, kBlock,
-           StridedFillParams{params, part.index()});
+    launch(strided.of_size(item), {blocks_for(params.numel, kStridedItems)},
+           kBlock, StridedFillParams{params, part.index()});
   });
 }
 
@@ -162,6 +167,7 @@ void where(const KernelCall& call) {
     device_address(t);
     elements[i] = &t;
   }
+  static constinit const Functions words("Where"), strided("Where", "_s");
   Geometry<4>::of(elements, out.sizes())
       .for_parts([&](const Geometry<4>& part) {
         params.out = part.address[0];
@@ -178,12 +184,11 @@ void where(const KernelCall& call) {
               well && (!elements[i] || (part.dense(i, item) &&
                                         lies_well_for_words(part.address[i])));
         if (well)
-          return launch(function_named(concat("Where_", item)),
+          return launch(words.of_size(item),
                         {blocks_for(params.numel, word_items(item))}, kBlock,
                         params);
-        launch(function_named(concat("Where_", item, "_s")),
-               {blocks_for(params.numel, kStridedItems)}, kBlock,
-               StridedWhereParams{params, part.index()});
+        launch(strided.of_size(item), {blocks_for(params.numel, kStridedItems)},
+               kBlock, StridedWhereParams{params, part.index()});
       });
 }
 
@@ -192,4 +197,15 @@ HOTARU_KERNEL(kCUDA, "fill_", fill);
 HOTARU_KERNEL(kCUDA, "where", where);
 
 }  // namespace
+
+void move_elements(const Geometry<2>& space, size_t item) {
+  const Function& function = move_functions.of_size(item);
+  space.for_parts([&](const Geometry<2>& part) {
+    const auto n = uint32_t(part.numel());
+    launch(
+        function, {blocks_for(n, kStridedItems)}, kBlock,
+        StridedCopyParams{{part.address[0], part.address[1], n}, part.index()});
+  });
+}
+
 }  // namespace hotaru::cuda

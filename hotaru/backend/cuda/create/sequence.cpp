@@ -10,16 +10,14 @@
 namespace hotaru::cuda {
 namespace {
 
-void run(const char* formula, const Tensor& out, SequenceParams p) {
+void run(const Functions& functions, const Tensor& out, SequenceParams p) {
   auto* to = static_cast<char*>(device_address(out));
   const auto item = int64_t(itemsize(out.dtype()));
-  const Function& function =
-      function_named(concat(formula, real_suffix(out.dtype())));
+  const Function& function = functions.of(out.dtype());
   p.count = out.numel();
   for (; p.first < p.count; p.first += p.numel) {
     p.out = to + p.first * item;
-    p.numel = uint32_t(
-        std::min<int64_t>(p.count - p.first, kMostElements - kStridedItems));
+    p.numel = uint32_t(std::min<int64_t>(p.count - p.first, most_elements()));
     launch(function, {blocks_for(p.numel, kStridedItems)}, kBlock, p);
   }
 }
@@ -35,7 +33,8 @@ void arange(const KernelCall& call) {
     using C = std::conditional_t<std::is_integral_v<T>, int64_t, OpMath<T>>;
     p.set(numbers.a.to<C>(), numbers.b.to<C>());
   });
-  run("Arange_", call.tensor(0), p);
+  static constinit const Functions functions("Arange");
+  run(functions, call.tensor(0), p);
 }
 
 /// Operand: a row-major vector. Attributes: PointwiseNumbers, start and end.
@@ -44,7 +43,8 @@ void linspace(const KernelCall& call) {
   SequenceParams p;
   kLinspaceTypes.visit(
       call, [&]<class T>() { p.set(numbers.a.to<T>(), numbers.b.to<T>()); });
-  run("Linspace_", call.tensor(0), p);
+  static constinit const Functions functions("Linspace");
+  run(functions, call.tensor(0), p);
 }
 
 HOTARU_KERNEL(kCUDA, "arange", arange, check_types<kArangeTypes>);

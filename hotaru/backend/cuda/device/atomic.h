@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hotaru/backend/cuda/device/platform.h"
+#include "hotaru/backend/cuda/device/product.h"
 
 namespace hotaru::cuda {
 
@@ -35,6 +36,33 @@ __device__ inline void atomic_update(void* to, const F& f) {
   }
 }
 
+/// For elements that are too large for one word: 0, or 1 while a thread works
+/// on an element that has this lock.
+inline constexpr uint32_t kElementLocks = 1024;
+static __device__ unsigned element_locks[kElementLocks];
+
+template <class T, class F>
+__device__ inline void locked_update(void* to, const F& f) {
+  unsigned* lock = &element_locks[reinterpret_cast<uintptr_t>(to) / sizeof(T) %
+                                  kElementLocks];
+  for (bool done = false; !done;) {
+    if (atomicCAS(lock, 0u, 1u) != 0u) continue;
+    __threadfence();
+    // Past caches, which other processors do not keep.
+    auto* words = static_cast<volatile uint64_t*>(to);
+    uint64_t copy[sizeof(T) / 8];
+    for (size_t i = 0; i < sizeof(T) / 8; ++i) copy[i] = words[i];
+    T value;
+    std::memcpy(&value, copy, sizeof(T));
+    value = f(value);
+    std::memcpy(copy, &value, sizeof(T));
+    for (size_t i = 0; i < sizeof(T) / 8; ++i) words[i] = copy[i];
+    __threadfence();
+    atomicExch(lock, 0u);
+    done = true;
+  }
+}
+
 template <class T>
 __device__ inline bool is_nan(OpMath<T> x) {
   if constexpr (kIsFloating<T>)
@@ -61,14 +89,18 @@ struct AtomicAdd {
 struct AtomicMultiply {
   template <class T>
   __device__ static void at(void* to, OpMath<T> x) {
-    atomic_update<T>(to, [x](OpMath<T> a) {
+    const auto times = [x](OpMath<T> a) {
       if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>)
         return T(uint64_t(a) * uint64_t(x));  // wraps around
       else if constexpr (kIsBool<T>)
         return a && x;
       else
-        return OpMath<T>(a * x);
-    });
+        return product<OpMath<T>>(a, x);
+    };
+    if constexpr (sizeof(Stored<T>) > 8)
+      locked_update<T>(to, times);
+    else
+      atomic_update<T>(to, times);
   }
 };
 /// The larger, or NaN.

@@ -8,43 +8,36 @@ namespace hotaru::cuda {
 inline constexpr uint32_t kWarp = 32;
 inline constexpr uint32_t kAllLanes = 0xffffffffu;
 
-/// A value of a thread of the same warp, word by word. All threads take part.
-template <class A>
-__device__ inline A shuffle_down(const A& value, uint32_t by) {
+/// The value of another thread of the warp, word by word as f of a word gets
+/// it. All threads take part.
+template <class A, class F>
+__device__ inline A shuffled(const A& value, const F& f) {
   constexpr uint32_t kWords = (sizeof(A) + 3) / 4;
   uint32_t words[kWords] = {};
   std::memcpy(words, &value, sizeof(A));
   HOTARU_UNROLL
-  for (uint32_t i = 0; i < kWords; ++i)
-    words[i] = __shfl_down_sync(kAllLanes, words[i], by);
+  for (uint32_t i = 0; i < kWords; ++i) words[i] = f(words[i]);
   A out;
   std::memcpy(&out, words, sizeof(A));
   return out;
+}
+template <class A>
+__device__ inline A shuffle_down(const A& value, uint32_t by) {
+  return shuffled(value, [=](uint32_t word) {
+    return __shfl_down_sync(kAllLanes, word, by);
+  });
 }
 template <class A>
 __device__ inline A shuffle_up(const A& value, uint32_t by) {
-  constexpr uint32_t kWords = (sizeof(A) + 3) / 4;
-  uint32_t words[kWords] = {};
-  std::memcpy(words, &value, sizeof(A));
-  HOTARU_UNROLL
-  for (uint32_t i = 0; i < kWords; ++i)
-    words[i] = __shfl_up_sync(kAllLanes, words[i], by);
-  A out;
-  std::memcpy(&out, words, sizeof(A));
-  return out;
+  return shuffled(value, [=](uint32_t word) {
+    return __shfl_up_sync(kAllLanes, word, by);
+  });
 }
-
 template <class A>
 __device__ inline A shuffle_xor(const A& value, uint32_t bits) {
-  constexpr uint32_t kWords = (sizeof(A) + 3) / 4;
-  uint32_t words[kWords] = {};
-  std::memcpy(words, &value, sizeof(A));
-  HOTARU_UNROLL
-  for (uint32_t i = 0; i < kWords; ++i)
-    words[i] = __shfl_xor_sync(kAllLanes, words[i], bits);
-  A out;
-  std::memcpy(&out, words, sizeof(A));
-  return out;
+  return shuffled(value, [=](uint32_t word) {
+    return __shfl_xor_sync(kAllLanes, word, bits);
+  });
 }
 
 /// Combines what the `lanes` threads of a group have, lanes a power of two and

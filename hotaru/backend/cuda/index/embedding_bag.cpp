@@ -67,7 +67,8 @@ void embedding_bag(const KernelCall& call) {
   p.width = uint32_t(width);
   p.columns = Divider(uint32_t(columns));
   p.errors = watch_errors(call, {&raise, p.rows});
-  launch(function_named(concat("EmbeddingBag_", real_suffix(weight.dtype()))),
+  static constinit const Functions functions("EmbeddingBag");
+  launch(functions.of(weight.dtype()),
          {blocks_for(std::max<int64_t>(1, bags * columns), kBlock)}, kBlock, p);
 }
 

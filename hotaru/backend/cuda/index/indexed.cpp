@@ -83,8 +83,7 @@ bool widen(Space& space, const IndexedParams& p, size_t item) {
 }
 
 void launch_parts(const Space& space, IndexedParams p,
-                  const std::string& symbol) {
-  const Function& function = function_named(symbol);
+                  const Function& function) {
   space.for_parts([&](const Space& part) {
     p.part = part.address[0];
     p.whole = part.address[1];
@@ -95,30 +94,25 @@ void launch_parts(const Space& space, IndexedParams p,
   });
 }
 
-void move(Space space, const IndexedParams& p, size_t item,
-          const char* direction) {
-  while (widen(space, p, item)) item *= 2;
-  launch_parts(space, p, concat(direction, item));
-}
+constinit const Functions gathering("Gather"), scattering("Scatter");
 
-/// Sums are there of complex elements, too.
-const char* scatter_suffix(DType dtype, WriteMode mode) {
-  const char* suffix =
-      mode == WriteMode::kAdd ? type_suffix(dtype) : real_suffix(dtype);
-  if (!suffix)
-    fail<NotImplementedError>("\"scatter_cuda\" not implemented for '",
-                              scalar_type_name(dtype), "'");
-  return suffix;
+void move(Space space, const IndexedParams& p, size_t item,
+          const Functions& direction) {
+  while (widen(space, p, item)) item *= 2;
+  launch_parts(space, p, direction.of_size(item));
 }
 
 void write_with(const Space& space, const IndexedParams& p, DType dtype,
                 WriteMode mode) {
-  static constexpr const char* kNames[] = {
-      "", "ScatterAdd_", "ScatterMultiply_", "ScatterMax_", "ScatterMin_"};
+  static constinit const Functions functions[] = {
+      Functions("ScatterAdd"), Functions("ScatterMultiply"),
+      Functions("ScatterMax"), Functions("ScatterMin")};
   if (mode == WriteMode::kAssign)
-    return move(space, p, itemsize(dtype), "Scatter_");
-  launch_parts(space, p,
-               concat(kNames[size_t(mode)], scatter_suffix(dtype, mode)));
+    return move(space, p, itemsize(dtype), scattering);
+  if (is_complex(dtype) && mode > WriteMode::kMultiply)
+    fail<NotImplementedError>("\"scatter_cuda\" not implemented for '",
+                              scalar_type_name(dtype), "'");
+  launch_parts(space, p, functions[size_t(mode) - 1].of(dtype));
 }
 
 Space space_of(const Tensor& part, const Tensor& whole, const Tensor& index,
@@ -159,7 +153,7 @@ void gather(const KernelCall& call) {
   if (index.numel() == 0) return;
   const int64_t dim = call.attributes<ScatterAttributes>().dim;
   move(element_space(out, in, index, size_t(dim)),
-       element_params(call, in, index, dim), itemsize(in.dtype()), "Gather_");
+       element_params(call, in, index, dim), itemsize(in.dtype()), gathering);
 }
 
 /// Operands: target, index, source.
@@ -202,7 +196,7 @@ void index_select(const KernelCall& call) {
   if (out.numel() == 0) return;
   const auto dim = size_t(call.attributes<SliceAttributes>().dim);
   move(slice_space(out, in, index, dim), slice_params(call, in, index),
-       itemsize(in.dtype()), "Gather_");
+       itemsize(in.dtype()), gathering);
 }
 
 /// Operands: target, index, source.
@@ -237,14 +231,14 @@ void join_indices(const KernelCall& call, const Tensor& whole, size_t before,
     p.steps[k] = bytes_along(whole, before + k);
   }
   const auto space = Geometry<kMost>::over(address, shape, steps, false);
-  HOTARU_CHECK(space.numel() < kMostElements,
-               "2^31 indices and more are not implemented for CUDA");
-  p.out = out;
-  p.numel = uint32_t(space.numel());
-  for (size_t k = 0; k < count; ++k) p.indices[k] = space.address[k];
-  p.at = space.index();
   static const Function function("IndexOffsets");
-  launch(function, {blocks_for(p.numel, kStridedItems)}, kBlock, p);
+  space.for_stretches([&](const auto& part, int64_t before) {
+    p.out = out + before;
+    p.numel = uint32_t(part.numel());
+    for (size_t k = 0; k < count; ++k) p.indices[k] = part.address[k];
+    p.at = part.index();
+    launch(function, {blocks_for(p.numel, kStridedItems)}, kBlock, p);
+  });
 }
 
 /// f(space, params): the part is the result or what is written, row by row
@@ -298,7 +292,7 @@ void at_positions(const KernelCall& call, const Tensor& whole,
 void index(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   at_positions(call, in, out, [&](const Space& space, const IndexedParams& p) {
-    move(space, p, itemsize(in.dtype()), "Gather_");
+    move(space, p, itemsize(in.dtype()), gathering);
   });
 }
 
@@ -322,8 +316,8 @@ void scatter_strided(const KernelCall& call) {
   if (out.numel() == 0) return;
   device_address(out);
   device_address(in);
-  const Function& function = function_named(
-      concat("AddStrided_", scatter_suffix(out.dtype(), WriteMode::kAdd)));
+  static constinit const Functions functions("AddStrided");
+  const Function& function = functions.of(out.dtype());
   Geometry<2>::of({&out, &in}, out.sizes())
       .for_parts([&](const Geometry<2>& part) {
         const auto n = uint32_t(part.numel());

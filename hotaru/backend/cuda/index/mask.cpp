@@ -1,4 +1,6 @@
 // Launching what chooses elements by value; see params/select.h.
+#include <vector>
+
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/kernel_errors.h"
 #include "hotaru/backend/cuda/launch.h"
@@ -7,12 +9,11 @@
 namespace hotaru::cuda {
 namespace {
 
-/// Runs both kernels. `other` has the shape of `chosen`, or is null.
+/// Runs both kernels, over what is cut the first one everywhere first. `other`
+/// has the shape of `chosen`, or is null.
 void run(SelectParams p, const Tensor& chosen, const Tensor* other,
-         const Tensor& out, const std::string& symbol) {
+         const Tensor& out, const Function& function) {
   if (chosen.numel() == 0) return;
-  HOTARU_CHECK(chosen.numel() < kMostElements, "choosing among 2^31 elements ",
-               "and more is not implemented for CUDA");
   const size_t item = itemsize(chosen.dtype());
   std::array<char*, 2> address{static_cast<char*>(device_address(chosen)),
                                nullptr};
@@ -24,17 +25,30 @@ void run(SelectParams p, const Tensor& chosen, const Tensor* other,
       steps[d][1] = other->strides()[d] * int64_t(itemsize(other->dtype()));
   }
   const auto space = Geometry<2>::over(address, chosen.sizes(), steps, false);
-  p.chosen = space.address[0];
-  p.other = space.address[1];
   p.out = device_address(out);
-  p.numel = uint32_t(space.numel());
-  p.at = space.index();
-  plan_select(p, properties(launching_timeline().device()).processors);
-  const Grid grid{select_blocks(p)};
-  const Workspace counts{size_t(grid.x) * 8};
-  p.counts = static_cast<int64_t*>(counts.data());
-  launch(function_named(concat("CountChosen_", item)), grid, kBlock, p);
-  launch(function_named(symbol), grid, kBlock, p);
+  const int sms = properties(launching_timeline().device()).processors;
+  std::vector<SelectParams> parts;
+  uint32_t blocks = 0;
+  space.for_stretches([&](const Geometry<2>& part, int64_t before) {
+    p.chosen = part.address[0];
+    p.other = part.address[1];
+    p.numel = uint32_t(part.numel());
+    p.at = part.index();
+    p.first = before;
+    p.first_block = blocks;
+    plan_select(p, sms);
+    blocks += select_blocks(p);
+    parts.push_back(p);
+  });
+  const Workspace counts{size_t(blocks) * 8};
+  for (SelectParams& part : parts)
+    part.counts = static_cast<int64_t*>(counts.data());
+  static constinit const Functions counting("CountChosen");
+  const Function& count = counting.of_size(item);
+  for (const SelectParams& part : parts)
+    launch(count, {select_blocks(part)}, kBlock, part);
+  for (const SelectParams& part : parts)
+    launch(function, {select_blocks(part)}, kBlock, part);
 }
 
 /// The bits of an element by which it is not 0: -0.0 is.
@@ -70,9 +84,10 @@ void nonzero(const KernelCall& call) {
   p.room = out.sizes()[0];
   p.dims = int32_t(in.dim());
   for (size_t d = 0; d < size_t(p.dims); ++d)
-    p.sizes[size_t(p.dims) - 1 - d] = Divider(uint32_t(in.sizes()[d]));
+    p.sizes[size_t(p.dims) - 1 - d] = in.sizes()[d];
   set_bits(p, in.dtype());
-  run(p, in, nullptr, out, concat("Positions_", itemsize(in.dtype())));
+  static constinit const Functions functions("Positions");
+  run(p, in, nullptr, out, functions.of_size(itemsize(in.dtype())));
 }
 
 /// Operands: result [n], input, mask of the input's shape with n ones.
@@ -82,7 +97,8 @@ void masked_select(const KernelCall& call) {
   if (out.numel() == 0) return;
   SelectParams p;
   p.room = out.numel();
-  run(p, mask, &in, out, concat("Select_", itemsize(in.dtype())));
+  static constinit const Functions functions("Select");
+  run(p, mask, &in, out, functions.of_size(itemsize(in.dtype())));
 }
 
 /// Operands: target, mask of its shape, row-major source.
@@ -95,7 +111,8 @@ void masked_scatter(const KernelCall& call) {
       call, {[](const FailureText&, int64_t, const int64_t*) {
         fail("Number of elements of source < number of ones in mask");
       }});
-  run(p, mask, &out, source, concat("ScatterChosen_", itemsize(out.dtype())));
+  static constinit const Functions functions("ScatterChosen");
+  run(p, mask, &out, source, functions.of_size(itemsize(out.dtype())));
 }
 
 HOTARU_KERNEL(kCUDA, "nonzero", nonzero);

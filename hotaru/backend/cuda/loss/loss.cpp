@@ -27,10 +27,9 @@ const void* address_of(const Tensor& t) {
   fail<IndexError>("Target ", numbers[0], " is out of bounds.");
 }
 
-const Function& function_of(const char* name, const Tensor& t,
-                            const char* pass = "") {
-  return function_named(concat(name, "_", real_suffix(t.dtype()), pass));
-}
+constinit const Functions nll_each("NllEach"), nll_sum("NllSum"),
+    nll_sum_second("NllSum", "_2"), nll_grad("NllGrad"),
+    unit_interval("UnitInterval");
 
 NllParams params_of(const KernelCall& call, const Tensor& target,
                     const Tensor& weight) {
@@ -62,14 +61,14 @@ void nll_loss(const KernelCall& call) {
   p.total = device_address(call.tensor(1));
   p.x = address_of(x);
   if (p.reduction == 0)
-    return launch(function_of("NllEach", x),
+    return launch(nll_each.of(x.dtype()),
                   {blocks_for(std::max<int64_t>(p.targets, 1), kBlock)}, kBlock,
                   p);
   const unsigned blocks = nll_blocks(p);
   const Workspace partial{size_t(blocks) * 2 * sizeof(double)};
   p.partial = static_cast<double*>(partial.data());
-  launch(function_of("NllSum", x), {blocks}, kBlock, p);
-  if (blocks > 1) launch(function_of("NllSum", x, "_2"), {1}, kBlock, p);
+  launch(nll_sum.of(x.dtype()), {blocks}, kBlock, p);
+  if (blocks > 1) launch(nll_sum_second.of(x.dtype()), {1}, kBlock, p);
 }
 
 void nll_loss_grad(const KernelCall& call) {
@@ -84,7 +83,7 @@ void nll_loss_grad(const KernelCall& call) {
   p.grad = device_address(call.tensor(1));
   p.total = device_address(call.tensor(4));
   p.numel = uint32_t(gx.numel());
-  launch(function_of("NllGrad", gx), {blocks_for(p.numel, kBlock)}, kBlock, p);
+  launch(nll_grad.of(gx.dtype()), {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 
 [[noreturn]] void raise_interval(const FailureText&, int64_t operand,
@@ -107,8 +106,8 @@ void check_unit_interval(const KernelCall& call) {
     p.numel = uint32_t(x.numel());
     p.code = int64_t(operand);
     p.errors = watch_errors(call, {&raise_interval});
-    launch(function_of("UnitInterval", x), {blocks_for(p.numel, kBlock)},
-           kBlock, p);
+    launch(unit_interval.of(x.dtype()), {blocks_for(p.numel, kBlock)}, kBlock,
+           p);
   }
 }
 

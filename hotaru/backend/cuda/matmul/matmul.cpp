@@ -2,8 +2,8 @@
 #include "hotaru/backend/cuda/params/matmul.h"
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cuda/create/move.h"
 #include "hotaru/backend/cuda/launch.h"
-#include "hotaru/backend/cuda/params/create.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/core/error.h"
 
@@ -58,12 +58,12 @@ void run(MatmulParams& p, DType dtype) {
   const auto bytes = size_t(workspace_bytes(p, sum));
   const Workspace workspace{bytes};
   p.workspace = bytes ? workspace.data() : nullptr;
-  const char* suffix = real_suffix(dtype);
-  launch(function_named(concat(p.large ? "GemmLarge_" : "GemmSmall_", suffix)),
+  static constinit const Functions large("GemmLarge"), small("GemmSmall"),
+      end("GemmEnd");
+  launch((p.large ? large : small).of(dtype),
          {unsigned(matmul_tiles(p)), p.splits}, kBlock, p);
   if (p.workspace)
-    launch(function_named(concat("GemmEnd_", suffix)),
-           {unsigned(matmul_end_blocks(p))}, kBlock, p);
+    launch(end.of(dtype), {unsigned(matmul_end_blocks(p))}, kBlock, p);
 }
 
 void matmul(const KernelCall& call) {
@@ -71,9 +71,6 @@ void matmul(const KernelCall& call) {
   const Tensor& out = call.tensor(0);
   const auto& g = call.attributes<MatmulAttributes>();
   if (out.numel() == 0) return;
-  if (!real_suffix(out.dtype()))
-    fail<NotImplementedError>("\"addmm_cuda\" not implemented for '",
-                              scalar_type_name(out.dtype()), "'");
   MatmulParams p = params_of(call, g);
   if (g.beta == Scalar(0)) p.bias = nullptr;
   p.bias_at = g.bias;
@@ -83,12 +80,18 @@ void matmul(const KernelCall& call) {
     return run(p, out.dtype());
   }
   check_count(1, p);
-  p.integer_alpha = g.alpha.to<int64_t>();
-  p.integer_beta = g.beta.to<int64_t>();
+  if (is_complex(out.dtype())) {
+    const auto alpha = g.alpha.to_complex(), beta = g.beta.to_complex();
+    p.alpha = alpha.real(), p.imaginary_alpha = alpha.imag();
+    p.beta = beta.real(), p.imaginary_beta = beta.imag();
+  } else {
+    p.integer_alpha = g.alpha.to<int64_t>();
+    p.integer_beta = g.beta.to<int64_t>();
+  }
   p.columns = Divider(p.n);
   p.rows = Divider(p.m);
-  launch(function_named(concat("IntegerMatmul_", real_suffix(out.dtype()))),
-         {unsigned(matmul_end_blocks(p))}, kBlock, p);
+  static constinit const Functions plain("PlainMatmul");
+  launch(plain.of(out.dtype()), {unsigned(matmul_end_blocks(p))}, kBlock, p);
 }
 
 void linear(const KernelCall& call) {
@@ -117,16 +120,14 @@ void pack(const KernelCall& call) {
   const auto& g = call.attributes<PackMatrixAttributes>();
   const auto item = int64_t(itemsize(call.tensor(0).dtype()));
   if (g.k * g.n == 0) return;
-  HOTARU_CHECK(g.k * g.n < kMostElements,
-               "matrices of 2^31 elements and more are not implemented for "
-               "CUDA yet");
-  StridedCopyParams p{{device_address(call.tensor(0)),
-                       device_address(call.tensor(1)), uint32_t(g.k * g.n)},
-                      {}};
-  p.index.add(g.n, {item, g.b.column * item});
-  p.index.add(g.k, {g.n * item, g.b.row * item});
-  launch(function_named(concat("Move_", item, "_s")),
-         {unsigned(ceil_divide(p.copy.numel, kStridedItems))}, kBlock, p);
+  Geometry<2>::Steps steps{};
+  steps[0] = {g.n * item, g.b.row * item};
+  steps[1] = {item, g.b.column * item};
+  move_elements(
+      Geometry<2>::over({static_cast<char*>(device_address(call.tensor(0))),
+                         static_cast<char*>(device_address(call.tensor(1)))},
+                        Dims{g.k, g.n}, steps),
+      size_t(item));
 }
 
 HOTARU_KERNEL(kCUDA, "matmul", matmul);

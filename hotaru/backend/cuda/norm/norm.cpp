@@ -30,20 +30,32 @@ int processors() {
   return properties(launching_timeline().device()).processors;
 }
 
-void run(const char* name, const Tensor& x, unsigned blocks,
-         const NormParams& p, const char* pass = "", unsigned splits = 1) {
-  launch(function_named(concat(name, "_", real_suffix(x.dtype()), pass)),
-         {blocks, splits}, kBlock, p);
+void run(const Functions& functions, const Tensor& x, unsigned blocks,
+         const NormParams& p, unsigned splits = 1) {
+  launch(functions.of(x.dtype()), {blocks, splits}, kBlock, p);
 }
 
-/// ChannelMoments or ChannelSums.
-void run_weights(const char* name, const Tensor& x, NormParams& p) {
+constinit const Functions row_norm_functions("RowNorm"),
+    row_grad_functions("RowNormGrad"), running_functions("ChannelRunning"),
+    scale_functions("ChannelScale"), channel_grad_functions("ChannelGrad");
+
+/// What sums up for each weight, and joins the sums of splits.
+struct WeightFunctions {
+  Functions first, second;
+  constexpr explicit WeightFunctions(std::string_view name)
+      : first(name), second(name, "_2") {}
+};
+constinit const WeightFunctions channel_moments("ChannelMoments"),
+    channel_sums("ChannelSums");
+
+void run_weights(const WeightFunctions& functions, const Tensor& x,
+                 NormParams& p) {
   if (p.weights == 0) return;
   plan_weights(p, processors());
   const Workspace workspace{size_t(workspace_bytes(p))};
   p.workspace = workspace.data();
-  run(name, x, weight_blocks(p), p, "", p.splits);
-  if (p.splits > 1) run(name, x, second_weight_blocks(p), p, "_2");
+  run(functions.first, x, weight_blocks(p), p, p.splits);
+  if (p.splits > 1) run(functions.second, x, second_weight_blocks(p), p);
 }
 
 NormParams params_of(const Tensor& x) {
@@ -79,7 +91,7 @@ void row_norm(const KernelCall& call) {
   p.weight = parameter(p, call.tensor(4), x, kWideWeight);
   p.bias = parameter(p, call.tensor(5), x, kWideBias);
   plan_rows(p, int64_t(itemsize(x.dtype())));
-  run("RowNorm", x, norm_blocks(p), p);
+  run(row_norm_functions, x, norm_blocks(p), p);
 }
 
 /// Operands: gradients of input, weight and bias; gradient, input, mean, rstd,
@@ -97,7 +109,7 @@ void row_norm_grad(const KernelCall& call) {
   if (gx.defined() && a.rows > 0) {
     p.out = address_of(gx);
     plan_rows(p, int64_t(itemsize(x.dtype())));
-    run("RowNormGrad", x, norm_blocks(p), p);
+    run(row_grad_functions, x, norm_blocks(p), p);
   }
   const Tensor& any = gw.defined() ? gw : gb;
   if (!any.defined()) return;
@@ -105,7 +117,7 @@ void row_norm_grad(const KernelCall& call) {
   p.bias_grad = parameter(p, gb, x, kWideBiasGrad);
   p.weights = uint32_t(any.numel());
   p.count = p.rows / p.period.divisor * p.inner.divisor;
-  run_weights("ChannelSums", x, p);
+  run_weights(channel_sums, x, p);
 }
 
 NormParams channel_params(const BatchNormAttributes& a, const Tensor& x) {
@@ -142,11 +154,11 @@ void batch_norm(const KernelCall& call) {
   p.weight = parameter(p, call.tensor(6), x, kWideWeight);
   p.bias = parameter(p, call.tensor(7), x, kWideBias);
   if (a.training)
-    run_weights("ChannelMoments", x, p);
+    run_weights(channel_moments, x, p);
   else
-    run("ChannelRunning", x, unsigned(ceil_divide(p.weights, kBlock)), p);
+    run(running_functions, x, unsigned(ceil_divide(p.weights, kBlock)), p);
   plan_elements(p, int64_t(itemsize(x.dtype())));
-  run("ChannelScale", x, element_blocks(p), p);
+  run(scale_functions, x, element_blocks(p), p);
 }
 
 /// Operands as of row_norm_grad.
@@ -165,11 +177,11 @@ void batch_norm_grad(const KernelCall& call) {
   const size_t item = itemsize(x.dtype());
   const Workspace sums{2 * size_t(p.weights) * std::max<size_t>(item, 4)};
   p.sums = sums.data();
-  run_weights("ChannelSums", x, p);
+  run_weights(channel_sums, x, p);
   if (!gx.defined()) return;
   p.out = address_of(gx);
   plan_elements(p, int64_t(item));
-  run("ChannelGrad", x, element_blocks(p), p);
+  run(channel_grad_functions, x, element_blocks(p), p);
 }
 
 HOTARU_KERNEL(kCUDA, "row_norm", row_norm);

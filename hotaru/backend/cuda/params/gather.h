@@ -14,10 +14,10 @@
 //                                       bytes; -1 if one of them is out of
 //                                       range
 //
-// Suffixes are those of params/types.h, of additions also c64 and c128. Blocks
-// have kBlock threads and kStridedItems elements, no shared memory; threads do
-// not wait for each other. An index out of range is reported and its element
-// left out: as read it is 0.
+// Suffixes are those of params/types.h, of sums and products also c64 and c128.
+// Blocks have kBlock threads and kStridedItems elements, no shared memory;
+// threads do not wait for each other. An index out of range is reported and its
+// element left out: as read it is 0.
 #pragma once
 
 #include "hotaru/backend/cuda/params/errors.h"

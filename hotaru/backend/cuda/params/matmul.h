@@ -14,8 +14,8 @@
 //   out[i] = activation(alpha * scale * a[i] @ b[i] + beta * bias[i] +
 //   residual)
 //
-// Suffixes are those of params/types.h. For integers there is
-// IntegerMatmul_<suffix> alone, a thread an output (matmul_end_blocks(p)),
+// Suffixes are those of params/types.h. For integers and complex numbers there
+// is PlainMatmul_<suffix> alone, a thread an output (matmul_end_blocks(p)),
 // without scale, residual and activation.
 //
 //   MatmulParams p;             // sizes, strides, addresses
@@ -52,6 +52,8 @@ struct MatmulParams {
   MatrixStrides a_at, b_at, bias_at;
   int64_t out_batch = 0, out_row = 0, residual_row = 0;
   double alpha = 1, beta = 0;
+  /// Their imaginary parts, of complex products.
+  double imaginary_alpha = 0, imaginary_beta = 0;
   int64_t integer_alpha = 1, integer_beta = 0;
   /// Of the tiles of the output.
   Divider tiles_m, tiles_n;

@@ -33,7 +33,8 @@ namespace hotaru::cuda {
 struct DrawParams {
   void* out = nullptr;
   const void* in = nullptr;
-  uint32_t numel = 0;
+  /// Below 2^31 where there is an index to look elements up in.
+  uint64_t numel = 0;
   uint32_t vector = 1;
   PhiloxState state;
   double a = 0, b = 1;
@@ -63,7 +64,7 @@ struct MultinomialParams {
   /// OpMath<T>, [rows, n].
   void* sums = nullptr;
   uint32_t rows = 1, n = 1;
-  Divider samples;
+  uint64_t samples = 1;
   PhiloxState state;
 };
 /// A thread of PyTorch's has a sample of every so many-th row, in blocks of so

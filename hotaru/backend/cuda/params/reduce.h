@@ -4,7 +4,8 @@
 //                          (variance and mean), LargestAt or SmallestAt (value
 //                          and position: max_dim, argmax ...); suffix by the
 //                          input's dtype
-//   <Formula>_<suffix>_2   afterwards, where plan.splits > 1
+//   <Formula>_<suffix>_2   afterwards, where there is a workspace: plan.splits
+//                          are those of all launches then
 //   parameters   ReduceParams for both
 //   grid         first: reduce_blocks(p) by plan.splits; second:
 //                second_blocks(p)
@@ -13,7 +14,7 @@
 //
 //   ReduceParams p;                 // in, out, indices of dimensions, ...
 //   plan_reduce(p, itemsize, sms);  // sets p.plan
-//   p.workspace = memory(workspace_bytes(p));
+//   p.workspace = memory(workspace_bytes(p, p.plan.splits));
 #pragma once
 
 #include <bit>
@@ -46,11 +47,16 @@ struct ReduceParams {
   /// Of Var the mean, of LargestAt and SmallestAt the position (int64), or
   /// null.
   void* second = nullptr;
-  /// Partial results, [split][output]; nothing unless plan.splits > 1.
+  /// Partial results, [split][output]; null where there are no others to join.
   void* workspace = nullptr;
   uint32_t outputs = 1;
-  /// Elements of each output. None are well, too.
+  /// Elements of each output that this launch reads. None are well, too.
   uint32_t reduced = 1;
+  /// What earlier launches read of each output: elements and splits.
+  int64_t first = 0;
+  uint32_t first_split = 0;
+  /// Elements of each output that all launches read.
+  int64_t count = 1;
   ReducePlan plan;
   /// The formula's Attributes, as the CPU's kernel has them.
   alignas(16) std::byte attributes[16] = {};
@@ -69,7 +75,7 @@ struct ReduceParams {
 };
 
 /// No accumulator is larger.
-inline constexpr int64_t kLargestAccumulator = 24;
+inline constexpr int64_t kLargestAccumulator = 32;
 
 constexpr uint32_t outputs_of_block(const ReducePlan& plan) {
   return kBlock / plan.lanes;
@@ -86,10 +92,8 @@ constexpr uint32_t second_lanes(const ReducePlan& plan) {
 constexpr uint32_t second_blocks(const ReduceParams& p) {
   return uint32_t(ceil_divide(p.outputs, kBlock / second_lanes(p.plan)));
 }
-constexpr int64_t workspace_bytes(const ReduceParams& p) {
-  return p.plan.splits > 1
-             ? int64_t{p.plan.splits} * p.outputs * kLargestAccumulator
-             : 0;
+constexpr int64_t workspace_bytes(const ReduceParams& p, uint32_t splits) {
+  return splits > 1 ? int64_t{splits} * p.outputs * kLargestAccumulator : 0;
 }
 
 /// Elements of `item` bytes of a vector: 16 bytes, at most 8 elements.

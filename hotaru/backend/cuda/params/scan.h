@@ -39,7 +39,7 @@ struct ScanParams {
   void* workspace = nullptr;
   uint32_t lines = 1;
   /// Elements of a line, and their strides in bytes.
-  uint32_t length = 1;
+  int64_t length = 1;
   int64_t in_step = 0, out_step = 0, position_step = 0;
   ScanPlan plan;
   /// The other dimensions. Operands: in, out, positions.
@@ -78,8 +78,11 @@ constexpr ScanPlan plan_of(const ScanParams& p, int sms) {
   const int64_t blocks =
       p.lines ? ceil_divide(p.lines, kBlock / plan.lanes) : 1;
   const int64_t parts = p.length / (tile * 4);
-  const int64_t splits = room / blocks < parts ? room / blocks : parts;
-  plan.chunk = p.length;
+  int64_t splits = room / blocks < parts ? room / blocks : parts;
+  // A chunk is counted in 32 bits.
+  const int64_t least = ceil_divide(p.length, kMostElements / 2);
+  if (splits < least) splits = least;
+  plan.chunk = uint32_t(p.length);
   if (splits > 1) {
     plan.chunk =
         uint32_t(ceil_divide(ceil_divide(p.length, splits), tile) * tile);

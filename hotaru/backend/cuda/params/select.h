@@ -12,6 +12,8 @@
 //   grid         select_blocks(p)
 //   block        kBlock
 //   shared       none at launch; threads wait for each other
+//
+// What is cut into several launches is counted by all before the rest.
 #pragma once
 
 #include "hotaru/backend/cuda/params/errors.h"
@@ -28,9 +30,12 @@ struct SelectParams {
   void* out = nullptr;
   /// Room for elements there; more is reported, with code 0.
   int64_t room = 0;
-  /// [blocks]
+  /// [blocks], of all launches.
   int64_t* counts = nullptr;
   uint32_t numel = 0;
+  /// What earlier launches had of the space: elements and blocks.
+  int64_t first = 0;
+  uint32_t first_block = 0;
   /// Elements of each block.
   uint32_t chunk = 1;
   /// The bits that make an element other than 0, of up to 8 bytes each: the
@@ -41,7 +46,7 @@ struct SelectParams {
   Index<2> at;
   /// The tensor's dimensions, the innermost first, for Positions.
   int32_t dims = 0;
-  Divider sizes[kMaxDims];
+  int64_t sizes[kMaxDims] = {};
 };
 
 /// Elements of a thread between two barriers, and of a block.

@@ -73,9 +73,4 @@ constexpr const char* type_suffix(DType dtype) {
   return nullptr;
 }
 
-/// The same for families without kernels of complex dtypes: null for these.
-constexpr const char* real_suffix(DType dtype) {
-  return is_complex(dtype) ? nullptr : type_suffix(dtype);
-}
-
 }  // namespace hotaru::cuda

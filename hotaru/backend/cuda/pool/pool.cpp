@@ -22,9 +22,8 @@ constexpr MaxPoolTypes kMaxPoolTypes;
 constexpr KernelTypes<FloatingTypes> kFractionalTypes{2, "fractional_max_pool"};
 constexpr KernelTypes<FloatingTypes> kToPlanesTypes{0, "max_unpool"};
 
-void run(const char* name, DType dtype, const PoolParams& p) {
-  launch(function_named(concat(name, "_", real_suffix(dtype))),
-         {blocks_for(p.numel, kBlock)}, kBlock, p);
+void run(const Functions& functions, DType dtype, const PoolParams& p) {
+  launch(functions.of(dtype), {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 
 void max_pool(const KernelCall& call) {
@@ -37,7 +36,8 @@ void max_pool(const KernelCall& call) {
   p.adaptive = a.adaptive;
   if (indices.defined())
     p.indices = static_cast<int64_t*>(device_address(indices));
-  run("MaxPool", x.dtype(), p);
+  static constinit const Functions functions("MaxPool");
+  run(functions, x.dtype(), p);
 }
 
 void fractional_max_pool(const KernelCall& call) {
@@ -49,7 +49,8 @@ void fractional_max_pool(const KernelCall& call) {
       pool_params(call.attributes<FractionalPoolAttributes>(), x, out, out, x);
   p.indices = static_cast<int64_t*>(device_address(indices));
   p.samples = device_address(samples);
-  run("FractionalPool", x.dtype(), p);
+  static constinit const Functions functions("FractionalPool");
+  run(functions, x.dtype(), p);
 }
 
 /// The CPU's text; sides as the kernel packs them.
@@ -90,8 +91,9 @@ void plane_gather(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &x = call.tensor(1);
   if (out.numel() == 0) return;
   const PlaneParams p = plane_params(call, x, out, call.tensor(2));
-  launch(function_named(concat("PlaneGather_", itemsize(x.dtype()))),
-         {blocks_for(p.numel, kBlock)}, kBlock, p);
+  static constinit const Functions functions("PlaneGather");
+  launch(functions.of_size(itemsize(x.dtype())), {blocks_for(p.numel, kBlock)},
+         kBlock, p);
 }
 
 void clear(const Tensor& x) {
@@ -107,8 +109,9 @@ void plane_place(const KernelCall& call) {
   clear(x);
   if (out.numel() == 0) return;
   const PlaneParams p = plane_params(call, x, out, call.tensor(2));
-  launch(function_named(concat("PlanePlace_", itemsize(x.dtype()))),
-         {blocks_for(p.numel, kBlock)}, kBlock, p);
+  static constinit const Functions functions("PlanePlace");
+  launch(functions.of_size(itemsize(x.dtype())), {blocks_for(p.numel, kBlock)},
+         kBlock, p);
 }
 
 /// By atomics, unless the windows that the indices come from are known.
@@ -121,14 +124,15 @@ void plane_scatter(const KernelCall& call) {
   if (!a.pooled || out.numel() == 0) clear(x);
   if (out.numel() == 0) return;
   if (a.pooled) {
+    static constinit const Functions functions("MaxPoolGrad");
     PoolParams p = pool_params(a.windows, x, out, x, out);
     p.adaptive = a.windows.adaptive;
     p.indices = static_cast<int64_t*>(device_address(index));
-    return run("MaxPoolGrad", x.dtype(), p);
+    return run(functions, x.dtype(), p);
   }
   const PlaneParams p = plane_params(call, x, out, index);
-  launch(function_named(concat("PlaneScatter_", real_suffix(x.dtype()))),
-         {blocks_for(p.numel, kBlock)}, kBlock, p);
+  static constinit const Functions functions("PlaneScatter");
+  launch(functions.of(x.dtype()), {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 
 HOTARU_KERNEL(kCUDA, "max_pool", max_pool);

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <mutex>
+#include <numbers>
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/geometry.h"
@@ -39,30 +40,54 @@ constexpr KernelTypes<FloatingTypes> kSlopeTypes{1,
                                                  "rrelu_with_noise_out_cuda"};
 
 DrawParams params_of(const Tensor& out) {
-  HOTARU_CHECK(out.numel() < kMostElements,
-               "random draws of 2^31 elements and more are not implemented for "
-               "CUDA yet");
   DrawParams p;
   p.out = device_address(out);
-  p.numel = uint32_t(out.numel());
+  p.numel = uint64_t(out.numel());
   return p;
 }
 
 /// Draws with so many values of four words.
-void run(const char* name, const Tensor& out, PhiloxGenerator& generator,
+void run(const Functions& functions, DType dtype, PhiloxGenerator& generator,
          DrawParams& p, uint32_t values) {
-  const char* suffix = real_suffix(out.dtype());
-  if (!suffix)
-    fail<NotImplementedError>("\"", name, "_cuda\" not implemented for '",
-                              scalar_type_name(out.dtype()), "'");
-  const uint32_t blocks = draw_blocks_here(p.numel);
-  p.state = take(generator, draws_of(p.numel, blocks, values));
-  launch(function_named(concat(name, "_", suffix)), {blocks}, kBlock, p);
+  const auto numel = int64_t(p.numel);
+  const uint32_t blocks = draw_blocks_here(numel);
+  p.state = take(generator, draws_of(numel, blocks, values));
+  launch(functions.of(dtype), {blocks}, kBlock, p);
+}
+
+/// The same for elements anywhere. PyTorch cuts what reaches farther than 31
+/// bits of bytes, after the generator has moved on as if it were whole.
+void run_parts(const Functions& functions, const Tensor& out,
+               PhiloxGenerator& generator, DrawParams& p, uint32_t values) {
+  // Complex numbers are their parts, one after the other.
+  const DType dtype = to_real(out.dtype());
+  const auto item = int64_t(itemsize(dtype));
+  Dims shape(out.sizes());
+  Geometry<1>::Steps steps{};
+  for (size_t d = 0; d < Geometry<1>::checked_dims(shape); ++d)
+    if (shape[d] != 1)
+      steps[d] = {out.strides()[d] * int64_t(itemsize(out.dtype()))};
+  if (is_complex(out.dtype())) {
+    steps[shape.size()] = {item};
+    shape.push_back(2);
+  }
+  const auto whole = Geometry<1>::over(
+      {static_cast<char*>(device_address(out))}, shape, steps);
+  const int64_t n = whole.numel(), most = (most_elements() - 1) / item + 1;
+  if (n > most) take(generator, draws_of(n, draw_blocks_here(n), values));
+  whole.for_parts(
+      [&](const Geometry<1>& part) {
+        p.out = part.address[0];
+        p.numel = uint64_t(part.numel());
+        p.index = part.index();
+        run(functions, dtype, generator, p, values);
+      },
+      most);
 }
 
 /// Values that four words make of a dtype's real draws.
 uint32_t reals(DType dtype) {
-  return dtype == DType::kFloat64 ? 2 : 4;
+  return to_real(dtype) == DType::kFloat64 ? 2 : 4;
 }
 
 /// random_() without bounds: what a word is the remainder of.
@@ -112,26 +137,29 @@ void random(const KernelCall& call) {
   if (out.numel() == 0) return;
   if (a.draw == Draw::kPermutation) return draw_permutation(out, generator);
   DrawParams p = params_of(out);
-  const auto geometry = Geometry<1>::of({&out}, out.sizes());
-  p.index = geometry.index();
   p.a = a.a;
   p.b = a.b;
   const uint32_t values = reals(out.dtype());
+  static constinit const Functions uniform("DrawUniform"), normal("DrawNormal"),
+      exponential("DrawExponential"), bernoulli("DrawBernoulli"),
+      kept("DrawKept"), integer("DrawInteger");
   switch (a.draw) {
     case Draw::kUniform:
-      return run("DrawUniform", out, generator, p, values);
+      return run_parts(uniform, out, generator, p, values);
     case Draw::kNormal:
-      return run("DrawNormal", out, generator, p, values);
+      if (is_complex(out.dtype())) p.b *= std::numbers::sqrt2 / 2;
+      return run_parts(normal, out, generator, p, values);
     case Draw::kExponential:
-      return run("DrawExponential", out, generator, p, values);
+      return run_parts(exponential, out, generator, p, values);
     case Draw::kBernoulli:
-      return run("DrawBernoulli", out, generator, p, values);
+      return run_parts(bernoulli, out, generator, p, values);
     case Draw::kKept:
-      HOTARU_CHECK(geometry.dense(0, itemsize(out.dtype())),
-                   "dropout draws for dense tensors");
+      HOTARU_CHECK(
+          Geometry<1>::of({&out}, out.sizes()).dense(0, itemsize(out.dtype())),
+          "dropout draws for dense tensors");
       p.wide = a.range == 8;
       p.vector = kept_vector(out.numel(), a.range);
-      return run("DrawKept", out, generator, p, 4);
+      return run(kept, out.dtype(), generator, p, 4);
     case Draw::kInteger:
       // The remainders of 32 bits are even enough for short ranges only.
       p.range = a.range;
@@ -142,7 +170,7 @@ void random(const KernelCall& call) {
       p.range = full_range(out.dtype());
       p.wide = out.dtype() == DType::kFloat64 || out.dtype() == DType::kInt64;
   }
-  run("DrawInteger", out, generator, p, p.wide ? 2 : 4);
+  run_parts(integer, out, generator, p, p.wide ? 2 : 4);
 }
 
 /// Operands: result, probabilities (float32 or float64, of the same strides),
@@ -155,8 +183,9 @@ void bernoulli(const KernelCall& call) {
   p.in = device_address(chances);
   p.wide = chances.dtype() == DType::kFloat64;
   p.state = take(call.object<PhiloxGenerator>(2), 10);
-  launch(function_named(concat("DrawEach_", real_suffix(out.dtype()))),
-         {blocks_for(p.numel, 4 * kBlock)}, kBlock, p);
+  static constinit const Functions functions("DrawEach");
+  launch(functions.of(out.dtype()), {blocks_for(p.numel, 4 * kBlock)}, kBlock,
+         p);
 }
 
 /// Operands: slopes, input of the same dtype, generator; row-major.
@@ -169,7 +198,8 @@ void random_slopes(const KernelCall& call) {
   p.in = device_address(in);
   p.a = a.a;
   p.b = a.b;
-  run("DrawSlopes", out, call.object<PhiloxGenerator>(2), p,
+  static constinit const Functions functions("DrawSlopes");
+  run(functions, out.dtype(), call.object<PhiloxGenerator>(2), p,
       reals(out.dtype()));
 }
 
@@ -178,25 +208,22 @@ void multinomial(const KernelCall& call) {
   check_types<kMultinomialTypes>(call);
   const Tensor &out = call.tensor(0), &weights = call.tensor(1);
   if (out.numel() == 0 || weights.numel() == 0) return;
-  HOTARU_CHECK(out.numel() < kMostElements && weights.numel() < kMostElements,
-               "multinomial of 2^31 elements and more is not implemented for "
-               "CUDA yet");
   MultinomialParams p;
   p.out = device_address(out);
   p.weights = device_address(weights);
   p.n = uint32_t(weights.size(-1));
   p.rows = uint32_t(weights.numel() / p.n);
-  p.samples = Divider(uint32_t(out.size(-1)));
+  p.samples = uint64_t(out.size(-1));
   const size_t item = std::max<size_t>(itemsize(weights.dtype()), 4);
   const Workspace sums{size_t(weights.numel()) * item};
   p.sums = sums.data();
   p.state = take(call.object<PhiloxGenerator>(2),
                  ((p.rows - 1) / kMultinomialRows + 1) * 4);
-  const char* suffix = real_suffix(weights.dtype());
-  launch(function_named(concat("MultinomialSums_", suffix)), {p.rows}, kBlock,
+  static constinit const Functions running("MultinomialSums"),
+      draw("MultinomialDraw");
+  launch(running.of(weights.dtype()), {p.rows}, kBlock, p);
+  launch(draw.of(weights.dtype()), {blocks_for(out.numel(), kBlock)}, kBlock,
          p);
-  launch(function_named(concat("MultinomialDraw_", suffix)),
-         {blocks_for(out.numel(), kBlock)}, kBlock, p);
 }
 
 HOTARU_KERNEL(kCUDA, "random", random);

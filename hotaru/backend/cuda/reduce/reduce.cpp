@@ -36,24 +36,67 @@ int64_t stride_of(const Tensor* t, size_t dim) {
              : t->strides()[dim] * int64_t(itemsize(t->dtype()));
 }
 
-/// Runs formula_suffix over the dimensions that the mask names.
-void reduce(const std::string& formula, const Operands& o,
-            const std::vector<bool>& gone, ReduceParams& p) {
+/// A formula's kernels; the second one joins the results of splits.
+struct ReduceFunctions {
+  Functions first, second;
+  constexpr explicit ReduceFunctions(std::string_view formula)
+      : first(formula), second(formula, "_2") {}
+};
+
+/// Stretches of what goes, one after another, and what they come to together.
+void reduce_part(const ReduceFunctions& functions, DType dtype,
+                 const Geometry<3>& kept, const Geometry<1>& gone,
+                 ReduceParams p) {
+  p.out = kept.address[1];
+  p.second = kept.address[2];
+  p.outputs = uint32_t(kept.numel());
+  p.kept = kept.index();
+  const int sms = properties(launching_timeline().device()).processors;
+  std::vector<ReduceParams> parts;
+  uint32_t splits = 0;
+  gone.for_stretches([&](const Geometry<1>& stretch, int64_t before) {
+    p.in = kept.address[0] + (stretch.address[0] - gone.address[0]);
+    p.reduced = uint32_t(std::min(p.count, stretch.numel()));
+    p.gone = stretch.index();
+    p.first = before;
+    p.first_split = splits;
+    plan_reduce(p, itemsize(dtype), sms);
+    splits += p.plan.splits;
+    parts.push_back(p);
+  });
+  const auto bytes = size_t(workspace_bytes(p, splits));
+  const Workspace workspace{bytes};
+  for (ReduceParams& part : parts) {
+    if (bytes) part.workspace = workspace.data();
+    launch(functions.first.of(dtype), {reduce_blocks(part), part.plan.splits},
+           kBlock, part);
+  }
+  if (!bytes) return;
+  parts.back().plan.splits = splits;
+  launch(functions.second.of(dtype), {second_blocks(parts.back())}, kBlock,
+         parts.back());
+}
+
+/// Over the dimensions that the mask names.
+void reduce(const ReduceFunctions& functions, const Operands& o,
+            const std::vector<bool>& mask, ReduceParams& p) {
   const Tensor& in = *o.in;
   const Tensor& any = o.out ? *o.out : *o.second;
   if (any.numel() == 0) return;
-  HOTARU_CHECK(in.numel() < kMostElements,
-               "reductions of 2^31 elements and more are not implemented for "
-               "CUDA yet");
-  p.in = in.numel() > 0 ? device_address(in) : nullptr;
-  p.out = o.out ? device_address(*o.out) : nullptr;
-  p.second = o.second ? device_address(*o.second) : nullptr;
-  p.outputs = uint32_t(any.numel());
-  p.reduced = uint32_t(in.numel() / any.numel());
+  const auto address = [](const Tensor* t) {
+    return t && t->numel() > 0 ? static_cast<char*>(device_address(*t))
+                               : nullptr;
+  };
+  Geometry<3> kept;
+  Geometry<1> gone;
+  kept.address = {address(&in), address(o.out), address(o.second)};
+  gone.address = {address(&in)};
+  p.count = in.numel() / any.numel();
   // By the input's strides, the smallest first; those of one size class keep
   // the order of dimensions, in which positions count.
   std::vector<size_t> order;
-  for (size_t d = 0; d < gone.size(); ++d) order.push_back(gone.size() - 1 - d);
+  for (size_t d = Geometry<3>::checked_dims(in.sizes()); d-- > 0;)
+    order.push_back(d);
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return in.strides()[a] < in.strides()[b];
   });
@@ -61,20 +104,14 @@ void reduce(const std::string& formula, const Operands& o,
   for (const size_t d : order) {
     const int64_t size = in.sizes()[d], step = in.strides()[d] * item;
     if (size == 0) continue;
-    const bool fits = gone[d] ? p.gone.add(size, {step})
-                              : p.kept.add(size, {step, stride_of(o.out, d),
-                                                  stride_of(o.second, d)});
-    HOTARU_CHECK(fits, "more than ", Index<1>::kMaxDims,
-                 " dimensions that cannot be merged");
+    if (mask[d])
+      gone.add(size, {step});
+    else
+      kept.add(size, {step, stride_of(o.out, d), stride_of(o.second, d)});
   }
-  const int sms = properties(launching_timeline().device()).processors;
-  plan_reduce(p, size_t(item), sms);
-  const Workspace workspace{size_t(workspace_bytes(p))};
-  p.workspace = workspace.data();
-  const std::string symbol = formula + "_" + type_suffix(in.dtype());
-  launch(function_named(symbol), {reduce_blocks(p), p.plan.splits}, kBlock, p);
-  if (p.plan.splits > 1)
-    launch(function_named(symbol + "_2"), {second_blocks(p)}, kBlock, p);
+  kept.for_parts([&](const Geometry<3>& part) {
+    reduce_part(functions, in.dtype(), part, gone, p);
+  });
 }
 
 /// Dimensions in which the result has size 1 and the input has not.
@@ -93,16 +130,25 @@ A attributes_of(const KernelCall& call) {
     return call.attributes<A>();
 }
 
-/// The n-th name of a list "A, B, C".
-std::string name_at(std::string_view names, size_t n) {
+/// How many names a list "A, B, C" has, and which one is the n-th.
+constexpr size_t count_of(std::string_view names) {
+  return size_t(std::count(names.begin(), names.end(), ',')) + 1;
+}
+constexpr std::string_view name_at(std::string_view names, size_t n) {
   while (n-- > 0) names.remove_prefix(names.find(',') + 2);
-  return std::string(names.substr(0, names.find(',')));
+  return names.substr(0, names.find(','));
 }
 
-/// Operands: result, input. The first formula that serves; `names` is what
-/// symbols call them.
+/// Those of all formulas of such a list.
+template <size_t... I>
+constexpr auto functions_of(std::string_view names, std::index_sequence<I...>) {
+  return std::array<ReduceFunctions, sizeof...(I)>{
+      ReduceFunctions(name_at(names, I))...};
+}
+
+/// Operands: result, input. The first formula that serves.
 template <class Types, template <class> class... R>
-void reduce_by(const KernelCall& call, const char* names) {
+void reduce_by(const KernelCall& call, const ReduceFunctions* functions) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   check_supported<Types>(call, in.dtype());
   using First = std::tuple_element_t<0, std::tuple<R<float>...>>;
@@ -111,7 +157,7 @@ void reduce_by(const KernelCall& call, const char* names) {
   (void)((R<float>::serves(a) || (++which, false)) || ...);
   ReduceParams p;
   p.set_attributes(a);
-  reduce(name_at(names, which), {&in, &out, nullptr}, reduced_dims(in, out), p);
+  reduce(functions[which], {&in, &out, nullptr}, reduced_dims(in, out), p);
 }
 
 using namespace formulas;  // the list names them as they are
@@ -119,7 +165,9 @@ using namespace formulas;  // the list names them as they are
 #define HOTARU_REGISTER(kernel, name, Types, ...) \
   HOTARU_KERNEL( \
       kCUDA, kernel, +[](const KernelCall& call) { \
-        reduce_by<Types, __VA_ARGS__>(call, #__VA_ARGS__); \
+        static constinit const auto functions = functions_of( \
+            #__VA_ARGS__, std::make_index_sequence<count_of(#__VA_ARGS__)>()); \
+        reduce_by<Types, __VA_ARGS__>(call, functions.data()); \
       });
 HOTARU_REDUCTIONS(HOTARU_REGISTER)
 #undef HOTARU_REGISTER
@@ -128,32 +176,35 @@ HOTARU_REDUCTIONS(HOTARU_REGISTER)
 void var(const KernelCall& call) {
   const size_t operands = call.operands().size();
   const Tensor &out = call.tensor(0), &in = call.tensor(operands - 1);
-  check_supported<FloatingTypes>(call, in.dtype());
+  check_supported<FloatingAndComplexTypes>(call, in.dtype());
   ReduceParams p;
   p.set_attributes(call.attributes<VarAttributes>());
-  reduce("Var", {&in, &out, operands == 3 ? &call.tensor(1) : nullptr},
+  static constinit const ReduceFunctions functions("Var");
+  reduce(functions, {&in, &out, operands == 3 ? &call.tensor(1) : nullptr},
          reduced_dims(in, out), p);
 }
 
 /// Positions count along one dimension.
-void extreme(const KernelCall& call, const char* formula, const Operands& o) {
+void extreme(const KernelCall& call, const ReduceFunctions& functions,
+             const Operands& o) {
   check_supported<RealAndBoolTypes>(call, o.in->dtype());
   const int64_t dim = call.attributes<LineAttributes>().dim;
   std::vector<bool> gone(size_t(o.in->dim()));
   if (!gone.empty()) gone[size_t(dim)] = true;
   ReduceParams p;
-  reduce(formula, o, gone, p);
+  reduce(functions, o, gone, p);
 }
+constinit const ReduceFunctions largest("LargestAt"), smallest("SmallestAt");
 
 /// Operands: values, indices, input; or indices, input.
 template <bool kLargest>
 void max_dim(const KernelCall& call) {
-  extreme(call, kLargest ? "LargestAt" : "SmallestAt",
+  extreme(call, kLargest ? largest : smallest,
           {&call.tensor(2), &call.tensor(0), &call.tensor(1)});
 }
 template <bool kLargest>
 void argmax(const KernelCall& call) {
-  extreme(call, kLargest ? "LargestAt" : "SmallestAt",
+  extreme(call, kLargest ? largest : smallest,
           {&call.tensor(1), nullptr, &call.tensor(0)});
 }
 

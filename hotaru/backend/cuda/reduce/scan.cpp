@@ -3,6 +3,7 @@
 
 #include "hotaru/backend/common/reduce/formulas.h"
 #include "hotaru/backend/common/reduce/line.h"
+#include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/core/error.h"
@@ -14,49 +15,60 @@ int64_t bytes(const Tensor* t, size_t dim) {
   return t ? t->strides()[dim] * int64_t(itemsize(t->dtype())) : 0;
 }
 
+/// What chunks come to, and the scan.
+struct ScanFunctions {
+  Functions totals, all;
+  constexpr explicit ScanFunctions(std::string_view formula)
+      : totals(formula, "_t"), all(formula) {}
+};
+
 template <class Types>
-void scan(const KernelCall& call, const std::string& formula, const Tensor& out,
-          const Tensor* positions, const Tensor& in) {
+void scan(const KernelCall& call, const ScanFunctions& functions,
+          const Tensor& out, const Tensor* positions, const Tensor& in) {
   if (!visit_if_listed(Types{}, in.dtype(), []<class>() {}))
     fail<NotImplementedError>("\"", call.kernel().name(),
                               "_cuda\" not implemented for '",
                               scalar_type_name(in.dtype()), "'");
   if (in.numel() == 0) return;
-  HOTARU_CHECK(in.numel() < kMostElements,
-               "scans of 2^31 elements and more are not implemented for CUDA "
-               "yet");
   ScanParams p;
-  p.in = device_address(in);
-  p.out = device_address(out);
-  p.positions = positions ? device_address(*positions) : nullptr;
   const auto dim = size_t(call.attributes<LineAttributes>().dim);
   if (in.dim() > 0) {
-    p.length = uint32_t(in.sizes()[dim]);
+    p.length = in.sizes()[dim];
     p.in_step = bytes(&in, dim);
     p.out_step = bytes(&out, dim);
     p.position_step = bytes(positions, dim);
   }
-  p.lines = uint32_t(in.numel() / p.length);
-  for (size_t d = size_t(in.dim()); d-- > 0;)
+  Geometry<3> others;
+  others.address = {
+      static_cast<char*>(device_address(in)),
+      static_cast<char*>(device_address(out)),
+      positions ? static_cast<char*>(device_address(*positions)) : nullptr};
+  for (size_t d = Geometry<3>::checked_dims(in.sizes()); d-- > 0;)
     if (d != dim)
-      HOTARU_CHECK(p.others.add(in.sizes()[d], {bytes(&in, d), bytes(&out, d),
-                                                bytes(positions, d)}),
-                   "more than ", Index<3>::kMaxDims,
-                   " dimensions that cannot be merged");
-  p.plan = plan_of(p, properties(launching_timeline().device()).processors);
-  const Workspace workspace{size_t(workspace_bytes(p))};
-  p.workspace = workspace.data();
-  const std::string symbol = formula + "_" + type_suffix(in.dtype());
-  const Grid grid{scan_blocks(p), p.plan.splits};
-  if (p.plan.splits > 1) launch(function_named(symbol + "_t"), grid, kBlock, p);
-  launch(function_named(symbol), grid, kBlock, p);
+      others.add(in.sizes()[d],
+                 {bytes(&in, d), bytes(&out, d), bytes(positions, d)});
+  others.for_parts([&](const Geometry<3>& part) {
+    p.in = part.address[0];
+    p.out = part.address[1];
+    p.positions = part.address[2];
+    p.lines = uint32_t(part.numel());
+    p.others = part.index();
+    p.plan = plan_of(p, properties(launching_timeline().device()).processors);
+    const Workspace workspace{size_t(workspace_bytes(p))};
+    p.workspace = workspace.data();
+    const Grid grid{scan_blocks(p), p.plan.splits};
+    if (p.plan.splits > 1)
+      launch(functions.totals.of(in.dtype()), grid, kBlock, p);
+    launch(functions.all.of(in.dtype()), grid, kBlock, p);
+  });
 }
 
 /// Operands: result, input.
 #define HOTARU_REGISTER(kernel, name, Types, S) \
   HOTARU_KERNEL( \
       kCUDA, kernel, +[](const KernelCall& call) { \
-        scan<Types>(call, #S, call.tensor(0), nullptr, call.tensor(1)); \
+        static constinit const ScanFunctions functions(#S); \
+        scan<Types>(call, functions, call.tensor(0), nullptr, call.tensor(1)); \
       });
 HOTARU_SCANS(HOTARU_REGISTER)
 #undef HOTARU_REGISTER
@@ -64,13 +76,15 @@ HOTARU_SCANS(HOTARU_REGISTER)
 /// Operands: values, indices, input.
 HOTARU_KERNEL(
     kCUDA, "cummax", +[](const KernelCall& call) {
-      scan<RealAndBoolTypes>(call, "RunningMax", call.tensor(0),
-                             &call.tensor(1), call.tensor(2));
+      static constinit const ScanFunctions functions("RunningMax");
+      scan<RealAndBoolTypes>(call, functions, call.tensor(0), &call.tensor(1),
+                             call.tensor(2));
     });
 HOTARU_KERNEL(
     kCUDA, "cummin", +[](const KernelCall& call) {
-      scan<RealAndBoolTypes>(call, "RunningMin", call.tensor(0),
-                             &call.tensor(1), call.tensor(2));
+      static constinit const ScanFunctions functions("RunningMin");
+      scan<RealAndBoolTypes>(call, functions, call.tensor(0), &call.tensor(1),
+                             call.tensor(2));
     });
 
 }  // namespace

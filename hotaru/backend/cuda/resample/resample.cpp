@@ -35,13 +35,12 @@ constexpr ResampleTypes<TypeList<float, double, Half, BFloat16, int64_t>,
 constexpr ResampleTypes<FloatingTypes, FloatingTypes> kBackwardTypes{0};
 
 void average(const ResampleAttributes& a, const Tensor& x, const Tensor& y,
-             const Tensor& out, const Tensor& in, const char* pass) {
+             const Tensor& out, const Tensor& in, const Functions& functions) {
   PoolParams p = pool_params(a, x, y, out, in);
   p.adaptive = a.mode == ResampleMode::kAdaptive;
   p.include_pad = a.include_pad;
   p.divisor = a.divisor;
-  launch(function_named(concat("AveragePool_", real_suffix(out.dtype()), pass)),
-         {blocks_for(p.numel, kBlock)}, kBlock, p);
+  launch(functions.of(out.dtype()), {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 
 /// Positions and weights are computed in P, as the CPU's.
@@ -71,7 +70,8 @@ ResampleAxis axis_of(const ResampleAttributes& a, size_t d, int64_t in,
 }
 
 void interpolate(const KernelCall& call, const Tensor& x, const Tensor& y,
-                 const Tensor& out, const Tensor& in, const char* pass) {
+                 const Tensor& out, const Tensor& in,
+                 const Functions& functions) {
   const auto& a = call.attributes<ResampleAttributes>();
   const bool bytes = in.dtype() == DType::kUInt8;
   if (a.mode == ResampleMode::kLanczos)
@@ -95,8 +95,7 @@ void interpolate(const KernelCall& call, const Tensor& x, const Tensor& y,
     p.axis[3 - dims + d] =
         axis_of(a, d, x.sizes()[lead + d], y.sizes()[lead + d],
                 out.dtype() == DType::kFloat64);
-  launch(function_named(concat("Interpolate_", real_suffix(out.dtype()), pass)),
-         {blocks_for(p.numel, kBlock)}, kBlock, p);
+  launch(functions.of(out.dtype()), {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 
 void resample(const KernelCall& call) {
@@ -104,8 +103,10 @@ void resample(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &x = call.tensor(1);
   if (out.numel() == 0) return;
   const auto& a = call.attributes<ResampleAttributes>();
-  if (averages(a)) return average(a, x, out, out, x, "");
-  interpolate(call, x, out, out, x, "");
+  static constinit const Functions average_pool("AveragePool"),
+      interpolated("Interpolate");
+  if (averages(a)) return average(a, x, out, out, x, average_pool);
+  interpolate(call, x, out, out, x, interpolated);
 }
 
 void resample_transposed(const KernelCall& call) {
@@ -113,14 +114,16 @@ void resample_transposed(const KernelCall& call) {
   const Tensor &x = call.tensor(0), &out = call.tensor(1);
   if (x.numel() == 0) return;
   const auto& a = call.attributes<ResampleAttributes>();
+  static constinit const Functions average_pool("AveragePool", "_t"),
+      interpolated("Interpolate", "_t");
   if (out.numel() == 0)
     HOTARU_CUDA(
         cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(device_address(x)), 0,
         size_t(x.numel()) * itemsize(x.dtype()), launching_timeline().handle());
   else if (averages(a))
-    average(a, x, out, x, out, "_t");
+    average(a, x, out, x, out, average_pool);
   else
-    interpolate(call, x, out, x, out, "_t");
+    interpolate(call, x, out, x, out, interpolated);
 }
 
 HOTARU_KERNEL(kCUDA, "resample", resample);

@@ -2,23 +2,12 @@
 #include "hotaru/backend/common/shape/join.h"
 
 #include "hotaru/backend/common/index/index.h"
-#include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/create/move.h"
 #include "hotaru/backend/cuda/launch.h"
-#include "hotaru/backend/cuda/params/create.h"
 #include "hotaru/backend/cuda/params/join.h"
 
 namespace hotaru::cuda {
 namespace {
-
-void move(const Geometry<2>& space, size_t item) {
-  const Function& function = function_named(concat("Move_", item, "_s"));
-  space.for_parts([&](const Geometry<2>& part) {
-    const auto n = uint32_t(part.numel());
-    launch(
-        function, {blocks_for(n, kStridedItems)}, kBlock,
-        StridedCopyParams{{part.address[0], part.address[1], n}, part.index()});
-  });
-}
 
 /// An input of "cat", in bytes.
 struct Piece {
@@ -41,9 +30,10 @@ void cat_large(char* out, int64_t out_row, const Piece& piece, int64_t rows,
   Geometry<2>::Steps steps{};
   steps[0] = {out_row, piece.row};
   steps[1] = {word, word};
-  move(Geometry<2>::over({out + piece.offset, const_cast<char*>(piece.data)},
-                         Dims{rows, piece.row / word}, steps),
-       size_t(word));
+  move_elements(
+      Geometry<2>::over({out + piece.offset, const_cast<char*>(piece.data)},
+                        Dims{rows, piece.row / word}, steps),
+      size_t(word));
 }
 
 /// Operands: result, inputs, all row-major.
@@ -66,7 +56,8 @@ void cat(const KernelCall& call) {
     offset += row;
   }
   const auto word = int64_t(word_of(to, out_row, pieces));
-  const Function& function = function_named(concat("Cat_", word));
+  static constinit const Functions functions("Cat");
+  const Function& function = functions.of_size(size_t(word));
   CatParams p;
   p.out = to;
   p.out_row = out_row / word;
@@ -77,7 +68,7 @@ void cat(const KernelCall& call) {
   };
   for (const Piece& piece : pieces) {
     const int64_t numel = rows * (piece.row / word);
-    if (numel >= kMostElements) {
+    if (numel > most_elements()) {
       cat_large(to, out_row, piece, rows, word);
       continue;
     }
@@ -104,9 +95,10 @@ void flip(const KernelCall& call) {
     }
     steps[d] = {out.strides()[d] * item, step};
   }
-  move(Geometry<2>::over({static_cast<char*>(device_address(out)), from},
-                         in.sizes(), steps),
-       size_t(item));
+  move_elements(
+      Geometry<2>::over({static_cast<char*>(device_address(out)), from},
+                        in.sizes(), steps),
+      size_t(item));
 }
 
 /// A triangle in halves, until a kernel can count its elements.
@@ -114,7 +106,7 @@ void triangle_parts(std::array<char*, 2> address, Dims sizes,
                     const Geometry<2>::Steps& steps, TriangleParams p,
                     const Function& function) {
   const size_t rows = sizes.size() - 2, columns = sizes.size() - 1;
-  if (numel_of(sizes) >= kMostElements) {
+  if (numel_of(sizes) > most_elements()) {
     const size_t largest =
         size_t(std::max_element(sizes.begin(), sizes.end()) - sizes.begin());
     const int64_t half = sizes[largest] / 2;
@@ -146,14 +138,14 @@ void triangle(const KernelCall& call) {
   Geometry<2>::Steps steps{};
   for (size_t d = 0; d < size_t(in.dim()); ++d)
     steps[d] = {out.strides()[d] * item, in.strides()[d] * item};
+  static constinit const Functions functions("Triangle");
   TriangleParams p;
   p.upper = a.upper;
   // Of what the attribute may say only this much changes anything.
   p.diagonal = std::clamp(a.diagonal, -in.size(-2) - 1, in.size(-1) + 1);
   triangle_parts({static_cast<char*>(device_address(out)),
                   static_cast<char*>(device_address(in))},
-                 Dims(in.sizes()), steps, p,
-                 function_named(concat("Triangle_", item)));
+                 Dims(in.sizes()), steps, p, functions.of_size(size_t(item)));
 }
 
 HOTARU_KERNEL(kCUDA, "cat", cat);

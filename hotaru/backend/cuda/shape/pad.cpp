@@ -50,7 +50,7 @@ void launch_parts(std::vector<PadDim> dims, PadParams p, int64_t item,
                   const Function& function) {
   int64_t numel = 1;
   for (const PadDim& dim : dims) numel *= dim.out;
-  if (numel >= kMostElements) {
+  if (numel > most_elements()) {
     const auto wide = std::find_if(dims.begin(), dims.end(),
                                    [](const PadDim& d) { return d.out > 1; });
     const int64_t size = wide->out, half = size / 2;
@@ -93,8 +93,9 @@ void pad(const KernelCall& call) {
     std::memcpy(p.value, &value, sizeof(T));
   });
   const auto item = int64_t(itemsize(in.dtype()));
+  static constinit const Functions functions("Pad");
   launch_parts(merged(out, in, a.before), p, item,
-               function_named(concat("Pad_", item)));
+               functions.of_size(size_t(item)));
 }
 
 constexpr KernelTypes<NumberTypes> kBackwardTypes{0, "pad_backward"};
@@ -110,9 +111,8 @@ void pad_transposed(const KernelCall& call) {
   HOTARU_CUDA(cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(p.in), 0,
               size_t(in.numel() * item), launching_timeline().handle());
   if (out.numel() == 0) return;
-  launch_parts(
-      merged(out, in, a.before), p, item,
-      function_named(concat("PadTransposed_", type_suffix(in.dtype()))));
+  static constinit const Functions functions("PadTransposed");
+  launch_parts(merged(out, in, a.before), p, item, functions.of(in.dtype()));
 }
 
 HOTARU_KERNEL(kCUDA, "pad", pad);

@@ -3,6 +3,7 @@
 // less than 2^31 elements, so that 32 bits count them; what is out of range on
 // the way wraps back.
 #include "hotaru/backend/cuda/device/block.h"
+#include "hotaru/backend/cuda/device/product.h"
 #include "hotaru/backend/cuda/device/words.h"
 #include "hotaru/backend/cuda/params/conv.h"
 #include "hotaru/backend/cuda/params/types.h"
@@ -12,15 +13,15 @@ namespace {
 
 /// What products are summed in: integers wrap around, as the CPU's do.
 template <class T>
-using Sum = std::conditional_t<kIsFloating<T>, OpMath<T>, uint64_t>;
+using Sum = std::conditional_t<std::is_integral_v<T>, uint64_t, OpMath<T>>;
 
 template <class T>
 __device__ Sum<T> value(const void* base, uint32_t i) {
   const OpMath<T> x = load<T>(static_cast<const Stored<T>*>(base) + i);
-  if constexpr (kIsFloating<T>)
-    return x;
-  else
+  if constexpr (std::is_integral_v<T>)
     return uint64_t(int64_t(x));
+  else
+    return x;
 }
 template <class T>
 __device__ void put(void* base, uint32_t i, Sum<T> x) {
@@ -101,8 +102,8 @@ __device__ void conv_forward(const ConvParams& p) {
         const uint32_t tap =
             weight + (uint32_t(k) * p.w[1].divisor + l) * p.w[2].divisor;
         for (int32_t m = w.begin; m < w.end; ++m)
-          sum += value<T>(p.a, from + row + m * p.dilation[2]) *
-                 value<T>(p.b, tap + m);
+          sum += product(value<T>(p.a, from + row + m * p.dilation[2]),
+                         value<T>(p.b, tap + m));
       }
     }
   }
@@ -156,7 +157,7 @@ __device__ void conv_data(const ConvParams& p) {
     uint32_t a = from + y, b = weight + tap;
     HOTARU_NO_UNROLL
     for (uint32_t o = 0; o < p.y_channels; ++o) {
-      sum += value<T>(p.a, a) * value<T>(p.b, b);
+      sum += product(value<T>(p.a, a), value<T>(p.b, b));
       a += y_size;
       b += p.x_channels * taps;
     }
@@ -171,7 +172,7 @@ struct Plus {
 
 template <class T>
 __device__ void conv_weight(const ConvParams& p) {
-  __shared__ Sum<T> memory[kBlock / kWarp];
+  alignas(16) __shared__ unsigned char memory[kBlock / kWarp * sizeof(Sum<T>)];
   const Team team{p.lanes, false};
   const uint32_t i = blockIdx.x * team.rows() + team.row();
   const bool real = i < p.numel;
@@ -199,10 +200,12 @@ __device__ void conv_weight(const ConvParams& p) {
     }
     if (!inside) continue;
     const uint32_t sample_group = y.plane * p.groups.divisor + group;
-    sum += value<T>(p.a, (sample_group * p.y_channels + o) * y_size + to) *
-           value<T>(p.b, (sample_group * p.x_channels + c) * x_size + from);
+    sum += product(
+        value<T>(p.a, (sample_group * p.y_channels + o) * y_size + to),
+        value<T>(p.b, (sample_group * p.x_channels + c) * x_size + from));
   }
-  sum = combine_group<Plus<Sum<T>>>(sum, p.lanes, memory);
+  sum = combine_group<Plus<Sum<T>>>(sum, p.lanes,
+                                    reinterpret_cast<Sum<T>*>(memory));
   if (real && team.lane() == 0) put<T>(p.out, i, sum);
 }
 
@@ -246,7 +249,7 @@ __device__ void col2im(const ConvParams& p) {
   HOTARU_CUDA_KERNEL(ConvData_##suffix, ConvParams, conv_data<T>) \
   HOTARU_CUDA_BLOCK_KERNEL(ConvWeight_##suffix, ConvParams, conv_weight<T>) \
   HOTARU_CUDA_KERNEL(Col2im_##suffix, ConvParams, col2im<T>)
-HOTARU_DEVICE_TYPES_RealTypes(HOTARU_CONV, )
+HOTARU_DEVICE_TYPES_NumberTypes(HOTARU_CONV, )
 
     HOTARU_CUDA_KERNEL(Im2col_1, ConvParams, im2col<uint8_t>)
         HOTARU_CUDA_KERNEL(Im2col_2, ConvParams, im2col<uint16_t>)

@@ -1,6 +1,7 @@
 // Copies with conversion between all dtypes, and moves of
 // elements of any dtype. See params/create.h for how they are launched.
 #include "hotaru/backend/common/create/convert.h"
+#include "hotaru/backend/cuda/device/elements.h"
 #include "hotaru/backend/cuda/device/kernel.h"
 #include "hotaru/backend/cuda/device/words.h"
 #include "hotaru/backend/cuda/params/create.h"
@@ -50,14 +51,8 @@ HOTARU_DEVICE void copy(const CopyParams& p) {
 template <class To, class From, class F>
 HOTARU_DEVICE void strided(const StridedCopyParams& p, const F& f) {
   const uint32_t first = blockIdx.x * kStridedItems + threadIdx.x;
-  uint32_t i[kStridedEach];
-  HOTARU_UNROLL
-  for (uint32_t n = 0; n < kStridedEach; ++n) {
-    const uint32_t position = first + n * kBlock;
-    i[n] = position < p.copy.numel ? position : 0;
-  }
   int64_t at[kStridedEach][2];
-  p.index.find(i, at);
+  find_elements(p.index, first, p.copy.numel, at);
   From x[kStridedEach];
   HOTARU_UNROLL
   for (uint32_t n = 0; n < kStridedEach; ++n)

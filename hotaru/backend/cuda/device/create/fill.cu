@@ -1,5 +1,6 @@
 // Filling with a value, and selection by a mask: kernels that know no more of
 // an element than its size. See params/create.h for how they are launched.
+#include "hotaru/backend/cuda/device/elements.h"
 #include "hotaru/backend/cuda/device/kernel.h"
 #include "hotaru/backend/cuda/device/words.h"
 #include "hotaru/backend/cuda/params/create.h"
@@ -32,14 +33,11 @@ template <class Word>
 HOTARU_DEVICE void fill_strided(const StridedFillParams& p) {
   const Word value = *reinterpret_cast<const Word*>(p.fill.value);
   const uint32_t first = blockIdx.x * kStridedItems + threadIdx.x;
-  HOTARU_NO_UNROLL
-  for (uint32_t n = 0; n < kStridedEach; ++n) {
-    uint32_t i[1] = {first + n * kBlock};
-    if (i[0] >= p.fill.numel) return;
-    int64_t at[1][1];
-    p.index.find(i, at);
-    *reinterpret_cast<Word*>(static_cast<char*>(p.fill.out) + at[0][0]) = value;
-  }
+  for_elements<kStridedEach>(
+      p.index, first, p.fill.numel, [&](uint32_t, const int64_t* at) {
+        *reinterpret_cast<Word*>(static_cast<char*>(p.fill.out) + at[0]) =
+            value;
+      });
 }
 
 template <class Word>
@@ -101,14 +99,8 @@ HOTARU_DEVICE void where_strided(const StridedWhereParams& s) {
   const Word one_x = value_or<Word>(p.x, p.x_value);
   const Word one_y = value_or<Word>(p.y, p.y_value);
   const uint32_t first = blockIdx.x * kStridedItems + threadIdx.x;
-  uint32_t i[kStridedEach];
-  HOTARU_UNROLL
-  for (uint32_t n = 0; n < kStridedEach; ++n) {
-    const uint32_t position = first + n * kBlock;
-    i[n] = position < p.numel ? position : 0;
-  }
   int64_t at[kStridedEach][4];
-  s.index.find(i, at);
+  find_elements(s.index, first, p.numel, at);
   Word chosen[kStridedEach];
   HOTARU_UNROLL
   for (uint32_t n = 0; n < kStridedEach; ++n) {

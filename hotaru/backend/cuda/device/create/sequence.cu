@@ -13,7 +13,7 @@ using Counts =
     std::conditional_t<std::is_integral_v<OpMath<T>>, int64_t, OpMath<T>>;
 
 template <class T, class F>
-HOTARU_DEVICE inline void for_elements(const SequenceParams& p, const F& f) {
+HOTARU_DEVICE inline void for_numbers(const SequenceParams& p, const F& f) {
   const uint32_t first = blockIdx.x * kStridedItems + threadIdx.x;
   HOTARU_UNROLL
   for (uint32_t n = 0; n < kStridedEach; ++n) {
@@ -27,7 +27,7 @@ HOTARU_DEVICE void arange(const SequenceParams& p) {
   using C = Counts<T>;
   const C start = *reinterpret_cast<const C*>(p.a);
   const C step = *reinterpret_cast<const C*>(p.b);
-  for_elements<T>(p, [=](int64_t i) {
+  for_numbers<T>(p, [=](int64_t i) {
     if constexpr (std::is_integral_v<C>)
       return Stored<T>(uint64_t(start) + uint64_t(i) * uint64_t(step));
     else
@@ -53,7 +53,7 @@ HOTARU_DEVICE void linspace(const SequenceParams& p) {
     step = rounded<T>(rounded<T>(step) / rounded<T>(M(p.count - 1)));
   else
     step = step / M(p.count - 1);
-  for_elements<T>(p, [=](int64_t i) {
+  for_numbers<T>(p, [=](int64_t i) {
     if (p.count == 1) return narrow<T>(OpMath<T>(start));
     const bool early = i < p.count / 2;
     M steps = M(early ? i : p.count - i - 1);

@@ -1,6 +1,7 @@
 // Elements at indices: what reading and writing there have in common.
 #pragma once
 
+#include "hotaru/backend/cuda/device/elements.h"
 #include "hotaru/backend/cuda/device/errors.h"
 #include "hotaru/backend/cuda/device/kernel.h"
 #include "hotaru/backend/cuda/params/gather.h"
@@ -13,14 +14,8 @@ namespace hotaru::cuda {
 template <class F>
 __device__ inline void for_indexed(const IndexedParams& p, const F& f) {
   const uint32_t first = blockIdx.x * kStridedItems + threadIdx.x;
-  uint32_t i[kStridedEach];
-  HOTARU_UNROLL
-  for (uint32_t n = 0; n < kStridedEach; ++n) {
-    const uint32_t position = first + n * kBlock;
-    i[n] = position < p.numel ? position : 0;
-  }
   int64_t at[kStridedEach][3];
-  p.at.find(i, at);
+  find_elements(p.at, first, p.numel, at);
   int64_t index[kStridedEach];
   HOTARU_UNROLL
   for (uint32_t n = 0; n < kStridedEach; ++n) {

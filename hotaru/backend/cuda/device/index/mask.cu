@@ -58,7 +58,7 @@ __device__ void count(const SelectParams& p) {
   }
   if (mine) atomicAdd(&total, mine);
   __syncthreads();
-  if (threadIdx.x == 0) p.counts[blockIdx.x] = total;
+  if (threadIdx.x == 0) p.counts[p.first_block + blockIdx.x] = total;
 }
 
 HOTARU_DEVICE inline uint32_t bits_set(uint32_t x) {
@@ -77,7 +77,8 @@ __device__ void for_chosen(const SelectParams& p, const F& f) {
   if (threadIdx.x == 0) before = 0;
   __syncthreads();
   unsigned long long mine = 0;
-  for (uint32_t b = threadIdx.x; b < blockIdx.x; b += kBlock)
+  const uint32_t earlier = p.first_block + blockIdx.x;
+  for (uint32_t b = threadIdx.x; b < earlier; b += kBlock)
     mine += (unsigned long long)(p.counts[b]);
   if (mine) atomicAdd(&before, mine);
   __syncthreads();
@@ -137,11 +138,11 @@ __device__ void positions(const SelectParams& p) {
   for_chosen<Word>(p, [&](int64_t rank, uint32_t position, const int64_t*) {
     if (rank >= p.room) return;
     int64_t* to = static_cast<int64_t*>(p.out) + (rank + 1) * p.dims;
-    uint32_t rest = position;
+    int64_t rest = p.first + position;
     HOTARU_NO_UNROLL
     for (int d = 0; d < p.dims; ++d) {
-      const uint32_t above = p.sizes[d].divide(rest);
-      *--to = rest - above * p.sizes[d].divisor;
+      const int64_t above = rest / p.sizes[d];
+      *--to = rest - above * p.sizes[d];
       rest = above;
     }
   });

@@ -34,15 +34,11 @@ __device__ void scatter_add_complex(const IndexedParams& p) {
 template <class T, uint32_t kParts>
 __device__ void add_strided(const StridedCopyParams& p) {
   const uint32_t first = blockIdx.x * kStridedItems + threadIdx.x;
-  HOTARU_NO_UNROLL
-  for (uint32_t n = 0; n < kStridedEach; ++n) {
-    uint32_t i[1] = {first + n * kBlock};
-    if (i[0] >= p.copy.numel) return;
-    int64_t at[1][2];
-    p.index.find(i, at);
-    add_parts<T, kParts>(static_cast<char*>(p.copy.out) + at[0][0],
-                         static_cast<const char*>(p.copy.in) + at[0][1]);
-  }
+  for_elements<kStridedEach>(
+      p.index, first, p.copy.numel, [&](uint32_t, const int64_t* at) {
+        add_parts<T, kParts>(static_cast<char*>(p.copy.out) + at[0],
+                             static_cast<const char*>(p.copy.in) + at[1]);
+      });
 }
 
 }  // namespace
@@ -60,13 +56,17 @@ HOTARU_DEVICE_TYPES_RealAndBoolTypes(HOTARU_SCATTER, )
                        scatter_add_complex<float>)
         HOTARU_CUDA_KERNEL(ScatterAdd_c128, IndexedParams,
                            scatter_add_complex<double>)
+#define HOTARU_SCATTER_COMPLEX(unused, T, suffix) \
+  HOTARU_CUDA_KERNEL(ScatterMultiply_##suffix, IndexedParams, \
+                     scatter<T, AtomicMultiply>)
+            HOTARU_DEVICE_TYPES_ComplexTypes(HOTARU_SCATTER_COMPLEX, )
 
 #define HOTARU_ADD_STRIDED(unused, T, suffix) \
   HOTARU_CUDA_KERNEL(AddStrided_##suffix, StridedCopyParams, add_strided<T, 1>)
-            HOTARU_DEVICE_TYPES_FloatingTypes(HOTARU_ADD_STRIDED, )
-                HOTARU_CUDA_KERNEL(AddStrided_c64, StridedCopyParams,
-                                   add_strided<float, 2>)
-                    HOTARU_CUDA_KERNEL(AddStrided_c128, StridedCopyParams,
-                                       add_strided<double, 2>)
+                HOTARU_DEVICE_TYPES_FloatingTypes(HOTARU_ADD_STRIDED, )
+                    HOTARU_CUDA_KERNEL(AddStrided_c64, StridedCopyParams,
+                                       add_strided<float, 2>)
+                        HOTARU_CUDA_KERNEL(AddStrided_c128, StridedCopyParams,
+                                           add_strided<double, 2>)
 
 }  // namespace hotaru::cuda

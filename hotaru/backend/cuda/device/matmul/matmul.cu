@@ -4,6 +4,7 @@
 // "Benchmarking GPUs to tune dense linear algebra" (2008), with two buffers.
 #include "hotaru/backend/common/pointwise/activation.h"
 #include "hotaru/backend/cuda/device/block.h"
+#include "hotaru/backend/cuda/device/product.h"
 #include "hotaru/backend/cuda/params/matmul.h"
 #include "hotaru/backend/cuda/params/types.h"
 
@@ -245,9 +246,31 @@ __device__ void gemm_end(const MatmulParams& p) {
            activate(p.activation, finish<T>(p, sum, o.batch, o.row, o.column)));
 }
 
-/// Wraps around, as the CPU's sums do.
+/// What plain products are summed in: integers wrap around, as the CPU's do.
 template <class T>
-__device__ void integer_matmul(const MatmulParams& p) {
+using Sum = std::conditional_t<kIsComplex<T>, T, uint64_t>;
+
+/// A number out of those that the parameters have of each kind.
+template <class T>
+__device__ Sum<T> factor(double real, double imaginary, int64_t integer) {
+  if constexpr (kIsComplex<T>) {
+    using R = typename T::value_type;
+    return T(R(real), R(imaginary));
+  } else {
+    return uint64_t(integer);
+  }
+}
+template <class T>
+__device__ Sum<T> plain(T x) {
+  if constexpr (kIsComplex<T>)
+    return x;
+  else
+    return uint64_t(int64_t(x));
+}
+
+/// Integers and complex numbers.
+template <class T>
+__device__ void plain_matmul(const MatmulParams& p) {
   const uint32_t i = blockIdx.x * kBlock + threadIdx.x;
   if (i >= matmul_outputs(p)) return;
   const Output o(p, i);
@@ -255,15 +278,16 @@ __device__ void integer_matmul(const MatmulParams& p) {
                   int64_t(o.row) * p.a_at.row;
   const auto* b = static_cast<const T*>(p.b) + o.batch * p.b_at.batch +
                   int64_t(o.column) * p.b_at.column;
-  uint64_t sum = 0;
+  Sum<T> sum = 0;
   for (uint32_t k = 0; k < p.k; ++k, a += p.a_at.column, b += p.b_at.row)
-    sum += uint64_t(int64_t(*a)) * uint64_t(int64_t(*b));
-  sum *= uint64_t(p.integer_alpha);
+    sum += product(plain(*a), plain(*b));
+  sum = product(sum, factor<T>(p.alpha, p.imaginary_alpha, p.integer_alpha));
   if (p.bias)
-    sum += uint64_t(p.integer_beta) *
-           uint64_t(int64_t(static_cast<const T*>(
-               p.bias)[o.batch * p.bias_at.batch + o.row * p.bias_at.row +
-                       o.column * p.bias_at.column]));
+    sum +=
+        product(factor<T>(p.beta, p.imaginary_beta, p.integer_beta),
+                plain(static_cast<const T*>(
+                    p.bias)[o.batch * p.bias_at.batch + o.row * p.bias_at.row +
+                            o.column * p.bias_at.column]));
   static_cast<T*>(p.out)[i] = T(sum);
 }
 
@@ -277,8 +301,9 @@ __device__ void integer_matmul(const MatmulParams& p) {
   HOTARU_CUDA_KERNEL(GemmEnd_##suffix, MatmulParams, gemm_end<T>)
 HOTARU_DEVICE_TYPES_FloatingTypes(HOTARU_MATMUL, )
 
-#define HOTARU_INTEGER_MATMUL(unused, T, suffix) \
-  HOTARU_CUDA_KERNEL(IntegerMatmul_##suffix, MatmulParams, integer_matmul<T>)
-    HOTARU_DEVICE_TYPES_IntTypes(HOTARU_INTEGER_MATMUL, )
+#define HOTARU_PLAIN_MATMUL(unused, T, suffix) \
+  HOTARU_CUDA_KERNEL(PlainMatmul_##suffix, MatmulParams, plain_matmul<T>)
+    HOTARU_DEVICE_TYPES_IntTypes(HOTARU_PLAIN_MATMUL, )
+        HOTARU_DEVICE_TYPES_ComplexTypes(HOTARU_PLAIN_MATMUL, )
 
 }  // namespace hotaru::cuda

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hotaru/backend/common/pointwise/formulas.h"
+#include "hotaru/backend/cuda/device/elements.h"
 #include "hotaru/backend/cuda/device/kernel.h"
 #include "hotaru/backend/cuda/params/pointwise.h"
 #include "hotaru/backend/cuda/params/types.h"
@@ -162,14 +163,8 @@ struct Pointwise {
     M one[kInputs];
     load_ones(p, one);
     const uint32_t first = blockIdx.x * row_items(kInputs) + threadIdx.x;
-    uint32_t i[kVectors];
-    HOTARU_UNROLL
-    for (uint32_t v = 0; v < kVectors; ++v) {
-      const uint32_t position = first + v * kBlock;
-      i[v] = position < p.numel ? position : 0;
-    }
     int64_t at[kVectors][1 + PointwiseParams::kMaxInputs];
-    s.index.find(i, at);
+    find_elements(s.index, first, p.numel, at);
     In in[kVectors][kInputs] = {};
     HOTARU_UNROLL
     for (int k = 0; k < kInputs; ++k) {
@@ -199,14 +194,8 @@ struct Pointwise {
                                const M (&one)[kInputs], uint32_t first) {
     const PointwiseParams& p = s.pointwise;
     // Elements past the end are computed as the first one, and not stored.
-    uint32_t i[kCount];
     int64_t at[kCount][1 + PointwiseParams::kMaxInputs];
-    HOTARU_UNROLL
-    for (int n = 0; n < kCount; ++n) {
-      const uint32_t position = first + uint32_t(n) * kBlock;
-      i[n] = position < p.numel ? position : 0;
-    }
-    s.index.find(i, at);
+    find_elements(s.index, first, p.numel, at);
     M x[kCount][kInputs];
     HOTARU_UNROLL
     for (int n = 0; n < kCount; ++n) {

@@ -83,9 +83,9 @@ template <class T>
 __device__ void max_pool(const PoolParams& p) {
   const uint32_t i = blockIdx.x * kBlock + threadIdx.x;
   if (i >= p.numel) return;
-  const PicturePlace y(p, &PoolAxis::y, i);
+  const PicturePlace y(p.axis, &PoolAxis::y, i);
   const auto* x = static_cast<const Stored<T>*>(p.in) +
-                  plane_begin(p, &PoolAxis::x, y.plane);
+                  plane_begin(p.axis, &PoolAxis::x, y.plane);
   put<T>(p, i,
          largest<T>(p, x, window_of(p, 0, y.at[0]), window_of(p, 1, y.at[1]),
                     window_of(p, 2, y.at[2])));
@@ -114,9 +114,9 @@ __device__ void fractional_pool(const PoolParams& p) {
   using A = OpMath<T>;
   const uint32_t i = blockIdx.x * kBlock + threadIdx.x;
   if (i >= p.numel) return;
-  const PicturePlace y(p, &PoolAxis::y, i);
+  const PicturePlace y(p.axis, &PoolAxis::y, i);
   const auto* x = static_cast<const Stored<T>*>(p.in) +
-                  plane_begin(p, &PoolAxis::x, y.plane);
+                  plane_begin(p.axis, &PoolAxis::x, y.plane);
   const auto* samples =
       static_cast<const Stored<T>*>(p.samples) + int64_t(y.plane) * p.dims;
   // Two dimensions have the width's sample first.
@@ -134,9 +134,9 @@ template <class T>
 __device__ void max_pool_grad(const PoolParams& p) {
   const uint32_t i = blockIdx.x * kBlock + threadIdx.x;
   if (i >= p.numel) return;
-  const PicturePlace x(p, &PoolAxis::x, i);
-  const int64_t self = i - plane_begin(p, &PoolAxis::x, x.plane);
-  const int64_t begin = plane_begin(p, &PoolAxis::y, x.plane);
+  const PicturePlace x(p.axis, &PoolAxis::x, i);
+  const int64_t self = i - plane_begin(p.axis, &PoolAxis::x, x.plane);
+  const int64_t begin = plane_begin(p.axis, &PoolAxis::y, x.plane);
   const auto* g = static_cast<const Stored<T>*>(p.in) + begin;
   const int64_t* index = p.indices + begin;
   const PoolRange z = windows_of(p, 0, x.at[0]), h = windows_of(p, 1, x.at[1]),

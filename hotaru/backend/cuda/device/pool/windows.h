@@ -6,16 +6,18 @@
 
 namespace hotaru::cuda {
 
-/// Element i of pictures of x's or y's size, one after the other.
+/// Element i of pictures of one size, one after the other: where in its plane
+/// it is. Sides: members of what describes an axis.
 struct PicturePlace {
   uint32_t at[3];
   uint32_t plane;
 
-  __device__ PicturePlace(const PoolParams& p, Divider PoolAxis::*side,
+  template <class Axis>
+  __device__ PicturePlace(const Axis (&axis)[3], Divider Axis::*side,
                           uint32_t i) {
     HOTARU_UNROLL
     for (int d = 2; d >= 0; --d) {
-      const Divider n = p.axis[d].*side;
+      const Divider n = axis[d].*side;
       const uint32_t above = n.divide(i);
       at[d] = i - above * n.divisor;
       i = above;
@@ -25,11 +27,12 @@ struct PicturePlace {
 };
 
 /// Where the plane begins.
-__device__ inline int64_t plane_begin(const PoolParams& p,
-                                      Divider PoolAxis::*side, uint32_t plane) {
+template <class Axis>
+__device__ inline int64_t plane_begin(const Axis (&axis)[3],
+                                      Divider Axis::*side, uint32_t plane) {
   int64_t size = plane;
   HOTARU_UNROLL
-  for (int d = 0; d < 3; ++d) size *= (p.axis[d].*side).divisor;
+  for (int d = 0; d < 3; ++d) size *= (axis[d].*side).divisor;
   return size;
 }
 

@@ -44,10 +44,10 @@ __device__ void multinomial_sums(const MultinomialParams& p) {
 template <class T>
 __device__ void multinomial_draw(const MultinomialParams& p) {
   using A = OpMath<T>;
-  const uint32_t i = blockIdx.x * kBlock + threadIdx.x;
-  const uint32_t row = p.samples.divide(i);
+  const uint64_t i = uint64_t{blockIdx.x} * kBlock + threadIdx.x;
+  const uint64_t samples = p.samples, row = i / samples;
   if (row >= p.rows) return;
-  const uint32_t samples = p.samples.divisor, sample = i - row * samples;
+  const uint64_t sample = i - row * samples;
   // PyTorch's threads: whole blocks of samples, rows one above the other.
   const uint64_t width =
       uint64_t(ceil_divide(samples, kMultinomialBlock)) * kMultinomialBlock;

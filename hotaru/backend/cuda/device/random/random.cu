@@ -11,8 +11,8 @@
 namespace hotaru::cuda {
 namespace {
 
-__device__ inline uint32_t thread_number() {
-  return blockIdx.x * kBlock + threadIdx.x;
+__device__ inline uint64_t thread_number() {
+  return uint64_t{blockIdx.x} * kBlock + threadIdx.x;
 }
 
 /// Rounded to T.
@@ -114,10 +114,10 @@ template <class D, class F>
 __device__ void for_draws(const DrawParams& p, const F& put) {
   using Raw = typename D::Raw;
   constexpr uint32_t kValues = kDrawn<Raw>;
-  const uint32_t threads = gridDim.x * kBlock, thread = thread_number();
+  const uint64_t threads = gridDim.x * kBlock, thread = thread_number();
   uint32_t n = 0;
   HOTARU_NO_UNROLL
-  for (uint32_t first = thread; first < p.numel; first += threads * kValues) {
+  for (uint64_t first = thread; first < p.numel; first += threads * kValues) {
     Raw raw[kValues];
     D::raw(p.state.words(thread, n++), raw);
     HOTARU_UNROLL
@@ -129,8 +129,8 @@ __device__ void for_draws(const DrawParams& p, const F& put) {
 template <class T, class D>
 __device__ void draw(const DrawParams& p) {
   const D d(p);
-  for_draws<D>(p, [&](uint32_t i, typename D::Raw raw) {
-    uint32_t element[1] = {i};
+  for_draws<D>(p, [&](uint64_t i, typename D::Raw raw) {
+    uint32_t element[1] = {uint32_t(i)};
     int64_t at[1][1];
     p.index.find(element, at);
     *reinterpret_cast<Stored<T>*>(static_cast<char*>(p.out) + at[0][0]) =
@@ -150,7 +150,7 @@ template <class T>
 __device__ void draw_slopes(const DrawParams& p) {
   using U = Uniform<T>;
   const double range = p.b - p.a;
-  for_draws<U>(p, [&](uint32_t i, typename U::Raw u) {
+  for_draws<U>(p, [&](uint64_t i, typename U::Raw u) {
     const double slope = double(rounded<T>(u)) * range + p.a;
     const auto x = widen<T>(static_cast<const Stored<T>*>(p.in)[i]);
     static_cast<Stored<T>*>(p.out)[i] =
@@ -161,15 +161,15 @@ __device__ void draw_slopes(const DrawParams& p) {
 /// Dropout's own order. With two elements a thread four words last two rounds.
 template <class T>
 __device__ void draw_kept(const DrawParams& p) {
-  const uint32_t threads = gridDim.x * kBlock, thread = thread_number();
-  const auto put = [&](uint32_t i, float u) {
+  const uint64_t threads = gridDim.x * kBlock, thread = thread_number();
+  const auto put = [&](uint64_t i, float u) {
     static_cast<Stored<T>*>(p.out)[i] =
         narrow<T>(OpMath<T>(p.wide ? double(u) < p.a : u < float(p.a)));
   };
   float u[4];
   if (p.vector == 1) {
     uint32_t n = 0;
-    for (uint32_t i = thread; i < p.numel; i += 4 * threads) {
+    for (uint64_t i = thread; i < p.numel; i += 4 * threads) {
       uniforms(p.state.words(thread, n++), u);
       HOTARU_UNROLL
       for (uint32_t j = 0; j < 4; ++j)
@@ -178,7 +178,7 @@ __device__ void draw_kept(const DrawParams& p) {
     return;
   }
   uint32_t used = 0;
-  for (uint32_t i = thread * p.vector; i < p.numel; i += threads * p.vector)
+  for (uint64_t i = thread * p.vector; i < p.numel; i += threads * p.vector)
     for (uint32_t j = 0; j < p.vector; j += 2, used += 2) {
       if (used % 4 == 0) uniforms(p.state.words(thread, used / 4), u);
       put(i + j, used % 4 ? u[2] : u[0]);
@@ -190,12 +190,12 @@ __device__ void draw_kept(const DrawParams& p) {
 template <class T>
 __device__ void draw_each(const DrawParams& p) {
   using Raw = typename Bernoulli<T>::Raw;
-  const uint32_t thread = thread_number();
+  const uint64_t thread = thread_number();
   float u[4];
   uniforms(p.state.words(thread, 0), u);
   HOTARU_UNROLL
   for (uint32_t j = 0; j < 4; ++j) {
-    const uint32_t i = thread * 4 + j;
+    const uint64_t i = thread * 4 + j;
     if (i >= p.numel) return;
     const Raw chance = p.wide ? Raw(static_cast<const double*>(p.in)[i])
                               : Raw(static_cast<const float*>(p.in)[i]);

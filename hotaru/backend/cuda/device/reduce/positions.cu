@@ -10,15 +10,20 @@ namespace {
 template <class T, bool kLargest>
 struct At {
   using M = OpMath<T>;
-  static constexpr uint32_t kNowhere = ~0u;
-  struct Acc {
+  template <class Position>
+  struct Found {
     M value;
-    uint32_t position;
+    Position position;  // kNowhere: nothing yet
   };
+  static constexpr auto kNowhere = ~0u;
+  /// A launch counts in 32 bits.
+  using Part = Found<uint32_t>;
+  using Acc = Found<int64_t>;
   static constexpr uint32_t kParts = 1;
 
   __device__ static Acc identity() { return {M{}, kNowhere}; }
-  __device__ static Acc combine(const Acc& a, const Acc& b) {
+  template <class F>
+  __device__ static F combine(const F& a, const F& b) {
     if (b.position == kNowhere) return a;
     if (a.position == kNowhere) return b;
     const bool a_nan = formulas::not_a_number(a.value);
@@ -29,11 +34,16 @@ struct At {
                              : formulas::better<kLargest>(a.value, b.value);
     return first ? a : b;
   }
-  using Part = Acc;
-  __device__ static Part start() { return identity(); }
-  __device__ static Acc total(const Part& part) { return part; }
-  __device__ static void take(Acc& acc, M x, uint32_t position) {
-    acc = combine(acc, Acc{x, position});
+  __device__ static Part start() { return {M{}, kNowhere}; }
+  __device__ static Acc total(const Part& part) {
+    return {part.value, part.position};
+  }
+  __device__ static void take(Part& part, M x, uint32_t position) {
+    part = combine(part, Part{x, position});
+  }
+  __device__ static Acc moved(const Acc& acc, int64_t by) {
+    return {acc.value,
+            acc.position == kNowhere ? acc.position : acc.position + by};
   }
   __device__ static void store(const ReduceParams& p, const int64_t (&at)[3],
                                const Acc& acc) {

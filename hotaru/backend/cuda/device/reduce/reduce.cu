@@ -21,6 +21,7 @@ struct Reducer {
   using Part = Acc;
   __device__ static Part start() { return identity(); }
   __device__ static Acc total(const Part& part) { return part; }
+  __device__ static Acc moved(const Acc& acc, int64_t) { return acc; }
   __device__ static void take(Acc& acc, OpMath<T> x, uint32_t) {
     acc = F::combine(acc, F::load(x));
   }
@@ -29,7 +30,7 @@ struct Reducer {
     using A = typename F::Attributes;
     const A& a = *reinterpret_cast<const A*>(p.attributes);
     cuda::store<Out>(static_cast<char*>(p.out) + at[1],
-                     OpMath<Out>(F::finish(acc, double(p.reduced), a)));
+                     OpMath<Out>(F::finish(acc, double(p.count), a)));
   }
 };
 

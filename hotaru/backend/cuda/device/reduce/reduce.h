@@ -5,6 +5,7 @@
 //   using Part = ...; static Part start();    what a thread gathers in
 //   static void take(Part&, OpMath<T> x, uint32_t position);
 //   static Acc total(Part);
+//   static Acc moved(Acc, int64_t by);        its positions count from later on
 //   static void store(const ReduceParams&, const int64_t (&at)[3], Acc);
 //   static constexpr uint32_t kParts;         of which it can hold so many
 #pragma once
@@ -141,10 +142,10 @@ __device__ void reduce(const ReduceParams& p) {
   acc = plan.across ? combine_column<R>(acc, plan.lanes, shared)
                     : combine_group<R>(acc, plan.lanes, shared);
   if (lane != 0 || output >= p.outputs) return;
-  if (plan.splits == 1)
-    store_output<R>(p, output, acc);
-  else
-    static_cast<Acc*>(p.workspace)[blockIdx.y * p.outputs + output] = acc;
+  if (!p.workspace) return store_output<R>(p, output, acc);
+  const int64_t split = p.first_split + blockIdx.y;
+  static_cast<Acc*>(p.workspace)[split * p.outputs + output] =
+      R::moved(acc, p.first);
 }
 
 /// From the partial results.
@@ -158,8 +159,8 @@ __device__ void reduce_second(const ReduceParams& p) {
   Acc acc = R::identity();
   if (output < p.outputs)
     for (uint32_t s = lane; s < p.plan.splits; s += lanes)
-      acc = R::combine(
-          acc, static_cast<const Acc*>(p.workspace)[s * p.outputs + output]);
+      acc = R::combine(acc, static_cast<const Acc*>(
+                                p.workspace)[int64_t{s} * p.outputs + output]);
   acc = combine_group<R>(acc, lanes, reinterpret_cast<Acc*>(memory));
   if (lane == 0 && output < p.outputs) store_output<R>(p, output, acc);
 }

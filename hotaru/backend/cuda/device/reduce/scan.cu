@@ -14,7 +14,7 @@ struct Running {
   using Acc = typename S::Acc;
   __device__ static Acc identity() { return S::kFirst; }
   __device__ static Acc combine(Acc a, Acc b) { return S::step(a, b); }
-  __device__ static Acc from(OpMath<T> x, uint32_t) { return Acc(x); }
+  __device__ static Acc from(OpMath<T> x, int64_t) { return Acc(x); }
   __device__ static void store(const ScanParams&, char* out, char*,
                                const Acc& acc) {
     cuda::store<T>(out, OpMath<T>(acc));
@@ -26,23 +26,28 @@ template <class T, bool kLargest>
 struct RunningExtreme {
   using M = OpMath<T>;
   static constexpr uint32_t kNowhere = ~0u;
+  /// The position in two words, so that nothing is between it and the value.
   struct Acc {
     M value;
-    uint32_t position;
+    uint32_t low, high;
   };
-  __device__ static Acc identity() { return {M{}, kNowhere}; }
+  __device__ static Acc identity() { return {M{}, kNowhere, kNowhere}; }
   /// b comes after a.
   __device__ static Acc combine(const Acc& a, const Acc& b) {
-    if (b.position == kNowhere) return a;
-    if (a.position == kNowhere || formulas::not_a_number(b.value)) return b;
+    if (b.high == kNowhere) return a;
+    if (a.high == kNowhere || formulas::not_a_number(b.value)) return b;
     const bool wins = kLargest ? b.value >= a.value : b.value <= a.value;
     return wins ? b : a;
   }
-  __device__ static Acc from(M x, uint32_t position) { return {x, position}; }
+  __device__ static Acc from(M x, int64_t position) {
+    return {x, uint32_t(position), uint32_t(position >> 32)};
+  }
   __device__ static void store(const ScanParams& p, char* out, char* position,
                                const Acc& acc) {
     cuda::store<T>(out, acc.value);
-    if (p.positions) cuda::store<int64_t>(position, acc.position);
+    if (p.positions)
+      cuda::store<int64_t>(position,
+                           int64_t(uint64_t{acc.high} << 32 | acc.low));
   }
 };
 
@@ -101,24 +106,27 @@ __device__ void scan(const ScanParams& p) {
       mine = R::combine(mine, totals[s]);
     join_lanes<R>(mine, lane, plan.lanes, shared, before, carry);
   }
-  const uint32_t begin = blockIdx.y * plan.chunk;
-  const uint32_t rest = p.length - begin;
-  const uint32_t end = begin + (rest < plan.chunk ? rest : plan.chunk);
+  // Within the chunk.
+  const int64_t begin = int64_t{blockIdx.y} * plan.chunk;
+  const int64_t rest = p.length - begin;
+  const uint32_t end = rest < plan.chunk ? uint32_t(rest) : plan.chunk;
+  in += begin * p.in_step;
+  out += begin * p.out_step;
+  positions += begin * p.position_step;
   const uint32_t tile = plan.lanes * kScanEach;
   HOTARU_NO_UNROLL
-  for (uint32_t from = begin; from < end; from += tile) {
+  for (uint32_t from = 0; from < end; from += tile) {
     const uint32_t first = from + lane * kScanEach;
     OpMath<T> x[kScanEach];
     HOTARU_UNROLL
     for (uint32_t j = 0; j < kScanEach; ++j)
-      x[j] = load<T>(in +
-                     int64_t(first + j < end ? first + j : begin) * p.in_step);
+      x[j] = load<T>(in + int64_t(first + j < end ? first + j : 0) * p.in_step);
     Acc upto[kScanEach];
-    upto[0] = first < end ? R::from(x[0], first) : R::identity();
+    upto[0] = first < end ? R::from(x[0], begin + first) : R::identity();
     HOTARU_UNROLL
     for (uint32_t j = 1; j < kScanEach; ++j)
       upto[j] = first + j < end
-                    ? R::combine(upto[j - 1], R::from(x[j], first + j))
+                    ? R::combine(upto[j - 1], R::from(x[j], begin + first + j))
                     : upto[j - 1];
     Acc before = R::identity(), all = upto[kScanEach - 1];
     if (plan.lanes > 1)

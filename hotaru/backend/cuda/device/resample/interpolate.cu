@@ -2,21 +2,13 @@
 // params/resample.h for how they are launched.
 #include <cmath>
 
-#include "hotaru/backend/cuda/device/kernel.h"
+#include "hotaru/backend/cuda/device/pool/windows.h"
+#include "hotaru/backend/cuda/device/resample/cubic.h"
 #include "hotaru/backend/cuda/params/resample.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {
 namespace {
-
-/// Weight of an input at distance x, see cpu/resample/cubic.h.
-template <class P>
-__device__ P cubic(P x, P a) {
-  x = std::abs(x);
-  if (x <= P(1)) return ((a + P(2)) * x - (a + P(3))) * x * x + P(1);
-  if (x >= P(2)) return P(0);
-  return ((a * x - P(5) * a) * x + P(8) * a) * x - P(4) * a;
-}
 
 __device__ inline int64_t clamped(int64_t i, int64_t most) {
   return i < 0 ? 0 : i > most ? most : i;
@@ -136,32 +128,16 @@ struct Outputs {
 template <class T>
 using Position = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-struct ResamplePlace {
-  uint32_t at[3];
-  uint32_t plane;
-  __device__ ResamplePlace(const ResampleParams& p, Divider ResampleAxis::*side,
-                           uint32_t i) {
-    HOTARU_UNROLL
-    for (int d = 2; d >= 0; --d) {
-      const Divider n = p.axis[d].*side;
-      const uint32_t above = n.divide(i);
-      at[d] = i - above * n.divisor;
-      i = above;
-    }
-    plane = i;
-  }
-};
-
 template <class T>
 __device__ void interpolate(const ResampleParams& p) {
   using P = Position<T>;
   const uint32_t i = blockIdx.x * kBlock + threadIdx.x;
   if (i >= p.numel) return;
-  const ResamplePlace y(p, &ResampleAxis::y, i);
+  const PicturePlace y(p.axis, &ResampleAxis::y, i);
   const Taps<P> z(p, 0, y.at[0]), h(p, 1, y.at[1]), w(p, 2, y.at[2]);
   const int64_t rows = p.axis[1].x.divisor, columns = p.axis[2].x.divisor;
   const auto* x = static_cast<const Stored<T>*>(p.in) +
-                  int64_t(y.plane) * p.axis[0].x.divisor * rows * columns;
+                  plane_begin(p.axis, &ResampleAxis::x, y.plane);
   P sum = 0;
   HOTARU_NO_UNROLL
   for (uint32_t a = 0; a < z.count; ++a) {
@@ -182,11 +158,11 @@ __device__ void interpolate_transposed(const ResampleParams& p) {
   using P = Position<T>;
   const uint32_t i = blockIdx.x * kBlock + threadIdx.x;
   if (i >= p.numel) return;
-  const ResamplePlace x(p, &ResampleAxis::x, i);
+  const PicturePlace x(p.axis, &ResampleAxis::x, i);
   const Outputs z(p, 0, x.at[0]), h(p, 1, x.at[1]), w(p, 2, x.at[2]);
   const int64_t rows = p.axis[1].y.divisor, columns = p.axis[2].y.divisor;
   const auto* g = static_cast<const Stored<T>*>(p.in) +
-                  int64_t(x.plane) * p.axis[0].y.divisor * rows * columns;
+                  plane_begin(p.axis, &ResampleAxis::y, x.plane);
   P sum = 0, deep, high, wide;
   HOTARU_NO_UNROLL
   for (uint32_t a = z.begin; a < z.end; ++a) {

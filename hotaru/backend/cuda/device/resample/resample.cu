@@ -41,9 +41,9 @@ __device__ void average_pool(const PoolParams& p) {
   using A = OpMath<T>;
   const uint32_t i = blockIdx.x * kBlock + threadIdx.x;
   if (i >= p.numel) return;
-  const PicturePlace y(p, &PoolAxis::y, i);
+  const PicturePlace y(p.axis, &PoolAxis::y, i);
   const auto* x = static_cast<const Stored<T>*>(p.in) +
-                  plane_begin(p, &PoolAxis::x, y.plane);
+                  plane_begin(p.axis, &PoolAxis::x, y.plane);
   const Average z = average_of(p, 0, y.at[0]), h = average_of(p, 1, y.at[1]),
                 w = average_of(p, 2, y.at[2]);
   A sum = 0;
@@ -63,9 +63,9 @@ __device__ void average_pool_transposed(const PoolParams& p) {
   using A = OpMath<T>;
   const uint32_t i = blockIdx.x * kBlock + threadIdx.x;
   if (i >= p.numel) return;
-  const PicturePlace x(p, &PoolAxis::x, i);
+  const PicturePlace x(p.axis, &PoolAxis::x, i);
   const auto* g = static_cast<const Stored<T>*>(p.in) +
-                  plane_begin(p, &PoolAxis::y, x.plane);
+                  plane_begin(p.axis, &PoolAxis::y, x.plane);
   const PoolRange z = windows_of(p, 0, x.at[0]), h = windows_of(p, 1, x.at[1]),
                   w = windows_of(p, 2, x.at[2]);
   A sum = 0;

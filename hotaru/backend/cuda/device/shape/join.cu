@@ -1,5 +1,6 @@
 // Joining tensors, and triangles of matrices: elements are only moved. See
 // params/join.h for how they are launched.
+#include "hotaru/backend/cuda/device/elements.h"
 #include "hotaru/backend/cuda/device/kernel.h"
 #include "hotaru/backend/cuda/device/words.h"
 #include "hotaru/backend/cuda/params/join.h"
@@ -32,23 +33,18 @@ HOTARU_DEVICE void cat(const CatParams& p) {
 template <class Word>
 HOTARU_DEVICE void triangle(const TriangleParams& p) {
   const uint32_t first = blockIdx.x * kStridedItems + threadIdx.x;
-  HOTARU_NO_UNROLL
-  for (uint32_t n = 0; n < kStridedEach; ++n) {
-    const uint32_t position = first + n * kBlock;
-    if (position >= p.numel) return;
-    uint32_t i[1] = {position};
-    int64_t at[1][2];
-    p.at.find(i, at);
-    const uint32_t line = p.columns.divide(position);
-    const uint32_t column = position - line * p.columns.divisor;
-    const uint32_t row = line - p.rows.divide(line) * p.rows.divisor;
-    const int64_t right = int64_t(column) - int64_t(row) - p.diagonal;
-    const bool stays = p.upper ? right >= 0 : right <= 0;
-    *reinterpret_cast<Word*>(static_cast<char*>(p.out) + at[0][0]) =
-        stays ? *reinterpret_cast<const Word*>(static_cast<const char*>(p.in) +
-                                               at[0][1])
-              : Word{};
-  }
+  for_elements<kStridedEach>(
+      p.at, first, p.numel, [&](uint32_t position, const int64_t* at) {
+        const uint32_t line = p.columns.divide(position);
+        const uint32_t column = position - line * p.columns.divisor;
+        const uint32_t row = line - p.rows.divide(line) * p.rows.divisor;
+        const int64_t right = int64_t(column) - int64_t(row) - p.diagonal;
+        const bool stays = p.upper ? right >= 0 : right <= 0;
+        *reinterpret_cast<Word*>(static_cast<char*>(p.out) + at[0]) =
+            stays ? *reinterpret_cast<const Word*>(
+                        static_cast<const char*>(p.in) + at[1])
+                  : Word{};
+      });
 }
 
 }  // namespace

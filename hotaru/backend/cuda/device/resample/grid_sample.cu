@@ -1,0 +1,209 @@
+// Pictures sampled at points, and the gradients. See params/grid_sample.h for
+// how they are launched; formulas are the CPU's, cpu/resample/grid_sample.cpp.
+#include <cmath>
+
+#include "hotaru/backend/cuda/device/atomic.h"
+#include "hotaru/backend/cuda/device/kernel.h"
+#include "hotaru/backend/cuda/device/resample/cubic.h"
+#include "hotaru/backend/cuda/params/grid_sample.h"
+#include "hotaru/backend/cuda/params/types.h"
+
+namespace hotaru::cuda {
+namespace {
+
+/// Input positions along a dimension (-1: outside), with their weights and the
+/// weights' derivatives by the grid's coordinate.
+template <class A>
+struct GridTaps {
+  int count = 0;
+  int64_t index[4];
+  A weight[4], slope[4];
+
+  __device__ void add(int64_t i, A w, A s) {
+    index[count] = i;
+    weight[count] = w;
+    slope[count++] = s;
+  }
+};
+
+template <class A>
+struct Coordinate {
+  A at, slope;
+};
+
+/// Mirrors at low / 2 and high / 2 until the coordinate is between them.
+template <class A>
+__device__ Coordinate<A> reflect(Coordinate<A> c, A low, A high) {
+  if (low == high) return {A(0), A(0)};
+  const A least = low / A(2), span = (high - low) / A(2);
+  A from = c.at - least;
+  if (from < A(0)) {
+    from = -from;
+    c.slope = -c.slope;
+  }
+  const A turns = std::floor(from / span);
+  const A extra = from - turns * span;
+  if (std::fmod(turns, A(2)) == A(0)) return {extra + least, c.slope};
+  return {span - extra + least, -c.slope};
+}
+
+/// NaN comes to lie at the end of a picture in three dimensions, else at its
+/// beginning.
+template <class A>
+__device__ Coordinate<A> padded(Coordinate<A> c, int64_t size,
+                                const GridSampleParams& p) {
+  const auto& a = p.attributes;
+  if (a.padding == GridPadding::kZeros) return c;
+  if (a.padding == GridPadding::kReflection)
+    c = a.align_corners ? reflect(c, A(0), A(2 * (size - 1)))
+                        : reflect(c, A(-1), A(2 * size - 1));
+  const A last = A(size - 1);
+  if (c.at != c.at && p.dims == 3) return {last, A(0)};
+  if (!(c.at > A(0))) return {A(0), A(0)};
+  return c.at >= last ? Coordinate<A>{last, A(0)} : c;
+}
+
+/// NaN and what no integer holds is outside.
+template <class A>
+__device__ int64_t inside(A i, int64_t size) {
+  return i >= A(0) && i < A(size) ? int64_t(i) : -1;
+}
+
+template <class A>
+__device__ GridTaps<A> taps(A grid, int64_t size, const GridSampleParams& p) {
+  const auto& a = p.attributes;
+  const A scale = (a.align_corners ? A(size - 1) : A(size)) / A(2);
+  Coordinate<A> c{a.align_corners ? (grid + A(1)) * scale
+                                  : ((grid + A(1)) * A(size) - A(1)) / A(2),
+                  scale};
+  GridTaps<A> out;
+  if (a.mode != GridMode::kCubic) c = padded(c, size, p);
+  if (a.mode == GridMode::kNearest) {
+    out.add(inside(std::nearbyint(c.at), size), A(1), A(0));
+    return out;
+  }
+  const A whole = std::floor(c.at), part = c.at - whole;
+  if (a.mode == GridMode::kLinear) {
+    out.add(inside(whole, size), A(1) - part, -c.slope);
+    out.add(inside(whole + A(1), size), part, c.slope);
+    return out;
+  }
+  HOTARU_NO_UNROLL
+  for (int k = -1; k <= 2; ++k) {
+    const auto tap = padded(Coordinate<A>{whole + A(k), A(1)}, size, p);
+    out.add(inside(tap.at, size), cubic(part - A(k), A(-0.75)),
+            cubic_slope(part - A(k)) * c.slope);
+  }
+  return out;
+}
+
+/// Of the point of this thread, by dimension.
+template <class T>
+struct GridPoint {
+  using A = OpMath<T>;
+  int64_t sample, point;
+  GridTaps<A> t[3];
+
+  __device__ GridPoint(const GridSampleParams& p, int64_t i)
+      : sample(i / p.points), point(i - sample * p.points) {
+    const auto* at = static_cast<const Stored<T>*>(p.grid) + i * p.dims;
+    bool lost = false;
+    HOTARU_NO_UNROLL
+    for (int d = 0; d < 3; ++d) {
+      if (d < 3 - p.dims) {
+        t[d].add(0, A(1), A(0));
+        continue;
+      }
+      t[d] = taps(widen<T>(at[2 - d]), p.side[d], p);
+      lost |= t[d].weight[0] != t[d].weight[0];
+    }
+    // In two dimensions everything about a point that lies nowhere is NaN.
+    if (p.dims == 2 && lost)
+      for (int d = 1; d < 3; ++d) {
+        t[d] = {};
+        t[d].add(0, A(NAN), A(NAN));
+      }
+  }
+  __device__ bool lost() const { return t[2].weight[0] != t[2].weight[0]; }
+
+  /// f(offset in a plane, taps i, j, k) for those inside.
+  template <class F>
+  __device__ void each(const GridSampleParams& p, const F& f) const {
+    HOTARU_NO_UNROLL
+    for (int i = 0; i < t[0].count; ++i) {
+      HOTARU_NO_UNROLL
+      for (int j = 0; j < t[1].count; ++j) {
+        HOTARU_NO_UNROLL
+        for (int k = 0; k < t[2].count; ++k)
+          if (t[0].index[i] >= 0 && t[1].index[j] >= 0 && t[2].index[k] >= 0)
+            f((t[0].index[i] * p.side[1] + t[1].index[j]) * p.side[2] +
+                  t[2].index[k],
+              i, j, k);
+      }
+    }
+  }
+};
+
+__device__ inline int64_t point_number() {
+  return int64_t{blockIdx.x} * kBlock + threadIdx.x;
+}
+
+template <class T>
+__device__ void grid_sample(const GridSampleParams& p) {
+  const int64_t number = point_number();
+  if (number >= p.numel) return;
+  const GridPoint<T> at(p, number);
+  const int64_t plane = p.side[0] * p.side[1] * p.side[2];
+  for (int64_t c = 0; c < p.channels; ++c) {
+    const int64_t channel = at.sample * p.channels + c;
+    const auto* x = static_cast<const Stored<T>*>(p.x) + channel * plane;
+    OpMath<T> sum = 0;
+    at.each(p, [&](int64_t offset, int i, int j, int k) {
+      sum += at.t[0].weight[i] * at.t[1].weight[j] * at.t[2].weight[k] *
+             widen<T>(x[offset]);
+    });
+    static_cast<Stored<T>*>(p.out)[channel * p.points + at.point] =
+        narrow<T>(sum);
+  }
+}
+
+template <class T>
+__device__ void grid_sample_grad(const GridSampleParams& p) {
+  using A = OpMath<T>;
+  const int64_t number = point_number();
+  if (number >= p.numel) return;
+  const GridPoint<T> at(p, number);
+  const int64_t plane = p.side[0] * p.side[1] * p.side[2];
+  A slopes[3] = {};
+  for (int64_t c = 0; c < p.channels; ++c) {
+    const int64_t channel = at.sample * p.channels + c;
+    const auto* x = static_cast<const Stored<T>*>(p.x) + channel * plane;
+    const A grad = widen<T>(
+        static_cast<const Stored<T>*>(p.grad)[channel * p.points + at.point]);
+    at.each(p, [&](int64_t offset, int i, int j, int k) {
+      const A wi = at.t[0].weight[i], wj = at.t[1].weight[j],
+              wk = at.t[2].weight[k];
+      if (p.x_grad && !at.lost())
+        AtomicAdd::at<T>(
+            static_cast<Stored<T>*>(p.x_grad) + channel * plane + offset,
+            grad * wi * wj * wk);
+      const A value = grad * widen<T>(x[offset]);
+      slopes[0] += value * at.t[0].slope[i] * wj * wk;
+      slopes[1] += value * wi * at.t[1].slope[j] * wk;
+      slopes[2] += value * wi * wj * at.t[2].slope[k];
+    });
+  }
+  if (!p.grid_grad) return;
+  auto* to = static_cast<Stored<T>*>(p.grid_grad) + number * p.dims;
+  for (int d = 0; d < p.dims; ++d) to[d] = narrow<T>(slopes[2 - d]);
+}
+
+}  // namespace
+
+#define HOTARU_GRID_SAMPLE(unused, T, suffix) \
+  HOTARU_CUDA_KERNEL(GridSample_##suffix, GridSampleParams, grid_sample<T>) \
+  HOTARU_CUDA_KERNEL(GridSampleGrad_##suffix, GridSampleParams, \
+                     grid_sample_grad<T>)
+HOTARU_DEVICE_TYPES_FloatingTypes(HOTARU_GRID_SAMPLE, )
+
+}  // namespace hotaru::cuda

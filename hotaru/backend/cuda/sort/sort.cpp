@@ -1,0 +1,159 @@
+// Launching sorts, selections along a dimension, and searches in sorted rows;
+// see params/sort.h.
+#include "hotaru/backend/cuda/params/sort.h"
+
+#include <utility>
+
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/reduce/line.h"
+#include "hotaru/backend/common/sort/search.h"
+#include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/params/types.h"
+
+namespace hotaru::cuda {
+namespace {
+
+constexpr KernelTypes<RealAndBoolTypes> kSortTypes{
+    2, "sorting_kernel_method_name"};
+constexpr KernelTypes<RealTypes> kTopkTypes{2, "topk_impl_loop"};
+constexpr KernelTypes<RealTypes> kKthvalueTypes{2, "kthvalue_cuda"};
+constexpr KernelTypes<RealTypes> kMedianTypes{2, "median_cuda"};
+constexpr KernelTypes<RealAndBoolTypes> kModeTypes{2, "mode_cuda"};
+constexpr KernelTypes<RealTypes> kSearchTypes{1, "searchsorted_out_cuda"};
+
+int64_t bytes(const Tensor& t, size_t dim) {
+  return t.strides()[dim] * int64_t(itemsize(t.dtype()));
+}
+
+/// Sorts the lines of a part and puts what p asks for.
+void sort_part(const Geometry<3>& part, SortParams p, DType dtype) {
+  static constinit const Functions sorting("SortTiles"), ending("SortEnd");
+  static const Function merging("SortMerge");
+  p.values = part.address[0];
+  p.indices = part.address[1];
+  p.in = part.address[2];
+  p.lines = uint32_t(part.numel());
+  p.others = part.index();
+  const int64_t entries = part.numel() * p.length;
+  const auto room = size_t(entries) * sizeof(SortEntry);
+  const bool merges = p.length > kSortTile;
+  const Workspace workspace{merges ? 2 * room : room};
+  auto* sorted = static_cast<SortEntry*>(workspace.data());
+  SortEntry* other = sorted + (merges ? entries : 0);
+  p.to = sorted;
+  launch(sorting.of(dtype), {p.lines * p.tiles.divisor}, kBlock, p);
+  for (p.width = kSortTile; p.width < p.length; p.width *= 2) {
+    p.from = sorted;
+    p.to = other;
+    launch(merging, {blocks_for(entries, kBlock)}, kBlock, p);
+    std::swap(sorted, other);
+  }
+  p.from = sorted;
+  launch(ending.of(dtype), {blocks_for(part.numel() * p.count, kBlock)}, kBlock,
+         p);
+}
+
+/// Operands: values, indices, input.
+void sort_lines(const KernelCall& call, int64_t along, SortParams p) {
+  const Tensor &values = call.tensor(0), &indices = call.tensor(1),
+               &in = call.tensor(2);
+  if (values.numel() == 0 || in.numel() == 0) return;
+  const auto dim = size_t(along);
+  int64_t length = 1;
+  if (in.dim() > 0) {
+    length = in.sizes()[dim];
+    p.value_step = bytes(values, dim);
+    p.index_step = bytes(indices, dim);
+    p.in_step = bytes(in, dim);
+  }
+  HOTARU_CHECK(length < kMostElements, call.kernel().name(),
+               " along 2^31 elements and more is not implemented for CUDA");
+  p.length = uint32_t(length);
+  p.tiles = Divider(uint32_t(ceil_divide(length, kSortTile)));
+  Geometry<3> others;
+  others.address = {static_cast<char*>(device_address(values)),
+                    static_cast<char*>(device_address(indices)),
+                    static_cast<char*>(device_address(in))};
+  for (size_t d = Geometry<3>::checked_dims(in.sizes()); d-- > 0;)
+    if (d != dim)
+      others.add(in.sizes()[d],
+                 {bytes(values, d), bytes(indices, d), bytes(in, d)});
+  others.for_parts(
+      [&](const Geometry<3>& part) { sort_part(part, p, in.dtype()); },
+      std::max<int64_t>(1, most_elements() / p.tiles.divisor));
+}
+
+void sort(const KernelCall& call) {
+  const auto& a = call.attributes<SortAttributes>();
+  const Tensor& in = call.tensor(2);
+  SortParams p;
+  p.descending = a.descending;
+  p.count = in.dim() > 0 ? uint32_t(in.sizes()[size_t(a.dim)]) : 1;
+  sort_lines(call, a.dim, p);
+}
+
+/// Sorted whether asked for or not.
+void topk(const KernelCall& call) {
+  const auto& a = call.attributes<SortAttributes>();
+  SortParams p;
+  p.descending = a.descending;
+  p.count = uint32_t(a.k);
+  sort_lines(call, a.dim, p);
+}
+
+void kthvalue(const KernelCall& call) {
+  const auto& a = call.attributes<SortAttributes>();
+  SortParams p;
+  p.first = uint32_t(a.k - 1);
+  sort_lines(call, a.dim, p);
+}
+
+void median(const KernelCall& call) {
+  const auto& a = call.attributes<MedianAttributes>();
+  SortParams p;
+  p.pick = SortPick::kMedian;
+  p.skip_nan = a.skip_nan;
+  sort_lines(call, a.dim, p);
+}
+
+void mode(const KernelCall& call) {
+  SortParams p;
+  p.pick = SortPick::kMode;
+  sort_lines(call, call.attributes<LineAttributes>().dim, p);
+}
+
+/// Operands: positions (int64 or int32), boundaries, values and optionally the
+/// order that sorts the boundaries; as the CPU's.
+void searchsorted(const KernelCall& call) {
+  static constinit const Functions functions("SearchSorted");
+  const Tensor &out = call.tensor(0), &boundaries = call.tensor(1),
+               &values = call.tensor(2);
+  const auto& a = call.attributes<SearchAttributes>();
+  if (values.numel() == 0) return;
+  SearchParams p;
+  p.out = device_address(out);
+  p.boundaries = boundaries.numel() ? device_address(boundaries) : nullptr;
+  p.values = device_address(values);
+  if (call.operands().size() > 3)
+    p.order = static_cast<const int64_t*>(device_address(call.tensor(3)));
+  p.numel = values.numel();
+  p.length = boundaries.size(-1);
+  p.per_row = boundaries.dim() == 1 || values.dim() == 0 ? values.numel()
+                                                         : values.size(-1);
+  p.narrow = out.dtype() == DType::kInt32;
+  p.right = a.right;
+  p.nan_last = a.nan_last;
+  launch(functions.of(boundaries.dtype()), {blocks_for(p.numel, kBlock)},
+         kBlock, p);
+}
+
+HOTARU_KERNEL(kCUDA, "sort", sort, check_types<kSortTypes>);
+HOTARU_KERNEL(kCUDA, "topk", topk, check_types<kTopkTypes>);
+HOTARU_KERNEL(kCUDA, "kthvalue", kthvalue, check_types<kKthvalueTypes>);
+HOTARU_KERNEL(kCUDA, "median", median, check_types<kMedianTypes>);
+HOTARU_KERNEL(kCUDA, "mode", mode, check_types<kModeTypes>);
+HOTARU_KERNEL(kCUDA, "searchsorted", searchsorted, check_types<kSearchTypes>);
+
+}  // namespace
+}  // namespace hotaru::cuda

@@ -1,0 +1,210 @@
+// Tensors of more elements than a launch counts: with a limit that is low,
+// since those of 2^31 elements take too long here.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/core/host.h"
+#include "hotaru/ops/activation/softmax.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/index/gather.h"
+#include "hotaru/ops/index/index.h"
+#include "hotaru/ops/index/mask.h"
+#include "hotaru/ops/index/slices.h"
+#include "hotaru/ops/operators.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/random/random.h"
+#include "hotaru/ops/reduce/extremum.h"
+#include "hotaru/ops/reduce/moments.h"
+#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/reduce/scan.h"
+#include "hotaru/ops/shape/join.h"
+#include "hotaru/ops/shape/pad.h"
+#include "hotaru/ops/shape/triangle.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/generator.h"
+
+namespace hotaru {
+namespace {
+
+const Device kCuda{DeviceType::kCUDA, 0};
+
+class CutSpaces : public testing::TestWithParam<int64_t> {
+ protected:
+  ~CutSpaces() override { cuda::set_most_elements(before_); }
+
+  /// Results of f on the CPU, and on CUDA where launches count this much.
+  void expect_same(const std::function<Tensors(const Tensors&)>& f,
+                   const Tensors& in, double tolerance = 0) {
+    Tensors on_cuda;
+    for (const Tensor& t : in) on_cuda.push_back(to(t, kCuda));
+    const Tensors expected = f(in);
+    cuda::set_most_elements(GetParam());
+    Tensors got = f(on_cuda);
+    cuda::set_most_elements(before_);
+    ASSERT_EQ(got.size(), expected.size());
+    for (size_t i = 0; i < got.size(); ++i) {
+      ASSERT_EQ(Dims(got[i].sizes()), Dims(expected[i].sizes())) << i;
+      const Tensor difference =
+          abs(sub(to(to(got[i], Device{}), DType::kFloat64),
+                  to(expected[i], DType::kFloat64)));
+      EXPECT_LE(item(max(difference)).to_double(), tolerance) << "result " << i;
+    }
+  }
+
+ private:
+  const int64_t before_ = cuda::most_elements();
+};
+
+Tensor counted(Dims shape, DType dtype = DType::kFloat32) {
+  return reshape(arange(0, numel_of(shape), 1, {dtype}), shape);
+}
+
+TEST_P(CutSpaces, Elementwise) {
+  expect_same(
+      [](const Tensors& t) {
+        const Tensor a = t[0], b = t[1], row = t[2];
+        Tensor filled = clone(a);
+        fill_(transpose(filled, 0, 1), 7);
+        fill_(select(filled, 1, 3), 2);
+        return Tensors{add(a, b),
+                       mul(transpose(a, 0, 1), transpose(b, 0, 1)),
+                       add(a, row),
+                       add(a, item(max(b))),
+                       where(lt(a, b), a, row),
+                       where(transpose(lt(a, b), 0, 1), transpose(a, 0, 1),
+                             transpose(b, 0, 1)),
+                       filled,
+                       to(a, DType::kInt64),
+                       to(transpose(a, 0, 1), DType::kFloat16),
+                       clone(contiguous(transpose(a, 0, 1))),
+                       neg(slice(a, 0, 3, 50, 5))};
+      },
+      {counted({61, 67}), flip(counted({61, 67}), Dims{0}), counted({67})});
+}
+
+TEST_P(CutSpaces, Reductions) {
+  const Tensor x = randn(Dims{23, 29, 31});
+  const auto f = [](const Tensors& t) {
+    Tensors out;
+    for (const Tensor& a : {t[0], permute(t[0], Dims{2, 0, 1}),
+                            expand(select(t[0], 0, 0), Dims{5, 29, 31})}) {
+      out.push_back(sum(a));
+      out.push_back(mean(a));
+      out.push_back(var(a));
+      out.push_back(max(a));
+      out.push_back(argmax(a));
+      for (const int64_t dim : {0, 1, 2}) {
+        out.push_back(sum(a, Dims{dim}));
+        out.push_back(mean(a, Dims{dim}));
+        out.push_back(var(a, Dims{dim}));
+        out.push_back(argmax(a, dim));
+        const auto [values, at] = min(a, dim);
+        out.push_back(values);
+        out.push_back(at);
+      }
+      out.push_back(sum(a, Dims{0, 2}));
+      out.push_back(var(a, Dims{0, 1}));
+    }
+    return out;
+  };
+  expect_same(f, {x}, 2e-4);
+  // Equal ones, of which the first counts, and one behind them.
+  Tensor equal = zeros(Dims{20000});
+  expect_same([](const Tensors& t) { return Tensors{argmax(t[0])}; }, {equal});
+  fill_(slice(equal, 0, 17001, 17003), 1);
+  expect_same([](const Tensors& t) { return Tensors{argmax(t[0])}; }, {equal});
+}
+
+TEST_P(CutSpaces, Lines) {
+  expect_same(
+      [](const Tensors& t) {
+        Tensors out;
+        for (const int64_t dim : {0, 1, 2}) {
+          out.push_back(cumsum(t[0], dim));
+          const auto [values, at] = cummax(transpose(t[0], 0, 2), dim);
+          out.push_back(values);
+          out.push_back(at);
+          out.push_back(softmax(t[0], dim));
+        }
+        return out;
+      },
+      {randn(Dims{17, 40, 19})}, 1e-4);
+}
+
+TEST_P(CutSpaces, Indices) {
+  const Tensor x = counted({47, 53}),
+               at = remainder(counted({47, 53}, DType::kInt64),
+                              full(Dims{}, 41));
+  const Tensor rows = flip(counted({30}, DType::kInt64), Dims{0});
+  expect_same(
+      [](const Tensors& t) {
+        const Tensor x = t[0], at = t[1], rows = t[2], mask = ge(at, 17);
+        return Tensors{
+            gather(x, 0, at),
+            scatter_add(x, 0, at, x),
+            index_select(x, 1, rows),
+            index_copy(x, 0, rows, slice(mul(x, 2), 0, 0, 30)),
+            index(x, {rows}),
+            index(x, {at, add(at, 3)}),
+            index_put(x, {rows, rows}, select(slice(x, 0, 0, 30), 1, 5)),
+            index_put(x, {at, at}, x, true),
+            nonzero(mask),
+            nonzero(transpose(mask, 0, 1)),
+            masked_select(x, mask),
+            masked_select(transpose(x, 0, 1), transpose(mask, 0, 1)),
+            masked_scatter(x, mask, mul(x, 3)),
+        };
+      },
+      {x, at, rows});
+}
+
+TEST_P(CutSpaces, Shapes) {
+  expect_same(
+      [](const Tensors& t) {
+        const Tensor x = t[0];
+        Tensors out{cat({x, mul(x, 2), slice(x, 1, 0, 5)}, 1),
+                    cat({x, x, x}, 0),
+                    flip(x, Dims{0, 1}),
+                    tril(x, 3),
+                    tril(transpose(x, 0, 1), -7),
+                    triu(stack({x, x, x}), 2),
+                    pad(x, Dims{3, 4, 1, 2}),
+                    arange(3, 4003, 1, {DType::kFloat32, x.device()}),
+                    linspace(-1, 1, 4001, {DType::kFloat64, x.device()})};
+        for (const char* mode : {"reflect", "replicate", "circular"})
+          out.push_back(pad(unsqueeze(x, 0), Dims{3, 4}, mode));
+        return out;
+      },
+      {counted({43, 59})}, 1e-12);
+}
+
+/// The generator moves on for the whole, and then draws for each part.
+TEST_P(CutSpaces, DrawsAreThoseOfTheParts) {
+  const int64_t most = (GetParam() - 1) / 4 + 1;
+  Generator& generator = default_generator(kCuda);
+  const TensorOptions options{DType::kFloat32, kCuda};
+  std::function<Tensors(int64_t)> parts = [&](int64_t n) {
+    if (n <= most) return Tensors{rand(Dims{n}, options)};
+    Tensors out = parts(n / 2);
+    for (const Tensor& t : parts(n - n / 2)) out.push_back(t);
+    return out;
+  };
+  for (const int64_t n : {most, most + 1, 4 * most + 3}) {
+    generator.manual_seed(5);
+    if (n > most) (void)rand(Dims{n}, options);
+    const Tensor expected = to(cat(parts(n)), Device{});
+    generator.manual_seed(5);
+    cuda::set_most_elements(GetParam());
+    const Tensor got = to(rand(Dims{n}, options), Device{});
+    cuda::set_most_elements(cuda::kMostElements - 1);
+    EXPECT_EQ(item(max(abs(sub(got, expected)))).to_double(), 0) << n;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Most, CutSpaces, testing::Values(61, 1000));
+
+}  // namespace
+}  // namespace hotaru

@@ -1,0 +1,24 @@
+"""Distances of all pairs of rows and their gradients, as on the CPU."""
+
+from __future__ import annotations
+
+import pytest
+from nearness import random
+
+import hotaru as torch
+
+
+@pytest.mark.parametrize("p", [0, 1, 2, 3.5, float("inf")])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_cdist(near, p, dtype):
+    x = random(torch, 2, 3, 17, 21, dtype=dtype)
+    y = random(torch, 2, 3, 300, 21, dtype=dtype, seed=1)
+    y[0, 0, 4] = x[0, 0, 5]  # a distance of 0
+    near(lambda x, y: torch.cdist(x, y, p), x, y, gradients=p > 0)
+    near(lambda x, y: torch.cdist(x, y, p), x[0, 0], y[0, 0, :, :])
+    near(lambda x, y: torch.cdist(x, y, p), x[:, :, :0], y, gradients=False)
+
+
+def test_cdist_without_columns(cuda):
+    x, y = torch.zeros(3, 0, device=cuda), torch.zeros(4, 0, device=cuda)
+    assert torch.cdist(x, y).cpu().equal(torch.zeros(3, 4))
