@@ -1,0 +1,88 @@
+"""What runs around the step of an optimizer."""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict
+
+from .. import _C, enable_grad, is_grad_enabled
+from ..utils.hooks import RemovableHandle, add_hook
+
+_global_optimizer_pre_hooks: dict = OrderedDict()
+_global_optimizer_post_hooks: dict = OrderedDict()
+
+
+def register_optimizer_step_pre_hook(hook) -> RemovableHandle:
+    """Registers `hook(optimizer, args, kwargs)` before steps of all optimizers.
+
+    It may return the arguments to use instead, as (args, kwargs).
+    """
+    return add_hook(_global_optimizer_pre_hooks, hook)
+
+
+def register_optimizer_step_post_hook(hook) -> RemovableHandle:
+    """Registers `hook(optimizer, args, kwargs)` after steps of all of them."""
+    return add_hook(_global_optimizer_post_hooks, hook)
+
+
+def hooked(step):
+    """`step` with the hooks of its optimizer and of all optimizers."""
+
+    @functools.wraps(step)
+    def run(*args, **kwargs):
+        self = args[0]
+        if not (
+            self._optimizer_step_pre_hooks
+            or self._optimizer_step_post_hooks
+            or _global_optimizer_pre_hooks
+            or _global_optimizer_post_hooks
+        ):
+            return step(*args, **kwargs)
+        for hook in (
+            *_global_optimizer_pre_hooks.values(),
+            *self._optimizer_step_pre_hooks.values(),
+        ):
+            changed = hook(self, args, kwargs)
+            if changed is None:
+                continue
+            if not (isinstance(changed, tuple) and len(changed) == 2):
+                raise RuntimeError(
+                    f"{step} must return None or a tuple of (new_args, "
+                    f"new_kwargs), but got {changed}."
+                )
+            args, kwargs = changed
+        result = step(*args, **kwargs)
+        for hook in (
+            *self._optimizer_step_post_hooks.values(),
+            *_global_optimizer_post_hooks.values(),
+        ):
+            hook(self, args, kwargs)
+        return result
+
+    run.hooked = True
+    return run
+
+
+def recording_if_differentiable(step):
+    """`step` without recording of gradients, but for `differentiable`."""
+
+    @functools.wraps(step)
+    def run(self, *args, **kwargs):
+        before = is_grad_enabled()
+        _C._set_grad_enabled(bool(self.defaults.get("differentiable")))
+        try:
+            return step(self, *args, **kwargs)
+        finally:
+            _C._set_grad_enabled(before)
+
+    return run
+
+
+def loss_of(closure):
+    """What a closure given to a step returns, with gradients recorded."""
+    if closure is None:
+        return None
+    if is_grad_enabled():
+        return closure()
+    with enable_grad():
+        return closure()
