@@ -39,7 +39,7 @@ def plus_(target: Tensor, x: Tensor, scale) -> None:
 def plus_product_(target: Tensor, a: Tensor, b: Tensor, scale) -> None:
     """`target += scale * a * b`, in place."""
     if isinstance(scale, Tensor):
-        target.add_(a * b * scale)
+        target += a * b * scale
     else:
         target.addcmul_(a, b, value=scale)
 
@@ -47,7 +47,7 @@ def plus_product_(target: Tensor, a: Tensor, b: Tensor, scale) -> None:
 def plus_quotient_(target: Tensor, a: Tensor, b: Tensor, scale) -> None:
     """`target += scale * a / b`, in place."""
     if isinstance(scale, Tensor):
-        target.add_(a / b * scale)
+        target += a / b * scale
     else:
         target.addcdiv_(a, b, value=scale)
 

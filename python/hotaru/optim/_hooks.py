@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict
 
-from .. import _C, enable_grad, is_grad_enabled
+from .. import enable_grad, is_grad_enabled, no_grad
 from ..utils.hooks import RemovableHandle, add_hook
 
 _global_optimizer_pre_hooks: dict = OrderedDict()
@@ -68,12 +68,9 @@ def recording_if_differentiable(step):
 
     @functools.wraps(step)
     def run(self, *args, **kwargs):
-        before = is_grad_enabled()
-        _C._set_grad_enabled(bool(self.defaults.get("differentiable")))
-        try:
+        mode = enable_grad if self.defaults.get("differentiable") else no_grad
+        with mode():
             return step(self, *args, **kwargs)
-        finally:
-            _C._set_grad_enabled(before)
 
     return run
 

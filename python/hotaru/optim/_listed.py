@@ -34,21 +34,21 @@ class Listed(Optimizer):
 
         `closure`, if given, computes the loss again; it is returned.
         """
-        loss = loss_of(closure)
+        loss = None if closure is None else loss_of(closure)
         for group in self.param_groups:
             self._update_group(group)
         return loss
 
     def _update_group(self, group: dict) -> None:
-        rows = []
+        rows, keeps, states = [], self._keeps, self.state
         for param in group["params"]:
             grad = param.grad
             if grad is None:
                 continue
-            state = self.state[param]
+            state = states[param]
             if not state:
                 self._start(state, param, group)
-            rows.append((param, grad, *map(state.get, self._keeps)))
+            rows.append((param, grad, *map(state.get, keeps)))
         if not rows:
             return
         if rows[0][0].is_cuda:

@@ -18,7 +18,6 @@ from ._schedule import (
     EPOCH_DEPRECATION_WARNING,  # noqa: F401
     ByFactor,
     LRScheduler,
-    check_optimizer,
     warn_outside_step,
 )
 from ._schedule import each as _format_param  # noqa: F401
@@ -220,8 +219,6 @@ class _ByFunction(LRScheduler):
     def __init__(
         self, optimizer: Optimizer, lr_lambda, last_epoch: int = -1
     ) -> None:
-        check_optimizer(optimizer)
-        self.optimizer = optimizer
         groups = len(optimizer.param_groups)
         if isinstance(lr_lambda, (list, tuple)):
             if len(lr_lambda) != groups:
