@@ -131,7 +131,7 @@ def updates(
     rows = zip(
         moved,
         descents(params, grads, maximize, weight_decay),
-        map(_counted_on_device if capturable else _counted, steps),
+        _counted(steps, capturable),
         *[states or repeat(None) for states in kept],
     )
     if True in [param.is_complex() for param in params]:
@@ -158,15 +158,14 @@ def _shrunk(params, factor):
         yield param
 
 
-def _counted(step: Tensor) -> float:
-    count = step.item() + 1
-    step.fill_(count)
-    return count
-
-
-def _counted_on_device(step: Tensor) -> Tensor:
-    step += 1
-    return step
+def _counted(steps, capturable: bool) -> list:
+    """Counts a step; the counts as numbers, or on the device as tensors."""
+    if capturable:
+        return [step.add_(1) for step in steps]
+    counts = [step.item() + 1 for step in steps]
+    for step, count in zip(steps, counts):
+        step.fill_(count)
+    return counts
 
 
 def unscaled(grads, grad_scale, found_inf) -> bool:

@@ -59,7 +59,8 @@ class Listed(Optimizer):
         raise NotImplementedError
 
     def _options(self, group: dict) -> dict:
-        options = {name: group[name] for name in self._passes}
+        passes = self._passes
+        options = dict(zip(passes, map(group.__getitem__, passes)))
         if "betas" in group:
             options["beta1"], options["beta2"] = group["betas"]
         return options
@@ -91,6 +92,8 @@ class Fused(Listed):
     def _options(self, group: dict) -> dict:
         options = super()._options(group)
         if group["fused"]:
+            for param in group["params"]:
+                check_fused_param(param)
             options.update(self._scaling())
         return options
 

@@ -12,7 +12,7 @@ from ._arithmetic import (
     updates,
 )
 from ._listed import Fused, scalar
-from ._options import check_fused, check_fused_param, check_options
+from ._options import check_fused, check_options
 from .optimizer import ParamsT
 
 __all__ = ["Adagrad", "adagrad"]
@@ -151,8 +151,3 @@ class Adagrad(Fused):
         value = complex(start, start) if param.is_complex() else start
         state["step"] = scalar(0.0, param, {})
         state["sum"] = full_like(param, value)
-
-    def _options(self, group: dict) -> dict:
-        for param in group["params"] if group["fused"] else ():
-            check_fused_param(param)
-        return super()._options(group)

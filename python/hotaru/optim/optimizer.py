@@ -23,6 +23,7 @@ from ._hooks import (
     _global_optimizer_post_hooks,  # noqa: F401
     _global_optimizer_pre_hooks,  # noqa: F401
     hooked,
+    profiled,
     register_optimizer_step_post_hook,
     register_optimizer_step_pre_hook,
 )
@@ -95,9 +96,6 @@ class Optimizer:
 
     def _patch_step_function(self) -> None:
         cls = type(self)
-        self._zero_grad_profile_name = (
-            f"Optimizer.zero_grad#{cls.__name__}.zero_grad"
-        )
         # Of a class its own step alone runs the hooks, not the one of a base
         # class that it calls, unless that is used by itself, too.
         if not getattr(cls.step, "hooked", False):
@@ -181,6 +179,13 @@ class Optimizer:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drops the gradients of all parameters, or zeroes them in place."""
+        span = profiled("zero_grad", self)
+        if span is not None:
+            with span:
+                return self._clear(set_to_none)
+        return self._clear(set_to_none)
+
+    def _clear(self, set_to_none: bool) -> None:
         for group in self.param_groups:
             for param in group["params"]:
                 clear_grad(param, set_to_none)
