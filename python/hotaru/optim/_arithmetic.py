@@ -162,9 +162,11 @@ def _counted(steps, capturable: bool) -> list:
     """Counts a step; the counts as numbers, or on the device as tensors."""
     if capturable:
         return [step.add_(1) for step in steps]
-    counts = [step.item() + 1 for step in steps]
-    for step, count in zip(steps, counts):
+    counts = []
+    for step in steps:
+        count = step.item() + 1
         step.fill_(count)
+        counts.append(count)
     return counts
 
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import math
 
-from ._schedule import LRScheduler, warn_outside_step
+from ._schedule import LRScheduler, warn_outside_step, within_step
 from .optimizer import Optimizer
 
 
 class CosineAnnealingLR(LRScheduler):
     """Half a cosine from the initial rate to `eta_min` in `T_max` epochs.
 
-    Loshchilov & Hutter 2016, without restarts.
+    "SGDR: Stochastic Gradient Descent with Warm Restarts" (Loshchilov & Hutter
+    2016, arXiv 1608.03983), without restarts: the rate goes up again later.
+
+    Args:
+        optimizer: whose rates to set.
+        T_max: epochs of half a cosine.
+        eta_min: the lowest rate (0).
+        last_epoch: the epoch to go on from, -1 for the start.
     """
 
     def __init__(
@@ -114,11 +121,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         else:
             self._go_to(epoch)
         self.last_epoch = math.floor(epoch)
-        self._get_lr_called_within_step = True
-        try:
+        with within_step(self):
             rates = self.get_lr()
-        finally:
-            self._get_lr_called_within_step = False
         self._set(rates)
 
     def _go_to(self, epoch: float) -> None:

@@ -51,7 +51,10 @@ class Listed(Optimizer):
             rows.append((param, grad, *map(state.get, keeps)))
         if not rows:
             return
-        if rows[0][0].is_cuda:
+        if group.get("fused"):
+            for param, *_ in rows:
+                check_fused_param(param)
+        if "capturable" in group and rows[0][0].is_cuda:
             self._accelerator_graph_capture_health_check()
         self._function(*zip(*rows), **self._options(group))
 
@@ -92,8 +95,6 @@ class Fused(Listed):
     def _options(self, group: dict) -> dict:
         options = super()._options(group)
         if group["fused"]:
-            for param in group["params"]:
-                check_fused_param(param)
             options.update(self._scaling())
         return options
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import types
 import warnings
@@ -95,6 +96,16 @@ def warn_outside_step(schedule: LRScheduler) -> None:
         )
 
 
+@contextlib.contextmanager
+def within_step(schedule: LRScheduler):
+    """A context in which `get_lr` may be called without a warning."""
+    schedule._get_lr_called_within_step = True
+    try:
+        yield schedule
+    finally:
+        schedule._get_lr_called_within_step = False
+
+
 class LRScheduler:
     """Base class: subclasses define `get_lr`, one rate a parameter group.
 
@@ -174,8 +185,7 @@ class LRScheduler:
             warnings.warn(_TOO_EARLY, UserWarning, stacklevel=3)
 
     def _update_lr(self, epoch: int | None = None) -> None:
-        self._get_lr_called_within_step = True
-        try:
+        with within_step(self):
             if epoch is None:
                 self.last_epoch += 1
                 rates = self.get_lr()
@@ -183,8 +193,6 @@ class LRScheduler:
                 self.last_epoch = epoch
                 closed = getattr(self, "_get_closed_form_lr", self.get_lr)
                 rates = closed()
-        finally:
-            self._get_lr_called_within_step = False
         self._set(rates)
 
     def _set(self, rates: list) -> None:

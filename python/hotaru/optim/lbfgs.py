@@ -64,7 +64,10 @@ class LBFGS(Optimizer):
             raise ValueError(
                 "LBFGS doesn't support per-parameter options (parameter groups)"
             )
-        self._params = self.param_groups[0]["params"]
+
+    @property
+    def _params(self) -> list[Tensor]:
+        return self.param_groups[0]["params"]
 
     def step(self, closure):
         """Iterates from where the parameters are.

@@ -26,6 +26,7 @@ from ._schedule import values_of as _param_groups_val_list  # noqa: F401
 from ._schedule import (  # noqa: F401
     warn_outside_step as _warn_get_lr_called_within_step,
 )
+from ._schedule import within_step as _enable_get_lr_call  # noqa: F401
 from .optimizer import Optimizer
 
 __all__ = [
@@ -53,7 +54,14 @@ class _LRScheduler(LRScheduler):
 
 
 class StepLR(ByFactor):
-    """Times `gamma` every `step_size` epochs."""
+    """Times `gamma` every `step_size` epochs.
+
+    Args:
+        optimizer: whose rates to set.
+        step_size: epochs between reductions.
+        gamma: factor of a reduction (0.1).
+        last_epoch: the epoch to go on from, -1 for the start.
+    """
 
     def __init__(
         self,
@@ -76,7 +84,14 @@ class StepLR(ByFactor):
 
 
 class MultiStepLR(ByFactor):
-    """Times `gamma` at each of the epochs `milestones`."""
+    """Times `gamma` at each of the epochs `milestones`.
+
+    Args:
+        optimizer: whose rates to set.
+        milestones: epochs in any order; one that is there twice counts twice.
+        gamma: factor of a reduction (0.1).
+        last_epoch: the epoch to go on from, -1 for the start.
+    """
 
     def __init__(
         self,
@@ -100,7 +115,13 @@ class MultiStepLR(ByFactor):
 
 
 class ExponentialLR(ByFactor):
-    """Times `gamma` every epoch."""
+    """Times `gamma` every epoch.
+
+    Args:
+        optimizer: whose rates to set.
+        gamma: the factor.
+        last_epoch: the epoch to go on from, -1 for the start.
+    """
 
     def __init__(
         self, optimizer: Optimizer, gamma: float, last_epoch: int = -1
@@ -116,7 +137,17 @@ class ExponentialLR(ByFactor):
 
 
 class ConstantLR(ByFactor):
-    """Times `factor` for the first `total_iters` epochs."""
+    """Times `factor` for the first `total_iters` epochs.
+
+    Args:
+        optimizer: whose rates to set.
+        factor: in [0, 1] (1/3).
+        total_iters: epochs until the rate of the start (5).
+        last_epoch: the epoch to go on from, -1 for the start.
+
+    Raises:
+        ValueError: `factor` out of its range.
+    """
 
     def __init__(
         self,
@@ -144,7 +175,18 @@ class ConstantLR(ByFactor):
 
 
 class LinearLR(ByFactor):
-    """Times a factor that goes linearly from `start_factor` to `end_factor`."""
+    """Times a factor that goes linearly from `start_factor` to `end_factor`.
+
+    Args:
+        optimizer: whose rates to set.
+        start_factor: in (0, 1] (1/3).
+        end_factor: in [0, 1] (1.0).
+        total_iters: epochs until `end_factor` (5).
+        last_epoch: the epoch to go on from, -1 for the start.
+
+    Raises:
+        ValueError: a factor out of its range.
+    """
 
     def __init__(
         self,
@@ -187,7 +229,14 @@ class LinearLR(ByFactor):
 
 
 class PolynomialLR(ByFactor):
-    """To 0 in `total_iters` epochs, as (1 - epoch / total_iters)^power."""
+    """To 0 in `total_iters` epochs, as (1 - epoch / total_iters)^power.
+
+    Args:
+        optimizer: whose rates to set.
+        total_iters: epochs until 0 (5).
+        power: of the polynomial (1.0).
+        last_epoch: the epoch to go on from, -1 for the start.
+    """
 
     def __init__(
         self,
@@ -247,7 +296,17 @@ class _ByFunction(LRScheduler):
 
 
 class LambdaLR(_ByFunction):
-    """Initial rate times a function of the epoch."""
+    """Initial rate times a function of the epoch.
+
+    Args:
+        optimizer: whose rates to set.
+        lr_lambda: the function, or a list of one for each group. Of these,
+            states have the attributes of callable objects alone.
+        last_epoch: the epoch to go on from, -1 for the start.
+
+    Raises:
+        ValueError: a list of another length.
+    """
 
     def get_lr(self) -> list:
         warn_outside_step(self)
@@ -258,7 +317,17 @@ class LambdaLR(_ByFunction):
 
 
 class MultiplicativeLR(_ByFunction):
-    """Present rate times a function of the epoch."""
+    """Present rate times a function of the epoch.
+
+    Args:
+        optimizer: whose rates to set.
+        lr_lambda: the function, or a list of one for each group. Of these,
+            states have the attributes of callable objects alone.
+        last_epoch: the epoch to go on from, -1 for the start.
+
+    Raises:
+        ValueError: a list of another length.
+    """
 
     def get_lr(self) -> list:
         warn_outside_step(self)

@@ -48,6 +48,7 @@ def rmsprop(
     )
     exact = capturable or differentiable
     lr, weight_decay, momentum = numbers(exact, lr, weight_decay, momentum)
+    scale, share = -lr, 1 - alpha
     for param, grad, _, square, mean, velocity in updates(
         params,
         grads,
@@ -60,17 +61,17 @@ def rmsprop(
         capturable=capturable,
     ):
         square *= alpha
-        square.addcmul_(grad, grad, value=1 - alpha)
+        square.addcmul_(grad, grad, value=share)
         if centered:
             mean.lerp_(grad, 1 - alpha)
             square = square.addcmul(mean, mean, value=-1)
         bottom = root(square, eps, differentiable)
-        if velocity is not None and momentum > 0:
+        if momentum > 0:
             velocity *= momentum
             velocity.addcdiv_(grad, bottom)
-            plus_(param, velocity, -lr)
+            plus_(param, velocity, scale)
         else:
-            plus_quotient_(param, grad, bottom, -lr)
+            plus_quotient_(param, grad, bottom, scale)
 
 
 class RMSprop(Listed):

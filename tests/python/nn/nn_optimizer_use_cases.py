@@ -285,6 +285,18 @@ def shared_twice(lib):
 
 
 @case
+def updated_twice(lib):
+    found = []
+    for name in ("Adam", "RMSprop", "SGD"):
+        w = lib.nn.Parameter(lib.ones(2))
+        w.grad = lib.tensor([0.5, 2.0])
+        optimizer = getattr(lib.optim, name)([w, w], lr=0.1)
+        optimizer.step()
+        found.append([w, list(optimizer.state.values())])
+    return found
+
+
+@case
 def closure_of_all(lib):
     found = []
     for name in ("Adadelta", "Adafactor", "Adam", "Rprop", "SGD", "SparseAdam"):
@@ -312,6 +324,19 @@ def lbfgs_goes_on(lib):
     losses.append(twin.step(closure_of(lib, twin, others)))
     losses.append(optimizer.step(closure_of(lib, optimizer, values)))
     return losses, values, others
+
+
+@case
+def fused_beside_a_frozen_parameter(lib):
+    values = optim_scope.params(lib)
+    frozen = lib.nn.Parameter(lib.tensor([1, 2]), requires_grad=False)
+    optimizer = lib.optim.Adam([*values, frozen], fused=True)
+    moved = train(lib, optimizer, values)
+    frozen.grad = lib.ones_like(frozen)
+    try:
+        optimizer.step()
+    except RuntimeError as error:
+        return moved, str(error)
 
 
 @case
