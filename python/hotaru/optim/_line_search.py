@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from .. import Tensor
 
-_MOST_EVALUATIONS = 25
 # A step must lower the function by this share of what its slope promises, and
 # leave at most that share of the slope.
 _DECREASE, _CURVATURE = 1e-4, 0.9
@@ -46,10 +45,16 @@ class StrongWolfe:
         direction: of the line.
         start: the point at step 0.
         least_change: a bracket that moves parameters by less is left.
+        budget: evaluations that may follow the first.
     """
 
     def __init__(
-        self, evaluate, direction: Tensor, start: Point, least_change: float
+        self,
+        evaluate,
+        direction: Tensor,
+        start: Point,
+        least_change: float,
+        budget: int,
     ) -> None:
         self._evaluate = evaluate
         self._direction = direction
@@ -57,6 +62,7 @@ class StrongWolfe:
         self._least_change = least_change
         self._reach = direction.abs().max()
         self._rounds = 0
+        self._most_rounds = budget
         self.evaluations = 0
 
     def search(self, t) -> Point:
@@ -79,7 +85,7 @@ class StrongWolfe:
     def _bracket(self, t) -> tuple[Point, Point | None]:
         """Two points around a good step, or that step and None."""
         before, now = self._start, self._at(t)
-        while self._rounds < _MOST_EVALUATIONS:
+        while self._rounds < self._most_rounds:
             rises = self._rounds > 1 and now.f >= before.f
             if self._too_high(now) or rises:
                 return before, now
@@ -97,7 +103,7 @@ class StrongWolfe:
         ends = [first, second]
         low, high = _order(ends)
         stalled = False
-        while self._rounds < _MOST_EVALUATIONS:
+        while self._rounds < self._most_rounds:
             if abs(ends[1].t - ends[0].t) * self._reach < self._least_change:
                 break
             t = cubic_minimum(*ends)

@@ -105,8 +105,9 @@ class LBFGS(Optimizer):
             if slope > -group["tolerance_change"]:
                 break
             last = iterations == group["max_iter"]
+            budget = group["max_eval"] - evaluations
             loss, grad, calls = self._advance(
-                closure, Point(0, loss, grad, slope), last
+                closure, Point(0, loss, grad, slope), last, budget
             )
             evaluations += calls
             state["func_evals"] += calls
@@ -121,7 +122,7 @@ class LBFGS(Optimizer):
                 break
         return first
 
-    def _advance(self, closure, start: Point, last: bool):
+    def _advance(self, closure, start: Point, last: bool, budget: int):
         """Moves along the direction; loss, gradient, calls of the closure."""
         group, state = self.param_groups[0], self.state[self._params[0]]
         direction = state["d"]
@@ -140,7 +141,9 @@ class LBFGS(Optimizer):
             self._put(origin)
             return found
 
-        search = StrongWolfe(at, direction, start, group["tolerance_change"])
+        search = StrongWolfe(
+            at, direction, start, group["tolerance_change"], budget
+        )
         found = search.search(state["t"])
         state["t"] = found.t
         self._move(found.t, direction)

@@ -102,6 +102,8 @@ _LBFGS = (
     "lr=1.0, max_iter=6, max_eval=4",
     "line_search_fn='strong_wolfe'",
     "lr=10.0, max_iter=3, line_search_fn='strong_wolfe'",
+    "lr=50.0, max_iter=4, max_eval=3, line_search_fn='strong_wolfe'",
+    "lr=50.0, max_iter=4, max_eval=5, line_search_fn='strong_wolfe'",
     "lr=0.5, tolerance_grad=0.5",
     "lr=0.5, tolerance_change=0.1",
     "lr=lib.tensor(0.5), max_iter=3",
