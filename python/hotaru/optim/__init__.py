@@ -16,10 +16,9 @@ Optimizers have these arguments in common, where they have them:
 
 from __future__ import annotations
 
-from . import _functional, lr_scheduler, swa_utils
+from . import _functional, lr_scheduler
 from ._adafactor import Adafactor
 from ._muon import Muon
-from ._swap import swap_in_optimizer_params_and_state
 from .adadelta import Adadelta
 from .adagrad import Adagrad
 from .adam import Adam
@@ -56,3 +55,16 @@ __all__ = [
     "swa_utils",
     "swap_in_optimizer_params_and_state",
 ]
+
+
+def __getattr__(name: str):
+    # Slower to import, and seldom used.
+    if name == "swa_utils":
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    if name == "swap_in_optimizer_params_and_state":
+        from ._swap import swap_in_optimizer_params_and_state
+
+        return swap_in_optimizer_params_and_state
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

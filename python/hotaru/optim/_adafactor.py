@@ -6,7 +6,6 @@ from .. import Tensor, finfo
 from ._arithmetic import numbers, plus_, updates
 from ._listed import Listed, scalar
 from ._options import check_amounts, check_lr, check_steps
-from .optimizer import ParamsT
 
 __all__ = ["Adafactor", "adafactor"]
 
@@ -102,7 +101,7 @@ class Adafactor(Listed):
 
     def __init__(
         self,
-        params: ParamsT,
+        params,
         lr: float | Tensor = 1e-2,
         beta2_decay: float = -0.8,
         eps: tuple[float | None, float] = (None, 1e-3),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import namedtuple
 
 from .. import Tensor
 
@@ -11,13 +11,8 @@ from .. import Tensor
 _DECREASE, _CURVATURE = 1e-4, 0.9
 
 
-class Point(NamedTuple):
-    """A place on the line: step, function, gradient, slope along the line."""
-
-    t: float | Tensor
-    f: float
-    grad: Tensor
-    slope: Tensor
+# A place on the line: step, function, gradient, slope along the line.
+Point = namedtuple("Point", ("t", "f", "grad", "slope"))
 
 
 def cubic_minimum(a: Point, b: Point, bounds=None):

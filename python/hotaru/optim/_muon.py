@@ -8,7 +8,6 @@ from .. import Tensor, addmm, bfloat16, zeros_like
 from ._arithmetic import value_of
 from ._listed import Listed
 from ._options import check_amounts, check_lr
-from .optimizer import ParamsT
 
 __all__ = ["Muon"]
 
@@ -117,7 +116,7 @@ class Muon(Listed):
 
     def __init__(
         self,
-        params: ParamsT,
+        params,
         lr: float = 1e-3,
         weight_decay: float = 0.1,
         momentum: float = 0.95,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import types
 import warnings
@@ -96,14 +95,18 @@ def warn_outside_step(schedule: LRScheduler) -> None:
         )
 
 
-@contextlib.contextmanager
-def within_step(schedule: LRScheduler):
+class within_step:  # noqa: N801
     """A context in which `get_lr` may be called without a warning."""
-    schedule._get_lr_called_within_step = True
-    try:
-        yield schedule
-    finally:
-        schedule._get_lr_called_within_step = False
+
+    def __init__(self, schedule: LRScheduler) -> None:
+        self._schedule = schedule
+
+    def __enter__(self) -> within_step:
+        self._schedule._get_lr_called_within_step = True
+        return self
+
+    def __exit__(self, *error) -> None:
+        self._schedule._get_lr_called_within_step = False
 
 
 class LRScheduler:

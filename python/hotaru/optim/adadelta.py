@@ -6,7 +6,6 @@ from .. import Tensor, zeros_like
 from ._arithmetic import check_lists, numbers, plus_, updates
 from ._listed import Listed, scalar
 from ._options import check_lr, check_options
-from .optimizer import ParamsT
 
 __all__ = ["Adadelta", "adadelta"]
 
@@ -101,7 +100,7 @@ class Adadelta(Listed):
 
     def __init__(
         self,
-        params: ParamsT,
+        params,
         lr: float | Tensor = 1.0,
         rho: float = 0.9,
         eps: float = 1e-6,

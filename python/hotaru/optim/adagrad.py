@@ -13,7 +13,6 @@ from ._arithmetic import (
 )
 from ._listed import Fused, scalar
 from ._options import check_fused, check_options
-from .optimizer import ParamsT
 
 __all__ = ["Adagrad", "adagrad"]
 
@@ -99,7 +98,7 @@ class Adagrad(Fused):
 
     def __init__(
         self,
-        params: ParamsT,
+        params,
         lr: float | Tensor = 1e-2,
         lr_decay: float = 0,
         weight_decay: float = 0,

@@ -20,7 +20,6 @@ from ._options import (
     check_options,
     check_tensors,
 )
-from .optimizer import ParamsT
 
 __all__ = ["Adam", "adam"]
 
@@ -134,7 +133,7 @@ class Adam(Fused):
 
     def __init__(
         self,
-        params: ParamsT,
+        params,
         lr: float | Tensor = 1e-3,
         betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,

@@ -6,7 +6,6 @@ from .. import Tensor, maximum, zeros_like
 from ._arithmetic import check_lists, numbers, plus_quotient_, updates
 from ._listed import Listed, scalar
 from ._options import check_betas, check_lr, check_options
-from .optimizer import ParamsT
 
 __all__ = ["Adamax", "adamax"]
 
@@ -91,7 +90,7 @@ class Adamax(Listed):
 
     def __init__(
         self,
-        params: ParamsT,
+        params,
         lr: float | Tensor = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

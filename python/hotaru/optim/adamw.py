@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from .. import Tensor
 from .adam import Adam, adam
-from .optimizer import ParamsT
 
 __all__ = ["AdamW", "adamw"]
 
@@ -19,7 +18,7 @@ class AdamW(Adam):
 
     def __init__(
         self,
-        params: ParamsT,
+        params,
         lr: float | Tensor = 1e-3,
         betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,

@@ -6,7 +6,6 @@ from .. import Tensor, zeros_like
 from ._arithmetic import check_lists, numbers, plus_, updates, value_of
 from ._listed import Listed, scalar
 from ._options import check_lr, check_options
-from .optimizer import ParamsT
 
 __all__ = ["ASGD", "asgd"]
 
@@ -111,7 +110,7 @@ class ASGD(Listed):
 
     def __init__(
         self,
-        params: ParamsT,
+        params,
         lr: float | Tensor = 1e-2,
         lambd: float = 1e-4,
         alpha: float = 0.75,

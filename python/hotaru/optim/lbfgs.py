@@ -6,7 +6,7 @@ from .. import Tensor, cat, enable_grad, no_grad
 from ._arithmetic import parts
 from ._line_search import Point, StrongWolfe
 from ._options import check_lr, check_options
-from .optimizer import Optimizer, ParamsT
+from .optimizer import Optimizer
 
 __all__ = ["LBFGS"]
 
@@ -39,7 +39,7 @@ class LBFGS(Optimizer):
 
     def __init__(
         self,
-        params: ParamsT,
+        params,
         lr: float | Tensor = 1,
         max_iter: int = 20,
         max_eval: int | None = None,

@@ -14,7 +14,6 @@ from ._arithmetic import (
 )
 from ._listed import Listed, scalar
 from ._options import check_betas, check_lr, check_options
-from .optimizer import ParamsT
 
 __all__ = ["NAdam", "nadam"]
 
@@ -118,7 +117,7 @@ class NAdam(Listed):
 
     def __init__(
         self,
-        params: ParamsT,
+        params,
         lr: float | Tensor = 2e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

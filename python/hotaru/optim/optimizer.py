@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable
 from copy import deepcopy
-from typing import Any, Union
 
 import hotaru
 
@@ -43,10 +41,6 @@ __all__ = [
     "register_optimizer_step_pre_hook",
 ]
 
-ParamsT = Union[
-    Iterable[Tensor], Iterable[dict[str, Any]], Iterable[tuple[str, Tensor]]
-]
-
 _HOOKS = (
     "_optimizer_step_pre_hooks",
     "_optimizer_step_post_hooks",
@@ -73,7 +67,7 @@ class Optimizer:
         TypeError, ValueError: no parameters, or something that is none.
     """
 
-    def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
+    def __init__(self, params, defaults: dict) -> None:
         self.defaults = defaults
         for name in _HOOKS:
             setattr(self, name, OrderedDict())
@@ -108,7 +102,7 @@ class Optimizer:
 
     # -- groups ------------------------------------------------------------
 
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
+    def add_param_group(self, param_group: dict) -> None:
         """Adds a group of parameters with options of its own.
 
         Raises:
@@ -227,7 +221,7 @@ class Optimizer:
 
     # -- state -------------------------------------------------------------
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> dict:
         """State and options, with parameters as numbers in their order."""
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
@@ -237,7 +231,7 @@ class Optimizer:
             result = result if changed is None else changed
         return result
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: dict) -> None:
         """Takes over what `state_dict` gave, for the same groups of parameters.
 
         State of floating point parameters gets their dtype and device. Names
@@ -256,14 +250,14 @@ class Optimizer:
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict:
         return {
             "defaults": self.defaults,
             "state": self.state,
             "param_groups": self.param_groups,
         }
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict) -> None:
         self.__dict__.update(state)
         for name in _HOOKS:
             self.__dict__.setdefault(name, OrderedDict())
@@ -375,3 +369,13 @@ def _stack_if_compiling(x):
 def _disable_dynamo_if_unsupported(single_tensor_fn=None):
     """A decorator that changes nothing: code of steps is never traced."""
     return lambda function: function
+
+
+def __getattr__(name: str):
+    if name == "ParamsT":  # for annotations of libraries; typing is slow
+        from collections.abc import Iterable
+        from typing import Any, Union
+
+        kinds = Tensor, dict[str, Any], tuple[str, Tensor]
+        return Union[tuple(Iterable[kind] for kind in kinds)]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,7 +13,6 @@ from ._arithmetic import (
 )
 from ._listed import Listed, scalar
 from ._options import check_lr, check_options
-from .optimizer import ParamsT
 
 __all__ = ["RMSprop", "rmsprop"]
 
@@ -112,7 +111,7 @@ class RMSprop(Listed):
 
     def __init__(
         self,
-        params: ParamsT,
+        params,
         lr: float | Tensor = 1e-2,
         alpha: float = 0.99,
         eps: float = 1e-8,

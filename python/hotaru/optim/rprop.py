@@ -6,7 +6,6 @@ from .. import Tensor, full_like, where, zeros_like
 from ._arithmetic import check_lists, updates
 from ._listed import Listed, scalar
 from ._options import check_lr, check_options
-from .optimizer import ParamsT
 
 __all__ = ["Rprop", "rprop"]
 
@@ -86,7 +85,7 @@ class Rprop(Listed):
 
     def __init__(
         self,
-        params: ParamsT,
+        params,
         lr: float | Tensor = 1e-2,
         etas: tuple[float, float] = (0.5, 1.2),
         step_sizes: tuple[float, float] = (1e-6, 50),

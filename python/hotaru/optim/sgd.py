@@ -6,7 +6,6 @@ from .. import Tensor
 from ._arithmetic import descents, numbers, unscaled
 from ._listed import Fused
 from ._options import check_fused, check_fused_param, check_lr, check_options
-from .optimizer import ParamsT
 
 __all__ = ["SGD", "sgd"]
 
@@ -107,7 +106,7 @@ class SGD(Fused):
 
     def __init__(
         self,
-        params: ParamsT,
+        params,
         lr: float | Tensor = 1e-3,
         momentum: float = 0,
         dampening: float = 0,

@@ -6,7 +6,7 @@ from .. import Tensor
 from ._functional import sparse_adam
 from ._hooks import loss_of
 from ._options import check_betas, check_lr
-from .optimizer import Optimizer, ParamsT
+from .optimizer import Optimizer
 
 __all__ = ["SparseAdam"]
 
@@ -31,7 +31,7 @@ class SparseAdam(Optimizer):
 
     def __init__(
         self,
-        params: ParamsT,
+        params,
         lr: float | Tensor = 1e-3,
         betas: tuple[float, float] = (0.9, 0.999),
         eps: float = 1e-8,

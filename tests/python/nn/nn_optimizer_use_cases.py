@@ -362,6 +362,7 @@ def names_that_libraries_import(lib):
     names = _optimizer_module(lib)
     one = lib.ones(1)
     return (
+        names.ParamsT is not None,
         names._get_value(one * 3),
         names._get_value(4),
         names._to_scalar(one),
