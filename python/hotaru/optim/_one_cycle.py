@@ -4,15 +4,33 @@ from __future__ import annotations
 
 import math
 
-from ._schedule import LRScheduler
+from ._momentum import has_beta1, put_momentum
+from ._schedule import LRScheduler, check_optimizer, each, warn_outside_step
 from .optimizer import Optimizer
 
 
 class OneCycleLR(LRScheduler):
     """Up to `max_lr` and down again, once, stepping after every batch.
 
-    Smith & Topin 2017. With `cycle_momentum` the momentum (or the first beta)
-    goes the other way. `three_phase` comes down symmetrically before the end.
+    "Super-Convergence: Very Fast Training of Neural Networks Using Large
+    Learning Rates" (Smith & Topin 2017, arXiv 1708.07120).
+
+    Args:
+        optimizer: whose rates to set.
+        max_lr: the highest rate, one or a list of one for each group.
+        total_steps: steps of the cycle; or `epochs` times `steps_per_epoch`.
+        pct_start: share of the steps that go up (0.3).
+        anneal_strategy: along a "cos" or "linear" (cos).
+        cycle_momentum: momentum, or the first of the betas, goes the other way,
+            between `base_momentum` (0.85) and `max_momentum` (0.95).
+        div_factor: `max_lr` by the rate at the start (25).
+        final_div_factor: that rate by the one at the end (1e4).
+        three_phase: come down symmetrically before the end.
+        last_epoch: the step to go on from, -1 for the start.
+
+    Raises:
+        TypeError, ValueError: no optimizer, one without momentum, an option out
+            of its range; in `step`: too many steps.
     """
 
     def __init__(
@@ -32,8 +50,7 @@ class OneCycleLR(LRScheduler):
         three_phase: bool = False,
         last_epoch: int = -1,
     ) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+        check_optimizer(optimizer)
         self.optimizer = optimizer
         self.total_steps = _total_steps(total_steps, epochs, steps_per_epoch)
         if not isinstance(pct_start, float) or not 0 <= pct_start <= 1:
@@ -55,22 +72,10 @@ class OneCycleLR(LRScheduler):
             self._set_momenta(base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
 
-    def _each(self, name: str, value) -> list:
-        groups = self.optimizer.param_groups
-        if isinstance(value, (list, tuple)):
-            if len(value) != len(groups):
-                raise ValueError(
-                    f"{name} must have the same length as "
-                    f"optimizer.param_groups. {name} has {len(value)} values, "
-                    f"param_groups has {len(groups)}."
-                )
-            return list(value)
-        return [value] * len(groups)
-
     def _set_rates(
         self, max_lr, div_factor, final_div_factor, last_epoch
     ) -> None:
-        rates = self._each("max_lr", max_lr)
+        rates = each("max_lr", self.optimizer, max_lr)
         if last_epoch == -1:
             for group, rate in zip(self.optimizer.param_groups, rates):
                 group["initial_lr"] = rate / div_factor
@@ -78,35 +83,34 @@ class OneCycleLR(LRScheduler):
                 group["min_lr"] = group["initial_lr"] / final_div_factor
 
     def _set_momenta(self, base_momentum, max_momentum, last_epoch) -> None:
-        defaults = self.optimizer.defaults
-        if "momentum" not in defaults and "betas" not in defaults:
-            raise ValueError(
-                "optimizer must support momentum or beta1 with "
-                "`cycle_momentum` option enabled"
-            )
-        self.use_beta1 = "betas" in defaults
+        self.use_beta1 = has_beta1(self.optimizer)
         if last_epoch != -1:
             return
-        highs = self._each("max_momentum", max_momentum)
-        lows = self._each("base_momentum", base_momentum)
+        highs = each("max_momentum", self.optimizer, max_momentum)
+        lows = each("base_momentum", self.optimizer, base_momentum)
         for group, low, high in zip(self.optimizer.param_groups, lows, highs):
-            self._put_momentum(group, high)
+            put_momentum(group, high)
             group["max_momentum"] = high
             group["base_momentum"] = low
 
-    def _put_momentum(self, group: dict, value: float) -> None:
-        if self.use_beta1:
-            group["betas"] = (value, *group["betas"][1:])
-        else:
-            group["momentum"] = value
+    def _anneal_func(self, start: float, end: float, share: float) -> float:
+        kind = getattr(self, "_anneal_func_type", None)
+        if kind is None:  # a file of an old version has the function itself
+            return self.anneal_func(start, end, share)
+        if kind == "linear":
+            return self._annealing_linear(start, end, share)
+        return self._annealing_cos(start, end, share)
 
-    def _anneal(self, start: float, end: float, share: float) -> float:
-        if self._anneal_func_type == "linear":
-            return (end - start) * share + start
+    @staticmethod
+    def _annealing_cos(start: float, end: float, share: float) -> float:
         return end + (start - end) / 2.0 * (math.cos(math.pi * share) + 1)
 
+    @staticmethod
+    def _annealing_linear(start: float, end: float, share: float) -> float:
+        return (end - start) * share + start
+
     def get_lr(self) -> list[float]:
-        self._warn_outside_step()
+        warn_outside_step(self)
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(
@@ -123,17 +127,17 @@ class OneCycleLR(LRScheduler):
         rates = []
         for group in self.optimizer.param_groups:
             rates.append(
-                self._anneal(
+                self._anneal_func(
                     group[phase["start_lr"]], group[phase["end_lr"]], share
                 )
             )
             if self.cycle_momentum:
-                momentum = self._anneal(
+                momentum = self._anneal_func(
                     group[phase["start_momentum"]],
                     group[phase["end_momentum"]],
                     share,
                 )
-                self._put_momentum(group, momentum)
+                put_momentum(group, momentum)
         return rates
 
 

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import math
+import warnings
 
-from ._schedule import LRScheduler
+from ._schedule import (
+    EPOCH_DEPRECATION_WARNING,
+    LRScheduler,
+    check_optimizer,
+    put,
+)
 from .optimizer import Optimizer
 
 
 class ReduceLROnPlateau(LRScheduler):
     """Times `factor` when a metric has not improved for `patience` epochs.
 
-    Call `step(metric)`. `mode` "min" or "max"; better means by more than
-    `threshold`, relative ("rel") or absolute ("abs").
+    Call `step(metric)`.
+
+    Args:
+        optimizer: whose rates to set.
+        mode: better is "min" or "max" (min).
+        factor: of a reduction, below 1 (0.1).
+        patience: epochs without improvement that are allowed (10).
+        threshold: better means by more than this (1e-4), `threshold_mode`
+            "rel" or "abs" (rel).
+        cooldown: epochs after a reduction that do not count (0).
+        min_lr: least rate, one or a list of one for each group (0).
+        eps: reductions by less are left out (1e-8).
+
+    Raises:
+        TypeError, ValueError: no optimizer, an unknown mode, a factor of 1 or
+            more, a list of another length.
     """
 
     def __init__(
@@ -29,34 +49,35 @@ class ReduceLROnPlateau(LRScheduler):
     ) -> None:
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
-        if mode not in ("min", "max"):
-            raise ValueError("mode " + str(mode) + " is unknown!")
-        if threshold_mode not in ("rel", "abs"):
-            raise ValueError(
-                "threshold mode " + str(threshold_mode) + " is unknown!"
-            )
+        self.factor = factor
+        check_optimizer(optimizer)
+        self.optimizer = optimizer
         groups = len(optimizer.param_groups)
         if isinstance(min_lr, (list, tuple)):
             if len(min_lr) != groups:
                 raise ValueError(
                     f"expected {groups} min_lrs, got {len(min_lr)}"
                 )
+            self.default_min_lr = None
             self.min_lrs = list(min_lr)
         else:
+            self.default_min_lr = min_lr
             self.min_lrs = [min_lr] * groups
-        self.optimizer = optimizer
-        self.factor = factor
         self.patience = patience
         self.cooldown = cooldown
         self.eps = eps
+        self.last_epoch = 0
+        self._last_lr = self._present()
+        if mode not in ("min", "max"):
+            raise ValueError("mode " + str(mode) + " is unknown!")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(
+                "threshold mode " + str(threshold_mode) + " is unknown!"
+            )
+        self.mode_worse = math.inf if mode == "min" else -math.inf
         self.mode = mode
         self.threshold = threshold
         self.threshold_mode = threshold_mode
-        self.mode_worse = math.inf if mode == "min" else -math.inf
-        self.last_epoch = 0
-        self._last_lr = self._present()
         self._reset()
 
     def _reset(self) -> None:
@@ -67,7 +88,11 @@ class ReduceLROnPlateau(LRScheduler):
     def step(self, metrics, epoch: int | None = None) -> None:
         """Notes the metric of an epoch and reduces the rates if it is time."""
         current = float(metrics)
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+        if epoch is None:
+            epoch = self.last_epoch + 1
+        else:
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+        self.last_epoch = epoch
         if self._is_better(current, self.best):
             self.best = current
             self.num_bad_epochs = 0
@@ -77,17 +102,29 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            self._reduce()
+            self._reduce_lr(epoch)
             self.cooldown_counter = self.cooldown
             self.num_bad_epochs = 0
         self._last_lr = self._present()
 
-    def _reduce(self) -> None:
-        for group, least in zip(self.optimizer.param_groups, self.min_lrs):
+    def _reduce_lr(self, epoch: int) -> None:
+        groups = self.optimizer.param_groups
+        if len(groups) != len(self.min_lrs):
+            if self.default_min_lr is None:
+                raise RuntimeError(
+                    "The number of param groups in the `optimizer` "
+                    f"({len(groups)}) differs from when `ReduceLROnPlateau` "
+                    f"was initialized ({len(self.min_lrs)}), usually due to a "
+                    "new param group being added to the optimizer. Please "
+                    "modify the `min_lrs` field to match the length of the "
+                    "`optimizer` param groups."
+                )
+            self.min_lrs = [self.default_min_lr] * len(groups)
+        for group, least in zip(groups, self.min_lrs):
             old = float(group["lr"])
             new = max(old * self.factor, least)
             if old - new > self.eps:
-                group["lr"] = new
+                put(group, "lr", new)
 
     @property
     def in_cooldown(self) -> bool:

@@ -2,22 +2,99 @@
 
 from __future__ import annotations
 
-import hotaru
-
-from .. import Tensor
-from .optimizer import (
-    ByParameter,
-    as_real,
-    check_options,
-    check_unsupported,
+from .. import Tensor, full_like
+from ._arithmetic import (
+    check_lists,
+    numbers,
+    plus_quotient_,
+    root,
+    unscaled,
+    updates,
 )
+from ._listed import Fused, scalar
+from ._options import check_fused, check_options
+
+__all__ = ["Adagrad", "adagrad"]
 
 
-class Adagrad(ByParameter):
-    """Adagrad (Duchi et al. 2011).
+def adagrad(
+    params: list[Tensor],
+    grads: list[Tensor],
+    state_sums: list[Tensor],
+    state_steps: list[Tensor],
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: float | Tensor,
+    weight_decay: float,
+    lr_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
+    """The update of `Adagrad`, in place, for lists of parameters and state."""
+    check_lists(
+        params, state_steps, foreach=foreach, differentiable=differentiable
+    )
+    if not unscaled(grads, grad_scale, found_inf):
+        return
+    lr, weight_decay = numbers(differentiable, lr, weight_decay)
+    for param, grad, step, total in updates(
+        params,
+        grads,
+        state_steps,
+        state_sums,
+        maximize=maximize,
+        weight_decay=weight_decay,
+    ):
+        rate = lr / (1 + (step - 1) * lr_decay)
+        total.addcmul_(grad, grad)
+        plus_quotient_(param, grad, root(total, eps, differentiable), -rate)
 
-    s += g²; p -= lr / (1 + (t - 1) lr_decay) g / (√s + eps).
+
+class Adagrad(Fused):
+    """Rates that fall with the sum of squared gradients (Duchi et al. 2011).
+
+    "Adaptive Subgradient Methods for Online Learning and Stochastic
+    Optimization", JMLR 12: s += g²; p -= lr / (1 + (t - 1) lr_decay) g /
+    (√s + eps).
+
+    Args:
+        params: parameters or groups, see `Optimizer`.
+        lr: learning rate (0.01).
+        lr_decay: how fast the rate falls with the steps (0).
+        initial_accumulator_value: s at the start (0).
+        eps: added to the root (1e-10).
+        weight_decay, foreach, maximize, differentiable, fused: see
+            `hotaru.optim`.
+
+    Raises:
+        ValueError: an option that is negative.
+        RuntimeError: `fused` with `foreach` or `differentiable`.
     """
+
+    _function = staticmethod(adagrad)
+    _passes = (
+        "lr",
+        "weight_decay",
+        "lr_decay",
+        "eps",
+        "maximize",
+        "foreach",
+        "differentiable",
+        "fused",
+    )
+    _keeps = ("sum", "step")
+    _later = (
+        "foreach",
+        "maximize",
+        "differentiable",
+        "fused",
+    )
 
     def __init__(
         self,
@@ -40,7 +117,6 @@ class Adagrad(ByParameter):
             initial_accumulator_value=initial_accumulator_value,
             eps=eps,
         )
-        check_unsupported(differentiable=differentiable)
         defaults = {
             "lr": lr,
             "lr_decay": lr_decay,
@@ -53,26 +129,24 @@ class Adagrad(ByParameter):
             "fused": fused,
         }
         super().__init__(params, defaults)
+        check_fused(fused, foreach, differentiable)
+        self._allow_scaling(fused)
 
     def add_param_group(self, param_group: dict) -> None:
         """Adds a group; its sums exist from the start."""
         super().add_param_group(param_group)
-        start = param_group["initial_accumulator_value"]
         for param in param_group["params"]:
-            # A complex start: both parts are squares of their own.
-            value = complex(start, start) if param.is_complex() else start
-            self.state[param] = {
-                "step": hotaru.tensor(0.0, dtype=hotaru.float32),
-                "sum": hotaru.full_like(param, value),
-            }
+            self._start(self.state[param], param, param_group)
 
-    def _update(self, param: Tensor, grad: Tensor, group: dict) -> None:
-        state = self.state[param]
-        state["step"] += 1
-        if group["weight_decay"] != 0:
-            grad = grad.add(param, alpha=group["weight_decay"])
-        steps = state["step"].item() - 1
-        lr = float(group["lr"]) / (1 + steps * group["lr_decay"])
-        param, grad, total = as_real(param, grad, state["sum"])
-        total.addcmul_(grad, grad, value=1)
-        param.addcdiv_(grad, total.sqrt().add_(group["eps"]), value=-lr)
+    def share_memory(self) -> None:
+        """Moves the sums to shared memory, for processes that train at once."""
+        for group in self.param_groups:
+            for param in group["params"]:
+                self.state[param]["sum"].share_memory_()
+
+    def _start(self, state: dict, param: Tensor, group: dict) -> None:
+        start = group["initial_accumulator_value"]
+        # A complex start: both parts are squares of their own.
+        value = complex(start, start) if param.is_complex() else start
+        state["step"] = scalar(0.0, param, {})
+        state["sum"] = full_like(param, value)

@@ -1,33 +1,141 @@
-"""Adam and AdamW."""
+"""Adam."""
 
 from __future__ import annotations
 
-import hotaru
-
-from .. import Tensor
-from .optimizer import (
-    ByParameter,
-    as_real,
+from .. import Tensor, maximum, zeros_like
+from ._arithmetic import (
+    check_lists,
+    numbers,
+    plus_product_,
+    plus_quotient_,
+    root,
+    unscaled,
+    updates,
+)
+from ._listed import Fused, scalar
+from ._options import (
     check_betas,
+    check_fused,
+    check_lr,
     check_options,
-    check_unsupported,
+    check_tensors,
 )
 
+__all__ = ["Adam", "adam"]
 
-class Adam(ByParameter):
-    """Adam (Kingma & Ba 2014).
 
+def adam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    max_exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    capturable: bool = False,
+    differentiable: bool = False,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_complex: bool = False,
+    decoupled_weight_decay: bool = False,
+    *,
+    amsgrad: bool,
+    beta1: float | Tensor,
+    beta2: float | Tensor,
+    lr: float | Tensor,
+    weight_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
+    """The update of `Adam`, in place, for lists of parameters and state."""
+    check_lists(
+        params,
+        state_steps,
+        foreach=foreach,
+        capturable=capturable and not fused,
+        differentiable=differentiable,
+    )
+    if not unscaled(grads, grad_scale, found_inf):
+        return
+    exact = capturable or differentiable
+    lr, beta1, beta2, weight_decay = numbers(
+        exact, lr, beta1, beta2, weight_decay
+    )
+    rate1, rate2 = 1 - beta1, 1 - beta2
+    for param, grad, step, mean, square, largest in updates(
+        params,
+        grads,
+        state_steps,
+        exp_avgs,
+        exp_avg_sqs,
+        max_exp_avg_sqs,
+        maximize=maximize,
+        weight_decay=weight_decay,
+        decoupled=lr if decoupled_weight_decay else None,
+        capturable=capturable,
+    ):
+        mean.lerp_(grad, rate1)
+        square *= beta2
+        plus_product_(square, grad, grad, rate2)
+        if differentiable:  # later steps change what is kept for gradients
+            mean, square = mean.clone(), square.clone()
+        if amsgrad:
+            seen = largest.clone() if differentiable else largest
+            square = largest.copy_(maximum(seen, square))
+        # √v̂ + eps is (√v + eps √(1 - β2ᵗ)) / √(1 - β2ᵗ).
+        correction = (1 - beta2**step) ** 0.5
+        scale = -lr * correction / (1 - beta1**step)
+        bottom = root(square, eps * correction, differentiable)
+        plus_quotient_(param, mean, bottom, scale)
+
+
+class Adam(Fused):
+    """Adam, steps from running means of gradients (Kingma & Ba 2014).
+
+    "Adam: A Method for Stochastic Optimization", arXiv 1412.6980:
     m = β1 m + (1 - β1) g; v = β2 v + (1 - β2) g²; p -= lr m̂ / (√v̂ + eps), with
-    m̂ and v̂ divided by 1 - βᵗ. Weight decay is added to g, or taken from p
-    directly if `decoupled_weight_decay` (AdamW). `amsgrad` uses the largest v
-    so far (Reddi et al. 2018). `foreach` and `fused` change nothing.
+    m̂ and v̂ divided by 1 - βᵗ.
+
+    Args:
+        params: parameters or groups, see `Optimizer`.
+        lr: learning rate (0.001).
+        betas: decay of the running means of g and g², in [0, 1); both floats
+            or both tensors (0.9, 0.999).
+        eps: added to the root (1e-8).
+        amsgrad: divide by the root of the largest v so far ("On the
+            Convergence of Adam and Beyond", Reddi et al. 2018).
+        decoupled_weight_decay: take weight decay from p directly (`AdamW`).
+        weight_decay, foreach, maximize, capturable, differentiable, fused: see
+            `hotaru.optim`.
+
+    Raises:
+        ValueError: an option out of its range; tensors as options with
+            `foreach`.
+        RuntimeError: `fused` with `foreach` or `differentiable`.
     """
+
+    _function = staticmethod(adam)
+    _passes = (
+        "amsgrad", "lr", "weight_decay", "eps", "maximize", "foreach",
+        "capturable", "differentiable", "fused", "decoupled_weight_decay",
+    )  # fmt: skip
+    _keeps = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq", "step")
+    _later = (
+        "amsgrad",
+        "maximize",
+        "foreach",
+        "capturable",
+        "differentiable",
+        "decoupled_weight_decay",
+        "fused",
+    )
 
     def __init__(
         self,
         params,
         lr: float | Tensor = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
         amsgrad: bool = False,
@@ -39,10 +147,15 @@ class Adam(ByParameter):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
+        check_lr(lr)
+        check_tensors({"lr": lr}, foreach, capturable)
         check_options(lr=lr, eps=eps)
         check_betas(betas)
         check_options(weight_decay=weight_decay)
-        check_unsupported(capturable=capturable, differentiable=differentiable)
+        if isinstance(betas[0], Tensor) != isinstance(betas[1], Tensor):
+            raise ValueError("betas must be either both floats or both Tensors")
+        named = {f"betas[{i}]": beta for i, beta in enumerate(betas)}
+        check_tensors(named, foreach, capturable)
         defaults = {
             "lr": lr,
             "betas": betas,
@@ -57,72 +170,12 @@ class Adam(ByParameter):
             "decoupled_weight_decay": decoupled_weight_decay,
         }
         super().__init__(params, defaults)
+        check_fused(fused, foreach, differentiable)
+        self._allow_scaling(fused)
 
-    def _state_of(self, param: Tensor, amsgrad: bool) -> dict:
-        state = self.state[param]
-        if not state:
-            # A float32 scalar on the CPU, as in PyTorch's files.
-            state["step"] = hotaru.tensor(0.0, dtype=hotaru.float32)
-            state["exp_avg"] = hotaru.zeros_like(param)
-            state["exp_avg_sq"] = hotaru.zeros_like(param)
-            if amsgrad:
-                state["max_exp_avg_sq"] = hotaru.zeros_like(param)
-        return state
-
-    def _update(self, param: Tensor, grad: Tensor, group: dict) -> None:
-        lr, weight_decay = float(group["lr"]), group["weight_decay"]
-        beta1, beta2 = group["betas"]
-        state = self._state_of(param, group["amsgrad"])
-        mean, square = state["exp_avg"], state["exp_avg_sq"]
-        state["step"] += 1
-        step = state["step"].item()
-        if weight_decay != 0:
-            if group["decoupled_weight_decay"]:
-                param.mul_(1 - lr * weight_decay)
-            else:
-                grad = grad.add(param, alpha=weight_decay)
-        largest = state["max_exp_avg_sq"] if group["amsgrad"] else None
-        param, grad, mean, square, largest = as_real(
-            param, grad, mean, square, largest
-        )
-        mean.lerp_(grad, 1 - beta1)
-        square.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        if largest is not None:
-            square = largest.copy_(hotaru.maximum(largest, square))
-        root = (1 - beta2**step) ** 0.5
-        scale = (square.sqrt() / root).add_(group["eps"])
-        param.addcdiv_(mean, scale, value=-lr / (1 - beta1**step))
-
-
-class AdamW(Adam):
-    """Adam with decoupled weight decay (Loshchilov & Hutter 2017)."""
-
-    def __init__(
-        self,
-        params,
-        lr: float | Tensor = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 1e-2,
-        amsgrad: bool = False,
-        *,
-        maximize: bool = False,
-        foreach: bool | None = None,
-        capturable: bool = False,
-        differentiable: bool = False,
-        fused: bool | None = None,
-    ) -> None:
-        super().__init__(
-            params,
-            lr,
-            betas,
-            eps,
-            weight_decay,
-            amsgrad,
-            foreach=foreach,
-            maximize=maximize,
-            capturable=capturable,
-            differentiable=differentiable,
-            fused=fused,
-            decoupled_weight_decay=True,
-        )
+    def _start(self, state: dict, param: Tensor, group: dict) -> None:
+        state["step"] = scalar(0.0, param, group)
+        state["exp_avg"] = zeros_like(param)
+        state["exp_avg_sq"] = zeros_like(param)
+        if group["amsgrad"]:
+            state["max_exp_avg_sq"] = zeros_like(param)

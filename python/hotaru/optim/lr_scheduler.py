@@ -6,18 +6,35 @@ so that schedules can be combined and rates be changed by hand.
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections import Counter
 
+from ._composed import ChainedScheduler, SequentialLR
+from ._cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
+from ._cyclic import CyclicLR, load_function, saved_function
 from ._one_cycle import OneCycleLR
 from ._plateau import ReduceLROnPlateau
-from ._schedule import ByFactor, LRScheduler
+from ._schedule import (
+    EPOCH_DEPRECATION_WARNING,  # noqa: F401
+    ByFactor,
+    LRScheduler,
+    warn_outside_step,
+)
+from ._schedule import each as _format_param  # noqa: F401
+from ._schedule import put as _update_param_group_val  # noqa: F401
+from ._schedule import values_of as _param_groups_val_list  # noqa: F401
+from ._schedule import (  # noqa: F401
+    warn_outside_step as _warn_get_lr_called_within_step,
+)
+from ._schedule import within_step as _enable_get_lr_call  # noqa: F401
 from .optimizer import Optimizer
 
 __all__ = [
+    "ChainedScheduler",
     "ConstantLR",
     "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
+    "CyclicLR",
     "ExponentialLR",
     "LRScheduler",
     "LambdaLR",
@@ -27,12 +44,24 @@ __all__ = [
     "OneCycleLR",
     "PolynomialLR",
     "ReduceLROnPlateau",
+    "SequentialLR",
     "StepLR",
 ]
 
 
+class _LRScheduler(LRScheduler):
+    """The base class by its old name."""
+
+
 class StepLR(ByFactor):
-    """Times `gamma` every `step_size` epochs."""
+    """Times `gamma` every `step_size` epochs.
+
+    Args:
+        optimizer: whose rates to set.
+        step_size: epochs between reductions.
+        gamma: factor of a reduction (0.1).
+        last_epoch: the epoch to go on from, -1 for the start.
+    """
 
     def __init__(
         self,
@@ -45,17 +74,24 @@ class StepLR(ByFactor):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def _next_factor(self) -> float:
+    def _factor(self) -> float:
         due = self.last_epoch != 0 and self.last_epoch % self.step_size == 0
         return self.gamma if due else 1.0
 
-    def _get_closed_form_lr(self) -> list[float]:
+    def _get_closed_form_lr(self) -> list:
         factor = self.gamma ** (self.last_epoch // self.step_size)
         return [base * factor for base in self.base_lrs]
 
 
 class MultiStepLR(ByFactor):
-    """Times `gamma` at each of the epochs `milestones`."""
+    """Times `gamma` at each of the epochs `milestones`.
+
+    Args:
+        optimizer: whose rates to set.
+        milestones: epochs in any order; one that is there twice counts twice.
+        gamma: factor of a reduction (0.1).
+        last_epoch: the epoch to go on from, -1 for the start.
+    """
 
     def __init__(
         self,
@@ -68,10 +104,10 @@ class MultiStepLR(ByFactor):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def _next_factor(self) -> float:
+    def _factor(self) -> float:
         return self.gamma ** self.milestones.get(self.last_epoch, 0)
 
-    def _get_closed_form_lr(self) -> list[float]:
+    def _get_closed_form_lr(self) -> list:
         passed = bisect_right(
             sorted(self.milestones.elements()), self.last_epoch
         )
@@ -79,7 +115,13 @@ class MultiStepLR(ByFactor):
 
 
 class ExponentialLR(ByFactor):
-    """Times `gamma` every epoch."""
+    """Times `gamma` every epoch.
+
+    Args:
+        optimizer: whose rates to set.
+        gamma: the factor.
+        last_epoch: the epoch to go on from, -1 for the start.
+    """
 
     def __init__(
         self, optimizer: Optimizer, gamma: float, last_epoch: int = -1
@@ -87,15 +129,25 @@ class ExponentialLR(ByFactor):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def _next_factor(self) -> float:
-        return self.gamma
+    def _factor(self) -> float:
+        return 1.0 if self._is_initial else self.gamma
 
-    def _get_closed_form_lr(self) -> list[float]:
+    def _get_closed_form_lr(self) -> list:
         return [base * self.gamma**self.last_epoch for base in self.base_lrs]
 
 
 class ConstantLR(ByFactor):
-    """Times `factor` for the first `total_iters` epochs."""
+    """Times `factor` for the first `total_iters` epochs.
+
+    Args:
+        optimizer: whose rates to set.
+        factor: in [0, 1] (1/3).
+        total_iters: epochs until the rate of the start (5).
+        last_epoch: the epoch to go on from, -1 for the start.
+
+    Raises:
+        ValueError: `factor` out of its range.
+    """
 
     def __init__(
         self,
@@ -112,15 +164,29 @@ class ConstantLR(ByFactor):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def _first_factor(self) -> float:
-        return self.factor
-
-    def _next_factor(self) -> float:
+    def _factor(self) -> float:
+        if self.last_epoch == 0:
+            return self.factor
         return 1.0 / self.factor if self.last_epoch == self.total_iters else 1.0
+
+    def _get_closed_form_lr(self) -> list:
+        factor = 1.0 if self.last_epoch >= self.total_iters else self.factor
+        return [base * factor for base in self.base_lrs]
 
 
 class LinearLR(ByFactor):
-    """Times a factor that goes linearly from `start_factor` to `end_factor`."""
+    """Times a factor that goes linearly from `start_factor` to `end_factor`.
+
+    Args:
+        optimizer: whose rates to set.
+        start_factor: in (0, 1] (1/3).
+        end_factor: in [0, 1] (1.0).
+        total_iters: epochs until `end_factor` (5).
+        last_epoch: the epoch to go on from, -1 for the start.
+
+    Raises:
+        ValueError: a factor out of its range.
+    """
 
     def __init__(
         self,
@@ -144,11 +210,10 @@ class LinearLR(ByFactor):
         self.total_iters = total_iters
         super().__init__(optimizer, last_epoch)
 
-    def _first_factor(self) -> float:
-        return self.start_factor
-
-    def _next_factor(self) -> float:
-        if self.last_epoch > self.total_iters:
+    def _factor(self) -> float:
+        if self.last_epoch == 0:
+            return self.start_factor
+        if self._is_initial or self.last_epoch > self.total_iters:
             return 1.0
         rise = self.end_factor - self.start_factor
         before = (
@@ -156,9 +221,22 @@ class LinearLR(ByFactor):
         )
         return 1.0 + rise / before
 
+    def _get_closed_form_lr(self) -> list:
+        done = min(self.total_iters, self.last_epoch)
+        rise = self.end_factor - self.start_factor
+        factor = self.start_factor + rise * done / self.total_iters
+        return [base * factor for base in self.base_lrs]
+
 
 class PolynomialLR(ByFactor):
-    """To 0 in `total_iters` epochs, as (1 - epoch / total_iters)^power."""
+    """To 0 in `total_iters` epochs, as (1 - epoch / total_iters)^power.
+
+    Args:
+        optimizer: whose rates to set.
+        total_iters: epochs until 0 (5).
+        power: of the polynomial (1.0).
+        last_epoch: the epoch to go on from, -1 for the start.
+    """
 
     def __init__(
         self,
@@ -171,12 +249,17 @@ class PolynomialLR(ByFactor):
         self.power = power
         super().__init__(optimizer, last_epoch)
 
-    def _next_factor(self) -> float:
-        if self.last_epoch > self.total_iters:
+    def _factor(self) -> float:
+        if self._is_initial or self.last_epoch > self.total_iters:
             return 1.0
         left = 1.0 - self.last_epoch / self.total_iters
         had = 1.0 - (self.last_epoch - 1) / self.total_iters
         return (left / had) ** self.power
+
+    def _get_closed_form_lr(self) -> list:
+        done = min(self.total_iters, self.last_epoch)
+        factor = (1.0 - done / self.total_iters) ** self.power
+        return [base * factor for base in self.base_lrs]
 
 
 class _ByFunction(LRScheduler):
@@ -199,12 +282,8 @@ class _ByFunction(LRScheduler):
     def state_dict(self) -> dict:
         """As in the base class; only callable objects among the functions."""
         state = super().state_dict()
-        del state["lr_lambdas"]
-        # Plain functions cannot be saved.
-        state["lr_lambdas"] = [
-            None if _is_function(fn) else dict(fn.__dict__)
-            for fn in self.lr_lambdas
-        ]
+        functions = state.pop("lr_lambdas")
+        state["lr_lambdas"] = [saved_function(fn) for fn in functions]
         return state
 
     def load_state_dict(self, state_dict: dict) -> None:
@@ -213,19 +292,24 @@ class _ByFunction(LRScheduler):
         saved = state_dict.pop("lr_lambdas", [])
         self.__dict__.update(state_dict)
         for fn, attributes in zip(self.lr_lambdas, saved):
-            if attributes is not None:
-                fn.__dict__.update(attributes)
-
-
-def _is_function(fn) -> bool:
-    return isinstance(fn, type(_is_function)) or not hasattr(fn, "__dict__")
+            load_function(fn, attributes)
 
 
 class LambdaLR(_ByFunction):
-    """Initial rate times a function of the epoch."""
+    """Initial rate times a function of the epoch.
 
-    def get_lr(self) -> list[float]:
-        self._warn_outside_step()
+    Args:
+        optimizer: whose rates to set.
+        lr_lambda: the function, or a list of one for each group. Of these,
+            states have the attributes of callable objects alone.
+        last_epoch: the epoch to go on from, -1 for the start.
+
+    Raises:
+        ValueError: a list of another length.
+    """
+
+    def get_lr(self) -> list:
+        warn_outside_step(self)
         return [
             base * fn(self.last_epoch)
             for fn, base in zip(self.lr_lambdas, self.base_lrs)
@@ -233,56 +317,23 @@ class LambdaLR(_ByFunction):
 
 
 class MultiplicativeLR(_ByFunction):
-    """Present rate times a function of the epoch."""
+    """Present rate times a function of the epoch.
 
-    def get_lr(self) -> list[float]:
-        self._warn_outside_step()
+    Args:
+        optimizer: whose rates to set.
+        lr_lambda: the function, or a list of one for each group. Of these,
+            states have the attributes of callable objects alone.
+        last_epoch: the epoch to go on from, -1 for the start.
+
+    Raises:
+        ValueError: a list of another length.
+    """
+
+    def get_lr(self) -> list:
+        warn_outside_step(self)
         if self._is_initial:
             return self._present()
         return [
             rate * fn(self.last_epoch)
             for fn, rate in zip(self.lr_lambdas, self._present())
-        ]
-
-
-class CosineAnnealingLR(LRScheduler):
-    """Half a cosine from the initial rate to `eta_min` in `T_max` epochs.
-
-    Loshchilov & Hutter 2016, without restarts.
-    """
-
-    def __init__(
-        self,
-        optimizer: Optimizer,
-        T_max: int,
-        eta_min: float = 0.0,
-        last_epoch: int = -1,
-    ) -> None:
-        self.T_max = T_max
-        self.eta_min = eta_min
-        super().__init__(optimizer, last_epoch)
-
-    def get_lr(self) -> list[float]:
-        self._warn_outside_step()
-        rates = self._present()
-        if self._is_initial and self.last_epoch == 0:
-            return rates
-        epoch, period = self.last_epoch, self.T_max
-        if self._step_count == 1 and epoch > 0:
-            return self._get_closed_form_lr()
-        if (epoch - 1 - period) % (2 * period) == 0:
-            # The cosine is at its lowest: the ratio below would be 0 / 0.
-            rise = (1 - math.cos(math.pi / period)) / 2
-            return [
-                rate + (base - self.eta_min) * rise
-                for rate, base in zip(rates, self.base_lrs)
-            ]
-        now = 1 + math.cos(math.pi * epoch / period)
-        before = 1 + math.cos(math.pi * (epoch - 1) / period)
-        return [now / before * (r - self.eta_min) + self.eta_min for r in rates]
-
-    def _get_closed_form_lr(self) -> list[float]:
-        share = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
-        return [
-            self.eta_min + (b - self.eta_min) * share for b in self.base_lrs
         ]

@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
-import functools
+import math
 import warnings
 from collections import OrderedDict, defaultdict
 from copy import deepcopy
 
-from .. import Tensor, enable_grad, no_grad, view_as_real
+import hotaru
+
+from .. import Tensor
 from .._utils import typename
 from ..nn.modules.module import clear_grad
 from ..utils.hooks import RemovableHandle, add_hook
+from ._arithmetic import parts
+from ._arithmetic import value_of as _get_value  # noqa: F401
+from ._groups import packed, restored, split_names
+from ._groups import required as required
+from ._hooks import (
+    _global_optimizer_post_hooks,  # noqa: F401
+    _global_optimizer_pre_hooks,  # noqa: F401
+    hooked,
+    profiled,
+    register_optimizer_step_post_hook,
+    register_optimizer_step_pre_hook,
+)
+from ._hooks import (  # noqa: F401
+    recording_if_differentiable as _use_grad_for_differentiable,
+)
+from ._options import (  # noqa: F401
+    capturable_devices as _get_capturable_supported_devices,
+)
+from ._options import (  # noqa: F401
+    check_fused_param as _device_dtype_check_for_fused,
+)
 
-
-class _Required:
-    """Marks an option that has no default."""
-
-    def __repr__(self) -> str:
-        return "<required parameter>"
-
-
-required = _Required()
+__all__ = [
+    "Optimizer",
+    "register_optimizer_step_post_hook",
+    "register_optimizer_step_pre_hook",
+]
 
 _HOOKS = (
     "_optimizer_step_pre_hooks",
@@ -52,6 +71,7 @@ class Optimizer:
         self.defaults = defaults
         for name in _HOOKS:
             setattr(self, name, OrderedDict())
+        self._patch_step_function()
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable "
@@ -66,11 +86,19 @@ class Optimizer:
             groups = [{"params": groups}]
         for group in groups:
             self.add_param_group(group)
+        self._warned_capturable_if_run_uncaptured = True
 
-    def __init_subclass__(cls, **kwargs) -> None:
-        super().__init_subclass__(**kwargs)
-        if "step" in cls.__dict__:
-            cls.step = _with_hooks(cls.step)
+    def _patch_step_function(self) -> None:
+        cls = type(self)
+        # Of a class its own step alone runs the hooks, not the one of a base
+        # class that it calls, unless that is used by itself, too.
+        if not getattr(cls.step, "hooked", False):
+            cls.step = self.profile_hook_step(cls.step)
+
+    @staticmethod
+    def profile_hook_step(func):
+        """The function `func` of an optimizer with the hooks of steps."""
+        return hooked(func)
 
     # -- groups ------------------------------------------------------------
 
@@ -78,8 +106,8 @@ class Optimizer:
         """Adds a group of parameters with options of its own.
 
         Raises:
-            TypeError, ValueError: not a dict of leaf tensors, or a parameter
-                that is in a group already.
+            TypeError, ValueError: not a dict of leaf tensors, a parameter that
+                is in a group already, or names in some groups only.
         """
         if not isinstance(param_group, dict):
             raise TypeError(
@@ -94,18 +122,11 @@ class Optimizer:
                 "collections, but the ordering of tensors in sets will change "
                 "between runs. Please use a list instead."
             )
-        params = list(params)
-        param_group["params"] = params
-        _split_names(param_group)
+        param_group["params"] = list(params)
+        split_names(param_group)
         params = param_group["params"]
         for param in params:
-            if not isinstance(param, Tensor):
-                raise TypeError(
-                    "optimizer can only optimize Tensors, but one of the "
-                    f"params is {typename(param)}"
-                )
-            if not (param.is_leaf or param.grad_fn is None):
-                raise ValueError("can't optimize a non-leaf Tensor")
+            self._check_param(param)
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
                 raise ValueError(
@@ -120,15 +141,45 @@ class Optimizer:
                 "github.com/pytorch/pytorch/issues/40967 for more information",
                 stacklevel=3,
             )
+        self._check_group(param_group)
+        self.param_groups.append(param_group)
+
+    def _check_param(self, param) -> None:
+        if not isinstance(param, Tensor):
+            raise TypeError(
+                "optimizer can only optimize Tensors, but one of the "
+                f"params is {typename(param)}"
+            )
+        if self.defaults.get("differentiable"):
+            return
+        if not (param.is_leaf or param.retains_grad):
+            raise ValueError("can't optimize a non-leaf Tensor")
+
+    def _check_group(self, param_group: dict) -> None:
         known = {id(p) for group in self.param_groups for p in group["params"]}
-        if any(id(param) in known for param in params):
+        if not known.isdisjoint(map(id, param_group["params"])):
             raise ValueError(
                 "some parameters appear in more than one parameter group"
             )
-        self.param_groups.append(param_group)
+        if not self.param_groups:
+            return
+        named = "param_names" in param_group
+        if named != ("param_names" in self.param_groups[0]):
+            raise ValueError(
+                "all optimizer param groups should be with/without names. "
+                f"cannot add param group {'with' if named else 'without'} "
+                "names to the optimizer"
+            )
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drops the gradients of all parameters, or zeroes them in place."""
+        span = profiled("zero_grad", self)
+        if span is not None:
+            with span:
+                return self._clear(set_to_none)
+        return self._clear(set_to_none)
+
+    def _clear(self, set_to_none: bool) -> None:
         for group in self.param_groups:
             for param in group["params"]:
                 clear_grad(param, set_to_none)
@@ -140,12 +191,33 @@ class Optimizer:
         """
         raise NotImplementedError
 
-    @staticmethod
-    def _loss(closure):
-        if closure is None:
-            return None
-        with enable_grad():
-            return closure()
+    def _accelerator_graph_capture_health_check(self) -> None:
+        """Compares `capturable` with whether a graph is being captured."""
+        capturing = (
+            hotaru.cuda.is_available()
+            and hotaru.cuda.is_current_stream_capturing()
+        )
+        some = any(group.get("capturable") for group in self.param_groups)
+        every = all(group.get("capturable") for group in self.param_groups)
+        if capturing and not every:
+            raise RuntimeError(
+                "Attempting CUDA graph capture of step() for an instance of "
+                f"{type(self).__name__} but param_groups' capturable is False."
+            )
+        if capturing or not some:
+            return
+        if not getattr(self, "_warned_capturable_if_run_uncaptured", False):
+            self._warned_capturable_if_run_uncaptured = True
+            warnings.warn(
+                "This instance was constructed with capturable=True or some "
+                "of all the param_groups came with capturable=True, but step() "
+                "is running without CUDA graph capture. If you never intend "
+                "to graph-capture this instance, capturable=True can impair "
+                "performance, and you should set capturable=False.",
+                stacklevel=2,
+            )
+
+    _cuda_graph_capture_health_check = _accelerator_graph_capture_health_check
 
     # -- state -------------------------------------------------------------
 
@@ -153,19 +225,7 @@ class Optimizer:
         """State and options, with parameters as numbers in their order."""
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
-        numbers = {}
-        groups = []
-        for group in self.param_groups:
-            packed = {name: v for name, v in group.items() if name != "params"}
-            for param in group["params"]:
-                numbers.setdefault(id(param), len(numbers))
-            packed["params"] = [numbers[id(param)] for param in group["params"]]
-            groups.append(packed)
-        state = {
-            numbers[id(key)] if isinstance(key, Tensor) else key: value
-            for key, value in self.state.items()
-        }
-        result = {"state": state, "param_groups": groups}
+        result = packed(self.state, self.param_groups)
         for hook in self._optimizer_state_dict_post_hooks.values():
             changed = hook(self, result)
             result = result if changed is None else changed
@@ -174,7 +234,8 @@ class Optimizer:
     def load_state_dict(self, state_dict: dict) -> None:
         """Takes over what `state_dict` gave, for the same groups of parameters.
 
-        State of floating point parameters gets their dtype and device.
+        State of floating point parameters gets their dtype and device. Names
+        of parameters are not compared.
 
         Raises:
             ValueError: other groups, or groups of another size.
@@ -183,31 +244,9 @@ class Optimizer:
         for hook in self._optimizer_load_state_dict_pre_hooks.values():
             changed = hook(self, state_dict)
             state_dict = state_dict if changed is None else changed
-        saved = deepcopy(state_dict["param_groups"])
-        groups = self.param_groups
-        if len(groups) != len(saved):
-            raise ValueError(
-                "loaded state dict has a different number of parameter groups"
-            )
-        if any(
-            len(a["params"]) != len(b["params"]) for a, b in zip(groups, saved)
-        ):
-            raise ValueError(
-                "loaded state dict contains a parameter group that doesn't "
-                "match the size of optimizer's group"
-            )
-        params = {}
-        for group, packed in zip(groups, saved):
-            params.update(zip(packed["params"], group["params"]))
-            packed["params"] = group["params"]
-        self.state = defaultdict(dict)
-        for key, value in state_dict["state"].items():
-            if key in params:
-                param = params[key]
-                self.state[param] = _fit(value, param)
-            else:
-                self.state[key] = value
-        self.param_groups = saved
+        groups = deepcopy(state_dict["param_groups"])
+        state = restored(state_dict["state"], groups, self.param_groups)
+        self.__setstate__({"state": state, "param_groups": groups})
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
 
@@ -222,6 +261,8 @@ class Optimizer:
         self.__dict__.update(state)
         for name in _HOOKS:
             self.__dict__.setdefault(name, OrderedDict())
+        self._patch_step_function()
+        self.defaults.setdefault("differentiable", False)
 
     # -- hooks -------------------------------------------------------------
 
@@ -233,22 +274,30 @@ class Optimizer:
         """Registers `hook(optimizer, args, kwargs)`, run after each step."""
         return add_hook(self._optimizer_step_post_hooks, hook)
 
-    def register_state_dict_pre_hook(self, hook, prepend: bool = False):
+    def register_state_dict_pre_hook(
+        self, hook, prepend: bool = False
+    ) -> RemovableHandle:
         """Registers `hook(optimizer)`, run before `state_dict`."""
         hooks = self._optimizer_state_dict_pre_hooks
         return add_hook(hooks, hook, prepend=prepend)
 
-    def register_state_dict_post_hook(self, hook, prepend: bool = False):
+    def register_state_dict_post_hook(
+        self, hook, prepend: bool = False
+    ) -> RemovableHandle:
         """Registers `hook(optimizer, state_dict) -> None | state_dict`."""
         hooks = self._optimizer_state_dict_post_hooks
         return add_hook(hooks, hook, prepend=prepend)
 
-    def register_load_state_dict_pre_hook(self, hook, prepend: bool = False):
+    def register_load_state_dict_pre_hook(
+        self, hook, prepend: bool = False
+    ) -> RemovableHandle:
         """Registers `hook(optimizer, state_dict) -> None | state_dict`."""
         hooks = self._optimizer_load_state_dict_pre_hooks
         return add_hook(hooks, hook, prepend=prepend)
 
-    def register_load_state_dict_post_hook(self, hook, prepend: bool = False):
+    def register_load_state_dict_post_hook(
+        self, hook, prepend: bool = False
+    ) -> RemovableHandle:
         """Registers `hook(optimizer)`, run after `load_state_dict`."""
         hooks = self._optimizer_load_state_dict_post_hooks
         return add_hook(hooks, hook, prepend=prepend)
@@ -267,126 +316,66 @@ class Optimizer:
         return "\n".join(lines)
 
 
-def _with_hooks(step):
-    """`step` with the hooks, noting that it ran (schedulers check that)."""
-
-    @functools.wraps(step)
-    def run(self, *args, **kwargs):
-        self._opt_called = True
-        if not (
-            self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks
-        ):
-            return step(self, *args, **kwargs)
-        for hook in self._optimizer_step_pre_hooks.values():
-            changed = hook(self, args, kwargs)
-            if changed is None:
-                continue
-            if not (isinstance(changed, tuple) and len(changed) == 2):
-                raise RuntimeError(
-                    f"{step} must return None or a tuple of (new_args, "
-                    f"new_kwargs), but got {changed}."
-                )
-            args, kwargs = changed
-        result = step(self, *args, **kwargs)
-        for hook in self._optimizer_step_post_hooks.values():
-            hook(self, args, kwargs)
-        return result
-
-    return run
+# -- names that optimizers of other libraries import -------------------------
 
 
-def _split_names(group: dict) -> None:
-    """Turns pairs of name and parameter into "params" and "param_names"."""
-    params = group["params"]
-    named = [isinstance(param, tuple) for param in params]
-    if not any(named):
-        return
-    if not all(named):
-        raise ValueError(
-            "all optimizer params should be with/without names. Some param "
-            "names are missing"
-        )
-    options = {name: value for name, value in group.items() if name != "params"}
-    group.clear()
-    group["params"] = [param for _, param in params]
-    group["param_names"] = [name for name, _ in params]
-    group.update(options)
+def _to_scalar(x):
+    """A number as it is, a tensor of one number without its dimensions."""
+    return x.squeeze() if isinstance(x, Tensor) and x.dim() else x
 
 
-def _fit(value, param: Tensor, name: str | None = None):
-    """Saved state with the dtype and device of its parameter.
+def _get_scalar_dtype(is_fused: bool | None = None):
+    """The dtype of counts of steps."""
+    if is_fused or hotaru.get_default_dtype() != hotaru.float64:
+        return hotaru.float32
+    return hotaru.float64
 
-    Tensors that have them already are shared, as in PyTorch.
+
+def _default_to_fused_or_foreach(
+    params: list[Tensor], differentiable: bool, use_fused: bool = False
+) -> tuple[bool, bool]:
+    """Which of (fused, foreach) to take if neither is asked for.
+
+    Updates go tensor by tensor here: foreach is never better.
     """
-    if isinstance(value, Tensor):
-        if name == "step":
-            return value
-        if param.is_floating_point():
-            return value.to(dtype=param.dtype, device=param.device)
-        return value.to(device=param.device)
-    if isinstance(value, dict):
-        return {k: _fit(v, param, k) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(_fit(v, param) for v in value)
-    return value
+    if differentiable or not use_fused:
+        return False, False
+    fused = all(
+        p.is_floating_point() and p.device.type in ("cpu", "cuda")
+        for p in params
+        if p is not None
+    )
+    return fused, False
 
 
-def check_options(**options) -> None:
-    """ValueError for an option that is negative."""
-    texts = {"lr": "learning rate", "eps": "epsilon value"}
-    for name, value in options.items():
-        if isinstance(value, Tensor) and value.numel() != 1:
-            raise ValueError(f"Tensor {name} must be 1-element")
-        if not value >= 0.0:
-            raise ValueError(
-                f"Invalid {texts.get(name, f'{name} value')}: {value}"
-            )
+def _view_as_real(params: list[Tensor], *state_and_grads) -> None:
+    """Complex tensors in the lists become pairs of reals, all of a place."""
+    for i, param in enumerate(params):
+        if param.is_complex():
+            for tensors in (params, *state_and_grads):
+                (tensors[i],) = parts(tensors[i])
 
 
-def check_betas(betas) -> None:
-    """ValueError for a decay rate outside of [0, 1)."""
-    for i, beta in enumerate(betas):
-        if not 0.0 <= beta < 1.0:
-            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+def _dispatch_sqrt(x):
+    """The square root of a number or of a tensor."""
+    return x.sqrt() if isinstance(x, Tensor) else math.sqrt(x)
 
 
-def check_unsupported(**flags) -> None:
-    """NotImplementedError for options that change what is recorded."""
-    for name, value in flags.items():
-        if value:
-            raise NotImplementedError(
-                f"{name}=True is not supported by optimizers"
-            )
+def _stack_if_compiling(x):
+    """`x`: code of steps is run, never traced, so nothing is stacked."""
+    return x
 
 
-def as_real(*tensors: Tensor | None) -> list:
-    """Views of complex tensors as pairs of reals, and others as they are.
-
-    Squares and roots are of the parts of a complex parameter, as if they were
-    two parameters.
-    """
-    return [
-        view_as_real(t) if t is not None and t.is_complex() else t
-        for t in tensors
-    ]
+def _disable_dynamo_if_unsupported(single_tensor_fn=None):
+    """A decorator that changes nothing: code of steps is never traced."""
+    return lambda function: function
 
 
-def gradients(group: dict):
-    """Pairs of parameter and gradient; the gradient negated to maximize."""
-    for param in group["params"]:
-        grad = param.grad
-        if grad is not None:
-            yield param, -grad if group["maximize"] else grad
+def __getattr__(name: str):
+    if name == "ParamsT":  # for annotations of libraries; typing is slow
+        from collections.abc import Iterable
+        from typing import Any, Union
 
-
-class ByParameter(Optimizer):
-    """Updates each parameter by itself: subclasses define `_update`."""
-
-    def step(self, closure=None):
-        """Updates all parameters; see `Optimizer.step`."""
-        loss = self._loss(closure)
-        with no_grad():
-            for group in self.param_groups:
-                for param, grad in gradients(group):
-                    self._update(param, grad, group)
-        return loss
+        kinds = Tensor, dict[str, Any], tuple[str, Tensor]
+        return Union[tuple(Iterable[kind] for kind in kinds)]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

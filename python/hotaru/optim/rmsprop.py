@@ -2,23 +2,112 @@
 
 from __future__ import annotations
 
-import hotaru
-
-from .. import Tensor
-from .optimizer import (
-    ByParameter,
-    as_real,
-    check_options,
-    check_unsupported,
+from .. import Tensor, zeros_like
+from ._arithmetic import (
+    check_lists,
+    numbers,
+    plus_,
+    plus_quotient_,
+    root,
+    updates,
 )
+from ._listed import Listed, scalar
+from ._options import check_lr, check_options
+
+__all__ = ["RMSprop", "rmsprop"]
 
 
-class RMSprop(ByParameter):
-    """RMSprop (Hinton, Coursera lecture 6e, 2012).
+def rmsprop(
+    params: list[Tensor],
+    grads: list[Tensor],
+    square_avgs: list[Tensor],
+    grad_avgs: list[Tensor],
+    momentum_buffer_list: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: float | Tensor,
+    alpha: float,
+    eps: float,
+    weight_decay: float,
+    momentum: float,
+    centered: bool,
+) -> None:
+    """The update of `RMSprop`, in place, for lists of parameters and state."""
+    check_lists(
+        params,
+        state_steps,
+        foreach=foreach,
+        capturable=capturable,
+        differentiable=differentiable,
+    )
+    exact = capturable or differentiable
+    lr, weight_decay, momentum = numbers(exact, lr, weight_decay, momentum)
+    scale, share = -lr, 1 - alpha
+    for param, grad, _, square, mean, velocity in updates(
+        params,
+        grads,
+        state_steps,
+        square_avgs,
+        grad_avgs,
+        momentum_buffer_list,
+        maximize=maximize,
+        weight_decay=weight_decay,
+        capturable=capturable,
+    ):
+        square *= alpha
+        square.addcmul_(grad, grad, value=share)
+        if centered:
+            mean.lerp_(grad, 1 - alpha)
+            square = square.addcmul(mean, mean, value=-1)
+        bottom = root(square, eps, differentiable)
+        if momentum > 0:
+            velocity *= momentum
+            velocity.addcdiv_(grad, bottom)
+            plus_(param, velocity, scale)
+        else:
+            plus_quotient_(param, grad, bottom, scale)
 
-    v = α v + (1 - α) g²; p -= lr g / (√v + eps), with `momentum` through a
-    velocity; `centered` subtracts the squared mean of g from v (Graves 2013).
+
+class RMSprop(Listed):
+    """Gradients divided by their running root mean square (Hinton 2012).
+
+    Lecture 6e of "Neural Networks for Machine Learning": v = α v + (1 - α) g²;
+    p -= lr g / (√v + eps). `centered` subtracts the squared mean of g from v
+    ("Generating Sequences With Recurrent Neural Networks", Graves 2013).
+
+    Args:
+        params: parameters or groups, see `Optimizer`.
+        lr: learning rate (0.01).
+        alpha: decay of the running means (0.99).
+        eps: added to the root (1e-8).
+        momentum: of a velocity that takes the place of the step (0).
+        centered: divide by the standard deviation.
+        weight_decay, capturable, foreach, maximize, differentiable: see
+            `hotaru.optim`.
+
+    Raises:
+        ValueError: an option that is negative.
     """
+
+    _function = staticmethod(rmsprop)
+    _passes = (
+        "lr", "alpha", "eps", "weight_decay", "momentum", "centered",
+        "foreach", "maximize", "differentiable", "capturable",
+    )  # fmt: skip
+    _keeps = ("square_avg", "grad_avg", "momentum_buffer", "step")
+    _later = (
+        "momentum",
+        "centered",
+        "foreach",
+        "maximize",
+        "differentiable",
+        "capturable",
+    )
 
     def __init__(
         self,
@@ -34,6 +123,7 @@ class RMSprop(ByParameter):
         maximize: bool = False,
         differentiable: bool = False,
     ) -> None:
+        check_lr(lr)
         check_options(
             lr=lr,
             eps=eps,
@@ -41,7 +131,6 @@ class RMSprop(ByParameter):
             weight_decay=weight_decay,
             alpha=alpha,
         )
-        check_unsupported(capturable=capturable, differentiable=differentiable)
         defaults = {
             "lr": lr,
             "momentum": momentum,
@@ -56,39 +145,10 @@ class RMSprop(ByParameter):
         }
         super().__init__(params, defaults)
 
-    def _state_of(self, param: Tensor, group: dict) -> dict:
-        state = self.state[param]
-        if not state:
-            state["step"] = hotaru.tensor(0.0, dtype=hotaru.float32)
-            state["square_avg"] = hotaru.zeros_like(param)
-            if group["momentum"] > 0:
-                state["momentum_buffer"] = hotaru.zeros_like(param)
-            if group["centered"]:
-                state["grad_avg"] = hotaru.zeros_like(param)
-        return state
-
-    def _update(self, param: Tensor, grad: Tensor, group: dict) -> None:
-        lr, alpha = float(group["lr"]), group["alpha"]
-        state = self._state_of(param, group)
-        state["step"] += 1
-        if group["weight_decay"] != 0:
-            grad = grad.add(param, alpha=group["weight_decay"])
-        param, grad, square, mean, velocity = as_real(
-            param,
-            grad,
-            state["square_avg"],
-            state.get("grad_avg"),
-            state.get("momentum_buffer"),
-        )
-        square.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
-        if group["centered"]:
-            mean.lerp_(grad, 1 - alpha)
-            root = square.addcmul(mean, mean, value=-1).sqrt_()
-        else:
-            root = square.sqrt()
-        root.add_(group["eps"])
+    def _start(self, state: dict, param: Tensor, group: dict) -> None:
+        state["step"] = scalar(0.0, param, group)
+        state["square_avg"] = zeros_like(param)
         if group["momentum"] > 0:
-            velocity.mul_(group["momentum"]).addcdiv_(grad, root)
-            param.add_(velocity, alpha=-lr)
-        else:
-            param.addcdiv_(grad, root, value=-lr)
+            state["momentum_buffer"] = zeros_like(param)
+        if group["centered"]:
+            state["grad_avg"] = zeros_like(param)

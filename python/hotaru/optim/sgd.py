@@ -2,25 +2,115 @@
 
 from __future__ import annotations
 
-from .. import no_grad
-from .optimizer import Optimizer, check_options, check_unsupported, gradients
+from .. import Tensor
+from ._arithmetic import descents, numbers, unscaled
+from ._listed import Fused
+from ._options import check_fused, check_fused_param, check_lr, check_options
+
+__all__ = ["SGD", "sgd"]
 
 
-class SGD(Optimizer):
-    """Gradient descent with momentum (Sutskever et al. 2013).
+def sgd(
+    params: list[Tensor],
+    d_p_list: list[Tensor],
+    momentum_buffer_list: list[Tensor | None],
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    *,
+    weight_decay: float | Tensor,
+    momentum: float,
+    lr: float | Tensor,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+) -> None:
+    """The update of `SGD`, in place, for lists of parameters and velocities.
 
-    g += weight_decay p; v = momentum v + (1 - dampening) g, at first g; then
-    p -= lr v, or with `nesterov` p -= lr (g + momentum v). `foreach` and
-    `fused` are accepted and change nothing.
+    A velocity that is None is put into the list.
     """
+    scaled = grad_scale is not None or found_inf is not None
+    if scaled and not unscaled(d_p_list, grad_scale, found_inf):
+        return
+    grads = descents(params, d_p_list, maximize, weight_decay)
+    if momentum != 0:
+        grads = _moved(
+            grads, momentum_buffer_list, momentum, dampening, nesterov
+        )
+    if isinstance(lr, Tensor):
+        for param, grad in zip(params, grads):
+            param += grad * -lr
+    else:
+        for param, grad in zip(params, grads):
+            param.add_(grad, alpha=-lr)
+
+
+def _moved(grads, velocities: list, momentum, dampening, nesterov):
+    """The steps by momentum, one after the other."""
+    for i, grad in enumerate(grads):
+        velocity = velocities[i]
+        if velocity is None:
+            velocity = velocities[i] = grad.detach().clone()
+        else:
+            velocity *= momentum
+            if dampening == 0:
+                velocity += grad
+            else:
+                velocity.add_(grad, alpha=1 - dampening)
+        yield grad.add(velocity, alpha=momentum) if nesterov else velocity
+
+
+def _is_plain(group: dict) -> bool:
+    """Whether steps are the gradient times a number, and nothing else."""
+    return (
+        group["momentum"] == 0
+        and not group["maximize"]
+        and not group["fused"]
+        and not isinstance(group["lr"], Tensor)
+        and not isinstance(group["weight_decay"], Tensor)
+        and group["weight_decay"] == 0
+    )
+
+
+class SGD(Fused):
+    """Gradient descent with momentum.
+
+    As in "On the importance of initialization and momentum in deep learning"
+    (Sutskever et al. 2013), with rates outside of the velocity: v = momentum v
+    + (1 - dampening) g, at first g; p -= lr v, or with `nesterov` p -= lr (g +
+    momentum v).
+
+    Args:
+        params: parameters or groups, see `Optimizer`.
+        lr: learning rate (0.001).
+        momentum: share of the velocity that stays (0).
+        dampening: share of the gradient that does not enter it (0).
+        nesterov: look ahead by one step; needs momentum and no dampening.
+        weight_decay, maximize, foreach, differentiable, fused: see
+            `hotaru.optim`.
+
+    Raises:
+        ValueError: an option that is negative, `nesterov` without momentum.
+        RuntimeError: `fused` with `foreach` or `differentiable`.
+    """
+
+    _scalars = ()
+    _later = (
+        "nesterov",
+        "maximize",
+        "foreach",
+        "differentiable",
+    )
 
     def __init__(
         self,
         params,
-        lr: float = 1e-3,
+        lr: float | Tensor = 1e-3,
         momentum: float = 0,
         dampening: float = 0,
-        weight_decay: float = 0,
+        weight_decay: float | Tensor = 0,
         nesterov: bool = False,
         *,
         maximize: bool = False,
@@ -28,12 +118,12 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
+        check_lr(lr)
         check_options(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError(
                 "Nesterov momentum requires a momentum and zero dampening"
             )
-        check_unsupported(differentiable=differentiable)
         defaults = {
             "lr": lr,
             "momentum": momentum,
@@ -46,32 +136,47 @@ class SGD(Optimizer):
             "fused": fused,
         }
         super().__init__(params, defaults)
+        check_fused(fused, foreach, differentiable)
+        self._allow_scaling(fused)
 
-    def step(self, closure=None):
-        """Updates all parameters; see `Optimizer.step`."""
-        loss = self._loss(closure)
-        with no_grad():
-            for group in self.param_groups:
-                self._update(group)
-        return loss
+    def _update_group(self, group: dict) -> None:
+        if _is_plain(group):
+            # Without lists: they take as long as the steps of a small layer.
+            scale = -group["lr"]
+            for param in group["params"]:
+                grad = param.grad
+                if grad is not None:
+                    param.add_(grad, alpha=scale)
+            return
+        params = [p for p in group["params"] if p.grad is not None]
+        scaling = {}
+        if group["fused"]:
+            for param in params:
+                check_fused_param(param)
+            scaling = self._scaling()
+        momentum, velocities, new = group["momentum"], [], ()
+        if momentum != 0:
+            velocities = [self.state[p].get("momentum_buffer") for p in params]
+            new = [i for i, v in enumerate(velocities) if v is None]
+        lr = group["lr"]
+        if isinstance(lr, Tensor):
+            (lr,) = numbers(group["differentiable"], lr)
+        sgd(
+            params,
+            [param.grad for param in params],
+            velocities,
+            weight_decay=group["weight_decay"],
+            momentum=momentum,
+            lr=lr,
+            dampening=group["dampening"],
+            nesterov=group["nesterov"],
+            maximize=group["maximize"],
+            **scaling,
+        )
+        for i in new:
+            self.state[params[i]]["momentum_buffer"] = velocities[i]
 
-    def _update(self, group: dict) -> None:
-        lr, momentum = float(group["lr"]), group["momentum"]
-        weight_decay = group["weight_decay"]
-        for param, grad in gradients(group):
-            if weight_decay != 0:
-                grad = grad.add(param, alpha=weight_decay)
-            if momentum != 0:
-                state = self.state[param]
-                velocity = state.get("momentum_buffer")
-                if velocity is None:
-                    velocity = state["momentum_buffer"] = grad.detach().clone()
-                else:
-                    velocity.mul_(momentum).add_(
-                        grad, alpha=1 - group["dampening"]
-                    )
-                if group["nesterov"]:
-                    grad = grad.add(velocity, alpha=momentum)
-                else:
-                    grad = velocity
-            param.add_(grad, alpha=-lr)
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            group.setdefault("fused", False)

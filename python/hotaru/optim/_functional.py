@@ -1,0 +1,32 @@
+"""Updates of optimizers as functions of lists."""
+
+from __future__ import annotations
+
+from .adadelta import adadelta
+from .adagrad import adagrad
+from .adam import adam
+from .adamax import adamax
+from .adamw import adamw
+from .asgd import asgd
+from .nadam import nadam
+from .radam import radam
+from .rmsprop import rmsprop
+from .rprop import rprop
+from .sgd import sgd
+
+__all__ = [
+    "adadelta", "adagrad", "adam", "adamax", "adamw", "asgd", "nadam", "radam",
+    "rmsprop", "rprop", "sgd", "sparse_adam",
+]  # fmt: skip
+
+
+def sparse_adam(*lists, **options) -> None:
+    """Would be the update of `SparseAdam`.
+
+    Raises:
+        NotImplementedError: always, hotaru has no sparse tensors.
+    """
+    raise NotImplementedError(
+        "sparse_adam needs sparse COO tensors (torch.sparse_coo_tensor, "
+        "coalesce, _indices, _values, sparse_mask), which hotaru does not have"
+    )

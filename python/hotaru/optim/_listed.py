@@ -1,0 +1,115 @@
+"""Optimizers whose update is a function of lists."""
+
+from __future__ import annotations
+
+import hotaru
+
+from .. import Tensor
+from ._hooks import loss_of, recording_if_differentiable
+from ._options import check_fused_param
+from .optimizer import Optimizer, _get_scalar_dtype
+
+# What options were before there was a choice, if not False.
+_BEFORE = {"foreach": None, "fused": None, "momentum": 0}
+
+
+class Listed(Optimizer):
+    """Gathers parameters, gradients and state and calls one function.
+
+    Subclasses have `_function`, `_start`, which makes the state of a parameter,
+    `_keeps`, the names of that state in the order of the function's lists, and
+    `_passes`, the options that the function takes (betas are split for it).
+    """
+
+    _keeps: tuple[str, ...] = ()
+    _passes: tuple[str, ...] = ()
+    # Numbers in the state, which old files do not have as tensors.
+    _scalars: tuple[str, ...] = ("step",)
+    # Options that files of old versions lack.
+    _later: tuple[str, ...] = ()
+
+    @recording_if_differentiable
+    def step(self, closure=None):
+        """Updates all parameters that have a gradient.
+
+        `closure`, if given, computes the loss again; it is returned.
+        """
+        loss = None if closure is None else loss_of(closure)
+        for group in self.param_groups:
+            self._update_group(group)
+        return loss
+
+    def _update_group(self, group: dict) -> None:
+        rows, keeps, states = [], self._keeps, self.state
+        for param in group["params"]:
+            grad = param.grad
+            if grad is None:
+                continue
+            state = states[param]
+            if not state:
+                self._start(state, param, group)
+            rows.append((param, grad, *map(state.get, keeps)))
+        if not rows:
+            return
+        if group.get("fused"):
+            for param, *_ in rows:
+                check_fused_param(param)
+        if "capturable" in group and rows[0][0].is_cuda:
+            self._accelerator_graph_capture_health_check()
+        self._function(*zip(*rows), **self._options(group))
+
+    def _start(self, state: dict, param: Tensor, group: dict) -> None:
+        raise NotImplementedError
+
+    def _options(self, group: dict) -> dict:
+        passes = self._passes
+        options = dict(zip(passes, map(group.__getitem__, passes)))
+        if "betas" in group:
+            options["beta1"], options["beta2"] = group["betas"]
+        return options
+
+    def __setstate__(self, state: dict) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for name in self._later:
+                group.setdefault(name, _BEFORE.get(name, False))
+            for param in group["params"]:
+                self._as_tensors(self.state.get(param, {}), param, group)
+
+    def _as_tensors(self, state: dict, param: Tensor, group: dict) -> None:
+        for name in self._scalars:
+            if name in state and not isinstance(state[name], Tensor):
+                state[name] = scalar(float(state[name]), param, group)
+
+
+class Fused(Listed):
+    """Optimizers that take a loss's scale into their update with `fused`.
+
+    `grad_scale` and `found_inf` are set by `GradScaler` for one step.
+    """
+
+    def _allow_scaling(self, fused: bool | None) -> None:
+        if fused:
+            self._step_supports_amp_scaling = True
+
+    def _options(self, group: dict) -> dict:
+        options = super()._options(group)
+        if group["fused"]:
+            options.update(self._scaling())
+        return options
+
+    def _scaling(self) -> dict:
+        names = "grad_scale", "found_inf"
+        return {name: getattr(self, name, None) for name in names}
+
+
+def scalar(value: float, param: Tensor, group: dict) -> Tensor:
+    """A number of a parameter's state, as a tensor where updates need it.
+
+    That is the parameter's device if work there is captured, or else the CPU.
+    """
+    fused = group.get("fused")
+    if fused:
+        check_fused_param(param)
+    device = param.device if fused or group.get("capturable") else None
+    return hotaru.tensor(value, dtype=_get_scalar_dtype(fused), device=device)
