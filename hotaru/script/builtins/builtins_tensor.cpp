@@ -4,6 +4,7 @@
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/node.h"
 #include "hotaru/core/error.h"
+#include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/runtime/warning.h"
@@ -193,12 +194,15 @@ void add_modes(BuiltinTable& table) {
       +[](bool on) { autograd::set_grad_enabled(on); });
   table.add(
       "is_scripting() -> bool", +[]() { return true; });
-  // Nothing is traced in compiled code, and there is no autocast.
-  for (const char* name :
-       {"is_tracing", "is_autocast_enabled", "is_autocast_cpu_enabled"}) {
-    table.add(
-        concat(name, "() -> bool"), +[]() { return false; });
-  }
+  // Nothing is traced in compiled code.
+  table.add(
+      "is_tracing() -> bool", +[]() { return false; });
+  table.add(
+      "is_autocast_enabled() -> bool",
+      +[]() { return autocast::of(DeviceType::kCUDA).enabled; });
+  table.add(
+      "is_autocast_cpu_enabled() -> bool",
+      +[]() { return autocast::of(DeviceType::kCPU).enabled; });
   table.add(
       "warn(str message, int stacklevel=2) -> ()",
       +[](const std::string& message, int64_t) { warn(message); });

@@ -25,6 +25,8 @@ constexpr std::string_view kEffects[] = {
     "multinomial",
     "normal",
     "poisson",
+    "is_autocast_cpu_enabled",
+    "is_autocast_enabled",
     "is_grad_enabled",
     "set_grad_enabled",
     "manual_seed",
