@@ -20,6 +20,7 @@ import torch
 
 FAMILIES = (
     *test_amp_golden.FAMILIES,
+    "amp_lists",
     *test_conformance_core.FAMILIES,
     *test_nn_golden.FAMILIES,
     *test_ops_golden.FAMILIES,

@@ -39,6 +39,17 @@ void init_autocast(nb::module_& m) {
   m.def("autocast_decrement_nesting", [] { return autocast::add_nesting(-1); });
   m.def("clear_autocast_cache", &autocast::clear_cache);
   m.def("_autocast_key", &autocast::key);
+  // What the lists say: of each operator, what becomes of its tensors on the
+  // CPU and on CUDA.
+  m.def("_autocast_lists", [] {
+    constexpr const char* kNames[] = {
+        "", "lower", "float", "set_dtype", "append_dtype", "promote", "banned"};
+    nb::dict out;
+    for (const autocast::Entry& entry : autocast::entries())
+      out[nb::str(entry.name.data(), entry.name.size())] =
+          nb::make_tuple(kNames[size_t(entry.cpu)], kNames[size_t(entry.cuda)]);
+    return out;
+  });
 }
 
 }  // namespace hotaru::python
