@@ -195,6 +195,12 @@ class Resolver:
                 f"the module class {cls.__name__!r} cannot be "
                 "used in compiled code, only instances of it",
             )
+        if issubclass(cls, hotaru.amp.autocast):
+            return (
+                "error",
+                "autocast is not implemented within compiled code; call the "
+                "compiled function within it",
+            )
         replacement = _torch_level.CLASSES.get(cls)
         return ("type", self._scripter.class_type(replacement or cls))
 

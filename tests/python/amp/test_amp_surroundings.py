@@ -128,6 +128,15 @@ def test_script(hotaru, w):
         assert g(w)[0].dtype == t.float32
 
 
+def test_within_script(hotaru):
+    def f(a):
+        with hotaru.autocast("cpu"):
+            return a @ a
+
+    with pytest.raises(RuntimeError, match="autocast is not implemented"):
+        hotaru.jit.script(f)
+
+
 def test_trace(hotaru, w):
     def f(a):
         return hotaru.mm(a, a)
