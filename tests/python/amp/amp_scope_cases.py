@@ -210,6 +210,38 @@ _SCALER = [
     + "v = nn.Parameter(x(2)); o = T.optim.SGD([v], lr=1.0); s.scale(w.sum()).backward(); s.scale(v.sum() * float('inf')).backward(); s.step(opt); s.step(o); s.update(); r = w, v, s.get_scale()",
 ]
 
+_TRAIN = """
+T.manual_seed(0)
+net = {net}
+opt = T.optim.SGD(net.parameters(), lr=0.1)
+s = Scaler('cpu', init_scale=64.0)
+r = []
+for step in range(4):
+  opt.zero_grad()
+  with amp('cpu', T.{low}):
+    out = net(x{shape})
+    loss = nn.functional.cross_entropy(out, T.tensor([0, 1]))
+  r.append([str(out.dtype), str(loss.dtype), loss])
+  s.scale(loss).backward()
+  s.step(opt)
+  s.update()
+r.append([(n, p, p.grad) for n, p in net.named_parameters()])
+"""
+_TRAINING = [
+    _TRAIN.format(net=net, low=low, shape=shape)
+    for net, shape in (
+        (
+            "nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.LayerNorm(4), nn.Linear(4, 2))",
+            (2, 3),
+        ),
+        (
+            "nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU(), nn.Flatten(), nn.Linear(8, 2))",
+            (2, 1, 4, 4),
+        ),
+    )
+    for low in ("bfloat16", "float16")
+]
+
 _UNSCALE = "T._amp_foreach_non_finite_check_and_unscale_"
 _UPDATE = "T._amp_update_scale_"
 _OPERATORS = (
@@ -257,5 +289,5 @@ _OPERATORS = (
 
 CASES = {
     text: _run(text)
-    for text in (*_STATES, *_CASTS, *_CUSTOM, *_SCALER, *_OPERATORS)
+    for text in (*_STATES, *_CASTS, *_CUSTOM, *_SCALER, *_TRAINING, *_OPERATORS)
 }
