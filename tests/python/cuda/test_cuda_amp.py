@@ -261,3 +261,25 @@ def test_deprecated_names(hotaru):
     with pytest.warns(FutureWarning, match="torch.amp.GradScaler"):
         assert hotaru.cuda.amp.GradScaler().is_enabled()
     assert not hotaru.cuda.amp.amp_definitely_not_available()
+
+
+def test_scaler_of_two_devices(hotaru, two_devices):
+    t = hotaru
+    params = [t.nn.Parameter(t.ones(2, device=f"cuda:{i}")) for i in (0, 1)]
+    optimizer = t.optim.SGD(params, lr=1.0)
+    scaler = t.amp.GradScaler("cuda", init_scale=4.0)
+
+    def step(factor: float) -> None:
+        optimizer.zero_grad()
+        losses = scaler.scale([params[0].sum(), params[1].sum() * factor])
+        for loss in losses:
+            loss.backward()
+        scaler.step(optimizer)
+        scaler.update()
+
+    step(2.0)
+    assert [p.tolist() for p in params] == [[0.0] * 2, [-1.0] * 2]
+    # What one device finds keeps both where they are.
+    step(float("inf"))
+    assert [p.tolist() for p in params] == [[0.0] * 2, [-1.0] * 2]
+    assert scaler.get_scale() == 2.0
