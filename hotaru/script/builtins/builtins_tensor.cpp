@@ -201,6 +201,12 @@ void add_modes(BuiltinTable& table) {
       "is_autocast_enabled() -> bool",
       +[]() { return autocast::of(DeviceType::kCUDA).enabled; });
   table.add(
+      "is_autocast_enabled.device(str device_type) -> bool",
+      +[](const std::string& device) {
+        const DeviceType type = Device::parse(device).type;
+        return autocast::available(type) && autocast::of(type).enabled;
+      });
+  table.add(
       "is_autocast_cpu_enabled() -> bool",
       +[]() { return autocast::of(DeviceType::kCPU).enabled; });
   table.add(

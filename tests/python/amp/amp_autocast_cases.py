@@ -187,6 +187,13 @@ _PACKED = [
     for layer in ("LSTM", "GRU", "RNN")
 ]
 _NETWORKS = [
+    *(
+        f"bag(nn.{layer}(3, 2))(f(3, 2, 3).to(T.get_autocast_dtype('cpu')))[0]"
+        for layer in ("GRU", "RNN")
+    ),
+    "F.rms_norm(f(2, 3).to(T.get_autocast_dtype('cpu')), (3,), f(3, start=4))",
+    "bag(nn.TransformerDecoderLayer(4, 2, 8, dropout=0.0))(f(2, 1, 4), f(2, 1, 4))",
+    "bag(nn.MultiheadAttention(4, 2, kdim=3, vdim=3, add_zero_attn=True))(f(2, 1, 4), f(2, 1, 3), f(2, 1, 3))",
     "bag(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)))(f(2, 3))",
     "bag(nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU()))(f(2, 1, 5, 5))",
     "bag(nn.MultiheadAttention(4, 2))(f(2, 1, 4), f(2, 1, 4), f(2, 1, 4))",
