@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 
@@ -77,12 +78,11 @@ class autocast:  # noqa: N801
             else cache_enabled
         )
         self._enabled = bool(enabled and _can_enable(device_type, dtype))
-        # What was before each time that it was entered.
-        self._before: list[tuple] = []
 
     def __enter__(self) -> autocast:
-        self._before.append(
+        _scopes().append(
             (
+                self,
                 _C._autocast_enabled(self.device),
                 _C._autocast_dtype(self.device),
                 _C.is_autocast_cache_enabled(),
@@ -95,9 +95,17 @@ class autocast:  # noqa: N801
         return self
 
     def __exit__(self, *error) -> bool:
+        scopes = _scopes()
+        at = len(scopes) - 1
+        while at >= 0 and scopes[at][0] is not self:
+            at -= 1
+        if at < 0:
+            raise RuntimeError(
+                "autocast is left in a thread that did not enter it"
+            )
+        _, enabled, dtype, cache = scopes.pop(at)
         if _C.autocast_decrement_nesting() == 0:
             _C.clear_autocast_cache()
-        enabled, dtype, cache = self._before.pop()
         _C._set_autocast_enabled(self.device, enabled)
         _C._set_autocast_dtype(self.device, dtype)
         _C._set_autocast_cache_enabled(cache)
@@ -113,6 +121,16 @@ class autocast:  # noqa: N801
                 "        output = model(input)"
             )
         return autocast_decorator(self, func)
+
+
+_entered = threading.local()
+
+
+def _scopes() -> list[tuple]:
+    """The scopes that this thread is in, each with what was before: threads
+    share instances, which decorate functions.
+    """
+    return _entered.__dict__.setdefault("scopes", [])
 
 
 def _check_device_type(device_type) -> None:

@@ -69,6 +69,40 @@ def test_instance_entered_again(hotaru, w):
     assert dtype_of(lambda: w @ w) == "float32"
 
 
+def test_threads_share_an_instance(hotaru, w):
+    """Each restores what was before in itself."""
+    scope = hotaru.autocast("cpu")
+    inside, leave = threading.Event(), threading.Event()
+    seen = []
+
+    def other() -> None:
+        with hotaru.autocast("cpu", dtype=hotaru.float16):
+            with scope:
+                inside.set()
+                leave.wait(10)
+            seen.append(dtype_of(lambda: w @ w))
+
+    thread = threading.Thread(target=other)
+    with scope:
+        thread.start()
+        inside.wait(10)
+    assert dtype_of(lambda: w @ w) == "float32"
+    leave.set()
+    thread.join()
+    assert seen == ["float16"]
+
+
+def test_scopes_left_in_another_order(hotaru):
+    a, b = hotaru.autocast("cpu"), hotaru.autocast("cuda", enabled=False)
+    a.__enter__()
+    b.__enter__()
+    a.__exit__(None, None, None)
+    assert not hotaru.is_autocast_enabled("cpu")
+    b.__exit__(None, None, None)
+    with pytest.raises(RuntimeError, match="did not enter it"):
+        b.__exit__(None, None, None)
+
+
 def test_casts_of_dtypes_are_apart(hotaru, w):
     """PyTorch gives the outer scope's cast to the inner; see docs/amp.md."""
     with hotaru.autocast("cpu"):
