@@ -207,6 +207,22 @@ void add_modes(BuiltinTable& table) {
         return autocast::available(type) && autocast::of(type).enabled;
       });
   table.add(
+      "get_autocast_dtype(str device_type) -> int",
+      +[](const std::string& device) {
+        return int64_t(autocast::of(Device::parse(device).type).dtype);
+      });
+  // What begins (scopes 1) or ends (-1) a scope. Tasks keep no casts.
+  table.add(
+      "_set_autocast(str device, bool enabled, int dtype, int scopes) -> ()",
+      +[](const std::string& device, bool enabled, int64_t dtype,
+          int64_t scopes) {
+        const DeviceType type = Device::parse(device).type;
+        if (autocast::state().cache && autocast::add_nesting(scopes) == 0)
+          autocast::clear_cache();
+        autocast::set_enabled(type, enabled);
+        autocast::set_dtype(type, dtype_from_int(dtype));
+      });
+  table.add(
       "is_autocast_cpu_enabled() -> bool",
       +[]() { return autocast::of(DeviceType::kCPU).enabled; });
   table.add(

@@ -25,6 +25,8 @@ constexpr std::string_view kEffects[] = {
     "multinomial",
     "normal",
     "poisson",
+    "_set_autocast",
+    "get_autocast_dtype",
     "is_autocast_cpu_enabled",
     "is_autocast_enabled",
     "is_grad_enabled",

@@ -351,9 +351,7 @@ class Graphed(_C._FastCall):
             "every kind of call"
         )
         if got in known:
-            text += (
-                " (the gradient mode, autocast or a module's attribute differs)"
-            )
+            text += " (gradient mode, autocast or a module's attribute differs)"
         return text
 
 

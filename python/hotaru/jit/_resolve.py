@@ -195,13 +195,13 @@ class Resolver:
                 f"the module class {cls.__name__!r} cannot be "
                 "used in compiled code, only instances of it",
             )
-        if issubclass(cls, hotaru.amp.autocast):
+        replacement = _torch_level.CLASSES.get(cls)
+        if replacement is None and issubclass(cls, hotaru.amp.autocast):
             return (
                 "error",
-                "autocast is not implemented within compiled code; call the "
-                "compiled function within it",
+                "this deprecated autocast is not implemented within compiled "
+                "code; use torch.autocast(device_type)",
             )
-        replacement = _torch_level.CLASSES.get(cls)
         return ("type", self._scripter.class_type(replacement or cls))
 
     def _function(self, function, name: str, parent) -> tuple:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import outcomes
 import pytest
 
 
@@ -162,13 +163,72 @@ def test_script(hotaru, w):
         assert g(w)[0].dtype == t.float32
 
 
-def test_within_script(hotaru):
+def test_within_script(hotaru, w):
+    t = hotaru
+
+    @t.jit.script
     def f(a):
-        with hotaru.autocast("cpu"):
+        with t.autocast("cpu"):
+            b = a @ a
+            with t.autocast("cpu", dtype=t.float16):
+                c = a @ a
+            with t.autocast("cpu", enabled=False):
+                d = a @ a
+            e = a @ a
+        return b, c, d, e, a @ a
+
+    want = [t.bfloat16, t.float16, t.float32, t.bfloat16, t.float32]
+    for _ in range(3):
+        assert [y.dtype for y in f(w)] == want
+        assert not t.is_autocast_enabled("cpu")
+    with t.autocast("cpu"):
+        assert [y.dtype for y in f(w)] == [*want[:4], t.bfloat16]
+    sum(y.float().sum() for y in f(w)).backward()
+    assert w.grad.dtype == t.float32
+
+
+def test_errors_within_script(hotaru, w):
+    t = hotaru
+
+    @t.jit.script
+    def f(a):
+        with t.autocast("cpu"):
+            return a @ t.ones(3)
+
+    with pytest.raises(RuntimeError):
+        f(w)
+    assert not t.is_autocast_enabled("cpu")
+
+    def deprecated(a):
+        with t.cpu.amp.autocast():
             return a @ a
 
-    with pytest.raises(RuntimeError, match="autocast is not implemented"):
-        hotaru.jit.script(f)
+    with pytest.raises(RuntimeError, match=r"use torch\.autocast"):
+        t.jit.script(deprecated)
+
+
+def test_script_keeps_no_casts(hotaru):
+    t = hotaru
+    leaf = t.zeros(256, 256, requires_grad=True)
+
+    @t.jit.script
+    def f(a):
+        with t.autocast("cpu"):
+            return (a @ a).dtype == t.bfloat16
+
+    before = t.cpu.memory_allocated()
+    assert f(leaf)
+    assert t.cpu.memory_allocated() == before
+
+
+def test_archive_of_pytorch(hotaru, w):
+    """Scopes within a program that PyTorch saved (make_amp_script.py)."""
+    loaded = hotaru.jit.load(str(outcomes.GOLDEN / "amp_script.pt"))
+    for _ in range(2):
+        low, full, gpu = loaded(w)
+        assert low.dtype == hotaru.bfloat16
+        assert full.dtype == gpu.dtype == hotaru.float32
+    assert not hotaru.is_autocast_enabled("cpu")
 
 
 def test_trace(hotaru, w):
