@@ -35,7 +35,8 @@ constexpr List kLists[] = {
      "adaptive_avg_pool3d adaptive_max_pool3d avg_pool3d cholesky "
      "ctc_loss.IntList ctc_loss.Tensor fractional_max_pool2d "
      "fractional_max_pool3d inverse linalg_cholesky linalg_inv linalg_qr "
-     "linalg_solve max_pool3d max_unpool2d max_unpool3d polar qr "
+     "linalg_solve max_pool3d max_unpool2d max_unpool3d nanquantile "
+     "nanquantile.scalar polar qr quantile quantile.scalar "
      "reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d "
      "replication_pad3d trace view_as_complex"},
     {kNone, kFloat,
@@ -43,8 +44,8 @@ constexpr List kLists[] = {
      "_upsample_nearest_exact1d _upsample_nearest_exact2d "
      "_upsample_nearest_exact3d acos asin cosh cosine_similarity dist exp "
      "expm1 frobenius_norm.dim group_norm layer_norm log log10 log1p log2 "
-     "logsumexp native_layer_norm pow.Scalar pow.Tensor_Scalar "
-     "pow.Tensor_Tensor reciprocal rms_norm rsqrt sinh softplus tan "
+     "logsumexp native_layer_norm pdist pow.Scalar pow.Tensor_Scalar "
+     "pow.Tensor_Tensor reciprocal renorm rms_norm rsqrt sinh softplus tan "
      "upsample_bicubic2d upsample_bilinear2d upsample_linear1d "
      "upsample_nearest1d upsample_nearest2d upsample_nearest3d "
      "upsample_trilinear3d"},

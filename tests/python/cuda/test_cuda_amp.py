@@ -71,6 +71,8 @@ FLOAT = [
     "x(2, 3).norm()", "x(2, 3).norm(dim=1)", "T.norm(x(2, 3), 1)",
     "T.linalg.vector_norm(x(3))", "F.normalize(x(2, 3)).norm()",
     "F.pairwise_distance(x(2, 3), x(2, 3, start=3))", "T.trapezoid(x(3))",
+    "T.trapezoid(x(3), x(3))", "T.cumulative_trapezoid(x(3))",
+    "T.cumulative_trapezoid(x(3), x(3))", "T.renorm(x(2, 3), 2, 0, 0.5)",
 ]  # fmt: skip
 PROMOTE = [
     "T.addcdiv({}(3), x(3), x(3, start=2))",
