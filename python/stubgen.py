@@ -42,6 +42,7 @@ from collections.abc import Sequence
 from typing import Any, overload
 
 from hotaru import (
+    amp as amp,
     autograd as autograd,
     backends as backends,
     cpu as cpu,
@@ -63,6 +64,8 @@ from hotaru._grad_mode import (
     set_grad_enabled as set_grad_enabled,
 )
 from hotaru._size import Size as Size
+from hotaru.amp import autocast as autocast
+from hotaru.amp._thread import *
 from hotaru.graphs import compile as compile
 from hotaru.serialization import load as load, save as save
 

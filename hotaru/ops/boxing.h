@@ -2,6 +2,7 @@
 // by name. Which C++ type stands for which schema type is defined here.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <tuple>
 
@@ -11,6 +12,7 @@
 namespace hotaru {
 
 class Generator;
+struct AutocastRule;
 
 /// An argument that may be None: a dtype, a number, a list.
 template <class T>
@@ -19,7 +21,19 @@ using Tensors = std::vector<Tensor>;
 
 /// Any function pointer, to be cast back by its own Invoke.
 using GenericFunction = void (*)();
-using Invoke = void (*)(GenericFunction, Value* arguments, Value* results);
+struct Callee;
+using Invoke = void (*)(const Callee&, Value* arguments, Value* results);
+
+/// What a call by name runs.
+struct Callee {
+  GenericFunction function;
+  /// Hands the function its arguments.
+  Invoke plain;
+  /// What is called: `plain`, or what autocast has put before it.
+  mutable std::atomic<Invoke> invoke;
+  /// The latter's, set before it is called.
+  mutable const AutocastRule* autocast = nullptr;
+};
 
 /// Holds the C++ form of one argument during a call. Specialised by type:
 ///   const Tensor&  Tensor and Tensor? (None: undefined)   Tensor
@@ -174,8 +188,8 @@ GenericFunction generic(R (*function)(A...)) {
 }
 
 template <class R, class... A>
-void invoke(GenericFunction function, Value* arguments, Value* results) {
-  const auto f = reinterpret_cast<R (*)(A...)>(function);
+void invoke(const Callee& callee, Value* arguments, Value* results) {
+  const auto f = reinterpret_cast<R (*)(A...)>(callee.function);
   [&]<size_t... I>(std::index_sequence<I...>) {
     std::tuple<Unboxed<A>...> unboxed{Unboxed<A>(arguments[I])...};
     if constexpr (std::is_void_v<R>)

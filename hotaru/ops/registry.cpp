@@ -28,6 +28,11 @@ std::string_view Operator::name() const {
   return text.substr(0, text.find_first_of(".("));
 }
 
+void Operator::set_autocast(const AutocastRule* rule, Invoke wrapper) const {
+  callee_.autocast = rule;
+  callee_.invoke.store(wrapper, std::memory_order_release);
+}
+
 // Never destroyed: operators are looked up until the last thread has ended.
 Registry::Registry() : table_(new Table) {}
 

@@ -12,11 +12,12 @@
 
 namespace hotaru {
 
-/// One overload of an operator. Immutable once registered; thread-safe.
+/// One overload of an operator. Immutable once registered, but for autocast;
+/// thread-safe.
 class Operator {
  public:
   Operator(const char* text, GenericFunction function, Invoke invoke)
-      : text_(text), function_(function), invoke_(invoke) {}
+      : text_(text), callee_{function, invoke, invoke} {}
 
   /// Parsed at first use, so that start-up does not pay for it.
   const Schema& schema() const;
@@ -28,13 +29,15 @@ class Operator {
   /// Calls it with one value an argument, all present, in schema order. The
   /// arguments may be moved from; results are written to results[0..n).
   void call(Value* arguments, Value* results) const {
-    invoke_(function_, arguments, results);
+    callee_.invoke.load(std::memory_order_acquire)(callee_, arguments, results);
   }
+  /// Has calls from now on go through `wrapper`, which finds `rule` there; at
+  /// most once (ops/autocast.h).
+  void set_autocast(const AutocastRule* rule, Invoke wrapper) const;
 
  private:
   const char* text_;
-  GenericFunction function_;
-  Invoke invoke_;
+  Callee callee_;
   mutable std::atomic<const Schema*> schema_{nullptr};
 };
 

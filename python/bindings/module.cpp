@@ -31,6 +31,7 @@ NB_MODULE(_C, m) {
   init_default_device(m);
   init_tensor(m);
   init_ops(m);
+  init_autocast(m);
   init_autograd(m);
   init_creation(m);
   init_dlpack(m);

@@ -24,13 +24,21 @@ _sys.modules[__name__ + ".ops"] = ops
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "__config__", "accelerator", "autograd", "backends", "cpu", "cuda",
+    "__config__", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
     "futures", "graphs", "jit", "linalg", "multiprocessing", "nn", "optim",
     "profiler", "random", "serialization", "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 _GRAPHS = {"compile"}
 _RANDOM = {"manual_seed", "seed"}
+_AMP = {"autocast"}
+_AUTOCAST = {
+    "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
+    "is_autocast_cpu_enabled", "is_autocast_enabled",
+    "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
+    "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled",
+    "set_autocast_gpu_dtype",
+}  # fmt: skip
 
 # Every operator is a function here, too, unless a module has its name; the
 # Python code below gives some names another meaning.
@@ -38,7 +46,8 @@ globals().update(
     {
         name: op
         for name, op in vars(ops).items()
-        if not name.startswith("_") and name not in _LAZY
+        if name not in _LAZY
+        and (not name.startswith("_") or name.startswith("_amp_"))
     }
 )
 
@@ -76,6 +85,14 @@ def __getattr__(name: str):
         from . import random
 
         return globals().setdefault(name, getattr(random, name))
+    if name in _AMP:
+        from . import amp
+
+        return globals().setdefault(name, getattr(amp, name))
+    if name in _AUTOCAST:
+        from .amp import _thread
+
+        return globals().setdefault(name, getattr(_thread, name))
     if name.endswith("Tensor"):
         from ._legacy import tensor_class
 
@@ -86,4 +103,8 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | _LAZY | _SERIALIZATION | _GRAPHS | _RANDOM)
+    return sorted(
+        set(globals()).union(
+            _LAZY, _SERIALIZATION, _GRAPHS, _RANDOM, _AMP, _AUTOCAST
+        )
+    )

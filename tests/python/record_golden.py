@@ -12,12 +12,15 @@ import sys
 
 import conftest  # noqa: F401  (finds the folders)
 import outcomes
+import test_amp_golden
 import test_conformance_core
 import test_nn_golden
 import test_ops_golden
 import torch
 
 FAMILIES = (
+    *test_amp_golden.FAMILIES,
+    "amp_lists",
     *test_conformance_core.FAMILIES,
     *test_nn_golden.FAMILIES,
     *test_ops_golden.FAMILIES,

@@ -1,5 +1,6 @@
 #include "hotaru/ops/distance/distance.h"
 
+#include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/reduce/moments.h"
@@ -30,7 +31,11 @@ Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim,
 
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p,
                          double eps, bool keepdim) {
-  return linalg_vector_norm(x1 - x2 + eps, p, Dims{-1}, keepdim);
+  const Tensor apart = x1 - x2 + eps;
+  if (autocast::active())
+    return autocast::by_name("norm", "ScalarOpt_dim",
+                             {apart, p, Value::int_list(Dims{-1}), keepdim});
+  return linalg_vector_norm(apart, p, Dims{-1}, keepdim);
 }
 
 HOTARU_OP(

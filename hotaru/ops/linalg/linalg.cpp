@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/linalg/linalg.h"
+#include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/linalg/linalg_grad.h"
@@ -215,11 +216,18 @@ Tensor matrix_power(const Tensor& self, int64_t n) {
   // There are only products, which every dtype has; or inv() checks the rest.
   check_batch("linalg.matrix_power", self);
   check_square("linalg.matrix_power", self);
-  const Tensor base = n < 0 ? linalg_inv(self) : self;
+  const auto inverse = [](const Tensor& a) {
+    return autocast::active() ? autocast::by_name("linalg_inv", "", {a})
+                              : linalg_inv(a);
+  };
+  const Tensor base = n < 0 ? inverse(self) : self;
+  const auto product = [](const Tensor& a, const Tensor& b) {
+    return matmul(autocast::lowered(a), autocast::lowered(b));
+  };
   Tensor out, square = base;
   for (uint64_t left = n < 0 ? -uint64_t(n) : uint64_t(n); left; left >>= 1) {
-    if (left & 1) out = out.defined() ? matmul(out, square) : square;
-    if (left > 1) square = matmul(square, square);
+    if (left & 1) out = out.defined() ? product(out, square) : square;
+    if (left > 1) square = product(square, square);
   }
   if (out.defined()) return out.is_same(self) ? clone(self) : out;
   const Tensor unit = without_base(contiguous(expand(

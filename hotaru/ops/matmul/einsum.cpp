@@ -2,6 +2,7 @@
 // matrices, from left to right.
 #include <array>
 
+#include "hotaru/ops/autocast.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/reduce.h"
@@ -48,7 +49,12 @@ Tensor contract(Tensor a, Tensor b, const std::vector<bool>& summed) {
   const int64_t nb = extent(a, batch), nl = extent(a, left);
   const int64_t nr = extent(b, right), nk = extent(a, inner);
   // Nothing left to sum: a product of elements, whose dtypes promote.
-  if (nk == 1 && a.dtype() != b.dtype()) return mul(a, b);
+  const bool apart = autocast::active();
+  if (nk == 1 && (apart || a.dtype() != b.dtype())) return mul(a, b);
+  if (apart) {
+    a = autocast::lowered(a);
+    b = autocast::lowered(b);
+  }
   Dims rest(right);
   for (int64_t d : unit) rest.push_back(d);
   Dims lead(left);
@@ -323,6 +329,9 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntSpan dims_self,
   const int64_t columns = numel_of(IntSpan(size).subspan(split));
   const Tensor x = reshape(permute(a, order_a), Dims{rows, inner});
   const Tensor y = reshape(permute(b, order_b), Dims{inner, columns});
+  // Of a number, PyTorch adds up products instead.
+  if (autocast::active() && rows * columns != 1)
+    return reshape(mm(autocast::lowered(x), autocast::lowered(y)), size);
   return reshape(mm(x, y), size);
 }
 
@@ -348,7 +357,8 @@ Tensor chain_matmul(const Tensors& matrices) {
                "chain_matmul(): Expected one or more "
                "matrices");
   Tensor out = matrices[0];
-  for (size_t i = 1; i < matrices.size(); ++i) out = mm(out, matrices[i]);
+  for (size_t i = 1; i < matrices.size(); ++i)
+    out = mm(autocast::lowered(out), autocast::lowered(matrices[i]));
   return out;
 }
 

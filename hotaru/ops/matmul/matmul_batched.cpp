@@ -1,5 +1,6 @@
 // matmul for any number of dimensions, and what is made of it.
 #include "hotaru/autograd/record.h"
+#include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/pointwise/pointwise.h"
@@ -99,9 +100,11 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2,
   const Tensor x = reshape(input1, Dims{product(size), i});
   const Tensor y = reshape(input2, Dims{product(size), j, 1});
   const Tensor w = reshape(permute(weight, Dims{1, 0, 2}), Dims{i, o * j});
-  const Tensor left = view(mm(x, w), Dims{x.size(0), o, j});
+  const auto taken = &autocast::lowered;
+  const Tensor left = view(mm(taken(x), taken(w)), Dims{x.size(0), o, j});
   size.push_back(o);
-  const Tensor out = reshape(bmm(left, y), size);
+  Tensor out = reshape(bmm(left, taken(y)), size);
+  if (autocast::active()) out = to(out, input1.dtype());
   return bias.defined() ? add(out, bias) : out;
 }
 
@@ -113,6 +116,10 @@ Tensor inner(const Tensor& self, const Tensor& other) {
                "inner() the last dimension must match on both input tensors "
                "but got shapes ",
                shape_text(self.sizes()), " and ", shape_text(other.sizes()));
+  if (autocast::active())
+    return autocast::by_name(
+        "tensordot", "",
+        {self, other, Value::int_list(Dims{-1}), Value::int_list(Dims{-1})});
   return tensordot(self, other, Dims{-1}, Dims{-1});
 }
 

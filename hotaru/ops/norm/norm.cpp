@@ -305,6 +305,8 @@ Tensor rms_norm(const Tensor& input, IntSpan normalized_shape,
   for (int64_t i = 1; i <= int64_t(normalized_shape.size()); ++i)
     dims.push_back(-i);
   const Tensor scale = rsqrt(mean(x * x, dims, true) + eps.value_or(least));
+  if (weight.defined() && weight.dtype() != input.dtype())
+    return to(x * scale * weight, input.dtype());
   const Tensor out = to(x * scale, input.dtype());
   return weight.defined() ? out * weight : out;
 }

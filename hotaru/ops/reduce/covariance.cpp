@@ -1,5 +1,6 @@
 // Covariance and correlation of variables, one a row, over observations, one a
 // column.
+#include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/host_value.h"
@@ -92,7 +93,8 @@ Tensor cov(const Tensor& self, int64_t correction, const Tensor& fweights,
     n = zeros_like(n);
   }
   const Tensor centred = rows - unsqueeze(mean, 1);
-  const Tensor products = mm(centred, t(conj(weighted(centred))));
+  const Tensor products = mm(autocast::lowered(centred),
+                             autocast::lowered(t(conj(weighted(centred)))));
   return squeeze(products / to(n, products.device()));
 }
 

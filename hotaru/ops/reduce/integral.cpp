@@ -1,6 +1,7 @@
 // Integrals by trapezoids, and derivatives by differences.
 #include <vector>
 
+#include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/operators.h"
@@ -55,12 +56,24 @@ Tensor nothing(const Tensor& y, int64_t dim) {
   return zeros(shape, TensorOptions(y));
 }
 
+/// Sums as autocast has them.
+Tensor total(const Tensor& x, int64_t dim) {
+  if (!autocast::active()) return sum(x, Dims{dim});
+  return autocast::by_name("sum", "dim_IntList",
+                           {x, Value::int_list(Dims{dim}), false, Value()});
+}
+
+Tensor running(const Tensor& x, int64_t dim) {
+  if (!autocast::active()) return cumsum(x, dim);
+  return autocast::by_name("cumsum", "", {x, dim, Value()});
+}
+
 Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
   const int64_t n = y.size(dim);
   if (n == 0) return nothing(y, dim);
   check_samples("trapezoid", y);
   const Tensor sides = but_last(y, dim) + but_first(y, dim);
-  return sum(sides * steps("trapezoid", y, x, dim), Dims{dim}) / Scalar(2.0);
+  return total(sides * steps("trapezoid", y, x, dim), dim) / Scalar(2.0);
 }
 
 Tensor trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
@@ -68,7 +81,7 @@ Tensor trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
   if (n == 0) return nothing(y, dim);
   check_samples("trapezoid", y);
   check_step("trapezoid", dx);
-  return (sum(y, Dims{dim}) -
+  return (total(y, dim) -
           (select(y, dim, 0) + select(y, dim, n - 1)) * Scalar(0.5)) *
          dx;
 }
@@ -76,7 +89,7 @@ Tensor trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
 Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
   check_samples("cumulative_trapezoid", y);
   const Tensor sides = but_last(y, dim) + but_first(y, dim);
-  return cumsum(steps("cumulative_trapezoid", y, x, dim) * sides, dim) /
+  return running(steps("cumulative_trapezoid", y, x, dim) * sides, dim) /
          Scalar(2.0);
 }
 
@@ -84,7 +97,7 @@ Tensor cumulative_trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
   check_samples("cumulative_trapezoid", y);
   check_step("cumulative_trapezoid", dx);
   const Tensor sides = but_last(y, dim) + but_first(y, dim);
-  return cumsum(sides, dim) * Scalar(dx.to_double() / 2);
+  return running(sides, dim) * Scalar(dx.to_double() / 2);
 }
 
 using OverPoints = Tensor (*)(const Tensor&, const Tensor&, int64_t);

@@ -1,4 +1,5 @@
 // Sampling grids of affine maps.
+#include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/operators.h"
@@ -43,7 +44,9 @@ Tensor affine_grid_generator(const Tensor& theta, IntSpan size,
   const Tensor points = expand(base, Dims{size[0], base.size(1), dims + 1});
   spatial.insert(0, size[0]);
   spatial.push_back(dims);
-  return view(bmm(points, transpose(theta, 1, 2)), spatial);
+  return view(
+      bmm(autocast::lowered(points), transpose(autocast::lowered(theta), 1, 2)),
+      spatial);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/host.h"
+#include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/host_value.h"
 #include "hotaru/ops/matmul/matmul.h"
@@ -29,7 +30,7 @@ Sequence recorded_layer(RnnMode mode, bool reverse, const Tensor& x,
     LstmSequence fused = lstm_train(reverse, x, state, w);
     return {fused.output, fused.last};
   }
-  const Tensors steps = unbind(linear(x, w.w_ih, w.b_ih), 0);
+  const Tensors steps = unbind(projected_by(x, w.w_ih, w.b_ih), 0);
   Tensors outputs(steps.size());
   for (size_t i = 0; i < steps.size(); ++i) {
     const size_t t = reverse ? steps.size() - 1 - i : i;
@@ -47,7 +48,7 @@ Sequence packed_layer(RnnMode mode, bool reverse, const Tensor& data,
                       const CellWeights& w) {
   const bool lstm = mode == RnnMode::kLstm;
   const Tensors steps =
-      split_with_sizes(linear(data, w.w_ih, w.b_ih), batch_sizes, 0);
+      split_with_sizes(projected_by(data, w.w_ih, w.b_ih), batch_sizes, 0);
   Tensors outputs(steps.size());
   const auto rows = [](const Tensor& t, int64_t begin, int64_t end) {
     return narrow(t, 0, begin, end - begin);
@@ -164,8 +165,9 @@ std::tuple<Tensor, Tensor, Tensor> run(RnnMode mode, const Tensor& input,
   const Tensor x = shape.batch_first ? transpose(input, 0, 1) : input;
   HOTARU_CHECK(x.size(0) > 0,
                "Expected sequence length to be larger than 0 in RNN");
-  // Only the CPU has a kernel of whole layers.
-  const bool recorded = any_grad(input, hx, params) || !input.device().is_cpu();
+  // Only the CPU has a kernel of whole layers, whose operands have one dtype.
+  const bool recorded = any_grad(input, hx, params) ||
+                        !input.device().is_cpu() || autocast::active();
   const auto layer = [&](bool reverse, const Tensor& in, const RnnState& state,
                          const CellWeights& w) -> Sequence {
     if (recorded) return recorded_layer(mode, reverse, in, state, w);

@@ -1,6 +1,7 @@
 #include "hotaru/ops/rnn/rnn_cell.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/pointwise/pointwise.h"
@@ -60,15 +61,20 @@ void check_rnn(RnnMode mode, const Tensor& x, const RnnState& state,
                  shape_text(w.w_hr.sizes()));
   for (const Tensor* t :
        {&state.h, &state.c, &w.w_ih, &w.w_hh, &w.b_ih, &w.b_hh, &w.w_hr})
-    HOTARU_CHECK(!t->defined() || t->dtype() == x.dtype(),
+    HOTARU_CHECK(!t->defined() || t->dtype() == x.dtype() || autocast::active(),
                  "rnn: expected scalar type ", scalar_type_name(x.dtype()),
                  " but found ",
                  t->defined() ? scalar_type_name(t->dtype()) : "");
 }
 
+Tensor projected_by(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return linear(autocast::lowered(x), autocast::lowered(weight),
+                autocast::lowered(bias));
+}
+
 RnnState rnn_step(RnnMode mode, const Tensor& projected, const RnnState& state,
                   const CellWeights& w) {
-  const Tensor q = linear(state.h, w.w_hh, w.b_hh);
+  const Tensor q = projected_by(state.h, w.w_hh, w.b_hh);
   if (mode == RnnMode::kTanh) return {tanh(add(projected, q)), {}};
   if (mode == RnnMode::kRelu) return {relu(add(projected, q)), {}};
   if (mode == RnnMode::kGru) {
@@ -82,7 +88,7 @@ RnnState rnn_step(RnnMode mode, const Tensor& projected, const RnnState& state,
   const Tensor c =
       add(mul(sigmoid(g[1]), state.c), mul(sigmoid(g[0]), tanh(g[2])));
   const Tensor h = mul(sigmoid(g[3]), tanh(c));
-  return {w.w_hr.defined() ? matmul(h, t(w.w_hr)) : h, c};
+  return {w.w_hr.defined() ? projected_by(h, w.w_hr, {}) : h, c};
 }
 
 RnnState run_layer(RnnMode mode, const Tensor& y, int64_t offset, bool reverse,
@@ -118,10 +124,10 @@ RnnState cell(RnnMode mode, const Tensor& input, const RnnState& state,
                   shape_text(input.sizes()), " and ",
                   shape_text(state.h.sizes()));
   check_rnn(mode, input, state, w);
-  if (!input.device().is_cpu() ||
+  if (!input.device().is_cpu() || autocast::active() ||
       autograd::needs_grad(input, state.h, state.c, w.w_ih, w.w_hh, w.b_ih,
                            w.b_hh))
-    return rnn_step(mode, linear(input, w.w_ih, w.b_ih), state, w);
+    return rnn_step(mode, projected_by(input, w.w_ih, w.b_ih), state, w);
   // A sequence of one step ends where it is put out: y is the next h.
   const Tensor y = allocate(state.h.sizes(), input.dtype(), input.device());
   return {y, run_layer(mode, y, 0, false, input, state, w).c};

@@ -21,6 +21,9 @@ struct RnnState {
 RnnState rnn_step(RnnMode mode, const Tensor& projected, const RnnState& state,
                   const CellWeights& weights);
 
+/// x weight^T + bias; with autocast on, as it takes them.
+Tensor projected_by(const Tensor& x, const Tensor& weight, const Tensor& bias);
+
 /// The whole sequence x [T, B, I] by the fused kernel, without gradients. The
 /// outputs go to y, of which they are columns [offset, offset + H).
 RnnState run_layer(RnnMode mode, const Tensor& y, int64_t offset, bool reverse,

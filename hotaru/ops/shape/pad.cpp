@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/backend/common/shape/pad.h"
+#include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/linear_map.h"
@@ -156,6 +157,10 @@ Tensor pad(const Tensor& self, IntSpan pad, const std::string& mode,
       "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
       "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
       "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)");
+  if (autocast::active() && (reflect || replicate))
+    return autocast::by_name(
+        concat(reflect ? "reflection" : "replication", "_pad", n, "d"), "",
+        {self, Value::int_list(pad)});
   if (reflect)
     return repeat_pad(kReflectNodes[n - 1], PadMode::kReflect, self, pad);
   if (replicate)

@@ -4,6 +4,7 @@
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/node.h"
 #include "hotaru/core/error.h"
+#include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/runtime/warning.h"
@@ -193,12 +194,37 @@ void add_modes(BuiltinTable& table) {
       +[](bool on) { autograd::set_grad_enabled(on); });
   table.add(
       "is_scripting() -> bool", +[]() { return true; });
-  // Nothing is traced in compiled code, and there is no autocast.
-  for (const char* name :
-       {"is_tracing", "is_autocast_enabled", "is_autocast_cpu_enabled"}) {
-    table.add(
-        concat(name, "() -> bool"), +[]() { return false; });
-  }
+  // Nothing is traced in compiled code.
+  table.add(
+      "is_tracing() -> bool", +[]() { return false; });
+  table.add(
+      "is_autocast_enabled() -> bool",
+      +[]() { return autocast::of(DeviceType::kCUDA).enabled; });
+  table.add(
+      "is_autocast_enabled.device(str device_type) -> bool",
+      +[](const std::string& device) {
+        const DeviceType type = Device::parse(device).type;
+        return autocast::available(type) && autocast::of(type).enabled;
+      });
+  table.add(
+      "get_autocast_dtype(str device_type) -> int",
+      +[](const std::string& device) {
+        return int64_t(autocast::of(Device::parse(device).type).dtype);
+      });
+  // What begins (scopes 1) or ends (-1) a scope. Tasks keep no casts.
+  table.add(
+      "_set_autocast(str device, bool enabled, int dtype, int scopes) -> ()",
+      +[](const std::string& device, bool enabled, int64_t dtype,
+          int64_t scopes) {
+        const DeviceType type = Device::parse(device).type;
+        if (autocast::state().cache && autocast::add_nesting(scopes) == 0)
+          autocast::clear_cache();
+        autocast::set_enabled(type, enabled);
+        autocast::set_dtype(type, dtype_from_int(dtype));
+      });
+  table.add(
+      "is_autocast_cpu_enabled() -> bool",
+      +[]() { return autocast::of(DeviceType::kCPU).enabled; });
   table.add(
       "warn(str message, int stacklevel=2) -> ()",
       +[](const std::string& message, int64_t) { warn(message); });

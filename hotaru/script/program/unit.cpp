@@ -7,6 +7,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/script/compile/annotation.h"
 #include "hotaru/script/compile/constant.h"
+#include "hotaru/script/program/autocast_source.h"
 #include "hotaru/script/types/enum_type.h"
 
 namespace hotaru::script {
@@ -103,7 +104,10 @@ void CompilationUnit::define(std::unique_ptr<Source> source,
 void CompilationUnit::load_module_of(std::string_view name) {
   std::string module(before_last_dot(name));
   if (!loader_ || module.empty() || !loaded_.insert(module).second) return;
-  if (auto source = loader_(module)) define(std::move(source), module);
+  auto source = loader_(module);
+  if (!source) return;
+  if (auto ours = autocast_source(module)) source = std::move(ours);
+  define(std::move(source), module);
 }
 
 CompilationUnit::Definition* CompilationUnit::find(std::string_view name) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/ops/autocast.h"
 #include "hotaru/runtime/streams/stream.h"
 #include "hotaru/runtime/threads/scheduler.h"
 #include "hotaru/script/program/function.h"
@@ -15,10 +16,17 @@ namespace hotaru::script {
 
 namespace {
 
+// Threads of the pool leave no scope in which their casts would be let go.
+autocast::State pooled(autocast::State state) {
+  state.cache = false;
+  return state;
+}
+
 // What of a thread's state a program sees.
 struct ThreadState {
   bool grad = autograd::grad_enabled();
   bool inference = autograd::inference_mode();
+  autocast::State autocast = pooled(autocast::state());
   CurrentStreams streams;
 };
 
@@ -40,6 +48,7 @@ class ThreadStateGuard {
   static void put(const ThreadState& state) {
     autograd::set_grad_enabled(state.grad);
     autograd::set_inference_mode(state.inference);
+    autocast::set_state(state.autocast);
   }
 
   ThreadState& state_;

@@ -15,6 +15,7 @@
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/node.h"
+#include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -44,6 +45,7 @@ class GraphCall {
             nb::object around)
       : graph_(graph),
         grad_mode_(autograd::grad_enabled()),
+        autocast_(autocast::key()),
         default_dtype_(default_dtype()) {
     std::vector<const Tensor*> targets;
     for (nb::handle pair : arguments) {
@@ -89,8 +91,8 @@ class GraphCall {
   bool ready(Arguments arguments) const {
     return changes_ == module_changes &&
            grad_mode_ == autograd::grad_enabled() &&
-           default_dtype_ == default_dtype() && !graph::capturing() &&
-           matches(arguments) && intact() &&
+           autocast_ == autocast::key() && default_dtype_ == default_dtype() &&
+           !graph::capturing() && matches(arguments) && intact() &&
            (!writes_ || same_aliases(arguments)) && around_->unchanged() &&
            !(fresh_ && awaited());
   }
@@ -267,6 +269,7 @@ class GraphCall {
 
   PyGraph* graph_;  // kept alive by the binding
   const bool grad_mode_;
+  const int64_t autocast_;
   const DType default_dtype_;
   std::vector<Argument> arguments_;
   std::vector<Guarded> guarded_;

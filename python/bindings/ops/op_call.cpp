@@ -3,6 +3,8 @@
 #include <nanobind/stl/string.h>
 #include <structmember.h>
 
+#include <optional>
+
 #include "bindings/errors.h"
 #include "bindings/gil.h"
 #include "bindings/ops/op_bind.h"
@@ -11,6 +13,7 @@
 #include "bindings/runtime/accelerator.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/ops/autocast.h"
 
 namespace hotaru::python {
 namespace {
@@ -121,6 +124,10 @@ PyObject* with_results(const Signature& signature, Value* arguments,
                                                const Call& call,
                                                Value* arguments) {
   follow_out(signature.schema(), call, arguments);
+  // What a tensor of the caller's takes is computed as it is.
+  std::optional<autocast::Off> plain;
+  if (PyObject* out = call.keyword("out"); out && out != Py_None)
+    plain.emplace();
   return with_results(
       signature, arguments,
       [&](const Operator& op, Value* results) -> PyObject* {

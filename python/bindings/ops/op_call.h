@@ -16,6 +16,9 @@ PyObject* make_op(std::string_view name, bool method);
 /// on the tensor type.
 void init_ops(nanobind::module_& m);
 
+/// This thread's state of autocast.
+void init_autocast(nanobind::module_& m);
+
 /// What jit.trace makes of a call whose arguments fit nothing; null if the call
 /// is none of its business.
 nanobind::object ask_trace(nanobind::handle callee, const nanobind::tuple& args,

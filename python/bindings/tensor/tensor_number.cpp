@@ -4,6 +4,7 @@
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
+#include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/matmul/matmul.h"
@@ -40,6 +41,22 @@ Tensor modulo(const Tensor& a, const Tensor& b) {
 Tensor power(const Tensor& a, const Tensor& b) {
   // A number as exponent takes the way of squares and roots.
   return b.impl()->wrapped_number ? pow(a, item(b)) : pow(a, b);
+}
+
+/// As operators, which autocast may stand before.
+Tensor listed_power(const Tensor& a, const Tensor& b) {
+  if (!autocast::active()) [[likely]]
+    return power(a, b);
+  if (b.impl()->wrapped_number)
+    return autocast::by_name("pow", "Tensor_Scalar", {a, item(b)});
+  if (a.impl()->wrapped_number)
+    return autocast::by_name("pow", "Scalar", {item(a), b});
+  return autocast::by_name("pow", "Tensor_Tensor", {a, b});
+}
+
+Tensor inverse_of(const Tensor& a) {
+  return autocast::active() ? autocast::by_name("reciprocal", "", {a})
+                            : reciprocal(a);
 }
 
 // In place; div_ and pow_ by way of the result.
@@ -112,7 +129,7 @@ PyObject* divide(PyObject* a, PyObject* b) {
   if (is_number(a))  // as PyTorch rounds it
     return guarded([&] {
       const Tensor& y = tensor_of(b);
-      return wrap(mul(reciprocal(y), operand(to_scalar(a), y)));
+      return wrap(mul(inverse_of(y), operand(to_scalar(a), y)));
     });
   return binary<over>(a, b);
 }
@@ -120,7 +137,9 @@ PyObject* divide(PyObject* a, PyObject* b) {
 PyObject* matmul_slot(PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     if (!is_tensor(a) || !is_tensor(b)) Py_RETURN_NOTIMPLEMENTED;
-    return wrap(matmul(tensor_of(a), tensor_of(b)));
+    const Tensor &x = tensor_of(a), &y = tensor_of(b);
+    return wrap(autocast::active() ? autocast::by_name("matmul", "", {x, y})
+                                   : matmul(x, y));
   });
 }
 
@@ -223,7 +242,7 @@ void add_number_slots(std::vector<PyType_Slot>& slots) {
       {Py_nb_true_divide, slot(divide)},
       {Py_nb_floor_divide, slot(binary<floor_over>)},
       {Py_nb_remainder, slot(binary<modulo>)},
-      {Py_nb_power, slot(power_slot<power>)},
+      {Py_nb_power, slot(power_slot<listed_power>)},
       {Py_nb_matrix_multiply, slot(matmul_slot)},
       {Py_nb_lshift, slot(binary<bitwise_left_shift>)},
       {Py_nb_rshift, slot(binary<bitwise_right_shift>)},

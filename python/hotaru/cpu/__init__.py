@@ -49,6 +49,14 @@ __all__ = [
 ]
 
 
+def __getattr__(name: str):
+    if name == "amp":
+        import importlib
+
+        return importlib.import_module(f"{__name__}.amp")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def is_available() -> bool:
     """True."""
     return True

@@ -4,8 +4,6 @@ Asking works on every machine, and `is_available` says whether the rest does.
 Without a driver it raises RuntimeError "Found no NVIDIA driver on your
 system. …"; a process that was forked after CUDA began cannot use it and is
 told so.
-
-There is no ``cuda.amp``: hotaru has no automatic mixed precision.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ _GRAPHS = {
     "is_current_stream_capturing": "is_current_stream_capturing",
     "make_graphed_callables": "make_graphed_callables",
 }
-_MODULES = {"nvtx", "profiler"}
+_MODULES = {"amp", "nvtx", "profiler"}
 
 __all__ = [
     "AcceleratorError", "DeferredCudaCallError", "OutOfMemoryError",

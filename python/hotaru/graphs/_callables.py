@@ -176,7 +176,7 @@ class Graphed(_C._FastCall):
         kinds = tuple(kind_of(leaf) for leaf in leaves)
         surroundings = (
             is_grad_enabled(),
-            _C.get_default_dtype(),
+            (_C.get_default_dtype(), _C._autocast_key()),
             aliases,
         )
         return (form, kinds, surroundings, self._signature)
@@ -351,7 +351,7 @@ class Graphed(_C._FastCall):
             "every kind of call"
         )
         if got in known:
-            text += " (the gradient mode or a module's attribute differs)"
+            text += " (gradient mode, autocast or a module's attribute differs)"
         return text
 
 

@@ -196,6 +196,12 @@ class Resolver:
                 "used in compiled code, only instances of it",
             )
         replacement = _torch_level.CLASSES.get(cls)
+        if replacement is None and issubclass(cls, hotaru.amp.autocast):
+            return (
+                "error",
+                "this deprecated autocast is not implemented within compiled "
+                "code; use torch.autocast(device_type)",
+            )
         return ("type", self._scripter.class_type(replacement or cls))
 
     def _function(self, function, name: str, parent) -> tuple:

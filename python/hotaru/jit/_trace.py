@@ -51,6 +51,7 @@ def trace(
     Raises:
         RuntimeError: inputs that are no tensors, tensors that require gradients
             and are neither inputs nor parameters.
+        NotImplementedError: autocast is on.
     """
     if isinstance(func, (RecursiveScriptModule, ScriptFunction)):
         return func

@@ -33,6 +33,12 @@ class Recorder:
 
     def call(self, function, args: tuple, kwargs: dict):
         """Calls an operator with the examples' values and notes the call."""
+        if _C._autocast_key():
+            # The program would lack the casts.
+            raise NotImplementedError(
+                "jit.trace: tracing with autocast on is not implemented; "
+                "trace without it, and call what comes of it within autocast"
+            )
         result = function(*real(args), **real(kwargs))
         callee = self._callee(function)
         texts = [self.text(argument) for argument in args]

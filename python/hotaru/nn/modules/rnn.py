@@ -165,7 +165,9 @@ class RNNBase(Module):
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """ValueError or RuntimeError for a wrong dtype, rank or last size."""
         weight = self.weight_ih_l0
-        if input.dtype != weight.dtype:
+        if input.dtype != weight.dtype and not hotaru.is_autocast_enabled(
+            input.device.type
+        ):
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype "
                 f"({weight.dtype}). Convert input: input.to({weight.dtype}), "
