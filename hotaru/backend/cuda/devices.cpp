@@ -192,6 +192,17 @@ void use(int device) {
   device_in_use = device;
 }
 
+DeviceScope::DeviceScope(int device) : before_(device_in_use) {
+  use(device);
+}
+
+DeviceScope::~DeviceScope() {
+  if (before_ < 0 || before_ == device_in_use || forked()) return;
+  // Where this fails, the next use() tries again and says so.
+  const CUresult result = driver().cuCtxSetCurrent(context(before_));
+  device_in_use = result == CUDA_SUCCESS ? before_ : -1;
+}
+
 void memory_info(int device, size_t& free, size_t& total) {
   use(device);
   HOTARU_CUDA(cuMemGetInfo, &free, &total);

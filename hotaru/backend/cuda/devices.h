@@ -34,6 +34,18 @@ void set_current_device(int device);
 
 /// Makes the device's primary context this thread's. One comparison if it is.
 void use(int device);
+/// The same for a scope: what looks at another device's work on the way must
+/// leave the launching one's context in place.
+class DeviceScope {
+ public:
+  explicit DeviceScope(int device);
+  ~DeviceScope();
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+ private:
+  int before_;
+};
 CUcontext context(int device);
 /// Free and all memory of the device, in bytes.
 void memory_info(int device, size_t& free, size_t& total);

@@ -57,7 +57,7 @@ bool take_one(std::vector<T>& from, T& out) {
 DeviceEvent::DeviceEvent(int device, bool timing)
     : device_(device), timing_(timing) {
   if (take_one(reuse(device).events[timing], handle_)) return;
-  use(device);
+  const DeviceScope scope(device);
   HOTARU_CUDA(cuEventCreate, &handle_,
               timing ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING);
 }
@@ -68,7 +68,7 @@ DeviceEvent::~DeviceEvent() {
 }
 
 bool DeviceEvent::done() const {
-  use(device_);
+  const DeviceScope scope(device_);
   const CUresult result = driver().cuEventQuery(handle_);
   if (result == CUDA_ERROR_NOT_READY) return false;
   check(result, "cuEventQuery");
@@ -76,7 +76,7 @@ bool DeviceEvent::done() const {
 }
 
 void DeviceEvent::wait() const {
-  use(device_);
+  const DeviceScope scope(device_);
   HOTARU_CUDA(cuEventSynchronize, handle_);
 }
 
@@ -259,7 +259,7 @@ void StreamTimeline::forget_done() {
 
 void StreamTimeline::add_point() {
   const uint64_t covered = launched_.load();
-  use(device_);
+  const DeviceScope scope(device_);
   auto event = make_ref<DeviceEvent>(device_, false);
   HOTARU_CUDA(cuEventRecord, event->handle(), handle_);
   points_.push_back({covered, std::move(event)});

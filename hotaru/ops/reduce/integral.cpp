@@ -242,6 +242,21 @@ std::vector<Scalar> numbers(const Value& list) {
   return out;
 }
 
+// Lists of tensors before lists of numbers, which tensors may stand in for.
+HOTARU_OP(
+    "gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, "
+    "int edge_order=1) -> Tensor[]",
+    +[](const Tensor& self, const Tensors& spacing,
+        const Optional<int64_t>& dim, int64_t edge_order) {
+      return gradient(self, spacing, all_or(self, dim), edge_order);
+    });
+HOTARU_OP(
+    "gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int "
+    "edge_order=1) -> Tensor[]",
+    +[](const Tensor& self, const Tensors& spacing, IntSpan dims,
+        int64_t edge_order) {
+      return gradient(self, spacing, dims, edge_order);
+    });
 HOTARU_OP(
     "gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, "
     "int edge_order=1) -> Tensor[]",
@@ -275,20 +290,6 @@ HOTARU_OP(
     +[](const Tensor& self, const Value& spacing, IntSpan dims,
         int64_t edge_order) {
       return gradient(self, numbers(spacing), dims, edge_order);
-    });
-HOTARU_OP(
-    "gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, "
-    "int edge_order=1) -> Tensor[]",
-    +[](const Tensor& self, const Tensors& spacing,
-        const Optional<int64_t>& dim, int64_t edge_order) {
-      return gradient(self, spacing, all_or(self, dim), edge_order);
-    });
-HOTARU_OP(
-    "gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int "
-    "edge_order=1) -> Tensor[]",
-    +[](const Tensor& self, const Tensors& spacing, IntSpan dims,
-        int64_t edge_order) {
-      return gradient(self, spacing, dims, edge_order);
     });
 
 }  // namespace

@@ -96,11 +96,8 @@ void check_same_device(const KernelCall& call) {
       first = &t;
     else if (differ(t) &&
              (!t.device().is_cpu() || t.dim() > 0 || operand.writes()))
-      fail(
-          "Expected all tensors to be on the same device, but found at least "
-          "two devices, ",
-          first->device(), " and ", t.device(), "! (in ", call.kernel().name(),
-          ")");
+      refuse_devices(first->device(), t.device(),
+                     concat(" (in ", call.kernel().name(), ")"));
   }
 }
 

@@ -1,6 +1,8 @@
 // Launching the scaling of losses; see params/amp.h.
 #include "hotaru/backend/common/pointwise/amp.h"
 
+#include <algorithm>
+
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/launch.h"
@@ -17,20 +19,21 @@ void unscale(const KernelCall& call) {
   check_types<kTypes>(call);
   const Tensor& grad = call.tensor(0);
   if (grad.numel() == 0) return;
-  HOTARU_CHECK(grad.numel() < kMostElements,
-               "_amp_foreach_non_finite_check_and_unscale_ of 2^31 elements "
-               "and more is not implemented for CUDA yet");
+  static constinit const Functions functions("AmpUnscale");
   AmpUnscaleParams p;
-  p.grad = device_address(grad);
   p.found_inf = static_cast<float*>(device_address(call.tensor(1)));
   p.inv_scale = static_cast<const float*>(device_address(call.tensor(2)));
-  p.numel = uint32_t(grad.numel());
-  launch(function_named(concat("AmpUnscale_", real_suffix(grad.dtype()))),
-         {blocks_for(p.numel, kBlock)}, kBlock, p);
+  auto* data = static_cast<char*>(device_address(grad));
+  for (int64_t begin = 0; begin < grad.numel(); begin += most_elements()) {
+    p.grad = data + begin * int64_t(itemsize(grad.dtype()));
+    p.numel = uint32_t(std::min(grad.numel() - begin, most_elements()));
+    launch(functions.of(grad.dtype()), {blocks_for(p.numel, kBlock)}, kBlock,
+           p);
+  }
 }
 
 void update_scale(const KernelCall& call) {
-  static const Function& function = function_named("AmpUpdate");
+  static const Function function("AmpUpdate");
   const auto& a = call.attributes<ScaleUpdate>();
   AmpUpdateParams p;
   p.scale = static_cast<float*>(device_address(call.tensor(0)));
