@@ -26,7 +26,7 @@ _sys.modules[__name__ + ".ops"] = ops
 _LAZY = {
     "__config__", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
     "futures", "graphs", "jit", "linalg", "multiprocessing", "nn", "optim",
-    "profiler", "random", "serialization", "utils",
+    "profiler", "random", "serialization", "special", "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 _GRAPHS = {"compile"}

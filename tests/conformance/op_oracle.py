@@ -199,6 +199,9 @@ def add_gradients(file, op, sample) -> None:
     torch.manual_seed(1)
     cotangents = [torch.randn_like(y.detach()) for y in outs]
     case["cotangents"] = file.keep(cotangents)
+    if op.supports_gradgrad:  # second derivatives are of both
+        for c in cotangents:
+            c.requires_grad_()
     try:
         first = torch.autograd.grad(
             outs, inputs, cotangents, allow_unused=True,
@@ -213,6 +216,7 @@ def add_gradients(file, op, sample) -> None:
     again = [g for g in first if g is not None and g.requires_grad]
     if not again:
         return
+    inputs += cotangents
     cotangents = [torch.randn_like(y.detach()) for y in again]
     try:
         second = torch.autograd.grad(
@@ -297,10 +301,13 @@ def write_entry(op, dtype, path) -> None:
         if not made:
             continue
         result = made[2]
+        errors = [0.0]
         if dtype in _WIDE and values:
-            made[0]["errors"] = errors_of_torch(op, sample, result)
+            errors = errors_of_torch(op, sample, result)
+        made[0]["errors"] = errors
         if index >= MOST_OTHERS:
             continue
+        others = len(file.cases)
         for kind, form in (("method", method), ("inplace", inplace)):
             if form is None or not isinstance(sample.input, torch.Tensor):
                 continue
@@ -313,6 +320,8 @@ def write_entry(op, dtype, path) -> None:
             )  # fmt: skip
         if op.supports_out and values:
             add_out(file, op, args, sample.kwargs, result)
+        for case in file.cases[others:]:
+            case["errors"] = errors
     if differentiable:
         torch.manual_seed(0)
         for index, sample in enumerate(

@@ -221,16 +221,6 @@ HOTARU_OP(
         Optional<DType> dtype, Value, Optional<Device> device, Value) {
       return logspace(start, end, steps, base, options(dtype, device));
     });
-HOTARU_OP(
-    "polygamma(int n, Tensor self) -> Tensor",
-    +[](int64_t n, const Tensor& self) {
-      HOTARU_CHECK(n >= 0, "polygamma(n, x) does not support negative n.");
-      HOTARU_CHECK_AS(NotImplementedError, n < 2,
-                      "polygamma: orders above 1 are not implemented, "
-                      "got ",
-                      n);
-      return n == 0 ? digamma(self) : trigamma(self);
-    });
 HOTARU_WITH_IN_PLACE("heaviside", "(Tensor", " self, Tensor values)",
                      heaviside);
 HOTARU_WITH_IN_PLACE("sinc", "(Tensor", " self)", sinc);

@@ -10,6 +10,7 @@
 #include "hotaru/ops/operators.h"
 #include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/pointwise/elementwise.h"
+#include "hotaru/ops/pointwise/special.h"
 #include "hotaru/ops/refuse.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -179,7 +180,7 @@ HOTARU_GRAD_OF_INPUT(erf, "ErfBackward0",
 HOTARU_GRAD_OF_INPUT(erfc, "ErfcBackward0",
                      g* hotaru::exp(-(x* x)) * (-2 * std::numbers::inv_sqrtpi))
 HOTARU_GRAD_OF_INPUT(lgamma, "LgammaBackward0", g* hotaru::digamma(x))
-HOTARU_GRAD_OF_INPUT(digamma, "DigammaBackward0", g* hotaru::trigamma(x))
+HOTARU_GRAD_OF_INPUT(digamma, "DigammaBackward0", g* hotaru::polygamma(1, x))
 HOTARU_GRAD_OF_INPUT(abs, "AbsBackward0", g* sign(x))
 HOTARU_GRAD_OF_INPUT(sinc, "SincBackward0", g* hotaru::conj(sinc_slope(x)))
 #undef HOTARU_GRAD_OF_INPUT
@@ -191,9 +192,10 @@ void neg(const Tensor& out, const Tensor& self) {
 }
 
 void trigamma(const Tensor& out, const Tensor& self) {
-  refuse_gradient("PolygammaBackward0",
-                  "derivative for polygamma of order 1 is not implemented", out,
-                  {self});
+  from_input("PolygammaBackward0", out, self,
+             [](const Tensor& g, const Tensor& x) {
+               return g * hotaru::polygamma(2, x);
+             });
 }
 
 void angle(const Tensor& out, const Tensor& self) {

@@ -25,7 +25,7 @@ void check_weights(const char* name, const Tensor& weights, int64_t count,
       integral ? is_integral(weights.dtype()) : weights.is_floating_point(),
       "cov(): expected ", name, " to have ",
       integral ? "integral" : "floating point", " dtype but got ", name,
-      " with ", weights.dtype(), " dtype");
+      " with ", scalar_type_name(weights.dtype()), " dtype");
   HOTARU_CHECK(weights.numel() == count, "cov(): expected ", name,
                " to have the same numel as there are observations in the input "
                "but got ",

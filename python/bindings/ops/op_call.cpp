@@ -264,6 +264,8 @@ PyType_Spec op_spec{"hotaru._C.Op", sizeof(OpObject), 0,
 /// that is a tensor. Decided on the text, as start-up parses no schema.
 bool is_method(const Operator& op) {
   const std::string_view text = op.text();
+  for (const std::string_view prefix : {"special_", "linalg_", "fft_"})
+    if (text.starts_with(prefix)) return false;
   const size_t at = text.find(" self");
   if (at == std::string_view::npos) return false;
   const size_t start = text.find_last_of(

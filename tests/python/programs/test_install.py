@@ -13,6 +13,8 @@ from golden import recordings
 
 ROOT = Path(__file__).parents[3]
 MODEL = Path(os.environ.get("HOTARU_SILERO", ROOT / ".cache/silero_vad.jit"))
+# Of design.md's budgets: the library, the extension, the device in software.
+MOST_MEGABYTES = 30
 MEGABYTE = 1e6
 
 
@@ -142,7 +144,7 @@ def test_wheel_installs_and_works_alone(tmp_path):
     files = [p for p in Path(package.strip()).rglob("*") if p.suffix != ".pyc"]
     size = sum(path.stat().st_size for path in files if path.is_file())
     size += (environment / "bin/hotaru").stat().st_size
-    assert size < 20 * MEGABYTE, f"{size / MEGABYTE:.1f} MB"
+    assert size < MOST_MEGABYTES * MEGABYTE, f"{size / MEGABYTE:.1f} MB"
 
 
 def test_import_is_light():
