@@ -33,7 +33,7 @@ Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index,
   const Tensor from = source.dim() == 0 ? unsqueeze(source, 0) : source;
   const auto at = size_t(wrap_dim(dim, rows.dim()));
   HOTARU_CHECK(int64_t(at) < from.dim() && index.numel() == from.size(at),
-               "index_reduce(): Number of indices (", index.numel(),
+               "index_reduce_(): Number of indices (", index.numel(),
                ") should be equal to source.size(dim): (",
                int64_t(at) < from.dim() ? from.size(int64_t(at)) : 0,
                "), for dim: ", dim);

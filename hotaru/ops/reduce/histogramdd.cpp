@@ -25,7 +25,7 @@ void check(const Tensor& self, const Tensor& weight) {
                "dimensions, but got ",
                self.dim());
   if (!self.is_floating_point() || itemsize(self.dtype()) < 4)
-    refuse_dtype("histogram_cpu", self.dtype());
+    refuse_dtype("histogramdd", self.dtype());
   if (!weight.defined()) return;
   HOTARU_CHECK(weight.dtype() == self.dtype(),
                "torch.histogramdd: if weight tensor is provided, input tensor "

@@ -124,12 +124,21 @@ HOTARU_OP(
 
 void check_gradient(const Tensor& self, IntSpan dims, int64_t spacings,
                     int64_t edge_order) {
+  const bool dims_given = int64_t(dims.size()) != self.dim();
   HOTARU_CHECK(self.dtype() != DType::kUInt8,
                "torch.gradient does not support uint8 input.");
-  HOTARU_CHECK(spacings < 0 || spacings == int64_t(dims.size()),
+  const int64_t wanted = int64_t(dims.size());
+  HOTARU_CHECK(dims_given || spacings == wanted,
+               "torch.gradient expected spacing to be unspecified, a scalar, "
+               "or a list of length equal to 'self.dim() = ",
+               self.dim(),
+               "', since dim argument was not given, but got a list of length ",
+               spacings);
+  HOTARU_CHECK(spacings == wanted,
                "torch.gradient expected spacing to be unspecified, a scalar or "
-               "a list of length ",
-               dims.size(), " but got a list of length ", spacings);
+               "it's spacing and dim arguments to have the same length, but "
+               "got a spacing argument of length ",
+               spacings, " and a dim argument of length ", wanted, ".");
   HOTARU_CHECK(edge_order == 1 || edge_order == 2,
                "torch.gradient only supports edge_order=1 and edge_order=2.");
   std::vector<bool> seen(size_t(self.dim()));

@@ -51,7 +51,7 @@ double i(int order, double x, bool scaled) {
   if (size < kFar)
     value = i_near(order, size) * (scaled ? std::exp(-size) : 1);
   else if (std::isinf(size))
-    value = scaled ? 0 : kInf;
+    value = scaled ? 0 : kNaN;  // as PyTorch has it
   else  // the exponential in two halves, as it alone may overflow
     value = scaled_i_far(order, size) *
             (scaled ? 1 : std::exp(size / 2) * std::exp(size / 2));
@@ -71,18 +71,18 @@ double k(int order, double x, bool scaled) {
 }  // namespace
 
 double bessel_j0(double x) {
-  return std::isinf(x) ? 0 : ::j0(x);
+  return std::isinf(x) ? kNaN : ::j0(x);
 }
 double bessel_j1(double x) {
-  return std::isinf(x) ? 0 : ::j1(x);
+  return std::isinf(x) ? kNaN : ::j1(x);
 }
 double bessel_y0(double x) {
   if (x == 0) return -kInf;
-  return x < 0 ? kNaN : ::y0(x);
+  return x < 0 || std::isinf(x) ? kNaN : ::y0(x);
 }
 double bessel_y1(double x) {
   if (x == 0) return -kInf;
-  return x < 0 ? kNaN : ::y1(x);
+  return x < 0 || std::isinf(x) ? kNaN : ::y1(x);
 }
 
 double i0(double x) {
@@ -121,8 +121,7 @@ double spherical_bessel_j0(double x) {
 /// By Bessel's functions of order 1/3 (Abramowitz and Stegun, 10.4.14 and
 /// 10.4.15), near 0 by Maclaurin's series.
 double airy_ai(double x) {
-  if (std::isnan(x)) return x;
-  if (std::isinf(x)) return 0;
+  if (!std::isfinite(x)) return kNaN;
   const double size = std::abs(x);
   if (size < 1e-8) return 0.355028053887817239 - 0.258819403792806798 * x;
   const double root = std::sqrt(size), z = 2.0 / 3 * size * root;

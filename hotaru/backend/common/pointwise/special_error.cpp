@@ -37,9 +37,9 @@ double slope_of_erf(double y) {
 /// The y >= 0 with erfc(y) = q, 0 < q <= 1, by Newton's steps, each of which
 /// doubles the digits. In logarithms, as erfc's tail is flat.
 double erfcinv(double q) {
-  double y = q > 1e-30 ? erfinv_guess(1 - q, -std::log(q * (2 - q)))
-                       : std::sqrt(-std::log(q));
-  for (int step = 0; step < (q > 1e-30 ? 2 : 6); ++step) {
+  double y = q > 1e-6 ? erfinv_guess(1 - q, -std::log(q * (2 - q)))
+                      : std::sqrt(-std::log(q));
+  for (int step = 0; step < (q > 1e-6 ? 2 : 6); ++step) {
     const double value = std::erfc(y);
     y += std::log(value / q) * value / slope_of_erf(y);
   }
