@@ -6,28 +6,61 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace hotaru {
+// What Highway's headers ask their library, answered here: all they need is
+// which targets the processor has, while the library measures the timer's
+// resolution each time it is loaded, a twentieth of `import hotaru`.
+namespace hwy {
 namespace {
 
-/// Before the first kernel chooses, since choices are kept.
-[[maybe_unused]] const bool limit_applied = [] {
+/// Those that simd.h compiles for.
+int64_t detected() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  // Every processor with these has the rest of what Highway calls AVX2.
+  const bool avx2 = __builtin_cpu_supports("avx2") &&
+                    __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("bmi2");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
+                      __builtin_cpu_supports("avx512cd") &&
+                      __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512bw") &&
+                      __builtin_cpu_supports("avx512vl");
+  return (avx2 ? HWY_AVX2 : 0) | (avx512 ? HWY_AVX3 : 0);
+#else
+  return 0;
+#endif
+}
+
+/// HOTARU_SIMD in the environment: "avx2" or "baseline" leave better ones out.
+int64_t allowed() {
   const char* text = std::getenv("HOTARU_SIMD");
   const std::string_view limit = text ? text : "";
-  constexpr int64_t kAvx512 = HWY_AVX3 | HWY_AVX3_DL;
-  constexpr int64_t kOlder = HWY_SSE4 | HWY_SSSE3;
-  if (limit == "avx2") hwy::DisableTargets(kAvx512);
-  if (limit == "baseline") hwy::DisableTargets(kAvx512 | HWY_AVX2 | kOlder);
-  return true;
-}();
+  if (limit == "avx2") return ~int64_t{HWY_AVX3};
+  if (limit == "baseline") return ~int64_t{HWY_AVX3 | HWY_AVX2};
+  return -1;
+}
 
 }  // namespace
+
+int64_t SupportedTargets() {
+  static const int64_t targets = (detected() & allowed()) | HWY_STATIC_TARGET;
+  return targets;
+}
+
+ChosenTarget& GetChosenTarget() {
+  static ChosenTarget chosen;
+  return chosen;
+}
+
+}  // namespace hwy
+
+namespace hotaru {
 
 std::string simd_target_name() {
   // The lowest bit of those supported and compiled is the best one.
   constexpr int64_t kCompiled =
       HWY_AVX3 | HWY_AVX2 | HWY_NEON | HWY_EMU128 | HWY_SCALAR;
-  const int64_t usable =
-      (hwy::SupportedTargets() | HWY_STATIC_TARGET) & kCompiled;
+  const int64_t usable = hwy::SupportedTargets() & kCompiled;
   return hwy::TargetName(usable & -usable);
 }
 
