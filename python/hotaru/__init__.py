@@ -25,8 +25,8 @@ _sys.modules[__name__ + ".ops"] = ops
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     "__config__", "accelerator", "autograd", "backends", "cpu", "cuda",
-    "futures", "graphs", "jit", "linalg", "multiprocessing", "nn", "optim",
-    "profiler", "random", "serialization", "utils",
+    "futures", "graphs", "jit", "linalg", "masked", "multiprocessing", "nn",
+    "optim", "profiler", "random", "serialization", "signal", "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 _GRAPHS = {"compile"}
@@ -51,6 +51,7 @@ from ._grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from ._windows import *
 from .functional import *
 from .version import __version__
 
