@@ -35,7 +35,7 @@ def step(torch, case, decode, optimizer, params, steps) -> None:
     def closure():
         optimizer.zero_grad()
         loss = sum(
-            ((p - i) ** 2).sum() + (p * p).cos().sum()
+            (i + 1) * ((p - i) ** 2).sum() + 0.1 * (p**4).sum()
             for i, p in enumerate(params)
         )
         loss.backward()
@@ -63,8 +63,10 @@ def described(torch, case, decode):
 
 def plain_state(optimizer):
     state = optimizer.state_dict()
+    items = state["state"].items()
     return {
-        "state": {k: dict(v) for k, v in state["state"].items()},
+        # In whatever order an optimizer came to note them.
+        "state": {k: dict(sorted(v.items())) for k, v in items},
         "groups": [dict(group) for group in state["param_groups"]],
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import weakref
 
 import torch
@@ -27,7 +28,7 @@ _PLACES = (
 def _names() -> dict[int, str]:
     out: dict[int, str] = {}
     for place, holder in _PLACES:
-        for name in dir(holder):
+        for name in sorted(dir(holder), key=lambda n: n.startswith("_")):
             if name.startswith("__") and place != "torch.Tensor":
                 continue
             value = getattr(holder, name, None)
@@ -99,6 +100,12 @@ class TorchEncoder(Encoder):
     def other(self, value):
         if callable(value) and id(value) in _NAMES:
             return {"name": _NAMES[id(value)]}
+        if dataclasses.is_dataclass(value):
+            fields = {
+                f.name: getattr(value, f.name)
+                for f in dataclasses.fields(value)
+            }
+            return self.made(type(value), (), fields)
         try:
             kind, args, kwargs = _MADE[value]
         except (KeyError, TypeError):  # others, and what has no hash

@@ -58,6 +58,7 @@ from .dropout import (
     FeatureAlphaDropout,
 )
 from .linear import Bilinear, Identity, Linear
+from .linear_loss import LinearCrossEntropyLoss, LinearCrossEntropyOptions
 from .loss import (
     BCELoss,
     BCEWithLogitsLoss,
@@ -219,6 +220,8 @@ __all__ = [
     "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
