@@ -117,7 +117,15 @@ def reasons(found: list[Outcome], most: int) -> str:
     )
 
 
-def left(found: list[Outcome]) -> str:
+def where(names: list[str], split: bool) -> str:
+    """How many entries these are and, with `split`, of which families."""
+    if not split:
+        return str(len(names))
+    families = collections.Counter(map(family, names)).most_common(4)
+    return f"{len(names)}: " + ", ".join(f"{n} {f}" for f, n in families)
+
+
+def left(found: list[Outcome], split: bool) -> str:
     """What is not right, by reason, as a table."""
     groups: dict = collections.defaultdict(lambda: [0, {}])
     for entry, _, kind, text in found:
@@ -125,10 +133,10 @@ def left(found: list[Outcome]) -> str:
             continue
         reason = next(r for pattern, r in _REASONS if re.search(pattern, text))
         groups[reason][0] += 1
-        shown = text.replace("|", "\\|").replace("`", "'")[:90]
+        shown = text.replace("|", "\\|").replace("`", "'")[:70]
         groups[reason][1].setdefault(entry, f"{form_of(kind)}: {shown}")
     lines = ["| reason | outcomes | entries | for example |"]
-    lines.append("| --- | ---: | ---: | --- |")
+    lines.append("| --- | ---: | --- | --- |")
     for reason, (count, entries) in sorted(
         groups.items(), key=lambda row: -row[1][0]
     ):
@@ -138,7 +146,9 @@ def left(found: list[Outcome]) -> str:
             names[i * (len(names) - 1) // 2] for i in range(3)
         )
         shown = "; ".join(f"`{n}` ({entries[n]})" for n in chosen)
-        lines.append(f"| {reason} | {count} | {len(names)} | {shown} |")
+        lines.append(
+            f"| {reason} | {count} | {where(names, split)} | {shown} |"
+        )
     return "\n".join(lines)
 
 
@@ -182,10 +192,10 @@ def report(found: dict[str, list[Outcome]], version: str) -> str:
             parts.append(counted("family", FORMS[suite], rows))
     parts.append("## What is left")
     parts.append(
-        "Each outcome stands in `tests/conformance/known/`; `--op ENTRY` shows "
-        "what is wrong with one entry."
+        "All that fails is listed in `tests/conformance/known/`; `./dev "
+        "conformance --op ENTRY` shows what is wrong with one entry."
     )
     for suite, outcomes in found.items():
         if any(text != "ok" for *_, text in outcomes):
-            parts += [f"### {_TITLES[suite]}", left(outcomes)]
+            parts += [f"### {_TITLES[suite]}", left(outcomes, suite == "op")]
     return "\n\n".join(parts) + "\n"
