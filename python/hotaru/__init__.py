@@ -25,8 +25,9 @@ _sys.modules[__name__ + ".ops"] = ops
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     "__config__", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
-    "futures", "graphs", "jit", "linalg", "multiprocessing", "nn", "optim",
-    "profiler", "random", "serialization", "special", "utils",
+    "futures", "graphs", "jit", "linalg", "masked", "multiprocessing",
+    "nn", "optim", "profiler", "random", "serialization", "signal", "special",
+    "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 _GRAPHS = {"compile"}
@@ -60,6 +61,7 @@ from ._grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from ._windows import *
 from .functional import *
 from .version import __version__
 

@@ -370,6 +370,11 @@ _METHODS = (
 )  # fmt: skip
 
 
+def _rdiv(self, other):
+    """A number by a tensor."""
+    return self.reciprocal() * other
+
+
 def _adjoint_of_matrix(self):
     """The conjugate of the transpose, of a matrix or a number."""
     if self.dim() not in (0, 2):
@@ -391,6 +396,7 @@ def install() -> None:
     Tensor.imag = property(_C.ops.imag, _set_part(_C.ops.imag), doc=_IMAG)
     Tensor.H = property(_adjoint_of_matrix)
     Tensor.mH = property(_C.ops.adjoint)
+    Tensor.__rdiv__ = _rdiv
     Tensor.layout = property(lambda self: _C.strided)
     Tensor.__array_priority__ = 1000
     Tensor.__cuda_array_interface__ = property(_cuda_array_interface)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._C import Tensor, ops
+from ._C import Tensor, int64, ops
 from ._C import bool as bool_dtype
 
 __all__ = [
@@ -123,7 +123,7 @@ def unravel_index(indices: Tensor, shape) -> tuple[Tensor, ...]:
         raise ValueError(
             f"'shape' cannot have negative values, but got {tuple(sizes)}"
         )
-    coordinates = []
+    coordinates, indices = [], indices.to(int64)
     for size in reversed(sizes):
         coordinates.append(indices % size)
         indices = ops.div(indices, size, rounding_mode="floor")

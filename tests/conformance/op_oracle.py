@@ -6,14 +6,9 @@ results and gradients, and what wrong arguments raise. Runs under PyTorch.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
-import sys
-import warnings
-
 import torch
-from plain import NotPlainError, check_plain
+from case_file import WIDE, Copies, File, main, snapshot, widened
+from plain import NotPlainError
 from recorder import record, tensors_in
 from torch.testing._internal.common_methods_invocations import op_db
 
@@ -30,35 +25,6 @@ def entry_name(op) -> str:
     return f"{op.name}.{variant}" if variant else op.name
 
 
-def snapshot(x):
-    """A copy with the same geometry over a copy of the same memory."""
-    check_plain(torch, x)
-    if x._is_zerotensor():  # a gradient without memory
-        return torch.zeros(x.shape, dtype=x.dtype)
-    x = x.detach().resolve_conj().resolve_neg()
-    storage = x.untyped_storage().clone()
-    like = torch.empty(0, dtype=x.dtype)
-    return like.set_(storage, x.storage_offset(), x.size(), x.stride())
-
-
-class Copies:
-    """Copies of a sample's tensors, for forms that write into them."""
-
-    def __init__(self):
-        self.made: dict[int, object] = {}
-
-    def __call__(self, value):
-        if isinstance(value, torch.Tensor):
-            if id(value) not in self.made:
-                self.made[id(value)] = snapshot(value)
-            return self.made[id(value)]
-        if type(value) in (tuple, list):
-            return type(value)(self(v) for v in value)
-        if type(value) is dict:
-            return {k: self(v) for k, v in value.items()}
-        return value
-
-
 def same(a, b) -> bool:
     xs = [x for _, x in tensors_in((a,))]
     ys = [y for _, y in tensors_in((b,))]
@@ -68,67 +34,6 @@ def same(a, b) -> bool:
         else torch.equal(x, y)
         for x, y in zip(xs, ys)
     )
-
-
-class File:
-    """The cases of one entry and dtype, and the tensors they speak of."""
-
-    def __init__(self):
-        self.cases: list[dict] = []
-        self.tensors: list = []
-        self.skipped: list[str] = []
-
-    def add(self, kind, recorder, before, result, plain, **more) -> dict:
-        first = len(self.tensors)
-        self.tensors += before
-        expected = [x for _, x in tensors_in((result,))]
-        case = {
-            "kind": kind,
-            "first": first,
-            "count": len(before),
-            "needs": [x.requires_grad for x in recorder.encode.tensors],
-            "steps": recorder.steps,
-            "result": plain,
-            "expected": self.keep(expected),
-            **more,
-        }
-        self.cases.append(case)
-        return case
-
-    def keep(self, tensors) -> list:
-        out = []
-        for x in tensors:
-            if x is None:
-                out.append(None)
-                continue
-            out.append(len(self.tensors))
-            self.tensors.append(snapshot(x))
-        return out
-
-    def write(self, path) -> None:
-        text = json.dumps({"cases": self.cases, "skipped": self.skipped})
-        torch.save({"plain": text, "tensors": self.tensors}, path + ".part")
-        os.replace(path + ".part", path)
-
-
-_WIDE = {
-    torch.float32: torch.float64,
-    torch.float16: torch.float64,
-    torch.bfloat16: torch.float64,
-    torch.complex64: torch.complex128,
-}
-
-
-def widened(value):
-    if isinstance(value, torch.Tensor):
-        return snapshot(value).to(_WIDE.get(value.dtype, value.dtype))
-    if isinstance(value, torch.dtype):
-        return _WIDE.get(value, value)
-    if type(value) in (tuple, list):
-        return type(value)(widened(v) for v in value)
-    if type(value) is dict:
-        return {k: widened(v) for k, v in value.items()}
-    return value
 
 
 def errors_of_torch(op, sample, result) -> list[float]:
@@ -147,7 +52,7 @@ def errors_of_torch(op, sample, result) -> list[float]:
     out = []
     for a, b in zip(got, exact):
         error = 0.0
-        if a.dtype in _WIDE and b.shape == a.shape and a.numel():
+        if a.dtype in WIDE and b.shape == a.shape and a.numel():
             gap = (a.to(b.dtype) - b).abs().double()
             gap = gap[gap.isfinite()]
             error = float(gap.max()) if gap.numel() else 0.0
@@ -302,7 +207,7 @@ def write_entry(op, dtype, path) -> None:
             continue
         result = made[2]
         errors = [0.0]
-        if dtype in _WIDE and values:
+        if dtype in WIDE and values:
             errors = errors_of_torch(op, sample, result)
         made[0]["errors"] = errors
         if index >= MOST_OTHERS:
@@ -335,33 +240,10 @@ def write_entry(op, dtype, path) -> None:
     file.write(path)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder")
-    parser.add_argument("--dtype", action="append", required=True)
-    parser.add_argument("--op", action="append")
-    parser.add_argument("--part", default="0/1", help="k/n: every n-th entry")
-    options = parser.parse_args()
-    part, parts = map(int, options.part.split("/"))
-    warnings.simplefilter("ignore")
-    torch.set_num_threads(1)
-    os.makedirs(options.folder, exist_ok=True)
-    for op in sorted(op_db, key=entry_name)[part::parts]:
-        name = entry_name(op)
-        if options.op and op.name not in options.op and (
-            name not in options.op
-        ):  # fmt: skip
-            continue
-        for text in options.dtype:
-            dtype = getattr(torch, text)
-            path = os.path.join(options.folder, f"{name}.{text}.pt")
-            if dtype not in op.supported_dtypes("cpu") or os.path.exists(path):
-                continue
-            try:
-                write_entry(op, dtype, path)
-            except Exception as error:
-                print(f"{name} {text}: {error!r}"[:200], file=sys.stderr)
-
-
 if __name__ == "__main__":
-    main()
+    main(
+        __doc__,
+        {entry_name(op): op for op in op_db},
+        lambda op: op.supported_dtypes("cpu"),
+        write_entry,
+    )

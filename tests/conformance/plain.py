@@ -94,7 +94,20 @@ class Encoder:
             return {"array": self.tensor(torch.from_numpy(value.copy()))}
         if type(value).__module__ == "numpy":
             return self(value.item())
-        raise NotPlainError(f"{type(value).__module__}.{kind}")
+        return self.other(value)
+
+    def other(self, value):
+        """What is left, for those who know more."""
+        kind = type(value)
+        raise NotPlainError(f"{kind.__module__}.{kind.__name__}")
+
+
+def resolve(torch, name: str):
+    """A function or class by its public name; AttributeError without it."""
+    value = torch
+    for part in name.split(".")[1:]:
+        value = getattr(value, part)
+    return value
 
 
 class Decoder:
@@ -156,3 +169,21 @@ class Decoder:
 
     def _array(self, value):
         return self(value).numpy()
+
+    def _name(self, text):
+        return resolve(self.torch, text)
+
+    def _new(self, parts):
+        name, args, kwargs = parts
+        return resolve(self.torch, name)(*self(args), **self(kwargs))
+
+
+def decoder(torch, case: dict, tensors: list) -> Decoder:
+    """Reads a case beside the tensors of its file, whose copies need grad where
+    PyTorch's did.
+    """
+    first, count = case["first"], case["count"]
+    inputs = [x.clone() for x in tensors[first : first + count]]
+    for x, needs in zip(inputs, case["needs"]):
+        x.requires_grad_(needs)
+    return Decoder(torch, inputs)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import weakref
+
 import torch
-from plain import Encoder, NotPlainError
+from plain import Encoder, NotPlainError, resolve
 from torch.overrides import TorchFunctionMode
 
 # Where a function is looked for, in the order in which names are preferred.
@@ -25,7 +28,7 @@ _PLACES = (
 def _names() -> dict[int, str]:
     out: dict[int, str] = {}
     for place, holder in _PLACES:
-        for name in dir(holder):
+        for name in sorted(dir(holder), key=lambda n: n.startswith("_")):
             if name.startswith("__") and place != "torch.Tensor":
                 continue
             value = getattr(holder, name, None)
@@ -56,6 +59,64 @@ def name_of(function) -> str:
     return f"{module}.{getattr(function, '__qualname__', short)}"
 
 
+# What each module, optimizer and scheduler was made of.
+_MADE = weakref.WeakKeyDictionary()
+
+
+def remember(cls) -> None:
+    """Notes from now on what instances of `cls` are made of."""
+
+    def new(kind, *args, **kwargs):
+        self = object.__new__(kind)
+        _MADE[self] = (kind, args, kwargs)
+        return self
+
+    cls.__new__ = staticmethod(new)
+
+
+remember(torch.nn.Module)
+
+
+def made_of(value) -> tuple:
+    """The class of an object, and the arguments that it was made of."""
+    return _MADE[value]
+
+
+def class_name(cls) -> str:
+    """The public name of a class."""
+    package = ".".join(cls.__module__.split(".")[:2])
+    for place in (package, "torch.optim.lr_scheduler"):
+        if getattr(resolve(torch, place), cls.__name__, None) is cls:
+            return f"{place}.{cls.__name__}"
+    return f"{cls.__module__}.{cls.__name__}"
+
+
+class TorchEncoder(Encoder):
+    """Knows functions by their names, and objects by how they were made."""
+
+    def __init__(self):
+        super().__init__(torch)
+
+    def other(self, value):
+        if callable(value) and id(value) in _NAMES:
+            return {"name": _NAMES[id(value)]}
+        if dataclasses.is_dataclass(value):
+            fields = {
+                f.name: getattr(value, f.name)
+                for f in dataclasses.fields(value)
+            }
+            return self.made(type(value), (), fields)
+        try:
+            kind, args, kwargs = _MADE[value]
+        except (KeyError, TypeError):  # others, and what has no hash
+            return super().other(value)
+        return self.made(kind, args, kwargs)
+
+    def made(self, kind, args, kwargs):
+        parts = [class_name(kind), self(list(args)), self(dict(kwargs))]
+        return {"new": parts}
+
+
 def tensors_in(value, path=()):
     """Tensors of a result with where they stand in it."""
     if isinstance(value, torch.Tensor):
@@ -72,7 +133,7 @@ class Recorder(TorchFunctionMode):
 
     def __init__(self):
         super().__init__()
-        self.encode = Encoder(torch)
+        self.encode = TorchEncoder()
         self.steps: list = []
         self._alive: list = []
 

@@ -5,7 +5,7 @@ does; hotaru's side runs the same and compares. Prints a table, compares the
 failures with those that are known (known/SUITE.txt), and exits with 1 if
 something failed that used to be right.
 
-    run.py --oracle PYTHON [--suite op] [--op NAME] [--dtype NAME] [--update]
+    run.py --oracle PYTHON [--suite all] [--op NAME] [--dtype NAME] [--update]
 """
 
 from __future__ import annotations
@@ -19,14 +19,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).parent
-DTYPES = (
-    "float32", "float64", "int64", "int32", "bool", "bfloat16", "float16",
-    "complex64", "complex128",
-)  # fmt: skip
-FORMS = ("forward", "grad", "method", "inplace", "out", "error")
+from report import DTYPES, FORMS, Outcome, reasons, report, table
 
-Outcome = tuple[str, str, str, str]
+HERE = Path(__file__).parent
 
 
 def parts(command: list[str], jobs: int, env: dict) -> None:
@@ -42,25 +37,27 @@ def parts(command: list[str], jobs: int, env: dict) -> None:
 
 def key(suite: str) -> str:
     """Changes with the sources of PyTorch's side, whose files are kept."""
-    names = (f"{suite}_oracle.py", "plain.py", "recorder.py")
+    names = [f"{suite}_oracle.py", "case_file.py", "plain.py", "recorder.py"]
+    if suite != "op":
+        names.append(f"{suite}_trials.py")
     text = b"".join((HERE / name).read_bytes() for name in names)
     return hashlib.sha1(text).hexdigest()[:10]
 
 
-def outcomes(options) -> list[Outcome]:
+def outcomes(suite: str, options) -> list[Outcome]:
     """Runs both sides; one outcome for each entry, dtype and form."""
-    folder = Path(options.cache) / f"{options.suite}-{key(options.suite)}"
+    folder = Path(options.cache) / f"{suite}-{key(suite)}"
     chosen = [x for d in options.dtype for x in ("--dtype", d)]
     chosen += [x for name in options.op or () for x in ("--op", name)]
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
-    oracle = str(HERE / f"{options.suite}_oracle.py")
+    oracle = str(HERE / f"{suite}_oracle.py")
     parts(
         [options.oracle, oracle, str(folder), *chosen], options.jobs, env
     )  # fmt: skip
     found = []
     for k in range(options.jobs):
         Path(f"{folder}.{k}.jsonl").unlink(missing_ok=True)
-    subject = str(HERE / f"{options.suite}_subject.py")
+    subject = str(HERE / f"{suite}_subject.py")
     running = [
         subprocess.Popen(
             [
@@ -77,33 +74,6 @@ def outcomes(options) -> list[Outcome]:
         with open(f"{folder}.{k}.jsonl", encoding="utf-8") as lines:
             found += [tuple(json.loads(line)) for line in lines]
     return sorted(found)
-
-
-def form_of(kind: str) -> str:
-    return "error" if kind.startswith("error") else kind
-
-
-def table(found: list[Outcome]) -> str:
-    """Right of all, by dtype and form."""
-    counts: dict = collections.defaultdict(lambda: [0, 0])
-    for _, dtype, kind, text in found:
-        cell = counts[dtype, form_of(kind)]
-        cell[0] += text == "ok"
-        cell[1] += 1
-    dtypes = [d for d in DTYPES if any(d == key[0] for key in counts)]
-    lines = [
-        "| | " + " | ".join(FORMS) + " |",
-        "| --- |" + " ---: |" * len(FORMS),
-    ]
-    for dtype in dtypes:
-        cells = [
-            "{} of {}".format(*counts[dtype, form])
-            if (dtype, form) in counts
-            else "–"
-            for form in FORMS
-        ]
-        lines.append(f"| {dtype} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
 
 
 def failures(found: list[Outcome]) -> dict[str, set[str]]:
@@ -139,7 +109,7 @@ def compare(found, path: Path, update: bool) -> int:
     tried: dict[str, set[str]] = collections.defaultdict(set)
     for entry, dtype, kind, _ in found:
         tried[f"{entry} {kind}"].add(dtype)
-    reasons = {(e, d, k): text for e, d, k, text in found}
+    texts = {(e, d, k): text for e, d, k, text in found}
     broken = [
         (key, dtype)
         for key, dtypes in sorted(now.items())
@@ -157,23 +127,35 @@ def compare(found, path: Path, update: bool) -> int:
         return 0
     for key, dtype in broken:
         entry, kind = key.rsplit(" ", 1)
-        print(f"broken: {key} {dtype}: {reasons[entry, dtype, kind]}")
+        print(f"broken: {key} {dtype}: {texts[entry, dtype, kind]}")
     if mended:
         print(f"{mended} failures are mended; --update takes them off {path}")
     return 1 if broken else 0
 
 
-def reasons(found: list[Outcome], most: int) -> str:
-    """The most frequent reasons, with how many entries each fails."""
-    entries: dict[str, set[str]] = collections.defaultdict(set)
-    for entry, _, _, text in found:
-        if text != "ok":
-            entries[text].add(entry)
-    rows = sorted(entries.items(), key=lambda row: -len(row[1]))[:most]
-    return "\n".join(
-        f"{len(names):4} {text[:110]}   {', '.join(sorted(names)[:3])}"
-        for text, names in rows
+def version_of(oracle: str) -> str:
+    """PyTorch's version, without what it was built for."""
+    asked = subprocess.run(
+        [oracle, "-c", "import torch; print(torch.__version__)"],
+        check=True,
+        capture_output=True,
+        text=True,
     )
+    return asked.stdout.strip().split("+")[0]
+
+
+def run_suite(suite: str, options) -> tuple[list[Outcome], int]:
+    """What one suite found, and 1 if something broke."""
+    found = outcomes(suite, options)
+    if options.op:
+        for row in found:
+            print(*row)
+    if found:
+        print(f"{suite}\n{table(suite, found)}")
+    if options.reasons:
+        print(reasons(found, options.reasons))
+    path = HERE / "known" / f"{suite}.txt"
+    return found, compare(found, path, options.update)
 
 
 def main() -> int:
@@ -181,12 +163,13 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--oracle", default=sys.executable)
-    parser.add_argument("--suite", default="op", choices=["op"])
-    parser.add_argument("--op", action="append")
+    parser.add_argument("--suite", default="all", choices=["all", *FORMS])
+    parser.add_argument("--op", action="append", metavar="ENTRY")
     parser.add_argument("--dtype", action="append", choices=DTYPES)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--reasons", type=int, default=0, metavar="N")
+    parser.add_argument("--report", metavar="FILE", help="write it as Markdown")
     parser.add_argument(
         "--cache",
         default=".cache/conformance",
@@ -195,16 +178,15 @@ def main() -> int:
     options = parser.parse_args()
     options.dtype = options.dtype or list(DTYPES)
     Path(options.cache).mkdir(parents=True, exist_ok=True)
-    found = outcomes(options)
-    if options.op:
-        for row in found:
-            print(*row)
-    print(table(found))
-    if options.reasons:
-        print(reasons(found, options.reasons))
-    return compare(
-        found, HERE / "known" / f"{options.suite}.txt", options.update
-    )
+    suites = list(FORMS) if options.suite == "all" else [options.suite]
+    found, broke = {}, 0
+    for suite in suites:
+        found[suite], failed = run_suite(suite, options)
+        broke |= failed
+    if options.report:
+        text = report(found, version_of(options.oracle))
+        Path(options.report).write_text(text, encoding="utf-8")
+    return broke
 
 
 if __name__ == "__main__":

@@ -5,6 +5,14 @@ from __future__ import annotations
 from . import functional, init, utils
 from .modules import *
 from .modules import __all__ as _modules
-from .parameter import Buffer, Parameter
+from .parameter import (
+    Buffer,
+    Parameter,
+    UninitializedBuffer,
+    UninitializedParameter,
+)
 
-__all__ = [*_modules, "Buffer", "Parameter", "functional", "init", "utils"]
+__all__ = [
+    *_modules, "Buffer", "Parameter", "UninitializedBuffer",
+    "UninitializedParameter", "functional", "init", "utils",
+]  # fmt: skip

@@ -57,6 +57,75 @@ class Buffer(Tensor):
         return buffer
 
 
+_NO_SHAPE = (
+    "Can't access the shape of an uninitialized parameter or buffer. This "
+    "error usually happens in `load_state_dict` when trying to load an "
+    "uninitialized parameter into an initialized one. Call `forward` to "
+    "initialize the parameters before accessing their attributes."
+)
+
+
+class _Uninitialized:
+    """What parameters and buffers have in common as long as no input has told
+    their shape; values they have none.
+    """
+
+    @property
+    def shape(self):
+        raise RuntimeError(_NO_SHAPE)
+
+    def share_memory_(self):
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call "
+            "`forward` to initialize the parameters before calling "
+            "`module.share_memory()`."
+        )
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __deepcopy__(self, memo: dict):
+        if id(self) not in memo:
+            memo[id(self)] = self._another()
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: int):
+        return type(self), (self.requires_grad, self.device, self.dtype)
+
+    def _another(self):
+        return type(self)(self.requires_grad, self.device, self.dtype)
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    """A parameter whose shape the first input will tell."""
+
+    def __new__(cls, requires_grad: bool = True, device=None, dtype=None):
+        data = empty(0, device=device, dtype=dtype)
+        return Tensor._make_subclass(cls, data, requires_grad)
+
+    def materialize(self, shape, device=None, dtype=None) -> None:
+        """Becomes a `Parameter` of that shape, without values yet."""
+        device = self.data.device if device is None else device
+        dtype = self.data.dtype if dtype is None else dtype
+        self.data = empty(tuple(shape), device=device, dtype=dtype)
+        self.__class__ = Parameter
+
+
+class UninitializedBuffer(_Uninitialized, Tensor):
+    """A buffer whose shape the first input will tell; its module puts a tensor
+    in its place.
+    """
+
+    def __new__(cls, requires_grad: bool = False, device=None, dtype=None):
+        data = empty(0, device=device, dtype=dtype)
+        return Tensor._make_subclass(cls, data, requires_grad)
+
+
+def is_lazy(value) -> bool:
+    """Whether a parameter or buffer waits for its shape."""
+    return isinstance(value, _Uninitialized)
+
+
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks):
     """Rebuilds a pickled parameter; `backward_hooks` belongs to the format."""
     param = Parameter(data, requires_grad)

@@ -76,7 +76,7 @@ class StepLR(ByFactor):
 
     def _factor(self) -> float:
         due = self.last_epoch != 0 and self.last_epoch % self.step_size == 0
-        return self.gamma if due else 1.0
+        return self.gamma if due else 1
 
     def _get_closed_form_lr(self) -> list:
         factor = self.gamma ** (self.last_epoch // self.step_size)

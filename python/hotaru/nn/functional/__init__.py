@@ -47,6 +47,7 @@ from ._dropout import (
     dropout3d,
     feature_alpha_dropout,
 )
+from ._linear_loss import linear_cross_entropy
 from ._loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -217,6 +218,7 @@ __all__ = [
     "layer_norm",
     "leaky_relu",
     "leaky_relu_",
+    "linear_cross_entropy",
     "local_response_norm",
     "log_softmax",
     "lp_pool1d",

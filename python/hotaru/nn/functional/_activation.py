@@ -123,6 +123,10 @@ def rrelu_(
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """`x` * sigmoid(x)."""
+    if input.is_complex():
+        if inplace:
+            return input.mul_(ops.sigmoid(input))
+        return input * ops.sigmoid(input)
     return ops.silu_(input) if inplace else ops.silu(input)
 
 

@@ -1,0 +1,72 @@
+"""What stands in for elements that do not count."""
+
+from __future__ import annotations
+
+import math
+
+from .. import _C
+from .._C import Tensor, ops
+from .._dtypes import iinfo
+
+
+def lowest(input: Tensor, name: str):
+    """What no maximum is smaller than."""
+    if input.dtype.is_floating_point:
+        return -math.inf
+    if input.dtype == _C.bool:
+        raise NotImplementedError(f"identity of {name} on torch.bool input")
+    return iinfo(input.dtype).min
+
+
+def highest(input: Tensor, name: str):
+    """What no minimum is greater than."""
+    if input.dtype.is_floating_point:
+        return math.inf
+    if input.dtype == _C.bool:
+        raise NotImplementedError(f"identity of {name} on torch.bool input")
+    return iinfo(input.dtype).max
+
+
+def broadcast(mask: Tensor, input: Tensor) -> Tensor:
+    """The mask in the input's shape, as booleans."""
+    if mask.dim() > input.dim():
+        raise IndexError(
+            "_input_mask expected broadcastable mask (got mask dimensionality "
+            "higher than of the input)"
+        )
+    mask = mask if mask.dtype == _C.bool else mask != 0
+    return mask.expand(input.shape)
+
+
+def filled(input: Tensor, mask: Tensor | None, value) -> Tensor:
+    """The input with `value` where the mask lets nothing through.
+
+    `value` is a number, or a function that gives it.
+    """
+    value = value() if callable(value) else value
+    if mask is None:
+        return input
+    number = ops.full((), value, dtype=input.dtype, device=input.device)
+    return ops.where(broadcast(mask, input), input, number)
+
+
+def dims(dim, input: Tensor) -> list[int]:
+    """The dimensions, none of them negative, in ascending order."""
+    rank = input.dim()
+    if dim is None or (isinstance(dim, (tuple, list)) and not dim):
+        return list(range(rank))
+    found = []
+    for one in [dim] if isinstance(dim, int) else dim:
+        least, most = min(-rank, -1), max(rank - 1, 0)
+        if not least <= one <= most:
+            raise IndexError(
+                "Dimension out of range (expected to be in range of "
+                f"[{least}, {most}], but got {one})"
+            )
+        one %= max(rank, 1)
+        if one in found:
+            raise RuntimeError(
+                f"dim={one} appears multiple times in the list of dims"
+            )
+        found.append(one)
+    return sorted(found) if rank else []
