@@ -155,7 +155,7 @@ HOTARU_GRAD_OF_OUTPUT(sigmoid, "SigmoidBackward0",
                                     : g* hotaru::conj(y*(1 - y)))
 HOTARU_GRAD_OF_OUTPUT(relu, "ReluBackward0",
                       one_kernel(g) ? elementwise::binary(kThresholdGrad, g, y)
-                                    : masked(g, gt(y, 0)))
+                                    : hotaru::masked_fill(g, le(y, 0), 0))
 HOTARU_GRAD_OF_INPUT(log, "LogBackward0", g / hotaru::conj(x))
 HOTARU_GRAD_OF_INPUT(log2, "Log2Backward0",
                      g / hotaru::conj(x * std::numbers::ln2))
