@@ -25,7 +25,7 @@ _sys.modules[__name__ + ".ops"] = ops
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     "__config__", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
-    "futures", "graphs", "jit", "linalg", "masked", "multiprocessing",
+    "fft", "futures", "graphs", "jit", "linalg", "masked", "multiprocessing",
     "nn", "optim", "profiler", "random", "serialization", "signal", "special",
     "utils",
 }  # fmt: skip
@@ -48,7 +48,7 @@ globals().update(
         name: op
         for name, op in vars(ops).items()
         if name not in _LAZY
-        and (not name.startswith("_") or name.startswith("_amp_"))
+        and (not name.startswith("_") or name.startswith(("_amp_", "_fft_")))
     }
 )
 
