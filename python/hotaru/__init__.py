@@ -22,6 +22,16 @@ for _type in (
 
 _sys.modules[__name__ + ".ops"] = ops
 
+
+def _ops_attribute(name: str):
+    """PyTorch's own operators are in ops.aten."""
+    if name == "aten":
+        return ops
+    raise AttributeError(f"module {ops.__name__!r} has no attribute {name!r}")
+
+
+ops.__getattr__ = _ops_attribute
+
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     "__config__", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
