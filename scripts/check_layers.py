@@ -57,6 +57,7 @@ FAMILIES = {
     "conv",
     "create",
     "distance",
+    "fft",
     "index",
     "linalg",
     "loss",

@@ -22,10 +22,20 @@ for _type in (
 
 _sys.modules[__name__ + ".ops"] = ops
 
+
+def _ops_attribute(name: str):
+    """PyTorch's own operators are in ops.aten."""
+    if name == "aten":
+        return ops
+    raise AttributeError(f"module {ops.__name__!r} has no attribute {name!r}")
+
+
+ops.__getattr__ = _ops_attribute
+
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     "__config__", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
-    "futures", "graphs", "jit", "linalg", "masked", "multiprocessing",
+    "fft", "futures", "graphs", "jit", "linalg", "masked", "multiprocessing",
     "nn", "optim", "profiler", "random", "serialization", "signal", "special",
     "utils",
 }  # fmt: skip
@@ -48,7 +58,7 @@ globals().update(
         name: op
         for name, op in vars(ops).items()
         if name not in _LAZY
-        and (not name.startswith("_") or name.startswith("_amp_"))
+        and (not name.startswith("_") or name.startswith(("_amp_", "_fft_")))
     }
 )
 

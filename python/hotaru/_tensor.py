@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _C
+from . import _C, functional
 from ._C import Tensor
 from ._grad_mode import no_grad
 
@@ -398,6 +398,7 @@ def install() -> None:
     Tensor.mH = property(_C.ops.adjoint)
     Tensor.__rdiv__ = _rdiv
     Tensor.layout = property(lambda self: _C.strided)
+    Tensor.stft = functional.stft
     Tensor.__array_priority__ = 1000
     Tensor.__cuda_array_interface__ = property(_cuda_array_interface)
     for name, dtype in _CASTS.items():

@@ -7,7 +7,7 @@ from ._C import bool as bool_dtype
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "cartesian_prod",
-    "cdist", "nonzero", "norm", "unique", "unique_consecutive",
+    "cdist", "nonzero", "norm", "stft", "unique", "unique_consecutive",
     "unravel_index",
 ]  # fmt: skip
 
@@ -191,3 +191,38 @@ def norm(input: Tensor, p="fro", dim=None, keepdim=False, out=None, dtype=None):
 
 for _function in (nonzero, norm, unique, unique_consecutive):
     setattr(Tensor, _function.__name__, _function)
+
+
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:
+    """Fourier transforms of windows along a signal, [..., bins, frames].
+
+    hop_length is n_fft // 4 and win_length is n_fft unless given; a shorter
+    window stands in the middle of its n_fft points. center: frames are centred
+    at multiples of hop_length, the signal is padded. return_complex=False,
+    deprecated, gives real and imaginary parts in a last dimension.
+    """
+    if center and align_to_window is not None:
+        raise RuntimeError(
+            "stft align_to_window should only be set when center = false"
+        )
+    if center:
+        rank, half = input.dim(), int(n_fft // 2)
+        extended = input.view([1] * (3 - rank) + list(input.size()))
+        extended = ops.pad(extended, [half, half], pad_mode)
+        input = extended.view(extended.shape[-rank:])
+    return ops.stft(
+        input, n_fft, hop_length, win_length, window, normalized, onesided,
+        return_complex, align_to_window,
+    )  # fmt: skip

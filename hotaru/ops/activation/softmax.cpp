@@ -1,11 +1,16 @@
 #include "hotaru/ops/activation/softmax.h"
 
+#include <limits>
+
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/reduce/line.h"
 #include "hotaru/ops/activation/softmax_grad.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
+#include "hotaru/ops/index/mask.h"
+#include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/runtime/streams/stream.h"
 
@@ -60,6 +65,23 @@ HOTARU_OP("softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
 HOTARU_OP(
     "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     log_softmax);
+/// 0 where a whole line is -infinity, instead of NaN; the gradient, too.
+Tensor safe_softmax(const Tensor& self, int64_t dim, Optional<DType> dtype) {
+  const Tensor x = dtype ? to(self, *dtype) : self;
+  Tensor out;
+  {
+    autograd::NoGrad guard;
+    const Scalar lowest(-std::numeric_limits<double>::infinity());
+    out = softmax(x, dim);
+    out = masked_fill(out, all(eq(x, lowest), Dims{dim}, true), Scalar(0));
+  }
+  if (autograd::needs_grad(x)) grad::softmax(out, x, wrap_dim(dim, x.dim()));
+  return out;
+}
+
+HOTARU_OP(
+    "_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    safe_softmax);
 HOTARU_OP("_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
           internal<softmax>);
 HOTARU_OP("_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",

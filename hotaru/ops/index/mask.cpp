@@ -96,6 +96,17 @@ namespace {
 HOTARU_OP("nonzero(Tensor self) -> Tensor", nonzero);
 HOTARU_OP("argwhere(Tensor self) -> Tensor", nonzero);
 HOTARU_OP(
+    "nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor",
+    +[](const Tensor& self, int64_t size, int64_t fill_value) {
+      HOTARU_CHECK(size >= 0,
+                   "nonzero_static: 'size' must be an non-negative integer");
+      const Tensor found = nonzero(self);
+      const int64_t n = std::min(size, found.size(0));
+      const Tensor rest = full(Dims{size - n, self.dim()}, Scalar(fill_value),
+                               TensorOptions(found));
+      return cat({narrow(found, 0, 0, n), rest}, 0);
+    });
+HOTARU_OP(
     "nonzero_numpy(Tensor self) -> Tensor[]", +[](const Tensor& self) {
       // A scalar has one dimension here.
       return unbind(nonzero(self.dim() ? self : view(self, Dims{1})), 1);

@@ -143,7 +143,7 @@ void check_gradient(const Tensor& self, IntSpan dims, int64_t spacings,
                "torch.gradient only supports edge_order=1 and edge_order=2.");
   std::vector<bool> seen(size_t(self.dim()));
   for (const int64_t dim : dims) {
-    const auto at = size_t(wrap_dim(dim, self.dim()));
+    const auto at = size_t(wrap_dim(dim, self.dim(), false));
     HOTARU_CHECK(!seen[at], "dim ", at,
                  " appears multiple times in the list "
                  "of dims");

@@ -1,4 +1,5 @@
 // Combinations of a vector's elements.
+#include <algorithm>
 #include <vector>
 
 #include "hotaru/ops/create/copy.h"
@@ -11,11 +12,27 @@
 namespace hotaru {
 namespace {
 
+/// Positions that are listed at most: 2 GiB of them.
+constexpr double kMostPositions = double(int64_t{1} << 28);
+
+/// Throws for more, before there is any: their count grows faster than r.
+void check_count(int64_t n, int64_t r, bool repeats) {
+  const double of = repeats ? double(n) + double(r) - 1 : double(n);
+  const double fewer = std::min(double(r), of - double(r));
+  double count = double(r);
+  // No factor is below 1, so it only grows.
+  for (double i = 0; i < fewer && count <= kMostPositions; ++i)
+    count *= (of - i) / (i + 1);
+  HOTARU_CHECK(count <= kMostPositions, "combinations: too many of ", n,
+               " elements, ", r, " at a time");
+}
+
 /// Positions 0 to n - 1 in rows of r, in lexical order.
 std::vector<int64_t> choices(int64_t n, int64_t r, bool repeats) {
   std::vector<int64_t> out, row;
-  for (int64_t i = 0; i < r; ++i) row.push_back(repeats ? 0 : i);
   if (n == 0 || (!repeats && r > n)) return out;
+  check_count(n, r, repeats);
+  for (int64_t i = 0; i < r; ++i) row.push_back(repeats ? 0 : i);
   const auto highest = [&](int64_t i) { return repeats ? n - 1 : n - r + i; };
   while (true) {
     out.insert(out.end(), row.begin(), row.end());

@@ -53,6 +53,10 @@ _GATHER = [
     "x(3).scatter_reduce(0, t([0]), x(3), 'foo')",
 ]
 _SLICES = [
+    "T.nonzero_static(t([[1, 0, 2], [0, 3, 0]]), size=5)",
+    "t([[1, 0, 2], [0, 3, 0]]).nonzero_static(size=2, fill_value=7)",
+    "T.nonzero_static(t(1), size=2)",
+    "T.nonzero_static(x(3), size=-1)",
     "T.take_along_dim(x(), t(0), 0)",
     "F.embedding(l(2), (x(3, 2) + 1j).requires_grad_())",
     "x(2).index_add(0, l(2), x(2), alpha=1j)",

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a case is one line)
 """Cases of random tensors: PyTorch's draws for seed 0, bit for bit."""
 
 from __future__ import annotations
@@ -27,6 +28,17 @@ _DRAWS = [
     "T.randint_like(x(4), 3, 7)",
     "[T.randn(3), T.randn(1), T.rand(2), T.randn(3)]",
     "x(6).uniform_(2, 5)",
+    "[x(5).cauchy_(), x(20).cauchy_(2, 0.5), d(5).cauchy_(), x(4).bfloat16().cauchy_()]",
+    "[x(5).log_normal_(), d(17).log_normal_(0, 0.3), x(3).half().log_normal_(0, 1)]",
+    "[x(5).geometric_(0.3), l(9).geometric_(0.01), l(6).to(T.int8).geometric_(0.5)]",
+    "T.empty(6, 4).t().cauchy_()",
+    "x(3).cauchy_(0, 0)",
+    "l(3).to(T.int32).cauchy_()",
+    "x(3).log_normal_(0, 0)",
+    "l(3).log_normal_()",
+    "x(3).geometric_(1.5)",
+    "(x(3) > 0).geometric_(0.5)",
+    "grad(lambda a: a.clone().cauchy_(), d(3))",
     "T.empty(6, 4).t().uniform_()",
     "T.empty(4, 12)[:, ::2].uniform_()",
     "T.empty(4, 6, 2).permute(2, 0, 1).normal_()",

@@ -6,6 +6,10 @@ from __future__ import annotations
 from ops_eval import cases
 
 _SUMS = [
+    "op('_safe_softmax')(t([[-inf, -inf], [1.0, 2.0], [nan, -inf]]), 1)",
+    "op('_safe_softmax')(l(2, 3), 0, dtype=T.float64)",
+    "op('_safe_softmax')(l(2, 3), 1)",
+    "grad(lambda a: op('_safe_softmax')(a, 1), t([[-inf, -inf], [1.0, 2.0]]))[2]",
     "x(3, 4).sum()",
     "x(3, 4).sum(0)",
     "x(3, 4).sum(-1, keepdim=True)",

@@ -64,6 +64,9 @@ constexpr KernelTypes<FloatingAndComplexTypes> kNormalTypes{
     0, "normal_kernel_cpu"};
 constexpr KernelTypes<FloatingTypes> kExponentialTypes{
     0, "exponential_kernel_cpu"};
+constexpr KernelTypes<FloatingTypes> kCauchyTypes{0, "cauchy_cpu"};
+constexpr KernelTypes<FloatingTypes> kLogNormalTypes{0, "log_normal_cpu"};
+constexpr KernelTypes<RealTypes> kGeometricTypes{0, "geometric_cpu"};
 constexpr KernelTypes<RealAndBoolTypes> kIntegerTypes{0, "random_kernel_cpu"};
 
 void check_random(const KernelCall& call) {
@@ -74,6 +77,12 @@ void check_random(const KernelCall& call) {
       return check_types<kNormalTypes>(call);
     case Draw::kExponential:
       return check_types<kExponentialTypes>(call);
+    case Draw::kCauchy:
+      return check_types<kCauchyTypes>(call);
+    case Draw::kLogNormal:
+      return check_types<kLogNormalTypes>(call);
+    case Draw::kGeometric:
+      return check_types<kGeometricTypes>(call);
     default:
       return check_types<kIntegerTypes>(call);
   }
@@ -115,6 +124,22 @@ void random(const KernelCall& call) {
       return kExponentialTypes.visit(call, [&]<class T>() {
         fill_in_order<T>(
             out, [&](T* x, int64_t n) { exponential_fill(x, n, a.a, gen); });
+      });
+    case Draw::kCauchy:
+      return kCauchyTypes.visit(call, [&]<class T>() {
+        fill_in_order<T>(
+            out, [&](T* x, int64_t n) { cauchy_fill(x, n, a.a, a.b, gen); });
+      });
+    case Draw::kLogNormal:
+      return kLogNormalTypes.visit(call, [&]<class T>() {
+        fill_in_order<T>(out, [&](T* x, int64_t n) {
+          log_normal_fill(x, n, a.a, a.b, gen);
+        });
+      });
+    case Draw::kGeometric:
+      return kGeometricTypes.visit(call, [&]<class T>() {
+        fill_in_order<T>(
+            out, [&](T* x, int64_t n) { geometric_fill(x, n, a.a, gen); });
       });
     default:
       break;

@@ -1,5 +1,6 @@
 #include "hotaru/backend/cpu/random/random_fill.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <mutex>
@@ -163,6 +164,38 @@ void exponential_fill(T* out, int64_t n, double lambda, CpuGenerator& gen) {
 }
 
 template <class T>
+void cauchy_fill(T* out, int64_t n, double median, double sigma,
+                 CpuGenerator& gen) {
+  std::lock_guard lock(gen.mutex());
+  for (int64_t i = 0; i < n; ++i) {
+    const double angle = std::numbers::pi * (gen.uniform_double() - 0.5);
+    out[i] = static_cast<Compute<T>>(median + sigma * std::tan(angle));
+  }
+}
+
+template <class T>
+void log_normal_fill(T* out, int64_t n, double mean, double std,
+                     CpuGenerator& gen) {
+  std::lock_guard lock(gen.mutex());
+  for (int64_t i = 0; i < n; ++i)
+    out[i] = static_cast<Compute<T>>(
+        std::exp(std::fma(gen.normal_double(), std, mean)));
+}
+
+template <class T>
+void geometric_fill(T* out, int64_t n, double p, CpuGenerator& gen) {
+  std::lock_guard lock(gen.mutex());
+  for (int64_t i = 0; i < n; ++i) {
+    const double trials =
+        std::ceil(std::log(gen.uniform_double()) / std::log1p(-p));
+    if constexpr (kIsFloating<T>)
+      out[i] = static_cast<Compute<T>>(trials);
+    else  // the uniform number may be 0
+      out[i] = from_int<T>(static_cast<int64_t>(std::min(trials, 9e18)));
+  }
+}
+
+template <class T>
 void bernoulli_fill(T* out, int64_t n, double p, CpuGenerator& gen) {
   std::lock_guard lock(gen.mutex());
   for (int64_t i = 0; i < n; ++i) {
@@ -236,7 +269,9 @@ void randperm_fill(T* out, int64_t n, CpuGenerator& gen) {
   template void uniform_fill(T*, int64_t, double, double, CpuGenerator&); \
   template void normal_fill(T*, int64_t, double, double, CpuGenerator&, \
                             NormalPath); \
-  template void exponential_fill(T*, int64_t, double, CpuGenerator&);
+  template void exponential_fill(T*, int64_t, double, CpuGenerator&); \
+  template void cauchy_fill(T*, int64_t, double, double, CpuGenerator&); \
+  template void log_normal_fill(T*, int64_t, double, double, CpuGenerator&);
 #define HOTARU_INSTANTIATE_ANY(T) \
   template void bernoulli_fill(T*, int64_t, double, CpuGenerator&); \
   template void bernoulli_fill(T*, int64_t, const float*, CpuGenerator&); \
@@ -244,7 +279,8 @@ void randperm_fill(T* out, int64_t n, CpuGenerator& gen) {
   template void random_from_to_fill(T*, int64_t, uint64_t, int64_t, \
                                     CpuGenerator&); \
   template void random_full_fill(T*, int64_t, CpuGenerator&); \
-  template void randperm_fill(T*, int64_t, CpuGenerator&);
+  template void randperm_fill(T*, int64_t, CpuGenerator&); \
+  template void geometric_fill(T*, int64_t, double, CpuGenerator&);
 
 HOTARU_INSTANTIATE_FLOATING(float)
 HOTARU_INSTANTIATE_FLOATING(double)

@@ -30,6 +30,20 @@ void normal_fill(T* out, int64_t n, double mean, double std, CpuGenerator& gen,
 template <class T>
 void exponential_fill(T* out, int64_t n, double lambda, CpuGenerator& gen);
 
+/// Cauchy's with that median and scale, two draws each. T: as above.
+template <class T>
+void cauchy_fill(T* out, int64_t n, double median, double sigma,
+                 CpuGenerator& gen);
+
+/// The exponential of a normal number, one by one. T: as above.
+template <class T>
+void log_normal_fill(T* out, int64_t n, double mean, double std,
+                     CpuGenerator& gen);
+
+/// Trials up to the first success, two draws each. T: any type but Bool.
+template <class T>
+void geometric_fill(T* out, int64_t n, double p, CpuGenerator& gen);
+
 /// 1 with probability p, else 0; two draws each. T: any element type.
 template <class T>
 void bernoulli_fill(T* out, int64_t n, double p, CpuGenerator& gen);
