@@ -122,13 +122,25 @@ HOTARU_OP(
 
 // --- gradient ----------------------------------------------------------------
 
-void check_gradient(const Tensor& self, IntSpan dims, int64_t spacings,
+/// Dimensions to differentiate along, all of them where none are given.
+struct Along {
+  Along(IntSpan dims) : dims(dims), given(true) {}
+  Along(const Tensor& self, const Optional<int64_t>& dim)
+      : given(dim.has_value()) {
+    for (int64_t d = 0; d < self.dim() && !given; ++d) dims.push_back(d);
+    if (given) dims.push_back(*dim);
+  }
+  Dims dims;
+  bool given;
+};
+
+void check_gradient(const Tensor& self, const Along& along, int64_t spacings,
                     int64_t edge_order) {
-  const bool dims_given = int64_t(dims.size()) != self.dim();
+  const Dims& dims = along.dims;
   HOTARU_CHECK(self.dtype() != DType::kUInt8,
                "torch.gradient does not support uint8 input.");
   const int64_t wanted = int64_t(dims.size());
-  HOTARU_CHECK(dims_given || spacings == wanted,
+  HOTARU_CHECK(along.given || spacings == wanted,
                "torch.gradient expected spacing to be unspecified, a scalar, "
                "or a list of length equal to 'self.dim() = ",
                self.dim(),
@@ -213,34 +225,27 @@ Tensor uneven_gradient(const Tensor& y, const Tensor& x, int64_t dim,
   return joined(first, middle, end, dim);
 }
 
-Dims all_or(const Tensor& self, const Optional<int64_t>& dim) {
-  Dims out;
-  if (dim) return Dims{*dim};
-  for (int64_t d = 0; d < self.dim(); ++d) out.push_back(d);
-  return out;
-}
-
 Tensors gradient(const Tensor& self, const std::vector<Scalar>& spacing,
-                 IntSpan dims, int64_t edge_order) {
-  check_gradient(self, dims, int64_t(spacing.size()), edge_order);
+                 const Along& along, int64_t edge_order) {
+  check_gradient(self, along, int64_t(spacing.size()), edge_order);
   Tensors out;
-  for (size_t i = 0; i < dims.size(); ++i)
-    out.push_back(even_gradient(self, spacing[i], dims[i], edge_order));
+  for (size_t i = 0; i < along.dims.size(); ++i)
+    out.push_back(even_gradient(self, spacing[i], along.dims[i], edge_order));
   return out;
 }
 
-Tensors gradient(const Tensor& self, const Scalar& spacing, IntSpan dims,
+Tensors gradient(const Tensor& self, const Scalar& spacing, const Along& along,
                  int64_t edge_order) {
-  return gradient(self, std::vector<Scalar>(dims.size(), spacing), dims,
+  return gradient(self, std::vector<Scalar>(along.dims.size(), spacing), along,
                   edge_order);
 }
 
-Tensors gradient(const Tensor& self, const Tensors& spacing, IntSpan dims,
+Tensors gradient(const Tensor& self, const Tensors& spacing, const Along& along,
                  int64_t edge_order) {
-  check_gradient(self, dims, int64_t(spacing.size()), edge_order);
+  check_gradient(self, along, int64_t(spacing.size()), edge_order);
   Tensors out;
-  for (size_t i = 0; i < dims.size(); ++i)
-    out.push_back(uneven_gradient(self, spacing[i], dims[i], edge_order));
+  for (size_t i = 0; i < along.dims.size(); ++i)
+    out.push_back(uneven_gradient(self, spacing[i], along.dims[i], edge_order));
   return out;
 }
 
@@ -257,7 +262,7 @@ HOTARU_OP(
     "int edge_order=1) -> Tensor[]",
     +[](const Tensor& self, const Tensors& spacing,
         const Optional<int64_t>& dim, int64_t edge_order) {
-      return gradient(self, spacing, all_or(self, dim), edge_order);
+      return gradient(self, spacing, Along(self, dim), edge_order);
     });
 HOTARU_OP(
     "gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int "
@@ -271,7 +276,7 @@ HOTARU_OP(
     "int edge_order=1) -> Tensor[]",
     +[](const Tensor& self, const Optional<Scalar>& spacing,
         const Optional<int64_t>& dim, int64_t edge_order) {
-      return gradient(self, spacing.value_or(Scalar(1)), all_or(self, dim),
+      return gradient(self, spacing.value_or(Scalar(1)), Along(self, dim),
                       edge_order);
     });
 HOTARU_OP(
@@ -291,7 +296,7 @@ HOTARU_OP(
     "int edge_order=1) -> Tensor[]",
     +[](const Tensor& self, const Value& spacing, const Optional<int64_t>& dim,
         int64_t edge_order) {
-      return gradient(self, numbers(spacing), all_or(self, dim), edge_order);
+      return gradient(self, numbers(spacing), Along(self, dim), edge_order);
     });
 HOTARU_OP(
     "gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int "
