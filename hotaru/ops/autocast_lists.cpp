@@ -33,17 +33,19 @@ constexpr List kLists[] = {
      "poisson_nll_loss smooth_l1_loss soft_margin_loss triplet_margin_loss"},
     {kFloat, kNone,
      "adaptive_avg_pool3d adaptive_max_pool3d avg_pool3d cholesky "
-     "ctc_loss.IntList ctc_loss.Tensor fractional_max_pool2d "
+     "ctc_loss.IntList ctc_loss.Tensor fft_fft fft_fft2 fft_fftn fft_hfft "
+     "fft_ifft fft_ifft2 fft_ifftn fft_ihfft fft_irfft fft_irfft2 fft_irfftn "
+     "fft_rfft fft_rfft2 fft_rfftn fractional_max_pool2d "
      "fractional_max_pool3d inverse linalg_cholesky linalg_inv linalg_qr "
      "linalg_solve max_pool3d max_unpool2d max_unpool3d nanquantile "
      "nanquantile.scalar polar qr quantile quantile.scalar "
      "reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d "
-     "replication_pad3d trace view_as_complex"},
+     "replication_pad3d stft stft.center trace view_as_complex"},
     {kNone, kFloat,
      "_upsample_bicubic2d_aa _upsample_bilinear2d_aa "
      "_upsample_nearest_exact1d _upsample_nearest_exact2d "
-     "_upsample_nearest_exact3d acos asin cosh cosine_similarity dist exp "
-     "expm1 frobenius_norm.dim group_norm layer_norm log log10 log1p log2 "
+     "_upsample_nearest_exact3d acos asin cosh cosine_similarity dist erfinv "
+     "exp expm1 frobenius_norm.dim group_norm layer_norm log log10 log1p log2 "
      "logsumexp native_layer_norm pdist pow.Scalar pow.Tensor_Scalar "
      "pow.Tensor_Tensor reciprocal renorm rms_norm rsqrt sinh softplus tan "
      "upsample_bicubic2d upsample_bilinear2d upsample_linear1d "
