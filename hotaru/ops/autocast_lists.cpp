@@ -14,12 +14,13 @@ using enum Policy;
 constexpr List kLists[] = {
     {kLower, kLower,
      "_convolution.deprecated addbmm addmm baddbmm bmm conv1d conv2d conv3d "
-     "conv_transpose1d conv_transpose2d.input conv_transpose3d.input linear "
-     "matmul mm prelu scaled_dot_product_attention"},
+     "conv_transpose1d conv_transpose2d.input conv_transpose3d.input "
+     "linalg_vecdot "
+     "linear matmul mm prelu scaled_dot_product_attention"},
     {kLower, kNone, "conv1d.padding conv2d.padding conv3d.padding"},
     {kNone, kLower,
      "_convolution addmv addr chain_matmul convolution einsum gru_cell "
-     "lstm_cell mv rnn_relu_cell rnn_tanh_cell"},
+     "linalg_multi_dot lstm_cell mv rnn_relu_cell rnn_tanh_cell"},
     // Layers in one piece, as oneDNN and cuDNN have them.
     {kLower, kLower, "lstm.input"},
     {kNone, kLower,
@@ -36,8 +37,15 @@ constexpr List kLists[] = {
      "ctc_loss.IntList ctc_loss.Tensor fft_fft fft_fft2 fft_fftn fft_hfft "
      "fft_ifft fft_ifft2 fft_ifftn fft_ihfft fft_irfft fft_irfft2 fft_irfftn "
      "fft_rfft fft_rfft2 fft_rfftn fractional_max_pool2d "
-     "fractional_max_pool3d inverse linalg_cholesky linalg_inv linalg_qr "
-     "linalg_solve max_pool3d max_unpool2d max_unpool3d nanquantile "
+     "cholesky_inverse cholesky_solve fractional_max_pool3d geqrf inverse "
+     "linalg_cholesky linalg_cholesky_ex linalg_cond linalg_cond.p_str "
+     "linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh "
+     "linalg_householder_product linalg_inv linalg_inv_ex linalg_lstsq "
+     "linalg_matrix_rank linalg_matrix_rank.atol_rtol_float "
+     "linalg_matrix_rank.atol_rtol_tensor linalg_matrix_rank.tol_tensor "
+     "linalg_qr linalg_solve linalg_svd linalg_svdvals linalg_tensorinv "
+     "linalg_tensorsolve lu_solve orgqr ormqr pinverse svd triangular_solve "
+     "max_pool3d max_unpool2d max_unpool3d nanquantile "
      "nanquantile.scalar polar qr quantile quantile.scalar "
      "reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d "
      "replication_pad3d stft stft.center trace view_as_complex"},
@@ -46,7 +54,8 @@ constexpr List kLists[] = {
      "_upsample_nearest_exact1d _upsample_nearest_exact2d "
      "_upsample_nearest_exact3d acos asin cosh cosine_similarity dist erfinv "
      "exp expm1 frobenius_norm.dim group_norm layer_norm log log10 log1p log2 "
-     "logsumexp native_layer_norm pdist pow.Scalar pow.Tensor_Scalar "
+     "logsumexp native_layer_norm nuclear_norm nuclear_norm.dim pdist "
+     "pow.Scalar pow.Tensor_Scalar "
      "pow.Tensor_Tensor reciprocal renorm rms_norm rsqrt sinh softplus tan "
      "upsample_bicubic2d upsample_bilinear2d upsample_linear1d "
      "upsample_nearest1d upsample_nearest2d upsample_nearest3d "
@@ -56,7 +65,8 @@ constexpr List kLists[] = {
 
     {kFloat, kSetDType, "prod prod.dim_int"},
     {kNone, kSetDType,
-     "cumprod cumsum linalg_vector_norm log_softmax.int softmax.int sum "
+     "cumprod cumsum linalg_matrix_norm linalg_matrix_norm.str_ord "
+     "linalg_vector_norm log_softmax.int softmax.int sum "
      "sum.dim_IntList"},
     {kNone, kAppendDType, "norm.Scalar norm.ScalarOpt_dim"},
 

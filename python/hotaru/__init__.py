@@ -71,6 +71,7 @@ from ._grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from ._lowrank import *
 from ._windows import *
 from .functional import *
 from .version import __version__

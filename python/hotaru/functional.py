@@ -177,13 +177,15 @@ def _asked_for(found, return_inverse: bool, return_counts: bool):
 def norm(input: Tensor, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """The norm of a tensor's elements, over `dim` or all of them.
 
-    The order `p` is that of a vector norm; None and "fro" mean 2.
+    The order `p` is that of a vector norm; None and "fro" mean 2, "nuc" the
+    sum of the singular values of a matrix.
     """
-    if p == "nuc":
-        raise NotImplementedError("norm: the nuclear norm is not implemented")
     if isinstance(p, str) and p != "fro":
-        text = f"only valid string values are 'fro' and 'nuc', found {p}"
-        raise RuntimeError(text)
+        if dim is None:
+            dim = range(input.dim())
+        dims = (dim,) if isinstance(dim, int) else tuple(dim)
+        found = ops.linalg_matrix_norm(input, p, dims, keepdim, dtype=dtype)
+        return found if out is None else out.copy_(found)
     order = 2 if p is None or p == "fro" else p
     found = ops.linalg_vector_norm(input, order, dim, keepdim, dtype=dtype)
     return found if out is None else out.copy_(found)

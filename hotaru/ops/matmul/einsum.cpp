@@ -352,16 +352,6 @@ Tensor trace(const Tensor& self) {
   return sum(diagonal(self));
 }
 
-Tensor chain_matmul(const Tensors& matrices) {
-  HOTARU_CHECK(!matrices.empty(),
-               "chain_matmul(): Expected one or more "
-               "matrices");
-  Tensor out = matrices[0];
-  for (size_t i = 1; i < matrices.size(); ++i)
-    out = mm(autocast::lowered(out), autocast::lowered(matrices[i]));
-  return out;
-}
-
 }  // namespace
 
 HOTARU_OP(
@@ -372,6 +362,5 @@ HOTARU_OP(
     "-> Tensor",
     tensordot);
 HOTARU_OP("trace(Tensor self) -> Tensor", trace);
-HOTARU_OP("chain_matmul(Tensor[] matrices) -> Tensor", chain_matmul);
 
 }  // namespace hotaru

@@ -144,6 +144,8 @@ Tensor logit(const Tensor& self, Optional<double> eps) {
 }
 
 Tensor cross(const Tensor& self, const Tensor& other, int64_t dim) {
+  HOTARU_CHECK(self.dim() == other.dim(),
+               "linalg.cross: inputs must have the same number of dimensions.");
   HOTARU_CHECK(self.size(dim) == 3 && other.size(dim) == 3,
                "linalg.cross: inputs dimension ", dim,
                " must have length 3. Got ", self.size(dim), " and ",

@@ -39,8 +39,9 @@ Tensor std_gradient(const Tensor& g, const Tensor& x, const Tensor& root,
 
 Tensor unit(const Tensor& x) {  // x / |x|, 0 for 0
   if (!x.is_complex()) return sign(x);
-  const Tensor magnitude = abs(x);
-  return masked_fill(div(x, magnitude), eq(magnitude, Scalar(0)), 0);
+  const Tensor magnitude = abs(x), none = eq(magnitude, Scalar(0));
+  // Divided by 1 there, so that the derivative is 0, too.
+  return masked_fill(div(x, masked_fill(magnitude, none, 1)), none, 0);
 }
 
 Tensor norm_gradient(const Tensor& g, const Tensor& x, const Tensor& norm,

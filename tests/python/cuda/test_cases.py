@@ -15,7 +15,7 @@ import pytest
 
 FAMILIES = (
     "core_dtype", "core_view", "core_autograd", "ops_reduce", "ops_order",
-    "ops_index", "ops_join", "ops_matmul", "ops_conv", "ops_pool",
+    "ops_index", "ops_join", "ops_matmul", "ops_linalg", "ops_conv", "ops_pool",
     "ops_window", "ops_norm", "ops_loss", "ops_rnn", "ops_number",
     "ops_composite", "ops_special", "ops_fft", "nn_layer",
     "nn_call", "nn_module", "nn_state", "nn_hook", "nn_autograd", "nn_optim",

@@ -11,6 +11,7 @@ import outcomes
 
 FAMILIES = (
     "ops_reduce", "ops_order", "ops_index", "ops_join", "ops_matmul",
+    "ops_linalg",
     "ops_conv", "ops_pool", "ops_window", "ops_norm", "ops_loss", "ops_rnn",
     "ops_number", "ops_composite", "ops_special", "ops_masked", "ops_signal",
     "ops_function", "ops_fft",

@@ -62,7 +62,8 @@ CASES = {
     ),
     **calls(
         torch.linalg,
-        "cholesky inv det slogdet qr vector_norm",
+        "cholesky inv det slogdet qr vector_norm svd svdvals eigh eigvalsh "
+        "eig eigvals lu lu_factor ldl_factor matrix_exp pinv matrix_rank",
         lambda x: (x,),
         ".linalg",
     ),

@@ -1,43 +1,16 @@
-#include "hotaru/ops/linalg/linalg_grad.h"
-
-#include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/linalg/linalg.h"
+#include "hotaru/ops/linalg/linalg_grad.h"
+#include "hotaru/ops/linalg/matrices.h"
 #include "hotaru/ops/matmul/matmul.h"
-#include "hotaru/ops/operators.h"
 #include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/shape/triangle.h"
-#include "hotaru/ops/shape/view.h"
 
 namespace hotaru {
-namespace {
 
 using autograd::Backward;
 using autograd::record;
 using autograd::saved_output;
-
-Tensor adjoint(const Tensor& t) {
-  return conj(transpose(t, -2, -1));
-}
-
-/// One number for each matrix, to multiply the matrix by.
-Tensor per_matrix(const Tensor& t) {
-  return unsqueeze(unsqueeze(t, -1), -1);
-}
-
-/// The lower triangle with half of the diagonal.
-Tensor half_lower(const Tensor& t) {
-  return (tril(t) + tril(t, -1)) * 0.5;
-}
-
-/// The Hermitian matrix whose lower triangle is t's; the diagonal is real.
-Tensor hermitian(const Tensor& t) {
-  if (!t.is_complex()) return tril(t) + adjoint(tril(t, -1));
-  const Tensor half = half_lower(t);
-  return half + adjoint(half);
-}
-
-}  // namespace
 
 void record_inverse(const Tensor& out, const Tensor& A) {
   if (!autograd::needs_grad(A)) return;
@@ -54,7 +27,7 @@ void record_determinant(const Tensor& out, const Tensor& A) {
          [](Backward& b, const Tensor& g) -> Tensors {
            // A determinant of zero gives zeros, as in PyTorch.
            const Tensor A = b.saved(0), det = b.saved(1);
-           const Tensor unit = eye(A.size(-1), A.size(-1), TensorOptions(A));
+           const Tensor unit = unit_matrix(A, A.size(-1));
            const Tensor regular = where(per_matrix(eq(det, 0)), unit, A);
            return {per_matrix(g * conj(det)) * adjoint(linalg_inv(regular))};
          });
@@ -89,36 +62,66 @@ void record_solve(const Tensor& out, const Tensor& A, const Tensor& B) {
       });
 }
 
+void record_triangular(const Tensor& out, const Tensor& A, const Tensor& B,
+                       bool upper, bool unit) {
+  if (!autograd::needs_grad(A, B)) return;
+  record("LinalgSolveTriangularBackward0", out, {A, B}, {A, saved_output(out)},
+         [upper, unit](Backward& b, const Tensor& g) -> Tensors {
+           const Tensor gb = linalg_solve_triangular(adjoint(b.saved(0)), g,
+                                                     !upper, true, unit);
+           if (!b.needs(0)) return {Tensor(), gb};
+           const Tensor ga = -matmul(gb, adjoint(b.saved(1)));
+           const int64_t off = unit ? 1 : 0;
+           return {upper ? triu(ga, off) : tril(ga, -off), gb};
+         });
+}
+
 void record_cholesky(const Tensor& out, const Tensor& A) {
   if (!autograd::needs_grad(A)) return;
   record("LinalgCholeskyExBackward0", out, {A}, {saved_output(out)},
          [](Backward& b, const Tensor& g) -> Tensors {
+           // The Hermitian half of what L takes in, between L^-H and L^-1 (I.
+           // Murray, Differentiation of the Cholesky decomposition, 2016).
            const Tensor L = b.saved(0);
-           const Tensor inverse = linalg_inv(L);
-           const Tensor product = matmul(adjoint(L), g);
-           if (L.is_complex()) {
-             const Tensor inner =
-                 (tril(product) + adjoint(tril(product, -1))) * 0.5;
-             return {matmul(adjoint(inverse), matmul(inner, inverse))};
-           }
-           const Tensor inner = half_lower(product);
-           const Tensor grad = matmul(adjoint(inverse), matmul(inner, inverse));
-           return {(grad + adjoint(grad)) * 0.5};
+           const Tensor product = tril(matmul(adjoint(L), tril(g)));
+           const Tensor inner = (product + adjoint(tril(product, -1))) * 0.5;
+           const Tensor left = linalg_solve_triangular(adjoint(L), inner, true);
+           return {linalg_solve_triangular(L, left, false, false)};
          });
 }
 
-void record_qr(const Tensor& Q, const Tensor& R, const Tensor& A) {
-  if (!autograd::needs_grad(A)) return;
-  record("LinalgQrBackward0", Tensors{Q, R}, {A},
-         {saved_output(Q), saved_output(R)},
-         [](Backward& b, const Tensors& grads) -> Tensors {
-           const Tensor Q = b.saved(0), R = b.saved(1);
-           const Tensor gq = grads[0].defined() ? grads[0] : zeros_like(Q);
-           const Tensor gr = grads[1].defined() ? grads[1] : zeros_like(R);
-           const Tensor m = matmul(R, adjoint(gr)) - matmul(adjoint(gq), Q);
-           const Tensor right = gq + matmul(Q, hermitian(m));
-           // right R^-H, as the solution of X R^H = right.
-           return {linalg_solve(adjoint(R), right, false)};
+namespace {
+
+/// The gradient of a factor from that of its matrix's inverse, half of it.
+Tensor factor_gradient(const Tensor& half, const Tensor& factor, bool upper) {
+  const Tensor both = half + adjoint(half);
+  return upper ? -matmul(factor, both) : -matmul(both, factor);
+}
+
+}  // namespace
+
+void record_cholesky_solve(const Tensor& out, const Tensor& B,
+                           const Tensor& factor, bool upper) {
+  if (!autograd::needs_grad(B, factor)) return;
+  record("CholeskySolveBackward0", out, {B, factor},
+         {factor, saved_output(out)},
+         [upper](Backward& b, const Tensor& g) -> Tensors {
+           const Tensor factor = b.saved(0);
+           const Tensor gb = cholesky_solve(g, factor, upper);
+           if (!b.needs(1)) return {gb, Tensor()};
+           const Tensor half = matmul(gb, adjoint(b.saved(1)));
+           return {gb, factor_gradient(half, factor, upper)};
+         });
+}
+
+void record_cholesky_inverse(const Tensor& out, const Tensor& factor,
+                             bool upper) {
+  if (!autograd::needs_grad(factor)) return;
+  record("CholeskyInverseBackward0", out, {factor}, {factor, saved_output(out)},
+         [upper](Backward& b, const Tensor& g) -> Tensors {
+           const Tensor inverse = b.saved(1);
+           const Tensor half = matmul(inverse, matmul(g, inverse));
+           return {factor_gradient(half, b.saved(0), upper)};
          });
 }
 

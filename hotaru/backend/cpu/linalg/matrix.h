@@ -1,0 +1,49 @@
+// What kernels on small matrices have in common.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <string>
+
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/linalg/linalg.h"
+
+namespace hotaru::cpu {
+
+template <class T>
+using Real = decltype(std::abs(T()));
+
+template <class T>
+T conjugate(T x) {
+  if constexpr (kIsComplex<T>)
+    return std::conj(x);
+  else
+    return x;
+}
+
+/// |re| + |im|, by which LAPACK chooses pivots.
+template <class T>
+Real<T> magnitude(T x) {
+  if constexpr (kIsComplex<T>)
+    return std::abs(x.real()) + std::abs(x.imag());
+  else
+    return std::abs(x);
+}
+
+/// "(Batch element 3): " in messages about one of several matrices.
+inline std::string where(int64_t i, bool batched) {
+  return batched ? concat("(Batch element ", i, "): ") : std::string();
+}
+
+/// The i-th [rows, columns] matrix of an operand.
+template <class T>
+T* matrix(const Tensor& t, int64_t i, int64_t rows, int64_t columns = 1) {
+  return t.data<T>() + i * rows * columns;
+}
+
+/// An `info` is an operand, but nobody may have asked for it.
+inline void set_info(const Tensor& info, int64_t i, int64_t value) {
+  if (info.defined()) info.data<int32_t>()[i] = static_cast<int32_t>(value);
+}
+
+}  // namespace hotaru::cpu

@@ -1,0 +1,91 @@
+"""Factors of low rank by random sampling, and LU in PyTorch's older form.
+
+The sampling is algorithms 4.4 and 5.1 of N. Halko, P. Martinsson and J. Tropp,
+Finding structure with randomness, 2009.
+"""
+
+from __future__ import annotations
+
+from ._C import Tensor, ops
+
+__all__ = ["lu", "pca_lowrank", "svd_lowrank"]
+
+
+def _range_of(A: Tensor, q: int, niter: int) -> Tensor:
+    """Columns, q and orthonormal, that span most of A's range."""
+    dtype = A.dtype
+    sample = ops.randn(A.shape[-1], q, dtype=dtype, device=A.device)
+    Q = ops.linalg_qr(A @ sample)[0]
+    for _ in range(niter):
+        Q = ops.linalg_qr(A.mH @ Q)[0]
+        Q = ops.linalg_qr(A @ Q)[0]
+    return Q
+
+
+def svd_lowrank(
+    A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """U, S and V with A - M about U diag(S) V^H, of rank q.
+
+    Args:
+        niter: how often the sample is multiplied by A A^H.
+        M: what to subtract, of a shape that broadcasts to A's.
+    """
+    q = 6 if q is None else q
+    niter = 2 if niter is None else niter
+    if M is not None:
+        A = A - M.broadcast_to(A.shape)
+    wide = A.shape[-2] < A.shape[-1]
+    tall = A.mH if wide else A
+    Q = _range_of(tall, q, niter)
+    U, S, Vh = ops.linalg_svd(Q.mH @ tall, full_matrices=False)
+    U, V = Q @ U, Vh.mH
+    return (V, S, U) if wide else (U, S, V)
+
+
+def pca_lowrank(
+    A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`svd_lowrank` of A, whose columns have their means subtracted if center.
+
+    q is min(6, m, n) if not given.
+    """
+    m, n = A.shape[-2:]
+    if q is None:
+        q = min(6, m, n)
+    elif not 0 <= q <= min(m, n):
+        raise ValueError(
+            f"q(={q}) must be non-negative integer and not greater than "
+            f"min(m, n)={min(m, n)}"
+        )
+    if niter < 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    if center:
+        A = A - A.mean(dim=(-2,), keepdim=True)
+    return svd_lowrank(A, q, niter)
+
+
+def lu(A: Tensor, pivot=True, get_infos=False, out=None):
+    """LU in one matrix and pivots; with infos if get_infos."""
+    found = ops.linalg_lu_factor_ex(A, pivot=pivot, check_errors=not get_infos)
+    made = tuple(found) if get_infos else tuple(found[:2])
+    if out is None:
+        return made
+    if not isinstance(out, (tuple, list)):
+        kind = type(out).__name__
+        raise TypeError(f"argument 'out' must be tuple of Tensors, not {kind}")
+    if len(out) - int(get_infos) != 2:
+        raise TypeError(
+            f"expected tuple of {2 + int(get_infos)} elements but got "
+            f"{len(out)}"
+        )
+    for to, x in zip(out, made):
+        to.resize_(x.shape).copy_(x)
+    return out
+
+
+def _lu(self: Tensor, pivot=True, get_infos=False):
+    return lu(self, pivot, get_infos)
+
+
+Tensor.lu = _lu
