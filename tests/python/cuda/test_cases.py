@@ -17,8 +17,10 @@ FAMILIES = (
     "core_dtype", "core_view", "core_autograd", "ops_reduce", "ops_order",
     "ops_index", "ops_join", "ops_matmul", "ops_linalg", "ops_conv", "ops_pool",
     "ops_window", "ops_norm", "ops_loss", "ops_rnn", "ops_number",
-    "ops_composite", "ops_special", "ops_fft", "nn_layer",
-    "nn_call", "nn_module", "nn_state", "nn_hook", "nn_autograd", "nn_optim",
+    "ops_composite", "ops_special", "ops_fft", "ops_masked", "ops_signal",
+    "ops_function", "nn_layer", "nn_call", "nn_module", "nn_state", "nn_hook",
+    "nn_autograd", "nn_lazy", "nn_optim", "nn_optimizer", "nn_optimizer_use",
+    "nn_optimizer_text", "nn_schedule", "nn_schedule_text", "nn_swa",
 )  # fmt: skip
 
 _MISSING = re.compile(r"(\w+): not implemented for device cuda")
