@@ -325,9 +325,14 @@ void* CudaAllocator::allocate(size_t nbytes) {
   auto* data = reinterpret_cast<void*>(block->address);
   used_.emplace(data, block);
   // What a program must not read shows as NaN in tests.
-  if (is_soft())
+  if (is_soft()) {
     HOTARU_CUDA(cuMemsetD8Async, block->address, 0xff, rounded,
                 timeline.handle());
+    if (StreamTimeline::tracking() && !amid_launch()) {
+      lock.unlock();
+      timeline.count_own_work();
+    }
+  }
   return data;
 }
 
@@ -348,6 +353,12 @@ void CudaAllocator::deallocate(void* data, size_t, PendingUses* uses) noexcept {
       waiting_.push_back({block, std::move(others)});
   } catch (const Error&) {  // a lost device: its memory is lost, too
   }
+}
+
+Ref<StreamTimeline> CudaAllocator::owner(const void* data) {
+  const std::unique_lock lock = blocking_lock(mutex_);
+  const auto it = used_.find(const_cast<void*>(data));
+  return it == used_.end() ? nullptr : it->second->range->timeline;
 }
 
 void CudaAllocator::free_block(Block* block) {

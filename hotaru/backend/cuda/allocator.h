@@ -39,6 +39,9 @@ class CudaAllocator final : public Allocator {
   void reset_peaks();
   void reset_accumulated();
   std::vector<MemorySegment> snapshot();
+  /// The timeline that memory in use was allocated for; null if it is not from
+  /// here.
+  Ref<StreamTimeline> owner(const void* data);
   /// A share of the device's memory, in (0, 1].
   void set_limit(double fraction);
 

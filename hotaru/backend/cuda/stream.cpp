@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hotaru/backend/common/create/copy.h"
+#include "hotaru/backend/cuda/allocator.h"
 #include "hotaru/core/special_errors.h"
 #include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/streams/queue.h"
@@ -162,6 +163,22 @@ bool meets_busy_host_memory(const KernelCall& call) {
   return false;
 }
 
+/// Whose memory a call is the first to use, of timelines that may still work on
+/// what lay there before.
+std::vector<Ref<StreamTimeline>> other_owners(const KernelCall& call,
+                                              const StreamTimeline& mine) {
+  std::vector<Ref<StreamTimeline>> out;
+  for (const Operand& operand : call.operands()) {
+    if (!operand.tensor || !operand.tensor->defined()) continue;
+    const Tensor& t = *operand.tensor;
+    if (!t.device().is_cuda() || t.storage()->uses()) continue;
+    Ref<StreamTimeline> owner =
+        allocator(t.device().index).owner(t.storage()->data());
+    if (owner && owner.get() != &mine) out.push_back(std::move(owner));
+  }
+  return out;
+}
+
 const Kernel& copy_kernel() {
   static const Kernel& copy = kernel("copy_");
   return copy;
@@ -199,6 +216,7 @@ void StreamTimeline::run_tracked(const KernelCall& call, int64_t stream_id) {
   std::optional<BlockingRegion> region;
   if (crosses) region.emplace();
   std::vector<Ticket> after;
+  const std::vector<Ref<StreamTimeline>> owners = other_owners(call, *this);
   const std::unique_lock order = blocking_lock(launching_);
   struct Launched {
     ~Launched() {
@@ -210,6 +228,8 @@ void StreamTimeline::run_tracked(const KernelCall& call, int64_t stream_id) {
   } const launched{*this};
   {
     const std::lock_guard lock(ordering_mutex());
+    for (const Ref<StreamTimeline>& owner : owners)
+      after.push_back({owner, owner->issued_.load()});
     const Ticket mine{Ref<Timeline>(this), issued_.fetch_add(1) + 1};
     for (const Operand& operand : call.operands())
       if (const Ordered* object = operand.ordered())
@@ -221,6 +241,13 @@ void StreamTimeline::run_tracked(const KernelCall& call, int64_t stream_id) {
     std::rethrow_exception(error);
   use(device_);
   launch(call, stream_id);
+}
+
+void StreamTimeline::count_own_work() {
+  const std::unique_lock order = blocking_lock(launching_);
+  launched_.store(issued_.fetch_add(1) + 1);
+  const std::lock_guard lock(mutex_);
+  moved_.notify_all();
 }
 
 void StreamTimeline::follow(const Ticket& ticket) {

@@ -57,6 +57,8 @@ class StreamTimeline final : public Timeline {
   /// Launches a call, after those of other timelines that it has to follow.
   /// `marks_host`: it goes on using host memory when this returns.
   void run(const KernelCall& call, int64_t stream_id, bool marks_host);
+  /// Gives a number to what was put on the stream beside calls.
+  void count_own_work();
   /// Later work here runs after a ticket of any timeline.
   void follow(const Ticket& ticket);
   /// Gives a number to what was launched so far, and an event behind it.
