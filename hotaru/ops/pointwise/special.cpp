@@ -1,6 +1,7 @@
 #include "hotaru/ops/pointwise/special.h"
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <string>
 
@@ -402,6 +403,8 @@ HOTARU_WITH_IN_PLACE("nextafter", "(Tensor", " self, Tensor other)", nextafter);
 
 Tensor polygamma(int64_t n, const Tensor& self) {
   HOTARU_CHECK(n >= 0, "polygamma(n, x) does not support negative n.");
+  HOTARU_CHECK(n < std::numeric_limits<int64_t>::max(), "polygamma: the order ",
+               n, " is too large");
   if (n == 0) return digamma(self);
   check_dtype("polygamma", self.dtype(), true);
   Tensor out;
@@ -410,9 +413,9 @@ Tensor polygamma(int64_t n, const Tensor& self) {
     const double sign = n % 2 ? 1 : -1;
     out = n == 1 ? trigamma(self)
                  : elementwise::binary(kBinary,
-                                       operand(Scalar(double(n + 1)), self),
+                                       operand(Scalar(double(n) + 1), self),
                                        self, {Scalar(int64_t(k_zeta))}) *
-                       (sign * std::exp(std::lgamma(double(n + 1))));
+                       (sign * std::exp(std::lgamma(double(n) + 1)));
   }
   if (needs_grad(self))
     autograd::record("PolygammaBackward0", out, {self}, {self},

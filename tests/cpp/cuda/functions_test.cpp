@@ -2,6 +2,7 @@
 // each.
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <set>
 #include <thread>
 #include <vector>
@@ -36,8 +37,10 @@ TEST(CudaFunctions, AreMadeOnce) {
 }
 
 TEST(CudaFunctions, ThreadsGetTheSameOne) {
+  // Functions live for ever, and so must the tables that know them.
+  static auto* tables = new std::deque<Functions>;
   for (int round = 0; round < 50; ++round) {
-    const Functions functions("Sum");
+    const Functions& functions = tables->emplace_back("Sum");
     const Function* found[4];
     {
       std::vector<std::jthread> threads;

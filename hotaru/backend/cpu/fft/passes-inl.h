@@ -118,7 +118,7 @@ HWY_NOINLINE void pass(const Pass<T>& plan, const T* from, T* to) {
   const int64_t m = plan.m, stride = plan.stride;
   const T* twiddles = plan.twiddles.data();
   const T* roots = plan.roots.data();
-  for (int64_t p = 0; p < m; ++p, twiddles += 2 * (R - 1))
+  for (int64_t p = 0; p < m; ++p, twiddles += kTurn ? 2 * (R - 1) : 0)
     for (int64_t q = 0; q < stride; ++q) {
       const T* in = from + (q + stride * p) * 2 * kW;
       T* out = to + (q + stride * R * p) * 2 * kW;

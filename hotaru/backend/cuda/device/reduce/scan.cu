@@ -94,8 +94,10 @@ __device__ void scan(const ScanParams& p) {
   const char* in = static_cast<const char*>(p.in) + at[0][0];
   char* out = static_cast<char*>(p.out) + at[0][1];
   char* positions = static_cast<char*>(p.positions) + at[0][2];
-  auto* totals =
-      static_cast<Acc*>(p.workspace) + int64_t{real ? line : 0} * plan.splits;
+  // Without splits there is no workspace, and no pointer to move.
+  const int64_t before_line =
+      plan.splits > 1 ? int64_t{real ? line : 0} * plan.splits : 0;
+  auto* totals = static_cast<Acc*>(p.workspace) + before_line;
 
   Acc carry = R::identity();
   if (!kTotals && plan.splits > 1) {
