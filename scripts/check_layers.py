@@ -225,13 +225,8 @@ _BYTES = re.compile(r"\b(raw_data\(\)|data<[^>]+>\(\))")
 
 def past_the_host_door(files: list[str]) -> list[str]:
     """Lines of host code that do not go through host_bytes or host_data."""
-    return [
-        f"{name}:{number}: {match[1]} outside kernels; see core/host.h"
-        for name in files
-        if not name.startswith(_ASKS_THE_TENSOR)
-        for number, line in enumerate(Path(name).read_text().splitlines(), 1)
-        if (match := _BYTES.search(line))
-    ]
+    hosts = [name for name in files if not name.startswith(_ASKS_THE_TENSOR)]
+    return matches(_BYTES, hosts, "outside kernels; see core/host.h")
 
 
 # The factories and `item` make and read what the host itself is asked for.
@@ -245,13 +240,22 @@ _ELEMENT = re.compile(r"(?<![\w.>])(item\(|host_data<|host_bytes\()")
 
 def looks_at_elements(files: list[str]) -> list[str]:
     """Lines of operators that read elements without naming the reason."""
-    return [
-        f"{name}:{number}: {match[1]} in an operator; see ops/host_value.h"
+    operators = [
+        name
         for name in files
         if name.startswith("hotaru/ops/")
         and not name.startswith(_LOOKS_AT_ELEMENTS)
+    ]
+    return matches(_ELEMENT, operators, "in an operator; see ops/host_value.h")
+
+
+def matches(pattern: re.Pattern, files: list[str], why: str) -> list[str]:
+    """Lines in which the pattern's first group stands."""
+    return [
+        f"{name}:{number}: {match[1]} {why}"
+        for name in files
         for number, line in enumerate(Path(name).read_text().splitlines(), 1)
-        if (match := _ELEMENT.search(line))
+        if (match := pattern.search(line))
     ]
 
 

@@ -5,112 +5,12 @@
 #include <limits>
 
 #include "hotaru/backend/common/kernel_types.h"
-#include "hotaru/backend/cpu/resample/cubic.h"
+#include "hotaru/backend/common/resample/grid_taps.h"
 #include "hotaru/backend/cpu/resample/grid_simd.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
 namespace {
-
-// The input positions that an output takes from along one dimension, with
-// weights and their derivatives by the grid's coordinate; -1: outside.
-template <class A>
-struct Taps {
-  int count = 0;
-  std::array<int64_t, 4> index;
-  std::array<A, 4> weight, slope;
-
-  void add(int64_t i, A w, A s) {
-    index[count] = i;
-    weight[count] = w;
-    slope[count++] = s;
-  }
-};
-
-template <class A>
-struct Coordinate {
-  A at, slope;
-};
-
-// Mirrors at low / 2 and high / 2 until the coordinate is between them.
-template <class A>
-Coordinate<A> reflect(Coordinate<A> c, A low, A high) {
-  if (low == high) return {A(0), A(0)};
-  const A least = low / A(2), span = (high - low) / A(2);
-  A from = c.at - least;
-  if (from < A(0)) {
-    from = -from;
-    c.slope = -c.slope;
-  }
-  const A turns = std::floor(from / span);
-  const A extra = from - turns * span;
-  if (std::fmod(turns, A(2)) == A(0)) return {extra + least, c.slope};
-  return {span - extra + least, -c.slope};
-}
-
-// NaN comes to lie at the end of a picture in three dimensions (deep), else at
-// its beginning.
-template <class A>
-Coordinate<A> pad(Coordinate<A> c, int64_t size, GridPadding padding,
-                  bool align, bool deep) {
-  if (padding == GridPadding::kZeros) return c;
-  if (padding == GridPadding::kReflection)
-    c = align ? reflect(c, A(0), A(2 * (size - 1)))
-              : reflect(c, A(-1), A(2 * size - 1));
-  const A last = A(size - 1);
-  if (c.at != c.at && deep) return {last, A(0)};
-  if (!(c.at > A(0))) return {A(0), A(0)};
-  return c.at >= last ? Coordinate<A>{last, A(0)} : c;
-}
-
-// The derivative of cubic(x, -0.75).
-template <class A>
-A cubic_slope(A x) {
-  constexpr A a = A(-0.75);
-  const A sign = x < A(0) ? A(-1) : A(1);
-  x = std::abs(x);
-  if (x <= A(1)) return sign * (A(3) * (a + A(2)) * x - A(2) * (a + A(3))) * x;
-  return sign * ((A(3) * a * x - A(10) * a) * x + A(8) * a);
-}
-
-template <class A>
-Taps<A> taps(A grid, int64_t size, const GridSampleAttributes& a, bool deep) {
-  const A scale = (a.align_corners ? A(size - 1) : A(size)) / A(2);
-  Coordinate<A> c{a.align_corners ? (grid + A(1)) * scale
-                                  : ((grid + A(1)) * A(size) - A(1)) / A(2),
-                  scale};
-  Taps<A> out;
-  // NaN and what no integer holds is outside.
-  const auto inside = [&](A i) {
-    return i >= A(0) && i < A(size) ? int64_t(i) : -1;
-  };
-  if (a.mode != GridMode::kCubic)
-    c = pad(c, size, a.padding, a.align_corners, deep);
-  if (a.mode == GridMode::kNearest) {
-    out.add(inside(std::nearbyint(c.at)), A(1), A(0));
-    return out;
-  }
-  const A whole = std::floor(c.at);
-  const A part = c.at - whole;
-  if (a.mode == GridMode::kLinear) {
-    out.add(inside(whole), A(1) - part, -c.slope);
-    out.add(inside(whole + A(1)), part, c.slope);
-    return out;
-  }
-  for (int k = -1; k <= 2; ++k) {
-    const Coordinate<A> p = pad(Coordinate<A>{whole + A(k), A(1)}, size,
-                                a.padding, a.align_corners, deep);
-    out.add(inside(p.at), cubic(part - A(k), A(-0.75)),
-            cubic_slope(part - A(k)) * c.slope);
-  }
-  return out;
-}
-
-/// Whether a point lies nowhere: between positions of which none is known.
-template <class A>
-bool is_lost(const Taps<A>& t) {
-  return t.weight[0] != t.weight[0];
-}
 
 // In three spatial dimensions; a missing depth has size 1.
 template <class T>
@@ -132,17 +32,17 @@ struct Sampler {
         grid(grid.data<T>()) {}
   int64_t plane() const { return in[0] * in[1] * in[2]; }
 
-  std::array<Taps<A>, 3> at(int64_t sample, int64_t point) const {
-    std::array<Taps<A>, 3> out;
+  std::array<GridTaps<A>, 3> at(int64_t sample, int64_t point) const {
+    std::array<GridTaps<A>, 3> out;
     const T* coordinates = grid + (sample * points + point) * dims;
     for (int64_t d = 0; d < 3; ++d) {
       if (d < 3 - dims)
         out[d].add(0, A(1), A(0));
       else
-        out[d] = taps(A(coordinates[2 - d]), in[d], a, dims == 3);
+        out[d] = grid_taps(A(coordinates[2 - d]), in[d], a, dims == 3);
     }
     // In two dimensions, as PyTorch: everything about a lost point is NaN.
-    const bool lost = is_lost(out[1]) || is_lost(out[2]);
+    const bool lost = out[1].lost() || out[2].lost();
     if (dims == 2 && lost)
       for (int64_t d = 1; d < 3; ++d) {
         constexpr A kNan = std::numeric_limits<A>::quiet_NaN();
@@ -153,7 +53,7 @@ struct Sampler {
   }
   // f(offset in a plane, taps' positions i, j, k) for those inside.
   template <class F>
-  void each(const std::array<Taps<A>, 3>& t, const F& f) const {
+  void each(const std::array<GridTaps<A>, 3>& t, const F& f) const {
     for (int i = 0; i < t[0].count; ++i)
       for (int j = 0; j < t[1].count; ++j)
         for (int k = 0; k < t[2].count; ++k)
@@ -237,7 +137,7 @@ struct Sampler {
       const A grad = A(g[(sample * channels + c) * points + point]);
       each(t, [&](int64_t offset, int i, int j, int k) {
         const A wi = t[0].weight[i], wj = t[1].weight[j], wk = t[2].weight[k];
-        if (gx && !is_lost(t[2])) {
+        if (gx && !t[2].lost()) {
           T& to = gx[base + offset];
           to = T(A(to) + grad * wi * wj * wk);
         }

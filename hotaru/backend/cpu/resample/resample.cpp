@@ -6,7 +6,7 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise/arithmetic.h"
-#include "hotaru/backend/cpu/resample/cubic.h"
+#include "hotaru/backend/common/resample/cubic.h"
 #include "hotaru/backend/cpu/resample/resample_bytes.h"
 #include "hotaru/runtime/threads/parallel.h"
 

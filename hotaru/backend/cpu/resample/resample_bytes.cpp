@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "hotaru/backend/cpu/resample/cubic.h"
+#include "hotaru/backend/common/resample/cubic.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
@@ -25,7 +25,7 @@ struct Filter {
 
   int64_t taps() const { return cubic ? 4 : 2; }
   double operator()(double x) const {
-    if (cubic) return cpu::cubic(x, antialias ? -0.5 : -0.75);
+    if (cubic) return hotaru::cubic(x, antialias ? -0.5 : -0.75);
     return std::max(0.0, 1 - std::abs(x));
   }
 };

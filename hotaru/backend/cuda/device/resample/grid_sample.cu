@@ -1,101 +1,15 @@
 // Pictures sampled at points, and the gradients. See params/grid_sample.h for
-// how they are launched; formulas are the CPU's, cpu/resample/grid_sample.cpp.
+// how they are launched; formulas are in common/resample/grid_taps.h.
 #include <cmath>
 
+#include "hotaru/backend/common/resample/grid_taps.h"
 #include "hotaru/backend/cuda/device/atomic.h"
 #include "hotaru/backend/cuda/device/kernel.h"
-#include "hotaru/backend/cuda/device/resample/cubic.h"
 #include "hotaru/backend/cuda/params/grid_sample.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {
 namespace {
-
-/// Input positions along a dimension (-1: outside), with their weights and the
-/// weights' derivatives by the grid's coordinate.
-template <class A>
-struct GridTaps {
-  int count = 0;
-  int64_t index[4];
-  A weight[4], slope[4];
-
-  __device__ void add(int64_t i, A w, A s) {
-    index[count] = i;
-    weight[count] = w;
-    slope[count++] = s;
-  }
-};
-
-template <class A>
-struct Coordinate {
-  A at, slope;
-};
-
-/// Mirrors at low / 2 and high / 2 until the coordinate is between them.
-template <class A>
-__device__ Coordinate<A> reflect(Coordinate<A> c, A low, A high) {
-  if (low == high) return {A(0), A(0)};
-  const A least = low / A(2), span = (high - low) / A(2);
-  A from = c.at - least;
-  if (from < A(0)) {
-    from = -from;
-    c.slope = -c.slope;
-  }
-  const A turns = std::floor(from / span);
-  const A extra = from - turns * span;
-  if (std::fmod(turns, A(2)) == A(0)) return {extra + least, c.slope};
-  return {span - extra + least, -c.slope};
-}
-
-/// NaN comes to lie at the end of a picture in three dimensions, else at its
-/// beginning.
-template <class A>
-__device__ Coordinate<A> padded(Coordinate<A> c, int64_t size,
-                                const GridSampleParams& p) {
-  const auto& a = p.attributes;
-  if (a.padding == GridPadding::kZeros) return c;
-  if (a.padding == GridPadding::kReflection)
-    c = a.align_corners ? reflect(c, A(0), A(2 * (size - 1)))
-                        : reflect(c, A(-1), A(2 * size - 1));
-  const A last = A(size - 1);
-  if (c.at != c.at && p.dims == 3) return {last, A(0)};
-  if (!(c.at > A(0))) return {A(0), A(0)};
-  return c.at >= last ? Coordinate<A>{last, A(0)} : c;
-}
-
-/// NaN and what no integer holds is outside.
-template <class A>
-__device__ int64_t inside(A i, int64_t size) {
-  return i >= A(0) && i < A(size) ? int64_t(i) : -1;
-}
-
-template <class A>
-__device__ GridTaps<A> taps(A grid, int64_t size, const GridSampleParams& p) {
-  const auto& a = p.attributes;
-  const A scale = (a.align_corners ? A(size - 1) : A(size)) / A(2);
-  Coordinate<A> c{a.align_corners ? (grid + A(1)) * scale
-                                  : ((grid + A(1)) * A(size) - A(1)) / A(2),
-                  scale};
-  GridTaps<A> out;
-  if (a.mode != GridMode::kCubic) c = padded(c, size, p);
-  if (a.mode == GridMode::kNearest) {
-    out.add(inside(std::nearbyint(c.at), size), A(1), A(0));
-    return out;
-  }
-  const A whole = std::floor(c.at), part = c.at - whole;
-  if (a.mode == GridMode::kLinear) {
-    out.add(inside(whole, size), A(1) - part, -c.slope);
-    out.add(inside(whole + A(1), size), part, c.slope);
-    return out;
-  }
-  HOTARU_NO_UNROLL
-  for (int k = -1; k <= 2; ++k) {
-    const auto tap = padded(Coordinate<A>{whole + A(k), A(1)}, size, p);
-    out.add(inside(tap.at, size), cubic(part - A(k), A(-0.75)),
-            cubic_slope(part - A(k)) * c.slope);
-  }
-  return out;
-}
 
 /// Of the point of this thread, by dimension.
 template <class T>
@@ -114,8 +28,9 @@ struct GridPoint {
         t[d].add(0, A(1), A(0));
         continue;
       }
-      t[d] = taps(widen<T>(at[2 - d]), p.side[d], p);
-      lost |= t[d].weight[0] != t[d].weight[0];
+      t[d] =
+          grid_taps(widen<T>(at[2 - d]), p.side[d], p.attributes, p.dims == 3);
+      lost |= t[d].lost();
     }
     // In two dimensions everything about a point that lies nowhere is NaN.
     if (p.dims == 2 && lost)
@@ -124,7 +39,7 @@ struct GridPoint {
         t[d].add(0, A(NAN), A(NAN));
       }
   }
-  __device__ bool lost() const { return t[2].weight[0] != t[2].weight[0]; }
+  __device__ bool lost() const { return t[2].lost(); }
 
   /// f(offset in a plane, taps i, j, k) for those inside.
   template <class F>

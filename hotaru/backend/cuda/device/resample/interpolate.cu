@@ -2,8 +2,8 @@
 // params/resample.h for how they are launched.
 #include <cmath>
 
+#include "hotaru/backend/common/resample/cubic.h"
 #include "hotaru/backend/cuda/device/pool/windows.h"
-#include "hotaru/backend/cuda/device/resample/cubic.h"
 #include "hotaru/backend/cuda/params/resample.h"
 #include "hotaru/backend/cuda/params/types.h"
 
