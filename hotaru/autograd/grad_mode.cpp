@@ -5,6 +5,7 @@ namespace {
 
 thread_local bool enabled = true;
 thread_local bool inference = false;
+thread_local bool forward = true;
 
 }  // namespace
 
@@ -19,6 +20,13 @@ bool inference_mode() {
 }
 void set_inference_mode(bool value) {
   inference = value;
+}
+
+bool forward_enabled() {
+  return forward;
+}
+void set_forward_enabled(bool value) {
+  forward = value;
 }
 
 }  // namespace hotaru::autograd

@@ -1,4 +1,4 @@
-// Whether operators of this thread record gradients.
+// Whether operators of this thread record gradients and pass tangents on.
 #pragma once
 
 namespace hotaru::autograd {
@@ -23,8 +23,30 @@ class GradMode {
  private:
   bool previous_;
 };
+/// Whether operators of this thread pass tangents on; on at first.
+bool forward_enabled();
+void set_forward_enabled(bool enabled);
+
+/// Turns the passing on of tangents off (or on) for a scope.
+class ForwardMode {
+ public:
+  explicit ForwardMode(bool enabled) : previous_(forward_enabled()) {
+    set_forward_enabled(enabled);
+  }
+  ~ForwardMode() { set_forward_enabled(previous_); }
+  ForwardMode(const ForwardMode&) = delete;
+  ForwardMode& operator=(const ForwardMode&) = delete;
+
+ private:
+  bool previous_;
+};
+
+/// For what an operator does by itself: neither gradients nor tangents.
 struct NoGrad : GradMode {
-  NoGrad() : GradMode(false) {}
+  NoGrad() : GradMode(false), forward_(false) {}
+
+ private:
+  ForwardMode forward_;
 };
 
 }  // namespace hotaru::autograd

@@ -111,10 +111,16 @@ Tensor SavedTensor::unpack(Node* owner) const {
   Meta& m = ensure_meta(out);
   m.grad_fn = Ref<Node>(owner);
   m.output_index = output_index_;
+  if (passes_tangent(tensor_)) set_tangent(out, tangent(tensor_));
   return out;
 }
 
+void SavedTensor::carry(const Tensor& tangent) {
+  if (tangent.defined()) set_tangent(tensor_, tangent);
+}
+
 Meta::~Meta() {
+  if (tangent.defined()) forget_tangent(*this);
   set_node(nullptr, 0);
   // Gradients have gradients, however long their chain is.
   const auto sole_meta = [](const Tensor& t) {

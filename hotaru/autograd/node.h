@@ -102,6 +102,8 @@ class SavedTensor {
   /// The tensor, with its history. Throws PyTorch's text when it was written
   /// in place since.
   Tensor unpack(Node* owner) const;
+  /// Gives a saved output its tangent, if there is one.
+  void carry(const Tensor& tangent);
 
  private:
   Tensor tensor_;
@@ -127,6 +129,8 @@ struct Meta : AutogradMeta {
   void set_retains_grad();
 
   Tensor grad;
+  /// Of a dual number, while its level is open (autograd/forward.h).
+  Tensor tangent;
   Ref<Node> grad_fn;
   uint32_t output_index = 0;
   bool requires_grad = false;  // of a leaf

@@ -1,5 +1,7 @@
 #include "hotaru/autograd/record.h"
 
+#include <algorithm>
+
 #include "hotaru/autograd/leaf.h"
 
 namespace hotaru::autograd {
@@ -34,9 +36,9 @@ void forget_base(const Tensor& output, std::span<const Tensor> inputs) {
   output.impl()->base = {};
 }
 
-void record_spans(const char* name, const Tensors& outputs,
-                  std::span<const Tensor> inputs, std::span<const Save> saved,
-                  Formula formula) {
+Ref<RecordedNode> record_reverse(const char* name, const Tensors& outputs,
+                                 std::span<const Tensor> inputs,
+                                 std::span<const Save> saved, Formula formula) {
   const auto node = make_ref<RecordedNode>(name, std::move(formula));
   add_edges(*node, inputs);
   // Inputs are saved with the history they have now, outputs with the new one.
@@ -69,6 +71,47 @@ void record_spans(const char* name, const Tensors& outputs,
     }
   }
   save(true);
+  return node;
+}
+
+/// Passes tangents on, and records for gradients if any are wanted.
+void record_dual(const char* name, const Tensors& outputs,
+                 std::span<const Tensor> inputs, std::span<const Save> saved,
+                 Formula formula) {
+  Tensors read(saved.size());
+  for (size_t i = 0; i < saved.size(); ++i) {
+    const Tensor& t = *saved[i].tensor;
+    const bool overwritten =
+        t.defined() && !saved[i].output && contains(outputs, t);
+    read[i] = overwritten ? take_original(t) : t;
+  }
+  const bool reverse =
+      grad_enabled() && std::any_of(inputs.begin(), inputs.end(),
+                                    [](auto& t) { return requires_grad(t); });
+  Ref<RecordedNode> node;
+  if (reverse)
+    node = record_reverse(name, outputs, inputs, saved, formula);
+  else
+    for (const Tensor& output : outputs)
+      if (output.defined() && !contains(inputs, output))
+        forget_base(output, inputs);
+  push_tangents(outputs, inputs, read, formula);
+  // For tangents of the backward pass.
+  for (size_t i = 0; node && i < saved.size(); ++i)
+    if (saved[i].output && saved[i].tensor->defined())
+      node->saved[i].carry(tangent(*saved[i].tensor));
+}
+
+void record_spans(const char* name, const Tensors& outputs,
+                  std::span<const Tensor> inputs, std::span<const Save> saved,
+                  Formula formula) {
+  const bool dual = dual_level_open() &&
+                    std::any_of(inputs.begin(), inputs.end(),
+                                [](auto& t) { return passes_tangent(t); });
+  if (dual)
+    record_dual(name, outputs, inputs, saved, std::move(formula));
+  else
+    record_reverse(name, outputs, inputs, saved, std::move(formula));
 }
 
 }  // namespace
@@ -102,6 +145,7 @@ Tensor view_of(const Tensor& self, DType dtype, IntSpan sizes, IntSpan strides,
 }
 
 void check_inplace(const Tensor& self) {
+  if (dual_level_open()) remember_original(self);
   if (!requires_grad(self) || !grad_enabled()) return;
   if (self.is_view()) check_origin(self, kModified);
   const Tensor root = self.is_view() ? Tensor(self.impl()->base) : self;

@@ -1,20 +1,24 @@
 // How an operator records its gradient: one call after the kernel.
 #pragma once
 
+#include <span>
+
+#include "hotaru/autograd/forward.h"
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/node.h"
 
 namespace hotaru::autograd {
 
-/// Whether an operator on these inputs has to record. Cheap when not.
+/// Whether an operator on these inputs has to record: for gradients, or for
+/// tangents. Cheap when not.
 template <class... T>
 bool needs_grad(const T&... inputs) {
-  return (requires_grad(inputs) || ...) && grad_enabled();
+  return ((requires_grad(inputs) || ...) && grad_enabled()) ||
+         (dual_level_open() && (passes_tangent(inputs) || ...));
 }
 inline bool needs_grad(const Tensors& inputs) {
-  if (!grad_enabled()) return false;
   for (const Tensor& t : inputs)
-    if (requires_grad(t)) return true;
+    if (needs_grad(t)) return true;
   return false;
 }
 
@@ -92,5 +96,11 @@ class RecordedNode final : public Node {
  private:
   Formula formula_;
 };
+
+/// Gives the outputs of an operator the tangents that follow from those of
+/// its inputs (autograd/forward.h). `read` are the tensors that the formula
+/// saved, with the values they had before the operator.
+void push_tangents(const Tensors& outputs, std::span<const Tensor> inputs,
+                   const Tensors& read, const Formula& formula);
 
 }  // namespace hotaru::autograd

@@ -2,6 +2,7 @@
 #include "hotaru/autograd/leaf.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/engine/strided_memory.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/pointwise/complex.h"
@@ -64,10 +65,6 @@ void AccumulateGrad::run_tensor_hooks(Tensors& grads) {
         grads[0] = std::move(other);
 }
 
-namespace {
-
-/// Elements of one dimension read as those of another dtype: parts of complex
-/// ones, or the other way round.
 Tensor read_as(const Tensor& memory, DType dtype) {
   if (memory.dtype() == dtype) return memory;
   if (memory.is_complex()) return view(view_as_real(memory), Dims{-1});
@@ -78,8 +75,6 @@ Tensor at(const Tensor& memory, const Layout& layout) {
   return as_strided(read_as(memory, layout.dtype), layout.sizes, layout.strides,
                     layout.offset);
 }
-
-}  // namespace
 
 Tensors AsStridedBackward::apply(Tensors grads) {
   if (!grads[0].defined()) return {};

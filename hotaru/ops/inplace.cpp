@@ -10,6 +10,8 @@ Tensor original(const Tensor& self) {
   const autograd::NoGrad no_grad;
   Tensor out = clone(self);
   out.impl()->autograd = autograd::copy_history(self);
+  if (autograd::has_tangent(self))
+    autograd::set_tangent(out, autograd::tangent(self));
   return out;
 }
 
@@ -28,7 +30,9 @@ Tensor take_values(const Tensor& self, const Tensor& value) {
     const autograd::NoGrad no_grad;
     copy_(untracked(self), value);
   }
-  autograd::take_history(self, value);
+  if (autograd::grad_enabled()) autograd::take_history(self, value);
+  if (autograd::passes_tangent(value))
+    autograd::set_tangent(self, autograd::tangent(value));
   self.bump_version();
   return self;
 }

@@ -7,6 +7,7 @@
 #include "bindings/graph/surroundings.h"
 #include "bindings/ops/op_call.h"
 #include "bindings/runtime/accelerator.h"
+#include "bindings/ops/override.h"
 #include "bindings/runtime/future_object.h"
 #include "bindings/runtime/generator_object.h"
 #include "bindings/runtime/stream.h"
@@ -30,6 +31,7 @@ NB_MODULE(_C, m) {
   init_types(m);
   init_default_device(m);
   init_tensor(m);
+  overrides::init_overrides(m);
   init_ops(m);
   init_autocast(m);
   init_autograd(m);

@@ -58,7 +58,10 @@ globals().update(
         name: op
         for name, op in vars(ops).items()
         if name not in _LAZY
-        and (not name.startswith("_") or name.startswith(("_amp_", "_fft_")))
+        and (
+            not name.startswith("_")
+            or name.startswith(("_amp_", "_fft_", "_foreach_"))
+        )
     }
 )
 

@@ -7,6 +7,7 @@ results and gradients, and what wrong arguments raise. Runs under PyTorch.
 from __future__ import annotations
 
 import torch
+import torch.autograd.forward_ad as fwAD
 from case_file import WIDE, Copies, File, main, snapshot, widened
 from plain import NotPlainError
 from recorder import record, tensors_in
@@ -177,6 +178,53 @@ def add_gradients(file, op, sample) -> None:
     case["second_order"] = file.keep(second)
 
 
+def by_identity(value, places: dict):
+    """`value` with the tensors that `places` knows by id replaced."""
+    if isinstance(value, torch.Tensor):
+        return places.get(id(value), value)
+    if type(value) in (tuple, list):
+        return type(value)(by_identity(v, places) for v in value)
+    if type(value) is dict:
+        return {k: by_identity(v, places) for k, v in value.items()}
+    return value
+
+
+def add_tangents(file, op, sample) -> None:
+    """Jacobian-vector products of a sample, by forward mode."""
+    finish = sample.output_process_fn_grad
+    if op.name in _UNIQUE_GRADIENTS:
+        finish = UNIQUE[op.name]
+    args, kwargs = (sample.input, *sample.args), sample.kwargs
+    made = run_form(file, "jvp", op.op, args, kwargs, finish=finish)
+    if not made:
+        return
+    case, recorder, _ = made
+    inputs = [x for x in recorder.encode.tensors if x.requires_grad]
+    torch.manual_seed(2)
+    tangents = [torch.randn_like(x.detach()) for x in inputs]
+    with fwAD.dual_level():
+        duals = {
+            id(x): fwAD.make_dual(x.detach(), v)
+            for x, v in zip(inputs, tangents)
+        }
+        torch.manual_seed(0)
+        try:
+            result = op.op(
+                *by_identity(args, duals), **by_identity(kwargs, duals)
+            )
+            found = [
+                fwAD.unpack_dual(y).tangent
+                for _, y in tensors_in((finish(result) if finish else result,))
+            ]
+        except Exception:
+            found = []
+    if not inputs or not any(v is not None for v in found):
+        file.cases.remove(case)
+        return
+    case["tangents"] = file.keep(tangents)
+    case["jvp"] = file.keep(found)
+
+
 def add_out(file, op, args, kwargs, result, finish) -> None:
     given = Copies()
     outs = Copies()
@@ -279,6 +327,8 @@ def write_entry(op, dtype, path) -> None:
             if index == MOST_OTHERS * 2:
                 break
             add_gradients(file, op, sample)
+            if op.supports_forward_ad:
+                add_tangents(file, op, sample)
     if op.error_inputs_func is not None and dtype == torch.float32:
         add_errors(file, op)
     file.write(path)

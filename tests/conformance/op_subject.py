@@ -18,6 +18,7 @@ from judge import (
 from plain import Decoder, resolve
 
 import hotaru as torch
+from hotaru.autograd import forward_ad
 
 
 def call(name: str, args, kwargs):
@@ -41,10 +42,30 @@ def run(case, tensors):
             x.detach().requires_grad_() if needs else x
             for x, needs in zip(inputs, case["needs"])
         ]
+    if case["kind"] == "jvp":
+        inputs = duals(case, tensors, inputs)
     decode = Decoder(torch, inputs)
     for name, args, kwargs in case["steps"]:
         decode.results.append(call(name, decode(args), decode(kwargs)))
     return decode, decode(case["result"])
+
+
+def duals(case, tensors, inputs) -> list:
+    """The inputs with the tangents that PyTorch's side gave them."""
+    tangents = iter(case["tangents"])
+    return [
+        forward_ad.make_dual(x.detach(), tensors[next(tangents)]) if needs else x
+        for x, needs in zip(inputs, case["needs"])
+    ]
+
+
+def check_tangents(case, tensors) -> None:
+    with forward_ad.dual_level():
+        torch.manual_seed(0)
+        _, result = run(case, tensors)
+        got = [forward_ad.unpack_dual(y).tangent for y in tensors_in(result)]
+    want = [None if i is None else tensors[i] for i in case["jvp"]]
+    compare_all(got, want)
 
 
 def check_gradients(case, tensors, decode, result) -> None:
@@ -85,6 +106,8 @@ def check_gradients(case, tensors, decode, result) -> None:
 def check(case, tensors) -> None:
     if case["kind"] == "error":
         return check_raises(case["error"], lambda: run(case, tensors))
+    if case["kind"] == "jvp":
+        return check_tangents(case, tensors)
     torch.manual_seed(0)
     decode, result = run(case, tensors)
     got = tensors_in(result)

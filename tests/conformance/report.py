@@ -10,7 +10,7 @@ DTYPES = (
     "complex64", "complex128",
 )  # fmt: skip
 FORMS = {
-    "op": ("forward", "grad", "method", "inplace", "out", "error"),
+    "op": ("forward", "grad", "jvp", "method", "inplace", "out", "error"),
     "module": ("init", "repr", "train", "eval", "state", "grad", "error"),
     "optim": (
         "init", "repr", "step", "state", "groups", "resume", "schedule",
@@ -27,7 +27,8 @@ _TITLES = {
 }
 _MEANING = {
     "op": "Forms: the function, its gradients (first and second order, 64 bits "
-    "only), the method, the in-place method, `out=`, and wrong arguments.",
+    "only), its tangents in forward mode (`jvp`, 64 bits only), the method, the "
+    "in-place method, `out=`, and wrong arguments.",
     "module": "Forms: state behind a seed, text, result in training and in "
     "evaluation, state behind a call, gradients of inputs and parameters "
     "(first and second order, float64), and wrong arguments.",

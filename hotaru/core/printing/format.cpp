@@ -237,11 +237,14 @@ std::string format_tensor(const Tensor& self, std::string_view suffix,
   const PrintOptions options = print_options();
   const Tensor shown =
       has_elements(self) ? shown_elements(self, options) : self;
-  return format_tensor(self, shown, options, suffix, prefix);
+  std::vector<std::string> suffixes;
+  if (!suffix.empty()) suffixes.emplace_back(suffix);
+  return format_tensor(self, shown, options, suffixes, prefix);
 }
 
 std::string format_tensor(const Tensor& self, const Tensor& shown,
-                          const PrintOptions& options, std::string_view suffix,
+                          const PrintOptions& options,
+                          const std::vector<std::string>& more,
                           std::string_view prefix) {
   HOTARU_CHECK(self.defined() && shown.defined(),
                "print: the tensor is undefined");
@@ -261,7 +264,7 @@ std::string format_tensor(const Tensor& self, const Tensor& shown,
     Layout(self, elements, options, indent, out).write();
   }
   std::vector<std::string> suffixes = suffixes_of(self, options);
-  if (!suffix.empty()) suffixes.emplace_back(suffix);
+  suffixes.insert(suffixes.end(), more.begin(), more.end());
   append_suffixes(suffixes, indent, options.linewidth, out);
   return out + ")";
 }

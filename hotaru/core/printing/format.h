@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hotaru/core/printing/print_options.h"
 #include "hotaru/core/tensor.h"
@@ -29,7 +30,7 @@ Tensor shown_elements(const Tensor& self, const PrintOptions& options);
 /// options), or its copy on the CPU; not looked at for empty and meta tensors.
 std::string format_tensor(const Tensor& self, const Tensor& shown,
                           const PrintOptions& options,
-                          std::string_view suffix = {},
+                          const std::vector<std::string>& suffixes = {},
                           std::string_view prefix = "tensor(");
 
 }  // namespace hotaru

@@ -174,7 +174,10 @@ Scalar item(const Tensor& self) {
 }
 
 Tensor detach(const Tensor& self) {
-  return make_alias(self);
+  const Tensor out = make_alias(self);
+  if (autograd::passes_tangent(self))
+    autograd::set_tangent(out, detach(autograd::tangent(self)));
+  return out;
 }
 
 Tensor resize_(const Tensor& self, IntSpan size) {

@@ -18,6 +18,7 @@ namespace hotaru::grads {
 namespace {
 
 using autograd::Backward;
+using autograd::needs_grad;
 using autograd::record;
 using autograd::saved_output;
 
@@ -59,8 +60,8 @@ constexpr int kNone = 0, kFirst = 1, kSecond = 2, kBoth = 3;
 template <int kReadByFA, int kReadByFB, class FA, class FB>
 void from_inputs(const char* name, const Tensor& out, const Tensor& self,
                  const Tensor& other, FA fa, FB fb) {
-  const int kept = (autograd::requires_grad(self) ? kReadByFA : 0) |
-                   (autograd::requires_grad(other) ? kReadByFB : 0);
+  const int kept = (needs_grad(self) ? kReadByFA : 0) |
+                   (needs_grad(other) ? kReadByFB : 0);
   const Tensor a = kept & kFirst ? self : Tensor();
   const Tensor b = kept & kSecond ? other : Tensor();
   record(name, out, {self, other}, {a, b},
@@ -509,8 +510,8 @@ void clamp(const Tensor& out, const Tensor& self, const Tensor& min,
 void lerp(const Tensor& out, const Tensor& self, const Tensor& end,
           const Tensor& weight) {
   const bool ends =
-      autograd::requires_grad(self) || autograd::requires_grad(end);
-  const bool weighed = autograd::requires_grad(weight);
+      needs_grad(self) || needs_grad(end);
+  const bool weighed = needs_grad(weight);
   const Tensor a = weighed ? self : Tensor(), b = weighed ? end : Tensor();
   const Tensor w = ends ? weight : Tensor();
   record("LerpBackward1", out, {self, end, weight}, {a, b, w},
@@ -527,8 +528,8 @@ void lerp(const Tensor& out, const Tensor& self, const Tensor& end,
 
 void addcmul(const Tensor& out, const Tensor& self, const Tensor& a,
              const Tensor& b, const Scalar& value) {
-  const Tensor kept_a = autograd::requires_grad(b) ? a : Tensor();
-  const Tensor kept_b = autograd::requires_grad(a) ? b : Tensor();
+  const Tensor kept_a = needs_grad(b) ? a : Tensor();
+  const Tensor kept_b = needs_grad(a) ? b : Tensor();
   record("AddcmulBackward0", out, {self, a, b}, {kept_a, kept_b},
          [value, self = Like(self), la = Like(a), lb = Like(b)](
              Backward& ctx, const Tensor& g) -> Tensors {
@@ -541,9 +542,9 @@ void addcmul(const Tensor& out, const Tensor& self, const Tensor& a,
 
 void addcdiv(const Tensor& out, const Tensor& self, const Tensor& a,
              const Tensor& b, const Scalar& value) {
-  const bool over = autograd::requires_grad(b);
+  const bool over = needs_grad(b);
   const Tensor kept_a = over ? a : Tensor();
-  const Tensor kept_b = over || autograd::requires_grad(a) ? b : Tensor();
+  const Tensor kept_b = over || needs_grad(a) ? b : Tensor();
   record("AddcdivBackward0", out, {self, a, b}, {kept_a, kept_b},
          [value, self = Like(self), la = Like(a), lb = Like(b)](
              Backward& ctx, const Tensor& g) -> Tensors {

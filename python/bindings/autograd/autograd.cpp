@@ -116,6 +116,7 @@ PyObject* get_base(PyObject* self, void*) {
 void init_autograd(nb::module_& m) {
   init_nodes(m);
   init_hooks(m);
+  init_forward(m);
   m.def("_run_backward", &run_backward, nb::arg("outputs"), nb::arg("grads"),
         nb::arg("retain_graph"), nb::arg("create_graph"), nb::arg("inputs"),
         nb::arg("allow_unused"), nb::arg("accumulate"),

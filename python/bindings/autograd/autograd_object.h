@@ -17,5 +17,6 @@ PyObject* get_output_nr(PyObject* self, void*);
 PyObject* get_base(PyObject* self, void*);
 
 void init_autograd(nanobind::module_& m);
+void init_forward(nanobind::module_& m);
 
 }  // namespace hotaru::python

@@ -46,6 +46,10 @@ class Signature {
   const Operator& op() const { return *op_; }
   const Schema& schema() const { return *schema_; }
   size_t arguments() const { return schema_->arguments.size(); }
+  /// Whether it changes a list of tensors, which Python gets back.
+  bool returns_list() const {
+    return schema_->results.empty() && schema_->name.starts_with("_foreach_");
+  }
   /// Whether it is one of its own to the user, no number that stands for
   /// another one's tensor.
   bool shown() const;

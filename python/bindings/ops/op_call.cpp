@@ -10,6 +10,7 @@
 #include "bindings/ops/op_bind.h"
 #include "bindings/ops/op_error.h"
 #include "bindings/ops/op_result.h"
+#include "bindings/ops/override.h"
 #include "bindings/runtime/accelerator.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
@@ -147,7 +148,10 @@ PyObject* with_results(const Signature& signature, Value* arguments,
 PyObject* call_overload(const Signature& signature, const Call& call,
                         Value* arguments) {
   if (call.keywords) return call_with_keywords(signature, call, arguments);
-  return with_results(signature, arguments, convert_results);
+  PyObject* result = with_results(signature, arguments, convert_results);
+  if (result != Py_None || !signature.returns_list()) return result;
+  Py_DECREF(result);
+  return Py_NewRef(call.args[0]);
 }
 
 /// What jit.trace answers for calls with stand-ins for tensors: called with
@@ -170,6 +174,8 @@ PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf,
                         PyObject* keywords) {
   auto& op = *reinterpret_cast<OpObject*>(self);
   const Call call{args, size_t(PyVectorcall_NARGS(nargsf)), keywords};
+  if (overrides::possible && overrides::overridden(call)) [[unlikely]]
+    return overrides::ask(self, call);
   return guarded([&]() -> PyObject* {
     if (op.signatures.empty())
       for (const Operator* overload : *op.overloads)
@@ -184,6 +190,7 @@ PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf,
       throw_named(e, PyUnicode_AsUTF8(op.name));
     }
     if (PyObject* result = ask_hook(self, call)) return result;
+    if (overrides::overridden(call)) return overrides::ask(self, call);
     no_match(op.signatures, call, op.method, PyUnicode_AsUTF8(op.name));
   });
 }

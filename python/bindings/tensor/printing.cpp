@@ -6,7 +6,7 @@
 
 #include "bindings/errors.h"
 #include "bindings/tensor/tensor_object.h"
-#include "hotaru/autograd/node.h"
+#include "hotaru/autograd/forward.h"
 #include "hotaru/core/printing/format.h"
 #include "hotaru/ops/create/copy.h"
 
@@ -26,12 +26,27 @@ std::string history_suffix(const Tensor& self) {
   return autograd::requires_grad(self) ? "requires_grad=True" : "";
 }
 
+std::string repr(const Tensor& self);
+
+/// "tangent=tensor([...])"; that of a scalar is a number.
+std::string tangent_suffix(const Tensor& self) {
+  if (!autograd::passes_tangent(self)) return "";
+  const Tensor tangent = autograd::tangent(self);
+  if (tangent.dim() > 0) return "tangent=" + repr(tangent);
+  return "tangent=" +
+         nb::cast<std::string>(nb::str(nb::cast(tangent).attr("item")()));
+}
+
 std::string repr(const Tensor& self) {
   return named("print", [&] {
     const PrintOptions options = print_options();
+    std::vector<std::string> suffixes{history_suffix(self),
+                                      tangent_suffix(self)};
+    std::erase(suffixes, "");
+    const autograd::ForwardMode off(false);
     const Tensor shown =
         to(shown_elements(make_alias(self), options), Device{DeviceType::kCPU});
-    return format_tensor(self, shown, options, history_suffix(self));
+    return format_tensor(self, shown, options, suffixes);
   });
 }
 

@@ -1,6 +1,7 @@
 #include "bindings/tensor/tensor_number.h"
 
 #include "bindings/errors.h"
+#include "bindings/ops/override.h"
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
@@ -108,9 +109,9 @@ PyObject* binary(PyObject* a, PyObject* b) {
   });
 }
 
-template <TensorFunction F>
+template <overrides::Name kName, overrides::Name kReflected, TensorFunction F>
 PyObject* power_slot(PyObject* a, PyObject* b, PyObject*) {
-  return binary<F>(a, b);
+  return overrides::binary<kName, kReflected, binary<F>>(a, b);
 }
 
 /// A number comes second, where it is not rounded to the tensor's dtype.
@@ -168,6 +169,12 @@ Scalar number_of(PyObject* self, const char* wanted) {
 }
 
 int truth(PyObject* self) {
+  if (overrides::possible && overrides::overridden({self})) [[unlikely]] {
+    PyObject* answer = overrides::ask_attribute("__bool__", nullptr, {self});
+    const int value = answer ? PyObject_IsTrue(answer) : -1;
+    Py_XDECREF(answer);
+    return value;
+  }
   return guarded(
       [&] {
         const Tensor& t = tensor_of(self);
@@ -205,6 +212,11 @@ PyObject* as_index(PyObject* self) {
 }
 
 PyObject* compare(PyObject* a, PyObject* b, int op) {
+  if (overrides::possible && overrides::overridden({a, b})) [[unlikely]] {
+    static constexpr const char* kNames[] = {"lt", "le", "__eq__",
+                                             "ne", "gt", "ge"};
+    return overrides::ask_attribute(kNames[op], nullptr, {a, b});
+  }
   return guarded([&]() -> PyObject* {
     const Tensor& x = tensor_of(a);
     Tensor y = other_operand(b, x);
@@ -236,39 +248,68 @@ void* slot(F* f) {
 
 void add_number_slots(std::vector<PyType_Slot>& slots) {
   const PyType_Slot mine[] = {
-      {Py_nb_add, slot(binary<plus>)},
-      {Py_nb_subtract, slot(binary<minus>)},
-      {Py_nb_multiply, slot(multiply)},
-      {Py_nb_true_divide, slot(divide)},
-      {Py_nb_floor_divide, slot(binary<floor_over>)},
-      {Py_nb_remainder, slot(binary<modulo>)},
-      {Py_nb_power, slot(power_slot<listed_power>)},
-      {Py_nb_matrix_multiply, slot(matmul_slot)},
-      {Py_nb_lshift, slot(binary<bitwise_left_shift>)},
-      {Py_nb_rshift, slot(binary<bitwise_right_shift>)},
-      {Py_nb_and, slot(binary<bitwise_and>)},
-      {Py_nb_or, slot(binary<bitwise_or>)},
-      {Py_nb_xor, slot(binary<bitwise_xor>)},
-      {Py_nb_inplace_add, slot(binary<plus_in>)},
-      {Py_nb_inplace_subtract, slot(binary<minus_in>)},
-      {Py_nb_inplace_multiply, slot(binary<times_in>)},
-      {Py_nb_inplace_true_divide, slot(binary<over_in>)},
-      {Py_nb_inplace_floor_divide, slot(binary<in_place_slot<floor_over>>)},
-      {Py_nb_inplace_remainder, slot(binary<in_place_slot<modulo>>)},
-      {Py_nb_inplace_power, slot(power_slot<in_place_slot<power>>)},
-      {Py_nb_inplace_lshift, slot(binary<in_place_slot<bitwise_left_shift>>)},
-      {Py_nb_inplace_rshift, slot(binary<in_place_slot<bitwise_right_shift>>)},
-      {Py_nb_inplace_and, slot(binary<in_place_slot<bitwise_and>>)},
-      {Py_nb_inplace_or, slot(binary<in_place_slot<bitwise_or>>)},
-      {Py_nb_inplace_xor, slot(binary<in_place_slot<bitwise_xor>>)},
-      {Py_nb_negative, slot(unary<neg>)},
-      {Py_nb_positive, slot(positive)},
-      {Py_nb_absolute, slot(unary<abs>)},
-      {Py_nb_invert, slot(unary<inverted>)},
+      {Py_nb_add, slot(overrides::binary<"add", "__radd__", binary<plus>>)},
+      {Py_nb_subtract,
+       slot(overrides::binary<"sub", "__rsub__", binary<minus>>)},
+      {Py_nb_multiply, slot(overrides::binary<"mul", "__rmul__", multiply>)},
+      {Py_nb_true_divide, slot(overrides::binary<"div", "__rdiv__", divide>)},
+      {Py_nb_floor_divide,
+       slot(overrides::binary<"__floordiv__", "__rfloordiv__",
+                              binary<floor_over>>)},
+      {Py_nb_remainder,
+       slot(overrides::binary<"remainder", "__rmod__", binary<modulo>>)},
+      {Py_nb_power, slot(power_slot<"pow", "__rpow__", listed_power>)},
+      {Py_nb_matrix_multiply,
+       slot(overrides::binary<"matmul", "__rmatmul__", matmul_slot>)},
+      {Py_nb_lshift, slot(overrides::binary<"__lshift__", "__rlshift__",
+                                            binary<bitwise_left_shift>>)},
+      {Py_nb_rshift, slot(overrides::binary<"__rshift__", "__rrshift__",
+                                            binary<bitwise_right_shift>>)},
+      {Py_nb_and,
+       slot(overrides::binary<"__and__", "bitwise_and", binary<bitwise_and>>)},
+      {Py_nb_or,
+       slot(overrides::binary<"__or__", "bitwise_or", binary<bitwise_or>>)},
+      {Py_nb_xor,
+       slot(overrides::binary<"__xor__", "bitwise_xor", binary<bitwise_xor>>)},
+      {Py_nb_inplace_add,
+       slot(overrides::binary<"add_", "add_", binary<plus_in>>)},
+      {Py_nb_inplace_subtract,
+       slot(overrides::binary<"sub_", "sub_", binary<minus_in>>)},
+      {Py_nb_inplace_multiply,
+       slot(overrides::binary<"mul_", "mul_", binary<times_in>>)},
+      {Py_nb_inplace_true_divide,
+       slot(overrides::binary<"div_", "div_", binary<over_in>>)},
+      {Py_nb_inplace_floor_divide,
+       slot(overrides::binary<"floor_divide_", "floor_divide_",
+                              binary<in_place_slot<floor_over>>>)},
+      {Py_nb_inplace_remainder,
+       slot(overrides::binary<"remainder_", "remainder_",
+                              binary<in_place_slot<modulo>>>)},
+      {Py_nb_inplace_power,
+       slot(power_slot<"pow_", "pow_", in_place_slot<power>>)},
+      {Py_nb_inplace_lshift,
+       slot(overrides::binary<"__ilshift__", "__ilshift__",
+                              binary<in_place_slot<bitwise_left_shift>>>)},
+      {Py_nb_inplace_rshift,
+       slot(overrides::binary<"__irshift__", "__irshift__",
+                              binary<in_place_slot<bitwise_right_shift>>>)},
+      {Py_nb_inplace_and,
+       slot(overrides::binary<"__iand__", "__iand__",
+                              binary<in_place_slot<bitwise_and>>>)},
+      {Py_nb_inplace_or,
+       slot(overrides::binary<"__ior__", "__ior__",
+                              binary<in_place_slot<bitwise_or>>>)},
+      {Py_nb_inplace_xor,
+       slot(overrides::binary<"__ixor__", "__ixor__",
+                              binary<in_place_slot<bitwise_xor>>>)},
+      {Py_nb_negative, slot(overrides::unary<"neg", unary<neg>>)},
+      {Py_nb_positive, slot(overrides::unary<"positive", positive>)},
+      {Py_nb_absolute, slot(overrides::unary<"abs", unary<abs>>)},
+      {Py_nb_invert, slot(overrides::unary<"__invert__", unary<inverted>>)},
       {Py_nb_bool, slot(truth)},
-      {Py_nb_int, slot(as_int)},
-      {Py_nb_float, slot(as_float)},
-      {Py_nb_index, slot(as_index)},
+      {Py_nb_int, slot(overrides::unary<"__int__", as_int>)},
+      {Py_nb_float, slot(overrides::unary<"__float__", as_float>)},
+      {Py_nb_index, slot(overrides::unary<"__index__", as_index>)},
       {Py_tp_richcompare, slot(compare)}};
   slots.insert(slots.end(), std::begin(mine), std::end(mine));
 }

@@ -5,6 +5,7 @@
 #include "bindings/autograd/autograd_object.h"
 #include "bindings/autograd/collect.h"
 #include "bindings/errors.h"
+#include "bindings/ops/override.h"
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/indexing.h"
 #include "bindings/tensor/tensor_number.h"
@@ -36,6 +37,7 @@ PyObject* allocate(PyTypeObject* type, Tensor tensor) {
   PyObject* object =
       type == tensor_type ? allocate_plain() : type->tp_alloc(type, 0);
   if (!object) return nullptr;
+  if (type != tensor_type) overrides::note_type(type);
   new (&cast(object)->tensor) Tensor(std::move(tensor));
   TensorImpl* impl = cast(object)->tensor.impl();
   impl->python_object = object;
@@ -83,6 +85,12 @@ PyObject* new_tensor(PyTypeObject* type, PyObject* args, PyObject*) {
 }
 
 Py_ssize_t length(PyObject* self) {
+  if (overrides::possible && overrides::overridden({self})) {
+    PyObject* answer = overrides::ask_attribute("__len__", nullptr, {self});
+    const Py_ssize_t n = answer ? PyLong_AsSsize_t(answer) : -1;
+    Py_XDECREF(answer);
+    return n;
+  }
   return guarded(
       [&] {
         const Tensor& t = tensor_of(self);
@@ -93,10 +101,19 @@ Py_ssize_t length(PyObject* self) {
 }
 
 PyObject* subscript(PyObject* self, PyObject* index) {
+  if (overrides::possible && overrides::overridden({self, index}))
+    return overrides::ask_attribute("__getitem__", nullptr, {self, index});
   return guarded([&] { return wrap(get_item(tensor_of(self), index)); });
 }
 
 int set_subscript(PyObject* self, PyObject* index, PyObject* value) {
+  if (overrides::possible && value &&
+      overrides::overridden({self, index, value})) {
+    PyObject* answer =
+        overrides::ask_attribute("__setitem__", nullptr, {self, index, value});
+    Py_XDECREF(answer);
+    return answer ? 0 : -1;
+  }
   return guarded(
       [&] {
         HOTARU_CHECK_AS(TypeError, value,
@@ -143,8 +160,12 @@ PyObject* get(PyObject* self, void*) {
 
 /// A method without arguments from a getter.
 template <Getter F>
+PyObject* plain(PyObject* self) {
+  return guarded([&] { return F(tensor_of(self)); });
+}
+template <overrides::Name kName, Getter F>
 PyObject* call(PyObject* self, PyObject*) {
-  return get<F>(self, nullptr);
+  return overrides::unary<kName, plain<F>>(self);
 }
 
 PyObject* new_bool(bool b) {
@@ -254,14 +275,28 @@ int set_data(PyObject* self, PyObject* value, void*) {
       -1);
 }
 
+PyObject* ask_extent(const char* name, PyObject* self, PyObject* const* args,
+                     Py_ssize_t n, PyObject* names) {
+  const Py_ssize_t keywords = names ? PyTuple_GET_SIZE(names) : 0;
+  std::vector<PyObject*> all{self};
+  all.insert(all.end(), args, args + n + keywords);
+  const nb::handle tensor(reinterpret_cast<PyObject*>(tensor_type));
+  return guarded([&] {
+    return overrides::ask(tensor.attr(name).ptr(),
+                          Call{all.data(), size_t(n) + 1, names});
+  });
+}
+
 /// size() or size(dim), stride() or stride(dim).
 template <bool kStride>
 PyObject* extent(PyObject* self, PyObject* const* args, Py_ssize_t n,
                  PyObject* names) {
+  const char* name = kStride ? "stride" : "size";
+  if (overrides::possible && overrides::overridden({self})) [[unlikely]]
+    return ask_extent(name, self, args, n, names);
   return guarded([&]() -> PyObject* {
     const Tensor& t = tensor_of(self);
     const Py_ssize_t total = n + (names ? PyTuple_GET_SIZE(names) : 0);
-    const char* name = kStride ? "stride" : "size";
     HOTARU_CHECK_AS(TypeError, total <= 1, name,
                     "() takes at most 1 argument (", total, " given)");
     if (total == 1 && args[0] != Py_None) {
@@ -281,31 +316,53 @@ PyObject* extent(PyObject* self, PyObject* const* args, Py_ssize_t n,
 }
 
 PyGetSetDef getset[] = {
-    {"shape", get<shape>, nullptr, "The size of each dimension.", nullptr},
-    {"dtype", get<dtype>, nullptr, "The type of the elements.", nullptr},
-    {"device", get<device>, nullptr, "Where the tensor lives.", nullptr},
-    {"ndim", get<ndim>, nullptr, "Number of dimensions.", nullptr},
-    {"itemsize", get<element_size>, nullptr, "Bytes an element.", nullptr},
-    {"nbytes", get<nbytes>, nullptr, "Bytes of all elements.", nullptr},
-    {"is_cpu", get<is_cpu>, nullptr, nullptr, nullptr},
-    {"is_cuda", get<is_cuda>, nullptr, nullptr, nullptr},
-    {"is_sparse", get<never>, nullptr, nullptr, nullptr},
-    {"is_quantized", get<never>, nullptr, nullptr, nullptr},
-    {"is_meta", get<never>, nullptr, nullptr, nullptr},
-    {"T", get<transposed>, nullptr, "Dimensions reversed.", nullptr},
-    {"mT", get<matrix_transposed>, nullptr, "Last two swapped.", nullptr},
-    {"data", get<data>, set_data, "The values without history.", nullptr},
-    {"_version", get<version>, nullptr, "Count of in-place writes.", nullptr},
-    {"requires_grad", get_requires_grad, set_requires_grad_attr,
-     "Whether gradients flow to this tensor.", nullptr},
-    {"grad", get_grad, set_grad, "The accumulated gradient, or None.", nullptr},
-    {"_grad", get_grad, set_grad, "The same.", nullptr},
-    {"grad_fn", get_grad_fn, nullptr, "The node that made it, or None.",
+    {"shape", overrides::get<"shape", get<shape>>, nullptr,
+     "The size of each dimension.", nullptr},
+    {"dtype", overrides::get<"dtype", get<dtype>>, nullptr,
+     "The type of the elements.", nullptr},
+    {"device", overrides::get<"device", get<device>>, nullptr,
+     "Where the tensor lives.", nullptr},
+    {"ndim", overrides::get<"ndim", get<ndim>>, nullptr,
+     "Number of dimensions.", nullptr},
+    {"itemsize", overrides::get<"itemsize", get<element_size>>, nullptr,
+     "Bytes an element.", nullptr},
+    {"nbytes", overrides::get<"nbytes", get<nbytes>>, nullptr,
+     "Bytes of all elements.", nullptr},
+    {"is_cpu", overrides::get<"is_cpu", get<is_cpu>>, nullptr, nullptr,
      nullptr},
-    {"is_leaf", get_is_leaf, nullptr, "Whether no operation made it.", nullptr},
-    {"retains_grad", get_retains_grad, nullptr, nullptr, nullptr},
-    {"output_nr", get_output_nr, nullptr, nullptr, nullptr},
-    {"_base", get_base, nullptr, "The tensor that this is a view of.", nullptr},
+    {"is_cuda", overrides::get<"is_cuda", get<is_cuda>>, nullptr, nullptr,
+     nullptr},
+    {"is_sparse", overrides::get<"is_sparse", get<never>>, nullptr, nullptr,
+     nullptr},
+    {"is_quantized", overrides::get<"is_quantized", get<never>>, nullptr,
+     nullptr, nullptr},
+    {"is_meta", overrides::get<"is_meta", get<never>>, nullptr, nullptr,
+     nullptr},
+    {"T", overrides::get<"T", get<transposed>>, nullptr, "Dimensions reversed.",
+     nullptr},
+    {"mT", overrides::get<"mT", get<matrix_transposed>>, nullptr,
+     "Last two swapped.", nullptr},
+    {"data", overrides::get<"data", get<data>>,
+     overrides::set<"data", set_data>, "The values without history.", nullptr},
+    {"_version", overrides::get<"_version", get<version>>, nullptr,
+     "Count of in-place writes.", nullptr},
+    {"requires_grad", overrides::get<"requires_grad", get_requires_grad>,
+     overrides::set<"requires_grad", set_requires_grad_attr>,
+     "Whether gradients flow to this tensor.", nullptr},
+    {"grad", overrides::get<"grad", get_grad>, overrides::set<"grad", set_grad>,
+     "The accumulated gradient, or None.", nullptr},
+    {"_grad", overrides::get<"_grad", get_grad>,
+     overrides::set<"_grad", set_grad>, "The same.", nullptr},
+    {"grad_fn", overrides::get<"grad_fn", get_grad_fn>, nullptr,
+     "The node that made it, or None.", nullptr},
+    {"is_leaf", overrides::get<"is_leaf", get_is_leaf>, nullptr,
+     "Whether no operation made it.", nullptr},
+    {"retains_grad", overrides::get<"retains_grad", get_retains_grad>, nullptr,
+     nullptr, nullptr},
+    {"output_nr", overrides::get<"output_nr", get_output_nr>, nullptr, nullptr,
+     nullptr},
+    {"_base", overrides::get<"_base", get_base>, nullptr,
+     "The tensor that this is a view of.", nullptr},
     {"__dict__", get_dict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
@@ -318,24 +375,30 @@ PyMethodDef methods[] = {
      "Sizes, or the size of one dimension."},
     {"stride", HOTARU_FASTCALL(extent<true>),
      "Strides in elements, or the stride of one dimension."},
-    {"dim", call<ndim>, METH_NOARGS, "Number of dimensions."},
-    {"ndimension", call<ndim>, METH_NOARGS, "Number of dimensions."},
-    {"numel", call<numel>, METH_NOARGS, "Number of elements."},
-    {"nelement", call<numel>, METH_NOARGS, "Number of elements."},
-    {"element_size", call<element_size>, METH_NOARGS, "Bytes an element."},
-    {"storage_offset", call<storage_offset>, METH_NOARGS,
+    {"dim", call<"dim", ndim>, METH_NOARGS, "Number of dimensions."},
+    {"ndimension", call<"ndimension", ndim>, METH_NOARGS,
+     "Number of dimensions."},
+    {"numel", call<"numel", numel>, METH_NOARGS, "Number of elements."},
+    {"nelement", call<"nelement", numel>, METH_NOARGS, "Number of elements."},
+    {"element_size", call<"element_size", element_size>, METH_NOARGS,
+     "Bytes an element."},
+    {"storage_offset", call<"storage_offset", storage_offset>, METH_NOARGS,
      "First element's position in the storage."},
-    {"data_ptr", call<data_ptr>, METH_NOARGS, "First element's address."},
-    {"_storage_ptr", call<storage_ptr>, METH_NOARGS, nullptr},
-    {"_storage_bytes", call<storage_bytes>, METH_NOARGS, nullptr},
-    {"item", call<item_method>, METH_NOARGS,
+    {"data_ptr", call<"data_ptr", data_ptr>, METH_NOARGS,
+     "First element's address."},
+    {"_storage_ptr", call<"_storage_ptr", storage_ptr>, METH_NOARGS, nullptr},
+    {"_storage_bytes", call<"_storage_bytes", storage_bytes>, METH_NOARGS,
+     nullptr},
+    {"item", call<"item", item_method>, METH_NOARGS,
      "The only element as a Python number."},
-    {"tolist", call<tolist_method>, METH_NOARGS,
+    {"tolist", call<"tolist", tolist_method>, METH_NOARGS,
      "The elements as nested lists, or one number."},
-    {"is_floating_point", call<is_floating>, METH_NOARGS, nullptr},
-    {"is_complex", call<is_complex>, METH_NOARGS, nullptr},
-    {"is_signed", call<is_signed>, METH_NOARGS, nullptr},
-    {"_is_contiguous", call<is_contiguous>, METH_NOARGS, nullptr},
+    {"is_floating_point", call<"is_floating_point", is_floating>, METH_NOARGS,
+     nullptr},
+    {"is_complex", call<"is_complex", is_complex>, METH_NOARGS, nullptr},
+    {"is_signed", call<"is_signed", is_signed>, METH_NOARGS, nullptr},
+    {"_is_contiguous", call<"_is_contiguous", is_contiguous>, METH_NOARGS,
+     nullptr},
     {nullptr, nullptr, 0, nullptr}};
 
 PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET,
@@ -367,7 +430,8 @@ void init_tensor(nb::module_& m) {
       {Py_tp_getset, getset},
       {Py_tp_methods, methods},
       {Py_tp_members, members},
-      {Py_tp_iter, reinterpret_cast<void*>(iterate)},
+      {Py_tp_iter,
+       reinterpret_cast<void*>(overrides::unary<"__iter__", iterate>)},
       {Py_tp_hash, reinterpret_cast<void*>(hash)},
       {Py_mp_length, reinterpret_cast<void*>(length)},
       {Py_mp_subscript, reinterpret_cast<void*>(subscript)},

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 
-from .. import _C, Tensor, ones_like
+from .. import _C, Tensor, ones_like, stack
 
 
 def _tuple(value) -> tuple:
@@ -112,6 +113,41 @@ def backward(
     )
 
 
+def _each_slice(grad_of, outputs: tuple, grads: tuple, keep: bool) -> tuple:
+    """One pass for each slice of the gradients; their results, stacked."""
+    counts = set()
+    for output, given in zip(outputs, grads):
+        if given is None:
+            raise RuntimeError(
+                "grad: is_grads_batched needs a gradient for every output"
+            )
+        if given.dim() == 0 or given.shape[1:] != output.shape:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension "
+                "of each grad_output as the batch dimension. The sizes of the "
+                "remaining dimensions are expected to match the shape of "
+                "corresponding output, but a mismatch was detected: "
+                f"grad_output has a shape of {given.shape} and output has a "
+                f"shape of {output.shape}."
+            )
+        counts.add(given.shape[0])
+    if len(counts) != 1:
+        raise ValueError(
+            "grad: expected all grad_outputs to have the same size of the "
+            f"batch dimension, got {sorted(counts)}"
+        )
+    count = counts.pop()
+    if count == 0:
+        raise ValueError("grad: the batch dimension of grad_outputs is empty")
+    rows = [
+        grad_of([g[i] for g in grads], retain_graph=keep or i + 1 < count)
+        for i in range(count)
+    ]
+    return tuple(
+        None if column[0] is None else stack(column) for column in zip(*rows)
+    )
+
+
 def grad(
     outputs,
     inputs,
@@ -135,15 +171,13 @@ def grad(
         create_graph: as in `backward`.
         only_inputs: has no effect; kept for old callers.
         allow_unused: None instead of an error for an input that was not used.
-        is_grads_batched: not supported.
+        is_grads_batched: `grad_outputs` have a first dimension more, and so
+            have the results: one backward pass for each of its slices.
         materialize_grads: zeros instead of None for such inputs.
 
     Raises:
         RuntimeError: as `backward`, or an input that was not used.
-        NotImplementedError: `is_grads_batched`.
     """
-    if is_grads_batched:
-        raise NotImplementedError("grad: is_grads_batched is not supported")
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when "
@@ -160,6 +194,20 @@ def grad(
     outputs, inputs = _tuple(outputs), _tuple(inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    if is_grads_batched:
+        return _each_slice(
+            functools.partial(
+                grad,
+                outputs,
+                inputs,
+                create_graph=create_graph,
+                allow_unused=allow_unused,
+                materialize_grads=materialize_grads,
+            ),
+            outputs,
+            _gradients_for(outputs, grad_outputs),
+            create_graph if retain_graph is None else retain_graph,
+        )
     grads = _first_gradients(outputs, _gradients_for(outputs, grad_outputs))
     keep = create_graph if retain_graph is None else retain_graph
     unused = materialize_grads if allow_unused is None else allow_unused

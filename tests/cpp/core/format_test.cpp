@@ -55,7 +55,9 @@ Tensor transposed(const Tensor& self) {
 std::string text(const Tensor& self, const PrintOptions& options = {},
                  std::string_view suffix = {},
                  std::string_view prefix = "tensor(") {
-  return format_tensor(self, shown_elements(self, options), options, suffix,
+  return format_tensor(self, shown_elements(self, options), options,
+                       suffix.empty() ? std::vector<std::string>()
+                                      : std::vector{std::string(suffix)},
                        prefix);
 }
 

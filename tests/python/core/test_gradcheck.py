@@ -3,7 +3,13 @@
 import pytest
 
 import hotaru as torch
-from hotaru.autograd import Function, GradcheckError, gradcheck, gradgradcheck
+from hotaru.autograd import (
+    Function,
+    GradcheckError,
+    forward_ad,
+    gradcheck,
+    gradgradcheck,
+)
 
 
 def leaf(*shape, dtype=torch.float64):
@@ -98,6 +104,52 @@ def test_outputs_that_hide_their_dependence():
         gradcheck(lambda x: x.detach() * 2, x, fast_mode=True)
 
 
-def test_batched_gradients_are_refused():
-    with pytest.raises(NotImplementedError, match="check_batched_grad"):
-        gradcheck(torch.sin, leaf(3), check_batched_grad=True)
+def test_batched_gradients_agree_with_single_ones():
+    calls = []
+
+    class Counting(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            calls.append(1)
+            return g * (2 if len(calls) < 22 else 3)
+
+    assert gradcheck(torch.sin, leaf(3), check_batched_grad=True)
+    with pytest.raises(GradcheckError, match="testing batched gradient"):
+        gradcheck(Counting.apply, leaf(9), check_batched_grad=True)
+
+
+def test_forward_mode_is_compared():
+    def wrong(x):
+        p, t = forward_ad.unpack_dual(x)
+        return x * 2 if t is None else forward_ad.make_dual(p * 2, t * 3)
+
+    assert gradcheck(torch.sin, leaf(3), check_forward_ad=True)
+    with pytest.raises(GradcheckError, match="computed with forward mode mis"):
+        gradcheck(wrong, leaf(3), check_forward_ad=True)
+    assert gradcheck(wrong, leaf(3))
+
+
+def test_options_that_contradict_each_other():
+    with pytest.raises(AssertionError, match="Expected at least one of"):
+        gradcheck(torch.sin, leaf(3), check_backward_ad=False)
+    with pytest.raises(AssertionError, match="check_batched_forward_grad=True"):
+        gradcheck(torch.sin, leaf(3), check_batched_forward_grad=True)
+
+
+def test_outputs_whose_shape_depends_on_values():
+    with pytest.raises(AssertionError, match="outputs with the same shape"):
+        gradcheck(
+            lambda x: x[x > 0.5],
+            torch.full((2,), 0.5).double().requires_grad_(),
+        )
+
+
+def test_second_derivatives_by_forward_mode():
+    x = leaf(3)
+    assert torch.autograd.gradgradcheck(
+        lambda x: x.sin() * x, x, check_fwd_over_rev=True
+    )

@@ -1,0 +1,384 @@
+#include "bindings/ops/override.h"
+
+#include <structmember.h>
+
+#include <algorithm>
+
+#include "bindings/errors.h"
+#include "bindings/tensor/tensor_object.h"
+
+namespace hotaru::python::overrides {
+
+bool possible = false;
+
+namespace {
+
+namespace nb = nanobind;
+
+/// What a class sets as its __torch_function__ to have no say.
+PyObject* disabled_implementation = nullptr;
+PyObject* protocol_name = nullptr;
+bool subclass_seen = false;
+int modes_anywhere = 0;  // in all threads, under the GIL
+
+/// What a thread has switched off, and its modes, the last one first asked.
+struct Thread {
+  bool without_subclasses = false;
+  bool without_all = false;
+  std::vector<nb::object> modes;
+};
+thread_local Thread current;
+
+void update_possible() {
+  possible = subclass_seen || modes_anywhere > 0;
+}
+
+/// Whether objects of the type answer operators. Borrowed lookup, no call.
+bool answers(PyTypeObject* type) {
+  if (type == tensor_type) return false;
+  PyObject* found = _PyType_Lookup(type, protocol_name);
+  return found && found != disabled_implementation;
+}
+
+bool is_simple(PyTypeObject* type) {
+  return type == tensor_type || type == &PyLong_Type || type == &PyFloat_Type ||
+         type == &PyBool_Type || type == &PyUnicode_Type ||
+         type == Py_TYPE(Py_None);
+}
+
+bool is_list(PyObject* object) {
+  return PyTuple_CheckExact(object) || PyList_CheckExact(object);
+}
+
+bool answers(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  return !is_simple(type) && !PyType_Check(object) && answers(type);
+}
+
+/// Calls f(object) for arguments and items of lists until it says true.
+template <class F>
+bool any_argument(const Call& call, const F& f) {
+  const size_t n = call.positional + call.keyword_count();
+  for (size_t i = 0; i < n; ++i) {
+    PyObject* object = call.args[i];
+    if (is_list(object)) {
+      const Py_ssize_t size = PySequence_Fast_GET_SIZE(object);
+      for (Py_ssize_t k = 0; k < size; ++k)
+        if (f(PySequence_Fast_GET_ITEM(object, k))) return true;
+    } else if (f(object)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The arguments to ask, each type once, subclasses before their bases.
+std::vector<PyObject*> find_arguments(const Call& call) {
+  std::vector<PyObject*> found;
+  if (current.without_all || current.without_subclasses) return found;
+  any_argument(call, [&](PyObject* object) {
+    if (!answers(object)) return false;
+    PyTypeObject* type = Py_TYPE(object);
+    auto at = found.end();
+    for (auto it = found.begin(); it != found.end(); ++it) {
+      if (Py_TYPE(*it) == type) return false;
+      if (at == found.end() && PyType_IsSubtype(type, Py_TYPE(*it))) at = it;
+    }
+    found.insert(at, object);
+    return false;
+  });
+  return found;
+}
+
+/// What modes and arguments said: that they do not know.
+[[noreturn]] void nobody_answered(PyObject* func, nb::handle mode,
+                                  const std::vector<PyObject*>& arguments) {
+  const nb::object text =
+      nb::module_::import_("hotaru.overrides").attr("_nobody_answered");
+  nb::list types;
+  for (PyObject* object : arguments)
+    types.append(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(object))));
+  const nb::object message =
+      text(nb::handle(func), mode.is_valid() ? mode : nb::none(), types);
+  PyErr_SetObject(PyExc_TypeError, message.ptr());
+  throw nb::python_error();
+}
+
+/// Takes the last mode away while it answers.
+class WithoutLastMode {
+ public:
+  WithoutLastMode() : mode_(std::move(current.modes.back())) {
+    current.modes.pop_back();
+    --modes_anywhere;
+    update_possible();
+  }
+  ~WithoutLastMode() {
+    current.modes.push_back(std::move(mode_));
+    ++modes_anywhere;
+    update_possible();
+  }
+  nb::handle mode() const { return mode_; }
+
+ private:
+  nb::object mode_;
+};
+
+/// As PyTorch has it: None where there are none, but for Python functions.
+nb::object keywords_of(const Call& call, bool python) {
+  if (!call.keyword_count() && !python) return nb::none();
+  nb::dict named;
+  for (size_t i = 0; i < call.keyword_count(); ++i)
+    named[nb::handle(call.keyword_name(i))] = nb::handle(call.keyword_value(i));
+  return named;
+}
+
+nb::tuple positional_of(const Call& call) {
+  nb::list out;
+  for (size_t i = 0; i < call.positional; ++i)
+    out.append(nb::handle(call.args[i]));
+  return nb::tuple(out);
+}
+
+PyObject* ask_in_order(nb::handle func, const nb::tuple& args,
+                       const nb::object& keywords,
+                       const std::vector<PyObject*>& arguments) {
+  nb::list type_list;
+  for (PyObject* object : arguments)
+    type_list.append(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(object))));
+  const nb::tuple types(type_list);
+  const auto answer = [&](nb::handle who) {
+    return who.attr("__torch_function__")(func, types, args, keywords);
+  };
+  nb::object mode;
+  if (!current.modes.empty() && !current.without_all) {
+    const WithoutLastMode scope;
+    mode = nb::borrow(scope.mode());
+    nb::object result = answer(mode);
+    if (result.ptr() != Py_NotImplemented) return result.release().ptr();
+  }
+  for (PyObject* object : arguments) {
+    nb::object result = answer(object);
+    if (result.ptr() != Py_NotImplemented) return result.release().ptr();
+  }
+  nobody_answered(func.ptr(), mode, arguments);
+}
+
+bool mode_active() {
+  return !current.modes.empty() && !current.without_all;
+}
+
+// --- functions written in Python ---------------------------------------------
+
+/// A Python function that others may answer. Calls cost a look at the types of
+/// the arguments.
+struct Function {
+  PyObject_HEAD vectorcallfunc vectorcall;
+  PyObject* wrapped;
+  PyObject* dict;
+};
+PyTypeObject* function_type = nullptr;
+
+Function* cast(PyObject* self) {
+  return reinterpret_cast<Function*>(self);
+}
+
+PyObject* function_call(PyObject* self, PyObject* const* args, size_t nargsf,
+                        PyObject* keywords) {
+  const Call call{args, size_t(PyVectorcall_NARGS(nargsf)), keywords};
+  if (overridden(call)) [[unlikely]]
+    return ask(self, call);
+  return PyObject_Vectorcall(cast(self)->wrapped, args, nargsf, keywords);
+}
+
+PyObject* function_get(PyObject* self, PyObject* object, PyObject*) {
+  if (!object || object == Py_None) return Py_NewRef(self);
+  return PyMethod_New(self, object);
+}
+
+/// Its own attributes first: __wrapped__; the others are the function's.
+PyObject* function_attribute(PyObject* self, PyObject* name) {
+  PyObject* own = PyObject_GenericGetAttr(self, name);
+  if (own || !PyErr_ExceptionMatches(PyExc_AttributeError)) return own;
+  PyErr_Clear();
+  return PyObject_GetAttr(cast(self)->wrapped, name);
+}
+
+template <const char* kName>
+PyObject* attribute_of_function(PyObject* self, void*) {
+  return PyObject_GetAttrString(cast(self)->wrapped, kName);
+}
+
+int function_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(cast(self)->wrapped);
+  Py_VISIT(cast(self)->dict);
+  return 0;
+}
+
+int function_clear(PyObject* self) {
+  Py_CLEAR(cast(self)->dict);
+  Py_CLEAR(cast(self)->wrapped);
+  return 0;
+}
+
+void function_dealloc(PyObject* self) {
+  PyObject_GC_UnTrack(self);
+  function_clear(self);
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject* function_repr(PyObject* self) {
+  return PyObject_Repr(cast(self)->wrapped);
+}
+
+/// Pickles and copies are the name, as of any function.
+PyObject* function_reduce(PyObject* self, PyObject*) {
+  return PyObject_GetAttrString(cast(self)->wrapped, "__qualname__");
+}
+
+constexpr char kDoc[] = "__doc__", kModule[] = "__module__";
+PyGetSetDef function_getset[] = {
+    {"__doc__", attribute_of_function<kDoc>, nullptr, nullptr, nullptr},
+    {"__module__", attribute_of_function<kModule>, nullptr, nullptr, nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr,
+     nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMethodDef function_methods[] = {
+    {"__reduce__", function_reduce, METH_NOARGS, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+PyMemberDef function_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Function, vectorcall),
+     READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Function, dict), READONLY, nullptr},
+    {"__wrapped__", T_OBJECT, offsetof(Function, wrapped), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+
+PyType_Slot function_slots[] = {
+    {Py_tp_dealloc, reinterpret_cast<void*>(function_dealloc)},
+    {Py_tp_traverse, reinterpret_cast<void*>(function_traverse)},
+    {Py_tp_clear, reinterpret_cast<void*>(function_clear)},
+    {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+    {Py_tp_descr_get, reinterpret_cast<void*>(function_get)},
+    {Py_tp_getattro, reinterpret_cast<void*>(function_attribute)},
+    {Py_tp_repr, reinterpret_cast<void*>(function_repr)},
+    {Py_tp_getset, function_getset},
+    {Py_tp_methods, function_methods},
+    {Py_tp_members, function_members},
+    {0, nullptr}};
+PyType_Spec function_spec{"hotaru._C.Function", sizeof(Function), 0,
+                          Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
+                              Py_TPFLAGS_HAVE_VECTORCALL |
+                              Py_TPFLAGS_METHOD_DESCRIPTOR,
+                          function_slots};
+
+nb::object overridable(nb::handle function) {
+  PyObject* made = function_type->tp_alloc(function_type, 0);
+  if (!made) throw nb::python_error();
+  cast(made)->vectorcall = function_call;
+  cast(made)->wrapped = function.inc_ref().ptr();
+  return nb::steal(made);
+}
+
+bool exchange(bool Thread::*flag, bool value) {
+  return std::exchange(current.*flag, value);
+}
+
+}  // namespace
+
+void note_type(PyTypeObject* type) {
+  if (subclass_seen || !answers(type)) return;
+  subclass_seen = true;
+  update_possible();
+}
+
+bool overridden(const Call& call) {
+  if (current.without_all) return false;
+  if (mode_active()) return true;
+  return !current.without_subclasses &&
+         any_argument(call, [](PyObject* object) { return answers(object); });
+}
+
+bool overridden(std::initializer_list<PyObject*> args) {
+  return overridden(Call{args.begin(), args.size(), nullptr});
+}
+
+PyObject* ask(PyObject* func, const Call& call) {
+  return guarded([&]() -> PyObject* {
+    const auto arguments = find_arguments(call);
+    if (arguments.empty() && !mode_active()) return nullptr;
+    return ask_in_order(func, positional_of(call),
+                        keywords_of(call, Py_TYPE(func) == function_type),
+                        arguments);
+  });
+}
+
+namespace {
+
+/// handle_torch_function: `relevant` are the arguments to ask.
+nb::object handle(nb::handle func, nb::tuple relevant, nb::tuple args,
+                  nb::dict keywords) {
+  const Call call{PySequence_Fast_ITEMS(relevant.ptr()), relevant.size(),
+                  nullptr};
+  return nb::steal(ask_in_order(func, args, keywords, find_arguments(call)));
+}
+
+}  // namespace
+
+PyObject* ask_attribute(const char* name, const char* getter,
+                        std::initializer_list<PyObject*> args) {
+  const nb::handle tensor(reinterpret_cast<PyObject*>(tensor_type));
+  return guarded([&]() -> PyObject* {
+    nb::object func = tensor.attr(name);
+    if (getter) func = func.attr(getter);
+    return ask(func.ptr(), Call{args.begin(), args.size(), nullptr});
+  });
+}
+
+void init_overrides(nb::module_& m) {
+  protocol_name = PyUnicode_InternFromString("__torch_function__");
+  function_type =
+      reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&function_spec));
+  if (!function_type) throw nb::python_error();
+  m.attr("Function") = nb::handle(reinterpret_cast<PyObject*>(function_type));
+  m.def("_overridable", &overridable);
+  m.def("_disabled_torch_function_impl",
+        [](nb::handle func, nb::handle, nb::args args, nb::kwargs) {
+          nb::raise_type_error("__torch_function__ is disabled");
+        });
+  disabled_implementation =
+      nb::object(m.attr("_disabled_torch_function_impl")).release().ptr();
+  m.def("_answers_functions",
+        [](nb::handle object) { return answers(object.ptr()); });
+  m.def("_overridden", [](nb::args args) {
+    const Call call{PySequence_Fast_ITEMS(args.ptr()), args.size(), nullptr};
+    return overridden(call);
+  });
+  m.def("_handle_torch_function", &handle);
+  m.def("_without_subclasses", [](bool value) {
+    return exchange(&Thread::without_subclasses, value);
+  });
+  m.def("_without_overrides",
+        [](bool value) { return exchange(&Thread::without_all, value); });
+  m.def("_is_torch_function_enabled",
+        [] { return !current.without_subclasses && !current.without_all; });
+  m.def("_is_torch_function_all_disabled", [] { return current.without_all; });
+  m.def("_push_on_torch_function_stack", [](nb::object mode) {
+    current.modes.push_back(std::move(mode));
+    ++modes_anywhere;
+    update_possible();
+  });
+  m.def("_pop_torch_function_stack", [] {
+    HOTARU_CHECK(!current.modes.empty(), "torch function mode stack is empty");
+    nb::object mode = std::move(current.modes.back());
+    current.modes.pop_back();
+    --modes_anywhere;
+    update_possible();
+    return mode;
+  });
+  m.def("_len_torch_function_stack", [] { return current.modes.size(); });
+  m.def("_get_function_stack_at", [](size_t i) { return current.modes.at(i); });
+}
+
+}  // namespace hotaru::python::overrides

@@ -1,0 +1,95 @@
+// The protocol __torch_function__: subclasses of Tensor, other classes and
+// modes that answer operators themselves.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "bindings/ops/op_bind.h"
+#include "bindings/tensor/tensor_object.h"
+
+namespace hotaru::python::overrides {
+
+/// Whether there ever was a tensor of a subclass that answers operators, or
+/// there is a mode: else no call looks for either. One load for those.
+extern bool possible;
+
+/// Notes a tensor of that type, a subclass of Tensor.
+void note_type(PyTypeObject* type);
+
+/// Asks whoever overrides `func`, called so: modes of this thread, then
+/// arguments (and items of lists) whose class has the protocol, subclasses
+/// first. The answer, a new reference; null if there is nobody to ask, or with
+/// a Python error.
+PyObject* ask(PyObject* func, const Call& call);
+/// The same for attribute `name` of Tensor, or what its descriptor's `getter`
+/// ("__get__", "__set__") is.
+PyObject* ask_attribute(const char* name, const char* getter,
+                        std::initializer_list<PyObject*> args);
+
+/// Whether ask() would find somebody.
+bool overridden(const Call& call);
+bool overridden(std::initializer_list<PyObject*> args);
+
+/// A name of Tensor's as a template argument.
+template <size_t kSize>
+struct Name {
+  constexpr Name(const char (&chars)[kSize]) {
+    std::copy_n(chars, kSize, text);
+  }
+  char text[kSize];
+};
+
+// Members of Tensor that subclasses may answer, made of those that do not ask.
+
+template <Name kName, getter F>
+PyObject* get(PyObject* self, void*) {
+  if (possible && overridden({self})) [[unlikely]]
+    return ask_attribute(kName.text, "__get__", {self});
+  return F(self, nullptr);
+}
+
+template <Name kName, setter F>
+int set(PyObject* self, PyObject* value, void*) {
+  if (possible && value && overridden({self, value})) [[unlikely]] {
+    PyObject* answer = ask_attribute(kName.text, "__set__", {self, value});
+    Py_XDECREF(answer);
+    return answer ? 0 : -1;
+  }
+  return F(self, value, nullptr);
+}
+
+template <Name kName, unaryfunc F>
+PyObject* unary(PyObject* self) {
+  if (possible && overridden({self})) [[unlikely]]
+    return ask_attribute(kName.text, nullptr, {self});
+  return F(self);
+}
+
+template <Name kName, unaryfunc F>
+PyObject* method(PyObject* self, PyObject*) {
+  return unary<kName, F>(self);
+}
+
+/// Operators of two operands; the second name is that of `1 - tensor`, called
+/// with the tensor first. Objects that are no tensors are asked where F does
+/// not know them.
+template <Name kName, Name kReflected, binaryfunc F>
+PyObject* binary(PyObject* a, PyObject* b) {
+  const auto asked = [&] {
+    return is_tensor(a) ? ask_attribute(kName.text, nullptr, {a, b})
+                        : ask_attribute(kReflected.text, nullptr, {b, a});
+  };
+  if (possible && overridden({a, b})) [[unlikely]]
+    return asked();
+  PyObject* result = F(a, b);
+  if (result != Py_NotImplemented || !overridden({a, b})) return result;
+  Py_DECREF(result);
+  return asked();
+}
+
+void init_overrides(nanobind::module_& m);
+
+}  // namespace hotaru::python::overrides

@@ -1,0 +1,278 @@
+"""Forward-mode differentiation: tangents of operators, views and writes."""
+
+import math
+import threading
+
+import hotaru.autograd.forward_ad as fwAD
+import pytest
+
+import hotaru as torch
+
+
+def tangent(x):
+    return fwAD.unpack_dual(x).tangent
+
+
+@pytest.fixture
+def level():
+    with fwAD.dual_level():
+        yield
+
+
+def dual(values, direction, **options):
+    return fwAD.make_dual(
+        torch.tensor(values, **options), torch.tensor(direction, **options)
+    )
+
+
+def test_tangents_follow_the_formulas(level):
+    x = dual([0.5, 2.0], [1.0, -3.0])
+    expected = torch.tensor([math.cos(0.5), -3 * math.cos(2.0)])
+    assert torch.allclose(tangent(x.sin()), expected)
+    assert torch.allclose(tangent(x * x), torch.tensor([1.0, -12.0]))
+    assert torch.allclose(tangent(x.sum()), torch.tensor(-2.0))
+    assert torch.allclose(tangent(x @ x), torch.tensor(-11.0))
+
+
+def test_a_constant_operand_has_no_part_in_it(level):
+    x = dual([1.0, 2.0], [1.0, 1.0])
+    y = torch.tensor([3.0, 5.0])
+    assert torch.equal(tangent(x * y), y)
+    assert torch.equal(tangent(y / x), -y / torch.tensor([1.0, 4.0]))
+    assert tangent(y * y) is None
+
+
+def test_broadcasting_spreads_the_tangent(level):
+    x = dual([2.0], [3.0])
+    out = x * torch.ones(2, 4)
+    assert torch.equal(tangent(out), torch.full((2, 4), 3.0))
+
+
+def test_complex_tangents_are_directional_derivatives(level):
+    z = dual([1 + 2j], [0.5 - 1j], dtype=torch.complex128)
+    value, step = 1 + 2j, 0.5 - 1j
+    assert tangent(z * z).item() == pytest.approx(2 * value * step)
+    expected = (value.conjugate() * step).real / abs(value)
+    assert tangent(z.abs()).item() == pytest.approx(expected)
+    assert tangent(z.conj()).item() == step.conjugate()
+
+
+def test_views_share_the_tangent_of_their_base(level):
+    x = dual([[1.0, 2.0], [3.0, 4.0]], [[1.0, 10.0], [100.0, 1000.0]])
+    assert torch.equal(tangent(x[1]), torch.tensor([100.0, 1000.0]))
+    assert torch.equal(tangent(x.t()[1]), torch.tensor([10.0, 1000.0]))
+    row = x[0]
+    x.mul_(2)
+    assert torch.equal(tangent(row), torch.tensor([2.0, 20.0]))
+
+
+def test_a_write_into_a_view_reaches_the_base(level):
+    x = torch.zeros(2, 3)
+    x[0].add_(dual([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]))
+    assert torch.equal(
+        tangent(x), torch.tensor([[4.0, 5.0, 6.0], [0.0, 0.0, 0.0]])
+    )
+    x.t()[0] = 7.0
+    assert torch.equal(
+        tangent(x), torch.tensor([[0.0, 5.0, 6.0], [0.0, 0.0, 0.0]])
+    )
+
+
+def test_in_place_formulas_read_what_was_there_before(level):
+    x = dual([3.0], [1.0])
+    y = dual([5.0], [10.0])
+    x.mul_(y)
+    assert tangent(x).item() == 1 * 5 + 3 * 10
+    x.zero_()
+    assert tangent(x).item() == 0
+
+
+def test_in_place_on_a_tensor_without_tangent(level):
+    x = torch.tensor([3.0])
+    x.mul_(dual([5.0], [10.0]))
+    assert tangent(x).item() == 30
+
+
+def test_complex_parts_see_the_tangent(level):
+    z = dual([1 + 2j, 3 - 1j], [5 + 6j, 7 + 8j])
+    assert torch.equal(
+        tangent(torch.view_as_real(z)), torch.tensor([[5.0, 6.0], [7.0, 8.0]])
+    )
+    z.imag.mul_(2)
+    assert torch.equal(tangent(z), torch.tensor([5 + 12j, 7 + 16j]))
+
+
+def test_a_tangent_that_lies_otherwise_than_its_tensor(level):
+    x = torch.arange(6.0).reshape(2, 3)
+    v = torch.arange(6.0).reshape(3, 2).t()
+    d = fwAD.make_dual(x, v)
+    assert tangent(d) is v
+    assert torch.equal(tangent(d[1]), v[1])
+    assert torch.equal(tangent(d.reshape(3, 2)), v.contiguous().reshape(3, 2))
+
+
+def test_detach_keeps_the_tangent_and_data_does_not(level):
+    x = dual([1.0], [2.0])
+    assert tangent(x.detach()).item() == 2
+    assert tangent(x.data) is None
+
+
+def test_no_grad_is_about_backward_only(level):
+    x = dual([3.0], [1.0])
+    with torch.no_grad():
+        assert tangent(x * x).item() == 6
+    with fwAD._set_fwd_grad_enabled(False):
+        assert not fwAD._is_fwd_grad_enabled()
+        assert tangent(x * x) is None
+    assert fwAD._is_fwd_grad_enabled()
+
+
+def test_gradients_of_tangents():
+    x = torch.tensor([2.0], requires_grad=True)
+    v = torch.tensor([3.0], requires_grad=True)
+    with fwAD.dual_level():
+        out = tangent(fwAD.make_dual(x, v) ** 3)
+        gx, gv = torch.autograd.grad(out, (x, v))
+    assert (gx.item(), gv.item()) == (6 * 2 * 3, 3 * 4)
+
+
+def test_tangents_of_gradients():
+    with fwAD.dual_level():
+        x = fwAD.make_dual(torch.tensor([2.0]), torch.tensor([5.0]))
+        x.requires_grad_()
+        (g,) = torch.autograd.grad((x.exp() * x).sum(), x, create_graph=True)
+        assert tangent(g).item() == pytest.approx(5 * (2 + 2) * math.exp(2))
+
+
+def test_make_dual_passes_gradients_on():
+    x = torch.tensor([2.0], requires_grad=True)
+    with fwAD.dual_level():
+        d = fwAD.make_dual(x, torch.ones(1))
+        (fwAD.unpack_dual(d * 4).primal).sum().backward()
+    assert x.grad.item() == 4
+
+
+def test_printing(level):
+    assert str(dual([1.0], [2.0])) == "tensor([1.], tangent=tensor([2.]))"
+    assert str(dual(1.5, 2.5)) == "tensor(1.5000, tangent=2.5)"
+
+
+def test_tangents_end_with_their_level():
+    with fwAD.dual_level():
+        x = dual([1.0], [2.0])
+        y = x * 2
+    assert tangent(y) is None
+    with fwAD.dual_level():
+        assert tangent(x) is None
+        assert tangent(y) is None
+    assert "tangent" not in str(x)
+
+
+def test_tensors_and_levels_go_in_any_order():
+    fwAD.enter_dual_level()
+    kept = [dual([1.0], [2.0]).exp() for _ in range(3)]
+    del kept[1]
+    fwAD.exit_dual_level()
+    del kept[0]
+    assert tangent(kept[0]) is None
+
+
+def test_other_threads_see_the_level(level):
+    x = dual([3.0], [1.0])
+    found = []
+    thread = threading.Thread(target=lambda: found.append(tangent(x * x)))
+    thread.start()
+    thread.join()
+    assert found[0].item() == 6
+
+
+def test_levels_are_not_nested():
+    with fwAD.dual_level() as number:
+        assert number == 0
+        with pytest.raises(RuntimeError, match="Nested forward mode AD is not"):
+            fwAD.enter_dual_level()
+        with pytest.raises(RuntimeError, match="was not the last one that was"):
+            fwAD.exit_dual_level(level=1)
+    with pytest.raises(RuntimeError, match="must be a positive number"):
+        fwAD.exit_dual_level()
+
+
+def test_what_make_dual_refuses():
+    x, i = torch.ones(3), torch.ones(3, dtype=torch.int64)
+    with pytest.raises(RuntimeError, match="no level exists"):
+        fwAD.make_dual(x, x)
+    with fwAD.dual_level():
+        with pytest.raises(ValueError, match="Expected primal to be floating"):
+            fwAD.make_dual(i, x)
+        with pytest.raises(ValueError, match="Expected tangent to be floating"):
+            fwAD.make_dual(x, i)
+        with pytest.raises(RuntimeError, match="different size than that of"):
+            fwAD.make_dual(x, torch.ones(2))
+        d = fwAD.make_dual(x, x)
+        with pytest.raises(
+            RuntimeError, match="already has a forward gradient"
+        ):
+            fwAD.make_dual(d, x)
+        with pytest.raises(RuntimeError, match="that itself has a forward"):
+            fwAD.make_dual(x, d)
+
+
+def test_layers_have_tangents():
+    torch.manual_seed(0)
+    double = {"dtype": torch.float64}
+    net = torch.nn.Sequential(
+        torch.nn.Conv2d(2, 3, 3, **double),
+        torch.nn.BatchNorm2d(3, **double),
+        torch.nn.GELU(),
+        torch.nn.MaxPool2d(2),
+        torch.nn.Flatten(),
+        torch.nn.Linear(12, 4, **double),
+        torch.nn.Softmax(-1),
+    )
+    x = torch.randn(2, 2, 6, 6, **double, requires_grad=True)
+    assert torch.autograd.gradcheck(
+        net, x, check_forward_ad=True, fast_mode=True
+    )
+
+
+OPERATORS = {
+    "cat": lambda x, y: torch.cat([x, y, x]),
+    "where": lambda x, y: torch.where(x > y, x, y),
+    "max": lambda x, y: torch.stack([x.max(0)[0], y.min(0)[0]]),
+    "cumsum": lambda x, y: x.cumsum(0) * y,
+    "gather": lambda x, y: x.gather(0, torch.tensor([[0, 1, 0]])) + y,
+    "index_put": lambda x, y: x.index_put((torch.tensor([1]),), y[:1]),
+    "solve": lambda x, y: torch.linalg.solve(x @ x.t() + torch.eye(2) * 4, y),
+    "var": lambda x, y: (x * y).var(1),
+    "logsumexp": lambda x, y: torch.logsumexp(x - y, 1),
+    "einsum": lambda x, y: torch.einsum("ij,kj->ik", x, y),
+    "layer_norm": lambda x, y: torch.nn.functional.layer_norm(x * y, (3,)),
+    "addcmul_": lambda x, y: x.clone().addcmul_(x, y, value=0.5),
+    "div_": lambda x, y: x.clone().div_(y.exp()),
+    "pow_": lambda x, y: (x * x + 1).pow_(y),
+    "tanh_": lambda x, y: (x + y).tanh_(),
+    "copy_": lambda x, y: (x * 2)[:1].copy_(y[1:]),
+    "fft": lambda x, y: torch.fft.fft(x + 1j * y).abs(),
+    "unbind": lambda x, y: torch.stack(x.unbind(1)) @ y,
+}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operators_against_differences(name):
+    torch.set_default_dtype(torch.float64)
+    try:
+        torch.manual_seed(1)
+        x = torch.randn(2, 3, requires_grad=True)
+        y = torch.randn(2, 3, requires_grad=True)
+        assert torch.autograd.gradcheck(
+            OPERATORS[name], (x, y), check_forward_ad=True
+        )
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_operators_that_have_no_gradient_drop_the_tangent(level):
+    x = dual([1.5, -2.5], [1.0, 1.0])
+    assert tangent(x.argmax()) is None
+    assert tangent(x > 0) is None
+    assert tangent(torch.zeros_like(x)) is None
