@@ -36,8 +36,8 @@ ops.__getattr__ = _ops_attribute
 _LAZY = {
     "__config__", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
     "fft", "futures", "graphs", "jit", "linalg", "masked", "multiprocessing",
-    "nn", "optim", "profiler", "random", "serialization", "signal", "special",
-    "utils",
+    "nn", "optim", "overrides", "profiler", "random", "serialization",
+    "signal", "special", "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 _GRAPHS = {"compile"}

@@ -6,6 +6,7 @@ import math as _math
 
 from . import _C
 from ._C import Tensor, ops
+from ._overrides import overridable as _overridable
 from ._size import Size
 
 __all__ = [
@@ -235,3 +236,6 @@ def use_deterministic_algorithms(
     mode: bool, *, warn_only: bool = False
 ) -> None:
     """Accepted: results depend on nothing but inputs and the thread count."""
+
+
+_overridable(globals(), __all__)

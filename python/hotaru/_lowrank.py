@@ -7,6 +7,7 @@ Finding structure with randomness, 2009.
 from __future__ import annotations
 
 from ._C import Tensor, ops
+from ._overrides import overridable as _overridable
 
 __all__ = ["lu", "pca_lowrank", "svd_lowrank"]
 
@@ -89,3 +90,5 @@ def _lu(self: Tensor, pivot=True, get_infos=False):
 
 
 Tensor.lu = _lu
+
+_overridable(globals(), __all__)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from . import _C, functional
+from types import FunctionType
+
+from . import _C, _overrides, functional
 from ._C import Tensor
 from ._grad_mode import no_grad
 
@@ -409,4 +411,17 @@ def install() -> None:
             setattr(Tensor, name + "_", method)
 
 
+_UNSEEN = {"__torch_function__", "__reduce_ex__", "__deepcopy__"}
+
+
+def _let_override() -> None:
+    """Lets the protocol see calls of the methods that are written in Python."""
+    for name, method in list(vars(Tensor).items()):
+        if type(method) is FunctionType and name not in _UNSEEN:
+            setattr(Tensor, name, _C._overridable(method))
+    Tensor.__torch_function__ = _overrides.default
+    Tensor.as_subclass = _overrides.as_subclass
+
+
 install()
+_let_override()

@@ -8,6 +8,7 @@ transforms back), "forward", or "ortho": both, by its square root.
 from __future__ import annotations
 
 from ._C import Tensor, ops
+from ._overrides import overridable as _overridable
 
 __all__ = [
     "Tensor", "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2",
@@ -58,3 +59,5 @@ rfftfreq = ops.fft_rfftfreq
 fftshift = ops.fft_fftshift
 #: ifftshift(x, dim=None): and back.
 ifftshift = ops.fft_ifftshift
+
+_overridable(globals(), __all__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._C import Tensor, int64, ops
 from ._C import bool as bool_dtype
+from ._overrides import overridable as _overridable
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "cartesian_prod",
@@ -228,3 +229,6 @@ def stft(
         input, n_fft, hop_length, win_length, window, normalized, onesided,
         return_complex, align_to_window,
     )  # fmt: skip
+
+
+_overridable(globals(), __all__)

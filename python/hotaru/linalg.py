@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ._C import _LinAlgError as LinAlgError
 from ._C import ops
+from ._overrides import overridable as _overridable
 
 __all__ = [
     "LinAlgError", "cholesky", "cholesky_ex", "cond", "cross", "det",
@@ -111,3 +112,5 @@ matrix_exp = ops.linalg_matrix_exp
 vander = ops.linalg_vander
 #: diagonal(A, *, offset=0, dim1=-2, dim2=-1): a view.
 diagonal = ops.linalg_diagonal
+
+_overridable(globals(), __all__)

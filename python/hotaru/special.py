@@ -7,6 +7,7 @@ Polynomials take the argument and the degree, either of which may be a number.
 from __future__ import annotations
 
 from ._C import ops
+from ._overrides import overridable as _overridable
 
 # Under the same name with "special_" before it.
 _OWN = (
@@ -45,3 +46,6 @@ def softmax(input, dim: int, *, dtype=None):
 def log_softmax(input, dim: int, *, dtype=None):
     """The logarithm of `softmax`."""
     return ops.log_softmax(input, dim, dtype)
+
+
+_overridable(globals(), __all__)

@@ -26,8 +26,8 @@ _TITLES = {
     "optim": "Optimizers (`optim_db`)",
 }
 _MEANING = {
-    "op": "Forms: the function, its gradients (first and second order, 64 bits "
-    "only), its tangents in forward mode (`jvp`, 64 bits only), the method, the "
+    "op": "Forms: the function, its gradients (first and second order) and its "
+    "tangents in forward mode (`jvp`), both in 64 bits only, the method, the "
     "in-place method, `out=`, and wrong arguments.",
     "module": "Forms: state behind a seed, text, result in training and in "
     "evaluation, state behind a call, gradients of inputs and parameters "

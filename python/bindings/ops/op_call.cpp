@@ -145,10 +145,15 @@ PyObject* with_results(const Signature& signature, Value* arguments,
       });
 }
 
+PyObject* call_plain(const Signature& signature, const Call& call,
+                     Value* arguments) {
+  if (call.keywords) return call_with_keywords(signature, call, arguments);
+  return with_results(signature, arguments, convert_results);
+}
+
 PyObject* call_overload(const Signature& signature, const Call& call,
                         Value* arguments) {
-  if (call.keywords) return call_with_keywords(signature, call, arguments);
-  PyObject* result = with_results(signature, arguments, convert_results);
+  PyObject* result = call_plain(signature, call, arguments);
   if (result != Py_None || !signature.returns_list()) return result;
   Py_DECREF(result);
   return Py_NewRef(call.args[0]);
@@ -221,6 +226,18 @@ PyObject* op_name(PyObject* self, void*) {
   return Py_NewRef(reinterpret_cast<OpObject*>(self)->name);
 }
 
+/// Where PyTorch has it; the type's own `__module__` would hide a getter.
+PyObject* op_attribute(PyObject* self, PyObject* attribute) {
+  if (PyUnicode_CompareWithASCIIString(attribute, "__module__") != 0)
+    return PyObject_GenericGetAttr(self, attribute);
+  const std::string_view name =
+      PyUnicode_AsUTF8(reinterpret_cast<OpObject*>(self)->name);
+  for (const char* place : {"linalg", "fft", "special"})
+    if (name.starts_with(std::string(place) + "_"))
+      return PyUnicode_FromFormat("torch._C._%s", place);
+  return PyUnicode_FromString("torch");
+}
+
 PyObject* op_doc(PyObject* self, void*) {
   const auto& op = *reinterpret_cast<OpObject*>(self);
   return guarded([&] {
@@ -258,6 +275,7 @@ PyType_Slot op_slots[] = {
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
     {Py_tp_descr_get, reinterpret_cast<void*>(op_descr_get)},
     {Py_tp_repr, reinterpret_cast<void*>(op_repr)},
+    {Py_tp_getattro, reinterpret_cast<void*>(op_attribute)},
     {Py_tp_getset, op_getset},
     {Py_tp_methods, op_methods},
     {Py_tp_members, op_members},
@@ -309,6 +327,7 @@ PyObject* make_op(std::string_view name, bool method) {
 void init_ops(nb::module_& m) {
   op_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&op_spec));
   if (!op_type) throw nb::python_error();
+  m.attr("Op") = nb::handle(reinterpret_cast<PyObject*>(op_type));
   nb::object functions = nb::steal(PyModule_New("hotaru.ops"));
   const nb::handle tensor(reinterpret_cast<PyObject*>(tensor_type));
   for (std::string_view name : Registry::instance().names()) {

@@ -141,7 +141,8 @@ nb::tuple positional_of(const Call& call) {
 
 PyObject* ask_in_order(nb::handle func, const nb::tuple& args,
                        const nb::object& keywords,
-                       const std::vector<PyObject*>& arguments) {
+                       const std::vector<PyObject*>& arguments,
+                       bool quiet = false) {
   nb::list type_list;
   for (PyObject* object : arguments)
     type_list.append(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(object))));
@@ -160,6 +161,7 @@ PyObject* ask_in_order(nb::handle func, const nb::tuple& args,
     nb::object result = answer(object);
     if (result.ptr() != Py_NotImplemented) return result.release().ptr();
   }
+  if (quiet) return Py_NewRef(Py_NotImplemented);
   nobody_answered(func.ptr(), mode, arguments);
 }
 
@@ -195,17 +197,16 @@ PyObject* function_get(PyObject* self, PyObject* object, PyObject*) {
   return PyMethod_New(self, object);
 }
 
-/// Its own attributes first: __wrapped__; the others are the function's.
+/// Its own attributes first: __wrapped__; the others are the function's, and
+/// those that every type has.
 PyObject* function_attribute(PyObject* self, PyObject* name) {
+  for (const char* text : {"__module__", "__doc__"})
+    if (PyUnicode_CompareWithASCIIString(name, text) == 0)
+      return PyObject_GetAttr(cast(self)->wrapped, name);
   PyObject* own = PyObject_GenericGetAttr(self, name);
   if (own || !PyErr_ExceptionMatches(PyExc_AttributeError)) return own;
   PyErr_Clear();
   return PyObject_GetAttr(cast(self)->wrapped, name);
-}
-
-template <const char* kName>
-PyObject* attribute_of_function(PyObject* self, void*) {
-  return PyObject_GetAttrString(cast(self)->wrapped, kName);
 }
 
 int function_traverse(PyObject* self, visitproc visit, void* arg) {
@@ -238,13 +239,9 @@ PyObject* function_reduce(PyObject* self, PyObject*) {
   return PyObject_GetAttrString(cast(self)->wrapped, "__qualname__");
 }
 
-constexpr char kDoc[] = "__doc__", kModule[] = "__module__";
-PyGetSetDef function_getset[] = {
-    {"__doc__", attribute_of_function<kDoc>, nullptr, nullptr, nullptr},
-    {"__module__", attribute_of_function<kModule>, nullptr, nullptr, nullptr},
-    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr,
-     nullptr},
-    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef function_getset[] = {{"__dict__", PyObject_GenericGetDict,
+                                  PyObject_GenericSetDict, nullptr, nullptr},
+                                 {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef function_methods[] = {
     {"__reduce__", function_reduce, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr}};
@@ -333,6 +330,24 @@ PyObject* ask_attribute(const char* name, const char* getter,
     nb::object func = tensor.attr(name);
     if (getter) func = func.attr(getter);
     return ask(func.ptr(), Call{args.begin(), args.size(), nullptr});
+  });
+}
+
+PyObject* ask_operands(const char* name, const char* reflected, PyObject* a,
+                       PyObject* b) {
+  const nb::handle tensor(reinterpret_cast<PyObject*>(tensor_type));
+  const auto asked = [&](const char* which, PyObject* x, PyObject* y) {
+    PyObject* both[] = {x, y};
+    return ask_in_order(
+        tensor.attr(which), nb::make_tuple(nb::handle(x), nb::handle(y)),
+        nb::none(), find_arguments(Call{both, 2, nullptr}), true);
+  };
+  return guarded([&]() -> PyObject* {
+    PyObject* result = Py_NewRef(Py_NotImplemented);
+    if (is_tensor(a)) result = asked(name, a, b);
+    if (result != Py_NotImplemented || !is_tensor(b)) return result;
+    Py_DECREF(result);
+    return asked(reflected, b, a);
   });
 }
 

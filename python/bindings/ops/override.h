@@ -29,6 +29,11 @@ PyObject* ask(PyObject* func, const Call& call);
 PyObject* ask_attribute(const char* name, const char* getter,
                         std::initializer_list<PyObject*> args);
 
+/// The same for an operator of two operands, then for its reflected form with
+/// the second one first; NotImplemented if all asked say so.
+PyObject* ask_operands(const char* name, const char* reflected, PyObject* a,
+                       PyObject* b);
+
 /// Whether ask() would find somebody.
 bool overridden(const Call& call);
 bool overridden(std::initializer_list<PyObject*> args);
@@ -78,16 +83,12 @@ PyObject* method(PyObject* self, PyObject*) {
 /// not know them.
 template <Name kName, Name kReflected, binaryfunc F>
 PyObject* binary(PyObject* a, PyObject* b) {
-  const auto asked = [&] {
-    return is_tensor(a) ? ask_attribute(kName.text, nullptr, {a, b})
-                        : ask_attribute(kReflected.text, nullptr, {b, a});
-  };
   if (possible && overridden({a, b})) [[unlikely]]
-    return asked();
+    return ask_operands(kName.text, kReflected.text, a, b);
   PyObject* result = F(a, b);
   if (result != Py_NotImplemented || !overridden({a, b})) return result;
   Py_DECREF(result);
-  return asked();
+  return ask_operands(kName.text, kReflected.text, a, b);
 }
 
 void init_overrides(nanobind::module_& m);

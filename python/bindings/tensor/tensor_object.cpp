@@ -463,6 +463,10 @@ void init_tensor(nb::module_& m) {
                            like.strides(), like.storage_offset());
       },
       "The tensor's look at its memory, at another tensor's memory.");
+  m.def("_as_subclass", [](nb::handle type, const Tensor& t) {
+    return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()),
+                             view(t, t.sizes())));
+  });
   m.def(
       "_make_subclass",
       [](nb::handle type, const Tensor& data, bool requires_grad) {

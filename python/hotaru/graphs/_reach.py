@@ -357,6 +357,7 @@ class Reach:
 _METHODS = (
     (Module, Reach._module),
     (types.FunctionType, Reach._function),
+    (_C.Function, Reach._nothing),
     (types.MethodType, Reach._method),
     (functools.partial, Reach._partial),
     (enum.Enum, Reach._nothing),

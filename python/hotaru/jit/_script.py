@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 
+from .. import _C
 from ..nn import Module
 from . import _marks
 from ._module import RecursiveScriptModule, ScriptModule
@@ -70,6 +71,8 @@ def _script(obj):
             )
         SCRIPTER.class_type(obj)
         return obj
+    if isinstance(obj, _C.Function):
+        obj = inspect.unwrap(obj)
     if inspect.isfunction(obj) or inspect.ismethod(obj):
         return _script_function(obj)
     raise TypeError(

@@ -252,7 +252,7 @@ class TracedTensor(_Traced):
             return lambda *args, **kwargs: self.recorder.call(
                 value, (self, *args), kwargs
             )
-        if isinstance(value, types.FunctionType):
+        if isinstance(value, (types.FunctionType, _C.Function)):
             return types.MethodType(value, self)
         if isinstance(value, property):
             return value.fget(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from .. import Tensor, empty
+from .. import _C, Tensor, empty
 
 
 class Parameter(Tensor):
@@ -17,6 +17,9 @@ class Parameter(Tensor):
         requires_grad: whether gradients are accumulated; True also inside
             `no_grad()`. RuntimeError for integer data.
     """
+
+    # Operators take it as a plain tensor.
+    __torch_function__ = _C._disabled_torch_function_impl
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True):
         if data is None:
@@ -48,6 +51,8 @@ class Buffer(Tensor):
         data: values, shared and not copied; an empty tensor when left out.
         persistent: whether `Module.state_dict()` contains it.
     """
+
+    __torch_function__ = _C._disabled_torch_function_impl
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True):
         if data is None:
@@ -115,6 +120,8 @@ class UninitializedBuffer(_Uninitialized, Tensor):
     """A buffer whose shape the first input will tell; its module puts a tensor
     in its place.
     """
+
+    __torch_function__ = _C._disabled_torch_function_impl
 
     def __new__(cls, requires_grad: bool = False, device=None, dtype=None):
         data = empty(0, device=device, dtype=dtype)

@@ -13,7 +13,7 @@ def tensors(n=3, **options):
 def same(found, expected):
     assert len(found) == len(expected)
     for a, b in zip(found, expected):
-        assert a.dtype == b.dtype and a.shape == b.shape
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
         assert torch.allclose(a, b, equal_nan=True)
 
 

@@ -7,6 +7,7 @@ first use, so that a call costs nothing extra.
 from __future__ import annotations
 
 from ... import ops as _ops
+from ..._overrides import overridable as _overridable
 from ._activation import (
     celu,
     celu_,
@@ -268,3 +269,5 @@ __all__ = [
     "upsample_bilinear",
     "upsample_nearest",
 ]
+
+_overridable(globals(), __all__)

@@ -1,0 +1,216 @@
+"""The protocol __torch_function__: who is asked, in which order, with what."""
+
+import copy
+import pickle
+
+import hotaru.nn.functional as F
+import pytest
+from hotaru.overrides import TorchFunctionMode
+
+import hotaru as torch
+from hotaru import overrides
+
+
+class Logged(torch.Tensor):
+    log = []
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.log.append(overrides.resolve_name(func))
+        return super().__torch_function__(func, types, args, kwargs)
+
+
+class Plain(torch.Tensor):
+    pass
+
+
+class Duck:
+    """No tensor; answers with the function's name and its arguments."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return func.__name__, args, kwargs
+
+
+def seen(call):
+    Logged.log.clear()
+    call(torch.ones(2, 2).as_subclass(Logged))
+    return Logged.log[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda x: torch.sin(x), "torch.sin"),
+        (lambda x: x.sin(), "torch.Tensor.sin"),
+        (lambda x: torch.cat([x, x]), "torch.cat"),
+        (lambda x: x.shape, "torch.Tensor.shape.__get__"),
+        (lambda x: x.size(0), "torch.Tensor.size"),
+        (lambda x: x.dim(), "torch.Tensor.dim"),
+        (lambda x: len(x), "torch.Tensor.__len__"),
+        (lambda x: x[0], "torch.Tensor.__getitem__"),
+        (lambda x: x + 1, "torch.Tensor.add"),
+        (lambda x: 1 - x, "torch.Tensor.__rsub__"),
+        (lambda x: torch.ones(2, 2) @ x, "torch.Tensor.matmul"),
+        (lambda x: -x, "torch.Tensor.neg"),
+        (lambda x: x < 2, "torch.Tensor.lt"),
+        (lambda x: x**2, "torch.Tensor.pow"),
+        (lambda x: bool(x.sum() > 0), "torch.Tensor.sum"),
+        (lambda x: F.dropout(x), "torch.nn.functional.dropout"),
+        (lambda x: torch.einsum("ij->i", x), "torch.einsum"),
+        (lambda x: x.requires_grad_(), "torch.Tensor.requires_grad_"),
+        (lambda x: torch.linalg.svd(x), "torch.linalg.svd"),
+    ],
+)
+def test_what_subclasses_see(call, name):
+    assert seen(call) == name
+
+
+def test_a_write_is_seen():
+    x = torch.ones(2).as_subclass(Logged)
+    Logged.log.clear()
+    x[0] = 5
+    assert Logged.log == ["torch.Tensor.__setitem__"]
+    assert x.tolist() == [5, 1]
+
+
+def test_results_are_of_the_subclass():
+    x = torch.ones(2, requires_grad=True).as_subclass(Plain)
+    y = (x * 2).sum()
+    assert type(y) is Plain and type(x.max(0)[0]) is Plain
+    assert type(torch.stack([x, x])) is Plain and type(x.shape) is torch.Size
+    assert [type(part) for part in x.split(1)] == [Plain, Plain]
+    y.backward()
+    assert type(torch.ones(2) + 1) is torch.Tensor
+    assert type(torch.nn.Parameter(torch.ones(2)) + 1) is torch.Tensor
+
+
+def test_history_passes_through_as_subclass():
+    x = torch.ones(2, requires_grad=True)
+    (x.as_subclass(Plain) * 3).sum().backward()
+    assert x.grad.tolist() == [3, 3] and type(x.grad) is torch.Tensor
+    with pytest.raises(TypeError, match="must be a subclass of torch.Tensor"):
+        x.as_subclass(int)
+
+
+def test_objects_that_are_no_tensors():
+    duck = Duck()
+    assert torch.add(duck, 2) == ("add", (duck, 2), None)
+    assert torch.sum(duck, dim=0) == ("sum", (duck,), {"dim": 0})
+    assert F.dropout(duck, p=0.5) == ("dropout", (duck,), {"p": 0.5})
+    one = torch.ones(1)
+    assert (one + duck)[0] == "add"
+    assert torch.cat([one, duck])[0] == "cat"
+
+
+def test_subclasses_are_asked_before_their_bases():
+    class Base:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return cls.__name__
+
+    class Derived(Base):
+        pass
+
+    class Shy(Base):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return NotImplemented
+
+    assert torch.add(Base(), Derived()) == "Derived"
+    assert torch.add(Base(), Shy()) == "Base"
+    with pytest.raises(
+        TypeError, match="Multiple dispatch failed for 'torch.a"
+    ):
+        torch.add(Shy(), 1)
+    with pytest.raises(
+        TypeError, match="no implementation found for 'torch.nn"
+    ):
+        F.dropout(Shy())
+    with pytest.raises(TypeError, match="unsupported operand type"):
+        torch.ones(2) + Shy()
+
+
+def test_an_answer_may_be_an_error():
+    class Bad:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        torch.sin(Bad())
+
+
+class Noting(TorchFunctionMode):
+    def __init__(self, log, name):
+        self.log, self.name = log, name
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.log.append((self.name, func.__name__))
+        return func(*args, **(kwargs or {}))
+
+
+def test_modes_see_every_call_the_inner_one_first():
+    log = []
+    with Noting(log, "outer"), Noting(log, "inner"):
+        torch.ones(2)
+        assert overrides._get_current_function_mode().name == "inner"
+    assert log == [("inner", "ones"), ("outer", "ones")]
+    torch.ones(2)
+    assert len(log) == 2
+    assert overrides._get_current_function_mode() is None
+
+
+def test_a_mode_ends_with_an_error():
+    with pytest.raises(ZeroDivisionError), Noting([], ""):
+        1 / 0  # noqa: B018
+    assert not overrides._get_current_function_mode_stack()
+
+
+def test_switches():
+    x = torch.ones(2).as_subclass(Plain)
+    log = []
+    with Noting(log, ""), torch._C.DisableTorchFunctionSubclass():
+        assert type(x + 1) is torch.Tensor
+    assert log
+    with Noting(log, ""), torch._C.DisableTorchFunction():
+        count = len(log)
+        assert type(x + 1) is torch.Tensor
+        assert len(log) == count
+    assert type(x + 1) is Plain
+
+
+def test_functions_of_users():
+    @overrides.wrap_torch_function(lambda a, b: (a, b))
+    def mine(a, b):
+        return 7
+
+    duck = Duck()
+    assert mine(1, 2) == 7
+    assert mine(1, duck) == ("mine", (1, duck), {})
+    assert overrides.has_torch_function((1, duck))
+    assert not overrides.has_torch_function((1, torch.ones(2)))
+    assert overrides.is_tensor_like(duck)
+    assert not overrides.is_tensor_like(1)
+
+
+def test_python_functions_stay_functions_to_others():
+    import inspect
+
+    assert F.dropout.__name__ == "dropout" and "p" in F.dropout.__doc__
+    assert list(inspect.signature(F.dropout).parameters)[0] == "input"
+    assert pickle.loads(pickle.dumps(F.dropout)) is F.dropout
+    assert copy.deepcopy(torch.einsum) is torch.einsum
+    scripted = torch.jit.script(F.softmax)
+    assert torch.allclose(scripted(torch.ones(2), 0), torch.full((2,), 0.5))
+
+
+def test_every_overridable_function_has_a_stand_in():
+    stand_ins = overrides.get_testing_overrides()
+    for functions in overrides.get_overridable_functions().values():
+        for function in functions:
+            assert stand_ins[function]() == -1
+    assert overrides.resolve_name(torch.add) == "torch.add"
+    assert overrides.resolve_name(len) is None
+    assert overrides.is_tensor_method_or_property(torch.Tensor.add)
+    assert not overrides.is_tensor_method_or_property(torch.add)
