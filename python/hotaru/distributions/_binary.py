@@ -50,7 +50,8 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
             return torch.bernoulli(self.probs.expand(shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        logits, value = broadcast_all(self.logits, self._validated(value))
+        value = self._validated(value)
+        logits, value = broadcast_all(self.logits, value)
         return -binary_cross_entropy_with_logits(
             logits, value, reduction="none"
         )
@@ -288,7 +289,8 @@ class Poisson(ExponentialFamily):
             return poisson(self.rate.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        rate, value = broadcast_all(self.rate, self._validated(value))
+        value = self._validated(value)
+        rate, value = broadcast_all(self.rate, value)
         return value.xlogy(rate) - rate - (value + 1).lgamma()
 
     @property

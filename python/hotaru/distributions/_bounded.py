@@ -301,7 +301,8 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
         )
 
     def log_prob(self, value: Tensor) -> Tensor:
-        logits, value = broadcast_all(self.logits, self._validated(value))
+        value = self._validated(value)
+        logits, value = broadcast_all(self.logits, value)
         return self._log_norm() - binary_cross_entropy_with_logits(
             logits, value, reduction="none"
         )

@@ -224,7 +224,8 @@ class Multinomial(_OfCategorical):
         return counts
 
     def log_prob(self, value: Tensor) -> Tensor:
-        logits, value = broadcast_all(self.logits, self._validated(value))
+        value = self._validated(value)
+        logits, value = broadcast_all(self.logits, value)
         ways = torch.lgamma(value.sum(-1) + 1) - torch.lgamma(value + 1).sum(-1)
         # What is impossible and did not happen.
         logits = logits.masked_fill((value == 0) & (logits == -inf), 0)

@@ -150,11 +150,7 @@ class _Half(TransformedDistribution):
         return torch.zeros_like(self.scale)
 
     def log_prob(self, value: Tensor) -> Tensor:
-        value = torch.as_tensor(
-            self._validated(value),
-            dtype=self.scale.dtype,
-            device=self.scale.device,
-        )
+        value = self._validated(value)
         log_prob = self.base_dist.log_prob(value) + math.log(2)
         return torch.where(value >= 0, log_prob, -inf)
 
@@ -202,6 +198,13 @@ class HalfCauchy(_Half):
     @property
     def variance(self) -> Tensor:
         return self.base_dist.variance
+
+    def log_prob(self, value) -> Tensor:
+        """Of a number, too, in the dtype of the scale."""
+        value = torch.as_tensor(
+            value, dtype=self.scale.dtype, device=self.scale.device
+        )
+        return super().log_prob(value)
 
 
 class InverseGamma(TransformedDistribution):

@@ -43,7 +43,8 @@ class LogitRelaxedBernoulli(ProbsOrLogits, Distribution):
         return (noise + p.log() - (-p).log1p()) / self.temperature
 
     def log_prob(self, value: Tensor) -> Tensor:
-        logits, value = broadcast_all(self.logits, self._validated(value))
+        value = self._validated(value)
+        logits, value = broadcast_all(self.logits, value)
         diff = logits - value.mul(self.temperature)
         return self.temperature.log() + diff - 2 * diff.exp().log1p()
 
@@ -76,7 +77,8 @@ class ExpRelaxedCategorical(_OfCategorical):
 
     def log_prob(self, value: Tensor) -> Tensor:
         n = self._event_shape[-1]
-        logits, value = broadcast_all(self.logits, self._validated(value))
+        value = self._validated(value)
+        logits, value = broadcast_all(self.logits, value)
         log_scale = torch.full_like(
             self.temperature, float(n)
         ).lgamma() - self.temperature.log().mul(-(n - 1))

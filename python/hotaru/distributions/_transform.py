@@ -288,8 +288,6 @@ class IndependentTransform(Transform):
     Values are the same; `log_abs_det_jacobian` is summed over the dimensions.
     """
 
-    _compared = ("base_transform", "reinterpreted_batch_ndims")
-
     def __init__(
         self,
         base_transform: Transform,

@@ -78,14 +78,11 @@ class Distribution:
         Parameters are views. NotImplementedError for a subclass that neither
         has the constructor of a class of this package nor this method.
         """
-        return self._expanded(Size(batch_shape), Size(batch_shape), _instance)
-
-    def _expanded(self, batch_shape: Size, base_shape: Size, instance):
-        """Expanded; a distribution that this one is made of to `base_shape`."""
+        batch_shape = Size(batch_shape)
         family = self._family()
         if family is None:
             raise NotImplementedError
-        new = self._get_checked_instance(family, instance)
+        new = self._get_checked_instance(family, _instance)
         event_dims = self._event_dims()
         for name, value in self.__dict__.items():
             lazy = isinstance(getattr(type(self), name, None), lazy_property)
@@ -95,13 +92,17 @@ class Distribution:
                 event = value.shape[value.dim() - event_dims[name] :]
                 value = value.expand(batch_shape + event)
             elif isinstance(value, Distribution):
-                value = value.expand(base_shape)
+                value = value.expand(self._batch_of_part(name, batch_shape))
             elif name in new.__dict__:
                 continue
             new.__dict__[name] = value
         new._batch_shape, new._event_shape = batch_shape, self._event_shape
         new._validate_args = self._validate_args
         return new
+
+    def _batch_of_part(self, name: str, batch_shape: Size) -> Size:
+        """The batch shape of a distribution that this one is made of."""
+        return batch_shape
 
     @classmethod
     def _families(cls) -> list[type]:
@@ -287,7 +288,7 @@ class Distribution:
 
 
 def _is_ours(cls: type) -> bool:
-    return cls.__module__.startswith(__package__ + ".")
+    return getattr(cls, "__module__", "").startswith(__package__ + ".")
 
 
 def _told(value) -> str:

@@ -44,10 +44,8 @@ class Independent(Distribution, Generic[D]):
             validate_args=validate_args,
         )
 
-    def expand(self, batch_shape, _instance=None) -> Independent:
-        batch_shape = Size(batch_shape)
-        inner = self.event_shape[: self.reinterpreted_batch_ndims]
-        return self._expanded(batch_shape, batch_shape + inner, _instance)
+    def _batch_of_part(self, name: str, batch_shape: Size) -> Size:
+        return batch_shape + self.event_shape[: self.reinterpreted_batch_ndims]
 
     @property
     def has_rsample(self) -> bool:

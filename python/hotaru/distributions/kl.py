@@ -3,7 +3,8 @@
 KL(p || q) is the mean of log p - log q under p. Pairs of one family have
 their closed form. Those of two families are -entropy(p) - E_p[log q], where
 log q is made of few statistics whose means under p are in tables: a pair is
-a row of `_MEAN_OF_LOG`, and infinite where q is 0 for what p can be.
+a row of `_MEAN_OF_LOG`, and infinite where q is 0 for what p can be. (PyTorch
+has continuous Bernoulli and a uniform on no less than [0, 1] as infinite, too.)
 """
 
 from __future__ import annotations
@@ -265,8 +266,7 @@ def _kl_expfamily_expfamily(p, q) -> Tensor:
     if type(p) is not type(q):
         raise NotImplementedError(
             "The cross KL-divergence between different exponential families "
-            + 28 * " "
-            + "cannot be computed using Bregman divergences"
+            "cannot" + 29 * " " + "be computed using Bregman divergences"
         )
     params_p, normalizer, means = p._expected_statistics()
     params_q = q._natural_params

@@ -43,7 +43,7 @@ class MixtureSameFamily(Distribution):
                     "not compatible with `component_distribution.batch_shape`"
                     f"({batch})"
                 )
-        count = mixture_distribution.param_shape[-1]
+        count = mixture_distribution.logits.shape[-1]
         components = component_distribution.batch_shape[-1]
         if count != components:
             raise ValueError(
@@ -58,12 +58,10 @@ class MixtureSameFamily(Distribution):
         )
         self._event_ndims = len(self._event_shape)
 
-    def expand(self, batch_shape, _instance=None) -> MixtureSameFamily:
-        new = self._expanded(Size(batch_shape), Size(batch_shape), _instance)
-        new._component_distribution = self._component_distribution.expand(
-            Size(batch_shape) + (self._num_component,)
-        )
-        return new
+    def _batch_of_part(self, name: str, batch_shape: Size) -> Size:
+        if name == "_component_distribution":
+            return batch_shape + (self._num_component,)
+        return batch_shape
 
     @constraints.dependent_property
     def support(self):

@@ -63,13 +63,11 @@ class TransformedDistribution(Distribution):
             result[:cut], result[cut:], validate_args=validate_args
         )
 
-    def expand(self, batch_shape, _instance=None) -> TransformedDistribution:
-        batch_shape = Size(batch_shape)
+    def _batch_of_part(self, name: str, batch_shape: Size) -> Size:
         shape = batch_shape + self.event_shape
         for transform in reversed(self.transforms):
             shape = transform.inverse_shape(shape)
-        base = shape[: len(shape) - len(self.base_dist.event_shape)]
-        return self._expanded(batch_shape, base, _instance)
+        return shape[: len(shape) - len(self.base_dist.event_shape)]
 
     @constraints.dependent_property(is_discrete=False)
     def support(self):

@@ -44,12 +44,13 @@ def broadcast_all(*values) -> tuple[Tensor, ...]:
         options = {"dtype": torch.get_default_dtype()}
     else:
         options = {"dtype": like.dtype, "device": like.device}
-    return torch.broadcast_tensors(
-        *(
-            v if isinstance(v, Tensor) else torch.tensor(v, **options)
-            for v in values
-        )
+    tensors = tuple(
+        v if isinstance(v, Tensor) else torch.tensor(v, **options)
+        for v in values
     )
+    if all(v.shape == tensors[0].shape for v in tensors):
+        return tensors  # themselves, not views
+    return torch.broadcast_tensors(*tensors)
 
 
 def _standard_normal(shape, dtype, device) -> Tensor:
