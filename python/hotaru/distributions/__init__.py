@@ -112,7 +112,5 @@ __all__ = [
     *transforms.__all__,
 ]
 # Attributes that a star does not import, as in PyTorch.
-for _class in (
-    "ExpRelaxedCategorical", "GeneralizedPareto", "LogitRelaxedBernoulli",
-):  # fmt: skip
+for _class in ("ExpRelaxedCategorical", "LogitRelaxedBernoulli"):
     __all__.remove(_class)

@@ -118,7 +118,7 @@ class Wishart(ByMatrix, ExponentialFamily):
         """By the factor's distribution (Bartlett 1934)."""
         p = self._event_shape[-1]
         diagonal = self._chi2.rsample(sample_shape).sqrt()
-        diagonal = diagonal.clamp(min=torch.finfo(diagonal.dtype).tiny)
+        diagonal = diagonal.clamp(min=torch.finfo(diagonal.dtype).eps)
         noise = diagonal.diag_embed()
         rows, columns = torch.tril_indices(p, p, offset=-1)
         noise[..., rows, columns] = torch.randn(
@@ -130,12 +130,12 @@ class Wishart(ByMatrix, ExponentialFamily):
         return factor @ factor.mT
 
     def rsample(self, sample_shape=(), max_try_correction=None) -> Tensor:
-        """Draws; singular ones are drawn again `max_try_correction` times.
+        """Draws; singular ones up to `max_try_correction` (10) times again.
 
-        By default 3 times, and 10 times where this one validates.
+        With a warning. PyTorch draws regular ones again, too.
         """
         if max_try_correction is None:
-            max_try_correction = 10 if self._validate_args else 3
+            max_try_correction = 10
         sample_shape = Size(sample_shape)
         sample = self._draw(sample_shape)
         singular = ~self.support.check(sample)

@@ -202,7 +202,9 @@ class HalfCauchy(_Half):
     def log_prob(self, value) -> Tensor:
         """Of a number, too, in the dtype of the scale."""
         value = torch.as_tensor(
-            value, dtype=self.scale.dtype, device=self.scale.device
+            self._validated(value),
+            dtype=self.scale.dtype,
+            device=self.scale.device,
         )
         return super().log_prob(value)
 

@@ -12,7 +12,7 @@ from numbers import Number
 
 import hotaru as torch
 
-from .. import Size, Tensor
+from .. import Tensor
 from ..nn import functional as F
 
 __all__ = [
@@ -107,9 +107,10 @@ class _LazyPropertyOfClass(lazy_property, property):
         property.__init__(self, wrapped)
 
 
-def _lower_mask(n: int, diag: int, device) -> Tensor:
-    """Where an n by n matrix has entries up to the diagonal `diag`."""
-    return torch.ones(n, n, dtype=torch.bool, device=device).tril(diag)
+def _lower_places(n: int, diag: int, device) -> Tensor:
+    """Where an n by n matrix in one row has entries up to a diagonal."""
+    rows, columns = torch.tril_indices(n, n, diag, device=device)
+    return rows * n + columns
 
 
 def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
@@ -120,7 +121,8 @@ def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
     n = mat.shape[-1]
     if not -n <= diag < n:
         raise ValueError(f"diag ({diag}) provided is outside [{-n}, {n - 1}].")
-    return mat[..., _lower_mask(n, diag, mat.device)]
+    places = _lower_places(n, diag, mat.device)
+    return mat.flatten(-2).index_select(-1, places)
 
 
 def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
@@ -139,6 +141,6 @@ def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
             "as the lower triangular part of a square D x D matrix."
         )
     n = round(n)
-    mat = vec.new_zeros(vec.shape[:-1] + Size((n, n)))
-    mat[..., _lower_mask(n, diag, vec.device)] = vec
-    return mat
+    flat = vec.new_zeros(vec.shape[:-1] + (n * n,))
+    flat = flat.index_copy(-1, _lower_places(n, diag, vec.device), vec)
+    return flat.unflatten(-1, (n, n))
