@@ -85,12 +85,11 @@ class Distribution:
         new = self._get_checked_instance(family, _instance)
         event_dims = self._event_dims()
         for name, value in self.__dict__.items():
-            lazy = isinstance(getattr(type(self), name, None), lazy_property)
-            if lazy and name not in event_dims:
-                continue  # computed again when needed
-            if isinstance(value, Tensor) and name in event_dims:
+            if isinstance(value, Tensor) and event_dims.get(name) is not None:
                 event = value.shape[value.dim() - event_dims[name] :]
                 value = value.expand(batch_shape + event)
+            elif name in event_dims and event_dims[name] is None:
+                continue
             elif isinstance(value, Distribution):
                 value = value.expand(self._batch_of_part(name, batch_shape))
             elif name in new.__dict__:
@@ -121,15 +120,26 @@ class Distribution:
         ours = next(c for c in cls.__mro__ if _is_ours(c))
         return ours if cls._families() else None
 
-    def _event_dims(self) -> dict[str, int]:
-        """How many dimensions of each parameter are not of the batch."""
-        dims: dict[str, int] = {}
-        for cls in reversed(self._families()):
-            table = cls.__dict__["arg_constraints"]
-            if isinstance(table, property):
-                table = table.fget(self)
-            dims.update((name, c.event_dim) for name, c in table.items())
-        return dims
+    def _event_dims(self) -> dict[str, int | None]:
+        """How many dimensions of each parameter are not of the batch.
+
+        None for what is computed of parameters when needed.
+        """
+        cls = type(self)
+        if "_known_event_dims" not in cls.__dict__:
+            dims: dict[str, int | None] = {
+                name: None
+                for base in cls.__mro__
+                for name, value in base.__dict__.items()
+                if isinstance(value, lazy_property)
+            }
+            for base in reversed(self._families()):
+                table = base.__dict__["arg_constraints"]
+                if isinstance(table, property):
+                    table = table.fget(self)
+                dims.update((name, c.event_dim) for name, c in table.items())
+            cls._known_event_dims = dims
+        return cls._known_event_dims
 
     def _get_checked_instance(self, cls: type, _instance=None):
         if _instance is not None:
