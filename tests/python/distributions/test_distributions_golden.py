@@ -10,7 +10,7 @@ import outcomes
 
 FAMILIES = (
     "distributions_value", "distributions_draw", "distributions_kl",
-    "distributions_transform", "distributions_error",
+    "distributions_transform", "distributions_error", "distributions_stand_in",
 )  # fmt: skip
 
 test_same_as_pytorch = outcomes.same_as_pytorch(FAMILIES)

@@ -153,3 +153,23 @@ def test_draws_that_need_an_operator_say_which(hotaru, name):
     else:
         with pytest.raises(NotImplementedError, match=f"operator '{name}'"):
             one.sample((3,))
+
+
+def test_wisharts_are_drawn_regular(hotaru, monkeypatch):
+    d = hotaru.distributions
+
+    def gamma(concentration):  # of the same mean
+        noise = hotaru.rand(concentration.shape, dtype=concentration.dtype)
+        return concentration * (0.5 + noise)
+
+    monkeypatch.setattr(d._gamma, "standard_gamma", gamma)
+    hotaru.manual_seed(0)
+    covariance = hotaru.tensor([[2.0, 0.5], [0.5, 1.0]], requires_grad=True)
+    wishart = d.Wishart(hotaru.tensor([3.0, 5.0]), covariance)
+    drawn = wishart.rsample((4000,))
+    assert drawn.shape == (4000, 2, 2, 2)
+    assert bool(d.constraints.positive_definite.check(drawn).all())
+    off = (drawn.mean(0) - wishart.mean).abs() / wishart.stddev
+    assert float(off.max()) < 5 / 4000**0.5
+    (grad,) = hotaru.autograd.grad(drawn.mean(), covariance)
+    assert bool((grad != 0).all())
