@@ -5,7 +5,7 @@ NotImplementedError names the operator that a distribution's samples need.
 
 from __future__ import annotations
 
-from .._C import ops
+from .. import ops
 from ..autograd import Function
 
 
