@@ -178,3 +178,39 @@ def test_wisharts_are_drawn_regular(hotaru, monkeypatch):
     assert float(off.max()) < 5 / 4000**0.5
     (grad,) = hotaru.autograd.grad(drawn.mean(), covariance)
     assert bool((grad != 0).all())
+
+
+def test_a_family_of_a_user_expands_by_its_own_method(hotaru):
+    d = hotaru.distributions
+
+    class Shifted(d.Normal):
+        def __init__(self, shift):
+            self.shift = shift
+            super().__init__(shift + 1.0, 2.0)
+
+        def expand(self, batch_shape, _instance=None):
+            new = self._get_checked_instance(Shifted, _instance)
+            new.shift = self.shift.expand(batch_shape)
+            return super().expand(batch_shape, _instance=new)
+
+    wide = Shifted(hotaru.zeros(2)).expand((3, 2))
+    assert type(wide) is Shifted
+    assert wide.shift.shape == wide.loc.shape == wide.batch_shape == (3, 2)
+
+    class Longer(Shifted):
+        pass
+
+    assert type(Longer(hotaru.zeros(2)).expand((3, 2))) is Longer
+
+
+def test_a_constraint_of_a_user_is_registered(hotaru):
+    d = hotaru.distributions
+
+    class Even(d.constraints.Constraint):
+        def check(self, value):
+            return value % 2 == 0
+
+    with pytest.raises(NotImplementedError, match="Cannot transform Even"):
+        d.biject_to(Even())
+    d.biject_to.register(Even)(lambda c: d.AffineTransform(0, 2))
+    assert d.biject_to(Even()) == d.AffineTransform(0, 2)
