@@ -35,8 +35,9 @@ ops.__getattr__ = _ops_attribute
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     "__config__", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
-    "fft", "futures", "graphs", "jit", "linalg", "masked", "multiprocessing",
-    "nn", "optim", "overrides", "profiler", "random", "serialization",
+    "distributions", "fft", "futures", "graphs", "jit", "linalg",
+    "masked", "multiprocessing", "nn", "optim", "overrides", "profiler",
+    "random", "serialization",
     "signal", "special", "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}

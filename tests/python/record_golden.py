@@ -14,6 +14,7 @@ import conftest  # noqa: F401  (finds the folders)
 import outcomes
 import test_amp_golden
 import test_conformance_core
+import test_distributions_golden
 import test_nn_golden
 import test_ops_golden
 import torch
@@ -22,6 +23,7 @@ FAMILIES = (
     *test_amp_golden.FAMILIES,
     "amp_lists",
     *test_conformance_core.FAMILIES,
+    *test_distributions_golden.FAMILIES,
     *test_nn_golden.FAMILIES,
     *test_ops_golden.FAMILIES,
     *test_ops_golden.DRAWS,

@@ -22,7 +22,7 @@ SOURCE = ROOT / "python" / "hotaru"
 # Subpackages written in Python: never resolved to PyTorch's.
 _OWN = (
     "nn", "optim", "utils", "autograd", "multiprocessing", "_utils",
-    "_interpreter",
+    "_interpreter", "distributions",
 )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import ClassVar
 
 import hotaru.nn.functional as F
 import pytest
@@ -12,7 +13,7 @@ from hotaru import overrides
 
 
 class Logged(torch.Tensor):
-    log = []
+    log: ClassVar[list] = []
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -77,8 +78,10 @@ def test_a_write_is_seen():
 def test_results_are_of_the_subclass():
     x = torch.ones(2, requires_grad=True).as_subclass(Plain)
     y = (x * 2).sum()
-    assert type(y) is Plain and type(x.max(0)[0]) is Plain
-    assert type(torch.stack([x, x])) is Plain and type(x.shape) is torch.Size
+    assert type(y) is Plain
+    assert type(x.max(0)[0]) is Plain
+    assert type(torch.stack([x, x])) is Plain
+    assert type(x.shape) is torch.Size
     assert [type(part) for part in x.split(1)] == [Plain, Plain]
     y.backward()
     assert type(torch.ones(2) + 1) is torch.Tensor
@@ -88,8 +91,9 @@ def test_results_are_of_the_subclass():
 def test_history_passes_through_as_subclass():
     x = torch.ones(2, requires_grad=True)
     (x.as_subclass(Plain) * 3).sum().backward()
-    assert x.grad.tolist() == [3, 3] and type(x.grad) is torch.Tensor
-    with pytest.raises(TypeError, match="must be a subclass of torch.Tensor"):
+    assert x.grad.tolist() == [3, 3]
+    assert type(x.grad) is torch.Tensor
+    with pytest.raises(TypeError, match=r"must be a subclass of torch\.Tensor"):
         x.as_subclass(int)
 
 
@@ -120,11 +124,11 @@ def test_subclasses_are_asked_before_their_bases():
     assert torch.add(Base(), Derived()) == "Derived"
     assert torch.add(Base(), Shy()) == "Base"
     with pytest.raises(
-        TypeError, match="Multiple dispatch failed for 'torch.a"
+        TypeError, match=r"Multiple dispatch failed for 'torch\.a"
     ):
         torch.add(Shy(), 1)
     with pytest.raises(
-        TypeError, match="no implementation found for 'torch.nn"
+        TypeError, match=r"no implementation found for 'torch\.nn"
     ):
         F.dropout(Shy())
     with pytest.raises(TypeError, match="unsupported operand type"):
@@ -197,8 +201,9 @@ def test_functions_of_users():
 def test_python_functions_stay_functions_to_others():
     import inspect
 
-    assert F.dropout.__name__ == "dropout" and "p" in F.dropout.__doc__
-    assert list(inspect.signature(F.dropout).parameters)[0] == "input"
+    assert F.dropout.__name__ == "dropout"
+    assert "p" in F.dropout.__doc__
+    assert next(iter(inspect.signature(F.dropout).parameters)) == "input"
     assert pickle.loads(pickle.dumps(F.dropout)) is F.dropout
     assert copy.deepcopy(torch.einsum) is torch.einsum
     scripted = torch.jit.script(F.softmax)
