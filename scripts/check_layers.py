@@ -35,7 +35,7 @@ LAYERS = (
 # Rooms of a layer in the order in which their headers include each other; ""
 # is the layer's own folder.
 ROOMS = {
-    "core": ("", "printing"),
+    "core": ("", "inference", "printing"),
     "runtime": ("", "threads", "streams"),
     "graph": ("capture", "program", "passes", "drawing", ""),
     "script": (

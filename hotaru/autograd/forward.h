@@ -39,6 +39,9 @@ Tensor tangent(const Tensor& t);
 /// Gives a tensor that is no view its tangent, of its sizes. A level must be
 /// open.
 void set_tangent(const Tensor& t, const Tensor& tangent);
+/// Gives the result of a function its tangent, which may be undefined. One
+/// that was `written` in place has one always, its base's if it is a view.
+void give_tangent(const Tensor& output, Tensor tangent, bool written);
 /// For a meta that goes: its tangent goes, too.
 void forget_tangent(Meta& m);
 /// An alias of `primal` that carries `tangent`. Throws PyTorch's texts for

@@ -1,10 +1,11 @@
 #include "hotaru/autograd/grad_mode.h"
 
+#include "hotaru/core/inference/inference.h"
+
 namespace hotaru::autograd {
 namespace {
 
 thread_local bool enabled = true;
-thread_local bool inference = false;
 thread_local bool forward = true;
 
 }  // namespace
@@ -16,10 +17,10 @@ void set_grad_enabled(bool value) {
   enabled = value;
 }
 bool inference_mode() {
-  return inference;
+  return hotaru::inference_mode();
 }
 void set_inference_mode(bool value) {
-  inference = value;
+  hotaru::set_inference_mode(value);
 }
 
 bool forward_enabled() {

@@ -15,6 +15,7 @@ constinit Mutex accumulator_mutex;
 Edge leaf_edge(const Tensor& t) {
   std::lock_guard lock(accumulator_mutex);
   Meta& m = *meta(t);
+  if (m.stands_for) return {m.stands_for, 0};
   if (m.accumulator && m.accumulator->try_retain())
     return {Ref<Node>::adopt(m.accumulator), 0};
   const auto made = make_ref<AccumulateGrad>(t);

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/inference/inference.h"
 
 namespace hotaru::autograd {
 namespace {
@@ -16,27 +17,11 @@ std::mutex& retained_mutex() {
   return *mutex;
 }
 
-// "[torch.FloatTensor [3]]", as PyTorch describes a tensor in this message.
-std::string describe(const Tensor& t) {
-  return concat("[torch.", scalar_type_name(t.dtype()), "Tensor ",
-                shape_text(t.sizes()), "]");
-}
-
-// The operator of a node as this message names it: "Exp" for "ExpBackward0".
-std::string operator_name(const Node& node) {
-  const std::string& name = node.name();
-  const size_t last = name.find_last_not_of("0123456789");
-  constexpr std::string_view kSuffix = "Backward";
-  if (last + 1 >= kSuffix.size() && last + 1 < name.size() &&
-      name.compare(last + 1 - kSuffix.size(), kSuffix.size(), kSuffix) == 0)
-    return name.substr(0, last + 1 - kSuffix.size());
-  return name;
-}
-
 }  // namespace
 
 Node::Node(std::string name)
-    : name_(std::move(name)),
+    : notes(make_notes()),
+      name_(std::move(name)),
       stream_(current_stream({})),
       sequence_(next_sequence.fetch_add(1, std::memory_order_relaxed)) {}
 
@@ -64,6 +49,16 @@ uint32_t Node::add_output(const Tensor& output) {
   return uint32_t(outputs_.size() - 1);
 }
 
+// "Exp" for "ExpBackward0".
+std::string Node::operator_name() const {
+  const size_t last = name_.find_last_not_of("0123456789");
+  constexpr std::string_view kSuffix = "Backward";
+  if (last + 1 >= kSuffix.size() && last + 1 < name_.size() &&
+      name_.compare(last + 1 - kSuffix.size(), kSuffix.size(), kSuffix) == 0)
+    return name_.substr(0, last + 1 - kSuffix.size());
+  return name_;
+}
+
 void Node::run_tensor_hooks(Tensors& grads) {
   for (const auto& hook : tensor_hooks.now()) hook(grads);
 }
@@ -75,48 +70,6 @@ std::vector<std::pair<uint32_t, Ref<Meta>>> Node::retained() const {
   for (const auto& [index, meta] : retained_)
     if (meta->try_retain()) out.emplace_back(index, Ref<Meta>::adopt(meta));
   return out;
-}
-
-SavedTensor::SavedTensor(const Tensor& tensor, bool output, uint32_t version)
-    : version_(version), output_(output) {
-  if (!tensor.defined()) return;
-  if (output) {
-    tensor_ = make_alias(tensor);
-    if (const Meta* m = meta(tensor)) output_index_ = m->output_index;
-  } else {
-    tensor_ = tensor;
-  }
-}
-
-Tensor SavedTensor::unpack(Node* owner) const {
-  if (!tensor_.defined()) return {};
-  if (tensor_.version() != version_ && tensor_.impl()->tracks_version) {
-    const Ref<Node> maker = output_ ? Ref<Node>(owner) : grad_fn(tensor_);
-    const Meta* m = meta(tensor_);
-    const uint32_t index = output_ ? output_index_ : m ? m->output_index : 0;
-    fail(
-        "one of the variables needed for gradient computation has been "
-        "modified by an inplace operation: ",
-        describe(tensor_),
-        maker ? concat(", which is output ", index, " of ",
-                       operator_name(*maker), ",")
-              : std::string(),
-        " is at version ", tensor_.version(), "; expected version ", version_,
-        " instead. Hint: enable anomaly detection to find the operation that "
-        "failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True, check_nan=False).");
-  }
-  if (!output_) return tensor_;
-  Tensor out = make_alias(tensor_);
-  Meta& m = ensure_meta(out);
-  m.grad_fn = Ref<Node>(owner);
-  m.output_index = output_index_;
-  if (passes_tangent(tensor_)) set_tangent(out, tangent(tensor_));
-  return out;
-}
-
-void SavedTensor::carry(const Tensor& tangent) {
-  if (tangent.defined()) set_tangent(tensor_, tangent);
 }
 
 Meta::~Meta() {
@@ -170,18 +123,27 @@ void check_origin(const Tensor& view, const char* what) {
   const ViewOrigin origin = view_origin(view);
   if (origin == ViewOrigin::kPlain) return;
   const bool many = origin == ViewOrigin::kOneOfMany;
+  const bool function = origin == ViewOrigin::kFunction;
   const bool inference = origin == ViewOrigin::kInference;
   const Meta* m = meta(view);
   const bool recorded = m && m->grad_fn;
   const std::string created =
       concat("was created in ", inference ? "inference" : "no_grad", " mode");
   const std::string subject =
-      recorded ? concat("Output ", m->output_index, " of ",
-                        operator_name(*m->grad_fn), " is a view",
-                        many ? "" : concat(" of a view which ", created))
-               : concat("A view ", created);
+      recorded
+          ? concat("Output ", m->output_index, " of ",
+                   m->grad_fn->operator_name(), " is a view",
+                   many || function ? "" : concat(" of a view which ", created))
+          : concat("A view ", created);
   const char* mode = inference ? " in normal mode" : " with grad mode enabled";
   const char* block = inference ? "inference_mode" : "no_grad";
+  HOTARU_CHECK(
+      !function, subject, " and ", what, recorded ? "" : mode,
+      ". This view was created inside a custom Function (or because an input "
+      "was returned as-is) and the autograd logic to handle view+inplace would "
+      "override the custom backward associated with the custom Function, "
+      "leading to incorrect gradients. This behavior is forbidden. You can fix "
+      "this by cloning the output of the custom Function.");
   HOTARU_CHECK(
       !many, subject, " and ", what, recorded ? "" : mode,
       ". This view is the output of a function that returns multiple views. "
@@ -200,6 +162,9 @@ void set_requires_grad(const Tensor& t, bool value) {
   HOTARU_CHECK(!value || is_differentiable(t.dtype()),
                "only Tensors of floating point and complex dtype can require "
                "gradients");
+  HOTARU_CHECK(!value || !is_inference(t) || inference_mode(),
+               "Setting requires_grad=True on inference tensor outside "
+               "InferenceMode is not allowed.");
   HOTARU_CHECK(is_leaf(t) || value,
                "you can only change requires_grad flags of leaf variables. If "
                "you want to use a computed variable in a subgraph that doesn't "

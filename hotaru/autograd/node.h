@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "hotaru/autograd/anomaly.h"
 #include "hotaru/autograd/hooks.h"
 #include "hotaru/core/tensor.h"
 #include "hotaru/runtime/streams/stream.h"
@@ -55,13 +56,18 @@ class Node : public RefCounted {
   const Stream& stream() const { return stream_; }
   /// As printed: "AddBackward0".
   const std::string& name() const { return name_; }
+  /// As messages call the operation: "Add".
+  std::string operator_name() const;
   /// Later operations have larger numbers: the engine's order.
   uint64_t sequence() const { return sequence_; }
+  void set_sequence(uint64_t sequence) { sequence_ = sequence; }
   const std::vector<Edge>& edges() const { return edges_; }
   const std::vector<OutputInfo>& outputs() const { return outputs_; }
   void add_edge(Edge edge) { edges_.push_back(std::move(edge)); }
   /// Registers a forward output; returns its index.
   uint32_t add_output(const Tensor& output);
+  /// Counts a forward output that is no tensor, whose gradient is undefined.
+  void skip_output() { outputs_.emplace_back(); }
 
   /// The hooks of the outputs as tensors, which run first, whoever wants the
   /// gradients; may replace them.
@@ -74,10 +80,8 @@ class Node : public RefCounted {
   std::vector<std::pair<uint32_t, Ref<Meta>>> retained() const;
   /// The Python object that stands for this node, not owned.
   void* python_object = nullptr;
-
- protected:
-  /// For leaves, whose turn comes as soon as it is due.
-  void set_sequence(uint64_t sequence) { sequence_ = sequence; }
+  /// Null unless somebody asked for them.
+  std::unique_ptr<NodeNotes> notes;
 
  private:
   friend struct Meta;
@@ -92,32 +96,13 @@ class Node : public RefCounted {
   Node* next_to_free_ = nullptr;
 };
 
-/// A tensor kept for the backward pass, together with the version it had.
-/// A saved output of the node itself keeps no cycle alive.
-class SavedTensor {
- public:
-  SavedTensor() = default;
-  /// `version` is what the tensor's version must be at unpack.
-  SavedTensor(const Tensor& tensor, bool output, uint32_t version);
-  /// The tensor, with its history. Throws PyTorch's text when it was written
-  /// in place since.
-  Tensor unpack(Node* owner) const;
-  /// Gives a saved output its tangent, if there is one.
-  void carry(const Tensor& tangent);
-
- private:
-  Tensor tensor_;
-  uint32_t version_ = 0;
-  uint32_t output_index_ = 0;
-  bool output_ = false;
-};
-
 /// How a view came about, where that limits what may be written through it.
 enum class ViewOrigin : uint8_t {
   kPlain,
   kNoGrad,     // made while nothing was recorded
   kInference,  // made in inference mode
   kOneOfMany,  // one of several that an operator gave
+  kFunction,   // made by a function that is written in Python
 };
 
 /// What autograd keeps about a tensor.
@@ -140,6 +125,10 @@ struct Meta : AutogradMeta {
   uint32_t view_version = 0;
   /// The leaf's AccumulateGrad, not owned; it outlives no edge to it.
   Node* accumulator = nullptr;
+  /// Of a leaf that hooks gave back: the AccumulateGrad of the original.
+  Ref<Node> stands_for;
+  /// Made at need, for those who want to know whether the tensor lives.
+  std::shared_ptr<void> life;
   /// Of a leaf; what they return replaces the gradient if it is defined.
   Hooks<Tensor(const Tensor& grad)> hooks;
   Hooks<void(const Tensor& leaf)> post_accumulate_hooks;

@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include "hotaru/autograd/leaf.h"
+#include "hotaru/core/inference/inference.h"
 
 namespace hotaru::autograd {
 namespace {
+
+thread_local WriteListener write_listener = nullptr;
 
 // Edges must be read before any output's history changes: an in-place
 // operator's output is one of its inputs.
@@ -27,6 +30,30 @@ bool contains(std::span<const Tensor> tensors, const Tensor& t) {
   return place(tensors, t) < tensors.size();
 }
 
+/// Which input, or which output, each saved tensor was. One that was several
+/// inputs is saved once for each, in their order.
+std::vector<int16_t> places_of(std::span<const Save> saved,
+                               std::span<const Tensor> inputs,
+                               std::span<const Tensor> outputs) {
+  std::vector<int16_t> places;
+  places.reserve(saved.size());
+  for (const Save& save : saved) {
+    const auto among = save.output ? outputs : inputs;
+    size_t found = place(among, *save.tensor);
+    const auto taken = [&](size_t i) {
+      return std::find(places.begin(), places.end(), int16_t(i)) !=
+             places.end();
+    };
+    for (size_t i = found; !save.output && i < among.size(); ++i)
+      if (among[i].is_same(*save.tensor) && !taken(i)) {
+        found = i;
+        break;
+      }
+    places.push_back(save.output ? int16_t(-1 - int(found)) : int16_t(found));
+  }
+  return places;
+}
+
 /// A result that is a view of a tensor that only its making knew is none any
 /// more: writes to it are writes to a result, not to a leaf.
 void forget_base(const Tensor& output, std::span<const Tensor> inputs) {
@@ -43,6 +70,7 @@ Ref<RecordedNode> record_reverse(const char* name, const Tensors& outputs,
   add_edges(*node, inputs);
   // Inputs are saved with the history they have now, outputs with the new one.
   node->saved.resize(saved.size());
+  node->places = places_of(saved, inputs, outputs);
   const auto save = [&](bool output) {
     for (size_t i = 0; i < saved.size(); ++i) {
       const Tensor& t = *saved[i].tensor;
@@ -56,7 +84,8 @@ Ref<RecordedNode> record_reverse(const char* name, const Tensors& outputs,
         kept = make_alias(t);
         kept.impl()->autograd = copy_history(t);
       }
-      node->saved[i] = SavedTensor(kept, output, t.version() + in_place);
+      node->saved[i] =
+          SavedTensor(kept, output, t.version() + in_place, !overwritten);
     }
   };
   save(false);
@@ -144,7 +173,17 @@ Tensor view_of(const Tensor& self, DType dtype, IntSpan sizes, IntSpan strides,
   return view;
 }
 
+WriteListener set_write_listener(WriteListener listener) {
+  return std::exchange(write_listener, listener);
+}
+
 void check_inplace(const Tensor& self) {
+  HOTARU_CHECK(
+      !is_inference(self) || inference_mode(),
+      "Inplace update to inference tensor outside InferenceMode is not allowed."
+      "You can make a clone to get a normal tensor before doing inplace update."
+      "See https://github.com/pytorch/rfcs/pull/17 for more details.");
+  if (write_listener) write_listener(self);
   if (dual_level_open()) remember_original(self);
   if (!requires_grad(self) || !grad_enabled()) return;
   if (self.is_view()) check_origin(self, kModified);
@@ -159,26 +198,13 @@ bool Backward::needs(size_t i) const {
 }
 
 Tensor Backward::saved(size_t i) const {
-  HOTARU_CHECK(
-      !node_.released,
-      "Trying to backward through the graph a second time (or directly "
-      "access saved tensors after they have already been freed). Saved "
-      "intermediate values of the graph are freed when you call "
-      ".backward() or autograd.grad(). Specify retain_graph=True if "
-      "you need to backward through the graph a second time or if you "
-      "need to access saved tensors after calling backward.");
-  return node_.saved[i].unpack(&node_);
+  return node_.unpack(i);
 }
 
 Tensors RecordedNode::apply(Tensors grads) {
   if (!any_defined(grads)) return {};
   Backward backward(*this);
   return formula_(backward, grads);
-}
-
-void RecordedNode::release_saved() {
-  released = true;
-  saved.clear();
 }
 
 }  // namespace hotaru::autograd

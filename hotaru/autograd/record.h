@@ -5,7 +5,7 @@
 
 #include "hotaru/autograd/forward.h"
 #include "hotaru/autograd/grad_mode.h"
-#include "hotaru/autograd/node.h"
+#include "hotaru/autograd/saved_tensor.h"
 
 namespace hotaru::autograd {
 
@@ -80,18 +80,24 @@ Tensor view_of(const Tensor& self, DType dtype, IntSpan sizes, IntSpan strides,
                int64_t offset);
 
 /// Before an operator writes into `self`: throws PyTorch's error when self is
-/// a leaf that requires grad, or a view of one.
+/// a leaf that requires grad, or a view of one, or an inference tensor outside
+/// of inference mode.
 void check_inplace(const Tensor& self);
 
+/// Is told of each tensor that an operator of this thread is about to write;
+/// null for nobody. Gives the former listener.
+using WriteListener = void (*)(const Tensor& self);
+WriteListener set_write_listener(WriteListener listener);
+
 /// The node behind record().
-class RecordedNode final : public Node {
+class RecordedNode final : public SavingNode {
  public:
   RecordedNode(const char* name, Formula formula)
-      : Node(name), formula_(std::move(formula)) {}
+      : SavingNode(name), formula_(std::move(formula)) {}
   Tensors apply(Tensors grads) override;
-  void release_saved() override;
-  std::vector<SavedTensor> saved;
-  bool released = false;
+
+  /// Of each saved tensor: which input it was; of an output o, -1 - o.
+  std::vector<int16_t> places;
 
  private:
   Formula formula_;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "hotaru/core/error.h"
+#include "hotaru/core/inference/inference.h"
 
 namespace hotaru {
 
@@ -16,6 +17,7 @@ Storage::Storage(Allocator& allocator, size_t nbytes, Device device,
     : data_(deferred ? nullptr : allocator.allocate(nbytes)),
       nbytes_(nbytes),
       device_(device),
+      version_(first_version()),
       deferred_(deferred && nbytes > 0),
       allocator_(&allocator) {}
 
@@ -24,6 +26,7 @@ Storage::Storage(void* data, size_t nbytes, Device device,
     : data_(data),
       nbytes_(nbytes),
       device_(device),
+      version_(first_version()),
       exposed_(exposed),
       owner_(std::move(owner)) {}
 

@@ -1,5 +1,7 @@
 #include "hotaru/core/tensor.h"
 
+#include "hotaru/core/inference/inference.h"
+
 namespace hotaru {
 
 TensorImpl::TensorImpl(Ref<Storage> storage, DType dtype, IntSpan sizes,
@@ -61,7 +63,8 @@ Tensor make_view(const Tensor& self, IntSpan sizes, IntSpan strides,
   Tensor view = Tensor(make_ref<TensorImpl>(self.storage(), self.dtype(), sizes,
                                             strides, offset));
   TensorImpl* impl = self.impl();
-  view.impl()->base = impl->base ? impl->base : self.ref();
+  if (!is_inference(self))
+    view.impl()->base = impl->base ? impl->base : self.ref();
   view.impl()->tracks_version = impl->tracks_version;
   return view;
 }

@@ -29,6 +29,20 @@ Tensors grad(const Tensors& outputs, const Tensors& inputs,
              const Tensors& grads, BackwardOptions options = {},
              bool allow_unused = false);
 
+/// The same from and to places of the graph for which there may be no tensor
+/// any more. Gradients of inputs that backward() accumulates go to leaves and
+/// to the tensors that retain theirs.
+void backward(const std::vector<Edge>& outputs, const Tensors& grads,
+              const std::vector<Edge>& inputs = {},
+              BackwardOptions options = {});
+Tensors grad(const std::vector<Edge>& outputs, const std::vector<Edge>& inputs,
+             const Tensors& grads, BackwardOptions options = {},
+             bool allow_unused = false);
+/// Where the gradients of outputs begin and those of inputs are due. Throw
+/// PyTorch's texts for tensors that have none.
+std::vector<Edge> output_edges(const Tensors& outputs);
+std::vector<Edge> input_edges(const Tensors& inputs);
+
 /// Sees a gradient; what it returns, if defined, takes its place.
 using GradientHook = std::function<Tensor(const Tensor& grad)>;
 

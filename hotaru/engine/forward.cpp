@@ -121,20 +121,6 @@ Tensors transpose(const Tensors& grads, const Tensors& tangents,
   return out;
 }
 
-/// Gives an output its tangent; one that was written in place has one always.
-void give(const Tensor& output, Tensor t, bool written) {
-  if (!written && output.is_view() && has_tangent(output)) return;
-  if (!t.defined()) {
-    if (!written) return;
-    t = zeros(output.sizes(), TensorOptions(output));
-  }
-  t = to(t, output.dtype());
-  if (written && output.is_view())
-    write_part(output, t);
-  else
-    set_tangent(output, t);
-}
-
 }  // namespace
 
 Tensor tangent(const Tensor& t) {
@@ -145,6 +131,19 @@ Tensor tangent(const Tensor& t) {
   if (!whole.defined()) return {};
   const ForwardMode off(false);
   return part_of(whole, Tensor(base), t);
+}
+
+void give_tangent(const Tensor& output, Tensor t, bool written) {
+  if (!written && output.is_view() && has_tangent(output)) return;
+  if (!t.defined()) {
+    if (!written) return;
+    t = zeros(output.sizes(), TensorOptions(output));
+  }
+  t = to(t, output.dtype());
+  if (written && output.is_view())
+    write_part(output, t);
+  else
+    set_tangent(output, t);
 }
 
 Tensor make_dual(const Tensor& primal, const Tensor& given, int64_t level) {
@@ -219,7 +218,7 @@ void push_tangents(const Tensors& outputs, std::span<const Tensor> inputs,
     const bool written =
         std::any_of(inputs.begin(), inputs.end(),
                     [&](const Tensor& t) { return t.is_same(out); });
-    give(out, std::move(found[i]), written);
+    give_tangent(out, std::move(found[i]), written);
   }
 }
 

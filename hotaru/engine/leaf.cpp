@@ -13,10 +13,10 @@
 namespace hotaru::autograd {
 namespace {
 
-/// Whether nobody else holds the tensor or its memory.
-bool is_sole(const Tensor& t) {
+/// Whether nobody but its owners holds the tensor or its memory.
+bool is_sole(const Tensor& t, int64_t owners) {
   const Ref<TensorImpl>& base = t.impl()->base;
-  return t.ref()->use_count() == 1 && (!base || base->use_count() == 1) &&
+  return t.ref()->use_count() == owners && (!base || base->use_count() == 1) &&
          t.storage()->use_count() == (base ? 2 : 1);
 }
 
@@ -31,12 +31,13 @@ bool fits_layout(const Tensor& grad, const Tensor& leaf) {
 }
 
 /// A leaf's first gradient. One that nobody else holds may become it.
-Tensor take_or_copy(Tensor grad, const Tensor& leaf) {
+Tensor take_or_copy(Tensor grad, const Tensor& leaf, int64_t owners) {
   if (!fits_layout(grad, leaf))
     return is_dense(leaf.sizes(), leaf.strides())
                ? copy_(empty_like(leaf), grad)
                : contiguous(grad);
-  if (grad_enabled() || !is_sole(grad)) return clone(grad);
+  if (grad_enabled()) return copy_(empty_like(leaf), grad);
+  if (!is_sole(grad, owners)) return clone(grad);
   grad.impl()->base = nullptr;
   return grad;
 }
@@ -45,10 +46,12 @@ Tensor take_or_copy(Tensor grad, const Tensor& leaf) {
 
 Tensors AccumulateGrad::apply(Tensors grads) {
   Tensor grad = std::move(grads[0]);
+  // The engine keeps what it hands to hooks that run behind this.
   Meta& m = ensure_meta(variable_);
   if (grad.defined()) {
     if (!m.grad.defined())
-      m.grad = take_or_copy(std::move(grad), variable_);
+      m.grad =
+          take_or_copy(std::move(grad), variable_, post_hooks.empty() ? 1 : 2);
     else if (grad_enabled())
       m.grad = add(m.grad, grad);
     else

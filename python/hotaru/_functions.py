@@ -12,9 +12,9 @@ from ._size import Size
 __all__ = [
     "as_tensor", "asarray", "broadcast_shapes", "broadcast_tensors",
     "chain_matmul", "e", "einsum", "equal", "from_dlpack", "get_printoptions",
-    "inf", "is_complex", "is_floating_point", "is_nonzero", "is_tensor",
-    "meshgrid", "nan", "newaxis", "numel", "pi",
-    "set_printoptions", "tensordot", "typename",
+    "inf", "is_complex", "is_floating_point", "is_inference",
+    "is_nonzero", "is_tensor", "meshgrid", "nan", "newaxis", "numel", "pi",
+    "set_anomaly_enabled", "set_printoptions", "tensordot", "typename",
     "use_deterministic_algorithms",
 ]  # fmt: skip
 
@@ -28,6 +28,16 @@ newaxis = None
 def is_tensor(obj) -> bool:
     """Whether the object is a tensor."""
     return isinstance(obj, Tensor)
+
+
+def is_inference(input: Tensor) -> bool:
+    """Whether the tensor was made in inference mode."""
+    return input.is_inference()
+
+
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Turns autograd's anomaly mode on or off, for all threads."""
+    _C._set_anomaly(mode, check_nan)
 
 
 def is_floating_point(input: Tensor) -> bool:

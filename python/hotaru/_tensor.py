@@ -388,6 +388,14 @@ def _adjoint_of_matrix(self):
     return _C.ops.adjoint(self)
 
 
+def _names(self) -> list[str]:
+    """What can be asked for: CUDA's interface only where there is one."""
+    names = set(object.__dir__(self))
+    if not self.is_cuda:
+        names.discard("__cuda_array_interface__")
+    return sorted(names)
+
+
 def install() -> None:
     """Attaches everything above to Tensor."""
     for method in _METHODS:
@@ -402,6 +410,7 @@ def install() -> None:
     Tensor.layout = property(lambda self: _C.strided)
     Tensor.stft = functional.stft
     Tensor.__array_priority__ = 1000
+    Tensor.__dir__ = _names
     Tensor.__cuda_array_interface__ = property(_cuda_array_interface)
     for name, dtype in _CASTS.items():
         setattr(Tensor, name, _cast(dtype))

@@ -70,39 +70,48 @@ def _run_backward(
     )
 
 
-class _Node:
-    """Stand-in for the native node that a `backward` receives."""
+class _FunctionBase:
+    """Stand-in for the native base of contexts."""
 
-    def __init__(self, outputs) -> None:
-        self._outputs = outputs
+    _recorded = False
+    _saved: tuple = ()
 
-    def attach(self, data, index: int):
-        return self._outputs[index]
+    def name(self) -> str:
+        return type(self).__name__
 
 
-def _make_python_node(name, backward, inputs, outputs, differentiable, dirty):
+def _make_python_node(
+    name, context, inputs, outputs, differentiable, dirty, saved
+):
     """Stand-in for `hotaru._C._make_python_node`: one torch Function a call."""
-    results = []
 
     def forward(ctx, *args):
         ctx.set_materialize_grads(False)
-        found = tuple(o if d else o.detach() for o, d in zip(outputs, dirty))
+        ctx.save_for_backward(*saved)
+        found = tuple(
+            o if d or o is None else o.detach() for o, d in zip(outputs, dirty)
+        )
         ctx.mark_dirty(*[o for o, d in zip(found, dirty) if d])
         ctx.mark_non_differentiable(
-            *[o for o, d in zip(found, differentiable) if not d]
+            *[
+                o
+                for o, d in zip(found, differentiable)
+                if o is not None and not d
+            ]
         )
         return found
 
     def run(ctx, *grads):
-        return tuple(backward(_Node(results), grads))
+        context._recorded = True
+        context._saved = ctx.saved_tensors
+        return tuple(context._run(grads))
 
     node = type(
         name.removesuffix("Backward"),
         (torch.autograd.Function,),
         {"forward": staticmethod(forward), "backward": staticmethod(run)},
     )
-    results.extend(node.apply(*inputs))
-    return tuple(results)
+    return tuple(node.apply(*inputs))
 
 
 def install() -> types.ModuleType:
@@ -120,6 +129,11 @@ def install() -> types.ModuleType:
     native = types.ModuleType("hotaru._C")
     native._run_backward = _run_backward
     native._make_python_node = _make_python_node
+    native._mark_view = lambda tensor, one_of_many: None
+    native._FunctionBase = _FunctionBase
+    native._Node = torch._C._FunctionBase
+    native._functions = torch._C._functions
+    native._autograd = torch._C._autograd
     native._count_module_change = lambda: None
     package._C = native
     sys.modules.update(

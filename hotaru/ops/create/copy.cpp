@@ -181,7 +181,7 @@ Tensor detach(const Tensor& self) {
 }
 
 Tensor resize_(const Tensor& self, IntSpan size) {
-  HOTARU_CHECK(!autograd::requires_grad(self),
+  HOTARU_CHECK(!autograd::requires_grad(self) || autograd::inference_mode(),
                "cannot resize variables that require grad");
   if (same(self.sizes(), size)) return self;
   const int64_t offset = self.storage_offset();
@@ -189,6 +189,7 @@ Tensor resize_(const Tensor& self, IntSpan size) {
   const Dims strides = contiguous_strides(size);
   if (needed > self.storage()->nbytes()) self.storage()->resize(needed);
   self.impl()->set_geometry(size, strides, offset);
+  self.bump_version();
   return self;
 }
 

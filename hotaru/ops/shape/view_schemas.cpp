@@ -15,6 +15,9 @@ namespace {
 /// `view` makes of it; a view of another tensor stays one.
 Tensor become(const Tensor& self,
               const std::function<Tensor(const Tensor&)>& view) {
+  const bool written = autograd::grad_enabled() && self.is_view();
+  if (written && autograd::requires_grad(self))
+    autograd::check_origin(self, autograd::kModified);
   const bool leaf = autograd::is_leaf(self);
   const bool recorded = autograd::requires_grad(self) && !leaf;
   HOTARU_CHECK(
@@ -22,9 +25,8 @@ Tensor become(const Tensor& self,
       "a view of a leaf Variable that requires grad is being used in "
       "an in-place operation.");
   autograd::check_inplace(self);
-  HOTARU_CHECK(!recorded || autograd::grad_enabled(),
-               "in-place view operators need grad mode where the tensor has a "
-               "gradient history; use the out-of-place form");
+  // The values stay those that were differentiated, in whatever mode.
+  const autograd::GradMode mode(recorded || autograd::grad_enabled());
   const Tensor before = make_alias(self);
   const bool rebase = recorded && autograd::writes_base(self);
   if (recorded && !rebase)

@@ -1,37 +1,246 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <thread>
+
 #include "bindings/autograd/autograd_object.h"
 #include "bindings/autograd/collect.h"
+#include "bindings/autograd/functions.h"
 #include "bindings/autograd/hook_object.h"
 #include "bindings/autograd/node_object.h"
+#include "bindings/autograd/notes.h"
+#include "bindings/autograd/saved_object.h"
 #include "bindings/errors.h"
+#include "bindings/gil.h"
 #include "bindings/tensor/tensor_object.h"
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/leaf.h"
+#include "hotaru/autograd/record.h"
 #include "hotaru/engine/engine.h"
+#include "hotaru/engine/pass.h"
 
 namespace hotaru::python {
 namespace {
 
 namespace nb = nanobind;
 using autograd::Meta;
+using autograd::Node;
+using autograd::Pass;
 using autograd::Tensors;
+using Edges = std::vector<autograd::Edge>;
+
+/// An edge of torch.autograd.graph.GradientEdge, or of a tensor by `edge_of`.
+template <class F>
+autograd::Edge edge_of(nb::handle place, F edge_of_tensor) {
+  if (is_tensor(place.ptr())) return edge_of_tensor(tensor_of(place.ptr()));
+  const nb::object node = place.attr("node");
+  return {Ref<Node>(&nb::cast<PyNode&>(node).get()),
+          nb::cast<uint32_t>(place.attr("output_nr"))};
+}
+
+Edges output_edges(nb::sequence outputs) {
+  Edges edges;
+  for (nb::handle output : outputs)
+    edges.push_back(edge_of(output, [&](const Tensor& t) {
+      autograd::Edge edge = autograd::gradient_edge(t);
+      HOTARU_CHECK(edge.node, "element ", edges.size(),
+                   " of tensors does not require grad and does not have a "
+                   "grad_fn");
+      return edge;
+    }));
+  return edges;
+}
+
+Edges input_edges(nb::sequence inputs) {
+  Edges edges;
+  for (nb::handle input : inputs)
+    edges.push_back(edge_of(
+        input, [](const Tensor& t) { return autograd::input_edges({t})[0]; }));
+  return edges;
+}
+
+/// What a thread has to know to run a pass for another one.
+struct Modes {
+  bool grad = autograd::grad_enabled();
+  bool inference = autograd::inference_mode();
+  void apply() const {
+    autograd::set_grad_enabled(grad);
+    autograd::set_inference_mode(inference);
+  }
+};
+
+// Passes within passes that one thread runs, of its own or others' stack.
+constexpr int kDeepest = 60;
+thread_local int depth = 0;
+
+struct Deeper {
+  Deeper() { ++depth; }
+  ~Deeper() { --depth; }
+};
+
+/// Runs f in this thread; in one of its own, with a new stack, if passes are
+/// too deep within each other.
+template <class F>
+void run_nested(F f) {
+  const Deeper deeper;
+  if (depth <= kDeepest) return f();
+  std::exception_ptr error;
+  const Modes modes;
+  std::thread thread([&] {
+    modes.apply();
+    try {
+      const GilAcquire gil;
+      const Deeper first;
+      f();
+    } catch (...) {
+      error = std::current_exception();
+    }
+  });
+  {
+    const nb::gil_scoped_release release;
+    thread.join();
+  }
+  if (error) std::rethrow_exception(error);
+}
 
 nb::object run_backward(nb::sequence outputs, nb::sequence grads,
                         bool retain_graph, bool create_graph,
                         nb::sequence inputs, bool allow_unused, bool accumulate,
                         bool input_hooks) {
-  const Tensors roots = tensor_vector(outputs), given = tensor_vector(grads);
-  const Tensors wanted = tensor_vector(inputs);
+  const Edges roots = output_edges(outputs);
+  const Tensors given = tensor_vector(grads);
+  if (accumulate)
+    for (nb::handle input : inputs)
+      if (is_tensor(input.ptr()) && !autograd::is_leaf(tensor_of(input.ptr())))
+        autograd::retain_grad(tensor_of(input.ptr()));
+  const Edges wanted = input_edges(inputs);
   const autograd::BackwardOptions options{retain_graph, create_graph,
                                           input_hooks};
-  if (accumulate) {
-    autograd::backward(roots, given, wanted, options);
-    return nb::none();
+  Tensors result;
+  const KeepDefaultHooks keep;
+  run_nested([&] {
+    if (accumulate)
+      autograd::backward(roots, given, wanted, options);
+    else
+      result = autograd::grad(roots, wanted, given, options, allow_unused);
+  });
+  return accumulate ? nb::none() : nb::object(tensor_tuple(result));
+}
+
+Pass& current_pass(const char* function) {
+  Pass* pass = Pass::current();
+  HOTARU_CHECK(pass, function,
+               " should only be called during the backward pass");
+  return *pass;
+}
+
+void queue_callback(nb::object function) {
+  Pass* pass = Pass::current();
+  HOTARU_CHECK(pass,
+               "Final callbacks can only be installed during backward pass.");
+  pass->add_callback([held = std::make_shared<Held>(std::move(function))] {
+    const GilAcquire gil;
+    held->get()();
+  });
+}
+
+// Passes never use further threads; what was asked for can be asked.
+thread_local bool multithreading = true;
+
+nb::list execution_order() {
+  nb::list out;
+  current_pass("_current_graph_task_execution_order");
+  HOTARU_CHECK(!multithreading,
+               "_current_graph_task_execution_order expects the current "
+               "backward to be executed with multithreading disabled, e.g. by "
+               "running:\n\nwith torch.autograd.set_multithreading_enabled("
+               "False):\n    ...\n");
+  for (const auto& node :
+       current_pass("_current_graph_task_execution_order").order_ahead())
+    out.append(node_object(node));
+  return out;
+}
+
+bool will_execute(nb::object node) {
+  HOTARU_CHECK(nb::isinstance<PyNode>(node),
+               "_will_engine_execute_node expects an grad_fn, but got ",
+               Py_TYPE(node.ptr())->tp_name);
+  const Pass& pass = current_pass("_get_should_execute_nodes");
+  return pass.executes(&nb::cast<PyNode&>(node).get());
+}
+
+void increment_version(nb::iterable tensors) {
+  for (nb::handle item : tensors) {
+    HOTARU_CHECK(is_tensor(item.ptr()),
+                 "increment_version expect a Iterable[Tensor] as input");
+    tensor_of(item.ptr()).bump_version();
   }
-  return tensor_tuple(
-      autograd::grad(roots, wanted, given, options, allow_unused));
+}
+
+/// Whether a tensor lives, for whoever doesn't keep it alive.
+struct WeakTensor {
+  std::weak_ptr<void> life;
+  explicit WeakTensor(const Tensor& t) {
+    auto& life_of_tensor = autograd::ensure_meta(t).life;
+    if (!life_of_tensor) life_of_tensor = std::make_shared<char>();
+    life = life_of_tensor;
+  }
+};
+
+/// Keeps a node alive for Python, whoever its object is.
+struct NodeOwner {
+  Ref<Node> node;
+};
+
+/// (object of the node, output, owner) where the tensor's gradient is due.
+nb::tuple gradient_edge_of(const Tensor& t) {
+  HOTARU_CHECK(autograd::requires_grad(t),
+               "It is not possible to get the gradient edge for a Tensor that "
+               "does not require gradients");
+  const autograd::Edge edge = autograd::gradient_edge(t);
+  return nb::make_tuple(node_object(edge.node), edge.index,
+                        nb::cast(NodeOwner{edge.node}));
+}
+
+// The Python function that hears of writes; one at a time in each thread.
+thread_local Held write_listener{nb::object()};
+
+void tell_write(const Tensor& self) {
+  const GilAcquire gil;
+  const nb::object listener = write_listener.get();
+  listener(nb::steal(wrap(self)));
+}
+
+void set_write_listener(nb::object listener) {
+  const bool none = listener.is_none();
+  write_listener.reset(none ? nb::object() : std::move(listener));
+  autograd::set_write_listener(none ? nullptr : &tell_write);
+}
+
+void init_passes(nb::module_& m, nb::module_& inner) {
+  nb::class_<NodeOwner>(m, "_NodeOwner", "Keeps a node alive.");
+  nb::class_<WeakTensor>(m, "_WeakTensorRef", "Whether a tensor lives.")
+      .def(nb::init<const Tensor&>())
+      .def("expired", [](const WeakTensor& w) { return w.life.expired(); });
+  m.def("_gradient_edge", &gradient_edge_of);
+  m.def("_queue_callback", &queue_callback);
+  m.def("_current_graph_task_id", [] {
+    const Pass* pass = Pass::current();
+    return pass ? pass->id() : int64_t(-1);
+  });
+  m.def("_current_graph_task_execution_order", &execution_order);
+  m.def("_will_engine_execute_node", &will_execute, nb::arg("node").none());
+  inner.def("_get_current_graph_task_keep_graph", [] {
+    const Pass* pass = Pass::current();
+    return !pass || pass->options().retain_graph;
+  });
+  m.def("_current_autograd_node",
+        [] { return node_object(Ref<Node>(autograd::running_node())); });
+  m.def("_is_multithreading_enabled", [] { return multithreading; });
+  m.def("_set_multithreading_enabled",
+        [](bool enabled) { multithreading = enabled; });
+  m.def("_increment_version", &increment_version);
+  m.def("_set_write_listener", &set_write_listener, nb::arg().none());
 }
 
 }  // namespace
@@ -114,8 +323,14 @@ PyObject* get_base(PyObject* self, void*) {
 }
 
 void init_autograd(nb::module_& m) {
+  nb::module_ inner = m.def_submodule(
+      "_autograd", "What a backward pass and its graph can be asked.");
   init_nodes(m);
   init_hooks(m);
+  init_notes(m);
+  init_saved(inner);
+  init_functions(m);
+  init_passes(m, inner);
   init_forward(m);
   m.def("_run_backward", &run_backward, nb::arg("outputs"), nb::arg("grads"),
         nb::arg("retain_graph"), nb::arg("create_graph"), nb::arg("inputs"),

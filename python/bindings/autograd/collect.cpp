@@ -39,7 +39,7 @@ int visit_node(const Ref<Node>& node, visitproc visit, void* arg) {
   if (const int stop = visit_hooks(node->pre_hooks, visit, arg)) return stop;
   if (const int stop = visit_hooks(node->post_hooks, visit, arg)) return stop;
   const auto* python = dynamic_cast<const PythonNode*>(node.get());
-  return python && python->backward() ? visit(python->backward(), arg) : 0;
+  return python && python->context() ? visit(python->context(), arg) : 0;
 }
 
 void clear_node(const Ref<Node>& node) {

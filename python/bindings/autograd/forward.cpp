@@ -31,6 +31,13 @@ void init_forward(nb::module_& m) {
     return nb::steal(wrap(autograd::make_dual(
         tensor_of(primal.ptr()), tensor_of(tangent.ptr()), level)));
   });
+  m.def(
+      "_give_tangent",
+      [](nb::handle output, const Tensor& tangent, bool written) {
+        const autograd::ForwardMode off(false);
+        autograd::give_tangent(tensor_of(output.ptr()), tangent, written);
+      },
+      nb::arg("output"), nb::arg("tangent").none(), nb::arg("written"));
   m.def("_carries_tangent", [](nb::handle t) {
     return autograd::passes_tangent(tensor_of(t.ptr()));
   });

@@ -21,10 +21,13 @@ class Held {
  public:
   explicit Held(nanobind::object object) : object_(std::move(object)) {}
   ~Held() { clear(); }
+  Held(Held&&) = default;
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
 
   const nanobind::object& get() const { return object_; }
+  /// With the interpreter's lock.
+  void reset(nanobind::object object) { object_ = std::move(object); }
   void clear() {
     PyObject* object = object_.release().ptr();
     with_interpreter([object] { Py_XDECREF(object); });

@@ -70,7 +70,8 @@ HookHandle register_post_accumulate(const Tensor& self, nb::object function) {
   const auto call = [held](const Tensor& leaf) {
     const GilAcquire gil;
     const nb::object hook = held->get();
-    hook(nb::steal(wrap(leaf)));
+    HOTARU_CHECK(hook(nb::steal(wrap(leaf))).is_none(),
+                 "Tensor post accumulate grad hooks should return None.");
   };
   track(self);
   return {autograd::ensure_meta(self).post_accumulate_hooks.add(call, held)};
@@ -92,7 +93,7 @@ HookHandle register_node_hook(PyNode& self, nb::object function) {
     const nb::object hook = held->get();
     replace(inputs, hook, hook(tensor_tuple(inputs), tensor_tuple(grads)));
   };
-  return {self.node->post_hooks.add(call, held)};
+  return {self.get().post_hooks.add(call, held)};
 }
 
 HookHandle register_node_prehook(PyNode& self, nb::object function) {
@@ -102,7 +103,7 @@ HookHandle register_node_prehook(PyNode& self, nb::object function) {
     const nb::object hook = held->get();
     replace(grads, hook, hook(tensor_tuple(grads)));
   };
-  return {self.node->pre_hooks.add(call, held)};
+  return {self.get().pre_hooks.add(call, held)};
 }
 
 void init_hooks(nb::module_& m) {

@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/leaf.h"
+#include "hotaru/autograd/saved_tensor.h"
 #include "hotaru/core/error.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
@@ -33,7 +34,7 @@ class GraphedNode final : public Node {
     backward_->awaited.store(call_);
     saved_.reserve(backward_->saved.size());
     for (const Guarded& g : backward_->saved)
-      saved_.emplace_back(g.tensor, false, g.tensor.version());
+      saved_.emplace_back(g.tensor, false, g.tensor.version(), false);
   }
   ~GraphedNode() override { release_saved(); }
 

@@ -377,7 +377,7 @@ Tensor shareable(const Tensor& self, bool force) {
                   self.device(),
                   " device type tensor to numpy. Use "
                   "Tensor.cpu() to copy the tensor to host memory first.");
-  HOTARU_CHECK(!autograd::requires_grad(self),
+  HOTARU_CHECK(!autograd::requires_grad(self) || !autograd::grad_enabled(),
                "Can't call numpy() on Tensor that requires grad. Use "
                "tensor.detach().numpy() instead.");
   return self;

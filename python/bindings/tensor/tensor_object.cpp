@@ -11,6 +11,7 @@
 #include "bindings/tensor/tensor_number.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/inference/inference.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/shape/view.h"
@@ -209,7 +210,15 @@ PyObject* storage_ptr(const Tensor& t) {
 PyObject* storage_bytes(const Tensor& t) {
   return new_int(int64_t(t.storage()->nbytes()));
 }
+PyObject* is_inference_method(const Tensor& t) {
+  return new_bool(is_inference(t));
+}
+PyObject* is_view_method(const Tensor& t) {
+  return new_bool(t.is_view());
+}
 PyObject* version(const Tensor& t) {
+  HOTARU_CHECK(!is_inference(t),
+               "Inference tensors do not track version counter.");
   return new_int(t.impl()->tracks_version ? t.version() : 0);
 }
 PyObject* is_cpu(const Tensor& t) {
@@ -261,11 +270,18 @@ PyObject* data(const Tensor& t) {
 int set_data(PyObject* self, PyObject* value, void*) {
   return guarded(
       [&] {
-        HOTARU_CHECK_AS(TypeError, value && is_tensor(value),
+        HOTARU_CHECK(value,
+                     "Deleting tensor data is not allowed. Delete tensor "
+                     "instead!");
+        HOTARU_CHECK_AS(TypeError, is_tensor(value),
                         "Variable data has to be a tensor, but got ",
-                        value ? Py_TYPE(value)->tp_name : "nothing");
+                        Py_TYPE(value)->tp_name);
         TensorImpl* impl = tensor_of(self).impl();
         const Tensor& other = tensor_of(value);
+        HOTARU_CHECK(!autograd::requires_grad(tensor_of(self)) ||
+                         is_differentiable(other.dtype()),
+                     "data set to a tensor that requires gradients must be "
+                     "floating point or complex dtype");
         impl->storage = other.storage();
         impl->dtype = other.dtype();
         impl->set_geometry(other.sizes(), other.strides(),
@@ -397,6 +413,10 @@ PyMethodDef methods[] = {
      nullptr},
     {"is_complex", call<"is_complex", is_complex>, METH_NOARGS, nullptr},
     {"is_signed", call<"is_signed", is_signed>, METH_NOARGS, nullptr},
+    {"is_inference", call<"is_inference", is_inference_method>, METH_NOARGS,
+     "Whether it was made in inference mode."},
+    {"_is_view", call<"_is_view", is_view_method>, METH_NOARGS,
+     "Whether autograd knows it as a view of another tensor."},
     {"_is_contiguous", call<"_is_contiguous", is_contiguous>, METH_NOARGS,
      nullptr},
     {nullptr, nullptr, 0, nullptr}};

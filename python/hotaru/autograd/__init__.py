@@ -1,29 +1,52 @@
 """Automatic differentiation from Python.
 
 The engine is native. This package adds functions that are written in Python
-(`Function`), the entry points `backward` and `grad`, and `gradcheck`.
+(`Function`), the entry points `backward` and `grad`, what can be asked of the
+graph (`graph`), anomaly mode, and `gradcheck`.
 """
 
 from __future__ import annotations
 
-from .. import enable_grad, no_grad, set_grad_enabled
-from . import forward_ad, function
+from .. import _C, enable_grad, inference_mode, no_grad, set_grad_enabled
+from . import forward_ad, function, grad_mode, graph
 from ._entry import backward, grad
+from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function
+from .grad_mode import is_multithreading_enabled, set_multithreading_enabled
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .variable import Variable
+
+SavedTensor = _C._autograd.SavedTensor
 
 __all__ = [
     "Function",
     "GradcheckError",
+    "SavedTensor",
     "Variable",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "forward_ad",
     "function",
     "grad",
+    "grad_mode",
     "gradcheck",
     "gradgradcheck",
+    "graph",
+    "inference_mode",
+    "is_multithreading_enabled",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
+
+
+def __getattr__(name: str):
+    """`profiler` and what comes from it, when first asked for."""
+    if name in ("profiler", "kineto_available"):
+        import importlib
+
+        profiler = importlib.import_module(f"{__name__}.profiler")
+        return profiler if name == "profiler" else profiler.kineto_available
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,11 +5,22 @@ from __future__ import annotations
 import functools
 import warnings
 
-from .. import _C, Tensor, ones_like, stack
+from .. import _C, Tensor, ones, stack
+from .graph import GradientEdge
 
 
 def _tuple(value) -> tuple:
-    return (value,) if isinstance(value, Tensor) else tuple(value)
+    """Tensors and places of the graph, of which one alone is meant too."""
+    if isinstance(value, (Tensor, GradientEdge)):
+        return (value,)
+    return tuple(value)
+
+
+def _described(output: Tensor | GradientEdge):
+    """What has the shape, dtype and device of an output."""
+    if isinstance(output, GradientEdge):
+        return output.node._input_metadata[output.output_nr]
+    return output
 
 
 def _first_gradients(outputs: tuple, grads: tuple) -> tuple:
@@ -17,35 +28,39 @@ def _first_gradients(outputs: tuple, grads: tuple) -> tuple:
     result = []
     for i, (output, grad) in enumerate(zip(outputs, grads)):
         if grad is None:
-            if output.requires_grad:
-                if output.numel() != 1:
-                    raise RuntimeError(
-                        "grad can be implicitly created only for scalar outputs"
-                    )
-                if not output.is_floating_point():
-                    raise RuntimeError(
-                        "grad can be implicitly created only for real scalar "
-                        f"outputs but got {output.dtype}"
-                    )
-                grad = ones_like(output)
+            if isinstance(output, GradientEdge) or output.requires_grad:
+                grad = _one(_described(output))
         elif not isinstance(grad, Tensor):
             raise TypeError(
                 "gradients can be either Tensors or None, but got "
                 f"{type(grad).__name__}"
             )
         else:
-            _check_gradient(i, output, grad)
+            _check_gradient(i, _described(output), grad)
         result.append(grad)
     return tuple(result)
 
 
-def _check_gradient(i: int, output: Tensor, grad: Tensor) -> None:
+def _one(output) -> Tensor:
+    if output.shape.numel() != 1:
+        raise RuntimeError(
+            "grad can be implicitly created only for scalar outputs"
+        )
+    if not output.dtype.is_floating_point:
+        raise RuntimeError(
+            "grad can be implicitly created only for real scalar outputs but "
+            f"got {output.dtype}"
+        )
+    return ones(output.shape, dtype=output.dtype, device=output.device)
+
+
+def _check_gradient(i: int, output, grad: Tensor) -> None:
     if grad.shape != output.shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{i}] has a shape of {grad.shape} "
             f"and output[{i}] has a shape of {output.shape}."
         )
-    if grad.is_complex() != output.is_complex():
+    if grad.is_complex() != output.dtype.is_complex:
         raise RuntimeError(
             "For complex Tensors, both grad_output and output are required to "
             f"have the same dtype. Mismatch in dtype: grad_output[{i}] has a "
@@ -75,7 +90,8 @@ def backward(
     """Adds the gradients of `tensors` to the `.grad` of the graph's leaves.
 
     Args:
-        tensors: a tensor or several.
+        tensors: a tensor or several; a `GradientEdge` counts as one here and
+            in `inputs`.
         grad_tensors: one gradient a tensor, of its shape; None for scalars.
         retain_graph: keep the graph for another pass; `create_graph` if None.
         create_graph: record the pass itself, for higher derivatives.
@@ -164,8 +180,8 @@ def grad(
     No tensor's `.grad` changes.
 
     Args:
-        outputs: a tensor or several.
-        inputs: a tensor or several.
+        outputs: a tensor or several; a `GradientEdge` counts as one.
+        inputs: the same.
         grad_outputs: one gradient an output, of its shape; None for scalars.
         retain_graph: as in `backward`.
         create_graph: as in `backward`.
@@ -217,6 +233,14 @@ def grad(
     if materialize_grads:
         from .. import zeros_like
 
+        if any(
+            g is None and isinstance(i, GradientEdge)
+            for g, i in zip(result, inputs)
+        ):
+            raise RuntimeError(
+                "materialize_grads cannot be used when the given input is a "
+                "GradientEdge"
+            )
         result = tuple(
             zeros_like(i, requires_grad=create_graph) if g is None else g
             for g, i in zip(result, inputs)

@@ -1,65 +1,78 @@
 """Differentiable functions written in Python.
 
-The native side provides one function:
+The native side provides the base of contexts, `_C._FunctionBase`, and
 
-    _C._make_python_node(name, backward, inputs, outputs, differentiable, dirty)
+    _C._make_python_node(
+        name, context, inputs, outputs, differentiable, dirty, saved
+    )
 
 which makes a node called `name` whose edges lead to `inputs` (tensors), makes
 it the `grad_fn` of every output whose entry of `differentiable` is true, gives
-outputs marked `dirty` (inputs changed in place) their new history, and returns
-the outputs as a tuple. The engine calls `backward(node, grads)` with one
-gradient (or None) an output and takes one (or None) an input back; it calls
-`backward.release()` when it frees the graph. `node.attach(data, index)` gives a
-tensor on the values of `data` that counts as the node's output `index`.
+outputs marked `dirty` (inputs changed in place) their new history, keeps the
+tensors `saved`, and returns the outputs as a tuple. From then on `context` is
+what stands for the node in Python: the engine calls `context._run(grads)` with
+one gradient (or None) an output and takes one (or None) an input back, and
+`context._saved` gives the tensors.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import itertools
+import warnings
 
 from .. import _C, Tensor, is_grad_enabled, no_grad, zeros
+from . import forward_ad
 
-_FREED = (
-    "Trying to backward through the graph a second time (or directly access "
-    "saved tensors "
-    "after they have already been freed). Saved intermediate values of the "
-    "graph are freed "
-    "when you call .backward() or autograd.grad(). Specify retain_graph=True "
-    "if you need to "
-    "backward through the graph a second time or if you need to access saved "
-    "tensors after calling backward."
+_NO_BACKWARD = (
+    "You must implement either the backward or vjp method for your custom "
+    "autograd.Function to use it with backward mode AD."
 )
+_BOTH = (
+    "Implementing both 'backward' and 'vjp' for a custom Function is not "
+    "allowed. You should only implement one of them."
+)
+_TWICE = (
+    b"trying to differentiate twice a function that was marked with "
+    b"@once_differentiable"
+)
+_LEGACY = (
+    "Legacy autograd function with non-static forward method is deprecated. "
+    "Please use new-style autograd function with static forward method. "
+    "(Example: https://pytorch.org/docs/stable/autograd.html"
+    "#torch.autograd.Function)"
+)
+_DIRTY_LOST = (
+    "Some elements marked as dirty during the forward method were not returned "
+    "as output. The inputs that are modified inplace must all be outputs of "
+    "the Function."
+)
+_numbers = itertools.count()
 
 
-class FunctionCtx:
+class FunctionCtx(_C._FunctionBase):
     """What `forward` leaves for `backward`; attributes may be set freely."""
 
-    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
-        self.needs_input_grad = needs_input_grad
-        self.materialize_grads = True
-        self.to_save = ()
-        self.non_differentiable = ()
-        self.dirty_tensors = ()
-        self._saved = None
-        self._node = None
+    materialize_grads = True
+    needs_input_grad: tuple[bool, ...] = ()
+    to_save: tuple | None = None
+    non_differentiable: tuple | None = None
+    dirty_tensors: tuple | None = None
+    saved_for_forward: tuple | None = None
+    _materialize_non_diff_grads = True
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
         """Keeps inputs, outputs or intermediate values for `backward`.
 
-        To be called once, in `forward` or `setup_context`. TypeError for
-        anything that is no tensor and not None.
+        To be called once, in `forward` or `setup_context`. The call that ran
+        it raises TypeError for what is no tensor and not None.
         """
-        for tensor in tensors:
-            if tensor is not None and not isinstance(tensor, Tensor):
-                raise TypeError(
-                    "save_for_backward can only save variables, but argument "
-                    f"{tensors.index(tensor)} is of type "
-                    f"{type(tensor).__name__}"
-                )
         self.to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """Accepted for compatibility: there is no forward-mode derivative."""
+        """Keeps tensors for `jvp`, in `saved_tensors` there."""
+        self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Tensor) -> None:
         """Says that `forward` changed these inputs in place."""
@@ -71,7 +84,22 @@ class FunctionCtx:
 
     def set_materialize_grads(self, value: bool) -> None:
         """Chooses zeros (default) or None as gradients of unused outputs."""
+        if not isinstance(value, bool):
+            raise TypeError(
+                "set_materialize_grads received an invalid combination of "
+                "arguments - got (), but expected (bool)"
+            )
         self.materialize_grads = value
+
+
+class BackwardCFunction(FunctionCtx):
+    """A context that is the node of one call of a `Function`."""
+
+    _forward_cls: type
+    _is_tensor: tuple[bool, ...] = ()
+    _outputs: tuple = ()
+    #: While `jvp` runs.
+    _for_jvp = False
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
@@ -79,91 +107,61 @@ class FunctionCtx:
 
         RuntimeError if the graph was freed, or a tensor changed in place since.
         """
-        if self._saved is None:
-            raise RuntimeError(_FREED)
-        return tuple(
-            None if saved is None else saved.unpack(self._node)
-            for saved in self._saved
+        if self._for_jvp:
+            return self.saved_for_forward or ()
+        if not self._recorded:
+            return ()
+        values = self._saved
+        if self._forward_cls.clear_saved_tensors_on_access:
+            self._release()
+        return values
+
+    @property
+    def saved_variables(self) -> tuple[Tensor | None, ...]:
+        """The same under its old name."""
+        warnings.warn(
+            "'saved_variables' is deprecated; use 'saved_tensors'",
+            DeprecationWarning,
+            stacklevel=2,
         )
+        return self.saved_tensors
 
-    def _keep(self, name: str, outputs: list) -> None:
-        """Turns `to_save` into saved tensors, once the outputs are known."""
-        places = {id(output): i for i, output in enumerate(outputs)}
-        self._saved = tuple(
-            None if t is None else _Saved(t, places.get(id(t)), name)
-            for t in self.to_save
-        )
-        self.to_save = ()
+    def apply(self, *grads):
+        """Calls the function's `backward`.
 
+        Raises:
+            RuntimeError: there is none, or two (`backward` and `vjp`).
+        """
+        function = self._forward_cls
+        backward, vjp = function.backward, function.vjp
+        if vjp is not Function.vjp:
+            if backward is not Function.backward:
+                raise RuntimeError(_BOTH)
+            backward = vjp
+        return backward(self, *grads)
 
-class _Saved:
-    """A saved tensor and the version that it had.
-
-    An output is kept without its history: it refers to the node, which refers
-    to this.
-    """
-
-    def __init__(
-        self, tensor: Tensor, output_index: int | None, name: str
-    ) -> None:
-        self._index = output_index
-        self._tensor = tensor if output_index is None else tensor.detach()
-        self._version = tensor._version
-        self._name = name
-
-    def unpack(self, node) -> Tensor:
-        tensor = self._tensor
-        if tensor._version != self._version:
-            shape = list(tensor.shape)
-            raise RuntimeError(
-                "one of the variables needed for gradient computation has been "
-                "modified "
-                f"by an inplace operation: [{tensor.type()} {shape}] is at "
-                f"version {tensor._version}; expected version {self._version} "
-                f"instead (saved by {self._name})."
-            )
-        if self._index is None or node is None:
-            return tensor
-        return node.attach(tensor, self._index)
-
-
-class _Backward:
-    """What the engine calls for one application of a `Function`."""
-
-    def __init__(
-        self, function: type, ctx: FunctionCtx, args: tuple, outputs: list
-    ) -> None:
-        self._function = function
-        self._ctx = ctx
-        self._is_tensor = tuple(isinstance(arg, Tensor) for arg in args)
-        # None for a result that is no tensor: its gradient is None as well.
-        self._outputs = [
-            (o.shape, o.dtype, o.device) if isinstance(o, Tensor) else None
-            for o in outputs
-        ]
-
-    def __call__(self, node, grads: tuple) -> tuple:
-        ctx = self._ctx
-        arrived = iter(grads)
-        full = []
-        for output in self._outputs:
-            grad = None if output is None else next(arrived)
-            if grad is None and output is not None and ctx.materialize_grads:
-                shape, dtype, device = output
-                grad = zeros(shape, dtype=dtype, device=device)
-            full.append(grad)
-        ctx._node = node
-        try:
-            result = self._function.backward(ctx, *full)
-        finally:
-            ctx._node = None
+    def _run(self, grads: tuple) -> tuple:
+        result = self.apply(*self._full(grads))
         return self._per_tensor(
             result if isinstance(result, tuple) else (result,)
         )
 
+    def _full(self, grads: tuple) -> list:
+        """One gradient an output: None for what is no tensor, zeros for none
+        that arrived, where they are asked for.
+        """
+        full = []
+        for output, grad in zip(self._outputs, grads):
+            if grad is None and output is not None and self.materialize_grads:
+                shape, dtype, device, differentiable = output
+                if differentiable or self._materialize_non_diff_grads:
+                    grad = zeros(shape, dtype=dtype, device=device)
+            full.append(grad)
+        return full
+
     def _per_tensor(self, result: tuple) -> tuple:
         """The gradients of the tensor arguments, after checking all of them."""
-        name = f"{self._function.__name__}Backward"
+        name = self.name()
         count = len(self._is_tensor)
         if len(result) > count and all(
             extra is None for extra in result[count:]
@@ -184,37 +182,53 @@ class _Backward:
                     "was not a Variable"
                 )
             if not isinstance(grad, Tensor):
-                raise TypeError(
+                raise RuntimeError(
                     f"expected Variable or None (got {type(grad).__name__})"
                 )
         return tuple(
             g for g, is_tensor in zip(result, self._is_tensor) if is_tensor
         )
 
-    def release(self) -> None:
-        """Drops the saved tensors: the graph was freed."""
-        self._ctx._saved = None
+
+class FunctionMeta(type):
+    """Gives each `Function` its class of nodes, `_backward_cls`."""
+
+    def __init__(cls, name: str, bases: tuple, attributes: dict) -> None:
+        cls._backward_cls = type(
+            f"{name}Backward",
+            (BackwardCFunction,),
+            {"_forward_cls": cls, "__module__": BackwardCFunction.__module__},
+        )
+        cls._autograd_function_id = next(_numbers)
+        super().__init__(name, bases, attributes)
 
 
-class Function:
+class Function(metaclass=FunctionMeta):
     """Base class of differentiable functions written in Python.
 
     Subclasses define the static methods `forward(ctx, *args)`, or
     `forward(*args)` with `setup_context(ctx, inputs, output)`, and
-    `backward(ctx, *grad_outputs)`, which returns one gradient (or None) an
-    argument. They are called through `apply`; tensors inside of lists are not
-    seen.
+    `backward(ctx, *grad_outputs)` (or `vjp`, its other name), which returns one
+    gradient (or None) an argument. They are called through `apply`; tensors
+    inside of lists are not seen.
     """
 
+    generate_vmap_rule = False
+    #: Frees what was saved as soon as `backward` has asked for it.
+    clear_saved_tensors_on_access = False
+
     def __init__(self, *args, **kwargs) -> None:
-        raise RuntimeError(
+        warnings.warn(
             f"{type(self)} should not be instantiated. Methods on autograd "
-            "functions are "
-            "all static, so you should invoke them on the class itself. "
-            "Instantiating an "
-            "autograd function will raise an error in a future version of "
-            "PyTorch."
+            "functions are all static, so you should invoke them on the class "
+            "itself. Instantiating an autograd function will raise an error in "
+            "a future version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
         )
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError(_LEGACY)
 
     @staticmethod
     def forward(*args, **kwargs):
@@ -232,92 +246,206 @@ class Function:
     @staticmethod
     def backward(ctx: FunctionCtx, *grad_outputs):
         """Computes the gradients of the arguments."""
+        raise NotImplementedError(_NO_BACKWARD)
+
+    #: Another name of `backward`.
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx: FunctionCtx, *grad_inputs):
+        """Computes the tangents of the outputs."""
         raise NotImplementedError(
-            "You must implement either the backward or vjp method for your "
-            "custom autograd.Function to use it with backward mode AD."
+            "You must implement the jvp function for custom autograd.Function "
+            "to use it with forward mode AD."
+        )
+
+    @staticmethod
+    def vmap(info, in_dims: tuple, *args):
+        """Computes the result for arguments with a further dimension."""
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the "
+            "vmap staticmethod or set generate_vmap_rule=True."
         )
 
     @classmethod
-    def apply(cls, *args):
-        """Runs `forward` and records it if a gradient is wanted."""
+    def apply(cls, *args, **kwargs):
+        """Runs `forward` and records it if a gradient is wanted.
+
+        Raises:
+            TypeError: saved was what is no tensor.
+            RuntimeError: a tensor marked as dirty was not returned.
+        """
+        separate = cls.setup_context is not Function.setup_context
+        if separate:
+            args, kwargs = _bound(cls.forward, args, kwargs), {}
         needs = tuple(isinstance(a, Tensor) and a.requires_grad for a in args)
-        ctx = FunctionCtx(needs)
+        ctx = cls._backward_cls()
+        ctx.needs_input_grad = needs
         recording = any(needs) and is_grad_enabled()
-        with no_grad():
-            if cls.setup_context is Function.setup_context:
-                result = cls.forward(ctx, *args)
-            else:
+        dual = forward_ad._current_level >= 0 and any(
+            isinstance(a, Tensor) and _C._carries_tangent(a) for a in args
+        )
+        tangents = _tangents(args) if dual else []
+        with no_grad(), _only_values(dual):
+            if separate:
                 result = cls.forward(*args)
                 cls.setup_context(ctx, args, result)
+            else:
+                result = cls.forward(ctx, *args, **kwargs)
         many = isinstance(result, tuple)
         outputs = list(result) if many else [result]
-        places = [i for i, o in enumerate(outputs) if isinstance(o, Tensor)]
-        tensors = cls._separate([outputs[i] for i in places], args, ctx)
-        for place, output in zip(places, tensors):
-            outputs[place] = output
+        _check_marks(ctx, outputs)
+        _separate(outputs, args, ctx)
+        dirty = {id(tensor) for tensor in ctx.dirty_tensors or ()}
         if recording:
-            backward = _Backward(cls, ctx, args, outputs)
-            tensors = cls._record(ctx, args, tensors, backward)
-            for place, output in zip(places, tensors):
-                outputs[place] = output
+            _record(cls, ctx, args, outputs)
+        _mark_views(outputs, args, ctx)
+        if dual:
+            tangents = _materialized(ctx, args, tangents)
+            _push_forward(cls, ctx, tangents, outputs, dirty)
+        ctx.to_save = ctx.non_differentiable = ctx.dirty_tensors = None
         return tuple(outputs) if many else outputs[0]
 
-    @staticmethod
-    def _separate(outputs: list, args: tuple, ctx: FunctionCtx) -> list:
-        """Replaces outputs that are untouched inputs by views of them."""
-        inputs = {id(arg) for arg in args if isinstance(arg, Tensor)}
-        dirty = {id(tensor) for tensor in ctx.dirty_tensors}
-        final = []
-        for output in outputs:
-            if id(output) in inputs and id(output) not in dirty:
-                with no_grad():
-                    alias = output.view_as(output)
-                ctx.to_save = tuple(
-                    alias if t is output else t for t in ctx.to_save
-                )
-                if any(t is output for t in ctx.non_differentiable):
-                    ctx.non_differentiable = (*ctx.non_differentiable, alias)
-                output = alias
-            final.append(output)
-        return final
 
-    @classmethod
-    def _record(
-        cls, ctx: FunctionCtx, args: tuple, outputs: list, backward: _Backward
-    ) -> list:
-        name = f"{cls.__name__}Backward"
-        no_gradient = {id(tensor) for tensor in ctx.non_differentiable}
-        dirty = {id(tensor) for tensor in ctx.dirty_tensors}
-        ctx._keep(name, outputs)
-        results = _C._make_python_node(
-            name,
-            backward,
-            tuple(arg for arg in args if isinstance(arg, Tensor)),
-            tuple(outputs),
-            tuple(
-                id(o) not in no_gradient
-                and (o.is_floating_point() or o.is_complex())
-                for o in outputs
-            ),
-            tuple(id(o) in dirty for o in outputs),
-        )
-        ctx.non_differentiable = ctx.dirty_tensors = ()
-        return list(results)
+def _only_values(dual: bool):
+    """Where `forward` runs on dual numbers: tangents are for `jvp`."""
+    if dual:
+        return forward_ad._set_fwd_grad_enabled(False)
+    return contextlib.nullcontext()
 
 
-class _TwiceDifferentiated(Function):
-    """Passes values on; differentiating it is an error."""
+def _tangents(args: tuple) -> list:
+    """The tangent (or None) of each argument."""
+    return [
+        forward_ad.unpack_dual(a).tangent if isinstance(a, Tensor) else None
+        for a in args
+    ]
 
-    @staticmethod
-    def forward(ctx, *tensors):
-        return tuple(t.detach() for t in tensors)
 
-    @staticmethod
-    def backward(ctx, *grads):
+def _materialized(ctx: FunctionCtx, args: tuple, tangents: list) -> list:
+    """Zeros for tensors without a tangent, where they are asked for."""
+    if not ctx.materialize_grads:
+        return tangents
+    return [
+        zeros(a.shape, dtype=a.dtype, device=a.device)
+        if t is None
+        and isinstance(a, Tensor)
+        and (a.is_floating_point() or a.is_complex())
+        else t
+        for a, t in zip(args, tangents)
+    ]
+
+
+def _push_forward(
+    cls: type, ctx, tangents: list, outputs: list, dirty: set[int]
+) -> None:
+    """Gives the outputs the tangents that `jvp` makes of the arguments'."""
+    ctx._for_jvp = True
+    try:
+        found = cls.jvp(ctx, *tangents)
+    finally:
+        ctx._for_jvp = False
+    found = found if isinstance(found, tuple) else (found,)
+    if len(found) != len(outputs):
         raise RuntimeError(
-            "trying to differentiate twice a function that was marked with "
-            "@once_differentiable"
+            f"{cls.__name__}.jvp returned {len(found)} tangents, but forward "
+            f"returned {len(outputs)} outputs"
         )
+    for output, tangent in zip(outputs, found):
+        if isinstance(output, Tensor) and tangent is not None:
+            _C._give_tangent(output, tangent, id(output) in dirty)
+
+
+def _bound(forward, args: tuple, kwargs: dict) -> tuple:
+    """The arguments of `forward` in their order, with its defaults."""
+    import inspect  # slow to import
+
+    bound = inspect.signature(forward).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.args
+
+
+def _check_marks(ctx: FunctionCtx, outputs: list) -> None:
+    for i, tensor in enumerate(ctx.to_save or ()):
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                "save_for_backward can only save variables, but argument "
+                f"{i} is of type {type(tensor).__name__}"
+            )
+    for tensor in ctx.non_differentiable or ():
+        if not isinstance(tensor, Tensor):
+            raise RuntimeError(
+                "mark_non_differentiable only accepts variable arguments, but "
+                f"got {type(tensor).__name__}"
+            )
+    returned = {id(output) for output in outputs}
+    for tensor in ctx.dirty_tensors or ():
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                "mark_dirty can only accept variables, but argument is of type "
+                f"{type(tensor).__name__}"
+            )
+        if id(tensor) not in returned:
+            raise RuntimeError(_DIRTY_LOST)
+
+
+def _separate(outputs: list, args: tuple, ctx: FunctionCtx) -> None:
+    """Replaces outputs that are untouched inputs by views of them."""
+    inputs = {id(arg) for arg in args if isinstance(arg, Tensor)}
+    dirty = {id(tensor) for tensor in ctx.dirty_tensors or ()}
+    for i, output in enumerate(outputs):
+        if id(output) in inputs and id(output) not in dirty:
+            with no_grad():
+                outputs[i] = output.view_as(output)
+            if any(t is output for t in ctx.non_differentiable or ()):
+                ctx.non_differentiable = (*ctx.non_differentiable, outputs[i])
+
+
+def _mark_views(outputs: list, args: tuple, ctx: FunctionCtx) -> None:
+    """Has writes into what are views of the arguments refused."""
+    dirty = {id(tensor) for tensor in ctx.dirty_tensors or ()}
+    tensors = [o for o in outputs if isinstance(o, Tensor)]
+    for output in tensors:
+        if output._is_view() and id(output) not in dirty:
+            _C._mark_view(output, len(tensors) > 1)
+
+
+def _record(cls: type, ctx: FunctionCtx, args: tuple, outputs: list) -> None:
+    """Makes `ctx` the node of the outputs; what is no tensor counts as one."""
+    no_gradient = {id(tensor) for tensor in ctx.non_differentiable or ()}
+    dirty = {id(tensor) for tensor in ctx.dirty_tensors or ()}
+    tensors = [o if isinstance(o, Tensor) else None for o in outputs]
+    differentiable = tuple(
+        t is not None
+        and id(t) not in no_gradient
+        and (t.is_floating_point() or t.is_complex())
+        for t in tensors
+    )
+    ctx._outputs = tuple(
+        None if t is None else (t.shape, t.dtype, t.device, d)
+        for t, d in zip(tensors, differentiable)
+    )
+    ctx._is_tensor = tuple(isinstance(arg, Tensor) for arg in args)
+    results = _C._make_python_node(
+        f"{cls.__name__}Backward",
+        ctx,
+        tuple(arg for arg in args if isinstance(arg, Tensor)),
+        tuple(tensors),
+        differentiable,
+        tuple(id(t) in dirty for t in tensors),
+        ctx.to_save or (),
+    )
+    for i, result in enumerate(results):
+        if result is not None:
+            outputs[i] = result
+
+
+class InplaceFunction(Function):
+    """A function that may work in place; kept for old programs."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
 
 
 def once_differentiable(fn):
@@ -327,15 +455,19 @@ def once_differentiable(fn):
     def run(ctx, *grads):
         with no_grad():
             result = fn(ctx, *grads)
-        tensors = [g for g in grads if isinstance(g, Tensor)]
-        if not is_grad_enabled() or not any(t.requires_grad for t in tensors):
+        if not is_grad_enabled() or not any(
+            isinstance(g, Tensor) and g.requires_grad for g in grads
+        ):
             return result
         many = isinstance(result, tuple)
-        found = list(result) if many else [result]
-        # The error node needs an edge: it hangs on the incoming gradients.
-        for i, value in enumerate(found):
-            if isinstance(value, Tensor):
-                found[i] = _TwiceDifferentiated.apply(value, *tensors)[0]
-        return tuple(found) if many else found[0]
+        found = result if many else (result,)
+        # The error needs something to hang on: leaves of nobody's.
+        fresh = [
+            v.detach().requires_grad_() if isinstance(v, Tensor) else v
+            for v in found
+        ]
+        failing = _C._functions.DelayedError(_TWICE, len(fresh))
+        marked = failing(*fresh)
+        return marked if many and len(fresh) > 1 else (marked,)
 
     return run

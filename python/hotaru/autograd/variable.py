@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import warnings
 
-from .. import Tensor, empty
+from .. import _C, Tensor, empty
 
 _REMOVED = (
     "volatile was removed and now has no effect. Use `with torch.no_grad():` "
     "instead."
 )
 _BOTH = "Variable can't be volatile and require_grad at the same time!"
+
+
+class _Engine:
+    """The engine as programs know it: `Variable._execution_engine`."""
+
+    @staticmethod
+    def queue_callback(callback) -> None:
+        """Calls `callback()` when the backward pass that runs is through.
+
+        Raises:
+            RuntimeError: none runs in this thread.
+        """
+        _C._queue_callback(callback)
 
 
 class VariableMeta(type):
@@ -28,6 +41,8 @@ class Variable(metaclass=VariableMeta):
         ValueError: both `volatile` and `requires_grad`.
         RuntimeError: integers that are to require gradients.
     """
+
+    _execution_engine = _Engine()
 
     def __new__(
         cls,

@@ -7,7 +7,7 @@ import types
 from collections import OrderedDict
 from collections.abc import Callable
 
-from .. import _C, Tensor, is_grad_enabled, no_grad
+from .. import _C, Tensor, inference_mode, is_grad_enabled, no_grad
 from ..nn import Module
 from . import _state, _tree
 from ._capture import Captured, Options
@@ -273,15 +273,17 @@ class Graphed(_C._FastCall):
 
     def _add(self, form, leaves, static: bool, key) -> Captured:
         before = self._reach
-        captured = Captured(
-            self.function,
-            before,
-            form,
-            leaves,
-            key[2][2],
-            self._options,
-            static,
-        )
+        # What a graph owns outlives the caller's inference mode.
+        with inference_mode(False):
+            captured = Captured(
+                self.function,
+                before,
+                form,
+                leaves,
+                key[2][2],
+                self._options,
+                static,
+            )
         self.captures += 1
         self._carried.update(
             place(attribute.owner, attribute.name)

@@ -276,3 +276,58 @@ def test_operators_that_have_no_gradient_drop_the_tangent(level):
     assert tangent(x.argmax()) is None
     assert tangent(x > 0) is None
     assert tangent(torch.zeros_like(x)) is None
+
+
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.save_for_forward(x)
+        ctx.save_for_backward(x)
+        ctx.factor = factor
+        return x**3 * factor
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * 3 * x**2 * ctx.factor, None
+
+    @staticmethod
+    def jvp(ctx, x_t, factor_t):
+        assert factor_t is None
+        (x,) = ctx.saved_tensors
+        return x_t * 3 * x**2 * ctx.factor
+
+
+def test_functions_have_jvp():
+    x = torch.randn(3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(
+        lambda x: Cube.apply(x, 2.0), x, check_forward_ad=True
+    )
+
+
+def test_functions_without_jvp_say_so(level):
+    class Plain(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+    with pytest.raises(NotImplementedError, match="must implement the jvp fun"):
+        Plain.apply(dual([1.0], [1.0]))
+
+
+def test_jvp_of_a_write_in_place(level):
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def jvp(ctx, x_t):
+            return x_t * 2
+
+    base = torch.zeros(2, 2)
+    base.copy_(dual([[1.0, 2.0], [3.0, 4.0]], [[1.0, 1.0], [1.0, 1.0]]))
+    Double.apply(base[0])
+    assert torch.equal(base, torch.tensor([[2.0, 4.0], [3.0, 4.0]]))
+    assert torch.equal(tangent(base), torch.tensor([[2.0, 2.0], [1.0, 1.0]]))

@@ -8,7 +8,7 @@ from ... import Tensor, is_grad_enabled
 from ...autograd import Function
 
 
-class _Boundary(Function):
+class BackwardHookFunction(Function):
     """Identity whose backward hands the gradients to `seen(grads)`."""
 
     @staticmethod
@@ -74,7 +74,7 @@ class BackwardWatch:
         if not needs or not is_grad_enabled():
             return values, None, len(values)
         wrapped = list(values)
-        outputs = _Boundary.apply(seen, *[values[i] for i in places])
+        outputs = BackwardHookFunction.apply(seen, *[values[i] for i in places])
         for place, output in zip(places, outputs):
             wrapped[place] = output
         if type(values) is not tuple and hasattr(values, "_fields"):
