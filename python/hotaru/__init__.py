@@ -35,11 +35,12 @@ ops.__getattr__ = _ops_attribute
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     "__config__", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
-    "fft", "futures", "graphs", "jit", "linalg", "masked", "multiprocessing",
-    "nn", "optim", "profiler", "random", "serialization", "signal", "special",
-    "utils",
+    "fft", "func", "futures", "graphs", "jit", "linalg", "masked",
+    "multiprocessing", "nn", "optim", "profiler", "random", "serialization",
+    "signal", "special", "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
+_FUNC = {"vmap"}
 _GRAPHS = {"compile"}
 _RANDOM = {"manual_seed", "seed"}
 _AMP = {"autocast"}
@@ -90,6 +91,10 @@ def __getattr__(name: str):
         from . import serialization
 
         return getattr(serialization, name)
+    if name in _FUNC:
+        from . import func
+
+        return globals().setdefault(name, getattr(func, name))
     if name in _GRAPHS:
         from . import graphs
 
@@ -118,6 +123,6 @@ def __getattr__(name: str):
 def __dir__() -> list[str]:
     return sorted(
         set(globals()).union(
-            _LAZY, _SERIALIZATION, _GRAPHS, _RANDOM, _AMP, _AUTOCAST
+            _LAZY, _SERIALIZATION, _FUNC, _GRAPHS, _RANDOM, _AMP, _AUTOCAST
         )
     )

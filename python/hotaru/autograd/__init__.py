@@ -7,7 +7,7 @@ The engine is native. This package adds functions that are written in Python
 from __future__ import annotations
 
 from .. import enable_grad, no_grad, set_grad_enabled
-from . import function
+from . import function, functional
 from ._entry import backward, grad
 from .function import Function
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
@@ -20,6 +20,7 @@ __all__ = [
     "backward",
     "enable_grad",
     "function",
+    "functional",
     "grad",
     "gradcheck",
     "gradgradcheck",

@@ -135,15 +135,13 @@ def grad(
         create_graph: as in `backward`.
         only_inputs: has no effect; kept for old callers.
         allow_unused: None instead of an error for an input that was not used.
-        is_grads_batched: not supported.
+        is_grads_batched: gradients have a dimension in front, and the results
+            as well: one backward pass for each slice of it.
         materialize_grads: zeros instead of None for such inputs.
 
     Raises:
         RuntimeError: as `backward`, or an input that was not used.
-        NotImplementedError: `is_grads_batched`.
     """
-    if is_grads_batched:
-        raise NotImplementedError("grad: is_grads_batched is not supported")
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when "
@@ -160,7 +158,13 @@ def grad(
     outputs, inputs = _tuple(outputs), _tuple(inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
-    grads = _first_gradients(outputs, _gradients_for(outputs, grad_outputs))
+    given = _gradients_for(outputs, grad_outputs)
+    if is_grads_batched:
+        return _batched(
+            outputs, inputs, given, create_graph, allow_unused,
+            materialize_grads,
+        )  # fmt: skip
+    grads = _first_gradients(outputs, given)
     keep = create_graph if retain_graph is None else retain_graph
     unused = materialize_grads if allow_unused is None else allow_unused
     result = _C._run_backward(
@@ -174,3 +178,32 @@ def grad(
             for g, i in zip(result, inputs)
         )
     return tuple(result)
+
+
+def _batched(
+    outputs, inputs, given, create_graph, allow_unused, zeros
+) -> tuple[Tensor | None, ...]:
+    """One backward pass for each slice of the gradients, results stacked."""
+    from .._vmap_internals import _vmap
+
+    for i, (output, slices) in enumerate(zip(outputs, given)):
+        if isinstance(slices, Tensor) and slices.shape[1:] != output.shape:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension "
+                "of each grad_output as the batch dimension. The sizes of the "
+                "remaining dimensions are expected to match the shape of "
+                "corresponding output, but a mismatch was detected: "
+                f"grad_output[{i}] has a shape of {slices.shape} and output[{i}"
+                f"] has a shape of {output.shape}. If you only want some "
+                "tensors in `grad_output` to be considered batched, consider "
+                "using vmap."
+            )
+
+    def vjp(*grads):
+        # Every slice walks the same graph.
+        return grad(
+            outputs, inputs, grads, True, create_graph,
+            allow_unused=allow_unused, materialize_grads=zeros,
+        )  # fmt: skip
+
+    return _vmap(vjp, 0, 0, allow_none_pass_through=True)(*given)

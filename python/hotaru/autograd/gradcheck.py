@@ -48,20 +48,16 @@ def gradcheck(
         check_grad_dtypes: every gradient must have its input's dtype.
         check_undefined_grad: outputs that get no gradient must give their
             inputs none, or zeros.
-        check_batched_grad: must be False; gradients are not batched.
+        check_batched_grad: `grad` with `is_grads_batched` must give what it
+            gives for each of the gradients.
         fast_mode: compares one random projection of each Jacobian, which
             takes two calls an input and one backward pass an output; the whole
             Jacobians only explain a mismatch.
 
     Raises:
         ValueError: no input requires a gradient.
-        NotImplementedError: `check_batched_grad`.
         GradcheckError: says which gradient is wrong, and both Jacobians.
     """
-    if check_batched_grad:
-        raise NotImplementedError(
-            "gradcheck: check_batched_grad is not supported; leave it False"
-        )
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     try:
         _check_inputs(inputs)
@@ -71,6 +67,8 @@ def gradcheck(
             _check_grad_dtypes(func, inputs)
         if check_undefined_grad:
             _check_undefined(func, inputs)
+        if check_batched_grad:
+            _check_batched(func, inputs)
     except GradcheckError:
         if raise_exception:
             raise
@@ -432,6 +430,31 @@ def gradgradcheck(
         check_batched_grad=check_batched_grad,
         fast_mode=fast_mode,
     )
+
+
+def _check_batched(func, inputs: tuple) -> None:
+    """Compares two gradients together with each of them alone."""
+    wanted = [t for _, t in _checked(inputs)]
+    for output in _outputs(func, inputs):
+        given = hotaru.randn((2, *output.shape), dtype=output.dtype)
+        alone = zip(
+            *(
+                grad(output, wanted, g, retain_graph=True, allow_unused=True)
+                for g in given.unbind()
+            )
+        )
+        together = grad(
+            output, wanted, given, is_grads_batched=True, allow_unused=True
+        )
+        for place, (got, each) in enumerate(zip(together, alone)):
+            if got is None and each[0] is None:
+                continue
+            if got is None or not hotaru.allclose(got, hotaru.stack(each)):
+                raise GradcheckError(
+                    f"For input number {place}, gradients "
+                    "that were computed together differ from those of each "
+                    f"alone: {got} and {each}"
+                )
 
 
 def _requiring(tensors) -> tuple:

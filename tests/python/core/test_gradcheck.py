@@ -98,6 +98,23 @@ def test_outputs_that_hide_their_dependence():
         gradcheck(lambda x: x.detach() * 2, x, fast_mode=True)
 
 
-def test_batched_gradients_are_refused():
-    with pytest.raises(NotImplementedError, match="check_batched_grad"):
-        gradcheck(torch.sin, leaf(3), check_batched_grad=True)
+class _ForOneOnly(torch.autograd.Function):
+    """Its backward differs from call to call."""
+
+    calls = 0
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, grad):
+        _ForOneOnly.calls += 1
+        return grad * _ForOneOnly.calls
+
+
+def test_batched_gradients_are_compared():
+    gradcheck(torch.sin, leaf(3), check_batched_grad=True)
+    x = leaf(3)
+    with pytest.raises(GradcheckError, match="computed together"):
+        autograd.gradcheck._check_batched(_ForOneOnly.apply, (x,))
