@@ -34,7 +34,8 @@ ops.__getattr__ = _ops_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "__config__", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
+    "__config__", "_vmap_internals", "accelerator", "amp", "autograd",
+    "backends", "cpu", "cuda",
     "fft", "func", "futures", "graphs", "jit", "linalg", "masked",
     "multiprocessing", "nn", "optim", "profiler", "random", "serialization",
     "signal", "special", "utils",

@@ -186,17 +186,22 @@ def _batched(
     """One backward pass for each slice of the gradients, results stacked."""
     from .._vmap_internals import _vmap
 
+    given = [
+        _first_gradients((output,), (None,))[0] if slices is None else slices
+        for output, slices in zip(outputs, given)
+    ]
     for i, (output, slices) in enumerate(zip(outputs, given)):
-        if isinstance(slices, Tensor) and slices.shape[1:] != output.shape:
+        # PyTorch's text tells the shape of a slice's slice.
+        if isinstance(slices, Tensor) and slices[0].shape != output.shape:
             raise RuntimeError(
                 "If `is_grads_batched=True`, we interpret the first dimension "
                 "of each grad_output as the batch dimension. The sizes of the "
                 "remaining dimensions are expected to match the shape of "
                 "corresponding output, but a mismatch was detected: "
-                f"grad_output[{i}] has a shape of {slices.shape} and output[{i}"
-                f"] has a shape of {output.shape}. If you only want some "
-                "tensors in `grad_output` to be considered batched, consider "
-                "using vmap."
+                f"grad_output[{i}] has a shape of {slices.shape[2:]} and "
+                f"output[{i}] has a shape of {output.shape}. If you only want "
+                "some tensors in `grad_output` to be considered batched, "
+                "consider using vmap."
             )
 
     def vjp(*grads):

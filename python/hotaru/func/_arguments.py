@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .. import Tensor
-from . import _tree
+from .. import Tensor, _tree
 
 
 def _position(argnum, count: int) -> int:

@@ -11,17 +11,18 @@ import functools
 
 from .. import (
     Tensor,
-    autograd,
+    _tree,
     enable_grad,
     inference_mode,
     is_grad_enabled,
     stack,
     zeros_like,
 )  # fmt: skip
-from . import _tree
+from .._slices import Draws
+from ..autograd._entry import grad
 from ._arguments import check_listed, check_outputs, check_real, positions
 from ._reverse import Applied
-from ._vmap import Draws, vmap
+from ._vmap import vmap
 
 _API = "jvp(f, primals, tangents)"
 _INDEPENDENT = (
@@ -48,7 +49,7 @@ class Pushforward:
                 for leaf in self._live
             ]
             if self._live:
-                self._products = autograd.grad(
+                self._products = grad(
                     self._live,
                     self.own,
                     self._vectors,
@@ -72,7 +73,7 @@ class Pushforward:
                 self._shared or any(t.requires_grad for _, t in pairs)
             )
             with inference_mode(False):
-                values = autograd.grad(
+                values = grad(
                     [product for product, _ in pairs],
                     self._vectors,
                     [tangent for _, tangent in pairs],

@@ -7,8 +7,8 @@ leaves alone has no history for the caller.
 
 from __future__ import annotations
 
-from .. import Tensor, autograd, enable_grad, is_grad_enabled, zeros_like
-from . import _tree
+from .. import Tensor, _tree, enable_grad, is_grad_enabled, zeros_like
+from ..autograd._entry import grad
 
 
 class Level:
@@ -94,7 +94,7 @@ def gradients(
     pairs = [(o, g) for o, g in zip(outputs, given) if o.requires_grad]
     if not pairs:
         return [zeros_like(i) for i in inputs]
-    found = autograd.grad(
+    found = grad(
         [o for o, _ in pairs],
         inputs,
         [g for _, g in pairs],

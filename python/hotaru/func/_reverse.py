@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import functools
 
-from .. import Tensor, enable_grad, inference_mode, is_grad_enabled, stack
-from . import _tree
+from .. import (
+    Tensor,
+    _tree,
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    stack,
+)
 from ._arguments import check_outputs, check_real, positions, split_aux
 from ._levels import Level, gradients
 

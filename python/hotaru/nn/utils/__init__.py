@@ -1,6 +1,6 @@
 """Helpers for parameters and sequences."""
 
-from . import rnn, stateless
+from . import rnn
 from .clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -18,6 +18,5 @@ __all__ = [
     "get_total_norm",
     "parameters_to_vector",
     "rnn",
-    "stateless",
     "vector_to_parameters",
 ]
