@@ -34,11 +34,10 @@ ops.__getattr__ = _ops_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "__config__", "_vmap_internals", "accelerator", "amp", "autograd",
-    "backends", "cpu", "cuda",
-    "fft", "func", "futures", "graphs", "jit", "linalg", "masked",
-    "multiprocessing", "nn", "optim", "profiler", "random", "serialization",
-    "signal", "special", "utils",
+    "__config__", "__future__", "_vmap_internals", "accelerator", "amp",
+    "autograd", "backends", "cpu", "cuda", "fft", "func", "futures", "graphs",
+    "jit", "linalg", "masked", "multiprocessing", "nn", "optim", "profiler",
+    "random", "serialization", "signal", "special", "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 _FUNC = {"vmap"}
@@ -74,6 +73,7 @@ from ._grad_mode import (
     set_grad_enabled,
 )
 from ._lowrank import *
+from ._normed import *
 from ._windows import *
 from .functional import *
 from .version import __version__

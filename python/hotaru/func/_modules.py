@@ -6,49 +6,49 @@ from collections import Counter
 from collections.abc import Sequence
 
 from .. import Tensor, nn, stack
-from ..nn.utils.stateless import call_with
+from ..nn.utils.stateless import _functional_call
+
+__all__ = [
+    "functional_call",
+    "replace_all_batch_norm_modules_",
+    "stack_module_state",
+]
 
 
 def functional_call(
     module,
-    parameter_and_buffer_dicts,
+    parameter_and_buffer_dicts: dict[str, Tensor] | Sequence[dict],
     args=None,
     kwargs: dict | None = None,
     *,
     tie_weights: bool = True,
     strict: bool = False,
 ):
-    """Calls a module with other tensors as its parameters and buffers.
-
-    The module has its own again when the call ends, also by an exception; what
-    the call assigned to these names is then in the dictionary given. Not to be
-    called for one module from several threads at the same time.
+    """Calls a module with other tensors in place of its own.
 
     Args:
-        module: the module to call.
-        parameter_and_buffer_dicts: tensors by name ("0.weight"), in one
-            dictionary or a sequence of them. Names that are not given keep
-            the module's tensors.
-        args: the arguments; anything but a tuple is the only one.
-        kwargs: arguments by name.
-        tie_weights: a tensor given for one name stands also for the other
-            names of the same parameter.
-        strict: RuntimeError for names that miss or are unknown.
+        module: is afterwards as before. What it did to the tensors in place,
+            or put in their place, is in the dict.
+        parameter_and_buffer_dicts: tensors by name; or several dicts without a
+            name in common. `weight` of a parametrized module takes the place of
+            what is computed, `parametrizations.weight.original` of what it is
+            computed from.
+        args: a tuple, or the one argument.
+        kwargs: further arguments.
+        tie_weights: a tensor of several names is replaced under all of them.
+        strict: all tensors of the module have to be given, and no others.
 
     Raises:
-        ValueError: what is no dictionary, a name in two of them, or different
-            tensors for names that are tied.
-        RuntimeError: as `strict` says, or a compiled module.
-        TypeError: what is no tensor, or would replace what is none.
-        AttributeError: a name in a submodule that does not exist.
+        ValueError: names twice; different values for one tensor.
+        RuntimeError: names that are missing or unknown; a scripted module.
     """
-    return call_with(
+    return _functional_call(
         module,
         _merged(parameter_and_buffer_dicts),
         args,
         kwargs,
-        tie_weights,
-        strict,
+        tie_weights=tie_weights,
+        strict=strict,
     )
 
 
@@ -60,63 +60,61 @@ def _merged(dicts) -> dict:
             "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple "
             f"of dicts, but got {type(dicts)}"
         )
-    if not all(isinstance(part, dict) for part in dicts):
+    if not all(isinstance(each, dict) for each in dicts):
         raise ValueError(
             "Expected all elements of parameter_and_buffer_dicts to be "
             "dictionaries"
         )
-    counts = Counter(name for part in dicts for name in part)
+    counts = Counter(name for each in dicts for name in each)
     repeated = [name for name, count in counts.items() if count > 1]
     if repeated:
         raise ValueError(
             f"{repeated} appeared in multiple dictionaries; behavior of "
             "functional call is ambiguous"
         )
-    return {name: value for part in dicts for name, value in part.items()}
+    return {name: value for each in dicts for name, value in each.items()}
 
 
 def stack_module_state(models) -> tuple[dict, dict]:
-    """Parameters and buffers of modules of one class, stacked by name.
-
-    To be mapped over with `vmap` and `functional_call`. Parameters are leaves
-    that require gradients where the models' do.
+    """Parameters and buffers of models alike, by name, stacked along a new
+    first axis. Parameters that take gradients give leaves that do.
 
     Raises:
-        RuntimeError: no module, different classes or modes, or a parameter
-            that requires gradients only in some.
+        RuntimeError: no models, or models of different kinds.
     """
     if len(models) == 0:
         raise RuntimeError(
             "stack_module_state: Expected at least one model, got 0."
         )
-    if len({m.training for m in models}) > 1:
+    if len({model.training for model in models}) > 1:
         raise RuntimeError(
             "stack_module_state: Expected all models to have the same "
             "training/eval mode."
         )
-    if any(type(m) is not type(models[0]) for m in models):
+    if len({type(model) for model in models}) > 1:
         raise RuntimeError(
             "stack_module_state: Expected all models to be of the same class."
         )
-    params = [dict(m.named_parameters()) for m in models]
-    buffers = [dict(m.named_buffers()) for m in models]
-    return (
-        {name: _stacked([p[name] for p in params], name) for name in params[0]},
-        {
-            name: _stacked([b[name] for b in buffers], name)
-            for name in buffers[0]
-        },
-    )
+    parameters = [dict(model.named_parameters()) for model in models]
+    buffers = [dict(model.named_buffers()) for model in models]
+    return _stacked(parameters), _stacked(buffers)
 
 
-def _stacked(tensors: list[Tensor], name: str) -> Tensor:
-    wants = {t.requires_grad for t in tensors}
-    if len(wants) > 1:
-        raise RuntimeError(
-            f"Expected {name} from each model to have the same .requires_grad"
-        )
-    result = stack(tensors)
-    return result.detach().requires_grad_() if wants.pop() else result
+def _stacked(states: list[dict]) -> dict:
+    found = {}
+    for name in states[0]:
+        tensors = [state[name] for state in states]
+        needs = {tensor.requires_grad for tensor in tensors}
+        if len(needs) > 1:
+            raise RuntimeError(
+                f"Expected {name} from each model to have the same "
+                ".requires_grad"
+            )
+        stacked = stack(tensors)
+        if needs == {True}:
+            stacked = stacked.detach().requires_grad_()
+        found[name] = stacked
+    return found
 
 
 def replace_all_batch_norm_modules_(root):

@@ -6,6 +6,10 @@ _LAZY = {"data", "dlpack", "hooks"}
 
 
 def __getattr__(name: str):
+    if name == "swap_tensors":
+        from ._swap import swap_tensors
+
+        return swap_tensors
     if name in _LAZY:
         import importlib
 
