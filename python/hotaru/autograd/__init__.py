@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .. import enable_grad, no_grad, set_grad_enabled
 from . import function, functional
-from ._entry import backward, grad
+from ._entry import _is_checkpoint_valid, backward, grad
 from .function import Function
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 from .variable import Variable

@@ -2,9 +2,39 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 
 from .. import _C, Tensor, ones_like
+
+
+class _Pass(threading.local):
+    """Whether every leaf gets its gradient in this thread's passes."""
+
+    for_all = True
+
+
+_current = _Pass()
+
+
+def _is_checkpoint_valid() -> bool:
+    """False inside of passes that look only for the gradients of some inputs.
+
+    What runs a backward pass of its own inside of one can't tell these.
+    """
+    return _current.for_all
+
+
+def _run(outputs, grads, keep, create_graph, inputs, unused, accumulate):
+    """One pass of the engine, with `_current` as it is meant during it."""
+    before = _current.for_all
+    _current.for_all = before and not inputs
+    try:
+        return _C._run_backward(
+            outputs, grads, keep, create_graph, inputs, unused, accumulate
+        )
+    finally:
+        _current.for_all = before
 
 
 def _tuple(value) -> tuple:
@@ -107,9 +137,7 @@ def backward(
     grads = _gradients_for(tensors, grad_tensors)
     grads = _first_gradients(tensors, grads)
     keep = create_graph if retain_graph is None else retain_graph
-    _C._run_backward(
-        tensors, grads, keep, create_graph, inputs or (), True, True
-    )
+    _run(tensors, grads, keep, create_graph, inputs or (), True, True)
 
 
 def grad(
@@ -167,9 +195,7 @@ def grad(
     grads = _first_gradients(outputs, given)
     keep = create_graph if retain_graph is None else retain_graph
     unused = materialize_grads if allow_unused is None else allow_unused
-    result = _C._run_backward(
-        outputs, grads, keep, create_graph, inputs, unused, False
-    )
+    result = _run(outputs, grads, keep, create_graph, inputs, unused, False)
     if materialize_grads:
         from .. import zeros_like
 
