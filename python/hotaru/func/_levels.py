@@ -15,7 +15,6 @@ class Level:
     """The tensors of one application of a transform."""
 
     def __init__(self) -> None:
-        self._outer = is_grad_enabled()
         self._own: set[int] = set()
         self._leaves: list[Tensor] = []  # keeps the ids in use
 
@@ -29,7 +28,7 @@ class Level:
                 "Thing passed to transform API must be Tensor, got "
                 f"{type(value)}"
             )
-        if value.requires_grad and self._outer:
+        if value.requires_grad:
             with enable_grad():
                 return value.view_as(value)
         leaf = value.detach()
@@ -47,8 +46,6 @@ class Level:
 
     def shared(self, tensors) -> bool:
         """Whether somebody else wants derivatives through these tensors."""
-        if not self._outer:
-            return False
         todo, seen = [], set()
         for tensor in tensors:
             if not isinstance(tensor, Tensor) or not tensor.requires_grad:
@@ -71,6 +68,8 @@ class Level:
     def end(self, nest):
         """What the caller gets: without the history that only this level has.
 
+        Without any under `no_grad`.
+
         RuntimeError for a leaf that is no tensor.
         """
 
@@ -79,9 +78,10 @@ class Level:
                 raise RuntimeError(
                     f"Expected tensors, got unsupported type {type(value)}"
                 )
-            if value.requires_grad and not self.shared((value,)):
-                return value.detach()
-            return value
+            if not value.requires_grad:
+                return value
+            wanted = is_grad_enabled() and self.shared((value,))
+            return value if wanted else value.detach()
 
         return _tree.mapped(freed, nest)
 

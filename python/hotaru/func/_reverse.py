@@ -83,7 +83,7 @@ def grad_and_value(func, argnums=0, has_aux: bool = False):
                 "vjp or jacrev APIs instead?"
             )
         leaves, structure = _tree.flatten(run.single(run.own))
-        again = run.level.shared((output,))
+        again = is_grad_enabled() and run.level.shared((output,))
         with inference_mode(False), enable_grad():
             found = gradients((output,), leaves, None, again, True)
         result = run.level.end(_tree.unflatten(found, structure))
@@ -209,7 +209,12 @@ def rows(pullback: Pullback, output: Tensor, place: int) -> list[Tensor]:
 
 
 def jacrev(
-    func, argnums=0, *, has_aux: bool = False, chunk_size: int | None = None
+    func,
+    argnums=0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
 ):
     """A function that gives the Jacobian of a function, row by row.
 
@@ -220,6 +225,7 @@ def jacrev(
         argnums: as in `grad`.
         has_aux: as in `grad`.
         chunk_size: accepted and checked; rows are computed one by one.
+        _preallocate_and_copy: how PyTorch puts chunks together; no difference.
 
     Returns:
         A function giving the Jacobian in the structure of the output, in each
