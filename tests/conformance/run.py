@@ -204,6 +204,11 @@ def main() -> int:
         metavar="DIR",
         help="of tests: recorded results of PyTorch's side",
     )
+    parser.add_argument(
+        "--recorded",
+        action="store_true",
+        help="of tests: run nothing, tell what the last run has found",
+    )
     options = parser.parse_args()
     options.dtype = options.dtype or list(DTYPES)
     Path(options.cache).mkdir(parents=True, exist_ok=True)
