@@ -148,8 +148,9 @@ def run(options, version: str) -> tuple[counts.Found, int]:
 
     Args:
         options: `tests` (PyTorch's folder, or None), `file` (parts of paths),
-            `oracle`, `cache`, `jobs`, `update`, `reasons`, `imported`, `recorded` (run
-            nothing: what the last run has found, of files that it has done).
+            `oracle`, `cache`, `jobs`, `update`, `reasons`, `imported`,
+            `recorded` (run nothing: what the last run has found, of files that
+            it has done).
         version: of the oracle.
 
     Returns:
@@ -160,7 +161,8 @@ def run(options, version: str) -> tuple[counts.Found, int]:
         print(NO_FOLDER)
         return {}, 0
     work = Path(options.cache).resolve() / "tests"
-    folder.prepare(work, Path(options.tests), options.oracle)
+    if not options.recorded:
+        folder.prepare(work, Path(options.tests), options.oracle)
     base = work / "results"
     recorded = base / f"torch-{_key(version)}"
     if options.imported:
