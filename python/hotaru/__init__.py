@@ -34,13 +34,14 @@ ops.__getattr__ = _ops_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "__config__", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
-    "distributions", "fft", "futures", "graphs", "jit", "linalg",
-    "masked", "multiprocessing", "nn", "optim", "overrides", "profiler",
-    "random", "serialization",
-    "signal", "special", "utils",
+    "__config__", "__future__", "_vmap_internals", "accelerator", "amp",
+    "autograd", "backends", "cpu", "cuda", "distributions", "fft", "func",
+    "futures", "graphs", "jit", "linalg", "masked", "multiprocessing", "nn",
+    "optim", "overrides", "profiler", "random", "serialization", "signal",
+    "special", "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
+_FUNC = {"vmap"}
 _GRAPHS = {"compile"}
 _RANDOM = {"manual_seed", "seed"}
 _AMP = {"autocast"}
@@ -76,6 +77,7 @@ from ._grad_mode import (
     set_grad_enabled,
 )
 from ._lowrank import *
+from ._normed import *
 from ._windows import *
 from .functional import *
 from .version import __version__
@@ -94,6 +96,10 @@ def __getattr__(name: str):
         from . import serialization
 
         return getattr(serialization, name)
+    if name in _FUNC:
+        from . import func
+
+        return globals().setdefault(name, getattr(func, name))
     if name in _GRAPHS:
         from . import graphs
 
@@ -122,6 +128,6 @@ def __getattr__(name: str):
 def __dir__() -> list[str]:
     return sorted(
         set(globals()).union(
-            _LAZY, _SERIALIZATION, _GRAPHS, _RANDOM, _AMP, _AUTOCAST
+            _LAZY, _SERIALIZATION, _FUNC, _GRAPHS, _RANDOM, _AMP, _AUTOCAST
         )
     )

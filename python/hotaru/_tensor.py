@@ -26,9 +26,12 @@ _CASTS = {
 # In-place forms of operators without one of their own: the result is copied
 # back.
 _IN_PLACE = """
-    absolute addbmm addmv addr cumprod divide logit multiply
-    nan_to_num negative renorm sgn square subtract tril triu true_divide
+    absolute addbmm addmv addr cumprod logit
+    nan_to_num negative renorm sgn square tril triu true_divide
 """.split()  # noqa: SIM905
+
+# In-place forms of second names.
+_ALIASES = {"divide_": "div_", "multiply_": "mul_", "subtract_": "sub_"}
 
 
 def _cast(dtype):
@@ -350,6 +353,14 @@ def equal(self, other) -> bool:
     return bool((self == other).all()) if self.numel() else True
 
 
+def module_load(self, other, assign: bool = False):
+    """What takes this tensor's place in a module that loads `other`: neither of
+    them. A subclass may override it; see
+    `__future__.set_swap_module_params_on_conversion`.
+    """
+    return other.detach() if assign else self.copy_(other).detach()
+
+
 _REAL = "The real part, a view; a real tensor itself."
 _IMAG = "The imaginary part of a complex tensor, a view."
 
@@ -368,7 +379,7 @@ _METHODS = (
     requires_grad_, register_hook, register_post_accumulate_grad_hook,
     retain_grad, cuda, record_stream, is_contiguous, new_tensor, is_pinned,
     pin_memory, share_memory_, is_shared, get_device, is_same_size, apply_,
-    equal,
+    equal, module_load,
 )  # fmt: skip
 
 
@@ -414,6 +425,9 @@ def install() -> None:
     Tensor.__cuda_array_interface__ = property(_cuda_array_interface)
     for name, dtype in _CASTS.items():
         setattr(Tensor, name, _cast(dtype))
+    for name, other in _ALIASES.items():
+        if not hasattr(Tensor, name):
+            setattr(Tensor, name, getattr(Tensor, other))
     for name in _IN_PLACE:
         method = _in_place(name)
         if method is not None and not hasattr(Tensor, name + "_"):

@@ -6,6 +6,10 @@ failures with those that are known (known/SUITE.txt), and exits with 1 if
 something failed that used to be right.
 
     run.py --oracle PYTHON [--suite all] [--op NAME] [--dtype NAME] [--update]
+
+The suite "tests" is PyTorch's own test files (suite/main.py says whence):
+
+    run.py --oracle PYTHON --suite tests --tests DIR [--file PART] [--update]
 """
 
 from __future__ import annotations
@@ -20,6 +24,8 @@ import sys
 from pathlib import Path
 
 from report import DTYPES, FORMS, Outcome, reasons, report, table
+from suite import counts
+from suite import main as tests
 
 HERE = Path(__file__).parent
 
@@ -158,12 +164,26 @@ def run_suite(suite: str, options) -> tuple[list[Outcome], int]:
     return found, compare(found, path, options.update)
 
 
+def write_report(path: Path, found: dict, of_tests: dict, version: str) -> None:
+    """Writes what was found; a part that did not run stays as it is."""
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    text = report(found, version) if found else before
+    section = counts.kept(before)
+    if of_tests:
+        section = counts.section(of_tests, version)
+    if section:
+        text = counts.replaced(text, section)
+    path.write_text(text, encoding="utf-8")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--oracle", default=sys.executable)
-    parser.add_argument("--suite", default="all", choices=["all", *FORMS])
+    parser.add_argument(
+        "--suite", default="all", choices=["all", *FORMS, "tests"]
+    )
     parser.add_argument("--op", action="append", metavar="ENTRY")
     parser.add_argument("--dtype", action="append", choices=DTYPES)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -175,17 +195,37 @@ def main() -> int:
         default=".cache/conformance",
         help="where PyTorch's side is kept",
     )
+    parser.add_argument("--tests", metavar="DIR", help="PyTorch's test/")
+    parser.add_argument(
+        "--file", action="append", metavar="PART", help="of tests: only these"
+    )
+    parser.add_argument(
+        "--imported",
+        metavar="DIR",
+        help="of tests: recorded results of PyTorch's side",
+    )
+    parser.add_argument(
+        "--recorded",
+        action="store_true",
+        help="of tests: run nothing, tell what the last run has found",
+    )
     options = parser.parse_args()
     options.dtype = options.dtype or list(DTYPES)
     Path(options.cache).mkdir(parents=True, exist_ok=True)
     suites = list(FORMS) if options.suite == "all" else [options.suite]
-    found, broke = {}, 0
+    found, of_tests, broke = {}, {}, 0
     for suite in suites:
+        if suite == "tests":
+            continue
         found[suite], failed = run_suite(suite, options)
         broke |= failed
+    if options.suite == "tests" or (options.suite == "all" and not options.op):
+        version = version_of(options.oracle) if options.tests else ""
+        of_tests, failed = tests.run(options, version)
+        broke |= failed
     if options.report:
-        text = report(found, version_of(options.oracle))
-        Path(options.report).write_text(text, encoding="utf-8")
+        version = version_of(options.oracle)
+        write_report(Path(options.report), found, of_tests, version)
     return broke
 
 

@@ -30,6 +30,7 @@ _NOT_COMPARED = (
     "Positional args are being deprecated",
     "Full backward hook is firing",
     "This DataLoader will create",
+    "`torch.jit.script` is deprecated",  # by what forward mode imports
 )
 
 

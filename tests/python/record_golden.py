@@ -13,8 +13,10 @@ import sys
 import conftest  # noqa: F401  (finds the folders)
 import outcomes
 import test_amp_golden
+import test_autograd_golden
 import test_conformance_core
 import test_distributions_golden
+import test_func_golden
 import test_nn_golden
 import test_ops_golden
 import torch
@@ -22,8 +24,10 @@ import torch
 FAMILIES = (
     *test_amp_golden.FAMILIES,
     "amp_lists",
+    *test_autograd_golden.FAMILIES,
     *test_conformance_core.FAMILIES,
     *test_distributions_golden.FAMILIES,
+    *test_func_golden.FAMILIES,
     *test_nn_golden.FAMILIES,
     *test_ops_golden.FAMILIES,
     *test_ops_golden.DRAWS,

@@ -8,8 +8,8 @@ graph (`graph`), anomaly mode, and `gradcheck`.
 from __future__ import annotations
 
 from .. import _C, enable_grad, inference_mode, no_grad, set_grad_enabled
-from . import forward_ad, function, grad_mode, graph
-from ._entry import backward, grad
+from . import forward_ad, function, functional, grad_mode, graph
+from ._entry import _is_checkpoint_valid, backward, grad
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function
 from .grad_mode import is_multithreading_enabled, set_multithreading_enabled
@@ -28,6 +28,7 @@ __all__ = [
     "enable_grad",
     "forward_ad",
     "function",
+    "functional",
     "grad",
     "grad_mode",
     "gradcheck",

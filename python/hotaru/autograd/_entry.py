@@ -2,11 +2,40 @@
 
 from __future__ import annotations
 
-import functools
+import threading
 import warnings
 
-from .. import _C, Tensor, ones, stack
+from .. import _C, Tensor, ones
 from .graph import GradientEdge
+
+
+class _Pass(threading.local):
+    """Whether every leaf gets its gradient in this thread's passes."""
+
+    for_all = True
+
+
+_current = _Pass()
+
+
+def _is_checkpoint_valid() -> bool:
+    """False inside of passes that look only for the gradients of some inputs.
+
+    What runs a backward pass of its own inside of one can't tell these.
+    """
+    return _current.for_all
+
+
+def _run(outputs, grads, keep, create_graph, inputs, unused, accumulate):
+    """One pass of the engine, with `_current` as it is meant during it."""
+    before = _current.for_all
+    _current.for_all = before and not inputs
+    try:
+        return _C._run_backward(
+            outputs, grads, keep, create_graph, inputs, unused, accumulate
+        )
+    finally:
+        _current.for_all = before
 
 
 def _tuple(value) -> tuple:
@@ -124,44 +153,7 @@ def backward(
     grads = _gradients_for(tensors, grad_tensors)
     grads = _first_gradients(tensors, grads)
     keep = create_graph if retain_graph is None else retain_graph
-    _C._run_backward(
-        tensors, grads, keep, create_graph, inputs or (), True, True
-    )
-
-
-def _each_slice(grad_of, outputs: tuple, grads: tuple, keep: bool) -> tuple:
-    """One pass for each slice of the gradients; their results, stacked."""
-    counts = set()
-    for output, given in zip(outputs, grads):
-        if given is None:
-            raise RuntimeError(
-                "grad: is_grads_batched needs a gradient for every output"
-            )
-        if given.dim() == 0 or given.shape[1:] != output.shape:
-            raise RuntimeError(
-                "If `is_grads_batched=True`, we interpret the first dimension "
-                "of each grad_output as the batch dimension. The sizes of the "
-                "remaining dimensions are expected to match the shape of "
-                "corresponding output, but a mismatch was detected: "
-                f"grad_output has a shape of {given.shape} and output has a "
-                f"shape of {output.shape}."
-            )
-        counts.add(given.shape[0])
-    if len(counts) != 1:
-        raise ValueError(
-            "grad: expected all grad_outputs to have the same size of the "
-            f"batch dimension, got {sorted(counts)}"
-        )
-    count = counts.pop()
-    if count == 0:
-        raise ValueError("grad: the batch dimension of grad_outputs is empty")
-    rows = [
-        grad_of([g[i] for g in grads], retain_graph=keep or i + 1 < count)
-        for i in range(count)
-    ]
-    return tuple(
-        None if column[0] is None else stack(column) for column in zip(*rows)
-    )
+    _run(tensors, grads, keep, create_graph, inputs or (), True, True)
 
 
 def grad(
@@ -187,8 +179,8 @@ def grad(
         create_graph: as in `backward`.
         only_inputs: has no effect; kept for old callers.
         allow_unused: None instead of an error for an input that was not used.
-        is_grads_batched: `grad_outputs` have a first dimension more, and so
-            have the results: one backward pass for each of its slices.
+        is_grads_batched: gradients have a dimension in front, and the results
+            as well: one backward pass for each slice of it.
         materialize_grads: zeros instead of None for such inputs.
 
     Raises:
@@ -210,26 +202,16 @@ def grad(
     outputs, inputs = _tuple(outputs), _tuple(inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    given = _gradients_for(outputs, grad_outputs)
     if is_grads_batched:
-        return _each_slice(
-            functools.partial(
-                grad,
-                outputs,
-                inputs,
-                create_graph=create_graph,
-                allow_unused=allow_unused,
-                materialize_grads=materialize_grads,
-            ),
-            outputs,
-            _gradients_for(outputs, grad_outputs),
-            create_graph if retain_graph is None else retain_graph,
-        )
-    grads = _first_gradients(outputs, _gradients_for(outputs, grad_outputs))
+        return _batched(
+            outputs, inputs, given, create_graph, allow_unused,
+            materialize_grads,
+        )  # fmt: skip
+    grads = _first_gradients(outputs, given)
     keep = create_graph if retain_graph is None else retain_graph
     unused = materialize_grads if allow_unused is None else allow_unused
-    result = _C._run_backward(
-        outputs, grads, keep, create_graph, inputs, unused, False
-    )
+    result = _run(outputs, grads, keep, create_graph, inputs, unused, False)
     if materialize_grads:
         from .. import zeros_like
 
@@ -246,3 +228,37 @@ def grad(
             for g, i in zip(result, inputs)
         )
     return tuple(result)
+
+
+def _batched(
+    outputs, inputs, given, create_graph, allow_unused, zeros
+) -> tuple[Tensor | None, ...]:
+    """One backward pass for each slice of the gradients, results stacked."""
+    from .._vmap_internals import _vmap
+
+    given = [
+        _first_gradients((output,), (None,))[0] if slices is None else slices
+        for output, slices in zip(outputs, given)
+    ]
+    for i, (output, slices) in enumerate(zip(outputs, given)):
+        # PyTorch's text tells the shape of a slice's slice.
+        if isinstance(slices, Tensor) and slices[0].shape != output.shape:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension "
+                "of each grad_output as the batch dimension. The sizes of the "
+                "remaining dimensions are expected to match the shape of "
+                "corresponding output, but a mismatch was detected: "
+                f"grad_output[{i}] has a shape of {slices.shape[2:]} and "
+                f"output[{i}] has a shape of {output.shape}. If you only want "
+                "some tensors in `grad_output` to be considered batched, "
+                "consider using vmap."
+            )
+
+    def vjp(*grads):
+        # Every slice walks the same graph.
+        return grad(
+            outputs, inputs, grads, True, create_graph,
+            allow_unused=allow_unused, materialize_grads=zeros,
+        )  # fmt: skip
+
+    return _vmap(vjp, 0, 0, allow_none_pass_through=True)(*given)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import functional, init, utils
 from .modules import *
 from .modules import __all__ as _modules
+from .parallel import DataParallel
 from .parameter import (
     Buffer,
     Parameter,
@@ -13,6 +14,6 @@ from .parameter import (
 )
 
 __all__ = [
-    *_modules, "Buffer", "Parameter", "UninitializedBuffer",
+    *_modules, "Buffer", "DataParallel", "Parameter", "UninitializedBuffer",
     "UninitializedParameter", "functional", "init", "utils",
 ]  # fmt: skip

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-_LAZY = {"data", "dlpack", "hooks"}
+_LAZY = {"checkpoint", "data", "dlpack", "hooks"}
 
 
 def __getattr__(name: str):
+    if name == "swap_tensors":
+        from ._swap import swap_tensors
+
+        return swap_tensors
     if name in _LAZY:
         import importlib
 

@@ -14,14 +14,6 @@ def test_slices_are_the_gradients_of_single_passes():
     assert torch.allclose(found, expected)
 
 
-def test_the_graph_goes_with_the_last_slice():
-    x = torch.randn(3, requires_grad=True)
-    y = x.exp()
-    torch.autograd.grad(y, x, torch.ones(2, 3), is_grads_batched=True)
-    with pytest.raises(RuntimeError, match="backward through the graph a sec"):
-        torch.autograd.grad(y, x, torch.ones(3))
-
-
 def test_unused_inputs():
     x = torch.ones(3, requires_grad=True)
     other = torch.ones(2, requires_grad=True)

@@ -6,6 +6,7 @@ import hotaru
 
 from ... import Tensor, no_grad
 from ..._utils import typename
+from ..parameter import Parameter
 
 _TO_TEXT = (
     "to() received an invalid combination of arguments - got ({got}), but "
@@ -25,23 +26,56 @@ class ConversionMixin:
     def _apply(self, fn, recurse: bool = True):
         """Replaces every parameter, gradient and buffer `t` by `fn(t)`.
 
-        Parameters keep their identity, so optimizers stay valid.
+        Parameters keep their identity, so optimizers stay valid, unless
+        `torch.__future__` says otherwise.
         """
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        for param in self._parameters.values():
-            if param is None:
-                continue
-            with no_grad():
-                param.data = fn(param.data)
-                if param.grad is not None:
-                    needs_grad = param.grad.requires_grad
-                    param.grad = fn(param.grad).requires_grad_(needs_grad)
+        for name, param in self._parameters.items():
+            if param is not None:
+                self._convert(name, param, fn)
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)
         return self
+
+    def _convert(self, name: str, param: Tensor, fn) -> None:
+        future = hotaru.__future__
+        swaps = future.get_swap_module_params_on_conversion()
+        grad = param.grad
+        with no_grad():
+            new = fn(param)
+            new_grad = None if grad is None else fn(grad)
+            if swaps:
+                param.grad = None
+                self._swap(name, param, Parameter(new, param.requires_grad))
+            elif future.get_overwrite_module_params_on_conversion():
+                param = Parameter(new, param.requires_grad)
+                self._parameters[name] = param
+                param.grad = new_grad
+                return
+            elif new is not param:
+                param.data = new
+            if grad is None:
+                return
+            if swaps:
+                new_grad.requires_grad_(grad.requires_grad)
+                if new_grad is not grad:
+                    self._swap(f"{name}.grad", grad, new_grad)
+                param.grad = grad
+            elif new_grad is not grad:
+                grad.data = new_grad
+
+    def _swap(self, name: str, old: Tensor, new: Tensor) -> None:
+        from ...utils import swap_tensors
+
+        try:
+            swap_tensors(old, new)
+        except Exception as error:
+            raise RuntimeError(
+                f"_apply(): Couldn't swap {self._get_name()}.{name}"
+            ) from error
 
     def _to_floating(self, dtype):
         return self._apply(

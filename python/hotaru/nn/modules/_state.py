@@ -5,7 +5,10 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict, namedtuple
 
+import hotaru
+
 from ... import Tensor, no_grad
+from ...utils._swap import swap_tensors
 from ...utils.hooks import RemovableHandle, add_hook
 from ..parameter import Parameter
 
@@ -328,8 +331,12 @@ class StateMixin:
     def _load_tensor(
         self, name, key, target, value, assign, error_msgs
     ) -> None:
+        swaps = hotaru.__future__.get_swap_module_params_on_conversion()
         try:
             with no_grad():
+                if swaps:
+                    _swap_in(target, value, assign)
+                    return
                 if not assign:
                     target.copy_(value)
                     return
@@ -342,7 +349,7 @@ class StateMixin:
                         value.requires_grad_(target.requires_grad)
                 setattr(self, name, value)
         except Exception as error:
-            doing = "setting" if assign else "copying"
+            doing = "swapping" if swaps else "copying"
             error_msgs.append(
                 f'While {doing} the parameter named "{key}", whose dimensions '
                 f"in the model are {target.size()} and whose dimensions in the "
@@ -375,6 +382,22 @@ class StateMixin:
                     unexpected_keys.append(key)
             elif name not in known:
                 unexpected_keys.append(key)
+
+
+def _swap_in(target: Tensor, value: Tensor, assign: bool) -> None:
+    """Makes `target` what `module_load` makes of it and the value."""
+    new = target.module_load(value, assign=assign)
+    if new is value or new is target:
+        raise RuntimeError(
+            "module_load returned one of self or other, please .detach() the "
+            "result if returning one of the inputs in module_load"
+        )
+    if isinstance(target, Parameter):
+        if isinstance(new, Parameter):
+            new.requires_grad_(target.requires_grad)
+        else:
+            new = Parameter(new, requires_grad=target.requires_grad)
+    swap_tensors(target, new)
 
 
 class _BoundHook:

@@ -1,0 +1,135 @@
+"""`vmap`: a function of one element applied along a dimension.
+
+hotaru has no batching rules: the function runs once for each slice, and what it
+returns is stacked. Values, shapes, gradients and errors of the arguments are
+PyTorch's; the speed is that of a loop over slices.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from .. import Tensor, _tree, equal
+from .._slices import Inputs, name_of, run_slices, stack_results
+
+
+def _join(function, results: list, out_dims, size: int):
+    """Stacks each leaf of what the calls returned."""
+    flat = [_tree.flatten(result) for result in results]
+    structure = flat[0][1]
+    dims = _out_dims(function, results[0], structure, out_dims)
+    name = name_of(function)
+    joined = []
+    for i, dim in enumerate(dims):
+        column = [leaves[i] for leaves, _ in flat]
+        if dim is None:
+            joined.append(_unmapped(name, column))
+            continue
+        for leaf in column:
+            if not isinstance(leaf, Tensor):
+                raise ValueError(
+                    f"vmap({name}, ...): `{name}` must only return Tensors, "
+                    f"got type {type(leaf)}. Did you mean to set out_dims= to "
+                    "None for output?"
+                )
+        joined.append(stack_results(column, dim, size))
+    return _tree.unflatten(joined, structure)
+
+
+def _unmapped(name: str, column: list):
+    """A result without the mapped dimension: all calls have to agree on it."""
+    first = column[0]
+    for other in column:
+        if isinstance(first, Tensor) and not (
+            other is first
+            or (other.shape == first.shape and equal(other, first))
+        ):
+            raise ValueError(
+                f"vmap({name}, ...): `{name}` can not return a BatchedTensor "
+                "when out_dim is None"
+            )
+    return first
+
+
+def _out_dims(function, result, structure, out_dims) -> list:
+    if isinstance(result, Tensor):
+        if isinstance(out_dims, tuple) and len(out_dims) == 1:
+            out_dims = out_dims[0]
+        dims = None if _tree._is_node(out_dims) else [out_dims]
+    else:
+        dims = _tree.spread(out_dims, structure)
+    if dims is None:
+        raise ValueError(
+            f"vmap({name_of(function)}, ..., out_dims={out_dims})(<inputs>): "
+            "out_dims is not compatible with the structure of `outputs`. "
+            f"out_dims has structure {_tree.flatten(out_dims)[1]} but outputs "
+            f"has structure {structure}."
+        )
+    return dims
+
+
+def _check_out_dims(function, out_dims) -> None:
+    for dim in _tree.flatten(out_dims)[0]:
+        if dim is not None and not isinstance(dim, int):
+            raise ValueError(
+                f"vmap({name_of(function)}, ..., out_dims={out_dims}): "
+                "`out_dims` must be an int, None or a python collection of "
+                "ints representing where in the outputs the vmapped dimension "
+                "should appear."
+            )
+
+
+def vmap(
+    func,
+    in_dims=0,
+    out_dims=0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+):
+    """Maps a function of single elements over a dimension of its arguments.
+
+    The function is called once for each slice, in order, and the results are
+    stacked: values are PyTorch's, speed is that of a loop. Whatever works on a
+    slice works here, `.item()` and control flow on values too, which PyTorch
+    refuses; writing in place into an argument that is not mapped is refused,
+    and for a size of zero the function runs once, over zeros.
+
+    Args:
+        func: takes and returns tensors, also in tuples, lists, dictionaries.
+        in_dims: the dimension of each argument to map over, None for one that
+            each call gets whole; an int or a nest like the arguments' tuple.
+        out_dims: where the mapped dimension stands in each result; None for
+            one that is the same in each call.
+        randomness: "error" refuses draws from the default generator,
+            "different" lets each call draw on, "same" gives all the same. The
+            numbers of "different" are those of successive calls.
+        chunk_size: accepted and checked; a loop holds one slice at a time.
+
+    Returns:
+        A function of the same positional arguments, with the mapped dimension;
+        keyword arguments go to each call as they are.
+
+    Raises:
+        ValueError: dimensions that fit neither arguments nor results.
+        RuntimeError: an unknown `randomness`, or a draw under "error".
+    """
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(
+            "Only allowed values for randomness are 'error', 'different', or "
+            f"'same'. Got {randomness}"
+        )
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(
+            "vmap: chunk_size should be None or greater than 0. (got "
+            f"{chunk_size})"
+        )
+
+    @functools.wraps(func, updated=())
+    def mapped(*args, **kwargs):
+        _check_out_dims(func, out_dims)
+        inputs = Inputs(func, in_dims, args)
+        results = run_slices(func, inputs, randomness, kwargs)
+        return _join(func, results, out_dims, inputs.size)
+
+    return mapped

@@ -1,0 +1,5 @@
+"""Modules over several devices."""
+
+from .data_parallel import DataParallel, data_parallel
+
+__all__ = ["DataParallel", "data_parallel"]

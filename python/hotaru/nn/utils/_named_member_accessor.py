@@ -1,0 +1,124 @@
+"""Tensors of a module by their dotted names, to put others in their place."""
+
+from __future__ import annotations
+
+from ... import Tensor
+from ..modules import Module
+
+MISSING = object()
+
+
+class NamedMemberAccessor:
+    """Reads and replaces parameters, buffers and tensors that are plain
+    attributes. Modules on the way are looked up once.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self._known = {"": module}
+
+    def get_submodule(self, name: str) -> Module:
+        """The module at a path.
+
+        Raises:
+            AttributeError, TypeError: nothing, or something else, is there.
+        """
+        if name not in self._known:
+            above, _, last = name.rpartition(".")
+            parent = self.get_submodule(above)
+            found = getattr(parent, last, None)
+            if found is None and not hasattr(parent, last):
+                raise AttributeError(
+                    f"{parent._get_name()} has no attribute `{last}`"
+                )
+            if not isinstance(found, Module):
+                raise TypeError(
+                    f"submodule `{last}`: {found} is not an instance of "
+                    "torch.nn.Module"
+                )
+            self._known[name] = found
+        return self._known[name]
+
+    def get_tensor(self, name: str) -> Tensor:
+        """The tensor at a path; AttributeError, TypeError as for modules."""
+        module, last = self._split(name)
+        found = getattr(module, last)
+        if not isinstance(found, Tensor) and found is not None:
+            raise TypeError(f"{found} is not an instance of torch.Tensor")
+        return found
+
+    def swap_tensor(self, name: str, value, allow_missing: bool = False):
+        """Puts `value` at a path and returns what was there.
+
+        Either may be `MISSING`; what is there may only with `allow_missing`.
+        """
+        module, last = self._split(name)
+        known = value is MISSING or value is None
+        if not known and not isinstance(value, Tensor):
+            raise TypeError(f"{value} is not an instance of torch.Tensor")
+        for members in (module._parameters, module._buffers):
+            if last in members:
+                before = members[last]
+                if value is MISSING:
+                    del members[last]
+                else:
+                    members[last] = value
+                return before
+        before = getattr(module, last, MISSING)
+        if before is MISSING and not allow_missing:
+            raise AttributeError(
+                f"{module._get_name()} has no attribute `{last}`"
+            )
+        known = before is MISSING or before is None
+        if not known and not isinstance(before, Tensor):
+            raise TypeError(
+                f"attribute `{last}`: {before} is not an instance of "
+                "torch.Tensor"
+            )
+        if value is not MISSING:
+            setattr(module, last, value)
+        elif hasattr(module, last):
+            delattr(module, last)
+        return before
+
+    def swap_tensors_dict(self, values: dict, allow_missing: bool = False):
+        """`swap_tensor` of each; on an error all are as they were.
+
+        Returns:
+            What was there, by name, and the names where nothing was.
+        """
+        before: dict = {}
+        missing = []
+        try:
+            for name, value in values.items():
+                found = self.swap_tensor(name, value, allow_missing=True)
+                if found is MISSING:
+                    missing.append(name)
+                before[name] = found
+            if missing and not allow_missing:
+                names = ", ".join(map(repr, missing))
+                raise RuntimeError(f"Missing key(s): {names}.")
+        except Exception:
+            for name, value in before.items():
+                self.swap_tensor(name, value, allow_missing=True)
+            raise
+        return before, missing
+
+    def named_tensors(self, remove_duplicate: bool = True):
+        """Parameters and buffers with their names."""
+        yield from self.module.named_parameters(
+            remove_duplicate=remove_duplicate
+        )
+        yield from self.module.named_buffers(remove_duplicate=remove_duplicate)
+
+    def check_keys(self, keys) -> tuple[list[str], list[str]]:
+        """Names that `keys` lack, and that they have too many."""
+        given = set(keys)
+        valid = {name for name, _ in self.named_tensors(remove_duplicate=False)}
+        return sorted(valid - given), sorted(given - valid)
+
+    def _split(self, name: str) -> tuple[Module, str]:
+        path, _, last = name.rpartition(".")
+        if last == "":
+            raise KeyError('tensor name can\'t be empty string ""')
+        return self.get_submodule(path), last
