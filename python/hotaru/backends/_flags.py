@@ -24,11 +24,14 @@ def flags_frozen() -> bool:
 
 
 class Flag:
-    """An attribute of a library's module, checked when it is set."""
+    """An attribute of a library's module, checked when it is set; one that
+    has no `flags()` does not `freeze`.
+    """
 
-    def __init__(self, default, check=None) -> None:
+    def __init__(self, default, check=None, freezes: bool = True) -> None:
         self.default = default
         self.check = check
+        self.freezes = freezes
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -37,7 +40,7 @@ class Flag:
         return self if library is None else library._values[self.name]
 
     def __set__(self, library, value) -> None:
-        if _frozen:
+        if _frozen and self.freezes:
             name = library.__name__.replace("hotaru", "torch")
             raise RuntimeError(
                 f"not allowed to set {name} flags after disable_global_flags; "
@@ -98,8 +101,7 @@ class Library(types.ModuleType):
         for name, value in given.items():
             if name not in self._settable:
                 raise TypeError(
-                    "set_flags() got an unexpected keyword argument '_"
-                    f"{name}'"
+                    f"set_flags() got an unexpected keyword argument '_{name}'"
                 )
             if value is not None:
                 vars(type(self))[name].put(self, value)

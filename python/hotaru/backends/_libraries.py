@@ -124,11 +124,11 @@ class Mps(Library):
 class Matmul(Library):
     """How products may be computed; they are in full precision always."""
 
-    allow_tf32 = Flag(False)
-    allow_fp16_reduced_precision_reduction = Flag(True)
-    allow_bf16_reduced_precision_reduction = Flag(True)
-    allow_fp16_accumulation = Flag(False)
-    fp32_precision = Flag("none", is_precision)
+    allow_tf32 = Flag(False, freezes=False)
+    allow_fp16_reduced_precision_reduction = Flag(True, freezes=False)
+    allow_bf16_reduced_precision_reduction = Flag(True, freezes=False)
+    allow_fp16_accumulation = Flag(False, freezes=False)
+    fp32_precision = Flag("none", is_precision, freezes=False)
 
     def __getattr__(self, name: str):
         raise AttributeError("Unknown attribute " + name)

@@ -70,7 +70,9 @@ class ParameterList(Module):
 
     def extend(self, values) -> ParameterList:
         """Adds values at the end; TypeError if not iterable."""
-        _need_iterable(values, "ParameterList.extend")
+        # A tensor's rows are no values of a list of parameters.
+        rows = isinstance(values, Tensor)
+        _need_iterable(None if rows else values, "ParameterList.extend")
         for value in values:
             self.append(value)
         return self
