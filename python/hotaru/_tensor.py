@@ -136,6 +136,17 @@ def _rebuild(cls, data, dtype, shape, requires_grad, device="cpu"):
     return tensor
 
 
+def _rebuild_from_type_v2(function, cls, args, state):
+    """What pickles of a subclass in files of `torch.save` refer to: a tensor
+    of `function(*args)` as `cls`, with attributes.
+    """
+    plain = function(*args)
+    tensor = _C._make_subclass(cls, plain.detach(), plain.requires_grad)
+    if state:
+        tensor.__dict__.update(state)
+    return tensor
+
+
 def __reduce_ex__(self, protocol):
     plain = self.detach().cpu().contiguous()
     return (

@@ -15,5 +15,6 @@ from .parameter import (
 
 __all__ = [
     *_modules, "Buffer", "DataParallel", "Parameter", "UninitializedBuffer",
-    "UninitializedParameter", "attention", "functional", "grad", "init", "utils",
+    "UninitializedParameter", "attention", "functional", "grad", "init",
+    "utils",
 ]  # fmt: skip

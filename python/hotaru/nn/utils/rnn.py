@@ -139,6 +139,8 @@ def pack_padded_sequence(
         RuntimeError: lengths that do not fit, or are not decreasing although
             `enforce_sorted`.
     """
+    if input.numel() == 0:
+        raise RuntimeError("Cannot pack empty tensors.")
     order = None
     if isinstance(lengths, Tensor):
         if lengths.device.type != "cpu":
