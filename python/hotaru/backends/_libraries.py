@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+
 from .. import _C
+from .._attention_kinds import SDPBackend, allowed, sdpa_kernel
 from ._flags import Flag, Library, is_bool, is_precision
 
 
@@ -145,11 +148,6 @@ class Cuda(Library):
     use; it has one of its own.
     """
 
-    _flash = Flag(True)
-    _mem_efficient = Flag(True)
-    _math = Flag(True)
-    _cudnn = Flag(True)
-    _overrideable = Flag(True)
     _math_reduces_in_half = Flag(False)
 
     def __init__(self, name: str) -> None:
@@ -172,35 +170,35 @@ class Cuda(Library):
 
     def flash_sdp_enabled(self) -> bool:
         """Whether flash attention may be used."""
-        return self._values["_flash"]
+        return allowed[SDPBackend.FLASH_ATTENTION]
 
     def enable_flash_sdp(self, enabled: bool) -> None:
         """Allows or forbids flash attention."""
-        self._values["_flash"] = bool(enabled)
+        allowed[SDPBackend.FLASH_ATTENTION] = bool(enabled)
 
     def mem_efficient_sdp_enabled(self) -> bool:
         """Whether memory-efficient attention may be used."""
-        return self._values["_mem_efficient"]
+        return allowed[SDPBackend.EFFICIENT_ATTENTION]
 
     def enable_mem_efficient_sdp(self, enabled: bool) -> None:
         """Allows or forbids memory-efficient attention."""
-        self._values["_mem_efficient"] = bool(enabled)
+        allowed[SDPBackend.EFFICIENT_ATTENTION] = bool(enabled)
 
     def math_sdp_enabled(self) -> bool:
         """Whether attention by products and softmax may be used."""
-        return self._values["_math"]
+        return allowed[SDPBackend.MATH]
 
     def enable_math_sdp(self, enabled: bool) -> None:
         """Allows or forbids attention by products and softmax."""
-        self._values["_math"] = bool(enabled)
+        allowed[SDPBackend.MATH] = bool(enabled)
 
     def cudnn_sdp_enabled(self) -> bool:
         """Whether cuDNN's attention may be used."""
-        return self._values["_cudnn"]
+        return allowed[SDPBackend.CUDNN_ATTENTION]
 
     def enable_cudnn_sdp(self, enabled: bool) -> None:
         """Allows or forbids cuDNN's attention."""
-        self._values["_cudnn"] = bool(enabled)
+        allowed[SDPBackend.CUDNN_ATTENTION] = bool(enabled)
 
     def fp16_bf16_reduction_math_sdp_allowed(self) -> bool:
         """Whether attention by products may add in half precision."""
@@ -218,10 +216,6 @@ class Cuda(Library):
         enable_cudnn: bool = True,
     ):
         """The older form of `nn.attention.sdpa_kernel`."""
-        import warnings
-
-        from ..nn.attention import SDPBackend, sdpa_kernel
-
         warnings.warn(
             "`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, "
             "this context manager will be removed. Please see "

@@ -94,7 +94,5 @@ def registered(hooks: dict, module, name: str, value):
 
 
 def _add(hooks: dict, hook, flags=()) -> RemovableHandle:
-    from ._hooks import HookMixin
-
-    HookMixin._hooked = True
+    home.Module._hooked = True
     return add_hook(hooks, hook, flags=flags)
