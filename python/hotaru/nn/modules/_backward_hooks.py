@@ -52,13 +52,11 @@ class BackwardWatch:
         is_tuple = isinstance(result, tuple)
         outputs = result if is_tuple else (result,)
         if not is_tuple and not isinstance(result, Tensor):
-            if tensors_in(result):
-                warnings.warn(
-                    "For backward hooks to be called, module output should be "
-                    "a Tensor or a tuple of Tensors but received "
-                    f"{type(result)}",
-                    stacklevel=5,
-                )
+            warnings.warn(
+                "For backward hooks to be called, module output should be a "
+                f"Tensor or a tuple of Tensors but received {type(result)}",
+                stacklevel=2,
+            )
             return result
         outputs, places, count = self._wrap(outputs, self._see_output)
         self._output_places, self._output_count = places, count

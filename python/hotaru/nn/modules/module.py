@@ -270,7 +270,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
                     "value in the forward() method."
                 )
         hooks = _global_parameter_registration_hooks
-        if hooks:
+        if hooks and param is not None:
             param = registered(hooks, self, name, param)
         self._parameters[name] = param
 

@@ -70,9 +70,12 @@ class ParameterList(Module):
 
     def extend(self, values) -> ParameterList:
         """Adds values at the end; TypeError if not iterable."""
-        # A tensor's rows are no values of a list of parameters.
-        rows = isinstance(values, Tensor)
-        _need_iterable(None if rows else values, "ParameterList.extend")
+        if isinstance(values, Tensor):  # whose rows are no parameters
+            raise TypeError(
+                "ParameterList.extend should be called with an iterable, but "
+                f"got {type(values).__name__}"
+            )
+        _need_iterable(values, "ParameterList.extend")
         for value in values:
             self.append(value)
         return self
