@@ -303,6 +303,45 @@ cases.each(
 )
 
 
+def _native(text: str):
+    def run(lib):
+        scope = {"lib": lib, "n": lib._native_multi_head_attention}
+        for i, (name, shape) in enumerate(
+            {
+                "q": (2, 3, 4),
+                "k": (2, 3, 4),
+                "w": (12, 4),
+                "b": (12,),
+                "p": (4, 4),
+                "c": (4,),
+            }.items()
+        ):
+            scope[name] = tensor(lib, *shape, start=10 * i)
+        scope["keys"] = lib.tensor([[False, False, True], [False] * 3])
+        scope["later"] = lib.ones(3, 3, dtype=lib.bool).triu(1)
+        return eval(text, scope)
+
+    return run
+
+
+for _text in (
+    "n(q, k, k * 2, 4, 2, w, b, p, c)",
+    "n(q, q, q, 4, 2, w, b, p, c, None, False)",
+    "n(q, q, q, 4, 2, w, b, p, c, keys, True, True, 1)",
+    "n(q, q, q, 4, 2, w, b, p, c, later, True, False, 0)",
+    "n(q, q, q, 4, 2, w, b, p, c, later.float(), True, True, 0)",
+    "n(q, q, q, 4, 2, w, b, p, c, later[None, None].expand(2, 2, 3, 3), True, True, 2)",
+    "n(q, q, q, 4, 2, w, b, p, c, keys)",
+    "n(q[0], q, q, 4, 2, w, b, p, c)",
+    "n(q, q, q, 5, 2, w, b, p, c)",
+    "n(q, q, q, 4, 3, w, b, p, c)",
+    "n(q, q, q, 4, 2, w[:6], b, p, c)",
+    "n(q, q, q, 4, 2, w, b[:6], p, c)",
+    "lib._transform_bias_rescale_qkv(lib.arange(24.).view(1, 2, 12), b, 2)",
+):
+    CASES[f"native attention: {_text}"] = _native(_text)
+
+
 def _adaptive(lib, **options):
     m = lib.nn.AdaptiveLogSoftmaxWithLoss(
         8, 10, [3, 6], div_value=2.0, **options
