@@ -1,4 +1,4 @@
-"""Multi-head attention in one call, as PyTorch's layers use it in evaluation."""
+"""Multi-head attention in one call, as PyTorch has it for evaluation."""
 
 from __future__ import annotations
 
