@@ -342,6 +342,22 @@ for _text in (
     CASES[f"native attention: {_text}"] = _native(_text)
 
 
+for _text in (
+    "s(x, k, 3, 1)", "s(x, later, 3, 0)", "s(x, x > 1)", "s(x, x > 1, 2, 2)",
+    "s(x, k.float(), 3, 1)", "s(x, k[0], 3, 1)", "s(x, k[:, :2], 3, 1)",
+    "s(x, later[:2], 3, 0)", "s(x[0], x[0] > 1, None, 2)",
+):  # fmt: skip
+    CASES[f"masked softmax: {_text}"] = lambda lib, text=_text: eval(
+        text,
+        {
+            "s": lib._masked_softmax,
+            "x": lib.arange(18.0).view(1, 2, 3, 3) / 5,
+            "k": lib.tensor([[False, True, True]]),
+            "later": lib.ones(3, 3, dtype=lib.bool).triu(1),
+        },
+    )
+
+
 def _adaptive(lib, **options):
     m = lib.nn.AdaptiveLogSoftmaxWithLoss(
         8, 10, [3, 6], div_value=2.0, **options
