@@ -77,6 +77,7 @@ from ._grad_mode import (
     set_grad_enabled,
 )
 from ._lowrank import *
+from ._native_attention import *
 from ._normed import *
 from ._windows import *
 from .functional import *

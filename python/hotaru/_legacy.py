@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from . import _C
 from ._dtypes import TYPES
+from ._size import Size
 
 
 def tensor_class(name: str, device: str = "cpu"):
@@ -23,6 +24,8 @@ def tensor_class(name: str, device: str = "cpu"):
     def __new__(cls, *args):
         if not args:
             return _C.ops.empty([0], dtype=dtype, device=device)
+        if len(args) == 1 and isinstance(args[0], Size):
+            return _C.ops.empty(list(args[0]), dtype=dtype, device=device)
         if len(args) == 1 and not isinstance(args[0], int):
             return _C.tensor(args[0], dtype=dtype, device=device)
         return _C.ops.empty(list(args), dtype=dtype, device=device)

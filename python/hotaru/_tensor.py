@@ -138,6 +138,17 @@ def _rebuild(cls, data, dtype, shape, requires_grad, device="cpu"):
     return tensor
 
 
+def _rebuild_from_type_v2(function, cls, args, state):
+    """What pickles of a subclass in files of `torch.save` refer to: a tensor
+    of `function(*args)` as `cls`, with attributes.
+    """
+    plain = function(*args)
+    tensor = _C._make_subclass(cls, plain.detach(), plain.requires_grad)
+    if state:
+        tensor.__dict__.update(state)
+    return tensor
+
+
 def __reduce_ex__(self, protocol):
     plain = self.detach().cpu().contiguous()
     return (
@@ -353,6 +364,16 @@ def equal(self, other) -> bool:
     return bool((self == other).all()) if self.numel() else True
 
 
+def new(self, *args):
+    """A tensor of this dtype and device from sizes, without values, or from
+    data; see `new_empty` and `new_tensor`.
+    """
+    from ._legacy import tensor_class
+
+    kind = tensor_class(_type(self).split(".")[-1], str(self.device))
+    return kind(*args)
+
+
 def module_load(self, other, assign: bool = False):
     """What takes this tensor's place in a module that loads `other`: neither of
     them. A subclass may override it; see
@@ -379,7 +400,7 @@ _METHODS = (
     requires_grad_, register_hook, register_post_accumulate_grad_hook,
     retain_grad, cuda, record_stream, is_contiguous, new_tensor, is_pinned,
     pin_memory, share_memory_, is_shared, get_device, is_same_size, apply_,
-    equal, module_load,
+    equal, module_load, new,
 )  # fmt: skip
 
 

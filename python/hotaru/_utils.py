@@ -28,6 +28,16 @@ def _rebuild_operator(name: str, method: bool):
     return getattr(hotaru.Tensor if method else hotaru.ops, name)
 
 
+def _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, *_):
+    """The tensor of a storage in files of `torch.save`, by the name that they
+    know it by; what follows in the format is not used.
+    """
+    typed = storage.data.view(storage.dtype)
+    tensor = typed.as_strided(tuple(size), tuple(stride), offset).detach()
+    tensor.requires_grad = requires_grad
+    return tensor
+
+
 def __getattr__(name: str):
     # By these names, which belong to the format, files of pickles know them.
     if name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):

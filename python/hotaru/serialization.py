@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import tempfile
+import zipfile
 
 from . import _C
 
@@ -16,13 +18,29 @@ def save(obj, f, pickle_module=None, pickle_protocol=2, **kwargs) -> None:
 
     Args:
         obj: numbers, strings, tensors, and lists, tuples and dicts of these.
-            Tensors of a GPU are copied, and go back there when loaded.
+            Tensors of a GPU are copied, and go back there when loaded. Objects
+            of other classes, as modules, are pickled; `load` gives them back
+            with `weights_only=False` only.
         f: a path, or a file opened for writing bytes.
         pickle_module, pickle_protocol, kwargs: accepted and not used.
 
     Raises:
-        TypeError: a value of another kind.
+        TypeError, pickle.PicklingError: what pickle refuses.
     """
+    try:
+        _save_plain(obj, f)
+    except TypeError:
+        from . import _object_files
+
+        if not isinstance(f, (str, os.PathLike)):
+            _object_files.save(obj, f, pickle_protocol)
+            return
+        with open(f, "wb") as file:
+            _object_files.save(obj, file, pickle_protocol)
+
+
+def _save_plain(obj, f) -> None:
+    """Writes what has a counterpart in the library; else TypeError."""
     if isinstance(f, (str, os.PathLike)):
         _C._save_torch_file(os.fspath(f), _plain(obj))
         return
@@ -36,7 +54,7 @@ def save(obj, f, pickle_module=None, pickle_protocol=2, **kwargs) -> None:
 def load(
     f, map_location=None, pickle_module=None, *, weights_only=True, **kwargs
 ):
-    """Reads what `torch.save` wrote; executes nothing.
+    """Reads what `torch.save` wrote; executes nothing by default.
 
     Args:
         f: a path, or a file opened for reading bytes.
@@ -47,8 +65,9 @@ def load(
             function returns it, or its copy elsewhere, or ``None`` for the
             default; all tensors must have been on one device. Tensors that
             share a storage still do.
-        pickle_module, weights_only, kwargs: accepted; nothing is executed
-            whatever they say.
+        weights_only: False reads objects of any class as well, which runs what
+            the file says: only for files that one trusts.
+        pickle_module, kwargs: accepted and not used.
 
     Raises:
         RuntimeError: anything but such a file, and the text names file, record
@@ -59,9 +78,22 @@ def load(
         path = os.fspath(f)
         if not os.path.exists(path):
             raise FileNotFoundError(2, "No such file or directory", path)
-        return _read(map_location, _C._load_torch_file, path)
-    name = str(getattr(f, "name", "<bytes>"))
-    return _read(map_location, _C._load_torch_bytes, f.read(), name)
+        source = (_C._load_torch_file, path)
+    else:
+        name = str(getattr(f, "name", "<bytes>"))
+        source = (_C._load_torch_bytes, f.read(), name)
+    try:
+        return _read(map_location, *source)
+    except RuntimeError:
+        file = source[1]
+        if weights_only is not False:
+            raise
+        file = io.BytesIO(file) if isinstance(file, bytes) else file
+        if not zipfile.is_zipfile(file):
+            raise
+        from . import _object_files
+
+        return _object_files.load(file, _placement(map_location))
 
 
 def _read(map_location, read, *source):

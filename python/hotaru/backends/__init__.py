@@ -1,47 +1,31 @@
-"""What optional libraries offer; none is used on the CPU."""
+"""What optional libraries offer; none is used on the CPU.
+
+Each is a module: `import hotaru.backends.cudnn` works.
+"""
 
 from __future__ import annotations
 
-from .. import _C
+import sys as _sys
 
+from ._flags import Library, disable_global_flags, flags_frozen
+from ._libraries import Cuda, Cudnn, Mha, Mkldnn, Mps, Nnpack
 
-class _Backend:
-    def __init__(self, **flags) -> None:
-        self.__dict__.update(flags)
+cuda = Cuda("cuda")
+cudnn = Cudnn("cudnn")
+mha = Mha("mha")
+mkl = Library("mkl")
+mkldnn = Mkldnn("mkldnn")
+mps = Mps("mps")
+nnpack = Nnpack("nnpack")
+openmp = Library("openmp")
+opt_einsum = Library("opt_einsum")
 
-    def is_available(self) -> bool:
-        return False
+for _library in (
+    cuda, cudnn, mha, mkl, mkldnn, mps, nnpack, openmp, opt_einsum,
+):  # fmt: skip
+    _sys.modules[_library.__name__] = _library
 
-
-class _Cuda(_Backend):
-    """hotaru's CUDA back end. Flags of `matmul` change nothing: products are
-    computed in full precision.
-    """
-
-    def is_built(self) -> bool:
-        """Whether this build can use CUDA devices, if there are any."""
-        try:
-            _C._cuda_driver_version()
-        except AssertionError:
-            return False
-        return True
-
-    def is_available(self) -> bool:
-        from .. import cuda
-
-        return cuda.is_available()
-
-
-class _Cudnn(_Backend):
-    """CuDNN, which is not used."""
-
-    def version(self) -> None:
-        """None: there is none."""
-
-
-cudnn = _Cudnn(enabled=False, benchmark=False, deterministic=True)
-mkldnn = _Backend()
-mkl = _Backend()
-openmp = _Backend()
-mps = _Backend()
-cuda = _Cuda(matmul=_Backend(allow_tf32=False))
+__all__ = [
+    "cuda", "cudnn", "disable_global_flags", "flags_frozen", "mha", "mkl",
+    "mkldnn", "mps", "nnpack", "openmp", "opt_einsum",
+]  # fmt: skip

@@ -18,7 +18,7 @@ import types
 
 from .. import _C, Tensor
 from ..nn import Module
-from ..nn.modules import _hooks
+from ..nn.modules import module as _module
 
 _MISSING = object()
 _PACKAGE = __name__.partition(".")[0]
@@ -39,9 +39,12 @@ _CALL_HOOKS = tuple(
 _UNSEEN = {
     *vars(Module()), "_hooked", "_c", "_originals",
 } - {"training", *_MEMBERS, *_CALL_HOOKS}  # fmt: skip
-_GLOBAL_HOOKS = (
-    _hooks._forward_pre, _hooks._forward, _hooks._forward_with_kwargs,
-    _hooks._forward_always, _hooks._backward_pre, _hooks._backward,
+_GLOBAL_HOOKS = tuple(
+    f"_global_{kind}"
+    for kind in (
+        "forward_pre_hooks", "forward_hooks", "forward_hooks_with_kwargs",
+        "forward_hooks_always_called", "backward_pre_hooks", "backward_hooks",
+    )
 )  # fmt: skip
 # Of the standard library's classes only those that are there to hold data.
 _RECORDS = (
@@ -89,8 +92,8 @@ class Reach:
         # Brings back what containers and names held.
         self._undo: list = []
         self._stack: list[tuple] = []
-        for hooks in _GLOBAL_HOOKS:
-            self._push(hooks, _MAX_DEPTH, None)
+        for name in _GLOBAL_HOOKS:
+            self._push(getattr(_module, name), _MAX_DEPTH, None)
         self._push(root, _MAX_DEPTH, None)
         while self._stack:
             self._visit(*self._stack.pop())

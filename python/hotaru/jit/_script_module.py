@@ -7,6 +7,7 @@ import types
 import typing
 
 from .. import _C, nn
+from .._utils import typename
 from ..nn.modules._arguments import weight_and_bias
 from . import _marks
 from ._library import modules as _modules
@@ -459,8 +460,23 @@ class _Everything(set):
         return self
 
 
+def _check_initialized(module: nn.Module) -> None:
+    """Raises RuntimeError for what waits for the shapes of a first call."""
+    for what, members in (
+        ("parameters", module._parameters),
+        ("buffers", module._buffers),
+    ):
+        for name, value in members.items():
+            if nn.parameter.is_lazy(value):
+                raise RuntimeError(
+                    f"'{typename(type(module))}' has uninitialized {what} "
+                    f"{name}. Did you forget to run a forward pass?"
+                )
+
+
 def _hooks_of(module: nn.Module) -> tuple:
     """Pairs of a hook and whether it runs before forward, in their order."""
+    _check_initialized(module)
     if (
         module._forward_hooks_with_kwargs
         or module._forward_pre_hooks_with_kwargs

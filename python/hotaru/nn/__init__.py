@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import functional, init, utils
+from . import attention, functional, grad, init, utils
 from .modules import *
 from .modules import __all__ as _modules
 from .parallel import DataParallel
@@ -15,5 +15,6 @@ from .parameter import (
 
 __all__ = [
     *_modules, "Buffer", "DataParallel", "Parameter", "UninitializedBuffer",
-    "UninitializedParameter", "functional", "init", "utils",
+    "UninitializedParameter", "attention", "functional", "grad", "init",
+    "utils",
 ]  # fmt: skip

@@ -79,6 +79,13 @@ class _Uninitialized:
     def shape(self):
         raise RuntimeError(_NO_SHAPE)
 
+    def materialize(self, shape, device=None, dtype=None) -> None:
+        """Becomes what it stands for, of that shape, without values yet."""
+        device = self.data.device if device is None else device
+        dtype = self.data.dtype if dtype is None else dtype
+        self.data = empty(shape, device=device, dtype=dtype)
+        self.__class__ = self.cls_to_become
+
     def share_memory_(self):
         raise RuntimeError(
             "Can't share memory on an uninitialized parameter or buffer. Call "
@@ -104,28 +111,29 @@ class _Uninitialized:
 class UninitializedParameter(_Uninitialized, Parameter):
     """A parameter whose shape the first input will tell."""
 
+    cls_to_become = Parameter
+
     def __new__(cls, requires_grad: bool = True, device=None, dtype=None):
         data = empty(0, device=device, dtype=dtype)
         return Tensor._make_subclass(cls, data, requires_grad)
 
-    def materialize(self, shape, device=None, dtype=None) -> None:
-        """Becomes a `Parameter` of that shape, without values yet."""
-        device = self.data.device if device is None else device
-        dtype = self.data.dtype if dtype is None else dtype
-        self.data = empty(tuple(shape), device=device, dtype=dtype)
-        self.__class__ = Parameter
 
+class UninitializedBuffer(_Uninitialized, Buffer):
+    """A buffer whose shape the first input will tell."""
 
-class UninitializedBuffer(_Uninitialized, Tensor):
-    """A buffer whose shape the first input will tell; its module puts a tensor
-    in its place.
-    """
+    cls_to_become = Tensor
 
-    __torch_function__ = _C._disabled_torch_function_impl
-
-    def __new__(cls, requires_grad: bool = False, device=None, dtype=None):
+    def __new__(
+        cls,
+        requires_grad: bool = False,
+        device=None,
+        dtype=None,
+        persistent: bool = True,
+    ):
         data = empty(0, device=device, dtype=dtype)
-        return Tensor._make_subclass(cls, data, requires_grad)
+        buffer = Tensor._make_subclass(cls, data, requires_grad)
+        buffer.persistent = persistent
+        return buffer
 
 
 def is_lazy(value) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import Tensor, full_like
+from ..nn.parameter import is_lazy
 from ._arithmetic import (
     check_lists,
     numbers,
@@ -145,6 +146,12 @@ class Adagrad(Fused):
                 self.state[param]["sum"].share_memory_()
 
     def _start(self, state: dict, param: Tensor, group: dict) -> None:
+        if is_lazy(param):
+            raise ValueError(
+                f"Attempted to use an uninitialized parameter in {full_like}. "
+                "Call the module once before making an optimizer that starts "
+                "with sums of its parameters' shapes"
+            )
         start = group["initial_accumulator_value"]
         # A complex start: both parts are squares of their own.
         value = complex(start, start) if param.is_complex() else start

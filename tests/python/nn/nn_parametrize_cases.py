@@ -377,6 +377,7 @@ for _text in (
     "call(m, {'d': t}, t)",
     "call(m, {'x.d': t}, t)",
     "old(m, {'a': t}, t)",
+    "call(m, {'a': 3}, t)",
     "(lambda d: (call(m, d, t), d))({'c': t})",
     "call(lib.nn.DataParallel(m), {}, t)",
     "[[(n, v, v.requires_grad) for n, v in d.items()] for d in lib.func.stack_module_state([m, m])]",

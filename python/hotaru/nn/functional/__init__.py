@@ -155,6 +155,10 @@ _OPERATORS = {
 
 
 def __getattr__(name: str):
+    if name == "grad":
+        from .. import grad
+
+        return grad
     operator = (
         getattr(_ops, _OPERATORS[name], None) if name in _OPERATORS else None
     )

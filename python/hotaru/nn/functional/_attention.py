@@ -110,20 +110,28 @@ def multi_head_attention_forward(
     attn_mask = _check_mask(attn_mask, tgt_len, src_len, bsz * num_heads)
 
     if bias_k is not None and bias_v is not None:
+        if static_k is not None:
+            raise AssertionError("bias cannot be added to static key.")
+        if static_v is not None:
+            raise AssertionError("bias cannot be added to static value.")
         k = ops.cat([k, bias_k.repeat(1, bsz, 1)])
         v = ops.cat([v, bias_v.repeat(1, bsz, 1)])
         attn_mask = _one_more_key(attn_mask)
         key_padding_mask = _one_more_key(key_padding_mask)
+    elif bias_k is not None:
+        raise AssertionError("bias_k is set but bias_v is None")
+    elif bias_v is not None:
+        raise AssertionError("bias_v is set but bias_k is None")
 
     q = q.view(tgt_len, bsz * num_heads, head_dim).transpose(0, 1)
     if static_k is None:
         k = k.view(k.shape[0], bsz * num_heads, head_dim).transpose(0, 1)
     else:
-        k = static_k
+        k = _static("static_k", static_k, bsz * num_heads, head_dim)
     if static_v is None:
         v = v.view(v.shape[0], bsz * num_heads, head_dim).transpose(0, 1)
     else:
-        v = static_v
+        v = _static("static_v", static_v, bsz * num_heads, head_dim)
     if add_zero_attn:
         zero = hotaru.zeros(
             [bsz * num_heads, 1, head_dim], dtype=k.dtype, device=k.device
@@ -135,6 +143,7 @@ def multi_head_attention_forward(
     src_len = k.size(1)
 
     if key_padding_mask is not None:
+        _check_padding(key_padding_mask, src_len, bsz)
         padding = (
             key_padding_mask.view(bsz, 1, 1, src_len)
             .expand(-1, num_heads, -1, -1)
@@ -363,6 +372,33 @@ def _check_mask(
             f"({batches}, {tgt_len}, {src_len})."
         )
     return mask
+
+
+def _static(name: str, given: Tensor, batches: int, head_dim: int) -> Tensor:
+    """Keys or values that are given; AssertionError for another shape."""
+    if given.size(0) != batches:
+        raise AssertionError(
+            f"expecting {name}.size(0) of {batches}, but got {given.size(0)}"
+        )
+    if given.size(2) != head_dim:
+        raise AssertionError(
+            f"expecting {name}.size(2) of {head_dim}, but got {given.size(2)}"
+        )
+    return given
+
+
+def _check_padding(mask: Tensor, src_len: int, bsz: int) -> None:
+    """Raises AssertionError for a mask that is not (N, S)."""
+    if mask.shape[0] != bsz:
+        raise AssertionError(
+            f"Expected key_padded_mask.shape[0] to be {bsz}, but got "
+            f"{mask.shape[0]}"
+        )
+    if mask.shape[1] != src_len:
+        raise AssertionError(
+            f"Expected key_padded_mask.shape[1] to be {src_len}, but got "
+            f"{mask.shape[1]}"
+        )
 
 
 def _one_more_key(mask: Tensor | None) -> Tensor | None:

@@ -2,49 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import warnings
 
 from ...utils.hooks import RemovableHandle, add_hook
-
-# Hooks of every module, by kind.
-_forward_pre: dict = OrderedDict()
-_forward: dict = OrderedDict()
-_forward_with_kwargs: dict = OrderedDict()
-_forward_always: dict = OrderedDict()
-_backward_pre: dict = OrderedDict()
-_backward: dict = OrderedDict()
-
-
-def register_module_forward_pre_hook(hook) -> RemovableHandle:
-    """Registers `hook(module, args)` to run before every module's forward."""
-    return _add_global(_forward_pre, hook)
-
-
-def register_module_forward_hook(
-    hook, *, with_kwargs: bool = False, always_call: bool = False
-) -> RemovableHandle:
-    """Registers `hook(module, args, output)` to run after every forward."""
-    flags = []
-    if with_kwargs:
-        flags.append(_forward_with_kwargs)
-    if always_call:
-        flags.append(_forward_always)
-    return _add_global(_forward, hook, flags)
-
-
-def register_module_full_backward_pre_hook(hook) -> RemovableHandle:
-    """Registers `hook(module, grad_output)` for every module's backward."""
-    return _add_global(_backward_pre, hook)
-
-
-def register_module_full_backward_hook(hook) -> RemovableHandle:
-    """Registers `hook(module, grad_input, grad_output)` for every module."""
-    return _add_global(_backward, hook)
-
-
-def _add_global(hooks: dict, hook, flags=()) -> RemovableHandle:
-    HookMixin._hooked = True
-    return add_hook(hooks, hook, flags=flags)
+from . import _global_hooks
 
 
 class HookMixin:
@@ -130,98 +91,126 @@ class HookMixin:
 
     def _call_with_hooks(self, args: tuple, kwargs: dict):
         """Runs forward between its hooks; see the `register_*` methods."""
-        finished = set()
+        call = _Call(self, args, kwargs)
         try:
-            return self._run_hooks(args, kwargs, finished)
+            return call.run()
         except Exception:
-            self._run_always_called(args, kwargs, finished)
+            call.run_always_called()
             raise
 
-    def _run_hooks(self, args: tuple, kwargs: dict, finished: set):
-        args, kwargs = self._run_pre_hooks(args, kwargs)
 
-        full, plain = [], []
-        if self._is_full_backward_hook is False:
-            plain.extend(self._backward_hooks.values())
-        else:
-            full.extend(self._backward_hooks.values())
-        full = [*_backward.values(), *full]
-        pre = [*_backward_pre.values(), *self._backward_pre_hooks.values()]
+class _Call:
+    """One call of a module with hooks: what it got and gave so far."""
+
+    def __init__(self, module, args: tuple, kwargs: dict) -> None:
+        self.module = module
+        self.args = args
+        self.kwargs = kwargs
+        self.result = None
+        # Keys of the forward hooks that ran, or raised.
+        self.finished: set = set()
+
+    def run(self):
+        """The module's result, as the hooks leave it."""
+        self._run_pre_hooks()
+        full, plain, pre = self._backward_hooks()
         watch = None
         if full or pre:
             from ._backward_hooks import BackwardWatch
 
-            watch = BackwardWatch(self, full, pre)
-            args = watch.wrap_inputs(args)
-
-        result = self.forward(*args, **kwargs)
-
-        for key, hook in (*_forward.items(), *self._forward_hooks.items()):
-            finished.add(key)
-            if (
-                key in self._forward_hooks_with_kwargs
-                or key in _forward_with_kwargs
-            ):
-                changed = hook(self, args, kwargs, result)
-            else:
-                changed = hook(self, args, result)
-            if changed is not None:
-                result = changed
-
+            watch = BackwardWatch(self.module, full, pre)
+            self.args = watch.wrap_inputs(self.args)
+        self.result = self.module.forward(*self.args, **self.kwargs)
+        for key, hook, with_kwargs, _ in self._forward_hooks():
+            self.finished.add(key)
+            self._run_forward_hook(hook, with_kwargs)
         if watch is not None:
-            result = watch.wrap_outputs(result)
+            self.result = watch.wrap_outputs(self.result)
         if plain:
             from ._backward_hooks import hook_output_node
 
-            hook_output_node(self, result, plain)
-        return result
+            hook_output_node(self.module, self.args, self.result, plain)
+        return self.result
 
-    def _run_pre_hooks(self, args: tuple, kwargs: dict):
-        hooks = (*_forward_pre.items(), *self._forward_pre_hooks.items())
-        for key, hook in hooks:
-            if key in self._forward_pre_hooks_with_kwargs:
-                changed = hook(self, args, kwargs)
-                if changed is None:
-                    continue
-                if not (isinstance(changed, tuple) and len(changed) == 2):
-                    raise RuntimeError(
-                        "forward pre-hook must return None or a tuple of "
-                        f"(new_args, new_kwargs), but got {changed}."
-                    )
-                args, kwargs = changed
-            else:
-                changed = hook(self, args)
-                if changed is not None:
-                    args = changed if isinstance(changed, tuple) else (changed,)
-        return args, kwargs
+    def _backward_hooks(self) -> tuple[list, list, list]:
+        """Full hooks, those of the output's node, and pre-hooks."""
+        home, module = _global_hooks.home, self.module
+        full, plain = [], []
+        for is_full, hooks in (
+            (home._global_is_full_backward_hook, home._global_backward_hooks),
+            (module._is_full_backward_hook, module._backward_hooks),
+        ):
+            (plain if is_full is False else full).extend(hooks.values())
+        pre = [
+            *home._global_backward_pre_hooks.values(),
+            *module._backward_pre_hooks.values(),
+        ]
+        return full, plain, pre
 
-    def _run_always_called(
-        self, args: tuple, kwargs: dict, finished: set
-    ) -> None:
-        """After an error: runs the always-called hooks that had not run."""
-        always = (
-            (_forward, _forward_always, _forward_with_kwargs),
+    def _forward_hooks(self):
+        """Key, hook, whether it takes keyword arguments, and whether it runs
+        behind errors, too.
+        """
+        home, module = _global_hooks.home, self.module
+        kinds = (
             (
-                self._forward_hooks,
-                self._forward_hooks_always_called,
-                self._forward_hooks_with_kwargs,
+                home._global_forward_hooks,
+                home._global_forward_hooks_with_kwargs,
+                home._global_forward_hooks_always_called,
+            ),
+            (
+                module._forward_hooks,
+                module._forward_hooks_with_kwargs,
+                module._forward_hooks_always_called,
             ),
         )
-        for hooks, called, with_kwargs in always:
-            for key, hook in hooks.items():
-                if key not in called or key in finished:
-                    continue
-                try:
-                    if key in with_kwargs:
-                        hook(self, args, kwargs, None)
-                    else:
-                        hook(self, args, None)
-                except Exception as error:
-                    import warnings
+        return [
+            (key, hook, key in with_kwargs, key in always)
+            for hooks, with_kwargs, always in kinds
+            for key, hook in hooks.items()
+        ]
 
-                    warnings.warn(
-                        "module forward hook with ``always_call=True`` raised "
-                        "an exception that was silenced as another error was "
-                        f"raised in forward: {error}",
-                        stacklevel=4,
-                    )
+    def _run_forward_hook(self, hook, with_kwargs: bool) -> None:
+        if with_kwargs:
+            changed = hook(self.module, self.args, self.kwargs, self.result)
+        else:
+            changed = hook(self.module, self.args, self.result)
+        if changed is not None:
+            self.result = changed
+
+    def _run_pre_hooks(self) -> None:
+        module = self.module
+        of_all = _global_hooks.home._global_forward_pre_hooks
+        for key, hook in (*of_all.items(), *module._forward_pre_hooks.items()):
+            if key not in module._forward_pre_hooks_with_kwargs:
+                changed = hook(module, self.args)
+                if changed is not None:
+                    is_tuple = isinstance(changed, tuple)
+                    self.args = changed if is_tuple else (changed,)
+                continue
+            changed = hook(module, self.args, self.kwargs)
+            if changed is None:
+                continue
+            if not (isinstance(changed, tuple) and len(changed) == 2):
+                raise RuntimeError(
+                    "forward pre-hook must return None or a tuple of "
+                    f"(new_args, new_kwargs), but got {changed}."
+                )
+            self.args, self.kwargs = changed
+
+    def run_always_called(self) -> None:
+        """After an error: runs the always-called hooks that had not run."""
+        own = self.module._forward_hooks
+        for key, hook, with_kwargs, always in self._forward_hooks():
+            if not always or key in self.finished:
+                continue
+            try:
+                self._run_forward_hook(hook, with_kwargs)
+            except Exception as error:
+                what = "" if key in own else "global "
+                warnings.warn(
+                    f"{what}module forward hook with ``always_call=True`` "
+                    "raised an exception that was silenced as another error "
+                    f"was raised in forward: {error}",
+                    stacklevel=4,
+                )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
+import weakref
 from collections import OrderedDict, namedtuple
 
 import hotaru
@@ -10,7 +12,7 @@ import hotaru
 from ... import Tensor, no_grad
 from ...utils._swap import swap_tensors
 from ...utils.hooks import RemovableHandle, add_hook
-from ..parameter import Parameter
+from ..parameter import Parameter, is_lazy
 
 _EXTRA_STATE = "_extra_state"
 
@@ -311,6 +313,10 @@ class StateMixin:
                     f"received {type(value)}"
                 )
                 continue
+            if is_lazy(target):
+                # Its shape is what was not told here either.
+                self._load_tensor(name, key, target, value, assign, error_msgs)
+                continue
             # Scalars were one-element vectors in archives before PyTorch 0.4.
             if target.dim() == 0 and value.dim() == 1 and len(value) == 1:
                 value = value[0]
@@ -401,14 +407,33 @@ def _swap_in(target: Tensor, value: Tensor, assign: bool) -> None:
 
 
 class _BoundHook:
-    """A load hook that also receives its module; picklable and copyable."""
+    """A load hook that also receives its module, which it refers to weakly;
+    picklable and copyable.
+    """
 
     def __init__(self, hook, module) -> None:
+        functools.update_wrapper(self, hook)
         self.hook = hook
-        self.module = module
+        self.module = weakref.ref(module)
 
     def __call__(self, *args):
-        return self.hook(self.module, *args)
+        module = self.module()
+        if module is None:
+            raise RuntimeError(
+                "You are trying to call the hook of a dead Module!"
+            )
+        return self.hook(module, *args)
+
+    def __getstate__(self) -> dict:
+        return {"hook": self.hook, "module": self.module()}
+
+    def __setstate__(self, state: dict) -> None:
+        if state["module"] is None:
+            raise RuntimeError(
+                "You are trying to revive the hook of a dead Module!"
+            )
+        self.hook = state["hook"]
+        self.module = weakref.ref(state["module"])
 
 
 def _extra_state_text(verb: str) -> str:

@@ -8,6 +8,7 @@ from ... import Tensor, empty, ops
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
+from .attention import MultiheadAttention  # noqa: F401  (PyTorch has it here)
 from .module import Module
 
 

@@ -6,12 +6,8 @@ from ... import Tensor, empty
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
-from .linear import Linear
+from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
-
-
-class NonDynamicallyQuantizableLinear(Linear):
-    """A `Linear` under the name that printed models and archives use here."""
 
 
 class MultiheadAttention(Module):

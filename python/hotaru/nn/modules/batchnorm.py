@@ -177,13 +177,17 @@ class _InstanceNorm(_NormBase):
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
-        unbatched = input.dim() == self._ranks[0]
+        unbatched = input.dim() == self._get_no_batch_dim()
         channels = input.size(0 if unbatched else 1)
         if channels != self.num_features:
             self._report_channels(input, channels)
         if unbatched:
             return self._normalise(input.unsqueeze(0)).squeeze(0)
         return self._normalise(input)
+
+    def _get_no_batch_dim(self) -> int:
+        """The rank of an input that is one sample."""
+        return self._ranks[0]
 
     def _normalise(self, input: Tensor) -> Tensor:
         return F.instance_norm(
@@ -208,7 +212,7 @@ class _InstanceNorm(_NormBase):
             f"input's size at dim={input.dim() - self._ranks[0]} does not "
             "match num_features. You can silence this warning by not passing "
             "in num_features, which is not used because affine=False",
-            stacklevel=4,
+            stacklevel=2,
         )
 
 

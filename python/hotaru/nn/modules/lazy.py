@@ -6,7 +6,7 @@ shape; with the first call they become the module they stand for.
 
 from __future__ import annotations
 
-from ... import empty, no_grad
+from ... import no_grad
 from ..parameter import UninitializedBuffer, UninitializedParameter, is_lazy
 from . import batchnorm, conv
 from .linear import Linear
@@ -20,22 +20,17 @@ __all__ = [
 
 
 class LazyModuleMixin:
-    """The waiting: subclasses say what an input tells in `_learn`, and how the
-    attribute for the number of features is called in `_features`.
+    """The waiting, first among the bases of a module.
+
+    Subclasses make parameters and buffers without a shape in `__init__`, and
+    give all of them one in `initialize_parameters`.
     """
 
-    cls_to_become = None
-    _features = ""
+    # The module's class from the first call on; None: it stays.
+    cls_to_become: type | None = None
 
-    def _wait(self, *names, device=None, dtype=None) -> None:
-        """Leaves these parameters and buffers without a shape."""
-        for name in names:
-            if name in self._buffers:
-                waiting = UninitializedBuffer(False, device, dtype)
-                self._buffers[name] = waiting
-            else:
-                waiting = UninitializedParameter(True, device, dtype)
-                self._parameters[name] = waiting
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__(*args, **kwargs)
         self._load_hook = self.register_load_state_dict_pre_hook(_take_shapes)
         self._initialize_hook = self.register_forward_pre_hook(
             _on_first_call, with_kwargs=True
@@ -53,33 +48,12 @@ class LazyModuleMixin:
         """Whether a parameter or buffer has no shape yet."""
         return bool(self._waiting())
 
-    def _materialize(self, name: str, shape) -> None:
-        waiting = self._waiting()[name]
-        if name in self._buffers:
-            options = {"device": waiting.device, "dtype": waiting.dtype}
-            self._buffers[name] = empty(tuple(shape), **options)
-        else:
-            waiting.materialize(shape)
-
-    def _learn(self, input) -> dict:
-        """Shapes of parameters and buffers for an input."""
-        raise NotImplementedError
-
-    def initialize_parameters(self, input) -> None:
-        """Takes number and shapes from an input, and draws the values."""
-        shapes = self._learn(input)
-        waiting = self._waiting()
-        if not waiting:
-            return
-        with no_grad():
-            for name in waiting:
-                self._materialize(name, shapes[name])
-            self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Draws the values; nothing as long as they have no shape."""
-        if getattr(self, self._features) != 0 and not self._waiting():
-            super().reset_parameters()
+    def initialize_parameters(self, *args, **kwargs) -> None:
+        """Makes everything ready for the arguments of the first call."""
+        raise NotImplementedError(
+            "initialize_parameters is not implemented for "
+            f"{type(self).__name__}"
+        )
 
     def _apply(self, fn, recurse: bool = True):
         waiting = {k: v for k, v in self._buffers.items() if is_lazy(v)}
@@ -104,23 +78,66 @@ class LazyModuleMixin:
 
 def _take_shapes(module, state_dict, prefix, *_) -> None:
     """Takes the shapes of what is going to be loaded."""
-    for name in module._waiting():
+    for name, waiting in module._waiting().items():
         given = state_dict.get(prefix + name)
         if given is not None and not is_lazy(given):
             with no_grad():
-                module._materialize(name, given.shape)
+                waiting.materialize(given.shape)
 
 
 def _on_first_call(module, args, kwargs) -> None:
     """Initializes the module, which is from now on what it stands for."""
     module.initialize_parameters(*args, **kwargs)
+    if module.has_uninitialized_params():
+        raise RuntimeError(
+            f"module {module._get_name()} has not been fully initialized"
+        )
     module._load_hook.remove()
     module._initialize_hook.remove()
     del module._load_hook, module._initialize_hook
-    module.__class__ = module.cls_to_become
+    if module.cls_to_become is not None:
+        module.__class__ = module.cls_to_become
 
 
-class LazyLinear(LazyModuleMixin, Linear):
+class _Lazy(LazyModuleMixin):
+    """The modules of this file: they say what an input tells in `_learn`, and
+    how the attribute for the number of features is called in `_features`.
+    """
+
+    _features = ""
+
+    def _wait(self, *names, device=None, dtype=None) -> None:
+        """Leaves these parameters and buffers without a shape."""
+        for name in names:
+            if name in self._buffers:
+                waiting = UninitializedBuffer(False, device, dtype)
+                self._buffers[name] = waiting
+            else:
+                waiting = UninitializedParameter(True, device, dtype)
+                self._parameters[name] = waiting
+
+    def _learn(self, input) -> dict:
+        """Shapes of parameters and buffers for an input."""
+        raise NotImplementedError
+
+    def initialize_parameters(self, input, *args, **kwargs) -> None:
+        """Takes number and shapes from an input, and draws the values."""
+        shapes = self._learn(input)
+        waiting = self._waiting()
+        if not waiting:
+            return
+        with no_grad():
+            for name, value in waiting.items():
+                value.materialize(shapes[name])
+            self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draws the values; nothing as long as they have no shape."""
+        if getattr(self, self._features) != 0 and not self._waiting():
+            super().reset_parameters()
+
+
+class LazyLinear(_Lazy, Linear):
     """`Linear` whose in_features the first input tells."""
 
     cls_to_become = Linear
@@ -141,7 +158,7 @@ class LazyLinear(LazyModuleMixin, Linear):
         return {"weight": (out, self.in_features), "bias": (out,)}
 
 
-class _LazyConv(LazyModuleMixin):
+class _LazyConv(_Lazy):
     _features = "in_channels"
 
     def __init__(self, out_channels: int, kernel_size, *args, **kwargs):
@@ -171,7 +188,7 @@ class _LazyConv(LazyModuleMixin):
         return {"weight": (*channels, *self.kernel_size), "bias": (outputs,)}
 
 
-class _LazyNorm(LazyModuleMixin):
+class _LazyNorm(_Lazy):
     _features = "num_features"
 
     def __init__(

@@ -63,6 +63,12 @@ class Linear(Module):
         return f"{sizes}, bias={self.bias is not None}"
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """A `Linear` under the name that printed models and archives use within
+    `MultiheadAttention`.
+    """
+
+
 class Bilinear(Module):
     """y = x1ᵀ A x2 + b.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections import OrderedDict
 
 from ... import Tensor, empty_like
@@ -10,24 +12,47 @@ from ... import dtype as _dtype
 from ..._C import _count_module_change as _count_change
 from ..._utils import typename
 from ..parameter import Buffer, Parameter
+from . import _global_hooks
 from ._conversion import ConversionMixin
-from ._hooks import (
-    HookMixin,
+from ._global_hooks import (
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
     register_module_forward_hook,
     register_module_forward_pre_hook,
     register_module_full_backward_hook,
     register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+    registered,
 )
+from ._hooks import HookMixin
 from ._state import StateMixin
 from ._traversal import TraversalMixin
 
 __all__ = [
     "Module",
+    "register_module_backward_hook",
+    "register_module_buffer_registration_hook",
     "register_module_forward_hook",
     "register_module_forward_pre_hook",
     "register_module_full_backward_hook",
     "register_module_full_backward_pre_hook",
+    "register_module_module_registration_hook",
+    "register_module_parameter_registration_hook",
 ]
+
+# Hooks of every module, `_global_…` as in PyTorch.
+_global_hooks.home = sys.modules[__name__]
+_global_backward_hooks: dict = OrderedDict()
+_global_backward_pre_hooks: dict = OrderedDict()
+_global_buffer_registration_hooks: dict = OrderedDict()
+_global_forward_hooks: dict = OrderedDict()
+_global_forward_hooks_always_called: dict = OrderedDict()
+_global_forward_hooks_with_kwargs: dict = OrderedDict()
+_global_forward_pre_hooks: dict = OrderedDict()
+_global_module_registration_hooks: dict = OrderedDict()
+_global_parameter_registration_hooks: dict = OrderedDict()
+_global_is_full_backward_hook: bool | None = None
 
 _HOOK_DICTS = (
     "_backward_pre_hooks",
@@ -136,7 +161,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
         modules = attributes.get("_modules")
         if isinstance(value, Module):
             self._forget(name, "_modules", "module")
-            modules[name] = value
+            self._put_module(name, value)
             return
         if modules is not None and name in modules:
             if value is not None:
@@ -144,7 +169,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
                     f"cannot assign '{typename(value)}' as child module "
                     f"'{name}' (torch.nn.Module or None expected)"
                 )
-            modules[name] = value
+            self._put_module(name, value)
             return
         buffers = attributes.get("_buffers")
         known = buffers is not None and name in buffers
@@ -154,13 +179,35 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
                     f"cannot assign '{typename(value)}' as buffer '{name}' "
                     "(torch.nn.Buffer, torch.Tensor or None expected)"
                 )
-            if isinstance(value, Buffer):
-                self._forget(name, "_buffers", "buffer")
-                self.register_buffer(name, value, value.persistent)
-            else:
-                buffers[name] = value
+            self._put_buffer(name, value)
             return
         object.__setattr__(self, name, value)
+
+    def _put_module(self, name: str, module: Module | None) -> None:
+        hooks = _global_module_registration_hooks
+        if hooks:
+            module = registered(hooks, self, name, module)
+        self._modules[name] = module
+
+    def _put_buffer(self, name: str, value: Tensor | None) -> None:
+        if isinstance(value, Buffer):
+            persistent = value.persistent
+        else:
+            persistent = name not in self._non_persistent_buffers_set
+        # Early subclasses override the method without `persistent`.
+        own = type(self).register_buffer is not Module.register_buffer
+        if not own or (
+            "persistent" in inspect.signature(self.register_buffer).parameters
+        ):
+            self.register_buffer(name, value, persistent)
+        elif persistent:
+            self.register_buffer(name, value)
+        else:
+            raise RuntimeError(
+                "Registering a non-persistent buffer on a Module subclass that "
+                "implements register_buffer() without the persistent argument "
+                "is not allowed."
+            )
 
     def _forget(self, name: str, kind: str, what: str) -> None:
         """Removes `name` from wherever it is, before it is registered anew."""
@@ -222,6 +269,9 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
                     f"'{name}' as a function of another Tensor, compute the "
                     "value in the forward() method."
                 )
+        hooks = _global_parameter_registration_hooks
+        if hooks and param is not None:
+            param = registered(hooks, self, name, param)
         self._parameters[name] = param
 
     def register_buffer(
@@ -234,6 +284,9 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
                 f"cannot assign '{typename(tensor)}' object to buffer '{name}' "
                 "(torch Tensor or None required)"
             )
+        hooks = _global_buffer_registration_hooks
+        if hooks:
+            tensor = registered(hooks, self, name, tensor)
         self._buffers[name] = tensor
         if persistent:
             self._non_persistent_buffers_set.discard(name)
@@ -245,7 +298,7 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{typename(module)} is not a Module subclass")
         self._check_name(name, self._modules, "module")
-        self._modules[name] = module
+        self._put_module(name, module)
 
     register_module = add_module
 

@@ -70,6 +70,11 @@ class ParameterList(Module):
 
     def extend(self, values) -> ParameterList:
         """Adds values at the end; TypeError if not iterable."""
+        if isinstance(values, Tensor):  # whose rows are no parameters
+            raise TypeError(
+                "ParameterList.extend should be called with an iterable, but "
+                f"got {type(values).__name__}"
+            )
         _need_iterable(values, "ParameterList.extend")
         for value in values:
             self.append(value)

@@ -52,6 +52,9 @@ class NamedMemberAccessor:
 
         Either may be `MISSING`; what is there may only with `allow_missing`.
         """
+        known = value is MISSING or value is None
+        if not known and not isinstance(value, Tensor):
+            raise TypeError(f"{value} is not an instance of torch.Tensor")
         module, last = self._split(name)
         known = value is MISSING or value is None
         if not known and not isinstance(value, Tensor):

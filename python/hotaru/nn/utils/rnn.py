@@ -96,6 +96,18 @@ class PackedSequence(
         """Data as int32."""
         return self.to(dtype=hotaru.int32)
 
+    def short(self) -> PackedSequence:
+        """Data as int16."""
+        return self.to(dtype=hotaru.short)
+
+    def char(self) -> PackedSequence:
+        """Data as int8."""
+        return self.to(dtype=hotaru.int8)
+
+    def byte(self) -> PackedSequence:
+        """Data as uint8."""
+        return self.to(dtype=hotaru.uint8)
+
     @property
     def is_cuda(self) -> bool:
         """True if the data is on a GPU."""
@@ -127,6 +139,8 @@ def pack_padded_sequence(
         RuntimeError: lengths that do not fit, or are not decreasing although
             `enforce_sorted`.
     """
+    if input.numel() == 0:
+        raise RuntimeError("Cannot pack empty tensors.")
     order = None
     if isinstance(lengths, Tensor):
         if lengths.device.type != "cpu":

@@ -1,0 +1,233 @@
+"""The libraries themselves."""
+
+from __future__ import annotations
+
+import warnings
+
+from .. import _C
+from .._attention_kinds import SDPBackend, allowed, sdpa_kernel
+from ._flags import Flag, Library, is_bool, is_precision
+
+
+def _check_depthwise(value) -> None:
+    if value not in ("auto", "cudnn", "native"):
+        raise RuntimeError(
+            f"Unknown cuDNN depthwise kernel mode: {value}. Expected one of: "
+            "auto, cudnn, native"
+        )
+
+
+class Cudnn(Library):
+    """Flags of cuDNN, which is not used."""
+
+    enabled = Flag(True, is_bool("set_enabled_cudnn"))
+    benchmark = Flag(False, is_bool("set_benchmark_cudnn"))
+    benchmark_limit = Flag(None)
+    deterministic = Flag(False, is_bool("set_deterministic_cudnn"))
+    allow_tf32 = Flag(True, is_bool("set_allow_tf32_cublas"))
+    fp32_precision = Flag("none", is_precision)
+    depthwise_kernel = Flag("auto", _check_depthwise)
+    _settable = (
+        "enabled", "benchmark", "benchmark_limit", "deterministic",
+        "allow_tf32", "fp32_precision", "depthwise_kernel",
+    )  # fmt: skip
+
+    def version(self) -> None:
+        """None: there is none."""
+
+    def is_acceptable(self, tensor) -> bool:
+        """Whether it would compute with a tensor: never."""
+        return False
+
+    def flags(
+        self,
+        enabled: bool = False,
+        benchmark: bool = False,
+        benchmark_limit: int = 10,
+        deterministic: bool = False,
+        allow_tf32: bool = True,
+        fp32_precision: str = "none",
+        depthwise_kernel: str = "auto",
+    ):
+        """A block in which the flags are these."""
+        return self._set_for_a_while(
+            enabled=enabled,
+            benchmark=benchmark,
+            deterministic=deterministic,
+            allow_tf32=allow_tf32,
+            fp32_precision=fp32_precision,
+            depthwise_kernel=depthwise_kernel,
+        )
+
+
+class Mkldnn(Library):
+    """Flags of oneDNN, which is not used."""
+
+    enabled = Flag(True, is_bool("set_enabled_mkldnn"))
+    deterministic = Flag(False, is_bool("set_deterministic_mkldnn"))
+    allow_tf32 = Flag(None)
+    fp32_precision = Flag("none", is_precision)
+    _settable = ("enabled", "deterministic", "allow_tf32", "fp32_precision")
+
+    def is_acl_available(self) -> bool:
+        """Whether its form for ARM is used: never."""
+        return False
+
+    def flags(
+        self,
+        enabled: bool = False,
+        deterministic: bool = False,
+        allow_tf32: bool = True,
+        fp32_precision: str = "none",
+    ):
+        """A block in which the flags are these."""
+        return self._set_for_a_while(
+            enabled=enabled,
+            deterministic=deterministic,
+            allow_tf32=allow_tf32,
+            fp32_precision=fp32_precision,
+        )
+
+
+class Nnpack(Library):
+    """The flag of NNPACK, which is not used."""
+
+    enabled = Flag(True, is_bool("set_enabled_NNPACK"))
+    _settable = ("enabled",)
+
+    def flags(self, enabled: bool = False):
+        """A block in which the flag is this."""
+        return self._set_for_a_while(enabled=enabled)
+
+
+class Mha(Library):
+    """The fast path of `MultiheadAttention` and `TransformerEncoder`: one
+    operator for a layer in evaluation, of which hotaru has no need.
+    """
+
+    _fast = Flag(True)
+
+    def get_fastpath_enabled(self) -> bool:
+        """What `set_fastpath_enabled` was given last; True at first."""
+        return self._values["_fast"]
+
+    def set_fastpath_enabled(self, value: bool) -> None:
+        """Keeps whether the fast path may be taken."""
+        self._values["_fast"] = value
+
+
+class Mps(Library):
+    """Apple's GPUs, for which there is no back end."""
+
+    def is_built(self) -> bool:
+        """Whether this build can use them: never."""
+        return False
+
+
+class Matmul(Library):
+    """How products may be computed; they are in full precision always."""
+
+    allow_tf32 = Flag(False, freezes=False)
+    allow_fp16_reduced_precision_reduction = Flag(True, freezes=False)
+    allow_bf16_reduced_precision_reduction = Flag(True, freezes=False)
+    allow_fp16_accumulation = Flag(False, freezes=False)
+    fp32_precision = Flag("none", is_precision, freezes=False)
+
+    def __getattr__(self, name: str):
+        raise AttributeError("Unknown attribute " + name)
+
+    def __setattr__(self, name: str, value) -> None:
+        own = name == "_values" or name.startswith("__")
+        if not own and not isinstance(vars(type(self)).get(name), Flag):
+            raise AttributeError("Unknown attribute " + name)
+        super().__setattr__(name, value)
+
+
+class Cuda(Library):
+    """hotaru's CUDA back end, and which of PyTorch's kinds of attention it may
+    use; it has one of its own.
+    """
+
+    _math_reduces_in_half = Flag(False)
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.matmul = Matmul(f"{name}.matmul")
+
+    def is_built(self) -> bool:
+        """Whether this build can use CUDA devices, if there are any."""
+        try:
+            _C._cuda_driver_version()
+        except AssertionError:
+            return False
+        return True
+
+    def is_available(self) -> bool:
+        """Whether there is a CUDA device."""
+        from .. import cuda
+
+        return cuda.is_available()
+
+    def flash_sdp_enabled(self) -> bool:
+        """Whether flash attention may be used."""
+        return allowed[SDPBackend.FLASH_ATTENTION]
+
+    def enable_flash_sdp(self, enabled: bool) -> None:
+        """Allows or forbids flash attention."""
+        allowed[SDPBackend.FLASH_ATTENTION] = bool(enabled)
+
+    def mem_efficient_sdp_enabled(self) -> bool:
+        """Whether memory-efficient attention may be used."""
+        return allowed[SDPBackend.EFFICIENT_ATTENTION]
+
+    def enable_mem_efficient_sdp(self, enabled: bool) -> None:
+        """Allows or forbids memory-efficient attention."""
+        allowed[SDPBackend.EFFICIENT_ATTENTION] = bool(enabled)
+
+    def math_sdp_enabled(self) -> bool:
+        """Whether attention by products and softmax may be used."""
+        return allowed[SDPBackend.MATH]
+
+    def enable_math_sdp(self, enabled: bool) -> None:
+        """Allows or forbids attention by products and softmax."""
+        allowed[SDPBackend.MATH] = bool(enabled)
+
+    def cudnn_sdp_enabled(self) -> bool:
+        """Whether cuDNN's attention may be used."""
+        return allowed[SDPBackend.CUDNN_ATTENTION]
+
+    def enable_cudnn_sdp(self, enabled: bool) -> None:
+        """Allows or forbids cuDNN's attention."""
+        allowed[SDPBackend.CUDNN_ATTENTION] = bool(enabled)
+
+    def fp16_bf16_reduction_math_sdp_allowed(self) -> bool:
+        """Whether attention by products may add in half precision."""
+        return self._values["_math_reduces_in_half"]
+
+    def allow_fp16_bf16_reduction_math_sdp(self, enabled: bool) -> None:
+        """Allows or forbids to add in half precision."""
+        self._values["_math_reduces_in_half"] = bool(enabled)
+
+    def sdp_kernel(
+        self,
+        enable_flash: bool = True,
+        enable_math: bool = True,
+        enable_mem_efficient: bool = True,
+        enable_cudnn: bool = True,
+    ):
+        """The older form of `nn.attention.sdpa_kernel`."""
+        warnings.warn(
+            "`torch.backends.cuda.sdp_kernel()` is deprecated. In the future, "
+            "this context manager will be removed. Please see "
+            "`torch.nn.attention.sdpa_kernel()` for the new context manager, "
+            "with updated signature.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        chosen = {
+            SDPBackend.FLASH_ATTENTION: enable_flash,
+            SDPBackend.EFFICIENT_ATTENTION: enable_mem_efficient,
+            SDPBackend.MATH: enable_math,
+            SDPBackend.CUDNN_ATTENTION: enable_cudnn,
+        }
+        return sdpa_kernel([kind for kind, on in chosen.items() if on])
