@@ -28,6 +28,22 @@ const char* cpp_type_name(DType dtype) {
       return "bool";
     case DType::kBFloat16:
       return "c10::BFloat16";
+    case DType::kComplex32:
+      return "c10::complex<c10::Half>";
+    case DType::kFloat8E5M2:
+      return "c10::Float8_e5m2";
+    case DType::kFloat8E4M3FN:
+      return "c10::Float8_e4m3fn";
+    case DType::kFloat8E5M2FNUZ:
+      return "c10::Float8_e5m2fnuz";
+    case DType::kFloat8E4M3FNUZ:
+      return "c10::Float8_e4m3fnuz";
+    case DType::kUInt16:
+      return "short unsigned int";
+    case DType::kUInt32:
+      return "unsigned int";
+    case DType::kUInt64:
+      return "long unsigned int";
   }
   return "unknown";
 }

@@ -38,6 +38,22 @@ constexpr Names names_of(DType dtype) {
       return {"bool", "Bool"};
     case DType::kBFloat16:
       return {"bfloat16", "BFloat16"};
+    case DType::kComplex32:
+      return {"complex32", "ComplexHalf"};
+    case DType::kFloat8E5M2:
+      return {"float8_e5m2", "Float8_e5m2"};
+    case DType::kFloat8E4M3FN:
+      return {"float8_e4m3fn", "Float8_e4m3fn"};
+    case DType::kFloat8E5M2FNUZ:
+      return {"float8_e5m2fnuz", "Float8_e5m2fnuz"};
+    case DType::kFloat8E4M3FNUZ:
+      return {"float8_e4m3fnuz", "Float8_e4m3fnuz"};
+    case DType::kUInt16:
+      return {"uint16", "UInt16"};
+    case DType::kUInt32:
+      return {"uint32", "UInt32"};
+    case DType::kUInt64:
+      return {"uint64", "UInt64"};
   }
   return kUnknown;
 }
@@ -59,6 +75,26 @@ DType promote_integral(DType a, DType b) {
 DType promote_floating(DType a, DType b) {
   if (itemsize(a) == itemsize(b)) return DType::kFloat32;
   return itemsize(a) > itemsize(b) ? a : b;
+}
+
+[[noreturn]] void refuse_promotion(const char* types, DType a, DType b) {
+  fail("Promotion for ", types, " is not supported, attempted to promote ",
+       scalar_type_name(a), " and ", scalar_type_name(b));
+}
+
+/// Of two that differ, where one is_rare.
+DType promote_rare(DType a, DType b) {
+  if (is_float8(a) || is_float8(b)) refuse_promotion("Float8 Types", a, b);
+  if (is_wide_unsigned(a) || is_wide_unsigned(b)) {
+    const DType other = is_wide_unsigned(a) ? b : a;
+    if (is_floating_point(other)) return other;
+    refuse_promotion("uint16, uint32, uint64 types", a, b);
+  }
+  const DType other = a == DType::kComplex32 ? b : a;
+  if (is_complex(other)) return other;
+  if (!is_floating_point(other) || other == DType::kFloat16)
+    return DType::kComplex32;
+  return to_complex(other);
 }
 
 std::atomic<DType> current_default{DType::kFloat32};
@@ -83,6 +119,7 @@ DType dtype_from_int(int64_t value) {
 
 DType promote_types(DType a, DType b) {
   if (a == b) return a;
+  if (is_rare(a) || is_rare(b)) return promote_rare(a, b);
   if (category(a) > category(b)) std::swap(a, b);
   if (category(a) != category(b)) {
     if (!is_complex(b)) return b;

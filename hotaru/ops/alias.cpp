@@ -50,6 +50,9 @@ HOTARU_COMPARISON_ALIAS(not_equal, ne)
 HOTARU_OP("arctan2(Tensor self, Tensor other) -> Tensor", atan2);
 HOTARU_OP(
     "adjoint(Tensor(a) self) -> Tensor(a)", +[](const Tensor& self) {
+      HOTARU_CHECK(self.dim() != 1,
+                   "tensor.adjoint() is only supported on matrices or batches "
+                   "of matrices. Got 1-D tensor.");
       return conj(self.dim() == 0 ? self : transpose(self, -2, -1));
     });
 HOTARU_OP(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _C, functional
+from . import _C, _tensor_memory, functional
 from ._C import Tensor
 from ._grad_mode import no_grad
 
@@ -17,6 +17,7 @@ _CASTS = {
     "char": _C.int8,
     "byte": _C.uint8,
     "bool": _C.bool,
+    "chalf": _C.complex32,
     "cfloat": _C.complex64,
     "cdouble": _C.complex128,
 }
@@ -25,7 +26,7 @@ _CASTS = {
 # back.
 _IN_PLACE = """
     absolute addbmm addmv addr cumprod divide logit multiply
-    nan_to_num negative renorm sgn square subtract tril triu true_divide
+    nan_to_num negative renorm sgn square subtract tril triu
 """.split()  # noqa: SIM905
 
 
@@ -360,7 +361,65 @@ def _set_part(part):
     return set_part
 
 
+def _is_view(self) -> bool:
+    """Whether autograd knows it as a view of another tensor."""
+    return self._base is not None
+
+
+def is_nonzero(self) -> bool:
+    """The truth of a tensor of one element."""
+    return bool(self)
+
+
+def dim_order(self, *, ambiguity_check=False) -> tuple[int, ...]:
+    """The dimensions from the outermost in memory to the innermost."""
+    if self.numel() == 0:
+        return tuple(range(self.dim()))
+    stride = self.stride()
+    return tuple(sorted(range(self.dim()), key=lambda d: -stride[d]))
+
+
+def fill_diagonal_(self, fill_value, wrap: bool = False):
+    """Writes a number onto the diagonal; returns self.
+
+    Args:
+        wrap: of a tall matrix, go on below with a row between.
+
+    Raises:
+        RuntimeError: less than two dimensions, or more of unequal sizes.
+    """
+    if self.dim() < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self.dim() > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    step = sum(self.stride())
+    height, width = self.shape[0], self.shape[1]
+    size = min(self.shape)
+    self.as_strided((size,), (step,), self.storage_offset()).fill_(fill_value)
+    if wrap and self.dim() == 2 and height > width + 1:
+        below = self[width + 1 :]
+        below.fill_diagonal_(fill_value, wrap=True)
+    return self
+
+
+def map_(self, other, function):
+    """Replaces each element by function(element, other's); slow."""
+    return _mapped(self, function, other)
+
+
+def map2_(self, x, y, function):
+    """Replaces each element by function(element, x's, y's); slow."""
+    return _mapped(self, function, x, y)
+
+
+def _mapped(self, function, *others):
+    lists = [t.expand_as(self).reshape(-1).tolist() for t in (self, *others)]
+    made = [function(*values) for values in zip(*lists, strict=True)]
+    return self.copy_(_C.tensor(made, dtype=self.dtype).reshape(self.shape))
+
+
 _METHODS = (
+    _is_view, fill_diagonal_, is_nonzero, dim_order, map_, map2_,
     __repr__, __format__, __contains__, __deepcopy__, __reduce_ex__,
     __array__, __array_wrap__, __dlpack__, __dlpack_device__, numpy, backward,
     requires_grad_, register_hook, register_post_accumulate_grad_hook,
@@ -386,6 +445,16 @@ def _adjoint_of_matrix(self):
     return _C.ops.adjoint(self)
 
 
+def _adjoint_of_matrices(self):
+    """The conjugate of the transpose, of each matrix of a batch."""
+    if self.dim() == 1:
+        raise RuntimeError(
+            "tensor.mH is only supported on matrices or batches of matrices. "
+            "Got 1-D tensor."
+        )
+    return _C.ops.adjoint(self)
+
+
 def install() -> None:
     """Attaches everything above to Tensor."""
     for method in _METHODS:
@@ -395,12 +464,13 @@ def install() -> None:
     Tensor.real = property(_C.ops.real, _set_part(_C.ops.real), doc=_REAL)
     Tensor.imag = property(_C.ops.imag, _set_part(_C.ops.imag), doc=_IMAG)
     Tensor.H = property(_adjoint_of_matrix)
-    Tensor.mH = property(_C.ops.adjoint)
+    Tensor.mH = property(_adjoint_of_matrices)
     Tensor.__rdiv__ = _rdiv
     Tensor.layout = property(lambda self: _C.strided)
     Tensor.stft = functional.stft
     Tensor.__array_priority__ = 1000
     Tensor.__cuda_array_interface__ = property(_cuda_array_interface)
+    _tensor_memory.install()
     for name, dtype in _CASTS.items():
         setattr(Tensor, name, _cast(dtype))
     for name in _IN_PLACE:

@@ -29,6 +29,8 @@ std::string history_suffix(const Tensor& self) {
 std::string repr(const Tensor& self) {
   return named("print", [&] {
     const PrintOptions options = print_options();
+    if (self.device().type == DeviceType::kMeta)
+      return format_tensor(self, self, options, history_suffix(self));
     const Tensor shown =
         to(shown_elements(make_alias(self), options), Device{DeviceType::kCPU});
     return format_tensor(self, shown, options, history_suffix(self));

@@ -197,6 +197,9 @@ PyObject* is_cpu(const Tensor& t) {
 PyObject* is_cuda(const Tensor& t) {
   return new_bool(t.device().is_cuda());
 }
+PyObject* is_meta(const Tensor& t) {
+  return new_bool(t.device().type == DeviceType::kMeta);
+}
 PyObject* is_complex(const Tensor& t) {
   return new_bool(t.is_complex());
 }
@@ -291,7 +294,7 @@ PyGetSetDef getset[] = {
     {"is_cuda", get<is_cuda>, nullptr, nullptr, nullptr},
     {"is_sparse", get<never>, nullptr, nullptr, nullptr},
     {"is_quantized", get<never>, nullptr, nullptr, nullptr},
-    {"is_meta", get<never>, nullptr, nullptr, nullptr},
+    {"is_meta", get<is_meta>, nullptr, nullptr, nullptr},
     {"T", get<transposed>, nullptr, "Dimensions reversed.", nullptr},
     {"mT", get<matrix_transposed>, nullptr, "Last two swapped.", nullptr},
     {"data", get<data>, set_data, "The values without history.", nullptr},

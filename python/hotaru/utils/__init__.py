@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_LAZY = {"data", "dlpack", "hooks"}
+_LAZY = {"data", "deterministic", "dlpack", "hooks"}
 
 
 def __getattr__(name: str):
