@@ -82,6 +82,11 @@ def asarray(
     Raises:
         ValueError: copy=False where the memory cannot be shared.
     """
+    if copy is False and type(obj).__module__ == "numpy" and obj.ndim == 0:
+        raise RuntimeError(
+            "can't alias NumPy scalars. Either remove copy=False or transform "
+            "it in a ndarray."
+        )
     shared = _shared(obj, dtype)
     if shared is None:
         if copy is False:

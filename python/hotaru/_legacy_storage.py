@@ -128,6 +128,17 @@ def legacy_storage(name: str, device: str = "cpu"):
     return _classes[key]
 
 
+def _legacy_class(self):
+    """The legacy class that a TypedStorage counts as, or None."""
+    name = _NAMES.get(self._dtype)
+    if name is None:
+        return None
+    return legacy_storage(name, self._untyped_storage.device.type)
+
+
+TypedStorage._legacy_class = _legacy_class
+
+
 def storage_classes() -> set:
     """All storages a program can make."""
     legacy = {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy as _copy
+
 from . import _C, _tensor_memory, functional
 from ._C import Tensor
 from ._grad_mode import no_grad
@@ -117,6 +119,9 @@ def __deepcopy__(self, memo):
     copy.requires_grad = self.requires_grad
     if self.grad is not None:
         copy.grad = __deepcopy__(self.grad, memo)
+    if self.__dict__:
+        for name, value in self.__dict__.items():
+            setattr(copy, name, _copy.deepcopy(value, memo))
     memo[id(self)] = copy
     return copy
 
@@ -366,6 +371,16 @@ def _is_view(self) -> bool:
     return self._base is not None
 
 
+def sparse_dim(self) -> int:
+    """How many dimensions are sparse: none."""
+    return 0
+
+
+def dense_dim(self) -> int:
+    """How many dimensions are dense: all."""
+    return self.dim()
+
+
 def is_nonzero(self) -> bool:
     """The truth of a tensor of one element."""
     return bool(self)
@@ -419,8 +434,9 @@ def _mapped(self, function, *others):
 
 
 _METHODS = (
-    _is_view, fill_diagonal_, is_nonzero, dim_order, map_, map2_,
-    __repr__, __format__, __contains__, __deepcopy__, __reduce_ex__,
+    _is_view, dense_dim, sparse_dim, fill_diagonal_, is_nonzero, dim_order,
+    map_, map2_, __repr__, __format__, __contains__, __deepcopy__,
+    __reduce_ex__,
     __array__, __array_wrap__, __dlpack__, __dlpack_device__, numpy, backward,
     requires_grad_, register_hook, register_post_accumulate_grad_hook,
     retain_grad, cuda, record_stream, is_contiguous, new_tensor, is_pinned,

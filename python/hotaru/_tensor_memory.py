@@ -95,10 +95,23 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     return _C._set_storage(self, memory, storage_offset, size, stride)
 
 
-def _new(self, *args, device=None):
+def is_set_to(self, tensor) -> bool:
+    """Whether the other tensor looks at the same memory the same way."""
+    return (
+        self.untyped_storage() is tensor.untyped_storage()
+        and self.storage_offset() == tensor.storage_offset()
+        and self.shape == tensor.shape
+        and self.stride() == tensor.stride()
+    )
+
+
+def _new(self, *args, size=None, device=None):
     """A tensor of the same dtype and device by FloatTensor's arguments."""
     from ._legacy import new
+    from ._size import Size
 
+    if size is not None:
+        args = (Size(size),)
     return new(self, *args, device=device)
 
 
@@ -106,6 +119,7 @@ def install() -> None:
     """Attaches everything above to Tensor."""
     for method in (
         untyped_storage, _typed_storage, storage, storage_type, set_,
+        is_set_to,
     ):  # fmt: skip
         setattr(Tensor, method.__name__, method)
     Tensor.new = _new

@@ -225,14 +225,6 @@ class TypedStorage:
             raise RuntimeError(f"cannot set item with value type {type(value)}")
         self._tensor()[key] = value
 
-    def _legacy_class(self):
-        name = _NAMES.get(self._dtype)
-        if name is None:
-            return None
-        from ._legacy_storage import legacy_storage
-
-        return legacy_storage(name, self._untyped_storage.device.type)
-
     # With it.
 
     @property

@@ -351,7 +351,10 @@ def from_file(cls, filename, shared: bool = False, nbytes: int = 0):
     """
     if nbytes == 0 and not shared:
         nbytes = os.stat(filename).st_size
-    return _C._storage_of(_mapped(filename, shared, nbytes))
+    storage = _C._storage_of(_mapped(filename, shared, nbytes))
+    if shared:
+        storage._filename = os.fspath(filename)
+    return storage
 
 
 def _only_on_cpu(name):
@@ -402,7 +405,10 @@ def _install() -> None:
     )
     cls.is_cuda = property(lambda self: self.device.type == "cuda")
     cls.is_sparse = property(lambda self: False)
-    cls.filename = property(lambda self: None)
+    cls.filename = property(
+        lambda self: self.__dict__.get("_filename"),
+        doc="The file that writes go to, or None.",
+    )
     cls.untyped = lambda self: self
     cls._share_fd_cpu_ = _only_on_cpu("_share_fd_")
     cls._share_filename_cpu_ = _only_on_cpu("_share_filename_")

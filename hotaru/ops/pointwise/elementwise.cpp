@@ -49,8 +49,10 @@ struct Promotion {
   static Optional<DType> combine(Optional<DType> strong, Optional<DType> weak) {
     if (!strong || !weak) return strong ? strong : weak;
     if (category(*weak) <= category(*strong)) return strong;
-    if (is_complex(*weak) && is_floating_point(*strong))
-      return to_complex(*strong);
+    if (is_complex(*weak) && is_floating_point(*strong)) {
+      const bool half = *strong == DType::kFloat16;
+      return half ? DType::kComplex32 : to_complex(*strong);
+    }
     return promote_types(*strong, *weak);
   }
   DType result() const {

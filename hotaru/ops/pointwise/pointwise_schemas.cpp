@@ -173,6 +173,7 @@ HOTARU_OP(
 HOTARU_OP(
     "pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
     +[](const Tensor& a, const Tensor& b) {
+      check_can_cast(result_type({a, b}), a.dtype());
       return in_place(a, [&](const Tensor& x) { return pow(x, b); });
     });
 HOTARU_OP(

@@ -29,7 +29,9 @@ def test_modes():
         assert torch.is_deterministic_algorithms_warn_only_enabled() == (
             number == 1
         )
-    with pytest.raises(TypeError, match="argument 'mode' .position 1. must be"):
+    with pytest.raises(
+        TypeError, match=r"argument .mode. .position 1. must be"
+    ):
         torch.use_deterministic_algorithms(1)
     with pytest.raises(RuntimeError, match="expected 0, 1, or 2, but got 5"):
         torch.set_deterministic_debug_mode(5)
@@ -38,14 +40,16 @@ def test_modes():
 def test_refused():
     put()
     torch.use_deterministic_algorithms(True)
-    with pytest.raises(RuntimeError, match="^put_ does not have a determ"):
+    with pytest.raises(RuntimeError, match=r"^put_ does not have a determ"):
         put()
     x = torch.zeros(4).put_(torch.tensor([0]), torch.ones(1), accumulate=True)
     assert x[0] == 1
     pooled, places = torch.nn.functional.max_pool2d(
         torch.ones(1, 1, 4, 4), 2, return_indices=True
     )
-    with pytest.raises(RuntimeError, match="^max_unpooling2d_forward_out does"):
+    with pytest.raises(
+        RuntimeError, match=r"^max_unpooling2d_forward_out does"
+    ):
         torch.nn.functional.max_unpool2d(pooled, places, 2)
 
 

@@ -49,7 +49,7 @@ def test_there_are_no_elements():
         a.cpu()
     with pytest.raises(NotImplementedError, match="Cannot copy out of meta"):
         a.tolist()
-    with pytest.raises(RuntimeError, match="item.. cannot be called on meta"):
+    with pytest.raises(RuntimeError, match=r"item.. cannot be called on meta"):
         a[0].item()
     with pytest.raises(TypeError, match="can't convert meta device type"):
         a.numpy()

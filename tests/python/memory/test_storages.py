@@ -253,7 +253,26 @@ def test_legacy_constructors():
     assert x.new([1, 2]).dtype == torch.float64
     assert x.new(torch.Size([3])).shape == (3,)
     assert torch.FloatTensor(torch.Size([2])).shape == (2,)
-    with pytest.raises(TypeError, match="expected TensorOptions.dtype=float,"):
+    with pytest.raises(TypeError, match=r"expected TensorOptions.dtype=float,"):
         torch.FloatTensor(x)
     with pytest.raises(RuntimeError, match="expects device type: cpu but"):
         x.new(device="cuda")
+
+
+def test_attributes_are_copied():
+    x = torch.ones(2)
+    x.mark = [1]
+    copied = copy.deepcopy(x)
+    assert copied.mark == [1]
+    assert copied.mark is not x.mark
+    assert x.is_set_to(x.view(2))
+    assert not x.is_set_to(copied)
+
+
+def test_generators_are_pickled():
+    generator = torch.Generator().manual_seed(5)
+    torch.rand(3, generator=generator)
+    loaded = pickle.loads(pickle.dumps(generator))
+    assert loaded.initial_seed() == 5
+    expected = torch.rand(3, generator=generator)
+    assert torch.equal(torch.rand(3, generator=loaded), expected)
