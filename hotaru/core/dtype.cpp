@@ -2,58 +2,61 @@
 
 #include <atomic>
 
+#include "hotaru/core/cpp_type.h"
+
 namespace hotaru {
 namespace {
 
 struct Names {
   const char* dtype;
   const char* scalar_type;
+  const char* cpp;
 };
 
-constexpr Names kUnknown{nullptr, nullptr};
+constexpr Names kUnknown{nullptr, nullptr, "unknown"};
 
 constexpr Names names_of(DType dtype) {
   switch (dtype) {
     case DType::kUInt8:
-      return {"uint8", "Byte"};
+      return {"uint8", "Byte", "unsigned char"};
     case DType::kInt8:
-      return {"int8", "Char"};
+      return {"int8", "Char", "signed char"};
     case DType::kInt16:
-      return {"int16", "Short"};
+      return {"int16", "Short", "short int"};
     case DType::kInt32:
-      return {"int32", "Int"};
+      return {"int32", "Int", "int"};
     case DType::kInt64:
-      return {"int64", "Long"};
+      return {"int64", "Long", "long int"};
     case DType::kFloat16:
-      return {"float16", "Half"};
+      return {"float16", "Half", "c10::Half"};
     case DType::kFloat32:
-      return {"float32", "Float"};
+      return {"float32", "Float", "float"};
     case DType::kFloat64:
-      return {"float64", "Double"};
+      return {"float64", "Double", "double"};
     case DType::kComplex64:
-      return {"complex64", "ComplexFloat"};
+      return {"complex64", "ComplexFloat", "c10::complex<float>"};
     case DType::kComplex128:
-      return {"complex128", "ComplexDouble"};
+      return {"complex128", "ComplexDouble", "c10::complex<double>"};
     case DType::kBool:
-      return {"bool", "Bool"};
+      return {"bool", "Bool", "bool"};
     case DType::kBFloat16:
-      return {"bfloat16", "BFloat16"};
+      return {"bfloat16", "BFloat16", "c10::BFloat16"};
     case DType::kComplex32:
-      return {"complex32", "ComplexHalf"};
+      return {"complex32", "ComplexHalf", "c10::complex<c10::Half>"};
     case DType::kFloat8E5M2:
-      return {"float8_e5m2", "Float8_e5m2"};
+      return {"float8_e5m2", "Float8_e5m2", "c10::Float8_e5m2"};
     case DType::kFloat8E4M3FN:
-      return {"float8_e4m3fn", "Float8_e4m3fn"};
+      return {"float8_e4m3fn", "Float8_e4m3fn", "c10::Float8_e4m3fn"};
     case DType::kFloat8E5M2FNUZ:
-      return {"float8_e5m2fnuz", "Float8_e5m2fnuz"};
+      return {"float8_e5m2fnuz", "Float8_e5m2fnuz", "c10::Float8_e5m2fnuz"};
     case DType::kFloat8E4M3FNUZ:
-      return {"float8_e4m3fnuz", "Float8_e4m3fnuz"};
+      return {"float8_e4m3fnuz", "Float8_e4m3fnuz", "c10::Float8_e4m3fnuz"};
     case DType::kUInt16:
-      return {"uint16", "UInt16"};
+      return {"uint16", "UInt16", "short unsigned int"};
     case DType::kUInt32:
-      return {"uint32", "UInt32"};
+      return {"uint32", "UInt32", "unsigned int"};
     case DType::kUInt64:
-      return {"uint64", "UInt64"};
+      return {"uint64", "UInt64", "long unsigned int"};
   }
   return kUnknown;
 }
@@ -107,6 +110,10 @@ const char* dtype_name(DType dtype) {
 
 const char* scalar_type_name(DType dtype) {
   return names_of(dtype).scalar_type;
+}
+
+const char* cpp_type_name(DType dtype) {
+  return names_of(dtype).cpp;
 }
 
 DType dtype_from_int(int64_t value) {

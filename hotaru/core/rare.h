@@ -4,7 +4,9 @@
 // but copies and fills has code for them.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "hotaru/core/dtype.h"
 

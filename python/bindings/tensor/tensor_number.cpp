@@ -10,6 +10,7 @@
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/refuse.h"
 
 namespace hotaru::python {
 namespace {
@@ -75,6 +76,11 @@ Tensor over_in(const Tensor& a, const Tensor& b) {
 template <TensorFunction F>
 Tensor in_place_slot(const Tensor& a, const Tensor& b) {
   return in_place(a, [&](const Tensor& x) { return F(x, b); });
+}
+/// What cannot be stored is not computed either.
+Tensor power_in(const Tensor& a, const Tensor& b) {
+  check_can_cast(result_type({a, b}), a.dtype());
+  return in_place_slot<power>(a, b);
 }
 
 /// The operand beside a tensor: a tensor as it is, a number as an operand;
@@ -255,7 +261,7 @@ void add_number_slots(std::vector<PyType_Slot>& slots) {
       {Py_nb_inplace_true_divide, slot(binary<over_in>)},
       {Py_nb_inplace_floor_divide, slot(binary<in_place_slot<floor_over>>)},
       {Py_nb_inplace_remainder, slot(binary<in_place_slot<modulo>>)},
-      {Py_nb_inplace_power, slot(power_slot<in_place_slot<power>>)},
+      {Py_nb_inplace_power, slot(power_slot<power_in>)},
       {Py_nb_inplace_lshift, slot(binary<in_place_slot<bitwise_left_shift>>)},
       {Py_nb_inplace_rshift, slot(binary<in_place_slot<bitwise_right_shift>>)},
       {Py_nb_inplace_and, slot(binary<in_place_slot<bitwise_and>>)},

@@ -157,3 +157,29 @@ def test_numpy(name):
     x[0] = 5
     assert array.tolist() == [5, 2]
     assert x.numpy().dtype == array.dtype
+
+
+@pytest.mark.parametrize("name", [*UNSIGNED, "complex32"])
+def test_dlpack(name):
+    x = torch.tensor([1, 2]).to(getattr(torch, name))
+    shared = torch.from_dlpack(x)
+    assert shared.dtype == x.dtype
+    assert shared.data_ptr() == x.data_ptr()
+
+
+def test_what_dlpack_does_not_know():
+    with pytest.raises(BufferError, match="float8_e5m2 is not exchanged"):
+        torch.ones(2).to(torch.float8_e5m2).__dlpack__()
+    with pytest.raises(BufferError, match="Cannot pack tensors on meta"):
+        torch.ones(2, device="meta").__dlpack__()
+
+
+def test_draws():
+    torch.manual_seed(0)
+    drawn = torch.randint(0, 50, (6,), dtype=torch.uint16)
+    assert drawn.tolist() == [44, 39, 33, 10, 13, 29]
+    torch.manual_seed(0)
+    parts = torch.view_as_real(torch.randn(3, dtype=torch.complex32))
+    assert parts[0].tolist() == [1.08984375, -0.20751953125]
+    with pytest.raises(RuntimeError, match="to - 1 is out of bounds for short"):
+        torch.randint(0, 2**17, (2,), dtype=torch.uint16)
