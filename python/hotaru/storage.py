@@ -369,6 +369,10 @@ def _only_on_cpu(name):
     return refuse
 
 
+def _fix_weakref(self) -> None:
+    """Needless: weak references stay valid as long as the memory lives."""
+
+
 def _write_file(self, f, is_real_file, save_size, element_size) -> None:
     """Writes the bytes to a file, behind their number if `save_size`."""
     data = _C._tensor_bytes(self._bytes().cpu())
@@ -380,7 +384,7 @@ def _write_file(self, f, is_real_file, save_size, element_size) -> None:
 _METHODS = (
     __getitem__, __setitem__, __iter__, size, __repr__, tolist, fill_, copy_,
     new, clone, to, cpu, cuda, __reduce__, byteswap, is_shared, share_memory_,
-    is_pinned, pin_memory, _write_file,
+    is_pinned, pin_memory, _write_file, _fix_weakref,
 )  # fmt: skip
 
 
