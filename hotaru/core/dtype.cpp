@@ -2,42 +2,61 @@
 
 #include <atomic>
 
+#include "hotaru/core/cpp_type.h"
+
 namespace hotaru {
 namespace {
 
 struct Names {
   const char* dtype;
   const char* scalar_type;
+  const char* cpp;
 };
 
-constexpr Names kUnknown{nullptr, nullptr};
+constexpr Names kUnknown{nullptr, nullptr, "unknown"};
 
 constexpr Names names_of(DType dtype) {
   switch (dtype) {
     case DType::kUInt8:
-      return {"uint8", "Byte"};
+      return {"uint8", "Byte", "unsigned char"};
     case DType::kInt8:
-      return {"int8", "Char"};
+      return {"int8", "Char", "signed char"};
     case DType::kInt16:
-      return {"int16", "Short"};
+      return {"int16", "Short", "short int"};
     case DType::kInt32:
-      return {"int32", "Int"};
+      return {"int32", "Int", "int"};
     case DType::kInt64:
-      return {"int64", "Long"};
+      return {"int64", "Long", "long int"};
     case DType::kFloat16:
-      return {"float16", "Half"};
+      return {"float16", "Half", "c10::Half"};
     case DType::kFloat32:
-      return {"float32", "Float"};
+      return {"float32", "Float", "float"};
     case DType::kFloat64:
-      return {"float64", "Double"};
+      return {"float64", "Double", "double"};
     case DType::kComplex64:
-      return {"complex64", "ComplexFloat"};
+      return {"complex64", "ComplexFloat", "c10::complex<float>"};
     case DType::kComplex128:
-      return {"complex128", "ComplexDouble"};
+      return {"complex128", "ComplexDouble", "c10::complex<double>"};
     case DType::kBool:
-      return {"bool", "Bool"};
+      return {"bool", "Bool", "bool"};
     case DType::kBFloat16:
-      return {"bfloat16", "BFloat16"};
+      return {"bfloat16", "BFloat16", "c10::BFloat16"};
+    case DType::kComplex32:
+      return {"complex32", "ComplexHalf", "c10::complex<c10::Half>"};
+    case DType::kFloat8E5M2:
+      return {"float8_e5m2", "Float8_e5m2", "c10::Float8_e5m2"};
+    case DType::kFloat8E4M3FN:
+      return {"float8_e4m3fn", "Float8_e4m3fn", "c10::Float8_e4m3fn"};
+    case DType::kFloat8E5M2FNUZ:
+      return {"float8_e5m2fnuz", "Float8_e5m2fnuz", "c10::Float8_e5m2fnuz"};
+    case DType::kFloat8E4M3FNUZ:
+      return {"float8_e4m3fnuz", "Float8_e4m3fnuz", "c10::Float8_e4m3fnuz"};
+    case DType::kUInt16:
+      return {"uint16", "UInt16", "short unsigned int"};
+    case DType::kUInt32:
+      return {"uint32", "UInt32", "unsigned int"};
+    case DType::kUInt64:
+      return {"uint64", "UInt64", "long unsigned int"};
   }
   return kUnknown;
 }
@@ -61,6 +80,26 @@ DType promote_floating(DType a, DType b) {
   return itemsize(a) > itemsize(b) ? a : b;
 }
 
+[[noreturn]] void refuse_promotion(const char* types, DType a, DType b) {
+  fail("Promotion for ", types, " is not supported, attempted to promote ",
+       scalar_type_name(a), " and ", scalar_type_name(b));
+}
+
+/// Of two that differ, where one is_rare.
+DType promote_rare(DType a, DType b) {
+  if (is_float8(a) || is_float8(b)) refuse_promotion("Float8 Types", a, b);
+  if (is_wide_unsigned(a) || is_wide_unsigned(b)) {
+    const DType other = is_wide_unsigned(a) ? b : a;
+    if (is_floating_point(other)) return other;
+    refuse_promotion("uint16, uint32, uint64 types", a, b);
+  }
+  const DType other = a == DType::kComplex32 ? b : a;
+  if (is_complex(other)) return other;
+  if (!is_floating_point(other) || other == DType::kFloat16)
+    return DType::kComplex32;
+  return to_complex(other);
+}
+
 std::atomic<DType> current_default{DType::kFloat32};
 
 }  // namespace
@@ -73,6 +112,10 @@ const char* scalar_type_name(DType dtype) {
   return names_of(dtype).scalar_type;
 }
 
+const char* cpp_type_name(DType dtype) {
+  return names_of(dtype).cpp;
+}
+
 DType dtype_from_int(int64_t value) {
   const auto dtype = static_cast<DType>(value);
   HOTARU_CHECK_AS(TypeError,
@@ -83,6 +126,7 @@ DType dtype_from_int(int64_t value) {
 
 DType promote_types(DType a, DType b) {
   if (a == b) return a;
+  if (is_rare(a) || is_rare(b)) return promote_rare(a, b);
   if (category(a) > category(b)) std::swap(a, b);
   if (category(a) != category(b)) {
     if (!is_complex(b)) return b;

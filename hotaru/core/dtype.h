@@ -24,10 +24,18 @@ enum class DType : int8_t {
   kFloat16 = 5,
   kFloat32 = 6,
   kFloat64 = 7,
+  kComplex32 = 8,
   kComplex64 = 9,
   kComplex128 = 10,
   kBool = 11,
   kBFloat16 = 15,
+  kFloat8E5M2 = 23,
+  kFloat8E4M3FN = 24,
+  kFloat8E5M2FNUZ = 25,
+  kFloat8E4M3FNUZ = 26,
+  kUInt16 = 27,
+  kUInt32 = 28,
+  kUInt64 = 29,
 };
 
 /// Short name, e.g. "float32".
@@ -43,15 +51,23 @@ constexpr size_t itemsize(DType dtype) {
     case DType::kUInt8:
     case DType::kInt8:
     case DType::kBool:
+    case DType::kFloat8E5M2:
+    case DType::kFloat8E4M3FN:
+    case DType::kFloat8E5M2FNUZ:
+    case DType::kFloat8E4M3FNUZ:
       return 1;
     case DType::kInt16:
+    case DType::kUInt16:
     case DType::kFloat16:
     case DType::kBFloat16:
       return 2;
     case DType::kInt32:
+    case DType::kUInt32:
     case DType::kFloat32:
+    case DType::kComplex32:
       return 4;
     case DType::kInt64:
+    case DType::kUInt64:
     case DType::kFloat64:
     case DType::kComplex64:
       return 8;
@@ -62,11 +78,22 @@ constexpr size_t itemsize(DType dtype) {
 }
 
 constexpr bool is_complex(DType d) {
-  return d == DType::kComplex64 || d == DType::kComplex128;
+  return d >= DType::kComplex32 && d <= DType::kComplex128;
+}
+constexpr bool is_float8(DType d) {
+  return d >= DType::kFloat8E5M2 && d <= DType::kFloat8E4M3FNUZ;
+}
+/// Integers without sign of more than a byte.
+constexpr bool is_wide_unsigned(DType d) {
+  return d >= DType::kUInt16 && d <= DType::kUInt64;
+}
+/// Stored and converted rather than computed with; see core/rare.h.
+constexpr bool is_rare(DType d) {
+  return d > DType::kBFloat16 || d == DType::kComplex32;
 }
 constexpr bool is_floating_point(DType d) {
   return d == DType::kFloat32 || d == DType::kFloat64 || d == DType::kFloat16 ||
-         d == DType::kBFloat16;
+         d == DType::kBFloat16 || is_float8(d);
 }
 /// Floating or complex: the dtypes that can carry a gradient.
 constexpr bool is_differentiable(DType d) {
@@ -77,11 +104,12 @@ constexpr bool is_integral(DType d, bool include_bool = false) {
   return d == DType::kBool ? include_bool : !is_differentiable(d);
 }
 constexpr bool is_signed(DType d) {
-  return d != DType::kUInt8 && d != DType::kBool;
+  return d != DType::kUInt8 && d != DType::kBool && !is_wide_unsigned(d);
 }
 /// The real type of a complex dtype's parts; other dtypes unchanged.
 constexpr DType to_real(DType d) {
-  return d == DType::kComplex64    ? DType::kFloat32
+  return d == DType::kComplex32    ? DType::kFloat16
+         : d == DType::kComplex64  ? DType::kFloat32
          : d == DType::kComplex128 ? DType::kFloat64
                                    : d;
 }
@@ -92,7 +120,9 @@ constexpr DType to_complex(DType d) {
 }
 
 /// The dtype of the result of an operation on both, by PyTorch's lattice
-/// (https://pytorch.org/docs/stable/tensor_attributes.html).
+/// (https://pytorch.org/docs/stable/tensor_attributes.html). Throws Error for
+/// float8 with another dtype, and for uint16, uint32 and uint64 with any but
+/// floating ones.
 DType promote_types(DType a, DType b);
 /// Whether a result of dtype `from` may be stored into `to`.
 bool can_cast(DType from, DType to);

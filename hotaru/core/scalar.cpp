@@ -11,7 +11,9 @@ DType Scalar::dtype() const {
     case Kind::kDouble:
       return default_dtype();
     case Kind::kComplex:
-      return hotaru::to_complex(default_dtype());
+      return default_dtype() == DType::kFloat16
+                 ? DType::kComplex32
+                 : hotaru::to_complex(default_dtype());
   }
   return DType::kInt64;
 }

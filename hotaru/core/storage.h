@@ -86,6 +86,13 @@ class Storage : public Ordered, public Pooled {
     expose();
   }
 
+  /// What another language keeps about this storage; it goes with the storage.
+  /// Guarded by that language's lock.
+  const Ref<RefCounted>& companion() const { return companion_; }
+  void accompany(Ref<RefCounted> companion) {
+    companion_ = std::move(companion);
+  }
+
  private:
   void* allocate_now() const;
   void free() noexcept;
@@ -97,7 +104,7 @@ class Storage : public Ordered, public Pooled {
   bool deferred_ = false;
   std::atomic<bool> exposed_{false}, lent_{false};
   Allocator* allocator_ = nullptr;
-  Ref<RefCounted> owner_;
+  Ref<RefCounted> owner_, companion_;
 };
 
 }  // namespace hotaru

@@ -37,6 +37,8 @@ const char* storage_type(DType dtype) {
       return "ComplexFloatStorage";
     case DType::kComplex128:
       return "ComplexDoubleStorage";
+    default:
+      break;  // no typed storage has their name
   }
   fail<TypeError>("tensors of dtype ", dtype_name(dtype), " cannot be saved");
 }

@@ -50,6 +50,9 @@ HOTARU_COMPARISON_ALIAS(not_equal, ne)
 HOTARU_OP("arctan2(Tensor self, Tensor other) -> Tensor", atan2);
 HOTARU_OP(
     "adjoint(Tensor(a) self) -> Tensor(a)", +[](const Tensor& self) {
+      HOTARU_CHECK(self.dim() != 1,
+                   "tensor.adjoint() is only supported on matrices or batches "
+                   "of matrices. Got 1-D tensor.");
       return conj(self.dim() == 0 ? self : transpose(self, -2, -1));
     });
 HOTARU_OP(
@@ -66,35 +69,42 @@ HOTARU_OP(
       return resize_(self, other.sizes());
     });
 
-/// Pieces along a dimension that numpy's functions name.
-Tensors pieces(const Tensor& self, const Value& sections, int64_t dim) {
-  if (sections.is_int()) {
-    const int64_t n = sections.as_int();
-    HOTARU_CHECK(n > 0 && self.size(dim) % n == 0,
-                 "torch.split along dimension ", dim,
-                 ": the size of the dimension, ", self.size(dim),
-                 ", is not evenly divisible by the split_size ", n);
+/// A function that numpy names after a dimension; `least`: how many a tensor
+/// must have.
+struct NamedSplit {
+  const char* name;
+  int64_t least;
+
+  void check(const Tensor& self) const {
+    HOTARU_CHECK(self.dim() >= least, name, " requires a tensor with at least ",
+                 least, " dimension, but got a tensor with ", self.dim(),
+                 " dimensions!");
+  }
+  Tensors into(const Tensor& self, int64_t n, int64_t dim) const {
+    HOTARU_CHECK(n >= 0, "number of sections must be larger than 0, got ", n);
+    HOTARU_CHECK(n != 0 && self.size(dim) % n == 0, name,
+                 " attempted to split along dimension ", dim,
+                 ", but the size of the dimension ", self.size(dim),
+                 " is not divisible by the split_size ", n, "!");
     return tensor_split(self, n, dim);
   }
-  return tensor_split(self, Dims(sections.to_int_vector()), dim);
-}
+};
 
 #define HOTARU_SPLIT(name, least, axis) \
   HOTARU_OP( \
       #name ".int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", \
       +[](const Tensor& self, int64_t sections) { \
-        HOTARU_CHECK(self.dim() >= least, \
-                     "torch." #name " requires a tensor with at least ", \
-                     least, " dimension, but got a tensor with ", self.dim(), \
-                     " dimensions!"); \
-        return pieces(self, sections, axis); \
+        const NamedSplit split{"torch." #name, least}; \
+        split.check(self); \
+        return split.into(self, sections, axis); \
       }); \
   HOTARU_OP( \
       #name \
       ".array(Tensor(a -> *) self, int[] indices) -> " \
       "Tensor(a)[]", \
-      +[](const Tensor& self, Value indices) { \
-        return pieces(self, indices, axis); \
+      +[](const Tensor& self, IntSpan indices) { \
+        NamedSplit{"torch." #name, least}.check(self); \
+        return tensor_split(self, indices, axis); \
       });
 HOTARU_SPLIT(hsplit, 1, (self.dim() == 1 ? 0 : 1))
 HOTARU_SPLIT(vsplit, 2, 0)

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "hotaru/runtime/accelerator.h"
+#include "hotaru/runtime/meta.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -48,6 +49,7 @@ Backend& DeviceTable::load(DeviceType type) {
     if (Backend* b = backends_[size_t(type)].load()) return *b;
     fail<AssertionError>("Torch not compiled with CUDA enabled");
   }
+  if (type == DeviceType::kMeta) return meta_backend();
   fail<NotImplementedError>("device '", device_type_name(type),
                             "' has no back end in this build of hotaru");
 }

@@ -6,8 +6,9 @@
 #include "bindings/graph/graph.h"
 #include "bindings/graph/surroundings.h"
 #include "bindings/ops/op_call.h"
-#include "bindings/runtime/accelerator.h"
 #include "bindings/ops/override.h"
+#include "bindings/runtime/accelerator.h"
+#include "bindings/runtime/determinism.h"
 #include "bindings/runtime/future_object.h"
 #include "bindings/runtime/generator_object.h"
 #include "bindings/runtime/stream.h"
@@ -19,6 +20,7 @@
 #include "bindings/tensor/memory.h"
 #include "bindings/tensor/printing.h"
 #include "bindings/tensor/shared_memory.h"
+#include "bindings/tensor/storage_object.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 
@@ -32,6 +34,7 @@ NB_MODULE(_C, m) {
   init_default_device(m);
   init_tensor(m);
   overrides::init_overrides(m);
+  init_storage(m);
   init_ops(m);
   init_autocast(m);
   init_autograd(m);
@@ -41,6 +44,7 @@ NB_MODULE(_C, m) {
   init_random(m);
   init_shared_memory(m);
   init_threads(m);
+  init_determinism(m);
   init_futures(m);
   init_script(m);
   init_script_source(m);

@@ -38,13 +38,15 @@ _LAZY = {
     "autograd", "backends", "cpu", "cuda", "distributions", "fft", "func",
     "futures", "graphs", "jit", "linalg", "masked", "multiprocessing", "nn",
     "optim", "overrides", "profiler", "random", "serialization", "signal",
-    "special", "utils",
+    "special", "storage", "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 _FUNC = {"vmap"}
+_STORAGE = {"TypedStorage", "UntypedStorage"}
+_LEGACY = {"_storage_classes", "_tensor_classes"}
 _GRAPHS = {"compile"}
 _RANDOM = {"manual_seed", "seed"}
-_AMP = {"autocast"}
+_AMP = {"GradScaler", "autocast"}
 _AUTOCAST = {
     "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
     "is_autocast_cpu_enabled", "is_autocast_enabled",
@@ -67,7 +69,10 @@ globals().update(
     }
 )
 
-from . import _streams, _tensor
+from . import _generator, _streams, _tensor
+from ._arrays import *
+from ._checks import *
+from ._determinism import *
 from ._dtypes import finfo, iinfo
 from ._functions import *
 from ._grad_mode import (
@@ -86,6 +91,8 @@ from .version import __version__
 # The extension's seed the CPU alone.
 for _name in _RANDOM:
     del globals()[_name]
+# Complete once `storage` is imported.
+del globals()["UntypedStorage"]
 
 
 def __getattr__(name: str):
@@ -117,18 +124,29 @@ def __getattr__(name: str):
         from .amp import _thread
 
         return globals().setdefault(name, getattr(_thread, name))
-    if name.endswith("Tensor"):
-        from ._legacy import tensor_class
+    if name in _STORAGE:
+        from . import storage
 
-        cls = tensor_class(name)
-        if cls is not None:
-            return cls
+        return getattr(storage, name)
+    if name.endswith(("Storage", "Tensor")) or name in _LEGACY:
+        from . import _legacy
+
+        value = _legacy.named(name)
+        if value is not None:
+            return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     return sorted(
         set(globals()).union(
-            _LAZY, _SERIALIZATION, _FUNC, _GRAPHS, _RANDOM, _AMP, _AUTOCAST
+            _LAZY,
+            _SERIALIZATION,
+            _STORAGE,
+            _FUNC,
+            _GRAPHS,
+            _RANDOM,
+            _AMP,
+            _AUTOCAST,
         )
     )

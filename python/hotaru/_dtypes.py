@@ -20,10 +20,55 @@ TYPES = {
 }
 
 
+_RARE = {
+    _C.complex32: "ComplexHalfTensor",
+    _C.uint16: "UInt16Tensor",
+    _C.uint32: "UInt32Tensor",
+    _C.uint64: "UInt64Tensor",
+    _C.float8_e5m2: "Float8_e5m2Tensor",
+    _C.float8_e4m3fn: "Float8_e4m3fnTensor",
+    _C.float8_e5m2fnuz: "Float8_e5m2fnuzTensor",
+    _C.float8_e4m3fnuz: "Float8_e4m3fnuzTensor",
+}
+# Where the name in texts is not the dtype's own.
+_CPP_NAMES = {
+    "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
+    "int32": "int", "int64": "long int", "float16": "c10::Half",
+    "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
+    "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def scalar_type(dtype) -> str:
+    """PyTorch's name of a dtype in messages, such as Float or Long."""
+    for name, known in (*TYPES.items(), *((n, d) for d, n in _RARE.items())):
+        if known is dtype:
+            return name[: -len("Tensor")]
+    raise TypeError(f"{dtype} has no such name")
+
+
+def cpp_name(dtype) -> str:
+    """The C++ type of a dtype, as PyTorch's compiler prints it."""
+    name = str(dtype).split(".")[-1]
+    return _CPP_NAMES.get(name, name)
+
+
+def options_text(dtype, device) -> str:
+    """A dtype and a device as some of PyTorch's messages list them."""
+    return (
+        f"TensorOptions(dtype={cpp_name(dtype)}, device={device}, "
+        "layout=Strided, requires_grad=false (default), "
+        "pinned_memory=false (default), memory_format=(nullopt))"
+    )
+
+
 def type_string(tensor) -> str:
     """The legacy name, such as torch.FloatTensor."""
-    name = next(n for n, dtype in TYPES.items() if dtype is tensor.dtype)
-    return f"torch.cuda.{name}" if tensor.is_cuda else f"torch.{name}"
+    name = _RARE.get(tensor.dtype) or next(
+        n for n, dtype in TYPES.items() if dtype is tensor.dtype
+    )
+    device = tensor.device.type
+    return f"torch.{name}" if device == "cpu" else f"torch.{device}.{name}"
 
 
 def dtype_of_type(spec):
@@ -73,6 +118,11 @@ class finfo(_Limits):  # noqa: N801
         "float64": (52, -1022, 1023),
         "complex64": (23, -126, 127),
         "complex128": (52, -1022, 1023),
+        "complex32": (10, -14, 15),
+        "float8_e5m2": (2, -14, 15),
+        "float8_e4m3fn": (3, -6, 8),
+        "float8_e5m2fnuz": (2, -15, 15),
+        "float8_e4m3fnuz": (3, -7, 7),
     }
     _WRONG = (
         "torch.finfo() requires a floating point input type. "
@@ -86,6 +136,10 @@ class finfo(_Limits):  # noqa: N801
         self.eps = 2.0**-bits
         self.tiny = self.smallest_normal = 2.0**low
         self.max = (2.0 - self.eps) * 2.0**high
+        if self.dtype == "float8_e4m3fn":  # its largest code is NaN
+            self.max = 448.0
+        elif self.dtype == "float8_e5m2fnuz":  # PyTorch's; the format's is 0.25
+            self.eps = 0.125
         self.min = -self.max
         self.resolution = 10.0 ** -int(bits * 0.30102999566398120)
 
@@ -93,7 +147,10 @@ class finfo(_Limits):  # noqa: N801
 class iinfo(_Limits):  # noqa: N801
     """Limits of an integer dtype."""
 
-    _KNOWN = ("uint8", "int8", "int16", "int32", "int64")
+    _KNOWN = (
+        "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32",
+        "uint64",
+    )  # fmt: skip
     _WRONG = (
         "torch.iinfo() requires an integer input type. Use torch.finfo to "
         "handle 'torch.iinfo'"

@@ -10,12 +10,12 @@ from ._overrides import overridable as _overridable
 from ._size import Size
 
 __all__ = [
-    "as_tensor", "asarray", "broadcast_shapes", "broadcast_tensors",
+    "as_tensor", "broadcast_shapes", "broadcast_tensors",
     "chain_matmul", "e", "einsum", "equal", "from_dlpack", "get_printoptions",
-    "inf", "is_complex", "is_floating_point", "is_inference",
-    "is_nonzero", "is_tensor", "meshgrid", "nan", "newaxis", "numel", "pi",
-    "set_anomaly_enabled", "set_printoptions", "tensordot", "typename",
-    "use_deterministic_algorithms",
+    "inf", "is_complex", "is_floating_point", "is_inference", "is_nonzero",
+    "is_signed", "is_storage", "is_tensor", "meshgrid", "nan", "newaxis",
+    "numel", "pi", "set_anomaly_enabled", "set_printoptions", "tensordot",
+    "typename",
 ]  # fmt: skip
 
 pi = _math.pi
@@ -48,6 +48,18 @@ def is_floating_point(input: Tensor) -> bool:
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype is complex."""
     return input.is_complex()
+
+
+def is_signed(input: Tensor) -> bool:
+    """Whether the dtype has negative numbers."""
+    return input.is_signed()
+
+
+def is_storage(obj) -> bool:
+    """Whether the object is a storage, with a dtype or without."""
+    from .storage import TypedStorage, UntypedStorage
+
+    return isinstance(obj, (UntypedStorage, TypedStorage))
 
 
 def is_nonzero(input: Tensor) -> bool:
@@ -103,18 +115,6 @@ def as_tensor(data, dtype=None, device=None) -> Tensor:
         device = _C.get_default_device() if device is None else device
         return shared.to(dtype=dtype or shared.dtype, device=device)
     return _C.tensor(data, dtype=dtype, device=device)
-
-
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
-    """as_tensor, with a copy on request."""
-    if copy:
-        out = _C.tensor(obj, dtype=dtype, device=device)
-    elif hasattr(obj, "__dlpack__") and not isinstance(obj, Tensor):
-        out = from_dlpack(obj)
-        out = out.to(dtype=dtype or out.dtype, device=device or "cpu")
-    else:
-        out = as_tensor(obj, dtype, device)
-    return out.requires_grad_() if requires_grad else out
 
 
 _NO_CAPSULE = (
@@ -240,12 +240,6 @@ def get_printoptions() -> dict:
     options = _C._get_print_options()
     names = ("precision", "threshold", "edgeitems", "linewidth", "sci_mode")
     return {name: getattr(options, name) for name in names}
-
-
-def use_deterministic_algorithms(
-    mode: bool, *, warn_only: bool = False
-) -> None:
-    """Accepted: results depend on nothing but inputs and the thread count."""
 
 
 _overridable(globals(), __all__)

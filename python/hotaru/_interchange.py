@@ -16,6 +16,12 @@ _TYPESTR = {
 }  # fmt: skip
 
 
+# DLPack's codes for them are younger than its versions here.
+_UNKNOWN = (
+    _C.float8_e5m2, _C.float8_e4m3fn, _C.float8_e5m2fnuz, _C.float8_e4m3fnuz,
+)  # fmt: skip
+
+
 def dlpack_device(self) -> tuple[int, int]:
     """(device type, index) in DLPack's numbers."""
     return (_CUDA, self.device.index) if self.is_cuda else (_CPU, 0)
@@ -34,6 +40,10 @@ def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
 
     BufferError where the tensor requires grad or for another device.
     """
+    if self.is_meta:
+        raise BufferError("Cannot pack tensors on meta")
+    if self.dtype in _UNKNOWN:
+        raise BufferError(f"__dlpack__: {self.dtype} is not exchanged")
     if dl_device not in (None, dlpack_device(self)):
         raise BufferError(
             f"__dlpack__: the tensor is on {self.device}, device {dl_device} "

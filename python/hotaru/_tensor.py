@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy as _copy
 from types import FunctionType
 
-from . import _C, _overrides, functional
+from . import _C, _overrides, _tensor_memory, functional
 from ._C import Tensor
 from ._grad_mode import no_grad
 
@@ -19,6 +20,7 @@ _CASTS = {
     "char": _C.int8,
     "byte": _C.uint8,
     "bool": _C.bool,
+    "chalf": _C.complex32,
     "cfloat": _C.complex64,
     "cdouble": _C.complex128,
 }
@@ -27,7 +29,7 @@ _CASTS = {
 # back.
 _IN_PLACE = """
     absolute addbmm addmv addr cumprod logit
-    nan_to_num negative renorm sgn square tril triu true_divide
+    nan_to_num negative renorm sgn square tril triu
 """.split()  # noqa: SIM905
 
 # In-place forms of second names.
@@ -121,6 +123,9 @@ def __deepcopy__(self, memo):
     copy.requires_grad = self.requires_grad
     if self.grad is not None:
         copy.grad = __deepcopy__(self.grad, memo)
+    if self.__dict__:
+        for name, value in self.__dict__.items():
+            setattr(copy, name, _copy.deepcopy(value, memo))
     memo[id(self)] = copy
     return copy
 
@@ -364,16 +369,6 @@ def equal(self, other) -> bool:
     return bool((self == other).all()) if self.numel() else True
 
 
-def new(self, *args):
-    """A tensor of this dtype and device from sizes, without values, or from
-    data; see `new_empty` and `new_tensor`.
-    """
-    from ._legacy import tensor_class
-
-    kind = tensor_class(_type(self).split(".")[-1], str(self.device))
-    return kind(*args)
-
-
 def module_load(self, other, assign: bool = False):
     """What takes this tensor's place in a module that loads `other`: neither of
     them. A subclass may override it; see
@@ -394,8 +389,77 @@ def _set_part(part):
     return set_part
 
 
+def _is_view(self) -> bool:
+    """Whether autograd knows it as a view of another tensor."""
+    return self._base is not None
+
+
+def sparse_dim(self) -> int:
+    """How many dimensions are sparse: none."""
+    return 0
+
+
+def dense_dim(self) -> int:
+    """How many dimensions are dense: all."""
+    return self.dim()
+
+
+def is_nonzero(self) -> bool:
+    """The truth of a tensor of one element."""
+    return bool(self)
+
+
+def dim_order(self, *, ambiguity_check=False) -> tuple[int, ...]:
+    """The dimensions from the outermost in memory to the innermost."""
+    if self.numel() == 0:
+        return tuple(range(self.dim()))
+    stride = self.stride()
+    return tuple(sorted(range(self.dim()), key=lambda d: -stride[d]))
+
+
+def fill_diagonal_(self, fill_value, wrap: bool = False):
+    """Writes a number onto the diagonal; returns self.
+
+    Args:
+        wrap: of a tall matrix, go on below with a row between.
+
+    Raises:
+        RuntimeError: less than two dimensions, or more of unequal sizes.
+    """
+    if self.dim() < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self.dim() > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    step = sum(self.stride())
+    height, width = self.shape[0], self.shape[1]
+    size = min(self.shape)
+    self.as_strided((size,), (step,), self.storage_offset()).fill_(fill_value)
+    if wrap and self.dim() == 2 and height > width + 1:
+        below = self[width + 1 :]
+        below.fill_diagonal_(fill_value, wrap=True)
+    return self
+
+
+def map_(self, other, function):
+    """Replaces each element by function(element, other's); slow."""
+    return _mapped(self, function, other)
+
+
+def map2_(self, x, y, function):
+    """Replaces each element by function(element, x's, y's); slow."""
+    return _mapped(self, function, x, y)
+
+
+def _mapped(self, function, *others):
+    lists = [t.expand_as(self).reshape(-1).tolist() for t in (self, *others)]
+    made = [function(*values) for values in zip(*lists, strict=True)]
+    return self.copy_(_C.tensor(made, dtype=self.dtype).reshape(self.shape))
+
+
 _METHODS = (
-    __repr__, __format__, __contains__, __deepcopy__, __reduce_ex__,
+    _is_view, dense_dim, sparse_dim, fill_diagonal_, is_nonzero, dim_order,
+    map_, map2_, __repr__, __format__, __contains__, __deepcopy__,
+    __reduce_ex__,
     __array__, __array_wrap__, __dlpack__, __dlpack_device__, numpy, backward,
     requires_grad_, register_hook, register_post_accumulate_grad_hook,
     retain_grad, cuda, record_stream, is_contiguous, new_tensor, is_pinned,
@@ -428,6 +492,16 @@ def _names(self) -> list[str]:
     return sorted(names)
 
 
+def _adjoint_of_matrices(self):
+    """The conjugate of the transpose, of each matrix of a batch."""
+    if self.dim() == 1:
+        raise RuntimeError(
+            "tensor.mH is only supported on matrices or batches of matrices. "
+            "Got 1-D tensor."
+        )
+    return _C.ops.adjoint(self)
+
+
 def install() -> None:
     """Attaches everything above to Tensor."""
     for method in _METHODS:
@@ -437,13 +511,14 @@ def install() -> None:
     Tensor.real = property(_C.ops.real, _set_part(_C.ops.real), doc=_REAL)
     Tensor.imag = property(_C.ops.imag, _set_part(_C.ops.imag), doc=_IMAG)
     Tensor.H = property(_adjoint_of_matrix)
-    Tensor.mH = property(_C.ops.adjoint)
+    Tensor.mH = property(_adjoint_of_matrices)
     Tensor.__rdiv__ = _rdiv
     Tensor.layout = property(lambda self: _C.strided)
     Tensor.stft = functional.stft
     Tensor.__array_priority__ = 1000
     Tensor.__dir__ = _names
     Tensor.__cuda_array_interface__ = property(_cuda_array_interface)
+    _tensor_memory.install()
     for name, dtype in _CASTS.items():
         setattr(Tensor, name, _cast(dtype))
     for name, other in _ALIASES.items():

@@ -21,6 +21,11 @@ def typename(obj: object) -> str:
     return name if module in ("", "builtins") else f"{module}.{name}"
 
 
+def _element_size(dtype) -> int:
+    """Bytes of an element."""
+    return dtype.itemsize
+
+
 def _rebuild_operator(name: str, method: bool):
     """The operator or method of that name; what pickles of one refer to."""
     import hotaru

@@ -5,6 +5,7 @@
 
 #include "hotaru/core/host.h"
 #include "hotaru/core/printing/text_column.h"
+#include "hotaru/core/rare.h"
 
 namespace hotaru {
 namespace {
@@ -64,20 +65,44 @@ std::vector<To> read_all(const Tensor& self) {
   return values;
 }
 
+/// T: an element, C: a complex number that holds it.
+template <class T, class C>
+Elements read_complex(const Tensor& shown, const PrintOptions& options) {
+  std::vector<double> real, imag;
+  real.reserve(size_t(shown.numel()));
+  imag.reserve(size_t(shown.numel()));
+  for_each_element<T>(shown, [&](C value) {
+    real.push_back(value.real());
+    imag.push_back(value.imag());
+  });
+  Elements out;
+  out.real = TextColumn::of_floats(real, options);
+  out.imag = TextColumn::of_floats(imag, options);
+  out.is_complex = true;
+  return out;
+}
+
+Elements read_rare(const Tensor& shown, const PrintOptions& options) {
+  Elements out;
+  visit_if_listed(RareTypes{}, shown.dtype(), [&]<class T>() {
+    if constexpr (std::is_same_v<T, ComplexHalf>)
+      out = read_complex<T, std::complex<float>>(shown, options);
+    else if constexpr (std::is_same_v<T, uint64_t>)
+      out.real = TextColumn::of_unsigned(read_all<uint64_t, T>(shown));
+    else if constexpr (std::is_integral_v<T>)
+      out.real = TextColumn::of_ints(read_all<int64_t, T>(shown));
+    else
+      out.real = TextColumn::of_floats(read_all<double, T>(shown), options);
+  });
+  return out;
+}
+
 Elements read_elements(const Tensor& shown, const PrintOptions& options) {
+  if (is_rare(shown.dtype())) return read_rare(shown, options);
   Elements out;
   visit_dtype(AllTypes{}, shown.dtype(), "print", [&]<class T>() {
     if constexpr (kIsComplex<T>) {
-      std::vector<double> real, imag;
-      real.reserve(size_t(shown.numel()));
-      imag.reserve(size_t(shown.numel()));
-      for_each_element<T>(shown, [&](T value) {
-        real.push_back(value.real());
-        imag.push_back(value.imag());
-      });
-      out.real = TextColumn::of_floats(real, options);
-      out.imag = TextColumn::of_floats(imag, options);
-      out.is_complex = true;
+      out = read_complex<T, T>(shown, options);
     } else if constexpr (kIsFloating<T>) {
       out.real = TextColumn::of_floats(read_all<double, T>(shown), options);
     } else if constexpr (kIsBool<T>) {

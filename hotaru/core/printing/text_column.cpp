@@ -80,17 +80,26 @@ TextColumn TextColumn::of_floats(std::span<const double> values,
   return column;
 }
 
-TextColumn TextColumn::of_ints(std::span<const int64_t> values) {
+template <class T>
+TextColumn TextColumn::of_whole(std::span<const T> values) {
   TextColumn column;
   column.ends_.reserve(values.size());
   std::array<char, 20> buffer;
-  for (const int64_t value : values) {
+  for (const T value : values) {
     char* begin = buffer.data();
     const auto end = std::to_chars(begin, begin + buffer.size(), value).ptr;
     column.add({begin, end});
     column.widen(size_t(end - begin));
   }
   return column;
+}
+
+TextColumn TextColumn::of_ints(std::span<const int64_t> values) {
+  return of_whole(values);
+}
+
+TextColumn TextColumn::of_unsigned(std::span<const uint64_t> values) {
+  return of_whole(values);
 }
 
 TextColumn TextColumn::of_bools(std::span<const int64_t> values) {

@@ -23,6 +23,7 @@ class TextColumn {
   static TextColumn of_floats(std::span<const double> values,
                               const PrintOptions& options);
   static TextColumn of_ints(std::span<const int64_t> values);
+  static TextColumn of_unsigned(std::span<const uint64_t> values);
   /// True and False.
   static TextColumn of_bools(std::span<const int64_t> values);
 
@@ -38,6 +39,8 @@ class TextColumn {
   void append_padded(size_t i, std::string& out) const;
 
  private:
+  template <class T>
+  static TextColumn of_whole(std::span<const T> values);
   void add(std::string_view text);
   void widen(size_t width) { width_ = width > width_ ? width : width_; }
 

@@ -4,12 +4,15 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/create/copy.h"
 #include "hotaru/core/host.h"
+#include "hotaru/core/rare.h"
+#include "hotaru/core/special_errors.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/overlap.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -24,6 +27,11 @@ namespace {
 /// What crosses is dense, of one dtype and shape: the source's device brings it
 /// into that form, and the destination's takes it from there.
 void copy_across(const Tensor& to, const Tensor& from, bool non_blocking) {
+  HOTARU_CHECK_AS(NotImplementedError,
+                  from.device().type != DeviceType::kMeta ||
+                      to.device().type == DeviceType::kMeta,
+                  "Cannot copy out of meta tensor; no data!");
+  if (to.device().type == DeviceType::kMeta) return;
   const autograd::NoGrad no_grad;
   Tensor sent = from;
   if (from.dtype() != to.dtype() || !same(from.sizes(), to.sizes()) ||
@@ -155,8 +163,11 @@ Tensor to(const Tensor& self, Optional<DType> dtype, Optional<Device> device,
 }
 
 Scalar item(const Tensor& self) {
+  HOTARU_CHECK(self.device().type != DeviceType::kMeta,
+               "Tensor.item() cannot be called on meta tensors");
   HOTARU_CHECK(self.numel() == 1, "a Tensor with ", self.numel(),
                " elements cannot be converted to Scalar");
+  if (is_rare(self.dtype())) return item(to(self, carrier(self.dtype())));
   const Tensor host = to(self, Device{DeviceType::kCPU});
   Scalar out;
   visit_dtype(AllTypes{}, host.dtype(), "item", [&]<class T>() {
@@ -201,6 +212,16 @@ namespace {
 /// would touch every page.
 void clear_from(const Tensor& self, size_t begin) {
   const auto end = int64_t(self.storage()->nbytes()), from = int64_t(begin);
+  if (end > from && fills_memory()) {
+    const auto item = int64_t(itemsize(self.dtype()));
+    const int64_t first = (from + item - 1) / item;
+    const Tensor rest =
+        make_tensor(self.storage(), self.dtype(), IntSpan({end / item - first}),
+                    IntSpan({1}), first);
+    rest.impl()->tracks_version = false;
+    fill_(rest, filling(self.dtype()));
+    return;
+  }
   constexpr int64_t kFromSystem = int64_t{64} << 20;
   if (end <= from || end > kFromSystem) return;
   const Tensor rest = make_tensor(self.storage(), DType::kUInt8,

@@ -7,12 +7,14 @@
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/core/host.h"
+#include "hotaru/core/rare.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory_schema.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -39,6 +41,12 @@ const char* cpp_name(DType dtype) {
       return "float";
     case DType::kComplex64:
       return "c10::complex<float>";
+    case DType::kUInt16:
+      return "uint16_t";
+    case DType::kUInt32:
+      return "uint32_t";
+    case DType::kUInt64:
+      return "uint64_t";
     default:
       return "double";
   }
@@ -59,6 +67,10 @@ template <class T>
 bool in_range(int64_t value) {
   if constexpr (std::is_same_v<T, uint8_t>)
     return value >= -255 && value <= 255;
+  else if constexpr (std::is_same_v<T, uint64_t>)
+    return true;
+  else if constexpr (std::is_unsigned_v<T>)
+    return value >= -int64_t(T(-1)) && value <= int64_t(T(-1));
   else if constexpr (std::is_integral_v<T>)
     return value == int64_t(T(value));
   else
@@ -72,8 +84,20 @@ bool holds(DType dtype, const Scalar& value) {
   if (dtype == DType::kComplex64)
     return in_range<float>(value.to_complex().real()) &&
            in_range<float>(value.to_complex().imag());
+  if (dtype == DType::kComplex32)
+    return in_range<Half>(value.to_complex().real()) &&
+           in_range<Half>(value.to_complex().imag());
   if (value.is_complex() && value.to_complex().imag() != 0) return false;
+  if (is_float8(dtype)) return true;
   bool out = true;
+  if (is_wide_unsigned(dtype)) {
+    visit_if_listed(
+        TypeList<uint16_t, uint32_t, uint64_t>{}, dtype, [&]<class T>() {
+          out = value.is_integral() ? in_range<T>(value.to_int())
+                                    : in_range<T>(value.to_complex().real());
+        });
+    return out;
+  }
   visit_dtype(RealTypes{}, dtype, "fill", [&]<class T>() {
     using Checked = std::conditional_t<kIsReduced<T>, double, T>;
     out = value.is_integral() ? in_range<Checked>(value.to_int())
@@ -266,7 +290,8 @@ Tensor wrapped_scalar(const Scalar& value, Device device) {
 
 Tensor scalar_tensor(const Scalar& value, TensorOptions options) {
   Tensor out = empty({}, options);
-  if (!out.device().is_cpu()) return filled(std::move(out), value);
+  if (!out.device().is_cpu() || is_rare(out.dtype()))
+    return filled(std::move(out), value);
   // Data from the host: nobody else has seen this memory yet, so no kernel
   // and no stream is needed to write it.
   visit_dtype(AllTypes{}, out.dtype(), "scalar_tensor", [&]<class T>() {
@@ -298,6 +323,14 @@ Tensor zero_(const Tensor& self) {
 
 namespace {
 
+/// A tensor that a program gets without elements of its own.
+Tensor unset(Tensor t) {
+  if (!fills_memory()) [[likely]]
+    return t;
+  const Scalar value = filling(t.dtype());
+  return filled(std::move(t), value);
+}
+
 /// Dense, with dimensions in memory in the order of `layout`.
 Tensor empty_permuted(IntSpan size, IntSpan layout, TensorOptions options) {
   HOTARU_CHECK(layout.size() == size.size(),
@@ -325,29 +358,30 @@ HOTARU_OP(
     "empty.memory_format(SymInt[] size, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
     +[](IntSpan size, HOTARU_OPTION_ARGS, const GivenFormat& format) {
-      if (!format) return empty(size, given_options(dtype, device));
+      if (!format) return unset(empty(size, given_options(dtype, device)));
       HOTARU_CHECK(MemoryFormat(*format) != MemoryFormat::kPreserve,
                    "unsupported memory format Preserve");
-      return empty_strided(size, format_strides(size, MemoryFormat(*format)),
-                           given_options(dtype, device));
+      return unset(empty_strided(size,
+                                 format_strides(size, MemoryFormat(*format)),
+                                 given_options(dtype, device)));
     });
 HOTARU_OP(
     "empty_strided(SymInt[] size, SymInt[] stride, " HOTARU_OPTIONS
     ") -> Tensor",
     +[](IntSpan size, IntSpan stride, HOTARU_OPTION_ARGS) {
-      return empty_strided(size, stride, given_options(dtype, device));
+      return unset(empty_strided(size, stride, given_options(dtype, device)));
     });
 HOTARU_OP(
     "empty_permuted(SymInt[] size, int[] physical_layout, " HOTARU_OPTIONS
     ") -> Tensor",
     +[](IntSpan size, IntSpan layout, HOTARU_OPTION_ARGS) {
-      return empty_permuted(size, layout, given_options(dtype, device));
+      return unset(empty_permuted(size, layout, given_options(dtype, device)));
     });
 HOTARU_OP(
     "new_empty_strided(Tensor self, SymInt[] size, SymInt[] "
     "stride, " HOTARU_OPTIONS ") -> Tensor",
     +[](const Tensor& self, IntSpan size, IntSpan stride, HOTARU_OPTION_ARGS) {
-      return empty_strided(size, stride, like(self, dtype, device));
+      return unset(empty_strided(size, stride, like(self, dtype, device)));
     });
 HOTARU_OP(
     "full(SymInt[] size, Scalar fill_value, " HOTARU_OPTIONS ") -> Tensor",
@@ -409,7 +443,7 @@ HOTARU_OP(
     "empty_like(Tensor self, " HOTARU_OPTIONS
     ", MemoryFormat? memory_format=None) -> Tensor",
     +[](const Tensor& self, HOTARU_OPTION_ARGS, const GivenFormat& format) {
-      return empty_like(self, dtype, device, format);
+      return unset(empty_like(self, dtype, device, format));
     });
 HOTARU_OP(
     "zeros_like(Tensor self, " HOTARU_OPTIONS
@@ -433,7 +467,7 @@ HOTARU_OP(
 HOTARU_OP(
     "new_empty(Tensor self, SymInt[] size, " HOTARU_OPTIONS ") -> Tensor",
     +[](const Tensor& self, IntSpan size, HOTARU_OPTION_ARGS) {
-      return empty(size, like(self, dtype, device));
+      return unset(empty(size, like(self, dtype, device)));
     });
 HOTARU_OP(
     "new_zeros(Tensor self, SymInt[] size, " HOTARU_OPTIONS ") -> Tensor",

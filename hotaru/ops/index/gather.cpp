@@ -266,7 +266,7 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices,
                self.dim(), " dimensions for input, and ", indices.dim(),
                " dimensions for indices");
   HOTARU_CHECK(
-      is_index(indices),
+      indices.dtype() == DType::kInt64,
       "torch.take_along_dim(): dtype of indices should be Long but got ",
       scalar_type_name(indices.dtype()));
   const int64_t d = wrap_dim(*dim, self.dim(), false);

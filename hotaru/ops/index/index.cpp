@@ -12,6 +12,7 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/streams/stream.h"
 #include "hotaru/runtime/warning.h"
 
@@ -222,6 +223,7 @@ void put_into(const Tensor& out, const Tensor& self, const Tensor& index,
                source.numel(), ", index.numel() = ", index.numel());
   HOTARU_CHECK_AS(IndexError, self.numel() > 0 || index.numel() == 0,
                   "put_(): Tried to put elements into an empty tensor");
+  if (!accumulate) require_deterministic("put_");
   {
     autograd::NoGrad guard;
     const Tensor target = untracked(out);

@@ -223,10 +223,21 @@ Tensor index_copy_(const Tensor& self, int64_t dim, const Tensor& index,
   return self;
 }
 
+namespace {
+
+Tensor fill_number(const Tensor& self, const Scalar& value) {
+  HOTARU_CHECK(self.is_complex() || !value.is_complex(),
+               "index_fill_(): Converting complex Scalar to non-complex type "
+               "is not supported");
+  return number_like(self, value);
+}
+
+}  // namespace
+
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index,
                   const Scalar& value) {
   const Tensor out = clone(detach(self));
-  fill_into(out, self, dim, index, number_like(self, value), {});
+  fill_into(out, self, dim, index, fill_number(self, value), {});
   return out;
 }
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index,
@@ -238,7 +249,7 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index,
 Tensor index_fill_(const Tensor& self, int64_t dim, const Tensor& index,
                    const Scalar& value) {
   autograd::check_inplace(self);
-  fill_into(self, self, dim, index, number_like(self, value), {});
+  fill_into(self, self, dim, index, fill_number(self, value), {});
   self.bump_version();
   return self;
 }

@@ -41,11 +41,12 @@ Tensor view_as_real(const Tensor& self) {
 }
 
 Tensor view_as_complex(const Tensor& self) {
-  HOTARU_CHECK(
-      self.dtype() == DType::kFloat32 || self.dtype() == DType::kFloat64,
-      "view_as_complex is only supported for half, float and double "
-      "tensors, but got a tensor of scalar type: ",
-      scalar_type_name(self.dtype()));
+  HOTARU_CHECK(self.dtype() == DType::kFloat32 ||
+                   self.dtype() == DType::kFloat64 ||
+                   self.dtype() == DType::kFloat16,
+               "view_as_complex is only supported for half, float and double "
+               "tensors, but got a tensor of scalar type: ",
+               scalar_type_name(self.dtype()));
   HOTARU_CHECK(self.dim() > 0, "Input tensor must have one or more dimensions");
   HOTARU_CHECK(self.size(-1) == 2,
                "Tensor must have a last dimension of size 2");
@@ -62,8 +63,11 @@ Tensor view_as_complex(const Tensor& self) {
   }
   HOTARU_CHECK(self.storage_offset() % 2 == 0,
                "Tensor must have a storage_offset divisible by 2");
-  Tensor out = autograd::view_of(self, to_complex(self.dtype()), sizes, strides,
-                                 self.storage_offset() / 2);
+  Tensor out = autograd::view_of(
+      self,
+      (self.dtype() == DType::kFloat16 ? DType::kComplex32
+                                       : to_complex(self.dtype())),
+      sizes, strides, self.storage_offset() / 2);
   if (autograd::needs_grad(self))
     autograd::record("ViewAsComplexBackward0", out, {self}, {},
                      [](Backward&, const Tensor& g) -> Tensors {
@@ -84,9 +88,6 @@ Tensor imag(const Tensor& self) {
 
 Tensor complex(const Tensor& re, const Tensor& im) {
   check_parts("complex", re, im);
-  HOTARU_CHECK_AS(NotImplementedError, re.dtype() != DType::kFloat16,
-                  "complex: there is no dtype complex32 here; convert both "
-                  "parts to float32 first");
   const Dims shape = broadcast_shapes(re.sizes(), im.sizes());
   return without_base(
       view_as_complex(stack({expand(re, shape), expand(im, shape)}, -1)));

@@ -1,8 +1,11 @@
 #include "hotaru/ops/pointwise/elementwise.h"
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/rare.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/host_value.h"
@@ -46,8 +49,10 @@ struct Promotion {
   static Optional<DType> combine(Optional<DType> strong, Optional<DType> weak) {
     if (!strong || !weak) return strong ? strong : weak;
     if (category(*weak) <= category(*strong)) return strong;
-    if (is_complex(*weak) && is_floating_point(*strong))
-      return to_complex(*strong);
+    if (is_complex(*weak) && is_floating_point(*strong)) {
+      const bool half = *strong == DType::kFloat16;
+      return half ? DType::kComplex32 : to_complex(*strong);
+    }
     return promote_types(*strong, *weak);
   }
   DType result() const {
@@ -125,7 +130,8 @@ DType result_dtype(const Spec& spec, DType common) {
 /// The case of most calls: nothing to promote, broadcast or cast.
 bool is_plain(const Spec& spec, Inputs inputs) {
   const TensorImpl& first = *inputs[0]->impl();
-  if (!first.contiguous || first.wrapped_number) return false;
+  if (!first.contiguous || first.wrapped_number || is_rare(first.dtype))
+    return false;
   if (spec.compute == Compute::kFloating && !is_differentiable(first.dtype))
     return false;
   for (const Tensor* t : inputs.subspan(1)) {
@@ -156,8 +162,34 @@ Dims common_shape(Inputs inputs) {
   return shape;
 }
 
+/// Whether a rare dtype has the operator, computed in its carrier: those that
+/// PyTorch has for it.
+bool carries(const Kernel& kernel, DType dtype) {
+  static constexpr std::string_view kAll[] = {"eq", "ne", "mul", "isnan"};
+  static constexpr std::string_view kUnsigned[] = {"bitwise_and", "bitwise_or",
+                                                   "bitwise_xor", "isinf"};
+  static constexpr std::string_view kComplex[] = {"add", "neg", "abs", "isinf"};
+  static constexpr std::string_view kFloat8[] = {"abs"};
+  const auto has = [&](std::span<const std::string_view> names) {
+    return std::ranges::find(names, kernel.name()) != names.end();
+  };
+  if (has(kAll)) return true;
+  if (is_wide_unsigned(dtype)) return has(kUnsigned);
+  return has(is_float8(dtype) ? std::span<const std::string_view>(kFloat8)
+                              : std::span<const std::string_view>(kComplex));
+}
+
 void launch(const Spec& spec, const Tensor& out, Inputs inputs, DType common,
             const PointwiseNumbers& numbers) {
+  if (is_rare(common) && carries(spec.kernel, common)) [[unlikely]] {
+    const DType wide = carrier(common);
+    Tensor result = out;
+    if (is_rare(out.dtype()) || out.dtype() == to_real(common))
+      result = empty(out.sizes(), {result_dtype(spec, wide), out.device()});
+    launch(spec, result, inputs, wide, numbers);
+    if (!result.is_same(out)) enqueue_copy(out, result);
+    return;
+  }
   // Operands of another dtype are cast first; no gradient goes this way, the
   // operator's formula speaks of the operands as given.
   const autograd::NoGrad no_grad;

@@ -134,6 +134,14 @@ HOTARU_OP(
     "true_divide.Tensor(Tensor self, Tensor other) -> Tensor",
     +[](const Tensor& a, const Tensor& b) { return div(a, b); });
 HOTARU_OP(
+    "true_divide.Scalar(Tensor self, Scalar other) -> Tensor",
+    +[](const Tensor& a, const Scalar& b) { return div(a, b); });
+HOTARU_OP("true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+          div_);
+HOTARU_OP(
+    "true_divide_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)",
+    +[](const Tensor& a, const Scalar& b) { return div_(a, operand(b, a)); });
+HOTARU_OP(
     "floor_divide(Tensor self, Tensor other) -> Tensor",
     +[](const Tensor& a, const Tensor& b) { return floor_divide(a, b); });
 HOTARU_OP(
@@ -165,6 +173,7 @@ HOTARU_OP(
 HOTARU_OP(
     "pow_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)",
     +[](const Tensor& a, const Tensor& b) {
+      check_can_cast(result_type({a, b}), a.dtype());
       return in_place(a, [&](const Tensor& x) { return pow(x, b); });
     });
 HOTARU_OP(

@@ -4,6 +4,7 @@
 #include "hotaru/ops/linear_map.h"
 #include "hotaru/ops/pool/pool.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/runtime/determinism.h"
 
 namespace hotaru {
 namespace {
@@ -61,6 +62,8 @@ Tensor max_unpool(const Tensor& self, const Tensor& indices,
   static const Kernel& gather = kernel("plane_gather");
   check(self, indices, output_size);
   const int64_t dims = int64_t(output_size.size());
+  require_deterministic(dims == 2 ? "max_unpooling2d_forward_out"
+                                  : "max_unpooling3d_forward_out");
   Dims size(self.sizes());
   std::copy(output_size.begin(), output_size.end(), size.end() - dims);
   const char* node = kNodes[dims - 2];

@@ -7,9 +7,11 @@
 #include "hotaru/backend/common/random/random.h"
 #include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/host_value.h"
 #include "hotaru/ops/inplace.h"
+#include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/extremum.h"
 #include "hotaru/ops/reduce/reduce.h"
@@ -74,6 +76,10 @@ struct Limits {
   int64_t last_exact;      // largest integer without gaps below it
 };
 Limits limits_of(DType dtype) {
+  if (is_wide_unsigned(dtype)) {
+    const uint64_t most = ~uint64_t{0} >> (64 - itemsize(dtype) * 8);
+    return {0, double(most), int64_t(std::min(most, ~uint64_t{0} >> 1))};
+  }
   Limits out{};
   visit_dtype(RealAndBoolTypes{}, dtype, "random_kernel_cpu", [&]<class T>() {
     using L = std::numeric_limits<T>;
@@ -106,6 +112,10 @@ void check_probability(const char* op, double p) {
 
 Tensor uniform_(const Tensor& self, double from, double to,
                 Generator* generator) {
+  if (self.dtype() == DType::kComplex32) {
+    uniform_(view_as_real(make_alias(self)), from, to, generator);
+    return self;
+  }
   HOTARU_CHECK_AS(NotImplementedError, is_differentiable(self.dtype()),
                   "\"check_uniform_bounds\" not implemented for '",
                   scalar_type_name(self.dtype()), "'");
@@ -130,6 +140,11 @@ Tensor normal_(const Tensor& self, double mean, double std,
   HOTARU_CHECK_AS(NotImplementedError, is_differentiable(self.dtype()),
                   "\"normal_kernel_cpu\" not implemented for '",
                   scalar_type_name(self.dtype()), "'");
+  if (self.dtype() == DType::kComplex32) {
+    normal_(view_as_real(make_alias(self)), mean, std * std::sqrt(0.5),
+            generator);
+    return self;
+  }
   // Of complex numbers both parts are around the mean, as in PyTorch.
   return draw("NormalBackward0", self, generator,
               {.draw = Draw::kNormal, .a = mean, .b = std});
@@ -248,13 +263,13 @@ Tensor random_(const Tensor& self, int64_t from, Optional<int64_t> to,
                "check_random_bounds handles only integral, floating-point and "
                "boolean types");
   const Limits limits = limits_of(self.dtype());
+  HOTARU_CHECK(!to || from < *to,
+               "random_ expects 'from' to be less than 'to', but got from=",
+               from, " >= to=", to.value_or(0));
   check_range("from", double(from), self, limits);
   // One past the last value; wraps to 0 for all of int64.
   uint64_t end = uint64_t(limits.last_exact) + 1;
   if (to) {
-    HOTARU_CHECK(from < *to,
-                 "random_ expects 'from' to be less than 'to', but got from=",
-                 from, " >= to=", *to);
     check_range("to - 1", double(*to - 1), self, limits);
     end = uint64_t(*to);
   } else {
@@ -262,6 +277,14 @@ Tensor random_(const Tensor& self, int64_t from, Optional<int64_t> to,
                  "random_ expects 'from' casted to dtype to be less than or "
                  "equal to 'to_inc' casted to dtype, but got from=",
                  from, " > to_inc=", limits.last_exact);
+  }
+  if (is_wide_unsigned(self.dtype())) {
+    const Tensor wide = empty_strided(self.sizes(), empty_like(self).strides(),
+                                      {DType::kInt64, self.device()});
+    return copy_(self, draw("RandomBackward0", wide, generator,
+                            {.draw = Draw::kInteger,
+                             .range = end - uint64_t(from),
+                             .from = from}));
   }
   return draw(
       "RandomBackward0", self, generator,

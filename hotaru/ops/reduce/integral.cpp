@@ -180,7 +180,8 @@ Tensor even_gradient(const Tensor& y, const Scalar& h, int64_t dim,
     return narrow(y, dim, i < 0 ? n + i : i, 1);
   };
   const Tensor middle = (slice(y, dim, 2, {}) - slice(y, dim, {}, -2)) /
-                        Scalar(h.to_double() * 2);
+                        (h.is_complex() ? Scalar(h.to_complex() * 2.0)
+                                        : Scalar(h.to_double() * 2));
   if (edge_order == 1)
     return joined((at(1) - at(0)) / h, middle, (at(-1) - at(-2)) / h, dim);
   const auto edge = [&](int64_t a, int64_t b, int64_t c, double sign) {

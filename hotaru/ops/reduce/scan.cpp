@@ -128,8 +128,16 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend,
                  "input");
     parts.push_back(part);
   }
-  if (n == 0) return clone(self);
   dim = wrap_dim(dim, self.dim());
+  for (const Tensor& part : parts)
+    for (int64_t d = 0; d < self.dim(); ++d)
+      HOTARU_CHECK(
+          d == dim || part.size(d) == self.size(d),
+          "diff expects the shape of tensor to prepend or append to match that "
+          "of input except along the differencing dimension; input.size(",
+          d, ") = ", self.size(d), ", but got tensor.size(", d,
+          ") = ", part.size(d));
+  if (n == 0) return clone(self);
   Tensor out = parts.size() == 1 ? self : cat(parts, dim);
   if (out.numel() == 0)
     return clone(narrow(out, dim, 0, std::max<int64_t>(0, out.size(dim) - n)));

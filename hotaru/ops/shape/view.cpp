@@ -330,6 +330,21 @@ Tensor diagonal(const Tensor& self, int64_t offset, int64_t dim1,
   return out;
 }
 
+namespace {
+
+/// Counted from the front, for movedim, which calls them `what`.
+Dims distinct_dims(IntSpan dims, int64_t ndim, const char* what) {
+  Dims out;
+  for (const int64_t dim : dims) out.push_back(wrap_dim(dim, ndim));
+  for (size_t i = 1; i < out.size(); ++i)
+    HOTARU_CHECK(
+        std::find(out.begin(), out.begin() + i, out[i]) == out.begin() + i,
+        "movedim: repeated dim in `", what, "` (", shape_text(dims), ")");
+  return out;
+}
+
+}  // namespace
+
 Tensor movedim(const Tensor& self, IntSpan source, IntSpan destination) {
   HOTARU_CHECK(source.size() == destination.size(),
                "movedim: Invalid source or destination dims: source (",
@@ -337,9 +352,9 @@ Tensor movedim(const Tensor& self, IntSpan source, IntSpan destination) {
                " dims) should contain the same number of "
                "dims as destination (",
                shape_text(destination), " dims)");
-  const Dims from = source.empty() ? Dims() : wrap_dims(source, self.dim());
-  const Dims into =
-      destination.empty() ? Dims() : wrap_dims(destination, self.dim());
+  const Dims from = distinct_dims(source, self.dim(), "source");
+  const Dims into = distinct_dims(destination, self.dim(), "destination");
+  if (self.dim() == 0) return permute(self, {});
   Dims order(size_t(self.dim()), -1);
   for (size_t i = 0; i < into.size(); ++i) order[size_t(into[i])] = from[i];
   int64_t next = 0;

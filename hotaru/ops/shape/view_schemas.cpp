@@ -150,6 +150,10 @@ HOTARU_OP(
       return movedim(self, Dims{source}, Dims{destination});
     });
 HOTARU_OP(
+    "moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) "
+    "-> Tensor(a)",
+    movedim);
+HOTARU_OP(
     "moveaxis.int(Tensor(a) self, int source, int destination) -> "
     "Tensor(a)",
     +[](const Tensor& self, int64_t source, int64_t destination) {

@@ -8,6 +8,7 @@
 #include "bindings/errors.h"
 #include "bindings/gil.h"
 #include "bindings/ops/op_bind.h"
+#include "bindings/ops/op_deprecated.h"
 #include "bindings/ops/op_error.h"
 #include "bindings/ops/op_result.h"
 #include "bindings/ops/override.h"
@@ -196,6 +197,9 @@ PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf,
     }
     if (PyObject* result = ask_hook(self, call)) return result;
     if (overrides::overridden(call)) return overrides::ask(self, call);
+    if (PyObject* result =
+            call_deprecated(self, call, op.method, PyUnicode_AsUTF8(op.name)))
+      return result;
     no_match(op.signatures, call, op.method, PyUnicode_AsUTF8(op.name));
   });
 }

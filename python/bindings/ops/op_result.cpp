@@ -1,7 +1,9 @@
 #include "bindings/ops/op_result.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 
 #include "bindings/errors.h"
@@ -78,9 +80,28 @@ void warn_of_resize(const Operator& op, const Tensor& out,
              "to zero elements with t.resize_(0)."));
 }
 
+/// Some operators write into nothing but their result's dtype.
+void check_out_dtype(const Operator& op, DType out, DType result) {
+  static constexpr std::string_view kSame[] = {
+      "neg", "negative", "floor", "ceil", "round",       "trunc",
+      "fix", "sign",     "sgn",   "frac", "bitwise_not", "conj_physical"};
+  const std::string_view name = op.schema().name;
+  HOTARU_CHECK(
+      std::find(std::begin(kSame), std::end(kSame), name) == std::end(kSame),
+      "Found dtype ", scalar_type_name(out), " but expected ",
+      scalar_type_name(result));
+  HOTARU_CHECK(name != "nonzero",
+               "nonzero: Expected out tensor to have scalar type Long but got "
+               "scalar type",
+               scalar_type_name(out));
+  // What is 0 or 1 fits into every dtype.
+  if (name != "bernoulli") check_can_cast(result, out);
+}
+
 /// out=: the result is written into a tensor of the caller's, resized to fit.
 void write_out(const Operator& op, const Tensor& out, const Tensor& result) {
-  check_can_cast(result.dtype(), out.dtype());
+  if (out.dtype() != result.dtype())
+    check_out_dtype(op, out.dtype(), result.dtype());
   warn_of_resize(op, out, result);
   resize_(out, result.sizes());
   copy_(out, result);

@@ -10,17 +10,26 @@
 #include "bindings/runtime/accelerator.h"
 #include "bindings/tensor/default_device.h"
 #include "bindings/tensor/items.h"
+#include "bindings/tensor/storage_object.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/host.h"
+#include "hotaru/core/rare.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/determinism.h"
 
 namespace hotaru::python {
 namespace {
+
+/// What Python's numbers are read from and written to directly.
+using HostTypes = TypeList<float, double, Half, BFloat16, uint8_t, int8_t,
+                           int16_t, int32_t, int64_t, Bool, std::complex<float>,
+                           std::complex<double>, uint16_t, uint32_t, uint64_t>;
 
 // Nesting beyond this is data that contains itself.
 constexpr int kMaxDepth = 64;
@@ -55,6 +64,16 @@ DType dtype_of_format(const char* format, Py_ssize_t size) {
   if (text == "Zf") return DType::kComplex64;
   if (text == "Zd") return DType::kComplex128;
   if (text == "B") return DType::kUInt8;
+  if (text.size() == 1 && std::strchr("HILQ", text[0])) {
+    switch (size) {
+      case 2:
+        return DType::kUInt16;
+      case 4:
+        return DType::kUInt32;
+      case 8:
+        return DType::kUInt64;
+    }
+  }
   if (text.size() == 1 && std::strchr("bhilq", text[0])) {
     switch (size) {
       case 1:
@@ -79,7 +98,7 @@ struct ReadOnlyWarning {
   bool given = false;
 
   void give() {
-    if (std::exchange(given, true)) return;
+    if (std::exchange(given, true) && !warns_always()) return;
     if (PyErr_WarnEx(PyExc_UserWarning, text, 1) != 0) throw nb::python_error();
   }
 };
@@ -248,6 +267,12 @@ T number_as(PyObject* o, DType dtype) {
   constexpr bool kInteger = std::is_integral_v<T>;
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
     if (PyFloat_CheckExact(o)) return T(PyFloat_AS_DOUBLE(o));
+  if constexpr (std::is_same_v<T, uint64_t>)
+    if (PyLong_CheckExact(o)) {
+      const unsigned long long whole = PyLong_AsUnsignedLongLong(o);
+      if (!PyErr_Occurred()) return whole;
+      PyErr_Clear();
+    }
   const Scalar value = element(o, kInteger);
   if constexpr (kInteger)
     HOTARU_CHECK(holds(dtype, value), "value cannot be converted to type ",
@@ -304,12 +329,14 @@ Tensor from_nest(PyObject* data, std::optional<DType> dtype) {
     nest.measure(data);
   }
   const DType result = dtype.value_or(nest.dtype.value_or(default_dtype()));
-  Tensor out = empty(nest.shape, result);
-  visit_dtype(AllTypes{}, result, "tensor", [&]<class T>() {
+  const bool direct = !is_rare(result) || is_wide_unsigned(result);
+  const DType filled = direct ? result : carrier(result);
+  Tensor out = empty(nest.shape, filled);
+  visit_dtype(HostTypes{}, filled, "tensor", [&]<class T>() {
     T* at = host_data<T>(out, "tensor");
-    fill_nest<T>(data, nest.shape, result, at);
+    fill_nest<T>(data, nest.shape, filled, at);
   });
-  return out;
+  return to(out, result);
 }
 
 template <class T>
@@ -318,6 +345,8 @@ PyObject* number(T value) {
     return PyComplex_FromDoubles(value.real(), value.imag());
   else if constexpr (kIsBool<T>)
     return PyBool_FromLong(value);
+  else if constexpr (std::is_unsigned_v<T>)
+    return PyLong_FromUnsignedLongLong(value);
   else if constexpr (std::is_integral_v<T>)
     return PyLong_FromLongLong(value);
   else
@@ -364,7 +393,13 @@ const char* buffer_format(DType dtype) {
       return "Zf";
     case DType::kComplex128:
       return "Zd";
-    case DType::kBFloat16:
+    case DType::kUInt16:
+      return "H";
+    case DType::kUInt32:
+      return "I";
+    case DType::kUInt64:
+      return "L";
+    default:
       break;
   }
   fail<TypeError>("Got unsupported ScalarType ", scalar_type_name(dtype));
@@ -390,6 +425,31 @@ bool is_array(PyObject* o) {
          nb::hasattr(o, "__array__");
 }
 
+namespace {
+
+/// All of a storage as elements of a dtype.
+Tensor over_storage(Storage* storage, DType dtype) {
+  const auto n = int64_t(storage->nbytes() / itemsize(dtype));
+  return make_tensor(Ref<Storage>(storage), dtype, Dims{n}, Dims{1}, 0);
+}
+
+/// A tensor that shares the memory of an UntypedStorage, or of a TypedStorage,
+/// which knows the dtype; undefined for anything else.
+Tensor from_storage(PyObject* data, std::optional<DType> dtype) {
+  if (Storage* storage = storage_of(data))
+    return over_storage(storage, dtype.value_or(default_dtype()));
+  if (PyType_Check(data) || !nb::hasattr(data, "_untyped_storage")) return {};
+  const nb::object untyped = nb::handle(data).attr("_untyped_storage");
+  const DType own = to_dtype(nb::handle(data).attr("_dtype").ptr());
+  const DType wanted = dtype.value_or(own);
+  HOTARU_CHECK(own == wanted, "Expected a Storage of type ",
+               scalar_type_name(wanted), " or an UntypedStorage, but got ",
+               scalar_type_name(own));
+  return over_storage(storage_of(untyped.ptr()), own);
+}
+
+}  // namespace
+
 Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype,
                         std::optional<Device> device) {
   if (!device) device = default_device();
@@ -401,6 +461,9 @@ Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype,
   if (is_array(data)) {
     const Tensor shared = from_buffer(data);
     out = to(shared, dtype, std::nullopt, true);
+  } else if (!is_list(data) && !is_number(data) &&
+             (out = from_storage(data, dtype)).defined()) {
+    return device ? to(out, *device) : out;
   } else {
     out = from_nest(data, dtype);
   }
@@ -408,9 +471,11 @@ Tensor tensor_from_data(PyObject* data, std::optional<DType> dtype,
 }
 
 PyObject* to_list(const Tensor& self) {
-  const Tensor host = to(detach(self), Device{});
+  Tensor host = to(detach(self), Device{});
+  if (is_rare(host.dtype()) && !is_wide_unsigned(host.dtype()))
+    host = to(host, carrier(host.dtype()));
   PyObject* out = nullptr;
-  visit_dtype(AllTypes{}, host.dtype(), "tolist", [&]<class T>() {
+  visit_dtype(HostTypes{}, host.dtype(), "tolist", [&]<class T>() {
     const T* data =
         named("tolist", [&] { return host_data<T>(host, "tolist"); });
     out = nested_list<T>(host, 0, data);
@@ -419,6 +484,9 @@ PyObject* to_list(const Tensor& self) {
 }
 
 PyObject* item_of(const Tensor& self) {
+  // Beyond int64 the library has no number.
+  if (self.dtype() == DType::kUInt64 && self.numel() == 1)
+    return to_list(view(detach(self), {}));
   return to_python(named("item", [&] { return Value(item(self)); }));
 }
 

@@ -22,7 +22,7 @@ dl::dtype to_dlpack(DType dtype) {
     return dl::dtype{uint8_t(code), bits, 1};
   };
   if (dtype == DType::kBool) return of(dl::dtype_code::Bool);
-  if (dtype == DType::kUInt8) return of(dl::dtype_code::UInt);
+  if (is_integral(dtype) && !is_signed(dtype)) return of(dl::dtype_code::UInt);
   if (dtype == DType::kBFloat16) return of(dl::dtype_code::Bfloat);
   if (is_complex(dtype)) return of(dl::dtype_code::Complex);
   return of(is_floating_point(dtype) ? dl::dtype_code::Float
@@ -32,9 +32,9 @@ dl::dtype to_dlpack(DType dtype) {
 DType from_dlpack(dl::dtype given) {
   HOTARU_CHECK_AS(ValueError, given.lanes == 1, "from_dlpack: vectors of ",
                   given.lanes, " lanes are not supported");
-  for (int8_t i = 0; i < 16; ++i) {
+  for (int8_t i = 0; i < 32; ++i) {
     const auto dtype = static_cast<DType>(i);
-    if (!dtype_name(dtype)) continue;
+    if (!dtype_name(dtype) || is_float8(dtype)) continue;
     const dl::dtype known = to_dlpack(dtype);
     if (known.code == given.code && known.bits == given.bits) return dtype;
   }

@@ -11,6 +11,7 @@
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/refuse.h"
 
 namespace hotaru::python {
 namespace {
@@ -76,6 +77,11 @@ Tensor over_in(const Tensor& a, const Tensor& b) {
 template <TensorFunction F>
 Tensor in_place_slot(const Tensor& a, const Tensor& b) {
   return in_place(a, [&](const Tensor& x) { return F(x, b); });
+}
+/// What cannot be stored is not computed either.
+Tensor power_in(const Tensor& a, const Tensor& b) {
+  check_can_cast(result_type({a, b}), a.dtype());
+  return in_place_slot<power>(a, b);
 }
 
 /// The operand beside a tensor: a tensor as it is, a number as an operand;
@@ -285,8 +291,7 @@ void add_number_slots(std::vector<PyType_Slot>& slots) {
       {Py_nb_inplace_remainder,
        slot(overrides::binary<"remainder_", "remainder_",
                               binary<in_place_slot<modulo>>>)},
-      {Py_nb_inplace_power,
-       slot(power_slot<"pow_", "pow_", in_place_slot<power>>)},
+      {Py_nb_inplace_power, slot(power_slot<"pow_", "pow_", power_in>)},
       {Py_nb_inplace_lshift,
        slot(overrides::binary<"__ilshift__", "__ilshift__",
                               binary<in_place_slot<bitwise_left_shift>>>)},

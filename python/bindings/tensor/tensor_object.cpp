@@ -227,6 +227,9 @@ PyObject* is_cpu(const Tensor& t) {
 PyObject* is_cuda(const Tensor& t) {
   return new_bool(t.device().is_cuda());
 }
+PyObject* is_meta(const Tensor& t) {
+  return new_bool(t.device().type == DeviceType::kMeta);
+}
 PyObject* is_complex(const Tensor& t) {
   return new_bool(t.is_complex());
 }
@@ -352,7 +355,7 @@ PyGetSetDef getset[] = {
      nullptr},
     {"is_quantized", overrides::get<"is_quantized", get<never>>, nullptr,
      nullptr, nullptr},
-    {"is_meta", overrides::get<"is_meta", get<never>>, nullptr, nullptr,
+    {"is_meta", overrides::get<"is_meta", get<is_meta>>, nullptr, nullptr,
      nullptr},
     {"T", overrides::get<"T", get<transposed>>, nullptr, "Dimensions reversed.",
      nullptr},

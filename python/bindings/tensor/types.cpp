@@ -13,12 +13,16 @@ namespace hotaru::python {
 namespace {
 
 constexpr std::array kDTypes{
-    DType::kUInt8,     DType::kInt8,       DType::kInt16,   DType::kInt32,
-    DType::kInt64,     DType::kFloat16,    DType::kFloat32, DType::kFloat64,
-    DType::kComplex64, DType::kComplex128, DType::kBool,    DType::kBFloat16};
+    DType::kUInt8,          DType::kInt8,           DType::kInt16,
+    DType::kInt32,          DType::kInt64,          DType::kFloat16,
+    DType::kFloat32,        DType::kFloat64,        DType::kComplex64,
+    DType::kComplex128,     DType::kBool,           DType::kBFloat16,
+    DType::kComplex32,      DType::kFloat8E5M2,     DType::kFloat8E4M3FN,
+    DType::kFloat8E5M2FNUZ, DType::kFloat8E4M3FNUZ, DType::kUInt16,
+    DType::kUInt32,         DType::kUInt64};
 
 // Borrowed from the module, which keeps them for the process's life.
-std::array<PyObject*, 16> dtype_objects{};
+std::array<PyObject*, 32> dtype_objects{};
 PyObject* size_type = nullptr;
 
 struct Alias {
@@ -26,10 +30,11 @@ struct Alias {
   DType dtype;
 };
 constexpr Alias kAliases[] = {
-    {"float", DType::kFloat32},    {"double", DType::kFloat64},
-    {"half", DType::kFloat16},     {"long", DType::kInt64},
-    {"int", DType::kInt32},        {"short", DType::kInt16},
-    {"cfloat", DType::kComplex64}, {"cdouble", DType::kComplex128}};
+    {"float", DType::kFloat32},     {"double", DType::kFloat64},
+    {"half", DType::kFloat16},      {"long", DType::kInt64},
+    {"int", DType::kInt32},         {"short", DType::kInt16},
+    {"chalf", DType::kComplex32},   {"cfloat", DType::kComplex64},
+    {"cdouble", DType::kComplex128}};
 
 std::string device_repr(const Device& d) {
   std::string out = "device(type='";
@@ -73,8 +78,12 @@ void init_dtype(nb::module_& m) {
                    [](const PyDType& d) { return itemsize(d.dtype); })
       .def("to_real",
            [](const PyDType& d) { return dtype_object(to_real(d.dtype)); })
-      .def("to_complex",
-           [](const PyDType& d) { return dtype_object(to_complex(d.dtype)); });
+      .def("to_complex", [](const PyDType& d) {
+        const bool half = d.dtype == DType::kFloat16;
+        return dtype_object(half || d.dtype == DType::kComplex32
+                                ? DType::kComplex32
+                                : to_complex(d.dtype));
+      });
   for (DType dtype : kDTypes) {
     nb::object object = nb::cast(PyDType{dtype});
     dtype_objects[size_t(dtype)] = object.ptr();
@@ -162,8 +171,13 @@ nb::object size_object(IntSpan sizes) {
   PyObject* tuple = PyTuple_New(Py_ssize_t(sizes.size()));
   for (size_t i = 0; i < sizes.size(); ++i)
     PyTuple_SET_ITEM(tuple, Py_ssize_t(i), PyLong_FromLongLong(sizes[i]));
-  PyObject* args[] = {tuple};
-  PyObject* size = PyObject_Vectorcall(size_type, args, 1, nullptr);
+  // The class's __new__ checks what these are known to be.
+  PyObject* args = PyTuple_Pack(1, tuple);
+  PyObject* size =
+      args ? PyTuple_Type.tp_new(reinterpret_cast<PyTypeObject*>(size_type),
+                                 args, nullptr)
+           : nullptr;
+  Py_XDECREF(args);
   Py_DECREF(tuple);
   if (!size) throw nb::python_error();
   return nb::steal(size);

@@ -55,6 +55,12 @@ def __getattr__(name: str):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")
+    if name.endswith("Storage"):
+        from .._legacy_storage import legacy_storage
+
+        cls = legacy_storage(name, "cuda")
+        if cls is not None:
+            return cls
     if name.endswith("Tensor"):
         from .._legacy import tensor_class
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_LAZY = {"checkpoint", "data", "dlpack", "hooks"}
+_LAZY = {"checkpoint", "data", "deterministic", "dlpack", "hooks"}
 
 
 def __getattr__(name: str):

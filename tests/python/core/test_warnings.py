@@ -77,3 +77,30 @@ def test_a_warning_may_be_an_error(mask):
         with pytest.raises(UserWarning, match="was resized"):
             torch.add(torch.ones(3), 1, out=out)
     assert out.tolist() == [1, 1]
+
+
+@pytest.fixture
+def always():
+    torch.set_warn_always(True)
+    yield
+    torch.set_warn_always(False)
+
+
+@pytest.mark.usefixtures("always")
+def test_numbers_before_tensors():
+    x, two = torch.ones(2), torch.full((2,), 2.0)
+    results = []
+    (text,) = warned(lambda: results.append(torch.addcmul(x, 3, two, two)))
+    assert text == (
+        "This overload of addcmul is deprecated:\n\taddcmul(Tensor input, "
+        "Number value, Tensor tensor1, Tensor tensor2, *, Tensor out = None)\n"
+        "Consider using one of the following signatures instead:\n\t"
+        "addcmul(Tensor input, Tensor tensor1, Tensor tensor2, *, "
+        "Number value = 1, Tensor out = None)"
+    )
+    (text,) = warned(lambda: results.append(x.clone().sub_(3, two)))
+    assert text.endswith("\n\tsub_(Tensor other, *, Number alpha = 1)")
+    assert results[0].tolist() == [13.0, 13.0]
+    assert results[1].tolist() == [-5.0, -5.0]
+    with pytest.raises(TypeError):
+        torch.addcmul(x, 3, two)

@@ -5,8 +5,10 @@
 #include "hotaru/backend/common/elementwise.h"
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
+#include "hotaru/backend/cpu/create/cast.h"
 #include "hotaru/backend/cpu/independent.h"
 #include "hotaru/backend/cpu/simd/reduced_simd.h"
+#include "hotaru/core/rare.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
@@ -15,7 +17,7 @@ namespace {
 using formulas::convert;
 
 template <class To, class From>
-void cast_loop(const void*, char* const* p, const int64_t* s, int64_t n) {
+void convert_loop(const void*, char* const* p, const int64_t* s, int64_t n) {
   if (s[0] == sizeof(To) && s[1] == sizeof(From)) {
     auto* out = reinterpret_cast<To*>(p[0]);
     const auto* x = reinterpret_cast<const From*>(p[1]);
@@ -95,17 +97,12 @@ void transpose(const Tensor& out, const Tensor& x) {
 std::optional<Elementwise> copy_loop(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &x = call.tensor(1);
   if (transposes(out, x)) return {};
-  LoopNest::Inner inner = nullptr;
   // The bytes of a copied bool are 0 and 1, whatever they were.
-  if (out.dtype() == x.dtype() && x.dtype() != DType::kBool) {
-    inner = mover(itemsize(x.dtype()));
-  } else {
-    visit_dtype(AllTypes{}, out.dtype(), "copy_", [&]<class To>() {
-      visit_dtype(AllTypes{}, x.dtype(), "copy_",
-                  [&]<class From>() { inner = &cast_loop<To, From>; });
-    });
-  }
-  return Elementwise(inner);
+  if (out.dtype() == x.dtype() && x.dtype() != DType::kBool)
+    return Elementwise(mover(itemsize(x.dtype())));
+  if (is_rare(out.dtype()) || is_rare(x.dtype()))
+    return rare_cast(out.dtype(), x.dtype());
+  return Elementwise(cast_loop(out.dtype(), x.dtype()));
 }
 
 /// Operands: destination, source (broadcast to it).
@@ -128,9 +125,27 @@ void fill_loop(const void* context, char* const* p, const int64_t* s,
     *reinterpret_cast<T*>(p[0] + i * s[0]) = value;
 }
 
+template <class T>
+T rare_number(const Scalar& value) {
+  if constexpr (std::is_same_v<T, ComplexHalf>)
+    return value.to<std::complex<float>>();
+  else if constexpr (std::is_integral_v<T>)
+    return value.to<T>();
+  else
+    return value.to<float>();
+}
+
 /// Operand: the tensor. Attributes: PointwiseNumbers, the value in a.
 std::optional<Elementwise> fill(const KernelCall& call) {
   std::optional<Elementwise> out;
+  const DType dtype = call.tensor(0).dtype();
+  if (is_rare(dtype)) {
+    visit_if_listed(RareTypes{}, dtype, [&]<class T>() {
+      const Scalar& value = call.attributes<PointwiseNumbers>().a;
+      out.emplace(&fill_loop<T>, rare_number<T>(value));
+    });
+    return out;
+  }
   visit_dtype(AllTypes{}, call.tensor(0).dtype(), "fill_", [&]<class T>() {
     out.emplace(&fill_loop<T>, call.attributes<PointwiseNumbers>().a.to<T>());
   });
@@ -211,4 +226,14 @@ HOTARU_KERNEL(kCPU, "arange", arange, check_types<kArangeTypes>);
 HOTARU_KERNEL(kCPU, "linspace", linspace, check_types<kLinspaceTypes>);
 
 }  // namespace
+
+LoopNest::Inner cast_loop(DType to, DType from) {
+  LoopNest::Inner inner = nullptr;
+  visit_dtype(AllTypes{}, to, "copy_", [&]<class To>() {
+    visit_dtype(AllTypes{}, from, "copy_",
+                [&]<class From>() { inner = &convert_loop<To, From>; });
+  });
+  return inner;
+}
+
 }  // namespace hotaru::cpu

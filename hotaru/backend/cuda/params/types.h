@@ -69,6 +69,8 @@ constexpr const char* type_suffix(DType dtype) {
       return "c64";
     case DType::kComplex128:
       return "c128";
+    default:
+      break;  // no kernel computes with them
   }
   return nullptr;
 }

@@ -1,0 +1,16 @@
+// Calls in an order of arguments that PyTorch has given up.
+#pragma once
+
+#include <string>
+
+#include "bindings/ops/op_bind.h"
+
+namespace hotaru::python {
+
+/// Warns and makes the call in today's order: add(x, alpha, y) and
+/// addcmul(x, value, y, z), as functions and methods. Null without an error
+/// if it is no such call.
+PyObject* call_deprecated(PyObject* op, const Call& call, bool method,
+                          const std::string& name);
+
+}  // namespace hotaru::python

@@ -1,0 +1,155 @@
+"""Tensors from arrays, buffers, files and rows of numbers."""
+
+from __future__ import annotations
+
+import array
+
+import pytest
+
+import hotaru as torch
+
+
+def test_frombuffer():
+    memory = bytearray(8)
+    x = torch.frombuffer(memory, dtype=torch.float32, requires_grad=True)
+    assert x.requires_grad
+    x.detach()[0] = 1.0
+    assert memory[3] == 0x3F
+    with pytest.raises(ValueError, match="does not implement Python buffer"):
+        torch.frombuffer([1, 2], dtype=torch.float32)
+
+
+def test_asarray_shares():
+    x = torch.arange(3.0)
+    assert torch.asarray(x) is x
+    assert torch.asarray(x, copy=True).data_ptr() != x.data_ptr()
+    assert torch.asarray(x.__dlpack__()).data_ptr() == x.data_ptr()
+    numbers = array.array("f", [1, 2])
+    shared = torch.asarray(numbers, copy=False)
+    shared[0] = 5
+    assert numbers[0] == 5
+    with pytest.raises(ValueError, match="can't alias arbitrary sequence"):
+        torch.asarray([1.0], copy=False)
+    with pytest.raises(ValueError, match=r"with dtype 'torch.float32' into"):
+        torch.asarray(x, dtype=torch.float64, copy=False)
+
+
+def test_asarray_and_history():
+    y = torch.ones(2, requires_grad=True) * 2
+    assert torch.asarray(y).grad_fn is None
+    assert torch.asarray(y, requires_grad=True).grad_fn is not None
+
+
+def test_vander():
+    x = torch.tensor([1, 2, 3])
+    assert torch.vander(x).tolist() == [[1, 1, 1], [4, 2, 1], [9, 3, 1]]
+    assert torch.vander(x, 2, True).tolist() == [[1, 1], [1, 2], [1, 3]]
+    assert torch.vander(torch.tensor([]), 0).shape == (0, 0)
+    with pytest.raises(RuntimeError, match="must be a one-dimensional tensor"):
+        torch.vander(torch.ones(2, 2))
+
+
+@pytest.mark.filterwarnings("ignore:torch.range is deprecated")
+def test_range():
+    assert torch.range(0, 3).tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert torch.range(3, 0, -2).tolist() == [3.0, 1.0]
+    assert torch.range(0, 5, 2, dtype=torch.int64).tolist() == [0, 2, 4]
+    with pytest.raises(RuntimeError, match="upper bound and lower bound"):
+        torch.range(1, 0)
+
+
+def test_check():
+    torch._check(True)
+    with pytest.raises(RuntimeError, match=r"^m$"):
+        torch._check(False, lambda: "m")
+    with pytest.raises(IndexError, match="Expected cond to be True"):
+        torch._check_index(False)
+    with pytest.raises(TypeError, match="cond must be a bool, but got <class"):
+        torch._check(1)
+    with pytest.raises(RuntimeError, match=r"^z$"):
+        torch._check_tensor_all(torch.tensor([True, False]), lambda: "z")
+
+
+def test_fill_diagonal():
+    x = torch.zeros(7, 3).fill_diagonal_(1, wrap=True)
+    assert x.nonzero().tolist() == [
+        [0, 0], [1, 1], [2, 2], [4, 0], [5, 1], [6, 2],
+    ]  # fmt: skip
+    assert torch.zeros(2, 3).t().fill_diagonal_(2).sum() == 4
+    with pytest.raises(RuntimeError, match="must be of equal length"):
+        torch.zeros(2, 3, 3).fill_diagonal_(1)
+
+
+def test_map():
+    x = torch.arange(3.0)
+    assert x.map_(torch.ones(3), lambda a, b: a - b).tolist() == [-1, 0, 1]
+    x.map2_(torch.ones(3), torch.tensor(2.0), lambda a, b, c: a + b * c)
+    assert x.tolist() == [1, 2, 3]
+
+
+def test_sizes():
+    assert torch.Size(torch.tensor([2, 3])) == (2, 3)
+    assert type(torch.Size([1]) * 2) is torch.Size
+    with pytest.raises(TypeError, match=r"\(item 0 is 'Tensor'\)"):
+        torch.Size(torch.ones(3))
+    with pytest.raises(TypeError, match=r"\(item 1 is 'float'\)"):
+        torch.Size([1, 1.5])
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda x: torch.movedim(x, (0, 0), (0, 1)),
+            r"movedim: repeated dim in `source` \(\[0, 0\]\)",
+        ),
+        (
+            lambda x: torch.diff(x, prepend=torch.ones(4, 1)),
+            r"input.size\(0\) = 2, but got tensor.size\(0\) = 4",
+        ),
+        (
+            lambda x: torch.hsplit(x, 2),
+            "torch.hsplit attempted to split along dimension 1, but the size "
+            "of the dimension 3 is not divisible by the split_size 2!",
+        ),
+        (
+            lambda x: torch.neg(x, out=torch.empty(0, dtype=torch.float64)),
+            "Found dtype Double but expected Float",
+        ),
+        (
+            lambda x: torch.nonzero(x, out=torch.empty(0)),
+            "Expected out tensor to have scalar type Long but got",
+        ),
+        (
+            lambda x: x.index_fill_(0, torch.tensor([0]), 1j),
+            "Converting complex Scalar to non-complex type is not supported",
+        ),
+        (
+            lambda x: x[0].adjoint(),
+            "tensor.adjoint.. is only supported on matrices or batches",
+        ),
+        (
+            lambda x: torch.randint(5, -1, (2,)),
+            "random_ expects 'from' to be less than 'to', but got from=5 >=",
+        ),
+    ],
+)
+def test_texts(call, text):
+    with pytest.raises(RuntimeError, match=text):
+        call(torch.ones(2, 3))
+
+
+def test_true_divide_by_numbers():
+    x = torch.tensor([1, 2])
+    assert torch.true_divide(x, 2).tolist() == [0.5, 1.0]
+    assert torch.ones(2).true_divide_(2).tolist() == [0.5, 0.5]
+
+
+def test_bernoulli_into_integers():
+    out = torch.bernoulli(torch.tensor([0.0, 1.0]), out=torch.ones(2).int())
+    assert out.tolist() == [0, 1]
+
+
+def test_gradient_at_complex_distance():
+    x = torch.tensor([0, 2j, 4j])
+    assert torch.gradient(x, spacing=2j)[0].tolist() == [1, 1, 1]
