@@ -464,7 +464,7 @@ _METHODS = (
     requires_grad_, register_hook, register_post_accumulate_grad_hook,
     retain_grad, cuda, record_stream, is_contiguous, new_tensor, is_pinned,
     pin_memory, share_memory_, is_shared, get_device, is_same_size, apply_,
-    equal, module_load, new,
+    equal, module_load,
 )  # fmt: skip
 
 
