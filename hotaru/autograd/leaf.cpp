@@ -59,7 +59,7 @@ bool writes_base(const Tensor& t) {
   if (!base) return false;
   if (base->use_count() > 1) return true;
   grad_fn(t);  // what it has to know of the base
-  base = nullptr;
+  leave_base(t);
   if (Meta* m = meta(t)) m->origin = ViewOrigin::kPlain;
   return false;
 }

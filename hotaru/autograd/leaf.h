@@ -50,6 +50,9 @@ class CopySlices final : public Node {
 /// reach. A base that only this view holds on to is given up.
 bool writes_base(const Tensor& t);
 
+/// The tensor is no view any more; it keeps the tangent it had of its base.
+void leave_base(const Tensor& t);
+
 /// After `writer`, whose input `slot` the view is, wrote into it in place:
 /// gives the base a CopySlices history and the view a new one through it. The
 /// view must be the writer's only output.

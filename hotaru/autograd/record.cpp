@@ -60,7 +60,7 @@ void forget_base(const Tensor& output, std::span<const Tensor> inputs) {
   if (!output.is_view()) return;
   for (const Tensor& input : inputs)
     if (input.defined() && input.storage() == output.storage()) return;
-  output.impl()->base = {};
+  leave_base(output);
 }
 
 Ref<RecordedNode> record_reverse(const char* name, const Tensors& outputs,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/autograd/view_map.h"
 #include "hotaru/engine/engine.h"
@@ -144,6 +145,13 @@ void give_tangent(const Tensor& output, Tensor t, bool written) {
     write_part(output, t);
   else
     set_tangent(output, t);
+}
+
+void leave_base(const Tensor& t) {
+  const Tensor own =
+      dual_level_open() && has_tangent(t) ? tangent(t) : Tensor();
+  t.impl()->base = {};
+  if (own.defined()) set_tangent(t, own);
 }
 
 Tensor make_dual(const Tensor& primal, const Tensor& given, int64_t level) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"
@@ -54,7 +55,7 @@ Tensor reshape(const Tensor& self, IntSpan size) {
 }
 
 Tensor without_base(const Tensor& t) {
-  t.impl()->base = {};
+  autograd::leave_base(t);
   return t;
 }
 

@@ -253,6 +253,12 @@ OPERATORS = {
     "tanh_": lambda x, y: (x + y).tanh_(),
     "copy_": lambda x, y: (x * 2)[:1].copy_(y[1:]),
     "fft": lambda x, y: torch.fft.fft(x + 1j * y).abs(),
+    "addbmm": lambda x, y: torch.addbmm(
+        x @ x.t(), torch.stack([x, y]), torch.stack([y.t(), x.t()])
+    ),
+    "channel_shuffle": lambda x, y: torch.nn.functional.channel_shuffle(
+        torch.stack([x, y]).reshape(1, 4, 1, 3), 2
+    ),
     "unbind": lambda x, y: torch.stack(x.unbind(1)) @ y,
 }
 
