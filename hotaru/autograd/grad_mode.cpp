@@ -1,20 +1,21 @@
 #include "hotaru/autograd/grad_mode.h"
 
+#include <utility>
+
 #include "hotaru/core/inference/inference.h"
 
 namespace hotaru::autograd {
 namespace {
 
-thread_local bool enabled = true;
-thread_local bool forward = true;
+thread_local Modes current;
 
 }  // namespace
 
 bool grad_enabled() {
-  return enabled;
+  return current.grad;
 }
 void set_grad_enabled(bool value) {
-  enabled = value;
+  current.grad = value;
 }
 bool inference_mode() {
   return hotaru::inference_mode();
@@ -24,10 +25,14 @@ void set_inference_mode(bool value) {
 }
 
 bool forward_enabled() {
-  return forward;
+  return current.forward;
 }
 void set_forward_enabled(bool value) {
-  forward = value;
+  current.forward = value;
+}
+
+Modes exchange_modes(Modes modes) {
+  return std::exchange(current, modes);
 }
 
 }  // namespace hotaru::autograd

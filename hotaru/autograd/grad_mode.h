@@ -6,9 +6,19 @@ namespace hotaru::autograd {
 /// Per thread; on at first.
 bool grad_enabled();
 void set_grad_enabled(bool enabled);
+/// Whether tangents are passed on. Per thread; on at first.
+bool forward_enabled();
+void set_forward_enabled(bool enabled);
 /// Inference mode implies no gradients; kept apart so that it can be asked.
 bool inference_mode();
 void set_inference_mode(bool enabled);
+
+/// Both switches of a thread.
+struct Modes {
+  bool grad = true, forward = true;
+};
+/// Sets both and returns what they were.
+Modes exchange_modes(Modes modes);
 
 /// Turns recording off (or on) for a scope.
 class GradMode {
@@ -23,9 +33,6 @@ class GradMode {
  private:
   bool previous_;
 };
-/// Whether operators of this thread pass tangents on; on at first.
-bool forward_enabled();
-void set_forward_enabled(bool enabled);
 
 /// Turns the passing on of tangents off (or on) for a scope.
 class ForwardMode {
@@ -42,11 +49,15 @@ class ForwardMode {
 };
 
 /// For what an operator does by itself: neither gradients nor tangents.
-struct NoGrad : GradMode {
-  NoGrad() : GradMode(false), forward_(false) {}
+class NoGrad {
+ public:
+  NoGrad() : previous_(exchange_modes({false, false})) {}
+  ~NoGrad() { exchange_modes(previous_); }
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
 
  private:
-  ForwardMode forward_;
+  Modes previous_;
 };
 
 }  // namespace hotaru::autograd
