@@ -39,12 +39,21 @@ bool lies_alike(const Tensor& a, const Tensor& b) {
   return a.dtype() == b.dtype() && same(a.strides(), b.strides());
 }
 
+/// Whether a view laid out so lies within the tangent's memory: one made by
+/// as_strided may show more than its base.
+bool reaches(const Tensor& tangent, const Tensor& view, int64_t offset) {
+  const int64_t end = offset + storage_extent(view.sizes(), view.strides());
+  return offset >= 0 && end * int64_t(itemsize(view.dtype())) <=
+                            int64_t(tangent.storage()->nbytes());
+}
+
 /// The part of the base's tangent that belongs to a view of the base.
 Tensor part_of(const Tensor& tangent, const Tensor& base, const Tensor& view) {
-  if (lies_alike(tangent, base) && view.dtype() == base.dtype())
-    return as_strided(tangent, view.sizes(), view.strides(),
-                      tangent.storage_offset() + view.storage_offset() -
-                          base.storage_offset());
+  const int64_t offset = tangent.storage_offset() + view.storage_offset() -
+                         base.storage_offset();
+  if (lies_alike(tangent, base) && view.dtype() == base.dtype() &&
+      reaches(tangent, view, offset))
+    return as_strided(tangent, view.sizes(), view.strides(), offset);
   const ViewMap map(base, view);
   return at(as_memory(tangent, map), map.view);
 }
@@ -74,13 +83,14 @@ bool is_tracked(const Tensors& tensors) {
                      [](const Tensor& t) { return requires_grad(t); });
 }
 
-/// Zeros to differentiate the formula by, one an output.
+/// What to differentiate the formula by, one an output. As it is linear any
+/// values do, but some take logarithms of them.
 Tensors make_seeds(const Tensors& outputs) {
   Tensors seeds(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& out = outputs[i];
     if (!out.defined() || !is_differentiable(out.dtype())) continue;
-    seeds[i] = zeros(out.sizes(), TensorOptions(out));
+    seeds[i] = ones(out.sizes(), TensorOptions(out));
     set_requires_grad(seeds[i], true);
   }
   return seeds;
