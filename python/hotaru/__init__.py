@@ -38,7 +38,7 @@ _LAZY = {
     "autograd", "backends", "cpu", "cuda", "distributions", "fft", "func",
     "futures", "graphs", "jit", "linalg", "masked", "multiprocessing", "nn",
     "optim", "overrides", "profiler", "random", "serialization", "signal",
-    "special", "utils",
+    "special", "testing", "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 _FUNC = {"vmap"}

@@ -19,6 +19,7 @@ import test_distributions_golden
 import test_func_golden
 import test_nn_golden
 import test_ops_golden
+import test_testing_golden
 import torch
 
 FAMILIES = (
@@ -31,6 +32,7 @@ FAMILIES = (
     *test_nn_golden.FAMILIES,
     *test_ops_golden.FAMILIES,
     *test_ops_golden.DRAWS,
+    *test_testing_golden.FAMILIES,
 )
 
 
