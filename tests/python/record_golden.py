@@ -17,6 +17,7 @@ import test_autograd_golden
 import test_conformance_core
 import test_distributions_golden
 import test_func_golden
+import test_masked_golden
 import test_nn_golden
 import test_ops_golden
 import test_testing_golden
@@ -29,6 +30,7 @@ FAMILIES = (
     *test_conformance_core.FAMILIES,
     *test_distributions_golden.FAMILIES,
     *test_func_golden.FAMILIES,
+    *test_masked_golden.FAMILIES,
     *test_nn_golden.FAMILIES,
     *test_ops_golden.FAMILIES,
     *test_ops_golden.DRAWS,

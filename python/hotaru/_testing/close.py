@@ -44,8 +44,8 @@ def assert_close(
     need `check_dtype=False`.
 
     `msg` is the text where values or attributes differ, or a function that
-    makes it of the text there would be. Raises ValueError where one tolerance alone is given,
-    TypeError for inputs that cannot be compared.
+    makes it of the text there would be. Raises ValueError where one tolerance
+    alone is given, TypeError for inputs that cannot be compared.
     """
     __tracebackhide__ = True
     options = Options(
