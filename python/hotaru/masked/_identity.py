@@ -40,11 +40,8 @@ def broadcast(mask: Tensor, input: Tensor) -> Tensor:
 
 def parts(input: Tensor, mask: Tensor | None) -> tuple:
     """The input and its mask: a MaskedTensor has one of its own."""
-    if type(input) is not Tensor:
-        from .maskedtensor.core import MaskedTensor
-
-        if isinstance(input, MaskedTensor):
-            return input.get_data(), input.get_mask()
+    if type(input) is not Tensor and hasattr(input, "get_mask"):
+        return input.get_data(), input.get_mask()
     return input, mask
 
 

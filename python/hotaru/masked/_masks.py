@@ -6,7 +6,7 @@ import math
 
 from .. import _C
 from .._C import Tensor, ops
-from ._identity import broadcast, dims, highest, lowest
+from ._identity import broadcast, dims, highest, lowest, parts
 
 _REDUCTIONS = {
     "sum", "prod", "amax", "amin", "argmax", "argmin", "mean", "median",
@@ -95,10 +95,7 @@ def _combine_input_and_mask(op, input: Tensor, mask, *args) -> Tensor:
 
     A MaskedTensor's own mask counts.
     """
-    from .maskedtensor.core import is_masked_tensor
-
-    if is_masked_tensor(input):
-        input, mask = input.get_data(), input.get_mask()
+    input, mask = parts(input, mask)
     if mask is None:
         return input
     if not callable(op):

@@ -37,11 +37,9 @@ class MaskedTensor(Tensor):
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        from ._calls import answer
-
         if not all(issubclass(cls, t) for t in types):
             return NotImplemented
-        return answer(func, args, kwargs or {})
+        return cls._answer(func, args, kwargs or {})
 
     def get_data(self) -> Tensor:
         """All elements as a plain tensor, with this one's history."""
