@@ -13,9 +13,10 @@ __all__ = [
     "as_tensor", "asarray", "broadcast_shapes", "broadcast_tensors",
     "chain_matmul", "e", "einsum", "equal", "from_dlpack", "get_printoptions",
     "inf", "is_complex", "is_floating_point", "is_inference",
-    "is_nonzero", "is_tensor", "meshgrid", "nan", "newaxis", "numel", "pi",
-    "set_anomaly_enabled", "set_printoptions", "tensordot", "typename",
-    "use_deterministic_algorithms",
+    "is_nonzero", "is_tensor", "is_warn_always_enabled", "meshgrid",
+    "nan", "newaxis", "numel", "pi",
+    "set_anomaly_enabled", "set_printoptions", "set_warn_always",
+    "tensordot", "typename", "use_deterministic_algorithms",
 ]  # fmt: skip
 
 pi = _math.pi
@@ -38,6 +39,30 @@ def is_inference(input: Tensor) -> bool:
 def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
     """Turns autograd's anomaly mode on or off, for all threads."""
     _C._set_anomaly(mode, check_nan)
+
+
+_warn_always = False
+
+
+def set_warn_always(b: bool) -> None:
+    """Whether warnings that may come once a process shall come each time.
+
+    Here all come each time, to Python's `warnings`, whose filters decide what
+    is shown; so this is kept for `is_warn_always_enabled` alone.
+
+    Raises RuntimeError for anything but a bool.
+    """
+    global _warn_always
+    if not isinstance(b, bool):
+        raise RuntimeError(
+            f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}"
+        )
+    _warn_always = b
+
+
+def is_warn_always_enabled() -> bool:
+    """What `set_warn_always` was told last; at first False."""
+    return _warn_always
 
 
 def is_floating_point(input: Tensor) -> bool:

@@ -173,13 +173,17 @@ class DataLoader(_Subscriptable):
         )
 
     @property
+    def _auto_collation(self) -> bool:
+        """Whether tasks are lists of indices, of which batches are made."""
+        return self.batch_sampler is not None
+
+    @property
     def fetcher_arguments(self) -> tuple:
         """What make_fetcher takes."""
-        batched = self.batch_sampler is not None
         return (
             self.iterable,
             self.dataset,
-            batched,
+            self._auto_collation,
             self.collate_fn,
             self.drop_last,
         )
