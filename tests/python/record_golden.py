@@ -15,6 +15,7 @@ import outcomes
 import test_amp_golden
 import test_autograd_golden
 import test_conformance_core
+import test_data_golden
 import test_distributions_golden
 import test_func_golden
 import test_masked_golden
@@ -28,6 +29,7 @@ FAMILIES = (
     "amp_lists",
     *test_autograd_golden.FAMILIES,
     *test_conformance_core.FAMILIES,
+    *test_data_golden.FAMILIES,
     *test_distributions_golden.FAMILIES,
     *test_func_golden.FAMILIES,
     *test_masked_golden.FAMILIES,

@@ -34,6 +34,8 @@ class DataChunk(list):
 class _Pipe:
     """What both kinds of pipes have: functions that make pipes of them."""
 
+    _is_pipe = True
+
     def __getattr__(self, name: str):
         if name not in type(self).functions:
             raise AttributeError(

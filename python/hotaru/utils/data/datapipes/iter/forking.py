@@ -36,7 +36,7 @@ class ForkerIterDataPipe(IterDataPipe):
         _check_count(num_instances)
         if num_instances == 1:
             return datapipe
-        shared = _Forked(datapipe, num_instances, buffer_size, copy)
+        shared = _ForkerIterDataPipe(datapipe, num_instances, buffer_size, copy)
         return [_ChildDataPipe(shared, i) for i in range(num_instances)]
 
 
@@ -56,7 +56,7 @@ class DemultiplexerIterDataPipe(IterDataPipe):
     ):  # fmt: skip
         _check_count(num_instances)
         check_function(classifier_fn)
-        shared = _Dealt(
+        shared = _DemultiplexerIterDataPipe(
             datapipe, num_instances, classifier_fn, drop_none, buffer_size
         )
         return [_ChildDataPipe(shared, i) for i in range(num_instances)]
@@ -196,15 +196,15 @@ def _same(item):
 _COPIES = {None: _same, "shallow": copying.copy, "deep": copying.deepcopy}
 
 
-class _Forked(_Shared):
-    def __init__(self, datapipe, count, buffer_size, copy) -> None:
+class _ForkerIterDataPipe(_Shared):
+    def __init__(self, datapipe, num_instances, buffer_size, copy) -> None:
         if copy not in _COPIES:
             raise ValueError(
                 f"Unknown copy method `{copy}` requested, choose one of None, "
                 "`shallow` or `deep`."
             )
         self.copy_fn = _COPIES[copy]
-        super().__init__(datapipe, count, buffer_size, "fork")
+        super().__init__(datapipe, num_instances, buffer_size, "fork")
 
     _NOT_KEPT = (*_Shared._NOT_KEPT, "_read", "_dropped")
 
@@ -240,12 +240,12 @@ class _Forked(_Shared):
         return len(self.main_datapipe)
 
 
-class _Dealt(_Shared):
+class _DemultiplexerIterDataPipe(_Shared):
     def __init__(
-        self, datapipe, count, classifier_fn, drop_none, buffer_size
+        self, datapipe, num_instances, classifier_fn, drop_none, buffer_size
     ) -> None:
         self.classifier_fn, self.drop_none = classifier_fn, drop_none
-        super().__init__(datapipe, count, buffer_size, "demux")
+        super().__init__(datapipe, num_instances, buffer_size, "demux")
 
     def _forget(self) -> None:
         self._waiting = [deque() for _ in range(self.num_instances)]

@@ -186,15 +186,15 @@ class StreamWrapper:
     debug_unclosed_streams = False
 
     def __init__(self, file_obj, parent_stream=None, name=None) -> None:
+        if not isinstance(parent_stream, (StreamWrapper, type(None))):
+            raise RuntimeError(
+                "Parent stream should be StreamWrapper, "
+                f"{type(parent_stream)} was given"
+            )
         self.file_obj, self.name = file_obj, name
         self.child_counter, self.close_on_last_child = 0, False
         self.parent_stream, self.closed = parent_stream, False
         if parent_stream is not None:
-            if not isinstance(parent_stream, StreamWrapper):
-                raise RuntimeError(
-                    "Parent stream should be StreamWrapper, "
-                    f"{type(parent_stream)} was given"
-                )
             parent_stream.child_counter += 1
         if StreamWrapper.debug_unclosed_streams:
             StreamWrapper.session_streams[self] = 1
