@@ -36,8 +36,8 @@ ops.__getattr__ = _ops_attribute
 _LAZY = {
     "__config__", "__future__", "_vmap_internals", "accelerator", "amp",
     "autograd", "backends", "cpu", "cuda", "distributions", "fft", "func",
-    "futures", "graphs", "jit", "linalg", "masked", "multiprocessing", "nn",
-    "optim", "overrides", "profiler", "random", "serialization", "signal",
+    "futures", "graphs", "hub", "jit", "linalg", "masked", "multiprocessing",
+    "nn", "optim", "overrides", "profiler", "random", "serialization", "signal",
     "special", "testing", "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
