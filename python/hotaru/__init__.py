@@ -36,9 +36,9 @@ ops.__getattr__ = _ops_attribute
 _LAZY = {
     "__config__", "__future__", "_vmap_internals", "accelerator", "amp",
     "autograd", "backends", "cpu", "cuda", "distributions", "fft", "func",
-    "futures", "graphs", "jit", "linalg", "masked", "multiprocessing", "nn",
-    "optim", "overrides", "profiler", "random", "serialization", "signal",
-    "special", "storage", "utils",
+    "futures", "graphs", "hub", "jit", "linalg", "masked", "multiprocessing",
+    "nn", "optim", "overrides", "profiler", "random", "serialization", "signal",
+    "special", "storage", "testing", "utils",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 _FUNC = {"vmap"}

@@ -33,7 +33,11 @@ _IN_PLACE = """
 """.split()  # noqa: SIM905
 
 # In-place forms of second names.
-_ALIASES = {"divide_": "div_", "multiply_": "mul_", "subtract_": "sub_"}
+_ALIASES = {
+    "arctan2_": "atan2_", "divide_": "div_", "greater_": "gt_",
+    "greater_equal_": "ge_", "less_": "lt_", "less_equal_": "le_",
+    "multiply_": "mul_", "not_equal_": "ne_", "subtract_": "sub_",
+}  # fmt: skip
 
 
 def _cast(dtype):
@@ -70,6 +74,8 @@ def _in_place(name):
             )
         return self.copy_(result)
 
+    run.__name__ = f"{name}_"
+    run.__qualname__ = f"Tensor.{name}_"
     run.__doc__ = f"{name} in place."
     return run
 

@@ -15,10 +15,13 @@ import outcomes
 import test_amp_golden
 import test_autograd_golden
 import test_conformance_core
+import test_data_golden
 import test_distributions_golden
 import test_func_golden
+import test_masked_golden
 import test_nn_golden
 import test_ops_golden
+import test_testing_golden
 import torch
 
 FAMILIES = (
@@ -26,11 +29,14 @@ FAMILIES = (
     "amp_lists",
     *test_autograd_golden.FAMILIES,
     *test_conformance_core.FAMILIES,
+    *test_data_golden.FAMILIES,
     *test_distributions_golden.FAMILIES,
     *test_func_golden.FAMILIES,
+    *test_masked_golden.FAMILIES,
     *test_nn_golden.FAMILIES,
     *test_ops_golden.FAMILIES,
     *test_ops_golden.DRAWS,
+    *test_testing_golden.FAMILIES,
 )
 
 

@@ -9,15 +9,24 @@ __all__ = ["Future", "collect_all", "wait_all"]
 Future.__module__ = __name__
 
 
+def _refuse_to_pickle(self, protocol):
+    raise RuntimeError("Can not pickle torch.futures.Future")
+
+
+Future.__reduce_ex__ = _refuse_to_pickle
+
+
 def collect_all(futures: list[Future]) -> Future[list[Future]]:
     """A future that is complete when all of the given ones are.
 
     Its value is the list of them. It fails with the exception of the first
-    that fails, without waiting for the others. TypeError for anything but
-    futures.
+    that fails, without waiting for the others. RuntimeError for None,
+    TypeError for anything else but futures.
     """
     futures = list(futures)
     for future in futures:
+        if future is None:
+            raise RuntimeError("Future can't be None")
         if not isinstance(future, Future):
             raise TypeError(
                 "collect_all(): expected Futures, not "

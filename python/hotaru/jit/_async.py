@@ -21,8 +21,10 @@ def fork(func, *args, **kwargs) -> Future:
 def wait(future: Future):
     """The value of a future, once it is there; raises its exception.
 
-    TypeError if `future` is none.
+    RuntimeError for None, TypeError for anything else but a future.
     """
+    if future is None:
+        raise RuntimeError("Future can't be None")
     if not isinstance(future, Future):
         raise TypeError(
             f"wait(): expected a Future, not '{type(future).__name__}'"

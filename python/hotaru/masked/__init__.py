@@ -11,6 +11,14 @@ all. Raises IndexError for a mask of more dimensions than the input.
 
 from __future__ import annotations
 
+from ._masks import (
+    _canonical_dim,
+    _combine_input_and_mask,
+    _input_mask,
+    _output_mask,
+    _reduction_identity,
+    _where,
+)
 from ._normalize import log_softmax, normalize, softmax, softmin
 from ._reduce import (
     amax,
@@ -29,8 +37,23 @@ from ._reduce import (
 )
 from ._scan import cumprod, cumsum
 
+_TENSORS = (
+    "MaskedTensor", "as_masked_tensor", "is_masked_tensor", "masked_tensor",
+)  # fmt: skip
+
+
+def __getattr__(name: str):
+    # Imported when first asked for: the functions above do without it.
+    if name in _TENSORS:
+        from . import maskedtensor
+
+        return globals().setdefault(name, getattr(maskedtensor, name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = [
-    "amax", "amin", "argmax", "argmin", "cumprod", "cumsum", "log_softmax",
-    "logaddexp", "logsumexp", "mean", "median", "norm", "normalize", "prod",
-    "softmax", "softmin", "std", "sum", "var",
+    "MaskedTensor", "amax", "amin", "argmax", "argmin", "as_masked_tensor",
+    "cumprod", "cumsum", "is_masked_tensor", "log_softmax", "logaddexp",
+    "logsumexp", "masked_tensor", "mean", "median", "norm", "normalize",
+    "prod", "softmax", "softmin", "std", "sum", "var",
 ]  # fmt: skip

@@ -38,11 +38,19 @@ def broadcast(mask: Tensor, input: Tensor) -> Tensor:
     return mask.expand(input.shape)
 
 
+def parts(input: Tensor, mask: Tensor | None) -> tuple:
+    """The input and its mask: a MaskedTensor has one of its own."""
+    if type(input) is not Tensor and hasattr(input, "get_mask"):
+        return input.get_data(), input.get_mask()
+    return input, mask
+
+
 def filled(input: Tensor, mask: Tensor | None, value) -> Tensor:
     """The input with `value` where the mask lets nothing through.
 
     `value` is a number, or a function that gives it.
     """
+    input, mask = parts(input, mask)
     value = value() if callable(value) else value
     if mask is None:
         return input

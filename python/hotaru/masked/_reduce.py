@@ -6,7 +6,7 @@ import math
 
 from .. import _C
 from .._C import Tensor, ops
-from ._identity import broadcast, dims, filled, highest, lowest
+from ._identity import broadcast, dims, filled, highest, lowest, parts
 
 
 def _sum(input, over, keepdim, dtype=None) -> Tensor:
@@ -123,6 +123,7 @@ def median(
     Raises ValueError where a mask lets nothing through and the input's dtype
     has no NaN.
     """
+    input, mask = parts(input, mask)
     over = dims(dim, input)
     one = over[0] if over else 0
     if input.dtype.is_floating_point:
@@ -167,6 +168,7 @@ def mean(
                 "either a floating point or complex dtype. Got: "
                 f"{input.dtype}"
             )
+    input, mask = parts(input, mask)
     over = dims(dim, input)
     total = _sum(filled(input, mask, 0), over, True, dtype)
     found = total / _count(input, over, mask)
@@ -183,6 +185,7 @@ def _variance(input, dim, unbiased, correction, keepdim, dtype, mask, root):
     if dtype is None:
         dtype = _C.float32 if _whole(input.dtype) else input.dtype
     work = _C.float32 if _whole(dtype) else dtype
+    input, mask = parts(input, mask)
     over = dims(dim, input)
     count = _count(input, over, mask)
     middle = _sum(filled(input, mask, 0), over, True, work) / count

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-_LAZY = {"checkpoint", "data", "deterministic", "dlpack", "hooks"}
+_LAZY = {
+    "checkpoint", "data", "deterministic", "dlpack", "hooks", "module_tracker",
+    "throughput_benchmark",
+}  # fmt: skip
 
 
 def __getattr__(name: str):
@@ -10,6 +13,10 @@ def __getattr__(name: str):
         from ._swap import swap_tensors
 
         return swap_tensors
+    if name == "ThroughputBenchmark":
+        from .throughput_benchmark import ThroughputBenchmark
+
+        return ThroughputBenchmark
     if name in _LAZY:
         import importlib
 

@@ -24,14 +24,40 @@ from .sampler import (
     WeightedRandomSampler,
 )
 
+_PIPES = ("DataChunk", "IterDataPipe", "MapDataPipe")
+_PIPE_DECORATORS = (
+    "functional_datapipe", "guaranteed_datapipes_determinism",
+    "non_deterministic",
+)  # fmt: skip
+_MODULES = ("datapipes", "graph", "graph_settings")
+
+
+def __getattr__(name: str):
+    # Pipes are imported when first asked for: the rest does without them.
+    import importlib
+
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _PIPES:
+        pipes = importlib.import_module(f"{__name__}.datapipes.datapipe")
+        return globals().setdefault(name, getattr(pipes, name))
+    if name in _PIPE_DECORATORS:
+        found = importlib.import_module(f"{__name__}.datapipes._decorator")
+        return globals().setdefault(name, getattr(found, name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = [
     "BatchSampler",
     "ChainDataset",
     "ConcatDataset",
+    "DataChunk",
     "DataLoader",
     "Dataset",
     "DistributedSampler",
+    "IterDataPipe",
     "IterableDataset",
+    "MapDataPipe",
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
@@ -42,6 +68,9 @@ __all__ = [
     "WeightedRandomSampler",
     "default_collate",
     "default_convert",
+    "functional_datapipe",
     "get_worker_info",
+    "guaranteed_datapipes_determinism",
+    "non_deterministic",
     "random_split",
 ]

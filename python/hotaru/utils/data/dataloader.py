@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import warnings
 
+from ._utils import pipes
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
 from .dataset import IterableDataset, _Subscriptable
@@ -27,7 +28,8 @@ class DataLoader(_Subscriptable):
     """Batches of a dataset's samples.
 
     Args:
-        dataset: of map style (`__getitem__`) or an IterableDataset.
+        dataset: of map style (`__getitem__`), an IterableDataset or a data
+            pipe, which shuffles itself and of which each worker gives a part.
         batch_size: samples a batch; None gives the samples themselves.
         shuffle: new random order at every iteration.
         sampler: indices in the order wanted. batch_sampler: lists of them.
@@ -100,6 +102,9 @@ class DataLoader(_Subscriptable):
         self.iterable = isinstance(dataset, IterableDataset)
         self.reported_length: int | None = None  # by the iterable dataset
         if self.iterable:
+            if pipes.is_pipe(dataset):
+                dataset = self.dataset = pipes.shuffled(dataset, shuffle)
+                shuffle = None  # the pipe does
             _check_iterable(shuffle, sampler, batch_sampler)
         shuffle = bool(shuffle)
         if sampler is not None and shuffle:
@@ -173,13 +178,17 @@ class DataLoader(_Subscriptable):
         )
 
     @property
+    def _auto_collation(self) -> bool:
+        """Whether tasks are lists of indices, of which batches are made."""
+        return self.batch_sampler is not None
+
+    @property
     def fetcher_arguments(self) -> tuple:
         """What make_fetcher takes."""
-        batched = self.batch_sampler is not None
         return (
             self.iterable,
             self.dataset,
-            batched,
+            self._auto_collation,
             self.collate_fn,
             self.drop_last,
         )

@@ -79,8 +79,31 @@ class StackDataset(Dataset):
             }
         return tuple(dataset[index] for dataset in self.datasets)
 
+    def __getitems__(self, indices: list) -> list:
+        """The samples of several indices, each dataset asked once if it can.
+
+        Raises ValueError where a dataset gives another number of samples.
+        """
+        if isinstance(self.datasets, dict):
+            names = list(self.datasets)
+            columns = [_samples(d, indices) for d in self.datasets.values()]
+            return [dict(zip(names, row)) for row in zip(*columns)]
+        return list(zip(*(_samples(d, indices) for d in self.datasets)))
+
     def __len__(self) -> int:
         return self._length
+
+
+def _samples(dataset: Dataset, indices: list):
+    if not callable(getattr(dataset, "__getitems__", None)):
+        return [dataset[index] for index in indices]
+    found = dataset.__getitems__(indices)
+    if len(found) != len(indices):
+        raise ValueError(
+            "Nested dataset's output size mismatch. Expected "
+            f"{len(indices)}, got {len(found)}"
+        )
+    return found
 
 
 class ConcatDataset(Dataset):

@@ -10,6 +10,7 @@ from collections import deque
 from itertools import cycle
 
 from ... import cuda
+from ._utils import pipes
 from ._utils.fetch import make_fetcher
 from ._utils.pin_memory import pin_memory
 from ._utils.pool import Pool
@@ -28,9 +29,18 @@ class LoaderIterator:
         self._num_workers = loader.num_workers
         self._pin = loader.pin_memory and _can_pin(loader)
         self._indices = iter(self._sampler)
+        self._pipe_seed = self._seed_pipe(loader)
         # Drawn, whether used or not: later draws are then those of PyTorch.
         self._base_seed = fresh_seed(loader.generator)
         self._yielded = 0
+
+    def _seed_pipe(self, loader) -> int | None:
+        """Seeds a data pipe that is iterated for this pass; returns how."""
+        if not (self._iterable and pipes.is_pipe(self._dataset)):
+            return None
+        number = fresh_seed(loader.generator)
+        pipes.seed(self._dataset, number)
+        return number
 
     def __iter__(self) -> LoaderIterator:
         return self
@@ -120,10 +130,13 @@ class WorkerIterator(LoaderIterator):
         self._persistent = loader.persistent_workers
         self._in_order = loader.in_order
         self._limit = loader.prefetch_factor * self._num_workers
+        init = loader.worker_init_fn
+        if pipes.is_pipe(self._dataset):
+            init = pipes.Dealt(self._dataset, self._num_workers, init)
         job = Job(
             *loader.fetcher_arguments,
             base_seed=self._base_seed,
-            init=loader.worker_init_fn,
+            init=init,
             num_workers=self._num_workers,
             parent=os.getpid(),
         )
@@ -154,12 +167,13 @@ class WorkerIterator(LoaderIterator):
     def restart(self, loader) -> None:
         """Begins another pass with the same workers."""
         self._expected = loader.reported_length
+        self._pipe_seed = self._seed_pipe(loader)
         self._guard(self._resume)
         self._guard(self._start)
 
     def _resume(self) -> None:
         for worker in range(self._num_workers):
-            self._pool.send(worker, Resume())
+            self._pool.send(worker, Resume(self._pipe_seed))
         waiting = set(range(self._num_workers))
         while waiting:
             worker, message = self._pool.receive(sorted(waiting))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .... import _C, manual_seed, set_num_threads
+from . import pipes
 from .arena import SMALL_BYTES, Arena
 from .channel import Channel
 from .fetch import make_fetcher
@@ -113,8 +114,15 @@ class EndOfIteration:
     """Sent in place of a batch: the worker's iterable dataset has ended."""
 
 
+@dataclass
 class Resume:
-    """Sent to a persistent worker before an epoch; it sends it back."""
+    """Sent to a persistent worker before an epoch; it sends it back.
+
+    Attributes:
+        seed: for the data pipe that the dataset is, else None.
+    """
+
+    seed: int | None = None
 
 
 @dataclass
@@ -204,6 +212,8 @@ def _serve(job: Job, worker: int, channel: Channel) -> None:
             channel.send(message)
             ended = False
             try:
+                if message.seed is not None:
+                    pipes.seed(job.dataset, message.seed)
                 fetcher = fetcher and start()
             except Exception:
                 failure = ExceptionWrapper(where)

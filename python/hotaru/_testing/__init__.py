@@ -1,0 +1,1 @@
+"""What `testing` is made of."""

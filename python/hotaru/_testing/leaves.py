@@ -1,0 +1,207 @@
+"""Pairs of single things that are compared: None, bool, numbers, tensors.
+
+Each `*_leaf(actual, expected, options)` returns a function that compares and
+raises MismatchError, or None where the two are of another kind.
+"""
+
+from __future__ import annotations
+
+import cmath
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .. import _C
+from .._C import Tensor, ops
+from .._functions import as_tensor
+from . import mismatch
+from .mismatch import MismatchError
+
+# The relative and absolute tolerance; of other dtypes both are 0.
+_TOLERANCES = {
+    _C.float16: (1e-3, 1e-5),
+    _C.bfloat16: (1.6e-2, 1e-5),
+    _C.float32: (1.3e-6, 1e-5),
+    _C.float64: (1e-7, 1e-7),
+    _C.complex64: (1.3e-6, 1e-5),
+    _C.complex128: (1e-7, 1e-7),
+}
+_DTYPES = {int: _C.int64, float: _C.float64, complex: _C.complex128}
+
+Comparison = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `assert_close` is told, with its meaning there."""
+
+    allow_subclasses: bool
+    rtol: float | None
+    atol: float | None
+    equal_nan: bool
+    check_device: bool
+    check_dtype: bool
+    check_layout: bool
+    check_stride: bool
+
+    def tolerances(self, *dtypes) -> tuple[float, float]:
+        """The given ones, or the loosest of the dtypes'."""
+        if (self.rtol is None) != (self.atol is None):
+            lacking = "rtol" if self.rtol is None else "atol"
+            raise MismatchError(
+                ValueError,
+                "Both 'rtol' and 'atol' must be either specified or omitted, "
+                f"but got no {lacking}.",
+            )
+        if self.rtol is not None:
+            return self.rtol, self.atol
+        return default_tolerances(*dtypes)
+
+
+def default_tolerances(*dtypes, table=_TOLERANCES) -> tuple[float, float]:
+    """The loosest relative and absolute tolerance of some dtypes."""
+    found = [table.get(d, (0.0, 0.0)) for d in dtypes]
+    return max(r for r, _ in found), max(a for _, a in found)
+
+
+def leaf(actual, expected, options: Options) -> Comparison:
+    """How to compare the two; MismatchError of TypeError where nothing can."""
+    for kind in (none_leaf, bool_leaf, number_leaf, tensor_leaf):
+        compare = kind(actual, expected, options)
+        if compare is not None:
+            return compare
+    raise MismatchError(
+        TypeError,
+        "No comparison pair was able to handle inputs of type "
+        f"{type(actual)} and {type(expected)}.",
+    )
+
+
+def none_leaf(actual, expected, options: Options) -> Comparison | None:
+    if actual is not None and expected is not None:
+        return None
+
+    def compare() -> None:
+        if actual is not expected:
+            raise MismatchError(
+                AssertionError, f"None mismatch: {actual} is not {expected}"
+            )
+
+    return compare
+
+
+def bool_leaf(actual, expected, options: Options) -> Comparison | None:
+    kinds = (bool, *_numpy("bool_"))
+    if not (isinstance(actual, kinds) and isinstance(expected, kinds)):
+        return None
+
+    def compare() -> None:
+        if bool(actual) is not bool(expected):
+            raise MismatchError(
+                AssertionError,
+                f"Booleans mismatch: {bool(actual)} is not {bool(expected)}",
+            )
+
+    return compare
+
+
+def number_leaf(actual, expected, options: Options) -> Comparison | None:
+    kinds = (*_DTYPES, *_numpy("number"))
+    if not (isinstance(actual, kinds) and isinstance(expected, kinds)):
+        return None
+    actual, expected = (
+        x.item() if isinstance(x, _numpy("number")) else x
+        for x in (actual, expected)
+    )
+    rtol, atol = options.tolerances(_dtype_of(actual), _dtype_of(expected))
+
+    def compare() -> None:
+        if options.check_dtype and type(actual) is not type(expected):
+            raise MismatchError(
+                AssertionError,
+                f"The (d)types do not match: {type(actual)} != "
+                f"{type(expected)}.",
+            )
+        if not _near(actual, expected, rtol, atol, options.equal_nan):
+            text = mismatch.numbers(actual, expected, rtol, atol)
+            raise MismatchError(AssertionError, text)
+
+    return compare
+
+
+def _dtype_of(number):
+    return next(d for t, d in _DTYPES.items() if isinstance(number, t))
+
+
+def _near(actual, expected, rtol, atol, equal_nan) -> bool:
+    if actual == expected:
+        return True
+    if equal_nan and cmath.isnan(actual) and cmath.isnan(expected):
+        return True
+    apart = abs(actual - expected)
+    return cmath.isfinite(apart) and apart <= atol + rtol * abs(expected)
+
+
+def _numpy(name: str) -> tuple[type, ...]:
+    """The class of numpy of that name, where the program uses it."""
+    numpy = sys.modules.get("numpy")
+    return (getattr(numpy, name),) if hasattr(numpy, name) else ()
+
+
+def tensor_leaf(actual, expected, options: Options) -> Comparison | None:
+    same = type(actual) is type(expected)
+    related = isinstance(actual, type(expected)) or isinstance(
+        expected, type(actual)
+    )
+    if not (same or (related and options.allow_subclasses)):
+        return None
+    try:
+        actual, expected = (
+            x if isinstance(x, Tensor) else as_tensor(x)
+            for x in (actual, expected)
+        )
+    except Exception:  # whatever an object's protocols raise: no tensor
+        return None
+    rtol, atol = options.tolerances(actual.dtype, expected.dtype)
+    return lambda: _compare(actual, expected, rtol, atol, options)
+
+
+def _compare(actual, expected, rtol, atol, options: Options) -> None:
+    _check_attributes(actual, expected, options)
+    if "meta" in (actual.device.type, expected.device.type):
+        return
+    if actual.device != expected.device:
+        actual, expected = actual.cpu(), expected.cpu()
+    if actual.dtype != expected.dtype:
+        dtype = _C.promote_types(actual.dtype, expected.dtype)
+        actual, expected = actual.to(dtype), expected.to(dtype)
+    close = ops.isclose(
+        actual, expected, rtol=rtol, atol=atol, equal_nan=options.equal_nan
+    )
+    if bool(close.all()):
+        return
+    if actual.dim() == 0:
+        text = mismatch.numbers(actual.item(), expected.item(), rtol, atol)
+    else:
+        text = mismatch.tensors(actual, expected, close, rtol, atol)
+    raise MismatchError(AssertionError, text)
+
+
+def _check_attributes(actual, expected, options: Options) -> None:
+    def check(name: str, first, second) -> None:
+        if first != second:
+            raise MismatchError(
+                AssertionError,
+                f"The values for attribute '{name}' do not match: {first} != "
+                f"{second}.",
+            )
+
+    check("shape", actual.shape, expected.shape)
+    if options.check_layout:
+        check("layout", actual.layout, expected.layout)
+    if options.check_stride:
+        check("stride()", actual.stride(), expected.stride())
+    if options.check_device:
+        check("device", actual.device, expected.device)
+    if options.check_dtype:
+        check("dtype", actual.dtype, expected.dtype)

@@ -1,0 +1,35 @@
+"""Where downloads are kept."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+
+log = logging.getLogger("hotaru.hub")
+
+_folder: str | None = None
+
+
+def get_dir() -> str:
+    """The folder of downloads.
+
+    That of `set_dir`, else `hub` in $TORCH_HOME, by default
+    $XDG_CACHE_HOME/torch, by default ~/.cache/torch.
+    """
+    if os.getenv("TORCH_HUB"):
+        warnings.warn(
+            "TORCH_HUB is deprecated, please use env TORCH_HOME instead",
+            stacklevel=2,
+        )
+    if _folder is not None:
+        return _folder
+    cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
+    home = os.getenv("TORCH_HOME", os.path.join(cache, "torch"))
+    return os.path.join(os.path.expanduser(home), "hub")
+
+
+def set_dir(d: str | os.PathLike) -> None:
+    """Keeps downloads in this folder from now on."""
+    global _folder
+    _folder = os.path.expanduser(d)

@@ -1,0 +1,12 @@
+"""Tensors some of whose elements do not count."""
+
+from . import _calls
+from .core import MaskedTensor, is_masked_tensor
+from .creation import as_masked_tensor, masked_tensor
+
+__all__ = [
+    "MaskedTensor",
+    "as_masked_tensor",
+    "is_masked_tensor",
+    "masked_tensor",
+]

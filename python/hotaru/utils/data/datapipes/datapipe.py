@@ -1,0 +1,138 @@
+"""The bases of all pipes, and the batches that they give."""
+
+from __future__ import annotations
+
+import functools
+from typing import ClassVar
+
+from ..dataset import Dataset, IterableDataset
+from ._iteration import described, guard, refuse
+
+__all__ = ["DataChunk", "IterDataPipe", "MapDataPipe"]
+
+
+class DataChunk(list):
+    """A batch: a list that knows it is one.
+
+    Subclasses may make other things of the items: `items` is the list that was
+    given, `raw_iterator` goes over it.
+    """
+
+    def __init__(self, items) -> None:
+        self.items = list(items)
+        super().__init__(self.items)
+
+    def as_str(self, indent: str = "") -> str:
+        """The items in brackets behind `indent`."""
+        return f"{indent}[{', '.join(map(str, self))}]"
+
+    def raw_iterator(self):
+        """Over the items as they were given."""
+        yield from self.items
+
+
+class _Pipe:
+    """What both kinds of pipes have: functions that make pipes of them."""
+
+    _is_pipe = True
+
+    def __getattr__(self, name: str):
+        if name not in type(self).functions:
+            raise AttributeError(
+                f"'{type(self).__name__}' object has no attribute '{name}"
+            )
+        make = type(self).functions[name]
+        bound = functools.partial(make, self)
+        bound.__doc__ = make.__doc__
+        return bound
+
+    @classmethod
+    def register_function(cls, function_name: str, function) -> None:
+        """Makes `pipe.function_name(...)` call `function(pipe, ...)`."""
+        cls.functions[function_name] = function
+
+    @classmethod
+    def register_datapipe_as_function(
+        cls, function_name: str, cls_to_register, enable_df_api_tracing=False
+    ) -> None:
+        """Makes `pipe.function_name(...)` a pipe `cls_to_register(pipe, ...)`.
+
+        Raises Exception for a name that is taken, NotImplementedError for data
+        frames, which no pipe here knows.
+        """
+        if enable_df_api_tracing:
+            raise NotImplementedError(
+                "functional_datapipe: pipes of data frames are not there; use "
+                "pipes of rows"
+            )
+        if function_name in cls.functions:
+            raise Exception(
+                f"Unable to add DataPipe function name {function_name} as it "
+                "is already taken"
+            )
+
+        def make(source, *args, **kwargs):
+            return cls_to_register(source, *args, **kwargs)
+
+        make.__doc__ = cls_to_register.__doc__
+        cls.functions[function_name] = make
+
+    def __repr__(self) -> str:
+        return type(self).__qualname__
+
+    __str__ = __repr__
+
+    def __dir__(self):
+        return [*super().__dir__(), *type(self).functions]
+
+    def _no_length(self) -> TypeError:
+        name = type(self).__name__
+        return TypeError(f"{name} instance doesn't have valid length")
+
+
+class IterDataPipe(_Pipe, IterableDataset):
+    """A pipe that is iterated.
+
+    Subclasses define `__iter__`, and `reset` where they keep anything between
+    items; it is called when an iterator is made. A pipe has one iterator at a
+    time: making another ends the earlier one, whose next use raises
+    RuntimeError.
+    """
+
+    functions: ClassVar[dict] = {}
+    _valid_iterator_id: int | None = None
+    _number_of_samples_yielded = 0
+
+    def __init_subclass__(cls, **kwargs) -> None:
+        super().__init_subclass__(**kwargs)
+        guard(cls)
+
+    def __iter__(self):
+        return self
+
+    def reset(self) -> None:
+        """Forgets what earlier iterators left behind."""
+
+    def _begin(self) -> int:
+        """Ends all earlier iterators; returns the number of the new one."""
+        last = self._valid_iterator_id
+        self._valid_iterator_id = 0 if last is None else last + 1
+        self._number_of_samples_yielded = 0
+        self.reset()
+        return self._valid_iterator_id
+
+    def _check(self, turn: int) -> None:
+        if turn != self._valid_iterator_id:
+            refuse(
+                "This iterator has been invalidated because another iterator "
+                "has been created from the same IterDataPipe: "
+                f"{described(self)}\nThis may be caused by multiple references "
+                "to the same IterDataPipe. We recommend using `.fork()` if "
+                "that is necessary."
+            )
+
+
+class MapDataPipe(_Pipe, Dataset):
+    """A pipe whose items are got by keys: subclasses define `__getitem__`."""
+
+    functions: ClassVar[dict] = {}

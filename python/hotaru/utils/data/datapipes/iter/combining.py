@@ -1,0 +1,87 @@
+"""Pipes that join several."""
+
+from __future__ import annotations
+
+from collections.abc import Sized
+
+from .._decorator import functional_datapipe
+from ..datapipe import IterDataPipe
+from .forking import DemultiplexerIterDataPipe, ForkerIterDataPipe
+
+__all__ = [
+    "ConcaterIterDataPipe",
+    "DemultiplexerIterDataPipe",
+    "ForkerIterDataPipe",
+    "MultiplexerIterDataPipe",
+    "ZipperIterDataPipe",
+]
+
+
+class _Joined(IterDataPipe):
+    """What is made of several pipes."""
+
+    def _lengths(self) -> list[int]:
+        if not all(isinstance(pipe, Sized) for pipe in self.datapipes):
+            raise self._no_length()
+        return [len(pipe) for pipe in self.datapipes]
+
+
+@functional_datapipe("concat")
+class ConcaterIterDataPipe(_Joined):
+    """Gives the items of one pipe after the other (functional name:
+    ``concat``).
+
+    Raises ValueError without pipes, TypeError for anything else.
+    """
+
+    def __init__(self, *datapipes: IterDataPipe) -> None:
+        if not datapipes:
+            raise ValueError("Expected at least one DataPipe, but got nothing")
+        if not all(isinstance(pipe, IterDataPipe) for pipe in datapipes):
+            raise TypeError("Expected all inputs to be `IterDataPipe`")
+        self.datapipes = datapipes
+
+    def __iter__(self):
+        for pipe in self.datapipes:
+            yield from pipe
+
+    def __len__(self) -> int:
+        return sum(self._lengths())
+
+
+@functional_datapipe("zip")
+class ZipperIterDataPipe(_Joined):
+    """Gives tuples of an item of each pipe (functional name: ``zip``), as long
+    as all have some.
+    """
+
+    def __init__(self, *datapipes: IterDataPipe) -> None:
+        if not all(isinstance(pipe, IterDataPipe) for pipe in datapipes):
+            raise TypeError(
+                "All inputs are required to be `IterDataPipe` for "
+                "`ZipIterDataPipe`."
+            )
+        self.datapipes = datapipes
+
+    def __iter__(self):
+        yield from zip(*(iter(pipe) for pipe in self.datapipes))
+
+    def __len__(self) -> int:
+        return min(self._lengths())
+
+
+@functional_datapipe("mux")
+class MultiplexerIterDataPipe(_Joined):
+    """Gives an item of each pipe in turn (functional name: ``mux``), as long as
+    all have some.
+    """
+
+    def __init__(self, *datapipes: IterDataPipe) -> None:
+        self.datapipes = datapipes
+
+    def __iter__(self):
+        for items in zip(*(iter(pipe) for pipe in self.datapipes)):
+            yield from items
+
+    def __len__(self) -> int:
+        return min(self._lengths()) * len(self.datapipes)
