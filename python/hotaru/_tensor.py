@@ -126,6 +126,11 @@ def __deepcopy__(self, memo):
     if self.__dict__:
         for name, value in self.__dict__.items():
             setattr(copy, name, _copy.deepcopy(value, memo))
+    if type(self) is not Tensor:
+        from ._utils import slot_values
+
+        for name, value in slot_values(self).items():
+            setattr(copy, name, _copy.deepcopy(value, memo))
     memo[id(self)] = copy
     return copy
 
@@ -147,11 +152,12 @@ def _rebuild_from_type_v2(function, cls, args, state):
     """What pickles of a subclass in files of `torch.save` refer to: a tensor
     of `function(*args)` as `cls`, with attributes.
     """
-    plain = function(*args)
-    tensor = _C._make_subclass(cls, plain.detach(), plain.requires_grad)
-    if state:
-        tensor.__dict__.update(state)
-    return tensor
+    from ._utils import set_object_state
+
+    made = function(*args)
+    if type(made) is not cls:
+        made = _C._make_subclass(cls, made.detach(), made.requires_grad)
+    return set_object_state(made, state)
 
 
 def __reduce_ex__(self, protocol):
