@@ -6,6 +6,12 @@ import copy as _copy
 from types import FunctionType
 
 from . import _C, _overrides, _tensor_memory, functional
+from ._attributes import (
+    SWAPPED,
+    attributes_of,
+    set_object_state,
+    slot_values,
+)
 from ._C import Tensor
 from ._grad_mode import no_grad
 
@@ -36,6 +42,13 @@ _IN_PLACE = """
 _ALIASES = {"divide_": "div_", "multiply_": "mul_", "subtract_": "sub_"}
 
 
+def _cdata(self) -> int:
+    """A number that names what the object stands for: as long as it lives its
+    address, until `swap_tensors` makes it stand for something else.
+    """
+    return self.__dict__.get(SWAPPED, id(self))
+
+
 def _cast(dtype):
     def cast(self, memory_format=None):
         return self.to(dtype)
@@ -48,6 +61,13 @@ def _scalar_type(tensor) -> str:
     from ._dtypes import type_string
 
     return type_string(tensor).split(".")[-1][: -len("Tensor")]
+
+
+def _renamed(method, name: str):
+    """A method that knows the name it is offered by."""
+    method.__name__ = name
+    method.__qualname__ = f"Tensor.{name}"
+    return method
 
 
 def _in_place(name):
@@ -124,11 +144,9 @@ def __deepcopy__(self, memo):
     if self.grad is not None:
         copy.grad = __deepcopy__(self.grad, memo)
     if self.__dict__:
-        for name, value in self.__dict__.items():
+        for name, value in attributes_of(self).items():
             setattr(copy, name, _copy.deepcopy(value, memo))
     if type(self) is not Tensor:
-        from ._utils import slot_values
-
         for name, value in slot_values(self).items():
             setattr(copy, name, _copy.deepcopy(value, memo))
     memo[id(self)] = copy
@@ -152,8 +170,6 @@ def _rebuild_from_type_v2(function, cls, args, state):
     """What pickles of a subclass in files of `torch.save` refer to: a tensor
     of `function(*args)` as `cls`, with attributes.
     """
-    from ._utils import set_object_state
-
     made = function(*args)
     if type(made) is not cls:
         made = _C._make_subclass(cls, made.detach(), made.requires_grad)
@@ -173,6 +189,11 @@ def __reduce_ex__(self, protocol):
             str(self.device),
         ),
     )
+
+
+def __complex__(self) -> complex:
+    """The number of a tensor of one element."""
+    return complex(self.item())
 
 
 def __array__(self, dtype=None, copy=None):
@@ -465,7 +486,7 @@ def _mapped(self, function, *others):
 _METHODS = (
     _is_view, dense_dim, sparse_dim, fill_diagonal_, is_nonzero, dim_order,
     map_, map2_, __repr__, __format__, __contains__, __deepcopy__,
-    __reduce_ex__,
+    __reduce_ex__, __complex__,
     __array__, __array_wrap__, __dlpack__, __dlpack_device__, numpy, backward,
     requires_grad_, register_hook, register_post_accumulate_grad_hook,
     retain_grad, cuda, record_stream, is_contiguous, new_tensor, is_pinned,
@@ -516,6 +537,7 @@ def install() -> None:
     Tensor.type = _type
     Tensor.real = property(_C.ops.real, _set_part(_C.ops.real), doc=_REAL)
     Tensor.imag = property(_C.ops.imag, _set_part(_C.ops.imag), doc=_IMAG)
+    Tensor._cdata = property(_cdata)
     Tensor.H = property(_adjoint_of_matrix)
     Tensor.mH = property(_adjoint_of_matrices)
     Tensor.__rdiv__ = _rdiv
@@ -526,12 +548,12 @@ def install() -> None:
     Tensor.__cuda_array_interface__ = property(_cuda_array_interface)
     _tensor_memory.install()
     for name, dtype in _CASTS.items():
-        setattr(Tensor, name, _cast(dtype))
+        setattr(Tensor, name, _renamed(_cast(dtype), name))
     for name, other in _ALIASES.items():
         if not hasattr(Tensor, name):
             setattr(Tensor, name, getattr(Tensor, other))
     for name in _IN_PLACE:
-        method = _in_place(name)
+        method = _renamed(_in_place(name), name + "_")
         if method is not None and not hasattr(Tensor, name + "_"):
             setattr(Tensor, name + "_", method)
 

@@ -26,47 +26,6 @@ def _element_size(dtype) -> int:
     return dtype.itemsize
 
 
-def slot_values(obj) -> dict:
-    """What is in the slots of an object's classes, by name."""
-    found = {}
-    for cls in type(obj).__mro__:
-        names = cls.__dict__.get("__slots__", ())
-        for name in (names,) if isinstance(names, str) else names:
-            if name not in ("__dict__", "__weakref__") and hasattr(obj, name):
-                found[name] = getattr(obj, name)
-    return found
-
-
-def object_state(obj):
-    """An object's attributes, as pickle takes them: its __getstate__, or the
-    dict, or a pair of it and of the values of its slots.
-    """
-    own = getattr(type(obj), "__getstate__", None)
-    if own is not None and own not in (
-        getattr(object, "__getstate__", None),
-        getattr(Tensor, "__getstate__", None),
-    ):
-        return obj.__getstate__()
-    state = dict(getattr(obj, "__dict__", None) or {})
-    slots = slot_values(obj)
-    return (state, slots) if slots else state
-
-
-def set_object_state(obj, state):
-    """Gives an object the attributes that `object_state` took."""
-    if hasattr(type(obj), "__setstate__"):
-        obj.__setstate__(state)
-        return obj
-    slots = None
-    if isinstance(state, tuple) and len(state) == 2:
-        state, slots = state
-    if state:
-        obj.__dict__.update(state)
-    for name, value in (slots or {}).items():
-        setattr(obj, name, value)
-    return obj
-
-
 def _rebuild_operator(name: str, method: bool):
     """The operator or method of that name; what pickles of one refer to."""
     import hotaru

@@ -203,8 +203,8 @@ class Unpickler(pickle._Unpickler):
         self.stack[-1] = function(*args)
 
     def load_build(self) -> None:
+        from ._attributes import set_object_state
         from ._C import Tensor
-        from ._utils import set_object_state
         from .nn import Parameter
 
         state = self.stack.pop()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from .. import _C, Tensor, empty
+from .._attributes import attributes_of
 
 
 class Parameter(Tensor):
@@ -38,8 +39,8 @@ class Parameter(Tensor):
     def __reduce_ex__(self, protocol: int):
         # The empty mapping stands for backward hooks, which are not pickled.
         args = (self.data, self.requires_grad, OrderedDict())
-        if self.__dict__:
-            state = dict(self.__dict__)
+        state = attributes_of(self)
+        if state:
             return (_rebuild_parameter_with_state, (*args, state))
         return (_rebuild_parameter, args)
 
