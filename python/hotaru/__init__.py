@@ -34,12 +34,12 @@ ops.__getattr__ = _ops_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "__config__", "__future__", "_vmap_internals", "_weights_only_unpickler",
-    "accelerator", "amp", "autograd", "backends", "compiler", "cpu", "cuda",
-    "distributions", "fft", "func", "futures", "graphs", "jit", "linalg",
-    "masked", "multiprocessing", "nn", "optim", "overrides", "profiler",
-    "random", "serialization", "signal",
-    "special", "storage", "utils",
+    "__config__", "__future__", "_dynamo", "_vmap_internals",
+    "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
+    "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures",
+    "graphs", "jit", "linalg", "masked", "multiprocessing", "nn", "optim",
+    "overrides", "profiler", "random", "serialization", "signal", "special",
+    "storage", "utils", "xpu",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 _FUNC = {"vmap"}

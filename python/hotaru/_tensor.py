@@ -176,7 +176,20 @@ def _rebuild_from_type_v2(function, cls, args, state):
     return set_object_state(made, state)
 
 
+def _rebuild_meta(cls, dtype, shape, stride, requires_grad):
+    tensor = _C.ops.empty_strided(shape, stride, dtype=dtype, device="meta")
+    return _C._make_subclass(cls, tensor, requires_grad)
+
+
 def __reduce_ex__(self, protocol):
+    if self.is_meta:
+        shape = tuple(self.shape), self.stride()
+        return _rebuild_meta, (
+            type(self),
+            self.dtype,
+            *shape,
+            self.requires_grad,
+        )
     plain = self.detach().cpu().contiguous()
     return (
         _rebuild,

@@ -6,6 +6,9 @@ from __future__ import annotations
 
 import copy
 import io
+import pickle
+import sys
+import threading
 import warnings
 
 import pytest
@@ -123,3 +126,34 @@ def test_values_for_a_module_of_the_meta_device():
     ):
         net.load_state_dict(state)
     assert net.weight.is_meta
+
+
+def test_devices_and_tracers_that_are_not_there():
+    assert not torch.xpu.is_available()
+    assert torch.xpu.device_count() == 0
+    assert not torch._dynamo.is_dynamo_supported()
+    assert torch._dynamo.disable(len) is len
+
+
+def test_tensors_of_the_meta_device_are_pickled():
+    x = torch.empty(2, 3, device="meta").t().requires_grad_()
+    other = pickle.loads(pickle.dumps(x))
+    assert other.is_meta
+    assert other.requires_grad
+    assert (other.shape, other.stride()) == ((3, 2), (1, 3))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
+def test_names_of_threads():
+    mp = torch.multiprocessing
+    seen = []
+
+    def named():
+        mp._set_thread_name("a name that is too long")
+        seen.append(mp._get_thread_name())
+
+    thread = threading.Thread(target=named)
+    thread.start()
+    thread.join()
+    assert seen == ["a name that is "]
+    assert mp._get_thread_name() != seen[0]
