@@ -87,7 +87,6 @@ from ._lowrank import *
 from ._native_attention import *
 from ._normed import *
 from ._ranges import *
-from ._warn_once import is_warn_always_enabled, set_warn_always
 from ._windows import *
 from .functional import *
 from .version import __version__

@@ -204,7 +204,8 @@ def meshgrid(*tensors, indexing: str | None = None):
             "torch.meshgrid: in an upcoming release, it will be required to "
             "pass the indexing argument."
         )
-    return ops.meshgrid(list(tensors), indexing=indexing or "ij")
+        indexing = "ij"
+    return ops.meshgrid(list(tensors), indexing=indexing)
 
 
 def broadcast_shapes(*shapes):

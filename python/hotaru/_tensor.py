@@ -205,7 +205,11 @@ def __reduce_ex__(self, protocol):
 
 
 def __complex__(self) -> complex:
-    """The number of a tensor of one element."""
+    """The number of a tensor of one element; ValueError for another."""
+    if self.numel() != 1:
+        raise ValueError(
+            "only one element tensors can be converted to Python scalars"
+        )
     return complex(self.item())
 
 
@@ -524,6 +528,17 @@ def _adjoint_of_matrix(self):
     return _C.ops.adjoint(self)
 
 
+# Kinds of tensors and of devices that there are none of.
+_NEVER = (
+    "is_ipu", "is_maia", "is_mkldnn", "is_mps", "is_mtia", "is_nested",
+    "is_sparse_csr", "is_vulkan", "is_xla", "is_xpu",
+)  # fmt: skip
+
+
+def _false(self) -> bool:
+    return False
+
+
 def _names(self) -> list[str]:
     """What can be asked for: CUDA's interface only where there is one."""
     names = set(object.__dir__(self))
@@ -551,6 +566,8 @@ def install() -> None:
     Tensor.real = property(_C.ops.real, _set_part(_C.ops.real), doc=_REAL)
     Tensor.imag = property(_C.ops.imag, _set_part(_C.ops.imag), doc=_IMAG)
     Tensor._cdata = property(_cdata)
+    for name in _NEVER:
+        setattr(Tensor, name, property(_false))
     Tensor.H = property(_adjoint_of_matrix)
     Tensor.mH = property(_adjoint_of_matrices)
     Tensor.__rdiv__ = _rdiv

@@ -116,7 +116,7 @@ def reduced_tensor(tensor):
     from ..nn.parameter import Buffer, Parameter, is_lazy
 
     kind = type(tensor)
-    if isinstance(tensor, Parameter) or is_lazy(tensor):
+    if issubclass(kind, Parameter) or is_lazy(tensor):
         return NotImplemented
     if kind.__reduce_ex__ is not Tensor.__reduce_ex__ or (
         kind.__reduce__ is not Tensor.__reduce__

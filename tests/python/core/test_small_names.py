@@ -58,6 +58,8 @@ def test_warnings_given_once():
         warnings.simplefilter("error")
         torch.meshgrid(x, x)
         torch.meshgrid(x, x, indexing="ij")
+    with pytest.raises(RuntimeError, match="indexing must be one of"):
+        torch.meshgrid(x, x, indexing="")
 
 
 def test_numbers_of_tensors():
@@ -157,3 +159,15 @@ def test_names_of_threads():
     thread.join()
     assert seen == ["a name that is "]
     assert mp._get_thread_name() != seen[0]
+
+
+def test_kinds_that_there_are_none_of():
+    x = torch.ones(1)
+    for name in ("is_nested", "is_mkldnn", "is_sparse_csr", "is_xpu", "is_mps"):
+        assert getattr(x, name) is False
+
+
+def test_complex_of_several_numbers():
+    for values in ([], [1.0, 2.0]):
+        with pytest.raises(ValueError, match="only one element tensors can be"):
+            complex(torch.tensor(values))
