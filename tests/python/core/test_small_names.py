@@ -171,3 +171,19 @@ def test_complex_of_several_numbers():
     for values in ([], [1.0, 2.0]):
         with pytest.raises(ValueError, match="only one element tensors can be"):
             complex(torch.tensor(values))
+
+
+def test_parameters_that_leave_the_meta_device_are_others():
+    net = torch.nn.Linear(2, 1, device="meta")
+    weight = net.weight
+    net.to_empty(device="cpu")
+    assert net.weight is not weight
+    assert isinstance(net.weight, torch.nn.Parameter)
+    assert net.weight.requires_grad
+    assert weight.is_meta
+    weight = net.weight
+    net.double()
+    assert net.weight is weight
+    net.to("meta")
+    assert net.weight is not weight
+    assert net.weight.is_meta
