@@ -95,6 +95,10 @@ def _in_place(name):
 
 
 def __repr__(self, *, tensor_contents=None) -> str:
+    if type(self) is not Tensor:
+        from ._subclass_text import text_of
+
+        return text_of(self)
     return _C._tensor_repr(self)
 
 
