@@ -223,7 +223,11 @@ def __array__(self, dtype=None, copy=None):
 
 
 def __array_wrap__(self, array, context=None, return_scalar=False):
-    """What numpy computes of a tensor is a tensor, if one can hold it."""
+    """What numpy computes of a tensor is a tensor, if one can hold it; truth
+    values are bytes there.
+    """
+    if array.dtype == bool:
+        array = array.astype("uint8")
     try:
         return _C.from_numpy(array)
     except TypeError:
@@ -233,12 +237,16 @@ def __array_wrap__(self, array, context=None, return_scalar=False):
 def numpy(self, *, force: bool = False):
     """A numpy array over the same memory.
 
-    TypeError for another device's tensor, RuntimeError for one that requires
-    grad, unless `force`.
+    TypeError for another device's tensor and for dtypes that numpy does not
+    have, RuntimeError for one that requires grad, unless `force`.
     """
     import numpy
 
-    return numpy.asarray(memoryview(_C._numpy_source(self, force)))
+    source = _C._numpy_source(self, force)
+    try:
+        return numpy.asarray(memoryview(source))
+    except BufferError as error:
+        raise TypeError(str(error)) from None
 
 
 def __dlpack__(self, **options):

@@ -187,3 +187,17 @@ def test_parameters_that_leave_the_meta_device_are_others():
     net.to("meta")
     assert net.weight is not weight
     assert net.weight.is_meta
+
+
+def test_what_numpy_gives_and_takes():
+    np = pytest.importorskip("numpy")
+    with pytest.raises(TypeError, match="Got unsupported ScalarType BFloat16"):
+        torch.ones(2, dtype=torch.bfloat16).numpy()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = np.greater(torch.tensor([1.0, -1.0]), 0)
+        size = torch.FloatStorage(np.int16(3)).size()
+    assert found.dtype is torch.uint8
+    assert found.tolist() == [1, 0]
+    assert size == 3
+    assert torch.UntypedStorage(np.int64(4)).nbytes() == 4
