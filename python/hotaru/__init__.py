@@ -34,11 +34,12 @@ ops.__getattr__ = _ops_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "__config__", "__future__", "_vmap_internals", "accelerator", "amp",
-    "autograd", "backends", "cpu", "cuda", "distributions", "fft", "func",
-    "futures", "graphs", "hub", "jit", "linalg", "masked", "multiprocessing",
-    "nn", "optim", "overrides", "profiler", "random", "serialization", "signal",
-    "special", "storage", "testing", "utils",
+    "__config__", "__future__", "_dynamo", "_vmap_internals",
+    "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
+    "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures",
+    "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn",
+    "optim", "overrides", "profiler", "random", "serialization", "signal",
+    "special", "storage", "testing", "utils", "xpu",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 _FUNC = {"vmap"}
@@ -72,6 +73,7 @@ globals().update(
 from . import _generator, _streams, _tensor
 from ._arrays import *
 from ._checks import *
+from ._copies import *
 from ._determinism import *
 from ._dtypes import finfo, iinfo
 from ._functions import *
@@ -84,6 +86,7 @@ from ._grad_mode import (
 from ._lowrank import *
 from ._native_attention import *
 from ._normed import *
+from ._ranges import *
 from ._windows import *
 from .functional import *
 from .version import __version__

@@ -1,14 +1,11 @@
-"""Tensors from other objects: arrays, buffers, files; and rows of numbers."""
+"""Tensors from other objects: arrays, buffers, files; powers of numbers."""
 
 from __future__ import annotations
 
-import math
-import warnings
-
 from . import _C
-from ._C import Tensor, ops
+from ._C import Tensor
 
-__all__ = ["asarray", "from_file", "frombuffer", "range", "vander"]
+__all__ = ["asarray", "from_file", "frombuffer", "vander"]
 
 
 def frombuffer(
@@ -159,29 +156,3 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False):
         out[:, 1:] = x[:, None]
         out[:, 1:] = out[:, 1:].cumprod(1)
     return out if increasing else out.flip(1)
-
-
-def range(start, end=None, step=1, *, dtype=None, **kwargs):
-    """`arange` with its end, which is deprecated.
-
-    RuntimeError for a step of 0, or one that leads away from the end.
-    """
-    warnings.warn(
-        "torch.range is deprecated and will be removed in a future release "
-        "because its behavior is inconsistent with Python's range builtin. "
-        "Instead, use torch.arange, which produces values in [start, end).",
-        UserWarning,
-        stacklevel=2,
-    )
-    if end is None:
-        start, end = 0, start
-    if step == 0:
-        raise RuntimeError("step must be nonzero")
-    if (step > 0) != (end >= start) and end != start:
-        raise RuntimeError(
-            "upper bound and lower bound inconsistent with step sign"
-        )
-    dtype = _C.get_default_dtype() if dtype is None else dtype
-    steps = math.floor((end - start) / step) + 1
-    out = ops.arange(steps, dtype=_C.float64).mul_(step).add_(start)
-    return out.to(dtype=dtype, **kwargs)

@@ -8,6 +8,7 @@ from . import _C
 from ._C import Tensor, ops
 from ._overrides import overridable as _overridable
 from ._size import Size
+from ._warn_once import warn_once as _warn_once
 
 __all__ = [
     "as_tensor", "broadcast_shapes", "broadcast_tensors",
@@ -195,10 +196,16 @@ def broadcast_tensors(*tensors) -> tuple:
 
 
 def meshgrid(*tensors, indexing: str | None = None):
-    """Grids of coordinates from vectors."""
+    """Grids of coordinates from vectors, indexed "ij" or "xy"."""
     if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
         tensors = tensors[0]
-    return ops.meshgrid(list(tensors), indexing=indexing or "ij")
+    if indexing is None:
+        _warn_once(
+            "torch.meshgrid: in an upcoming release, it will be required to "
+            "pass the indexing argument."
+        )
+        indexing = "ij"
+    return ops.meshgrid(list(tensors), indexing=indexing)
 
 
 def broadcast_shapes(*shapes):

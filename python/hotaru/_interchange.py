@@ -38,8 +38,11 @@ def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         dl_device: where it has to be; only where it is.
         copy: True for memory of its own.
 
-    BufferError where the tensor requires grad or for another device.
+    BufferError where the tensor requires grad or for another device, TypeError
+    for a stream that is no number.
     """
+    if stream is not None and type(stream) is not int:
+        raise TypeError("stream must be ``int`` or ``none``")
     if self.is_meta:
         raise BufferError("Cannot pack tensors on meta")
     if self.dtype in _UNKNOWN:

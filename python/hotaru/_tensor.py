@@ -6,6 +6,12 @@ import copy as _copy
 from types import FunctionType
 
 from . import _C, _overrides, _tensor_memory, functional
+from ._attributes import (
+    SWAPPED,
+    attributes_of,
+    set_object_state,
+    slot_values,
+)
 from ._C import Tensor
 from ._grad_mode import no_grad
 
@@ -40,6 +46,13 @@ _ALIASES = {
 }  # fmt: skip
 
 
+def _cdata(self) -> int:
+    """A number that names what the object stands for: as long as it lives its
+    address, until `swap_tensors` makes it stand for something else.
+    """
+    return self.__dict__.get(SWAPPED, id(self))
+
+
 def _cast(dtype):
     def cast(self, memory_format=None):
         return self.to(dtype)
@@ -52,6 +65,13 @@ def _scalar_type(tensor) -> str:
     from ._dtypes import type_string
 
     return type_string(tensor).split(".")[-1][: -len("Tensor")]
+
+
+def _renamed(method, name: str):
+    """A method that knows the name it is offered by."""
+    method.__name__ = name
+    method.__qualname__ = f"Tensor.{name}"
+    return method
 
 
 def _in_place(name):
@@ -81,6 +101,10 @@ def _in_place(name):
 
 
 def __repr__(self, *, tensor_contents=None) -> str:
+    if type(self) is not Tensor:
+        from ._subclass_text import text_of
+
+        return text_of(self)
     return _C._tensor_repr(self)
 
 
@@ -130,7 +154,10 @@ def __deepcopy__(self, memo):
     if self.grad is not None:
         copy.grad = __deepcopy__(self.grad, memo)
     if self.__dict__:
-        for name, value in self.__dict__.items():
+        for name, value in attributes_of(self).items():
+            setattr(copy, name, _copy.deepcopy(value, memo))
+    if type(self) is not Tensor:
+        for name, value in slot_values(self).items():
             setattr(copy, name, _copy.deepcopy(value, memo))
     memo[id(self)] = copy
     return copy
@@ -153,14 +180,26 @@ def _rebuild_from_type_v2(function, cls, args, state):
     """What pickles of a subclass in files of `torch.save` refer to: a tensor
     of `function(*args)` as `cls`, with attributes.
     """
-    plain = function(*args)
-    tensor = _C._make_subclass(cls, plain.detach(), plain.requires_grad)
-    if state:
-        tensor.__dict__.update(state)
-    return tensor
+    made = function(*args)
+    if type(made) is not cls:
+        made = _C._make_subclass(cls, made.detach(), made.requires_grad)
+    return set_object_state(made, state)
+
+
+def _rebuild_meta(cls, dtype, shape, stride, requires_grad):
+    tensor = _C.ops.empty_strided(shape, stride, dtype=dtype, device="meta")
+    return _C._make_subclass(cls, tensor, requires_grad)
 
 
 def __reduce_ex__(self, protocol):
+    if self.is_meta:
+        shape = tuple(self.shape), self.stride()
+        return _rebuild_meta, (
+            type(self),
+            self.dtype,
+            *shape,
+            self.requires_grad,
+        )
     plain = self.detach().cpu().contiguous()
     return (
         _rebuild,
@@ -175,13 +214,26 @@ def __reduce_ex__(self, protocol):
     )
 
 
+def __complex__(self) -> complex:
+    """The number of a tensor of one element; ValueError for another."""
+    if self.numel() != 1:
+        raise ValueError(
+            "only one element tensors can be converted to Python scalars"
+        )
+    return complex(self.item())
+
+
 def __array__(self, dtype=None, copy=None):
     array = self.numpy()
     return array if dtype is None else array.astype(dtype, copy=False)
 
 
 def __array_wrap__(self, array, context=None, return_scalar=False):
-    """What numpy computes of a tensor is a tensor, if one can hold it."""
+    """What numpy computes of a tensor is a tensor, if one can hold it; truth
+    values are bytes there.
+    """
+    if array.dtype == bool:
+        array = array.astype("uint8")
     try:
         return _C.from_numpy(array)
     except TypeError:
@@ -191,12 +243,16 @@ def __array_wrap__(self, array, context=None, return_scalar=False):
 def numpy(self, *, force: bool = False):
     """A numpy array over the same memory.
 
-    TypeError for another device's tensor, RuntimeError for one that requires
-    grad, unless `force`.
+    TypeError for another device's tensor and for dtypes that numpy does not
+    have, RuntimeError for one that requires grad, unless `force`.
     """
     import numpy
 
-    return numpy.asarray(memoryview(_C._numpy_source(self, force)))
+    source = _C._numpy_source(self, force)
+    try:
+        return numpy.asarray(memoryview(source))
+    except BufferError as error:
+        raise TypeError(str(error)) from None
 
 
 def __dlpack__(self, **options):
@@ -465,7 +521,7 @@ def _mapped(self, function, *others):
 _METHODS = (
     _is_view, dense_dim, sparse_dim, fill_diagonal_, is_nonzero, dim_order,
     map_, map2_, __repr__, __format__, __contains__, __deepcopy__,
-    __reduce_ex__,
+    __reduce_ex__, __complex__,
     __array__, __array_wrap__, __dlpack__, __dlpack_device__, numpy, backward,
     requires_grad_, register_hook, register_post_accumulate_grad_hook,
     retain_grad, cuda, record_stream, is_contiguous, new_tensor, is_pinned,
@@ -488,6 +544,17 @@ def _adjoint_of_matrix(self):
             f"Got {self.dim()}-D tensor.{batches if self.dim() > 2 else ''}"
         )
     return _C.ops.adjoint(self)
+
+
+# Kinds of tensors and of devices that there are none of.
+_NEVER = (
+    "is_ipu", "is_maia", "is_mkldnn", "is_mps", "is_mtia", "is_nested",
+    "is_sparse_csr", "is_vulkan", "is_xla", "is_xpu",
+)  # fmt: skip
+
+
+def _false(self) -> bool:
+    return False
 
 
 def _names(self) -> list[str]:
@@ -516,6 +583,9 @@ def install() -> None:
     Tensor.type = _type
     Tensor.real = property(_C.ops.real, _set_part(_C.ops.real), doc=_REAL)
     Tensor.imag = property(_C.ops.imag, _set_part(_C.ops.imag), doc=_IMAG)
+    Tensor._cdata = property(_cdata)
+    for name in _NEVER:
+        setattr(Tensor, name, property(_false))
     Tensor.H = property(_adjoint_of_matrix)
     Tensor.mH = property(_adjoint_of_matrices)
     Tensor.__rdiv__ = _rdiv
@@ -526,12 +596,12 @@ def install() -> None:
     Tensor.__cuda_array_interface__ = property(_cuda_array_interface)
     _tensor_memory.install()
     for name, dtype in _CASTS.items():
-        setattr(Tensor, name, _cast(dtype))
+        setattr(Tensor, name, _renamed(_cast(dtype), name))
     for name, other in _ALIASES.items():
         if not hasattr(Tensor, name):
             setattr(Tensor, name, getattr(Tensor, other))
     for name in _IN_PLACE:
-        method = _in_place(name)
+        method = _renamed(_in_place(name), name + "_")
         if method is not None and not hasattr(Tensor, name + "_"):
             setattr(Tensor, name + "_", method)
 

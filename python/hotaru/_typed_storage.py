@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 
 from . import _C
@@ -85,7 +86,8 @@ def _made(args, dtype, device, intro: str) -> UntypedStorage:
     if not args:
         return UntypedStorage(device=device)
     first = args[0]
-    if isinstance(first, int) and not isinstance(first, bool):
+    if hasattr(first, "__index__") and not isinstance(first, (bool, Tensor)):
+        first = operator.index(first)  # of numpy, too
         return UntypedStorage(first * dtype.itemsize, device=device)
     if isinstance(first, Tensor) or not hasattr(first, "__len__"):
         raise TypeError(f"{intro}Argument type not recognized: {type(first)}")

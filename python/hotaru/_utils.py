@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import Tensor
+from . import Tensor, empty, empty_strided
 
 
 def typename(obj: object) -> str:
@@ -33,14 +33,91 @@ def _rebuild_operator(name: str, method: bool):
     return getattr(hotaru.Tensor if method else hotaru.ops, name)
 
 
-def _rebuild_tensor_v2(storage, offset, size, stride, requires_grad, *_):
-    """The tensor of a storage in files of `torch.save`, by the name that they
-    know it by; what follows in the format is not used.
+# These names belong to the format of files, which know the functions by them.
+REBUILD_FUNCTIONS = (
+    "_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_tensor",
+    "_rebuild_tensor_v2", "_rebuild_tensor_v3",
+    "_rebuild_meta_tensor_no_storage", "_rebuild_device_tensor_from_cpu_tensor",
+)  # fmt: skip
+
+
+def _rebuild_tensor(storage, offset, size, stride, dtype=None):
+    """A tensor of a typed storage's bytes, or of an untyped one's and a dtype.
+
+    RuntimeError: the storage does not hold that much.
     """
-    typed = storage.data.view(storage.dtype)
-    tensor = typed.as_strided(tuple(size), tuple(stride), offset).detach()
-    tensor.requires_grad = requires_grad
-    return tensor
+    untyped = getattr(storage, "_untyped_storage", storage)
+    dtype = dtype or storage._dtype
+    last = sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    if (
+        0 not in size
+        and (offset + last + 1) * dtype.itemsize > untyped.nbytes()
+    ):
+        raise RuntimeError(
+            f"a tensor of size {tuple(size)}, stride {tuple(stride)} and "
+            f"offset {offset} does not fit into a storage of "
+            f"{untyped.nbytes()} bytes"
+        )
+    made = empty((0,), dtype=dtype, device=untyped.device)
+    return made.set_(untyped, offset, tuple(size), tuple(stride))
+
+
+def _rebuild_tensor_v2(
+    storage, offset, size, stride, requires_grad, backward_hooks, metadata=None
+):
+    """The tensor of a typed storage in files of `torch.save`.
+
+    backward_hooks belongs to the format; metadata says whether the numbers
+    are to be conjugated or negated.
+    """
+    made = _with_bits(_rebuild_tensor(storage, offset, size, stride), metadata)
+    made.requires_grad = requires_grad
+    return made
+
+
+def _rebuild_tensor_v3(
+    storage, offset, size, stride, requires_grad, backward_hooks, dtype,
+    metadata=None,
+):  # fmt: skip
+    """As `_rebuild_tensor_v2`, of an untyped storage."""
+    made = _rebuild_tensor(storage, offset, size, stride, dtype)
+    made = _with_bits(made, metadata)
+    made.requires_grad = requires_grad
+    return made
+
+
+def _with_bits(tensor, bits):
+    """The tensor, or what it is conjugated or negated: here a copy, which
+    comes when the bytes are there.
+    """
+    from .serialization._options import _serialization_tls
+
+    def values():
+        found = tensor.conj() if bits.get("conj") else tensor
+        return found.neg() if bits.get("neg") else found
+
+    if not bits:
+        return tensor
+    later = _serialization_tls.when_filled
+    if later is None:
+        return values()
+    made = tensor.clone()
+    later.append(lambda: made.detach().copy_(values()))
+    return made
+
+
+def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
+    """A tensor of the meta device, of which there are no bytes."""
+    return empty_strided(
+        size, stride, dtype=dtype, device="meta", requires_grad=requires_grad
+    )
+
+
+def _rebuild_device_tensor_from_cpu_tensor(data, dtype, device, requires_grad):
+    """A tensor that was saved by way of the CPU."""
+    made = data.to(dtype=dtype, device=device)
+    made.requires_grad = requires_grad
+    return made
 
 
 def __getattr__(name: str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import operator
 import os
 import sys
 
@@ -57,6 +58,8 @@ def _new(cls, *args, device=None, **kwargs):
                 f"{name}: Storage device not recognized: {device}"
             ) from None
     first = args[0] if args else 0
+    if hasattr(first, "__index__") and not isinstance(first, (bool, Tensor)):
+        first = operator.index(first)  # of numpy, too
     if isinstance(first, (int, _StorageBase)):
         return _make(cls, first, device=device)
     if isinstance(first, Tensor) or not hasattr(first, "__len__"):

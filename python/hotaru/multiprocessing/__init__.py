@@ -14,6 +14,7 @@ from multiprocessing import *
 
 from .._interpreter import is_installed as _is_installed
 from . import reductions
+from ._threads import _get_thread_name, _set_thread_name
 from .spawning import ProcessExitedException, ProcessRaisedException, spawn
 
 reductions.register()
@@ -41,6 +42,8 @@ __all__ = [
     *_standard.__all__,
     "ProcessExitedException",
     "ProcessRaisedException",
+    "_get_thread_name",
+    "_set_thread_name",
     "get_all_sharing_strategies",
     "get_sharing_strategy",
     "set_sharing_strategy",

@@ -5,9 +5,22 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from .. import _C, Tensor, empty
+from .._attributes import attributes_of
 
 
-class Parameter(Tensor):
+class _Marked(type(Tensor)):
+    """Tensors of other classes count as instances once they are marked so."""
+
+    def __instancecheck__(cls, instance) -> bool:
+        if type.__instancecheck__(cls, instance):
+            return True
+        mark = cls.__dict__.get("_mark")
+        if mark is None or not isinstance(instance, Tensor):
+            return False
+        return getattr(instance, mark, False)
+
+
+class Parameter(Tensor, metaclass=_Marked):
     """A tensor that is a module's parameter.
 
     Assigned as an attribute of a `Module` it joins `Module.parameters()`.
@@ -16,15 +29,24 @@ class Parameter(Tensor):
         data: values, shared and not copied; an empty tensor when left out.
         requires_grad: whether gradients are accumulated; True also inside
             `no_grad()`. RuntimeError for integer data.
+
+    Of a tensor of a subclass a parameter stays of that class: what its
+    `detach()` gives, marked such that it counts as a Parameter. RuntimeError
+    if that is of another class.
     """
 
+    _mark = "_is_param"
     # Operators take it as a plain tensor.
     __torch_function__ = _C._disabled_torch_function_impl
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True):
         if data is None:
             data = empty(0)
-        return Tensor._make_subclass(cls, data, requires_grad)
+        if type(data) is Tensor or issubclass(type(data), (Parameter, Buffer)):
+            return Tensor._make_subclass(cls, data, requires_grad)
+        made = _detached(data, "Parameter").requires_grad_(requires_grad)
+        made._is_param = True
+        return made
 
     def __deepcopy__(self, memo: dict) -> Parameter:
         key = id(self)
@@ -38,10 +60,25 @@ class Parameter(Tensor):
     def __reduce_ex__(self, protocol: int):
         # The empty mapping stands for backward hooks, which are not pickled.
         args = (self.data, self.requires_grad, OrderedDict())
-        if self.__dict__:
-            state = dict(self.__dict__)
+        state = attributes_of(self)
+        if state:
             return (_rebuild_parameter_with_state, (*args, state))
         return (_rebuild_parameter, args)
+
+
+def _detached(data: Tensor, kind: str) -> Tensor:
+    """The values of a tensor of a subclass, as one of it."""
+    made = data.detach()
+    if type(made) is not type(data):
+        raise RuntimeError(
+            f"Creating a {kind} from an instance of type "
+            f"{type(data).__name__} requires that detach() returns an instance "
+            f"of the same type, but return type {type(made).__name__} was "
+            "found instead. To use the type as a Parameter, please correct "
+            "the detach() semantics defined by its __torch_dispatch__() "
+            "implementation."
+        )
+    return made
 
 
 class Buffer(Tensor):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import weakref
 
 from .. import Tensor, no_grad
+from .._attributes import SWAPPED
+
+_drawn = itertools.count(1, 2)  # odd, as no address is
 
 
 def swap_tensors(t1: Tensor, t2: Tensor) -> None:
@@ -31,8 +35,19 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
     if _slots(type(t1)) != _slots(type(t2)):
         raise RuntimeError("Cannot swap t1 and t2 if they have different slots")
     first, second = _parts(t1), _parts(t2)
+    numbers = _number(t1), _number(t2)
     _become(t1, second)
     _become(t2, first)
+    for tensor, number in zip((t1, t2), reversed(numbers), strict=True):
+        setattr(tensor, SWAPPED, number)
+
+
+def _number(tensor: Tensor) -> int:
+    """What `_cdata` of a tensor was; the address of one that never was asked
+    may become another's, so it draws one that is none.
+    """
+    given = getattr(tensor, "__dict__", {}).get(SWAPPED)
+    return next(_drawn) if given is None else given
 
 
 def _slots(kind: type) -> set:

@@ -5,6 +5,14 @@ from __future__ import annotations
 import weakref
 
 
+def unserializable_hook(f):
+    """Marks a hook of which one knows that it is not written to files nor sent
+    to processes with its tensor, as no hook is.
+    """
+    f.__torch_unserializable__ = True
+    return f
+
+
 class RemovableHandle:
     """Removes one hook from the mapping that it was registered in.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import pickle
 import zipfile
@@ -68,7 +69,7 @@ def test_file_on_disk(tmp_path):
 
 def test_nothing_is_run_unless_asked():
     file = _written(nn.ReLU())
-    with pytest.raises(RuntimeError, match="not allowed"):
+    with pytest.raises(pickle.UnpicklingError, match="not an allowed"):
         torch.load(file)
 
 
@@ -112,3 +113,38 @@ def test_subclass_keeps_class_and_attributes():
 
 class Tagged(torch.Tensor):
     """A tensor with attributes."""
+
+
+def test_parameter_of_a_subclass_stays_one():
+    made = nn.Parameter(torch.arange(2.0).as_subclass(Tagged))
+    assert type(made) is Tagged
+    assert isinstance(made, nn.Parameter)
+    assert isinstance(made, Tagged)
+    assert not isinstance(torch.ones(1).as_subclass(Tagged), nn.Parameter)
+    assert not isinstance(made, nn.UninitializedParameter)
+    assert made.requires_grad
+    net = nn.Module()
+    net.weight = made
+    assert list(net.state_dict()) == ["weight"]
+    other = copy.deepcopy(net)
+    assert type(other.weight) is Tagged
+    found = torch.load(_written(net), weights_only=False)
+    assert type(found.weight) is Tagged
+    assert [n for n, _ in found.named_parameters()] == ["weight"]
+    (made * 3).sum().backward()
+    assert made.grad.tolist() == [3, 3]
+
+
+class Forgetful(torch.Tensor):
+    """Loses its class."""
+
+    def detach(self):
+        return torch.ones(2)
+
+
+def test_parameter_of_a_subclass_that_loses_it():
+    with pytest.raises(
+        RuntimeError,
+        match="an instance of type Forgetful requires that detach\\(\\) return",
+    ):
+        nn.Parameter(torch.ones(2).as_subclass(Forgetful))

@@ -300,6 +300,16 @@ def _max_unpool(axes: int):
 max_unpool1d, max_unpool2d, max_unpool3d = map(_max_unpool, (1, 2, 3))
 
 
+def _check_axes(name: str, axes: int, **given) -> None:
+    """RuntimeError for neither a number nor one for each axis."""
+    for what, sizes in given.items():
+        if not isinstance(sizes, int) and len(sizes) != axes:
+            many = "Ints" if axes == 2 else "three Ints"
+            raise RuntimeError(
+                f"{name}: {what} must either be a single Int or tuple of {many}"
+            )
+
+
 def _fractional_max(axes: int):
     name = f"fractional_max_pool{axes}d"
 
@@ -325,6 +335,9 @@ def _fractional_max(axes: int):
                 )
             spatial = input.shape[-axes:]
             output_size = [int(n * r) for n, r in zip(spatial, ratios)]
+        _check_axes(
+            name, axes, kernel_size=kernel_size, output_size=output_size
+        )
         samples = _random_samples
         if samples is None:
             batch = 1 if input.dim() == axes + 1 else input.size(0)

@@ -27,7 +27,8 @@ class ConversionMixin:
         """Replaces every parameter, gradient and buffer `t` by `fn(t)`.
 
         Parameters keep their identity, so optimizers stay valid, unless
-        `torch.__future__` says otherwise.
+        `torch.__future__` says otherwise or they go to the meta device or
+        leave it.
         """
         if recurse:
             for module in self.children():
@@ -50,7 +51,10 @@ class ConversionMixin:
             if swaps:
                 param.grad = None
                 self._swap(name, param, Parameter(new, param.requires_grad))
-            elif future.get_overwrite_module_params_on_conversion():
+            elif (
+                future.get_overwrite_module_params_on_conversion()
+                or new.is_meta != param.is_meta
+            ):
                 param = Parameter(new, param.requires_grad)
                 self._parameters[name] = param
                 param.grad = new_grad

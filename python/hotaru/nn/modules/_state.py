@@ -341,9 +341,12 @@ class StateMixin:
         try:
             with no_grad():
                 if swaps:
+                    if not assign:
+                        _warn_meta(key, target, value)
                     _swap_in(target, value, assign)
                     return
                 if not assign:
+                    _warn_meta(key, target, value)
                     target.copy_(value)
                     return
                 if isinstance(target, Parameter):
@@ -388,6 +391,19 @@ class StateMixin:
                     unexpected_keys.append(key)
             elif name not in known:
                 unexpected_keys.append(key)
+
+
+def _warn_meta(key: str, target: Tensor, value: Tensor) -> None:
+    """Says that a value goes nowhere: the module is on the meta device."""
+    if target.is_meta and not value.is_meta:
+        warnings.warn(
+            f"for {key}: copying from a non-meta parameter in the checkpoint "
+            "to a meta parameter in the current model, which is a no-op. (Did "
+            "you mean to pass `assign=True` to assign items in the state "
+            "dictionary to their corresponding key in the module instead of "
+            "copying them in place?)",
+            stacklevel=2,
+        )
 
 
 def _swap_in(target: Tensor, value: Tensor, assign: bool) -> None:

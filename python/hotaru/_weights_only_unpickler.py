@@ -1,0 +1,309 @@
+"""Reads pickles without running what they say: allowed names only.
+
+Python's unpickler with its table of instructions cut down to those that make
+plain values, and with the others that make objects asking who is allowed.
+"""
+
+from __future__ import annotations
+
+import functools
+import pickle
+import warnings
+from _codecs import encode
+from collections import Counter, OrderedDict
+from pickle import UnpicklingError
+
+# Nothing of these is ever allowed, whoever adds it.
+_blocklisted_modules = ["sys", "os", "posix", "nt"]
+_marked_safe_globals_set: set = set()
+
+
+def _add_safe_globals(safe_globals) -> None:
+    _marked_safe_globals_set.update(safe_globals)
+
+
+def _get_safe_globals() -> list:
+    return list(_marked_safe_globals_set)
+
+
+def _clear_safe_globals() -> None:
+    _marked_safe_globals_set.clear()
+
+
+def _remove_safe_globals(safe_globals) -> None:
+    _marked_safe_globals_set.difference_update(safe_globals)
+
+
+class _safe_globals:  # noqa: N801  (PyTorch's name)
+    """Adds safe globals for a with statement."""
+
+    def __init__(self, safe_globals) -> None:
+        self.safe_globals = safe_globals
+
+    def __enter__(self) -> None:
+        _add_safe_globals(self.safe_globals)
+
+    def __exit__(self, *raised) -> None:
+        _remove_safe_globals(self.safe_globals)
+
+
+def _get_user_allowed_globals() -> dict:
+    """What was added, by the names that files have for it."""
+    from .serialization._names import written
+
+    allowed = {}
+    for item in _marked_safe_globals_set:
+        if not isinstance(item, tuple):
+            allowed[f"{item.__module__}.{item.__qualname__}"] = item
+            module, name = written(item)
+            allowed[f"{module}.{name}"] = item
+            continue
+        if len(item) != 2:
+            raise ValueError(
+                "Expected tuple of length 2 (global, str of callable full "
+                f"path), but got tuple of length: {len(item)}"
+            )
+        if type(item[1]) is not str:
+            raise TypeError(
+                "Expected second item in tuple to be str of callable full "
+                f"path, but got: {type(item[1])}"
+            )
+        allowed[item[1]] = item[0]
+    return allowed
+
+
+@functools.lru_cache(maxsize=1)
+def _get_allowed_globals() -> dict:
+    """What is always allowed, by the names that files have for it."""
+    import hotaru
+
+    from . import _C, _tensor, _utils
+    from ._dtypes import TYPES
+    from ._typed_storage import TypedStorage
+    from .serialization._names import _DTYPES, _get_layout, storage_type
+
+    allowed = {
+        "collections.OrderedDict": OrderedDict,
+        "collections.Counter": Counter,
+        "torch.nn.parameter.Parameter": hotaru.nn.Parameter,
+        "torch.serialization._get_layout": _get_layout,
+        "torch.Size": hotaru.Size,
+        "torch.Tensor": hotaru.Tensor,
+        "torch.device": hotaru.device,
+        "_codecs.encode": encode,
+        "builtins.bytearray": bytearray,
+        "builtins.set": set,
+        "builtins.complex": complex,
+        "torch.storage.TypedStorage": TypedStorage,
+        "torch.storage.UntypedStorage": _C.UntypedStorage,
+        "torch._tensor._rebuild_from_type_v2": _tensor._rebuild_from_type_v2,
+    }
+    for value in vars(_C).values():
+        if isinstance(value, _C.dtype):
+            allowed[str(value)] = value
+    for name in TYPES:
+        if hasattr(hotaru, name):
+            allowed[f"torch.{name}"] = getattr(hotaru, name)
+    for name in (*_DTYPES, "UntypedStorage"):
+        allowed[f"torch.{name}"] = storage_type(name)
+    for name in _utils.REBUILD_FUNCTIONS:
+        allowed[f"torch._utils.{name}"] = getattr(_utils, name)
+    return allowed
+
+
+def _full_path(module: str, name: str) -> str:
+    """The name of a global of Python 2 or 3, as of 3."""
+    from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
+
+    if (module, name) in NAME_MAPPING:
+        module, name = NAME_MAPPING[(module, name)]
+    else:
+        module = IMPORT_MAPPING.get(module, module)
+    return f"{module}.{name}"
+
+
+def get_globals_in_pkl(file) -> set[str]:
+    """The names of all classes and functions that a pickle refers to.
+
+    UnpicklingError: an instruction that is not read without trust.
+    """
+    import pickletools
+
+    found = set()
+    for opcode, argument, _ in pickletools.genops(file):
+        if opcode.code.encode("latin1") not in _ALLOWED_INSTRUCTIONS:
+            raise UnpicklingError(f"Unsupported operand {ord(opcode.code)}")
+        if opcode.name == "GLOBAL":
+            found.add(_full_path(*argument.split(" ", 1)))
+    return found
+
+
+def _allowed(thing) -> bool:
+    return any(
+        thing is known
+        for table in (_get_allowed_globals(), _get_user_allowed_globals())
+        for known in table.values()
+    )
+
+
+class _Instructions(dict):
+    """Those that are read; another is refused when it comes."""
+
+    def __missing__(self, code: int):
+        raise UnpicklingError(f"Unsupported operand {code}")
+
+
+class Unpickler(pickle._Unpickler):
+    """Reads what `_ALLOWED_INSTRUCTIONS` can say, of allowed names.
+
+    load() raises UnpicklingError for the rest, EOFError at an early end.
+    """
+
+    def __init__(self, file, *, encoding: str = "bytes") -> None:
+        super().__init__(file, encoding=encoding)
+
+    def find_class(self, module: str, name: str):
+        path = _full_path(module, name)
+        module = path[: -len(name) - 1] if path.endswith(name) else module
+        if module in _blocklisted_modules:
+            raise UnpicklingError(
+                f"Trying to load unsupported GLOBAL {path} whose module "
+                f"{module} is blocked."
+            )
+        for table in (_get_allowed_globals(), _get_user_allowed_globals()):
+            if path in table:
+                return table[path]
+        path = path.removeprefix("builtins.")
+        raise UnpicklingError(
+            f"Unsupported global: GLOBAL {path} was not an allowed global by "
+            "default. Please use "
+            f"`torch.serialization.add_safe_globals([{path}])` or the "
+            f"`torch.serialization.safe_globals([{path}])` context manager to "
+            "allowlist this global if you trust this class/function."
+        )
+
+    def load_newobj(self) -> None:
+        args = self.stack.pop()
+        cls = self.stack.pop()
+        if not _allowed(cls):
+            raise UnpicklingError(
+                "Can only create new object for nn.Parameter or classes "
+                f"allowlisted via `add_safe_globals` but got {cls}"
+            )
+        self.append(cls.__new__(cls, *args))
+
+    def load_reduce(self) -> None:
+        args = self.stack.pop()
+        function = self.stack[-1]
+        if not _allowed(function):
+            text = f"Trying to call reduce for unrecognized function {function}"
+            if hasattr(function, "__self__"):
+                text += f" which belongs to {function.__self__}"
+            raise UnpicklingError(text)
+        self.stack[-1] = function(*args)
+
+    def load_build(self) -> None:
+        from ._attributes import set_object_state
+        from ._C import Tensor
+        from .nn import Parameter
+
+        state = self.stack.pop()
+        made = self.stack[-1]
+        if type(made) is Tensor:
+            made.set_(*state)  # of pickles before PyTorch 0.4
+        elif type(made) is OrderedDict:
+            made.__dict__.update(state)
+        elif type(made) is Parameter or _allowed(type(made)):
+            set_object_state(made, state)
+        else:
+            raise UnpicklingError(
+                "Can only build Tensor, Parameter, OrderedDict or types "
+                f"allowlisted via `add_safe_globals`, but got {type(made)}"
+            )
+
+    def _check(self, verb: str, target, kinds, text: str) -> None:
+        if type(target) not in kinds:
+            raise UnpicklingError(
+                f"Can only {verb} {text}, but got {type(target)}"
+            )
+
+    def load_append(self) -> None:
+        self._check("append to", self.stack[-2], (list,), "lists")
+        super().load_append()
+
+    def load_appends(self) -> None:
+        self._check("extend", self.metastack[-1][-1], (list,), "lists")
+        super().load_appends()
+
+    def load_setitem(self) -> None:
+        self._check("SETITEM for", self.stack[-3], _DICTS, _DICTS_TEXT)
+        super().load_setitem()
+
+    def load_setitems(self) -> None:
+        target = self.metastack[-1][-1]
+        self._check("SETITEMS for", target, _DICTS, _DICTS_TEXT)
+        super().load_setitems()
+
+    def load_binpersid(self) -> None:
+        from .serialization._names import text_of
+
+        named = self.stack[-1]
+        if type(named) is not tuple and type(named) is not int:
+            raise UnpicklingError(
+                f"persistent_load id must be tuple or int, but got "
+                f"{type(named)}"
+            )
+        if type(named) is tuple and named and text_of(named[0]) != "storage":
+            raise UnpicklingError(
+                "Only persistent_load of storage is allowed, but got "
+                f"{type(named[0])}"
+            )
+        super().load_binpersid()
+
+    def load_proto(self) -> None:
+        self.proto = self.read(1)[0]
+        if self.proto != 2:
+            warnings.warn(
+                f"Detected pickle protocol {self.proto} in the checkpoint, "
+                "which was not the default pickle protocol used by "
+                "`torch.load` (2). The weights_only Unpickler might not "
+                "support all instructions implemented by this protocol, "
+                "please file an issue for adding support if you encounter "
+                "this.",
+                stacklevel=2,
+            )
+
+
+_DICTS = (dict, OrderedDict, Counter)
+_DICTS_TEXT = "dict, collections.OrderedDict, collections.Counter"
+_MADE_HERE = {
+    pickle.NEWOBJ: Unpickler.load_newobj,
+    pickle.REDUCE: Unpickler.load_reduce,
+    pickle.BUILD: Unpickler.load_build,
+    pickle.APPEND: Unpickler.load_append,
+    pickle.APPENDS: Unpickler.load_appends,
+    pickle.SETITEM: Unpickler.load_setitem,
+    pickle.SETITEMS: Unpickler.load_setitems,
+    pickle.BINPERSID: Unpickler.load_binpersid,
+    pickle.PROTO: Unpickler.load_proto,
+}
+_ALLOWED_INSTRUCTIONS = {
+    *_MADE_HERE, pickle.GLOBAL, pickle.MARK, pickle.TUPLE, pickle.TUPLE1,
+    pickle.TUPLE2, pickle.TUPLE3, pickle.NONE, pickle.NEWFALSE,
+    pickle.NEWTRUE, pickle.EMPTY_TUPLE, pickle.EMPTY_LIST,
+    pickle.EMPTY_DICT, pickle.EMPTY_SET, pickle.BININT, pickle.BININT1,
+    pickle.BININT2, pickle.BINFLOAT, pickle.BINUNICODE,
+    pickle.SHORT_BINSTRING, pickle.LONG1, pickle.BINGET,
+    pickle.LONG_BINGET, pickle.BINPUT, pickle.LONG_BINPUT, pickle.STOP,
+}  # fmt: skip
+Unpickler.dispatch = _Instructions(
+    {
+        code[0]: _MADE_HERE.get(code, pickle._Unpickler.dispatch[code[0]])
+        for code in _ALLOWED_INSTRUCTIONS
+    }
+)
+
+
+def load(file, *, encoding: str = "ASCII"):
+    """The object of a pickle; see Unpickler."""
+    return Unpickler(file, encoding=encoding).load()

@@ -1,0 +1,261 @@
+"""The archives of `torch.save`: zip files of records that are not packed.
+
+Format: APPNOTE.TXT of PKWARE, sections 4.3 and 4.5 (zip64). Records lie at
+multiples of 64 bytes, so tensors of a mapped file are aligned.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import struct
+import zipfile
+import zlib
+
+from .. import _C
+
+_ALIGNMENT = 64
+_LOCAL = struct.Struct("<4s5H3I2H")
+_CENTRAL = struct.Struct("<4s6H3I5H2I")
+_END = struct.Struct("<4s4H2IH")
+_END64 = struct.Struct("<4sQ2H2I4Q")
+_LOCATOR64 = struct.Struct("<4sIQI")
+_FULL = 0xFFFFFFFF
+_PADDING = 0x4246  # "FB": the extra field that aligns, as PyTorch names it
+_CHUNK = 1 << 24
+
+
+def storage_view(storage) -> memoryview:
+    """The bytes of a storage on the CPU, not copied."""
+    size = storage.nbytes()
+    if size == 0:
+        return memoryview(b"")
+    memory = (ctypes.c_ubyte * size).from_address(storage.data_ptr())
+    memory._storage = storage  # which thus outlives the view
+    return memoryview(memory).cast("B")
+
+
+class Writer:
+    """Writes an archive in order, so to anything with a `write`.
+
+    Args:
+        file: where the bytes go.
+        name: the folder in the archive that all records are in.
+        checksums: whether to compute the records' CRC-32.
+    """
+
+    def __init__(self, file, name: str = "archive", checksums=True) -> None:
+        self._file = file
+        self._name = name
+        self._checksums = checksums
+        self._offset = 0
+        self._entries: list[tuple[bytes, int, int, int]] = []
+        self._names: set[str] = set()
+
+    def archive_name(self) -> str:
+        """The folder of all records."""
+        return self._name
+
+    def get_all_written_records(self) -> set[str]:
+        """The names of the records so far."""
+        return set(self._names)
+
+    def write_record(self, name: str, data, size: int) -> None:
+        """Writes bytes, a text or a storage as a record.
+
+        RuntimeError: a record of that name is there.
+        """
+        if isinstance(data, _C.StorageBase):
+            data = storage_view(data.cpu())
+        elif isinstance(data, str):
+            data = data.encode()
+        data = memoryview(data).cast("B")[:size]
+        crc = zlib.crc32(data) if self._checksums else 0
+        self._begin(name, len(data), crc)
+        self._write(data)
+
+    def write_record_metadata(self, name: str, size: int) -> None:
+        """Leaves room of that many bytes, zeros, for a record."""
+        self._begin(name, size, 0)
+        zeros = bytes(min(size, _CHUNK))
+        for start in range(0, size, _CHUNK):
+            self._write(zeros[: min(_CHUNK, size - start)])
+
+    def _write(self, data) -> None:
+        self._file.write(data)
+        self._offset += len(data)
+
+    def _begin(self, name: str, size: int, crc: int) -> None:
+        if name in self._names:
+            raise RuntimeError(f"record '{name}' was already written")
+        self._names.add(name)
+        path = f"{self._name}/{name}".encode()
+        big = size >= _FULL
+        sizes = struct.pack("<2H2Q", 1, 16, size, size) if big else b""
+        begin = self._offset + _LOCAL.size + len(path) + len(sizes) + 4
+        padding = -begin % _ALIGNMENT
+        extra = sizes + struct.pack("<2H", _PADDING, padding) + b"Z" * padding
+        self._entries.append((path, self._offset, size, crc))
+        shown = _FULL if big else size
+        header = _LOCAL.pack(
+            b"PK\3\4", 45 if big else 20, 0x800, 0, 0, 0,
+            crc, shown, shown, len(path), len(extra),
+        )  # fmt: skip
+        self._write(header + path + extra)
+
+    def write_end_of_file(self) -> None:
+        """Writes the version and the directory, which end the archive."""
+        if "version" not in self._names:
+            self.write_record("version", b"3\n", 2)
+        start = self._offset
+        for path, offset, size, crc in self._entries:
+            big = [n for n in (size, size, offset) if n >= _FULL]
+            extra = b""
+            if big:
+                extra = struct.pack(f"<2H{len(big)}Q", 1, 8 * len(big), *big)
+            header = _CENTRAL.pack(
+                b"PK\1\2", 0x314, 45 if big else 20, 0x800, 0, 0, 0, crc,
+                min(size, _FULL), min(size, _FULL), len(path), len(extra),
+                0, 0, 0, 0, min(offset, _FULL),
+            )  # fmt: skip
+            self._write(header + path + extra)
+        length, count = self._offset - start, len(self._entries)
+        if start >= _FULL or count >= 0xFFFF:
+            end = self._offset
+            self._write(
+                _END64.pack(
+                    b"PK\6\6",
+                    _END64.size - 12,
+                    45,
+                    45,
+                    0,
+                    0,
+                    count,
+                    count,
+                    length,
+                    start,
+                )
+                + _LOCATOR64.pack(b"PK\6\7", 0, end, 1)
+            )
+        few = min(count, 0xFFFF)
+        self._write(
+            _END.pack(b"PK\5\6", 0, 0, few, few, length, min(start, _FULL), 0)
+        )
+
+
+class Reader:
+    """Reads an archive from a path or a file that can seek.
+
+    RuntimeError: what is no such archive.
+    """
+
+    def __init__(self, source) -> None:
+        self._own = isinstance(source, (str, os.PathLike))
+        self._file = open(source, "rb") if self._own else source  # noqa: SIM115
+        try:
+            self._archive = zipfile.ZipFile(self._file)
+        except zipfile.BadZipFile:
+            raise RuntimeError(
+                "PytorchStreamReader failed reading zip archive: failed "
+                "finding central directory"
+            ) from None
+        names = self._archive.namelist()
+        if not names:
+            raise RuntimeError(
+                "PytorchStreamReader failed reading zip archive: archive does "
+                "not contain any files"
+            )
+        self._root = names[0].split("/", 1)[0] + "/"
+
+    def close(self) -> None:
+        """Closes the file if it was opened by its path."""
+        self._archive.close()
+        if self._own:
+            self._file.close()
+
+    def get_all_records(self) -> list[str]:
+        """The names of the records."""
+        size = len(self._root)
+        return [
+            name[size:]
+            for name in self._archive.namelist()
+            if name.startswith(self._root)
+        ]
+
+    def has_record(self, name: str) -> bool:
+        """Whether there is such a record."""
+        return self._root + name in self._archive.NameToInfo
+
+    def _entry(self, name: str) -> zipfile.ZipInfo:
+        entry = self._archive.NameToInfo.get(self._root + name)
+        if entry is None:
+            raise RuntimeError(
+                "PytorchStreamReader failed locating file "
+                f"{name}: file not found"
+            )
+        return entry
+
+    def get_record_offset(self, name: str) -> int:
+        """Where in the file the bytes of a record begin."""
+        entry = self._entry(name)
+        self._file.seek(entry.header_offset)
+        header = self._file.read(_LOCAL.size)
+        if len(header) < _LOCAL.size or header[:4] != b"PK\3\4":
+            raise RuntimeError(
+                f"PytorchStreamReader failed reading file {name}: no header"
+            )
+        *_, name_size, extra_size = _LOCAL.unpack(header)
+        return entry.header_offset + _LOCAL.size + name_size + extra_size
+
+    def get_record(self, name: str) -> bytes:
+        """The bytes of a record."""
+        data = bytearray(self._entry(name).file_size)
+        self.read_into(name, memoryview(data))
+        return bytes(data)
+
+    def read_into(self, name: str, target: memoryview) -> None:
+        """Reads the first bytes of a record, as many as `target` has.
+
+        RuntimeError: there are not as many.
+        """
+        entry = self._entry(name)
+        if entry.compress_type != zipfile.ZIP_STORED:
+            data = self._archive.read(entry)
+            self._check(name, len(data), len(target))
+            target[:] = data[: len(target)]
+            return
+        self._check(name, entry.file_size, len(target))
+        self._file.seek(self.get_record_offset(name))
+        self._check(name, _read_all(self._file, target), len(target))
+
+    def _check(self, name: str, there: int, wanted: int) -> None:
+        if there < wanted:
+            raise RuntimeError(
+                f"PytorchStreamReader failed reading file {name}: it has "
+                f"{there} bytes, not {wanted}"
+            )
+
+    def get_storage_from_record(self, name: str, nbytes: int, _dtype=None):
+        """The bytes of a record as a storage on the CPU."""
+        self._check(name, self._entry(name).file_size, nbytes)
+        storage = _C.UntypedStorage(nbytes)
+        self.read_into(name, storage_view(storage))
+        return storage
+
+
+def _read_all(file, target: memoryview) -> int:
+    """How many bytes of `target` the file filled."""
+    done = 0
+    readinto = getattr(file, "readinto", None)
+    while done < len(target):
+        rest = target[done:]
+        if readinto is not None:
+            count = readinto(rest)
+        else:
+            part = file.read(min(len(rest), _CHUNK))
+            count = len(part)
+            rest[:count] = part
+        if not count:
+            break
+        done += count
+    return done

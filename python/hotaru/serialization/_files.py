@@ -1,0 +1,123 @@
+"""Opening files for reading and writing: paths, files, archives in them."""
+
+from __future__ import annotations
+
+import io
+import os
+import tempfile
+from contextlib import suppress
+
+from ._archive import Reader, Writer
+from ._options import get_crc32_options
+
+
+class Opened:
+    """A with statement's value, closed or not when it ends."""
+
+    def __init__(self, value, end) -> None:
+        self.file_like = value
+        self._end = end
+
+    def __enter__(self):
+        return self.file_like
+
+    def __exit__(self, *raised) -> None:
+        self._end(*raised)
+
+
+def open_file_like(source, mode: str) -> Opened:
+    """A path opened, or a file as it is, flushed after writing."""
+    if isinstance(source, (str, os.PathLike)):
+        file = open(source, mode)  # noqa: SIM115
+        return Opened(file, lambda *raised: file.close())
+    if "w" in mode:
+        return Opened(source, lambda *raised: source.flush())
+    check_seekable(source)
+    return Opened(source, lambda *raised: None)
+
+
+def check_seekable(file) -> None:
+    """AttributeError or io.UnsupportedOperation, saying what to do instead."""
+    try:
+        file.seek(file.tell())
+    except (io.UnsupportedOperation, AttributeError) as error:
+        if not any(name in str(error) for name in ("seek", "tell")):
+            raise
+        raise type(error)(
+            f"{error}. You can only torch.load from a file that is seekable. "
+            "Please pre-load the data into a buffer like io.BytesIO and try to "
+            "load from it instead."
+        ) from None
+
+
+def is_zipfile(file) -> bool:
+    """Whether the file, from its position on, begins as an archive does."""
+    start = file.tell()
+    head = file.read(4)
+    file.seek(start)
+    return head == b"PK\3\4"
+
+
+def open_zipfile_reader(source) -> Opened:
+    reader = Reader(source)
+    return Opened(reader, lambda *raised: reader.close())
+
+
+def open_zipfile_writer(target) -> Opened:
+    """A Writer; what it writes to a path is there when it is complete."""
+    if not isinstance(target, (str, os.PathLike)):
+        return open_zipfile_writer_buffer(target)
+    path = os.path.realpath(os.fspath(target))
+    folder, file_name = os.path.split(path)
+    if not os.path.isdir(folder):
+        raise RuntimeError(f"Parent directory {folder} does not exist.")
+    beside = None
+    if os.path.isfile(path) or not os.path.exists(path):
+        number, beside = tempfile.mkstemp(prefix=f".{file_name}.", dir=folder)
+        file = os.fdopen(number, "wb")
+    else:
+        file = open(path, "wb")  # noqa: SIM115
+    stem = os.path.splitext(file_name)[0] or "archive"
+    writer = Writer(file, stem, get_crc32_options())
+
+    def end(kind, *_) -> None:
+        with file:
+            if kind is None:
+                writer.write_end_of_file()
+        if beside is None:
+            return
+        if kind is None:
+            os.chmod(beside, _mode_of(path))
+            os.replace(beside, path)
+        else:
+            os.remove(beside)
+
+    return Opened(writer, end)
+
+
+def _mode_of(path: str) -> int:
+    """The permissions of a file, or those that a new one gets."""
+    with suppress(FileNotFoundError):
+        return os.stat(path).st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def open_zipfile_writer_buffer(buffer) -> Opened:
+    if not callable(getattr(buffer, "write", None)):
+        text = (
+            f"Buffer of {str(type(buffer)).strip('<>')} has no callable "
+            "attribute 'write'"
+        )
+        if not hasattr(buffer, "write"):
+            raise AttributeError(text)
+        raise TypeError(text)
+    writer = Writer(buffer, checksums=get_crc32_options())
+
+    def end(kind, *_) -> None:
+        if kind is None:
+            writer.write_end_of_file()
+        buffer.flush()
+
+    return Opened(writer, end)

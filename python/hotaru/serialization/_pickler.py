@@ -1,0 +1,172 @@
+"""Pickles of objects of any class, with their storages apart.
+
+Their layout and the names of classes are PyTorch's: it reads those of objects
+whose attributes are the same there.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import OrderedDict
+
+from .. import _C
+from .._attributes import object_state
+from .._C import StorageBase, Tensor
+from .._typed_storage import _NAMES, TypedStorage
+from ._names import marker, written
+from ._options import _serialization_tls
+from ._places import location_tag
+
+
+class Storages:
+    """The storages that a pickle refers to, by key, in order."""
+
+    def __init__(self) -> None:
+        self.by_key: dict[str, tuple] = {}
+        self._keys: dict[int, str] = {}
+        self._dtypes: dict[int, object] = {}
+
+    def entry(self, obj) -> tuple | None:
+        """What names a storage in the file; None for other objects.
+
+        RuntimeError: its bytes are there as numbers of another dtype.
+        """
+        if isinstance(obj, TypedStorage):
+            untyped, dtype = obj._untyped_storage, obj._dtype
+            name, count = _NAMES[dtype], obj._size()
+        elif isinstance(obj, StorageBase):
+            untyped, dtype = obj, _C.uint8
+            name, count = "UntypedStorage", obj.nbytes()
+        else:
+            return None
+        self._check(untyped, dtype)
+        key = self._keys.setdefault(untyped._cdata, str(len(self._keys)))
+        self.by_key[key] = (untyped, dtype)
+        return ("storage", marker(name), key, location_tag(untyped), count)
+
+    def _check(self, untyped, dtype) -> None:
+        if untyped.device.type == "meta" or not untyped.data_ptr():
+            return
+        known = self._dtypes.setdefault(untyped.data_ptr(), dtype)
+        if known is not dtype:
+            raise RuntimeError(
+                "Cannot save multiple tensors or storages that view the same "
+                "data as different types"
+            )
+
+
+class _Reducing:
+    """How tensors are pickled, whatever the pickler."""
+
+    entry = staticmethod(lambda obj: None)
+
+    def persistent_id(self, obj):
+        return self.entry(obj)
+
+    def reducer_override(self, obj):
+        if not isinstance(obj, Tensor):
+            return NotImplemented
+        return reduced_tensor(obj)
+
+
+class _Pickler(_Reducing, pickle._Pickler):
+    """In Python, as the names of globals are written anew."""
+
+    def save_global(self, obj, name=None):
+        module, name = written(obj, name)
+        if module.split(".")[0] != "torch" or "." in name:
+            super().save_global(obj, name)
+            return
+        self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
+        self.memoize(obj)
+
+    dispatch = dict(pickle._Pickler.dispatch)  # noqa: RUF012  (its protocol)
+    dispatch[type(written)] = save_global
+
+    def save_type(self, obj):
+        if obj in (type(None), type(NotImplemented), type(...)):
+            pickle._Pickler.save_type(self, obj)
+        else:
+            self.save_global(obj)
+
+    dispatch[type] = save_type
+
+
+def dump(obj, file, storages: Storages, protocol: int, module=None) -> None:
+    """Pickles an object whose storages are named only.
+
+    Args:
+        module: whose Pickler is used, by default one like Python's.
+
+    Raises:
+        pickle.PicklingError, TypeError, AttributeError: what pickle refuses.
+        RuntimeError: memory that tensors of several dtypes share.
+    """
+    if module in (None, pickle):
+        pickler = _Pickler(file, protocol)
+    else:
+        mixed = type("_Pickler", (_Reducing, module.Pickler), {})
+        pickler = mixed(file, protocol)
+    pickler.entry = storages.entry
+    pickler.dump(obj)
+
+
+def reduced_tensor(tensor):
+    """What a pickle says of a tensor; NotImplemented if its class knows."""
+    from ..nn.parameter import Buffer, Parameter, is_lazy
+
+    kind = type(tensor)
+    if issubclass(kind, Parameter) or is_lazy(tensor):
+        return NotImplemented
+    if kind.__reduce_ex__ is not Tensor.__reduce_ex__ or (
+        kind.__reduce__ is not Tensor.__reduce__
+    ):
+        return NotImplemented
+    plain = _reduced(tensor)
+    state = object_state(tensor)
+    if kind in (Tensor, Buffer) and not state:
+        return plain
+    from .._tensor import _rebuild_from_type_v2
+
+    kind = Tensor if kind is Buffer else kind
+    return _rebuild_from_type_v2, (plain[0], kind, plain[1], state)
+
+
+def _reduced(tensor) -> tuple:
+    from .. import _utils
+
+    plain = tensor if type(tensor) is Tensor else tensor.as_subclass(Tensor)
+    if tensor.device.type == "meta":
+        if _serialization_tls.skip_data:
+            _warn_meta()
+        return _utils._rebuild_meta_tensor_no_storage, (
+            tensor.dtype,
+            tuple(tensor.shape),
+            tensor.stride(),
+            tensor.requires_grad,
+        )
+    untyped = plain.untyped_storage()
+    args = (
+        tensor.storage_offset(),
+        tuple(tensor.shape),
+        tensor.stride(),
+        tensor.requires_grad,
+        OrderedDict(),
+    )
+    if tensor.dtype not in _NAMES:
+        return _utils._rebuild_tensor_v3, (untyped, *args, tensor.dtype)
+    storage = TypedStorage(
+        wrap_storage=untyped, dtype=tensor.dtype, _internal=True
+    )
+    return _utils._rebuild_tensor_v2, (storage, *args)
+
+
+def _warn_meta() -> None:
+    import warnings
+
+    warnings.warn(
+        "Serializing tensors on the meta device under skip_data context "
+        "manager is a no-op",
+        UserWarning,
+        stacklevel=2,
+    )
