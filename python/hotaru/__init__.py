@@ -35,7 +35,7 @@ ops.__getattr__ = _ops_attribute
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     "__config__", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
-    "distributions", "fft", "futures", "graphs", "jit", "linalg",
+    "distributions", "fft", "futures", "fx", "graphs", "jit", "linalg",
     "masked", "multiprocessing", "nn", "optim", "overrides", "profiler",
     "random", "serialization",
     "signal", "special", "utils",
@@ -69,6 +69,7 @@ globals().update(
 from . import _streams, _tensor
 from ._dtypes import finfo, iinfo
 from ._functions import *
+from ._functions import _assert
 from ._grad_mode import (
     enable_grad,
     inference_mode,

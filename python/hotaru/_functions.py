@@ -10,7 +10,7 @@ from ._overrides import overridable as _overridable
 from ._size import Size
 
 __all__ = [
-    "as_tensor", "asarray", "broadcast_shapes", "broadcast_tensors",
+    "_assert", "as_tensor", "asarray", "broadcast_shapes", "broadcast_tensors",
     "chain_matmul", "e", "einsum", "equal", "from_dlpack", "get_printoptions",
     "inf", "is_complex", "is_floating_point", "is_nonzero", "is_tensor",
     "meshgrid", "nan", "newaxis", "numel", "pi",
@@ -230,6 +230,11 @@ def get_printoptions() -> dict:
     options = _C._get_print_options()
     names = ("precision", "threshold", "edgeitems", "linewidth", "sci_mode")
     return {name: getattr(options, name) for name in names}
+
+
+def _assert(condition, message) -> None:
+    """`assert condition, message` as a function, which traces record."""
+    assert condition, message
 
 
 def use_deterministic_algorithms(

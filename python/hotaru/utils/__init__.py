@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_LAZY = {"data", "dlpack", "hooks"}
+_LAZY = {"_pytree", "data", "dlpack", "hooks"}
 
 
 def __getattr__(name: str):
