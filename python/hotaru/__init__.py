@@ -26,7 +26,9 @@ _sys.modules[__name__ + ".ops"] = ops
 def _ops_attribute(name: str):
     """PyTorch's own operators are in ops.aten."""
     if name == "aten":
-        return ops
+        from . import _ops
+
+        return vars(ops).setdefault(name, _ops.aten)
     raise AttributeError(f"module {ops.__name__!r} has no attribute {name!r}")
 
 
@@ -34,7 +36,7 @@ ops.__getattr__ = _ops_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "__config__", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
+    "__config__", "_ops", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
     "distributions", "fft", "futures", "fx", "graphs", "jit", "linalg",
     "masked", "multiprocessing", "nn", "optim", "overrides", "profiler",
     "random", "serialization",

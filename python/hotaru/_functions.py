@@ -76,7 +76,18 @@ def typename(obj) -> str:
     """The type's name as PyTorch writes it."""
     if isinstance(obj, Tensor):
         return obj.type()
-    return f"{type(obj).__module__}.{type(obj).__qualname__}"
+    if isinstance(obj, (_C.Op, _C.Function)):
+        from .fx._names import qualified_name
+
+        name = qualified_name(obj)
+        place, _, short = name.rpartition(".")
+        plain = place == "torch" and isinstance(obj, _C.Op)
+        return f"torch._VariableFunctionsClass.{short}" if plain else name
+    named = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(named, "__module__", None)
+    if module in (None, "", "builtins"):
+        return named.__qualname__
+    return f"{module}.{named.__qualname__}"
 
 
 def as_tensor(data, dtype=None, device=None) -> Tensor:

@@ -17,6 +17,7 @@ from ._symbolic_trace import (
     symbolic_trace,
     wrap,
 )
+from .annotate import annotate
 from .graph import CodeGen, Graph
 from .graph_module import GraphModule
 from .interpreter import Interpreter, Transformer

@@ -16,6 +16,7 @@ import hotaru
 
 from .. import _C
 from .._C import Tensor
+from .._ops import OpOverload, OpOverloadPacket
 
 _METHOD = type(Tensor.dim)
 _SLOT = type(Tensor.__add__)
@@ -146,6 +147,8 @@ def qualified_name(function) -> str:
     name = function.__name__
     if isinstance(function, _C.Op) and name in _NN:
         return f"torch._C._nn.{name}"
+    if isinstance(function, (OpOverload, OpOverloadPacket)):
+        return f"torch.ops.aten.{name}"
     if name == "<lambda>":
         # Two of them are two names.
         name = _source_of_lambda(function)

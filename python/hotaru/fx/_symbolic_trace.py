@@ -16,6 +16,7 @@ from .._C import Function
 from ..utils import _pytree as pytree
 from ._patching import (
     WRAPPED_FUNCTIONS,
+    WRAPPED_METHODS,
     Patcher,
     find_proxy,
     patch_globals,
@@ -27,6 +28,7 @@ from .node import base_types
 from .proxy import ParameterProxy, Proxy, Scope, ScopeContextManager, TracerBase
 
 _wrapped_fns_to_patch = WRAPPED_FUNCTIONS
+_wrapped_methods_to_patch = WRAPPED_METHODS
 _proxyable_classes: dict = {}
 _tracing = False
 

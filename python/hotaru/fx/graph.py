@@ -7,15 +7,18 @@ import copy
 import inspect
 import warnings
 
-from . import _names
-from ._codegen import (
-    CodeGen,
-    PythonCode,
-)
+from . import _codegen, _names
+from ._codegen import CodeGen, PythonCode
 from .node import Node, map_arg
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
+magic_methods = _codegen.MAGIC_METHODS
+inplace_methods = _codegen.INPLACE_METHODS
+reflectable_magic_methods = _codegen.REFLECTABLE_MAGIC_METHODS
+_PyTreeCodeGen = _codegen._PyTreeCodeGen
+_PyTreeInfo = _codegen._PyTreeInfo
+_format_target = _codegen.format_target
 _Namespace = _names.Namespace
 _custom_builtins = _names.custom_builtins
 _CustomBuiltin = _names.CustomBuiltin

@@ -10,6 +10,7 @@ import warnings
 import hotaru
 
 from .. import _utils
+from .._ops import OpOverload, OpOverloadPacket
 from . import _names
 from .immutable_collections import immutable_dict, immutable_list
 
@@ -351,9 +352,12 @@ class Node:
 
     def _is_in_place(self) -> bool:
         """Whether it is an operator of this package that writes."""
-        if not isinstance(self.target, hotaru._C.Op):
+        target = self.target
+        if isinstance(target, OpOverload):
+            target = target.overloadpacket
+        if not isinstance(target, (hotaru._C.Op, OpOverloadPacket)):
             return False
-        name = self.target.__name__
+        name = target.__name__
         return "out" in self.kwargs or (
             name.endswith("_") and not name.startswith("_")
         )

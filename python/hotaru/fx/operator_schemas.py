@@ -12,6 +12,8 @@ import typing
 import hotaru
 
 from .. import _C, Tensor
+from .._ops import OpOverload, OpOverloadPacket
+from . import _infer
 from ._names import is_method
 
 __all__ = [
@@ -69,6 +71,30 @@ def _default_of(text: str):
         return ast.literal_eval(text)
     except (SyntaxError, ValueError):
         return {"True": True, "False": False, "None": None}.get(text, text)
+
+
+_NAMES = {
+    "Tensor": Tensor,
+    "Device": hotaru.device,
+    "Generator": hotaru.Generator,
+    "NoneType": type(None),
+    "number": numbers.Number,
+    **{name: getattr(typing, name) for name in ("Any", "Dict", "List")},
+    **{name: getattr(typing, name) for name in ("Optional", "Tuple", "Union")},
+}
+
+
+def _torchscript_type_to_python_type(ts_type):
+    """The Python type of one of TorchScript's."""
+    return eval(ts_type.annotation_str, dict(_NAMES))
+
+
+def infer_type(value):
+    """The type of a value, as overloads are chosen by it; None if unknown."""
+    inferred = _infer.try_infer_type(value)
+    if not inferred.success():
+        return None
+    return _torchscript_type_to_python_type(inferred.type())
 
 
 def _split(text: str) -> list[str]:
@@ -129,6 +155,10 @@ def get_signature_for_torch_op(op, return_schemas: bool = False):
     and their schemas' texts.
     """
     schemas = []
+    if isinstance(op, OpOverload):
+        schemas = [op._text]
+    elif isinstance(op, OpOverloadPacket):
+        op = op.op
     if isinstance(op, _C.Op) and not is_method(op):
         schemas = list(_C._op_schemas(op.__name__))
     if not schemas:

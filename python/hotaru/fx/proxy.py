@@ -14,6 +14,7 @@ import traceback
 import hotaru
 
 from .. import _C, nn
+from .._ops import OpOverload, OpOverloadPacket
 from . import traceback as fx_traceback
 from ._codegen import MAGIC_METHODS as magic_methods
 from ._codegen import REFLECTABLE_MAGIC_METHODS as reflectable_magic_methods
@@ -182,7 +183,7 @@ class TracerBase:
         if isinstance(a, range):
             parts = (a.start, a.stop, a.step)
             return range(*(self.create_arg(part) for part in parts))
-        if isinstance(a, (_C.Op, _C.Function)):
+        if isinstance(a, (_C.Op, _C.Function, OpOverload, OpOverloadPacket)):
             return a
         if dataclasses.is_dataclass(a) and not isinstance(a, type):
             kwargs = {
