@@ -21,6 +21,14 @@ def _parameters(schema: str) -> list:
     return list(_signature(schema).parameters.values())
 
 
+def _arguments(args, kwargs) -> list:
+    """All arguments, those in lists too."""
+    found = []
+    for value in (*args, *kwargs.values()):
+        found.extend(value if isinstance(value, (list, tuple)) else (value,))
+    return found
+
+
 class OpOverload:
     """One signature of an operator; calls that do not fit it are refused."""
 
@@ -51,6 +59,10 @@ class OpOverload:
         return f"{self.overloadpacket}.{self._overloadname}"
 
     def __call__(self, *args, **kwargs):
+        if _C._overridden(*_arguments(args, kwargs)):
+            return _C._handle_torch_function(
+                self, tuple(_arguments(args, kwargs)), args, kwargs
+            )
         self._check(args, kwargs)
         return self.overloadpacket.op(*args, **kwargs)
 
@@ -140,6 +152,10 @@ class OpOverloadPacket:
         return made
 
     def __call__(self, *args, **kwargs):
+        if _C._overridden(*_arguments(args, kwargs)):
+            return _C._handle_torch_function(
+                self, tuple(_arguments(args, kwargs)), args, kwargs
+            )
         return self.op(*args, **kwargs)
 
     def __repr__(self) -> str:

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-_MODULES = {
-    "graph_manipulation",
-    "infra",
-    "shape_prop",
-    "split_module",
-    "utils",
-}
+_MODULES = {"infra", "shape_prop", "split_module", "utils"}
 
 
 def __getattr__(name: str):
