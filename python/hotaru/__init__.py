@@ -36,7 +36,8 @@ ops.__getattr__ = _ops_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "__config__", "_ops", "accelerator", "amp", "autograd", "backends", "cpu", "cuda",
+    "__config__", "_ops", "accelerator", "amp", "autograd", "backends",
+    "cpu", "cuda",
     "distributions", "fft", "futures", "fx", "graphs", "jit", "linalg",
     "masked", "multiprocessing", "nn", "optim", "overrides", "profiler",
     "random", "serialization",

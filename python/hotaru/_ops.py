@@ -9,10 +9,9 @@ from __future__ import annotations
 import sys
 import types
 
-from . import _C, Tensor
-from . import ops as _operators
+from . import _C, Tensor, ops
 
-__all__ = ["OpOverload", "OpOverloadPacket"]
+__all__ = ["OpOverload", "OpOverloadPacket", "ops"]
 
 
 def _parameters(schema: str) -> list:
@@ -46,7 +45,7 @@ class OpOverload:
         return f"aten::{self._text}"
 
     def name(self) -> str:
-        """ "aten::add.Tensor"."""
+        """As in "aten::add.Tensor"."""
         return f"aten::{self._text.partition('(')[0]}"
 
     def __repr__(self) -> str:
@@ -85,12 +84,11 @@ class OpOverload:
             kind = str(parameter.annotation)
             value = given[parameter.name]
             if isinstance(value, Tensor) and "Tensor" not in kind:
-                if "Number" not in kind or len(self.overloadpacket) > 1:
-                    raise RuntimeError(
-                        f"{self._packet_name()}() Expected a value of type "
-                        f"'{_spelled(kind)}' for argument '{name}' but instead "
-                        f"found type 'Tensor'.\nDeclaration: {self._schema}"
-                    )
+                raise RuntimeError(
+                    f"{self._packet_name()}() Expected a value of type "
+                    f"'{_spelled(kind)}' for argument '{name}' but instead "
+                    f"found type 'Tensor'.\nDeclaration: {self._schema}"
+                )
 
     def _packet_name(self) -> str:
         return f"aten::{self.overloadpacket.__name__}"
@@ -181,7 +179,7 @@ class _OpNamespace(types.ModuleType):
     """The packets of all operators, made when first asked for."""
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        op = getattr(_operators, name, None)
+        op = getattr(ops, name, None)
         if not isinstance(op, _C.Op):
             raise AttributeError(
                 f"'_OpNamespace' 'aten' object has no attribute '{name}'"
@@ -195,4 +193,4 @@ class _OpNamespace(types.ModuleType):
 
 
 aten = _OpNamespace("torch.ops.aten")
-sys.modules[f"{_operators.__name__}.aten"] = aten
+sys.modules[f"{ops.__name__}.aten"] = aten

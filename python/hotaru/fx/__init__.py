@@ -17,7 +17,6 @@ from ._symbolic_trace import (
     symbolic_trace,
     wrap,
 )
-from .annotate import annotate
 from .graph import CodeGen, Graph
 from .graph_module import GraphModule
 from .interpreter import Interpreter, Transformer
@@ -40,7 +39,7 @@ __all__ = [
     "wrap",
 ]
 
-_MODULES = {"experimental", "operator_schemas", "passes"}
+_MODULES = {"annotate", "experimental", "operator_schemas", "passes"}
 
 
 def __getattr__(name: str):

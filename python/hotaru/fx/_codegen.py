@@ -473,7 +473,7 @@ def _inputs_in_order(node: Node) -> list:
 
 
 def format_target(base: str, target: str) -> str:
-    """ "self.a.b" or, where a part is no identifier, getattr(self.a, "0")."""
+    """As "self.a.b" or, where a part is no identifier, getattr(self.a, "0")."""
     text = base
     for part in target.split("."):
         if part.isidentifier():

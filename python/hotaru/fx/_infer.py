@@ -20,7 +20,7 @@ _NAMES = (
 )
 
 
-class _Unknown(Exception):
+class _UnknownTypeError(Exception):
     """The value has no type there; says why."""
 
 
@@ -60,7 +60,7 @@ def try_infer_type(value) -> InferredType:
     """The type of a value: of numbers, tensors, and containers of them."""
     try:
         return InferredType(_infer(value))
-    except _Unknown as reason:
+    except _UnknownTypeError as reason:
         return InferredType(None, str(reason))
 
 
@@ -72,16 +72,16 @@ def _infer(value) -> str:
         return f"Tuple[{', '.join(map(_infer, value)) or '()'}]"
     if isinstance(value, list):
         if not value:
-            raise _Unknown("List trace inputs must have elements")
+            raise _UnknownTypeError("List trace inputs must have elements")
         item = _common(value, "List inputs to traced functions")
         return f"List[{item}]"
     if isinstance(value, dict):
         if not value:
-            raise _Unknown("Dictionary inputs must have entries")
+            raise _UnknownTypeError("Dictionary inputs must have entries")
         key = _common(value, "Dictionary inputs to traced functions")
         item = _common(value.values(), "Dictionary inputs to traced functions")
         return f"Dict[{key}, {item}]"
-    raise _Unknown(
+    raise _UnknownTypeError(
         "Only tensors and (possibly nested) tuples of tensors, lists, or dicts "
         "are supported as inputs or outputs of traced functions, but instead "
         f"got value of type {type(value).__name__}."
@@ -99,7 +99,7 @@ def _common(values, what: str) -> str:
         found.remove("NoneType")
         return f"Optional[{found[0]}]"
     if len(found) > 1:
-        raise _Unknown(
+        raise _UnknownTypeError(
             f"{what} must have consistent element type. Found {found[0]} and "
             f"{found[1]}"
         )

@@ -126,7 +126,7 @@ def is_method(function) -> bool:
 
 
 def public_module(name: str) -> str:
-    """ "torch.nn.functional" of "hotaru.nn.functional._pooling"."""
+    """As "torch.nn.functional" of "hotaru.nn.functional._pooling"."""
     parts = name.split(".")
     if parts[0] != "hotaru":
         return name
@@ -217,7 +217,7 @@ def is_magic(name: str) -> bool:
 
 
 def snake_case(name: str) -> str:
-    """ "re_lu" of "ReLU"."""
+    """As "re_lu" of "ReLU"."""
     return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()
 
 

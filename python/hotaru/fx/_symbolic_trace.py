@@ -191,7 +191,7 @@ class Tracer(TracerBase):
                     value, nn.Parameter
                 ):
 
-                    def make(node):
+                    def make(node, name=name):
                         return ParameterProxy(self, node, name, value)
 
                 cache[name] = self.create_proxy(

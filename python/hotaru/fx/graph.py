@@ -254,7 +254,10 @@ class Graph:
                 f"Attempting to remove {to_erase} from wrong graph!"
             )
         if to_erase._erased:
-            warnings.warn(f"erase_node({to_erase}) on an already erased node")
+            warnings.warn(
+                f"erase_node({to_erase}) on an already erased node",
+                stacklevel=2,
+            )
             return
         for hook in getattr(self.owning_module, "_erase_node_hooks", ()):
             hook(to_erase)

@@ -225,7 +225,7 @@ class GraphModule(Module):
         for target in sorted(targets, key=lambda t: t.count(".")):
             _assign_attr(root[target], self, target)
 
-    __jit_unused_properties__ = ["graph"]
+    __jit_unused_properties__ = ("graph",)
 
     @property
     def graph(self) -> Graph:

@@ -211,11 +211,11 @@ def create_type_hint(x):
         if isinstance(x, list):
 
             def make(item):
-                return typing.List[item]
+                return list[item]
         else:
 
             def make(item):
-                return typing.Tuple[item, ...]
+                return tuple[item, ...]
 
         if not x:
             return make(typing.Any)
@@ -368,14 +368,10 @@ _SIMPLE = (
 def _normal_form(signature, args, kwargs, only_kwargs: bool):
     """None for signatures whose parameters have no names, or more of them."""
     parameters = signature.parameters.values()
-    if any(p.kind not in _SIMPLE for p in parameters):
-        if [p.name for p in parameters] != [
-            "input",
-            "from_",
-            "to",
-            "generator",
-        ]:
-            return None
+    names = [p.name for p in parameters]
+    named = all(p.kind in _SIMPLE for p in parameters)
+    if not named and names != ["input", "from_", "to", "generator"]:
+        return None
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError:

@@ -16,8 +16,7 @@ import hotaru
 from .. import _C, nn
 from .._ops import OpOverload, OpOverloadPacket
 from . import traceback as fx_traceback
-from ._codegen import MAGIC_METHODS as magic_methods
-from ._codegen import REFLECTABLE_MAGIC_METHODS as reflectable_magic_methods
+from ._codegen import MAGIC_METHODS, REFLECTABLE_MAGIC_METHODS
 from ._names import is_method
 from .graph import Graph
 from .node import Node, base_types, map_aggregate
@@ -223,9 +222,9 @@ class TracerBase:
         raise TraceError(
             "Proxy object cannot be iterated. This can be attempted when the "
             "Proxy is used in a loop or as a *args or **kwargs function "
-            "argument. See the torch.fx docs on pytorch.org for a more detailed "
-            "explanation of what types of control flow can be traced, and "
-            "check out the Proxy docstring for help troubleshooting Proxy "
+            "argument. See the torch.fx docs on pytorch.org for a more "
+            "detailed explanation of what types of control flow can be "
+            "traced, and check out the Proxy docstring for help troubleshooting Proxy "
             "iteration errors"
         )
 
@@ -378,7 +377,7 @@ def _unpacked_by(frame) -> int | None:
 
 
 class Attribute(Proxy):
-    """An attribute of a proxy: a node once it is used, a call if it is called."""
+    """An attribute of a proxy: a node once used, a call if called."""
 
     def __init__(self, root: Proxy, attr: str) -> None:
         self.root = root
@@ -459,11 +458,11 @@ def _reflected_method(name: str):
     return method
 
 
-for _name in magic_methods:
+for _name in MAGIC_METHODS:
     if hasattr(operator, _name):
         _method = _operator_method(_name)
         setattr(Proxy, _method.__name__, _method)
-for _name in reflectable_magic_methods:
+for _name in REFLECTABLE_MAGIC_METHODS:
     if hasattr(operator, _name) and _name != "getitem":
         _method = _reflected_method(_name)
         setattr(Proxy, _method.__name__, _method)

@@ -446,7 +446,7 @@ def map_only(which):
 
 
 def tree_map_only(which, /, func, tree, is_leaf=None):
-    """tree_map over leaves of a type, of types, or for which `which` is true."""
+    """tree_map over leaves of types, or for which `which` is true."""
     return tree_map(map_only(which)(func), tree, is_leaf=is_leaf)
 
 

@@ -29,9 +29,9 @@ class FoldedGraphModule(GraphModule):
         device_for_folded_attrs: str = "cuda",
     ) -> None:
         super().__init__(root, graph)
-        self.const_subgraph_module = (
-            None if const_subgraph is None else GraphModule(root, const_subgraph)
-        )
+        self.const_subgraph_module = None
+        if const_subgraph is not None:
+            self.const_subgraph_module = GraphModule(root, const_subgraph)
         self.has_folding_been_run = False
         self.fx_const_folded_attrs_name = fx_const_folded_attrs_name
         self.device_for_folded_attrs = device_for_folded_attrs
@@ -146,8 +146,10 @@ def _rest(graph: Graph, constant: set, folded: list, name: str) -> Graph:
         node: None
         for node in graph.nodes
         if node not in constant
-        or node.op == "get_attr"
-        and any(user not in constant for user in node.users)
+        or (
+            node.op == "get_attr"
+            and any(user not in constant for user in node.users)
+        )
     }
     attribute = None
     for node in graph.nodes:

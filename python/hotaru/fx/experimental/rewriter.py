@@ -18,7 +18,9 @@ __all__ = ["AST_Rewriter", "RewritingTracer"]
 
 
 class AST_Rewriter(ast.NodeTransformer):  # noqa: N801
-    """Makes `assert a, b` a call of torch._assert, which traces record."""
+    """Makes `assert a, b` a call of torch._assert, which traces record, and
+    keeps the types that assignments declare.
+    """
 
     def rewrite(self, fn: types.FunctionType):
         """The function without its asserts; its globals stay its own."""
@@ -53,6 +55,15 @@ class AST_Rewriter(ast.NodeTransformer):  # noqa: N801
         message = node.msg or ast.Constant(value="")
         called.args = [node.test, message]
         return ast.copy_location(ast.Expr(value=called), node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign):
+        """Makes `a: type = b` give the node of b the type."""
+        if node.value is None or not isinstance(node.target, ast.Name):
+            return node
+        called = ast.parse("torch.fx.annotate.annotate()", mode="eval").body
+        called.args = [node.value, node.annotation]
+        made = ast.Assign(targets=[node.target], value=called)
+        return ast.copy_location(made, node)
 
 
 def _values_of(fn) -> list:

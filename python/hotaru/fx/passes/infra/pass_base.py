@@ -30,8 +30,8 @@ class PassBase(abc.ABC):
     def call(self, graph_module: GraphModule) -> PassResult | None:
         """Does it."""
 
-    def requires(self, graph_module: GraphModule) -> None:
+    def requires(self, graph_module: GraphModule) -> None:  # noqa: B027
         """Raises where the graph is not fit for the pass."""
 
-    def ensures(self, graph_module: GraphModule) -> None:
+    def ensures(self, graph_module: GraphModule) -> None:  # noqa: B027
         """Raises where the pass did not do what it should."""
