@@ -10,14 +10,13 @@ import sys
 import types
 
 from . import _C, Tensor, ops
+from ._schemas import signature
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
 
 
 def _parameters(schema: str) -> list:
-    from .fx.operator_schemas import _signature
-
-    return list(_signature(schema).parameters.values())
+    return list(signature(schema).parameters.values())
 
 
 def _arguments(args, kwargs) -> list:

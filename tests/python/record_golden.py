@@ -15,8 +15,10 @@ import outcomes
 import test_amp_golden
 import test_conformance_core
 import test_distributions_golden
+import test_fx_golden
 import test_nn_golden
 import test_ops_golden
+import test_utils_golden
 import torch
 
 FAMILIES = (
@@ -24,9 +26,11 @@ FAMILIES = (
     "amp_lists",
     *test_conformance_core.FAMILIES,
     *test_distributions_golden.FAMILIES,
+    *test_fx_golden.FAMILIES,
     *test_nn_golden.FAMILIES,
     *test_ops_golden.FAMILIES,
     *test_ops_golden.DRAWS,
+    *test_utils_golden.FAMILIES,
 )
 
 

@@ -10,6 +10,7 @@ import traceback
 from .. import Tensor
 from ..nn import Module, Parameter
 from . import _compile
+from ._tracer import Tracer
 from .graph import Graph, PythonCode, _PyTreeCodeGen
 
 __all__ = ["GraphModule", "reduce_graph_module"]
@@ -90,8 +91,6 @@ def reduce_graph_module(body: dict, import_block: str):
 
 
 def _deserialize_graph_module(forward, body: dict, graph_module_cls=None):
-    from ._symbolic_trace import Tracer
-
     tracer_cls = body.get("_tracer_cls") or Tracer
     name = body.get("_graphmodule_cls_name", "GraphModule")
 

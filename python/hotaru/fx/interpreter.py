@@ -6,7 +6,7 @@ import collections
 import inspect
 
 from . import traceback as fx_traceback
-from ._symbolic_trace import Tracer
+from ._tracer import Tracer
 from .graph import Graph
 from .graph_module import GraphModule
 from .node import Argument, Node, Target, map_aggregate, map_arg

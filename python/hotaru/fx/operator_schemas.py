@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import functools
 import inspect
-import keyword
 import numbers
 import typing
 
@@ -13,6 +10,7 @@ import hotaru
 
 from .. import _C, Tensor
 from .._ops import OpOverload, OpOverloadPacket
+from .._schemas import signature, split
 from . import _infer
 from ._names import is_method
 
@@ -35,43 +33,6 @@ class ArgsKwargsPair(typing.NamedTuple):
 
 
 # --- schemas ------------------------------------------------------------------
-
-_TYPES = {
-    "Tensor": Tensor,
-    "int": int,
-    "SymInt": int,
-    "float": float,
-    "bool": bool,
-    "str": str,
-    "complex": complex,
-    "Scalar": numbers.Number,
-    "ScalarType": int,
-    "Layout": int,
-    "MemoryFormat": int,
-    "Device": hotaru.device,
-    "Generator": hotaru.Generator,
-    "Any": typing.Any,
-}
-
-
-def _type_of(text: str):
-    """The Python type of one in a schema: "int[2]?"."""
-    if text.endswith("?"):
-        return typing.Optional[_type_of(text[:-1])]
-    if text.endswith("]"):
-        return typing.List[_type_of(text[: text.rindex("[")])]
-    name = text.partition("(")[0]
-    if "(" in text:  # an alias: "Tensor(a!)[]"
-        return _type_of(name + text[text.rindex(")") + 1 :])
-    return _TYPES.get(name, typing.Any)
-
-
-def _default_of(text: str):
-    try:
-        return ast.literal_eval(text)
-    except (SyntaxError, ValueError):
-        return {"True": True, "False": False, "None": None}.get(text, text)
-
 
 _NAMES = {
     "Tensor": Tensor,
@@ -97,57 +58,6 @@ def infer_type(value):
     return _torchscript_type_to_python_type(inferred.type())
 
 
-def _split(text: str) -> list[str]:
-    """The parts between commas that stand in no brackets."""
-    parts, depth, start = [], 0, 0
-    for i, char in enumerate(text):
-        depth += (char in "([") - (char in ")]")
-        if char == "," and depth == 0:
-            parts.append(text[start:i].strip())
-            start = i + 1
-    last = text[start:].strip()
-    return [*parts, last] if last else parts
-
-
-@functools.cache
-def _signature(schema: str) -> inspect.Signature:
-    inside, _, result = schema[schema.index("(") + 1 :].rpartition(") -> ")
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = []
-    for part in _split(inside):
-        if part == "*":
-            kind = inspect.Parameter.KEYWORD_ONLY
-            continue
-        declared, equals, default = part.partition("=")
-        kind_text, _, name = declared.rpartition(" ")
-        name = "input" if name == "self" else name
-        if keyword.iskeyword(name):
-            # It can be passed by position alone; so can those before it.
-            parameters = [
-                p.replace(kind=inspect.Parameter.POSITIONAL_ONLY)
-                for p in parameters
-            ]
-            name = f"{name}_"
-        value = _default_of(default) if equals else inspect.Parameter.empty
-        parameters.append(
-            inspect.Parameter(
-                name, kind, default=value, annotation=_type_of(kind_text)
-            )
-        )
-    return inspect.Signature(parameters, return_annotation=_result_type(result))
-
-
-def _result_type(text: str):
-    if not text.startswith("("):
-        return _type_of(text)
-    parts = [
-        _type_of(part.rpartition(" ")[0] or part) for part in _split(text[1:-1])
-    ]
-    if not parts:
-        return None
-    return parts[0] if len(parts) == 1 else typing.Tuple[tuple(parts)]
-
-
 def get_signature_for_torch_op(op, return_schemas: bool = False):
     """The signatures of an operator's overloads; None for what is none.
 
@@ -163,7 +73,7 @@ def get_signature_for_torch_op(op, return_schemas: bool = False):
         schemas = list(_C._op_schemas(op.__name__))
     if not schemas:
         return (None, None) if return_schemas else None
-    signatures = [_signature(schema) for schema in schemas]
+    signatures = [signature(schema) for schema in schemas]
     return (signatures, schemas) if return_schemas else signatures
 
 
@@ -174,9 +84,9 @@ def check_for_mutable_operation(target, args, kwargs) -> None:
         return
     kwargs = dict(kwargs)
     out = kwargs.pop("out", None)
-    for signature, schema in zip(signatures, schemas):
+    for known, schema in zip(signatures, schemas):
         try:
-            signature.bind(*args, **kwargs)
+            known.bind(*args, **kwargs)
         except TypeError:
             continue
         if out is not None:
@@ -196,7 +106,7 @@ def _with_out(schema: str) -> str:
     inside, _, _ = rest.rpartition(") -> ")
     base, dot, overload = name.partition(".")
     name = f"{base}.{overload}_out" if dot else f"{base}.out"
-    made_by = [p for p in _split(inside) if not p.startswith("ScalarType?")]
+    made_by = [p for p in split(inside) if not p.startswith("ScalarType?")]
     star = [] if "*" in made_by else ["*"]
     inside = ", ".join([*made_by, *star, "Tensor(a!) out"])
     return f"{name}({inside}) -> Tensor(a!)"

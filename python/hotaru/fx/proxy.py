@@ -224,8 +224,8 @@ class TracerBase:
             "Proxy is used in a loop or as a *args or **kwargs function "
             "argument. See the torch.fx docs on pytorch.org for a more "
             "detailed explanation of what types of control flow can be "
-            "traced, and check out the Proxy docstring for help troubleshooting Proxy "
-            "iteration errors"
+            "traced, and check out the Proxy docstring for help "
+            "troubleshooting Proxy iteration errors"
         )
 
     def keys(self, obj: Proxy):
