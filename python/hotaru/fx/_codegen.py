@@ -241,7 +241,7 @@ class _Writer:
         """The lines of the body, and of which node each of them is."""
         body: list[str] = []
         found: dict = {}
-        index = 0
+        index = None
         for line in "".join(lines).split("\n"):
             if line.startswith(_COUNTER):
                 index = int(line[len(_COUNTER) :])

@@ -153,6 +153,9 @@ def qualified_name(function) -> str:
         # Two of them are two names.
         name = _source_of_lambda(function)
     module = public_module(_module_of(function))
+    is_function = isinstance(function, _C.Function)
+    if is_function and vars(hotaru.functional).get(name) is function:
+        module = "torch.functional"
     if module == "torch" and not isinstance(function, _C.Op):
         name = getattr(function, "__qualname__", name)
     return f"{module}.{name}"

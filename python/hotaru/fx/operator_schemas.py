@@ -234,13 +234,13 @@ def _by_types(target, signatures, arg_types, kwarg_types) -> list:
             "provide argument types to the normalize_arguments() call. "
             f"Available schemas:\n{text}"
         )
-    for signature in signatures:
-        bound = signature.bind(*(arg_types or ()), **(kwarg_types or {}))
+    for known in signatures:
+        bound = known.bind(*(arg_types or ()), **(kwarg_types or {}))
         if all(
-            type_matches(signature.parameters[name].annotation, kind)
+            type_matches(known.parameters[name].annotation, kind)
             for name, kind in bound.arguments.items()
         ):
-            return [signature]
+            return [known]
     return []
 
 

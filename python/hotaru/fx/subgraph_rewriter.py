@@ -21,7 +21,7 @@ __all__ = [
 
 
 class Match(typing.NamedTuple):
-    """Where a pattern was: its last node, and what its nodes were."""
+    """Where a pattern was: its last node, and what stood for its nodes."""
 
     anchor: Node
     nodes_map: dict

@@ -82,7 +82,7 @@ def _functions(lib):
     x = graph.placeholder("x")
     shown = []
     for function in functions:
-        node = graph.call_function(function, (x,))
+        node = graph.call_function(function, (x, 2))
         shown.append([node.name, node._pretty_print_target(function)])
     graph.output(x)
     return [shown, graph.python_code("self").src]

@@ -16,9 +16,10 @@ __all__ = ["InternalMatch", "SubgraphMatcher"]
 class InternalMatch:
     """A part that matches.
 
-    `anchors` are its last nodes, `nodes_map` what stands for each node of the
-    pattern: a node, or a constant for a placeholder. `placeholder_nodes` are
-    those of the pattern's placeholders, `returning_nodes` of its results.
+    `anchors` are the last nodes of the pattern, `nodes_map` what stands for
+    each of its nodes: a node, or a constant for a placeholder.
+    `placeholder_nodes` are those of its placeholders, `returning_nodes` those
+    of its results.
     """
 
     anchors: list
@@ -93,7 +94,7 @@ class SubgraphMatcher:
         return found
 
     def _match_from(self, anchors) -> InternalMatch | None:
-        match = InternalMatch(list(anchors))
+        match = InternalMatch(list(self.pattern_anchors))
         for pattern_node, node in zip(self.pattern_anchors, anchors):
             if not self._match_nodes(pattern_node, node, match.nodes_map):
                 return None
