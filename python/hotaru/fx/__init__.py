@@ -39,7 +39,13 @@ __all__ = [
     "wrap",
 ]
 
-_MODULES = {"annotate", "experimental", "operator_schemas", "passes"}
+_MODULES = {
+    "annotate",
+    "experimental",
+    "operator_schemas",
+    "passes",
+    "tensor_type",
+}
 
 
 def __getattr__(name: str):

@@ -42,6 +42,8 @@ def _import_of(name: str, value) -> str:
 
     if name in _names.custom_builtins:
         return _names.custom_builtins[name].import_str
+    if isinstance(value, str):  # an annotation that is text
+        return f"{name} = {value!r}"
     if _names.is_from_torch(value):
         return "import torch"
     qualified = _names.qualified_name(value)

@@ -312,3 +312,14 @@ CASES = {
     "asserts": _asserts,
     "code lines": _code_lines,
 }
+
+
+def _annotated_twice(lib):
+    import importlib
+
+    annotate = importlib.import_module(f"{lib.__name__}.fx.annotate").annotate
+    fx = importable(lib).fx
+    fx.symbolic_trace(lambda x: annotate(annotate(x, int), float))
+
+
+CASES["annotated twice"] = _annotated_twice

@@ -237,3 +237,36 @@ CASES = {
     "module stack": _stack,
     **{text: _Function(text) for text in _CALLS if text},
 }
+
+
+def _tensor_types(lib):
+    import importlib
+
+    types = importlib.import_module(f"{lib.__name__}.fx.tensor_type")
+    dyn, tensor = types.Dyn, types.TensorType
+    pairs = [
+        (int, dyn), (dyn, int), (tensor((1, 2)), tensor((1, dyn))),
+        (tensor((1, dyn)), tensor((1, 2))), (tensor((1, 2)), dyn),
+        (tensor((1, 2)), tensor((1, 2, 3))), (tensor((1, 2)), int), (1, 2),
+    ]  # fmt: skip
+    relations = (types.is_consistent, types.is_more_precise)
+    return [
+        [repr(tensor((1, dyn))), tensor((1, 2)) == tensor((1, 2))],
+        [[relation(*pair) for relation in relations] for pair in pairs],
+    ]
+
+
+def _annotated(lib):
+    import importlib
+
+    annotate = importlib.import_module(f"{lib.__name__}.fx.annotate").annotate
+
+    def program(x):
+        y = annotate(x, int)
+        return annotate(y + 1, float)
+
+    return _written(importable(lib).fx.symbolic_trace(program))
+
+
+CASES["tensor types"] = _tensor_types
+CASES["annotated"] = _annotated

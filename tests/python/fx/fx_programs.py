@@ -1,6 +1,7 @@
-"""Programs that the cases of torch.fx trace, for either library."""
+"""Programs that the cases of torch.fx trace, for either library.
 
-from __future__ import annotations
+Their annotations are types and not text: they are part of what is traced.
+"""
 
 import operator
 import typing
