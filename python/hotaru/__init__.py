@@ -26,7 +26,9 @@ _sys.modules[__name__ + ".ops"] = ops
 def _ops_attribute(name: str):
     """PyTorch's own operators are in ops.aten."""
     if name == "aten":
-        return ops
+        from . import _ops
+
+        return vars(ops).setdefault(name, _ops.aten)
     raise AttributeError(f"module {ops.__name__!r} has no attribute {name!r}")
 
 
@@ -34,9 +36,9 @@ ops.__getattr__ = _ops_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "__config__", "__future__", "_dynamo", "_vmap_internals",
+    "__config__", "__future__", "_dynamo", "_ops", "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
-    "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures",
+    "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
     "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn",
     "optim", "overrides", "profiler", "random", "serialization", "signal",
     "special", "storage", "testing", "utils", "xpu",
@@ -77,6 +79,7 @@ from ._copies import *
 from ._determinism import *
 from ._dtypes import finfo, iinfo
 from ._functions import *
+from ._functions import _assert
 from ._grad_mode import (
     enable_grad,
     inference_mode,

@@ -11,7 +11,7 @@ from ._size import Size
 from ._warn_once import warn_once as _warn_once
 
 __all__ = [
-    "as_tensor", "broadcast_shapes", "broadcast_tensors",
+    "_assert", "as_tensor", "broadcast_shapes", "broadcast_tensors",
     "chain_matmul", "e", "einsum", "equal", "from_dlpack", "get_printoptions",
     "inf", "is_complex", "is_floating_point", "is_inference", "is_nonzero",
     "is_signed", "is_storage", "is_tensor", "meshgrid", "nan", "newaxis",
@@ -99,7 +99,18 @@ def typename(obj) -> str:
     """The type's name as PyTorch writes it."""
     if isinstance(obj, Tensor):
         return obj.type()
-    return f"{type(obj).__module__}.{type(obj).__qualname__}"
+    if isinstance(obj, (_C.Op, _C.Function)):
+        from .fx._names import qualified_name
+
+        name = qualified_name(obj)
+        place, _, short = name.rpartition(".")
+        plain = place == "torch" and isinstance(obj, _C.Op)
+        return f"torch._VariableFunctionsClass.{short}" if plain else name
+    named = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(named, "__module__", None)
+    if module in (None, "", "builtins"):
+        return named.__qualname__
+    return f"{module}.{named.__qualname__}"
 
 
 def as_tensor(data, dtype=None, device=None) -> Tensor:
@@ -247,6 +258,11 @@ def get_printoptions() -> dict:
     options = _C._get_print_options()
     names = ("precision", "threshold", "edgeitems", "linewidth", "sci_mode")
     return {name: getattr(options, name) for name in names}
+
+
+def _assert(condition, message) -> None:
+    """`assert condition, message` as a function, which traces record."""
+    assert condition, message
 
 
 _overridable(globals(), __all__)

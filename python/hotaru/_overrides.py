@@ -14,6 +14,13 @@ from . import _C
 from ._C import Tensor
 
 
+def has_torch_function(relevant_args) -> bool:
+    """Whether one of the arguments, or a mode, answers operators."""
+    if not hasattr(relevant_args, "__iter__"):
+        raise TypeError("expected a sequence")
+    return _C._overridden(*relevant_args)
+
+
 class _Without:
     """Switches a part of the protocol off; subclasses say which."""
 

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from ._C import Tensor, int64, ops
 from ._C import bool as bool_dtype
+from ._functions import (  # noqa: F401  (public here, too)
+    broadcast_shapes,
+    broadcast_tensors,
+    chain_matmul,
+    einsum,
+    meshgrid,
+    tensordot,
+)
+from ._lowrank import lu, pca_lowrank, svd_lowrank  # noqa: F401
 from ._overrides import overridable as _overridable
 
 __all__ = [

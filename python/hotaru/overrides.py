@@ -22,6 +22,7 @@ import hotaru
 
 from . import _C
 from ._C import Tensor
+from ._overrides import has_torch_function
 
 __all__ = [
     "BaseTorchFunctionMode",
@@ -41,13 +42,6 @@ __all__ = [
 
 has_torch_function_variadic = _C._overridden
 has_torch_function_unary = _C._overridden
-
-
-def has_torch_function(relevant_args) -> bool:
-    """Whether one of the arguments, or a mode, answers operators."""
-    if not hasattr(relevant_args, "__iter__"):
-        raise TypeError("expected a sequence")
-    return _C._overridden(*relevant_args)
 
 
 def handle_torch_function(public_api, relevant_args, *args, **kwargs):

@@ -18,10 +18,12 @@ import test_conformance_core
 import test_data_golden
 import test_distributions_golden
 import test_func_golden
+import test_fx_golden
 import test_masked_golden
 import test_nn_golden
 import test_ops_golden
 import test_testing_golden
+import test_utils_golden
 import torch
 
 FAMILIES = (
@@ -32,11 +34,13 @@ FAMILIES = (
     *test_data_golden.FAMILIES,
     *test_distributions_golden.FAMILIES,
     *test_func_golden.FAMILIES,
+    *test_fx_golden.FAMILIES,
     *test_masked_golden.FAMILIES,
     *test_nn_golden.FAMILIES,
-    *test_ops_golden.FAMILIES,
     *test_ops_golden.DRAWS,
+    *test_ops_golden.FAMILIES,
     *test_testing_golden.FAMILIES,
+    *test_utils_golden.FAMILIES,
 )
 
 

@@ -242,6 +242,11 @@ PyObject* op_attribute(PyObject* self, PyObject* attribute) {
   return PyUnicode_FromString("torch");
 }
 
+/// To those who ask, it is what PyTorch's functions are.
+PyObject* op_class(PyObject*, void*) {
+  return Py_NewRef(reinterpret_cast<PyObject*>(&PyCFunction_Type));
+}
+
 PyObject* op_doc(PyObject* self, void*) {
   const auto& op = *reinterpret_cast<OpObject*>(self);
   return guarded([&] {
@@ -268,6 +273,7 @@ PyObject* op_reduce(PyObject* self, PyObject*) {
 PyMethodDef op_methods[] = {{"__reduce__", op_reduce, METH_NOARGS, nullptr},
                             {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef op_getset[] = {{"__name__", op_name, nullptr, nullptr, nullptr},
+                           {"__class__", op_class, nullptr, nullptr, nullptr},
                            {"__doc__", op_doc, nullptr, nullptr, nullptr},
                            {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET,

@@ -133,13 +133,13 @@ class Resolver:
     def _attribute(self, parent, name: str) -> tuple:
         if parent is hotaru and name in _NUMBERS:
             return ("value", _NUMBERS[name])
+        if parent is hotaru.ops and name in ("aten", "prim"):
+            return ("namespace", hotaru.ops, f"ops.{name}")
         try:
             value = getattr(parent, name)
         except AttributeError:
             if _is_ours(parent) and _C._script_has_operator(name):
                 return ("builtin", name)
-            if parent is hotaru.ops and name in ("aten", "prim"):
-                return ("namespace", hotaru.ops, f"ops.{name}")
             return UNKNOWN
         return self.meaning(value, name, parent)
 

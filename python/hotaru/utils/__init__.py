@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 _LAZY = {
-    "checkpoint", "data", "deterministic", "dlpack", "hooks", "module_tracker",
-    "throughput_benchmark",
+    "_pytree", "checkpoint", "data", "deterministic", "dlpack", "hooks",
+    "module_tracker", "throughput_benchmark",
 }  # fmt: skip
 
 

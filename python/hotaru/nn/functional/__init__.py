@@ -6,7 +6,11 @@ first use, so that a call costs nothing extra.
 
 from __future__ import annotations
 
+from ... import _C
 from ... import ops as _ops
+from ..._C import _overridden as has_torch_function_unary
+from ..._C import _overridden as has_torch_function_variadic
+from ..._overrides import has_torch_function
 from ..._overrides import overridable as _overridable
 from ._activation import (
     celu,
@@ -274,4 +278,22 @@ __all__ = [
     "upsample_nearest",
 ]
 
+_TYPES = {
+    t.__name__: t for t in (_C.Tensor, bool, float, int, str)
+}  # names of types that files of functions write as text
+
+
+def _resolve_annotations() -> None:
+    """Simple types in signatures are types, as in PyTorch's."""
+    for name in __all__:
+        notes = getattr(globals().get(name), "__annotations__", None)
+        if isinstance(notes, dict):
+            notes.update(
+                (key, _TYPES[kind])
+                for key, kind in notes.items()
+                if kind in _TYPES
+            )
+
+
+_resolve_annotations()
 _overridable(globals(), __all__)

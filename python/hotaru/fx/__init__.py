@@ -1,0 +1,56 @@
+"""Programs as graphs: traced, looked at, changed, and run again.
+
+    module = torch.fx.symbolic_trace(model)   # a GraphModule
+    for node in module.graph.nodes: ...
+    module.recompile()
+
+A trace runs the program once with proxies for its inputs: what depends on
+their values cannot be traced.
+"""
+
+from __future__ import annotations
+
+from ._symbolic_trace import (
+    PH,
+    ProxyableClassMeta,
+    Tracer,
+    symbolic_trace,
+    wrap,
+)
+from .graph import CodeGen, Graph
+from .graph_module import GraphModule
+from .interpreter import Interpreter, Transformer
+from .node import Node, has_side_effect, map_arg
+from .proxy import Proxy
+from .subgraph_rewriter import replace_pattern
+
+__all__ = [
+    "Graph",
+    "GraphModule",
+    "Interpreter",
+    "Node",
+    "Proxy",
+    "Tracer",
+    "Transformer",
+    "has_side_effect",
+    "map_arg",
+    "replace_pattern",
+    "symbolic_trace",
+    "wrap",
+]
+
+_MODULES = {
+    "annotate",
+    "experimental",
+    "operator_schemas",
+    "passes",
+    "tensor_type",
+}
+
+
+def __getattr__(name: str):
+    if name in _MODULES:
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,1 @@
+"""Tracing and folding that may still change."""

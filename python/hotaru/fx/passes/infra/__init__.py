@@ -1,0 +1,1 @@
+"""What passes are, and how they are put in order."""

@@ -1,0 +1,162 @@
+"""A module cut into parts that call one another."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+
+from ..graph import Graph
+from ..graph_module import GraphModule, _get_attr
+from ..node import Node, map_arg
+from ..proxy import Proxy
+
+__all__ = ["Partition", "split_module"]
+
+
+class Partition:
+    """The nodes of a part, what they need from others and others from them."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.submod_name = f"submod_{name}"
+        self.nodes: list[Node] = []
+        self.inputs: dict[Node, None] = {}
+        self.outputs: dict[Node, None] = {}
+        self.dependencies: dict[str, None] = {}
+
+    def __repr__(self) -> str:
+        return (
+            f"name: {self.name},\n nodes: {self.nodes},\n inputs: "
+            f"{list(self.inputs)},\n outputs: {list(self.outputs)},\n "
+            f"partitions depended on: {list(self.dependencies)}"
+        )
+
+
+def split_module(
+    m: GraphModule,
+    root_m,
+    split_callback,
+    qualname_map: dict | None = None,
+    keep_original_node_name: bool = False,
+) -> GraphModule:
+    """A module with children submod_X, one for each X that the callback gives.
+
+    `split_callback(node)` says to which part a call belongs; attributes and
+    parameters stay outside and are passed to the parts. `qualname_map` gets
+    the paths of children, from the new ones to those in `m`. RuntimeError for
+    parts that need one another.
+    """
+    parts, part_of = _assign(m, split_callback)
+    _connect(m.graph, part_of)
+    base, values = Graph(), {}
+    attributes: dict = {}
+    for node in m.graph.nodes:
+        if node.op in ("placeholder", "get_attr"):
+            values[node] = _outside(base, node)
+            if node.op == "get_attr":
+                attributes[node.target] = _get_attr(m, node.target)
+    for part in _ordered(parts):
+        attributes[part.submod_name] = _submodule(
+            m, part, qualname_map, keep_original_node_name
+        )
+        _call(base, part, values)
+    for node in m.graph.nodes:
+        if node.op == "output":
+            made = base.output(
+                map_arg(node.args[0], values.__getitem__), node.type
+            )
+            made.meta = node.meta.copy()
+    return GraphModule(attributes, base)
+
+
+def _assign(m: GraphModule, callback) -> tuple[dict, dict]:
+    parts: dict[str, Partition] = {}
+    part_of: dict[Node, Partition] = {}
+    for node in m.graph.nodes:
+        if node.op in ("placeholder", "get_attr", "output"):
+            continue
+        name = str(callback(node))
+        part = parts.setdefault(name, Partition(name))
+        part.nodes.append(node)
+        part_of[node] = part
+    return parts, part_of
+
+
+def _connect(graph: Graph, part_of: dict) -> None:
+    for node in graph.nodes:
+        user = part_of.get(node)
+        for used in node.all_input_nodes:
+            maker = part_of.get(used)
+            if maker is user:
+                continue
+            if maker is not None:
+                maker.outputs[used] = None
+            if user is not None:
+                user.inputs[used] = None
+                if maker is not None:
+                    user.dependencies[maker.name] = None
+
+
+def _ordered(parts: dict) -> list[Partition]:
+    """The parts, each behind those it depends on."""
+    done: dict[str, Partition] = {}
+    left = dict(parts)
+    while left:
+        ready = [
+            name
+            for name, part in left.items()
+            if all(needed in done for needed in part.dependencies)
+        ]
+        if not ready:
+            raise RuntimeError("cycle exists between partitions!")
+        done[ready[0]] = left.pop(ready[0])
+    return list(done.values())
+
+
+def _outside(base: Graph, node: Node) -> Node:
+    if node.op == "placeholder":
+        default = node.args[0] if node.args else inspect.Signature.empty
+        made = base.placeholder(node.target, node.type, default)
+    else:
+        made = base.get_attr(node.target, node.type)
+    made.meta = node.meta.copy()
+    return made
+
+
+def _submodule(m, part: Partition, qualname_map, keep_names: bool):
+    graph, values, targets = Graph(), {}, {}
+    for used in part.inputs:
+        values[used] = graph.placeholder(used.name, used.type)
+        values[used].meta = used.meta.copy()
+    for node in part.nodes:
+        target = node.target
+        if node.op == "call_module":
+            target = node.target.replace(".", "_")
+            targets[target] = _get_attr(m, node.target)
+            if qualname_map is not None:
+                qualname_map[f"{part.submod_name}.{target}"] = node.target
+        made = graph.create_node(
+            node.op,
+            target,
+            map_arg(node.args, values.__getitem__),
+            map_arg(node.kwargs, values.__getitem__),
+            node.name if keep_names else None,
+            node.type,
+        )
+        made.meta = node.meta.copy()
+        values[node] = made
+    results = tuple(values[node] for node in part.outputs)
+    graph.output(results[0] if len(results) == 1 else results)
+    return GraphModule(targets, graph)
+
+
+def _call(base: Graph, part: Partition, values: dict) -> None:
+    args = tuple(values[used] for used in part.inputs)
+    called = base.call_module(part.submod_name, args)
+    outputs = list(part.outputs)
+    if len(outputs) == 1:
+        values[outputs[0]] = called
+        return
+    proxy = Proxy(called)
+    for i, node in enumerate(outputs):
+        values[node] = operator.getitem(proxy, i).node
