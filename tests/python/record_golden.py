@@ -27,6 +27,7 @@ FAMILIES = (
     *test_autograd_golden.FAMILIES,
     *test_conformance_core.FAMILIES,
     *test_distributions_golden.FAMILIES,
+    *test_distributions_golden.SHAPED,
     *test_func_golden.FAMILIES,
     *test_nn_golden.FAMILIES,
     *test_ops_golden.FAMILIES,
