@@ -67,13 +67,14 @@ HOTARU_OP(
     });
 
 /// Pieces along a dimension that numpy's functions name.
-Tensors pieces(const Tensor& self, const Value& sections, int64_t dim) {
+Tensors pieces(const char* name, const Tensor& self, const Value& sections,
+               int64_t dim) {
   if (sections.is_int()) {
     const int64_t n = sections.as_int();
-    HOTARU_CHECK(n > 0 && self.size(dim) % n == 0,
-                 "torch.split along dimension ", dim,
-                 ": the size of the dimension, ", self.size(dim),
-                 ", is not evenly divisible by the split_size ", n);
+    HOTARU_CHECK(n > 0 && self.size(dim) % n == 0, "torch.", name,
+                 " attempted to split along dimension ", dim,
+                 ", but the size of the dimension ", self.size(dim),
+                 " is not divisible by the split_size ", n, "!");
     return tensor_split(self, n, dim);
   }
   return tensor_split(self, Dims(sections.to_int_vector()), dim);
@@ -87,14 +88,14 @@ Tensors pieces(const Tensor& self, const Value& sections, int64_t dim) {
                      "torch." #name " requires a tensor with at least ", \
                      least, " dimension, but got a tensor with ", self.dim(), \
                      " dimensions!"); \
-        return pieces(self, sections, axis); \
+        return pieces(#name, self, sections, axis); \
       }); \
   HOTARU_OP( \
       #name \
       ".array(Tensor(a -> *) self, int[] indices) -> " \
       "Tensor(a)[]", \
       +[](const Tensor& self, Value indices) { \
-        return pieces(self, indices, axis); \
+        return pieces(#name, self, indices, axis); \
       });
 HOTARU_SPLIT(hsplit, 1, (self.dim() == 1 ? 0 : 1))
 HOTARU_SPLIT(vsplit, 2, 0)

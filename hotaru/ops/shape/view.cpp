@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hotaru/autograd/forward.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"
@@ -54,7 +55,11 @@ Tensor reshape(const Tensor& self, IntSpan size) {
 }
 
 Tensor without_base(const Tensor& t) {
+  // A view's tangent is its base's.
+  const Tensor kept =
+      autograd::passes_tangent(t) ? autograd::tangent(t) : Tensor();
   t.impl()->base = {};
+  if (kept.defined()) autograd::set_tangent(t, kept);
   return t;
 }
 
@@ -337,9 +342,17 @@ Tensor movedim(const Tensor& self, IntSpan source, IntSpan destination) {
                " dims) should contain the same number of "
                "dims as destination (",
                shape_text(destination), " dims)");
-  const Dims from = source.empty() ? Dims() : wrap_dims(source, self.dim());
-  const Dims into =
-      destination.empty() ? Dims() : wrap_dims(destination, self.dim());
+  const auto wrapped = [&](const char* what, IntSpan given) {
+    Dims out;
+    for (const int64_t dim : given) out.push_back(wrap_dim(dim, self.dim()));
+    for (size_t i = 0; i < out.size(); ++i)
+      HOTARU_CHECK(std::count(out.begin(), out.end(), out[i]) == 1,
+                   "movedim: repeated dim in `", what, "` (", shape_text(given),
+                   ")");
+    return out;
+  };
+  const Dims from = wrapped("source", source);
+  const Dims into = wrapped("destination", destination);
   Dims order(size_t(self.dim()), -1);
   for (size_t i = 0; i < into.size(); ++i) order[size_t(into[i])] = from[i];
   int64_t next = 0;
