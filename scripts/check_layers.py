@@ -58,6 +58,7 @@ FAMILIES = {
     "create",
     "distance",
     "fft",
+    "foreach",
     "index",
     "linalg",
     "loss",

@@ -236,6 +236,8 @@ void push_tangents(const Tensors& outputs, std::span<const Tensor> inputs,
     const bool written =
         std::any_of(inputs.begin(), inputs.end(),
                     [&](const Tensor& t) { return t.is_same(out); });
+    // What does not depend on the inputs, as a draw, has zeros.
+    if (!found[i].defined()) found[i] = zeros(out.sizes(), TensorOptions(out));
     give_tangent(out, std::move(found[i]), written);
   }
 }

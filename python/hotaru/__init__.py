@@ -58,6 +58,12 @@ _AUTOCAST = {
     "set_autocast_gpu_dtype",
 }  # fmt: skip
 
+# Operators that PyTorch has in `torch.ops` alone.
+_OPS_ALONE = {
+    "_unsafe_view", "_upsample_bicubic2d_aa", "_upsample_bilinear2d_aa",
+    "_upsample_lanczos2d_aa", "_upsample_nearest_exact1d",
+    "_upsample_nearest_exact2d", "_upsample_nearest_exact3d",
+}  # fmt: skip
 # Every operator is a function here, too, unless a module has its name; the
 # Python code below gives some names another meaning.
 globals().update(
@@ -65,10 +71,8 @@ globals().update(
         name: op
         for name, op in vars(ops).items()
         if name not in _LAZY
-        and (
-            not name.startswith("_")
-            or name.startswith(("_amp_", "_fft_", "_foreach_"))
-        )
+        and name not in _OPS_ALONE
+        and not name.startswith("__")
     }
 )
 

@@ -33,6 +33,7 @@ FAMILIES = (
     *test_conformance_core.FAMILIES,
     *test_data_golden.FAMILIES,
     *test_distributions_golden.FAMILIES,
+    *test_distributions_golden.SHAPED,
     *test_func_golden.FAMILIES,
     *test_fx_golden.FAMILIES,
     *test_masked_golden.FAMILIES,

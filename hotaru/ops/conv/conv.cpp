@@ -313,6 +313,11 @@ Tensor convolution_mode(const Tensor& input, const Tensor& weight,
   if (padding == "valid")
     return convolution(input, weight, bias, stride, Dims{0}, dilation, false,
                        Dims{0}, groups);
+  HOTARU_CHECK(dims < 1 || dims > 3 || input.dim() == dims + 2, "Expected ",
+               dims + 2, "-dimensional input for ", dims + 2,
+               "-dimensional weight", shape_text(weight.sizes()), ", but got ",
+               input.dim(), "-dimensional input of size ",
+               shape_text(input.sizes()), " instead");
   HOTARU_CHECK(dims >= 1 && dims <= 3 && input.dim() == dims + 2,
                "_convolution_mode: input ", shape_text(input.sizes()),
                " does not fit weight ", shape_text(weight.sizes()));

@@ -11,6 +11,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory_schema.h"
 #include "hotaru/ops/create/reorder.h"
+#include "hotaru/ops/host_value.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
@@ -263,6 +264,8 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
                 TensorOptions options) {
   HOTARU_CHECK(steps >= 0, "number of steps must be non-negative");
+  if (!options.dtype && (start.is_complex() || end.is_complex()))
+    options.dtype = to_complex(default_dtype());
   Tensor out = empty({{steps}}, options);
   for (const Scalar& bound : {start, end}) check_bound(out.dtype(), bound);
   if (steps > 0) enqueue(kLinspace, {write(out)}, PointwiseNumbers{start, end});
@@ -420,6 +423,52 @@ HOTARU_OP(
     +[](const Scalar& start, const Scalar& end, const Scalar& step,
         HOTARU_OPTION_ARGS) {
       return arange(start, end, step, given_options(dtype, device));
+    });
+
+/// The number in a bound that may be a tensor without dimensions.
+Scalar bound_of(const Tensor& t) {
+  return host_value(t, "a bound of linspace()");
+}
+void check_bounds(const Tensor& start, const Tensor& end) {
+  std::string rest;
+  for (const auto& [name, t] : {std::pair{"start", &start}, {"end", &end}})
+    if (t->defined() && t->dim() > 0)
+      rest += concat(rest.empty() ? "" : " and ", name, " with ", t->dim(),
+                     " dimension(s)");
+  const bool plain = (!start.defined() || start.dim() == 0) &&
+                     (!end.defined() || end.dim() == 0);
+  HOTARU_CHECK(plain,
+               "linspace only supports 0-dimensional start and end "
+               "tensors, but got ",
+               rest, ".");
+}
+
+HOTARU_OP(
+    "linspace.Tensor_Tensor(Tensor start, Tensor end, int "
+    "steps, " HOTARU_OPTIONS ") -> Tensor",
+    +[](const Tensor& start, const Tensor& end, int64_t steps,
+        HOTARU_OPTION_ARGS) {
+      check_bounds(start, end);
+      return linspace(bound_of(start), bound_of(end), steps,
+                      given_options(dtype, device));
+    });
+HOTARU_OP(
+    "linspace.Tensor_Scalar(Tensor start, Scalar end, int "
+    "steps, " HOTARU_OPTIONS ") -> Tensor",
+    +[](const Tensor& start, const Scalar& end, int64_t steps,
+        HOTARU_OPTION_ARGS) {
+      check_bounds(start, Tensor());
+      return linspace(bound_of(start), end, steps,
+                      given_options(dtype, device));
+    });
+HOTARU_OP(
+    "linspace.Scalar_Tensor(Scalar start, Tensor end, int "
+    "steps, " HOTARU_OPTIONS ") -> Tensor",
+    +[](const Scalar& start, const Tensor& end, int64_t steps,
+        HOTARU_OPTION_ARGS) {
+      check_bounds(Tensor(), end);
+      return linspace(start, bound_of(end), steps,
+                      given_options(dtype, device));
     });
 HOTARU_OP(
     "linspace(Scalar start, Scalar end, int steps, " HOTARU_OPTIONS

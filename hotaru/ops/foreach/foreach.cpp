@@ -3,7 +3,7 @@
 #include <memory>
 #include <sstream>
 
-#include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/host_value.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -52,7 +52,7 @@ Value unpacked(const Tensor& scalars, size_t n) {
                " but got ", scalars.numel(), " instead.");
   std::vector<Value> numbers;
   for (const Tensor& number : unbind(scalars, 0))
-    numbers.push_back(Value(item(number)));
+    numbers.push_back(Value(host_value(number, "a list of scalars")));
   return Value::list(std::move(numbers));
 }
 

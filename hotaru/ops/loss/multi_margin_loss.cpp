@@ -50,6 +50,13 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target,
                "target size [",
                x.size(0), "], but got ", shape_text(target.sizes()),
                ". Input has shape ", shape_text(self.sizes()), ".");
+  if (weight.defined())
+    HOTARU_CHECK(weight.dim() == 1 && weight.numel() == x.size(1),
+                 "inconsistent weight size, expected ", x.size(1), " but got ",
+                 shape_text(weight.sizes()));
+  HOTARU_CHECK(target.dtype() == DType::kInt64,
+               "expected scalar type Long but found ",
+               scalar_type_name(target.dtype()));
   const Tensor y = reshape(target, Dims{-1, 1});
   const Tensor gaps = relu(x - gather(x, 1, y) + margin);
   Tensor terms =

@@ -2,6 +2,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/refuse.h"
@@ -154,6 +155,12 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2,
   check_factor("beta", dtype, beta);
   check_factor("alpha", dtype, alpha);
   const Tensor product = outer(vec1, vec2);
+  if (dtype == DType::kBool) {
+    const auto kept = [](const Tensor& t, const Scalar& factor) {
+      return factor == Scalar(0) ? zeros_like(t) : t;
+    };
+    return logical_or(kept(self, beta), kept(product, alpha));
+  }
   const Tensor scaled = alpha == Scalar(1) ? product : mul(product, alpha);
   if (beta == Scalar(0)) return scaled;
   return add(beta == Scalar(1) ? self : mul(self, beta), scaled);

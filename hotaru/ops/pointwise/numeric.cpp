@@ -74,10 +74,14 @@ Tensor nan_to_num(const Tensor& self, Optional<double> nan,
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps,
                 double base, const TensorOptions& options) {
   HOTARU_CHECK(steps >= 0, "number of steps must be non-negative");
-  const DType dtype = options.dtype.value_or(default_dtype());
+  const bool complex = start.is_complex() || end.is_complex();
+  const DType dtype = options.dtype.value_or(
+      complex ? to_complex(default_dtype()) : default_dtype());
   HOTARU_CHECK_AS(NotImplementedError, dtype != DType::kBool,
                   "\"logspace_cpu\" not implemented for 'Bool'");
   for (const Scalar& bound : {start, end}) check_bound(dtype, bound);
+  if (is_complex(dtype))
+    return pow(Scalar(base), linspace(start, end, steps, options));
   // In double from bounds of the result's precision on.
   const auto cut = [&](const Scalar& bound) {
     double out = 0;
@@ -111,8 +115,12 @@ Tensor sinc(const Tensor& self) {
   Tensor out;
   {
     const autograd::NoGrad no_grad;
-    const Tensor x = self * std::numbers::pi;
+    // 16-bit numbers round once, at the end.
+    const bool narrow = self.is_floating_point() && itemsize(self.dtype()) < 4;
+    const Tensor x =
+        (narrow ? to(self, DType::kFloat32) : self) * std::numbers::pi;
     out = where(eq(self, 0), ones_like(x), sin(x) / x);
+    if (narrow) out = to(out, self.dtype());
   }
   if (autograd::needs_grad(self)) grads::sinc(out, self);
   return out;
@@ -215,6 +223,64 @@ HOTARU_OP(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? "
     "neginf=None) -> Tensor",
     nan_to_num);
+
+/// The number in a bound that may be a tensor without dimensions.
+Scalar bound_of(const Tensor& t) {
+  return host_value(t, "a bound of logspace()");
+}
+void check_bounds(const Tensor& start, const Tensor& end) {
+  std::string rest;
+  for (const auto& [name, t] : {std::pair{"start", &start}, {"end", &end}})
+    if (t->defined() && t->dim() > 0)
+      rest += concat(rest.empty() ? "" : " and ", name, " with ", t->dim(),
+                     " dimension(s)");
+  const bool plain = (!start.defined() || start.dim() == 0) &&
+                     (!end.defined() || end.dim() == 0);
+  HOTARU_CHECK(plain,
+               "logspace only supports 0-dimensional start and end "
+               "tensors, but got ",
+               rest, ".");
+}
+
+HOTARU_OP(
+    "logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float "
+    "base=10.0, "
+    "*, "
+    "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None"
+    ") -> Tensor",
+    +[](const Tensor& start, const Tensor& end, int64_t steps, double base,
+        Optional<DType> dtype, Value, Optional<Device> device, Value) {
+      check_bounds(start, end);
+      return logspace(bound_of(start), bound_of(end), steps, base,
+                      options(dtype, device));
+    });
+HOTARU_OP(
+    "logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float "
+    "base=10.0, "
+    "*, "
+    "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None"
+    ") -> Tensor",
+    +[](const Tensor& start, const Scalar& end, int64_t steps, double base,
+        Optional<DType> dtype, Value, Optional<Device> device, Value) {
+      check_bounds(start, Tensor());
+      return logspace(bound_of(start), end, steps, base,
+                      options(dtype, device));
+    });
+HOTARU_OP(
+    "logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float "
+    "base=10.0, "
+    "*, "
+    "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None"
+    ") -> Tensor",
+    +[](const Scalar& start, const Tensor& end, int64_t steps, double base,
+        Optional<DType> dtype, Value, Optional<Device> device, Value) {
+      check_bounds(Tensor(), end);
+      return logspace(start, bound_of(end), steps, base,
+                      options(dtype, device));
+    });
 HOTARU_OP(
     "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, "
     "ScalarType? dtype=None, Layout? layout=None, Device? device=None, "

@@ -8,6 +8,7 @@
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/host_value.h"
 #include "hotaru/ops/inplace.h"
+#include "hotaru/ops/pointwise/complex_elementary.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise_grad.h"
 #include "hotaru/ops/refuse.h"
@@ -393,7 +394,23 @@ HOTARU_BINARY(hypot, "hypot", kSame, kSame, grads::hypot)
 HOTARU_BINARY(gcd, "gcd", kSame, kSame, nullptr)
 HOTARU_BINARY_SCALAR(copysign, "copysign", kFloating, kSame, grads::copysign)
 HOTARU_BINARY_SCALAR(xlogy, "xlogy", kFloating, kSame, grads::xlogy)
-HOTARU_BINARY(logaddexp, "logaddexp", kSame, kSame, grads::logaddexp)
+
+namespace {
+const Spec logaddexp_spec{kernel("logaddexp"), Compute::kSame, Result::kSame};
+}
+Tensor logaddexp(const Tensor& self, const Tensor& other) {
+  Tensor out;
+  if (self.is_complex() || other.is_complex()) {
+    const DType dtype = result_type({self, other});
+    out = elementary::complex_logaddexp(to(untracked(self), dtype),
+                                        to(untracked(other), dtype));
+  } else {
+    out = binary(logaddexp_spec, self, other);
+  }
+  if (needs_grad(self, other)) grads::logaddexp(out, self, other);
+  return out;
+}
+HOTARU_OP("logaddexp(Tensor self, Tensor other) -> Tensor", logaddexp);
 HOTARU_BINARY_SCALAR(bitwise_left_shift, "bitwise_left_shift", kSame, kSame,
                      nullptr)
 HOTARU_BINARY_SCALAR(bitwise_right_shift, "bitwise_right_shift", kSame, kSame,

@@ -60,8 +60,8 @@ constexpr int kNone = 0, kFirst = 1, kSecond = 2, kBoth = 3;
 template <int kReadByFA, int kReadByFB, class FA, class FB>
 void from_inputs(const char* name, const Tensor& out, const Tensor& self,
                  const Tensor& other, FA fa, FB fb) {
-  const int kept = (needs_grad(self) ? kReadByFA : 0) |
-                   (needs_grad(other) ? kReadByFB : 0);
+  const int kept =
+      (needs_grad(self) ? kReadByFA : 0) | (needs_grad(other) ? kReadByFB : 0);
   const Tensor a = kept & kFirst ? self : Tensor();
   const Tensor b = kept & kSecond ? other : Tensor();
   record(name, out, {self, other}, {a, b},
@@ -140,8 +140,9 @@ Tensor sinc_slope(const Tensor& x) {
   }
 
 HOTARU_GRAD_OF_OUTPUT(exp, "ExpBackward0", g* hotaru::conj(y))
-HOTARU_GRAD_OF_OUTPUT(exp2, "Exp2Backward0", g* y* std::numbers::ln2)
-HOTARU_GRAD_OF_OUTPUT(expm1, "Expm1Backward0", g*(y + 1))
+HOTARU_GRAD_OF_OUTPUT(exp2, "Exp2Backward0",
+                      g* hotaru::conj(y) * std::numbers::ln2)
+HOTARU_GRAD_OF_OUTPUT(expm1, "Expm1Backward0", g* hotaru::conj(y + 1))
 HOTARU_GRAD_OF_OUTPUT(sqrt, "SqrtBackward0", g / hotaru::conj(y * 2))
 HOTARU_GRAD_OF_OUTPUT(rsqrt, "RsqrtBackward0",
                       g* hotaru::conj(hotaru::pow(y, 3)) * -0.5)
@@ -430,11 +431,19 @@ void xlogy(const Tensor& out, const Tensor& self, const Tensor& other) {
       [](auto& g, auto& a, auto& b) { return g * a / b; });
 }
 
+namespace {
+/// e^x / (e^x + 1).
+Tensor share(const Tensor& x) {
+  return x.is_complex() ? hotaru::reciprocal(hotaru::exp(-x) + 1)
+                        : hotaru::sigmoid(x);
+}
+}  // namespace
+
 void logaddexp(const Tensor& out, const Tensor& self, const Tensor& other) {
   from_inputs<kBoth, kBoth>(
       "LogaddexpBackward0", out, self, other,
-      [](auto& g, auto& a, auto& b) { return g * hotaru::sigmoid(a - b); },
-      [](auto& g, auto& a, auto& b) { return g * hotaru::sigmoid(b - a); });
+      [](auto& g, auto& a, auto& b) { return g * hotaru::conj(share(a - b)); },
+      [](auto& g, auto& a, auto& b) { return g * hotaru::conj(share(b - a)); });
 }
 
 void copysign(const Tensor& out, const Tensor& self, const Tensor& other) {
@@ -509,8 +518,7 @@ void clamp(const Tensor& out, const Tensor& self, const Tensor& min,
 
 void lerp(const Tensor& out, const Tensor& self, const Tensor& end,
           const Tensor& weight) {
-  const bool ends =
-      needs_grad(self) || needs_grad(end);
+  const bool ends = needs_grad(self) || needs_grad(end);
   const bool weighed = needs_grad(weight);
   const Tensor a = weighed ? self : Tensor(), b = weighed ? end : Tensor();
   const Tensor w = ends ? weight : Tensor();

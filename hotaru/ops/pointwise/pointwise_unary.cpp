@@ -5,6 +5,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/inplace.h"
+#include "hotaru/ops/pointwise/complex_elementary.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/pointwise/pointwise_grad.h"
@@ -29,12 +30,19 @@ enum Reads { kInput, kOutput };
 /// what the gradient is made of: kOutput, or kInput, which an in-place call
 /// has to keep.
 #define HOTARU_UNARY(name, compute, result, gradient, reads) \
+  HOTARU_UNARY_OR(name, compute, result, gradient, reads, nullptr)
+
+/// The same with a function for complex operands, which have no kernel.
+#define HOTARU_UNARY_OR(name, compute, result, gradient, reads, of_complex) \
   namespace { \
+  constexpr Tensor (*name##_of_complex)(const Tensor&) = of_complex; \
   const Spec name##_spec{kernel(#name), Compute::compute, Result::result}; \
   constexpr grads::UnaryGrad name##_grad = gradient; \
   } \
   Tensor name(const Tensor& self) { \
-    Tensor out = unary(name##_spec, self); \
+    Tensor out = name##_of_complex && self.is_complex() \
+                     ? name##_of_complex(self) \
+                     : unary(name##_spec, self); \
     if (name##_grad && needs_grad(self)) name##_grad(out, self); \
     return out; \
   } \
@@ -42,7 +50,8 @@ enum Reads { kInput, kOutput };
   Tensor name##_in_place(const Tensor& self) { \
     HOTARU_CHECK(Result::result != Result::kReal || !self.is_complex(), \
                  "In-place " #name " is not supported for complex tensors."); \
-    if (reads == kInput && needs_grad(self)) \
+    if ((reads == kInput && needs_grad(self)) || \
+        (name##_of_complex && self.is_complex())) \
       return in_place(self, [](const Tensor& x) { return name(x); }); \
     unary_into(name##_spec, self, self); \
     if (name##_grad && needs_grad(self)) name##_grad(self, self); \
@@ -60,12 +69,16 @@ HOTARU_UNARY(sqrt, kFloating, kSame, grads::sqrt, kOutput)
 HOTARU_UNARY(rsqrt, kFloating, kSame, grads::rsqrt, kOutput)
 HOTARU_UNARY(reciprocal, kFloating, kSame, grads::reciprocal, kOutput)
 HOTARU_UNARY(exp, kFloating, kSame, grads::exp, kOutput)
-HOTARU_UNARY(exp2, kFloating, kSame, grads::exp2, kOutput)
-HOTARU_UNARY(expm1, kFloating, kSame, grads::expm1, kOutput)
+HOTARU_UNARY_OR(exp2, kFloating, kSame, grads::exp2, kOutput,
+                elementary::complex_exp2)
+HOTARU_UNARY_OR(expm1, kFloating, kSame, grads::expm1, kOutput,
+                elementary::complex_expm1)
 HOTARU_UNARY(log, kFloating, kSame, grads::log, kInput)
-HOTARU_UNARY(log2, kFloating, kSame, grads::log2, kInput)
+HOTARU_UNARY_OR(log2, kFloating, kSame, grads::log2, kInput,
+                elementary::complex_log2)
 HOTARU_UNARY(log10, kFloating, kSame, grads::log10, kInput)
-HOTARU_UNARY(log1p, kFloating, kSame, grads::log1p, kInput)
+HOTARU_UNARY_OR(log1p, kFloating, kSame, grads::log1p, kInput,
+                elementary::complex_log1p)
 HOTARU_UNARY(sin, kFloating, kSame, grads::sin, kInput)
 HOTARU_UNARY(cos, kFloating, kSame, grads::cos, kInput)
 HOTARU_UNARY(tan, kFloating, kSame, grads::tan, kOutput)

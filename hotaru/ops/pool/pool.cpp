@@ -66,12 +66,24 @@ void check_rank(PoolKind kind, const Tensor& self, int64_t dims) {
   const bool rank = self.dim() == dims + 1 || self.dim() == dims + 2;
   HOTARU_CHECK(rank || (average && dims == 2), "non-empty ", dims + 1, "D or ",
                dims + 2, "D (batch mode) tensor expected for input");
-  for (int64_t d = rank ? self.dim() - dims - 1 : 0; d < self.dim(); ++d)
+}
+
+/// Throws if more than the batch is empty, or the rank was let pass above.
+void check_not_empty(PoolKind kind, const Tensor& self, int64_t dims) {
+  const bool rank = self.dim() == dims + 1 || self.dim() == dims + 2;
+  for (int64_t d = rank ? self.dim() - dims - 1 : 0; d < self.dim(); ++d) {
+    HOTARU_CHECK(self.size(d) > 0 || kind == PoolKind::kAverage || dims != 3,
+                 "max_pool3d_with_indices_out_cpu_template(): Expected input's "
+                 "non-batch dimensions to have positive length, but input has "
+                 "a shape of ",
+                 shape_text(self.sizes()),
+                 " and non-batch dimension 0 has length zero!");
     HOTARU_CHECK(rank && self.size(d) > 0, "Expected ", dims + 1, "D or ",
                  dims + 2,
                  "D (batch mode) tensor with optional 0 dim batch size for "
                  "input, but got:",
                  shape_text(self.sizes()));
+  }
 }
 
 struct Windows {
@@ -95,7 +107,6 @@ Windows lay_out(PoolKind kind, const Tensor& self, int64_t dims,
                                 : spread(op, "stride", none, w.stride, dims);
   check_rank(kind, self, dims);
   const size_t lead = size_t(self.dim() - dims);
-  bool fits = true, whole = true;
   for (size_t d = 0; d < size_t(dims); ++d) {
     const int64_t k = out.kernel[d], s = out.stride[d], p = out.padding[d];
     const int64_t step = out.dilation[d];
@@ -115,6 +126,12 @@ Windows lay_out(PoolKind kind, const Tensor& self, int64_t dims,
                  "pad should be at most half of effective kernel size, but "
                  "got pad=",
                  p, ", kernel_size=", k, " and dilation=", step);
+  }
+  check_not_empty(kind, self, dims);
+  bool fits = true, whole = true;
+  for (size_t d = 0; d < size_t(dims); ++d) {
+    const int64_t k = out.kernel[d], s = out.stride[d], p = out.padding[d];
+    const int64_t reach = out.dilation[d] * (k - 1);
     const int64_t in = self.sizes()[lead + d];
     const int64_t room = in + 2 * p - reach - 1 + (w.ceil_mode ? s - 1 : 0);
     // Rounded down: the message has negative sizes as well.

@@ -1,6 +1,8 @@
 // Pooling over one dimension, and the schemas of the whole family.
 #include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
+#include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/pool/pool.h"
 #include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
@@ -199,6 +201,17 @@ HOTARU_OP(
     "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], "
     "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor",
     max_pool_values<2>);
+HOTARU_OP(
+    "max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] "
+    "kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool "
+    "ceil_mode, Tensor indices) -> Tensor",
+    +[](const Tensor& grad, const Tensor& self, IntSpan, IntSpan, IntSpan,
+        IntSpan, bool, const Tensor& indices) {
+      const Tensor flat = zeros_like(flatten(self, -2, -1));
+      const Tensor sums = scatter_add(flat, -1, flatten(indices, -2, -1),
+                                      flatten(grad, -2, -1));
+      return reshape(sums, self.sizes());
+    });
 HOTARU_OP(
     "max_pool2d_with_indices(Tensor self, int[2] kernel_size, "
     "int[2] stride=[], int[2] padding=0, int[2] dilation=1, "

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/random/random.h"
 #include "hotaru/ops/refuse.h"
@@ -146,6 +147,12 @@ HOTARU_OP(
     "feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> "
     "Tensor(a!)",
     variant<alpha_drop_, true>);
+HOTARU_OP(
+    "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> "
+    "Tensor",
+    +[](const Tensor& grad, const Tensor& mask, double scale) {
+      return mul(grad, mul(to(mask, grad.dtype()), Scalar(scale)));
+    });
 HOTARU_OP(
     "native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
     native_dropout);

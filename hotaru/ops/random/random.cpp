@@ -350,6 +350,8 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   HOTARU_CHECK(replacement || num_samples <= self.size(-1),
                "cannot sample n_sample > prob_dist.size(-1) samples without "
                "replacement");
+  HOTARU_CHECK(self.size(-1) <= int64_t{1} << 24,
+               "number of categories cannot exceed 2^24");
   autograd::NoGrad guard;
   Dims shape(self.sizes());
   shape.back() = num_samples;
@@ -358,6 +360,14 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   const Tensor weights = contiguous(detach(self));
   constexpr const char* kWhy = "the check of probabilities";
   const auto [lowest, largest] = host_range(weights, kWhy);
+  if (replacement && num_samples > 1) {
+    HOTARU_CHECK(!(lowest.to_double() < 0),
+                 "invalid multinomial distribution (encountering probability "
+                 "entry < 0)");
+    HOTARU_CHECK(std::isfinite(largest.to_double()),
+                 "invalid multinomial distribution (encountering probability "
+                 "entry = infinity or NaN)");
+  }
   HOTARU_CHECK(std::isfinite(largest.to_double()) && lowest.to_double() >= 0,
                "probability tensor contains either `inf`, `nan` or element < "
                "0");

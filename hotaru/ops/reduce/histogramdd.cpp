@@ -91,9 +91,9 @@ std::pair<double, double> bounds(const Tensor& column,
 Tensors equal_edges(const Tensor& points, IntSpan bins,
                     const std::vector<double>& range) {
   const int64_t n = points.size(-1);
-  HOTARU_CHECK(int64_t(bins.size()) == n, "torch.histogramdd: expected ", n,
-               " bins for a ", n, "-dimensional histogram but got ",
-               bins.size());
+  HOTARU_CHECK(int64_t(bins.size()) == n,
+               "histogramdd: The size of bins must be equal to the innermost "
+               "dimension of the input.");
   HOTARU_CHECK(range.empty() || int64_t(range.size()) == 2 * n,
                "torch.histogramdd: for a ", n,
                "-dimensional histogram range should have ", 2 * n,

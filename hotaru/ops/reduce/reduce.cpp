@@ -4,6 +4,7 @@
 #include "hotaru/backend/common/reduce/reduce.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/complex.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/extremum.h"
 #include "hotaru/ops/reduce/reduce_dims.h"
@@ -152,7 +153,8 @@ Tensor logsumexp(const Tensor& self, IntSpan dims, bool keepdim) {
       out = log(sum(exp(self), over, keepdim));
     } else {
       // An infinite maximum would give inf - inf; it is the result as it is.
-      const Tensor largest = amax(self, over, true);
+      const Tensor largest =
+          amax(self.is_complex() ? real(self) : self, over, true);
       const Tensor base = masked_fill(largest, isinf(largest), 0.0);
       out = log(sum(exp(sub(self, base)), over, true));
       out = add(out, base);

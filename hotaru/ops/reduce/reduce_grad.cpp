@@ -91,13 +91,14 @@ void prod(const Tensor& out, const Tensor& self, IntSpan dims, bool keepdim) {
 
 void logsumexp(const Tensor& out, const Tensor& self, IntSpan dims,
                bool keepdim) {
-  record("LogsumexpBackward0", out, {self}, {self, autograd::saved_output(out)},
-         [dims = Dims(dims), keepdim](Backward& b,
-                                      const Tensor& g) -> autograd::Tensors {
-           const Tensor x = b.saved(0);
-           const Tensor total = restore_dims(b.saved(1), dims, keepdim);
-           return {mul(restore_dims(g, dims, keepdim), exp(sub(x, total)))};
-         });
+  record(
+      "LogsumexpBackward0", out, {self}, {self, autograd::saved_output(out)},
+      [dims = Dims(dims), keepdim](Backward& b,
+                                   const Tensor& g) -> autograd::Tensors {
+        const Tensor x = b.saved(0);
+        const Tensor total = restore_dims(b.saved(1), dims, keepdim);
+        return {mul(restore_dims(g, dims, keepdim), conj(exp(sub(x, total))))};
+      });
 }
 
 }  // namespace hotaru::grad

@@ -41,8 +41,11 @@ Tensor cumprod_gradient(const Tensor& x, const Tensor& out, const Tensor& g,
 /// logarithms, as exp(-out) alone may overflow.
 Tensor one_sign(const Tensor& x, const Tensor& out, const Tensor& w,
                 int64_t dim) {
-  const double none = -std::numeric_limits<double>::infinity();
-  const Tensor logs = masked_fill(log(w), le(w, Scalar(0)), none);
+  // Finite, so that the derivative of this is, too.
+  const double none = w.dtype() == DType::kFloat64 ? -1e300 : -1e30;
+  const Tensor nothing = le(w, Scalar(0));
+  const Tensor logs = masked_fill(log(masked_fill(w, nothing, 1)), nothing,
+                                  w.dtype() == DType::kFloat16 ? -6e4 : none);
   const Tensor back = flip(sub(logs, out), Dims{dim});
   return exp(add(flip(logcumsumexp(back, dim), Dims{dim}), x));
 }

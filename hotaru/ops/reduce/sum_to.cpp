@@ -16,6 +16,17 @@ Tensor sum_to(const Tensor& grad, IntSpan size) {
   return lead > 0 ? view(summed, size) : summed;
 }
 
-HOTARU_OP("sum_to_size(Tensor self, SymInt[] size) -> Tensor", sum_to);
+HOTARU_OP(
+    "sum_to_size(Tensor self, SymInt[] size) -> Tensor",
+    +[](const Tensor& self, IntSpan size) {
+      const size_t n = size.size();
+      bool fits = n <= size_t(self.dim());
+      for (size_t i = 1; fits && i <= n; ++i)
+        fits = size[n - i] == 1 || size[n - i] == self.size(-int64_t(i));
+      HOTARU_CHECK(fits, "size {", shape_text(size),
+                   "} is not expandable to size {", shape_text(self.sizes()),
+                   "}.");
+      return n == 0 ? sum(self) : sum_to(self, size);
+    });
 
 }  // namespace hotaru

@@ -87,6 +87,14 @@ Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t mode,
 }  // namespace
 
 HOTARU_OP(
+    "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int "
+    "padding_mode, bool align_corners) -> Tensor",
+    grid_sampler);
+HOTARU_OP(
+    "grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int "
+    "padding_mode, bool align_corners) -> Tensor",
+    grid_sampler);
+HOTARU_OP(
     "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, "
     "int padding_mode, bool align_corners) -> Tensor",
     grid_sampler);

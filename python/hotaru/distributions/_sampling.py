@@ -1,7 +1,4 @@
-"""Draws by operators that not every build has.
-
-NotImplementedError names the operator that a distribution's samples need.
-"""
+"""Draws of the distributions whose parameters are tensors."""
 
 from __future__ import annotations
 
@@ -9,30 +6,19 @@ from .. import ops
 from ..autograd import Function
 
 
-def _operator(name: str):
-    op = getattr(ops, name, None)
-    if op is None:
-        raise NotImplementedError(
-            f"samples of this distribution are drawn by the operator {name!r}, "
-            "which hotaru does not have; densities, moments and KL "
-            "divergences do without it"
-        )
-    return op
-
-
 def standard_gamma(concentration):
     """Draws of Gamma(concentration, 1), with implicit gradients."""
-    return _operator("_standard_gamma")(concentration)
+    return ops._standard_gamma(concentration)
 
 
 def poisson(rate):
     """Draws of counts with the means `rate`."""
-    return _operator("poisson")(rate)
+    return ops.poisson(rate)
 
 
 def binomial(count, prob):
     """Draws of how many of `count` tries succeed."""
-    return _operator("binomial")(count, prob)
+    return ops.binomial(count, prob)
 
 
 def _dirichlet_backward(x, concentration, grad_output):
@@ -42,14 +28,14 @@ def _dirichlet_backward(x, concentration, grad_output):
     is what keeps the draw's cumulative probability.
     """
     total = concentration.sum(-1, True).expand_as(concentration)
-    slope = _operator("_dirichlet_grad")(x, concentration, total)
+    slope = ops._dirichlet_grad(x, concentration, total)
     return slope * (grad_output - (x * grad_output).sum(-1, True))
 
 
 class _Dirichlet(Function):
     @staticmethod
     def forward(ctx, concentration):
-        x = _operator("_sample_dirichlet")(concentration)
+        x = ops._sample_dirichlet(concentration)
         ctx.save_for_backward(x, concentration)
         return x
 

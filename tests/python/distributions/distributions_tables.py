@@ -1,8 +1,8 @@
 """Distributions that the cases are made of.
 
 A row: parameters as defaults of a function, the distribution that it makes,
-and a value. Those whose draws need operators that hotaru has not are in
-`UNDRAWN`.
+and a value. Those whose draws are made of Gamma, Dirichlet, Poisson or
+binomial ones are in `SHAPED`.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ DRAWN = [
         "t([0.1, 0.2, 0.3, 0.4])",
     ),
 ]
-UNDRAWN = [
+SHAPED = [
     (
         "p=t([0.2, 0.7])",
         "Binomial(l([3, 5]), p)",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from distributions_eval import cases
-from distributions_tables import DRAWN, UNDRAWN, WITHOUT_MODE, lines
+from distributions_tables import DRAWN, SHAPED, WITHOUT_MODE, lines
 
 _SINGLE = [
     "facts(Normal(0, 1))",
@@ -39,8 +39,8 @@ _SINGLE = [
 ]  # fmt: skip
 
 CASES = cases(
-    lines("facts", DRAWN, UNDRAWN, with_value=False, ready=True),
-    lines("density", DRAWN, UNDRAWN, WITHOUT_MODE),
-    lines("widened", DRAWN, UNDRAWN, WITHOUT_MODE, ready=True),
+    lines("facts", DRAWN, SHAPED, with_value=False, ready=True),
+    lines("density", DRAWN, SHAPED, WITHOUT_MODE),
+    lines("widened", DRAWN, SHAPED, WITHOUT_MODE, ready=True),
     _SINGLE,
 )

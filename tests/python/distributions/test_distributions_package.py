@@ -142,24 +142,6 @@ def test_mode_of_kumaraswamy_is_where_the_density_is_greatest(hotaru):
     assert hotaru.distributions.Kumaraswamy(0.5, 3.0).mode.isnan()
 
 
-NEEDS = {
-    "_standard_gamma": lambda d, torch: d.Gamma(1.0, 2.0),
-    "_sample_dirichlet": lambda d, torch: d.Beta(1.0, 2.0),
-    "poisson": lambda d, torch: d.Poisson(1.0),
-    "binomial": lambda d, torch: d.Binomial(3, torch.tensor(0.5)),
-}
-
-
-@pytest.mark.parametrize("name", NEEDS)
-def test_draws_that_need_an_operator_say_which(hotaru, name):
-    one = NEEDS[name](hotaru.distributions, hotaru)
-    if hasattr(hotaru.ops, name):
-        assert one.sample((3,)).shape == (3,)
-    else:
-        with pytest.raises(NotImplementedError, match=f"operator '{name}'"):
-            one.sample((3,))
-
-
 def test_wisharts_are_drawn_regular(hotaru, monkeypatch):
     d = hotaru.distributions
 

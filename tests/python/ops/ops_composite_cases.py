@@ -162,4 +162,58 @@ _CALCULUS = [
     "T.broadcast_shapes((), (2, 1), (3,))",
 ]
 
-CASES = cases(_COPIES, _STATISTICS, _CALCULUS)
+_COMPLEX = [
+    *(
+        f"T.{name}(T.complex(d(5) * 3, d(5, start=2) * 3))"
+        for name in ("exp2", "expm1", "log1p", "log2")
+    ),
+    *(
+        f"T.{name}(T.complex(d(4) * 1e-9, d(4, start=2) * 1e-9))"
+        for name in ("expm1", "log1p")
+    ),
+    *(
+        f"grad(lambda a, b: T.{name}(T.complex(a, b)).abs(), d(4), d(4, start=2))"
+        for name in ("exp2", "expm1", "log1p", "log2")
+    ),
+    "T.logaddexp(T.complex(x(4), x(4, start=1)), T.complex(x(4, start=5), x(4)))",
+    "T.logaddexp(T.complex(x(2) * 2000, x(2)), x(2))",
+    "grad(lambda a, b: T.logaddexp(T.complex(a, b), T.complex(b, a * 2)).abs(), d(4), d(4, start=2))",
+    "T.logsumexp(T.complex(x(3, 4) * 900, x(3, 4, start=3)), 1)",
+    "grad(lambda a, b: T.logsumexp(T.complex(a, b), 0).abs(), d(3, 2), d(3, 2, start=2))",
+    "T.linspace(1 + 2j, 3 - 1j, 6)",
+    "T.linspace(1 + 2j, 3 - 1j, 1, dtype=T.complex128)",
+    "T.logspace(0, 1j, 4)",
+    "x(5).half().sinc()",
+    "x(5).bfloat16().sinc()",
+]
+_MASKED = [
+    "T._chunk_cat([x(5, 2), x(3, 1)], 0, 2)",
+    "T._chunk_cat([x(2, 5), x(2, 3)], -1, 2)",
+    "T._chunk_cat([x(2), l(2)], 0, 2)",
+    "T._chunk_cat([x(2, 3), x(4)], -1, 3)",
+    "T._chunk_cat([x(0), x(3)], 0, 1)",
+    "T._unsafe_masked_index(x(4), T.tensor([True, False, True]), [T.tensor([1, 9, -2])], 7)",
+    "T._unsafe_masked_index_put_accumulate(x(4), T.tensor([True, False, True]), [T.tensor([1, 9, 1])], x(3))",
+    "T.ops.aten.native_dropout_backward(x(3), x(3) > 0, 2.0)",
+    "T.addr(x(2, 3) > 0, x(2) > 0, x(3) < 0)",
+    "T.addr(x(2, 3) > 0, x(2) > 0, x(3) < 0, beta=0)",
+    "x(3).to(T.bool).sum_to_size(3)",
+    "T.tensor(True).sum_to_size(())",
+]
+_REFUSED = [
+    "x(2, 3).sum_to_size(3, 3)",
+    "x(2, 3, 4).movedim((0, 2, -3), (1, 0, 2))",
+    "T.hsplit(x(2, 3), 2)",
+    "T.dsplit(x(2, 3, 3), 0)",
+    "T.linspace(l(2), l(2), 3)",
+    "T.logspace(0, l(2), 3)",
+    "T.linspace(l(), 2, 3)",
+    "T.nn.functional.max_pool2d(T.zeros(0, 1, 49), 2, padding=4)",
+    "T.nn.functional.max_pool3d(T.zeros(0, 1, 2, 10), 1)",
+    "T.nn.functional.avg_pool2d(T.zeros(0, 1, 49), 2, padding=-1)",
+    "T.nn.functional.conv2d(x(1, 1, 4, 3), x(1, 2, 2), padding='same')",
+    "T.nn.functional.multi_margin_loss(x(5, 4), x(5))",
+    "T.histogramdd(x(5, 6), [1, 1])",
+]
+
+CASES = cases(_COPIES, _STATISTICS, _CALCULUS, _COMPLEX, _MASKED, _REFUSED)

@@ -181,7 +181,7 @@ void arange(const KernelCall& call) {
   });
 }
 
-constexpr KernelTypes<RealTypes> kLinspaceTypes{0, "linspace_cpu"};
+constexpr KernelTypes<NumberTypes> kLinspaceTypes{0, "linspace_cpu"};
 
 /// The i-th step from `from` on. 16-bit floats round after each operation, and
 /// integers at the end, towards zero.
@@ -196,26 +196,39 @@ T stepped(T from, double step, int64_t i) {
     return T(double(from) + step * double(i));
 }
 
+template <class T>
+void complex_linspace(T* data, int64_t n, T start, T end) {
+  const T step = n > 1 ? (end - start) / T(n - 1) : T(0);
+  for (int64_t i = 0; i < n; ++i)
+    data[i] =
+        i < n / 2 || n == 1 ? start + step * T(i) : end - step * T(n - i - 1);
+}
+
 /// Operand: a row-major vector. Attributes: PointwiseNumbers, start and end.
 /// Symmetric: the second half counts back from the end.
 void linspace(const KernelCall& call) {
   const Tensor& out = call.tensor(0);
   const auto& numbers = call.attributes<PointwiseNumbers>();
   kLinspaceTypes.visit(call, [&]<class T>() {
-    // What steps are computed in; bounds have the elements' precision.
-    using M = std::conditional_t<std::is_integral_v<T>, double, OpMath<T>>;
-    const int64_t n = out.numel();
-    const T start = numbers.a.to<T>(), end = numbers.b.to<T>();
-    M step = n > 1 ? M(M(end) - M(start)) : M(0);
-    if constexpr (kIsReduced<T>)
-      step = n > 1 ? float(T(float(T(step)) / float(T(float(n - 1))))) : 0;
-    else
-      step = n > 1 ? step / M(n - 1) : M(0);
-    T* data = out.data<T>();
-    for (int64_t i = 0; i < n; ++i)
-      data[i] = i < n / 2 ? stepped(start, double(step), i)
-                          : stepped(end, -double(step), n - i - 1);
-    if (n == 1) data[0] = start;
+    if constexpr (kIsComplex<T>) {
+      complex_linspace(out.data<T>(), out.numel(), numbers.a.to<T>(),
+                       numbers.b.to<T>());
+    } else {
+      // What steps are computed in; bounds have the elements' precision.
+      using M = std::conditional_t<std::is_integral_v<T>, double, OpMath<T>>;
+      const int64_t n = out.numel();
+      const T start = numbers.a.to<T>(), end = numbers.b.to<T>();
+      M step = n > 1 ? M(M(end) - M(start)) : M(0);
+      if constexpr (kIsReduced<T>)
+        step = n > 1 ? float(T(float(T(step)) / float(T(float(n - 1))))) : 0;
+      else
+        step = n > 1 ? step / M(n - 1) : M(0);
+      T* data = out.data<T>();
+      for (int64_t i = 0; i < n; ++i)
+        data[i] = i < n / 2 ? stepped(start, double(step), i)
+                            : stepped(end, -double(step), n - i - 1);
+      if (n == 1) data[0] = start;
+    }
   });
 }
 
