@@ -49,8 +49,8 @@ bool reaches(const Tensor& tangent, const Tensor& view, int64_t offset) {
 
 /// The part of the base's tangent that belongs to a view of the base.
 Tensor part_of(const Tensor& tangent, const Tensor& base, const Tensor& view) {
-  const int64_t offset = tangent.storage_offset() + view.storage_offset() -
-                         base.storage_offset();
+  const int64_t offset =
+      tangent.storage_offset() + view.storage_offset() - base.storage_offset();
   if (lies_alike(tangent, base) && view.dtype() == base.dtype() &&
       reaches(tangent, view, offset))
     return as_strided(tangent, view.sizes(), view.strides(), offset);
