@@ -73,7 +73,9 @@ Var* FunctionCompiler::container_item_as(TypePtr interface, const Expr& expr,
   std::vector<Var*> items;
   for (const auto& [name, var] : members(base, expr.range)) {
     if (by_name) items.push_back(constant(std::string(name), expr.range));
-    items.push_back(as_type(var, interface, expr.range, "the module"));
+    items.push_back(as_type(var, interface, expr.range,
+                            "Attribute module is not of annotated type ",
+                            ": it is of type "));
   }
   Var* all = by_name ? emit_value(NodeKind::kDict, expr.range, items,
                                   types_.dict(TypeTable::string(), interface))

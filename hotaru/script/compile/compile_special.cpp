@@ -13,6 +13,11 @@ namespace {
 void expect_arguments(const Expr& expr, size_t least, size_t most) {
   size_t count = expr.items.size() - 1;
   if (count < least || count > most) {
+    if (expr.item(0).text == "range") {
+      fail_at(expr.range, "range expected at ",
+              count < least ? concat("least ", least) : concat("most ", most),
+              " arguments, got ", count);
+    }
     fail_at(expr.range, "'", expr.item(0).text, "' takes ",
             least == most ? concat(least) : concat(least, " to ", most),
             " arguments, not ", count);
@@ -30,8 +35,11 @@ std::optional<Var*> FunctionCompiler::special(std::string_view name,
   if (name == "annotate") {
     expect_arguments(expr, 2, 2);
     TypePtr type = type_of_item(1);
+    check_list_annotation(expr.item(2), type);
     Var* var = value(expr.item(2), type);
-    return cast(as_type(var, type, range, "annotate"), type, range);
+    return cast(as_type(var, type, range, "expected an expression of type ",
+                        " but found "),
+                type, range);
   }
   if (name == "unchecked_cast") {
     expect_arguments(expr, 2, 2);
@@ -145,7 +153,8 @@ Var* FunctionCompiler::collection_cast(std::string_view name, const Expr& expr,
     Var* tuple = emit_value(NodeKind::kTuple, range, *iteration.items,
                             types_.tuple(types));
     if (name == "tuple" || types.empty()) return tuple;
-    return as_type(tuple, types_.list(types[0]), range, "the list");
+    return as_type(tuple, types_.list(types[0]), range,
+                   "the list should be of type ", ", but is ");
   }
   if (name == "tuple") {
     fail_at(range, "a tuple's length must be known while compiling");
@@ -184,8 +193,8 @@ Var* FunctionCompiler::comprehension(const Expr& expr, TypePtr hint) {
     if (is_dict) {
       builtin("_set_item", {result, element, second}, range);
     } else {
-      element =
-          as_type(element, result->type->item(), range, "the list's element");
+      element = as_type(element, result->type->item(), range,
+                        "the list's element should be of type ", ", but is ");
       builtin("append", {result, element}, range);
     }
   };
@@ -460,8 +469,7 @@ FunctionCompiler::Iteration FunctionCompiler::iterate_over(
     default:
       break;
   }
-  fail_at(range, "a value of type '", var->type->annotation(),
-          "' cannot be iterated over");
+  fail_at(range, "'", var->type->annotation(), "' object is not iterable");
 }
 
 }  // namespace hotaru::script

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from . import frontend
+from . import annotations, frontend
 from ._async import Future, _fork, _wait, fork, wait
+from ._compilation_unit import CompilationUnit
 from ._errors import Error
 from ._freeze import freeze, optimize_for_inference
 from ._interface import interface
@@ -16,6 +17,7 @@ from ._marks import (
     is_scripting,
     is_tracing,
     isinstance,
+    optimized_execution,
     script_method,
     unused,
 )
@@ -25,6 +27,7 @@ from ._trace import TracerWarning, trace, trace_module
 
 __all__ = [
     "Attribute",
+    "CompilationUnit",
     "Error",
     "Final",
     "Future",
@@ -35,6 +38,7 @@ __all__ = [
     "_fork",
     "_wait",
     "annotate",
+    "annotations",
     "export",
     "fork",
     "freeze",
@@ -46,6 +50,7 @@ __all__ = [
     "isinstance",
     "load",
     "optimize_for_inference",
+    "optimized_execution",
     "save",
     "script",
     "script_if_tracing",

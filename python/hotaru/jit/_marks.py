@@ -99,6 +99,14 @@ def is_scripting() -> bool:
     return False
 
 
+@contextlib.contextmanager
+def optimized_execution(should_optimize: bool):
+    """A block with or without optimizations that take a program's first calls
+    to prepare. There are none here, so programs run the same in both.
+    """
+    yield
+
+
 class _Trace(threading.local):
     """How many traces of this thread are going on, one within the other."""
 

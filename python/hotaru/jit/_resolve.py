@@ -9,6 +9,7 @@ Every answer is a tuple that begins with its kind, which the native side reads:
 from __future__ import annotations
 
 import builtins
+import collections
 import enum
 import functools
 import inspect
@@ -36,10 +37,11 @@ _LANGUAGE = {
         "divmod", "ord", "chr", "pow", "hex", "isinstance", "getattr",
         "hasattr", "range", "enumerate", "zip", "print", "tuple", "list",
         "dict", "int", "float", "bool", "str", "complex", "reversed",
-        "callable", "super", "type",
+        "callable", "super", "type", "hash",
     )
 }  # fmt: skip
 _LANGUAGE_NAMES = {id(value): name for name, value in _LANGUAGE.items()}
+_LANGUAGE_NAMES[id(collections.OrderedDict)] = "dict"
 
 _GENERIC = {
     id(getattr(typing, name)): name
