@@ -149,7 +149,7 @@ void add_access(BuiltinTable& table) {
         for (size_t i = 0; i < items.size(); ++i) {
           if (same(items[i], item)) return static_cast<int64_t>(i);
         }
-        fail<ValueError>("the value is not in the list");
+        fail<ValueError>("'", value_text(item), "' is not in list");
       });
   table.add(
       "count.list(t[] self, t el) -> int",

@@ -231,6 +231,11 @@ void add_modes(BuiltinTable& table) {
       "warn(str message, int stacklevel=2) -> ()",
       +[](const std::string& message, int64_t) { warn(message); });
   table.add(
+      "_unwrap_optional(t? optional) -> t", +[](Value value) {
+        HOTARU_CHECK(!value.is_none(), "Unwrapping null optional");
+        return value;
+      });
+  table.add(
       "manual_seed(int seed) -> ()", +[](int64_t seed) {
         default_generator().manual_seed(static_cast<uint64_t>(seed));
       });

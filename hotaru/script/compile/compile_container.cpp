@@ -106,7 +106,7 @@ Var* FunctionCompiler::container_item(const Expr& expr, Var* base,
     for (const auto& [member, var] : members(base, expr.range)) {
       if (member == name->as_string()) return var;
     }
-    fail_at(index.range, "there is no module '", name->as_string(), "' in '",
+    fail_at(index.range, "Key Error, ", name->as_string(), ": there is no such module in '",
             base->type->cls->name(), "'");
   }
   // A number or a slice, as of a tuple.

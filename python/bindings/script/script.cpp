@@ -368,7 +368,7 @@ bool script_to_value(PyObject* object, Value* out) {
     *out = nb::inst_ptr<ScriptObject>(object)->value;
     return true;
   }
-  return python_instance(object, out);
+  return container_value(object, out) || python_instance(object, out);
 }
 
 PyObject* script_to_python(const Value& value) {

@@ -23,7 +23,7 @@ from ._marks import (
 )
 from ._module import RecursiveScriptModule, ScriptModule, load, save
 from ._script import ScriptFunction, script, script_if_tracing
-from ._trace import TracerWarning, trace, trace_module
+from ._trace import TracerWarning, TracingCheckError, trace, trace_module
 
 __all__ = [
     "Attribute",
@@ -35,6 +35,7 @@ __all__ = [
     "ScriptFunction",
     "ScriptModule",
     "TracerWarning",
+    "TracingCheckError",
     "_fork",
     "_wait",
     "annotate",

@@ -163,6 +163,8 @@ class Resolver:
             return ("type", self._scripter.named_type("Tensor"))
         if value in (hotaru.device, hotaru.dtype, hotaru.futures.Future):
             return ("generic", value.__name__)
+        if value is hotaru.Generator:
+            return ("type", self._scripter.named_type("Generator"))
         if isinstance(value, types.ModuleType):
             return self._module(value, name)
         if isinstance(value, Foreign):

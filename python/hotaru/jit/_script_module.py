@@ -182,7 +182,8 @@ class _Members:
             self._add(name, value, known or default, "b")
         for name, child in module._modules.items():
             if child is None:
-                self._add(name, None, none)
+                if not builder._traced:
+                    self._add(name, None, none)
             else:
                 native = builder.build(child)
                 wanted = self._interface(name) or native.class_type

@@ -77,11 +77,13 @@ class Paths(nn.Module):
 
 def without_debug_records(data: bytes) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old:
-        with zipfile.ZipFile(out, "w") as new:
-            for name in old.namelist():
-                if not name.endswith(".debug_pkl"):
-                    new.writestr(name, old.read(name))
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as old,
+        zipfile.ZipFile(out, "w") as new,
+    ):
+        for name in old.namelist():
+            if not name.endswith(".debug_pkl"):
+                new.writestr(name, old.read(name))
     return out.getvalue()
 
 
