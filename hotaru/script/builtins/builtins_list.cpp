@@ -5,6 +5,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/script/builtins/builtins.h"
+#include "hotaru/script/run/interpreter.h"
 #include "hotaru/script/types/enum_type.h"
 
 namespace hotaru::script {

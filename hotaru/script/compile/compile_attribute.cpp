@@ -215,6 +215,18 @@ Sugared FunctionCompiler::class_attribute(Var* var, std::string_view name,
   fail_at(range, "Module '", own, "' has no attribute '", name, "'");
 }
 
+Var* FunctionCompiler::magic(Var* object, std::string_view name,
+                             const std::vector<CallArg>& args,
+                             const SourceRange& range) {
+  if (object->type->kind != TypeKind::kClass || is_container(object)) {
+    return nullptr;
+  }
+  ClassType& cls = *object->type->cls;
+  if (!cls.find_method(name)) cls.load_member(name);
+  if (!cls.find_method(name)) return nullptr;
+  return call_sugared(class_attribute(object, name, range), args, range);
+}
+
 void FunctionCompiler::no_attribute(TypePtr type, std::string_view name,
                                     const SourceRange& range) const {
   bool object = type->kind == TypeKind::kClass && !type->cls->is_interface();

@@ -125,6 +125,11 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
           callee.var->type->kind == TypeKind::kString) {
         return format_call(callee.var, args, range);
       }
+      if (TypeKind kind = callee.var->type->kind;
+          kind == TypeKind::kInt || kind == TypeKind::kFloat ||
+          kind == TypeKind::kBool) {  // operators of numbers are no methods
+        no_attribute(callee.var->type, callee.text, range);
+      }
       if (block_ == &graph_.top() && find_builtins(callee.text).empty() &&
           Registry::instance().find(callee.text).empty() &&
           !is_renamed(callee.text)) {
@@ -157,6 +162,7 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
                             TypeTable::string());
         }
         if (meaning.text == "len" && args.size() == 1) {
+          if (Var* out = magic(args[0].var, "__len__", {}, range)) return out;
           if (auto length = fixed_length(args[0].var)) {
             return constant(*length, range);
           }

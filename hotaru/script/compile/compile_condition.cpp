@@ -37,6 +37,7 @@ Condition FunctionCompiler::known(bool value, const SourceRange& range) {
 }
 
 Var* FunctionCompiler::to_bool(Var* var, const SourceRange& range) {
+  if (Var* out = magic(var, "__bool__", {}, range)) return out;
   switch (var->type->kind) {
     case TypeKind::kBool:
       return var;

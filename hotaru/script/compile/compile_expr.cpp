@@ -92,6 +92,8 @@ Var* FunctionCompiler::value(const Expr& expr, TypePtr hint) {
     case ExprKind::kUnary: {
       Var* operand = value(expr.item(0));
       if (expr.op == "+") return operand;
+      std::string_view name = expr.op == "~" ? "__invert__" : "__neg__";
+      if (Var* out = magic(operand, name, {}, expr.range)) return out;
       if (expr.op == "~") {
         return builtin("bitwise_not", {operand}, expr.range);
       }
@@ -354,7 +356,9 @@ Var* FunctionCompiler::compare(const Expr& expr) {
       right = as_type(right, types_.list(left->type), expr.range,
                       "the container should be of type ", ", but is ");
     }
-    Var* found = builtin("__contains__", {right, left}, expr.range);
+    Var* found =
+        magic(right, "__contains__", {{left, {}, expr.range}}, expr.range);
+    if (!found) found = builtin("__contains__", {right, left}, expr.range);
     return expr.op == "in" ? found : builtin("__not__", {found}, expr.range);
   }
   if (left->type->kind == TypeKind::kClass) {

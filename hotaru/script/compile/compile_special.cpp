@@ -112,6 +112,7 @@ Var* FunctionCompiler::number_cast(std::string_view name, const Expr& expr) {
   if (name == "bool") return condition(expr.item(1)).var;
   Var* var = value(expr.item(1));
   TypeKind kind = var->type->kind;
+  if (Var* out = magic(var, concat("__", name, "__"), {}, range)) return out;
   if (name == "str") {
     return kind == TypeKind::kString ? var : builtin("str", {var}, range);
   }
@@ -245,7 +246,21 @@ Var* FunctionCompiler::get_attr_call(const Expr& expr) {
     fail_at(expr.range, "getattr needs the attribute's name as a literal");
   }
   Var* object = value(expr.item(1));
-  if (expr.items.size() == 4 && object->type->kind == TypeKind::kClass) {
+  bool has_default = expr.items.size() == 4;
+  if (has_default && object->type->kind == TypeKind::kTuple) {
+    const std::vector<std::string>& fields = object->type->fields;
+    if (fields.empty()) {
+      fail_at(expr.range,
+              "hasattr's first argument must be a object or NamedTuple, but "
+              "got a normal Tuple ",
+              object->type->annotation(), " instead");
+    }
+    if (std::find(fields.begin(), fields.end(), expr.item(2).text) ==
+        fields.end()) {
+      return value(expr.item(3));
+    }
+  }
+  if (has_default && object->type->kind == TypeKind::kClass) {
     const ClassType& cls = *object->type->cls;
     std::string_view name = expr.item(2).text;
     if (cls.find_attribute(name) < 0 && !cls.find_constant(name) &&

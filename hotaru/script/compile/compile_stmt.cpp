@@ -248,7 +248,7 @@ void FunctionCompiler::assign_attribute(const Expr& target, Var* value,
                               .type = declared ? declared : value->type});
   }
   if (slot < 0) {
-    check_usable(cls.load_member(target.text), target.range);
+    cls.load_member(target.text);
     Function* setter = cls.find_method(concat("__", target.text, "_setter"));
     if (cls.is_property(target.text) && setter) {
       call_function(*setter,

@@ -188,9 +188,10 @@ Var* FunctionCompiler::tensor_view(const Expr& expr, Var* base,
         continue;
       default:
         fail_at(part.range,
-                "a tensor cannot be indexed with a value of "
-                "type '",
-                index->type->annotation(), "'");
+                "Unsupported operation: indexing tensor with unsupported "
+                "index type '",
+                index->type->annotation(),
+                "'. Only ints, slices, lists and tensors are supported");
     }
   }
   for (const auto& [position, tensor] : tensors) {

@@ -193,6 +193,9 @@ class FunctionCompiler {
   Sugared class_attribute(Var* var, std::string_view name,
                           const SourceRange& range);
   std::optional<Sugared> super_attribute(const Expr& expr);
+  /// An object's `__name__` called, or null if it has no such method.
+  Var* magic(Var* object, std::string_view name,
+             const std::vector<CallArg>& args, const SourceRange& range);
 
   // Strings with fields (compile_format.cpp).
   Var* format(const Expr& expr);

@@ -11,6 +11,7 @@ from ._interface import interface
 from ._marks import (
     Attribute,
     Final,
+    _unwrap_optional,
     annotate,
     export,
     ignore,
@@ -37,6 +38,7 @@ __all__ = [
     "TracerWarning",
     "TracingCheckError",
     "_fork",
+    "_unwrap_optional",
     "_wait",
     "annotate",
     "annotations",

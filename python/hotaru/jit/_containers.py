@@ -110,20 +110,25 @@ class ScriptDict(_C._ScriptContainer):
 
 
 # The rest of a list's and a dict's methods, by those above.
-for _base, _cls in ((MutableSequence, ScriptList), (MutableMapping, ScriptDict)):
-    for _name in (
-        "__iter__", "__contains__", "__reversed__", "index", "count", "append",
-        "clear", "reverse", "extend", "pop", "remove", "__iadd__",
-    ) if _cls is ScriptList else (
-        "keys", "items", "values", "get", "pop", "popitem", "clear", "update",
-        "setdefault",
-    ):  # fmt: skip
-        for _home in _base.__mro__:
-            if _name in vars(_home):
-                setattr(_cls, _name, vars(_home)[_name])
-                break
-    _base.register(_cls)
+_LIST = (
+    "__iter__", "__contains__", "__reversed__", "index", "count", "append",
+    "clear", "reverse", "extend", "pop", "remove", "__iadd__",
+)  # fmt: skip
+_DICT = (
+    "keys", "items", "values", "get", "pop", "popitem", "clear", "update",
+    "setdefault",
+)  # fmt: skip
 
+
+def _add_methods(cls: type, base: type, names: tuple) -> None:
+    for name in names:
+        home = next(home for home in base.__mro__ if name in vars(home))
+        setattr(cls, name, vars(home)[name])
+    base.register(cls)
+
+
+_add_methods(ScriptList, MutableSequence, _LIST)
+_add_methods(ScriptDict, MutableMapping, _DICT)
 _C.ScriptList, _C.ScriptDict = ScriptList, ScriptDict
 
 

@@ -62,6 +62,12 @@ def annotate(the_type: Any, the_value: Any) -> Any:
     return the_value
 
 
+def _unwrap_optional(x: Any) -> Any:
+    """`x`; AssertionError for None."""
+    assert x is not None, "Unwrapping null optional"
+    return x
+
+
 class Attribute(typing.NamedTuple):
     """A module's attribute with its type: `self.x = Attribute(3, int)`."""
 

@@ -96,7 +96,10 @@ class RecursiveScriptModule(ScriptModule):
             object.__setattr__(self, name, value)
 
     def __dir__(self):
-        return sorted({*object.__dir__(self), *self._c.method_names()})
+        children = (name for name, _ in self._c.named_children())
+        attributes = (name for name, _ in self._c.attributes())
+        own = object.__dir__(self)
+        return sorted({*own, *self._c.method_names(), *children, *attributes})
 
     @property
     def original_name(self) -> str:
@@ -292,6 +295,32 @@ class RecursiveScriptModule(ScriptModule):
 
     def __hash__(self) -> int:
         return id(self)
+
+    def __bool__(self) -> bool:
+        return True  # whatever a compiled __len__ says
+
+
+def _forward_magic(name: str) -> None:
+    """Has a method that Python calls by itself call the compiled one."""
+
+    def method(self, *args, **kwargs):
+        native = self.__dict__["_c"]
+        if not native.has_method(name):
+            raise NotImplementedError(f"no compiled method {name}")
+        return native.method(name)(*args, **kwargs)
+
+    method.__name__ = name
+    setattr(RecursiveScriptModule, name, method)
+
+
+for _name in (
+    "__iter__", "__len__", "__neg__", "__mul__", "__contains__", "__add__",
+    "__sub__", "__pow__", "__truediv__", "__mod__", "__lt__",
+    "__gt__", "__le__", "__ge__", "__and__", "__or__", "__xor__",
+    "__getitem__", "__setitem__", "__int__", "__float__", "__enter__",
+    "__exit__",
+):  # fmt: skip
+    _forward_magic(_name)
 
 
 class _ScriptList(RecursiveScriptModule):

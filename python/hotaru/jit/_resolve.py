@@ -57,6 +57,7 @@ _SPECIALS = {
     id(_async.wait): ("builtin", "wait"),
     id(_marks.annotate): ("special", "annotate"),
     id(_marks.isinstance): ("special", "isinstance"),
+    id(_marks._unwrap_optional): ("builtin", "_unwrap_optional"),
     id(_marks.is_scripting): ("builtin", "is_scripting"),
     id(_marks.is_tracing): ("builtin", "is_tracing"),
     id(warnings.warn): ("builtin", "warn"),

@@ -11,6 +11,7 @@ from .._utils import typename
 from ..nn.modules._arguments import weight_and_bias
 from . import _marks
 from ._compilation_unit import define_text
+from ._instance_annotations import warn_of_annotations
 from ._library import modules as _modules
 from ._module import RecursiveScriptModule, ScriptModule
 from ._resolve import Resolver
@@ -36,6 +37,12 @@ _SHARED: dict = {}
 
 def script_module(module: nn.Module) -> RecursiveScriptModule:
     """The compiled module; the caller holds the unit's lock."""
+    if "_parameters" not in vars(module):
+        raise RuntimeError(
+            f"'{typename(type(module))}' has not been initialized, did you "
+            "forget to call 'super()'?"
+        )
+    warn_of_annotations(module)
     builder = _Builder()
     try:
         native = builder.build(module)
@@ -239,13 +246,20 @@ class _Members:
                 _UNIT.type_of(frozen)
                 self.constants[name] = frozen
                 return
-            known = known or self._annotated(name) or _UNIT.type_of(value)
+            known = known or self._annotated(name) or _type_of(value)
         except (TypeError, RuntimeError):
             known = _class_of(value)  # an error only if the program uses it
         if known is None:
             self.failed[name] = value
         else:
             self._add(name, value, known)
+
+
+def _type_of(value):
+    """The type of a value; None for empty containers, which don't tell."""
+    if isinstance(value, (list, dict)) and not value:
+        return None
+    return _UNIT.type_of(value)
 
 
 def _class_of(value):
@@ -302,12 +316,16 @@ class _Methods:
         name = getattr(function, "__name__", type(hook).__name__)
         known = self._hooks.get(name)
         python = type(self._module)
-        others = {known, _find(python, name)} - {None, function}
-        if others:
+        if _find(python, name) not in (None, function):
             raise RuntimeError(
-                f"Hook '{name}' on {python.__name__} has at least two "
-                "different python definitions. Please use unique names for "
-                "all hooks."
+                f"Can't define hook: {name} on class: {self._cls.name} because "
+                "a method or hook with that name already exists."
+            )
+        if known not in (None, function):
+            raise RuntimeError(
+                f"{'Pre-hook' if before else 'Hook'} '{name}' on "
+                f"{python.__name__} has at least two different python "
+                "definitions. Please use unique names for all hooks."
             )
         if known is None:
             full = f"{self._cls.name}.{name}"

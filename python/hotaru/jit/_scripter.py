@@ -297,6 +297,15 @@ def _qualified_name(value, short: str = "") -> str:
 def _defaults(function, source) -> dict:
     defaults = defaults_of(function)
     for name, value in defaults.items():
+        if _is_mutable(value):
+            raise RuntimeError(
+                "Mutable default parameters are not supported because Python "
+                "binds them to the function and they persist across function "
+                "calls.\n As a workaround, make the default None and "
+                "instantiate the default parameter within the body of the "
+                f"function. Found {type(value)} on parameter {name}:\n"
+                f'  File "{source.file}", line {source.line}'
+            )
         try:
             _UNIT.type_of(value)
         except TypeError as error:
@@ -306,6 +315,12 @@ def _defaults(function, source) -> dict:
                 f'  File "{source.file}", line {source.line}'
             ) from None
     return defaults
+
+
+def _is_mutable(value) -> bool:
+    if isinstance(value, tuple):
+        return any(map(_is_mutable, value))
+    return isinstance(value, (list, dict))
 
 
 def _check_parameters(function) -> None:
