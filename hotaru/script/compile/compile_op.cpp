@@ -458,6 +458,11 @@ Var* FunctionCompiler::builtin(std::string_view name,
   overloads.insert(tensors ? overloads.begin() : overloads.end(),
                    registered.begin(), registered.end());
   if (overloads.empty()) return missing_operator(name, range);
+  // A dtype is an int here, which x.view(-1) shall not be taken for.
+  std::stable_partition(overloads.begin(), overloads.end(),
+                        [](const Operator* op) {
+                          return op->schema().overload != "dtype";
+                        });
   std::string reasons;
   bool single = overloads.size() == 1;
   for (bool convert : {false, true}) {
@@ -471,6 +476,10 @@ Var* FunctionCompiler::builtin(std::string_view name,
                           single ? "" : "  ", why, "\n");
       }
     }
+  }
+  // `divide` may lack what `div` takes.
+  for (const auto& [python, op] : kRenamed) {
+    if (name == python) return builtin(op, args, range);
   }
   for (size_t i = 0; i < args.size(); ++i) {
     if (args[i].keyword == "out") return builtin_into(name, args, i, range);

@@ -43,6 +43,12 @@ size_t place(ScriptContainer& self, int64_t i) {
 }
 
 void init_lists(nb::class_<ScriptContainer>& c) {
+  c.def(
+      "_fits",
+      [](const ScriptContainer& self, nb::handle object) {
+        fitted(self, object, 0);
+      },
+      nb::arg("value").none());
   c.def("_at",
         [](ScriptContainer& self, int64_t i) {
           return to_python_typed(self.items()[place(self, i)],

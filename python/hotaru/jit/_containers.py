@@ -44,6 +44,11 @@ class ScriptList(_C._ScriptContainer):
         size = len(self)
         self._insert(max(0, index + size) if index < 0 else index, value)
 
+    def remove(self, value) -> None:
+        """Takes the first element out that is equal to the value."""
+        self._fits(value)
+        del self[self.index(value)]
+
     def copy(self) -> ScriptList:
         """Another list of the same elements."""
         return ScriptList(self._type, list(self))
@@ -86,6 +91,9 @@ class ScriptDict(_C._ScriptContainer):
             raise KeyError(key)
 
     def __contains__(self, key) -> bool:
+        """KeyError for keys of another type."""
+        if not self._takes(key):
+            raise KeyError(key)
         return bool(self._find(key))
 
     def __iter__(self):
@@ -112,7 +120,7 @@ class ScriptDict(_C._ScriptContainer):
 # The rest of a list's and a dict's methods, by those above.
 _LIST = (
     "__iter__", "__contains__", "__reversed__", "index", "count", "append",
-    "clear", "reverse", "extend", "pop", "remove", "__iadd__",
+    "clear", "reverse", "extend", "pop", "__iadd__",
 )  # fmt: skip
 _DICT = (
     "keys", "items", "values", "get", "pop", "popitem", "clear", "update",

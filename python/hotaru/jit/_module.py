@@ -451,6 +451,7 @@ def save(m, f, _extra_files=None) -> None:
         to_stream(f.write, extra)
 
 
+_C.ScriptModule.qualified_name = property(lambda self: self.type_name)
 _C.ScriptModule._type = lambda self: self.class_type
 _C.ScriptModule._method_names = lambda self: self.method_names()
 _C.ScriptFunction.save = RecursiveScriptModule.save

@@ -9,7 +9,7 @@ import hotaru
 
 from .. import _C
 from ..nn import Module
-from ._traced import TracedTensor, TracerWarning
+from ._traced import TracedInt, TracedTensor, TracerWarning
 
 _KINDS = (
     "Only tensors, lists, tuples of tensors, or dictionary of tensors can be "
@@ -66,8 +66,8 @@ def check_result(result, strict: bool) -> None:
 
 
 def _check_part(value, strict: bool) -> None:
-    if isinstance(value, _C.Tensor):
-        return
+    if isinstance(value, _C.Tensor) or type(value) is TracedInt:
+        return  # a size is one, too
     if isinstance(value, tuple):
         for item in value:
             _check_part(item, strict)

@@ -185,3 +185,73 @@ def test_annotations_within_init():
         pytest.raises(RuntimeError, match="set nonexistent attribute: items"),
     ):
         torch.jit.script(Typed())
+
+
+def test_sizes_are_no_dtypes():
+    def f(x):
+        return x.view(-1), x.view(4, 3)
+
+    x = torch.arange(12.0).reshape(3, 4)
+    assert torch.jit.script(f)(x)[0].shape == (12,)
+    assert torch.jit.trace(f, x)(x)[1].shape == (4, 3)
+
+
+def test_aliases_take_what_their_operators_take():
+    def f(x):
+        return torch.divide(x, 2.0, rounding_mode="floor")
+
+    assert torch.jit.script(f)(torch.tensor([3.0])) == 1
+
+
+class Counted:
+    def __init__(self, count: int):
+        self.count = count
+
+    def __bool__(self) -> bool:
+        return self.count > 0
+
+    def __int__(self) -> int:
+        return self.count
+
+    def __float__(self) -> float:
+        return self.count / 2
+
+    def __str__(self) -> str:
+        return "counted"
+
+    def __len__(self) -> int:
+        return self.count + 1
+
+    def __contains__(self, value: int) -> bool:
+        return value == self.count
+
+    def __neg__(self) -> int:
+        return -self.count
+
+
+def test_magic_methods_of_objects():
+    def f(count: int):
+        made = Counted(count)
+        yes = 1 if made else 0
+        both = (3 in made, 4 in made, 4 not in made)
+        return yes, both, int(made), float(made), str(made), len(made), -made
+
+    assert torch.jit.script(f)(3) == f(3)
+    assert torch.jit.script(f)(0) == f(0)
+
+
+def test_mutable_defaults_are_refused():
+    def f(x, y=[1]):  # noqa: B006
+        return x
+
+    with pytest.raises(RuntimeError, match="Mutable default parameters"):
+        torch.jit.script(f)
+
+
+def test_optional_values_unwrapped():
+    def f(x: int | None):
+        return torch.jit._unwrap_optional(x) + 1
+
+    assert torch.jit.script(f)(2) == f(2) == 3
+    with pytest.raises(RuntimeError, match="Unwrapping null optional"):
+        torch.jit.script(f)(None)
