@@ -106,8 +106,8 @@ Var* FunctionCompiler::container_item(const Expr& expr, Var* base,
     for (const auto& [member, var] : members(base, expr.range)) {
       if (member == name->as_string()) return var;
     }
-    fail_at(index.range, "Key Error, ", name->as_string(), ": there is no such module in '",
-            base->type->cls->name(), "'");
+    fail_at(index.range, "Key Error, ", name->as_string(),
+            ": there is no such module in '", base->type->cls->name(), "'");
   }
   // A number or a slice, as of a tuple.
   return tuple_subscript(expr, container_view(base, "values", expr.range));

@@ -459,10 +459,9 @@ Var* FunctionCompiler::builtin(std::string_view name,
                    registered.begin(), registered.end());
   if (overloads.empty()) return missing_operator(name, range);
   // A dtype is an int here, which x.view(-1) shall not be taken for.
-  std::stable_partition(overloads.begin(), overloads.end(),
-                        [](const Operator* op) {
-                          return op->schema().overload != "dtype";
-                        });
+  std::stable_partition(
+      overloads.begin(), overloads.end(),
+      [](const Operator* op) { return op->schema().overload != "dtype"; });
   std::string reasons;
   bool single = overloads.size() == 1;
   for (bool convert : {false, true}) {

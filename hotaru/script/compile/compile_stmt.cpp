@@ -175,7 +175,8 @@ void FunctionCompiler::unpack(const Expr& target, Var* value) {
   for (size_t i = 0; i < wanted; ++i) {
     if (target.item(i).kind != ExprKind::kStarred) continue;
     if (star != wanted) {
-      fail_at(target.range, "Only one starred expression is allowed on the lhs");
+      fail_at(target.range,
+              "Only one starred expression is allowed on the lhs");
     }
     star = i;
   }

@@ -84,13 +84,13 @@ void init_dicts(nb::class_<ScriptContainer>& c) {
             out.append(nb::steal(to_python(key)));
           return out;
         })
-      .def("_find",
-           [](ScriptContainer& self, nb::handle key) {
-             const Value* found = self.dict().find(fitted(self, key, 0));
-             if (!found) return nb::make_tuple();
-             return nb::make_tuple(
-                 to_python_typed(*found, self.type->items[1]));
-           })
+      .def(
+          "_find",
+          [](ScriptContainer& self, nb::handle key) {
+            const Value* found = self.dict().find(fitted(self, key, 0));
+            if (!found) return nb::make_tuple();
+            return nb::make_tuple(to_python_typed(*found, self.type->items[1]));
+          })
       .def(
           "_set",
           [](ScriptContainer& self, nb::handle key, nb::handle value) {

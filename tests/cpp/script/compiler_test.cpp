@@ -200,10 +200,10 @@ TEST(Compiler, RefusalsNameTheReason) {
       {"def f(x: Tensor):\n  return x.tolist()\n", "type hint"},
       // Lists keep the type of their elements, whatever is put into them.
       {"def f(x: List[Tensor]):\n  torch.append(x, None)\n",
-       "Arguments for call are not valid"},
+       "Could not match type"},
       {"def f(x: List[Tensor], y: Optional[Tensor]):\n"
        "  torch.insert(x, 0, y)\n",
-       "Arguments for call are not valid"},
+       "Could not match type"},
       {"def f(x: Dict[str, Tensor]):\n  torch._set_item(x, 'a', None)\n",
        "Arguments for call are not valid"},
   };
