@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import threading
 from typing import NamedTuple
 
 from .. import _C
@@ -83,8 +84,9 @@ def trace(
         text = _traced_text(recorder, func, name, args, kwargs, [], strict)
         return recorder, text
 
+    # Not under the unit's lock, which workers need for what the function forks.
+    recorder, text = record(args, kwargs, strict)
     with _UNIT:
-        recorder, text = record(args, kwargs, strict)
         full = _qualified_name(func, name)
         compiled = SCRIPTER.define_text(text, full, None, _names(recorder))
         compiled._compile()
@@ -110,6 +112,10 @@ def trace_module(
     return _trace_module(mod, examples, checks)
 
 
+# While a module's parameters are stand-ins no other thread traces it.
+_TRACING = threading.RLock()
+
+
 class _Checks(NamedTuple):
     """What `trace` was asked to check."""
 
@@ -131,8 +137,7 @@ class _Checks(NamedTuple):
             return
         given = [args] if self.inputs is None else self.inputs
         for each in map(_as_arguments, given):
-            with _UNIT:
-                again, _ = record(each, kwargs, False)
+            again, _ = record(each, kwargs, False)
             check_program(recorder, again)
             check_outputs(traced, function, each, kwargs, self.tolerance)
 
@@ -157,22 +162,23 @@ def _trace_module(
     def record(name: str, args: tuple, kwargs: dict, strict: bool) -> tuple:
         recorder = Recorder()
         function = module if name == "forward" else getattr(module, name)
-        with _stand_ins(module, recorder):
+        with _TRACING, _stand_ins(module, recorder):
             text = _traced_text(
                 recorder, function, name, args, kwargs, ["self"], strict
             )
         return recorder, text
 
-    done = []
     with _UNIT:
         builder = _Builder(traced=True)
         native, methods = builder.build_open(module)
-        for name, (args, kwargs) in examples.items():
-            args, kwargs = _as_arguments(args), kwargs or {}
-            recorder, text = record(name, args, kwargs, checks.strict)
+    done = []
+    for name, (args, kwargs) in examples.items():
+        args, kwargs = _as_arguments(args), kwargs or {}
+        recorder, text = record(name, args, kwargs, checks.strict)
+        with _UNIT:
             methods.define_text(name, text, _names(recorder))
-            done.append((name, recorder, args, kwargs))
-        traced = finished(module, native)
+        done.append((name, recorder, args, kwargs))
+    traced = finished(module, native)
     for name, recorder, args, kwargs in done:
         whole = name == "forward"
         checks.of(name).run(

@@ -124,3 +124,15 @@ def test_backward_hooks_are_refused():
     module.register_full_backward_hook(lambda *given: None)
     with pytest.raises(ValueError, match="backward hooks assigned"):
         torch.jit.trace(module, X)
+
+
+def test_forks_within_traces():
+    @torch.jit.script
+    def forks(x):
+        first = torch.jit.fork(torch.neg, x)
+        second = torch.jit.fork(torch.relu, x)
+        return torch.jit.wait(first) + torch.jit.wait(second)
+
+    for _ in range(20):  # a worker that waited for the trace would hang it
+        traced = torch.jit.trace(lambda x: forks(x) + 1, X)
+    assert torch.equal(traced(X), torch.ones(3, 4))
