@@ -17,7 +17,9 @@ constexpr List kLists[] = {
      "conv_transpose1d conv_transpose2d.input conv_transpose3d.input "
      "linalg_vecdot "
      "linear matmul mm prelu scaled_dot_product_attention"},
-    {kLower, kNone, "conv1d.padding conv2d.padding conv3d.padding"},
+    {kLower, kNone,
+     "_native_multi_head_attention conv1d.padding conv2d.padding "
+     "conv3d.padding"},
     {kNone, kLower,
      "_convolution addmv addr chain_matmul convolution einsum gru_cell "
      "linalg_multi_dot lstm_cell mv rnn_relu_cell rnn_tanh_cell"},

@@ -50,6 +50,7 @@ NB_MODULE(_C, m) {
   init_script_source(m);
   init_script_class(m);
   init_script_enum(m);
+  init_script_container(m);
   init_stream(m);
   init_accelerator(m);
   init_graph(m);

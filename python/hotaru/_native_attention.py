@@ -1,4 +1,4 @@
-"""Multi-head attention in one call, as PyTorch has it for evaluation."""
+"""Parts of multi-head attention in one call."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from ._C import Tensor, ops
 
 __all__ = [
     "_masked_softmax", "_native_multi_head_attention",
-    "_transform_bias_rescale_qkv",
+    "_transform_bias_rescale_qkv", "_transformer_encoder_layer_fwd",
 ]  # fmt: skip
+
+_native_multi_head_attention = ops._native_multi_head_attention
+_transformer_encoder_layer_fwd = ops._transformer_encoder_layer_fwd
 
 
 def _masked_softmax(
@@ -57,78 +60,3 @@ def _transform_bias_rescale_qkv(
     query, key, value = parts.permute(2, 0, 3, 1, 4).unbind(0)
     scaled = query / math.sqrt(size)
     return scaled.contiguous(), key.contiguous(), value.contiguous()
-
-
-def _native_multi_head_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    embed_dim: int,
-    num_head: int,
-    qkv_weight: Tensor,
-    qkv_bias: Tensor,
-    proj_weight: Tensor,
-    proj_bias: Tensor,
-    mask: Tensor | None = None,
-    need_weights: bool = True,
-    average_attn_weights: bool = True,
-    mask_type: int | None = None,
-) -> tuple[Tensor, Tensor | None]:
-    """Attention of (N, L, E) over (N, S, E) with packed weights (3 E, E).
-
-    Args:
-        query, key, value, embed_dim, num_head: what attends to what.
-        qkv_weight, qkv_bias, proj_weight, proj_bias: maps in front and behind.
-        mask: forbids where it is not 0; needs `mask_type`: 0 for (L, S), 1 for
-            keys (N, S), 2 for (N, H, L, S).
-        need_weights: whether to return the weights of attention.
-        average_attn_weights: their mean over all heads.
-
-    Returns:
-        The result (N, L, E), and weights (N, L, S) or (N, H, L, S) or None.
-
-    Raises:
-        RuntimeError: shapes that do not go together; a mask of no type.
-    """
-    _check(query, embed_dim, num_head, qkv_weight, qkv_bias)
-    if mask is not None and mask_type is None:
-        raise RuntimeError("Mask Type should be defined")
-    projected = (
-        ops.linear(each, weight, bias)
-        for each, weight, bias in zip(
-            (query, key, value), qkv_weight.chunk(3), qkv_bias.chunk(3)
-        )
-    )
-    q, k, v = (
-        each.unflatten(-1, [num_head, -1]).transpose(1, 2) for each in projected
-    )
-    scores = ops.matmul(q / math.sqrt(q.size(-1)), k.transpose(-2, -1))
-    if mask is not None:
-        if mask_type == 1:
-            mask = mask.view(mask.size(0), 1, 1, mask.size(-1))
-        scores = scores.masked_fill(mask.to(_C.bool), -math.inf)
-    weights = scores.softmax(-1)
-    joined = ops.matmul(weights, v).transpose(1, 2).flatten(2)
-    output = ops.linear(joined, proj_weight, proj_bias)
-    if not need_weights:
-        return output, None
-    return output, weights.mean(1) if average_attn_weights else weights
-
-
-def _check(query, embed_dim, num_head, qkv_weight, qkv_bias) -> None:
-    if query.dim() != 3:
-        raise RuntimeError(f"expected 3-D `query`, got {query.dim()}-D tensor")
-    width = query.size(2)
-    if embed_dim != width:
-        raise RuntimeError(
-            f"passed-in embed_dim {embed_dim} didn't match last dim of query "
-            f"{width}"
-        )
-    if embed_dim % num_head != 0:
-        raise RuntimeError("`embed_dim` must divide evenly by `num_heads`")
-    if qkv_weight.size(0) != 3 * width:
-        raise RuntimeError("expected `qkv_weight` first dim to be 3x embed_dim")
-    if qkv_bias.size(0) != 3 * width:
-        raise RuntimeError(
-            "expected `qkv_bias` first dim and first dim of query to be equal"
-        )

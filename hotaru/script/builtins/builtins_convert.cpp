@@ -1,5 +1,8 @@
 // What Python defines over operators: casts, nested lists, calls of Python.
+#include <cmath>
+#include <functional>
 #include <optional>
+#include <string>
 
 #include "hotaru/autograd/node.h"
 #include "hotaru/core/error.h"
@@ -42,6 +45,34 @@ Value to_lists(const Tensor& self) {
   return out;
 }
 
+// What is equal has one hash, 1 and 1.0 too; tensors are equal to themselves
+// alone.
+int64_t hash_of(const Value& value) {
+  if (value.is_none()) return 0x5eed;
+  if (value.is_bool()) return value.as_bool();
+  if (value.is_int()) return value.as_int();
+  if (value.is_double()) {
+    double number = value.as_double();
+    bool whole = std::trunc(number) == number && std::abs(number) < 9e18;
+    return whole ? static_cast<int64_t>(number)
+                 : static_cast<int64_t>(std::hash<double>{}(number));
+  }
+  if (value.is_string()) {
+    return static_cast<int64_t>(std::hash<std::string>{}(value.as_string()));
+  }
+  if (value.is_tensor()) {
+    return static_cast<int64_t>(
+        reinterpret_cast<uintptr_t>(value.as_tensor().impl()) >> 4);
+  }
+  HOTARU_CHECK_AS(TypeError, value.is_tuple(), "unhashable type: '",
+                  value.type_name(), "'");
+  uint64_t out = 0x345678;
+  for (const Value& item : value.as_tuple().items) {
+    out = (out ^ static_cast<uint64_t>(hash_of(item))) * 1000003;
+  }
+  return static_cast<int64_t>(out);
+}
+
 }  // namespace
 
 void add_convert_builtins(BuiltinTable& table) {
@@ -63,6 +94,9 @@ void add_convert_builtins(BuiltinTable& table) {
         autograd::set_requires_grad(t, on);
         return t;
       });
+  table.add(
+      "hash(Any value) -> int",
+      +[](const Value& value) { return hash_of(value); });
   table.add(
       "mT(Tensor self) -> Tensor",
       +[](const Tensor& t) { return transpose(t, -2, -1); });

@@ -5,6 +5,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/script/builtins/builtins.h"
+#include "hotaru/script/run/interpreter.h"
 #include "hotaru/script/types/enum_type.h"
 
 namespace hotaru::script {
@@ -149,7 +150,7 @@ void add_access(BuiltinTable& table) {
         for (size_t i = 0; i < items.size(); ++i) {
           if (same(items[i], item)) return static_cast<int64_t>(i);
         }
-        fail<ValueError>("the value is not in the list");
+        fail<ValueError>("'", value_text(item), "' is not in list");
       });
   table.add(
       "count.list(t[] self, t el) -> int",

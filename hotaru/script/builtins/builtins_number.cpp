@@ -215,7 +215,10 @@ void add_division(BuiltinTable& table) {
 }
 
 void add_powers(BuiltinTable& table) {
-  auto power = +[](double a, double b) { return std::pow(a, b); };
+  auto power = +[](double a, double b) {
+    HOTARU_CHECK(a != 0 || b >= 0, "0.0 cannot be raised to a negative power");
+    return std::pow(a, b);
+  };
   // int ** int is a float in TorchScript.
   table.add("pow.int(int a, int b) -> float", power);
   table.add("pow.float(float a, float b) -> float", power);

@@ -84,7 +84,32 @@ std::string sliced(Text text, Optional<int64_t> begin, Optional<int64_t> end,
   return text.substr(static_cast<size_t>(from), static_cast<size_t>(to - from));
 }
 
-// "%d of %s" % values; only %s, %d, %i, %f, %g and %%.
+bool value_is_char(const Value& value) {
+  return value.is_string() && value.as_string().size() == 1;
+}
+
+// As PyTorch's messages call a value that is no number.
+std::string_view kind_name(const Value& value) {
+  if (value.is_string()) return "String";
+  if (value.is_tensor()) return "Tensor";
+  if (value.is_none()) return "None";
+  return value.type_name();
+}
+
+// A number in the notation that Python has of the same letter.
+std::string formatted(char kind, const Value& value) {
+  if (kind == 'd' || kind == 'i') {
+    return std::to_string(value.as_scalar().to_int());
+  }
+  std::ostringstream number;
+  if (kind == 'f' || kind == 'F') number << std::fixed;
+  if (kind == 'e' || kind == 'E') number << std::scientific;
+  if (kind == 'E' || kind == 'G') number << std::uppercase;
+  number << value.to_double();
+  return number.str();
+}
+
+// "%d of %s" % values; only %s, %c, %d, %i, %e, %f, %g and %%.
 std::string percent_format(Text format, const Value& values) {
   std::vector<Value> items =
       values.is_tuple() ? values.as_tuple().items : std::vector<Value>{values};
@@ -95,7 +120,9 @@ std::string percent_format(Text format, const Value& values) {
       out.push_back(format[i]);
       continue;
     }
-    char kind = i + 1 < format.size() ? format[++i] : '\0';
+    HOTARU_CHECK_AS(ValueError, i + 1 < format.size(),
+                    "Incomplete format specifier");
+    char kind = format[++i];
     if (kind == '%') {
       out.push_back('%');
       continue;
@@ -105,13 +132,18 @@ std::string percent_format(Text format, const Value& values) {
     const Value& value = items[next++];
     if (kind == 's') {
       out += value_text(value);
-    } else if (kind == 'd' || kind == 'i') {
-      out += std::to_string(value.as_scalar().to_int());
-    } else if (kind == 'f' || kind == 'g') {
-      std::ostringstream number;
-      if (kind == 'f') number << std::fixed;
-      number << value.to_double();
-      out += number.str();
+    } else if (kind == 'c') {
+      HOTARU_CHECK(value.is_int() || value_is_char(value),
+                   "%c requires an int or char for formatting, but got ",
+                   kind_name(value));
+      out += value.is_int() ? std::string(1, static_cast<char>(value.as_int()))
+                            : value.as_string();
+    } else if (std::string_view("dieEfFgG").find(kind) !=
+               std::string_view::npos) {
+      HOTARU_CHECK(value.is_number(), "%", kind,
+                   " requires a number for formatting, but got ",
+                   kind_name(value));
+      out += formatted(kind, value);
     } else {
       fail<ValueError>("The specifier %", kind,
                        " is not supported in TorchScript format strings");

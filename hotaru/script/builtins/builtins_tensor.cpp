@@ -4,9 +4,11 @@
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/autograd/node.h"
 #include "hotaru/core/error.h"
+#include "hotaru/engine/engine.h"
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/runtime/generator.h"
 #include "hotaru/runtime/warning.h"
 #include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/run/interpreter.h"
@@ -228,6 +230,24 @@ void add_modes(BuiltinTable& table) {
   table.add(
       "warn(str message, int stacklevel=2) -> ()",
       +[](const std::string& message, int64_t) { warn(message); });
+  table.add(
+      "_unwrap_optional(t? optional) -> t", +[](Value value) {
+        HOTARU_CHECK(!value.is_none(), "Unwrapping null optional");
+        return value;
+      });
+  table.add(
+      "manual_seed(int seed) -> ()", +[](int64_t seed) {
+        default_generator().manual_seed(static_cast<uint64_t>(seed));
+      });
+  table.add(
+      "backward(Tensor self, Tensor? gradient=None, bool? retain_graph=None, "
+      "bool create_graph=False) -> ()",
+      +[](const Tensor& self, const Tensor& gradient,
+          std::optional<bool> retain, bool create) {
+        autograd::backward(
+            {self}, {gradient}, {},
+            {.retain_graph = retain.value_or(create), .create_graph = create});
+      });
   // For its schema: the interpreter has an instruction for it.
   table.add(
       "wait(Future(t) self) -> t",

@@ -104,14 +104,26 @@ class AnnotationReader {
       for (const auto& [name, type] : kPlain) {
         if (text == name) return type();
       }
-      if (text == "List" || text == "list") {
-        return types_.list(TypeTable::tensor());
-      }
-      if (text == "Dict" || text == "dict") {
-        return types_.dict(TypeTable::string(), TypeTable::tensor());
+    }
+    if (generic || expr.kind == ExprKind::kName) refuse_bare(text, expr.range);
+    fail_at(expr.range, "Unknown type name '", expr.range.text(), "'");
+  }
+
+  // Types that need types in brackets.
+  static void refuse_bare(std::string_view name, const SourceRange& range) {
+    for (std::string_view known : {"List", "list", "Tuple", "tuple", "Optional",
+                                   "Future", "Await", "Union"}) {
+      if (name == known) {
+        fail_at(range, "Attempted to use ", name,
+                " without a contained type. Please add a contained type, e.g. ",
+                name, "[int]");
       }
     }
-    fail_at(expr.range, "unknown type '", expr.range.text(), "'");
+    if (name == "Dict" || name == "dict") {
+      fail_at(range, "Attempted to use ", name,
+              " without contained types. Please add contained type, e.g. ",
+              name, "[int, int]");
+    }
   }
 
   std::vector<TypePtr> arguments(const Expr& expr) {
@@ -151,7 +163,7 @@ class AnnotationReader {
     if (name == "Optional") return types_.optional(items[0]);
     if (name == "Future") return types_.future(items[0]);
     if (name == "Final" || name == "Annotated") return items[0];
-    fail_at(expr.range, "unknown generic type '", name, "'");
+    fail_at(expr.range, "Unknown type constructor ", name);
   }
 
   TypeTable& types_;

@@ -24,13 +24,43 @@ constexpr std::string_view kSameNameAttributes[] = {
 
 }  // namespace
 
+std::string_view kind_of(const Sugared& sugared) {
+  switch (sugared.kind) {
+    case Sugared::Kind::kMethod:
+    case Sugared::Kind::kModuleMethod:
+      return "method";
+    case Sugared::Kind::kBuiltinMethod:
+      return "builtin";
+    case Sugared::Kind::kClosure:
+      return "closure";
+    case Sugared::Kind::kConstructor:
+      return "class";
+    case Sugared::Kind::kVar:
+      return "value";
+    case Sugared::Kind::kMeaning:
+      break;
+  }
+  switch (sugared.meaning.kind) {
+    case Meaning::Kind::kFunction:
+    case Meaning::Kind::kDispatch:
+      return "function";
+    case Meaning::Kind::kBuiltin:
+    case Meaning::Kind::kSpecial:
+      return "builtin";
+    case Meaning::Kind::kNamespace:
+      return "module";
+    default:
+      return {};
+  }
+}
+
 Sugared FunctionCompiler::attribute(const Sugared& base, std::string_view name,
                                     const SourceRange& range) {
   if (base.kind == Sugared::Kind::kVar) {
     return attribute_of(base.var, name, range);
   }
   if (base.kind != Sugared::Kind::kMeaning) {
-    fail_at(range, "'", range.text(), "' has no attributes");
+    fail_at(range, "attribute lookup is not defined on ", kind_of(base));
   }
   const Meaning& meaning = base.meaning;
   auto known = [](Value value, TypePtr type) -> Sugared {
@@ -73,16 +103,16 @@ Sugared FunctionCompiler::attribute(const Sugared& base, std::string_view name,
               .meaning = {.kind = Meaning::Kind::kBuiltin,
                           .text = std::string(name)}};
     }
-    fail_at(range, "type '", meaning.type->annotation(), "' has no attribute '",
-            name, "'");
+    fail_at(range, "Tried to lookup unknown attribute on class ",
+            meaning.type->annotation());
   }
   if (meaning.kind != Meaning::Kind::kNamespace &&
       meaning.kind != Meaning::Kind::kConstants) {
-    fail_at(range, "'", range.text(), "' has no attribute '", name, "'");
+    fail_at(range, "attribute lookup is not defined on ", kind_of(base));
   }
   Meaning found = function_.resolver().attribute(meaning, name);
   if (found.kind == Meaning::Kind::kUnknown) {
-    fail_at(range, "'", meaning.text, "' has no attribute '", name, "'");
+    fail_at(range, "object has no attribute ", name);
   }
   check_usable(found, range);
   return {.kind = Sugared::Kind::kMeaning, .meaning = std::move(found)};
@@ -179,10 +209,31 @@ Sugared FunctionCompiler::class_attribute(Var* var, std::string_view name,
             .var = var,
             .text = std::string(name)};
   }
+  if (!cls.is_module()) no_attribute(var->type, name, range);
   std::string_view own = cls.name();
   own.remove_prefix(own.rfind('.') + 1);
-  fail_at(range, cls.is_module() ? "Module '" : "'", own,
-          "' has no attribute '", name, "'");
+  fail_at(range, "Module '", own, "' has no attribute '", name, "'");
+}
+
+Var* FunctionCompiler::magic(Var* object, std::string_view name,
+                             const std::vector<CallArg>& args,
+                             const SourceRange& range) {
+  if (object->type->kind != TypeKind::kClass || is_container(object)) {
+    return nullptr;
+  }
+  ClassType& cls = *object->type->cls;
+  if (!cls.find_method(name)) cls.load_member(name);
+  if (!cls.find_method(name)) return nullptr;
+  return call_sugared(class_attribute(object, name, range), args, range);
+}
+
+void FunctionCompiler::no_attribute(TypePtr type, std::string_view name,
+                                    const SourceRange& range) const {
+  bool object = type->kind == TypeKind::kClass && !type->cls->is_interface();
+  fail_at(range, "'", type->annotation(),
+          "' object has no attribute or method '", name, "'.",
+          object ? " Did you forget to initialize an attribute in __init__()?"
+                 : "");
 }
 
 // super().name and super(Class, self).name: a method of a base class, which the

@@ -1,6 +1,7 @@
 // Calls of functions, methods, classes and operators.
 #include <algorithm>
 
+#include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/compile/compiler.h"
 #include "hotaru/script/program/hooks.h"
 
@@ -67,7 +68,8 @@ Var* FunctionCompiler::call(const Expr& expr, TypePtr hint) {
     Var* element = value(expr.item(1), item);
     return call_sugared(
         target,
-        {{as_type(element, item, expr.range, "the list's element"),
+        {{as_type(element, item, expr.range,
+                  "the list's element should be of type ", ", but is "),
           {},
           expr.range}},
         expr.range);
@@ -123,6 +125,16 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
           callee.var->type->kind == TypeKind::kString) {
         return format_call(callee.var, args, range);
       }
+      if (TypeKind kind = callee.var->type->kind;
+          kind == TypeKind::kInt || kind == TypeKind::kFloat ||
+          kind == TypeKind::kBool) {  // operators of numbers are no methods
+        no_attribute(callee.var->type, callee.text, range);
+      }
+      if (block_ == &graph_.top() && find_builtins(callee.text).empty() &&
+          Registry::instance().find(callee.text).empty() &&
+          !is_renamed(callee.text)) {
+        no_attribute(callee.var->type, callee.text, range);
+      }
       with_self();
       return builtin(callee.text, args, range);
     case Sugared::Kind::kMeaning: {
@@ -150,6 +162,7 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
                             TypeTable::string());
         }
         if (meaning.text == "len" && args.size() == 1) {
+          if (Var* out = magic(args[0].var, "__len__", {}, range)) return out;
           if (auto length = fixed_length(args[0].var)) {
             return constant(*length, range);
           }
@@ -163,7 +176,11 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
     case Sugared::Kind::kClosure:
       fail_at(range, "local functions can only be passed to fork");
   }
-  fail_at(range, "this cannot be called");
+  if (callee.kind == Sugared::Kind::kVar) {
+    fail_at(range, "cannot call a value of type '",
+            callee.var->type->annotation(), "'");
+  }
+  fail_at(range, "cannot call a ", kind_of(callee));
 }
 
 // Picks the function by the flag, which neither of the two takes.
@@ -207,27 +224,37 @@ std::vector<Var*> FunctionCompiler::bound(Function& function,
                                           const SourceRange& range) {
   const std::vector<Parameter>& params = function.params();
   size_t position = inputs.size();
+  const size_t inputs_given = position;
+  std::string_view unknown;  // a keyword
+  auto refuse = [&](const std::string& why) {
+    fail_at(range, function.schema(), ":\n", why, "\n");
+  };
   inputs.resize(params.size(), nullptr);
   for (const CallArg& arg : args) {
     size_t i = position;
     if (arg.keyword.empty()) {
       if (i >= params.size() || params[i].keyword_only) {
-        fail_at(range, "'", function.short_name(), "' takes ", params.size(),
-                " arguments at most");
+        size_t given =
+            inputs_given +
+            std::count_if(args.begin(), args.end(), [](const CallArg& given) {
+              return given.keyword.empty();
+            });
+        refuse(concat("Expected at most ", params.size(),
+                      " arguments but found ", given,
+                      " positional arguments."));
       }
       ++position;
     } else {
       i = 0;
       while (i < params.size() && params[i].name != arg.keyword) ++i;
       if (i == params.size()) {
-        fail_at(arg.range, "'", function.short_name(), "' has no parameter '",
-                arg.keyword, "'");
+        unknown = arg.keyword;
+        continue;
       }
     }
     if (inputs[i]) {
       fail_at(arg.range, "argument '", params[i].name, "' is given twice");
     }
-    std::string what = concat("argument '", params[i].name, "'");
     TypeKind given = arg.var->type->kind;
     if (params[i].broadcast > 0 &&
         (given == TypeKind::kInt || given == TypeKind::kFloat)) {
@@ -240,16 +267,23 @@ std::vector<Var*> FunctionCompiler::bound(Function& function,
       continue;
     }
     // A tensor where a number is declared converts, as in eager mode.
-    inputs[i] = as_type(arg.var, params[i].type, arg.range, what.c_str());
+    inputs[i] = converted(arg.var, params[i].type, arg.range);
+    if (!inputs[i]) {
+      refuse(concat("Expected a value of type '", params[i].type->annotation(),
+                    "' for argument '", params[i].name,
+                    "' but instead found type '", arg.var->type->annotation(),
+                    "'.", interface_trouble(arg.var->type, params[i].type)));
+    }
   }
   for (size_t i = 0; i < params.size(); ++i) {
     if (inputs[i]) continue;
     if (!params[i].has_default) {
-      fail_at(range, "'", function.short_name(), "' misses argument '",
-              params[i].name, "'");
+      refuse(concat("Argument ", params[i].name, " not provided."));
     }
     inputs[i] = constant(params[i].default_value, range, params[i].type);
   }
+  if (!unknown.empty())
+    refuse(concat("Keyword argument ", unknown, " unknown."));
   return inputs;
 }
 
@@ -288,6 +322,20 @@ Var* FunctionCompiler::call_with_hooks(Var* module,
   return output;
 }
 
+namespace {
+
+[[noreturn]] void refuse_field(const Type& type, size_t i, const CallArg& arg) {
+  std::string schema(type.name.substr(type.name.rfind('.') + 1));
+  for (size_t k = 0; k < type.items.size(); ++k) {
+    schema += concat(k ? ", " : "(", type.items[k]->str(), " ", type.fields[k]);
+  }
+  fail_at(arg.range, schema, ") -> ():\nExpected a value of type '",
+          type.items[i]->annotation(), "' for argument '", type.fields[i],
+          "' but instead found type '", arg.var->type->annotation(), "'.\n");
+}
+
+}  // namespace
+
 Var* FunctionCompiler::call_type(TypePtr type, std::vector<CallArg> args,
                                  const SourceRange& range) {
   if (type->kind == TypeKind::kTuple && !type->fields.empty()) {
@@ -303,7 +351,8 @@ Var* FunctionCompiler::call_type(TypePtr type, std::vector<CallArg> args,
       if (i >= items.size() || items[i]) {
         fail_at(arg.range, "'", type->name, "' has no such field");
       }
-      items[i] = as_type(arg.var, type->items[i], arg.range, "the field");
+      items[i] = converted(arg.var, type->items[i], arg.range);
+      if (!items[i]) refuse_field(*type, i, arg);
     }
     if (std::find(items.begin(), items.end(), nullptr) != items.end()) {
       fail_at(range, "'", type->name, "' needs ", items.size(), " fields");
@@ -312,7 +361,7 @@ Var* FunctionCompiler::call_type(TypePtr type, std::vector<CallArg> args,
   }
   if (type->kind != TypeKind::kClass || type->cls->is_module() ||
       type->cls->is_interface()) {
-    fail_at(range, "type '", type->annotation(), "' cannot be called");
+    fail_at(range, "cannot call a value of type '", type->annotation(), "'");
   }
   Node* node = emit(NodeKind::kCreate, range, {});
   node->type = type;

@@ -37,6 +37,7 @@ Condition FunctionCompiler::known(bool value, const SourceRange& range) {
 }
 
 Var* FunctionCompiler::to_bool(Var* var, const SourceRange& range) {
+  if (Var* out = magic(var, "__bool__", {}, range)) return out;
   switch (var->type->kind) {
     case TypeKind::kBool:
       return var;
@@ -187,14 +188,22 @@ Condition FunctionCompiler::is_instance(const Expr& expr) {
   }
   Var* var = value(expr.item(1));
   std::vector<TypePtr> wanted;
-  const Expr& types = expr.item(2);
-  if (types.kind == ExprKind::kTuple || types.kind == ExprKind::kList) {
-    for (const Expr* type : types.items) {
-      wanted.push_back(read_type(unit_, function_.resolver(), *type));
+  // Python's own isinstance takes `list` for lists of anything.
+  bool plain = expr.item(0).kind == ExprKind::kName;
+  std::function<void(const Expr&)> read = [&](const Expr& type) {
+    if (type.kind == ExprKind::kTuple || type.kind == ExprKind::kList) {
+      for (const Expr* item : type.items) read(*item);
+    } else if (plain && type.text == "list") {
+      wanted.push_back(types_.list(TypeTable::any()));
+    } else if (plain && type.text == "dict") {
+      wanted.push_back(types_.dict(TypeTable::string(), TypeTable::any()));
+    } else if (plain && type.text == "tuple") {
+      wanted.push_back(types_.tuple({}));
+    } else {
+      wanted.push_back(read_type(unit_, function_.resolver(), type));
     }
-  } else {
-    wanted.push_back(read_type(unit_, function_.resolver(), types));
-  }
+  };
+  read(expr.item(2));
   // What the value can be, one by one.
   std::vector<TypePtr> choices = {var->type};
   if (var->type->kind == TypeKind::kUnion) choices = var->type->items;
@@ -211,7 +220,9 @@ Condition FunctionCompiler::is_instance(const Expr& expr) {
     return std::any_of(wanted.begin(), wanted.end(), [&](TypePtr w) {
       return is_subtype(type, w) ||
              (w->kind == TypeKind::kList && type->kind == TypeKind::kList) ||
-             (w->kind == TypeKind::kDict && type->kind == TypeKind::kDict);
+             (w->kind == TypeKind::kDict && type->kind == TypeKind::kDict) ||
+             (plain && w->kind == TypeKind::kTuple && w->items.empty() &&
+              type->kind == TypeKind::kTuple);
     });
   };
   std::vector<TypePtr> yes;

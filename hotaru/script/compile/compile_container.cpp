@@ -73,7 +73,9 @@ Var* FunctionCompiler::container_item_as(TypePtr interface, const Expr& expr,
   std::vector<Var*> items;
   for (const auto& [name, var] : members(base, expr.range)) {
     if (by_name) items.push_back(constant(std::string(name), expr.range));
-    items.push_back(as_type(var, interface, expr.range, "the module"));
+    items.push_back(as_type(var, interface, expr.range,
+                            "Attribute module is not of annotated type ",
+                            ": it is of type "));
   }
   Var* all = by_name ? emit_value(NodeKind::kDict, expr.range, items,
                                   types_.dict(TypeTable::string(), interface))
@@ -104,8 +106,8 @@ Var* FunctionCompiler::container_item(const Expr& expr, Var* base,
     for (const auto& [member, var] : members(base, expr.range)) {
       if (member == name->as_string()) return var;
     }
-    fail_at(index.range, "there is no module '", name->as_string(), "' in '",
-            base->type->cls->name(), "'");
+    fail_at(index.range, "Key Error, ", name->as_string(),
+            ": there is no such module in '", base->type->cls->name(), "'");
   }
   // A number or a slice, as of a tuple.
   return tuple_subscript(expr, container_view(base, "values", expr.range));

@@ -1,6 +1,7 @@
 // Expressions other than calls, conditions and subscripts.
 #include <utility>
 
+#include "hotaru/script/builtins/builtins.h"
 #include "hotaru/script/compile/compiler.h"
 #include "hotaru/script/compile/constant.h"
 
@@ -91,6 +92,8 @@ Var* FunctionCompiler::value(const Expr& expr, TypePtr hint) {
     case ExprKind::kUnary: {
       Var* operand = value(expr.item(0));
       if (expr.op == "+") return operand;
+      std::string_view name = expr.op == "~" ? "__invert__" : "__neg__";
+      if (Var* out = magic(operand, name, {}, expr.range)) return out;
       if (expr.op == "~") {
         return builtin("bitwise_not", {operand}, expr.range);
       }
@@ -133,7 +136,16 @@ Var* FunctionCompiler::as_var(const Sugared& sugared,
       sugared.meaning.kind == Meaning::Kind::kValue) {
     return literal(sugared.meaning.value, range, sugared.meaning.type);
   }
-  fail_at(range, "'", range.text(), "' cannot be used as a value");
+  if (sugared.kind == Sugared::Kind::kBuiltinMethod &&
+      find_builtins(sugared.text).empty() &&
+      Registry::instance().find(sugared.text).empty()) {
+    no_attribute(sugared.var->type, sugared.text, range);
+  }
+  std::string_view kind = kind_of(sugared);
+  if (kind.empty()) {
+    fail_at(range, "'", range.text(), "' cannot be used as a value");
+  }
+  fail_at(range, kind, " cannot be used as a value");
 }
 
 // A constant from outside. Lists are made anew each time: the program may
@@ -166,7 +178,7 @@ Sugared FunctionCompiler::sugared(const Expr& expr) {
     if (Var* var = use(expr.text, expr.range)) return {.var = var};
     Meaning meaning = function_.resolver().name(expr.text);
     if (meaning.kind == Meaning::Kind::kUnknown) {
-      fail_at(expr.range, "undefined name '", expr.text, "'");
+      fail_at(expr.range, "undefined value ", expr.text);
     }
     check_usable(meaning, expr.range);
     return {.kind = Sugared::Kind::kMeaning, .meaning = std::move(meaning)};
@@ -218,13 +230,14 @@ Var* FunctionCompiler::list(const Expr& expr, TypePtr hint) {
   TypePtr item_type = nullptr;
   for (const Expr* item : expr.items) {
     Var* var = value(*item, wanted);
-    if (wanted) var = as_type(var, wanted, item->range, "the list's element");
+    if (wanted) {
+      var = as_type(var, wanted, item->range,
+                    "the list's element should be of type ", ", but is ");
+    }
     items.push_back(var);
     if (wanted) continue;
-    item_type = item_type ? unify(types_, item_type, var->type) : var->type;
-    if (!item_type) {
-      fail_at(item->range, "a list's elements must be of one type");
-    }
+    TypePtr both = item_type ? unify(types_, item_type, var->type) : var->type;
+    item_type = both ? both : types_.union_of({item_type, var->type});
   }
   if (wanted) item_type = wanted;
   if (!item_type) item_type = TypeTable::tensor();
@@ -242,7 +255,7 @@ Var* FunctionCompiler::tuple(const Expr& expr, TypePtr hint) {
     // So that (1, None) can stand for Tuple[float, Optional[Tensor]].
     if (hinted && var->type->kind == TypeKind::kInt &&
         hint->items[i]->kind == TypeKind::kFloat) {
-      var = as_type(var, hint->items[i], expr.range, "the tuple's element");
+      var = converted(var, hint->items[i], expr.range);
     }
     items.push_back(var);
     types.push_back(var->type);
@@ -260,7 +273,8 @@ Var* FunctionCompiler::dict(const Expr& expr, TypePtr hint) {
     const Expr& item = expr.item(i);
     Var* var = value(item, type ? type->items[side] : nullptr);
     if (type) {
-      var = as_type(var, type->items[side], item.range, "the dict's element");
+      var = as_type(var, type->items[side], item.range,
+                    "the dict's element should be of type ", ", but is ");
     }
     items.push_back(var);
   }
@@ -270,6 +284,12 @@ Var* FunctionCompiler::dict(const Expr& expr, TypePtr hint) {
       types[i % 2] =
           i < 2 ? items[i]->type : unify(types_, types[i % 2], items[i]->type);
       if (!types[i % 2]) {
+        if (i % 2 == 0) {
+          fail_at(expr.items[i]->range,
+                  "Dict keys must contain only a single type. Expected: ",
+                  items[0]->type->annotation(), " but found ",
+                  items[i]->type->annotation(), " instead");
+        }
         fail_at(expr.range, "a dict's elements must be of one type");
       }
     }
@@ -333,10 +353,12 @@ Var* FunctionCompiler::compare(const Expr& expr) {
     if (is_container(right)) right = container_view(right, "keys", expr.range);
     // In a tuple: its elements as a list.
     if (right->type->kind == TypeKind::kTuple && !right->type->items.empty()) {
-      right =
-          as_type(right, types_.list(left->type), expr.range, "the container");
+      right = as_type(right, types_.list(left->type), expr.range,
+                      "the container should be of type ", ", but is ");
     }
-    Var* found = builtin("__contains__", {right, left}, expr.range);
+    Var* found =
+        magic(right, "__contains__", {{left, {}, expr.range}}, expr.range);
+    if (!found) found = builtin("__contains__", {right, left}, expr.range);
     return expr.op == "in" ? found : builtin("__not__", {found}, expr.range);
   }
   if (left->type->kind == TypeKind::kClass) {
@@ -346,10 +368,12 @@ Var* FunctionCompiler::compare(const Expr& expr) {
   // `x.size() == (2, 3)`: sizes are lists here and tuples in Python.
   if (left->type->kind == TypeKind::kList &&
       right->type->kind == TypeKind::kTuple) {
-    right = as_type(right, left->type, expr.range, "the list");
+    right = as_type(right, left->type, expr.range,
+                    "the list should be of type ", ", but is ");
   } else if (left->type->kind == TypeKind::kTuple &&
              right->type->kind == TypeKind::kList) {
-    left = as_type(left, right->type, expr.range, "the list");
+    left = as_type(left, right->type, expr.range, "the list should be of type ",
+                   ", but is ");
   }
   if (is_number(left) && right->type->kind == TypeKind::kTensor) {
     return number_and_tensor(expr.op, left, right, expr.range);

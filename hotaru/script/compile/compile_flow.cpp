@@ -106,7 +106,7 @@ void FunctionCompiler::join(Node* node, Scope& yes, Scope& no) {
       if (known) {
         sides[i] = *known;
       } else {
-        sides[i].error = concat("'", name, "' is not defined in the ",
+        sides[i].error = concat(name, " is not defined in the ",
                                 i == 0 ? "true" : "false", " branch");
       }
     }
@@ -130,9 +130,9 @@ void FunctionCompiler::join(Node* node, Scope& yes, Scope& no) {
       if (fits) type = side.declared;
     }
     if (!type) {
-      result.error = concat("'", name, "' is of type '", left->annotation(),
-                            "' in the true branch and of type '",
-                            right->annotation(), "' in the false branch");
+      result.error = concat("Type mismatch: ", name, " is set to type ",
+                            left->annotation(), " in the true branch and type ",
+                            right->annotation(), " in the false branch");
       scope_->names[name] = result;
       continue;
     }
@@ -180,8 +180,10 @@ void FunctionCompiler::loop_exit(NodeKind kind, const SourceRange& range) {
   std::vector<Var*> values;
   for (size_t i = 0; i < loop_->carried.size(); ++i) {
     Var* var = use(loop_->carried[i], range);
-    std::string what = concat("loop variable '", loop_->carried[i], "'");
-    values.push_back(as_type(var, loop_->types[i], range, what.c_str()));
+    values.push_back(as_type(
+        var, loop_->types[i], range,
+        concat("Variable '", loop_->carried[i], "' previously had type "),
+        " but is now being assigned to a value of type "));
   }
   emit(kind, range, values);
 }

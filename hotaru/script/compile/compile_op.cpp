@@ -124,7 +124,17 @@ constexpr std::pair<std::string_view, std::string_view> kOfTensors[] = {
     {"__rshift__", "bitwise_right_shift"},
 };
 
+bool can_be_subscripted(TypePtr type) {
+  return type->kind == TypeKind::kList || type->kind == TypeKind::kDict ||
+         type->kind == TypeKind::kString || type->kind == TypeKind::kTensor;
+}
+
 }  // namespace
+
+bool is_renamed(std::string_view name) {
+  return std::any_of(std::begin(kRenamed), std::end(kRenamed),
+                     [&](const auto& pair) { return pair.first == name; });
+}
 
 /// Fits one call's arguments to one signature.
 class OpMatcher {
@@ -168,22 +178,21 @@ class OpMatcher {
       }
       if (plan.args.empty()) {
         if (formal.default_value) continue;
-        *why = concat("argument '", formal.name, "' is missing");
+        *why = concat("Argument ", formal.name, " not provided.");
         return false;
       }
       if (!fits(i, plan)) {
-        *why = concat("argument '", formal.name, "' should be '",
-                      signature_.params[i]->annotation(), "', but is '",
-                      plan.args[0]->type->annotation(), "'");
+        *why = mismatch(i, plan.args[0]->type);
         return false;
       }
     }
     for (size_t k = 0; k < args.size(); ++k) {
       if (used[k]) continue;
       *why = args[k].keyword.empty()
-                 ? concat("it takes ", schema_.arguments.size(),
-                          " arguments at most")
-                 : concat("it has no argument '", args[k].keyword, "'");
+                 ? concat("Expected at most ", schema_.arguments.size(),
+                          " arguments but found ", args.size(),
+                          " positional arguments.")
+                 : concat("Keyword argument ", args[k].keyword, " unknown.");
       return false;
     }
     for (const Plan& plan : plan_) conversions_ += plan.converts;
@@ -223,6 +232,28 @@ class OpMatcher {
     bool rest = false;       // x.view(2, 3): all remaining make one list
     bool converts = false;
   };
+
+  std::string mismatch(size_t i, TypePtr actual) const {
+    std::string_view name = schema_.arguments[i].name;
+    TypePtr formal = signature_.params[i];
+    if (!has_variables(formal)) {
+      return concat("Expected a value of type '", formal->annotation(),
+                    "' for argument '", name, "' but instead found type '",
+                    actual->annotation(), "'.");
+    }
+    std::string text =
+        concat("Could not match type ", actual->annotation(), " to ",
+               formal->annotation(), " in argument '", name, "': ");
+    auto known = known_.find(formal->name);
+    if (formal->kind == TypeKind::kVar && known != known_.end()) {
+      return concat(text, "Type variable '", formal->name,
+                    "' previously matched to type ",
+                    known->second.type->annotation(), " is matched to type ",
+                    actual->annotation(), ".");
+    }
+    return concat(text, "Cannot match ", formal->annotation(), " to ",
+                  actual->annotation(), ".");
+  }
 
   // Whether the remaining positional arguments form the list parameter i.
   bool takes_rest(size_t i, const std::vector<CallArg>& args,
@@ -427,7 +458,12 @@ Var* FunctionCompiler::builtin(std::string_view name,
   overloads.insert(tensors ? overloads.begin() : overloads.end(),
                    registered.begin(), registered.end());
   if (overloads.empty()) return missing_operator(name, range);
+  // A dtype is an int here, which x.view(-1) shall not be taken for.
+  std::stable_partition(
+      overloads.begin(), overloads.end(),
+      [](const Operator* op) { return op->schema().overload != "dtype"; });
   std::string reasons;
+  bool single = overloads.size() == 1;
   for (bool convert : {false, true}) {
     for (const Operator* op : overloads) {
       const Signature& signature = unit_.signature(*op);
@@ -435,12 +471,45 @@ Var* FunctionCompiler::builtin(std::string_view name,
       std::string why;
       if (matcher.matches(args, &why)) return matcher.emit();
       if (convert) {
-        reasons += concat("  ", signature_text(*op), "\n    ", why, "\n");
+        reasons += concat(single ? "" : "  \n  ", signature_text(*op), ":\n",
+                          single ? "" : "  ", why, "\n");
       }
     }
   }
-  fail_at(range, "arguments of '", name, "' fit none of its overloads:\n",
-          reasons);
+  // `divide` may lack what `div` takes.
+  for (const auto& [python, op] : kRenamed) {
+    if (name == python) return builtin(op, args, range);
+  }
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].keyword == "out") return builtin_into(name, args, i, range);
+  }
+  if (name == "__getitem__" && !can_be_subscripted(args[0].var->type)) {
+    fail_at(range, "'", args[0].var->type->annotation(),
+            "' object is not subscriptable");
+  }
+  if (single) fail_at(range, reasons);
+  fail_at(range,
+          "Arguments for call are not valid.\nThe following variants are "
+          "available:\n",
+          reasons, "\nThe original call is");
+}
+
+// `out=`: the result, copied to where it shall be.
+Var* FunctionCompiler::builtin_into(std::string_view name,
+                                    const std::vector<CallArg>& args,
+                                    size_t out, const SourceRange& range) {
+  std::vector<CallArg> others = args;
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(out));
+  Var* target = args[out].var;
+  Var* result = builtin(name, others, range);
+  if (target->type->kind == TypeKind::kNone) return result;
+  if (target->type->kind != TypeKind::kTensor ||
+      result->type->kind != TypeKind::kTensor) {
+    fail_at(range, "out= of type '", target->type->annotation(),
+            "' is not supported for '", name, "'");
+  }
+  builtin("resize_", {target, builtin("size", {result}, range)}, range);
+  return builtin("copy_", {target, result}, range);
 }
 
 // On a branch that may never be taken a missing operator is an error of that

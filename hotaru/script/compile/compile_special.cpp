@@ -13,6 +13,11 @@ namespace {
 void expect_arguments(const Expr& expr, size_t least, size_t most) {
   size_t count = expr.items.size() - 1;
   if (count < least || count > most) {
+    if (expr.item(0).text == "range") {
+      fail_at(expr.range, "range expected at ",
+              count < least ? concat("least ", least) : concat("most ", most),
+              " arguments, got ", count);
+    }
     fail_at(expr.range, "'", expr.item(0).text, "' takes ",
             least == most ? concat(least) : concat(least, " to ", most),
             " arguments, not ", count);
@@ -30,8 +35,11 @@ std::optional<Var*> FunctionCompiler::special(std::string_view name,
   if (name == "annotate") {
     expect_arguments(expr, 2, 2);
     TypePtr type = type_of_item(1);
+    check_list_annotation(expr.item(2), type);
     Var* var = value(expr.item(2), type);
-    return cast(as_type(var, type, range, "annotate"), type, range);
+    return cast(as_type(var, type, range, "expected an expression of type ",
+                        " but found "),
+                type, range);
   }
   if (name == "unchecked_cast") {
     expect_arguments(expr, 2, 2);
@@ -104,6 +112,7 @@ Var* FunctionCompiler::number_cast(std::string_view name, const Expr& expr) {
   if (name == "bool") return condition(expr.item(1)).var;
   Var* var = value(expr.item(1));
   TypeKind kind = var->type->kind;
+  if (Var* out = magic(var, concat("__", name, "__"), {}, range)) return out;
   if (name == "str") {
     return kind == TypeKind::kString ? var : builtin("str", {var}, range);
   }
@@ -145,7 +154,8 @@ Var* FunctionCompiler::collection_cast(std::string_view name, const Expr& expr,
     Var* tuple = emit_value(NodeKind::kTuple, range, *iteration.items,
                             types_.tuple(types));
     if (name == "tuple" || types.empty()) return tuple;
-    return as_type(tuple, types_.list(types[0]), range, "the list");
+    return as_type(tuple, types_.list(types[0]), range,
+                   "the list should be of type ", ", but is ");
   }
   if (name == "tuple") {
     fail_at(range, "a tuple's length must be known while compiling");
@@ -184,8 +194,8 @@ Var* FunctionCompiler::comprehension(const Expr& expr, TypePtr hint) {
     if (is_dict) {
       builtin("_set_item", {result, element, second}, range);
     } else {
-      element =
-          as_type(element, result->type->item(), range, "the list's element");
+      element = as_type(element, result->type->item(), range,
+                        "the list's element should be of type ", ", but is ");
       builtin("append", {result, element}, range);
     }
   };
@@ -236,7 +246,21 @@ Var* FunctionCompiler::get_attr_call(const Expr& expr) {
     fail_at(expr.range, "getattr needs the attribute's name as a literal");
   }
   Var* object = value(expr.item(1));
-  if (expr.items.size() == 4 && object->type->kind == TypeKind::kClass) {
+  bool has_default = expr.items.size() == 4;
+  if (has_default && object->type->kind == TypeKind::kTuple) {
+    const std::vector<std::string>& fields = object->type->fields;
+    if (fields.empty()) {
+      fail_at(expr.range,
+              "hasattr's first argument must be a object or NamedTuple, but "
+              "got a normal Tuple ",
+              object->type->annotation(), " instead");
+    }
+    if (std::find(fields.begin(), fields.end(), expr.item(2).text) ==
+        fields.end()) {
+      return value(expr.item(3));
+    }
+  }
+  if (has_default && object->type->kind == TypeKind::kClass) {
     const ClassType& cls = *object->type->cls;
     std::string_view name = expr.item(2).text;
     if (cls.find_attribute(name) < 0 && !cls.find_constant(name) &&
@@ -460,8 +484,7 @@ FunctionCompiler::Iteration FunctionCompiler::iterate_over(
     default:
       break;
   }
-  fail_at(range, "a value of type '", var->type->annotation(),
-          "' cannot be iterated over");
+  fail_at(range, "'", var->type->annotation(), "' object is not iterable");
 }
 
 }  // namespace hotaru::script

@@ -85,6 +85,7 @@ void FunctionCompiler::assign(const Stmt& stmt) {
     if (first.kind == ExprKind::kName) {
       Binding binding;
       binding.declared = declared;
+      binding.home = scope_;
       binding.error = concat("'", first.text, "' has no value yet");
       scope_->names[first.text] = binding;
     }
@@ -104,6 +105,14 @@ void FunctionCompiler::assign(const Stmt& stmt) {
       if (slot >= 0) hint = cls.attributes()[slot].type;
     }
   }
+  if (first.kind == ExprKind::kTuple && stmt.value->kind == ExprKind::kName) {
+    Sugared meaning = sugared(*stmt.value);
+    if (meaning.kind == Sugared::Kind::kMeaning &&
+        meaning.meaning.kind != Meaning::Kind::kValue) {
+      fail_at(stmt.value->range, kind_of(meaning),
+              " cannot be used as a tuple");
+    }
+  }
   // Names of functions and operators can be given another name.
   if (stmt.targets.size() == 1 && first.kind == ExprKind::kName && !declared &&
       (stmt.value->kind == ExprKind::kName ||
@@ -117,9 +126,21 @@ void FunctionCompiler::assign(const Stmt& stmt) {
     }
     return assign_to(first, as_var(meaning, stmt.value->range), nullptr);
   }
+  if (declared) check_list_annotation(*stmt.value, declared);
   Var* result = value(*stmt.value, hint);
   for (const Expr* target : stmt.targets) {
     assign_to(*target, result, declared);
+  }
+}
+
+void check_list_annotation(const Expr& expr, TypePtr type) {
+  bool list = expr.kind == ExprKind::kList || expr.kind == ExprKind::kListComp;
+  bool holds = type->kind == TypeKind::kList ||
+               type->kind == TypeKind::kOptional ||
+               type->kind == TypeKind::kUnion || type->kind == TypeKind::kAny;
+  if (list && !holds) {
+    fail_at(expr.range, "Expected an annotation of type List but got ",
+            type->annotation());
   }
 }
 
@@ -129,9 +150,11 @@ void FunctionCompiler::assign_to(const Expr& target, Var* value,
     case ExprKind::kName: {
       aliases_.erase(target.text);
       if (!declared) return bind(target.text, value, target.range);
-      std::string what = concat("variable '", target.text, "'");
-      value = as_type(value, declared, target.range, what.c_str());
-      scope_->names[target.text] = {value, declared, nullptr, {}};
+      value = as_type(
+          value, declared, target.range,
+          concat("Variable '", target.text, "' is annotated with type "),
+          " but is being assigned to a value of type ");
+      scope_->names[target.text] = {value, declared, nullptr, {}, scope_};
       return;
     }
     case ExprKind::kTuple:
@@ -152,7 +175,8 @@ void FunctionCompiler::unpack(const Expr& target, Var* value) {
   for (size_t i = 0; i < wanted; ++i) {
     if (target.item(i).kind != ExprKind::kStarred) continue;
     if (star != wanted) {
-      fail_at(target.range, "only one starred target is allowed");
+      fail_at(target.range,
+              "Only one starred expression is allowed on the lhs");
     }
     star = i;
   }
@@ -175,14 +199,18 @@ void FunctionCompiler::unpack(const Expr& target, Var* value) {
       items.push_back(graph_.add_output(node, TypeTable::tensor()));
     }
   } else {
-    fail_at(target.range, "cannot unpack a value of type '",
-            value->type->annotation(), "'");
+    fail_at(target.range, value->type->annotation(),
+            " cannot be used as a tuple");
   }
   bool fits =
       star == wanted ? items.size() == wanted : items.size() + 1 >= wanted;
   if (!fits) {
-    fail_at(target.range, "cannot unpack ", items.size(), " values into ",
-            wanted, " targets");
+    if (items.size() > wanted) {
+      fail_at(target.range, "too many values to unpack: need ", wanted,
+              " but found ", items.size());
+    }
+    fail_at(target.range, "need ", wanted, " values to unpack but found only ",
+            items.size());
   }
   size_t taken = 0;
   for (size_t i = 0; i < wanted; ++i) {
@@ -211,8 +239,8 @@ void FunctionCompiler::assign_attribute(const Expr& target, Var* value,
     return;
   }
   if (base->type->kind != TypeKind::kClass) {
-    fail_at(target.range, "cannot set attributes of a value of type '",
-            base->type->annotation(), "'");
+    fail_at(target.range, "Tried to set an attribute: ", target.text,
+            " on a non-class: ", base->type->annotation());
   }
   ClassType& cls = *base->type->cls;
   int slot = cls.find_attribute(target.text);
@@ -221,13 +249,21 @@ void FunctionCompiler::assign_attribute(const Expr& target, Var* value,
                               .type = declared ? declared : value->type});
   }
   if (slot < 0) {
-    check_usable(cls.load_member(target.text), target.range);
-    fail_at(target.range, "'", cls.name(), "' has no attribute '", target.text,
-            "' that can be set");
+    cls.load_member(target.text);
+    Function* setter = cls.find_method(concat("__", target.text, "_setter"));
+    if (cls.is_property(target.text) && setter) {
+      call_function(*setter,
+                    {{base, {}, target.range}, {value, {}, target.range}},
+                    target.range);
+      return;
+    }
+    fail_at(target.range, "Tried to set nonexistent attribute: ", target.text,
+            ". Did you forget to initialize it in __init__()?");
   }
   const Attribute& attribute = cls.attributes()[slot];
-  std::string what = concat("attribute '", target.text, "'");
-  value = as_type(value, attribute.type, target.range, what.c_str());
+  value =
+      as_type(value, attribute.type, target.range,
+              "Wrong type for attribute assignment. Expected ", " but got ");
   Node* node = emit(NodeKind::kSetAttr, target.range, {base, value});
   node->name = attribute.name;
   node->index = slot;
@@ -255,6 +291,10 @@ void FunctionCompiler::assign_subscript(const Expr& target, Var* value) {
   if (target.items.size() != 2 || target.item(1).kind == ExprKind::kSlice) {
     fail_at(target.range, "this subscript cannot be assigned to");
   }
+  if (base->type->kind == TypeKind::kTuple) {
+    fail_at(target.range, base->type->annotation(),
+            " does not support subscripted assignment");
+  }
   Var* key = this->value(target.item(1));
   if (base->type->kind == TypeKind::kClass) {
     Sugared method = attribute_of(base, "__setitem__", target.range);
@@ -264,8 +304,8 @@ void FunctionCompiler::assign_subscript(const Expr& target, Var* value) {
   }
   if (base->type->kind == TypeKind::kList ||
       base->type->kind == TypeKind::kDict) {
-    value =
-        as_type(value, base->type->items.back(), target.range, "an element");
+    value = as_type(value, base->type->items.back(), target.range,
+                    "the element should be of type ", ", but is ");
   }
   builtin("_set_item", {base, key, value}, target.range);
 }
@@ -311,16 +351,18 @@ void FunctionCompiler::return_statement(const Stmt& stmt) {
   Var* result =
       stmt.value ? value(*stmt.value, declared_result_) : none(stmt.range);
   if (declared_result_) {
-    result =
-        as_type(result, declared_result_, stmt.range, "the function's result");
+    result = as_type(result, declared_result_, stmt.range,
+                     "Return value was annotated as having type ",
+                     " but is actually of type ");
   } else if (!result_) {
     result_ = result->type;
   } else {
     TypePtr unified = unify(types_, result_, result->type);
     if (!unified) {
-      fail_at(stmt.range, "return statements give '", result_->annotation(),
-              "' and '", result->type->annotation(),
-              "'; declare the function's result");
+      fail_at(stmt.range, "Previous return statement returned a value of type ",
+              result_->annotation(),
+              " but this return statement returns a value of type ",
+              result->type->annotation());
     }
     result_ = unified;
   }
@@ -348,7 +390,13 @@ void FunctionCompiler::raise_statement(const Stmt& stmt) {
   } else if (stmt.value && stmt.value->kind == ExprKind::kName) {
     exception = std::string(stmt.value->text);
   } else if (stmt.value) {
-    message = builtin("str", {value(*stmt.value)}, stmt.range);
+    Var* raised = value(*stmt.value);
+    bool object = raised->type->kind == TypeKind::kClass ||
+                  raised->type->kind == TypeKind::kString;
+    if (!object) {
+      fail_at(stmt.range, "exceptions must derive from BaseException");
+    }
+    message = builtin("str", {raised}, stmt.range);
   }
   if (!message) message = constant(std::string(), stmt.range);
   emit_raise(message, "builtins." + exception, stmt.range);

@@ -74,12 +74,12 @@ Var* FunctionCompiler::tuple_subscript(const Expr& expr, Var* base) {
     }
     int64_t wrapped = *at < 0 ? *at + count : *at;
     if (wrapped < 0 || wrapped >= count) {
-      fail_at(index.range, "index ", *at, " is out of range for '",
-              base->type->annotation(), "'");
+      fail_at(index.range, "Tuple index out of range. Tuple is length ", count,
+              " and index is ", *at);
     }
     return element(wrapped);
   }
-  int64_t bounds[3] = {0, count, 1};
+  std::optional<int64_t> bounds[3];
   for (size_t i = 0; i < 3; ++i) {
     if (!index.items[i]) continue;
     std::optional<int64_t> bound = constant_index(value(index.item(i)));
@@ -88,15 +88,24 @@ Var* FunctionCompiler::tuple_subscript(const Expr& expr, Var* base) {
     }
     bounds[i] = *bound < 0 && i < 2 ? *bound + count : *bound;
   }
-  if (bounds[2] <= 0) fail_at(index.range, "the step must be positive");
+  int64_t step = bounds[2].value_or(1);
+  if (step == 0) fail_at(index.range, "slice step cannot be zero");
+  // As in Python: backwards, the last element is the first.
+  int64_t least = step > 0 ? 0 : -1;
+  int64_t most = step > 0 ? count : count - 1;
+  auto clamped = [&](std::optional<int64_t> bound, int64_t otherwise) {
+    return bound ? std::clamp(*bound, least, most) : otherwise;
+  };
+  int64_t at = clamped(bounds[0], step > 0 ? 0 : most);
+  int64_t end = clamped(bounds[1], step > 0 ? count : -1);
   std::vector<Var*> items;
   std::vector<TypePtr> item_types;
-  int64_t end = std::min(bounds[1], count);
-  for (int64_t i = std::max<int64_t>(bounds[0], 0); i < end;) {
-    items.push_back(element(i));
+  while (step > 0 ? at < end : at > end) {
+    items.push_back(element(at));
     item_types.push_back(items.back()->type);
-    if (bounds[2] >= end - i) break;
-    i += bounds[2];
+    bool over = step > 0 ? step >= end - at : step <= end - at;
+    if (over) break;
+    at += step;
   }
   return emit_value(NodeKind::kTuple, expr.range, items,
                     types_.tuple(std::move(item_types)));
@@ -179,9 +188,10 @@ Var* FunctionCompiler::tensor_view(const Expr& expr, Var* base,
         continue;
       default:
         fail_at(part.range,
-                "a tensor cannot be indexed with a value of "
-                "type '",
-                index->type->annotation(), "'");
+                "Unsupported operation: indexing tensor with unsupported "
+                "index type '",
+                index->type->annotation(),
+                "'. Only ints, slices, lists and tensors are supported");
     }
   }
   for (const auto& [position, tensor] : tensors) {

@@ -31,7 +31,7 @@ TypePtr FunctionCompiler::compile() {
     for (const Parameter& param : function_.params()) {
       std::string_view name = graph_.intern(param.name);
       Var* var = graph_.add_param(&graph_.top(), param.type, name);
-      top_scope_.names[name] = {var, param.type, nullptr, {}};
+      top_scope_.names[name] = {var, param.type, nullptr, {}, &top_scope_};
     }
     if (function_.has_declared_result()) {
       declared_result_ = function_.result_type();
@@ -43,9 +43,9 @@ TypePtr FunctionCompiler::compile() {
   statements(def_->body);
   if (!terminated()) {
     if (declared_result_ && !is_subtype(TypeTable::none(), declared_result_)) {
-      fail_at(def_->name_range, "function '", def_->name,
-              "' is declared to return '", declared_result_->annotation(),
-              "', but it can end without a return statement");
+      fail_at(def_->name_range,
+              "Function was not annotated as having type None, but does not "
+              "return along all paths");
     }
     if (result_ && result_->kind != TypeKind::kNone) {
       result_ = types_.optional(result_);
@@ -126,15 +126,19 @@ void FunctionCompiler::bind(std::string_view name, Var* var,
                             const SourceRange& range) {
   const Binding* known = lookup(name);
   TypePtr declared = known ? known->declared : nullptr;
-  if (declared) {
-    std::string what = concat("variable '", name, "'");
-    var = as_type(var, declared, range, what.c_str());
+  const Scope* home = known ? known->home : nullptr;
+  if (declared && home != scope_) {
+    var = as_type(var, declared, range,
+                  concat("Variable '", name, "' previously had type "),
+                  " but is now being assigned to a value of type ");
+  } else if (declared && !is_subtype(var->type, declared)) {
+    declared = nullptr;  // another value under the same name
   }
   if (var->name.empty() && var->producer &&
       var->producer->kind != NodeKind::kConstant) {
     var->name = name;
   }
-  scope_->names[name] = {var, declared, nullptr, {}};
+  scope_->names[name] = {var, declared, nullptr, {}, home};
 }
 
 void FunctionCompiler::refine(const std::map<std::string_view, TypePtr>& types,
@@ -142,16 +146,16 @@ void FunctionCompiler::refine(const std::map<std::string_view, TypePtr>& types,
   for (const auto& [name, type] : types) {
     const Binding* known = lookup(name);
     if (!known || !known->var || known->var->type == type) continue;
-    TypePtr declared = known->declared;
-    Var* narrowed = cast(known->var, type, range);
-    scope_->names[name] = {narrowed, declared, nullptr, {}};
+    Binding narrowed = *known;
+    narrowed.var = cast(known->var, type, range);
+    scope_->names[name] = std::move(narrowed);
   }
 }
 
 // The variable if it can stand for the type, perhaps through a conversion
 // that Python would not notice.
-Var* FunctionCompiler::as_type(Var* var, TypePtr type, const SourceRange& range,
-                               const char* what) {
+Var* FunctionCompiler::converted(Var* var, TypePtr type,
+                                 const SourceRange& range) {
   if (is_subtype(var->type, type)) return var;
   TypePtr wanted = type->kind == TypeKind::kOptional ? type->item() : type;
   bool to_float =
@@ -179,8 +183,9 @@ Var* FunctionCompiler::as_type(Var* var, TypePtr type, const SourceRange& range,
     std::vector<Var*> items;
     Node* unpack = emit(NodeKind::kTupleUnpack, range, {var});
     for (TypePtr item : var->type->items) {
-      items.push_back(as_type(graph_.add_output(unpack, item), wanted->item(),
-                              range, what));
+      items.push_back(
+          converted(graph_.add_output(unpack, item), wanted->item(), range));
+      if (!items.back()) return nullptr;
     }
     return emit_value(NodeKind::kList, range, items, wanted);
   }
@@ -188,8 +193,14 @@ Var* FunctionCompiler::as_type(Var* var, TypePtr type, const SourceRange& range,
       var->type->items == wanted->items) {
     return cast(var, wanted, range);
   }
-  fail_at(range, what, " has type '", type->annotation(),
-          "', but the value is of type '", var->type->annotation(), "'",
+  return nullptr;
+}
+
+Var* FunctionCompiler::as_type(Var* var, TypePtr type, const SourceRange& range,
+                               std::string_view before,
+                               std::string_view between) {
+  if (Var* out = converted(var, type, range)) return out;
+  fail_at(range, before, type->annotation(), between, var->type->annotation(),
           interface_trouble(var->type, type));
 }
 

@@ -36,6 +36,15 @@ struct Sugared {
   const Def* closure = nullptr;
 };
 
+/// What messages call it: "function", "builtin"; empty for types and the like.
+std::string_view kind_of(const Sugared& sugared);
+
+/// Throws ScriptError where a list stands for something else by annotation.
+void check_list_annotation(const Expr& expr, TypePtr type);
+
+/// Whether Python knows an operator by that name and PyTorch by another.
+bool is_renamed(std::string_view name);
+
 /// One argument of a call.
 struct CallArg {
   Var* var = nullptr;
@@ -66,11 +75,13 @@ class FunctionCompiler {
   TypePtr compile();
 
  private:
+  struct Scope;
   struct Binding {
     Var* var = nullptr;
     TypePtr declared = nullptr;  // by an annotation
     const Def* closure = nullptr;
-    std::string error;  // why the name cannot be used
+    std::string error;            // why the name cannot be used
+    const Scope* home = nullptr;  // where it was declared
   };
   struct Scope {
     Scope* parent = nullptr;
@@ -109,8 +120,11 @@ class FunctionCompiler {
   void bind(std::string_view name, Var* var, const SourceRange& range);
   void refine(const std::map<std::string_view, TypePtr>& types,
               const SourceRange& range);
+  /// Null if the variable cannot stand for the type.
+  Var* converted(Var* var, TypePtr type, const SourceRange& range);
+  /// Fails with `before`, the type, `between` and the variable's type.
   Var* as_type(Var* var, TypePtr type, const SourceRange& range,
-               const char* what);
+               std::string_view before, std::string_view between);
 
   // Statements (compile_stmt.cpp).
   void statements(std::span<const Stmt* const> body);
@@ -156,6 +170,8 @@ class FunctionCompiler {
   // Expressions (compile_expr.cpp).
   Var* value(const Expr& expr, TypePtr hint = nullptr);
   Var* as_var(const Sugared& sugared, const SourceRange& range);
+  [[noreturn]] void no_attribute(TypePtr type, std::string_view name,
+                                 const SourceRange& range) const;
   Sugared sugared(const Expr& expr);
   void check_usable(const Meaning& meaning, const SourceRange& range);
   Var* literal(const Value& value, const SourceRange& range, TypePtr type);
@@ -177,6 +193,9 @@ class FunctionCompiler {
   Sugared class_attribute(Var* var, std::string_view name,
                           const SourceRange& range);
   std::optional<Sugared> super_attribute(const Expr& expr);
+  /// An object's `__name__` called, or null if it has no such method.
+  Var* magic(Var* object, std::string_view name,
+             const std::vector<CallArg>& args, const SourceRange& range);
 
   // Strings with fields (compile_format.cpp).
   Var* format(const Expr& expr);
@@ -220,6 +239,8 @@ class FunctionCompiler {
   // Operators (compile_op.cpp).
   Var* builtin(std::string_view name, const std::vector<CallArg>& args,
                const SourceRange& range);
+  Var* builtin_into(std::string_view name, const std::vector<CallArg>& args,
+                    size_t out, const SourceRange& range);
   Var* builtin(std::string_view name, std::initializer_list<Var*> args,
                const SourceRange& range);
 

@@ -190,6 +190,10 @@ class Freezer {
     }
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       bool fine = i == 0 && takes_self;
+      if (of(i) && !fine && node.kind == NodeKind::kSetAttr) {
+        fail_at(node.range,
+                "Freezing does not support SetAttr on an interface type");
+      }
       if (of(i) && !fine) {
         fail_at(node.range,
                 "jit.freeze: a module that is handed about other "

@@ -55,8 +55,9 @@ constexpr std::string_view kEffects[] = {
     "Delete",
     "setdefault",
     "update",
-    // Its error must be heard.
+    // Their errors must be heard.
     "wait",
+    "_unwrap_optional",
 };
 
 bool draws_or_writes(const Operator& op) {

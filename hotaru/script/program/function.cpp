@@ -106,7 +106,7 @@ void Function::resolve_signature() {
     params.push_back(std::move(param));
   }
   if (owner_ && params.empty()) {
-    fail_at(def_->name_range, "method '", def_->name, "' needs a 'self'");
+    fail_at(def_->name_range, "methods must have a self argument");
   }
   if (def_->return_type) {
     result_ = read_type(unit_, *resolver_, *def_->return_type);
@@ -135,7 +135,7 @@ Graph& Function::graph() {
   if (graph_) return *graph_;
   if (compiling_) {
     fail_at(def_->name_range, "function '", def_->name,
-            "' calls itself; declare its result's type");
+            "' is called recursively; declare its result's type");
   }
   // Functions without declared results are compiled where they are called.
   constexpr int kMaxDepth = 50;

@@ -188,6 +188,26 @@ Function* CompilationUnit::add_function(std::unique_ptr<Source> source,
       *this, std::move(name), *statements[0]->def, *resolvers_.back(), owner));
 }
 
+std::vector<Function*> CompilationUnit::add_functions(
+    std::unique_ptr<Source> source, std::string_view prefix,
+    std::unique_ptr<Resolver> resolver, ClassType* owner) {
+  std::lock_guard lock(mutex_);
+  trees_.push_back(parse_module(*source, limits_));
+  sources_.push_back(std::move(source));
+  resolvers_.push_back(std::move(resolver));
+  std::vector<Function*> out;
+  for (const Stmt* stmt : trees_.back()->statements) {
+    if (stmt->kind != StmtKind::kDef) {
+      fail_at(stmt->range, "expected nothing but functions");
+    }
+    std::string name = concat(prefix, ".", stmt->def->name);
+    out.push_back(add_function(
+        std::make_unique<Function>(*this, owner ? name : unique_name(name),
+                                   *stmt->def, *resolvers_.back(), owner)));
+  }
+  return out;
+}
+
 TypePtr CompilationUnit::parse_type(std::unique_ptr<Source> source,
                                     const Resolver& resolver) {
   std::lock_guard lock(mutex_);

@@ -83,6 +83,11 @@ class CompilationUnit : public std::enable_shared_from_this<CompilationUnit> {
   /// at. Throws ScriptError.
   Function* add_function(std::unique_ptr<Source> source, std::string name,
                          std::unique_ptr<Resolver> resolver, ClassType* owner);
+  /// Adds every function of a source, named after `prefix` or the owner.
+  std::vector<Function*> add_functions(std::unique_ptr<Source> source,
+                                       std::string_view prefix,
+                                       std::unique_ptr<Resolver> resolver,
+                                       ClassType* owner);
   /// The type that an expression such as "List[int]" names.
   TypePtr parse_type(std::unique_ptr<Source> source, const Resolver& resolver);
   /// `name`, or with a number if another class or function has it.

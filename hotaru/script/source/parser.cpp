@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstring>
 
 #include "hotaru/script/source/parser_impl.h"
@@ -16,6 +17,17 @@ constexpr std::array<std::string_view, 12> kAugmented = {
 constexpr std::array<std::string_view, 9> kUnsupported = {
     "try",    "global", "nonlocal", "lambda", "yield",
     "except", "async",  "await",    "finally"};
+
+// What messages call a statement or expression that begins with the word.
+std::string unsupported(std::string_view word) {
+  if (word == "try") return "try blocks";
+  if (word == "global" || word == "nonlocal") {
+    return concat(word, " variables");
+  }
+  std::string out(word);
+  out[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(out[0])));
+  return out;
+}
 
 template <class List>
 bool contains(const List& list, std::string_view text) {
@@ -115,8 +127,7 @@ void Parser::statement(Stmts& out, bool top_level) {
   skip_decorators();
   if (at("import") || at("from")) {
     if (!top_level) {
-      fail_at(current_.range,
-              "import statements are not supported in functions");
+      fail_at(current_.range, "import statements aren't supported");
     }
     skip_import();
   } else if (const Stmt* stmt = compound_statement()) {
@@ -198,7 +209,7 @@ const Stmt* Parser::simple_statement() {
   }
   if (current_.kind == TokenKind::kName &&
       contains(kUnsupported, current_.text)) {
-    fail_at(begin, "'", current_.text, "' is not supported in TorchScript");
+    fail_at(begin, unsupported(current_.text), " aren't supported");
   }
   return expression_statement();
 }
@@ -326,7 +337,7 @@ const Stmt* Parser::while_statement() {
   stmt->value = condition;
   stmt->body = suite();
   if (at("else")) {
-    fail_at(current_.range, "else branches of loops are not supported");
+    fail_at(current_.range, "else branches of while loops aren't supported");
   }
   return stmt;
 }
@@ -342,7 +353,7 @@ const Stmt* Parser::for_statement() {
   stmt->value = iterable;
   stmt->body = suite();
   if (at("else")) {
-    fail_at(current_.range, "else branches of loops are not supported");
+    fail_at(current_.range, "else branches of for loops aren't supported");
   }
   return stmt;
 }

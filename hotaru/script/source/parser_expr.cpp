@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "hotaru/script/source/parser_impl.h"
 
@@ -227,8 +228,9 @@ const Expr* Parser::name_or_keyword() {
   if (token.text == "None") return make(ExprKind::kNone, token.range);
   if (std::find(kReserved.begin(), kReserved.end(), token.text) !=
       kReserved.end()) {
-    fail_at(token.range, "'", token.text,
-            "' is not supported here in TorchScript");
+    std::string what(token.text);
+    what[0] = static_cast<char>(std::toupper(what[0]));
+    fail_at(token.range, what, " aren't supported");
   }
   Expr* node = make(ExprKind::kName, token.range);
   node->text = token.text;
@@ -410,7 +412,7 @@ const Expr* Parser::call(const Expr* callee) {
   uint16_t depth = 0;
   while (!at(")")) {
     if (at("**")) {
-      fail_at(current_.range, "**kwargs are not supported in TorchScript");
+      fail_at(current_.range, "keyword-arg expansion is not supported");
     }
     if (at("*")) {
       SourceRange begin = take().range;

@@ -195,9 +195,14 @@ void init_module(nb::module_& m) {
                      const GilRelease release;
                      return s.module.code(s.name);
                    })
-      .def_prop_ro("graph", [](const ScriptMethod& s) {
+      .def_prop_ro("graph",
+                   [](const ScriptMethod& s) {
+                     const GilRelease release;
+                     return s.module.graph(s.name);
+                   })
+      .def_prop_ro("schema", [](const ScriptMethod& s) {
         const GilRelease release;
-        return s.module.graph(s.name);
+        return s.module.method(s.name).schema();
       });
   nb::class_<Module>(m, "ScriptModule", "A loaded module.")
       .def("has_method", &Module::has_method)
@@ -297,6 +302,11 @@ void init_module(nb::module_& m) {
                      return ScriptType{self.type().unit().shared_from_this(),
                                        self.type().type()};
                    })
+      .def_prop_ro("script_class",
+                   [](const Module& self) {
+                     return ScriptClass{self.type().unit().shared_from_this(),
+                                        &self.type()};
+                   })
       .def_prop_ro("container",
                    [](const Module& self) {
                      using Container = script::ClassType::Container;
@@ -358,7 +368,7 @@ bool script_to_value(PyObject* object, Value* out) {
     *out = nb::inst_ptr<ScriptObject>(object)->value;
     return true;
   }
-  return python_instance(object, out);
+  return container_value(object, out) || python_instance(object, out);
 }
 
 PyObject* script_to_python(const Value& value) {

@@ -120,6 +120,10 @@ void init_script_class(nb::module_& m) {
            [](const ScriptClass& self, std::string_view name) {
              return self.cls->find_attribute(name) >= 0;
            })
+      .def("has_method",
+           [](const ScriptClass& self, std::string_view name) {
+             return self.cls->find_method(name) != nullptr;
+           })
       .def("add_attribute", &add_attribute, nb::arg("name"), nb::arg("type"),
            nb::arg("parameter") = false, nb::arg("buffer") = false)
       .def(

@@ -105,6 +105,20 @@ ScriptFunction define_function(const SourceUnit& self,
   return {self.unit, function};
 }
 
+std::vector<ScriptFunction> define_functions(
+    const SourceUnit& self, const std::string& source, const std::string& file,
+    const std::string& prefix, nb::object resolve, const ScriptClass* owner) {
+  auto resolver =
+      std::make_unique<PythonResolver>(*self.unit, std::move(resolve));
+  const GilRelease release;
+  std::vector<ScriptFunction> out;
+  for (Function* function : self.unit->add_functions(
+           std::make_unique<script::Source>(file, source), prefix,
+           std::move(resolver), owner ? owner->cls : nullptr))
+    out.push_back({self.unit, function});
+  return out;
+}
+
 std::vector<Value> to_arguments(const nb::args& args) {
   std::vector<Value> out;
   out.reserve(args.size());
@@ -300,6 +314,9 @@ void init_script_source(nb::module_& m) {
       .def("define_function", &define_function, nb::arg("source"),
            nb::arg("file"), nb::arg("first_line"), nb::arg("name"),
            nb::arg("resolve"), nb::arg("defaults"),
+           nb::arg("owner").none() = nb::none())
+      .def("define_functions", &define_functions, nb::arg("source"),
+           nb::arg("file"), nb::arg("prefix"), nb::arg("resolve"),
            nb::arg("owner").none() = nb::none())
       .def("parse_type",
            [](const SourceUnit& self, const std::string& text,

@@ -73,5 +73,10 @@ bool python_instance(PyObject* object, Value* out);
 void init_script_source(nanobind::module_& m);
 void init_script_class(nanobind::module_& m);
 void init_script_enum(nanobind::module_& m);
+void init_script_container(nanobind::module_& m);
+
+/// The value of a list or dict that Python and compiled code share; false for
+/// other objects.
+bool container_value(PyObject* object, Value* out);
 
 }  // namespace hotaru::python

@@ -292,6 +292,8 @@ class Function(metaclass=FunctionMeta):
                 cls.setup_context(ctx, args, result)
             else:
                 result = cls.forward(ctx, *args, **kwargs)
+        if _is_traced(args):
+            return result  # the program has what forward did
         many = isinstance(result, tuple)
         outputs = list(result) if many else [result]
         _check_marks(ctx, outputs)
@@ -305,6 +307,14 @@ class Function(metaclass=FunctionMeta):
             _push_forward(cls, ctx, tangents, outputs, dirty)
         ctx.to_save = ctx.non_differentiable = ctx.dirty_tensors = None
         return tuple(outputs) if many else outputs[0]
+
+
+def _is_traced(args: tuple) -> bool:
+    """Whether stand-ins of `jit.trace` are among the arguments."""
+    return any(
+        isinstance(arg, Tensor) and not issubclass(type(arg), Tensor)
+        for arg in args
+    )
 
 
 def _only_values(dual: bool):
@@ -471,3 +481,35 @@ def once_differentiable(fn):
         return marked if many and len(fresh) > 1 else (marked,)
 
     return run
+
+
+def _nested_map(condition, fn, condition_msg: str | None = None):
+    """A function that puts `fn(x)` in the place of every x with `condition(x)`
+    in tuples, lists and dicts; None stays.
+
+    The function raises ValueError for anything else, and says with
+    `condition_msg` what it takes.
+    """
+
+    def mapped(value):
+        if condition(value):
+            return fn(value)
+        if value is None:
+            return None
+        if isinstance(value, (list, tuple)):
+            items = [mapped(item) for item in value]
+            named = hasattr(value, "_fields")
+            return type(value)(*items) if named else type(value)(items)
+        if isinstance(value, dict):
+            return {key: mapped(item) for key, item in value.items()}
+        raise ValueError(
+            "Auto nesting doesn't know how to process an input object of type "
+            f"{type(value).__name__}"
+            + (
+                f". Accepted types: {condition_msg}, or lists/tuples of them"
+                if condition_msg
+                else ""
+            )
+        )
+
+    return mapped

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from . import frontend
+from . import annotations, frontend
 from ._async import Future, _fork, _wait, fork, wait
+from ._compilation_unit import CompilationUnit
 from ._errors import Error
 from ._freeze import freeze, optimize_for_inference
 from ._interface import interface
 from ._marks import (
     Attribute,
     Final,
+    _unwrap_optional,
     annotate,
     export,
     ignore,
     is_scripting,
     is_tracing,
     isinstance,
+    optimized_execution,
     script_method,
     unused,
 )
 from ._module import RecursiveScriptModule, ScriptModule, load, save
 from ._script import ScriptFunction, script, script_if_tracing
-from ._trace import TracerWarning, trace, trace_module
+from ._trace import TracerWarning, TracingCheckError, trace, trace_module
 
 __all__ = [
     "Attribute",
+    "CompilationUnit",
     "Error",
     "Final",
     "Future",
@@ -32,9 +36,12 @@ __all__ = [
     "ScriptFunction",
     "ScriptModule",
     "TracerWarning",
+    "TracingCheckError",
     "_fork",
+    "_unwrap_optional",
     "_wait",
     "annotate",
+    "annotations",
     "export",
     "fork",
     "freeze",
@@ -46,6 +53,7 @@ __all__ = [
     "isinstance",
     "load",
     "optimize_for_inference",
+    "optimized_execution",
     "save",
     "script",
     "script_if_tracing",

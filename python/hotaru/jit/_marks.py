@@ -62,6 +62,12 @@ def annotate(the_type: Any, the_value: Any) -> Any:
     return the_value
 
 
+def _unwrap_optional(x: Any) -> Any:
+    """`x`; AssertionError for None."""
+    assert x is not None, "Unwrapping null optional"
+    return x
+
+
 class Attribute(typing.NamedTuple):
     """A module's attribute with its type: `self.x = Attribute(3, int)`."""
 
@@ -97,6 +103,14 @@ def _holds(value, wanted) -> bool:
 def is_scripting() -> bool:
     """False: this is Python. True in compiled code."""
     return False
+
+
+@contextlib.contextmanager
+def optimized_execution(should_optimize: bool):
+    """A block with or without optimizations that take a program's first calls
+    to prepare. There are none here, so programs run the same in both.
+    """
+    yield
 
 
 class _Trace(threading.local):

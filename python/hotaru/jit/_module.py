@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import io
 import os
+import sys
 
 from .. import _C
 from ..nn import Module
 from ._errors import make_error
+from ._source import frame_names
 
 
 class _CompiledWhenMade(type):
@@ -27,6 +29,14 @@ class ScriptModule(Module, metaclass=_CompiledWhenMade):
     what the program gets is a `RecursiveScriptModule`.
     """
 
+    def define(self, src: str, _frames_up: int = 0) -> None:
+        """Adds methods from source, to be compiled with the module.
+
+        Names mean what they mean where this is called.
+        """
+        names = frame_names(sys._getframe(1 + _frames_up))
+        self.__dict__.setdefault("_script_sources", []).append((src, names))
+
 
 class RecursiveScriptModule(ScriptModule):
     """A TorchScript module: callable, with the attributes of its archive.
@@ -35,6 +45,9 @@ class RecursiveScriptModule(ScriptModule):
     assigning them goes there. Several threads may call one module whose code
     assigns no attributes.
     """
+
+    # Compiles methods of a native module: `script`'s part puts it here.
+    _define = None
 
     def __init__(self) -> None:
         raise TypeError("RecursiveScriptModule: load one with hotaru.jit.load")
@@ -83,7 +96,10 @@ class RecursiveScriptModule(ScriptModule):
             object.__setattr__(self, name, value)
 
     def __dir__(self):
-        return sorted({*object.__dir__(self), *self._c.method_names()})
+        children = (name for name, _ in self._c.named_children())
+        attributes = (name for name, _ in self._c.attributes())
+        own = object.__dir__(self)
+        return sorted({*own, *self._c.method_names(), *children, *attributes})
 
     @property
     def original_name(self) -> str:
@@ -120,6 +136,18 @@ class RecursiveScriptModule(ScriptModule):
     def inlined_graph(self) -> str:
         """As graph: calls are shown as calls."""
         return self._c.graph("forward")
+
+    def define(self, src: str, _frames_up: int = 0) -> None:
+        """Compiles methods from source, here and for modules that share the
+        class.
+
+        RuntimeError: the source is not TorchScript, a method of that name is
+        there, or the module is from an archive.
+        """
+        names = frame_names(sys._getframe(1 + _frames_up))
+        RecursiveScriptModule._define(self._c, src, names)
+        if "forward" not in self.__dict__ and self._c.has_method("forward"):
+            object.__setattr__(self, "forward", self._c.method("forward"))
 
     def save(self, f, _extra_files=None) -> None:
         """As `jit.save(self, f)`."""
@@ -268,6 +296,32 @@ class RecursiveScriptModule(ScriptModule):
     def __hash__(self) -> int:
         return id(self)
 
+    def __bool__(self) -> bool:
+        return True  # whatever a compiled __len__ says
+
+
+def _forward_magic(name: str) -> None:
+    """Has a method that Python calls by itself call the compiled one."""
+
+    def method(self, *args, **kwargs):
+        native = self.__dict__["_c"]
+        if not native.has_method(name):
+            raise NotImplementedError(f"no compiled method {name}")
+        return native.method(name)(*args, **kwargs)
+
+    method.__name__ = name
+    setattr(RecursiveScriptModule, name, method)
+
+
+for _name in (
+    "__iter__", "__len__", "__neg__", "__mul__", "__contains__", "__add__",
+    "__sub__", "__pow__", "__truediv__", "__mod__", "__lt__",
+    "__gt__", "__le__", "__ge__", "__and__", "__or__", "__xor__",
+    "__getitem__", "__setitem__", "__int__", "__float__", "__enter__",
+    "__exit__",
+):  # fmt: skip
+    _forward_magic(_name)
+
 
 class _ScriptList(RecursiveScriptModule):
     """A compiled ModuleList, Sequential or ParameterList."""
@@ -397,6 +451,9 @@ def save(m, f, _extra_files=None) -> None:
         to_stream(f.write, extra)
 
 
+_C.ScriptModule.qualified_name = property(lambda self: self.type_name)
+_C.ScriptModule._type = lambda self: self.class_type
+_C.ScriptModule._method_names = lambda self: self.method_names()
 _C.ScriptFunction.save = RecursiveScriptModule.save
 _C.ScriptFunction.save_to_buffer = RecursiveScriptModule.save_to_buffer
 _C._set_script_module_class(RecursiveScriptModule, make_error)

@@ -9,6 +9,7 @@ Every answer is a tuple that begins with its kind, which the native side reads:
 from __future__ import annotations
 
 import builtins
+import collections
 import enum
 import functools
 import inspect
@@ -36,10 +37,11 @@ _LANGUAGE = {
         "divmod", "ord", "chr", "pow", "hex", "isinstance", "getattr",
         "hasattr", "range", "enumerate", "zip", "print", "tuple", "list",
         "dict", "int", "float", "bool", "str", "complex", "reversed",
-        "callable", "super", "type",
+        "callable", "super", "type", "hash",
     )
 }  # fmt: skip
 _LANGUAGE_NAMES = {id(value): name for name, value in _LANGUAGE.items()}
+_LANGUAGE_NAMES[id(collections.OrderedDict)] = "dict"
 
 _GENERIC = {
     id(getattr(typing, name)): name
@@ -55,6 +57,7 @@ _SPECIALS = {
     id(_async.wait): ("builtin", "wait"),
     id(_marks.annotate): ("special", "annotate"),
     id(_marks.isinstance): ("special", "isinstance"),
+    id(_marks._unwrap_optional): ("builtin", "_unwrap_optional"),
     id(_marks.is_scripting): ("builtin", "is_scripting"),
     id(_marks.is_tracing): ("builtin", "is_tracing"),
     id(warnings.warn): ("builtin", "warn"),
@@ -161,6 +164,8 @@ class Resolver:
             return ("type", self._scripter.named_type("Tensor"))
         if value in (hotaru.device, hotaru.dtype, hotaru.futures.Future):
             return ("generic", value.__name__)
+        if value is hotaru.Generator:
+            return ("type", self._scripter.named_type("Generator"))
         if isinstance(value, types.ModuleType):
             return self._module(value, name)
         if isinstance(value, Foreign):

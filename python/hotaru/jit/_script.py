@@ -8,6 +8,7 @@ import inspect
 from .. import _C
 from ..nn import Module
 from . import _marks
+from ._containers import container
 from ._module import RecursiveScriptModule, ScriptModule
 from ._script_module import script_module
 from ._scripter import _UNIT, SCRIPTER, ScriptFunction
@@ -35,12 +36,15 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
 
     Args:
         obj: a function; an instance of `nn.Module`, of which `forward`,
-            exported methods and what they call are compiled; or a class.
+            exported methods and what they call are compiled; a class; or a
+            list or dict, of which a copy is made that compiled functions
+            share instead of copying it.
         optimize, _frames_up, _rcb, example_inputs: accepted and ignored.
 
     Returns:
         A `ScriptFunction`, a `ScriptModule` that shares the module's tensors,
-        or the class itself. Each may be called from several threads at once.
+        the class itself, or a `ScriptList` or `ScriptDict`. Functions and
+        modules may be called from several threads at once.
 
     Raises:
         RuntimeError: the source is not TorchScript; the text shows file, line
@@ -49,6 +53,8 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
     """
     if isinstance(obj, (RecursiveScriptModule, ScriptFunction)):
         return obj
+    if isinstance(obj, (list, dict)):
+        return container(obj, _UNIT)
     with _UNIT:
         SCRIPTER.not_supported = None
         try:

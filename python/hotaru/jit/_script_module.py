@@ -10,15 +10,18 @@ from .. import _C, nn
 from .._utils import typename
 from ..nn.modules._arguments import weight_and_bias
 from . import _marks
+from ._compilation_unit import define_text
+from ._instance_annotations import warn_of_annotations
 from ._library import modules as _modules
 from ._module import RecursiveScriptModule, ScriptModule
 from ._resolve import Resolver
-from ._scripter import _UNIT, SCRIPTER, _qualified_name
+from ._scripter import _UNIT, SCRIPTER, _qualified_name, setter_name
 from ._source import module_names, named, surroundings
 
 # What every nn.Module has and no program means.
 _INTERNAL = {
     *vars(nn.Module()), "call_super_init", "dump_patches", "_hooked",
+    "_script_sources",
 } - {"training"}  # fmt: skip
 _BASES = {ScriptModule, *nn.Module.__mro__}
 _LISTS = (nn.ModuleList, nn.Sequential, nn.ParameterList)
@@ -28,12 +31,50 @@ _CONTAINERS = {*_LISTS, nn.ModuleDict, *nn.ModuleList.__mro__[1:2]}
 _WEIGHT_AND_BIAS = "_weight_and_bias"
 
 
+# Classes by what makes them: compiled once, for all modules that are alike.
+_SHARED: dict = {}
+
+
 def script_module(module: nn.Module) -> RecursiveScriptModule:
     """The compiled module; the caller holds the unit's lock."""
+    if "_parameters" not in vars(module):
+        raise RuntimeError(
+            f"'{typename(type(module))}' has not been initialized, did you "
+            "forget to call 'super()'?"
+        )
+    warn_of_annotations(module)
     builder = _Builder()
-    native = builder.build(module)
-    builder.compile()
+    try:
+        native = builder.build(module)
+        builder.compile()
+    except BaseException:
+        builder.forget()
+        raise
     return finished(module, native)
+
+
+def define_methods(native, text: str, names: dict) -> None:
+    """Adds methods from source to the class of a compiled module."""
+    if not native.is_from(_UNIT):
+        raise RuntimeError(
+            "define(): modules loaded from archives take no more methods"
+        )
+    with _UNIT:
+        for method in add_methods(native.script_class, text, names):
+            method._compile()
+
+
+def add_methods(cls, text: str, names: dict) -> list:
+    """Parses methods from source and gives them to the class."""
+    methods = define_text(text, cls.name, names, cls)
+    for method in methods:
+        if cls.has_method(method.name):
+            raise RuntimeError(f"method '{method.name}' already defined.")
+        cls.add_method(method.name, method)
+    return methods
+
+
+RecursiveScriptModule._define = staticmethod(define_methods)
 
 
 def finished(module: nn.Module, native) -> RecursiveScriptModule:
@@ -57,7 +98,7 @@ class _Builder:
     def __init__(self, traced: bool = False) -> None:
         self._traced = traced  # hooks have left their trace already
         self._made: dict = {}
-        self._classes: dict = {}
+        self._new: list = []  # keys of classes that are not compiled yet
         self._pending: list = []
 
     def build(self, module: nn.Module):
@@ -87,12 +128,20 @@ class _Builder:
     def _build(self, module: nn.Module):
         hooks = () if self._traced else _hooks_of(module)
         members = _Members(module, self)
-        key = (*members.key(), hooks)
-        cls = self._classes.get(key)
-        if cls is None:
+        sources = vars(module).get("_script_sources", ())
+        key = (*members.key(), hooks, tuple(text for text, _ in sources))
+        shared = _SHARED.get(key)
+        if shared is None:
             cls = self._define(module, members, hooks)
-            self._classes[key] = cls
-        return cls.make_module(members.values)
+            # With what the key holds by its id() alone.
+            shared = _SHARED[key] = (cls, members.failed)
+            self._new.append(key)
+        return shared[0].make_module(members.values)
+
+    def forget(self) -> None:
+        """Leaves nothing of classes that did not compile."""
+        for key in self._new:
+            _SHARED.pop(key, None)
 
     def _define(self, module: nn.Module, members: _Members, hooks=()):
         python = type(module)
@@ -140,7 +189,8 @@ class _Members:
             self._add(name, value, known or default, "b")
         for name, child in module._modules.items():
             if child is None:
-                self._add(name, None, none)
+                if not builder._traced:
+                    self._add(name, None, none)
             else:
                 native = builder.build(child)
                 wanted = self._interface(name) or native.class_type
@@ -196,13 +246,30 @@ class _Members:
                 _UNIT.type_of(frozen)
                 self.constants[name] = frozen
                 return
-            known = known or self._annotated(name) or _UNIT.type_of(value)
+            known = known or self._annotated(name) or _type_of(value)
         except (TypeError, RuntimeError):
-            known = None  # an error only if the program uses it
+            known = _class_of(value)  # an error only if the program uses it
         if known is None:
             self.failed[name] = value
         else:
             self._add(name, value, known)
+
+
+def _type_of(value):
+    """The type of a value; None for empty containers, which don't tell."""
+    if isinstance(value, (list, dict)) and not value:
+        return None
+    return _UNIT.type_of(value)
+
+
+def _class_of(value):
+    """The type of an object whose class can be compiled, or None."""
+    if type(value).__module__.partition(".")[0] in ("builtins", "hotaru"):
+        return None
+    try:
+        return SCRIPTER.class_type(type(value))
+    except (OSError, RuntimeError, TypeError, ValueError):
+        return None
 
 
 class _Methods:
@@ -215,6 +282,12 @@ class _Methods:
         self._defined: dict = {}
         self._homes: dict = {}  # the class and function of each method
         self._hooks: dict = {}
+        # Methods that the module was given as source; all of them are compiled.
+        self._from_text: list = []
+        for text, names in vars(module).get("_script_sources", ()):
+            added = add_methods(cls, text, names)
+            self._from_text += added
+            self._defined.update((method.name, method) for method in added)
 
     def compile(self) -> None:
         """Compiles forward and the exported methods, and what they call."""
@@ -225,11 +298,14 @@ class _Methods:
             == _marks.EXPORT
         ]
         forward = _find(type(self._module), "forward")
-        if forward is not None and not _marks.mark_of(forward):
+        unmarked = forward is not None and not _marks.mark_of(forward)
+        if unmarked and "forward" not in self._defined:
             names.insert(0, "forward")
         for name in names:
             if self._define(name) is not None:
                 self._defined[name]._compile()
+        for method in self._from_text:
+            method._compile()
         for name in self._hooks:
             self._defined[name]._compile()
         self._cls.check_hooks()
@@ -240,12 +316,16 @@ class _Methods:
         name = getattr(function, "__name__", type(hook).__name__)
         known = self._hooks.get(name)
         python = type(self._module)
-        others = {known, _find(python, name)} - {None, function}
-        if others:
+        if _find(python, name) not in (None, function):
             raise RuntimeError(
-                f"Hook '{name}' on {python.__name__} has at least two "
-                "different python definitions. Please use unique names for "
-                "all hooks."
+                f"Can't define hook: {name} on class: {self._cls.name} because "
+                "a method or hook with that name already exists."
+            )
+        if known not in (None, function):
+            raise RuntimeError(
+                f"{'Pre-hook' if before else 'Hook'} '{name}' on "
+                f"{python.__name__} has at least two different python "
+                "definitions. Please use unique names for all hooks."
             )
         if known is None:
             full = f"{self._cls.name}.{name}"
@@ -332,6 +412,8 @@ class _Methods:
                 return None
             if isinstance(found, property):
                 cls.add_property(name)
+                if found.fset is not None:
+                    self._add_setter(setter_name(name), found.fset)
                 found = found.fget
             self._homes[name] = (base, found)
             names = self._functions_of_self(found)
@@ -339,6 +421,12 @@ class _Methods:
         self._defined[name] = function
         cls.add_method(name, function)
         return function
+
+    def _add_setter(self, name: str, function) -> None:
+        full = f"{self._cls.name}.{name}"
+        method = SCRIPTER.define_marked(function, full, self._cls)
+        self._defined[name] = method
+        self._cls.add_method(name, method)
 
     def _functions_of_self(self, method) -> dict:
         """What a method calls with `self`: other methods, to the compiler."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import inspect
 import os
+import sys
 import typing
 
 from .. import _C
 from . import _enums, _marks, _tuples
+from ._dataclasses import (
+    defaults_of_dataclass,
+    is_made,
+    methods_of_dataclass,
+)
 from ._resolve import Foreign, Resolver
 from ._source import defaults_of, module_names, source_of, surroundings
 from .frontend import NotSupportedError
@@ -68,12 +75,17 @@ class Scripter:
             raise NotSupportedError(str(error)) from None
 
     def define_text(
-        self, text: str, name: str, owner, names: dict | None = None
+        self,
+        text: str,
+        name: str,
+        owner,
+        names: dict | None = None,
+        defaults: dict | None = None,
     ) -> ScriptFunction:
         """Parses a function whose source was put together here."""
         resolver = Resolver(names or {}, self)
         return _UNIT.define_function(
-            text, f"<{name}>", 1, name, resolver, {}, owner
+            text, f"<{name}>", 1, name, resolver, defaults or {}, owner
         )
 
     def define_marked(
@@ -182,28 +194,47 @@ class Scripter:
         return self._classes[cls]
 
     def _class(self, cls: type):
-        if cls.__module__ == "builtins" or cls.__bases__ != (object,):
+        if not _has_source(cls):
             raise RuntimeError(
-                f"class {cls.__module__}.{cls.__qualname__} cannot be compiled:"
-                " TorchScript classes inherit from nothing but object"
+                "python value of type 'type' cannot be used as a value. "
+                "Perhaps it is a closed over global variable? If so, please "
+                "consider passing it in as an argument or use a local variable "
+                f"instead: class {cls.__module__}.{cls.__qualname__}"
+            )
+        if cls.__bases__ != (object,):
+            raise RuntimeError(
+                "TorchScript class does not support inheritance, and "
+                f"{cls.__module__}.{cls.__qualname__} inherits from "
+                f"{', '.join(base.__qualname__ for base in cls.__bases__)}"
             )
         name = _qualified_name(cls)
         native = _C._script_define_class(_UNIT, name, "object")
         self._classes[cls] = native.type
-        methods = {
-            name: value
-            for name, value in vars(cls).items()
-            if inspect.isfunction(value) or isinstance(value, property)
-        }
         defined = {}
-        for method, value in methods.items():
-            if isinstance(value, property):
-                value = value.fget
-                native.add_property(method)
+        names = {**module_names(cls), cls.__name__: cls}
+
+        def add(method: str, value) -> None:
             full = f"{name}.{method}"
-            defined[method] = self.define_marked(value, full, native)
+            if isinstance(value, str):
+                made = method == "__init__"
+                defaults = defaults_of_dataclass(cls) if made else {}
+                defined[method] = self.define_text(
+                    value, full, native, names, defaults
+                )
+            else:
+                # A class inside of a function knows itself only by its name.
+                known = {cls.__name__: cls}
+                defined[method] = self.define_marked(value, full, native, known)
             native.add_method(method, defined[method])
+
         try:
+            for method, value in _methods_of(cls, names).items():
+                if isinstance(value, property):
+                    native.add_property(method)
+                    if value.fset is not None:
+                        add(setter_name(method), value.fset)
+                    value = value.fget
+                add(method, value)
             # Assignments in __init__ say which attributes there are.
             if "__init__" in defined:
                 native.set_open(True)
@@ -222,6 +253,36 @@ class Scripter:
 SCRIPTER = Scripter()
 
 
+def setter_name(name: str) -> str:
+    """What the compiler calls the function that sets a property."""
+    return f"__{name}_setter"
+
+
+def _has_source(cls: type) -> bool:
+    return cls.__module__ != "builtins" and hasattr(
+        sys.modules.get(cls.__module__), "__file__"
+    )
+
+
+def _methods_of(cls: type, names: dict) -> dict:
+    """Name and function, property or, of dataclasses, source.
+
+    `names` receives what names in sources stand for.
+    """
+    methods = {
+        name: value
+        for name, value in vars(cls).items()
+        if inspect.isfunction(value) or isinstance(value, property)
+    }
+    if not dataclasses.is_dataclass(cls):
+        return methods
+    return {
+        name: value
+        for name, value in methods.items()
+        if isinstance(value, property) or not is_made(value)
+    } | methods_of_dataclass(cls, lambda given: _type_text(given, names))
+
+
 def _qualified_name(value, short: str = "") -> str:
     """What programs call a function or class; `short` replaces its name."""
     own = short or value.__name__
@@ -236,6 +297,15 @@ def _qualified_name(value, short: str = "") -> str:
 def _defaults(function, source) -> dict:
     defaults = defaults_of(function)
     for name, value in defaults.items():
+        if _is_mutable(value):
+            raise RuntimeError(
+                "Mutable default parameters are not supported because Python "
+                "binds them to the function and they persist across function "
+                "calls.\n As a workaround, make the default None and "
+                "instantiate the default parameter within the body of the "
+                f"function. Found {type(value)} on parameter {name}:\n"
+                f'  File "{source.file}", line {source.line}'
+            )
         try:
             _UNIT.type_of(value)
         except TypeError as error:
@@ -245,6 +315,12 @@ def _defaults(function, source) -> dict:
                 f'  File "{source.file}", line {source.line}'
             ) from None
     return defaults
+
+
+def _is_mutable(value) -> bool:
+    if isinstance(value, tuple):
+        return any(map(_is_mutable, value))
+    return isinstance(value, (list, dict))
 
 
 def _check_parameters(function) -> None:

@@ -33,6 +33,14 @@ def source_of(function) -> SourceText:
     return SourceText("".join(_dedented(lines)), file, max(line, 1))
 
 
+def left_aligned(text: str) -> str:
+    """The text as far left as its first line that is not empty."""
+    lines = text.splitlines(keepends=True)
+    while lines and not lines[0].strip():
+        lines.pop(0)
+    return "".join(_dedented(lines)) if lines else ""
+
+
 def _dedented(lines: list[str]) -> list[str]:
     """The lines as far left as the first; less indented ones stay."""
     first = lines[0]
@@ -78,3 +86,24 @@ def module_names(cls: type) -> dict:
         return vars(module)
     methods = filter(inspect.isfunction, vars(cls).values())
     return next((method.__globals__ for method in methods), {})
+
+
+class _Asked(dict):
+    """Names that a function explains, where it does."""
+
+    def __init__(self, ask) -> None:
+        super().__init__()
+        self._ask = ask
+
+    def __contains__(self, name) -> bool:
+        return self._ask(name) is not None
+
+    def __getitem__(self, name):
+        return self._ask(name)
+
+
+def frame_names(frame, rcb=None) -> dict:
+    """The names that code in a frame sees, or those that `rcb` explains."""
+    if rcb is not None:
+        return _Asked(rcb)
+    return {**frame.f_globals, **frame.f_locals}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
+import threading
+from typing import NamedTuple
 
 from .. import _C
 from ..nn import Module
@@ -12,9 +15,15 @@ from ._module import RecursiveScriptModule
 from ._resolve import Constant
 from ._script_module import _Builder, finished
 from ._scripter import _UNIT, SCRIPTER, ScriptFunction, _qualified_name
+from ._trace_check import (
+    TracingCheckError,
+    check_outputs,
+    check_program,
+    check_result,
+)
 from ._traced import Recorder, TracedTensor, TracerWarning
 
-__all__ = ["TracerWarning", "trace", "trace_module"]
+__all__ = ["TracerWarning", "TracingCheckError", "trace", "trace_module"]
 
 
 def trace(
@@ -42,53 +51,145 @@ def trace(
         example_inputs: a tensor, or a tuple of tensors and of nested tuples,
             lists and dicts of tensors.
         example_kwarg_inputs: the same by name.
-        optimize, check_trace, check_inputs, check_tolerance, strict, _*:
-            accepted and ignored; the trace is not run again.
+        check_trace: whether to trace again and to compare outputs with the
+            function's, within `check_tolerance`; differences are warnings.
+        check_inputs: for that, tuples of inputs in place of the examples.
+        strict: whether to warn of lists among the results and refuse dicts.
+        optimize, _*: accepted and ignored.
 
     Returns:
         A `ScriptFunction` or a `ScriptModule`.
 
     Raises:
-        RuntimeError: inputs that are no tensors, tensors that require gradients
-            and are neither inputs nor parameters.
+        RuntimeError: inputs or results that are no tensors, tensors that
+            require gradients and are neither inputs nor parameters.
+        TracingCheckError: the second run made another program.
         NotImplementedError: autocast is on.
     """
     if isinstance(func, (RecursiveScriptModule, ScriptFunction)):
         return func
+    checks = _Checks(check_trace, check_inputs, check_tolerance, strict)
+    owner = getattr(func, "__self__", None)
+    if isinstance(owner, Module) and func.__name__ == "forward":
+        func = owner
     if isinstance(func, Module):
         example = {"forward": (example_inputs, example_kwarg_inputs)}
-        return _trace_module(func, example)
-    with _UNIT:
+        return _trace_module(func, example, checks)
+    args, kwargs = _as_arguments(example_inputs), example_kwarg_inputs or {}
+    name = getattr(func, "__name__", type(func).__name__)
+    name = name if name.isidentifier() else "traced"
+
+    def record(args: tuple, kwargs: dict, strict: bool) -> tuple:
         recorder = Recorder()
-        name = getattr(func, "__name__", type(func).__name__)
-        name = name if name.isidentifier() else "traced"
-        text = _traced_text(
-            recorder, func, name, example_inputs, example_kwarg_inputs, []
-        )
+        text = _traced_text(recorder, func, name, args, kwargs, [], strict)
+        return recorder, text
+
+    # Not under the unit's lock, which workers need for what the function forks.
+    recorder, text = record(args, kwargs, strict)
+    with _UNIT:
         full = _qualified_name(func, name)
         compiled = SCRIPTER.define_text(text, full, None, _names(recorder))
         compiled._compile()
+    checks.run(recorder, record, compiled, func, args, kwargs)
     return compiled
 
 
-def trace_module(mod, inputs: dict, *args, **kwargs):
-    """`trace` of several methods: `inputs` holds example inputs by name."""
-    return _trace_module(mod, {k: (v, None) for k, v in inputs.items()})
+def trace_module(
+    mod,
+    inputs: dict,
+    optimize=None,
+    check_trace=True,
+    check_inputs=None,
+    check_tolerance=1e-5,
+    strict=True,
+    **_,
+):
+    """`trace` of several methods: `inputs` holds example inputs by name, and
+    `check_inputs` such dicts.
+    """
+    examples = {k: (v, None) for k, v in inputs.items()}
+    checks = _Checks(check_trace, check_inputs, check_tolerance, strict)
+    return _trace_module(mod, examples, checks)
 
 
-def _trace_module(module: Module, examples: dict) -> RecursiveScriptModule:
+# While a module's parameters are stand-ins no other thread traces it.
+_TRACING = threading.RLock()
+
+
+class _Checks(NamedTuple):
+    """What `trace` was asked to check."""
+
+    check_trace: bool
+    inputs: list | None
+    tolerance: float
+    strict: bool
+
+    def of(self, method: str) -> _Checks:
+        """Those of one method of several."""
+        inputs = self.inputs
+        if inputs and isinstance(inputs[0], dict):
+            inputs = [each[method] for each in inputs if method in each]
+        return self._replace(inputs=inputs)
+
+    def run(self, recorder, record, traced, function, args, kwargs) -> None:
+        """Compares what a second trace writes down, and outputs."""
+        if not self.check_trace:
+            return
+        given = [args] if self.inputs is None else self.inputs
+        for each in map(_as_arguments, given):
+            again, _ = record(each, kwargs, False)
+            check_program(recorder, again)
+            check_outputs(traced, function, each, kwargs, self.tolerance)
+
+
+def _as_arguments(args) -> tuple:
+    if args is None:
+        return ()
+    if isinstance(args, _C.Tensor) or not isinstance(args, (tuple, list)):
+        return (args,)
+    return tuple(args)
+
+
+def _trace_module(
+    module: Module, examples: dict, checks: _Checks
+) -> RecursiveScriptModule:
+    if module._backward_hooks:
+        raise ValueError(
+            "Modules that have backward hooks assigned can't be compiled: "
+            + str(module)
+        )
+
+    def record(name: str, args: tuple, kwargs: dict, strict: bool) -> tuple:
+        recorder = Recorder()
+        function = module if name == "forward" else getattr(module, name)
+        with _TRACING, _stand_ins(module, recorder):
+            text = _traced_text(
+                recorder, function, name, args, kwargs, ["self"], strict
+            )
+        return recorder, text
+
     with _UNIT:
         builder = _Builder(traced=True)
         native, methods = builder.build_open(module)
-        for name, (args, kwargs) in examples.items():
-            recorder = Recorder()
-            function = module if name == "forward" else getattr(module, name)
-            with _stand_ins(module, recorder):
-                text = _traced_text(
-                    recorder, function, name, args, kwargs, ["self"]
-                )
+    done = []
+    for name, (args, kwargs) in examples.items():
+        args, kwargs = _as_arguments(args), kwargs or {}
+        recorder, text = record(name, args, kwargs, checks.strict)
+        with _UNIT:
             methods.define_text(name, text, _names(recorder))
-        return finished(module, native)
+        done.append((name, recorder, args, kwargs))
+    traced = finished(module, native)
+    for name, recorder, args, kwargs in done:
+        whole = name == "forward"
+        checks.of(name).run(
+            recorder,
+            functools.partial(record, name),
+            traced if whole else getattr(traced, name),
+            module if whole else getattr(module, name),
+            args,
+            kwargs,
+        )
+    return traced
 
 
 def _names(recorder: Recorder) -> dict:
@@ -146,13 +247,10 @@ def _member(path: str, name: str) -> str:
     return f'getattr({path}, "{name}")'
 
 
-def _traced_text(recorder, function, name, args, kwargs, first: list) -> str:
+def _traced_text(
+    recorder, function, name, args, kwargs, first: list, strict: bool
+) -> str:
     """Runs the function with stand-ins; the source of what it did."""
-    if args is None:
-        args = ()
-    elif isinstance(args, _C.Tensor) or not isinstance(args, (tuple, list)):
-        args = (args,)
-    kwargs = kwargs or {}
     names = [*_parameter_names(function, len(args)), *kwargs]
     values = [*args, *kwargs.values()]
     header = list(first)
@@ -166,6 +264,7 @@ def _traced_text(recorder, function, name, args, kwargs, first: list) -> str:
             *stand_ins[: len(args)],
             **dict(zip(kwargs, stand_ins[len(args) :])),
         )
+    check_result(result, strict)
     lines = [*recorder.lines, f"return {_result(recorder, result)}"]
     body = "\n".join(f"    {line}" for line in lines)
     return f"def {name}({', '.join(header)}):\n{body}\n"
@@ -217,6 +316,12 @@ def _stand_in(recorder, name: str, value):
 
 
 def _result(recorder, value) -> str:
+    if isinstance(value, dict):
+        items = (
+            f"{recorder.text(key)}: {_result(recorder, item)}"
+            for key, item in value.items()
+        )
+        return f"{{{', '.join(items)}}}"
     if isinstance(value, TracedTensor) or not isinstance(value, (list, tuple)):
         return recorder.text(value)
     items = "".join(f"{_result(recorder, item)}, " for item in value)

@@ -172,41 +172,40 @@ TEST(Compiler, NestedListsOfATensor) {
 
 TEST(Compiler, RefusalsNameTheReason) {
   const std::pair<const char*, const char*> cases[] = {
-      {"def f(x: int) -> str:\n  return x\n", "result has type 'str'"},
-      {"def f(x: int):\n  return y\n", "undefined name 'y'"},
+      {"def f(x: int) -> str:\n  return x\n", "annotated as having type str"},
+      {"def f(x: int):\n  return y\n", "undefined value y"},
       {"def f(x: bool):\n  if x:\n    y = 1\n  return y\n",
-       "'y' is not defined in the false branch"},
+       "y is not defined in the false branch"},
       {"def f(x: bool):\n  if x:\n    y = 1\n  else:\n    y = 'a'\n"
        "  return y\n",
-       "of type 'int' in the true branch"},
+       "type int in the true branch"},
       {"def f(x: Tensor):\n  return torch.no_such_operator(x)\n",
        "operator 'aten::no_such_operator' is not implemented"},
-      {"def f(x: str):\n  return x + 1\n", "fit none of its overloads"},
-      {"def f(x: Foo):\n  return x\n", "unknown type 'Foo'"},
+      {"def f(x: str):\n  return x + 1\n", "Arguments for call are not valid"},
+      {"def f(x: Foo):\n  return x\n", "Unknown type name 'Foo'"},
       {"def f(x: Optional[str]):\n  return x.upper()\n", "has no attribute"},
       {"def f(x: Tensor):\n  for i in range(3):\n    x = 1\n  return x\n",
-       "variable 'x' has type 'Tensor'"},
+       "Variable 'x' previously had type Tensor"},
       {"def f():\n  break\n", "need a loop around them"},
       {"def f(x: Tuple[int, int], i: int):\n  return x[i]\n",
        "must be known while compiling"},
       {"def f(x: int) -> int:\n  if x > 0:\n    return x\n",
-       "can end without a return"},
-      {"def f(x: List[int]):\n  return g(x)\n", "undefined name 'g'"},
+       "does not return along all paths"},
+      {"def f(x: List[int]):\n  return g(x)\n", "undefined value g"},
       {"def f() -> int:\n  return 99999999999999999999\n", "64 bits"},
-      // The hint of a comprehension may be any type.
-      {"def f(x: Tensor):\n  x = [row for row in x]\n  return x\n",
-       "variable 'x' has type 'Tensor'"},
+      {"def f(x: int) -> int:\n  x = [1]\n  return x\n",
+       "annotated as having type int but is actually of type List[int]"},
       {"def f():\n  for i in reversed():\n    pass\n", "takes 1 arguments"},
       {"def f(x):\n  import math\n  return x\n", "import statements"},
       {"def f(x: Tensor):\n  return x.tolist()\n", "type hint"},
       // Lists keep the type of their elements, whatever is put into them.
       {"def f(x: List[Tensor]):\n  torch.append(x, None)\n",
-       "fit none of its overloads"},
+       "Could not match type"},
       {"def f(x: List[Tensor], y: Optional[Tensor]):\n"
        "  torch.insert(x, 0, y)\n",
-       "fit none of its overloads"},
+       "Could not match type"},
       {"def f(x: Dict[str, Tensor]):\n  torch._set_item(x, 'a', None)\n",
-       "fit none of its overloads"},
+       "Arguments for call are not valid"},
   };
   for (const auto& [text, message] : cases) {
     std::string error = error_of(text);

@@ -187,7 +187,7 @@ def _reloaded(module, edit=lambda name, data: data):
         (b"  GREEN = 2\n", b"  GREEN = [2]\n", "must be of one type"),
         (b"  GREEN = 2\n", b"  GREEN : int\n", "expected a member"),
         (b"  RED = 1\n  GREEN = 2\n", b"  pass\n", "No enum values"),
-        (b"Color(Enum)", b"Other(Enum)", "unknown type"),
+        (b"Color(Enum)", b"Other(Enum)", "Unknown type name"),
         (b"Color(Enum)", b"Color(NamedTuple)", "in a NamedTuple"),
     ],
 )

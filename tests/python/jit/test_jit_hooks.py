@@ -214,7 +214,7 @@ def another_double():
         ([], [wrong_output], "Received type: 'int'. Expected type: 'Tensor'"),
         ([], [missing_output], "exactly 3 inputs but it had 2 inputs"),
         ([], [both, plus_calls], "Expected type: 'Tuple[Tensor, int]'"),
-        ([], [forward], "unique names"),
+        ([], [forward], "already exists"),
         ([double, another_double()], [], "unique names"),
     ],
 )

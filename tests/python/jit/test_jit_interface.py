@@ -327,12 +327,12 @@ def _too_few():
     [
         (_no_result, "must have a return type annotated"),
         (_a_body, "should only contain a single 'pass' statement"),
-        (_unknown_type, "unknown type 'Nothing'"),
+        (_unknown_type, "Unknown type name 'Nothing'"),
         (_inherits, "does not support inheritance yet"),
         (_no_class, "must be applied to a class"),
-        (_called, "cannot be called"),
-        (_unknown_method, "has no attribute 'something'"),
-        (_too_few, "misses argument 'k'"),
+        (_called, "cannot call a value of type"),
+        (_unknown_method, "object has no attribute or method 'something'"),
+        (_too_few, "Argument k not provided"),
     ],
 )
 def test_errors(program, message):

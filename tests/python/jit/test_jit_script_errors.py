@@ -78,7 +78,8 @@ def no_result(x: int) -> int:
 
 
 def changed_type(x: int):
-    x = "a"
+    if x > 0:
+        x = "a"
     return x
 
 
@@ -132,9 +133,9 @@ PLACES = [
     (imports, "import", "import"),
     (one_branch, "y", "not defined in the false branch"),
     (two_types, '1 if flag else "a"', "'int'.*'str'"),
-    (other_result, "return x", "'str'.*'int'"),
-    (no_result, "no_result", "without a return"),
-    (changed_type, "x", "'int'.*'str'"),
+    (other_result, "return x", "type str but .* type int"),
+    (no_result, "no_result", "does not return along all paths"),
+    (changed_type, "x", "had type int but .* value of type str"),
     (optional_use, "x.sum", "not None"),
     (object_of_python, "OBJECT", "python value of type 'object'"),
     (enumeration, "Mixed", "of one type"),

@@ -91,5 +91,14 @@ def test_lists_for_variables_of_other_types():
         x = [row for row in x if row.sum() > 0]
         return x
 
-    with pytest.raises(RuntimeError, match=r"variable 'x' has type 'Tensor'"):
-        torch.jit.script(f)
+    rows = torch.jit.script(f)(torch.tensor([[1.0], [-1.0]]))
+    assert [row.tolist() for row in rows] == [[1.0]]
+
+
+def test_another_value_under_the_same_name():
+    def f(x, n: int):
+        x = x.shape[0]
+        n = "rows: " + str(n)
+        return n * x
+
+    assert torch.jit.script(f)(torch.ones(2), 1) == "rows: 1rows: 1"

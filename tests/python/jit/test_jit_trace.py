@@ -91,7 +91,9 @@ class Recurrent(nn.Module):
 def test_module_shares_its_parameters():
     module = Recurrent()
     state = (torch.zeros(2, 3), {"k": X})
-    traced = torch.jit.trace(module, (X, state))
+    with pytest.raises(RuntimeError, match="Encountering a dict"):
+        torch.jit.trace(module, (X, state))
+    traced = torch.jit.trace(module, (X, state), strict=False)
     assert isinstance(traced, torch.jit.ScriptModule)
     larger = (torch.ones(4, 3), {"k": LARGER})
     expected, got = module(LARGER, larger), traced(LARGER, larger)
