@@ -252,7 +252,9 @@ def numpy(self, *, force: bool = False):
     try:
         return numpy.asarray(memoryview(source))
     except BufferError as error:
-        raise TypeError(str(error)) from None
+        if str(error).startswith("Got unsupported ScalarType"):
+            raise TypeError(str(error)) from None
+        raise
 
 
 def __dlpack__(self, **options):
