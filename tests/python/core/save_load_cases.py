@@ -1,6 +1,6 @@
 """Files that PyTorch 2.13 wrote: an archive and the format before it.
 
-zlib, then base 85. What they hold: see test_save_load.py.
+zlib, then base 85. What they hold: see test_file_formats.py.
 """
 
 ARCHIVE = (
