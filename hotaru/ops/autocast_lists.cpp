@@ -50,7 +50,8 @@ constexpr List kLists[] = {
      "max_pool3d max_unpool2d max_unpool3d nanquantile "
      "nanquantile.scalar polar qr quantile quantile.scalar "
      "reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d "
-     "replication_pad3d stft stft.center trace view_as_complex"},
+     "replication_pad3d stft stft.center trace view_as_complex "
+     "grid_sampler_2d grid_sampler_3d"},
     {kNone, kFloat,
      "_upsample_bicubic2d_aa _upsample_bilinear2d_aa "
      "_upsample_nearest_exact1d _upsample_nearest_exact2d "

@@ -209,7 +209,7 @@ def _deepcopy(self, memo):
 
 
 def _rebuild(cls, data: bytes, device: str):
-    storage = UntypedStorage(len(data))
+    storage = UntypedStorage(len(data), device="cpu")
     if data:
         storage._bytes().copy_(_C.frombuffer(bytearray(data), dtype=_C.uint8))
     return cls(storage.to(device=device))

@@ -64,7 +64,9 @@ class Functions {
                                std::string_view pass = {})
       : name_(name), pass_(pass) {}
   std::string_view name() const { return name_; }
+  /// Throws for dtypes that no kernel computes with.
   const Function& of(DType dtype) const {
+    if (is_rare(dtype)) refuse_dtype(std::string(name_).c_str(), dtype);
     return table_.at(size_t(dtype), [&] {
       return concat(name_, "_", type_suffix(dtype), pass_);
     });

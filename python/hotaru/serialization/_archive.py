@@ -26,7 +26,11 @@ _CHUNK = 1 << 24
 
 
 def storage_view(storage) -> memoryview:
-    """The bytes of a storage on the CPU, not copied."""
+    """The bytes of a storage, not copied. RuntimeError for another device's."""
+    if storage.device.type != "cpu":
+        raise RuntimeError(
+            f"expected a storage on cpu, got one on {storage.device}"
+        )
     size = storage.nbytes()
     if size == 0:
         return memoryview(b"")
@@ -238,7 +242,7 @@ class Reader:
     def get_storage_from_record(self, name: str, nbytes: int, _dtype=None):
         """The bytes of a record as a storage on the CPU."""
         self._check(name, self._entry(name).file_size, nbytes)
-        storage = _C.UntypedStorage(nbytes)
+        storage = _C.UntypedStorage(nbytes, device="cpu")
         self.read_into(name, storage_view(storage))
         return storage
 

@@ -74,7 +74,7 @@ class _Storages:
         untyped = stands_for is UntypedStorage
         dtype = _C.uint8 if untyped else stands_for.dtype
         if key not in self._known:
-            raw = UntypedStorage(count * dtype.itemsize)
+            raw = UntypedStorage(count * dtype.itemsize, device="cpu")
             self._raw[key] = raw
             self._known[key] = _typed(
                 self._place(raw, text_of(location)), dtype

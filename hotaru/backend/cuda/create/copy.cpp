@@ -50,6 +50,8 @@ constinit const Functions move_functions("Move", "_s");
 const Function& copy_function(DType to, DType from, bool strided) {
   const bool moves = to == from && to != DType::kBool;
   if (moves) return move_functions.of_size(itemsize(to));
+  if (is_rare(to) || is_rare(from))
+    refuse_dtype("copy_", is_rare(to) ? to : from);
   static constinit const FunctionTable<2 * 16 * 16> table;
   return table.at((size_t(to) * 16 + size_t(from)) * 2 + strided, [&] {
     return concat("Copy_", type_suffix(to), "_", type_suffix(from),

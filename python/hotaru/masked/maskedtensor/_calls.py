@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ... import _C
 from ..._C import ops
+from ..._tensor import _CASTS
 from . import binary, passthrough, reductions, unary
 from .core import MaskedTensor, data_of, mask_of, wrap
 
@@ -71,7 +72,7 @@ _HANDLERS = {
     **dict.fromkeys(binary.INPLACE_BINARY_NAMES, binary.binary),
     **dict.fromkeys(reductions.REDUCE_NAMES, reductions.reduce),
     **dict.fromkeys(passthrough.PASSTHROUGH_NAMES, passthrough.passthrough),
-    **dict.fromkeys(["to", "cast", "type", "type_as"], unary.cast),
+    **dict.fromkeys(["to", "type", "type_as", *_CASTS], unary.cast),
     **dict.fromkeys(["clone", "detach", "ones_like"], _alike),
     **dict.fromkeys(
         ["item", "__bool__", "__float__", "__int__", "__index__"], _item
