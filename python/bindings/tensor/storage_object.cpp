@@ -160,7 +160,16 @@ PyObject* resize(PyObject* self, PyObject* size) {
   return guarded([&]() -> PyObject* {
     const auto bytes = nb::cast<int64_t>(nb::handle(size));
     HOTARU_CHECK(bytes >= 0, "a storage cannot have ", bytes, " bytes");
-    checked(self).resize(size_t(bytes));
+    Storage& storage = checked(self);
+    // Tensors do not check where they read: what they see must stay there.
+    const bool seen = storage.use_count() > 1 &&
+                      storage.device().type != DeviceType::kMeta;
+    HOTARU_CHECK(!seen || size_t(bytes) >= storage.nbytes(),
+                 "resize_: a storage of ", storage.nbytes(),
+                 " bytes cannot shrink to ", bytes,
+                 " while tensors look into it; give them other memory first "
+                 "(Tensor.set_), or drop them");
+    storage.resize(size_t(bytes));
     return Py_NewRef(self);
   });
 }

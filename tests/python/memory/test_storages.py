@@ -276,3 +276,13 @@ def test_generators_are_pickled():
     assert loaded.initial_seed() == 5
     expected = torch.rand(3, generator=generator)
     assert torch.equal(torch.rand(3, generator=loaded), expected)
+
+
+def test_memory_that_tensors_see_stays():
+    x = torch.arange(4.0)
+    storage = x.untyped_storage()
+    with pytest.raises(RuntimeError, match="cannot shrink to 4 while tensors"):
+        storage.resize_(4)
+    assert x.tolist() == [0, 1, 2, 3]
+    del x
+    assert storage.resize_(4).nbytes() == 4
