@@ -162,8 +162,8 @@ PyObject* resize(PyObject* self, PyObject* size) {
     HOTARU_CHECK(bytes >= 0, "a storage cannot have ", bytes, " bytes");
     Storage& storage = checked(self);
     // Tensors do not check where they read: what they see must stay there.
-    const bool seen = storage.use_count() > 1 &&
-                      storage.device().type != DeviceType::kMeta;
+    const bool seen =
+        storage.use_count() > 1 && storage.device().type != DeviceType::kMeta;
     HOTARU_CHECK(!seen || size_t(bytes) >= storage.nbytes(),
                  "resize_: a storage of ", storage.nbytes(),
                  " bytes cannot shrink to ", bytes,
