@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .compiler import disable, is_compiling
+from ..compiler import disable, is_compiling
 
 __all__ = ["disable", "is_compiling", "is_dynamo_supported"]
 
