@@ -76,6 +76,9 @@ globals().update(
     }
 )
 
+# Its older name.
+_segment_reduce = ops.segment_reduce
+
 from . import _generator, _streams, _tensor
 from ._arrays import *
 from ._checks import *

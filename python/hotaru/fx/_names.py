@@ -96,14 +96,15 @@ _NN = frozenset(
 )
 
 
-def _place(name: str, prefix: str = "") -> types.SimpleNamespace:
-    """A namespace of the operators whose name begins so, or of _NN."""
+def _place(name: str, prefix: str = "") -> types.ModuleType:
+    """A module of the operators whose name begins so, or of _NN."""
     names = [
         n
         for n in vars(hotaru.ops)
         if (n.startswith(prefix) if prefix else n in _NN)
     ]
-    place = types.SimpleNamespace(**{n: getattr(hotaru.ops, n) for n in names})
+    place = types.ModuleType(f"{_C.__name__}.{name}")
+    vars(place).update({n: getattr(hotaru.ops, n) for n in names})
     setattr(_C, name, place)
     return place
 

@@ -87,6 +87,10 @@ def test_gradients(reduce):
     )
 
 
+def test_the_older_name():
+    assert torch._segment_reduce is torch.segment_reduce
+
+
 def test_what_is_refused():
     x = torch.arange(6.0)
     with pytest.raises(RuntimeError, match="rows of lengths along axis to sum"):
