@@ -104,8 +104,10 @@ Tensors apply_formula(const Formula& formula, const Tensors& tangents,
   for (const Tensor& t : tangents)
     node->add_edge(t.defined() ? Edge{wanted, 0} : Edge{});
   for (const Tensor& t : read)
-    node->saved.push_back(t.defined() ? SavedTensor(t, false, t.version())
-                                      : SavedTensor());
+    // Not packed by hooks: it is gone in a moment.
+    node->saved.push_back(t.defined()
+                              ? SavedTensor(t, false, t.version(), false)
+                              : SavedTensor());
   Tensors grads = node->apply(seeds);
   grads.resize(tangents.size());
   return grads;

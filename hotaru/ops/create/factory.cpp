@@ -10,6 +10,7 @@
 #include "hotaru/core/rare.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory_schema.h"
+#include "hotaru/ops/create/range_bounds.h"
 #include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/host_value.h"
 #include "hotaru/ops/registry.h"
@@ -425,40 +426,22 @@ HOTARU_OP(
       return arange(start, end, step, given_options(dtype, device));
     });
 
-/// The number in a bound that may be a tensor without dimensions.
-Scalar bound_of(const Tensor& t) {
-  return host_value(t, "a bound of linspace()");
-}
-void check_bounds(const Tensor& start, const Tensor& end) {
-  std::string rest;
-  for (const auto& [name, t] : {std::pair{"start", &start}, {"end", &end}})
-    if (t->defined() && t->dim() > 0)
-      rest += concat(rest.empty() ? "" : " and ", name, " with ", t->dim(),
-                     " dimension(s)");
-  const bool plain = (!start.defined() || start.dim() == 0) &&
-                     (!end.defined() || end.dim() == 0);
-  HOTARU_CHECK(plain,
-               "linspace only supports 0-dimensional start and end "
-               "tensors, but got ",
-               rest, ".");
-}
-
 HOTARU_OP(
     "linspace.Tensor_Tensor(Tensor start, Tensor end, int "
     "steps, " HOTARU_OPTIONS ") -> Tensor",
     +[](const Tensor& start, const Tensor& end, int64_t steps,
         HOTARU_OPTION_ARGS) {
-      check_bounds(start, end);
-      return linspace(bound_of(start), bound_of(end), steps,
-                      given_options(dtype, device));
+      check_bounds("linspace", start, end);
+      return linspace(bound_of("linspace", start), bound_of("linspace", end),
+                      steps, given_options(dtype, device));
     });
 HOTARU_OP(
     "linspace.Tensor_Scalar(Tensor start, Scalar end, int "
     "steps, " HOTARU_OPTIONS ") -> Tensor",
     +[](const Tensor& start, const Scalar& end, int64_t steps,
         HOTARU_OPTION_ARGS) {
-      check_bounds(start, Tensor());
-      return linspace(bound_of(start), end, steps,
+      check_bounds("linspace", start, Tensor());
+      return linspace(bound_of("linspace", start), end, steps,
                       given_options(dtype, device));
     });
 HOTARU_OP(
@@ -466,8 +449,8 @@ HOTARU_OP(
     "steps, " HOTARU_OPTIONS ") -> Tensor",
     +[](const Scalar& start, const Tensor& end, int64_t steps,
         HOTARU_OPTION_ARGS) {
-      check_bounds(Tensor(), end);
-      return linspace(start, bound_of(end), steps,
+      check_bounds("linspace", Tensor(), end);
+      return linspace(start, bound_of("linspace", end), steps,
                       given_options(dtype, device));
     });
 HOTARU_OP(

@@ -6,6 +6,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/create/range_bounds.h"
 #include "hotaru/ops/host_value.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/operators.h"
@@ -224,24 +225,6 @@ HOTARU_OP(
     "neginf=None) -> Tensor",
     nan_to_num);
 
-/// The number in a bound that may be a tensor without dimensions.
-Scalar bound_of(const Tensor& t) {
-  return host_value(t, "a bound of logspace()");
-}
-void check_bounds(const Tensor& start, const Tensor& end) {
-  std::string rest;
-  for (const auto& [name, t] : {std::pair{"start", &start}, {"end", &end}})
-    if (t->defined() && t->dim() > 0)
-      rest += concat(rest.empty() ? "" : " and ", name, " with ", t->dim(),
-                     " dimension(s)");
-  const bool plain = (!start.defined() || start.dim() == 0) &&
-                     (!end.defined() || end.dim() == 0);
-  HOTARU_CHECK(plain,
-               "logspace only supports 0-dimensional start and end "
-               "tensors, but got ",
-               rest, ".");
-}
-
 HOTARU_OP(
     "logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float "
     "base=10.0, "
@@ -251,9 +234,9 @@ HOTARU_OP(
     ") -> Tensor",
     +[](const Tensor& start, const Tensor& end, int64_t steps, double base,
         Optional<DType> dtype, Value, Optional<Device> device, Value) {
-      check_bounds(start, end);
-      return logspace(bound_of(start), bound_of(end), steps, base,
-                      options(dtype, device));
+      check_bounds("logspace", start, end);
+      return logspace(bound_of("logspace", start), bound_of("logspace", end),
+                      steps, base, options(dtype, device));
     });
 HOTARU_OP(
     "logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float "
@@ -264,8 +247,8 @@ HOTARU_OP(
     ") -> Tensor",
     +[](const Tensor& start, const Scalar& end, int64_t steps, double base,
         Optional<DType> dtype, Value, Optional<Device> device, Value) {
-      check_bounds(start, Tensor());
-      return logspace(bound_of(start), end, steps, base,
+      check_bounds("logspace", start, Tensor());
+      return logspace(bound_of("logspace", start), end, steps, base,
                       options(dtype, device));
     });
 HOTARU_OP(
@@ -277,8 +260,8 @@ HOTARU_OP(
     ") -> Tensor",
     +[](const Scalar& start, const Tensor& end, int64_t steps, double base,
         Optional<DType> dtype, Value, Optional<Device> device, Value) {
-      check_bounds(Tensor(), end);
-      return logspace(start, bound_of(end), steps, base,
+      check_bounds("logspace", Tensor(), end);
+      return logspace(start, bound_of("logspace", end), steps, base,
                       options(dtype, device));
     });
 HOTARU_OP(
