@@ -9,6 +9,7 @@
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/shape/view_grad.h"
+#include "hotaru/ops/sparse/sum.h"
 
 namespace hotaru::autograd {
 namespace {
@@ -32,6 +33,7 @@ bool fits_layout(const Tensor& grad, const Tensor& leaf) {
 
 /// A leaf's first gradient. One that nobody else holds may become it.
 Tensor take_or_copy(Tensor grad, const Tensor& leaf, int64_t owners) {
+  if (is_sparse(grad)) return make_alias(grad);
   if (!fits_layout(grad, leaf))
     return is_dense(leaf.sizes(), leaf.strides())
                ? copy_(empty_like(leaf), grad)
@@ -52,6 +54,8 @@ Tensors AccumulateGrad::apply(Tensors grads) {
     if (!m.grad.defined())
       m.grad =
           take_or_copy(std::move(grad), variable_, post_hooks.empty() ? 1 : 2);
+    else if (is_sparse(m.grad) || is_sparse(grad))
+      m.grad = sparse_sum(m.grad, grad);
     else if (grad_enabled())
       m.grad = add(m.grad, grad);
     else

@@ -8,6 +8,7 @@
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/ops/sparse/sum.h"
 #include "hotaru/runtime/warning.h"
 
 namespace hotaru::autograd {
@@ -58,10 +59,18 @@ Tensor fit(const Edge& edge, Tensor grad, const Node& giver, size_t place) {
   return to(grad, info.dtype);
 }
 
+Tensor sum(const Tensor& a, const Tensor& b) {
+  if (is_sparse(a) || is_sparse(b)) [[unlikely]]
+    return sparse_sum(a, b);
+  return add(a, b);
+}
+
 void keep(Meta& meta, const Tensor& grad) {
   if (!grad.defined()) return;
   if (meta.grad.defined())
-    meta.grad = add(meta.grad, grad);
+    meta.grad = sum(meta.grad, grad);
+  else if (is_sparse(grad))
+    meta.grad = grad;
   else
     meta.grad = grad.is_contiguous() ? clone(grad) : contiguous(grad);
 }
@@ -179,7 +188,7 @@ void Pass::deliver(const Edge& edge, Tensor grad, const Node& giver,
   if (!grad.defined()) return;
   grad = fit(edge, std::move(grad), giver, place);
   Tensor& slot = state.grads[edge.index];
-  slot = slot.defined() ? add(slot, grad) : std::move(grad);
+  slot = slot.defined() ? sum(slot, grad) : std::move(grad);
 }
 
 void Pass::make_ready(Node* node) {

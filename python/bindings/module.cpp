@@ -20,6 +20,7 @@
 #include "bindings/tensor/memory.h"
 #include "bindings/tensor/printing.h"
 #include "bindings/tensor/shared_memory.h"
+#include "bindings/tensor/sparse_object.h"
 #include "bindings/tensor/storage_object.h"
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/types.h"
@@ -35,6 +36,7 @@ NB_MODULE(_C, m) {
   init_tensor(m);
   overrides::init_overrides(m);
   init_storage(m);
+  init_sparse(m);
   init_ops(m);
   init_autocast(m);
   init_autograd(m);

@@ -8,6 +8,7 @@
 #include "bindings/ops/override.h"
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/indexing.h"
+#include "bindings/tensor/sparse_object.h"
 #include "bindings/tensor/tensor_number.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/autograd/record.h"
@@ -436,7 +437,9 @@ PyObject* wrap(Tensor tensor) {
   if (!tensor.defined()) Py_RETURN_NONE;
   if (void* known = tensor.impl()->python_object)
     return Py_NewRef(static_cast<PyObject*>(known));
-  return allocate(tensor_type, std::move(tensor));
+  // Evaluated before the tensor is moved; a sparse one makes `possible` true.
+  PyTypeObject* type = overrides::possible ? type_for(tensor) : tensor_type;
+  return allocate(type, std::move(tensor));
 }
 
 PyObject* wrap_as(PyTypeObject* type, Tensor tensor) {

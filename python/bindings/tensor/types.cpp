@@ -1,6 +1,7 @@
 #include "bindings/tensor/types.h"
 
 #include <array>
+#include <vector>
 
 #include "bindings/tensor/items.h"
 #include "bindings/tensor/tensor_object.h"
@@ -23,6 +24,7 @@ constexpr std::array kDTypes{
 
 // Borrowed from the module, which keeps them for the process's life.
 std::array<PyObject*, 32> dtype_objects{};
+std::vector<PyObject*> layout_objects;
 PyObject* size_type = nullptr;
 
 struct Alias {
@@ -152,12 +154,32 @@ void init_device(nb::module_& m) {
 template <class T>
 void init_named(nb::module_& m, const char* cls,
                 std::initializer_list<T> members) {
-  nb::class_<T>(m, cls).def(
-      "__repr__", [](const T& v) { return std::string("torch.") + v.name; });
+  // Pickles and copies are the name.
+  nb::class_<T>(m, cls)
+      .def("__repr__",
+           [](const T& v) { return std::string("torch.") + v.name; })
+      .def("__reduce__", [](const T& v) { return std::string(v.name); });
   for (const T& member : members) m.attr(member.name) = nb::cast(member);
 }
 
+void init_layouts(nb::module_& m) {
+  init_named<PyLayout>(m, "layout", {{0, "strided"}});
+  nb::class_<PySparseLayout, PyLayout>(m, "_SparseLayout");
+  layout_objects.push_back(m.attr("strided").ptr());
+  int64_t number = 0;
+  for (const char* name : {"sparse_coo", "sparse_csr", "sparse_csc",
+                           "sparse_bsr", "sparse_bsc", "_mkldnn", "jagged"}) {
+    const nb::object layout = nb::cast(PySparseLayout{{++number, name}});
+    layout_objects.push_back(layout.ptr());
+    m.attr(name) = layout;
+  }
+}
+
 }  // namespace
+
+nb::object layout_object(int64_t number) {
+  return nb::borrow(layout_objects.at(size_t(number)));
+}
 
 nb::object dtype_object(DType dtype) {
   return nb::borrow(dtype_objects[size_t(dtype)]);
@@ -231,7 +253,7 @@ Dims to_dims(PyObject* object) {
 void init_types(nb::module_& m) {
   init_dtype(m);
   init_device(m);
-  init_named<PyLayout>(m, "layout", {{0, "strided"}, {1, "sparse_coo"}});
+  init_layouts(m);
   init_named<PyMemoryFormat>(m, "memory_format",
                              {{0, "contiguous_format"},
                               {1, "preserve_format"},

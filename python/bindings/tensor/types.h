@@ -22,6 +22,9 @@ struct PyLayout {
   int64_t number;
   const char* name;
 };
+/// A layout that operators made for strided memory do not take: its class may
+/// answer them (__torch_function__).
+struct PySparseLayout : PyLayout {};
 struct PyMemoryFormat {
   int64_t number;
   const char* name;
@@ -30,6 +33,8 @@ struct PyMemoryFormat {
 /// The object of a dtype; a new reference.
 nb::object dtype_object(DType dtype);
 nb::object device_object(Device device);
+/// The layout of that number.
+nb::object layout_object(int64_t number);
 /// A torch.Size.
 nb::object size_object(IntSpan sizes);
 

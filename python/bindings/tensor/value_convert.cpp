@@ -152,7 +152,10 @@ bool to_single(PyObject* object, ArgKind kind, Value* out) {
       *out = to_device(object);
       return true;
     case ArgKind::kLayout:
-      if (!nb::isinstance<PyLayout>(object)) return false;
+      // Sparse ones answer calls that fit no signature themselves.
+      if (!nb::isinstance<PyLayout>(object) ||
+          nb::isinstance<PySparseLayout>(object))
+        return false;
       *out = nb::inst_ptr<PyLayout>(object)->number;
       return true;
     case ArgKind::kMemoryFormat:
