@@ -41,22 +41,34 @@ _LAZY = {
     "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
     "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn",
     "optim", "overrides", "profiler", "random", "serialization", "signal",
-    "special", "storage", "testing", "utils", "xpu",
+    "sparse", "special", "storage", "testing", "utils", "xpu",
 }  # fmt: skip
-_SERIALIZATION = {"load", "save"}
-_FUNC = {"vmap"}
-_STORAGE = {"TypedStorage", "UntypedStorage"}
+# Names that are here and made in a module that is not imported before.
+_MADE_IN = {
+    name: module
+    for module, names in {
+        "serialization": ("load", "save"),
+        "func": ("vmap",),
+        "storage": ("TypedStorage", "UntypedStorage"),
+        "graphs": ("compile",),
+        "random": ("manual_seed", "seed"),
+        "amp": ("GradScaler", "autocast"),
+        "amp._thread": (
+            "get_autocast_cpu_dtype", "get_autocast_dtype",
+            "get_autocast_gpu_dtype", "is_autocast_cpu_enabled",
+            "is_autocast_enabled", "set_autocast_cache_enabled",
+            "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
+            "set_autocast_dtype", "set_autocast_enabled",
+            "set_autocast_gpu_dtype",
+        ),
+        "sparse.create": (
+            "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor",
+            "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor",
+        ),
+    }.items()
+    for name in names
+}  # fmt: skip
 _LEGACY = {"_storage_classes", "_tensor_classes"}
-_GRAPHS = {"compile"}
-_RANDOM = {"manual_seed", "seed"}
-_AMP = {"GradScaler", "autocast"}
-_AUTOCAST = {
-    "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype",
-    "is_autocast_cpu_enabled", "is_autocast_enabled",
-    "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
-    "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled",
-    "set_autocast_gpu_dtype",
-}  # fmt: skip
 
 # Operators that PyTorch has in `torch.ops` alone.
 _OPS_ALONE = {
@@ -79,7 +91,7 @@ globals().update(
 # Its older name.
 _segment_reduce = ops.segment_reduce
 
-from . import _generator, _streams, _tensor
+from . import _generator, _sparse_names, _streams, _tensor
 from ._arrays import *
 from ._checks import *
 from ._copies import *
@@ -102,45 +114,22 @@ from .functional import *
 from .version import __version__
 
 # The extension's seed the CPU alone.
-for _name in _RANDOM:
-    del globals()[_name]
+for _name, _module in _MADE_IN.items():
+    if _module == "random":
+        del globals()[_name]
 # Complete once `storage` is imported.
 del globals()["UntypedStorage"]
 
 
 def __getattr__(name: str):
-    if name in _LAZY:
+    if name in _LAZY or name in _MADE_IN:
         import importlib
 
-        return importlib.import_module(f"{__name__}.{name}")
-    if name in _SERIALIZATION:
-        from . import serialization
-
-        return getattr(serialization, name)
-    if name in _FUNC:
-        from . import func
-
-        return globals().setdefault(name, getattr(func, name))
-    if name in _GRAPHS:
-        from . import graphs
-
-        return getattr(graphs, name)
-    if name in _RANDOM:
-        from . import random
-
-        return globals().setdefault(name, getattr(random, name))
-    if name in _AMP:
-        from . import amp
-
-        return globals().setdefault(name, getattr(amp, name))
-    if name in _AUTOCAST:
-        from .amp import _thread
-
-        return globals().setdefault(name, getattr(_thread, name))
-    if name in _STORAGE:
-        from . import storage
-
-        return getattr(storage, name)
+        module = _MADE_IN.get(name, name)
+        found = importlib.import_module(f"{__name__}.{module}")
+        if name in _LAZY:
+            return found
+        return globals().setdefault(name, getattr(found, name))
     if name.endswith(("Storage", "Tensor")) or name in _LEGACY:
         from . import _legacy
 
@@ -151,15 +140,4 @@ def __getattr__(name: str):
 
 
 def __dir__() -> list[str]:
-    return sorted(
-        set(globals()).union(
-            _LAZY,
-            _SERIALIZATION,
-            _STORAGE,
-            _FUNC,
-            _GRAPHS,
-            _RANDOM,
-            _AMP,
-            _AUTOCAST,
-        )
-    )
+    return sorted(set(globals()).union(_LAZY, _MADE_IN))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy as _copy
 from types import FunctionType
 
-from . import _C, _overrides, _tensor_memory, functional
+from . import _C, _overrides, _sparse_names, _tensor_memory, functional
 from ._attributes import (
     SWAPPED,
     attributes_of,
@@ -621,4 +621,5 @@ def _let_override() -> None:
 
 
 install()
+_sparse_names.install()
 _let_override()

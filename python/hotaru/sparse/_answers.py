@@ -1,0 +1,110 @@
+"""Which function answers which operator of a sparse tensor, by its name."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from .. import _C
+from ..utils import _pytree
+
+HANDLERS: dict[str, Callable] = {}
+"""By the operator's name. Handlers take what the operator takes, but `out=`;
+for the in-place form of one there need not be another."""
+
+_INPUTS = ("input", "self", "tensor")
+
+
+def answers(*names: str) -> Callable:
+    """Makes a function the one that answers these operators."""
+
+    def register(function: Callable) -> Callable:
+        for name in names:
+            HANDLERS[name] = function
+        return function
+
+    return register
+
+
+# What a sparse tensor answers as any tensor does: about itself and its history.
+_PLAIN = frozenset(
+    ["detach", "detach_", "requires_grad_", "backward", "register_hook", "retain_grad", "dim", "register_post_accumulate_grad_hook", "ndimension", "size", "numel", "nelement", "element_size", "is_floating_point", "is_complex", "is_signed", "is_inference", "__hash__", "is_tensor", "__class__", "is_same_size", "grad_mode", "_is_view", "_has_format", "is_shared", "result_type", "can_cast", "get_device", "broadcast_tensors", "is_nonzero", "is_neg", "is_conj", "resolve_conj", "resolve_neg", "is_distributed", "_backward_hooks", "hash", "unsafe_chunk", "set_", "__setattr__", "get_overridable_functions", "is_storage", "has_names", "dense_dim", "sparse_dim", "__dir__"]
+)
+_COPIED_ATTRIBUTES = frozenset(["T", "mT", "H", "mH", "real", "imag"])
+
+
+def answer(function, args: tuple, kwargs: dict) -> Any:
+    """What the function gives for arguments of which one is sparse, or a
+    sparse layout; NotImplementedError where it has no meaning for them.
+    """
+    name = function.__name__
+    if name in ("__get__", "__set__", "__delete__"):
+        return _attribute(function, name, *args)
+    if not args:
+        args, kwargs = _first(args, kwargs)
+    out = kwargs.pop("out", None) if "out" in kwargs else None
+    handler = HANDLERS.get(name)
+    if handler is None and name in _PLAIN:
+        return plain(function, *args, **kwargs)
+    if handler is not None:
+        result = handler(*args, **kwargs)
+    elif name.endswith("_") and name[:-1] in HANDLERS:
+        out, result = args[0], HANDLERS[name[:-1]](*args, **kwargs)
+    else:
+        raise _unknown(name, args, kwargs)
+    return result if out is None else assign(out, result)
+
+
+def plain(function, *args, **kwargs) -> Any:
+    """The function as it is for strided tensors."""
+    with _C.DisableTorchFunctionSubclass():
+        return function(*args, **kwargs)
+
+
+def _first(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    for name in _INPUTS:
+        if name in kwargs:
+            return (kwargs[name],), {
+                k: v for k, v in kwargs.items() if k != name
+            }
+    return args, dict(kwargs)
+
+
+def _attribute(accessor, kind: str, *args) -> Any:
+    name = accessor.__self__.__name__
+    if kind == "__get__" and name in _COPIED_ATTRIBUTES:
+        return HANDLERS[name](*args)
+    if kind == "__set__" and name == "data":
+        return assign(*args)
+    return plain(accessor, *args)
+
+
+def assign(out, result):
+    """Makes `out` have the elements and the history of `result`."""
+    if isinstance(out, tuple):
+        return type(out)(assign(o, r) for o, r in zip(out, result))
+    from . import inplace
+
+    return inplace.assign(out, result)
+
+
+def backend_of(args, kwargs) -> str:
+    """The name of the back end that the arguments stand for, in errors."""
+    from .tensor import SparseTensor, layout_of
+
+    for leaf in _pytree.tree_leaves((args, kwargs)):
+        if isinstance(leaf, SparseTensor):
+            coo = leaf.layout is _C.sparse_coo
+            kind = "Sparse" if coo else "SparseCsr"
+            return kind + leaf.device.type.upper()
+        if isinstance(leaf, _C._SparseLayout):
+            return layout_of(leaf) + "CPU"
+    return "Sparse"
+
+
+def _unknown(name: str, args, kwargs) -> Exception:
+    back_end = backend_of(args, kwargs)
+    return NotImplementedError(
+        f"Could not run 'aten::{name}' with arguments from the '{back_end}' "
+        "backend. It has no meaning for sparse tensors here: convert with "
+        "to_dense(), or call it on the values."
+    )

@@ -1,0 +1,103 @@
+"""From one layout to another."""
+
+from __future__ import annotations
+
+from .. import _C
+from .._C import Tensor
+from . import compressed, coo
+from ._answers import answers
+from .tensor import BLOCKED, COMPRESSED, is_sparse, parts_of
+
+
+@answers("to_dense", "_to_dense")
+def to_dense(tensor: Tensor, dtype=None, *, masked_grad=None) -> Tensor:
+    """A strided tensor of the same elements."""
+    if not is_sparse(tensor):
+        return tensor if dtype is None else tensor.to(dtype)
+    coordinates = parts_of(tensor).layout is _C.sparse_coo
+    dense = (coo if coordinates else compressed).to_dense(tensor)
+    return dense if dtype is None else dense.to(dtype)
+
+
+@answers("to_sparse", "_to_sparse")
+def to_sparse(
+    tensor: Tensor, sparse_dim=None, *, layout=None, blocksize=None,
+    dense_dim=None,
+) -> Tensor:  # fmt: skip
+    """The tensor in a sparse layout, `sparse_coo` unless another is named.
+
+    Args:
+        sparse_dim: how many leading dimensions get indices.
+        layout: the layout wanted.
+        blocksize: rows and columns of a block, for the blocked layouts.
+        dense_dim: how many trailing dimensions stay strided.
+    """
+    if isinstance(sparse_dim, _C.layout):
+        sparse_dim, layout = None, sparse_dim
+    layout = _C.sparse_coo if layout is None else layout
+    if layout is _C.strided:
+        return to_dense(tensor)
+    if layout is _C.sparse_coo:
+        return _to_coo(tensor, sparse_dim, dense_dim)
+    return _to_compressed(tensor, layout, blocksize, dense_dim or 0)
+
+
+def _to_coo(tensor: Tensor, sparse_dim, dense_dim) -> Tensor:
+    if is_sparse(tensor):
+        if parts_of(tensor).layout is _C.sparse_coo:
+            return tensor
+        return compressed.to_coo(tensor)
+    if sparse_dim is None and dense_dim is not None:
+        sparse_dim = tensor.dim() - dense_dim
+    return coo.from_dense(tensor, sparse_dim)
+
+
+def _to_compressed(tensor: Tensor, layout, blocksize, dense_dim: int):
+    if is_sparse(tensor) and parts_of(tensor).layout is layout:
+        if layout not in BLOCKED or blocksize is None:
+            return tensor
+        if tuple(blocksize) == compressed.block_size(tensor):
+            return tensor
+    if is_sparse(tensor) and layout not in BLOCKED:
+        if parts_of(tensor).layout in COMPRESSED:
+            tensor = compressed.to_coo(tensor)
+        if tensor.dim() == 2:
+            return compressed.from_coo(tensor, layout)
+    dense = to_dense(tensor)
+    if layout in BLOCKED:
+        return compressed.blocked(dense, layout, tuple(blocksize), dense_dim)
+    return compressed.plain(dense, layout, dense_dim)
+
+
+@answers("to_sparse_coo")
+def to_sparse_coo(tensor: Tensor) -> Tensor:
+    """The tensor in coordinates."""
+    return to_sparse(tensor)
+
+
+@answers("to_sparse_csr")
+def to_sparse_csr(tensor: Tensor, dense_dim=None) -> Tensor:
+    """The tensor compressed by rows."""
+    return to_sparse(tensor, layout=_C.sparse_csr, dense_dim=dense_dim)
+
+
+@answers("to_sparse_csc")
+def to_sparse_csc(tensor: Tensor, dense_dim=None) -> Tensor:
+    """The tensor compressed by columns."""
+    return to_sparse(tensor, layout=_C.sparse_csc, dense_dim=dense_dim)
+
+
+@answers("to_sparse_bsr")
+def to_sparse_bsr(tensor: Tensor, blocksize, dense_dim=None) -> Tensor:
+    """The tensor in blocks, compressed by rows of them."""
+    return to_sparse(
+        tensor, layout=_C.sparse_bsr, blocksize=blocksize, dense_dim=dense_dim
+    )
+
+
+@answers("to_sparse_bsc")
+def to_sparse_bsc(tensor: Tensor, blocksize, dense_dim=None) -> Tensor:
+    """The tensor in blocks, compressed by columns of them."""
+    return to_sparse(
+        tensor, layout=_C.sparse_bsc, blocksize=blocksize, dense_dim=dense_dim
+    )

@@ -1,0 +1,100 @@
+"""Tensors in coordinates: indices (sparse_dim, nnz), values (nnz, dense...)."""
+
+from __future__ import annotations
+
+import math
+
+import hotaru
+
+from .. import _C
+from .._C import Tensor
+from ._answers import answers
+from .tensor import Parts, SparseTensor, build, parts_of, values_of
+
+
+def make(indices: Tensor, values: Tensor, size, coalesced=False) -> Tensor:
+    """A tensor in coordinates, unchecked, with the history of the values."""
+    parts = Parts(_C.sparse_coo, indices, None, values)
+    return build(parts, size, coalesced)
+
+
+def sparse_dims(tensor: SparseTensor) -> int:
+    """How many leading dimensions have indices."""
+    return parts_of(tensor).index.shape[0]
+
+
+def flat_index(indices: Tensor, size) -> Tensor:
+    """(nnz,): the position of each column of indices in a row-major order of
+    the leading dimensions of `size`.
+    """
+    dims = indices.shape[0]
+    if dims == 0:
+        return indices.new_zeros(indices.shape[1])
+    flat = indices[0]
+    for d in range(1, dims):
+        flat = flat * size[d] + indices[d]
+    return flat
+
+
+def unflat_index(flat: Tensor, size) -> Tensor:
+    """The inverse of `flat_index`: (len(size), nnz)."""
+    if not size:
+        return flat.new_zeros((0, flat.shape[0]))
+    rows = []
+    for extent in reversed(size):
+        rows.append(flat % max(extent, 1))
+        flat = flat.div(max(extent, 1), rounding_mode="floor")
+    return hotaru.stack(rows[::-1])
+
+
+def summed(values: Tensor, group: Tensor, groups: int) -> Tensor:
+    """(groups, ...): the sum of the values of each group; any() of bools."""
+    if values.dtype == hotaru.bool:
+        return summed(values.to(hotaru.uint8), group, groups) != 0
+    zero = values.new_zeros((groups, *values.shape[1:]))
+    return zero.index_add(0, group, values)
+
+
+@answers("coalesce")
+def coalesce(tensor: SparseTensor) -> SparseTensor:
+    """The same with sorted indices, each once: values of equal ones add up."""
+    if _C._sparse_coalesced(tensor):
+        return tensor
+    indices, values = parts_of(tensor).index, values_of(tensor)
+    dims = indices.shape[0]
+    size = tuple(tensor.shape)[:dims]
+    if indices.shape[1] < 2:
+        return make(indices.clone(), values.clone(), tensor.shape, True)
+    found, group = flat_index(indices, size).unique(return_inverse=True)
+    return make(
+        unflat_index(found, size),
+        summed(values, group, found.shape[0]),
+        tensor.shape,
+        True,
+    )
+
+
+def to_dense(tensor: SparseTensor) -> Tensor:
+    """The strided tensor, with history."""
+    indices, values = parts_of(tensor).index, values_of(tensor)
+    dims = indices.shape[0]
+    size = tuple(tensor.shape)
+    flat = flat_index(indices, size)
+    rows = math.prod(size[:dims])
+    return summed(values, flat, rows).reshape(size)
+
+
+def from_dense(dense: Tensor, dims: int | None = None) -> SparseTensor:
+    """A tensor's elements other than 0 (of its leading `dims` dimensions, the
+    parts with any), coalesced, with its history.
+    """
+    dims = dense.dim() if dims is None else dims
+    present = dense.detach() != 0
+    if dims < dense.dim():
+        present = present.flatten(dims).any(-1)
+    indices = present.nonzero().t().contiguous()
+    if dense.dim() == 0:
+        values = dense.reshape(1)[: indices.shape[1]]
+    else:
+        values = dense[tuple(indices)] if dims else dense.unsqueeze(0)
+    return make(indices, values.clone(), dense.shape, True)

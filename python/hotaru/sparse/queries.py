@@ -1,0 +1,102 @@
+"""What a sparse tensor says of its parts."""
+
+from __future__ import annotations
+
+from .. import _C
+from .._C import Tensor
+from . import compressed
+from ._answers import answers
+from .tensor import SparseTensor, parts_of, values_of
+
+
+@answers("_indices")
+def _indices(tensor: SparseTensor) -> Tensor:
+    """The indices as they are, of a tensor in coordinates."""
+    return parts_of(tensor).index
+
+
+@answers("_values")
+def _values(tensor: SparseTensor) -> Tensor:
+    """The values as they are, without history."""
+    return parts_of(tensor).values
+
+
+@answers("indices")
+def indices(tensor: SparseTensor) -> Tensor:
+    """The indices of a coalesced tensor."""
+    _check_coalesced(tensor, "indices")
+    return parts_of(tensor).index
+
+
+@answers("values")
+def values(tensor: SparseTensor) -> Tensor:
+    """The values of a coalesced (or compressed) tensor, with its history."""
+    _check_coalesced(tensor, "values")
+    return values_of(tensor)
+
+
+def _check_coalesced(tensor: SparseTensor, what: str) -> None:
+    if tensor.is_sparse and not _C._sparse_coalesced(tensor):
+        raise RuntimeError(
+            f"Cannot get {what} on an uncoalesced tensor, please call "
+            ".coalesce() first"
+        )
+
+
+@answers("is_coalesced")
+def is_coalesced(tensor: SparseTensor) -> bool:
+    """Whether its indices are known to be sorted and different."""
+    return _C._sparse_coalesced(tensor)
+
+
+@answers("_nnz")
+def _nnz(tensor: SparseTensor) -> int:
+    """How many elements it keeps (of each batch)."""
+    parts = parts_of(tensor)
+    return parts.values.shape[
+        0 if parts.inner is None else parts.index.dim() - 1
+    ]
+
+
+@answers("sparse_dim")
+def sparse_dim(tensor: SparseTensor) -> int:
+    """How many dimensions have indices."""
+    parts = parts_of(tensor)
+    return parts.index.shape[0] if parts.inner is None else 2
+
+
+@answers("dense_dim")
+def dense_dim(tensor: SparseTensor) -> int:
+    """How many trailing dimensions the values have of their own."""
+    parts = parts_of(tensor)
+    if parts.inner is None:
+        return parts.values.dim() - 1
+    return compressed.dense_dims(tensor)
+
+
+def _compressed_part(name: str, layouts: tuple, inner: bool):
+    def part(tensor: SparseTensor) -> Tensor:
+        parts = parts_of(tensor)
+        if parts.layout not in layouts:
+            kinds = " or ".join(f"SparseCompressed{_short(x)}" for x in layouts)
+            raise RuntimeError(
+                f"{name} expected sparse row or column compressed tensor "
+                f"layout {kinds} but got {parts.layout}"
+            )
+        return parts.inner if inner else parts.index
+
+    part.__name__ = name
+    part.__doc__ = f"The {name} of a compressed tensor."
+    return answers(name)(part)
+
+
+def _short(layout) -> str:
+    return str(layout)[-3:].title()
+
+
+_ROWS = (_C.sparse_csr, _C.sparse_bsr)
+_COLUMNS = (_C.sparse_csc, _C.sparse_bsc)
+crow_indices = _compressed_part("crow_indices", _ROWS, False)
+col_indices = _compressed_part("col_indices", _ROWS, True)
+ccol_indices = _compressed_part("ccol_indices", _COLUMNS, False)
+row_indices = _compressed_part("row_indices", _COLUMNS, True)
