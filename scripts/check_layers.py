@@ -35,7 +35,7 @@ LAYERS = (
 # Rooms of a layer in the order in which their headers include each other; ""
 # is the layer's own folder.
 ROOMS = {
-    "core": ("", "inference", "printing"),
+    "core": ("", "inference", "printing", "sparse"),
     "runtime": ("", "threads", "streams"),
     "graph": ("capture", "program", "passes", "drawing", ""),
     "script": (
@@ -72,6 +72,7 @@ FAMILIES = {
     "rnn",
     "shape",
     "sort",
+    "sparse",
 }
 # Rooms of a device that no family owns. What runs on the GPU has families of
 # its own, and what it is told is all the host's half knows of it.

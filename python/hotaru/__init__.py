@@ -62,8 +62,9 @@ _MADE_IN = {
             "set_autocast_gpu_dtype",
         ),
         "sparse.create": (
-            "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor",
-            "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor",
+            "sparse_bsc_tensor", "sparse_bsr_tensor",
+            "sparse_compressed_tensor", "sparse_coo_tensor",
+            "sparse_csc_tensor", "sparse_csr_tensor",
         ),
     }.items()
     for name in names

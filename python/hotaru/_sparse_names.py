@@ -13,7 +13,19 @@ _METHODS = {
     "masks": "sparse_mask",
 }
 # These exist of sparse tensors alone.
-_PARTS = ["coalesce", "indices", "values", "_indices", "_values", "_nnz", "is_coalesced", "crow_indices", "col_indices", "ccol_indices", "row_indices"]
+_PARTS = [
+    "coalesce",
+    "indices",
+    "values",
+    "_indices",
+    "_values",
+    "_nnz",
+    "is_coalesced",
+    "crow_indices",
+    "col_indices",
+    "ccol_indices",
+    "row_indices",
+]
 
 
 def _lazy(module: str, name: str):

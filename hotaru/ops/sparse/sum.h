@@ -1,7 +1,7 @@
 // The sum of gradients of which one at least is sparse.
 #pragma once
 
-#include "hotaru/core/sparse.h"
+#include "hotaru/core/sparse/sparse.h"
 
 namespace hotaru {
 

@@ -58,12 +58,13 @@ def _at_compressed(source: Tensor, pattern: SparseTensor) -> Tensor:
     if is_sparse(source):
         other = parts_of(source)
         if other.layout is mine.layout and (
-            (other.index is mine.index
-            and other.inner is mine.inner)
-            or (other.index.shape == mine.index.shape
-            and other.inner.shape == mine.inner.shape
-            and hotaru.equal(other.index, mine.index)
-            and hotaru.equal(other.inner, mine.inner))
+            (other.index is mine.index and other.inner is mine.inner)
+            or (
+                other.index.shape == mine.index.shape
+                and other.inner.shape == mine.inner.shape
+                and hotaru.equal(other.index, mine.index)
+                and hotaru.equal(other.inner, mine.inner)
+            )
         ):
             return values_of(source)
         source = source.to_dense()

@@ -1,4 +1,4 @@
-#include "hotaru/core/sparse.h"
+#include "hotaru/core/sparse/sparse.h"
 
 #include <algorithm>
 
