@@ -5,6 +5,7 @@
 #include "hotaru/core/tensor.h"
 #include "hotaru/ops/boxing.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/runtime/result_place.h"
 
 namespace hotaru {
 
@@ -22,7 +23,7 @@ Tensor contiguous(const Tensor& self, MemoryFormat format);
 /// order of the model's dimensions: PyTorch's rule for scans, softmax and
 /// triangles.
 inline Tensor row_major_like(const Tensor& model) {
-  return empty(model.sizes(), TensorOptions(model));
+  return allocate_result(model.sizes(), model.dtype(), model.device());
 }
 /// A row-major copy without history, for an operator to write into.
 Tensor row_major_copy(const Tensor& self);

@@ -16,6 +16,7 @@
 #include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/result_place.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -158,7 +159,8 @@ void reduce_at(const Tensor& self, int64_t dim, const Tensor& index,
 Tensor gather(const Tensor& self, int64_t dim, const Tensor& index) {
   dim = wrap_dim(dim, self.dim());
   check_gather(self, dim, index);
-  const Tensor out = empty(index.sizes(), TensorOptions(self));
+  const Tensor out =
+      allocate_result(index.sizes(), self.dtype(), self.device());
   if (index.numel() > 0) {
     autograd::NoGrad guard;
     const Tensor result = as_vector(out), in = as_vector(self),

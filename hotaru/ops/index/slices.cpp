@@ -13,6 +13,7 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/result_place.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -46,8 +47,8 @@ Dims slices_shape(const Tensor& self, int64_t dim, const Tensor& index) {
 // slices without elements, too, as they are who checks the indices.
 
 Tensor select_slices(const Tensor& self, int64_t dim, const Tensor& index) {
-  const Tensor out =
-      allocate(slices_shape(self, dim, index), self.dtype(), self.device());
+  const Tensor out = allocate_result(slices_shape(self, dim, index),
+                                     self.dtype(), self.device());
   if (index.numel() == 0) return out;
   autograd::NoGrad guard;
   const Tensor result = as_vector(out), from = as_vector(self);

@@ -11,6 +11,7 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/result_place.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -86,7 +87,7 @@ void run(const Tensor& out, const Matrix& a, const Matrix& b,
 }
 
 Tensor product(const Matrix& a, const Matrix& b, IntSpan size) {
-  const Tensor out = allocate(size, a.tensor.dtype(), a.tensor.device());
+  const Tensor out = allocate_result(size, a.tensor.dtype(), a.tensor.device());
   run(out, a, b, {}, {}, 0, 1);
   return out;
 }
@@ -176,7 +177,7 @@ Tensor addmm_value(const Tensor& self, const Tensor& mat1, const Tensor& mat2,
   check_bias_dtype(self, mat2);
   const Dims size{a.rows, b.columns};
   const MatrixStrides bias = bias_strides(self, size);
-  const Tensor out = allocate(size, mat1.dtype(), mat1.device());
+  const Tensor out = allocate_result(size, mat1.dtype(), mat1.device());
   check_numbers(out, beta, alpha);
   run(out, a, b, self, bias, beta, alpha);
   return out;
@@ -187,7 +188,7 @@ Tensor addmv_value(const Tensor& self, const Tensor& mat, const Tensor& vec,
   check_vector(self, self.numel(), mat, vec);
   const Dims size{mat.size(0)};
   const MatrixStrides s = bias_strides(self, size);
-  const Tensor out = allocate(size, mat.dtype(), mat.device());
+  const Tensor out = allocate_result(size, mat.dtype(), mat.device());
   check_bound(out.dtype(), beta);
   if (out.numel() > 0) check_bound(out.dtype(), alpha);
   run(out, matrix(mat), column(vec), self, {0, s.column, 0}, beta, alpha);
@@ -206,7 +207,7 @@ Tensor baddbmm_value(const Tensor& self, const Tensor& batch1,
                ", batch1: ", cpp_type_name(batch1.dtype()),
                ", batch2: ", cpp_type_name(batch2.dtype()));
   check_batches(batch1, batch2);
-  const Tensor out = allocate(size, batch1.dtype(), batch1.device());
+  const Tensor out = allocate_result(size, batch1.dtype(), batch1.device());
   check_numbers(out, beta, alpha);
   run(out, batch(batch1), batch(batch2), self, bias, beta, alpha);
   return out;
@@ -356,7 +357,7 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
     check_bias_dtype(bias, weight);
     bias_at = bias_strides(bias, Dims{rows, b.columns});
   }
-  const Tensor out = allocate(size, input.dtype(), input.device());
+  const Tensor out = allocate_result(size, input.dtype(), input.device());
   run(out, a, b, bias, bias_at, bias.defined(), 1);
   return out;
 }

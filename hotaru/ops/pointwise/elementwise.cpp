@@ -13,6 +13,7 @@
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/refuse.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/result_place.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -91,16 +92,17 @@ Device common_device(std::span<const Tensor* const> inputs) {
 
 Tensor allocate_result(std::span<const Tensor* const> inputs, const Dims& shape,
                        DType dtype) {
-  const TensorOptions options(dtype, common_device(inputs));
+  const Device device = resolve(common_device(inputs));
   bool plain = true;
   for (const Tensor* t : inputs) plain &= t->is_contiguous();
-  if (plain) return empty(shape, options);
+  if (plain) return hotaru::allocate_result(shape, dtype, device);
   std::array<Dims, 3> strides;
   for (size_t i = 0; i < inputs.size(); ++i)
     strides[i] =
         broadcast_strides(inputs[i]->sizes(), inputs[i]->strides(), shape);
-  return empty_strided(
-      shape, dense_strides(shape, {strides.data(), inputs.size()}), options);
+  return hotaru::allocate_result(
+      shape, dense_strides(shape, {strides.data(), inputs.size()}), dtype,
+      device);
 }
 
 namespace {
@@ -147,8 +149,8 @@ bool is_plain(const Spec& spec, Inputs inputs) {
 Tensor compute_plain(const Spec& spec, Inputs inputs,
                      const PointwiseNumbers& numbers) {
   const Tensor& first = *inputs[0];
-  Tensor out = allocate(first.sizes(), result_dtype(spec, first.dtype()),
-                        first.device());
+  Tensor out = hotaru::allocate_result(
+      first.sizes(), result_dtype(spec, first.dtype()), first.device());
   std::array<Operand, 4> operands{write(out)};
   for (size_t i = 0; i < inputs.size(); ++i) operands[i + 1] = read(*inputs[i]);
   enqueue_list(spec.kernel, {operands.data(), inputs.size() + 1}, numbers);

@@ -13,6 +13,7 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/join_grad.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/result_place.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -116,7 +117,7 @@ Tensor cat(const Tensors& tensors, int64_t dim) {
   const DType dtype = common_dtype(tensors);
   const Device device = tensors[0].device();
   const Tensor out = format == MemoryFormat::kContiguous
-                         ? allocate(sizes, dtype, device)
+                         ? allocate_result(sizes, dtype, device)
                          : empty_strided(sizes, format_strides(sizes, format),
                                          {dtype, device});
   if (out.numel() > 0) join(out, tensors, dim);

@@ -16,6 +16,7 @@
 #include "bindings/tensor/tensor_object.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/ops/autocast.h"
+#include "hotaru/runtime/result_place.h"
 
 namespace hotaru::python {
 namespace {
@@ -126,10 +127,14 @@ PyObject* with_results(const Signature& signature, Value* arguments,
                                                const Call& call,
                                                Value* arguments) {
   follow_out(signature.schema(), call, arguments);
-  // What a tensor of the caller's takes is computed as it is.
+  // What a tensor of the caller's takes is computed as it is, and there.
   std::optional<autocast::Off> plain;
-  if (PyObject* out = call.keyword("out"); out && out != Py_None)
+  std::optional<ResultPlace> place;
+  if (PyObject* out = call.keyword("out"); out && out != Py_None) {
     plain.emplace();
+    if (takes_result(signature.op(), arguments, signature.arguments(), out))
+      place.emplace(tensor_of(out));
+  }
   return with_results(
       signature, arguments,
       [&](const Operator& op, Value* results) -> PyObject* {

@@ -98,8 +98,20 @@ void check_out_dtype(const Operator& op, DType out, DType result) {
   if (name != "bernoulli") check_can_cast(result, out);
 }
 
+/// Whether the operator wrote its result there itself (ResultPlace).
+bool is_there(const Tensor& out, const Tensor& result) {
+  return result.storage() == out.storage() && !result.is_same(out) &&
+         result.dtype() == out.dtype() &&
+         result.storage_offset() == out.storage_offset() &&
+         same(result.sizes(), out.sizes()) &&
+         same(result.strides(), out.strides());
+}
+
 /// out=: the result is written into a tensor of the caller's, resized to fit.
 void write_out(const Operator& op, const Tensor& out, const Tensor& result) {
+  if (is_there(out, result)) return out.bump_version();
+  if (result.storage() == out.storage() && !result.is_same(out))
+    return write_out(op, out, clone(result));
   if (out.dtype() != result.dtype())
     check_out_dtype(op, out.dtype(), result.dtype());
   warn_of_resize(op, out, result);
@@ -112,6 +124,19 @@ void check_plain(const Operator& op, const Tensor& t) {
   HOTARU_CHECK(!autograd::needs_grad(t), op.name(),
                "(): functions with out=... arguments don't support automatic "
                "differentiation, but one of the arguments requires grad.");
+}
+
+/// Whether an argument keeps `out` from being written while it is read, or
+/// makes its call an error that comes behind the computation.
+bool prevents(const Value& argument, const Tensor& out) {
+  if (argument.is_list()) {
+    const auto& items = argument.as_list().items;
+    return std::ranges::any_of(
+        items, [&](const Value& item) { return prevents(item, out); });
+  }
+  if (!argument.is_tensor() || argument.is_none()) return false;
+  const Tensor& t = argument.tensor_ref();
+  return t.storage() == out.storage() || autograd::needs_grad(t);
 }
 
 /// Writes results into as many tensors of the caller's.
@@ -156,6 +181,21 @@ PyObject* convert_results(const Operator& op, Value* results) {
   for (size_t i = 0; i < n; ++i)
     PyTuple_SET_ITEM(tuple, Py_ssize_t(i), items[i]);
   return tuple;
+}
+
+bool takes_result(const Operator& op, const Value* arguments, size_t n,
+                  PyObject* out) {
+  // Kernels write whole vectors: at addresses as of fresh memory.
+  constexpr uintptr_t kAlignment = 64;
+  if (!is_tensor(out) || op.schema().results.size() != 1) return false;
+  const Tensor& to = tensor_of(out);
+  if (to.numel() == 0 || to.storage()->pending() || autograd::needs_grad(to))
+    return false;
+  if (reinterpret_cast<uintptr_t>(to.address()) % kAlignment != 0) return false;
+  autograd::check_inplace(to);
+  return std::none_of(arguments, arguments + n, [&](const Value& argument) {
+    return prevents(argument, to);
+  });
 }
 
 PyObject* write_results(const Operator& op, Value* results, PyObject* out) {

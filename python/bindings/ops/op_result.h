@@ -12,8 +12,13 @@ inline constexpr size_t kMaxResults = 8;
 /// A tensor, a tuple, or a named tuple where the schema names its results. A
 /// new reference.
 PyObject* convert_results(const Operator& op, Value* results);
-/// out=: writes the results into the caller's tensor or tuple of tensors,
-/// which are resized to fit. A new reference to `out`.
+/// Whether the operator may write its result straight into `out`, as far as its
+/// arguments tell: none of them looks into its memory or has a history.
+bool takes_result(const Operator& op, const Value* arguments, size_t n,
+                  PyObject* out);
+
+/// out=: writes the results into the caller's tensors. Returns `out`, or None
+/// for a list; a new reference.
 PyObject* write_results(const Operator& op, Value* results, PyObject* out);
 
 }  // namespace hotaru::python
