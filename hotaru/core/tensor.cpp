@@ -1,6 +1,9 @@
 #include "hotaru/core/tensor.h"
 
+#include <atomic>
+
 #include "hotaru/core/inference/inference.h"
+#include "hotaru/core/sparse/opaque.h"
 
 namespace hotaru {
 
@@ -29,7 +32,20 @@ TensorImpl::TensorImpl(const TensorImpl& other)
       contiguous(other.contiguous),
       wrapped_number(other.wrapped_number) {}
 
-TensorImpl::~TensorImpl() = default;
+namespace {
+
+std::atomic<void (*)(void*)> object_release{nullptr};
+
+}  // namespace
+
+void set_object_release(void (*release)(void*)) {
+  object_release = release;
+}
+
+TensorImpl::~TensorImpl() {
+  if (python_object) [[unlikely]]
+    if (const auto release = object_release.load()) release(python_object);
+}
 
 void TensorImpl::set_geometry(IntSpan new_sizes, IntSpan new_strides,
                               int64_t new_offset) {

@@ -33,7 +33,8 @@ bool fits_layout(const Tensor& grad, const Tensor& leaf) {
 
 /// A leaf's first gradient. One that nobody else holds may become it.
 Tensor take_or_copy(Tensor grad, const Tensor& leaf, int64_t owners) {
-  if (is_sparse(grad)) return make_alias(grad);
+  // Its object in Python may be more than its parts.
+  if (is_opaque(grad)) return sparse_storage(grad) ? make_alias(grad) : grad;
   if (!fits_layout(grad, leaf))
     return is_dense(leaf.sizes(), leaf.strides())
                ? copy_(empty_like(leaf), grad)
@@ -54,8 +55,8 @@ Tensors AccumulateGrad::apply(Tensors grads) {
     if (!m.grad.defined())
       m.grad =
           take_or_copy(std::move(grad), variable_, post_hooks.empty() ? 1 : 2);
-    else if (is_sparse(m.grad) || is_sparse(grad))
-      m.grad = sparse_sum(m.grad, grad);
+    else if (is_opaque(m.grad) || is_opaque(grad))
+      m.grad = sum_of_opaque(m.grad, grad);
     else if (grad_enabled())
       m.grad = add(m.grad, grad);
     else

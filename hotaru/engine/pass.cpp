@@ -60,8 +60,8 @@ Tensor fit(const Edge& edge, Tensor grad, const Node& giver, size_t place) {
 }
 
 Tensor sum(const Tensor& a, const Tensor& b) {
-  if (is_sparse(a) || is_sparse(b)) [[unlikely]]
-    return sparse_sum(a, b);
+  if (is_opaque(a) || is_opaque(b)) [[unlikely]]
+    return sum_of_opaque(a, b);
   return add(a, b);
 }
 
@@ -69,7 +69,7 @@ void keep(Meta& meta, const Tensor& grad) {
   if (!grad.defined()) return;
   if (meta.grad.defined())
     meta.grad = sum(meta.grad, grad);
-  else if (is_sparse(grad))
+  else if (is_opaque(grad))
     meta.grad = grad;
   else
     meta.grad = grad.is_contiguous() ? clone(grad) : contiguous(grad);

@@ -5,6 +5,7 @@
 #include "bindings/errors.h"
 #include "bindings/graph/graph.h"
 #include "bindings/graph/surroundings.h"
+#include "bindings/ops/dispatch.h"
 #include "bindings/ops/op_call.h"
 #include "bindings/ops/override.h"
 #include "bindings/runtime/accelerator.h"
@@ -37,6 +38,7 @@ NB_MODULE(_C, m) {
   overrides::init_overrides(m);
   init_storage(m);
   init_sparse(m);
+  dispatch::init_dispatch(m);
   init_ops(m);
   init_autocast(m);
   init_autograd(m);

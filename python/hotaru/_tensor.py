@@ -577,11 +577,45 @@ def _adjoint_of_matrices(self):
     return _C.ops.adjoint(self)
 
 
+def _make_wrapper_subclass(
+    cls, size, strides=None, storage_offset=None, memory_format=None,
+    dtype=None, layout=_C.strided, device=None, pin_memory=False,
+    requires_grad=False, dispatch_sizes_strides_policy=None,
+    dispatch_device=False, dispatch_layout=False,
+):  # fmt: skip
+    """A tensor of the class without memory: it answers all operators itself,
+    in `__torch_dispatch__`.
+
+    Raises TypeError for a class without that method, NotImplementedError where
+    sizes, device or layout are to be asked of the class.
+    """
+    from . import _dispatch  # noqa: F401, makes operators ask
+    from . import get_default_dtype
+
+    if not _C._dispatching_type(cls):
+        raise TypeError(f"{cls.__name__} must define __torch_dispatch__")
+    if dispatch_sizes_strides_policy or dispatch_device or dispatch_layout:
+        raise NotImplementedError(
+            "_make_wrapper_subclass: sizes, strides, device and layout are "
+            "those given; a class is not asked for them"
+        )
+    if layout is not _C.strided:
+        raise NotImplementedError(
+            f"_make_wrapper_subclass: wrappers are strided, not {layout}"
+        )
+
+    return _C._wrapper_tensor(
+        cls, size, strides, storage_offset or 0,
+        dtype or get_default_dtype(), device or "cpu", requires_grad,
+    )  # fmt: skip
+
+
 def install() -> None:
     """Attaches everything above to Tensor."""
     for method in _METHODS:
         setattr(Tensor, method.__name__, method)
     Tensor._make_subclass = staticmethod(_C._make_subclass)
+    Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)
     Tensor.type = _type
     Tensor.real = property(_C.ops.real, _set_part(_C.ops.real), doc=_REAL)
     Tensor.imag = property(_C.ops.imag, _set_part(_C.ops.imag), doc=_IMAG)

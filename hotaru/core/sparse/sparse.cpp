@@ -1,34 +1,9 @@
 #include "hotaru/core/sparse/sparse.h"
 
-#include <algorithm>
-
-#include "hotaru/core/error.h"
-
 namespace hotaru {
 
-namespace {
-
-/// Has no memory to give: the elements are not in one piece of it.
-struct NoMemory final : Allocator {
-  void* allocate(size_t) override {
-    fail<NotImplementedError>(
-        "this operator has no code for sparse tensors, whose elements are not "
-        "in one piece of memory: call it with x.to_dense(), or on x.values()");
-  }
-  void deallocate(void*, size_t, PendingUses*) noexcept override {}
-};
-
-Allocator& no_memory() {
-  static NoMemory allocator;
-  return allocator;
-}
-
-}  // namespace
-
 SparseStorage::SparseStorage(Parts parts, size_t nbytes, Device device)
-    // Never none: pending() tells sparse tensors, empty ones too.
-    : Storage(no_memory(), std::max<size_t>(nbytes, 1), device, true),
-      parts_(std::move(parts)) {}
+    : OpaqueStorage(nbytes, device), parts_(std::move(parts)) {}
 
 SparseStorage::~SparseStorage() = default;
 

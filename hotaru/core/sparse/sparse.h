@@ -4,7 +4,7 @@
 #include <array>
 #include <atomic>
 
-#include "hotaru/core/tensor.h"
+#include "hotaru/core/sparse/opaque.h"
 
 namespace hotaru {
 
@@ -18,9 +18,8 @@ enum class Layout : uint8_t {
   kSparseBsc,
 };
 
-/// What a sparse tensor looks into instead of memory. Whoever asks for its
-/// bytes gets an error, so every kernel without code for the layout does.
-class SparseStorage final : public Storage {
+/// What a sparse tensor looks into instead of memory.
+class SparseStorage final : public OpaqueStorage {
  public:
   /// Of kSparseCoo: `index` has [sparse_dim, nnz], `inner` is undefined and
   /// `values` has [nnz, dense sizes...]. Of the compressed layouts `index` are

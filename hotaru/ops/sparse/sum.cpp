@@ -6,6 +6,18 @@
 
 namespace hotaru {
 
+namespace {
+
+bool is_sparse(const Tensor& tensor) {
+  return sparse_storage(tensor) != nullptr;
+}
+
+}  // namespace
+
+Tensor sum_of_opaque(const Tensor& a, const Tensor& b) {
+  return is_sparse(a) || is_sparse(b) ? sparse_sum(a, b) : opaque_sum(a, b);
+}
+
 Tensor sparse_sum(const Tensor& a, const Tensor& b) {
   if (!is_sparse(a)) return sparse_sum(b, a);
   const SparseStorage::Parts& x = sparse_storage(a)->parts();

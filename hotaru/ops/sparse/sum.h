@@ -1,4 +1,4 @@
-// The sum of gradients of which one at least is sparse.
+// The sum of gradients of which one at least has no memory of its own.
 #pragma once
 
 #include "hotaru/core/sparse/sparse.h"
@@ -10,9 +10,8 @@ namespace hotaru {
 /// NotImplementedError for two compressed ones, whose patterns may differ.
 Tensor sparse_sum(const Tensor& a, const Tensor& b);
 
-/// Whether that is the sum to take. Two loads for a strided tensor.
-inline bool is_sparse(const Tensor& tensor) {
-  return tensor.storage()->pending() && sparse_storage(tensor);
-}
+/// a + b where one of them is opaque: the same, or what whoever keeps them
+/// says.
+Tensor sum_of_opaque(const Tensor& a, const Tensor& b);
 
 }  // namespace hotaru

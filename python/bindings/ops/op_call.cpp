@@ -209,6 +209,27 @@ PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf,
   });
 }
 
+/// The name of the overload that a call like this is of; None if of none.
+nb::object overload_of(nb::handle op, nb::tuple args, nb::dict keywords) {
+  auto& object = *reinterpret_cast<OpObject*>(op.ptr());
+  if (object.signatures.empty())
+    for (const Operator* overload : *object.overloads)
+      object.signatures.emplace_back(*overload, object.method);
+  nb::list values;
+  for (nb::handle value : args) values.append(value);
+  for (nb::handle value : keywords.values()) values.append(value);
+  const nb::tuple all(values), names(keywords.keys());
+  const Call call{PySequence_Fast_ITEMS(all.ptr()), args.size(),
+                  names.size() ? names.ptr() : nullptr};
+  for (const Signature& signature : object.signatures) {
+    Values<kMaxArguments> arguments(signature.arguments());
+    if (!signature.bind(call, arguments.data())) continue;
+    const std::string& name = signature.schema().overload;
+    return nb::str(name.empty() ? "default" : name.c_str());
+  }
+  return nb::none();
+}
+
 void op_dealloc(PyObject* self) {
   auto* op = reinterpret_cast<OpObject*>(self);
   Py_DECREF(op->name);
@@ -358,6 +379,7 @@ void init_ops(nb::module_& m) {
     trace_hook = hook.inc_ref().ptr();
     set_traced_size(size_type.ptr());
   });
+  m.def("_overload_of", &overload_of);
   m.def("_op_schemas", [](const std::string& name) {
     nb::list out;
     for (const Operator* op : Registry::instance().find(name))

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "bindings/errors.h"
+#include "bindings/ops/call_walk.h"
+#include "bindings/ops/dispatch.h"
 #include "bindings/tensor/tensor_object.h"
 
 namespace hotaru::python::overrides {
@@ -29,10 +31,6 @@ struct Thread {
 };
 thread_local Thread current;
 
-void update_possible() {
-  possible = subclass_seen || modes_anywhere > 0;
-}
-
 /// Whether objects of the type answer operators. Borrowed lookup, no call.
 bool answers(PyTypeObject* type) {
   if (type == tensor_type) return false;
@@ -46,30 +44,9 @@ bool is_simple(PyTypeObject* type) {
          type == Py_TYPE(Py_None);
 }
 
-bool is_list(PyObject* object) {
-  return PyTuple_CheckExact(object) || PyList_CheckExact(object);
-}
-
 bool answers(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   return !is_simple(type) && !PyType_Check(object) && answers(type);
-}
-
-/// Calls f(object) for arguments and items of lists until it says true.
-template <class F>
-bool any_argument(const Call& call, const F& f) {
-  const size_t n = call.positional + call.keyword_count();
-  for (size_t i = 0; i < n; ++i) {
-    PyObject* object = call.args[i];
-    if (is_list(object)) {
-      const Py_ssize_t size = PySequence_Fast_GET_SIZE(object);
-      for (Py_ssize_t k = 0; k < size; ++k)
-        if (f(PySequence_Fast_GET_ITEM(object, k))) return true;
-    } else if (f(object)) {
-      return true;
-    }
-  }
-  return false;
 }
 
 /// The arguments to ask, each type once, subclasses before their bases.
@@ -187,7 +164,8 @@ Function* cast(PyObject* self) {
 PyObject* function_call(PyObject* self, PyObject* const* args, size_t nargsf,
                         PyObject* keywords) {
   const Call call{args, size_t(PyVectorcall_NARGS(nargsf)), keywords};
-  if (overridden(call)) [[unlikely]]
+  // What it calls is seen by __torch_dispatch__, not the function itself.
+  if (overridden_as_function(call)) [[unlikely]]
     return ask(self, call);
   return PyObject_Vectorcall(cast(self)->wrapped, args, nargsf, keywords);
 }
@@ -284,13 +262,21 @@ bool exchange(bool Thread::*flag, bool value) {
 
 }  // namespace
 
+void update_possible() {
+  possible = subclass_seen || modes_anywhere > 0 || dispatch::modes() > 0;
+}
+
 void note_type(PyTypeObject* type) {
-  if (subclass_seen || !answers(type)) return;
+  if (subclass_seen || !(answers(type) || dispatch::answers(type))) return;
   subclass_seen = true;
   update_possible();
 }
 
 bool overridden(const Call& call) {
+  return overridden_as_function(call) || dispatch::applies(call);
+}
+
+bool overridden_as_function(const Call& call) {
   if (current.without_all) return false;
   if (mode_active()) return true;
   return !current.without_subclasses &&
@@ -304,7 +290,12 @@ bool overridden(std::initializer_list<PyObject*> args) {
 PyObject* ask(PyObject* func, const Call& call) {
   return guarded([&]() -> PyObject* {
     const auto arguments = find_arguments(call);
-    if (arguments.empty() && !mode_active()) return nullptr;
+    if (arguments.empty() && !mode_active()) {
+      if (!dispatch::applies(call)) return nullptr;
+      return dispatch::ask(func, positional_of(call), keywords_of(call, true))
+          .release()
+          .ptr();
+    }
     return ask_in_order(func, positional_of(call),
                         keywords_of(call, Py_TYPE(func) == function_type),
                         arguments);
@@ -338,9 +329,16 @@ PyObject* ask_operands(const char* name, const char* reflected, PyObject* a,
   const nb::handle tensor(reinterpret_cast<PyObject*>(tensor_type));
   const auto asked = [&](const char* which, PyObject* x, PyObject* y) {
     PyObject* both[] = {x, y};
-    return ask_in_order(
-        tensor.attr(which), nb::make_tuple(nb::handle(x), nb::handle(y)),
-        nb::none(), find_arguments(Call{both, 2, nullptr}), true);
+    const Call call{both, 2, nullptr};
+    if (!overridden_as_function(call))
+      return dispatch::ask(tensor.attr(which),
+                           nb::make_tuple(nb::handle(x), nb::handle(y)),
+                           nb::dict())
+          .release()
+          .ptr();
+    return ask_in_order(tensor.attr(which),
+                        nb::make_tuple(nb::handle(x), nb::handle(y)),
+                        nb::none(), find_arguments(call), true);
   };
   return guarded([&]() -> PyObject* {
     PyObject* result = Py_NewRef(Py_NotImplemented);
@@ -367,8 +365,8 @@ void init_overrides(nb::module_& m) {
   m.def("_answers_functions",
         [](nb::handle object) { return answers(object.ptr()); });
   m.def("_overridden", [](nb::args args) {
-    const Call call{PySequence_Fast_ITEMS(args.ptr()), args.size(), nullptr};
-    return overridden(call);
+    return overridden_as_function(
+        {PySequence_Fast_ITEMS(args.ptr()), args.size(), nullptr});
   });
   m.def("_handle_torch_function", &handle);
   m.def("_without_subclasses", [](bool value) {

@@ -16,6 +16,9 @@ namespace hotaru::python::overrides {
 /// there is a mode: else no call looks for either. One load for those.
 extern bool possible;
 
+/// Says whether any calls have to be looked at, after a change.
+void update_possible();
+
 /// Notes a tensor of that type, a subclass of Tensor.
 void note_type(PyTypeObject* type);
 
@@ -36,6 +39,8 @@ PyObject* ask_operands(const char* name, const char* reflected, PyObject* a,
 
 /// Whether ask() would find somebody.
 bool overridden(const Call& call);
+/// The same without __torch_dispatch__.
+bool overridden_as_function(const Call& call);
 bool overridden(std::initializer_list<PyObject*> args);
 
 /// A name of Tensor's as a template argument.

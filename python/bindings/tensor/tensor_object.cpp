@@ -2,9 +2,13 @@
 
 #include <structmember.h>
 
+#include <unordered_set>
+
 #include "bindings/autograd/autograd_object.h"
 #include "bindings/autograd/collect.h"
 #include "bindings/errors.h"
+#include "bindings/gil.h"
+#include "bindings/ops/dispatch.h"
 #include "bindings/ops/override.h"
 #include "bindings/tensor/creation.h"
 #include "bindings/tensor/indexing.h"
@@ -13,6 +17,7 @@
 #include "bindings/tensor/types.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/inference/inference.h"
+#include "hotaru/core/sparse/opaque.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/shape/view.h"
@@ -51,6 +56,50 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(cast(self)->dict);
   return visit_tensor(tensor_of(self), visit, arg);
+}
+
+// --- objects that tensors keep -----------------------------------------------
+// An object of a class that answers operators itself (__torch_dispatch__) is
+// more than its tensor. While C++ holds that, a gradient or a saved value, the
+// object stays: the tensor owns it then, and it does not own the tensor.
+
+std::unordered_set<PyObject*> kept;  // under the GIL
+
+/// Whether an object that is about to go stays.
+void finalize(PyObject* self) {
+  if (Py_TYPE(self) == tensor_type || !dispatch::answers(Py_TYPE(self))) return;
+  TensorImpl* impl = cast(self)->tensor.impl();
+  if (!impl || impl->python_object != self || impl->use_count() <= 1) return;
+  Py_INCREF(self);
+  kept.insert(self);
+  impl->release();  // the handle's; not the last
+}
+
+/// The tensor goes that owns the object.
+void release_object(void* object) {
+  const GilAcquire gil;
+  auto* self = static_cast<PyObject*>(object);
+  kept.erase(self);
+  new (&cast(self)->tensor) Tensor();
+  // Somebody has a weak reference: for them it is a tensor without elements.
+  if (Py_REFCNT(self) > 1) cast(self)->tensor = empty(Dims{0});
+  Py_DECREF(self);
+}
+
+/// CPython finalizes an object once, and notes that in the lowest bit of the
+/// second word before it.
+void may_be_finalized(PyObject* object) {
+  reinterpret_cast<uintptr_t*>(object)[-1] &= ~uintptr_t{1};
+}
+
+/// The object of a tensor that has one; a new reference.
+PyObject* known_object(TensorImpl* impl) {
+  auto* known = static_cast<PyObject*>(impl->python_object);
+  if (Py_TYPE(known) == tensor_type || kept.erase(known) == 0)
+    return Py_NewRef(known);
+  impl->retain();  // the object owns the tensor again
+  may_be_finalized(known);
+  return known;
 }
 
 int clear(PyObject* self) {
@@ -435,8 +484,7 @@ PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET,
 
 PyObject* wrap(Tensor tensor) {
   if (!tensor.defined()) Py_RETURN_NONE;
-  if (void* known = tensor.impl()->python_object)
-    return Py_NewRef(static_cast<PyObject*>(known));
+  if (tensor.impl()->python_object) return known_object(tensor.impl());
   // Evaluated before the tensor is moved; a sparse one makes `possible` true.
   PyTypeObject* type = overrides::possible ? type_for(tensor) : tensor_type;
   return allocate(type, std::move(tensor));
@@ -450,6 +498,7 @@ void init_tensor(nb::module_& m) {
   std::vector<PyType_Slot> slots{
       {Py_tp_new, reinterpret_cast<void*>(new_tensor)},
       {Py_tp_dealloc, reinterpret_cast<void*>(dealloc)},
+      {Py_tp_finalize, reinterpret_cast<void*>(finalize)},
       {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
       {Py_tp_clear, reinterpret_cast<void*>(clear)},
       {Py_tp_setattro, reinterpret_cast<void*>(set_attribute)},
@@ -472,6 +521,7 @@ void init_tensor(nb::module_& m) {
       slots.data()};
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!tensor_type) throw nb::python_error();
+  set_object_release(release_object);
   // As in PyTorch, whose class is written in Python, messages say "Tensor".
   tensor_type->tp_name = "Tensor";
   m.attr("Tensor") = nb::borrow(reinterpret_cast<PyObject*>(tensor_type));

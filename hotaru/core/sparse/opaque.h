@@ -1,0 +1,34 @@
+// Tensors without memory of their own: a shape and a dtype whose elements
+// somebody else keeps.
+#pragma once
+
+#include "hotaru/core/tensor.h"
+
+namespace hotaru {
+
+/// Whoever asks for its bytes gets an error, so every kernel without code for
+/// such tensors does.
+class OpaqueStorage : public Storage {
+ public:
+  OpaqueStorage(size_t nbytes, Device device);
+  ~OpaqueStorage() override;
+};
+
+/// Whether the tensor has no memory of its own. Two loads where it has.
+inline bool is_opaque(const Tensor& tensor) {
+  const Storage* storage = tensor.storage().get();
+  return storage->pending() && dynamic_cast<const OpaqueStorage*>(storage);
+}
+
+/// The sum of two tensors that other code keeps, asked by the backward pass.
+/// Set once by whoever makes such tensors.
+using OpaqueSum = Tensor (*)(const Tensor&, const Tensor&);
+void set_opaque_sum(OpaqueSum sum);
+/// Throws NotImplementedError where nobody has set one.
+Tensor opaque_sum(const Tensor& a, const Tensor& b);
+
+/// What is told when a tensor goes that still has an object of another
+/// language (TensorImpl::python_object). Set once.
+void set_object_release(void (*release)(void*));
+
+}  // namespace hotaru

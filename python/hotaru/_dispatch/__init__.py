@@ -1,0 +1,46 @@
+"""The protocol `__torch_dispatch__`: who answers operators below autograd.
+
+A subclass of Tensor with this method, or a mode, gets every operator that is
+called with its objects: as an overload of `torch.ops.aten`, with arguments in
+the order of its schema. What it answers has a history: the derivative of an
+operator is an operator, too (`derivative.Derivative`), which the class or mode
+is asked for in the backward pass. It sees hotaru's operators, of which some
+are whole where PyTorch's are made of parts (`aten.linear`), and one derivative
+an operator where PyTorch's are formulas of several.
+"""
+
+from __future__ import annotations
+
+from .. import _C
+from . import members, record
+from .calls import Call
+from .stack import native
+
+__all__ = ["add", "answer"]
+
+
+def answer(function, args: tuple, kwargs: dict | None):
+    """What the native function, method or attribute gives."""
+    kwargs = kwargs or {}
+    if isinstance(function, _C.Op):
+        call = Call.of(function, args, kwargs)
+        return native(function, args, kwargs) if call is None else run(call)
+    member = members.find(function)
+    if member is not None:
+        return member(*args, **kwargs)
+    return native(function, args, kwargs)
+
+
+def run(call: Call):
+    """The answer to an operator's call, with its history."""
+    if record.wanted(call):
+        return record.run(call)
+    return call.finish(call.below())
+
+
+def add(a, b):
+    """The sum of two gradients of which one has no memory of its own."""
+    return a + b
+
+
+_C._set_dispatch(answer, add)

@@ -1,0 +1,136 @@
+"""One call of an operator, and who answers it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .. import _C
+from .._C import Tensor
+from .._grad_mode import no_grad
+from .._ops import aten
+from .._schemas import signature
+from ..utils import _pytree
+from . import stack
+
+
+@dataclass
+class Call:
+    """An overload, or a derivative, and its arguments."""
+
+    function: Any
+    args: tuple
+    kwargs: dict
+
+    @staticmethod
+    def of(op, args: tuple, kwargs: dict) -> Call | None:
+        """The call of one overload with arguments as its schema orders them,
+        those left out that are the defaults; None if none fits."""
+        overload = _C._overload_of(op, args, kwargs)
+        if overload is None:
+            return None
+        function = getattr(getattr(aten, op.__name__), overload)
+        return Call(function, *_ordered(function, args, kwargs))
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """Those among the arguments."""
+        leaves = _pytree.tree_leaves((self.args, self.kwargs))
+        return [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+
+    def with_tensors(self, tensors) -> Call:
+        """The same call of other tensors."""
+        given = iter(tensors)
+        args, kwargs = _pytree.tree_map(
+            lambda x: next(given) if isinstance(x, Tensor) else x,
+            (self.args, self.kwargs),
+        )
+        return Call(self.function, args, kwargs)
+
+    @property
+    def in_place(self) -> bool:
+        """Whether it changes and returns its first argument."""
+        name = getattr(self.function, "_overloadname", None)
+        if name is None:
+            return False
+        base = self.function.overloadpacket.__name__
+        return base.endswith("_") and not base.endswith("__")
+
+    def below(self):
+        """The answer without a history: of the last mode, else of the classes
+        among the arguments, subclasses first."""
+        types = _types(self.tensors)
+        with no_grad():
+            if stack.modes():
+                with stack.without_last() as mode:
+                    found = mode.__torch_dispatch__(
+                        self.function, types, self.args, self.kwargs
+                    )
+                if found is not NotImplemented:
+                    return found
+            for kind in types:
+                found = kind.__torch_dispatch__(
+                    self.function, types, self.args, self.kwargs
+                )
+                if found is not NotImplemented:
+                    return found
+            if not types:
+                return self.function(*self.args, **self.kwargs)
+        raise TypeError(
+            f"Multiple dispatch failed for '{self.function}'; all "
+            "__torch_dispatch__ handlers returned NotImplemented:\n\n"
+            + "\n".join(f"  - tensor subclass {kind}" for kind in types)
+        )
+
+    def finish(self, result):
+        """What the caller gets: an operator in place returns its argument."""
+        return self.args[0] if self.in_place and self.args else result
+
+
+def _types(tensors: list[Tensor]) -> tuple[type, ...]:
+    found: list[type] = []
+    for tensor in tensors:
+        kind = type(tensor)
+        if kind in found or not _C._dispatches(tensor):
+            continue
+        place = next(
+            (i for i, other in enumerate(found) if issubclass(kind, other)),
+            len(found),
+        )
+        found.insert(place, kind)
+    return tuple(found)
+
+
+def _ordered(function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    known = list(signature(function._text).parameters.values())
+    positional = [p for p in known if p.kind is not p.KEYWORD_ONLY]
+    if len(args) > len(positional):  # sizes given one by one: x.view(2, 3)
+        last = len(positional) - 1
+        args = (*args[:last], tuple(args[last:]))
+    given = dict(zip((p.name for p in positional), args))
+    for name, value in kwargs.items():
+        given["input" if name == "self" else name] = value
+    values = [given.pop(p.name, p.default) for p in positional]
+    while values and _is_default(values[-1], positional[len(values) - 1]):
+        values.pop()
+    named = {p.name: p.default for p in known if p.kind is p.KEYWORD_ONLY}
+    rest = {
+        name: value
+        for name, value in given.items()
+        if name not in named or not _same(value, named[name])
+    }
+    return tuple(values), rest
+
+
+def _is_default(value, parameter) -> bool:
+    return parameter.default is not parameter.empty and _same(
+        value, parameter.default
+    )
+
+
+def _same(value, default) -> bool:
+    return value is default or (
+        type(value) is type(default)
+        and not isinstance(value, Tensor)
+        and value == default
+    )

@@ -1,0 +1,95 @@
+"""Derivatives as operators."""
+
+from __future__ import annotations
+
+from .. import _C, autograd
+from .._C import Tensor
+from .._grad_mode import enable_grad
+from ..utils import _pytree
+
+# Draws numbers anew each time, so a second run is not the one to derive.
+RANDOM = frozenset(
+    """
+    alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout
+    feature_alpha_dropout_ feature_dropout feature_dropout_ native_dropout
+    rrelu rrelu_ rrelu_with_noise
+    """.split()
+)
+
+
+class Derivative:
+    """The vector-Jacobian product of an operator, as an operator.
+
+    Called with the gradients of its results (None: zeros), the positions of
+    the tensors wanted among its tensors, its arguments and its keywords, it
+    gives the gradients of those, None where there is none. It runs the
+    operator again. Its own derivative is one, too.
+    """
+
+    namespace = "hotaru"
+    _overloadname = None
+
+    def __init__(self, function) -> None:
+        self.function = function
+        self.__name__ = f"{function.__name__}.vjp"
+        self.__module__ = "torch.ops.hotaru"
+        self.overloadpacket = self
+
+    def name(self) -> str:
+        """As in "hotaru::mul.Tensor.vjp"."""
+        return f"hotaru::{self.__name__}"
+
+    def __str__(self) -> str:
+        return f"hotaru.{self.__name__}"
+
+    def __repr__(self) -> str:
+        return f"<Derivative of {self.function!r}>"
+
+    def __eq__(self, other) -> bool:
+        return type(other) is Derivative and other.function == self.function
+
+    def __hash__(self) -> int:
+        return hash((Derivative, self.function))
+
+    def __call__(self, grads, wanted, args, kwargs):
+        create_graph = _C.is_grad_enabled()
+        args, kwargs, inputs = _as_inputs(args, kwargs, wanted, create_graph)
+        with enable_grad():
+            results = _pytree.tree_leaves(self.function(*args, **kwargs))
+        pairs = [
+            (result, grad)
+            for result, grad in zip(results, grads)
+            if grad is not None and result.requires_grad
+        ]
+        if not pairs:
+            return [None] * len(wanted)
+        outputs, given = zip(*pairs)
+        return list(
+            autograd.grad(
+                outputs,
+                inputs,
+                given,
+                create_graph=create_graph,
+                allow_unused=True,
+            )
+        )
+
+
+def _as_inputs(args, kwargs, wanted, keep: bool):
+    """The arguments with the tensors to derive by, and those."""
+    inputs: list[Tensor] = []
+    place = -1
+
+    def convert(x):
+        nonlocal place
+        if not isinstance(x, Tensor):
+            return x
+        place += 1
+        if place not in wanted:
+            return x if keep else x.detach()
+        found = x if keep and x.requires_grad else x.detach().requires_grad_()
+        inputs.append(found)
+        return found
+
+    args, kwargs = _pytree.tree_map(convert, (args, kwargs))
+    return args, kwargs, inputs

@@ -1,0 +1,53 @@
+"""The modes of a thread, and calls that nobody answers."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+
+from .. import _C
+
+
+class _Thread(threading.local):
+    def __init__(self) -> None:
+        self.modes: list = []
+
+
+_current = _Thread()
+
+
+def push(mode) -> None:
+    """The mode that is asked first from now on."""
+    _current.modes.append(mode)
+    _C._count_dispatch_modes(1)
+
+
+def pop():
+    """Takes the mode away that is asked first."""
+    mode = _current.modes.pop()
+    _C._count_dispatch_modes(-1)
+    return mode
+
+
+def modes() -> list:
+    """Those of this thread, the one asked first at the end."""
+    return _current.modes
+
+
+@contextmanager
+def without_last():
+    """Takes that mode away while it answers."""
+    mode = pop()
+    try:
+        yield mode
+    finally:
+        push(mode)
+
+
+def native(function, args: tuple, kwargs: dict):
+    """The function as it is for plain tensors."""
+    before = _C._without_dispatch(True)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _C._without_dispatch(before)
