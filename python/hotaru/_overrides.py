@@ -76,6 +76,18 @@ def default(cls, func, types, args=(), kwargs=None):
     return _convert(result, cls)
 
 
+def init_subclass(cls, **kwargs) -> None:
+    """A class that answers operators below autograd does not see functions,
+    unless it says so itself.
+    """
+    super(Tensor, cls).__init_subclass__(**kwargs)
+    seen = cls.__torch_function__
+    if _C._dispatching_type(cls) and (
+        getattr(seen, "__func__", None) is default.__func__
+    ):
+        cls.__torch_function__ = _C._disabled_torch_function_impl
+
+
 _UNWRAPPED: set = set()
 
 

@@ -24,6 +24,25 @@ def text_of(tensor: Tensor) -> str:
     return f"Parameter({text})" if isinstance(tensor, Parameter) else text
 
 
+def wrapper_text(tensor: Tensor, contents: str | None) -> str:
+    """The text of a tensor that keeps its elements itself, which are shown as
+    its class says (`contents`).
+    """
+    from . import get_default_dtype
+    from .nn.parameter import Parameter
+
+    parts = ["..." if contents is None else contents]
+    usual = (get_default_dtype(), _C.int64, _C.bool)
+    if tensor.dtype not in usual:
+        parts.append(f"dtype={tensor.dtype}")
+    if tensor.grad_fn is not None:
+        parts.append(f"grad_fn=<{type(tensor.grad_fn).__name__}>")
+    elif tensor.requires_grad:
+        parts.append("requires_grad=True")
+    text = f"{type(tensor).__name__}({', '.join(parts)})"
+    return f"Parameter({text})" if isinstance(tensor, Parameter) else text
+
+
 def _reindented(tensor: Tensor, head: str) -> str:
     options = _C._get_print_options()
     width = options.linewidth

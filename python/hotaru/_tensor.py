@@ -102,8 +102,10 @@ def _in_place(name):
 
 def __repr__(self, *, tensor_contents=None) -> str:
     if type(self) is not Tensor:
-        from ._subclass_text import text_of
+        from ._subclass_text import text_of, wrapper_text
 
+        if _C._dispatches(self):
+            return wrapper_text(self, tensor_contents)
         return text_of(self)
     return _C._tensor_repr(self)
 
@@ -135,6 +137,24 @@ def _copy_with_memory(tensor, memo):
     return _C._over_storage(tensor, copies[key])
 
 
+def _copied_wrapper(self):
+    """A copy of a tensor that keeps its elements itself, as its class makes
+    it. RuntimeError if that is of another class.
+    """
+    with no_grad():
+        copy = self.detach().clone()
+    if type(copy) is not type(self):
+        raise RuntimeError(
+            "The default implementation of __deepcopy__() for wrapper "
+            "subclasses only works for subclass types that properly implement "
+            "clone() and for which clone() returns another instance of the "
+            "same subclass. You should either properly implement clone() for "
+            "your subclass or override __deepcopy__() if it is intended "
+            "behavior for clone() to return an instance of a different type."
+        )
+    return copy
+
+
 def __deepcopy__(self, memo):
     if id(self) in memo:
         return memo[id(self)]
@@ -146,10 +166,13 @@ def __deepcopy__(self, memo):
             "of a torch.nn.utils."
             "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
         )
-    with no_grad():
-        copy = _copy_with_memory(self.detach(), memo)
-    if type(self) is not Tensor:
-        copy = _C._make_subclass(type(self), copy)
+    if _C._dispatches(self):
+        copy = _copied_wrapper(self)
+    else:
+        with no_grad():
+            copy = _copy_with_memory(self.detach(), memo)
+        if type(self) is not Tensor:
+            copy = _C._make_subclass(type(self), copy)
     copy.requires_grad = self.requires_grad
     if self.grad is not None:
         copy.grad = __deepcopy__(self.grad, memo)
@@ -589,25 +612,35 @@ def _make_wrapper_subclass(
     Raises TypeError for a class without that method, NotImplementedError where
     sizes, device or layout are to be asked of the class.
     """
-    from . import _dispatch  # noqa: F401, makes operators ask
-    from . import get_default_dtype
+    from . import (
+        _dispatch,  # noqa: F401, makes operators ask
+        get_default_dtype,
+    )
 
     if not _C._dispatching_type(cls):
         raise TypeError(f"{cls.__name__} must define __torch_dispatch__")
-    if dispatch_sizes_strides_policy or dispatch_device or dispatch_layout:
+    if dispatch_device or dispatch_layout:
         raise NotImplementedError(
-            "_make_wrapper_subclass: sizes, strides, device and layout are "
-            "those given; a class is not asked for them"
+            "_make_wrapper_subclass: device and layout are those given; a "
+            "class is not asked for them"
+        )
+    if dispatch_sizes_strides_policy not in (None, "sizes", "strides"):
+        raise RuntimeError(
+            "Unknown dispatch_sizes_strides_policy: "
+            f"{dispatch_sizes_strides_policy}"
         )
     if layout is not _C.strided:
         raise NotImplementedError(
             f"_make_wrapper_subclass: wrappers are strided, not {layout}"
         )
 
-    return _C._wrapper_tensor(
+    made = _C._wrapper_tensor(
         cls, size, strides, storage_offset or 0,
         dtype or get_default_dtype(), device or "cpu", requires_grad,
     )  # fmt: skip
+    if dispatch_sizes_strides_policy:
+        made._asked_for = dispatch_sizes_strides_policy
+    return made
 
 
 def install() -> None:
@@ -651,6 +684,7 @@ def _let_override() -> None:
         if type(method) is FunctionType and name not in _UNSEEN:
             setattr(Tensor, name, _C._overridable(method))
     Tensor.__torch_function__ = _overrides.default
+    Tensor.__init_subclass__ = classmethod(_overrides.init_subclass)
     Tensor.as_subclass = _overrides.as_subclass
 
 

@@ -38,6 +38,7 @@ REBUILD_FUNCTIONS = (
     "_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_tensor",
     "_rebuild_tensor_v2", "_rebuild_tensor_v3",
     "_rebuild_meta_tensor_no_storage", "_rebuild_device_tensor_from_cpu_tensor",
+    "_rebuild_wrapper_subclass",
 )  # fmt: skip
 
 
@@ -110,6 +111,22 @@ def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
     """A tensor of the meta device, of which there are no bytes."""
     return empty_strided(
         size, stride, dtype=dtype, device="meta", requires_grad=requires_grad
+    )
+
+
+def _rebuild_wrapper_subclass(
+    cls, dtype, size, stride, storage_offset, layout, device, requires_grad
+):
+    """A tensor that keeps its elements itself, before it has its attributes."""
+    return Tensor._make_wrapper_subclass(
+        cls,
+        size,
+        strides=stride,
+        dtype=dtype,
+        storage_offset=storage_offset,
+        layout=layout,
+        device=device,
+        requires_grad=requires_grad,
     )
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "has_torch_function",
     "is_tensor_like",
     "is_tensor_method_or_property",
+    "redispatch_function",
     "resolve_name",
     "wrap_torch_function",
 ]
@@ -372,6 +373,17 @@ def _pop_mode_temporarily():
         yield mode
     finally:
         _push_mode(mode)
+
+
+def redispatch_function(func, types, args, kwargs):
+    """The function itself, for those who answer it: what a function written in
+    Python calls asks them again.
+    """
+    wrapped = getattr(func, "__wrapped__", None)
+    if type(func) is _C.Function and wrapped is not None:
+        return wrapped(*args, **(kwargs or {}))
+    with _C.DisableTorchFunctionSubclass():
+        return func(*args, **(kwargs or {}))
 
 
 @contextlib.contextmanager

@@ -273,6 +273,13 @@ PyObject* op_class(PyObject*, void*) {
   return Py_NewRef(reinterpret_cast<PyObject*>(&PyCFunction_Type));
 }
 
+/// With the class that PyTorch has it in.
+PyObject* op_qualified_name(PyObject* self, void*) {
+  const auto& op = *reinterpret_cast<OpObject*>(self);
+  return PyUnicode_FromFormat(
+      "%s.%U", op.method ? "TensorBase" : "_VariableFunctionsClass", op.name);
+}
+
 PyObject* op_doc(PyObject* self, void*) {
   const auto& op = *reinterpret_cast<OpObject*>(self);
   return guarded([&] {
@@ -298,10 +305,12 @@ PyObject* op_reduce(PyObject* self, PyObject*) {
 
 PyMethodDef op_methods[] = {{"__reduce__", op_reduce, METH_NOARGS, nullptr},
                             {nullptr, nullptr, 0, nullptr}};
-PyGetSetDef op_getset[] = {{"__name__", op_name, nullptr, nullptr, nullptr},
-                           {"__class__", op_class, nullptr, nullptr, nullptr},
-                           {"__doc__", op_doc, nullptr, nullptr, nullptr},
-                           {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef op_getset[] = {
+    {"__name__", op_name, nullptr, nullptr, nullptr},
+    {"__qualname__", op_qualified_name, nullptr, nullptr, nullptr},
+    {"__class__", op_class, nullptr, nullptr, nullptr},
+    {"__doc__", op_doc, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMemberDef op_members[] = {{"__vectorcalloffset__", T_PYSSIZET,
                              offsetof(OpObject, vectorcall), READONLY, nullptr},
                             {nullptr, 0, 0, 0, nullptr}};

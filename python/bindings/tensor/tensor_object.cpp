@@ -554,7 +554,7 @@ void init_tensor(nb::module_& m) {
         return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()),
                                  std::move(alias)));
       },
-      nb::arg("type"), nb::arg("data"), nb::arg("requires_grad") = false);
+      nb::arg("type"), nb::arg("data"), nb::arg("require_grad") = false);
 }
 
 }  // namespace hotaru::python

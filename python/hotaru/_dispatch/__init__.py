@@ -23,12 +23,19 @@ def answer(function, args: tuple, kwargs: dict | None):
     """What the native function, method or attribute gives."""
     kwargs = kwargs or {}
     if isinstance(function, _C.Op):
-        call = Call.of(function, args, kwargs)
-        return native(function, args, kwargs) if call is None else run(call)
+        return _operator(function, args, kwargs)
     member = members.find(function)
     if member is not None:
         return member(*args, **kwargs)
     return native(function, args, kwargs)
+
+
+def _operator(function, args: tuple, kwargs: dict):
+    # No argument of operators, but of the functions that make tensors.
+    requires_grad = kwargs.pop("requires_grad", False)
+    call = Call.of(function, args, kwargs)
+    result = native(function, args, kwargs) if call is None else run(call)
+    return result.requires_grad_() if requires_grad else result
 
 
 def run(call: Call):

@@ -25,7 +25,8 @@ class Call:
     @staticmethod
     def of(op, args: tuple, kwargs: dict) -> Call | None:
         """The call of one overload with arguments as its schema orders them,
-        those left out that are the defaults; None if none fits."""
+        those left out that are the defaults; None if none fits.
+        """
         overload = _C._overload_of(op, args, kwargs)
         if overload is None:
             return None
@@ -58,7 +59,8 @@ class Call:
 
     def below(self):
         """The answer without a history: of the last mode, else of the classes
-        among the arguments, subclasses first."""
+        among the arguments, subclasses first.
+        """
         types = _types(self.tensors)
         with no_grad():
             if stack.modes():

@@ -9,12 +9,13 @@ from ..utils import _pytree
 
 # Draws numbers anew each time, so a second run is not the one to derive.
 RANDOM = frozenset(
-    """
-    alpha_dropout alpha_dropout_ dropout dropout_ feature_alpha_dropout
-    feature_alpha_dropout_ feature_dropout feature_dropout_ native_dropout
-    rrelu rrelu_ rrelu_with_noise
-    """.split()
-)
+    name + suffix
+    for name in (
+        "alpha_dropout", "dropout", "feature_alpha_dropout", "feature_dropout",
+        "native_dropout", "rrelu", "rrelu_with_noise",
+    )
+    for suffix in ("", "_")
+)  # fmt: skip
 
 
 class Derivative:

@@ -7,6 +7,10 @@ from typing import Callable
 
 from .. import _C
 from .._C import Tensor, ops
+from .._ops import aten
+from .._size import Size
+from .calls import Call
+from .stack import native
 
 _SLOTS = {
     "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul",
@@ -58,7 +62,8 @@ def set_item(self: Tensor, index, value) -> None:
 
 def _basic(self: Tensor, index) -> tuple[Tensor, list]:
     """A view after integers, slices and None; the tensors that are left, with
-    None for dimensions they leave as they are."""
+    None for dimensions they leave as they are.
+    """
     parts = list(index) if isinstance(index, tuple) else [index]
     known = sum(_dims_of(part) for part in parts)
     if Ellipsis not in [p for p in parts if not isinstance(p, Tensor)]:
@@ -95,29 +100,65 @@ def _dims_of(part) -> int:
     return 1
 
 
+class Question:
+    """An operator that gives no tensor: `aten._local_scalar_dense`."""
+
+    namespace = "aten"
+    _overloadname = "default"
+    __module__ = "torch.ops.aten"
+
+    def __init__(self, name: str, answer: Callable) -> None:
+        self.__name__ = f"{name}.default"
+        self._name, self._answer = name, answer
+        self.default = self.overloadpacket = self
+        setattr(aten, name, self)
+
+    def name(self) -> str:
+        """As in "aten::sym_size"."""
+        return f"aten::{self._name}"
+
+    def __str__(self) -> str:
+        return f"aten.{self.__name__}"
+
+    def __call__(self, *args):
+        return self._answer(*args)
+
+
+_SCALAR = Question("_local_scalar_dense", lambda x: x.item())
+_SIZE = Question("sym_size", lambda x: list(x.shape))
+_STRIDE = Question("sym_stride", lambda x: list(x.stride()))
+_OFFSET = Question("sym_storage_offset", lambda x: x.storage_offset())
+_NUMEL = Question("sym_numel", lambda x: x.numel())
+_DIM = Question("dim", lambda x: x.dim())
+
+
 def _item(self: Tensor):
-    return _plain(self).item()
+    return Call(_SCALAR, (self,), {}).below()
 
 
-def _plain(self: Tensor) -> Tensor:
-    """The elements as a plain tensor, by what the class says of a copy."""
-    found, seen = self, set()
-    while _C._dispatches(found):
-        if id(found) in seen:
-            raise NotImplementedError(
-                f"{type(self).__name__}: its elements are asked for, which "
-                "__torch_dispatch__ keeps; unwrap it first"
-            )
-        seen.add(id(found))
-        found = next(
-            (
-                value
-                for value in vars(found).values()
-                if isinstance(value, Tensor)
-            ),
-            found,
+def _asked(question: Question, usual: Callable, strides: bool = False):
+    """What a class is asked for that said so when it made the tensor."""
+
+    def call(self, *args):
+        policy = self.__dict__.get("_asked_for")
+        if policy is None or (strides and policy != "strides"):
+            return native(usual, (self, *args), {})
+        found = Call(question, (self,), {}).below()
+        if isinstance(found, (list, tuple)):
+            found = Size(found)
+        return found[args[0]] if args else found
+
+    return call
+
+
+def _refuse(name: str, rest: str) -> Callable:
+    def call(self, *args, **kwargs):
+        raise RuntimeError(
+            f".{name}() is not supported for tensor subclasses"
+            + rest.format(type(self).__name__)
         )
-    return found
+
+    return call
 
 
 def _reflected(name: str) -> Callable:
@@ -133,17 +174,25 @@ _METHODS: dict[str, Callable] = {
     **{slot: getattr(ops, name) for slot, name in _SLOTS.items()
        if hasattr(ops, name)},
     **{slot: _reflected(name) for slot, name in _REFLECTED.items()},
+    "size": _asked(_SIZE, Tensor.size),
+    "stride": _asked(_STRIDE, Tensor.stride, True),
+    "storage_offset": _asked(_OFFSET, Tensor.storage_offset, True),
+    "numel": _asked(_NUMEL, Tensor.numel),
+    "nelement": _asked(_NUMEL, Tensor.numel),
+    "dim": _asked(_DIM, Tensor.dim),
     "__getitem__": get_item,
     "__setitem__": set_item,
     "__iter__": lambda self: iter(ops.unbind(self, 0)),
     "item": _item,
-    "tolist": lambda self: _plain(self).tolist(),
+    "tolist": _refuse("tolist", ", got {}"),
+    "numpy": _refuse("numpy", "."),
     "__bool__": lambda self: bool(_item(self)),
     "__float__": lambda self: float(_item(self)),
     "__int__": lambda self: int(_item(self)),
     "__index__": lambda self: operator.index(_item(self)),
 }  # fmt: skip
 _ATTRIBUTES: dict[str, Callable] = {
+    "shape": _asked(_SIZE, Tensor.shape.__get__),
     "T": lambda self: ops.permute(self, tuple(reversed(range(self.dim())))),
     "mT": lambda self: ops.transpose(self, -2, -1),
     "data": ops.detach,

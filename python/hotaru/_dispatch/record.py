@@ -12,13 +12,30 @@ from .derivative import RANDOM, Derivative
 
 def wanted(call: Call) -> bool:
     """Whether the call has a derivative that somebody may ask for."""
-    return _C.is_grad_enabled() and any(t.requires_grad for t in call.tensors)
+    return (
+        _C.is_grad_enabled()
+        and any(t.requires_grad for t in call.tensors)
+        and _name(call) not in _WITHOUT
+    )
+
+
+# What they give is apart from the history of what they are given.
+_WITHOUT = frozenset(
+    ["detach", "empty_like", "full_like", "ones_like", "rand_like",
+     "randint_like", "randn_like", "zeros_like", "new_empty", "new_full",
+     "new_ones", "new_zeros"]
+)  # fmt: skip
+
+
+def _name(call: Call) -> str:
+    return getattr(call.function, "overloadpacket", call.function).__name__
 
 
 def run(call: Call):
     """The answer with its history. NotImplementedError for a draw of random
-    numbers, RuntimeError where a leaf would be written."""
-    name = getattr(call.function, "overloadpacket", call.function).__name__
+    numbers, RuntimeError where a leaf would be written.
+    """
+    name = _name(call)
     if name in RANDOM:
         raise NotImplementedError(
             f"{name}: __torch_dispatch__ does not derive draws of random "
@@ -78,7 +95,8 @@ def _has_no_gradient(x) -> bool:
 
 def _out_of_place(call: Call) -> tuple[Call, list[Tensor]]:
     """The call whose derivative to take, and its tensors: of an operator in
-    place the other form, of what it is about to overwrite a copy."""
+    place the other form, of what it is about to overwrite a copy.
+    """
     if not call.in_place:
         return call, call.tensors
     from .._ops import aten

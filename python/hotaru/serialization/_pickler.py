@@ -135,6 +135,17 @@ def reduced_tensor(tensor):
 def _reduced(tensor) -> tuple:
     from .. import _utils
 
+    if _C._dispatches(tensor):
+        return _utils._rebuild_wrapper_subclass, (
+            type(tensor),
+            tensor.dtype,
+            tuple(tensor.size()),
+            tensor.stride(),
+            tensor.storage_offset(),
+            tensor.layout,
+            tensor.device,
+            tensor.requires_grad,
+        )
     plain = tensor if type(tensor) is Tensor else tensor.as_subclass(Tensor)
     if tensor.device.type == "meta":
         if _serialization_tls.skip_data:

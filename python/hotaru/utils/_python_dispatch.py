@@ -81,6 +81,7 @@ def is_traceable_wrapper_subclass(t) -> bool:
 
 def return_and_correct_aliasing(func, args, kwargs, out):
     """What a class with `__torch_dispatch__` returns: of an operator in place
-    its first argument, else `out`."""
+    its first argument, else `out`.
+    """
     call = _dispatch.Call(func, tuple(args), kwargs or {})
     return call.finish(out)

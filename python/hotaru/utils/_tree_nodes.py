@@ -128,7 +128,14 @@ def kind_class(tree):
     cls = type(tree)
     if cls not in KINDS and is_namedtuple_class(cls):
         return namedtuple
+    if cls not in KINDS and _is_result_class(cls):
+        _register_sequence(cls, f"{cls.__module__}.{cls.__name__}")
     return cls
+
+
+def _is_result_class(cls) -> bool:
+    """Whether operators return it: the class is made at the first call."""
+    return is_structseq_class(cls) and cls.__module__ == "torch.return_types"
 
 
 def _sequence_keys(items) -> list:
