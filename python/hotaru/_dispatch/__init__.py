@@ -12,8 +12,9 @@ an operator where PyTorch's are formulas of several.
 from __future__ import annotations
 
 from .. import _C
-from . import members, record
+from . import members
 from .calls import Call
+from .record import run
 from .stack import native
 
 __all__ = ["add", "answer"]
@@ -24,6 +25,8 @@ def answer(function, args: tuple, kwargs: dict | None):
     kwargs = kwargs or {}
     if isinstance(function, _C.Op):
         return _operator(function, args, kwargs)
+    if type(function) is _C.Function:  # what it calls is asked for
+        return function.__wrapped__(*args, **kwargs)
     member = members.find(function)
     if member is not None:
         return member(*args, **kwargs)
@@ -36,13 +39,6 @@ def _operator(function, args: tuple, kwargs: dict):
     call = Call.of(function, args, kwargs)
     result = native(function, args, kwargs) if call is None else run(call)
     return result.requires_grad_() if requires_grad else result
-
-
-def run(call: Call):
-    """The answer to an operator's call, with its history."""
-    if record.wanted(call):
-        return record.run(call)
-    return call.finish(call.below())
 
 
 def add(a, b):

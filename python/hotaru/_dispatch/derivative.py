@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import _C, autograd
+from .. import _C, autograd, empty_strided, zeros_like
 from .._C import Tensor
 from .._grad_mode import enable_grad
 from ..utils import _pytree
@@ -94,3 +94,34 @@ def _as_inputs(args, kwargs, wanted, keep: bool):
 
     args, kwargs = _pytree.tree_map(convert, (args, kwargs))
     return args, kwargs, inputs
+
+
+def inputs_that_matter(call, places: list[int]) -> list[int]:
+    """Which of the tensors at `places` a derivative depends on: that of a sum
+    does not on what is summed. Found by deriving shapes alone, on the meta
+    device; all of them where that fails.
+    """
+    shapes = [
+        empty_strided(t.size(), t.stride(), dtype=t.dtype, device="meta")
+        for t in call.tensors
+    ]
+    for place in places:
+        shapes[place].requires_grad_()
+    try:
+        with enable_grad():
+            twin = call.with_tensors(shapes)
+            results = twin.function(*twin.args, **twin.kwargs)
+            outputs = [
+                r for r in results if isinstance(r, Tensor) and r.requires_grad
+            ]
+            if not outputs:
+                return []
+            found = autograd.grad(
+                outputs,
+                [shapes[place] for place in places],
+                [zeros_like(r) for r in outputs],
+                allow_unused=True,
+            )
+    except (RuntimeError, NotImplementedError):
+        return places
+    return [p for p, grad in zip(places, found) if grad is not None]

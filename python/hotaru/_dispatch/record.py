@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
+from .._ops import aten
 from ..autograd import Function
 from ..utils import _pytree
 from .calls import Call
-from .derivative import RANDOM, Derivative
-
-
-def wanted(call: Call) -> bool:
-    """Whether the call has a derivative that somebody may ask for."""
-    return (
-        _C.is_grad_enabled()
-        and any(t.requires_grad for t in call.tensors)
-        and _name(call) not in _WITHOUT
-    )
-
+from .derivative import RANDOM, Derivative, inputs_that_matter
 
 # What they give is apart from the history of what they are given.
 _WITHOUT = frozenset(
@@ -27,14 +18,15 @@ _WITHOUT = frozenset(
 )  # fmt: skip
 
 
-def _name(call: Call) -> str:
-    return getattr(call.function, "overloadpacket", call.function).__name__
-
-
 def run(call: Call):
-    """The answer with its history. NotImplementedError for a draw of random
-    numbers, RuntimeError where a leaf would be written.
+    """The answer to an operator's call, with its history.
+
+    NotImplementedError for the derivative of a draw of random numbers,
+    RuntimeError where a leaf would be written.
     """
+    places = _recorded(call)
+    if not places:
+        return call.finish(call.below())
     name = _name(call)
     if name in RANDOM:
         raise NotImplementedError(
@@ -47,44 +39,54 @@ def run(call: Call):
             "operation."
         )
     shape: list = []
-    found = _Answer.apply(call, shape, *call.tensors)
+    tensors = call.tensors
+    # With the history of what will be overwritten, for second derivatives.
+    kept = _out_of_place(call)
+    inputs = (tensors[i] for i in places)
+    found = _Answer.apply(call, kept, shape, places, *inputs)
     if call.in_place:
         return call.args[0]
     leaves = found if isinstance(found, tuple) else (found,)
     return _pytree.tree_unflatten(leaves, shape[0])
 
 
+def _recorded(call: Call) -> list[int]:
+    """Which tensors of the call its derivative may be asked by."""
+    if not _C.is_grad_enabled() or _name(call) in _WITHOUT:
+        return []
+    places = [i for i, t in enumerate(call.tensors) if t.requires_grad]
+    if places and isinstance(call.function, Derivative):
+        return inputs_that_matter(call, places)
+    return places
+
+
+def _name(call: Call) -> str:
+    return getattr(call.function, "overloadpacket", call.function).__name__
+
+
 class _Answer(Function):
     @staticmethod
-    def forward(ctx, call, shape, *tensors):
+    def forward(ctx, call, kept, shape, places, *inputs):
         ctx.set_materialize_grads(False)
-        ctx.call, kept = _out_of_place(call)
-        ctx.save_for_backward(*kept)
+        ctx.call, ctx.places = kept, places
+        ctx.save_for_backward(*kept.tensors)
         result = call.below()
         if call.in_place:
             ctx.mark_dirty(call.args[0])
             return call.args[0]
         leaves, spec = _pytree.tree_flatten(result)
         shape.append(spec)
-        ctx.mark_non_differentiable(*(x for x in leaves if _has_no_gradient(x)))
+        ctx.mark_non_differentiable(*filter(_has_no_gradient, leaves))
         return tuple(leaves)
 
     @staticmethod
     def backward(ctx, *grads):
-        from . import run as run_call
-
-        tensors = ctx.saved_tensors
-        call = ctx.call.with_tensors(tensors)
-        places = [
-            i for i, t in enumerate(tensors) if ctx.needs_input_grad[i + 2]
-        ]
-        derivative = Call(
-            Derivative(call.function),
-            (list(grads), places, call.args, call.kwargs),
-            {},
-        )
-        found = dict(zip(places, run_call(derivative)))
-        return (None, None, *(found.get(i) for i in range(len(tensors))))
+        call = ctx.call.with_tensors(ctx.saved_tensors)
+        needed = ctx.needs_input_grad[4:]
+        wanted = [p for p, need in zip(ctx.places, needed) if need]
+        arguments = (list(grads), wanted, call.args, call.kwargs)
+        found = iter(run(Call(Derivative(call.function), arguments, {})))
+        return (None,) * 4 + tuple(next(found) if n else None for n in needed)
 
 
 def _has_no_gradient(x) -> bool:
@@ -93,14 +95,12 @@ def _has_no_gradient(x) -> bool:
     )
 
 
-def _out_of_place(call: Call) -> tuple[Call, list[Tensor]]:
-    """The call whose derivative to take, and its tensors: of an operator in
-    place the other form, of what it is about to overwrite a copy.
+def _out_of_place(call: Call) -> Call:
+    """The call whose derivative to take: of an operator in place the other
+    form, with a copy of what is about to be overwritten.
     """
     if not call.in_place:
-        return call, call.tensors
-    from .._ops import aten
-
+        return call
     name = call.function.overloadpacket.__name__[:-1]
     packet = getattr(aten, name, None)
     form = call.function._overloadname
@@ -111,4 +111,4 @@ def _out_of_place(call: Call) -> tuple[Call, list[Tensor]]:
         )
     tensors = [t.clone() if t is call.args[0] else t for t in call.tensors]
     other = Call(getattr(packet, form), call.args, call.kwargs)
-    return other.with_tensors(tensors), tensors
+    return other.with_tensors(tensors)

@@ -1,0 +1,334 @@
+"""`__torch_dispatch__`: classes and modes answer operators below autograd."""
+
+import copy
+import gc
+import io
+
+import hotaru as torch
+import pytest
+from hotaru import nn
+from hotaru.utils._python_dispatch import (
+    TorchDispatchMode,
+    _disable_current_modes,
+    _get_current_dispatch_mode,
+)
+from hotaru.utils._pytree import tree_map
+
+
+class Wrapper(torch.Tensor):
+    """Keeps its elements in `elem`, and says what it was asked."""
+
+    seen: list = []  # noqa: RUF012
+
+    @staticmethod
+    def __new__(cls, elem, requires_grad=False):
+        made = torch.Tensor._make_wrapper_subclass(
+            cls,
+            elem.size(),
+            strides=elem.stride(),
+            dtype=elem.dtype,
+            device=elem.device,
+            requires_grad=requires_grad,
+        )
+        made.elem = elem.detach()
+        return made
+
+    def __repr__(self):
+        return super().__repr__(tensor_contents=f"{self.elem!r}")
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        cls.seen.append(func.name())
+        args, kwargs = tree_map(
+            lambda x: x.elem if isinstance(x, cls) else x, (args, kwargs or {})
+        )
+        return tree_map(
+            lambda x: cls(x) if isinstance(x, torch.Tensor) else x,
+            func(*args, **kwargs),
+        )
+
+
+@pytest.fixture(autouse=True)
+def _nothing_seen():
+    Wrapper.seen.clear()
+
+
+class Recorder(TorchDispatchMode):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.seen.append(func.name())
+        return func(*args, **(kwargs or {}))
+
+
+def _values(rows=3, columns=4):
+    count = rows * columns
+    return torch.linspace(-1.5, 2, count, dtype=torch.float64).view(
+        rows, columns
+    )
+
+
+FUNCTIONS = {
+    "product": lambda x: (x * x + 2) / 3 - x,
+    "elementary": lambda x: torch.exp(x).sin() + torch.tanh(x),
+    "matmul": lambda x: x @ x.t(),
+    "linear": lambda x: nn.functional.linear(x, torch.ones_like(x)),
+    "softmax": lambda x: torch.softmax(x, 1) * torch.log_softmax(x, 0),
+    "layer_norm": lambda x: nn.functional.layer_norm(x, (4,)),
+    "views": lambda x: x[1:, ::2].t().reshape(-1).unsqueeze(0).expand(2, 4),
+    "index": lambda x: x[torch.tensor([0, 2, 0])] * x[:, 1].unsqueeze(1),
+    "mask": lambda x: torch.where(x > 0, x**3, x),
+    "reduce": lambda x: x.var(1) + x.amax(1) + x.prod(1),
+    "several": lambda x: torch.cat(torch.max(x, 1)[:1]) if False else (
+        torch.cat([x, x.flip(0)]).cumsum(0)
+    ),
+    "named": lambda x: torch.max(x, 1).values * torch.sort(x, 1).values[:, 0],
+    "in_place": lambda x: (x * 1).mul_(x).add_(2).sqrt_(),
+    "reflected": lambda x: 2 / (x + 4) - 1 + 2**x,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_values_and_derivatives_are_those_of_plain_tensors(name):
+    function = FUNCTIONS[name]
+    plain = _values().requires_grad_()
+    wrapped = Wrapper(_values(), requires_grad=True)
+    expected, found = function(plain), function(wrapped)
+    assert type(found) is Wrapper and found.requires_grad
+    torch.testing.assert_close(found.elem, expected.detach())
+    first = [
+        torch.autograd.grad((y**2).sum(), x, create_graph=True)[0]
+        for x, y in ((plain, expected), (wrapped, found))
+    ]
+    assert type(first[1]) is Wrapper
+    torch.testing.assert_close(first[1].elem, first[0].detach())
+    second = [
+        torch.autograd.grad((g**2).sum(), x)[0]
+        for x, g in zip((plain, wrapped), first)
+    ]
+    torch.testing.assert_close(second[1].elem, second[0])
+
+
+def test_operators_are_overloads_and_their_derivatives_operators():
+    x = Wrapper(torch.ones(2), requires_grad=True)
+    (x * x).sum().backward()
+    assert Wrapper.seen == [
+        "aten::mul.Tensor", "aten::sum", "hotaru::sum.default.vjp",
+        "hotaru::mul.Tensor.vjp", "aten::add.Tensor",
+    ]  # fmt: skip
+
+
+def test_arguments_are_ordered_and_defaults_left_out():
+    calls = []
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            calls.append((str(func), args[1:], kwargs))
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2, 3)
+    with Mode():
+        torch.sum(input=x, dim=[1], keepdim=True)
+        x.sum([0], False)
+        torch.add(x, other=x, alpha=2)
+        x.view(3, 2)
+    assert calls[0] == ("aten.sum.dim_IntList", ([1], True), {})
+    assert calls[1] == ("aten.sum.dim_IntList", ([0],), {})
+    assert calls[2][0] == "aten.add.Tensor" and calls[2][2] == {"alpha": 2}
+    assert calls[3] == ("aten.view.default", ((3, 2),), {})
+
+
+def test_gradients_add_up_and_stay_of_the_class():
+    x = Wrapper(torch.ones(3), requires_grad=True)
+    (x * 2 + x * 3).sum().backward()
+    (x * 5).sum().backward()
+    gc.collect()  # the object of the gradient was nobody's in between
+    assert type(x.grad) is Wrapper
+    assert x.grad.elem.tolist() == [10, 10, 10]
+
+
+def test_objects_live_as_long_as_somebody_may_ask_for_them():
+    """The history of a result keeps what no variable holds any more."""
+    x = torch.ones(3, requires_grad=True)
+    factor = Wrapper(torch.full((3,), 4.0))
+    result = (factor * x).sum()
+    del factor
+    gc.collect()
+    result.backward()
+    assert x.grad.elem.tolist() == [4, 4, 4]
+    again = x.grad
+    again.note = "kept"
+    for _ in range(3):  # goes and comes back, more than once
+        del again
+        gc.collect()
+        again = x.grad
+    assert again.note == "kept"
+
+
+def test_nothing_is_kept_for_good():
+    import weakref
+
+    class Note:
+        pass
+
+    x = torch.ones(3, requires_grad=True)
+    (Wrapper(torch.ones(3)) * x).sum().backward()
+    x.grad.note = Note()
+    gone = weakref.ref(x.grad.note)
+    gc.collect()
+    assert gone() is not None
+    x.grad = None
+    gc.collect()
+    assert gone() is None
+
+
+def test_modules_train():
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+    twin = copy.deepcopy(model)
+    batch = torch.randn(5, 4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in range(2):
+        optimizer.zero_grad()
+        loss = model(Wrapper(batch)).pow(2).mean()
+        assert type(loss) is Wrapper
+        loss.backward()
+        for p in model.parameters():
+            p.grad = p.grad.elem
+        optimizer.step()
+    optimizer = torch.optim.SGD(twin.parameters(), lr=0.1)
+    for _ in range(2):
+        optimizer.zero_grad()
+        twin(batch).pow(2).mean().backward()
+        optimizer.step()
+    for p, q in zip(model.parameters(), twin.parameters()):
+        torch.testing.assert_close(p, q)
+
+
+def test_modes_see_what_classes_do_not():
+    with Recorder() as outer, Recorder() as inner:
+        assert _get_current_dispatch_mode() is inner
+        torch.zeros(2) + 1
+        with _disable_current_modes():
+            torch.ones(2)
+    torch.ones(2)
+    assert inner.seen == ["aten::zeros", "aten::add.Scalar"]
+    assert outer.seen == inner.seen
+    assert _get_current_dispatch_mode() is None
+
+
+def test_modes_see_backward_passes():
+    x = torch.ones(2, 2, requires_grad=True)
+    with Recorder() as mode:
+        y = (x @ x).sum()
+        y.backward()
+    assert mode.seen[:2] == ["aten::matmul", "aten::sum"]
+    assert mode.seen[-1] == "hotaru::matmul.default.vjp"
+    assert x.grad.tolist() == [[4, 4], [4, 4]]
+
+
+def test_a_mode_may_answer_otherwise():
+    class Doubled(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            return result * 2 if func is torch.ops.aten.exp.default else result
+
+    with Doubled():
+        assert torch.exp(torch.zeros(1)).item() == 2
+
+
+def test_results_without_gradients():
+    x = Wrapper(_values(), requires_grad=True)
+    assert not x.detach().requires_grad
+    assert not (x > 0).requires_grad
+    assert not torch.ones_like(x).requires_grad
+    assert torch.zeros_like(x, requires_grad=True).requires_grad
+    with torch.no_grad():
+        assert not (x * 2).requires_grad
+    with pytest.raises(RuntimeError, match="leaf Variable"):
+        x.add_(1)
+
+
+def test_numbers_and_texts():
+    x = Wrapper(torch.tensor(2.5))
+    assert x.item() == 2.5 and float(x) == 2.5 and bool(x)
+    assert repr(x) == "Wrapper(tensor(2.5000))"
+    assert "aten::_local_scalar_dense" in Wrapper.seen
+    leaf = Wrapper(torch.ones(1, dtype=torch.float64), requires_grad=True)
+    assert repr(leaf) == (
+        "Wrapper(tensor([1.], dtype=torch.float64), dtype=torch.float64, "
+        "requires_grad=True)"
+    )
+    with pytest.raises(RuntimeError, match=r"\.tolist\(\) is not supported"):
+        x.tolist()
+    with pytest.raises(NotImplementedError, match="without memory"):
+        x.data_ptr()
+
+
+def test_copies_and_pickles():
+    x = Wrapper(_values(), requires_grad=True)
+    twin = copy.deepcopy(x)
+    assert type(twin) is Wrapper and twin.requires_grad and twin.is_leaf
+    assert torch.equal(twin.elem, x.elem)
+    assert twin.elem.data_ptr() != x.elem.data_ptr()
+    parameter = nn.Parameter(Wrapper(_values()))
+    assert isinstance(parameter, nn.Parameter) and type(parameter) is Wrapper
+    file = io.BytesIO()
+    torch.save({"x": x}, file)
+    file.seek(0)
+    with torch.serialization.safe_globals([Wrapper]):
+        loaded = torch.load(file)["x"]
+    assert type(loaded) is Wrapper and torch.equal(loaded.elem, x.elem)
+
+
+def test_classes_that_do_not_answer():
+    class Silent(torch.Tensor):
+        pass
+
+    with pytest.raises(TypeError, match="must define __torch_dispatch__"):
+        torch.Tensor._make_wrapper_subclass(Silent, (2,))
+
+    class Deaf(Wrapper):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            return NotImplemented
+
+    with pytest.raises(TypeError, match="returned NotImplemented"):
+        Deaf(torch.ones(1)) + 1
+
+
+def test_draws_of_random_numbers_have_no_derivative_here():
+    x = Wrapper(torch.ones(100), requires_grad=True)
+    with pytest.raises(NotImplementedError, match="random numbers"):
+        nn.functional.dropout(x, 0.5)
+    with torch.no_grad():
+        kept = nn.functional.dropout(x, 0.5).elem
+    assert set(kept.tolist()) == {0.0, 2.0}
+
+
+def test_a_class_may_be_asked_for_its_sizes():
+    class Grown(Wrapper):
+        @staticmethod
+        def __new__(cls, elem, requires_grad=False):
+            made = torch.Tensor._make_wrapper_subclass(
+                cls, (1,), dispatch_sizes_strides_policy="sizes"
+            )
+            made.elem = elem
+            return made
+
+    x = Grown(torch.ones(2, 5))
+    assert x.shape == (2, 5) and x.size(1) == 5 and x.dim() == 2
+    assert x.numel() == 10
+
+
+def test_other_threads_do_not_see_a_mode():
+    import threading
+
+    seen = []
+    with Recorder() as mode:
+        thread = threading.Thread(target=lambda: seen.append(torch.ones(2) + 1))
+        thread.start()
+        thread.join()
+    assert mode.seen == [] and seen[0].tolist() == [2, 2]
