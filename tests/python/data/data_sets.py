@@ -100,6 +100,21 @@ def fail(index: int) -> None:
     signal.pause()
 
 
+def fail_at_length(index: int) -> None:
+    """Raises with more text than a pipe holds."""
+    raise ValueError("x" * 200_000)
+
+
+def fail_first(index: int) -> None:
+    """Process 0 ends with a code of its own; the others with none."""
+    if index == 0:
+        raise SystemExit(12)
+
+
+def pass_by(index: int) -> None:
+    """Ends at once."""
+
+
 def die(index: int) -> None:
     """Ends by a signal."""
     os.kill(os.getpid(), signal.SIGKILL)
