@@ -115,6 +115,13 @@ def pass_by(index: int) -> None:
     """Ends at once."""
 
 
+def count_bytes(storage, empty) -> None:
+    """Numbers the bytes of a storage."""
+    assert empty.nbytes() == 0
+    for i in range(storage.nbytes()):
+        storage[i] = i
+
+
 def die(index: int) -> None:
     """Ends by a signal."""
     os.kill(os.getpid(), signal.SIGKILL)

@@ -109,6 +109,36 @@ def test_sharing_strategies():
         mp.set_sharing_strategy("file_system")
 
 
+def test_what_comes_back_is_what_was_sent():
+    whole = hotaru.arange(6.0).reshape(2, 3)
+    storage = whole.untyped_storage()
+    sent = [whole, whole[1], whole._typed_storage(), storage, whole[:0]]
+    ours, theirs = mp.Pipe(duplex=False)
+    theirs.send(sent)
+    first, row, typed, untyped, empty = ours.recv()
+    assert row.tolist() == [3, 4, 5]
+    assert empty.shape == (0, 3)
+    found = [first.untyped_storage(), row.untyped_storage(), untyped]
+    assert {one._cdata for one in found} == {storage._cdata}
+    assert typed._untyped_storage._cdata == storage._cdata
+
+
+def test_storages_are_shared():
+    context = mp.get_context("spawn")
+    numbers = hotaru.zeros(4)
+    storage = numbers[1:3].untyped_storage()
+    empty = hotaru.empty(0).untyped_storage()
+    process = context.Process(
+        target=data_sets.count_bytes, args=(storage, empty)
+    )
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+    # Sharing has moved the tensor's own memory.
+    as_bytes = numbers.view(hotaru.uint8)
+    assert as_bytes.tolist() == list(range(16))
+
+
 _PROGRAM = """
 import torch
 import torch.multiprocessing as mp
@@ -167,18 +197,21 @@ def test_ending_the_others(caplog):
         data_sets.fail, nprocs=2, join=False, start_method="fork"
     )
     with pytest.raises(mp.ProcessRaisedException):
-        while not context.join():
-            pass
+        context.join()
     assert "Terminating process" in caplog.text
     caplog.clear()
     context = mp.start_processes(
         data_sets.fail_first, nprocs=2, join=False, start_method="fork"
     )
     with pytest.raises(mp.ProcessExitedException, match="with exit code 12"):
-        while not context.join(grace_period=60):
-            pass
+        _join(context, grace_period=60)
     assert not caplog.text  # the other one ended by itself
     assert context.processes[1].exitcode == 0
+
+
+def _join(context, **options) -> None:
+    while not context.join(**options):
+        pass
 
 
 def test_joining_again():
