@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import io
 import operator
 import pickle
@@ -171,3 +173,16 @@ def test_numpy_states_of_workers():
     # What PyTorch's workers give numpy.
     expected = [2884386318, 1088094898, 3523808998, 3860348662]
     assert _generate_state(13434589827475259383, 4) == expected
+
+
+@pytest.mark.filterwarnings("ignore:Lambda function is not supported")
+@pytest.mark.parametrize(
+    "name",
+    ["iter.callable", "iter.combinatorics", "iter.combining", "iter.files",
+     "iter.forking", "iter.grouping", "iter.selecting", "map.pipes"],
+)  # fmt: skip
+def test_examples_in_the_documentation(name):
+    module = importlib.import_module(f"hotaru.utils.data.datapipes.{name}")
+    failed, attempted = doctest.testmod(module)
+    assert attempted > 0
+    assert failed == 0
