@@ -28,7 +28,7 @@ class _Joined(IterDataPipe):
 
 @functional_datapipe("concat")
 class ConcaterIterDataPipe(_Joined):
-    """Gives the items of one pipe after the other (functional name: ``concat``).
+    """Gives one pipe's items after another's (functional name: ``concat``).
 
     Args:
         datapipes: at least one pipe.
