@@ -40,8 +40,8 @@ _LAZY = {
     "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
     "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
     "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn",
-    "optim", "overrides", "profiler", "random", "serialization", "signal",
-    "sparse", "special", "storage", "testing", "utils", "xpu",
+    "optim", "overrides", "package", "profiler", "random", "serialization",
+    "signal", "sparse", "special", "storage", "testing", "utils", "xpu",
 }  # fmt: skip
 # Names that are here and made in a module that is not imported before.
 _MADE_IN = {

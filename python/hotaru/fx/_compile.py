@@ -31,13 +31,19 @@ def is_generated(file_name: str) -> bool:
     return file_name.startswith("<eval_with_key>")
 
 
-def import_block(namespace: dict) -> str:
-    """Statements that bind these names again, elsewhere."""
-    lines = {_import_of(name, value) for name, value in namespace.items()}
+def import_block(namespace: dict, importer=None) -> str:
+    """Statements that bind these names again, elsewhere.
+
+    Args:
+        importer: of packages; says by which names it finds the values.
+    """
+    lines = {
+        _import_of(name, value, importer) for name, value in namespace.items()
+    }
     return "\n".join(sorted(lines))
 
 
-def _import_of(name: str, value) -> str:
+def _import_of(name: str, value, importer=None) -> str:
     from . import _names
 
     if name in _names.custom_builtins:
@@ -46,6 +52,9 @@ def _import_of(name: str, value) -> str:
         return f"{name} = {value!r}"
     if _names.is_from_torch(value):
         return "import torch"
+    if importer is not None:
+        module, attribute = importer.get_name(value)
+        return f"from {module} import {attribute} as {name}"
     qualified = _names.qualified_name(value)
     module, _, attribute = qualified.rpartition(".")
     if not module:

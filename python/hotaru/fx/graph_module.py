@@ -90,6 +90,12 @@ def reduce_graph_module(body: dict, import_block: str):
     return _deserialize_graph_module(forward, body)
 
 
+def reduce_package_graph_module(importer, body: dict, generated_module_name):
+    """The module of a package, whose code is one of the package's modules."""
+    forward = importer.import_module(generated_module_name).forward
+    return _deserialize_graph_module(forward, body)
+
+
 def _deserialize_graph_module(forward, body: dict, graph_module_cls=None):
     tracer_cls = body.get("_tracer_cls") or Tracer
     name = body.get("_graphmodule_cls_name", "GraphModule")
@@ -334,6 +340,17 @@ class GraphModule(Module):
             reduce_graph_module,
             (state, _compile.import_block(generated.globals)),
         )
+
+    def __reduce_package__(self, exporter):
+        """As pickles of a package have it: the code is a module there."""
+        state = dict(self.__dict__)
+        state.pop("_graph")
+        state["_graphmodule_cls_name"] = type(self).__name__
+        generated = self._graph.python_code(root_module="self")
+        block = _compile.import_block(generated.globals, exporter.importer)
+        name = f"fx-generated._{exporter.get_unique_id()}"
+        exporter.save_source_string(name, f"{block}\n{generated.src}")
+        return reduce_package_graph_module, (state, name)
 
     def _deepcopy_init(self):
         return GraphModule.__init__

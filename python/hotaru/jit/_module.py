@@ -159,6 +159,11 @@ class RecursiveScriptModule(ScriptModule):
         save(self, buffer, _extra_files)
         return buffer.getvalue()
 
+    def __reduce_package__(self, exporter):
+        """As pickles of a package have it: a number of a module there."""
+        number = exporter.script_module_serializer.serialize(self)
+        return unpackage_script_module, (str(number),)
+
     # --- parameters, buffers, modules ---
 
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
@@ -417,6 +422,30 @@ def load(f, map_location=None, _extra_files=None, _restore_shapes=False):
         native = _C._script_load_bytes(f.read(), name, extra)
     module = RecursiveScriptModule._wrap(native)
     return module if map_location is None else module.to(map_location)
+
+
+def unpackage_script_module(importer, script_module_id: str):
+    """The compiled module of a number, while an importer loads a pickle.
+
+    RuntimeError: the package was unpacked into a folder.
+    """
+    from ..package._directory_reader import DirectoryReader
+    from ..package._script_archives import read_module
+
+    if isinstance(importer.zip_reader, DirectoryReader):
+        raise RuntimeError(
+            "Loading ScriptObjects from a PackageImporter created from a "
+            "directory is not supported. Use a package archive file instead."
+        )
+    loading = importer.storage_context
+    native = read_module(importer.zip_reader, script_module_id, loading.storage)
+    module = RecursiveScriptModule._wrap(native)
+    place = loading.map_location
+    return module if place is None else module.to(place)
+
+
+# Pickles name the file in which it is.
+unpackage_script_module.__module__ = "hotaru.jit._script"
 
 
 def save(m, f, _extra_files=None) -> None:

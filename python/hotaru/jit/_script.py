@@ -9,7 +9,11 @@ from .. import _C
 from ..nn import Module
 from . import _marks
 from ._containers import container
-from ._module import RecursiveScriptModule, ScriptModule
+from ._module import (
+    RecursiveScriptModule,
+    ScriptModule,
+    unpackage_script_module,  # noqa: F401  (pickles look for it here)
+)
 from ._script_module import script_module
 from ._scripter import _UNIT, SCRIPTER, ScriptFunction
 from .frontend import NotSupportedError

@@ -6,10 +6,10 @@ import dataclasses
 import enum
 import inspect
 import os
-import sys
 import typing
 
 from .. import _C
+from .._packaged import module_of
 from . import _enums, _marks, _tuples
 from ._dataclasses import (
     defaults_of_dataclass,
@@ -260,7 +260,7 @@ def setter_name(name: str) -> str:
 
 def _has_source(cls: type) -> bool:
     return cls.__module__ != "builtins" and hasattr(
-        sys.modules.get(cls.__module__), "__file__"
+        module_of(cls.__module__), "__file__"
     )
 
 
@@ -291,6 +291,8 @@ def _qualified_name(value, short: str = "") -> str:
         return f"__torch__.{own}"
     first, dot, rest = name.partition(".")
     first = "torch" if first == "hotaru" else first
+    # Of a package's module: a name of its own, that sources can have.
+    first = first.replace("<", "_").replace(">", "_")
     return f"__torch__.{first}{dot}{rest}.{own}"
 
 

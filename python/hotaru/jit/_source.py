@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from typing import NamedTuple
+
+from .._packaged import module_of
 
 
 class SourceText(NamedTuple):
@@ -81,7 +82,7 @@ def defaults_of(function) -> dict:
 
 def module_names(cls: type) -> dict:
     """The globals of the module that a class was written in."""
-    module = sys.modules.get(cls.__module__)
+    module = module_of(cls.__module__)
     if module is not None:
         return vars(module)
     methods = filter(inspect.isfunction, vars(cls).values())

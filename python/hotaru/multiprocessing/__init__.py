@@ -14,8 +14,21 @@ from multiprocessing import *
 
 from .._interpreter import is_installed as _is_installed
 from . import reductions
-from ._threads import _get_thread_name, _set_thread_name
-from .spawning import ProcessExitedException, ProcessRaisedException, spawn
+from ._threads import (
+    _get_thread_name,
+    _prctl_pr_set_pdeathsig,
+    _set_thread_name,
+)
+from .spawn import (
+    ENV_VAR_PARALLEL_START,
+    ProcessContext,
+    ProcessException,
+    ProcessExitedException,
+    ProcessRaisedException,
+    SpawnContext,
+    spawn,
+    start_processes,
+)
 
 reductions.register()
 
@@ -40,14 +53,20 @@ if _is_installed():
 
 __all__ = [
     *_standard.__all__,
+    "ENV_VAR_PARALLEL_START",
+    "ProcessContext",
+    "ProcessException",
     "ProcessExitedException",
     "ProcessRaisedException",
+    "SpawnContext",
     "_get_thread_name",
+    "_prctl_pr_set_pdeathsig",
     "_set_thread_name",
     "get_all_sharing_strategies",
     "get_sharing_strategy",
     "set_sharing_strategy",
     "spawn",
+    "start_processes",
 ]
 
 

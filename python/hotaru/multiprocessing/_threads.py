@@ -1,21 +1,22 @@
-"""The name by which the system shows the thread that calls (Linux)."""
+"""What the system knows of the thread that calls: prctl(2) of Linux."""
 
 from __future__ import annotations
 
 import ctypes
 import os
+from contextlib import suppress
 
-_SET_NAME, _GET_NAME = 15, 16  # of prctl(2)
+_SET_NAME, _GET_NAME, _SET_DEATH_SIGNAL = 15, 16, 1  # of prctl(2)
 _SIZE = 16  # with the zero behind it
 
 
-def _prctl(option: int, buffer) -> None:
+def _prctl(option: int, argument) -> None:
     """OSError where the system refuses, or is none that has it."""
     try:
         call = ctypes.CDLL(None, use_errno=True).prctl
     except (AttributeError, OSError, TypeError):
         raise OSError("names of threads need Linux") from None
-    if call(option, buffer, 0, 0, 0):
+    if call(option, argument, 0, 0, 0):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
 
@@ -30,3 +31,9 @@ def _get_thread_name() -> str:
     buffer = ctypes.create_string_buffer(_SIZE)
     _prctl(_GET_NAME, buffer)
     return buffer.value.decode(errors="replace")
+
+
+def _prctl_pr_set_pdeathsig(number: int) -> None:
+    """The process gets this signal when its parent ends; only on Linux."""
+    with suppress(OSError):
+        _prctl(_SET_DEATH_SIGNAL, number)

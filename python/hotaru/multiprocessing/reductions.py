@@ -1,11 +1,19 @@
-"""How tensors go from process to process."""
+"""How tensors and storages go from process to process."""
 
 from __future__ import annotations
 
+import os
+import weakref
 from multiprocessing.reduction import DupFd, ForkingPickler
 
 from .. import _C, Tensor
+from .._typed_storage import TypedStorage, UntypedStorage
 from ..cpu import synchronize
+
+# Memory that is here already, by its file: who receives it gets it as it is.
+_known: weakref.WeakValueDictionary[tuple[int, int], UntypedStorage] = (
+    weakref.WeakValueDictionary()
+)
 
 
 def share(tensor) -> None:
@@ -40,7 +48,6 @@ def reduce_tensor(tensor):
         return tensor.__reduce_ex__(2)
     share(tensor)
     synchronize()  # what a stream still writes
-    block = _shareable_block(tensor)
     geometry = (
         tuple(tensor.shape),
         tuple(tensor.stride()),
@@ -49,10 +56,29 @@ def reduce_tensor(tensor):
     return _rebuild, (
         type(tensor),
         tensor.requires_grad,
-        DupFd(block.descriptor),
+        _sent(tensor),
         tensor.dtype,
         *geometry,
     )
+
+
+def reduce_storage(storage):
+    """As `reduce_tensor`, for the bytes alone."""
+    if storage.device.type != "cpu" or storage.nbytes() == 0:
+        return storage.__reduce_ex__(2)
+    plain = _bytes_of(storage)
+    share(plain)
+    synchronize()
+    return _rebuild_storage, (_sent(plain), storage.nbytes())
+
+
+def reduce_typed_storage(storage):
+    """As `reduce_tensor`, for a storage that knows its dtype."""
+    return _rebuild_typed, (storage._untyped_storage, storage._dtype)
+
+
+def _bytes_of(storage):
+    return _C.ops.empty((0,), dtype=_C.uint8).set_(storage)
 
 
 def _shareable_block(tensor):
@@ -61,10 +87,49 @@ def _shareable_block(tensor):
     return block if block is not None and block.descriptor >= 0 else None
 
 
-def _rebuild(cls, requires_grad, duplicate, dtype, shape, stride, offset):
-    block = _C._SharedMemory.map(duplicate.detach())
-    tensor = block.tensor(dtype, shape, stride, offset)
-    return rebuilt(cls, tensor, requires_grad)
+def _sent(tensor):
+    """What stands for a tensor's block in a pickle."""
+    number = _shareable_block(tensor).descriptor
+    _known[_file(number)] = tensor.untyped_storage()
+    return DupFd(number)
+
+
+def _file(descriptor: int) -> tuple[int, int]:
+    found = os.fstat(descriptor)
+    return found.st_dev, found.st_ino
+
+
+def _received(sent, nbytes: int) -> UntypedStorage:
+    """The storage that was sent: the one of this process, or it is mapped."""
+    number = sent.detach()
+    file = _file(number)
+    known = _known.get(file)
+    if known is not None and known.nbytes() >= nbytes:
+        os.close(number)
+        return known
+    block = _C._SharedMemory.map(number)
+    whole = block.tensor(_C.uint8, (block.nbytes,))
+    storage = _known[file] = whole.untyped_storage()
+    return storage
+
+
+def _rebuild(cls, requires_grad, sent, dtype, shape, stride, offset):
+    steps = (step * (size - 1) for size, step in zip(shape, stride))
+    last = offset + sum(steps) + 1 if 0 not in shape else 0
+    storage = _received(sent, last * dtype.itemsize)
+    plain = _C.ops.empty((0,), dtype=dtype)
+    return rebuilt(
+        cls, plain.set_(storage, offset, shape, stride), requires_grad
+    )
+
+
+def _rebuild_storage(sent, nbytes: int) -> UntypedStorage:
+    storage = _received(sent, nbytes)
+    return storage if storage.nbytes() == nbytes else storage[:nbytes]
+
+
+def _rebuild_typed(storage: UntypedStorage, dtype) -> TypedStorage:
+    return TypedStorage(wrap_storage=storage, dtype=dtype, _internal=True)
 
 
 def register() -> None:
@@ -73,3 +138,5 @@ def register() -> None:
 
     for cls in (Tensor, Parameter):
         ForkingPickler.register(cls, reduce_tensor)
+    ForkingPickler.register(UntypedStorage, reduce_storage)
+    ForkingPickler.register(TypedStorage, reduce_typed_storage)

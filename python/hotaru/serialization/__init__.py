@@ -10,6 +10,7 @@ import warnings
 
 from .. import _C, _weights_only_unpickler
 from .._typed_storage import TypedStorage
+from . import _file_classes
 from ._archive import Reader
 from ._files import is_zipfile as _is_zipfile
 from ._files import open_file_like as _open_file_like

@@ -64,6 +64,10 @@ class Writer:
         """The names of the records so far."""
         return set(self._names)
 
+    def checksums(self) -> dict[str, int]:
+        """The CRC-32 of each record, or 0, by its path."""
+        return {path.decode(): crc for path, _, _, crc in self._entries}
+
     def write_record(self, name: str, data, size: int) -> None:
         """Writes bytes, a text or a storage as a record.
 
@@ -109,7 +113,7 @@ class Writer:
 
     def write_end_of_file(self) -> None:
         """Writes the version and the directory, which end the archive."""
-        if "version" not in self._names:
+        if not self._names & {"version", ".data/version"}:
             self.write_record("version", b"3\n", 2)
         start = self._offset
         for path, offset, size, crc in self._entries:

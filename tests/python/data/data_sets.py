@@ -100,6 +100,28 @@ def fail(index: int) -> None:
     signal.pause()
 
 
+def fail_at_length(index: int) -> None:
+    """Raises with more text than a pipe holds."""
+    raise ValueError("x" * 200_000)
+
+
+def fail_first(index: int) -> None:
+    """Process 0 ends with a code of its own; the others with none."""
+    if index == 0:
+        raise SystemExit(12)
+
+
+def pass_by(index: int) -> None:
+    """Ends at once."""
+
+
+def count_bytes(storage, empty) -> None:
+    """Numbers the bytes of a storage."""
+    assert empty.nbytes() == 0
+    for i in range(storage.nbytes()):
+        storage[i] = i
+
+
 def die(index: int) -> None:
     """Ends by a signal."""
     os.kill(os.getpid(), signal.SIGKILL)

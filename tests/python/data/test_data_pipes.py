@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import io
 import operator
+import pickle
 from functools import partial
 
 import pytest
 from hotaru.utils.data import DataLoader
 from hotaru.utils.data.datapipes.iter import FileLister, IterableWrapper
 from hotaru.utils.data.datapipes.utils.common import StreamWrapper
+from hotaru.utils.data.datapipes.utils.snapshot import (
+    _simple_graph_snapshot_restoration,
+)
+from hotaru.utils.data.graph_settings import apply_random_seed
 
 import hotaru as torch
 
@@ -110,3 +117,72 @@ def test_what_is_filtered_out_is_closed(tmp_path):
 def test_a_parent_stream_has_to_be_one():
     with pytest.raises(RuntimeError, match="Parent stream should be"):
         StreamWrapper(io.StringIO(), 3)
+
+
+def _times_ten(x):
+    return x * 10
+
+
+def _forked_graph():
+    pipe = IterableWrapper(range(12)).map(_times_ten).shuffle()
+    first, second = pipe.batch(2).fork(2)
+    return first.zip(second)
+
+
+def _seeded(pipe, seed=4):
+    generator = torch.Generator().manual_seed(seed)
+    apply_random_seed(pipe, generator)
+    return pipe
+
+
+class _PlainIterator(IterableWrapper):
+    def __init__(self):
+        super().__init__(range(12))
+
+    def __iter__(self):
+        return iter(self.iterable)
+
+
+@pytest.mark.parametrize("kind", [_forked_graph, _PlainIterator])
+def test_snapshots(kind):
+    """A copy goes on where the pipe stood when it was pickled."""
+    expected = list(_seeded(kind()))
+    pipe = _seeded(kind())
+    iterator = iter(pipe)
+    for _ in range(2):
+        next(iterator)
+    copy = pickle.loads(pickle.dumps(pipe))
+    count = copy._number_of_samples_yielded
+    assert count == 2
+    generator = torch.Generator().manual_seed(4)
+    _simple_graph_snapshot_restoration(copy, count, generator)
+    with pytest.raises(RuntimeError, match="restoration cannot be applied"):
+        _simple_graph_snapshot_restoration(copy, count)
+    assert list(copy) == expected[2:]
+    assert list(iterator) == expected[2:]
+    # Once only: then it begins anew, as any pipe.
+    assert list(_seeded(copy)) == expected
+    with pytest.raises(RuntimeError, match="exceeds the number of samples"):
+        _simple_graph_snapshot_restoration(copy, 100)
+
+
+def test_numpy_states_of_workers():
+    from hotaru.utils.data._utils.worker import _generate_state
+
+    pytest.importorskip("numpy", reason="the numbers are numpy's")
+    # What PyTorch's workers give numpy.
+    expected = [2884386318, 1088094898, 3523808998, 3860348662]
+    assert _generate_state(13434589827475259383, 4) == expected
+
+
+@pytest.mark.filterwarnings("ignore:Lambda function is not supported")
+@pytest.mark.parametrize(
+    "name",
+    ["iter.callable", "iter.combinatorics", "iter.combining", "iter.files",
+     "iter.forking", "iter.grouping", "iter.selecting", "map.pipes"],
+)  # fmt: skip
+def test_examples_in_the_documentation(name):
+    module = importlib.import_module(f"hotaru.utils.data.datapipes.{name}")
+    failed, attempted = doctest.testmod(module)
+    assert attempted > 0
+    assert failed == 0

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import data_sets
 import hotaru.multiprocessing as mp
@@ -79,24 +81,24 @@ def test_parameter_and_leaf_keep_requires_grad():
 
 def test_spawn_runs_a_function_in_each_process():
     target = hotaru.zeros(3).share_memory_()
-    mp.spawn(data_sets.fill, (target,), nprocs=3, start_method="fork")
+    mp.start_processes(data_sets.fill, (target,), nprocs=3, start_method="fork")
     assert target.tolist() == [1.0, 2.0, 3.0]
 
 
 def test_spawn_reports_what_failed():
-    context = mp.spawn(
+    context = mp.start_processes(
         data_sets.fail, nprocs=2, join=False, start_method="fork"
     )
     with pytest.raises(mp.ProcessRaisedException, match="process one") as info:
         context.join()
     assert info.value.error_index == 1
-    assert info.value.pid == context.pids()[1]
+    assert info.value.error_pid == context.pids()[1]
     assert all(not process.is_alive() for process in context.processes)
 
 
 def test_spawn_reports_a_signal():
     with pytest.raises(mp.ProcessExitedException, match="SIGKILL") as info:
-        mp.spawn(data_sets.die, nprocs=1, start_method="fork")
+        mp.start_processes(data_sets.die, nprocs=1, start_method="fork")
     assert info.value.exit_code == -9
 
 
@@ -105,6 +107,36 @@ def test_sharing_strategies():
     mp.set_sharing_strategy("file_descriptor")
     with pytest.raises(ValueError, match="not supported"):
         mp.set_sharing_strategy("file_system")
+
+
+def test_what_comes_back_is_what_was_sent():
+    whole = hotaru.arange(6.0).reshape(2, 3)
+    storage = whole.untyped_storage()
+    sent = [whole, whole[1], whole._typed_storage(), storage, whole[:0]]
+    ours, theirs = mp.Pipe(duplex=False)
+    theirs.send(sent)
+    first, row, typed, untyped, empty = ours.recv()
+    assert row.tolist() == [3, 4, 5]
+    assert empty.shape == (0, 3)
+    found = [first.untyped_storage(), row.untyped_storage(), untyped]
+    assert {one._cdata for one in found} == {storage._cdata}
+    assert typed._untyped_storage._cdata == storage._cdata
+
+
+def test_storages_are_shared():
+    context = mp.get_context("spawn")
+    numbers = hotaru.zeros(4)
+    storage = numbers[1:3].untyped_storage()
+    empty = hotaru.empty(0).untyped_storage()
+    process = context.Process(
+        target=data_sets.count_bytes, args=(storage, empty)
+    )
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+    # Sharing has moved the tensor's own memory.
+    as_bytes = numbers.view(hotaru.uint8)
+    assert as_bytes.tolist() == list(range(16))
 
 
 _PROGRAM = """
@@ -145,3 +177,56 @@ def test_children_of_an_aliased_program_find_torch(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == "[1.0, 2.0]\n[0, 1, 4]\n[0, 1, 4]\n"
+
+
+def test_failures_travel_whole():
+    """Long texts too, and as pickles."""
+    with pytest.raises(mp.ProcessRaisedException) as info:
+        mp.start_processes(data_sets.fail_at_length, start_method="fork")
+    assert str(info.value).endswith("x" * 200_000 + "\n")
+    exited = mp.ProcessExitedException("text", 1, 2, -9, "SIGKILL")
+    for error in (info.value, exited):
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error)
+        assert vars(again) == vars(error)
+        assert str(again) == str(error)
+
+
+def test_ending_the_others(caplog):
+    context = mp.start_processes(
+        data_sets.fail, nprocs=2, join=False, start_method="fork"
+    )
+    with pytest.raises(mp.ProcessRaisedException):
+        context.join()
+    assert "Terminating process" in caplog.text
+    caplog.clear()
+    context = mp.start_processes(
+        data_sets.fail_first, nprocs=2, join=False, start_method="fork"
+    )
+    with pytest.raises(mp.ProcessExitedException, match="with exit code 12"):
+        _join(context, grace_period=60)
+    assert not caplog.text  # the other one ended by itself
+    assert context.processes[1].exitcode == 0
+
+
+def _join(context, **options) -> None:
+    while not context.join(**options):
+        pass
+
+
+def test_joining_again():
+    context = mp.start_processes(
+        data_sets.pass_by, nprocs=2, join=False, start_method="fork"
+    )
+    while not context.join():
+        pass
+    assert context.join()
+    folder = Path(context.error_files[0]).parent
+    assert folder.exists()
+    del context
+    assert not folder.exists()
+
+
+def test_spawn_only_spawns():
+    with pytest.warns(FutureWarning, match="only supports start_method=spawn"):
+        mp.spawn(data_sets.pass_by, start_method="fork")

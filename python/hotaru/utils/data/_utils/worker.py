@@ -181,9 +181,15 @@ def _seed(base_seed: int, worker: int) -> None:
     # A dataset that uses numpy has imported it by now.
     numpy = sys.modules.get("numpy")
     if numpy is not None:
-        entropy = [worker, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
-        state = numpy.random.SeedSequence(entropy).generate_state(4)
-        numpy.random.seed(state)
+        numpy.random.seed(_generate_state(base_seed, worker))
+
+
+def _generate_state(base_seed: int, worker_id: int) -> list[int]:
+    """Four numbers of 32 bits that seed a worker's numpy, which makes them."""
+    from numpy.random import SeedSequence
+
+    entropy = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    return [int(word) for word in SeedSequence(entropy).generate_state(4)]
 
 
 def _serve(job: Job, worker: int, channel: Channel) -> None:

@@ -63,6 +63,10 @@ def _counted(function):
 def _guarded_generator(function):
     @functools.wraps(function)
     def generate(pipe):
+        ahead = pipe._take_ahead()
+        if ahead is not None:
+            yield from ahead
+            return
         items = function(pipe)
         turn = pipe._begin()
         try:
@@ -89,6 +93,9 @@ def _explain(error: Exception, pipe) -> None:
 def _guarded_iterator(function):
     @functools.wraps(function)
     def make(pipe):
+        ahead = pipe._take_ahead()
+        if ahead is not None:
+            return ahead
         found = function(pipe)
         return _Guarded(found, pipe, pipe._begin())
 

@@ -6,6 +6,7 @@ import functools
 from typing import ClassVar
 
 from ..dataset import Dataset, IterableDataset
+from ._hook_iterator import _SnapshotState
 from ._iteration import described, guard, refuse
 
 __all__ = ["DataChunk", "IterDataPipe", "MapDataPipe"]
@@ -102,6 +103,8 @@ class IterDataPipe(_Pipe, IterableDataset):
     functions: ClassVar[dict] = {}
     _valid_iterator_id: int | None = None
     _number_of_samples_yielded = 0
+    _snapshot_state = _SnapshotState.NotStarted
+    _fast_forward_iterator = None
 
     def __init_subclass__(cls, **kwargs) -> None:
         super().__init_subclass__(**kwargs)
@@ -117,9 +120,20 @@ class IterDataPipe(_Pipe, IterableDataset):
         """Ends all earlier iterators; returns the number of the new one."""
         last = self._valid_iterator_id
         self._valid_iterator_id = 0 if last is None else last + 1
-        self._number_of_samples_yielded = 0
-        self.reset()
+        restored = self._snapshot_state is _SnapshotState.Restored
+        self._snapshot_state = _SnapshotState.Iterating
+        if not restored:
+            self._number_of_samples_yielded = 0
+            self.reset()
         return self._valid_iterator_id
+
+    def _take_ahead(self):
+        """The iterator that stands where a snapshot was, once, or None."""
+        ahead = self._fast_forward_iterator
+        if ahead is not None:
+            self._fast_forward_iterator = None
+            self._snapshot_state = _SnapshotState.Iterating
+        return ahead
 
     def _check(self, turn: int) -> None:
         if turn != self._valid_iterator_id:

@@ -16,10 +16,21 @@ __all__ = ["CollatorIterDataPipe", "MapperIterDataPipe"]
 class MapperIterDataPipe(IterDataPipe):
     """Applies a function to each item (functional name: ``map``).
 
-    With `input_col`, an index or key or a list of them, `fn` gets those parts
-    of the item, and its result stands in the place of the first of them, the
-    others being left out; or at `output_col`, where -1 appends. Raises
-    ValueError for a function that takes another number of arguments.
+    Args:
+        datapipe: gives the items.
+        fn: the function.
+        input_col: an index or key, or a list of them: `fn` gets those parts of
+            the item, and its result stands in the place of the first of them,
+            the others being left out.
+        output_col: where the result stands instead; -1 appends.
+
+    Raises:
+        ValueError: a function that takes another number of arguments.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> list(dp.iter.IterableWrapper(range(3)).map(lambda x: x * 10))
+        [0, 10, 20]
     """
 
     def __init__(
@@ -72,7 +83,15 @@ class MapperIterDataPipe(IterDataPipe):
 class CollatorIterDataPipe(MapperIterDataPipe):
     """Makes tensors of each item, a batch (functional name: ``collate``).
 
-    By `collate_fn`, or by `conversion`, by default `default_collate`.
+    Args:
+        datapipe: gives the batches.
+        conversion: makes them tensors, by default `default_collate`.
+        collate_fn: stands for `conversion`, if it is given.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> list(dp.iter.IterableWrapper(range(4)).batch(2).collate())
+        [tensor([0, 1]), tensor([2, 3])]
     """
 
     def __init__(

@@ -55,8 +55,19 @@ class ShufflerIterDataPipe(IterDataPipe):
     """Draws items from a buffer that it fills (functional name: ``shuffle``).
 
     A buffer of all items gives each order with one probability, one of a single
-    item none but the given. `unbatch_level` takes batches apart before. The
-    seed of an iteration is that of `set_seed`, once, or a random one.
+    item none but the given. The seed of an iteration is that of `set_seed`,
+    once, or a random one.
+
+    Args:
+        datapipe: gives the items.
+        buffer_size: how many items the buffer holds.
+        unbatch_level: takes batches apart before.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> pipe = dp.iter.IterableWrapper(range(4)).shuffle()
+        >>> sorted(pipe)
+        [0, 1, 2, 3]
     """
 
     def __init__(

@@ -28,10 +28,19 @@ class _Joined(IterDataPipe):
 
 @functional_datapipe("concat")
 class ConcaterIterDataPipe(_Joined):
-    """Gives the items of one pipe after the other (functional name:
-    ``concat``).
+    """Gives one pipe's items after another's (functional name: ``concat``).
 
-    Raises ValueError without pipes, TypeError for anything else.
+    Args:
+        datapipes: at least one pipe.
+
+    Raises:
+        ValueError: no pipes. TypeError: anything else.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> first = dp.iter.IterableWrapper(range(2))
+        >>> list(first.concat(dp.iter.IterableWrapper("ab")))
+        [0, 1, 'a', 'b']
     """
 
     def __init__(self, *datapipes: IterDataPipe) -> None:
@@ -51,8 +60,18 @@ class ConcaterIterDataPipe(_Joined):
 
 @functional_datapipe("zip")
 class ZipperIterDataPipe(_Joined):
-    """Gives tuples of an item of each pipe (functional name: ``zip``), as long
-    as all have some.
+    """Gives tuples of an item of each pipe (functional name: ``zip``).
+
+    As long as all have some.
+
+    Args:
+        datapipes: the pipes.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> first = dp.iter.IterableWrapper(range(3))
+        >>> list(first.zip(dp.iter.IterableWrapper("ab")))
+        [(0, 'a'), (1, 'b')]
     """
 
     def __init__(self, *datapipes: IterDataPipe) -> None:
@@ -72,8 +91,18 @@ class ZipperIterDataPipe(_Joined):
 
 @functional_datapipe("mux")
 class MultiplexerIterDataPipe(_Joined):
-    """Gives an item of each pipe in turn (functional name: ``mux``), as long as
-    all have some.
+    """Gives an item of each pipe in turn (functional name: ``mux``).
+
+    As long as all have some.
+
+    Args:
+        datapipes: the pipes.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> first = dp.iter.IterableWrapper(range(3))
+        >>> list(first.mux(dp.iter.IterableWrapper("ab")))
+        [0, 'a', 1, 'b']
     """
 
     def __init__(self, *datapipes: IterDataPipe) -> None:

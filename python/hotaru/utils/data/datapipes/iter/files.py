@@ -87,8 +87,20 @@ class FileOpenerIterDataPipe(IterDataPipe):
 
 @functional_datapipe("read_from_stream")
 class StreamReaderIterDataPipe(IterDataPipe):
-    """Gives pairs of a path and what is in the file (functional name:
-    ``read_from_stream``), whole or in pieces of `chunk` bytes; closes it.
+    """Gives paths with what is in the files.
+
+    Pairs of them (functional name: ``read_from_stream``); files are closed.
+
+    Args:
+        datapipe: gives pairs of a path and an open file.
+        chunk: how many bytes a piece has; by default all that is there.
+
+    Example:
+        >>> import io
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> source = dp.iter.IterableWrapper([("a", io.BytesIO(b"bytes"))])
+        >>> list(source.read_from_stream(3))
+        [('a', b'byt'), ('a', b'es')]
     """
 
     def __init__(

@@ -24,9 +24,23 @@ __all__ = ["DemultiplexerIterDataPipe", "ForkerIterDataPipe"]
 class ForkerIterDataPipe(IterDataPipe):
     """Several pipes of the same items (functional name: ``fork``).
 
-    Gives a list of `num_instances` pipes. The fastest may be `buffer_size`
-    items ahead of the slowest, -1 having no limit, else its iterator raises
-    BufferError. `copy` is None, "shallow" or "deep": how each gets its items.
+    What is made is a list of pipes.
+
+    Args:
+        datapipe: gives the items.
+        num_instances: how many pipes.
+        buffer_size: how many items the fastest may be ahead of the slowest;
+            -1 has no limit.
+        copy: None, "shallow" or "deep": how each gets its items.
+
+    Raises:
+        BufferError: from a pipe that is too far ahead.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> first, second = dp.iter.IterableWrapper(range(3)).fork(2)
+        >>> list(first), list(second)
+        ([0, 1, 2], [0, 1, 2])
     """
 
     def __new__(
@@ -44,9 +58,24 @@ class ForkerIterDataPipe(IterDataPipe):
 class DemultiplexerIterDataPipe(IterDataPipe):
     """Deals the items to several pipes (functional name: ``demux``).
 
-    Gives a list of `num_instances` pipes; `classifier_fn` says of an item which
-    one it goes to, None being none with `drop_none`. ValueError for other
-    answers, BufferError where more than `buffer_size` items wait (-1: any).
+    What is made is a list of pipes.
+
+    Args:
+        datapipe: gives the items.
+        num_instances: how many pipes.
+        classifier_fn: says of an item which one it goes to.
+        drop_none: None is an answer, too: to none of them.
+        buffer_size: how many items may wait; -1 has no limit.
+
+    Raises:
+        ValueError: another answer. BufferError: more items have to wait.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> source = dp.iter.IterableWrapper(range(5))
+        >>> even, odd = source.demux(2, lambda x: x % 2)
+        >>> list(even), list(odd)
+        ([0, 2, 4], [1, 3])
     """
 
     def __new__(

@@ -23,10 +23,21 @@ def batches(length: int, size: int, drop_last: bool) -> int:
 
 @functional_datapipe("batch")
 class BatcherIterDataPipe(IterDataPipe):
-    """Makes batches of `batch_size` items (functional name: ``batch``).
+    """Makes batches of items (functional name: ``batch``).
 
-    The last one may be smaller, or is left out with `drop_last`. A batch is a
-    `wrapper_class` of a list. Raises AssertionError for a size below 1.
+    Args:
+        datapipe: gives the items.
+        batch_size: how many items a batch has.
+        drop_last: leaves out a last batch that is smaller.
+        wrapper_class: what a batch is made of, from a list.
+
+    Raises:
+        AssertionError: a size below 1.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> list(dp.iter.IterableWrapper(range(5)).batch(2))
+        [[0, 1], [2, 3], [4]]
     """
 
     def __init__(
@@ -58,8 +69,20 @@ class BatcherIterDataPipe(IterDataPipe):
 class UnBatcherIterDataPipe(IterDataPipe):
     """Takes batches apart (functional name: ``unbatch``).
 
-    As many levels of lists as `unbatch_level` says, or all with -1. Raises
-    ValueError for other negative levels, IndexError where there are fewer.
+    Args:
+        datapipe: gives the batches.
+        unbatch_level: so many levels of lists, or all of them with -1.
+
+    Raises:
+        ValueError: other negative levels. IndexError: there are fewer.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> nested = dp.iter.IterableWrapper([[0, [1]], [[2]]])
+        >>> list(nested.unbatch())
+        [0, [1], [2]]
+        >>> list(nested.unbatch(-1))
+        [0, 1, 2]
     """
 
     def __init__(self, datapipe: IterDataPipe, unbatch_level: int = 1) -> None:

@@ -20,9 +20,21 @@ __all__ = ["FilterIterDataPipe"]
 class FilterIterDataPipe(IterDataPipe):
     """Gives items of which a function is True (functional name: ``filter``).
 
-    With `input_col` of those of their parts. Raises ValueError where the
-    function returns anything but a bool. Open files of what is left out are
-    closed.
+    Open files of what is left out are closed.
+
+    Args:
+        datapipe: gives the items.
+        filter_fn: a function that returns a bool.
+        input_col: the part of an item that it gets, or a list of them; by
+            default the item.
+
+    Raises:
+        ValueError: the function returns anything else.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> list(dp.iter.IterableWrapper(range(5)).filter(lambda x: x > 2))
+        [3, 4]
     """
 
     def __init__(

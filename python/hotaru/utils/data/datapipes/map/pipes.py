@@ -44,7 +44,17 @@ def _itself(data):
 
 @functional_datapipe("map")
 class MapperMapDataPipe(MapDataPipe):
-    """Applies a function to each item (functional name: ``map``)."""
+    """Applies a function to each item (functional name: ``map``).
+
+    Args:
+        datapipe: has the items.
+        fn: the function.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> dp.map.SequenceWrapper(range(3)).map(lambda x: x * 10)[2]
+        20
+    """
 
     def __init__(self, datapipe: MapDataPipe, fn: Callable = _itself) -> None:
         check_function(fn)
@@ -69,8 +79,18 @@ def _checked(datapipes: tuple) -> tuple:
 
 @functional_datapipe("concat")
 class ConcaterMapDataPipe(MapDataPipe):
-    """One pipe behind the other (functional name: ``concat``): the second's
-    items have indices from the first's length on.
+    """One pipe behind the other (functional name: ``concat``).
+
+    The second's items have indices from the first's length on.
+
+    Args:
+        datapipes: at least one pipe.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> first = dp.map.SequenceWrapper(range(3))
+        >>> first.concat(dp.map.SequenceWrapper("ab"))[3]
+        'a'
     """
 
     def __init__(self, *datapipes: MapDataPipe) -> None:
@@ -90,7 +110,17 @@ class ConcaterMapDataPipe(MapDataPipe):
 
 @functional_datapipe("zip")
 class ZipperMapDataPipe(MapDataPipe):
-    """Tuples of an item of each pipe (functional name: ``zip``)."""
+    """Tuples of an item of each pipe (functional name: ``zip``).
+
+    Args:
+        datapipes: at least one pipe.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> first = dp.map.SequenceWrapper(range(3))
+        >>> first.zip(dp.map.SequenceWrapper("ab"))[1]
+        (1, 'b')
+    """
 
     def __init__(self, *datapipes: MapDataPipe) -> None:
         self.datapipes = _checked(datapipes)
@@ -113,8 +143,18 @@ class ZipperMapDataPipe(MapDataPipe):
 
 @functional_datapipe("batch")
 class BatcherMapDataPipe(MapDataPipe):
-    """Batches of `batch_size` items (functional name: ``batch``); the last may
-    be smaller, or is left out with `drop_last`.
+    """Batches of items (functional name: ``batch``).
+
+    Args:
+        datapipe: has the items.
+        batch_size: how many items a batch has.
+        drop_last: leaves out a last batch that is smaller.
+        wrapper_class: what a batch is made of, from a list.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> dp.map.SequenceWrapper(range(5)).batch(2)[1]
+        [2, 3]
     """
 
     def __init__(
@@ -143,11 +183,20 @@ class BatcherMapDataPipe(MapDataPipe):
 
 
 class ShufflerIterDataPipe(IterDataPipe):
-    """The items in a random order (functional name: ``shuffle``): a pipe that
-    is iterated.
+    """The items in a random order (functional name: ``shuffle``).
 
-    `indices` are those of the items, 0 and up by default. The seed of an
-    iteration is that of `set_seed`, once, or a random one.
+    It is a pipe that is iterated. The seed of an iteration is that of
+    `set_seed`, once, or a random one.
+
+    Args:
+        datapipe: has the items.
+        indices: those of the items, 0 and up by default.
+
+    Example:
+        >>> import hotaru.utils.data.datapipes as dp
+        >>> pipe = dp.map.SequenceWrapper("abc").shuffle(indices=[0, 2])
+        >>> sorted(pipe)
+        ['a', 'c']
     """
 
     def __init__(
