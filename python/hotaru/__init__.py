@@ -97,6 +97,7 @@ from ._lowrank import *
 from ._native_attention import *
 from ._normed import *
 from ._ranges import *
+from ._symbolic import *
 from ._windows import *
 from .functional import *
 from .version import __version__

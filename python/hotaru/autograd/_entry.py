@@ -42,6 +42,8 @@ def _tuple(value) -> tuple:
     """Tensors and places of the graph, of which one alone is meant too."""
     if isinstance(value, (Tensor, GradientEdge)):
         return (value,)
+    if not isinstance(value, (tuple, list)) and _C._overridden(value):
+        return (value,)
     return tuple(value)
 
 
@@ -200,6 +202,21 @@ def grad(
             stacklevel=2,
         )
     outputs, inputs = _tuple(outputs), _tuple(inputs)
+    if _C._overridden(*outputs, *inputs):
+        return _C._handle_torch_function(
+            grad,
+            (*outputs, *inputs),
+            (outputs, inputs),
+            {
+                "grad_outputs": grad_outputs,
+                "retain_graph": retain_graph,
+                "create_graph": create_graph,
+                "only_inputs": only_inputs,
+                "allow_unused": allow_unused,
+                "is_grads_batched": is_grads_batched,
+                "materialize_grads": materialize_grads,
+            },
+        )
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     given = _gradients_for(outputs, grad_outputs)
