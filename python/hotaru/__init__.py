@@ -29,6 +29,10 @@ def _ops_attribute(name: str):
         from . import _ops
 
         return vars(ops).setdefault(name, _ops.aten)
+    if name in ("load_library", "loaded_libraries"):
+        from . import _libraries
+
+        return getattr(_libraries, name)
     raise AttributeError(f"module {ops.__name__!r} has no attribute {name!r}")
 
 
