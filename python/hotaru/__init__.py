@@ -40,10 +40,11 @@ ops.__getattr__ = _ops_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "__config__", "__future__", "_dynamo", "_ops", "_vmap_internals",
-    "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
-    "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
-    "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn",
+    "_VF", "__config__", "__future__", "_dynamo", "_ops", "_subclasses",
+    "_vmap_internals", "_weights_only_unpickler", "accelerator", "amp",
+    "autograd", "backends", "compiler", "cpu", "cuda", "distributions", "fft",
+    "func", "futures", "fx", "graphs", "hub", "jit", "linalg", "masked",
+    "monitor", "multiprocessing", "nn",
     "optim", "overrides", "profiler", "random", "serialization", "signal",
     "special", "storage", "testing", "utils", "xpu",
 }  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .. import _C, enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import forward_ad, function, functional, grad_mode, graph
-from ._entry import _is_checkpoint_valid, backward, grad
+from ._entry import _calculate_shape, _is_checkpoint_valid, backward, grad
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function
 from .grad_mode import is_multithreading_enabled, set_multithreading_enabled
@@ -45,6 +45,10 @@ __all__ = [
 
 def __getattr__(name: str):
     """`profiler` and what comes from it, when first asked for."""
+    if name == "_functions":
+        import importlib
+
+        return importlib.import_module(f"{__name__}._functions")
     if name in ("profiler", "kineto_available"):
         import importlib
 

@@ -54,6 +54,17 @@ def _described(output: Tensor | GradientEdge):
     return output
 
 
+def _calculate_shape(output, grad: Tensor, is_grads_batched: bool) -> tuple:
+    """The shapes of an output and of a gradient, or of one of a batch's.
+
+    RuntimeError: a batch of gradients for a place of the graph.
+    """
+    if is_grads_batched and isinstance(output, GradientEdge):
+        raise RuntimeError("Batched grads are not supported with GradientEdge")
+    shape = grad.shape[1:] if is_grads_batched else grad.shape
+    return _described(output).shape, shape
+
+
 def _first_gradients(outputs: tuple, grads: tuple) -> tuple:
     """The gradients to start from; ones for scalars that have none."""
     result = []

@@ -12,6 +12,10 @@ from . import _gradcheck_rules as rules
 from . import _jacobians as jacobians
 from ._entry import grad
 from ._gradcheck_rules import GradcheckError
+from ._old_jacobians import (  # noqa: F401  (where old programs look)
+    get_analytical_jacobian,
+    get_numerical_jacobian,
+)
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
