@@ -29,6 +29,10 @@ def _ops_attribute(name: str):
         from . import _ops
 
         return vars(ops).setdefault(name, _ops.aten)
+    if name == "profiler":
+        from .profiler._namespace import namespace
+
+        return vars(ops).setdefault(name, namespace)
     if name in ("load_library", "loaded_libraries"):
         from . import _libraries
 

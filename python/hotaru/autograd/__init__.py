@@ -42,16 +42,21 @@ __all__ = [
     "set_multithreading_enabled",
 ]
 
+_PROFILER = (
+    "_profiler_enabled", "_record_function_with_args_enter",
+    "_record_function_with_args_exit", "kineto_available", "profiler",
+)  # fmt: skip
+
 
 def __getattr__(name: str):
     """`profiler` and what comes from it, when first asked for."""
-    if name == "_functions":
+    if name in ("_functions", "profiler_util"):
         import importlib
 
-        return importlib.import_module(f"{__name__}._functions")
-    if name in ("profiler", "kineto_available"):
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _PROFILER:
         import importlib
 
         profiler = importlib.import_module(f"{__name__}.profiler")
-        return profiler if name == "profiler" else profiler.kineto_available
+        return profiler if name == "profiler" else getattr(profiler, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
