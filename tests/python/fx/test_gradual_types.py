@@ -36,7 +36,7 @@ def _checked(function, *types, annotate=()):
     return traced, [node.type for node in traced.graph.nodes]
 
 
-def T(*sizes):
+def T(*sizes):  # noqa: N802
     return TensorType(sizes)
 
 
@@ -125,8 +125,8 @@ def test_what_is_known_of_the_result_reaches_the_input():
     assert _checked(model, Dyn, annotate=known)[1] == [
         T(Dyn, Dyn, Dyn, Dyn), T(2, 2, Dyn, 4), T(2, 2, Dyn, 4),
     ]  # fmt: skip
+    model = nn.Sequential(nn.ReLU())
     with pytest.raises(TypeError, match="Inconsistent types"):
-        model = nn.Sequential(nn.ReLU())
         _checked(model, T(2, 3), annotate=[("_0", T(2, 4))])
 
 
