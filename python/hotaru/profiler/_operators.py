@@ -30,7 +30,7 @@ _NAMES = {
 }  # fmt: skip
 
 
-def _name(func, args: tuple) -> str | None:
+def operator_name(func, args: tuple) -> str | None:
     """The operator's name; None for what is none, as the shape."""
     if isinstance(func, _C.Op):
         return func.__name__
@@ -58,7 +58,7 @@ class Operators(TorchFunctionMode):
         if isinstance(func, _C.Function) and not types:
             with self:  # what it is made of is seen
                 return func.__wrapped__(*args, **kwargs)
-        name = _name(func, args)
+        name = operator_name(func, args)
         if name is None:
             return func(*args, **kwargs)
         start = time.perf_counter_ns()
