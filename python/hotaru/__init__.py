@@ -44,13 +44,13 @@ ops.__getattr__ = _ops_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "_VF", "__config__", "__future__", "_dynamo", "_functorch", "_ops",
-    "_subclasses", "_vmap_internals", "_weights_only_unpickler",
-    "accelerator", "amp", "autograd", "backends", "compiler", "cpu", "cuda",
-    "distributions", "fft", "func", "futures", "fx", "graphs", "hub", "jit",
-    "linalg", "masked", "monitor", "multiprocessing", "nn", "optim",
-    "overrides", "profiler", "random", "serialization", "signal", "special",
-    "storage", "testing", "utils", "xpu",
+    "_VF", "_functorch", "_subclasses", "monitor",
+    "__config__", "__future__", "_dynamo", "_ops", "_vmap_internals",
+    "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
+    "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
+    "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn",
+    "optim", "overrides", "profiler", "random", "serialization", "signal",
+    "special", "storage", "testing", "utils", "xpu",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 _FUNC = {"vmap"}
