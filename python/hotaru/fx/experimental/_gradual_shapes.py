@@ -147,3 +147,10 @@ def flattened(t: TensorType, start: int, end: int) -> TensorType:
     for size in t.dims[first:last]:
         joined = Dyn if Dyn in (joined, size) else joined * size
     return TensorType((*t.dims[:first], joined, *t.dims[last:]))
+
+
+def dims_of_flatten(n) -> tuple[int, int]:
+    """The dimensions that a call of `flatten` names."""
+    named = {"start_dim": 0, "end_dim": -1, **n.kwargs}
+    named.update(zip(("start_dim", "end_dim"), n.args[1:]))
+    return named["start_dim"], named["end_dim"]

@@ -179,10 +179,10 @@ def flatten_refinement_rule(n: Node) -> list[Equality]:
     known = _known(n)
     if known is None:
         return []
-    from .graph_gradual_typechecker import shapes_of_flatten
-
     before, after = known
-    first, last = shapes.flattened_range(len(before), *shapes_of_flatten(n))
+    first, last = shapes.flattened_range(
+        len(before), *shapes.dims_of_flatten(n)
+    )
     behind = len(before) - last
     return _equal(after[:first], before[:first]) + _equal(
         after[len(after) - behind :], before[last:]

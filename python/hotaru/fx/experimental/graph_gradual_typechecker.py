@@ -257,12 +257,5 @@ _register_layer(nn.Linear, shapes.projected)
 @register_inference_rule(hotaru.flatten)
 def flatten_inference_rule(n: Node):
     """Sizes joined, into one that is known if they are."""
-    start, end = shapes_of_flatten(n)
+    start, end = shapes.dims_of_flatten(n)
     return _infer(n, lambda t: shapes.flattened(t, start, end))
-
-
-def shapes_of_flatten(n: Node) -> tuple[int, int]:
-    """The dimensions that a call of `flatten` names."""
-    named = {"start_dim": 0, "end_dim": -1, **n.kwargs}
-    named.update(zip(("start_dim", "end_dim"), n.args[1:]))
-    return named["start_dim"], named["end_dim"]
