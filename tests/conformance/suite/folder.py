@@ -3,7 +3,7 @@
 | | |
 | --- | --- |
 | `test/` | a copy of PyTorch's folder test/, changed by `changes.py` |
-| `gifts/` | what of PyTorch the harness consists of |
+| `gifts/` | what of PyTorch the harness consists of, and an empty library |
 | `deps/` | links to packages that tests import over both |
 | `child/` | `import torch` of programs that tests start |
 | `results/SIDE/` | a line of JSON for each test |
