@@ -29,6 +29,14 @@ def _ops_attribute(name: str):
         from . import _ops
 
         return vars(ops).setdefault(name, _ops.aten)
+    if name == "profiler":
+        from .profiler._namespace import namespace
+
+        return vars(ops).setdefault(name, namespace)
+    if name in ("load_library", "loaded_libraries"):
+        from . import _libraries
+
+        return getattr(_libraries, name)
     raise AttributeError(f"module {ops.__name__!r} has no attribute {name!r}")
 
 
@@ -36,6 +44,7 @@ ops.__getattr__ = _ops_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
+    "_VF", "_functorch", "_subclasses", "monitor",
     "__config__", "__future__", "_dynamo", "_ops", "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
     "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
@@ -110,6 +119,7 @@ from ._lowrank import *
 from ._native_attention import *
 from ._normed import *
 from ._ranges import *
+from ._symbolic import *
 from ._windows import *
 from .functional import *
 from .version import __version__

@@ -26,4 +26,4 @@ view_as_real_copy = _copy_of(ops.view_as_real, "view_as_real_copy")
 view_as_complex_copy = _copy_of(ops.view_as_complex, "view_as_complex_copy")
 detach_copy = _copy_of(ops.detach, "detach_copy")
 
-_overridable(globals(), __all__)
+_overridable(globals(), __all__, __package__)

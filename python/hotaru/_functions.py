@@ -12,11 +12,11 @@ from ._warn_once import warn_once as _warn_once
 
 __all__ = [
     "_assert", "as_tensor", "broadcast_shapes", "broadcast_tensors",
-    "chain_matmul", "e", "einsum", "equal", "from_dlpack", "get_printoptions",
-    "inf", "is_complex", "is_floating_point", "is_inference", "is_nonzero",
-    "is_signed", "is_storage", "is_tensor", "meshgrid", "nan", "newaxis",
-    "numel", "pi", "set_anomaly_enabled", "set_printoptions", "tensordot",
-    "typename",
+    "chain_matmul", "e", "einsum", "equal", "from_dlpack", "get_device",
+    "get_printoptions", "inf", "is_complex", "is_conj", "is_floating_point",
+    "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed",
+    "is_storage", "is_tensor", "meshgrid", "nan", "newaxis", "numel",
+    "pi", "set_anomaly_enabled", "set_printoptions", "tensordot", "typename",
 ]  # fmt: skip
 
 pi = _math.pi
@@ -54,6 +54,26 @@ def is_complex(input: Tensor) -> bool:
 def is_signed(input: Tensor) -> bool:
     """Whether the dtype has negative numbers."""
     return input.is_signed()
+
+
+def is_conj(input: Tensor) -> bool:
+    """Whether the values are conjugates of those in memory: never."""
+    return input.is_conj()
+
+
+def is_neg(input: Tensor) -> bool:
+    """Whether the values are negatives of those in memory: never."""
+    return input.is_neg()
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have one shape."""
+    return input.is_same_size(other)
+
+
+def get_device(input: Tensor) -> int:
+    """The index of the tensor's accelerator; -1 for the CPU."""
+    return input.get_device()
 
 
 def is_storage(obj) -> bool:
@@ -265,4 +285,4 @@ def _assert(condition, message) -> None:
     assert condition, message
 
 
-_overridable(globals(), __all__)
+_overridable(globals(), __all__, __package__)

@@ -98,6 +98,9 @@ def install(alias: str = "torch") -> None:
             f"already, from {getattr(present, '__file__', 'an unknown place')}"
         )
     sys.meta_path.insert(0, AliasFinder(alias, package))
+    overrides = sys.modules.get(f"{package}._overrides")
+    if overrides is not None:  # functions say by which name they are reached
+        overrides.use_root(alias)
 
 
 def run_script(path: str, args: list[str]) -> None:

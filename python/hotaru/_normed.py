@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._C import Tensor
+from ._overrides import overridable as _overridable
 
 __all__ = ["_weight_norm", "norm_except_dim"]
 
@@ -31,3 +32,6 @@ def _weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
             f"v_in is on {v.device} and g_in is on {g.device}"
         )
     return v * (g / norm_except_dim(v, 2, dim))
+
+
+_overridable(globals(), ("norm_except_dim",), __package__)

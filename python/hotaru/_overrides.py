@@ -106,14 +106,56 @@ def as_subclass(self, cls):
     return _C._as_subclass(cls, self)
 
 
-def overridable(namespace: dict, names) -> None:
-    """Makes functions of a module such that the protocol sees their calls."""
+class _Names:
+    """What functions say of the module that offers them.
+
+    It is the public one, under the name by which the program imports this
+    package: "torch.nn.functional" behind `python -m hotaru`, else
+    "hotaru.nn.functional". Either is importable, so pickles hold the name.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._offered: list[tuple[FunctionType, str]] = []
+
+    def say(self, function: FunctionType, module: str) -> None:
+        """The function is offered by a module of this package, by its name."""
+        place = module.removeprefix(__package__)
+        self._offered.append((function, place))
+        function.__module__ = self._root + place
+
+    def use_root(self, root: str) -> None:
+        """The program imports this package by the name `root`."""
+        self._root = root
+        for function, place in self._offered:
+            function.__module__ = root + place
+
+
+_names = _Names(__package__)
+use_root = _names.use_root
+
+
+def overridable(namespace: dict, names, module: str | None = None) -> None:
+    """Makes functions of a module such that the protocol sees their calls.
+
+    Args:
+        namespace: of the module that offers them.
+        names: of the functions; others of these names are left.
+        module: the one that offers them, where it is not `namespace`.
+    """
+    module = module or namespace["__name__"]
     for name in names:
         function = namespace.get(name)
         if type(function) is not FunctionType:
             continue
-        namespace[name] = _C._overridable(function)
-        # Where it is defined, too: pickles look for it there.
         home = vars(sys.modules[function.__module__])
+        namespace[name] = _C._overridable(function)
         if home.get(name) is function:
             home[name] = namespace[name]
+        _names.say(function, module)
+
+
+def offered(namespace: dict, names) -> None:
+    """Functions that were made elsewhere are a module's to the program."""
+    for name in names:
+        _names.say(namespace[name].__wrapped__, namespace["__name__"])

@@ -438,6 +438,16 @@ def is_same_size(self, other) -> bool:
     return self.shape == other.shape
 
 
+def is_conj(self) -> bool:
+    """False: `conj` computes, so no tensor stands for conjugates."""
+    return False
+
+
+def is_neg(self) -> bool:
+    """False: no tensor stands for the negatives of what is in memory."""
+    return False
+
+
 def apply_(self, function):
     """Replaces each element by function(element); slow."""
     flat = [function(v) for v in self.reshape(-1).tolist()]
@@ -551,6 +561,7 @@ _METHODS = (
     requires_grad_, register_hook, register_post_accumulate_grad_hook,
     retain_grad, cuda, record_stream, is_contiguous, new_tensor, is_pinned,
     pin_memory, share_memory_, is_shared, get_device, is_same_size, apply_,
+    is_conj, is_neg,
     equal, module_load,
 )  # fmt: skip
 

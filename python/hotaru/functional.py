@@ -13,6 +13,7 @@ from ._functions import (  # noqa: F401  (public here, too)
     tensordot,
 )
 from ._lowrank import lu, pca_lowrank, svd_lowrank  # noqa: F401
+from ._overrides import offered as _offered
 from ._overrides import overridable as _overridable
 
 __all__ = [
@@ -241,3 +242,7 @@ def stft(
 
 
 _overridable(globals(), __all__)
+_offered(
+    globals(),
+    ("broadcast_tensors", "chain_matmul", "einsum", "meshgrid", "tensordot"),
+)

@@ -167,7 +167,6 @@ _IGNORED = [
     "__dict__",
     "__dir__",
     "__doc__",
-    "__format__",
     "__getattribute__",
     "__init__",
     "__init_subclass__",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .. import _C, enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import forward_ad, function, functional, grad_mode, graph
-from ._entry import _is_checkpoint_valid, backward, grad
+from ._entry import _calculate_shape, _is_checkpoint_valid, backward, grad
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function
 from .grad_mode import is_multithreading_enabled, set_multithreading_enabled
@@ -42,12 +42,21 @@ __all__ = [
     "set_multithreading_enabled",
 ]
 
+_PROFILER = (
+    "_profiler_enabled", "_record_function_with_args_enter",
+    "_record_function_with_args_exit", "kineto_available", "profiler",
+)  # fmt: skip
+
 
 def __getattr__(name: str):
     """`profiler` and what comes from it, when first asked for."""
-    if name in ("profiler", "kineto_available"):
+    if name in ("_functions", "profiler_util"):
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _PROFILER:
         import importlib
 
         profiler = importlib.import_module(f"{__name__}.profiler")
-        return profiler if name == "profiler" else profiler.kineto_available
+        return profiler if name == "profiler" else getattr(profiler, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

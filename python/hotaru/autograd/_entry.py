@@ -42,6 +42,8 @@ def _tuple(value) -> tuple:
     """Tensors and places of the graph, of which one alone is meant too."""
     if isinstance(value, (Tensor, GradientEdge)):
         return (value,)
+    if not isinstance(value, (tuple, list)) and _C._overridden(value):
+        return (value,)
     return tuple(value)
 
 
@@ -50,6 +52,17 @@ def _described(output: Tensor | GradientEdge):
     if isinstance(output, GradientEdge):
         return output.node._input_metadata[output.output_nr]
     return output
+
+
+def _calculate_shape(output, grad: Tensor, is_grads_batched: bool) -> tuple:
+    """The shapes of an output and of a gradient, or of one of a batch's.
+
+    RuntimeError: a batch of gradients for a place of the graph.
+    """
+    if is_grads_batched and isinstance(output, GradientEdge):
+        raise RuntimeError("Batched grads are not supported with GradientEdge")
+    shape = grad.shape[1:] if is_grads_batched else grad.shape
+    return _described(output).shape, shape
 
 
 def _first_gradients(outputs: tuple, grads: tuple) -> tuple:
@@ -200,6 +213,21 @@ def grad(
             stacklevel=2,
         )
     outputs, inputs = _tuple(outputs), _tuple(inputs)
+    if _C._overridden(*outputs, *inputs):
+        return _C._handle_torch_function(
+            grad,
+            (*outputs, *inputs),
+            (outputs, inputs),
+            {
+                "grad_outputs": grad_outputs,
+                "retain_graph": retain_graph,
+                "create_graph": create_graph,
+                "only_inputs": only_inputs,
+                "allow_unused": allow_unused,
+                "is_grads_batched": is_grads_batched,
+                "materialize_grads": materialize_grads,
+            },
+        )
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     given = _gradients_for(outputs, grad_outputs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import hotaru
 
 from .. import Tensor
@@ -123,6 +125,16 @@ class _Undefined(Function):
         return None
 
 
+def _warn_of_the_check() -> None:
+    warnings.warn(
+        "Backwards compatibility: New undefined gradient support checking "
+        "feature is enabled by default, but it may break existing callers of "
+        "this function. If this is true for you, you can call this function "
+        'with "check_undefined_grad=False" to disable the feature',
+        stacklevel=4,
+    )
+
+
 def check_undefined(func, inputs: tuple) -> None:
     """Without gradients of outputs there are none, or zeros, of inputs.
 
@@ -142,11 +154,13 @@ def check_undefined(func, inputs: tuple) -> None:
         try:
             grads = grad(outputs, tensors, zeros, allow_unused=True)
         except RuntimeError as error:
+            _warn_of_the_check()
             raise GradcheckError(
                 "Expected backward function to handle undefined output "
                 f"grads: {error}"
             ) from error
         if any(g is not None and bool((g != 0).any()) for g in grads):
+            _warn_of_the_check()
             raise GradcheckError(
                 "Expected all input grads to be undefined or zero when all "
                 "output grads are undefined or zero."

@@ -156,9 +156,16 @@ def tangent_values(dual) -> Tensor:
 
 
 def forward_mode(func, inputs: tuple, place: int) -> list[Tensor]:
-    """Jacobians by the input at `place` from dual numbers, one an output."""
+    """Jacobians by the input at `place` from dual numbers, one an output.
+
+    The other inputs have tangents, too, of zeros.
+    """
+    zeros = {i: hotaru.zeros_like(t.detach()) for i, t in checked(inputs)}
     rows = [
-        [tangent_values(d) for d in push_forward(func, inputs, {place: v})]
+        [
+            tangent_values(d)
+            for d in push_forward(func, inputs, {**zeros, place: v})
+        ]
         for v in unit_directions(inputs[place])
     ]
     return [hotaru.stack(column) for column in zip(*rows)]

@@ -99,6 +99,11 @@ def unpack_dual(
         level = _current_level
     if level < 0:
         return UnpackedDualTensor(tensor, None)
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            "_unpack_dual(): argument 'dual' (position 1) must be Tensor, not "
+            f"{type(tensor).__name__}"
+        )
     return UnpackedDualTensor(*_C._unpack_dual(tensor))
 
 

@@ -23,7 +23,7 @@ import itertools
 import warnings
 
 from .. import _C, Tensor, is_grad_enabled, no_grad, zeros
-from . import forward_ad
+from . import _tangent_rules, forward_ad
 
 _NO_BACKWARD = (
     "You must implement either the backward or vjp method for your custom "
@@ -304,7 +304,7 @@ class Function(metaclass=FunctionMeta):
         _mark_views(outputs, args, ctx)
         if dual:
             tangents = _materialized(ctx, args, tangents)
-            _push_forward(cls, ctx, tangents, outputs, dirty)
+            _push_forward(cls, ctx, args, tangents, outputs, dirty)
         ctx.to_save = ctx.non_differentiable = ctx.dirty_tensors = None
         return tuple(outputs) if many else outputs[0]
 
@@ -347,23 +347,35 @@ def _materialized(ctx: FunctionCtx, args: tuple, tangents: list) -> list:
 
 
 def _push_forward(
-    cls: type, ctx, tangents: list, outputs: list, dirty: set[int]
+    cls: type,
+    ctx,
+    args: tuple,
+    tangents: list,
+    outputs: list,
+    dirty: set[int],
 ) -> None:
     """Gives the outputs the tangents that `jvp` makes of the arguments'."""
+    given = _tangent_rules.given_to(args, tangents)
     ctx._for_jvp = True
     try:
         found = cls.jvp(ctx, *tangents)
     finally:
         ctx._for_jvp = False
     found = found if isinstance(found, tuple) else (found,)
-    if len(found) != len(outputs):
-        raise RuntimeError(
-            f"{cls.__name__}.jvp returned {len(found)} tangents, but forward "
-            f"returned {len(outputs)} outputs"
+    _tangent_rules.check_count(found, outputs)
+    constant = {id(tensor) for tensor in ctx.non_differentiable or ()}
+    for place, (output, tangent) in enumerate(zip(outputs, found)):
+        if not isinstance(output, Tensor):
+            continue
+        written = id(output) in dirty
+        differentiable = id(output) not in constant and (
+            output.is_floating_point() or output.is_complex()
         )
-    for output, tangent in zip(outputs, found):
-        if isinstance(output, Tensor) and tangent is not None:
-            _C._give_tangent(output, tangent, id(output) in dirty)
+        _tangent_rules.check_tangent(
+            place, output, tangent, given, written, differentiable
+        )
+        if tangent is not None:
+            _C._give_tangent(output, tangent, written)
 
 
 def _bound(forward, args: tuple, kwargs: dict) -> tuple:

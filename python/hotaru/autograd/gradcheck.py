@@ -12,6 +12,10 @@ from . import _gradcheck_rules as rules
 from . import _jacobians as jacobians
 from ._entry import grad
 from ._gradcheck_rules import GradcheckError
+from ._old_jacobians import (  # noqa: F401  (where old programs look)
+    get_analytical_jacobian,
+    get_numerical_jacobian,
+)
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
@@ -260,7 +264,8 @@ def gradgradcheck(
     """`gradcheck` of the gradient of `func`, also by its incoming gradients.
 
     `grad_outputs` are random where left out, and not contiguous if
-    `gen_non_contig_grad_outputs`. `check_fwd_over_rev` takes the second
+    `gen_non_contig_grad_outputs`; of those given, what requires gradients is
+    differentiated by. `check_fwd_over_rev` takes the second
     derivative by forward mode, `check_rev_over_rev` by a backward pass.
     """
     if not (check_fwd_over_rev or check_rev_over_rev):
@@ -275,7 +280,8 @@ def gradgradcheck(
             for o in jacobians.outputs_of(func, inputs)
         )
     else:
-        grads = _requiring(grad_outputs)
+        given = isinstance(grad_outputs, Tensor)
+        grads = (grad_outputs,) if given else tuple(grad_outputs)
     count = len(grads)
     differentiable = [jacobians.has_gradient(t) for t in inputs]
 
@@ -318,10 +324,3 @@ def _random_gradient(output: Tensor, gaps: bool) -> Tensor:
     if gaps:
         values = hotaru.stack([values, values], -1).select(-1, 1)
     return values.requires_grad_()
-
-
-def _requiring(tensors) -> tuple:
-    tensors = (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
-    return tuple(
-        t if t.requires_grad else t.detach().requires_grad_() for t in tensors
-    )

@@ -6,22 +6,57 @@ What is recorded are kernels and named ranges, see `hotaru.profiler`.
 from __future__ import annotations
 
 from .. import profiler as _profiler
-from ..profiler import EventList, FunctionEventAvg, record_function
+from ..profiler import (
+    EventList,
+    FunctionEvent,
+    FunctionEventAvg,
+    _ranges,
+    kineto_available,
+    record_function,
+)
+from ..profiler._steps import KinetoStepTracker
 
-__all__ = ["kineto_available", "profile", "record_function"]
+__all__ = [
+    "EventList",
+    "FunctionEvent",
+    "FunctionEventAvg",
+    "KinetoStepTracker",
+    "kineto_available",
+    "profile",
+    "record_function",
+]
 
 
-def kineto_available() -> bool:
-    """False: what is recorded does not come from that library."""
-    return False
+def _profiler_enabled() -> bool:
+    """Whether a profile runs."""
+    return _ranges.recording.events is not None
+
+
+def __getattr__(name: str):
+    if name == "_is_profiler_enabled":
+        return _profiler_enabled()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _record_function_with_args_enter(name: str, *args) -> _ranges.Handle:
+    """Opens a range whose inputs are `args`."""
+    return _ranges.Handle(name, args)
+
+
+def _record_function_with_args_exit(handle: _ranges.Handle) -> None:
+    """Ends it."""
+    handle.close()
 
 
 class profile:  # noqa: N801
-    """Records every kernel call of the process for a ``with`` block.
+    """Records kernel calls, operators and ranges for a ``with`` block.
 
     Args:
         enabled: False makes the block record nothing.
-        record_shapes: keep the shapes of the operands.
+        record_shapes: keep the shapes of operands and inputs.
+        with_stack: keep the callers of operators and ranges.
+        with_flops, profile_memory, with_modules: a warning, as nothing of that
+            is recorded.
         use_cpu, use_kineto, use_device: without effect; the CPU's calls are
             recorded, and those that launch kernels of a device.
 
@@ -36,12 +71,22 @@ class profile:  # noqa: N801
         *,
         use_device: str | None = None,
         record_shapes: bool = False,
+        with_flops: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_modules: bool = False,
         use_kineto: bool = True,
         use_cpu: bool = True,
     ) -> None:
         self.enabled = enabled
         self.record_shapes = record_shapes
-        self._profile = _profiler.profile(record_shapes=record_shapes)
+        self._profile = _profiler.profile(
+            record_shapes=record_shapes,
+            with_flops=with_flops,
+            profile_memory=profile_memory,
+            with_stack=with_stack,
+            with_modules=with_modules,
+        )
         self._ended = False
 
     def __enter__(self) -> profile:
@@ -63,9 +108,13 @@ class profile:  # noqa: N801
             raise RuntimeError("Profiler didn't finish running")
         return self._profile.events()
 
-    def key_averages(self, group_by_input_shape: bool = False) -> EventList:
-        """The events merged by name, and by input shapes if asked for."""
-        return self.function_events.key_averages(group_by_input_shape)
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0
+    ) -> EventList:
+        """The sums by name, and by shapes and callers if asked for."""
+        return self.function_events.key_averages(
+            group_by_input_shape, group_by_stack_n
+        )
 
     def total_average(self) -> FunctionEventAvg:
         """The sum of all events."""
@@ -78,6 +127,12 @@ class profile:  # noqa: N801
     def export_chrome_trace(self, path) -> None:
         """Writes a trace that ui.perfetto.dev and chrome://tracing open."""
         self._profile.export_chrome_trace(path)
+
+    def export_stacks(
+        self, path: str, metric: str = "self_cpu_time_total"
+    ) -> None:
+        """Writes callers and times, see `EventList.export_stacks`."""
+        self.function_events.export_stacks(path, metric)
 
     @property
     def self_cpu_time_total(self) -> float:

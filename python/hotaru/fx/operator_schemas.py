@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import numbers
+import types
 import typing
 
 import hotaru
@@ -198,9 +199,9 @@ def normalize_function(
     RuntimeError where several overloads fit; types of the arguments help.
     """
     kwargs = kwargs or {}
-    if isinstance(target, _C.Function):
+    if isinstance(target, (_C.Function, types.FunctionType)):
         return _normal_form(
-            inspect.signature(target),
+            inspect.signature(inspect.unwrap(target)),
             args,
             kwargs,
             normalize_to_only_use_kwargs,

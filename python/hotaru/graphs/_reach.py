@@ -295,7 +295,7 @@ class Reach:
         self._push_all((value.__self__, value.__func__), depth, None)
 
     def _function(self, value, depth, where) -> None:
-        if _top(value) == _PACKAGE:
+        if _is_ours(value):
             return
         self.around.add_function(value)
         self._parts.append(Same(value.__code__))
@@ -422,6 +422,12 @@ class _Leaf:
 def _top(code) -> str:
     """The package a class or function comes from, "" where it does not say."""
     return (getattr(code, "__module__", None) or "").partition(".")[0]
+
+
+def _is_ours(function) -> bool:
+    """By where it is defined: `__module__` says who offers it."""
+    home = function.__globals__.get("__name__") or ""
+    return home.partition(".")[0] == _PACKAGE
 
 
 def _is_graphed(value) -> bool:

@@ -285,6 +285,8 @@ def _home(function) -> tuple | None:
 
 
 def _is_ours(value) -> bool:
+    if isinstance(value, _C.Function):
+        return True
     name = getattr(value, "__name__" if inspect.ismodule(value)
                    else "__module__", None)  # fmt: skip
     return isinstance(name, str) and name.split(".")[0] == "hotaru"

@@ -12,6 +12,7 @@ import warnings
 import hotaru
 
 from .. import Tensor, no_grad
+from .._overrides import overridable as _overridable
 
 _UNIT_GAINS = {
     "linear",
@@ -294,3 +295,7 @@ kaiming_uniform = _deprecated(kaiming_uniform_)
 kaiming_normal = _deprecated(kaiming_normal_)
 orthogonal = _deprecated(orthogonal_)
 sparse = _deprecated(sparse_)
+
+_overridable(
+    globals(), ("constant_", "kaiming_uniform_", "normal_", "uniform_")
+)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-import sys
 from collections import OrderedDict
 
 from .. import enable_grad, is_grad_enabled, no_grad
+from .._profiled import is_running, named_range
 from ..utils.hooks import RemovableHandle, add_hook
-
-_PROFILER = __name__.replace("optim._hooks", "profiler._profile")
 
 _global_optimizer_pre_hooks: dict = OrderedDict()
 _global_optimizer_post_hooks: dict = OrderedDict()
@@ -30,12 +28,10 @@ def register_optimizer_step_post_hook(hook) -> RemovableHandle:
 
 def profiled(kind: str, optimizer):
     """A range of the profile that runs, if any, named after the optimizer."""
-    # The profiler is imported by those who use it alone.
-    profiler = sys.modules.get(_PROFILER)
-    if profiler is None or profiler._ranges is None:
+    if not is_running():
         return None
     name = type(optimizer).__name__
-    return profiler.record_function(f"Optimizer.{kind}#{name}.{kind}")
+    return named_range(f"Optimizer.{kind}#{name}.{kind}")
 
 
 def hooked(step):

@@ -1,32 +1,52 @@
-"""Where the time goes: every kernel call, with its stream and thread.
+"""Where the time goes: kernel calls, with stream and thread, and operators.
 
     with hotaru.profiler.profile() as prof:
         model(x)
     print(prof.key_averages().table(sort_by="self_cpu_time_total"))
     prof.export_chrome_trace("trace.json")   # open it at ui.perfetto.dev
 
-What is recorded are the calls through the door: kernels, not the operators that
-compose them. Queued streams appear as rows of their own, so that a trace shows
-what overlapped.
+Kernel calls are all that go through the door ("exp"). Operators are those that
+Python calls ("aten::exp"); what operators and backward passes call of each
+other shows by its kernels alone. Queued streams appear as rows of their own, so
+that a trace shows what overlapped.
 """
 
 from __future__ import annotations
 
-from ._averages import EventList, FunctionEventAvg
+import types
+
+from .. import _C
+from ._events import EventList, FunctionEvent, FunctionEventAvg
 from ._profile import (
     ProfilerAction,
     ProfilerActivity,
     profile,
-    record_function,
     schedule,
+    supported_activities,
+    tensorboard_trace_handler,
 )
+from ._ranges import RecordFunctionFast, record_function
 
 __all__ = [
     "EventList",
+    "FunctionEvent",
     "FunctionEventAvg",
     "ProfilerAction",
     "ProfilerActivity",
+    "kineto_available",
     "profile",
     "record_function",
     "schedule",
+    "supported_activities",
+    "tensorboard_trace_handler",
 ]
+
+
+def kineto_available() -> bool:
+    """False: what is recorded does not come from that library."""
+    return False
+
+
+if not hasattr(_C, "_profiler"):
+    _C._profiler = types.ModuleType(f"{_C.__name__}._profiler")
+_C._profiler._RecordFunctionFast = RecordFunctionFast

@@ -1,16 +1,24 @@
-"""Starting and stopping the profiler; ranges; traces."""
+"""Starting and stopping the profiler, and the steps of a schedule."""
 
 from __future__ import annotations
 
 import enum
 import json
 import os
-import threading
+import socket
 import time
+import warnings
 from collections.abc import Callable
 
 from .. import _C
-from ._averages import EventList, FunctionEvent
+from . import _ranges
+from ._events import EventList, FunctionEvent, new_id
+from ._operators import Operators
+from ._steps import KinetoStepTracker
+from ._trace import write_trace
+
+# Whose the profiler's steps are.
+_STEPS = "ProfilerStep"
 
 
 class ProfilerActivity(enum.Enum):
@@ -29,10 +37,25 @@ class ProfilerAction(enum.Enum):
     RECORD_AND_SAVE = 3
 
 
+def supported_activities() -> set[ProfilerActivity]:
+    """What is recorded."""
+    return {ProfilerActivity.CPU}
+
+
 def schedule(
-    *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0
+    *,
+    wait: int,
+    warmup: int,
+    active: int,
+    repeat: int = 0,
+    skip_first: int = 0,
+    skip_first_wait: int = 0,
 ) -> Callable[[int], ProfilerAction]:
-    """Steps to skip, warm up and record in turn; ``repeat`` 0: for ever."""
+    """Steps to skip, warm up and record in turn; ``repeat`` 0: for ever.
+
+    ``skip_first`` steps come before all, and ``skip_first_wait`` other than 0
+    leaves out the first ``wait``.
+    """
     if min(wait, warmup, active - 1, repeat, skip_first) < 0:
         raise ValueError(
             "schedule: wait, warmup, repeat and skip_first must not be "
@@ -40,9 +63,13 @@ def schedule(
         )
 
     def action(step: int) -> ProfilerAction:
+        if step < skip_first:
+            return ProfilerAction.NONE
         step -= skip_first
+        if skip_first_wait:
+            step += wait
         period = wait + warmup + active
-        if step < 0 or (repeat > 0 and step >= repeat * period):
+        if repeat > 0 and step >= repeat * period:
             return ProfilerAction.NONE
         at = step % period
         if at < wait:
@@ -55,59 +82,23 @@ def schedule(
     return action
 
 
-# The process of a trace that has a row for each stream; no real process.
-_STREAMS = 0
-
-# Ranges of the profile that runs, or None.
-_ranges: list[FunctionEvent] | None = None
-
-
-class record_function:  # noqa: N801
-    """Names what happens in a ``with`` block, or in calls of a function."""
-
-    def __init__(self, name: str, args: str | None = None) -> None:
-        self.name = name
-        self._starts: list[int] = []
-
-    def __enter__(self) -> record_function:
-        self._starts.append(time.perf_counter_ns())
-        return self
-
-    def __exit__(self, *error) -> None:
-        start = self._starts.pop()
-        ranges = _ranges
-        if ranges is not None:
-            took = time.perf_counter_ns() - start
-            event = FunctionEvent(
-                self.name,
-                threading.get_native_id(),
-                0,
-                start / 1e3,
-                took / 1e3,
-                [],
-                is_range=True,
-            )
-            ranges.append(event)
-
-    def __call__(self, function):
-        import functools
-
-        @functools.wraps(function)
-        def named(*args, **kwargs):
-            with record_function(self.name):
-                return function(*args, **kwargs)
-
-        return named
-
-
 class profile:  # noqa: N801
-    """Records every kernel call of the process for a ``with`` block.
+    """Records kernel calls, operators and ranges for a ``with`` block.
+
+    Kernel calls are those of the whole process. Operators are those that Python
+    calls in the thread that begins the profile, "aten::add" as in PyTorch; what
+    they call of each other is not seen, their kernels are.
 
     Args:
-        activities: accepted for PyTorch's sake; the CPU is always recorded.
+        activities: those of `supported_activities` are recorded; others are a
+            warning, and nothing is known of them.
         schedule: what to do in which step, see ``schedule``; None records all.
         on_trace_ready: called with this object when a recording is complete.
-        record_shapes: keep the shapes of the operands.
+        record_shapes: keep the shapes of operands and inputs.
+        profile_memory, with_flops, with_modules: a warning, as nothing of that
+            is recorded.
+        with_stack: keep the callers of operators and ranges.
+        acc_events: keep the events of all recordings, not of the last alone.
 
     One profiler runs at a time; a second one raises RuntimeError. Queued
     streams are synchronised at the end, so that their calls are in.
@@ -124,12 +115,22 @@ class profile:  # noqa: N801
         with_stack: bool = False,
         with_flops: bool = False,
         with_modules: bool = False,
+        acc_events: bool = False,
     ) -> None:
+        _warn_of_missing(
+            profile_memory=profile_memory,
+            with_flops=with_flops,
+            with_modules=with_modules,
+        )
         self._schedule = schedule
         self._on_trace_ready = on_trace_ready
         self._record_shapes = record_shapes
-        self._recording = False
+        self._with_stack = with_stack
+        self._keep_events = acc_events
+        self._operators: Operators | None = None
+        self._step_start = 0
         self._events = EventList()
+        self._metadata: dict[str, object] = {}
         self.step_num = 0
 
     def __enter__(self) -> profile:
@@ -141,29 +142,47 @@ class profile:  # noqa: N801
 
     def start(self) -> None:
         """Begins; with a schedule, at its first step."""
+        KinetoStepTracker.init_step_count(_STEPS)
         self._apply()
 
     def stop(self) -> None:
         """Ends the recording, if one runs."""
-        if self._recording:
+        KinetoStepTracker.erase_step_count(_STEPS)
+        if self._operators is not None:
+            self._note_step()
             self._finish()
 
     def step(self) -> None:
         """The next step of the schedule begins."""
-        if self._schedule is not None:
-            before = self._schedule(self.step_num)
-            if before is ProfilerAction.RECORD_AND_SAVE and self._recording:
+        if self._operators is not None:
+            self._note_step()
+            if (
+                self._schedule is not None
+                and self._schedule(self.step_num)
+                is ProfilerAction.RECORD_AND_SAVE
+            ):
                 self._finish()
         self.step_num += 1
+        KinetoStepTracker.increment_step(_STEPS)
         self._apply()
 
     def events(self) -> EventList:
         """The calls and ranges of the last recording, by start."""
         return self._events
 
-    def key_averages(self, group_by_input_shape: bool = False) -> EventList:
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0
+    ) -> EventList:
         """The events merged by name; ``.table()`` prints them."""
-        return self._events.key_averages(group_by_input_shape)
+        return self._events.key_averages(group_by_input_shape, group_by_stack_n)
+
+    def add_metadata(self, key: str, value: str) -> None:
+        """Writes a text beside the events of traces."""
+        self._metadata[key] = value
+
+    def add_metadata_json(self, key: str, value: str) -> None:
+        """The same of a value as JSON."""
+        self._metadata[key] = json.loads(value)
 
     def export_chrome_trace(self, path) -> None:
         """Writes a trace that ui.perfetto.dev and chrome://tracing open.
@@ -171,8 +190,13 @@ class profile:  # noqa: N801
         Calls lie in the row of their thread, and those of queued streams a
         second time in the row of their stream.
         """
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(_chrome_trace(self._events), file)
+        write_trace(self._events, path, self._metadata)
+
+    def export_stacks(
+        self, path: str, metric: str = "self_cpu_time_total"
+    ) -> None:
+        """Writes callers and times, see `EventList.export_stacks`."""
+        self._events.export_stacks(path, metric)
 
     def _apply(self) -> None:
         action = ProfilerAction.RECORD
@@ -182,82 +206,84 @@ class profile:  # noqa: N801
             ProfilerAction.RECORD,
             ProfilerAction.RECORD_AND_SAVE,
         )
-        if wanted and not self._recording:
-            global _ranges
+        if wanted and self._operators is None:
             _C._start_profiling(self._record_shapes)
-            _ranges = []
-            self._recording = True
+            _ranges.begin(self._record_shapes, self._with_stack)
+            self._operators = Operators()
+            self._operators.__enter__()
+        self._step_start = time.perf_counter_ns()
+
+    def _note_step(self) -> None:
+        if self._schedule is not None:
+            name = f"ProfilerStep#{self.step_num}"
+            _ranges.note("range", name, self._step_start)
 
     def _finish(self) -> None:
-        global _ranges
+        self._operators.leave()
+        self._operators = None
         try:
             _C._synchronize()
         finally:
-            calls = _C._stop_profiling()
-            ranges, _ranges = _ranges or [], None
-            self._recording = False
-            self._events = _events(calls, ranges)
+            found = _events(_C._stop_profiling(), _ranges.end())
+            kept = self._events if self._keep_events else ()
+            self._events = EventList([*kept, *found])
         if self._on_trace_ready is not None:
             self._on_trace_ready(self)
 
 
-def _events(calls: list, ranges: list[FunctionEvent]) -> EventList:
-    events = EventList(ranges)
+def _warn_of_missing(**options: bool) -> None:
+    for name, wanted in options.items():
+        if wanted:
+            warnings.warn(
+                f"{name}=True: the profiler records times alone; there are no "
+                "columns of that",
+                stacklevel=3,
+            )
+
+
+def _events(calls: list, noted: list[FunctionEvent]) -> EventList:
+    events = EventList(noted)
     for name, stream, thread, start, duration, shapes in calls:
         events.append(
             FunctionEvent(
-                name, thread, stream, start / 1e3, duration / 1e3, shapes
+                new_id(),
+                name,
+                thread,
+                start / 1e3,
+                (start + duration) / 1e3,
+                stream=stream,
+                input_shapes=shapes,
             )
         )
     events.sort(key=lambda event: (event.start, -event.duration))
-    _charge(events)
+    events._populate_cpu_children()
     return events
 
 
-def _charge(events: EventList) -> None:
-    """A range is charged what its thread did not spend in events inside it."""
-    open_events: dict[int, list[FunctionEvent]] = {}
-    for event in events:
-        event.self_duration = event.duration
-        stack = open_events.setdefault(event.thread, [])
-        while stack and stack[-1].start + stack[-1].duration <= event.start:
-            stack.pop()
-        if stack:
-            stack[-1].self_duration -= event.duration
-        stack.append(event)
+def tensorboard_trace_handler(
+    dir_name: str, worker_name: str | None = None, use_gzip: bool = False
+) -> Callable[[profile], None]:
+    """What `on_trace_ready` may be: writes each trace to a file of its own.
 
+    Args:
+        dir_name: the folder, made where there is none.
+        worker_name: its name begins so; the machine's and process's if None.
+        use_gzip: not supported.
 
-def _chrome_trace(events: EventList) -> dict:
-    process = os.getpid()
-    rows: list[dict] = []
-    streams: dict[int, int] = {}
-    for event in events:
-        row = {
-            "ph": "X",
-            "name": event.name,
-            "cat": "user_annotation" if event.is_range else "kernel",
-            "pid": process,
-            "tid": event.thread,
-            "ts": event.start,
-            "dur": event.duration,
-            "args": {"stream": event.stream},
-        }
-        if event.input_shapes:
-            row["args"]["shapes"] = [
-                list(shape) for shape in event.input_shapes
-            ]
-        rows.append(row)
-        if event.stream:
-            number = streams.setdefault(event.stream, len(streams) + 1)
-            rows.append({**row, "pid": _STREAMS, "tid": number})
+    Raises:
+        ValueError: `use_gzip`.
+        RuntimeError: the folder cannot be made.
+    """
+    if use_gzip:
+        raise ValueError("tensorboard_trace_handler: use_gzip is not supported")
+    worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
 
-    def name(kind: str, pid: int, tid: int, text: str) -> None:
-        row = {"ph": "M", "name": kind, "pid": pid, "tid": tid}
-        rows.append({**row, "args": {"name": text}})
+    def write(prof: profile) -> None:
+        try:
+            os.makedirs(dir_name, exist_ok=True)
+        except OSError as error:
+            raise RuntimeError(f"Can't create directory: {dir_name}") from error
+        name = f"{worker}.{time.time_ns()}.pt.trace.json"
+        prof.export_chrome_trace(os.path.join(dir_name, name))
 
-    name("process_name", process, 0, "threads")
-    if streams:
-        name("process_name", _STREAMS, 0, "streams")
-    for number in streams.values():
-        name("thread_name", _STREAMS, number, f"stream {number}")
-    return {"traceEvents": rows, "displayTimeUnit": "ns"}
+    return write

@@ -8,6 +8,7 @@ make.
 
 from __future__ import annotations
 
+import inspect
 import math
 
 from .. import _C
@@ -182,3 +183,19 @@ def nuttall(M: int, **options) -> Tensor:
     return general_cosine(
         M, a=[0.3635819, 0.4891775, 0.1365995, 0.0106411], **options
     )
+
+
+def _say_options() -> None:
+    """Signatures name what all windows take."""
+    shared = [
+        p.replace(kind=p.KEYWORD_ONLY)
+        for p in list(inspect.signature(_Window).parameters.values())[2:]
+    ]
+    for name in __all__:
+        function = globals()[name]
+        plain = inspect.signature(function)
+        own = list(plain.parameters.values())[:-1]
+        function.__signature__ = plain.replace(parameters=[*own, *shared])
+
+
+_say_options()

@@ -100,9 +100,13 @@ class Frame:
         args: what it was given; tensors are saved under the hooks around.
         early_stop: end the second run as soon as all is there.
         describe: what of saved tensors is compared.
+        explain: gives the text of the error where the runs differ, if not None.
     """
 
-    def __init__(self, function, args: tuple, early_stop: bool, describe):
+    def __init__(
+        self, function, args: tuple, early_stop: bool, describe, explain=None
+    ):
+        self._explain = explain
         self._function = function
         self._early_stop = early_stop
         self._describe = describe
@@ -134,8 +138,13 @@ class Frame:
     def _unpack(self, holder: Holder) -> Tensor:
         number = _pass_number()
         if number not in self._counts:
-            self._recompute(number)
-            self._compare(number)
+            try:
+                self._recompute(number)
+                self._compare(number)
+            except CheckpointError as error:
+                if self._explain is None:
+                    raise
+                raise CheckpointError(self._explain()) from error
         return holder.take(number)
 
     def _arguments(self) -> list:

@@ -32,11 +32,13 @@ __all__ = [
     "detach_variable",
     "get_device_states",
     "noop_context_fn",
+    "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
     "set_device_states",
 ]
 
 _early_stop: bool | None = None
+_debug_enabled: bool | None = None
 
 
 def detach_variable(inputs: tuple) -> tuple:
@@ -84,6 +86,20 @@ def set_checkpoint_early_stop(enable: bool):
         yield
     finally:
         _early_stop = before
+
+
+@contextlib.contextmanager
+def set_checkpoint_debug_enabled(enabled: bool | None):
+    """Overrides `debug` of the checkpoints made inside of the block, but None.
+
+    Not to be entered by several threads at the same time.
+    """
+    global _debug_enabled
+    before, _debug_enabled = _debug_enabled, enabled
+    try:
+        yield
+    finally:
+        _debug_enabled = before
 
 
 class CheckpointFunction(autograd.Function):
@@ -156,14 +172,14 @@ def checkpoint(
         context_fn: gives two contexts, for the first and for the second run.
         determinism_check: "default" compares shape, dtype and device of what
             both runs save, "none" nothing.
-        debug: not supported.
+        debug: the error where the runs differ lists the operators that Python
+            called in each, with their callers.
         early_stop: the second run ends when all that is wanted is there.
         preserve_rng_state: (in `kwargs`, True) the second run draws the same
             numbers.
 
     Raises:
         ValueError: options that the kind does not take, or an unknown check.
-        NotImplementedError: `debug`.
         CheckpointError: from the backward pass, where the runs differ.
     """
     if use_reentrant is None:
@@ -180,10 +196,11 @@ def checkpoint(
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if not use_reentrant:
-        if debug:
-            raise NotImplementedError(
-                "checkpoint: debug=True is not supported, as operators are not "
-                "traced; leave it False"
+        if _debug_enabled is not None:
+            debug = _debug_enabled
+        if debug and context_fn is not noop_context_fn:
+            raise ValueError(
+                "debug=True is incompatible with non-default context_fn"
             )
         if determinism_check not in DESCRIPTIONS:
             raise ValueError(
@@ -191,9 +208,16 @@ def checkpoint(
                 f"got {determinism_check}"
             )
         describe = DESCRIPTIONS[determinism_check]
+        explain = None
+        if debug:
+            from ._operator_log import OperatorLog
+
+            log = OperatorLog()
+            context_fn, explain = log.contexts, log.text
         return _without_reentry(
-            function, args, kwargs, preserve, context_fn, describe, early_stop
-        )
+            function, args, kwargs, preserve, context_fn, describe, early_stop,
+            explain,
+        )  # fmt: skip
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if context_fn is not noop_context_fn or debug is not False:
@@ -205,7 +229,7 @@ def checkpoint(
 
 
 def _without_reentry(
-    function, args, kwargs, preserve, context_fn, describe, early_stop
+    function, args, kwargs, preserve, context_fn, describe, early_stop, explain
 ):
     surroundings = Surroundings(args, preserve)
     first, second = context_fn()
@@ -217,7 +241,7 @@ def _without_reentry(
     if not is_grad_enabled():
         return function(*args, **kwargs)
     stop = early_stop if _early_stop is None else _early_stop
-    frame = Frame(again, args, stop, describe)
+    frame = Frame(again, args, stop, describe, explain)
     with frame.hooks(), first:
         result = function(*args, **kwargs)
         frame.complete = True

@@ -3,7 +3,7 @@
 | | |
 | --- | --- |
 | `test/` | a copy of PyTorch's folder test/, changed by `changes.py` |
-| `gifts/` | what of PyTorch the harness consists of |
+| `gifts/` | what of PyTorch the harness consists of, and an empty library |
 | `deps/` | links to packages that tests import over both |
 | `child/` | `import torch` of programs that tests start |
 | `results/SIDE/` | a line of JSON for each test |
@@ -105,3 +105,24 @@ def _copy_harness(gifts: Path, torch: Path) -> None:
     for name in ("_pytree.py", "_import_utils.py"):
         shutil.copy(torch / "utils" / name, gifts / "utils" / name)
     change_harness(gifts)
+    _make_test_library(gifts / "build" / "lib" / "libtorchbind_test.so")
+
+
+def _make_test_library(path: Path) -> None:
+    """Something for `torch.ops.load_library`, which some set-ups call.
+
+    PyTorch's wheel has a library of that name with classes for tests alone,
+    made of its C++. Ours is empty: tests that use those classes fail, the
+    others of their files are run.
+
+    Raises:
+        SystemExit: there is no C compiler.
+    """
+    path.parent.mkdir(parents=True)
+    compiler = shutil.which("cc")
+    if compiler is None:
+        raise SystemExit(f"conformance: no C compiler (cc) to make {path.name}")
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", "-x", "c", "/dev/null", "-o", str(path)],
+        check=True,
+    )

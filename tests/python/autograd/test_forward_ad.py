@@ -330,10 +330,90 @@ def test_jvp_of_a_write_in_place(level):
 
         @staticmethod
         def jvp(ctx, x_t):
-            return x_t * 2
+            return x_t.mul_(2)
 
     base = torch.zeros(2, 2)
     base.copy_(dual([[1.0, 2.0], [3.0, 4.0]], [[1.0, 1.0], [1.0, 1.0]]))
     Double.apply(base[0])
     assert torch.equal(base, torch.tensor([[2.0, 4.0], [3.0, 4.0]]))
     assert torch.equal(tangent(base), torch.tensor([[2.0, 2.0], [1.0, 1.0]]))
+
+
+def _double(ctx, x):
+    ctx.mark_dirty(x)
+    return x.mul_(2)
+
+
+def _one_constant(ctx, x):
+    constant = x.clone()
+    ctx.mark_non_differentiable(constant)
+    return x + 1, constant
+
+
+NO_VIEW = "but the jvp is not returning a view"
+NOT_WRITTEN = "must modify the corresponding gradient inplace"
+NO_TENSOR = "You should return None at that position instead"
+
+
+# Recorded from PyTorch 2.13.
+@pytest.mark.parametrize(
+    ("forward", "jvp", "text"),
+    [
+        (_double, lambda ctx, t: t * 2, NOT_WRITTEN),
+        (_double, lambda ctx, t: t, NOT_WRITTEN),
+        (_double, lambda ctx, t: None, NOT_WRITTEN),
+        (lambda ctx, x: x[:2], lambda ctx, t: t[:2].clone(), NO_VIEW),
+        (lambda ctx, x: x.view_as(x), lambda ctx, t: t, NO_VIEW),
+        (lambda ctx, x: (x + 1, x), lambda ctx, t: (t, t), NO_VIEW),
+        (lambda ctx, x: (x + 1, x), lambda ctx, t: (t, t * 2), NO_VIEW),
+        (
+            lambda ctx, x: x[:2],
+            lambda ctx, t: t.clone()[:2],
+            "not returning a view of the given grad input",
+        ),
+        (_one_constant, lambda ctx, t: (t, t.clone()), NO_TENSOR),
+        (lambda ctx, x: (x, x.long()), lambda ctx, t: (t[:], t), NO_TENSOR),
+        (
+            lambda ctx, x: x + 1,
+            lambda ctx, t: 3,
+            r"\(got int\) for grad",
+        ),
+        (lambda ctx, x: x + 1, lambda ctx, t: (t, t), "expected 1 but got 2"),
+        (lambda ctx, x: x + 1, lambda ctx, t: t[:2], "is of size .4. while"),
+        (_double, lambda ctx, t: t.mul_(2), None),
+        (lambda ctx, x: x[:2], lambda ctx, t: t[:2], None),
+        (lambda ctx, x: (x + 1, x), lambda ctx, t: (t, t.view_as(t)), None),
+        (_one_constant, lambda ctx, t: (t, None), None),
+    ],
+)
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_what_jvp_must_return(level, forward, jvp, text, requires_grad):
+    members = {"forward": staticmethod(forward), "jvp": staticmethod(jvp)}
+    function = type("Made", (torch.autograd.Function,), members)
+    x = torch.arange(4.0).requires_grad_(requires_grad)
+    x = fwAD.make_dual(x.clone(), torch.ones(4))
+    if text is None:
+        function.apply(x)
+        return
+    with pytest.raises(RuntimeError, match=text):
+        function.apply(x)
+
+
+def test_jvp_of_a_view_of_a_view(level):
+    class Half(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x[:2]
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t[:2].clone()[:]
+
+    x = fwAD.make_dual(torch.arange(4.0), torch.ones(4))
+    with pytest.raises(RuntimeError, match="of the same base as the given"):
+        Half.apply(x.view_as(x))
+
+
+def test_what_is_no_dual_tensor(level):
+    with pytest.raises(TypeError, match="must be Tensor, not int"):
+        fwAD.unpack_dual(3)

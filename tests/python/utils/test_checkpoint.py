@@ -158,8 +158,8 @@ def test_the_kind_has_to_be_said():
          {"use_reentrant": True, "context_fn": lambda: None}),
         (ValueError, "should be one of ['default', 'none'], but got x",
          {"use_reentrant": False, "determinism_check": "x"}),
-        (NotImplementedError, "debug=True is not supported",
-         {"use_reentrant": False, "debug": True}),
+        (ValueError, "debug=True is incompatible with non-default context_fn",
+         {"use_reentrant": False, "debug": True, "context_fn": lambda: None}),
     ],
 )  # fmt: skip
 def test_refused_options(error, text, options):
@@ -326,3 +326,41 @@ def test_a_saved_tensor_is_given_once_a_pass():
     result = checkpoint(Twice.apply, leaf(2), use_reentrant=False)
     with pytest.raises(CheckpointError, match="already unpacked once"):
         result.sum().backward()
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_debug_lists_the_operators_of_both_runs(everywhere):
+    from hotaru.utils.checkpoint import set_checkpoint_debug_enabled
+
+    runs = []
+
+    def changing(x):
+        runs.append(x)
+        return x.sin().cos() if len(runs) == 1 else x.sin().expand(2, 1).exp()
+
+    with set_checkpoint_debug_enabled(True if everywhere else None):
+        x = torch.ones(1, requires_grad=True)
+        options = {"use_reentrant": False, "debug": not everywhere}
+        out = checkpoint(changing, x, **options)
+    with pytest.raises(CheckpointError) as found:
+        out.sum().backward()
+    text = str(found.value)
+    assert "because you passed `debug=True` to checkpoint" in text
+    first, second = text.split("Operators in the recomputation")
+    assert "aten::cos(float32[1]) -> float32[1]\n" in first
+    assert "aten::expand(float32[1], 2, 1) -> float32[2, 1]\n" in second
+    assert "aten::cos" not in second
+    assert f"{__file__}:" in first
+    assert "different metadata" in str(found.value.__cause__)
+
+
+def test_debug_changes_no_gradient():
+    def function(x):
+        return torch.nn.functional.softplus(x * 2).cos()
+
+    gradients = []
+    for debug in (False, True):
+        x = torch.arange(3.0, requires_grad=True)
+        out = checkpoint(function, x, use_reentrant=False, debug=debug)
+        gradients.append(torch.autograd.grad(out.sum(), x)[0])
+    assert gradients[0].equal(gradients[1])

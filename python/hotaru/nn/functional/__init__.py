@@ -296,4 +296,8 @@ def _resolve_annotations() -> None:
 
 
 _resolve_annotations()
-_overridable(globals(), __all__)
+# The old names of `interpolate` are not seen; what they call is.
+_overridable(
+    globals(), [name for name in __all__ if not name.startswith("upsample")]
+)
+_threshold = threshold  # pickles know it by that name

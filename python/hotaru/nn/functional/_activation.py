@@ -19,7 +19,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return ops.relu6_(input) if inplace else ops.relu6(input)
 
 
-def threshold(
+def _threshold(
     input: Tensor, threshold: float, value: float, inplace: bool = False
 ) -> Tensor:
     """`x` where x > threshold, else `value`."""
@@ -28,9 +28,11 @@ def threshold(
     return ops.threshold(input, threshold, value)
 
 
-def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
-    """`threshold` in place."""
-    return ops.threshold_(input, threshold, value)
+threshold = _threshold  # its name in PyTorch
+
+
+#: `threshold` in place.
+threshold_ = ops.threshold_
 
 
 def hardtanh(
@@ -47,11 +49,8 @@ def hardtanh(
     return ops.hardtanh(input, min_val, max_val)
 
 
-def hardtanh_(
-    input: Tensor, min_val: float = -1.0, max_val: float = 1.0
-) -> Tensor:
-    """`hardtanh` in place."""
-    return ops.hardtanh_(input, min_val, max_val)
+#: `hardtanh` in place.
+hardtanh_ = ops.hardtanh_
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -59,9 +58,8 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return ops.elu_(input, alpha) if inplace else ops.elu(input, alpha)
 
 
-def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """`elu` in place."""
-    return ops.elu_(input, alpha)
+#: `elu` in place.
+elu_ = ops.elu_
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -69,9 +67,8 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
     return ops.selu_(input) if inplace else ops.selu(input)
 
 
-def selu_(input: Tensor) -> Tensor:
-    """`selu` in place."""
-    return ops.selu_(input)
+#: `selu` in place.
+selu_ = ops.selu_
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -79,9 +76,8 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return ops.celu_(input, alpha) if inplace else ops.celu(input, alpha)
 
 
-def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """`celu` in place."""
-    return ops.celu_(input, alpha)
+#: `celu` in place.
+celu_ = ops.celu_
 
 
 def leaky_relu(
@@ -93,9 +89,8 @@ def leaky_relu(
     return ops.leaky_relu(input, negative_slope)
 
 
-def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
-    """`leaky_relu` in place."""
-    return ops.leaky_relu_(input, negative_slope)
+#: `leaky_relu` in place.
+leaky_relu_ = ops.leaky_relu_
 
 
 def rrelu(

@@ -10,6 +10,7 @@ from collections import deque
 from itertools import cycle
 
 from ... import cuda
+from ..._profiled import named_range
 from ._utils import pipes
 from ._utils.fetch import make_fetcher
 from ._utils.pin_memory import pin_memory
@@ -20,6 +21,8 @@ from .sampler import fresh_seed
 
 class LoaderIterator:
     """Base class: one pass over a loader's batches."""
+
+    _name = ""  # of a batch in profiles
 
     def __init__(self, loader) -> None:
         self._dataset = loader.dataset
@@ -46,7 +49,8 @@ class LoaderIterator:
         return self
 
     def __next__(self):
-        batch = self._next()
+        with named_range(self._name):
+            batch = self._next()
         self._yielded += 1
         if (
             self._iterable
@@ -101,6 +105,8 @@ def _can_pin(loader) -> bool:
 class SingleProcessIterator(LoaderIterator):
     """Makes each batch when it is asked for."""
 
+    _name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+
     def __init__(self, loader) -> None:
         super().__init__(loader)
         if loader.timeout != 0:
@@ -119,6 +125,8 @@ class WorkerIterator(LoaderIterator):
     Tasks are numbered and go to the workers in turn. With `in_order` batches
     come in the order of their numbers, so that every run gives the same ones.
     """
+
+    _name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 
     def __init__(self, loader) -> None:
         super().__init__(loader)

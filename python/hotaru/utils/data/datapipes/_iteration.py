@@ -10,6 +10,8 @@ from __future__ import annotations
 import functools
 import inspect
 
+from ...._profiled import items_in_ranges, named_range
+
 _FEEDBACK = (
     "\nFor feedback regarding this single iterator per IterDataPipe "
     "constraint, feel free to comment on this issue: "
@@ -27,6 +29,11 @@ def described(pipe) -> str:
         for n, v in values
     )
     return f"{type(pipe).__name__}({inside})"
+
+
+def _name_of(pipe) -> str:
+    """Of an item in profiles."""
+    return f"enumerate(DataPipe)#{type(pipe).__name__}"
 
 
 def refuse(what: str) -> None:
@@ -67,7 +74,7 @@ def _guarded_generator(function):
         if ahead is not None:
             yield from ahead
             return
-        items = function(pipe)
+        items = items_in_ranges(function(pipe), _name_of(pipe))
         turn = pipe._begin()
         try:
             for item in items:
@@ -114,7 +121,8 @@ class _Guarded:
 
     def __next__(self):
         self._pipe._check(self._turn)
-        item = next(self._iterator)
+        with named_range(_name_of(self._pipe)):
+            item = next(self._iterator)
         if self._counts:
             self._pipe._number_of_samples_yielded += 1
         return item

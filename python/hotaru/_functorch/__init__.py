@@ -1,0 +1,1 @@
+"""What PyTorch keeps of functorch, which became `torch.func`."""

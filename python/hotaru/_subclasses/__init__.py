@@ -1,0 +1,1 @@
+"""What PyTorch keeps beside its subclasses of tensors."""

@@ -1,0 +1,170 @@
+"""What Python adds to a profile that runs: ranges and operators."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+import time
+
+from .._C import Tensor
+from ._events import FunctionEvent, new_id
+
+
+class _Recording:
+    """What the profile that runs wants to know; None of them without one."""
+
+    events: list[FunctionEvent] | None = None
+    shapes = False
+    stacks = False
+
+
+recording = _Recording()
+
+
+def begin(shapes: bool, stacks: bool) -> None:
+    """From now on there are events."""
+    recording.shapes, recording.stacks = shapes, stacks
+    recording.events = []
+
+
+def end() -> list[FunctionEvent]:
+    """The events since `begin`."""
+    events, recording.events = recording.events, None
+    return events or []
+
+
+def note(
+    kind: str,
+    name: str,
+    start: int,
+    inputs: tuple = (),
+    kwinputs: dict | None = None,
+) -> None:
+    """Adds what began at `start`, in nanoseconds, and ends now."""
+    events = recording.events
+    if events is None:
+        return
+    end = time.perf_counter_ns()
+    events.append(
+        FunctionEvent(
+            new_id(),
+            name,
+            threading.get_native_id(),
+            start / 1e3,
+            end / 1e3,
+            input_shapes=_shapes(inputs) if recording.shapes else None,
+            stack=_callers() if recording.stacks else None,
+            concrete_inputs=_values(inputs) if recording.shapes else None,
+            kind=kind,
+            kwinputs=kwinputs,
+        )
+    )
+
+
+def _shapes(inputs: tuple) -> list:
+    return [list(i.shape) if isinstance(i, Tensor) else [] for i in inputs]
+
+
+def _values(inputs: tuple) -> list:
+    return [i if _is_plain(i) else None for i in inputs]
+
+
+def _is_plain(value) -> bool:
+    if isinstance(value, (list, tuple)):
+        return all(isinstance(item, (int, float)) for item in value)
+    return isinstance(value, (int, float))
+
+
+def _callers() -> list[str]:
+    """Those outside of this package, the nearest first."""
+    found, frame = [], sys._getframe(2)
+    while frame is not None:
+        code = frame.f_code
+        if not frame.f_globals.get("__name__", "").startswith(__package__):
+            place = f"{code.co_filename}({frame.f_lineno})"
+            found.append(f"{place}: {code.co_name}")
+        frame = frame.f_back
+    return found
+
+
+class record_function:  # noqa: N801
+    """Names what happens in a ``with`` block, or in calls of a function.
+
+    Args:
+        name: of the range.
+        args: a text that a profile takes for an input, one without a shape.
+    """
+
+    def __init__(self, name: str, args: str | None = None) -> None:
+        self.name = name
+        self._inputs = () if args is None else (args,)
+        self._starts: list[int] = []
+
+    def __enter__(self) -> record_function:
+        self._starts.append(time.perf_counter_ns())
+        return self
+
+    def __exit__(self, *error) -> None:
+        note("range", self.name, self._starts.pop(), self._inputs)
+
+    def __call__(self, function):
+        @functools.wraps(function)
+        def named(*args, **kwargs):
+            with type(self)(self.name, *self._inputs):
+                return function(*args, **kwargs)
+
+        return named
+
+
+class RecordFunctionFast:
+    """A range with inputs, of which a profile keeps the shapes.
+
+    Args:
+        name: of the range.
+        input_values: a list or tuple of inputs.
+        keyword_values: inputs by name; a profile keeps what is no tensor.
+
+    Raises:
+        TypeError: arguments of other types.
+    """
+
+    def __init__(
+        self, name: str, input_values=None, keyword_values=None
+    ) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"name must be a str, not {type(name).__name__}")
+        if not isinstance(input_values, (list, tuple, type(None))):
+            raise TypeError("input_values must be a list or tuple")
+        if not isinstance(keyword_values, (dict, type(None))):
+            raise TypeError("keyword_values must be dict")
+        self._name = name
+        self._inputs = tuple(input_values or ())
+        self._keywords = {
+            key: value
+            for key, value in (keyword_values or {}).items()
+            if isinstance(value, (int, float, str, bool))
+        }
+        self._starts: list[int] = []
+
+    def __enter__(self) -> None:
+        self._starts.append(time.perf_counter_ns())
+
+    def __exit__(self, *error) -> None:
+        start = self._starts.pop()
+        note("range", self._name, start, self._inputs, self._keywords)
+
+
+class Handle:
+    """A range that is open until it is closed."""
+
+    def __init__(self, name: str, inputs: tuple) -> None:
+        self._name = name
+        self._inputs = inputs
+        self._start: int | None = time.perf_counter_ns()
+
+    def close(self) -> None:
+        """Ends the range, once."""
+        if self._start is not None:
+            note("range", self._name, self._start, self._inputs)
+        self._start = None

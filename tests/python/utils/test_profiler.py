@@ -1,0 +1,279 @@
+"""torch.profiler and torch.autograd.profiler: operators, ranges, tables.
+
+Kernel calls and streams are in streams/test_streams.py.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hotaru.autograd.profiler_util import (
+    EventList,
+    FunctionEvent,
+    FunctionEventAvg,
+)
+from hotaru.profiler import ProfilerAction, profile, record_function
+
+import hotaru
+from hotaru import profiler
+
+
+def _operators(prof) -> list[str]:
+    return [e.name for e in prof.events() if e.kind == "operator"]
+
+
+def test_operators_that_python_calls():
+    x, linear = hotaru.rand(3, 4), hotaru.nn.Linear(4, 2)
+    with profile() as prof:
+        y = linear(x * 2 - 1)
+        y += 1
+        1 - y
+        x[0], x[1:], y.sum(), x.shape
+        hotaru.nn.functional.dropout(y, 0.5)
+    hotaru.ones(3)  # not in it
+    assert _operators(prof) == [
+        "aten::mul", "aten::sub", "aten::linear", "aten::add_", "aten::rsub",
+        "aten::select", "aten::slice", "aten::sum", "aten::dropout",
+    ]  # fmt: skip
+    assert not hotaru.overrides._get_current_function_mode_stack()
+
+
+def test_kernels_lie_in_operators():
+    x = hotaru.rand(64, 64)
+    with profile() as prof, record_function("outer"):
+        x.exp()
+    by_name = {e.name: e for e in prof.events()}
+    outer, operator = by_name["outer"], by_name["aten::exp"]
+    kernel = by_name["exp"]
+    assert kernel.cpu_parent is operator
+    assert operator.cpu_parent is outer
+    assert outer.cpu_children == [operator]
+    assert operator.self_cpu_time_total == pytest.approx(
+        operator.duration - kernel.duration
+    )
+    # Every moment counts once.
+    assert prof.events().self_cpu_time_total == pytest.approx(outer.duration)
+
+
+def test_shapes_and_values():
+    x = hotaru.rand(2, 6)
+    with profile(record_shapes=True) as prof:
+        x.as_strided([4, 3], [1, 4])
+        hotaru.nn.functional.linear(x, hotaru.rand(3, 6), hotaru.rand(3))
+    by_name = {e.name: e for e in prof.events()}
+    strided = by_name["aten::as_strided"]
+    assert strided.input_shapes == [[2, 6], [], []]
+    assert strided.concrete_inputs == [None, [4, 3], [1, 4]]
+    assert by_name["aten::linear"].input_shapes == [[2, 6], [3, 6], [3]]
+
+
+def test_ranges_with_inputs():
+    x = hotaru.rand(2, 3)
+    fast = hotaru._C._profiler._RecordFunctionFast
+    with profile(record_shapes=True) as prof:
+        with record_function("text", "1, 2"), record_function("none"):
+            pass
+        with pytest.raises(ZeroDivisionError), fast("fast", [x], {"a": 1}):
+            1 / 0  # noqa: B018
+        opened = hotaru.autograd._record_function_with_args_enter("with", 1, x)
+        hotaru.autograd._record_function_with_args_exit(opened)
+        opened = hotaru.ops.profiler._record_function_enter("legacy", None)
+        hotaru.ops.profiler._record_function_exit(opened)
+        hotaru.ops.profiler._record_function_exit(opened)
+    found = {e.name: e for e in prof.events()}
+    assert set(found) == {"text", "none", "fast", "with", "legacy"}
+    assert len(prof.events()) == 5
+    assert found["text"].input_shapes == [[]]
+    assert found["none"].input_shapes == []
+    assert found["fast"].input_shapes == [[2, 3]]
+    assert found["fast"].kwinputs == {"a": 1}
+    assert found["with"].input_shapes == [[], [2, 3]]
+    assert all(e.is_user_annotation for e in prof.key_averages())
+    with pytest.raises(TypeError, match="keyword_values must be dict"):
+        fast("name", [x], [1])
+
+
+def test_enabled():
+    enabled = hotaru.autograd._profiler_enabled
+    assert not enabled()
+    for kind in (profile, hotaru.autograd.profiler.profile):
+        with kind():
+            assert enabled()
+            assert hotaru.autograd.profiler._is_profiler_enabled
+        assert not enabled()
+    with hotaru.autograd.profiler.profile(enabled=False):
+        assert not enabled()
+
+
+def test_modes_of_the_program_stay():
+    """A profile that ends inside of a mode takes away its own alone."""
+
+    class Count(hotaru.overrides.TorchFunctionMode):
+        calls = 0
+
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            Count.calls += 1
+            return func(*args, **(kwargs or {}))
+
+    x, prof = hotaru.rand(3), profile()
+    prof.start()
+    with Count() as mode:
+        x.exp()
+        prof.stop()
+        stack = hotaru.overrides._get_current_function_mode_stack()
+        assert stack == [mode]
+        x.sin()
+    assert Count.calls == 2
+    assert _operators(prof) == ["aten::exp"]
+
+
+def test_derivatives_under_a_profile():
+    x = hotaru.rand(3, requires_grad=True)
+    with profile() as prof:
+        (x * x).sum().backward()
+    assert x.grad.equal(2 * x.detach())
+    assert _operators(prof)[:2] == ["aten::mul", "aten::sum"]
+
+
+@pytest.mark.parametrize("active", [1, 2])
+def test_events_of_all_recordings(active):
+    def count(**options) -> int:
+        plan = profiler.schedule(wait=1, warmup=0, active=active, repeat=3)
+        with profile(schedule=plan, **options) as prof:
+            for _ in range(20):
+                hotaru.ones(2)
+                prof.step()
+        return _operators(prof).count("aten::ones")
+
+    assert count() == active
+    assert count(acc_events=True) == 3 * active
+
+
+def test_steps_are_ranges_and_counted():
+    tracker = hotaru.autograd.profiler.KinetoStepTracker
+    before = tracker.current_step()
+    with profile(schedule=profiler.schedule(wait=1, warmup=0, active=2)) as p:
+        for _ in range(3):
+            tracker.increment_step("another")
+            p.step()
+    assert [e.name for e in p.events() if e.is_range] == [
+        "ProfilerStep#1", "ProfilerStep#2",
+    ]  # fmt: skip
+    assert tracker.current_step() == before + 3
+    assert tracker.erase_step_count("another")
+    assert not tracker.erase_step_count("another")
+
+
+def test_schedule_without_the_first_wait():
+    plan = profiler.schedule(
+        skip_first=1, wait=2, warmup=1, active=1, repeat=2, skip_first_wait=1
+    )
+    none, warm = ProfilerAction.NONE, ProfilerAction.WARMUP
+    save = ProfilerAction.RECORD_AND_SAVE
+    assert list(map(plan, range(8))) == [
+        none, warm, save, none, none, warm, save, none,
+    ]  # fmt: skip
+
+
+def _event(number, start, end, thread=0, name="f"):
+    return FunctionEvent(
+        id=number, name=name, thread=thread, start_us=start, end_us=end
+    )
+
+
+def test_what_lies_in_what():
+    """As in PyTorch 2.13: what only overlaps is not inside."""
+    spans = [(0, 1, 1), (1, 2, 1), (0, 2, 0), (1, 2, 0), (1, 3, 0)]
+    events = EventList(
+        _event(i, start, end, thread)
+        for i, (start, end, thread) in enumerate(spans)
+    )
+    events._populate_cpu_children()
+    inside = [[child.id for child in e.cpu_children] for e in events]
+    assert inside == [[], [], [], [], [3]]
+
+
+def test_sums():
+    average = FunctionEventAvg()
+    average.add(_event(0, 10, 15)).add(_event(1, 20, 30))
+    average.add(average)
+    assert (average.key, average.count) == ("f", 4)
+    assert average.cpu_time_total == average.self_cpu_time_total == 30
+    assert average.cpu_time == 7.5
+    with pytest.raises(AssertionError, match="Expected an event of 'f'"):
+        average.add(_event(2, 0, 1, name="g"))
+
+
+def test_table():
+    events = EventList([_event(0, 0, 10), _event(1, 2, 5, name="inside")])
+    events._populate_cpu_children()
+    text = events.key_averages().table(sort_by="self_cpu_time_total")
+    lines = text.splitlines()
+    assert lines[3].split() == [
+        "f", "70.00%", "7.000us", "100.00%", "10.000us", "10.000us", "1",
+    ]  # fmt: skip
+    assert lines[4].split()[:3] == ["inside", "30.00%", "3.000us"]
+    assert lines[-1] == "Self CPU time total: 10.000us"
+    top = events.table(header="TEST", top_level_events_only=True)
+    assert top.startswith("TEST\n")
+    assert "inside" not in top
+    with pytest.raises(ValueError, match="sort_by must be one of"):
+        events.table(sort_by="name")
+
+
+def test_callers(tmp_path):
+    with profile(with_stack=True) as prof:
+        hotaru.rand(200, 200).matmul(hotaru.rand(200, 200))
+    event = next(e for e in prof.events() if e.name == "aten::matmul")
+    assert event.stack[0].startswith(f"{__file__}(")
+    assert event.stack[0].endswith("): test_callers")
+    prof.export_stacks(str(tmp_path / "stacks"))
+    lines = (tmp_path / "stacks").read_text().splitlines()
+    assert any("test_callers" in line for line in lines)
+    assert all(int(line.rpartition(" ")[2]) > 0 for line in lines)
+    assert not any("profiler/_" in caller for caller in event.stack)
+    with pytest.raises(ValueError, match="metric should be one of"):
+        prof.export_stacks(str(tmp_path / "stacks"), "self_cuda_time_total")
+
+
+def test_traces(tmp_path):
+    handler = profiler.tensorboard_trace_handler(str(tmp_path / "a"), "worker")
+    with profile(on_trace_ready=handler) as prof:
+        hotaru.ones(2)
+    prof.add_metadata("who", "me")
+    prof.add_metadata_json("what", "[1, 2]")
+    (path,) = (tmp_path / "a").iterdir()
+    assert path.name.startswith("worker.")
+    assert path.name.endswith(".pt.trace.json")
+    prof.export_chrome_trace(tmp_path / "trace")
+    trace = json.loads((tmp_path / "trace").read_text())
+    assert (trace["who"], trace["what"]) == ("me", [1, 2])
+    kinds = {row.get("cat") for row in trace["traceEvents"]}
+    assert {"cpu_op", "kernel"} <= kinds
+    with pytest.raises(ValueError, match="use_gzip is not supported"):
+        profiler.tensorboard_trace_handler("x", use_gzip=True)
+
+
+@pytest.mark.parametrize(
+    "option", ["profile_memory", "with_flops", "with_modules"]
+)
+def test_what_is_not_recorded_is_a_warning(option):
+    with pytest.warns(UserWarning, match=f"{option}=True"):
+        profile(**{option: True})
+
+
+def test_loaders_and_pipes_are_named():
+    from hotaru.utils.data import DataLoader, datapipes
+
+    loader = DataLoader([1, 2, 3])
+    pipe = datapipes.iter.IterableWrapper([1, 2])
+    with hotaru.autograd.profiler.profile() as prof:
+        assert len(list(loader)) == 3
+        assert list(pipe) == [1, 2]
+    found = [e.name for e in prof.function_events if e.is_range]
+    name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+    assert found.count(name) == 4  # the last finds the end
+    name = "enumerate(DataPipe)#IterableWrapperIterDataPipe"
+    assert found.count(name) == 3
+    assert list(pipe) == [1, 2]
