@@ -24,24 +24,41 @@ _sys.modules[__name__ + ".ops"] = ops
 
 
 def _ops_attribute(name: str):
-    """PyTorch's own operators are in ops.aten."""
-    if name == "aten":
-        from . import _ops
+    """PyTorch's own operators are in ops.aten, a program's in its namespace."""
+    if name.startswith("__") or name in _NO_SPACE:
+        raise AttributeError(
+            f"module {ops.__name__!r} has no attribute {name!r}"
+        )
+    from . import _ops
 
-        return vars(ops).setdefault(name, _ops.aten)
-    raise AttributeError(f"module {ops.__name__!r} has no attribute {name!r}")
+    return vars(ops).setdefault(name, _ops.namespace(name))
 
 
+def _native_attribute(name: str):
+    """Names of the extension whose behaviour is written in Python."""
+    if not name.startswith("__"):
+        from ._library import questions
+
+        if name in questions.NAMES:
+            return vars(_C).setdefault(name, questions.NAMES[name])
+    raise AttributeError(f"module {_C.__name__!r} has no attribute {name!r}")
+
+
+# hotaru loads no libraries of kernels built for libtorch.
+_NO_SPACE = {"load_library", "loaded_libraries", "import_module"}
 ops.__getattr__ = _ops_attribute
+_C.__getattr__ = _native_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "__config__", "__future__", "_dynamo", "_ops", "_vmap_internals",
-    "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
-    "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
-    "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn",
-    "optim", "overrides", "profiler", "random", "serialization", "signal",
-    "special", "storage", "testing", "utils", "xpu",
+    "__config__", "__future__", "_custom_op", "_custom_ops", "_dynamo",
+    "_functorch", "_library", "_ops", "_subclasses", "_utils_internal",
+    "_vmap_internals", "_weights_only_unpickler", "accelerator", "amp",
+    "autograd", "backends", "compiler", "cpu", "cuda", "distributions", "fft",
+    "func", "futures", "fx", "graphs", "hub", "jit", "library", "linalg",
+    "masked", "multiprocessing", "nn", "optim", "overrides", "profiler",
+    "random", "serialization", "signal", "special", "storage", "testing",
+    "types", "utils", "xpu",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 _FUNC = {"vmap"}
@@ -121,6 +138,8 @@ def __getattr__(name: str):
         from . import func
 
         return globals().setdefault(name, getattr(func, name))
+    if name == "Tag":
+        return _C.Tag
     if name in _GRAPHS:
         from . import graphs
 

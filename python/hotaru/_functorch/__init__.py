@@ -1,0 +1,1 @@
+"""Switches that programs set by PyTorch's names for them."""
