@@ -11,6 +11,8 @@ import sys
 import types
 
 from . import _C, Tensor, ops
+from ._function_schema import parse_schema
+from ._library import dispatch, native_tags, questions, table
 from ._schemas import signature
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
@@ -42,8 +44,6 @@ class OpOverload:
     @property
     def _schema(self):
         """The declaration, a FunctionSchema."""
-        from ._function_schema import parse_schema
-
         return parse_schema(f"{self.namespace}::{self._text}")
 
     @property
@@ -62,8 +62,6 @@ class OpOverload:
     @property
     def tags(self) -> list:
         """What compilers and tests may assume, a list of torch.Tag."""
-        from ._library import native_tags
-
         return native_tags.of(self.name())
 
     @property
@@ -77,8 +75,6 @@ class OpOverload:
 
     def has_kernel_for_dispatch_key(self, key) -> bool:
         """Whether a kernel is registered for the key itself."""
-        from ._library import questions
-
         return questions.has_kernel_for_dispatch_key(self.name(), key)
 
     def __repr__(self) -> str:
@@ -167,9 +163,7 @@ class DefinedOverload(OpOverload):
         return self._operator.tags
 
     def _run(self, args, kwargs):
-        from ._library.dispatch import call
-
-        return call(self._operator, args, kwargs)
+        return dispatch.call(self._operator, args, kwargs)
 
 
 def _spelled(kind: str) -> str:
@@ -211,8 +205,6 @@ class OpOverloadPacket:
 
         RuntimeError where they fit none.
         """
-        from ._library import questions
-
         return questions.resolve_packet(
             self._qualified_op_name, *args, **kwargs
         )
@@ -282,21 +274,17 @@ class DefinedPacket(OpOverloadPacket):
         self.op = self
 
     def _declared(self) -> dict:
-        from ._library import table
-
         return table.overloads(self._qualified_op_name)
 
     def _made(self, name: str) -> OpOverload:
         return DefinedOverload(self, name, self._schemas[name])
 
     def _run(self, args, kwargs):
-        from ._library.dispatch import call
-
         if len(self._schemas) == 1:
             (operator,) = self._schemas.values()
         else:
             operator = self._schemas[self.resolve(args, kwargs)]
-        return call(operator, args, kwargs)
+        return dispatch.call(operator, args, kwargs)
 
 
 class _OpNamespace(types.ModuleType):

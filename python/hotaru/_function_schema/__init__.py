@@ -6,7 +6,8 @@ The text of a schema is `ns::name.overload(Tensor x, int y=1, *, Tensor(a!) z)
 
 from __future__ import annotations
 
+from .argument import AliasInfo, Argument
 from .parse import parse_schema
-from .schema import AliasInfo, Argument, FunctionSchema
+from .schema import FunctionSchema
 
 __all__ = ["AliasInfo", "Argument", "FunctionSchema", "parse_schema"]

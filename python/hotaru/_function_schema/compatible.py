@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from .schema import Argument, FunctionSchema
+from typing import Protocol
+
+from .argument import Argument
 from .types import DictType, ListType
+
+
+class Signature(Protocol):
+    """What is compared of a schema."""
+
+    name: str
+    overload_name: str
+    arguments: list[Argument]
+    returns: list[Argument]
+    is_vararg: bool
+    is_varret: bool
+
 
 _CONTAINER = (
     "Function schema is not forward compatible since the new argument '{}' of "
@@ -51,14 +65,14 @@ def _same(new: Argument, old: Argument) -> bool:
     )
 
 
-def _first_out(schema: FunctionSchema) -> int:
+def _first_out(schema: Signature) -> int:
     for i, argument in enumerate(schema.arguments):
         if argument.is_out:
             return i
     return len(schema.arguments)
 
 
-def _same_kind(new: FunctionSchema, old: FunctionSchema) -> bool:
+def _same_kind(new: Signature, old: Signature) -> bool:
     return (
         new.name == old.name
         and new.overload_name == old.overload_name
@@ -68,7 +82,7 @@ def _same_kind(new: FunctionSchema, old: FunctionSchema) -> bool:
     )
 
 
-def backward(new: FunctionSchema, old: FunctionSchema) -> bool:
+def backward(new: Signature, old: Signature) -> bool:
     """Whether what was written for `old` works with `new`."""
     if not _same_kind(new, old) or len(new.arguments) < len(old.arguments):
         return False
@@ -85,7 +99,7 @@ def backward(new: FunctionSchema, old: FunctionSchema) -> bool:
     return len(outs) >= len(old_outs) and all(map(_accepts, outs, old_outs))
 
 
-def forward(new: FunctionSchema, old: FunctionSchema) -> tuple[bool, str]:
+def forward(new: Signature, old: Signature) -> tuple[bool, str]:
     """Whether what is written for `new` works with `old`; else why not."""
     if not _same_kind(new, old):
         return False, ""

@@ -7,7 +7,8 @@ import functools
 import re
 
 from . import types as t
-from .schema import AliasInfo, Argument, FunctionSchema
+from .argument import AliasInfo, Argument
+from .schema import FunctionSchema
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -52,6 +53,8 @@ class _Text:
 
     def pointed(self, message: str, start: int, end: int) -> str:
         """The message with the text below it and a mark under a part."""
+        if start == 0 or start >= len(self._text):
+            return f"{message}:\n{self._text}"
         mark = " " * start + "~" * (end - start)
         return f"{message}:\n{self._text}\n{mark} <--- HERE\n"
 
@@ -83,11 +86,14 @@ class _Text:
         found = self.kind()
         if found != kind:
             shown = {"->": "arrow"}.get(kind, kind)
-            raise self.error(f"expected {shown} but found '{found}' here")
+            raise self._here(f"expected {shown} but found '{found}' here")
         return self.take()
 
     def error(self, message: str) -> RuntimeError:
-        """The message with a mark under the next word."""
+        """The message, on its own line, with a mark under the next word."""
+        return self._here(f"\n{message}")
+
+    def _here(self, message: str) -> RuntimeError:
         if self._next < len(self._words):
             _, word, start = self._words[self._next]
         else:
@@ -100,14 +106,16 @@ class _Text:
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, variables: bool) -> None:
         self._words = _Text(text)
+        self._variables = variables
         self._fresh = 0
 
     def schema(self) -> FunctionSchema:
         """The whole text."""
         name, overload = self._name()
-        if self._words.kind() == "eof":
+        if self._words.kind() != "(":
+            self._words.expect("eof")
             raise RuntimeError(
                 "Tried to parse a function schema but only the operator name "
                 "was given"
@@ -151,8 +159,7 @@ class _Parser:
         self._check(found, vararg)
         return found, vararg
 
-    @staticmethod
-    def _check(arguments: list[Argument], vararg: bool) -> None:
+    def _check(self, arguments: list[Argument], vararg: bool) -> None:
         seen = False
         for argument in arguments:
             seen = seen or argument.has_default_value()
@@ -164,7 +171,7 @@ class _Parser:
                     f"argument. Parameter {argument.name}"
                 )
         if vararg and seen:
-            raise RuntimeError(
+            raise self._words.error(
                 "schemas with vararg (...) can't have default value args"
             )
 
@@ -257,7 +264,7 @@ class _Parser:
                 name += f".{words.expect('ident')}"
             kind = t.ClassType(name)
             return kind, kind
-        if name[0].islower() and name not in _INSTEAD and len(name) < 4:
+        if name[0].islower() and self._variables:
             kind = t.VarType(name)
             return kind, kind
         words.back()
@@ -310,9 +317,7 @@ class _Parser:
             return None
         if isinstance(kind, (t.TensorType, t.GeneratorType)):
             if words.word() != "None":
-                raise words.error(
-                    f"expected None but found '{words.kind()}' here"
-                )
+                words.expect("None")
             words.take()
             return None
         if isinstance(kind, t.ListType):
@@ -341,6 +346,8 @@ class _Parser:
             return _device(text) if isinstance(kind, t.DeviceObjType) else text
         if found == "ident":
             name = words.take()
+            if isinstance(kind, t.DeviceObjType):
+                return _device(name)
             if name not in _NAMES:
                 return _number_of(name)
             value = _NAMES[name]
@@ -373,7 +380,12 @@ def _device(text: str):
 def parse_schema(schema: str, allow_typevars: bool = True) -> FunctionSchema:
     """The schema that a text describes.
 
-    RuntimeError, with the place, for what is none; types that PyTorch does not
-    know are refused, names of up to three small letters stand for any type.
+    Args:
+        schema: the text.
+        allow_typevars: whether a name in small letters that is no type stands
+            for any type; it is refused otherwise.
+
+    Raises:
+        RuntimeError: the text is none, with the place.
     """
-    return _Parser(schema).schema()
+    return _Parser(schema, allow_typevars).schema()

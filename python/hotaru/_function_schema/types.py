@@ -100,7 +100,6 @@ DeviceObjType = _single("DeviceObjType", "Device")
 StreamObjType = _single("StreamObjType", "Stream")
 GeneratorType = _single("GeneratorType", "Generator")
 StorageType = _single("StorageType", "Storage")
-QSchemeType = _single("QSchemeType", "QScheme")
 AnyType = _single("AnyType", "Any")
 NoneType = _single("NoneType", "NoneType")
 SymIntType = _single("SymIntType", "SymInt")
@@ -280,7 +279,7 @@ SINGLE = {
     t._spelled: t()
     for t in (
         TensorType, IntType, FloatType, ComplexType, BoolType, StringType,
-        DeviceObjType, StreamObjType, GeneratorType, StorageType, QSchemeType,
+        DeviceObjType, StreamObjType, GeneratorType, StorageType,
         AnyType, NoneType, NumberType,
     )
 }  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from .. import _tree, is_grad_enabled
 from ..autograd.function import Function
 from . import arguments, keys
+from .dispatch import run
 from .utils import has_kwarg_only_args, is_tensorlist_like_type
 
 
@@ -39,8 +40,9 @@ def make_autograd_impl(operator, info: Info, shown) -> Callable:
     schema = operator.schema
     by_name = has_kwarg_only_args(schema)
 
-    def forward(ctx, holder, *args):
-        kwargs = holder.value
+    def forward(ctx, *args):
+        # The last one, so that the others have their own places in `ctx`.
+        kwargs, args = args[-1].value, args[:-1]
         result = _below(operator, args, kwargs)
         if info.setup_context is not None:
             args, kwargs = arguments.filled(schema, args, kwargs)
@@ -55,7 +57,7 @@ def make_autograd_impl(operator, info: Info, shown) -> Callable:
                 "was registered. Please use register_autograd to add one."
             )
         found = info.backward(ctx, *grads)
-        return (None, *(found if isinstance(found, tuple) else (found,)))
+        return (*(found if isinstance(found, tuple) else (found,)), None)
 
     name = operator.qualname.replace("::", "_").replace(".", "_")
     made = type(
@@ -72,15 +74,13 @@ def make_autograd_impl(operator, info: Info, shown) -> Callable:
     def kernel(*args, **kwargs):
         tensors = arguments.tensors_in(args, kwargs)
         if is_grad_enabled() and any(t.requires_grad for t in tensors):
-            return made.apply(_Holder(kwargs), *args)
+            return made.apply(*args, _Holder(kwargs))
         return _below(operator, args, kwargs)
 
     return kernel
 
 
 def _below(operator, args: tuple, kwargs: dict):
-    from .dispatch import run
-
     with keys.AutoDispatchBelowAutograd():
         return run(operator, args, kwargs)
 

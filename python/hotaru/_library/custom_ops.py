@@ -9,8 +9,13 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 
 from .. import _C, device
-from . import arguments, keys, table, utils
+from .._functorch import config
+from . import arguments, keys, rules, table, utils
+from .autograd import Info, make_autograd_impl
+from .definitions import NO_TORCH_DISPATCH, Library, device_type_to_key
+from .dispatch import on_device, run
 from .infer_schema import infer_schema
+from .tags import Tag
 
 log = logging.getLogger("torch._library.custom_ops")
 _defined: weakref.WeakValueDictionary[str, CustomOpDef] = (
@@ -151,20 +156,18 @@ class CustomOpDef:
             chosen = kind
             if kind in self._disabled:
                 chosen = None
-            run = self._backend_fns.get(chosen, self._init_fn)
-            result = run(*args, **kwargs)
-            self._check_result(run, args, kwargs, result)
+            chosen = self._backend_fns.get(chosen, self._init_fn)
+            result = chosen(*args, **kwargs)
+            self._check_result(chosen, args, kwargs, result)
             return result
 
         if kind is None:
             self._lib.impl(self._name, kernel, "CompositeExplicitAutograd")
             return
-        key = _device_key(kind)
+        key = device_type_to_key(kind)
         self._lib.impl(self._name, kernel, key)
 
     def _check_result(self, run, args, kwargs, result) -> None:
-        from .._functorch import config
-
         if config.check_custom_op_aliasing:
             utils.check_aliasing_constraint(
                 self._qualname,
@@ -206,21 +209,15 @@ class CustomOpDef:
 
     def register_vmap(self, func: Callable | None = None):
         """Takes a batching rule; see `library.register_vmap`."""
-        from ..library import register_vmap
-
-        return register_vmap(self, func)
+        return rules.register_vmap(self._operator, func)
 
     def register_torch_dispatch(self, torch_dispatch_class, fn=None, /):
         """NotImplementedError: see `library.register_torch_dispatch`."""
-        from ..library import register_torch_dispatch
-
-        return register_torch_dispatch(self, torch_dispatch_class, fn)
+        raise NotImplementedError(NO_TORCH_DISPATCH)
 
     def register_autocast(self, device_type: str, cast_inputs) -> None:
         """Casts floating point arguments under autocast."""
-        from ..library import register_autocast
-
-        register_autocast(self, device_type, cast_inputs)
+        rules.register_autocast(self._operator, device_type, cast_inputs)
 
     @contextlib.contextmanager
     def set_kernel_enabled(self, device_type: str, enabled: bool = True):
@@ -254,8 +251,6 @@ class CustomOpDef:
             self._disabled.update(before)
 
     def _register(self) -> None:
-        from .autograd import Info, make_autograd_impl
-
         lib = self._lib
         text = self._name + self._schema
         schema = lib._parsed(text)
@@ -264,7 +259,7 @@ class CustomOpDef:
                 "custom_op with kwarg-only Tensor args. Please make your "
                 f"tensors not kwarg-only. Got: {text}"
             )
-        tags = [*self._tags, _compliant()]
+        tags = [*self._tags, Tag.pt2_compliant_tag]
         lib.define(text, tags=tags)
         self._opoverload = utils.lookup_op(self._qualname)
         self._operator = operator = table.find(self._qualname)
@@ -298,8 +293,6 @@ class CustomOpDef:
 
     def _bumped(self, *args, **kwargs):
         """Runs the kernel and counts a version of all that it writes to."""
-        from .dispatch import run
-
         schema = self._opoverload._schema
         for tensor in utils.mutated_tensors(schema, args, kwargs):
             _C._increment_version(tensor)
@@ -312,8 +305,6 @@ class CustomOpDef:
             return
 
         def chosen(*args, **kwargs):
-            from .dispatch import on_device
-
             values, named = arguments.filled(schema, args, kwargs)
             if position < len(values):
                 kind = device(values[position]).type
@@ -330,22 +321,8 @@ class CustomOpDef:
         self._lib.impl(self._name, chosen, "BackendSelect")
 
 
-def _compliant():
-    from .tags import Tag
-
-    return Tag.pt2_compliant_tag
-
-
-def _device_key(kind: str) -> str:
-    from ..library import _device_type_to_key
-
-    return _device_type_to_key(kind)
-
-
 def _fresh_library(namespace: str, name: str):
     """A library for one operator, in the place of the one it had."""
-    from ..library import Library
-
     qualname = f"{namespace}::{name}"
     old = _libraries.pop(qualname, None)
     if old is not None:

@@ -8,10 +8,8 @@ leaves out what it stands for with the guards of `keys`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from .. import Tensor
-from . import arguments, fallback, keys
+from . import arguments, autocast, fallback, keys
 from .keys import skipped
 from .table import Operator
 
@@ -49,7 +47,10 @@ def call(operator: Operator, args: tuple, kwargs: dict):
     """
     if not operator.alive:
         raise RuntimeError(f"operator {operator.qualname} does not exist")
-    args, kwargs = arguments.bind(operator.schema, args, kwargs)
+    try:
+        args, kwargs = arguments.bind(operator.schema, args, kwargs)
+    except arguments.MismatchError as error:
+        raise RuntimeError(str(error)) from None
     return run(operator, args, kwargs)
 
 
@@ -60,9 +61,14 @@ def run(operator: Operator, args: tuple, kwargs: dict):
         return _without_tensors(operator, args, kwargs)
     device = device_key(tensors)
     if operator.autocast:
-        found = _autocast(operator, device)
-        if found is not None:
-            return found(args, kwargs)
+        dtype = autocast.dtype_for(operator, device.lower())
+        if dtype is not None:
+            return autocast.run(
+                lambda cast: run(operator, cast, kwargs),
+                args,
+                dtype,
+                device.lower(),
+            )
     if not skipped.autograd:
         return _with_derivatives(operator, device, tensors, args, kwargs)
     return _below_derivatives(operator, device, args, kwargs)
@@ -76,17 +82,9 @@ def device_key(tensors: list[Tensor]) -> str:
     return [k for d, k in keys.DEVICE_KEYS.items() if d in kinds][-1]
 
 
-def _autocast(operator: Operator, device: str) -> Callable | None:
-    from .autocast import kernel
-
-    return kernel(operator, device.lower())
-
-
 def _plain(function) -> bool:
     """Whether the layer has a function of its own."""
-    from ..library import fallthrough_kernel
-
-    return function is not None and function is not fallthrough_kernel
+    return function is not None and function is not keys.fallthrough_kernel
 
 
 def _with_derivatives(operator, device, tensors, args, kwargs):

@@ -87,9 +87,13 @@ class _Inference:
             return annotation
         try:
             return eval(annotation, self._globals)
-        except Exception:
+        except Exception as error:
             return self.error(
-                f"Unsupported type annotation {annotation}. It is not a type."
+                f"Unsupported type annotation {annotation}. It is not a type. "
+                f"({error}). If you are using 'from __future__ import "
+                "annotations', note that annotations are evaluated lazily as "
+                "strings; make sure all types referenced in annotations are "
+                "importable at module scope, not only inside a local function."
             )
 
     def text(self) -> str:
@@ -137,6 +141,11 @@ class _Inference:
     def _writes(self, name: str, kind: str) -> bool:
         if self._mutates == "unknown":
             return kind.startswith("Tensor")
+        if isinstance(self._mutates, str):
+            raise ValueError(
+                "mutates_args must either be a sequence of the names of the "
+                "arguments that are mutated or the string 'unknown'. "
+            )
         return name in self._mutates
 
     def _unsupported(self, name: str, annotation) -> None:
@@ -221,10 +230,5 @@ def infer_schema(
     Raises:
         ValueError: what a schema cannot say.
     """
-    if isinstance(mutates_args, str) and mutates_args != "unknown":
-        raise ValueError(
-            "mutates_args must either be a sequence of the names of the "
-            "arguments that are mutated or the string 'unknown'. "
-        )
     text = _Inference(prototype_function, mutates_args).text()
     return text if op_name is None else f"{op_name}{text}"

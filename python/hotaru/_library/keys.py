@@ -153,3 +153,8 @@ class ExcludeDispatchKeyGuard(_Guard):
         inplace = keys.has(DispatchKey.ADInplaceOrView)
         rest = keys._keys - {DispatchKey.ADInplaceOrView}
         super().__init__(autograd=bool(rest), inplace=inplace)
+
+
+def fallthrough_kernel():
+    """Registered for a key, says that the key's layer does nothing."""
+    raise NotImplementedError("fallthrough_kernel() should never be called.")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from .. import Tensor, _tree, equal
-from . import arguments, keys, table
+from .. import _C, Tensor, _ops, _tree, equal
+from . import arguments, fallback, keys, table
+from .custom_ops import CustomOpDef
 from .utils import zip_schema
 
 _NO_TRACER = (
@@ -84,8 +85,6 @@ def _same(before: Tensor, after: Tensor) -> bool:
 
 
 def _shared(tensors: list[Tensor], outputs: list) -> bool:
-    from .. import _C
-
     return any(
         isinstance(out, Tensor) and _C._shares_storage(out, tensor)
         for out in outputs
@@ -99,8 +98,6 @@ def _schema_test(op, args, kwargs) -> None:
 
 
 def _registration_test(op, args, kwargs) -> None:
-    from . import fallback
-
     args, kwargs = _copies(args, kwargs)
     tensors = arguments.tensors_in(args, kwargs)
     if _on_meta(args, kwargs) or not any(t.requires_grad for t in tensors):
@@ -231,9 +228,6 @@ def opcheck(
 
 
 def _overload(op):
-    from .. import _ops
-    from .custom_ops import CustomOpDef
-
     if isinstance(op, CustomOpDef):
         return op._opoverload
     if isinstance(op, _ops.OpOverloadPacket):

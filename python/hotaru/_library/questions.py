@@ -11,12 +11,11 @@ from .._function_schema import (
 )
 from .._function_schema import types as _types
 from . import fallback, keys, table
+from .arguments import MismatchError, bind
 from .tags import Tag
 
 # A native operator has kernels and derivatives in one.
-_NATIVE = frozenset(
-    ("CPU", "Meta", "AutogradCPU", "AutogradMeta", "ADInplaceOrView")
-)
+_NATIVE = frozenset(("CPU", "Meta", "Autograd", "ADInplaceOrView"))
 _NO_OPERATOR = "operator {} does not exist"
 _NO_MATCH = (
     "Overloaded torch operator invoked from Python failed to match any schema:"
@@ -38,7 +37,7 @@ def has_kernel_for_dispatch_key(qualname: str, key) -> bool:
         return operator.has(key)
     if table.native_schema(qualname) is None:
         raise RuntimeError(_NO_OPERATOR.format(qualname))
-    if key in ("CUDA", "AutogradCUDA"):
+    if key == "CUDA":
         return bool(_C._cuda_architectures())
     return key in _NATIVE
 
@@ -95,8 +94,6 @@ def resolve_packet(name: str, *args, **kwargs) -> str:
 
     RuntimeError where they fit none.
     """
-    from .arguments import MismatchError, bind
-
     refused = []
     for schema in schemas_of(name):
         try:
@@ -106,7 +103,7 @@ def resolve_packet(name: str, *args, **kwargs) -> str:
         else:
             return schema.overload_name or "default"
     if len(refused) == 1:
-        raise refused[0]
+        raise RuntimeError(str(refused[0]))
     listed = "".join(f"{error}\n\n" for error in refused)
     raise RuntimeError(f"{_NO_MATCH}\n{listed}")
 

@@ -6,7 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 
-from .. import _C, Tensor
+from .. import _C, Tensor, _ops
 from .._function_schema import FunctionSchema, parse_schema
 from .._function_schema import types as t
 from . import arguments
@@ -32,8 +32,6 @@ def parse_namespace(qualname: str) -> tuple[str, str]:
 
 def lookup_op(qualname: str):
     """The overload "ns::name.overload"; AttributeError if there is none."""
-    from .. import _ops
-
     namespace, name = parse_namespace(qualname)
     name, _, overload = name.partition(".")
     packet = getattr(_ops.namespace(namespace), name)
