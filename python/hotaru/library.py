@@ -244,13 +244,13 @@ def register_autograd(
     if not utils.is_functional_schema(schema):
         raise RuntimeError(
             "Cannot register autograd formula for non-functional operator "
-            f"{name} with schema {schema}. Please create a functional operator "
-            "and register an autograd formula for that."
+            f"{operator} with schema {schema}. Please create a functional "
+            "operator and register an autograd formula for that."
         )
     rules.refuse_named_tensors(schema, "register_autograd")
     formula = Info(backward, setup_context)
     namespace, short = utils.parse_namespace(operator.qualname)
-    kernel = make_autograd_impl(operator, formula, name)
+    kernel = make_autograd_impl(operator, formula)
     _library(namespace, lib).impl(short, kernel, "Autograd")
 
 

@@ -130,9 +130,9 @@ def _converted(value, kind: t.Type, size: int | None = None):
 
 
 def _list(value, element: t.Type, size: int | None) -> list:
-    if isinstance(value, Tensor) and value.dim():
-        if isinstance(element, (t.TensorType, t.OptionalType)):
-            value = list(value)
+    of_tensors = isinstance(element, (t.TensorType, t.OptionalType))
+    if of_tensors and isinstance(value, Tensor) and value.dim():
+        value = list(value)
     if size is not None and isinstance(value, (int, float)):
         return [_converted(value, element)] * size
     if isinstance(value, (str, Tensor)) or not isinstance(

@@ -29,13 +29,12 @@ class _Holder:
         self.value = value
 
 
-def make_autograd_impl(operator, info: Info, shown) -> Callable:
+def make_autograd_impl(operator, info: Info) -> Callable:
     """The kernel for the key Autograd that a formula gives.
 
     Args:
         operator: the operator of the table.
         info: the formula.
-        shown: what messages call the operator.
     """
     schema = operator.schema
     by_name = has_kwarg_only_args(schema)
@@ -53,8 +52,9 @@ def make_autograd_impl(operator, info: Info, shown) -> Callable:
     def backward(ctx, *grads):
         if info.backward is None:
             raise RuntimeError(
-                f"Trying to backward through {shown} but no autograd formula "
-                "was registered. Please use register_autograd to add one."
+                f"Trying to backward through {operator} but no autograd "
+                "formula was registered. Please use register_autograd to add "
+                "one."
             )
         found = info.backward(ctx, *grads)
         return (*(found if isinstance(found, tuple) else (found,)), None)

@@ -265,7 +265,7 @@ class CustomOpDef:
         self._operator = operator = table.find(self._qualname)
         lib._register_fake(self._name, self._run_fake, source=self._source())
         self._info = Info(None, None)
-        formula = make_autograd_impl(operator, self._info, repr(self))
+        formula = make_autograd_impl(operator, self._info)
         lib.impl(self._name, formula, "Autograd")
         if schema.is_mutable:
             lib.impl(self._name, self._bumped, "ADInplaceOrView")
@@ -294,8 +294,8 @@ class CustomOpDef:
     def _bumped(self, *args, **kwargs):
         """Runs the kernel and counts a version of all that it writes to."""
         schema = self._opoverload._schema
-        for tensor in utils.mutated_tensors(schema, args, kwargs):
-            _C._increment_version(tensor)
+        written = utils.mutated_tensors(schema, args, kwargs)
+        _C._increment_version(tuple(written))
         with keys.AutoDispatchBelowADInplaceOrView():
             return run(self._operator, args, kwargs)
 

@@ -45,6 +45,10 @@ class Operator:
         for key in kernels:
             self.refresh(key)
 
+    def __str__(self) -> str:
+        overload = self.schema.overload_name or "default"
+        return f"{self.name.replace('::', '.')}.{overload}"
+
     def refresh(self, key: str) -> None:
         """Makes the last registration of a key the one that is called."""
         if self.history.get(key):
