@@ -51,14 +51,15 @@ _C.__getattr__ = _native_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "__config__", "__future__", "_custom_op", "_custom_ops", "_dynamo",
-    "_functorch", "_library", "_ops", "_subclasses", "_utils_internal",
-    "_vmap_internals", "_weights_only_unpickler", "accelerator", "amp",
-    "autograd", "backends", "compiler", "cpu", "cuda", "distributions", "fft",
-    "func", "futures", "fx", "graphs", "hub", "jit", "library", "linalg",
-    "masked", "multiprocessing", "nn", "optim", "overrides", "profiler",
-    "random", "serialization", "signal", "special", "storage", "testing",
-    "types", "utils", "xpu",
+    # Operators that programs define.
+    "_custom_op", "_custom_ops", "_functorch", "_library", "_subclasses",
+    "_utils_internal", "library", "types",
+    "__config__", "__future__", "_dynamo", "_ops", "_vmap_internals",
+    "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
+    "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
+    "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn",
+    "optim", "overrides", "profiler", "random", "serialization", "signal",
+    "special", "storage", "testing", "utils", "xpu",
 }  # fmt: skip
 _SERIALIZATION = {"load", "save"}
 _FUNC = {"vmap"}
@@ -138,8 +139,6 @@ def __getattr__(name: str):
         from . import func
 
         return globals().setdefault(name, getattr(func, name))
-    if name == "Tag":
-        return _C.Tag
     if name in _GRAPHS:
         from . import graphs
 
@@ -166,6 +165,8 @@ def __getattr__(name: str):
         value = _legacy.named(name)
         if value is not None:
             return value
+    if name == "Tag":
+        return _C.Tag
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -138,6 +138,10 @@ class Resolver:
             return ("value", _NUMBERS[name])
         if parent is hotaru.ops and name in ("aten", "prim"):
             return ("namespace", hotaru.ops, f"ops.{name}")
+        if parent is hotaru.ops and name not in vars(parent):
+            # Every other name is a namespace of operators that Python defined.
+            if _C._script_has_operator(name):
+                return ("builtin", name)
         try:
             value = getattr(parent, name)
         except AttributeError:
