@@ -200,6 +200,15 @@ class OpOverloadPacket:
     def _made(self, name: str) -> OpOverload:
         return OpOverload(self, name, self._schemas[name])
 
+    def _texts(self) -> list[str]:
+        """The schemas of its overloads, without the namespace."""
+        return [getattr(self, name)._text for name in self._schemas]
+
+    @property
+    def _defined_in_python(self) -> bool:
+        """Whether a program defined it."""
+        return False
+
     def resolve(self, args: tuple, kwargs: dict) -> str:
         """The name of the overload that arguments fit.
 
@@ -261,6 +270,10 @@ class OpOverloadPacket:
 
 class DefinedPacket(OpOverloadPacket):
     """An operator that a program defined; see `library`."""
+
+    @property
+    def _defined_in_python(self) -> bool:
+        return True
 
     @property
     def _vmap_rule(self):
