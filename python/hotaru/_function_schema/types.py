@@ -284,6 +284,7 @@ SINGLE = {
     )
 }  # fmt: skip
 SINGLE["number"] = SINGLE["Scalar"]
+SINGLE["None"] = SINGLE["NoneType"]
 # Their values are ints.
 REAL = {
     **{n: RealType(n) for n in ("ScalarType", "Layout", "MemoryFormat")},

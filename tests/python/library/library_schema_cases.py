@@ -14,6 +14,7 @@ foo(MemoryFormat m=contiguous_format, ScalarType t=6, Generator? g=None) -> ()
 foo(float e=1e-05, float q=1e20, float h=100.0, float z=-0.5, int i=-3) -> ()
 foo(Tensor(a! -> a|b) x, Tensor(a0!)[] y) -> Tensor?
 foo(Stream s, any? a, t x, Any b, Storage st, NoneType n) -> (int a, int)
+foo(None x) -> None
 foo(*, int a, SymInt? b=3, Scalar s=2) -> ...
 foo(int64_t a) -> Tensor
 foo(double a) -> Tensor
