@@ -24,11 +24,11 @@ _sys.modules[__name__ + ".ops"] = ops
 
 
 def _ops_attribute(name: str):
-    """PyTorch's own operators are in ops.aten."""
-    if name == "aten":
-        from . import _ops
-
-        return vars(ops).setdefault(name, _ops.aten)
+    """PyTorch's own operators are in ops.aten, a program's in its namespace."""
+    if name.startswith("__") or name in _NO_SPACE:
+        raise AttributeError(
+            f"module {ops.__name__!r} has no attribute {name!r}"
+        )
     if name == "profiler":
         from .profiler._namespace import namespace
 
@@ -37,14 +37,30 @@ def _ops_attribute(name: str):
         from . import _libraries
 
         return getattr(_libraries, name)
-    raise AttributeError(f"module {ops.__name__!r} has no attribute {name!r}")
+    from . import _ops
+
+    return vars(ops).setdefault(name, _ops.namespace(name))
 
 
+def _native_attribute(name: str):
+    """Names of the extension whose behaviour is written in Python."""
+    if not name.startswith("__"):
+        from ._library import questions
+
+        if name in questions.NAMES:
+            return vars(_C).setdefault(name, questions.NAMES[name])
+    raise AttributeError(f"module {_C.__name__!r} has no attribute {name!r}")
+
+
+_NO_SPACE = {"import_module"}
 ops.__getattr__ = _ops_attribute
+_C.__getattr__ = _native_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "_VF", "_functorch", "_subclasses", "monitor",
+    # Operators that programs define, and what few ask for.
+    "_VF", "_custom_op", "_custom_ops", "_functorch", "_library",
+    "_subclasses", "_utils_internal", "library", "monitor", "types",
     "__config__", "__future__", "_dynamo", "_ops", "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
     "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
@@ -147,6 +163,8 @@ def __getattr__(name: str):
         value = _legacy.named(name)
         if value is not None:
             return value
+    if name == "Tag":
+        return _C.Tag
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,7 +1,8 @@
-"""torch.ops.aten: operators with their overloads, as PyTorch names them.
+"""torch.ops: operators with their overloads, as PyTorch names them.
 
 `torch.ops.aten.add` is a packet, `torch.ops.aten.add.Tensor` one overload of
-it. Both call the operator, which is faster by its own name, torch.add.
+it. Both call the operator, which is faster by its own name, torch.add. Other
+namespaces have the operators that programs defined (`library`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import sys
 import types
 
 from . import _C, Tensor, ops
+from ._function_schema import parse_schema
+from ._library import dispatch, native_tags, questions, table
 from ._schemas import signature
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
@@ -36,16 +39,43 @@ class OpOverload:
         self._text = schema
         self.__name__ = f"{packet.__name__}.{name}"
         self.__module__ = packet.__module__
-        self.namespace = "aten"
+        self.namespace = packet._qualified_op_name.partition("::")[0]
 
     @property
-    def _schema(self) -> str:
-        """The declaration."""
-        return f"aten::{self._text}"
+    def _schema(self):
+        """The declaration, a FunctionSchema."""
+        return parse_schema(f"{self.namespace}::{self._text}")
+
+    @property
+    def _opname(self) -> str:
+        return self.overloadpacket.__name__
+
+    @property
+    def _name(self) -> str:
+        return self.name()
+
+    @property
+    def _defined_in_python(self) -> bool:
+        """Whether a program defined it."""
+        return False
+
+    @property
+    def tags(self) -> list:
+        """What compilers and tests may assume, a list of torch.Tag."""
+        return native_tags.of(self.name())
+
+    @property
+    def is_view(self) -> bool:
+        """Whether a result is a view of an argument."""
+        return self._schema._is_view_op()
 
     def name(self) -> str:
         """As in "aten::add.Tensor"."""
-        return f"aten::{self._text.partition('(')[0]}"
+        return f"{self.namespace}::{self._text.partition('(')[0]}"
+
+    def has_kernel_for_dispatch_key(self, key) -> bool:
+        """Whether a kernel is registered for the key itself."""
+        return questions.has_kernel_for_dispatch_key(self.name(), key)
 
     def __repr__(self) -> str:
         return (
@@ -61,6 +91,9 @@ class OpOverload:
             return _C._handle_torch_function(
                 self, tuple(_arguments(args, kwargs)), args, kwargs
             )
+        return self._run(args, kwargs)
+
+    def _run(self, args, kwargs):
         self._check(args, kwargs)
         return self.overloadpacket.op(*args, **kwargs)
 
@@ -90,7 +123,7 @@ class OpOverload:
                 )
 
     def _packet_name(self) -> str:
-        return f"aten::{self.overloadpacket.__name__}"
+        return self.overloadpacket._qualified_op_name
 
     def __copy__(self):
         return self
@@ -99,34 +132,91 @@ class OpOverload:
         return self
 
     def __reduce__(self):
-        return _overload, (self.overloadpacket.__name__, self._overloadname)
+        packet = self.overloadpacket
+        named = packet.__name__, self._overloadname
+        return _overload, (*named, self.namespace)
+
+
+class DefinedOverload(OpOverload):
+    """An overload that a program defined; see `library`."""
+
+    def __init__(self, packet: OpOverloadPacket, name: str, operator) -> None:
+        text = str(operator.schema).partition("::")[2]
+        super().__init__(packet, name, text)
+        self._operator = operator
+
+    @property
+    def _schema(self):
+        return self._operator.schema
+
+    @property
+    def _defined_in_python(self) -> bool:
+        return True
+
+    @property
+    def _vmap_rule(self):
+        return self._operator.vmap
+
+    @property
+    def tags(self) -> list:
+        """Those that it was defined with."""
+        return self._operator.tags
+
+    def _run(self, args, kwargs):
+        return dispatch.call(self._operator, args, kwargs)
 
 
 def _spelled(kind: str) -> str:
     return "number" if "Number" in kind else kind.strip("<>'").split("'")[-1]
 
 
-def _overload(packet: str, name: str) -> OpOverload:
+def _overload(packet: str, name: str, space: str = "aten") -> OpOverload:
     """What pickles refer to."""
-    return getattr(_packet(packet), name)
+    return getattr(_packet(packet, space), name)
 
 
-def _packet(name: str) -> OpOverloadPacket:
-    return getattr(aten, name)
+def _packet(name: str, space: str = "aten") -> OpOverloadPacket:
+    return getattr(namespace(space), name)
 
 
 class OpOverloadPacket:
     """An operator, with its overloads as attributes."""
 
-    def __init__(self, name: str, op) -> None:
+    def __init__(self, name: str, op, namespace: str = "aten") -> None:
         self.__name__ = name
-        self.__module__ = "torch.ops.aten"
+        self.__module__ = f"torch.ops.{namespace}"
         self.op = op
-        self._qualified_op_name = f"aten::{name}"
-        self._schemas: dict[str, str] = {}
-        for schema in _C._op_schemas(name):
+        self._qualified_op_name = f"{namespace}::{name}"
+        self._schemas: dict = self._declared()
+
+    def _declared(self) -> dict:
+        """The overloads by their names."""
+        found = {}
+        for schema in _C._op_schemas(self.__name__):
             _, _, overload = schema.partition("(")[0].partition(".")
-            self._schemas[overload or "default"] = schema
+            found[overload or "default"] = schema
+        return found
+
+    def _made(self, name: str) -> OpOverload:
+        return OpOverload(self, name, self._schemas[name])
+
+    def _texts(self) -> list[str]:
+        """The schemas of its overloads, without the namespace."""
+        return [getattr(self, name)._text for name in self._schemas]
+
+    @property
+    def _defined_in_python(self) -> bool:
+        """Whether a program defined it."""
+        return False
+
+    def resolve(self, args: tuple, kwargs: dict) -> str:
+        """The name of the overload that arguments fit.
+
+        RuntimeError where they fit none.
+        """
+        return questions.resolve_packet(
+            self._qualified_op_name, *args, **kwargs
+        )
 
     def overloads(self) -> list[str]:
         """Their names."""
@@ -144,7 +234,7 @@ class OpOverloadPacket:
             raise AttributeError(
                 f"The underlying op of '{self}' has no overload name '{name}'"
             )
-        made = OpOverload(self, name, schemas[name])
+        made = self._made(name)
         setattr(self, name, made)
         return made
 
@@ -153,13 +243,16 @@ class OpOverloadPacket:
             return _C._handle_torch_function(
                 self, tuple(_arguments(args, kwargs)), args, kwargs
             )
+        return self._run(args, kwargs)
+
+    def _run(self, args, kwargs):
         return self.op(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='{self}')>"
 
     def __str__(self) -> str:
-        return f"aten.{self.__name__}"
+        return self._qualified_op_name.replace("::", ".")
 
     def __bool__(self) -> bool:
         return True
@@ -171,25 +264,91 @@ class OpOverloadPacket:
         return self
 
     def __reduce__(self):
-        return _packet, (self.__name__,)
+        space = self._qualified_op_name.partition("::")[0]
+        return _packet, (self.__name__, space)
+
+
+class DefinedPacket(OpOverloadPacket):
+    """An operator that a program defined; see `library`."""
+
+    @property
+    def _defined_in_python(self) -> bool:
+        return True
+
+    @property
+    def _vmap_rule(self):
+        """The batching rule, where there is one overload."""
+        operators = list(self._schemas.values())
+        return operators[0].vmap if len(operators) == 1 else None
+
+    def __init__(self, name: str, namespace: str) -> None:
+        super().__init__(name, None, namespace)
+        self.__module__ = f"torch._ops.{namespace}"
+        self.op = self
+
+    def _declared(self) -> dict:
+        return table.overloads(self._qualified_op_name)
+
+    def _made(self, name: str) -> OpOverload:
+        return DefinedOverload(self, name, self._schemas[name])
+
+    def _run(self, args, kwargs):
+        if len(self._schemas) == 1:
+            (operator,) = self._schemas.values()
+        else:
+            operator = self._schemas[self.resolve(args, kwargs)]
+        return dispatch.call(operator, args, kwargs)
 
 
 class _OpNamespace(types.ModuleType):
     """The packets of all operators, made when first asked for."""
 
+    def __init__(self, name: str) -> None:
+        super().__init__(f"torch.ops.{name}")
+        self.name = name
+
     def __getattr__(self, name: str) -> OpOverloadPacket:
-        op = getattr(ops, name, None)
-        if not isinstance(op, _C.Op):
+        made = None
+        if not name.startswith("__"):
+            made = self._find(name)
+        if made is None:
             raise AttributeError(
-                f"'_OpNamespace' 'aten' object has no attribute '{name}'"
+                f"'_OpNamespace' '{self.__dict__.get('name')}' object has no "
+                f"attribute '{name}'"
             )
-        made = OpOverloadPacket(name, op)
         setattr(self, name, made)
         return made
 
+    def _find(self, name: str) -> OpOverloadPacket | None:
+        space = self.__dict__["name"]
+        if space == "aten":
+            op = vars(ops).get(name)
+            if isinstance(op, _C.Op):
+                return OpOverloadPacket(name, op)
+        made = DefinedPacket(name, space)
+        return made if len(made) else None
+
     def __repr__(self) -> str:
-        return "<module 'torch.ops.aten' from 'torch.ops'>"
+        space = self.__dict__["name"]
+        return f"<module 'torch.ops.{space}' from 'torch.ops'>"
 
 
-aten = _OpNamespace("torch.ops.aten")
+_spaces: dict[str, _OpNamespace] = {}
+
+
+def namespace(name: str) -> _OpNamespace:
+    """torch.ops.<name>; there is one for every name, maybe empty."""
+    found = _spaces.get(name)
+    if found is None:
+        found = _spaces[name] = _OpNamespace(name)
+    return found
+
+
+def forget(space: str, name: str) -> None:
+    """Makes the next use of an operator look at its definitions again."""
+    if space in _spaces:
+        vars(_spaces[space]).pop(name, None)
+
+
+aten = namespace("aten")
 sys.modules[f"{ops.__name__}.aten"] = aten

@@ -99,6 +99,17 @@ class Inputs:
         ]
         return _tree.unflatten(leaves, self._structure)
 
+    def whole(self) -> tuple[tuple, tuple]:
+        """The arguments, and the dimension of each leaf, none negative."""
+        dims = [
+            dim if dim is None or dim >= 0 else dim + leaf.dim()
+            for leaf, dim in zip(self._leaves, self._dims)
+        ]
+        return (
+            _tree.unflatten(self._leaves, self._structure),
+            _tree.unflatten(dims, self._structure),
+        )
+
     def versions(self) -> list[int]:
         """Versions of the tensors that are not cut."""
         return [

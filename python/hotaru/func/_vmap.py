@@ -2,7 +2,8 @@
 
 hotaru has no batching rules: the function runs once for each slice, and what it
 returns is stacked. Values, shapes, gradients and errors of the arguments are
-PyTorch's; the speed is that of a loop over slices.
+PyTorch's; the speed is that of a loop over slices. Where the function is an
+operator with a rule of its own (`library.register_vmap`), the rule runs.
 """
 
 from __future__ import annotations
@@ -34,6 +35,20 @@ def _join(function, results: list, out_dims, size: int):
                 )
         joined.append(stack_results(column, dim, size))
     return _tree.unflatten(joined, structure)
+
+
+def _by_rule(function, rule, inputs, out_dims, randomness: str, kwargs: dict):
+    """An operator defined in Python calls its own batching rule."""
+    from .._library.vmap import run_rule
+
+    leaves, structure = run_rule(rule, inputs, randomness, kwargs)
+    result = _tree.unflatten(leaves, structure)
+    dims = _out_dims(function, result, structure, out_dims)
+    moved = [
+        leaf.movedim(0, dim) if isinstance(leaf, Tensor) else leaf
+        for leaf, dim in zip(leaves, dims)
+    ]
+    return _tree.unflatten(moved, structure)
 
 
 def _unmapped(name: str, column: list):
@@ -129,6 +144,9 @@ def vmap(
     def mapped(*args, **kwargs):
         _check_out_dims(func, out_dims)
         inputs = Inputs(func, in_dims, args)
+        rule = getattr(func, "_vmap_rule", None)
+        if rule is not None:
+            return _by_rule(func, rule, inputs, out_dims, randomness, kwargs)
         results = run_slices(func, inputs, randomness, kwargs)
         return _join(func, results, out_dims, inputs.size)
 

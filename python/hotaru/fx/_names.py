@@ -149,7 +149,7 @@ def qualified_name(function) -> str:
     if isinstance(function, _C.Op) and name in _NN:
         return f"torch._C._nn.{name}"
     if isinstance(function, (OpOverload, OpOverloadPacket)):
-        return f"torch.ops.aten.{name}"
+        return f"torch.ops.{function}"
     if name == "<lambda>":
         # Two of them are two names.
         name = _source_of_lambda(function)

@@ -354,7 +354,12 @@ class Node:
         """Whether it is an operator of this package that writes."""
         target = self.target
         if isinstance(target, OpOverload):
+            if target._defined_in_python:
+                return target._schema.is_mutable
             target = target.overloadpacket
+        if isinstance(target, OpOverloadPacket) and target._defined_in_python:
+            names = target.overloads()
+            return any(getattr(target, n)._schema.is_mutable for n in names)
         if not isinstance(target, (hotaru._C.Op, OpOverloadPacket)):
             return False
         name = target.__name__

@@ -69,7 +69,7 @@ def get_signature_for_torch_op(op, return_schemas: bool = False):
     if isinstance(op, OpOverload):
         schemas = [op._text]
     elif isinstance(op, OpOverloadPacket):
-        op = op.op
+        schemas = op._texts()
     if isinstance(op, _C.Op) and not is_method(op):
         schemas = list(_C._op_schemas(op.__name__))
     if not schemas:

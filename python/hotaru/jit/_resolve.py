@@ -25,6 +25,7 @@ from ..nn import Module
 from . import _async, _marks
 from ._library import functional as _functional
 from ._library import torch_level as _torch_level
+from ._operators import is_overloaded, overload_of
 from .frontend import NotSupportedError
 
 UNKNOWN = ("unknown",)
@@ -138,6 +139,10 @@ class Resolver:
             return ("value", _NUMBERS[name])
         if parent is hotaru.ops and name in ("aten", "prim"):
             return ("namespace", hotaru.ops, f"ops.{name}")
+        # Every other name is a namespace of operators that Python defined.
+        unknown = parent is hotaru.ops and name not in vars(parent)
+        if unknown and _C._script_has_operator(name):
+            return ("builtin", name)
         try:
             value = getattr(parent, name)
         except AttributeError:
@@ -182,6 +187,11 @@ class Resolver:
             return ("value", value) if _is_constant(value) else _error(value)
         if isinstance(value, (Module, hotaru.Tensor)):
             return _error(value)
+        if is_overloaded(value):
+            return ("namespace", value, name)
+        overload = overload_of(value)
+        if overload is not None:
+            return ("function", self._scripter.operator(overload))
         if callable(value):
             return self._function(value, name, parent)
         return _error(value)

@@ -8,6 +8,8 @@ import inspect
 import os
 import typing
 
+import hotaru
+
 from .. import _C
 from .._packaged import module_of
 from . import _enums, _marks, _tuples
@@ -16,6 +18,7 @@ from ._dataclasses import (
     is_made,
     methods_of_dataclass,
 )
+from ._operators import NAMES, signature_of
 from ._resolve import Foreign, Resolver
 from ._source import defaults_of, module_names, source_of, surroundings
 from .frontend import NotSupportedError
@@ -139,6 +142,26 @@ class Scripter:
             defaults_of(function),
             owner,
         )
+
+    def operator(self, overload) -> ScriptFunction:
+        """What compiled code calls for an operator that Python defined."""
+        known = self._functions.get(overload)
+        if known is None:
+            parameters, result, defaults = signature_of(overload)
+            given = "".join(f"{p.partition(':')[0]}, " for p in parameters)
+            call = f"__call_foreign(__function, ({given}))"
+            if result != "None":
+                call = f"return __unchecked_cast({result}, {call})"
+            name = f"__torch__.{overload}".replace(".", "_")
+            text = (
+                f"def {name}({', '.join(parameters)}) -> {result}:\n"
+                f"    {call}\n"
+            )
+            names = {**NAMES, "torch": hotaru, "Tensor": hotaru.Tensor}
+            names["__function"] = Foreign(overload)
+            known = self.define_text(text, name, None, names, defaults)
+            self._functions[overload] = known
+        return known
 
     # --- types ---
 

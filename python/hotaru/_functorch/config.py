@@ -1,0 +1,5 @@
+"""Switches of the transforms and of operators defined in Python."""
+
+# Whether operators made with library.custom_op are refused where their results
+# share memory with arguments or each other.
+check_custom_op_aliasing = True

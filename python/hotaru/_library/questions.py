@@ -1,0 +1,142 @@
+"""What programs ask `torch._C` about operators and their schemas."""
+
+from __future__ import annotations
+
+from .. import _C, ops
+from .._function_schema import (
+    AliasInfo,
+    Argument,
+    FunctionSchema,
+    parse_schema,
+)
+from .._function_schema import types as _types
+from . import fallback, keys, table
+from .arguments import MismatchError, bind
+from .tags import Tag
+
+# A native operator has kernels and derivatives in one.
+_NATIVE = frozenset(("CPU", "Meta", "Autograd", "ADInplaceOrView"))
+_NO_OPERATOR = "operator {} does not exist"
+_NO_MATCH = (
+    "Overloaded torch operator invoked from Python failed to match any schema:"
+)
+
+
+def has_kernel_for_dispatch_key(qualname: str, key) -> bool:
+    """Whether a kernel is registered for the key itself.
+
+    hotaru's own operators compute and differentiate on the CPU and the meta
+    device, and on a GPU where the package was built for it; which of them are
+    made of others is not asked here.
+
+    RuntimeError for a name or a key that there is not.
+    """
+    key = keys.checked(key)
+    operator = table.find(qualname)
+    if operator is not None:
+        return operator.has(key)
+    if table.native_schema(qualname) is None:
+        raise RuntimeError(_NO_OPERATOR.format(qualname))
+    if key == "CUDA":
+        return bool(_C._cuda_architectures())
+    return key in _NATIVE
+
+
+def has_kernel_for_any_dispatch_key(qualname: str, chosen) -> bool:
+    """Whether a kernel is registered for one of the keys of a set."""
+    return any(has_kernel_for_dispatch_key(qualname, k) for k in chosen._keys)
+
+
+def has_kernel(qualname: str) -> bool:
+    """Whether there is an operator of that name with overload."""
+    return (
+        table.find(qualname) is not None
+        or table.native_schema(qualname) is not None
+    )
+
+
+def registrations_for_key(key: str = "") -> list[str]:
+    """The operators of Python with a kernel for a key; all without one."""
+    name = keys.checked(key) if key else ""
+    return sorted(
+        o.qualname
+        for o in list(table._operators.values())
+        if not name or o.has(name)
+    )
+
+
+def _texts(name: str) -> list[str]:
+    return [f"aten::{text}" for text in _C._op_schemas(name)]
+
+
+def schemas_of(name: str) -> list[FunctionSchema]:
+    """Of "ns::name", all overloads; empty if there are none."""
+    if table.is_native(name):
+        found = [parse_schema(t) for t in _texts(name.partition("::")[2])]
+    else:
+        found = []
+    return found + [o.schema for o in table.overloads(name).values()]
+
+
+def all_schemas() -> list[FunctionSchema]:
+    """Of all operators, native and defined in Python."""
+    found = [
+        parse_schema(text)
+        for name, op in sorted(vars(ops).items())
+        if isinstance(op, _C.Op)
+        for text in _texts(name)
+    ]
+    return found + [o.schema for o in list(table._operators.values())]
+
+
+def resolve_packet(name: str, *args, **kwargs) -> str:
+    """The name of the overload of "ns::name" that arguments fit.
+
+    RuntimeError where they fit none.
+    """
+    refused = []
+    for schema in schemas_of(name):
+        try:
+            bind(schema, args, kwargs)
+        except MismatchError as error:
+            refused.append(error)
+        else:
+            return schema.overload_name or "default"
+    if len(refused) == 1:
+        raise RuntimeError(str(refused[0]))
+    listed = "".join(f"{error}\n\n" for error in refused)
+    raise RuntimeError(f"{_NO_MATCH}\n{listed}")
+
+
+# By the names that torch._C has.
+NAMES = {
+    "AliasInfo": AliasInfo,
+    "Argument": Argument,
+    "DispatchKey": keys.DispatchKey,
+    "DispatchKeySet": keys.DispatchKeySet,
+    "ExcludeDispatchKeyGuard": keys.ExcludeDispatchKeyGuard,
+    "FunctionSchema": FunctionSchema,
+    "Tag": Tag,
+    "_AutoDispatchBelowAutograd": keys.AutoDispatchBelowAutograd,
+    "_AutoDispatchBelowADInplaceOrView": (
+        keys.AutoDispatchBelowADInplaceOrView
+    ),
+    "_ExcludeDispatchKeyGuard": keys.ExcludeDispatchKeyGuard,
+    "_dispatch_get_registrations_for_dispatch_key": registrations_for_key,
+    "_dispatch_has_kernel": has_kernel,
+    "_dispatch_has_kernel_for_any_dispatch_key": (
+        has_kernel_for_any_dispatch_key
+    ),
+    "_dispatch_has_kernel_for_dispatch_key": has_kernel_for_dispatch_key,
+    "_get_autograd_fallback_mode": fallback.get_mode,
+    "_jit_get_all_schemas": all_schemas,
+    "_jit_get_schemas_for_operator": schemas_of,
+    "_jit_resolve_packet": resolve_packet,
+    "_set_autograd_fallback_mode": fallback.set_mode,
+    "parse_schema": parse_schema,
+}
+NAMES |= {
+    name: value
+    for name, value in vars(_types).items()
+    if isinstance(value, type) and name.endswith("Type")
+}

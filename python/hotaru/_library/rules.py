@@ -1,0 +1,44 @@
+"""What is registered for an operator beside kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .._function_schema import FunctionSchema
+from . import utils
+from .table import Operator
+
+
+def refuse_named_tensors(schema: FunctionSchema, asked: str) -> None:
+    """NotImplementedError where tensors can be given by name alone."""
+    if utils.has_kwarg_only_tensors(schema):
+        raise NotImplementedError(
+            f"{asked} with kwarg-only Tensor args. In the original definition "
+            "of the op, please make your tensors not kwarg-only. Got: "
+            f"{schema}"
+        )
+
+
+def register_vmap(operator: Operator, func: Callable | None):
+    """Takes a batching rule; a decorator without `func`."""
+    refuse_named_tensors(operator.schema, "register_vmap")
+
+    def register(function: Callable) -> Callable:
+        operator.vmap = function
+        return function
+
+    return register if func is None else register(func)
+
+
+def register_autocast(operator: Operator, device_type: str, dtype) -> None:
+    """Casts floating point arguments to a dtype under autocast.
+
+    ValueError for device types without autocast.
+    """
+    if not isinstance(device_type, str):
+        raise ValueError(
+            f"Expected `device_type` of type `str`, got: `{type(device_type)}`"
+        )
+    if device_type not in ("cpu", "cuda"):
+        raise ValueError(f"Unknown device type: {device_type}")
+    operator.autocast[device_type] = dtype
