@@ -1,1 +1,1 @@
-"""Switches that programs set by PyTorch's names for them."""
+"""What PyTorch keeps of functorch, which became `torch.func`."""
