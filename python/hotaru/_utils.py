@@ -26,6 +26,13 @@ def _element_size(dtype) -> int:
     return dtype.itemsize
 
 
+def _is_privateuse1_backend_available() -> bool:
+    """Whether a device that an extension brings is there: hotaru's table of
+    devices takes none from outside.
+    """
+    return False
+
+
 def _rebuild_operator(name: str, method: bool):
     """The operator or method of that name; what pickles of one refer to."""
     import hotaru

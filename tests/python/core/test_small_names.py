@@ -201,3 +201,9 @@ def test_what_numpy_gives_and_takes():
     assert found.tolist() == [1, 0]
     assert size == 3
     assert torch.UntypedStorage(np.int64(4)).nbytes() == 4
+
+
+def test_no_device_comes_from_outside():
+    from hotaru import _utils
+
+    assert _utils._is_privateuse1_backend_available() is False
