@@ -79,7 +79,7 @@ globals().update(
 # Its older name.
 _segment_reduce = ops.segment_reduce
 
-from . import _generator, _streams, _tensor
+from . import _generator, _native_names, _streams, _tensor
 from ._arrays import *
 from ._checks import *
 from ._copies import *

@@ -195,11 +195,10 @@ void init_module(nb::module_& m) {
                      const GilRelease release;
                      return s.module.code(s.name);
                    })
-      .def_prop_ro("graph",
-                   [](const ScriptMethod& s) {
-                     const GilRelease release;
-                     return s.module.graph(s.name);
-                   })
+      .def("_graph",
+           [](const ScriptMethod& s, bool inlined) {
+             return graph_as_tuples(s.module.method(s.name), inlined);
+           })
       .def_prop_ro("schema", [](const ScriptMethod& s) {
         const GilRelease release;
         return s.module.method(s.name).schema();
@@ -287,7 +286,6 @@ void init_module(nb::module_& m) {
           },
           nb::arg("device").none(), nb::arg("dtype").none())
       .def("code", &Module::code, nb::call_guard<GilRelease>())
-      .def("graph", &Module::graph, nb::call_guard<GilRelease>())
       .def("freeze", &script::freeze, nb::call_guard<GilRelease>())
       .def("save_file", &save_file<const Module>)
       .def("save_stream", &save_stream<const Module>)

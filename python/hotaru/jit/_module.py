@@ -9,7 +9,9 @@ import sys
 
 from .. import _C
 from ..nn import Module
+from . import _native_module
 from ._errors import make_error
+from ._ir import graph_of
 from ._source import frame_names
 
 
@@ -128,14 +130,18 @@ class RecursiveScriptModule(ScriptModule):
         return self._c.code("forward")
 
     @property
-    def graph(self) -> str:
-        """Textual form of forward's graph."""
-        return self._c.graph("forward")
+    def graph(self) -> _C.Graph:
+        """Forward as a graph, with calls as calls."""
+        return self._c.method("forward").graph
 
     @property
-    def inlined_graph(self) -> str:
-        """As graph: calls are shown as calls."""
-        return self._c.graph("forward")
+    def inlined_graph(self) -> _C.Graph:
+        """As graph, with what is called in place of calls."""
+        return self._c.method("forward").inlined_graph
+
+    def graph_for(self, *args, **kwargs) -> _C.Graph:
+        """What runs for these arguments, after calling forward with them."""
+        return _graph_for(self._c.method("forward"), *args, **kwargs)
 
     def define(self, src: str, _frames_up: int = 0) -> None:
         """Compiles methods from source, here and for modules that share the
@@ -451,9 +457,17 @@ def save(m, f, _extra_files=None) -> None:
         to_stream(f.write, extra)
 
 
-_C.ScriptModule.qualified_name = property(lambda self: self.type_name)
-_C.ScriptModule._type = lambda self: self.class_type
-_C.ScriptModule._method_names = lambda self: self.method_names()
+def _graph_for(self, *args, **kwargs) -> _C.Graph:
+    """What runs for these arguments, after calling it with them."""
+    self(*args, **kwargs)
+    return self.inlined_graph
+
+
+for _callable in (_C.ScriptFunction, _C.ScriptMethod):
+    _callable.graph = property(graph_of)
+    _callable.inlined_graph = property(lambda self: graph_of(self, True))
+    _callable.graph_for = _graph_for
 _C.ScriptFunction.save = RecursiveScriptModule.save
 _C.ScriptFunction.save_to_buffer = RecursiveScriptModule.save_to_buffer
+_native_module.extend()
 _C._set_script_module_class(RecursiveScriptModule, make_error)

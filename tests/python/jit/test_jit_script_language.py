@@ -383,7 +383,7 @@ def test_function_keeps_its_name_text_and_graph():
     assert (doubled.name, doubled.__name__) == ("doubled", "doubled")
     assert doubled.__doc__ == "Twice."
     assert isinstance(doubled, torch.jit.ScriptFunction)
-    assert "aten::mul" in doubled.graph
+    assert "aten::mul" in str(doubled.graph)
     assert doubled.code.startswith("def doubled(x: Tensor) -> Tensor:\n")
     assert "torch.mul(x, 2)" in doubled.code
     assert torch.jit.script(doubled) is doubled

@@ -1,0 +1,49 @@
+"""Names that PyTorch keeps in `torch._C` and that are written in Python here.
+
+They are imported when they are first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from . import _C
+
+_GRAPH = "hotaru.jit._ir"
+_PASSES = {
+    "_jit_pass_canonicalize": "canonicalize",
+    "_jit_pass_inline": "inline",
+    "_jit_pass_lint": "lint",
+}
+_TYPES = "hotaru.jit._ir.types"
+_PLACES = {
+    "FileCheck": "hotaru._testing.file_check",
+    **dict.fromkeys(
+        ("Block", "Graph", "Node", "Use", "Value", "parse_ir"), _GRAPH
+    ),
+    **dict.fromkeys(
+        (
+            "AnyType", "AwaitType", "BoolType", "ClassType", "ComplexType",
+            "DeviceObjType", "DictType", "FloatType", "FutureType", "IntType",
+            "ListType", "NoneType", "NumberType", "OptionalType",
+            "PyObjectType", "StreamObjType", "StringType", "TensorType",
+            "TupleType", "Type", "UnionType",
+        ),
+        _TYPES,
+    ),
+    **dict.fromkeys(_PASSES, "hotaru.jit._ir.passes"),
+    "_freeze_module": "hotaru.jit._native_module",
+}  # fmt: skip
+
+
+def _attribute(name: str):
+    place = _PLACES.get(name)
+    if place is None:
+        raise AttributeError(
+            f"module {_C.__name__!r} has no attribute {name!r}"
+        )
+    value = getattr(importlib.import_module(place), _PASSES.get(name, name))
+    return vars(_C).setdefault(name, value)
+
+
+_C.__getattr__ = _attribute
