@@ -24,7 +24,8 @@ _PLACES = {
     **dict.fromkeys(
         (
             "AnyType", "AwaitType", "BoolType", "ClassType", "ComplexType",
-            "DeviceObjType", "DictType", "FloatType", "FutureType", "IntType",
+            "DeviceObjType", "DictType", "EnumType", "FloatType", "FutureType",
+            "IntType",
             "ListType", "NoneType", "NumberType", "OptionalType",
             "PyObjectType", "StreamObjType", "StringType", "TensorType",
             "TupleType", "Type", "UnionType",

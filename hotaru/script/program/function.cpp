@@ -106,7 +106,8 @@ void Function::resolve_signature() {
     params.push_back(std::move(param));
   }
   if (owner_ && params.empty()) {
-    fail_at(def_->name_range, "methods must have a self argument");
+    fail_at(def_->name_range,
+            "Non-static method does not have a self argument");
   }
   if (def_->return_type) {
     result_ = read_type(unit_, *resolver_, *def_->return_type);

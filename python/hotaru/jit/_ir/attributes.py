@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ... import _C
 
-_KINDS = ("i", "f", "c", "s", "t", "ival", "is", "fs", "ss", "ts", "ty")
+_KINDS = ("i", "f", "c", "s", "t", "ival", "is", "fs", "ss", "ts", "ty", "tys")
 
 
 def kind_of(value) -> str:

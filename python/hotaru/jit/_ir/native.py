@@ -15,7 +15,7 @@ from .graph import Graph, set_constant
 from .nodes import Block, Node
 from .text import value_text
 from .type_reader import read_type
-from .types import ClassType, FunctionType, Type
+from .types import ClassType, EnumType, FunctionType, Type
 from .values import Value
 
 _EXITS = {
@@ -61,15 +61,24 @@ class _Builder:
         self._constants: dict[tuple, Value] = {}
         self._hoisted: list[Node] = []
         self._counts: dict[str, int] = {}
+        # A trace's constants stand where they are taken, each for itself.
+        self._traced = False
+        self._here = self._graph.block()
 
     def graph(self, params, nodes) -> Graph:
         graph, top = self._graph, self._graph.block()
         for number, name, type in params:
             self._output(top._param, number, name, type)
         *steps, last = (_Step(*node) for node in nodes)
+        places = [step.place for step in steps if step.place]
+        self._traced = bool(places) and places[0][0].startswith("<__torch__")
         self._steps(steps, top)
         if last.kind == "return":
             top._return._inputs = self._inputs(last)
+        used = {id(v) for node in graph._all_nodes() for v in node._inputs}
+        for value, (_, name, _) in zip(top._param._outputs, params):
+            if id(value) not in used:
+                value._name = name
         top._nodes[:0] = self._hoisted
         graph._read_only = True
         return graph
@@ -95,24 +104,29 @@ class _Builder:
         text = id(value) if shared else value_text(value)
         plain = value is None or isinstance(value, (bool, int, float, str))
         key = (value.__class__, text, "" if plain else type)
-        known = self._constants.get(key)
-        if known is not None:
-            return known
-        node = Node(self._graph.block(), "prim::Constant")
-        node._outputs.append(Value(node, _type_of(type)))
+        if key in self._constants and not self._traced:
+            return self._constants[key]
+        node = self._constant_node(key, _type_of(type))
         set_constant(node, value)
         node._place = place
-        self._hoisted.append(node)
-        return self._constants.setdefault(key, node._outputs[0])
+        return node._outputs[0]
+
+    def _constant_node(self, key: tuple, type: Type) -> Node:
+        block = self._here if self._traced else self._graph.block()
+        node = Node(block, "prim::Constant")
+        node._outputs.append(Value(node, type))
+        self._constants[key] = node._outputs[0]
+        if self._traced:
+            block._nodes.append(node)
+        else:
+            self._hoisted.append(node)
+        return node
 
     def _function(self, name: str) -> Value:
         key = ("function", name)
-        if key not in self._constants:
-            node = Node(self._graph.block(), "prim::Constant")
-            node._outputs.append(Value(node, FunctionType.get()))
+        if key not in self._constants or self._traced:
+            node = self._constant_node(key, FunctionType.get())
             node._values["name"] = ("s", name)
-            self._hoisted.append(node)
-            self._constants[key] = node._outputs[0]
         return self._constants[key]
 
     # --- nodes ---
@@ -131,8 +145,10 @@ class _Builder:
         return node
 
     def _steps(self, steps, block: Block) -> None:
+        outside, self._here = self._here, block
         for step in steps:
             self._step(step, block)
+        self._here = outside
 
     def _step(self, step: _Step, block: Block) -> None:
         if step.kind == "prim::Constant":
@@ -148,20 +164,26 @@ class _Builder:
             self._plain(step, block)
 
     def _plain(self, step: _Step, block: Block) -> None:
+        function = None
+        if step.kind == "prim::CallFunction":
+            function = self._function(step.extra[0])
         node = self._add(block, _EXITS.get(step.kind, step.kind), step)
         if step.kind in ("prim::GetAttr", "prim::SetAttr"):
-            node._values["name"] = ("s", step.extra)
+            if isinstance(node._inputs[0].type(), EnumType):
+                node._kind = f"prim::Enum{step.extra.capitalize()}"
+            else:
+                node._values["name"] = ("s", step.extra)
         elif step.kind == "prim::TupleIndex":
             node._inputs.append(self._constant(step.extra, "int"))
         elif step.kind == "prim::CallFunction":
-            node._inputs.insert(0, self._function(step.extra[0]))
+            node._inputs.insert(0, function)
         elif step.kind == "prim::CallMethod":
             name = step.extra if isinstance(step.extra, str) else step.extra[0]
             node._values["name"] = ("s", name)
         elif step.kind == "prim::fork":
             node._values["name"] = ("s", step.extra[0])
         elif step.kind == "prim::isinstance":
-            node._values["types"] = ("ss", list(step.extra))
+            node._values["types"] = ("tys", [_type_of(t) for t in step.extra])
         for params, nodes in step.blocks:
             inner = Block(self._graph, node)
             node._blocks.append(inner)

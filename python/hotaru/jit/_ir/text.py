@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import enum
 import math
 
 from ... import _C
+from .base_type import Type
 
 _ESCAPES = {
     "\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r",
@@ -55,9 +57,13 @@ def _node_lines(node, depth: int, places: bool, lines: list[str]) -> None:
 
 
 def _attributes(node) -> str:
+    def shown(value) -> str:
+        if isinstance(value, enum.Enum):  # by the class's name in the program
+            return f"{node.output().type().annotation_str}.{value.name}"
+        return value_text(value)
+
     parts = [
-        f"{name}={value_text(node.value(name))}"
-        for name in node.attributeNames()
+        f"{name}={shown(node.value(name))}" for name in node.attributeNames()
     ]
     return f"[{', '.join(parts)}]" if parts else ""
 
@@ -84,6 +90,10 @@ def value_text(value) -> str:
     if isinstance(value, dict):
         pairs = (f"{_item_text(k)}: {_item_text(v)}" for k, v in value.items())
         return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, Type):
+        return value.str()
+    if isinstance(value, enum.Enum):
+        return f"{value.__class__.__qualname__}.{value.name}"
     if value is None:
         return "None"
     return f"<{type(value).__name__}>"

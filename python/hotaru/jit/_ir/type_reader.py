@@ -46,7 +46,11 @@ def type_at(tokens: Tokens) -> types.Type:
     out = _type_alone(tokens)
     while True:
         if tokens.accept("?"):
-            out = types.OptionalType(out)
+            if isinstance(out, types.UnionType):
+                none = types.NoneType.get()
+                out = types.UnionType([*out.containedTypes(), none])
+            else:
+                out = types.OptionalType(out)
         elif tokens.accept("["):
             tokens.expect("]")
             out = types.ListType(out)
@@ -74,6 +78,10 @@ def _type_alone(tokens: Tokens) -> types.Type:
             tokens.expect(")")
         items = tokens.several(closing, item)
         return _MANY[name](items) if name in _MANY else _WRAPPERS[name](*items)
+    if name == "Enum" and tokens.accept("<"):
+        cls = tokens.take("name")
+        tokens.expect(">")
+        return types.EnumType(cls)
     if name == "NamedTuple" and tokens.accept("("):
 
         def field():

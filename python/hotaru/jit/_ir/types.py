@@ -192,11 +192,24 @@ class TupleType(Type):
         )
 
 
+# Which a union names first; within one of these by the text.
+_ORDER = (
+    "AnyType", "EnumType", "TensorType", "StorageType", "TupleType", "ListType",
+    "DictType", "NumberType", "FloatType", "ComplexType", "FutureType",
+    "AwaitType", "IntType", "NoneType", "StringType",
+)  # fmt: skip
+
+
+def _rank(item: Type) -> tuple:
+    kind = item.kind()
+    return _ORDER.index(kind) if kind in _ORDER else len(_ORDER), item.str()
+
+
 class UnionType(Type):
     """Union[...], from a list of types; their order says nothing."""
 
     def __init__(self, items: list[Type]) -> None:
-        super().__init__(*items)
+        super().__init__(*sorted(items, key=_rank))
 
     def str(self) -> str:
         return f"Union({', '.join(item.str() for item in self._items)})"
@@ -244,6 +257,26 @@ class ClassType(Type):
 
     def __eq__(self, other) -> bool:
         return isinstance(other, ClassType) and self._name == other._name
+
+    __hash__ = None
+
+
+class EnumType(Type):
+    """A member of an Enum class, by the class's qualified name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+
+    def str(self) -> str:
+        return f"Enum<{self._name}>"
+
+    @property
+    def annotation_str(self) -> str:
+        return self._name
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, EnumType) and self._name == other._name
 
     __hash__ = None
 
