@@ -36,7 +36,8 @@ ops.__getattr__ = _ops_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
-    "__config__", "__future__", "_dynamo", "_ops", "_vmap_internals",
+    "__config__", "__future__", "_dynamo", "_jit_internal", "_ops",
+    "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
     "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
     "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn",

@@ -11,6 +11,7 @@ from . import _C
 
 _GRAPH = "hotaru.jit._ir"
 _PASSES = {
+    "_create_function_from_graph": "create_function_from_graph",
     "_jit_pass_canonicalize": "canonicalize",
     "_jit_pass_inline": "inline",
     "_jit_pass_lint": "lint",
@@ -33,6 +34,7 @@ _PLACES = {
         _TYPES,
     ),
     **dict.fromkeys(_PASSES, "hotaru.jit._ir.passes"),
+    "_create_function_from_graph": "hotaru.jit._ir.program",
     "_freeze_module": "hotaru.jit._native_module",
 }  # fmt: skip
 

@@ -168,6 +168,8 @@ class Resolver:
             return ("type", self._scripter.named_type("Generator"))
         if isinstance(value, types.ModuleType):
             return self._module(value, name)
+        if type(value).__name__ == "BroadcastingListCls" and _is_ours(value):
+            return ("generic", value.__name__)
         if isinstance(value, Foreign):
             return ("python", value.function)
         if isinstance(value, Constant):

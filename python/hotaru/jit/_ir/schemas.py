@@ -23,6 +23,7 @@ class Argument(NamedTuple):
     type: types.Type
     name: str
     has_default: bool
+    keyword_only: bool
 
 
 @functools.lru_cache(maxsize=4096)
@@ -32,9 +33,10 @@ def arguments_of(schema: str) -> tuple[Argument, ...]:
     RuntimeError: a type is unknown.
     """
     inside = schema[schema.index("(") + 1 : schema.rindex(") ->")]
-    out = []
+    out, keyword_only = [], False
     for part in split(inside):
         if part == "*":
+            keyword_only = True
             continue
         text, _, default = part.partition("=")
         type_text, _, name = text.rpartition(" ")
@@ -42,7 +44,8 @@ def arguments_of(schema: str) -> tuple[Argument, ...]:
         word = re.match(r"\w+", type_text)
         if word and word[0] in _NUMBERS:
             type_text = "int" + type_text[word.end() :]
-        out.append(Argument(read_type(type_text), name, bool(default)))
+        type = read_type(type_text)
+        out.append(Argument(type, name, bool(default), keyword_only))
     return tuple(out)
 
 
