@@ -330,6 +330,14 @@ void FunctionCompiler::augmented(const Stmt& stmt) {
     fail_at(target.range,
             "augmented assignment can only have one LHS expression");
   }
+  if (target.kind == ExprKind::kSubscript &&
+      target.item(0).kind == ExprKind::kName) {
+    Var* base = value(target.item(0));
+    if (base->type->kind == TypeKind::kTuple) {
+      fail_at(target.range, base->type->annotation(),
+              " does not support augmented assignment.");
+    }
+  }
   Var* left = value(target);
   Var* right = value(*stmt.value, left->type);
   if (left->type->kind == TypeKind::kTensor && !op->in_place.empty()) {
@@ -354,6 +362,11 @@ void FunctionCompiler::delete_items(const Stmt& stmt) {
     }
     if (target->kind != ExprKind::kSubscript || target->items.size() != 2) {
       fail_at(target->range, "this cannot be deleted");
+    }
+    if (target->item(1).kind == ExprKind::kSlice) {
+      fail_at(target->range,
+              "del statements only support deletion at a single index, "
+              "slicing is not supported");
     }
     builtin("Delete", {value(target->item(0)), value(target->item(1))},
             target->range);

@@ -107,7 +107,8 @@ void Function::resolve_signature() {
   }
   if (owner_ && params.empty()) {
     fail_at(def_->name_range,
-            "Non-static method does not have a self argument");
+            "methods must have a self argument: the non-static method '",
+            def_->name, "' does not have a self argument");
   }
   if (def_->return_type) {
     result_ = read_type(unit_, *resolver_, *def_->return_type);

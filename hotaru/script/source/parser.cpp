@@ -438,9 +438,9 @@ void Parser::apply_type_comments(Def& def, std::vector<Param>& params,
                      : Exprs{types};
     size_t self = params.size() == list.size() + 1 ? 1 : 0;
     if (list.size() + self != params.size()) {
-      fail_at(comment, "the type comment has ", list.size(),
-              " parameter types, but the function has ", params.size(),
-              " parameters");
+      fail_at(comment, "Number of type annotations (", list.size(),
+              ") did not match the number of function parameters (",
+              params.size(), ")");
     }
     for (size_t i = 0; i < list.size(); ++i) params[i + self].type = list[i];
     return;

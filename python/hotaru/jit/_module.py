@@ -312,6 +312,10 @@ def _forward_magic(name: str) -> None:
     def method(self, *args, **kwargs):
         native = self.__dict__["_c"]
         if not native.has_method(name):
+            if name == "__iter__":
+                raise TypeError(
+                    f"'{type(self).__name__}' object is not iterable"
+                )
             raise NotImplementedError(f"no compiled method {name}")
         return native.method(name)(*args, **kwargs)
 

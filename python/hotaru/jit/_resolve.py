@@ -182,6 +182,12 @@ class Resolver:
             return ("type", self._scripter.type_of_annotation(value))
         if isinstance(value, (list, tuple)):
             return ("value", value) if _is_constant(value) else _error(value)
+        if isinstance(value, hotaru.jit.RecursiveScriptModule):
+            return (
+                "error",
+                "Cannot call a ScriptModule that is not a submodule of the "
+                "caller",
+            )
         if isinstance(value, (Module, hotaru.Tensor)):
             return _error(value)
         if callable(value):
