@@ -35,6 +35,10 @@ _PLACES = {
     ),
     **dict.fromkeys(_PASSES, "hotaru.jit._ir.passes"),
     "_create_function_from_graph": "hotaru.jit._ir.program",
+    **dict.fromkeys(
+        ("Argument", "FunctionSchema", "parse_schema"),
+        "hotaru._function_schema",
+    ),
     "_freeze_module": "hotaru.jit._native_module",
 }  # fmt: skip
 

@@ -10,6 +10,7 @@ import sys
 import types
 
 from . import _C, Tensor, ops
+from ._function_schema import FunctionSchema
 from ._schemas import signature
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
@@ -39,9 +40,9 @@ class OpOverload:
         self.namespace = "aten"
 
     @property
-    def _schema(self) -> str:
+    def _schema(self) -> FunctionSchema:
         """The declaration."""
-        return f"aten::{self._text}"
+        return FunctionSchema(f"aten::{self._text}")
 
     def name(self) -> str:
         """As in "aten::add.Tensor"."""

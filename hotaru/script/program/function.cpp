@@ -194,10 +194,17 @@ const Code& Function::code() {
 
 std::string Function::schema() {
   std::string out = concat(short_name(), "(");
+  bool by_name = false;
   for (const Parameter& param : params()) {
     if (&param != &params_[0]) out += ", ";
+    if (param.keyword_only && !by_name) out += "*, ";
+    by_name |= param.keyword_only;
     out += concat(param.type->str(), " ", param.name);
-    if (param.has_default) out += concat("=", value_text(param.default_value));
+    if (param.has_default) {
+      const Value& value = param.default_value;
+      out += value.is_string() ? concat("=\"", value.as_string(), "\"")
+                               : concat("=", value_text(value));
+    }
   }
   return concat(out, ") -> ", result_type()->str());
 }

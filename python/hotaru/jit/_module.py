@@ -6,8 +6,10 @@ import functools
 import io
 import os
 import sys
+import types
 
 from .. import _C
+from .._function_schema import FunctionSchema
 from ..nn import Module
 from . import _native_module
 from ._errors import make_error
@@ -121,6 +123,20 @@ class RecursiveScriptModule(ScriptModule):
         native = self.__dict__.get("_c")
         if native is not None and native.has_attribute("training"):
             native.set_attribute("training", bool(value))
+
+    @property
+    def _modules(self) -> types.MappingProxyType:
+        """The direct submodules by name; assign attributes to change them."""
+        native = self.__dict__.get("_c")
+        children = dict(native.named_children()) if native is not None else {}
+        return types.MappingProxyType(children)
+
+    @_modules.setter
+    def _modules(self, value) -> None:
+        if value:
+            raise RuntimeError(
+                "the submodules of a ScriptModule are those of its program"
+            )
 
     # --- code ---
 
@@ -341,6 +357,8 @@ class _ScriptList(RecursiveScriptModule):
         return children or [p for _, p in self._c.named_parameters(False)]
 
     def __len__(self) -> int:
+        if self._c.has_method("__len__"):  # the program's own
+            return self._c.method("__len__")()
         return len(self._members())
 
     def __iter__(self):
@@ -461,6 +479,21 @@ def save(m, f, _extra_files=None) -> None:
         to_stream(f.write, extra)
 
 
+def _schema_of(text: property):
+    """The signature that the native property tells, as an object.
+
+    The result is one thing, which may be a tuple.
+    """
+
+    def schema(self) -> FunctionSchema:
+        arguments, arrow, result = text.__get__(self).rpartition(" -> ")
+        if result.startswith("("):
+            result = f"({result})"
+        return FunctionSchema(arguments + arrow + result)
+
+    return schema
+
+
 def _graph_for(self, *args, **kwargs) -> _C.Graph:
     """What runs for these arguments, after calling it with them."""
     self(*args, **kwargs)
@@ -469,6 +502,7 @@ def _graph_for(self, *args, **kwargs) -> _C.Graph:
 
 for _callable in (_C.ScriptFunction, _C.ScriptMethod):
     _callable.graph = property(graph_of)
+    _callable.schema = property(_schema_of(_callable.schema))
     _callable.inlined_graph = property(lambda self: graph_of(self, True))
     _callable.graph_for = _graph_for
 _C.ScriptFunction.save = RecursiveScriptModule.save

@@ -45,6 +45,14 @@ g = G.copy(); n = g.findNode("aten::mul"); n.moveBefore(g.findNode("prim::Consta
 g = G.copy(); n = g.findNode("foo::bar"); n.s_("name", "q").i_("k", 3); [n.s("name"), n.i("k"), n.hasAttribute("k")]
 g = G.copy(); n = g.findNode("aten::add"); n.output().replaceAllUsesWith(n.inputsAt(1)); str(g)
 """
+_SCHEMAS = r"""
+[s.name, s.overload_name, s.is_mutable, len(s.returns)]
+[[a.name, str(a.type), str(a.real_type), a.N] for a in s.arguments]
+[[a.has_default_value(), a.default_value, a.kwarg_only] for a in s.arguments]
+[[a.is_write, a.is_out, a.alias_info is None] for a in s.arguments]
+[[a.name, str(a.type)] for a in s.returns]
+s == T.parse_schema(str(s))
+"""
 _TYPES = r"""
 T.ListType(T.IntType.get())
 T.ListType(T.OptionalType(T.TensorType.get()))
@@ -102,6 +110,12 @@ def _lines(text: str):
 
 
 CASES = {line: case(_BEFORE + line) for line in _lines(_GRAPHS)}
+for _line in _lines(_SCHEMAS):
+    CASES[_line] = case(
+        "T = torch._C; s = T.parse_schema('aten::foo.x(Tensor(a!) a, int[2] b=[1, 2], "
+        'ScalarType? t=None, *, bool c=True, str d="q", float e=1, Tensor(b!) out)'
+        " -> (Tensor(a!) q, int)')\n" + _line
+    )
 for _line in _lines(_TYPES):
     CASES[_line] = case(
         f"T = torch._C; t = {_line}\n"
