@@ -122,6 +122,8 @@ def __getattr__(name: str):
         from . import func
 
         return globals().setdefault(name, getattr(func, name))
+    if name in _native_names.PUBLIC:
+        return getattr(_C, name)
     if name in _GRAPHS:
         from . import graphs
 

@@ -43,6 +43,10 @@ _PLACES = {
 }  # fmt: skip
 
 
+# Which `torch` has, too.
+PUBLIC = frozenset(name for name in _PLACES if not name.startswith("_"))
+
+
 def _attribute(name: str):
     place = _PLACES.get(name)
     if place is None:

@@ -150,3 +150,27 @@ def test_freeze_keeps_what_is_named_in_submodules():
         frozen("inner.z")
     with pytest.raises(RuntimeError, match=r"Unknown name: z\.a"):
         frozen("z.a")
+
+
+def test_constants_of_text_have_their_types():
+    text = """graph():
+      %1 : Double(1, 1, device=cpu) = prim::Constant[value={3}]()
+      %2 : int[] = prim::Constant[value=annotate(List[int], [])]()
+      return (%1, %2)
+    """
+    graph = torch._C.parse_ir(text, True)
+    tensor, numbers = run(graph)
+    assert tensor.dtype is torch.float64
+    assert tensor.tolist() == [[3.0]]
+    assert numbers == []
+    with pytest.raises(RuntimeError, match="parse_tensor_constants"):
+        torch._C.parse_ir(text)
+
+
+def test_names_of_graphs_are_torchs_too():
+    assert torch.Graph is torch._C.Graph
+    assert torch.TensorType is torch._C.TensorType
+    assert torch.FileCheck is torch.testing.FileCheck
+    schema = torch.ops.aten.add.Tensor._schema
+    assert isinstance(schema, torch.FunctionSchema)
+    assert [a.name for a in schema.arguments if a.kwarg_only] == ["alpha"]

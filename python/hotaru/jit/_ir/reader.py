@@ -101,7 +101,19 @@ class _Reader:
         node._outputs = outputs._outputs
         if made is not None:
             self._known = {**self._known, **made}
+        self._shape_tensors(node)
         node._schema = schema_for(node)
+
+    @staticmethod
+    def _shape_tensors(node: Node) -> None:
+        """A tensor of one element has the dtype and dimensions of its type."""
+        kind, value = node._values.get("value", ("", None))
+        if kind != "t" or len(node._outputs) != 1:
+            return
+        type = node._outputs[0]._type
+        dtype, dims = type.dtype(), type.dim() or 0
+        value = value if dtype is None else value.to(dtype)
+        node._values["value"] = kind, value.reshape((1,) * dims)
 
     def _block(self, node: Node) -> None:
         tokens = self._tokens
@@ -134,6 +146,13 @@ class _Reader:
         if tokens.sees("{", "<"):
             return self._tensor()
         word = tokens.take("name")
+        if word == "annotate":  # the type is the output's own
+            tokens.expect("(")
+            type_at(tokens)
+            tokens.expect(",")
+            value = self._value()
+            tokens.expect(")")
+            return value
         constants = {"inf": float("inf"), "nan": float("nan")}
         constants.update({"True": True, "False": False, "None": None})
         if word not in constants:
