@@ -42,6 +42,19 @@ class ScriptModule(Module, metaclass=_CompiledWhenMade):
         self.__dict__.setdefault("_script_sources", []).append((src, names))
 
 
+class ConstMap:
+    """The constants of a program's source as attributes: c0, c1 and so on."""
+
+    def __init__(self, const_mapping: dict) -> None:
+        self.const_mapping = const_mapping
+
+    def __getattr__(self, name: str):
+        try:
+            return self.__dict__["const_mapping"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
 class RecursiveScriptModule(ScriptModule):
     """A TorchScript module: callable, with the attributes of its archive.
 
@@ -144,6 +157,13 @@ class RecursiveScriptModule(ScriptModule):
     def code(self) -> str:
         """TorchScript source of forward."""
         return self._c.code("forward")
+
+    @property
+    def code_with_constants(self) -> tuple[str, ConstMap]:
+        """`code`, and what its CONSTANTS.c0, c1 and so on are."""
+        code, constants = self._c.code_with_constants("forward")
+        named = {f"c{i}": value for i, value in enumerate(constants)}
+        return code, ConstMap(named)
 
     @property
     def graph(self) -> _C.Graph:

@@ -176,3 +176,18 @@ def test_native_modules_are_asked_as_pytorchs():
         _ = native.other
     with pytest.raises(RuntimeError, match="no attribute 'other'"):
         native.getattr("other")
+
+
+def test_code_tells_its_constants():
+    class Adds(torch.nn.Module):
+        def forward(self, x):
+            return x + torch.tensor([1.0, 2.0, 3.0])
+
+    module = torch.jit.trace(Adds(), torch.ones(3))
+    code, constants = module.code_with_constants
+    assert code == module.code
+    assert "CONSTANTS.c0" in code
+    assert constants.c0.tolist() == [1.0, 2.0, 3.0]
+    assert list(constants.const_mapping) == ["c0"]
+    with pytest.raises(AttributeError):
+        _ = constants.c1
