@@ -42,26 +42,16 @@ def _ops_attribute(name: str):
     return vars(ops).setdefault(name, _ops.namespace(name))
 
 
-def _native_attribute(name: str):
-    """Names of the extension whose behaviour is written in Python."""
-    if not name.startswith("__"):
-        from ._library import questions
-
-        if name in questions.NAMES:
-            return vars(_C).setdefault(name, questions.NAMES[name])
-    raise AttributeError(f"module {_C.__name__!r} has no attribute {name!r}")
-
-
 _NO_SPACE = {"import_module"}
 ops.__getattr__ = _ops_attribute
-_C.__getattr__ = _native_attribute
 
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     # Operators that programs define, and what few ask for.
     "_VF", "_custom_op", "_custom_ops", "_functorch", "_library",
     "_subclasses", "_utils_internal", "library", "monitor", "types",
-    "__config__", "__future__", "_dynamo", "_ops", "_vmap_internals",
+    "__config__", "__future__", "_dynamo", "_jit_internal", "_ops",
+    "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
     "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
     "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn",
@@ -117,7 +107,7 @@ globals().update(
 # Its older name.
 _segment_reduce = ops.segment_reduce
 
-from . import _generator, _sparse_names, _streams, _tensor
+from . import _generator, _native_names, _sparse_names, _streams, _tensor
 from ._arrays import *
 from ._checks import *
 from ._copies import *
@@ -157,6 +147,8 @@ def __getattr__(name: str):
         if name in _LAZY:
             return found
         return globals().setdefault(name, getattr(found, name))
+    if name in _native_names.PUBLIC:
+        return getattr(_C, name)
     if name.endswith(("Storage", "Tensor")) or name in _LEGACY:
         from . import _legacy
 

@@ -19,6 +19,7 @@ import test_data_golden
 import test_distributions_golden
 import test_func_golden
 import test_fx_golden
+import test_jit_golden
 import test_library_golden
 import test_masked_golden
 import test_nn_golden
@@ -37,6 +38,7 @@ FAMILIES = (
     *test_distributions_golden.SHAPED,
     *test_func_golden.FAMILIES,
     *test_fx_golden.FAMILIES,
+    *test_jit_golden.FAMILIES,
     *test_library_golden.FAMILIES,
     *test_masked_golden.FAMILIES,
     *test_nn_golden.FAMILIES,

@@ -92,6 +92,8 @@ bool contains(const Names& names, std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
+}  // namespace
+
 bool is_prim(const Operator& op) {
   std::string_view name = op.name();
   const std::vector<Argument>& arguments = op.schema().arguments;
@@ -102,8 +104,6 @@ bool is_prim(const Operator& op) {
   if (contains(kPrimOfDevices, name)) return first == "Device";
   return contains(kPrimOfNumbers, name) && first != "Tensor";
 }
-
-}  // namespace
 
 std::string op_spelling(const Operator& op) {
   std::string_view name = op.name();

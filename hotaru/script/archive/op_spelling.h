@@ -12,6 +12,9 @@ namespace hotaru::script {
 /// What stands before "(": "torch.add", "ops.prim.dtype", "int".
 std::string op_spelling(const Operator& op);
 
+/// Whether the operator is in PyTorch's namespace prim, rather than aten.
+bool is_prim(const Operator& op);
+
 /// For a method such as float(): the dtype that it converts to.
 std::optional<DType> cast_target(const Operator& op);
 

@@ -80,10 +80,30 @@ class AnnotationReader {
       default:
         break;
     }
-    fail_at(expr.range, "expected a type");
+    fail_at(expr.range, "Expression of type ", kind_of(expr),
+            " cannot be used in a type expression");
   }
 
  private:
+  static std::string_view kind_of(const Expr& expr) {
+    switch (expr.kind) {
+      case ExprKind::kBinary:
+      case ExprKind::kUnary:
+      case ExprKind::kCompare:
+        return expr.op;
+      case ExprKind::kInt:
+      case ExprKind::kFloat:
+      case ExprKind::kImaginary:
+        return "const";
+      case ExprKind::kTuple:
+        return "tuple_literal";
+      case ExprKind::kCall:
+        return "apply";
+      default:
+        return expr.range.text();
+    }
+  }
+
   Meaning meaning(const Expr& expr) {
     if (expr.kind == ExprKind::kName) return resolver_.name(expr.text);
     if (expr.kind != ExprKind::kAttribute) return {};
@@ -131,7 +151,12 @@ class AnnotationReader {
     for (size_t i = 1; i < expr.items.size(); ++i) {
       const Expr& item = expr.item(i);
       // Tuple[()] is the empty tuple.
-      if (item.kind == ExprKind::kTuple && item.items.empty()) continue;
+      if (item.kind == ExprKind::kTuple) {
+        if (item.items.empty()) continue;
+        fail_at(item.range,
+                "Tuple literal in Tuple type annotation must not have any "
+                "elements!");
+      }
       out.push_back(read(item));
     }
     return out;
@@ -140,12 +165,13 @@ class AnnotationReader {
   TypePtr generic(const Expr& expr) {
     const Expr& base = expr.item(0);
     if (base.kind != ExprKind::kName && base.kind != ExprKind::kAttribute) {
-      fail_at(expr.range, "expected a type");
+      fail_at(base.range, "Subscripted type must be a type identifier");
     }
     Meaning known = meaning(base);
     std::string_view name = known.kind == Meaning::Kind::kGeneric
                                 ? std::string_view(known.text)
                                 : base.text;
+    check_constructor(name, expr.range);
     std::vector<TypePtr> items = arguments(expr);
     if (name == "Tuple" || name == "tuple") {
       return types_.tuple(std::move(items));
@@ -153,7 +179,9 @@ class AnnotationReader {
     if (name == "Union") return types_.union_of(std::move(items));
     bool pair = name == "Dict" || name == "dict";
     if (items.size() != (pair ? 2u : 1u)) {
-      fail_at(expr.range, "'", name, "' has the wrong number of arguments");
+      fail_at(expr.range, "expected exactly ",
+              pair ? "2 element types" : "one element type", " but found ",
+              items.size());
     }
     if (pair) return types_.dict(items[0], items[1]);
     if (name == "List" || name == "list" || name == "Sequence" ||
@@ -162,8 +190,18 @@ class AnnotationReader {
     }
     if (name == "Optional") return types_.optional(items[0]);
     if (name == "Future") return types_.future(items[0]);
-    if (name == "Final" || name == "Annotated") return items[0];
-    fail_at(expr.range, "Unknown type constructor ", name);
+    return items[0];  // Final, Annotated
+  }
+
+  static void check_constructor(std::string_view name,
+                                const SourceRange& range) {
+    for (std::string_view known :
+         {"Tuple", "tuple", "Union", "Dict", "dict", "List", "list", "Sequence",
+          "Optional", "Future", "Final", "Annotated"}) {
+      if (name == known) return;
+    }
+    if (name.starts_with("BroadcastingList")) return;
+    fail_at(range, "Unknown type constructor ", name);
   }
 
   TypeTable& types_;

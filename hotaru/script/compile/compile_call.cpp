@@ -39,6 +39,14 @@ void FunctionCompiler::spread(Var* var, const SourceRange& range,
   }
 }
 
+// As the operator's own signature would say it, up to the container's type.
+std::string FunctionCompiler::element_mismatch(TypePtr actual) {
+  return concat(
+      "Arguments for call are not valid.\nCould not match type ",
+      actual->annotation(),
+      " to t in argument 'el': Type variable 't' previously matched to type ");
+}
+
 Var* FunctionCompiler::call(const Expr& expr, TypePtr hint) {
   const Expr& callee = expr.item(0);
   bool plain =
@@ -68,11 +76,11 @@ Var* FunctionCompiler::call(const Expr& expr, TypePtr hint) {
     Var* element = value(expr.item(1), item);
     return call_sugared(
         target,
-        {{as_type(element, item, expr.range,
-                  "the list's element should be of type ", ", but is "),
+        {{as_type(element, item, callee.range, element_mismatch(element->type),
+                  " is matched to type "),
           {},
           expr.range}},
-        expr.range);
+        callee.range);
   }
   if (target.kind == Sugared::Kind::kBuiltinMethod && target.text == "tolist" &&
       target.var->type->kind == TypeKind::kTensor) {
@@ -83,7 +91,8 @@ Var* FunctionCompiler::call(const Expr& expr, TypePtr hint) {
     }
     return cast(builtin("tolist", {target.var}, expr.range), hint, expr.range);
   }
-  return call_sugared(target, arguments(expr), expr.range);
+  // As PyTorch has it, what runs stands where its name does.
+  return call_sugared(target, arguments(expr), callee.range);
 }
 
 Var* FunctionCompiler::call_sugared(const Sugared& callee,

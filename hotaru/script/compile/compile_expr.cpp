@@ -231,8 +231,9 @@ Var* FunctionCompiler::list(const Expr& expr, TypePtr hint) {
   for (const Expr* item : expr.items) {
     Var* var = value(*item, wanted);
     if (wanted) {
-      var = as_type(var, wanted, item->range,
-                    "the list's element should be of type ", ", but is ");
+      var = as_type(var, wanted, item->range, "List type annotation `List[",
+                    "]` did not match the types of the given list elements, "
+                    "which were unified to ");
     }
     items.push_back(var);
     if (wanted) continue;

@@ -172,9 +172,10 @@ void FunctionCompiler::finish_loop(Node* node, const Loop& loop) {
 // variables as they are now.
 void FunctionCompiler::loop_exit(NodeKind kind, const SourceRange& range) {
   if (!loop_) {
-    fail_at(range,
-            "'break' and 'continue' need a loop around them (loops "
-            "over tuples and modules are unrolled and count as none)");
+    fail_at(range, "SyntaxError: '",
+            kind == NodeKind::kBreak ? "break' outside" : "continue' not in",
+            " loop (loops over tuples and modules are unrolled and count as "
+            "none: they do not support break or continue inside)");
   }
   leave_withs(loop_->open_withs, range);
   std::vector<Var*> values;

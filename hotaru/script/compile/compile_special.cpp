@@ -80,6 +80,9 @@ std::optional<Var*> FunctionCompiler::special(std::string_view name,
   }
   if (name == "fork") return fork(expr);
   if (name == "print") {
+    if (!expr.keywords.empty()) {
+      fail_at(expr.item(0).range, "print doesn't accept any keyword arguments");
+    }
     std::vector<Var*> inputs;
     for (const CallArg& arg : arguments(expr)) inputs.push_back(arg.var);
     emit(NodeKind::kPrint, range, inputs);
@@ -377,7 +380,8 @@ FunctionCompiler::Iteration FunctionCompiler::iterate_range(const Expr& expr) {
                          ? builtin("IntImplicit", {arg.var}, range)
                          : arg.var);
     if (bounds.back()->type->kind != TypeKind::kInt) {
-      fail_at(arg.range, "range takes integers");
+      fail_at(arg.range, "range takes integers, but found ",
+              bounds.back()->type->annotation());
     }
   }
   if (bounds.size() == 1) {

@@ -128,9 +128,11 @@ void FunctionCompiler::assign(const Stmt& stmt) {
   }
   if (declared) check_list_annotation(*stmt.value, declared);
   Var* result = value(*stmt.value, hint);
+  assignment_ = stmt.range;
   for (const Expr* target : stmt.targets) {
     assign_to(*target, result, declared);
   }
+  assignment_ = {};
 }
 
 void check_list_annotation(const Expr& expr, TypePtr type) {
@@ -165,7 +167,8 @@ void FunctionCompiler::assign_to(const Expr& target, Var* value,
     case ExprKind::kAttribute:
       return assign_attribute(target, value, declared);
     default:
-      fail_at(target.range, "cannot assign to this expression");
+      fail_at(target.range,
+              "unexpected expression on left-hand side of assignment");
   }
 }
 
@@ -179,6 +182,11 @@ void FunctionCompiler::unpack(const Expr& target, Var* value) {
               "Only one starred expression is allowed on the lhs");
     }
     star = i;
+  }
+  if (wanted == 1 && star == 0) {
+    fail_at(target.range,
+            "A Starred expression may only appear on the lhs within the "
+            "presence of another non-starred expression");
   }
   std::vector<Var*> items;
   if (value->type->kind == TypeKind::kTuple) {
@@ -242,6 +250,7 @@ void FunctionCompiler::assign_attribute(const Expr& target, Var* value,
     fail_at(target.range, "Tried to set an attribute: ", target.text,
             " on a non-class: ", base->type->annotation());
   }
+  const SourceRange& where = assignment_.source ? assignment_ : target.range;
   ClassType& cls = *base->type->cls;
   int slot = cls.find_attribute(target.text);
   if (slot < 0 && cls.is_open()) {
@@ -257,12 +266,12 @@ void FunctionCompiler::assign_attribute(const Expr& target, Var* value,
                     target.range);
       return;
     }
-    fail_at(target.range, "Tried to set nonexistent attribute: ", target.text,
+    fail_at(where, "Tried to set nonexistent attribute: ", target.text,
             ". Did you forget to initialize it in __init__()?");
   }
   const Attribute& attribute = cls.attributes()[slot];
   value =
-      as_type(value, attribute.type, target.range,
+      as_type(value, attribute.type, where,
               "Wrong type for attribute assignment. Expected ", " but got ");
   Node* node = emit(NodeKind::kSetAttr, target.range, {base, value});
   node->name = attribute.name;
@@ -305,7 +314,7 @@ void FunctionCompiler::assign_subscript(const Expr& target, Var* value) {
   if (base->type->kind == TypeKind::kList ||
       base->type->kind == TypeKind::kDict) {
     value = as_type(value, base->type->items.back(), target.range,
-                    "the element should be of type ", ", but is ");
+                    element_mismatch(value->type), " is matched to type ");
   }
   builtin("_set_item", {base, key, value}, target.range);
 }
@@ -317,6 +326,18 @@ void FunctionCompiler::augmented(const Stmt& stmt) {
   }
   if (!op) fail_at(stmt.range, "operator '", stmt.op, "=' is not supported");
   const Expr& target = *stmt.targets[0];
+  if (target.kind == ExprKind::kTuple || target.kind == ExprKind::kList) {
+    fail_at(target.range,
+            "augmented assignment can only have one LHS expression");
+  }
+  if (target.kind == ExprKind::kSubscript &&
+      target.item(0).kind == ExprKind::kName) {
+    Var* base = value(target.item(0));
+    if (base->type->kind == TypeKind::kTuple) {
+      fail_at(target.range, base->type->annotation(),
+              " does not support augmented assignment.");
+    }
+  }
   Var* left = value(target);
   Var* right = value(*stmt.value, left->type);
   if (left->type->kind == TypeKind::kTensor && !op->in_place.empty()) {
@@ -342,8 +363,13 @@ void FunctionCompiler::delete_items(const Stmt& stmt) {
     if (target->kind != ExprKind::kSubscript || target->items.size() != 2) {
       fail_at(target->range, "this cannot be deleted");
     }
+    if (target->item(1).kind == ExprKind::kSlice) {
+      fail_at(target->range,
+              "del statements only support deletion at a single index, "
+              "slicing is not supported");
+    }
     builtin("Delete", {value(target->item(0)), value(target->item(1))},
-            stmt.range);
+            target->range);
   }
 }
 

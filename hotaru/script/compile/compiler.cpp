@@ -42,7 +42,8 @@ TypePtr FunctionCompiler::compile() {
   }
   statements(def_->body);
   if (!terminated()) {
-    if (declared_result_ && !is_subtype(TypeTable::none(), declared_result_)) {
+    if (declared_result_ && declared_result_->kind != TypeKind::kNone &&
+        declared_result_->kind != TypeKind::kAny) {
       fail_at(def_->name_range,
               "Function was not annotated as having type None, but does not "
               "return along all paths");
@@ -122,12 +123,34 @@ Var* FunctionCompiler::use(std::string_view name, const SourceRange& range) {
   return inner;
 }
 
+namespace {
+
+// Modules are known while compiling, so a loop or a branch cannot choose one.
+void check_first_class(std::string_view name, TypePtr old, TypePtr type,
+                       const SourceRange& range) {
+  auto is_module = [](TypePtr t) {
+    return t->kind == TypeKind::kClass && t->cls->is_module();
+  };
+  if (is_subtype(type, old) || is_module(type) == is_module(old)) return;
+  std::string why = is_module(type)
+                        ? std::string(" to a value of type module")
+                        : concat(" because it has type value of type '",
+                                 type->annotation(), "'");
+  fail_at(range, "Cannot re-assign '", name, "'", why,
+          is_module(type) ? " because " : " and ", name,
+          " is not a first-class value.  Only reassignments to first-class "
+          "values are allowed");
+}
+
+}  // namespace
+
 void FunctionCompiler::bind(std::string_view name, Var* var,
                             const SourceRange& range) {
   const Binding* known = lookup(name);
   TypePtr declared = known ? known->declared : nullptr;
   const Scope* home = known ? known->home : nullptr;
   if (declared && home != scope_) {
+    check_first_class(name, declared, var->type, range);
     var = as_type(var, declared, range,
                   concat("Variable '", name, "' previously had type "),
                   " but is now being assigned to a value of type ");

@@ -234,6 +234,7 @@ class FunctionCompiler {
   Var* call_type(TypePtr type, std::vector<CallArg> args,
                  const SourceRange& range);
   std::vector<CallArg> arguments(const Expr& expr, size_t first = 1);
+  static std::string element_mismatch(TypePtr actual);
   void spread(Var* var, const SourceRange& range, std::vector<CallArg>& out);
 
   // Operators (compile_op.cpp).
@@ -288,6 +289,8 @@ class FunctionCompiler {
   std::vector<std::pair<Var*, Var*>> captures_;
   // Local names of functions and operators: `_0 = __torch__.f`.
   std::map<std::string_view, Sugared> aliases_;
+  /// Of the assignment being compiled; errors about attributes show it all.
+  SourceRange assignment_;
 
   friend class OpMatcher;
 };

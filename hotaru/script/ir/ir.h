@@ -118,6 +118,9 @@ struct Block {
   }
 };
 
+/// TorchScript's name of the node's kind, "prim::If"; null for operators.
+const char* kind_name(const Node& node);
+
 /// Owns the nodes, variables and blocks of one function.
 class Graph {
  public:

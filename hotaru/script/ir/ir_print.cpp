@@ -5,8 +5,6 @@
 
 namespace hotaru::script {
 
-namespace {
-
 const char* kind_name(const Node& node) {
   switch (node.kind) {
     case NodeKind::kConstant:
@@ -72,6 +70,8 @@ const char* kind_name(const Node& node) {
   }
   return "?";
 }
+
+namespace {
 
 class Printer {
  public:

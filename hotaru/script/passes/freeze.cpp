@@ -79,16 +79,7 @@ class Freezer {
         add_method(*root_, hook->short_name());
       }
     }
-    for (const std::string& name : preserved) {
-      if (root_->cls->find_method(name)) {
-        add_method(*root_, name);
-        continue;
-      }
-      int slot = root_->cls->find_attribute(name);
-      HOTARU_CHECK(slot >= 0 || root_->cls->find_constant(name),
-                   "Unknown name: ", name);
-      if (slot >= 0) root_->kept.insert(slot);
-    }
+    for (const std::string& name : preserved) preserve(name);
     while (next_ < work_.size()) {
       auto [frozen, method] = work_[next_++];
       Known known = {{method->graph->top().params[0], frozen}};
@@ -98,10 +89,49 @@ class Freezer {
     for (Frozen& frozen : all_) {
       for (Method& method : frozen.methods) simplify(*method.graph);
     }
+    for (auto [frozen, method] : work_) {
+      Known known = {{method->graph->top().params[0], frozen}};
+      keep_modules(method->graph->top(), known);
+    }
     return build();
   }
 
  private:
+  // "name", or "sub.name" of what a submodule shall keep.
+  void preserve(std::string_view name) {
+    Frozen* module = root_;
+    std::string_view rest = name;
+    for (size_t dot; (dot = rest.find('.')) != std::string_view::npos;) {
+      int slot = module->cls->find_attribute(rest.substr(0, dot));
+      const Value* value =
+          slot < 0 ? nullptr : &module->object->slots[size_t(slot)];
+      HOTARU_CHECK(value && is_module(*value), "Unknown name: ", name);
+      module->kept.insert(slot);
+      module = &frozen_of(value->as_instance());
+      rest.remove_prefix(dot + 1);
+    }
+    if (module->cls->find_method(rest)) return add_method(*module, rest);
+    int slot = module->cls->find_attribute(rest);
+    HOTARU_CHECK(slot >= 0 || module->cls->find_constant(rest),
+                 "Unknown name: ", name);
+    if (slot < 0) return;
+    module->kept.insert(slot);
+    const Value& value = module->object->slots[size_t(slot)];
+    if (is_module(value)) preserve_all(frozen_of(value.as_instance()));
+  }
+
+  // The module as it is, with all its attributes and methods.
+  void preserve_all(Frozen& module) {
+    for (const auto& [name, function] : module.cls->methods()) {
+      add_method(module, name);
+    }
+    for (size_t slot = 0; slot < module.object->slots.size(); ++slot) {
+      const Value& value = module.object->slots[slot];
+      if (!module.kept.insert(int(slot)).second) continue;
+      if (is_module(value)) preserve_all(frozen_of(value.as_instance()));
+    }
+  }
+
   Frozen& frozen_of(InstanceObject& object) {
     auto found = by_object_.find(&object);
     if (found != by_object_.end()) return *found->second;
@@ -125,6 +155,10 @@ class Freezer {
     if (frozen.has(function)) return;
     Method& method = frozen.methods.emplace_back(
         Method{function, function->compile_again()});
+    // What is called becomes part of the method, so that submodules are
+    // needed only where something of them stays.
+    inline_calls(*method.graph);
+    simplify(*method.graph);
     work_.emplace_back(&frozen, &method);
   }
 
@@ -194,6 +228,9 @@ class Freezer {
         fail_at(node.range,
                 "Freezing does not support SetAttr on an interface type");
       }
+      if (of(i) == root_ && node.kind == NodeKind::kReturn) {
+        fail_at(node.range, "attempted to freeze a module that return itself");
+      }
       if (of(i) && !fine) {
         fail_at(node.range,
                 "jit.freeze: a module that is handed about other "
@@ -224,10 +261,34 @@ class Freezer {
     const Value& value = self.object->slots[static_cast<size_t>(slot)];
     if (is_module(value)) {
       known[node.out()] = &frozen_of(value.as_instance());
-      self.kept.insert(slot);
     } else {
       if (!can_be_constant(value)) self.kept.insert(slot);
       reads_.push_back({&graph, &node, &self});
+    }
+  }
+
+  // The modules that the finished code still reads.
+  void keep_modules(Block& block, Known& known) {
+    for (Node* node = block.first; node; node = node->next) {
+      auto found = node->inputs.empty() ? known.end() : known.find(node->in(0));
+      if (node->kind == NodeKind::kGetAttr && found != known.end()) {
+        Frozen& self = *found->second;
+        int slot = self.cls->find_attribute(node->name);
+        const Value& value = self.object->slots[static_cast<size_t>(slot)];
+        if (is_module(value)) {
+          self.kept.insert(slot);
+          known[node->out()] = &frozen_of(value.as_instance());
+        }
+      }
+      if (node->kind == NodeKind::kFork) {
+        Block& body = node->callee->graph().top();
+        for (size_t i = 0; i < node->inputs.size(); ++i) {
+          auto module = known.find(node->in(i));
+          if (module != known.end()) known[body.params[i]] = module->second;
+        }
+        keep_modules(body, known);
+      }
+      for (Block* inner : node->blocks) keep_modules(*inner, known);
     }
   }
 

@@ -106,7 +106,9 @@ void Function::resolve_signature() {
     params.push_back(std::move(param));
   }
   if (owner_ && params.empty()) {
-    fail_at(def_->name_range, "methods must have a self argument");
+    fail_at(def_->name_range,
+            "methods must have a self argument: the non-static method '",
+            def_->name, "' does not have a self argument");
   }
   if (def_->return_type) {
     result_ = read_type(unit_, *resolver_, *def_->return_type);
@@ -192,10 +194,17 @@ const Code& Function::code() {
 
 std::string Function::schema() {
   std::string out = concat(short_name(), "(");
+  bool by_name = false;
   for (const Parameter& param : params()) {
     if (&param != &params_[0]) out += ", ";
+    if (param.keyword_only && !by_name) out += "*, ";
+    by_name |= param.keyword_only;
     out += concat(param.type->str(), " ", param.name);
-    if (param.has_default) out += concat("=", value_text(param.default_value));
+    if (param.has_default) {
+      const Value& value = param.default_value;
+      out += value.is_string() ? concat("=\"", value.as_string(), "\"")
+                               : concat("=", value_text(value));
+    }
   }
   return concat(out, ") -> ", result_type()->str());
 }

@@ -228,12 +228,17 @@ std::string unindented(const Function& function) {
 
 }  // namespace
 
-std::string Module::code(std::string_view name) const {
+std::string Module::code(std::string_view name,
+                         std::vector<Value>* constants) const {
   Function& function = method(name);
   SourcePrinter printer(function.unit());
   std::string out = function.unit().origin()
                         ? unindented(function)
                         : print_function(function, printer, 0);
+  if (constants) {
+    *constants = function.unit().origin() ? function.unit().constants()
+                                          : printer.constants();
+  }
   std::string self = concat("self: ", type_->name());
   if (size_t at = out.find(self); at != std::string::npos) {
     out.erase(at + 4, self.size() - 4);

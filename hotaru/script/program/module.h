@@ -72,8 +72,10 @@ class Module {
   void save(const std::string& path) const;
 
   /// TorchScript source of a method: as the archive has it, or printed from
-  /// its graph.
-  std::string code(std::string_view method = "forward") const;
+  /// its graph. `constants`, if given, receives what its CONSTANTS.c0, c1 and
+  /// so on are.
+  std::string code(std::string_view method = "forward",
+                   std::vector<Value>* constants = nullptr) const;
   /// TorchScript's textual form of a method's graph, calls not inlined.
   std::string graph(std::string_view method = "forward") const;
 

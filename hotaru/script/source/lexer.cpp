@@ -292,11 +292,13 @@ Token Lexer::string(uint32_t begin) {
   pos_ += triple ? 3 : 1;
   for (;;) {
     if (pos_ >= text_.size() || (peek() == '\n' && !triple)) {
-      fail_at({&source_, begin, pos_}, "unterminated string literal");
+      fail_at({&source_, begin, pos_},
+              "expected a valid token but found an unterminated string here");
     }
     if (peek() == '\\') {
       if (pos_ + 1 >= text_.size()) {
-        fail_at({&source_, begin, pos_}, "unterminated string literal");
+        fail_at({&source_, begin, pos_},
+                "expected a valid token but found an unterminated string here");
       }
       pos_ += 2;
       continue;

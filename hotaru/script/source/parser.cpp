@@ -74,9 +74,9 @@ bool Parser::accept(std::string_view spelling) {
 Token Parser::expect(std::string_view spelling) {
   if (!at(spelling)) {
     fail_at(
-        current_.range, "expected '", spelling, "' but found '",
+        current_.range, "expected ", spelling, " but found '",
         current_.kind == TokenKind::kNewline ? "end of line" : current_.text,
-        "'");
+        "' here");
   }
   return take();
 }
@@ -86,7 +86,7 @@ Token Parser::expect(TokenKind kind, const char* what) {
     fail_at(
         current_.range, "expected ", what, " but found '",
         current_.kind == TokenKind::kNewline ? "end of line" : current_.text,
-        "'");
+        "' here");
   }
   return take();
 }
@@ -231,13 +231,17 @@ void Parser::check_target(const Expr* target) {
     case ExprKind::kSubscript:
       return;
     case ExprKind::kStarred:
-      return check_target(target->items[0]);
+      if (target->items[0]->kind != ExprKind::kName) {
+        fail_at(target->range, "Cannot pack a tuple into a non-variable");
+      }
+      return;
     case ExprKind::kTuple:
     case ExprKind::kList:
       for (const Expr* item : target->items) check_target(item);
       return;
     default:
-      fail_at(target->range, "cannot assign to this expression");
+      fail_at(target->range,
+              "unexpected expression on left-hand side of assignment");
   }
 }
 
@@ -434,9 +438,9 @@ void Parser::apply_type_comments(Def& def, std::vector<Param>& params,
                      : Exprs{types};
     size_t self = params.size() == list.size() + 1 ? 1 : 0;
     if (list.size() + self != params.size()) {
-      fail_at(comment, "the type comment has ", list.size(),
-              " parameter types, but the function has ", params.size(),
-              " parameters");
+      fail_at(comment, "Number of type annotations (", list.size(),
+              ") did not match the number of function parameters (",
+              params.size(), ")");
     }
     for (size_t i = 0; i < list.size(); ++i) params[i + self].type = list[i];
     return;

@@ -56,10 +56,10 @@ Ref<EnumType> make_enum(std::string name,
                members[0].second.type_name(),
                "', only int, float and string are supported");
   for (const auto& [member, value] : members) {
-    HOTARU_CHECK(type_of_member(value) == out->value_type, "Enum class '",
-                 out->name, "' has values of type '",
-                 members[0].second.type_name(), "' and, for '", member,
-                 "', of type '", value.type_name(),
+    HOTARU_CHECK(type_of_member(value) == out->value_type,
+                 "Could not unify type list: the values of Enum class '",
+                 out->name, "' are of type '", members[0].second.type_name(),
+                 "' and, for '", member, "', of type '", value.type_name(),
                  "'; they must be of one type");
     HOTARU_CHECK(out->find_name(member) < 0 && out->find_value(value) < 0,
                  "Enum class '", out->name, "' defines '", member,

@@ -195,11 +195,10 @@ void init_module(nb::module_& m) {
                      const GilRelease release;
                      return s.module.code(s.name);
                    })
-      .def_prop_ro("graph",
-                   [](const ScriptMethod& s) {
-                     const GilRelease release;
-                     return s.module.graph(s.name);
-                   })
+      .def("_graph",
+           [](const ScriptMethod& s, bool inlined) {
+             return graph_as_tuples(s.module.method(s.name), inlined);
+           })
       .def_prop_ro("schema", [](const ScriptMethod& s) {
         const GilRelease release;
         return s.module.method(s.name).schema();
@@ -286,8 +285,24 @@ void init_module(nb::module_& m) {
                                     : std::optional(to_dtype(dtype.ptr())));
           },
           nb::arg("device").none(), nb::arg("dtype").none())
-      .def("code", &Module::code, nb::call_guard<GilRelease>())
-      .def("graph", &Module::graph, nb::call_guard<GilRelease>())
+      .def("code",
+           [](const Module& self, const std::string& name) {
+             const GilRelease release;
+             return self.code(name);
+           })
+      .def("code_with_constants",
+           [](const Module& self, const std::string& name) {
+             std::vector<Value> constants;
+             std::string code;
+             {
+               const GilRelease release;
+               code = self.code(name, &constants);
+             }
+             nb::list values;
+             for (const Value& value : constants)
+               values.append(nb::steal(to_python(value)));
+             return nb::make_tuple(code, values);
+           })
       .def("freeze", &script::freeze, nb::call_guard<GilRelease>())
       .def("save_file", &save_file<const Module>)
       .def("save_stream", &save_stream<const Module>)

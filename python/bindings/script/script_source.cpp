@@ -169,13 +169,10 @@ void init_functions(nb::module_& m) {
                                                      0);
                      });
                    })
-      .def_prop_ro("graph",
-                   [](const ScriptFunction& self) {
-                     return unlocked([&] {
-                       const std::lock_guard lock(self.unit->mutex());
-                       return self.function->graph().str();
-                     });
-                   })
+      .def("_graph",
+           [](const ScriptFunction& self, bool inlined) {
+             return graph_as_tuples(*self.function, inlined);
+           })
       .def_prop_ro("schema", [](const ScriptFunction& self) {
         return unlocked([&] { return self.function->schema(); });
       });

@@ -46,6 +46,12 @@ script::Meaning to_meaning(script::CompilationUnit& unit,
 /// The value as Python's; named tuples, which the type tells, keep their names.
 nanobind::object to_python_typed(const Value& value, script::TypePtr type);
 
+/// The function's graph in tuples, (parameters, nodes): parameters as (number,
+/// name, type), nodes as (kind, inputs' numbers, outputs, what else the kind
+/// needs, blocks, (file, line, column, excerpt) or None, schema or None). Calls
+/// as calls, or replaced by what they call. Throws ScriptError.
+nanobind::tuple graph_as_tuples(script::Function& function, bool inlined);
+
 /// Calls the function with Python's arguments, without the interpreter's lock
 /// while it runs. Throws Error for arguments that don't fit.
 nanobind::object call_function(script::Function& function,

@@ -25,6 +25,7 @@ from ._marks import (
 from ._module import RecursiveScriptModule, ScriptModule, load, save
 from ._script import ScriptFunction, script, script_if_tracing
 from ._trace import TracerWarning, TracingCheckError, trace, trace_module
+from ._trace_graph import _get_trace_graph, _unique_state_dict
 
 __all__ = [
     "Attribute",
@@ -38,6 +39,8 @@ __all__ = [
     "TracerWarning",
     "TracingCheckError",
     "_fork",
+    "_get_trace_graph",
+    "_unique_state_dict",
     "_unwrap_optional",
     "_wait",
     "annotate",

@@ -55,14 +55,22 @@ def interface(obj: type) -> type:
     return obj
 
 
+def _is_text(statement) -> bool:
+    """Whether it is a string alone: documentation."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
 def _check_method(method) -> None:
     source = source_of(method)
     (definition,) = ast.parse(source.text).body
-    body = definition.body
-    if ast.get_docstring(definition) is not None and len(body) > 1:
-        body = body[1:]
+    texts = [item for item in definition.body if _is_text(item)]
+    body = [item for item in definition.body if item not in texts] or texts
     trouble = None
-    if definition.returns is None:
+    if definition.returns is None and "# type:" not in source.text:
         trouble = "interface declarations must have a return type annotated."
     elif len(body) != 1 or not isinstance(body[0], ast.Pass):
         trouble = (

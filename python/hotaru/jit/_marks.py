@@ -6,6 +6,7 @@ import builtins
 import contextlib
 import threading
 import typing
+import warnings
 from typing import Any, Callable
 
 Final = typing.Final
@@ -76,16 +77,60 @@ class Attribute(typing.NamedTuple):
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """`isinstance` that looks into containers: `List[int]` holds only ints."""
+    """`isinstance` that looks into containers: `List[int]` holds only ints.
+
+    Warns of an empty container, of which nothing is told. RuntimeError:
+    `target_type` is no type, or a List and the like that does not say of what.
+    """
+    check_empty_containers(obj)
     return _holds(obj, target_type)
+
+
+_BARE = {
+    getattr(typing, name): f"Attempted to use {name} without {text}"
+    for name, text in (
+        ("List", "a contained type. Please add a contained type, e.g. "
+         "List[int]"),
+        ("Tuple", "a contained type. Please add a contained type, e.g. "
+         "Tuple[int]"),
+        ("Optional", "a contained type. Please add a contained type, e.g. "
+         "Optional[int]"),
+        ("Dict", "contained types. Please add contained type, e.g. "
+         "Dict[int, int]"),
+    )
+}  # fmt: skip
+
+
+def check_contained(wanted) -> None:
+    """RuntimeError for a List and the like that does not say of what."""
+    if builtins.isinstance(wanted, typing.Hashable) and wanted in _BARE:
+        raise RuntimeError(_BARE[wanted])
+
+
+def check_empty_containers(obj) -> None:
+    """Warns of an empty list, dict or tuple: nothing tells what it is of."""
+    if builtins.isinstance(obj, (list, dict, tuple)) and len(obj) == 0:
+        warnings.warn(
+            "The inner type of a container is lost when calling "
+            "torch.jit.isinstance in eager mode. For example, List[int] would "
+            "become list and therefore falsely return True for List[float] or "
+            "List[str].",
+            stacklevel=3,
+        )
 
 
 def _holds(value, wanted) -> bool:
     if type(wanted) is tuple:
         return any(_holds(value, item) for item in wanted)
+    check_contained(wanted)
     origin, args = typing.get_origin(wanted), typing.get_args(wanted)
     if origin is None:
         wanted = type(None) if wanted is None else wanted
+        if wanted is not Any and not builtins.isinstance(wanted, type):
+            raise RuntimeError(
+                "The second argument to `torch.jit.isinstance` must be a type "
+                "or a tuple of types"
+            )
         return wanted is Any or builtins.isinstance(value, wanted)
     if origin in (list, dict, tuple) and not builtins.isinstance(value, origin):
         return False

@@ -6,10 +6,14 @@ import functools
 import io
 import os
 import sys
+import types
 
 from .. import _C
+from .._function_schema import FunctionSchema, parse_schema
 from ..nn import Module
+from . import _native_module
 from ._errors import make_error
+from ._ir import graph_of
 from ._source import frame_names
 
 
@@ -36,6 +40,19 @@ class ScriptModule(Module, metaclass=_CompiledWhenMade):
         """
         names = frame_names(sys._getframe(1 + _frames_up))
         self.__dict__.setdefault("_script_sources", []).append((src, names))
+
+
+class ConstMap:
+    """The constants of a program's source as attributes: c0, c1 and so on."""
+
+    def __init__(self, const_mapping: dict) -> None:
+        self.const_mapping = const_mapping
+
+    def __getattr__(self, name: str):
+        try:
+            return self.__dict__["const_mapping"][name]
+        except KeyError:
+            raise AttributeError(name) from None
 
 
 class RecursiveScriptModule(ScriptModule):
@@ -120,6 +137,20 @@ class RecursiveScriptModule(ScriptModule):
         if native is not None and native.has_attribute("training"):
             native.set_attribute("training", bool(value))
 
+    @property
+    def _modules(self) -> types.MappingProxyType:
+        """The direct submodules by name; assign attributes to change them."""
+        native = self.__dict__.get("_c")
+        children = dict(native.named_children()) if native is not None else {}
+        return types.MappingProxyType(children)
+
+    @_modules.setter
+    def _modules(self, value) -> None:
+        if value:
+            raise RuntimeError(
+                "the submodules of a ScriptModule are those of its program"
+            )
+
     # --- code ---
 
     @property
@@ -128,14 +159,25 @@ class RecursiveScriptModule(ScriptModule):
         return self._c.code("forward")
 
     @property
-    def graph(self) -> str:
-        """Textual form of forward's graph."""
-        return self._c.graph("forward")
+    def code_with_constants(self) -> tuple[str, ConstMap]:
+        """`code`, and what its CONSTANTS.c0, c1 and so on are."""
+        code, constants = self._c.code_with_constants("forward")
+        named = {f"c{i}": value for i, value in enumerate(constants)}
+        return code, ConstMap(named)
 
     @property
-    def inlined_graph(self) -> str:
-        """As graph: calls are shown as calls."""
-        return self._c.graph("forward")
+    def graph(self) -> _C.Graph:
+        """Forward as a graph, with calls as calls."""
+        return self._c.method("forward").graph
+
+    @property
+    def inlined_graph(self) -> _C.Graph:
+        """As graph, with what is called in place of calls."""
+        return self._c.method("forward").inlined_graph
+
+    def graph_for(self, *args, **kwargs) -> _C.Graph:
+        """What runs for these arguments, after calling forward with them."""
+        return _graph_for(self._c.method("forward"), *args, **kwargs)
 
     def define(self, src: str, _frames_up: int = 0) -> None:
         """Compiles methods from source, here and for modules that share the
@@ -311,6 +353,10 @@ def _forward_magic(name: str) -> None:
     def method(self, *args, **kwargs):
         native = self.__dict__["_c"]
         if not native.has_method(name):
+            if name == "__iter__":
+                raise TypeError(
+                    f"'{type(self).__name__}' object is not iterable"
+                )
             raise NotImplementedError(f"no compiled method {name}")
         return native.method(name)(*args, **kwargs)
 
@@ -336,6 +382,8 @@ class _ScriptList(RecursiveScriptModule):
         return children or [p for _, p in self._c.named_parameters(False)]
 
     def __len__(self) -> int:
+        if self._c.has_method("__len__"):  # the program's own
+            return self._c.method("__len__")()
         return len(self._members())
 
     def __iter__(self):
@@ -480,9 +528,33 @@ def save(m, f, _extra_files=None) -> None:
         to_stream(f.write, extra)
 
 
-_C.ScriptModule.qualified_name = property(lambda self: self.type_name)
-_C.ScriptModule._type = lambda self: self.class_type
-_C.ScriptModule._method_names = lambda self: self.method_names()
+def _schema_of(text: property):
+    """The signature that the native property tells, as an object.
+
+    The result is one thing, which may be a tuple.
+    """
+
+    def schema(self) -> FunctionSchema:
+        arguments, arrow, result = text.__get__(self).rpartition(" -> ")
+        if result.startswith("("):
+            result = f"({result})"
+        return parse_schema(arguments + arrow + result)
+
+    return schema
+
+
+def _graph_for(self, *args, **kwargs) -> _C.Graph:
+    """What runs for these arguments, after calling it with them."""
+    self(*args, **kwargs)
+    return self.inlined_graph
+
+
+for _callable in (_C.ScriptFunction, _C.ScriptMethod):
+    _callable.graph = property(graph_of)
+    _callable.schema = property(_schema_of(_callable.schema))
+    _callable.inlined_graph = property(lambda self: graph_of(self, True))
+    _callable.graph_for = _graph_for
 _C.ScriptFunction.save = RecursiveScriptModule.save
 _C.ScriptFunction.save_to_buffer = RecursiveScriptModule.save_to_buffer
+_native_module.extend()
 _C._set_script_module_class(RecursiveScriptModule, make_error)

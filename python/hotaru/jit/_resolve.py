@@ -173,6 +173,8 @@ class Resolver:
             return ("type", self._scripter.named_type("Generator"))
         if isinstance(value, types.ModuleType):
             return self._module(value, name)
+        if type(value).__name__ == "BroadcastingListCls" and _is_ours(value):
+            return ("generic", value.__name__)
         if isinstance(value, Foreign):
             return ("python", value.function)
         if isinstance(value, Constant):
@@ -185,6 +187,12 @@ class Resolver:
             return ("type", self._scripter.type_of_annotation(value))
         if isinstance(value, (list, tuple)):
             return ("value", value) if _is_constant(value) else _error(value)
+        if isinstance(value, hotaru.jit.RecursiveScriptModule):
+            return (
+                "error",
+                "Cannot call a ScriptModule that is not a submodule of the "
+                "caller",
+            )
         if isinstance(value, (Module, hotaru.Tensor)):
             return _error(value)
         if is_overloaded(value):

@@ -129,7 +129,9 @@ class _Builder:
         hooks = () if self._traced else _hooks_of(module)
         members = _Members(module, self)
         sources = vars(module).get("_script_sources", ())
-        key = (*members.key(), hooks, tuple(text for text, _ in sources))
+        texts = tuple(text for text, _ in sources)
+        # Classes of a trace have attributes alone, and no methods.
+        key = (*members.key(), hooks, texts, self._traced)
         shared = _SHARED.get(key)
         if shared is None:
             cls = self._define(module, members, hooks)

@@ -186,7 +186,7 @@ TEST(Compiler, RefusalsNameTheReason) {
       {"def f(x: Optional[str]):\n  return x.upper()\n", "has no attribute"},
       {"def f(x: Tensor):\n  for i in range(3):\n    x = 1\n  return x\n",
        "Variable 'x' previously had type Tensor"},
-      {"def f():\n  break\n", "need a loop around them"},
+      {"def f():\n  break\n", "outside loop"},
       {"def f(x: Tuple[int, int], i: int):\n  return x[i]\n",
        "must be known while compiling"},
       {"def f(x: int) -> int:\n  if x > 0:\n    return x\n",

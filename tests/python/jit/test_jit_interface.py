@@ -394,3 +394,29 @@ def test_long_chains_of_interfaces(tmp_path, monkeypatch):
 
     with pytest.raises(RuntimeError, match="more than 100 levels deep"):
         torch.jit.script(interface_chain.f)
+
+
+def test_interfaces_may_say_types_in_comments_and_texts_anywhere():
+    @torch.jit.interface
+    class Commented(torch.nn.Module):
+        def forward(self, x):
+            # type: (Tensor) -> Tensor
+            """One."""
+            pass
+            """Two."""
+
+    class Doubled(torch.nn.Module):
+        def forward(self, x):
+            return x * 2
+
+    class Holder(torch.nn.Module):
+        part: Commented
+
+        def __init__(self):
+            super().__init__()
+            self.part = Doubled()
+
+        def forward(self, x):
+            return self.part.forward(x)
+
+    assert torch.jit.script(Holder())(torch.ones(1)) == 2

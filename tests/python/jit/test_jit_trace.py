@@ -260,3 +260,14 @@ def test_keyword_inputs():
     inputs = {"scale": torch.tensor(2.0), "x": X}
     traced = torch.jit.trace(f, example_kwarg_inputs=inputs)
     assert torch.equal(traced(x=X, scale=torch.tensor(3.0)), X * 3)
+
+
+def test_modules_like_traced_ones_are_compiled_with_their_methods():
+    class Alone(torch.nn.Module):
+        def forward(self, x):
+            return x * 2
+
+    x = torch.ones(1)
+    torch.jit.trace(torch.nn.Sequential(Alone()), x)
+    assert torch.jit.script(Alone())(x) == 2
+    assert torch.jit.trace(torch.nn.Sequential(Alone()), x)(x) == 2

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import outcomes
 
-FAMILIES = ("testing_close", "testing_make")
+FAMILIES = ("testing_checks", "testing_close", "testing_make")
 
 test_same_as_pytorch = outcomes.same_as_pytorch(FAMILIES)
 test_records_are_current = outcomes.records_are_current(FAMILIES)

@@ -1,0 +1,108 @@
+// Graphs as plain tuples, of which hotaru.jit makes its Graph objects.
+#include <nanobind/stl/string.h>
+
+#include "bindings/gil.h"
+#include "bindings/script/script_source.h"
+#include "bindings/tensor/value_convert.h"
+#include "hotaru/script/archive/op_spelling.h"
+#include "hotaru/script/passes/passes.h"
+
+namespace hotaru::python {
+namespace {
+
+using script::Block;
+using script::Graph;
+using script::Node;
+using script::NodeKind;
+using script::Var;
+
+nb::tuple variables(const std::vector<Var*>& vars) {
+  nb::list out;
+  for (const Var* var : vars)
+    out.append(
+        nb::make_tuple(var->id, std::string(var->name), var->type->str()));
+  return nb::tuple(out);
+}
+
+std::string kind_of(const Node& node) {
+  if (node.kind != NodeKind::kOp) return script::kind_name(node);
+  const std::string_view name = node.op->name();
+  if (name.find("::") != std::string_view::npos) return std::string(name);
+  return concat(script::is_prim(*node.op) ? "prim::" : "aten::", name);
+}
+
+/// What the kind needs besides inputs: a constant's value, a name or an index.
+nb::object extra_of(const Node& node) {
+  switch (node.kind) {
+    case NodeKind::kConstant:
+      return nb::steal(to_python(node.value));
+    case NodeKind::kGetAttr:
+    case NodeKind::kSetAttr:
+    case NodeKind::kCallMethod:
+      return nb::cast(node.name);
+    case NodeKind::kCall:
+    case NodeKind::kFork:
+      return nb::make_tuple(std::string(node.callee->short_name()),
+                            node.callee->owner() != nullptr);
+    case NodeKind::kTupleIndex:
+      return nb::cast(node.index);
+    case NodeKind::kIsInstance: {
+      nb::list types;
+      for (script::TypePtr type : node.types) types.append(type->annotation());
+      return types;
+    }
+    default:
+      return nb::none();
+  }
+}
+
+nb::object place_of(const Node& node) {
+  const script::SourceRange& range = node.range;
+  if (!range.source) return nb::none();
+  const int line = range.source->line_index(range.begin);
+  return nb::make_tuple(std::string(range.source->name()), range.line_number(),
+                        range.begin - range.source->line_start(line),
+                        range.highlight());
+}
+
+nb::tuple block_of(const Block& block);
+
+/// (kind, inputs, outputs, extra, blocks, place, schema).
+nb::tuple node_of(const Node& node) {
+  nb::list inputs, blocks;
+  for (const Var* input : node.inputs) inputs.append(input->id);
+  for (const Block* block : node.blocks) blocks.append(block_of(*block));
+  nb::object schema = nb::none();
+  if (node.kind == NodeKind::kOp) schema = nb::cast(node.op->schema().str());
+  return nb::make_tuple(kind_of(node), nb::tuple(inputs),
+                        variables(node.outputs), extra_of(node),
+                        nb::tuple(blocks), place_of(node), schema);
+}
+
+/// (parameters, nodes): the last node ends the block.
+nb::tuple block_of(const Block& block) {
+  nb::list nodes;
+  for (const Node* node = block.first; node; node = node->next)
+    nodes.append(node_of(*node));
+  return nb::make_tuple(variables(block.params), nb::tuple(nodes));
+}
+
+/// A graph of its own, so that no run and no other reader changes it.
+std::unique_ptr<Graph> compile(script::Function& function, bool inlined) {
+  const GilRelease release;
+  const std::lock_guard lock(function.unit().mutex());
+  std::unique_ptr<Graph> graph = function.compile_again();
+  if (inlined) {
+    script::inline_calls(*graph);
+    script::simplify(*graph);
+  }
+  return graph;
+}
+
+}  // namespace
+
+nb::tuple graph_as_tuples(script::Function& function, bool inlined) {
+  return block_of(compile(function, inlined)->top());
+}
+
+}  // namespace hotaru::python

@@ -1,0 +1,100 @@
+"""The attributes of nodes: numbers, strings and so on, by name.
+
+`i`, `f`, `s`, `t`, `ival` read one of that kind, `i_` and so on set it; `is`,
+`fs`, `ss` are lists of them.
+"""
+
+# Names are PyTorch's.
+# ruff: noqa: N802
+from __future__ import annotations
+
+from ... import _C
+
+_KINDS = ("i", "f", "c", "s", "t", "ival", "is", "fs", "ss", "ts", "ty", "tys")
+
+
+def kind_of(value) -> str:
+    """The kind that an attribute of this value has."""
+    for kind, types in (
+        ("i", (bool, int)), ("f", float), ("c", complex), ("t", _C.Tensor),
+        ("s", (str, _C.device)),
+    ):  # fmt: skip
+        if isinstance(value, types):
+            return kind
+    return "ival"
+
+
+class Attributes:
+    """What nodes have by name, in the order in which it was set."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, tuple] = {}  # kind and value
+
+    @property
+    def _attributes(self) -> Attributes:
+        return self
+
+    def value(self, name: str):
+        """An attribute, whatever its kind. RuntimeError: there is none."""
+        return self._entry(name)[1]
+
+    def _entry(self, name: str) -> tuple:
+        if name not in self._values:
+            raise RuntimeError(
+                f"required keyword attribute '{name}' is undefined"
+            )
+        return self._values[name]
+
+    def attributeNames(self) -> list[str]:
+        """The names, in order."""
+        return list(self._values)
+
+    def hasAttributes(self) -> bool:
+        """Whether there are any."""
+        return bool(self._values)
+
+    def hasAttribute(self, name: str) -> bool:
+        """Whether there is one of that name."""
+        return name in self._values
+
+    def kindOf(self, name: str) -> str:
+        """Its kind: "i" of an int, "ival" of what has none of its own."""
+        return self._entry(name)[0]
+
+    def removeAttribute(self, name: str):
+        """Takes one away."""
+        self._entry(name)
+        self._changed()
+        del self._values[name]
+        return self
+
+    def copyAttributes(self, node):
+        """Has those of the other node in place of its own."""
+        self._changed()
+        self._values = dict(node._values)
+        return self
+
+
+def _reader(kind: str):
+    def read(self, name: str):
+        found, value = self._entry(name)
+        if found != kind:
+            raise RuntimeError(
+                f"attribute '{name}' is of kind '{found}', not '{kind}'"
+            )
+        return str(value) if kind == "s" else value
+
+    def write(self, name: str, value):
+        self._changed()
+        self._values[name] = (kind, value)
+        return self
+
+    read.__doc__ = f"The attribute of kind {kind!r} of that name."
+    write.__doc__ = f"Sets an attribute of kind {kind!r}; gives the node."
+    return read, write
+
+
+for _kind in _KINDS:
+    _read, _write = _reader(_kind)
+    setattr(Attributes, _kind, _read)
+    setattr(Attributes, f"{_kind}_", _write)

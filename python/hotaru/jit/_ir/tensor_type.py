@@ -1,0 +1,139 @@
+"""The types of tensors."""
+
+# Names are PyTorch's.
+# ruff: noqa: N802, N815
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ... import _C
+from .base_type import Type
+
+_DTYPES = {
+    "Byte": "uint8", "Char": "int8", "Short": "int16", "Int": "int32",
+    "Long": "int64", "Half": "float16", "Float": "float32",
+    "Double": "float64", "ComplexHalf": "complex32",
+    "ComplexFloat": "complex64", "ComplexDouble": "complex128",
+    "Bool": "bool", "BFloat16": "bfloat16",
+}  # fmt: skip
+SCALAR_TYPES = {name: getattr(_C, dtype) for name, dtype in _DTYPES.items()}
+_SCALAR_NAMES = {dtype: name for name, dtype in SCALAR_TYPES.items()}
+
+
+class Known(NamedTuple):
+    """What is known of a tensor; None where nothing is."""
+
+    scalar_type: str | None = None
+    sizes: tuple | None = None
+    strides: tuple | None = None
+    requires_grad: bool | None = None
+    device: object = None
+
+
+class TensorType(Type):
+    """A tensor, with what is known of its dtype, sizes, strides and device."""
+
+    def __init__(self, known: Known | None = None) -> None:
+        super().__init__()
+        self._known = known or Known()
+
+    @classmethod
+    def get(cls) -> TensorType:
+        """Any tensor."""
+        return _ANY_TENSOR
+
+    getInferred = get
+
+    @classmethod
+    def create_from_tensor(cls, tensor) -> TensorType:
+        """All that the tensor tells."""
+        return cls(
+            Known(
+                _SCALAR_NAMES.get(tensor.dtype),
+                tuple(tensor.shape),
+                tuple(tensor.stride()),
+                tensor.requires_grad,
+                tensor.device,
+            )
+        )
+
+    def str(self) -> str:
+        known = self._known
+        if known == Known():
+            return "Tensor"
+        parts = []
+        if known.sizes is not None:
+            parts += ["*" if n is None else f"{n}" for n in known.sizes]
+        if known.strides:
+            parts.append(f"strides={list(known.strides)}")
+        if known.requires_grad is not None:
+            parts.append(f"requires_grad={int(known.requires_grad)}")
+        if known.device is not None:
+            parts.append(f"device={known.device}")
+        return f"{known.scalar_type or 'Tensor'}({', '.join(parts)})"
+
+    @property
+    def annotation_str(self) -> str:
+        return "Tensor"
+
+    def dim(self) -> int | None:
+        """The number of dimensions, if known."""
+        return None if self._known.sizes is None else len(self._known.sizes)
+
+    def sizes(self) -> list[int] | None:
+        """The sizes, if all are known."""
+        sizes = self._known.sizes
+        return None if sizes is None or None in sizes else list(sizes)
+
+    def varyingSizes(self) -> list[int | None] | None:
+        """The sizes, None for those that are not known."""
+        return None if self._known.sizes is None else list(self._known.sizes)
+
+    def strides(self) -> list[int] | None:
+        """The strides, if known."""
+        known = self._known.strides
+        return None if known is None else list(known)
+
+    def scalarType(self) -> str | None:
+        """The dtype, as "Float" or "Long", if known."""
+        return self._known.scalar_type
+
+    def dtype(self):
+        """The dtype, if known."""
+        return SCALAR_TYPES.get(self._known.scalar_type)
+
+    def device(self):
+        """The device, if known."""
+        return self._known.device
+
+    def requires_grad(self) -> bool:
+        """Whether it may need gradients: True where nothing is known."""
+        return self._known.requires_grad is not False
+
+    def with_sizes(self, sizes) -> TensorType:
+        """The type with these sizes, and all else as it is."""
+        known = None if sizes is None else tuple(sizes)
+        return TensorType(self._known._replace(sizes=known))
+
+    def with_dtype(self, dtype) -> TensorType:
+        """The type with this dtype."""
+        name = _SCALAR_NAMES.get(dtype)
+        return TensorType(self._known._replace(scalar_type=name))
+
+    def with_device(self, device) -> TensorType:
+        """The type with this device."""
+        return TensorType(self._known._replace(device=device))
+
+    def _fits(self, other: Type) -> bool:
+        return isinstance(other, TensorType) and all(
+            theirs is None or ours == theirs
+            for ours, theirs in zip(self._known, other._known)
+        )
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, TensorType) and self._known == other._known
+
+    __hash__ = None
+
+
+_ANY_TENSOR = TensorType()

@@ -1,0 +1,64 @@
+"""What PyTorch's `torch._C.ScriptModule`, a module's `_c`, can be asked."""
+
+from __future__ import annotations
+
+from .. import _C
+
+
+def _unwrapped(value):
+    """Modules as native ones."""
+    return vars(value).get("_c", value) if hasattr(value, "__dict__") else value
+
+
+def _attribute(self, name: str):
+    """A method, a module (native too) or another attribute, by name."""
+    if self.has_attribute(name):
+        return _unwrapped(self.attribute(name))
+    if self.has_method(name):
+        return self.method(name)
+    raise AttributeError(
+        f"'{type(self).__name__}' object has no attribute '{name}'"
+    )
+
+
+def _value(self, name: str):
+    """An attribute by name. RuntimeError: there is none."""
+    if not self.has_attribute(name):
+        raise RuntimeError(f"Module has no attribute '{name}'")
+    return _unwrapped(self.attribute(name))
+
+
+def _freeze_module(
+    module: _C.ScriptModule,
+    preservedAttrs=(),
+    freezeInterfaces: bool = True,
+    preserveParameters: bool = False,
+) -> _C.ScriptModule:
+    """As `jit.freeze`, of a native module and giving one.
+
+    RuntimeError: see there. NotImplementedError: parameters are to stay
+    attributes while all else is frozen.
+    """
+    if preserveParameters:
+        raise NotImplementedError(
+            "_freeze_module: preserveParameters is not implemented; name what "
+            "shall stay in preservedAttrs"
+        )
+    return module.freeze(list(preservedAttrs))
+
+
+def extend() -> None:
+    """Gives the native class these names."""
+    native = _C.ScriptModule
+    native.__getattr__ = _attribute
+    native.hasattr = native.has_attribute
+    native.getattr = _value
+    native.setattr = native.set_attribute
+    native._has_method = native.has_method
+    native._get_method = native.method
+    native._get_methods = lambda self: [
+        self.method(name) for name in self.method_names()
+    ]
+    native._method_names = lambda self: self.method_names()
+    native._type = lambda self: self.class_type
+    native.qualified_name = property(lambda self: self.type_name)

@@ -1,0 +1,14 @@
+"""Graphs of TorchScript against PyTorch 2.13.
+
+The cases are in jit_*_cases.py, what PyTorch made of them in golden/ (see
+record_golden.py).
+"""
+
+from __future__ import annotations
+
+import outcomes
+
+FAMILIES = ("jit_graph",)
+
+test_same_as_pytorch = outcomes.same_as_pytorch(FAMILIES)
+test_records_are_current = outcomes.records_are_current(FAMILIES)
