@@ -34,6 +34,16 @@ def _ops_attribute(name: str):
 
 ops.__getattr__ = _ops_attribute
 
+
+def _extension_attribute(name: str):
+    """What PyTorch's extension has and hotaru writes in Python."""
+    from . import _extension
+
+    return _extension.named(name)
+
+
+_C.__getattr__ = _extension_attribute
+
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     "__config__", "__future__", "_dynamo", "_ops", "_vmap_internals",

@@ -219,10 +219,10 @@ Dims transposed_size(const Tensor& input, const Tensor& weight,
 
 }  // namespace
 
-Tensor convolution(const Tensor& input, const Tensor& weight,
-                   const Tensor& bias, IntSpan stride, IntSpan padding,
-                   IntSpan dilation, bool transposed, IntSpan output_padding,
-                   int64_t groups) {
+ConvPlan plan_convolution(const Tensor& input, const Tensor& weight,
+                          const Tensor& bias, IntSpan stride, IntSpan padding,
+                          IntSpan dilation, bool transposed,
+                          IntSpan output_padding, int64_t groups) {
   const int64_t dims = weight.dim() - 2;
   HOTARU_CHECK(dims >= 1 && dims <= 3,
                "weight should have at least three dimensions and at most "
@@ -249,16 +249,21 @@ Tensor convolution(const Tensor& input, const Tensor& weight,
     check_kernel(input, weight, a.dilation, transposed);
   }
   check_dtypes(input, weight, bias);
-  const auto kept = [&](const Tensor& out) {
-    return in_format_of(weight, in_format_of(input, out));
-  };
-  if (transposed) {
-    size = transposed_size(input, weight, a, extra);
-    return kept(conv_data(kNode, input, weight, bias, size,
-                          bounded(a, size, input.sizes(), weight)));
-  }
-  return kept(conv_forward(kNode, input, weight, bias, size,
-                           bounded(a, input.sizes(), size, weight)));
+  if (!transposed) return {size, bounded(a, input.sizes(), size, weight)};
+  size = transposed_size(input, weight, a, extra);
+  return {size, bounded(a, size, input.sizes(), weight)};
+}
+
+Tensor convolution(const Tensor& input, const Tensor& weight,
+                   const Tensor& bias, IntSpan stride, IntSpan padding,
+                   IntSpan dilation, bool transposed, IntSpan output_padding,
+                   int64_t groups) {
+  const auto [size, a] =
+      plan_convolution(input, weight, bias, stride, padding, dilation,
+                       transposed, output_padding, groups);
+  const auto run = transposed ? conv_data : conv_forward;
+  return in_format_of(
+      weight, in_format_of(input, run(kNode, input, weight, bias, size, a)));
 }
 
 namespace {

@@ -186,6 +186,34 @@ std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& self,
   return {squeeze(out, -2), squeeze(indices, -2)};
 }
 
+/// Adds gradients up where the maxima were taken. self is only its shape, so
+/// its own gradient is zero.
+Tensor max_pool_backward(const Tensor& grad, const Tensor& self, IntSpan,
+                         IntSpan, IntSpan, IntSpan, bool,
+                         const Tensor& indices) {
+  Tensor out;
+  {
+    autograd::NoGrad guard;
+    const Tensor flat = zeros_like(flatten(self, -2, -1));
+    const Tensor sums =
+        scatter_add(flat, -1, flatten(indices, -2, -1), flatten(grad, -2, -1));
+    out = reshape(sums, self.sizes());
+  }
+  if (!autograd::needs_grad(grad, self)) return out;
+  autograd::record(
+      "MaxPool2DWithIndicesBackwardBackward0", out, {grad, self}, {indices},
+      [](autograd::Backward& b, const Tensor& g) -> Tensors {
+        const Tensor at = b.saved(0);
+        Tensors out(2);
+        if (b.needs(0))
+          out[0] = reshape(gather(flatten(g, -2, -1), -1, flatten(at, -2, -1)),
+                           at.sizes());
+        if (b.needs(1)) out[1] = zeros_like(g);
+        return out;
+      });
+  return out;
+}
+
 }  // namespace
 
 HOTARU_OP(
@@ -205,13 +233,7 @@ HOTARU_OP(
     "max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] "
     "kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool "
     "ceil_mode, Tensor indices) -> Tensor",
-    +[](const Tensor& grad, const Tensor& self, IntSpan, IntSpan, IntSpan,
-        IntSpan, bool, const Tensor& indices) {
-      const Tensor flat = zeros_like(flatten(self, -2, -1));
-      const Tensor sums = scatter_add(flat, -1, flatten(indices, -2, -1),
-                                      flatten(grad, -2, -1));
-      return reshape(sums, self.sizes());
-    });
+    max_pool_backward);
 HOTARU_OP(
     "max_pool2d_with_indices(Tensor self, int[2] kernel_size, "
     "int[2] stride=[], int[2] padding=0, int[2] dilation=1, "
