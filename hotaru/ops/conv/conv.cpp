@@ -356,6 +356,27 @@ Tensor conv_mode(const Tensor& input, const Tensor& weight, const Tensor& bias,
   });
 }
 
+/// input [T, B, C], weight [kernel, C, O], bias [O]: along the first dimension.
+Tensor conv_tbc(const Tensor& self, const Tensor& weight, const Tensor& bias,
+                int64_t pad) {
+  HOTARU_CHECK(self.dim() == 3,
+               "Input must have 3 dims: time, batch, in_channel");
+  HOTARU_CHECK(weight.dim() == 3,
+               "Weight tensor must have 3 dims: kernel_width, in_channels, "
+               "out_channels.");
+  HOTARU_CHECK(bias.dim() == 1, "Bias must be 1-D");
+  HOTARU_CHECK(self.size(2) == weight.size(1),
+               "Input dim 2 (input channels) is not == dim 1 in the weight "
+               "tensor");
+  HOTARU_CHECK(weight.size(2) == bias.size(0),
+               "Bias size must equal dim 2 in the weight tensor (output "
+               "channels).");
+  const Tensor out =
+      convolution(permute(self, Dims{1, 2, 0}), permute(weight, Dims{2, 1, 0}),
+                  bias, Dims{1}, Dims{pad}, Dims{1}, false, Dims{0}, 1);
+  return contiguous(permute(out, Dims{2, 0, 1}), MemoryFormat::kContiguous);
+}
+
 // As traced archives spell it: flags of back ends that don't exist here.
 Tensor convolution_flags(const Tensor& input, const Tensor& weight,
                          const Tensor& bias, IntSpan stride, IntSpan padding,
@@ -397,6 +418,9 @@ HOTARU_OP(
     "_convolution_mode(Tensor input, Tensor weight, Tensor? bias, "
     "int[] stride, str padding, int[] dilation, int groups) -> Tensor",
     convolution_mode);
+HOTARU_OP(
+    "conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+    conv_tbc);
 HOTARU_OP(
     "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, "
     "int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",

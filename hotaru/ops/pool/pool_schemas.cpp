@@ -29,6 +29,19 @@ Dims pair(const char* op, const char* what, IntSpan values, int64_t first) {
   return {first, values[0]};
 }
 
+/// The result in the input's memory format; a picture of three dimensions
+/// without a batch has one, too.
+template <int N>
+Tensor like_input(const Tensor& self, const Tensor& out) {
+  if (N != 3 || self.dim() != 4) return in_format_of(self, out);
+  constexpr MemoryFormat kLast = MemoryFormat::kChannelsLast3d;
+  const Tensor batch = unsqueeze(self, 0);
+  if (self.is_contiguous() ||
+      !has_format(batch.sizes(), batch.strides(), kLast))
+    return out;
+  return squeeze(contiguous(unsqueeze(out, 0), kLast), 0);
+}
+
 /// Values and indices in the input's memory format.
 std::tuple<Tensor, Tensor> kept(const Tensor& self,
                                 std::tuple<Tensor, Tensor> pooled) {
@@ -40,14 +53,14 @@ template <int N>
 std::tuple<Tensor, Tensor> max_pool_indices(const Tensor& self, IntSpan kernel,
                                             IntSpan stride, IntSpan padding,
                                             IntSpan dilation, bool ceil_mode) {
-  return kept(
-      self,
-      max_pool(self, N, {kernel, stride, padding, dilation, ceil_mode}, true));
+  const auto [values, indices] =
+      max_pool(self, N, {kernel, stride, padding, dilation, ceil_mode}, true);
+  return {like_input<N>(self, values), like_input<N>(self, indices)};
 }
 template <int N>
 Tensor max_pool_values(const Tensor& self, IntSpan kernel, IntSpan stride,
                        IntSpan padding, IntSpan dilation, bool ceil_mode) {
-  return in_format_of(
+  return like_input<N>(
       self,
       std::get<0>(max_pool(
           self, N, {kernel, stride, padding, dilation, ceil_mode}, false)));

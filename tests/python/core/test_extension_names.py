@@ -144,3 +144,10 @@ def test_reduction_names():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert _reduction.legacy_get_enum(False, None, False) == 2
+
+
+def test_division_by_its_old_names():
+    x = torch.tensor([3.0, 5.0])
+    assert x.__div__(2).tolist() == [1.5, 2.5]
+    assert x.__idiv__(2) is x
+    assert x.tolist() == [1.5, 2.5]

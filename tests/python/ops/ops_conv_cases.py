@@ -96,6 +96,11 @@ _ERRORS = [
 ]
 
 _BACKWARD = [
+    "F.conv_tbc(x(5, 2, 3), x(2, 3, 4), x(4), 1)",
+    "T.conv_tbc(x(5, 2, 3), x(2, 3, 4), x(3))",
+    "T.conv_tbc(x(5, 2, 3), x(2, 2, 4), x(4))",
+    "T.conv_tbc(x(2, 3), x(2, 3, 4), x(4))",
+    "T.conv_tbc(x(5, 2, 3), x(3, 4), x(4))",
     "op('convolution_backward')(x(2, 4, 3, 3), x(2, 3, 5, 5), x(4, 3, 3, 3), "
     "[4], [1, 1], [0, 0], [1, 1], False, [0, 0], 1, [True, True, True])",
     "op('convolution_backward')(x(2, 2, 6, 9), x(2, 4, 3, 5), x(4, 1, 2, 3), "

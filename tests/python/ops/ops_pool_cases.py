@@ -172,6 +172,13 @@ _ERRORS = [
 
 _AGAIN = [
     *(
+        f"grad(lambda a: F.adaptive_{kind}_pool{n}d(a, {size}), "
+        f"x(1, 2, {', '.join(['4'] * n)}))"
+        for kind in ("avg", "max")
+        for n, size in ((1, 0), (2, (2, 0)), (3, (0, 2, 2)))
+    ),
+    "F.max_pool3d(x(2, 4, 4, 4).permute(3, 0, 1, 2), 2).stride()",
+    *(
         f"grad2(lambda a, b: F.grid_sample(a, b, {mode!r}, {padding!r}, "
         f"{corners}), d(1, 2, 3, 4), d(1, 2, 3, 2) * 1.4)"
         for mode in ("bilinear", "bicubic")
