@@ -13,12 +13,14 @@ using enum Policy;
 
 constexpr List kLists[] = {
     {kLower, kLower,
-     "_convolution.deprecated addbmm addmm baddbmm bmm conv1d conv2d conv3d "
+     "_convolution.deprecated addbmm addmm baddbmm bmm "
+     "conv1d conv2d conv3d conv_tbc "
      "conv_transpose1d conv_transpose2d.input conv_transpose3d.input "
      "linalg_vecdot "
      "linear matmul mm prelu scaled_dot_product_attention"},
     {kLower, kNone,
-     "_native_multi_head_attention conv1d.padding conv2d.padding "
+     "_addmm_activation _native_multi_head_attention conv1d.padding "
+     "conv2d.padding "
      "conv3d.padding"},
     {kNone, kLower,
      "_convolution addmv addr chain_matmul convolution einsum gru_cell "

@@ -202,11 +202,50 @@ def equal(input: Tensor, other: Tensor) -> bool:
     return input.equal(other)
 
 
-def einsum(equation: str, *operands) -> Tensor:
-    """Sums of products in Einstein's notation."""
+def einsum(*args) -> Tensor:
+    """Sums of products in Einstein's notation.
+
+    Takes an equation and operands, or each operand before the list of its
+    subscripts, perhaps with the result's list behind them; these are numbers
+    below 52 and `...`. ValueError for a number that is none of them.
+    """
+    if len(args) < 2:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one "
+            "operand, or at least one operand and its subscripts list"
+        )
+    if isinstance(args[0], Tensor):
+        args = _with_equation(args)
+    equation, *operands = args
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = operands[0]
     return ops.einsum(equation, list(operands))
+
+
+def _subscript(number) -> str:
+    if number is Ellipsis:
+        return "..."
+    if number >= 0 and number < 26:
+        return chr(ord("A") + number)
+    if number >= 26 and number < 52:
+        return chr(ord("a") + number - 26)
+    raise ValueError(
+        "einsum(): subscript in subscript list is not within the valid range "
+        "[0, 52)"
+    )
+
+
+def _with_equation(args) -> tuple:
+    """The equation, then the operands, of operands and lists of subscripts."""
+
+    def term(subscripts) -> str:
+        return "".join(_subscript(s) for s in subscripts)
+
+    equation = ",".join(term(s) for s in args[1::2])
+    if len(args) % 2:
+        equation += "->" + term(args[-1])
+        args = args[:-1]
+    return equation, *args[::2]
 
 
 def _tensors(tensors):

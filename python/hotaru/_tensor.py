@@ -669,6 +669,9 @@ def install() -> None:
     Tensor.H = property(_adjoint_of_matrix)
     Tensor.mH = property(_adjoint_of_matrices)
     Tensor.__rdiv__ = _rdiv
+    # Python 2's names, which PyTorch still has.
+    Tensor.__div__ = Tensor.__truediv__
+    Tensor.__idiv__ = Tensor.__itruediv__
     Tensor.layout = property(lambda self: _C.strided)
     Tensor.stft = functional.stft
     Tensor.__array_priority__ = 1000

@@ -219,10 +219,10 @@ Dims transposed_size(const Tensor& input, const Tensor& weight,
 
 }  // namespace
 
-Tensor convolution(const Tensor& input, const Tensor& weight,
-                   const Tensor& bias, IntSpan stride, IntSpan padding,
-                   IntSpan dilation, bool transposed, IntSpan output_padding,
-                   int64_t groups) {
+ConvPlan plan_convolution(const Tensor& input, const Tensor& weight,
+                          const Tensor& bias, IntSpan stride, IntSpan padding,
+                          IntSpan dilation, bool transposed,
+                          IntSpan output_padding, int64_t groups) {
   const int64_t dims = weight.dim() - 2;
   HOTARU_CHECK(dims >= 1 && dims <= 3,
                "weight should have at least three dimensions and at most "
@@ -249,16 +249,21 @@ Tensor convolution(const Tensor& input, const Tensor& weight,
     check_kernel(input, weight, a.dilation, transposed);
   }
   check_dtypes(input, weight, bias);
-  const auto kept = [&](const Tensor& out) {
-    return in_format_of(weight, in_format_of(input, out));
-  };
-  if (transposed) {
-    size = transposed_size(input, weight, a, extra);
-    return kept(conv_data(kNode, input, weight, bias, size,
-                          bounded(a, size, input.sizes(), weight)));
-  }
-  return kept(conv_forward(kNode, input, weight, bias, size,
-                           bounded(a, input.sizes(), size, weight)));
+  if (!transposed) return {size, bounded(a, input.sizes(), size, weight)};
+  size = transposed_size(input, weight, a, extra);
+  return {size, bounded(a, size, input.sizes(), weight)};
+}
+
+Tensor convolution(const Tensor& input, const Tensor& weight,
+                   const Tensor& bias, IntSpan stride, IntSpan padding,
+                   IntSpan dilation, bool transposed, IntSpan output_padding,
+                   int64_t groups) {
+  const auto [size, a] =
+      plan_convolution(input, weight, bias, stride, padding, dilation,
+                       transposed, output_padding, groups);
+  const auto run = transposed ? conv_data : conv_forward;
+  return in_format_of(
+      weight, in_format_of(input, run(kNode, input, weight, bias, size, a)));
 }
 
 namespace {
@@ -351,6 +356,27 @@ Tensor conv_mode(const Tensor& input, const Tensor& weight, const Tensor& bias,
   });
 }
 
+/// input [T, B, C], weight [kernel, C, O], bias [O]: along the first dimension.
+Tensor conv_tbc(const Tensor& self, const Tensor& weight, const Tensor& bias,
+                int64_t pad) {
+  HOTARU_CHECK(self.dim() == 3,
+               "Input must have 3 dims: time, batch, in_channel");
+  HOTARU_CHECK(weight.dim() == 3,
+               "Weight tensor must have 3 dims: kernel_width, in_channels, "
+               "out_channels.");
+  HOTARU_CHECK(bias.dim() == 1, "Bias must be 1-D");
+  HOTARU_CHECK(self.size(2) == weight.size(1),
+               "Input dim 2 (input channels) is not == dim 1 in the weight "
+               "tensor");
+  HOTARU_CHECK(weight.size(2) == bias.size(0),
+               "Bias size must equal dim 2 in the weight tensor (output "
+               "channels).");
+  const Tensor out =
+      convolution(permute(self, Dims{1, 2, 0}), permute(weight, Dims{2, 1, 0}),
+                  bias, Dims{1}, Dims{pad}, Dims{1}, false, Dims{0}, 1);
+  return contiguous(permute(out, Dims{2, 0, 1}), MemoryFormat::kContiguous);
+}
+
 // As traced archives spell it: flags of back ends that don't exist here.
 Tensor convolution_flags(const Tensor& input, const Tensor& weight,
                          const Tensor& bias, IntSpan stride, IntSpan padding,
@@ -392,6 +418,9 @@ HOTARU_OP(
     "_convolution_mode(Tensor input, Tensor weight, Tensor? bias, "
     "int[] stride, str padding, int[] dilation, int groups) -> Tensor",
     convolution_mode);
+HOTARU_OP(
+    "conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+    conv_tbc);
 HOTARU_OP(
     "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, "
     "int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor",

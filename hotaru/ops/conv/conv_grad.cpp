@@ -26,14 +26,13 @@ Tensor launch(const Kernel& kernel, IntSpan size, const Tensor& a,
   return out;
 }
 
-// Everything but the channels.
+}  // namespace
+
 Tensor bias_gradient(const Tensor& g) {
   Dims dims{0};
   for (int64_t d = 2; d < g.dim(); ++d) dims.push_back(d);
   return sum(g, dims, false);
 }
-
-}  // namespace
 
 Tensor conv_forward(const char* name, const Tensor& x, const Tensor& w,
                     const Tensor& bias, IntSpan y_size,

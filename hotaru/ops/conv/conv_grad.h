@@ -11,6 +11,20 @@ namespace hotaru {
 // two others, to any order. Operands are made row-major here; sizes were
 // checked before. `name` is that of the node to record.
 
+/// What a convolution's result is, and what kernels are told.
+struct ConvPlan {
+  Dims size;
+  ConvAttributes attributes;
+};
+/// Checks the arguments of convolution(), with its errors.
+ConvPlan plan_convolution(const Tensor& input, const Tensor& weight,
+                          const Tensor& bias, IntSpan stride, IntSpan padding,
+                          IntSpan dilation, bool transposed,
+                          IntSpan output_padding, int64_t groups);
+
+/// The gradient of a bias: the sum of g over everything but the channels.
+Tensor bias_gradient(const Tensor& g);
+
 /// y of size `y_size`, plus a bias by channel unless undefined.
 Tensor conv_forward(const char* name, const Tensor& x, const Tensor& w,
                     const Tensor& bias, IntSpan y_size,

@@ -24,7 +24,8 @@ Tensor pdist(const Tensor& self, double p) {
   std::vector<int64_t> places;
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = i + 1; j < n; ++j) places.push_back(i * n + j);
-  if (places.empty()) return empty(Dims{0}, TensorOptions(self));
+  // Nothing, with a gradient of zeros.
+  if (places.empty()) return narrow(flatten(self), 0, 0, 0) * Scalar(1);
   return index_select(flatten(cdist(self, self, p)), 0,
                       integers_on(places, self.device()));
 }

@@ -24,6 +24,11 @@ size_t common_length(const Value* arguments, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     if (!arguments[i].is_list()) continue;
     const auto& items = arguments[i].as_list().items;
+    // Of two operands (and a factor) an empty second one counts as a list of
+    // numbers.
+    const bool scalars = items.empty()
+                             ? n == 2 || (n == 3 && !arguments[2].is_list())
+                             : !items[0].is_tensor();
     if (!first) {
       first = &items;
       HOTARU_CHECK(!items.empty(),
@@ -31,7 +36,7 @@ size_t common_length(const Value* arguments, size_t n) {
       continue;
     }
     if (items.size() == first->size()) continue;
-    HOTARU_CHECK(!items.empty() && !items[0].is_tensor(),
+    HOTARU_CHECK(scalars,
                  "Tensor lists must have the same number of tensors, got ",
                  first->size(), " and ", items.size());
     fail("Tensor list must have same number of elements as scalar list.");

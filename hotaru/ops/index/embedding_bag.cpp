@@ -162,6 +162,24 @@ HOTARU_OP(
                   -1);
     });
 HOTARU_OP(
+    "_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool "
+    "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? "
+    "per_sample_weights=None, bool include_last_offset=False, int "
+    "padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
+    bags);
+HOTARU_OP(
+    "_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor "
+    "offsets, bool scale_grad_by_freq=False, int mode=0, bool sparse=False, "
+    "Tensor? per_sample_weights=None, bool include_last_offset=False, int "
+    "padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
+    +[](const Tensor& weight, const Tensor& indices, const Tensor& offsets,
+        bool scale, int64_t mode, bool sparse, const Tensor& factors, bool last,
+        int64_t padding_idx) {
+      autograd::NoGrad guard;
+      return bags(weight, indices, offsets, scale, mode, sparse, factors, last,
+                  padding_idx);
+    });
+HOTARU_OP(
     "embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, "
     "bool scale_grad_by_freq, int mode, bool sparse, Tensor? "
     "per_sample_weights, bool include_last_offset, int? padding_idx) -> "

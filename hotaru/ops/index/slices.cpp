@@ -294,8 +294,8 @@ Tensor embedding_dense_backward(const Tensor& grad, const Tensor& indices,
                                 bool scale_grad_by_freq) {
   const Tensor rows = reshape(indices, Dims{-1});
   Tensor g = reshape(grad, Dims{rows.numel(), grad.size(-1)});
-  const Tensor used = ne(rows, Scalar(padding_idx));
-  if (padding_idx >= 0) g = mul(g, unsqueeze(to(used, g.dtype()), 1));
+  if (padding_idx >= 0)
+    g = masked_fill(g, unsqueeze(eq(rows, Scalar(padding_idx)), 1), 0);
   if (scale_grad_by_freq) {
     const Tensor one = ones(Dims{rows.numel()}, {g.dtype(), g.device()});
     const Tensor count = index_add(

@@ -111,7 +111,7 @@ Tensor ordered(const Tensor& t, const Tensor& order) {
 
 }  // namespace
 
-Tensor pivots_to_rows(const Tensor& pivots, int64_t rows) {
+Tensor pivots_to_rows(const Tensor& pivots, int64_t rows, bool solving) {
   static const Kernel& kernel_ = kernel("linalg_permutation");
   autograd::NoGrad guard;
   const IntSpan batch = pivots.sizes().first(size_t(pivots.dim() - 1));
@@ -121,6 +121,7 @@ Tensor pivots_to_rows(const Tensor& pivots, int64_t rows) {
   attrs.batch = numel_of(batch);
   attrs.m = rows;
   attrs.k = pivots.size(-1);
+  attrs.inverse = solving;
   const Tensor dense = contiguous(pivots);
   enqueue(kernel_, {write(out), read(dense)}, attrs);
   return out;
@@ -156,7 +157,7 @@ Tensor linalg_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B,
   if (!left)  // X A = B is A^H X^H = B^H
     return hotaru::adjoint(
         linalg_lu_solve(LU, pivots, hotaru::adjoint(B), true, !adjoint));
-  const Tensor order = pivots_to_rows(pivots, LU.size(-1));
+  const Tensor order = pivots_to_rows(pivots, LU.size(-1), true);
   if (adjoint) {
     const Tensor turned = hotaru::adjoint(LU);
     const Tensor half = linalg_solve_triangular(turned, B, false);

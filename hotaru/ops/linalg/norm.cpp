@@ -107,6 +107,8 @@ Tensor norm_by_name(const Tensor& A, const std::string& order,
 
 Tensor linalg_matrix_norm(const Tensor& A, const Scalar& order, IntSpan over,
                           bool keepdim, Optional<DType> dtype) {
+  HOTARU_CHECK(!order.is_complex(), kOp,
+               ": Expected a non-complex scalar as the order of norm.");
   const double p = order.to_double();
   const bool spectral = std::abs(p) == 2;
   Dims dims = matrix_dims(A, over, !spectral);

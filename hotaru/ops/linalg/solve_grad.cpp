@@ -27,6 +27,7 @@ void record_determinant(const Tensor& out, const Tensor& A) {
          [](Backward& b, const Tensor& g) -> Tensors {
            // A determinant of zero gives zeros, as in PyTorch.
            const Tensor A = b.saved(0), det = b.saved(1);
+           if (A.size(-1) == 1) return {per_matrix(g) * ones_like(A)};
            const Tensor unit = unit_matrix(A, A.size(-1));
            const Tensor regular = where(per_matrix(eq(det, 0)), unit, A);
            return {per_matrix(g * conj(det)) * adjoint(linalg_inv(regular))};

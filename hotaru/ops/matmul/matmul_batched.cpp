@@ -3,6 +3,7 @@
 #include "hotaru/ops/autocast.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/inplace.h"
 #include "hotaru/ops/matmul/matmul.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/refuse.h"
@@ -187,14 +188,13 @@ Tensor kron(const Tensor& self, const Tensor& other) {
 
 }  // namespace
 
-HOTARU_OP(
-    "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, "
-    "Scalar alpha=1) -> Tensor",
+HOTARU_WITH_IN_PLACE(
+    "addbmm", "(Tensor",
+    " self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1)",
     addbmm);
-HOTARU_OP(
-    "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, "
-    "Scalar alpha=1) -> Tensor",
-    addr);
+HOTARU_WITH_IN_PLACE(
+    "addr", "(Tensor",
+    " self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1)", addr);
 HOTARU_OP("kron(Tensor self, Tensor other) -> Tensor", kron);
 HOTARU_OP("matmul(Tensor self, Tensor other) -> Tensor", matmul);
 HOTARU_OP("inner(Tensor self, Tensor other) -> Tensor", inner);

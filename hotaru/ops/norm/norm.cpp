@@ -30,6 +30,15 @@ DType statistics_dtype(DType dtype) {
   return dtype == DType::kFloat64 ? dtype : DType::kFloat32;
 }
 
+/// The type that the native operators hand statistics out in: that of the
+/// first parameter beside 16-bit inputs, else the input's.
+template <class... T>
+DType shown_dtype(const Tensor& x, const T&... parameters) {
+  for (const Tensor* p : {&parameters...})
+    if (p->defined()) return p->dtype();
+  return x.dtype();
+}
+
 /// Parameters may be float beside 16-bit inputs.
 void check_parameter_dtype(const Tensor& x, const Tensor& parameter) {
   if (!parameter.defined() || parameter.dtype() == x.dtype()) return;
@@ -108,7 +117,8 @@ std::tuple<Tensor, Tensor, Tensor> native_layer_norm(const Tensor& input,
   for (size_t d = lead; d < size.size(); ++d) size[d] = 1;
   Normalised n =
       row_norm("NativeLayerNormBackward0", input, weight, bias, size, a);
-  return {n.out, n.mean, n.rstd};
+  const DType shown = shown_dtype(input, weight, bias);
+  return {n.out, to(n.mean, shown), to(n.rstd, shown)};
 }
 
 Normalised run_batch_norm(const Tensor& input, const Tensor& weight,
@@ -130,9 +140,11 @@ Normalised run_batch_norm(const Tensor& input, const Tensor& weight,
   check(running_var, "running_var", !training);
   check(weight, "weight", false);
   check(bias, "bias", false);
-  HOTARU_CHECK(input.dim() >= 2,
-               "batch_norm: expected at least 2 dimensions, got input of size ",
-               shape_text(input.sizes()));
+  if (input.dim() < 2) {
+    if (input.numel() > 0) wrap_dim(1, input.dim());
+    const Tensor none = allocate(Dims{0}, input.dtype(), input.device());
+    return {clone(input), none, none};
+  }
   const DType kept = statistics_dtype(input.dtype());
   const Normalised n{allocate(input.sizes(), input.dtype(), input.device()),
                      allocate(Dims{channels}, kept, input.device()),
@@ -170,11 +182,38 @@ std::tuple<Tensor, Tensor, Tensor> native_batch_norm(
     double momentum, double eps) {
   Normalised n = run_batch_norm(input, weight, bias, running_mean, running_var,
                                 training, momentum, eps);
-  if (training) return {n.out, n.mean, n.rstd};
-  const auto none = [&] {
-    return allocate(Dims{0}, n.mean.dtype(), input.device());
-  };
+  const DType shown =
+      shown_dtype(input, weight, bias, running_mean, running_var);
+  if (training) return {n.out, to(n.mean, shown), to(n.rstd, shown)};
+  const auto none = [&] { return allocate(Dims{0}, shown, input.device()); };
   return {n.out, none(), none()};
+}
+
+/// What traced programs hold of batch_norm: running statistics that are
+/// there, or none.
+std::tuple<Tensor, Tensor, Tensor> batch_norm_no_stats(
+    const Tensor& input, const Tensor& weight, const Tensor& bias,
+    bool training, double momentum, double eps) {
+  return native_batch_norm(input, weight, bias, {}, {}, training, momentum,
+                           eps);
+}
+std::tuple<Tensor, Tensor, Tensor> batch_norm_no_training(
+    const Tensor& input, const Tensor& weight, const Tensor& bias,
+    const Tensor& running_mean, const Tensor& running_var, double momentum,
+    double eps) {
+  return native_batch_norm(input, weight, bias, running_mean, running_var,
+                           false, momentum, eps);
+}
+
+/// The same with what another library would keep for its gradient: nothing.
+template <bool kTraining>
+std::tuple<Tensor, Tensor, Tensor, Tensor> batch_norm_reserve(
+    const Tensor& input, const Tensor& weight, const Tensor& bias,
+    const Tensor& running_mean, const Tensor& running_var, double momentum,
+    double eps) {
+  auto [out, mean, rstd] = native_batch_norm(
+      input, weight, bias, running_mean, running_var, kTraining, momentum, eps);
+  return {out, mean, rstd, allocate(Dims{0}, DType::kUInt8, input.device())};
 }
 
 RowNormAttributes group_attributes(int64_t n, int64_t c, int64_t space,
@@ -226,7 +265,8 @@ std::tuple<Tensor, Tensor, Tensor> native_group_norm(
   Normalised out =
       row_norm("NativeGroupNormBackward0", input, weight, bias, Dims{n, groups},
                group_attributes(n, c, space, groups, eps));
-  return {out.out, out.mean, out.rstd};
+  const DType shown = shown_dtype(input, weight, bias);
+  return {out.out, to(out.mean, shown), to(out.rstd, shown)};
 }
 
 }  // namespace
@@ -351,6 +391,31 @@ HOTARU_OP(
     "Tensor? running_mean, Tensor? running_var, bool training, "
     "float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     native_batch_norm);
+HOTARU_OP(
+    "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, "
+    "Tensor(a!) running_mean, Tensor(b!) running_var, bool training, "
+    "float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    native_batch_norm);
+HOTARU_OP(
+    "_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, "
+    "Tensor? bias, bool training, float momentum, float eps) -> "
+    "(Tensor, Tensor, Tensor)",
+    batch_norm_no_stats);
+HOTARU_OP(
+    "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, "
+    "Tensor? bias, Tensor running_mean, Tensor running_var, float momentum, "
+    "float eps) -> (Tensor, Tensor, Tensor)",
+    batch_norm_no_training);
+HOTARU_OP(
+    "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, "
+    "Tensor(a!) running_mean, Tensor(b!) running_var, float momentum, "
+    "float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+    batch_norm_reserve<true>);
+HOTARU_OP(
+    "_batch_norm_no_update(Tensor input, Tensor? weight, Tensor? bias, "
+    "Tensor? running_mean, Tensor? running_var, float momentum, float eps) -> "
+    "(Tensor, Tensor, Tensor, Tensor)",
+    batch_norm_reserve<false>);
 HOTARU_OP(
     "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, "
     "Tensor? bias=None, float eps=1e-05, bool cudnn_enable=True) -> Tensor",

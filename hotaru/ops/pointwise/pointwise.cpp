@@ -394,6 +394,11 @@ HOTARU_BINARY(hypot, "hypot", kSame, kSame, grads::hypot)
 HOTARU_BINARY(gcd, "gcd", kSame, kSame, nullptr)
 HOTARU_BINARY_SCALAR(copysign, "copysign", kFloating, kSame, grads::copysign)
 HOTARU_BINARY_SCALAR(xlogy, "xlogy", kFloating, kSame, grads::xlogy)
+HOTARU_OP(
+    "xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor",
+    +[](const Scalar& self, const Tensor& other) {
+      return xlogy(operand(self, other), other);
+    });
 
 namespace {
 const Spec logaddexp_spec{kernel("logaddexp"), Compute::kSame, Result::kSame};

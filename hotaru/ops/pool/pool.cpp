@@ -259,6 +259,30 @@ void check_pooled(const char* op, const Tensor& self, int64_t dims) {
   check_floating(concat(op, dims, dims == 3 ? "d_cpu" : "d").c_str(), self);
 }
 
+bool without_windows(const Dims& size, int64_t dims) {
+  return std::any_of(size.end() - dims, size.end(),
+                     [](int64_t n) { return n == 0; });
+}
+
+/// A result without elements for want of windows: PyTorch gives it, and
+/// refuses to go back from it.
+Tensor nothing_pooled(const char* node, const std::string& op,
+                      const Tensor& self, const Dims& size) {
+  const Tensor out = allocate(size, self.dtype(), self.device());
+  if (!autograd::needs_grad(self)) return out;
+  autograd::record(
+      node, out, {self}, {},
+      [op, size](autograd::Backward&, const Tensor&) -> Tensors {
+        size_t d = 1;
+        while (size[d] != 0) ++d;
+        fail(op,
+             "_backward(): Expected grad_output to have non-zero size for "
+             "non-batch dimensions, but grad_output has sizes ",
+             shape_text(size), " with dimension ", d, " being empty");
+      });
+  return out;
+}
+
 }  // namespace
 
 Tensor adaptive_avg_pool(const Tensor& self, IntSpan output_size) {
@@ -285,6 +309,8 @@ Tensor adaptive_avg_pool(const Tensor& self, IntSpan output_size) {
   a.mode = ResampleMode::kAdaptive;
   a.dims = dims;
   const char* node = kAdaptiveAvgNodes[a.dims - 1];
+  if (without_windows(size, dims))
+    return nothing_pooled(node, concat(kOp, dims, "d"), self, size);
   return apply_linear({node, node, &forward, &transposed}, self, size, a);
 }
 
@@ -300,6 +326,10 @@ std::tuple<Tensor, Tensor> adaptive_max_pool(const Tensor& self,
   MaxPoolAttributes a;
   a.dims = int64_t(output_size.size());
   a.adaptive = true;
+  if (without_windows(size, a.dims))
+    return {nothing_pooled(kAdaptiveMaxNodes[a.dims - 1],
+                           concat(kOp, a.dims, "d"), self, size),
+            allocate(size, DType::kInt64, self.device())};
   return run_max(kAdaptiveMaxNodes[a.dims - 1], self, size, a, true);
 }
 

@@ -29,6 +29,19 @@ Dims pair(const char* op, const char* what, IntSpan values, int64_t first) {
   return {first, values[0]};
 }
 
+/// The result in the input's memory format; a picture of three dimensions
+/// without a batch has one, too.
+template <int N>
+Tensor like_input(const Tensor& self, const Tensor& out) {
+  if (N != 3 || self.dim() != 4) return in_format_of(self, out);
+  constexpr MemoryFormat kLast = MemoryFormat::kChannelsLast3d;
+  const Tensor batch = unsqueeze(self, 0);
+  if (self.is_contiguous() ||
+      !has_format(batch.sizes(), batch.strides(), kLast))
+    return out;
+  return squeeze(contiguous(unsqueeze(out, 0), kLast), 0);
+}
+
 /// Values and indices in the input's memory format.
 std::tuple<Tensor, Tensor> kept(const Tensor& self,
                                 std::tuple<Tensor, Tensor> pooled) {
@@ -40,14 +53,14 @@ template <int N>
 std::tuple<Tensor, Tensor> max_pool_indices(const Tensor& self, IntSpan kernel,
                                             IntSpan stride, IntSpan padding,
                                             IntSpan dilation, bool ceil_mode) {
-  return kept(
-      self,
-      max_pool(self, N, {kernel, stride, padding, dilation, ceil_mode}, true));
+  const auto [values, indices] =
+      max_pool(self, N, {kernel, stride, padding, dilation, ceil_mode}, true);
+  return {like_input<N>(self, values), like_input<N>(self, indices)};
 }
 template <int N>
 Tensor max_pool_values(const Tensor& self, IntSpan kernel, IntSpan stride,
                        IntSpan padding, IntSpan dilation, bool ceil_mode) {
-  return in_format_of(
+  return like_input<N>(
       self,
       std::get<0>(max_pool(
           self, N, {kernel, stride, padding, dilation, ceil_mode}, false)));
@@ -186,6 +199,34 @@ std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& self,
   return {squeeze(out, -2), squeeze(indices, -2)};
 }
 
+/// Adds gradients up where the maxima were taken. self is only its shape, so
+/// its own gradient is zero.
+Tensor max_pool_backward(const Tensor& grad, const Tensor& self, IntSpan,
+                         IntSpan, IntSpan, IntSpan, bool,
+                         const Tensor& indices) {
+  Tensor out;
+  {
+    autograd::NoGrad guard;
+    const Tensor flat = zeros_like(flatten(self, -2, -1));
+    const Tensor sums =
+        scatter_add(flat, -1, flatten(indices, -2, -1), flatten(grad, -2, -1));
+    out = reshape(sums, self.sizes());
+  }
+  if (!autograd::needs_grad(grad, self)) return out;
+  autograd::record(
+      "MaxPool2DWithIndicesBackwardBackward0", out, {grad, self}, {indices},
+      [](autograd::Backward& b, const Tensor& g) -> Tensors {
+        const Tensor at = b.saved(0);
+        Tensors out(2);
+        if (b.needs(0))
+          out[0] = reshape(gather(flatten(g, -2, -1), -1, flatten(at, -2, -1)),
+                           at.sizes());
+        if (b.needs(1)) out[1] = zeros_like(g);
+        return out;
+      });
+  return out;
+}
+
 }  // namespace
 
 HOTARU_OP(
@@ -205,13 +246,7 @@ HOTARU_OP(
     "max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] "
     "kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool "
     "ceil_mode, Tensor indices) -> Tensor",
-    +[](const Tensor& grad, const Tensor& self, IntSpan, IntSpan, IntSpan,
-        IntSpan, bool, const Tensor& indices) {
-      const Tensor flat = zeros_like(flatten(self, -2, -1));
-      const Tensor sums = scatter_add(flat, -1, flatten(indices, -2, -1),
-                                      flatten(grad, -2, -1));
-      return reshape(sums, self.sizes());
-    });
+    max_pool_backward);
 HOTARU_OP(
     "max_pool2d_with_indices(Tensor self, int[2] kernel_size, "
     "int[2] stride=[], int[2] padding=0, int[2] dilation=1, "

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "hotaru/backend/common/pool/pool.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/linear_map.h"
 #include "hotaru/ops/pool/pool.h"
 #include "hotaru/ops/registry.h"
@@ -67,8 +68,9 @@ Tensor max_unpool(const Tensor& self, const Tensor& indices,
   Dims size(self.sizes());
   std::copy(output_size.begin(), output_size.end(), size.end() - dims);
   const char* node = kNodes[dims - 2];
-  return apply_linear({node, node, &place, &gather}, self, size,
-                      PlaneAttributes{dims}, contiguous(indices));
+  return in_format_of(self,
+                      apply_linear({node, node, &place, &gather}, self, size,
+                                   PlaneAttributes{dims}, contiguous(indices)));
 }
 
 namespace {

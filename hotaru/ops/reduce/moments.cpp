@@ -105,6 +105,9 @@ Tensor linalg_vector_norm(const Tensor& self, const Scalar& order, IntSpan dim,
                           bool keepdim, Optional<DType> dtype) {
   static const Kernel& kernel = hotaru::kernel("norm");
   const Dims dims = reduced_dims(self, dim);
+  HOTARU_CHECK(!order.is_complex(),
+               "linalg.vector_norm: Expected a non-complex scalar as the order "
+               "of norm.");
   const double p = order.to_double();
   check_norm(self, p, dims, dtype);
   Tensor out;

@@ -6,6 +6,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/reduce/scan.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -22,10 +23,12 @@ Tensor sum_to_end(const Tensor& t, int64_t dim) {
 }
 
 /// d out_j / d x_i is out_j / x_i up to the first zero of a line. For that
-/// zero itself the products are those with a one in its place; everything
-/// behind it has no influence.
+/// zero itself the products are those with a one in its place. Everything
+/// behind it has no influence, but for `again`, whether the gradient itself is
+/// to be differentiated: then it is that zero times the gradient with a one in
+/// its place, whose own zeros count as such.
 Tensor cumprod_gradient(const Tensor& x, const Tensor& out, const Tensor& g,
-                        int64_t dim) {
+                        int64_t dim, bool again) {
   const Tensor zero = eq(x, Scalar(0));
   const Tensor zeros_so_far = cumsum(zero, dim);
   const Tensor before = eq(zeros_so_far, Scalar(0));
@@ -34,7 +37,14 @@ Tensor cumprod_gradient(const Tensor& x, const Tensor& out, const Tensor& g,
       div(sum_to_end(mul(g, conj(out)), dim), conj(masked_fill(x, zero, 1)));
   const Tensor without_first = cumprod(masked_fill(x, first, 1), dim);
   const Tensor at_first = sum_to_end(mul(g, conj(without_first)), dim);
-  return where(before, divided, masked_fill(at_first, logical_not(first), 0));
+  const Tensor not_first = logical_not(first);
+  if (!again)
+    return where(before, divided, masked_fill(at_first, not_first, 0));
+  const Tensor the_first = sum(masked_fill(x, not_first, 0), Dims{dim}, true);
+  const Tensor behind = mul(
+      conj(the_first),
+      cumprod_gradient(masked_fill(x, first, 1), without_first, g, dim, false));
+  return where(before, divided, where(first, at_first, behind));
 }
 
 /// Sum over j >= i of w_j exp(x_i - out_j) for w = max(sign * g, 0), in
@@ -65,7 +75,9 @@ void cumprod(const Tensor& out, const Tensor& self, int64_t dim) {
       "CumprodBackward0", out, {self}, {self, saved_output(out)},
       [dim](Backward& b, const Tensor& g) -> autograd::Tensors {
         const Tensor x = b.saved(0);
-        return {to(cumprod_gradient(to(x, g.dtype()), b.saved(1), g, dim),
+        if (x.numel() <= 1) return {to(g, x.dtype())};
+        return {to(cumprod_gradient(to(x, g.dtype()), b.saved(1), g, dim,
+                                    autograd::grad_enabled()),
                    x.dtype())};
       });
 }

@@ -1,6 +1,7 @@
 // Reductions of consecutive pieces of a dimension, of any lengths.
 #include <limits>
 
+#include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/host_value.h"
@@ -79,6 +80,68 @@ Tensor spread(const Tensor& rows, const Tensor& data, int64_t axis) {
   return expand(out, shape);
 }
 
+struct Choice {
+  int64_t axis;
+  std::string kind;
+};
+
+/// An extreme's gradient is shared among the elements equal to it, or among
+/// NaNs; `initial` never has a part.
+Tensor extreme_gradient(const Tensor& g, const Tensor& data,
+                        const Tensor& index, const Tensor& out,
+                        const Choice& c) {
+  const auto at = [&](const Tensor& t) { return gather(t, c.axis, index); };
+  const Tensor wins =
+      to(logical_or(eq(data, at(out)), isnan(data)), data.dtype());
+  const Tensor count = scatter_add(zeros_like(out), c.axis, index, wins);
+  return mul(wins, at(div(g, clamp(count, Scalar(1), {}))));
+}
+
+/// A factor's gradient is the product of the others: the result without it,
+/// or, where that can't be divided by it, what is left of them.
+Tensor product_gradient(const Tensor& g, const Tensor& data,
+                        const Tensor& index, const Tensor& out,
+                        const Tensor& start, const Choice& c) {
+  const auto at = [&](const Tensor& t) { return gather(t, c.axis, index); };
+  const auto others = [&](const Tensor& is) {
+    const Tensor one = to(is, data.dtype());
+    return sub(at(scatter_add(zeros_like(out), c.axis, index, one)), one);
+  };
+  const Tensor zero = eq(data, Scalar(0)), nan = isnan(data);
+  const Tensor odd = logical_or(zero, nan);
+  const Tensor plain = masked_fill(data, odd, 1);
+  const Tensor rest =
+      at(scatter_reduce(start, c.axis, index, plain, "prod", true));
+  const Tensor alone = masked_fill(
+      masked_fill(rest, gt(others(zero), Scalar(0)), 0),
+      gt(others(nan), Scalar(0)), std::numeric_limits<double>::quiet_NaN());
+  return mul(at(g), where(odd, alone, div(at(out), plain)));
+}
+
+/// `start` has a piece more than `out`, for elements outside of all; `counts`
+/// is what means were divided by, or undefined.
+void record_segments(const Tensor& out, const Tensor& data, const Tensor& index,
+                     const Tensor& start, const Tensor& counts,
+                     const Choice& choice) {
+  autograd::record(
+      "SegmentReduceBackward0", out, {data},
+      {data, index, start, autograd::saved_output(out), counts},
+      [choice](autograd::Backward& b, const Tensor& g) -> Tensors {
+        const Tensor data = b.saved(0), index = b.saved(1), start = b.saved(2);
+        const Tensor counts = b.saved(4);
+        const auto padded = [&](const Tensor& t) {
+          const Tensor last = zeros_like(narrow(start, choice.axis, 0, 1));
+          return cat({t, last}, choice.axis);
+        };
+        const Tensor each = padded(counts.defined() ? div(g, counts) : g);
+        if (choice.kind == "sum") return {gather(each, choice.axis, index)};
+        const Tensor result = padded(b.saved(3));
+        return {choice.kind == "prod"
+                    ? product_gradient(each, data, index, result, start, choice)
+                    : extreme_gradient(each, data, index, result, choice)};
+      });
+}
+
 Tensor segment_reduce(const Tensor& data, const std::string& reduce,
                       const Tensor& lengths, const Tensor& indices,
                       const Tensor& offsets, int64_t given_axis, bool unsafe,
@@ -110,13 +173,22 @@ Tensor segment_reduce(const Tensor& data, const std::string& reduce,
   out_shape[size_t(axis)] = pieces + 1;
   const Tensor start =
       full(out_shape, initial.value_or(start_of(reduce)), TensorOptions(data));
-  const Tensor index = spread(pieces_of(bounds, size), data, axis);
-  const Tensor all = scatter_reduce(start, axis, contiguous(index), data, kind);
-  const Tensor out = contiguous(narrow(all, axis, 0, pieces));
-  if (reduce != "mean") return out;
-  const Tensor counts = to(diff(bounds, 1, -1), data.dtype());
-  return div(
-      out, spread(initial ? clamp(counts, Scalar(1), {}) : counts, data, axis));
+  const Tensor index = contiguous(spread(pieces_of(bounds, size), data, axis));
+  const bool mean = reduce == "mean";
+  Tensor out, counts;
+  {
+    autograd::NoGrad guard;
+    const Tensor all = scatter_reduce(start, axis, index, data, kind);
+    out = contiguous(narrow(all, axis, 0, pieces));
+    if (mean) {
+      const Tensor each = to(diff(bounds, 1, -1), data.dtype());
+      counts = spread(initial ? clamp(each, Scalar(1), {}) : each, data, axis);
+      out = div(out, counts);
+    }
+  }
+  if (autograd::needs_grad(data))
+    record_segments(out, data, index, start, counts, {axis, kind});
+  return out;
 }
 
 HOTARU_OP(

@@ -4,6 +4,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/ops/resample/grid_sample_grad.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/streams/stream.h"
 
@@ -66,9 +67,8 @@ Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t mode,
       input.dim() == 4 ? "GridSampler2DBackward0" : "GridSampler3DBackward0",
       out, {input, grid}, {input, grid},
       [a](autograd::Backward& b, const Tensor& g) -> Tensors {
-        HOTARU_CHECK(!autograd::grad_enabled(),
-                     "derivative for grid_sampler's backward pass is not "
-                     "implemented");
+        if (autograd::grad_enabled())
+          return grid_sample_gradients(g, b.saved(0), b.saved(1), a);
         const Tensor x = contiguous(b.saved(0)), grid = contiguous(b.saved(1));
         const Tensor grad = contiguous(g);
         const auto like = [](const Tensor& t) {

@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/shape/join.h"
 
@@ -39,8 +40,8 @@ void cat(const Tensor& out, const Tensors& tensors, int64_t dim) {
              const bool skipped = int64_t(sizes.size()) != g.dim();
              const int64_t length = skipped ? 0 : sizes[size_t(dim)];
              if (b.needs(i)) {
-               const Tensor piece = to(narrow(g, dim, start, length), dtype);
-               inputs[i] = skipped ? reshape(piece, sizes) : piece;
+               inputs[i] = skipped ? zeros(sizes, {dtype, g.device()})
+                                   : to(narrow(g, dim, start, length), dtype);
              }
              start += length;
            }

@@ -11,6 +11,7 @@
 #include "bindings/tensor/types.h"
 #include "bindings/tensor/value_convert.h"
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/cpp_type.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/refuse.h"
 #include "hotaru/runtime/warning.h"
@@ -94,6 +95,13 @@ void check_out_dtype(const Operator& op, DType out, DType result) {
                "nonzero: Expected out tensor to have scalar type Long but got "
                "scalar type",
                scalar_type_name(out));
+  HOTARU_CHECK(name != "hash_tensor",
+               "Expected result to be of dtype uint64, but got ",
+               scalar_type_name(out));
+  HOTARU_CHECK(name != "_int_mm",
+               "int_mm_out_cpu: Expected result dtype to be of type kInt but "
+               "got ",
+               cpp_type_name(out));
   // What is 0 or 1 fits into every dtype.
   if (name != "bernoulli") check_can_cast(result, out);
 }

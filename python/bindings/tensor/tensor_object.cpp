@@ -196,8 +196,9 @@ PyObject* get_dict(PyObject* self, void* closure) {
   return PyObject_GenericGetDict(self, closure);
 }
 
+/// What id() says, as in PyTorch: programs keep tables by either.
 Py_hash_t hash(PyObject* self) {
-  return Py_hash_t(reinterpret_cast<uintptr_t>(self) >> 4);
+  return Py_hash_t(reinterpret_cast<uintptr_t>(self));
 }
 
 // --- attributes --------------------------------------------------------------

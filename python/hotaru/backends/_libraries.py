@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from enum import Enum
 
 from .. import _C
 from .._attention_kinds import SDPBackend, allowed, sdpa_kernel
@@ -143,6 +144,47 @@ class Matmul(Library):
         super().__setattr__(name, value)
 
 
+class LinalgBackend(Enum):
+    """Libraries that PyTorch's factorisations on CUDA may be of."""
+
+    Default = 0
+    Cusolver = 1
+    Magma = 2
+
+    def __repr__(self) -> str:
+        return f"<_{self}: {self.value}>"
+
+    def __str__(self) -> str:
+        return f"_LinalgBackend.{self.name}"
+
+
+class BlasBackend(Enum):
+    """Libraries that PyTorch's products on CUDA may be of."""
+
+    Cublas = 1
+    Cublaslt = 2
+    Ck = 3
+
+    def __repr__(self) -> str:
+        return f"<_{self}: {self.value}>"
+
+    def __str__(self) -> str:
+        return f"_BlasBackend.{self.name}"
+
+
+def _preferred(choices: type, named: dict, wanted):
+    """The member that a name or a member stands for."""
+    if isinstance(wanted, str):
+        if wanted not in named:
+            raise RuntimeError(
+                f"Unknown input value. Choose from: {', '.join(named)}."
+            )
+        wanted = named[wanted]
+    if type(wanted) is not choices:
+        raise RuntimeError("Unknown input value type.")
+    return wanted
+
+
 class Cuda(Library):
     """hotaru's CUDA back end, and which of PyTorch's kinds of attention it may
     use; it has one of its own.
@@ -167,6 +209,46 @@ class Cuda(Library):
         from .. import cuda
 
         return cuda.is_available()
+
+    def preferred_linalg_library(self, backend=None) -> LinalgBackend:
+        """The library of factorisations: hotaru's own, whose name is Default.
+
+        RuntimeError for another one, and for what is no name of any.
+        """
+        if backend is None:
+            return LinalgBackend.Default
+        named = {m.name.lower(): m for m in LinalgBackend}
+        wanted = _preferred(LinalgBackend, named, backend)
+        for member, name in (("Magma", "MAGMA"), ("Cusolver", "cuSOLVER")):
+            if wanted.name == member:
+                raise RuntimeError(
+                    f"Cannot set preferred backend to {name} if PyTorch has "
+                    f"not been compiled with {name}."
+                )
+        return wanted
+
+    def preferred_blas_library(self, backend=None) -> BlasBackend:
+        """The library of products that PyTorch would say; hotaru has its own.
+
+        RuntimeError for another one, and for what is no name of any.
+        """
+        if backend is None:
+            return BlasBackend.Cublas
+        named = {
+            "default": BlasBackend.Cublas,
+            "cublas": BlasBackend.Cublas,
+            "hipblas": BlasBackend.Cublas,
+            "cublaslt": BlasBackend.Cublaslt,
+            "hipblaslt": BlasBackend.Cublaslt,
+            "ck": BlasBackend.Ck,
+        }
+        wanted = _preferred(BlasBackend, named, backend)
+        if wanted is not BlasBackend.Cublas:
+            raise RuntimeError(
+                f"Cannot set preferred BLAS backend to {wanted.name}: hotaru "
+                "has its own products."
+            )
+        return wanted
 
     def flash_sdp_enabled(self) -> bool:
         """Whether flash attention may be used."""

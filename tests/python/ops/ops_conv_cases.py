@@ -95,4 +95,19 @@ _ERRORS = [
     "F.pixel_unshuffle(x(1, 3, 3, 3), 2)",
 ]
 
-CASES = cases(_FORWARD, _GRADIENTS, _ERRORS)
+_BACKWARD = [
+    "F.conv_tbc(x(5, 2, 3), x(2, 3, 4), x(4), 1)",
+    "T.conv_tbc(x(5, 2, 3), x(2, 3, 4), x(3))",
+    "T.conv_tbc(x(5, 2, 3), x(2, 2, 4), x(4))",
+    "T.conv_tbc(x(2, 3), x(2, 3, 4), x(4))",
+    "T.conv_tbc(x(5, 2, 3), x(3, 4), x(4))",
+    "op('convolution_backward')(x(2, 4, 3, 3), x(2, 3, 5, 5), x(4, 3, 3, 3), "
+    "[4], [1, 1], [0, 0], [1, 1], False, [0, 0], 1, [True, True, True])",
+    "op('convolution_backward')(x(2, 2, 6, 9), x(2, 4, 3, 5), x(4, 1, 2, 3), "
+    "None, [2, 2], [0, 1], [1, 1], True, [0, 0], 2, [True, True, False])[:2]",
+    "op('_convolution_double_backward')(x(1, 2, 5), x(3, 2, 2, start=1), "
+    "x(3), x(1, 3, 4), x(3, 2, 2), x(1, 2, 5, start=2), [1], [0], [1], False, "
+    "[0], 1, [True, True, True])",
+]
+
+CASES = cases(_FORWARD, _GRADIENTS, _ERRORS, _BACKWARD)

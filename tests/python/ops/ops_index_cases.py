@@ -6,6 +6,8 @@ from __future__ import annotations
 from ops_eval import cases
 
 _GATHER = [
+    "op('_embedding_bag')(x(4, 3), t([0, 2, 3, 2]), t([0, 2]), False, 1, False, None, False, 2)[0]",
+    "grad(lambda w: op('embedding_dense_backward')(w, t([2, 0]), 3, 2, False), t([[nan, inf], [1.0, 2.0]]))[0]",
     "x(3, 4).gather(0, t([[0, 2], [1, 1]]))",
     "x(3, 4).gather(1, t([[3], [0]]))",
     "x(3, 4).t().gather(0, t([[3, 1]]))",

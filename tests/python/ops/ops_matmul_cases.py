@@ -195,4 +195,67 @@ _ERRORS = [
     "T.tensordot(x(2, 3), x(4, 5), dims=1)",
 ]
 
-CASES = cases(_PRODUCTS, _EINSUM, _GRADIENTS, _LINALG, _ERRORS)
+_NARROW = [
+    "T._int_mm(t([[-128, 127, 3], [5, -6, 7]], dtype=T.int8), t([[-128, 127, "
+    "3], [5, -6, 7]], dtype=T.int8).t())",
+    "T._int_mm(t([[-128, 127, 3], [5, -6, 7]], dtype=T.int8).to(T.uint8), "
+    "t([[-128, 127, 3], [5, -6, 7]], dtype=T.int8).t())",
+    "T._int_mm(t([[-128, 127, 3], [5, -6, 7]], dtype=T.int8)[:, :0], "
+    "t([[-128, 127, 3], [5, -6, 7]], dtype=T.int8).t()[:0])",
+    "T._int_mm(t([[-128, 127, 3], [5, -6, 7]], dtype=T.int8), t([[-128, 127, "
+    "3], [5, -6, 7]], dtype=T.int8))",
+    "T._int_mm(t([[-128, 127, 3], [5, -6, 7]], dtype=T.int8)[None], t([[-128, "
+    "127, 3], [5, -6, 7]], dtype=T.int8))",
+    "T._int_mm(t([[-128, 127, 3], [5, -6, 7]], dtype=T.int8).int(), t([[-128, "
+    "127, 3], [5, -6, 7]], dtype=T.int8).t())",
+    "T._int_mm(t([[-128, 127, 3], [5, -6, 7]], dtype=T.int8), t([[-128, 127, "
+    "3], [5, -6, 7]], dtype=T.int8).t().float())",
+    "T._int_mm(t([[-128, 127, 3], [5, -6, 7]], dtype=T.int8), t([[-128, 127, "
+    "3], [5, -6, 7]], dtype=T.int8).t(), out=x(2, 2))",
+    "T._weight_int8pack_mm(x(4, 3), t([[-128, 127, 3], [5, -6, 7]], "
+    "dtype=T.int8), x(2))",
+    "T._weight_int8pack_mm(x(4, 32).bfloat16(), "
+    "(l(16, 32) % 200 - 100).to(T.int8), x(16).bfloat16())",
+    "T._weight_int8pack_mm(x(4, 3).half(), t([[-128, 127, 3], [5, -6, 7]], "
+    "dtype=T.int8), x(2))",
+    "T._weight_int8pack_mm(d(4, 3), t([[-128, 127, 3], [5, -6, 7]], "
+    "dtype=T.int8), d(2))",
+    "T._weight_int8pack_mm(x(4, 2), t([[-128, 127, 3], [5, -6, 7]], "
+    "dtype=T.int8), x(2))",
+    "T._weight_int8pack_mm(x(4, 3), t([[-128, 127, 3], [5, -6, 7]], "
+    "dtype=T.int8), x(3))",
+    "T._convert_weight_to_int4pack_for_cpu((l(16, 4) % 16).int(), 2)",
+    "T._convert_weight_to_int4pack_for_cpu((l(80, 2) % 16).int(), 2)",
+    "T._convert_weight_to_int4pack_for_cpu(l(16, 4), 2)",
+    "T._convert_weight_to_int4pack_for_cpu(l(15, 4).int(), 2)",
+    "T._convert_weight_to_int4pack_for_cpu(l(16, 3).int(), 2)",
+    "T._weight_int4pack_mm_for_cpu(x(2, 64), "
+    "T._convert_weight_to_int4pack_for_cpu((l(80, 64) % 15).int(), 2), 32, "
+    "x(2, 80, 2))",
+    "T._weight_int4pack_mm_for_cpu(x(2, 32).bfloat16(), (l(16, 16) % "
+    "200).to(T.uint8), 32, x(1, 16, 2).bfloat16())",
+    "T._weight_int4pack_mm_for_cpu(x(2, 32), l(16, 16).to(T.uint8), 16, x(1, "
+    "16, 2))",
+    "T._weight_int4pack_mm_for_cpu(x(2, 32), l(16, 16).to(T.uint8), 64, x(1, "
+    "16, 2))",
+    "T._weight_int4pack_mm_for_cpu(x(2, 32), l(16, 16), 32, x(1, 16, 2))",
+    "T._weight_int4pack_mm_for_cpu(x(2, 32), l(16, 16).to(T.uint8), 32, x(16, "
+    "2))",
+    "T._addmm_activation(x(4), x(2, 3), x(3, 4))",
+    "T._addmm_activation(x(4), x(2, 3), x(3, 4), beta=2, alpha=-1, "
+    "use_gelu=True)",
+    "x(3, 4).clone().addbmm_(x(2, 3, 2), x(2, 2, 4), beta=2)",
+    "x(3, 4).clone().addr_(x(3), x(4), alpha=3)",
+    "T.einsum(x(2, 3), [0, 1], x(3, 4), [1, 30])",
+    "T.einsum(x(2, 3), [0, ...], x(3, 4), [..., 1], [1])",
+    "T.einsum(x(2, 3), [0, 52])",
+    "T.einsum(x(2, 3))",
+    "T.linalg.matrix_norm(x(2, 3), 1j)",
+    "T.linalg.vector_norm(x(3), 2 + 1j)",
+    "T.linalg.lu_solve(x(2, 2), t([0, 1], dtype=T.int32), x(2, 2))",
+    "T.linalg.lu_solve(x(2, 2), t([1, 3], dtype=T.int32), x(2, 2))",
+    "T.lu_unpack(x(2, 2), t([1, 3], dtype=T.int32))",
+    "grad2(lambda a: T.linalg.det(a), d(3, 1, 1))",
+]
+
+CASES = cases(_PRODUCTS, _EINSUM, _GRADIENTS, _LINALG, _ERRORS, _NARROW)

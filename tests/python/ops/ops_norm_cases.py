@@ -116,4 +116,27 @@ _ERRORS = [
     "F.gelu(x(2), approximate='x')",
 ]
 
-CASES = cases(_NORM, _ACTIVATION, _GRADIENTS, _ERRORS)
+_NATIVE = [
+    "op('_native_batch_norm_legit')(x(4, 3), x(3), x(3), x(3), x(3), True, "
+    "0.1, 1e-5)",
+    "op('_native_batch_norm_legit')(x(4, 3), None, None, x(3), x(3, start=4), "
+    "False, 0.1, 1e-5)",
+    "op('_native_batch_norm_legit')(x(4, 3), x(3), x(3), True, 0.1, 1e-5)",
+    "op('_native_batch_norm_legit_no_training')(x(4, 3), x(3), x(3), x(3), "
+    "T.ones(3), 0.1, 1e-5)",
+    "op('_batch_norm_with_update')(x(4, 3), x(3), x(3), x(3), x(3), 0.1, 1e-5)",
+    "op('_batch_norm_no_update')(x(4, 3), x(3), x(3), x(3), T.ones(3), 0.1, "
+    "1e-5)[0]",
+    "T.native_batch_norm(x(4, 3).half(), x(3), x(3), None, None, True, 0.1, "
+    "1e-5)",
+    "T.native_batch_norm(x(4, 3).half(), None, None, None, None, True, 0.1, "
+    "1e-2)",
+    "T.native_layer_norm(x(4, 3).bfloat16(), (3,), x(3), x(3), 1e-5)",
+    "T.native_layer_norm(x(4, 3).bfloat16(), (3,), None, None, 1e-2)",
+    "T.native_group_norm(x(4, 4, 1).half(), None, None, 4, 4, 1, 2, 1e-2)",
+    "F.batch_norm(x(0), x(0), x(0))",
+    "F.batch_norm(x(3), x(3), x(3))",
+    "T.batch_norm(x(3), None, None, None, None, True, 0.1, 1e-5, False)",
+]
+
+CASES = cases(_NORM, _ACTIVATION, _GRADIENTS, _ERRORS, _NATIVE)

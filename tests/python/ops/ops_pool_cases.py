@@ -170,4 +170,30 @@ _ERRORS = [
     "op('upsample_nearest2d')(x(1, 2, 3, 3), (0, 2))",
 ]
 
-CASES = cases(_POOLING, _PADDING, _INTERPOLATION, _GRIDS, _GRADIENTS, _ERRORS)
+_AGAIN = [
+    *(
+        f"grad(lambda a: F.adaptive_{kind}_pool{n}d(a, {size}), "
+        f"x(1, 2, {', '.join(['4'] * n)}))"
+        for kind in ("avg", "max")
+        for n, size in ((1, 0), (2, (2, 0)), (3, (0, 2, 2)))
+    ),
+    "F.max_pool3d(x(2, 4, 4, 4).permute(3, 0, 1, 2), 2).stride()",
+    *(
+        f"grad2(lambda a, b: F.grid_sample(a, b, {mode!r}, {padding!r}, "
+        f"{corners}), d(1, 2, 3, 4), d(1, 2, 3, 2) * 1.4)"
+        for mode in ("bilinear", "bicubic")
+        for padding in ("zeros", "border", "reflection")
+        for corners in (False, True)
+    ),
+    "grad2(lambda a, b: F.grid_sample(a, b, align_corners=False), "
+    "d(1, 1, 2, 3, 2), d(1, 1, 2, 2, 3))",
+    "grad(lambda g, a: op('max_pool2d_with_indices_backward')(g, a, 2, 2, 0, "
+    "1, False, t([[[0, 3]]])), d(1, 1, 2), d(1, 2, 4))",
+    "F.max_unpool2d(x(1, 2, 2, 2).contiguous(memory_format=T.channels_last), "
+    "t([0, 2, 5, 7, 1, 3, 4, 6]).reshape(1, 2, 2, 2), "
+    "2).is_contiguous(memory_format=T.channels_last)",
+]
+
+CASES = cases(
+    _POOLING, _PADDING, _INTERPOLATION, _GRIDS, _GRADIENTS, _ERRORS, _AGAIN
+)

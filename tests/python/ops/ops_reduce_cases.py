@@ -300,4 +300,46 @@ _GRADIENTS = [
     "grad2(lambda a: op('linalg_vector_norm')(a, 3, 0), d(3, 4))",
 ]
 
-CASES = cases(_SUMS, _TRUTH, _EXTREMES, _MOMENTS, _SCANS, _SOFTMAX, _GRADIENTS)
+_HASHES = [
+    "T.hash_tensor(x(7)).item()",
+    "T.hash_tensor(x(2, 3), 0).view(T.int64)",
+    "T.hash_tensor(x(2, 3, 4), (0, 2), keepdim=True).view(T.int64)",
+    "T.hash_tensor(x(5).half()).item()",
+    "T.hash_tensor(t([-3, 5], dtype=T.int8)).item()",
+    "T.hash_tensor(t([True, True, True])).item()",
+    "T.hash_tensor(t(3)).item()",
+    "T.hash_tensor(t([nan, -0.0])).item()",
+    "T.hash_tensor(T.ones(0, 3), 1).view(T.int64)",
+    "T.hash_tensor(T.ones(3, 0), 1)",
+    "T.hash_tensor(T.ones(0))",
+    "T.hash_tensor(x(3), mode=1)",
+    "T.hash_tensor(x(3) * 1j)",
+    "T.hash_tensor(t([3], dtype=T.uint16))",
+    "T.hash_tensor(x(3), out=l(1))",
+    "grad2(lambda a: a.cumprod(0), t([2.0, 0, 3, 0, 5], dtype=T.float64))",
+    "grad2(lambda a: a.cumprod(1), t([[0.0, 2, 3], [4, 5, 0]], "
+    "dtype=T.float64))",
+    "grad2(lambda a: a.cumprod(0), t([0.0, 0, 0, 2], dtype=T.float64))",
+    "grad(lambda a: T.segment_reduce(a, 'max', lengths=t([3, 3, 3, 2]), "
+    "initial=None), t([nan, 3, nan, 7, 0, 5, 2, 1, 3, 4, 4]))",
+    "grad(lambda a: T.segment_reduce(a, 'max', lengths=t([3, 3, 3, 2]), "
+    "initial=5.0), t([nan, 3, nan, 7, 0, 5, 2, 1, 3, 4, 4]))",
+    "grad(lambda a: T.segment_reduce(a, 'min', lengths=t([3, 3, 3, 2]), "
+    "initial=None), t([nan, 3, nan, 7, 0, 5, 2, 1, 3, 4, 4]))",
+    "grad(lambda a: T.segment_reduce(a, 'min', lengths=t([3, 3, 3, 2]), "
+    "initial=5.0), t([nan, 3, nan, 7, 0, 5, 2, 1, 3, 4, 4]))",
+    "grad(lambda a: T.segment_reduce(a, 'prod', lengths=t([3, 3, 3, 2]), "
+    "initial=None), t([nan, 3, nan, 7, 0, 5, 2, 1, 3, 4, 4]))",
+    "grad(lambda a: T.segment_reduce(a, 'prod', lengths=t([3, 3, 3, 2]), "
+    "initial=5.0), t([nan, 3, nan, 7, 0, 5, 2, 1, 3, 4, 4]))",
+    "grad(lambda a: T.segment_reduce(a, 'max', offsets=t([0, 2, 4]), axis=0, "
+    "unsafe=True), d(5, 2))",
+    "grad(lambda a: T.segment_reduce(a, 'prod', offsets=t([0, 2, 4]), axis=0, "
+    "unsafe=True), d(5, 2))",
+    "grad(lambda a: T.segment_reduce(a, 'mean', offsets=t([0, 2, 4]), axis=0, "
+    "unsafe=True), d(5, 2))",
+]
+
+CASES = cases(
+    _SUMS, _TRUTH, _EXTREMES, _MOMENTS, _SCANS, _SOFTMAX, _GRADIENTS, _HASHES
+)

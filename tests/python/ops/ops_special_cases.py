@@ -42,21 +42,30 @@ _SLOPES = [
     for name in _SMOOTH
 ]
 _OTHERS = [
-    "T.special.xlog1py(t([0.0, 1.0, 2.0, nan, 0.0]), t([-1.0, 0.5, -1.0, 1.0, nan]))",
+    "T.special.xlog1py(t([0.0, 1.0, 2.0, nan, 0.0]), t([-1.0, 0.5, -1.0, 1.0, "
+    "nan]))",
     "T.special.xlog1py(2, t([0.5, 1.5]))",
     "T.special.xlog1py(t([0.5, 1.5]), 2)",
-    "grad2(lambda a, b: T.special.xlog1py(a, b) * 1, d(3).abs(), d(3, start=4).abs())",
-    "T.special.zeta(t([1.0, 1.5, 2.0, 3.0, 0.5, 2.0, 2.0]), t([1.0, 2.0, 0.3, 30.0, 1.0, -1.0, -0.5]))",
+    "grad2(lambda a, b: T.special.xlog1py(a, b) * 1, d(3).abs(), d(3, "
+    "start=4).abs())",
+    "T.special.zeta(t([1.0, 1.5, 2.0, 3.0, 0.5, 2.0, 2.0]), t([1.0, 2.0, 0.3, "
+    "30.0, 1.0, -1.0, -0.5]))",
     "T.special.zeta(2, t([1.0, 2.0]))",
-    "grad(lambda b: T.special.zeta(2.0, b) * 1, t([0.5, 3.0], dtype=T.float64))",
+    "grad(lambda b: T.special.zeta(2.0, b) * 1, t([0.5, 3.0], "
+    "dtype=T.float64))",
     "grad(lambda a: T.special.zeta(a, 2.0) * 1, t([1.5], dtype=T.float64))",
-    "T.igamma(t([0.0, 0.5, 3.0, 50.0, 2.0, inf]), t([1.0, 0.2, 4.0, 45.0, 0.0, 1.0]))",
-    "T.igammac(t([0.0, 0.5, 3.0, 50.0, 2.0, inf]), t([1.0, 0.2, 4.0, 45.0, 0.0, 1.0]))",
+    "T.igamma(t([0.0, 0.5, 3.0, 50.0, 2.0, inf]), t([1.0, 0.2, 4.0, 45.0, "
+    "0.0, 1.0]))",
+    "T.igammac(t([0.0, 0.5, 3.0, 50.0, 2.0, inf]), t([1.0, 0.2, 4.0, 45.0, "
+    "0.0, 1.0]))",
     "T.igamma(t([-1.0]), t([1.0]))",
     "t([1.5, 2.0]).igamma_(t([1.0, 3.0]))",
-    "grad(lambda x: T.igamma(t([0.7, 2.0], dtype=T.float64), x) * 1, t([0.5, 3.0], dtype=T.float64))",
-    "grad(lambda x: T.igammac(t([0.7, 2.0], dtype=T.float64), x) * 1, t([0.5, 3.0], dtype=T.float64))",
-    "grad(lambda a: T.igamma(a, t([1.0], dtype=T.float64)) * 1, t([0.5], dtype=T.float64))",
+    "grad(lambda x: T.igamma(t([0.7, 2.0], dtype=T.float64), x) * 1, t([0.5, "
+    "3.0], dtype=T.float64))",
+    "grad(lambda x: T.igammac(t([0.7, 2.0], dtype=T.float64), x) * 1, t([0.5, "
+    "3.0], dtype=T.float64))",
+    "grad(lambda a: T.igamma(a, t([1.0], dtype=T.float64)) * 1, t([0.5], "
+    "dtype=T.float64))",
     "[T.polygamma(n, t([0.4, 1.0, 2.5, 12.0])) for n in range(5)]",
     "T.polygamma(-1, x(2))",
     "T.polygamma(2, t([1, 2]))",
@@ -72,9 +81,12 @@ _OTHERS = [
     "T.frexp(t([0.3, -5.0], dtype=T.bfloat16))",
     "T.frexp(t([1, 2]))",
     "grad(lambda a: T.frexp(a)[0] * 1, d(3))",
-    "T.nextafter(t([0.0, 1.0, 1.0, -1.0, nan, 0.0]), t([1.0, 2.0, 0.0, -1.0, 1.0, -1.0]))",
-    "T.nextafter(t([0.0, 1.0, 1.0, 0.0], dtype=T.bfloat16), t([1.0, 2.0, 0.0, -1.0], dtype=T.bfloat16))",
-    "T.nextafter(t([0.0, 1.0, 1.0, inf], dtype=T.float64), t([1.0, 2.0, 0.0, 0.0], dtype=T.float64))",
+    "T.nextafter(t([0.0, 1.0, 1.0, -1.0, nan, 0.0]), t([1.0, 2.0, 0.0, -1.0, "
+    "1.0, -1.0]))",
+    "T.nextafter(t([0.0, 1.0, 1.0, 0.0], dtype=T.bfloat16), t([1.0, 2.0, 0.0, "
+    "-1.0], dtype=T.bfloat16))",
+    "T.nextafter(t([0.0, 1.0, 1.0, inf], dtype=T.float64), t([1.0, 2.0, 0.0, "
+    "0.0], dtype=T.float64))",
     "T.nextafter(t([1]), t([2]))",
     "grad(lambda a, b: T.nextafter(a, b) * 1, d(3), d(3, start=2))",
     "T.erfinv(t([-1.0, -0.999999, 0.0, 1e-8, 0.999999, 1.0, 1.5]))",
@@ -90,9 +102,17 @@ _OTHERS = [
     "T.special.ndtri(t([0.5], dtype=T.float16))",
     "T.special.softmax(x(2, 3), 1)",
     "T.special.log_softmax(x(2, 3), 1, dtype=T.float64)",
-    "[T.special.expit(x(3)), T.special.psi(x(3)), T.special.gammaln(x(3)), T.special.multigammaln(x(3).abs() + 2, 2)]",
+    "[T.special.expit(x(3)), T.special.psi(x(3)), T.special.gammaln(x(3)), "
+    "T.special.multigammaln(x(3).abs() + 2, 2)]",
+]
+
+_NUMBER_FIRST = [
+    "T.xlogy(2.0, x(4) + 3)",
+    "T.xlogy(0, t([nan, 0.0, 1.0]))",
+    "T.special.xlogy(2, l(3))",
+    "grad(lambda a: T.xlogy(2, a), d(3) + 3)",
 ]
 
 CASES = cases(
     _VALUES, _INTEGERS, _REFUSED, _DEGREES, _SLOPES, _OTHERS
-)  # fmt: skip
+)  # fmt: ski, _NUMBER_FIRST)

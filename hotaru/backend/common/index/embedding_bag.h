@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "hotaru/core/dtype.h"
+
 namespace hotaru {
 
 enum class BagMode : int64_t { kSum, kMean, kMax };
@@ -24,5 +26,12 @@ struct BagAttributes {
   bool last_offset = false;
   bool to_end = false;
 };
+
+/// Whether an index out of range is told with its place: not where rows are
+/// chosen or left out, nor of float64, as in PyTorch.
+inline bool says_place(const BagAttributes& a, DType weight) {
+  return a.mode != BagMode::kMax && a.padding_idx < 0 &&
+         weight != DType::kFloat64;
+}
 
 }  // namespace hotaru

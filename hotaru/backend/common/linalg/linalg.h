@@ -40,7 +40,8 @@ struct LinalgAttributes {
   /// Whether there is a batch dimension, for messages.
   bool batched = false;
   bool check = false;
-  /// "linalg_solve" was asked for an inverse.
+  /// "linalg_solve" was asked for an inverse; "linalg_permutation" for a
+  /// solution, in messages.
   bool inverse = false;
   /// Of triangular matrices: which triangle, and whether ones are on its
   /// diagonal.

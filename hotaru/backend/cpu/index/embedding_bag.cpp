@@ -20,6 +20,7 @@ struct Bags {
         width(call.tensor(3).size(1)),
         positions(call.tensor(4).numel()),
         count(call.tensor(2).numel()),
+        dtype(call.tensor(3).dtype()),
         indices(call.tensor(4).data<int64_t>()),
         offsets(call.tensor(5).data<int64_t>()) {}
 
@@ -29,11 +30,19 @@ struct Bags {
     return last && (a.to_end || !a.last_offset) ? positions : offsets[bag + 1];
   }
 
+  [[noreturn]] void refuse(int64_t i) const {
+    HOTARU_CHECK(!says_place(a, dtype), "Index ", i, " of input takes value ",
+                 indices[i], " which is not in the valid range [0, ", rows,
+                 ")");
+    fail(
+        "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found "
+        "idx to be ",
+        indices[i]);
+  }
+
   void check() const {
     for (int64_t i = 0; i < positions; ++i)
-      HOTARU_CHECK(indices[i] >= 0 && indices[i] < rows, "Index ", i,
-                   " of input takes value ", indices[i],
-                   " which is not in the valid range [0, ", rows, ")");
+      if (indices[i] < 0 || indices[i] >= rows) refuse(i);
     const int64_t n = count + a.last_offset;
     if (n == 0) return;
     HOTARU_CHECK(offsets[0] == 0,
@@ -51,6 +60,7 @@ struct Bags {
 
   const BagAttributes& a;
   int64_t rows, width, positions, count;
+  DType dtype;
   const int64_t *indices, *offsets;
 };
 

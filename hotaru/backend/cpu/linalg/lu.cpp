@@ -184,11 +184,17 @@ void permute(const KernelCall& call) {
   const auto& s = call.attributes<LinalgAttributes>();
   for (int64_t i = 0; i < s.batch; ++i) {
     const int32_t* pivots = matrix<int32_t>(call.tensor(1), i, s.k);
-    for (int64_t k = 0; k < s.k; ++k)
+    for (int64_t k = 0; k < s.k; ++k) {
+      if (pivots[k] >= 1 && pivots[k] <= s.m) continue;
       HOTARU_CHECK(
-          pivots[k] >= 1 && pivots[k] <= s.m,
+          s.inverse,
           "pivots passed to lu_unpack must be between 1 and LU.size(-2) "
           "inclusive.Did you properly pass the result of lu_factor?");
+      fail("Pivots given to lu_solve must all be ",
+           pivots[k] < 1 ? "greater or equal to 1"
+                         : "smaller or equal to LU.size(-2)",
+           ". Did you properly pass the result of lu_factor?");
+    }
     permutation(pivots, s.k, matrix<int64_t>(call.tensor(0), i, s.m), s.m);
   }
 }

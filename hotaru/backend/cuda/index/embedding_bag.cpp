@@ -13,12 +13,18 @@ namespace {
 
 constexpr KernelTypes<FloatingTypes> kBagTypes{0, "embedding_bag"};
 
-/// The CPU's texts; the launcher's number is that of the table's rows.
+/// The CPU's texts; the launcher's number is that of the table's rows, or 0
+/// where an index is not told with its place.
 void raise(const FailureText& text, int64_t code, const int64_t* numbers) {
   switch (code) {
     case EmbeddingBagParams::kIndex:
-      fail("Index ", numbers[0], " of input takes value ", numbers[1],
-           " which is not in the valid range [0, ", text.dim, ")");
+      HOTARU_CHECK(text.dim == 0, "Index ", numbers[0],
+                   " of input takes value ", numbers[1],
+                   " which is not in the valid range [0, ", text.dim, ")");
+      fail(
+          "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found "
+          "idx to be ",
+          numbers[1]);
     case EmbeddingBagParams::kFirst:
       fail(
           "offsets[0] has to be 0, i.e., the first sequence in the "
@@ -66,7 +72,8 @@ void embedding_bag(const KernelCall& call) {
   p.offset_count = uint32_t(bags + a.last_offset);
   p.width = uint32_t(width);
   p.columns = Divider(uint32_t(columns));
-  p.errors = watch_errors(call, {&raise, p.rows});
+  p.errors =
+      watch_errors(call, {&raise, says_place(a, weight.dtype()) ? p.rows : 0});
   static constinit const Functions functions("EmbeddingBag");
   launch(functions.of(weight.dtype()),
          {blocks_for(std::max<int64_t>(1, bags * columns), kBlock)}, kBlock, p);

@@ -12,15 +12,12 @@ import warnings
 import hotaru
 
 from ... import Tensor, ops
+from .._reduction import legacy_get_string
 
 
 def legacy_reduction(size_average: bool | None, reduce: bool | None) -> str:
     """The reduction that the two old flags meant; warns."""
-    reduction = "mean"
-    if reduce is not None and not reduce:
-        reduction = "none"
-    elif size_average is not None and not size_average:
-        reduction = "sum"
+    reduction = legacy_get_string(size_average, reduce, emit_warning=False)
     warnings.warn(
         "size_average and reduce args will be deprecated, please use "
         f"reduction='{reduction}' instead.",

@@ -1,0 +1,52 @@
+"""Names of PyTorch's extension `torch._C` that hotaru writes in Python.
+
+`named` is what the extension's attributes end in: nothing here is imported
+before somebody asks for one of these names.
+"""
+
+from __future__ import annotations
+
+from . import Size
+from ._C import Tensor
+
+#: Factorisations are hotaru's own, so they are always there.
+has_lapack = True
+
+
+def _infer_size(first, second) -> Size:
+    """The shape to which two shapes broadcast.
+
+    RuntimeError if they do not, with PyTorch's text.
+    """
+    n = max(len(first), len(second))
+    out = []
+    for d in range(-n, 0):
+        a = first[d] if -d <= len(first) else 1
+        b = second[d] if -d <= len(second) else 1
+        if a != b and a != 1 and b != 1:
+            raise RuntimeError(
+                f"The size of tensor a ({a}) must match the size of tensor b "
+                f"({b}) at non-singleton dimension {n + d}"
+            )
+        out.append(b if a == 1 else a)
+    return Size(out)
+
+
+def _is_alias_of(first: Tensor, second: Tensor) -> bool:
+    """Whether two tensors lie in one storage."""
+    return first.untyped_storage()._cdata == second.untyped_storage()._cdata
+
+
+_OWN = {"has_lapack", "_infer_size", "_is_alias_of"}
+_CONVOLUTION = {"_ConvBackend", "_select_conv_backend"}
+
+
+def named(name: str):
+    """The attribute of the extension; AttributeError if there is none."""
+    if name in _OWN:
+        return globals()[name]
+    if name in _CONVOLUTION:
+        from . import _conv_backends
+
+        return getattr(_conv_backends, name)
+    raise AttributeError(f"module 'hotaru._C' has no attribute {name!r}")

@@ -1,0 +1,53 @@
+"""What `reduction=` of losses stands for, and the flags that came before it."""
+
+from __future__ import annotations
+
+import warnings
+
+_NUMBERS = {"none": 0, "mean": 1, "elementwise_mean": 1, "sum": 2}
+
+
+def get_enum(reduction: str) -> int:
+    """The number by which operators know a reduction.
+
+    ValueError for another name; "elementwise_mean" is an old one of "mean",
+    and warns.
+    """
+    if reduction not in _NUMBERS:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    if reduction == "elementwise_mean":
+        warnings.warn(
+            "reduction='elementwise_mean' is deprecated. "
+            "Please use reduction='mean' instead.",
+            stacklevel=2,
+        )
+    return _NUMBERS[reduction]
+
+
+def legacy_get_string(
+    size_average: bool | None,
+    reduce: bool | None,
+    emit_warning: bool = True,
+) -> str:
+    """The reduction that the two old flags stood for; None is True."""
+    if reduce is None or reduce:
+        mean = size_average is None or size_average
+        reduction = "mean" if mean else "sum"
+    else:
+        reduction = "none"
+    if emit_warning:
+        warnings.warn(
+            "size_average and reduce args will be deprecated, please use "
+            f"reduction='{reduction}' instead.",
+            stacklevel=2,
+        )
+    return reduction
+
+
+def legacy_get_enum(
+    size_average: bool | None,
+    reduce: bool | None,
+    emit_warning: bool = True,
+) -> int:
+    """The number of `legacy_get_string`."""
+    return get_enum(legacy_get_string(size_average, reduce, emit_warning))
