@@ -116,6 +116,8 @@ globals().update(
 
 # Its older name.
 _segment_reduce = ops.segment_reduce
+# A layout that no tensor has here, for programs that compare with it.
+_mkldnn = _C._mkldnn
 
 from . import _generator, _native_names, _sparse_names, _streams, _tensor
 from ._arrays import *
