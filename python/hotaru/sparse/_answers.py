@@ -103,10 +103,13 @@ def answer(function, args: tuple, kwargs: dict) -> Any:
     if not args:
         args, kwargs = _first(args, kwargs)
     out = kwargs.pop("out", None) if "out" in kwargs else None
-    handler = handler_of(name, args, kwargs)
+    looked_at = kwargs if out is None else {**kwargs, "out": out}
+    handler = handler_of(name, args, looked_at)
     if handler is None and name in _PLAIN:
         return plain(function, *args, **kwargs)
     if handler is not None:
+        if getattr(handler, "takes_out", False):
+            return handler(*args, out=out, **kwargs)
         result = handler(*args, **kwargs)
         if out is None:
             return _signed(name, result)
@@ -141,8 +144,10 @@ def _coordinates(args, kwargs) -> bool:
     return False
 
 
-NEEDS_COALESCED: set[str] = set()
-"""Operators that need sorted, different indices to be done in place."""
+NEEDS_COALESCED: dict[str, str] = {}
+"""Operators that need sorted, different indices to be done in place, and their
+first names.
+"""
 
 
 def _check_in_place(name: str, tensor) -> None:
@@ -151,7 +156,9 @@ def _check_in_place(name: str, tensor) -> None:
         and tensor.is_sparse
         and not _C._sparse_coalesced(tensor)
     ):
-        raise RuntimeError(f"{name} requires coalesced input")
+        raise RuntimeError(
+            f"{NEEDS_COALESCED[name[:-1]]}_ requires coalesced input"
+        )
 
 
 def _signed(name: str, result):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 
-import hotaru
-
 from .._C import Tensor
 from . import _answers
 from ._answers import answer
@@ -49,14 +47,16 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str = "sum") -> Tensor:
     """
     if reduce != "sum":
         raise _answers.unknown("_sparse_mm_reduce_impl", (mat1, mat2), {})
-    return hotaru.mm(mat1, mat2)
+    return _ask("_sparse_mm", (mat1, mat2), {})
 
 
 def addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1
 ) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2), of which `mat1` is sparse."""
-    return hotaru.addmm(input, mat1, mat2, beta=beta, alpha=alpha)
+    return _ask(
+        "_sparse_addmm", (input, mat1, mat2), {"beta": beta, "alpha": alpha}
+    )
 
 
 def as_sparse_gradcheck(gradcheck):

@@ -10,6 +10,7 @@ from .. import _C
 from .._C import Tensor
 from .._sparse_names import expected
 from ._answers import answers
+from .history import linear
 from .tensor import Parts, SparseTensor, build, parts_of, values_of
 
 
@@ -104,7 +105,11 @@ def coalesce(tensor: SparseTensor) -> SparseTensor:
         raise expected("coalesce", "sparse coordinate tensor", tensor.layout)
     if _C._sparse_coalesced(tensor):
         return tensor
-    indices, values = parts_of(tensor).index, values_of(tensor)
+    return linear(_coalesced, lambda g: g, tensor)
+
+
+def _coalesced(tensor: SparseTensor) -> SparseTensor:
+    indices, values = parts_of(tensor).index, parts_of(tensor).values
     dims = indices.shape[0]
     size = tuple(tensor.shape)[:dims]
     if indices.shape[1] < 2:

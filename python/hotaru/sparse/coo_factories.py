@@ -25,8 +25,15 @@ def zeros(
     pin_memory=False, requires_grad=False, memory_format=None, names=None,
 ) -> Tensor:  # fmt: skip
     """Without elements, all dimensions with indices."""
+    if dtype is None and out is not None:
+        dtype = out.dtype
     made = empty_of(_sizes(args, size), dtype, device)
+    if out is not None:
+        made = inplace.replace(out.detach_(), made)
     return made.requires_grad_() if requires_grad else made
+
+
+zeros.takes_out = True
 
 
 def empty_of(size, dtype, device) -> SparseTensor:

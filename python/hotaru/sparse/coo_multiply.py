@@ -8,6 +8,7 @@ from .._C import Tensor
 from . import coo
 from ._answers import answers_coo, unknown
 from .coo_shape import _sparse_broadcast_to
+from .history import linear
 from .tensor import SparseTensor, is_sparse, parts_of, values_of, with_values
 
 
@@ -18,15 +19,36 @@ def mul(a, b) -> SparseTensor:
     """
     if not is_sparse(a):
         a, b = b, a
-    if not isinstance(b, Tensor) or (b.dim() == 0 and not is_sparse(b)):
+    if not isinstance(b, Tensor):
+        return _by_number(a, b)
+    if b.dim() == 0 and not is_sparse(b):
         return with_values(a, values_of(a) * b)
     if not is_sparse(b):
         return _with_strided(a, b)
+    if a.dim() == 0 and b.dim() == 0:
+        return _without_dimensions(a, b)
     if b.dim() == 0:
         return with_values(a, values_of(a) * coo.to_dense(b))
     if a.dim() == 0:
         return with_values(b, values_of(b) * coo.to_dense(a))
     return _of_both(a, b)
+
+
+def _without_dimensions(a: SparseTensor, b: SparseTensor) -> SparseTensor:
+    dtype = hotaru.promote_types(a.dtype, b.dtype)
+    if a._nnz() == 1:
+        a, b = b, a
+    return with_values(a, values_of(a).to(dtype) * coo.to_dense(b).to(dtype))
+
+
+def _by_number(a: SparseTensor, b) -> SparseTensor:
+    kind = a.dtype
+    factor = b.conjugate() if isinstance(b, complex) else b
+    return linear(
+        lambda x: with_values(x, parts_of(x).values * b),
+        lambda g: (g * factor).to(kind),
+        a,
+    )
 
 
 def _with_strided(a: SparseTensor, b: Tensor) -> SparseTensor:

@@ -8,6 +8,7 @@ from .._C import Tensor
 from .._dtypes import scalar_type
 from . import coo
 from ._answers import answers_coo
+from .history import bilinear
 from .tensor import SparseTensor, is_sparse, parts_of, values_of, with_values
 
 _MOST_AT_ONCE = 1 << 22
@@ -26,7 +27,21 @@ def _rows_sum(values, rows, columns, dense: Tensor, count: int) -> Tensor:
 
 
 def sparse_dense(a: SparseTensor, b: Tensor) -> Tensor:
-    """(n, m) in coordinates by (m, k) strided -> (n, k) strided."""
+    """(n, m) in coordinates by (m, k) strided -> (n, k) strided; the
+    derivative by `a` is strided.
+    """
+    return bilinear(at_elements, _back, a, b)
+
+
+def _back(grad: Tensor, a: SparseTensor, b: Tensor, need) -> tuple:
+    return (
+        grad @ b.t().conj() if need[0] else None,
+        at_elements(a.t().conj(), grad) if need[1] else None,
+    )
+
+
+def at_elements(a: SparseTensor, b: Tensor) -> Tensor:
+    """The same with a derivative by `a` that is sparse, at its elements."""
     indices, values = parts_of(a).index, values_of(a)
     if not b.shape[1]:
         return b.new_zeros((a.shape[0], 0))
@@ -71,6 +86,10 @@ def sparse_sparse(a: SparseTensor, b: SparseTensor) -> SparseTensor:
 @answers_coo("mm")
 def mm(a: Tensor, b: Tensor) -> Tensor:
     """The product of two matrices: sparse if both are."""
+    return _product(a, b, sparse_dense)
+
+
+def _product(a: Tensor, b: Tensor, with_strided) -> Tensor:
     if is_sparse(a) and is_sparse(b):
         return sparse_sparse(a, b)
     if not is_sparse(a):
@@ -82,7 +101,13 @@ def mm(a: Tensor, b: Tensor) -> Tensor:
             f"got {b.shape[0]}"
         )
     _check_shapes(a, b)
-    return sparse_dense(a, b)
+    return with_strided(a, b)
+
+
+@answers_coo("_sparse_mm")
+def _sparse_mm(a: Tensor, b: Tensor) -> Tensor:
+    """`mm` whose derivative by a sparse matrix is at its elements."""
+    return _product(a, b, at_elements)
 
 
 @answers_coo("mv")
@@ -130,6 +155,17 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
         )
     if not b.shape[2]:
         return b.new_zeros((a.shape[0], a.shape[1], 0))
+    return bilinear(_batches, _back_batches, a, b)
+
+
+def _back_batches(grad: Tensor, a: SparseTensor, b: Tensor, need) -> tuple:
+    return (
+        grad @ b.transpose(1, 2).conj() if need[0] else None,
+        _batches(a.transpose(1, 2).conj(), grad) if need[1] else None,
+    )
+
+
+def _batches(a: SparseTensor, b: Tensor) -> Tensor:
     batch, row, column = parts_of(a).index
     found = _rows_sum(
         values_of(a),
@@ -146,6 +182,18 @@ def addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1
 ) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2), of which mat1 is sparse."""
+    return _added(input, mat1, mat2, beta, alpha, mm)
+
+
+@answers_coo("_sparse_addmm")
+def _sparse_addmm(
+    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1
+) -> Tensor:
+    """`addmm` whose derivative by `mat1` is at its elements."""
+    return _added(input, mat1, mat2, beta, alpha, _sparse_mm)
+
+
+def _added(input: Tensor, mat1, mat2, beta, alpha, product_of) -> Tensor:
     if is_sparse(input):
         raise RuntimeError(
             "addmm_sparse_dense: expected strided result tensor, got tensor "
@@ -158,7 +206,7 @@ def addmm(
             "and 'mat2' to have strided layout, got 'mat1' with layout "
             f"{kinds[0]} and 'mat2' with layout {kinds[1]}"
         )
-    product = mm(mat1, mat2)
+    product = product_of(mat1, mat2)
     if alpha != 1:
         product = product * alpha
     if beta == 0:
@@ -171,6 +219,7 @@ def _matrix(tensor: Tensor, name: str) -> None:
         raise RuntimeError(f"{name}: expected a tensor in coordinates")
 
 
+@answers_coo("hspmm", "hsmm")
 def hspmm(mat1: Tensor, mat2: Tensor, *, out=None) -> SparseTensor:
     """mat1 @ mat2 with one dimension that has indices, the rows of `mat1`
     with elements, and one that has not.
@@ -188,6 +237,7 @@ def hspmm(mat1: Tensor, mat2: Tensor, *, out=None) -> SparseTensor:
     return _given(out, coo.make(rows.unsqueeze(0), product, size, True))
 
 
+@answers_coo("sspaddmm", "saddmm")
 def sspaddmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1, out=None
 ) -> SparseTensor:
@@ -210,6 +260,7 @@ def sspaddmm(
 saddmm = sspaddmm
 
 
+@answers_coo("smm")
 def smm(mat1: Tensor, mat2: Tensor) -> SparseTensor:
     """mat1 @ mat2, sparse: of a sparse and a strided matrix."""
     size = (mat1.shape[0], mat2.shape[1])

@@ -49,6 +49,7 @@ def total(
     return found
 
 
+@answers_coo("_sparse_sum")
 def _sparse_sum(
     input: SparseTensor, dim=None, *, dtype=None
 ) -> Tensor:

@@ -8,6 +8,7 @@ from .. import _C
 from .._C import Tensor
 from . import coo
 from ._answers import answers_coo
+from .history import linear
 from .tensor import SparseTensor, is_sparse, parts_of, values_of
 
 
@@ -23,8 +24,9 @@ def wrap(dim: int, dims: int) -> int:
 
 
 @answers_coo("permute")
-def permute(tensor: SparseTensor, *dims) -> SparseTensor:
+def permute(tensor: SparseTensor, *order, dims=None) -> SparseTensor:
     """Dimensions in another order: sparse ones first."""
+    dims = order if dims is None else (dims,)
     if len(dims) == 1 and not isinstance(dims[0], int):
         dims = tuple(dims[0])
     if len(dims) != tensor.dim():
@@ -44,10 +46,21 @@ def permute(tensor: SparseTensor, *dims) -> SparseTensor:
             "dimensions are not allowed.Only transpositions within sparse and "
             "dense dimensions are supported."
         )
-    return _reordered(tensor, order)
+    made = _reordered(tensor, order)
+    # Said to be coalesced only where PyTorch says so.
+    if not dims or dims[0] != 0:
+        _C._set_sparse_coalesced(made, False)
+    return made
 
 
 def _reordered(tensor: SparseTensor, order: list[int]) -> SparseTensor:
+    inverse = [order.index(d) for d in range(len(order))]
+    return linear(
+        lambda x: _in_order(x, order), lambda g: g.permute(inverse), tensor
+    )
+
+
+def _in_order(tensor: SparseTensor, order: list[int]) -> SparseTensor:
     indices, values = parts_of(tensor).index, values_of(tensor)
     sparse = indices.shape[0]
     dense = [d - sparse + 1 for d in order[sparse:]]
@@ -117,6 +130,12 @@ def _adjoint(tensor: SparseTensor) -> SparseTensor:
 def unsqueeze(tensor: SparseTensor, dim: int) -> SparseTensor:
     """One more dimension of size 1; sparse up to where dense ones begin."""
     dim = wrap(dim, tensor.dim() + 1)
+    return linear(
+        lambda x: _unsqueezed(x, dim), lambda g: g.select(dim, 0), tensor
+    )
+
+
+def _unsqueezed(tensor: SparseTensor, dim: int) -> SparseTensor:
     indices, values = parts_of(tensor).index, values_of(tensor)
     size = [*tensor.shape[:dim], 1, *tensor.shape[dim:]]
     if dim > indices.shape[0]:

@@ -8,6 +8,7 @@ from .. import _C
 from .._C import Tensor
 from . import coo, inplace
 from ._answers import answers_coo
+from .history import linear
 from .tensor import is_sparse, parts_of, values_of, with_values
 
 _SPARSE_FIRST = (
@@ -25,11 +26,25 @@ def add(a: Tensor, b: Tensor, *, alpha=1) -> Tensor:
     if not isinstance(a, Tensor):
         a = hotaru.tensor(a)
     _check_shape(a, b)
-    dtype = hotaru.result_type(a, values_of(b))
+    kinds = a.dtype, b.dtype
+    return linear(
+        lambda x, y: _onto_strided(x, y, alpha),
+        lambda g: (g.to(kinds[0]), _scaled(g, alpha).to(kinds[1])),
+        a,
+        b,
+    )
+
+
+def _scaled(tensor: Tensor, alpha) -> Tensor:
+    return tensor if alpha == 1 else tensor * alpha
+
+
+def _onto_strided(a: Tensor, b: Tensor, alpha) -> Tensor:
+    dtype = hotaru.result_type(a, parts_of(b).values)
     flat, values = _elements(b, dtype, alpha)
-    rows = a.to(dtype).reshape(-1, *values.shape[1:])
-    if rows.shape[0] == 0 or values.numel() == 0:
+    if values.numel() == 0:
         return a.to(dtype).clone()
+    rows = a.to(dtype).reshape(-1, *values.shape[1:])
     return rows.index_add(0, flat, values).reshape(a.shape)
 
 
@@ -74,6 +89,16 @@ def _sparse(a: Tensor, b: Tensor, alpha) -> Tensor:
             "add: expected sizes of 'self' and 'other' to match, but "
             f"{list(a.shape)} != {list(b.shape)}"
         )
+    kinds = a.dtype, b.dtype
+    return linear(
+        lambda x, y: _joined(x, y, alpha),
+        lambda g: (g.to(kinds[0]), _scaled(g, alpha).to(kinds[1])),
+        a,
+        b,
+    )
+
+
+def _joined(a: Tensor, b: Tensor, alpha) -> Tensor:
     dtype = hotaru.promote_types(a.dtype, b.dtype)
     if b._nnz() == 0:
         return a.to(dtype).clone()

@@ -53,7 +53,12 @@ class _Type(type):
             and tensor.dtype is cls.dtype
         )
 
-    def __call__(cls, *args, device=None):
+    def __call__(cls, *args, device=None, cdata=None):
+        if cdata is not None:
+            raise TypeError(
+                "a tensor is not made of another's cdata here: use "
+                "torch.sparse_coo_tensor(x._indices(), x._values(), x.shape)"
+            )
         return _make(cls.dtype, args, device)
 
 
