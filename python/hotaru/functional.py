@@ -109,9 +109,11 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out=None):
 
 
 def where(condition: Tensor, *values, **options):
-    """`input` where the condition holds, else `other`: where(condition, input,
-    other, *, out). Of a condition alone the positions of what is not zero, one
-    vector a dimension, as `nonzero(as_tuple=True)` gives them.
+    """The elements of one tensor where a condition holds, else of another.
+
+    With `input`, `other` (and `out`) behind the condition, the operator; of a
+    condition alone the positions of what is not zero, one vector a dimension,
+    as `nonzero(as_tuple=True)` gives them.
     """
     if not values and not options:
         return tuple(ops.nonzero_numpy(condition))

@@ -142,9 +142,7 @@ def densified(inputs: tuple) -> tuple:
     from ..sparse import moved
 
     return tuple(
-        moved.densified(t)
-        if isinstance(t, Tensor) and is_sparse(t)
-        else t
+        moved.densified(t) if isinstance(t, Tensor) and is_sparse(t) else t
         for t in inputs
     )
 

@@ -45,7 +45,6 @@ _PLAIN = frozenset(
         "detach",
         "detach_",
         "requires_grad_",
-        "backward",
         "register_hook",
         "retain_grad",
         "dim",
@@ -132,10 +131,7 @@ def handler_of(name: str, args: tuple, kwargs: dict) -> Callable | None:
 
 def _coordinates(args, kwargs) -> bool:
     for value in (*args, *kwargs.values()):
-        if isinstance(value, (list, tuple)):
-            leaves = value
-        else:
-            leaves = (value,)
+        leaves = value if isinstance(value, (list, tuple)) else (value,)
         for leaf in leaves:
             if isinstance(leaf, _C._SparseLayout):
                 return leaf is _C.sparse_coo

@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 
 from .._C import Tensor
+from ..autograd._jacobians import densified
 from . import _answers
 from ._answers import answer
+from .tensor import SparseTensor, parts_of, with_values
 
 
 def _ask(name: str, args: tuple, kwargs: dict):
@@ -53,21 +55,52 @@ def mm(mat1: Tensor, mat2: Tensor, reduce: str = "sum") -> Tensor:
 def addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1
 ) -> Tensor:
-    """beta * input + alpha * (mat1 @ mat2), of which `mat1` is sparse."""
+    """Beta * input + alpha * (mat1 @ mat2), of which `mat1` is sparse."""
     return _ask(
         "_sparse_addmm", (input, mat1, mat2), {"beta": beta, "alpha": alpha}
     )
 
 
 def as_sparse_gradcheck(gradcheck):
-    """`gradcheck` of functions of sparse tensors, made such that the function
-    it is given takes strided values and gives strided results.
-
-    As it handles sparse tensors itself, that is itself.
+    """`gradcheck` for functions of sparse tensors, as one of their values: what
+    is sparse of the results is compared as strided. Unless `masked`, inputs
+    keep every element, so that the number of elements is the same at every
+    step.
     """
 
     @functools.wraps(gradcheck)
     def checked(func, inputs, **options):
-        return gradcheck(func, inputs, **options)
+        inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+        masked = bool(options.get("masked"))
+        if not masked:
+            inputs = densified(inputs)
+
+        def of_values(*args):
+            args = (_rebuilt(a, t) for a, t in zip(args, inputs))
+            return _strided(func(*args), masked)
+
+        return gradcheck(of_values, tuple(map(_values, inputs)), **options)
 
     return checked
+
+
+def _values(value):
+    """What stands for an input: of a sparse tensor its values."""
+    if not isinstance(value, SparseTensor):
+        return value
+    values = parts_of(value).values.clone()
+    return values.requires_grad_(value.requires_grad)
+
+
+def _rebuilt(value, like):
+    if not isinstance(like, SparseTensor):
+        return value
+    return with_values(like.detach(), value)
+
+
+def _strided(result, masked: bool):
+    if isinstance(result, (list, tuple)):
+        return tuple(_strided(r, masked) for r in result)
+    if isinstance(result, SparseTensor):
+        return result.to_dense(masked_grad=masked)
+    return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
+from .._sparse_names import layout_name
 from . import compressed, coo
 from ._answers import answers
 from .history import linear
@@ -24,9 +25,7 @@ def to_dense(tensor: Tensor, dtype=None, *, masked_grad=None) -> Tensor:
         return tensor if dtype is None else tensor.to(dtype)
     pattern = tensor.detach()
     if masked_grad is None or masked_grad:
-        dense = linear(
-            _dense, lambda g: _at_elements(g, pattern), tensor
-        )
+        dense = linear(_dense, lambda g: _at_elements(g, pattern), tensor)
     else:
         dense = linear(_dense, lambda g: _whole(g, pattern), tensor)
     return dense if dtype is None else dense.to(dtype)
@@ -70,15 +69,25 @@ def to_sparse(
         sparse_dim, layout = None, sparse_dim
     if blocksize is not None and len(tuple(blocksize)) != 2:
         raise RuntimeError(
-            "to_sparse: blocksize needs to be a tuple of size 2, but got "
-            f"{len(tuple(blocksize))}"
+            f"{_conversion(tensor)}: blocksize needs to be a tuple of size 2, "
+            f"but got {len(tuple(blocksize))}"
         )
     layout = _C.sparse_coo if layout is None else layout
+    if blocksize is not None and layout is _C.sparse_coo:
+        raise RuntimeError(
+            f"{_conversion(tensor)}: conversion from "
+            f"{layout_name(tensor.layout)} to Sparse with blocksize argument "
+            "given is not supported"
+        )
     if layout is _C.strided:
         return to_dense(tensor)
     if layout is _C.sparse_coo:
         return _to_coo(tensor, sparse_dim, dense_dim)
     return _to_compressed(tensor, layout, blocksize, dense_dim or 0)
+
+
+def _conversion(tensor: Tensor) -> str:
+    return "to_sparse" if is_sparse(tensor) else "dense_to_sparse"
 
 
 def _to_coo(tensor: Tensor, sparse_dim, dense_dim) -> Tensor:
@@ -94,9 +103,7 @@ def _to_coo(tensor: Tensor, sparse_dim, dense_dim) -> Tensor:
             "dense_to_sparse: sparse_dim argument must be in "
             f"[0,{tensor.dim()}] range, but {sparse_dim} is given"
         )
-    return linear(
-        lambda x: coo.from_dense(x, sparse_dim), _strided, tensor
-    )
+    return linear(lambda x: coo.from_dense(x, sparse_dim), _strided, tensor)
 
 
 def _strided(grad: Tensor) -> Tensor:

@@ -94,6 +94,9 @@ def summed(values: Tensor, group: Tensor, groups: int) -> Tensor:
     """(groups, ...): the sum of the values of each group; any() of bools."""
     if values.dtype == hotaru.bool:
         return summed(values.to(hotaru.uint8), group, groups) != 0
+    if values.dtype == hotaru.complex32:  # as `index_add` has no code for it
+        whole = summed(values.to(hotaru.complex64), group, groups)
+        return whole.to(values.dtype)
     zero = values.new_zeros((groups, *values.shape[1:]))
     return zero.index_add(0, group, values)
 

@@ -65,9 +65,7 @@ def sparse_coo_tensor(
         made = _of_parts(
             indices, values, size, dtype, device, check_invariants, is_coalesced
         )
-    if requires_grad and not (
-        made.is_floating_point() or made.is_complex()
-    ):
+    if requires_grad and not (made.is_floating_point() or made.is_complex()):
         raise RuntimeError(
             "Only Tensors of floating point and complex dtype can require "
             "gradients"

@@ -78,7 +78,7 @@ def _like(name: str):
 
 
 def base_of(name: str) -> str:
-    """zeros of zeros_like."""
+    """Zeros of zeros_like."""
     return name.removesuffix("_like")
 
 

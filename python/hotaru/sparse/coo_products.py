@@ -16,8 +16,12 @@ _MOST_AT_ONCE = 1 << 22
 
 def _rows_sum(values, rows, columns, dense: Tensor, count: int) -> Tensor:
     """(count, k): the sum of values[i] * dense[columns[i]] by rows[i]; a part
-    of the k columns at a time, that memory stays bounded.
+    of the k columns at a time, that memory stays bounded. Half precision is added up
+    in single.
     """
+    if values.dtype in (hotaru.float16, hotaru.bfloat16):
+        whole = _rows_sum(values.float(), rows, columns, dense.float(), count)
+        return whole.to(values.dtype)
     step = max(_MOST_AT_ONCE // max(values.shape[0], 1), 1)
     parts = [
         coo.summed(values.unsqueeze(1) * part[columns], rows, count)
@@ -181,7 +185,7 @@ def _batches(a: SparseTensor, b: Tensor) -> Tensor:
 def addmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1
 ) -> Tensor:
-    """beta * input + alpha * (mat1 @ mat2), of which mat1 is sparse."""
+    """Beta * input + alpha * (mat1 @ mat2), of which mat1 is sparse."""
     return _added(input, mat1, mat2, beta, alpha, mm)
 
 
@@ -241,7 +245,7 @@ def hspmm(mat1: Tensor, mat2: Tensor, *, out=None) -> SparseTensor:
 def sspaddmm(
     input: Tensor, mat1: Tensor, mat2: Tensor, *, beta=1, alpha=1, out=None
 ) -> SparseTensor:
-    """beta * input + alpha * (mat1 @ mat2), sparse: `input` and `mat1` are."""
+    """Beta * input + alpha * (mat1 @ mat2), sparse: `input` and `mat1` are."""
     _matrix(input, "sspaddmm")
     _matrix(mat1, "sspaddmm")
     _check_shapes(mat1, mat2)

@@ -50,9 +50,7 @@ def total(
 
 
 @answers_coo("_sparse_sum")
-def _sparse_sum(
-    input: SparseTensor, dim=None, *, dtype=None
-) -> Tensor:
+def _sparse_sum(input: SparseTensor, dim=None, *, dtype=None) -> Tensor:
     """`torch.sparse.sum`: the derivative is sparse, at the elements of
     `input`.
 
@@ -101,7 +99,9 @@ def norm(tensor: SparseTensor, p="fro", dim=None, keepdim=False, dtype=None):
     """The norm of all elements."""
     if dtype is not None:
         if p == "fro" or p is None:
-            raise ValueError("dtype argument is not supported in frobenius norm")
+            raise ValueError(
+                "dtype argument is not supported in frobenius norm"
+            )
         raise RuntimeError(
             "norm_sparse currently does not support 'dtype' argument"
         )

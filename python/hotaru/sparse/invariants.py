@@ -111,8 +111,7 @@ def check_indices(indices: Tensor) -> None:
     """Raises RuntimeError unless indices are a matrix."""
     if indices.dim() != 2:
         raise RuntimeError(
-            "indices must be sparse_dim x nnz, but got: "
-            f"{list(indices.shape)}"
+            f"indices must be sparse_dim x nnz, but got: {list(indices.shape)}"
         )
 
 

@@ -14,22 +14,22 @@ _OF_ZERO_ZERO = """
     erfinv expm1 floor frac isinf isnan isposinf isneginf log1p relu round sgn
     sign signbit sin sinh sqrt tan tanh trunc fix nan_to_num angle
     threshold_backward square
-""".split()
+""".split()  # noqa: SIM905
 # The same of tensors and their derivatives, so without a look at the values.
 _PASSED = """
     neg negative positive conj conj_physical clone contiguous resolve_conj
     resolve_neg
-""".split()
+""".split()  # noqa: SIM905
 _CAST = """
     to float double half bfloat16 int long short char byte cfloat cdouble chalf
     type_as cpu cuda
-""".split()
+""".split()  # noqa: SIM905
 # Linear, too: elements of equal indices need not be added up before.
 _FIRST_NAMES = {
     "absolute": "abs", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
     "arctanh": "atanh", "fix": "trunc",
 }  # fmt: skip
-_LINEAR = "deg2rad rad2deg real imag".split()
+_LINEAR = ("deg2rad", "rad2deg", "real", "imag")
 
 
 def _unary(name: str, linear: bool):

@@ -45,9 +45,7 @@ def _part(name: str, part, margin: str) -> str:
     finally:
         options.linewidth = width
         _C._set_print_options(options)
-    found = found[len(_HEAD) : -1].replace(
-        "\n" + " " * len(_HEAD), indent
-    )
+    found = found[len(_HEAD) : -1].replace("\n" + " " * len(_HEAD), indent)
     if part.numel() == 0:
         found = f"[], size={tuple(part.shape)}"
     elif ", dtype=" in found or ",\n" in found:

@@ -111,3 +111,14 @@ crow_indices = _compressed_part("crow_indices", _ROWS, False)
 col_indices = _compressed_part("col_indices", _ROWS, True)
 ccol_indices = _compressed_part("ccol_indices", _COLUMNS, False)
 row_indices = _compressed_part("row_indices", _COLUMNS, True)
+
+
+@answers("backward")
+def backward(
+    tensor: SparseTensor, gradient=None, retain_graph=None, create_graph=False,
+    inputs=None,
+) -> None:  # fmt: skip
+    """`torch.autograd.backward` of the tensor."""
+    from ..autograd import backward as run
+
+    run(tensor, gradient, retain_graph, create_graph, inputs=inputs)
