@@ -108,16 +108,23 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out=None):
     return ops.nonzero(input) if out is None else ops.nonzero(input, out=out)
 
 
-def where(condition: Tensor, *values, **options):
+_where, _NONE = ops.where, object()
+
+
+def where(condition, input=_NONE, other=_NONE, **options):
     """The elements of one tensor where a condition holds, else of another.
 
     With `input`, `other` (and `out`) behind the condition, the operator; of a
     condition alone the positions of what is not zero, one vector a dimension,
     as `nonzero(as_tuple=True)` gives them.
     """
-    if not values and not options:
+    # Written for the usual call, which costs little more than the operator.
+    if other is not _NONE and not options:
+        return _where(condition, input, other)
+    if input is _NONE and not options:
         return tuple(ops.nonzero_numpy(condition))
-    return ops.where(condition, *values, **options)
+    given = [value for value in (input, other) if value is not _NONE]
+    return _where(condition, *given, **options)
 
 
 def unravel_index(indices: Tensor, shape) -> tuple[Tensor, ...]:
@@ -252,4 +259,5 @@ def stft(
     )  # fmt: skip
 
 
-_overridable(globals(), __all__)
+# What `where` calls asks for itself.
+_overridable(globals(), [name for name in __all__ if name != "where"])

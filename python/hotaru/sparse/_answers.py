@@ -184,7 +184,10 @@ def _first(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
 def _attribute(accessor, kind: str, *args) -> Any:
     name = accessor.__self__.__name__
     if kind == "__get__" and name in _COPIED_ATTRIBUTES:
-        return HANDLERS[name](*args)
+        handler = handler_of(name, args, {})
+        if handler is None:
+            raise unknown(name, args, {})
+        return handler(*args)
     if kind == "__set__" and name == "data":
         return assign(*args)
     return plain(accessor, *args)

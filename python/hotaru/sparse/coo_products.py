@@ -14,14 +14,28 @@ from .tensor import SparseTensor, is_sparse, parts_of, values_of, with_values
 _MOST_AT_ONCE = 1 << 22
 
 
-def _rows_sum(values, rows, columns, dense: Tensor, count: int) -> Tensor:
-    """(count, k): the sum of values[i] * dense[columns[i]] by rows[i]; a part
-    of the k columns at a time, that memory stays bounded. Half precision is added up
-    in single.
+def _rows_sum(
+    values, rows, columns, dense: Tensor, count: int, ordered: bool
+) -> Tensor:
+    """(count, k): the sum of values[i] * dense[columns[i]] by rows[i].
+
+    Half precision is added up in single. `ordered` rows are bags of
+    embeddings, whose kernels need no memory; of others, a part of the k
+    columns is summed at a time, that memory stays bounded.
     """
     if values.dtype in (hotaru.float16, hotaru.bfloat16):
-        whole = _rows_sum(values.float(), rows, columns, dense.float(), count)
+        whole = _rows_sum(
+            values.float(), rows, columns, dense.float(), count, ordered
+        )
         return whole.to(values.dtype)
+    if ordered and dense.dtype in (hotaru.float32, hotaru.float64):
+        begins = hotaru.searchsorted(
+            rows.contiguous(), hotaru.arange(count, device=rows.device)
+        )
+        return hotaru.nn.functional.embedding_bag(
+            columns.contiguous(), dense, begins, mode="sum",
+            per_sample_weights=values.contiguous(),
+        )  # fmt: skip
     step = max(_MOST_AT_ONCE // max(values.shape[0], 1), 1)
     parts = [
         coo.summed(values.unsqueeze(1) * part[columns], rows, count)
@@ -49,7 +63,13 @@ def at_elements(a: SparseTensor, b: Tensor) -> Tensor:
     indices, values = parts_of(a).index, values_of(a)
     if not b.shape[1]:
         return b.new_zeros((a.shape[0], 0))
-    return _rows_sum(values, indices[0], indices[1], b, a.shape[0])
+    ordered = _in_order(a, b)
+    return _rows_sum(values, indices[0], indices[1], b, a.shape[0], ordered)
+
+
+def _in_order(a: SparseTensor, b: Tensor) -> bool:
+    same = a.dtype == b.dtype
+    return same and a._nnz() > 0 and b.numel() > 0 and a.is_coalesced()
 
 
 def dense_sparse(a: Tensor, b: SparseTensor) -> Tensor:
@@ -75,7 +95,8 @@ def sparse_sparse(a: SparseTensor, b: SparseTensor) -> SparseTensor:
     _check_shapes(a, b)
     if a.dtype != b.dtype:
         raise RuntimeError(
-            f"mat1 dtype {scalar_type(a.dtype)} does not match mat2 dtype {scalar_type(b.dtype)}"
+            f"mat1 dtype {scalar_type(a.dtype)} does not match mat2 dtype "
+            f"{scalar_type(b.dtype)}"
         )
     a, b = coo.coalesce(a), coo.coalesce(b)
     left, right = parts_of(a).index, parts_of(b).index
@@ -177,6 +198,7 @@ def _batches(a: SparseTensor, b: Tensor) -> Tensor:
         batch * a.shape[2] + column,
         b.reshape(-1, b.shape[2]),
         a.shape[0] * a.shape[1],
+        _in_order(a, b),
     )
     return found.reshape(a.shape[0], a.shape[1], b.shape[2])
 
@@ -233,7 +255,14 @@ def hspmm(mat1: Tensor, mat2: Tensor, *, out=None) -> SparseTensor:
     indices, values = parts_of(mat1).index, values_of(mat1)
     rows, group = indices[0].unique(return_inverse=True)
     product = (
-        _rows_sum(values, group, indices[1], mat2, rows.shape[0])
+        _rows_sum(
+            values,
+            group,
+            indices[1],
+            mat2,
+            rows.shape[0],
+            _in_order(mat1, mat2),
+        )
         if mat2.shape[1]
         else mat2.new_zeros((rows.shape[0], 0))
     )

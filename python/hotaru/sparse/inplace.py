@@ -31,8 +31,8 @@ def assign(out: Tensor, result: Tensor, in_place: bool = False) -> Tensor:
     check_leaf(out)
     if not _C.can_cast(result.dtype, out.dtype):
         raise RuntimeError(
-            f"result type {scalar_type(result.dtype)} can't be cast to the desired "
-            f"output type {scalar_type(out.dtype)}"
+            f"result type {scalar_type(result.dtype)} can't be cast to the "
+            f"desired output type {scalar_type(out.dtype)}"
         )
     if not is_sparse(out):
         if is_sparse(result):

@@ -29,7 +29,7 @@ _FIRST_NAMES = {
     "absolute": "abs", "arcsin": "asin", "arcsinh": "asinh", "arctan": "atan",
     "arctanh": "atanh", "fix": "trunc",
 }  # fmt: skip
-_LINEAR = ("deg2rad", "rad2deg", "real", "imag")
+_LINEAR = ("deg2rad", "rad2deg")
 
 
 def _unary(name: str, linear: bool):
@@ -96,3 +96,17 @@ for _name in _LINEAR:
     _unary(_name, True)
 _unary("bool", False)
 del NEEDS_COALESCED["bool"]
+
+
+@answers("real")
+def real(tensor: Tensor) -> Tensor:
+    """The real parts; a real tensor as it is."""
+    if not tensor.is_complex():
+        return tensor
+    return with_values(tensor, values_of(tensor).real)
+
+
+@answers("imag")
+def imag(tensor: Tensor) -> Tensor:
+    """The imaginary parts; RuntimeError of a real tensor."""
+    return with_values(tensor, values_of(tensor).imag)

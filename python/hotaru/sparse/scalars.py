@@ -65,6 +65,16 @@ def is_pinned(tensor: Tensor, device=None) -> bool:
     return False
 
 
+@answers("stride")
+def stride(tensor: Tensor, dim=None):
+    """Zeros: there is no memory of its own. Of compressed layouts there are no
+    strides: RuntimeError.
+    """
+    if not tensor.is_sparse:
+        raise RuntimeError("Sparse CSR tensors do not have strides")
+    return (0,) * tensor.dim() if dim is None else 0
+
+
 @answers("is_contiguous")
 def is_contiguous(tensor: Tensor, memory_format=None) -> bool:
     """Never: there is no memory of its own."""
