@@ -169,9 +169,9 @@ def new(tensor: Tensor, *args, device=None) -> SparseTensor:
 _OPTIONS = (
     "\nYou could try the following options:\n1. If you need an empty sparse "
     "tensor of this size, call `x = torch.sparse_coo_tensor(size)`.\n2. If you "
-    "need to resize this tensor, you have the following options:\n\t1. For "
+    "need to resize this tensor, you have the following options:\n    1. For "
     "both sparse and dense dimensions, keep the number of them constant and "
-    "the size of them non-shrinking, and then try the same call again.\n\t2. "
+    "the size of them non-shrinking, and then try the same call again.\n    2. "
     "Or, create a new sparse tensor with the correct indices and values from "
     "this sparse tensor."
 )

@@ -72,6 +72,7 @@ def _sparse_sum(input: SparseTensor, dim=None, *, dtype=None) -> Tensor:
             raise RuntimeError(
                 f"dim {d} appears multiple times in the list of dims"
             )
+    input = coo.coalesce(input)
     indices, values = parts_of(input).index, values_of(input)
     sparse = indices.shape[0]
     dense = [d - sparse + 1 for d in dims if d >= sparse]
@@ -84,7 +85,7 @@ def _sparse_sum(input: SparseTensor, dim=None, *, dtype=None) -> Tensor:
     if values.dtype != input.dtype or not dense:
         values = values.to(_summed_dtype(input.dtype))
     if len(kept) == sparse:
-        return coo.make(indices, values, size, _C._sparse_coalesced(input))
+        return coo.make(indices, values, size, True)
     return coo.coalesce(coo.make(indices[kept], values, size))
 
 

@@ -85,12 +85,17 @@ def sparse_mask(source: Tensor, mask: SparseTensor) -> SparseTensor:
             f"{list(source.shape)} but mask has size {list(mask.shape)}"
         )
     mask = mask.detach()
+    back = _masked if is_sparse(source) else _masked_strided
     return linear(
         lambda x: with_values(mask, values_at(x, mask).clone()),
-        lambda g: _masked(g, mask),
+        lambda g: back(g, mask),
         source,
     )
 
 
 def _masked(grad: Tensor, mask: SparseTensor) -> Tensor:
     return sparse_mask(grad, mask)
+
+
+def _masked_strided(grad: Tensor, mask: SparseTensor) -> Tensor:
+    return _masked(grad, mask).to_dense()

@@ -21,8 +21,8 @@ _PASSED = """
     resolve_neg
 """.split()  # noqa: SIM905
 _CAST = """
-    to float double half bfloat16 int long short char byte cfloat cdouble chalf
-    type_as cpu cuda
+    to float double half bfloat16 int long short char byte bool cfloat cdouble
+    chalf type_as cpu cuda
 """.split()  # noqa: SIM905
 # Linear, too: elements of equal indices need not be added up before.
 _FIRST_NAMES = {
@@ -94,8 +94,6 @@ for _name in _OF_ZERO_ZERO:
     _unary(_name, False)
 for _name in _LINEAR:
     _unary(_name, True)
-_unary("bool", False)
-del NEEDS_COALESCED["bool"]
 
 
 @answers("real")
