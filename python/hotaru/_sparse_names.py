@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 
 from . import _C
@@ -30,10 +31,17 @@ _INSIDE = (
 )  # fmt: skip
 
 
+@cache
+def late(module: str):
+    """A file of `hotaru.sparse`, for what cannot import it before: what the
+    class of sparse tensors answers is made of operators that need the class.
+    """
+    return import_module(f"hotaru.sparse.{module}")
+
+
 def _lazy(module: str, name: str):
     def method(*args, **kwargs):
-        found = import_module(f"hotaru.sparse.{module}")
-        return getattr(found, name)(*args, **kwargs)
+        return getattr(late(module), name)(*args, **kwargs)
 
     method.__name__ = name
     return method
@@ -74,8 +82,7 @@ def _inside(name: str):
 
 def _answer(cls, func, types, args=(), kwargs=None):
     """Layouts answer functions that take them and have no code for them."""
-    answers = import_module("hotaru.sparse")._answers
-    return answers.answer(func, args, dict(kwargs or {}))
+    return late("_answers").answer(func, args, dict(kwargs or {}))
 
 
 def install() -> None:

@@ -123,9 +123,9 @@ def _rebuild_device_tensor_from_cpu_tensor(data, dtype, device, requires_grad):
 
 def _rebuild_sparse_tensor(layout, data):
     """A sparse tensor of its parts."""
-    from .sparse import pickling
+    from ._sparse_names import late
 
-    return pickling._rebuild_sparse_tensor(layout, data)
+    return late("pickling")._rebuild_sparse_tensor(layout, data)
 
 
 def __getattr__(name: str):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hotaru
 
 from .. import Tensor
+from .._sparse_names import late
 from . import _jacobians as jacobians
 from ._entry import grad
 from .function import Function
@@ -47,9 +48,7 @@ def check_constant(func, inputs: tuple, eps: float) -> None:
 
 def _after_step(tensor: Tensor, eps: float, outputs) -> list:
     if jacobians.is_sparse(tensor):
-        from ..sparse.moved import values
-
-        changed = values(tensor)
+        changed = late("moved").values(tensor)
     else:
         changed = tensor.data
     changed.add_(eps)

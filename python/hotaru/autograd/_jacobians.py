@@ -10,6 +10,7 @@ from __future__ import annotations
 import hotaru
 
 from .. import Tensor
+from .._sparse_names import late
 from . import forward_ad
 from ._entry import grad
 
@@ -121,8 +122,7 @@ def _moved_strided(inputs, tensor: Tensor, step: Tensor, eps):
 
 def _moved_sparse(inputs, tensor: Tensor, step: Tensor, eps):
     """The same with another tensor of its elements in its place."""
-    from ..sparse import moved
-
+    moved = late("moved")
     for distance in (-eps, eps):
         other = moved.along(tensor, step, distance)
         yield tuple(other if i is tensor else i for i in inputs)
@@ -130,17 +130,14 @@ def _moved_sparse(inputs, tensor: Tensor, step: Tensor, eps):
 
 def kept(tensor: Tensor) -> Tensor:
     """A strided tensor: 1 where the sparse one keeps an element, else 0."""
-    from ..sparse import moved
-
-    return moved.kept(tensor)
+    return late("moved").kept(tensor)
 
 
 def densified(inputs: tuple) -> tuple:
     """The inputs with sparse ones that keep every element."""
     if not any(isinstance(t, Tensor) and is_sparse(t) for t in inputs):
         return inputs
-    from ..sparse import moved
-
+    moved = late("moved")
     return tuple(
         moved.densified(t) if isinstance(t, Tensor) and is_sparse(t) else t
         for t in inputs

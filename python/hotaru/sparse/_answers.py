@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from .. import _C
+from .._sparse_names import late
 from ..utils import _pytree
 
 HANDLERS: dict[str, Callable] = {}
@@ -159,8 +160,7 @@ def _check_in_place(name: str, tensor) -> None:
 
 def _signed(name: str, result):
     """The result knows the operator's name."""
-    from .tensor import SparseTensor
-
+    SparseTensor = late("tensor").SparseTensor
     if isinstance(result, SparseTensor) and not result.is_leaf:
         result.made_by = name
     return result
@@ -199,15 +199,12 @@ def assign(out, result, in_place: bool = False):
     """
     if isinstance(out, tuple):
         return type(out)(assign(o, r) for o, r in zip(out, result))
-    from . import inplace
-
-    return inplace.assign(out, result, in_place)
+    return late("inplace").assign(out, result, in_place)
 
 
 def backend_of(args, kwargs) -> str:
     """The name of the back end that the arguments stand for, in errors."""
-    from .tensor import SparseTensor
-
+    SparseTensor = late("tensor").SparseTensor
     for leaf in _pytree.tree_leaves((args, kwargs)):
         if isinstance(leaf, SparseTensor):
             coo = leaf.layout is _C.sparse_coo

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from .. import _C
 from .._C import Tensor
+from .._sparse_names import late
 from ..autograd import Function
 
 COMPRESSED = (_C.sparse_csr, _C.sparse_csc, _C.sparse_bsr, _C.sparse_bsc)
@@ -44,9 +45,7 @@ class SparseTensor(Tensor):
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         if not all(issubclass(t, _OURS) for t in types):
             return NotImplemented
-        from ._answers import answer
-
-        return answer(func, args, dict(kwargs or {}))
+        return late("_answers").answer(func, args, dict(kwargs or {}))
 
     @property
     def layout(self):
@@ -64,9 +63,7 @@ class SparseTensor(Tensor):
         return self.layout is _C.sparse_csr
 
     def __repr__(self, *, tensor_contents=None) -> str:
-        from .printing import text
-
-        return text(self)
+        return late("printing").text(self)
 
     __str__ = __repr__
 
@@ -74,14 +71,10 @@ class SparseTensor(Tensor):
         return format(repr(self), spec)
 
     def __reduce_ex__(self, protocol):
-        from .pickling import reduce
-
-        return reduce(self)
+        return late("pickling").reduce(self)
 
     def __deepcopy__(self, memo):
-        from .pickling import deepcopy
-
-        return deepcopy(self, memo)
+        return late("pickling").deepcopy(self, memo)
 
 
 _OURS = (SparseTensor, _C._SparseLayout)
@@ -141,10 +134,8 @@ class _Values(Function):
         parts = parts_of(ctx.pattern)
         if parts.inner is not None or _C._sparse_coalesced(ctx.pattern):
             return with_values(ctx.pattern, grad)
-        from .coo import each_once
-
         # Elements with the same indices are one: so is their derivative.
-        return each_once(ctx.pattern, grad)
+        return late("coo").each_once(ctx.pattern, grad)
 
 
 class _FromValues(Function):
@@ -155,6 +146,5 @@ class _FromValues(Function):
 
     @staticmethod
     def backward(ctx, grad):
-        from .masks import values_at
-
+        values_at = late("masks").values_at
         return values_at(grad, ctx.pattern), None, None, None
