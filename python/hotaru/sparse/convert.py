@@ -67,6 +67,8 @@ def to_sparse(
     """
     if isinstance(sparse_dim, _C.layout):
         sparse_dim, layout = None, sparse_dim
+    if isinstance(blocksize, int):
+        blocksize = (blocksize, blocksize)
     if blocksize is not None and len(tuple(blocksize)) != 2:
         raise RuntimeError(
             f"{_conversion(tensor)}: blocksize needs to be a tuple of size 2, "

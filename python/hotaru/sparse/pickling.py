@@ -5,6 +5,7 @@ from __future__ import annotations
 import hotaru
 
 from .. import _C
+from ..serialization._options import _serialization_tls
 from . import coo, invariants
 from .tensor import Parts, SparseTensor, build, parts_of
 
@@ -13,21 +14,27 @@ def _rebuild_sparse_tensor(layout, data) -> SparseTensor:
     """What `reduce` took apart, of this process or of a file: (indices,
     values, size[, coalesced]) or (index, inner, values, size).
 
-    RuntimeError: the parts do not fit, or indices are out of range where
-    these are looked at.
+    RuntimeError: the parts do not fit, or indices are out of range: what is
+    read may be anything.
     """
     if layout is _C.sparse_coo:
         indices, values, size, *coalesced = data
         coalesced = bool(coalesced and coalesced[0])
-        if invariants.wanted(None):
-            invariants.validate_coo(indices, values, size, coalesced)
-        else:
-            invariants.check_parts(indices, values, tuple(size))
+        _look_at(indices, values, tuple(size))
         return coo.make(indices, values, size, coalesced)
     index, inner, values, size = data
     return hotaru.sparse_compressed_tensor(
         index, inner, values, tuple(size), layout=layout
     )
+
+
+def _look_at(indices, values, size: tuple) -> None:
+    invariants.check_parts(indices, values, size)
+    later = _serialization_tls.when_filled
+    if later is not None:  # the bytes of the file are yet to come
+        later.append(lambda: invariants.validate_coo(indices, values, size))
+    else:
+        invariants.validate_coo(indices, values, size)
 
 
 def reduce(tensor: SparseTensor):

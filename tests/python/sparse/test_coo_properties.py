@@ -126,6 +126,15 @@ def test_writing_in_place(hotaru):
         x.long().add_(x)
 
 
+def test_indices_of_files_are_looked_at(hotaru, tmp_path):
+    torch = hotaru
+    x = torch.sparse_coo_tensor([[5]], [1.0], (3,))
+    torch.save(x, tmp_path / "x.pt")
+    for weights_only in (True, False):
+        with pytest.raises(RuntimeError, match="size is inconsistent"):
+            torch.load(tmp_path / "x.pt", weights_only=weights_only)
+
+
 class _Parts:
     """A dataset of sparse tensors."""
 
