@@ -24,6 +24,7 @@ import test_library_golden
 import test_masked_golden
 import test_nn_golden
 import test_ops_golden
+import test_sparse_golden
 import test_testing_golden
 import test_utils_golden
 import torch
@@ -44,6 +45,7 @@ FAMILIES = (
     *test_nn_golden.FAMILIES,
     *test_ops_golden.DRAWS,
     *test_ops_golden.FAMILIES,
+    *test_sparse_golden.FAMILIES,
     *test_testing_golden.FAMILIES,
     *test_utils_golden.FAMILIES,
 )
