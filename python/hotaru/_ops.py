@@ -6,6 +6,7 @@ it. Both call the operator, which is faster by its own name, torch.add.
 
 from __future__ import annotations
 
+import importlib
 import sys
 import types
 
@@ -174,11 +175,18 @@ class OpOverloadPacket:
         return _packet, (self.__name__,)
 
 
+# Functions in Python that PyTorch has among its operators alone.
+_MADE_IN = {"_sparse_compressed_tensor_with_dims": "sparse.compressed_create"}
+
+
 class _OpNamespace(types.ModuleType):
     """The packets of all operators, made when first asked for."""
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
         op = getattr(ops, name, None)
+        if name in _MADE_IN:
+            module = importlib.import_module(f"hotaru.{_MADE_IN[name]}")
+            return vars(self).setdefault(name, getattr(module, name))
         if not isinstance(op, _C.Op):
             raise AttributeError(
                 f"'_OpNamespace' 'aten' object has no attribute '{name}'"
