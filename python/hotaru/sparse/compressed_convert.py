@@ -138,9 +138,20 @@ def to_compressed(tensor: Tensor, layout, blocksize, dense_dim) -> Tensor:
     elif is_sparse(tensor):
         coordinates = source is _C.sparse_coo
         what = f"sparse_{'coo' if coordinates else 'compressed'}_to_sparse"
+    if layout in BLOCKED and blocksize is None:
+        _refuse(
+            what,
+            source,
+            layout,
+            "without blocksize argument given is not supported",
+        )
     if is_sparse(tensor) and dense_dim is not None:
-        _refuse(what, source, layout, "with dense_dim argument given is not "
-                "supported")  # fmt: skip
+        _refuse(
+            what,
+            source,
+            layout,
+            "with dense_dim argument given is not supported",
+        )
     _check_blocks(tensor, what, layout, blocksize)
     if source is _C.strided:
         return _of_dense(tensor, layout, blocksize, dense_dim or 0)
@@ -161,18 +172,17 @@ def _check_blocks(tensor: Tensor, what: str, layout, blocksize) -> None:
                 "expected SparseCsr or SparseCsc layout but got "
                 f"{layout_text(source)}"
             )
-        if blocksize is None:
-            _refuse(what, source, layout, "without blocksize argument given is"
-                    " not supported")  # fmt: skip
         if tuple(blocksize) != own:
-            _refuse(what, source, layout, "with blocksize changed from "
-                    f"{list(own)} to {list(blocksize)} is not supported")  # fmt: skip
+            change = f"{list(own)} to {list(blocksize)}"
+            _refuse(
+                what,
+                source,
+                layout,
+                f"with blocksize changed from {change} is not supported",
+            )
         return
     if layout not in BLOCKED:
         return
-    if blocksize is None:
-        _refuse(what, source, layout, "without blocksize argument given is "
-                "not supported")  # fmt: skip
     if len(blocksize) != 2:
         raise RuntimeError(
             f"{what}: blocksize needs to be a tuple of size 2, but got "
@@ -211,8 +221,12 @@ def _of_dense(tensor: Tensor, layout, blocksize, dense_dim: int) -> Tensor:
                     "dense_to_sparse: blocksize needs to be a tuple of size 2,"
                     f" but got {len(blocksize)}"
                 )
-            _refuse("dense_to_sparse", _C.strided, layout,
-                    "with blocksize argument given is not supported")  # fmt: skip
+            _refuse(
+                "dense_to_sparse",
+                _C.strided,
+                layout,
+                "with blocksize argument given is not supported",
+            )
         return compressed.plain(tensor, layout, dense_dim)
     batch = top - dense_dim
     rows, columns = tensor.shape[batch : batch + 2]
@@ -222,8 +236,12 @@ def _of_dense(tensor: Tensor, layout, blocksize, dense_dim: int) -> Tensor:
 
 def _of_coordinates(tensor: SparseTensor, layout, blocksize) -> SparseTensor:
     if coo.sparse_dims(tensor) != 2:
-        _refuse("sparse_coo_to_sparse", _C.sparse_coo, layout,
-                "for input tensors with sparse_dim()!=2 is not supported")  # fmt: skip
+        _refuse(
+            "sparse_coo_to_sparse",
+            _C.sparse_coo,
+            layout,
+            "for input tensors with sparse_dim()!=2 is not supported",
+        )
     tensor = coo.coalesce(tensor)
     indices = parts_of(tensor).index
     found = Entries(*(x.unsqueeze(0) for x in (*indices, values_of(tensor))))
@@ -244,12 +262,18 @@ def _of_compressed(tensor: SparseTensor, layout, blocksize) -> SparseTensor:
     if len(lead):
         _refuse(
             f"sparse_compressed_to_{str(layout).partition('.')[2]}",
-            parts.layout, layout, "for batched inputs is not supported",
-        )  # fmt: skip
+            parts.layout,
+            layout,
+            "for batched inputs is not supported",
+        )
     return _into_blocks(
-        "sparse_compressed_to_sparse", found, layout, size, blocksize,
+        "sparse_compressed_to_sparse",
+        found,
+        layout,
+        size,
+        blocksize,
         parts.index.dtype,
-    )  # fmt: skip
+    )
 
 
 def _into_blocks(what, found: Entries, layout, size, block, dtype):
@@ -271,7 +295,7 @@ def _into_blocks(what, found: Entries, layout, size, block, dtype):
 @answers("_convert_indices_from_csr_to_coo")
 def _convert_indices_from_csr_to_coo(
     crow_indices, col_indices, *, out_int32=False, transpose=False, out=None
-) -> Tensor:  # fmt: skip
+) -> Tensor:
     """(batch dims + 2, elements): coordinates of the elements of a tensor
     compressed by rows (by columns with `transpose`).
     """

@@ -1,4 +1,4 @@
-"""Making tensors of compressed layouts: of their parts, empty, and like others."""
+"""Making compressed tensors: of their parts, empty, and like others."""
 
 from __future__ import annotations
 
@@ -192,7 +192,11 @@ def _empty(name: str):
                 f"torch.{name}: Only batched sparse compressed (non-block) "
                 f"tensors are supported, but got size {list(size)}"
             )
-        _refuse_blocks(layout)
+        if layout in BLOCKED:
+            raise RuntimeError(
+                f"{name}_sparse_compressed expected sparse compressed "
+                f"(non-block) tensor layout but got {layout_text(layout)}"
+            )
         made = hollow(size, layout, dtype=dtype, device=device)
         return made.requires_grad_(bool(options.get("requires_grad")))
 

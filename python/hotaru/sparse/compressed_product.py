@@ -30,7 +30,7 @@ def sparse_dense(a: SparseTensor, b: Tensor) -> Tensor:
     Takes any compressed layout for `a`; the batches are equal or one has none.
     """
     found, size = compressed_convert.entries(a), tuple(a.shape)
-    lead, (rows, columns) = size[:-2], size[-2:]
+    lead, rows = size[:-2], size[-2]
     if b.dim() - 2 > len(lead) and not lead:
         return _wide_batch(a, b)
     count, width = math.prod(lead), b.shape[-1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..utils import _pytree
 from ._answers import answers_compressed
 from .compressed_check import layout_text
 from .tensor import SparseTensor
@@ -14,10 +15,18 @@ def _no(what: str, names: tuple, error=RuntimeError) -> None:
     answers_compressed(*names)(refuse)
 
 
-_no("Sparse CSR tensors do not have strides",
-    ("stride", "squeeze", "unsqueeze", "narrow", "diagonal", "as_strided"))  # fmt: skip
-_no("Sparse CSR tensors do not have is_contiguous",
-    ("is_contiguous", "contiguous", "reshape", "cat", "stack"))  # fmt: skip
+def _lacking(what: str, names: str) -> None:
+    def refuse(*args, **kwargs):
+        leaves = _pytree.tree_leaves((args, kwargs))
+        kind = next(x.layout for x in leaves if isinstance(x, SparseTensor))
+        short = layout_text(kind)[-3:].upper()
+        raise RuntimeError(f"Sparse {short} tensors do not have {what}")
+
+    answers_compressed(*names.split())(refuse)
+
+
+_lacking("strides", "stride squeeze unsqueeze narrow diagonal as_strided")
+_lacking("is_contiguous", "is_contiguous contiguous reshape cat stack")
 _no(
     "Cannot access storage of SparseCsrTensorImpl",
     ("storage", "untyped_storage", "_typed_storage"),

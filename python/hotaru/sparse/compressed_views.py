@@ -170,14 +170,14 @@ def getitem(tensor: SparseTensor, key) -> Tensor:
     front = Ellipsis not in keys or keys[-1] is Ellipsis
     if not wanted or not front or not all(map(_is_integer, wanted)):
         raise RuntimeError("Sparse CSR tensors do not have strides")
-    for k in map(int, wanted):
+    for dim, k in enumerate(map(int, wanted)):
+        extent = tensor.shape[0]
+        if not -extent <= k < extent:
+            raise IndexError(
+                f"index {k} is out of bounds for dimension {dim} with size "
+                f"{extent}"
+            )
         if is_sparse(tensor) and tensor.is_sparse:
-            extent = tensor.shape[0]
-            if not -extent <= k < extent:
-                raise IndexError(
-                    f"index {k} is out of bounds for dimension 0 with size "
-                    f"{extent}"
-                )
             tensor = _selected(tensor, 0, k % extent)
         elif is_sparse(tensor):
             tensor = select(tensor, 0, k)
