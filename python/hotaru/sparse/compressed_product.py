@@ -44,10 +44,7 @@ def sparse_dense(a: SparseTensor, b: Tensor) -> Tensor:
     values = values.reshape(row.shape[0], *block)
     slabs = wide(b.to(dtype)).reshape(count * grid[1], block[1], width)
     met = slabs.index_select(0, column)
-    if block == (1, 1):
-        terms = values * met
-    else:
-        terms = hotaru.bmm(values, met)
+    terms = values * met if block == (1, 1) else hotaru.bmm(values, met)
     zero = terms.new_zeros((count * grid[0], block[0], width))
     total = zero.index_add(0, row, terms).reshape(*lead, rows, width)
     return total.to(dtype)

@@ -49,8 +49,8 @@ def test_gradients_are_those_of_the_values(hotaru, layout):
     hotaru.testing.assert_close(x.grad.to_dense(), wanted.to_dense())
 
 
-@pytest.mark.parametrize("layout", ("csr", "csc", "bsr"))
-@pytest.mark.parametrize("lead", ((), (3,), (2, 3)))
+@pytest.mark.parametrize("layout", ["csr", "csc", "bsr"])
+@pytest.mark.parametrize("lead", [(), (3,), (2, 3)])
 def test_products_with_strided_batches(hotaru, layout, lead):
     a, b = _some(hotaru, *lead, 4, 6), _some(hotaru, *lead, 6, 5)
     x = _in(a, layout, hotaru)
@@ -64,7 +64,7 @@ def test_products_with_strided_batches(hotaru, layout, lead):
         hotaru.testing.assert_close(got, 2 * c + 3 * (a @ b))
 
 
-@pytest.mark.parametrize("layout", ("csr", "csc", "bsr"))
+@pytest.mark.parametrize("layout", ["csr", "csc", "bsr"])
 def test_gradients_of_products(hotaru, layout):
     a, b = _some(hotaru, 4, 6), _some(hotaru, 6, 5)
     x = _in(a, layout, hotaru).requires_grad_()
@@ -77,7 +77,9 @@ def test_gradients_of_products(hotaru, layout):
     hotaru.testing.assert_close(b.grad, right.grad)
 
 
-@pytest.mark.parametrize("first,second", itertools.product(LAYOUTS, LAYOUTS))
+@pytest.mark.parametrize(
+    ("first", "second"), itertools.product(LAYOUTS, LAYOUTS)
+)
 def test_sums_of_any_two_layouts(hotaru, first, second):
     a, b = _some(hotaru, 4, 6), _some(hotaru, 6, 4).t().roll(1, 1)
     x, y = _in(a, first, hotaru), _in(b, second, hotaru)
