@@ -10,11 +10,14 @@ import math
 
 import hotaru
 
+from .. import _C
 from .._C import Tensor
 from . import compressed, compressed_convert, coo
 from .compressed_convert import Entries
 from .tensor import BLOCKED, COMPRESSED, SparseTensor, is_sparse, parts_of
 
+# Rows of these are bags of embeddings, whose kernel keeps no products.
+_BAGGED = (hotaru.float32, hotaru.float64)
 _WIDER = {"float16": "float32", "bfloat16": "float32"}
 
 
@@ -29,6 +32,8 @@ def sparse_dense(a: SparseTensor, b: Tensor) -> Tensor:
 
     Takes any compressed layout for `a`; the batches are equal or one has none.
     """
+    if a.layout is _C.sparse_csc:
+        a = compressed_convert.to_compressed(a, _C.sparse_csr, None, None)
     found, size = compressed_convert.entries(a), tuple(a.shape)
     lead, rows = size[:-2], size[-2]
     if b.dim() - 2 > len(lead) and not lead:
@@ -42,7 +47,19 @@ def sparse_dense(a: SparseTensor, b: Tensor) -> Tensor:
     dtype = hotaru.promote_types(a.dtype, b.dtype)
     values = wide(found.values.to(dtype))
     values = values.reshape(row.shape[0], *block)
-    slabs = wide(b.to(dtype)).reshape(count * grid[1], block[1], width)
+    side = wide(b.to(dtype))
+    if a.layout is _C.sparse_csr and side.dtype in _BAGGED and width:
+        begins = parts_of(a).index.long().reshape(count, rows + 1)[:, :-1]
+        nnz = found.row.shape[1]
+        begins = begins + nnz * hotaru.arange(
+            count, device=begins.device
+        ).unsqueeze(1)
+        made = hotaru.nn.functional.embedding_bag(
+            column, side.reshape(count * grid[1], width), begins.reshape(-1),
+            mode="sum", per_sample_weights=values.reshape(-1),
+        )  # fmt: skip
+        return made.reshape(*lead, rows, width).to(dtype)
+    slabs = side.reshape(count * grid[1], block[1], width)
     met = slabs.index_select(0, column)
     terms = values * met if block == (1, 1) else hotaru.bmm(values, met)
     zero = terms.new_zeros((count * grid[0], block[0], width))

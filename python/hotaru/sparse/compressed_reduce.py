@@ -10,7 +10,7 @@ from ..autograd import Function
 from . import compressed_convert
 from ._answers import answers_compressed
 from .compressed_check import layout_text
-from .compressed_product import wide
+from .compressed_product import sparse_dense, wide
 from .tensor import Parts, SparseTensor, build, parts_of, values_of
 
 _REDUCES = ("sum", "mean", "amax", "amin")
@@ -164,12 +164,16 @@ def mm_reduce(a: Tensor, b: Tensor, reduce: str) -> Tensor:
             f"mat1 and mat2 shapes cannot be multiplied ({a.shape[0]}x"
             f"{a.shape[1]} and {b.shape[0]}x{b.shape[1]})"
         )
+    if reduce in ("sum", "mean"):
+        made = sparse_dense(a, b)
+        if reduce == "sum":
+            return made
+        begins = parts_of(a).index.long()
+        return made / (begins[1:] - begins[:-1]).clamp(min=1).unsqueeze(1)
     found = compressed_convert.entries(a)
     values = wide(found.values[0]).unsqueeze(1)
     terms = values * wide(b).index_select(0, found.column[0])
     zero = terms.new_zeros((a.shape[0], b.shape[1]))
-    if reduce == "sum":
-        return zero.index_add(0, found.row[0], terms).to(b.dtype)
     place = found.row[0].unsqueeze(1).expand(terms.shape)
     made = zero.scatter_reduce(0, place, terms, reduce, include_self=False)
     return made.to(b.dtype)
