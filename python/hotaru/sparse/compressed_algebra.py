@@ -9,6 +9,7 @@ from .._C import Tensor
 from ._answers import answers_compressed
 from .compressed_check import layout_text
 from .compressed_product import dense_sparse, product, sparse_dense
+from .history import bilinear
 from .tensor import is_sparse
 
 
@@ -36,22 +37,55 @@ def _refuse_unknown(c: Tensor, a: Tensor, b: Tensor) -> None:
         )
 
 
-@answers_compressed("mm", "_sparse_mm", "smm", "hspmm")
+def whole(a: Tensor, b: Tensor) -> Tensor:
+    """The product of a sparse and a strided matrix; both derivatives are
+    strided, as those of PyTorch's mm are: of places without elements, too.
+    """
+    return bilinear(product, _back, a, b)
+
+
+def _back(grad: Tensor, a: Tensor, b: Tensor, need) -> tuple:
+    return (
+        mm(grad, _adjoint(b)) if need[0] else None,
+        mm(_adjoint(a), grad) if need[1] else None,
+    )
+
+
+def _adjoint(x: Tensor) -> Tensor:
+    turned = x.transpose(0, 1)
+    return turned.conj() if turned.is_complex() else turned
+
+
+@answers_compressed("mm", "smm", "hspmm")
 def mm(a: Tensor, b: Tensor) -> Tensor:
     """The product of two matrices: `sparse_csr` if both are sparse, else
-    strided.
+    strided, with strided derivatives.
     """
+    if not is_sparse(a) and not is_sparse(b):
+        return hotaru.mm(a, b)
+    _check_mm(a, b)
+    both = is_sparse(a) and is_sparse(b)
+    return product(a, b) if both else whole(a, b)
+
+
+@answers_compressed("_sparse_mm")
+def sparse_mm(a: Tensor, b: Tensor) -> Tensor:
+    """The same whose derivatives by sparse matrices are sparse."""
+    _check_mm(a, b)
+    return product(a, b)
+
+
+def _check_mm(a: Tensor, b: Tensor) -> None:
     _like_strided("mm", a, b)
     both = is_sparse(a) and is_sparse(b)
     _refuse_unknown(a if both else hotaru.empty(0), a, b)
-    return product(a, b)
 
 
 @answers_compressed("mv")
 def mv(a: Tensor, v: Tensor) -> Tensor:
     """A matrix times a vector; strided."""
     _check_vector(a, v)
-    return sparse_dense(a, v.unsqueeze(1)).squeeze(1)
+    return whole(a, v.unsqueeze(1)).squeeze(1)
 
 
 def _check_vector(a: Tensor, v: Tensor) -> None:
@@ -79,15 +113,26 @@ def _plus(c: Tensor, made: Tensor, beta, alpha) -> Tensor:
     return made + (c if beta == 1 else c * beta)
 
 
-@answers_compressed("addmm", "_sparse_addmm", "sspaddmm")
+@answers_compressed("addmm", "sspaddmm")
 def addmm(c, a, b, beta=1, alpha=1) -> Tensor:
     """Beta * c + alpha * (a @ b): strided if `c` is, else as `c`."""
+    return _addmm(whole, c, a, b, beta, alpha)
+
+
+@answers_compressed("_sparse_addmm")
+def sparse_addmm(c, a, b, beta=1, alpha=1) -> Tensor:
+    """The same whose derivatives by sparse matrices are sparse."""
+    return _addmm(product, c, a, b, beta, alpha)
+
+
+def _addmm(strided, c, a, b, beta, alpha) -> Tensor:
     _like_strided("addmm", c, a, b)
     _refuse_unknown(c, a, b)
     if not is_sparse(c):
-        made = product(a, b)
-        if is_sparse(made):
-            made = made.to_dense()
+        if is_sparse(a) and is_sparse(b):
+            made = product(a, b).to_dense()
+        else:
+            made = strided(a, b)
         made = _plus(c, made, beta, alpha)
         return made.expand(a.shape[0], b.shape[1])
     if not (is_sparse(a) and is_sparse(b)):

@@ -10,6 +10,7 @@ from . import compressed, coo
 from ._answers import answers_compressed
 from .compressed_check import layout_text
 from .compressed_convert import to_coo
+from .history import linear
 from .tensor import (
     BLOCKED,
     Parts,
@@ -49,18 +50,28 @@ def transpose(tensor: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
             "transpose(): hybrid sparse compressed tensors with dense "
             "dimensions are not supported"
         )
-    batch, size = parts.index.dim() - 1, list(tensor.shape)
-    values = values_of(tensor)
-    if a == b:
-        return _view(tensor, build(parts._replace(values=values), size))
+    batch = parts.index.dim() - 1
     if (a < batch) != (b < batch):
         kinds = [f"{d}({'Batch' if d < batch else 'Sparse'})" for d in (a, b)]
         raise RuntimeError(
             "transpose(): can only transpose dimensions of the same type "
             f"(Batch, Sparse, Dense), got {kinds[0]} and {kinds[1]}"
         )
+    made = linear(
+        lambda x: _transposed(x, a, b),
+        lambda grad: grad.transpose(a, b),
+        tensor,
+    )
+    return _view(tensor, made)
+
+
+def _transposed(tensor: SparseTensor, a: int, b: int) -> SparseTensor:
+    parts, size = parts_of(tensor), list(tensor.shape)
+    if a == b:
+        return build(parts, size)
     size[a], size[b] = size[b], size[a]
-    index, inner, layout = parts.index, parts.inner, parts.layout
+    layout, index, inner, values = parts
+    batch = index.dim() - 1
     if a < batch:
         index, inner = index.transpose(a, b), inner.transpose(a, b)
         index, inner = index.contiguous(), inner.contiguous()
@@ -69,7 +80,7 @@ def transpose(tensor: SparseTensor, dim0: int, dim1: int) -> SparseTensor:
         layout = _FLIPPED[layout]
         if layout in BLOCKED:
             values = values.transpose(batch + 1, batch + 2)
-    return _view(tensor, build(Parts(layout, index, inner, values), size))
+    return build(Parts(layout, index, inner, values), size)
 
 
 def _view(tensor: SparseTensor, made: SparseTensor) -> SparseTensor:

@@ -128,6 +128,36 @@ def test_a_product_needs_no_strided_matrix(hotaru):
     assert twice._nnz() == n
     assert hotaru.equal(twice.col_indices(), hotaru.arange(n))
     assert hotaru.equal((x + x).values(), hotaru.full((n,), 2.0))
+    other = hotaru.sparse_csr_tensor(
+        ends, hotaru.arange(n), hotaru.ones(n), (n, n)
+    )
+    assert (x + other)._nnz() == 2 * n
+    assert float((x * other.to_sparse_csc()).sum()) == 0
+
+
+def test_equal_indices_of_different_blocks_are_different_places(hotaru):
+    ones = hotaru.ones(1, 1, 2)
+    x = hotaru.sparse_bsr_tensor([0, 1], [1], ones, (1, 6))
+    y = hotaru.sparse_bsr_tensor([0, 1], [1], hotaru.ones(1, 1, 3), (1, 6))
+    want = [[0, 0, 0, 1, 0, 0]]
+    assert (x * y).to_dense().tolist() == want
+    assert (x + y).to_dense().tolist() == [[0, 0, 1, 2, 1, 1]]
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+def test_mm_has_strided_derivatives(hotaru, layout):
+    a, b = _some(hotaru, 4, 6), _some(hotaru, 6, 5)
+    for f in (
+        lambda m: m @ b,
+        lambda m: b.t() @ m.transpose(0, 1),
+        lambda m: hotaru.addmm(b[:4], m, b, beta=2, alpha=3),
+        lambda m: hotaru.mv(m, b[:, 0]),
+    ):
+        x = _in(a, layout, hotaru).requires_grad_()
+        left = a.clone().requires_grad_()
+        f(x).sin().sum().backward()
+        f(left).sin().sum().backward()
+        hotaru.testing.assert_close(x.grad, left.grad)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
