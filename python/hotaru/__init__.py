@@ -77,11 +77,22 @@ _MADE_IN = {
             "set_autocast_dtype", "set_autocast_enabled",
             "set_autocast_gpu_dtype",
         ),
-        "sparse.create": (
+        "sparse.compressed_convert": (
+            "_convert_indices_from_coo_to_csr",
+            "_convert_indices_from_csr_to_coo",
+        ),
+        "sparse.compressed_create": (
+            "_validate_compressed_sparse_indices",
+            "_validate_sparse_bsc_tensor_args",
+            "_validate_sparse_bsr_tensor_args",
+            "_validate_sparse_compressed_tensor_args",
+            "_validate_sparse_csc_tensor_args",
+            "_validate_sparse_csr_tensor_args",
             "sparse_bsc_tensor", "sparse_bsr_tensor",
             "sparse_compressed_tensor", "sparse_csc_tensor",
             "sparse_csr_tensor",
         ),
+        "sparse.compressed_reduce": ("_sparse_csr_prod", "_sparse_csr_sum"),
         "sparse.coo_create": (
             "_sparse_coo_tensor_unsafe", "_validate_sparse_coo_tensor_args",
             "sparse_coo_tensor",

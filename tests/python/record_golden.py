@@ -14,6 +14,7 @@ import conftest  # noqa: F401  (finds the folders)
 import outcomes
 import test_amp_golden
 import test_autograd_golden
+import test_compressed_golden
 import test_conformance_core
 import test_data_golden
 import test_distributions_golden
@@ -33,6 +34,7 @@ FAMILIES = (
     *test_amp_golden.FAMILIES,
     "amp_lists",
     *test_autograd_golden.FAMILIES,
+    *test_compressed_golden.FAMILIES,
     *test_conformance_core.FAMILIES,
     *test_data_golden.FAMILIES,
     *test_distributions_golden.FAMILIES,

@@ -2,7 +2,15 @@
 
 from . import (
     compressed,
+    compressed_algebra,
+    compressed_convert,
+    compressed_create,
+    compressed_inplace,
     compressed_pointwise,
+    compressed_reduce,
+    compressed_refusals,
+    compressed_solve,
+    compressed_views,
     convert,
     coo,
     coo_create,
@@ -13,7 +21,6 @@ from . import (
     coo_select,
     coo_shape,
     coo_sums,
-    create,
     inplace,
     masks,
     pointwise,
@@ -28,6 +35,7 @@ from ._functions import (
     softmax,
     sum,
 )
+from .compressed_algebra import sampled_addmm
 from .diagonals import spdiags
 from .invariants import check_sparse_tensor_invariants
 from .tensor import SparseTensor
@@ -39,6 +47,7 @@ __all__ = [
     "check_sparse_tensor_invariants",
     "log_softmax",
     "mm",
+    "sampled_addmm",
     "softmax",
     "spdiags",
     "sum",

@@ -15,6 +15,9 @@ for the in-place form of one there need not be another."""
 _IN_COORDINATES: dict[str, Callable] = {}
 """The same for operators of tensors in coordinates; these go before."""
 
+COMPRESSED_HANDLERS: dict[str, Callable] = {}
+"""The same where any argument (or layout) is compressed; asked first."""
+
 _INPUTS = ("input", "self", "tensor")
 
 
@@ -35,6 +38,19 @@ def answers_coo(*names: str) -> Callable:
     def register(function: Callable) -> Callable:
         for name in names:
             _IN_COORDINATES[name] = function
+        return function
+
+    return register
+
+
+def answers_compressed(*names: str) -> Callable:
+    """The same where any tensor (or layout) among the arguments is one of the
+    compressed ones.
+    """
+
+    def register(function: Callable) -> Callable:
+        for name in names:
+            COMPRESSED_HANDLERS[name] = function
         return function
 
     return register
@@ -125,9 +141,28 @@ def answer(function, args: tuple, kwargs: dict) -> Any:
 
 def handler_of(name: str, args: tuple, kwargs: dict) -> Callable | None:
     """Who answers the operator for these arguments."""
+    if name in COMPRESSED_HANDLERS and (
+        _compressed(args) or _compressed(kwargs.values())
+    ):
+        return COMPRESSED_HANDLERS[name]
     if name in _IN_COORDINATES and _coordinates(args, kwargs):
         return _IN_COORDINATES[name]
     return HANDLERS.get(name)
+
+
+def _compressed(arguments) -> bool:
+    for x in arguments:
+        if isinstance(x, _C._SparseLayout):
+            layout = x
+        elif isinstance(x, _C.Tensor):
+            layout = x.layout
+        elif isinstance(x, (tuple, list)) and _compressed(x):
+            return True
+        else:
+            continue
+        if layout is not _C.strided and layout is not _C.sparse_coo:
+            return True
+    return False
 
 
 def _coordinates(args, kwargs) -> bool:

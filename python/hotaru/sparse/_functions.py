@@ -6,7 +6,7 @@ import functools
 
 from .._C import Tensor
 from ..autograd._jacobians import densified
-from . import _answers
+from . import _answers, compressed_reduce
 from ._answers import answer
 from .tensor import SparseTensor, parts_of, with_values
 
@@ -46,9 +46,13 @@ def log_softmax(input: Tensor, dim: int, *, dtype=None) -> Tensor:
 def mm(mat1: Tensor, mat2: Tensor, reduce: str = "sum") -> Tensor:
     """The product of a sparse matrix and a strided or a sparse one: strided,
     or sparse. Derivatives of sparse ones are sparse, at their elements.
+
+    Args:
+        reduce: how the terms of an element are combined, other than "sum"
+            for `sparse_csr` times strided alone: "mean", "amax" or "amin".
     """
     if reduce != "sum":
-        raise _answers.unknown("_sparse_mm_reduce_impl", (mat1, mat2), {})
+        return compressed_reduce.mm_reduce(mat1, mat2, reduce)
     return _ask("_sparse_mm", (mat1, mat2), {})
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from .. import _C
 from .._C import Tensor
 from .._sparse_names import layout_name
-from . import compressed, coo
+from . import compressed, compressed_convert, coo
 from ._answers import answers
+from .compressed_check import layout_text
 from .history import linear
 from .masks import sparse_mask
-from .tensor import BLOCKED, COMPRESSED, is_sparse, parts_of
+from .tensor import is_sparse, parts_of
 
 
 @answers("to_dense", "_to_dense")
@@ -85,7 +86,8 @@ def to_sparse(
         return to_dense(tensor)
     if layout is _C.sparse_coo:
         return _to_coo(tensor, sparse_dim, dense_dim)
-    return _to_compressed(tensor, layout, blocksize, dense_dim or 0)
+    to_compressed = compressed_convert.to_compressed
+    return to_compressed(tensor, layout, blocksize, dense_dim)
 
 
 def _conversion(tensor: Tensor) -> str:
@@ -97,7 +99,13 @@ def _to_coo(tensor: Tensor, sparse_dim, dense_dim) -> Tensor:
         if parts_of(tensor).layout is _C.sparse_coo:
             _check_same(sparse_dim, coo.sparse_dims(tensor))
             return tensor
-        return compressed.to_coo(tensor)
+        if sparse_dim not in (None, 2):
+            raise RuntimeError(
+                "sparse_compressed_to_sparse: conversion from "
+                f"{layout_text(tensor.layout)} to Sparse with sparse_dim "
+                "argument !=2 is not supported"
+            )
+        return compressed_convert.to_coo(tensor)
     if sparse_dim is None and dense_dim is not None:
         sparse_dim = tensor.dim() - dense_dim
     if sparse_dim is not None and not 0 <= sparse_dim <= tensor.dim():
@@ -118,23 +126,6 @@ def _check_same(asked: int | None, had: int) -> None:
             "to_sparse: conversion from Sparse to Sparse with sparse_dim "
             "argument !=self.sparse_dim() is not supported"
         )
-
-
-def _to_compressed(tensor: Tensor, layout, blocksize, dense_dim: int):
-    if is_sparse(tensor) and parts_of(tensor).layout is layout:
-        if layout not in BLOCKED or blocksize is None:
-            return tensor
-        if tuple(blocksize) == compressed.block_size(tensor):
-            return tensor
-    if is_sparse(tensor) and layout not in BLOCKED:
-        if parts_of(tensor).layout in COMPRESSED:
-            tensor = compressed.to_coo(tensor)
-        if tensor.dim() == 2:
-            return compressed.from_coo(tensor, layout)
-    dense = to_dense(tensor)
-    if layout in BLOCKED:
-        return compressed.blocked(dense, layout, tuple(blocksize), dense_dim)
-    return compressed.plain(dense, layout, dense_dim)
 
 
 @answers("to_sparse_coo")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hotaru
 
 from .._C import Tensor
-from . import coo
+from . import compressed_masks, coo
 from ._answers import answers
 from .history import linear
 from .tensor import (
@@ -23,7 +23,7 @@ def values_at(source: Tensor, pattern: SparseTensor) -> Tensor:
     of the shape of its values, 0 where a sparse source has none.
     """
     if parts_of(pattern).layout in COMPRESSED:
-        return _at_compressed(source, pattern)
+        return compressed_masks.values_at(source, pattern)
     indices = parts_of(pattern).index
     if is_sparse(source):
         if parts_of(source).layout in COMPRESSED:
@@ -52,26 +52,6 @@ def _at_coordinates(source, indices: Tensor, size: tuple) -> Tensor:
     return hotaru.where(
         present.view(shape), found, hotaru.zeros((), dtype=found.dtype)
     )
-
-
-def _at_compressed(source: Tensor, pattern: SparseTensor) -> Tensor:
-    mine, other = parts_of(pattern), None
-    if is_sparse(source):
-        other = parts_of(source)
-        if other.layout is mine.layout and (
-            (other.index is mine.index and other.inner is mine.inner)
-            or (
-                other.index.shape == mine.index.shape
-                and other.inner.shape == mine.inner.shape
-                and hotaru.equal(other.index, mine.index)
-                and hotaru.equal(other.inner, mine.inner)
-            )
-        ):
-            return values_of(source)
-        source = source.to_dense()
-    from .compressed import gather_dense
-
-    return gather_dense(source, pattern)
 
 
 @answers("sparse_mask")

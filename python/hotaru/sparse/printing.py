@@ -71,7 +71,8 @@ def _suffixes(tensor: SparseTensor) -> list[str]:
     found += [f"size={tuple(tensor.shape)}"]
     if not tensor.is_meta:
         found.append(f"nnz={tensor._nnz()}")
-    usual = (hotaru.get_default_dtype(), hotaru.int64, hotaru.bool)
+    default = hotaru.get_default_dtype()
+    usual = (default, default.to_complex(), hotaru.int64, hotaru.bool)
     if tensor.dtype not in usual:
         found.append(f"dtype={tensor.dtype}")
     found.append(f"layout={tensor.layout}")
@@ -94,7 +95,7 @@ def _made_by(tensor: SparseTensor) -> str:
 def _with_suffixes(body: str, suffixes, margin: str, parts) -> str:
     """Behind the body, in a new line; no line longer than the width."""
     last = body.rfind("\n") + 1
-    length = len(body) - last + len(margin) * (last == 0)
+    length = len(body) - last + 2 + len(margin) * (last == 0)
     pieces = [body]
     width = _C._get_print_options().linewidth
     for i, suffix in enumerate(suffixes):

@@ -47,6 +47,13 @@ class SparseTensor(Tensor):
             return NotImplemented
         return late("_answers").answer(func, args, dict(kwargs or {}))
 
+    view_of: SparseTensor | None = None
+
+    @property
+    def _base(self) -> SparseTensor | None:
+        """Of a transposed one, the tensor whose values these are."""
+        return self.view_of
+
     @property
     def layout(self):
         """How its elements are kept."""
