@@ -5,6 +5,8 @@ from . import (
     convert,
     coo,
     create,
+    extra_factories,
+    extra_into_dense,
     inplace,
     masks,
     pointwise,
