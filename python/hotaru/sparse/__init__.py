@@ -5,6 +5,7 @@ from . import (
     convert,
     coo,
     create,
+    extra_broadcast,
     extra_factories,
     extra_into_dense,
     inplace,
