@@ -63,9 +63,18 @@ _MADE_IN = {
         ),
         "sparse.create": (
             "sparse_bsc_tensor", "sparse_bsr_tensor",
-            "sparse_compressed_tensor", "sparse_coo_tensor",
-            "sparse_csc_tensor", "sparse_csr_tensor",
+            "sparse_compressed_tensor", "sparse_csc_tensor",
+            "sparse_csr_tensor",
         ),
+        "sparse.coo_create": (
+            "_sparse_coo_tensor_unsafe", "_validate_sparse_coo_tensor_args",
+            "sparse_coo_tensor",
+        ),
+        "sparse.coo_products": (
+            "dsmm", "hsmm", "hspmm", "saddmm", "smm", "spmm", "sspaddmm",
+        ),
+        "sparse.coo_shape": ("_sparse_broadcast_to",),
+        "sparse.coo_reductions": ("_sparse_sum",),
     }.items()
     for name in names
 }  # fmt: skip

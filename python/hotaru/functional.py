@@ -18,7 +18,7 @@ from ._overrides import overridable as _overridable
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "cartesian_prod",
     "cdist", "nonzero", "norm", "stft", "unique", "unique_consecutive",
-    "unravel_index",
+    "unravel_index", "where",
 ]  # fmt: skip
 
 
@@ -106,6 +106,16 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out=None):
     if as_tuple:
         return tuple(ops.nonzero_numpy(input))
     return ops.nonzero(input) if out is None else ops.nonzero(input, out=out)
+
+
+def where(condition: Tensor, *values, **options):
+    """`input` where the condition holds, else `other`: where(condition, input,
+    other, *, out). Of a condition alone the positions of what is not zero, one
+    vector a dimension, as `nonzero(as_tuple=True)` gives them.
+    """
+    if not values and not options:
+        return tuple(ops.nonzero_numpy(condition))
+    return ops.where(condition, *values, **options)
 
 
 def unravel_index(indices: Tensor, shape) -> tuple[Tensor, ...]:

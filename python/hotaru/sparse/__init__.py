@@ -2,8 +2,17 @@
 
 from . import (
     compressed,
+    compressed_pointwise,
     convert,
     coo,
+    coo_create,
+    coo_factories,
+    coo_multiply,
+    coo_products,
+    coo_reductions,
+    coo_select,
+    coo_shape,
+    coo_sums,
     create,
     extra_broadcast,
     extra_factories,
@@ -12,7 +21,38 @@ from . import (
     masks,
     pointwise,
     queries,
+    scalars,
 )
+from ._functions import (
+    addmm,
+    as_sparse_gradcheck,
+    log_softmax,
+    mm,
+    softmax,
+    sum,
+)
+from .diagonals import spdiags
+from .invariants import check_sparse_tensor_invariants
 from .tensor import SparseTensor
 
-__all__ = ["SparseTensor"]
+__all__ = [
+    "SparseTensor",
+    "addmm",
+    "as_sparse_gradcheck",
+    "check_sparse_tensor_invariants",
+    "log_softmax",
+    "mm",
+    "softmax",
+    "spdiags",
+    "sum",
+]
+
+
+def __getattr__(name: str):
+    if name.endswith("Tensor"):
+        from .legacy import named
+
+        found = named(name)
+        if found is not None:
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

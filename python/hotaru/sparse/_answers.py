@@ -11,6 +11,9 @@ HANDLERS: dict[str, Callable] = {}
 """By the operator's name. Handlers take what the operator takes, but `out=`;
 for the in-place form of one there need not be another."""
 
+_IN_COORDINATES: dict[str, Callable] = {}
+"""The same for operators of tensors in coordinates; these go before."""
+
 _INPUTS = ("input", "self", "tensor")
 
 
@@ -20,6 +23,17 @@ def answers(*names: str) -> Callable:
     def register(function: Callable) -> Callable:
         for name in names:
             HANDLERS[name] = function
+        return function
+
+    return register
+
+
+def answers_coo(*names: str) -> Callable:
+    """The same where the first sparse argument is in coordinates."""
+
+    def register(function: Callable) -> Callable:
+        for name in names:
+            _IN_COORDINATES[name] = function
         return function
 
     return register
@@ -89,16 +103,71 @@ def answer(function, args: tuple, kwargs: dict) -> Any:
     if not args:
         args, kwargs = _first(args, kwargs)
     out = kwargs.pop("out", None) if "out" in kwargs else None
-    handler = HANDLERS.get(name)
+    looked_at = kwargs if out is None else {**kwargs, "out": out}
+    handler = handler_of(name, args, looked_at)
     if handler is None and name in _PLAIN:
         return plain(function, *args, **kwargs)
     if handler is not None:
+        if getattr(handler, "takes_out", False):
+            return handler(*args, out=out, **kwargs)
         result = handler(*args, **kwargs)
-    elif name.endswith("_") and name[:-1] in HANDLERS:
-        out, result = args[0], HANDLERS[name[:-1]](*args, **kwargs)
-    else:
-        raise _unknown(name, args, kwargs)
-    return result if out is None else assign(out, result)
+        if out is None:
+            return _signed(name, result)
+        return assign(out, result)
+    if not name.endswith("_"):
+        raise unknown(name, args, kwargs)
+    handler = handler_of(name[:-1], args, kwargs)
+    if handler is None:
+        raise unknown(name, args, kwargs)
+    _check_in_place(name, args[0])
+    return assign(args[0], handler(*args, **kwargs), in_place=True)
+
+
+def handler_of(name: str, args: tuple, kwargs: dict) -> Callable | None:
+    """Who answers the operator for these arguments."""
+    if name in _IN_COORDINATES and _coordinates(args, kwargs):
+        return _IN_COORDINATES[name]
+    return HANDLERS.get(name)
+
+
+def _coordinates(args, kwargs) -> bool:
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, (list, tuple)):
+            leaves = value
+        else:
+            leaves = (value,)
+        for leaf in leaves:
+            if isinstance(leaf, _C._SparseLayout):
+                return leaf is _C.sparse_coo
+            if isinstance(leaf, _C.Tensor) and leaf.layout is not _C.strided:
+                return leaf.layout is _C.sparse_coo
+    return False
+
+
+NEEDS_COALESCED: dict[str, str] = {}
+"""Operators that need sorted, different indices to be done in place, and their
+first names.
+"""
+
+
+def _check_in_place(name: str, tensor) -> None:
+    if (
+        name[:-1] in NEEDS_COALESCED
+        and tensor.is_sparse
+        and not _C._sparse_coalesced(tensor)
+    ):
+        raise RuntimeError(
+            f"{NEEDS_COALESCED[name[:-1]]}_ requires coalesced input"
+        )
+
+
+def _signed(name: str, result):
+    """The result knows the operator's name."""
+    from .tensor import SparseTensor
+
+    if isinstance(result, SparseTensor) and not result.is_leaf:
+        result.made_by = name
+    return result
 
 
 def plain(function, *args, **kwargs) -> Any:
@@ -125,18 +194,20 @@ def _attribute(accessor, kind: str, *args) -> Any:
     return plain(accessor, *args)
 
 
-def assign(out, result):
-    """Makes `out` have the elements and the history of `result`."""
+def assign(out, result, in_place: bool = False):
+    """Makes `out` have the elements and the history of `result`; the shape,
+    too, unless `in_place`.
+    """
     if isinstance(out, tuple):
         return type(out)(assign(o, r) for o, r in zip(out, result))
     from . import inplace
 
-    return inplace.assign(out, result)
+    return inplace.assign(out, result, in_place)
 
 
 def backend_of(args, kwargs) -> str:
     """The name of the back end that the arguments stand for, in errors."""
-    from .tensor import SparseTensor, layout_of
+    from .tensor import SparseTensor
 
     for leaf in _pytree.tree_leaves((args, kwargs)):
         if isinstance(leaf, SparseTensor):
@@ -144,11 +215,13 @@ def backend_of(args, kwargs) -> str:
             kind = "Sparse" if coo else "SparseCsr"
             return kind + leaf.device.type.upper()
         if isinstance(leaf, _C._SparseLayout):
-            return layout_of(leaf) + "CPU"
+            kind = "Sparse" if leaf is _C.sparse_coo else "SparseCsr"
+            return kind + "CPU"
     return "Sparse"
 
 
-def _unknown(name: str, args, kwargs) -> Exception:
+def unknown(name: str, args, kwargs) -> Exception:
+    """The error of an operator that has no meaning for these arguments."""
     back_end = backend_of(args, kwargs)
     return NotImplementedError(
         f"Could not run 'aten::{name}' with arguments from the '{back_end}' "

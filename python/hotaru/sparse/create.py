@@ -1,4 +1,4 @@
-"""Making sparse tensors of indices and values."""
+"""Making sparse tensors of compressed layouts of indices and values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import hotaru
 
 from .. import _C
 from .._C import Tensor
-from . import coo
 from .tensor import Parts, build
 
 
@@ -14,27 +13,6 @@ def _tensor(data, dtype=None, device=None) -> Tensor:
     if isinstance(data, Tensor):
         return data.to(dtype=dtype or data.dtype, device=device or data.device)
     return hotaru.tensor(data, dtype=dtype, device=device)
-
-
-def sparse_coo_tensor(
-    indices, values=None, size=None, *, dtype=None, device=None,
-    pin_memory=False, requires_grad=False, check_invariants=None,
-    is_coalesced=None,
-) -> Tensor:  # fmt: skip
-    """A tensor in coordinates.
-
-    Args:
-        indices: (sparse_dim, nnz) integers; equal columns add up.
-        values: (nnz, dense sizes...).
-        size: the shape; by default the smallest that holds all indices.
-    """
-    indices = _tensor(indices, device=device).long()
-    values = _tensor(values, dtype, device)
-    if size is None:
-        top = indices.amax(1) + 1 if indices.shape[1] else indices[:, :0].sum(1)
-        size = (*top.tolist(), *values.shape[1:])
-    made = coo.make(indices, values, size, bool(is_coalesced))
-    return made.detach().requires_grad_() if requires_grad else made
 
 
 def sparse_compressed_tensor(

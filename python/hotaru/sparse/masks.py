@@ -7,6 +7,7 @@ import hotaru
 from .._C import Tensor
 from . import coo
 from ._answers import answers
+from .history import linear
 from .tensor import (
     COMPRESSED,
     SparseTensor,
@@ -83,4 +84,13 @@ def sparse_mask(source: Tensor, mask: SparseTensor) -> SparseTensor:
             "sparse_mask(): operands have incompatible sizes; self has size "
             f"{list(source.shape)} but mask has size {list(mask.shape)}"
         )
-    return with_values(mask.detach(), values_at(source, mask).clone())
+    mask = mask.detach()
+    return linear(
+        lambda x: with_values(mask, values_at(x, mask).clone()),
+        lambda g: _masked(g, mask),
+        source,
+    )
+
+
+def _masked(grad: Tensor, mask: SparseTensor) -> Tensor:
+    return sparse_mask(grad, mask)

@@ -37,6 +37,9 @@ class SparseTensor(Tensor):
     are those of the values, by the operators that made them.
     """
 
+    made_by: str | None = None
+    """The operator whose result it is, for the text of one with a history."""
+
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         if not all(issubclass(t, _OURS) for t in types):
@@ -95,11 +98,6 @@ def parts_of(tensor: SparseTensor) -> Parts:
     return Parts(*_C._sparse_parts(tensor))
 
 
-def layout_of(layout) -> str:
-    """SparseCsr of sparse_csr: the name that errors have."""
-    return "".join(word.title() for word in str(layout)[6:].split("_"))
-
-
 def build(parts: Parts, size, coalesced: bool = False) -> SparseTensor:
     """The sparse tensor of these parts, which are not checked. With the
     history of the values.
@@ -140,7 +138,13 @@ class _Values(Function):
 
     @staticmethod
     def backward(ctx, grad):
-        return with_values(ctx.pattern, grad)
+        parts = parts_of(ctx.pattern)
+        if parts.inner is not None or _C._sparse_coalesced(ctx.pattern):
+            return with_values(ctx.pattern, grad)
+        from .coo import each_once
+
+        # Elements with the same indices are one: so is their derivative.
+        return each_once(ctx.pattern, grad)
 
 
 class _FromValues(Function):
