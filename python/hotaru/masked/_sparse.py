@@ -54,6 +54,8 @@ def input_mask(mask: Tensor, input: Tensor) -> Tensor:
             "higher than of the input)"
         )
     if mask.shape != input.shape:
+        if mask.layout is _C.sparse_csr:
+            mask = mask.to_sparse_coo()
         mask = mask.broadcast_to(input.shape)
     if mask.layout is not input.layout:
         if input.layout is _C.strided:

@@ -64,7 +64,7 @@ def test_history_of_the_data():
             data.sparse_mask(pattern), pattern
         )
         (tensor * tensor).sum().backward()
-    assert torch.equal(data.grad, 2 * data.detach() * mask)
+    assert torch.equal(data.grad.to_dense(), 2 * data.detach() * mask)
 
 
 def test_parts_stay_apart_from_what_they_were_made_of():

@@ -14,7 +14,7 @@ from ... import _C
 from ..._C import Tensor, ops
 from ...sparse import coo
 from ...sparse._answers import HANDLERS
-from ...sparse.masks import sparse_mask
+from ...sparse.masks import values_at
 from ...sparse.tensor import (
     SparseTensor,
     parts_of,
@@ -97,7 +97,8 @@ def sparse(tensor: MaskedTensor, layout) -> MaskedTensor:
     mask = tensor.get_mask().to_sparse(layout=layout)
     if layout is _C.sparse_coo:
         mask = coo.coalesce(mask)
-    return wrap(sparse_mask(tensor.get_data(), mask), mask)
+    values = values_at(tensor.get_data(), mask).clone()
+    return wrap(with_values(mask, values), mask)
 
 
 def answer(function, args, kwargs):
@@ -229,10 +230,6 @@ def _passed(function, input, *args, **kwargs):
     return wrap(*prepared(data, handler(mask_of(input), *args, **kwargs)))
 
 
-def _backward(function, input, gradient=None, *args, **kwargs):
-    return function(of_masked(input), data_of(gradient), *args, **kwargs)
-
-
 def _same_size(function, input, other):
     return function(data_of(input), data_of(other))
 
@@ -251,7 +248,6 @@ _HANDLERS = (
     (set(REDUCE_NAMES), _reduce),
     ({"clone", "detach", "ones_like", "zeros_like", *CAST_NAMES}, _alike),
     (set(PASSTHROUGH_NAMES) - {"contiguous"}, _passed),
-    ({"backward"}, _backward),
     ({"is_same_size"}, _same_size),
     ({"is_contiguous", "contiguous"}, _no_strides),
     (
