@@ -14,6 +14,8 @@ from . import (
     coo_shape,
     coo_sums,
     create,
+    extra_linear,
+    extra_lowrank,
     inplace,
     masks,
     pointwise,
