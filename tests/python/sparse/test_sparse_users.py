@@ -98,3 +98,22 @@ def test_no_smaller_dtype_gets_the_sum(coalesced):
     with pytest.raises(RuntimeError, match="can't be cast"):
         whole.add_(part)
     assert whole.tolist() == [0, 0, 0]
+
+
+def test_data_of_tensors_that_are_kept_in_another_way():
+    x = torch.ones(2, 2)
+    kinds = [x, x.to_sparse(), x.to_sparse_csr()]
+    for a in kinds:
+        for b in kinds:
+            if a is b:
+                continue
+            with pytest.raises(RuntimeError, match="incompatible tensor type"):
+                a.data = b
+
+
+def test_data_of_a_leaf():
+    leaf = torch.ones(2, 2).to_sparse().requires_grad_()
+    leaf.data = leaf.detach() * 3
+    assert leaf.requires_grad
+    assert leaf.is_leaf
+    assert leaf.to_dense().tolist() == [[3, 3], [3, 3]]
