@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 
 from ... import _C
 from ..._C import Tensor, ops
@@ -129,9 +130,8 @@ class MaskedTensor(Tensor):
 
 
 def _sparse_layouts():
-    from . import sparse_layouts
-
-    return sparse_layouts
+    # By name, as it needs this file: loaded for the first sparse one.
+    return import_module(f"{__package__}.sparse_layouts")
 
 
 def copies(data: Tensor, mask: Tensor) -> tuple:
