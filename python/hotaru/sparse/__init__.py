@@ -21,6 +21,8 @@ from . import (
     coo_select,
     coo_shape,
     coo_sums,
+    extra_linear,
+    extra_lowrank,
     inplace,
     masks,
     pointwise,

@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 from .. import _C
 from .._sparse_names import late
+from ..autograd import no_grad
 from ..utils import _pytree
 
 HANDLERS: dict[str, Callable] = {}
@@ -224,8 +225,23 @@ def _attribute(accessor, kind: str, *args) -> Any:
             raise unknown(name, args, {})
         return handler(*args)
     if kind == "__set__" and name == "data":
-        return assign(*args)
+        _check_data(*args)
+        with no_grad():
+            return assign(*args)
     return plain(accessor, *args)
+
+
+def _check_data(old, new) -> None:
+    """RuntimeError for tensors that are kept in different ways."""
+    kinds = {
+        None if x.layout is _C.strided else backend_of((x,), {})
+        for x in (old, new)
+    }
+    if len(kinds) > 1:
+        raise RuntimeError(
+            "Attempted to call `variable.set_data(tensor)`, but `variable` and "
+            "`tensor` have incompatible tensor type."
+        )
 
 
 def assign(out, result, in_place: bool = False):

@@ -69,6 +69,7 @@ def add_(a: Tensor, b: Tensor, *, alpha=1) -> Tensor:
     if is_sparse(a):
         return inplace.assign(a, add(a, b, alpha=alpha), in_place=True)
     _check_shape(a, b)
+    inplace.check_cast(hotaru.result_type(a, parts_of(b).values), a)
     flat, values = _elements(b, a.dtype, alpha)
     if not values.numel():
         return a.add_(0)

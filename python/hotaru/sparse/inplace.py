@@ -19,6 +19,15 @@ def check_leaf(out: Tensor) -> None:
         )
 
 
+def check_cast(dtype, out: Tensor) -> None:
+    """Raises RuntimeError where the dtype has no place in that of `out`."""
+    if not _C.can_cast(dtype, out.dtype):
+        raise RuntimeError(
+            f"result type {scalar_type(dtype)} can't be cast to the desired "
+            f"output type {scalar_type(out.dtype)}"
+        )
+
+
 def assign(out: Tensor, result: Tensor, in_place: bool = False) -> Tensor:
     """Gives `out` the elements and the history of `result`, in its own dtype
     and layout; the shape of `result`, which must be its own if `in_place`.
@@ -29,11 +38,7 @@ def assign(out: Tensor, result: Tensor, in_place: bool = False) -> Tensor:
     if out is result:
         return out
     check_leaf(out)
-    if not _C.can_cast(result.dtype, out.dtype):
-        raise RuntimeError(
-            f"result type {scalar_type(result.dtype)} can't be cast to the "
-            f"desired output type {scalar_type(out.dtype)}"
-        )
+    check_cast(result.dtype, out)
     if not is_sparse(out):
         if is_sparse(result):
             result = result.to_dense()

@@ -4,15 +4,16 @@ import copy
 import gc
 import io
 
-import hotaru as torch
 import pytest
-from hotaru import nn
 from hotaru.utils._python_dispatch import (
     TorchDispatchMode,
     _disable_current_modes,
     _get_current_dispatch_mode,
 )
 from hotaru.utils._pytree import tree_map
+
+import hotaru as torch
+from hotaru import nn
 
 
 class Wrapper(torch.Tensor):

@@ -1,7 +1,8 @@
 """`out=`: results are written where the caller wants them, and nowhere else."""
 
-import hotaru as torch
 import pytest
+
+import hotaru as torch
 
 A = torch.arange(12.0).view(3, 4)
 B = torch.linspace(-1, 2, 12).view(3, 4)
