@@ -77,7 +77,9 @@ def to_dense(tensor: SparseTensor) -> Tensor:
     place = (place + base * (grid[0] * grid[1])).reshape(-1)
     flat = values.reshape(place.shape[0], *values.shape[batch + 1 :])
     zero = flat.new_zeros((count * grid[0] * grid[1], *flat.shape[1:]))
-    dense = zero.index_put((place,), flat)
+    # Added, as in PyTorch: -0 becomes 0.
+    adds = flat.dtype != hotaru.bool
+    dense = zero.index_put((place,), flat, accumulate=adds)
     if parts.layout not in BLOCKED:
         return dense.reshape(size)
     rest = size[batch + 2 :]

@@ -18,8 +18,9 @@ def _coordinates(tensor: Tensor) -> Tensor:
 
 @answers("linear")
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Input (*, K) times the transpose of weight (N, K), plus bias (N,): strided,
-    (*, N). Either matrix may be sparse; a sparse input is (M, K).
+    """Input (*, K) times the transpose of weight (N, K), plus bias (N,).
+
+    Strided, (*, N). Either matrix may be sparse; a sparse input is (M, K).
     """
     if is_sparse(input):
         found = hotaru.mm(_coordinates(input), weight.t())

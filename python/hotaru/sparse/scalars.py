@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._C import Tensor
+from ..autograd import _entry
 from ._answers import answers
 
 
@@ -89,3 +90,9 @@ def type_of(tensor: Tensor, dtype=None, non_blocking: bool = False, **options):
     if dtype is None:
         return type_string(tensor)
     return tensor.to(dtype_of_type(dtype))
+
+
+@answers("grad")
+def grad(outputs, inputs, **options):
+    """`autograd.grad`, which is the engine's for sparse tensors, too."""
+    return _entry.gradients(outputs, inputs, **options)
