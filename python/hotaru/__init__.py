@@ -77,11 +77,11 @@ _MADE_IN = {
             "set_autocast_dtype", "set_autocast_enabled",
             "set_autocast_gpu_dtype",
         ),
-        "sparse.compressed_convert": (
+        "sparse.compressed.convert": (
             "_convert_indices_from_coo_to_csr",
             "_convert_indices_from_csr_to_coo",
         ),
-        "sparse.compressed_create": (
+        "sparse.compressed.create": (
             "_validate_compressed_sparse_indices",
             "_validate_sparse_bsc_tensor_args",
             "_validate_sparse_bsr_tensor_args",
@@ -92,16 +92,16 @@ _MADE_IN = {
             "sparse_compressed_tensor", "sparse_csc_tensor",
             "sparse_csr_tensor",
         ),
-        "sparse.compressed_reduce": ("_sparse_csr_prod", "_sparse_csr_sum"),
-        "sparse.coo_create": (
+        "sparse.compressed.reduce": ("_sparse_csr_prod", "_sparse_csr_sum"),
+        "sparse.coo.create": (
             "_sparse_coo_tensor_unsafe", "_validate_sparse_coo_tensor_args",
             "sparse_coo_tensor",
         ),
-        "sparse.coo_products": (
+        "sparse.coo.products": (
             "dsmm", "hsmm", "hspmm", "saddmm", "smm", "spmm", "sspaddmm",
         ),
-        "sparse.coo_shape": ("_sparse_broadcast_to",),
-        "sparse.coo_reductions": ("_sparse_sum",),
+        "sparse.coo.shape": ("_sparse_broadcast_to",),
+        "sparse.coo.reductions": ("_sparse_sum",),
     }.items()
     for name in names
 }  # fmt: skip

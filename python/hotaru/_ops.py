@@ -302,7 +302,7 @@ class DefinedPacket(OpOverloadPacket):
 
 
 # Functions in Python that PyTorch has among its operators alone.
-_MADE_IN = {"_sparse_compressed_tensor_with_dims": "sparse.compressed_create"}
+_MADE_IN = {"_sparse_compressed_tensor_with_dims": "sparse.compressed.create"}
 
 
 class _OpNamespace(types.ModuleType):

@@ -12,7 +12,7 @@ _METHODS = {
     "convert": "to_dense to_sparse to_sparse_coo to_sparse_csr to_sparse_csc "
     "to_sparse_bsr to_sparse_bsc",
     "masks": "sparse_mask",
-    "coo_products": "smm sspaddmm hspmm",
+    "coo.products": "smm sspaddmm hspmm",
 }
 # These exist of sparse tensors alone: of which layouts.
 _PARTS = {

@@ -1,34 +1,7 @@
 """Sparse tensors: `torch.sparse`, and what Tensor and `torch` have of it."""
 
-from . import (
-    compressed,
-    compressed_algebra,
-    compressed_convert,
-    compressed_create,
-    compressed_inplace,
-    compressed_pointwise,
-    compressed_reduce,
-    compressed_refusals,
-    compressed_solve,
-    compressed_views,
-    convert,
-    coo,
-    coo_create,
-    coo_factories,
-    coo_multiply,
-    coo_products,
-    coo_reductions,
-    coo_select,
-    coo_shape,
-    coo_sums,
-    extra_linear,
-    extra_lowrank,
-    inplace,
-    masks,
-    pointwise,
-    queries,
-    scalars,
-)
+from importlib import import_module
+
 from ._functions import (
     addmm,
     as_sparse_gradcheck,
@@ -37,10 +10,21 @@ from ._functions import (
     softmax,
     sum,
 )
-from .compressed_algebra import sampled_addmm
+from .compressed.algebra import sampled_addmm
 from .diagonals import spdiags
 from .invariants import check_sparse_tensor_invariants
 from .tensor import SparseTensor
+
+# Their operators answer from now on.
+for _name in (
+    "compressed.algebra", "compressed.convert", "compressed.create",
+    "compressed.inplace", "compressed.pointwise", "compressed.reduce",
+    "compressed.refusals", "compressed.solve", "compressed.views", "convert",
+    "coo.create", "coo.factories", "coo.multiply", "coo.products",
+    "coo.reductions", "coo.select", "coo.shape", "coo.sums", "inplace",
+    "linear", "lowrank", "masks", "pointwise", "queries", "scalars",
+):  # fmt: skip
+    import_module(f"{__name__}.{_name}")
 
 __all__ = [
     "SparseTensor",

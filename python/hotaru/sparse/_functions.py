@@ -6,8 +6,9 @@ import functools
 
 from .._C import Tensor
 from ..autograd._jacobians import densified
-from . import _answers, compressed_reduce
+from . import _answers
 from ._answers import answer
+from .compressed import reduce as compressed_reduce
 from .tensor import SparseTensor, parts_of, with_values
 
 

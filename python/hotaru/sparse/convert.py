@@ -5,9 +5,10 @@ from __future__ import annotations
 from .. import _C
 from .._C import Tensor
 from .._sparse_names import layout_name
-from . import compressed, compressed_convert, coo
+from . import compressed, coo
 from ._answers import answers
-from .compressed_check import layout_text
+from .compressed import convert as compressed_convert
+from .compressed.check import layout_text
 from .history import linear
 from .masks import sparse_mask
 from .tensor import is_sparse, parts_of

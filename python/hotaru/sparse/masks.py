@@ -5,8 +5,9 @@ from __future__ import annotations
 import hotaru
 
 from .._C import Tensor
-from . import compressed_masks, coo
+from . import coo
 from ._answers import answers
+from .compressed import masks as compressed_masks
 from .history import linear
 from .tensor import (
     COMPRESSED,

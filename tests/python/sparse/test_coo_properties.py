@@ -30,12 +30,12 @@ def test_products_are_those_of_strided_matrices(hotaru):
 
 
 def test_product_of_many_elements_needs_parts(hotaru, monkeypatch):
-    from hotaru.sparse import coo_products
+    from hotaru.sparse.coo import products
 
     torch = hotaru
     a = random_coo(torch, (30, 40), 200)
     d = torch.randn(40, 7, dtype=torch.float64)
-    monkeypatch.setattr(coo_products, "_MOST_AT_ONCE", 400)
+    monkeypatch.setattr(products, "_MOST_AT_ONCE", 400)
     torch.testing.assert_close(torch.mm(a, d), a.to_dense() @ d)
 
 

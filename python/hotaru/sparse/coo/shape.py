@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from . import coo
-from ._answers import answers_coo
-from .history import linear
-from .tensor import SparseTensor, is_sparse, parts_of, values_of
+from ... import _C
+from ..._C import Tensor
+from .. import coo
+from .._answers import answers_coo
+from ..history import linear
+from ..tensor import SparseTensor, is_sparse, parts_of, values_of
 
 
 def wrap(dim: int, dims: int) -> int:

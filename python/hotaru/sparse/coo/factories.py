@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from . import coo, inplace
-from ._answers import answers_coo, unknown
-from .tensor import SparseTensor, is_sparse, parts_of
+from ... import _C
+from ..._C import Tensor
+from .. import coo, inplace
+from .._answers import answers_coo, unknown
+from ..tensor import SparseTensor, is_sparse, parts_of
 
 
 def _sizes(args: tuple, size) -> tuple[int, ...]:
@@ -38,7 +38,7 @@ zeros.takes_out = True
 
 def empty_of(size, dtype, device) -> SparseTensor:
     """All dimensions of `size` with indices, no elements."""
-    from .coo_create import sparse_coo_tensor
+    from .create import sparse_coo_tensor
 
     return sparse_coo_tensor(size, dtype=dtype, device=device)
 
@@ -136,7 +136,7 @@ def new(tensor: Tensor, *args, device=None) -> SparseTensor:
     """The old form of `sparse_coo_tensor`, of the tensor's dtype and device:
     of nothing, of a size, or of indices, values and a size.
     """
-    from .coo_create import sparse_coo_tensor
+    from .create import sparse_coo_tensor
 
     if device is not None and hotaru.device(device).type != tensor.device.type:
         raise RuntimeError(

@@ -10,11 +10,12 @@ import math
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from . import compressed, compressed_convert, coo
-from .compressed_convert import Entries
-from .tensor import BLOCKED, COMPRESSED, SparseTensor, is_sparse, parts_of
+from ... import _C
+from ..._C import Tensor
+from .. import compressed, coo
+from ..tensor import BLOCKED, COMPRESSED, SparseTensor, is_sparse, parts_of
+from . import convert as compressed_convert
+from .convert import Entries
 
 # Rows of these are bags of embeddings, whose kernel keeps no products.
 _BAGGED = (hotaru.float32, hotaru.float64)
@@ -87,7 +88,7 @@ def _wide_batch(a: SparseTensor, b: Tensor) -> Tensor:
 
 def dense_sparse(a: Tensor, b: SparseTensor) -> Tensor:
     """The same with the strided factor before the sparse one."""
-    from .compressed_views import transpose
+    from .views import transpose
 
     made = sparse_dense(transpose(b, -2, -1), a.transpose(-2, -1))
     return made.transpose(-2, -1)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from . import coo
-from ._answers import answers_coo, unknown
-from .coo_shape import unsqueeze, wrap
-from .tensor import SparseTensor, parts_of, values_of
+from ... import _C
+from ..._C import Tensor
+from .. import coo
+from .._answers import answers_coo, unknown
+from ..tensor import SparseTensor, parts_of, values_of
+from .shape import unsqueeze, wrap
 
 
 def _others(indices: Tensor, dim: int) -> Tensor:

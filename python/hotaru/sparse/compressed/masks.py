@@ -6,9 +6,9 @@ import math
 
 import hotaru
 
-from .._C import Tensor
-from . import compressed
-from .tensor import (
+from ..._C import Tensor
+from .. import compressed
+from ..tensor import (
     BLOCKED,
     COMPRESSED,
     SparseTensor,

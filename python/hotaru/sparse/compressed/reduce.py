@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from ..autograd import Function
-from . import compressed_convert
-from ._answers import answers_compressed
-from .compressed_check import layout_text
-from .compressed_product import sparse_dense, wide
-from .tensor import Parts, SparseTensor, build, parts_of, values_of
+from ... import _C
+from ..._C import Tensor
+from ...autograd import Function
+from .._answers import answers_compressed
+from ..tensor import Parts, SparseTensor, build, parts_of, values_of
+from . import convert as compressed_convert
+from .check import layout_text
+from .product import sparse_dense, wide
 
 _REDUCES = ("sum", "mean", "amax", "amin")
 

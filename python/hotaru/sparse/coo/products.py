@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hotaru
 
-from .._C import Tensor
-from .._dtypes import scalar_type
-from . import coo
-from ._answers import answers_coo
-from .history import bilinear
-from .tensor import SparseTensor, is_sparse, parts_of, values_of, with_values
+from ..._C import Tensor
+from ..._dtypes import scalar_type
+from .. import coo
+from .._answers import answers_coo
+from ..history import bilinear
+from ..tensor import SparseTensor, is_sparse, parts_of, values_of, with_values
 
 _MOST_AT_ONCE = 1 << 22
 
@@ -311,6 +311,6 @@ hsmm = hspmm
 
 
 def _given(out, result: SparseTensor) -> SparseTensor:
-    from ._answers import assign
+    from .._answers import assign
 
     return result if out is None else assign(out, result)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from .._C import Tensor
-from .compressed_convert import Entries, entries
-from .compressed_product import wide
-from .tensor import SparseTensor, build, parts_of, values_of, with_values
+from ..._C import Tensor
+from ..tensor import SparseTensor, build, parts_of, values_of, with_values
+from .convert import Entries, entries
+from .product import wide
 
 
 def at_elements(found: Entries, a: Tensor, b: Tensor) -> Tensor:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from . import compressed, compressed_check, coo, invariants
-from ._answers import answers_compressed
-from .compressed_check import check_indices, layout_text, require_compressed
-from .tensor import (
+from ... import _C
+from ..._C import Tensor
+from .. import compressed, coo, invariants
+from .._answers import answers_compressed
+from ..tensor import (
     BLOCKED,
     BY_ROWS,
     Parts,
@@ -18,6 +17,8 @@ from .tensor import (
     is_sparse,
     parts_of,
 )
+from . import check as compressed_check
+from .check import check_indices, layout_text, require_compressed
 
 
 def _index(data, device) -> Tensor:

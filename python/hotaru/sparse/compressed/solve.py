@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from ._answers import answers_compressed
-from .compressed_check import layout_text
+from ... import _C
+from ..._C import Tensor
+from .._answers import answers_compressed
+from .check import layout_text
 
 
 @answers_compressed("triangular_solve")

@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from . import compressed, coo
-from ._answers import answers
-from .compressed_check import layout_text
-from .tensor import (
+from ... import _C
+from ..._C import Tensor
+from .. import compressed, coo
+from .._answers import answers
+from ..tensor import (
     BLOCKED,
     BY_ROWS,
     Parts,
@@ -22,6 +21,7 @@ from .tensor import (
     parts_of,
     values_of,
 )
+from .check import layout_text
 
 
 class Entries(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from . import coo, invariants
-from .tensor import SparseTensor
+from ... import _C
+from ..._C import Tensor
+from .. import coo, invariants
+from ..tensor import SparseTensor
 
 _CALLS = (
     "object indices, object values, *, torch.dtype dtype = None, torch.device "

@@ -6,12 +6,12 @@ import math
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from .._sparse_names import expected
-from ._answers import answers
-from .history import linear
-from .tensor import Parts, SparseTensor, build, parts_of, values_of
+from ... import _C
+from ..._C import Tensor
+from ..._sparse_names import expected
+from .._answers import answers
+from ..history import linear
+from ..tensor import Parts, SparseTensor, build, parts_of, values_of
 
 
 def make(indices: Tensor, values: Tensor, size, coalesced=False) -> Tensor:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from .._sparse_names import layout_name
-from . import compressed
-from .tensor import BLOCKED, BY_ROWS, COMPRESSED
+from ... import _C
+from ..._C import Tensor
+from ..._sparse_names import layout_name
+from .. import compressed
+from ..tensor import BLOCKED, BY_ROWS, COMPRESSED
 
 _DTYPE_NAMES = {
     "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int",

@@ -6,8 +6,8 @@ import math
 
 import hotaru
 
-from .._C import Tensor
-from .tensor import (
+from ..._C import Tensor
+from ..tensor import (
     BLOCKED,
     BY_ROWS,
     Parts,

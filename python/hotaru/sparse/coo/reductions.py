@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from ..autograd import Function
-from . import coo
-from ._answers import answers_coo, unknown
-from .coo_shape import wrap
-from .tensor import SparseTensor, parts_of, values_of, with_values
+from ... import _C
+from ..._C import Tensor
+from ...autograd import Function
+from .. import coo
+from .._answers import answers_coo, unknown
+from ..tensor import SparseTensor, parts_of, values_of, with_values
+from .shape import wrap
 
 
 class _Total(Function):

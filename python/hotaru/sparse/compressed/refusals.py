@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..utils import _pytree
-from ._answers import answers_compressed
-from .compressed_check import layout_text
-from .tensor import SparseTensor
+from ...utils import _pytree
+from .._answers import answers_compressed
+from ..tensor import SparseTensor
+from .check import layout_text
 
 
 def _no(what: str, names: tuple, error=RuntimeError) -> None:

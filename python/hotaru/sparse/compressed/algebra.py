@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from ._answers import answers_compressed
-from .compressed_check import layout_text
-from .compressed_product import dense_sparse, product, sparse_dense
-from .history import bilinear
-from .tensor import is_sparse
+from ... import _C
+from ..._C import Tensor
+from .._answers import answers_compressed
+from ..history import bilinear
+from ..tensor import is_sparse
+from .check import layout_text
+from .product import dense_sparse, product, sparse_dense
 
 
 def _like_strided(name: str, *tensors: Tensor) -> None:
@@ -216,12 +216,12 @@ def sampled_addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None) -> Tensor:
         mat2: (batch..., k, m), strided.
     """
     _check_sampled(input, mat1, mat2)
-    from . import compressed_sampled
+    from . import sampled as compressed_sampled
 
     made = compressed_sampled.sampled(input, mat1, mat2, beta, alpha)
     if out is None:
         return made
-    from .inplace import assign
+    from ..inplace import assign
 
     return assign(out, made)
 

@@ -6,13 +6,13 @@ import math
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from . import compressed
-from ._answers import answers_compressed
-from .compressed_check import layout_text, require_compressed
-from .inplace import check_leaf, replace
-from .tensor import BY_ROWS, Parts, SparseTensor, build, parts_of
+from ... import _C
+from ..._C import Tensor
+from .. import compressed
+from .._answers import answers_compressed
+from ..inplace import check_leaf, replace
+from ..tensor import BY_ROWS, Parts, SparseTensor, build, parts_of
+from .check import layout_text, require_compressed
 
 
 @answers_compressed("resize_", "sparse_resize_")

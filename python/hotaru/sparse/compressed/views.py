@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from . import compressed, coo
-from ._answers import answers_compressed
-from .compressed_check import layout_text
-from .compressed_convert import to_coo
-from .history import linear
-from .tensor import (
+from ... import _C
+from ..._C import Tensor
+from .. import compressed, coo
+from .._answers import answers_compressed
+from ..history import linear
+from ..tensor import (
     BLOCKED,
     Parts,
     SparseTensor,
@@ -20,6 +18,8 @@ from .tensor import (
     parts_of,
     values_of,
 )
+from .check import layout_text
+from .convert import to_coo
 
 _FLIPPED = {
     _C.sparse_csr: _C.sparse_csc,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hotaru
 
-from .._C import Tensor
-from . import coo
-from ._answers import answers_coo, unknown
-from .coo_shape import _sparse_broadcast_to
-from .history import linear
-from .tensor import SparseTensor, is_sparse, parts_of, values_of, with_values
+from ..._C import Tensor
+from .. import coo
+from .._answers import answers_coo, unknown
+from ..history import linear
+from ..tensor import SparseTensor, is_sparse, parts_of, values_of, with_values
+from .shape import _sparse_broadcast_to
 
 
 @answers_coo("mul", "multiply", "__rmul__")

@@ -6,14 +6,16 @@ import math
 
 import hotaru
 
-from .._C import Tensor
-from ..autograd import Function
-from . import compressed, coo, pointwise  # noqa: F401
-from ._answers import HANDLERS, answers_compressed, assign
-from .compressed_check import layout_text
-from .compressed_convert import Entries, assemble, entries
-from .inplace import check_leaf
-from .tensor import (
+from ..._C import Tensor
+from ...autograd import Function
+from .. import (
+    compressed,
+    coo,
+    pointwise,  # noqa: F401
+)
+from .._answers import HANDLERS, answers_compressed, assign
+from ..inplace import check_leaf
+from ..tensor import (
     BLOCKED,
     COMPRESSED,
     SparseTensor,
@@ -22,6 +24,8 @@ from .tensor import (
     values_of,
     with_values,
 )
+from .check import layout_text
+from .convert import Entries, assemble, entries
 
 
 def _is_number(x) -> bool:
@@ -37,7 +41,7 @@ def mul(a: Tensor, b) -> SparseTensor:
     """The product with a number, or with a tensor of the same shape at the
     elements of the compressed factor (of the first, if both are).
     """
-    from .masks import values_at
+    from ..masks import values_at
 
     pair = (a, b)
     if not _is_compressed(a):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from . import coo, inplace
-from ._answers import answers_coo
-from .history import linear
-from .tensor import is_sparse, parts_of, values_of, with_values
+from ... import _C
+from ..._C import Tensor
+from .. import coo, inplace
+from .._answers import answers_coo
+from ..history import linear
+from ..tensor import is_sparse, parts_of, values_of, with_values
 
 _SPARSE_FIRST = (
     "add(sparse, dense) is not supported. Use add(dense, sparse) instead."
