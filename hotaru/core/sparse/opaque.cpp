@@ -26,14 +26,21 @@ Allocator& no_memory() {
 }
 
 std::atomic<OpaqueSum> sum_hook{nullptr};
+std::atomic<void (*)()> notice_hook{nullptr};
 
 }  // namespace
 
 // Never of no bytes: pending() tells such storages, empty ones too.
 OpaqueStorage::OpaqueStorage(size_t nbytes, Device device)
-    : Storage(no_memory(), std::max<size_t>(nbytes, 1), device, true) {}
+    : Storage(no_memory(), std::max<size_t>(nbytes, 1), device, true) {
+  if (const auto notice = notice_hook.load()) notice();
+}
 
 OpaqueStorage::~OpaqueStorage() = default;
+
+void set_opaque_notice(void (*notice)()) {
+  notice_hook = notice;
+}
 
 void set_opaque_sum(OpaqueSum sum) {
   sum_hook = sum;

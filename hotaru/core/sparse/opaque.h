@@ -20,6 +20,9 @@ inline bool is_opaque(const Tensor& tensor) {
   return storage->pending() && dynamic_cast<const OpaqueStorage*>(storage);
 }
 
+/// What is told before the first such tensor is made, in any thread. Set once.
+void set_opaque_notice(void (*notice)());
+
 /// The sum of two tensors that other code keeps, asked by the backward pass.
 /// Set once by whoever makes such tensors.
 using OpaqueSum = Tensor (*)(const Tensor&, const Tensor&);

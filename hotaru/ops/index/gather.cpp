@@ -156,7 +156,8 @@ void reduce_at(const Tensor& self, int64_t dim, const Tensor& index,
 
 }  // namespace
 
-Tensor gather(const Tensor& self, int64_t dim, const Tensor& index) {
+Tensor gather(const Tensor& self, int64_t dim, const Tensor& index,
+              bool sparse_grad) {
   dim = wrap_dim(dim, self.dim());
   check_gather(self, dim, index);
   const Tensor out =
@@ -168,7 +169,8 @@ Tensor gather(const Tensor& self, int64_t dim, const Tensor& index) {
     enqueue(kGather, {write(result), read(in), read(at)},
             ScatterAttributes{dim});
   }
-  if (autograd::needs_grad(self)) grad::gather(out, self, dim, index);
+  if (autograd::needs_grad(self))
+    grad::gather(out, self, dim, index, sparse_grad);
   return out;
 }
 
@@ -295,9 +297,7 @@ using Reduce = const std::string&;
 HOTARU_OP(
     "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> "
     "Tensor",
-    +[](const Tensor& self, int64_t dim, const Tensor& index, bool) {
-      return gather(self, dim, index);
-    });
+    gather);
 HOTARU_OP(
     "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     static_cast<Src>(scatter));

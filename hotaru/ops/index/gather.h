@@ -9,7 +9,8 @@
 namespace hotaru {
 
 /// out[i][j] = self[index[i][j]][j] for dim 0.
-Tensor gather(const Tensor& self, int64_t dim, const Tensor& index);
+Tensor gather(const Tensor& self, int64_t dim, const Tensor& index,
+              bool sparse_grad = false);
 /// self[index[i][j]][j] = src[i][j] for dim 0; of equal indices one wins.
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index,
                const Tensor& src);

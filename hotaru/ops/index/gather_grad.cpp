@@ -1,10 +1,12 @@
 #include "hotaru/ops/index/gather_grad.h"
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/core/sparse/sparse.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/shape/view.h"
 
 namespace hotaru::grad {
 namespace {
@@ -71,11 +73,42 @@ std::pair<Tensor, Tensor> reduce_gradients(const Tensor& g, const Tensor& self,
 
 }  // namespace
 
+namespace {
+
+/// The elements of `g` where they were gathered from, in coordinates.
+Tensor in_coordinates(IntSpan sizes, int64_t dim, const Tensor& index,
+                      const Tensor& g) {
+  Tensors rows;
+  for (int64_t d = 0; d < int64_t(sizes.size()); ++d) {
+    Tensor row = index;
+    if (d != dim) {
+      Dims shape(sizes.size(), 1);
+      shape[size_t(d)] = index.size(d);
+      row = expand(
+          view(arange(0, index.size(d), 1, {DType::kInt64, index.device()}),
+               shape),
+          index.sizes());
+    }
+    rows.push_back(reshape(row, Dims{-1}));
+  }
+  const Tensor at = rows.empty()
+                        ? zeros(Dims{0, g.numel()}, {DType::kInt64, g.device()})
+                        : stack(rows);
+  return make_sparse({.layout = Layout::kSparseCoo,
+                      .index = at,
+                      .inner = {},
+                      .values = reshape(g, Dims{-1})},
+                     sizes, false);
+}
+
+}  // namespace
+
 void gather(const Tensor& out, const Tensor& self, int64_t dim,
-            const Tensor& index) {
+            const Tensor& index, bool sparse_grad) {
   record("GatherBackward0", out, {self}, {index},
-         [dim, sizes = Dims(self.sizes())](Backward& b,
-                                           const Tensor& g) -> Tensors {
+         [dim, sparse_grad, sizes = Dims(self.sizes())](
+             Backward& b, const Tensor& g) -> Tensors {
+           if (sparse_grad) return {in_coordinates(sizes, dim, b.saved(0), g)};
            return {hotaru::scatter_add(zeros(sizes, TensorOptions(g)), dim,
                                        b.saved(0), g)};
          });

@@ -5,8 +5,9 @@
 
 namespace hotaru::grad {
 
+/// The gradient is sparse, not coalesced, if asked for.
 void gather(const Tensor& out, const Tensor& self, int64_t dim,
-            const Tensor& index);
+            const Tensor& index, bool sparse_grad);
 /// For the values of src; undefined if a number was written.
 void scatter(const Tensor& out, const Tensor& self, int64_t dim,
              const Tensor& index, const Tensor& src);

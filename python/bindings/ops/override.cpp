@@ -11,7 +11,7 @@
 
 namespace hotaru::python::overrides {
 
-bool possible = false;
+std::atomic<bool> possible{false};
 
 namespace {
 
@@ -20,7 +20,7 @@ namespace nb = nanobind;
 /// What a class sets as its __torch_function__ to have no say.
 PyObject* disabled_implementation = nullptr;
 PyObject* protocol_name = nullptr;
-bool subclass_seen = false;
+std::atomic<bool> subclass_seen{false};
 int modes_anywhere = 0;  // in all threads, under the GIL
 
 /// What a thread has switched off, and its modes, the last one first asked.
@@ -264,6 +264,11 @@ bool exchange(bool Thread::*flag, bool value) {
 
 void update_possible() {
   possible = subclass_seen || modes_anywhere > 0 || dispatch::modes() > 0;
+}
+
+void expect_subclasses() {
+  subclass_seen = true;
+  possible = true;
 }
 
 void note_type(PyTypeObject* type) {

@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
+#include <atomic>
 #include <initializer_list>
 
 #include "bindings/ops/op_bind.h"
@@ -14,7 +15,10 @@ namespace hotaru::python::overrides {
 
 /// Whether there ever was a tensor of a subclass that answers operators, or
 /// there is a mode: else no call looks for either. One load for those.
-extern bool possible;
+extern std::atomic<bool> possible;
+
+/// From now on there are tensors of such a class. Without the GIL, too.
+void expect_subclasses();
 
 /// Says whether any calls have to be looked at, after a change.
 void update_possible();

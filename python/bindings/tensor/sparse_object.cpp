@@ -1,5 +1,6 @@
 #include "bindings/tensor/sparse_object.h"
 
+#include "bindings/ops/override.h"
 #include "bindings/tensor/types.h"
 #include "hotaru/core/error.h"
 #include "hotaru/core/sparse/sparse.h"
@@ -44,11 +45,15 @@ void set_parts(const Tensor& tensor, nb::handle size, Tensor index,
 }  // namespace
 
 PyTypeObject* type_for(const Tensor& tensor) {
-  const bool sparse = tensor.storage()->pending() && sparse_storage(tensor);
-  return sparse ? sparse_type : tensor_type;
+  if (!tensor.storage()->pending() || !sparse_storage(tensor))
+    return tensor_type;
+  if (!sparse_type) nb::module_::import_("hotaru.sparse");
+  return sparse_type;
 }
 
 void init_sparse(nb::module_& m) {
+  // C++ makes some, too: gradients.
+  set_opaque_notice(overrides::expect_subclasses);
   m.def("_set_sparse_type", [](nb::handle type) {
     sparse_type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());
   });
