@@ -41,8 +41,7 @@ std::tuple<Tensor, Tensor, Tensor> linalg_lu_factor_ex(
 Tensor linalg_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B,
                        bool left = true, bool adjoint = false);
 /// Rows of P^T A, as indices of A's; [..., rows].
-Tensor pivots_to_rows(const Tensor& pivots, int64_t rows,
-                      bool solving = false);
+Tensor pivots_to_rows(const Tensor& pivots, int64_t rows, bool solving = false);
 
 /// U, S and Vh with A = U S Vh, S descending.
 std::tuple<Tensor, Tensor, Tensor> linalg_svd(const Tensor& A,

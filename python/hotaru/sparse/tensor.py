@@ -148,7 +148,9 @@ class _Values(Function):
 class _FromValues(Function):
     @staticmethod
     def forward(ctx, values, parts, size, coalesced):
-        ctx.pattern = _plain(parts._replace(values=values), size, coalesced)
+        # What is kept has no history: `detach` shares it.
+        parts = parts._replace(values=values.detach())
+        ctx.pattern = _plain(parts, size, coalesced)
         return ctx.pattern.detach()
 
     @staticmethod
