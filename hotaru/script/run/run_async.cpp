@@ -16,17 +16,11 @@ namespace hotaru::script {
 
 namespace {
 
-// Threads of the pool leave no scope in which their casts would be let go.
-autocast::State pooled(autocast::State state) {
-  state.cache = false;
-  return state;
-}
-
 // What of a thread's state a program sees.
 struct ThreadState {
   bool grad = autograd::grad_enabled();
   bool inference = autograd::inference_mode();
-  autocast::State autocast = pooled(autocast::state());
+  autocast::State autocast = autocast::state();
   CurrentStreams streams;
 };
 
@@ -36,6 +30,8 @@ class ThreadStateGuard {
   explicit ThreadStateGuard(ThreadState& state)
       : state_(state), streams_(state.streams) {
     put(state_);
+    // No scope ends here in which the program's casts would be let go.
+    autocast::set_cache_enabled(false);
   }
   ~ThreadStateGuard() {
     state_ = {};

@@ -256,3 +256,27 @@ def test_sixteen_threads_call_one_function():
     for thread in threads:
         thread.join()
     assert results == [[18.0 * i] * 20 for i in range(16)]
+
+
+def test_a_thread_that_helps_keeps_its_switches():
+    """Who waits may run the program; what it had set is as before."""
+
+    def twice(x):
+        return x * 2
+
+    @torch.jit.script
+    def forked(x):
+        futures = [torch.jit.fork(torch.sum, x) for _ in range(4)]
+        return [torch.jit.wait(future) for future in futures]
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # nobody else would run it
+    try:
+        for _ in range(5):
+            forked(torch.ones(2))
+            torch.jit.wait(
+                torch.jit.fork(torch.jit.script(twice), torch.ones(1))
+            )
+            assert torch.is_autocast_cache_enabled()
+    finally:
+        torch.set_num_threads(threads)
