@@ -200,10 +200,12 @@ bool takes_result(const Operator& op, const Value* arguments, size_t n,
   if (to.numel() == 0 || to.storage()->pending() || autograd::needs_grad(to))
     return false;
   if (reinterpret_cast<uintptr_t>(to.address()) % kAlignment != 0) return false;
+  if (std::any_of(arguments, arguments + n, [&](const Value& argument) {
+        return prevents(argument, to);
+      }))
+    return false;
   autograd::check_inplace(to);
-  return std::none_of(arguments, arguments + n, [&](const Value& argument) {
-    return prevents(argument, to);
-  });
+  return true;
 }
 
 PyObject* write_results(const Operator& op, Value* results, PyObject* out) {

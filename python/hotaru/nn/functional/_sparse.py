@@ -40,11 +40,12 @@ def embedding(
         input = input.contiguous()
         with no_grad():
             ops.embedding_renorm_(weight, input, max_norm, norm_type)
-    if sparse:
+    # Asked in this order: the module of programs is not loaded for it.
+    if sparse and not hotaru.jit.is_scripting():
         return _table_gradients.embedding(
             weight, input, row, scale_grad_by_freq
         )
-    return ops.embedding(weight, input, row, scale_grad_by_freq, False)
+    return ops.embedding(weight, input, row, scale_grad_by_freq, sparse)
 
 
 def _row(padding_idx: int | None, weight: Tensor) -> int:

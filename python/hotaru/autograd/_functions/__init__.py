@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .function import Function
+from ..function import Function
 
 
 class Resize(Function):
