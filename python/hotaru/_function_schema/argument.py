@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .types import ListType, OptionalType, StringType, Type
+from .._types import ListType, OptionalType, StringType, Type
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
@@ -132,4 +132,4 @@ class Argument:
         return self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash((self.name, self.type.str(), self.N, self.kwarg_only))

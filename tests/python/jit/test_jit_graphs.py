@@ -50,7 +50,7 @@ def test_modules_show_attributes_and_methods():
     assert names == ["first", "scale"]
     call = graph.findNode("prim::CallMethod")
     assert call.s("name") == "forward"
-    assert str(call.inputsAt(0).type()).endswith("modules.linear.Linear")
+    assert str(call.inputsAt(0).type()).endswith(".Linear")
     linear = net.inlined_graph.findNode("aten::linear")
     assert [v.node().s("name") for v in list(linear.inputs())[1:]] == [
         "weight", "bias",

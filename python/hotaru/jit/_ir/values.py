@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..._types import TensorType, Type
 from . import text
-from .types import TensorType, Type
 
 if TYPE_CHECKING:
     from .nodes import Node

@@ -1,8 +1,4 @@
-"""The types of values in graphs: `torch._C.TensorType` and so on.
-
-Types are immutable, equal by what they say, and not hashable. `str()` and
-`annotation_str` are as annotations are written, `str` as graphs print them.
-"""
+"""The types that are made of others."""
 
 # Names are PyTorch's.
 # ruff: noqa: N802
@@ -11,66 +7,15 @@ from __future__ import annotations
 from typing import ClassVar
 
 from .base_type import Type
+from .plain import (
+    BoolType,
+    ComplexType,
+    FloatType,
+    IntType,
+    NoneType,
+    StringType,
+)
 from .tensor_type import TensorType
-
-
-class _Plain(Type):
-    """A type without parts, of which there is one object."""
-
-    _text: ClassVar[str] = ""
-    _in_graphs: ClassVar[str] = ""
-
-    def __init__(self) -> None:
-        raise TypeError(f"{type(self).__name__}: use {type(self).__name__}.get")
-
-    def __init_subclass__(cls, **kwargs) -> None:
-        super().__init_subclass__(**kwargs)
-        cls._only = object.__new__(cls)
-        cls._only._items = ()
-
-    @classmethod
-    def get(cls):
-        """The one object."""
-        return cls._only
-
-    def str(self) -> str:
-        return self._in_graphs or self._text
-
-    @property
-    def annotation_str(self) -> str:
-        return self._text
-
-
-def _plain(name: str, text: str, in_graphs: str = "", kind: str = ""):
-    body = {
-        "__module__": "torch._C",
-        "__doc__": f"The type {text}.",
-        "_text": text,
-        "_in_graphs": in_graphs,
-        "_kind": kind,
-    }
-    return type(name, (_Plain,), body)
-
-
-AnyType = _plain("AnyType", "Any")
-NoneType = _plain("NoneType", "NoneType")
-BoolType = _plain("BoolType", "bool")
-NumberType = _plain("NumberType", "number", "Scalar")
-ComplexType = _plain("ComplexType", "complex")
-StringType = _plain("StringType", "str")
-DeviceObjType = _plain("DeviceObjType", "Device")
-StreamObjType = _plain("StreamObjType", "Stream")
-PyObjectType = _plain("PyObjectType", "PyObject")
-FunctionType = _plain("FunctionType", "Function")
-GeneratorType = _plain("_GeneratorType", "Generator", kind="GeneratorType")
-StorageType = _plain("StorageType", "Storage")
-AnyType._takes = lambda self, other: True
-IntType = _plain("IntType", "int")
-FloatType = _plain("FloatType", "float")
-for _number in (IntType, FloatType, ComplexType, BoolType):
-    _number._fits = lambda self, other: (
-        isinstance(other, NumberType) and not isinstance(self, BoolType)
-    )
 
 
 class _Of(Type):
@@ -139,6 +84,15 @@ class AwaitType(_Of):
     """Await[T]."""
 
     _name = "Await"
+
+    def str(self) -> str:
+        return f"Await({self._items[0].str()})"
+
+
+class RRefType(_Of):
+    """RRef[T]."""
+
+    _name = "RRef"
 
 
 class DictType(Type):
@@ -232,51 +186,6 @@ class UnionType(Type):
             and all(item in other._items for item in self._items)
             and all(item in self._items for item in other._items)
         )
-
-    __hash__ = None
-
-
-class ClassType(Type):
-    """A class's instances, by its qualified name."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self._name = name
-
-    def name(self) -> str:
-        """The class's own name."""
-        return self._name.rpartition(".")[2]
-
-    def qualified_name(self) -> str:
-        """The whole name: "__torch__.Net"."""
-        return self._name
-
-    @property
-    def annotation_str(self) -> str:
-        return self._name
-
-    def __eq__(self, other) -> bool:
-        return isinstance(other, ClassType) and self._name == other._name
-
-    __hash__ = None
-
-
-class EnumType(Type):
-    """A member of an Enum class, by the class's qualified name."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self._name = name
-
-    def str(self) -> str:
-        return f"Enum<{self._name}>"
-
-    @property
-    def annotation_str(self) -> str:
-        return self._name
-
-    def __eq__(self, other) -> bool:
-        return isinstance(other, EnumType) and self._name == other._name
 
     __hash__ = None
 
