@@ -64,7 +64,7 @@ _LAZY = {
     "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
     "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
-    "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn",
+    "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn", "onnx",
     "optim", "overrides", "package", "profiler", "random", "serialization",
     "signal", "sparse", "special", "storage", "testing", "utils", "xpu",
 }  # fmt: skip

@@ -101,10 +101,10 @@ class Argument:
             optional = isinstance(element, OptionalType)
             if optional:
                 element = element.getElementType()
-            text = element.str() + str(inner or "")
+            text = element._written(True) + str(inner or "")
             outer = str(alias or "")
             return f"{text}{'?' if optional else ''}[{count}]{outer}{tail}"
-        return f"{kind.str()}{alias or ''}{tail}"
+        return f"{kind._written(True)}{alias or ''}{tail}"
 
     def __str__(self) -> str:
         text = self._typed() + (f" {self.name}" if self.name else "")

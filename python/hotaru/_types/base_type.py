@@ -29,6 +29,9 @@ class Type:
         """As schemas and graphs have it: "int[]"."""
         return self.annotation_str
 
+    def _written(self, schema: bool) -> str:
+        return self.str()
+
     @property
     def annotation_str(self) -> str:
         """As annotations have it: "List[int]"."""

@@ -18,7 +18,21 @@ from .plain import (
 from .tensor_type import TensorType
 
 
-class _Of(Type):
+class _Made(Type):
+    """What is written with the text of its parts."""
+
+    def str(self) -> str:
+        return self._written(schema=False)
+
+    def _written(self, schema: bool) -> str:
+        """As graphs have it, or as schemas, which write Future(int)."""
+        raise NotImplementedError
+
+    def _parts(self, schema: bool) -> list[str]:
+        return [i._written(schema) for i in self._items]
+
+
+class _Of(_Made):
     """A type of one other."""
 
     _name: ClassVar[str] = ""
@@ -30,8 +44,11 @@ class _Of(Type):
         """The type of what is inside."""
         return self._items[0]
 
-    def str(self) -> str:
-        return f"{self._name}[{self._items[0].str()}]"
+    def _written(self, schema: bool) -> str:
+        inside = self._items[0]._written(schema)
+        return (
+            f"{self._name}({inside})" if schema else (f"{self._name}[{inside}]")
+        )
 
     @property
     def annotation_str(self) -> str:
@@ -43,8 +60,8 @@ class ListType(_Of):
 
     _name = "List"
 
-    def str(self) -> str:
-        return f"{self._items[0].str()}[]"
+    def _written(self, schema: bool) -> str:
+        return f"{self._items[0]._written(schema)}[]"
 
 
 class OptionalType(_Of):
@@ -61,8 +78,8 @@ class OptionalType(_Of):
         if item is not self:
             super().__init__(item)
 
-    def str(self) -> str:
-        return f"{self._items[0].str()}?"
+    def _written(self, schema: bool) -> str:
+        return f"{self._items[0]._written(schema)}?"
 
     def _takes(self, other: Type) -> bool:
         inner = other._items[0] if isinstance(other, OptionalType) else other
@@ -85,8 +102,8 @@ class AwaitType(_Of):
 
     _name = "Await"
 
-    def str(self) -> str:
-        return f"Await({self._items[0].str()})"
+    def _written(self, schema: bool) -> str:
+        return f"Await({self._items[0]._written(True)})"
 
 
 class RRefType(_Of):
@@ -95,7 +112,7 @@ class RRefType(_Of):
     _name = "RRef"
 
 
-class DictType(Type):
+class DictType(_Made):
     """Dict[K, V]."""
 
     def __init__(self, key: Type, value: Type) -> None:
@@ -109,8 +126,8 @@ class DictType(Type):
         """The values' type."""
         return self._items[1]
 
-    def str(self) -> str:
-        return f"Dict({self._items[0].str()}, {self._items[1].str()})"
+    def _written(self, schema: bool) -> str:
+        return f"Dict({', '.join(self._parts(True))})"
 
     @property
     def annotation_str(self) -> str:
@@ -118,7 +135,7 @@ class DictType(Type):
         return f"Dict[{key}, {value}]"
 
 
-class TupleType(Type):
+class TupleType(_Made):
     """Tuple[...], from a list of types."""
 
     def __init__(self, items: list[Type]) -> None:
@@ -128,8 +145,8 @@ class TupleType(Type):
         """The types of its elements."""
         return list(self._items)
 
-    def str(self) -> str:
-        return f"({', '.join(item.str() for item in self._items)})"
+    def _written(self, schema: bool) -> str:
+        return f"({', '.join(self._parts(schema))})"
 
     @property
     def annotation_str(self) -> str:
@@ -159,14 +176,14 @@ def _rank(item: Type) -> tuple:
     return _ORDER.index(kind) if kind in _ORDER else len(_ORDER), item.str()
 
 
-class UnionType(Type):
+class UnionType(_Made):
     """Union[...], from a list of types; their order says nothing."""
 
     def __init__(self, items: list[Type]) -> None:
         super().__init__(*sorted(items, key=_rank))
 
-    def str(self) -> str:
-        return f"Union({', '.join(item.str() for item in self._items)})"
+    def _written(self, schema: bool) -> str:
+        return f"Union({', '.join(self._parts(True))})"
 
     def _takes(self, other: Type) -> bool:
         parts = other._items if isinstance(other, UnionType) else (other,)
