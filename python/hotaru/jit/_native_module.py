@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import _C
 
 
-def _unwrapped(value):
+def unwrapped(value):
     """Modules as native ones."""
     return vars(value).get("_c", value) if hasattr(value, "__dict__") else value
 
@@ -13,7 +13,7 @@ def _unwrapped(value):
 def _attribute(self, name: str):
     """A method, a module (native too) or another attribute, by name."""
     if self.has_attribute(name):
-        return _unwrapped(self.attribute(name))
+        return unwrapped(self.attribute(name))
     if self.has_method(name):
         return self.method(name)
     raise AttributeError(
@@ -25,7 +25,7 @@ def _value(self, name: str):
     """An attribute by name. RuntimeError: there is none."""
     if not self.has_attribute(name):
         raise RuntimeError(f"Module has no attribute '{name}'")
-    return _unwrapped(self.attribute(name))
+    return unwrapped(self.attribute(name))
 
 
 def _freeze_module(

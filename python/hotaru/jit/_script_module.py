@@ -169,6 +169,12 @@ class _Builder:
             methods.compile()
 
 
+    def compile_exported(self, first: _Methods) -> None:
+        """The same of traced modules: exported methods alone."""
+        for methods in (first, *self._pending):
+            methods.compile_exported()
+
+
 class _Members:
     """A module's attributes, sorted into what the class knows of them."""
 
@@ -293,12 +299,7 @@ class _Methods:
 
     def compile(self) -> None:
         """Compiles forward and the exported methods, and what they call."""
-        names = [
-            name
-            for name in dir(type(self._module))
-            if _marks.mark_of(_static(type(self._module), name))
-            == _marks.EXPORT
-        ]
+        names = self._exported()
         forward = _find(type(self._module), "forward")
         unmarked = forward is not None and not _marks.mark_of(forward)
         if unmarked and "forward" not in self._defined:
@@ -311,6 +312,20 @@ class _Methods:
         for name in self._hooks:
             self._defined[name]._compile()
         self._cls.check_hooks()
+
+    def _exported(self) -> list[str]:
+        python = type(self._module)
+        return [
+            name
+            for name in dir(python)
+            if _marks.mark_of(_static(python, name)) == _marks.EXPORT
+        ]
+
+    def compile_exported(self) -> None:
+        """Compiles the exported methods that a trace has not given."""
+        for name in self._exported():
+            if name not in self._defined and self._define(name) is not None:
+                self._defined[name]._compile()
 
     def add_hook(self, hook, before: bool) -> None:
         """Makes a function run before or after forward."""
