@@ -56,6 +56,12 @@ int broadcast_count(const Expr& annotation) {
     return broadcast_count(annotation.item(0));
   }
   constexpr std::string_view kPrefix = "BroadcastingList";
+  constexpr std::string_view kAlias = "_size_";  // of nn.common_types
+  if (annotation.kind == ExprKind::kName &&
+      annotation.text.starts_with(kAlias) && annotation.text.ends_with("_t")) {
+    const char count = annotation.text[kAlias.size()];
+    return count >= '1' && count <= '6' ? count - '0' : 0;
+  }
   if (annotation.kind != ExprKind::kSubscript) return 0;
   std::string_view name = annotation.item(0).text;
   if (name == "Optional") return broadcast_count(annotation.item(1));

@@ -51,6 +51,7 @@ def extend() -> None:
     """Gives the native class these names."""
     native = _C.ScriptModule
     native.__getattr__ = _attribute
+    native.__str__ = lambda self: f"ScriptObject <{self.type_name}>"
     native.hasattr = native.has_attribute
     native.getattr = _value
     native.setattr = native.set_attribute

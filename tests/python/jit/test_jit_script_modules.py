@@ -475,3 +475,9 @@ def test_constants_are_of_certain_types(value):
 
     with pytest.raises(TypeError, match=r"'Held.held' is not a valid constant"):
         torch.jit.script(Held())
+
+
+def test_native_modules_name_their_class():
+    text = str(torch.jit.script(nn.ReLU())._c)
+    assert text.startswith("ScriptObject <__torch__.torch.nn.modules")
+    assert text.endswith("ReLU>")
