@@ -58,7 +58,7 @@ _C.__getattr__ = _extension_attribute
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     # Operators that programs define, and what few ask for.
-    "_VF", "_custom_op", "_custom_ops", "_functorch", "_library",
+    "_VF", "_awaits", "_custom_op", "_custom_ops", "_functorch", "_library",
     "_subclasses", "_utils_internal", "library", "monitor", "types",
     "__config__", "__future__", "_dynamo", "_jit_internal", "_ops",
     "_vmap_internals",
