@@ -10,21 +10,27 @@ def unwrapped(value):
     return vars(value).get("_c", value) if hasattr(value, "__dict__") else value
 
 
+def _missing(module: _C.ScriptModule, name: str) -> AttributeError:
+    # The address tells programs apart; here that of the class's.
+    place = f"(of Python compilation unit at: {id(module.class_type):#x})"
+    return AttributeError(
+        f"{module.type_name} {place} does not have a field with name '{name}'"
+    )
+
+
 def _attribute(self, name: str):
     """A method, a module (native too) or another attribute, by name."""
     if self.has_attribute(name):
         return unwrapped(self.attribute(name))
     if self.has_method(name):
         return self.method(name)
-    raise AttributeError(
-        f"'{type(self).__name__}' object has no attribute '{name}'"
-    )
+    raise _missing(self, name)
 
 
 def _value(self, name: str):
-    """An attribute by name. RuntimeError: there is none."""
+    """An attribute by name. AttributeError: there is none."""
     if not self.has_attribute(name):
-        raise RuntimeError(f"Module has no attribute '{name}'")
+        raise _missing(self, name)
     return unwrapped(self.attribute(name))
 
 
