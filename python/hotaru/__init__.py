@@ -49,13 +49,13 @@ ops.__getattr__ = _ops_attribute
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     # Operators that programs define, and what few ask for.
-    "_VF", "_custom_op", "_custom_ops", "_functorch", "_library",
+    "_VF", "_awaits", "_custom_op", "_custom_ops", "_functorch", "_library",
     "_subclasses", "_utils_internal", "library", "monitor", "types",
     "__config__", "__future__", "_dynamo", "_jit_internal", "_ops",
     "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
     "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
-    "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn",
+    "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn", "onnx",
     "optim", "overrides", "package", "profiler", "random", "serialization",
     "signal", "sparse", "special", "storage", "testing", "utils", "xpu",
 }  # fmt: skip

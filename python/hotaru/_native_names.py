@@ -16,7 +16,8 @@ _PASSES = {
     "_jit_pass_inline": "inline",
     "_jit_pass_lint": "lint",
 }
-_TYPES = "hotaru.jit._ir.types"
+_INSIDE = {**_PASSES, "_GeneratorType": "GeneratorType"}
+_TYPES = "hotaru._types"
 _PLACES = {
     "FileCheck": "hotaru._testing.file_check",
     **dict.fromkeys(
@@ -28,13 +29,15 @@ _PLACES = {
             "DeviceObjType", "DictType", "EnumType", "FloatType", "FutureType",
             "IntType",
             "ListType", "NoneType", "NumberType", "OptionalType",
-            "PyObjectType", "StreamObjType", "StringType", "TensorType",
-            "TupleType", "Type", "UnionType",
+            "PyObjectType", "RRefType", "StreamObjType", "StringType",
+            "SymIntType", "TensorType", "TupleType", "Type", "UnionType",
         ),
         _TYPES,
     ),
     **dict.fromkeys(_PASSES, "hotaru.jit._ir.passes"),
     "_create_function_from_graph": "hotaru.jit._ir.program",
+    "_Await": "hotaru._awaits",
+    "_GeneratorType": _TYPES,
     "_freeze_module": "hotaru.jit._native_module",
     **dict.fromkeys(
         ("has_lapack", "_infer_size", "_is_alias_of"), "hotaru._extension"
@@ -47,14 +50,19 @@ _PLACES = {
 
 # Which `torch` has, too.
 PUBLIC = frozenset(
-    name for name in _PLACES if name[0] != "_" and name != "has_lapack"
-)
+    (
+        *(n for n in _PLACES if n[0] != "_" and n != "has_lapack"),
+        "Argument", "DispatchKey", "DispatchKeySet", "ExcludeDispatchKeyGuard",
+        "FunctionSchema", "parse_schema",
+    )
+)  # fmt: skip
 
 
 def _attribute(name: str):
     place = _PLACES.get(name)
     if place is not None:
-        value = getattr(importlib.import_module(place), _PASSES.get(name, name))
+        inside = _INSIDE.get(name, name)
+        value = getattr(importlib.import_module(place), inside)
         return vars(_C).setdefault(name, value)
     if not name.startswith("__"):
         from ._library import questions

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <tuple>
 
 #include "hotaru/core/error.h"
 #include "hotaru/script/builtins/builtins.h"
@@ -81,6 +82,18 @@ void add_math_builtins(BuiltinTable& table) {
       table, "degrees", +[](double a) { return a * 180 / std::numbers::pi; });
   add_unary(
       table, "radians", +[](double a) { return a * std::numbers::pi / 180; });
+  table.add(
+      "modf(float a) -> (float, float)", +[](double a) {
+        double whole = 0;
+        const double rest = std::modf(a, &whole);
+        return std::tuple(rest, whole);
+      });
+  table.add(
+      "frexp(float a) -> (float, int)", +[](double a) {
+        int exponent = 0;
+        const double mantissa = std::frexp(a, &exponent);
+        return std::tuple(mantissa, static_cast<int64_t>(exponent));
+      });
   table.add(
       "ceil.float(float a) -> int",
       +[](double a) { return to_int(std::ceil(a)); });

@@ -124,9 +124,17 @@ class AnnotationReader {
       for (const auto& [name, type] : kPlain) {
         if (text == name) return type();
       }
+      // nn.common_types: an int for all axes, or one an axis.
+      if (is_size_alias(text)) return types_.list(TypeTable::integer());
     }
     if (generic || expr.kind == ExprKind::kName) refuse_bare(text, expr.range);
     fail_at(expr.range, "Unknown type name '", expr.range.text(), "'");
+  }
+
+  static bool is_size_alias(std::string_view name) {
+    constexpr std::string_view kForm = "_size_N_t";
+    return name.size() == kForm.size() && name.starts_with("_size_") &&
+           name.ends_with("_t") && name[6] >= '1' && name[6] <= '6';
   }
 
   // Types that need types in brackets.
@@ -200,7 +208,13 @@ class AnnotationReader {
           "Optional", "Future", "Final", "Annotated"}) {
       if (name == known) return;
     }
-    if (name.starts_with("BroadcastingList")) return;
+    constexpr std::string_view kBroadcast = "BroadcastingList";
+    if (name.starts_with(kBroadcast)) {
+      const std::string_view count = name.substr(kBroadcast.size());
+      if (count.size() == 1 && count[0] >= '1' && count[0] <= '9') return;
+      fail_at(range,
+              "subscript of Broadcastable list must be a positive integer");
+    }
     fail_at(range, "Unknown type constructor ", name);
   }
 

@@ -262,7 +262,7 @@ std::vector<Var*> FunctionCompiler::bound(Function& function,
       }
     }
     if (inputs[i]) {
-      fail_at(arg.range, "argument '", params[i].name, "' is given twice");
+      refuse(concat("Keyword argument ", params[i].name, " specified twice."));
     }
     TypeKind given = arg.var->type->kind;
     if (params[i].broadcast > 0 &&

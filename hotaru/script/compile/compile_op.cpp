@@ -164,6 +164,10 @@ class OpMatcher {
         }
       }
       bool positional = next < args.size() && args[next].keyword.empty();
+      if (!plan.args.empty() && positional && !formal.keyword_only) {
+        *why = concat("Keyword argument ", formal.name, " specified twice.");
+        return false;
+      }
       if (plan.args.empty() && positional && !formal.keyword_only) {
         if (takes_rest(i, args, next)) {
           plan.rest = true;

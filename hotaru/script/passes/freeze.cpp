@@ -12,6 +12,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/script/archive/source_printer.h"
 #include "hotaru/script/compile/constant.h"
+#include "hotaru/script/passes/origins.h"
 #include "hotaru/script/passes/passes.h"
 #include "hotaru/script/program/class_type.h"
 #include "hotaru/script/program/function.h"
@@ -84,7 +85,9 @@ class Freezer {
       auto [frozen, method] = work_[next_++];
       Known known = {{method->graph->top().params[0], frozen}};
       find_modules(*method->graph, method->graph->top(), known);
+      keep_written(known);
     }
+    keep_shared();
     for (const Read& read : reads_) replace(read);
     for (Frozen& frozen : all_) {
       for (Method& method : frozen.methods) simplify(*method.graph);
@@ -192,7 +195,7 @@ class Freezer {
         takes_self = true;
         break;
       case NodeKind::kOp:
-        keep_written(node, known);
+        writers_.push_back(&node);
         break;
       case NodeKind::kCast:
         // To an interface: the module's own class says more.
@@ -200,6 +203,7 @@ class Freezer {
         takes_self = true;
         break;
       case NodeKind::kCall:
+        writers_.push_back(&node);
         takes_self = node.callee->owner() && node.callee->owner()->is_module();
         if (self && takes_self) {
           add_method(*self, node.callee->short_name());
@@ -208,10 +212,12 @@ class Freezer {
         }
         break;
       case NodeKind::kCallMethod:
+        writers_.push_back(&node);
         takes_self = true;
         if (self) add_method(*self, node.name);
         break;
       case NodeKind::kFork: {
+        writers_.push_back(&node);
         Graph& body = node.callee->graph();
         for (size_t i = 0; i < node.inputs.size(); ++i) {
           if (Frozen* module = of(i)) known[body.top().params[i]] = module;
@@ -239,18 +245,65 @@ class Freezer {
     }
   }
 
-  // Attributes that operators write to in place.
-  void keep_written(const Node& node, const Known& known) {
-    const std::vector<Argument>& schema = node.op->schema().arguments;
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const Node* get = node.in(i)->producer;
-      if (!schema[i].type.written || !get || get->kind != NodeKind::kGetAttr) {
-        continue;
-      }
+  // Attributes whose memory the code may write to.
+  void keep_written(const Known& known) {
+    std::set<const Var*> written;
+    for (const Node* node : writers_) add_written(*node, written);
+    writers_.clear();
+    for (const Var* var : written) {
+      const Node* get = var->producer;
+      if (!get || get->kind != NodeKind::kGetAttr) continue;
       auto module = known.find(get->in(0));
       if (module == known.end()) continue;
       module->second->kept.insert(
           module->second->cls->find_attribute(get->name));
+    }
+  }
+
+  // Attributes that share memory with one that stays, stay, too.
+  void keep_shared() {
+    std::set<const void*> kept;
+    for (bool more = true; more;) {
+      more = false;
+      for (Frozen& frozen : all_) {
+        for (int slot : frozen.kept) {
+          add_memory(frozen.object->slots[size_t(slot)], kept);
+        }
+      }
+      for (const Read& read : reads_) {
+        int slot = read.module->cls->find_attribute(read.node->name);
+        if (read.module->kept.contains(slot)) continue;
+        std::set<const void*> own;
+        add_memory(read.module->object->slots[size_t(slot)], own);
+        bool shares = std::any_of(own.begin(), own.end(), [&](const void* p) {
+          return kept.contains(p);
+        });
+        if (shares) more |= read.module->kept.insert(slot).second;
+      }
+    }
+  }
+
+  // Storages, lists, dicts and objects that the value holds, no modules.
+  static void add_memory(const Value& value, std::set<const void*>& found) {
+    auto each = [&](const std::vector<Value>& items) {
+      for (const Value& item : items) add_memory(item, found);
+    };
+    if (is_module(value)) return;
+    if (value.is_tensor()) {
+      const Tensor& tensor = value.tensor_ref();
+      if (tensor.defined()) found.insert(tensor.storage().get());
+    } else if (value.is_tuple()) {
+      each(value.as_tuple().items);
+    } else if (value.is_list()) {
+      if (found.insert(&value.as_list()).second) each(value.as_list().items);
+    } else if (value.is_dict()) {
+      if (!found.insert(&value.as_dict()).second) return;
+      for (const auto& [key, item] : value.as_dict().items) {
+        add_memory(item, found);
+      }
+    } else if (value.is_instance()) {
+      if (enum_of(value) || !found.insert(&value.as_instance()).second) return;
+      each(value.as_instance().slots);
     }
   }
 
@@ -367,6 +420,22 @@ class Freezer {
     return Module(made[0]);
   }
 
+  // Tensors over one storage become tensors over one copy of it.
+  static Tensor copied(const Tensor& tensor,
+                       std::unordered_map<const void*, Value>& copies) {
+    const Ref<Storage>& storage = tensor.storage();
+    auto [found, added] = copies.try_emplace(storage.get());
+    if (added) {
+      const int64_t size[] = {static_cast<int64_t>(storage->nbytes())};
+      const int64_t step[] = {1};
+      const Tensor whole = make_tensor(storage, DType::kUInt8, size, step, 0);
+      found->second = clone(whole);
+    }
+    return make_tensor(found->second.tensor_ref().storage(), tensor.dtype(),
+                       tensor.sizes(), tensor.strides(),
+                       tensor.storage_offset());
+  }
+
   // The same value in the new program; what is shared stays shared.
   static Value copy(const Value& value, CompilationUnit& unit,
                     std::unordered_map<const void*, Value>& copies) {
@@ -381,7 +450,7 @@ class Freezer {
     switch (value.tag()) {
       case Value::Tag::kTensor:
         return shared(value.tensor_ref().impl(), [&] {
-          Tensor out = clone(detach(value.tensor_ref()));
+          Tensor out = copied(value.tensor_ref(), copies);
           if (autograd::requires_grad(value.tensor_ref())) {
             autograd::set_requires_grad(out, true);
           }
@@ -441,6 +510,7 @@ class Freezer {
   std::vector<std::pair<Frozen*, Method*>> work_;
   size_t next_ = 0;
   std::vector<Read> reads_;
+  std::vector<const Node*> writers_;  // of the method that is looked at
   // One tensor an attribute, however often it is read.
   std::map<std::pair<const Frozen*, int>, Value> constants_;
 };

@@ -56,11 +56,30 @@ int broadcast_count(const Expr& annotation) {
     return broadcast_count(annotation.item(0));
   }
   constexpr std::string_view kPrefix = "BroadcastingList";
+  constexpr std::string_view kAlias = "_size_";  // of nn.common_types
+  if (annotation.kind == ExprKind::kName &&
+      annotation.text.starts_with(kAlias) && annotation.text.ends_with("_t")) {
+    const char count = annotation.text[kAlias.size()];
+    return count >= '1' && count <= '6' ? count - '0' : 0;
+  }
   if (annotation.kind != ExprKind::kSubscript) return 0;
   std::string_view name = annotation.item(0).text;
   if (name == "Optional") return broadcast_count(annotation.item(1));
   bool digit = name.size() == kPrefix.size() + 1 && name.starts_with(kPrefix);
   return digit ? name.back() - '0' : 0;
+}
+
+// What __setstate__ is given is what __getstate__ returns.
+TypePtr state_type(ClassType& owner, const SourceRange& range) {
+  if (!owner.find_method("__getstate__")) owner.load_member("__getstate__");
+  Function* getter = owner.find_method("__getstate__");
+  if (!getter) {
+    fail_at(range,
+            "`__setstate__` defined but not `__getstate__`. You must have both "
+            "defined on a ScriptModule to customize serialization.\nDid you "
+            "forget to use `@torch.jit.export`?");
+  }
+  return getter->result_type();
 }
 
 }  // namespace
@@ -76,9 +95,12 @@ void Function::resolve_signature() {
     if (is_self) {
       param.type = owner_->type();
     } else {
-      param.inferred = !syntax.type;
-      param.type = syntax.type ? read_type(unit_, *resolver_, *syntax.type)
-                               : TypeTable::tensor();
+      const bool is_state = owner_ && owner_->is_module() && !syntax.type &&
+                            short_name() == "__setstate__";
+      param.inferred = !syntax.type && !is_state;
+      param.type = is_state      ? state_type(*owner_, def_->name_range)
+                   : syntax.type ? read_type(unit_, *resolver_, *syntax.type)
+                                 : TypeTable::tensor();
       if (syntax.type) param.broadcast = broadcast_count(*syntax.type);
     }
     if (auto known = defaults_.find(syntax.name); known != defaults_.end()) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .types import ListType, OptionalType, StringType, Type
+from .._types import ListType, OptionalType, StringType, Type
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
@@ -101,10 +101,10 @@ class Argument:
             optional = isinstance(element, OptionalType)
             if optional:
                 element = element.getElementType()
-            text = element.str() + str(inner or "")
+            text = element._written(True) + str(inner or "")
             outer = str(alias or "")
             return f"{text}{'?' if optional else ''}[{count}]{outer}{tail}"
-        return f"{kind.str()}{alias or ''}{tail}"
+        return f"{kind._written(True)}{alias or ''}{tail}"
 
     def __str__(self) -> str:
         text = self._typed() + (f" {self.name}" if self.name else "")
@@ -132,4 +132,4 @@ class Argument:
         return self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash((self.name, self.type.str(), self.N, self.kwarg_only))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from .._types import DictType, ListType
 from .argument import Argument
-from .types import DictType, ListType
 
 
 class Signature(Protocol):

@@ -6,7 +6,7 @@ import ast
 import functools
 import re
 
-from . import types as t
+from .. import _types as t
 from .argument import AliasInfo, Argument
 from .schema import FunctionSchema
 

@@ -63,7 +63,8 @@ class FunctionSchema:
         if self.is_varret:
             return "..."
         inside = ", ".join(map(str, self.returns))
-        return inside if len(self.returns) == 1 else f"({inside})"
+        bare = len(self.returns) == 1 and not inside.startswith("(")
+        return inside if bare else f"({inside})"
 
     def __hash__(self) -> int:
         parts = (*self.arguments, None, *self.returns)

@@ -6,8 +6,8 @@ import collections.abc
 import operator as _operator
 
 from .. import Generator, Stream, Tensor, device, dtype
+from .. import _types as t
 from .._function_schema import Argument, FunctionSchema
-from .._function_schema import types as t
 
 _CAST = (
     "Unable to cast Python instance of type {} to C++ type '?' (#define "

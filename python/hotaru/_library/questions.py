@@ -9,7 +9,6 @@ from .._function_schema import (
     FunctionSchema,
     parse_schema,
 )
-from .._function_schema import types as _types
 from . import fallback, keys, table
 from .arguments import MismatchError, bind
 from .tags import Tag
@@ -134,9 +133,4 @@ NAMES = {
     "_jit_resolve_packet": resolve_packet,
     "_set_autograd_fallback_mode": fallback.set_mode,
     "parse_schema": parse_schema,
-}
-NAMES |= {
-    name: value
-    for name, value in vars(_types).items()
-    if isinstance(value, type) and name.endswith("Type")
 }

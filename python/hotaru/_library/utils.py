@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Iterator
 
 from .. import _C, Tensor, _ops
+from .. import _types as t
 from .._function_schema import FunctionSchema, parse_schema
-from .._function_schema import types as t
 from . import arguments
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._awaits import _Await, _awaitable, _awaitable_nowait, _awaitable_wait
 from . import annotations, frontend
 from ._async import Future, _fork, _wait, fork, wait
 from ._compilation_unit import CompilationUnit
@@ -38,6 +39,10 @@ __all__ = [
     "ScriptModule",
     "TracerWarning",
     "TracingCheckError",
+    "_Await",
+    "_awaitable",
+    "_awaitable_nowait",
+    "_awaitable_wait",
     "_fork",
     "_get_trace_graph",
     "_unique_state_dict",

@@ -49,6 +49,15 @@ class ScriptList(_C._ScriptContainer):
         self._fits(value)
         del self[self.index(value)]
 
+    def __contains__(self, value) -> bool:
+        self._fits(value)
+        return any(item == value for item in self)
+
+    def count(self, value) -> int:
+        """How many elements are equal to the value."""
+        self._fits(value)
+        return sum(1 for item in self if item == value)
+
     def copy(self) -> ScriptList:
         """Another list of the same elements."""
         return ScriptList(self._type, list(self))
@@ -119,8 +128,8 @@ class ScriptDict(_C._ScriptContainer):
 
 # The rest of a list's and a dict's methods, by those above.
 _LIST = (
-    "__iter__", "__contains__", "__reversed__", "index", "count", "append",
-    "clear", "reverse", "extend", "pop", "__iadd__",
+    "__iter__", "__reversed__", "index", "append", "clear", "reverse",
+    "extend", "pop", "__iadd__",
 )  # fmt: skip
 _DICT = (
     "keys", "items", "values", "get", "pop", "popitem", "clear", "update",

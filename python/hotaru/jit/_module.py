@@ -511,8 +511,9 @@ def save(m, f, _extra_files=None) -> None:
             file. RuntimeError: the file cannot be written, or the program
             calls Python.
     """
-    if isinstance(m, RecursiveScriptModule):
-        to_file, to_stream = m._c.save_file, m._c.save_stream
+    if isinstance(m, (RecursiveScriptModule, _C.ScriptModule)):
+        native = _native_module.unwrapped(m)
+        to_file, to_stream = native.save_file, native.save_stream
     elif isinstance(m, _C.ScriptFunction):
         to_file = functools.partial(_C._save_function_file, m)
         to_stream = functools.partial(_C._save_function_stream, m)

@@ -5,27 +5,33 @@ from __future__ import annotations
 from .. import _C
 
 
-def _unwrapped(value):
+def unwrapped(value):
     """Modules as native ones."""
     return vars(value).get("_c", value) if hasattr(value, "__dict__") else value
+
+
+def _missing(module: _C.ScriptModule, name: str) -> AttributeError:
+    # The address tells programs apart; here that of the class's.
+    place = f"(of Python compilation unit at: {id(module.class_type):#x})"
+    return AttributeError(
+        f"{module.type_name} {place} does not have a field with name '{name}'"
+    )
 
 
 def _attribute(self, name: str):
     """A method, a module (native too) or another attribute, by name."""
     if self.has_attribute(name):
-        return _unwrapped(self.attribute(name))
+        return unwrapped(self.attribute(name))
     if self.has_method(name):
         return self.method(name)
-    raise AttributeError(
-        f"'{type(self).__name__}' object has no attribute '{name}'"
-    )
+    raise _missing(self, name)
 
 
 def _value(self, name: str):
-    """An attribute by name. RuntimeError: there is none."""
+    """An attribute by name. AttributeError: there is none."""
     if not self.has_attribute(name):
-        raise RuntimeError(f"Module has no attribute '{name}'")
-    return _unwrapped(self.attribute(name))
+        raise _missing(self, name)
+    return unwrapped(self.attribute(name))
 
 
 def _freeze_module(
@@ -51,6 +57,7 @@ def extend() -> None:
     """Gives the native class these names."""
     native = _C.ScriptModule
     native.__getattr__ = _attribute
+    native.__str__ = lambda self: f"ScriptObject <{self.type_name}>"
     native.hasattr = native.has_attribute
     native.getattr = _value
     native.setattr = native.set_attribute

@@ -14,7 +14,7 @@ from ._module import (
     ScriptModule,
     unpackage_script_module,  # noqa: F401  (pickles look for it here)
 )
-from ._script_module import script_module
+from ._script_module import prepared, script_module
 from ._scripter import _UNIT, SCRIPTER, ScriptFunction
 from .frontend import NotSupportedError
 
@@ -50,6 +50,9 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
         the class itself, or a `ScriptList` or `ScriptDict`. Functions and
         modules may be called from several threads at once.
 
+    An object, or a module inside of one, with `__prepare_scriptable__` is
+    compiled as what that returns.
+
     Raises:
         RuntimeError: the source is not TorchScript; the text shows file, line
             and the part at fault. NotSupportedError, which is one, for syntax
@@ -59,6 +62,8 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
         return obj
     if isinstance(obj, (list, dict)):
         return container(obj, _UNIT)
+    if not inspect.isclass(obj):
+        obj = prepared(obj)
     with _UNIT:
         SCRIPTER.not_supported = None
         try:

@@ -23,6 +23,9 @@ _INTERNAL = {
     *vars(nn.Module()), "call_super_init", "dump_patches", "_hooked",
     "_script_sources",
 } - {"training"}  # fmt: skip
+_CONSTANTS = (
+    bool, float, int, str, type(None), _C.device, _C.layout, _C.dtype
+)  # fmt: skip
 _BASES = {ScriptModule, *nn.Module.__mro__}
 _LISTS = (nn.ModuleList, nn.Sequential, nn.ParameterList)
 # Their methods have a meaning of their own.
@@ -51,6 +54,12 @@ def script_module(module: nn.Module) -> RecursiveScriptModule:
         builder.forget()
         raise
     return finished(module, native)
+
+
+def prepared(obj):
+    """What an object says shall be compiled in its place, or itself."""
+    prepare = getattr(obj, "__prepare_scriptable__", None)
+    return obj if prepare is None else prepare()
 
 
 def define_methods(native, text: str, names: dict) -> None:
@@ -106,6 +115,9 @@ class _Builder:
         known = self._made.get(id(module))
         if known is not None:
             return known[0]
+        given = module
+        if not self._traced:
+            module = prepared(module)
         if isinstance(module, RecursiveScriptModule):
             native = module._c
             if not native.is_from(_UNIT):
@@ -116,7 +128,7 @@ class _Builder:
         else:
             native = self._build(module)
         # The module is kept, for its id() must stay its own.
-        self._made[id(module)] = (native, module)
+        self._made[id(given)] = (native, given)
         return native
 
     def build_open(self, module: nn.Module):
@@ -167,6 +179,11 @@ class _Builder:
         """Compiles forward and exported methods of every class."""
         for methods in self._pending:
             methods.compile()
+
+    def compile_exported(self, first: _Methods) -> None:
+        """The same of traced modules: exported methods alone."""
+        for methods in (first, *self._pending):
+            methods.compile_exported()
 
 
 class _Members:
@@ -238,15 +255,16 @@ class _Members:
         if isinstance(value, _marks.Attribute):
             known = SCRIPTER.type_of_annotation(value.type, self._names)
             value = value.value
+        function = callable(value) and not isinstance(value, (type, nn.Module))
+        if name in self._constants and not function:
+            value = self._valid(name, value)
         if callable(value) and not isinstance(value, _C.dtype):
             self.failed[name] = value  # perhaps a function to call
             return
         try:
             if name in self._constants:
-                # As in PyTorch, constant lists cannot change.
-                frozen = tuple(value) if isinstance(value, list) else value
-                _UNIT.type_of(frozen)
-                self.constants[name] = frozen
+                _UNIT.type_of(value)
+                self.constants[name] = value
                 return
             known = known or self._annotated(name) or _type_of(value)
         except (TypeError, RuntimeError):
@@ -255,6 +273,20 @@ class _Members:
             self.failed[name] = value
         else:
             self._add(name, value, known)
+
+    def _valid(self, name: str, value):
+        """A constant; its lists are tuples. TypeError for other values."""
+        if isinstance(value, _CONSTANTS):
+            return value
+        if isinstance(value, (list, tuple)):
+            return tuple(self._valid(name, item) for item in value)
+        known = ", ".join(typename(type_) for type_ in _CONSTANTS)
+        raise TypeError(
+            f"'{typename(type(value))}' object in attribute "
+            f"'{type(self._module).__name__}.{name}' is not a valid constant.\n"
+            f"Valid constants are:\n1. a nn.ModuleList\n2. a value of type "
+            f"{{{known}}}\n3. a list or tuple of (2)\n"
+        )
 
 
 def _type_of(value):
@@ -293,12 +325,7 @@ class _Methods:
 
     def compile(self) -> None:
         """Compiles forward and the exported methods, and what they call."""
-        names = [
-            name
-            for name in dir(type(self._module))
-            if _marks.mark_of(_static(type(self._module), name))
-            == _marks.EXPORT
-        ]
+        names = self._exported()
         forward = _find(type(self._module), "forward")
         unmarked = forward is not None and not _marks.mark_of(forward)
         if unmarked and "forward" not in self._defined:
@@ -311,6 +338,20 @@ class _Methods:
         for name in self._hooks:
             self._defined[name]._compile()
         self._cls.check_hooks()
+
+    def _exported(self) -> list[str]:
+        python = type(self._module)
+        return [
+            name
+            for name in dir(python)
+            if _marks.mark_of(_static(python, name)) == _marks.EXPORT
+        ]
+
+    def compile_exported(self) -> None:
+        """Compiles the exported methods that a trace has not given."""
+        for name in self._exported():
+            if name not in self._defined and self._define(name) is not None:
+                self._defined[name]._compile()
 
     def add_hook(self, hook, before: bool) -> None:
         """Makes a function run before or after forward."""

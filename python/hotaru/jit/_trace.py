@@ -178,6 +178,12 @@ def _trace_module(
         with _UNIT:
             methods.define_text(name, text, _names(recorder))
         done.append((name, recorder, args, kwargs))
+    with _UNIT:
+        try:
+            builder.compile_exported(methods)
+        except BaseException:
+            builder.forget()
+            raise
     traced = finished(module, native)
     for name, recorder, args, kwargs in done:
         whole = name == "forward"

@@ -255,3 +255,13 @@ def test_optional_values_unwrapped():
     assert torch.jit.script(f)(2) == f(2) == 3
     with pytest.raises(RuntimeError, match="Unwrapping null optional"):
         torch.jit.script(f)(None)
+
+
+def test_lists_look_for_values_of_their_type_alone():
+    shared = torch.jit.script([1, 2, 2])
+    assert 2 in shared
+    assert 3 not in shared
+    assert shared.count(2) == 2
+    for ask in (shared.__contains__, shared.count):
+        with pytest.raises(TypeError):
+            ask("2")

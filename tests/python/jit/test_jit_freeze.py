@@ -133,3 +133,88 @@ def test_one_class_with_different_constants():
     x = torch.randn(2, 2)
     with torch.no_grad():
         assert torch.equal(torch.jit.freeze(module)(x), module(x))
+
+
+class Written(torch.nn.Module):
+    """What is written to is reached through views, lists and branches."""
+
+    def __init__(self):
+        super().__init__()
+        self.viewed = torch.tensor([1.0, 2.0, 3.0, 4.0])
+        self.listed = torch.tensor([1.0])
+        self.chosen = torch.tensor([1.0])
+        self.looped = torch.tensor([1.0])
+        self.read = torch.tensor([5.0])
+
+    def forward(self, flag: bool):
+        self.viewed.view(2, 2)[0][1] += 10
+        held = [self.read + 1]
+        held.append(self.listed)
+        held[1].add_(1)
+        either = self.read * 2
+        if flag:
+            either = self.chosen
+        either += 1
+        some = self.read + 0
+        for _ in range(2):
+            some.mul_(2)
+            some = self.looped
+        return self.viewed.sum() + self.chosen + self.listed + self.looped
+
+
+def test_what_is_written_through_views_and_lists_stays():
+    mod = torch.jit.script(Written().eval())
+    frozen = torch.jit.freeze(mod)
+    for name in ("viewed", "listed", "chosen", "looped"):
+        assert hasattr(frozen, name)
+    assert not hasattr(frozen, "read")
+    first = frozen(True)
+    assert mod.viewed.tolist() == [1, 2, 3, 4]  # has memory of its own
+    assert first.item() == 20 + 2 + 2 + 2
+    assert torch.equal(first, mod(True))
+    assert torch.equal(frozen(True), mod(True))
+
+
+class Shared(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = torch.arange(6)
+        self.b = self.a.view(2, 3)
+        self.c = [self.a[2:], torch.tensor([10])]
+
+    def forward(self):
+        self.b[1] += 10
+        return self.a.sum() + self.c[0][0]
+
+
+def test_what_shares_memory_with_what_is_written_stays():
+    frozen = torch.jit.freeze(torch.jit.script(Shared().eval()))
+    assert frozen().item() == 15 + 30 + 2
+    frozen.c[0][0] = 100
+    assert frozen.a.tolist() == [0, 1, 100, 13, 14, 15]
+    assert frozen().item() == 173 + 100
+
+
+def test_what_a_forked_call_is_given_stays():
+    class Forking(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = torch.ones(2)
+            self.b = torch.ones(2)
+
+        def forward(self):
+            future = torch.jit.fork(add_one, self.a)
+            out = self.b + 1
+            return out + torch.jit.wait(future)
+
+    mod = torch.jit.script(Forking().eval())
+    frozen = torch.jit.freeze(mod)
+    assert hasattr(frozen, "a")
+    assert not hasattr(frozen, "b")
+    assert frozen().tolist() == [4, 4]
+    assert mod.a.tolist() == [1, 1]
+
+
+@torch.jit.script
+def add_one(x):
+    return x.add_(1)

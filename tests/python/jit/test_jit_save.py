@@ -235,3 +235,45 @@ def test_layers_beside_those_with_weight_and_bias_are_saved(layer):
     if "Local" in layer:
         args = [torch.ones(1, 3, 2)]
     assert loaded(*args).equal(module(*args))
+
+
+class Stateful(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.count = 3
+
+    def forward(self, x):
+        return x + self.count
+
+    @torch.jit.export
+    def __getstate__(self):
+        return (self.count, self.training)
+
+    @torch.jit.export
+    def __setstate__(self, state):
+        self.count = state[0] + 10
+        self.training = state[1]
+
+
+def test_the_state_that_is_set_has_the_type_of_the_one_that_is_got():
+    mod = torch.jit.script(Stateful().eval())
+    setter = mod._c.method("__setstate__")
+    assert "(int, bool) state)" in str(setter.schema)
+    setter((4, True))
+    assert mod.count == 14
+    assert mod.training
+
+
+def test_a_state_that_nobody_gives_is_told():
+    class Half(torch.nn.Module):
+        def forward(self, x):
+            return x
+
+        @torch.jit.export
+        def __setstate__(self, state):
+            self.training = state[0]
+
+    with pytest.raises(
+        RuntimeError, match="`__setstate__` defined but not `__getstate__`"
+    ):
+        torch.jit.script(Half())

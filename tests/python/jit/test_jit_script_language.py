@@ -517,3 +517,56 @@ def test_python_functions_left_out():
     assert torch.equal(compiled(X, False), (X + 2) * 3)
     with pytest.raises(NotImplementedError, match="never"):
         compiled(X, True)
+
+
+def test_parts_of_floats():
+    @torch.jit.script
+    def parts(x: float):
+        return math.modf(x), math.frexp(x)
+
+    for value in (0.0, 2.75, -1e10, 1e-300, float("inf")):
+        assert parts(value) == (math.modf(value), math.frexp(value))
+
+
+def test_sizes_by_the_names_of_common_types():
+    from hotaru.nn.common_types import _size_2_t, _size_any_t
+
+    @torch.jit.script
+    def area(size: _size_2_t) -> int:
+        return size[0] * size[1]
+
+    assert area(3) == 9
+    assert area([2, 5]) == 10
+
+    def unknown(size: _size_any_t) -> int:
+        return size[0]
+
+    with pytest.raises(RuntimeError, match="Unknown type name '_size_any_t'"):
+        torch.jit.script(unknown)
+
+
+def test_lists_of_some_length_need_a_number():
+    with pytest.raises(
+        RuntimeError,
+        match="subscript of Broadcastable list must be a positive integer",
+    ):
+        torch.jit.CompilationUnit(
+            "def f(x: BroadcastingListx[int]):\n    return x\n"
+        )
+
+
+def one(x):
+    return x
+
+
+def test_arguments_are_given_once():
+    def operator(a):
+        return torch.sum(a, self=a)
+
+    def function(a):
+        return one(a, x=a)
+
+    for what, name in ((operator, "self"), (function, "x")):
+        text = f"Keyword argument {name} specified twice"
+        with pytest.raises(RuntimeError, match=text):
+            torch.jit.script(what)

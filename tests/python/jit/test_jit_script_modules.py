@@ -444,3 +444,40 @@ def test_results_with_several_parts():
     doubled, shape = torch.jit.script(Parts())(X)
     assert torch.equal(doubled, X * 2)
     assert shape == [2, 3]
+
+
+class ReluWhenCompiled(nn.SELU):
+    def __prepare_scriptable__(self):
+        return nn.ReLU()
+
+
+def test_modules_say_what_is_compiled_in_their_place():
+    x = torch.tensor([-1.0, 2.0])
+    alone = ReluWhenCompiled()
+    assert torch.jit.script(alone)(x).tolist() == [0, 2]
+    inside = nn.Sequential(alone, nn.ModuleList([alone])[0], nn.Identity())
+    assert torch.jit.script(inside)(x).tolist() == [0, 2]
+    assert alone(x)[0] < 0
+    assert torch.jit.trace(alone, x)(x)[0] < 0  # a trace is of what runs
+
+
+@pytest.mark.parametrize("value", [int, (3, 4, {}), [nn.ReLU()], 1j])
+def test_constants_are_of_certain_types(value):
+    class Held(nn.Module):
+        __constants__ = ("held",)
+
+        def __init__(self):
+            super().__init__()
+            self.held = value
+
+        def forward(self, x):
+            return x
+
+    with pytest.raises(TypeError, match=r"'Held.held' is not a valid constant"):
+        torch.jit.script(Held())
+
+
+def test_native_modules_name_their_class():
+    text = str(torch.jit.script(nn.ReLU())._c)
+    assert text.startswith("ScriptObject <__torch__.torch.nn.modules")
+    assert text.endswith("ReLU>")

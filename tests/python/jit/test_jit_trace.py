@@ -271,3 +271,57 @@ def test_modules_like_traced_ones_are_compiled_with_their_methods():
     torch.jit.trace(torch.nn.Sequential(Alone()), x)
     assert torch.jit.script(Alone())(x) == 2
     assert torch.jit.trace(torch.nn.Sequential(Alone()), x)(x) == 2
+
+
+class Exported(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = 3
+        self.sub = Doubled()
+
+    def forward(self, x):
+        return self.sub(x) + self.scale
+
+    @torch.jit.export
+    def positive(self, x):
+        if x.sum() > 0:
+            return self.sub.times(x, self.scale)
+        return x
+
+
+class Doubled(torch.nn.Module):
+    def forward(self, x):
+        return x * 2
+
+    @torch.jit.export
+    def times(self, x, n: int):
+        return x * n
+
+
+def test_exported_methods_of_traced_modules_are_compiled():
+    traced = torch.jit.trace(Exported(), torch.ones(2))
+    assert traced._c._method_names() == ["forward", "positive"]
+    for mod in (traced, exported_and_loaded(traced)):
+        assert mod.positive(torch.ones(2)).tolist() == [3, 3]
+        assert mod.positive(-torch.ones(2)).tolist() == [-1, -1]  # no trace
+        assert mod.sub.times(torch.ones(1), 5).item() == 5
+
+
+def exported_and_loaded(mod):
+    file = io.BytesIO()
+    torch.jit.save(mod._c, file)  # the native module does, too
+    file.seek(0)
+    return torch.jit.load(file)
+
+
+def test_an_exported_method_that_does_not_compile_is_told_when_tracing():
+    class Broken(torch.nn.Module):
+        def forward(self, x):
+            return x
+
+        @torch.jit.export
+        def other(self, x):
+            return undefined_name(x)  # noqa: F821
+
+    with pytest.raises(RuntimeError, match="undefined value undefined_name"):
+        torch.jit.trace(Broken(), torch.ones(1))

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from . import types
 from .graph import Graph
 from .native import graph_of
 from .nodes import Block, Node
 from .reader import parse_ir
-from .types import Type
 from .values import Use, Value
 
 __all__ = [
     "Block",
     "Graph",
     "Node",
-    "Type",
     "Use",
     "Value",
     "graph_of",
     "parse_ir",
-    "types",
 ]

@@ -4,10 +4,7 @@
 # ruff: noqa: N802, N815
 from __future__ import annotations
 
-from . import text
-from .attributes import kind_of
-from .nodes import Block, Node
-from .types import (
+from ..._types import (
     BoolType,
     FloatType,
     IntType,
@@ -15,6 +12,9 @@ from .types import (
     StringType,
     TensorType,
 )
+from . import text
+from .attributes import kind_of
+from .nodes import Block, Node
 from .values import Value
 
 

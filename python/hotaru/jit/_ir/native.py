@@ -11,11 +11,11 @@ import re
 from typing import NamedTuple
 
 from ... import _C
+from ..._types import ClassType, EnumType, FunctionType, Type
 from .graph import Graph, set_constant
 from .nodes import Block, Node
 from .text import value_text
 from .type_reader import read_type
-from .types import ClassType, EnumType, FunctionType, Type
 from .values import Value
 
 _EXITS = {

@@ -8,6 +8,7 @@ where the graph describes a compiled program: a `copy()` may be changed.
 # ruff: noqa: N802
 from __future__ import annotations
 
+from ..._function_schema import parse_schema
 from . import text
 from .attributes import Attributes
 from .values import Value
@@ -79,11 +80,11 @@ class Node(Attributes):
 
     def namedInput(self, name: str) -> Value:
         """The input for the schema's argument. RuntimeError: there is none."""
-        from .schemas import arguments_of
-
         if self._schema is None:
             raise RuntimeError(f"Schema not found for node: {self}")
-        names = [argument.name for argument in arguments_of(self._schema)]
+        names = [
+            argument.name for argument in parse_schema(self._schema).arguments
+        ]
         if name not in names:
             raise RuntimeError(f"'{self._kind}' has no argument '{name}'")
         return self._inputs[names.index(name)]

@@ -8,9 +8,9 @@ import typing
 import hotaru
 
 from ... import _C
+from ..._function_schema import parse_schema
 from .graph import Graph
 from .nodes import Block, Node
-from .schemas import arguments_of
 from .values import Value
 
 _SHOWN = 4  # spaces a level
@@ -110,9 +110,9 @@ class _Writer:
             )
         texts = list(map(_name, node.inputs()))
         if node._schema is not None:
-            known = arguments_of(node._schema)
+            known = parse_schema(node._schema).arguments
             texts = [
-                f"{argument.name}={text}" if argument.keyword_only else text
+                f"{argument.name}={text}" if argument.kwarg_only else text
                 for argument, text in zip(known, texts)
             ]
         return f"torch.ops.{space}.{name}({', '.join(texts)})"

@@ -6,7 +6,7 @@ import enum
 import math
 
 from ... import _C
-from .base_type import Type
+from ..._types import Type
 
 _ESCAPES = {
     "\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r",

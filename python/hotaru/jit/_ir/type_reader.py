@@ -6,24 +6,20 @@ import functools
 
 import hotaru
 
-from . import types
-from .tensor_type import SCALAR_TYPES, Known
+from ... import _types as types
+from ..._types import SCALAR_TYPES, Known
 from .tokens import Tokens
 
 _PLAIN = {
-    "Any": types.AnyType, "NoneType": types.NoneType, "None": types.NoneType,
-    "bool": types.BoolType, "int": types.IntType, "float": types.FloatType,
-    "complex": types.ComplexType, "str": types.StringType,
-    "string": types.StringType, "Scalar": types.NumberType,
-    "number": types.NumberType, "Device": types.DeviceObjType,
-    "Stream": types.StreamObjType, "PyObject": types.PyObjectType,
-    "Function": types.FunctionType, "Generator": types.GeneratorType,
-    "Storage": types.StorageType, "Tensor": types.TensorType,
-}  # fmt: skip
+    **types.SINGLE,
+    "string": types.StringType.get(),
+    "PyObject": types.PyObjectType.get(),
+    "Function": types.FunctionType.get(),
+}
 _WRAPPERS = {
     "Future": types.FutureType, "Await": types.AwaitType,
     "List": types.ListType, "Optional": types.OptionalType,
-    "Dict": types.DictType,
+    "Dict": types.DictType, "RRef": types.RRefType,
 }  # fmt: skip
 _MANY = {"Union": types.UnionType, "Tuple": types.TupleType}
 
@@ -69,7 +65,7 @@ def _type_alone(tokens: Tokens) -> types.Type:
         known = name if name in SCALAR_TYPES else None
         return _tensor(tokens, known)
     if name in _PLAIN:
-        return _PLAIN[name].get()
+        return _PLAIN[name]
     if name in _WRAPPERS or name in _MANY:
         closing = {"(": ")", "[": "]"}.get(tokens.take())
         if closing is None:

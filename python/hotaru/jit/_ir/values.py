@@ -4,13 +4,18 @@
 # ruff: noqa: N802, N815
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
+from ..._types import TensorType, Type
 from . import text
-from .types import TensorType, Type
 
-if TYPE_CHECKING:
-    from .nodes import Node
+
+class Node(Protocol):
+    """What is asked here of a node."""
+
+    _block: object
+
+    def isAfter(self, other: Node) -> bool: ...
 
 
 class Use(NamedTuple):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ... import _C
+from .. import _C
 from .base_type import Type
 
 _DTYPES = {

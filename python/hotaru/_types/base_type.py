@@ -1,17 +1,12 @@
-"""What every type of a graph's value has."""
+"""What every type has."""
 
 # Names are PyTorch's.
 # ruff: noqa: N802, N815
 from __future__ import annotations
 
-from typing import ClassVar
-
 
 class Type:
     """The base of all types."""
-
-    __module__ = "torch._C"
-    _kind: ClassVar[str] = ""
 
     def __init__(self, *items: Type) -> None:
         for item in items:
@@ -24,15 +19,18 @@ class Type:
 
     def kind(self) -> str:
         """The class's name: "ListType"."""
-        return type(self)._kind or type(self).__name__
+        return type(self).__name__
 
     def containedTypes(self) -> list[Type]:
         """The types that this one is made of."""
         return list(self._items)
 
     def str(self) -> str:
-        """As graphs have it: "int[]"."""
+        """As schemas and graphs have it: "int[]"."""
         return self.annotation_str
+
+    def _written(self, schema: bool) -> str:
+        return self.str()
 
     @property
     def annotation_str(self) -> str:
@@ -64,6 +62,8 @@ class Type:
         return self.annotation_str
 
     def __eq__(self, other) -> bool:
+        if not isinstance(other, Type):
+            return NotImplemented
         return type(self) is type(other) and self._items == other._items
 
     __hash__ = None

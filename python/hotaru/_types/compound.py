@@ -1,8 +1,4 @@
-"""The types of values in graphs: `torch._C.TensorType` and so on.
-
-Types are immutable, equal by what they say, and not hashable. `str()` and
-`annotation_str` are as annotations are written, `str` as graphs print them.
-"""
+"""The types that are made of others."""
 
 # Names are PyTorch's.
 # ruff: noqa: N802
@@ -11,69 +7,32 @@ from __future__ import annotations
 from typing import ClassVar
 
 from .base_type import Type
+from .plain import (
+    BoolType,
+    ComplexType,
+    FloatType,
+    IntType,
+    NoneType,
+    StringType,
+)
 from .tensor_type import TensorType
 
 
-class _Plain(Type):
-    """A type without parts, of which there is one object."""
-
-    _text: ClassVar[str] = ""
-    _in_graphs: ClassVar[str] = ""
-
-    def __init__(self) -> None:
-        raise TypeError(f"{type(self).__name__}: use {type(self).__name__}.get")
-
-    def __init_subclass__(cls, **kwargs) -> None:
-        super().__init_subclass__(**kwargs)
-        cls._only = object.__new__(cls)
-        cls._only._items = ()
-
-    @classmethod
-    def get(cls):
-        """The one object."""
-        return cls._only
+class _Made(Type):
+    """What is written with the text of its parts."""
 
     def str(self) -> str:
-        return self._in_graphs or self._text
+        return self._written(schema=False)
 
-    @property
-    def annotation_str(self) -> str:
-        return self._text
+    def _written(self, schema: bool) -> str:
+        """As graphs have it, or as schemas, which write Future(int)."""
+        raise NotImplementedError
 
-
-def _plain(name: str, text: str, in_graphs: str = "", kind: str = ""):
-    body = {
-        "__module__": "torch._C",
-        "__doc__": f"The type {text}.",
-        "_text": text,
-        "_in_graphs": in_graphs,
-        "_kind": kind,
-    }
-    return type(name, (_Plain,), body)
+    def _parts(self, schema: bool) -> list[str]:
+        return [i._written(schema) for i in self._items]
 
 
-AnyType = _plain("AnyType", "Any")
-NoneType = _plain("NoneType", "NoneType")
-BoolType = _plain("BoolType", "bool")
-NumberType = _plain("NumberType", "number", "Scalar")
-ComplexType = _plain("ComplexType", "complex")
-StringType = _plain("StringType", "str")
-DeviceObjType = _plain("DeviceObjType", "Device")
-StreamObjType = _plain("StreamObjType", "Stream")
-PyObjectType = _plain("PyObjectType", "PyObject")
-FunctionType = _plain("FunctionType", "Function")
-GeneratorType = _plain("_GeneratorType", "Generator", kind="GeneratorType")
-StorageType = _plain("StorageType", "Storage")
-AnyType._takes = lambda self, other: True
-IntType = _plain("IntType", "int")
-FloatType = _plain("FloatType", "float")
-for _number in (IntType, FloatType, ComplexType, BoolType):
-    _number._fits = lambda self, other: (
-        isinstance(other, NumberType) and not isinstance(self, BoolType)
-    )
-
-
-class _Of(Type):
+class _Of(_Made):
     """A type of one other."""
 
     _name: ClassVar[str] = ""
@@ -85,8 +44,11 @@ class _Of(Type):
         """The type of what is inside."""
         return self._items[0]
 
-    def str(self) -> str:
-        return f"{self._name}[{self._items[0].str()}]"
+    def _written(self, schema: bool) -> str:
+        inside = self._items[0]._written(schema)
+        return (
+            f"{self._name}({inside})" if schema else (f"{self._name}[{inside}]")
+        )
 
     @property
     def annotation_str(self) -> str:
@@ -98,8 +60,8 @@ class ListType(_Of):
 
     _name = "List"
 
-    def str(self) -> str:
-        return f"{self._items[0].str()}[]"
+    def _written(self, schema: bool) -> str:
+        return f"{self._items[0]._written(schema)}[]"
 
 
 class OptionalType(_Of):
@@ -116,8 +78,8 @@ class OptionalType(_Of):
         if item is not self:
             super().__init__(item)
 
-    def str(self) -> str:
-        return f"{self._items[0].str()}?"
+    def _written(self, schema: bool) -> str:
+        return f"{self._items[0]._written(schema)}?"
 
     def _takes(self, other: Type) -> bool:
         inner = other._items[0] if isinstance(other, OptionalType) else other
@@ -140,8 +102,17 @@ class AwaitType(_Of):
 
     _name = "Await"
 
+    def _written(self, schema: bool) -> str:
+        return f"Await({self._items[0]._written(True)})"
 
-class DictType(Type):
+
+class RRefType(_Of):
+    """RRef[T]."""
+
+    _name = "RRef"
+
+
+class DictType(_Made):
     """Dict[K, V]."""
 
     def __init__(self, key: Type, value: Type) -> None:
@@ -155,8 +126,8 @@ class DictType(Type):
         """The values' type."""
         return self._items[1]
 
-    def str(self) -> str:
-        return f"Dict({self._items[0].str()}, {self._items[1].str()})"
+    def _written(self, schema: bool) -> str:
+        return f"Dict({', '.join(self._parts(True))})"
 
     @property
     def annotation_str(self) -> str:
@@ -164,7 +135,7 @@ class DictType(Type):
         return f"Dict[{key}, {value}]"
 
 
-class TupleType(Type):
+class TupleType(_Made):
     """Tuple[...], from a list of types."""
 
     def __init__(self, items: list[Type]) -> None:
@@ -174,8 +145,8 @@ class TupleType(Type):
         """The types of its elements."""
         return list(self._items)
 
-    def str(self) -> str:
-        return f"({', '.join(item.str() for item in self._items)})"
+    def _written(self, schema: bool) -> str:
+        return f"({', '.join(self._parts(schema))})"
 
     @property
     def annotation_str(self) -> str:
@@ -205,14 +176,14 @@ def _rank(item: Type) -> tuple:
     return _ORDER.index(kind) if kind in _ORDER else len(_ORDER), item.str()
 
 
-class UnionType(Type):
+class UnionType(_Made):
     """Union[...], from a list of types; their order says nothing."""
 
     def __init__(self, items: list[Type]) -> None:
         super().__init__(*sorted(items, key=_rank))
 
-    def str(self) -> str:
-        return f"Union({', '.join(item.str() for item in self._items)})"
+    def _written(self, schema: bool) -> str:
+        return f"Union({', '.join(self._parts(True))})"
 
     def _takes(self, other: Type) -> bool:
         parts = other._items if isinstance(other, UnionType) else (other,)
@@ -232,51 +203,6 @@ class UnionType(Type):
             and all(item in other._items for item in self._items)
             and all(item in self._items for item in other._items)
         )
-
-    __hash__ = None
-
-
-class ClassType(Type):
-    """A class's instances, by its qualified name."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self._name = name
-
-    def name(self) -> str:
-        """The class's own name."""
-        return self._name.rpartition(".")[2]
-
-    def qualified_name(self) -> str:
-        """The whole name: "__torch__.Net"."""
-        return self._name
-
-    @property
-    def annotation_str(self) -> str:
-        return self._name
-
-    def __eq__(self, other) -> bool:
-        return isinstance(other, ClassType) and self._name == other._name
-
-    __hash__ = None
-
-
-class EnumType(Type):
-    """A member of an Enum class, by the class's qualified name."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self._name = name
-
-    def str(self) -> str:
-        return f"Enum<{self._name}>"
-
-    @property
-    def annotation_str(self) -> str:
-        return self._name
-
-    def __eq__(self, other) -> bool:
-        return isinstance(other, EnumType) and self._name == other._name
 
     __hash__ = None
 
