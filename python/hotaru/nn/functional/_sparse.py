@@ -148,7 +148,7 @@ def embedding_bag(
             "per_sample_weights is only supported for mode='sum' (got "
             f"mode='{mode}'). Please open a feature request on GitHub."
         )
-    if sparse:
+    if sparse and not hotaru.jit.is_scripting():
         return _table_gradients.embedding_bag(
             weight,
             input,
@@ -165,7 +165,7 @@ def embedding_bag(
         offsets,
         scale_grad_by_freq,
         number,
-        False,
+        sparse,
         per_sample_weights,
         include_last_offset,
         padding_idx,
