@@ -45,16 +45,6 @@ def _ops_attribute(name: str):
 _NO_SPACE = {"import_module"}
 ops.__getattr__ = _ops_attribute
 
-
-def _extension_attribute(name: str):
-    """What PyTorch's extension has and hotaru writes in Python."""
-    from . import _extension
-
-    return _extension.named(name)
-
-
-_C.__getattr__ = _extension_attribute
-
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     # Operators that programs define, and what few ask for.

@@ -48,12 +48,15 @@ def _attribute(name: str):
     if place is not None:
         value = getattr(importlib.import_module(place), _PASSES.get(name, name))
         return vars(_C).setdefault(name, value)
-    if not name.startswith("__"):
-        from ._library import questions
+    if name.startswith("__"):
+        raise AttributeError(f"module {_C.__name__!r} has no attribute {name!r}")
+    from ._library import questions
 
-        if name in questions.NAMES:
-            return vars(_C).setdefault(name, questions.NAMES[name])
-    raise AttributeError(f"module {_C.__name__!r} has no attribute {name!r}")
+    if name in questions.NAMES:
+        return vars(_C).setdefault(name, questions.NAMES[name])
+    from ._extension import named
+
+    return named(name)
 
 
 _C.__getattr__ = _attribute
