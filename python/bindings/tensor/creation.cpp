@@ -1,5 +1,6 @@
 #include "bindings/tensor/creation.h"
 
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -200,7 +201,10 @@ struct Nest {
       if (shape.size() == size_t(kMaxDepth)) too_deep(at.ptr());
       shape.push_back(PySequence_Fast_GET_SIZE(at.ptr()));
       if (shape.back() == 0) return;
-      at = nb::borrow(PySequence_Fast_GET_ITEM(at.ptr(), 0));
+      PyObject* const first = PySequence_Fast_GET_ITEM(at.ptr(), 0);
+      HOTARU_CHECK_AS(TypeError, first != at.ptr(),
+                      "new(): self-referential lists are incompatible");
+      at = nb::borrow(first);
     }
     // A text of one letter holds itself.
     if (!shape.empty() && PyUnicode_Check(at.ptr())) too_deep(at.ptr());
@@ -272,6 +276,13 @@ T number_as(PyObject* o, DType dtype) {
       const unsigned long long whole = PyLong_AsUnsignedLongLong(o);
       if (!PyErr_Occurred()) return whole;
       PyErr_Clear();
+    }
+  // Integers beyond int64 are numbers all the same where floats hold them.
+  if constexpr (!kInteger)
+    if (PyLong_CheckExact(o)) {
+      const double whole = PyLong_AsDouble(o);
+      if (whole == -1.0 && PyErr_Occurred()) throw nb::python_error();
+      if (std::abs(whole) >= 0x1p63) return T(whole);
     }
   const Scalar value = element(o, kInteger);
   if constexpr (kInteger)
