@@ -49,7 +49,9 @@ def _attribute(name: str):
         value = getattr(importlib.import_module(place), _PASSES.get(name, name))
         return vars(_C).setdefault(name, value)
     if name.startswith("__"):
-        raise AttributeError(f"module {_C.__name__!r} has no attribute {name!r}")
+        raise AttributeError(
+            f"module {_C.__name__!r} has no attribute {name!r}"
+        )
     from ._library import questions
 
     if name in questions.NAMES:

@@ -234,7 +234,8 @@ class OpOverloadPacket:
 
     def _made_out(self, name: str) -> OpOverload | None:
         """The overload that writes what another returns: "out" of the one for
-        tensors, "X_out" of X."""
+        tensors, "X_out" of X.
+        """
         if name != "out" and not name.endswith("_out"):
             return None
         bases = (name[:-4],) if name != "out" else ("default", "Tensor", "self")

@@ -573,13 +573,15 @@ def fill_diagonal_(self, fill_value, wrap: bool = False):
 
 def map_(self, other, function):
     """Replaces each element by function(element, other's); slow. Errors as
-    `apply_`, of each of the tensors."""
+    `apply_`, of each of the tensors.
+    """
     return _mapped("map_", self, function, other)
 
 
 def map2_(self, x, y, function):
     """Replaces each element by function(element, x's, y's); slow. Errors as
-    `apply_`, of each of the tensors."""
+    `apply_`, of each of the tensors.
+    """
     return _mapped("map2_", self, function, x, y)
 
 

@@ -204,6 +204,8 @@ Tensor index_add_(const Tensor& self, int64_t dim, const Tensor& index,
                   const Tensor& source, const Scalar& alpha) {
   autograd::check_inplace(self);
   check_written(self);
+  check_apart(self, index);
+  check_apart(self, source);
   add_into(self, self, dim, index, source, alpha);
   self.bump_version();
   return self;
@@ -219,6 +221,8 @@ Tensor index_copy_(const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& source) {
   autograd::check_inplace(self);
   check_written(self);
+  check_apart(self, index);
+  check_apart(self, source);
   copy_into(self, self, dim, index, source);
   self.bump_version();
   return self;

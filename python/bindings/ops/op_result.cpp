@@ -108,8 +108,9 @@ void check_out_dtype(const Operator& op, DType out, DType result) {
                "nonzero: Expected out tensor to have scalar type Long but got "
                "scalar type",
                scalar_type_name(out));
-  HOTARU_CHECK(name != "cummax" && name != "cummin", "expected scalar_type ",
-               scalar_type_name(result), " but found ", scalar_type_name(out));
+  HOTARU_CHECK(name != "cummax" && name != "cummin" && name != "logcumsumexp",
+               "expected scalar_type ", scalar_type_name(result), " but found ",
+               scalar_type_name(out));
   HOTARU_CHECK(name != "hash_tensor",
                "Expected result to be of dtype uint64, but got ",
                scalar_type_name(out));

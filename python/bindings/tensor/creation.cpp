@@ -201,10 +201,7 @@ struct Nest {
       if (shape.size() == size_t(kMaxDepth)) too_deep(at.ptr());
       shape.push_back(PySequence_Fast_GET_SIZE(at.ptr()));
       if (shape.back() == 0) return;
-      PyObject* const first = PySequence_Fast_GET_ITEM(at.ptr(), 0);
-      HOTARU_CHECK_AS(TypeError, first != at.ptr(),
-                      "new(): self-referential lists are incompatible");
-      at = nb::borrow(first);
+      at = nb::borrow(PySequence_Fast_GET_ITEM(at.ptr(), 0));
     }
     // A text of one letter holds itself.
     if (!shape.empty() && PyUnicode_Check(at.ptr())) too_deep(at.ptr());
@@ -217,6 +214,8 @@ struct Nest {
       const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
       if (depth >= shape.size() || n != shape[depth]) return;
       for_items(data, [&](PyObject* item, Py_ssize_t) {
+        HOTARU_CHECK_AS(TypeError, item != data,
+                        "new(): self-referential lists are incompatible");
         infer(item, depth + 1);
         return true;
       });
@@ -285,6 +284,7 @@ T number_as(PyObject* o, DType dtype) {
       if (std::abs(whole) >= 0x1p63) return T(whole);
     }
   const Scalar value = element(o, kInteger);
+  if constexpr (kIsBool<T>) return T(value.to_complex() != 0.0);
   if constexpr (kInteger)
     HOTARU_CHECK(holds(dtype, value), "value cannot be converted to type ",
                  dtype_name(dtype), " without overflow");

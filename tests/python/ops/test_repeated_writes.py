@@ -8,9 +8,9 @@ from __future__ import annotations
 import warnings
 
 import pytest
+from hotaru.nn import functional as F
 
 import hotaru as torch
-from hotaru.nn import functional as F
 
 OVERLAP = "unsupported operation: some elements of the input tensor"
 
@@ -88,9 +88,24 @@ def test_what_is_written_is_not_read():
         index.index_fill_(0, index, 0)
     with pytest.raises(RuntimeError, match=OVERLAP):
         whole[:-1] <<= whole[1:]
+    x = torch.rand(3)
     with pytest.raises(RuntimeError, match=OVERLAP):
-        x = torch.rand(3)
         x[:-1] >>= x[1:]
     assert whole.tolist() == [0, 1, 2, 3]
     whole <<= whole
     assert whole.tolist() == [0, 2, 8, 24]
+
+
+@pytest.mark.parametrize("name", ["index_add_", "index_copy_", "scatter_"])
+def test_slices_are_not_written_while_they_are_read(name):
+    index = torch.tensor([2, 1, 0])
+    values = torch.rand(6)
+    for self, where, source in (
+        (values, index, values[:3]),
+        (index, index, index.clone()),
+        (index, index.clone(), index),
+    ):
+        before = self.clone()
+        with pytest.raises(RuntimeError, match=OVERLAP):
+            getattr(self, name)(0, where, source)
+        assert torch.equal(self, before)
