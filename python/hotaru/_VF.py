@@ -7,4 +7,7 @@ from ._C import ops
 
 
 def __getattr__(name: str):
-    return getattr(ops, name)
+    # Not getattr: that makes a namespace of any other name.
+    if name not in vars(ops):
+        raise AttributeError(f"module 'torch._VF' has no attribute '{name}'")
+    return vars(ops)[name]

@@ -53,7 +53,7 @@ def test_draws_of_integers_that_floats_leave_out(dtype, name, digits):
     x = torch.zeros(2, dtype=getattr(torch, dtype))
     torch.set_warn_always(True)
     try:
-        with pytest.warns(UserWarning) as told:
+        with pytest.warns(UserWarning, match="out of bounds") as told:
             x.random_(-(2**digits) - 1, 2**digits + 2)
     finally:
         torch.set_warn_always(False)
