@@ -34,6 +34,16 @@ Tensor apply_linear(const LinearMap& map, const Tensor& x, IntSpan size,
     enqueue(*map.forward, {write(out), read(dense), read(index)}, attributes);
   }
   if (!autograd::needs_grad(x)) return out;
+  // Who saves nothing may go back as often as it likes.
+  if (!index.defined()) {
+    autograd::record(
+        map.node, out, {x}, {},
+        [map, attributes, size = Dims(x.sizes())](autograd::Backward&,
+                                                  const Tensor& g) -> Tensors {
+          return {apply_linear(map.transpose(), g, size, attributes)};
+        });
+    return out;
+  }
   autograd::record(map.node, out, {x}, {index},
                    [map, attributes, size = Dims(x.sizes())](
                        autograd::Backward& node, const Tensor& g) -> Tensors {

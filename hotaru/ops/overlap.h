@@ -8,8 +8,16 @@ namespace hotaru {
 /// Before a kernel writes each element once: throws PyTorch's error when a
 /// dimension repeats its elements (stride 0).
 void check_written(const Tensor& out);
+/// Whether a dimension repeats its elements.
+bool repeats(const Tensor& t);
+/// A view of the elements that repeating dimensions repeat: these have size 1.
+Tensor without_repeats(const Tensor& t);
+/// Warns, as PyTorch does, that `op` writes into repeated elements.
+void warn_of_repeats(const char* op);
 /// Throws PyTorch's error when dense `out` and `in` share some memory, but
 /// not element by element. Views with gaps are not looked into.
 void check_overlap(const Tensor& out, const Tensor& in);
+/// The same where they may not even share all elements.
+void check_apart(const Tensor& out, const Tensor& in);
 
 }  // namespace hotaru

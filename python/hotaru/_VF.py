@@ -7,7 +7,7 @@ from ._C import ops
 
 
 def __getattr__(name: str):
-    found = vars(ops).get(name)
-    if found is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return found
+    # Not getattr: that makes a namespace of any other name.
+    if name not in vars(ops):
+        raise AttributeError(f"module 'torch._VF' has no attribute '{name}'")
+    return vars(ops)[name]

@@ -45,7 +45,6 @@ def _ops_attribute(name: str):
 _NO_SPACE = {"import_module"}
 ops.__getattr__ = _ops_attribute
 
-
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     # Operators that programs define, and what few ask for.
@@ -111,7 +110,8 @@ _LEGACY = {"_storage_classes", "_tensor_classes"}
 _OPS_ALONE = {
     "_unsafe_view", "_upsample_bicubic2d_aa", "_upsample_bilinear2d_aa",
     "_upsample_lanczos2d_aa", "_upsample_nearest_exact1d",
-    "_upsample_nearest_exact2d", "_upsample_nearest_exact3d",
+    "_upsample_nearest_exact2d", "_upsample_nearest_exact3d", "slow_conv3d",
+    "thnn_conv2d", "unique_dim",
 }  # fmt: skip
 # Every operator is a function here, too, unless a module has its name; the
 # Python code below gives some names another meaning.

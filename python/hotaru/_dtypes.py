@@ -92,10 +92,11 @@ class _Limits:
                 f"{type(self).__name__}(): argument 'type' (position 1) must "
                 f"be torch.dtype, not {type(dtype).__name__}"
             )
-        name = repr(self._dtype).split(".")[-1]
-        if name not in self._KNOWN:
+        if repr(self._dtype).split(".")[-1] not in self._KNOWN:
             raise TypeError(self._WRONG)
-        self.dtype = name
+        # Limits of a complex dtype are those of its parts.
+        real = self._dtype.to_real() if self._dtype.is_complex else self._dtype
+        self.dtype = repr(real).split(".")[-1]
         self.bits = self._dtype.to_real().itemsize * 8
 
     def __eq__(self, other) -> bool:

@@ -123,6 +123,14 @@ class OpOverload:
                     f"found type 'Tensor'.\nDeclaration: {self._schema}"
                 )
 
+        names = {p.name for p in known}
+        for name in kwargs:
+            if name not in names and not (name == "self" and "input" in names):
+                raise RuntimeError(
+                    f"Unknown keyword argument '{name}' for operator "
+                    f"'{self._packet_name()}'. Schema: {self._schema}"
+                )
+
     def _packet_name(self) -> str:
         return self.overloadpacket._qualified_op_name
 
@@ -136,6 +144,30 @@ class OpOverload:
         packet = self.overloadpacket
         named = packet.__name__, self._overloadname
         return _overload, (*named, self.namespace)
+
+
+class OutOverload(OpOverload):
+    """The form of another overload that writes into a tensor, `out=`.
+
+    PyTorch has a name of its own for each; here they are made where they are
+    asked for and stand in no list.
+    """
+
+    def __init__(self, packet: OpOverloadPacket, name: str, base: str) -> None:
+        head, arrow, _ = base.rpartition(" -> ")
+        start, _, arguments = head.removesuffix(")").partition("(")
+        star = "" if "*, " in arguments else ", *"
+        operator = start.partition(".")[0]
+        text = f"{operator}.{name}({arguments}{star}, Tensor(a!) out)"
+        super().__init__(packet, name, f"{text}{arrow}Tensor(a!)")
+
+    def _check(self, args, kwargs) -> None:
+        if not isinstance(kwargs.get("out"), Tensor):
+            raise RuntimeError(
+                f"{self._packet_name()}() is missing value for argument "
+                f"'out'. Declaration: {self._schema}"
+            )
+        super()._check(args, kwargs)
 
 
 class DefinedOverload(OpOverload):
@@ -201,6 +233,19 @@ class OpOverloadPacket:
     def _made(self, name: str) -> OpOverload:
         return OpOverload(self, name, self._schemas[name])
 
+    def _made_out(self, name: str) -> OpOverload | None:
+        """The overload that writes what another returns: "out" of the one for
+        tensors, "X_out" of X.
+        """
+        if name != "out" and not name.endswith("_out"):
+            return None
+        bases = (name[:-4],) if name != "out" else ("default", "Tensor", "self")
+        for base in bases:
+            text = self.__dict__.get("_schemas", {}).get(base)
+            if isinstance(text, str) and text.endswith(" -> Tensor"):
+                return OutOverload(self, name, text)
+        return None
+
     def _texts(self) -> list[str]:
         """The schemas of its overloads, without the namespace."""
         return [getattr(self, name)._text for name in self._schemas]
@@ -230,12 +275,12 @@ class OpOverloadPacket:
         return iter(self._schemas)
 
     def __getattr__(self, name: str) -> OpOverload:
-        schemas = self.__dict__.get("_schemas", {})
-        if name not in schemas:
+        known = name in self.__dict__.get("_schemas", {})
+        made = self._made(name) if known else self._made_out(name)
+        if made is None:
             raise AttributeError(
                 f"The underlying op of '{self}' has no overload name '{name}'"
             )
-        made = self._made(name)
         setattr(self, name, made)
         return made
 

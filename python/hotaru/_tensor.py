@@ -449,9 +449,13 @@ def is_neg(self) -> bool:
 
 
 def apply_(self, function):
-    """Replaces each element by function(element); slow."""
-    flat = [function(v) for v in self.reshape(-1).tolist()]
-    return self.copy_(_C.tensor(flat, dtype=self.dtype).reshape(self.shape))
+    """Replaces each element by function(element); slow.
+
+    Raises:
+        RuntimeError: the tensor requires a gradient.
+        TypeError: a result is no number.
+    """
+    return _mapped("apply_", self, function)
 
 
 def equal(self, other) -> bool:
@@ -507,7 +511,37 @@ def is_nonzero(self) -> bool:
 
 
 def dim_order(self, *, ambiguity_check=False) -> tuple[int, ...]:
-    """The dimensions from the outermost in memory to the innermost."""
+    """The dimensions from the outermost in memory to the innermost.
+
+    Args:
+        ambiguity_check: refuse a tensor for which other orders would do, too;
+            of a list of memory formats, one that lies in several of them.
+
+    Raises:
+        RuntimeError: the order is ambiguous, and that was asked for.
+        TypeError: `ambiguity_check` is neither a bool nor such a list.
+    """
+    formats = ambiguity_check
+    if isinstance(formats, bool):
+        stride, size = self.stride(), self.shape
+        known = [s for s, n in zip(stride, size, strict=True) if n != 1]
+        clear = not formats or (
+            len(known) == len(size) and len(set(known)) == len(known)
+        )
+    elif isinstance(formats, list) and all(
+        isinstance(f, _C.memory_format) for f in formats
+    ):
+        clear = sum(self.is_contiguous(memory_format=f) for f in formats) == 1
+    else:
+        raise TypeError(
+            "The ambiguity_check argument must be a bool or a list of memory "
+            "formats."
+        )
+    if not clear:
+        raise RuntimeError(
+            "The tensor does not have unique dim order, or cannot map to "
+            "exact one of the given memory formats."
+        )
     if self.numel() == 0:
         return tuple(range(self.dim()))
     stride = self.stride()
@@ -538,18 +572,37 @@ def fill_diagonal_(self, fill_value, wrap: bool = False):
 
 
 def map_(self, other, function):
-    """Replaces each element by function(element, other's); slow."""
-    return _mapped(self, function, other)
+    """Replaces each element by function(element, other's); slow. Errors as
+    `apply_`, of each of the tensors.
+    """
+    return _mapped("map_", self, function, other)
 
 
 def map2_(self, x, y, function):
-    """Replaces each element by function(element, x's, y's); slow."""
-    return _mapped(self, function, x, y)
+    """Replaces each element by function(element, x's, y's); slow. Errors as
+    `apply_`, of each of the tensors.
+    """
+    return _mapped("map2_", self, function, x, y)
 
 
-def _mapped(self, function, *others):
-    lists = [t.expand_as(self).reshape(-1).tolist() for t in (self, *others)]
+def _mapped(name, self, function, *others):
+    tensors = (self, *others)
+    if any(t.requires_grad for t in tensors):
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. Use "
+            f"var.detach().{name}() instead."
+        )
+    lists = [t.expand_as(self).reshape(-1).tolist() for t in tensors]
     made = [function(*values) for values in zip(*lists, strict=True)]
+    whole = not (self.is_floating_point() or self.is_complex())
+    for value in made:
+        if isinstance(value, (str, bytes, list, tuple, dict, type(None))):
+            kind = type(value).__name__
+            raise TypeError(
+                f"'{kind}' object cannot be interpreted as an integer"
+                if whole
+                else f"must be real number, not {kind}"
+            )
     return self.copy_(_C.tensor(made, dtype=self.dtype).reshape(self.shape))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ._C import Tensor, int64, ops
 from ._C import bool as bool_dtype
 from ._functions import (  # noqa: F401  (public here, too)
@@ -103,8 +105,14 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out=None):
     Returns:
         int64 [n, dims] in row-major order; with `as_tuple` one vector of
         length n for each dimension, as indexing takes them.
+
+    RuntimeError for `out` with `as_tuple`.
     """
     if as_tuple:
+        if out is not None:
+            raise RuntimeError(
+                "nonzero does not support the out kwarg when as_tuple is True"
+            )
         return tuple(ops.nonzero_numpy(input))
     return ops.nonzero(input) if out is None else ops.nonzero(input, out=out)
 
@@ -122,6 +130,11 @@ def unravel_index(indices: Tensor, shape) -> tuple[Tensor, ...]:
     ):
         raise TypeError(
             f"expected 'indices' to be integer dtype, but got {indices.dtype}"
+        )
+    if not isinstance(shape, (int, Sequence)):
+        raise TypeError(
+            "expected 'shape' to be int or sequence of ints, but got "
+            f"{type(shape)}"
         )
     sizes = [shape] if isinstance(shape, int) else list(shape)
     for size in sizes:

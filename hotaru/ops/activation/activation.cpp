@@ -8,6 +8,7 @@
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/operators.h"
+#include "hotaru/ops/overlap.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 
@@ -245,7 +246,9 @@ Tensor relu6_(const Tensor& self) {
 }
 Tensor threshold_(const Tensor& self, const Scalar& t, const Scalar& value) {
   check_threshold(self, t, value);
-  return kThreshold.in_place(self, {t, value});
+  if (!repeats(self)) return kThreshold.in_place(self, {t, value});
+  kThreshold.in_place(without_repeats(self), {t, value});
+  return self;
 }
 template <const Activation& A>
 Tensor plain_(const Tensor& self) {

@@ -296,6 +296,27 @@ Tensor conv(const Tensor& input, const Tensor& weight, const Tensor& bias,
   });
 }
 
+/// As conv2d and conv3d, told twice how large the kernel is.
+template <int N>
+Tensor slow_conv(const Tensor& self, const Tensor& weight, IntSpan kernel_size,
+                 const Tensor& bias, IntSpan stride, IntSpan padding) {
+  const auto check_list = [](const char* name, IntSpan list) {
+    HOTARU_CHECK(list.size() == N, N, "D ", name, " expected");
+  };
+  check_list("kernel_size", kernel_size);
+  check_list("stride", stride);
+  check_list("padding", padding);
+  HOTARU_CHECK(
+      self.dim() == N + 2, "Expected ", N + 2,
+      "D (batch mode) tensor for input, but got: ", shape_text(self.sizes()));
+  HOTARU_CHECK(
+      weight.dim() == N + 2 && same(weight.sizes().last(N), kernel_size),
+      "expected a weight of ", N + 2, " dimensions that ends in kernel_size ",
+      shape_text(kernel_size), ", but got ", shape_text(weight.sizes()));
+  return convolution(self, weight, bias, stride, padding, Dims(size_t(N), 1),
+                     false, Dims{0}, 1);
+}
+
 template <int N>
 Tensor conv_transpose(const Tensor& input, const Tensor& weight,
                       const Tensor& bias, IntSpan stride, IntSpan padding,
@@ -443,6 +464,15 @@ HOTARU_OP(
     "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, "
     "int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor",
     conv<3>);
+// PyTorch's names of its way without libraries.
+HOTARU_OP(
+    "slow_conv3d(Tensor self, Tensor weight, int[3] kernel_size, Tensor? "
+    "bias=None, int[3] stride=1, int[3] padding=0) -> Tensor",
+    slow_conv<3>);
+HOTARU_OP(
+    "thnn_conv2d(Tensor self, Tensor weight, int[2] kernel_size, Tensor? "
+    "bias=None, int[2] stride=1, int[2] padding=0) -> Tensor",
+    slow_conv<2>);
 HOTARU_OP(
     "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, "
     "int[3] stride=1, str padding=\"valid\", int[3] dilation=1, "

@@ -45,7 +45,9 @@ Tensor im2col(const Tensor& self, IntSpan kernel_size, IntSpan dilation,
   static const Kernel& forward = kernel("im2col");
   static const Kernel& transposed = kernel("col2im");
   check_inexact("im2col_out_cpu", self);
-  HOTARU_CHECK(self.dim() == 3 || self.dim() == 4,
+  HOTARU_CHECK((self.dim() == 3 && self.numel() > 0) ||
+                   (self.dim() == 4 && self.size(1) > 0 && self.size(2) > 0 &&
+                    self.size(3) > 0),
                "Expected 3D or 4D (batch mode) tensor with possibly 0 batch "
                "size and other non-zero dimensions for input, but got: ",
                shape_text(self.sizes()));

@@ -390,7 +390,11 @@ HOTARU_OP(
 HOTARU_OP(
     "full(SymInt[] size, Scalar fill_value, " HOTARU_OPTIONS ") -> Tensor",
     +[](IntSpan size, const Scalar& value, HOTARU_OPTION_ARGS) {
-      return full(size, value, given_options(dtype, device));
+      auto options = given_options(dtype, device);
+      // Of a default dtype of 16 bits, too.
+      if (!options.dtype && value.dtype() == DType::kComplex32)
+        options.dtype = DType::kComplex64;
+      return full(size, value, options);
     });
 HOTARU_OP(
     "zeros(SymInt[] size, " HOTARU_OPTIONS ") -> Tensor",

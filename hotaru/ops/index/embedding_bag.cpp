@@ -36,6 +36,10 @@ void check_operands(const Tensor& weight, const Tensor& indices,
     HOTARU_CHECK(t.dim() == rank, what, " has to be a ", rank,
                  "D Tensor, but got Tensor of dimension ", t.dim());
   };
+  HOTARU_CHECK(
+      indices.dim() == 1 || indices.dim() == 2,
+      "input has to be a 1D or 2D Tensor, but got Tensor of dimension ",
+      indices.dim());
   check_rank("input", indices, 1);
   check_rank("offsets", offsets, 1);
   check_rank("weight", weight, 2);

@@ -68,6 +68,8 @@ void write_at(const Tensor& self, int64_t dim, const Tensor& index,
                "scatter(): Expected self.dtype to be equal to src.dtype");
   if (index.numel() == 0) return;
   check_written(self);
+  check_apart(self, index);
+  check_apart(self, src);
   check_index_dtype("scatter", index);
   HOTARU_CHECK(rank(index) == rank(self),
                "Index tensor must have the same number of dimensions as self "

@@ -204,6 +204,8 @@ Tensor index_add_(const Tensor& self, int64_t dim, const Tensor& index,
                   const Tensor& source, const Scalar& alpha) {
   autograd::check_inplace(self);
   check_written(self);
+  check_apart(self, index);
+  check_apart(self, source);
   add_into(self, self, dim, index, source, alpha);
   self.bump_version();
   return self;
@@ -219,12 +221,21 @@ Tensor index_copy_(const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& source) {
   autograd::check_inplace(self);
   check_written(self);
+  check_apart(self, index);
+  check_apart(self, source);
   copy_into(self, self, dim, index, source);
   self.bump_version();
   return self;
 }
 
 namespace {
+
+/// Repeated elements are written once each time; PyTorch warns of them.
+void check_fill_(const Tensor& self, const Tensor& index) {
+  autograd::check_inplace(self);
+  if (repeats(self)) warn_of_repeats("index_fill_");
+  check_apart(self, index);
+}
 
 Tensor fill_number(const Tensor& self, const Scalar& value) {
   HOTARU_CHECK(self.is_complex() || !value.is_complex(),
@@ -249,14 +260,14 @@ Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index,
 }
 Tensor index_fill_(const Tensor& self, int64_t dim, const Tensor& index,
                    const Scalar& value) {
-  autograd::check_inplace(self);
+  check_fill_(self, index);
   fill_into(self, self, dim, index, fill_number(self, value), {});
   self.bump_version();
   return self;
 }
 Tensor index_fill_(const Tensor& self, int64_t dim, const Tensor& index,
                    const Tensor& value) {
-  autograd::check_inplace(self);
+  check_fill_(self, index);
   fill_into(self, self, dim, index, value, value);
   self.bump_version();
   return self;

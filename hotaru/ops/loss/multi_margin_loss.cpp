@@ -13,11 +13,12 @@ namespace hotaru {
 namespace {
 
 /// `kernel` is PyTorch's, which is there for float32 and float64 only.
-void check_input(const char* op, const char* kernel, const Tensor& self) {
-  HOTARU_CHECK(self.dim() <= 2 && self.numel() > 0,
-               "Expected non-empty "
-               "vector or matrix with optional 0-dim batch size, but got: ",
-               shape_text(self.sizes()), " (", op, ")");
+void check_input(const char* kernel, const Tensor& self) {
+  const bool empty = self.dim() == 2 ? self.size(1) == 0 : self.numel() == 0;
+  HOTARU_CHECK(self.dim() <= 2 && !empty,
+               "Expected non-empty vector or matrix with optional 0-dim batch "
+               "size, but got: ",
+               shape_text(self.sizes()));
   if (self.dtype() != DType::kFloat32 && self.dtype() != DType::kFloat64)
     refuse_dtype(kernel, self.dtype());
 }
@@ -39,7 +40,7 @@ Tensor reduce_samples(const Tensor& loss, const Tensor& self,
 Tensor multi_margin_loss(const Tensor& self, const Tensor& target,
                          const Scalar& p, const Scalar& margin,
                          const Tensor& weight, int64_t reduction) {
-  check_input("multi_margin_loss", "multi_margin_loss_cpu_kernel", self);
+  check_input("multi_margin_loss_cpu_kernel", self);
   const bool squared = p == Scalar(2);
   HOTARU_CHECK_AS(ValueError, squared || p == Scalar(1),
                   "only p == 1 and p == 2 supported");
@@ -76,8 +77,7 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target,
 /// max(0, 1 - x[y] + x[i]) / classes; the first -1 ends a sample's targets.
 Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target,
                               int64_t reduction) {
-  check_input("multilabel_margin_loss",
-              "multilabel_margin_loss_forward_out_frame", self);
+  check_input("multilabel_margin_loss_forward_out_frame", self);
   HOTARU_CHECK(same(self.sizes(), target.sizes()),
                "inconsistent target size: ", shape_text(target.sizes()),
                " for input of size: ", shape_text(self.sizes()));

@@ -3,10 +3,13 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/inplace.h"
+#include "hotaru/ops/overlap.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise.h"
+#include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/view.h"
 
 namespace hotaru {
 namespace {
@@ -260,6 +263,23 @@ Tensor fill_where(const Tensor& self, const Tensor& mask, const Tensor& value) {
   return where(mask, to(value, self.dtype()), self);
 }
 
+/// f(self, mask) in place. Of repeated elements, which PyTorch warns of, those
+/// are filled that the mask names at least once.
+template <class F>
+Tensor fill_where_(const Tensor& self, const Tensor& mask, F f) {
+  check_overlap(self, mask);
+  if (!repeats(self))
+    return in_place(self, [&](const Tensor& x) { return f(x, mask); });
+  warn_of_repeats("masked_fill_");
+  Dims repeated;
+  for (size_t d = 0; d < self.sizes().size(); ++d)
+    if (self.strides()[d] == 0) repeated.push_back(int64_t(d));
+  check_mask(mask);
+  const Tensor once = any(expand(mask, self.sizes()), repeated, true);
+  in_place(without_repeats(self), [&](const Tensor& x) { return f(x, once); });
+  return self;
+}
+
 HOTARU_OP(
     "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> "
     "Tensor",
@@ -272,15 +292,17 @@ HOTARU_OP(
     "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> "
     "Tensor(a!)",
     +[](const Tensor& self, const Tensor& mask, const Tensor& value) {
-      return in_place(
-          self, [&](const Tensor& x) { return fill_where(x, mask, value); });
+      return fill_where_(self, mask, [&](const Tensor& x, const Tensor& where) {
+        return fill_where(x, where, value);
+      });
     });
 HOTARU_OP(
     "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> "
     "Tensor(a!)",
     +[](const Tensor& self, const Tensor& mask, const Scalar& value) {
-      return in_place(
-          self, [&](const Tensor& x) { return masked_fill(x, mask, value); });
+      return fill_where_(self, mask, [&](const Tensor& x, const Tensor& where) {
+        return masked_fill(x, where, value);
+      });
     });
 HOTARU_OP(
     "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/backend/common/random/random.h"
@@ -20,6 +21,7 @@
 #include "hotaru/ops/sort/sort.h"
 #include "hotaru/runtime/generator.h"
 #include "hotaru/runtime/streams/stream.h"
+#include "hotaru/runtime/warning.h"
 
 namespace hotaru {
 namespace {
@@ -101,6 +103,21 @@ void check_range(const char* what, double value, const Tensor& self,
                  const Limits& limits) {
   HOTARU_CHECK(value >= limits.lowest && value <= limits.largest, what,
                " is out of bounds for ", cpp_type_name(self.dtype()));
+}
+
+/// PyTorch's warning of integers that the floats around them leave out.
+void warn_of_gaps(const char* what, int64_t value, DType dtype,
+                  const Limits& limits) {
+  if (!is_floating_point(dtype)) return;
+  if (value >= -limits.last_exact && value <= limits.last_exact) return;
+  int digits = 0;
+  while (limits.last_exact >> (digits + 1)) ++digits;
+  const std::string last = std::to_string(digits);
+  warn(std::string(what) + " is out of bounds [-(2^" + last + "), 2^" + last +
+       "]. Due to precision limitations " + std::string(cpp_type_name(dtype)) +
+       " can support discrete uniform distribution only within this range. "
+       "This warning will become an error in version 1.7 release, please fix "
+       "the code in advance");
 }
 
 void check_probability(const char* op, double p) {
@@ -267,10 +284,12 @@ Tensor random_(const Tensor& self, int64_t from, Optional<int64_t> to,
                "random_ expects 'from' to be less than 'to', but got from=",
                from, " >= to=", to.value_or(0));
   check_range("from", double(from), self, limits);
+  warn_of_gaps("from", from, self.dtype(), limits);
   // One past the last value; wraps to 0 for all of int64.
   uint64_t end = uint64_t(limits.last_exact) + 1;
   if (to) {
     check_range("to - 1", double(*to - 1), self, limits);
+    warn_of_gaps("to - 1", *to - 1, self.dtype(), limits);
     end = uint64_t(*to);
   } else {
     HOTARU_CHECK(from <= limits.last_exact,

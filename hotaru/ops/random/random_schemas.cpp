@@ -193,17 +193,13 @@ Tensor normal_around(const Tensor& mean, const Tensor& std, IntSpan shape,
 }
 
 HOTARU_OP(
-    "normal.Tensor_float(Tensor mean, float std=1., *, Generator? "
+    "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? "
     "generator=None) -> Tensor",
-    +[](const Tensor& mean, double std, Gen generator) {
-      HOTARU_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
-      Tensor out;
-      {
-        const autograd::NoGrad no_grad;
-        const Tensor draws = normal_(empty_like(mean), 0, 1, generator);
-        out = add(mul(draws, Scalar(std)), mean);
-      }
-      return drawn("NormalBackward1", out, {mean});
+    +[](const Tensor& mean, const Tensor& std, Gen generator) {
+      const Dims shape = broadcast_shapes(mean.sizes(), std.sizes());
+      return drawn("NormalBackward3",
+                   normal_around(mean, std, shape, mean, generator),
+                   {mean, std});
     });
 HOTARU_OP(
     "normal.float_Tensor(float mean, Tensor std, *, Generator? "
@@ -215,13 +211,17 @@ HOTARU_OP(
           {std});
     });
 HOTARU_OP(
-    "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? "
+    "normal.Tensor_float(Tensor mean, float std=1., *, Generator? "
     "generator=None) -> Tensor",
-    +[](const Tensor& mean, const Tensor& std, Gen generator) {
-      const Dims shape = broadcast_shapes(mean.sizes(), std.sizes());
-      return drawn("NormalBackward3",
-                   normal_around(mean, std, shape, mean, generator),
-                   {mean, std});
+    +[](const Tensor& mean, double std, Gen generator) {
+      HOTARU_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
+      Tensor out;
+      {
+        const autograd::NoGrad no_grad;
+        const Tensor draws = normal_(empty_like(mean), 0, 1, generator);
+        out = add(mul(draws, Scalar(std)), mean);
+      }
+      return drawn("NormalBackward1", out, {mean});
     });
 HOTARU_OP(
     "normal.float_float(float mean, float std, SymInt[] size, *, Generator? "

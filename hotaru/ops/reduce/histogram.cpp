@@ -47,6 +47,10 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min,
              const Scalar& max) {
   HOTARU_CHECK(bins > 0, "torch.histogram(): bins must be > 0, but got ", bins,
                " for dimension 0");
+  const auto check_order = [](double low, double high) {
+    HOTARU_CHECK(low <= high, "torch.histc: max must be larger than min");
+  };
+  check_order(min.to_double(), max.to_double());
   HOTARU_CHECK_AS(NotImplementedError, self.is_floating_point(),
                   "\"histogram_cpu\" not implemented for '",
                   scalar_type_name(self.dtype()), "'");

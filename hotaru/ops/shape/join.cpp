@@ -111,7 +111,8 @@ Tensor cat(const Tensors& tensors, int64_t dim) {
       refuse_devices(tensors[0].device(), tensors[i].device());
     if (skipped(*model)) model = &tensors[i];
   }
-  dim = wrap_dim(dim, model->dim());
+  // Where all are empty vectors, PyTorch asks for no dimension.
+  dim = skipped(*model) ? 0 : wrap_dim(dim, model->dim());
   const Dims sizes = cat_sizes(tensors, *model, dim);
   const MemoryFormat format = common_format(tensors);
   const DType dtype = common_dtype(tensors);

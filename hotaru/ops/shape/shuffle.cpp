@@ -85,6 +85,7 @@ Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   HOTARU_CHECK(c % groups == 0,
                "Number of channels must be divisible by groups. Got ", c,
                " channels and ", groups, " groups.");
+  if (self.numel() == 0) return make_alias(self);
   const Tensor split =
       reshape(self, Dims{self.size(0), groups, c / groups, -1});
   return reshape(contiguous(transpose(split, 1, 2)), self.sizes());
@@ -97,6 +98,8 @@ HOTARU_OP("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
 HOTARU_OP("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
           pixel_unshuffle);
 HOTARU_OP("channel_shuffle(Tensor self, int groups) -> Tensor",
+          channel_shuffle);
+HOTARU_OP("native_channel_shuffle(Tensor self, int groups) -> Tensor",
           channel_shuffle);
 
 }  // namespace hotaru

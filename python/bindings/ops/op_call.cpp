@@ -72,6 +72,10 @@ void set_requires_grad(const Operator& op, PyObject* tensor, PyObject* flag) {
   HOTARU_CHECK_AS(TypeError, PyBool_Check(flag), op.name(),
                   "(): argument 'requires_grad' must be bool, not ",
                   Py_TYPE(flag)->tp_name);
+  HOTARU_CHECK(flag != Py_True || !is_tensor(tensor) ||
+                   is_differentiable(tensor_of(tensor).dtype()),
+               "Only Tensors of floating point and complex dtype can require "
+               "gradients");
   if (flag == Py_True && is_tensor(tensor) &&
       PyObject_SetAttrString(tensor, "requires_grad", Py_True) < 0)
     throw nb::python_error();

@@ -65,6 +65,19 @@ PyObject* named_results(const Operator& op, PyObject** items, size_t n) {
 void warn_of_resize(const Operator& op, const Tensor& out,
                     const Tensor& result) {
   const Schema& schema = op.schema();
+  static constexpr std::string_view kRanges[] = {"arange", "fft_fftfreq",
+                                                 "fft_rfftfreq"};
+  const bool range = std::find(std::begin(kRanges), std::end(kRanges),
+                               schema.name) != std::end(kRanges);
+  if (range && out.numel() > 0 && out.numel() != result.numel())
+    return warn(concat(
+        "The number of elements in the out tensor of shape ",
+        shape_text(out.sizes()), " is ", out.numel(),
+        " which does not match the computed number of elements ",
+        result.numel(),
+        ". Note that this may occur as a result of rounding error. The out "
+        "tensor will be resized to a tensor of shape (",
+        result.numel(), ",)."));
   if (out.numel() == 0 || out.sizes() == result.sizes() ||
       schema.arguments.front().type.kind != ArgKind::kTensor ||
       schema.find("generator") >= 0)
@@ -94,6 +107,9 @@ void check_out_dtype(const Operator& op, DType out, DType result) {
   HOTARU_CHECK(name != "nonzero",
                "nonzero: Expected out tensor to have scalar type Long but got "
                "scalar type",
+               scalar_type_name(out));
+  HOTARU_CHECK(name != "cummax" && name != "cummin" && name != "logcumsumexp",
+               "expected scalar_type ", scalar_type_name(result), " but found ",
                scalar_type_name(out));
   HOTARU_CHECK(name != "hash_tensor",
                "Expected result to be of dtype uint64, but got ",

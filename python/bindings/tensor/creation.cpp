@@ -1,5 +1,6 @@
 #include "bindings/tensor/creation.h"
 
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -213,6 +214,8 @@ struct Nest {
       const Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
       if (depth >= shape.size() || n != shape[depth]) return;
       for_items(data, [&](PyObject* item, Py_ssize_t) {
+        HOTARU_CHECK_AS(TypeError, item != data,
+                        "new(): self-referential lists are incompatible");
         infer(item, depth + 1);
         return true;
       });
@@ -273,7 +276,15 @@ T number_as(PyObject* o, DType dtype) {
       if (!PyErr_Occurred()) return whole;
       PyErr_Clear();
     }
+  // Integers beyond int64 are numbers all the same where floats hold them.
+  if constexpr (!kInteger)
+    if (PyLong_CheckExact(o)) {
+      const double whole = PyLong_AsDouble(o);
+      if (whole == -1.0 && PyErr_Occurred()) throw nb::python_error();
+      if (std::abs(whole) >= 0x1p63) return T(whole);
+    }
   const Scalar value = element(o, kInteger);
+  if constexpr (kIsBool<T>) return T(value.to_complex() != 0.0);
   if constexpr (kInteger)
     HOTARU_CHECK(holds(dtype, value), "value cannot be converted to type ",
                  dtype_name(dtype), " without overflow");

@@ -9,6 +9,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/matmul/matmul.h"
+#include "hotaru/ops/overlap.h"
 #include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/refuse.h"
@@ -76,6 +77,7 @@ Tensor over_in(const Tensor& a, const Tensor& b) {
 }
 template <TensorFunction F>
 Tensor in_place_slot(const Tensor& a, const Tensor& b) {
+  check_overlap(a, b);
   return in_place(a, [&](const Tensor& x) { return F(x, b); });
 }
 /// What cannot be stored is not computed either.
@@ -194,17 +196,26 @@ int truth(PyObject* self) {
       -1);
 }
 
+/// The number that a tensor of one element is. ValueError if it has others.
+Scalar only_number(PyObject* self, const char* wanted) {
+  HOTARU_CHECK_AS(ValueError, tensor_of(self).numel() == 1,
+                  "only one element tensors can be converted to Python "
+                  "scalars");
+  return number_of(self, wanted);
+}
+
 PyObject* as_int(PyObject* self) {
   return guarded([&]() -> PyObject* {
-    const Scalar value = number_of(self, "int");
+    const Scalar value = only_number(self, "int");
     if (value.is_integral()) return PyLong_FromLongLong(value.to_int());
     return PyLong_FromDouble(value.to_double());
   });
 }
 
 PyObject* as_float(PyObject* self) {
-  return guarded(
-      [&] { return PyFloat_FromDouble(number_of(self, "float").to_double()); });
+  return guarded([&] {
+    return PyFloat_FromDouble(only_number(self, "float").to_double());
+  });
 }
 
 PyObject* as_index(PyObject* self) {

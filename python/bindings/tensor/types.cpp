@@ -81,6 +81,9 @@ void init_dtype(nb::module_& m) {
       .def("to_real",
            [](const PyDType& d) { return dtype_object(to_real(d.dtype)); })
       .def("to_complex", [](const PyDType& d) {
+        HOTARU_CHECK(is_differentiable(d.dtype) || d.dtype == DType::kComplex32,
+                     "Unknown Complex ScalarType for ",
+                     scalar_type_name(d.dtype));
         const bool half = d.dtype == DType::kFloat16;
         return dtype_object(half || d.dtype == DType::kComplex32
                                 ? DType::kComplex32

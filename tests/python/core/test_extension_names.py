@@ -151,3 +151,11 @@ def test_division_by_its_old_names():
     assert x.__div__(2).tolist() == [1.5, 2.5]
     assert x.__idiv__(2) is x
     assert x.tolist() == [1.5, 2.5]
+
+
+def test_each_place_of_names_is_asked():
+    assert _C.has_lapack is True
+    assert _C.Graph.__name__ == "Graph"
+    assert _C._dispatch_has_kernel("aten::add.Tensor")
+    with pytest.raises(AttributeError, match="has no attribute '_no_such'"):
+        _C._no_such  # noqa: B018
