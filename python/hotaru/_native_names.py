@@ -64,17 +64,12 @@ def _attribute(name: str):
         inside = _INSIDE.get(name, name)
         value = getattr(importlib.import_module(place), inside)
         return vars(_C).setdefault(name, value)
-    if name.startswith("__"):
-        raise AttributeError(
-            f"module {_C.__name__!r} has no attribute {name!r}"
-        )
-    from ._library import questions
+    if not name.startswith("__"):
+        from ._library import questions
 
-    if name in questions.NAMES:
-        return vars(_C).setdefault(name, questions.NAMES[name])
-    from ._extension import named
-
-    return named(name)
+        if name in questions.NAMES:
+            return vars(_C).setdefault(name, questions.NAMES[name])
+    raise AttributeError(f"module {_C.__name__!r} has no attribute {name!r}")
 
 
 _C.__getattr__ = _attribute
