@@ -12,7 +12,7 @@ import types
 
 from . import _C, Tensor, ops
 from ._function_schema import parse_schema
-from ._library import dispatch, native_tags, questions, table
+from ._library import derived, dispatch, native_tags, questions, table
 from ._schemas import signature
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
@@ -352,3 +352,4 @@ def forget(space: str, name: str) -> None:
 
 aten = namespace("aten")
 sys.modules[f"{ops.__name__}.aten"] = aten
+derived.install()

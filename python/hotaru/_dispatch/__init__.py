@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from .. import _C
 from . import members
-from .calls import Call
+from .calls import Call, rules
 from .record import run
 from .stack import native
 
-__all__ = ["add", "answer"]
+__all__ = ["Call", "add", "answer", "rules"]
 
 
 def answer(function, args: tuple, kwargs: dict | None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,10 @@ from .._ops import aten
 from .._schemas import signature
 from ..utils import _pytree
 from . import stack
+
+# What a mode's class or a class of tensors does with an overload, instead of
+# its __torch_dispatch__: (mode or class, func, types, args, kwargs).
+rules: dict[tuple[Any, type], Callable] = {}
 
 
 @dataclass
@@ -65,15 +70,11 @@ class Call:
         with no_grad():
             if stack.modes():
                 with stack.without_last() as mode:
-                    found = mode.__torch_dispatch__(
-                        self.function, types, self.args, self.kwargs
-                    )
+                    found = self._asked(mode, type(mode), types)
                 if found is not NotImplemented:
                     return found
             for kind in types:
-                found = kind.__torch_dispatch__(
-                    self.function, types, self.args, self.kwargs
-                )
+                found = self._asked(kind, kind, types)
                 if found is not NotImplemented:
                     return found
             if not types:
@@ -83,6 +84,16 @@ class Call:
             "__torch_dispatch__ handlers returned NotImplemented:\n\n"
             + "\n".join(f"  - tensor subclass {kind}" for kind in types)
         )
+
+    def _asked(self, answerer, kind: type, types):
+        """The answer of a mode or class, or of the rule that somebody else
+        registered for it.
+        """
+        given = self.function, types, self.args, self.kwargs
+        rule = rules.get((self.function, kind)) if rules else None
+        if rule is not None:
+            return rule(answerer, *given)
+        return answerer.__torch_dispatch__(*given)
 
     def finish(self, result):
         """What the caller gets: an operator in place returns its argument."""

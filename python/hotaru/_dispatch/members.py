@@ -152,7 +152,11 @@ def _asked(question: Question, usual: Callable, strides: bool = False):
 
 
 def _refuse(name: str, rest: str) -> Callable:
+    usual = getattr(Tensor, name)
+
     def call(self, *args, **kwargs):
+        if not _C._dispatches(self):  # a mode is asked for operators alone
+            return native(usual, (self, *args), kwargs)
         raise RuntimeError(
             f".{name}() is not supported for tensor subclasses"
             + rest.format(type(self).__name__)

@@ -8,7 +8,7 @@ leaves out what it stands for with the guards of `keys`.
 
 from __future__ import annotations
 
-from .. import Tensor
+from .. import _C, Tensor
 from . import arguments, autocast, fallback, keys
 from .keys import skipped
 from .table import Operator
@@ -110,13 +110,25 @@ def _below_derivatives(operator, device, args, kwargs):
         function = operator.kernels.get("ADInplaceOrView")
         if _plain(function):
             return _checked(operator, function, args, kwargs)
+    if _C._dispatch_applies(*arguments.tensors_in(args, kwargs)):
+        return _asked(operator, args, kwargs)
     function = operator.kernel(device)
     if not _plain(function):
         raise _missing(operator, device)
     return _checked(operator, function, args, kwargs)
 
 
+def _asked(operator, args, kwargs):
+    """The answer of a mode, or of a class among the arguments."""
+    from .._dispatch import Call
+
+    answer = Call(operator.overload(), args, kwargs).below()
+    return arguments.results(operator.schema, answer)
+
+
 def _without_tensors(operator, args, kwargs):
+    if _C._dispatch_applies():
+        return _asked(operator, args, kwargs)
     for key in ("BackendSelect", *keys.EXPLICIT, keys.COMPOSITE):
         function = operator.kernels.get(key)
         if _plain(function):
