@@ -113,6 +113,16 @@ class Question:
         self.default = self.overloadpacket = self
         setattr(aten, name, self)
 
+    @property
+    def tags(self) -> list:
+        """None: it is no operator."""
+        return []
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it gives a view: no."""
+        return False
+
     def name(self) -> str:
         """As in "aten::sym_size"."""
         return f"aten::{self._name}"
@@ -125,6 +135,8 @@ class Question:
 
 
 _SCALAR = Question("_local_scalar_dense", lambda x: x.item())
+# Of a tensor that a program just made of numbers; see `lifted`.
+LIFT = Question("lift_fresh", lambda x: x)
 _SIZE = Question("sym_size", lambda x: list(x.shape))
 _STRIDE = Question("sym_stride", lambda x: list(x.stride()))
 _OFFSET = Question("sym_storage_offset", lambda x: x.storage_offset())

@@ -6,6 +6,7 @@ import threading
 from contextlib import contextmanager
 
 from .. import _C
+from . import lifted
 
 
 class _Thread(threading.local):
@@ -18,6 +19,7 @@ _current = _Thread()
 
 def push(mode) -> None:
     """The mode that is asked first from now on."""
+    lifted.install()
     _current.modes.append(mode)
     _C._count_dispatch_modes(1)
 

@@ -1,16 +1,369 @@
-"""Tensors without values on devices that have memory: hotaru has none, its
-meta device is what stands for them.
-"""
+"""Tensors with shapes and devices, but without memory or values."""
 
 from __future__ import annotations
 
+import functools
+
+from .. import _C, get_default_device
+from .._C import Tensor
+from .._dispatch.derivative import Derivative
+from .._dispatch.stack import native
+from .._grad_mode import no_grad
+from ..utils import _pytree
+from ..utils._python_dispatch import (
+    TorchDispatchMode,
+    _disable_current_modes,
+    _get_current_dispatch_mode_stack,
+)
+from . import fake_devices, fake_kernels
+from .fake_cache import cached
+from .fake_constants import Constants, written
+from .fake_convert import FakeTensorConverter
+from .fake_copies import FakeCopyMode
+from .fake_errors import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    MetadataMismatchError,
+    UnsupportedFakeTensorException,
+    UnsupportedOperatorException,
+)
+
+__all__ = [
+    "DataDependentOutputException", "DynamicOutputShapeException",
+    "FakeCopyMode", "FakeTensor", "FakeTensorConverter", "FakeTensorMode",
+    "MetadataMismatchError", "UnsupportedFakeTensorException",
+    "UnsupportedOperatorException", "is_fake", "unset_fake_temporarily",
+]  # fmt: skip
+
+_REAL = (
+    "Please convert all Tensors to FakeTensors first or instantiate "
+    "FakeTensorMode with 'allow_non_fake_inputs'. Found in {}"
+)
+
+
+class FakeTensor(Tensor):
+    """A tensor of the meta device that says it is on another.
+
+    Operators give fake tensors of the shape, strides, dtype and device that
+    they would give real ones, with derivatives. `fake_mode` is the mode it
+    belongs to, `constant` its value where that is known, else None.
+    """
+
+    __torch_function__ = _C._disabled_torch_function_impl
+
+    @staticmethod
+    def __new__(cls, fake_mode, elem, device):
+        """Of a tensor on the meta device, whose memory it shares."""
+        made = Tensor._make_subclass(cls, elem.detach(), elem.requires_grad)
+        made.fake_device = fake_devices.normalized(device)
+        made.fake_mode = fake_mode
+        made.constant = None
+        return made
+
+    def __init__(self, *args, **kwargs) -> None:
+        super().__init__()
+
+    @property
+    def device(self):
+        """The device it pretends to be on."""
+        return self.fake_device
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether that is the CPU."""
+        return self.fake_device.type == "cpu"
+
+    @property
+    def is_cuda(self) -> bool:
+        """Whether that is a GPU."""
+        return self.fake_device.type == "cuda"
+
+    @property
+    def is_meta(self) -> bool:
+        """Whether that is the meta device."""
+        return self.fake_device.type == "meta"
+
+    def get_device(self) -> int:
+        """The number of the device, -1 of the CPU."""
+        if self.fake_device.type == "cpu":
+            return -1
+        return self.fake_device.index or 0
+
+    @property
+    def grad(self):
+        """The gradient, a fake tensor."""
+        found = Tensor.grad.__get__(self)
+        if found is None or isinstance(found, FakeTensor):
+            return found
+        known = self.__dict__.get("_grad_of")  # a sum that autograd made
+        if known is None or known[0] is not found:
+            made = FakeTensor(self.fake_mode, found, self.fake_device)
+            self.__dict__["_grad_of"] = known = (found, made)
+        return known[1]
+
+    @grad.setter
+    def grad(self, value) -> None:
+        Tensor.grad.__set__(self, value)
+
+    def __repr__(self, *, tensor_contents=None) -> str:
+        parts = ["..."]
+        if self.fake_device.type != "cpu":
+            parts.append(f"device='{self.fake_device}'")
+        parts.append(f"size={tuple(self.shape)}")
+        if self.dtype not in (_C.get_default_dtype(), _C.int64, _C.bool):
+            parts.append(f"dtype={self.dtype}")
+        if self.grad_fn is not None:
+            parts.append(f"grad_fn=<{type(self.grad_fn).__name__}>")
+        elif self.requires_grad:
+            parts.append("requires_grad=True")
+        text = f"FakeTensor({', '.join(parts)})"
+        is_parameter = self.__dict__.get("_is_param")
+        return f"Parameter({text})" if is_parameter else text
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        fakes = _fakes_in((args, kwargs))
+        if not all(issubclass(kind, FakeTensor) for kind in types):
+            return NotImplemented
+        return fakes[0].fake_mode._answer(func, args, kwargs or {})
+
+
+class FakeTensorMode(TorchDispatchMode):
+    """Inside, functions that make tensors make fake ones, on any device,
+    and operators take them: shapes are numbers.
+
+    Args:
+        allow_fallback_kernels: an operator without a kernel for the meta
+            device runs on the CPU, with ones, for the shape of its result.
+        allow_non_fake_inputs: real tensors are converted where they meet
+            operators, instead of a complaint.
+        shape_env: None, or an environment, of which no size is asked for:
+            each is the number it is. What depends on values raises.
+        static_shapes: None or True, as they are.
+
+    Raises, from operators:
+        DynamicOutputShapeException, DataDependentOutputException: it depends
+            on values.
+        UnsupportedOperatorException: it has no kernel for this.
+        RuntimeError: tensors are on two devices.
+        AssertionError: a real tensor, or tensors of two modes.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow_fallback_kernels: bool = True,
+        allow_non_fake_inputs: bool = False,
+        shape_env=None,
+        static_shapes: bool | None = None,
+    ) -> None:
+        super().__init__()
+        if static_shapes is False:
+            raise NotImplementedError(
+                "FakeTensorMode: sizes are numbers; leave static_shapes out"
+            )
+        self.allow_fallback_kernels = allow_fallback_kernels
+        self.allow_non_fake_inputs = allow_non_fake_inputs
+        self.shape_env = shape_env
+        self.static_shapes = True
+        self.fake_tensor_converter = FakeTensorConverter()
+        self.constants = Constants()
+        self.in_kernel_invocation = False
+        self.cache: dict = {}
+
+    def from_tensor(
+        self,
+        tensor: Tensor,
+        *,
+        static_shapes=None,
+        source=None,
+        symbolic_context=None,
+    ):
+        """The fake tensor that stands for `tensor`; the same each time.
+
+        NotImplementedError where sizes should be symbols.
+        """
+        if static_shapes is False or symbolic_context is not None:
+            raise NotImplementedError(
+                "from_tensor: hotaru has no symbolic sizes; leave "
+                "static_shapes and symbolic_context out"
+            )
+        if isinstance(tensor, FakeTensor) and tensor.fake_mode is self:
+            return tensor
+        return self.fake_tensor_converter.from_real_tensor(self, tensor)
+
+    def __enter__(self):
+        modes = _get_current_dispatch_mode_stack()
+        self.__dict__.setdefault("_entered", []).append(self in modes[-1:])
+        return self if self._entered[-1] else super().__enter__()
+
+    def __exit__(self, *exception) -> None:
+        if not self._entered.pop():
+            super().__exit__(*exception)
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if any(not issubclass(kind, FakeTensor) for kind in types):
+            return NotImplemented
+        return self._answer(func, args, kwargs or {})
+
+    def _answer(self, func, args: tuple, kwargs: dict):
+        if isinstance(func, Derivative):
+            return self._derivative(func, *args)
+        if func.name() == "aten::lift_fresh":
+            with _disable_current_modes():
+                real = args[0]
+                if isinstance(real, FakeTensor):
+                    return real
+                return self.fake_tensor_converter.from_real_tensor(
+                    self, real, make_constant=True
+                )
+        args, kwargs = self._as_fakes(func, args, kwargs)
+        fakes = _fakes_in((args, kwargs))
+        if func.name() == "aten::_local_scalar_dense":
+            return _number(func, fakes[0])
+        if not hasattr(func, "_text"):
+            return native(func, args, kwargs)
+        return self._operator(func, args, kwargs, fakes)
+
+    def _operator(self, func, args, kwargs, fakes):
+        changed = written(func, args, kwargs)
+        known = self._values(func, args, kwargs, fakes)
+        device, args, kwargs = self._device(func, args, kwargs, fakes)
+        kwargs.pop("generator", None)
+        if known is None and changed:
+            self.constants.forget_memory_of(changed)
+        with no_grad():
+            result = cached(self, func, args, kwargs, changed)
+        if result is NotImplemented:
+            return NotImplemented
+        if any(result is fake for fake in fakes) and _moved(func, fakes, device):
+            result = native(Tensor.clone, (result,), {})
+        found = self._wrapped(result, device)
+        if known is not None:
+            self.constants.keep_all(found, known)
+        return found
+
+    def _values(self, func, args, kwargs, fakes):
+        """The result itself, where values are known; None else."""
+        if not fakes and _only_numbers(func, args):
+            with _disable_current_modes():
+                return func(*args, **kwargs)
+        if fake_devices.asked(func, args, kwargs)[0] is not None:
+            return None
+        return self.constants.computed(func, args, kwargs, fakes)
+
+    def _device(self, func, args, kwargs, fakes):
+        """Where the result is, and the call with the meta device there."""
+        named, args, kwargs = fake_devices.asked(func, args, kwargs)
+        found = fake_devices.common(func, fakes)
+        if named is not None:
+            _allow(_C.device(named))
+            return named, args, dict(kwargs)
+        if found is not None:
+            return found, args, dict(kwargs)
+        device = get_default_device()
+        _allow(device)
+        if fake_devices.place_of(func) is not None:
+            kwargs = {**kwargs, "device": _C.device("meta")}
+        return device, args, dict(kwargs)
+
+    def _derivative(self, func, grads, wanted, args, kwargs):
+        leaves = _pytree.tree_leaves((args, kwargs))
+        tensors = [x for x in leaves if isinstance(x, Tensor)]
+
+        def plain(x):
+            if not isinstance(x, Tensor):
+                return x
+            if x.device.type == "meta" and not isinstance(x, FakeTensor):
+                return x
+            if isinstance(x, FakeTensor):
+                return native(Tensor.detach, (x,), {})
+            return x.detach().to("meta")
+
+        with _disable_current_modes():
+            given = _pytree.tree_map(plain, (grads, wanted, args, kwargs))
+            found = native(func, given, {})
+        return [
+            None if x is None else self._wrapped(x, tensors[place].device)
+            for x, place in zip(found, wanted)
+        ]
+
+    def _as_fakes(self, func, args, kwargs):
+        def convert(x):
+            if not isinstance(x, Tensor):
+                return x
+            if isinstance(x, FakeTensor):
+                if x.fake_mode is not self:
+                    raise AssertionError("Mixing fake modes NYI")
+                return x
+            if not self.allow_non_fake_inputs:
+                raise AssertionError(_REAL.format(func))
+            return self.fake_tensor_converter.from_real_tensor(self, x)
+
+        return _pytree.tree_map(convert, (args, kwargs))
+
+    def _wrapped(self, result, device):
+        def wrap(x):
+            if not isinstance(x, Tensor) or isinstance(x, FakeTensor):
+                return x
+            return FakeTensor(self, x, device)
+
+        with _disable_current_modes():
+            return _pytree.tree_map(wrap, result)
+
+
+def _allow(device) -> None:
+    from .._functorch import config
+
+    if device.type == "meta" and not config.fake_tensor_allow_meta:
+        raise AssertionError(
+            "device type 'meta' unsupported: fake_tensor_allow_meta is off"
+        )
+
+
+def _moved(func, fakes, device) -> bool:
+    """Whether a result that is an argument should be on another device."""
+    name = func.overloadpacket.__name__
+    place = fake_devices.normalized(device)
+    return name == "to" and place != fakes[0].device
+
+
+def _fakes_in(tree) -> list[FakeTensor]:
+    leaves = _pytree.tree_leaves(tree)
+    return [x for x in leaves if isinstance(x, FakeTensor)]
+
+
+@functools.cache
+def _takes_tensors(func) -> bool:
+    return any("Tensor" in str(a.type) for a in func._schema.arguments)
+
+
+def _only_numbers(func, args) -> bool:
+    """Whether numbers are where the operator takes tensors."""
+    return (
+        bool(args)
+        and _takes_tensors(func)
+        and all(isinstance(x, (int, float, complex)) for x in args)
+    )
+
+
+def _number(func, fake: FakeTensor):
+    if fake.constant is None:
+        raise DataDependentOutputException(func)
+    with _disable_current_modes():
+        return fake.constant.item()
+
 
 def is_fake(x: object) -> bool:
-    """Whether it is a fake tensor: never. Tensors of the meta device are not
-    fake, in PyTorch either.
-    """
+    """Whether it is a fake tensor, or a wrapper that is made of those."""
+    from ..utils._python_dispatch import is_traceable_wrapper_subclass
+
+    if isinstance(x, FakeTensor):
+        return True
+    if isinstance(x, Tensor) and is_traceable_wrapper_subclass(x):
+        names, _ = x.__tensor_flatten__()
+        return all(is_fake(getattr(x, name)) for name in names)
     return False
 
 
-class UnsupportedFakeTensorException(RuntimeError):  # noqa: N818
-    """A call that has no fake counterpart; for programs that catch it."""
+unset_fake_temporarily = _disable_current_modes

@@ -1,0 +1,59 @@
+"""Functions that make tensors of what is no tensor, under modes.
+
+They are no operators. PyTorch asks modes for `aten.lift_fresh` of what they
+made; so do these, from the first time on that a mode is entered. Nobody else
+pays for it: before that the functions are as they were.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from .. import _C
+
+_NAMES = (
+    "as_tensor", "asarray", "from_numpy", "frombuffer", "tensor",
+)  # fmt: skip
+_installed = False
+
+
+def install() -> None:
+    """Makes the functions of the package ask the modes."""
+    global _installed
+    if _installed:
+        return
+    _installed = True
+    import hotaru
+
+    for name in _NAMES:
+        setattr(hotaru, name, _asking(getattr(hotaru, name)))
+
+
+def _asking(function):
+    @functools.wraps(function)
+    def made(*args, **kwargs):
+        if not _C._dispatch_applies():
+            return function(*args, **kwargs)
+        return _lifted(function, args, kwargs)
+
+    return made
+
+
+def _lifted(function, args: tuple, kwargs: dict):
+    """Made on the CPU first, as a mode may know devices that are not there."""
+    from .. import get_default_device
+    from ..utils._python_dispatch import _disable_current_modes
+    from . import members
+    from .calls import Call
+
+    source = args[0] if args else None
+    if isinstance(source, _C.Tensor):
+        return function(*args, **kwargs)
+    device = kwargs.pop("device", None) or get_default_device()
+    wanted = kwargs.pop("requires_grad", False)
+    with _disable_current_modes():
+        made = function(*args, **kwargs)
+    result = Call(members.LIFT, (made,), {}).below()
+    if _C.device(device).type != "cpu":
+        result = result.to(device)
+    return result.requires_grad_() if wanted else result
