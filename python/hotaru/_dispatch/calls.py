@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +34,7 @@ class Call:
         """The call of one overload with arguments as its schema orders them,
         those left out that are the defaults; None if none fits.
         """
+        args = tuple(map(_as_numbers, args))
         overload = _C._overload_of(op, args, kwargs)
         if overload is None:
             return None
@@ -100,6 +103,16 @@ class Call:
         return self.args[0] if self.in_place and self.args else result
 
 
+def _as_numbers(value):
+    """Sizes of which some are tensors of one element, as numbers."""
+    if type(value) not in (list, tuple) or not value:
+        return value
+    kinds = {isinstance(x, Tensor) for x in value}
+    if len(kinds) < 2 or not all(isinstance(x, (int, Tensor)) for x in value):
+        return value
+    return type(value)(operator.index(x) for x in value)
+
+
 def _types(tensors: list[Tensor]) -> tuple[type, ...]:
     found: list[type] = []
     for tensor in tensors:
@@ -114,12 +127,20 @@ def _types(tensors: list[Tensor]) -> tuple[type, ...]:
     return tuple(found)
 
 
+@functools.cache
+def _sized(text: str) -> bool:
+    """Whether the first argument is a list of any number of sizes."""
+    return text.partition("(")[2].startswith(("SymInt[] ", "int[] "))
+
+
 def _ordered(function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     known = list(signature(function._text).parameters.values())
     positional = [p for p in known if p.kind is not p.KEYWORD_ONLY]
     if len(args) > len(positional):  # sizes given one by one: x.view(2, 3)
         last = len(positional) - 1
         args = (*args[:last], tuple(args[last:]))
+    elif len(args) == 1 and type(args[0]) is int and _sized(function._text):
+        args = ([args[0]],)  # torch.empty(2)
     given = dict(zip((p.name for p in positional), args))
     for name, value in kwargs.items():
         given["input" if name == "self" else name] = value

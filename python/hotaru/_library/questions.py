@@ -108,6 +108,11 @@ def resolve_packet(name: str, *args, **kwargs) -> str:
     raise RuntimeError(f"{_NO_MATCH}\n{listed}")
 
 
+def storage_id(tensor: Tensor) -> int:
+    """What tensors that share memory have in common, while they live."""
+    return tensor.untyped_storage()._cdata
+
+
 # By the names that torch._C has.
 NAMES = {
     "AliasInfo": AliasInfo,
@@ -133,6 +138,7 @@ NAMES = {
     "_jit_get_schemas_for_operator": schemas_of,
     "_jit_resolve_packet": resolve_packet,
     "_set_autograd_fallback_mode": fallback.set_mode,
+    "_storage_id": storage_id,
     "parse_schema": parse_schema,
 }
 NAMES |= {

@@ -62,6 +62,8 @@ class Constants:
                 continue
             if value.numel() <= _LIMIT:
                 self.keep(fake, value)
+            else:
+                fake.constant = None
 
 
 def _value(x):

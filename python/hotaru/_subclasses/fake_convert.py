@@ -13,6 +13,7 @@ from ..utils._python_dispatch import (
     _disable_current_modes,
     is_traceable_wrapper_subclass,
 )
+from . import fake_reals
 from .fake_errors import UnsupportedFakeTensorException
 
 
@@ -103,6 +104,8 @@ class FakeTensorConverter:
             made._is_param = True
         if t.is_leaf and t.grad is not None:
             made.grad = self.from_real_tensor(fake_mode, t.grad)
+        if fake_mode.propagate_real_tensors:
+            made.real_tensor = fake_reals.copy_of(t)
         if make_constant:
             fake_mode.constants.keep(made, t)
         else:

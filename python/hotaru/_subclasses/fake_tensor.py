@@ -7,6 +7,7 @@ import functools
 from .. import _C, get_default_device
 from .._C import Tensor
 from .._dispatch.derivative import Derivative
+from .._functorch import config
 from .._dispatch.stack import native
 from .._grad_mode import no_grad
 from ..utils import _pytree
@@ -15,8 +16,8 @@ from ..utils._python_dispatch import (
     _disable_current_modes,
     _get_current_dispatch_mode_stack,
 )
-from . import fake_devices, fake_kernels
-from .fake_cache import cached
+from . import fake_cache, fake_devices, fake_names, fake_reals
+from .fake_cache import cached, extract_tensor_metadata
 from .fake_constants import Constants, written
 from .fake_convert import FakeTensorConverter
 from .fake_copies import FakeCopyMode
@@ -32,7 +33,8 @@ __all__ = [
     "DataDependentOutputException", "DynamicOutputShapeException",
     "FakeCopyMode", "FakeTensor", "FakeTensorConverter", "FakeTensorMode",
     "MetadataMismatchError", "UnsupportedFakeTensorException",
-    "UnsupportedOperatorException", "is_fake", "unset_fake_temporarily",
+    "UnsupportedOperatorException", "extract_tensor_metadata", "is_fake",
+    "unset_fake_temporarily",
 ]  # fmt: skip
 
 _REAL = (
@@ -62,6 +64,15 @@ class FakeTensor(Tensor):
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__()
+
+    def _is_view(self) -> bool:
+        """Whether it shares the memory of `_base`."""
+        return self._base is not None
+
+    @property
+    def _base(self):
+        """The fake tensor whose view it is; None if it is none."""
+        return self.__dict__.get("_view_of")
 
     @property
     def device(self):
@@ -128,6 +139,10 @@ class FakeTensor(Tensor):
         return fakes[0].fake_mode._answer(func, args, kwargs or {})
 
 
+class _CacheKeyState:
+    """What a key depends on beside the call: nothing, as sizes are numbers."""
+
+
 class FakeTensorMode(TorchDispatchMode):
     """Inside, functions that make tensors make fake ones, on any device,
     and operators take them: shapes are numbers.
@@ -169,7 +184,7 @@ class FakeTensorMode(TorchDispatchMode):
         self.fake_tensor_converter = FakeTensorConverter()
         self.constants = Constants()
         self.in_kernel_invocation = False
-        self.cache: dict = {}
+        self.propagate_real_tensors = config.fake_tensor_propagate_real_tensors
 
     def from_tensor(
         self,
@@ -191,6 +206,20 @@ class FakeTensorMode(TorchDispatchMode):
         if isinstance(tensor, FakeTensor) and tensor.fake_mode is self:
             return tensor
         return self.fake_tensor_converter.from_real_tensor(self, tensor)
+
+    def _cache_key(self, state, func, args, kwargs):
+        """What is remembered of a call; of no use to programs but tests."""
+        return fake_cache.key_of(func, args, kwargs)
+
+    @staticmethod
+    def cache_clear() -> None:
+        """Forgets what results of operators look like, in all modes."""
+        fake_cache.clear()
+
+    @staticmethod
+    def cache_info() -> fake_cache.DispatchCacheInfo:
+        """How often that was of use since it was forgotten."""
+        return fake_cache.info()
 
     def __enter__(self):
         modes = _get_current_dispatch_mode_stack()
@@ -228,6 +257,11 @@ class FakeTensorMode(TorchDispatchMode):
     def _operator(self, func, args, kwargs, fakes):
         changed = written(func, args, kwargs)
         known = self._values(func, args, kwargs, fakes)
+        replay = (
+            fake_reals.Replay(func, args, kwargs)
+            if self.propagate_real_tensors
+            else None
+        )
         device, args, kwargs = self._device(func, args, kwargs, fakes)
         kwargs.pop("generator", None)
         if known is None and changed:
@@ -238,9 +272,11 @@ class FakeTensorMode(TorchDispatchMode):
             return NotImplemented
         if any(result is fake for fake in fakes) and _moved(func, fakes, device):
             result = native(Tensor.clone, (result,), {})
-        found = self._wrapped(result, device)
+        found = self._wrapped(result, device, fakes)
         if known is not None:
             self.constants.keep_all(found, known)
+        if replay is not None:
+            replay.compare(found)
         return found
 
     def _values(self, func, args, kwargs, fakes):
@@ -302,19 +338,22 @@ class FakeTensorMode(TorchDispatchMode):
 
         return _pytree.tree_map(convert, (args, kwargs))
 
-    def _wrapped(self, result, device):
+    def _wrapped(self, result, device, fakes=()):
         def wrap(x):
             if not isinstance(x, Tensor) or isinstance(x, FakeTensor):
                 return x
-            return FakeTensor(self, x, device)
+            made = FakeTensor(self, x, device)
+            for fake in fakes:
+                if _C._shares_storage(fake, made):
+                    made._view_of = fake if fake._base is None else fake._base
+                    break
+            return made
 
         with _disable_current_modes():
             return _pytree.tree_map(wrap, result)
 
 
 def _allow(device) -> None:
-    from .._functorch import config
-
     if device.type == "meta" and not config.fake_tensor_allow_meta:
         raise AssertionError(
             "device type 'meta' unsupported: fake_tensor_allow_meta is off"
@@ -367,3 +406,13 @@ def is_fake(x: object) -> bool:
 
 
 unset_fake_temporarily = _disable_current_modes
+_is_tensor_constructor = fake_names.is_tensor_constructor
+
+
+def __getattr__(name: str):
+    """Sets of operators, made when first asked for."""
+    if name == "_like_tensor_constructors":
+        return fake_names.like_tensor_constructors()
+    if name == "_device_not_kwarg_ops":
+        return fake_names.device_not_kwarg_ops()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
