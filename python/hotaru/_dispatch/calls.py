@@ -35,7 +35,7 @@ class Call:
         those left out that are the defaults; None if none fits.
         """
         args = tuple(map(_as_numbers, args))
-        overload = _C._overload_of(op, args, kwargs)
+        overload = _overload_of(op, args, kwargs)
         if overload is None:
             return None
         function = getattr(getattr(aten, op.__name__), overload)
@@ -101,6 +101,27 @@ class Call:
     def finish(self, result):
         """What the caller gets: an operator in place returns its argument."""
         return self.args[0] if self.in_place and self.args else result
+
+
+def _overload_of(op, args: tuple, kwargs: dict) -> str | None:
+    """The overload that arguments fit. Tensors without values are no numbers,
+    so of those with one element others stand in.
+    """
+    try:
+        return _C._overload_of(op, args, kwargs)
+    except RuntimeError as error:
+        if "on meta tensors" not in str(error):
+            raise
+    with stack.nobody_asked():
+        args, kwargs = _pytree.tree_map(
+            lambda x: (
+                _C.ops.empty((2,), dtype=x.dtype)
+                if isinstance(x, Tensor)
+                else x
+            ),
+            (args, kwargs),
+        )
+        return _C._overload_of(op, args, kwargs)
 
 
 def _as_numbers(value):

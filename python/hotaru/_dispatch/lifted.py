@@ -1,13 +1,15 @@
 """Functions that make tensors of what is no tensor, under modes.
 
 They are no operators. PyTorch asks modes for `aten.lift_fresh` of what they
-made; so do these, from the first time on that a mode is entered. Nobody else
-pays for it: before that the functions are as they were.
+made; so do these, from the first time on that a mode is entered, by all names
+that modules of the package have for them. Nobody else pays for it: before
+that the functions are as they were.
 """
 
 from __future__ import annotations
 
 import functools
+import sys
 
 from .. import _C
 
@@ -25,8 +27,26 @@ def install() -> None:
     _installed = True
     import hotaru
 
-    for name in _NAMES:
-        setattr(hotaru, name, _asking(getattr(hotaru, name)))
+    functions = {getattr(hotaru, name) for name in _NAMES} | {_C.tensor}
+    asking = {id(function): _asking(function) for function in functions}
+    for module in _modules():
+        for name, value in list(vars(module).items()):
+            if id(value) in asking:
+                setattr(module, name, asking[id(value)])
+
+
+def _modules() -> list:
+    """Those of the package that are loaded, but the native one and this
+    protocol itself.
+    """
+    own = __package__.rpartition(".")[0]
+    return [
+        module
+        for name, module in list(sys.modules.items())
+        if (name == own or name.startswith(f"{own}."))
+        and not name.startswith((__package__, f"{own}._C"))
+        and module is not _C
+    ]
 
 
 def _asking(function):

@@ -10,7 +10,7 @@ from .._C import Tensor, ops
 from .._ops import aten
 from .._size import Size
 from .calls import Call
-from .stack import native
+from .stack import native, nobody_asked
 
 _SLOTS = {
     "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul",
@@ -81,15 +81,21 @@ def _basic(self: Tensor, index) -> tuple[Tensor, list]:
                 )
         elif isinstance(part, (Tensor, list)):
             tensors += [None] * (dim - len(tensors))
-            tensors.append(
-                part if isinstance(part, Tensor) else _C.tensor(part)
-            )
+            tensors.append(part if isinstance(part, Tensor) else _lifted(part))
             dim += _dims_of(part) - 1
         else:
             result = ops.select(result, dim, operator.index(part))
             continue
         dim += 1
     return result, tensors
+
+
+def _lifted(numbers: list) -> Tensor:
+    with nobody_asked():
+        made = _C.tensor(numbers)
+    if made.numel() == 0:
+        made = native(Tensor.long, (made,), {})
+    return Call(LIFT, (made,), {}).below()
 
 
 def _dims_of(part) -> int:

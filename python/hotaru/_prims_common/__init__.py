@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from .. import _C
 from .._C import Tensor
 
-__all__ = ["compare_tensor_meta"]
+__all__ = ["compare_tensor_meta", "dtype_to_type"]
+
+
+def dtype_to_type(dtype) -> type:
+    """The Python type of an element: bool, int, float or complex."""
+    if dtype == _C.bool:
+        return bool
+    if dtype.is_complex:
+        return complex
+    return float if dtype.is_floating_point else int
 
 
 def compare_tensor_meta(

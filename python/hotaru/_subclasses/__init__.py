@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import fake_tensor, schema_check_mode
+from . import fake_tensor, fake_utils, schema_check_mode
 from .cross_reference import CrossRefFakeMode
 from .fake_tensor import (
     DynamicOutputShapeException,
@@ -14,5 +14,5 @@ from .fake_tensor import (
 __all__ = [
     "CrossRefFakeMode", "DynamicOutputShapeException", "FakeTensor",
     "FakeTensorMode", "UnsupportedFakeTensorException", "fake_tensor",
-    "schema_check_mode",
+    "fake_utils", "schema_check_mode",
 ]  # fmt: skip

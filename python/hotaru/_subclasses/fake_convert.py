@@ -37,6 +37,11 @@ class WeakMemo:
 
         self._found[place] = (weakref.ref(key, gone), weakref.ref(value, gone))
 
+    def items(self) -> list[tuple]:
+        """The pairs of which both live."""
+        pairs = [(k(), v()) for k, v in list(self._found.values())]
+        return [p for p in pairs if p[0] is not None and p[1] is not None]
+
     def __len__(self) -> int:
         return len(self._found)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class _OfOperator(RuntimeError):
+class _OfOperatorError(RuntimeError):
     """`func` is the overload that was called."""
 
     def __init__(self, func) -> None:
@@ -11,15 +11,15 @@ class _OfOperator(RuntimeError):
         self.func = func
 
 
-class DataDependentOutputException(_OfOperator):  # noqa: N818
+class DataDependentOutputException(_OfOperatorError):
     """A number, or a truth value, that depends on values."""
 
 
-class DynamicOutputShapeException(_OfOperator):  # noqa: N818
+class DynamicOutputShapeException(_OfOperatorError):
     """A result whose shape depends on values."""
 
 
-class UnsupportedOperatorException(_OfOperator):  # noqa: N818
+class UnsupportedOperatorException(_OfOperatorError):
     """An operator that has no kernel for shapes alone."""
 
 

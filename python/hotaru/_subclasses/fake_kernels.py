@@ -32,9 +32,10 @@ def refuse_values(func, args: tuple, kwargs: dict) -> None:
         raise DataDependentOutputException(func)
     if kwargs.get("output_size") is not None:
         return
-    if Tag.dynamic_output_shape in tags or name in _DYNAMIC:
-        raise DynamicOutputShapeException(func)
-    if name.partition(".")[0] == "index" and _masked(args):
+    dynamic = Tag.dynamic_output_shape in tags or name in _DYNAMIC
+    if name.partition(".")[0] == "index":
+        dynamic = _masked(args)
+    if dynamic:
         raise DynamicOutputShapeException(func)
 
 
@@ -60,6 +61,11 @@ def run(mode, func, args: tuple, kwargs: dict):
     except NotImplementedError:
         if not mode.allow_fallback_kernels:
             raise UnsupportedOperatorException(func) from None
+    except RuntimeError as error:
+        if "cannot be called on meta tensors" not in str(error):
+            raise
+        if not mode.allow_fallback_kernels:
+            raise DataDependentOutputException(func) from None
     return _fallback(func, args, kwargs)
 
 

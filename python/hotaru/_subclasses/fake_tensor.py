@@ -7,9 +7,10 @@ import functools
 from .. import _C, get_default_device
 from .._C import Tensor
 from .._dispatch.derivative import Derivative
-from .._functorch import config
 from .._dispatch.stack import native
+from .._functorch import config
 from .._grad_mode import no_grad
+from .._ops import aten
 from ..utils import _pytree
 from ..utils._python_dispatch import (
     TorchDispatchMode,
@@ -248,6 +249,8 @@ class FakeTensorMode(TorchDispatchMode):
                 )
         args, kwargs = self._as_fakes(func, args, kwargs)
         fakes = _fakes_in((args, kwargs))
+        if func.name() == "aten::cpu":  # of the meta device there is none
+            func, args = aten.to.prim_Device, (args[0], "cpu")
         if func.name() == "aten::_local_scalar_dense":
             return _number(func, fakes[0])
         if not hasattr(func, "_text"):
@@ -270,7 +273,8 @@ class FakeTensorMode(TorchDispatchMode):
             result = cached(self, func, args, kwargs, changed)
         if result is NotImplemented:
             return NotImplemented
-        if any(result is fake for fake in fakes) and _moved(func, fakes, device):
+        same = any(result is fake for fake in fakes)
+        if same and _moved(func, fakes, device):
             result = native(Tensor.clone, (result,), {})
         found = self._wrapped(result, device, fakes)
         if known is not None:

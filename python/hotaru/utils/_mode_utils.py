@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from .._dispatch.stack import nobody_asked
 
-from .. import _C
-
-__all__ = ["no_dispatch"]
+__all__ = ["all_same_mode", "no_dispatch"]
 
 
-@contextmanager
-def no_dispatch():
-    """Inside, operators of this thread ask no mode and no class with a
-    `__torch_dispatch__`.
-    """
-    before = _C._without_dispatch(True)
-    try:
-        yield
-    finally:
-        _C._without_dispatch(before)
+# Inside, operators of this thread ask no mode and no class with a
+# `__torch_dispatch__`.
+no_dispatch = nobody_asked
+
+
+def all_same_mode(modes) -> bool:
+    """Whether all of a sequence are one object; not of none."""
+    return bool(modes) and all(mode is modes[0] for mode in modes)
