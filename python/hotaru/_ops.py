@@ -326,6 +326,10 @@ class _OpNamespace(types.ModuleType):
             if isinstance(op, _C.Op):
                 return OpOverloadPacket(name, op)
         made = DefinedPacket(name, space)
+        if space == "hotaru" and not len(made) and hasattr(aten, name):
+            from ._dispatch.derivative import Derivatives
+
+            return Derivatives(getattr(aten, name))
         return made if len(made) else None
 
     def __repr__(self) -> str:

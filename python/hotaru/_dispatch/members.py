@@ -137,6 +137,8 @@ class Question:
         return f"aten.{self.__name__}"
 
     def __call__(self, *args):
+        if _C._dispatch_applies(*args):
+            return Call(self, args, {}).below()
         return self._answer(*args)
 
 

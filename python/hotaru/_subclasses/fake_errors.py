@@ -11,15 +11,15 @@ class _OfOperatorError(RuntimeError):
         self.func = func
 
 
-class DataDependentOutputException(_OfOperatorError):
+class DataDependentOutputException(_OfOperatorError):  # noqa: N818
     """A number, or a truth value, that depends on values."""
 
 
-class DynamicOutputShapeException(_OfOperatorError):
+class DynamicOutputShapeException(_OfOperatorError):  # noqa: N818
     """A result whose shape depends on values."""
 
 
-class UnsupportedOperatorException(_OfOperatorError):
+class UnsupportedOperatorException(_OfOperatorError):  # noqa: N818
     """An operator that has no kernel for shapes alone."""
 
 
