@@ -12,6 +12,9 @@ import functools
 import sys
 
 from .. import _C
+from . import members
+from .calls import Call
+from .stack import nobody_asked
 
 _NAMES = (
     "as_tensor", "asarray", "from_numpy", "frombuffer", "tensor",
@@ -62,16 +65,13 @@ def _asking(function):
 def _lifted(function, args: tuple, kwargs: dict):
     """Made on the CPU first, as a mode may know devices that are not there."""
     from .. import get_default_device
-    from ..utils._python_dispatch import _disable_current_modes
-    from . import members
-    from .calls import Call
 
     source = args[0] if args else None
     if isinstance(source, _C.Tensor):
         return function(*args, **kwargs)
     device = kwargs.pop("device", None) or get_default_device()
     wanted = kwargs.pop("requires_grad", False)
-    with _disable_current_modes():
+    with nobody_asked():
         made = function(*args, **kwargs)
     result = Call(members.LIFT, (made,), {}).below()
     if _C.device(device).type != "cpu":

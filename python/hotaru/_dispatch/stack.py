@@ -6,7 +6,6 @@ import threading
 from contextlib import contextmanager
 
 from .. import _C
-from . import lifted
 
 
 class _Thread(threading.local):
@@ -19,7 +18,6 @@ _current = _Thread()
 
 def push(mode) -> None:
     """The mode that is asked first from now on."""
-    lifted.install()
     _current.modes.append(mode)
     _C._count_dispatch_modes(1)
 

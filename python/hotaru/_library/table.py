@@ -49,14 +49,6 @@ class Operator:
         overload = self.schema.overload_name or "default"
         return f"{self.name.replace('::', '.')}.{overload}"
 
-    def overload(self):
-        """It as an attribute of its packet in `torch.ops`."""
-        from .._ops import namespace
-
-        space, _, name = self.name.partition("::")
-        packet = getattr(namespace(space), name)
-        return getattr(packet, self.schema.overload_name or "default")
-
     def refresh(self, key: str) -> None:
         """Makes the last registration of a key the one that is called."""
         if self.history.get(key):

@@ -14,6 +14,7 @@ from ..utils._python_dispatch import (
     is_traceable_wrapper_subclass,
 )
 from . import fake_reals
+from .fake_class import FakeTensor
 from .fake_errors import UnsupportedFakeTensorException
 
 
@@ -92,8 +93,6 @@ class FakeTensorConverter:
         and device, a parameter if it is one, with a fake gradient if it has
         one. The same each time; views of one tensor share memory.
         """
-        from .fake_tensor import FakeTensor
-
         known = self.tensor_memo.get(t)
         if known is not None and known.fake_mode is fake_mode:
             return known
@@ -130,8 +129,6 @@ class FakeTensorConverter:
 
     def from_meta_and_device(self, fake_mode, t: Tensor, device):
         """A tensor of the meta device, as one of `device`."""
-        from .fake_tensor import FakeTensor
-
         known = self.tensor_memo.get(t)
         if known is None:
             known = FakeTensor(fake_mode, t, device)

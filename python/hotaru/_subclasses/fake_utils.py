@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import _C
 from .._C import Tensor
 from ..utils import _pytree
+from .fake_class import FakeTensor
 
 __all__ = [
     "output_alias_each_other", "outputs_alias_inputs", "outputs_are_inputs",
@@ -51,8 +52,6 @@ def try_convert_fake_to_real(tensors: list) -> list:
 
 
 def _real(fake):
-    from .fake_tensor import FakeTensor
-
     if not isinstance(fake, FakeTensor):
         return fake
     memo = fake.fake_mode.fake_tensor_converter.tensor_memo
