@@ -59,7 +59,8 @@ _C.__getattr__ = _native_attribute
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     # Operators that programs define, and what few ask for.
-    "_VF", "_custom_op", "_custom_ops", "_functorch", "_library",
+    "_VF", "_custom_op", "_custom_ops", "_functorch", "_guards", "_library",
+    "_prims", "_prims_common", "_refs",
     "_subclasses", "_utils_internal", "library", "monitor", "types",
     "__config__", "__future__", "_dynamo", "_ops", "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
@@ -75,6 +76,7 @@ _MADE_IN = {
         "serialization": ("load", "save"),
         "func": ("vmap",),
         "storage": ("TypedStorage", "UntypedStorage"),
+        "compiler": ("_disable_dynamo",),
         "graphs": ("compile",),
         "random": ("manual_seed", "seed"),
         "amp": ("GradScaler", "autocast"),
