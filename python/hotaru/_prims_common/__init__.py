@@ -34,8 +34,8 @@ def compare_tensor_meta(
         one, other = getattr(a, what), getattr(b, what)
         if one != other:
             raise AssertionError(f"{what} {one} and {other} are not equal!")
-    cuda = str(a.device), str(b.device)
-    if a.device != b.device and set(cuda) != {"cuda", "cuda:0"}:
+    places = {str(a.device), str(b.device)}
+    if a.device != b.device and places != {"cuda", "cuda:0"}:
         raise AssertionError(
             f"Devices {a.device} and {b.device} are not equal!"
         )
