@@ -48,7 +48,8 @@ ops.__getattr__ = _ops_attribute
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     # Operators that programs define, and what few ask for.
-    "_VF", "_awaits", "_custom_op", "_custom_ops", "_functorch", "_library",
+    "_VF", "_awaits", "_custom_op", "_custom_ops", "_functorch", "_guards",
+    "_library", "_prims", "_prims_common", "_refs",
     "_subclasses", "_utils_internal", "library", "monitor", "types",
     "__config__", "__future__", "_dynamo", "_jit_internal", "_ops",
     "_vmap_internals",
@@ -65,6 +66,7 @@ _MADE_IN = {
         "serialization": ("load", "save"),
         "func": ("vmap",),
         "storage": ("TypedStorage", "UntypedStorage"),
+        "compiler": ("_disable_dynamo",),
         "graphs": ("compile",),
         "random": ("manual_seed", "seed"),
         "amp": ("GradScaler", "autocast"),

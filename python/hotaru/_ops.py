@@ -13,7 +13,7 @@ import types
 
 from . import _C, Tensor, ops
 from ._function_schema import parse_schema
-from ._library import dispatch, native_tags, questions, table
+from ._library import derived, dispatch, native_tags, questions, table
 from ._schemas import signature
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
@@ -379,6 +379,10 @@ class _OpNamespace(types.ModuleType):
             if isinstance(op, _C.Op):
                 return OpOverloadPacket(name, op)
         made = DefinedPacket(name, space)
+        if space == "hotaru" and not len(made) and hasattr(aten, name):
+            from ._dispatch.derivative import Derivatives
+
+            return Derivatives(getattr(aten, name))
         return made if len(made) else None
 
     def __repr__(self) -> str:
@@ -405,3 +409,4 @@ def forget(space: str, name: str) -> None:
 
 aten = namespace("aten")
 sys.modules[f"{ops.__name__}.aten"] = aten
+derived.install()

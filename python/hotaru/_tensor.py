@@ -156,6 +156,10 @@ def _copied_wrapper(self):
 
 
 def __deepcopy__(self, memo):
+    if _C._overridden(self):
+        return _C._handle_torch_function(
+            Tensor.__deepcopy__, (self,), (self, memo), {}
+        )
     if id(self) in memo:
         return memo[id(self)]
     if not self.is_leaf:

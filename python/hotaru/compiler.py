@@ -25,3 +25,7 @@ def is_exporting() -> bool:
 def disable(fn=None, recursive: bool = True, *, reason: str | None = None):
     """A function, or a decorator of one, that no compiler traces: itself."""
     return (lambda function: function) if fn is None else fn
+
+
+# What PyTorch's own decorators are made of.
+_disable_dynamo = disable

@@ -15,7 +15,6 @@ from ._library import definitions, fake_impl, keys, rules, table, utils
 from ._library.autograd import Info, make_autograd_impl
 from ._library.custom_ops import CustomOpDef, custom_op, maybe_opdef
 from ._library.definitions import (
-    NO_TORCH_DISPATCH,
     Library,
     device_type_to_key,
 )
@@ -280,12 +279,30 @@ def register_autocast(op, device_type: str, cast_inputs, /, *, lib=None):
 def register_torch_dispatch(
     op, torch_dispatch_class, func=None, /, *, lib=None
 ):
-    """NotImplementedError: hotaru calls no `__torch_dispatch__`.
+    """Registers what answers an operator for a class or mode with a
+    `__torch_dispatch__`, instead of that.
 
-    `__torch_function__`, of a class or a TorchFunctionMode, sees calls of
-    operators that Python defined.
+    Args:
+        op: a name, an overload or what `custom_op` gave.
+        torch_dispatch_class: a class of tensors, or a TorchDispatchMode.
+        func: (class or mode, operator, types, args, kwargs) -> the answer;
+            without it a decorator is returned.
+
+    RuntimeError where the class has a rule for the operator already.
     """
-    raise NotImplementedError(NO_TORCH_DISPATCH)
+    name = _name_of(op, "register_torch_dispatch")
+    opdef = maybe_opdef(op)
+    if opdef is not None:
+        return opdef.register_torch_dispatch(torch_dispatch_class, func)
+    namespace, short = utils.parse_namespace(name)
+
+    def register(function: Callable) -> Callable:
+        _library(namespace, lib)._register_torch_dispatch_rule(
+            short, torch_dispatch_class, function
+        )
+        return function
+
+    return register if func is None else register(func)
 
 
 def get_ctx():

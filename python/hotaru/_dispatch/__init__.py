@@ -12,12 +12,14 @@ an operator where PyTorch's are formulas of several.
 from __future__ import annotations
 
 from .. import _C
+from .._library import dispatch as defined
+from .._ops import namespace
 from . import members
-from .calls import Call
+from .calls import Call, rules
 from .record import run
 from .stack import native
 
-__all__ = ["add", "answer"]
+__all__ = ["Call", "add", "answer", "rules"]
 
 
 def answer(function, args: tuple, kwargs: dict | None):
@@ -41,9 +43,18 @@ def _operator(function, args: tuple, kwargs: dict):
     return result.requires_grad_() if requires_grad else result
 
 
+def _defined(operator, args: tuple, kwargs: dict):
+    """What is answered to an operator that a program defined."""
+    space, _, name = operator.name.partition("::")
+    packet = getattr(namespace(space), name)
+    overload = getattr(packet, operator.schema.overload_name or "default")
+    return Call(overload, args, kwargs).below()
+
+
 def add(a, b):
     """The sum of two gradients of which one has no memory of its own."""
     return a + b
 
 
 _C._set_dispatch(answer, add)
+defined.ask = _defined

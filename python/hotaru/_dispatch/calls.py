@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +15,10 @@ from .._ops import aten
 from .._schemas import signature
 from ..utils import _pytree
 from . import stack
+
+# What a mode's class or a class of tensors does with an overload, instead of
+# its __torch_dispatch__: (mode or class, func, types, args, kwargs).
+rules: dict[tuple[Any, type], Callable] = {}
 
 
 @dataclass
@@ -27,7 +34,8 @@ class Call:
         """The call of one overload with arguments as its schema orders them,
         those left out that are the defaults; None if none fits.
         """
-        overload = _C._overload_of(op, args, kwargs)
+        args = tuple(map(_as_numbers, args))
+        overload = _overload_of(op, args, kwargs)
         if overload is None:
             return None
         function = getattr(getattr(aten, op.__name__), overload)
@@ -65,15 +73,11 @@ class Call:
         with no_grad():
             if stack.modes():
                 with stack.without_last() as mode:
-                    found = mode.__torch_dispatch__(
-                        self.function, types, self.args, self.kwargs
-                    )
+                    found = self._asked(mode, type(mode), types)
                 if found is not NotImplemented:
                     return found
             for kind in types:
-                found = kind.__torch_dispatch__(
-                    self.function, types, self.args, self.kwargs
-                )
+                found = self._asked(kind, kind, types)
                 if found is not NotImplemented:
                     return found
             if not types:
@@ -84,9 +88,50 @@ class Call:
             + "\n".join(f"  - tensor subclass {kind}" for kind in types)
         )
 
+    def _asked(self, answerer, kind: type, types):
+        """The answer of a mode or class, or of the rule that somebody else
+        registered for it.
+        """
+        given = self.function, types, self.args, self.kwargs
+        rule = rules.get((self.function, kind)) if rules else None
+        if rule is not None:
+            return rule(answerer, *given)
+        return answerer.__torch_dispatch__(*given)
+
     def finish(self, result):
         """What the caller gets: an operator in place returns its argument."""
         return self.args[0] if self.in_place and self.args else result
+
+
+def _overload_of(op, args: tuple, kwargs: dict) -> str | None:
+    """The overload that arguments fit. Tensors without values are no numbers,
+    so of those with one element others stand in.
+    """
+    try:
+        return _C._overload_of(op, args, kwargs)
+    except RuntimeError as error:
+        if "on meta tensors" not in str(error):
+            raise
+    with stack.nobody_asked():
+        args, kwargs = _pytree.tree_map(
+            lambda x: (
+                _C.ops.empty((2,), dtype=x.dtype)
+                if isinstance(x, Tensor)
+                else x
+            ),
+            (args, kwargs),
+        )
+        return _C._overload_of(op, args, kwargs)
+
+
+def _as_numbers(value):
+    """Sizes of which some are tensors of one element, as numbers."""
+    if type(value) not in (list, tuple) or not value:
+        return value
+    kinds = {isinstance(x, Tensor) for x in value}
+    if len(kinds) < 2 or not all(isinstance(x, (int, Tensor)) for x in value):
+        return value
+    return type(value)(operator.index(x) for x in value)
 
 
 def _types(tensors: list[Tensor]) -> tuple[type, ...]:
@@ -103,12 +148,20 @@ def _types(tensors: list[Tensor]) -> tuple[type, ...]:
     return tuple(found)
 
 
+@functools.cache
+def _sized(text: str) -> bool:
+    """Whether the first argument is a list of any number of sizes."""
+    return text.partition("(")[2].startswith(("SymInt[] ", "int[] "))
+
+
 def _ordered(function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     known = list(signature(function._text).parameters.values())
     positional = [p for p in known if p.kind is not p.KEYWORD_ONLY]
     if len(args) > len(positional):  # sizes given one by one: x.view(2, 3)
         last = len(positional) - 1
         args = (*args[:last], tuple(args[last:]))
+    elif len(args) == 1 and type(args[0]) is int and _sized(function._text):
+        args = ([args[0]],)  # torch.empty(2)
     given = dict(zip((p.name for p in positional), args))
     for name, value in kwargs.items():
         given["input" if name == "self" else name] = value

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from .. import _C, autograd, empty_strided, zeros_like
 from .._C import Tensor
 from .._grad_mode import enable_grad
 from ..utils import _pytree
+from .stack import nobody_asked
 
 # Draws numbers anew each time, so a second run is not the one to derive.
 RANDOM = frozenset(
@@ -52,8 +55,19 @@ class Derivative:
     def __hash__(self) -> int:
         return hash((Derivative, self.function))
 
+    @property
+    def vjp(self) -> Derivative:
+        """The derivative of the derivative."""
+        return Derivative(self)
+
+    def __reduce__(self):
+        return Derivative, (self.function,)
+
     def __call__(self, grads, wanted, args, kwargs):
-        create_graph = _C.is_grad_enabled()
+        create_graph = _C.is_grad_enabled() and any(
+            isinstance(x, Tensor) and x.requires_grad
+            for x in _pytree.tree_leaves((grads, args, kwargs))
+        )
         args, kwargs, inputs = _as_inputs(args, kwargs, wanted, create_graph)
         with enable_grad():
             results = _pytree.tree_leaves(self.function(*args, **kwargs))
@@ -74,6 +88,16 @@ class Derivative:
                 allow_unused=True,
             )
         )
+
+
+class Derivatives:
+    """Those of an operator's overloads: `torch.ops.hotaru.mul.Tensor.vjp`."""
+
+    def __init__(self, packet) -> None:
+        self._packet = packet
+
+    def __getattr__(self, overload: str):
+        return SimpleNamespace(vjp=Derivative(getattr(self._packet, overload)))
 
 
 def _as_inputs(args, kwargs, wanted, keep: bool):
@@ -97,6 +121,14 @@ def _as_inputs(args, kwargs, wanted, keep: bool):
 
 
 def inputs_that_matter(call, places: list[int]) -> list[int]:
+    """Which of the tensors at `places` a derivative depends on; nobody is
+    asked for the operators that find out.
+    """
+    with nobody_asked():
+        return _that_matter(call, places)
+
+
+def _that_matter(call, places: list[int]) -> list[int]:
     """Which of the tensors at `places` a derivative depends on: that of a sum
     does not on what is summed. Found by deriving shapes alone, on the meta
     device; all of them where that fails.

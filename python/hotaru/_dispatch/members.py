@@ -10,7 +10,7 @@ from .._C import Tensor, ops
 from .._ops import aten
 from .._size import Size
 from .calls import Call
-from .stack import native
+from .stack import native, nobody_asked
 
 _SLOTS = {
     "__add__": "add", "__radd__": "add", "__sub__": "sub", "__mul__": "mul",
@@ -81,15 +81,21 @@ def _basic(self: Tensor, index) -> tuple[Tensor, list]:
                 )
         elif isinstance(part, (Tensor, list)):
             tensors += [None] * (dim - len(tensors))
-            tensors.append(
-                part if isinstance(part, Tensor) else _C.tensor(part)
-            )
+            tensors.append(part if isinstance(part, Tensor) else _lifted(part))
             dim += _dims_of(part) - 1
         else:
             result = ops.select(result, dim, operator.index(part))
             continue
         dim += 1
     return result, tensors
+
+
+def _lifted(numbers: list) -> Tensor:
+    with nobody_asked():
+        made = _C.tensor(numbers)
+    if made.numel() == 0:
+        made = native(Tensor.long, (made,), {})
+    return Call(LIFT, (made,), {}).below()
 
 
 def _dims_of(part) -> int:
@@ -113,6 +119,16 @@ class Question:
         self.default = self.overloadpacket = self
         setattr(aten, name, self)
 
+    @property
+    def tags(self) -> list:
+        """None: it is no operator."""
+        return []
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it gives a view: no."""
+        return False
+
     def name(self) -> str:
         """As in "aten::sym_size"."""
         return f"aten::{self._name}"
@@ -121,10 +137,14 @@ class Question:
         return f"aten.{self.__name__}"
 
     def __call__(self, *args):
+        if _C._dispatch_applies(*args):
+            return Call(self, args, {}).below()
         return self._answer(*args)
 
 
 _SCALAR = Question("_local_scalar_dense", lambda x: x.item())
+# Of a tensor that a program just made of numbers; see `lifted`.
+LIFT = Question("lift_fresh", lambda x: x)
 _SIZE = Question("sym_size", lambda x: list(x.shape))
 _STRIDE = Question("sym_stride", lambda x: list(x.stride()))
 _OFFSET = Question("sym_storage_offset", lambda x: x.storage_offset())
@@ -152,7 +172,11 @@ def _asked(question: Question, usual: Callable, strides: bool = False):
 
 
 def _refuse(name: str, rest: str) -> Callable:
+    usual = getattr(Tensor, name)
+
     def call(self, *args, **kwargs):
+        if not _C._dispatches(self):  # a mode is asked for operators alone
+            return native(usual, (self, *args), kwargs)
         raise RuntimeError(
             f".{name}() is not supported for tensor subclasses"
             + rest.format(type(self).__name__)

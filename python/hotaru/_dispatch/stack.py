@@ -44,6 +44,16 @@ def without_last():
         push(mode)
 
 
+@contextmanager
+def nobody_asked():
+    """Inside, operators of this thread are as they are for plain tensors."""
+    before = _C._without_dispatch(True)
+    try:
+        yield
+    finally:
+        _C._without_dispatch(before)
+
+
 def native(function, args: tuple, kwargs: dict):
     """The function as it is for plain tensors."""
     before = _C._without_dispatch(True)

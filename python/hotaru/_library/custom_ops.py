@@ -12,7 +12,7 @@ from .. import _C, device
 from .._functorch import config
 from . import arguments, keys, rules, table, utils
 from .autograd import Info, make_autograd_impl
-from .definitions import NO_TORCH_DISPATCH, Library, device_type_to_key
+from .definitions import Library, device_type_to_key
 from .dispatch import on_device, run
 from .infer_schema import infer_schema
 from .tags import Tag
@@ -212,8 +212,17 @@ class CustomOpDef:
         return rules.register_vmap(self._operator, func)
 
     def register_torch_dispatch(self, torch_dispatch_class, fn=None, /):
-        """NotImplementedError: see `library.register_torch_dispatch`."""
-        raise NotImplementedError(NO_TORCH_DISPATCH)
+        """Takes the answer of a mode or class; see
+        `library.register_torch_dispatch`.
+        """
+
+        def register(function: Callable) -> Callable:
+            self._lib._register_torch_dispatch_rule(
+                self._name, torch_dispatch_class, function
+            )
+            return function
+
+        return register if fn is None else register(fn)
 
     def register_autocast(self, device_type: str, cast_inputs) -> None:
         """Casts floating point arguments under autocast."""

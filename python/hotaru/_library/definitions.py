@@ -11,20 +11,13 @@ from collections.abc import Callable
 
 from .. import _ops
 from .._function_schema import FunctionSchema, parse_schema
-from . import keys, table, utils
+from . import keys, rules, table, utils
 from . import tags as _tags
 from .simple_registry import singleton
 
 _RESERVED = {"prim"}
 # Namespaces that a DEF library has.
 _owned = {"aten", "prims"}
-NO_TORCH_DISPATCH = (
-    "hotaru calls no __torch_dispatch__: give the class a __torch_function__, "
-    "or use torch.overrides.TorchFunctionMode, which sees calls of operators "
-    "defined in Python too"
-)
-
-
 _DEVICES = (
     "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip",
     "ve", "fpga", "maia", "xla", "lazy", "vulkan", "mps", "meta", "hpu",
@@ -225,7 +218,14 @@ class Library:
         self.m.undo.append(undo)
 
     def _register_torch_dispatch_rule(self, op_name, cls, fn) -> None:
-        raise NotImplementedError(NO_TORCH_DISPATCH)
+        """Makes `fn` answer an operator for a mode's class or a class of
+        tensors, instead of its `__torch_dispatch__`.
+
+        RuntimeError where there is a rule already.
+        """
+        self._check_alive()
+        qualname = self._qualified(op_name)
+        self.m.undo.append(rules.register_dispatch(qualname, cls, fn))
 
     def _check_alive(self) -> None:
         if self.m is None:

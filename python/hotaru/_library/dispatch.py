@@ -8,7 +8,9 @@ leaves out what it stands for with the guards of `keys`.
 
 from __future__ import annotations
 
-from .. import Tensor
+from collections.abc import Callable
+
+from .. import _C, Tensor
 from . import arguments, autocast, fallback, keys
 from .keys import skipped
 from .table import Operator
@@ -37,6 +39,11 @@ _NO_TENSORS = (
     "list of Tensors, or that you (the operator writer) forgot to register a "
     "fallback function.  Available functions are [{}]."
 )
+
+
+# (operator, args, kwargs) -> what a mode or class answers; the protocol sets
+# it, without which nobody is asked.
+ask: Callable | None = None
 
 
 def call(operator: Operator, args: tuple, kwargs: dict):
@@ -110,13 +117,22 @@ def _below_derivatives(operator, device, args, kwargs):
         function = operator.kernels.get("ADInplaceOrView")
         if _plain(function):
             return _checked(operator, function, args, kwargs)
+    if _C._dispatch_applies(*arguments.tensors_in(args, kwargs)):
+        return _asked(operator, args, kwargs)
     function = operator.kernel(device)
     if not _plain(function):
         raise _missing(operator, device)
     return _checked(operator, function, args, kwargs)
 
 
+def _asked(operator, args, kwargs):
+    """The answer of a mode, or of a class among the arguments."""
+    return arguments.results(operator.schema, ask(operator, args, kwargs))
+
+
 def _without_tensors(operator, args, kwargs):
+    if _C._dispatch_applies():
+        return _asked(operator, args, kwargs)
     for key in ("BackendSelect", *keys.EXPLICIT, keys.COMPOSITE):
         function = operator.kernels.get(key)
         if _plain(function):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import _C, ops
+from .. import _C, Tensor, ops
 from .._function_schema import (
     AliasInfo,
     Argument,
@@ -107,6 +107,30 @@ def resolve_packet(name: str, *args, **kwargs) -> str:
     raise RuntimeError(f"{_NO_MATCH}\n{listed}")
 
 
+def storage_id(tensor: Tensor) -> int:
+    """What tensors that share memory have in common, while they live."""
+    return tensor.untyped_storage()._cdata
+
+
+def set_conj(tensor: Tensor, value: bool) -> None:
+    """Says whether a tensor is a conjugate that is not computed yet.
+
+    NotImplementedError where it is not as it should be already.
+    """
+    if tensor.is_conj() != value:
+        raise NotImplementedError(
+            "_set_conj: a tensor stays conjugated or not; x.conj() is another"
+        )
+
+
+def set_neg(tensor: Tensor, value: bool) -> None:
+    """The same of negatives, which `x._neg_view()` gives."""
+    if tensor.is_neg() != value:
+        raise NotImplementedError(
+            "_set_neg: a tensor stays negated or not; x._neg_view() is another"
+        )
+
+
 # By the names that torch._C has.
 NAMES = {
     "AliasInfo": AliasInfo,
@@ -132,5 +156,8 @@ NAMES = {
     "_jit_get_schemas_for_operator": schemas_of,
     "_jit_resolve_packet": resolve_packet,
     "_set_autograd_fallback_mode": fallback.set_mode,
+    "_set_conj": set_conj,
+    "_set_neg": set_neg,
+    "_storage_id": storage_id,
     "parse_schema": parse_schema,
 }

@@ -42,3 +42,24 @@ def register_autocast(operator: Operator, device_type: str, dtype) -> None:
     if device_type not in ("cpu", "cuda"):
         raise ValueError(f"Unknown device type: {device_type}")
     operator.autocast[device_type] = dtype
+
+
+def register_dispatch(qualname: str, kind: type, func: Callable) -> Callable:
+    """Takes the answer to "ns::name.overload" for a class or mode; returns
+    what takes it away.
+
+    RuntimeError where there is one.
+    """
+    from .. import _ops
+    from .._dispatch import rules
+
+    space, _, name = qualname.partition("::")
+    packet, _, overload = name.partition(".")
+    found = _ops._overload(packet, overload or "default", space)
+    if (found, kind) in rules:
+        raise RuntimeError(
+            f"{kind} already has a `__torch_dispatch__` rule registered for "
+            f"{qualname}"
+        )
+    rules[found, kind] = func
+    return lambda: rules.pop((found, kind), None)

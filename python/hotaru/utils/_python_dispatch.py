@@ -5,10 +5,11 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from .. import _C, _dispatch
-from .._dispatch import stack
+from .._dispatch import lifted, stack
 
 __all__ = [
     "TorchDispatchMode",
+    "is_in_torch_dispatch_mode",
     "is_traceable_wrapper_subclass",
     "return_and_correct_aliasing",
 ]
@@ -35,11 +36,19 @@ class TorchDispatchMode:
         raise NotImplementedError
 
     def __enter__(self):
+        lifted.install()
         stack.push(self)
         return self
 
     def __exit__(self, *exception) -> None:
         stack.pop()
+
+    @classmethod
+    def is_infra_mode(cls) -> bool:
+        """Whether it serves what programs do not see: no, unless a subclass
+        says so.
+        """
+        return False
 
     @classmethod
     def push(cls, *args, **kwargs):
@@ -66,6 +75,16 @@ def _get_current_dispatch_mode():
 def _get_current_dispatch_mode_stack() -> list:
     """All modes of this thread, the one asked first at the end."""
     return list(stack.modes())
+
+
+def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
+    """Whether a mode is asked in this thread; without `include_infra_modes`
+    those do not count whose class says so (`is_infra_mode`).
+    """
+    return any(
+        include_infra_modes or not type(mode).is_infra_mode()
+        for mode in stack.modes()
+    )
 
 
 def is_traceable_wrapper_subclass(t) -> bool:

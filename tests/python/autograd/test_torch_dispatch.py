@@ -344,3 +344,54 @@ def test_other_threads_do_not_see_a_mode():
         thread.join()
     assert mode.seen == []
     assert seen[0].tolist() == [2, 2]
+
+
+def test_what_a_derivative_depends_on_is_nobodys_business():
+    """Found on the meta device, which a mode must not see."""
+    x = torch.rand(3, requires_grad=True)
+    with Recorder() as mode:
+        (first,) = torch.autograd.grad((x * x).sum(), x, create_graph=True)
+        torch.autograd.grad(first.sum(), x)
+    assert len(mode.seen) < 20
+    assert not [name for name in mode.seen if "empty_strided" in name]
+
+
+def test_derivatives_have_names_and_no_history_of_their_own():
+    import pickle
+
+    vjp = torch.ops.hotaru.mul.Tensor.vjp
+    assert str(vjp.vjp) == "hotaru.mul.Tensor.vjp.vjp"
+    assert pickle.loads(pickle.dumps(vjp)) == vjp
+    x = torch.tensor([2.0])
+    found = vjp([torch.ones(1)], [0], (x, x * 3), {})
+    assert found[0].item() == 6
+    assert not found[0].requires_grad
+
+
+def test_tensors_made_of_numbers_are_shown_to_modes():
+    with Recorder() as mode:
+        x = torch.tensor([1.0, 2.0])
+        assert x.tolist() == [1, 2]
+        assert x[[0, 1]].tolist() == [1, 2]
+        torch.empty(2)
+    assert mode.seen[0] == "aten::lift_fresh"
+    assert mode.seen.count("aten::lift_fresh") == 2
+    with Recorder() as outer, Recorder() as inner:
+        torch.tensor(1.0).item()
+    assert inner.seen == outer.seen
+    assert inner.seen[-1] == "aten::_local_scalar_dense"
+
+
+def test_sizes_may_be_tensors():
+    calls = []
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            calls.append((func.name(), args[1:]))
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2)
+    with Mode():
+        x.new_full([2, torch.tensor(3)], 1.0)
+        torch.ones(2)
+    assert ("aten::new_full", ([2, 3], 1.0)) in calls

@@ -187,8 +187,6 @@ def test_within_other_functions_vmap_calls_the_kernel_of_each_slice():
 
 def test_what_hotaru_has_not_says_so(lib):
     lib.define("f(Tensor x) -> Tensor")
-    with pytest.raises(NotImplementedError, match="__torch_function__"):
-        library.register_torch_dispatch("mine::f", object)
     with pytest.raises(RuntimeError, match="Triton"):
         library.triton_op("mine::g", mutates_args=())
     with pytest.raises(NotImplementedError, match="no set of dispatch keys"):
@@ -227,3 +225,49 @@ def test_import_of_the_package_loads_nothing_of_this():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == "[]"
+
+
+def test_modes_and_classes_answer_operators(lib):
+    from hotaru.utils._python_dispatch import TorchDispatchMode
+
+    lib.define("f(Tensor x, float y=1) -> Tensor")
+    lib.impl("f", lambda x, y=1: x + y, "CPU")
+    seen = []
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            seen.append((str(func), args[1:]))
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2)
+    with Mode():
+        assert torch.ops.mine.f(x, 2.0).tolist() == [3, 3]
+    assert seen[0] == ("mine.f.default", (2.0,))
+
+    @library.register_torch_dispatch("mine::f", Mode, lib=lib)
+    def answer(mode, func, types, args, kwargs):
+        assert isinstance(mode, Mode)
+        return func(*args, **kwargs) * 10
+
+    with Mode():
+        assert torch.ops.mine.f(x).tolist() == [20, 20]
+    assert torch.ops.mine.f(x).tolist() == [2, 2]
+    with pytest.raises(RuntimeError, match="already has a `__torch_dispatch"):
+        library.register_torch_dispatch("mine::f", Mode, answer, lib=lib)
+
+
+def test_rules_for_classes_and_native_operators():
+    class Plain(torch.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            raise AssertionError("not asked")
+
+    x = torch.Tensor._make_subclass(Plain, torch.ones(2))
+    with library._scoped_library("aten", "IMPL") as lib:
+        lib._register_torch_dispatch_rule("cos", Plain, lambda *given: given)
+        cls, func, _, args, kwargs = x.cos()
+        assert (cls, func) == (Plain, torch.ops.aten.cos.default)
+        assert args[0] is x
+        assert kwargs == {}
+    with pytest.raises(AssertionError, match="not asked"):
+        x.cos()

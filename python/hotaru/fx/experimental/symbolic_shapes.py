@@ -1,0 +1,32 @@
+"""What is known of sizes: all are numbers."""
+
+from __future__ import annotations
+
+__all__ = ["ShapeEnv", "statically_known_true"]
+
+
+class ShapeEnv:
+    """The sizes that a FakeTensorMode met: each is the number it is.
+
+    PyTorch's makes symbols of sizes; hotaru has none. So an operator whose
+    shape depends on values raises DynamicOutputShapeException under any
+    environment, whatever `allow_dynamic_output_shape_ops` wishes for.
+
+    Args:
+        allow_scalar_outputs, allow_dynamic_output_shape_ops: kept as they
+            are, for programs that ask.
+    """
+
+    def __init__(
+        self,
+        *,
+        allow_scalar_outputs: bool = True,
+        allow_dynamic_output_shape_ops: bool = True,
+    ) -> None:
+        self.allow_scalar_outputs = allow_scalar_outputs
+        self.allow_dynamic_output_shape_ops = allow_dynamic_output_shape_ops
+
+
+def statically_known_true(x: bool) -> bool:
+    """Whether a condition of sizes holds, which are numbers."""
+    return bool(x)
