@@ -64,7 +64,8 @@ _LAZY = {
     "__config__", "__future__", "_dynamo", "_ops", "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
     "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
-    "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn",
+    "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nested",
+    "nn",
     "optim", "overrides", "package", "profiler", "random", "serialization",
     "signal", "sparse", "special", "storage", "testing", "utils", "xpu",
 }  # fmt: skip
@@ -117,7 +118,7 @@ globals().update(
 # Its older name.
 _segment_reduce = ops.segment_reduce
 
-from . import _generator, _sparse_names, _streams, _tensor
+from . import _generator, _nested_names, _sparse_names, _streams, _tensor
 from ._arrays import *
 from ._checks import *
 from ._copies import *
@@ -139,6 +140,8 @@ from ._symbolic import *
 from ._windows import *
 from .functional import *
 from .version import __version__
+
+_nested_names.install(globals())
 
 # The extension's seed the CPU alone.
 for _name, _module in _MADE_IN.items():
