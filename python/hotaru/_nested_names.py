@@ -6,6 +6,7 @@ from importlib import import_module
 
 from . import _C
 from ._C import Tensor
+from ._symint import SymInt
 
 
 class _Jagged(_C.layout):
@@ -49,7 +50,8 @@ def _lazy(name: str):
 
 
 FUNCTIONS = (
-    "_nested_from_padded", "_nested_tensor_from_mask",
+    "_nested_from_padded", "_nested_from_padded_and_nested_example",
+    "_nested_tensor_from_mask",
     "_nested_tensor_from_mask_left_aligned", "_nested_tensor_from_tensor_list",
 )  # fmt: skip
 
@@ -58,5 +60,6 @@ def install(names: dict) -> None:
     """Attaches what Tensor and the module have of nested tensors."""
     Tensor.to_padded_tensor = _C._overridable(to_padded_tensor)
     names["jagged"] = jagged
+    names["SymInt"] = SymInt
     for name in FUNCTIONS:
         names[name] = _lazy(name)

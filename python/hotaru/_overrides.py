@@ -18,7 +18,12 @@ def has_torch_function(relevant_args) -> bool:
     """Whether one of the arguments, or a mode, answers operators."""
     if not hasattr(relevant_args, "__iter__"):
         raise TypeError("expected a sequence")
-    return _C._overridden(*relevant_args)
+    return _C._overridden(*relevant_args) and not all(
+        # PyTorch's nested tensors of this layout are of the class Tensor.
+        x.is_nested and x.layout is _C.strided
+        for x in relevant_args
+        if isinstance(x, Tensor) and _C._overridden(x)
+    )
 
 
 class _Without:

@@ -38,8 +38,17 @@ REBUILD_FUNCTIONS = (
     "_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_tensor",
     "_rebuild_tensor_v2", "_rebuild_tensor_v3",
     "_rebuild_meta_tensor_no_storage", "_rebuild_device_tensor_from_cpu_tensor",
-    "_rebuild_wrapper_subclass",
+    "_rebuild_nested_tensor", "_rebuild_wrapper_subclass",
 )  # fmt: skip
+
+
+def _rebuild_nested_tensor(buffer, sizes, strides, storage_offsets):
+    """A nested tensor of the layout strided: a 1-D buffer, and tables (N, D) of
+    the sizes and strides of its elements.
+    """
+    from .nested._packed import from_tables
+
+    return from_tables(buffer, sizes, strides, storage_offsets)
 
 
 def _rebuild_tensor(storage, offset, size, stride, dtype=None):

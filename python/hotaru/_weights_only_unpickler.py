@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import pickle
+import sys
 import warnings
 from _codecs import encode
 from collections import Counter, OrderedDict
@@ -153,6 +154,22 @@ class _Instructions(dict):
         raise UnpicklingError(f"Unsupported operand {code}")
 
 
+def _of_jagged(path: str, name: str):
+    """What pickles of jagged tensors name; as in PyTorch, a program that
+    reads them has imported `torch._dynamo`. UnpicklingError where not.
+    """
+    known = ("NestedTensor", "_rebuild_njt")
+    here = f"torch.nested._internal.nested_tensor.{name}"
+    if path == here and name in known and "hotaru._dynamo" in sys.modules:
+        from .nested._internal import nested_tensor
+
+        return getattr(nested_tensor, name)
+    raise UnpicklingError(
+        "``torch.nested`` and ``torch._dynamo`` must be imported to load "
+        "nested jagged tensors (NJTs)"
+    )
+
+
 class Unpickler(pickle._Unpickler):
     """Reads what `_ALLOWED_INSTRUCTIONS` can say, of allowed names.
 
@@ -173,6 +190,8 @@ class Unpickler(pickle._Unpickler):
         for table in (_get_allowed_globals(), _get_user_allowed_globals()):
             if path in table:
                 return table[path]
+        if path.startswith("torch.nested."):
+            return _of_jagged(path, name)
         path = path.removeprefix("builtins.")
         raise UnpicklingError(
             f"Unsupported global: GLOBAL {path} was not an allowed global by "

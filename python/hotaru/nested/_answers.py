@@ -33,7 +33,7 @@ def answers(table: dict, *names: str) -> Callable:
 
 # What a nested tensor answers as any tensor does.
 _PLAIN = frozenset(
-    ["requires_grad_", "backward", "register_hook", "retain_grad", "detach_", "register_post_accumulate_grad_hook", "element_size", "is_floating_point", "is_complex", "is_signed", "is_inference", "__hash__", "is_tensor", "__class__", "_is_view", "is_shared", "get_device", "is_neg", "is_conj", "is_distributed", "hash", "is_storage", "has_names", "__dir__", "__setattr__", "is_pinned", "result_type", "can_cast", "type_of", "is_autocast_enabled", "record_stream"]
+    ["requires_grad_", "register_hook", "retain_grad", "detach_", "register_post_accumulate_grad_hook", "element_size", "is_floating_point", "is_complex", "is_signed", "is_inference", "__hash__", "is_tensor", "__class__", "_is_view", "is_shared", "get_device", "is_neg", "is_conj", "is_distributed", "hash", "is_storage", "has_names", "__dir__", "__setattr__", "is_pinned", "result_type", "can_cast", "type_of", "is_autocast_enabled", "record_stream"]
 )
 # What the classes themselves say.
 _OWN = frozenset(
@@ -51,7 +51,7 @@ def answer(function, args: tuple, kwargs: dict) -> Any:
 
     NotImplementedError where it has no meaning for them.
     """
-    name = function.__name__
+    name = function.__name__.split(".")[0]
     if name in ("__get__", "__set__", "__delete__"):
         return _attribute(function, name, *args)
     nested = [
@@ -84,7 +84,17 @@ def answer(function, args: tuple, kwargs: dict) -> Any:
         result = function.__wrapped__(*args, **kwargs)
     else:
         raise _unknown(name, nested[0])
+    if name in VIEWS:
+        result = _base.as_view(result, args[0])
     return result if out is None else _base.write(out, result)
+
+
+VIEWS = frozenset(
+    ["alias", "chunk", "detach", "expand", "flatten", "mT", "movedim",
+     "narrow", "permute", "reshape", "select", "split", "split_with_sizes",
+     "squeeze", "swapaxes", "swapdims", "tensor_split", "transpose", "unbind",
+     "unflatten", "unsqueeze", "view", "view_as"]
+)  # fmt: skip
 
 
 def _first(kwargs: dict) -> tuple[tuple, dict]:

@@ -45,6 +45,14 @@ class Nested(Tensor):
     def _places(self, other: Nested) -> Tensor:
         raise NotImplementedError
 
+    @property
+    def _base(self) -> Tensor | None:
+        """What it is a view of."""
+        return self.__dict__.get("_seen")
+
+    def _is_view(self) -> bool:
+        return self._base is not None
+
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
 
@@ -87,6 +95,18 @@ def plain(function: Callable, *args, **kwargs) -> Any:
     """The function as it is for tensors that nobody else answers for."""
     with _C.DisableTorchFunctionSubclass():
         return native(function, args, kwargs)
+
+
+def as_view(made: Any, source: Tensor) -> Any:
+    """Has nested results say what they are views of, if they share memory."""
+    if isinstance(made, (tuple, list)):
+        return type(made)(as_view(each, source) for each in made)
+    if isinstance(made, Nested) and made is not source:
+        whole = source._whole() if isinstance(source, Nested) else source
+        memory = made._whole().untyped_storage().data_ptr()
+        if memory == whole.untyped_storage().data_ptr():
+            made._seen = source if source._base is None else source._base
+    return made
 
 
 def write(out: Nested, result: Nested) -> Nested:

@@ -129,17 +129,28 @@ class NestedTensor(Nested):
 
     @property
     def _maybe_max_seqlen(self) -> int | None:
-        return self._metadata_cache.get("max_seqlen")
+        return _number(self._metadata_cache.get("max_seqlen"))
 
     @property
     def _maybe_min_seqlen(self) -> int | None:
-        return self._metadata_cache.get("min_seqlen")
+        return _number(self._metadata_cache.get("min_seqlen"))
 
     def _extreme(self, name: str, function) -> int:
         if self._metadata_cache.get(name) is None:
             found = function(sizes_of(self), default=0)
             self._metadata_cache[name] = found
-        return self._metadata_cache[name]
+        return _number(self._metadata_cache[name])
+
+    def _view_func(self, new_base: Tensor) -> NestedTensor:
+        """The same view of another dense tensor. RuntimeError where this is
+        not a view of a dense one.
+        """
+        if self._base is None or isinstance(self._base, Nested):
+            raise RuntimeError(
+                "_view_func: only of nested tensors that are views of dense "
+                "tensors"
+            )
+        return around(self, new_base.reshape(self._values.shape))
 
     def _whole(self) -> Tensor:
         return self._values
@@ -172,20 +183,35 @@ class NestedTensor(Nested):
     __str__ = __repr__
 
     def __reduce_ex__(self, protocol):
+        from .._tensor import _rebuild_from_type_v2
         from ._internal import nested_tensor
 
-        return nested_tensor._rebuild_njt, (
-            {
-                "values": self._values,
-                "offsets": self._offsets,
-                "lengths": self._lengths,
-                "_ragged_idx": self._ragged_idx,
-                "_metadata_cache": self._metadata_cache,
-                "requires_grad": self.requires_grad,
-            },
-        )
+        # PyTorch keeps lengths as the first size of an empty tensor.
+        cache = {
+            name: _C.ops.empty(length, 0)
+            for name, length in self._metadata_cache.items()
+        }
+        parts = {
+            "values": self._values,
+            "offsets": self._offsets,
+            "lengths": self._lengths,
+            "_ragged_idx": self._ragged_idx,
+            "_metadata_cache": cache,
+            "requires_grad": self.requires_grad,
+        }
+        args = (nested_tensor._rebuild_njt, type(self), (parts,), {})
+        return _rebuild_from_type_v2, args
 
     __hash__ = Tensor.__hash__
+
+
+# Files know it by this name.
+NestedTensor.__module__ = "hotaru.nested._internal.nested_tensor"
+
+
+def _number(length) -> int | None:
+    """A length, which PyTorch's files say as a tensor's first size."""
+    return length.shape[0] if isinstance(length, Tensor) else length
 
 
 def _check(values, offsets, lengths) -> None:

@@ -150,6 +150,13 @@ def attention(
         )
     if attn_mask is not None:
         raise ValueError("Masks are not yet supported!")
+    first = query._ragged_idx
+    if query.dim() == 4 and all(x._ragged_idx == 1 == first for x in given):
+        made = F.scaled_dot_product_attention(
+            *map(packed, given), dropout_p=dropout_p, is_causal=is_causal,
+            scale=scale, enable_gqa=enable_gqa,
+        )  # fmt: skip
+        return like(query, made)
     if any(x.dim() < 3 or x._ragged_idx != x.dim() - 2 for x in given):
         raise RuntimeError(
             "No viable backend for scaled_dot_product_attention was found."

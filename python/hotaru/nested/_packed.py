@@ -152,11 +152,20 @@ class StridedNested(Nested):
     __str__ = __repr__
 
     def __reduce_ex__(self, protocol):
-        from .create import _rebuild_nested_tensor
+        from .._utils import _rebuild_nested_tensor
+        from ..serialization._options import _serialization_tls
 
-        whole = self._buffer
-        at = (self._at.sizes, self._at.strides, self._at.offsets)
-        return _rebuild_nested_tensor, (whole, *at, self.requires_grad)
+        if _serialization_tls.skip_data:
+            raise RuntimeError(
+                "Cannot serialize nested tensor under skip_data context "
+                "manager, file an issue if you need this feature"
+            )
+        return _rebuild_nested_tensor, (
+            self._buffer.detach().requires_grad_(self.requires_grad),
+            self._nested_tensor_size(),
+            self._nested_tensor_strides(),
+            self._nested_tensor_storage_offsets(),
+        )
 
     __hash__ = Tensor.__hash__
 
@@ -192,6 +201,18 @@ def dense(sizes: Sequence[Sizes]) -> Places:
         offsets.append(total)
         total += math.prod(size)
     return Places([tuple(size) for size in sizes], strides, offsets)
+
+
+def from_tables(buffer: Tensor, sizes, strides, offsets) -> StridedNested:
+    """What `_nested_tensor_size` and its relatives told of, with the
+    requires_grad of the buffer.
+    """
+    places = Places([], [], [])
+    if sizes.dim() > 0:
+        tables = (map(tuple, x.tolist()) for x in (sizes, strides))
+        places = Places(*map(list, tables), offsets.tolist())
+    made = StridedNested(buffer, places)
+    return made.requires_grad_() if buffer.requires_grad else made
 
 
 def build(buffer: Tensor, places: Places) -> StridedNested:

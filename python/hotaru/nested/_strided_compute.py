@@ -267,3 +267,45 @@ def _padded(part: Tensor, size: tuple, padding) -> Tensor:
     for length, have in zip(reversed(size), reversed(part.shape)):
         widths += [0, length - have]
     return F.pad(part, widths, value=padding) if widths else part
+
+
+@answers(STRIDED, "_native_multi_head_attention")
+def multi_head_attention(
+    query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, proj_weight,
+    proj_bias, mask=None, need_weights=True, average_attn_weights=True,
+    mask_type=None,
+):  # fmt: skip
+    """Multi-head attention of nested (N, L, D): (nested, weights or None), the
+    weights padded to the longest. RuntimeError with a mask.
+    """
+    if mask is not None:
+        raise RuntimeError(
+            "_native_multi_head_attention: nested tensors need no mask"
+        )
+    lengths = _C.tensor([size[0] for size in key._at.sizes])
+    places = _C.ops.arange(int(lengths.max()), device=query.device)
+    hidden = places >= lengths.to(query.device).unsqueeze(1)
+    query_, key_, value_ = _padded_alike(query, key, value)
+    made, weights = _C.ops._native_multi_head_attention(
+        query_, key_, value_, embed_dim, num_head, qkv_weight, qkv_bias,
+        proj_weight, proj_bias, hidden if bool(hidden.any()) else None,
+        need_weights, average_attn_weights, 1 if bool(hidden.any()) else None,
+    )  # fmt: skip
+    rows = [row[: size[0]] for row, size in zip(made, query._at.sizes)]
+    if weights is not None:  # zeros where there is no query
+        asked = _C.tensor([size[0] for size in query._at.sizes])
+        places = _C.ops.arange(weights.shape[-2], device=query.device)
+        beyond = places >= asked.to(query.device).unsqueeze(1)
+        beyond = beyond.unsqueeze(-1)
+        beyond = beyond if average_attn_weights else beyond.unsqueeze(1)
+        weights = weights.masked_fill(beyond, 0.0)
+    return join(rows, query), weights
+
+
+def _padded_alike(*given) -> list[Tensor]:
+    """Padded with zeros; the same tensor stays one, as it is looked at."""
+    made: dict[int, Tensor] = {}
+    for x in given:
+        if id(x) not in made:
+            made[id(x)] = to_padded_tensor(x.contiguous(), 0.0)
+    return [made[id(x)] for x in given]

@@ -68,6 +68,8 @@ def _written(function, a, b, **kwargs):
                 f"{_broadcast(b)}"
             )
         raise RuntimeError(_both(a, b))
+    if is_nested(b):
+        _other(b, a, name=function.__name__)
     made = binary(out_of_place(function.__name__), a, b, **kwargs)
     return write(a, made.to(a.dtype))
 
@@ -106,6 +108,10 @@ def _other(x, nested: StridedNested, name: str):
         raise RuntimeError(
             f"{word} does not support broadcasting when given a NestedTensor"
         )
+    if x._at != nested._at and name.strip("_")[-3:] in ("add", "sub") and (
+        not writes(name)
+    ):
+        return nested._places(x)
     if x._at.strides != nested._at.strides:
         raise RuntimeError(
             f"{word} requires strides to match when given NestedTensors"

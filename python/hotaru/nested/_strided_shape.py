@@ -251,40 +251,37 @@ def squeeze(x, dim=None):
 
 
 def _shapes(x, given: tuple, name: str) -> list[tuple]:
-    """The sizes of elements that a shape asks for: -1 keeps a size, and beyond
-    the dimensions there are, is found.
-    """
+    """The sizes of elements that a shape asks for, in which -1 keeps one."""
     shape = given[0] if len(given) == 1 else given
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    if not shape or shape[0] != len(x._at.sizes):
+    if not shape:
+        raise RuntimeError("shape '[]' is invalid for a nested tensor")
+    if not x._at.sizes:
+        raise RuntimeError("empty nested tensor cannot be reshaped")
+    if shape[0] != len(x._at.sizes):
         raise RuntimeError(
             f"{name}: For now nested {name} cannot change or infer the "
             "implicit batch dimension"
         )
-    found = []
-    for size in x._at.sizes:
-        count = math.prod(size)
-        made, free = [], None
-        for i, length in enumerate(shape[1:]):
-            if length != -1:
-                made.append(length)
-            elif i < len(size) and len(shape) - 1 >= len(size):
-                made.append(size[i])
-            else:
-                if free is not None:
-                    raise RuntimeError("only one dimension can be inferred")
-                free = i
-                made.append(1)
-        text = f"shape '{list(shape)}' is invalid for input of size {count}"
-        if free is not None:
-            rest = math.prod(made)
-            if not rest or count % rest:
-                raise RuntimeError(text)
-            made[free] = count // rest
-        if math.prod(made) != count:
-            raise RuntimeError(text)
-        found.append(tuple(made))
-    return found
+    for length in shape:
+        if length < -1:
+            raise RuntimeError(f"invalid shape dimension {length}")
+    known, asked = x.dim() - 1, shape[1:]
+    if len(asked) != known and asked.count(-1) > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    if -1 in asked[known:]:
+        raise RuntimeError("nested tensor does not infer shape")
+    return [_shape_of(size, asked, shape) for size in x._at.sizes]
+
+
+def _shape_of(size: tuple, asked: tuple, shape: tuple) -> tuple:
+    made = tuple(size[i] if s == -1 else s for i, s in enumerate(asked))
+    count = math.prod(size)
+    if math.prod(made) != count:
+        raise RuntimeError(
+            f"shape '{list(shape)}' is invalid for input of size {count}"
+        )
+    return made
 
 
 @answers(STRIDED, "view", "_unsafe_view")
@@ -402,7 +399,7 @@ def narrow(x, dim: int, start: int, length: int):
             f"{place}"
         )
     if not x.is_contiguous():
-        raise RuntimeError("narrow(): only contiguous nested tensors")
+        raise RuntimeError("narrow(): only contiguous nested tensors supported")
     at = Places(*(each[start : start + length] for each in x._at))
     begin = at.offsets[0] if at.offsets else 0
     count = sum(map(math.prod, at.sizes))

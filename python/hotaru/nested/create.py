@@ -6,9 +6,9 @@ from .. import _C
 from .._C import Tensor
 from .._nested_names import jagged
 from . import _jagged, _packed
-from ._base import is_nested
+from ._base import as_view, is_nested
 from ._jagged import NestedTensor
-from ._packed import Places, StridedNested
+from ._packed import StridedNested
 
 
 def _unsupported(layout) -> RuntimeError:
@@ -100,7 +100,8 @@ def as_nested_tensor(ts, dtype=None, device=None, layout=None) -> Tensor:
         if isinstance(ts, Tensor):
             ts = ts.to(device=device or ts.device, dtype=dtype or ts.dtype)
             sizes = [tuple(ts.shape[1:])] * ts.shape[0]
-            return _packed.build(ts.reshape(-1), _packed.dense(sizes))
+            made = _packed.build(ts.reshape(-1), _packed.dense(sizes))
+            return as_view(made, ts)
         return _nested_tensor_from_tensor_list(ts, dtype, None, device)
     if layout is not jagged:
         raise _unsupported(layout)
@@ -112,7 +113,8 @@ def as_nested_tensor(ts, dtype=None, device=None, layout=None) -> Tensor:
         0, count * length + 1, length or 1, device=ts.device, dtype=_C.int64
     ) if length else _C.ops.zeros(count + 1, dtype=_C.int64)  # fmt: skip
     cache = {"min_seqlen": length, "max_seqlen": length}
-    return _jagged.build(ts.flatten(0, 1), offsets, cache=cache)
+    made = _jagged.build(ts.flatten(0, 1), offsets, cache=cache)
+    return as_view(made, ts)
 
 
 def jagged_from_list(tensors, offsets, dtype=None, device=None):
@@ -197,7 +199,8 @@ def nested_tensor_from_jagged(
         raise ValueError(f"Expected jagged_dim >=1, but got {place}.")
     cache = {"min_seqlen": min_seqlen, "max_seqlen": max_seqlen}
     cache = {k: v for k, v in cache.items() if v is not None}
-    return _jagged.build(values, offsets, lengths, place, cache)
+    made = _jagged.build(values, offsets, lengths, place, cache)
+    return as_view(made, values)
 
 
 def narrow(tensor, dim: int, start, length, layout=None) -> Tensor:
@@ -320,14 +323,8 @@ def _nested_from_padded(
     return _packed.join(made, padded)
 
 
-def _rebuild_nested_tensor(buffer, sizes, strides, offsets, requires_grad=False):
-    """What pickles of the layout strided hold: lists, or PyTorch's tables."""
-    if isinstance(sizes, Tensor):
-        rows = [] if sizes.dim() == 0 else sizes.tolist()
-        sizes, strides, offsets = (
-            [tuple(r) for r in rows],
-            [tuple(r) for r in strides.tolist()] if rows else [],
-            offsets.tolist() if rows else [],
-        )
-    made = StridedNested(buffer, Places(sizes, strides, offsets))
-    return made.requires_grad_() if requires_grad else made
+def _nested_from_padded_and_nested_example(padded, nt_example):
+    """The upper left parts of the elements of `padded` in the example's sizes,
+    as `_nested_from_padded`.
+    """
+    return _nested_from_padded(padded, nt_example._nested_tensor_size())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from ..._C import Tensor
+from ..._symint import SymInt
 from .. import _ints, _jagged
+from .._base import as_view
 from .._jagged import (
     NestedTensor,
     ViewBufferFromNested,
@@ -20,7 +22,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def get_tensor_symint(tensor: Tensor, *, coeff: int = 1) -> _ints.NestedInt:
+def get_tensor_symint(tensor: Tensor, *, coeff: int = 1) -> SymInt:
     """The size that these offsets or lengths stand for."""
     return _ints.of(tensor) * coeff
 
@@ -46,7 +48,8 @@ def nested_view_from_values_offsets_lengths(
     """The same with elements of these lengths."""
     cache = {"min_seqlen": min_seqlen, "max_seqlen": max_seqlen}
     cache = {k: v for k, v in cache.items() if v is not None}
-    return _jagged.build(values, offsets, lengths, ragged_idx, cache)
+    made = _jagged.build(values, offsets, lengths, ragged_idx, cache)
+    return as_view(made, values)
 
 
 def nested_from_padded(
