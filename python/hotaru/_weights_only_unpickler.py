@@ -80,6 +80,7 @@ def _get_allowed_globals() -> dict:
 
     from . import _C, _tensor, _utils
     from ._dtypes import TYPES
+    from ._dynamo.decorators import _DimRange
     from ._typed_storage import TypedStorage
     from .serialization._names import _DTYPES, _get_layout, storage_type
 
@@ -97,6 +98,7 @@ def _get_allowed_globals() -> dict:
         "builtins.complex": complex,
         "torch.storage.TypedStorage": TypedStorage,
         "torch.storage.UntypedStorage": _C.UntypedStorage,
+        "torch._dynamo.decorators._DimRange": _DimRange,
         "torch._tensor._rebuild_from_type_v2": _tensor._rebuild_from_type_v2,
     }
     for value in vars(_C).values():

@@ -135,7 +135,7 @@ class _Packed(Function):
 
     @staticmethod
     def backward(ctx, grad):
-        return around(ctx.like, grad)
+        return around(ctx.like, grad.contiguous())
 
 
 class _Around(Function):

@@ -182,7 +182,9 @@ def to_padded_tensor(x, padding, output_size=None):
             "to_padded_tensor(): not supported for nested tensors with holes"
         )
     place = x._ragged_idx
-    longest = x._get_max_seqlen()
+    longest = x._maybe_max_seqlen
+    if longest is None:  # unknown, and not asked for: the upper bound
+        longest = x._values.shape[place - 1]
     if output_size is not None:
         longest = tuple(output_size)[place]
     rows = []

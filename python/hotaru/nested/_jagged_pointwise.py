@@ -16,7 +16,7 @@ from ._answers import (
     writes,
 )  # fmt: skip
 from ._base import packed, write
-from ._jagged import NestedTensor, like
+from ._jagged import NestedTensor, like, sizes_of
 
 NAMES = (
     ["abs", "acos", "acosh", "angle", "asin", "asinh", "atan", "atanh", "bitwise_not", "ceil", "celu", "clamp", "clamp_max", "clamp_min", "clip", "conj_physical", "cos", "cosh", "deg2rad", "digamma", "elu", "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "floor", "frac", "frexp", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "i0", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "leaky_relu", "lgamma", "log", "log10", "log1p", "log2", "logical_not", "logit", "mish", "mvlgamma", "nan_to_num", "neg", "polygamma", "positive", "rad2deg", "reciprocal", "relu", "relu6", "round", "rrelu", "rsqrt", "selu", "sgn", "sigmoid", "sign", "signbit", "silu", "sin", "sinc", "sinh", "softplus", "softshrink", "softsign", "sqrt", "square", "tan", "tanh", "tanhshrink", "threshold", "trunc", "fix", "expit", "dropout", "alpha_dropout", "feature_dropout", "add", "sub", "mul", "div", "pow", "remainder", "fmod", "atan2", "arctan2", "copysign", "float_power", "gcd", "heaviside", "hypot", "igamma", "igammac", "lcm", "ldexp", "lerp", "logaddexp", "logaddexp2", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "fmax", "fmin", "nextafter", "xlogy", "special_xlog1py", "special_zeta", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "eq", "ne", "lt", "le", "gt", "ge", "greater", "greater_equal", "less", "less_equal", "not_equal", "isclose", "rsub", "masked_fill", "where", "addcmul", "addcdiv", "real", "imag", "resolve_conj", "resolve_neg", "conj", "special_erfcx", "special_entr", "special_i0e", "special_i1", "special_i1e", "special_ndtri", "special_log_ndtr", "special_bessel_j0", "special_bessel_j1", "bernoulli", "complex", "polar", "native_dropout", "feature_alpha_dropout", "log_sigmoid", "logsigmoid"]
@@ -49,6 +49,8 @@ def _in_place(function, x, *args, **kwargs):
         function(x._values, *given[1:], **options)
         return x
     options.pop("inplace", None)
+    # What the derivative needs is about to be overwritten.
+    given[0] = given[0].clone()
     made = out_of_place(function.__name__)(*given, **options)
     return write(x, like(first, made))
 
@@ -114,7 +116,9 @@ def spread(x: NestedTensor, t: Tensor) -> Tensor:
     place = x._ragged_idx
     rows = t.movedim(place, 1)
     element, position = positions(x)
-    longest = x._get_max_seqlen()
+    longest = x._maybe_max_seqlen
+    if longest is None:
+        longest = max(sizes_of(x), default=0)
     if rows.shape[1] == 1:
         found = rows[:, 0].index_select(0, element)
     elif rows.shape[1] != longest:
@@ -160,8 +164,8 @@ def copy_(x, source, non_blocking=False):
     )
     if not same:
         raise RuntimeError(
-            "copy_ only supports Nested Tensors that have same size and the "
-            "exact same offset tensor."
+            "copy_(): expected compatible input and src shapes, but got: "
+            f"{x.shape} and {source.shape}"
         )
     return write(x, like(x, packed(source)))
 

@@ -37,7 +37,8 @@ def unary(function, x, *args, **kwargs):
 def _in_place(function, x, whole, *args, **kwargs):
     if x.requires_grad and _C.is_grad_enabled():
         name = function.__name__
-        made = out_of_place(name)(packed(x), *args, **kwargs)
+        # What the derivative needs is about to be overwritten.
+        made = out_of_place(name)(packed(x).clone(), *args, **kwargs)
         return write(x, around(x, made))
     function(whole, *args, **kwargs)
     return x
@@ -52,7 +53,7 @@ def binary(function, a, b, **kwargs):
     if writes(name):
         return _written(function, a, b, **kwargs)
     if not is_nested(a):
-        whole, like = _other(a, b, name), b
+        whole, like = _other(a, b, name, second=False), b
         return around(like, function(whole, packed(b), **kwargs))
     other = b
     if is_nested(b) or isinstance(b, Tensor):
@@ -65,17 +66,14 @@ def _written(function, a, b, **kwargs):
         if a.dim() == 0:
             raise RuntimeError(
                 "output with shape [] doesn't match the broadcast shape "
-                f"{_broadcast(b)}"
+                f"[{b._buffer.numel()}]"
             )
         raise RuntimeError(_both(a, b))
     if is_nested(b):
         _other(b, a, name=function.__name__)
-    made = binary(out_of_place(function.__name__), a, b, **kwargs)
+    before = a.clone() if _C.is_grad_enabled() else a
+    made = binary(out_of_place(function.__name__), before, b, **kwargs)
     return write(a, made.to(a.dtype))
-
-
-def _broadcast(x: StridedNested) -> str:
-    return f"[{', '.join(str(s) for s in Tensor.shape.__get__(x.unbind()[0]))}]"
 
 
 def _both(a, b) -> str:
@@ -86,17 +84,11 @@ def _both(a, b) -> str:
     )
 
 
-def _other(x, nested: StridedNested, name: str):
+def _other(x, nested: StridedNested, name: str, second: bool = True):
     """The operand beside the buffer of a nested tensor."""
     if not is_nested(x):
         if isinstance(x, Tensor) and x.dim() > 0:
-            raise RuntimeError(
-                "Expected both self and other to be nested, but got a "
-                "nested self and non-nested other"
-                if name[:3] != "__r"
-                else "Expected both self and other to be nested, but got a "
-                "non-nested self and nested other"
-            )
+            raise RuntimeError(_both(*((nested, x) if second else (x, nested))))
         return x
     if not isinstance(x, StridedNested):
         raise RuntimeError(

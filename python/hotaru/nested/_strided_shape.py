@@ -379,7 +379,8 @@ def split_with_sizes(x, split_size, dim: int = 0):
     if sum(split_size) != last:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {last} "
-            "(input tensor's size at dimension -1), but got split_sizes="
+            f"(input tensor's size at dimension {x.dim() - 1}), but got "
+            "split_sizes="
             f"{list(split_size)}"
         )
     found, begin = [], 0
@@ -401,9 +402,7 @@ def narrow(x, dim: int, start: int, length: int):
     if not x.is_contiguous():
         raise RuntimeError("narrow(): only contiguous nested tensors supported")
     at = Places(*(each[start : start + length] for each in x._at))
-    begin = at.offsets[0] if at.offsets else 0
-    count = sum(map(math.prod, at.sizes))
-    return build(packed(x).narrow(0, begin, count), dense(at.sizes))
+    return build(packed(x), at)
 
 
 @answers(STRIDED, "cat", "concat", "concatenate")
