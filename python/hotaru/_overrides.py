@@ -20,7 +20,7 @@ def has_torch_function(relevant_args) -> bool:
         raise TypeError("expected a sequence")
     return _C._overridden(*relevant_args) and not all(
         # PyTorch's nested tensors of this layout are of the class Tensor.
-        x.is_nested and x.layout is _C.strided
+        type(x).is_nested is True and x.layout is _C.strided
         for x in relevant_args
         if isinstance(x, Tensor) and _C._overridden(x)
     )

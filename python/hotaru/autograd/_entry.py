@@ -102,20 +102,19 @@ def _one(output) -> Tensor:
 
 
 def _is_nested(x) -> bool:
-    return isinstance(x, Tensor) and x.is_nested
+    """Asked of the class: an attribute would ask who answers for `x`."""
+    return isinstance(x, Tensor) and type(x).is_nested is True
 
 
 def _check_nested(i: int, output, grad: Tensor) -> None:
     """A nested tensor has a nested gradient of its sizes."""
-    for name, x, other in (("Self", output, grad), ("Other", grad, output)):
-        if not _is_nested(x):
-            words = ("nested", "not nested")
-            if name == "Self":
-                words = words[::-1]
-            raise RuntimeError(
-                "Expected both self and other to be nested tensors. Self is "
-                f"{words[0]}. While Other is {words[1]}."
-            )
+    kinds = ["nested" if _is_nested(x) else "not nested"
+             for x in (output, grad)]  # fmt: skip
+    if "not nested" in kinds:
+        raise RuntimeError(
+            "Expected both self and other to be nested tensors. Self is "
+            f"{kinds[0]}. While Other is {kinds[1]}."
+        )
     if not output.is_same_size(grad):
         sizes = [
             x.shape if x.layout is jagged else x._nested_tensor_size()

@@ -451,7 +451,12 @@ def _record(cls: type, ctx: FunctionCtx, args: tuple, outputs: list) -> None:
         None
         if t is None
         # A nested tensor stands for its own sizes.
-        else (t.detach() if t.is_nested else t.shape, t.dtype, t.device, d)
+        else (
+            t.detach() if type(t).is_nested is True else t.shape,
+            t.dtype,
+            t.device,
+            d,
+        )
         for t, d in zip(tensors, differentiable)
     )
     ctx._is_tensor = tuple(isinstance(arg, Tensor) for arg in args)

@@ -20,6 +20,11 @@ JAGGED_POINTWISE: dict[str, Callable] = {}
 answers many operators, and the in-place form of each."""
 
 
+def words(text: str) -> list[str]:
+    """The names in a text."""
+    return text.split()
+
+
 def answers(table: dict, *names: str) -> Callable:
     """Makes a function the one that answers these operators."""
 
@@ -33,11 +38,23 @@ def answers(table: dict, *names: str) -> Callable:
 
 # What a nested tensor answers as any tensor does.
 _PLAIN = frozenset(
-    ["requires_grad_", "register_hook", "retain_grad", "detach_", "register_post_accumulate_grad_hook", "element_size", "is_floating_point", "is_complex", "is_signed", "is_inference", "__hash__", "is_tensor", "__class__", "_is_view", "is_shared", "get_device", "is_neg", "is_conj", "is_distributed", "hash", "is_storage", "has_names", "__dir__", "__setattr__", "is_pinned", "result_type", "can_cast", "type_of", "is_autocast_enabled", "record_stream"]
+    words(
+        "requires_grad_ register_hook retain_grad detach_ "
+        "register_post_accumulate_grad_hook element_size is_floating_point "
+        "is_complex is_signed is_inference __hash__ is_tensor __class__ "
+        "_is_view is_shared get_device is_neg is_conj is_distributed hash "
+        "is_storage has_names __dir__ __setattr__ is_pinned result_type "
+        "can_cast type_of is_autocast_enabled record_stream"
+    )
 )
 # What the classes themselves say.
 _OWN = frozenset(
-    ["size", "stride", "dim", "ndimension", "numel", "nelement", "storage_offset", "is_contiguous", "values", "__len__", "__repr__", "__format__", "__iter__", "untyped_storage", "data_ptr", "_nested_tensor_size", "_nested_tensor_strides", "_nested_tensor_storage_offsets", "__deepcopy__", "__reduce_ex__"]
+    words(
+        "size stride dim ndimension numel nelement storage_offset "
+        "is_contiguous values __len__ __repr__ __format__ __iter__ "
+        "untyped_storage data_ptr _nested_tensor_size _nested_tensor_strides "
+        "_nested_tensor_storage_offsets __deepcopy__ __reduce_ex__"
+    )
 )
 _REFUSED = {
     "numpy": ".numpy() is not supported for tensor subclasses.",
@@ -90,10 +107,11 @@ def answer(function, args: tuple, kwargs: dict) -> Any:
 
 
 VIEWS = frozenset(
-    ["alias", "chunk", "detach", "expand", "flatten", "mT", "movedim",
-     "narrow", "permute", "reshape", "select", "split", "split_with_sizes",
-     "squeeze", "swapaxes", "swapdims", "tensor_split", "transpose", "unbind",
-     "unflatten", "unsqueeze", "view", "view_as"]
+    words(
+    "alias chunk detach expand flatten mT movedim narrow permute reshape "
+    "select split split_with_sizes squeeze swapaxes swapdims tensor_split "
+    "transpose unbind unflatten unsqueeze view view_as"
+)
 )  # fmt: skip
 
 
@@ -114,18 +132,25 @@ _SLOTS = {
     "absolute": "abs",
 }  # fmt: skip
 _REFLECTED = frozenset(
-    ["radd", "rsub", "rmul", "rtruediv", "rpow", "rmatmul", "rfloordiv", "rmod", "rand", "ror", "rxor", "rdiv"]
+    words(
+    "radd rsub rmul rtruediv rpow rmatmul rfloordiv rmod rand ror rxor "
+    "rdiv"
+)
 )  # fmt: skip
 _ASSIGNED = frozenset(
-    ["iadd", "isub", "imul", "itruediv", "ipow", "iand", "ior", "ixor", "imod", "ifloordiv"]
+    words("iadd isub imul itruediv ipow iand ior ixor imod ifloordiv")
 )
 _METHODS_OF_OBJECTS = frozenset(
-    ["__getitem__", "__setitem__", "__len__", "__iter__", "__bool__", "__float__", "__int__", "__contains__", "__array__"]
+    words(
+        "__getitem__ __setitem__ __len__ __iter__ __bool__ __float__ __int__ "
+        "__contains__ __array__"
+    )
 )
 
 
 def _base_name(name: str) -> str:
     """The operator's name without how it is written: of __iadd__ and add_."""
+    name = name.partition(".")[0]
     if name in _METHODS_OF_OBJECTS:
         return name
     if name.startswith("__"):
@@ -139,6 +164,7 @@ def _base_name(name: str) -> str:
 
 def writes(name: str) -> bool:
     """Whether the operator of that name changes its first argument."""
+    name = name.partition(".")[0]
     word = name.strip("_")
     if name.startswith("__"):
         return word in _ASSIGNED

@@ -208,7 +208,9 @@ def _pad(row: Tensor, widths: list[int], padding) -> Tensor:
 def masked_select(x, mask):
     """What the mask, of the same sizes, says of each element: (B, j)."""
     if x.dim() > 2:
-        raise RuntimeError("masked_select only support 2-D selections currently")
+        raise RuntimeError(
+            "masked_select only support 2-D selections currently"
+        )
     rows = [p.masked_select(m) for p, m in zip(parts(x), parts(mask))]
     from .create import jagged_from_list
 

@@ -13,15 +13,42 @@ from ._answers import (
     _base_name,
     answers,
     out_of_place,
+    words,
     writes,
 )  # fmt: skip
 from ._base import packed, write
 from ._jagged import NestedTensor, like, sizes_of
 
-NAMES = (
-    ["abs", "acos", "acosh", "angle", "asin", "asinh", "atan", "atanh", "bitwise_not", "ceil", "celu", "clamp", "clamp_max", "clamp_min", "clip", "conj_physical", "cos", "cosh", "deg2rad", "digamma", "elu", "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "floor", "frac", "frexp", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "i0", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "leaky_relu", "lgamma", "log", "log10", "log1p", "log2", "logical_not", "logit", "mish", "mvlgamma", "nan_to_num", "neg", "polygamma", "positive", "rad2deg", "reciprocal", "relu", "relu6", "round", "rrelu", "rsqrt", "selu", "sgn", "sigmoid", "sign", "signbit", "silu", "sin", "sinc", "sinh", "softplus", "softshrink", "softsign", "sqrt", "square", "tan", "tanh", "tanhshrink", "threshold", "trunc", "fix", "expit", "dropout", "alpha_dropout", "feature_dropout", "add", "sub", "mul", "div", "pow", "remainder", "fmod", "atan2", "arctan2", "copysign", "float_power", "gcd", "heaviside", "hypot", "igamma", "igammac", "lcm", "ldexp", "lerp", "logaddexp", "logaddexp2", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "fmax", "fmin", "nextafter", "xlogy", "special_xlog1py", "special_zeta", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "eq", "ne", "lt", "le", "gt", "ge", "greater", "greater_equal", "less", "less_equal", "not_equal", "isclose", "rsub", "masked_fill", "where", "addcmul", "addcdiv", "real", "imag", "resolve_conj", "resolve_neg", "conj", "special_erfcx", "special_entr", "special_i0e", "special_i1", "special_i1e", "special_ndtri", "special_log_ndtr", "special_bessel_j0", "special_bessel_j1", "bernoulli", "complex", "polar", "native_dropout", "feature_alpha_dropout", "log_sigmoid", "logsigmoid"]
+NAMES = words(
+    "abs acos acosh angle asin asinh atan atanh bitwise_not ceil celu "
+    "clamp clamp_max clamp_min clip conj_physical cos cosh deg2rad "
+    "digamma elu erf erfc erfinv exp exp2 expm1 floor frac frexp gelu "
+    "hardshrink hardsigmoid hardswish hardtanh i0 isfinite isinf isnan "
+    "isneginf isposinf isreal leaky_relu lgamma log log10 log1p log2 "
+    "logical_not logit mish mvlgamma nan_to_num neg polygamma positive "
+    "rad2deg reciprocal relu relu6 round rrelu rsqrt selu sgn sigmoid "
+    "sign signbit silu sin sinc sinh softplus softshrink softsign sqrt "
+    "square tan tanh tanhshrink threshold trunc fix expit dropout "
+    "alpha_dropout feature_dropout add sub mul div pow remainder fmod "
+    "atan2 arctan2 copysign float_power gcd heaviside hypot igamma "
+    "igammac lcm ldexp lerp logaddexp logaddexp2 logical_and logical_or "
+    "logical_xor maximum minimum fmax fmin nextafter xlogy "
+    "special_xlog1py special_zeta bitwise_and bitwise_or bitwise_xor "
+    "bitwise_left_shift bitwise_right_shift eq ne lt le gt ge greater "
+    "greater_equal less less_equal not_equal isclose rsub masked_fill "
+    "where addcmul addcdiv real imag resolve_conj resolve_neg conj "
+    "special_erfcx special_entr special_i0e special_i1 special_i1e "
+    "special_ndtri special_log_ndtr special_bessel_j0 special_bessel_j1 "
+    "bernoulli complex polar native_dropout feature_alpha_dropout "
+    "log_sigmoid logsigmoid"
 )
-NAMES += ["special_" + name for name in ["digamma", "erf", "erfc", "erfinv", "exp2", "expit", "expm1", "gammaln", "i0", "log1p", "logit", "ndtr", "polygamma", "psi", "round", "sinc", "xlogy", "multigammaln"]] + ["psi"]
+NAMES += [
+    "special_" + name
+    for name in words(
+        "digamma erf erfc erfinv exp2 expit expm1 gammaln i0 log1p logit ndtr "
+        "polygamma psi round sinc xlogy multigammaln"
+    )
+] + ["psi"]
 
 
 @answers(JAGGED_POINTWISE, *NAMES)
@@ -98,9 +125,7 @@ def aligned(x: NestedTensor, t: Tensor, name: str, args: tuple) -> Tensor:
     with a row for each of theirs.
     """
     if t.dim() > x.dim():
-        raise NotImplementedError(
-            "NYI: broadcasting NT with T with larger dim"
-        )
+        raise NotImplementedError("NYI: broadcasting NT with T with larger dim")
     short = t
     while short.dim() > 0 and short.shape[0] == 1:
         short = short.squeeze(0)
@@ -183,7 +208,10 @@ def _made_like(name: str):
     return make
 
 
-for _name in ["empty_like", "full_like", "ones_like", "rand_like", "randint_like", "randn_like", "zeros_like"]:
+for _name in words(
+    "empty_like full_like ones_like rand_like randint_like randn_like "
+    "zeros_like"
+):
     JAGGED[_name] = _made_like(_name)
 
 
@@ -216,5 +244,3 @@ def apply_(x, function):
         raise TypeError("apply_ is only implemented on CPU tensors")
     x._values.apply_(function)
     return x
-
-

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
-from ._answers import JAGGED, JAGGED_POINTWISE, answers
+from ._answers import JAGGED, JAGGED_POINTWISE, answers, words
 from ._base import is_nested, packed, plain
 from ._jagged import NestedTensor, inner, joined, like, parts, wrap
 from ._jagged_pointwise import pointwise
 
-NAMES = ["sum", "mean", "prod", "amax", "amin", "all", "any", "argmax", "argmin", "max", "min"]
-_ONE = frozenset(["prod", "argmax", "argmin", "max", "min"])
+NAMES = words("sum mean prod amax amin all any argmax argmin max min")
+_ONE = frozenset(words("prod argmax argmin max min"))
 
 
 @answers(JAGGED_POINTWISE, *NAMES)

@@ -7,7 +7,7 @@ import math
 from .. import _C
 from .._C import Tensor
 from . import _ints
-from ._answers import JAGGED, answers
+from ._answers import JAGGED, answers, words
 from ._base import is_nested, packed, plain
 from ._jagged import (
     NestedTensor,
@@ -87,7 +87,10 @@ def _moved(x, values: Tensor) -> NestedTensor:
     return build(values, offsets, lengths, x._ragged_idx, x._metadata_cache)
 
 
-for _name in ["to", "float", "double", "half", "bfloat16", "int", "long", "short", "char", "byte", "bool", "cuda", "type", "type_as", "pin_memory"]:
+for _name in words(
+    "to float double half bfloat16 int long short char byte bool cuda "
+    "type type_as pin_memory"
+):
     JAGGED[_name] = _converted(_name)
 
 

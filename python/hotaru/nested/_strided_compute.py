@@ -72,7 +72,7 @@ def linear(x, weight, bias=None):
             f"last_dim = {width}, and weight.size(1) = {weight.shape[1]}"
         )
     rows = F.linear(packed(x).reshape(-1, width), weight, bias)
-    sizes = [size[:-1] + (weight.shape[0],) for size in x._at.sizes]
+    sizes = [(*size[:-1], weight.shape[0]) for size in x._at.sizes]
     return _packed.build(rows.reshape(-1), _packed.dense(sizes))
 
 
@@ -111,9 +111,7 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5, *_):
             )
     _contiguous(x, "layer_norm")
     rows = packed(x).reshape(-1, *shape)
-    return around(
-        x, F.layer_norm(rows, shape, weight, bias, eps).reshape(-1)
-    )
+    return around(x, F.layer_norm(rows, shape, weight, bias, eps).reshape(-1))
 
 
 @answers(STRIDED, "bmm")
@@ -237,9 +235,11 @@ def to_padded_tensor(x, padding, output_size=None):
             "for now to_padded_tensor only supports contiguous nested tensor"
         )
     if not sizes:
-        return packed(x).reshape(0) if output_size is None else packed(
-            x
-        ).new_full(tuple(output_size), padding)
+        return (
+            packed(x).reshape(0)
+            if output_size is None
+            else packed(x).new_full(tuple(output_size), padding)
+        )
     largest = (len(sizes), *(max(each) for each in zip(*sizes)))
     if output_size is not None:
         wanted = tuple(output_size)

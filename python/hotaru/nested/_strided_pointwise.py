@@ -11,13 +11,15 @@ from ._answers import (
     _base_name,
     answers,
     out_of_place,
+    words,
     writes,
 )  # fmt: skip
 from ._base import around, is_nested, packed, write
 from ._packed import StridedNested, buffer_of
 
-UNARY = (
-    ["abs", "sgn", "logical_not", "isinf", "isposinf", "isneginf", "isnan", "relu", "gelu", "tanh", "neg", "silu", "sin", "cos", "sqrt"]
+UNARY = words(
+    "abs sgn logical_not isinf isposinf isneginf isnan relu gelu tanh neg "
+    "silu sin cos sqrt"
 )
 BINARY = ["add", "sub", "mul", "div"]
 
@@ -100,8 +102,10 @@ def _other(x, nested: StridedNested, name: str, second: bool = True):
         raise RuntimeError(
             f"{word} does not support broadcasting when given a NestedTensor"
         )
-    if x._at != nested._at and name.strip("_")[-3:] in ("add", "sub") and (
-        not writes(name)
+    if (
+        x._at != nested._at
+        and name.strip("_")[-3:] in ("add", "sub")
+        and (not writes(name))
     ):
         return nested._places(x)
     if x._at.strides != nested._at.strides:

@@ -8,7 +8,7 @@ from .. import _C
 from .._C import Tensor
 from ..autograd import Function
 from . import _packed
-from ._answers import STRIDED, answers
+from ._answers import STRIDED, answers, words
 from ._base import around, is_nested, packed, plain, write
 from ._packed import Places, StridedNested, build, dense, join, parts, wrap
 
@@ -70,7 +70,10 @@ def _converted(name: str):
     return convert
 
 
-for _name in ["to", "float", "double", "half", "bfloat16", "int", "long", "short", "char", "byte", "bool", "cuda", "type", "type_as", "pin_memory"]:
+for _name in words(
+    "to float double half bfloat16 int long short char byte bool cuda "
+    "type type_as pin_memory"
+):
     STRIDED[_name] = _converted(_name)
 
 
@@ -207,8 +210,8 @@ def unsqueeze(x, dim: int):
     for size, stride, _ in zip(*x._at):
         at_end = place - 1 == len(size)
         step = 1 if at_end else size[place - 1] * stride[place - 1]
-        sizes.append(size[: place - 1] + (1,) + size[place - 1 :])
-        strides.append(stride[: place - 1] + (step,) + stride[place - 1 :])
+        sizes.append((*size[: place - 1], 1, *size[place - 1 :]))
+        strides.append((*stride[: place - 1], step, *stride[place - 1 :]))
     return build(packed(x), Places(sizes, strides, x._at.offsets))
 
 
@@ -351,7 +354,7 @@ class _Underivable(Function):
 
 def _narrowed(x, begin: int, length: int):
     at = x._at
-    sizes = [size[:-1] + (length,) for size in at.sizes]
+    sizes = [(*size[:-1], length) for size in at.sizes]
     offsets = [
         o + begin * stride[-1] for o, stride in zip(at.offsets, at.strides)
     ]
@@ -372,9 +375,7 @@ def split_with_sizes(x, split_size, dim: int = 0):
             "for the last dimension."
         )
     if not x.is_contiguous():
-        raise RuntimeError(
-            "split_with_sizes expects `self` to be contiguous."
-        )
+        raise RuntimeError("split_with_sizes expects `self` to be contiguous.")
     last = x.size(-1)
     if sum(split_size) != last:
         raise RuntimeError(
@@ -414,14 +415,14 @@ def cat(tensors, dim: int = 0):
             "cat(): expected each tensor in given list to be nested"
         )
     if not all(x.is_contiguous() for x in tensors):
-        raise RuntimeError("cat(): only contiguous nested tensors are supported")
+        raise RuntimeError(
+            "cat(): only contiguous nested tensors are supported"
+        )
     place = wrap(tensors[0], dim)
     if place == 0:
         return join([part for x in tensors for part in parts(x)], tensors[0])
     for x in tensors:
-        ragged = [
-            d for d in range(1, x.dim()) if _packed.regular(x, d) is None
-        ]
+        ragged = [d for d in range(1, x.dim()) if _packed.regular(x, d) is None]
         if ragged not in ([], [1]):
             raise RuntimeError(
                 "cat(): only nested tensors with a single ragged dim next to "

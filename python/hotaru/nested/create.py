@@ -128,8 +128,10 @@ def jagged_from_list(tensors, offsets, dtype=None, device=None):
         )
     for what in ("dtype", "device"):
         if len({getattr(x, what) for x in tensors}) != 1:
-            on = "on the same device" if what == "device" else (
-                "have the same dtype"
+            on = (
+                "on the same device"
+                if what == "device"
+                else ("have the same dtype")
             )
             raise RuntimeError(
                 "When constructing a nested tensor, all tensors in list must "
@@ -248,8 +250,10 @@ def _narrowed(tensor, start, length) -> NestedTensor:
     offsets = _C.ops.cat([begins, last])
     values = tensor.reshape(-1, *tensor.shape[2:])
     ends = (begins + lengths)[:-1]
-    if bool((ends == begins[1:]).all()) and int(offsets[0]) == 0 and (
-        int(offsets[-1]) == len(values)
+    if (
+        bool((ends == begins[1:]).all())
+        and int(offsets[0]) == 0
+        and (int(offsets[-1]) == len(values))
     ):
         return _jagged.build(values, offsets)
     return _jagged.build(values, offsets, lengths)

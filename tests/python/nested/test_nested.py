@@ -82,7 +82,8 @@ def test_what_a_derivative_needs_may_not_change(hotaru, layout):
 def test_copies_and_pickles(hotaru, layout):
     nested, rows = made(hotaru, layout, requires_grad=True)
     for other in (copy.deepcopy(nested), pickle.loads(pickle.dumps(nested))):
-        assert other.requires_grad and other.layout is nested.layout
+        assert other.requires_grad
+        assert other.layout is nested.layout
         with hotaru.no_grad():
             other.zero_()
         assert all(map(hotaru.equal, nested.unbind(), rows))
@@ -93,12 +94,13 @@ def test_files(hotaru):
         nested, rows = made(hotaru, layout, requires_grad=True)
         file = io.BytesIO()
         hotaru.save({"x": nested}, file)
-        import hotaru._dynamo  # noqa: F401  (what jagged ones need)
+        import hotaru._dynamo
 
         for safe in (True, False):
             file.seek(0)
             read = hotaru.load(file, weights_only=safe)["x"]
-            assert read.requires_grad and read.is_nested
+            assert read.requires_grad
+            assert read.is_nested
             assert all(map(hotaru.equal, read.unbind(), rows))
             assert hotaru.equal(
                 read.to_padded_tensor(0), nested.to_padded_tensor(0)
@@ -122,7 +124,8 @@ def test_views_share_memory(hotaru):
     nested.unbind()[1].fill_(2)
     nested.transpose(1, 2).add_(1)
     assert values.tolist() == [[1.0] * 3] + [[3.0] * 3] * 3
-    assert nested._base is values and nested.transpose(1, 2)._base is values
+    assert nested._base is values
+    assert nested.transpose(1, 2)._base is values
     assert (nested * 1)._base is None
 
 
@@ -132,10 +135,16 @@ def test_symbolic_sizes(hotaru):
     a, b, c = (
         hotaru.SymInt(NestedIntNode(i, k)) for i, k in ((1, 5), (1, 10), (2, 1))
     )
-    assert a != b and b >= a and not a >= b and a <= b
-    assert a * 2 == b == 2 * a and hash(a * 2) == hash(b)
-    assert a != 5 and c > 1 and not c <= 1
-    for compare in (lambda: a > c, lambda: c > 2, lambda: 3 <= c):
+    assert a != b
+    assert b >= a
+    assert not a >= b
+    assert a <= b
+    assert a * 2 == b == 2 * a
+    assert hash(a * 2) == hash(b)
+    assert a != 5
+    assert c > 1
+    assert not c <= 1
+    for compare in (lambda: a > c, lambda: c > 2, lambda: c >= 3):
         with pytest.raises(ValueError, match="indeterminate"):
             compare()
     assert f"{a} {c}" == "5*j1 j2"
@@ -186,7 +195,8 @@ def test_functions_of_programs_get_zeros(hotaru):
 
         @staticmethod
         def backward(ctx, a, b):
-            assert b.is_nested and not b.values().any()
+            assert b.is_nested
+            assert not b.values().any()
             return a * 2 + b * 3
 
     for layout in LAYOUTS:
