@@ -72,3 +72,20 @@ for _name in (
     "truediv", "rtruediv", "int", "float", "neg", "pow",
 ):  # fmt: skip
     setattr(SymInt, f"__{_name}__", _unknown(_name))
+
+
+class _DimRange:
+    """A dimension and the sizes it may have, as PyTorch's files of jagged
+    tensors hold it. Nothing here looks at it.
+    """
+
+    __slots__ = ("dim", "max", "min")
+
+    def __setstate__(self, state) -> None:
+        self.dim, self.min, self.max = state
+
+    def __getstate__(self):
+        return [self.dim, self.min, self.max]
+
+
+_DimRange.__module__ = "hotaru._dynamo.decorators"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from . import Tensor, empty, empty_strided
 
 
@@ -46,9 +48,8 @@ def _rebuild_nested_tensor(buffer, sizes, strides, storage_offsets):
     """A nested tensor of the layout strided: a 1-D buffer, and tables (N, D) of
     the sizes and strides of its elements.
     """
-    from .nested._packed import from_tables
-
-    return from_tables(buffer, sizes, strides, storage_offsets)
+    packed = import_module("hotaru.nested._packed")
+    return packed.from_tables(buffer, sizes, strides, storage_offsets)
 
 
 def _rebuild_tensor(storage, offset, size, stride, dtype=None):

@@ -7,6 +7,7 @@ plain values, and with the others that make objects asking who is allowed.
 from __future__ import annotations
 
 import functools
+import importlib
 import pickle
 import sys
 import warnings
@@ -80,7 +81,7 @@ def _get_allowed_globals() -> dict:
 
     from . import _C, _tensor, _utils
     from ._dtypes import TYPES
-    from ._dynamo.decorators import _DimRange
+    from ._symint import _DimRange
     from ._typed_storage import TypedStorage
     from .serialization._names import _DTYPES, _get_layout, storage_type
 
@@ -163,9 +164,8 @@ def _of_jagged(path: str, name: str):
     known = ("NestedTensor", "_rebuild_njt")
     here = f"torch.nested._internal.nested_tensor.{name}"
     if path == here and name in known and "hotaru._dynamo" in sys.modules:
-        from .nested._internal import nested_tensor
-
-        return getattr(nested_tensor, name)
+        jagged = importlib.import_module("hotaru.nested._jagged")
+        return getattr(jagged, name)
     raise UnpicklingError(
         "``torch.nested`` and ``torch._dynamo`` must be imported to load "
         "nested jagged tensors (NJTs)"

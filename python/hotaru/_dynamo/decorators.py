@@ -2,16 +2,6 @@
 
 from __future__ import annotations
 
+from .._symint import _DimRange
 
-class _DimRange:
-    """A dimension and the sizes it may have, as PyTorch's files of jagged
-    tensors hold it. Nothing here looks at it.
-    """
-
-    __slots__ = ("dim", "max", "min")
-
-    def __setstate__(self, state) -> None:
-        self.dim, self.min, self.max = state
-
-    def __getstate__(self):
-        return [self.dim, self.min, self.max]
+__all__ = ["_DimRange"]

@@ -18,20 +18,17 @@ class Nested(Tensor):
     """
 
     is_nested = True
+    answered_by: Callable  # set by `_answers`, which knows the classes
     layout = _C.strided
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        from ._answers import answer
-
-        return answer(func, args, dict(kwargs or {}))
+        return cls.answered_by(func, args, dict(kwargs or {}))
 
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        from ._answers import answer
-
         name = getattr(func, "overloadpacket", func).__name__
-        return answer(getattr(_C.ops, name), args, dict(kwargs or {}))
+        return cls.answered_by(getattr(_C.ops, name), args, dict(kwargs or {}))
 
     # What the layouts say: the tensor with all elements, without history, ...
     def _whole(self) -> Tensor:

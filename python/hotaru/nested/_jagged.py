@@ -184,7 +184,6 @@ class NestedTensor(Nested):
 
     def __reduce_ex__(self, protocol):
         from .._tensor import _rebuild_from_type_v2
-        from ._internal import nested_tensor
 
         # PyTorch keeps lengths as the first size of an empty tensor.
         cache = {
@@ -199,7 +198,7 @@ class NestedTensor(Nested):
             "_metadata_cache": cache,
             "requires_grad": self.requires_grad,
         }
-        args = (nested_tensor._rebuild_njt, type(self), (parts,), {})
+        args = (_rebuild_njt, type(self), (parts,), {})
         return _rebuild_from_type_v2, args
 
     __hash__ = Tensor.__hash__
@@ -207,6 +206,19 @@ class NestedTensor(Nested):
 
 # Files know it by this name.
 NestedTensor.__module__ = "hotaru.nested._internal.nested_tensor"
+
+
+def _rebuild_njt(constructor_kwargs: dict) -> NestedTensor:
+    """What pickles of jagged tensors hold."""
+    kwargs = dict(constructor_kwargs)
+    cache = {
+        name: found.shape[0] if isinstance(found, Tensor) else found
+        for name, found in (kwargs.pop("_metadata_cache", None) or {}).items()
+    }
+    return NestedTensor(**kwargs, _metadata_cache=cache)
+
+
+_rebuild_njt.__module__ = NestedTensor.__module__
 
 
 def _number(length) -> int | None:

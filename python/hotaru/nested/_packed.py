@@ -145,9 +145,7 @@ class StridedNested(Nested):
         return _Scattered.of(other, self)
 
     def __repr__(self, *, tensor_contents=None) -> str:
-        from ._text import text
-
-        return text(self)
+        return _text(self)
 
     __str__ = __repr__
 
@@ -268,6 +266,21 @@ def buffer_of(x: StridedNested) -> Tensor:
     if not x.is_contiguous():
         raise RuntimeError("NestedTensor must be contiguous to get buffer.")
     return packed(x)
+
+
+def _text(x: StridedNested) -> str:
+    """The elements one below the other, as PyTorch prints them."""
+    plain = x.detach()
+    body = ",\n".join(
+        "  " + repr(part.requires_grad_(x.requires_grad)).replace("\n", "\n  ")
+        for part in parts(plain)
+    )
+    about = ""
+    if x.grad_fn is not None:
+        about = f", grad_fn=<{x.grad_fn.name()}>"
+    elif x.requires_grad:
+        about = ", requires_grad=True"
+    return f"nested_tensor([\n{body}\n]{about})"
 
 
 __all__ = [

@@ -10,11 +10,13 @@ from .._jagged import (
     NestedTensor,
     ViewBufferFromNested,
     ViewNestedFromBuffer,
+    _rebuild_njt,
 )
 from ..create import jagged_from_list, narrow
 
 __all__ = [
     "NestedTensor", "ViewBufferFromNested", "ViewNestedFromBuffer",
+    "_rebuild_njt",
     "buffer_from_jagged", "get_tensor_symint", "jagged_from_list",
     "jagged_from_tensor_and_lengths", "nested_from_padded",
     "nested_view_from_values_offsets",
@@ -77,13 +79,3 @@ def jagged_from_tensor_and_lengths(tensor, starts, lengths):
 
     made = narrow(tensor, 1, starts, lengths, layout=jagged)
     return made, made._offsets, made._lengths
-
-
-def _rebuild_njt(constructor_kwargs: dict) -> NestedTensor:
-    """What pickles of jagged tensors hold."""
-    kwargs = dict(constructor_kwargs)
-    cache = {
-        name: found.shape[0] if isinstance(found, Tensor) else found
-        for name, found in (kwargs.pop("_metadata_cache", None) or {}).items()
-    }
-    return NestedTensor(**kwargs, _metadata_cache=cache)

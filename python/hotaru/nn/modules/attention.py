@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hotaru
+
 from ... import Tensor, empty, is_grad_enabled, strided
 from ..._native_attention import _native_multi_head_attention
 from .. import functional as F
@@ -115,13 +117,15 @@ class MultiheadAttention(Module):
 
         Masks: boolean is True where attention is forbidden, float is added.
         """
-        if query.is_nested or key.is_nested or value.is_nested:
-            return self._nested(
-                (query, key, value),
-                (attn_mask, key_padding_mask),
-                need_weights,
-                average_attn_weights,
-            )
+        # In scripts tensors are not nested: what is not compiled stands alone.
+        if not hotaru.jit.is_scripting():  # noqa: SIM102
+            if query.is_nested or key.is_nested or value.is_nested:
+                return self._nested(
+                    (query, key, value),
+                    (attn_mask, key_padding_mask),
+                    need_weights,
+                    average_attn_weights,
+                )
         swap = self.batch_first and query.dim() == 3
         if swap:
             # The same tensor stays one: self-attention is one product.
