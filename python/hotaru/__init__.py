@@ -55,7 +55,8 @@ _LAZY = {
     "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "autograd", "backends",
     "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
-    "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nn", "onnx",
+    "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nested",
+    "nn", "onnx",
     "optim", "overrides", "package", "profiler", "random", "serialization",
     "signal", "sparse", "special", "storage", "testing", "utils", "xpu",
 }  # fmt: skip
@@ -132,7 +133,14 @@ _segment_reduce = ops.segment_reduce
 # A layout that no tensor has here, for programs that compare with it.
 _mkldnn = _C._mkldnn
 
-from . import _generator, _native_names, _sparse_names, _streams, _tensor
+from . import (
+    _generator,
+    _native_names,
+    _nested_names,
+    _sparse_names,
+    _streams,
+    _tensor,
+)
 from ._arrays import *
 from ._checks import *
 from ._copies import *
@@ -154,6 +162,8 @@ from ._symbolic import *
 from ._windows import *
 from .functional import *
 from .version import __version__
+
+_nested_names.install(globals())
 
 # The extension's seed the CPU alone.
 for _name, _module in _MADE_IN.items():

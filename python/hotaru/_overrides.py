@@ -18,7 +18,16 @@ def has_torch_function(relevant_args) -> bool:
     """Whether one of the arguments, or a mode, answers operators."""
     if not hasattr(relevant_args, "__iter__"):
         raise TypeError("expected a sequence")
-    return _C._overridden(*relevant_args)
+    if not _C._overridden(*relevant_args):
+        return False
+    # PyTorch's nested tensors of the layout strided are of the class Tensor.
+    others = [
+        x
+        for x in relevant_args
+        if getattr(type(x), "is_nested", None) is not True
+        or x.layout is not _C.strided
+    ]
+    return len(others) == len(relevant_args) or _C._overridden(*others)
 
 
 class _Without:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from . import Tensor, empty, empty_strided
 
 
@@ -45,9 +47,17 @@ REBUILD_FUNCTIONS = (
     "_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_tensor",
     "_rebuild_tensor_v2", "_rebuild_tensor_v3",
     "_rebuild_meta_tensor_no_storage", "_rebuild_device_tensor_from_cpu_tensor",
-    "_rebuild_sparse_tensor",
+    "_rebuild_nested_tensor", "_rebuild_sparse_tensor",
     "_rebuild_wrapper_subclass",
 )  # fmt: skip
+
+
+def _rebuild_nested_tensor(buffer, sizes, strides, storage_offsets):
+    """A nested tensor of the layout strided: a 1-D buffer, and tables (N, D) of
+    the sizes and strides of its elements.
+    """
+    packed = import_module("hotaru.nested._packed")
+    return packed.from_tables(buffer, sizes, strides, storage_offsets)
 
 
 def _rebuild_tensor(storage, offset, size, stride, dtype=None):

@@ -7,7 +7,9 @@ plain values, and with the others that make objects asking who is allowed.
 from __future__ import annotations
 
 import functools
+import importlib
 import pickle
+import sys
 import warnings
 from _codecs import encode
 from collections import Counter, OrderedDict
@@ -79,6 +81,7 @@ def _get_allowed_globals() -> dict:
 
     from . import _C, _tensor, _utils
     from ._dtypes import TYPES
+    from ._symint import _DimRange
     from ._typed_storage import TypedStorage
     from .serialization._names import _DTYPES, _get_layout, storage_type
 
@@ -96,6 +99,7 @@ def _get_allowed_globals() -> dict:
         "builtins.complex": complex,
         "torch.storage.TypedStorage": TypedStorage,
         "torch.storage.UntypedStorage": _C.UntypedStorage,
+        "torch._dynamo.decorators._DimRange": _DimRange,
         "torch._tensor._rebuild_from_type_v2": _tensor._rebuild_from_type_v2,
     }
     for value in vars(_C).values():
@@ -153,6 +157,21 @@ class _Instructions(dict):
         raise UnpicklingError(f"Unsupported operand {code}")
 
 
+def _of_jagged(path: str, name: str):
+    """What pickles of jagged tensors name; as in PyTorch, a program that
+    reads them has imported `torch._dynamo`. UnpicklingError where not.
+    """
+    known = ("NestedTensor", "_rebuild_njt")
+    here = f"torch.nested._internal.nested_tensor.{name}"
+    if path == here and name in known and "hotaru._dynamo" in sys.modules:
+        jagged = importlib.import_module("hotaru.nested._jagged")
+        return getattr(jagged, name)
+    raise UnpicklingError(
+        "``torch.nested`` and ``torch._dynamo`` must be imported to load "
+        "nested jagged tensors (NJTs)"
+    )
+
+
 class Unpickler(pickle._Unpickler):
     """Reads what `_ALLOWED_INSTRUCTIONS` can say, of allowed names.
 
@@ -173,6 +192,8 @@ class Unpickler(pickle._Unpickler):
         for table in (_get_allowed_globals(), _get_user_allowed_globals()):
             if path in table:
                 return table[path]
+        if path.startswith("torch.nested."):
+            return _of_jagged(path, name)
         path = path.removeprefix("builtins.")
         raise UnpicklingError(
             f"Unsupported global: GLOBAL {path} was not an allowed global by "

@@ -23,6 +23,7 @@ import test_fx_golden
 import test_jit_golden
 import test_library_golden
 import test_masked_golden
+import test_nested_golden
 import test_nn_golden
 import test_ops_golden
 import test_sparse_golden
@@ -44,6 +45,7 @@ FAMILIES = (
     *test_jit_golden.FAMILIES,
     *test_library_golden.FAMILIES,
     *test_masked_golden.FAMILIES,
+    *test_nested_golden.FAMILIES,
     *test_nn_golden.FAMILIES,
     *test_ops_golden.DRAWS,
     *test_ops_golden.FAMILIES,

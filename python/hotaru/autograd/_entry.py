@@ -6,6 +6,7 @@ import threading
 import warnings
 
 from .. import _C, Tensor, ones
+from .._nested_names import jagged
 from .graph import GradientEdge
 
 
@@ -42,7 +43,11 @@ def _tuple(value) -> tuple:
     """Tensors and places of the graph, of which one alone is meant too."""
     if isinstance(value, (Tensor, GradientEdge)):
         return (value,)
-    if not isinstance(value, (tuple, list)) and _C._overridden(value):
+    if (
+        not isinstance(value, (tuple, list))
+        and _C._overridden(value)
+        and not _is_nested(value)
+    ):
         return (value,)
     return tuple(value)
 
@@ -84,7 +89,7 @@ def _first_gradients(outputs: tuple, grads: tuple) -> tuple:
 
 
 def _one(output) -> Tensor:
-    if output.shape.numel() != 1:
+    if _is_nested(output) or output.shape.numel() != 1:
         raise RuntimeError(
             "grad can be implicitly created only for scalar outputs"
         )
@@ -96,7 +101,34 @@ def _one(output) -> Tensor:
     return ones(output.shape, dtype=output.dtype, device=output.device)
 
 
+def _is_nested(x) -> bool:
+    """Asked of the class: an attribute would ask who answers for `x`."""
+    return isinstance(x, Tensor) and type(x).is_nested is True
+
+
+def _check_nested(i: int, output, grad: Tensor) -> None:
+    """A nested tensor has a nested gradient of its sizes."""
+    kinds = ["nested" if _is_nested(x) else "not nested"
+             for x in (output, grad)]  # fmt: skip
+    if "not nested" in kinds:
+        raise RuntimeError(
+            "Expected both self and other to be nested tensors. Self is "
+            f"{kinds[0]}. While Other is {kinds[1]}."
+        )
+    if not output.is_same_size(grad):
+        sizes = [
+            x.shape if x.layout is jagged else x._nested_tensor_size()
+            for x in (grad, output)
+        ]
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{i}] has a shape of {sizes[0]} "
+            f"and output[{i}] has a shape of {sizes[1]}."
+        )
+
+
 def _check_gradient(i: int, output, grad: Tensor) -> None:
+    if _is_nested(output) or _is_nested(grad):
+        return _check_nested(i, output, grad)
     if grad.shape != output.shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output[{i}] has a shape of {grad.shape} "
@@ -213,7 +245,9 @@ def grad(
             stacklevel=2,
         )
     outputs, inputs = _tuple(outputs), _tuple(inputs)
-    if _C._overridden(*outputs, *inputs):
+    if _C._overridden(*outputs, *inputs) and not any(
+        _is_nested(x) for x in (*outputs, *inputs)
+    ):
         return _C._handle_torch_function(
             grad,
             (*outputs, *inputs),

@@ -22,7 +22,7 @@ import functools
 import itertools
 import warnings
 
-from .. import _C, Tensor, is_grad_enabled, no_grad, zeros
+from .. import _C, Tensor, is_grad_enabled, no_grad, zeros, zeros_like
 from . import _tangent_rules, forward_ad
 
 _NO_BACKWARD = (
@@ -155,7 +155,11 @@ class BackwardCFunction(FunctionCtx):
             if grad is None and output is not None and self.materialize_grads:
                 shape, dtype, device, differentiable = output
                 if differentiable or self._materialize_non_diff_grads:
-                    grad = zeros(shape, dtype=dtype, device=device)
+                    grad = (
+                        zeros_like(shape)
+                        if isinstance(shape, Tensor)
+                        else zeros(shape, dtype=dtype, device=device)
+                    )
             full.append(grad)
         return full
 
@@ -444,7 +448,15 @@ def _record(cls: type, ctx: FunctionCtx, args: tuple, outputs: list) -> None:
         for t in tensors
     )
     ctx._outputs = tuple(
-        None if t is None else (t.shape, t.dtype, t.device, d)
+        None
+        if t is None
+        # A nested tensor stands for its own sizes.
+        else (
+            t.detach() if type(t).is_nested is True else t.shape,
+            t.dtype,
+            t.device,
+            d,
+        )
         for t, d in zip(tensors, differentiable)
     )
     ctx._is_tensor = tuple(isinstance(arg, Tensor) for arg in args)

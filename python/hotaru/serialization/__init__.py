@@ -336,6 +336,8 @@ def _explained(text: str) -> str:
             "recommended steps in the following error message.\n\t"
             f"WeightsUnpickler error: {text}{documentation}"
         )
+    if text.startswith("``torch.nested``"):
+        return f"Weights only load failed. {text}{documentation}"
     head = f"Weights only load failed. {_UNSAFE}\n"
     if not re.search(r"whose module (\S+) is blocked", text):
         head += (

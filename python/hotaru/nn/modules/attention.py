@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ... import Tensor, empty
+import hotaru
+
+from ... import Tensor, empty, is_grad_enabled, strided
+from ..._native_attention import _native_multi_head_attention
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -114,6 +117,15 @@ class MultiheadAttention(Module):
 
         Masks: boolean is True where attention is forbidden, float is added.
         """
+        # In scripts tensors are not nested: what is not compiled stands alone.
+        if not hotaru.jit.is_scripting():  # noqa: SIM102
+            if query.is_nested or key.is_nested or value.is_nested:
+                return self._nested(
+                    (query, key, value),
+                    (attn_mask, key_padding_mask),
+                    need_weights,
+                    average_attn_weights,
+                )
         swap = self.batch_first and query.dim() == 3
         if swap:
             # The same tensor stays one: self-attention is one product.
@@ -147,3 +159,82 @@ class MultiheadAttention(Module):
             is_causal=is_causal,
         )
         return (output.transpose(1, 0) if swap else output), weights
+
+    def _nested(self, given, masks, need_weights, average_attn_weights):
+        """Attention of a nested tensor to itself, where no gradient is needed.
+
+        AssertionError for all else.
+        """
+        reason = self._no_fast_path(given, masks)
+        if reason:
+            raise AssertionError(
+                "MultiheadAttention does not support NestedTensor outside of "
+                f"its fast path. The fast path was not hit because {reason}"
+            )
+        return _native_multi_head_attention(
+            *given,
+            self.embed_dim,
+            self.num_heads,
+            self.in_proj_weight,
+            self.in_proj_bias,
+            self.out_proj.weight,
+            self.out_proj.bias,
+            None,
+            need_weights,
+            average_attn_weights,
+        )
+
+    def _no_fast_path(self, given, masks) -> str | None:
+        """Why nested tensors are not taken."""
+        query, key, value = given
+        reasons = (
+            (
+                any(m is not None and m.is_floating_point() for m in masks),
+                "floating-point masks are not supported for fast path.",
+            ),
+            (
+                query.dim() != 3,
+                "input not batched; expected query.dim() of 3 but got "
+                f"{query.dim()}",
+            ),
+            (
+                query is not key or key is not value,
+                "non-self attention was used (query, key, and value are not "
+                "the same Tensor)",
+            ),
+            *(
+                (
+                    p is not None and p.dtype != query.dtype,
+                    f"dtypes of query ({query.dtype}) and self.{name} "
+                    f"({p.dtype if p is not None else None}) don't match",
+                )
+                for name in ("in_proj_bias", "in_proj_weight")
+                for p in (getattr(self, name),)
+            ),
+            (self.training, "training is enabled"),
+            (self.num_heads % 2 != 0, "self.num_heads is not even"),
+            (not self.batch_first, "batch_first was not True"),
+            (self.bias_k is not None, "self.bias_k was not None"),
+            (self.bias_v is not None, "self.bias_v was not None"),
+            (self.add_zero_attn, "add_zero_attn was enabled"),
+            (
+                not self._qkv_same_embed_dim,
+                "_qkv_same_embed_dim was not True",
+            ),
+            (
+                any(m is not None for m in masks),
+                "supplying both src_key_padding_mask and src_mask at the same "
+                "time is not supported with NestedTensor input",
+            ),
+            (
+                query.layout is not strided,
+                "some Tensor argument has_torch_function",
+            ),
+            (
+                is_grad_enabled()
+                and any(p.requires_grad for p in (query, *self.parameters())),
+                "grad is enabled and at least one of query or the input/output "
+                "projection weights or biases requires_grad",
+            ),
+        )
+        return next((text for holds, text in reasons if holds), None)

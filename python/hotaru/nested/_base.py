@@ -1,0 +1,160 @@
+"""What nested tensors of both layouts have in common."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from .. import _C
+from .._C import Tensor
+from .._dispatch.stack import native
+from ..autograd import Function
+
+
+class Nested(Tensor):
+    """A tensor of tensors, which other tensors keep. It has no memory.
+
+    Its elements' history is that of the tensor which has them, `packed(x)`.
+    Operators are answered by name (`_answers.py`).
+    """
+
+    is_nested = True
+    answered_by: Callable  # set by `_answers`, which knows the classes
+    layout = _C.strided
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return cls.answered_by(func, args, dict(kwargs or {}))
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        name = getattr(func, "overloadpacket", func).__name__
+        return cls.answered_by(getattr(_C.ops, name), args, dict(kwargs or {}))
+
+    # What the layouts say: the tensor with all elements, without history, ...
+    def _whole(self) -> Tensor:
+        raise NotImplementedError
+
+    # ... a nested tensor with another one at the same places, ...
+    def _around(self, whole: Tensor) -> Nested:
+        raise NotImplementedError
+
+    # ... and the elements of another nested tensor at these places.
+    def _places(self, other: Nested) -> Tensor:
+        raise NotImplementedError
+
+    @property
+    def _base(self) -> Tensor | None:
+        """What it is a view of."""
+        return self.__dict__.get("_seen")
+
+    def _is_view(self) -> bool:
+        return self._base is not None
+
+    def __format__(self, spec: str) -> str:
+        return format(repr(self), spec)
+
+    def __deepcopy__(self, memo):
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) "
+                "support the deepcopy protocol at the moment.  If you were "
+                "attempting to deepcopy a module, this may be because of a "
+                "torch.nn.utils.weight_norm usage, see "
+                "https://github.com/pytorch/pytorch/pull/103001"
+            )
+        made = self._around(self._whole().detach().clone())
+        memo[id(self)] = made
+        return made.requires_grad_(self.requires_grad)
+
+    __hash__ = Tensor.__hash__
+
+
+def packed(x: Nested) -> Tensor:
+    """The tensor with all elements, with their history."""
+    if x.requires_grad and _C.is_grad_enabled():
+        return _Packed.apply(x)
+    return x._whole()
+
+
+def around(like: Nested, whole: Tensor) -> Nested:
+    """A nested tensor of `whole`, with its history, at the places of `like`."""
+    if whole.requires_grad and _C.is_grad_enabled():
+        return _Around.apply(whole, like)
+    return like._around(whole)
+
+
+def is_nested(x: Any) -> bool:
+    """Whether it is a nested tensor of either layout."""
+    return isinstance(x, Nested)
+
+
+def plain(function: Callable, *args, **kwargs) -> Any:
+    """The function as it is for tensors that nobody else answers for."""
+    with _C.DisableTorchFunctionSubclass():
+        return native(function, args, kwargs)
+
+
+def as_view(made: Any, source: Tensor) -> Any:
+    """Has nested results say what they are views of, if they share memory."""
+    if isinstance(made, (tuple, list)):
+        return type(made)(as_view(each, source) for each in made)
+    if isinstance(made, Nested) and made is not source:
+        whole = source._whole() if isinstance(source, Nested) else source
+        memory = made._whole().untyped_storage().data_ptr()
+        if memory == whole.untyped_storage().data_ptr():
+            made._seen = source if source._base is None else source._base
+    return made
+
+
+def write(out: Nested, result: Nested) -> Nested:
+    """Gives `out` the elements of `result`, with their history.
+
+    RuntimeError for a leaf that requires gradients in grad mode.
+    """
+    if _C.is_grad_enabled():
+        if out.requires_grad and out.is_leaf:
+            raise RuntimeError(
+                "a leaf Variable that requires grad is being used in an "
+                "in-place operation."
+            )
+        if out.requires_grad or result.requires_grad:
+            return _Write.apply(out, result)
+    out._whole().copy_(out._places(result))
+    return out
+
+
+class _Packed(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.like = x._around(x._whole())
+        whole = x._whole()
+        return whole.view_as(whole)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return around(ctx.like, grad.contiguous())
+
+
+class _Around(Function):
+    @staticmethod
+    def forward(ctx, whole, like):
+        ctx.like = like._around(whole.detach())
+        return like._around(whole.detach())
+
+    @staticmethod
+    def backward(ctx, grad):
+        return ctx.like._places(grad), None
+
+
+class _Write(Function):
+    @staticmethod
+    def forward(ctx, out, result):
+        ctx.result = result._around(result._whole())
+        out._whole().copy_(out._places(result))
+        ctx.mark_dirty(out)
+        return out
+
+    @staticmethod
+    def backward(ctx, grad):
+        like = ctx.result
+        return None, around(like, like._places(grad))

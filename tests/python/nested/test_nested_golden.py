@@ -1,0 +1,14 @@
+"""Nested tensors against PyTorch 2.13.
+
+The cases are in nested_*_cases.py, what PyTorch made of them in golden/
+(see record_golden.py).
+"""
+
+from __future__ import annotations
+
+import outcomes
+
+FAMILIES = ("nested_jagged", "nested_strided")
+
+test_same_as_pytorch = outcomes.same_as_pytorch(FAMILIES)
+test_records_are_current = outcomes.records_are_current(FAMILIES)
