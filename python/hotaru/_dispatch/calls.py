@@ -61,27 +61,27 @@ class Call:
         """The answer without a history: of the last mode, else of the classes
         among the arguments, subclasses first.
         """
-        types = _types(self.tensors)
+        kinds = types(self.tensors)
         with no_grad():
             if stack.modes():
                 with stack.without_last() as mode:
                     found = mode.__torch_dispatch__(
-                        self.function, types, self.args, self.kwargs
+                        self.function, kinds, self.args, self.kwargs
                     )
                 if found is not NotImplemented:
                     return found
-            for kind in types:
+            for kind in kinds:
                 found = kind.__torch_dispatch__(
-                    self.function, types, self.args, self.kwargs
+                    self.function, kinds, self.args, self.kwargs
                 )
                 if found is not NotImplemented:
                     return found
-            if not types:
+            if not kinds:
                 return self.function(*self.args, **self.kwargs)
         raise TypeError(
             f"Multiple dispatch failed for '{self.function}'; all "
             "__torch_dispatch__ handlers returned NotImplemented:\n\n"
-            + "\n".join(f"  - tensor subclass {kind}" for kind in types)
+            + "\n".join(f"  - tensor subclass {kind}" for kind in kinds)
         )
 
     def finish(self, result):
@@ -89,7 +89,8 @@ class Call:
         return self.args[0] if self.in_place and self.args else result
 
 
-def _types(tensors: list[Tensor]) -> tuple[type, ...]:
+def types(tensors: list[Tensor]) -> tuple[type, ...]:
+    """The classes that answer, subclasses first."""
     found: list[type] = []
     for tensor in tensors:
         kind = type(tensor)

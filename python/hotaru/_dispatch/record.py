@@ -7,7 +7,8 @@ from .._C import Tensor
 from .._ops import aten
 from ..autograd import Function
 from ..utils import _pytree
-from .calls import Call
+from . import stack
+from .calls import Call, types
 from .derivative import RANDOM, Derivative, inputs_that_matter
 
 # What they give is apart from the history of what they are given.
@@ -24,6 +25,12 @@ def run(call: Call):
     NotImplementedError for the derivative of a draw of random numbers,
     RuntimeError where a leaf would be written.
     """
+    if stack.modes() and getattr(stack.modes()[-1], "_keeps_history", False):
+        with stack.without_last() as mode:
+            found = mode.__torch_dispatch__(
+                call.function, types(call.tensors), call.args, call.kwargs
+            )
+        return call.finish(found)
     places = _recorded(call)
     if not places:
         return call.finish(call.below())

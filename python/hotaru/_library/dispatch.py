@@ -106,6 +106,15 @@ def _with_derivatives(operator, device, tensors, args, kwargs):
 
 
 def _below_derivatives(operator, device, args, kwargs):
+    from .asked import answer  # made of operators
+
+    def kernel():
+        return _kernel(operator, device, args, kwargs)
+
+    return answer(operator, args, kwargs, kernel)
+
+
+def _kernel(operator, device, args, kwargs):
     if not skipped.inplace:
         function = operator.kernels.get("ADInplaceOrView")
         if _plain(function):
