@@ -7,4 +7,7 @@ from ._C import ops
 
 
 def __getattr__(name: str):
-    return getattr(ops, name)
+    found = vars(ops).get(name)
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found

@@ -46,15 +46,6 @@ _NO_SPACE = {"import_module"}
 ops.__getattr__ = _ops_attribute
 
 
-def _extension_attribute(name: str):
-    """What PyTorch's extension has and hotaru writes in Python."""
-    from . import _extension
-
-    return _extension.named(name)
-
-
-_C.__getattr__ = _extension_attribute
-
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     # Operators that programs define, and what few ask for.
@@ -86,11 +77,31 @@ _MADE_IN = {
             "set_autocast_dtype", "set_autocast_enabled",
             "set_autocast_gpu_dtype",
         ),
-        "sparse.create": (
-            "sparse_bsc_tensor", "sparse_bsr_tensor",
-            "sparse_compressed_tensor", "sparse_coo_tensor",
-            "sparse_csc_tensor", "sparse_csr_tensor",
+        "sparse.compressed.convert": (
+            "_convert_indices_from_coo_to_csr",
+            "_convert_indices_from_csr_to_coo",
         ),
+        "sparse.compressed.create": (
+            "_validate_compressed_sparse_indices",
+            "_validate_sparse_bsc_tensor_args",
+            "_validate_sparse_bsr_tensor_args",
+            "_validate_sparse_compressed_tensor_args",
+            "_validate_sparse_csc_tensor_args",
+            "_validate_sparse_csr_tensor_args",
+            "sparse_bsc_tensor", "sparse_bsr_tensor",
+            "sparse_compressed_tensor", "sparse_csc_tensor",
+            "sparse_csr_tensor",
+        ),
+        "sparse.compressed.reduce": ("_sparse_csr_prod", "_sparse_csr_sum"),
+        "sparse.coo.create": (
+            "_sparse_coo_tensor_unsafe", "_validate_sparse_coo_tensor_args",
+            "sparse_coo_tensor",
+        ),
+        "sparse.coo.products": (
+            "dsmm", "hsmm", "hspmm", "saddmm", "smm", "spmm", "sspaddmm",
+        ),
+        "sparse.coo.shape": ("_sparse_broadcast_to",),
+        "sparse.coo.reductions": ("_sparse_sum",),
     }.items()
     for name in names
 }  # fmt: skip

@@ -68,6 +68,8 @@ def type_string(tensor) -> str:
         n for n, dtype in TYPES.items() if dtype is tensor.dtype
     )
     device = tensor.device.type
+    if tensor.layout is not _C.strided:
+        name = f"sparse.{name}"
     return f"torch.{name}" if device == "cpu" else f"torch.{device}.{name}"
 
 

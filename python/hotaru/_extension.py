@@ -1,8 +1,4 @@
-"""Names of PyTorch's extension `torch._C` that hotaru writes in Python.
-
-`named` is what the extension's attributes end in: nothing here is imported
-before somebody asks for one of these names.
-"""
+"""Small names of `torch._C` that are written in Python (`_native_names`)."""
 
 from __future__ import annotations
 
@@ -35,18 +31,3 @@ def _infer_size(first, second) -> Size:
 def _is_alias_of(first: Tensor, second: Tensor) -> bool:
     """Whether two tensors lie in one storage."""
     return first.untyped_storage()._cdata == second.untyped_storage()._cdata
-
-
-_OWN = {"has_lapack", "_infer_size", "_is_alias_of"}
-_CONVOLUTION = {"_ConvBackend", "_select_conv_backend"}
-
-
-def named(name: str):
-    """The attribute of the extension; AttributeError if there is none."""
-    if name in _OWN:
-        return globals()[name]
-    if name in _CONVOLUTION:
-        from . import _conv_backends
-
-        return getattr(_conv_backends, name)
-    raise AttributeError(f"module 'hotaru._C' has no attribute {name!r}")

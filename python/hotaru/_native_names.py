@@ -36,11 +36,19 @@ _PLACES = {
     **dict.fromkeys(_PASSES, "hotaru.jit._ir.passes"),
     "_create_function_from_graph": "hotaru.jit._ir.program",
     "_freeze_module": "hotaru.jit._native_module",
+    **dict.fromkeys(
+        ("has_lapack", "_infer_size", "_is_alias_of"), "hotaru._extension"
+    ),
+    **dict.fromkeys(
+        ("_ConvBackend", "_select_conv_backend"), "hotaru._conv_backends"
+    ),
 }  # fmt: skip
 
 
 # Which `torch` has, too.
-PUBLIC = frozenset(name for name in _PLACES if not name.startswith("_"))
+PUBLIC = frozenset(
+    name for name in _PLACES if name[0] != "_" and name != "has_lapack"
+)
 
 
 def _attribute(name: str):

@@ -7,6 +7,7 @@ namespaces have the operators that programs defined (`library`).
 
 from __future__ import annotations
 
+import importlib
 import sys
 import types
 
@@ -300,6 +301,10 @@ class DefinedPacket(OpOverloadPacket):
         return dispatch.call(operator, args, kwargs)
 
 
+# Functions in Python that PyTorch has among its operators alone.
+_MADE_IN = {"_sparse_compressed_tensor_with_dims": "sparse.compressed.create"}
+
+
 class _OpNamespace(types.ModuleType):
     """The packets of all operators, made when first asked for."""
 
@@ -308,6 +313,9 @@ class _OpNamespace(types.ModuleType):
         self.name = name
 
     def __getattr__(self, name: str) -> OpOverloadPacket:
+        if self.name == "aten" and name in _MADE_IN:
+            module = importlib.import_module(f"hotaru.{_MADE_IN[name]}")
+            return vars(self).setdefault(name, getattr(module, name))
         made = None
         if not name.startswith("__"):
             made = self._find(name)

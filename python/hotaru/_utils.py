@@ -45,6 +45,7 @@ REBUILD_FUNCTIONS = (
     "_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_tensor",
     "_rebuild_tensor_v2", "_rebuild_tensor_v3",
     "_rebuild_meta_tensor_no_storage", "_rebuild_device_tensor_from_cpu_tensor",
+    "_rebuild_sparse_tensor",
     "_rebuild_wrapper_subclass",
 )  # fmt: skip
 
@@ -142,6 +143,13 @@ def _rebuild_device_tensor_from_cpu_tensor(data, dtype, device, requires_grad):
     made = data.to(dtype=dtype, device=device)
     made.requires_grad = requires_grad
     return made
+
+
+def _rebuild_sparse_tensor(layout, data):
+    """A sparse tensor of its parts."""
+    from ._sparse_names import late
+
+    return late("pickling")._rebuild_sparse_tensor(layout, data)
 
 
 def __getattr__(name: str):

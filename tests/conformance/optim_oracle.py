@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 from case_file import File, main
-from optim_trials import TRIALS
+from optim_trials import TRIALS, mapped
 from plain import NotPlainError
 from recorder import class_name, made_of, remember
 from torch.testing._internal.common_optimizers import (
@@ -70,6 +70,13 @@ def add_schedules(file, info, values) -> None:
         })  # fmt: skip
 
 
+def layouts(params) -> set:
+    """Those of parameters, or groups of them."""
+    found = set()
+    mapped(params, lambda x: found.add(x.layout))
+    return found
+
+
 def add_errors(file, info, dtype) -> None:
     for error in info.optim_error_inputs_func("cpu", dtype):
         given = error.optimizer_error_input
@@ -77,9 +84,13 @@ def add_errors(file, info, dtype) -> None:
         params = given.params
         if params is None:
             params = values["params"]
+        sparse = torch.sparse_coo in layouts(params)
+        if sparse:  # files hold strided tensors alone
+            params = mapped(params, lambda x: x.to_dense())
         values = {
             **values,
             "params": params,
+            "sparse_params": sparse,
             "options": given.kwargs,
             "steps": int(error.error_on is OptimizerErrorEnum.STEP_ERROR),
         }

@@ -147,9 +147,20 @@ def scheduled(torch, case, decode):
     return [found, [p.detach() for p in params]]
 
 
+def mapped(params, function):
+    """A list of tensors, or of groups of them, with the function of each."""
+    if isinstance(params, list):
+        return [mapped(p, function) for p in params]
+    if isinstance(params, dict):
+        return {k: mapped(v, function) for k, v in params.items()}
+    return function(params) if hasattr(params, "is_sparse") else params
+
+
 def refused(torch, case, decode):
     """What raises: making the optimizer, or its step."""
     params = decode(case["params"])
+    if case["sparse_params"]:
+        params = mapped(params, lambda x: x.to_sparse())
     optimizer = make(torch, case, decode, params)
     if case["steps"]:
         for group in optimizer.param_groups:

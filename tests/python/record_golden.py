@@ -14,6 +14,7 @@ import conftest  # noqa: F401  (finds the folders)
 import outcomes
 import test_amp_golden
 import test_autograd_golden
+import test_compressed_golden
 import test_conformance_core
 import test_data_golden
 import test_distributions_golden
@@ -24,6 +25,7 @@ import test_library_golden
 import test_masked_golden
 import test_nn_golden
 import test_ops_golden
+import test_sparse_golden
 import test_testing_golden
 import test_utils_golden
 import torch
@@ -32,6 +34,7 @@ FAMILIES = (
     *test_amp_golden.FAMILIES,
     "amp_lists",
     *test_autograd_golden.FAMILIES,
+    *test_compressed_golden.FAMILIES,
     *test_conformance_core.FAMILIES,
     *test_data_golden.FAMILIES,
     *test_distributions_golden.FAMILIES,
@@ -44,6 +47,7 @@ FAMILIES = (
     *test_nn_golden.FAMILIES,
     *test_ops_golden.DRAWS,
     *test_ops_golden.FAMILIES,
+    *test_sparse_golden.FAMILIES,
     *test_testing_golden.FAMILIES,
     *test_utils_golden.FAMILIES,
 )

@@ -54,6 +54,14 @@ def _check(holds: bool, text: str) -> None:
         raise AssertionError(text)
 
 
+def _elements(param: Tensor) -> Tensor:
+    """The values of a sparse gradient; what is written into them it has."""
+    if param.grad.dtype == float16:
+        # Sums of equal indices may be infinite where their terms are not.
+        param.grad = param.grad.coalesce()
+    return param.grad._values()
+
+
 class GradScaler:
     """Multiplies losses by a number that follows what gradients can bear.
 
@@ -285,6 +293,8 @@ class GradScaler:
                         raise ValueError(
                             "Attempting to unscale FP16 gradients."
                         )
+                    if grad.is_sparse:
+                        grad = _elements(param)
                     groups[grad.device, grad.dtype].append(grad)
             for (device, _), grads in groups.items():
                 _C.ops._amp_foreach_non_finite_check_and_unscale_(

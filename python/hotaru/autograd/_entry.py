@@ -228,6 +228,19 @@ def grad(
                 "materialize_grads": materialize_grads,
             },
         )
+    return gradients(
+        outputs, inputs, grad_outputs, retain_graph, create_graph,
+        allow_unused=allow_unused, is_grads_batched=is_grads_batched,
+        materialize_grads=materialize_grads,
+    )  # fmt: skip
+
+
+def gradients(
+    outputs: tuple, inputs: tuple, grad_outputs=None, retain_graph=None,
+    create_graph=False, only_inputs=True, allow_unused=None,
+    is_grads_batched=False, materialize_grads=False,
+) -> tuple:  # fmt: skip
+    """What `grad` gives, whatever classes the tensors are of."""
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     given = _gradients_for(outputs, grad_outputs)

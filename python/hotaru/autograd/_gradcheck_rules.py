@@ -7,6 +7,7 @@ import warnings
 import hotaru
 
 from .. import Tensor
+from .._sparse_names import late
 from . import _jacobians as jacobians
 from ._entry import grad
 from .function import Function
@@ -37,9 +38,7 @@ def check_constant(func, inputs: tuple, eps: float) -> None:
 
     for i, tensor in jacobians.checked(inputs):
         before = all_outputs()
-        tensor.data.add_(eps)
-        after = all_outputs()
-        tensor.data.sub_(eps)
+        after = _after_step(tensor, eps, all_outputs)
         for j, (a, b) in enumerate(zip(before, after)):
             if not hotaru.equal(a, b):
                 raise GradcheckError(
@@ -47,6 +46,17 @@ def check_constant(func, inputs: tuple, eps: float) -> None:
                     f"output {j} depends on input {i} but does not require a "
                     "gradient"
                 )
+
+
+def _after_step(tensor: Tensor, eps: float, outputs) -> list:
+    if jacobians.is_sparse(tensor):
+        changed = late("moved").values(tensor)
+    else:
+        changed = tensor.data
+    changed.add_(eps)
+    after = outputs()
+    changed.sub_(eps)
+    return after
 
 
 def _gradients(func, inputs: tuple, seed_of) -> tuple[list, tuple]:
@@ -64,14 +74,27 @@ def check_scaled(func, inputs: tuple) -> None:
     for tensor, g in zip(*_gradients(func, inputs, hotaru.zeros_like)):
         if g is None:
             continue
-        if g.layout != tensor.layout:
+        if g.layout != tensor.layout and g.layout is not hotaru.strided:
             raise GradcheckError(
                 f"grad is incorrect layout ({g.layout} is not {tensor.layout})"
             )
         if g.shape != tensor.shape:
             raise GradcheckError("grad is incorrect size")
-        if bool((g != 0).any()):
+        if jacobians.is_sparse(g):
+            _check_dims(tensor, g)
+        if bool((jacobians.strided(g) != 0).any()):
             raise GradcheckError("backward not multiplied by grad_output")
+
+
+def _check_dims(tensor: Tensor, g: Tensor) -> None:
+    kind = str(g.layout).removeprefix("torch.")
+    for what in ("sparse_dim", "dense_dim"):
+        found, wanted = getattr(g, what)(), getattr(tensor, what)()
+        if found != wanted:
+            raise GradcheckError(
+                f"grad is {kind} tensor, but has incorrect {what} {found}, "
+                f"expected {wanted}"
+            )
 
 
 def check_dtypes(func, inputs: tuple) -> None:
@@ -159,7 +182,10 @@ def check_undefined(func, inputs: tuple) -> None:
                 "Expected backward function to handle undefined output "
                 f"grads: {error}"
             ) from error
-        if any(g is not None and bool((g != 0).any()) for g in grads):
+        if any(
+            g is not None and bool((jacobians.strided(g) != 0).any())
+            for g in grads
+        ):
             _warn_of_the_check()
             raise GradcheckError(
                 "Expected all input grads to be undefined or zero when all "

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hotaru
 
 from .. import Tensor
+from .._sparse_names import late
 from . import forward_ad
 from ._entry import grad
 
@@ -37,26 +38,42 @@ def outputs_of(func, inputs: tuple, wanted=has_gradient) -> tuple:
     return tuple(o for o in result if wanted(o))
 
 
+def is_sparse(tensor: Tensor) -> bool:
+    """Whether the layout is not strided."""
+    return tensor.layout is not hotaru.strided
+
+
+def strided(tensor: Tensor) -> Tensor:
+    """The values in a strided tensor, without history."""
+    tensor = tensor.detach()
+    return tensor.to_dense() if is_sparse(tensor) else tensor
+
+
 def real_values(tensor: Tensor) -> Tensor:
     """All values in one real vector, complex ones as pairs."""
-    tensor = tensor.detach()
+    tensor = strided(tensor)
     if tensor.is_complex():
         tensor = hotaru.view_as_real(tensor.resolve_conj())
     return tensor.reshape(-1)
 
 
 def unit_directions(like: Tensor):
-    """Tensors that have a 1 (and then a 1j) in one place, in order."""
+    """Strided tensors that have a 1 (and then a 1j) in one place, in order."""
+    like = strided(like)
     for index in indices(like.shape):
         for value in (1, 1j) if like.is_complex() else (1,):
-            direction = hotaru.zeros_like(like.detach())
+            direction = hotaru.zeros_like(like)
             direction[index] = value
             yield direction
 
 
 def random_direction(like: Tensor) -> Tensor:
-    """A random vector of length 1, its entries positive."""
-    values = hotaru.rand_like(like.detach()).contiguous()
+    """A random vector of length 1, its entries positive; strided, and of a
+    sparse tensor in the elements that it keeps.
+    """
+    values = hotaru.rand_like(strided(like)).contiguous()
+    if is_sparse(like):
+        values = values * kept(like)
     length = real_values(values).norm()
     return values / length if float(length) > 0 else values
 
@@ -74,13 +91,11 @@ def differences(func, inputs, tensor: Tensor, step: Tensor, eps, wanted):
 
     AssertionError where shapes or dtypes of outputs depend on the values.
     """
-    before = tensor.data.clone()
-    ends = []
-    for distance in (-eps, eps):
-        tensor.data.copy_(before + distance * step)
-        ends.append(outputs_of(func, inputs, wanted))
-        ends[-1] = [o.detach().clone() for o in ends[-1]]
-    tensor.data.copy_(before)
+    moved = _moved_sparse if is_sparse(tensor) else _moved_strided
+    ends = [
+        [o.detach().clone() for o in outputs_of(func, changed, wanted)]
+        for changed in moved(inputs, tensor, step, eps)
+    ]
     for low, high in zip(*ends):
         for what in ("shape", "dtype"):
             a, b = getattr(low, what), getattr(high, what)
@@ -96,16 +111,70 @@ def differences(func, inputs, tensor: Tensor, step: Tensor, eps, wanted):
     ]
 
 
+def _moved_strided(inputs, tensor: Tensor, step: Tensor, eps):
+    """The inputs with `tensor` an eps before and behind, in its own memory."""
+    before = tensor.data.clone()
+    for distance in (-eps, eps):
+        tensor.data.copy_(before + distance * step)
+        yield inputs
+    tensor.data.copy_(before)
+
+
+def _moved_sparse(inputs, tensor: Tensor, step: Tensor, eps):
+    """The same with another tensor of its elements in its place."""
+    moved = late("moved")
+    for distance in (-eps, eps):
+        other = moved.along(tensor, step, distance)
+        yield tuple(other if i is tensor else i for i in inputs)
+
+
+def kept(tensor: Tensor) -> Tensor:
+    """A strided tensor: 1 where the sparse one keeps an element, else 0."""
+    return late("moved").kept(tensor)
+
+
+def densified(inputs: tuple) -> tuple:
+    """The inputs with sparse ones that keep every element."""
+    if not any(isinstance(t, Tensor) and is_sparse(t) for t in inputs):
+        return inputs
+    moved = late("moved")
+    return tuple(
+        moved.densified(t) if isinstance(t, Tensor) and is_sparse(t) else t
+        for t in inputs
+    )
+
+
 def numerical(func, inputs, tensor: Tensor, eps, wanted=has_gradient) -> list:
     """Jacobians by `tensor` from finite differences, one an output."""
-    rows = [
-        differences(func, inputs, tensor, direction, eps, wanted)
-        for direction in unit_directions(tensor)
-    ]
+    if is_sparse(tensor):
+        rows = _sparse_rows(func, inputs, tensor, eps, wanted)
+    else:
+        rows = [
+            differences(func, inputs, tensor, direction, eps, wanted)
+            for direction in unit_directions(tensor)
+        ]
     if not rows:
         outputs = outputs_of(func, inputs, wanted)
         return [o.new_zeros((0, real_values(o).numel())) for o in outputs]
     return [hotaru.stack(column) for column in zip(*rows)]
+
+
+def _sparse_rows(func, inputs, tensor: Tensor, eps, wanted) -> list:
+    """Rows of elements that are not kept are zeros."""
+    there = kept(tensor)
+    zeros = None
+    rows = []
+    for direction in unit_directions(tensor):
+        if bool((direction * there != 0).any()):
+            rows.append(
+                differences(func, inputs, tensor, direction, eps, wanted)
+            )
+            continue
+        if zeros is None:
+            outputs = outputs_of(func, inputs, wanted)
+            zeros = [hotaru.zeros_like(real_values(o)) for o in outputs]
+        rows.append(zeros)
+    return rows
 
 
 def pull_back(output: Tensor, tensors: list[Tensor], seed: Tensor) -> list:

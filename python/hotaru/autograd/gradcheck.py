@@ -70,10 +70,11 @@ def gradcheck(
         fast_mode: compares one random projection of each Jacobian, which
             takes two calls an input and one backward pass an output; the whole
             Jacobians only explain a mismatch.
-        masked: about sparse tensors, which there are none of; no effect.
+        masked: of sparse inputs, whether elements that they do not keep have
+            no derivative; else differences are taken in these, too.
 
     Raises:
-        ValueError: no input requires a gradient.
+        ValueError: no input requires a gradient, or an output is sparse.
         AssertionError: options that contradict each other, or shapes of
             outputs that depend on the inputs' values.
         GradcheckError: says which gradient is wrong, and both Jacobians.
@@ -100,8 +101,9 @@ def gradcheck(
         if not jacobians.outputs_of(func, inputs):
             rules.check_constant(func, inputs, eps)
         elif check_backward_ad:
+            _check_layouts(func, inputs)
             compare = _check_projections if fast_mode else _check_jacobians
-            compare(func, inputs, tolerance)
+            compare(func, inputs, tolerance, bool(masked))
         if check_forward_ad:
             _check_forward(func, inputs, tolerance)
         if check_backward_ad:
@@ -139,6 +141,9 @@ def _check_inputs(inputs: tuple) -> None:
                 "complex. ",
                 stacklevel=3,
             )
+        tensor.retain_grad()
+        if jacobians.is_sparse(tensor):
+            continue
         overlaps = any(
             s == 0 and n > 1 for s, n in zip(tensor.stride(), tensor.size())
         )
@@ -150,15 +155,29 @@ def _check_inputs(inputs: tuple) -> None:
                 "numerical gradients correctly. You should call .contiguous on "
                 "the input before passing it to gradcheck."
             )
-        tensor.retain_grad()
 
 
-def _check_jacobians(func, inputs: tuple, tolerance: _Tolerance) -> None:
+def _check_layouts(func, inputs: tuple) -> None:
+    for output in jacobians.outputs_of(func, inputs):
+        if jacobians.is_sparse(output):
+            kind = str(output.layout).removeprefix("torch.sparse_").upper()
+            kind = "Sparse" if kind == "COO" else f"Sparse {kind}"
+            raise ValueError(
+                f"{kind} output is not supported at gradcheck yet. Please call "
+                "to_dense(masked_grad=...) on the output of fn for gradcheck."
+            )
+
+
+def _check_jacobians(
+    func, inputs: tuple, tolerance: _Tolerance, masked: bool
+) -> None:
     outputs = jacobians.outputs_of(func, inputs)
     checked = jacobians.checked(inputs)
     tensors = [t for _, t in checked]
+    whole = inputs if masked else jacobians.densified(inputs)
     numerical = [
-        jacobians.numerical(func, inputs, t, tolerance.eps) for t in tensors
+        jacobians.numerical(func, whole, whole[i], tolerance.eps)
+        for i, _ in checked
     ]
     for j, output in enumerate(outputs):
         first = jacobians.analytical(output, tensors)
@@ -190,7 +209,9 @@ def _compare(
     )
 
 
-def _check_projections(func, inputs: tuple, tolerance: _Tolerance) -> None:
+def _check_projections(
+    func, inputs: tuple, tolerance: _Tolerance, masked: bool
+) -> None:
     """Compares u J v by differences along v and by a backward pass from u.
 
     u and v have random entries that are positive and of length 1; the
@@ -200,12 +221,14 @@ def _check_projections(func, inputs: tuple, tolerance: _Tolerance) -> None:
     outputs = jacobians.outputs_of(func, inputs)
     checked = jacobians.checked(inputs)
     tensors = [t for _, t in checked]
-    steps = [jacobians.random_direction(t) for t in tensors]
+    whole = inputs if masked else jacobians.densified(inputs)
+    moved = [whole[i] for i, _ in checked]
+    steps = [jacobians.random_direction(t) for t in moved]
     ends = [
         jacobians.differences(
-            func, inputs, t, step, tolerance.eps, jacobians.has_gradient
+            func, whole, t, step, tolerance.eps, jacobians.has_gradient
         )
-        for t, step in zip(tensors, steps)
+        for t, step in zip(moved, steps)
     ]
     for j, output in enumerate(outputs):
         seed = jacobians.random_direction(output)
@@ -219,7 +242,7 @@ def _check_projections(func, inputs: tuple, tolerance: _Tolerance) -> None:
             allowed = tolerance.atol * float(u.sum()) * float(v.sum())
             if not bool((a - n).abs() <= allowed + tolerance.rtol * n.abs()):
                 # Raises with the whole Jacobians, unless only u and v differ.
-                _check_jacobians(func, inputs, tolerance)
+                _check_jacobians(func, inputs, tolerance, masked)
                 raise GradcheckError(
                     f"Jacobian mismatch for output {j} with respect to input "
                     f"{i},\nnumerical:{n}\nanalytical:{a}\n\nThe above "

@@ -34,6 +34,8 @@ def broadcast(mask: Tensor, input: Tensor) -> Tensor:
             "_input_mask expected broadcastable mask (got mask dimensionality "
             "higher than of the input)"
         )
+    if mask.layout is not _C.strided:
+        mask = mask.to_dense()
     mask = mask if mask.dtype == _C.bool else mask != 0
     return mask.expand(input.shape)
 

@@ -26,6 +26,10 @@ def _input_mask(input: Tensor, *args, **kwargs) -> Tensor:
     mask = kwargs.get("mask")
     if mask is None:
         raise ValueError("_input_mask requires explicit mask")
+    if input.layout is not _C.strided:
+        from . import _sparse
+
+        return _sparse.input_mask(mask, input)
     return broadcast(mask, input)
 
 
@@ -47,8 +51,13 @@ def _output_mask(op, input: Tensor, *args, **kwargs) -> Tensor:
         )
     rest = args[1:] if name == "norm" else args  # without the order
     over = _canonical_dim(rest[0] if rest else kwargs.get("dim"), input.dim())
+    keepdim = bool(kwargs.get("keepdim", False))
+    if mask.layout is not _C.strided:
+        from . import _sparse
+
+        return _sparse.output_mask(mask, over, keepdim)
     for one in reversed(over if input.dim() else ()):
-        mask = mask.any(one, keepdim=bool(kwargs.get("keepdim", False)))
+        mask = mask.any(one, keepdim=keepdim)
     return mask
 
 
@@ -58,7 +67,14 @@ def _canonical_dim(dim, ndim: int) -> tuple[int, ...]:
 
 
 def _where(mask: Tensor, input: Tensor, fill_value: Tensor) -> Tensor:
-    """The input where the mask lets it through, else `fill_value`."""
+    """The input where the mask lets it through, else `fill_value`.
+
+    Of sparse ones, both in one layout, the elements that it lets through.
+    """
+    if mask.layout is not _C.strided:
+        from . import _sparse
+
+        return _sparse.where(mask, input, fill_value)
     return ops.where(mask, input, fill_value)
 
 

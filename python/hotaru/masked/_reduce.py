@@ -16,6 +16,16 @@ def _sum(input, over, keepdim, dtype=None) -> Tensor:
     return ops.sum(input, over, keepdim, dtype=dtype)
 
 
+def _of_sparse(name, input, mask, over, keepdim, dtype, identity) -> Tensor:
+    """The same of an input in a sparse layout."""
+    from . import _sparse
+
+    input, mask = parts(input, mask)
+    return _sparse.reduce(
+        name, input, mask, over, bool(keepdim), dtype, identity
+    )
+
+
 def _whole(dtype) -> bool:
     return not (dtype.is_floating_point or dtype.is_complex)
 
@@ -27,6 +37,8 @@ def sum(
     if dtype is None:
         dtype = _C.int64 if _whole(input.dtype) else input.dtype
     over = dims(dim, input)
+    if input.layout is not _C.strided:
+        return _of_sparse("sum", input, mask, over, keepdim, dtype, lambda: 0)
     return _sum(filled(input, mask, 0), over, bool(keepdim), dtype)
 
 
@@ -36,8 +48,11 @@ def prod(
     """The product; that of integers is int64."""
     if dtype is None:
         dtype = _C.int64 if _whole(input.dtype) else input.dtype
+    over = dims(dim, input)
+    if input.layout is not _C.strided:
+        return _of_sparse("prod", input, mask, over, keepdim, dtype, lambda: 1)
     found = filled(input, mask, 1)
-    for one in reversed(dims(dim, input)):
+    for one in reversed(over):
         found = ops.prod(found, one, bool(keepdim), dtype=dtype)
     return found.to(dtype)
 
@@ -46,18 +61,32 @@ def amax(
     input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None
 ) -> Tensor:
     """The greatest element."""
-    given = filled(input, mask, lambda: lowest(input, "amax"))
-    found = ops.amax(given, dims(dim, input), bool(keepdim))
-    return found.to(dtype or input.dtype)
+    dtype = dtype or input.dtype
+    over = dims(dim, input)
+
+    def identity():
+        return lowest(input, "amax")
+
+    if input.layout is not _C.strided:
+        return _of_sparse("amax", input, mask, over, keepdim, dtype, identity)
+    given = filled(input, mask, identity)
+    return ops.amax(given, over, bool(keepdim)).to(dtype)
 
 
 def amin(
     input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None
 ) -> Tensor:
     """The smallest element."""
-    given = filled(input, mask, lambda: highest(input, "amin"))
-    found = ops.amin(given, dims(dim, input), bool(keepdim))
-    return found.to(dtype or input.dtype)
+    dtype = dtype or input.dtype
+    over = dims(dim, input)
+
+    def identity():
+        return highest(input, "amin")
+
+    if input.layout is not _C.strided:
+        return _of_sparse("amin", input, mask, over, keepdim, dtype, identity)
+    given = filled(input, mask, identity)
+    return ops.amin(given, over, bool(keepdim)).to(dtype)
 
 
 def argmax(
@@ -170,6 +199,8 @@ def mean(
             )
     input, mask = parts(input, mask)
     over = dims(dim, input)
+    if input.layout is not _C.strided:
+        return _of_sparse("mean", input, mask, over, keepdim, dtype, lambda: 0)
     total = _sum(filled(input, mask, 0), over, True, dtype)
     found = total / _count(input, over, mask)
     return _squeezed(found, over, keepdim).to(dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._sparse import sparse_adam
 from .adadelta import adadelta
 from .adagrad import adagrad
 from .adam import adam
@@ -18,15 +19,3 @@ __all__ = [
     "adadelta", "adagrad", "adam", "adamax", "adamw", "asgd", "nadam", "radam",
     "rmsprop", "rprop", "sgd", "sparse_adam",
 ]  # fmt: skip
-
-
-def sparse_adam(*lists, **options) -> None:
-    """Would be the update of `SparseAdam`.
-
-    Raises:
-        NotImplementedError: always, hotaru has no sparse tensors.
-    """
-    raise NotImplementedError(
-        "sparse_adam needs sparse COO tensors (torch.sparse_coo_tensor, "
-        "coalesce, _indices, _values, sparse_mask), which hotaru does not have"
-    )

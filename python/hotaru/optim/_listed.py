@@ -25,6 +25,9 @@ class Listed(Optimizer):
     _passes: tuple[str, ...] = ()
     # Numbers in the state, which old files do not have as tensors.
     _scalars: tuple[str, ...] = ("step",)
+    # Whether the function takes sparse gradients, and what does instead.
+    _takes_sparse = False
+    _instead = ""
     # Options that files of old versions lack.
     _later: tuple[str, ...] = ()
 
@@ -45,6 +48,8 @@ class Listed(Optimizer):
             grad = param.grad
             if grad is None:
                 continue
+            if grad.is_sparse:
+                self._check_sparse(group)
             state = states[param]
             if not state:
                 self._start(state, param, group)
@@ -57,6 +62,16 @@ class Listed(Optimizer):
         if "capturable" in group and rows[0][0].is_cuda:
             self._accelerator_graph_capture_health_check()
         self._function(*zip(*rows), **self._options(group))
+
+    def _check_sparse(self, group: dict) -> None:
+        """RuntimeError where updates cannot go by a sparse gradient."""
+        if not self._takes_sparse:
+            kind = next(
+                c for c in type(self).__mro__ if "_function" in vars(c)
+            ).__name__
+            raise RuntimeError(
+                f"{kind} does not support sparse gradients{self._instead}"
+            )
 
     def _start(self, state: dict, param: Tensor, group: dict) -> None:
         raise NotImplementedError

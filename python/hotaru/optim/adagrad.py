@@ -14,6 +14,7 @@ from ._arithmetic import (
 )
 from ._listed import Fused, scalar
 from ._options import check_fused, check_options
+from ._sparse import adagrad_sparse
 
 __all__ = ["Adagrad", "adagrad"]
 
@@ -37,10 +38,18 @@ def adagrad(
     eps: float,
     maximize: bool,
 ) -> None:
-    """The update of `Adagrad`, in place, for lists of parameters and state."""
+    """The update of `Adagrad`, in place, for lists of parameters and state.
+
+    Of sparse gradients it changes what they have elements for.
+
+    Raises:
+        RuntimeError: sparse gradients with `weight_decay` or `fused`.
+    """
     check_lists(
         params, state_steps, foreach=foreach, differentiable=differentiable
     )
+    if True in [grad.is_sparse for grad in grads]:
+        _check_sparse(fused, weight_decay)
     if not unscaled(grads, grad_scale, found_inf):
         return
     lr, weight_decay = numbers(differentiable, lr, weight_decay)
@@ -53,8 +62,22 @@ def adagrad(
         weight_decay=weight_decay,
     ):
         rate = lr / (1 + (step - 1) * lr_decay)
+        if grad.is_sparse:
+            adagrad_sparse(param, grad, total, rate, eps)
+            continue
         total.addcmul_(grad, grad)
         plus_quotient_(param, grad, root(total, eps, differentiable), -rate)
+
+
+def _check_sparse(fused: bool | None, weight_decay: float) -> None:
+    if fused:
+        raise RuntimeError(
+            "`fused` does not support sparse grad or complex param"
+        )
+    if weight_decay != 0:
+        raise RuntimeError(
+            "weight_decay option is not compatible with sparse gradients"
+        )
 
 
 class Adagrad(Fused):
@@ -79,6 +102,7 @@ class Adagrad(Fused):
     """
 
     _function = staticmethod(adagrad)
+    _takes_sparse = True
     _passes = (
         "lr",
         "weight_decay",

@@ -116,6 +116,7 @@ class Adam(Fused):
     """
 
     _function = staticmethod(adam)
+    _instead = ", please consider SparseAdam instead"
     _passes = (
         "amsgrad", "lr", "weight_decay", "eps", "maximize", "foreach",
         "capturable", "differentiable", "fused", "decoupled_weight_decay",

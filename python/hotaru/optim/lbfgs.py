@@ -179,6 +179,8 @@ def _flat(param: Tensor) -> Tensor:
     grad = param.grad
     if grad is None:
         grad = param.new_zeros(param.shape)
+    elif grad.is_sparse:
+        grad = grad.to_dense()
     (grad,) = parts(grad)
     return grad.reshape(-1)
 

@@ -153,6 +153,10 @@ class SGD(Fused):
         if group["fused"]:
             for param in params:
                 check_fused_param(param)
+                if param.grad.is_sparse:
+                    raise RuntimeError(
+                        "`_fused_sgd` does not support sparse gradients"
+                    )
             scaling = self._scaling()
         momentum, velocities, new = group["momentum"], [], ()
         if momentum != 0:

@@ -121,4 +121,5 @@ def _get_layout(name: str) -> _C.layout:
     return found
 
 
-copyreg.pickle(_C.layout, lambda layout: (_get_layout, (str(layout),)))
+for _kind in (_C.layout, _C._SparseLayout):
+    copyreg.pickle(_kind, lambda layout: (_get_layout, (str(layout),)))

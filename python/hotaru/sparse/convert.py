@@ -4,19 +4,54 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
+from .._sparse_names import layout_name
 from . import compressed, coo
 from ._answers import answers
-from .tensor import BLOCKED, COMPRESSED, is_sparse, parts_of
+from .compressed import convert as compressed_convert
+from .compressed.check import layout_text
+from .history import linear
+from .masks import sparse_mask
+from .tensor import is_sparse, parts_of
 
 
 @answers("to_dense", "_to_dense")
 def to_dense(tensor: Tensor, dtype=None, *, masked_grad=None) -> Tensor:
-    """A strided tensor of the same elements."""
+    """A strided tensor of the same elements.
+
+    Args:
+        dtype: of the result, by default the tensor's own.
+        masked_grad: whether elements that the tensor does not keep have no
+            derivative, which is so by default.
+    """
     if not is_sparse(tensor):
         return tensor if dtype is None else tensor.to(dtype)
-    coordinates = parts_of(tensor).layout is _C.sparse_coo
-    dense = (coo if coordinates else compressed).to_dense(tensor)
+    pattern = tensor.detach()
+    if masked_grad is None or masked_grad:
+        dense = linear(_dense, lambda g: _at_elements(g, pattern), tensor)
+    else:
+        dense = linear(_dense, lambda g: _whole(g, pattern), tensor)
     return dense if dtype is None else dense.to(dtype)
+
+
+def _dense(tensor: Tensor) -> Tensor:
+    coordinates = parts_of(tensor).layout is _C.sparse_coo
+    return (coo if coordinates else compressed).to_dense(tensor)
+
+
+def _at_elements(grad: Tensor, pattern: Tensor) -> Tensor:
+    if pattern.is_sparse:
+        pattern = coo.coalesce(pattern)
+    return sparse_mask(grad, pattern)
+
+
+def _whole(grad: Tensor, pattern: Tensor) -> Tensor:
+    if pattern.is_sparse:
+        return coo.from_dense(grad, coo.sparse_dims(pattern))
+    return grad.to_sparse(
+        layout=pattern.layout,
+        blocksize=compressed.block_size(pattern),
+        dense_dim=compressed.dense_dims(pattern),
+    )
 
 
 @answers("to_sparse", "_to_sparse")
@@ -34,39 +69,64 @@ def to_sparse(
     """
     if isinstance(sparse_dim, _C.layout):
         sparse_dim, layout = None, sparse_dim
+    if isinstance(blocksize, int):
+        blocksize = (blocksize, blocksize)
+    if blocksize is not None and len(tuple(blocksize)) != 2:
+        raise RuntimeError(
+            f"{_conversion(tensor)}: blocksize needs to be a tuple of size 2, "
+            f"but got {len(tuple(blocksize))}"
+        )
     layout = _C.sparse_coo if layout is None else layout
+    if blocksize is not None and layout is _C.sparse_coo:
+        raise RuntimeError(
+            f"{_conversion(tensor)}: conversion from "
+            f"{layout_name(tensor.layout)} to Sparse with blocksize argument "
+            "given is not supported"
+        )
     if layout is _C.strided:
         return to_dense(tensor)
     if layout is _C.sparse_coo:
         return _to_coo(tensor, sparse_dim, dense_dim)
-    return _to_compressed(tensor, layout, blocksize, dense_dim or 0)
+    to_compressed = compressed_convert.to_compressed
+    return to_compressed(tensor, layout, blocksize, dense_dim)
+
+
+def _conversion(tensor: Tensor) -> str:
+    return "to_sparse" if is_sparse(tensor) else "dense_to_sparse"
 
 
 def _to_coo(tensor: Tensor, sparse_dim, dense_dim) -> Tensor:
     if is_sparse(tensor):
         if parts_of(tensor).layout is _C.sparse_coo:
+            _check_same(sparse_dim, coo.sparse_dims(tensor))
             return tensor
-        return compressed.to_coo(tensor)
+        if sparse_dim not in (None, 2):
+            raise RuntimeError(
+                "sparse_compressed_to_sparse: conversion from "
+                f"{layout_text(tensor.layout)} to Sparse with sparse_dim "
+                "argument !=2 is not supported"
+            )
+        return compressed_convert.to_coo(tensor)
     if sparse_dim is None and dense_dim is not None:
         sparse_dim = tensor.dim() - dense_dim
-    return coo.from_dense(tensor, sparse_dim)
+    if sparse_dim is not None and not 0 <= sparse_dim <= tensor.dim():
+        raise RuntimeError(
+            "dense_to_sparse: sparse_dim argument must be in "
+            f"[0,{tensor.dim()}] range, but {sparse_dim} is given"
+        )
+    return linear(lambda x: coo.from_dense(x, sparse_dim), _strided, tensor)
 
 
-def _to_compressed(tensor: Tensor, layout, blocksize, dense_dim: int):
-    if is_sparse(tensor) and parts_of(tensor).layout is layout:
-        if layout not in BLOCKED or blocksize is None:
-            return tensor
-        if tuple(blocksize) == compressed.block_size(tensor):
-            return tensor
-    if is_sparse(tensor) and layout not in BLOCKED:
-        if parts_of(tensor).layout in COMPRESSED:
-            tensor = compressed.to_coo(tensor)
-        if tensor.dim() == 2:
-            return compressed.from_coo(tensor, layout)
-    dense = to_dense(tensor)
-    if layout in BLOCKED:
-        return compressed.blocked(dense, layout, tuple(blocksize), dense_dim)
-    return compressed.plain(dense, layout, dense_dim)
+def _strided(grad: Tensor) -> Tensor:
+    return to_dense(grad) if is_sparse(grad) else grad
+
+
+def _check_same(asked: int | None, had: int) -> None:
+    if asked is not None and asked != had:
+        raise RuntimeError(
+            "to_sparse: conversion from Sparse to Sparse with sparse_dim "
+            "argument !=self.sparse_dim() is not supported"
+        )
 
 
 @answers("to_sparse_coo")

@@ -4,32 +4,66 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
+from .._dtypes import scalar_type, type_string
+from ..autograd import Function
+from ._answers import answers, unknown
 from .tensor import SparseTensor, is_sparse, parts_of
 
 
-def assign(out: Tensor, result: Tensor) -> Tensor:
-    """Gives `out` the elements of `result`, in its own dtype and layout.
-
-    Raises RuntimeError for a leaf that requires gradients in grad mode, and
-    where the result would have a history that `out` could not take.
-    """
+def check_leaf(out: Tensor) -> None:
+    """Raises RuntimeError for a leaf whose gradient is wanted."""
     if _C.is_grad_enabled() and out.requires_grad and out.is_leaf:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place "
             "operation."
         )
+
+
+def check_cast(dtype, out: Tensor) -> None:
+    """Raises RuntimeError where the dtype has no place in that of `out`."""
+    if not _C.can_cast(dtype, out.dtype):
+        raise RuntimeError(
+            f"result type {scalar_type(dtype)} can't be cast to the desired "
+            f"output type {scalar_type(out.dtype)}"
+        )
+
+
+def assign(out: Tensor, result: Tensor, in_place: bool = False) -> Tensor:
+    """Gives `out` the elements and the history of `result`, in its own dtype
+    and layout; the shape of `result`, which must be its own if `in_place`.
+
+    Raises RuntimeError for a leaf that requires gradients in grad mode, and
+    where the dtype of `result` has no place in that of `out`.
+    """
+    if out is result:
+        return out
+    check_leaf(out)
+    check_cast(result.dtype, out)
     if not is_sparse(out):
         if is_sparse(result):
             result = result.to_dense()
-        return out.resize_(result.shape).copy_(result)
+        if not in_place and out.shape != result.shape:
+            out.resize_(result.shape)
+        return out.copy_(result)
     if not is_sparse(result):
         result = result.to_sparse(layout=out.layout)
     if result.requires_grad and _C.is_grad_enabled():
-        raise RuntimeError(
-            "sparse tensors are not written in place where gradients are "
-            "recorded: use the operator without the underscore"
-        )
+        return _Written.apply(out, result)
     return replace(out, result)
+
+
+class _Written(Function):
+    """`out` as what `result` is: what it was before has no derivative."""
+
+    @staticmethod
+    def forward(ctx, out, result):
+        ctx.dtype = result.dtype
+        ctx.mark_dirty(out)
+        return replace(out, result.detach())
+
+    @staticmethod
+    def backward(ctx, grad):
+        return None, grad.to(ctx.dtype)
 
 
 def replace(out: SparseTensor, source: SparseTensor) -> SparseTensor:
@@ -46,3 +80,39 @@ def replace(out: SparseTensor, source: SparseTensor) -> SparseTensor:
         parts.inner is None and _C._sparse_coalesced(source),
     )
     return out
+
+
+@answers("copy_")
+def copy_(out: Tensor, source: Tensor, non_blocking: bool = False) -> Tensor:
+    """The elements of another sparse tensor of the shape, in the own dtype."""
+    if not is_sparse(out) or not is_sparse(source):
+        raise RuntimeError(
+            "copy_() between dense and sparse Tensors is not implemented! "
+            f"Found self type = {type_string(out)} and src type = "
+            f"{type_string(source)}"
+        )
+    check_leaf(out)
+    if out.layout is not source.layout:
+        raise unknown("copy_", (out, source), {})
+    if out.shape != source.shape and _C._sparse_parts(source)[3].numel():
+        raise RuntimeError(
+            f"copy_: sizes {list(out.shape)} and {list(source.shape)} of "
+            "sparse tensors differ, which are not broadcast"
+        )
+    return assign(out, source.clone().to(out.dtype))
+
+
+@answers("zero_")
+def zero_(tensor: SparseTensor) -> SparseTensor:
+    """Without elements (of a compressed layout: of zeros)."""
+    check_leaf(tensor)
+    if tensor.is_sparse:
+        from . import coo
+
+        dims = coo.sparse_dims(tensor)
+        none = coo.empty(
+            tensor.shape, dims, dtype=tensor.dtype, device=tensor.device
+        )
+        return replace(tensor, none)
+    parts_of(tensor).values.zero_()
+    return tensor

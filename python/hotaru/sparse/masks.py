@@ -7,6 +7,8 @@ import hotaru
 from .._C import Tensor
 from . import coo
 from ._answers import answers
+from .compressed import masks as compressed_masks
+from .history import linear
 from .tensor import (
     COMPRESSED,
     SparseTensor,
@@ -22,7 +24,7 @@ def values_at(source: Tensor, pattern: SparseTensor) -> Tensor:
     of the shape of its values, 0 where a sparse source has none.
     """
     if parts_of(pattern).layout in COMPRESSED:
-        return _at_compressed(source, pattern)
+        return compressed_masks.values_at(source, pattern)
     indices = parts_of(pattern).index
     if is_sparse(source):
         if parts_of(source).layout in COMPRESSED:
@@ -53,26 +55,6 @@ def _at_coordinates(source, indices: Tensor, size: tuple) -> Tensor:
     )
 
 
-def _at_compressed(source: Tensor, pattern: SparseTensor) -> Tensor:
-    mine, other = parts_of(pattern), None
-    if is_sparse(source):
-        other = parts_of(source)
-        if other.layout is mine.layout and (
-            (other.index is mine.index and other.inner is mine.inner)
-            or (
-                other.index.shape == mine.index.shape
-                and other.inner.shape == mine.inner.shape
-                and hotaru.equal(other.index, mine.index)
-                and hotaru.equal(other.inner, mine.inner)
-            )
-        ):
-            return values_of(source)
-        source = source.to_dense()
-    from .compressed import gather_dense
-
-    return gather_dense(source, pattern)
-
-
 @answers("sparse_mask")
 def sparse_mask(source: Tensor, mask: SparseTensor) -> SparseTensor:
     """The elements of `source` where `mask` has some, in its layout."""
@@ -83,4 +65,18 @@ def sparse_mask(source: Tensor, mask: SparseTensor) -> SparseTensor:
             "sparse_mask(): operands have incompatible sizes; self has size "
             f"{list(source.shape)} but mask has size {list(mask.shape)}"
         )
-    return with_values(mask.detach(), values_at(source, mask).clone())
+    mask = mask.detach()
+    back = _masked if is_sparse(source) else _masked_strided
+    return linear(
+        lambda x: with_values(mask, values_at(x, mask).clone()),
+        lambda g: back(g, mask),
+        source,
+    )
+
+
+def _masked(grad: Tensor, mask: SparseTensor) -> Tensor:
+    return sparse_mask(grad, mask)
+
+
+def _masked_strided(grad: Tensor, mask: SparseTensor) -> Tensor:
+    return _masked(grad, mask).to_dense()

@@ -2,27 +2,58 @@
 
 from __future__ import annotations
 
+import hotaru
+
 from .. import _C
+from ..serialization._options import _serialization_tls
+from . import coo, invariants
 from .tensor import Parts, SparseTensor, build, parts_of
 
 
-def rebuild(layout, index, inner, values, size, coalesced, requires_grad):
-    """What `reduce` took apart."""
-    made = build(Parts(layout, index, inner, values), size, coalesced)
-    return made.requires_grad_(requires_grad)
+def _rebuild_sparse_tensor(layout, data) -> SparseTensor:
+    """What `reduce` took apart, of this process or of a file: (indices,
+    values, size[, coalesced]) or (index, inner, values, size).
+
+    RuntimeError: the parts do not fit, or indices are out of range: what is
+    read may be anything.
+    """
+    if layout is _C.sparse_coo:
+        indices, values, size, *coalesced = data
+        coalesced = bool(coalesced and coalesced[0])
+        _look_at(indices, values, tuple(size))
+        return coo.make(indices, values, size, coalesced)
+    index, inner, values, size = data
+    return hotaru.sparse_compressed_tensor(
+        index, inner, values, tuple(size), layout=layout
+    )
+
+
+def _look_at(indices, values, size: tuple) -> None:
+    invariants.check_parts(indices, values, size)
+    later = _serialization_tls.when_filled
+    if later is not None:  # the bytes of the file are yet to come
+        later.append(lambda: invariants.validate_coo(indices, values, size))
+    else:
+        invariants.validate_coo(indices, values, size)
 
 
 def reduce(tensor: SparseTensor):
-    """For pickles: its parts."""
-    parts = parts_of(tensor)
-    coalesced = parts.inner is None and _C._sparse_coalesced(tensor)
-    return rebuild, (
-        *parts, tuple(tensor.shape), coalesced, tensor.requires_grad,
-    )  # fmt: skip
+    """For pickles: PyTorch's function and parts."""
+    from .._utils import _rebuild_sparse_tensor as function
+
+    parts, size = parts_of(tensor), tensor.shape
+    if parts.inner is None:
+        coalesced = _C._sparse_coalesced(tensor)
+        data = (parts.index, parts.values, size, coalesced)
+    else:
+        data = (parts.index, parts.inner, parts.values, size)
+    return function, (parts.layout, data)
 
 
 def deepcopy(tensor: SparseTensor, memo: dict) -> SparseTensor:
     """A copy of all parts."""
+    if id(tensor) in memo:
+        return memo[id(tensor)]
     if not tensor.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) "
@@ -35,4 +66,7 @@ def deepcopy(tensor: SparseTensor, memo: dict) -> SparseTensor:
     coalesced = parts.inner is None and _C._sparse_coalesced(tensor)
     made = build(copies, tensor.shape, coalesced)
     memo[id(tensor)] = made
-    return made.requires_grad_(tensor.requires_grad)
+    made.requires_grad_(tensor.requires_grad)
+    if tensor.grad is not None:
+        made.grad = deepcopy(tensor.grad, memo)
+    return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
+from .._sparse_names import expected
 from . import compressed
 from ._answers import answers
 from .tensor import SparseTensor, parts_of, values_of
@@ -24,6 +25,7 @@ def _values(tensor: SparseTensor) -> Tensor:
 @answers("indices")
 def indices(tensor: SparseTensor) -> Tensor:
     """The indices of a coalesced tensor."""
+    _check_coordinates(tensor, "indices")
     _check_coalesced(tensor, "indices")
     return parts_of(tensor).index
 
@@ -33,6 +35,11 @@ def values(tensor: SparseTensor) -> Tensor:
     """The values of a coalesced (or compressed) tensor, with its history."""
     _check_coalesced(tensor, "values")
     return values_of(tensor)
+
+
+def _check_coordinates(tensor: SparseTensor, what: str) -> None:
+    if not tensor.is_sparse:
+        raise expected(what, "sparse coordinate tensor", tensor.layout)
 
 
 def _check_coalesced(tensor: SparseTensor, what: str) -> None:
@@ -46,7 +53,15 @@ def _check_coalesced(tensor: SparseTensor, what: str) -> None:
 @answers("is_coalesced")
 def is_coalesced(tensor: SparseTensor) -> bool:
     """Whether its indices are known to be sorted and different."""
+    _check_coordinates(tensor, "is_coalesced")
     return _C._sparse_coalesced(tensor)
+
+
+@answers("_coalesced_")
+def _coalesced_(tensor: SparseTensor, coalesced: bool) -> SparseTensor:
+    """Says in place whether the indices are sorted and different."""
+    _C._set_sparse_coalesced(tensor, coalesced)
+    return tensor
 
 
 @answers("_nnz")
@@ -58,14 +73,14 @@ def _nnz(tensor: SparseTensor) -> int:
     ]
 
 
-@answers("sparse_dim")
+@answers("sparse_dim", "_dimI")
 def sparse_dim(tensor: SparseTensor) -> int:
     """How many dimensions have indices."""
     parts = parts_of(tensor)
     return parts.index.shape[0] if parts.inner is None else 2
 
 
-@answers("dense_dim")
+@answers("dense_dim", "_dimV")
 def dense_dim(tensor: SparseTensor) -> int:
     """How many trailing dimensions the values have of their own."""
     parts = parts_of(tensor)
@@ -75,13 +90,13 @@ def dense_dim(tensor: SparseTensor) -> int:
 
 
 def _compressed_part(name: str, layouts: tuple, inner: bool):
+    kind = "row" if layouts == _ROWS else "column"
+
     def part(tensor: SparseTensor) -> Tensor:
         parts = parts_of(tensor)
         if parts.layout not in layouts:
-            kinds = " or ".join(f"SparseCompressed{_short(x)}" for x in layouts)
-            raise RuntimeError(
-                f"{name} expected sparse row or column compressed tensor "
-                f"layout {kinds} but got {parts.layout}"
+            raise expected(
+                name, f"sparse {kind} compressed tensor", parts.layout
             )
         return parts.inner if inner else parts.index
 
@@ -90,13 +105,20 @@ def _compressed_part(name: str, layouts: tuple, inner: bool):
     return answers(name)(part)
 
 
-def _short(layout) -> str:
-    return str(layout)[-3:].title()
-
-
 _ROWS = (_C.sparse_csr, _C.sparse_bsr)
 _COLUMNS = (_C.sparse_csc, _C.sparse_bsc)
 crow_indices = _compressed_part("crow_indices", _ROWS, False)
 col_indices = _compressed_part("col_indices", _ROWS, True)
 ccol_indices = _compressed_part("ccol_indices", _COLUMNS, False)
 row_indices = _compressed_part("row_indices", _COLUMNS, True)
+
+
+@answers("backward")
+def backward(
+    tensor: SparseTensor, gradient=None, retain_graph=None, create_graph=False,
+    inputs=None,
+) -> None:  # fmt: skip
+    """`torch.autograd.backward` of the tensor."""
+    from ..autograd import backward as run
+
+    run(tensor, gradient, retain_graph, create_graph, inputs=inputs)

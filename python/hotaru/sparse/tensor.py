@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from .. import _C
 from .._C import Tensor
+from .._sparse_names import late
 from ..autograd import Function
 
 COMPRESSED = (_C.sparse_csr, _C.sparse_csc, _C.sparse_bsr, _C.sparse_bsc)
@@ -37,13 +38,21 @@ class SparseTensor(Tensor):
     are those of the values, by the operators that made them.
     """
 
+    made_by: str | None = None
+    """The operator whose result it is, for the text of one with a history."""
+
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         if not all(issubclass(t, _OURS) for t in types):
             return NotImplemented
-        from ._answers import answer
+        return late("_answers").answer(func, args, dict(kwargs or {}))
 
-        return answer(func, args, dict(kwargs or {}))
+    view_of: SparseTensor | None = None
+
+    @property
+    def _base(self) -> SparseTensor | None:
+        """Of a transposed one, the tensor whose values these are."""
+        return self.view_of
 
     @property
     def layout(self):
@@ -61,9 +70,7 @@ class SparseTensor(Tensor):
         return self.layout is _C.sparse_csr
 
     def __repr__(self, *, tensor_contents=None) -> str:
-        from .printing import text
-
-        return text(self)
+        return late("printing").text(self)
 
     __str__ = __repr__
 
@@ -71,14 +78,10 @@ class SparseTensor(Tensor):
         return format(repr(self), spec)
 
     def __reduce_ex__(self, protocol):
-        from .pickling import reduce
-
-        return reduce(self)
+        return late("pickling").reduce(self)
 
     def __deepcopy__(self, memo):
-        from .pickling import deepcopy
-
-        return deepcopy(self, memo)
+        return late("pickling").deepcopy(self, memo)
 
 
 _OURS = (SparseTensor, _C._SparseLayout)
@@ -93,11 +96,6 @@ def is_sparse(x) -> bool:
 def parts_of(tensor: SparseTensor) -> Parts:
     """Its parts, without history."""
     return Parts(*_C._sparse_parts(tensor))
-
-
-def layout_of(layout) -> str:
-    """SparseCsr of sparse_csr: the name that errors have."""
-    return "".join(word.title() for word in str(layout)[6:].split("_"))
 
 
 def build(parts: Parts, size, coalesced: bool = False) -> SparseTensor:
@@ -140,7 +138,11 @@ class _Values(Function):
 
     @staticmethod
     def backward(ctx, grad):
-        return with_values(ctx.pattern, grad)
+        parts = parts_of(ctx.pattern)
+        if parts.inner is not None or _C._sparse_coalesced(ctx.pattern):
+            return with_values(ctx.pattern, grad)
+        # Elements with the same indices are one: so is their derivative.
+        return late("coo").each_once(ctx.pattern, grad)
 
 
 class _FromValues(Function):
@@ -151,6 +153,5 @@ class _FromValues(Function):
 
     @staticmethod
     def backward(ctx, grad):
-        from .masks import values_at
-
+        values_at = late("masks").values_at
         return values_at(grad, ctx.pattern), None, None, None

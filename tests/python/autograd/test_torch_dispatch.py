@@ -4,15 +4,16 @@ import copy
 import gc
 import io
 
-import hotaru as torch
 import pytest
-from hotaru import nn
 from hotaru.utils._python_dispatch import (
     TorchDispatchMode,
     _disable_current_modes,
     _get_current_dispatch_mode,
 )
 from hotaru.utils._pytree import tree_map
+
+import hotaru as torch
+from hotaru import nn
 
 
 class Wrapper(torch.Tensor):
@@ -96,7 +97,8 @@ def test_values_and_derivatives_are_those_of_plain_tensors(name):
     plain = _values().requires_grad_()
     wrapped = Wrapper(_values(), requires_grad=True)
     expected, found = function(plain), function(wrapped)
-    assert type(found) is Wrapper and found.requires_grad
+    assert type(found) is Wrapper
+    assert found.requires_grad
     torch.testing.assert_close(found.elem, expected.detach())
     first = [
         torch.autograd.grad((y**2).sum(), x, create_graph=True)[0]
@@ -136,7 +138,8 @@ def test_arguments_are_ordered_and_defaults_left_out():
         x.view(3, 2)
     assert calls[0] == ("aten.sum.dim_IntList", ([1], True), {})
     assert calls[1] == ("aten.sum.dim_IntList", ([0],), {})
-    assert calls[2][0] == "aten.add.Tensor" and calls[2][2] == {"alpha": 2}
+    assert calls[2][0] == "aten.add.Tensor"
+    assert calls[2][2] == {"alpha": 2}
     assert calls[3] == ("aten.view.default", ((3, 2),), {})
 
 
@@ -253,7 +256,9 @@ def test_results_without_gradients():
 
 def test_numbers_and_texts():
     x = Wrapper(torch.tensor(2.5))
-    assert x.item() == 2.5 and float(x) == 2.5 and bool(x)
+    assert x.item() == 2.5
+    assert float(x) == 2.5
+    assert bool(x)
     assert repr(x) == "Wrapper(tensor(2.5000))"
     assert "aten::_local_scalar_dense" in Wrapper.seen
     leaf = Wrapper(torch.ones(1, dtype=torch.float64), requires_grad=True)
@@ -270,17 +275,21 @@ def test_numbers_and_texts():
 def test_copies_and_pickles():
     x = Wrapper(_values(), requires_grad=True)
     twin = copy.deepcopy(x)
-    assert type(twin) is Wrapper and twin.requires_grad and twin.is_leaf
+    assert type(twin) is Wrapper
+    assert twin.requires_grad
+    assert twin.is_leaf
     assert torch.equal(twin.elem, x.elem)
     assert twin.elem.data_ptr() != x.elem.data_ptr()
     parameter = nn.Parameter(Wrapper(_values()))
-    assert isinstance(parameter, nn.Parameter) and type(parameter) is Wrapper
+    assert isinstance(parameter, nn.Parameter)
+    assert type(parameter) is Wrapper
     file = io.BytesIO()
     torch.save({"x": x}, file)
     file.seek(0)
     with torch.serialization.safe_globals([Wrapper]):
         loaded = torch.load(file)["x"]
-    assert type(loaded) is Wrapper and torch.equal(loaded.elem, x.elem)
+    assert type(loaded) is Wrapper
+    assert torch.equal(loaded.elem, x.elem)
 
 
 def test_classes_that_do_not_answer():
@@ -319,7 +328,9 @@ def test_a_class_may_be_asked_for_its_sizes():
             return made
 
     x = Grown(torch.ones(2, 5))
-    assert x.shape == (2, 5) and x.size(1) == 5 and x.dim() == 2
+    assert x.shape == (2, 5)
+    assert x.size(1) == 5
+    assert x.dim() == 2
     assert x.numel() == 10
 
 
@@ -331,4 +342,5 @@ def test_other_threads_do_not_see_a_mode():
         thread = threading.Thread(target=lambda: seen.append(torch.ones(2) + 1))
         thread.start()
         thread.join()
-    assert mode.seen == [] and seen[0].tolist() == [2, 2]
+    assert mode.seen == []
+    assert seen[0].tolist() == [2, 2]

@@ -35,7 +35,7 @@ def test_loads_and_remembers(tmp_path):
 def test_what_is_no_library(tmp_path, name):
     (tmp_path / "text.so").write_text("text")
     path = os.path.realpath(tmp_path / name)
-    with pytest.raises(OSError) as caught:
+    with pytest.raises(OSError, match="Could not load") as caught:
         hotaru.ops.load_library(path)
     assert str(caught.value) == f"Could not load this library: {path}"
     assert caught.value.__cause__ is not None

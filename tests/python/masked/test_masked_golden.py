@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import outcomes
 
-FAMILIES = ("masked_tensor",)
+FAMILIES = ("masked_tensor", "masked_sparse")
 
 test_same_as_pytorch = outcomes.same_as_pytorch(FAMILIES)
 test_records_are_current = outcomes.records_are_current(FAMILIES)

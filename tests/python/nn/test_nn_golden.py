@@ -14,7 +14,7 @@ FAMILIES = (
     "nn_layer", "nn_call", "nn_module", "nn_state", "nn_hook", "nn_autograd",
     "nn_optim", "nn_optimizer", "nn_optimizer_text", "nn_optimizer_use",
     "nn_schedule", "nn_schedule_text", "nn_swa", "nn_data", "nn_worker",
-    "nn_parametrize", "nn_prune", "nn_extra",
+    "nn_parametrize", "nn_prune", "nn_extra", "nn_sparse",
     "nn_lazy",
 )  # fmt: skip
 

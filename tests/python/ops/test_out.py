@@ -1,7 +1,8 @@
 """`out=`: results are written where the caller wants them, and nowhere else."""
 
-import hotaru as torch
 import pytest
+
+import hotaru as torch
 
 A = torch.arange(12.0).view(3, 4)
 B = torch.linspace(-1, 2, 12).view(3, 4)
@@ -34,7 +35,8 @@ def test_results_are_written_in_place(name):
     assert torch.equal(out, expected)
     assert out.data_ptr() == address
     assert out._version == version + 1
-    assert not out.requires_grad and out.grad_fn is None
+    assert not out.requires_grad
+    assert out.grad_fn is None
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -49,7 +51,8 @@ def test_results_are_written_through_views(name):
     long = torch.zeros(expected.numel() + 2)
     function(*args, out=long[1:-1].view(expected.shape))
     assert torch.equal(long[1:-1].view(expected.shape), expected)
-    assert long[0] == 0 and long[-1] == 0
+    assert long[0] == 0
+    assert long[-1] == 0
     turned = torch.zeros(expected.t().shape).t()
     function(*args, out=turned)
     assert torch.equal(turned, expected)
@@ -77,7 +80,8 @@ def test_a_piece_of_an_argument_may_take_the_result():
     joined = torch.zeros(6, 3)
     joined[:3] = square
     torch.cat([joined[3:], joined[:3]], out=joined)
-    assert torch.equal(joined[3:], square) and not joined[:3].any()
+    assert torch.equal(joined[3:], square)
+    assert not joined[:3].any()
 
 
 def test_other_dtypes_and_shapes_are_cast_and_resized():
@@ -97,10 +101,12 @@ def test_nothing_is_written_where_gradients_are_refused():
     leaf = torch.full((3, 4), 7.0, requires_grad=True)
     with pytest.raises(RuntimeError):
         torch.add(A, B, out=leaf)
-    assert (leaf == 7).all() and leaf.grad_fn is None
+    assert (leaf == 7).all()
+    assert leaf.grad_fn is None
     with torch.no_grad():
         torch.add(A, B, out=leaf)
-    assert torch.equal(leaf.detach(), A + B) and leaf.is_leaf
+    assert torch.equal(leaf.detach(), A + B)
+    assert leaf.is_leaf
 
 
 def test_saved_tensors_notice_the_write():
@@ -120,7 +126,8 @@ def test_queued_and_captured_calls_write_in_place():
         torch.add(A, B, out=out)
         torch.mul(out, 2, out=twice)
     stream.synchronize()
-    assert torch.equal(twice, (A + B) * 2) and out.data_ptr() == address
+    assert torch.equal(twice, (A + B) * 2)
+    assert out.data_ptr() == address
     graph = torch.cpu.Graph()
     given = A.clone()
     with torch.cpu.graph(graph):
@@ -128,4 +135,5 @@ def test_queued_and_captured_calls_write_in_place():
         torch.mul(out, 2, out=twice)
     given.fill_(1)
     graph.replay()
-    assert torch.equal(twice, (1 + B) * 2) and out.data_ptr() == address
+    assert torch.equal(twice, (1 + B) * 2)
+    assert out.data_ptr() == address

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ... import _C
 from ..._C import ops
-from ..._tensor import _CASTS
 from . import binary, passthrough, reductions, unary
 from .core import MaskedTensor, data_of, mask_of, wrap
 
@@ -12,7 +11,17 @@ from .core import MaskedTensor, data_of, mask_of, wrap
 def answer(function, args, kwargs):
     """What the function gives; TypeError where masks mean nothing to it."""
     name = function.__name__
+    if name == "backward":
+        # Not below: sparse gradients are answered by a subclass of tensors.
+        return _backward(function, *args, **kwargs)
     with _C.DisableTorchFunctionSubclass():
+        if any(isinstance(x, MaskedTensor) and x.is_sparse for x in args):
+            from . import sparse_layouts
+
+            found = sparse_layouts.answer(function, args, kwargs)
+            if found is NotImplemented:
+                raise _unknown(name)
+            return found
         if name in ("__get__", "__set__", "__delete__"):
             return _attribute(function, *args)
         if name in binary.SLOTS:
@@ -24,7 +33,11 @@ def answer(function, args, kwargs):
             return handler(function, *args, **kwargs)
         if name in _ABOUT:
             return function(*args, **kwargs)
-    raise TypeError(
+    raise _unknown(name)
+
+
+def _unknown(name: str) -> TypeError:
+    return TypeError(
         f"Multiple dispatch failed for 'torch._ops.aten.{name}.default'; all "
         "__torch_dispatch__ handlers returned NotImplemented:\n\n  - tensor "
         f"subclass {MaskedTensor}\n\nFor more information, try re-running with "
@@ -58,7 +71,7 @@ def _item(function, input):
 
 
 def _backward(function, input, gradient=None, *args, **kwargs):
-    return function(input, data_of(gradient), *args, **kwargs)
+    return function(data_of(input), data_of(gradient), *args, **kwargs)
 
 
 def _is_same_size(function, input, other):
@@ -72,7 +85,7 @@ _HANDLERS = {
     **dict.fromkeys(binary.INPLACE_BINARY_NAMES, binary.binary),
     **dict.fromkeys(reductions.REDUCE_NAMES, reductions.reduce),
     **dict.fromkeys(passthrough.PASSTHROUGH_NAMES, passthrough.passthrough),
-    **dict.fromkeys(["to", "type", "type_as", *_CASTS], unary.cast),
+    **dict.fromkeys(unary.CAST_NAMES, unary.cast),
     **dict.fromkeys(["clone", "detach", "ones_like"], _alike),
     **dict.fromkeys(
         ["item", "__bool__", "__float__", "__int__", "__index__"], _item
@@ -80,7 +93,6 @@ _HANDLERS = {
     "softmax": unary.softmax,
     "where": binary.where,
     "copy_": binary.copy_,
-    "backward": _backward,
     "is_same_size": _is_same_size,
     "__pow__": lambda _, *args: unary.unary(ops.pow, *args),
     "__ipow__": lambda _, *args: unary.unary(ops.pow_, *args),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 
 from ... import _C
 from ..._C import Tensor, ops
@@ -19,7 +20,9 @@ class MaskedTensor(Tensor):
     Functions of tensors take it where masks have a meaning to them: those of
     each element keep the mask, those of two want one mask in both, reductions
     leave out what does not count, and what moves elements moves the mask along.
-    Others raise TypeError. Gradients of one have its mask.
+    Others raise TypeError. Gradients of one have its mask. Data and mask may
+    be in the layouts `sparse_coo` and `sparse_csr`, both with elements at the
+    same indices.
 
     It holds a copy of the data. Raises TypeError for other things than
     tensors, masks that are not bool, and dtypes beyond bool, signed integers,
@@ -30,7 +33,7 @@ class MaskedTensor(Tensor):
     def __new__(cls, data: Tensor, mask: Tensor, requires_grad: bool = False):
         _check_kinds(data, mask)
         warn_of_prototype(data)
-        return wrap(data.detach().clone(), mask.clone(), requires_grad)
+        return wrap(*copies(data.detach(), mask), requires_grad)
 
     def __init__(self, data, mask, requires_grad: bool = False) -> None:
         pass
@@ -42,7 +45,11 @@ class MaskedTensor(Tensor):
         return cls._answer(func, args, kwargs or {})
 
     def get_data(self) -> Tensor:
-        """All elements as a plain tensor, with this one's history."""
+        """All elements as a plain tensor (in a sparse layout a sparse one),
+        with this one's history.
+        """
+        if self.is_sparse:
+            return _sparse_layouts().of_masked(self)
         return _C._as_subclass(Tensor, self)
 
     def get_mask(self) -> Tensor:
@@ -55,20 +62,41 @@ class MaskedTensor(Tensor):
 
     def to_tensor(self, value) -> Tensor:
         """A plain tensor, with `value` in place of what does not count."""
+        if self.is_sparse:
+            return self.to_dense().to_tensor(value)
         return self.get_data().masked_fill(~self.get_mask(), value)
 
     def is_sparse_coo(self) -> bool:
-        """Whether it is stored by the indices of its elements: never here."""
-        return False
+        """Whether its layout is `sparse_coo`."""
+        return self.layout is _C.sparse_coo
 
     def is_sparse_csr(self) -> bool:
-        """Whether it is stored by rows of elements: never here."""
-        return False
+        """Whether its layout is `sparse_csr`."""
+        return self.layout is _C.sparse_csr
+
+    @property
+    def layout(self):
+        """How data and mask are stored."""
+        return self.get_mask().layout
 
     @property
     def is_sparse(self) -> bool:
-        """Whether it is stored sparsely."""
-        return self.is_sparse_coo() or self.is_sparse_csr()
+        """Whether that is `sparse_coo` or `sparse_csr`."""
+        return self.layout is not _C.strided
+
+    def to_dense(self) -> MaskedTensor:
+        """Data and mask in the layout `strided`."""
+        return _sparse_layouts().dense(self)
+
+    def to_sparse(self) -> MaskedTensor:
+        """Data and mask in `sparse_coo`, with the elements of the mask."""
+        return _sparse_layouts().sparse(self, _C.sparse_coo)
+
+    to_sparse_coo = to_sparse
+
+    def to_sparse_csr(self) -> MaskedTensor:
+        """Data and mask in `sparse_csr`, with the elements of the mask."""
+        return _sparse_layouts().sparse(self, _C.sparse_csr)
 
     def tolist(self):
         """Refused, as lists have no masks: see `to_tensor`."""
@@ -81,10 +109,14 @@ class MaskedTensor(Tensor):
         raise RuntimeError(".numpy() is not supported for tensor subclasses.")
 
     def __lt__(self, other):
+        if self.is_sparse:
+            return ops.lt(self, other)
         return wrap(self.get_data() < data_of(other), self.get_mask())
 
     def __repr__(self) -> str:
         data, mask = self._masked_data, self.get_mask()
+        if self.is_sparse:
+            data, mask = data.to_dense(), mask.to_dense()
         if data.dim() == 0:
             through = mask.item()
             text = _number(data.item()) if through else "--"
@@ -95,6 +127,20 @@ class MaskedTensor(Tensor):
 
     def __format__(self, spec: str) -> str:
         return format(repr(self), spec)
+
+
+def _sparse_layouts():
+    # By name, as it needs this file: loaded for the first sparse one.
+    return import_module(f"{__package__}.sparse_layouts")
+
+
+def copies(data: Tensor, mask: Tensor) -> tuple:
+    """Copies of both; of sparse ones at the same indices."""
+    if data.layout is not mask.layout:
+        raise TypeError("data and mask must have the same layout.")
+    if data.layout is not _C.strided:
+        data, mask = _sparse_layouts().prepared(data, mask)
+    return data.clone(), mask.clone()
 
 
 def is_masked_tensor(obj) -> bool:
@@ -156,7 +202,9 @@ def _check_members(data: Tensor, mask: Tensor) -> None:
     if data.layout != mask.layout:
         raise TypeError("data and mask must have the same layout.")
     if data.layout != _C.strided:
-        raise TypeError(f"data layout of {data.layout} is not supported.")
+        if data.layout not in (_C.sparse_coo, _C.sparse_csr):
+            raise TypeError(f"data layout of {data.layout} is not supported.")
+        _sparse_layouts().check_indices(data, mask)
     if mask.dtype != _C.bool:
         raise TypeError("mask must have dtype bool.")
     if data.dtype not in _SUPPORTED:
@@ -178,6 +226,8 @@ def _tensors_match(a, b, exact=True, rtol=1e-05, atol=1e-08) -> bool:
         )
     if a.dim() != b.dim():
         return False
+    if a.layout is not _C.strided:
+        return _sparse_layouts().match(a, b, exact, rtol, atol)
     b = b.to(a.dtype)
     if exact:
         return bool((a == b).all())

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from ..._C import Tensor
-from .core import MaskedTensor, _check_kinds, warn_of_prototype, wrap
+from .core import (
+    MaskedTensor,
+    _check_kinds,
+    copies,
+    warn_of_prototype,
+    wrap,
+)
 
 
 def masked_tensor(
@@ -12,11 +18,11 @@ def masked_tensor(
     """A MaskedTensor that begins a history of its own, like `tensor`."""
     _check_kinds(data, mask)
     warn_of_prototype(data)
-    return wrap(data.detach().clone(), mask.clone(), requires_grad)
+    return wrap(*copies(data.detach(), mask), requires_grad)
 
 
 def as_masked_tensor(data: Tensor, mask: Tensor) -> MaskedTensor:
     """A MaskedTensor that gradients pass through to the data."""
     _check_kinds(data, mask)
     warn_of_prototype(data.detach())
-    return wrap(data.clone(), mask.clone())
+    return wrap(*copies(data, mask))

@@ -7,6 +7,7 @@ import warnings
 import hotaru
 
 from ... import Tensor, no_grad, ops
+from . import _table_gradients
 
 
 def embedding(
@@ -28,7 +29,8 @@ def embedding(
             this norm.
         norm_type: which norm.
         scale_grad_by_freq: divides gradients by how often the row occurs.
-        sparse: whether the gradient of the table is sparse.
+        sparse: whether the gradient of the table is sparse, in coordinates: of
+            the rows that are looked up, as often as they are.
 
     Raises:
         IndexError: an index out of range.
@@ -38,7 +40,11 @@ def embedding(
         input = input.contiguous()
         with no_grad():
             ops.embedding_renorm_(weight, input, max_norm, norm_type)
-    return ops.embedding(weight, input, row, scale_grad_by_freq, sparse)
+    if sparse:
+        return _table_gradients.embedding(
+            weight, input, row, scale_grad_by_freq
+        )
+    return ops.embedding(weight, input, row, scale_grad_by_freq, False)
 
 
 def _row(padding_idx: int | None, weight: Tensor) -> int:
@@ -141,13 +147,24 @@ def embedding_bag(
             "per_sample_weights is only supported for mode='sum' (got "
             f"mode='{mode}'). Please open a feature request on GitHub."
         )
+    if sparse:
+        return _table_gradients.embedding_bag(
+            weight,
+            input,
+            offsets,
+            scale_grad_by_freq,
+            number,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
     return ops.embedding_bag(
         weight,
         input,
         offsets,
         scale_grad_by_freq,
         number,
-        sparse,
+        False,
         per_sample_weights,
         include_last_offset,
         padding_idx,

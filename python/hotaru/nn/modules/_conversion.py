@@ -27,8 +27,8 @@ class ConversionMixin:
         """Replaces every parameter, gradient and buffer `t` by `fn(t)`.
 
         Parameters keep their identity, so optimizers stay valid, unless
-        `torch.__future__` says otherwise or they go to the meta device or
-        leave it.
+        `torch.__future__` says otherwise, they go to the meta device or
+        leave it, or get another layout.
         """
         if recurse:
             for module in self.children():
@@ -54,6 +54,7 @@ class ConversionMixin:
             elif (
                 future.get_overwrite_module_params_on_conversion()
                 or new.is_meta != param.is_meta
+                or new.layout != param.layout
             ):
                 param = Parameter(new, param.requires_grad)
                 self._parameters[name] = param

@@ -62,6 +62,8 @@ class Embedding(_Table):
         padding_idx: a row that starts as 0 and is never trained.
         max_norm, norm_type: rows are scaled down to this norm when looked up.
         scale_grad_by_freq: divides gradients by how often a row occurs.
+        sparse: whether the gradient of the weight is sparse, of the rows that
+            were looked up: for `SGD`, `Adagrad` and `SparseAdam`.
     """
 
     def __init__(

@@ -233,6 +233,8 @@ class _Pickler(ForkingPickler):
         """Tensors go into the arena, the rest as usual."""
         if not isinstance(obj, Tensor) or obj.device.type != "cpu":
             return NotImplemented
+        if obj.layout is not _C.strided:  # its parts go one by one
+            return NotImplemented
         check_leaf(obj)
         plain = obj.detach()
         order = _memory_order(plain)

@@ -6,16 +6,59 @@ import math
 
 import hotaru
 
-from .. import _C
-from .._C import Tensor
-from ._answers import answers
-from .tensor import Parts, SparseTensor, build, parts_of, values_of
+from ... import _C
+from ..._C import Tensor
+from ..._sparse_names import expected
+from .._answers import answers
+from ..history import linear
+from ..tensor import Parts, SparseTensor, build, parts_of, values_of
 
 
 def make(indices: Tensor, values: Tensor, size, coalesced=False) -> Tensor:
-    """A tensor in coordinates, unchecked, with the history of the values."""
+    """A tensor in coordinates, unchecked, with the history of the values.
+
+    Coalesced if it is said to be, or has at most one element.
+    """
     parts = Parts(_C.sparse_coo, indices, None, values)
-    return build(parts, size, coalesced)
+    return build(parts, size, coalesced or indices.shape[1] < 2)
+
+
+def empty(size, sparse_dim: int, **options) -> SparseTensor:
+    """Without elements: all zeros of `size`, with `sparse_dim` dimensions that
+    have indices; `options` are the dtype and the device.
+    """
+    size = tuple(size)
+    device = options.get("device")
+    indices = hotaru.empty((sparse_dim, 0), dtype=hotaru.int64, device=device)
+    values = hotaru.empty((0, *size[sparse_dim:]), **options)
+    return make(indices, values, size, True)
+
+
+def each_once(tensor: SparseTensor, values: Tensor) -> SparseTensor:
+    """Coalesced at the tensor's indices, with one of the `values` of equal
+    ones (not their sum).
+    """
+    indices = parts_of(tensor).index
+    size = tuple(tensor.shape)[: indices.shape[0]]
+    found, group = flat_index(indices, size).unique(return_inverse=True)
+    place = hotaru.empty_like(found).index_copy_(
+        0, group, hotaru.arange(group.shape[0], device=group.device)
+    )
+    return make(unflat_index(found, size), values[place], tensor.shape, True)
+
+
+def matches(keys: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+    """All pairs (i, j) for which wanted[i] == keys[j], by i, then j; the keys
+    are sorted.
+    """
+    low = hotaru.searchsorted(keys, wanted)
+    counts = hotaru.searchsorted(keys, wanted, right=True) - low
+    asked = hotaru.repeat_interleave(
+        hotaru.arange(wanted.shape[0], device=keys.device), counts
+    )
+    begin = counts.cumsum(0) - counts
+    place = hotaru.arange(asked.shape[0], device=keys.device)
+    return asked, place + (low - begin)[asked]
 
 
 def sparse_dims(tensor: SparseTensor) -> int:
@@ -51,6 +94,9 @@ def summed(values: Tensor, group: Tensor, groups: int) -> Tensor:
     """(groups, ...): the sum of the values of each group; any() of bools."""
     if values.dtype == hotaru.bool:
         return summed(values.to(hotaru.uint8), group, groups) != 0
+    if values.dtype == hotaru.complex32:  # as `index_add` has no code for it
+        whole = summed(values.to(hotaru.complex64), group, groups)
+        return whole.to(values.dtype)
     zero = values.new_zeros((groups, *values.shape[1:]))
     return zero.index_add(0, group, values)
 
@@ -58,9 +104,15 @@ def summed(values: Tensor, group: Tensor, groups: int) -> Tensor:
 @answers("coalesce")
 def coalesce(tensor: SparseTensor) -> SparseTensor:
     """The same with sorted indices, each once: values of equal ones add up."""
+    if not tensor.is_sparse:
+        raise expected("coalesce", "sparse coordinate tensor", tensor.layout)
     if _C._sparse_coalesced(tensor):
         return tensor
-    indices, values = parts_of(tensor).index, values_of(tensor)
+    return linear(_coalesced, lambda g: g, tensor)
+
+
+def _coalesced(tensor: SparseTensor) -> SparseTensor:
+    indices, values = parts_of(tensor).index, parts_of(tensor).values
     dims = indices.shape[0]
     size = tuple(tensor.shape)[:dims]
     if indices.shape[1] < 2:

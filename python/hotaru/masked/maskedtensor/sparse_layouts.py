@@ -1,0 +1,263 @@
+"""MaskedTensors whose data and mask are in a sparse layout.
+
+Both have elements at the same indices: functions of each element are those of
+the values. This is loaded for the first of them.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import hotaru
+
+from ... import _C
+from ..._C import Tensor, ops
+from ...sparse import coo
+from ...sparse._answers import HANDLERS
+from ...sparse.masks import values_at
+from ...sparse.tensor import (
+    SparseTensor,
+    parts_of,
+    values_of,
+    with_values,
+)
+from .. import _sparse as masked_sparse
+from .binary import BINARY_NAMES, INPLACE_BINARY_NAMES, SLOTS
+from .core import MaskedTensor, _masks_match, data_of, mask_of, wrap
+from .passthrough import PASSTHROUGH_NAMES
+from .reductions import REDUCE_NAMES
+from .unary import CAST_NAMES, INPLACE_UNARY_NAMES, NAMED_ONLY, UNARY_NAMES
+
+_LATER = " If you need support for this, please open an issue on Github."
+
+
+def of_masked(tensor: MaskedTensor) -> SparseTensor:
+    """Its data, with its history."""
+    return _C._as_subclass(SparseTensor, tensor)
+
+
+def prepared(data: Tensor, mask: Tensor) -> tuple:
+    """Both coalesced, the data with an element wherever the mask has one."""
+    if data.layout is _C.sparse_coo:
+        data, mask = coo.coalesce(data), coo.coalesce(mask)
+    if data.layout in (_C.sparse_coo, _C.sparse_csr) and (
+        parts_of(data).values.shape != parts_of(mask).values.shape
+    ):
+        data = masked_sparse.where(mask, data, hotaru.tensor(0))
+    return data, mask
+
+
+def check_indices(data: SparseTensor, mask: SparseTensor) -> None:
+    """ValueError where data and mask have elements at other indices."""
+    if _same_indices(data, mask):
+        return
+    if data.layout is _C.sparse_coo:
+        raise ValueError(
+            "data and mask are both sparse COO tensors but do not have the "
+            "same indices."
+        )
+    raise ValueError(
+        "data and mask are both sparse CSR tensors but do not share either "
+        "crow or col indices."
+    )
+
+
+def _same_indices(a: SparseTensor, b: SparseTensor) -> bool:
+    a, b = parts_of(a), parts_of(b)
+    return _equal(a.index, b.index) and _equal(a.inner, b.inner)
+
+
+def _equal(a: Tensor | None, b: Tensor | None) -> bool:
+    return a is b or (a.shape == b.shape and hotaru.equal(a, b))
+
+
+def match(a: Tensor, b: Tensor, exact: bool, rtol, atol) -> bool:
+    """Whether two sparse tensors of one layout agree: see `_tensors_match`."""
+    if not _same_indices(a, b):
+        return False
+    a, b = parts_of(a).values, parts_of(b).values.to(a.dtype)
+    if a.shape != b.shape:
+        return False
+    if exact:
+        return bool((a == b).all())
+    return hotaru.allclose(a, b, rtol=rtol, atol=atol)
+
+
+def dense(tensor: MaskedTensor) -> MaskedTensor:
+    """Data and mask in `strided` layout."""
+    if not tensor.is_sparse:
+        return tensor
+    return wrap(tensor.get_data().to_dense(), tensor.get_mask().to_dense())
+
+
+def sparse(tensor: MaskedTensor, layout) -> MaskedTensor:
+    """Data and mask in that layout; elements are those of the mask."""
+    if tensor.layout is layout:
+        return tensor
+    mask = tensor.get_mask().to_sparse(layout=layout)
+    if layout is _C.sparse_coo:
+        mask = coo.coalesce(mask)
+    values = values_at(tensor.get_data(), mask).clone()
+    return wrap(with_values(mask, values), mask)
+
+
+def answer(function, args, kwargs):
+    """What the function gives; NotImplemented where it is not for these."""
+    name = function.__name__
+    if name in ("__get__", "__set__", "__delete__"):
+        return _attribute(function, *args)
+    if name in SLOTS:
+        name = SLOTS[name]
+        function = getattr(ops, name, None) or getattr(Tensor, name)
+    for names, handler in _HANDLERS:
+        if name in names:
+            return handler(function, *args, **kwargs)
+    return NotImplemented
+
+
+def _attribute(accessor, self, *rest):
+    name = accessor.__self__.__name__
+    if name == "grad" and not rest:
+        found = accessor(self)
+        if found is None:
+            return None
+        if type(found) is not SparseTensor:
+            found = _C._as_subclass(SparseTensor, found)
+        return wrap(*prepared(found, mask_of(self)))
+    if name == "data" and not rest:
+        return wrap(of_masked(self).detach(), mask_of(self))
+    return accessor(self, *(data_of(x) for x in rest))
+
+
+def _unary(function, input, *args, **kwargs):
+    if NAMED_ONLY & set(kwargs):
+        raise ValueError(
+            "MaskedTensor unary ops require that len(kwargs) == 0. If you need "
+            "support for this, please open an issue on Github."
+        )
+    return _written(function, input, _mapped(function, input, *args, **kwargs))
+
+
+def _mapped(function, input, *args, **kwargs):
+    data = data_of(input)
+    with_new = function(values_of(data), *args, **kwargs)
+    if function.__name__.endswith("_"):
+        return data
+    return with_values(data, with_new)
+
+
+def _written(function, input, data):
+    if function.__name__.endswith("_"):
+        return input
+    return wrap(data, mask_of(input))
+
+
+def _alike(function, input, *args, **kwargs):
+    return wrap(_mapped(function, input, *args, **kwargs), mask_of(input))
+
+
+def _binary(function, first, second, *args, **kwargs):
+    if NAMED_ONLY & set(kwargs):
+        raise ValueError("len(kwargs) must equal 0")
+    if not _masks_match(first, second):
+        raise ValueError(f"Input masks must match.{_LATER}")
+    masked = first if isinstance(first, MaskedTensor) else second
+    pair = [data_of(first), data_of(second)]
+    pattern = data_of(masked)
+    for x in pair:
+        if not isinstance(x, Tensor) or x is pattern or x.dim() == 0:
+            continue
+        if x.layout is not pattern.layout:
+            raise ValueError(
+                "data and mask of binary functions must have one layout, but "
+                f"got {pair[0].layout} and {x.layout}"
+            )
+        _check_pair(pattern, x)
+    values = [values_of(x) if isinstance(x, SparseTensor) else x for x in pair]
+    found = function(*values, *args, **kwargs)
+    return _written(
+        function, first if function.__name__.endswith("_") else masked,
+        pattern if function.__name__.endswith("_")
+        else with_values(pattern, found),
+    )  # fmt: skip
+
+
+def _check_pair(a: SparseTensor, b: SparseTensor) -> None:
+    if not _same_indices(a, b):
+        kind = str(a.layout).removeprefix("torch.")
+        raise ValueError(f"{kind} indices must match.{_LATER}")
+    if a.shape != b.shape:
+        raise ValueError(
+            "input1 and input2 must have the same size for binary functions."
+        )
+
+
+def _reduce(function, input, *args, **kwargs):
+    from ... import masked
+
+    name = function.__name__
+    if args or kwargs or name == "all":
+        warnings.warn(
+            f"The sparse version of {name} is not implemented in reductions.\n"
+            "Convert with to_dense() first.",
+            stacklevel=3,
+        )
+        return NotImplemented
+    data, mask = data_of(input), parts_of(mask_of(input)).values
+    values = values_of(data)
+    found = getattr(masked, name)(values, mask=mask)
+    if name in ("argmin", "argmax"):
+        if data.layout is not _C.sparse_coo:
+            return NotImplemented
+        found = _position(data, int(found)).to(data.dtype)
+    return wrap(found, mask.any())
+
+
+def _position(data: SparseTensor, place: int) -> Tensor:
+    """Where the element is in the tensor, all dimensions as one."""
+    parts, size = parts_of(data), tuple(data.shape)
+    inside = parts.values[0].numel() if parts.values.dim() > 1 else 1
+    row = coo.flat_index(parts.index, size)[place // inside]
+    return row * inside + place % inside
+
+
+def _passed(function, input, *args, **kwargs):
+    """What moves elements, where sparse tensors have it."""
+    handler = HANDLERS.get(function.__name__)
+    if handler is None:
+        return NotImplemented
+    data = handler(data_of(input), *args, **kwargs)
+    return wrap(*prepared(data, handler(mask_of(input), *args, **kwargs)))
+
+
+def _same_size(function, input, other):
+    return function(data_of(input), data_of(other))
+
+
+def _itself(function, input, *args, **kwargs):
+    return function(input, *args, **kwargs)
+
+
+def _no_strides(function, input, *args, **kwargs):
+    raise ValueError("MaskedTensors with sparse data do not have is_contiguous")
+
+
+_HANDLERS = (
+    ({*UNARY_NAMES, *INPLACE_UNARY_NAMES}, _unary),
+    ({*BINARY_NAMES, *INPLACE_BINARY_NAMES}, _binary),
+    (set(REDUCE_NAMES), _reduce),
+    ({"clone", "detach", "ones_like", "zeros_like", *CAST_NAMES}, _alike),
+    (set(PASSTHROUGH_NAMES) - {"contiguous"}, _passed),
+    ({"is_same_size"}, _same_size),
+    ({"is_contiguous", "contiguous"}, _no_strides),
+    (
+        {
+            "__hash__", "__len__", "dim", "element_size", "get_device",
+            "has_names", "is_complex", "is_floating_point", "is_inference",
+            "is_shared", "is_signed", "ndimension", "nelement", "numel",
+            "register_hook", "register_post_accumulate_grad_hook",
+            "requires_grad_", "retain_grad", "size",
+        },
+        _itself,
+    ),
+)  # fmt: skip

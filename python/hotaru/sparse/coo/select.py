@@ -1,0 +1,165 @@
+"""Parts of tensors in coordinates."""
+
+from __future__ import annotations
+
+import hotaru
+
+from ... import _C
+from ..._C import Tensor
+from .. import coo
+from .._answers import answers_coo, unknown
+from ..tensor import SparseTensor, parts_of, values_of
+from .shape import unsqueeze, wrap
+
+
+def _others(indices: Tensor, dim: int) -> Tensor:
+    return hotaru.cat([indices[:dim], indices[dim + 1 :]])
+
+
+def _shape_without(tensor: Tensor, dim: int) -> tuple[int, ...]:
+    return (*tensor.shape[:dim], *tensor.shape[dim + 1 :])
+
+
+@answers_coo("select", "select_copy")
+def select(tensor: SparseTensor, dim: int, index: int) -> Tensor:
+    """What is at one position of a dimension: sparse unless the dimension is
+    the only sparse one.
+    """
+    if tensor.dim() == 0:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    dim, index = wrap(dim, tensor.dim()), int(index)
+    extent = tensor.shape[dim]
+    if not -extent <= index < extent:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size "
+            f"{list(tensor.shape)} at dimension {dim}"
+        )
+    index %= extent
+    indices, values = parts_of(tensor).index, values_of(tensor)
+    sparse, size = indices.shape[0], _shape_without(tensor, dim)
+    coalesced = _C._sparse_coalesced(tensor)
+    if dim >= sparse:
+        values = values.select(dim - sparse + 1, index)
+        return coo.make(indices, values, size, coalesced)
+    keep = (indices[dim] == index).nonzero().squeeze(1)
+    values = values.index_select(0, keep)
+    if sparse == 1:
+        none = hotaru.zeros_like(keep)
+        return coo.summed(values, none, 1).squeeze(0)
+    kept = _others(indices, dim).index_select(1, keep)
+    return coo.make(kept, values, size, coalesced)
+
+
+@answers_coo("index_select")
+def index_select(tensor: SparseTensor, dim: int, index: Tensor) -> SparseTensor:
+    """The given positions of a dimension, which may count from the end."""
+    if tensor.dim() == 0:
+        raise IndexError("index_select() cannot be applied to a 0-dim tensor.")
+    dim = wrap(dim, tensor.dim())
+    if index.dim() != 1 or index.dtype != _C.int64:
+        raise IndexError(
+            "index_select() argument index must be 1-D strided (non-sparse) "
+            "long-tensor."
+        )
+    extent = tensor.shape[dim]
+    wrong = (index < -extent) | (index >= extent)
+    if bool(wrong.any()):
+        raise IndexError(
+            f"index_select(): index contains {index[wrong][0].item()} that is "
+            f"out of range for tensor of size {list(tensor.shape)} at "
+            f"dimension {dim}"
+        )
+    index = index % max(extent, 1)
+    indices, values = parts_of(tensor).index, values_of(tensor)
+    sparse, size = indices.shape[0], list(tensor.shape)
+    size[dim] = index.shape[0]
+    if dim >= sparse:
+        values = values.index_select(dim - sparse + 1, index)
+        return coo.make(indices, values, size, _C._sparse_coalesced(tensor))
+    keys, order = indices[dim].sort(stable=True)
+    asked, place = coo.matches(keys, index)
+    place = order[place]
+    found = indices.index_select(1, place)
+    found[dim] = asked
+    return coo.make(found, values.index_select(0, place), size)
+
+
+@answers_coo("narrow_copy")
+def narrow_copy(
+    tensor: SparseTensor, dim: int, start: int, length: int
+) -> SparseTensor:
+    """The positions from `start` to `start + length` of a dimension."""
+    if not 0 <= dim < tensor.dim():
+        raise RuntimeError(
+            f"Dimension {dim} out of range. Expecting 0 <= dim < "
+            f"{tensor.dim()}."
+        )
+    extent, end = tensor.shape[dim], start + length
+    if length < 0 or not 0 <= start <= end <= extent:
+        raise RuntimeError(
+            "Invalid range to narrow. range(start, start+length) must be a "
+            f"subset of range(0, {extent})."
+        )
+    indices, values = parts_of(tensor).index, values_of(tensor)
+    sparse, size = indices.shape[0], list(tensor.shape)
+    size[dim] = length
+    coalesced = _C._sparse_coalesced(tensor)
+    if dim >= sparse:
+        values = values.narrow(dim - sparse + 1, start, length).clone()
+        return coo.make(indices, values, size, coalesced)
+    row = indices[dim]
+    keep = ((row >= start) & (row < end)).nonzero().squeeze(1)
+    indices = indices.index_select(1, keep)
+    indices[dim] -= start
+    return coo.make(indices, values.index_select(0, keep), size, coalesced)
+
+
+@answers_coo("__getitem__")
+def item_at(tensor: SparseTensor, key) -> Tensor:
+    """x[key] for integers and None: `select` and `unsqueeze` in turn."""
+    keys = key if isinstance(key, tuple) else (key,)
+    dim = 0
+    for k in keys:
+        if k is None:
+            tensor = (
+                unsqueeze(tensor, dim)
+                if isinstance(tensor, SparseTensor)
+                else tensor.unsqueeze(dim)
+            )
+            dim += 1
+        elif isinstance(k, int) and not isinstance(k, bool):
+            tensor = (
+                select(tensor, dim, k)
+                if isinstance(tensor, SparseTensor)
+                else tensor.select(dim, k)
+            )
+        else:
+            name = "index" if isinstance(k, Tensor) else "as_strided"
+            raise unknown(name, (tensor,), {})
+    return tensor
+
+
+@answers_coo("__setitem__")
+def _set_item(tensor: Tensor, key, value):
+    raise TypeError("Cannot assign to a sparse tensor")
+
+
+@answers_coo("unbind")
+def unbind(tensor: SparseTensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """`select` at each position of a dimension."""
+    dim = wrap(dim, tensor.dim())
+    return tuple(select(tensor, dim, i) for i in range(tensor.shape[dim]))
+
+
+@answers_coo("__len__")
+def _length(tensor: SparseTensor) -> int:
+    if tensor.dim() == 0:
+        raise TypeError("len() of a 0-d tensor")
+    return tensor.shape[0]
+
+
+@answers_coo("__iter__")
+def _iterate(tensor: SparseTensor):
+    if tensor.dim() == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(unbind(tensor))

@@ -1,0 +1,80 @@
+"""Factors of low rank of sparse matrices, by their products alone."""
+
+from __future__ import annotations
+
+import hotaru
+
+from .._C import Tensor, ops
+from .._lowrank import _range_of
+from ._answers import answers
+from .tensor import SparseTensor, is_sparse
+
+
+class _Shifted:
+    """A sparse matrix less a strided one that broadcasts to it, which is not
+    taken from it but from its products.
+    """
+
+    def __init__(self, sparse: SparseTensor, shift: Tensor) -> None:
+        self.sparse, self.shift = sparse, shift
+        self.shape, self.dtype = sparse.shape, sparse.dtype
+        self.device = sparse.device
+
+    def __matmul__(self, x: Tensor) -> Tensor:
+        one_column = self.shift.shape[-1] == 1 != self.shape[-1]
+        moved = x.sum(-2, keepdim=True) if one_column else x
+        return self.sparse @ x - self.shift @ moved
+
+    @property
+    def mH(self) -> _Shifted:  # noqa: N802
+        return _Shifted(self.sparse.mH, self.shift.mH)
+
+
+@answers("svd_lowrank")
+def svd_lowrank(
+    A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`torch.svd_lowrank` of a sparse matrix."""
+    if M is not None and is_sparse(M):
+        M = M.to_dense()
+    if not is_sparse(A):
+        return hotaru.svd_lowrank(A, q, niter, M)
+    if not A.is_sparse:
+        A = A.to_sparse_coo()
+    matrix = A if M is None else _Shifted(A, M)
+    wide = A.shape[-2] < A.shape[-1]
+    tall = matrix.mH if wide else matrix
+    Q = _range_of(tall, 6 if q is None else q, 2 if niter is None else niter)
+    U, S, Vh = ops.linalg_svd((tall.mH @ Q).mH, full_matrices=False)
+    U, V = Q @ U, Vh.mH
+    return (V, S, U) if wide else (U, S, V)
+
+
+@answers("pca_lowrank")
+def pca_lowrank(
+    A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`torch.pca_lowrank` of a sparse matrix, which stays sparse.
+
+    Raises ValueError for ranks and iterations out of range, and for batches.
+    """
+    if A.dim() != 2:
+        raise ValueError(
+            "pca_lowrank input is expected to be 2-dimensional tensor"
+        )
+    m, n = A.shape
+    if q is None:
+        q = min(6, m, n)
+    elif not 0 <= q <= min(m, n):
+        raise ValueError(
+            f"q(={q}) must be non-negative integer and not greater than "
+            f"min(m, n)={min(m, n)}"
+        )
+    if niter < 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    if not center:
+        return svd_lowrank(A, q, niter)
+    if not A.is_sparse:
+        A = A.to_sparse_coo()
+    ones = hotaru.ones((1, m), dtype=A.dtype, device=A.device)
+    return svd_lowrank(A, q, niter, ones @ A / m)

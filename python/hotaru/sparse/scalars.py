@@ -1,0 +1,98 @@
+"""Sparse tensors of one element as numbers, and what they have no code for."""
+
+from __future__ import annotations
+
+from .._C import Tensor
+from ..autograd import _entry
+from ._answers import answers
+
+
+@answers("item")
+def item(tensor: Tensor):
+    """The only element."""
+    return tensor.to_dense().item()
+
+
+@answers("__float__")
+def _float(tensor: Tensor) -> float:
+    return float(tensor.to_dense())
+
+
+@answers("__int__", "__index__")
+def _int(tensor: Tensor) -> int:
+    return int(tensor.to_dense())
+
+
+@answers("__complex__")
+def _complex(tensor: Tensor) -> complex:
+    return complex(tensor.to_dense())
+
+
+@answers("__bool__", "is_nonzero")
+def is_nonzero(tensor: Tensor) -> bool:
+    """Whether the only element is not 0; RuntimeError unless there is one."""
+    if tensor.numel() != 1:
+        few = "no values" if tensor.numel() == 0 else "more than one value"
+        raise RuntimeError(f"Boolean value of Tensor with {few} is ambiguous")
+    return bool(tensor.to_dense())
+
+
+@answers("numpy", "__array__")
+def numpy(tensor: Tensor, **options):
+    """TypeError: there is no memory to share."""
+    kind = "Sparse" if tensor.is_sparse else "SparseCsr"
+    raise TypeError(
+        f"can't convert {kind} layout tensor to numpy. Use Tensor.to_dense() "
+        "first."
+    )
+
+
+@answers("tolist", "data_ptr")
+def _no_memory(tensor: Tensor):
+    raise RuntimeError(
+        "Cannot access data pointer of Tensor that doesn't have storage"
+    )
+
+
+@answers("storage", "untyped_storage", "is_shared", "share_memory_")
+def _no_storage(tensor: Tensor):
+    kind = "Sparse" if tensor.is_sparse else "SparseCsr"
+    raise NotImplementedError(f"Cannot access storage of {kind}TensorImpl")
+
+
+@answers("is_pinned")
+def is_pinned(tensor: Tensor, device=None) -> bool:
+    """Never: the memory is that of the parts."""
+    return False
+
+
+@answers("stride")
+def stride(tensor: Tensor, dim=None):
+    """Zeros: there is no memory of its own. Of compressed layouts there are no
+    strides: RuntimeError.
+    """
+    if not tensor.is_sparse:
+        raise RuntimeError("Sparse CSR tensors do not have strides")
+    return (0,) * tensor.dim() if dim is None else 0
+
+
+@answers("is_contiguous")
+def is_contiguous(tensor: Tensor, memory_format=None) -> bool:
+    """Never: there is no memory of its own."""
+    return False
+
+
+@answers("_type", "type")
+def type_of(tensor: Tensor, dtype=None, non_blocking: bool = False, **options):
+    """The name of its legacy class; with a dtype, the same in it."""
+    from .._dtypes import dtype_of_type, type_string
+
+    if dtype is None:
+        return type_string(tensor)
+    return tensor.to(dtype_of_type(dtype))
+
+
+@answers("grad")
+def grad(outputs, inputs, **options):
+    """`autograd.grad`, which is the engine's for sparse tensors, too."""
+    return _entry.gradients(outputs, inputs, **options)
