@@ -401,6 +401,10 @@ def _enable_torch_function():
 
 @contextlib.contextmanager
 def enable_reentrant_dispatch():
-    """Calls inside of a handler are seen by the protocol again."""
-    with _enable_torch_function():
+    """Calls inside of a handler are seen by the protocols again, and recorded
+    if the call that it handles was.
+    """
+    from ._dispatch import stack
+
+    with _enable_torch_function(), stack.again():
         yield

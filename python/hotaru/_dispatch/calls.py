@@ -48,6 +48,17 @@ class Call:
         )
         return Call(self.function, args, kwargs)
 
+    def by_name(self) -> dict:
+        """The arguments that were given, under the names of the schema."""
+        text = getattr(self.function, "_text", None)
+        if text is None:  # a derivative
+            return {}
+        names = (
+            "self" if name == "input" else name
+            for name in signature(text).parameters
+        )
+        return {**dict(zip(names, self.args)), **self.kwargs}
+
     @property
     def in_place(self) -> bool:
         """Whether it changes and returns its first argument."""
