@@ -36,6 +36,7 @@ _PLACES = {
     **dict.fromkeys(_PASSES, "hotaru.jit._ir.passes"),
     "_create_function_from_graph": "hotaru.jit._ir.program",
     "_freeze_module": "hotaru.jit._native_module",
+    "_EnableTorchFunction": "hotaru.overrides",
     **dict.fromkeys(
         ("has_lapack", "_infer_size", "_is_alias_of"), "hotaru._extension"
     ),

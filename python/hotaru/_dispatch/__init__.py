@@ -12,6 +12,7 @@ an operator where PyTorch's are formulas of several.
 from __future__ import annotations
 
 from .. import _C
+from .._library import asked
 from . import members
 from .calls import Call
 from .record import run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _ops
 from .._dispatch import calls, stack
-from . import arguments
+from . import arguments, dispatch
 from .keys import AutoDispatchBelowAutograd
 from .table import Operator
 
@@ -23,3 +23,6 @@ def answer(operator: Operator, args: tuple, kwargs: dict, kernel):
     overload = getattr(packet, operator.schema.overload_name or "default")
     with AutoDispatchBelowAutograd():
         return calls.Call(overload, args, kwargs).below()
+
+
+dispatch.ask_with(answer)

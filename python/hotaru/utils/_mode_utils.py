@@ -1,4 +1,4 @@
-"""Leaving `__torch_dispatch__` out."""
+"""Leaving `__torch_dispatch__` out; which modes are one."""
 
 from __future__ import annotations
 
@@ -15,3 +15,8 @@ def no_dispatch():
         yield
     finally:
         _C._without_dispatch(before)
+
+
+def all_same_mode(modes) -> bool:
+    """Whether all of a list are the same object."""
+    return all(mode is modes[0] for mode in modes)

@@ -5,7 +5,7 @@ import gc
 import io
 
 import pytest
-from hotaru.utils._mode_utils import no_dispatch
+from hotaru.utils._mode_utils import all_same_mode, no_dispatch
 from hotaru.utils._python_dispatch import (
     TorchDispatchMode,
     _disable_current_modes,
@@ -383,11 +383,11 @@ def test_nodes_say_what_they_saved():
     node = total.grad_fn
     assert node._saved_dim == 1
     assert node._saved_keepdim is True
+    with pytest.raises(AttributeError, match="_saved_other"):
+        node._saved_other
     del total
     with pytest.raises(RuntimeError, match="freed"):
         node._saved_dim
-    with pytest.raises(AttributeError, match="_saved_other"):
-        node._saved_other
 
 
 def test_make_dual_asks_for_an_alias_of_the_primal():
@@ -396,3 +396,10 @@ def test_make_dual_asks_for_an_alias_of_the_primal():
     with torch.autograd.forward_ad.dual_level():
         torch.autograd.forward_ad.make_dual(s, torch.ones_like(s))
     assert "aten::alias" in Wrapper.seen
+
+
+def test_all_same_mode():
+    first, second = Recorder(), Recorder()
+    assert all_same_mode([first, first])
+    assert not all_same_mode([first, second])
+    assert not all_same_mode([first, None])
