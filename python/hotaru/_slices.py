@@ -103,10 +103,6 @@ class Inputs:
         ]
         return _tree.unflatten(leaves, self._structure)
 
-    def leaf(self, place: int) -> tuple:
-        """An argument, and the dimension in which it is cut, or None."""
-        return self._leaves[place], self._dims[place]
-
     def whole(self) -> tuple[tuple, tuple]:
         """The arguments, and the dimension of each leaf, none negative."""
         dims = [

@@ -6,10 +6,9 @@ A loop over slices, as `hotaru.func.vmap`.
 from __future__ import annotations
 
 import functools
-import operator
 import warnings
 
-from . import _C, Tensor, _tree
+from . import _C, Tensor
 from ._slices import Inputs, name_of, run_slices, stack_results
 
 
@@ -41,27 +40,6 @@ def _check_result(func, result) -> None:
             )
 
 
-class _Given:
-    """The function, which remembers what it was given."""
-
-    def __init__(self, func) -> None:
-        self._func = func
-        self._slices: list[tuple] = []
-        self.__name__ = name_of(func)
-
-    def __call__(self, *args):
-        self._slices.append(_tree.flatten(args)[0])
-        return self._func(*args)
-
-    def whole(self, column: list, dim: int, inputs: Inputs) -> Tensor | None:
-        """The argument whose slices along `dim` are the results, if one is."""
-        for place, slices in enumerate(zip(*self._slices)):
-            if all(map(operator.is_, slices, column)):
-                leaf, cut = inputs.leaf(place)
-                return leaf if cut == dim else None
-        return None
-
-
 def _vmap(func, in_dims=0, out_dims=0, allow_none_pass_through: bool = False):
     """Maps a function over dimensions of its arguments.
 
@@ -81,8 +59,7 @@ def _vmap(func, in_dims=0, out_dims=0, allow_none_pass_through: bool = False):
     def mapped(*args):
         _check_out_dims(func, out_dims)
         inputs = Inputs(func, in_dims, args, negative=False)
-        given = _Given(func)
-        results = run_slices(given, inputs, "never", {})
+        results = run_slices(func, inputs, "never", {})
         if not allow_none_pass_through:
             _check_result(func, results[0])
         single = isinstance(results[0], Tensor)
@@ -95,14 +72,13 @@ def _vmap(func, in_dims=0, out_dims=0, allow_none_pass_through: bool = False):
                 f"must have one dim per output (got {count} outputs) of "
                 f"{name_of(func)}."
             )
-        columns = list(map(list, zip(*rows)))
-        joined: list = []
-        for column, dim in zip(columns, dims):
-            whole = given.whole(column, dim, inputs)
-            if column[0] is not None and whole is None:
-                whole = stack_results(column, dim, inputs.size)
-            joined.append(whole)
-        return joined[0] if single else tuple(joined)
+        joined = tuple(
+            None
+            if column[0] is None
+            else stack_results(column, dim, inputs.size)
+            for column, dim in zip(map(list, zip(*rows)), dims)
+        )
+        return joined[0] if single else joined
 
     return mapped
 

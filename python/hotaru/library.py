@@ -280,10 +280,10 @@ def register_autocast(op, device_type: str, cast_inputs, /, *, lib=None):
 def register_torch_dispatch(
     op, torch_dispatch_class, func=None, /, *, lib=None
 ):
-    """NotImplementedError: hotaru calls no `__torch_dispatch__`.
+    """NotImplementedError: there are no rules for single classes or modes.
 
-    `__torch_function__`, of a class or a TorchFunctionMode, sees calls of
-    operators that Python defined.
+    Their `__torch_dispatch__` is asked for operators that Python defined, below
+    the operator's derivative.
     """
     raise NotImplementedError(NO_TORCH_DISPATCH)
 

@@ -19,8 +19,8 @@ _RESERVED = {"prim"}
 # Namespaces that a DEF library has.
 _owned = {"aten", "prims"}
 NO_TORCH_DISPATCH = (
-    "hotaru calls no __torch_dispatch__: give the class a __torch_function__, "
-    "or use torch.overrides.TorchFunctionMode, which sees calls of operators "
+    "hotaru keeps no rules of operators for single classes or modes: answer "
+    "the operator in their __torch_dispatch__, which is asked for operators "
     "defined in Python too"
 )
 

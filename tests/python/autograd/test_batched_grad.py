@@ -42,16 +42,6 @@ def test_the_older_vmap_refuses_random_draws():
     assert torch.equal(state, torch.get_rng_state())
 
 
-def test_the_older_vmap_gives_arguments_back():
-    x, y = torch.ones(3, 2), torch.ones(3, 2)
-    same = torch._vmap_internals._vmap(lambda a, b: (b, a, a.clone()))(x, y)
-    assert same[0] is y
-    assert same[1] is x
-    assert same[2] is not x
-    moved = torch._vmap_internals._vmap(lambda a: a, 0, 1)(x)
-    assert torch.equal(moved, x.t())
-
-
 def test_gradcheck_of_batches():
     sparse = torch.ones(3, dtype=torch.float64).to_sparse().requires_grad_()
 
