@@ -39,6 +39,7 @@ _PLACES = {
     "_Await": "hotaru._awaits",
     "_GeneratorType": _TYPES,
     "_freeze_module": "hotaru.jit._native_module",
+    "_EnableTorchFunction": "hotaru.overrides",
     **dict.fromkeys(
         ("has_lapack", "_infer_size", "_is_alias_of"), "hotaru._extension"
     ),

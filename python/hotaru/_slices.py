@@ -15,6 +15,10 @@ _RANDOM = (
     "either use the 'same' or 'different' randomness flags on vmap or perform "
     "the randomness operation out of vmap"
 )
+_NEVER_RANDOM = (
+    "vmap: We do not yet support calling random operations inside of vmap. "
+    "Please perform random operations outside of vmap as a workaround"
+)
 
 
 def name_of(function) -> str:
@@ -151,7 +155,8 @@ def _check_dim(call: str, leaf, dim, negative: bool) -> None:
 
 
 class Draws:
-    """Random numbers of the calls: refused, new in each, or alike in all.
+    """Random numbers of the calls: refused ("error", and "never", which has
+    no other choice to name), new in each ("different"), or alike in all.
 
     A draw is seen by the CPU generator's state having changed, so also a seed
     set by the function counts, and a generator of its own does not.
@@ -166,9 +171,12 @@ class Draws:
             set_rng_state(self._start)
 
     def after(self) -> None:
-        if self._rule == "error" and not equal(self._start, get_rng_state()):
+        if self._rule not in ("error", "never"):
+            return
+        if not equal(self._start, get_rng_state()):
             set_rng_state(self._start)
-            raise RuntimeError(_RANDOM)
+            never = self._rule == "never"
+            raise RuntimeError(_NEVER_RANDOM if never else _RANDOM)
 
 
 def run_slices(function, inputs: Inputs, randomness: str, kwargs: dict) -> list:

@@ -9,6 +9,7 @@ from . import _C, _overrides, _sparse_names, _tensor_memory, functional
 from ._attributes import (
     SWAPPED,
     attributes_of,
+    object_state,
     set_object_state,
     slot_values,
 )
@@ -219,26 +220,15 @@ def _rebuild_meta(cls, dtype, shape, stride, requires_grad):
 
 
 def __reduce_ex__(self, protocol):
+    state = object_state(self)
+    more = (state,) if state else ()
+    kind, shape, grad = type(self), tuple(self.shape), self.requires_grad
     if self.is_meta:
-        shape = tuple(self.shape), self.stride()
-        return _rebuild_meta, (
-            type(self),
-            self.dtype,
-            *shape,
-            self.requires_grad,
-        )
-    plain = self.detach().cpu().contiguous()
-    return (
-        _rebuild,
-        (
-            type(self),
-            _C._tensor_bytes(plain),
-            self.dtype,
-            tuple(self.shape),
-            self.requires_grad,
-            str(self.device),
-        ),
-    )
+        args = (kind, self.dtype, shape, self.stride(), grad)
+        return _rebuild_meta, args, *more
+    data = _C._tensor_bytes(self.detach().cpu().contiguous())
+    args = (kind, data, self.dtype, shape, grad, str(self.device))
+    return _rebuild, args, *more
 
 
 def __complex__(self) -> complex:

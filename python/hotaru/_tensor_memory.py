@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import _C
+from . import _C, _views
 from ._C import Tensor
 
 
@@ -119,7 +119,7 @@ def install() -> None:
     """Attaches everything above to Tensor."""
     for method in (
         untyped_storage, _typed_storage, storage, storage_type, set_,
-        is_set_to,
+        is_set_to, *_views.METHODS,
     ):  # fmt: skip
         setattr(Tensor, method.__name__, method)
     Tensor.new = _new

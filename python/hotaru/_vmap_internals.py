@@ -52,13 +52,14 @@ def _vmap(func, in_dims=0, out_dims=0, allow_none_pass_through: bool = False):
     Raises:
         ValueError: dimensions that fit neither arguments nor results, or other
             results.
+        RuntimeError: the function draws from the default generator.
     """
 
     @functools.wraps(func, updated=())
     def mapped(*args):
         _check_out_dims(func, out_dims)
         inputs = Inputs(func, in_dims, args, negative=False)
-        results = run_slices(func, inputs, "different", {})
+        results = run_slices(func, inputs, "never", {})
         if not allow_none_pass_through:
             _check_result(func, results[0])
         single = isinstance(results[0], Tensor)

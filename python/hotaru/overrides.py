@@ -385,22 +385,44 @@ def redispatch_function(func, types, args, kwargs):
         return func(*args, **(kwargs or {}))
 
 
+class _EnableTorchFunction:
+    """The protocol is on in this thread, whatever was switched off around it,
+    from the making of the object to its end.
+    """
+
+    def __init__(self) -> None:
+        self._before = (
+            _C._without_subclasses(False),
+            _C._without_overrides(False),
+        )
+
+    def end(self) -> None:
+        """Switches back, once."""
+        if self._before is not None:
+            subclasses, everything = self._before
+            self._before = None
+            _C._without_subclasses(subclasses)
+            _C._without_overrides(everything)
+
+    __del__ = end
+
+
 @contextlib.contextmanager
 def _enable_torch_function():
     """The protocol is on, whatever was switched off around it."""
-    subclasses, everything = (
-        _C._without_subclasses(False),
-        _C._without_overrides(False),
-    )
+    guard = _EnableTorchFunction()
     try:
         yield
     finally:
-        _C._without_subclasses(subclasses)
-        _C._without_overrides(everything)
+        guard.end()
 
 
 @contextlib.contextmanager
 def enable_reentrant_dispatch():
-    """Calls inside of a handler are seen by the protocol again."""
-    with _enable_torch_function():
+    """Calls inside of a handler are seen by the protocols again, and recorded
+    if the call that it handles was.
+    """
+    from ._dispatch import stack
+
+    with _enable_torch_function(), stack.again():
         yield

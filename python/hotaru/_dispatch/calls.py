@@ -56,6 +56,17 @@ class Call:
         )
         return Call(self.function, args, kwargs)
 
+    def by_name(self) -> dict:
+        """The arguments that were given, under the names of the schema."""
+        text = getattr(self.function, "_text", None)
+        if text is None:  # a derivative
+            return {}
+        names = (
+            "self" if name == "input" else name
+            for name in signature(text).parameters
+        )
+        return {**dict(zip(names, self.args)), **self.kwargs}
+
     @property
     def in_place(self) -> bool:
         """Whether it changes and returns its first argument."""
@@ -69,23 +80,23 @@ class Call:
         """The answer without a history: of the last mode, else of the classes
         among the arguments, subclasses first.
         """
-        types = _types(self.tensors)
+        kinds = types(self.tensors)
         with no_grad():
             if stack.modes():
                 with stack.without_last() as mode:
-                    found = self._asked(mode, type(mode), types)
+                    found = self._asked(mode, type(mode), kinds)
                 if found is not NotImplemented:
                     return found
-            for kind in types:
-                found = self._asked(kind, kind, types)
+            for kind in kinds:
+                found = self._asked(kind, kind, kinds)
                 if found is not NotImplemented:
                     return found
-            if not types:
+            if not kinds:
                 return self.function(*self.args, **self.kwargs)
         raise TypeError(
             f"Multiple dispatch failed for '{self.function}'; all "
             "__torch_dispatch__ handlers returned NotImplemented:\n\n"
-            + "\n".join(f"  - tensor subclass {kind}" for kind in types)
+            + "\n".join(f"  - tensor subclass {kind}" for kind in kinds)
         )
 
     def _asked(self, answerer, kind: type, types):
@@ -134,7 +145,8 @@ def _as_numbers(value):
     return type(value)(operator.index(x) for x in value)
 
 
-def _types(tensors: list[Tensor]) -> tuple[type, ...]:
+def types(tensors: list[Tensor]) -> tuple[type, ...]:
+    """The classes that answer, subclasses first."""
     found: list[type] = []
     for tensor in tensors:
         kind = type(tensor)

@@ -150,6 +150,8 @@ _STRIDE = Question("sym_stride", lambda x: list(x.stride()))
 _OFFSET = Question("sym_storage_offset", lambda x: x.storage_offset())
 _NUMEL = Question("sym_numel", lambda x: x.numel())
 _DIM = Question("dim", lambda x: x.dim())
+#: Those about a tensor's geometry.
+QUESTIONS = (_SIZE, _STRIDE, _OFFSET, _NUMEL, _DIM)
 
 
 def _item(self: Tensor):

@@ -7,8 +7,10 @@ from .._C import Tensor
 from .._ops import aten
 from ..autograd import Function
 from ..utils import _pytree
-from .calls import Call
+from . import stack
+from .calls import Call, types
 from .derivative import RANDOM, Derivative, inputs_that_matter
+from .stack import native
 
 # What they give is apart from the history of what they are given.
 _WITHOUT = frozenset(
@@ -24,6 +26,17 @@ def run(call: Call):
     NotImplementedError for the derivative of a draw of random numbers,
     RuntimeError where a leaf would be written.
     """
+    with stack.asked():
+        return _run(call)
+
+
+def _run(call: Call):
+    if stack.modes() and getattr(stack.modes()[-1], "_keeps_history", False):
+        with stack.without_last() as mode:
+            found = mode.__torch_dispatch__(
+                call.function, types(call.tensors), call.args, call.kwargs
+            )
+        return call.finish(found)
     places = _recorded(call)
     if not places:
         return call.finish(call.below())
@@ -87,6 +100,33 @@ class _Answer(Function):
         arguments = (list(grads), wanted, call.args, call.kwargs)
         found = iter(run(Call(Derivative(call.function), arguments, {})))
         return (None,) * 4 + tuple(next(found) if n else None for n in needed)
+
+
+def _saved(node, name: str):
+    """What the node of an answer has of the call: `_saved_<argument>`, or
+    `_saved_<argument>_sym_sizes` for the sizes of a tensor.
+
+    AttributeError for any other name, RuntimeError once it is freed.
+    """
+    wanted = name.removeprefix("_saved_")
+    call = node.__dict__.get("call")
+    if call is not None and wanted != name:
+        saved = node.saved_tensors
+        if len(saved) != len(call.tensors):
+            raise RuntimeError(f"{name}: the graph of this node was freed")
+        call = call.with_tensors(saved)
+        given = call.by_name()
+        if wanted in given:
+            return given[wanted]
+        wanted = wanted.removesuffix("_sym_sizes")
+        if isinstance(given.get(wanted), Tensor):
+            return list(native(given[wanted].size, (), {}))
+    raise AttributeError(
+        f"{type(node).__name__!r} object has no attribute {name!r}"
+    )
+
+
+_Answer._backward_cls.__getattr__ = _saved
 
 
 def _has_no_gradient(x) -> bool:

@@ -11,6 +11,7 @@ from .. import _C
 class _Thread(threading.local):
     def __init__(self) -> None:
         self.modes: list = []
+        self.recording: bool | None = None
 
 
 _current = _Thread()
@@ -51,6 +52,33 @@ def nobody_asked():
     try:
         yield
     finally:
+        _C._without_dispatch(before)
+
+
+@contextmanager
+def asked():
+    """Around one question: `again` goes back to how it was asked."""
+    before = _current.recording
+    _current.recording = _C.is_grad_enabled()
+    try:
+        yield
+    finally:
+        _current.recording = before
+
+
+@contextmanager
+def again():
+    """While a class or mode answers: calls are asked for and recorded as the
+    one that it answers.
+    """
+    before = _C._without_dispatch(False)
+    recording = _C.is_grad_enabled()
+    if _current.recording is not None:
+        _C._set_grad_enabled(_current.recording)
+    try:
+        yield
+    finally:
+        _C._set_grad_enabled(recording)
         _C._without_dispatch(before)
 
 

@@ -8,6 +8,10 @@ graph (`graph`), anomaly mode, and `gradcheck`.
 from __future__ import annotations
 
 from .. import _C, enable_grad, inference_mode, no_grad, set_grad_enabled
+from .._views import (
+    _force_original_view_tracking,
+    is_view_replay_enabled,
+)
 from . import forward_ad, function, functional, grad_mode, graph
 from ._entry import _calculate_shape, _is_checkpoint_valid, backward, grad
 from .anomaly_mode import detect_anomaly, set_detect_anomaly
@@ -36,6 +40,7 @@ __all__ = [
     "graph",
     "inference_mode",
     "is_multithreading_enabled",
+    "is_view_replay_enabled",
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",

@@ -73,7 +73,7 @@ def random_direction(like: Tensor) -> Tensor:
     """
     values = hotaru.rand_like(strided(like)).contiguous()
     if is_sparse(like):
-        values = values * kept(like)
+        values = values * kept(like).to(values.dtype)
     length = real_values(values).norm()
     return values / length if float(length) > 0 else values
 

@@ -68,7 +68,8 @@ def make_dual(
 ) -> Tensor:
     """`tensor` (as a view of it) with a tangent of the same sizes.
 
-    Gradients pass through to both. ValueError for dtypes that have no
+    Gradients pass through to both. The tangent is the one given, or a copy
+    where that looks into less memory. ValueError for dtypes that have no
     gradients, RuntimeError outside of a level, for sizes that differ and for
     tensors that are dual already.
     """
@@ -85,7 +86,30 @@ def make_dual(
                 f"Expected {name} to be floating point or complex, but got: "
                 f"{given.dtype}"
             )
+    if type(tensor) is type(tangent) is Tensor:
+        tangent = _laid_out(tensor, tangent)
+    elif _C._dispatches(tensor):
+        tensor = _C.ops.alias(tensor)  # which its class is asked for
     return _C._make_dual(tensor, tangent, level)
+
+
+def _laid_out(tensor: Tensor, tangent: Tensor) -> Tensor:
+    """A tangent for all memory of `tensor`, zero where it does not look, if
+    its own memory is smaller: other views of it will want theirs.
+    """
+    size = tensor.untyped_storage().nbytes()
+    if (
+        size <= tangent.untyped_storage().nbytes()
+        or tensor.shape != tangent.shape
+        or tensor.dtype != tangent.dtype
+        or tensor.numel() == 0
+        or 0 in tensor.stride()
+    ):
+        return tangent
+    copy = tangent.new_zeros(size // tensor.element_size()).as_strided(
+        tensor.size(), tensor.stride(), tensor.storage_offset()
+    )
+    return copy.copy_(tangent)
 
 
 def unpack_dual(

@@ -14,6 +14,7 @@ import hotaru as torch
 
 from .. import Tensor
 from ..nn import functional as F
+from ..overrides import is_tensor_like
 
 __all__ = [
     "broadcast_all",
@@ -34,19 +35,18 @@ def broadcast_all(*values) -> tuple[Tensor, ...]:
     Numbers get dtype and device of the first tensor, or the default dtype.
     ValueError for anything else.
     """
-    if not all(isinstance(v, (Tensor, Number)) for v in values):
+    if not all(is_tensor_like(v) or isinstance(v, Number) for v in values):
         raise ValueError(
             "Input arguments must all be instances of Number, torch.Tensor or "
             "objects implementing __torch_function__."
         )
-    like = next((v for v in values if isinstance(v, Tensor)), None)
+    like = next((v for v in values if is_tensor_like(v)), None)
     if like is None:
         options = {"dtype": torch.get_default_dtype()}
     else:
         options = {"dtype": like.dtype, "device": like.device}
     tensors = tuple(
-        v if isinstance(v, Tensor) else torch.tensor(v, **options)
-        for v in values
+        v if is_tensor_like(v) else torch.tensor(v, **options) for v in values
     )
     if all(v.shape == tensors[0].shape for v in tensors):
         return tensors  # themselves, not views

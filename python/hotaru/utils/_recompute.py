@@ -9,7 +9,9 @@ holder gives its tensor once a pass: what is used is freed.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import threading
 import weakref
 
 from .. import _C, Tensor, autograd, empty, enable_grad
@@ -20,6 +22,46 @@ _TIP = (
 )
 _USED = object()
 _outside = itertools.count(1)
+
+
+class _Thread(threading.local):
+    """Who is told what operators save: the hooks inside of which the thread
+    is, the innermost last, and a list of those that listen.
+    """
+
+    def __init__(self) -> None:
+        self.packs: list = []
+        self.seen: list | None = None
+
+
+_thread = _Thread()
+
+
+class _Hooks(autograd.graph.saved_tensors_hooks):
+    """Hooks of a checkpoint, which `give_saved` finds."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        _thread.packs.append(self.pack_hook)
+
+    def __exit__(self, *error: object) -> None:
+        _thread.packs.pop()
+        super().__exit__(*error)
+
+
+@contextlib.contextmanager
+def saved_inside():
+    """Gives the list of what the innermost checkpoint is given inside."""
+    before, _thread.seen = _thread.seen, []
+    try:
+        yield _thread.seen
+    finally:
+        _thread.seen = before
+
+
+def give_saved(tensor: Tensor) -> None:
+    """Has the innermost checkpoint take a tensor as one an operator saved."""
+    _thread.packs[-1](tensor)
 
 
 class CheckpointError(RuntimeError):
@@ -127,9 +169,11 @@ class Frame:
 
     def hooks(self):
         """The context to run the function in for the first time."""
-        return autograd.graph.saved_tensors_hooks(self._pack, self._unpack)
+        return _Hooks(self._pack, self._unpack)
 
     def _pack(self, tensor: Tensor) -> Holder:
+        if _thread.seen is not None:
+            _thread.seen.append(tensor)
         holder = Holder()
         self._holders.append(weakref.ref(holder))
         self._descriptions.append(self._describe(tensor))
@@ -172,7 +216,7 @@ class Frame:
                 raise StopRecomputation
             return tensor
 
-        hooks = autograd.graph.saved_tensors_hooks(pack, lambda t: t)
+        hooks = _Hooks(pack, lambda t: t)
         try:
             with hooks, enable_grad():
                 self._function(*args)

@@ -1,9 +1,8 @@
 """Checkpoints: less memory for a backward pass that computes things twice.
 
 A checkpointed function keeps its arguments instead of what its operators save,
-and runs again in the backward pass. There are no policies by operator
-(`create_selective_checkpoint_contexts`), which would need operators to be
-intercepted one by one.
+and runs again in the backward pass. `create_selective_checkpoint_contexts`
+keeps the results of some operators besides (`_selective.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +13,14 @@ from collections.abc import Callable
 
 from .. import Tensor, autograd, cuda, enable_grad, is_grad_enabled, nn, no_grad
 from ._recompute import DESCRIPTIONS, CheckpointError, Frame
+from ._selective import (
+    SAC_IGNORED_OPS,
+    CheckpointPolicy,
+    SelectiveCheckpointContext,
+    _CachedTorchDispatchMode,  # noqa: F401  (a known name of this module)
+    _CachingTorchDispatchMode,  # noqa: F401  (a known name of this module)
+    create_selective_checkpoint_contexts,
+)
 from ._surroundings import (
     DefaultDeviceType,
     Surroundings,
@@ -23,12 +30,16 @@ from ._surroundings import (
 )
 
 __all__ = [
+    "SAC_IGNORED_OPS",
     "CheckpointError",
     "CheckpointFunction",
+    "CheckpointPolicy",
     "DefaultDeviceType",
+    "SelectiveCheckpointContext",
     "check_backward_validity",
     "checkpoint",
     "checkpoint_sequential",
+    "create_selective_checkpoint_contexts",
     "detach_variable",
     "get_device_states",
     "noop_context_fn",

@@ -32,3 +32,53 @@ def test_shapes_are_checked():
     x = torch.ones(3, requires_grad=True)
     with pytest.raises(RuntimeError, match="we interpret the first dimension"):
         torch.autograd.grad(x * 2, x, torch.ones(3), is_grads_batched=True)
+
+
+def test_the_older_vmap_refuses_random_draws():
+    mapped = torch._vmap_internals._vmap(lambda x: x + torch.rand(2))
+    state = torch.get_rng_state()
+    with pytest.raises(RuntimeError, match="do not yet support calling random"):
+        mapped(torch.ones(3, 2))
+    assert torch.equal(state, torch.get_rng_state())
+
+
+def test_gradcheck_of_batches():
+    sparse = torch.ones(3, dtype=torch.float64).to_sparse().requires_grad_()
+
+    def dense(x):
+        return x.to_dense()
+
+    check = torch.autograd.gradcheck
+    assert check(dense, sparse, masked=True)
+    with pytest.raises(RuntimeError, match="failed while testing batched grad"):
+        check(dense, sparse, masked=True, check_batched_grad=True)
+    assert not check(
+        dense,
+        sparse,
+        masked=True,
+        check_batched_grad=True,
+        raise_exception=False,
+    )
+
+    class Counts(torch.autograd.Function):
+        calls = 0
+
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def jvp(ctx, v):
+            Counts.calls += 1
+            return v * (2 + (Counts.calls > 3))
+
+    x = torch.ones(1, dtype=torch.float64, requires_grad=True)
+    options = {"check_forward_ad": True, "check_backward_ad": False}
+    with pytest.raises(RuntimeError, match="batched forward gradient"):
+        check(
+            Counts.apply,
+            x,
+            check_undefined_grad=False,
+            check_batched_forward_grad=True,
+            **options,
+        )

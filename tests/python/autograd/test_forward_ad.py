@@ -417,3 +417,19 @@ def test_jvp_of_a_view_of_a_view(level):
 def test_what_is_no_dual_tensor(level):
     with pytest.raises(TypeError, match="must be Tensor, not int"):
         fwAD.unpack_dual(3)
+
+
+def test_a_tangent_for_all_memory_of_the_tensor(level):
+    """The copy has zeros where the tensor does not look."""
+    x = torch.arange(6.0)[1:5].detach()
+    v = torch.ones(4, requires_grad=True)
+    d = fwAD.make_dual(x, v)
+    assert tangent(d) is not v
+    tangent(d).detach().mul_(2)
+    assert v.tolist() == [1] * 4
+    whole = d.as_strided((6,), (1,), 0)
+    assert tangent(whole).tolist() == [0, 2, 2, 2, 2, 0]
+    (g,) = torch.autograd.grad(tangent(d * d).sum(), v)
+    assert torch.equal(g, 2 * x)
+    larger = torch.ones(9)[:4].detach()
+    assert tangent(fwAD.make_dual(x, larger)) is larger

@@ -5,6 +5,7 @@ import gc
 import io
 
 import pytest
+from hotaru.utils._mode_utils import all_same_mode, no_dispatch
 from hotaru.utils._python_dispatch import (
     TorchDispatchMode,
     _disable_current_modes,
@@ -395,3 +396,61 @@ def test_sizes_may_be_tensors():
         x.new_full([2, torch.tensor(3)], 1.0)
         torch.ones(2)
     assert ("aten::new_full", ([2, 3], 1.0)) in calls
+
+
+def test_the_answer_may_be_recorded_and_left_to_nobody():
+    seen = []
+
+    class Twice(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            with torch.overrides.enable_reentrant_dispatch():
+                seen.append(torch.ones(1, requires_grad=True).exp().grad_fn)
+            with no_dispatch():
+                return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2)
+    with Twice():
+        found = x.sin()
+    assert torch.equal(found, x.sin())
+    assert len(seen) == 1
+    assert all(type(node).__name__ == "ExpBackward0" for node in seen)
+    with Twice(), torch.no_grad():
+        x.sin()
+    assert seen[-1] is None
+
+    wrapped = Wrapper(_values())
+    with no_dispatch(), pytest.raises(NotImplementedError):
+        wrapped.sin()
+
+
+def test_nodes_say_what_they_saved():
+    x = Wrapper(_values(2, 3), requires_grad=True)
+    view = x.view(3, 2)
+    node = view.grad_fn
+    assert node._saved_self is x
+    assert node._saved_self_sym_sizes == [2, 3]
+    assert node._saved_size == (3, 2)
+    total = x.sum(1, keepdim=True)
+    node = total.grad_fn
+    assert node._saved_dim == 1
+    assert node._saved_keepdim is True
+    with pytest.raises(AttributeError, match="_saved_other"):
+        node._saved_other  # noqa: B018
+    del total
+    with pytest.raises(RuntimeError, match="freed"):
+        node._saved_dim  # noqa: B018
+
+
+def test_make_dual_asks_for_an_alias_of_the_primal():
+    s = Wrapper(_values())
+    Wrapper.seen.clear()
+    with torch.autograd.forward_ad.dual_level():
+        torch.autograd.forward_ad.make_dual(s, torch.ones_like(s))
+    assert "aten::alias" in Wrapper.seen
+
+
+def test_all_same_mode():
+    first, second = Recorder(), Recorder()
+    assert all_same_mode([first, first])
+    assert not all_same_mode([first, second])
+    assert not all_same_mode([first, None])

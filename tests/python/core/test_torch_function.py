@@ -219,3 +219,68 @@ def test_every_overridable_function_has_a_stand_in():
     assert overrides.resolve_name(len) is None
     assert overrides.is_tensor_method_or_property(torch.Tensor.add)
     assert not overrides.is_tensor_method_or_property(torch.add)
+
+
+def test_pickles_keep_attributes():
+    x = torch.ones(2, dtype=torch.int64).as_subclass(Attributed)
+    x.label = "seven"
+    for protocol in (2, pickle.HIGHEST_PROTOCOL):
+        twin = pickle.loads(pickle.dumps(x, protocol))
+        assert type(twin) is Attributed
+        assert twin.label == "seven"
+        assert twin.tolist() == [1, 1]
+    plain = torch.zeros(2)
+    plain.label = [1]
+    assert pickle.loads(pickle.dumps(plain)).label == [1]
+    assert not vars(pickle.loads(pickle.dumps(torch.zeros(2))))
+    meta = torch.zeros(2, device="meta")
+    meta.label = 3
+    assert pickle.loads(pickle.dumps(meta)).label == 3
+
+
+def test_the_protocol_is_on_as_long_as_the_guard_lives():
+    x = torch.ones(2).as_subclass(Attributed)
+    with torch._C.DisableTorchFunctionSubclass():
+        guard = torch._C._EnableTorchFunction()
+        assert type(x + 1) is Attributed
+        del guard
+        assert type(x + 1) is torch.Tensor
+    with torch._C.DisableTorchFunction():
+        guard = torch._C._EnableTorchFunction()
+        assert type(x + 1) is Attributed
+        del guard
+        assert type(x + 1) is torch.Tensor
+    assert type(x + 1) is Attributed
+
+
+class Attributed(torch.Tensor):
+    pass
+
+
+class Like:
+    """Answers as a tensor without being one."""
+
+    def __init__(self, elem):
+        self.elem = elem
+
+    shape = property(lambda self: self.elem.shape)
+    dtype = property(lambda self: self.elem.dtype)
+    device = property(lambda self: self.elem.device)
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        def bare(x):
+            return x.elem if isinstance(x, cls) else x
+
+        found = func(*map(bare, args), **(kwargs or {}))
+        return tuple(map(cls, found))
+
+
+def test_distributions_take_what_answers_as_a_tensor():
+    from hotaru.distributions.utils import broadcast_all
+
+    found = broadcast_all(Like(torch.ones(3)), 2.0)
+    assert [type(f) for f in found] == [Like, Like]
+    assert found[1].elem.tolist() == [2, 2, 2]
+    with pytest.raises(ValueError, match="instances of Number"):
+        broadcast_all("text")

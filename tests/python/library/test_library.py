@@ -271,3 +271,49 @@ def test_rules_for_classes_and_native_operators():
         assert kwargs == {}
     with pytest.raises(AssertionError, match="not asked"):
         x.cos()
+
+
+def test_modes_and_classes_are_asked_below_derivatives(lib):
+    from hotaru.utils._python_dispatch import TorchDispatchMode
+
+    lib.define("double_sin(Tensor x) -> Tensor")
+    lib.impl("double_sin", lambda x: 2 * x.sin(), "CPU")
+    library.register_autograd(
+        "mine::double_sin",
+        lambda ctx, grad: grad * 2 * ctx.saved_tensors[0].cos(),
+        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(
+            *inputs
+        ),
+        lib=lib,
+    )
+    op = torch.ops.mine.double_sin
+    asked = []
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if func is op.default:
+                asked.append(torch.is_grad_enabled())
+            return func(*args, **(kwargs or {}))
+
+    x = torch.ones(2, requires_grad=True)
+    with Mode():
+        out = op(x)
+    assert asked == [False]
+    (got,) = torch.autograd.grad(out.sum(), x)
+    assert torch.equal(got, 2 * x.detach().cos())
+
+    class Kept(torch.Tensor):
+        @staticmethod
+        def __new__(cls, elem):
+            made = torch.Tensor._make_wrapper_subclass(cls, elem.size())
+            made.elem = elem
+            return made
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            asked.append(types)
+            return cls(func(*(a.elem for a in args), **(kwargs or {})))
+
+    found = op(Kept(torch.ones(2)))
+    assert asked[-1] == (Kept,)
+    assert torch.equal(found.elem, 2 * torch.ones(2).sin())

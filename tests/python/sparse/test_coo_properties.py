@@ -211,7 +211,8 @@ def test_what_is_detached_has_no_history(hotaru):
     torch = hotaru
     values = torch.ones(2, requires_grad=True)
     made = torch.sparse_coo_tensor([[0, 1]], values * 2, (3,)).coalesce()
-    assert made.requires_grad and made.values().requires_grad
+    assert made.requires_grad
+    assert made.values().requires_grad
     for part in (made.detach().values(), made.detach()._values()):
         assert not part.requires_grad
     assert not made.detach().to_dense().requires_grad
