@@ -91,13 +91,12 @@ Tensor masked_scatter_(const Tensor& self, const Tensor& mask,
   return self;
 }
 
-namespace {
-
-/// The positions of what is not zero, a vector for each dimension.
 Tensors nonzero_numpy(const Tensor& self) {
   // A scalar has one dimension here.
   return unbind(nonzero(self.dim() ? self : view(self, Dims{1})), 1);
 }
+
+namespace {
 
 HOTARU_OP("nonzero(Tensor self) -> Tensor", nonzero);
 HOTARU_OP("argwhere(Tensor self) -> Tensor", nonzero);
@@ -113,7 +112,6 @@ HOTARU_OP(
       return cat({narrow(found, 0, 0, n), rest}, 0);
     });
 HOTARU_OP("nonzero_numpy(Tensor self) -> Tensor[]", nonzero_numpy);
-HOTARU_OP("where(Tensor condition) -> Tensor[]", nonzero_numpy);
 HOTARU_OP("masked_select(Tensor self, Tensor mask) -> Tensor", masked_select);
 HOTARU_OP("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
           masked_scatter);

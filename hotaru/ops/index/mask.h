@@ -8,6 +8,8 @@ namespace hotaru {
 
 /// Positions of the nonzero elements in row-major order, int64 [n, dims].
 Tensor nonzero(const Tensor& self);
+/// The same, a vector for each dimension; a number has one.
+Tensors nonzero_numpy(const Tensor& self);
 /// The elements where mask (bool, broadcast against self) is true, [n].
 Tensor masked_select(const Tensor& self, const Tensor& mask);
 /// Elements of self where mask is true, replaced by those of source in order.

@@ -2,6 +2,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/index/mask.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/overlap.h"
 #include "hotaru/ops/pointwise/elementwise.h"
@@ -254,6 +255,8 @@ HOTARU_OP(
     +[](const Tensor& c, const Scalar& a, const Scalar& b) {
       return where(c, operand(a, c), operand(b, c));
     });
+// Behind those with a `self`, which make it a method.
+HOTARU_OP("where(Tensor condition) -> Tensor[]", nonzero_numpy);
 Tensor fill_where(const Tensor& self, const Tensor& mask, const Tensor& value) {
   HOTARU_CHECK(value.dim() == 0,
                "masked_fill_ only supports a 0-dimensional value tensor, but "

@@ -499,3 +499,13 @@ def test_where_has_gradients_for_masks_of_bytes(hotaru):
 def test_complex_numbers_have_no_bounds_that_are_nan(hotaru):
     with pytest.raises(NotImplementedError, match="clamp is not supported"):
         hotaru.ones(2, dtype=hotaru.complex64).clamp(NAN)
+
+
+def test_where_of_a_condition_alone(hotaru):
+    torch = hotaru
+    x = torch.tensor([[0, 3], [5, 0]])
+    rows, columns = torch.where(x)
+    assert rows.tolist() == [0, 1]
+    assert columns.tolist() == [1, 0]
+    assert [p.tolist() for p in torch.where(torch.tensor(True))] == [[0]]
+    assert x.where(x > 3, 7).tolist() == [[7, 7], [5, 7]]
