@@ -218,6 +218,21 @@ void forget_originals() {
   originals.clear();
 }
 
+namespace {
+
+/// Says of an operator without a formula that it has no tangents: `what` is
+/// what its formula says, "the derivative for 'igamma: input' is not ...".
+[[noreturn]] void refuse_tangents(const NotImplementedError& what) {
+  const std::string_view text = what.what(), start = "the derivative for '";
+  if (!text.starts_with(start)) throw what;
+  const std::string_view rest = text.substr(start.size());
+  fail<NotImplementedError>(
+      "Trying to use forward AD with ", rest.substr(0, rest.find(':')),
+      " that does not support it because it has not been implemented yet.");
+}
+
+}  // namespace
+
 void push_tangents(const Tensors& outputs, std::span<const Tensor> inputs,
                    const Tensors& read, const Formula& formula) {
   Tensors tangents(inputs.size());
@@ -228,7 +243,12 @@ void push_tangents(const Tensors& outputs, std::span<const Tensor> inputs,
       grad_enabled() && (is_tracked(tangents) || is_tracked(read));
   const GradMode on(true);
   const Tensors seeds = make_seeds(outputs);
-  const Tensors grads = apply_formula(formula, tangents, read, seeds);
+  Tensors grads;
+  try {
+    grads = apply_formula(formula, tangents, read, seeds);
+  } catch (const NotImplementedError& e) {
+    refuse_tangents(e);
+  }
   Tensors found = transpose(grads, tangents, seeds, create_graph);
   const GradMode record(create_graph);
   forget_originals();

@@ -31,10 +31,26 @@ bool fits_layout(const Tensor& grad, const Tensor& leaf) {
   return true;
 }
 
+/// A sparse gradient with parts of its own.
+Tensor own_parts(const Tensor& grad, int64_t owners) {
+  const SparseStorage& storage = *sparse_storage(grad);
+  const SparseStorage::Parts& parts = storage.parts();
+  if (grad.ref()->use_count() == owners && storage.use_count() == 1 &&
+      parts.values.ref()->use_count() == 1)
+    return make_alias(grad);
+  const auto copied = [](const Tensor& t) {
+    return t.defined() ? clone(t) : Tensor();
+  };
+  return make_sparse({parts.layout, copied(parts.index), copied(parts.inner),
+                      copied(parts.values)},
+                     grad.sizes(), storage.coalesced());
+}
+
 /// A leaf's first gradient. One that nobody else holds may become it.
 Tensor take_or_copy(Tensor grad, const Tensor& leaf, int64_t owners) {
   // Its object in Python may be more than its parts.
-  if (is_opaque(grad)) return sparse_storage(grad) ? make_alias(grad) : grad;
+  if (is_opaque(grad))
+    return sparse_storage(grad) ? own_parts(grad, owners) : grad;
   if (!fits_layout(grad, leaf))
     return is_dense(leaf.sizes(), leaf.strides())
                ? copy_(empty_like(leaf), grad)

@@ -61,7 +61,7 @@ Tensor fit(const Edge& edge, Tensor grad, const Node& giver, size_t place) {
 
 Tensor sum(const Tensor& a, const Tensor& b) {
   if (is_opaque(a) || is_opaque(b)) [[unlikely]]
-    return sum_of_opaque(a, b);
+    return sum_of_opaque(b, a);  // the indices that came last are first
   return add(a, b);
 }
 

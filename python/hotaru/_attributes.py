@@ -6,12 +6,14 @@ from ._C import Tensor
 
 # Among the attributes of a tensor that `swap_tensors` changed: what it is now.
 SWAPPED = "_cdata_of_swapped"
+# hotaru's own, which are no part of what a program gave it.
+_OWN = frozenset([SWAPPED, "_hook_table"])
 
 
 def attributes_of(obj) -> dict:
     """What a program gave an object beyond its values."""
     held = getattr(obj, "__dict__", None) or {}
-    return {name: held[name] for name in held if name != SWAPPED}
+    return {name: held[name] for name in held if name not in _OWN}
 
 
 def slot_values(obj) -> dict:

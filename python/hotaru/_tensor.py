@@ -5,7 +5,14 @@ from __future__ import annotations
 import copy as _copy
 from types import FunctionType
 
-from . import _C, _overrides, _sparse_names, _tensor_memory, functional
+from . import (
+    _C,
+    _hook_table,
+    _overrides,
+    _sparse_names,
+    _tensor_memory,
+    functional,
+)
 from ._attributes import (
     SWAPPED,
     attributes_of,
@@ -629,6 +636,20 @@ def _adjoint_of_matrix(self):
     return _C.ops.adjoint(self)
 
 
+def _kept(name: str, get, put=None):
+    """An attribute that can be read, and not deleted."""
+
+    def delete(self):
+        raise RuntimeError(f"{name}: cannot delete this attribute")
+
+    return property(get, put, delete, get.__doc__)
+
+
+def _node(self):
+    """The node that made it, as `grad_fn`."""
+    return self.grad_fn
+
+
 # Kinds of tensors and of devices that there are none of.
 _NEVER = (
     "is_ipu", "is_maia", "is_mkldnn", "is_mps", "is_mtia", "is_nested",
@@ -713,6 +734,10 @@ def install() -> None:
     Tensor._cdata = property(_cdata)
     for name in _NEVER:
         setattr(Tensor, name, property(_false))
+    Tensor._backward_hooks = _kept(
+        "_backward_hooks", _hook_table.get, _hook_table.put
+    )
+    Tensor._grad_fn = _kept("_grad_fn", _node)
     Tensor.H = property(_adjoint_of_matrix)
     Tensor.mH = property(_adjoint_of_matrices)
     Tensor.__rdiv__ = _rdiv

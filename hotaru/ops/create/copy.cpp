@@ -185,10 +185,7 @@ Scalar item(const Tensor& self) {
 }
 
 Tensor detach(const Tensor& self) {
-  const Tensor out = make_alias(self);
-  if (autograd::passes_tangent(self))
-    autograd::set_tangent(out, detach(autograd::tangent(self)));
-  return out;
+  return make_alias(self);
 }
 
 Tensor resize_(const Tensor& self, IntSpan size) {

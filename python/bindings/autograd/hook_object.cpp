@@ -77,6 +77,19 @@ HookHandle register_post_accumulate(const Tensor& self, nb::object function) {
   return {autograd::ensure_meta(self).post_accumulate_hooks.add(call, held)};
 }
 
+/// The functions registered with a leaf, or with the node of another tensor.
+nb::list hooks_of(const Tensor& self) {
+  nb::list found;
+  const auto add = [&](const std::shared_ptr<void>& owned) {
+    if (owned) found.append(static_cast<Held*>(owned.get())->get());
+  };
+  if (const Ref<autograd::Node> node = autograd::grad_fn(self))
+    node->tensor_hooks.each_owned(add);
+  else if (const autograd::Meta* meta = autograd::meta(self))
+    meta->hooks.each_owned(add);
+  return found;
+}
+
 void init_handle(nb::module_& m) {
   nb::class_<HookHandle>(m, "_HookHandle", "Takes a hook away again.")
       .def("remove", [](HookHandle& h) { h.remove(); })
@@ -109,6 +122,7 @@ HookHandle register_node_prehook(PyNode& self, nb::object function) {
 void init_hooks(nb::module_& m) {
   init_handle(m);
   m.def("_register_hook", &register_hook);
+  m.def("_hooks_of", &hooks_of);
   m.def("_register_post_accumulate_grad_hook", &register_post_accumulate);
 }
 

@@ -136,6 +136,8 @@ PyObject* with_results(const Signature& signature, Value* arguments,
   std::optional<ResultPlace> place;
   if (PyObject* out = call.keyword("out"); out && out != Py_None) {
     plain.emplace();
+    check_without_tangents(signature.op(), arguments, signature.arguments(),
+                           out);
     if (takes_result(signature.op(), arguments, signature.arguments(), out))
       place.emplace(tensor_of(out));
   }

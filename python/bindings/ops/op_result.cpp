@@ -207,6 +207,19 @@ PyObject* convert_results(const Operator& op, Value* results) {
   return tuple;
 }
 
+void check_without_tangents(const Operator& op, const Value* arguments,
+                            size_t n, PyObject* out) {
+  const auto dual = [](const Value& value) {
+    return value.is_tensor() && autograd::passes_tangent(value.tensor_ref());
+  };
+  HOTARU_CHECK_AS(
+      NotImplementedError,
+      !std::any_of(arguments, arguments + n, dual) &&
+          !(is_tensor(out) && autograd::passes_tangent(tensor_of(out))),
+      "Trying to use forward AD with ", op.name(),
+      "_out that does not support it because it is an out= function");
+}
+
 bool takes_result(const Operator& op, const Value* arguments, size_t n,
                   PyObject* out) {
   // Kernels write whole vectors: at addresses as of fresh memory.

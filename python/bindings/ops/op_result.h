@@ -17,6 +17,10 @@ PyObject* convert_results(const Operator& op, Value* results);
 bool takes_result(const Operator& op, const Value* arguments, size_t n,
                   PyObject* out);
 
+/// NotImplementedError where `out` or an argument is a dual number.
+void check_without_tangents(const Operator& op, const Value* arguments,
+                            size_t n, PyObject* out);
+
 /// out=: writes the results into the caller's tensors. Returns `out`, or None
 /// for a list; a new reference.
 PyObject* write_results(const Operator& op, Value* results, PyObject* out);

@@ -111,10 +111,25 @@ def test_a_tangent_that_lies_otherwise_than_its_tensor(level):
     assert torch.equal(tangent(d.reshape(3, 2)), v.contiguous().reshape(3, 2))
 
 
-def test_detach_keeps_the_tangent_and_data_does_not(level):
+def test_what_is_detached_has_no_tangent(level):
     x = dual([1.0], [2.0])
-    assert tangent(x.detach()).item() == 2
+    assert tangent(x.detach()) is None
     assert tangent(x.data) is None
+
+
+def test_results_are_not_written_where_dual_numbers_are(level):
+    x, plain = dual([1.0], [2.0]), torch.zeros(1)
+    with pytest.raises(NotImplementedError, match="out= function"):
+        torch.add(x, plain, out=plain)
+    with pytest.raises(NotImplementedError, match="out= function"):
+        torch.add(plain, plain, out=x)
+    assert plain.item() == 0
+
+
+def test_operators_without_a_formula_are_named(level):
+    x = dual([1.0], [2.0])
+    with pytest.raises(NotImplementedError, match="forward AD with igamma"):
+        torch.igamma(x, x)
 
 
 def test_no_grad_is_about_backward_only(level):

@@ -158,3 +158,22 @@ def test_metadata_of_gradients():
         assert_metadata_eq(assert_eq, a.weight, b.weight)
     b.weight.grad = hotaru.ones(2, 2, device="meta")
     assert_metadata_eq(assert_eq, a.weight, b.weight)
+
+
+def test_hooks_by_name():
+    x = hotaru.ones(2, requires_grad=True)
+    assert x._backward_hooks is None
+    handle = x.register_hook(lambda g: g * 2)
+    assert len(x._backward_hooks) == 1
+    handle.remove()
+    seen = []
+    x._backward_hooks = {"note": lambda g: seen.append(g.tolist())}
+    x.sum().backward()
+    assert seen == [[1, 1]]
+    del x._backward_hooks["note"]
+    x.sum().backward()
+    assert len(seen) == 1
+    with pytest.raises(RuntimeError, match="cannot delete"):
+        del x._backward_hooks
+    with pytest.raises(RuntimeError, match="cannot delete"):
+        del x._grad_fn
