@@ -134,6 +134,9 @@ void record_dual(const char* name, const Tensors& outputs,
 void record_spans(const char* name, const Tensors& outputs,
                   std::span<const Tensor> inputs, std::span<const Save> saved,
                   Formula formula) {
+  // Views of inference tensors are such tensors, without a history.
+  if (outputs.size() == 1 && outputs[0].defined() && is_inference(outputs[0]))
+    return;
   const bool dual = dual_level_open() &&
                     std::any_of(inputs.begin(), inputs.end(),
                                 [](auto& t) { return passes_tangent(t); });

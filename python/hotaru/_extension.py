@@ -31,3 +31,10 @@ def _infer_size(first, second) -> Size:
 def _is_alias_of(first: Tensor, second: Tensor) -> bool:
     """Whether two tensors lie in one storage."""
     return first.untyped_storage()._cdata == second.untyped_storage()._cdata
+
+
+def _get_privateuse1_backend_name() -> str:
+    """What devices of a back end of a program's own are called: by PyTorch's
+    default, as there is no way to add one.
+    """
+    return "privateuseone"

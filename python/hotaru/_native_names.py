@@ -41,7 +41,11 @@ _PLACES = {
     "_freeze_module": "hotaru.jit._native_module",
     "_EnableTorchFunction": "hotaru.overrides",
     **dict.fromkeys(
-        ("has_lapack", "_infer_size", "_is_alias_of"), "hotaru._extension"
+        (
+            "_get_privateuse1_backend_name", "_infer_size", "_is_alias_of",
+            "has_lapack",
+        ),
+        "hotaru._extension",
     ),
     **dict.fromkeys(
         ("_ConvBackend", "_select_conv_backend"), "hotaru._conv_backends"

@@ -314,18 +314,35 @@ Tensor random_(const Tensor& self, Generator* generator) {
   return draw("RandomBackward2", self, generator, {.draw = Draw::kFullInteger});
 }
 
+namespace {
+
+/// What `fill` writes into a new tensor, which is no change of it: its version
+/// stays that of a new one.
+template <class F>
+Tensor filled_by(F fill, const Tensor& out) {
+  out.impl()->tracks_version = false;
+  fill(out);
+  out.impl()->tracks_version = true;
+  return out;
+}
+
+}  // namespace
+
 Tensor rand(IntSpan size, TensorOptions options, Generator* generator) {
-  return uniform_(empty(size, options), 0, 1, generator);
+  return filled_by([&](const Tensor& t) { uniform_(t, 0, 1, generator); },
+                   empty(size, options));
 }
 
 Tensor randn(IntSpan size, TensorOptions options, Generator* generator) {
-  return normal_(empty(size, options), 0, 1, generator);
+  return filled_by([&](const Tensor& t) { normal_(t, 0, 1, generator); },
+                   empty(size, options));
 }
 
 Tensor randint(int64_t low, int64_t high, IntSpan size, TensorOptions options,
                Generator* generator) {
   if (!options.dtype) options.dtype = DType::kInt64;
-  return random_(empty(size, options), low, high, generator);
+  return filled_by([&](const Tensor& t) { random_(t, low, high, generator); },
+                   empty(size, options));
 }
 
 Tensor randperm(int64_t n, TensorOptions options, Generator* generator) {

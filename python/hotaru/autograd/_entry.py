@@ -60,10 +60,18 @@ def _described(output: Tensor | GradientEdge):
 
 
 def _calculate_shape(output, grad: Tensor, is_grads_batched: bool) -> tuple:
-    """The shapes of an output and of a gradient, or of one of a batch's.
+    """The shapes of an output and of a gradient, or of one of a batch's; of
+    nested tensors in rows the shapes of their elements.
 
-    RuntimeError: a batch of gradients for a place of the graph.
+    RuntimeError: a batch of gradients for a place of the graph, or for a
+    nested tensor.
     """
+    if getattr(output, "is_nested", False) and output.layout is _C.strided:
+        if is_grads_batched:
+            raise RuntimeError(
+                "Batched grads are not supported with Nested Tensor."
+            )
+        return output._nested_tensor_size(), grad._nested_tensor_size()
     if is_grads_batched and isinstance(output, GradientEdge):
         raise RuntimeError("Batched grads are not supported with GradientEdge")
     shape = grad.shape[1:] if is_grads_batched else grad.shape

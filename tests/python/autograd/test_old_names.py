@@ -177,3 +177,14 @@ def test_hooks_by_name():
         del x._backward_hooks
     with pytest.raises(RuntimeError, match="cannot delete"):
         del x._grad_fn
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_views_of_inference_tensors_have_no_history(requires_grad):
+    with hotaru.inference_mode():
+        x = hotaru.ones(2, 3, requires_grad=requires_grad)
+    view = x.view(-1)
+    assert view.is_inference()
+    assert not view.requires_grad
+    assert view.is_leaf
+    assert not view._is_view()

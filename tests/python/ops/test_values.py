@@ -509,3 +509,10 @@ def test_where_of_a_condition_alone(hotaru):
     assert columns.tolist() == [1, 0]
     assert [p.tolist() for p in torch.where(torch.tensor(True))] == [[0]]
     assert x.where(x > 3, 7).tolist() == [[7, 7], [5, 7]]
+
+
+def test_what_is_new_was_not_changed(hotaru):
+    torch = hotaru
+    for made in (torch.rand(2), torch.randn(2), torch.randint(3, (2,))):
+        assert made._version == 0
+    assert torch.rand(2).uniform_()._version == 1
