@@ -23,6 +23,23 @@ def _range_of(A: Tensor, q: int, niter: int) -> Tensor:
     return Q
 
 
+def _rank(q: int | None, m: int, n: int, niter: int) -> int:
+    """The rank of factors of an (m, n) matrix: q, or min(6, m, n).
+
+    ValueError for a rank or a number of iterations out of range.
+    """
+    if q is None:
+        q = min(6, m, n)
+    elif not 0 <= q <= min(m, n):
+        raise ValueError(
+            f"q(={q}) must be non-negative integer and not greater than "
+            f"min(m, n)={min(m, n)}"
+        )
+    if niter < 0:
+        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    return q
+
+
 def svd_lowrank(
     A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -51,16 +68,7 @@ def pca_lowrank(
 
     q is min(6, m, n) if not given.
     """
-    m, n = A.shape[-2:]
-    if q is None:
-        q = min(6, m, n)
-    elif not 0 <= q <= min(m, n):
-        raise ValueError(
-            f"q(={q}) must be non-negative integer and not greater than "
-            f"min(m, n)={min(m, n)}"
-        )
-    if niter < 0:
-        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    q = _rank(q, *A.shape[-2:], niter)
     if center:
         A = A - A.mean(dim=(-2,), keepdim=True)
     return svd_lowrank(A, q, niter)

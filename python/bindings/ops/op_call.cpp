@@ -187,6 +187,14 @@ PyObject* ask_hook(PyObject* op, const Call& call) {
   return ask_trace(op, nb::tuple(args), keywords).release().ptr();
 }
 
+/// The operator's overloads, made when they are first asked for.
+const std::vector<Signature>& signatures_of(OpObject& op) {
+  if (op.signatures.empty())
+    for (const Operator* overload : *op.overloads)
+      op.signatures.emplace_back(*overload, op.method);
+  return op.signatures;
+}
+
 PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf,
                         PyObject* keywords) {
   auto& op = *reinterpret_cast<OpObject*>(self);
@@ -194,11 +202,8 @@ PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf,
   if (overrides::possible && overrides::overridden(call)) [[unlikely]]
     return overrides::ask(self, call);
   return guarded([&]() -> PyObject* {
-    if (op.signatures.empty())
-      for (const Operator* overload : *op.overloads)
-        op.signatures.emplace_back(*overload, op.method);
     try {
-      for (const Signature& signature : op.signatures) {
+      for (const Signature& signature : signatures_of(op)) {
         Values<kMaxArguments> arguments(signature.arguments());
         if (signature.bind(call, arguments.data()))
           return call_overload(signature, call, arguments.data());
@@ -218,16 +223,13 @@ PyObject* op_vectorcall(PyObject* self, PyObject* const* args, size_t nargsf,
 /// The name of the overload that a call like this is of; None if of none.
 nb::object overload_of(nb::handle op, nb::tuple args, nb::dict keywords) {
   auto& object = *reinterpret_cast<OpObject*>(op.ptr());
-  if (object.signatures.empty())
-    for (const Operator* overload : *object.overloads)
-      object.signatures.emplace_back(*overload, object.method);
   nb::list values;
   for (nb::handle value : args) values.append(value);
   for (nb::handle value : keywords.values()) values.append(value);
   const nb::tuple all(values), names(keywords.keys());
   const Call call{PySequence_Fast_ITEMS(all.ptr()), args.size(),
                   names.size() ? names.ptr() : nullptr};
-  for (const Signature& signature : object.signatures) {
+  for (const Signature& signature : signatures_of(object)) {
     Values<kMaxArguments> arguments(signature.arguments());
     if (!signature.bind(call, arguments.data())) continue;
     const std::string& name = signature.schema().overload;

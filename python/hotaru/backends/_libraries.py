@@ -144,32 +144,30 @@ class Matmul(Library):
         super().__setattr__(name, value)
 
 
-class LinalgBackend(Enum):
+class _Library(Enum):
+    """A library by name; printed as PyTorch's, whose classes are private."""
+
+    def __repr__(self) -> str:
+        return f"<_{self}: {self.value}>"
+
+    def __str__(self) -> str:
+        return f"_{type(self).__name__}.{self.name}"
+
+
+class LinalgBackend(_Library):
     """Libraries that PyTorch's factorisations on CUDA may be of."""
 
     Default = 0
     Cusolver = 1
     Magma = 2
 
-    def __repr__(self) -> str:
-        return f"<_{self}: {self.value}>"
 
-    def __str__(self) -> str:
-        return f"_LinalgBackend.{self.name}"
-
-
-class BlasBackend(Enum):
+class BlasBackend(_Library):
     """Libraries that PyTorch's products on CUDA may be of."""
 
     Cublas = 1
     Cublaslt = 2
     Ck = 3
-
-    def __repr__(self) -> str:
-        return f"<_{self}: {self.value}>"
-
-    def __str__(self) -> str:
-        return f"_BlasBackend.{self.name}"
 
 
 def _preferred(choices: type, named: dict, wanted):

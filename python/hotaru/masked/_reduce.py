@@ -61,32 +61,28 @@ def amax(
     input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None
 ) -> Tensor:
     """The greatest element."""
-    dtype = dtype or input.dtype
-    over = dims(dim, input)
-
-    def identity():
-        return lowest(input, "amax")
-
-    if input.layout is not _C.strided:
-        return _of_sparse("amax", input, mask, over, keepdim, dtype, identity)
-    given = filled(input, mask, identity)
-    return ops.amax(given, over, bool(keepdim)).to(dtype)
+    return _extreme("amax", lowest, input, dim, keepdim, dtype, mask)
 
 
 def amin(
     input: Tensor, dim=None, *, keepdim=False, dtype=None, mask=None
 ) -> Tensor:
     """The smallest element."""
+    return _extreme("amin", highest, input, dim, keepdim, dtype, mask)
+
+
+def _extreme(name: str, farthest, input: Tensor, dim, keepdim, dtype, mask):
+    """`amax` or `amin`; `farthest` is what any element stands before."""
     dtype = dtype or input.dtype
     over = dims(dim, input)
 
     def identity():
-        return highest(input, "amin")
+        return farthest(input, name)
 
     if input.layout is not _C.strided:
-        return _of_sparse("amin", input, mask, over, keepdim, dtype, identity)
+        return _of_sparse(name, input, mask, over, keepdim, dtype, identity)
     given = filled(input, mask, identity)
-    return ops.amin(given, over, bool(keepdim)).to(dtype)
+    return getattr(ops, name)(given, over, bool(keepdim)).to(dtype)
 
 
 def argmax(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hotaru
 
 from .._C import Tensor, ops
-from .._lowrank import _range_of
+from .._lowrank import _range_of, _rank
 from ._answers import answers
 from .tensor import SparseTensor, is_sparse
 
@@ -62,19 +62,11 @@ def pca_lowrank(
         raise ValueError(
             "pca_lowrank input is expected to be 2-dimensional tensor"
         )
-    m, n = A.shape
-    if q is None:
-        q = min(6, m, n)
-    elif not 0 <= q <= min(m, n):
-        raise ValueError(
-            f"q(={q}) must be non-negative integer and not greater than "
-            f"min(m, n)={min(m, n)}"
-        )
-    if niter < 0:
-        raise ValueError(f"niter(={niter}) must be non-negative integer")
+    q = _rank(q, *A.shape, niter)
     if not center:
         return svd_lowrank(A, q, niter)
     if not A.is_sparse:
         A = A.to_sparse_coo()
+    m = A.shape[0]
     ones = hotaru.ones((1, m), dtype=A.dtype, device=A.device)
     return svd_lowrank(A, q, niter, ones @ A / m)
