@@ -145,24 +145,6 @@ def _copy_with_memory(tensor, memo):
     return _C._over_storage(tensor, copies[key])
 
 
-def _copied_wrapper(self):
-    """A copy of a tensor that keeps its elements itself, as its class makes
-    it. RuntimeError if that is of another class.
-    """
-    with no_grad():
-        copy = self.detach().clone()
-    if type(copy) is not type(self):
-        raise RuntimeError(
-            "The default implementation of __deepcopy__() for wrapper "
-            "subclasses only works for subclass types that properly implement "
-            "clone() and for which clone() returns another instance of the "
-            "same subclass. You should either properly implement clone() for "
-            "your subclass or override __deepcopy__() if it is intended "
-            "behavior for clone() to return an instance of a different type."
-        )
-    return copy
-
-
 def __deepcopy__(self, memo):
     if _C._overridden(self):
         return _C._handle_torch_function(
@@ -179,7 +161,9 @@ def __deepcopy__(self, memo):
             "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
         )
     if _C._dispatches(self):
-        copy = _copied_wrapper(self)
+        from ._dispatch import wrappers
+
+        copy = wrappers.copied(self)
     else:
         with no_grad():
             copy = _copy_with_memory(self.detach(), memo)
@@ -679,47 +663,11 @@ def _adjoint_of_matrices(self):
     return _C.ops.adjoint(self)
 
 
-def _make_wrapper_subclass(
-    cls, size, strides=None, storage_offset=None, memory_format=None,
-    dtype=None, layout=_C.strided, device=None, pin_memory=False,
-    requires_grad=False, dispatch_sizes_strides_policy=None,
-    dispatch_device=False, dispatch_layout=False,
-):  # fmt: skip
-    """A tensor of the class without memory: it answers all operators itself,
-    in `__torch_dispatch__`.
+def _make_wrapper_subclass(cls, *args, **kwargs):
+    """A tensor of the class without memory (`_dispatch.wrappers.make`)."""
+    from ._dispatch import wrappers
 
-    Raises TypeError for a class without that method, NotImplementedError where
-    sizes, device or layout are to be asked of the class.
-    """
-    from . import (
-        _dispatch,  # noqa: F401, makes operators ask
-        get_default_dtype,
-    )
-
-    if not _C._dispatching_type(cls):
-        raise TypeError(f"{cls.__name__} must define __torch_dispatch__")
-    if dispatch_device or dispatch_layout:
-        raise NotImplementedError(
-            "_make_wrapper_subclass: device and layout are those given; a "
-            "class is not asked for them"
-        )
-    if dispatch_sizes_strides_policy not in (None, "sizes", "strides"):
-        raise RuntimeError(
-            "Unknown dispatch_sizes_strides_policy: "
-            f"{dispatch_sizes_strides_policy}"
-        )
-    if layout is not _C.strided:
-        raise NotImplementedError(
-            f"_make_wrapper_subclass: wrappers are strided, not {layout}"
-        )
-
-    made = _C._wrapper_tensor(
-        cls, size, strides, storage_offset or 0,
-        dtype or get_default_dtype(), device or "cpu", requires_grad,
-    )  # fmt: skip
-    if dispatch_sizes_strides_policy:
-        made._asked_for = dispatch_sizes_strides_policy
-    return made
+    return wrappers.make(cls, *args, **kwargs)
 
 
 def install() -> None:
