@@ -1,14 +1,15 @@
 // Products of numbers of any kind.
 #pragma once
 
-#include "hotaru/backend/cuda/device/platform.h"
+#include "hotaru/backend/common/both.h"
+#include "hotaru/core/dtype.h"
 
-namespace hotaru::cuda {
+namespace hotaru {
 
 /// Of complex numbers by the formula: infinities are not looked at again, which
 /// would be a call for each product.
 template <class A>
-HOTARU_DEVICE inline A product(const A& a, const A& b) {
+HOTARU_INLINE A product(const A& a, const A& b) {
   if constexpr (kIsComplex<A>)
     return A(a.real() * b.real() - a.imag() * b.imag(),
              a.real() * b.imag() + a.imag() * b.real());
@@ -16,4 +17,4 @@ HOTARU_DEVICE inline A product(const A& a, const A& b) {
     return A(a * b);
 }
 
-}  // namespace hotaru::cuda
+}  // namespace hotaru
