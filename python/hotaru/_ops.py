@@ -13,8 +13,8 @@ import types
 
 from . import _C, Tensor, ops
 from ._function_schema import parse_schema
+from ._function_schema.signatures import signature
 from ._library import derived, dispatch, native_tags, questions, table
-from ._schemas import signature
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
 
