@@ -1,10 +1,10 @@
-"""Methods of Tensor about the memory that it looks into."""
+"""Methods of Tensor about the memory that it looks into, and where that is."""
 
 from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
-from . import views as _views
+from . import views
 
 
 def untyped_storage(self):
@@ -116,11 +116,132 @@ def _new(self, *args, size=None, device=None):
     return new(self, *args, device=device)
 
 
+def cuda(
+    self,
+    device=None,
+    non_blocking: bool = False,
+    memory_format=_C.preserve_format,
+):
+    """The tensor on a GPU: itself if it is there, or a copy.
+
+    Args:
+        device: by default the current one.
+        non_blocking: not to wait for a copy from page-locked memory.
+        memory_format: order of the copy's elements.
+
+    Raises:
+        RuntimeError: no such GPU, or a device of another kind.
+    """
+    device = _C.device("cuda" if device is None else device)
+    if device.type != "cuda":
+        raise RuntimeError("Invalid device, must be cuda device")
+    return self.to(
+        device=device, non_blocking=non_blocking, memory_format=memory_format
+    )
+
+
+def record_stream(self, stream) -> None:
+    """Needless: memory is used again only when all streams are done with it,
+    as each tensor knows who uses it.
+    """
+    if not isinstance(stream, _C.Stream):
+        raise TypeError(f"expected a Stream, but got {type(stream).__name__}")
+
+
+def get_device(self) -> int:
+    """The accelerator's index; -1 for the CPU."""
+    return -1 if self.device.index is None else self.device.index
+
+
+def is_contiguous(self, memory_format=_C.contiguous_format) -> bool:
+    """Whether the elements lie in the format's order without gaps."""
+    if memory_format is _C.contiguous_format:
+        return self._is_contiguous()
+    return _C._has_format(self, memory_format)
+
+
+def dim_order(self, *, ambiguity_check=False) -> tuple[int, ...]:
+    """The dimensions from the outermost in memory to the innermost.
+
+    Args:
+        ambiguity_check: refuse a tensor for which other orders would do, too;
+            of a list of memory formats, one that lies in several of them.
+
+    Raises:
+        RuntimeError: the order is ambiguous, and that was asked for.
+        TypeError: `ambiguity_check` is neither a bool nor such a list.
+    """
+    formats = ambiguity_check
+    if isinstance(formats, bool):
+        stride, size = self.stride(), self.shape
+        known = [s for s, n in zip(stride, size, strict=True) if n != 1]
+        clear = not formats or (
+            len(known) == len(size) and len(set(known)) == len(known)
+        )
+    elif isinstance(formats, list) and all(
+        isinstance(f, _C.memory_format) for f in formats
+    ):
+        clear = sum(self.is_contiguous(memory_format=f) for f in formats) == 1
+    else:
+        raise TypeError(
+            "The ambiguity_check argument must be a bool or a list of memory "
+            "formats."
+        )
+    if not clear:
+        raise RuntimeError(
+            "The tensor does not have unique dim order, or cannot map to "
+            "exact one of the given memory formats."
+        )
+    if self.numel() == 0:
+        return tuple(range(self.dim()))
+    stride = self.stride()
+    return tuple(sorted(range(self.dim()), key=lambda d: -stride[d]))
+
+
+def _check_pin_device(device) -> None:
+    if device is not None and _C.device(device).type != "cuda":
+        raise RuntimeError(
+            f"memory is pinned for cuda devices, not for {device}"
+        )
+
+
+def is_pinned(self, device=None) -> bool:
+    """Whether the values lie in page-locked memory, which GPUs copy from and
+    to by themselves.
+    """
+    _check_pin_device(device)
+    return _C._is_pinned(self)
+
+
+def pin_memory(self, device=None):
+    """The tensor in page-locked memory: itself if it is there, or a copy.
+
+    Raises:
+        RuntimeError: without a CUDA driver, or for a tensor of a GPU.
+    """
+    _check_pin_device(device)
+    return _C._pin_memory(self)
+
+
+def share_memory_(self):
+    """Moves the values into memory that other processes can map; self."""
+    from ..multiprocessing.reductions import share
+
+    share(self)
+    return self
+
+
+def is_shared(self) -> bool:
+    """Whether the values lie in memory that processes share."""
+    return _C._SharedMemory.of(self) is not None
+
+
 def install() -> None:
     """Attaches everything above to Tensor."""
     for method in (
         untyped_storage, _typed_storage, storage, storage_type, set_,
-        is_set_to, *_views.METHODS,
+        is_set_to, cuda, record_stream, get_device, is_contiguous, dim_order,
+        is_pinned, pin_memory, share_memory_, is_shared, *views.METHODS,
     ):  # fmt: skip
         setattr(Tensor, method.__name__, method)
     Tensor.new = _new
