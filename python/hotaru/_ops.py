@@ -88,10 +88,9 @@ class OpOverload:
         return f"{self.overloadpacket}.{self._overloadname}"
 
     def __call__(self, *args, **kwargs):
-        if _C._overridden(*_arguments(args, kwargs)):
-            return _C._handle_torch_function(
-                self, tuple(_arguments(args, kwargs)), args, kwargs
-            )
+        relevant = tuple(_arguments(args, kwargs))
+        if _C._overridden(*relevant):
+            return _C._handle_torch_function(self, relevant, args, kwargs)
         return self._run(args, kwargs)
 
     def _run(self, args, kwargs):
@@ -285,10 +284,9 @@ class OpOverloadPacket:
         return made
 
     def __call__(self, *args, **kwargs):
-        if _C._overridden(*_arguments(args, kwargs)):
-            return _C._handle_torch_function(
-                self, tuple(_arguments(args, kwargs)), args, kwargs
-            )
+        relevant = tuple(_arguments(args, kwargs))
+        if _C._overridden(*relevant):
+            return _C._handle_torch_function(self, relevant, args, kwargs)
         return self._run(args, kwargs)
 
     def _run(self, args, kwargs):
