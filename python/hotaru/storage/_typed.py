@@ -422,3 +422,6 @@ for _name in (
     setattr(TypedStorage, _name, _renamed(_name))
 for _name, _dtype in _CASTS.items():
     setattr(TypedStorage, _name, _cast(_dtype))
+
+# Pickles name the module that offers it.
+TypedStorage.__module__ = __package__
