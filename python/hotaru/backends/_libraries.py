@@ -102,8 +102,8 @@ class Nnpack(Library):
 
 
 class Mha(Library):
-    """The fast path of `MultiheadAttention` and `TransformerEncoder`: one
-    operator for a layer in evaluation, of which hotaru has no need.
+    """The fast path of `MultiheadAttention`: one operator for a layer in
+    evaluation.
     """
 
     _fast = Flag(True)

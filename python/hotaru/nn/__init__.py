@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 from . import attention, functional, grad, init, utils
 from .modules import *
 from .modules import __all__ as _modules
@@ -40,3 +42,10 @@ def factory_kwargs(kwargs: dict | None) -> dict:
             )
         made[name] = value
     return made
+
+
+def __getattr__(name: str):
+    # Older names of what is in `torch.ao.nn`.
+    if name in ("intrinsic", "qat", "quantized"):
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
