@@ -94,9 +94,7 @@ _MADE_IN = {
             "_fake_quantize_learnable_per_tensor_affine",
             "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
             "fake_quantize_per_channel_affine",
-            "fake_quantize_per_channel_affine_cachemask",
             "fake_quantize_per_tensor_affine",
-            "fake_quantize_per_tensor_affine_cachemask",
             "fused_moving_avg_obs_fake_quant",
         ),
         "amp._thread": (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import struct
 
 from .. import _C
@@ -14,6 +13,7 @@ def _as_float(value: float) -> float:
     return struct.unpack("f", struct.pack("f", value))[0]
 
 
+_MOST = 3.4028234663852886e38
 # Scales below make 1 / scale too large for products in float32.
 _SMALLEST = _as_float(6.1e-5)
 
@@ -48,7 +48,8 @@ def choose_qparams(
             f"to max: min: {low}, max: {high}"
         )
     scale = (high - low) / (qmax - qmin)
-    if _as_float(scale) == 0 or math.isinf(1 / _as_float(scale)):
+    if _as_float(scale) < 1 / _MOST:
+        # Its inverse is infinite in float32.
         scale = 0.1
     if scale < _SMALLEST:
         before, scale = scale, _SMALLEST

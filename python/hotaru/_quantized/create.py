@@ -6,6 +6,7 @@ import hotaru
 
 from .. import _C
 from .._C import Tensor
+from .._extension.dtypes import scalar_type
 from .._overrides import overridable
 from . import answers
 from .choose import choose_qparams, range_of
@@ -43,16 +44,12 @@ def _check_input(x: Tensor, dtype) -> None:
             "'QuantizedCPU' backend. Call dequantize() first."
         )
     if x.dtype not in (_C.float32, _C.float16, _C.bfloat16):
-        name = {"float64": "Double", "int64": "Long", "int32": "Int"}
-        text = str(x.dtype)[6:]
         raise RuntimeError(
-            "Quantize only works on Float Tensor, got "
-            f"{name.get(text, text.title())}"
+            f"Quantize only works on Float Tensor, got {scalar_type(x.dtype)}"
         )
     if not is_quantized_dtype(dtype):
         raise RuntimeError(
-            f"ScalarType {str(dtype).removeprefix('torch.').title()} is not "
-            "supported in new_qtensor."
+            f"ScalarType {scalar_type(dtype)} is not supported in new_qtensor."
         )
 
 
@@ -134,7 +131,10 @@ def _check_channels(x, scales, zero_points, axis: int) -> None:
     if not -x.dim() <= axis < x.dim():
         raise RuntimeError("Channel axis out of range in per channel affine")
     if not scales.numel() == zero_points.numel() == x.size(axis):
-        raise RuntimeError("length of scales must equal to channel")
+        raise RuntimeError(
+            "length of scales must equal to channel, expected "
+            f"{x.size(axis)} got, {scales.numel()}"
+        )
 
 
 _STORED = {"uint8": quint8, "int8": qint8}

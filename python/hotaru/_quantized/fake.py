@@ -9,6 +9,7 @@ import hotaru
 
 from .. import _C
 from .._C import Tensor
+from .._extension.dtypes import scalar_type
 from .._overrides import overridable
 from ..autograd import Function
 from .choose import choose_qparams
@@ -19,9 +20,7 @@ __all__ = [
     "_fake_quantize_learnable_per_tensor_affine",
     "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
     "fake_quantize_per_channel_affine",
-    "fake_quantize_per_channel_affine_cachemask",
     "fake_quantize_per_tensor_affine",
-    "fake_quantize_per_tensor_affine_cachemask",
     "fused_moving_avg_obs_fake_quant",
 ]
 
@@ -165,15 +164,12 @@ def _as_tensor(value) -> Tensor:
 def _check_channels(x, scale, zero_point, axis, low, high) -> None:
     if scale.dtype not in (_C.float32, _C.bfloat16):
         raise RuntimeError(
-            "Scale must be Float or BFloat16, found "
-            f"{str(scale.dtype)[6:].title()}"
+            f"Scale must be Float or BFloat16, found {scalar_type(scale.dtype)}"
         )
     if zero_point.dtype not in (_C.int32, _C.float32, _C.float16):
-        name = {_C.int64: "Long", _C.float64: "Double"}.get(
-            zero_point.dtype, str(zero_point.dtype)[6:].title()
-        )
         raise RuntimeError(
-            f"Zero-point must be Int32, Float or Half, found {name}"
+            "Zero-point must be Int32, Float or Half, found "
+            f"{scalar_type(zero_point.dtype)}"
         )
     if scale.dim() != 1 or zero_point.dim() != 1:
         raise RuntimeError("scale and zero point need to be 1-D tensors")
@@ -352,36 +348,38 @@ def fused_moving_avg_obs_fake_quant(
 ) -> Tensor:
     """Observes the range of the input, then quantises it in floats.
 
-    The ranges, `scale` and `zero_point` are written. Either part is left out
-    where its tensor holds 0.
+    The ranges are written by the first part, `scale` and `zero_point`, which
+    follow from them, by the second. Either is left out where its tensor holds
+    0.
 
     Raises:
-        RuntimeError: `ch_axis` beyond the dimensions.
+        RuntimeError: `ch_axis` beyond the dimensions, or not 0 for rows.
     """
     if ch_axis >= self.dim():
         raise RuntimeError(
             "Error in fused_moving_avg_obs_fake_quant_cpu: ch_axis must be < "
             "self.dim()"
         )
-    axis = ch_axis % self.dim() if per_row_fake_quant else None
+    if per_row_fake_quant and ch_axis != 0:
+        raise RuntimeError(
+            "Per-channel FakeQuant in fused_moving_avg_obs_fake_quant is only "
+            "supported on axis == 0"
+        )
+    axis = 0 if per_row_fake_quant else None
     if observer_on.item():
-        x = self.detach()
-        _observe(x, running_min, running_max, averaging_const, axis)
-        found = [
-            choose_qparams(
-                low, high, quant_min, quant_max, symmetric=symmetric_quant
-            )
-            for low, high in zip(
-                running_min.flatten().tolist(), running_max.flatten().tolist()
-            )
-        ]
-        for place, values in zip((scale, zero_point), zip(*found)):
-            if place.numel() != len(values):
-                place.resize_(len(values))
-            new = hotaru.tensor(values, dtype=place.dtype)
-            place.copy_(new.reshape(place.shape))
+        _observe(self.detach(), running_min, running_max, averaging_const, axis)
     if not fake_quant_on.item():
         return self.clone()
+    ends = zip(running_min.flatten().tolist(), running_max.flatten().tolist())
+    found = [
+        choose_qparams(*end, quant_min, quant_max, symmetric=symmetric_quant)
+        for end in ends
+    ]
+    for place, values in zip((scale, zero_point), zip(*found)):
+        if place.numel() != len(values):
+            place.resize_(len(values))
+        new = hotaru.tensor(values, dtype=place.dtype)
+        place.copy_(new.reshape(place.shape))
     if axis is not None:
         return fake_quantize_per_channel_affine(
             self, scale, zero_point, axis, quant_min, quant_max

@@ -11,6 +11,7 @@ import hotaru
 
 from .. import _C
 from .._C import Tensor
+from .._extension.dtypes import scalar_type
 from ..nn import functional as F
 from .choose import choose_qparams, range_of
 from .rounding import quantize, to_integers
@@ -85,8 +86,7 @@ def dynamic_levels(x: Tensor) -> tuple[Tensor, float]:
     """
     if x.dtype is not _C.float32:
         raise RuntimeError(
-            "quantized::linear_dynamic: expected scalar type Float but found "
-            f"{str(x.dtype)[6:].title()}"
+            f"expected scalar type Float but found {scalar_type(x.dtype)}"
         )
     low, high = range_of(x)
     scale, zero_point = choose_qparams(low, high, 0, 255, reduce_range=True)

@@ -117,6 +117,29 @@ class Mha(Library):
         self._values["_fast"] = value
 
 
+_ENGINES = ["qnnpack", "onednn", "x86", "fbgemm"]
+
+
+def _check_engine(value) -> None:
+    if value not in [*_ENGINES, "none"]:
+        raise RuntimeError(f"{value} is not a valid value for quantized engine")
+    if value == "none":
+        raise RuntimeError("quantized engine NoQEngine is not supported")
+
+
+class Quantized(Library):
+    """Which library PyTorch computes quantised modules with. Here the kernels
+    are the same for each.
+    """
+
+    engine = Flag("x86", _check_engine, freezes=False)
+
+    @property
+    def supported_engines(self) -> list[str]:
+        """Those that `engine` can be."""
+        return list(_ENGINES)
+
+
 class Mps(Library):
     """Apple's GPUs, for which there is no back end."""
 

@@ -206,8 +206,8 @@ class MinMaxObserver(UniformQuantizationObserverBase):
     ) -> None:
         if not is_per_tensor(qscheme):
             raise NotImplementedError(
-                "MinMaxObserver's qscheme only support                     "
-                "torch.per_tensor_symmetric and torch.per_tensor_affine."
+                "MinMaxObserver's qscheme only support torch.per_tensor_"
+                "symmetric                     and torch.per_tensor_affine."
             )
         super().__init__(
             dtype=dtype,
@@ -230,8 +230,8 @@ class MinMaxObserver(UniformQuantizationObserverBase):
             and self.dtype is hotaru.quint8
         ):
             raise NotImplementedError(
-                "Cannot reduce range for symmetric                             "
-                "    quantization for quint8"
+                "Cannot reduce range for symmetric           "
+                "                             quantization for quint8"
             )
 
     def forward(self, x_orig):
@@ -274,8 +274,9 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
     ) -> None:
         if not is_per_tensor(qscheme):
             raise NotImplementedError(
-                "MovingAverageMinMaxObserver's qscheme only support            "
-                f"torch.per_tensor_symmetric and torch.per_tensor_affine.      "
+                "MovingAverageMinMaxObserver's qscheme only support "
+                "                torch.per_tensor_symmetric and "
+                "torch.per_tensor_affine.                 "
                 f"but got: {qscheme}"
             )
         self.averaging_constant = averaging_constant
@@ -328,8 +329,9 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
     ) -> None:
         if is_per_tensor(qscheme):
             raise NotImplementedError(
-                "PerChannelMinMaxObserver's qscheme only support               "
-                "torch.per_channel_symmetric, torch.per_channel_affine and "
+                "PerChannelMinMaxObserver's qscheme only support "
+                "                    torch.per_channel_symmetric, "
+                "torch.per_channel_affine and "
                 "torch.per_channel_affine_float_qparams."
             )
         if is_dynamic:
@@ -423,8 +425,9 @@ class MovingAveragePerChannelMinMaxObserver(PerChannelMinMaxObserver):
     ) -> None:
         if is_per_tensor(qscheme):
             raise NotImplementedError(
-                "MovingAveragePerChannelMinMaxObserver's qscheme only support  "
-                "torch.per_channel_symmetric, torch.per_channel_affine and "
+                "MovingAveragePerChannelMinMaxObserver's qscheme only support "
+                "                    torch.per_channel_symmetric, "
+                "torch.per_channel_affine and "
                 "torch.per_channel_affine_float_qparams."
             )
         if is_dynamic:

@@ -39,9 +39,11 @@ class _Sequence(_FusedModule):
     def __init__(self, *modules) -> None:
         found = tuple(type_before_parametrizations(m) for m in modules)
         if found != self._kinds:
+            *first, last = (kind.__name__ for kind in found)
+            comma = "," if len(first) > 1 else ""
             raise AssertionError(
-                "Incorrect types for input modules"
-                + "".join(str(kind) for kind in found)
+                "Incorrect types for input modules: "
+                f"{', '.join(first)}{comma} and {last}"
             )
         super().__init__(*modules)
 

@@ -15,10 +15,12 @@ __all__ = ["FXFloatFunctional", "FloatFunctional", "QFunctional"]
 class FXFloatFunctional(nn.Module):
     """The operators in floats; calls of the module itself are errors."""
 
+    _said = "FloatFunctional"
+
     def forward(self, x):
         raise RuntimeError(
-            f"{type(self).__name__} is not intended to use the 'forward'. "
-            "Please use the underlying operation"
+            f"{self._said} is not intended to use the 'forward'. Please use "
+            "the underlying operation"
         )
 
     def _seen(self, made):
@@ -66,6 +68,8 @@ class FloatFunctional(FXFloatFunctional):
 
 class QFunctional(FXFloatFunctional):
     """The operators of quantised tensors, with the scale of their outputs."""
+
+    _said = "Functional"
 
     def __init__(self) -> None:
         super().__init__()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hotaru
+
 from ...... import nn
+from ......nn.modules.linear import uniform_by_fan_in
 from ......nn.parameter import Parameter
 from ......nn.utils.fusion import fuse_conv_bn_weights
 from ....qat.modules import conv as _qat
@@ -56,9 +59,11 @@ class _ConvBnNd(FoldedNorm, _FusedModule):
             padding,
             dilation,
             groups,
-            bool(bias),
+            False,
             padding_mode,
         )
+        if bias:
+            self.bias = Parameter(hotaru.empty(out_channels))
         need(qconfig)
         self.qconfig = qconfig
         self.freeze_bn = freeze_bn
@@ -69,6 +74,12 @@ class _ConvBnNd(FoldedNorm, _FusedModule):
             self.update_bn_stats()
         else:
             self.freeze_bn_stats()
+
+    def reset_bn_parameters(self) -> None:
+        """The norm's and the bias as at first."""
+        super().reset_bn_parameters()
+        if self.bias is not None:
+            uniform_by_fan_in(self.bias, self.weight)
 
     def _forward(self, input):
         return self._normed(
