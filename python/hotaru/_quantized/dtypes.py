@@ -71,6 +71,14 @@ quint4x2 = QuantizedDtype("quint4x2", _C.uint8, 0, 15)
 quint2x4 = QuantizedDtype("quint2x4", _C.uint8, 0, 3)
 
 
+STORAGE_NAMES = {
+    qint8: "QInt8Storage",
+    quint8: "QUInt8Storage",
+    qint32: "QInt32Storage",
+}
+"""Of those, what files call the storages."""
+
+
 def is_quantized_dtype(dtype) -> bool:
     """Whether it is one of those above."""
     return type(dtype) is QuantizedDtype

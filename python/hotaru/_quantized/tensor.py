@@ -129,8 +129,9 @@ class QuantizedTensor(Tensor):
         return made
 
     def __reduce_ex__(self, protocol):
-        state = (self._integers, self._dtype, self._scale, self._zero_point)
-        return build, (*state, self._axis)
+        from .pickling import reduce
+
+        return reduce(self)
 
     __hash__ = Tensor.__hash__
 
