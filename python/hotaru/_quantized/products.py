@@ -7,6 +7,8 @@ the step of any output's scale.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import hotaru
 
 from .. import _C
@@ -94,12 +96,29 @@ def dynamic_levels(x: Tensor) -> tuple[Tensor, float]:
     return found - zero_point if zero_point else found, scale
 
 
+class Widened(NamedTuple):
+    """A quantised weight as products take it, for several of them."""
+
+    levels: Tensor
+    steps: Tensor | float
+
+
+def widened(weight) -> Widened | Tensor:
+    """A weight as float32: of integers with their scales, of halves as it is."""
+    if isinstance(weight, QuantizedTensor):
+        return Widened(levels(weight), steps(weight, 0))
+    return weight if isinstance(weight, Widened) else weight.to(_C.float32)
+
+
 def linear_dynamic(x: Tensor, weight, bias: Tensor | None) -> Tensor:
-    """X Wᵀ + b in floats, of a weight in integers or in float16."""
-    if not isinstance(weight, QuantizedTensor):
-        return F.linear(x, weight.to(_C.float32), bias)
+    """x Wᵀ + b in floats, of a weight in integers or in float16, or of one
+    that is `widened`.
+    """
+    wide = widened(weight)
+    if not isinstance(wide, Widened):
+        return F.linear(x, wide, bias)
     integers, scale = dynamic_levels(x)
-    made = F.linear(integers, levels(weight)) * (steps(weight, 0) * scale)
+    made = F.linear(integers, wide.levels) * (wide.steps * scale)
     return made if bias is None else made + bias
 
 
