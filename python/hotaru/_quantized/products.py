@@ -104,15 +104,15 @@ class Widened(NamedTuple):
 
 
 def widened(weight) -> Widened | Tensor:
-    """A weight as float32: of integers with their scales, of halves as it is."""
+    """A weight as float32; that of integers with their scales."""
     if isinstance(weight, QuantizedTensor):
         return Widened(levels(weight), steps(weight, 0))
     return weight if isinstance(weight, Widened) else weight.to(_C.float32)
 
 
 def linear_dynamic(x: Tensor, weight, bias: Tensor | None) -> Tensor:
-    """x Wᵀ + b in floats, of a weight in integers or in float16, or of one
-    that is `widened`.
+    """A linear map of floats, x Wᵀ + b, by a weight in integers or in float16,
+    or by one that is `widened`.
     """
     wide = widened(weight)
     if not isinstance(wide, Widened):
