@@ -4,7 +4,7 @@
 # ruff: noqa: UP006, UP035
 
 import types
-from typing import List, Optional, Tuple
+from typing import List, Optional, Tuple, Union
 
 import pytest
 from hotaru.jit.annotations import BroadcastingList3
@@ -247,3 +247,18 @@ def test_traced_assignment_drops_leading_dimensions():
     index, value = torch.tensor([1, 2]), torch.tensor([[[7.0, 8.0]]])
     traced = torch.jit.trace(f, (torch.zeros(4), index, value))
     assert traced(torch.ones(5), index, value).tolist() == [1, 7, 8, 1, 1]
+
+
+def test_a_conditional_value_of_the_declared_type():
+    def f(n: int) -> Union[int, str]:
+        found: Union[int, str] = n if n > 0 else "none"
+        return found if n > 1 else "few"
+
+    compiled = torch.jit.script(f)
+    assert [compiled(n) for n in range(3)] == ["few", "few", 2]
+
+    def g(n: int) -> int:
+        return n if n > 0 else "none"
+
+    with pytest.raises(RuntimeError, match="'int' if the condition holds"):
+        torch.jit.script(g)
