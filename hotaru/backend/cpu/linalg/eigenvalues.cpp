@@ -6,33 +6,6 @@
 namespace hotaru::cpu {
 namespace {
 
-constexpr KernelTypes<LinalgTypes> kHermitianTypes{2, "linalg_eigh_cpu"};
-
-void eigh(const KernelCall& call) {
-  const auto& s = call.attributes<LinalgAttributes>();
-  const Tensor& vectors = call.tensor(1);
-  kHermitianTypes.visit(call, [&]<class T>() {
-    for (int64_t i = 0; i < s.batch && s.m > 0; ++i) {
-      const Dense<T> a = mapped<T>(call.tensor(2), i, s.m, s.m);
-      Eigen::SelfAdjointEigenSolver<Dense<T>> solver;
-      const bool finite =
-          is_finite<T>(a.template triangularView<Eigen::Lower>());
-      if (finite)
-        solver.compute(a, vectors.defined() ? Eigen::ComputeEigenvectors
-                                            : Eigen::EigenvaluesOnly);
-      HOTARU_CHECK_AS(LinAlgError, finite && solver.info() == Eigen::Success,
-                      s.name, ": ", where(i, s.batched),
-                      "The algorithm failed to converge because the input "
-                      "matrix is ill-conditioned or has too many repeated "
-                      "eigenvalues (error code: ",
-                      finite ? 1 : s.m - 1, ").");
-      mapped<Real<T>>(call.tensor(0), i, s.m) = solver.eigenvalues();
-      if (vectors.defined())
-        mapped<T>(vectors, i, s.m, s.m) = solver.eigenvectors();
-    }
-  });
-}
-
 constexpr KernelTypes<LinalgTypes> kGeneralTypes{2, "linalg_eig_out_cpu"};
 
 template <class T>
@@ -60,7 +33,6 @@ void eig(const KernelCall& call) {
   });
 }
 
-HOTARU_KERNEL(kCPU, "linalg_eigh", eigh, check_types<kHermitianTypes>);
 HOTARU_KERNEL(kCPU, "linalg_eig", eig, check_types<kGeneralTypes>);
 
 }  // namespace

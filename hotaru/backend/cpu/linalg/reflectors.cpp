@@ -1,0 +1,125 @@
+#include "hotaru/backend/cpu/linalg/reflectors.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "hotaru/backend/cpu/matmul/gemm.h"
+
+namespace hotaru::cpu {
+namespace {
+
+/// |x|, of elements whose squares may be out of range.
+template <class T>
+Real<T> length(int64_t count, const T* x, int64_t stride) {
+  using R = Real<T>;
+  R sum = 0;
+  for (int64_t i = 0; i < count; ++i) sum += std::norm(x[i * stride]);
+  constexpr R kTiny =
+      std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
+  if (sum > kTiny && sum <= std::numeric_limits<R>::max())
+    return std::sqrt(sum);
+  R largest = 0;
+  for (int64_t i = 0; i < count; ++i)
+    largest = std::max(largest, std::abs(x[i * stride]));
+  if (largest == 0 || !(largest <= std::numeric_limits<R>::max()))
+    return sum == 0 ? R(0) : std::sqrt(sum);
+  sum = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const R ratio = std::abs(x[i * stride]) / largest;
+    sum += ratio * ratio;
+  }
+  return largest * std::sqrt(sum);
+}
+
+}  // namespace
+
+template <class T>
+T reflector(int64_t count, T* x, int64_t stride) {
+  if (count <= 0) return T(0);
+  const Real<T> below = length(count - 1, x + stride, stride);
+  const T alpha = x[0];
+  if (below == 0 && std::imag(alpha) == 0) return T(0);
+  const Real<T> modulus = std::hypot(std::abs(alpha), below);
+  const Real<T> beta = std::signbit(std::real(alpha)) ? modulus : -modulus;
+  const T scale = T(1) / (alpha - T(beta));
+  for (int64_t i = 1; i < count; ++i) x[i * stride] *= scale;
+  x[0] = T(beta);
+  return (T(beta) - alpha) / T(beta);
+}
+
+template <class T>
+BlockReflector<T>::BlockReflector(int64_t rows, int64_t width,
+                                  MatrixRef<T> from, const T* taus)
+    : rows_(rows),
+      width_(width),
+      v_(static_cast<size_t>(rows * width)),
+      t_(static_cast<size_t>(width * width)) {
+  for (int64_t i = 0; i < rows; ++i) {
+    const int64_t own = std::min(i, width);
+    for (int64_t c = 0; c < own; ++c)
+      v_[size_t(i * width + c)] =
+          from.data[i * from.row_stride + c * from.col_stride];
+    if (i < width) v_[static_cast<size_t>(i * width + i)] = T(1);
+  }
+  if constexpr (kIsComplex<T>) {
+    adjoint_ = v_;
+    for (T& x : adjoint_) x = std::conj(x);
+  }
+  accumulate(taus);
+}
+
+/// Column by column: H_0 ... H_c has the column -tau_c T (V^H v_c) above
+/// tau_c.
+template <class T>
+void BlockReflector<T>::accumulate(const T* taus) {
+  const int64_t w = width_;
+  const T* left = kIsComplex<T> ? adjoint_.data() : v_.data();
+  std::vector<T> gram(static_cast<size_t>(w * w));
+  gemm<T>(w, w, rows_, T(1), {left, 1, w}, {v_.data(), w, 1}, T(0), gram.data(),
+          w);
+  T* t = t_.data();
+  for (int64_t c = 0; c < w; ++c) {
+    for (int64_t i = 0; i < c; ++i) {
+      T sum(0);
+      for (int64_t k = i; k < c; ++k)
+        sum += t[i * w + k] * gram[static_cast<size_t>(k * w + c)];
+      t[i * w + c] = -taus[c] * sum;
+    }
+    t[c * w + c] = taus[c];
+  }
+}
+
+template <class T>
+void BlockReflector<T>::apply(bool adjoint, int64_t n, T* c,
+                              int64_t ldc) const {
+  if (n <= 0 || width_ == 0) return;
+  const int64_t w = width_;
+  const T* left = kIsComplex<T> ? adjoint_.data() : v_.data();
+  std::vector<T> projected(static_cast<size_t>(w * n)), turned(projected);
+  gemm<T>(w, n, rows_, T(1), {left, 1, w}, {c, ldc, 1}, T(0), projected.data(),
+          n);
+  std::vector<T> conjugates;
+  MatrixRef<T> t{t_.data(), w, 1};
+  if (adjoint) {
+    if constexpr (kIsComplex<T>) {
+      conjugates = t_;
+      for (T& x : conjugates) x = std::conj(x);
+      t.data = conjugates.data();
+    }
+    t = t.transposed();
+  }
+  gemm<T>(w, n, w, T(1), t, {projected.data(), n, 1}, T(0), turned.data(), n);
+  gemm<T>(rows_, n, w, T(-1), {v_.data(), w, 1}, {turned.data(), n, 1}, T(1), c,
+          ldc);
+}
+
+#define HOTARU_INSTANTIATE(...) \
+  template __VA_ARGS__ reflector(int64_t, __VA_ARGS__*, int64_t); \
+  template class BlockReflector<__VA_ARGS__>;
+HOTARU_INSTANTIATE(float)
+HOTARU_INSTANTIATE(double)
+HOTARU_INSTANTIATE(std::complex<float>)
+HOTARU_INSTANTIATE(std::complex<double>)
+#undef HOTARU_INSTANTIATE
+
+}  // namespace hotaru::cpu
