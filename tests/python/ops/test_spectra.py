@@ -136,7 +136,7 @@ def test_hermitian_of_no_numbers(n, bad):
     a = torch.eye(n).repeat(3, 1, 1)
     a[1, n - 1, 0] = bad
     for f in (L.eigh, L.eigvalsh):
-        with pytest.raises(L.LinAlgError, match="Batch element 1.*converge"):
+        with pytest.raises(L.LinAlgError, match=r"Batch element 1.*converge"):
             f(a)
     if n > 1:  # the other triangle is not looked at
         a = torch.eye(n)
@@ -152,3 +152,118 @@ def test_threads_change_nothing():
         single, own = L.eigh(a[i])
         assert torch.equal(values, single)
         assert torch.equal(V, own)
+
+
+SHAPES = (
+    (1, 1), (2, 2), (3, 2), (2, 3), (31, 31), (32, 33), (33, 32), (34, 34),
+    (64, 64), (65, 66), (100, 60), (60, 100), (97, 5), (5, 97), (130, 130),
+    (257, 257),
+)  # fmt: skip
+
+
+def with_singular_values(m, n, values, dtype):
+    k = min(m, n)
+    u = L.qr(numbers(m, k, dtype))[0]
+    v = L.qr(numbers(n, k, dtype, 7))[0]
+    return (u * values(torch.arange(k).double()).to(dtype)) @ v.mH
+
+
+def bidiagonal(m, n, diagonal, beside, dtype):
+    a = torch.zeros(m, n, dtype=dtype)
+    k = min(m, n)
+    a.diagonal().copy_(diagonal(torch.arange(k).double()).to(dtype))
+    above = a.diagonal(1)
+    above.copy_(beside(torch.arange(above.numel()).double()).to(dtype))
+    return a
+
+
+def graded_rectangle(m, n, dtype):
+    rows = 10.0 ** torch.linspace(-10, 7.5, m).double()
+    columns = 10.0 ** torch.linspace(-10, 7.5, n).double()
+    scale = rows.unsqueeze(-1) * columns
+    return numbers(m, n, dtype) * scale.to(dtype)
+
+
+RECTANGLES = {
+    "random": numbers,
+    "zero": lambda m, n, dtype: torch.zeros(m, n, dtype=dtype),
+    "identity": lambda m, n, dtype: torch.eye(m, n, dtype=dtype),
+    "rank one": lambda m, n, dtype: torch.ones(m, n, dtype=dtype),
+    "repeated": lambda m, n, dtype: with_singular_values(
+        m, n, lambda i: i % 3, dtype
+    ),
+    "clustered": lambda m, n, dtype: with_singular_values(
+        m, n, lambda i: 1 + 1e-9 * i, dtype
+    ),
+    "geometric": lambda m, n, dtype: with_singular_values(
+        m, n, lambda i: 10.0 ** (i * (-30 / min(m, n))), dtype
+    ),
+    "graded": graded_rectangle,
+    "graded, reversed": lambda m, n, dtype: graded_rectangle(m, n, dtype).flip(
+        0, 1
+    ),
+    "Jordan": lambda m, n, dtype: bidiagonal(
+        m, n, lambda i: i * 0, lambda i: i * 0 + 1, dtype
+    ),
+    "Kahan": lambda m, n, dtype: bidiagonal(
+        m, n, lambda i: 0.9**i, lambda i: -(0.9**i), dtype
+    ),
+    "glued": lambda m, n, dtype: bidiagonal(
+        m,
+        n,
+        lambda i: 1 + i % 21,
+        lambda i: torch.where(i % 21 == 20, 1e-6, 1.0),
+        dtype,
+    ),
+    "small": lambda m, n, dtype: numbers(m, n, dtype) * 1e-30,
+    "large": lambda m, n, dtype: numbers(m, n, dtype) * 1e30,
+}
+
+
+def assert_singular_vectors(a):
+    m, n = a.shape
+    k, size = min(m, n), float(L.svdvals(a).max())
+    limit = bound(max(m, n), a.dtype, size)
+    for full in (False, True):
+        U, S, Vh = L.svd(a, full_matrices=full)
+        assert U.shape == (m, m if full else k)
+        assert Vh.shape == (n if full else k, n)
+        assert_orthonormal(U)
+        assert_orthonormal(Vh.mH)
+        product = U[:, :k] * S.to(a.dtype) @ Vh[:k]
+        assert largest(product - a) <= limit
+        assert bool((S[1:] <= S[:-1]).all())
+        assert float(S.min()) >= 0
+        assert largest(L.svdvals(a) - S) <= limit
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("kind", RECTANGLES)
+def test_singular_vectors(kind, dtype):
+    for m, n in SHAPES:
+        assert_singular_vectors(RECTANGLES[kind](m, n, dtype))
+
+
+@pytest.mark.parametrize("dtype", REAL, ids=str)
+def test_many_singular_vectors(dtype):
+    assert_singular_vectors(numbers(600, 600, dtype))
+
+
+def test_known_singular_values():
+    # Of the difference matrix: 2 sin(k pi / (2 (2 n + 1))), k odd.
+    n = 200
+    a = bidiagonal(n, n, lambda i: i * 0 + 1, lambda i: i * 0 - 1, torch.float64)
+    k = torch.arange(2 * n - 1, 0, -2).double()
+    wanted = 2 * torch.sin(k * (math.pi / (2 * (2 * n + 1))))
+    assert largest(L.svd(a)[1] - wanted) <= bound(n, a.dtype, 2.0)
+    assert largest(L.svdvals(a) - wanted) <= bound(n, a.dtype, 2.0)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (3, 5), (70, 70)])
+def test_rectangles_of_no_numbers(shape, bad):
+    a = torch.ones(3, *shape)
+    a[1, shape[0] - 1, 0] = bad
+    for f in (L.svd, L.svdvals):
+        with pytest.raises(L.LinAlgError, match=r"Batch element 1.*non-finite"):
+            f(a)

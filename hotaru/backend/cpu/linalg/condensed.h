@@ -27,6 +27,25 @@ void transpose(int64_t rows, int64_t columns, const T* from,
     }
 }
 
+/// Columns of `to` [n, n] become the rows of `from` [n, n] in this order.
+template <class R, class T>
+void copy_columns(int64_t n, const int64_t* order, const R* from, T* to,
+                  int64_t to_stride) {
+  constexpr int64_t kSide = 16;
+  for (int64_t i0 = 0; i0 < n; i0 += kSide)
+    for (int64_t j = 0; j < n; ++j) {
+      const R* row = from + order[j] * n;
+      for (int64_t i = i0; i < std::min(n, i0 + kSide); ++i)
+        to[i * to_stride + j] = T(row[i]);
+    }
+}
+
+template <class T>
+void conjugate_all(int64_t n, T* x) {
+  if constexpr (kIsComplex<T>)
+    for (int64_t i = 0; i < n; ++i) x[i] = std::conj(x[i]);
+}
+
 /// The largest part of count numbers, NaN or infinity if one is.
 template <class T>
 Real<T> largest_part(int64_t count, const T* x) {

@@ -54,7 +54,7 @@ int64_t solve(int64_t n, const T* from, Real<T>* values, T* vectors) {
   if (!divide.solve(n, d.data(), e.data())) return kNotConverged;
   for (int64_t i = 0; i < n; ++i)
     values[i] = value(d[size_t(divide.order()[size_t(i)])]);
-  divide.copy_columns(vectors);
+  divide.copy_vectors(vectors);
   apply_tridiagonal_basis(n, a.data(), taus.data(), n, vectors);
   return 0;
 }

@@ -40,4 +40,10 @@ class BlockReflector {
   std::vector<T> t_;        // [width, width], upper triangular
 };
 
+/// C [rows, n], rows ldc apart, becomes H_0 H_1 ... C of `count` reflections,
+/// whose v lie as BlockReflector takes them.
+template <class T>
+void apply_reflections(int64_t rows, int64_t count, MatrixRef<T> v,
+                       const T* taus, int64_t n, T* c, int64_t ldc);
+
 }  // namespace hotaru::cpu

@@ -43,7 +43,7 @@ class TridiagonalDivide {
   /// The eigenvectors in that order, as columns of `to` [n, n]; T is R or
   /// complex.
   template <class T>
-  void copy_columns(T* to) const;
+  void copy_vectors(T* to) const;
 
  private:
   struct Merge;

@@ -5,18 +5,16 @@
 #include <limits>
 #include <numeric>
 
+#include "hotaru/backend/cpu/linalg/condensed.h"
+#include "hotaru/backend/cpu/linalg/grouped_rows.h"
 #include "hotaru/backend/cpu/linalg/secular.h"
 #include "hotaru/backend/cpu/linalg/tridiagonal.h"
-#include "hotaru/backend/cpu/matmul/gemm.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
 namespace {
 
 constexpr int64_t kLeaf = 32;
-
-/// Which of its block's columns a row has elements in.
-enum Part { kFirst, kBoth, kSecond, kParts };
 
 }  // namespace
 
@@ -89,7 +87,7 @@ void TridiagonalDivide<R>::merge(int64_t begin, int64_t first, int64_t second,
     const bool upper = i < first;
     const R z = column[i * n_ - (upper ? 1 : 0)] * scale;
     m.z[size_t(i)] = !upper && rho < 0 ? -z : z;
-    m.parts[size_t(i)] = upper ? kFirst : kSecond;
+    m.parts[size_t(i)] = upper ? Part::kFirst : Part::kSecond;
   }
   deflate(m);
   if (!m.kept.empty()) multiply(m);
@@ -127,7 +125,7 @@ void TridiagonalDivide<R>::deflate(Merge& m) {
         d[i] = d[last] * s * s + d[i] * c * c;
         d[last] = low;
         Part& part = m.parts[size_t(i)];
-        if (part != m.parts[size_t(last)]) part = kBoth;
+        if (part != m.parts[size_t(last)]) part = Part::kBoth;
         m.deflated.push_back(last);
         last = i;
         continue;
@@ -141,80 +139,43 @@ void TridiagonalDivide<R>::deflate(Merge& m) {
 
 template <class R>
 void TridiagonalDivide<R>::multiply(const Merge& m) {
-  const int64_t n = m.size(), k = int64_t(m.kept.size());
-  R* block = q_.data() + m.begin * (n_ + 1);
-  std::vector<R> d(static_cast<size_t>(k)), z(d);
-  // Rows of one kind go together, so that zeros need not be multiplied.
-  int64_t starts[kParts + 1] = {};
-  for (const int64_t i : m.kept) ++starts[m.parts[size_t(i)] + 1];
-  for (int part = 0; part < kParts; ++part) starts[part + 1] += starts[part];
-  const int64_t of_first = starts[kSecond], from_second = starts[kBoth];
-  R* packed_second = packed_.data() + of_first * m.first;
-  std::vector<int64_t> places(static_cast<size_t>(k));
-  int64_t next[kParts] = {starts[0], starts[1], starts[2]};
+  const int64_t k = int64_t(m.kept.size());
+  std::vector<R> d(static_cast<size_t>(k)), z(d), values;
   for (int64_t j = 0; j < k; ++j) {
     const int64_t i = m.kept[size_t(j)];
-    const Part part = m.parts[size_t(i)];
     d[size_t(j)] = d_[m.begin + i];
     z[size_t(j)] = m.z[size_t(i)];
-    const int64_t place = places[size_t(j)] = next[part]++;
-    const R* row = block + i * n_;
-    if (part != kSecond)
-      std::copy_n(row, m.first, packed_.data() + place * m.first);
-    if (part != kFirst)
-      std::copy_n(row + m.first, m.second,
-                  packed_second + (place - from_second) * m.second);
   }
+  for (const int64_t i : m.deflated) values.push_back(d_[m.begin + i]);
   const SecularEquation<R> equation(k, d.data(), z.data(), m.rho, false);
-
-  // Deflated rows move behind the others.
-  const int64_t rest = n - k;
-  std::vector<R> values(static_cast<size_t>(rest));
-  for (int64_t j = 0; j < rest; ++j) {
-    const int64_t i = m.deflated[size_t(j)];
-    values[size_t(j)] = d_[m.begin + i];
-    std::copy_n(block + i * n_, n, turned_.data() + j * n);
-  }
-  for (int64_t j = 0; j < rest; ++j) {
-    d_[m.begin + k + j] = values[size_t(j)];
-    std::copy_n(turned_.data() + j * n, n, block + (k + j) * n_);
-  }
+  const GroupedRows rows(m.parts, m.kept, m.deflated);
   parallel_for(0, k, (1 << 15) / k + 1, [&](int64_t begin, int64_t end) {
     std::vector<R> u(static_cast<size_t>(k));
     for (int64_t j = begin; j < end; ++j) {
       const R scale = 1 / std::sqrt(equation.vector(j, u.data()));
       R* row = turned_.data() + j * k;
-      for (int64_t i = 0; i < k; ++i)
-        row[places[size_t(i)]] = u[size_t(i)] * scale;
+      for (int64_t i = 0; i < k; ++i) row[rows.place(i)] = u[size_t(i)] * scale;
       d_[m.begin + j] = equation.value(j);
     }
   });
-  gemm<R>(k, m.first, of_first, R(1), {turned_.data(), k, 1},
-          {packed_.data(), m.first, 1}, R(0), block, n_);
-  gemm<R>(k, m.second, k - from_second, R(1),
-          {turned_.data() + from_second, k, 1}, {packed_second, m.second, 1},
-          R(0), block + m.first, n_);
+  std::copy(values.begin(), values.end(), d_ + m.begin + k);
+  rows.combine(turned_.data(), m.first, m.second,
+               q_.data() + m.begin * (n_ + 1), n_, packed_.data());
 }
 
 template <class R>
 template <class T>
-void TridiagonalDivide<R>::copy_columns(T* to) const {
-  constexpr int64_t kSide = 16;
-  for (int64_t i0 = 0; i0 < n_; i0 += kSide)
-    for (int64_t j = 0; j < n_; ++j) {
-      const R* row = q_.data() + order_[size_t(j)] * n_;
-      for (int64_t i = i0; i < std::min(n_, i0 + kSide); ++i)
-        to[i * n_ + j] = T(row[i]);
-    }
+void TridiagonalDivide<R>::copy_vectors(T* to) const {
+  copy_columns(n_, order_.data(), q_.data(), to, n_);
 }
 
 template class TridiagonalDivide<float>;
 template class TridiagonalDivide<double>;
-template void TridiagonalDivide<float>::copy_columns(float*) const;
-template void TridiagonalDivide<double>::copy_columns(double*) const;
-template void TridiagonalDivide<float>::copy_columns(
+template void TridiagonalDivide<float>::copy_vectors(float*) const;
+template void TridiagonalDivide<double>::copy_vectors(double*) const;
+template void TridiagonalDivide<float>::copy_vectors(
     std::complex<float>*) const;
-template void TridiagonalDivide<double>::copy_columns(
+template void TridiagonalDivide<double>::copy_vectors(
     std::complex<double>*) const;
 
 }  // namespace hotaru::cpu

@@ -3,6 +3,7 @@
 // reduction of matrices to condensed forms for eigenvalue computations", 1989).
 #include <algorithm>
 
+#include "hotaru/backend/cpu/linalg/condensed.h"
 #include "hotaru/backend/cpu/linalg/reflectors.h"
 #include "hotaru/backend/cpu/linalg/tridiagonal.h"
 #include "hotaru/backend/cpu/linalg/vectors.h"
@@ -12,16 +13,8 @@ namespace hotaru::cpu {
 namespace {
 
 constexpr int64_t kPanel = 32;
-/// Reflections applied to other matrices together.
-constexpr int64_t kTogether = 64;
 /// Rows of the triangle updated together; what lies left of it is in vain.
 constexpr int64_t kUpdateRows = 96;
-
-template <class T>
-void conjugate_row(int64_t n, T* x) {
-  if constexpr (kIsComplex<T>)
-    for (int64_t i = 0; i < n; ++i) x[i] = std::conj(x[i]);
-}
 
 /// Reflections j to j + w of a; what they change right of and below them is
 /// A - V W^H - W V^H, whose W's columns are rows of `w` [width, n].
@@ -42,7 +35,7 @@ class Panel {
       bring_up_to_date(first, c, row);
       d[j] = std::real(row[0]);
       ++row;
-      conjugate_row(n_ - j - 1, row);
+      conjugate_all(n_ - j - 1, row);
       taus[j] = reflector(n_ - j - 1, row, 1);
       e[j] = std::real(row[0]);
       row[0] = T(1);
@@ -125,14 +118,9 @@ void tridiagonalize(int64_t n, T* a, Real<T>* d, Real<T>* e, T* taus) {
 template <class T>
 void apply_tridiagonal_basis(int64_t n, const T* a, const T* taus,
                              int64_t columns, T* c) {
-  const int64_t count = n - 1;
-  for (int64_t end = count; end > 0;) {
-    const int64_t j = (end - 1) / kTogether * kTogether;
-    const BlockReflector<T> block(n - 1 - j, end - j,
-                                  {a + j * (n + 1) + 1, 1, n}, taus + j);
-    block.apply(false, columns, c + (j + 1) * columns, columns);
-    end = j;
-  }
+  if (n > 1)
+    apply_reflections(n - 1, n - 1, {a + 1, 1, n}, taus, columns, c + columns,
+                      columns);
 }
 
 #define HOTARU_INSTANTIATE(...) \
