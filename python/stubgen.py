@@ -55,7 +55,7 @@ from hotaru import (
     serialization as serialization,
     utils as utils,
 )
-from hotaru._dtypes import finfo as finfo, iinfo as iinfo
+from hotaru._extension.dtypes import finfo as finfo, iinfo as iinfo
 from hotaru._functions import *
 from hotaru._grad_mode import (
     enable_grad as enable_grad,
@@ -63,7 +63,7 @@ from hotaru._grad_mode import (
     no_grad as no_grad,
     set_grad_enabled as set_grad_enabled,
 )
-from hotaru._size import Size as Size
+from hotaru._extension.size import Size as Size
 from hotaru.amp import autocast as autocast
 from hotaru.amp._thread import *
 from hotaru.graphs import compile as compile
@@ -181,7 +181,8 @@ def _definitions(name: str, schemas: list[str], method: bool) -> list[str]:
 
 def _written() -> set[str]:
     """Names that the package defines in Python or imports."""
-    source = pathlib.Path(__file__).parent / "hotaru" / "_functions.py"
+    package = pathlib.Path(__file__).parent / "hotaru"
+    source = package / "_functions" / "__init__.py"
     for node in ast.parse(source.read_text()).body:
         if isinstance(node, ast.Assign) and node.targets[0].id == "__all__":
             return {*ast.literal_eval(node.value), "cpu"}

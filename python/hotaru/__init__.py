@@ -10,7 +10,7 @@ import sys as _sys
 from . import _C
 from ._C import *
 from ._C import Tensor, device, dtype, layout, memory_format, ops
-from ._size import Size
+from ._extension.size import Size
 
 # Their names are the package's, not those of the files that define them.
 for _type in (
@@ -34,9 +34,9 @@ def _ops_attribute(name: str):
 
         return vars(ops).setdefault(name, namespace)
     if name in ("load_library", "loaded_libraries"):
-        from . import _libraries
+        from ._library import shared
 
-        return getattr(_libraries, name)
+        return getattr(shared, name)
     from . import _ops
 
     return vars(ops).setdefault(name, _ops.namespace(name))
@@ -133,21 +133,19 @@ _segment_reduce = ops.segment_reduce
 # A layout that no tensor has here, for programs that compare with it.
 _mkldnn = _C._mkldnn
 
-from . import (
-    _generator,
-    _native_names,
-    _nested_names,
-    _sparse_names,
-    _streams,
-    _tensor,
-)
-from ._arrays import *
-from ._checks import *
-from ._copies import *
-from ._determinism import *
-from ._dtypes import finfo, iinfo
+from . import _extension, _tensor
+from ._extension.determinism import *
+from ._extension.dtypes import finfo, iinfo
 from ._functions import *
 from ._functions import _assert
+from ._functions.arrays import *
+from ._functions.attention import *
+from ._functions.checks import *
+from ._functions.copies import *
+from ._functions.normed import *
+from ._functions.ranges import *
+from ._functions.symbolic import *
+from ._functions.windows import *
 from ._grad_mode import (
     enable_grad,
     inference_mode,
@@ -155,11 +153,7 @@ from ._grad_mode import (
     set_grad_enabled,
 )
 from ._lowrank import *
-from ._native_attention import *
-from ._normed import *
-from ._ranges import *
-from ._symbolic import *
-from ._windows import *
+from ._tensor import nested_names as _nested_names
 from .functional import *
 from .version import __version__
 
@@ -182,12 +176,12 @@ def __getattr__(name: str):
         if name in _LAZY:
             return found
         return globals().setdefault(name, getattr(found, name))
-    if name in _native_names.PUBLIC:
+    if name in _extension.PUBLIC:
         return getattr(_C, name)
     if name.endswith(("Storage", "Tensor")) or name in _LEGACY:
-        from . import _legacy
+        from ._tensor import legacy
 
-        value = _legacy.named(name)
+        value = legacy.named(name)
         if value is not None:
             return value
     if name == "Tag":

@@ -12,13 +12,28 @@ from ._overrides import overridable as _overridable
 __all__ = ["lu", "pca_lowrank", "svd_lowrank"]
 
 
-def _range_of(A: Tensor, q: int, niter: int) -> Tensor:
+def _factors(A, q: int | None, niter: int | None):
+    """U, S and V of a matrix that is asked for its products alone: a tensor, a
+    sparse one, or what has `@`, `mH`, a shape, dtype and device.
+    """
+    wide = A.shape[-2] < A.shape[-1]
+    adjoint = A.mH
+    tall, across = (adjoint, A) if wide else (A, adjoint)
+    Q = _range_of(
+        tall, across, 6 if q is None else q, 2 if niter is None else niter
+    )
+    U, S, Vh = ops.linalg_svd((across @ Q).mH, full_matrices=False)
+    U, V = Q @ U, Vh.mH
+    return (V, S, U) if wide else (U, S, V)
+
+
+def _range_of(A, adjoint, q: int, niter: int) -> Tensor:
     """Columns, q and orthonormal, that span most of A's range."""
     dtype = A.dtype
     sample = ops.randn(A.shape[-1], q, dtype=dtype, device=A.device)
     Q = ops.linalg_qr(A @ sample)[0]
     for _ in range(niter):
-        Q = ops.linalg_qr(A.mH @ Q)[0]
+        Q = ops.linalg_qr(adjoint @ Q)[0]
         Q = ops.linalg_qr(A @ Q)[0]
     return Q
 
@@ -49,16 +64,9 @@ def svd_lowrank(
         niter: how often the sample is multiplied by A A^H.
         M: what to subtract, of a shape that broadcasts to A's.
     """
-    q = 6 if q is None else q
-    niter = 2 if niter is None else niter
     if M is not None:
         A = A - M.broadcast_to(A.shape)
-    wide = A.shape[-2] < A.shape[-1]
-    tall = A.mH if wide else A
-    Q = _range_of(tall, q, niter)
-    U, S, Vh = ops.linalg_svd(Q.mH @ tall, full_matrices=False)
-    U, V = Q @ U, Vh.mH
-    return (V, S, U) if wide else (U, S, V)
+    return _factors(A, q, niter)
 
 
 def pca_lowrank(

@@ -13,8 +13,8 @@ import types
 
 from . import _C, Tensor, ops
 from ._function_schema import parse_schema
+from ._function_schema.signatures import signature
 from ._library import derived, dispatch, native_tags, questions, table
-from ._schemas import signature
 
 __all__ = ["OpOverload", "OpOverloadPacket", "ops"]
 
@@ -88,10 +88,9 @@ class OpOverload:
         return f"{self.overloadpacket}.{self._overloadname}"
 
     def __call__(self, *args, **kwargs):
-        if _C._overridden(*_arguments(args, kwargs)):
-            return _C._handle_torch_function(
-                self, tuple(_arguments(args, kwargs)), args, kwargs
-            )
+        relevant = tuple(_arguments(args, kwargs))
+        if _C._overridden(*relevant):
+            return _C._handle_torch_function(self, relevant, args, kwargs)
         return self._run(args, kwargs)
 
     def _run(self, args, kwargs):
@@ -285,10 +284,9 @@ class OpOverloadPacket:
         return made
 
     def __call__(self, *args, **kwargs):
-        if _C._overridden(*_arguments(args, kwargs)):
-            return _C._handle_torch_function(
-                self, tuple(_arguments(args, kwargs)), args, kwargs
-            )
+        relevant = tuple(_arguments(args, kwargs))
+        if _C._overridden(*relevant):
+            return _C._handle_torch_function(self, relevant, args, kwargs)
         return self._run(args, kwargs)
 
     def _run(self, args, kwargs):

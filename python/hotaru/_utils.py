@@ -157,7 +157,7 @@ def _rebuild_device_tensor_from_cpu_tensor(data, dtype, device, requires_grad):
 
 def _rebuild_sparse_tensor(layout, data):
     """A sparse tensor of its parts."""
-    from ._sparse_names import late
+    from ._tensor.sparse_names import late
 
     return late("pickling")._rebuild_sparse_tensor(layout, data)
 

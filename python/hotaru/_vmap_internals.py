@@ -9,7 +9,7 @@ import functools
 import warnings
 
 from . import _C, Tensor
-from ._slices import Inputs, name_of, run_slices, stack_results
+from ._functorch.slices import Inputs, name_of, run_slices, stack_results
 
 
 def _check_out_dims(func, out_dims) -> None:

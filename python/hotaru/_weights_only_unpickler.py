@@ -80,10 +80,10 @@ def _get_allowed_globals() -> dict:
     import hotaru
 
     from . import _C, _tensor, _utils
-    from ._dtypes import TYPES
+    from ._extension.dtypes import TYPES
     from ._symint import _DimRange
-    from ._typed_storage import TypedStorage
     from .serialization._names import _DTYPES, _get_layout, storage_type
+    from .storage._typed import TypedStorage
 
     allowed = {
         "collections.OrderedDict": OrderedDict,
@@ -224,8 +224,8 @@ class Unpickler(pickle._Unpickler):
         self.stack[-1] = function(*args)
 
     def load_build(self) -> None:
-        from ._attributes import set_object_state
         from ._C import Tensor
+        from ._tensor.attributes import set_object_state
         from .nn import Parameter
 
         state = self.stack.pop()

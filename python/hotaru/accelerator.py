@@ -8,7 +8,7 @@ import collections
 import warnings
 
 from . import _C, cpu, cuda
-from ._streams import stream
+from ._extension.streams import stream
 
 __all__ = [
     "current_accelerator", "current_device_idx", "current_device_index",

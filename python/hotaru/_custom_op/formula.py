@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable
 
-from .. import Tensor, _tree, is_grad_enabled
+from .. import Tensor, is_grad_enabled
 from .._library import arguments, keys
 from .._library.utils import is_tensor_like_type, is_tensorlist_like_type
 from ..autograd.function import Function
+from ..utils import _tree
 
 tensors_in = arguments.tensors_in
 _HALF = (

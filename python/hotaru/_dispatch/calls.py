@@ -10,9 +10,9 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
+from .._function_schema.signatures import signature
 from .._grad_mode import no_grad
 from .._ops import aten
-from .._schemas import signature
 from ..utils import _pytree
 from . import stack
 

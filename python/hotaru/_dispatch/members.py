@@ -7,8 +7,8 @@ from typing import Callable
 
 from .. import _C
 from .._C import Tensor, ops
+from .._extension.size import Size
 from .._ops import aten
-from .._size import Size
 from .calls import Call
 from .stack import native, nobody_asked
 

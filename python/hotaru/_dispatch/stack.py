@@ -84,8 +84,5 @@ def again():
 
 def native(function, args: tuple, kwargs: dict):
     """The function as it is for plain tensors."""
-    before = _C._without_dispatch(True)
-    try:
+    with nobody_asked():
         return function(*args, **kwargs)
-    finally:
-        _C._without_dispatch(before)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .. import _tree, is_grad_enabled
+from .. import is_grad_enabled
 from ..autograd.function import Function
+from ..utils import _tree
 from . import arguments, keys
 from .dispatch import run
 from .utils import has_kwarg_only_args, is_tensorlist_like_type

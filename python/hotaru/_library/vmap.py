@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .. import Tensor, _tree
+from .. import Tensor
+from ..utils import _tree
 
 
 class VmapInfo(NamedTuple):
@@ -19,7 +20,7 @@ def run_rule(rule, inputs, randomness: str, kwargs: dict) -> tuple:
 
     Args:
         rule: `rule(info, in_dims, *args, **kwargs)`.
-        inputs: the arguments of the mapped call, `_slices.Inputs`.
+        inputs: the arguments of the mapped call, `_functorch.slices.Inputs`.
         randomness: of the `vmap`.
         kwargs: of the mapped call.
     """

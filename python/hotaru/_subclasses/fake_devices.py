@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from .. import _C
-from .._schemas import signature
+from .._function_schema.signatures import signature
 
 # The result is on the device of the first tensor, wherever the others are.
 _OF_FIRST = frozenset(

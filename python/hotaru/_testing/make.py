@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from .. import _C
 from .._C import Tensor, ops
-from .._dtypes import finfo, iinfo
+from .._extension.dtypes import finfo, iinfo
 
 _WHOLE = (_C.bool, _C.uint8, _C.int8, _C.int16, _C.int32, _C.int64)
 _REAL = (_C.float16, _C.bfloat16, _C.float32, _C.float64)

@@ -8,7 +8,7 @@ graph (`graph`), anomaly mode, and `gradcheck`.
 from __future__ import annotations
 
 from .. import _C, enable_grad, inference_mode, no_grad, set_grad_enabled
-from .._views import (
+from .._tensor.views import (
     _force_original_view_tracking,
     is_view_replay_enabled,
 )

@@ -6,7 +6,7 @@ import threading
 import warnings
 
 from .. import _C, Tensor, ones
-from .._nested_names import jagged
+from .._tensor.nested_names import jagged
 from .graph import GradientEdge
 
 

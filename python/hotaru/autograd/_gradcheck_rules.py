@@ -7,7 +7,7 @@ import warnings
 import hotaru
 
 from .. import Tensor
-from .._sparse_names import late
+from .._tensor.sparse_names import late
 from .._vmap_internals import _vmap
 from . import _jacobians as jacobians
 from ._entry import grad

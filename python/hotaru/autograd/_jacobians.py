@@ -10,7 +10,7 @@ from __future__ import annotations
 import hotaru
 
 from .. import Tensor
-from .._sparse_names import late
+from .._tensor.sparse_names import late
 from . import forward_ad
 from ._entry import grad
 

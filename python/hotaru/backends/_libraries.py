@@ -6,7 +6,7 @@ import warnings
 from enum import Enum
 
 from .. import _C
-from .._attention_kinds import SDPBackend, allowed, sdpa_kernel
+from .._extension.attention_kinds import SDPBackend, allowed, sdpa_kernel
 from ._flags import Flag, Library, is_bool, is_precision
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Event, Stream
-from .._streams import StreamContext, stream
+from .._extension.streams import StreamContext, stream
 from ..graphs import (
     Graph,
     graph,

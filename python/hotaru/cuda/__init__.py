@@ -56,13 +56,13 @@ def __getattr__(name: str):
 
         return importlib.import_module(f"{__name__}.{name}")
     if name.endswith("Storage"):
-        from .._legacy_storage import legacy_storage
+        from ..storage._legacy import legacy_storage
 
         cls = legacy_storage(name, "cuda")
         if cls is not None:
             return cls
     if name.endswith("Tensor"):
-        from .._legacy import tensor_class
+        from .._tensor.legacy import tensor_class
 
         cls = tensor_class(name, "cuda")
         if cls is not None:

@@ -9,7 +9,7 @@ are thread-safe; which stream is current is each thread's own.
 from __future__ import annotations
 
 from .. import _C
-from .._streams import StreamContext, stream
+from .._extension.streams import StreamContext, stream
 from ._begin import begin as _lazy_init
 from .devices import device_index
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .. import Tensor, _tree
+from .. import Tensor
+from ..utils import _tree
 
 
 def _position(argnum, count: int) -> int:

@@ -11,15 +11,15 @@ import functools
 
 from .. import (
     Tensor,
-    _tree,
     enable_grad,
     inference_mode,
     is_grad_enabled,
     stack,
     zeros_like,
 )  # fmt: skip
-from .._slices import Draws
+from .._functorch.slices import Draws
 from ..autograd._entry import grad
+from ..utils import _tree  # fmt: skip
 from ._arguments import check_listed, check_outputs, check_real, positions
 from ._reverse import Applied
 from ._vmap import vmap

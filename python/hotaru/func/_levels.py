@@ -7,8 +7,9 @@ leaves alone has no history for the caller.
 
 from __future__ import annotations
 
-from .. import Tensor, _tree, enable_grad, is_grad_enabled, zeros_like
+from .. import Tensor, enable_grad, is_grad_enabled, zeros_like
 from ..autograd._entry import grad
+from ..utils import _tree
 
 
 class Level:

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from .. import (
-    Tensor,
-    _tree,
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    stack,
-)
+from .. import Tensor, enable_grad, inference_mode, is_grad_enabled, stack
+from ..utils import _tree
 from ._arguments import check_outputs, check_real, positions, split_aux
 from ._levels import Level, gradients
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import functools
 
-from .. import Tensor, _tree, equal
-from .._slices import Inputs, name_of, run_slices, stack_results
+from .. import Tensor, equal
+from .._functorch.slices import Inputs, name_of, run_slices, stack_results
+from ..utils import _tree
 
 
 def _join(function, results: list, out_dims, size: int):

@@ -10,8 +10,8 @@ import typing
 import hotaru
 
 from .. import _C, Tensor
+from .._function_schema.signatures import signature, split
 from .._ops import OpOverload, OpOverloadPacket
-from .._schemas import signature, split
 from . import _infer
 from ._names import is_method
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import NamedTuple
 
-from .._packaged import module_of
+from ..utils._packaged import module_of
 
 
 class SourceText(NamedTuple):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .. import _C
-from .._tree import flatten
 from ..nn import Module
+from ..utils._tree import flatten
 from ._ir import Graph
 from ._trace import trace
 

@@ -6,7 +6,7 @@ import math
 
 from .. import _C
 from .._C import Tensor, ops
-from .._dtypes import iinfo
+from .._extension.dtypes import iinfo
 
 
 def lowest(input: Tensor, name: str):

@@ -7,8 +7,8 @@ import weakref
 from multiprocessing.reduction import DupFd, ForkingPickler
 
 from .. import _C, Tensor
-from .._typed_storage import TypedStorage, UntypedStorage
 from ..cpu import synchronize
+from ..storage._typed import TypedStorage, UntypedStorage
 
 # Memory that is here already, by its file: who receives it gets it as it is.
 _known: weakref.WeakValueDictionary[tuple[int, int], UntypedStorage] = (

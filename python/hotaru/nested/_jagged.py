@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
-from .._nested_names import jagged
-from .._size import Size
+from .._extension.size import Size
+from .._tensor.nested_names import jagged
 from ..autograd import Function
 from . import _ints
 from ._base import Nested, around, packed, plain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
-from .._nested_names import jagged
+from .._tensor.nested_names import jagged
 from . import _jagged, _packed
 from ._base import as_view, is_nested
 from ._jagged import NestedTensor

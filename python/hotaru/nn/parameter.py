@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from .. import _C, Tensor, empty
-from .._attributes import attributes_of
+from .._tensor.attributes import attributes_of
 
 
 class _Marked(type(Tensor)):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 
-from .._typed_storage import TypedStorage, UntypedStorage
 from ..serialization._names import text_of
 from ..serialization._places import placement
+from ..storage._typed import TypedStorage, UntypedStorage
 
 
 class Loading:

@@ -9,7 +9,7 @@ import re
 import warnings
 
 from .. import _C, _weights_only_unpickler
-from .._typed_storage import TypedStorage
+from ..storage._typed import TypedStorage
 from . import _file_classes
 from ._archive import Reader
 from ._files import is_zipfile as _is_zipfile

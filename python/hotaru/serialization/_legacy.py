@@ -6,7 +6,7 @@ import pickle
 import sys
 
 from .. import _C, _weights_only_unpickler
-from .._typed_storage import TypedStorage, UntypedStorage
+from ..storage._typed import TypedStorage, UntypedStorage
 from ._archive import _read_all, storage_view
 from ._files import check_seekable
 from ._loader import unpickler

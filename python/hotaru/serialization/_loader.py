@@ -7,7 +7,7 @@ import sys
 import warnings
 
 from .. import _C, _weights_only_unpickler
-from .._typed_storage import TypedStorage, UntypedStorage
+from ..storage._typed import TypedStorage, UntypedStorage
 from ._names import found, storage_type, text_of
 from ._options import (
     LoadEndianness,

@@ -8,7 +8,7 @@ import pickle
 import sys
 
 from .. import _C
-from .._typed_storage import _NAMES, UntypedStorage
+from ..storage._typed import _NAMES, UntypedStorage
 
 _MODULES = "hotaru.nn.modules"
 _MOVED = {"torch.tensor": "torch._tensor"}

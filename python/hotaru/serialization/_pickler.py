@@ -10,9 +10,9 @@ import pickle
 from collections import OrderedDict
 
 from .. import _C
-from .._attributes import object_state
 from .._C import StorageBase, Tensor
-from .._typed_storage import _NAMES, TypedStorage
+from .._tensor.attributes import object_state
+from ..storage._typed import _NAMES, TypedStorage
 from ._names import marker, written
 from ._options import _serialization_tls
 from ._places import location_tag

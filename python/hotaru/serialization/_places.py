@@ -6,7 +6,7 @@ import re
 
 from .. import _C
 from .._C import UntypedStorage
-from .._typed_storage import TypedStorage
+from ..storage._typed import TypedStorage
 
 _registry: list[tuple] = []
 

@@ -13,7 +13,7 @@ import math
 
 from .. import _C
 from .._C import Tensor, ops
-from .._windows import bessel_i0
+from .._functions.windows import bessel_i0
 
 __all__ = [
     "bartlett", "blackman", "cosine", "exponential", "gaussian",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from .. import _C
-from .._sparse_names import late
+from .._tensor.sparse_names import late
 from ..autograd import no_grad
 from ..utils import _pytree
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
-from .._sparse_names import layout_name
+from .._tensor.sparse_names import layout_name
 from . import compressed, coo
 from ._answers import answers
 from .compressed import convert as compressed_convert

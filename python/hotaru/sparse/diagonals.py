@@ -6,8 +6,8 @@ import hotaru
 
 from .. import _C
 from .._C import Tensor
-from .._dtypes import scalar_type
-from .._sparse_names import layout_name
+from .._extension.dtypes import scalar_type
+from .._tensor.sparse_names import layout_name
 from . import coo
 
 _LAYOUTS = (_C.sparse_coo, _C.sparse_csc, _C.sparse_csr)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
-from .._dtypes import scalar_type, type_string
+from .._extension.dtypes import scalar_type, type_string
 from ..autograd import Function
 from ._answers import answers, unknown
 from .tensor import SparseTensor, is_sparse, parts_of

@@ -6,7 +6,7 @@ import warnings
 
 import hotaru
 
-from .._dtypes import TYPES
+from .._extension.dtypes import TYPES
 
 _MADE: dict[str, type] = {}
 _warned = False

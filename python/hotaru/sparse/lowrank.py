@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hotaru
 
-from .._C import Tensor, ops
-from .._lowrank import _range_of, _rank
+from .._C import Tensor
+from .._lowrank import _factors, _rank
 from ._answers import answers
 from .tensor import SparseTensor, is_sparse
 
@@ -41,13 +41,7 @@ def svd_lowrank(
         return hotaru.svd_lowrank(A, q, niter, M)
     if not A.is_sparse:
         A = A.to_sparse_coo()
-    matrix = A if M is None else _Shifted(A, M)
-    wide = A.shape[-2] < A.shape[-1]
-    tall = matrix.mH if wide else matrix
-    Q = _range_of(tall, 6 if q is None else q, 2 if niter is None else niter)
-    U, S, Vh = ops.linalg_svd((tall.mH @ Q).mH, full_matrices=False)
-    U, V = Q @ U, Vh.mH
-    return (V, S, U) if wide else (U, S, V)
+    return _factors(A if M is None else _Shifted(A, M), q, niter)
 
 
 @answers("pca_lowrank")

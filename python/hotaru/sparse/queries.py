@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
-from .._sparse_names import expected
+from .._tensor.sparse_names import expected
 from . import compressed
 from ._answers import answers
 from .tensor import SparseTensor, parts_of, values_of

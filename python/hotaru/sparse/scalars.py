@@ -85,7 +85,7 @@ def is_contiguous(tensor: Tensor, memory_format=None) -> bool:
 @answers("_type", "type")
 def type_of(tensor: Tensor, dtype=None, non_blocking: bool = False, **options):
     """The name of its legacy class; with a dtype, the same in it."""
-    from .._dtypes import dtype_of_type, type_string
+    from .._extension.dtypes import dtype_of_type, type_string
 
     if dtype is None:
         return type_string(tensor)

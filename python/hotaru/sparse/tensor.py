@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from .. import _C
 from .._C import Tensor
-from .._sparse_names import late
+from .._tensor.sparse_names import late
 from ..autograd import Function
 
 COMPRESSED = (_C.sparse_csr, _C.sparse_csc, _C.sparse_bsr, _C.sparse_bsc)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from .. import _C, empty
 from .._C import Tensor
 from .._dispatch.derivative import Derivative
+from .._function_schema.signatures import signature
 from .._ops import OpOverloadPacket, aten
-from .._schemas import signature
 from . import _flop_products, _pytree
 from ._python_dispatch import _disable_current_modes
 

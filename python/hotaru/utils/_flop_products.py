@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import prod
 
-from .._schemas import signature
+from .._function_schema.signatures import signature
 from ..functional import broadcast_shapes
 
 

@@ -7,7 +7,6 @@ import warnings
 
 from .. import (
     Tensor,
-    _tree,
     amp,
     cuda,
     get_autocast_dtype,
@@ -16,6 +15,7 @@ from .. import (
     random,
     set_rng_state,
 )  # fmt: skip
+from . import _tree  # fmt: skip
 
 
 class DefaultDeviceType:

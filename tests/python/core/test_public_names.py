@@ -46,6 +46,20 @@ def test_all_that_the_protocol_sees_is_pickled():
                 assert pickle.loads(pickle.dumps(function)) is function
 
 
+def test_pickles_name_public_classes():
+    """Files of pickles outlive where private files of the package lie."""
+    places = {
+        hotaru.Size: "hotaru",
+        hotaru.storage.TypedStorage: "hotaru.storage",
+        hotaru.nn.attention.SDPBackend: "hotaru.nn.attention",
+    }
+    for cls, place in places.items():
+        assert cls.__module__ == place
+        assert pickle.loads(pickle.dumps(cls)) is cls
+    tensor = pickle.dumps(hotaru.ones(2), 0)
+    assert b"chotaru._tensor\n_rebuild\n" in tensor
+
+
 _ALIASED = """
 import pickle
 import sys

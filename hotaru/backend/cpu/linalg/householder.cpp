@@ -1,61 +1,77 @@
-// QR by Householder's reflections I - tau v v^H, v's first element 1, signs as
-// in LAPACK (G. Golub and C. Van Loan, Matrix computations, 5.2).
-#include <vector>
-
-#include "hotaru/backend/cpu/linalg/matrix.h"
+// QR by Householder's reflections, by blocks of columns (G. Golub and C. Van
+// Loan, Matrix computations, 5.2).
+#include "hotaru/backend/cpu/linalg/reflectors.h"
 
 namespace hotaru::cpu {
 namespace {
 
-/// x -= tau v (v^H x) for the rows from `c` on of x, whose columns are `from`
-/// to `to`; v is column c of w [m, n], but for its first element, 1. Row by
-/// row, so that neighbours in memory are worked on together.
+/// Columns that are worked on one after the other, and those whose reflections
+/// are applied to the rest of the matrix together.
+constexpr int64_t kColumns = 8, kBlock = 32;
+
+/// x -= tau v (v^H x) for `columns` columns of x, rows n apart; v is column 0
+/// of w, but for its first element, 1. Row by row, so that neighbours in memory
+/// are worked on together.
 template <class T>
-void reflect(const T* w, int64_t m, int64_t n, int64_t c, T tau, T* x,
-             int64_t from, int64_t to, int64_t stride, T* dots) {
-  for (int64_t j = from; j < to; ++j) dots[j] = x[c * stride + j];
-  for (int64_t i = c + 1; i < m; ++i) {
-    const T v = conjugate(w[i * n + c]);
-    for (int64_t j = from; j < to; ++j) dots[j] += v * x[i * stride + j];
+void reflect(const T* w, int64_t m, int64_t n, T tau, T* x, int64_t columns) {
+  T dots[kColumns];
+  std::copy_n(x, columns, dots);
+  for (int64_t i = 1; i < m; ++i) {
+    const T v = conjugate(w[i * n]);
+    for (int64_t j = 0; j < columns; ++j) dots[j] += v * x[i * n + j];
   }
-  for (int64_t j = from; j < to; ++j) x[c * stride + j] -= dots[j] *= tau;
-  for (int64_t i = c + 1; i < m; ++i) {
-    const T v = w[i * n + c];
-    for (int64_t j = from; j < to; ++j) x[i * stride + j] -= dots[j] * v;
+  for (int64_t j = 0; j < columns; ++j) x[j] -= dots[j] *= tau;
+  for (int64_t i = 1; i < m; ++i) {
+    const T v = w[i * n];
+    for (int64_t j = 0; j < columns; ++j) x[i * n + j] -= dots[j] * v;
   }
 }
 
-/// w [m, n] becomes R, and below its diagonal the v; taus [min(m, n)].
+/// w [m, columns], rows n apart, becomes R, and below its diagonal the v.
 template <class T>
-void factor(int64_t m, int64_t n, T* w, T* taus) {
-  std::vector<T> dots(static_cast<size_t>(n));
-  for (int64_t c = 0; c < std::min(m, n); ++c) {
-    Real<T> below = 0;
-    for (int64_t i = c + 1; i < m; ++i) below += std::norm(w[i * n + c]);
-    const T alpha = w[c * n + c];
-    if (below == 0 && std::imag(alpha) == 0) {
-      taus[c] = T(0);
-      continue;
+void factor(int64_t m, int64_t columns, T* w, int64_t n, T* taus) {
+  const int64_t steps = std::min(m, columns);
+  if (columns <= kColumns) {
+    for (int64_t c = 0; c < steps; ++c) {
+      T* at = w + c * n + c;
+      taus[c] = reflector(m - c, at, n);
+      if (taus[c] != T(0))
+        reflect(at, m - c, n, conjugate(taus[c]), at + 1, columns - c - 1);
     }
-    const Real<T> length = std::sqrt(std::norm(alpha) + below);
-    const Real<T> beta = std::real(alpha) > 0 ? -length : length;
-    taus[c] = (T(beta) - alpha) / T(beta);
-    const T scale = T(1) / (alpha - T(beta));
-    for (int64_t i = c + 1; i < m; ++i) w[i * n + c] *= scale;
-    w[c * n + c] = T(beta);
-    reflect(w, m, n, c, conjugate(taus[c]), w, c + 1, n, n, dots.data());
+    return;
+  }
+  const int64_t block = columns > kBlock ? kBlock : kColumns;
+  std::vector<T> panel;
+  for (int64_t c = 0; c < steps; c += block) {
+    const int64_t rows = m - c, width = std::min(block, steps - c);
+    T* at = w + c * n + c;
+    if (block == kBlock) {  // its rows would be far apart
+      panel.resize(static_cast<size_t>(rows * width));
+      for (int64_t i = 0; i < rows; ++i)
+        std::copy_n(at + i * n, width, panel.data() + i * width);
+      factor(rows, width, panel.data(), width, taus + c);
+      for (int64_t i = 0; i < rows; ++i)
+        std::copy_n(panel.data() + i * width, width, at + i * n);
+    } else {
+      factor(rows, width, at, n, taus + c);
+    }
+    if (c + width < columns)
+      BlockReflector<T>(rows, width, at, n, taus + c)
+          .apply(true, columns - c - width, at + width, n);
   }
 }
 
 /// q [m, k], the first columns of the product of `steps` reflections.
 template <class T>
-void product(const T* w, int64_t m, int64_t n, const T* taus, int64_t steps,
-             T* q, int64_t k) {
-  std::vector<T> dots(static_cast<size_t>(k));
+void first_columns(const T* w, int64_t m, int64_t n, const T* taus,
+                   int64_t steps, T* q, int64_t k) {
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < k; ++j) q[i * k + j] = T(i == j);
-  for (int64_t c = steps; c-- > 0;)
-    reflect(w, m, n, c, taus[c], q, 0, k, k, dots.data());
+  // The reflections from c on leave the columns before c as they are.
+  for (int64_t c = (steps - 1) / kBlock * kBlock; c >= 0; c -= kBlock)
+    BlockReflector<T>(m - c, std::min(kBlock, steps - c), w + c * n + c, n,
+                      taus + c)
+        .apply(false, k - c, q + c * k + c, k);
 }
 
 constexpr KernelTypes<LinalgTypes> kQrTypes{2, "geqrf_cpu"};
@@ -69,12 +85,12 @@ void qr(const KernelCall& call) {
       const T* a = matrix<T>(call.tensor(2), b, m, n);
       T* r = matrix<T>(call.tensor(1), b, k, n);
       std::vector<T> w(a, a + m * n);
-      factor(m, n, w.data(), taus.data());
+      factor(m, n, w.data(), n, taus.data());
       for (int64_t i = 0; i < k; ++i)
         for (int64_t j = 0; j < n; ++j)
           r[i * n + j] = i <= j ? w[i * n + j] : T(0);
-      product(w.data(), m, n, taus.data(), steps,
-              matrix<T>(call.tensor(0), b, m, k), k);
+      first_columns(w.data(), m, n, taus.data(), steps,
+                    matrix<T>(call.tensor(0), b, m, k), k);
     }
   });
 }
@@ -87,7 +103,8 @@ void geqrf(const KernelCall& call) {
     for (int64_t b = 0; b < s.batch; ++b) {
       T* w = matrix<T>(call.tensor(0), b, s.m, s.n);
       std::copy_n(matrix<T>(call.tensor(2), b, s.m, s.n), s.m * s.n, w);
-      factor(s.m, s.n, w, matrix<T>(call.tensor(1), b, std::min(s.m, s.n)));
+      factor(s.m, s.n, w, s.n,
+             matrix<T>(call.tensor(1), b, std::min(s.m, s.n)));
     }
   });
 }
@@ -98,9 +115,9 @@ void householder(const KernelCall& call) {
   const auto& s = call.attributes<LinalgAttributes>();
   kProductTypes.visit(call, [&]<class T>() {
     for (int64_t b = 0; b < s.batch; ++b)
-      product(matrix<T>(call.tensor(1), b, s.m, s.n), s.m, s.n,
-              matrix<T>(call.tensor(2), b, s.k), s.k,
-              matrix<T>(call.tensor(0), b, s.m, s.n), s.n);
+      first_columns(matrix<T>(call.tensor(1), b, s.m, s.n), s.m, s.n,
+                    matrix<T>(call.tensor(2), b, s.k), s.k,
+                    matrix<T>(call.tensor(0), b, s.m, s.n), s.n);
   });
 }
 

@@ -1,74 +1,101 @@
 // LU with partial pivoting and what follows from it (G. Golub and C. Van Loan,
 // Matrix computations, 3.4).
-#include <memory>
 #include <numeric>
 #include <vector>
 
-#include "hotaru/backend/cpu/linalg/matrix.h"
+#include "hotaru/backend/cpu/linalg/triangular.h"
+#include "hotaru/backend/cpu/matmul/gemm.h"
 
 namespace hotaru::cpu {
 namespace {
 
-/// Rows that the trailing matrix is updated by together: they stay in cache.
-constexpr int64_t kBlock = 32;
+/// Columns that are eliminated one after the other, and those that are worked
+/// on in memory of their own, where their rows are near each other.
+constexpr int64_t kColumns = 8, kPanel = 64;
 
-/// Eliminates columns c to end of the row-major a [m, n] below the diagonal,
-/// within these columns; rows are exchanged whole. Returns 1 + index of the
-/// first zero pivot, or 0.
+/// Row i is exchanged with row pivots[i] - 1, i = begin .. end - 1, in the
+/// first `columns` columns of a.
 template <class T>
-int64_t factor_columns(T* a, int64_t m, int64_t n, int64_t c, int64_t end,
-                       int32_t* pivots, bool exchange) {
+void exchange_rows(T* a, int64_t lda, int64_t columns, const int32_t* pivots,
+                   int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end && columns > 0; ++i) {
+    T *row = a + i * lda, *other = a + (pivots[i] - 1) * lda;
+    if (row != other) std::swap_ranges(row, row + columns, other);
+  }
+}
+
+/// Eliminates the n <= m columns of a [m, n] below the diagonal one by one.
+/// Returns 1 + index of the first zero pivot, or 0.
+template <class T>
+int64_t factor_columns(T* a, int64_t m, int64_t n, int64_t lda, int32_t* pivots,
+                       bool exchange) {
   int64_t singular = 0;
-  for (int64_t k = c; k < end; ++k) {
+  for (int64_t k = 0; k < n; ++k) {
     int64_t pivot = k;
     for (int64_t i = k + 1; exchange && i < m; ++i)
-      if (magnitude(a[i * n + k]) > magnitude(a[pivot * n + k])) pivot = i;
+      if (magnitude(a[i * lda + k]) > magnitude(a[pivot * lda + k])) pivot = i;
     pivots[k] = static_cast<int32_t>(pivot + 1);
-    if (pivot != k) std::swap_ranges(a + k * n, a + k * n + n, a + pivot * n);
-    const T* row = a + k * n;
+    exchange_rows(a, lda, n, pivots, k, k + 1);
+    const T* row = a + k * lda;
     if (row[k] == T(0)) {
       if (!singular) singular = k + 1;
       continue;
     }
     for (int64_t i = k + 1; i < m; ++i) {
-      T* to = a + i * n;
+      T* to = a + i * lda;
       const T factor = to[k] /= row[k];
-      for (int64_t j = k + 1; j < end; ++j) to[j] -= factor * row[j];
+      for (int64_t j = k + 1; j < n; ++j) to[j] -= product(factor, row[j]);
     }
   }
   return singular;
 }
 
-/// to[0, n) -= sum of l[p] * u[p * stride + j].
+/// What is left of a [m, n] when its first `done` columns are L and U: U of the
+/// other columns, and what their elimination begins with.
 template <class T>
-void subtract(T* to, const T* l, const T* u, int64_t stride, int64_t depth,
-              int64_t n) {
-  int64_t p = 0;
-  for (; p + 4 <= depth; p += 4) {
-    const T a = l[p], b = l[p + 1], c = l[p + 2], d = l[p + 3];
-    const T *x = u + p * stride, *y = x + stride, *z = y + stride,
-            *w = z + stride;
-    for (int64_t j = 0; j < n; ++j)
-      to[j] -= a * x[j] + b * y[j] + c * z[j] + d * w[j];
-  }
-  for (; p < depth; ++p)
-    for (int64_t j = 0; j < n; ++j) to[j] -= l[p] * u[p * stride + j];
+void follow(T* a, int64_t m, int64_t n, int64_t done, int64_t lda,
+            const int32_t* pivots) {
+  T* right = a + done;
+  exchange_rows(right, lda, n - done, pivots, 0, done);
+  solve_triangular({false, true}, done, n - done, a, lda, right, lda);
+  gemm<T>(m - done, n - done, done, T(-1), {a + done * lda, lda, 1},
+          {right, lda, 1}, T(1), right + done * lda, lda);
 }
 
-/// Row-major a [m, n] becomes L (unit diagonal, below) and U.
+/// The n <= m columns of a [m, n] become L (unit diagonal, below) and U; by
+/// halves, so that nearly all the work is matrix products (S. Toledo, "Locality
+/// of reference in LU decomposition with partial pivoting", 1997).
+template <class T>
+int64_t factor_tall(T* a, int64_t m, int64_t n, int64_t lda, int32_t* pivots,
+                    bool exchange) {
+  if (n <= kColumns) return factor_columns(a, m, n, lda, pivots, exchange);
+  if (n <= kPanel && lda > kPanel) {
+    std::vector<T> panel(static_cast<size_t>(m * n));
+    for (int64_t i = 0; i < m; ++i)
+      std::copy_n(a + i * lda, n, panel.data() + i * n);
+    const int64_t zero = factor_tall(panel.data(), m, n, n, pivots, exchange);
+    for (int64_t i = 0; i < m; ++i)
+      std::copy_n(panel.data() + i * n, n, a + i * lda);
+    return zero;
+  }
+  const int64_t half = (n / 2 + kColumns - 1) / kColumns * kColumns;
+  const int64_t first = factor_tall(a, m, half, lda, pivots, exchange);
+  follow(a, m, n, half, lda, pivots);
+  const int64_t second = factor_tall(a + half * lda + half, m - half, n - half,
+                                     lda, pivots + half, exchange);
+  for (int64_t k = half; k < n; ++k) pivots[k] += static_cast<int32_t>(half);
+  exchange_rows(a, lda, half, pivots, half, n);
+  return first || !second ? first : half + second;
+}
+
+/// Row-major a [m, n] becomes L and U. Returns 1 + index of the first zero
+/// pivot, or 0.
 template <class T>
 int64_t factor(T* a, int64_t m, int64_t n, int32_t* pivots, bool exchange) {
   const int64_t k = std::min(m, n);
-  int64_t singular = 0;
-  for (int64_t c = 0; c < k; c += kBlock) {
-    const int64_t end = std::min(c + kBlock, k), depth = end - c;
-    const int64_t zero = factor_columns(a, m, n, c, end, pivots, exchange);
-    if (!singular) singular = zero;
-    for (int64_t i = c + 1; i < m && end < n; ++i)
-      subtract(a + i * n + end, a + i * n + c, a + c * n + end, n,
-               std::min(i - c, depth), n - end);
-  }
-  return singular;
+  const int64_t zero = factor_tall(a, m, k, n, pivots, exchange);
+  if (n > k) follow(a, m, n, k, n, pivots);
+  return zero;
 }
 
 /// Row i of the factored matrix is row rows[i] of the given one.
@@ -95,14 +122,26 @@ struct Lu {
   void solve(int64_t k, const T* b, T* x) const {
     std::vector<int64_t> rows(static_cast<size_t>(n));
     permutation(pivots.data(), n, rows.data(), n);
+    for (int64_t i = 0; i < n; ++i) std::copy_n(b + rows[i] * k, k, x + i * k);
+    solve_triangular({false, true}, n, k, a.data(), n, x, k);
+    solve_triangular({true, false}, n, k, a.data(), n, x, k);
+  }
+
+  /// x = A^-1, row-major n x n: U^-1 L^-1, whose columns are then exchanged.
+  void invert(T* x) const {
+    std::fill_n(x, n * n, T(0));
+    for (int64_t i = 0; i < n; ++i) x[i * n + i] = T(1);
+    for (int64_t c = 0; c < n; c += kPanel)  // above them L^-1 is zero
+      solve_triangular({false, true}, n - c, std::min(kPanel, n - c), &at(c, c),
+                       n, x + c * n + c, n);
+    solve_triangular({true, false}, n, n, a.data(), n, x, n);
+    std::vector<int64_t> rows(static_cast<size_t>(n));
+    permutation(pivots.data(), n, rows.data(), n);
+    std::vector<T> row(static_cast<size_t>(n));
     for (int64_t i = 0; i < n; ++i) {
-      std::copy_n(b + rows[i] * k, k, x + i * k);
-      subtract(x + i * k, &at(i, 0), x, k, i, k);
-    }
-    for (int64_t i = n; i-- > 0;) {
-      T* to = x + i * k;
-      subtract(to, &at(i, 0) + i + 1, x + (i + 1) * k, k, n - 1 - i, k);
-      for (int64_t j = 0; j < k; ++j) to[j] /= at(i, i);
+      std::copy_n(x + i * n, n, row.data());
+      for (int64_t j = 0; j < n; ++j)
+        x[i * n + rows[j]] = row[static_cast<size_t>(j)];
     }
   }
 };
@@ -126,8 +165,11 @@ void solve(const KernelCall& call) {
                       where(i, s.batched),
                       "The solver failed because the input matrix is "
                       "singular.");
-      lu.solve(s.n, matrix<T>(b, i, s.m, s.n),
-               matrix<T>(call.tensor(0), i, s.m, s.n));
+      T* x = matrix<T>(call.tensor(0), i, s.m, s.n);
+      if (s.inverse)
+        lu.invert(x);
+      else
+        lu.solve(s.n, matrix<T>(b, i, s.m, s.n), x);
     }
   });
 }

@@ -7,6 +7,7 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/linalg/linalg.h"
+#include "hotaru/backend/common/product.h"
 
 namespace hotaru::cpu {
 

@@ -1,49 +1,81 @@
-// Cholesky's factors and triangular systems (G. Golub and C. Van Loan, Matrix
-// computations, 3.1 and 4.2).
-#include "hotaru/backend/cpu/linalg/matrix.h"
+// By halves, so that nearly all the work is matrix products (E. Elmroth, F.
+// Gustavson, I. Jonsson, B. Kagstrom, "Recursive blocked algorithms and hybrid
+// data structures for dense matrix library software", 2004).
+#include "hotaru/backend/cpu/linalg/triangular.h"
+
+#include "hotaru/backend/cpu/matmul/gemm.h"
 
 namespace hotaru::cpu {
 namespace {
 
-/// L [n, n] with A = L L^H from A's lower triangle. Returns 1 + index of the
-/// first column that has no positive diagonal, or 0.
+/// Rows of a system that is solved row by row.
+constexpr int64_t kRows = 16;
+
+/// to[0, n) -= sum of l[p] * x[p * ldx + j], p < depth.
 template <class T>
-int64_t factor(const T* a, int64_t n, T* l) {
-  std::fill_n(l, n * n, T(0));
-  for (int64_t r = 0; r < n; ++r)
-    for (int64_t c = 0; c <= r; ++c) {
-      T sum = a[r * n + c];
-      for (int64_t k = 0; k < c; ++k)
-        sum -= l[r * n + k] * conjugate(l[c * n + k]);
-      if (r != c) {
-        l[r * n + c] = sum / l[c * n + c];
-        continue;
-      }
-      const Real<T> diagonal = std::real(sum);
-      if (!(diagonal > 0)) return r + 1;
-      l[r * n + r] = T(std::sqrt(diagonal));
-    }
-  return 0;
+void subtract(T* to, const T* l, const T* x, int64_t ldx, int64_t depth,
+              int64_t n) {
+  int64_t p = 0;
+  for (; p + 4 <= depth; p += 4) {
+    const T a = l[p], b = l[p + 1], c = l[p + 2], d = l[p + 3];
+    const T *x0 = x + p * ldx, *x1 = x0 + ldx, *x2 = x1 + ldx, *x3 = x2 + ldx;
+    for (int64_t j = 0; j < n; ++j)
+      to[j] -= product(a, x0[j]) + product(b, x1[j]) + product(c, x2[j]) +
+               product(d, x3[j]);
+  }
+  for (; p < depth; ++p)
+    for (int64_t j = 0; j < n; ++j) to[j] -= product(l[p], x[p * ldx + j]);
 }
 
-constexpr KernelTypes<LinalgTypes> kCholeskyTypes{0, "cholesky_cpu"};
-
-void cholesky(const KernelCall& call) {
-  const auto& s = call.attributes<LinalgAttributes>();
-  kCholeskyTypes.visit(call, [&]<class T>() {
-    for (int64_t i = 0; i < s.batch; ++i) {
-      const int64_t failed = factor(matrix<T>(call.tensor(2), i, s.m, s.m), s.m,
-                                    matrix<T>(call.tensor(0), i, s.m, s.m));
-      set_info(call.tensor(1), i, failed);
-      HOTARU_CHECK_AS(LinAlgError, !failed || !s.check, s.name, ": ",
-                      where(i, s.batched),
-                      "The factorization could not be completed because the "
-                      "input is not positive-definite (the leading minor of "
-                      "order ",
-                      failed, " is not positive-definite).");
-    }
-  });
+template <class T>
+void solve_rows(Triangle triangle, int64_t m, int64_t n, const T* a,
+                int64_t lda, T* x, int64_t ldx) {
+  for (int64_t step = 0; step < m; ++step) {
+    const int64_t r = triangle.upper ? m - 1 - step : step;
+    const int64_t from = triangle.upper ? r + 1 : 0;
+    T* to = x + r * ldx;
+    subtract(to, a + r * lda + from, x + from * ldx, ldx, step, n);
+    if (triangle.unit) continue;
+    for (int64_t j = 0; j < n; ++j) to[j] /= a[r * lda + r];
+  }
 }
+
+}  // namespace
+
+template <class T>
+void solve_triangular(Triangle triangle, int64_t m, int64_t n, const T* a,
+                      int64_t lda, T* x, int64_t ldx) {
+  if (m <= kRows) return solve_rows(triangle, m, n, a, lda, x, ldx);
+  const int64_t half = (m / 2 + kRows - 1) / kRows * kRows, rest = m - half;
+  const T* corner = a + half * lda + half;
+  T* below = x + half * ldx;
+  const auto subtract_product = [&](int64_t rows, int64_t depth, const T* from,
+                                    const T* solved, T* to) {
+    gemm<T>(rows, n, depth, T(-1), {from, lda, 1}, {solved, ldx, 1}, T(1), to,
+            ldx);
+  };
+  if (triangle.upper) {
+    solve_triangular(triangle, rest, n, corner, lda, below, ldx);
+    subtract_product(half, rest, a + half, below, x);
+    solve_triangular(triangle, half, n, a, lda, x, ldx);
+  } else {
+    solve_triangular(triangle, half, n, a, lda, x, ldx);
+    subtract_product(rest, half, a + half * lda, x, below);
+    solve_triangular(triangle, rest, n, corner, lda, below, ldx);
+  }
+}
+
+#define HOTARU_INSTANTIATE(...) \
+  template void solve_triangular(Triangle, int64_t, int64_t, \
+                                 const __VA_ARGS__*, int64_t, __VA_ARGS__*, \
+                                 int64_t);
+HOTARU_INSTANTIATE(float)
+HOTARU_INSTANTIATE(double)
+HOTARU_INSTANTIATE(std::complex<float>)
+HOTARU_INSTANTIATE(std::complex<double>)
+#undef HOTARU_INSTANTIATE
+
+namespace {
 
 constexpr KernelTypes<LinalgTypes> kTriangularTypes{0, "triangular_solve"};
 
@@ -52,23 +84,14 @@ void triangular(const KernelCall& call) {
   const int64_t m = s.m, n = s.n;
   kTriangularTypes.visit(call, [&]<class T>() {
     for (int64_t i = 0; i < s.batch; ++i) {
-      const T* a = matrix<T>(call.tensor(1), i, m, m);
       T* x = matrix<T>(call.tensor(0), i, m, n);
       std::copy_n(matrix<T>(call.tensor(2), i, m, n), m * n, x);
-      for (int64_t step = 0; step < m; ++step) {
-        const int64_t r = s.upper ? m - 1 - step : step;
-        T* to = x + r * n;
-        const int64_t from = s.upper ? r + 1 : 0, end = s.upper ? m : r;
-        for (int64_t p = from; p < end; ++p)
-          for (int64_t j = 0; j < n; ++j) to[j] -= a[r * m + p] * x[p * n + j];
-        if (s.unit) continue;
-        for (int64_t j = 0; j < n; ++j) to[j] /= a[r * m + r];
-      }
+      solve_triangular({s.upper, s.unit}, m, n,
+                       matrix<T>(call.tensor(1), i, m, m), m, x, n);
     }
   });
 }
 
-HOTARU_KERNEL(kCPU, "linalg_cholesky", cholesky, check_types<kCholeskyTypes>);
 HOTARU_KERNEL(kCPU, "linalg_triangular", triangular,
               check_types<kTriangularTypes>);
 

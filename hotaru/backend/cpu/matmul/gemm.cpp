@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "hotaru/backend/cpu/matmul/gemm_complex.h"
 #include "hotaru/backend/cpu/matmul/gemm_generic.h"
 #include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 #include "hotaru/backend/cpu/matmul/gemm_reduced.h"
@@ -405,6 +406,9 @@ void gemm(int64_t m, int64_t n, int64_t k, OpMath<T> alpha, MatrixRef<T> a,
   } else if constexpr (kIsReduced<T>) {
     gemm_reduced(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
   } else {
+    if constexpr (kIsComplex<T>)
+      if (is_worth_parts(m, n, k))
+        return gemm_complex(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
     gemm_generic(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
   }
 }

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "hotaru/backend/common/product.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 #include "hotaru/core/half.h"
 #include "hotaru/runtime/threads/parallel.h"
@@ -21,7 +22,7 @@ using GemmSum = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
 /// sum += x row, for n elements that nothing else refers to meanwhile.
 template <class S, class T>
 void add_multiple(int64_t n, S x, const T* __restrict row, S* __restrict sum) {
-  for (int64_t j = 0; j < n; ++j) sum[j] += x * static_cast<S>(row[j]);
+  for (int64_t j = 0; j < n; ++j) sum[j] += product(x, static_cast<S>(row[j]));
 }
 
 /// The same for four rows of B, `stride` apart, in their order: the sums are
@@ -34,10 +35,10 @@ void add_multiples(int64_t n, const S (&x)[4], const T* __restrict rows,
   const T* row3 = row2 + stride;
   for (int64_t j = 0; j < n; ++j) {
     S s = sum[j];
-    s += x[0] * static_cast<S>(rows[j]);
-    s += x[1] * static_cast<S>(row1[j]);
-    s += x[2] * static_cast<S>(row2[j]);
-    s += x[3] * static_cast<S>(row3[j]);
+    s += product(x[0], static_cast<S>(rows[j]));
+    s += product(x[1], static_cast<S>(row1[j]));
+    s += product(x[2], static_cast<S>(row2[j]));
+    s += product(x[3], static_cast<S>(row3[j]));
     sum[j] = s;
   }
 }
@@ -56,7 +57,7 @@ void gemm_generic(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
     std::vector<S> sum(static_cast<size_t>(n));
     for (int64_t i = begin; i < end; ++i) {
       std::fill(sum.begin(), sum.end(), S(0));
-      if (b.col_stride == 1) {
+      if (b.col_stride == 1 && n > 1) {
         const auto left = [&](int64_t p) {
           return static_cast<S>(a.data[i * a.row_stride + p * a.col_stride]);
         };
@@ -70,17 +71,18 @@ void gemm_generic(int64_t m, int64_t n, int64_t k, T alpha, MatrixRef<T> a,
         for (int64_t j = 0; j < n; ++j) {
           S total(0);
           for (int64_t p = 0; p < k; ++p) {
-            total +=
-                static_cast<S>(a.data[i * a.row_stride + p * a.col_stride]) *
-                static_cast<S>(b.data[p * b.row_stride + j * b.col_stride]);
+            total += product(
+                static_cast<S>(a.data[i * a.row_stride + p * a.col_stride]),
+                static_cast<S>(b.data[p * b.row_stride + j * b.col_stride]));
           }
           sum[j] = total;
         }
       }
       T* row = c + i * ldc;
       for (int64_t j = 0; j < n; ++j) {
-        S v = static_cast<S>(alpha) * sum[j];
-        if (beta != T(0)) v += static_cast<S>(beta) * static_cast<S>(row[j]);
+        S v = product(static_cast<S>(alpha), sum[j]);
+        if (beta != T(0))
+          v += product(static_cast<S>(beta), static_cast<S>(row[j]));
         if (epilogue.bias != nullptr) {
           v += static_cast<S>(epilogue.bias[epilogue.bias_per_row ? i : j]);
         }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hotaru/backend/cuda/device/platform.h"
-#include "hotaru/backend/cuda/device/product.h"
+#include "hotaru/backend/common/product.h"
 
 namespace hotaru::cuda {
 

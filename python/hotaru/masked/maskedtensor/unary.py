@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..._C import Tensor, ops
-from ..._tensor import _CASTS
+from ..._tensor.elements import CASTS
 from .core import data_of, mask_of, wrap
 
 UNARY_NAMES = [
@@ -34,7 +34,7 @@ NATIVE_UNARY_FNS = operators(UNARY_NAMES)
 NATIVE_INPLACE_UNARY_FNS = operators(INPLACE_UNARY_NAMES)
 
 #: Functions that give a copy in another form, or of another dtype.
-CAST_NAMES = ["to", "type", "type_as", *_CASTS]
+CAST_NAMES = ["to", "type", "type_as", *CASTS]
 
 #: Arguments that have no place but their names, which masks know nothing of.
 NAMED_ONLY = {"alpha", "decimals", "out", "rounding_mode"}

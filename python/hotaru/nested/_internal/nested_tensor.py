@@ -75,7 +75,7 @@ def jagged_from_tensor_and_lengths(tensor, starts, lengths):
     """Rows starts to starts + lengths of (B, N, ...), the offsets, and the
     lengths where there are holes.
     """
-    from ..._nested_names import jagged
+    from ..._tensor.nested_names import jagged
 
     made = narrow(tensor, 1, starts, lengths, layout=jagged)
     return made, made._offsets, made._lengths

@@ -1,8 +1,8 @@
-"""Which kinds of attention may be used; see `_attention_kinds`."""
+"""Which kinds of attention may be used; see `_extension.attention_kinds`."""
 
 from __future__ import annotations
 
-from ..._attention_kinds import (
+from ..._extension.attention_kinds import (
     SDPBackend,
     _cur_sdpa_kernel_backends,
     sdpa_kernel,

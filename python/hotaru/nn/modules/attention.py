@@ -5,7 +5,7 @@ from __future__ import annotations
 import hotaru
 
 from ... import Tensor, empty, is_grad_enabled, strided
-from ..._native_attention import _native_multi_head_attention
+from ..._functions.attention import _native_multi_head_attention
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter

@@ -6,7 +6,7 @@ import hotaru
 
 from ... import _C
 from ..._C import Tensor
-from ..._sparse_names import layout_name
+from ..._tensor.sparse_names import layout_name
 from .. import compressed
 from ..tensor import BLOCKED, BY_ROWS, COMPRESSED
 

@@ -8,7 +8,7 @@ import hotaru
 
 from ... import _C
 from ..._C import Tensor
-from ..._sparse_names import expected
+from ..._tensor.sparse_names import expected
 from .._answers import answers
 from ..history import linear
 from ..tensor import Parts, SparseTensor, build, parts_of, values_of

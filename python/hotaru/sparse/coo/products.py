@@ -5,7 +5,7 @@ from __future__ import annotations
 import hotaru
 
 from ..._C import Tensor
-from ..._dtypes import scalar_type
+from ..._extension.dtypes import scalar_type
 from .. import coo
 from .._answers import answers_coo
 from ..history import bilinear

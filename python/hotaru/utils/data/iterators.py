@@ -10,7 +10,7 @@ from collections import deque
 from itertools import cycle
 
 from ... import cuda
-from ..._profiled import named_range
+from .._profiled import named_range
 from ._utils import pipes
 from ._utils.fetch import make_fetcher
 from ._utils.pin_memory import pin_memory

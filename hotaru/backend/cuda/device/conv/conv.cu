@@ -3,7 +3,7 @@
 // less than 2^31 elements, so that 32 bits count them; what is out of range on
 // the way wraps back.
 #include "hotaru/backend/cuda/device/block.h"
-#include "hotaru/backend/cuda/device/product.h"
+#include "hotaru/backend/common/product.h"
 #include "hotaru/backend/cuda/device/words.h"
 #include "hotaru/backend/cuda/params/conv.h"
 #include "hotaru/backend/cuda/params/types.h"

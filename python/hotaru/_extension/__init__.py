@@ -1,0 +1,82 @@
+"""What `torch._C` and its types have that is written in Python here.
+
+The names below are imported when they are first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from .. import _C
+from . import generator, streams
+
+_GRAPH = "hotaru.jit._ir"
+_PASSES = {
+    "_create_function_from_graph": "create_function_from_graph",
+    "_jit_pass_canonicalize": "canonicalize",
+    "_jit_pass_inline": "inline",
+    "_jit_pass_lint": "lint",
+}
+_INSIDE = {**_PASSES, "_GeneratorType": "GeneratorType"}
+_TYPES = "hotaru._types"
+_PLACES = {
+    "FileCheck": "hotaru._testing.file_check",
+    **dict.fromkeys(
+        ("Block", "Graph", "Node", "Use", "Value", "parse_ir"), _GRAPH
+    ),
+    **dict.fromkeys(
+        (
+            "AnyType", "AwaitType", "BoolType", "ClassType", "ComplexType",
+            "DeviceObjType", "DictType", "EnumType", "FloatType", "FutureType",
+            "IntType",
+            "ListType", "NoneType", "NumberType", "OptionalType",
+            "PyObjectType", "RRefType", "StreamObjType", "StringType",
+            "SymIntType", "TensorType", "TupleType", "Type", "UnionType",
+        ),
+        _TYPES,
+    ),
+    **dict.fromkeys(_PASSES, "hotaru.jit._ir.passes"),
+    "_create_function_from_graph": "hotaru.jit._ir.program",
+    "_Await": "hotaru._awaits",
+    "_GeneratorType": _TYPES,
+    "_freeze_module": "hotaru.jit._native_module",
+    "_EnableTorchFunction": "hotaru.overrides",
+    **dict.fromkeys(
+        (
+            "_get_privateuse1_backend_name", "_infer_size", "_is_alias_of",
+            "has_lapack",
+        ),
+        "hotaru._extension.questions",
+    ),
+    **dict.fromkeys(
+        ("_ConvBackend", "_select_conv_backend"),
+        "hotaru._extension.conv_backends",
+    ),
+}  # fmt: skip
+
+
+# Which `torch` has, too.
+PUBLIC = frozenset(
+    (
+        *(n for n in _PLACES if n[0] != "_" and n != "has_lapack"),
+        "Argument", "DispatchKey", "DispatchKeySet", "ExcludeDispatchKeyGuard",
+        "FunctionSchema", "parse_schema",
+    )
+)  # fmt: skip
+
+
+def _attribute(name: str):
+    place = _PLACES.get(name)
+    if place is not None:
+        inside = _INSIDE.get(name, name)
+        value = getattr(importlib.import_module(place), inside)
+        return vars(_C).setdefault(name, value)
+    if not name.startswith("__"):
+        from .._library import questions
+
+        if name in questions.NAMES:
+            return vars(_C).setdefault(name, questions.NAMES[name])
+    raise AttributeError(f"module {_C.__name__!r} has no attribute {name!r}")
+
+
+_C.__getattr__ = _attribute

@@ -1,0 +1,40 @@
+"""Small names of `torch._C` that are written in Python."""
+
+from __future__ import annotations
+
+from .. import Size
+from .._C import Tensor
+
+#: Factorisations are hotaru's own, so they are always there.
+has_lapack = True
+
+
+def _infer_size(first, second) -> Size:
+    """The shape to which two shapes broadcast.
+
+    RuntimeError if they do not, with PyTorch's text.
+    """
+    n = max(len(first), len(second))
+    out = []
+    for d in range(-n, 0):
+        a = first[d] if -d <= len(first) else 1
+        b = second[d] if -d <= len(second) else 1
+        if a != b and a != 1 and b != 1:
+            raise RuntimeError(
+                f"The size of tensor a ({a}) must match the size of tensor b "
+                f"({b}) at non-singleton dimension {n + d}"
+            )
+        out.append(b if a == 1 else a)
+    return Size(out)
+
+
+def _is_alias_of(first: Tensor, second: Tensor) -> bool:
+    """Whether two tensors lie in one storage."""
+    return first.untyped_storage()._cdata == second.untyped_storage()._cdata
+
+
+def _get_privateuse1_backend_name() -> str:
+    """What devices of a back end of a program's own are called: by PyTorch's
+    default, as there is no way to add one.
+    """
+    return "privateuseone"

@@ -1,0 +1,92 @@
+"""Entering and leaving streams."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+
+from .. import _C
+
+__all__ = ["StreamContext", "stream"]
+
+# Errors that nobody asked for yet are told when the interpreter ends.
+atexit.register(_C._synchronize)
+
+
+def _make_current(stream: _C.Stream) -> tuple:
+    """Makes a stream current on its device, and that device current.
+
+    Returns what was before, for `_restore`.
+    """
+    device = stream.device
+    previous = _C._current_stream(device)
+    if device.type != "cuda":
+        _C._set_stream(stream)
+        return previous, None
+    current = _C._cuda_current_device()
+    _C._set_stream(stream)
+    _C._cuda_set_device(device.index)
+    return previous, current
+
+
+def _restore(before: tuple) -> None:
+    stream, device = before
+    _C._set_stream(stream)
+    if device is not None:
+        _C._cuda_set_device(device)
+
+
+class StreamContext:
+    """Makes a stream this thread's current one for a ``with`` block.
+
+    The stream of a CUDA device makes that device the current one, too.
+    ``None`` changes nothing.
+    """
+
+    def __init__(self, stream: _C.Stream | None) -> None:
+        if stream is not None and not isinstance(stream, _C.Stream):
+            raise TypeError(
+                f"expected a Stream or None, but got {type(stream).__name__}"
+            )
+        self.stream = stream
+        self._before: list[tuple] = []
+
+    def __enter__(self) -> _C.Stream | None:
+        if self.stream is not None:
+            self._before.append(_make_current(self.stream))
+        return self.stream
+
+    def __exit__(self, *error) -> None:
+        if self.stream is not None:
+            _restore(self._before.pop())
+
+
+def stream(stream: _C.Stream | None) -> StreamContext:
+    """Sends the operators of a ``with`` block to the stream."""
+    return StreamContext(stream)
+
+
+# ``with s:`` itself: what was current, by thread.
+_entered = threading.local()
+
+
+def _enter(self: _C.Stream) -> _C.Stream:
+    stack = _entered.__dict__.setdefault("stack", [])
+    stack.append(_make_current(self))
+    return self
+
+
+def _exit(self: _C.Stream, *error) -> None:
+    _restore(_entered.stack.pop())
+
+
+def _record_event(self: _C.Stream, event: _C.Event | None = None) -> _C.Event:
+    """Marks the work so far in ``event``, or in a new one; returns it."""
+    event = _C.Event() if event is None else event
+    event.record(self)
+    return event
+
+
+_C.Stream.__enter__ = _enter
+_C.Stream.__exit__ = _exit
+_C.Stream.record_event = _record_event

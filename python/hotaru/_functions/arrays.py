@@ -1,0 +1,158 @@
+"""Tensors from other objects: arrays, buffers, files; powers of numbers."""
+
+from __future__ import annotations
+
+from .. import _C
+from .._C import Tensor
+
+__all__ = ["asarray", "from_file", "frombuffer", "vander"]
+
+
+def frombuffer(
+    buffer, *, dtype, count=-1, offset=0, requires_grad=False
+) -> Tensor:
+    """A vector over the memory of an object with the buffer protocol.
+
+    Args:
+        dtype: of the elements, whatever the object says of them.
+        count: how many, by default all from `offset` bytes on.
+
+    Raises:
+        ValueError: no buffer; more than the buffer holds, or nothing.
+    """
+    try:
+        memoryview(buffer)
+    except TypeError:
+        raise ValueError(
+            "object does not implement Python buffer protocol."
+        ) from None
+    out = _C.frombuffer(buffer, dtype=dtype, count=count, offset=offset)
+    return out.requires_grad_() if requires_grad else out
+
+
+def _is_capsule(obj) -> bool:
+    return type(obj).__name__ == "PyCapsule"
+
+
+def _has_buffer(obj) -> bool:
+    if isinstance(obj, (list, tuple, str)) or hasattr(obj, "__array__"):
+        return False
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return True
+
+
+def _shared(obj, dtype) -> Tensor | None:
+    """A tensor that shares the object's memory, or None."""
+    from . import from_dlpack
+
+    if isinstance(obj, Tensor):
+        return obj
+    if hasattr(obj, "__array__") and not hasattr(obj, "__cuda_array_int__"):
+        try:
+            return _C.from_numpy(obj)
+        except TypeError:
+            if not hasattr(obj, "__dlpack__"):
+                return None
+    if _is_capsule(obj) or hasattr(obj, "__dlpack__"):
+        return from_dlpack(obj)
+    if _has_buffer(obj):
+        return frombuffer(obj, dtype=dtype or _C.get_default_dtype())
+    return None
+
+
+def asarray(
+    obj, *, dtype=None, device=None, copy=None, requires_grad=False
+) -> Tensor:
+    """A tensor of an object's values, over its memory where that is possible.
+
+    Args:
+        obj: a tensor, an array, a DLPack capsule, an object with the buffer
+            protocol (of `dtype`, by default the default one), a storage, or
+            numbers in nested sequences.
+        copy: True for memory of its own, False for an error without a shared
+            one, None for whichever it takes.
+        requires_grad: False cuts off a tensor's history.
+
+    Raises:
+        ValueError: copy=False where the memory cannot be shared.
+    """
+    if copy is False and type(obj).__module__ == "numpy" and obj.ndim == 0:
+        raise RuntimeError(
+            "can't alias NumPy scalars. Either remove copy=False or transform "
+            "it in a ndarray."
+        )
+    shared = _shared(obj, dtype)
+    if shared is None:
+        if copy is False:
+            raise ValueError("can't alias arbitrary sequence into a tensor.")
+        out = _C.tensor(obj, dtype=dtype, device=device)
+        return out.requires_grad_() if requires_grad else out
+    wanted = shared.dtype if dtype is None else dtype
+    where = shared.device if device is None else _C.device(device)
+    there = where.type == shared.device.type and (
+        where.index is None or where == shared.device
+    )
+    if copy is False and not there:
+        raise ValueError(
+            f"can't alias tensor from device '{shared.device}' to '{where}'."
+        )
+    if copy is False and wanted is not shared.dtype:
+        raise ValueError(
+            f"can't alias tensor with dtype '{shared.dtype}' into dtype "
+            f"'{wanted}'."
+        )
+    if copy or not there or wanted is not shared.dtype:
+        out = shared.to(device=where, dtype=wanted, copy=bool(copy))
+    else:
+        out = shared
+    if not requires_grad:
+        return out.detach() if out.requires_grad else out
+    return out if out.requires_grad else out.requires_grad_()
+
+
+def from_file(
+    filename, shared=None, size: int = 0, *, dtype=None, **kwargs
+) -> Tensor:
+    """A vector of `size` elements over a file that is mapped into memory.
+
+    Args:
+        shared: writes go to the file, which is made as long as needed.
+        dtype: by default the default one.
+
+    Raises:
+        RuntimeError: the file is shorter and not shared.
+    """
+    from ..storage import UntypedStorage
+
+    dtype = _C.get_default_dtype() if dtype is None else dtype
+    memory = UntypedStorage.from_file(
+        filename, bool(shared), size * dtype.itemsize
+    )
+    out = _C.tensor(memory, dtype=dtype)
+    return out.requires_grad_() if kwargs.get("requires_grad") else out
+
+
+def vander(x: Tensor, N: int | None = None, increasing: bool = False):
+    """The matrix of the powers of a vector, one column each.
+
+    Args:
+        N: how many columns, by default as many as elements.
+        increasing: begin with the power 0 rather than end with it.
+
+    Raises:
+        RuntimeError: no vector, or N below 0.
+    """
+    if x.dim() != 1:
+        raise RuntimeError("x must be a one-dimensional tensor.")
+    n = x.numel() if N is None else N
+    if n < 0:
+        raise RuntimeError("N must be non-negative.")
+    whole = not (x.is_floating_point() or x.is_complex())
+    out = x.new_ones(x.numel(), n, dtype=_C.int64 if whole else x.dtype)
+    if n > 1:
+        out[:, 1:] = x[:, None]
+        out[:, 1:] = out[:, 1:].cumprod(1)
+    return out if increasing else out.flip(1)

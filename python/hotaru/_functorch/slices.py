@@ -1,0 +1,240 @@
+"""A function called once for each slice of its arguments: `vmap` inside.
+
+hotaru has no batching rules. What the calls return is stacked by whoever called
+`run_slices`.
+"""
+
+from __future__ import annotations
+
+import functools
+
+from .. import Tensor, equal, get_rng_state, set_rng_state, stack
+from ..utils import _tree
+
+_RANDOM = (
+    "vmap: called random operation while in randomness error mode. Please "
+    "either use the 'same' or 'different' randomness flags on vmap or perform "
+    "the randomness operation out of vmap"
+)
+_NEVER_RANDOM = (
+    "vmap: We do not yet support calling random operations inside of vmap. "
+    "Please perform random operations outside of vmap as a workaround"
+)
+
+
+def name_of(function) -> str:
+    """What errors call a function."""
+    if hasattr(function, "__name__"):
+        return function.__name__
+    if isinstance(function, functools.partial):
+        return f"functools.partial({name_of(function.func)}, ...)"
+    return repr(function)
+
+
+class Inputs:
+    """Arguments of a mapped call: which are cut, where, and how often.
+
+    Raises:
+        ValueError: `in_dims` that do not fit the arguments, sizes that differ,
+            or nothing to map over. With `negative` False no dimension may be
+            counted from the end, as in the older `vmap`.
+    """
+
+    def __init__(self, function, in_dims, args: tuple, negative: bool = True):
+        call = f"vmap({name_of(function)}, in_dims={in_dims}, ...)(<inputs>): "
+        if not isinstance(in_dims, (int, tuple)):
+            raise ValueError(
+                f"{call}expected `in_dims` to be int or a (potentially nested) "
+                "tuple matching the structure of inputs, got: "
+                f"{type(in_dims)}."
+            )
+        if not args:
+            raise ValueError(
+                f"vmap({name_of(function)})(<inputs>): got no inputs. Maybe "
+                "you forgot to add inputs, or you are trying to vmap over a "
+                "function with no inputs. The latter is unsupported."
+            )
+        self._leaves, self._structure = _tree.flatten(args)
+        dims = _tree.spread(in_dims, self._structure)
+        if dims is None:
+            raise ValueError(
+                f"{call}in_dims is not compatible with the structure of "
+                "`inputs`. in_dims has structure "
+                f"{_tree.flatten(in_dims)[1]} but inputs has structure "
+                f"{self._structure}."
+            )
+        for leaf, dim in zip(self._leaves, dims):
+            _check_dim(call, leaf, dim, negative)
+        self._dims = dims
+        self.size = self._one_size()
+
+    def _one_size(self) -> int:
+        sizes = [
+            leaf.size(dim)
+            for leaf, dim in zip(self._leaves, self._dims)
+            if dim is not None
+        ]
+        if not sizes:
+            raise ValueError("vmap: Expected at least one Tensor to vmap over")
+        if any(size != sizes[0] for size in sizes):
+            raise ValueError(
+                "vmap: Expected all tensors to have the same size in the "
+                f"mapped dimension, got sizes {sizes} for the mapped dimension"
+            )
+        return sizes[0]
+
+    def slice(self, index: int) -> tuple:
+        """The arguments of one call. Slices are views: writes are seen."""
+        return self._with(lambda leaf, dim: leaf.select(dim, index))
+
+    def stand_in(self) -> tuple:
+        """Zeros of a slice's shape, for a dimension of size zero."""
+
+        def zeros(leaf: Tensor, dim: int) -> Tensor:
+            shape = list(leaf.shape)
+            del shape[dim]
+            return leaf.new_zeros(shape)
+
+        return self._with(zeros)
+
+    def _with(self, cut) -> tuple:
+        leaves = [
+            leaf if dim is None else cut(leaf, dim)
+            for leaf, dim in zip(self._leaves, self._dims)
+        ]
+        return _tree.unflatten(leaves, self._structure)
+
+    def whole(self) -> tuple[tuple, tuple]:
+        """The arguments, and the dimension of each leaf, none negative."""
+        dims = [
+            dim if dim is None or dim >= 0 else dim + leaf.dim()
+            for leaf, dim in zip(self._leaves, self._dims)
+        ]
+        return (
+            _tree.unflatten(self._leaves, self._structure),
+            _tree.unflatten(dims, self._structure),
+        )
+
+    def versions(self) -> list[int]:
+        """Versions of the tensors that are not cut."""
+        return [
+            _version(leaf)
+            for leaf, dim in zip(self._leaves, self._dims)
+            if dim is None and isinstance(leaf, Tensor)
+        ]
+
+
+def _version(tensor: Tensor) -> int:
+    try:
+        return tensor._version
+    except RuntimeError:  # inference tensors count no writes
+        return 0
+
+
+def _check_dim(call: str, leaf, dim, negative: bool) -> None:
+    if dim is None:
+        return
+    if not isinstance(dim, int):
+        raise ValueError(
+            f"{call}Got in_dim={dim} for an input but in_dim must be either an "
+            "integer dimension or None."
+        )
+    if not isinstance(leaf, Tensor):
+        raise ValueError(
+            f"{call}Got in_dim={dim} for an input but the input is of type "
+            f"{type(leaf)}. We cannot vmap over non-Tensor arguments, please "
+            "use None as the respective in_dim"
+        )
+    least = -leaf.dim() if negative else 0
+    if not least <= dim < leaf.dim():
+        raise ValueError(
+            f"{call}Got in_dim={dim} for some input, but that input is a "
+            f"Tensor of dimensionality {leaf.dim()} so expected in_dim to "
+            f"satisfy {least if least or not negative else '-0'} <= in_dim < "
+            f"{leaf.dim()}."
+        )
+
+
+class Draws:
+    """Random numbers of the calls: refused ("error", and "never", which has
+    no other choice to name), new in each ("different"), or alike in all.
+
+    A draw is seen by the CPU generator's state having changed, so also a seed
+    set by the function counts, and a generator of its own does not.
+    """
+
+    def __init__(self, randomness: str) -> None:
+        self._rule = randomness
+        self._start = None if randomness == "different" else get_rng_state()
+
+    def before(self) -> None:
+        if self._rule == "same":
+            set_rng_state(self._start)
+
+    def after(self) -> None:
+        if self._rule not in ("error", "never"):
+            return
+        if not equal(self._start, get_rng_state()):
+            set_rng_state(self._start)
+            never = self._rule == "never"
+            raise RuntimeError(_NEVER_RANDOM if never else _RANDOM)
+
+
+def run_slices(function, inputs: Inputs, randomness: str, kwargs: dict) -> list:
+    """What the function returned for each slice; one result for size zero."""
+    draws = Draws(randomness)
+    results = []
+    for index in range(max(inputs.size, 1)):
+        args = inputs.slice(index) if inputs.size else inputs.stand_in()
+        versions = inputs.versions()
+        draws.before()
+        results.append(function(*args, **kwargs))
+        draws.after()
+        if inputs.versions() != versions and inputs.size != 1:
+            raise RuntimeError(
+                f"vmap({name_of(function)}, ...): an input that is not being "
+                "vmapped over was changed in place, which would happen once "
+                "for each slice. Please use out-of-place operators, or map "
+                "over that input as well"
+            )
+    return results
+
+
+def stack_results(results: list, dim: int, size: int) -> Tensor:
+    """One tensor of the slices' results, new dimension at `dim`.
+
+    Of results that are views of one tensor, without gradients, it is a view.
+    """
+    if not size:
+        return stack(results, dim).narrow(dim, 0, 0)
+    view = _common_view(results, dim)
+    return stack(results, dim) if view is None else view
+
+
+def _common_view(results: list, dim: int) -> Tensor | None:
+    """The results as one view of their base, if they lie evenly in it."""
+    first = results[0]
+    base = first._base
+    if base is None or first.requires_grad or base.dtype != first.dtype:
+        return None
+    if not -first.dim() - 1 <= dim <= first.dim():
+        return None
+    start = first.storage_offset()
+    step = results[-1].storage_offset() - start
+    step //= max(len(results) - 1, 1)
+    for i, part in enumerate(results):
+        if (
+            part._base is not base
+            or part.requires_grad
+            or part.shape != first.shape
+            or part.stride() != first.stride()
+            or part.storage_offset() != start + i * step
+        ):
+            return None
+    if step < 0:
+        return None
+    place = dim % (first.dim() + 1)
+    shape, stride = list(first.shape), list(first.stride())
+    shape.insert(place, len(results))
+    stride.insert(place, step)
+    return base.as_strided(shape, stride, start)

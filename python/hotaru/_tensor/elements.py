@@ -1,0 +1,207 @@
+"""Methods of Tensor about its elements: casts, in place, one by one."""
+
+from __future__ import annotations
+
+from .. import _C
+from .._C import Tensor
+
+CASTS = {
+    "float": _C.float32,
+    "double": _C.float64,
+    "half": _C.float16,
+    "bfloat16": _C.bfloat16,
+    "int": _C.int32,
+    "long": _C.int64,
+    "short": _C.int16,
+    "char": _C.int8,
+    "byte": _C.uint8,
+    "bool": _C.bool,
+    "chalf": _C.complex32,
+    "cfloat": _C.complex64,
+    "cdouble": _C.complex128,
+}
+
+# In-place forms of operators without one of their own: the result is copied
+# back.
+_IN_PLACE = """
+    absolute addbmm addmv addr cumprod logit
+    nan_to_num negative renorm sgn square tril triu
+""".split()  # noqa: SIM905
+
+# In-place forms of second names.
+_ALIASES = {
+    "arctan2_": "atan2_", "divide_": "div_", "greater_": "gt_",
+    "greater_equal_": "ge_", "less_": "lt_", "less_equal_": "le_",
+    "multiply_": "mul_", "not_equal_": "ne_", "subtract_": "sub_",
+}  # fmt: skip
+
+
+def _cast(dtype):
+    def cast(self, memory_format=None):
+        return self.to(dtype)
+
+    cast.__doc__ = f"self.to({dtype})"
+    return cast
+
+
+def _scalar_type(tensor) -> str:
+    from .._extension.dtypes import type_string
+
+    return type_string(tensor).split(".")[-1][: -len("Tensor")]
+
+
+def _renamed(method, name: str):
+    """A method that knows the name it is offered by."""
+    method.__name__ = name
+    method.__qualname__ = f"Tensor.{name}"
+    return method
+
+
+def _in_place(name):
+    function = getattr(_C.ops, name, None)
+    if function is None:
+        return None
+
+    def run(self, *args, **kwargs):
+        # The gradient may need what is overwritten.
+        needed = self.requires_grad or any(
+            isinstance(a, Tensor) and a.requires_grad
+            for a in (*args, *kwargs.values())
+        )
+        source = self.clone() if needed else self
+        result = function(source, *args, **kwargs)
+        if not _C.can_cast(result.dtype, self.dtype):
+            raise RuntimeError(
+                f"result type {_scalar_type(result)} can't be cast to the "
+                f"desired output type {_scalar_type(self)}"
+            )
+        return self.copy_(result)
+
+    run.__name__ = f"{name}_"
+    run.__qualname__ = f"Tensor.{name}_"
+    run.__doc__ = f"{name} in place."
+    return run
+
+
+def __contains__(self, element) -> bool:
+    if isinstance(element, (Tensor, int, float, complex, bool)):
+        return bool((element == self).any().item())
+    raise RuntimeError(
+        "Tensor.__contains__ only supports Tensor or scalar, "
+        f"but you passed in a {type(element)}."
+    )
+
+
+def __complex__(self) -> complex:
+    """The number of a tensor of one element; ValueError for another."""
+    if self.numel() != 1:
+        raise ValueError(
+            "only one element tensors can be converted to Python scalars"
+        )
+    return complex(self.item())
+
+
+def is_nonzero(self) -> bool:
+    """The truth of a tensor of one element."""
+    return bool(self)
+
+
+def equal(self, other) -> bool:
+    """Whether shapes and all elements are the same."""
+    if not isinstance(other, Tensor):
+        raise TypeError(
+            "equal(): argument 'other' (position 1) must be Tensor, not "
+            + type(other).__name__
+        )
+    if self.shape != other.shape:
+        return False
+    return bool((self == other).all()) if self.numel() else True
+
+
+def apply_(self, function):
+    """Replaces each element by function(element); slow.
+
+    Raises:
+        RuntimeError: the tensor requires a gradient.
+        TypeError: a result is no number.
+    """
+    return _mapped("apply_", self, function)
+
+
+def map_(self, other, function):
+    """Replaces each element by function(element, other's); slow. Errors as
+    `apply_`, of each of the tensors.
+    """
+    return _mapped("map_", self, function, other)
+
+
+def map2_(self, x, y, function):
+    """Replaces each element by function(element, x's, y's); slow. Errors as
+    `apply_`, of each of the tensors.
+    """
+    return _mapped("map2_", self, function, x, y)
+
+
+def _mapped(name, self, function, *others):
+    tensors = (self, *others)
+    if any(t.requires_grad for t in tensors):
+        raise RuntimeError(
+            f"Can't call {name}() on Variable that requires grad. Use "
+            f"var.detach().{name}() instead."
+        )
+    lists = [t.expand_as(self).reshape(-1).tolist() for t in tensors]
+    made = [function(*values) for values in zip(*lists, strict=True)]
+    whole = not (self.is_floating_point() or self.is_complex())
+    for value in made:
+        if isinstance(value, (str, bytes, list, tuple, dict, type(None))):
+            kind = type(value).__name__
+            raise TypeError(
+                f"'{kind}' object cannot be interpreted as an integer"
+                if whole
+                else f"must be real number, not {kind}"
+            )
+    return self.copy_(_C.tensor(made, dtype=self.dtype).reshape(self.shape))
+
+
+def fill_diagonal_(self, fill_value, wrap: bool = False):
+    """Writes a number onto the diagonal; returns self.
+
+    Args:
+        wrap: of a tall matrix, go on below with a row between.
+
+    Raises:
+        RuntimeError: less than two dimensions, or more of unequal sizes.
+    """
+    if self.dim() < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self.dim() > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    step = sum(self.stride())
+    height, width = self.shape[0], self.shape[1]
+    size = min(self.shape)
+    self.as_strided((size,), (step,), self.storage_offset()).fill_(fill_value)
+    if wrap and self.dim() == 2 and height > width + 1:
+        below = self[width + 1 :]
+        below.fill_diagonal_(fill_value, wrap=True)
+    return self
+
+
+METHODS = (
+    __contains__, __complex__, is_nonzero, equal, apply_, map_, map2_,
+    fill_diagonal_,
+)  # fmt: skip
+
+
+def install() -> None:
+    """Attaches everything above to Tensor."""
+    for method in METHODS:
+        setattr(Tensor, method.__name__, method)
+    for name, dtype in CASTS.items():
+        setattr(Tensor, name, _renamed(_cast(dtype), name))
+    for name, other in _ALIASES.items():
+        if not hasattr(Tensor, name):
+            setattr(Tensor, name, getattr(Tensor, other))
+    for name in _IN_PLACE:
+        method = _renamed(_in_place(name), name + "_")
+        if method is not None and not hasattr(Tensor, name + "_"):
+            setattr(Tensor, name + "_", method)
