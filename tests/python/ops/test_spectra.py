@@ -252,7 +252,9 @@ def test_many_singular_vectors(dtype):
 def test_known_singular_values():
     # Of the difference matrix: 2 sin(k pi / (2 (2 n + 1))), k odd.
     n = 200
-    a = bidiagonal(n, n, lambda i: i * 0 + 1, lambda i: i * 0 - 1, torch.float64)
+    a = bidiagonal(
+        n, n, lambda i: i * 0 + 1, lambda i: i * 0 - 1, torch.float64
+    )
     k = torch.arange(2 * n - 1, 0, -2).double()
     wanted = 2 * torch.sin(k * (math.pi / (2 * (2 * n + 1))))
     assert largest(L.svd(a)[1] - wanted) <= bound(n, a.dtype, 2.0)

@@ -48,6 +48,13 @@ bool BidiagonalDivide<R>::solve(int64_t n, R* d, R* e) {
   if (n > kLeaf)
     for (auto* room : {&room_, &of_u_, &of_v_})
       room->resize(static_cast<size_t>(n * n));
+  // Of numbers up to 1 these are nothing, and their products out of range.
+  constexpr R kTiny =
+      std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
+  for (int64_t i = 0; i < n; ++i) {
+    if (std::abs(d[i]) < kTiny) d[i] = 0;
+    if (i + 1 < n && std::abs(e[i]) < kTiny) e[i] = 0;
+  }
   if (!solve_block(0, n, false)) return false;
   order_.resize(static_cast<size_t>(n));
   std::iota(order_.begin(), order_.end(), 0);
@@ -96,10 +103,10 @@ void BidiagonalDivide<R>::merge(int64_t begin, int64_t first, int64_t second,
   d[first] = 0;
   if (extra) {  // of the two rows without a value, z has a part in one
     const R other = beta * vt[rows * n_ + first + 1];
-    const R length = std::hypot(z[first], other);
+    const Rotation<R> turn(z[first], other);
     if (other != 0) {
-      rotate(first, rows, m.columns(), z[first] / length, other / length, vt);
-      z[first] = length;
+      rotate(first, rows, m.columns(), turn.c, turn.s, vt);
+      z[first] = turn.r;
       m.parts[size_t(first)] = Part::kBoth;
     }
   }
@@ -116,7 +123,8 @@ void BidiagonalDivide<R>::merge(int64_t begin, int64_t first, int64_t second,
 template <class R>
 void BidiagonalDivide<R>::deflate(Merge& m, R least) {
   R *d = d_ + m.begin, *z = m.z.data();
-  R *ut = ut_.data() + m.begin * (n_ + 1), *vt = vt_.data() + m.begin * (n_ + 1);
+  R *ut = ut_.data() + m.begin * (n_ + 1),
+    *vt = vt_.data() + m.begin * (n_ + 1);
   std::vector<int64_t> order;
   for (int64_t i = 0; i < m.rows(); ++i)
     if (i != m.first) order.push_back(i);
@@ -132,11 +140,10 @@ void BidiagonalDivide<R>::deflate(Merge& m, R least) {
       continue;
     }
     if (last >= 0 && d[i] - d[last] <= least) {
-      const R length = std::hypot(z[i], z[last]);
-      const R c = z[i] / length, s = -z[last] / length;
-      z[i] = length;
-      rotate(last, i, m.rows(), c, s, ut);
-      rotate(last, i, m.columns(), c, s, vt);
+      const Rotation<R> turn(z[i], z[last]);
+      z[i] = turn.r;
+      rotate(last, i, m.rows(), turn.c, -turn.s, ut);
+      rotate(last, i, m.columns(), turn.c, -turn.s, vt);
       if (m.parts[size_t(i)] != m.parts[size_t(last)])
         m.parts[size_t(i)] = Part::kBoth;
       m.deflated.push_back(last);
@@ -206,8 +213,8 @@ void BidiagonalDivide<R>::copy_right(T* to, int64_t ld) const {
   copy_columns(n_, order_.data(), vt_.data(), to, ld);
 }
 
-#define HOTARU_INSTANTIATE(R, ...)                                             \
-  template void BidiagonalDivide<R>::copy_left(__VA_ARGS__*, int64_t) const;   \
+#define HOTARU_INSTANTIATE(R, ...) \
+  template void BidiagonalDivide<R>::copy_left(__VA_ARGS__*, int64_t) const; \
   template void BidiagonalDivide<R>::copy_right(__VA_ARGS__*, int64_t) const;
 template class BidiagonalDivide<float>;
 template class BidiagonalDivide<double>;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "hotaru/backend/cpu/linalg/bidiagonal.h"
+#include "hotaru/backend/cpu/linalg/condensed.h"
 #include "hotaru/backend/cpu/linalg/vectors.h"
 
 namespace hotaru::cpu {
@@ -13,21 +14,6 @@ namespace {
 
 /// For each value; two are usual.
 constexpr int64_t kMostSweeps = 60;
-
-template <class R>
-struct Rotation {
-  R c, s, r;
-
-  /// Takes (f, g) to (r, 0).
-  Rotation(R f, R g) {
-    constexpr R kTiny =
-        std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
-    const R square = f * f + g * g;
-    r = square > kTiny ? std::sqrt(square) : std::hypot(f, g);
-    c = r == 0 ? R(1) : f / r;
-    s = r == 0 ? R(0) : g / r;
-  }
-};
 
 template <class R>
 class Sweeps {
@@ -65,7 +51,8 @@ class Sweeps {
     const R sum = 1 + least / most, gap = (most - least) / most;
     if (g < most) {
       const R u = (g / most) * (g / most);
-      return least * (2 / (std::sqrt(sum * sum + u) + std::sqrt(gap * gap + u)));
+      return least *
+             (2 / (std::sqrt(sum * sum + u) + std::sqrt(gap * gap + u)));
     }
     const R u = most / g;
     if (u == 0) return least * most / g;

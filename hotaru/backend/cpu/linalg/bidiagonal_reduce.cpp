@@ -69,7 +69,7 @@ void Bidiagonal<T>::left_reflection(int64_t first, int64_t c, Real<T>* d) {
   for (int64_t k = 0; k < c; ++k) of_v[k] = -of_v[k], of_x[k] = -of_x[k];
   add_rows(c, columns, y_.data() + j + 1, n_, of_v, y);
   add_rows(c, columns, a_ + first * n_ + j + 1, n_, of_x, y);
-  for (int64_t i = 0; i < columns; ++i) y[i] *= tau;
+  for (int64_t i = 0; i < columns; ++i) y[i] = product(tau, y[i]);
 }
 
 /// Row j = first + c right of its diagonal, and its column of X.
@@ -96,7 +96,7 @@ void Bidiagonal<T>::right_reflection(int64_t first, int64_t c, Real<T>* e) {
   for (int64_t k = 0; k < c; ++k) of_u[k] = -of_u[k];
   add_rows(c + 1, rows, vs, m_, of_y, x);
   add_rows(c, rows, left(first + kPanel) + j + 1, m_, of_u, x);
-  for (int64_t i = 0; i < rows; ++i) x[i] *= tau;
+  for (int64_t i = 0; i < rows; ++i) x[i] = product(tau, x[i]);
 }
 
 /// Both products at once: X's columns follow V's.

@@ -27,9 +27,10 @@ void reflect(const T* w, int64_t m, int64_t n, T tau, T* x, int64_t columns) {
   }
 }
 
-/// w [m, columns], rows n apart, becomes R, and below its diagonal the v.
+}  // namespace
+
 template <class T>
-void factor(int64_t m, int64_t columns, T* w, int64_t n, T* taus) {
+void factor_qr(int64_t m, int64_t columns, T* w, int64_t n, T* taus) {
   const int64_t steps = std::min(m, columns);
   if (columns <= kColumns) {
     for (int64_t c = 0; c < steps; ++c) {
@@ -49,17 +50,28 @@ void factor(int64_t m, int64_t columns, T* w, int64_t n, T* taus) {
       panel.resize(static_cast<size_t>(rows * width));
       for (int64_t i = 0; i < rows; ++i)
         std::copy_n(at + i * n, width, panel.data() + i * width);
-      factor(rows, width, panel.data(), width, taus + c);
+      factor_qr(rows, width, panel.data(), width, taus + c);
       for (int64_t i = 0; i < rows; ++i)
         std::copy_n(panel.data() + i * width, width, at + i * n);
     } else {
-      factor(rows, width, at, n, taus + c);
+      factor_qr(rows, width, at, n, taus + c);
     }
     if (c + width < columns)
       BlockReflector<T>(rows, width, at, n, taus + c)
           .apply(true, columns - c - width, at + width, n);
   }
 }
+
+#define HOTARU_INSTANTIATE(...) \
+  template void factor_qr(int64_t, int64_t, __VA_ARGS__*, int64_t, \
+                          __VA_ARGS__*);
+HOTARU_INSTANTIATE(float)
+HOTARU_INSTANTIATE(double)
+HOTARU_INSTANTIATE(std::complex<float>)
+HOTARU_INSTANTIATE(std::complex<double>)
+#undef HOTARU_INSTANTIATE
+
+namespace {
 
 /// q [m, k], the first columns of the product of `steps` reflections.
 template <class T>
@@ -85,7 +97,7 @@ void qr(const KernelCall& call) {
       const T* a = matrix<T>(call.tensor(2), b, m, n);
       T* r = matrix<T>(call.tensor(1), b, k, n);
       std::vector<T> w(a, a + m * n);
-      factor(m, n, w.data(), n, taus.data());
+      factor_qr(m, n, w.data(), n, taus.data());
       for (int64_t i = 0; i < k; ++i)
         for (int64_t j = 0; j < n; ++j)
           r[i * n + j] = i <= j ? w[i * n + j] : T(0);
@@ -103,8 +115,8 @@ void geqrf(const KernelCall& call) {
     for (int64_t b = 0; b < s.batch; ++b) {
       T* w = matrix<T>(call.tensor(0), b, s.m, s.n);
       std::copy_n(matrix<T>(call.tensor(2), b, s.m, s.n), s.m * s.n, w);
-      factor(s.m, s.n, w, s.n,
-             matrix<T>(call.tensor(1), b, std::min(s.m, s.n)));
+      factor_qr(s.m, s.n, w, s.n,
+                matrix<T>(call.tensor(1), b, std::min(s.m, s.n)));
     }
   });
 }

@@ -50,7 +50,8 @@ T reflector(int64_t count, T* x, int64_t stride) {
   }
   const Real<T> beta = std::signbit(std::real(alpha)) ? modulus : -modulus;
   const T scale = T(1) / (alpha - T(beta));
-  for (int64_t i = 1; i < count; ++i) x[i * stride] *= scale;
+  for (int64_t i = 1; i < count; ++i)
+    x[i * stride] = product(x[i * stride], scale);
   x[0] = T(beta);
   return (T(beta) - alpha) / T(beta);
 }

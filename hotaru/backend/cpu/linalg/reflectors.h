@@ -40,6 +40,11 @@ class BlockReflector {
   std::vector<T> t_;        // [width, width], upper triangular
 };
 
+/// w [m, columns], rows n apart, becomes R of A = QR, and below its diagonal
+/// the v of the min(m, columns) reflections whose product is Q.
+template <class T>
+void factor_qr(int64_t m, int64_t columns, T* w, int64_t n, T* taus);
+
 /// C [rows, n], rows ldc apart, becomes H_0 H_1 ... C of `count` reflections,
 /// whose v lie as BlockReflector takes them.
 template <class T>

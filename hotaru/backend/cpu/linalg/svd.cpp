@@ -1,7 +1,7 @@
 // Singular values and vectors: by way of a bidiagonal matrix. Of wide matrices
 // those of the adjoint; of tall ones those of R in A = QR.
+#include <algorithm>
 #include <functional>
-#include <memory>
 
 #include "hotaru/backend/cpu/linalg/bidiagonal.h"
 #include "hotaru/backend/cpu/linalg/condensed.h"
@@ -15,56 +15,12 @@ constexpr KernelTypes<LinalgTypes> kTypes{3, "linalg_svd_cpu"};
 
 enum Outcome : int64_t { kDone, kNotFinite, kNotConverged };
 
-/// A = QR of a [m, n], m >= n, whose rows 0 to n become R.
-template <class T>
-class TallFactor {
- public:
-  TallFactor(int64_t m, int64_t n, T* a)
-      : m_(m), n_(n), v_(size_t(n * m)), taus_(size_t(n)) {
-    constexpr int64_t kPanel = 32;
-    const auto same = [](T x) { return x; };
-    for (int64_t j = 0; j < n; j += kPanel) {
-      const int64_t width = std::min(kPanel, n - j), end = j + width;
-      transpose(m, width, a + j, n, v_.data() + j * m, m, same);
-      for (int64_t c = j; c < end; ++c) factor(c, end);
-      const BlockReflector<T> block(
-          m - j, width, {v_.data() + j * (m + 1), 1, m}, taus_.data() + j);
-      block.apply(true, n - end, a + j * n + end, n);
-      for (int64_t c = j; c < end; ++c)
-        for (int64_t i = 0; i < n; ++i)
-          a[i * n + c] = i <= c ? v_[size_t(c * m + i)] : T(0);
-    }
-  }
-
-  void apply(int64_t columns, T* c) const {
-    apply_reflections(m_, n_, {v_.data(), 1, m_}, taus_.data(), columns, c,
-                      columns);
-  }
-
- private:
-  /// Column c, and what its reflection does to those before `end`.
-  void factor(int64_t c, int64_t end) {
-    const int64_t rows = m_ - c;
-    T* v = v_.data() + c * m_ + c;
-    const T tau = taus_[size_t(c)] = reflector(rows, v, 1);
-    const T beta = v[0];
-    v[0] = T(1);
-    for (int64_t j = c + 1; j < end; ++j) {
-      T* x = v_.data() + j * m_ + c;
-      add_multiple(rows, -conjugate(tau) * dot(rows, v, x), v, x);
-    }
-    v[0] = beta;
-  }
-
-  int64_t m_, n_;
-  std::vector<T> v_, taus_;  // by rows
-};
-
 /// The problem of a matrix [m, n], m >= n.
 template <class T>
 class TallSvd {
  public:
-  TallSvd(int64_t m, int64_t n, std::vector<T> a) : m_(m), n_(n), a_(std::move(a)) {}
+  TallSvd(int64_t m, int64_t n, std::vector<T> a)
+      : m_(m), n_(n), a_(std::move(a)) {}
 
   /// values [n] and, unless null, u [m, columns], columns being m or n, and
   /// v [n, n].
@@ -75,16 +31,23 @@ class TallSvd {
     const R scale = safe_scale(size);
     if (scale != 1)
       for (T& x : a_) x *= scale;
-    std::unique_ptr<TallFactor<T>> tall;
-    int64_t rows = m_;
-    if (2 * m_ >= 3 * n_ && m_ > n_) {
-      tall = std::make_unique<TallFactor<T>>(m_, n_, a_.data());
-      rows = n_;
+    const bool tall = 2 * m_ >= 3 * n_ && m_ > n_;
+    std::vector<T> reflections, taus;
+    if (tall) {
+      reflections = a_;
+      taus.resize(static_cast<size_t>(n_));
+      factor_qr(m_, n_, reflections.data(), n_, taus.data());
+      for (int64_t i = 0; i < n_; ++i)
+        for (int64_t j = 0; j < n_; ++j) {
+          const size_t at = static_cast<size_t>(i * n_ + j);
+          a_[at] = i <= j ? reflections[at] : T(0);
+        }
     }
+    const int64_t rows = tall ? n_ : m_;
     std::vector<R> d(static_cast<size_t>(n_)), e(d);
     const Bidiagonal<T> reduced(rows, n_, a_.data(), d.data(), e.data());
-    const R largest = std::max(largest_part(n_, d.data()),
-                               largest_part(n_ - 1, e.data()));
+    const R largest =
+        std::max(largest_part(n_, d.data()), largest_part(n_ - 1, e.data()));
     if (largest > 0) {
       for (R& x : d) x /= largest;
       for (R& x : e) x /= largest;
@@ -108,7 +71,9 @@ class TallSvd {
     divide.copy_left(u, columns);
     for (int64_t i = n_; i < columns; ++i) u[i * columns + i] = T(1);
     reduced.apply_left(tall ? n_ : columns, u, columns);
-    if (tall) tall->apply(columns, u);
+    if (tall)
+      apply_reflections(m_, n_, {reflections.data(), n_, 1}, taus.data(),
+                        columns, u, columns);
     divide.copy_right(v, n_);
     reduced.apply_right(n_, v, n_);
     return kDone;
@@ -163,7 +128,7 @@ void svd(const KernelCall& call) {
         return solve(s.m, s.n, matrix<T>(call.tensor(3), i, s.m, s.n),
                      matrix<Real<T>>(call.tensor(0), i, k), to_u, of_u, to_vh,
                      of_v);
-      if (to_u) {  // bases that nothing turns
+      if (u.defined()) {  // bases that nothing turns
         set_identity(s.m, of_u, to_u);
         set_identity(of_v, s.n, to_vh);
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "hotaru/backend/cpu/linalg/condensed.h"
 #include "hotaru/backend/cpu/linalg/tridiagonal.h"
 #include "hotaru/backend/cpu/linalg/vectors.h"
 
@@ -20,19 +21,11 @@ bool negligible(R e, R d, R next) {
          kEps * (std::sqrt(std::abs(d)) * std::sqrt(std::abs(next)) + kEps);
 }
 
-template <class R>
-R length(R x, R y) {
-  constexpr R kTiny =
-      std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
-  const R square = x * x + y * y;
-  return square > kTiny ? std::sqrt(square) : std::hypot(x, y);
-}
-
 /// Wilkinson's shift: the eigenvalue of [d e; e next] that is nearer to d.
 template <class R>
 R shift_of(R d, R e, R next) {
   const R g = (next - d) / (2 * e);
-  return d - e / (g + std::copysign(length(g, R(1)), g));
+  return d - e / (g + std::copysign(std::hypot(g, R(1)), g));
 }
 
 /// One sweep over rows l to m, from below; the rotations are left in c and s.
@@ -41,15 +34,11 @@ void sweep(int64_t l, int64_t m, R* d, R* e, R* c, R* s) {
   R g = d[m] - shift_of(d[l], e[l], d[l + 1]);
   R sine = 1, cosine = 1, p = 0;
   for (int64_t i = m - 1; i >= l; --i) {
-    const R f = sine * e[i], b = cosine * e[i];
-    const R r = length(f, g);
-    if (i < m - 1) e[i + 1] = r;
-    if (r == 0) {  // the matrix has come apart, which costs nothing
-      sine = 0, cosine = 1;
-    } else {
-      sine = f / r;
-      cosine = g / r;
-    }
+    const R b = cosine * e[i];
+    const Rotation<R> turn(g, sine * e[i]);
+    if (i < m - 1) e[i + 1] = turn.r;
+    sine = turn.s;
+    cosine = turn.c;
     g = d[i + 1] - p;
     const R t = (d[i] - g) * sine + 2 * cosine * b;
     p = sine * t;

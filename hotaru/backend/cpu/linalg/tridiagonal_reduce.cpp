@@ -73,7 +73,7 @@ class Panel {
     for (int64_t k = 0; k < c; ++k) of_w[k] = -of_w[k], of_v[k] = -of_v[k];
     add_rows(c, count, vs, n_, of_w, y);
     add_rows(c, count, w(0) + j + 1, n_, of_v, y);
-    for (int64_t i = 0; i < count; ++i) y[i] *= tau;
+    for (int64_t i = 0; i < count; ++i) y[i] = product(tau, y[i]);
     const T half = tau * dot(count, y, v) / Real<T>(-2);
     add_multiple(count, half, v, y);
   }

@@ -57,7 +57,7 @@ struct LineKernels {
   void (*secular_ratios)(int64_t n, const R* d, const SecularPoint<R>& at,
                          R pole, R* product);
   /// u_i = z_i / difference_i. Returns the sum of u_i^2.
-  R (*secular_vector)
+  R(*secular_vector)
   (int64_t n, const R* d, const R* z, const SecularPoint<R>& at, R* u);
 };
 
