@@ -269,3 +269,135 @@ def test_rectangles_of_no_numbers(shape, bad):
     for f in (L.svd, L.svdvals):
         with pytest.raises(L.LinAlgError, match=r"Batch element 1.*non-finite"):
             f(a)
+
+
+# Around blocks that are solved by themselves (24), and where the number of
+# shifts changes (60, 150).
+SQUARE_SIZES = (1, 2, 3, 5, 24, 25, 26, 33, 59, 61, 66, 100, 151, 257)
+
+
+def jordan(n, dtype, value=0.0):
+    return torch.diag(torch.full((n,), value, dtype=dtype)) + torch.ones(
+        n, n, dtype=dtype
+    ).tril(1).triu(1)
+
+
+def companion(n, dtype):
+    """Of a polynomial with random coefficients."""
+    a = jordan(n, dtype)
+    a[n - 1] = numbers(1, n, dtype)[0]
+    return a
+
+
+def cyclic(n, dtype):
+    """All eigenvalues have length 1, so that no shift comes by itself."""
+    a = jordan(n, dtype)
+    a[n - 1, 0] = 1
+    return a
+
+
+def grcar(n, dtype):
+    ones = torch.ones(n, n, dtype=dtype)
+    return ones.triu().tril(3) - ones.tril(-1).triu(-1)
+
+
+def similar_jordan(n, dtype):
+    q = L.qr(numbers(n, n, dtype))[0]
+    return q @ jordan(n, dtype, 1.0) @ q.mH
+
+
+GENERAL = {
+    "random": lambda n, dtype: numbers(n, n, dtype),
+    "hermitian": HERMITIAN["random"],
+    "zero": HERMITIAN["zero"],
+    "identity": HERMITIAN["identity"],
+    "rank one": HERMITIAN["rank one"],
+    "graded": graded,
+    "upper triangular": lambda n, dtype: numbers(n, n, dtype).triu(),
+    "lower triangular": lambda n, dtype: numbers(n, n, dtype).tril(),
+    "Hessenberg": lambda n, dtype: numbers(n, n, dtype).triu(-1),
+    "orthogonal": lambda n, dtype: L.qr(numbers(n, n, dtype))[0],
+    "Jordan": jordan,
+    "Jordan, transposed": lambda n, dtype: jordan(n, dtype, 2.0).mT,
+    "similar to Jordan": similar_jordan,
+    "companion": companion,
+    "cyclic": cyclic,
+    "Grcar": grcar,
+    "small": lambda n, dtype: numbers(n, n, dtype) * 1e-30,
+    "large": lambda n, dtype: numbers(n, n, dtype) * 1e30,
+}
+
+
+def assert_general_vectors(a):
+    n = a.shape[0]
+    values, V = L.eig(a)
+    top = max(largest(a), 1e-37)
+    # Bounds are of the whole matrix: eigenvalues may be far smaller.
+    size = top * float(((a.abs() / top) ** 2).sum()) ** 0.5
+    limit = bound(n, a.dtype, size)
+    assert largest(a.to(V.dtype) @ V - V * values) <= limit
+    lengths = (V.abs() ** 2).sum(-2)
+    assert largest(lengths - 1) <= bound(n, a.dtype)
+    alone = L.eigvals(a)
+    trace = a.diagonal().sum()
+    assert largest(alone.sum() - trace) <= n * limit
+    assert largest(values.sum() - trace) <= n * limit
+    if not a.dtype.is_complex:  # pairs follow each other, the positive first
+        imag = values.imag
+        pairs = torch.nonzero(imag > 0).flatten()
+        assert torch.equal(values[pairs + 1], values[pairs].conj())
+        assert torch.equal(V[:, pairs + 1], V[:, pairs].conj())
+        assert int((imag < 0).sum()) == pairs.numel()
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("kind", GENERAL)
+def test_general_eigenvectors(kind, dtype):
+    for n in SQUARE_SIZES:
+        assert_general_vectors(GENERAL[kind](n, dtype))
+
+
+@pytest.mark.parametrize("dtype", REAL, ids=str)
+def test_many_general_eigenvectors(dtype):
+    assert_general_vectors(numbers(700, 700, dtype))
+
+
+def test_known_general_eigenvalues():
+    # Triangular in some order of rows: exact, though as defective as can be.
+    a = jordan(40, torch.float64, 3.0).mT
+    order = torch.randperm(40)
+    assert L.eigvals(a[order][:, order]).tolist() == [3.0] * 40
+    # Of a circulant matrix the roots of 1, and real ones are real.
+    n = 90
+    values = L.eigvals(cyclic(n, torch.float64))
+    angles = torch.sort(torch.angle(values))[0]
+    wanted = (torch.arange(n).double() - (n / 2 - 1)) * (2 * math.pi / n)
+    assert largest(values.abs() - 1) <= bound(n, torch.float64)
+    assert largest(angles.cos() - wanted.cos()) <= bound(n, torch.float64)
+    assert int((values.imag == 0).sum()) == 2
+
+
+def test_balancing():
+    """A similar matrix with elements from 1e-16 to 1e16 has the same values."""
+    n = 60
+    x = numbers(n, n, torch.float64)
+    scale = 2.0 ** torch.linspace(-26, 26, n).double().round()
+    found = L.eigvals(x * (scale / scale.unsqueeze(-1)))
+    wanted = L.eigvals(x)
+
+    def sort(values):
+        return values[(values.real + 0.7 * values.imag).argsort()]
+
+    # Values of a random matrix move by some hundred times a change of it.
+    limit = 200 * bound(n, x.dtype, largest(wanted))
+    assert largest(sort(found) - sort(wanted)) <= limit
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+@pytest.mark.parametrize("n", [1, 5, 70])
+def test_squares_of_no_numbers(n, bad):
+    a = torch.ones(2, n, n)
+    a[1, n - 1, 0] = bad
+    for f in (L.eig, L.eigvals):
+        with pytest.raises(RuntimeError, match="should not contain infs"):
+            f(a)

@@ -139,7 +139,8 @@ void drop_column(int64_t n, R* d, R* e, R* vt, int64_t ld) {
 template <class R>
 bool bidiagonal_rotations(int64_t n, bool extra, R* d, R* e, R* ut, R* vt,
                           int64_t ld) {
-  constexpr R kEps = std::numeric_limits<R>::epsilon();
+  // Rounding leaves some units between values that are next to equal.
+  constexpr R kEps = std::numeric_limits<R>::epsilon(), kLeast = 8 * kEps;
   const auto& rotate = table<LineKernels<R>>().rotate_rows;
   if (extra && n > 0) drop_column(n, d, e, vt, ld);
   Sweeps<R> sweeps(n, d, e, ut != nullptr);
@@ -148,7 +149,7 @@ bool bidiagonal_rotations(int64_t n, bool extra, R* d, R* e, R* ut, R* vt,
     int64_t l = m;
     for (; l > 0; --l) {
       const R size = std::abs(d[l - 1]) + std::abs(d[l]);
-      if (std::abs(e[l - 1]) <= kEps * (size / 2 + kEps)) break;
+      if (std::abs(e[l - 1]) <= kLeast * (size / 2 + kEps)) break;
     }
     if (l > 0) e[l - 1] = 0;
     if (l == m) {

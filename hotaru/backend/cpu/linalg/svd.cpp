@@ -2,6 +2,7 @@
 // those of the adjoint; of tall ones those of R in A = QR.
 #include <algorithm>
 #include <functional>
+#include <type_traits>
 
 #include "hotaru/backend/cpu/linalg/bidiagonal.h"
 #include "hotaru/backend/cpu/linalg/condensed.h"
@@ -84,10 +85,33 @@ class TallSvd {
   std::vector<T> a_;
 };
 
-/// u [m, rows_u] and vh [columns_v, n], or null both.
+/// Matrices that are solved in double: their time is that of the steps, not of
+/// the arithmetic.
+constexpr int64_t kTiny = 16;
+
+template <class T>
+using Wide = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
+
+/// values [min(m, n)]; u [m, of_u] and vh [of_v, n], or null both.
 template <class T>
 Outcome solve(int64_t m, int64_t n, const T* a, Real<T>* values, T* u,
               int64_t of_u, T* vh, int64_t of_v) {
+  if constexpr (!std::is_same_v<T, Wide<T>>) {
+    if (std::max(m, n) <= kTiny) {
+      Wide<T> wide_a[kTiny * kTiny], wide_u[kTiny * kTiny],
+          wide_vh[kTiny * kTiny];
+      double wide_values[kTiny];
+      std::copy_n(a, m * n, wide_a);
+      const Outcome outcome =
+          solve<Wide<T>>(m, n, wide_a, wide_values, u ? wide_u : nullptr, of_u,
+                         vh ? wide_vh : nullptr, of_v);
+      const auto narrow = [](Wide<T> x) { return static_cast<T>(x); };
+      std::copy_n(wide_values, std::min(m, n), values);
+      if (u) std::transform(wide_u, wide_u + m * of_u, u, narrow);
+      if (vh) std::transform(wide_vh, wide_vh + of_v * n, vh, narrow);
+      return outcome;
+    }
+  }
   const auto adjoint = [](T x) { return conjugate(x); };
   const size_t size = static_cast<size_t>(m * n);
   if (m >= n) {

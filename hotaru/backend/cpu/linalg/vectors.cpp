@@ -253,6 +253,41 @@ HWY_ATTR void hermitian_times(int64_t n, const T* a, int64_t lda, const T* x,
   }
 }
 
+template <class T>
+HWY_ATTR void reflect_rows(int64_t n, T* x, int64_t ldx, T v1, T v2, T tau) {
+  T *y = x + ldx, *z = y + ldx;
+  const T first = conjugate(v1), second = conjugate(v2), scale = conjugate(tau);
+  if constexpr (kAlone<T>) {
+    for (int64_t j = 0; j < n; ++j) {
+      const T sum = scale * (x[j] + first * y[j] + second * z[j]);
+      x[j] -= sum;
+      y[j] -= v1 * sum;
+      z[j] -= v2 * sum;
+    }
+  } else {
+    using R = Real<T>;
+    Factor<T> of_y, of_z, of_sum, to_y, to_z;
+    of_y.set(first, false);
+    of_z.set(second, false);
+    of_sum.set(scale, false);
+    to_y.set(-v1, false);
+    to_z.set(-v2, false);
+    const auto zero = hn::Zero(Tag<R>());
+    for_vectors<R>(n * kParts<T>,
+                   [&](auto load, auto store, int64_t j) HOTARU_SIMD_LAMBDA {
+                     R* xs = reinterpret_cast<R*>(x) + j;
+                     R* ys = reinterpret_cast<R*>(y) + j;
+                     R* zs = reinterpret_cast<R*>(z) + j;
+                     const auto a = load(xs), b = load(ys), c = load(zs);
+                     const auto sum = of_sum.add_product(
+                         of_z.add_product(c, of_y.add_product(b, a)), zero);
+                     store(hn::Sub(a, sum), xs);
+                     store(to_y.add_product(sum, b), ys);
+                     store(to_z.add_product(sum, c), zs);
+                   });
+  }
+}
+
 /// kWidth vectors of columns, whose turned row stays in registers.
 template <class R, int kWidth, class Load, class Store>
 HWY_INLINE void rotate_columns(int64_t count, R* q, int64_t ldq, const R* c,
@@ -368,7 +403,7 @@ HWY_ATTR R secular_vector(int64_t n, const R* d, const R* z,
 
 template <class T>
 ProductKernels<T> products() {
-  return {&rows_times<T>, &add_rows<T>, &hermitian_times<T>};
+  return {&rows_times<T>, &add_rows<T>, &hermitian_times<T>, &reflect_rows<T>};
 }
 template <class R>
 LineKernels<R> lines() {

@@ -40,6 +40,8 @@ struct ProductKernels {
   /// y = A x of a Hermitian A [n, n], of which the upper triangle and the real
   /// parts of the diagonal are read.
   void (*hermitian_times)(int64_t n, const T* a, int64_t lda, const T* x, T* y);
+  /// x [3, n] becomes H^H x of H = I - tau v v^H, v = (1, v1, v2).
+  void (*reflect_rows)(int64_t n, T* x, int64_t ldx, T v1, T v2, T tau);
 };
 
 /// For R float and double.
