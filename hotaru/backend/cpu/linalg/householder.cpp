@@ -9,53 +9,55 @@ namespace {
 /// are applied to the rest of the matrix together.
 constexpr int64_t kColumns = 8, kBlock = 32;
 
-/// x -= tau v (v^H x) for `columns` columns of x, rows n apart; v is column 0
-/// of w, but for its first element, 1. Row by row, so that neighbours in memory
-/// are worked on together.
+/// x -= tau v (v^H x) for columns `from` on of x [m, kColumns], v column
+/// from - 1, but for its first element, 1. Whole rows, so that neighbours in
+/// memory are worked on together.
 template <class T>
-void reflect(const T* w, int64_t m, int64_t n, T tau, T* x, int64_t columns) {
+void reflect(int64_t m, T tau, T* x, int64_t from) {
   T dots[kColumns];
-  std::copy_n(x, columns, dots);
+  std::copy_n(x, kColumns, dots);
   for (int64_t i = 1; i < m; ++i) {
-    const T v = conjugate(w[i * n]);
-    for (int64_t j = 0; j < columns; ++j) dots[j] += v * x[i * n + j];
+    const T* row = x + i * kColumns;
+    const T factor = conjugate(row[from - 1]);
+    for (int64_t j = 0; j < kColumns; ++j) dots[j] += product(factor, row[j]);
   }
-  for (int64_t j = 0; j < columns; ++j) x[j] -= dots[j] *= tau;
+  for (int64_t j = 0; j < kColumns; ++j)
+    dots[j] = j < from ? T(0) : product(dots[j], tau);
+  for (int64_t j = 0; j < kColumns; ++j) x[j] -= dots[j];
   for (int64_t i = 1; i < m; ++i) {
-    const T v = w[i * n];
-    for (int64_t j = 0; j < columns; ++j) x[i * n + j] -= dots[j] * v;
+    T* row = x + i * kColumns;
+    const T factor = row[from - 1];
+    for (int64_t j = 0; j < kColumns; ++j) row[j] -= product(dots[j], factor);
   }
+}
+
+/// factor_qr() for at most kColumns columns, in memory where rows are
+/// neighbours.
+template <class T>
+void factor_columns(int64_t m, int64_t columns, T* w, int64_t n, T* taus) {
+  std::vector<T> panel(static_cast<size_t>(m * kColumns));
+  for (int64_t i = 0; i < m; ++i)
+    std::copy_n(w + i * n, columns, panel.data() + i * kColumns);
+  for (int64_t c = 0; c < std::min(m, columns); ++c) {
+    T* row = panel.data() + c * kColumns;
+    taus[c] = reflector(m - c, row + c, kColumns);
+    if (taus[c] != T(0)) reflect(m - c, conjugate(taus[c]), row, c + 1);
+  }
+  for (int64_t i = 0; i < m; ++i)
+    std::copy_n(panel.data() + i * kColumns, columns, w + i * n);
 }
 
 }  // namespace
 
 template <class T>
 void factor_qr(int64_t m, int64_t columns, T* w, int64_t n, T* taus) {
-  const int64_t steps = std::min(m, columns);
-  if (columns <= kColumns) {
-    for (int64_t c = 0; c < steps; ++c) {
-      T* at = w + c * n + c;
-      taus[c] = reflector(m - c, at, n);
-      if (taus[c] != T(0))
-        reflect(at, m - c, n, conjugate(taus[c]), at + 1, columns - c - 1);
-    }
-    return;
-  }
+  if (columns <= kColumns) return factor_columns(m, columns, w, n, taus);
   const int64_t block = columns > kBlock ? kBlock : kColumns;
-  std::vector<T> panel;
+  const int64_t steps = std::min(m, columns);
   for (int64_t c = 0; c < steps; c += block) {
     const int64_t rows = m - c, width = std::min(block, steps - c);
     T* at = w + c * n + c;
-    if (block == kBlock) {  // its rows would be far apart
-      panel.resize(static_cast<size_t>(rows * width));
-      for (int64_t i = 0; i < rows; ++i)
-        std::copy_n(at + i * n, width, panel.data() + i * width);
-      factor_qr(rows, width, panel.data(), width, taus + c);
-      for (int64_t i = 0; i < rows; ++i)
-        std::copy_n(panel.data() + i * width, width, at + i * n);
-    } else {
-      factor_qr(rows, width, at, n, taus + c);
-    }
+    factor_qr(rows, width, at, n, taus + c);
     if (c + width < columns)
       BlockReflector<T>(rows, width, at, n, taus + c)
           .apply(true, columns - c - width, at + width, n);

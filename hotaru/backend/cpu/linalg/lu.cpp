@@ -9,9 +9,19 @@
 namespace hotaru::cpu {
 namespace {
 
-/// Columns that are eliminated one after the other, and those that are worked
-/// on in memory of their own, where their rows are near each other.
+/// Columns that are eliminated one after the other, and those of an inverse
+/// that are solved for together.
 constexpr int64_t kColumns = 8, kPanel = 64;
+
+/// Where the largest of x[begin, end) is.
+template <class T>
+int64_t largest(const T* x, int64_t begin, int64_t end) {
+  int64_t found = begin;
+  Real<T> most = magnitude(x[begin]);
+  for (int64_t i = begin + 1; i < end; ++i)
+    if (magnitude(x[i]) > most) most = magnitude(x[found = i]);
+  return found;
+}
 
 /// Row i is exchanged with row pivots[i] - 1, i = begin .. end - 1, in the
 /// first `columns` columns of a.
@@ -24,29 +34,37 @@ void exchange_rows(T* a, int64_t lda, int64_t columns, const int32_t* pivots,
   }
 }
 
-/// Eliminates the n <= m columns of a [m, n] below the diagonal one by one.
-/// Returns 1 + index of the first zero pivot, or 0.
+/// Eliminates the n <= kColumns columns of a [m, n], n <= m, one by one, in
+/// memory where columns are contiguous. Returns 1 + index of the first zero
+/// pivot, or 0.
 template <class T>
 int64_t factor_columns(T* a, int64_t m, int64_t n, int64_t lda, int32_t* pivots,
                        bool exchange) {
+  std::vector<T> panel(static_cast<size_t>(m * n));
+  T* columns = panel.data();
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) columns[j * m + i] = a[i * lda + j];
   int64_t singular = 0;
   for (int64_t k = 0; k < n; ++k) {
-    int64_t pivot = k;
-    for (int64_t i = k + 1; exchange && i < m; ++i)
-      if (magnitude(a[i * lda + k]) > magnitude(a[pivot * lda + k])) pivot = i;
+    T* column = columns + k * m;
+    const int64_t pivot = exchange ? largest(column, k, m) : k;
     pivots[k] = static_cast<int32_t>(pivot + 1);
-    exchange_rows(a, lda, n, pivots, k, k + 1);
-    const T* row = a + k * lda;
-    if (row[k] == T(0)) {
+    for (int64_t j = 0; j < n && pivot != k; ++j)
+      std::swap(columns[j * m + k], columns[j * m + pivot]);
+    if (column[k] == T(0)) {
       if (!singular) singular = k + 1;
       continue;
     }
-    for (int64_t i = k + 1; i < m; ++i) {
-      T* to = a + i * lda;
-      const T factor = to[k] /= row[k];
-      for (int64_t j = k + 1; j < n; ++j) to[j] -= product(factor, row[j]);
+    const T divisor = column[k];
+    for (int64_t i = k + 1; i < m; ++i) column[i] /= divisor;
+    for (int64_t j = k + 1; j < n; ++j) {
+      T* to = columns + j * m;
+      const T factor = to[k];
+      for (int64_t i = k + 1; i < m; ++i) to[i] -= product(factor, column[i]);
     }
   }
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) a[i * lda + j] = columns[j * m + i];
   return singular;
 }
 
@@ -69,15 +87,6 @@ template <class T>
 int64_t factor_tall(T* a, int64_t m, int64_t n, int64_t lda, int32_t* pivots,
                     bool exchange) {
   if (n <= kColumns) return factor_columns(a, m, n, lda, pivots, exchange);
-  if (n <= kPanel && lda > kPanel) {
-    std::vector<T> panel(static_cast<size_t>(m * n));
-    for (int64_t i = 0; i < m; ++i)
-      std::copy_n(a + i * lda, n, panel.data() + i * n);
-    const int64_t zero = factor_tall(panel.data(), m, n, n, pivots, exchange);
-    for (int64_t i = 0; i < m; ++i)
-      std::copy_n(panel.data() + i * n, n, a + i * lda);
-    return zero;
-  }
   const int64_t half = (n / 2 + kColumns - 1) / kColumns * kColumns;
   const int64_t first = factor_tall(a, m, half, lda, pivots, exchange);
   follow(a, m, n, half, lda, pivots);

@@ -407,7 +407,7 @@ void gemm(int64_t m, int64_t n, int64_t k, OpMath<T> alpha, MatrixRef<T> a,
     gemm_reduced(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
   } else {
     if constexpr (kIsComplex<T>)
-      if (is_worth_parts(m, n, k))
+      if (is_worth_panels(m, n, k))
         return gemm_complex(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
     gemm_generic(m, n, k, alpha, a, b, beta, c, ldc, epilogue);
   }

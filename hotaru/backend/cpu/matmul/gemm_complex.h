@@ -1,61 +1,90 @@
-// Matrix multiplication of complex numbers: four real products.
+// Matrix multiplication of complex numbers: one real product, for which A and C
+// stay as they are, 2k and 2n real columns.
 #pragma once
 
 #include <complex>
 #include <vector>
 
 #include "hotaru/backend/common/product.h"
-#include "hotaru/backend/cpu/lines.h"
-#include "hotaru/backend/cpu/matmul/gemm.h"
-#include "hotaru/runtime/threads/parallel.h"
+#include "hotaru/backend/cpu/matmul/gemm_kernel.h"
 
 namespace hotaru {
 
-/// The real and the imaginary parts of a matrix, where they lie.
+/// What complex A, as real numbers, is multiplied by: each element x + iy of
+/// B times a factor becomes (x y; -y x).
 template <class R>
-struct ComplexParts {
-  explicit ComplexParts(MatrixRef<std::complex<R>> x)
-      : re{reinterpret_cast<const R*>(x.data), 2 * x.row_stride,
-           2 * x.col_stride},
-        im{re.data + 1, re.row_stride, re.col_stride} {}
+class ComplexPanels final : public PanelSource<R> {
+ public:
+  ComplexPanels(std::complex<R> factor, MatrixRef<std::complex<R>> b)
+      : factor_(factor), b_(b) {}
 
-  MatrixRef<R> re, im;
+  void pack(int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t width,
+            R* to) const override {
+    std::vector<std::complex<R>> line(static_cast<size_t>(cols / 2));
+    for (int64_t p = row; p < row + rows; ++p, to += width) {
+      if (p == row || p % 2 == 0) read(p / 2, col / 2, line);
+      const R* x = reinterpret_cast<const R*>(line.data());
+      if (p % 2 == 0)
+        std::copy_n(x, cols, to);
+      else
+        for (int64_t j = 0; j < cols; j += 2)
+          to[j] = -x[j + 1], to[j + 1] = x[j];
+      std::fill(to + cols, to + width, R(0));
+    }
+  }
+
+ private:
+  void read(int64_t row, int64_t col,
+            std::vector<std::complex<R>>& line) const {
+    const auto* x = b_.data + row * b_.row_stride + col * b_.col_stride;
+    for (size_t j = 0; j < line.size(); ++j)
+      line[j] = x[static_cast<int64_t>(j) * b_.col_stride];
+    if (factor_ == std::complex<R>(1)) return;
+    for (std::complex<R>& z : line) z = product(factor_, z);
+  }
+
+  std::complex<R> factor_;
+  MatrixRef<std::complex<R>> b_;
 };
 
-/// Whether products of that size are worth the passes over their parts.
-inline bool is_worth_parts(int64_t m, int64_t n, int64_t k) {
-  return m >= 4 && n >= 8 && k >= 8;
+/// Whether products of that size are worth packing B for.
+inline bool is_worth_panels(int64_t m, int64_t n, int64_t k) {
+  return m >= 4 && n >= 4 && k >= 4;
 }
 
-/// See gemm(). Takes as much memory as C.
+/// See gemm(). An A whose rows are not contiguous is copied.
 template <class R>
 void gemm_complex(int64_t m, int64_t n, int64_t k, std::complex<R> alpha,
                   MatrixRef<std::complex<R>> a, MatrixRef<std::complex<R>> b,
                   std::complex<R> beta, std::complex<R>* c, int64_t ldc,
                   const Epilogue<std::complex<R>>& epilogue) {
-  const ComplexParts<R> left(a), right(b);
-  std::vector<R> parts(static_cast<size_t>(2 * m * n));
-  R *re = parts.data(), *im = re + m * n;
-  gemm<R>(m, n, k, R(1), left.re, right.re, R(0), re, n);
-  gemm<R>(m, n, k, R(-1), left.im, right.im, R(1), re, n);
-  gemm<R>(m, n, k, R(1), left.re, right.im, R(0), im, n);
-  gemm<R>(m, n, k, R(1), left.im, right.re, R(1), im, n);
-  const std::complex<R> one(1), zero(0);
-  parallel_for(0, m, cpu::row_grain(n), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      std::complex<R>* row = c + i * ldc;
+  using C = std::complex<R>;
+  std::vector<C> rows;
+  if (a.col_stride != 1) {
+    rows.resize(static_cast<size_t>(m * k));
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t p = 0; p < k; ++p)
+        rows[static_cast<size_t>(i * k + p)] =
+            a.data[i * a.row_stride + p * a.col_stride];
+    a = {rows.data(), k, 1};
+  }
+  Epilogue<R> finish;
+  if (!epilogue.bias_per_row)
+    finish.bias = reinterpret_cast<const R*>(epilogue.bias);
+  const bool by_row = epilogue.bias && epilogue.bias_per_row;
+  if (by_row || beta.imag() != 0) {
+    for (int64_t i = 0; i < m; ++i)
       for (int64_t j = 0; j < n; ++j) {
-        std::complex<R> sum(re[i * n + j], im[i * n + j]);
-        if (alpha != one) sum = product(alpha, sum);
-        if (beta == one)
-          sum += row[j];
-        else if (beta != zero)
-          sum += product(beta, row[j]);
-        if (epilogue.bias) sum += epilogue.bias[epilogue.bias_per_row ? i : j];
-        row[j] = sum;
+        C& x = c[i * ldc + j];
+        x = beta == C(0) ? C(0) : product(beta, x);
+        if (by_row) x += epilogue.bias[i];
       }
-    }
-  });
+    beta = C(1);
+  }
+  gemm_from_panels<R>(m, 2 * n, 2 * k, R(1),
+                      {reinterpret_cast<const R*>(a.data), 2 * a.row_stride, 1},
+                      ComplexPanels<R>(alpha, b), beta.real(),
+                      reinterpret_cast<R*>(c), 2 * ldc, finish);
 }
 
 }  // namespace hotaru
