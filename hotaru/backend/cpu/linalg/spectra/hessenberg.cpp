@@ -3,9 +3,9 @@
 // performance of reduction to Hessenberg form", 2006).
 #include <algorithm>
 
-#include "hotaru/backend/cpu/linalg/condensed.h"
 #include "hotaru/backend/cpu/linalg/reflectors.h"
-#include "hotaru/backend/cpu/linalg/schur.h"
+#include "hotaru/backend/cpu/linalg/spectra/condensed.h"
+#include "hotaru/backend/cpu/linalg/spectra/schur.h"
 #include "hotaru/backend/cpu/linalg/vectors.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "hotaru/backend/cpu/linalg/bidiagonal.h"
-#include "hotaru/backend/cpu/linalg/condensed.h"
+#include "hotaru/backend/cpu/linalg/spectra/bidiagonal.h"
+#include "hotaru/backend/cpu/linalg/spectra/condensed.h"
 #include "hotaru/backend/cpu/linalg/vectors.h"
 
 namespace hotaru::cpu {

@@ -1,4 +1,4 @@
-#include "hotaru/backend/cpu/linalg/secular.h"
+#include "hotaru/backend/cpu/linalg/spectra/secular.h"
 
 #include <algorithm>
 #include <limits>

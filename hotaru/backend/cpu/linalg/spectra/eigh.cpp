@@ -1,7 +1,7 @@
 // Eigenvalues and eigenvectors of Hermitian matrices: by way of a tridiagonal
 // one.
-#include "hotaru/backend/cpu/linalg/condensed.h"
-#include "hotaru/backend/cpu/linalg/tridiagonal.h"
+#include "hotaru/backend/cpu/linalg/spectra/condensed.h"
+#include "hotaru/backend/cpu/linalg/spectra/tridiagonal.h"
 
 namespace hotaru::cpu {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "hotaru/backend/cpu/linalg/condensed.h"
-#include "hotaru/backend/cpu/linalg/schur.h"
+#include "hotaru/backend/cpu/linalg/spectra/condensed.h"
+#include "hotaru/backend/cpu/linalg/spectra/schur.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 
 namespace hotaru::cpu {

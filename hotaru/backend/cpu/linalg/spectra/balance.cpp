@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "hotaru/backend/cpu/linalg/schur.h"
+#include "hotaru/backend/cpu/linalg/spectra/schur.h"
 
 namespace hotaru::cpu {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "hotaru/backend/cpu/linalg/condensed.h"
-#include "hotaru/backend/cpu/linalg/tridiagonal.h"
+#include "hotaru/backend/cpu/linalg/spectra/condensed.h"
+#include "hotaru/backend/cpu/linalg/spectra/tridiagonal.h"
 #include "hotaru/backend/cpu/linalg/vectors.h"
 
 namespace hotaru::cpu {

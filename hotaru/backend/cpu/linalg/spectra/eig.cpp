@@ -1,6 +1,6 @@
 // Eigenvalues and eigenvectors of general matrices: by way of Schur's form.
-#include "hotaru/backend/cpu/linalg/condensed.h"
-#include "hotaru/backend/cpu/linalg/schur.h"
+#include "hotaru/backend/cpu/linalg/spectra/condensed.h"
+#include "hotaru/backend/cpu/linalg/spectra/schur.h"
 
 namespace hotaru::cpu {
 namespace {

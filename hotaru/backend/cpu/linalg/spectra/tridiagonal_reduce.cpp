@@ -3,9 +3,9 @@
 // reduction of matrices to condensed forms for eigenvalue computations", 1989).
 #include <algorithm>
 
-#include "hotaru/backend/cpu/linalg/condensed.h"
 #include "hotaru/backend/cpu/linalg/reflectors.h"
-#include "hotaru/backend/cpu/linalg/tridiagonal.h"
+#include "hotaru/backend/cpu/linalg/spectra/condensed.h"
+#include "hotaru/backend/cpu/linalg/spectra/tridiagonal.h"
 #include "hotaru/backend/cpu/linalg/vectors.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 

@@ -2,10 +2,10 @@
 // applied to the rest of the matrix as products, and with early deflation of
 // what has converged at the end (K. Braman, R. Byers and R. Mathias, "The
 // multishift QR algorithm", parts I and II, 2002).
-#include "hotaru/backend/cpu/linalg/schur.h"
+#include "hotaru/backend/cpu/linalg/spectra/schur.h"
 
-#include "hotaru/backend/cpu/linalg/condensed.h"
-#include "hotaru/backend/cpu/linalg/small_schur.h"
+#include "hotaru/backend/cpu/linalg/spectra/condensed.h"
+#include "hotaru/backend/cpu/linalg/spectra/small_schur.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 
 namespace hotaru::cpu {

@@ -4,9 +4,9 @@
 #include <functional>
 #include <type_traits>
 
-#include "hotaru/backend/cpu/linalg/bidiagonal.h"
-#include "hotaru/backend/cpu/linalg/condensed.h"
 #include "hotaru/backend/cpu/linalg/reflectors.h"
+#include "hotaru/backend/cpu/linalg/spectra/bidiagonal.h"
+#include "hotaru/backend/cpu/linalg/spectra/condensed.h"
 #include "hotaru/backend/cpu/linalg/vectors.h"
 
 namespace hotaru::cpu {

@@ -1,5 +1,5 @@
 // QR with two shifts (G. Golub and C. Van Loan, Matrix computations, 7.5).
-#include "hotaru/backend/cpu/linalg/small_schur.h"
+#include "hotaru/backend/cpu/linalg/spectra/small_schur.h"
 
 namespace hotaru::cpu {
 

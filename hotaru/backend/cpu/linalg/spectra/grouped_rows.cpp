@@ -1,4 +1,4 @@
-#include "hotaru/backend/cpu/linalg/grouped_rows.h"
+#include "hotaru/backend/cpu/linalg/spectra/grouped_rows.h"
 
 #include <algorithm>
 

@@ -8,10 +8,10 @@
 #include <limits>
 #include <numeric>
 
-#include "hotaru/backend/cpu/linalg/bidiagonal.h"
-#include "hotaru/backend/cpu/linalg/condensed.h"
-#include "hotaru/backend/cpu/linalg/grouped_rows.h"
-#include "hotaru/backend/cpu/linalg/secular.h"
+#include "hotaru/backend/cpu/linalg/spectra/bidiagonal.h"
+#include "hotaru/backend/cpu/linalg/spectra/condensed.h"
+#include "hotaru/backend/cpu/linalg/spectra/grouped_rows.h"
+#include "hotaru/backend/cpu/linalg/spectra/secular.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
