@@ -27,6 +27,15 @@ Tensor of_difference(const char* op, const elementwise::Spec& spec,
                              {Scalar(border)});
 }
 
+/// d^2 for the difference d, which 16-bit floats round before they square it.
+Tensor squared_difference(const Tensor& self, const Tensor& target) {
+  static const elementwise::Spec squared{kernel("squared_difference")};
+  const DType dtype = result_type({self, target});
+  if (itemsize(dtype) == 2 && is_floating_point(dtype))
+    return square(to(self, dtype) - to(target, dtype));
+  return of_difference("mse_cpu", squared, self, target);
+}
+
 /// m (|d| - m / 2) for the difference d, m = min(|d|, border).
 Tensor huber(const char* op, const Tensor& self, const Tensor& target,
              double border) {
@@ -73,8 +82,7 @@ Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   Tensor out;
   {
     autograd::NoGrad guard;
-    static const elementwise::Spec spec{kernel("squared_difference")};
-    out = reduce_loss(of_difference("mse_cpu", spec, self, target), reduction);
+    out = reduce_loss(squared_difference(self, target), reduction);
   }
   record_difference_loss(
       "MseLossBackward0", out, self, target, reduction,

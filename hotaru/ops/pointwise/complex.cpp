@@ -99,12 +99,11 @@ Tensor complex(const Tensor& re, const Tensor& im) {
                                       elementwise::Result::kComplex};
   const Tensor out = elementwise::binary(spec, re, im);
   if (autograd::needs_grad(re, im))
-    autograd::record(
-        "ComplexBackward0", out, {re, im}, {},
-        [a = re.sizes(), b = im.sizes()](Backward&,
-                                         const Tensor& g) -> Tensors {
-          return {sum_to(real(g), a), sum_to(imag(g), b)};
-        });
+    autograd::record("ComplexBackward0", out, {re, im}, {},
+                     [a = re.sizes(), b = im.sizes()](
+                         Backward&, const Tensor& g) -> Tensors {
+                       return {sum_to(real(g), a), sum_to(imag(g), b)};
+                     });
   return out;
 }
 

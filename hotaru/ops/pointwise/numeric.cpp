@@ -72,11 +72,11 @@ Tensor nan_to_num(const Tensor& self, Optional<double> nan,
       spec, untracked(self),
       {number(nan, 0), number(posinf, 1), number(neginf, -1)});
   if (autograd::needs_grad(self))
-    autograd::record("NanToNumBackward0", out, {self}, {self},
-                     [](autograd::Backward& b, const Tensor& g) -> Tensors {
-                       return {masked_fill(g, logical_not(isfinite(b.saved(0))),
-                                           0)};
-                     });
+    autograd::record(
+        "NanToNumBackward0", out, {self}, {self},
+        [](autograd::Backward& b, const Tensor& g) -> Tensors {
+          return {masked_fill(g, logical_not(isfinite(b.saved(0))), 0)};
+        });
   return out;
 }
 

@@ -94,6 +94,13 @@ struct DivTrunc {
   }
 };
 
+/// Whether a remainder has not the divisor's sign; without branches, as signs
+/// are hard to guess.
+template <class T>
+HOTARU_BOTH bool is_on_other_side(T remainder, T y) {
+  return bool(int(remainder != 0) & (int(remainder < 0) ^ int(y < 0)));
+}
+
 /// Rounds towards minus infinity. Floating values follow Python's //: the
 /// quotient is made from the remainder, so that x == y * q + r holds.
 template <class T>
@@ -106,13 +113,13 @@ struct DivFloor {
 #endif
       return T(q - (x % (y == T(-1) ? T(1) : y) != 0 && (x < 0) != (y < 0)));
     } else {
-      if (y == 0) return x / y;
+      if (y == 0) [[unlikely]]
+        return x / y;
       const T r = vmath::fmod(x, y);
-      T q = (x - r) / y;
-      if (r != 0 && (y < 0) != (r < 0)) q -= 1;
-      if (q == 0) return std::copysign(T(0), x / y);
-      const T whole = std::floor(q);
-      return q - whole > T(0.5) ? whole + 1 : whole;
+      const T q = (x - r) / y - T(int(is_on_other_side(r, y)));
+      const T whole = vmath::floor(q);
+      const T nearest = q - whole > T(0.5) ? whole + 1 : whole;
+      return q == 0 ? std::copysign(T(0), x / y) : nearest;
     }
   }
 };
@@ -127,8 +134,8 @@ struct Remainder {
       const T r = T(x % y);
       return r != 0 && (r < 0) != (y < 0) ? T(r + y) : r;
     } else {
-      const T r = vmath::fmod(x, y);
-      return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+      const T r = vmath::fmod(x, y), moved = r + y;
+      return is_on_other_side(r, y) ? moved : r;
     }
   }
 };
@@ -259,8 +266,7 @@ template <class T>
 struct Logaddexp2 {
   HOTARU_INLINE T operator()(T x, T y) const {
     const T m = x > y ? x : y, d = std::abs(x - y);
-    const T sum =
-        m + vmath::log1p(vmath::exp2(-d)) * T(1.44269504088896340736);
+    const T sum = m + vmath::log1p(vmath::exp2(-d)) * T(1.44269504088896340736);
     return x == y ? x + T(1) : sum;
   }
 };

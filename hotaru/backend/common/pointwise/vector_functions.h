@@ -36,8 +36,8 @@ HOTARU_INLINE double log_wide(double x) {
   const double n = std::bit_cast<double>((bits + 0x4000000000000000) >> 52 |
                                          0x4330000000000000) -
                    (0x1p52 + 1024);
-  const double m = std::bit_cast<double>((bits & 0x000fffffffffffff) +
-                                         0x3fe6a09e667f3bcd);
+  const double m =
+      std::bit_cast<double>((bits & 0x000fffffffffffff) + 0x3fe6a09e667f3bcd);
   const double f = (m - 1) / (m + 1), z = f * f;
   double p = 2.0 / 13;
   p = p * z + 2.0 / 11;
@@ -87,8 +87,8 @@ HOTARU_INLINE float tan(float x) {
   const double angle = x;
   const double shifted = angle * 6.36619772367581382433e-01 + kMagic;
   const double n = shifted - kMagic;
-  const double r = (angle - n * 1.57079632673412561417e+00) -
-                   n * 6.07710050650619224932e-11;
+  const double r =
+      (angle - n * 1.57079632673412561417e+00) - n * 6.07710050650619224932e-11;
   const double z = r * r;
   double s = -1.9515295891e-4;
   s = s * z + 8.3321608736e-3;
@@ -160,8 +160,8 @@ HOTARU_INLINE float erfc(float x) {
   p = p * square + 1.128379165726710;
   const float near = static_cast<float>(1 - p * x);
   const float c = select(a < 1.0f, 1.0f, select(a < 11.0f, a, 11.0f));
-  const auto tail = static_cast<float>(erfc_tail_factor(c) *
-                                       exp_wide(-double(c) * c));
+  const auto tail =
+      static_cast<float>(erfc_tail_factor(c) * exp_wide(-double(c) * c));
   const float far = select(x < 0.0f, 2.0f - tail, tail);
   return select(a < 1.0f, near, select(x != x, x, far));
 }
@@ -196,10 +196,17 @@ inline float fmod(float x, float y) {
   const double quotient = double(x) / double(y);
   if (!(std::abs(quotient) < 0x1p29) || !(std::abs(y) < 3.4e38f)) [[unlikely]]
     return std::fmod(x, y);
-  double r = double(x) - double(int32_t(quotient)) * y;
+  const double r = double(x) - double(int32_t(quotient)) * y;
   // A quotient just below an integer may have been rounded to it.
-  if (r * x < 0) r += std::copysign(double(y), double(x));
-  return std::copysign(static_cast<float>(r), x);
+  const double back = r + std::copysign(double(y), double(x));
+  return std::copysign(static_cast<float>(r * x < 0 ? back : r), x);
+}
+
+/// Without a call of the library, which the oldest processors need.
+inline float floor(float x) {
+  const float cut = static_cast<float>(
+      static_cast<int32_t>(select(std::fabs(x) < 0x1p23f, x, 0.0f)));
+  return select(std::fabs(x) < 0x1p23f, cut - float(int(cut > x)), x);
 }
 #else
 template <class T>
@@ -243,6 +250,10 @@ HOTARU_BOTH T erfc(T x) {
 template <class T>
 HOTARU_BOTH T hypot(T x, T y) {
   return std::hypot(x, y);
+}
+template <class T>
+HOTARU_BOTH T floor(T x) {
+  return std::floor(x);
 }
 template <class T>
 HOTARU_BOTH T fmod(T x, T y) {
