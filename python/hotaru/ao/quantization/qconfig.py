@@ -11,7 +11,7 @@ import hotaru
 from ... import nn
 from . import fake_quantize as _fake
 from . import observer as _observer
-from .fake_quantize import FakeQuantize
+from .fake_quantize import FakeQuantize, FakeQuantizeBase
 from .observer import (
     HistogramObserver,
     MinMaxObserver,
@@ -262,6 +262,16 @@ def get_default_qat_qconfig_dict(backend="x86", version=1) -> dict:
     from .qconfig_mapping import get_default_qat_qconfig_mapping
 
     return get_default_qat_qconfig_mapping(backend, version).to_dict()
+
+
+def _activation_is_memoryless(qconfig) -> bool:
+    """Whether scales are those of each input alone: then inputs are observed
+    instead of outputs.
+    """
+    activation = qconfig.activation()
+    if isinstance(activation, FakeQuantizeBase):
+        activation = getattr(activation, "activation_post_process", activation)
+    return getattr(activation, "averaging_constant", None) == 1
 
 
 def _assert_valid_qconfig(qconfig: QConfig | None, mod) -> None:
