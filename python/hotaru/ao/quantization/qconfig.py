@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import namedtuple
 from typing import Any, Optional
 
@@ -36,8 +35,7 @@ __all__ = [
     "float16_dynamic_qconfig", "float16_static_qconfig",
     "float_qparams_weight_only_qconfig",
     "float_qparams_weight_only_qconfig_4bit", "get_default_qat_qconfig",
-    "get_default_qat_qconfig_dict", "get_default_qconfig",
-    "get_default_qconfig_dict", "per_channel_dynamic_qconfig",
+    "get_default_qconfig", "per_channel_dynamic_qconfig",
     "qconfig_equals",
 ]  # fmt: skip
 
@@ -234,34 +232,6 @@ def get_default_qat_qconfig(backend="x86", version=1) -> QConfig:
         )
         weight = by_channel[version]
     return QConfig(activation=kind.with_args(**options), weight=weight)
-
-
-def get_default_qconfig_dict(backend="x86", version=0) -> dict:
-    """An older form of `get_default_qconfig_mapping`."""
-    warnings.warn(
-        "torch.ao.quantization.get_default_qconfig_dict is deprecated and will "
-        "be removed in a future version. Please use torch.ao.quantization."
-        "get_default_qconfig_mapping instead.",
-        FutureWarning,
-        stacklevel=2,
-    )
-    from .qconfig_mapping import get_default_qconfig_mapping
-
-    return get_default_qconfig_mapping(backend, version).to_dict()
-
-
-def get_default_qat_qconfig_dict(backend="x86", version=1) -> dict:
-    """An older form of `get_default_qat_qconfig_mapping`."""
-    warnings.warn(
-        "torch.ao.quantization.get_default_qat_qconfig_dict is deprecated and "
-        "will be removed in a future version. Please use torch.ao.quantization."
-        "get_default_qat_qconfig_mapping instead.",
-        FutureWarning,
-        stacklevel=2,
-    )
-    from .qconfig_mapping import get_default_qat_qconfig_mapping
-
-    return get_default_qat_qconfig_mapping(backend, version).to_dict()
 
 
 def _activation_is_memoryless(qconfig) -> bool:
