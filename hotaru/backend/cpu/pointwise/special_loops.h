@@ -1,0 +1,13 @@
+// Loops over special functions of single precision, with the widest vectors
+// that this processor has.
+#pragma once
+
+#include "hotaru/backend/common/loop_nest.h"
+#include "hotaru/backend/common/pointwise/special.h"
+
+namespace hotaru::cpu {
+
+/// The loop over floats of a function that has a form for them; else null.
+LoopNest::Inner special_float_loop(special::Unary which);
+
+}  // namespace hotaru::cpu
