@@ -9,5 +9,6 @@ namespace hotaru::cpu {
 
 /// The loop over floats of a function that has a form for them; else null.
 LoopNest::Inner special_float_loop(special::Unary which);
+LoopNest::Inner lgamma_float_loop();
 
 }  // namespace hotaru::cpu
