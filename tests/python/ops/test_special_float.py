@@ -90,6 +90,16 @@ def test_ends_of_the_domain_are_those_of_doubles(name):
     assert got[known].equal(want[known]), (name, got, want)
 
 
+@pytest.mark.parametrize("name", sorted({case[0] for case in CASES + WAVES}))
+def test_pieces_meet(name):
+    f = getattr(S, name)
+    x = torch.tensor([0.5, 1, 1.5, 2, 3, 4, 5, 8, 10])
+    x = torch.cat([x, -x, x * (1 + 1e-6), x * (1 - 1e-6), x * (1e-6 - 1)])
+    want, got = f(x.double()), f(x).double()
+    error = (got - want).abs() / want.abs().clamp(min=1)
+    assert error[want.float().isfinite()].max() < 2.0**-20, name
+
+
 def test_tiny_probabilities_have_quantiles():
     p = torch.tensor([1e-45, 1e-40, 1e-38, 1e-30, 1e-20, 1e-10])
     want = S.ndtri(p.double())

@@ -135,7 +135,7 @@ HOTARU_INLINE float airy_ai(float x) {
   const float quarter = 1.0f / std::sqrt(std::sqrt(large));
   const float right = polynomial(kAiryRight, 2.0f * w - 1.0f) * quarter *
                       vmath::exp(-front) * (1.0f - behind);
-  const float m = select(a < 4.0f, x, 0.0f);
+  const float m = select(a <= 4.0f, x, 0.0f);
   const float middle =
       select(m < -1.5f, polynomial(kAiryLeft, (m + 2.75f) * 0.8f),
              polynomial(kAiryMiddle, (m + 0.25f) * 0.8f));
