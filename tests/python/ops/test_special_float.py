@@ -121,3 +121,28 @@ def test_parts_of_floats():
 def test_strided_floats_are_those_of_rows():
     x = torch.randn(64, 48)
     assert S.i0e(x.t()).equal(S.i0e(x).t())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(f"chebyshev_polynomial_{kind}" for kind in "tuvw"),
+        "hermite_polynomial_h",
+        "hermite_polynomial_he",
+        "laguerre_polynomial_l",
+        "legendre_polynomial_p",
+    ],
+)
+def test_polynomials_do_not_depend_on_their_neighbours_degrees(name):
+    f = getattr(S, name)
+    x = torch.cat(
+        [torch.linspace(-3, 3, 301), torch.tensor([-1.0, 0, 1, INF, NAN])]
+    )
+    for degree in (-1, 0, 1, 2, 5, 5.5, 8, 9, NAN):
+        same = torch.full_like(x, degree)
+        mixed = torch.stack([same, torch.arange(x.numel()) % 7.0], 1)
+        want = f(torch.stack([x, x], 1), mixed)[:, 0]
+        for got in (f(x, same), f(x, degree), f(x[:2], same[:2])):
+            part = want[: got.numel()]
+            assert got.isnan().equal(part.isnan()), (name, degree)
+            assert got.nan_to_num().equal(part.nan_to_num()), (name, degree)

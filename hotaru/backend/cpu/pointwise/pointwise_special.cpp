@@ -29,6 +29,17 @@ std::optional<Elementwise> special_unary(const KernelCall& call) {
                         Loops::kDense>(call);
 }
 
+std::optional<Elementwise> special_binary(const KernelCall& call) {
+  using namespace HWY_NAMESPACE;
+  if (call.tensor(1).dtype() == DType::kFloat32) {
+    const int64_t which = call.attributes<PointwiseNumbers>().a.to_int();
+    if (const auto loop = polynomial_float_loop(special::Binary(which)))
+      return Elementwise(loop);
+  }
+  return pointwise_loop<formulas::SpecialBinary, FloatingTypes, 2,
+                        Loops::kDense>(call);
+}
+
 }  // namespace
 
 static const bool registered_special = [] {
@@ -36,7 +47,8 @@ static const bool registered_special = [] {
   using namespace HWY_NAMESPACE;
   const ElementwiseRegistration<special_unary> unary(
       "special_unary", &check_types<kPointwiseTypes<FloatingTypes>>);
-  HOTARU_REGISTER_DENSE("special_binary", SpecialBinary, FloatingTypes, 2)
+  const ElementwiseRegistration<special_binary> binary(
+      "special_binary", &check_types<kPointwiseTypes<FloatingTypes>>);
   HOTARU_REGISTER_DENSE("nextafter", Nextafter, WideTypes, 2)
   return true;
 }();

@@ -10,5 +10,7 @@ namespace hotaru::cpu {
 /// The loop over floats of a function that has a form for them; else null.
 LoopNest::Inner special_float_loop(special::Unary which);
 LoopNest::Inner lgamma_float_loop();
+/// The same of polynomials, whose degree is the second operand.
+LoopNest::Inner polynomial_float_loop(special::Binary which);
 
 }  // namespace hotaru::cpu
