@@ -155,8 +155,10 @@ from ._grad_mode import (
 from ._lowrank import *
 from ._tensor import nested_names as _nested_names
 from .functional import *
-from .version import __version__
+from .torch_version import TorchVersion as _TorchVersion
+from .version import __version__ as _version
 
+__version__ = _TorchVersion(_version)
 _nested_names.install(globals())
 
 # The extension's seed the CPU alone.
