@@ -57,7 +57,8 @@ _LAZY = {
     "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
     "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nested",
     "nn", "onnx",
-    "optim", "overrides", "package", "profiler", "random", "serialization",
+    "optim", "overrides", "package", "profiler", "random",
+    "return_types", "serialization",
     "signal", "sparse", "special", "storage", "testing", "utils", "xpu",
 }  # fmt: skip
 # Names that are here and made in a module that is not imported before.

@@ -7,6 +7,10 @@ asks whether something is of this package asks here.
 
 from __future__ import annotations
 
+import importlib.machinery
+import sys
+import types
+
 _HOME = __package__
 # By what a program may know the package; the last one is told to others.
 _roots = [_HOME]
@@ -35,3 +39,36 @@ def add_root(root: str) -> None:
     if root in _roots:
         _roots.remove(root)
     _roots.append(root)
+
+
+def add_parts(package: str, parts: dict[str, dict]) -> None:
+    """Gives a package modules by PyTorch's names for what it has elsewhere.
+
+    Args:
+        package: its `__package__`.
+        parts: by the module's name below the package, what is found there.
+            Modules that exist get what they lack; classes of new ones say
+            of themselves that they are from there.
+    """
+    shown = own_root() + package[len(_HOME) :]
+    for name, found in parts.items():
+        module = sys.modules.get(f"{package}.{name}")
+        if module is not None:
+            module.__dict__.update(found)
+            continue
+        module = types.ModuleType(f"{shown}.{name}")
+        module.__spec__ = importlib.machinery.ModuleSpec(
+            f"{package}.{name}", None
+        )
+        module.__package__ = package
+        module.__all__ = list(found)
+        for root in _roots:
+            sys.modules[f"{root}{package[len(_HOME) :]}.{name}"] = module
+        setattr(sys.modules[package], name, module)
+        for key, value in found.items():
+            setattr(module, key, value)
+            if isinstance(value, type) and is_own(value.__module__):
+                # Tools find the source of a class by its module.
+                source = sys.modules[value.__module__].__file__
+                module.__dict__.setdefault("__file__", source)
+                value.__module__ = module.__name__

@@ -8,8 +8,9 @@ from __future__ import annotations
 import sys as _sys
 
 from ._flags import Library, disable_global_flags, flags_frozen
-from ._libraries import Cuda, Cudnn, Mha, Mkldnn, Mps, Nnpack
+from ._libraries import Cpu, Cuda, Cudnn, Mha, Mkldnn, Mps, Nnpack
 
+cpu = Cpu("cpu")
 cuda = Cuda("cuda")
 cudnn = Cudnn("cudnn")
 mha = Mha("mha")
@@ -21,11 +22,11 @@ openmp = Library("openmp")
 opt_einsum = Library("opt_einsum")
 
 for _library in (
-    cuda, cudnn, mha, mkl, mkldnn, mps, nnpack, openmp, opt_einsum,
+    cpu, cuda, cudnn, mha, mkl, mkldnn, mps, nnpack, openmp, opt_einsum,
 ):  # fmt: skip
     _sys.modules[_library.__name__] = _library
 
 __all__ = [
-    "cuda", "cudnn", "disable_global_flags", "flags_frozen", "mha", "mkl",
-    "mkldnn", "mps", "nnpack", "openmp", "opt_einsum",
+    "cpu", "cuda", "cudnn", "disable_global_flags", "flags_frozen", "mha",
+    "mkl", "mkldnn", "mps", "nnpack", "openmp", "opt_einsum",
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 """All modules, by family."""
 
+from ..._own_names import add_parts as _add_parts
 from . import utils as utils
 from .activation import (
     CELU,
@@ -162,6 +163,28 @@ from .transformer import (
 )
 from .upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
+# Where PyTorch has them; here, files are by what modules share.
+_PLACES = {
+    "batchnorm": ("LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d"),
+    "channelshuffle": ("ChannelShuffle",),
+    "container": ("ParameterDict", "ParameterList"),
+    "conv": (
+        "LazyConv1d", "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d",
+        "LazyConvTranspose2d", "LazyConvTranspose3d",
+    ),
+    "flatten": ("Flatten", "Unflatten"),
+    "fold": ("Fold", "Unfold"),
+    "instancenorm": (
+        "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d",
+        "LazyInstanceNorm1d", "LazyInstanceNorm2d", "LazyInstanceNorm3d",
+    ),
+    "linear": ("LazyLinear",),
+    "linear_cross_entropy_options": ("LinearCrossEntropyOptions",),
+    "loss": ("LinearCrossEntropyLoss",),
+    "pixelshuffle": ("PixelShuffle", "PixelUnshuffle"),
+    "rnn": ("GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"),
+}  # fmt: skip
+
 __all__ = [
     "CELU",
     "ELU",
@@ -323,3 +346,11 @@ __all__ = [
     "ZeroPad2d",
     "ZeroPad3d",
 ]
+
+_add_parts(
+    __package__,
+    {
+        part: {name: globals()[name] for name in names}
+        for part, names in _PLACES.items()
+    },
+)
