@@ -122,6 +122,15 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
 
     _call_impl = __call__
 
+    def compile(self, *args, **kwargs) -> None:
+        """This module's calls run as graphs from now on: `compile` in place.
+
+        Arguments are those of `compile` behind the model.
+        """
+        from ...graphs._compile import compile_in_place
+
+        compile_in_place(self, *args, **kwargs)
+
     # -- attributes --------------------------------------------------------
 
     def __getattr__(self, name: str):
