@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hotaru._dynamo as dynamo
 import itertools
 
+import hotaru._dynamo as dynamo
 import pytest
 
 import hotaru as torch
