@@ -7,9 +7,7 @@ asks whether something is of this package asks here.
 
 from __future__ import annotations
 
-import importlib.machinery
 import sys
-import types
 
 _HOME = __package__
 # By what a program may know the package; the last one is told to others.
@@ -50,6 +48,9 @@ def add_parts(package: str, parts: dict[str, dict]) -> None:
             Modules that exist get what they lack; classes of new ones say
             of themselves that they are from there.
     """
+    import importlib.machinery
+    import types
+
     shown = own_root() + package[len(_HOME) :]
     for name, found in parts.items():
         module = sys.modules.get(f"{package}.{name}")

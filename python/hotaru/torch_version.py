@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import functools
-import re
-
 __all__ = ["TorchVersion"]
 
 # The parts of a version (PEP 440), in its normal form and the spellings that
 # it allows for it.
-_VERSION = re.compile(
+_VERSION = (
     r"\s*v?(?:(?P<epoch>\d+)!)?(?P<release>\d+(?:\.\d+)*)"
     r"(?:[-_.]?(?P<kind>alpha|beta|preview|pre|a|b|c|rc)[-_.]?(?P<n>\d*))?"
     r"(?:-(?P<implied>\d+)|[-_.]?(?P<post>post|rev|r)[-_.]?(?P<p>\d*))?"
     r"(?:[-_.]?(?P<dev>dev)[-_.]?(?P<d>\d*))?"
-    r"(?:\+(?P<local>[a-z0-9]+(?:[-_.][a-z0-9]+)*))?\s*",
-    re.IGNORECASE,
+    r"(?:\+(?P<local>[a-z0-9]+(?:[-_.][a-z0-9]+)*))?\s*"
 )
 _KINDS = {"a": 0, "alpha": 0, "b": 1, "beta": 1}  # others are candidates
 _LAST = 3
 
 
-@functools.lru_cache(maxsize=64)
 def _key(text: str) -> tuple | None:
     """What versions are ordered by; None if the text is no version."""
-    found = _VERSION.fullmatch(text)
+    import re  # not before somebody compares: starting up is short
+
+    found = re.fullmatch(_VERSION, text, re.IGNORECASE)
     if found is None:
         return None
     part = found.groupdict()

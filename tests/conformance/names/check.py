@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import collections
 import contextlib
+import enum
 import importlib
 import inspect
 import re
@@ -93,6 +94,8 @@ def has(owner, name: str) -> bool:
     with contextlib.suppress(Exception):
         if hasattr(owner, name):
             return True
+    if isinstance(owner, enum.EnumMeta) and name in ("name", "value"):
+        return True  # of members
     return isinstance(owner, type) and name in attributes(owner)
 
 

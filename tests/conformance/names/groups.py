@@ -61,10 +61,11 @@ GROUPS = (
         r"""torch\.(jit\.(frontend|annotations|generate_bytecode|mobile
             |unsupported_tensor_ops|quantized)\b
         | multiprocessing\.(reductions|queue|pool)\b
-        | fx\.experimental\.(?!proxy_tensor) | fx\.passes\.(?!shape_prop|split)
+        | fx\.experimental\.(?!proxy_tensor\.make_fx)
+        | fx\.passes\.(?!shape_prop|split_module)
         | utils\.data\.datapipes\.(dataframe|utils\.decoder|gen_pyi)
         | utils\.(backcompat|backend_registration|file_baton|jit|viz
-            |debug_log|data\.backward_compat|_\w+|cpp_backtrace)
+            |debug_log|collect_env|data\.backward_compat|_\w+|cpp_backtrace)
         | utils\.benchmark\.(op_fuzzers|utils\.(cpp_jit|valgrind_wrapper
             |compile))
         | autograd\.profiler(_legacy|_util)\b | nn\.cpp | nn\.common_types

@@ -106,10 +106,8 @@ class Timer:
         while True:
             taken = self._timeit(number)
             if (
-                (overhead * _OVERHEAD <= taken
-                and taken >= least / _OVERHEAD)
-                or taken > least
-            ):
+                overhead * _OVERHEAD <= taken and taken >= least / _OVERHEAD
+            ) or taken > least:
                 return number
             number *= 10
 
