@@ -70,6 +70,12 @@ _MADE_IN = {
         "storage": ("TypedStorage", "UntypedStorage"),
         "compiler": ("_disable_dynamo",),
         "graphs": ("compile",),
+        "_functions.settings": (
+            "cond", "get_device_module", "get_float32_matmul_precision",
+            "has_mkl", "has_openmp", "has_spectral", "is_distributed",
+            "set_default_tensor_type", "set_float32_matmul_precision",
+            "set_flush_denormal",
+        ),
         "random": ("manual_seed", "seed"),
         "amp": ("GradScaler", "autocast"),
         "amp._thread": (
@@ -160,6 +166,10 @@ from .torch_version import TorchVersion as _TorchVersion
 from .version import __version__ as _version
 
 __version__ = _TorchVersion(_version)
+# In-place operators that are functions, too.
+for _name in ("logit_", "nan_to_num_", "negative_", "square_"):
+    globals()[_name] = getattr(Tensor, _name)
+
 _nested_names.install(globals())
 
 # The extension's seed the CPU alone.
