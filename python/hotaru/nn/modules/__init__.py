@@ -60,6 +60,7 @@ from .dropout import (
     Dropout3d,
     FeatureAlphaDropout,
 )
+from .former import Container, CrossMapLRN2d, NLLLoss2d
 from .lazy import (
     LazyBatchNorm1d,
     LazyBatchNorm2d,
@@ -167,7 +168,7 @@ from .upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 _PLACES = {
     "batchnorm": ("LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d"),
     "channelshuffle": ("ChannelShuffle",),
-    "container": ("ParameterDict", "ParameterList"),
+    "container": ("Container", "ParameterDict", "ParameterList"),
     "conv": (
         "LazyConv1d", "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d",
         "LazyConvTranspose2d", "LazyConvTranspose3d",
@@ -180,7 +181,8 @@ _PLACES = {
     ),
     "linear": ("LazyLinear",),
     "linear_cross_entropy_options": ("LinearCrossEntropyOptions",),
-    "loss": ("LinearCrossEntropyLoss",),
+    "loss": ("LinearCrossEntropyLoss", "NLLLoss2d"),
+    "normalization": ("CrossMapLRN2d",),
     "pixelshuffle": ("PixelShuffle", "PixelUnshuffle"),
     "rnn": ("GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"),
 }  # fmt: skip
@@ -219,6 +221,7 @@ __all__ = [
     "ConstantPad1d",
     "ConstantPad2d",
     "ConstantPad3d",
+    "Container",
     "Conv1d",
     "Conv2d",
     "Conv3d",
@@ -228,6 +231,7 @@ __all__ = [
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
+    "CrossMapLRN2d",
     "Dropout",
     "Dropout1d",
     "Dropout2d",
@@ -296,6 +300,7 @@ __all__ = [
     "MultiMarginLoss",
     "MultiheadAttention",
     "NLLLoss",
+    "NLLLoss2d",
     "PReLU",
     "PairwiseDistance",
     "ParameterDict",
