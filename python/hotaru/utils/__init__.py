@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _LAZY = {
     "_pytree", "checkpoint", "data", "deterministic", "dlpack", "hooks",
-    "module_tracker", "show_pickle", "throughput_benchmark",
+    "model_zoo", "module_tracker", "show_pickle", "throughput_benchmark",
 }  # fmt: skip
 
 
