@@ -77,7 +77,7 @@ FAMILIES = {
 # Rooms of a device that no family owns. What runs on the GPU has families of
 # its own, and what it is told is all the host's half knows of it.
 DEVICE_ROOMS = {
-    "cpu": {"simd"},
+    "cpu": {"simd", "linalg/spectra"},
     "cuda": {"params", "device"} | {f"device/{name}" for name in FAMILIES},
 }
 LARGEST_ROOM = 30

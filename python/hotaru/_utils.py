@@ -47,8 +47,8 @@ REBUILD_FUNCTIONS = (
     "_rebuild_parameter", "_rebuild_parameter_with_state", "_rebuild_tensor",
     "_rebuild_tensor_v2", "_rebuild_tensor_v3",
     "_rebuild_meta_tensor_no_storage", "_rebuild_device_tensor_from_cpu_tensor",
-    "_rebuild_nested_tensor", "_rebuild_sparse_tensor",
-    "_rebuild_wrapper_subclass",
+    "_rebuild_nested_tensor", "_rebuild_qtensor",
+    "_rebuild_sparse_tensor", "_rebuild_wrapper_subclass",
 )  # fmt: skip
 
 
@@ -160,6 +160,11 @@ def _rebuild_sparse_tensor(layout, data):
     from ._tensor.sparse_names import late
 
     return late("pickling")._rebuild_sparse_tensor(layout, data)
+
+
+def _rebuild_qtensor(*parts):
+    """A quantised tensor of its parts."""
+    return import_module("hotaru._quantized.pickling").rebuild(*parts)
 
 
 def __getattr__(name: str):

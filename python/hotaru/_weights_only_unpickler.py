@@ -81,6 +81,7 @@ def _get_allowed_globals() -> dict:
 
     from . import _C, _tensor, _utils
     from ._extension.dtypes import TYPES
+    from ._quantized import dtypes as quantized
     from ._symint import _DimRange
     from .serialization._names import _DTYPES, _get_layout, storage_type
     from .storage._typed import TypedStorage
@@ -105,6 +106,8 @@ def _get_allowed_globals() -> dict:
     for value in vars(_C).values():
         if isinstance(value, _C.dtype):
             allowed[str(value)] = value
+    for name in quantized.__all__:
+        allowed[f"torch.{name}"] = getattr(quantized, name)
     for name in TYPES:
         if hasattr(hotaru, name):
             allowed[f"torch.{name}"] = getattr(hotaru, name)

@@ -26,6 +26,7 @@ import test_masked_golden
 import test_nested_golden
 import test_nn_golden
 import test_ops_golden
+import test_quantization_golden
 import test_sparse_golden
 import test_testing_golden
 import test_utils_golden
@@ -49,6 +50,7 @@ FAMILIES = (
     *test_nn_golden.FAMILIES,
     *test_ops_golden.DRAWS,
     *test_ops_golden.FAMILIES,
+    *test_quantization_golden.FAMILIES,
     *test_sparse_golden.FAMILIES,
     *test_testing_golden.FAMILIES,
     *test_utils_golden.FAMILIES,

@@ -6,6 +6,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/loss/loss_grad.h"
 #include "hotaru/ops/operators.h"
+#include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
@@ -15,13 +16,31 @@
 namespace hotaru {
 namespace {
 
-/// self - target in their common dtype, which has to be a real floating point
-/// one.
-Tensor difference(const char* kernel, const Tensor& self,
-                  const Tensor& target) {
+/// A formula of two tensors' difference, in their common dtype, which has to be
+/// a real floating point one; no gradient.
+Tensor of_difference(const char* op, const elementwise::Spec& spec,
+                     const Tensor& self, const Tensor& target,
+                     double border = 0) {
   const DType dtype = result_type({self, target});
-  if (!is_floating_point(dtype)) refuse_dtype(kernel, dtype);
-  return to(self, dtype) - to(target, dtype);
+  if (!is_floating_point(dtype)) refuse_dtype(op, dtype);
+  return elementwise::binary(spec, to(self, dtype), to(target, dtype),
+                             {Scalar(border)});
+}
+
+/// d^2 for the difference d, which 16-bit floats round before they square it.
+Tensor squared_difference(const Tensor& self, const Tensor& target) {
+  static const elementwise::Spec squared{kernel("squared_difference")};
+  const DType dtype = result_type({self, target});
+  if (itemsize(dtype) == 2 && is_floating_point(dtype))
+    return square(to(self, dtype) - to(target, dtype));
+  return of_difference("mse_cpu", squared, self, target);
+}
+
+/// m (|d| - m / 2) for the difference d, m = min(|d|, border).
+Tensor huber(const char* op, const Tensor& self, const Tensor& target,
+             double border) {
+  static const elementwise::Spec spec{kernel("huber")};
+  return of_difference(op, spec, self, target, border);
 }
 
 /// 0 within the quadratic part's borders.
@@ -63,7 +82,7 @@ Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   Tensor out;
   {
     autograd::NoGrad guard;
-    out = reduce_loss(square(difference("mse_cpu", self, target)), reduction);
+    out = reduce_loss(squared_difference(self, target), reduction);
   }
   record_difference_loss(
       "MseLossBackward0", out, self, target, reduction,
@@ -83,9 +102,9 @@ Tensor smooth_l1_loss(const Tensor& self, const Tensor& target,
   Tensor out;
   {
     autograd::NoGrad guard;
-    const Tensor d = abs(difference("smooth_l1_cpu", self, target));
-    out = reduce_loss(where(lt(d, beta), d * d * (0.5 / beta), d - 0.5 * beta),
-                      reduction);
+    Tensor loss = huber("smooth_l1_cpu", self, target, beta);
+    if (beta != 1) loss = loss / beta;
+    out = reduce_loss(loss, reduction);
   }
   record_difference_loss("SmoothL1LossBackward0", out, self, target, reduction,
                          [beta](const Tensor& x, const Tensor& t) {
@@ -103,9 +122,7 @@ Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction,
   Tensor out;
   {
     autograd::NoGrad guard;
-    const Tensor d = abs(difference("huber_cpu", self, target));
-    const Tensor loss =
-        where(le(d, delta), d * d * 0.5, (d - 0.5 * delta) * delta);
+    const Tensor loss = huber("huber_cpu", self, target, delta);
     out = reduce_loss(to(loss, self.dtype()), reduction);
   }
   record_difference_loss("HuberLossBackward0", out, self, target, reduction,

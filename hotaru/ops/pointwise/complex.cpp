@@ -3,6 +3,7 @@
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
@@ -88,9 +89,22 @@ Tensor imag(const Tensor& self) {
 
 Tensor complex(const Tensor& re, const Tensor& im) {
   check_parts("complex", re, im);
-  const Dims shape = broadcast_shapes(re.sizes(), im.sizes());
-  return without_base(
-      view_as_complex(stack({expand(re, shape), expand(im, shape)}, -1)));
+  if (re.dtype() == DType::kFloat16) {
+    const Dims shape = broadcast_shapes(re.sizes(), im.sizes());
+    return without_base(
+        view_as_complex(stack({expand(re, shape), expand(im, shape)}, -1)));
+  }
+  static const elementwise::Spec spec{kernel("complex"),
+                                      elementwise::Compute::kSame,
+                                      elementwise::Result::kComplex};
+  const Tensor out = elementwise::binary(spec, re, im);
+  if (autograd::needs_grad(re, im))
+    autograd::record("ComplexBackward0", out, {re, im}, {},
+                     [a = re.sizes(), b = im.sizes()](
+                         Backward&, const Tensor& g) -> Tensors {
+                       return {sum_to(real(g), a), sum_to(imag(g), b)};
+                     });
+  return out;
 }
 
 Tensor polar(const Tensor& radius, const Tensor& angle) {

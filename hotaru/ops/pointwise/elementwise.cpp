@@ -126,6 +126,7 @@ DType common_dtype(const Spec& spec, Inputs inputs) {
 
 DType result_dtype(const Spec& spec, DType common) {
   if (spec.result == Result::kBool) return DType::kBool;
+  if (spec.result == Result::kComplex) return to_complex(common);
   return spec.result == Result::kReal ? to_real(common) : common;
 }
 

@@ -20,6 +20,8 @@ enum class Result : uint8_t {
   kBool,
   /// Of complex numbers their parts' dtype.
   kReal,
+  /// Of real numbers the dtype of which they are parts.
+  kComplex,
 };
 
 struct Spec {

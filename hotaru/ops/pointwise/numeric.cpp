@@ -67,9 +67,17 @@ Tensor nan_to_num(const Tensor& self, Optional<double> nan,
     });
     return out;
   };
-  Tensor out = masked_fill(self, isnan(self), number(nan, 0));
-  out = masked_fill(out, eq(self, kInf), number(posinf, 1));
-  return masked_fill(out, eq(self, -kInf), number(neginf, -1));
+  static const elementwise::Spec spec{kernel("nan_to_num")};
+  const Tensor out = elementwise::unary(
+      spec, untracked(self),
+      {number(nan, 0), number(posinf, 1), number(neginf, -1)});
+  if (autograd::needs_grad(self))
+    autograd::record(
+        "NanToNumBackward0", out, {self}, {self},
+        [](autograd::Backward& b, const Tensor& g) -> Tensors {
+          return {masked_fill(g, logical_not(isfinite(b.saved(0))), 0)};
+        });
+  return out;
 }
 
 Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps,
@@ -188,7 +196,7 @@ Tensor rad2deg(const Tensor& self) {
 Tensor ldexp(const Tensor& self, const Tensor& other) {
   const bool real =
       is_differentiable(self.dtype()) && is_integral(other.dtype(), true);
-  return self * pow(Scalar(2.0), real ? to(other, self.dtype()) : other);
+  return self * exp2(real ? to(other, self.dtype()) : other);
 }
 
 Tensor lcm(const Tensor& self, const Tensor& other) {
@@ -310,9 +318,11 @@ HOTARU_OP(
     "logaddexp2(Tensor self, Tensor other) -> Tensor",
     +[](const Tensor& self, const Tensor& other) {
       check_floating("logaddexp2_cpu", self);
-      // Equal ones, which may be infinite, are one apart from their sum.
-      const Tensor gap = masked_fill(-abs(self - other), eq(self, other), 0);
-      return maximum(self, other) + log1p(exp2(gap)) * std::numbers::log2e;
+      static const elementwise::Spec spec{kernel("logaddexp2")};
+      const Tensor out = elementwise::binary(spec, self, other);
+      if (autograd::needs_grad(self, other))
+        grads::logaddexp2(out, self, other);
+      return out;
     });
 
 }  // namespace

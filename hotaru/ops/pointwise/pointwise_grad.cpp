@@ -446,6 +446,16 @@ void logaddexp(const Tensor& out, const Tensor& self, const Tensor& other) {
       [](auto& g, auto& a, auto& b) { return g * hotaru::conj(share(b - a)); });
 }
 
+void logaddexp2(const Tensor& out, const Tensor& self, const Tensor& other) {
+  const auto part = [](const Tensor& x) {
+    return share(x * std::numbers::ln2);
+  };
+  from_inputs<kBoth, kBoth>(
+      "Logaddexp2Backward0", out, self, other,
+      [part](auto& g, auto& a, auto& b) { return g * part(a - b); },
+      [part](auto& g, auto& a, auto& b) { return g * part(b - a); });
+}
+
 void copysign(const Tensor& out, const Tensor& self, const Tensor& other) {
   record("CopysignBackward0", out, {self, other},
          {if_wanted(self), saved_output(out)},

@@ -66,6 +66,7 @@ void atan2(const Tensor& out, const Tensor& self, const Tensor& other);
 void hypot(const Tensor& out, const Tensor& self, const Tensor& other);
 void xlogy(const Tensor& out, const Tensor& self, const Tensor& other);
 void logaddexp(const Tensor& out, const Tensor& self, const Tensor& other);
+void logaddexp2(const Tensor& out, const Tensor& self, const Tensor& other);
 void sign(const Tensor& out, const Tensor& self);
 void sinc(const Tensor& out, const Tensor& self);
 void copysign(const Tensor& out, const Tensor& self, const Tensor& other);

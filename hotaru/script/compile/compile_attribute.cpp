@@ -204,7 +204,7 @@ Sugared FunctionCompiler::class_attribute(Var* var, std::string_view name,
   }
   bool holds = cls.container() == ClassType::Container::kDict &&
                (name == "keys" || name == "values" || name == "items");
-  if (holds) {
+  if (holds || (cls.is_module() && is_module_walk(name))) {
     return {.kind = Sugared::Kind::kBuiltinMethod,
             .var = var,
             .text = std::string(name)};

@@ -127,6 +127,14 @@ Var* FunctionCompiler::call_sugared(const Sugared& callee,
                   callee.function->result_type(), range);
     }
     case Sugared::Kind::kBuiltinMethod:
+      if (callee.var->type->kind == TypeKind::kClass &&
+          is_module_walk(callee.text)) {
+        if (!args.empty()) {
+          fail_at(range, "'", callee.text,
+                  "' takes no arguments in compiled code");
+        }
+        return module_walk(callee.var, callee.text, range);
+      }
       if (is_container(callee.var)) {
         return container_view(callee.var, callee.text, range);
       }
@@ -248,8 +256,18 @@ std::vector<Var*> FunctionCompiler::bound(Function& function,
             std::count_if(args.begin(), args.end(), [](const CallArg& given) {
               return given.keyword.empty();
             });
-        refuse(concat("Expected at most ", params.size(),
-                      " arguments but found ", given,
+        const size_t most = std::count_if(
+            params.begin(), params.end(),
+            [](const Parameter& param) { return !param.keyword_only; });
+        for (const Parameter& param : params) {
+          bool named = std::any_of(
+              args.begin(), args.end(),
+              [&](const CallArg& a) { return a.keyword == param.name; });
+          if (param.keyword_only && !param.has_default && !named) {
+            refuse(concat("Argument ", param.name, " not provided."));
+          }
+        }
+        refuse(concat("Expected at most ", most, " arguments but found ", given,
                       " positional arguments."));
       }
       ++position;

@@ -66,6 +66,68 @@ Var* FunctionCompiler::container_view(Var* var, std::string_view what,
   return tuple_of(items);
 }
 
+bool FunctionCompiler::is_module_walk(std::string_view method) {
+  if (method.starts_with("named_")) method.remove_prefix(6);
+  return method == "children" || method == "modules" ||
+         method == "parameters" || method == "buffers";
+}
+
+// A tuple of what module.children() and its like yield, in their order.
+Var* FunctionCompiler::module_walk(Var* module, std::string_view method,
+                                   const SourceRange& range) {
+  const bool named = method.starts_with("named_");
+  if (named) method.remove_prefix(6);
+  std::vector<std::pair<std::string, Var*>> found;
+  // Classes of an archive that hold each other twice would make 2^n members.
+  constexpr int kMost = 20'000;
+  int seen = 0;
+  const auto walk = [&](const auto& self, Var* var,
+                        const std::string& path) -> void {
+    if (method == "modules") found.emplace_back(path, var);
+    std::vector<std::pair<std::string, Var*>> below;
+    const std::vector<Attribute>& attributes = var->type->cls->attributes();
+    for (size_t i = 0; i < attributes.size(); ++i) {
+      const Attribute& attribute = attributes[i];
+      const bool module = attribute.type->kind == TypeKind::kClass &&
+                          attribute.type->cls->is_module();
+      const bool wanted = method == "parameters" ? attribute.is_parameter
+                          : method == "buffers"  ? attribute.is_buffer
+                                                 : false;
+      if (!module && !wanted) continue;
+      if (wanted && attribute.type->kind == TypeKind::kNone) continue;
+      if (++seen > kMost) {
+        fail_at(range, "a walk over more than ", kMost, " members");
+      }
+      Node* node = emit(NodeKind::kGetAttr, range, {var});
+      node->name = attribute.name;
+      node->index = static_cast<int64_t>(i);
+      Var* value = graph_.add_output(node, attribute.type);
+      std::string name =
+          path.empty() ? attribute.name : concat(path, ".", attribute.name);
+      if (wanted || method == "children") {
+        found.emplace_back(std::move(name), value);
+      } else {
+        below.emplace_back(std::move(name), value);
+      }
+    }
+    for (const auto& [name, child] : below) self(self, child, name);
+  };
+  walk(walk, module, "");
+  std::vector<Var*> items;
+  std::vector<TypePtr> types;
+  for (const auto& [name, value] : found) {
+    Var* item = value;
+    if (named) {
+      Var* key = constant(name, range);
+      item = emit_value(NodeKind::kTuple, range, {key, value},
+                        types_.tuple({key->type, value->type}));
+    }
+    items.push_back(item);
+    types.push_back(item->type);
+  }
+  return emit_value(NodeKind::kTuple, range, items, types_.tuple(types));
+}
+
 // One of several modules, by an index that is known when the program runs.
 Var* FunctionCompiler::container_item_as(TypePtr interface, const Expr& expr,
                                          Var* base, Var* index) {

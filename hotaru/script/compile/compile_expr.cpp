@@ -214,6 +214,10 @@ Var* FunctionCompiler::conditional(const Expr& expr, TypePtr hint) {
     emit(NodeKind::kYield, expr.range, {result});
   });
   TypePtr type = unify(types_, types[0], types[1]);
+  if (!type && hint && is_subtype(types[0], hint) &&
+      is_subtype(types[1], hint)) {
+    type = hint;  // Any, or a Union of both
+  }
   if (!type) {
     fail_at(expr.range, "the value is of type '", types[0]->annotation(),
             "' if the condition holds and of type '", types[1]->annotation(),

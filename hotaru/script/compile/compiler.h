@@ -262,6 +262,9 @@ class FunctionCompiler {
       Var* var, const SourceRange& range);
   Var* container_view(Var* var, std::string_view what,
                       const SourceRange& range);
+  static bool is_module_walk(std::string_view method);
+  Var* module_walk(Var* module, std::string_view method,
+                   const SourceRange& range);
   Var* container_item(const Expr& expr, Var* base, TypePtr hint);
   Var* container_item_as(TypePtr interface, const Expr& expr, Var* base,
                          Var* index);

@@ -221,7 +221,12 @@ std::string Function::schema() {
     if (&param != &params_[0]) out += ", ";
     if (param.keyword_only && !by_name) out += "*, ";
     by_name |= param.keyword_only;
-    out += concat(param.type->str(), " ", param.name);
+    std::string type = param.type->str();
+    if (size_t list = type.find("[]");
+        param.broadcast > 0 && list != std::string::npos) {
+      type.insert(list + 1, std::to_string(param.broadcast));
+    }
+    out += concat(type, " ", param.name);
     if (param.has_default) {
       const Value& value = param.default_value;
       out += value.is_string() ? concat("=\"", value.as_string(), "\"")
@@ -266,12 +271,13 @@ std::vector<Value> Function::bind(
   arguments.resize(wanted.size());
   std::vector<bool> filled(wanted.size(), false);
   for (size_t i = 0; i < given; ++i) filled[i] = true;
+  const std::string* unknown = nullptr;
   for (auto& [name, value] : keywords) {
     size_t i = 0;
     while (i < wanted.size() && wanted[i].name != name) ++i;
-    if (i == wanted.size()) {
-      fail<TypeError>("Unknown keyword argument '", name, "' for operator '",
-                      short_name(), "'.");
+    if (i == wanted.size()) {  // told if nothing else is missing
+      if (!unknown) unknown = &name;
+      continue;
     }
     if (filled[i]) {
       fail<TypeError>(short_name(), "() argument '", name, "' is given twice");
@@ -288,6 +294,10 @@ std::vector<Value> Function::bind(
       fail<TypeError>(short_name(), "() is missing value for argument '",
                       wanted[i].name, "'. Declaration: ", schema());
     }
+  }
+  if (unknown) {
+    fail<TypeError>("Unknown keyword argument '", *unknown, "' for operator '",
+                    short_name(), "'.");
   }
   return arguments;
 }

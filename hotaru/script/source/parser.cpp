@@ -424,13 +424,19 @@ void Parser::apply_type_comments(Def& def, std::vector<Param>& params,
   }
   for (int line = first_line; line <= body_line; ++line) {
     SourceRange comment = lexer_.type_comment(line);
-    size_t arrow = comment.text().rfind("->");
-    if (!comment.source || arrow == std::string_view::npos) continue;
+    if (!comment.source) continue;
     SourceRange left = comment;
-    left.end = comment.begin + static_cast<uint32_t>(arrow);
-    SourceRange right = comment;
-    right.begin = left.end + 2;
-    def.return_type = Parser(right, ast_, limits_, depth_).whole_expression();
+    if (size_t arrow = comment.text().rfind("->");
+        arrow != std::string_view::npos) {
+      left.end = comment.begin + static_cast<uint32_t>(arrow);
+      SourceRange right = comment;
+      right.begin = left.end + 2;
+      def.return_type = Parser(right, ast_, limits_, depth_).whole_expression();
+    } else if (size_t start = comment.text().find_first_not_of(" \t");
+               line == first_line || start == std::string_view::npos ||
+               comment.text()[start] != '(') {
+      continue;  // of a parameter, or of what the body assigns
+    }
     if (left.text().find("...") != std::string_view::npos) return;
     const Expr* types = Parser(left, ast_, limits_, depth_).whole_expression();
     Exprs list = types->kind == ExprKind::kTuple

@@ -436,8 +436,11 @@ const Expr* Parser::call(const Expr* callee) {
     }
     if (!accept(",")) break;
   }
+  // Errors underline a call up to its last argument, as PyTorch's do.
+  SourceRange shown =
+      items.size() + keywords.size() > 1 ? since(callee->range) : callee->range;
   expect(")");
-  Expr* node = make(ExprKind::kCall, since(callee->range), items);
+  Expr* node = make(ExprKind::kCall, shown, items);
   node->keywords = copy(keywords);
   node->depth = std::max<uint16_t>(node->depth, depth + 1);
   if (node->depth > limits_.depth) {

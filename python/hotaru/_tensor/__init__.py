@@ -6,7 +6,7 @@ from types import FunctionType
 
 from .. import _C, _overrides, functional
 from .._C import Tensor
-from . import copying, elements, memory, sparse_names
+from . import copying, elements, memory, quantized_names, sparse_names
 from .attributes import SWAPPED
 
 # Pickles know them here.
@@ -327,4 +327,5 @@ def _let_override() -> None:
 
 install()
 sparse_names.install()
+quantized_names.install()
 _let_override()

@@ -18,7 +18,7 @@ def _corner(flat: Tensor, row: Tensor, column: Tensor, height, width) -> Tensor:
 
 def _sampled(image: Tensor, y: Tensor, x: Tensor) -> Tensor:
     """Bilinear samples, (batch, groups, channels, places)."""
-    n, groups, channels, height, width = image.shape
+    n, groups, _, height, width = image.shape
     flat = image.flatten(3)
     top, left = y.floor().detach(), x.floor().detach()
     down, right = y - top, x - left
@@ -56,7 +56,7 @@ def _convolved(
     input, weight, offset, mask, bias, stride, pad, dilation, groups,
     offset_groups, use_mask,
 ):  # fmt: skip
-    n, channels, height, width = input.shape
+    n, _, height, width = input.shape
     out_channels, taps = weight.shape[0], weight[0, 0].numel()
     out_h, out_w = offset.shape[2:]
     y, x = _places(weight, offset, stride, pad, dilation, offset_groups)

@@ -25,7 +25,7 @@ def _cells(first: int, last: int, bins: int, size: int) -> list[range]:
 
 def roi_pool(input, rois, spatial_scale, pooled_height, pooled_width):
     """The maxima, and where in its plane each was; 0 and -1 of no cells."""
-    n, channels, height, width = input.shape
+    _, channels, height, width = input.shape
     shape = (rois.shape[0], channels, pooled_height, pooled_width)
     out = input.new_zeros(shape)
     places = hotaru.full(shape, -1, dtype=hotaru.int32, device=input.device)

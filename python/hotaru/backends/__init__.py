@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys as _sys
 
 from ._flags import Library, disable_global_flags, flags_frozen
-from ._libraries import Cuda, Cudnn, Mha, Mkldnn, Mps, Nnpack
+from ._libraries import Cuda, Cudnn, Mha, Mkldnn, Mps, Nnpack, Quantized
 
 cuda = Cuda("cuda")
 cudnn = Cudnn("cudnn")
@@ -19,13 +19,14 @@ mps = Mps("mps")
 nnpack = Nnpack("nnpack")
 openmp = Library("openmp")
 opt_einsum = Library("opt_einsum")
+quantized = Quantized("quantized")
 
 for _library in (
-    cuda, cudnn, mha, mkl, mkldnn, mps, nnpack, openmp, opt_einsum,
+    cuda, cudnn, mha, mkl, mkldnn, mps, nnpack, openmp, opt_einsum, quantized,
 ):  # fmt: skip
     _sys.modules[_library.__name__] = _library
 
 __all__ = [
     "cuda", "cudnn", "disable_global_flags", "flags_frozen", "mha", "mkl",
-    "mkldnn", "mps", "nnpack", "openmp", "opt_einsum",
+    "mkldnn", "mps", "nnpack", "openmp", "opt_einsum", "quantized",
 ]  # fmt: skip

@@ -102,8 +102,8 @@ class Nnpack(Library):
 
 
 class Mha(Library):
-    """The fast path of `MultiheadAttention` and `TransformerEncoder`: one
-    operator for a layer in evaluation, of which hotaru has no need.
+    """The fast path of `MultiheadAttention`: one operator for a layer in
+    evaluation.
     """
 
     _fast = Flag(True)
@@ -115,6 +115,29 @@ class Mha(Library):
     def set_fastpath_enabled(self, value: bool) -> None:
         """Keeps whether the fast path may be taken."""
         self._values["_fast"] = value
+
+
+_ENGINES = ["qnnpack", "onednn", "x86", "fbgemm"]
+
+
+def _check_engine(value) -> None:
+    if value not in [*_ENGINES, "none"]:
+        raise RuntimeError(f"{value} is not a valid value for quantized engine")
+    if value == "none":
+        raise RuntimeError("quantized engine NoQEngine is not supported")
+
+
+class Quantized(Library):
+    """Which library PyTorch computes quantised modules with. Here the kernels
+    are the same for each.
+    """
+
+    engine = Flag("x86", _check_engine, freezes=False)
+
+    @property
+    def supported_engines(self) -> list[str]:
+        """Those that `engine` can be."""
+        return list(_ENGINES)
 
 
 class Mps(Library):

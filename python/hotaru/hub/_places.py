@@ -28,7 +28,7 @@ def get_dir() -> str:
 
 
 def _get_torch_home() -> str:
-    """$TORCH_HOME, by default $XDG_CACHE_HOME/torch; torchvision asks for it."""
+    """$TORCH_HOME, by default $XDG_CACHE_HOME/torch (torchvision asks)."""
     cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
     return os.path.expanduser(
         os.getenv("TORCH_HOME", os.path.join(cache, "torch"))

@@ -106,11 +106,15 @@ class Constant:
 
 
 class Resolver:
-    """Answers for one function; `scripter` compiles what it calls."""
+    """Answers for one function; `scripter` compiles what it calls.
 
-    def __init__(self, names: dict, scripter) -> None:
+    `caller` is the function's name in errors of classes that it uses.
+    """
+
+    def __init__(self, names: dict, scripter, caller: str = "") -> None:
         self._names = names
         self._scripter = scripter
+        self._caller = caller
 
     def __call__(self, parent, name: str) -> tuple:
         try:
@@ -213,11 +217,7 @@ class Resolver:
         if issubclass(cls, BaseException):
             return ("language", cls.__name__)
         if issubclass(cls, Module) and not _marks.is_interface(cls):
-            return (
-                "error",
-                f"the module class {cls.__name__!r} cannot be "
-                "used in compiled code, only instances of it",
-            )
+            return ("namespace", cls, cls.__name__)  # of static methods
         replacement = _torch_level.CLASSES.get(cls)
         if replacement is None and issubclass(cls, hotaru.amp.autocast):
             return (
@@ -225,7 +225,15 @@ class Resolver:
                 "this deprecated autocast is not implemented within compiled "
                 "code; use torch.autocast(device_type)",
             )
-        return ("type", self._scripter.class_type(replacement or cls))
+        try:
+            return ("type", self._scripter.class_type(replacement or cls))
+        except RuntimeError as error:
+            if not self._caller or not str(error).endswith("\n"):
+                raise  # not of the class's code
+            raise type(error)(
+                f"{error}'{cls.__name__}' is being compiled since it was "
+                f"called from '{self._caller}'"
+            ) from None
 
     def _function(self, function, name: str, parent) -> tuple:
         while isinstance(function, functools.partial) and not (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 
 from .. import _C
 from ..nn import Module
@@ -43,7 +44,8 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
             exported methods and what they call are compiled; a class; or a
             list or dict, of which a copy is made that compiled functions
             share instead of copying it.
-        optimize, _frames_up, _rcb, example_inputs: accepted and ignored.
+        optimize, _rcb, example_inputs: accepted and ignored.
+        _frames_up: how many callers up a class finds the names around it.
 
     Returns:
         A `ScriptFunction`, a `ScriptModule` that shares the module's tensors,
@@ -64,10 +66,11 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
         return container(obj, _UNIT)
     if not inspect.isclass(obj):
         obj = prepared(obj)
+    near = sys._getframe(_frames_up + 1).f_locals
     with _UNIT:
         SCRIPTER.not_supported = None
         try:
-            return _script(obj)
+            return _script(obj, near)
         except RuntimeError as error:
             if SCRIPTER.not_supported is None:
                 raise
@@ -75,7 +78,7 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
             raise NotSupportedError(str(error)) from None
 
 
-def _script(obj):
+def _script(obj, near: dict):
     if isinstance(obj, Module):
         return script_module(obj)
     if inspect.isclass(obj):
@@ -84,7 +87,7 @@ def _script(obj):
                 f"Type '{obj}' cannot be compiled since it inherits from "
                 "nn.Module, pass an instance instead"
             )
-        SCRIPTER.class_type(obj)
+        SCRIPTER.class_type(obj, near)
         return obj
     if isinstance(obj, _C.Function):
         obj = inspect.unwrap(obj)

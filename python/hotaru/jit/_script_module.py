@@ -69,6 +69,10 @@ def define_methods(native, text: str, names: dict) -> None:
             "define(): modules loaded from archives take no more methods"
         )
     with _UNIT:
+        # Modules that are made later have no such methods.
+        for key, (cls, _) in list(_SHARED.items()):
+            if cls.name == native.script_class.name:
+                del _SHARED[key]
         for method in add_methods(native.script_class, text, names):
             method._compile()
 
@@ -97,6 +101,9 @@ def finished(module: nn.Module, native) -> RecursiveScriptModule:
             _marks.IGNORE,
             _marks.UNUSED,
         ):
+            object.__setattr__(out, name, types.MethodType(method, out))
+    for name, method in _own_methods(module):
+        if _marks.mark_of(method) in (_marks.IGNORE, _marks.UNUSED):
             object.__setattr__(out, name, types.MethodType(method, out))
     return out
 
@@ -314,6 +321,7 @@ class _Methods:
         self._module = module
         self._failed = failed
         self._defined: dict = {}
+        self._bound = dict(_own_methods(module))
         self._homes: dict = {}  # the class and function of each method
         self._hooks: dict = {}
         # Methods that the module was given as source; all of them are compiled.
@@ -326,7 +334,9 @@ class _Methods:
     def compile(self) -> None:
         """Compiles forward and the exported methods, and what they call."""
         names = self._exported()
-        forward = _find(type(self._module), "forward")
+        forward = self._bound.get("forward") or _find(
+            type(self._module), "forward"
+        )
         unmarked = forward is not None and not _marks.mark_of(forward)
         if unmarked and "forward" not in self._defined:
             names.insert(0, "forward")
@@ -451,6 +461,8 @@ class _Methods:
             original = original or name
             base = base or _home(type(self._module), original)
             found = base and _own(base, original)
+            if name == original and name in self._bound:
+                base, found = type(self._module), self._bound[name]
             if found is None or isinstance(found, staticmethod):
                 return None
             if isinstance(found, property):
@@ -524,6 +536,17 @@ def _library(cls: str, name: str):
     if known is None or known.__module__ != _modules.__name__:
         return None
     return vars(known).get(name)
+
+
+def _own_methods(module: nn.Module) -> list:
+    """Name and function of methods that are bound to this object alone."""
+    return [
+        (name, value.__func__)
+        for name, value in vars(module).items()
+        if inspect.ismethod(value)
+        and value.__self__ is module
+        and inspect.isfunction(value.__func__)
+    ]
 
 
 def _static(cls: type, name: str):

@@ -20,7 +20,13 @@ from ._dataclasses import (
 )
 from ._operators import NAMES, signature_of
 from ._resolve import Foreign, Resolver
-from ._source import defaults_of, module_names, source_of, surroundings
+from ._source import (
+    defaults_of,
+    module_names,
+    source_of,
+    surroundings,
+    type_comment,
+)
 from .frontend import NotSupportedError
 
 # The classes and functions of one process, in which they can call each other.
@@ -67,7 +73,7 @@ class Scripter:
         if owner is None:
             # A decorated function calls itself before its name is bound.
             names.setdefault(function.__name__, function)
-        resolver = Resolver(names, self)
+        resolver = Resolver(names, self, function.__name__)
         defaults = _defaults(function, source)
         place = (source.text, source.file, source.line)
         try:
@@ -116,9 +122,13 @@ class Scripter:
             else f"{p.name}: {_type_text(annotations[p.name], names)}"
             for p in parameters
         ]
-        result = "Tensor"
+        result, comment = "Tensor", None
         if "return" in annotations:
             result = _type_text(annotations["return"], names)
+        elif not annotations:
+            comment = type_comment(function)
+        if comment:
+            result = comment[1]
         if mark == _marks.UNUSED:
             body = (
                 f"raise NotImplementedError('the function {function.__name__}"
@@ -130,7 +140,10 @@ class Scripter:
                 f"return __unchecked_cast({result}, "
                 f"__call_foreign(__function, ({given})))"
             )
-        text = f"def {function.__name__}({', '.join(header)}) -> {result}:\n"
+        text = f"def {function.__name__}({', '.join(header)})"
+        text += (
+            f":\n    # type: {comment[0]}\n" if comment else f" -> {result}:\n"
+        )
         names["__function"] = Foreign(function)
         resolver = Resolver(names, self)
         return _UNIT.define_function(
@@ -178,12 +191,18 @@ class Scripter:
         text = _type_text(annotation, names)
         return _UNIT.parse_type(text, "<annotation>", Resolver(names, self))
 
-    def class_type(self, cls: type):
-        """The type of an Enum, a NamedTuple or a class with source."""
+    def class_type(self, cls: type, near: dict | None = None):
+        """The type of an Enum, a NamedTuple or a class with source.
+
+        `near` are names where the class is written, which its annotations may
+        use though its methods are no closures over them.
+        """
         known = self._classes.get(cls)
         if known is None:
             known = (
-                self._enum(cls) or self._named_tuple(cls) or self._class(cls)
+                self._enum(cls)
+                or self._named_tuple(cls)
+                or self._class(cls, near or {})
             )
         return known
 
@@ -216,7 +235,7 @@ class Scripter:
         _tuples.register(self._classes[cls].name, cls)
         return self._classes[cls]
 
-    def _class(self, cls: type):
+    def _class(self, cls: type, near: dict):
         if not _has_source(cls):
             raise RuntimeError(
                 "python value of type 'type' cannot be used as a value. "
@@ -235,6 +254,9 @@ class Scripter:
         self._classes[cls] = native.type
         defined = {}
         names = {**module_names(cls), cls.__name__: cls}
+        # A class inside of a function knows itself only by its name.
+        near = {k: v for k, v in near.items() if k not in names}
+        near[cls.__name__] = cls
 
         def add(method: str, value) -> None:
             full = f"{name}.{method}"
@@ -245,9 +267,7 @@ class Scripter:
                     value, full, native, names, defaults
                 )
             else:
-                # A class inside of a function knows itself only by its name.
-                known = {cls.__name__: cls}
-                defined[method] = self.define_marked(value, full, native, known)
+                defined[method] = self.define_marked(value, full, native, near)
             native.add_method(method, defined[method])
 
         try:

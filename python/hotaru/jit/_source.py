@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import NamedTuple
 
 from ..utils._packaged import module_of
@@ -32,6 +33,18 @@ def source_of(function) -> SourceText:
             "files are available."
         ) from error
     return SourceText("".join(_dedented(lines)), file, max(line, 1))
+
+
+_SIGNATURE = re.compile(r"^\s*#\s*type:\s*(\(.*\)\s*->\s*(.+?))\s*$", re.M)
+
+
+def type_comment(function) -> tuple[str, str] | None:
+    """A signature like `# type: (int) -> str`: all of it, and the result."""
+    try:
+        found = _SIGNATURE.search(source_of(function).text)
+    except OSError:
+        return None
+    return (found[1], found[2]) if found else None
 
 
 def left_aligned(text: str) -> str:

@@ -63,6 +63,7 @@ def trace(
     Raises:
         RuntimeError: inputs or results that are no tensors, tensors that
             require gradients and are neither inputs nor parameters.
+        AttributeError: a method of a module other than forward.
         TracingCheckError: the second run made another program.
         NotImplementedError: autocast is on.
     """
@@ -70,7 +71,12 @@ def trace(
         return func
     checks = _Checks(check_trace, check_inputs, check_tolerance, strict)
     owner = getattr(func, "__self__", None)
-    if isinstance(owner, Module) and func.__name__ == "forward":
+    if isinstance(owner, Module):
+        if func.__name__ != "forward":
+            raise AttributeError(
+                "trace doesn't support compiling individual module's functions"
+                ".\nPlease use trace_module"
+            )
         func = owner
     if isinstance(func, Module):
         example = {"forward": (example_inputs, example_kwarg_inputs)}
@@ -102,12 +108,18 @@ def trace_module(
     check_inputs=None,
     check_tolerance=1e-5,
     strict=True,
+    example_inputs_is_kwarg=False,
     **_,
 ):
     """`trace` of several methods: `inputs` holds example inputs by name, and
     `check_inputs` such dicts.
+
+    With `example_inputs_is_kwarg` a method's inputs are keyword arguments.
     """
-    examples = {k: (v, None) for k, v in inputs.items()}
+    examples = {
+        name: (None, given) if example_inputs_is_kwarg else (given, None)
+        for name, given in inputs.items()
+    }
     checks = _Checks(check_trace, check_inputs, check_tolerance, strict)
     return _trace_module(mod, examples, checks)
 

@@ -324,7 +324,11 @@ class TracedTensor(_Traced):
         return self.recorder.bind(self._at(index), self.value[real(index)])
 
     def __setitem__(self, index, value) -> None:
-        self.value[real(index)] = real(value)
+        place, given = self.value[real(index)], real(value)
+        # Python drops leading dimensions of 1; the operator does not.
+        if isinstance(value, TracedTensor) and given.dim() > place.dim():
+            value = value.view(given.shape[given.dim() - place.dim() :])
+        self.value[real(index)] = given
         self.recorder.note(f"{self._at(index)} = {self.recorder.text(value)}")
 
     __hash__ = _Traced.__hash__

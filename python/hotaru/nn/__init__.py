@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 from . import attention, functional, grad, init, utils
 from .modules import *
 from .modules import __all__ as _modules
@@ -15,6 +17,35 @@ from .parameter import (
 
 __all__ = [
     *_modules, "Buffer", "DataParallel", "Parameter", "UninitializedBuffer",
-    "UninitializedParameter", "attention", "functional", "grad", "init",
-    "utils",
+    "UninitializedParameter", "attention", "factory_kwargs", "functional",
+    "grad", "init", "utils",
 ]  # fmt: skip
+
+
+def factory_kwargs(kwargs: dict | None) -> dict:
+    """The arguments of a constructor that are for the functions which make its
+    tensors: device, dtype, memory_format, and those in "factory_kwargs".
+
+    TypeError for other arguments, and for one given in both places.
+    """
+    if kwargs is None:
+        return {}
+    given = dict(kwargs)
+    made = dict(given.pop("factory_kwargs", {}))
+    unknown = given.keys() - {"device", "dtype", "memory_format"}
+    if unknown:
+        raise TypeError(f"unexpected kwargs {unknown}")
+    for name, value in given.items():
+        if name in made:
+            raise TypeError(
+                f"{name} specified twice, in **kwargs and in factory_kwargs"
+            )
+        made[name] = value
+    return made
+
+
+def __getattr__(name: str):
+    # Older names of what is in `torch.ao.nn`.
+    if name in ("intrinsic", "qat", "quantized"):
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -48,7 +48,10 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def uniform_(
-    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator=None
+    tensor: Tensor,
+    a: float = 0.0,
+    b: float = 1.0,
+    generator: hotaru.Generator | None = None,
 ) -> Tensor:
     """Uniform draws from [a, b)."""
     with no_grad():
@@ -56,7 +59,10 @@ def uniform_(
 
 
 def normal_(
-    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator=None
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    generator: hotaru.Generator | None = None,
 ) -> Tensor:
     """Normal draws."""
     with no_grad():
@@ -178,7 +184,7 @@ def _fan(tensor: Tensor, mode: str) -> int:
 
 
 def xavier_uniform_(
-    tensor: Tensor, gain: float = 1.0, generator=None
+    tensor: Tensor, gain: float = 1.0, generator: hotaru.Generator | None = None
 ) -> Tensor:
     """Uniform with variance 2 gain² / (fan in + fan out)."""
     std = gain * math.sqrt(2.0 / float(sum(_fan_in_and_out(tensor))))
@@ -186,7 +192,9 @@ def xavier_uniform_(
     return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator=None) -> Tensor:
+def xavier_normal_(
+    tensor: Tensor, gain: float = 1.0, generator: hotaru.Generator | None = None
+) -> Tensor:
     """Normal with variance 2 gain² / (fan in + fan out)."""
     std = gain * math.sqrt(2.0 / float(sum(_fan_in_and_out(tensor))))
     return normal_(tensor, 0.0, std, generator)

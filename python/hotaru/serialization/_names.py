@@ -8,6 +8,7 @@ import pickle
 import sys
 
 from .. import _C
+from .._quantized.dtypes import STORAGE_NAMES
 from ..storage._typed import _NAMES, UntypedStorage
 
 _MODULES = "hotaru.nn.modules"
@@ -25,7 +26,9 @@ class StorageType:
         return f"StorageType(dtype={self.dtype})"
 
 
-_DTYPES = {name: dtype for dtype, name in _NAMES.items()}
+_DTYPES = {
+    name: dtype for dtype, name in (*_NAMES.items(), *STORAGE_NAMES.items())
+}
 
 
 def storage_type(name: str):

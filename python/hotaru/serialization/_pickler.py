@@ -11,6 +11,7 @@ from collections import OrderedDict
 
 from .. import _C
 from .._C import StorageBase, Tensor
+from .._quantized.dtypes import STORAGE_NAMES
 from .._tensor.attributes import object_state
 from ..storage._typed import _NAMES, TypedStorage
 from ._names import marker, written
@@ -33,7 +34,8 @@ class Storages:
         """
         if isinstance(obj, TypedStorage):
             untyped, dtype = obj._untyped_storage, obj._dtype
-            name, count = _NAMES[dtype], obj._size()
+            name, count = _NAMES.get(dtype), obj._size()
+            name = name or STORAGE_NAMES[dtype]
         elif isinstance(obj, StorageBase):
             untyped, dtype = obj, _C.uint8
             name, count = "UntypedStorage", obj.nbytes()

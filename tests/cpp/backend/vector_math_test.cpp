@@ -1,10 +1,10 @@
 // The elementary functions of elementwise kernels against the C library in
 // double precision, over a sample of all floats.
-#include "hotaru/backend/common/pointwise/vector_math.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "hotaru/backend/common/pointwise/vector_functions.h"
 
 namespace hotaru {
 namespace {
@@ -45,6 +45,69 @@ TEST(VectorMath, IsWithinThreeUnitsInTheLastPlace) {
   HOTARU_EXPECT_WITHIN(2, atan, -3e38f, 3e38f);
   HOTARU_EXPECT_WITHIN(2, sin, -vmath::kMostAngle, vmath::kMostAngle);
   HOTARU_EXPECT_WITHIN(2, cos, -vmath::kMostAngle, vmath::kMostAngle);
+  HOTARU_EXPECT_WITHIN(2, tan, -vmath::kMostAngle, vmath::kMostAngle);
+  HOTARU_EXPECT_WITHIN(3, exp2, -126.0f, 127.9f);
+  HOTARU_EXPECT_WITHIN(2, sinh, -89.0f, 89.0f);
+  HOTARU_EXPECT_WITHIN(2, cosh, -89.0f, 89.0f);
+  HOTARU_EXPECT_WITHIN(3, asin, -1.0f, 1.0f);
+  HOTARU_EXPECT_WITHIN(3, acos, -1.0f, 1.0f);
+  HOTARU_EXPECT_WITHIN(3, atanh, -1.0f, 1.0f);
+  HOTARU_EXPECT_WITHIN(3, erfc, -3e38f, 3e38f);
+}
+
+TEST(VectorMath, HypotenuseIsRoundedOnce) {
+  for (const float x : {1e-42f, 1e-30f, 0.3f, 7.0f, 1e20f, 3e38f})
+    EXPECT_LE(worst_error([&](float y) { return vmath::hypot(x, y); },
+                          [&](double y) { return std::hypot(double(x), y); },
+                          -3e38f, 3e38f),
+              0.5001)
+        << x;
+  EXPECT_EQ(vmath::hypot(kInf, kNan), kInf);
+  EXPECT_EQ(vmath::hypot(kNan, -kInf), kInf);
+  EXPECT_TRUE(std::isnan(vmath::hypot(kNan, 1.0f)));
+}
+
+TEST(VectorMath, RemaindersAreExact) {
+  const float numbers[] = {0.0f,     -0.0f, 1.0f,   -1.0f, 0.1f,  -0.3f,  3.0f,
+                           1e-45f,   1e10f, -7e20f, 3e38f, 5e8f,  kInf,   -kInf,
+                           16777216, 2.5f,  1e-30f, kNan,  0.75f, -2e-38f};
+  for (const float x : numbers)
+    for (const float y : numbers) {
+      const float got = vmath::fmod(x, y), want = std::fmod(x, y);
+      if (std::isnan(want)) {
+        EXPECT_TRUE(std::isnan(got)) << x << ", " << y;
+      } else {
+        EXPECT_EQ(got, want) << x << ", " << y;
+        EXPECT_EQ(std::signbit(got), std::signbit(want)) << x << ", " << y;
+      }
+    }
+  // Quotients that are nearly integers.
+  for (uint32_t i = 1; i < 2000000; i += 7) {
+    const float y = 1.0f + float(i) * 0x1p-23f, x = y * float(i);
+    ASSERT_EQ(vmath::fmod(x, y), std::fmod(x, y)) << x << ", " << y;
+    ASSERT_EQ(vmath::fmod(-x, y), std::fmod(-x, y)) << x << ", " << y;
+  }
+}
+
+template <class T>
+void check_neighbours() {
+  using L = std::numeric_limits<T>;
+  const T numbers[] = {T(0),          T(-0.0),         T(1),
+                       T(-1),         L::denorm_min(), -L::denorm_min(),
+                       L::min(),      L::max(),        L::lowest(),
+                       L::infinity(), -L::infinity(),  T(0.1)};
+  for (const T x : numbers)
+    for (const T y : numbers) {
+      const T got = vmath::nextafter(x, y), want = std::nextafter(x, y);
+      EXPECT_EQ(got, want) << x << ", " << y;
+      EXPECT_EQ(std::signbit(got), std::signbit(want)) << x << ", " << y;
+    }
+  EXPECT_TRUE(std::isnan(vmath::nextafter(L::quiet_NaN(), T(1))));
+  EXPECT_TRUE(std::isnan(vmath::nextafter(T(1), L::quiet_NaN())));
+}
+TEST(VectorMath, Neighbours) {
+  check_neighbours<float>();
+  check_neighbours<double>();
 }
 
 TEST(VectorMath, AngleOfAPoint) {

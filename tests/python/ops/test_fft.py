@@ -9,8 +9,8 @@ import pytest
 
 # One of each way: butterflies, four steps of each sort, convolution.
 LENGTHS = [
-    1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 24, 30, 31, 64, 67, 143, 256, 289,
-    1000, 1001, 1009, 4096, 30030, 65536, 65537,
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 17, 24, 30, 31, 64, 67, 143,
+    243, 256, 289, 300, 720, 768, 1000, 1001, 1009, 4096, 30030, 65536, 65537,
 ]  # fmt: skip
 
 
@@ -44,6 +44,8 @@ def test_precision(hotaru, n, dtype):
         z = x + 1j * rng.standard_normal((lines, n)).astype(dtype)
         ours, real = hotaru.tensor(z), hotaru.tensor(x)
         assert error(fft.fft(ours), exact(z)) < most
+        down = fft.fft(ours.t().contiguous(), dim=0)
+        assert error(down, exact(z).T) < most
         assert error(fft.ifft(ours), exact(z.conj()).conj() / n) < most
         half = exact(x)[:, : n // 2 + 1]
         assert error(fft.rfft(real), half) < most

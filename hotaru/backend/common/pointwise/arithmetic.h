@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "hotaru/backend/common/pointwise/pointwise.h"
-#include "hotaru/backend/common/pointwise/vector_math.h"
+#include "hotaru/backend/common/pointwise/vector_functions.h"
+#include "hotaru/backend/common/product.h"
 
 namespace hotaru::formulas {
 
@@ -48,14 +49,14 @@ struct Add {
   explicit Add(const PointwiseNumbers& n) : alpha(n.a.to<T>()) {}
   HOTARU_INLINE T operator()(T x, T y) const {
     using W = Wrapping<T>;
-    return T(W(x) + W(alpha) * W(y));
+    return T(W(x) + product(W(alpha), W(y)));
   }
 };
 
 template <class T>
 struct Mul {
   HOTARU_INLINE T operator()(T x, T y) const {
-    return T(Wrapping<T>(x) * Wrapping<T>(y));
+    return T(product(Wrapping<T>(x), Wrapping<T>(y)));
   }
 };
 
@@ -93,6 +94,13 @@ struct DivTrunc {
   }
 };
 
+/// Whether a remainder has not the divisor's sign; without branches, as signs
+/// are hard to guess.
+template <class T>
+HOTARU_BOTH bool is_on_other_side(T remainder, T y) {
+  return bool(int(remainder != 0) & (int(remainder < 0) ^ int(y < 0)));
+}
+
 /// Rounds towards minus infinity. Floating values follow Python's //: the
 /// quotient is made from the remainder, so that x == y * q + r holds.
 template <class T>
@@ -105,13 +113,13 @@ struct DivFloor {
 #endif
       return T(q - (x % (y == T(-1) ? T(1) : y) != 0 && (x < 0) != (y < 0)));
     } else {
-      if (y == 0) return x / y;
-      const T r = std::fmod(x, y);
-      T q = (x - r) / y;
-      if (r != 0 && (y < 0) != (r < 0)) q -= 1;
-      if (q == 0) return std::copysign(T(0), x / y);
-      const T whole = std::floor(q);
-      return q - whole > T(0.5) ? whole + 1 : whole;
+      if (y == 0) [[unlikely]]
+        return x / y;
+      const T r = vmath::fmod(x, y);
+      const T q = (x - r) / y - T(int(is_on_other_side(r, y)));
+      const T whole = vmath::floor(q);
+      const T nearest = q - whole > T(0.5) ? whole + 1 : whole;
+      return q == 0 ? std::copysign(T(0), x / y) : nearest;
     }
   }
 };
@@ -126,8 +134,8 @@ struct Remainder {
       const T r = T(x % y);
       return r != 0 && (r < 0) != (y < 0) ? T(r + y) : r;
     } else {
-      const T r = std::fmod(x, y);
-      return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+      const T r = vmath::fmod(x, y), moved = r + y;
+      return is_on_other_side(r, y) ? moved : r;
     }
   }
 };
@@ -140,7 +148,7 @@ struct Fmod {
       HOTARU_DIVIDE_BY(y);
       return std::is_signed_v<T> && y == T(-1) ? T(0) : T(x % y);
     } else {
-      return std::fmod(x, y);
+      return vmath::fmod(x, y);
     }
   }
 };
@@ -231,7 +239,7 @@ struct Atan2 {
 };
 template <class T>
 struct Hypot {
-  HOTARU_BOTH T operator()(T x, T y) const { return std::hypot(x, y); }
+  HOTARU_INLINE T operator()(T x, T y) const { return vmath::hypot(x, y); }
 };
 template <class T>
 struct Copysign {
@@ -245,12 +253,47 @@ struct Xlogy {
     return x == 0 ? T(0) : x * std::log(y);
   }
 };
+/// Equal ones may be infinite.
 template <class T>
 struct Logaddexp {
-  HOTARU_BOTH T operator()(T x, T y) const {
-    if (std::isinf(x) && x == y) return x;
-    const T m = x > y ? x : y;
-    return m + std::log1p(std::exp(-std::abs(x - y)));
+  HOTARU_INLINE T operator()(T x, T y) const {
+    const T m = x > y ? x : y, d = std::abs(x - y);
+    const T sum = m + vmath::log1p(vmath::exp(-d));
+    return x == y ? x + T(0.69314718055994530942) : sum;
+  }
+};
+template <class T>
+struct Logaddexp2 {
+  HOTARU_INLINE T operator()(T x, T y) const {
+    const T m = x > y ? x : y, d = std::abs(x - y);
+    const T sum = m + vmath::log1p(vmath::exp2(-d)) * T(1.44269504088896340736);
+    return x == y ? x + T(1) : sum;
+  }
+};
+template <class T>
+struct Nextafter {
+  HOTARU_INLINE T operator()(T x, T y) const { return vmath::nextafter(x, y); }
+};
+template <class T>
+struct MakeComplex {
+  HOTARU_INLINE std::complex<T> operator()(T re, T im) const {
+    return {re, im};
+  }
+};
+
+/// Losses of two numbers whose difference is d: d^2, and m (|d| - m / 2) with m
+/// = min(|d|, delta), a parabola that goes on as a line.
+template <class T>
+struct SquaredDifference {
+  HOTARU_INLINE T operator()(T x, T y) const { return (x - y) * (x - y); }
+};
+template <class T>
+struct Huber {
+  T delta;
+  explicit Huber(const PointwiseNumbers& n) : delta(n.a.to<T>()) {}
+  HOTARU_INLINE T operator()(T x, T y) const {
+    const T d = std::abs(x - y), m = d < delta ? d : delta;
+    return m * (d - T(0.5) * m);
   }
 };
 

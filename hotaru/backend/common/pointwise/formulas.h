@@ -30,6 +30,13 @@
   X("lerp", Lerp, FloatingAndComplexTypes, 3) \
   X("addcmul", Addcmul, NumberTypes, 3) \
   X("addcdiv", Addcdiv, FloatingAndComplexTypes, 3) \
+  X("hypot", Hypot, FloatingTypes, 2) \
+  X("logaddexp", Logaddexp, FloatingTypes, 2) \
+  X("logaddexp2", Logaddexp2, FloatingTypes, 2) \
+  X("nextafter", Nextafter, FloatTypes, 2) \
+  X("complex", MakeComplex, FloatTypes, 2) \
+  X("squared_difference", SquaredDifference, FloatingTypes, 2) \
+  X("huber", Huber, FloatingTypes, 2) \
   X("pow_scalar", PowScalar, NumberTypes, 1)
 
 /// Comparisons, logic and bits.
@@ -74,6 +81,15 @@
   X("ceil", Ceil, FloatingTypes, 1) \
   X("round", Round, FloatingTypes, 1) \
   X("trunc", Trunc, FloatingTypes, 1) \
+  X("exp2", Exp2, FloatingTypes, 1) \
+  X("tan", Tan, FloatingAndComplexTypes, 1) \
+  X("asin", Asin, FloatingAndComplexTypes, 1) \
+  X("acos", Acos, FloatingAndComplexTypes, 1) \
+  X("sinh", Sinh, FloatingAndComplexTypes, 1) \
+  X("cosh", Cosh, FloatingAndComplexTypes, 1) \
+  X("atanh", Atanh, FloatingAndComplexTypes, 1) \
+  X("erfc", Erfc, FloatingTypes, 1) \
+  X("nan_to_num", NanToNum, FloatingTypes, 1) \
   X("frac", Frac, FloatingTypes, 1)
 
 /// Activations and their gradients.
@@ -117,10 +133,8 @@
   X("remainder", Remainder, RealTypes, 2) \
   X("fmod", Fmod, RealTypes, 2) \
   X("pow", Pow, NumberTypes, 2) \
-  X("hypot", Hypot, FloatingTypes, 2) \
   X("copysign", Copysign, FloatingTypes, 2) \
   X("xlogy", Xlogy, FloatingTypes, 2) \
-  X("logaddexp", Logaddexp, FloatingTypes, 2) \
   X("fmax", Fmax, RealAndBoolTypes, 2) \
   X("fmin", Fmin, RealAndBoolTypes, 2) \
   X("gcd", Gcd, IntTypes, 2) \
@@ -129,18 +143,10 @@
 
 /// Elementary functions of the C library, element by element.
 #define HOTARU_LIBRARY(X) \
-  X("exp2", Exp2, FloatingTypes, 1) \
   X("log2", Log2, FloatingTypes, 1) \
   X("log10", Log10, FloatingAndComplexTypes, 1) \
-  X("tan", Tan, FloatingAndComplexTypes, 1) \
-  X("asin", Asin, FloatingAndComplexTypes, 1) \
-  X("acos", Acos, FloatingAndComplexTypes, 1) \
-  X("sinh", Sinh, FloatingAndComplexTypes, 1) \
-  X("cosh", Cosh, FloatingAndComplexTypes, 1) \
   X("asinh", Asinh, FloatingAndComplexTypes, 1) \
   X("acosh", Acosh, FloatingAndComplexTypes, 1) \
-  X("atanh", Atanh, FloatingAndComplexTypes, 1) \
-  X("erfc", Erfc, FloatingTypes, 1) \
   X("lgamma", Lgamma, FloatingTypes, 1) \
   X("digamma", Digamma, FloatingTypes, 1) \
   X("trigamma", Trigamma, FloatingTypes, 1) \

@@ -15,24 +15,23 @@ HOTARU_FORMULA_1(Sqrt, lib::sqrt(x));
 HOTARU_FORMULA_1(Rsqrt, T(1) / lib::sqrt(x));
 HOTARU_FORMULA_1(Reciprocal, T(1) / x);
 HOTARU_FORMULA_1(Exp, vmath::exp(x));
-HOTARU_FORMULA_1(Exp2, std::exp2(x));
+HOTARU_FORMULA_1(Exp2, vmath::exp2(x));
 HOTARU_FORMULA_1(Expm1, vmath::expm1(x));
 HOTARU_FORMULA_1(Log, vmath::log(x));
 HOTARU_FORMULA_1(Log2, std::log2(x));
 HOTARU_FORMULA_1(Log10, lib::log10(x));
 HOTARU_FORMULA_1(Log1p, vmath::log1p(x));
-HOTARU_FORMULA_1(Tan, lib::tan(x));
-HOTARU_FORMULA_1(Asin, lib::asin(x));
-HOTARU_FORMULA_1(Acos, lib::acos(x));
+HOTARU_FORMULA_1(Asin, vmath::asin(x));
+HOTARU_FORMULA_1(Acos, vmath::acos(x));
 HOTARU_FORMULA_1(Atan, vmath::atan(x));
-HOTARU_FORMULA_1(Sinh, lib::sinh(x));
-HOTARU_FORMULA_1(Cosh, lib::cosh(x));
+HOTARU_FORMULA_1(Sinh, vmath::sinh(x));
+HOTARU_FORMULA_1(Cosh, vmath::cosh(x));
 HOTARU_FORMULA_1(Tanh, vmath::tanh(x));
 HOTARU_FORMULA_1(Asinh, lib::asinh(x));
 HOTARU_FORMULA_1(Acosh, lib::acosh(x));
-HOTARU_FORMULA_1(Atanh, lib::atanh(x));
+HOTARU_FORMULA_1(Atanh, vmath::atanh(x));
 HOTARU_FORMULA_1(Erf, vmath::erf(x));
-HOTARU_FORMULA_1(Erfc, std::erfc(x));
+HOTARU_FORMULA_1(Erfc, vmath::erfc(x));
 HOTARU_FORMULA_1(Lgamma, std::lgamma(x));
 HOTARU_FORMULA_1(Sigmoid, vmath::sigmoid(x));
 HOTARU_FORMULA_1(Floor, std::floor(x));
@@ -59,6 +58,7 @@ HOTARU_FORMULA_1(Frac, x - std::trunc(x));
   }
 HOTARU_ANGLE_FORMULA(Sin, sin);
 HOTARU_ANGLE_FORMULA(Cos, cos);
+HOTARU_ANGLE_FORMULA(Tan, tan);
 #undef HOTARU_ANGLE_FORMULA
 
 /// The modulus; of a complex number a real.
@@ -84,6 +84,19 @@ struct Sign {
       return x == T(0) ? T(0) : x / lib::abs(x);
     else
       return T((T(0) < x) - (x < T(0)));
+  }
+};
+
+/// Other numbers in place of NaN and of both infinities.
+template <class T>
+struct NanToNum {
+  T nan, high, low;
+  explicit NanToNum(const PointwiseNumbers& n)
+      : nan(n.a.to<T>()), high(n.b.to<T>()), low(n.c.to<T>()) {}
+  HOTARU_INLINE T operator()(T x) const {
+    constexpr T kInf = std::numeric_limits<T>::infinity();
+    const T y = x == kInf ? high : x == -kInf ? low : x;
+    return x != x ? nan : y;
   }
 };
 

@@ -221,8 +221,8 @@ HOTARU_INLINE float atan(float x) {
   return atan2(x, 1.0f);
 }
 
-/// e^(-x^2) / x times a polynomial in 1 / x^2, for x >= 1.
-HOTARU_INLINE float erfc_tail(float x) {
+/// e^(x^2) erfc(x) for x >= 1: 1 / x times a polynomial in 1 / x^2.
+HOTARU_INLINE float erfc_tail_factor(float x) {
   const float q = 1.0f / x;
   const float y = q * q;
   float near = 2.326819970068386e-2f;
@@ -242,7 +242,10 @@ HOTARU_INLINE float erfc_tail(float x) {
   far = far * y + 4.218463358204948e-1f;
   far = far * y - 2.820767439740514e-1f;
   far = far * y + 5.641895067754075e-1f;
-  return exp(-x * x) * q * select(x < 2.0f, near, far);
+  return q * select(x < 2.0f, near, far);
+}
+HOTARU_INLINE float erfc_tail(float x) {
+  return exp(-x * x) * erfc_tail_factor(x);
 }
 
 HOTARU_INLINE float erf(float x) {

@@ -17,7 +17,9 @@ using fft::Room;
 
 /// Longest lines that are transformed side by side; those of which the points
 /// of neighbours are neighbours in memory pay longer.
-constexpr int64_t kLongestTile = 256, kLongestNeighbours = 8192;
+constexpr int64_t kLongestTile = 2048, kLongestNeighbours = 8192;
+/// Of fewer lines than this each is split where it can be.
+constexpr int64_t kFewest = 5;
 
 /// One call, by the type of real numbers.
 template <class T>
@@ -52,7 +54,8 @@ struct Transform {
     return step(t) == (complex(t) ? 2 : 1) && (complex(t) || halves);
   }
   Folding folding() const {
-    if (!halves) return Folding::kNone;
+    if (!halves)
+      return a.kind == FftKind::kToReal ? Folding::kMirrored : Folding::kNone;
     return complex(out) ? Folding::kFromHalves : Folding::kToHalves;
   }
   bool back() const { return !a.forward; }
@@ -138,9 +141,8 @@ void run(const KernelCall& call) {
   const bool neighbours =
       !from.empty() && from.back() == 1 && sizes.back() >= kLanes<T>;
   const int64_t longest = neighbours ? kLongestNeighbours : kLongestTile;
-  const bool odd_to_real = t.a.kind == FftKind::kToReal && !t.halves;
-  const bool tiles = !t.plan->passes.empty() && !odd_to_real &&
-                     points <= longest && (count > 2 || !t.plan->first);
+  const bool tiles = !t.plan->passes.empty() && points <= longest &&
+                     (count >= kFewest || !t.plan->first);
   if (!tiles) {
     // Few long lines are cut by transform_line.
     const auto some = [&](int64_t begin, int64_t end) {

@@ -58,6 +58,19 @@ void fold_tile(const Plan<T>& plan, T* from, T* to) {
   }
 }
 
+/// Fills a tile of which n / 2 + 1 points are there, swapped, with conjugates.
+template <class T>
+void mirror_tile(int64_t n, T* tile) {
+  constexpr int64_t kW = kLanes<T>;
+  std::fill(tile, tile + kW, T(0));
+  for (int64_t k = 1; k <= n / 2; ++k) {
+    const T* from = tile + k * 2 * kW;
+    T* to = tile + (n - k) * 2 * kW;
+    for (int64_t l = 0; l < kW; ++l)
+      to[l] = -from[l], to[kW + l] = from[kW + l];
+  }
+}
+
 /// On a line; of numbers that do not fill a vector, and the ends, one by one.
 template <bool kBack, class T>
 void fold_line(const Plan<T>& plan, const T* from, T* to, T scale) {
@@ -94,17 +107,34 @@ void fold_line(const Plan<T>& plan, const T* from, T* to, T scale) {
   for (; k < n + !kBack; ++k) one(k);
 }
 
+/// From lines to lines; what is not folded passes by the tile at both ends.
 template <class T>
-void tile(const Plan<T>& plan, Folding folding, const Lines<const T>& in,
-          const Lines<T>& out, bool back, T scale, T* room) {
-  const hn::ScalableTag<T> d;
-  using V = hn::Vec<decltype(d)>;
+void through(const Plan<T>& plan, const Reader<T>& read, const Writer<T>& write,
+             T* a, T* b) {
+  const size_t passes = plan.passes.size();
+  if (!in_blocks(plan)) {
+    read(0, plan.n, a);
+    write(run_passes(plan, 0, passes, a, b), 0, plan.n);
+    return;
+  }
+  first_pass(plan, read, b, a);
+  const T* done = run_passes(plan, 1, passes - 1, a, b);
+  last_pass(plan, done, done == a ? b : a, write);
+}
+
+/// Lines that are folded, or of which only some points are written.
+template <class T>
+void folded(const Plan<T>& plan, Folding folding, const Reader<T>& read,
+            const Writer<T>& write, int64_t points, T* room) {
   const int64_t size = 2 * kLanes<T> * (plan.n + 1);
   T *a = room, *b = a + size, *c = b + size;
-  // What is folded is folded with real and imaginary parts in their places.
-  const bool late = folding == Folding::kToHalves;
-  load_tile(in, plan.n + late, back && folding == Folding::kNone, a);
-  if (late) {
+  if (folding == Folding::kMirrored) {
+    read(0, plan.n / 2 + 1, a);
+    mirror_tile(plan.n, a);
+  } else {
+    read(0, plan.n + (folding == Folding::kToHalves), a);
+  }
+  if (folding == Folding::kToHalves) {
     fold_tile<true>(plan, a, c);
     // The forward transform of the swapped is the one back, swapped.
     for (int64_t j = 0; j < plan.n; ++j) {
@@ -113,24 +143,29 @@ void tile(const Plan<T>& plan, Folding folding, const Lines<const T>& in,
     }
     std::swap(a, c);
   }
-  T* done = run_passes(plan, a, b);
-  int64_t points = plan.n;
+  T* done = run_passes(plan, 0, plan.passes.size(), a, b);
   if (folding == Folding::kFromHalves) {
     fold_tile<false>(plan, done, c);
     done = c;
-    ++points;
   }
+  write(done, 0, points);
+}
+
+template <class T>
+void tile(const Plan<T>& plan, Folding folding, const Lines<const T>& in,
+          const Lines<T>& out, bool back, T scale, T* room) {
+  // What is folded is folded with real and imaginary parts in their places.
+  const bool swapped =
+      folding == Folding::kNone || folding == Folding::kMirrored;
+  const Reader<T> read(in, back && swapped);
+  int64_t points = plan.n + (folding == Folding::kFromHalves);
   if (out.points) points = out.points;
-  const V factor = hn::Set(d, scale);
-  if (scale == T(1))
-    store_tile(done, points, back, out,
-               [](int64_t, int64_t, V&, V&) HOTARU_SIMD_LAMBDA {});
+  const Writer<T> write(out, back, {scale});
+  const bool plain = folding == Folding::kNone || folding == Folding::kSwapped;
+  if (points == plan.n && plain)
+    through(plan, read, write, room, room + 2 * kLanes<T> * (plan.n + 1));
   else
-    store_tile(done, points, back, out,
-               [&](int64_t, int64_t, V& x, V& y) HOTARU_SIMD_LAMBDA {
-                 x = hn::Mul(x, factor);
-                 y = hn::Mul(y, factor);
-               });
+    folded(plan, folding, read, write, points, room);
 }
 
 /// Columns [begin, end) of n1 x n2 points, in tiles, transformed and turned;
@@ -139,8 +174,6 @@ template <class T>
 void columns(const Plan<T>& plan, const T* in, T* mid, bool back, int64_t begin,
              int64_t end, T* room) {
   constexpr int64_t kW = kLanes<T>;
-  const hn::ScalableTag<T> d;
-  using V = hn::Vec<decltype(d)>;
   const int64_t n1 = plan.first->n, n2 = plan.second->n;
   for (int64_t j = begin; j < end; j += kW) {
     Lines<const T> from{{}, std::min(kW, end - j), 2 * n2, 1, 0};
@@ -149,30 +182,13 @@ void columns(const Plan<T>& plan, const T* in, T* mid, bool back, int64_t begin,
       from.line[size_t(l)] = in + 2 * (j + l);
       to.line[size_t(l)] = mid + 2 * n1 * (j + l);
     }
-    load_tile(from, n1, back, room);
-    const T* done = run_passes(*plan.first, room, room + 2 * kW * n1);
-    if (plan.coarse.empty()) {
-      const T* fine = plan.fine.data() + j * n1 * 2;
-      store_tile(done, n1, false, to,
-                 [&](int64_t k, int64_t l, V& x, V& y) HOTARU_SIMD_LAMBDA {
-                   const T* f = fine + k * 2 * kW + l;
-                   const auto z = times(Complex<V>{x, y}, hn::LoadU(d, f),
-                                        hn::LoadU(d, f + kW));
-                   x = z.re, y = z.im;
-                 });
-      continue;
-    }
-    const T *fine = plan.fine.data(),
-            *coarse = plan.coarse.data() + j / kW * n1 * 2;
-    store_tile(done, n1, false, to,
-               [&](int64_t k, int64_t l, V& x, V& y) HOTARU_SIMD_LAMBDA {
-                 const T *f = fine + k * 2 * kW + l, *c = coarse + 2 * k;
-                 const auto w =
-                     times(Complex<V>{hn::LoadU(d, f), hn::LoadU(d, f + kW)},
-                           hn::Set(d, c[0]), hn::Set(d, c[1]));
-                 const auto z = times(Complex<V>{x, y}, w.re, w.im);
-                 x = z.re, y = z.im;
-               });
+    Factor<T> factor{T(1), plan.fine.data()};
+    if (plan.coarse.empty())
+      factor.fine += j * n1 * 2;
+    else
+      factor.coarse = plan.coarse.data() + j / kW * n1 * 2;
+    through<T>(*plan.first, {from, back}, {to, false, factor}, room,
+               room + 2 * kW * n1);
   }
 }
 

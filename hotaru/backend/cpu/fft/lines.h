@@ -25,6 +25,7 @@ enum class Folding : int64_t {
   kNone,
   kFromHalves,  // n points were 2n real ones: n + 1 points come out
   kToHalves,    // the reverse: n + 1 points are read
+  kMirrored,    // n / 2 + 1 points are read, the others are their conjugates
   kSwapped,     // nothing; of a transform back, its parts are swapped already
 };
 

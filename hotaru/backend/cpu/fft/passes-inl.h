@@ -13,6 +13,8 @@
 
 #include <hwy/highway.h>
 
+#include <array>
+#include <numeric>
 #include <utility>
 
 #include "hotaru/backend/cpu/fft/lines.h"
@@ -53,8 +55,56 @@ HWY_INLINE void butterfly4(Complex<V>& a, Complex<V>& b, Complex<V>& c,
   e = {hn::Sub(t.re, v.im), hn::Add(t.im, v.re)};
 }
 
-/// The discrete transform of R points in registers.
-template <int R, class D, class V>
+template <int R, int kStep = 1, class D, class V>
+HWY_INLINE void butterfly(D d, const hn::TFromD<D>* roots, Complex<V>* x);
+
+/// At i * B + j: where the result that is i modulo A and j modulo B goes;
+/// without `coprime`, Cooley and Tukey's order.
+template <int A, int B>
+constexpr std::array<int, size_t(A* B)> results(bool coprime) {
+  std::array<int, size_t(A * B)> to{};
+  for (int k = 0; k < A * B; ++k)
+    to[size_t(k % A * B + (coprime ? k % B : k / A))] = k;
+  return to;
+}
+
+/// Of A * B points. Coprime factors need no twiddles (I. J. Good, "The
+/// interaction algorithm and practical Fourier analysis", 1958): point
+/// B i + A j goes to what is k1 modulo A and k2 modulo B. Others turn by
+/// roots of unity between A and B (Cooley and Tukey).
+template <int A, int B, int kStep, class D, class V>
+HWY_INLINE void composed(D d, const hn::TFromD<D>* roots, Complex<V>* x) {
+  constexpr int R = A * B;
+  constexpr bool kCoprime = std::gcd(A, B) == 1;
+  constexpr auto kTo = results<A, B>(kCoprime);
+  Complex<V> y[R];
+  HWY_UNROLL(16)
+  for (int j = 0; j < B; ++j) {
+    Complex<V> column[A];
+    HWY_UNROLL(16)
+    for (int i = 0; i < A; ++i)
+      column[i] = x[kCoprime ? (B * i + A * j) % R : B * i + j];
+    butterfly<A, kStep * B>(d, roots, column);
+    HWY_UNROLL(16)
+    for (int i = 0; i < A; ++i) {
+      const auto* turn = roots + 2 * kStep * i * j;
+      y[B * i + j] =
+          kCoprime || i * j == 0
+              ? column[i]
+              : times(column[i], hn::Set(d, turn[0]), hn::Set(d, turn[1]));
+    }
+  }
+  HWY_UNROLL(16)
+  for (int i = 0; i < A; ++i) {
+    butterfly<B, kStep * A>(d, roots, y + B * i);
+    HWY_UNROLL(16)
+    for (int j = 0; j < B; ++j) x[kTo[size_t(B * i + j)]] = y[B * i + j];
+  }
+}
+
+/// The discrete transform of R points in registers; `roots` are of degree R *
+/// kStep.
+template <int R, int kStep, class D, class V>
 HWY_INLINE void butterfly(D d, const hn::TFromD<D>* roots, Complex<V>* x) {
   using T = hn::TFromD<D>;
   if constexpr (R == 2) {
@@ -78,6 +128,12 @@ HWY_INLINE void butterfly(D d, const hn::TFromD<D>* roots, Complex<V>* x) {
     butterfly4(t[0], t[1], t[2], t[3]);
     HWY_UNROLL(4)
     for (int k = 0; k < 4; ++k) x[2 * k] = s[k], x[2 * k + 1] = t[k];
+  } else if constexpr (R == 9) {
+    composed<3, 3, kStep>(d, roots, x);
+  } else if constexpr (R == 12) {
+    composed<4, 3, kStep>(d, roots, x);
+  } else if constexpr (R == 6 || R == 10) {
+    composed<2, R / 2, kStep>(d, roots, x);
   } else if constexpr (R > 1) {
     // Odd: points k and R - k have conjugate factors.
     constexpr int kHalf = R / 2;
@@ -95,8 +151,8 @@ HWY_INLINE void butterfly(D d, const hn::TFromD<D>* roots, Complex<V>* x) {
       Complex<V> b = {hn::Zero(d), hn::Zero(d)};
       HWY_UNROLL(8)
       for (int k = 1; k <= kHalf; ++k) {
-        const V c = hn::Set(d, roots[2 * (j * k % R)]);
-        const V z = hn::Set(d, roots[2 * (j * k % R) + 1]);
+        const V c = hn::Set(d, roots[2 * kStep * (j * k % R)]);
+        const V z = hn::Set(d, roots[2 * kStep * (j * k % R) + 1]);
         a = {hn::MulAdd(c, s[k - 1].re, a.re),
              hn::MulAdd(c, s[k - 1].im, a.im)};
         b = {hn::MulAdd(z, t[k - 1].re, b.re),
@@ -109,16 +165,23 @@ HWY_INLINE void butterfly(D d, const hn::TFromD<D>* roots, Complex<V>* x) {
   }
 }
 
-template <int R, bool kTurn, class T>
-HWY_NOINLINE void pass(const Pass<T>& plan, const T* from, T* to) {
+/// The points of a pass, or of a part of it: `m` butterflies for `stride`
+/// neighbours each, whose points are `in` and `out` points apart.
+struct Extent {
+  int64_t m, stride, in, out;
+};
+
+/// `twiddles` null: no factors.
+template <int R, class T>
+HWY_NOINLINE void pass(const Extent& e, const T* HWY_RESTRICT roots,
+                       const T* HWY_RESTRICT twiddles,
+                       const T* HWY_RESTRICT from, T* HWY_RESTRICT to) {
   constexpr int64_t kW = kLanes<T>;
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   constexpr int64_t kL = int64_t(hn::MaxLanes(d));
-  const int64_t m = plan.m, stride = plan.stride;
-  const T* twiddles = plan.twiddles.data();
-  const T* roots = plan.roots.data();
-  for (int64_t p = 0; p < m; ++p, twiddles += kTurn ? 2 * (R - 1) : 0)
+  const int64_t stride = e.stride, far = e.in * 2 * kW, near = e.out * 2 * kW;
+  for (int64_t p = 0; p < e.m; ++p) {
     for (int64_t q = 0; q < stride; ++q) {
       const T* in = from + (q + stride * p) * 2 * kW;
       T* out = to + (q + stride * R * p) * 2 * kW;
@@ -127,67 +190,114 @@ HWY_NOINLINE void pass(const Pass<T>& plan, const T* from, T* to) {
         Complex<V> x[R];
         HWY_UNROLL(16)
         for (int k = 0; k < R; ++k) {
-          const T* point = in + h + k * (stride * m * 2 * kW);
+          const T* point = in + h + k * far;
           x[k] = {hn::Load(d, point), hn::Load(d, point + kW)};
         }
         butterfly<R>(d, roots, x);
-        HWY_UNROLL(16)
-        for (int k = 0; k < R; ++k) {
-          if (kTurn && k > 0)
+        if (twiddles) {
+          HWY_UNROLL(16)
+          for (int k = 1; k < R; ++k)
             x[k] = times(x[k], hn::Set(d, twiddles[2 * k - 2]),
                          hn::Set(d, twiddles[2 * k - 1]));
-          T* point = out + h + k * (stride * 2 * kW);
+        }
+        HWY_UNROLL(16)
+        for (int k = 0; k < R; ++k) {
+          T* point = out + h + k * near;
           hn::Store(x[k].re, d, point);
           hn::Store(x[k].im, d, point + kW);
         }
       }
     }
+    if (twiddles) twiddles += 2 * (R - 1);
+  }
 }
 
-template <int R, class T>
-HWY_INLINE void pass(const Pass<T>& plan, const T* from, T* to) {
-  if (plan.m > 1)
-    pass<R, true>(plan, from, to);
-  else
-    pass<R, false>(plan, from, to);
-}
-
-/// Transforms a tile; which of the two holds the result is returned, the other
-/// is lost.
+/// Butterflies of a pass from number `p` on.
 template <class T>
-HWY_INLINE T* run_passes(const Plan<T>& plan, T* tile, T* other) {
-  for (const Pass<T>& p : plan.passes) {
-    switch (p.radix) {
-      case 2:
-        pass<2>(p, tile, other);
-        break;
-      case 3:
-        pass<3>(p, tile, other);
-        break;
-      case 4:
-        pass<4>(p, tile, other);
-        break;
-      case 5:
-        pass<5>(p, tile, other);
-        break;
-      case 7:
-        pass<7>(p, tile, other);
-        break;
-      case 8:
-        pass<8>(p, tile, other);
-        break;
-      case 11:
-        pass<11>(p, tile, other);
-        break;
-      case 13:
-        pass<13>(p, tile, other);
-        break;
-      default:
-        continue;  // a single point
-    }
+HWY_INLINE void pass_part(const Pass<T>& plan, const Extent& e, int64_t p,
+                          const T* from, T* to) {
+  const T* roots = plan.roots.data();
+  const T* twiddles = nullptr;
+  if (plan.m > 1) twiddles = plan.twiddles.data() + p * 2 * (plan.radix - 1);
+  switch (plan.radix) {
+#define HOTARU_FFT_RADIX(R) \
+  case R: \
+    return pass<R>(e, roots, twiddles, from, to);
+    HOTARU_FFT_RADIX(2)
+    HOTARU_FFT_RADIX(3)
+    HOTARU_FFT_RADIX(4)
+    HOTARU_FFT_RADIX(5)
+    HOTARU_FFT_RADIX(6)
+    HOTARU_FFT_RADIX(7)
+    HOTARU_FFT_RADIX(8)
+    HOTARU_FFT_RADIX(9)
+    HOTARU_FFT_RADIX(10)
+    HOTARU_FFT_RADIX(11)
+    HOTARU_FFT_RADIX(12)
+    HOTARU_FFT_RADIX(13)
+#undef HOTARU_FFT_RADIX
+  }
+}
+
+/// A tile's passes from `begin` until before `end`; which of the two holds the
+/// result is returned, the other is lost.
+template <class T>
+HWY_INLINE T* run_passes(const Plan<T>& plan, size_t begin, size_t end, T* tile,
+                         T* other) {
+  for (size_t i = begin; i < end; ++i) {
+    const Pass<T>& p = plan.passes[i];
+    if (p.radix == 1) continue;  // a single point
+    pass_part(p, {p.m, p.stride, p.stride * p.m, p.stride}, 0, tile, other);
     std::swap(tile, other);
   }
   return tile;
+}
+
+/// Where two tiles don't fit the first cache, the first pass and the last go
+/// from and to the lines in blocks of so many points and the rest, without a
+/// walk over the tile.
+constexpr int64_t kBlock = 8, kFirstCache = 48 << 10;
+
+template <class T>
+bool in_blocks(const Plan<T>& plan) {
+  return 4 * kLanes<T> * plan.n * int64_t(sizeof(T)) > kFirstCache &&
+         plan.passes.size() > 1 && plan.passes.front().m >= kBlock &&
+         plan.passes.back().stride >= kBlock;
+}
+
+template <class F>
+HWY_INLINE void blocks(int64_t n, const F& f) {
+  for (int64_t j = 0; j < n;) {
+    const int64_t count = n - j < 2 * kBlock ? n - j : kBlock;
+    f(j, count);
+    j += count;
+  }
+}
+
+/// read(j, count, to) puts points of the lines into the `block`.
+template <class T, class F>
+HWY_INLINE void first_pass(const Plan<T>& plan, const F& read, T* block,
+                           T* tile) {
+  const Pass<T>& p = plan.passes.front();
+  blocks(p.m, [&](int64_t j, int64_t count) HOTARU_SIMD_LAMBDA {
+    for (int64_t k = 0; k < p.radix; ++k)
+      read(j + k * p.m, count, block + k * count * 2 * kLanes<T>);
+    pass_part(p, {count, 1, count, 1}, j, block,
+              tile + j * p.radix * 2 * kLanes<T>);
+  });
+}
+
+/// write(from, j, count) puts points from the `block` into the lines.
+template <class T, class F>
+HWY_INLINE void last_pass(const Plan<T>& plan, const T* tile, T* block,
+                          const F& write) {
+  const Pass<T>& p = plan.passes.back();
+  blocks(p.stride, [&](int64_t j, int64_t count) HOTARU_SIMD_LAMBDA {
+    pass_part(p, {1, count, p.stride, count}, 0, tile + j * 2 * kLanes<T>,
+              block);
+    for (int64_t k = 0; k < p.radix; ++k)
+      write(block + k * count * 2 * kLanes<T>, j + k * p.stride, count);
+  });
 }
 
 }  // namespace hotaru::cpu::fft::HWY_NAMESPACE

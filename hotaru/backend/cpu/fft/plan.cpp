@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <list>
+#include <map>
 #include <mutex>
 #include <numbers>
 
@@ -19,19 +21,35 @@ constexpr int64_t kWholeTable = 1 << 15;
 constexpr size_t kCachedBytes = 32 << 20;
 constexpr size_t kCachedPlans = 64;
 
-/// Radices from n, largest powers of two first; empty if there is no way.
+/// What a pass of each radix costs for a point, in half cycles: a walk over a
+/// tile that is outside the first cache, and its arithmetic.
+constexpr std::array<double, 14> kPassCost = {0,  0,  16, 18, 16, 20, 19,
+                                              24, 19, 25, 23, 32, 24, 38};
+
+/// The radices whose passes over n points cost least, large ones first; none if
+/// there is no way.
 std::vector<int64_t> radices(int64_t n) {
+  if (n == 1) return {1};
+  struct Way {
+    double cost;
+    int64_t radix;
+  };
+  std::map<int64_t, Way> known{{1, {0, 1}}};
+  const auto best = [&](auto& self, int64_t left) -> const Way& {
+    const auto found = known.find(left);
+    if (found != known.end()) return found->second;
+    Way way{std::numeric_limits<double>::infinity(), 1};
+    for (int64_t r = int64_t(kPassCost.size()) - 1; r > 1; --r) {
+      if (left % r) continue;
+      const double cost = kPassCost[size_t(r)] + self(self, left / r).cost;
+      if (cost < way.cost) way = {cost, r};
+    }
+    return known.emplace(left, way).first->second;
+  };
+  if (std::isinf(best(best, n).cost)) return {};
   std::vector<int64_t> out;
-  for (const int64_t r : {13, 11, 7, 5, 3})
-    for (; n % r == 0; n /= r) out.push_back(r);
-  int twos = 0;
-  for (; n % 2 == 0; n /= 2) ++twos;
-  if (n != 1) return {};
-  // 8s, and at the end 4s in place of a single 2.
-  for (; twos >= 5 || twos == 3; twos -= 3) out.push_back(8);
-  for (; twos >= 2; twos -= 2) out.push_back(4);
-  if (twos) out.push_back(2);
-  if (out.empty()) out.push_back(1);
+  for (int64_t left = n; left > 1; left /= out.back())
+    out.push_back(known.at(left).radix);
   return out;
 }
 

@@ -1,4 +1,4 @@
-// Reading and writing tiles (plan.h), for inclusion after simd.h.
+// Reading and writing tiles (plan.h), for inclusion after passes-inl.h.
 
 // clang-format off
 #if defined(HOTARU_FFT_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -10,6 +10,8 @@
 // clang-format on
 
 #include <hwy/highway.h>
+
+#include <type_traits>
 
 #include "hotaru/backend/cpu/fft/lines.h"
 
@@ -67,132 +69,213 @@ HWY_INLINE void transpose_pairs(D d, V* rows) {
 }
 #endif
 
-/// `swapped`: real and imaginary parts change places, which makes a forward
-/// transform one back.
+/// Whether a tile's lines are neighbours, so that their points are.
 template <class T>
-void load_tile(const Lines<const T>& in, int64_t n, bool swapped, T* tile) {
-  constexpr int64_t kW = kLanes<T>;
-  const hn::ScalableTag<T> d;
-  constexpr int64_t kL = int64_t(hn::MaxLanes(d));
-  const int64_t re = swapped ? kW : 0, im = kW - re;
-  bool along = in.imag == 1 && in.count == kW;
-  for (int64_t l = 1; along && l < kW; ++l)
-    along = in.line[size_t(l)] == in.line[0] + 2 * l;
-  if (along) {
-    for (int64_t j = 0; j < n; ++j, tile += 2 * kW)
-      for (int64_t l = 0; l < kW; l += kL) {
-        auto x = hn::Zero(d), y = x;
-        hn::LoadInterleaved2(d, in.line[0] + j * in.step + 2 * l, x, y);
-        hn::Store(x, d, tile + re + l);
-        hn::Store(y, d, tile + im + l);
-      }
-    return;
-  }
-  // Lanes without a line repeat the first.
-  std::array<const T*, 16> line = in.line;
-  for (int64_t l = in.count; l < kW; ++l) line[size_t(l)] = line[0];
-  int64_t j = 0;
-#if HWY_TARGET != HWY_SCALAR
-  if (in.imag == 1 && in.step == 2) {
-    constexpr int64_t kRows = kL / 2;
-    using V = hn::Vec<decltype(d)>;
-    for (; j + kRows <= n; j += kRows)
-      for (int64_t l = 0; l < kW; l += kL) {
-        V a[kRows], b[kRows];
-        HWY_UNROLL(8)
-        for (int64_t i = 0; i < kRows; ++i) {
-          a[i] = hn::LoadU(d, line[size_t(l + i)] + 2 * j);
-          b[i] = hn::LoadU(d, line[size_t(l + kRows + i)] + 2 * j);
-        }
-        transpose_pairs(d, a);
-        transpose_pairs(d, b);
-        HWY_UNROLL(8)
-        for (int64_t i = 0; i < kRows; ++i) {
-          T* point = tile + (j + i) * 2 * kW + l;
-          hn::Store(hn::ConcatEven(d, b[i], a[i]), d, point + re);
-          hn::Store(hn::ConcatOdd(d, b[i], a[i]), d, point + im);
-        }
-      }
-  }
-#endif
-  for (; j < n; ++j)
-    for (int64_t l = 0; l < kW; ++l) {
-      const T* p = line[size_t(l)] + j * in.step;
-      tile[j * 2 * kW + re + l] = *p;
-      tile[j * 2 * kW + im + l] = in.imag ? p[in.imag] : T(0);
-    }
+bool along(const Lines<T>& lines) {
+  bool all = lines.imag == 1 && lines.count == kLanes<std::remove_const_t<T>>;
+  for (int64_t l = 1; all && l < lines.count; ++l)
+    all = lines.line[size_t(l)] == lines.line[0] + 2 * l;
+  return all;
 }
 
-/// factor(j, l, re, im) changes the vectors from lane l on of point j before
-/// they are written.
-template <class T, class F>
-HWY_INLINE void store_tile(const T* tile, int64_t n, bool swapped,
-                           const Lines<T>& out, const F& factor) {
-  constexpr int64_t kW = kLanes<T>;
-  const hn::ScalableTag<T> d;
-  using V = hn::Vec<decltype(d)>;
-  constexpr int64_t kL = int64_t(hn::MaxLanes(d));
-  const int64_t re = swapped ? kW : 0, im = kW - re;
-  const auto take = [&](int64_t j, int64_t l, V& x, V& y) HOTARU_SIMD_LAMBDA {
-    x = hn::Load(d, tile + j * 2 * kW + re + l);
-    y = hn::Load(d, tile + j * 2 * kW + im + l);
-    factor(j, l, x, y);
-  };
-  bool along = out.imag == 1 && out.count == kW;
-  for (int64_t l = 1; along && l < kW; ++l)
-    along = out.line[size_t(l)] == out.line[0] + 2 * l;
-  if (along) {
-    for (int64_t j = 0; j < n; ++j)
-      for (int64_t l = 0; l < kW; l += kL) {
-        V x, y;
-        take(j, l, x, y);
-        hn::StoreInterleaved2(x, y, d, out.line[0] + j * out.step + 2 * l);
-      }
-    return;
-  }
+/// Calls f(j) for whole blocks of `rows` of `count` points; returns how many
+/// are done: all, where the last block may overlap the one before.
+template <class F>
+HWY_INLINE int64_t by_rows(int64_t count, int64_t rows, const F& f) {
+  if (count < rows) return 0;
   int64_t j = 0;
+  for (; j + rows <= count; j += rows) f(j);
+  if (j < count) f(count - rows);
+  return count;
+}
+
+/// Reads points of lines into tiles. `swapped`: real and imaginary parts change
+/// places, which makes a forward transform one back.
+template <class T>
+class Reader {
+ public:
+  Reader(const Lines<const T>& in, bool swapped)
+      : in_(in), along_(along(in)), re_(swapped ? kW : 0), im_(kW - re_) {
+    // Lanes without a line repeat the first.
+    for (int64_t l = in.count; l < kW; ++l) in_.line[size_t(l)] = in.line[0];
+  }
+
+  HWY_NOINLINE void operator()(int64_t begin, int64_t count, T* tile) const {
+    if (along_) return read_along(begin, count, tile);
+    int64_t j = 0;
 #if HWY_TARGET != HWY_SCALAR
-  if (out.imag == 1 && out.step == 2) {
-    constexpr int64_t kRows = kL / 2, kPairs = 8 / int64_t(sizeof(T));
-    for (; j + kRows <= n; j += kRows)
-      for (int64_t l = 0; l < kW && l < out.count; l += kL) {
-        V a[kRows], b[kRows];
-        HWY_UNROLL(8)
-        for (int64_t i = 0; i < kRows; ++i) {
-          V x, y;
-          take(j + i, l, x, y);
-          a[i] = hn::InterleaveLower(d, x, y);
-          b[i] = hn::InterleaveUpper(d, x, y);
-        }
-        transpose_pairs(d, a);
-        transpose_pairs(d, b);
-        HWY_UNROLL(8)
-        for (int64_t i = 0; i < kRows; ++i) {
-          // Interleaving goes by blocks of 128 bits.
-          const int64_t lane = l + i / kPairs * 2 * kPairs + i % kPairs;
-          if (lane < out.count)
-            hn::StoreU(a[i], d, out.line[size_t(lane)] + 2 * j);
-          if (lane + kPairs < out.count)
-            hn::StoreU(b[i], d, out.line[size_t(lane + kPairs)] + 2 * j);
-        }
+    if (in_.imag == 1 && in_.step == 2)
+      j = by_rows(count, kL / 2, [&](int64_t at) HOTARU_SIMD_LAMBDA {
+        read_rows(begin + at, tile + at * 2 * kW);
+      });
+#endif
+    for (; j < count; ++j)
+      for (int64_t l = 0; l < kW; ++l) {
+        const T* p = in_.line[size_t(l)] + (begin + j) * in_.step;
+        tile[j * 2 * kW + re_ + l] = *p;
+        tile[j * 2 * kW + im_ + l] = in_.imag ? p[in_.imag] : T(0);
       }
+  }
+
+ private:
+  using D = hn::ScalableTag<T>;
+  using V = hn::Vec<D>;
+  static constexpr int64_t kW = kLanes<T>, kL = int64_t(hn::MaxLanes(D()));
+
+  HWY_INLINE void read_along(int64_t begin, int64_t count, T* tile) const {
+    const D d;
+    const T* line = in_.line[0] + begin * in_.step;
+    for (int64_t j = 0; j < count; ++j, tile += 2 * kW, line += in_.step)
+      for (int64_t l = 0; l < kW; l += kL) {
+        auto x = hn::Zero(d), y = x;
+        hn::LoadInterleaved2(d, line + 2 * l, x, y);
+        hn::Store(x, d, tile + re_ + l);
+        hn::Store(y, d, tile + im_ + l);
+      }
+  }
+
+#if HWY_TARGET != HWY_SCALAR
+  HWY_INLINE void read_rows(int64_t j, T* tile) const {
+    const D d;
+    constexpr int64_t kRows = kL / 2;
+    for (int64_t l = 0; l < kW; l += kL) {
+      V a[kRows], b[kRows];
+      HWY_UNROLL(8)
+      for (int64_t i = 0; i < kRows; ++i) {
+        a[i] = hn::LoadU(d, in_.line[size_t(l + i)] + 2 * j);
+        b[i] = hn::LoadU(d, in_.line[size_t(l + kRows + i)] + 2 * j);
+      }
+      transpose_pairs(d, a);
+      transpose_pairs(d, b);
+      HWY_UNROLL(8)
+      for (int64_t i = 0; i < kRows; ++i) {
+        T* point = tile + i * 2 * kW + l;
+        hn::Store(hn::ConcatEven(d, b[i], a[i]), d, point + re_);
+        hn::Store(hn::ConcatOdd(d, b[i], a[i]), d, point + im_);
+      }
+    }
   }
 #endif
-  for (; j < n; ++j) {
+
+  Lines<const T> in_;
+  bool along_;
+  int64_t re_, im_;
+};
+
+/// Writes points of tiles to lines, multiplied by a factor: a number; or, of
+/// four steps, a complex one for each point and lane (`fine`), which can be a
+/// product with one for each point (`coarse`).
+template <class T>
+struct Factor {
+  T scale;
+  const T *fine = nullptr, *coarse = nullptr;
+};
+
+template <class T>
+class Writer {
+ public:
+  Writer(const Lines<T>& out, bool swapped, const Factor<T>& factor)
+      : out_(out),
+        along_(along(out)),
+        re_(swapped ? kW : 0),
+        im_(kW - re_),
+        factor_(factor) {}
+
+  HWY_NOINLINE void operator()(const T* tile, int64_t begin,
+                               int64_t count) const {
+    if (along_) return write_along(tile, begin, count);
+    int64_t j = 0;
+#if HWY_TARGET != HWY_SCALAR
+    if (out_.imag == 1 && out_.step == 2)
+      j = by_rows(count, kL / 2, [&](int64_t at) HOTARU_SIMD_LAMBDA {
+        write_rows(tile + at * 2 * kW, begin + at);
+      });
+#endif
+    for (; j < count; ++j) write_point(tile + j * 2 * kW, begin + j);
+  }
+
+ private:
+  using D = hn::ScalableTag<T>;
+  using V = hn::Vec<D>;
+  static constexpr int64_t kW = kLanes<T>, kL = int64_t(hn::MaxLanes(D()));
+
+  HWY_INLINE void take(const T* tile, int64_t j, int64_t l, V& x, V& y) const {
+    const D d;
+    x = hn::Load(d, tile + re_ + l);
+    y = hn::Load(d, tile + im_ + l);
+    if (!factor_.fine) {
+      const V scale = hn::Set(d, factor_.scale);
+      x = hn::Mul(x, scale), y = hn::Mul(y, scale);
+      return;
+    }
+    const T* f = factor_.fine + j * 2 * kW + l;
+    Complex<V> turn = {hn::LoadU(d, f), hn::LoadU(d, f + kW)};
+    if (const T* c = factor_.coarse)
+      turn = times(turn, hn::Set(d, c[2 * j]), hn::Set(d, c[2 * j + 1]));
+    const auto z = times(Complex<V>{x, y}, turn.re, turn.im);
+    x = z.re, y = z.im;
+  }
+
+  HWY_INLINE void write_along(const T* tile, int64_t begin,
+                              int64_t count) const {
+    const D d;
+    for (int64_t j = begin; j < begin + count; ++j, tile += 2 * kW)
+      for (int64_t l = 0; l < kW; l += kL) {
+        V x, y;
+        take(tile, j, l, x, y);
+        hn::StoreInterleaved2(x, y, d, out_.line[0] + j * out_.step + 2 * l);
+      }
+  }
+
+#if HWY_TARGET != HWY_SCALAR
+  HWY_INLINE void write_rows(const T* tile, int64_t j) const {
+    const D d;
+    constexpr int64_t kRows = kL / 2, kPairs = 8 / int64_t(sizeof(T));
+    for (int64_t l = 0; l < kW && l < out_.count; l += kL) {
+      V a[kRows], b[kRows];
+      HWY_UNROLL(8)
+      for (int64_t i = 0; i < kRows; ++i) {
+        V x, y;
+        take(tile + i * 2 * kW, j + i, l, x, y);
+        a[i] = hn::InterleaveLower(d, x, y);
+        b[i] = hn::InterleaveUpper(d, x, y);
+      }
+      transpose_pairs(d, a);
+      transpose_pairs(d, b);
+      HWY_UNROLL(8)
+      for (int64_t i = 0; i < kRows; ++i) {
+        // Interleaving goes by blocks of 128 bits.
+        const int64_t lane = l + i / kPairs * 2 * kPairs + i % kPairs;
+        if (lane < out_.count)
+          hn::StoreU(a[i], d, out_.line[size_t(lane)] + 2 * j);
+        if (lane + kPairs < out_.count)
+          hn::StoreU(b[i], d, out_.line[size_t(lane + kPairs)] + 2 * j);
+      }
+    }
+  }
+#endif
+
+  HWY_INLINE void write_point(const T* tile, int64_t j) const {
+    const D d;
     HWY_ALIGN T point[2 * kW];
     for (int64_t l = 0; l < kW; l += kL) {
       V x, y;
-      take(j, l, x, y);
+      take(tile, j, l, x, y);
       hn::Store(x, d, point + l);
       hn::Store(y, d, point + kW + l);
     }
-    for (int64_t l = 0; l < out.count; ++l) {
-      T* p = out.line[size_t(l)] + j * out.step;
+    for (int64_t l = 0; l < out_.count; ++l) {
+      T* p = out_.line[size_t(l)] + j * out_.step;
       *p = point[l];
-      if (out.imag) p[out.imag] = point[kW + l];
+      if (out_.imag) p[out_.imag] = point[kW + l];
     }
   }
-}
+
+  Lines<T> out_;
+  bool along_;
+  int64_t re_, im_;
+  Factor<T> factor_;
+};
 
 }  // namespace hotaru::cpu::fft::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -31,7 +31,8 @@ void reflect(int64_t m, T tau, T* x, int64_t from) {
   }
 }
 
-/// factor() for at most kColumns columns, in memory where rows are neighbours.
+/// factor_qr() for at most kColumns columns, in memory where rows are
+/// neighbours.
 template <class T>
 void factor_columns(int64_t m, int64_t columns, T* w, int64_t n, T* taus) {
   std::vector<T> panel(static_cast<size_t>(m * kColumns));
@@ -46,21 +47,33 @@ void factor_columns(int64_t m, int64_t columns, T* w, int64_t n, T* taus) {
     std::copy_n(panel.data() + i * kColumns, columns, w + i * n);
 }
 
-/// w [m, columns], rows n apart, becomes R, and below its diagonal the v.
+}  // namespace
+
 template <class T>
-void factor(int64_t m, int64_t columns, T* w, int64_t n, T* taus) {
+void factor_qr(int64_t m, int64_t columns, T* w, int64_t n, T* taus) {
   if (columns <= kColumns) return factor_columns(m, columns, w, n, taus);
   const int64_t block = columns > kBlock ? kBlock : kColumns;
   const int64_t steps = std::min(m, columns);
   for (int64_t c = 0; c < steps; c += block) {
     const int64_t rows = m - c, width = std::min(block, steps - c);
     T* at = w + c * n + c;
-    factor(rows, width, at, n, taus + c);
+    factor_qr(rows, width, at, n, taus + c);
     if (c + width < columns)
       BlockReflector<T>(rows, width, at, n, taus + c)
           .apply(true, columns - c - width, at + width, n);
   }
 }
+
+#define HOTARU_INSTANTIATE(...) \
+  template void factor_qr(int64_t, int64_t, __VA_ARGS__*, int64_t, \
+                          __VA_ARGS__*);
+HOTARU_INSTANTIATE(float)
+HOTARU_INSTANTIATE(double)
+HOTARU_INSTANTIATE(std::complex<float>)
+HOTARU_INSTANTIATE(std::complex<double>)
+#undef HOTARU_INSTANTIATE
+
+namespace {
 
 /// q [m, k], the first columns of the product of `steps` reflections.
 template <class T>
@@ -86,7 +99,7 @@ void qr(const KernelCall& call) {
       const T* a = matrix<T>(call.tensor(2), b, m, n);
       T* r = matrix<T>(call.tensor(1), b, k, n);
       std::vector<T> w(a, a + m * n);
-      factor(m, n, w.data(), n, taus.data());
+      factor_qr(m, n, w.data(), n, taus.data());
       for (int64_t i = 0; i < k; ++i)
         for (int64_t j = 0; j < n; ++j)
           r[i * n + j] = i <= j ? w[i * n + j] : T(0);
@@ -104,8 +117,8 @@ void geqrf(const KernelCall& call) {
     for (int64_t b = 0; b < s.batch; ++b) {
       T* w = matrix<T>(call.tensor(0), b, s.m, s.n);
       std::copy_n(matrix<T>(call.tensor(2), b, s.m, s.n), s.m * s.n, w);
-      factor(s.m, s.n, w, s.n,
-             matrix<T>(call.tensor(1), b, std::min(s.m, s.n)));
+      factor_qr(s.m, s.n, w, s.n,
+                matrix<T>(call.tensor(1), b, std::min(s.m, s.n)));
     }
   });
 }

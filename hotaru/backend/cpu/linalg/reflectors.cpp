@@ -40,23 +40,34 @@ T reflector(int64_t count, T* x, int64_t stride) {
   const T alpha = x[0];
   if (below == 0 && std::imag(alpha) == 0) return T(0);
   const Real<T> modulus = std::hypot(std::abs(alpha), below);
+  constexpr Real<T> kTiny = std::numeric_limits<Real<T>>::min() /
+                            std::numeric_limits<Real<T>>::epsilon();
+  if (modulus < kTiny) {  // whose reciprocal would be infinite
+    for (int64_t i = 0; i < count; ++i) x[i * stride] *= 1 / kTiny;
+    const T tau = reflector(count, x, stride);
+    x[0] *= kTiny;
+    return tau;
+  }
   const Real<T> beta = std::signbit(std::real(alpha)) ? modulus : -modulus;
   const T scale = T(1) / (alpha - T(beta));
-  for (int64_t i = 1; i < count; ++i) x[i * stride] *= scale;
+  for (int64_t i = 1; i < count; ++i)
+    x[i * stride] = product(x[i * stride], scale);
   x[0] = T(beta);
   return (T(beta) - alpha) / T(beta);
 }
 
 template <class T>
-BlockReflector<T>::BlockReflector(int64_t rows, int64_t width, const T* from,
-                                  int64_t stride, const T* taus)
+BlockReflector<T>::BlockReflector(int64_t rows, int64_t width,
+                                  MatrixRef<T> from, const T* taus)
     : rows_(rows),
       width_(width),
       v_(static_cast<size_t>(rows * width)),
       t_(static_cast<size_t>(width * width)) {
   for (int64_t i = 0; i < rows; ++i) {
     const int64_t own = std::min(i, width);
-    std::copy_n(from + i * stride, own, v_.data() + i * width);
+    for (int64_t c = 0; c < own; ++c)
+      v_[size_t(i * width + c)] =
+          from.data[i * from.row_stride + c * from.col_stride];
     if (i < width) v_[static_cast<size_t>(i * width + i)] = T(1);
   }
   if constexpr (kIsComplex<T>) {
@@ -111,9 +122,26 @@ void BlockReflector<T>::apply(bool adjoint, int64_t n, T* c,
           ldc);
 }
 
+template <class T>
+void apply_reflections(int64_t rows, int64_t count, MatrixRef<T> v,
+                       const T* taus, int64_t n, T* c, int64_t ldc) {
+  constexpr int64_t kTogether = 64;
+  for (int64_t end = count; end > 0;) {
+    const int64_t j = (end - 1) / kTogether * kTogether;
+    const MatrixRef<T> from{v.data + j * (v.row_stride + v.col_stride),
+                            v.row_stride, v.col_stride};
+    const BlockReflector<T> block(rows - j, end - j, from, taus + j);
+    block.apply(false, n, c + j * ldc, ldc);
+    end = j;
+  }
+}
+
 #define HOTARU_INSTANTIATE(...) \
   template __VA_ARGS__ reflector(int64_t, __VA_ARGS__*, int64_t); \
-  template class BlockReflector<__VA_ARGS__>;
+  template class BlockReflector<__VA_ARGS__>; \
+  template void apply_reflections(int64_t, int64_t, MatrixRef<__VA_ARGS__>, \
+                                  const __VA_ARGS__*, int64_t, __VA_ARGS__*, \
+                                  int64_t);
 HOTARU_INSTANTIATE(float)
 HOTARU_INSTANTIATE(double)
 HOTARU_INSTANTIATE(std::complex<float>)

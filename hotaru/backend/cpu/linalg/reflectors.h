@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hotaru/backend/cpu/linalg/matrix.h"
+#include "hotaru/backend/cpu/matmul/gemm.h"
 
 namespace hotaru::cpu {
 
@@ -23,7 +24,9 @@ class BlockReflector {
   /// v of reflection c is column c of `from`, whose rows are `stride` apart,
   /// below the diagonal; what is on and above it is not read. width <= rows.
   BlockReflector(int64_t rows, int64_t width, const T* from, int64_t stride,
-                 const T* taus);
+                 const T* taus)
+      : BlockReflector(rows, width, MatrixRef<T>{from, stride, 1}, taus) {}
+  BlockReflector(int64_t rows, int64_t width, MatrixRef<T> from, const T* taus);
 
   /// C [rows, n], rows ldc apart, becomes H C, or H^H C if `adjoint`.
   void apply(bool adjoint, int64_t n, T* c, int64_t ldc) const;
@@ -36,5 +39,16 @@ class BlockReflector {
   std::vector<T> adjoint_;  // V^H's conjugate transpose: conj(V); of complex T
   std::vector<T> t_;        // [width, width], upper triangular
 };
+
+/// w [m, columns], rows n apart, becomes R of A = QR, and below its diagonal
+/// the v of the min(m, columns) reflections whose product is Q.
+template <class T>
+void factor_qr(int64_t m, int64_t columns, T* w, int64_t n, T* taus);
+
+/// C [rows, n], rows ldc apart, becomes H_0 H_1 ... C of `count` reflections,
+/// whose v lie as BlockReflector takes them.
+template <class T>
+void apply_reflections(int64_t rows, int64_t count, MatrixRef<T> v,
+                       const T* taus, int64_t n, T* c, int64_t ldc);
 
 }  // namespace hotaru::cpu

@@ -227,7 +227,11 @@ def _packed(
     t: Tensor, weight: Tensor, bias: Tensor | None, parts: int
 ) -> Tensor:
     """Several projections of one tensor, along a new first axis."""
-    out = ops.linear(t, weight, bias)
+    if bias is not None and weight.dtype == t.dtype and bias.dtype != t.dtype:
+        # Sums of dtypes are promoted, products of them are errors.
+        out = ops.linear(t, weight) + bias.to(t.dtype)
+    else:
+        out = ops.linear(t, weight, bias)
     out = out.unflatten(-1, [parts, t.size(-1)]).unsqueeze(0)
     return out.transpose(0, -2).squeeze(-2).contiguous()
 

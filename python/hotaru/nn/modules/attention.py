@@ -5,7 +5,7 @@ from __future__ import annotations
 import hotaru
 
 from ... import Tensor, empty, is_grad_enabled, strided
-from ..._functions.attention import _native_multi_head_attention
+from ..._overrides import has_torch_function
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -118,7 +118,7 @@ class MultiheadAttention(Module):
         Masks: boolean is True where attention is forbidden, float is added.
         """
         # In scripts tensors are not nested: what is not compiled stands alone.
-        if not hotaru.jit.is_scripting():  # noqa: SIM102
+        if not hotaru.jit.is_scripting():
             if query.is_nested or key.is_nested or value.is_nested:
                 return self._nested(
                     (query, key, value),
@@ -126,6 +126,12 @@ class MultiheadAttention(Module):
                     need_weights,
                     average_attn_weights,
                 )
+            if not self.training and query is key and key is value:
+                masks = (attn_mask, key_padding_mask)
+                if self._takes_fast_path(query, masks, is_causal):
+                    return self._native(
+                        query, masks, need_weights, average_attn_weights
+                    )
         swap = self.batch_first and query.dim() == 3
         if swap:
             # The same tensor stays one: self-attention is one product.
@@ -171,46 +177,104 @@ class MultiheadAttention(Module):
                 "MultiheadAttention does not support NestedTensor outside of "
                 f"its fast path. The fast path was not hit because {reason}"
             )
-        return _native_multi_head_attention(
-            *given,
+        return self._native(
+            given[0], (None, None), need_weights, average_attn_weights
+        )
+
+    def _takes_fast_path(self, query, masks, is_causal) -> bool:
+        """Whether one operator does all: of batches that attend to themselves,
+        where no gradient is needed, and of masks that fit.
+        """
+        if is_causal and masks[0] is None:
+            return False
+        if self.in_proj_bias is None or self._no_fast_path((query,) * 3, masks):
+            return False
+        batch, length, _ = query.shape
+        each = (batch * self.num_heads, length, length)
+        fits = (((length, length), each), ((batch, length),))
+        return all(
+            mask is None or (mask.dtype == hotaru.bool and mask.shape in shapes)
+            for mask, shapes in zip(masks, fits)
+        )
+
+    def _native(self, query, masks, need_weights, average_attn_weights):
+        mask, mask_type = self.merge_masks(*masks, query)
+        out_proj = self.out_proj
+        # By the package's name, where programs look whether it is called.
+        return hotaru._native_multi_head_attention(
+            query,
+            query,
+            query,
             self.embed_dim,
             self.num_heads,
             self.in_proj_weight,
             self.in_proj_bias,
-            self.out_proj.weight,
-            self.out_proj.bias,
-            None,
+            out_proj.weight,
+            out_proj.bias,
+            mask,
             need_weights,
             average_attn_weights,
+            mask_type,
         )
+
+    def merge_masks(
+        self,
+        attn_mask: Tensor | None,
+        key_padding_mask: Tensor | None,
+        query: Tensor,
+    ) -> tuple[Tensor | None, int | None]:
+        """Both masks as one for a batch, and its type: 1 for keys (N, S), 2 for
+        scores (N, H, L, S), None without a mask.
+        """
+        if attn_mask is None:
+            mask_type = None if key_padding_mask is None else 1
+            return key_padding_mask, mask_type
+        batch, length, _ = query.shape
+        sizes = (batch, self.num_heads, -1, -1)
+        if attn_mask.dim() == 3:
+            merged = attn_mask.view(batch, -1, length, length)
+        else:
+            merged = attn_mask.view(1, 1, length, length).expand(sizes)
+        if key_padding_mask is not None:
+            merged = merged + key_padding_mask.view(batch, 1, 1, length).expand(
+                batch, self.num_heads, -1, -1
+            )
+        return merged, 2
 
     def _no_fast_path(self, given, masks) -> str | None:
         """Why nested tensors are not taken."""
         query, key, value = given
-        reasons = (
-            (
-                any(m is not None and m.is_floating_point() for m in masks),
-                "floating-point masks are not supported for fast path.",
-            ),
-            (
-                query.dim() != 3,
+        parts = ("in_proj_bias", "in_proj_weight")
+        dtypes = {
+            name: part.dtype
+            for name, part in ((n, getattr(self, n)) for n in parts)
+            if part is not None
+        }
+        if any(m is not None and m.is_floating_point() for m in masks):
+            return "floating-point masks are not supported for fast path."
+        if not hotaru.backends.mha.get_fastpath_enabled():
+            return "torch.backends.mha.get_fastpath_enabled() was not True"
+        if query.dim() != 3:
+            return (
                 "input not batched; expected query.dim() of 3 but got "
-                f"{query.dim()}",
-            ),
-            (
-                query is not key or key is not value,
+                f"{query.dim()}"
+            )
+        if query is not key or key is not value:
+            return (
                 "non-self attention was used (query, key, and value are not "
-                "the same Tensor)",
-            ),
-            *(
-                (
-                    p is not None and p.dtype != query.dtype,
-                    f"dtypes of query ({query.dtype}) and self.{name} "
-                    f"({p.dtype if p is not None else None}) don't match",
+                "the same Tensor)"
+            )
+        for name, dtype in dtypes.items():
+            if dtype != query.dtype:
+                return (
+                    f"dtypes of query ({query.dtype}) and self.{name} ({dtype})"
+                    " don't match"
                 )
-                for name in ("in_proj_bias", "in_proj_weight")
-                for p in (getattr(self, name),)
-            ),
+        return self._unlike_operator(query, masks)
+
+    def _unlike_operator(self, query, masks) -> str | None:
+        """What the operator does not do."""
+        reasons = (
             (self.training, "training is enabled"),
             (self.num_heads % 2 != 0, "self.num_heads is not even"),
             (not self.batch_first, "batch_first was not True"),
@@ -222,19 +286,32 @@ class MultiheadAttention(Module):
                 "_qkv_same_embed_dim was not True",
             ),
             (
-                any(m is not None for m in masks),
+                query.is_nested and any(m is not None for m in masks),
                 "supplying both src_key_padding_mask and src_mask at the same "
                 "time is not supported with NestedTensor input",
             ),
             (
-                query.layout is not strided,
-                "some Tensor argument has_torch_function",
-            ),
-            (
-                is_grad_enabled()
-                and any(p.requires_grad for p in (query, *self.parameters())),
-                "grad is enabled and at least one of query or the input/output "
-                "projection weights or biases requires_grad",
+                hotaru.is_autocast_enabled(query.device.type),
+                "autocast is enabled",
             ),
         )
-        return next((text for holds, text in reasons if holds), None)
+        for holds, text in reasons:
+            if holds:
+                return text
+        tensors = (
+            query,
+            self.in_proj_weight,
+            self.in_proj_bias,
+            self.out_proj.weight,
+            self.out_proj.bias,
+        )
+        if query.layout is not strided or has_torch_function(tensors):
+            return "some Tensor argument has_torch_function"
+        if is_grad_enabled() and any(
+            x is not None and x.requires_grad for x in tensors
+        ):
+            return (
+                "grad is enabled and at least one of query or the input/output "
+                "projection weights or biases requires_grad"
+            )
+        return None

@@ -26,7 +26,8 @@ class DistributedDataParallel(Module):
         find_unused_parameters: bool = False, check_reduction: bool = False,
         gradient_as_bucket_view: bool = False, static_graph: bool = False,
         delay_all_reduce_named_params=None, param_to_hook_all_reduce=None,
-        mixed_precision=None, device_mesh=None, skip_all_reduce_unused_params=False,
+        mixed_precision=None, device_mesh=None,
+        skip_all_reduce_unused_params=False,
     ) -> None:  # fmt: skip
         super().__init__()
         self.process_group = process_group or distributed.group.WORLD

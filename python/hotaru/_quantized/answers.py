@@ -1,0 +1,327 @@
+"""Which function answers which operator of a quantised tensor, by its name.
+
+Operators that only move elements move the integers; monotonous ones and
+averages are done on the integers, too; few others quantise anew.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from .. import _C
+from .._C import Tensor
+from .._dispatch.stack import native
+from ..utils import _pytree
+from .dtypes import qint8
+from .rounding import quantize
+from .tensor import QuantizedTensor, build, is_quantized, like
+
+
+def words(text: str) -> list[str]:
+    """The names in a text."""
+    return text.split()
+
+
+_TABLE: dict[str, Callable] = {}
+"""By the operator's name: called with the function, then its arguments."""
+
+_MOVES = frozenset(
+    words(
+        "alias view reshape flatten unflatten transpose t permute movedim "
+        "swapaxes swapdims squeeze unsqueeze expand repeat narrow select chunk "
+        "split unbind split_with_sizes tensor_split index_select __getitem__ "
+        "flip roll view_as ravel channel_shuffle pixel_shuffle tile"
+    )
+)
+"""What PyTorch's integers of one scale are moved by."""
+_KEEPS = frozenset(words("clone detach contiguous cpu"))
+"""Of those, what leaves the places of channels as they are."""
+_ORDERED = frozenset(
+    words(
+        "max_pool1d max_pool2d max_pool3d adaptive_max_pool1d "
+        "adaptive_max_pool2d amax amin quantized_max_pool1d "
+        "quantized_max_pool2d quantized_max_pool3d"
+    )
+)
+_AVERAGES = frozenset(
+    words(
+        "mean avg_pool1d avg_pool2d avg_pool3d adaptive_avg_pool1d interpolate "
+        "adaptive_avg_pool2d adaptive_avg_pool3d upsample upsample_nearest "
+        "upsample_bilinear upsample_nearest1d upsample_nearest2d "
+        "upsample_nearest3d upsample_bilinear2d"
+    )
+)
+_SAME_SCALE = frozenset(words("leaky_relu prelu hardswish elu celu threshold"))
+# Of quint8: scale and zero point; of qint8 zero points are 128 less.
+_FIXED = {
+    "sigmoid": (1 / 256, 0),
+    "hardsigmoid": (1 / 256, 0),
+    "tanh": (2 / 256, 128),
+}
+_PLAIN = frozenset(
+    words(
+        "size stride dim ndimension numel nelement is_contiguous get_device "
+        "element_size storage_offset __len__ __hash__ is_tensor is_complex "
+        "is_floating_point is_inference requires_grad_ detach_ is_same_size "
+        "is_pinned type_of __setattr__"
+    )
+)
+_COMPARED = frozenset(words("eq ne lt gt le ge equal allclose isclose"))
+
+
+def _answers(*names: str) -> Callable:
+    def register(function: Callable) -> Callable:
+        for name in names:
+            _TABLE[name] = function
+        return function
+
+    return register
+
+
+def not_quantized(name: str, x: Tensor) -> NotImplementedError:
+    """The error of what only quantised tensors have."""
+    return NotImplementedError(
+        f"Could not run 'aten::{name}' with arguments from the "
+        f"'{x.device.type.upper()}' backend. It is of quantised tensors alone: "
+        "make one with torch.quantize_per_tensor."
+    )
+
+
+def _refused(name: str, why: str = "") -> NotImplementedError:
+    return NotImplementedError(
+        f"Could not run 'aten::{name}' with arguments from the 'QuantizedCPU' "
+        f"backend{why}. Call dequantize() first, or use the modules of "
+        "torch.ao.nn.quantized."
+    )
+
+
+def plain(function: Callable, *args, **kwargs) -> Any:
+    """The function as it is for tensors that nobody else answers for."""
+    with _C.DisableTorchFunctionSubclass():
+        return native(function, args, kwargs)
+
+
+def answer(function, args: tuple, kwargs: dict) -> Any:
+    """What the function gives for arguments of which one is quantised.
+
+    NotImplementedError where it has no meaning for them.
+    """
+    name = function.__name__.split(".")[0]
+    if name in ("__get__", "__set__", "__delete__"):
+        return plain(function, *args, **kwargs)
+    if not args:
+        for key in ("input", "self", "tensor", "tensors"):
+            if key in kwargs:
+                args = (kwargs.pop(key),)
+                break
+    base = name.strip("_") if name.startswith("__") else name
+    if name in _TABLE or base in _TABLE:
+        found = _TABLE.get(name) or _TABLE[base]
+        return found(function, *args, **kwargs)
+    if base in _COMPARED:
+        return function(*_numbers(args), **_numbers(kwargs))
+    if name in _PLAIN:
+        return plain(function, *args, **kwargs)
+    own = vars(QuantizedTensor).get(name)
+    if own is not None and args and is_quantized(args[0]):
+        return own(*args, **kwargs)
+    x = args[0] if args else None
+    if not is_quantized(x):
+        raise _refused(name)
+    return _by_kind(function, name, x, args[1:], kwargs)
+
+
+def _by_kind(function, name: str, x, rest: tuple, kwargs: dict) -> Any:
+    if name in _KEEPS:
+        return like(x, function(x._integers, *rest, **kwargs))
+    if x._axis is not None:
+        raise _refused(name, " whose channels have scales of their own")
+    if name in _MOVES:
+        made = function(x._integers, *rest, **kwargs)
+        return _pytree.tree_map(lambda y: like(x, y), made)
+    if name in _ORDERED:
+        made = function(x._integers.to(_C.float32), *rest, **kwargs)
+        return like(x, made.to(x._integers.dtype))
+    if name in _AVERAGES:
+        centred = x._integers.to(_C.float32) - x._zero_point
+        made = function(centred, *rest, **kwargs).round() + x._zero_point
+        made = made.clamp(x._dtype.low, x._dtype.high)
+        return like(x, made.to(x._integers.dtype))
+    if name in _SAME_SCALE:
+        made = function(x.dequantize(), *_numbers(rest), **kwargs)
+        return requantized(made, x)
+    if name in _FIXED:
+        scale, zero_point = _FIXED[name]
+        zero_point -= 128 if x._dtype is qint8 else 0
+        made = function(x.dequantize(), *rest, **kwargs)
+        integers = quantize(made, scale, zero_point, x._dtype)
+        return build(integers, x._dtype, scale, zero_point, None)
+    if type(function) is _C.Function:
+        return function.__wrapped__(x, *rest, **kwargs)
+    raise _refused(name)
+
+
+def _numbers(tree):
+    """Arguments with the numbers of quantised tensors in their places."""
+    return _pytree.tree_map(
+        lambda y: y.dequantize() if is_quantized(y) else y, tree
+    )
+
+
+def requantized(numbers: Tensor, x: QuantizedTensor) -> QuantizedTensor:
+    """Numbers with the scale and dtype of x, which has one for all."""
+    return like(x, quantize(numbers, x._scale, x._zero_point, x._dtype))
+
+
+@_answers("relu", "relu_")
+def _relu(function, x, *, inplace=False):
+    made = x._integers.clamp(min=x._zero_point)
+    return _result(function, x, made, inplace)
+
+
+def _result(function, x, integers, inplace=False):
+    if inplace or function.__name__.endswith("_"):
+        x._integers.copy_(integers)
+        return x
+    return like(x, integers)
+
+
+@_answers("clamp", "clamp_", "clip")
+def _clamp(function, x, min=None, max=None):
+    ends = [None if end is None else _level(x, end) for end in (min, max)]
+    return _result(function, x, x._integers.clamp(*ends))
+
+
+@_answers("relu6")
+def _relu6(function, x, inplace=False):
+    return _result(
+        function, x, x._integers.clamp(_level(x, 0), _level(x, 6)), inplace
+    )
+
+
+@_answers("hardtanh", "hardtanh_")
+def _hardtanh(function, x, min_val=-1.0, max_val=1.0, inplace=False):
+    made = x._integers.clamp(_level(x, min_val), _level(x, max_val))
+    return _result(function, x, made, inplace)
+
+
+def _level(x: QuantizedTensor, number) -> int:
+    """The integer that stands for a number among those of x."""
+    level = round(float(number) / x._scale) + x._zero_point
+    return min(max(level, x._dtype.low), x._dtype.high)
+
+
+@_answers("dropout", "dropout1d", "dropout2d", "dropout3d")
+def _dropout(function, x, p=0.5, training=True, inplace=False):
+    if training:
+        raise _refused("dropout", " in training")
+    return x
+
+
+@_answers("max", "min")
+def _extreme(function, x, *args, **kwargs):
+    made = function(x._integers, *args, **kwargs)
+    if isinstance(made, Tensor):
+        return like(x, made)
+    return type(made)((like(x, made[0]), made[1]))
+
+
+@_answers("sort", "topk")
+def _sorted(function, x, *args, **kwargs):
+    made = function(x._integers, *args, **kwargs)
+    return type(made)((like(x, made[0]), made[1]))
+
+
+@_answers("cat", "concat", "stack")
+def _joined(function, tensors, dim=0):
+    first = tensors[0]
+    if any(not is_quantized(x) or x._axis is not None for x in tensors):
+        raise _refused(function.__name__, " unless all have one scale each")
+    parts = [
+        x._integers
+        if (x._scale, x._zero_point) == (first._scale, first._zero_point)
+        else requantized(x.dequantize(), first)._integers
+        for x in tensors
+    ]
+    return like(first, function(parts, dim))
+
+
+@_answers("item", "tolist", "numpy", "__array__", "__float__")
+def _values(function, x, *args):
+    return function(x.dequantize(), *args)
+
+
+@_answers("dequantize")
+def _dequantize(function, x):
+    if isinstance(x, (list, tuple)):
+        return [y.dequantize() for y in x]
+    return x.dequantize()
+
+
+@_answers("copy_")
+def _copy(function, x, source, non_blocking=False):
+    if not is_quantized(x):
+        return x.copy_(source.dequantize())
+    if not is_quantized(source):
+        if x._axis is not None:
+            raise _refused("copy_", " from numbers to channels")
+        source = requantized(source.to(_C.float32).expand(x.shape), x)
+    if source._dtype is not x._dtype:
+        raise RuntimeError(
+            "Quantized Copy only works with Quantized Tensors of the same dtype"
+        )
+    x._integers.copy_(source._integers)
+    x._scale, x._zero_point = source._scale, source._zero_point
+    x._axis = source._axis
+    return x
+
+
+@_answers("__setitem__")
+def _set_item(function, x, index, value):
+    if x._axis is not None:
+        raise _refused("__setitem__", " whose channels have their own scales")
+    value = value.dequantize() if is_quantized(value) else value
+    part = x._integers[index]
+    numbers = _C.ops.full_like(part, 0, dtype=_C.float32)
+    numbers.copy_(value) if isinstance(value, Tensor) else numbers.fill_(value)
+    x._integers[index] = requantized(numbers, x)._integers
+
+
+@_answers("fill_")
+def _fill(function, x, value):
+    numbers = _C.ops.full_like(x._integers, value, dtype=_C.float32)
+    return _copy(function, x, numbers)
+
+
+@_answers("to")
+def _to(function, x, *args, **kwargs):
+    asked = [*args, *kwargs.values()]
+    for value in asked:
+        if isinstance(value, _C.dtype) and value is not x._dtype:
+            raise RuntimeError(
+                "Creation of quantized tensor requires quantized dtype like "
+                "torch.quint8; dequantize() gives the numbers"
+            )
+    args = [a for a in args if a is not x._dtype]
+    kwargs = {k: v for k, v in kwargs.items() if v is not x._dtype}
+    if not args and not kwargs:
+        return x
+    return like(x, function(x._integers, *args, **kwargs))
+
+
+@_answers("float", "double", "half", "bfloat16", "int", "long")
+def _cast(function, x):
+    raise RuntimeError(
+        "Creation of quantized tensor requires quantized dtype like "
+        "torch.quint8; dequantize() gives the numbers"
+    )
+
+
+@_answers("empty_like", "zeros_like")
+def _made_like(function, x, **kwargs):
+    if function.__name__ == "zeros_like":
+        return requantized(_C.ops.zeros_like(x._integers, dtype=_C.float32), x)
+    return like(x, function(x._integers))
+
+
+QuantizedTensor.answered_by = staticmethod(answer)

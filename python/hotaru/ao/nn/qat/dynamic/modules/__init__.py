@@ -1,0 +1,7 @@
+"""Modules that train for scales that are found in each call."""
+
+from __future__ import annotations
+
+from .linear import Linear as Linear
+
+__all__ = ["Linear"]

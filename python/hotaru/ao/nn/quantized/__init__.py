@@ -1,0 +1,15 @@
+"""Modules of quantised tensors."""
+
+from __future__ import annotations
+
+import importlib
+
+from .modules import *
+from .modules import MaxPool2d as MaxPool2d
+from .modules import __all__ as __all__
+
+
+def __getattr__(name: str):
+    if name in ("dynamic", "functional"):
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
