@@ -52,11 +52,12 @@ _LAZY = {
     "_library", "_prims", "_prims_common", "_refs",
     "_subclasses", "_utils_internal", "library", "monitor", "types",
     "__config__", "__future__", "_dynamo", "_jit_internal", "_ops",
-    "_vmap_internals",
+    "_tensor_str", "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "ao", "autograd",
     "backends",
-    "compiler", "cpu", "cuda", "distributions", "fft", "func", "futures", "fx",
-    "graphs", "hub", "jit", "linalg", "masked", "multiprocessing", "nested",
+    "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func",
+    "futures", "fx", "graphs", "hub", "jit", "linalg", "masked",
+    "multiprocessing", "nested",
     "nn", "onnx",
     "optim", "overrides", "package", "profiler", "quantization", "random",
     "return_types", "serialization",
@@ -67,6 +68,9 @@ _MADE_IN = {
     name: module
     for module, names in {
         "serialization": ("load", "save"),
+        "serialization._file_classes": (
+            "PyTorchFileReader", "PyTorchFileWriter",
+        ),
         "func": ("vmap",),
         "storage": ("TypedStorage", "UntypedStorage"),
         "compiler": ("_disable_dynamo",),

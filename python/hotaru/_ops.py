@@ -376,6 +376,9 @@ class _OpNamespace(types.ModuleType):
             op = vars(ops).get(name)
             if isinstance(op, _C.Op):
                 return OpOverloadPacket(name, op)
+            from ._library import composed
+
+            composed.define(name)
         made = DefinedPacket(name, space)
         if space == "hotaru" and not len(made) and hasattr(aten, name):
             from ._dispatch.derivative import Derivatives

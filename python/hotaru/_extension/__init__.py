@@ -20,6 +20,7 @@ _PASSES = {
 _INSIDE = {**_PASSES, "_GeneratorType": "GeneratorType"}
 _TYPES = "hotaru._types"
 _PLACES = {
+    "_TensorMeta": "hotaru._extension.kinds",
     "FileCheck": "hotaru._testing.file_check",
     **dict.fromkeys(
         ("Block", "Graph", "Node", "Use", "Value", "parse_ir"), _GRAPH

@@ -24,9 +24,15 @@ def get_dir() -> str:
         )
     if _folder is not None:
         return _folder
+    return os.path.join(_get_torch_home(), "hub")
+
+
+def _get_torch_home() -> str:
+    """$TORCH_HOME, by default $XDG_CACHE_HOME/torch (torchvision asks)."""
     cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
-    home = os.getenv("TORCH_HOME", os.path.join(cache, "torch"))
-    return os.path.join(os.path.expanduser(home), "hub")
+    return os.path.expanduser(
+        os.getenv("TORCH_HOME", os.path.join(cache, "torch"))
+    )
 
 
 def set_dir(d: str | os.PathLike) -> None:

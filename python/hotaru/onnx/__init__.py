@@ -1,16 +1,85 @@
-"""ONNX: the version that files would name. There is no exporter here."""
+"""ONNX: names that libraries ask for when imported. There is no exporter here.
+
+Symbolic functions of other libraries are taken and kept; nothing calls them.
+"""
 
 from __future__ import annotations
 
+import enum
+
 from .. import __version__
 
-__all__ = ["producer_version"]
+__all__ = [
+    "TensorProtoDataType", "is_in_onnx_export", "producer_version",
+    "register_custom_op_symbolic", "unregister_custom_op_symbolic",
+]  # fmt: skip
 
 #: The version of this package without what was built in, as "2.13.0".
 producer_version = __version__.partition("+")[0]
 
+_LAZY = {"symbolic_helper", "symbolic_opset11"}
+_symbolics: dict[tuple[str, int], object] = {}
+
+
+class TensorProtoDataType(enum.IntEnum):
+    """Types of elements in ONNX's files (onnx.proto, TensorProto.DataType)."""
+
+    UNDEFINED = 0
+    FLOAT = 1
+    UINT8 = 2
+    INT8 = 3
+    UINT16 = 4
+    INT16 = 5
+    INT32 = 6
+    INT64 = 7
+    STRING = 8
+    BOOL = 9
+    FLOAT16 = 10
+    DOUBLE = 11
+    UINT32 = 12
+    UINT64 = 13
+    COMPLEX64 = 14
+    COMPLEX128 = 15
+    BFLOAT16 = 16
+    FLOAT8E4M3FN = 17
+    FLOAT8E4M3FNUZ = 18
+    FLOAT8E5M2 = 19
+    FLOAT8E5M2FNUZ = 20
+
+
+def is_in_onnx_export() -> bool:
+    """False: there is no export to be in."""
+    return False
+
+
+def register_custom_op_symbolic(
+    symbolic_name: str, symbolic_fn, opset_version: int
+) -> None:
+    """Keeps how an exporter would write an operator.
+
+    ValueError: the name is not of the form "domain::operator".
+    """
+    if symbolic_name.count("::") != 1:
+        raise ValueError(
+            f"Failed to register operator {symbolic_name}. The symbolic name "
+            "must match the format domain::name, and should start with a "
+            "letter and contain only alphanumerical characters"
+        )
+    _symbolics[symbolic_name, opset_version] = symbolic_fn
+
+
+def unregister_custom_op_symbolic(
+    symbolic_name: str, opset_version: int
+) -> None:
+    """Forgets what was registered."""
+    _symbolics.pop((symbolic_name, opset_version), None)
+
 
 def __getattr__(name: str):
+    if name in _LAZY:
+        import importlib
+
+        return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(
         f"module {__name__!r} has no attribute {name!r}: hotaru does not "
         "export to ONNX; torch.jit.save keeps programs"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _LAZY = {
     "_pytree", "benchmark", "checkpoint", "collect_env", "data",
-    "deterministic", "dlpack", "flop_counter", "hooks",
+    "deterministic", "dlpack", "flop_counter", "hooks", "model_zoo",
     "module_tracker", "show_pickle", "throughput_benchmark", "weak",
 }  # fmt: skip
 

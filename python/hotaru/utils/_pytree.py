@@ -12,6 +12,7 @@ import dataclasses
 import functools
 import json
 import types
+import typing
 from collections import OrderedDict, defaultdict
 
 from . import _tree_nodes as _nodes
@@ -38,6 +39,7 @@ __all__ = [
     "tree_unflatten", "treespec_dumps", "treespec_loads", "treespec_pprint",
 ]  # fmt: skip
 
+PyTree = typing.Any
 SUPPORTED_NODES = _nodes.KINDS
 BUILTIN_TYPES = _nodes.BUILTINS
 _MAPPINGS = (dict, OrderedDict, defaultdict)
@@ -619,3 +621,13 @@ class _Star:
 def treespec_pprint(treespec: TreeSpec) -> str:
     """A form as its tree, with `*` for the leaves."""
     return repr(treespec.unflatten(_Star() for _ in range(treespec.num_leaves)))
+
+
+def __getattr__(name: str):
+    """Functions of one kind by PyTorch's names, as `_dict_flatten`."""
+    if name == "_get_node_type":
+        return _nodes.kind_class
+    found = _nodes.function_of(name)
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found

@@ -259,3 +259,20 @@ register(
         _load_named,
     ),
 )
+
+_PARTS = {
+    "_flatten_with_keys": "keyed",
+    "_flatten": "flatten",
+    "_unflatten": "unflatten",
+    "_serialize": "dump_context",
+    "_deserialize": "load_context",
+}
+
+
+def function_of(name: str):
+    """A function of a built-in kind, as "_dict_flatten"; None of no kind."""
+    for end, part in _PARTS.items():
+        for cls in BUILTINS:
+            if name == f"_{cls.__name__.lower()}{end}":
+                return getattr(KINDS[cls], part)
+    return None

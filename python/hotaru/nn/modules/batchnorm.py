@@ -149,6 +149,73 @@ class BatchNorm3d(_BatchNorm):
     _ranks = (5,)
 
 
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation of (N, C, *) over all processes of a group.
+
+    A group has one process here (see `distributed`), whose batch is all.
+
+    Args:
+        process_group: which; None for all.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group=None,
+        device=None,
+        dtype=None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device,
+            dtype, bias=bias,
+        )  # fmt: skip
+        self.process_group = process_group
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() < 2:
+            raise ValueError(
+                f"expected at least 2D input (got {input.dim()}D input)"
+            )
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group=None):
+        """The module with every batch normalisation in it made this one.
+
+        Parameters and buffers are the same, not copies.
+        """
+        out = module
+        if isinstance(module, _BatchNorm):
+            out = _synchronised(module, process_group)
+        for name, child in module.named_children():
+            out.add_module(
+                name, cls.convert_sync_batchnorm(child, process_group)
+            )
+        return out
+
+
+def _synchronised(module: _BatchNorm, process_group) -> SyncBatchNorm:
+    out = SyncBatchNorm(
+        module.num_features, module.eps, module.momentum, module.affine,
+        module.track_running_stats, process_group,
+        bias=module.bias is not None,
+    )  # fmt: skip
+    if module.affine:
+        out.weight = module.weight
+        out.bias = module.bias
+    for name in ("running_mean", "running_var", "num_batches_tracked"):
+        setattr(out, name, getattr(module, name))
+    out.training = module.training
+    if hasattr(module, "qconfig"):
+        out.qconfig = module.qconfig
+    return out
+
+
 class _InstanceNorm(_NormBase):
     """Normalises each channel of each sample of (N, C, *) over *."""
 

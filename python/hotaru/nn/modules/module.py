@@ -27,7 +27,7 @@ from ._global_hooks import (
     registered,
 )
 from ._hooks import HookMixin
-from ._state import StateMixin
+from ._state import StateMixin, _IncompatibleKeys  # noqa: F401
 from ._traversal import TraversalMixin
 
 __all__ = [

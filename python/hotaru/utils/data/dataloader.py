@@ -13,6 +13,11 @@ from .dataset import IterableDataset, _Subscriptable
 from .iterators import LoaderIterator, SingleProcessIterator, WorkerIterator
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
+# PyTorch's names of the iterators, which libraries check against.
+_BaseDataLoaderIter = LoaderIterator
+_SingleProcessDataLoaderIter = SingleProcessIterator
+_MultiProcessingDataLoaderIter = WorkerIterator
+
 __all__ = ["DataLoader", "get_worker_info"]
 
 

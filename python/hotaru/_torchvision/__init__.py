@@ -1,0 +1,61 @@
+"""torchvision's operators, for PyPI's torchvision as it is.
+
+Its compiled library is built for PyTorch's own libraries. Where torchvision
+asks for that library, these operators take its place: `install` declares them
+in `torch.ops.torchvision`, and torchvision's Python adds shapes and gradients.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .._library.definitions import Library
+from . import boxes, deform, pooling, regions, schemas
+
+_library: Library | None = None
+
+_KERNELS = {
+    "nms": boxes.nms,
+    "roi_align": regions.roi_align,
+    "_roi_align_backward": regions.roi_align_backward,
+    "ps_roi_align": regions.ps_roi_align,
+    "_ps_roi_align_backward": regions.ps_roi_align_backward,
+    "roi_pool": pooling.roi_pool,
+    "_roi_pool_backward": pooling.roi_pool_backward,
+    "deform_conv2d": deform.deform_conv2d,
+    "_deform_conv2d_backward": deform.deform_conv2d_backward,
+}
+
+
+def is_its_library(path: str) -> bool:
+    """Whether a path is that of torchvision's compiled operators."""
+    folder, name = os.path.split(path)
+    return os.path.basename(folder) == "torchvision" and (
+        name == "_C.so" or name.startswith("_C.cpython")
+    )
+
+
+def install() -> None:
+    """Declares the operators; does nothing the second time."""
+    global _library
+    if _library is not None:
+        return
+    _library = Library("torchvision", "DEF")
+    for schema in schemas.SCHEMAS:
+        name = schema.partition("(")[0]
+        _library.define(schema)
+        kernel = _KERNELS.get(name) or _missing(name)
+        for key in ("CPU", "CUDA"):
+            _library.impl(name, kernel, key)
+    _library.define("_cuda_version() -> int")
+    _library.impl("_cuda_version", lambda: -1, "CompositeExplicitAutograd")
+
+
+def _missing(name: str):
+    def kernel(*args):
+        raise NotImplementedError(
+            f"torchvision::{name} is not implemented in hotaru: ps_roi_align "
+            "and roi_align are, for floating-point tensors"
+        )
+
+    return kernel

@@ -1,0 +1,5 @@
+"""Channels as pixels: where PyTorch has them."""
+
+from .reshaping import PixelShuffle, PixelUnshuffle
+
+__all__ = ["PixelShuffle", "PixelUnshuffle"]
