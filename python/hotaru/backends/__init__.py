@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys as _sys
 
+from . import cpu
 from ._flags import Library, disable_global_flags, flags_frozen
 from ._libraries import Cuda, Cudnn, Mha, Mkldnn, Mps, Nnpack, Quantized
 
@@ -27,6 +28,6 @@ for _library in (
     _sys.modules[_library.__name__] = _library
 
 __all__ = [
-    "cuda", "cudnn", "disable_global_flags", "flags_frozen", "mha", "mkl",
+    "cpu", "cuda", "cudnn", "disable_global_flags", "flags_frozen", "mha", "mkl",
     "mkldnn", "mps", "nnpack", "openmp", "opt_einsum", "quantized",
 ]  # fmt: skip
