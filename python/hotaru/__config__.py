@@ -21,10 +21,6 @@ def parallel_info() -> str:
 def show() -> str:
     """Compiler, instruction set and settings of this build, a line each."""
     settings = dict(_C._build_settings())
-    target = _C._simd_target_name()
-    for name, capability in _CAPABILITIES.items():
-        if target.startswith(name):
-            target = capability
     facts = [
         _C._compiler_name(),
         "C++ Version: 202002",
@@ -32,10 +28,19 @@ def show() -> str:
         "MKLDNN not found",
         _openmp_line(),
         "LAPACK is disabled",
-        f"CPU capability usage: {target}",
+        f"CPU capability usage: {cpu_capability()}",
         "Build settings: " + "".join(f"{k}={v}, " for k, v in settings.items()),
     ]
     return "hotaru built with:\n" + "".join(f"  - {fact}\n" for fact in facts)
+
+
+def cpu_capability() -> str:
+    """The instruction set of the kernels."""
+    target = _C._simd_target_name()
+    for name, capability in _CAPABILITIES.items():
+        if target.startswith(name):
+            return capability
+    return target
 
 
 def _openmp_line() -> str:

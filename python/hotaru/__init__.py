@@ -60,7 +60,7 @@ _LAZY = {
     "multiprocessing", "nested",
     "nn", "onnx",
     "optim", "overrides", "package", "profiler", "quantization", "random",
-    "serialization",
+    "return_types", "serialization",
     "signal", "sparse", "special", "storage", "testing", "utils", "xpu",
 }  # fmt: skip
 # Names that are here and made in a module that is not imported before.
@@ -75,6 +75,12 @@ _MADE_IN = {
         "storage": ("TypedStorage", "UntypedStorage"),
         "compiler": ("_disable_dynamo",),
         "graphs": ("compile",),
+        "_functions.settings": (
+            "cond", "get_device_module", "get_float32_matmul_precision",
+            "has_mkl", "has_openmp", "has_spectral", "is_distributed",
+            "set_default_tensor_type", "set_float32_matmul_precision",
+            "set_flush_denormal",
+        ),
         "random": ("manual_seed", "seed"),
         "amp": ("GradScaler", "autocast"),
         "_quantized.choose": ("_choose_qparams_per_tensor",),
@@ -185,7 +191,13 @@ from ._grad_mode import (
 from ._lowrank import *
 from ._tensor import nested_names as _nested_names
 from .functional import *
-from .version import __version__
+from .torch_version import TorchVersion as _TorchVersion
+from .version import __version__ as _version
+
+__version__ = _TorchVersion(_version)
+# In-place operators that are functions, too.
+for _name in ("logit_", "nan_to_num_", "negative_", "square_"):
+    globals()[_name] = getattr(Tensor, _name)
 
 _nested_names.install(globals())
 

@@ -7,100 +7,24 @@ name: the same object, not a copy.
 
 from __future__ import annotations
 
-import importlib
 import importlib.machinery
 import os
 import sys
 import types
 
+from ._alias import install, is_installed
+
+__all__ = ["install", "is_installed", "main"]
+
 _USAGE = """\
 usage: python -m hotaru SCRIPT [ARGS]
        python -m hotaru -m MODULE [ARGS]
        python -m hotaru -c CODE [ARGS]
+       python -m hotaru alias [--remove]
 
-Runs a program whose `import torch` gives hotaru.
+Runs a program whose `import torch` gives hotaru. `alias` makes every program
+of this environment such a one.
 """
-
-
-class AliasFinder:
-    """Finds `alias` and `alias.*` as the modules of another package.
-
-    Belongs in front of `sys.meta_path`, where it hides an installed package
-    called `alias`.
-    """
-
-    def __init__(self, alias: str, package: str) -> None:
-        self._alias = alias
-        self._package = package
-
-    def find_spec(self, fullname: str, path=None, target=None):
-        """The spec of an alias; None for all other modules.
-
-        Raises:
-            ModuleNotFoundError: the package has no such part.
-        """
-        if fullname != self._alias and not fullname.startswith(
-            f"{self._alias}."
-        ):
-            return None
-        real = self._package + fullname[len(self._alias) :]
-        try:
-            module = importlib.import_module(real)
-        except ModuleNotFoundError as error:
-            if error.name != real:
-                raise
-            raise ModuleNotFoundError(
-                f"No module named '{fullname}' (hotaru has no {real})",
-                name=fullname,
-            ) from None
-        return importlib.machinery.ModuleSpec(
-            fullname,
-            _AliasLoader(module),
-            origin=getattr(module, "__file__", None),
-            is_package=hasattr(module, "__path__"),
-        )
-
-
-class _AliasLoader:
-    """Gives out a module that is loaded already."""
-
-    def __init__(self, module: types.ModuleType) -> None:
-        self._module = module
-        self._spec = module.__spec__
-
-    def create_module(self, spec) -> types.ModuleType:
-        return self._module
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        # The import system has written the alias's spec into the module.
-        module.__spec__ = self._spec
-
-
-def is_installed(alias: str = "torch") -> bool:
-    """Whether `import torch` gives hotaru in this process."""
-    return any(
-        isinstance(f, AliasFinder) and f._alias == alias for f in sys.meta_path
-    )
-
-
-def install(alias: str = "torch") -> None:
-    """Makes `import torch` give hotaru from now on, in this process.
-
-    RuntimeError if another package of that name is imported already.
-    """
-    if is_installed(alias):
-        return
-    package = __package__
-    present = sys.modules.get(alias)
-    if present is not None and present is not sys.modules[package]:
-        raise RuntimeError(
-            f"cannot make 'import {alias}' give hotaru: {alias} is imported "
-            f"already, from {getattr(present, '__file__', 'an unknown place')}"
-        )
-    sys.meta_path.insert(0, AliasFinder(alias, package))
-    overrides = sys.modules.get(f"{package}._overrides")
-    if overrides is not None:  # functions say by which name they are reached
-        overrides.use_root(alias)
 
 
 def run_script(path: str, args: list[str]) -> None:
@@ -177,6 +101,11 @@ def main(args: list[str]) -> None:
     if not args or args[0] in ("-h", "--help"):
         print(_USAGE, end="", file=sys.stderr if not args else sys.stdout)
         sys.exit(0 if args else 2)
+    if args[0] == "alias":
+        from ._alias.environment import main as alias
+
+        alias(args[1:])
+        return
     runners = {"-m": run_module, "-c": run_code}
     if args[0] in runners:
         if len(args) == 1:

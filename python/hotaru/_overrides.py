@@ -12,6 +12,7 @@ from types import FunctionType
 
 from . import _C
 from ._C import Tensor
+from ._own_names import own_root
 
 
 def has_torch_function(relevant_args) -> bool:
@@ -123,24 +124,22 @@ class _Names:
     "hotaru.nn.functional". Either is importable, so pickles hold the name.
     """
 
-    def __init__(self, root: str) -> None:
-        self._root = root
+    def __init__(self) -> None:
         self._offered: list[tuple[FunctionType, str]] = []
 
     def say(self, function: FunctionType, module: str) -> None:
         """The function is offered by a module of this package, by its name."""
-        place = module.removeprefix(__package__)
+        place = module[len(module.partition(".")[0]) :]
         self._offered.append((function, place))
-        function.__module__ = self._root + place
+        function.__module__ = own_root() + place
 
     def use_root(self, root: str) -> None:
         """The program imports this package by the name `root`."""
-        self._root = root
         for function, place in self._offered:
             function.__module__ = root + place
 
 
-_names = _Names(__package__)
+_names = _Names()
 use_root = _names.use_root
 
 

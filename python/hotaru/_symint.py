@@ -81,6 +81,17 @@ class _DimRange:
 
     __slots__ = ("dim", "max", "min")
 
+    def __init__(self, dim=None, min=None, max=None) -> None:
+        self.dim, self.min, self.max = dim, min, max
+
+    def __eq__(self, other):
+        if not isinstance(other, _DimRange):
+            return NotImplemented
+        return self.__getstate__() == other.__getstate__()
+
+    def __hash__(self):
+        return hash(tuple(self.__getstate__()))
+
     def __setstate__(self, state) -> None:
         self.dim, self.min, self.max = state
 

@@ -1,10 +1,39 @@
-"""What programs ask of PyTorch's compiler: there is none, so no code is ever
-traced for it. Calls that are repeated can be captured: see `hotaru.graphs`.
+"""PyTorch's names for its compiler, over `compile`: functions run as graphs.
+
+Nothing is traced: a graph is captured while the function runs, so Python code
+in it is a constant of the graph, and no function needs to be allowed in it.
 """
 
 from __future__ import annotations
 
-__all__ = ["disable", "is_compiling", "is_dynamo_compiling", "is_exporting"]
+import functools
+import inspect
+from collections.abc import Callable
+
+from .graphs import _compile, _stance
+from .graphs._stance import set_stance
+
+__all__ = [
+    "allow_in_graph", "assume_constant_result", "compile",
+    "cudagraph_mark_step_begin", "disable", "get_default_backend",
+    "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends",
+    "load_cache_artifacts", "nested_compile_region", "reset",
+    "save_cache_artifacts", "set_default_backend", "set_stance",
+    "substitute_in_graph", "wrap_numpy",
+]  # fmt: skip
+
+
+def compile(*args, **kwargs):
+    """As `hotaru.compile`."""
+    return _compile.compile(*args, **kwargs)
+
+
+def reset() -> None:
+    """Forgets the graphs of all functions; they are captured again when they
+    are called, and the stance is the default one.
+    """
+    set_stance("default")
+    _stance.forget_all()
 
 
 def is_compiling() -> bool:
@@ -29,3 +58,149 @@ def disable(fn=None, recursive: bool = True, *, reason: str | None = None):
 
 # What PyTorch's own decorators are made of.
 _disable_dynamo = disable
+
+
+def allow_in_graph(fn):
+    """A function, or several, that graphs may hold: all may, as a capture
+    records what functions do.
+    """
+    if isinstance(fn, (list, tuple)):
+        return [allow_in_graph(function) for function in fn]
+    if not callable(fn):
+        raise AssertionError("allow_in_graph expects a callable")
+    return fn
+
+
+def assume_constant_result(fn):
+    """A function whose result never changes: what a function gives that is no
+    tensor is a constant of the graph anyway.
+    """
+    if not callable(fn):
+        raise AssertionError("assume_constant_result expects a callable")
+    return fn
+
+
+def nested_compile_region(
+    fn=None, *, options=None, max_reuse_entries=8, reuse_hash_fn=None
+):
+    """Marks a function that is called often, so that it is compiled once.
+    Capturing one costs a call of it, so calls of it are captured one by one.
+    """
+    if fn is None:
+        return nested_compile_region
+    if not callable(fn):
+        raise AssertionError("nested_compile_region expects a callable")
+    return fn
+
+
+def substitute_in_graph(
+    original_fn: Callable,
+    *,
+    can_constant_fold_through: bool = False,
+    skip_signature_check: bool = False,
+):
+    """A decorator of what a tracer shall read in place of a function, as one
+    in C. A capture runs the function itself, so that is called further on.
+
+    TypeError where the two do not take the same arguments.
+    """
+    if not callable(original_fn):
+        raise TypeError(
+            "substitute_in_graph expects a function but got "
+            f"{type(original_fn)!r}"
+        )
+
+    def decorator(traceable_fn):
+        if not callable(traceable_fn):
+            raise TypeError(
+                "@substitute_in_graph(...) expects a function but got "
+                f"{type(traceable_fn)!r}"
+            )
+        if not skip_signature_check:
+            _check_signatures(original_fn, traceable_fn)
+
+        @functools.wraps(traceable_fn)
+        def wrapper(*args, **kwargs):
+            return original_fn(*args, **kwargs)
+
+        return wrapper
+
+    return decorator
+
+
+def _check_signatures(original_fn, traceable_fn) -> None:
+    try:
+        first = inspect.signature(original_fn)
+    except (TypeError, ValueError):  # one in C that does not say
+        return
+    second = inspect.signature(traceable_fn)
+    kinds = [
+        [(p.name, p.kind, p.default is p.empty) for p in s.parameters.values()]
+        for s in (first, second)
+    ]
+    if kinds[0] != kinds[1]:
+        raise TypeError(
+            f"Signature mismatch between {original_fn} and {traceable_fn}: "
+            f"{first} != {second}"
+        )
+
+
+def list_backends(exclude_tags=("debug", "experimental")) -> list[str]:
+    """What `compile` knows as `backend`; "eager" is for debugging."""
+    debug = [] if exclude_tags and "debug" in exclude_tags else ["eager"]
+    return sorted([*_compile.BACKENDS, *debug])
+
+
+def get_default_backend() -> str:
+    """What `compile` takes where no backend is named."""
+    return _compile.default_backend()
+
+
+def set_default_backend(backend: str) -> None:
+    """Changes what `get_default_backend` says."""
+    _compile.set_default_backend(backend)
+
+
+def cudagraph_mark_step_begin() -> None:
+    """A new step begins: results of the step before may be overwritten. They
+    never are, as graphs of `compile` give fresh tensors.
+    """
+
+
+def wrap_numpy(fn):
+    """A function of arrays as one of tensors: arguments that are tensors come
+    as arrays, and arrays of the result go as tensors.
+    """
+    import numpy
+
+    from . import Tensor, as_tensor
+    from .utils._pytree import tree_map_only
+
+    @functools.wraps(fn)
+    def wrapped(*args, **kwargs):
+        given = tree_map_only(Tensor, lambda t: t.numpy(), (args, kwargs))
+        result = fn(*given[0], **given[1])
+        kinds = (numpy.ndarray, numpy.generic)
+        return tree_map_only(kinds, as_tensor, result)
+
+    return wrapped
+
+
+def save_cache_artifacts() -> tuple[bytes, object] | None:
+    """What was compiled, to be kept: None, as there is nothing. Graphs are
+    captured by every process in the time of a call.
+    """
+    return None
+
+
+def load_cache_artifacts(serialized_artifacts: bytes):
+    """What `save_cache_artifacts` kept: there is nothing to load."""
+    return None
+
+
+def __getattr__(name: str):
+    if name == "config":
+        from ._dynamo import config
+
+        return config
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

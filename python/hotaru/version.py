@@ -1,10 +1,23 @@
-"""Versions."""
+"""Versions: of PyTorch's interface that this is, and of what is behind it."""
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
-hip = None
+__all__ = [  # `cuda` is found when it is asked for
+    "__version__", "cuda",  # noqa: F822
+    "debug", "git_version", "hip", "rocm", "xpu",
+]  # fmt: skip
+
+# The release of hotaru; pyproject.toml and CMakeLists.txt have it, too.
+hotaru = "0.1.0"
+# PyTorch's release whose names and behaviour these are comes first, so that
+# programs that compare versions find what they know.
+__version__ = f"2.13.0+hotaru.{hotaru}"
 debug = False
+hip: str | None = None
+rocm: str | None = None
+xpu: str | None = None
+# Which commit this was built from: not written down.
+git_version = "Unknown"
 
 
 def __getattr__(name: str):

@@ -22,7 +22,8 @@ SOURCE = ROOT / "python" / "hotaru"
 # Subpackages written in Python: never resolved to PyTorch's.
 _OWN = (
     "nn", "optim", "utils", "autograd", "multiprocessing", "_utils",
-    "_interpreter", "distributions",
+    "_alias", "_interpreter", "_own_names", "distributions", "torch_version",
+    "version",
 )  # fmt: skip
 
 

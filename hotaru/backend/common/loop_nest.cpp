@@ -57,6 +57,12 @@ void LoopNest::build(std::span<const Tensor* const> operands) {
   dims_ = 0;
   for (int k = 0; k < n; ++k)
     add_dim(shape[size_t(order[k])], strides[order[k]]);
+  // A call of the inner loop costs more than a few elements do.
+  constexpr int64_t kFew = 4;
+  if (dims_ > 1 && sizes_[0] <= kFew && sizes_[1] > kFew) {
+    std::swap(sizes_[0], sizes_[1]);
+    std::swap(strides_[0], strides_[1]);
+  }
   if (dims_ > 0) return;
   dims_ = 1;
   sizes_[0] = numel_;

@@ -1,6 +1,8 @@
 // Distances of all pairs of rows, and slices cut to a norm.
 #include <vector>
 
+#include "hotaru/autograd/record.h"
+#include "hotaru/backend/common/distance/cdist.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/distance/distance.h"
 #include "hotaru/ops/host_value.h"
@@ -10,6 +12,7 @@
 #include "hotaru/ops/reduce/moments.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
 namespace {
@@ -21,6 +24,13 @@ Tensor pdist(const Tensor& self, double p) {
                "pdist only supports floating-point dtypes");
   HOTARU_CHECK(p >= 0, "pdist only supports non-negative p values");
   const int64_t n = self.size(0);
+  if (n > 1 && self.device().is_cpu() && !autograd::needs_grad(self)) {
+    static const Kernel& kPairs = kernel("pdist");
+    const Tensor out = empty(Dims{n * (n - 1) / 2}, TensorOptions(self));
+    const Tensor rows = contiguous(self);
+    enqueue(kPairs, {write(out), read(rows)}, CdistAttributes{p});
+    return out;
+  }
   std::vector<int64_t> places;
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = i + 1; j < n; ++j) places.push_back(i * n + j);

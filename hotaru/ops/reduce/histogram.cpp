@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/backend/common/reduce/histogram.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/host_value.h"
@@ -12,6 +13,7 @@
 #include "hotaru/ops/reduce/extremum.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
 
@@ -69,6 +71,14 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min,
   HOTARU_CHECK(std::isfinite(low) && std::isfinite(high),
                "torch.histc: range of [", low, ", ", high, "] is not finite");
   HOTARU_CHECK(low < high, "torch.histc: max must be larger than min");
+  if (x.device().is_cpu() && itemsize(x.dtype()) >= 4) {
+    static const Kernel& kHistogram = kernel("histogram");
+    const Tensor out = empty(Dims{bins}, TensorOptions(x));
+    const Tensor row = contiguous(x), none;
+    enqueue(kHistogram, {write(out), read(row), read(none), read(none)},
+            HistogramAttributes{.low = low, .high = high});
+    return out;
+  }
   const Tensor counts = zeros(Dims{bins}, TensorOptions(x));
   const Tensor inside = logical_and(ge(x, Scalar(low)), le(x, Scalar(high)));
   const Tensor chosen = masked_select(x, inside);

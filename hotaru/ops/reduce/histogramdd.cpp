@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/backend/common/reduce/histogram.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/host_value.h"
@@ -15,6 +16,7 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/sort/search.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
 namespace {
@@ -109,11 +111,22 @@ Tensors equal_edges(const Tensor& points, IntSpan bins,
   return out;
 }
 
-/// The histogram of points, [n, d], over d rows of edges.
-Tensor counts(const Tensor& points, const Tensors& edges, const Tensor& weight,
-              bool density) {
-  Dims shape;
-  for (const Tensor& e : edges) shape.push_back(e.numel() - 1);
+/// The histogram of one column by a kernel that only the CPU has.
+Tensor column_counts(const Tensor& points, const Tensor& edges,
+                     const Tensor& weight, bool equal) {
+  static const Kernel& kHistogram = kernel("histogram");
+  const Tensor out = empty(Dims{edges.numel() - 1}, TensorOptions(points));
+  const Tensor x = contiguous(points), bounds = contiguous(edges);
+  const Tensor amounts = weight.defined() ? contiguous(weight) : weight;
+  if (out.numel() > 0)
+    enqueue(kHistogram, {write(out), read(x), read(bounds), read(amounts)},
+            HistogramAttributes{.equal = equal});
+  return out;
+}
+
+/// The sums of points, [n, d], over d rows of edges.
+Tensor sums(const Tensor& points, const Tensors& edges, const Tensor& weight,
+            IntSpan shape) {
   Tensor place, inside;
   for (size_t i = 0; i < edges.size(); ++i) {
     const Tensor x = contiguous(select(points, 1, int64_t(i)));
@@ -136,7 +149,17 @@ Tensor counts(const Tensor& points, const Tensors& edges, const Tensor& weight,
   if (flat.numel() > 0)
     out = scatter_add(flat, 0, masked_select(place, inside),
                       masked_select(amount, inside));
-  out = reshape(out, shape);
+  return reshape(out, shape);
+}
+
+/// The histogram; edges may be known to be `equal` distances apart.
+Tensor counts(const Tensor& points, const Tensors& edges, const Tensor& weight,
+              bool density, bool equal) {
+  Dims shape;
+  for (const Tensor& e : edges) shape.push_back(e.numel() - 1);
+  Tensor out = edges.size() == 1 && points.device().is_cpu()
+                   ? column_counts(points, edges[0], weight, equal)
+                   : sums(points, edges, weight, shape);
   if (!density) return out;
   out = out / sum(out);
   for (size_t i = 0; i < edges.size(); ++i) {
@@ -149,12 +172,13 @@ Tensor counts(const Tensor& points, const Tensors& edges, const Tensor& weight,
 
 std::tuple<Tensor, Tensors> histogramdd(const Tensor& self,
                                         const Tensors& edges,
-                                        const Tensor& weight, bool density) {
+                                        const Tensor& weight, bool density,
+                                        bool equal = false) {
   const autograd::NoGrad no_grad;
   check(self, weight);
   check_edges(self, edges);
   const Tensor points = reshape(self, Dims{-1, self.size(-1)});
-  return {counts(points, edges, weight, density), edges};
+  return {counts(points, edges, weight, density, equal), edges};
 }
 
 std::tuple<Tensor, Tensors> histogramdd(const Tensor& self, IntSpan bins,
@@ -163,7 +187,8 @@ std::tuple<Tensor, Tensors> histogramdd(const Tensor& self, IntSpan bins,
   const autograd::NoGrad no_grad;
   check(self, weight);
   const Tensor points = reshape(self, Dims{-1, self.size(-1)});
-  return histogramdd(self, equal_edges(points, bins, range), weight, density);
+  return histogramdd(self, equal_edges(points, bins, range), weight, density,
+                     true);
 }
 
 std::vector<double> numbers(const Value& list) {

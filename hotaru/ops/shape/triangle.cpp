@@ -8,6 +8,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/create/reorder.h"
+#include "hotaru/ops/index/index_dtype.h"
 #include "hotaru/ops/index/mask.h"
 #include "hotaru/ops/inplace.h"
 #include "hotaru/ops/pointwise/elementwise.h"
@@ -93,10 +94,19 @@ int64_t below(int64_t rows, int64_t columns, int64_t offset) {
 
 /// Where the triangle's elements lie, one to a column. The result is made
 /// first: where there is no memory for it, nothing is computed.
-Tensor coordinates(Tensor (*triangle)(const Tensor&, int64_t), int64_t count,
-                   const Part& part, TensorOptions options) {
+Tensor coordinates(const Side& side, Tensor (*triangle)(const Tensor&, int64_t),
+                   int64_t count, const Part& part, TensorOptions options) {
   options.dtype = options.dtype.value_or(DType::kInt64);
   const Tensor out = empty(Dims{2, count}, options);
+  if (out.device().is_cpu() && is_index(out)) {
+    static const Kernel& kIndices = kernel("triangle_indices");
+    if (count > 0)
+      enqueue(kIndices, {write(out)},
+              TriangleIndicesAttributes{part.rows, part.columns, part.offset,
+                                        part.first_row, part.first_column,
+                                        side.upper});
+    return out;
+  }
   options.dtype = DType::kBool;
   const Tensor inside =
       triangle(ones(Dims{part.rows, part.columns}, options), part.offset);
@@ -128,15 +138,15 @@ Tensor triu_(const Tensor& self, int64_t diagonal) {
 Tensor tril_indices(int64_t rows, int64_t columns, int64_t offset,
                     TensorOptions options) {
   const Part part = part_of(rows, columns, offset, false);
-  return coordinates(tril, below(part.rows, part.columns, part.offset), part,
-                     options);
+  return coordinates(kLower, tril, below(part.rows, part.columns, part.offset),
+                     part, options);
 }
 Tensor triu_indices(int64_t rows, int64_t columns, int64_t offset,
                     TensorOptions options) {
   const Part part = part_of(rows, columns, offset, true);
   // Turned round, what lies above lies below.
-  return coordinates(triu, below(part.columns, part.rows, -part.offset), part,
-                     options);
+  return coordinates(kUpper, triu, below(part.columns, part.rows, -part.offset),
+                     part, options);
 }
 
 Tensor diag(const Tensor& self, int64_t diagonal) {

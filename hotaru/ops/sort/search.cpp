@@ -41,17 +41,20 @@ Tensor run_starts(const Tensor& sorted) {
   return starts;
 }
 
-/// Runs of equal neighbours: their first positions, the run of each position
-/// and their lengths. `order` is where each position came from, or undefined.
+/// Runs of equal neighbours: their first rows, the run of each position and
+/// their lengths. `order` is where each position came from, or undefined.
 struct Runs {
-  Tensor first, inverse, counts;
+  Tensor values, inverse, counts;
 };
 Runs runs_of(const Tensor& rows, const Tensor& order, bool inverse,
              bool counts) {
   const int64_t n = rows.size(0);
   const Tensor starts = run_starts(rows);
-  Runs out{reshape(nonzero(starts), Dims{-1}), no_indices(rows),
-           no_indices(rows)};
+  Runs out{{}, no_indices(rows), no_indices(rows)};
+  Tensor first;
+  if (counts || rows.dim() > 1) first = reshape(nonzero(starts), Dims{-1});
+  out.values = first.defined() ? index_select(rows, 0, first)
+                               : masked_select(rows, starts);
   if (inverse) {
     const Tensor number = sub(cumsum(starts, 0), Scalar(1));
     out.inverse = order.defined()
@@ -60,7 +63,7 @@ Runs runs_of(const Tensor& rows, const Tensor& order, bool inverse,
   }
   if (counts) {
     const Tensor end = full(Dims{1}, n, {DType::kInt64, rows.device()});
-    out.counts = diff(out.first, 1, 0, {}, end);
+    out.counts = diff(first, 1, 0, {}, end);
   }
   return out;
 }
@@ -93,8 +96,7 @@ Triple slices(const Tensor& self, int64_t dim, bool sorted, bool inverse,
   }
   const Tensor arranged = sorted ? index_select(rows, 0, order) : rows;
   const Runs runs = runs_of(arranged, order, inverse, counts);
-  const Tensor values =
-      movedim(index_select(arranged, 0, runs.first), Dims{0}, Dims{dim});
+  const Tensor values = movedim(runs.values, Dims{0}, Dims{dim});
   return {contiguous(values), runs.inverse, runs.counts};
 }
 
@@ -107,7 +109,7 @@ Triple unique(const Tensor& self, bool return_inverse, bool return_counts) {
     autograd::NoGrad guard;
     const auto [sorted, order] = sort(elements_of(self), 0);
     const Runs runs = runs_of(sorted, order, return_inverse, return_counts);
-    out = {index_select(sorted, 0, runs.first),
+    out = {runs.values,
            return_inverse ? reshape(runs.inverse, self.sizes()) : runs.inverse,
            runs.counts};
   }
@@ -129,7 +131,7 @@ Triple unique_consecutive(const Tensor& self, bool return_inverse,
       const Tensor flat = elements_of(self);
       const Runs runs = runs_of(flat, {}, return_inverse, return_counts);
       out = {
-          index_select(flat, 0, runs.first),
+          runs.values,
           return_inverse ? reshape(runs.inverse, self.sizes()) : runs.inverse,
           runs.counts};
     }

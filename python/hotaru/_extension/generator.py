@@ -1,4 +1,4 @@
-"""What pickle and copy do with generators."""
+"""What pickle and copy do with generators, and their other names."""
 
 from __future__ import annotations
 
@@ -17,3 +17,18 @@ def __reduce__(self):
 
 
 Generator.__reduce__ = __reduce__
+
+
+def clone_state(self) -> Generator:
+    """Another generator that goes on from here."""
+    return _rebuilt(self.device, self.get_state(), self.initial_seed())
+
+
+def _no_offset(self, *args):
+    """RuntimeError: only the generators of GPUs count what they drew."""
+    raise RuntimeError("CPU Generator does not use offset")
+
+
+Generator.clone_state = clone_state
+Generator.get_offset = _no_offset
+Generator.set_offset = _no_offset

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any, Callable
 
 import hotaru
@@ -129,9 +130,7 @@ class QuantizedTensor(Tensor):
         return made
 
     def __reduce_ex__(self, protocol):
-        from .pickling import reduce
-
-        return reduce(self)
+        return import_module("hotaru._quantized.pickling").reduce(self)
 
     __hash__ = Tensor.__hash__
 

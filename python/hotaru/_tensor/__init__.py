@@ -6,7 +6,14 @@ from types import FunctionType
 
 from .. import _C, _overrides, functional
 from .._C import Tensor
-from . import copying, elements, memory, quantized_names, sparse_names
+from . import (
+    copying,
+    elements,
+    memory,
+    quantized_names,
+    removed,
+    sparse_names,
+)  # fmt: skip
 from .attributes import SWAPPED
 
 # Pickles know them here.
@@ -310,6 +317,7 @@ def install() -> None:
     Tensor.__cuda_array_interface__ = property(_cuda_array_interface)
     memory.install()
     elements.install()
+    removed.install()
 
 
 _UNSEEN = {"__torch_function__", "__reduce_ex__", "__deepcopy__"}

@@ -7,10 +7,19 @@ from __future__ import annotations
 
 import sys as _sys
 
-from . import cpu
 from ._flags import Library, disable_global_flags, flags_frozen
-from ._libraries import Cuda, Cudnn, Mha, Mkldnn, Mps, Nnpack, Quantized
+from ._libraries import (
+    Cpu,
+    Cuda,
+    Cudnn,
+    Mha,
+    Mkldnn,
+    Mps,
+    Nnpack,
+    Quantized,
+)  # fmt: skip
 
+cpu = Cpu("cpu")
 cuda = Cuda("cuda")
 cudnn = Cudnn("cudnn")
 mha = Mha("mha")
@@ -23,11 +32,12 @@ opt_einsum = Library("opt_einsum")
 quantized = Quantized("quantized")
 
 for _library in (
-    cuda, cudnn, mha, mkl, mkldnn, mps, nnpack, openmp, opt_einsum, quantized,
+    cpu, cuda, cudnn, mha, mkl, mkldnn, mps, nnpack, openmp, opt_einsum,
+    quantized,
 ):  # fmt: skip
     _sys.modules[_library.__name__] = _library
 
 __all__ = [
-    "cpu", "cuda", "cudnn", "disable_global_flags", "flags_frozen", "mha", "mkl",
-    "mkldnn", "mps", "nnpack", "openmp", "opt_einsum", "quantized",
+    "cpu", "cuda", "cudnn", "disable_global_flags", "flags_frozen", "mha",
+    "mkl", "mkldnn", "mps", "nnpack", "openmp", "opt_einsum", "quantized",
 ]  # fmt: skip

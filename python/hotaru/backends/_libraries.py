@@ -334,3 +334,13 @@ class Cuda(Library):
             SDPBackend.CUDNN_ATTENTION: enable_cudnn,
         }
         return sdpa_kernel([kind for kind, on in chosen.items() if on])
+
+
+class Cpu(Library):
+    """The processor."""
+
+    def get_cpu_capability(self) -> str:
+        """The instruction set that kernels use, as "AVX512"."""
+        from ..__config__ import cpu_capability
+
+        return cpu_capability()

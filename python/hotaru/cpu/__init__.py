@@ -38,6 +38,7 @@ __all__ = [
     "graph_pool_handle",
     "is_available",
     "is_current_stream_capturing",
+    "is_initialized",
     "make_graphed_callables",
     "max_memory_allocated",
     "memory_allocated",
@@ -55,6 +56,11 @@ def __getattr__(name: str):
 
         return importlib.import_module(f"{__name__}.amp")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def is_initialized() -> bool:
+    """True: the CPU needs no start."""
+    return True
 
 
 def is_available() -> bool:

@@ -7,6 +7,7 @@ import warnings
 import hotaru as torch
 
 from .. import Size, Tensor
+from .._own_names import is_own
 from . import constraints
 from .utils import lazy_property
 
@@ -298,7 +299,7 @@ class Distribution:
 
 
 def _is_ours(cls: type) -> bool:
-    return getattr(cls, "__module__", "").startswith(__package__ + ".")
+    return is_own(getattr(cls, "__module__", ""), "distributions")
 
 
 def _told(value) -> str:

@@ -17,6 +17,7 @@ import hotaru
 from .. import _C
 from .._C import Tensor
 from .._ops import OpOverload, OpOverloadPacket
+from .._own_names import is_own
 
 _METHOD = type(Tensor.dim)
 _SLOT = type(Tensor.__add__)
@@ -134,7 +135,7 @@ def is_method(function) -> bool:
 def public_module(name: str) -> str:
     """As "torch.nn.functional" of "hotaru.nn.functional._pooling"."""
     parts = name.split(".")
-    if parts[0] != "hotaru":
+    if not is_own(name):
         return name
     kept = ["torch"]
     for part in parts[1:]:
@@ -190,7 +191,7 @@ def is_from_torch(obj) -> bool:
     module = getattr(obj, "__module__", None)
     if module is not None:
         root = module.partition(".")[0]
-        return root in ("torch", "hotaru") and not module.startswith(
+        return (root == "torch" or is_own(module)) and not module.startswith(
             "torch.testing"
         )
     return False

@@ -13,6 +13,7 @@ import hotaru
 
 from .. import Tensor, nn
 from .._C import Function
+from .._own_names import is_own
 from ..utils import _pytree as pytree
 from ._patching import (
     Patcher,
@@ -130,8 +131,7 @@ class Tracer(TracerBase):
         """Whether calls of a module are nodes; those of torch.nn, if not
         Sequential.
         """
-        module = type(m).__module__
-        own = module == "hotaru.nn" or module.startswith("hotaru.nn.")
+        own = is_own(type(m).__module__, "nn")
         return own and not isinstance(m, nn.Sequential)
 
     def path_of_module(self, mod) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from .. import _C, Tensor, inference_mode, is_grad_enabled, no_grad
 from ..nn import Module
-from . import _state, _tree
+from . import _stance, _state, _tree
 from ._capture import Captured, Options
 from ._graph import check_mode
 from ._reach import Reach, Same, kind_of, place
@@ -75,6 +75,8 @@ class Graphed(_C._FastCall):
         self._failed: set[tuple] = set()
         # State errors in a row.
         self._restless = 0
+        self._called = False
+        _stance.everyone.add(self)
         self._forget_last()
 
     def __getstate__(self) -> dict:
@@ -105,7 +107,7 @@ class Graphed(_C._FastCall):
 
     def _slow(self, *args, **kwargs):
         """What the native side cannot do."""
-        if _C.is_current_stream_capturing():
+        if _C.is_current_stream_capturing() or self._runs_plain():
             return self.function(*args, **kwargs)
         self._acquire()
         try:
@@ -118,6 +120,14 @@ class Graphed(_C._FastCall):
         finally:
             self._release()
         return self.function(*args, **kwargs)
+
+    def _runs_plain(self) -> bool:
+        """Whether the stance has this call run without a graph."""
+        stance = _stance.now()
+        first, self._called = not self._called, True
+        return stance == "force_eager" or (
+            first and stance.endswith("eager_then_compile")
+        )
 
     def _captured_for(self, args: tuple, kwargs: dict):
         """The graphs for a call, ready to run; None if there are none."""
@@ -142,9 +152,25 @@ class Graphed(_C._FastCall):
             captured is None
             and self._restless < _MAX_RESTLESS
             and self._loose(key) not in self._failed
+            and self._may_capture()
         ):
             captured = self._capture(key, form, leaves)
         return captured
+
+    def _may_capture(self) -> bool:
+        """RuntimeError where the stance forbids what this call needs."""
+        stance = _stance.now()
+        if stance == "fail_on_recompile":
+            raise RuntimeError(
+                "Detected recompile when torch.compile stance is "
+                f"'fail_on_recompile': {self._name()} has no graph for this "
+                "call"
+            )
+        return stance != "eager_on_recompile"
+
+    def _name(self) -> str:
+        function = self.function
+        return getattr(function, "__name__", type(function).__name__)
 
     def _forget_last(self) -> None:
         self._last = None

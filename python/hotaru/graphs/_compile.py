@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import warnings
 
 from ..nn import Module
@@ -10,13 +11,31 @@ from . import _state, _where
 from ._callables import CACHE_SIZE, Graphed, wrapped
 from ._capture import Options
 
+_HOME = __package__.partition(".")[0]
+
+
+BACKENDS = ("cudagraphs", "graphs", "inductor")
+_default_backend = "graphs"
+
+
+def default_backend() -> str:
+    return _default_backend
+
+
+def set_default_backend(backend: str) -> None:
+    """What `compile` takes where none is named."""
+    global _default_backend
+    if backend not in (*BACKENDS, "eager"):
+        raise ValueError(f"compile: unknown backend {backend!r}")
+    _default_backend = backend
+
 
 def compile(
     model=None,
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: str = "graphs",
+    backend: str | None = None,
     mode: str | None = None,
     options: dict | None = None,
     disable: bool = False,
@@ -32,7 +51,8 @@ def compile(
         fullgraph: what cannot be captured is an error.
         dynamic: False: another kind of call than the first is an error.
         backend: "graphs" and PyTorch's "inductor" and "cudagraphs" mean the
-            graphs of this package, "eager" none.
+            graphs of this package, "eager" none; the default is that of
+            `compiler.set_default_backend`.
         mode: accepted; there is one.
         options: ``bitwise`` (bool), ``without`` (names of passes) and
             ``cache_size``.
@@ -43,22 +63,66 @@ def compile(
             compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
             mode=mode, options=options, disable=disable,
         )  # fmt: skip
-    if backend not in ("graphs", "inductor", "cudagraphs", "eager"):
-        raise ValueError(f"compile: unknown backend {backend!r}")
+    backend = backend or _default_backend
+    if backend not in (*BACKENDS, "eager"):
+        raise ValueError(
+            f"compile: unknown backend {backend!r}; there are "
+            f"{', '.join(BACKENDS)} and eager"
+        )
     given = dict(options or {})
-    cache_size = given.pop("cache_size", CACHE_SIZE)
+    cache_size = given.pop("cache_size", None) or _cache_size()
     settings = {k: given.pop(k) for k in ("bitwise", "without") if k in given}
     if given:
         raise ValueError(
             f"compile: unknown options {sorted(given)}; there are bitwise, "
             "cache_size and without"
         )
-    if disable or backend == "eager":
+    if disable or backend == "eager" or _switched_off():
         return model
     if not callable(model):
         raise TypeError(
             f"compile: expected a function or module, not {type(model)}"
         )
+    is_module = isinstance(model, Module)
+    graphed = Graphed(
+        # Hooks of the module are part of the graph.
+        model,
+        Options(None, True, True, **settings),
+        dynamic=dynamic is not False,
+        cache_size=cache_size,
+        on_failure=_failure_of(model, fullgraph),
+        root=model if is_module else None,
+    )
+    if not is_module:
+        return wrapped(model, graphed)
+    return OptimizedModule(model, graphed)
+
+
+def compile_in_place(module: Module, **options) -> None:
+    """The module's own calls run as graphs: `Module.compile`.
+
+    Hooks run outside of the graph, as they can be added later.
+    """
+    vars(module).pop("forward", None)
+    plain = module.forward
+    made = compile(plain, **options)
+    if made is not plain:
+        made._root = module
+        module.forward = made
+
+
+def _cache_size() -> int:
+    config = sys.modules.get(f"{_HOME}._dynamo.config")
+    return config.recompile_limit if config is not None else CACHE_SIZE
+
+
+def _switched_off() -> bool:
+    config = sys.modules.get(f"{_HOME}._dynamo.config")
+    return config is not None and config.disable
+
+
+def _failure_of(model, fullgraph: bool):
+    """What is done where something cannot be captured."""
     name = getattr(model, "__name__", type(model).__name__)
     warned = False
 
@@ -76,19 +140,7 @@ def compile(
                 f"compile: {name} runs without a graph: {error}", stacklevel=6
             )
 
-    is_module = isinstance(model, Module)
-    graphed = Graphed(
-        # Hooks of the module are part of the graph.
-        model,
-        Options(None, True, True, **settings),
-        dynamic=dynamic is not False,
-        cache_size=cache_size,
-        on_failure=on_failure,
-        root=model if is_module else None,
-    )
-    if not is_module:
-        return wrapped(model, graphed)
-    return OptimizedModule(model, graphed)
+    return on_failure
 
 
 class OptimizedModule(Module):

@@ -17,11 +17,11 @@ import sys
 import types
 
 from .. import _C, Tensor
+from .._own_names import is_own
 from ..nn import Module
 from ..nn.modules import module as _module
 
 _MISSING = object()
-_PACKAGE = __name__.partition(".")[0]
 # Functions, classes and objects that lead to each other further than this, and
 # more values than this, are known by identity only.
 _MAX_DEPTH = 6
@@ -243,7 +243,7 @@ class Reach:
         if _is_graphed(value):
             self._push(value.function, depth, None)
             return
-        if top == _PACKAGE or (
+        if is_own(top) or (
             top in sys.stdlib_module_names and not isinstance(value, _RECORDS)
         ):
             return
@@ -268,7 +268,7 @@ class Reach:
             self.around.add_type(base)
             self._parts.append(Same(base))
             ours = _top(base)
-            if ours == _PACKAGE:
+            if is_own(ours):
                 # Followed no further, but noticed where somebody replaces one.
                 forward = vars(base).get("forward")
                 self._parts.append(Same(forward))
@@ -340,7 +340,7 @@ class Reach:
             self._parts.append(Same(found))
             top = found.__name__.partition(".")[0]
             if (
-                top != _PACKAGE
+                not is_own(top)
                 and top not in sys.stdlib_module_names
                 and id(found) not in self._seen
             ):
@@ -427,7 +427,7 @@ def _top(code) -> str:
 def _is_ours(function) -> bool:
     """By where it is defined: `__module__` says who offers it."""
     home = function.__globals__.get("__name__") or ""
-    return home.partition(".")[0] == _PACKAGE
+    return is_own(home)
 
 
 def _is_graphed(value) -> bool:

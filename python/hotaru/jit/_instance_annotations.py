@@ -7,6 +7,7 @@ import inspect
 import textwrap
 import warnings
 
+from .._own_names import is_own
 from ..nn import Module
 
 _TEXT = (
@@ -21,7 +22,7 @@ _CONTAINERS = {"List", "Dict", "Optional", "list", "dict"}
 def warn_of_annotations(module: Module) -> None:
     """Warns of `self.x: List[int] = []`: the list is of unknown elements."""
     cls = type(module)
-    if cls.__module__.partition(".")[0] == "hotaru":
+    if is_own(cls.__module__):
         return
     try:
         source = textwrap.dedent(inspect.getsource(vars(cls)["__init__"]))

@@ -21,6 +21,7 @@ import warnings
 import hotaru
 
 from .. import _C
+from .._own_names import is_own
 from ..nn import Module
 from . import _async, _marks
 from ._library import functional as _functional
@@ -315,7 +316,7 @@ def _is_ours(value) -> bool:
         return True
     name = getattr(value, "__name__" if inspect.ismodule(value)
                    else "__module__", None)  # fmt: skip
-    return isinstance(name, str) and name.split(".")[0] == "hotaru"
+    return isinstance(name, str) and is_own(name)
 
 
 def _is_constant(value) -> bool:

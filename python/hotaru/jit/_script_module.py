@@ -7,6 +7,7 @@ import types
 import typing
 
 from .. import _C, nn
+from .._own_names import is_own
 from .._utils import typename
 from ..nn.modules._arguments import weight_and_bias
 from . import _marks
@@ -305,7 +306,8 @@ def _type_of(value):
 
 def _class_of(value):
     """The type of an object whose class can be compiled, or None."""
-    if type(value).__module__.partition(".")[0] in ("builtins", "hotaru"):
+    module = type(value).__module__
+    if module == "builtins" or is_own(module):
         return None
     try:
         return SCRIPTER.class_type(type(value))
@@ -524,7 +526,7 @@ def _home(python: type, name: str, after: type | None = None):
 
 def _own(base: type, name: str):
     """What the class itself, or the library for it, defines."""
-    ours = base.__module__.startswith("hotaru.nn.")
+    ours = is_own(base.__module__, "nn")
     value = _library(base.__name__, name) if ours else None
     if value is None and base not in _CONTAINERS:
         value = vars(base).get(name)
@@ -575,11 +577,11 @@ def _plain_attributes(module: nn.Module):
 
 
 def _class_annotations(python: type) -> dict:
-    if python.__module__.startswith("hotaru.nn."):
+    if is_own(python.__module__, "nn"):
         return {}
     out: dict = {}
     for base in reversed(python.__mro__):
-        ours = base.__module__.startswith("hotaru.nn.")
+        ours = is_own(base.__module__, "nn")
         if not ours and "__annotations__" in vars(base):
             out.update(vars(base)["__annotations__"])
     return out
@@ -598,7 +600,7 @@ def _constant_names(python: type, annotations: dict) -> set:
     out = {name for name, a in annotations.items() if _is_final(a)}
     out.update(getattr(python, "__constants__", ()))
     for base in python.__mro__:
-        if base.__module__.startswith("hotaru.nn.") and base not in _BASES:
+        if is_own(base.__module__, "nn") and base not in _BASES:
             # The package's own modules never change their options.
             return out | _Everything()
     return out

@@ -45,7 +45,7 @@ def _pass_the_alias_on() -> None:
         return [*line[:at], "-m", "hotaru", *line[at:]]
 
     standard.get_command_line = command
-    _standard.set_forkserver_preload([f"{__name__}.aliased", "__main__"])
+    _standard.set_forkserver_preload([f"{__package__}.aliased", "__main__"])
 
 
 if _is_installed():

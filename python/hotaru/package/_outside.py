@@ -6,7 +6,7 @@ import importlib
 import sys
 from types import ModuleType
 
-_HERE = __name__.partition(".")[0]
+_HERE = __package__.partition(".")[0]
 _LAYERS = "torch.nn.modules"
 # Needed by what a package contains without saying so.
 IMPLICIT = {

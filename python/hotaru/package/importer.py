@@ -7,6 +7,7 @@ import pickle
 from abc import ABC, abstractmethod
 from types import ModuleType
 
+from .._own_names import is_own
 from ..serialization._names import written
 from ._mangling import demangle, get_mangle_prefix, is_mangled
 from ._outside import import_outside
@@ -19,7 +20,6 @@ __all__ = [
 ]
 
 _log = logging.getLogger(__name__)
-_HERE = __name__.partition(".")[0]
 _MAIN = ("__main__", "__mp_main__")
 
 
@@ -56,7 +56,7 @@ class Importer(ABC):
         """
         name = name or _name_of(obj)
         module_name = demangle(self.whichmodule(obj, name))
-        if module_name.partition(".")[0] == _HERE:
+        if is_own(module_name):
             module_name, name = written(obj, name)
         try:
             found = attribute(self.import_module(module_name), name)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import types
 
 from .. import _C
+from .._own_names import add_parts as _add_parts
 from ._events import EventList, FunctionEvent, FunctionEventAvg
 from ._profile import (
     ProfilerAction,
@@ -50,3 +51,16 @@ def kineto_available() -> bool:
 if not hasattr(_C, "_profiler"):
     _C._profiler = types.ModuleType(f"{_C.__name__}._profiler")
 _C._profiler._RecordFunctionFast = RecordFunctionFast
+
+_add_parts(
+    __package__,
+    {
+        "profiler": {
+            "ProfilerAction": ProfilerAction,
+            "profile": profile,
+            "schedule": schedule,
+            "supported_activities": supported_activities,
+            "tensorboard_trace_handler": tensorboard_trace_handler,
+        }
+    },
+)

@@ -8,6 +8,7 @@ import threading
 import time
 
 from .._C import Tensor
+from .._own_names import is_own
 from ._events import FunctionEvent, new_id
 
 
@@ -81,7 +82,7 @@ def _callers() -> list[str]:
     found, frame = [], sys._getframe(2)
     while frame is not None:
         code = frame.f_code
-        if not frame.f_globals.get("__name__", "").startswith(__package__):
+        if not is_own(frame.f_globals.get("__name__"), "profiler"):
             place = f"{code.co_filename}({frame.f_lineno})"
             found.append(f"{place}: {code.co_name}")
         frame = frame.f_back

@@ -8,6 +8,7 @@ import pickle
 import sys
 
 from .. import _C
+from .._own_names import is_own
 from .._quantized.dtypes import STORAGE_NAMES
 from ..storage._typed import _NAMES, UntypedStorage
 
@@ -63,7 +64,7 @@ def written(obj, name: str | None = None) -> tuple[str, str]:
     if name is None:
         name = getattr(obj, "__qualname__", None) or obj.__name__
     module = pickle.whichmodule(obj, name)
-    if module.split(".")[0] != "hotaru" or "." in name:
+    if not is_own(module) or "." in name:
         return module, name
     return _public(module, name, obj).replace("hotaru", "torch", 1), name
 

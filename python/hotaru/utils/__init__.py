@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 _LAZY = {
-    "_pytree", "checkpoint", "data", "deterministic", "dlpack", "hooks",
-    "model_zoo", "module_tracker", "show_pickle", "throughput_benchmark",
+    "_pytree", "benchmark", "checkpoint", "collect_env", "data",
+    "deterministic", "dlpack", "flop_counter", "hooks", "model_zoo",
+    "module_tracker", "show_pickle", "throughput_benchmark", "weak",
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from .. import _C, Tensor
+from .._own_names import is_own
 from ..overrides import TorchFunctionMode
 from ..profiler._operators import operator_name
 
@@ -57,8 +58,7 @@ def _callers() -> list[str]:
     """Those outside of this package, the nearest first."""
     found, frame = [], sys._getframe(2)
     while frame is not None:
-        package = frame.f_globals.get("__name__", "").partition(".")[0]
-        if package != "hotaru":
+        if not is_own(frame.f_globals.get("__name__")):
             code = frame.f_code
             place = f"{code.co_filename}:{frame.f_lineno}"
             found.append(f"{place}:{code.co_name}")

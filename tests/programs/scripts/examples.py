@@ -1,5 +1,7 @@
 """Programs of pytorch/examples, over small data written here."""
 
+import builtins
+import contextlib
 import gzip
 import io
 import os
@@ -133,8 +135,6 @@ def actor_critic() -> None:
 
 def _episodes(name: str) -> None:
     """Until the pole has stood for ten lines of the log."""
-    import builtins
-
     lines = []
 
     def told(*values, **kwargs) -> None:
@@ -145,10 +145,8 @@ def _episodes(name: str) -> None:
     with unittest.mock.patch.object(builtins, "print", told):
         run_path = example("reinforcement_learning", name)
         sys.argv = [str(run_path)]
-        try:
+        with contextlib.suppress(SystemExit):
             runpy.run_path(str(run_path), run_name="__main__")
-        except SystemExit:
-            pass
     emit(lines=printed("\n".join(lines), "Episode"))
 
 
@@ -213,7 +211,7 @@ def _graph(name: str, *args: str) -> None:
             pass
 
     with scratch(), unittest.mock.patch.object(
-        requests, "get", lambda *args, **kwargs: Answer()
+        requests, "get", return_value=Answer()
     ):  # fmt: skip
         run(example(name, "main.py"), *args, "--no-accel",
             keep="loss", drop=r"\([\d.]+s\)")  # fmt: skip

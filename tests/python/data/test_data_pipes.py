@@ -178,8 +178,9 @@ def test_numpy_states_of_workers():
 @pytest.mark.filterwarnings("ignore:Lambda function is not supported")
 @pytest.mark.parametrize(
     "name",
-    ["iter.callable", "iter.combinatorics", "iter.combining", "iter.files",
-     "iter.forking", "iter.grouping", "iter.selecting", "map.pipes"],
+    ["iter.callable", "iter.combinatorics", "iter.combining",
+     "iter.forking", "iter.grouping", "iter.selecting", "iter.streamreader",
+     "map.callable", "map.combinatorics", "map.combining", "map.grouping"],
 )  # fmt: skip
 def test_examples_in_the_documentation(name):
     module = importlib.import_module(f"hotaru.utils.data.datapipes.{name}")

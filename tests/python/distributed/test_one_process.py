@@ -1,4 +1,4 @@
-"""A world of one process: what collectives leave behind, and what is refused."""
+"""A world of one process: what collectives leave, and what is refused."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ F = torch.nn.functional
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("stride", [1, 2, 3])
+@pytest.mark.parametrize("stride", [1, 2, 3, 4, 5])
 def test_values_do_not_depend_on_whether_positions_are_asked_for(dtype, stride):
     torch.manual_seed(0)
     shapes = itertools.product((1, 5, 33), (3, 7, 16, 35, 70))

@@ -74,7 +74,7 @@ def test_torch_is_hotaru(script):
         assert torch.utils.data.DataLoader is DataLoader
         assert isinstance(torch.ones(1), Variable)
         assert hotaru.nn.__spec__.name == "hotaru.nn", hotaru.nn.__spec__
-        assert hotaru.nn.__name__ == "hotaru.nn"
+        assert hotaru.nn.__name__ == "torch.nn"
         print(tuple(nn.Linear(2, 2)(torch.ones(2)).shape))
         """
     )
@@ -164,12 +164,12 @@ def test_source_encoding(tmp_path):
 
 def test_code_and_module(tmp_path):
     done = run("-c", "import torch, sys; print(torch.__name__, sys.argv)", "x")
-    assert done.stdout == "hotaru ['-c', 'x']\n"
+    assert done.stdout == "torch ['-c', 'x']\n"
     (tmp_path / "tool.py").write_text(
         "import sys, torch\nprint(__name__, torch.__name__, sys.argv[1:])\n"
     )
     done = run("-m", "tool", "y", cwd=tmp_path)
-    assert done.stdout == "__main__ hotaru ['y']\n", done.stderr
+    assert done.stdout == "__main__ torch ['y']\n", done.stderr
 
 
 def test_usage():
@@ -183,7 +183,7 @@ def test_usage():
 
 
 def test_alias_finder_leaves_other_modules_alone(hotaru):
-    from hotaru._interpreter import AliasFinder
+    from hotaru._alias.finder import AliasFinder
 
     finder = AliasFinder("flame", "hotaru")
     assert finder.find_spec("flames") is None

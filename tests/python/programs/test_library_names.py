@@ -21,7 +21,7 @@ def test_kinds_of_trees_by_their_functions():
     assert (keyed[0][0].key, keyed[0][1]) == ("x", 3)
     assert _pytree._get_node_type([1]) is list
     with pytest.raises(AttributeError, match="_set_flatten"):
-        _pytree._set_flatten
+        _ = _pytree._set_flatten
 
 
 def test_copies_by_their_operator():
@@ -98,7 +98,7 @@ def test_symbolic_functions_are_kept_and_none_is_made():
     with pytest.raises(ValueError, match="no kind 'x'"):
         symbolic_helper.parse_args("x")
     with pytest.raises(AttributeError, match="does not export"):
-        symbolic_opset11.unsqueeze
+        _ = symbolic_opset11.unsqueeze
 
 
 def test_older_names_of_downloads(monkeypatch):

@@ -68,4 +68,4 @@ def test_what_is_missing_is_said(tmp_path):
         with pytest.raises(NotImplementedError, match="add_graph"):
             writer.add_graph(None)
         with pytest.raises(AttributeError):
-            writer.add_nothing
+            _ = writer.add_nothing

@@ -16,6 +16,14 @@ struct IndexAttributes {
   bool flat = false;
 };
 
+/// Kernel "triangle_indices" (result [2, n], int64 or int32): rows and columns
+/// of what lies on the diagonal and below it, or above it.
+struct TriangleIndicesAttributes {
+  int64_t rows = 0, columns = 0, diagonal = 0;
+  int64_t first_row = 0, first_column = 0;  // added
+  bool upper = false;
+};
+
 /// Kernel "triangle" (result, input): keeps the lower or the upper one.
 struct TriangleAttributes {
   int64_t diagonal = 0;

@@ -39,6 +39,9 @@ struct Digamma {
 template <class T>
 struct Trigamma {
   HOTARU_BOTH T operator()(T argument) const {
+    // From here on the series is as precise as T: for a float its last term is
+    // below 1e-9 already from 5 on.
+    constexpr double kSeriesFrom = sizeof(T) > sizeof(float) ? 10 : 5;
     double x = double(argument);
     double sign = 1, result = 0;
     if (x < 0.5) {
@@ -47,7 +50,7 @@ struct Trigamma {
       result = -(std::numbers::pi * std::numbers::pi) / (s * s);
       x = 1 - x;
     }
-    for (; x < 10; ++x) result += 1 / (x * x);
+    for (; x < kSeriesFrom; ++x) result += 1 / (x * x);
     const double z = 1 / (x * x);
     constexpr double kSeries[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
                                   5.0 / 66, -691.0 / 2730, 7.0 / 6};

@@ -1,6 +1,7 @@
 // Special functions of one and two real numbers. All are computed in double and
 // rounded once, by plain functions that every dtype's loop shares: nobody feels
 // their speed, and forty of them in four dtypes would be half a megabyte.
+// Those that vectorise have code of their own for floats (special_float.h).
 #pragma once
 
 #include <cstdint>

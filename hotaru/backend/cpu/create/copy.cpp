@@ -40,6 +40,12 @@ void move_loop(const void*, char* const* p, const int64_t* s, int64_t n) {
     std::memmove(p[0], p[1], size_t(n) * sizeof(Word));
     return;
   }
+  if (s[0] == sizeof(Word) && s[1] == 0) {
+    Word value;
+    std::memcpy(&value, p[1], sizeof(Word));
+    std::fill_n(reinterpret_cast<Word*>(p[0]), n, value);
+    return;
+  }
   for (int64_t i = 0; i < n; ++i)
     std::memcpy(p[0] + i * s[0], p[1] + i * s[1], sizeof(Word));
 }

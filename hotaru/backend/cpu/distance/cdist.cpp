@@ -105,6 +105,25 @@ void cdist(const KernelCall& call) {
   });
 }
 
+/// Operands: result, rows [n, columns]. Each pair of different rows once.
+void pdist(const KernelCall& call) {
+  const Tensor& rows = call.tensor(1);
+  const int64_t n = rows.size(0), columns = rows.size(1);
+  kTypes.visit(call, [&]<class T>() {
+    T* out = call.tensor(0).data<T>();
+    const T* x = rows.data<T>();
+    const T p = T(call.attributes<CdistAttributes>().p);
+    parallel_for(
+        0, n, row_grain(n * columns / 2), [&](int64_t begin, int64_t end) {
+          for (int64_t i = begin; i < end; ++i) {
+            T* to = out + i * (2 * n - i - 1) / 2 - i - 1;  // to[j] of a pair
+            for (int64_t j = i + 1; j < n; ++j)
+              to[j] = distance(x + i * columns, x + j * columns, columns, p);
+          }
+        });
+  });
+}
+
 void cdist_grad(const KernelCall& call) {
   const Tensor &x1 = call.tensor(2), &x2 = call.tensor(3);
   const Pairs n(x1, x2);
@@ -128,6 +147,7 @@ void cdist_grad(const KernelCall& call) {
 }
 
 HOTARU_KERNEL(kCPU, "cdist", cdist, check_types<kTypes>);
+HOTARU_KERNEL(kCPU, "pdist", pdist, check_types<kTypes>);
 HOTARU_KERNEL(kCPU, "cdist_grad", cdist_grad, check_types<kTypes>);
 
 }  // namespace

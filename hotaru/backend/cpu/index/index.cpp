@@ -11,6 +11,13 @@
 namespace hotaru::cpu {
 namespace {
 
+[[noreturn]] void outside(int64_t at, int64_t size, int64_t dim, bool flat) {
+  if (flat)
+    fail<IndexError>("out of range: tried to access index ", at,
+                     " on a tensor of ", size, " elements.");
+  index_out_of_bounds<IndexError>(at, dim, size);
+}
+
 /// The offset into the indexed tensor that each position of the indices
 /// stands for; all of them checked before anything is written.
 std::vector<int64_t> offsets(const KernelCall& call, const Tensor& x,
@@ -25,17 +32,34 @@ std::vector<int64_t> offsets(const KernelCall& call, const Tensor& x,
     Walk<1> walk(index.sizes(), {index.strides()});
     for (int64_t& offset : out) {
       int64_t at = values[walk.at[0]];
-      if (at < -size || at >= size) [[unlikely]] {
-        if (attributes.flat)
-          fail<IndexError>("out of range: tried to access index ", at,
-                           " on a tensor of ", size, " elements.");
-        index_out_of_bounds<IndexError>(at, int64_t(k), size);
-      }
+      if (at < -size || at >= size) [[unlikely]]
+        outside(at, size, int64_t(k), attributes.flat);
       offset += (at < 0 ? at + size : at) * stride;
       walk.next();
     }
   }
   return out;
+}
+
+/// Whether one row-major index names single elements of a vector.
+bool is_flat(const KernelCall& call, const Tensor& x, const Tensor& y) {
+  return call.operands().size() == 3 && x.dim() == 1 && y.is_contiguous() &&
+         call.tensor(2).is_contiguous() && call.tensor(2).numel() == y.numel();
+}
+
+/// f(a place of a vector of `size` elements, i) for each index; `outside`
+/// throws.
+template <class F>
+void for_places(const int64_t* index, int64_t begin, int64_t end, int64_t size,
+                bool flat, const F& f) {
+// Four loads in flight: the check of each index would else wait its turn.
+#pragma GCC unroll 4
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t at = index[i] + (index[i] < 0 ? size : 0);
+    if (uint64_t(at) >= uint64_t(size)) [[unlikely]]
+      outside(index[i], size, 0, flat);
+    f(at, i);
+  }
 }
 
 /// f(x + ..., y + ..., n, x_step, y_step) over runs of elements, in the order
@@ -115,7 +139,37 @@ void for_runs(const KernelCall& call, const Tensor& x, const Tensor& y,
 void index(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   visit_word(in.dtype(), [&]<class Word>() {
+    if (is_flat(call, in, out)) {
+      const int64_t size = in.numel(), step = in.strides()[0];
+      const bool flat = call.attributes<IndexAttributes>().flat;
+      parallel_for(0, out.numel(), kGrainSize, [&](int64_t begin, int64_t end) {
+        const Word* x = in.data<Word>();
+        Word* y = out.data<Word>();
+        for_places(call.tensor(2).data<int64_t>(), begin, end, size, flat,
+                   [=](int64_t at, int64_t i) { y[i] = x[at * step]; });
+      });
+      return;
+    }
     for_runs<const Word, Word>(call, in, out, true, ReadRun());
+  });
+}
+
+/// index_put of a row-major index, all of which is checked before anything is
+/// written.
+void put_flat(const KernelCall& call, const Tensor& out, const Tensor& values) {
+  const int64_t* index = call.tensor(2).data<int64_t>();
+  const int64_t n = values.numel(), size = out.numel();
+  const int64_t step = out.strides()[0];
+  const bool flat = call.attributes<IndexAttributes>().flat;
+  bool inside = true;
+  for (int64_t i = 0; i < n; ++i)
+    inside &= (index[i] >= -size) & (index[i] < size);
+  if (!inside) for_places(index, 0, n, size, flat, [](int64_t, int64_t) {});
+  visit_word(out.dtype(), [&]<class Word>() {
+    Word* y = out.data<Word>();
+    const Word* x = values.data<Word>();
+    for (int64_t i = 0; i < n; ++i)
+      y[(index[i] + (index[i] < 0 ? size : 0)) * step] = x[i];
   });
 }
 
@@ -123,6 +177,9 @@ void index(const KernelCall& call) {
 /// the last one wins and sums have one order.
 void index_put(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &values = call.tensor(1);
+  if (is_flat(call, out, values) &&
+      !call.attributes<IndexAttributes>().accumulate)
+    return put_flat(call, out, values);
   if (!call.attributes<IndexAttributes>().accumulate)
     return visit_word(out.dtype(), [&]<class Word>() {
       for_runs<Word, const Word>(call, out, values, false, CopyRun());

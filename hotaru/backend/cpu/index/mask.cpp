@@ -1,5 +1,6 @@
 // Elements chosen by value: nonzero, masks, triangles.
 #include "hotaru/backend/common/index/index.h"
+#include "hotaru/backend/cpu/indexing.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/words.h"
 #include "hotaru/runtime/kernel.h"
@@ -159,6 +160,24 @@ void triangle(const KernelCall& call) {
   });
 }
 
+void triangle_indices(const KernelCall& call) {
+  const Tensor& out = call.tensor(0);
+  const auto& a = call.attributes<TriangleIndicesAttributes>();
+  visit_index(out, [&]<class I>() {
+    I *row = out.data<I>(), *column = row + out.size(1);
+    for (int64_t r = 0; r < a.rows; ++r) {
+      const int64_t edge =
+          std::clamp<int64_t>(r + a.diagonal + (a.upper ? 0 : 1), 0, a.columns);
+      const int64_t first = a.upper ? edge : 0;
+      const int64_t n = (a.upper ? a.columns : edge) - first;
+      row = std::fill_n(row, n, I(r + a.first_row));
+      for (int64_t i = 0; i < n; ++i) column[i] = I(first + a.first_column + i);
+      column += n;
+    }
+  });
+}
+
+HOTARU_KERNEL(kCPU, "triangle_indices", triangle_indices);
 HOTARU_KERNEL(kCPU, "nonzero", nonzero);
 HOTARU_KERNEL(kCPU, "masked_select", masked_select);
 HOTARU_KERNEL(kCPU, "masked_scatter", masked_scatter);

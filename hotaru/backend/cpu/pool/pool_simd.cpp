@@ -52,11 +52,29 @@ HWY_INLINE void columns(const T* x, int64_t rows, int64_t pitch, int64_t width,
   std::fill_n(to + width, behind, low);
 }
 
-/// Windows that begin at every second column; how many it did. Lanes beyond n
-/// read the slack.
-template <class T>
-HWY_INLINE int64_t every_second(const T* HWY_RESTRICT room, int64_t kernel,
-                                T* out, int64_t n) {
+/// The greatest of a vector's every kStride-th element and the next ones of
+/// each, up to `count`.
+template <int kStride, class D, class T>
+HWY_INLINE hn::Vec<D> with_taps(hn::Vec<D> best, D d, const T* HWY_RESTRICT x,
+                                int64_t count) {
+  hn::Vec<D> a, b, c, e;
+  if constexpr (kStride == 2) hn::LoadInterleaved2(d, x, a, b);
+  if constexpr (kStride == 3) hn::LoadInterleaved3(d, x, a, b, c);
+  if constexpr (kStride == 4) hn::LoadInterleaved4(d, x, a, b, c, e);
+  best = greater(best, a);
+  if (count > 1) best = greater(best, b);
+  if constexpr (kStride > 2)
+    if (count > 2) best = greater(best, c);
+  if constexpr (kStride > 3)
+    if (count > 3) best = greater(best, e);
+  return best;
+}
+
+/// Windows that begin at every kStride-th column; how many it did. Lanes
+/// beyond n read the slack.
+template <int kStride, class T>
+HWY_INLINE int64_t every_nth(const T* HWY_RESTRICT room, int64_t kernel, T* out,
+                             int64_t n) {
 #if HWY_TARGET == HWY_SCALAR
   (void)room, (void)kernel, (void)out, (void)n;
   return 0;
@@ -66,12 +84,8 @@ HWY_INLINE int64_t every_second(const T* HWY_RESTRICT room, int64_t kernel,
   int64_t o = 0;
   for (; o < n; o += lanes) {
     auto best = hn::Set(d, -std::numeric_limits<T>::infinity());
-    for (int64_t k = 0; k < kernel; k += 2) {
-      hn::Vec<decltype(d)> even, odd;
-      hn::LoadInterleaved2(d, room + 2 * o + k, even, odd);
-      best = greater(best, even);
-      if (k + 1 < kernel) best = greater(best, odd);
-    }
+    for (int64_t k = 0; k < kernel; k += kStride)
+      best = with_taps<kStride>(best, d, room + kStride * o + k, kernel - k);
     store(best, d, out + o, n - o);
   }
   return n;
@@ -100,12 +114,14 @@ void row(const T* x, int64_t rows, int64_t pitch, int64_t width, int64_t kernel,
   columns(x, rows, pitch, width, pad, std::max<int64_t>(0, reach), room);
   int64_t o = 0;
   if (stride == 1) o = every_one(room, kernel, out, n);
-  if (stride == 2) o = every_second(room, kernel, out, n);
+  if (stride == 2) o = every_nth<2>(room, kernel, out, n);
+  if (stride == 3) o = every_nth<3>(room, kernel, out, n);
+  if (stride == 4) o = every_nth<4>(room, kernel, out, n);
   for (; o < n; ++o) {
     const T* window = room + o * stride;
     T best = window[0];
     for (int64_t k = 1; k < kernel; ++k)
-      if (window[k] > best || window[k] != window[k]) best = window[k];
+      best = (window[k] > best) | (window[k] != window[k]) ? window[k] : best;
     out[o] = best;
   }
 }

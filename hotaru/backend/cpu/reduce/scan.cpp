@@ -10,10 +10,19 @@
 namespace hotaru::cpu {
 namespace {
 
+/// One line, whose elements lie x_step and y_step apart.
+template <class S, class T>
+void scan_line(const T* x, int64_t x_step, T* y, int64_t y_step, int64_t n) {
+  typename S::Acc acc = S::kFirst;
+  for (int64_t i = 0; i < n; ++i) {
+    acc = S::step(acc, typename S::Acc(x[i * x_step]));
+    y[i * y_step] = static_cast<T>(acc);
+  }
+}
+
 /// Operands: result, input, of one dtype.
 template <class S, class T>
 void scan(const KernelCall& call) {
-  using Acc = typename S::Acc;
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   const int64_t dim = call.attributes<LineAttributes>().dim;
   const int64_t n = line_size(in, dim);
@@ -24,11 +33,11 @@ void scan(const KernelCall& call) {
   for_lines(
       dim, n,
       [&](const auto& at) {
-        Acc acc = S::kFirst;
-        for (int64_t i = 0; i < n; ++i) {
-          acc = S::step(acc, Acc(x[at[1] + i * in_stride]));
-          y[at[0] + i * out_stride] = static_cast<T>(acc);
-        }
+        // Steps of 1 are constants of a loop of their own.
+        if (in_stride == 1 && out_stride == 1)
+          scan_line<S>(x + at[1], 1, y + at[0], 1, n);
+        else
+          scan_line<S>(x + at[1], in_stride, y + at[0], out_stride, n);
       },
       out, in);
 }

@@ -8,6 +8,7 @@ from collections import OrderedDict
 
 import hotaru
 
+from ._fake_quantize_base import FakeQuantizeBase
 from ._histogram import HistogramObserver
 from ._observing import (
     MinMaxObserver,
@@ -80,6 +81,8 @@ class FixedQParamsObserver(ObserverBase):
 
 class PlaceholderObserver(ObserverBase):
     """Looks at nothing: it says which dtype its input is to have."""
+
+    _finds_qparams = False
 
     def __init__(
         self,
@@ -190,8 +193,6 @@ def _is_observer_script_module(mod, obs_type_name: str) -> bool:
 
 def _is_activation_post_process(module) -> bool:
     """Whether it observes or imitates quantisation."""
-    from .fake_quantize import FakeQuantizeBase
-
     return isinstance(
         module, (ObserverBase, FakeQuantizeBase)
     ) or _is_observer_script_module(module, "quantization.observer")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import namedtuple
 from typing import Any, Optional
 
@@ -11,7 +10,7 @@ import hotaru
 from ... import nn
 from . import fake_quantize as _fake
 from . import observer as _observer
-from .fake_quantize import FakeQuantize
+from .fake_quantize import FakeQuantize, FakeQuantizeBase
 from .observer import (
     HistogramObserver,
     MinMaxObserver,
@@ -36,8 +35,7 @@ __all__ = [
     "float16_dynamic_qconfig", "float16_static_qconfig",
     "float_qparams_weight_only_qconfig",
     "float_qparams_weight_only_qconfig_4bit", "get_default_qat_qconfig",
-    "get_default_qat_qconfig_dict", "get_default_qconfig",
-    "get_default_qconfig_dict", "per_channel_dynamic_qconfig",
+    "get_default_qconfig", "per_channel_dynamic_qconfig",
     "qconfig_equals",
 ]  # fmt: skip
 
@@ -236,32 +234,14 @@ def get_default_qat_qconfig(backend="x86", version=1) -> QConfig:
     return QConfig(activation=kind.with_args(**options), weight=weight)
 
 
-def get_default_qconfig_dict(backend="x86", version=0) -> dict:
-    """An older form of `get_default_qconfig_mapping`."""
-    warnings.warn(
-        "torch.ao.quantization.get_default_qconfig_dict is deprecated and will "
-        "be removed in a future version. Please use torch.ao.quantization."
-        "get_default_qconfig_mapping instead.",
-        FutureWarning,
-        stacklevel=2,
-    )
-    from .qconfig_mapping import get_default_qconfig_mapping
-
-    return get_default_qconfig_mapping(backend, version).to_dict()
-
-
-def get_default_qat_qconfig_dict(backend="x86", version=1) -> dict:
-    """An older form of `get_default_qat_qconfig_mapping`."""
-    warnings.warn(
-        "torch.ao.quantization.get_default_qat_qconfig_dict is deprecated and "
-        "will be removed in a future version. Please use torch.ao.quantization."
-        "get_default_qat_qconfig_mapping instead.",
-        FutureWarning,
-        stacklevel=2,
-    )
-    from .qconfig_mapping import get_default_qat_qconfig_mapping
-
-    return get_default_qat_qconfig_mapping(backend, version).to_dict()
+def _activation_is_memoryless(qconfig) -> bool:
+    """Whether scales are those of each input alone: then inputs are observed
+    instead of outputs.
+    """
+    activation = qconfig.activation()
+    if isinstance(activation, FakeQuantizeBase):
+        activation = getattr(activation, "activation_post_process", activation)
+    return getattr(activation, "averaging_constant", None) == 1
 
 
 def _assert_valid_qconfig(qconfig: QConfig | None, mod) -> None:

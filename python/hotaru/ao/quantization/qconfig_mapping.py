@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict
 from typing import Any, Callable
 
@@ -26,7 +27,8 @@ from .qconfig import (
 )
 
 __all__ = [
-    "QConfigMapping", "get_default_qat_qconfig_mapping",
+    "QConfigMapping", "get_default_qat_qconfig_dict",
+    "get_default_qat_qconfig_mapping", "get_default_qconfig_dict",
     "get_default_qconfig_mapping",
 ]  # fmt: skip
 
@@ -179,6 +181,31 @@ def get_default_qat_qconfig_mapping(backend="x86", version=1) -> QConfigMapping:
     return _default_mapping(
         get_default_qat_qconfig(backend, version), True, _FIXED
     )
+
+
+def _warn_of_older_form(name: str, newer: str) -> None:
+    warnings.warn(
+        f"torch.ao.quantization.{name} is deprecated and will be removed in a "
+        f"future version. Please use torch.ao.quantization.{newer} instead.",
+        FutureWarning,
+        stacklevel=3,
+    )
+
+
+def get_default_qconfig_dict(backend="x86", version=0) -> dict:
+    """An older form of `get_default_qconfig_mapping`."""
+    _warn_of_older_form(
+        "get_default_qconfig_dict", "get_default_qconfig_mapping"
+    )
+    return get_default_qconfig_mapping(backend, version).to_dict()
+
+
+def get_default_qat_qconfig_dict(backend="x86", version=1) -> dict:
+    """An older form of `get_default_qat_qconfig_mapping`."""
+    _warn_of_older_form(
+        "get_default_qat_qconfig_dict", "get_default_qat_qconfig_mapping"
+    )
+    return get_default_qat_qconfig_mapping(backend, version).to_dict()
 
 
 def _get_symmetric_qnnpack_qconfig_mapping() -> QConfigMapping:

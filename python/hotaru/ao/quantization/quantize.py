@@ -13,7 +13,6 @@ from ...nn.utils.parametrize import type_before_parametrizations
 from ..nn import quantized as nnq
 from ..nn.intrinsic import _FusedModule
 from . import qconfig as _qconfig
-from .fake_quantize import FakeQuantizeBase
 from .observer import _is_activation_post_process
 from .quantization_mappings import (
     _get_special_act_post_process,
@@ -110,16 +109,6 @@ def _register_activation_post_process_hook(module, pre_hook=False) -> None:
         module.register_forward_hook(_observer_forward_hook, prepend=True)
 
 
-def _activation_is_memoryless(qconfig) -> bool:
-    """Whether scales are those of each input alone: then inputs are observed
-    instead of outputs.
-    """
-    activation = qconfig.activation()
-    if isinstance(activation, FakeQuantizeBase):
-        activation = getattr(activation, "activation_post_process", activation)
-    return getattr(activation, "averaging_constant", None) == 1
-
-
 def _observed(module) -> bool:
     return getattr(module, "qconfig", None) is not None
 
@@ -132,7 +121,7 @@ def _insert_observer(module, device, special=None) -> None:
         observer.to(device)
     module.add_module("activation_post_process", observer)
     _register_activation_post_process_hook(
-        module, pre_hook=_activation_is_memoryless(module.qconfig)
+        module, pre_hook=_qconfig._activation_is_memoryless(module.qconfig)
     )
 
 

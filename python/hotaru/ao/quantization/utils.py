@@ -86,9 +86,8 @@ def get_qparam_dict(observer_or_fake_quant) -> dict:
     qscheme = getattr(observer_or_fake_quant, "qscheme", None)
     dtype = observer_or_fake_quant.dtype
     found = {"qscheme": qscheme, "dtype": dtype}
-    if not qscheme or isinstance(
-        observer_or_fake_quant, _placeholder_observer()
-    ):
+    finds_any = getattr(observer_or_fake_quant, "_finds_qparams", True)
+    if not qscheme or not finds_any:
         return {"qscheme": None, "dtype": dtype}
     if is_per_tensor(qscheme):
         qscheme = hotaru.per_tensor_affine
@@ -106,12 +105,6 @@ def get_qparam_dict(observer_or_fake_quant) -> dict:
         if hasattr(observer_or_fake_quant, end):
             found[end] = getattr(observer_or_fake_quant, end)
     return found
-
-
-def _placeholder_observer():
-    from .observer import PlaceholderObserver
-
-    return PlaceholderObserver
 
 
 def get_swapped_custom_module_class(

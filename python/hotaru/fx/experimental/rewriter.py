@@ -11,6 +11,7 @@ import types
 
 import hotaru
 
+from ..._own_names import is_own
 from ...nn import Module
 from .._symbolic_trace import Tracer
 
@@ -87,7 +88,7 @@ def _rewrite(root):
         for name, child in root._modules.items()
     }
     cls = type(root)
-    if cls.__module__.startswith("hotaru."):
+    if is_own(cls.__module__):
         return made
     forward = AST_Rewriter().rewrite(cls.forward)
     made.__class__ = type(

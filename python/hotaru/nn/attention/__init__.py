@@ -9,3 +9,11 @@ from ..._extension.attention_kinds import (
 )
 
 __all__ = ["SDPBackend", "sdpa_kernel"]
+
+
+def __getattr__(name: str):
+    if name in ("bias", "flex_attention"):
+        from importlib import import_module
+
+        return import_module(f"{__package__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

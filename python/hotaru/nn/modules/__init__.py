@@ -1,5 +1,6 @@
 """All modules, by family."""
 
+from ..._own_names import add_parts as _add_parts
 from . import utils as utils
 from .activation import (
     CELU,
@@ -60,6 +61,7 @@ from .dropout import (
     Dropout3d,
     FeatureAlphaDropout,
 )
+from .former import Container, CrossMapLRN2d, NLLLoss2d
 from .lazy import (
     LazyBatchNorm1d,
     LazyBatchNorm2d,
@@ -163,6 +165,29 @@ from .transformer import (
 )
 from .upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
+# Where PyTorch has them; here, files are by what modules share.
+_PLACES = {
+    "batchnorm": ("LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d"),
+    "channelshuffle": ("ChannelShuffle",),
+    "container": ("Container", "ParameterDict", "ParameterList"),
+    "conv": (
+        "LazyConv1d", "LazyConv2d", "LazyConv3d", "LazyConvTranspose1d",
+        "LazyConvTranspose2d", "LazyConvTranspose3d",
+    ),
+    "flatten": ("Flatten", "Unflatten"),
+    "fold": ("Fold", "Unfold"),
+    "instancenorm": (
+        "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d",
+        "LazyInstanceNorm1d", "LazyInstanceNorm2d", "LazyInstanceNorm3d",
+    ),
+    "linear": ("LazyLinear",),
+    "linear_cross_entropy_options": ("LinearCrossEntropyOptions",),
+    "loss": ("LinearCrossEntropyLoss", "NLLLoss2d"),
+    "normalization": ("CrossMapLRN2d",),
+    "pixelshuffle": ("PixelShuffle", "PixelUnshuffle"),
+    "rnn": ("GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"),
+}  # fmt: skip
+
 __all__ = [
     "CELU",
     "ELU",
@@ -197,6 +222,7 @@ __all__ = [
     "ConstantPad1d",
     "ConstantPad2d",
     "ConstantPad3d",
+    "Container",
     "Conv1d",
     "Conv2d",
     "Conv3d",
@@ -206,6 +232,7 @@ __all__ = [
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
+    "CrossMapLRN2d",
     "Dropout",
     "Dropout1d",
     "Dropout2d",
@@ -274,6 +301,7 @@ __all__ = [
     "MultiMarginLoss",
     "MultiheadAttention",
     "NLLLoss",
+    "NLLLoss2d",
     "PReLU",
     "PairwiseDistance",
     "ParameterDict",
@@ -325,3 +353,11 @@ __all__ = [
     "ZeroPad2d",
     "ZeroPad3d",
 ]
+
+_add_parts(
+    __package__,
+    {
+        part: {name: globals()[name] for name in names}
+        for part, names in _PLACES.items()
+    },
+)

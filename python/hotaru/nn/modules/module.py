@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections import OrderedDict
+from importlib import import_module
 
 from ... import Tensor, empty_like
 from ... import device as _device
@@ -125,6 +126,16 @@ class Module(HookMixin, StateMixin, TraversalMixin, ConversionMixin):
         return self.forward(*args)
 
     _call_impl = __call__
+    # Whether loading says what changed in the sources: nothing is kept of them.
+    dump_patches: bool = False
+
+    def compile(self, *args, **kwargs) -> None:
+        """This module's calls run as graphs from now on: `compile` in place.
+
+        Arguments are those of `compile` behind the model.
+        """
+        graphs = import_module("hotaru.graphs._compile")  # they are above
+        graphs.compile_in_place(self, *args, **kwargs)
 
     # -- attributes --------------------------------------------------------
 

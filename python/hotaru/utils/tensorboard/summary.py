@@ -96,7 +96,7 @@ def histogram_raw(
 
 
 def _rows(value, formats: str) -> np.ndarray:
-    """Height, width, channels; several pictures side by side, eight in a row."""
+    """Height, width, channels; several pictures are eight in a row."""
     picture = array(value)
     letters = formats.upper()
     if picture.ndim != len(letters) or len(set(letters)) != len(letters):

@@ -1,5 +1,6 @@
 """Pipes that are iterated."""
 
+from ....._own_names import add_parts as _add_parts
 from .callable import CollatorIterDataPipe as Collator
 from .callable import MapperIterDataPipe as Mapper
 from .combinatorics import SamplerIterDataPipe as Sampler
@@ -25,3 +26,13 @@ __all__ = [
     "Multiplexer", "Sampler", "ShardingFilter", "Shuffler", "StreamReader",
     "UnBatcher", "Zipper",
 ]  # fmt: skip
+
+# One file of three that PyTorch has.
+_add_parts(
+    __package__,
+    {
+        "filelister": {"FileListerIterDataPipe": FileLister},
+        "fileopener": {"FileOpenerIterDataPipe": FileOpener},
+        "streamreader": {"StreamReaderIterDataPipe": StreamReader},
+    },
+)

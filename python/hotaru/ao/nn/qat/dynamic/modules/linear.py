@@ -23,7 +23,7 @@ class Linear(_Linear):
         super().__init__(
             in_features, out_features, bias, qconfig, device, dtype
         )
-        from .....quantization.quantize import _activation_is_memoryless
+        from .....quantization.qconfig import _activation_is_memoryless
 
         if not _activation_is_memoryless(qconfig):
             raise ValueError(

@@ -1,0 +1,42 @@
+"""`import torch` gives hotaru: in a process, or in a whole environment."""
+
+from __future__ import annotations
+
+import sys
+
+from .._own_names import add_root
+from .finder import AliasFinder
+from .rename import rename_loaded
+
+_PACKAGE = __package__.partition(".")[0]
+
+
+def is_installed(alias: str = "torch") -> bool:
+    """Whether `import torch` gives hotaru in this process."""
+    return any(
+        isinstance(f, AliasFinder) and f.alias == alias for f in sys.meta_path
+    )
+
+
+def install(alias: str = "torch") -> None:
+    """Makes `import torch` give hotaru from now on, in this process.
+
+    Modules, classes and functions of the package say `torch.…` of where they
+    come from, those that are loaded already, too.
+
+    RuntimeError if another package of that name is imported already.
+    """
+    if is_installed(alias):
+        return
+    present = sys.modules.get(alias)
+    if present is not None and present is not sys.modules[_PACKAGE]:
+        raise RuntimeError(
+            f"cannot make 'import {alias}' give hotaru: {alias} is imported "
+            f"already, from {getattr(present, '__file__', 'an unknown place')}"
+        )
+    sys.meta_path.insert(0, AliasFinder(alias, _PACKAGE))
+    add_root(alias)
+    rename_loaded(alias, _PACKAGE)
+    overrides = sys.modules.get(f"{_PACKAGE}._overrides")
+    if overrides is not None:  # functions say by which name they are reached
+        overrides.use_root(alias)

@@ -1,0 +1,126 @@
+"""Settings of the whole process, and what a build has."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+from .. import _C, Tensor, set_default_device, set_default_dtype
+
+__all__ = [
+    "cond", "get_device_module", "get_float32_matmul_precision", "has_mkl",
+    "has_openmp", "has_spectral", "is_distributed",
+    "set_default_tensor_type", "set_float32_matmul_precision",
+    "set_flush_denormal",
+]  # fmt: skip
+
+# Products, Fourier transforms and the like are kernels of the package's own.
+has_mkl = False
+has_openmp = False
+has_spectral = True
+_PRECISIONS = ("highest", "high", "medium")
+_precision = _PRECISIONS[0]
+_FLOATS = {
+    "HalfTensor": _C.float16, "FloatTensor": _C.float32,
+    "DoubleTensor": _C.float64, "BFloat16Tensor": _C.bfloat16,
+}  # fmt: skip
+
+
+def get_float32_matmul_precision() -> str:
+    """What `set_float32_matmul_precision` allowed last."""
+    return _precision
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """How exact products of float32 have to be: "highest", "high" or "medium".
+
+    It is a permission: they are computed in float32 whatever it says.
+    """
+    global _precision
+    if precision not in _PRECISIONS:
+        warnings.warn(
+            f"{precision} is not one of 'highest', 'high', or 'medium'; the "
+            f"current setting '{_precision}' is kept",
+            stacklevel=2,
+        )
+        return
+    _precision = precision
+    from .. import backends
+
+    backends.cuda.matmul.allow_tf32 = precision != "highest"
+
+
+def set_default_tensor_type(t) -> None:
+    """The dtype, and the device, of new tensors of floats: those of
+    `torch.DoubleTensor`, or of its name.
+
+    Raises:
+        TypeError: it is no type of tensors of floats.
+    """
+    name = t if isinstance(t, str) else f"{t.__module__}.{t.__name__}"
+    place, _, kind = name.rpartition(".")
+    root, _, device = place.partition(".")
+    package = __package__.partition(".")[0]
+    if root not in ("torch", package) or device not in ("", "cuda"):
+        raise TypeError(f"invalid type object: {name}")
+    if kind not in _FLOATS:
+        raise TypeError(
+            "only floating-point types are supported as the default type"
+        )
+    set_default_dtype(_FLOATS[kind])
+    if device:
+        set_default_device(device)
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """Whether denormal numbers could be made zero: False, it is not offered;
+    results are those of the standard.
+    """
+    return False
+
+
+def get_device_module(device=None):
+    """The module of a device type: `torch.cpu` of "cpu".
+
+    RuntimeError: there is none.
+    """
+    if device is None:
+        from ..accelerator import current_accelerator
+
+        device = current_accelerator(check_available=True) or "cpu"
+    kind = _C.device(device).type
+    package = sys.modules[__package__.partition(".")[0]]
+    module = getattr(package, kind, None)
+    if module is None:
+        raise RuntimeError(
+            f"Device '{kind}' does not have a corresponding module registered "
+            f"as 'torch.{kind}'."
+        )
+    return module
+
+
+def is_distributed(input: Tensor) -> bool:
+    """Whether a tensor's memory is spread over processes: never."""
+    return False
+
+
+def cond(pred, true_fn, false_fn, operands=()):
+    """One of two functions of the operands, by a truth value.
+
+    Captured as a graph, it is the one that was called while capturing; a
+    tensor that decides is read, which a capture refuses.
+    """
+    if not isinstance(pred, (bool, int, Tensor)) or (
+        isinstance(pred, Tensor) and pred.numel() != 1
+    ):
+        raise RuntimeError(
+            f"Expected pred to be bool or tensor, but got {pred}."
+        )
+    if not (callable(true_fn) and callable(false_fn)):
+        raise RuntimeError("Expect both branches to be callable.")
+    if not isinstance(operands, (tuple, list)):
+        raise RuntimeError(
+            "Expect operands to be a tuple of possibly nested "
+            f"dict/list/tuple, but got {type(operands)}"
+        )
+    return (true_fn if pred else false_fn)(*operands)

@@ -1,0 +1,70 @@
+"""The types of results that have names: `torch.return_types.max`.
+
+An operator's type is made with its first result of that kind; asking for one
+here runs the operator on a small matrix. Results that were written through
+`out=` are the tuple that was given, so there are no types for those.
+"""
+
+from __future__ import annotations
+
+from . import _C, ones, ops
+from ._C import Tensor
+
+# What stands behind the matrix where an operator asks for more.
+_CALLS = {
+    "cummax": (0,), "cummin": (0,), "histogram": (2,), "histogramdd": ([2],),
+    "kthvalue": (1,), "max": (0,), "median": (0,), "min": (0,), "mode": (0,),
+    "nanmedian": (0,), "topk": (1,),
+}  # fmt: skip
+_PLAIN = {
+    "aminmax", "frexp", "geqrf", "linalg_cholesky_ex", "linalg_eig",
+    "linalg_eigh", "linalg_inv_ex", "linalg_ldl_factor",
+    "linalg_ldl_factor_ex", "linalg_lu", "linalg_lu_factor",
+    "linalg_lu_factor_ex", "linalg_qr", "linalg_slogdet", "linalg_svd",
+    "qr", "slogdet", "sort", "svd",
+}  # fmt: skip
+_TENSORS = {
+    "linalg_lstsq", "linalg_solve_ex", "lu_unpack", "triangular_solve",
+}  # fmt: skip
+_NAMES = sorted(_PLAIN.union(_CALLS, _TENSORS))
+__all__ = ["all_return_types", "pytree_register_structseq", *_NAMES]  # noqa: F822
+
+
+def _rest(name: str, matrix: Tensor) -> tuple:
+    if name == "lu_unpack":
+        return (ones(1, device="cpu", dtype=_C.int32),)
+    if name in _TENSORS:
+        return (matrix,)
+    return _CALLS.get(name, ())
+
+
+def _type_of(name: str) -> type:
+    from ._overrides import DisableTorchFunction
+    from .utils._python_dispatch import _disable_current_modes
+
+    with DisableTorchFunction(), _disable_current_modes():
+        matrix = ones(1, 1, device="cpu", dtype=_C.float32)
+        return type(getattr(ops, name)(matrix, *_rest(name, matrix)))
+
+
+def __getattr__(name: str):
+    if name in _NAMES:
+        return globals().setdefault(name, _type_of(name))
+    if name == "all_return_types":
+        types = [globals().get(n) or __getattr__(n) for n in _NAMES]
+        return globals().setdefault(name, types)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def pytree_register_structseq(cls: type) -> None:
+    """Makes objects of a type of results nodes of trees: they are already,
+    for each type that an operator gives.
+    """
+    from .utils._pytree import is_structseq_class
+
+    if not is_structseq_class(cls):
+        raise TypeError(f"{cls} is no type of named results")

@@ -1,0 +1,1 @@
+"""What `benchmark` is made of."""

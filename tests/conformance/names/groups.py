@@ -1,0 +1,113 @@
+"""Public names of PyTorch that hotaru is not measured by, and why.
+
+A name belongs to the first group of which a pattern matches its full name from
+the beginning, as in "torch.cuda.memory.empty_cache".
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+
+class Group(NamedTuple):
+    title: str
+    reason: str
+    patterns: str
+
+    def has(self, name: str) -> bool:
+        return re.match(rf"(?:{self.patterns})", name, re.VERBOSE) is not None
+
+
+GROUPS = (
+    Group(
+        "GPUs and other devices by name",
+        "They ask for a certain device or vendor's library. `torch.cuda` has "
+        "what hotaru's CUDA back end has ([gpu.md](gpu.md)); devices that "
+        "hotaru does not know answer that they are not available.",
+        r"""torch\.(cuda|xpu|mps|mtia|accelerator)\b
+        | torch\.backends\.(cuda|cusparselt|kleidiai|mha|mkl|mps|nnpack|xeon)
+        | torch\.(Tensor|nn\.Module|nn\.modules\.module\.Module
+            |UntypedStorage|TypedStorage|storage\.\w+|\w+Storage|\w+Tensor
+            |nn\.Parameter|jit\.\w+)
+            \.(ipu|xpu|mtia|hpu|is_hpu|is_ipu|is_xpu|is_mtia|is_vulkan|mps
+            |is_maia|is_mps)$
+        | torch\.(is_vulkan_available|cudnn_|miopen_|mkldnn_)
+        | torch\.utils\.(hipify|cpp_backtrace|mkldnn|mobile_optimizer)
+        | torch\.nn\.attention\.(\w*flash_attention_impl|varlen|WARN_FOR)
+        | torch\.sparse\.(semi_structured|\w*SemiStructured|to_sparse_semi)
+        | torch\.profiler\.itt | torch\.autograd\.profiler\.(emit_|\w*nv)
+        | torch\.serialization\.validate_(hpu|cuda) | torch\.numa
+        | torch\.nn\.parallel\.(comm|replicate|scatter|gather|parallel_apply)
+        | torch\.nn\.(parallel\.)?DataParallel\.\w
+        | torch\.nn\.functional\.(ScalingType|SwizzleType)
+        """,
+    ),
+    Group(
+        "Distributed back ends",
+        "Work over several processes and machines; what one process asks, "
+        "`torch.distributed.is_available()` and `is_initialized()`, is "
+        "answered.",
+        r"""torch\.distributed\b
+        | torch\.nn\.parallel\.(distributed|Distributed)
+        | torch\.nn\.(modules\.(batchnorm\.)?)?SyncBatchNorm
+        """,
+    ),
+    Group(
+        "Internals",
+        "Classes of PyTorch's extension that end up in `torch` by their name "
+        "alone, and files that PyTorch's documentation does not describe: "
+        "they are written for the files beside them.",
+        r"""torch\.(jit\.(frontend|annotations|generate_bytecode|mobile
+            |unsupported_tensor_ops|quantized)\b
+        | multiprocessing\.(reductions|queue|pool)\b
+        | fx\.experimental\.(?!proxy_tensor\.make_fx)
+        | fx\.passes\.(?!shape_prop|split_module)
+        | utils\.data\.datapipes\.(dataframe|utils\.decoder|gen_pyi)
+        | utils\.(backcompat|backend_registration|file_baton|jit|viz
+            |debug_log|collect_env|data\.backward_compat|_\w+|cpp_backtrace)
+        | utils\.benchmark\.(op_fuzzers|utils\.(cpp_jit|valgrind_wrapper
+            |compile))
+        | autograd\.profiler(_legacy|_util)\b | nn\.cpp | nn\.common_types
+        | fx\.config | fx\.traceback | export\.pt2_archive\.constants
+        | compiler\.config | monitor | utils\.model_dump
+        | (AVG|SUM|AggregationType|AliasDb|Argument(Spec)?|Benchmark\w+|Block
+            |BufferDict|CallStack|Capsule|Code|CompilationUnit
+            |CompleteArgumentSpec|ConcreteModuleType\w*|DeepCopyMemoTable
+            |DeserializationStorageContext|ErrorReport|ExcludeDispatchKeyGuard
+            |ExecutionPlan|FatalError|Gradient|Graph\b|GraphExecutorState
+            |IODescriptor|InferredType|JITException|LiteScriptModule
+            |LockingLogger|LoggerBase|ModuleDict|Node\b|NoopLogger
+            |OperatorInfo|ParameterDict|PyTorchFile\w+|ScriptClass\w*
+            |ScriptDict\w*|ScriptFunction|ScriptList\w*|ScriptMethod
+            |ScriptModule\w*|ScriptObject\w*|SerializationStorageContext
+            |StaticModule|ThroughputBenchmark|TracingState|Use|Value
+            |DispatchKey(Set)?|StreamObjType|merge_type_from_type_comment
+            |parse_(ir|schema|type_comment)|import_ir_module\w*|unify_type_list
+            |fork|wait|cpp|autocast_\w+|set_autocast_cache_enabled
+            |vitals_enabled|set_vital|read_vitals|\w+Type)(\.|$))
+        """,
+    ),
+    Group(
+        "Quantisation but for dynamic quantisation",
+        "Its back ends are not there and PyTorch has deprecated it in favour "
+        "of torchao. `ao.quantization` says what it lacks.",
+        r"""torch\.(ao|quantization)\b
+        | torch\.nn\.(quantized|quantizable|qat|intrinsic)\b
+        | torch\.(fused_moving|fake_quantize|fbgemm|quantize|dequantize
+            |quantized_|q_|empty_\w*quantized|choose_qparams|fbgemm
+            |_empty_\w*quant|int_repr|dynamic_quant)
+        | torch\.Tensor\.(q_|qscheme|int_repr|dequantize)
+        """,
+    ),
+    Group(
+        "Export and foreign formats",
+        "Files of other run times: torch.export, ONNX, mobile devices, "
+        "extensions that are compiled against PyTorch's C++.",
+        r"torch\.(export|onnx|utils\.(cpp_extension|bundled_inputs))\b",
+    ),
+)
+
+
+def group_of(name: str) -> Group | None:
+    return next((group for group in GROUPS if group.has(name)), None)

@@ -1,0 +1,75 @@
+"""Settings of the process, by PyTorch's names."""
+
+from __future__ import annotations
+
+import pytest
+
+import hotaru as torch
+
+
+def test_precision_of_products_is_a_permission():
+    a, b = torch.rand(8, 8), torch.rand(8, 8)
+    exact = a @ b
+    assert torch.get_float32_matmul_precision() == "highest"
+    try:
+        torch.set_float32_matmul_precision("medium")
+        assert torch.get_float32_matmul_precision() == "medium"
+        assert torch.backends.cuda.matmul.allow_tf32
+        assert torch.equal(a @ b, exact)
+        with pytest.warns(UserWarning, match="is not one of"):
+            torch.set_float32_matmul_precision("low")
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    assert not torch.backends.cuda.matmul.allow_tf32
+
+
+def test_default_type_by_name_and_by_type():
+    try:
+        torch.set_default_tensor_type("torch.DoubleTensor")
+        assert torch.ones(1).dtype is torch.float64
+    finally:
+        torch.set_default_tensor_type(torch.FloatTensor)
+    assert torch.ones(1).dtype is torch.float32
+    with pytest.raises(TypeError, match="floating-point"):
+        torch.set_default_tensor_type(torch.LongTensor)
+    with pytest.raises(TypeError, match="invalid type"):
+        torch.set_default_tensor_type("FloatTensor")
+
+
+def test_modules_of_devices():
+    assert torch.get_device_module("cpu") is torch.cpu
+    assert torch.get_device_module(torch.device("cuda")) is torch.cuda
+    with pytest.raises(RuntimeError, match="corresponding module"):
+        torch.get_device_module("meta")
+    assert torch.cpu.is_initialized()
+
+
+def test_cond_calls_one_branch():
+    def never(x):
+        raise AssertionError
+
+    x = torch.ones(2, requires_grad=True)
+    made = torch.cond(torch.tensor(True), lambda x: x * 3, never, (x,))
+    made.sum().backward()
+    assert x.grad.tolist() == [3, 3]
+    assert torch.cond(False, never, lambda x: x - 1, (x,)).tolist() == [0, 0]
+    with pytest.raises(RuntimeError, match="Expected pred"):
+        torch.cond(torch.ones(2), never, never, (x,))
+
+
+def test_operators_in_place_are_functions():
+    x = torch.tensor([3.0, float("nan")])
+    assert torch.square_(x) is x
+    assert torch.nan_to_num_(x).tolist() == [9, 0]
+    assert torch.negative_(x).tolist() == [-9, 0]
+
+
+def test_clone_of_a_generator_goes_on_by_itself():
+    first = torch.Generator().manual_seed(3)
+    torch.rand(5, generator=first)
+    second = first.clone_state()
+    wanted = torch.rand(3, generator=first)
+    assert torch.equal(torch.rand(3, generator=second), wanted)
+    with pytest.raises(RuntimeError, match="does not use offset"):
+        first.get_offset()
