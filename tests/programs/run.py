@@ -37,7 +37,7 @@ def environment(options, hotaru: bool) -> dict:
         "PYTHONWARNINGS": "ignore",
     }
     if not hotaru:
-        env.pop("PYTHONPATH", None)
+        env["PYTHONPATH"] = str(HERE / "oracle")
         env.pop("LD_LIBRARY_PATH", None)
     return env
 

@@ -44,8 +44,8 @@ _PLACES = {
     "_EnableTorchFunction": "hotaru.overrides",
     **dict.fromkeys(
         (
-            "_get_privateuse1_backend_name", "_infer_size", "_is_alias_of",
-            "has_lapack",
+            "_get_privateuse1_backend_name", "_get_tracing_state",
+            "_infer_size", "_is_alias_of", "_log_api_usage_once", "has_lapack",
         ),
         "hotaru._extension.questions",
     ),
@@ -72,6 +72,11 @@ def _attribute(name: str):
         inside = _INSIDE.get(name, name)
         value = getattr(importlib.import_module(place), inside)
         return vars(_C).setdefault(name, value)
+    if name in ("_nn", "_fft", "_linalg", "_special"):
+        from ..fx._names import make_places
+
+        make_places()
+        return vars(_C)[name]
     if not name.startswith("__"):
         from .._library import questions
 

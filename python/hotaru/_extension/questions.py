@@ -38,3 +38,14 @@ def _get_privateuse1_backend_name() -> str:
     default, as there is no way to add one.
     """
     return "privateuseone"
+
+
+def _log_api_usage_once(event: str) -> None:
+    """Tells nobody: PyTorch's listener of these events is not set either."""
+
+
+def _get_tracing_state():
+    """What `torch.jit.trace` records into; None while nothing is traced."""
+    from .. import jit
+
+    return jit.is_tracing() or None

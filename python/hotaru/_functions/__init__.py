@@ -335,4 +335,9 @@ def _assert(condition, message) -> None:
     assert condition, message
 
 
-_overridable(globals(), __all__, "hotaru")
+# Questions that are answered, and what is no operator, see no protocol.
+_PLAIN = {
+    "as_tensor", "broadcast_shapes", "is_storage", "is_tensor",
+    "set_anomaly_enabled", "set_printoptions", "typename",
+}  # fmt: skip
+_overridable(globals(), [n for n in __all__ if n not in _PLAIN], "hotaru")

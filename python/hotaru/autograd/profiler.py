@@ -21,6 +21,8 @@ __all__ = [
     "FunctionEvent",
     "FunctionEventAvg",
     "KinetoStepTracker",
+    "emit_itt",
+    "emit_nvtx",
     "kineto_available",
     "profile",
     "record_function",
@@ -46,6 +48,40 @@ def _record_function_with_args_enter(name: str, *args) -> _ranges.Handle:
 def _record_function_with_args_exit(handle: _ranges.Handle) -> None:
     """Ends it."""
     handle.close()
+
+
+class _Emitter:
+    """Marks operators for another program's profile: none is marked here.
+
+    Raises:
+        RuntimeError: on entering it enabled; `profile` is there instead.
+    """
+
+    def __init__(
+        self, enabled: bool = True, record_shapes: bool = False
+    ) -> None:
+        self.enabled = enabled
+        self.entered = False
+        self.record_shapes = record_shapes
+
+    def __enter__(self):
+        if self.enabled:
+            raise RuntimeError(
+                f"torch.autograd.profiler.{type(self).__name__}: hotaru marks "
+                "no operators for other profilers; use torch.profiler.profile"
+            )
+        return None
+
+    def __exit__(self, *error) -> bool:
+        return False
+
+
+class emit_nvtx(_Emitter):  # noqa: N801
+    __doc__ = _Emitter.__doc__
+
+
+class emit_itt(_Emitter):  # noqa: N801
+    __doc__ = _Emitter.__doc__
 
 
 class profile:  # noqa: N801

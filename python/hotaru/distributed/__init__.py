@@ -112,8 +112,8 @@ def is_torchelastic_launched() -> bool:
 
 
 def __getattr__(name: str):
-    if name == "rpc":
+    if name in ("rpc", "tensor"):
         import importlib
 
-        return importlib.import_module(f"{__name__}.rpc")
+        return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

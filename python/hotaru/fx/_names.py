@@ -114,8 +114,11 @@ def _place(name: str, prefix: str = "") -> types.ModuleType:
 
 def make_places() -> None:
     """torch._C._nn and its like, by which code calls some operators."""
-    if not hasattr(_C, "_nn"):
-        _place("_nn")
+    if "_nn" not in vars(_C):
+        from ..nn.modules._conversion import parse_to
+
+        place = _place("_nn")
+        place._parse_to = lambda *args, **kwargs: parse_to(args, kwargs)
         for name in ("fft", "linalg", "special"):
             _place(f"_{name}", f"{name}_")
 

@@ -81,6 +81,9 @@ class _CodeOnly(Module):
 
 
 _PRESERVED = "_user_preserved_attributes"
+# PyTorch's names of both, which torchvision derives its own copies with.
+_CodeOnlyModule = _CodeOnly
+_USER_PRESERVED_ATTRIBUTES_KEY = _PRESERVED
 
 
 def reduce_graph_module(body: dict, import_block: str):

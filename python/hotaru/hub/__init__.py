@@ -11,7 +11,12 @@ logger "hotaru.hub"; a program that wants to see it says so to `logging`.
 
 from __future__ import annotations
 
-from ._download import download_url_to_file, load_state_dict_from_url
+from ._download import (
+    HASH_REGEX,
+    download_url_to_file,
+    load_state_dict_from_url,
+    urlparse,
+)
 from ._places import _get_torch_home, get_dir, set_dir
 from ._repository import help, list, load
 

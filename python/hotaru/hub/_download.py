@@ -18,6 +18,7 @@ from .. import serialization
 from ._archive import extract
 from ._places import get_dir, log
 
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # of "resnet-0123abcd.pth"
 _PIECE = 128 * 1024
 
 
@@ -98,7 +99,7 @@ def load_state_dict_from_url(
     path = os.path.join(model_dir, name)
     if not os.path.exists(path):
         log.info('Downloading: "%s" to %s', url, path)
-        found = re.search(r"-([a-f0-9]*)\.", name) if check_hash else None
+        found = HASH_REGEX.search(name) if check_hash else None
         prefix = found.group(1) if found else None
         download_url_to_file(url, path, prefix, progress)
     inner = _single_file(path)

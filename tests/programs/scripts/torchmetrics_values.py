@@ -34,7 +34,7 @@ def regression() -> None:
 
     for metric in (
         R.MeanSquaredError(), R.R2Score(), R.PearsonCorrCoef(),
-        R.SpearmanCorrCoef(), R.KendallRankCorrCoef(), R.CosineSimilarity(),
+        R.SpearmanCorrCoef(), R.KendallRankCorrCoef(), R.MeanAbsoluteError(),
         R.ExplainedVariance(), R.MeanAbsolutePercentageError(),
         R.ConcordanceCorrCoef(), R.LogCoshError(),
     ):  # fmt: skip

@@ -14,7 +14,7 @@ from ...utils._swap import swap_tensors
 from ...utils.hooks import RemovableHandle, add_hook
 from ..parameter import Parameter, is_lazy
 
-_EXTRA_STATE = "_extra_state"
+_EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
 class _IncompatibleKeys(
@@ -151,7 +151,9 @@ class StateMixin:
         for name, value in self._local_state().items():
             destination[prefix + name] = value if keep_vars else value.detach()
         if type(self).get_extra_state is not StateMixin.get_extra_state:
-            destination[prefix + _EXTRA_STATE] = self.get_extra_state()
+            destination[prefix + _EXTRA_STATE_KEY_SUFFIX] = (
+                self.get_extra_state()
+            )
 
     def _local_state(self) -> dict:
         """This module's own parameters and persistent buffers, without None."""
@@ -369,7 +371,7 @@ class StateMixin:
     def _load_extra_state(
         self, state_dict, prefix, strict, missing_keys, unexpected_keys
     ) -> None:
-        key = prefix + _EXTRA_STATE
+        key = prefix + _EXTRA_STATE_KEY_SUFFIX
         if type(self).set_extra_state is not StateMixin.set_extra_state:
             if key in state_dict:
                 self.set_extra_state(state_dict[key])
@@ -383,7 +385,10 @@ class StateMixin:
     ) -> None:
         known = self._local_state()
         for key in state_dict:
-            if not key.startswith(prefix) or key == prefix + _EXTRA_STATE:
+            if (
+                not key.startswith(prefix)
+                or key == prefix + _EXTRA_STATE_KEY_SUFFIX
+            ):
                 continue
             name, dot, _ = key[len(prefix) :].partition(".")
             if dot:

@@ -27,7 +27,11 @@ from ._global_hooks import (
     registered,
 )
 from ._hooks import HookMixin
-from ._state import StateMixin, _IncompatibleKeys  # noqa: F401
+from ._state import (  # noqa: F401
+    _EXTRA_STATE_KEY_SUFFIX,
+    StateMixin,
+    _IncompatibleKeys,
+)
 from ._traversal import TraversalMixin
 
 __all__ = [

@@ -1,0 +1,107 @@
+"""A world of one process: what collectives leave, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+import hotaru
+from hotaru import distributed, nn
+
+
+@pytest.fixture
+def world():
+    distributed.init_process_group("gloo", rank=0, world_size=1)
+    yield distributed.group.WORLD
+    distributed.destroy_process_group()
+
+
+def test_programs_are_told_that_there_is_no_transport():
+    assert not distributed.is_available()
+    assert not distributed.is_initialized()
+    with pytest.raises(ValueError, match="has not been initialized"):
+        distributed.get_rank()
+
+
+def test_several_processes_are_refused(monkeypatch):
+    with pytest.raises(NotImplementedError, match="not 2"):
+        distributed.init_process_group("gloo", rank=0, world_size=2)
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    with pytest.raises(NotImplementedError, match="not 4"):
+        distributed.init_process_group("gloo")
+    assert not distributed.is_initialized()
+
+
+def test_the_world_has_this_process(world):
+    assert distributed.is_initialized()
+    assert (distributed.get_rank(), distributed.get_world_size()) == (0, 1)
+    assert distributed.get_backend() == "gloo"
+    assert distributed.get_process_group_ranks(world) == [0]
+    with pytest.raises(ValueError, match="twice"):
+        distributed.init_process_group("gloo")
+
+
+def test_collectives_copy_what_one_process_gives(world):
+    x = hotaru.arange(4.0)
+    distributed.all_reduce(x)
+    assert x.tolist() == [0, 1, 2, 3]
+    parts = [hotaru.zeros(4)]
+    distributed.all_gather(parts, x)
+    whole, scattered = hotaru.zeros(2, 2), hotaru.zeros(4)
+    distributed.all_gather_into_tensor(whole, x)
+    distributed.reduce_scatter(scattered, [x * 2])
+    assert parts[0].tolist() == [0, 1, 2, 3]
+    assert whole.tolist() == [[0, 1], [2, 3]]
+    assert scattered.tolist() == [0, 2, 4, 6]
+    with pytest.raises(ValueError, match="list of 2 tensors"):
+        distributed.all_gather([x, x], x)
+
+
+def test_asynchronous_work_is_done_at_once(world):
+    x = hotaru.ones(2)
+    work = distributed.all_reduce(x, async_op=True)
+    assert work.wait()
+    assert work.is_completed()
+    assert work.get_future().value()[0] is x
+    assert distributed.all_reduce(x) is None
+
+
+def test_objects_are_copies(world):
+    given = {"a": [1]}
+    found = [None]
+    distributed.all_gather_object(found, given)
+    assert found == [given]
+    assert found[0] is not given
+
+
+def test_nobody_else_is_reached(world):
+    with pytest.raises(ValueError, match="Invalid destination rank"):
+        distributed.send(hotaru.ones(1), 0)
+    with pytest.raises(ValueError, match="not a rank"):
+        distributed.broadcast(hotaru.ones(1), src=1)
+    with pytest.raises(NotImplementedError, match="no transport"):
+        distributed.rpc.init_rpc("worker")
+
+
+def test_groups_without_this_process(world):
+    mine = distributed.new_group([0])
+    other = distributed.new_group([])
+    assert distributed.get_rank(mine) == 0
+    assert distributed.get_rank(other) == -1
+    assert distributed.all_reduce(hotaru.ones(1), group=other) is None
+
+
+def test_parallel_module_needs_a_group():
+    with pytest.raises(ValueError, match="has not been initialized"):
+        nn.parallel.DistributedDataParallel(nn.Linear(2, 2))
+
+
+def test_parallel_module_has_the_modules_gradients(world):
+    hotaru.manual_seed(0)
+    inner = nn.Linear(3, 2)
+    outer = nn.parallel.DistributedDataParallel(inner)
+    x = hotaru.randn(4, 3)
+    with outer.no_sync():
+        outer(x).sum().backward()
+    want = x.sum(0).expand(2, 3)
+    assert hotaru.allclose(inner.weight.grad, want)
+    assert list(outer.state_dict()) == ["module.weight", "module.bias"]
