@@ -92,6 +92,22 @@ LeastSquares least_squares(const Tensor& A, const Tensor& B, double rcond) {
   return out;
 }
 
+/// Without singular values, which most matrices do not need.
+LeastSquares quick_least_squares(const char* op, const Tensor& A,
+                                 const Tensor& B, double rcond) {
+  static const Kernel& solve = kernel("linalg_least_squares");
+  LinalgAttributes attrs = linalg_attributes(A, op);
+  attrs.k = B.size(-1);
+  attrs.rcond = rcond;
+  LeastSquares out;
+  out.solution = matrices_like(A, {attrs.n, attrs.k});
+  out.rank = allocate(Dims(batch_of(A)), DType::kInt64, A.device());
+  const Tensor a = contiguous(A), b = contiguous(B);
+  enqueue(solve, {write(out.solution), write(out.rank), read(a), read(b)},
+          attrs);
+  return out;
+}
+
 std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A,
                                                  const Tensor& B,
                                                  Optional<double> rcond,
@@ -126,13 +142,15 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> lstsq(const Tensor& A,
   const auto nothing = [&](DType dtype) {
     return allocate(Dims{0}, dtype, A.device());
   };
+  const bool ranks = by != "gels", values = by == "gelsd" || by == "gelss";
   LeastSquares found;
   {
     autograd::NoGrad guard;
-    found =
-        least_squares(a, b, by == "gels" ? 0.0 : rcond.value_or(precision(A)));
+    const double limit = by == "gels" ? 0.0 : rcond.value_or(precision(A));
+    found = values || A.numel() == 0
+                ? least_squares(a, b, limit)
+                : quick_least_squares("linalg.lstsq", a, b, limit);
   }
-  const bool ranks = by != "gels", values = by == "gelsd" || by == "gelss";
   bool measured = m > n && by != "gelsy" && A.numel() > 0;
   if (measured && ranks) {
     const Tensor whole = all(eq(found.rank, n));

@@ -192,3 +192,33 @@ def test_complex_products(m, n, k, dtype):
         torch.addmm(c, a, b, beta=2 - 1j, alpha=1j),
         (2 - 1j) * c.numpy() + 1j * want,
     )
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shape", [(90, 40), (40, 90), (130, 130), (1, 70)])
+def test_least_squares_by_both_ways(shape, dtype):
+    """gelsy works by QR if the rank is beyond doubt, gelsd never does."""
+    m, n = shape
+    u, v = operand((m, min(shape)), dtype), operand((min(shape), n), dtype, 1)
+    few = max(1, min(shape) // 3)
+    b = operand((2, m, 3), dtype, seed=2)
+    for rank in {few, min(shape)}:
+        a = torch.stack([u[:, :rank] @ v[:rank], u @ v])
+        by_qr = torch.linalg.lstsq(a, b)
+        by_svd = torch.linalg.lstsq(a, b, driver="gelsd")
+        assert by_qr.rank.tolist() == [rank, min(shape)]
+        assert torch.equal(by_qr.rank, by_svd.rank)
+        for x, y, matrix in zip(by_qr.solution, by_svd.solution, a):
+            largest = torch.linalg.norm(matrix, 2)
+            least = torch.linalg.svdvals(matrix)[: torch.linalg.matrix_rank(
+                matrix)][-1]  # fmt: skip
+            # Each is off by cond^2 at most (Higham, 20.1).
+            eps = torch.finfo(dtype).eps * max(shape)
+            off = 4 * eps * (largest / least).item() ** 2
+            assert residual(x, y) <= off * torch.linalg.norm(y).item()
+
+
+def test_least_squares_of_what_is_no_number():
+    a = torch.full((70, 9), float("nan"))
+    with pytest.raises(torch.linalg.LinAlgError, match="non-finite values"):
+        torch.linalg.lstsq(a, torch.ones(70, 1))

@@ -30,6 +30,8 @@ using LinalgTypes =
 ///   "linalg_svd"          write s [min(m, n)], write u [m, k] and vh [l, n] or
 ///                         neither, read a [m, n]; k and l are m and n, or both
 ///                         min(m, n)
+///   "linalg_least_squares" write x [n, k], write rank [] int64, read a [m, n],
+///                         read b [m, k]
 ///   "linalg_eigh"         write values [m], write vectors [m, m] or nothing,
 ///                         read a [m, m] (its lower triangle)
 ///   "linalg_eig"          the same with complex results of a whole matrix
@@ -50,6 +52,9 @@ struct LinalgAttributes {
   bool hermitian = false;
   /// "linalg_lu" exchanges rows.
   bool pivot = true;
+  /// "linalg_least_squares": singular values up to so many times the greatest
+  /// count as zero.
+  double rcond = 0;
   /// The operator, in messages.
   const char* name = "";
 };

@@ -7,6 +7,7 @@
 #include "hotaru/backend/cpu/linalg/reflectors.h"
 #include "hotaru/backend/cpu/linalg/spectra/bidiagonal.h"
 #include "hotaru/backend/cpu/linalg/spectra/condensed.h"
+#include "hotaru/backend/cpu/linalg/spectra/singular_values.h"
 #include "hotaru/backend/cpu/linalg/vectors.h"
 
 namespace hotaru::cpu {
@@ -14,7 +15,7 @@ namespace {
 
 constexpr KernelTypes<LinalgTypes> kTypes{3, "linalg_svd_cpu"};
 
-enum Outcome : int64_t { kDone, kNotFinite, kNotConverged };
+using enum SvdOutcome;
 
 /// The problem of a matrix [m, n], m >= n.
 template <class T>
@@ -25,7 +26,7 @@ class TallSvd {
 
   /// values [n] and, unless null, u [m, columns], columns being m or n, and
   /// v [n, n].
-  Outcome solve(Real<T>* values, T* u, int64_t columns, T* v) {
+  SvdOutcome solve(Real<T>* values, T* u, int64_t columns, T* v) {
     using R = Real<T>;
     const R size = largest_part(m_ * n_, a_.data());
     if (!std::isfinite(size)) return kNotFinite;
@@ -92,19 +93,20 @@ constexpr int64_t kTiny = 16;
 template <class T>
 using Wide = std::conditional_t<kIsComplex<T>, std::complex<double>, double>;
 
-/// values [min(m, n)]; u [m, of_u] and vh [of_v, n], or null both.
+}  // namespace
+
 template <class T>
-Outcome solve(int64_t m, int64_t n, const T* a, Real<T>* values, T* u,
-              int64_t of_u, T* vh, int64_t of_v) {
+SvdOutcome singular_values(int64_t m, int64_t n, const T* a, Real<T>* values,
+                           T* u, int64_t of_u, T* vh, int64_t of_v) {
   if constexpr (!std::is_same_v<T, Wide<T>>) {
     if (std::max(m, n) <= kTiny) {
       Wide<T> wide_a[kTiny * kTiny], wide_u[kTiny * kTiny],
           wide_vh[kTiny * kTiny];
       double wide_values[kTiny];
       std::copy_n(a, m * n, wide_a);
-      const Outcome outcome =
-          solve<Wide<T>>(m, n, wide_a, wide_values, u ? wide_u : nullptr, of_u,
-                         vh ? wide_vh : nullptr, of_v);
+      const SvdOutcome outcome = singular_values<Wide<T>>(
+          m, n, wide_a, wide_values, u ? wide_u : nullptr, of_u,
+          vh ? wide_vh : nullptr, of_v);
       const auto narrow = [](Wide<T> x) { return static_cast<T>(x); };
       std::copy_n(wide_values, std::min(m, n), values);
       if (u) std::transform(wide_u, wide_u + m * of_u, u, narrow);
@@ -118,7 +120,7 @@ Outcome solve(int64_t m, int64_t n, const T* a, Real<T>* values, T* u,
     TallSvd<T> tall(m, n, std::vector<T>(a, a + size));
     if (!u) return tall.solve(values, nullptr, 0, nullptr);
     std::vector<T> v(static_cast<size_t>(n * n));
-    const Outcome outcome = tall.solve(values, u, of_u, v.data());
+    const SvdOutcome outcome = tall.solve(values, u, of_u, v.data());
     transpose(n, n, v.data(), n, vh, n, adjoint);
     return outcome;
   }
@@ -127,10 +129,31 @@ Outcome solve(int64_t m, int64_t n, const T* a, Real<T>* values, T* u,
   TallSvd<T> tall(n, m, std::move(turned));
   if (!u) return tall.solve(values, nullptr, 0, nullptr);
   std::vector<T> v(static_cast<size_t>(n * of_v));
-  const Outcome outcome = tall.solve(values, v.data(), of_v, u);
+  const SvdOutcome outcome = tall.solve(values, v.data(), of_v, u);
   transpose(n, of_v, v.data(), of_v, vh, n, adjoint);
   return outcome;
 }
+
+#define HOTARU_INSTANTIATE(...) \
+  template SvdOutcome singular_values(int64_t, int64_t, const __VA_ARGS__*, \
+                                      Real<__VA_ARGS__>*, __VA_ARGS__*, \
+                                      int64_t, __VA_ARGS__*, int64_t);
+HOTARU_INSTANTIATE(float)
+HOTARU_INSTANTIATE(double)
+HOTARU_INSTANTIATE(std::complex<float>)
+HOTARU_INSTANTIATE(std::complex<double>)
+#undef HOTARU_INSTANTIATE
+
+std::string singular_values_failed(SvdOutcome outcome) {
+  return concat(
+      "The algorithm failed to converge because the input matrix ",
+      outcome == SvdOutcome::kNotFinite
+          ? "contained non-finite values."
+          : "is ill-conditioned or has too many repeated singular values "
+            "(error code: 1).");
+}
+
+namespace {
 
 template <class T>
 void set_identity(int64_t rows, int64_t columns, T* a) {
@@ -149,24 +172,20 @@ void svd(const KernelCall& call) {
       T* to_u = u.defined() ? matrix<T>(u, i, s.m, of_u) : nullptr;
       T* to_vh = vh.defined() ? matrix<T>(vh, i, of_v, s.n) : nullptr;
       if (k > 0)
-        return solve(s.m, s.n, matrix<T>(call.tensor(3), i, s.m, s.n),
-                     matrix<Real<T>>(call.tensor(0), i, k), to_u, of_u, to_vh,
-                     of_v);
+        return int64_t(singular_values(
+            s.m, s.n, matrix<T>(call.tensor(3), i, s.m, s.n),
+            matrix<Real<T>>(call.tensor(0), i, k), to_u, of_u, to_vh, of_v));
       if (u.defined()) {  // bases that nothing turns
         set_identity(s.m, of_u, to_u);
         set_identity(of_v, s.n, to_vh);
       }
-      return kDone;
+      return int64_t(kDone);
     });
-    for (int64_t i = 0; i < s.batch; ++i)
-      HOTARU_CHECK_AS(LinAlgError, errors[size_t(i)] == kDone, s.name, ": ",
-                      where(i, s.batched),
-                      "The algorithm failed to converge because the input "
-                      "matrix ",
-                      errors[size_t(i)] == kNotFinite
-                          ? "contained non-finite values."
-                          : "is ill-conditioned or has too many repeated "
-                            "singular values (error code: 1).");
+    for (int64_t i = 0; i < s.batch; ++i) {
+      const auto outcome = SvdOutcome(errors[size_t(i)]);
+      HOTARU_CHECK_AS(LinAlgError, outcome == kDone, s.name, ": ",
+                      where(i, s.batched), singular_values_failed(outcome));
+    }
   });
 }
 
