@@ -7,27 +7,42 @@ import worker
 torch = worker.torch
 F = torch.nn.functional
 
-SPECIAL = """erf erfc erfcx erfinv expit exp2 expm1 log1p log_ndtr ndtr ndtri
-    logit sinc psi gammaln i0 i0e i1 i1e entr bessel_j0 bessel_j1 bessel_y0
-    bessel_y1 modified_bessel_i0 modified_bessel_k0 scaled_modified_bessel_k1
-    spherical_bessel_j0 airy_ai""".split()
-POINTWISE = """acos acosh asin asinh atan atanh cosh sinh tan ceil round trunc
-    frac sgn sign signbit rsqrt reciprocal square neg abs digamma lgamma
-    logical_not isnan isfinite deg2rad angle nan_to_num softplus_ mish_ selu_
-    elu_ hardswish_ hardtanh_ logsigmoid_ softsign_ celu_ relu6_""".split()
-BINARY = """atan2 copysign hypot logaddexp logaddexp2 fmod remainder maximum
-    fmin ldexp nextafter xlogy_ xlog1py_ zeta_ gammainc_ gammaincc_ heaviside
-    floor_divide true_divide eq lt logical_and dist""".split()
-REDUCTIONS = """prod(1) mean(0) var(0) std(1) median(1) mode(1) kthvalue(3,1)
-    amax(1) aminmax(dim=1) nansum(1) nanmedian(1) nanmean(1) all(1) any(1)
-    count_nonzero(1) logcumsumexp(1) cumprod(1) cummax(1) cummin(1) diff(dim=1)
-    argmin(0) argsort(1) norm(2,1) norm(1,0) norm(3,1) quantile(0.3,1)
-    nanquantile(0.3,1) cov() corrcoef() trace() unique() msort() renorm(2,0,1)
-    log_softmax(0) softmin(1) roll(3,1) flip(1) rot90() tril() triu() diag()
-    tile(2,1) repeat_interleave(2,1) unfold(1,5,3) as_strided((500,),(3,))
-    histc(100) bincount_ cumsum(0) sum_to_size(1,1000) isclose(f) allclose(f)
-    nonzero() masked_fill(u,1.0) masked_select(u) clamp(-1,1) lerp(f,0.3)
-    addcmul(f,f) addcdiv(f,p) float_power(2) bernoulli_ frexp()""".split()
+SPECIAL = [
+    "erf", "erfc", "erfcx", "erfinv", "expit", "exp2", "expm1", "log1p",
+    "log_ndtr", "ndtr", "ndtri", "logit", "sinc", "psi", "gammaln", "i0",
+    "i0e", "i1", "i1e", "entr", "bessel_j0", "bessel_j1", "bessel_y0",
+    "bessel_y1", "modified_bessel_i0", "modified_bessel_k0",
+    "scaled_modified_bessel_k1", "spherical_bessel_j0", "airy_ai",
+]  # fmt: skip
+POINTWISE = [
+    "acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "sinh", "tan",
+    "ceil", "round", "trunc", "frac", "sgn", "sign", "signbit", "rsqrt",
+    "reciprocal", "square", "neg", "abs", "digamma", "lgamma", "logical_not",
+    "isnan", "isfinite", "deg2rad", "angle", "nan_to_num", "softplus_",
+    "mish_", "selu_", "elu_", "hardswish_", "hardtanh_", "logsigmoid_",
+    "softsign_", "celu_", "relu6_",
+]  # fmt: skip
+BINARY = [
+    "atan2", "copysign", "hypot", "logaddexp", "logaddexp2", "fmod",
+    "remainder", "maximum", "fmin", "ldexp", "nextafter", "xlogy_", "xlog1py_",
+    "zeta_", "gammainc_", "gammaincc_", "heaviside", "floor_divide",
+    "true_divide", "eq", "lt", "logical_and", "dist",
+]  # fmt: skip
+REDUCTIONS = [
+    "prod(1)", "mean(0)", "var(0)", "std(1)", "median(1)", "mode(1)",
+    "kthvalue(3,1)", "amax(1)", "aminmax(dim=1)", "nansum(1)", "nanmedian(1)",
+    "nanmean(1)", "all(1)", "any(1)", "count_nonzero(1)", "logcumsumexp(1)",
+    "cumprod(1)", "cummax(1)", "cummin(1)", "diff(dim=1)", "argmin(0)",
+    "argsort(1)", "norm(2,1)", "norm(1,0)", "norm(3,1)", "quantile(0.3,1)",
+    "nanquantile(0.3,1)", "cov()", "corrcoef()", "trace()", "unique()",
+    "msort()", "renorm(2,0,1)", "log_softmax(0)", "softmin(1)", "roll(3,1)",
+    "flip(1)", "rot90()", "tril()", "triu()", "diag()", "tile(2,1)",
+    "repeat_interleave(2,1)", "unfold(1,5,3)", "as_strided((500,),(3,))",
+    "histc(100)", "bincount_", "cumsum(0)", "sum_to_size(1,1000)",
+    "isclose(f)", "allclose(f)", "nonzero()", "masked_fill(u,1.0)",
+    "masked_select(u)", "clamp(-1,1)", "lerp(f,0.3)", "addcmul(f,f)",
+    "addcdiv(f,p)", "float_power(2)", "bernoulli_", "frexp()",
+]  # fmt: skip
 OTHER = [
     "torch.searchsorted(edges, f)", "torch.bucketize(f, edges)",
     "torch.histogram(f, 50)", "torch.histogramdd(f[:, :2], [9, 9])",
@@ -81,7 +96,8 @@ OTHER = [
     "F.affine_grid(theta, (8, 3, 64, 64))", "F.one_hot(ids, 1000)",
     "F.pad(image, (2, 2, 2, 2), 'reflect')", "F.pad(image, (2,) * 4, "
     "'replicate')", "F.pad(image, (2,) * 4, 'circular')",
-    "F.dropout(f, 0.3)", "F.gumbel_softmax(f)", "F.multi_margin_loss(f, target)",
+    "F.dropout(f, 0.3)", "F.gumbel_softmax(f)",
+    "F.multi_margin_loss(f, target)",
     "F.triplet_margin_loss(f, f, f)", "F.embedding_bag(ids.view(100, -1), f)",
     "torch.rand(1000, 1000)", "torch.bernoulli(u0)", "torch.poisson(p)",
     "torch.multinomial(p, 5)", "torch.randint(0, 9, (1000, 1000))",

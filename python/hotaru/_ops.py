@@ -376,8 +376,7 @@ class _OpNamespace(types.ModuleType):
             op = vars(ops).get(name)
             if isinstance(op, _C.Op):
                 return OpOverloadPacket(name, op)
-            from ._library import composed
-
+            composed = importlib.import_module("hotaru._library.composed")
             composed.define(name)
         made = DefinedPacket(name, space)
         if space == "hotaru" and not len(made) and hasattr(aten, name):
