@@ -71,6 +71,8 @@ def blocker(text: str) -> str:
 def oracle(program: Program, options):
     """PyTorch's side, kept until the script or the packages change."""
     parts = [HERE / "scripts" / f"{program.script}.py", HERE / "probe.py"]
+    stamp = Path(options.oracle).parent.parent / ".stamp"  # of its packages
+    parts += [stamp] if stamp.exists() else []
     text = b"".join(p.read_bytes() for p in parts) + options.oracle.encode()
     key = hashlib.sha1(text).hexdigest()[:12]
     path = Path(options.cache) / f"{program.name}-{key}.json"

@@ -1,8 +1,8 @@
-"""Copies of arguments, by PyTorch's name for them."""
+"""Copies of arguments and a question, by PyTorch's names for them."""
 
 from __future__ import annotations
 
-from .. import Tensor
+from .. import Tensor, cuda
 
 
 def clone_input(x: Tensor) -> Tensor:
@@ -10,3 +10,9 @@ def clone_input(x: Tensor) -> Tensor:
     where `x` does; it shares no memory with it.
     """
     return x.detach().clone().requires_grad_(x.requires_grad)
+
+
+def is_compile_supported(device_type: str) -> bool:
+    """Whether `compile` captures what runs on devices of a type."""
+    kind = device_type.partition(":")[0]
+    return kind == "cpu" or (kind == "cuda" and cuda.is_available())

@@ -132,3 +132,23 @@ def test_modules_lie_where_pytorch_has_them():
 def test_the_processor_has_a_level():
     level = hotaru.backends.cpu.get_cpu_capability()
     assert level in ("DEFAULT", "AVX2", "AVX512")
+
+
+def test_elements_are_picked_by_tensors_that_are_mapped_over():
+    from hotaru._dynamo import _trace_wrapped_higher_order_op as mode
+
+    x = hotaru.arange(12).reshape(3, 4)
+    places = hotaru.arange(3)
+    with mode.TransformGetItemToIndex():
+        found = hotaru.vmap(lambda i: x[i, 1])(places)
+        assert x[:, 1].tolist() == [1, 5, 9]
+        assert x[x > 9].tolist() == [10, 11]
+    assert found.tolist() == [1, 5, 9]
+
+
+def test_what_is_compiled_runs_on_the_processor():
+    from hotaru._dynamo.utils import is_compile_supported
+
+    assert is_compile_supported("cpu")
+    assert is_compile_supported("cuda:0") == hotaru.cuda.is_available()
+    assert not is_compile_supported("mps")

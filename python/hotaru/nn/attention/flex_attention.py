@@ -27,6 +27,8 @@ __all__ = [
     "or_masks",
 ]  # fmt: skip
 
+_DEFAULT_SPARSE_BLOCK_SIZE = DEFAULT_BLOCK  # PyTorch's name
+
 
 class FlexKernelOptions(TypedDict, total=False):
     """Choices of GPU kernels, by name; no result depends on them."""

@@ -42,6 +42,7 @@ from .batchnorm import (
     InstanceNorm2d,
     InstanceNorm3d,
     SyncBatchNorm,
+    _InstanceNorm,
 )
 from .container import ModuleDict, ModuleList, Sequential
 from .conv import (
@@ -179,6 +180,7 @@ _PLACES = {
     "instancenorm": (
         "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d",
         "LazyInstanceNorm1d", "LazyInstanceNorm2d", "LazyInstanceNorm3d",
+        "_InstanceNorm",
     ),
     "linear": ("LazyLinear",),
     "linear_cross_entropy_options": ("LinearCrossEntropyOptions",),

@@ -1,5 +1,0 @@
-"""Channels mixed: where PyTorch has them."""
-
-from .reshaping import ChannelShuffle
-
-__all__ = ["ChannelShuffle"]
