@@ -12,6 +12,8 @@ from ._interface import interface
 from ._marks import (
     Attribute,
     Final,
+    _overload,
+    _overload_method,
     _unwrap_optional,
     annotate,
     export,
@@ -25,6 +27,7 @@ from ._marks import (
 )
 from ._module import RecursiveScriptModule, ScriptModule, load, save
 from ._script import ScriptFunction, script, script_if_tracing
+from ._script import script_if_tracing as _script_if_tracing
 from ._trace import TracerWarning, TracingCheckError, trace, trace_module
 from ._trace_graph import _get_trace_graph, _unique_state_dict
 
@@ -45,6 +48,9 @@ __all__ = [
     "_awaitable_wait",
     "_fork",
     "_get_trace_graph",
+    "_overload",
+    "_overload_method",
+    "_script_if_tracing",
     "_unique_state_dict",
     "_unwrap_optional",
     "_wait",

@@ -34,6 +34,20 @@ def _marked(function, mark: str):
     return function
 
 
+def _overload(func: Callable) -> Callable:
+    """Declares a signature of the function of that name which is defined next.
+
+    Python calls the definition, whose own signature is what is compiled: where
+    that says too little, compiling it fails and names the argument.
+    """
+    return func
+
+
+def _overload_method(func: Callable) -> Callable:
+    """The same for methods."""
+    return func
+
+
 def export(fn: Callable) -> Callable:
     """Compiles the method even if nothing calls it."""
     return _marked(fn, EXPORT)

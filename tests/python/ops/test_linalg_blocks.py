@@ -197,13 +197,13 @@ def test_complex_products(m, n, k, dtype):
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("shape", [(90, 40), (40, 90), (130, 130), (1, 70)])
 def test_least_squares_by_both_ways(shape, dtype):
-    """gelsy works by QR if the rank is beyond doubt, gelsd never does."""
+    """Gelsy works by QR if the rank is beyond doubt, gelsd never does."""
     m, n = shape
-    u, v = operand((m, min(shape)), dtype), operand((min(shape), n), dtype, 1)
-    few = max(1, min(shape) // 3)
+    whole = operand(shape, dtype) + 2 * m**0.5 * torch.eye(m, n, dtype=dtype)
     b = operand((2, m, 3), dtype, seed=2)
-    for rank in {few, min(shape)}:
-        a = torch.stack([u[:, :rank] @ v[:rank], u @ v])
+    for rank in {max(1, min(shape) // 3), min(shape)}:
+        low = whole[:, :rank] @ operand((rank, n), dtype, 1)
+        a = torch.stack([low if rank < min(shape) else whole, whole])
         by_qr = torch.linalg.lstsq(a, b)
         by_svd = torch.linalg.lstsq(a, b, driver="gelsd")
         assert by_qr.rank.tolist() == [rank, min(shape)]
