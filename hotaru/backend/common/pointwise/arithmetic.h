@@ -116,10 +116,11 @@ struct DivFloor {
       if (y == 0) [[unlikely]]
         return x / y;
       const T r = vmath::fmod(x, y);
-      const T q = (x - r) / y - T(int(is_on_other_side(r, y)));
+      const T quotient = (x - r) / y;
+      const T q = quotient - T(int(is_on_other_side(r, y)));
       const T whole = vmath::floor(q);
       const T nearest = q - whole > T(0.5) ? whole + 1 : whole;
-      return q == 0 ? std::copysign(T(0), x / y) : nearest;
+      return vmath::blend(q == 0, std::copysign(T(0), x / y), nearest);
     }
   }
 };
@@ -135,7 +136,7 @@ struct Remainder {
       return r != 0 && (r < 0) != (y < 0) ? T(r + y) : r;
     } else {
       const T r = vmath::fmod(x, y), moved = r + y;
-      return is_on_other_side(r, y) ? moved : r;
+      return vmath::blend(is_on_other_side(r, y), moved, r);
     }
   }
 };

@@ -10,6 +10,16 @@ namespace hotaru::vmath {
 
 #ifndef __CUDACC__
 
+/// Chooses by masks where compilers would branch, which costs most where the
+/// condition cannot be foreseen. T: float, double.
+template <class T>
+HOTARU_INLINE T blend(bool condition, T yes, T no) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  const Bits mask = Bits(0) - Bits(condition);
+  return std::bit_cast<T>((std::bit_cast<Bits>(yes) & mask) |
+                          (std::bit_cast<Bits>(no) & ~mask));
+}
+
 /// e^x in double, to ten digits, for |x| <= 700.
 HOTARU_INLINE double exp_wide(double x) {
   constexpr double kMagic = 0x1.8p52;
@@ -209,6 +219,10 @@ inline float floor(float x) {
   return select(std::fabs(x) < 0x1p23f, cut - float(int(cut > x)), x);
 }
 #else
+template <class T>
+HOTARU_BOTH T blend(bool condition, T yes, T no) {
+  return condition ? yes : no;
+}
 template <class T>
 HOTARU_BOTH T nextafter(T x, T y) {
   return ::nextafter(x, y);
