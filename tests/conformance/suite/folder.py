@@ -30,8 +30,8 @@ _OF_HYPOTHESIS = (
 _CHILD = """\
 import sys
 del sys.modules['torch']
-from hotaru import _interpreter
-_interpreter.install()
+from hotaru import _alias
+_alias.install()
 import torch
 """
 

@@ -339,11 +339,11 @@ def _import_all(hotaru) -> None:
 def install(gifts: str, tests: str) -> None:
     """Makes `import torch` hotaru, with the harness from the folder `gifts`."""
     import hotaru
-    from hotaru import _interpreter
+    from hotaru import _alias
 
-    alias = _interpreter.AliasFinder
+    alias = _alias.AliasFinder
     alias.find_spec = _soft_find_spec(alias.find_spec)
-    _interpreter.install()
+    _alias.install()
     sys.meta_path[:0] = [_GiftFinder(gifts), _TestFinder(tests)]
     sys.meta_path.append(_PlaceholderFinder())
     importlib.import_module("torch")
