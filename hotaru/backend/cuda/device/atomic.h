@@ -1,8 +1,8 @@
 // Updates of elements that several threads may make at once.
 #pragma once
 
-#include "hotaru/backend/cuda/device/platform.h"
 #include "hotaru/backend/common/product.h"
+#include "hotaru/backend/cuda/device/platform.h"
 
 namespace hotaru::cuda {
 

@@ -2,8 +2,8 @@
 // a group of them. See params/conv.h for how they are launched. Operands have
 // less than 2^31 elements, so that 32 bits count them; what is out of range on
 // the way wraps back.
-#include "hotaru/backend/cuda/device/block.h"
 #include "hotaru/backend/common/product.h"
+#include "hotaru/backend/cuda/device/block.h"
 #include "hotaru/backend/cuda/device/words.h"
 #include "hotaru/backend/cuda/params/conv.h"
 #include "hotaru/backend/cuda/params/types.h"

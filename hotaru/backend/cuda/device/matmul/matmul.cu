@@ -3,8 +3,8 @@
 // how they are launched. The scheme is that of Volkov and Demmel,
 // "Benchmarking GPUs to tune dense linear algebra" (2008), with two buffers.
 #include "hotaru/backend/common/pointwise/activation.h"
-#include "hotaru/backend/cuda/device/block.h"
 #include "hotaru/backend/common/product.h"
+#include "hotaru/backend/cuda/device/block.h"
 #include "hotaru/backend/cuda/params/matmul.h"
 #include "hotaru/backend/cuda/params/types.h"
 
