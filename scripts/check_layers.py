@@ -73,6 +73,7 @@ FAMILIES = {
     "shape",
     "sort",
     "sparse",
+    "vision",
 }
 # Rooms of a device that no family owns. What runs on the GPU has families of
 # its own, and what it is told is all the host's half knows of it.

@@ -110,6 +110,8 @@ std::string op_spelling(const Operator& op) {
   for (const Spelling& spelling : kSpellings) {
     if (spelling.name == name) return std::string(spelling.text);
   }
+  if (const size_t at = name.find("::"); at != std::string_view::npos)
+    return concat("ops.", name.substr(0, at), ".", name.substr(at + 2));
   return concat(is_prim(op) ? "ops.prim." : "torch.", name);
 }
 

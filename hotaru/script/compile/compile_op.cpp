@@ -93,7 +93,7 @@ bool is_integral(TypePtr type) {
 }
 
 std::string signature_text(const Operator& op) {
-  return "aten::" + op.schema().str();
+  return qualified(op.schema().str());
 }
 
 // Names that Python and PyTorch's operators spell differently.
@@ -520,9 +520,8 @@ Var* FunctionCompiler::builtin_into(std::string_view name,
 // branch alone; elsewhere the function does not compile.
 Var* FunctionCompiler::missing_operator(std::string_view name,
                                         const SourceRange& range) {
-  std::string message = concat(
-      "operator '", name.find("::") == std::string_view::npos ? "aten::" : "",
-      name, "' is not implemented");
+  std::string message =
+      concat("operator '", qualified(name), "' is not implemented");
   if (block_ == &graph_.top()) fail_at(range, message);
   emit_raise(constant(message, range), "builtins.NotImplementedError", range);
   TypePtr type = TypeTable::tensor();

@@ -120,6 +120,8 @@ struct Block {
 
 /// TorchScript's name of the node's kind, "prim::If"; null for operators.
 const char* kind_name(const Node& node);
+/// An operator's name with its namespace: "aten::add", "torchvision::nms".
+std::string qualified(std::string_view name);
 
 /// Owns the nodes, variables and blocks of one function.
 class Graph {

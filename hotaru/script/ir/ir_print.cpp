@@ -5,6 +5,10 @@
 
 namespace hotaru::script {
 
+std::string qualified(std::string_view name) {
+  return concat(name.find("::") == name.npos ? "aten::" : "", name);
+}
+
 const char* kind_name(const Node& node) {
   switch (node.kind) {
     case NodeKind::kConstant:
@@ -118,7 +122,7 @@ class Printer {
     if (node.is_terminator()) {
       out_ += concat(kind_name(node), " (");
     } else {
-      out_ += node.kind == NodeKind::kOp ? concat("aten::", node.op->name())
+      out_ += node.kind == NodeKind::kOp ? qualified(node.op->name())
                                          : std::string(kind_name(node));
       out_ += attributes(node) + "(";
     }

@@ -397,6 +397,12 @@ void init_ops(nb::module_& m) {
     set_traced_size(size_type.ptr());
   });
   m.def("_overload_of", &overload_of);
+  // Operators of other namespaces, "torchvision::nms", are no attributes.
+  m.def("_operator", [](const std::string& name) {
+    const auto& found = Registry::instance().find(name);
+    HOTARU_CHECK(!found.empty(), "no operator is called ", name);
+    return nb::steal(make_op(found.front()->name(), false));
+  });
   m.def("_op_schemas", [](const std::string& name) {
     nb::list out;
     for (const Operator* op : Registry::instance().find(name))

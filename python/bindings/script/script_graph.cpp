@@ -27,8 +27,8 @@ nb::tuple variables(const std::vector<Var*>& vars) {
 std::string kind_of(const Node& node) {
   if (node.kind != NodeKind::kOp) return script::kind_name(node);
   const std::string_view name = node.op->name();
-  if (name.find("::") != std::string_view::npos) return std::string(name);
-  return concat(script::is_prim(*node.op) ? "prim::" : "aten::", name);
+  return script::is_prim(*node.op) ? concat("prim::", name)
+                                   : script::qualified(name);
 }
 
 /// What the kind needs besides inputs: a constant's value, a name or an index.

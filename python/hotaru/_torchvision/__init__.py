@@ -3,12 +3,15 @@
 Its compiled library is built for PyTorch's own libraries. Where torchvision
 asks for that library, these operators take its place: `install` declares them
 in `torch.ops.torchvision`, and torchvision's Python adds shapes and gradients.
+On the CPU they are the library's own, which archives and C++ call by the same
+names; elsewhere what is written here, of other operators.
 """
 
 from __future__ import annotations
 
 import os
 
+from .. import _C
 from .._library.definitions import Library
 from . import boxes, deform, pooling, regions, schemas
 
@@ -44,9 +47,11 @@ def install() -> None:
     for schema in schemas.SCHEMAS:
         name = schema.partition("(")[0]
         _library.define(schema)
-        kernel = _KERNELS.get(name) or _missing(name)
-        for key in ("CPU", "CUDA"):
-            _library.impl(name, kernel, key)
+        missing = _missing(name)
+        own = not name.startswith("q")
+        kernel = _C._operator(f"torchvision::{name}") if own else missing
+        _library.impl(name, kernel, "CPU")
+        _library.impl(name, _KERNELS.get(name, missing), "CUDA")
     _library.define("_cuda_version() -> int")
     _library.impl("_cuda_version", lambda: -1, "CompositeExplicitAutograd")
 
@@ -54,8 +59,8 @@ def install() -> None:
 def _missing(name: str):
     def kernel(*args):
         raise NotImplementedError(
-            f"torchvision::{name} is not implemented in hotaru: ps_roi_align "
-            "and roi_align are, for floating-point tensors"
+            f"torchvision::{name} is not implemented in hotaru for such "
+            "tensors: use tensors of floating-point numbers on the CPU"
         )
 
     return kernel

@@ -204,6 +204,9 @@ class Resolver:
             return ("namespace", value, name)
         overload = overload_of(value)
         if overload is not None:
+            qualified = overload.name().removesuffix(".default")
+            if _C._op_schemas(qualified):  # the library's own, of torchvision
+                return ("builtin", qualified)
             return ("function", self._scripter.operator(overload))
         if callable(value):
             return self._function(value, name, parent)

@@ -43,9 +43,9 @@ def test_nms_of_equal_scores_keeps_the_first():
 
 
 def test_nms_refuses_other_shapes():
-    with pytest.raises(RuntimeError, match="4 columns"):
+    with pytest.raises(RuntimeError, match="4 elements in dimension 1, got 5"):
         OPS.nms(hotaru.zeros(2, 5), hotaru.zeros(2), 0.5)
-    with pytest.raises(RuntimeError, match="2 boxes and scores"):
+    with pytest.raises(RuntimeError, match="dimension 0, got 2 and 3"):
         OPS.nms(hotaru.zeros(2, 4), hotaru.zeros(3), 0.5)
 
 
@@ -228,5 +228,121 @@ def test_its_library_is_recognised_by_its_place():
 
 
 def test_what_is_missing_is_said():
-    with pytest.raises(NotImplementedError, match="ps_roi_pool"):
-        OPS.ps_roi_pool(images(4), rois(), SCALE, 2, 2)
+    with pytest.raises(NotImplementedError, match="qnms"):
+        OPS.qnms(hotaru.zeros(1, 4), hotaru.zeros(1), 0.5)
+
+
+def test_nms_compares_in_the_boxes_precision():
+    # The overlap is the float32 nearest to 0.3, which is more than 0.3.
+    boxes = hotaru.tensor([[0.0, 0, 10, 1], [0, 0, 3, 1]])
+    scores = hotaru.tensor([2.0, 1.0])
+    assert float(hotaru.tensor(0.3)) > 0.3
+    assert OPS.nms(boxes, scores, 0.3).tolist() == [0]
+    assert OPS.nms(boxes, scores, float(hotaru.tensor(0.3))).tolist() == [0, 1]
+
+
+def test_ps_roi_pool_averages_whole_cells_of_its_channel():
+    x = images(4).requires_grad_()
+    boxes = hotaru.tensor([[1, 1.0, 0, 5, 4], [0, 30, 30, 40, 40]])
+    out, mapping = OPS.ps_roi_pool(x, boxes.double(), 1.0, 2, 2)
+    assert hotaru.allclose(out[0, 0, 1, 0], x[1, 2, 2:4, 1:3].mean())
+    assert out[1].flatten().tolist() == [0] * 4  # outside of the image
+    assert mapping.dtype == hotaru.int32
+    args = (boxes.double(), mapping, 1.0, 2, 2, 2, 4, 8, 9)
+    back = OPS._ps_roi_pool_backward(hotaru.ones_like(out), *args)
+    assert back[1, 2, 2:4, 1:3].flatten().tolist() == [0.25] * 4
+    assert float(back[1, 2].sum()) == 1
+
+
+@pytest.mark.parametrize("name", ["roi_align", "ps_roi_align", "ps_roi_pool"])
+def test_averages_are_differentiated_twice(name):
+    """By the registry's operator, as archives call it."""
+    op = hotaru._C._operator(f"torchvision::{name}")
+    rest = {"roi_align": (2, True), "ps_roi_align": (2,)}.get(name, ())
+
+    def run(x):
+        out = op(x, rois()[:, :5] % 7, 1.0, 2, 2, *rest)
+        return out if isinstance(out, hotaru.Tensor) else out[0]
+
+    x = images(4)[:, :, :8, :8].requires_grad_()
+    if name != "ps_roi_pool":  # whose gradient is torchvision's, of one more
+        assert hotaru.autograd.gradcheck(run, (x,))
+    assert hotaru.autograd.gradgradcheck(run, (x,))
+
+
+def test_gradients_without_a_derivative_say_so():
+    x = images(1).requires_grad_()
+    pool = hotaru._C._operator("torchvision::roi_pool")
+    out, _ = pool(x, rois(), SCALE, 2, 2)
+    (g,) = hotaru.autograd.grad(out.square().sum(), x, create_graph=True)
+    with pytest.raises(NotImplementedError, match="double backwards on roi_p"):
+        g.sum().backward()
+
+
+@pytest.mark.parametrize("dtype", [hotaru.float16, hotaru.bfloat16])
+def test_half_precision_is_rounded_once(dtype):
+    x, boxes = images(2).to(dtype), rois().to(dtype)
+    got = OPS.roi_align(x, boxes, SCALE, 2, 3, 2, True)
+    want = OPS.roi_align(x.float(), boxes.float(), SCALE, 2, 3, 2, True)
+    assert got.dtype == dtype
+    assert hotaru.equal(got, want.to(dtype))
+
+
+def test_regions_of_no_image_and_other_shapes_are_errors():
+    x = images(1)
+    far = hotaru.tensor([[2.0, 0, 0, 1, 1]], dtype=hotaru.float64)
+    with pytest.raises(RuntimeError, match=r"region 0 is of image 2, but .* 2"):
+        OPS.roi_align(x, far, 1.0, 2, 2, 2, True)
+    with pytest.raises(RuntimeError, match=r"Tensor\[K, 5\]"):
+        OPS.roi_align(x, far[:, :4], 1.0, 2, 2, 2, True)
+    with pytest.raises(RuntimeError, match="same type as tensor for rois"):
+        OPS.roi_align(x, far.float(), 1.0, 2, 2, 2, True)
+    huge = hotaru.tensor([[0.0, 0, 0, 1e9, 1e9]], dtype=hotaru.float64)
+    with pytest.raises(RuntimeError, match="give sampling_ratio"):
+        OPS.roi_align(x, huge, 1.0, 2, 2, -1, True)
+    none = OPS.roi_align(x, far[:0], 1.0, 2, 2, 2, True)
+    assert none.shape == (0, 1, 2, 2)
+    strided = x.transpose(2, 3)
+    assert hotaru.equal(
+        OPS.roi_align(strided, rois(), 1.0, 2, 2, 2, True),
+        OPS.roi_align(strided.contiguous(), rois(), 1.0, 2, 2, 2, True),
+    )
+
+
+def detect(boxes: hotaru.Tensor, scores: hotaru.Tensor, x: hotaru.Tensor):
+    kept = hotaru.ops.torchvision.nms(boxes, scores, 0.5)
+    zero = hotaru.zeros(kept.numel(), 1)
+    regions = hotaru.cat([zero, boxes[kept]], 1)
+    return hotaru.ops.torchvision.roi_align(x, regions, 1.0, 2, 2, 2, False)
+
+
+def test_archives_call_them_by_name(tmp_path):
+    hotaru.manual_seed(0)
+    corner = hotaru.rand(9, 2) * 4
+    boxes = hotaru.cat([corner, corner + 2], 1)
+    args = (boxes, hotaru.rand(9), hotaru.randn(1, 3, 8, 8))
+    scripted = hotaru.jit.script(detect)
+    assert "torchvision::nms" in str(scripted.graph)
+    assert "ops.torchvision.nms(" in scripted.code
+    scripted.save(str(tmp_path / "detect.pt"))
+    loaded = hotaru.jit.load(str(tmp_path / "detect.pt"))
+    assert hotaru.equal(loaded(*args), detect(*args))
+
+
+def test_python_forms_are_those_of_other_devices():
+    """Where there is no kernel, operators of others give the same."""
+    from hotaru._torchvision import boxes, regions
+
+    x, cut = images(4), rois()
+    corner = hotaru.rand(30, 2) * 20
+    dets, scores = hotaru.cat([corner, corner + 5], 1), hotaru.rand(30)
+    assert hotaru.equal(
+        boxes.nms(dets, scores, 0.3), OPS.nms(dets, scores, 0.3)
+    )
+    args = (cut, SCALE, 2, 2, 2)
+    assert hotaru.allclose(
+        regions.roi_align(x, *args, True), OPS.roi_align(x, *args, True)
+    )
+    got, want = regions.ps_roi_align(x, *args), OPS.ps_roi_align(x, *args)
+    assert hotaru.allclose(got[0], want[0])
+    assert hotaru.equal(got[1], want[1])
