@@ -8,6 +8,7 @@
 
 #include "bindings/autograd/held.h"
 #include "bindings/errors.h"
+#include "bindings/ops/op_call.h"
 #include "bindings/runtime/accelerator.h"
 #include "bindings/tensor/default_device.h"
 #include "bindings/tensor/items.h"
@@ -541,23 +542,47 @@ void release_buffer(PyObject*, Py_buffer* view) {
   delete static_cast<LentMemory*>(view->internal);
 }
 
+namespace {
+
+Tensor make_tensor(nb::handle data, nb::handle dtype, nb::handle device,
+                   bool requires_grad, bool pinned) {
+  Tensor out = tensor_from_data(
+      data.ptr(),
+      dtype.is_none() ? std::nullopt : std::optional(to_dtype(dtype.ptr())),
+      device.is_none() ? std::nullopt : std::optional(to_device(device.ptr())));
+  HOTARU_CHECK(!requires_grad || is_differentiable(out.dtype()),
+               "Only Tensors of floating point and complex dtype can "
+               "require gradients");
+  if (pinned) out = pin_memory(out);
+  if (requires_grad) autograd::set_requires_grad(out, true);
+  return out;
+}
+
+/// What a trace makes of data that holds its stand-ins, else null.
+nb::object traced_tensor(nb::handle data, nb::handle dtype, nb::handle device) {
+  nb::dict keywords;
+  if (!dtype.is_none()) keywords["dtype"] = dtype;
+  if (!device.is_none()) keywords["device"] = device;
+  const nb::object itself = nb::module_::import_("hotaru._C").attr("tensor");
+  return ask_trace(itself, nb::make_tuple(data), keywords);
+}
+
+}  // namespace
+
 void init_creation(nb::module_& m) {
   m.def(
       "tensor",
       [](nb::handle data, nb::handle dtype, nb::handle device,
          bool requires_grad, bool pinned) {
-        Tensor out = tensor_from_data(
-            data.ptr(),
-            dtype.is_none() ? std::nullopt
-                            : std::optional(to_dtype(dtype.ptr())),
-            device.is_none() ? std::nullopt
-                             : std::optional(to_device(device.ptr())));
-        HOTARU_CHECK(!requires_grad || is_differentiable(out.dtype()),
-                     "Only Tensors of floating point and complex dtype can "
-                     "require gradients");
-        if (pinned) out = pin_memory(out);
-        if (requires_grad) autograd::set_requires_grad(out, true);
-        return out;
+        try {
+          return nb::cast(
+              make_tensor(data, dtype, device, requires_grad, pinned));
+        } catch (const std::exception&) {
+          if (nb::object out = traced_tensor(data, dtype, device);
+              out.is_valid())
+            return out;
+          throw;
+        }
       },
       nb::arg("data"), nb::arg("dtype") = nb::none(),
       nb::arg("device") = nb::none(), nb::arg("requires_grad") = false,

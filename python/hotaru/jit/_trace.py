@@ -21,7 +21,7 @@ from ._trace_check import (
     check_program,
     check_result,
 )
-from ._traced import Recorder, TracedTensor, TracerWarning
+from ._traced import Recorder, TracedInt, TracedTensor, TracerWarning
 
 __all__ = ["TracerWarning", "TracingCheckError", "trace", "trace_module"]
 
@@ -282,10 +282,22 @@ def _traced_text(
             *stand_ins[: len(args)],
             **dict(zip(kwargs, stand_ins[len(args) :])),
         )
+    result = _sizes_as_tensors(recorder, result)
     check_result(result, strict)
     lines = [*recorder.lines, f"return {_result(recorder, result)}"]
     body = "\n".join(f"    {line}" for line in lines)
     return f"def {name}({', '.join(header)}):\n{body}\n"
+
+
+def _sizes_as_tensors(recorder, value):
+    """Sizes that a program gives back are tensors of one number, as those of
+    a traced program are in PyTorch.
+    """
+    if type(value) is TracedInt:
+        return recorder.call(_C.tensor, (value,), {})
+    if type(value) in (list, tuple):
+        return type(value)(_sizes_as_tensors(recorder, v) for v in value)
+    return value
 
 
 def _parameter_names(function, count: int) -> list:

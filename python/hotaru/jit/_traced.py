@@ -50,6 +50,8 @@ class Recorder:
     def _callee(self, function) -> str:
         if isinstance(function, _OPERATOR):
             return f"ops.{function.__name__}"
+        if function is _C.tensor:
+            return "torch.tensor"
         if isinstance(function, _C.ScriptFunction):
             name = f"_function{len(self.constants)}"
             self.constants[name] = function
@@ -165,7 +167,25 @@ def call_traced(function, args: tuple, kwargs: dict):
     recorder = _recorder_of((args, tuple(kwargs.values())))
     if recorder is None:
         return NotImplemented
+    if function is _C.tensor and _holds_tensor(args):
+        _frozen("tensors to the elements of another")
+        return function(*real(args), **real(kwargs))
+    if function is _C.tensor:  # compiled code makes them of lists
+        args = _listed(args)
     return recorder.call(function, args, kwargs)
+
+
+def _listed(values):
+    if isinstance(values, (list, tuple)):
+        return [_listed(v) for v in values]
+    return values
+
+
+def _holds_tensor(values) -> bool:
+    """Whether there is a stand-in for a tensor in nested sequences."""
+    if isinstance(values, (list, tuple)):
+        return any(map(_holds_tensor, values))
+    return isinstance(values, TracedTensor)
 
 
 def _recorder_of(values):
@@ -317,7 +337,7 @@ class TracedTensor(_Traced):
     # --- parts ---
 
     def _at(self, index) -> str:
-        parts = index if isinstance(index, tuple) else (index,)
+        parts = index if _is_tuple_of_indices(index) else (index,)
         return f"{self.name}[{', '.join(map(self.recorder.text, parts))}]"
 
     def __getitem__(self, index):
@@ -332,6 +352,16 @@ class TracedTensor(_Traced):
         self.recorder.note(f"{self._at(index)} = {self.recorder.text(value)}")
 
     __hash__ = _Traced.__hash__
+
+
+def _is_tuple_of_indices(index) -> bool:
+    """Whether the parts of an index are indices, as eager code reads it: of a
+    short list as of a tuple, if it holds more than numbers.
+    """
+    if not isinstance(index, list):
+        return isinstance(index, tuple)
+    many = (_C.Tensor, list, tuple, slice, type(None), type(Ellipsis))
+    return len(index) < 32 and any(isinstance(part, many) for part in index)
 
 
 class TracedShape(tuple):
