@@ -188,12 +188,15 @@ def _holds_tensor(values) -> bool:
     return isinstance(values, TracedTensor)
 
 
-def _recorder_of(values):
+def _recorder_of(values, seen: set | None = None):
+    """Of the first stand-in. Each list is looked at once: one may hold itself."""
+    seen = set() if seen is None else seen
     for value in values:
         if isinstance(value, (_Traced, TracedInt)):
             return value.recorder
-        if isinstance(value, (list, tuple)):
-            found = _recorder_of(value)
+        if isinstance(value, (list, tuple)) and id(value) not in seen:
+            seen.add(id(value))
+            found = _recorder_of(value, seen)
             if found is not None:
                 return found
     return None

@@ -54,3 +54,10 @@ def test_tensors_in_lists_of_numbers_are_constants_with_a_warning():
 def test_what_is_no_number_is_refused_as_ever():
     with pytest.raises(RuntimeError, match="Could not infer dtype of object"):
         hotaru.tensor([object()])
+
+
+def test_lists_that_hold_themselves_twice_end():
+    endless = []
+    endless += [endless, endless]
+    with pytest.raises((RuntimeError, ValueError)):
+        hotaru.tensor(endless)
