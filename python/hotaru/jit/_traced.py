@@ -189,7 +189,7 @@ def _holds_tensor(values) -> bool:
 
 
 def _recorder_of(values, seen: set | None = None):
-    """Of the first stand-in. Each list is looked at once: one may hold itself."""
+    """Of the first stand-in. Looks at a list once, which may hold itself."""
     seen = set() if seen is None else seen
     for value in values:
         if isinstance(value, (_Traced, TracedInt)):
