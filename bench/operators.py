@@ -75,13 +75,5 @@ def statements() -> list[str]:
     ]  # fmt: skip
 
 
-def main() -> None:
-    names = operands()
-    worker.TASKS.clear()
-    for code in statements():
-        worker.TASKS[code] = lambda code=code: (code, names)
-    worker.main()
-
-
 if __name__ == "__main__":
-    main()
+    worker.statements(operands(), statements())

@@ -125,6 +125,14 @@ def answer(request: dict, tasks: dict[str, Task]) -> dict:
     return {"seconds": tasks[name].measure(request["seconds"])}
 
 
+def statements(names: dict, codes: list[str]) -> None:
+    """Answers with statements in the place of tasks, all over one namespace."""
+    TASKS.clear()
+    for code in codes:
+        TASKS[code] = lambda code=code: (code, names)
+    main()
+
+
 def main() -> None:
     torch.set_num_threads(int(sys.argv[1]))
     torch.set_grad_enabled(False)
