@@ -54,7 +54,7 @@ _LAZY = {
     "__config__", "__future__", "_dynamo", "_jit_internal", "_ops",
     "_tensor_str", "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "ao", "autograd",
-    "backends",
+    "backends", "classes",
     "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func",
     "futures", "fx", "graphs", "hub", "jit", "linalg", "masked",
     "multiprocessing", "nested",
