@@ -78,11 +78,19 @@ _MADE_IN = {
         "graphs": ("compile",),
         "_functions.settings": (
             "cond", "get_device_module", "get_float32_matmul_precision",
-            "has_mkl", "has_openmp", "has_spectral", "is_distributed",
+            "has_lapack", "has_mkl", "has_openmp", "has_spectral",
+            "init_num_threads", "is_distributed",
             "set_default_tensor_type", "set_float32_matmul_precision",
             "set_flush_denormal",
         ),
-        "random": ("manual_seed", "seed"),
+        "random": ("manual_seed", "seed", "thread_safe_generator"),
+        "_functions.rare": (
+            "batch_norm_update_stats", "ccol_indices_copy", "col_indices_copy",
+            "crow_indices_copy", "indices_copy", "resize_as_sparse_",
+            "row_indices_copy", "rrelu_", "slice_inverse", "values_copy",
+        ),
+        "_overrides": ("DisableTorchFunction", "DisableTorchFunctionSubclass"),
+        "_symbolic": ("SymBool", "SymFloat"),
         "amp": ("GradScaler", "autocast"),
         "_quantized.choose": ("_choose_qparams_per_tensor",),
         "_quantized.create": (
@@ -205,7 +213,7 @@ _nested_names.install(globals())
 # The extension's seed the CPU alone.
 for _name, _module in _MADE_IN.items():
     if _module == "random":
-        del globals()[_name]
+        globals().pop(_name, None)
 # Complete once `storage` is imported.
 del globals()["UntypedStorage"]
 

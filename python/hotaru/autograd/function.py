@@ -82,6 +82,16 @@ class FunctionCtx(_C._FunctionBase):
         """Says that these outputs have no gradient."""
         self.non_differentiable = args
 
+    def mark_shared_storage(self, *pairs) -> None:
+        """Deprecated, and without effect: views are noticed by themselves."""
+        warnings.warn(
+            "`mark_shared_storage` is deprecated. Tensors with shared storages "
+            "are automatically tracked. Note that calls to `set_()` are not "
+            "tracked",
+            FutureWarning,
+            stacklevel=2,
+        )
+
     def set_materialize_grads(self, value: bool) -> None:
         """Chooses zeros (default) or None as gradients of unused outputs."""
         if not isinstance(value, bool):
@@ -139,6 +149,17 @@ class BackwardCFunction(FunctionCtx):
                 raise RuntimeError(_BOTH)
             backward = vjp
         return backward(self, *grads)
+
+    def apply_jvp(self, *args):
+        """Calls the function's `jvp`.
+
+        RuntimeError: see `Function.jvp`.
+        """
+        before, self._for_jvp = self._for_jvp, True
+        try:
+            return self._forward_cls.jvp(self, *args)
+        finally:
+            self._for_jvp = before
 
     def _run(self, grads: tuple) -> tuple:
         result = self.apply(*self._full(grads))

@@ -113,7 +113,10 @@ from ._pooling import (
 )
 from ._sparse import embedding, embedding_bag
 from ._vision import (
+    GRID_SAMPLE_INTERPOLATION_MODES,
+    GRID_SAMPLE_PADDING_MODES,
     affine_grid,
+    assert_int_or_pair,
     fold,
     grid_sample,
     interpolate,
