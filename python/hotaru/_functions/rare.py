@@ -9,7 +9,8 @@ from .copies import copy_of as _copy_of
 
 __all__ = [
     "batch_norm_update_stats", "ccol_indices_copy", "col_indices_copy",
-    "crow_indices_copy", "indices_copy", "resize_as_sparse_", "row_indices_copy",
+    "crow_indices_copy", "indices_copy", "resize_as_sparse_",
+    "row_indices_copy",
     "rrelu_", "slice_inverse", "values_copy",
 ]  # fmt: skip
 

@@ -209,3 +209,40 @@ def test_uninitialised_tensors_have_a_class_in_common():
         parameter.shape  # noqa: B018
     parameter.materialize((2, 3))
     assert not isinstance(parameter, mixin)
+
+
+def test_abbreviations_of_dtypes():
+    names = {
+        "bool": "b8", "uint16": "u16", "int64": "i64", "float32": "f32",
+        "bfloat16": "bf16", "complex32": "c32", "float8_e4m3fn": "f8e4m3fn",
+        "float8_e5m2fnuz": "f8e5m2fnuz", "quint8": "quint8",
+    }  # fmt: skip
+    assert {name: getattr(torch, name).abbr for name in names} == names
+
+
+def test_storages_of_files_and_of_bytes(tmp_path):
+    storage = torch.FloatStorage([1.5, 2])
+    for name in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz"):
+        made = getattr(storage, f"float8_{name}")()
+        assert made.dtype == getattr(torch, f"float8_{name}")
+        assert made.tolist() == [1.5, 2]
+    (tmp_path / "f").write_bytes(bytes(range(8)))
+    made = torch.IntStorage.from_file(str(tmp_path / "f"), False, 2)
+    assert made.tolist() == [50462976, 117835012]
+    with pytest.raises(RuntimeError, match="called on derived classes"):
+        torch.TypedStorage.from_file("f", False, 2)
+
+
+def test_what_only_drivers_know():
+    stream = torch.Stream(device="cpu")
+    assert not stream.is_capturing()
+    graph = torch.cpu.Graph()
+    with torch.cpu.graph(graph):
+        assert torch.cpu.current_stream().is_capturing()
+        torch.ones(2) + 1
+    with pytest.raises(RuntimeError, match="native handle"):
+        stream.native_handle  # noqa: B018
+    with pytest.raises(NotImplementedError, match="ipc is not supported"):
+        torch.Event(device="cpu").ipc_handle()
+    with pytest.raises(NotImplementedError, match="graphsafe_get_state"):
+        torch.Generator().graphsafe_get_state()
