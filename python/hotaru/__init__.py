@@ -84,9 +84,15 @@ _MADE_IN = {
             "set_flush_denormal",
         ),
         "random": ("manual_seed", "seed", "thread_safe_generator"),
+        "_functions.batch_norms": (
+            "batch_norm_backward_elemt", "batch_norm_backward_reduce",
+            "batch_norm_elemt", "batch_norm_gather_stats",
+            "batch_norm_gather_stats_with_counts", "batch_norm_stats",
+            "batch_norm_update_stats",
+        ),
         "_functions.rare": (
-            "batch_norm_update_stats", "ccol_indices_copy", "col_indices_copy",
-            "crow_indices_copy", "indices_copy", "resize_as_sparse_",
+            "ccol_indices_copy", "col_indices_copy", "crow_indices_copy",
+            "indices_copy", "native_norm", "resize_as_sparse_",
             "row_indices_copy", "rrelu_", "slice_inverse", "values_copy",
         ),
         "_overrides": ("DisableTorchFunction", "DisableTorchFunctionSubclass"),

@@ -58,6 +58,8 @@ class Storage:
         raise NotImplementedError
 
     @classmethod
-    def from_file(cls, filename: str, shared: bool, nbytes: int) -> Storage:
+    def from_file(
+        cls, filename: str, shared: bool = False, nbytes: int = 0
+    ) -> Storage:
         """What a file holds, mapped."""
         raise NotImplementedError

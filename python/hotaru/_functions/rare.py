@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from .. import Tensor, ops
+from .. import Tensor, linalg, ops, strided
 from .._C import Generator
 from .._overrides import overridable as _overridable
 from .copies import copy_of as _copy_of
 
 __all__ = [
-    "batch_norm_update_stats", "ccol_indices_copy", "col_indices_copy",
-    "crow_indices_copy", "indices_copy", "resize_as_sparse_",
+    "ccol_indices_copy", "col_indices_copy", "crow_indices_copy",
+    "indices_copy", "native_norm", "resize_as_sparse_",
     "row_indices_copy",
     "rrelu_", "slice_inverse", "values_copy",
 ]  # fmt: skip
@@ -51,27 +51,38 @@ def slice_inverse(
     return input.as_strided(src.shape, src.stride(), src.storage_offset())
 
 
-def batch_norm_update_stats(
-    input: Tensor,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    momentum: float,
-) -> tuple[Tensor, Tensor]:
-    """The means and variances of the channels, dimension 1.
+def native_norm(
+    input: Tensor, p=2, dim=(), keepdim: bool = False, dtype=None
+) -> Tensor:
+    """The norm of all elements of a sparse tensor; of others it is
+    `torch.linalg.vector_norm`.
 
-    What is kept of earlier batches moves towards them by `momentum`, towards
-    the variance without bias.
+    Raises:
+        NotImplementedError: of a strided tensor.
+        RuntimeError: of some dimensions alone, which are to be kept, or in
+            another dtype.
     """
-    others = [d for d in range(input.dim()) if d != 1]
-    mean = input.mean(others)
-    var = input.var(others, correction=0)
-    count = input.numel() // input.size(1)
-    if running_mean is not None:
-        running_mean.lerp_(mean.to(running_mean.dtype), momentum)
-    if running_var is not None:
-        unbiased = var * (count / (count - 1)) if count > 1 else var
-        running_var.lerp_(unbiased.to(running_var.dtype), momentum)
-    return mean, var
+    if input.layout is strided:
+        raise NotImplementedError(
+            "native_norm: not implemented for strided tensors; use "
+            "torch.linalg.vector_norm"
+        )
+    dim = [dim] if isinstance(dim, int) else list(dim)
+    if dim and {d % input.dim() for d in dim} != set(range(input.dim())):
+        raise RuntimeError(
+            "norm_sparse currently only supports full reductions, so 'dim' "
+            "must either be empty or contain all dimensions of the input"
+        )
+    if keepdim:
+        raise RuntimeError(
+            "norm_sparse currently does not support keepdim=True"
+        )
+    if dtype is not None:
+        raise RuntimeError(
+            "norm_sparse currently does not support 'dtype' argument"
+        )
+    values = input.coalesce().values() if input.is_sparse else input.values()
+    return linalg.vector_norm(values, 2 if p is None else p)
 
 
 _overridable(globals(), __all__, "hotaru")

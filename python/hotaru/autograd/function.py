@@ -218,14 +218,14 @@ class BackwardCFunction(FunctionCtx):
 class FunctionMeta(type):
     """Gives each `Function` its class of nodes, `_backward_cls`."""
 
-    def __init__(cls, name: str, bases: tuple, attributes: dict) -> None:
+    def __init__(cls, name: str, bases: tuple, attrs: dict) -> None:
         cls._backward_cls = type(
             f"{name}Backward",
             (BackwardCFunction,),
             {"_forward_cls": cls, "__module__": BackwardCFunction.__module__},
         )
         cls._autograd_function_id = next(_numbers)
-        super().__init__(name, bases, attributes)
+        super().__init__(name, bases, attrs)
 
 
 class Function(metaclass=FunctionMeta):

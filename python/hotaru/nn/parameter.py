@@ -173,9 +173,9 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
         return buffer
 
 
-def is_lazy(value) -> bool:
+def is_lazy(param) -> bool:
     """Whether a parameter or buffer waits for its shape."""
-    return isinstance(value, UninitializedTensorMixin)
+    return isinstance(param, UninitializedTensorMixin)
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks):

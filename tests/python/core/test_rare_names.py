@@ -246,3 +246,22 @@ def test_what_only_drivers_know():
         torch.Event(device="cpu").ipc_handle()
     with pytest.raises(NotImplementedError, match="graphsafe_get_state"):
         torch.Generator().graphsafe_get_state()
+
+
+def test_parameters_have_their_names():
+    one = torch.tensor(0.5)
+    half = torch.distributions.HalfNormal(1.0)
+    assert half.icdf(prob=one).item() == pytest.approx(0.6744897)
+    log_input = torch.tensor([0.1, 0.2])
+    loss = torch.nn.PoissonNLLLoss()
+    assert loss(log_input=log_input, target=log_input).isfinite()
+    assert torch.nn.RMSNorm(2)(x=log_input).shape == (2,)
+    assert not torch.nn.parameter.is_lazy(param=one)
+
+
+def test_functions_of_masked_data():
+    data, mask = torch.zeros(2), torch.tensor([True, False])
+    found = torch.masked.MaskedTensor.unary(torch.exp, data, mask)
+    assert found.get_data().tolist() == [1, 1]
+    assert found.get_mask() is not mask
+    assert found.get_mask().tolist() == [True, False]

@@ -52,6 +52,7 @@ from ._dropout import (
     dropout3d,
     feature_alpha_dropout,
 )
+from ._grouped import grouped_mm
 from ._linear_loss import linear_cross_entropy
 from ._loss import (
     binary_cross_entropy,
