@@ -90,6 +90,7 @@ _MADE_IN = {
             "batch_norm_gather_stats_with_counts", "batch_norm_stats",
             "batch_norm_update_stats",
         ),
+        "_functions.eigenpairs": ("lobpcg",),
         "_functions.rare": (
             "ccol_indices_copy", "col_indices_copy", "crow_indices_copy",
             "indices_copy", "native_norm", "resize_as_sparse_",

@@ -265,3 +265,33 @@ def test_functions_of_masked_data():
     assert found.get_data().tolist() == [1, 1]
     assert found.get_mask() is not mask
     assert found.get_mask().tolist() == [True, False]
+
+
+class _Versioned:
+    __name__ = "pickler"
+
+    def __init__(self, version: str) -> None:
+        self.__version__ = version
+
+
+def test_versions_of_modules():
+    check = torch.serialization.check_module_version_greater_or_equal
+    assert check(_Versioned("1.12.3"), (1, 12))
+    assert not check(_Versioned("1.12.3"), (2, 0, 0))
+    with pytest.raises(RuntimeError, match="string is malformed 'abc'"):
+        check(_Versioned("abc"), (2, 0, 0))
+    with pytest.warns(UserWarning, match="assuming that requirement is met"):
+        assert check(_Versioned("abc"), (2, 0, 0), False)
+
+
+def test_folders_for_a_while():
+    from pathlib import Path
+
+    with torch.serialization.mkdtemp() as path:
+        assert Path(path).is_dir()
+    assert not Path(path).exists()
+
+
+def test_aggregations_are_names_of_the_module():
+    assert torch.monitor.SUM is torch.monitor.Aggregation.SUM
+    assert torch.monitor.VALUE.value == 0
