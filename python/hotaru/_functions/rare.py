@@ -44,11 +44,8 @@ def resize_as_sparse_(input: Tensor, the_template: Tensor) -> Tensor:
 def slice_inverse(
     input: Tensor, src: Tensor, dim: int = 0, start=None, end=None, step=1
 ) -> Tensor:
-    """The tensor that a slice is of: `input`'s memory in the order of `src`.
-
-    RuntimeError: its memory does not reach that far.
-    """
-    return input.as_strided(src.shape, src.stride(), src.storage_offset())
+    """The tensor that a slice is of, see `Tensor.slice_inverse`."""
+    return input.slice_inverse(src, dim, start, end, step)
 
 
 def native_norm(

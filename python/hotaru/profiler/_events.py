@@ -229,6 +229,14 @@ def new_id() -> int:
     return next(_ids)
 
 
+# What a sum adds up.
+_SUMS = (
+    "cpu_time_total", "self_cpu_time_total", "device_time_total",
+    "self_device_time_total", "cpu_memory_usage", "self_cpu_memory_usage",
+    "device_memory_usage", "self_device_memory_usage",
+)  # fmt: skip
+
+
 class FunctionEventAvg(FormattedTimesMixin):
     """The sum of events."""
 
@@ -239,10 +247,8 @@ class FunctionEventAvg(FormattedTimesMixin):
         self.input_shapes: list = []
         self.stack: list[str] = []
         self.is_user_annotation = False
-        self.cpu_time_total = 0.0
-        self.self_cpu_time_total = 0.0
-        self.device_time_total = 0.0
-        self.self_device_time_total = 0.0
+        for name in _SUMS:
+            setattr(self, name, 0)
         self.cpu_parent: FunctionEvent | None = None
 
     def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
@@ -262,10 +268,8 @@ class FunctionEventAvg(FormattedTimesMixin):
                 f"Expected an event of {self.key!r}, not of {other.key!r}"
             )
         self.count += other.count
-        self.cpu_time_total += other.cpu_time_total
-        self.self_cpu_time_total += other.self_cpu_time_total
-        self.device_time_total += other.device_time_total
-        self.self_device_time_total += other.self_device_time_total
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         return self
 
     __iadd__ = add

@@ -33,6 +33,7 @@ def test_the_tensor_that_a_slice_is_of():
     whole = torch.slice_inverse(x[1:2], torch.zeros(3, 2), 0, 1, 2, 1)
     assert whole.tolist() == x.tolist()
     assert whole.data_ptr() == x.data_ptr()
+    assert x[1:2].slice_inverse(torch.zeros(3, 2), 0, 1, 2).equal(x)
     with pytest.raises(RuntimeError, match="out of bounds"):
         torch.slice_inverse(torch.ones(1, 2), x, 0, 1, 2, 1)
 
@@ -295,3 +296,25 @@ def test_folders_for_a_while():
 def test_aggregations_are_names_of_the_module():
     assert torch.monitor.SUM is torch.monitor.Aggregation.SUM
     assert torch.monitor.VALUE.value == 0
+
+
+def test_jacobians_by_one_input():
+    from hotaru.autograd.gradcheck import (
+        get_numerical_jacobian_wrt_specific_input as jacobians,
+    )
+
+    def f(x, y):
+        return x * x * y, x.sum() * y
+
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    y = torch.tensor([3.0], dtype=torch.float64, requires_grad=True)
+    first, second = jacobians(f, 0, (x, y), f(x, y), 1e-6)
+    wanted = torch.tensor([[6, 0], [0, 12]], dtype=torch.float64)
+    torch.testing.assert_close(first, wanted)
+    assert second.shape == (2, 1)
+    by_y = jacobians(f, 0, (x, y), f(x, y), 1e-6, input=y)
+    torch.testing.assert_close(by_y[0], wanted.new_tensor([[1, 4]]))
+    with pytest.raises(AssertionError, match="have requires_grad=True"):
+        jacobians(f, 0, (x.detach(), y), f(x, y), 1e-6)
+    with pytest.raises(NotImplementedError, match="complex"):
+        jacobians(f, 0, (x, y), (x.to(torch.complex128),), 1e-6)

@@ -53,6 +53,7 @@ def test_times_and_memory_of_an_event(details, wanted):
     total = profiler_util.FunctionEventAvg().add(event)
     assert total.device_time_total == wanted[2]
     assert total.self_device_time_total == wanted[3]
+    assert total.self_cpu_memory_usage == wanted[4]
     with pytest.warns(FutureWarning, match=r"Use `device_time_total` instead"):
         assert event.cuda_time_total == wanted[2]
 
