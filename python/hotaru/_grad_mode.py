@@ -87,7 +87,7 @@ class no_grad(_Mode):  # noqa: N801
 
     _enabled = False
 
-    def __init__(self, function=None) -> None:
+    def __init__(self, orig_func=None) -> None:
         self._previous = True
 
     def __enter__(self) -> None:
