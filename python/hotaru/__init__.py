@@ -52,7 +52,7 @@ _LAZY = {
     "_library", "_prims", "_prims_common", "_refs",
     "_subclasses", "_utils_internal", "library", "monitor", "types",
     "__config__", "__future__", "_dynamo", "_jit_internal", "_ops",
-    "_tensor_str", "_vmap_internals",
+    "_linalg_utils", "_lobpcg", "_tensor_str", "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "ao", "autograd",
     "backends",
     "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func",

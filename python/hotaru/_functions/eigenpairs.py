@@ -51,8 +51,12 @@ def lobpcg(
             dtype's precision if None.
         largest: True if None.
         method: "basic" or "ortho", which are one method here.
-        tracker, ortho_iparams, ortho_fparams, ortho_bparams: of PyTorch's own
-            steps.
+        tracker: called before the first step and behind each with an object
+            that says what there is: `X`, `E`, `R` (the residuals), `A`, `B`,
+            `iK`, and in dicts `iparams` (m, n, k, niter), `fparams` (tol),
+            `bparams` (largest), `ivars` (istep, converged_count), `tvars`
+            (rerr, the relative residuals).
+        ortho_iparams, ortho_fparams, ortho_bparams: of PyTorch's own steps.
 
     Returns:
         eigenvalues [..., k], the best one first, and vectors [..., m, k].
@@ -60,17 +64,17 @@ def lobpcg(
     Raises:
         AssertionError: shapes that do not fit.
         ValueError: fewer than 3 n rows; use `torch.linalg.eigh`.
-        NotImplementedError: a tracker or parameters of steps; gradients of
-            sparse matrices or with `B`, for which there is `torch.linalg.eigh`.
+        NotImplementedError: parameters of steps; gradients of sparse matrices
+            or with `B`, for which there is `torch.linalg.eigh`.
     """
-    if tracker is not None or ortho_iparams or ortho_fparams or ortho_bparams:
+    if ortho_iparams or ortho_fparams or ortho_bparams:
         raise NotImplementedError(
-            "lobpcg: tracker and ortho_*params are of PyTorch's own steps; set "
-            "niter and tol"
+            "lobpcg: ortho_*params are of PyTorch's own steps; set niter and "
+            "tol"
         )
     X, k = _start(A, k, X, n)
     largest = True if largest is None else largest
-    problem = _Problem(A, B, iK, niter, tol, largest)
+    problem = _Problem(A, B, iK, niter, tol, largest, tracker)
     recorded = hotaru.is_grad_enabled() and (
         A.requires_grad or (B is not None and B.requires_grad)
     )
@@ -111,18 +115,21 @@ def _start(matrix, k, X, n):
 class _Problem:
     """What is to be solved, and how exactly."""
 
-    def __init__(self, a, b, inverse, niter, tol, largest: bool) -> None:
+    def __init__(self, a, b, inverse, niter, tol, largest, tracker) -> None:
         self.a, self.b, self.inverse = a, b, inverse
         self.steps = _STEPS if niter is None or niter < 0 else niter
         self.tol = hotaru.finfo(a.dtype).eps ** 0.5 if tol is None else tol
         self.largest = largest
+        self.tracker = tracker
 
     def item(self, at: tuple[int, ...]) -> _Problem:
         """The problem of one matrix of a batch."""
         parts = [
             None if t is None else t[at] for t in (self.a, self.b, self.inverse)
         ]
-        return _Problem(*parts, self.steps, self.tol, self.largest)
+        return _Problem(
+            *parts, self.steps, self.tol, self.largest, self.tracker
+        )
 
     def times_b(self, x: Tensor) -> Tensor:
         """B x."""
@@ -163,6 +170,30 @@ class _Problem:
         return basis - x @ (x.mH @ self.times_b(basis))
 
 
+class _Progress:
+    """What a tracker is told, by PyTorch's names."""
+
+    def __init__(self, problem: _Problem, m: int, n: int, k: int) -> None:
+        self.A, self.B, self.iK = problem.a, problem.b, problem.inverse
+        self.iparams = {"m": m, "n": n, "k": k, "niter": problem.steps}
+        self.fparams = {"tol": problem.tol}
+        self.bparams = {"largest": problem.largest}
+        self.ivars = {"istep": 0}
+        self.tvars: dict[str, Tensor] = {}
+        self._tell = problem.tracker
+
+    def tell(self, x, values, residual, error) -> None:
+        """Calls the tracker, if there is one."""
+        if self._tell is None:
+            return
+        self.X, self.E, self.R = x, values, residual
+        good = (error < self.fparams["tol"]).to(hotaru.int64)
+        self.ivars["istep"] += 1
+        self.ivars["converged_count"] = int(good.cumprod(0).sum())
+        self.tvars["rerr"] = error
+        self._tell(self)
+
+
 @no_grad()
 def _solve_all(problem: _Problem, start: Tensor, k: int):
     """The pairs of every matrix of a batch."""
@@ -193,11 +224,13 @@ def _solve(problem: _Problem, start: Tensor, k: int):
     norms = _norm_of(problem.a, start), _norm_of(problem.b, start)
     values, turn = problem.ritz(x, n)
     x, last = x @ turn, None
+    progress = _Progress(problem, start.size(0), n, k)
     for _ in range(problem.steps):
         residual = problem.a @ x - problem.times_b(x) * values
         size = linalg.vector_norm(residual, dim=0)
         bound = norms[0] + values.abs() * norms[1]
         error = size / (bound * linalg.vector_norm(x, dim=0))
+        progress.tell(x, values, residual, error)
         if bool((error[:k] < problem.tol).all()):
             break
         if problem.inverse is not None:

@@ -102,6 +102,35 @@ def test_what_is_refused():
     with pytest.raises(AssertionError, match="X shape mismatch"):
         torch.lobpcg(a, X=torch.ones(19, 1).double())
     with pytest.raises(NotImplementedError, match="set niter and tol"):
-        torch.lobpcg(a, tracker=print)
+        torch.lobpcg(a, ortho_iparams={"i_max": 3})
     with pytest.raises(NotImplementedError, match=r"torch\.linalg\.eigh"):
         torch.lobpcg(a.requires_grad_(), B=torch.eye(20).double())
+
+
+def test_what_a_tracker_is_told():
+    a = torch.diag(torch.arange(1.0, 31, dtype=torch.float64))
+    told = []
+
+    def track(worker):
+        residual = a @ worker.X - worker.X * worker.E
+        torch.testing.assert_close(worker.R, residual)
+        told.append((worker.ivars["istep"], worker.ivars["converged_count"]))
+        good = worker.tvars["rerr"] < worker.fparams["tol"]
+        assert told[-1][1] == int(good.long().cumprod(0).sum())
+
+    torch.lobpcg(a, k=2, n=3, tracker=track, tol=1e-5)
+    assert [step for step, _ in told] == list(range(1, len(told) + 1))
+    assert all(count < 2 for _, count in told[:-1])
+    assert told[-1][1] >= 2
+
+
+def test_products_that_lobpcg_is_checked_with():
+    from hotaru import _linalg_utils as utils
+
+    a, x = _matrix(4), torch.ones(4, 2, dtype=torch.float64)
+    torch.testing.assert_close(utils.qform(a, x), x.mT @ a @ x)
+    assert utils.qform(None, x).tolist() == [[4, 4], [4, 4]]
+    values, vectors = utils.symeig(a, largest=True)
+    assert values[0] > values[-1]
+    torch.testing.assert_close(a @ vectors, vectors * values)
+    assert torch._lobpcg.lobpcg is torch.lobpcg
