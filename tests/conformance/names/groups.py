@@ -123,12 +123,6 @@ GROUPS = (
 
 MISSING = (
     Group(
-        "Results of `out=`",
-        "What is written through `out=` comes back as the tuple that was "
-        "given, so there are no types for it.",
-        r"torch\.return_types\.\w+_out\b",
-    ),
-    Group(
         "Dtypes without elements",
         "Nothing compiled can store them; PyTorch itself computes nothing with "
         "those below a byte.",
