@@ -52,14 +52,15 @@ _LAZY = {
     "_library", "_prims", "_prims_common", "_refs",
     "_subclasses", "_utils_internal", "library", "monitor", "types",
     "__config__", "__future__", "_dynamo", "_jit_internal", "_ops",
-    "_tensor_str", "_vmap_internals",
+    "_linalg_utils", "_lobpcg", "_tensor_str", "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "ao", "autograd",
     "backends", "classes",
     "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func",
     "futures", "fx", "graphs", "hub", "jit", "linalg", "masked",
     "multiprocessing", "nested",
     "nn", "onnx",
-    "optim", "overrides", "package", "profiler", "quantization", "random",
+    "optim", "overrides", "package", "profiler", "quantization", "quasirandom",
+    "random",
     "return_types", "serialization",
     "signal", "sparse", "special", "storage", "testing", "utils", "xpu",
 }  # fmt: skip
@@ -77,11 +78,26 @@ _MADE_IN = {
         "graphs": ("compile",),
         "_functions.settings": (
             "cond", "get_device_module", "get_float32_matmul_precision",
-            "has_mkl", "has_openmp", "has_spectral", "is_distributed",
+            "has_lapack", "has_mkl", "has_openmp", "has_spectral",
+            "init_num_threads", "is_distributed",
             "set_default_tensor_type", "set_float32_matmul_precision",
             "set_flush_denormal",
         ),
-        "random": ("manual_seed", "seed"),
+        "random": ("manual_seed", "seed", "thread_safe_generator"),
+        "_functions.batch_norms": (
+            "batch_norm_backward_elemt", "batch_norm_backward_reduce",
+            "batch_norm_elemt", "batch_norm_gather_stats",
+            "batch_norm_gather_stats_with_counts", "batch_norm_stats",
+            "batch_norm_update_stats",
+        ),
+        "_functions.eigenpairs": ("lobpcg",),
+        "_functions.rare": (
+            "ccol_indices_copy", "col_indices_copy", "crow_indices_copy",
+            "indices_copy", "native_norm", "resize_as_sparse_",
+            "row_indices_copy", "rrelu_", "slice_inverse", "values_copy",
+        ),
+        "_overrides": ("DisableTorchFunction", "DisableTorchFunctionSubclass"),
+        "_symbolic": ("SymBool", "SymFloat"),
         "amp": ("GradScaler", "autocast"),
         "_quantized.choose": ("_choose_qparams_per_tensor",),
         "_quantized.create": (
@@ -204,7 +220,7 @@ _nested_names.install(globals())
 # The extension's seed the CPU alone.
 for _name, _module in _MADE_IN.items():
     if _module == "random":
-        del globals()[_name]
+        globals().pop(_name, None)
 # Complete once `storage` is imported.
 del globals()["UntypedStorage"]
 

@@ -18,15 +18,15 @@ _CLASS = (
 class _Mode:
     """A context that is also a decorator, with parentheses or without."""
 
-    def __new__(cls, function=None):
-        if function is None:
+    def __new__(cls, orig_func=None):
+        if orig_func is None:
             return object.__new__(cls)
-        if not callable(function):
+        if not callable(orig_func):
             raise TypeError(
                 f"{cls.__name__} takes a function to decorate, got "
-                f"{type(function).__name__}"
+                f"{type(orig_func).__name__}"
             )
-        return cls()(function)
+        return cls()(orig_func)
 
     def clone(self):
         return type(self)()
@@ -87,7 +87,7 @@ class no_grad(_Mode):  # noqa: N801
 
     _enabled = False
 
-    def __init__(self, function=None) -> None:
+    def __init__(self, orig_func=None) -> None:
         self._previous = True
 
     def __enter__(self) -> None:

@@ -174,3 +174,13 @@ def __getattr__(name: str):
 
         return getattr(parameter, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def set_module(obj, mod: str) -> None:
+    """Says that an object is of the module of that name.
+
+    TypeError: it is no name.
+    """
+    if not isinstance(mod, str):
+        raise TypeError("The mod argument should be a string")
+    obj.__module__ = mod

@@ -18,6 +18,9 @@ from ._lowrank import lu, pca_lowrank, svd_lowrank  # noqa: F401
 from ._overrides import offered as _offered
 from ._overrides import overridable as _overridable
 
+# Operators that are functions here, too.
+istft, split = ops.istft, ops.split
+
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "cartesian_prod",
     "cdist", "nonzero", "norm", "stft", "unique", "unique_consecutive",

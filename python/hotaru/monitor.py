@@ -17,7 +17,13 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 __all__ = [
+    "COUNT",
+    "MAX",
+    "MEAN",
+    "MIN",
     "STAT_EVENT",
+    "SUM",
+    "VALUE",
     "Aggregation",
     "Event",
     "EventHandlerHandle",
@@ -47,6 +53,10 @@ class Aggregation(enum.Enum):
 
     def __repr__(self) -> str:
         return f"<Aggregation.{self.name}: {self.value}>"
+
+
+# The module has them, too.
+VALUE, MEAN, COUNT, SUM, MAX, MIN = Aggregation
 
 
 class Event:

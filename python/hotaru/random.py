@@ -15,7 +15,7 @@ from ._C import (
 
 __all__ = [
     "default_generator", "fork_rng", "get_rng_state", "initial_seed",
-    "manual_seed", "seed", "set_rng_state",
+    "manual_seed", "seed", "set_rng_state", "thread_safe_generator",
 ]  # fmt: skip
 
 
@@ -41,6 +41,15 @@ def seed() -> int:
     chosen = _C.seed()
     manual_seed_all(chosen)
     return chosen
+
+
+def thread_safe_generator() -> _C.Generator | None:
+    """The generator of the thread of a loader that calls, to draw from.
+
+    None, for the global one: loaders work in processes here, which have a
+    global generator each.
+    """
+    return None
 
 
 _warned = False

@@ -1,8 +1,8 @@
 """The types of results that have names: `torch.return_types.max`.
 
 An operator's type is made with its first result of that kind; asking for one
-here runs the operator on a small matrix. Results that were written through
-`out=` are the tuple that was given, so there are no types for those.
+here runs the operator on a small matrix. What was written through `out=` has a
+type of its own, `max_out`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ _PLAIN = {
 _TENSORS = {
     "linalg_lstsq", "linalg_solve_ex", "lu_unpack", "triangular_solve",
 }  # fmt: skip
-_NAMES = sorted(_PLAIN.union(_CALLS, _TENSORS))
+_RESULTS = _PLAIN.union(_CALLS, _TENSORS)
+# Of histogramdd nothing is written through `out=`: one result is a list.
+_OUT = {f"{name}_out" for name in _RESULTS - {"histogramdd"}}
+_NAMES = sorted(_RESULTS | _OUT)
 __all__ = ["all_return_types", "pytree_register_structseq", *_NAMES]  # noqa: F822
 
 
@@ -43,8 +46,13 @@ def _type_of(name: str) -> type:
     from .utils._python_dispatch import _disable_current_modes
 
     with DisableTorchFunction(), _disable_current_modes():
+        operator = getattr(ops, name.removesuffix("_out"))
         matrix = ones(1, 1, device="cpu", dtype=_C.float32)
-        return type(getattr(ops, name)(matrix, *_rest(name, matrix)))
+        arguments = (matrix, *_rest(operator.__name__, matrix))
+        found = operator(*arguments)
+        if name in _OUT:
+            found = operator(*arguments, out=tuple(found))
+        return type(found)
 
 
 def __getattr__(name: str):

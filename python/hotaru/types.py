@@ -7,7 +7,6 @@ import os
 import typing
 
 from . import Size, Tensor, device, dtype, layout
-from .storage import TypedStorage, UntypedStorage
 
 __all__ = ["Device", "FileLike", "Number", "Storage"]
 
@@ -23,4 +22,44 @@ _complex = builtins.complex
 Number = builtins.int | builtins.float | builtins.bool
 Device = typing.Union[device, str, int, None]
 FileLike = typing.Union[str, os.PathLike, typing.IO[bytes]]
-Storage = typing.Union[TypedStorage, UntypedStorage]
+
+
+class Storage:
+    """What storages have in common, for annotations: nobody derives from it.
+
+    NotImplementedError: from every method.
+    """
+
+    device: _device
+    dtype: _dtype
+
+    def element_size(self) -> int:
+        """Bytes of an element."""
+        raise NotImplementedError
+
+    def nbytes(self) -> int:
+        """Bytes of all."""
+        raise NotImplementedError
+
+    def data_ptr(self) -> int:
+        """The address."""
+        raise NotImplementedError
+
+    def cpu(self) -> Storage:
+        """A copy in the CPU's memory."""
+        raise NotImplementedError
+
+    def is_shared(self) -> bool:
+        """Whether other processes see it."""
+        raise NotImplementedError
+
+    def share_memory_(self) -> Storage:
+        """Moves to memory that other processes see."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_file(
+        cls, filename: str, shared: bool = False, nbytes: int = 0
+    ) -> Storage:
+        """What a file holds, mapped."""
+        raise NotImplementedError

@@ -35,15 +35,18 @@ PyObject* named_repr(PyObject* self) {
   });
 }
 
-/// A named tuple type for results with names: torch.return_types.max.
-PyObject* named_results(const Operator& op, PyObject** items, size_t n) {
-  static auto* types = new std::unordered_map<const Operator*, PyTypeObject*>;
-  PyTypeObject*& type = (*types)[&op];
+/// A named tuple for results with names, of the type torch.return_types.max, or
+/// max_out if they are the caller's tensors. Takes the references of `items`.
+PyObject* named_results(const Operator& op, PyObject** items, size_t n,
+                        bool out) {
+  static auto* types =
+      new std::unordered_map<const Operator*, std::array<PyTypeObject*, 2>>;
+  PyTypeObject*& type = (*types)[&op][out];
   const Schema& schema = op.schema();
   if (!type) {
     // Kept for the process's life, with the texts it points to.
-    auto* names =
-        new std::vector<std::string>{"torch.return_types." + schema.name};
+    auto* names = new std::vector<std::string>{
+        "torch.return_types." + schema.name + (out ? "_out" : "")};
     for (const Argument& r : schema.results) names->push_back(r.name);
     auto* fields = new std::vector<PyStructSequence_Field>;
     for (size_t i = 1; i < names->size(); ++i)
@@ -55,10 +58,18 @@ PyObject* named_results(const Operator& op, PyObject** items, size_t n) {
     if (!type) return nullptr;
     type->tp_repr = named_repr;
   }
-  PyObject* out = PyStructSequence_New(type);
+  PyObject* tuple = PyStructSequence_New(type);
   for (size_t i = 0; i < n; ++i)
-    PyStructSequence_SET_ITEM(out, Py_ssize_t(i), items[i]);
-  return out;
+    PyStructSequence_SET_ITEM(tuple, Py_ssize_t(i), items[i]);
+  return tuple;
+}
+
+/// The caller's tensors, which got named results, as those are named.
+PyObject* named_out(const Operator& op, PyObject* out, size_t n) {
+  std::array<PyObject*, kMaxResults> items;
+  for (size_t i = 0; i < n; ++i)
+    items[i] = Py_NewRef(PySequence_Fast_GET_ITEM(out, Py_ssize_t(i)));
+  return named_results(op, items.data(), n, /*out=*/true);
 }
 
 /// PyTorch warns of a resized `out=`, but for what only sizes or chance make.
@@ -200,7 +211,7 @@ PyObject* convert_results(const Operator& op, Value* results) {
   std::array<PyObject*, kMaxResults> items;
   for (size_t i = 0; i < n; ++i) items[i] = to_python(results[i]);
   if (!schema.results[0].name.empty())
-    return named_results(op, items.data(), n);
+    return named_results(op, items.data(), n, /*out=*/false);
   PyObject* tuple = PyTuple_New(Py_ssize_t(n));
   for (size_t i = 0; i < n; ++i)
     PyTuple_SET_ITEM(tuple, Py_ssize_t(i), items[i]);
@@ -248,6 +259,8 @@ PyObject* write_results(const Operator& op, Value* results, PyObject* out) {
     Py_RETURN_NONE;
   } else {
     write_each(op, {results, n}, out);
+    if (n > 1 && !op.schema().results[0].name.empty())
+      return named_out(op, out, n);
   }
   return Py_NewRef(out);
 }

@@ -21,8 +21,9 @@ bool takes_result(const Operator& op, const Value* arguments, size_t n,
 void check_without_tangents(const Operator& op, const Value* arguments,
                             size_t n, PyObject* out);
 
-/// out=: writes the results into the caller's tensors. Returns `out`, or None
-/// for a list; a new reference.
+/// out=: writes the results into the caller's tensors. Returns `out`, a named
+/// tuple of them where the schema names its results, or None for a list; a new
+/// reference.
 PyObject* write_results(const Operator& op, Value* results, PyObject* out);
 
 }  // namespace hotaru::python

@@ -169,3 +169,20 @@ class iinfo(_Limits):  # noqa: N801
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+
+def _abbreviation(dtype) -> str:
+    """As "f32", "bf16", "i64" or "b8"."""
+    name = str(dtype).removeprefix("torch.").replace("_", "")
+    if name == "bool":
+        return "b8"
+    for kind, short in (
+        ("bfloat", "bf"), ("float", "f"), ("complex", "c"), ("uint", "u"),
+        ("int", "i"),
+    ):  # fmt: skip
+        if name.startswith(kind):
+            return short + name.removeprefix(kind)
+    return name
+
+
+_C.dtype.abbr = property(_abbreviation)

@@ -29,6 +29,24 @@ def _no_offset(self, *args):
     raise RuntimeError("CPU Generator does not use offset")
 
 
+def graphsafe_get_state(self) -> Generator:
+    """NotImplementedError: graphs of the CPU draw from the generator itself,
+    whose state is `get_state`.
+    """
+    raise NotImplementedError(
+        "graphsafe_get_state is not supported in this Generator"
+    )
+
+
+def graphsafe_set_state(self, state: Generator) -> None:
+    """NotImplementedError: see `graphsafe_get_state`; use `set_state`."""
+    raise NotImplementedError(
+        "graphsafe_set_state is not supported in this Generator"
+    )
+
+
+Generator.graphsafe_get_state = graphsafe_get_state
+Generator.graphsafe_set_state = graphsafe_set_state
 Generator.clone_state = clone_state
 Generator.get_offset = _no_offset
 Generator.set_offset = _no_offset

@@ -87,6 +87,39 @@ def _record_event(self: _C.Stream, event: _C.Event | None = None) -> _C.Event:
     return event
 
 
+def _native_handle(self: _C.Stream) -> int:
+    """The driver's stream.
+
+    RuntimeError: it is a queue of the CPU, of which no driver knows.
+    """
+    handle = getattr(self, "cuda_stream", None)
+    if handle is None:
+        raise RuntimeError(
+            "Backend doesn't support getting stream native handle."
+        )
+    return handle
+
+
+def _is_capturing(self: _C.Stream) -> bool:
+    """Whether a graph is captured from it."""
+    from ..graphs import is_current_stream_capturing
+
+    with StreamContext(self):
+        return is_current_stream_capturing()
+
+
+def _no_ipc(*args):
+    """NotImplementedError: events are of one process."""
+    raise NotImplementedError(
+        "torch.Event ipc is not supported yet; synchronise before another "
+        "process is told"
+    )
+
+
+_C.Stream.native_handle = property(_native_handle)
+_C.Stream.is_capturing = _is_capturing
+_C.Event.ipc_handle = _no_ipc
+_C.Event.from_ipc_handle = staticmethod(_no_ipc)
 _C.Stream.__enter__ = _enter
 _C.Stream.__exit__ = _exit
 _C.Stream.record_event = _record_event

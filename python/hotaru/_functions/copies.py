@@ -8,7 +8,9 @@ from .._overrides import overridable as _overridable
 __all__ = ["detach_copy", "view_as_complex_copy", "view_as_real_copy"]
 
 
-def _copy_of(view, name: str):
+def copy_of(view, name: str):
+    """A function of that name, which copies what `view` gives."""
+
     def copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
         made = view(input)
         if out is None:
@@ -22,8 +24,8 @@ def _copy_of(view, name: str):
     return copy
 
 
-view_as_real_copy = _copy_of(ops.view_as_real, "view_as_real_copy")
-view_as_complex_copy = _copy_of(ops.view_as_complex, "view_as_complex_copy")
-detach_copy = _copy_of(ops.detach, "detach_copy")
+view_as_real_copy = copy_of(ops.view_as_real, "view_as_real_copy")
+view_as_complex_copy = copy_of(ops.view_as_complex, "view_as_complex_copy")
+detach_copy = copy_of(ops.detach, "detach_copy")
 
 _overridable(globals(), __all__, "hotaru")

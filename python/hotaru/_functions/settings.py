@@ -8,13 +8,22 @@ import warnings
 from .. import _C, Tensor, set_default_device, set_default_dtype
 
 __all__ = [
-    "cond", "get_device_module", "get_float32_matmul_precision", "has_mkl",
-    "has_openmp", "has_spectral", "is_distributed",
-    "set_default_tensor_type", "set_float32_matmul_precision",
+    "cond",
+    "get_device_module",
+    "get_float32_matmul_precision",
+    "has_lapack",
+    "has_mkl",
+    "has_openmp",
+    "has_spectral",
+    "init_num_threads",
+    "is_distributed",
+    "set_default_tensor_type",
+    "set_float32_matmul_precision",
     "set_flush_denormal",
 ]  # fmt: skip
 
 # Products, Fourier transforms and the like are kernels of the package's own.
+has_lapack = True
 has_mkl = False
 has_openmp = False
 has_spectral = True
@@ -97,6 +106,13 @@ def get_device_module(device=None):
             f"as 'torch.{kind}'."
         )
     return module
+
+
+def init_num_threads() -> None:
+    """Gives the calling thread the number of threads that was set last.
+
+    There is nothing to do: one pool is there for all threads.
+    """
 
 
 def is_distributed(input: Tensor) -> bool:

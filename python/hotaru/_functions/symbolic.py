@@ -17,6 +17,7 @@ _ROOTS = (
 
 __all__ = [
     *(f"_sym_{name}" for name in _ROOTS),
+    "sym_constrain_range", "sym_constrain_range_for_size",
     "sym_float", "sym_fresh_size", "sym_int", "sym_ite", "sym_max", "sym_min",
     "sym_not", "sym_sqrt", "sym_sum",
 ]  # fmt: skip
@@ -40,6 +41,26 @@ def sym_not(a):
 def sym_fresh_size(expr):
     """The size itself."""
     return int(expr)
+
+
+def sym_constrain_range(size, *, min=None, max=None) -> None:
+    """RuntimeError: a number does not lie between the two, both included."""
+    low = -(2**63) if min is None else min
+    high = 2**63 - 1 if max is None else max
+    if not low <= size <= high:
+        raise RuntimeError(
+            f"Invalid value range for {size} between [{low}, {high}]."
+        )
+
+
+def sym_constrain_range_for_size(size, *, min=None, max=None) -> None:
+    """The same of a size, which is 0 at least."""
+    if min is not None and max is not None and max <= 2:
+        raise RuntimeError(
+            "Max value to constrain_range_for_size must be greater than 2. "
+            f"got: {max}"
+        )
+    sym_constrain_range(size, min=0 if min is None else min, max=max)
 
 
 def _checked(*numbers) -> bool:

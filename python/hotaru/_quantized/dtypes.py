@@ -47,6 +47,11 @@ class QuantizedDtype:
     def is_signed(self) -> bool:
         raise RuntimeError("isSignedType not supported for quantized types")
 
+    @property
+    def abbr(self) -> str:
+        """Its name."""
+        return self._name
+
     def __repr__(self) -> str:
         return f"torch.{self._name}"
 

@@ -236,12 +236,23 @@ def is_shared(self) -> bool:
     return _C._SharedMemory.of(self) is not None
 
 
+def slice_inverse(
+    self, src: Tensor, dim: int = 0, start=None, end=None, step=1
+) -> Tensor:
+    """The tensor that a slice is of: its memory in the order of `src`.
+
+    RuntimeError: its memory does not reach that far.
+    """
+    return self.as_strided(src.shape, src.stride(), src.storage_offset())
+
+
 def install() -> None:
     """Attaches everything above to Tensor."""
     for method in (
         untyped_storage, _typed_storage, storage, storage_type, set_,
         is_set_to, cuda, record_stream, get_device, is_contiguous, dim_order,
-        is_pinned, pin_memory, share_memory_, is_shared, *views.METHODS,
+        is_pinned, pin_memory, share_memory_, is_shared, slice_inverse,
+        *views.METHODS,
     ):  # fmt: skip
         setattr(Tensor, method.__name__, method)
     Tensor.new = _new

@@ -79,6 +79,37 @@ def get_numerical_jacobian(fn, inputs, target=None, eps=1e-3, grad_out=1.0):
     )
 
 
+def get_numerical_jacobian_wrt_specific_input(
+    fn, input_idx: int, inputs, outputs, eps, input=None, is_forward_ad=False
+) -> tuple[Tensor, ...]:
+    """Jacobians by one tensor from finite differences.
+
+    Args:
+        fn: takes the inputs, gives the outputs.
+        input_idx: whose they are, unless `input` says.
+        outputs: of the inputs; nothing of them is looked at but their dtypes.
+        eps: the step.
+        input: the tensor, one of the inputs, which is changed and restored.
+        is_forward_ad: without effect on real numbers.
+
+    Returns:
+        A matrix (elements of the tensor, elements of the output) for each.
+
+    Raises:
+        AssertionError: the tensor does not require gradients.
+        NotImplementedError: complex numbers; see `torch.autograd.gradcheck`.
+    """
+    tensor = inputs[input_idx] if input is None else input
+    if not tensor.requires_grad:
+        raise AssertionError("Expected input to have requires_grad=True")
+    if any(is_tensor(t) and t.is_complex() for t in (tensor, *outputs)):
+        raise NotImplementedError(
+            "get_numerical_jacobian_wrt_specific_input: not of complex "
+            "numbers; torch.autograd.gradcheck compares those"
+        )
+    return tuple(jacobians.numerical(fn, tuple(inputs), tensor, eps, is_tensor))
+
+
 def is_tensor(value) -> bool:
     return isinstance(value, Tensor)
 

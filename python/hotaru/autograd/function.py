@@ -82,6 +82,16 @@ class FunctionCtx(_C._FunctionBase):
         """Says that these outputs have no gradient."""
         self.non_differentiable = args
 
+    def mark_shared_storage(self, *pairs) -> None:
+        """Deprecated, and without effect: views are noticed by themselves."""
+        warnings.warn(
+            "`mark_shared_storage` is deprecated. Tensors with shared storages "
+            "are automatically tracked. Note that calls to `set_()` are not "
+            "tracked",
+            FutureWarning,
+            stacklevel=2,
+        )
+
     def set_materialize_grads(self, value: bool) -> None:
         """Chooses zeros (default) or None as gradients of unused outputs."""
         if not isinstance(value, bool):
@@ -140,6 +150,17 @@ class BackwardCFunction(FunctionCtx):
             backward = vjp
         return backward(self, *grads)
 
+    def apply_jvp(self, *args):
+        """Calls the function's `jvp`.
+
+        RuntimeError: see `Function.jvp`.
+        """
+        before, self._for_jvp = self._for_jvp, True
+        try:
+            return self._forward_cls.jvp(self, *args)
+        finally:
+            self._for_jvp = before
+
     def _run(self, grads: tuple) -> tuple:
         result = self.apply(*self._full(grads))
         return self._per_tensor(
@@ -197,14 +218,14 @@ class BackwardCFunction(FunctionCtx):
 class FunctionMeta(type):
     """Gives each `Function` its class of nodes, `_backward_cls`."""
 
-    def __init__(cls, name: str, bases: tuple, attributes: dict) -> None:
+    def __init__(cls, name: str, bases: tuple, attrs: dict) -> None:
         cls._backward_cls = type(
             f"{name}Backward",
             (BackwardCFunction,),
             {"_forward_cls": cls, "__module__": BackwardCFunction.__module__},
         )
         cls._autograd_function_id = next(_numbers)
-        super().__init__(name, bases, attributes)
+        super().__init__(name, bases, attrs)
 
 
 class Function(metaclass=FunctionMeta):

@@ -15,6 +15,7 @@ from ._gradcheck_rules import GradcheckError
 from ._old_jacobians import (  # noqa: F401  (where old programs look)
     get_analytical_jacobian,
     get_numerical_jacobian,
+    get_numerical_jacobian_wrt_specific_input,
 )
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]

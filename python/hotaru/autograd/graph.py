@@ -36,6 +36,30 @@ class Node(abc.ABC):
     def name(self) -> str:
         """Such as `"AddBackward0"`."""
 
+    @property
+    @abc.abstractmethod
+    def next_functions(self) -> tuple:
+        """Pairs of a node that takes a gradient next, and of which of its
+        outputs that gradient is.
+        """
+
+    @property
+    @abc.abstractmethod
+    def metadata(self) -> dict:
+        """What a program keeps with the node."""
+
+    @abc.abstractmethod
+    def register_hook(self, fn):
+        """Calls `fn(grad_inputs, grad_outputs)` behind the node; a tuple that
+        it returns takes the place of the first. Returns a handle.
+        """
+
+    @abc.abstractmethod
+    def register_prehook(self, fn):
+        """Calls `fn(grad_outputs)` before the node; a tuple that it returns
+        takes their place. Returns a handle.
+        """
+
     @classmethod
     def __subclasshook__(cls, subclass: type) -> bool:
         if cls is not Node:

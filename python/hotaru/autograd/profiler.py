@@ -5,6 +5,8 @@ What is recorded are kernels and named ranges, see `hotaru.profiler`.
 
 from __future__ import annotations
 
+import warnings
+
 from .. import profiler as _profiler
 from ..profiler import (
     EventList,
@@ -14,13 +16,17 @@ from ..profiler import (
     kineto_available,
     record_function,
 )
+from ..profiler._profile import _random_id
+from ..profiler._records import EnforceUnique, MemRecordsAcc
 from ..profiler._steps import KinetoStepTracker
 
 __all__ = [
+    "EnforceUnique",
     "EventList",
     "FunctionEvent",
     "FunctionEventAvg",
     "KinetoStepTracker",
+    "MemRecordsAcc",
     "emit_itt",
     "emit_nvtx",
     "kineto_available",
@@ -95,6 +101,9 @@ class profile:  # noqa: N801
             is recorded.
         use_cpu, use_kineto, use_device: without effect; the CPU's calls are
             recorded, and those that launch kernels of a device.
+        use_cuda, experimental_config, acc_events, custom_trace_id_callback,
+        post_processing_timeout_s: as in `hotaru.profiler.profile`.
+        activity_filters: a warning, as all calls are recorded.
 
     Raises:
         RuntimeError: from the results' methods, before the block has ended;
@@ -113,7 +122,18 @@ class profile:  # noqa: N801
         with_modules: bool = False,
         use_kineto: bool = True,
         use_cpu: bool = True,
+        use_cuda: bool = False,
+        experimental_config=None,
+        acc_events: bool = False,
+        custom_trace_id_callback=None,
+        post_processing_timeout_s: float | None = None,
+        activity_filters: dict | None = None,
     ) -> None:
+        if activity_filters:
+            warnings.warn(
+                "activity_filters: the profiler records all calls of the CPU",
+                stacklevel=2,
+            )
         self.enabled = enabled
         self.record_shapes = record_shapes
         self._profile = _profiler.profile(
@@ -122,7 +142,12 @@ class profile:  # noqa: N801
             profile_memory=profile_memory,
             with_stack=with_stack,
             with_modules=with_modules,
+            use_cuda=use_cuda,
+            experimental_config=experimental_config,
+            acc_events=acc_events,
+            custom_trace_id_callback=custom_trace_id_callback,
         )
+        self.custom_trace_id_callback = custom_trace_id_callback
         self._ended = False
 
     def __enter__(self) -> profile:
@@ -144,12 +169,35 @@ class profile:  # noqa: N801
             raise RuntimeError("Profiler didn't finish running")
         return self._profile.events()
 
+    def default_trace_id(self) -> str:
+        """A new random name of a recording."""
+        return _random_id()
+
+    def create_trace_id(self) -> str:
+        """A new name: what `custom_trace_id_callback` gives, if any."""
+        return (self.custom_trace_id_callback or self.default_trace_id)()
+
+    @property
+    def trace_id(self) -> str:
+        """What the recording is called; empty before it began."""
+        return self._profile.get_trace_id() or ""
+
+    def toggle_collection_dynamic(self, enabled: bool, activities) -> None:
+        """Interrupts the recording, or goes on with it.
+
+        `activities` are those of which `ProfilerActivity.CPU` counts.
+        """
+        self._profile.toggle_collection_dynamic(enabled, activities)
+
     def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0
+        self,
+        group_by_input_shape: bool = False,
+        group_by_stack_n: int = 0,
+        group_by_overload_name: bool = False,
     ) -> EventList:
         """The sums by name, and by shapes and callers if asked for."""
         return self.function_events.key_averages(
-            group_by_input_shape, group_by_stack_n
+            group_by_input_shape, group_by_stack_n, group_by_overload_name
         )
 
     def total_average(self) -> FunctionEventAvg:
@@ -160,8 +208,17 @@ class profile:  # noqa: N801
         """The events as a table, see `EventList.table`."""
         return self.function_events.table(*args, **kwargs)
 
-    def export_chrome_trace(self, path) -> None:
-        """Writes a trace that ui.perfetto.dev and chrome://tracing open."""
+    def export_chrome_trace(
+        self, path, metadata: dict | None = None, use_python_export=False
+    ) -> None:
+        """Writes a trace that ui.perfetto.dev and chrome://tracing open.
+
+        Args:
+            metadata: texts that stand beside the events.
+            use_python_export: either way it is Python that writes it.
+        """
+        for key, value in (metadata or {}).items():
+            self._profile.add_metadata(key, value)
         self._profile.export_chrome_trace(path)
 
     def export_stacks(

@@ -369,7 +369,9 @@ class CorrCholeskyTransform(Transform):
         partial = tril_matrix_to_vec(y, diag=-1) / left.sqrt()
         return (partial.log1p() - partial.neg().log1p()) / 2
 
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+    def log_abs_det_jacobian(
+        self, x: Tensor, y: Tensor, intermediates=None
+    ) -> Tensor:
         # Of each row all but the last entry below the diagonal count.
         left = tril_matrix_to_vec(1 - (y * y).cumsum(-1), diag=-2)
         tanh = (x + softplus(-2 * x) - math.log(2.0)).sum(-1)

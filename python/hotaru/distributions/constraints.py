@@ -318,8 +318,8 @@ class _Multinomial(Constraint):
     def __init__(self, upper_bound) -> None:
         self.upper_bound = upper_bound
 
-    def check(self, value):
-        return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
+    def check(self, x):
+        return (x >= 0).all(-1) & (x.sum(-1) <= self.upper_bound)
 
 
 class _Joined(Constraint):

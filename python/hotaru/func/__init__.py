@@ -14,6 +14,7 @@ from ._modules import (
     replace_all_batch_norm_modules_,
     stack_module_state,
 )
+from ._rearrange import rearrange
 from ._reverse import grad, grad_and_value, hessian, jacrev, vjp
 from ._vmap import vmap
 
@@ -26,6 +27,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "rearrange",
     "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",

@@ -335,6 +335,16 @@ class GraphModule(Module):
 
     # -- copies ----------------------------------------------------------------
 
+    def to_folder(self, folder, module_name: str = "FxModule") -> None:
+        """Writes a package of which `from folder import module_name` is a
+        class that makes such a module, with its parameters.
+
+        NotImplementedError: a buffer is not persistent.
+        """
+        from ._folder import write_folder
+
+        write_folder(self, folder, module_name)
+
     def __reduce__(self):
         state = dict(self.__dict__)
         state.pop("_graph")

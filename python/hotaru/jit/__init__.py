@@ -7,7 +7,13 @@ from . import annotations, frontend
 from ._async import Future, _fork, _wait, fork, wait
 from ._compilation_unit import CompilationUnit
 from ._errors import Error
+from ._export_opnames import export_opnames
 from ._freeze import freeze, optimize_for_inference
+from ._fusion import (
+    enable_onednn_fusion,
+    onednn_fusion_enabled,
+    set_fusion_strategy,
+)
 from ._interface import interface
 from ._marks import (
     Attribute,
@@ -56,7 +62,9 @@ __all__ = [
     "_wait",
     "annotate",
     "annotations",
+    "enable_onednn_fusion",
     "export",
+    "export_opnames",
     "fork",
     "freeze",
     "frontend",
@@ -66,12 +74,14 @@ __all__ = [
     "is_tracing",
     "isinstance",
     "load",
+    "onednn_fusion_enabled",
     "optimize_for_inference",
     "optimized_execution",
     "save",
     "script",
     "script_if_tracing",
     "script_method",
+    "set_fusion_strategy",
     "trace",
     "trace_module",
     "unused",

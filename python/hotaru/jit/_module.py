@@ -42,6 +42,23 @@ class ScriptModule(Module, metaclass=_CompiledWhenMade):
         self.__dict__.setdefault("_script_sources", []).append((src, names))
 
 
+class _OfCompiled:
+    """What a compiled module has. Every instance of a `ScriptModule` is one as
+    soon as its `__init__` has run; until then there is no such attribute.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, module, owner=None):
+        if module is None:
+            return getattr(RecursiveScriptModule, self._name)
+        raise AttributeError(
+            f"'{type(module).__name__}' object has no attribute "
+            f"'{self._name}': it is compiled when its __init__ has run"
+        )
+
+
 class ConstMap:
     """The constants of a program's source as attributes: c0, c1 and so on."""
 
@@ -200,6 +217,19 @@ class RecursiveScriptModule(ScriptModule):
         buffer = io.BytesIO()
         save(self, buffer, _extra_files)
         return buffer.getvalue()
+
+    def forward_magic_method(self, method_name: str, *args, **kwargs):
+        """Calls a method such as `__len__` that the program defined.
+
+        NotImplementedError: it defined none.
+        """
+        method = getattr(self, method_name)
+        inherited = getattr(RecursiveScriptModule, method_name, None)
+        if getattr(method, "__func__", None) is inherited:
+            raise NotImplementedError(
+                f"{type(self).__name__}: no method {method_name} was compiled"
+            )
+        return method(*args, **kwargs)
 
     def __reduce_package__(self, exporter):
         """As pickles of a package have it: a number of a module there."""
@@ -372,6 +402,13 @@ for _name in (
     "__exit__",
 ):  # fmt: skip
     _forward_magic(_name)
+
+
+for _name in (
+    "code", "code_with_constants", "forward_magic_method", "graph",
+    "graph_for", "inlined_graph", "original_name", "save", "save_to_buffer",
+):  # fmt: skip
+    setattr(ScriptModule, _name, _OfCompiled(_name))
 
 
 class _ScriptList(RecursiveScriptModule):

@@ -107,7 +107,7 @@ _NO_SHAPE = (
 )
 
 
-class _Uninitialized:
+class UninitializedTensorMixin:
     """What parameters and buffers have in common as long as no input has told
     their shape; values they have none.
     """
@@ -145,7 +145,7 @@ class _Uninitialized:
         return type(self)(self.requires_grad, self.device, self.dtype)
 
 
-class UninitializedParameter(_Uninitialized, Parameter):
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
     """A parameter whose shape the first input will tell."""
 
     cls_to_become = Parameter
@@ -155,7 +155,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
         return Tensor._make_subclass(cls, data, requires_grad)
 
 
-class UninitializedBuffer(_Uninitialized, Buffer):
+class UninitializedBuffer(UninitializedTensorMixin, Buffer):
     """A buffer whose shape the first input will tell."""
 
     cls_to_become = Tensor
@@ -173,9 +173,9 @@ class UninitializedBuffer(_Uninitialized, Buffer):
         return buffer
 
 
-def is_lazy(value) -> bool:
+def is_lazy(param) -> bool:
     """Whether a parameter or buffer waits for its shape."""
-    return isinstance(value, _Uninitialized)
+    return isinstance(param, UninitializedTensorMixin)
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks):

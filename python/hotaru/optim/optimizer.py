@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import warnings
 from collections import OrderedDict, defaultdict
+from collections.abc import Callable
 from copy import deepcopy
+from typing import Any, TypeAlias
 
 import hotaru
 
@@ -51,6 +53,12 @@ _HOOKS = (
 )
 
 
+# What hooks of steps are, of one optimizer or of all.
+_Arguments = tuple[tuple, dict[str, Any]]
+_PreHook = Callable[["Optimizer", tuple, dict[str, Any]], _Arguments | None]
+_PostHook = Callable[["Optimizer", tuple, dict[str, Any]], None]
+
+
 class Optimizer:
     """Base class of optimizers.
 
@@ -66,6 +74,9 @@ class Optimizer:
     Raises:
         TypeError, ValueError: no parameters, or something that is none.
     """
+
+    OptimizerPreHook: TypeAlias = _PreHook
+    OptimizerPostHook: TypeAlias = _PostHook
 
     def __init__(self, params, defaults: dict) -> None:
         self.defaults = defaults

@@ -17,6 +17,7 @@ import types
 
 from .. import _C
 from .._own_names import add_parts as _add_parts
+from ._device_type import DeviceType
 from ._events import EventList, FunctionEvent, FunctionEventAvg
 from ._profile import (
     ProfilerAction,
@@ -29,6 +30,7 @@ from ._profile import (
 from ._ranges import RecordFunctionFast, record_function
 
 __all__ = [
+    "DeviceType",
     "EventList",
     "FunctionEvent",
     "FunctionEventAvg",

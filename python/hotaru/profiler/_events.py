@@ -6,46 +6,32 @@ Times are in microseconds of the clock of `time.perf_counter_ns`.
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
 
+from ._device_type import DeviceType
+from ._records import Interval, Kernel
 from ._table import table_of
+from ._times import FormattedTimesMixin, deprecated
 
 _ids = itertools.count(1)
 
 
-class Interval(NamedTuple):
-    """From `start` to `end`."""
-
-    start: float
-    end: float
-
-    def elapsed_us(self) -> float:
-        """How long it is."""
-        return self.end - self.start
-
-
-class _Times:
-    """What is said of times of events and of sums of them alike.
-
-    There are no times of devices of their own: calls that launch kernels are
-    recorded, the kernels are not.
-    """
-
-    device_time_total = 0
-    self_device_time_total = 0
-
-    @property
-    def cpu_time(self) -> float:
-        """Mean time of a call."""
-        return self.cpu_time_total / self.count if self.count else 0.0
-
-    @property
-    def device_time(self) -> float:
-        """Mean time on a device, of a call."""
-        return 0.0
+# What else an event may be told, with what it is where nobody says.
+_DETAILS = {
+    "overload_name": None, "fwd_thread": None, "scope": 0, "use_device": None,
+    "cpu_memory_usage": 0, "device_memory_usage": 0, "is_async": False,
+    "is_remote": False, "sequence_nr": -1, "device_type": DeviceType.CPU,
+    "device_index": 0, "device_resource_id": None, "is_legacy": False,
+    "flops": None, "trace_name": None, "is_user_annotation": False,
+    "is_python_function": False, "activity_type": None, "metadata_json": None,
+    "flow_id": None, "flow_type": None, "flow_start": None, "external_id": 0,
+    "linked_correlation_id": 0, "extra_meta": None,
+    "structured_input_shapes": None, "structured_input_strides": None,
+    "input_dtypes": None, "python_id": -1, "python_parent_id": -1,
+    "python_module_id": -1,
+}  # fmt: skip
 
 
-class FunctionEvent(_Times):
+class FunctionEvent(FormattedTimesMixin):
     """A kernel call, an operator that Python called, or a named range.
 
     Args:
@@ -61,6 +47,11 @@ class FunctionEvent(_Times):
         concrete_inputs: the arguments that are numbers, truth values or lists
             of them, None in the places of others.
         kwinputs: values given by name.
+        details: what profiles of other programs know, by PyTorch's names:
+            memory, devices, flows; see `_DETAILS`.
+
+    Times on devices are those of the kernels that were appended: profiles made
+    here record calls that launch kernels, not the kernels.
     """
 
     def __init__(
@@ -78,7 +69,23 @@ class FunctionEvent(_Times):
         kind: str = "kernel",
         concrete_inputs: list | None = None,
         kwinputs: dict | None = None,
+        **details,
     ) -> None:
+        for key, usual in _DETAILS.items():
+            setattr(
+                self,
+                f"_{key}" if key == "metadata_json" else key,
+                details.pop(key, usual),
+            )
+        if details:
+            raise TypeError(
+                "FunctionEvent() got an unexpected keyword argument "
+                f"{next(iter(details))!r}"
+            )
+        if self.device_resource_id is None:
+            self.device_resource_id = thread
+        if kind == "range":
+            self.is_user_annotation = True
         self.id = id
         self.node_id = node_id
         self.name = name
@@ -93,6 +100,7 @@ class FunctionEvent(_Times):
         self.count = 1
         self.cpu_parent: FunctionEvent | None = None
         self.cpu_children: list[FunctionEvent] = []
+        self.kernels: list[Kernel] = []
 
     @property
     def key(self) -> str:
@@ -104,8 +112,6 @@ class FunctionEvent(_Times):
         """Whether it is a `record_function`."""
         return self.kind == "range"
 
-    is_user_annotation = is_range
-
     @property
     def start(self) -> float:
         """When it began."""
@@ -116,14 +122,98 @@ class FunctionEvent(_Times):
         """How long it took."""
         return self.time_range.elapsed_us()
 
-    cpu_time_total = duration
+    @property
+    def cpu_time_total(self) -> float:
+        """How long it took, if that was on the CPU."""
+        return self.duration if self._on_cpu() else 0
 
     @property
     def self_cpu_time_total(self) -> float:
         """Without what ran inside of it in the same thread."""
-        return self.duration - sum(c.duration for c in self.cpu_children)
+        return self._alone("cpu_time_total")
 
     self_duration = self_cpu_time_total
+
+    @property
+    def device_time_total(self) -> float:
+        """Of the kernels that it and what ran inside of it launched; of an
+        event of a device, its own time.
+        """
+        inside = sum(c.device_time_total for c in self.cpu_children)
+        return self._of_device(0 if self.is_legacy else inside)
+
+    @property
+    def self_device_time_total(self) -> float:
+        """Without the kernels of what ran inside of it."""
+        inside = sum(c.device_time_total for c in self.cpu_children)
+        return self._of_device(-inside if self.is_legacy else 0)
+
+    @property
+    def self_cpu_memory_usage(self) -> int:
+        """Bytes, without those of what ran inside of it."""
+        return self._alone("cpu_memory_usage")
+
+    @property
+    def self_device_memory_usage(self) -> int:
+        """Bytes of a device, without those of what ran inside of it."""
+        return self._alone("device_memory_usage")
+
+    cuda_time_total = deprecated("cuda_time_total", "device_time_total")
+    self_cuda_time_total = deprecated(
+        "self_cuda_time_total", "self_device_time_total"
+    )
+    self_cuda_memory_usage = deprecated(
+        "self_cuda_memory_usage", "self_device_memory_usage"
+    )
+
+    @property
+    def metadata_json(self) -> str | None:
+        """What a trace has beside it, as JSON."""
+        return self._metadata_json
+
+    def append_kernel(self, name: str, device: int, duration: float) -> None:
+        """Adds a kernel that it launched, of so many microseconds."""
+        if not self._on_cpu():
+            raise AssertionError("Expected device_type to be CPU")
+        self.kernels.append(Kernel(name, device, duration))
+
+    def append_cpu_child(self, child: FunctionEvent) -> None:
+        """Adds what ran directly inside of it in the same thread."""
+        self._check(child, "child")
+        self.cpu_children.append(child)
+
+    def set_cpu_parent(self, parent: FunctionEvent) -> None:
+        """Says inside of what it ran."""
+        self._check(parent, "parent")
+        self.cpu_parent = parent
+
+    def _check(self, other, role: str) -> None:
+        if not isinstance(other, FunctionEvent):
+            raise AssertionError(f"Expected {role} to be a FunctionEvent")
+        for event, name in ((self, ""), (other, f"{role} ")):
+            if not event._on_cpu():
+                raise AssertionError(f"Expected {name}device_type to be CPU")
+
+    def _on_cpu(self) -> bool:
+        return self.device_type is DeviceType.CPU
+
+    def _of_device(self, more: float) -> float:
+        """The kernels' times and `more`; an event of a device has its own.
+
+        The kernels of an event that a legacy profile made are those of what
+        ran inside of it, too.
+        """
+        if self.is_async or not self.use_device:
+            return 0
+        if not self._on_cpu():
+            return self.duration
+        return sum(kernel.duration for kernel in self.kernels) + more
+
+    def _alone(self, name: str):
+        if self.is_async or not self._on_cpu():
+            return 0
+        inside = sum(getattr(child, name) for child in self.cpu_children)
+        return getattr(self, name) - inside
 
     def __repr__(self) -> str:
         return (
@@ -139,7 +229,15 @@ def new_id() -> int:
     return next(_ids)
 
 
-class FunctionEventAvg(_Times):
+# What a sum adds up.
+_SUMS = (
+    "cpu_time_total", "self_cpu_time_total", "device_time_total",
+    "self_device_time_total", "cpu_memory_usage", "self_cpu_memory_usage",
+    "device_memory_usage", "self_device_memory_usage",
+)  # fmt: skip
+
+
+class FunctionEventAvg(FormattedTimesMixin):
     """The sum of events."""
 
     def __init__(self) -> None:
@@ -149,8 +247,8 @@ class FunctionEventAvg(_Times):
         self.input_shapes: list = []
         self.stack: list[str] = []
         self.is_user_annotation = False
-        self.cpu_time_total = 0.0
-        self.self_cpu_time_total = 0.0
+        for name in _SUMS:
+            setattr(self, name, 0)
         self.cpu_parent: FunctionEvent | None = None
 
     def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
@@ -170,8 +268,8 @@ class FunctionEventAvg(_Times):
                 f"Expected an event of {self.key!r}, not of {other.key!r}"
             )
         self.count += other.count
-        self.cpu_time_total += other.cpu_time_total
-        self.self_cpu_time_total += other.self_cpu_time_total
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         return self
 
     __iadd__ = add
@@ -213,21 +311,39 @@ class EventList(list):
         return sum(event.self_cpu_time_total for event in self)
 
     def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0
+        self,
+        group_by_input_shapes: bool = False,
+        group_by_stack_n: int = 0,
+        group_by_overload_name: bool = False,
     ) -> EventList:
-        """The sums by name, and by input shapes and callers if asked for.
+        """The sums by name, and by what else is asked for.
 
-        `group_by_stack_n` is how many of the nearest callers count.
+        Args:
+            group_by_input_shapes, group_by_overload_name: also by these.
+            group_by_stack_n: how many of the nearest callers count.
+
+        Raises:
+            NotImplementedError: no event knows its overload, as those that are
+                recorded here.
         """
+        if group_by_overload_name and all(
+            event.overload_name is None for event in self
+        ):
+            raise NotImplementedError(
+                "key_averages: group_by_overload_name: the profiler does not "
+                "record overloads; group by input shapes instead"
+            )
         found: dict[tuple, FunctionEventAvg] = {}
         for event in self:
             key = [event.key]
-            if group_by_input_shape:
+            if group_by_overload_name:
+                key.append(event.overload_name)
+            if group_by_input_shapes:
                 key.append(str(event.input_shapes))
             key += event.stack[:group_by_stack_n]
             found.setdefault(tuple(key), FunctionEventAvg()).add(event)
         for average in found.values():
-            if not group_by_input_shape:
+            if not group_by_input_shapes:
                 average.input_shapes = []
             average.stack = average.stack[:group_by_stack_n]
         return EventList(found.values())
@@ -250,6 +366,7 @@ class EventList(list):
         max_shapes_column_width: int = 80,
         header: str | None = None,
         top_level_events_only: bool = False,
+        time_unit: str | None = None,
     ) -> str:
         """The events as text, a row each.
 
@@ -261,16 +378,23 @@ class EventList(list):
             max_shapes_column_width: longer texts are cut.
             header: a line above the table.
             top_level_events_only: leave out what ran inside of others.
+            time_unit: of all times, "s", "ms" or "us"; what fits each if None.
 
         Raises:
-            ValueError: another ``sort_by``.
+            ValueError: another ``sort_by`` or ``time_unit``.
         """
         widths = (
             max_name_column_width, max_shapes_column_width,
             max_src_column_width,
         )  # fmt: skip
         return table_of(
-            self, sort_by, row_limit, widths, header, top_level_events_only
+            self,
+            sort_by,
+            row_limit,
+            widths,
+            header,
+            top_level_events_only,
+            time_unit,
         )
 
     def __str__(self) -> str:
@@ -282,6 +406,11 @@ class EventList(list):
 
         write_trace(self, path)
 
+    @staticmethod
+    def supported_export_stacks_metrics() -> list[str]:
+        """By what `export_stacks` can measure: no device's times are known."""
+        return ["self_cpu_time_total"]
+
     def export_stacks(self, path: str, metric: str) -> None:
         """Writes a line for each event whose callers are known.
 
@@ -290,10 +419,10 @@ class EventList(list):
 
         ValueError: `metric` is not "self_cpu_time_total".
         """
-        if metric != "self_cpu_time_total":
+        known = self.supported_export_stacks_metrics()
+        if metric not in known:
             raise ValueError(
-                "metric should be one of: ['self_cpu_time_total'], not "
-                f"{metric!r}"
+                f"metric should be one of: {known}, not {metric!r}"
             )
         blank = str.maketrans(" ;\t\n", "____")
         with open(path, "w", encoding="utf-8") as file:

@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import time
+import uuid
 import warnings
 from collections.abc import Callable
 
@@ -25,7 +26,11 @@ class ProfilerActivity(enum.Enum):
     """What PyTorch lets one choose; hotaru records the CPU."""
 
     CPU = 0
-    CUDA = 1
+    XPU = 1
+    CUDA = 2
+    HPU = 3
+    MTIA = 4
+    PrivateUse1 = 5
 
 
 class ProfilerAction(enum.Enum):
@@ -35,6 +40,8 @@ class ProfilerAction(enum.Enum):
     WARMUP = 1
     RECORD = 2
     RECORD_AND_SAVE = 3
+    # A device ended its recording by itself: none that is recorded here does.
+    DEVICE_STOPPED = 4
 
 
 def supported_activities() -> set[ProfilerActivity]:
@@ -99,6 +106,13 @@ class profile:  # noqa: N801
             is recorded.
         with_stack: keep the callers of operators and ranges.
         acc_events: keep the events of all recordings, not of the last alone.
+        custom_trace_id_callback: gives the `trace_id` of each recording; a
+            random one without it.
+        use_cuda: the older way to ask for `ProfilerActivity.CUDA`.
+        experimental_config, execution_trace_observer: a warning, as there is
+            nothing that they could change.
+        post_processing_timeout_s: without effect, as events are complete when
+            they are recorded.
 
     One profiler runs at a time; a second one raises RuntimeError. Queued
     streams are synchronised at the end, so that their calls are in.
@@ -115,9 +129,18 @@ class profile:  # noqa: N801
         with_stack: bool = False,
         with_flops: bool = False,
         with_modules: bool = False,
+        experimental_config=None,
+        execution_trace_observer=None,
         acc_events: bool = False,
+        use_cuda: bool | None = None,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
     ) -> None:
+        cuda = (ProfilerActivity.CUDA,) if use_cuda else ()
+        _warn_of_activities([*(activities or ()), *cuda])
         _warn_of_missing(
+            experimental_config=experimental_config is not None,
+            execution_trace_observer=execution_trace_observer is not None,
             profile_memory=profile_memory,
             with_flops=with_flops,
             with_modules=with_modules,
@@ -131,6 +154,11 @@ class profile:  # noqa: N801
         self._step_start = 0
         self._events = EventList()
         self._metadata: dict[str, object] = {}
+        self._trace_id_of = custom_trace_id_callback
+        self._trace_id: str | None = None
+        # Of before the recording was interrupted.
+        self._held: list[FunctionEvent] = []
+        self._interrupted = False
         self.step_num = 0
 
     def __enter__(self) -> profile:
@@ -166,15 +194,44 @@ class profile:  # noqa: N801
         KinetoStepTracker.increment_step(_STEPS)
         self._apply()
 
+    def toggle_collection_dynamic(self, enable: bool, activities) -> None:
+        """Interrupts the recording, or goes on with it.
+
+        Args:
+            activities: of which kind; others than the CPU's are ignored.
+        """
+        if ProfilerActivity.CPU not in activities or self._operators is None:
+            return
+        if enable and self._interrupted:
+            self._begin()
+        elif not enable and not self._interrupted:
+            self._held += self._end()
+        self._interrupted = not enable
+
+    def get_trace_id(self) -> str | None:
+        """What the last recording is called; None before the first."""
+        return self._trace_id
+
+    def set_custom_trace_id_callback(
+        self, callback: Callable[[], str] | None
+    ) -> None:
+        """From the next recording on, `callback` gives `trace_id`."""
+        self._trace_id_of = callback
+
     def events(self) -> EventList:
         """The calls and ranges of the last recording, by start."""
         return self._events
 
     def key_averages(
-        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0
+        self,
+        group_by_input_shape: bool = False,
+        group_by_stack_n: int = 0,
+        group_by_overload_name: bool = False,
     ) -> EventList:
         """The events merged by name; ``.table()`` prints them."""
-        return self._events.key_averages(group_by_input_shape, group_by_stack_n)
+        return self._events.key_averages(
+            group_by_input_shape, group_by_stack_n, group_by_overload_name
+        )
 
     def add_metadata(self, key: str, value: str) -> None:
         """Writes a text beside the events of traces."""
@@ -190,7 +247,8 @@ class profile:  # noqa: N801
         Calls lie in the row of their thread, and those of queued streams a
         second time in the row of their stream.
         """
-        write_trace(self._events, path, self._metadata)
+        more = {"trace_id": self._trace_id, **self._metadata}
+        write_trace(self._events, path, more)
 
     def export_stacks(
         self, path: str, metric: str = "self_cpu_time_total"
@@ -207,10 +265,9 @@ class profile:  # noqa: N801
             ProfilerAction.RECORD_AND_SAVE,
         )
         if wanted and self._operators is None:
-            _C._start_profiling(self._record_shapes)
-            _ranges.begin(self._record_shapes, self._with_stack)
-            self._operators = Operators()
-            self._operators.__enter__()
+            self._trace_id = (self._trace_id_of or _random_id)()
+            self._held, self._interrupted = [], False
+            self._begin()
         self._step_start = time.perf_counter_ns()
 
     def _note_step(self) -> None:
@@ -218,15 +275,30 @@ class profile:  # noqa: N801
             name = f"ProfilerStep#{self.step_num}"
             _ranges.note("range", name, self._step_start)
 
-    def _finish(self) -> None:
+    def _begin(self) -> None:
+        _C._start_profiling(self._record_shapes)
+        _ranges.begin(self._record_shapes, self._with_stack)
+        self._operators = Operators()
+        self._operators.__enter__()
+
+    def _end(self) -> list[FunctionEvent]:
+        """What was recorded since `_begin`."""
         self._operators.leave()
-        self._operators = None
         try:
             _C._synchronize()
         finally:
             found = _events(_C._stop_profiling(), _ranges.end())
+        return found
+
+    def _finish(self) -> None:
+        found = []
+        try:
+            if not self._interrupted:
+                found = self._end()
+        finally:
+            self._operators = None
             kept = self._events if self._keep_events else ()
-            self._events = EventList([*kept, *found])
+            self._events = EventList([*kept, *self._held, *found])
         if self._on_trace_ready is not None:
             self._on_trace_ready(self)
 
@@ -237,6 +309,20 @@ def _warn_of_missing(**options: bool) -> None:
             warnings.warn(
                 f"{name}=True: the profiler records times alone; there are no "
                 "columns of that",
+                stacklevel=3,
+            )
+
+
+def _random_id() -> str:
+    return uuid.uuid4().hex.upper()
+
+
+def _warn_of_activities(activities) -> None:
+    for activity in activities or ():
+        if activity not in supported_activities():
+            warnings.warn(
+                f"{activity}: the profiler records calls of the CPU, those "
+                "that launch kernels of a device among them, and nothing else",
                 stacklevel=3,
             )
 
@@ -261,7 +347,10 @@ def _events(calls: list, noted: list[FunctionEvent]) -> EventList:
 
 
 def tensorboard_trace_handler(
-    dir_name: str, worker_name: str | None = None, use_gzip: bool = False
+    dir_name: str,
+    worker_name: str | None = None,
+    use_gzip: bool = False,
+    use_python_export: bool = False,
 ) -> Callable[[profile], None]:
     """What `on_trace_ready` may be: writes each trace to a file of its own.
 
@@ -269,6 +358,7 @@ def tensorboard_trace_handler(
         dir_name: the folder, made where there is none.
         worker_name: its name begins so; the machine's and process's if None.
         use_gzip: not supported.
+        use_python_export: either way it is Python that writes it.
 
     Raises:
         ValueError: `use_gzip`.

@@ -13,8 +13,14 @@ def table_of(
     widths: tuple[int, int, int],
     header: str | None,
     top_level_only: bool,
+    time_unit: str | None = None,
 ) -> str:
     """See `EventList.table`; `widths` are those of names, shapes, callers."""
+    if time_unit is not None and time_unit not in _UNITS:
+        raise ValueError(
+            f"table: time_unit must be one of {', '.join(_UNITS)}, not "
+            f"{time_unit!r}"
+        )
     rows = [e for e in events if not (top_level_only and e.cpu_parent)]
     if sort_by is not None:
         if sort_by not in _SORT_KEYS:
@@ -25,14 +31,20 @@ def table_of(
         rows.sort(key=lambda row: getattr(row, sort_by), reverse=True)
     total = sum(row.self_cpu_time_total for row in events)
     shown = rows if row_limit < 0 else rows[:row_limit]
-    columns = _columns(shown, total, *widths)
+    columns = _columns(shown, total, time_unit, *widths)
     lines = [list(columns)] + [list(row) for row in zip(*columns.values())]
     above = "" if header is None else f"{header}\n"
-    return f"{above}{_aligned(lines)}\nSelf CPU time total: {_time(total)}\n"
+    below = f"Self CPU time total: {time_text(total, time_unit)}\n"
+    return f"{above}{_aligned(lines)}\n{below}"
 
 
 def _columns(
-    rows: list, total: float, names: int, shapes: int, callers: int
+    rows: list,
+    total: float,
+    unit: str | None,
+    names: int,
+    shapes: int,
+    callers: int,
 ) -> dict[str, list[str]]:
     """The texts of each column by its title."""
 
@@ -42,10 +54,10 @@ def _columns(
     columns = {
         "Name": [_cut(row.key, names) for row in rows],
         "Self CPU %": [share(row.self_cpu_time_total) for row in rows],
-        "Self CPU": [_time(row.self_cpu_time_total) for row in rows],
+        "Self CPU": [time_text(row.self_cpu_time_total, unit) for row in rows],
         "CPU total %": [share(row.cpu_time_total) for row in rows],
-        "CPU total": [_time(row.cpu_time_total) for row in rows],
-        "CPU time avg": [_time(row.cpu_time) for row in rows],
+        "CPU total": [time_text(row.cpu_time_total, unit) for row in rows],
+        "CPU time avg": [time_text(row.cpu_time, unit) for row in rows],
         "# of Calls": [str(row.count) for row in rows],
     }
     if any(row.input_shapes for row in rows):
@@ -64,11 +76,16 @@ def _cut(name: str, width: int) -> str:
     return name if len(name) <= width else name[: width - 3] + "..."
 
 
-def _time(microseconds: float) -> str:
-    for unit, size in (("s", 1e6), ("ms", 1e3)):
-        if microseconds >= size:
-            return f"{microseconds / size:.3f}{unit}"
-    return f"{microseconds:.3f}us"
+# How many microseconds a unit has.
+_UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
+
+
+def time_text(microseconds: float, unit: str | None = None) -> str:
+    """As "1.250ms", in the unit given or in the one that fits."""
+    if unit is None:
+        fits = (u for u, size in _UNITS.items() if microseconds >= size)
+        unit = next(fits, "us")
+    return f"{microseconds / _UNITS[unit]:.3f}{unit}"
 
 
 def _aligned(lines: list[list[str]]) -> str:

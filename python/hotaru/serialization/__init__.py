@@ -18,6 +18,7 @@ from ._files import open_zipfile_reader as _open_zipfile_reader
 from ._files import open_zipfile_writer as _open_zipfile_writer
 from ._legacy import load_legacy, save_legacy
 from ._loader import load_archive
+from ._module_version import check_module_version_greater_or_equal, mkdtemp
 from ._names import StorageType, _get_layout
 from ._names import text_of as _maybe_decode_ascii
 from ._options import (
@@ -47,6 +48,7 @@ __all__ = [
     "StorageType",
     "_get_layout",
     "add_safe_globals",
+    "check_module_version_greater_or_equal",
     "clear_safe_globals",
     "default_restore_location",
     "get_crc32_options",
@@ -56,6 +58,7 @@ __all__ = [
     "get_unsafe_globals_in_checkpoint",
     "load",
     "location_tag",
+    "mkdtemp",
     "register_package",
     "safe_globals",
     "save",

@@ -123,7 +123,7 @@ def answer(function, args: tuple, kwargs: dict) -> Any:
     looked_at = kwargs if out is None else {**kwargs, "out": out}
     handler = handler_of(name, args, looked_at)
     if handler is None and name in _PLAIN:
-        return plain(function, *args, **kwargs)
+        return plain(function, *args, **looked_at)
     if handler is not None:
         if getattr(handler, "takes_out", False):
             return handler(*args, out=out, **kwargs)
@@ -132,7 +132,7 @@ def answer(function, args: tuple, kwargs: dict) -> Any:
             return _signed(name, result)
         return assign(out, result)
     if type(function) is _C.Function:  # what it calls is asked for
-        return function.__wrapped__(*args, **kwargs)
+        return function.__wrapped__(*args, **looked_at)
     if not name.endswith("_"):
         raise unknown(name, args, kwargs)
     handler = handler_of(name[:-1], args, kwargs)

@@ -27,6 +27,9 @@ _CASTS = {
     "long": _C.int64, "int": _C.int32, "short": _C.int16, "char": _C.int8,
     "byte": _C.uint8, "bool": _C.bool, "bfloat16": _C.bfloat16,
     "complex_float": _C.complex64, "complex_double": _C.complex128,
+    "float8_e4m3fn": _C.float8_e4m3fn, "float8_e5m2": _C.float8_e5m2,
+    "float8_e4m3fnuz": _C.float8_e4m3fnuz,
+    "float8_e5m2fnuz": _C.float8_e5m2fnuz,
 }  # fmt: skip
 
 
@@ -357,6 +360,11 @@ class TypedStorage:
     @classmethod
     def from_buffer(cls, *args, **kwargs):
         return cls._from_buffer(*args, **kwargs)
+
+    @classmethod
+    def from_file(cls, filename, shared: bool, size: int) -> TypedStorage:
+        """RuntimeError: it takes a class with a dtype, as `FloatStorage`."""
+        raise RuntimeError("from_file can only be called on derived classes")
 
     @classmethod
     def _from_buffer(cls, *args, dtype=None, device=None, **kwargs):

@@ -18,6 +18,10 @@ def __getattr__(name: str):
         from .throughput_benchmark import ThroughputBenchmark
 
         return ThroughputBenchmark
+    if name == "set_module":
+        from .._utils import set_module
+
+        return set_module
     if name in _LAZY:
         import importlib
 

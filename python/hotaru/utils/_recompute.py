@@ -26,12 +26,14 @@ _outside = itertools.count(1)
 
 class _Thread(threading.local):
     """Who is told what operators save: the hooks inside of which the thread
-    is, the innermost last, and a list of those that listen.
+    is, the innermost last, and a list of those that listen; the group that
+    its backward passes belong to.
     """
 
     def __init__(self) -> None:
         self.packs: list = []
         self.seen: list | None = None
+        self.group: GraphExecGroup | None = None
 
 
 _thread = _Thread()
@@ -84,8 +86,31 @@ def default_description(tensor: Tensor) -> dict:
 DESCRIPTIONS = {"default": default_description, "none": lambda tensor: None}
 
 
+class GraphExecGroup:
+    """Backward passes inside of it compute saved tensors again once for all.
+
+    They must not use a saved tensor twice, even of a graph that is kept: what
+    is used is freed. Of checkpoints without `use_reentrant` alone.
+    """
+
+    def __enter__(self) -> None:
+        if _thread.group is not None:
+            raise RuntimeError(
+                "GraphExecGroup contexts cannot be nested. Already inside "
+                f"group {_thread.group}"
+            )
+        _thread.group = self
+
+    def __exit__(self, *error: object) -> None:
+        _thread.group = None
+
+
 def _pass_number():
-    """Of the backward pass of this thread; a new one outside of passes."""
+    """Of the backward pass of this thread, or its group of passes; a new one
+    outside of passes.
+    """
+    if _thread.group is not None:
+        return _thread.group
     number = _C._current_graph_task_id()
     return number if number != -1 else ("outside", next(_outside))
 

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable
 
 from .. import Tensor, autograd, cuda, enable_grad, is_grad_enabled, nn, no_grad
-from ._recompute import DESCRIPTIONS, CheckpointError, Frame
+from ._recompute import DESCRIPTIONS, CheckpointError, Frame, GraphExecGroup
 from ._selective import (
     SAC_IGNORED_OPS,
     CheckpointPolicy,
@@ -35,6 +35,7 @@ __all__ = [
     "CheckpointFunction",
     "CheckpointPolicy",
     "DefaultDeviceType",
+    "GraphExecGroup",
     "SelectiveCheckpointContext",
     "check_backward_validity",
     "checkpoint",

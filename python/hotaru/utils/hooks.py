@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 
 
@@ -11,6 +12,21 @@ def unserializable_hook(f):
     """
     f.__torch_unserializable__ = True
     return f
+
+
+def warn_if_has_hooks(tensor) -> None:
+    """Warns of each backward hook of a tensor that is to be written: it is
+    not, unless it is marked as `unserializable_hook`.
+    """
+    for hook in (tensor._backward_hooks or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(
+                f"backward hook {hook!r} on tensor will not be serialized.  If "
+                "this is expected, you can decorate the function with "
+                "@torch.utils.hooks.unserializable_hook to suppress this "
+                "warning",
+                stacklevel=2,
+            )
 
 
 class RemovableHandle:
@@ -83,3 +99,11 @@ def add_hook(
     for mapping in flags:
         mapping[handle.id] = True
     return handle
+
+
+def __getattr__(name: str):
+    if name == "BackwardHook":
+        from ._backward_hook import BackwardHook
+
+        return globals().setdefault(name, BackwardHook)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -59,6 +59,22 @@ class FakeObject:
     def __setitem__(self, key, value) -> None:
         self.state = {**(self.state or {}), key: value}
 
+    @staticmethod
+    def pp_format(
+        printer, obj, stream, indent, allowance, context, level
+    ) -> None:
+        """Writes it for a `pprint.PrettyPrinter`, whose table it stands in:
+        the arguments and the state on lines of their own where they are long.
+        """
+        stream.write(f"{obj.module}.{obj.name}")
+        rest = (allowance + 1, context, level)
+        printer._format(obj.args, stream, indent + 1, *rest)
+        if obj.state is not None:
+            indent += printer._indent_per_level
+            stream.write("(state=\n" + " " * indent)
+            printer._format(obj.state, stream, indent, *rest)
+            stream.write(")")
+
 
 class FakeClass:
     """Stands for any class or function: calling it makes a FakeObject."""
@@ -67,13 +83,17 @@ class FakeClass:
         self.module = module
         self.name = name
         # pickle asks the object for it, as it would a class.
-        self.__new__ = lambda cls, *args: self(*args)
+        self.__new__ = self.fake_new
 
     def __repr__(self) -> str:
         return f"{self.module}.{self.name}"
 
     def __call__(self, *args) -> FakeObject:
         return FakeObject(self.module, self.name, args)
+
+    def fake_new(self, *args) -> FakeObject:
+        """What it makes, asked as `__new__` is: with the class first."""
+        return FakeObject(self.module, self.name, args[1:])
 
 
 class DumpUnpickler(pickle._Unpickler):
@@ -130,19 +150,9 @@ class DumpUnpickler(pickle._Unpickler):
 class _Printer(pprint.PrettyPrinter):
     """Breaks the lines of FakeObjects, too."""
 
-    def _fake(self, obj, stream, indent, allowance, context, level) -> None:
-        stream.write(f"{obj.module}.{obj.name}")
-        rest = (allowance + 1, context, level)
-        self._format(obj.args, stream, indent + 1, *rest)
-        if obj.state is not None:
-            indent += self._indent_per_level
-            stream.write("(state=\n" + " " * indent)
-            self._format(obj.state, stream, indent, *rest)
-            stream.write(")")
-
     _dispatch = {  # noqa: RUF012  (its protocol)
         **pprint.PrettyPrinter._dispatch,
-        FakeObject.__repr__: _fake,
+        FakeObject.__repr__: FakeObject.pp_format,
     }
 
 

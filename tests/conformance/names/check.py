@@ -15,12 +15,13 @@ import contextlib
 import enum
 import importlib
 import inspect
+import itertools
 import re
 import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-from groups import GROUPS, group_of
+from groups import GROUPS, MISSING, group_of, reason_of
 from hotaru._alias import install
 
 HERE = Path(__file__).parent
@@ -190,9 +191,32 @@ def total(names) -> Count:
     return count
 
 
+def missing_lines(counted) -> list[str]:
+    """What is missing, by why it is, and by namespace."""
+    gone = [n for n in counted if not n.have]
+    lines = []
+    for group in (*MISSING, None):
+        spaces = collections.defaultdict(list)
+        for n in gone:
+            if reason_of(n.full) is group:
+                spaces[n.space.removeprefix("class ")].append(n.name)
+        if not spaces:
+            continue
+        count = sum(map(len, spaces.values()))
+        text = (
+            f"**Not written yet** ({count})."
+            if group is None
+            else f"**{group.title}** ({count}). {group.reason}"
+        )
+        lines += ["", text, ""]
+        lines += [f"- `{s}`: {', '.join(n)}" for s, n in sorted(spaces.items())]
+    return lines
+
+
 def report(counted, left) -> str:
     """The page docs/compatibility.md."""
     whole = total(counted)
+    everything = total([*counted, *itertools.chain(*left.values())])
     lines = [
         "# Names of PyTorch that hotaru has",
         "",
@@ -207,7 +231,8 @@ def report(counted, left) -> str:
         "[conformance.md](conformance.md) is about.",
         "",
         f"**{whole}** of the names that are counted; parameters "
-        f"{whole.same} / {whole.said}.",
+        f"{whole.same} / {whole.said}. Of all names, those that are left out "
+        f"of the count below included: {everything}.",
         "",
         "| namespace | names | of which missing | parameters |",
         "| --- | ---: | ---: | ---: |",
@@ -225,13 +250,7 @@ def report(counted, left) -> str:
             f"- **{group.title}** ({there.have} / {there.total} are there "
             f"nevertheless). {group.reason}"
         )
-    lines += ["", "## Missing", ""]
-    by_space = collections.defaultdict(list)
-    for name in counted:
-        if not name.have:
-            by_space[name.space.removeprefix("class ")].append(name.name)
-    for space, gone in sorted(by_space.items()):
-        lines.append(f"- `{space}`: {', '.join(gone)}")
+    lines += ["", "## Missing", *missing_lines(counted)]
     lines += ["", "## Parameters that are not taken", ""]
     for name in sorted(n for n in counted if n.lacks):
         lines.append(f"- `{name.full}`: {name.lacks}")

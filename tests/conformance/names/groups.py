@@ -1,4 +1,5 @@
-"""Public names of PyTorch that hotaru is not measured by, and why.
+"""Public names of PyTorch that hotaru is not measured by, and why; and why
+names are missing that it is measured by.
 
 A name belongs to the first group of which a pattern matches its full name from
 the beginning, as in "torch.cuda.memory.empty_cache".
@@ -33,9 +34,11 @@ GROUPS = (
             \.(ipu|xpu|mtia|hpu|is_hpu|is_ipu|is_xpu|is_mtia|is_vulkan|mps
             |is_maia|is_mps)$
         | torch\.(is_vulkan_available|cudnn_|miopen_|mkldnn_)
+        | torch\.(get|set|is)_autocast_(ipu|xla)_
         | torch\.utils\.(hipify|cpp_backtrace|mkldnn|mobile_optimizer)
         | torch\.nn\.attention\.(\w*flash_attention_impl|varlen|WARN_FOR)
         | torch\.sparse\.(semi_structured|\w*SemiStructured|to_sparse_semi)
+        | torch\.autograd\.profiler_util\.EventMetadata
         | torch\.profiler\.itt | torch\.autograd\.profiler\.(emit_|\w*nv)
         | torch\.serialization\.validate_(hpu|cuda) | torch\.numa
         | torch\.nn\.parallel\.(comm|replicate|scatter|gather|parallel_apply)
@@ -54,6 +57,13 @@ GROUPS = (
         """,
     ),
     Group(
+        "Symbolic shapes",
+        "Sizes are numbers here, so nothing reasons about them as formulas; "
+        "PyTorch's documentation calls these files experimental. "
+        "`SymInt`, `SymFloat` and `SymBool` themselves are counted.",
+        r"torch\.fx\.experimental\.(symbolic_shapes|sym_node|_size_hinting)\b",
+    ),
+    Group(
         "Internals",
         "Classes of PyTorch's extension that end up in `torch` by their name "
         "alone, and files that PyTorch's documentation does not describe: "
@@ -61,16 +71,17 @@ GROUPS = (
         r"""torch\.(jit\.(frontend|annotations|generate_bytecode|mobile
             |unsupported_tensor_ops|quantized)\b
         | multiprocessing\.(reductions|queue|pool)\b
-        | fx\.experimental\.(?!proxy_tensor\.make_fx)
+        | fx\.experimental\.(?!proxy_tensor\.(make_fx|get_proxy_mode
+            |handle_sym_dispatch|maybe_(enable|disable)_thunkify)\b)
         | fx\.passes\.(?!shape_prop|split_module)
         | utils\.data\.datapipes\.(dataframe|utils\.decoder|gen_pyi)
         | utils\.(backcompat|backend_registration|file_baton|jit|viz
             |debug_log|collect_env|data\.backward_compat|_\w+|cpp_backtrace)
         | utils\.benchmark\.(op_fuzzers|utils\.(cpp_jit|valgrind_wrapper
             |compile))
-        | autograd\.profiler(_legacy|_util)\b | nn\.cpp | nn\.common_types
+        | autograd\.profiler_legacy\b | nn\.cpp | nn\.common_types
         | fx\.config | fx\.traceback | export\.pt2_archive\.constants
-        | compiler\.config | monitor | utils\.model_dump
+        | utils\.model_dump
         | (AVG|SUM|AggregationType|AliasDb|Argument(Spec)?|Benchmark\w+|Block
             |BufferDict|CallStack|Capsule|Code|CompilationUnit
             |CompleteArgumentSpec|ConcreteModuleType\w*|DeepCopyMemoTable
@@ -89,9 +100,10 @@ GROUPS = (
         """,
     ),
     Group(
-        "Quantisation but for dynamic quantisation",
-        "Its back ends are not there and PyTorch has deprecated it in favour "
-        "of torchao. `ao.quantization` says what it lacks.",
+        "Quantisation and sparsity of `torch.ao`",
+        "PyTorch has deprecated them in favour of torchao. Quantisation of "
+        "modules, dynamic and static, is there, its back ends and quantisation "
+        "of graphs are not: `ao.quantization` says what it lacks.",
         r"""torch\.(ao|quantization)\b
         | torch\.nn\.(quantized|quantizable|qat|intrinsic)\b
         | torch\.(fused_moving|fake_quantize|fbgemm|quantize|dequantize
@@ -107,6 +119,69 @@ GROUPS = (
         r"torch\.(export|onnx|utils\.(cpp_extension|bundled_inputs))\b",
     ),
 )
+
+
+MISSING = (
+    Group(
+        "Dtypes without elements",
+        "Nothing compiled can store them; PyTorch itself computes nothing with "
+        "those below a byte.",
+        r"torch\.(u?int[1-7]|bit(s\w+)?|float4_e2m1fn_x2|float8_e8m0fnu)$",
+    ),
+    Group(
+        "Fails in PyTorch, too",
+        "PyTorch 2.13 has the name; whatever uses it is an error there.",
+        r"""torch\.(sparse\.solve | serialization\.storage_to_tensor_type
+        | autograd\.(function\.)?NestedIOFunction
+        | utils\.data\.runtime_validation$)""",
+    ),
+    Group(
+        "Texts of PyTorch's documentation",
+        "Constants that its docstrings are made of.",
+        r"torch\.(linalg|nn\.functional)\.\w+_notes$",
+    ),
+    Group(
+        "Guards and settings of PyTorch's compiler",
+        "`torch.compile` captures graphs here ([graphs.md](graphs.md)): there "
+        "are no guards to leave out and no caches to set.",
+        r"""torch\.compiler\. | torch\.autograd\.graph\.region_
+        | torch\.library\.Library\.register_symm""",
+    ),
+    Group(
+        "Symbolic sizes and traces below autograd",
+        "Sizes are numbers, and transforms of functions are backward passes "
+        "and loops: there is nothing to unwrap, and no layer that would see "
+        "mutations leave a function.",
+        r"""torch\.fx\.(Graph\.(create_|materialize_) | proxy\.MetaProxy
+        | experimental\.proxy_tensor\.) | torch\.func\.
+        | torch\.(Type\.)""",
+    ),
+    Group(
+        "Settings of PyTorch's engine",
+        "The layout of gradients and the streams they are added up on are "
+        "not what a program can set here.",
+        r"""torch\.autograd\.(grad_mode\.)?enforce_grad_layout
+        | torch\.autograd\.graph\.set_ | torch\.Tensor\.grad_dtype""",
+    ),
+    Group(
+        "Records of PyTorch's profiler",
+        "Execution traces and the library that records them; counts of "
+        "instructions, which need Valgrind and a compiled extension.",
+        r"""torch\.(autograd\.)?profiler | torch\.jit\.ScriptModule\.get_debug
+        | torch\.utils\.benchmark\.(Callgrind|CopyIf|FunctionCount)""",
+    ),
+    Group(
+        "Back ends that others compile",
+        "Parts of PyTorch's C++ and of its build.",
+        r"""torch\.utils\.(cmake_prefix|\w*privateuse1|get_cpp_backtrace)
+        | torch\.library\. | torch\.Tensor\.to_mkldnn""",
+    ),
+)
+
+
+def reason_of(name: str) -> Group | None:
+    """Why a name is missing, if that is more than that nobody wrote it."""
+    return next((group for group in MISSING if group.has(name)), None)
 
 
 def group_of(name: str) -> Group | None:

@@ -174,3 +174,12 @@ def test_what_variable_refuses():
         pytest.raises(ValueError, match="volatile and require_grad"),
     ):
         Variable(data, requires_grad=True, volatile=True)
+
+
+def test_modes_decorate_by_name():
+    def recorded():
+        return torch.is_grad_enabled()
+
+    with torch.no_grad():
+        assert torch.enable_grad(orig_func=recorded)()
+    assert not torch.no_grad(orig_func=recorded)()

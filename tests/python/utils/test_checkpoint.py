@@ -8,6 +8,7 @@ import warnings
 import pytest
 from hotaru.utils.checkpoint import (
     CheckpointError,
+    GraphExecGroup,
     checkpoint,
     checkpoint_sequential,
     detach_variable,
@@ -364,3 +365,34 @@ def test_debug_changes_no_gradient():
         out = checkpoint(function, x, use_reentrant=False, debug=debug)
         gradients.append(torch.autograd.grad(out.sum(), x)[0])
     assert gradients[0].equal(gradients[1])
+
+
+@pytest.mark.parametrize("grouped", [True, False])
+def test_passes_of_a_group_run_the_function_again_once(grouped):
+    runs = []
+
+    def function(x, y):
+        runs.append(1)
+        return x.sin().exp(), y.cos().exp()
+
+    x = torch.ones(2, requires_grad=True)
+    y = torch.ones(2, requires_grad=True)
+    a, b = checkpoint(function, x, y, use_reentrant=False)
+    group = GraphExecGroup()
+    with group if grouped else contextlib.nullcontext():
+        a.sum().backward(retain_graph=True)
+        b.sum().backward(retain_graph=True)
+    assert len(runs) == (2 if grouped else 3)
+    # PyTorch 2.13's.
+    assert x.grad.tolist() == pytest.approx([1.2534, 1.2534], abs=1e-4)
+    assert y.grad.tolist() == pytest.approx([-1.4444, -1.4444], abs=1e-4)
+    if grouped:
+        used = pytest.raises(CheckpointError, match="unpacked once")
+        with used, group:
+            a.sum().backward(retain_graph=True)
+        nested = pytest.raises(RuntimeError, match="cannot be nested")
+        with nested, group, GraphExecGroup():
+            pass
+        with GraphExecGroup():
+            a.sum().backward()
+        assert len(runs) == 3

@@ -10,15 +10,16 @@ from ..graph_module import GraphModule, _get_attr
 from ..node import Node, map_arg
 from ..proxy import Proxy
 
-__all__ = ["Partition", "split_module"]
+__all__ = ["Partition", "split_module", "split_module_simple"]
 
 
 class Partition:
     """The nodes of a part, what they need from others and others from them."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, affix: str | None = None) -> None:
         self.name = name
-        self.submod_name = f"submod_{name}"
+        middle = "" if affix is None else f"{affix}_"
+        self.submod_name = f"submod_{middle}{name}"
         self.nodes: list[Node] = []
         self.inputs: dict[Node, None] = {}
         self.outputs: dict[Node, None] = {}
@@ -38,15 +39,18 @@ def split_module(
     split_callback,
     qualname_map: dict | None = None,
     keep_original_node_name: bool = False,
+    *,
+    partition_affix: str | None = None,
 ) -> GraphModule:
     """A module with children submod_X, one for each X that the callback gives.
 
     `split_callback(node)` says to which part a call belongs; attributes and
     parameters stay outside and are passed to the parts. `qualname_map` gets
-    the paths of children, from the new ones to those in `m`. RuntimeError for
-    parts that need one another.
+    the paths of children, from the new ones to those in `m`. With
+    `partition_affix` children are called submod_AFFIX_X. RuntimeError for parts
+    that need one another.
     """
-    parts, part_of = _assign(m, split_callback)
+    parts, part_of = _assign(m, split_callback, partition_affix)
     _connect(m.graph, part_of)
     base, values = Graph(), {}
     attributes: dict = {}
@@ -69,14 +73,29 @@ def split_module(
     return GraphModule(attributes, base)
 
 
-def _assign(m: GraphModule, callback) -> tuple[dict, dict]:
+def split_module_simple(
+    m: GraphModule,
+    node_to_partition: dict[Node, int],
+    *,
+    partition_affix: str | None = None,
+) -> GraphModule:
+    """As `split_module`, by the number of the part that each call belongs to.
+
+    KeyError: of a call nothing is said.
+    """
+    return split_module(
+        m, None, node_to_partition.__getitem__, partition_affix=partition_affix
+    )
+
+
+def _assign(m: GraphModule, callback, affix: str | None) -> tuple[dict, dict]:
     parts: dict[str, Partition] = {}
     part_of: dict[Node, Partition] = {}
     for node in m.graph.nodes:
         if node.op in ("placeholder", "get_attr", "output"):
             continue
         name = str(callback(node))
-        part = parts.setdefault(name, Partition(name))
+        part = parts.setdefault(name, Partition(name, affix))
         part.nodes.append(node)
         part_of[node] = part
     return parts, part_of

@@ -44,6 +44,11 @@ class MaskedTensor(Tensor):
             return NotImplemented
         return cls._answer(func, args, kwargs or {})
 
+    @classmethod
+    def unary(cls, fn, data: Tensor, mask: Tensor) -> MaskedTensor:
+        """A function of all elements of plain data, with a mask."""
+        return cls(fn(data), mask)
+
     def get_data(self) -> Tensor:
         """All elements as a plain tensor (in a sparse layout a sparse one),
         with this one's history.

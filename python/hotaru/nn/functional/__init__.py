@@ -52,6 +52,7 @@ from ._dropout import (
     dropout3d,
     feature_alpha_dropout,
 )
+from ._grouped import grouped_mm
 from ._linear_loss import linear_cross_entropy
 from ._loss import (
     binary_cross_entropy,
@@ -113,7 +114,10 @@ from ._pooling import (
 )
 from ._sparse import embedding, embedding_bag
 from ._vision import (
+    GRID_SAMPLE_INTERPOLATION_MODES,
+    GRID_SAMPLE_PADDING_MODES,
     affine_grid,
+    assert_int_or_pair,
     fold,
     grid_sample,
     interpolate,

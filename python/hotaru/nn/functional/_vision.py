@@ -270,6 +270,17 @@ def _grid_padding(mode: str) -> int:
     )
 
 
+# By what numbers the operator knows them.
+GRID_SAMPLE_INTERPOLATION_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
+GRID_SAMPLE_PADDING_MODES = {"zeros": 0, "border": 1, "reflection": 2}
+
+
+def assert_int_or_pair(arg: list[int], arg_name: str, message: str) -> None:
+    """AssertionError: it is neither a number nor two of them."""
+    if not (isinstance(arg, int) or len(arg) == 2):
+        raise AssertionError(message.format(arg_name))
+
+
 def affine_grid(
     theta: Tensor, size: list[int], align_corners: bool | None = None
 ) -> Tensor:

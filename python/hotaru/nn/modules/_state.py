@@ -6,6 +6,7 @@ import functools
 import warnings
 import weakref
 from collections import OrderedDict, namedtuple
+from typing import Any, TypeVar
 
 import hotaru
 
@@ -34,6 +35,9 @@ class _IncompatibleKeys(
 
 class StateMixin:
     """`state_dict` and `load_state_dict` of `Module`."""
+
+    # For annotations: what `state_dict` is given to fill is what it returns.
+    T_destination = TypeVar("T_destination", bound=dict[str, Any])
 
     # Version of the layout of this class's own state, stored in `_metadata`.
     _version = 1

@@ -196,6 +196,19 @@ class RNNBase(Module):
                 msg.format(expected_hidden_size, list(hx.size()))
             )
 
+    def check_forward_args(
+        self, input: Tensor, hidden: Tensor, batch_sizes: Tensor | None
+    ) -> None:
+        """What `check_input` and `check_hidden_size` find wrong."""
+        self.check_input(input, batch_sizes)
+        self._check_states(input, [hidden], batch_sizes)
+
+    def permute_hidden(self, hx: Tensor, permutation: Tensor | None) -> Tensor:
+        """The state with its batch in another order; None keeps it."""
+        if permutation is None:
+            return hx
+        return hx.index_select(1, permutation)
+
     def _check_rank(self, input: Tensor) -> bool:
         """True if batched."""
         rank = input.dim()
@@ -453,6 +466,26 @@ class LSTM(RNNBase):
 
     def __init__(self, *args, **kwargs) -> None:
         super().__init__("LSTM", *args, **kwargs)
+
+    def check_forward_args(
+        self,
+        input: Tensor,
+        hidden: tuple[Tensor, Tensor],
+        batch_sizes: Tensor | None,
+    ) -> None:
+        """What is wrong with the input or one of the states."""
+        self.check_input(input, batch_sizes)
+        self._check_states(input, list(hidden), batch_sizes)
+
+    def permute_hidden(
+        self, hx: tuple[Tensor, Tensor], permutation: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Both states with their batch in another order; None keeps it."""
+        if permutation is None:
+            return hx
+        return hx[0].index_select(1, permutation), hx[1].index_select(
+            1, permutation
+        )
 
     def forward(
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None

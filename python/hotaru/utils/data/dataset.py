@@ -119,7 +119,22 @@ class ConcatDataset(Dataset):
             raise AssertionError(
                 "ConcatDataset does not support IterableDataset"
             )
-        self.cumulative_sizes = list(accumulate(len(d) for d in self.datasets))
+        self.cumulative_sizes = self.cumsum(self.datasets)
+
+    @staticmethod
+    def cumsum(sequence) -> list[int]:
+        """Where each item would end if they stood one after the other."""
+        return list(accumulate(len(item) for item in sequence))
+
+    @property
+    def cummulative_sizes(self) -> list[int]:
+        """Deprecated: `cumulative_sizes`."""
+        warnings.warn(
+            "cummulative_sizes attribute is renamed to cumulative_sizes",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return self.cumulative_sizes
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]

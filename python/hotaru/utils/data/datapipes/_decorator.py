@@ -79,6 +79,13 @@ class non_deterministic:  # noqa: N801
         if self.cls is None:
             self.cls = non_deterministic(args[0]).cls
             return self
+        return self.deterministic_wrapper_fn(*args, **kwargs)
+
+    def deterministic_wrapper_fn(self, *args, **kwargs) -> IterDataPipe:
+        """Makes the pipe.
+
+        TypeError: it is not deterministic where that is asked for.
+        """
         said = self.deterministic_fn
         if _determinism and (said is None or said(*args, **kwargs)):
             raise TypeError(

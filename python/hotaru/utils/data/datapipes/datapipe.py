@@ -36,6 +36,12 @@ class _Pipe:
     """What both kinds of pipes have: functions that make pipes of them."""
 
     _is_pipe = True
+    # What programs that walk over graphs of pipes put in the place of the
+    # state, of pickles and of texts. For all pipes of a kind.
+    getstate_hook = None
+    reduce_ex_hook = None
+    str_hook = None
+    repr_hook = None
 
     def __getattr__(self, name: str):
         if name not in type(self).functions:
@@ -78,10 +84,48 @@ class _Pipe:
         make.__doc__ = cls_to_register.__doc__
         cls.functions[function_name] = make
 
+    @classmethod
+    def set_getstate_hook(cls, hook_fn) -> None:
+        """`hook_fn(pipe)` gives the state of pipes; None takes it away.
+
+        RuntimeError: there is one.
+        """
+        if cls.getstate_hook is not None and hook_fn is not None:
+            raise RuntimeError("Attempt to override existing getstate_hook")
+        cls.getstate_hook = hook_fn
+
+    @classmethod
+    def set_reduce_ex_hook(cls, hook_fn) -> None:
+        """`hook_fn(pipe)` gives the pickle of pipes; None takes it away.
+
+        RuntimeError: there is one.
+        """
+        if cls.reduce_ex_hook is not None and hook_fn is not None:
+            raise RuntimeError("Attempt to override existing reduce_ex_hook")
+        cls.reduce_ex_hook = hook_fn
+
+    def __getstate__(self):
+        hook = type(self).getstate_hook
+        return self.__dict__ if hook is None else hook(self)
+
+    def __reduce_ex__(self, protocol):
+        hook = type(self).reduce_ex_hook
+        if hook is not None:
+            try:
+                return hook(self)
+            except NotImplementedError:  # it knows nothing of this pipe
+                pass
+        return super().__reduce_ex__(protocol)
+
     def __repr__(self) -> str:
+        if self.repr_hook is not None:
+            return self.repr_hook(self)
         return type(self).__qualname__
 
-    __str__ = __repr__
+    def __str__(self) -> str:
+        if self.str_hook is not None:
+            return self.str_hook(self)
+        return type(self).__qualname__
 
     def __dir__(self):
         return [*super().__dir__(), *type(self).functions]

@@ -1,0 +1,90 @@
+"""Batch normalisation in steps is that of the whole batch."""
+
+from __future__ import annotations
+
+import pytest
+
+import hotaru as torch
+
+EPS = 1e-3
+
+
+def _close(a, b) -> None:
+    torch.testing.assert_close(a, b, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("sizes", [(3, 3), (1, 5)])
+@pytest.mark.parametrize("affine", [True, False])
+def test_steps_over_parts(sizes, affine):
+    torch.manual_seed(1)
+    x = torch.randn(6, 4, 5, dtype=torch.float64)
+    weight, bias = (
+        torch.randn(2, 4, dtype=torch.float64) if affine else [None] * 2
+    )
+    leaves = [
+        t.clone().requires_grad_() for t in (x, weight, bias) if t is not None
+    ]
+    running = [
+        torch.zeros(4, dtype=torch.float64),
+        torch.ones(4, dtype=torch.float64),
+    ]
+    kept = [t.clone() for t in running]
+    wanted = torch.nn.functional.batch_norm(
+        leaves[0], *running, *(leaves[1:] or [None, None]), True, 0.2, EPS
+    )
+    grad_out = torch.randn_like(x)
+    gradients = torch.autograd.grad(wanted, leaves, grad_out)
+
+    parts, grads = x.split(sizes), grad_out.split(sizes)
+    stats = [torch.batch_norm_stats(part, EPS) for part in parts]
+    means, invstds = (torch.stack(each) for each in zip(*stats))
+    counts = torch.tensor([part.numel() // 4 for part in parts])
+    if sizes[0] == sizes[1]:
+        mean, invstd = torch.batch_norm_gather_stats(
+            parts[0], means, invstds, *kept, 0.2, EPS, int(counts[0])
+        )
+    else:
+        mean, invstd = torch.batch_norm_gather_stats_with_counts(
+            parts[0], means, invstds, *kept, 0.2, EPS, counts
+        )
+    found = [
+        torch.batch_norm_elemt(part, weight, bias, mean, invstd, EPS)
+        for part in parts
+    ]
+    _close(torch.cat(found), wanted.detach())
+    _close(kept, running)
+
+    sums = [
+        torch.batch_norm_backward_reduce(
+            g, part, mean, invstd, weight, True, affine, affine
+        )
+        for g, part in zip(grads, parts)
+    ]
+    dy, xmu = (sum(s[i] for s in sums) for i in (0, 1))
+    inputs = [
+        torch.batch_norm_backward_elemt(
+            g, part, mean, invstd, weight, dy, xmu, counts
+        )
+        for g, part in zip(grads, parts)
+    ]
+    _close(torch.cat(inputs), gradients[0])
+    if affine:
+        _close(sum(s[2] for s in sums), gradients[1])
+        _close(sum(s[3] for s in sums), gradients[2])
+    else:
+        assert sums[0][2] is sums[0][3] is None
+
+
+def test_norms_of_sparse_tensors():
+    x = torch.tensor([[3.0, 0], [0, 4]])
+    for kept in (x.to_sparse(), x.to_sparse_csr()):
+        assert torch.native_norm(kept) == 5
+        assert torch.native_norm(kept, 1, [0, 1]) == 7
+    twice = torch.sparse_coo_tensor([[0, 0], [0, 0]], [3.0, 4.0], (1, 1))
+    assert torch.native_norm(twice) == 7
+    with pytest.raises(RuntimeError, match="only supports full reductions"):
+        torch.native_norm(x.to_sparse(), 1, [0])
+    with pytest.raises(RuntimeError, match="not support keepdim=True"):
+        torch.native_norm(x.to_sparse(), 2, [0, 1], True)
+    with pytest.raises(NotImplementedError, match=r"linalg\.vector_norm"):
+        torch.native_norm(x)
