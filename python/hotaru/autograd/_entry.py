@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 
-from .. import _C, Tensor, ones
+from .. import _C, Tensor, ones, ones_like
 from .._tensor.nested_names import jagged
 from .graph import GradientEdge
 
@@ -29,8 +29,12 @@ def _is_checkpoint_valid() -> bool:
 
 def _run(outputs, grads, keep, create_graph, inputs, unused, accumulate):
     """One pass of the engine, with `_current` as it is meant during it."""
+    if not inputs:  # as it is
+        return _C._run_backward(
+            outputs, grads, keep, create_graph, inputs, unused, accumulate
+        )
     before = _current.for_all
-    _current.for_all = before and not inputs
+    _current.for_all = False
     try:
         return _C._run_backward(
             outputs, grads, keep, create_graph, inputs, unused, accumulate
@@ -97,6 +101,10 @@ def _first_gradients(outputs: tuple, grads: tuple) -> tuple:
 
 
 def _one(output) -> Tensor:
+    # The usual case, with as few questions as there can be.
+    if type(output) is Tensor and output.numel() == 1:
+        if output.is_floating_point():
+            return ones_like(output)
     if _is_nested(output) or output.shape.numel() != 1:
         raise RuntimeError(
             "grad can be implicitly created only for scalar outputs"
