@@ -102,9 +102,9 @@ def _first_gradients(outputs: tuple, grads: tuple) -> tuple:
 
 def _one(output) -> Tensor:
     # The usual case, with as few questions as there can be.
-    if type(output) is Tensor and output.numel() == 1:
-        if output.is_floating_point():
-            return ones_like(output)
+    plain = type(output) is Tensor and output.numel() == 1
+    if plain and output.is_floating_point():
+        return ones_like(output)
     if _is_nested(output) or output.shape.numel() != 1:
         raise RuntimeError(
             "grad can be implicitly created only for scalar outputs"
