@@ -1,5 +1,6 @@
 """Operators that go another way for short rows, runs of a mask or columns that
-are one value."""
+are one value.
+"""
 
 from __future__ import annotations
 
