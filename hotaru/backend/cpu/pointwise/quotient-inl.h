@@ -14,23 +14,18 @@
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::HWY_NAMESPACE {
 
-/// Whether floating numbers of that type have it: doubles by fused products.
+/// Whether numbers of that type have it: floating ones by fused products.
 template <class T>
-inline constexpr bool kHasQuotient = std::is_same_v<T, float> ||
-                                     (std::is_same_v<T, double> &&
-                                      HWY_NATIVE_FMA);
+inline constexpr bool kHasQuotient = HWY_NATIVE_FMA &&
+                                     (std::is_same_v<T, float> ||
+                                      std::is_same_v<T, double>);
 
 /// x - q y: of a whole q it is exact, as it has no more bits than y.
-template <class T>
-HOTARU_INLINE T left_by(T x, T y, T q) {
-#if HWY_NATIVE_FMA
-  if constexpr (sizeof(T) == sizeof(float))
-    return __builtin_fmaf(-q, y, x);
-  else
-    return __builtin_fma(-q, y, x);
-#else
-  return T(double(x) - double(q) * double(y));
-#endif
+HOTARU_INLINE float left_by(float x, float y, float q) {
+  return __builtin_fmaf(-q, y, x);
+}
+HOTARU_INLINE double left_by(double x, double y, double q) {
+  return __builtin_fma(-q, y, x);
 }
 
 template <class T>
