@@ -180,13 +180,12 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self,
   check_floating("log_sigmoid_cpu", self);
   // PyTorch multiplies what is of target's dtype by self in place.
   check_can_cast(self.dtype(), target.dtype());
-  // (1 - t) x + (1 + (p - 1) t) log(1 + e^-x), from the side that does not
-  // overflow.
+  // (1 - t) x - (1 + (p - 1) t) log(sigmoid(x))
   const auto value = [&] {
-    const Tensor soft = log1p(exp(-abs(self))) + clamp(-self, Scalar(0.0), {});
     const Tensor scale =
         pos_weight.defined() ? (pos_weight - 1.0) * target + 1.0 : Tensor();
-    const Tensor loss = (1 - target) * self + weighted(soft, scale);
+    const Tensor loss =
+        (1 - target) * self - weighted(log_sigmoid(self), scale);
     return reduce_loss(weighted(loss, weight), reduction);
   };
   Tensor out;

@@ -167,11 +167,11 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2,
   return add(beta == Scalar(1) ? self : mul(self, beta), scaled);
 }
 
-/// Every element of self times the whole of other, in place of the element.
-Tensor kron(const Tensor& self, const Tensor& other) {
+/// kron(), where the last dimensions may be multiplied already.
+Tensor kron_of(const Tensor& self, const Tensor& other, bool same_last) {
   const int64_t dims = std::max(self.dim(), other.dim());
   Dims left, right, size;
-  for (int64_t d = 0; d < dims; ++d) {
+  for (int64_t d = 0; d < dims - same_last; ++d) {
     const auto extent = [&](const Tensor& t) {
       const int64_t at = d - (dims - t.dim());
       return at < 0 ? 1 : t.size(at);
@@ -182,8 +182,42 @@ Tensor kron(const Tensor& self, const Tensor& other) {
     right.push_back(extent(other));
     size.push_back(extent(self) * extent(other));
   }
+  if (same_last)
+    for (Dims* sizes : {&left, &right, &size}) sizes->push_back(self.size(-1));
   return without_base(
       reshape(mul(reshape(self, left), reshape(other, right)), size));
+}
+
+/// t with a last dimension n times as long: every element n times (inner), or
+/// all of them n times.
+Tensor spread(const Tensor& t, int64_t n, bool inner) {
+  const Tensor apart = unsqueeze(t, inner ? -1 : -2);
+  Dims size(apart.sizes());
+  size[size.size() - (inner ? 1 : 2)] = n;
+  Dims out(t.sizes());
+  out.back() *= n;
+  return reshape(expand(apart, size), out);
+}
+
+/// Whether kron() first makes its rows' factors, as the rows of other are too
+/// short for loops over them, and many rows use each factor.
+bool has_short_rows(const Tensor& self, const Tensor& other) {
+  constexpr int64_t kShort = 128, kUses = 4;
+  if (self.dim() == 0 || other.dim() == 0) return false;
+  const int64_t n = self.size(-1), m = other.size(-1);
+  return n > 1 && m < kShort && self.numel() >= kUses * n &&
+         other.numel() >= kUses * m;
+}
+
+/// Every element of self times the whole of other, in place of the element.
+Tensor kron(const Tensor& self, const Tensor& other) {
+  if (has_short_rows(self, other)) {
+    // What is left multiplies the last dimension element by element.
+    const Tensor a = spread(self, other.size(-1), true);
+    const Tensor b = spread(other, self.size(-1), false);
+    return kron_of(a, b, true);
+  }
+  return kron_of(self, other, false);
 }
 
 }  // namespace

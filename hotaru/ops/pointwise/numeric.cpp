@@ -17,6 +17,7 @@
 #include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/ops/shape/view_dtype.h"
 
 namespace hotaru {
 namespace {
@@ -301,8 +302,11 @@ HOTARU_OP(
       HOTARU_CHECK_AS(NotImplementedError, !self.is_complex(),
                       "signbit is not implemented for complex tensors.");
       if (!self.is_floating_point()) return lt(self, 0);
-      static const elementwise::Spec copysign{kernel("copysign")};
-      return lt(elementwise::binary(copysign, ones_like(self), self), 0);
+      if (itemsize(self.dtype()) == 1)
+        refuse_dtype("signbit_cpu", self.dtype());
+      // The sign of a number is that of its bits.
+      constexpr DType kBits[] = {DType::kInt16, DType::kInt32, DType::kInt64};
+      return lt(view(untracked(self), kBits[itemsize(self.dtype()) / 4]), 0);
     });
 HOTARU_OP(
     "isposinf(Tensor self) -> Tensor",

@@ -231,7 +231,10 @@ Tensor mvlgamma(const Tensor& self, int64_t p) {
       is_differentiable(self.dtype()) ? self : to(self, default_dtype());
   const Tensor steps = arange(Scalar(-0.5 * double(p) + 0.5), Scalar(0.5),
                               Scalar(0.5), TensorOptions(x));
-  return sum(lgamma(unsqueeze(x, -1) + steps), Dims{-1}) +
+  // In front, where sums add whole tensors.
+  Dims front(x.dim() + 1, 1);
+  front[0] = p;
+  return sum(lgamma(unsqueeze(x, 0) + view(steps, front)), Dims{0}) +
          double(p) * double(p - 1) / 4 * std::log(pi);
 }
 

@@ -19,12 +19,12 @@ def bessel_i0(x: Tensor, most: float) -> Tensor:
 
     By its power series: no term is negative, so that rounding stays small.
     """
-    quarter = x * x / 4
-    found = term = ops.ones_like(x)
-    # Terms fall from k = most / 2 on, and vanish soon after.
-    for k in range(1, int(1.5 * most) + 30):
-        term = term * quarter / (k * k)
-        found = found + term
+    quarter, one = x * x / 4, ops.ones_like(x)
+    found = one
+    # Terms fall from k = most / 2 on, and vanish soon after; the k-th is
+    # quarter / k^2 of the one before it.
+    for k in range(int(1.5 * most) + 29, 0, -1):
+        found = ops.addcmul(one, quarter, found, value=1 / (k * k))
     return found
 
 

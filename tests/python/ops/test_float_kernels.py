@@ -45,7 +45,7 @@ def test_floats_round_to_the_nearest_half_and_to_even(count):
         ).all()
 
 
-@pytest.mark.parametrize("name", ["sin", "cos"])
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
 @pytest.mark.parametrize("odd_one", [None, 3e7, -1e30, np.inf, np.nan])
 def test_angles_of_any_size(name, odd_one):
     """Runs with an angle that only the C library knows, and others."""

@@ -41,6 +41,10 @@ CASES = [
     ("gammaln", 0.5, 3, 16),
     ("gammaln", 3, 60, 8),
     ("gammaln", 60, 1e30, 8),
+    ("erf", -5, 5, 6),
+    ("erf", -1e-3, 1e-3, 6),
+    ("erfc", -5, 1, 6),
+    ("erfc", 0.7, 9, 6),
 ]
 
 # Functions that swing around zero are near in absolute terms.
@@ -54,6 +58,8 @@ WAVES = [
     ("bessel_y1", 1, 80),
     # Numbers up to 4 are subtracted, each within 2 units of 2^-22.
     ("gammaln", -4.5, 0.5),
+    ("spherical_bessel_j0", -80, 80),
+    ("spherical_bessel_j0", 9.9e5, 1.1e6),
 ]
 
 
@@ -98,6 +104,48 @@ def test_pieces_meet(name):
     want, got = f(x.double()), f(x).double()
     error = (got - want).abs() / want.abs().clamp(min=1)
     assert error[want.float().isfinite()].max() < 2.0**-20, name
+
+
+@pytest.mark.parametrize("low", [-20.5, 1e-18, 0.001, 0.9, 1, 5, 1e9])
+def test_second_derivative_of_log_gamma(low):
+    x = torch.linspace(low, abs(low) * 20, 20011)
+    want, got = torch.polygamma(1, x.double()), torch.polygamma(1, x).double()
+    finite = want.abs() < 3e38
+    assert (got / want - 1)[finite].abs().max() < 8 * 2.0**-24
+    assert got[~finite].isinf().all()
+    ends = torch.tensor([0.0, -0.0, 1e-40, INF, NAN])
+    assert torch.polygamma(1, ends)[:4].tolist() == [INF, INF, INF, 0]
+    assert torch.polygamma(1, ends)[4].isnan()
+
+
+GAMMAS = ["gammainc", "gammaincc"]
+
+
+@pytest.mark.parametrize("name", GAMMAS)
+@pytest.mark.parametrize("most", [0.01, 1, 8, 100, 300, 2e4])
+def test_incomplete_gammas_of_floats_are_near_the_doubles(name, most):
+    torch.manual_seed(1)
+    f, a = getattr(S, name), torch.rand(3001) * most
+    for x in (torch.rand(3001) * most, a + 1, a * 1.1, a * 0.9, a * 0.1):
+        want, got = f(a.double(), x.double()), f(a, x).double()
+        scale = want.clamp(min=2.0**-126)
+        assert ((got - want).abs() / scale).max() < 2.0**-23, most
+
+
+@pytest.mark.parametrize("name", GAMMAS)
+def test_ends_of_incomplete_gammas(name):
+    s = [0.0, 1e-45, 1e-30, 1e-3, 0.5, 1, 99, 101, 1e4, 2e4, 1e30, INF, NAN]
+    s += [-1.0, -INF]
+    a, x = torch.tensor(s).reshape(-1, 1), torch.tensor(s)
+    f = getattr(S, name)
+    want, got = f(a.double(), x.double()).float(), f(a, x)
+    assert got.isnan().equal(want.isnan())
+    assert torch.allclose(got, want, 2.0**-22, 0, equal_nan=True)
+    # The same whatever the neighbours are.
+    for i, part in enumerate(s):
+        for j, other in enumerate(s):
+            one = f(torch.tensor([part]), torch.tensor([other]))
+            assert one.nan_to_num().equal(got[i, j : j + 1].nan_to_num())
 
 
 def test_tiny_probabilities_have_quantiles():

@@ -34,16 +34,17 @@ template <class T>
 struct ShiftLeft {
   HOTARU_INLINE T operator()(T x, T y) const {
     using U = std::make_unsigned_t<T>;
-    return y < 0 || y >= T(sizeof(T) * 8) ? T(0) : T(U(x) << y);
+    constexpr U kWidth = sizeof(T) * 8;
+    return U(y) < kWidth ? T(U(x) << (U(y) % kWidth)) : T(0);
   }
 };
 template <class T>
 struct ShiftRight {
   HOTARU_INLINE T operator()(T x, T y) const {
-    constexpr T kLast = sizeof(T) * 8 - (std::is_signed_v<T> ? 1 : 0);
-    if (y < 0 || y >= kLast)
-      return std::is_signed_v<T> ? T(x >> (sizeof(T) * 8 - 1)) : T(0);
-    return T(x >> y);
+    using U = std::make_unsigned_t<T>;
+    constexpr U kWidth = sizeof(T) * 8;
+    const T end = std::is_signed_v<T> ? T(x >> (kWidth - 1)) : T(0);
+    return U(y) < kWidth ? T(x >> (U(y) % kWidth)) : end;
   }
 };
 template <class T>

@@ -126,20 +126,23 @@
   X("sigmoid_grad", SigmoidGrad, FloatingTypes, 2) \
   X("tanh_grad", TanhGrad, FloatingTypes, 2)
 
-/// With branches or library calls, which gain nothing from vectors.
-#define HOTARU_DIVISION(X) \
+/// Of quotients and shifts.
+#define HOTARU_QUOTIENTS(X) \
   X("div_trunc", DivTrunc, RealTypes, 2) \
   X("div_floor", DivFloor, RealTypes, 2) \
   X("remainder", Remainder, RealTypes, 2) \
   X("fmod", Fmod, RealTypes, 2) \
+  X("bitwise_left_shift", ShiftLeft, IntTypes, 2) \
+  X("bitwise_right_shift", ShiftRight, IntTypes, 2)
+
+/// With branches or library calls, which gain nothing from vectors.
+#define HOTARU_DIVISION(X) \
   X("pow", Pow, NumberTypes, 2) \
   X("copysign", Copysign, FloatingTypes, 2) \
   X("xlogy", Xlogy, FloatingTypes, 2) \
   X("fmax", Fmax, RealAndBoolTypes, 2) \
   X("fmin", Fmin, RealAndBoolTypes, 2) \
-  X("gcd", Gcd, IntTypes, 2) \
-  X("bitwise_left_shift", ShiftLeft, IntTypes, 2) \
-  X("bitwise_right_shift", ShiftRight, IntTypes, 2)
+  X("gcd", Gcd, IntTypes, 2)
 
 /// Elementary functions of the C library, element by element.
 #define HOTARU_LIBRARY(X) \

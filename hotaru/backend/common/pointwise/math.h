@@ -113,7 +113,9 @@ struct Conj {
 template <class T>
 struct Angle {
   HOTARU_INLINE auto operator()(T x) const {
-    if constexpr (kIsComplex<T>)
+    if constexpr (std::is_same_v<T, std::complex<float>> && vmath::kQuick)
+      return vmath::atan2(x.imag(), x.real());
+    else if constexpr (kIsComplex<T>)
       return lib::arg(x);
     else
       return x != x ? x : x < 0 ? T(3.14159265358979323846) : T(0);

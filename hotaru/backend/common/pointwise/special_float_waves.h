@@ -11,7 +11,8 @@
   X(bessel_j0, 1e6f) \
   X(bessel_j1, 1e6f) \
   X(bessel_y0, 1e6f) \
-  X(bessel_y1, 1e6f)
+  X(bessel_y1, 1e6f) \
+  X(spherical_bessel_j0, 1e6f)
 
 namespace hotaru::special_float {
 
@@ -102,6 +103,10 @@ HOTARU_INLINE float bessel_y1(float x) {
   return select(x < 0.0f, kNaN, bessel<1, true>(std::fabs(x)));
 }
 
+HOTARU_INLINE float spherical_bessel_j0(float x) {
+  return select(x == 0.0f, 1.0f, vmath::sin(x) / x);
+}
+
 // Ai x^(1/4) exp(z) for x >= 1, z = 2/3 x^(3/2), of 2 x^(-3/2) - 1 (1e-7); Ai
 // for -1.5 <= x < 1 and -4 <= x < -1.5, both mapped to [-1, 1] (within 3e-8 and
 // 1e-7).
@@ -183,6 +188,21 @@ HOTARU_INLINE float lgamma(float x) {
   const float sine = vmath::sin_quarters(3.14159265f * part, 0);
   const float z = select(reflects, -vmath::log(sine * 0.318309886f) - y, y);
   return select(std::fabs(x) == kInf, kInf, select(x != x, x, z));
+}
+
+// --- trigamma ----------------------------------------------------------------
+
+// psi'(x) x for x >= 1, of 1 / x - 1/2 (2.3e-9).
+inline constexpr float kTrigamma[] = {
+    -0.00297295865f, 0.00248712602f,   0.00214125674f, -0.00670408648f,
+    0.00857379764f,  -0.000339339315f, -0.0351912664f, 0.130860554f,
+    0.653174176f,    1.28986814f};
+
+/// For x >= 0; below 1 by psi'(x) = psi'(x + 1) + 1 / x^2.
+HOTARU_INLINE float trigamma(float x) {
+  const float r = 1.0f / select(x < 1.0f, x + 1.0f, x), s = 1.0f / x;
+  const float y = r * polynomial(kTrigamma, r - 0.5f);
+  return y + select(x < 1.0f, s * s, 0.0f);
 }
 
 }  // namespace hotaru::special_float

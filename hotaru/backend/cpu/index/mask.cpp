@@ -1,4 +1,7 @@
 // Elements chosen by value: nonzero, masks, triangles.
+#include <algorithm>
+#include <cstring>
+
 #include "hotaru/backend/common/index/index.h"
 #include "hotaru/backend/cpu/indexing.h"
 #include "hotaru/backend/cpu/lines.h"
@@ -61,9 +64,34 @@ void truth_numbers(const Bool* x, int64_t step, int64_t n, uint8_t* out) {
     for (int64_t i = 0; i < n; ++i) out[i] = x[i * step];
 }
 
-/// Appends the chosen ones of n elements at y, at most as far as `end`.
+/// Appends the chosen ones of n elements at y, where there is room for all.
 /// Elements are written always and kept if chosen: a branch would be
-/// mispredicted.
+/// mispredicted. But masks often have long runs, which eight at a time find.
+template <class Word>
+Word* append_dense(Word* y, const Word* x, const uint8_t* ones, int64_t n) {
+  constexpr int64_t kEight = 8;
+  int64_t i = 0;
+  for (; i + kEight <= n; i += kEight) {
+    uint64_t eight;
+    std::memcpy(&eight, ones + i, sizeof(eight));
+    if (eight == 0) continue;
+    if (eight == 0x0101010101010101) {
+      y = std::copy_n(x + i, kEight, y);
+      continue;
+    }
+    for (int64_t k = i; k < i + kEight; ++k) {
+      *y = x[k];
+      y += ones[k];
+    }
+  }
+  for (; i < n; ++i) {
+    *y = x[i];
+    y += ones[i];
+  }
+  return y;
+}
+
+/// The same, at most as far as `end`.
 template <class Word>
 Word* append(Word* y, const Word* end, const Word* x, int64_t x_step,
              const Bool* chosen, int64_t step, int64_t n) {
@@ -74,10 +102,7 @@ Word* append(Word* y, const Word* end, const Word* x, int64_t x_step,
     truth_numbers(chosen + from * step, step, count, ones);
     const Word* in = x + from * x_step;
     if (x_step == 1 && end - y >= count)
-      for (int64_t i = 0; i < count; ++i) {
-        *y = in[i];
-        y += ones[i];
-      }
+      y = append_dense(y, in, ones, count);
     else
       for (int64_t i = 0; i < count && y < end; ++i) {
         *y = in[i * x_step];

@@ -72,6 +72,38 @@ void quick_runs(float* out, const float* x, int64_t n, const F& f) {
   }
 }
 
+/// Whether a formula of two operands has a quick form, quick(x, y, out), which
+/// says whether it holds for them.
+template <class F, class R, class T>
+inline constexpr bool kHasQuickPair = requires(T x, R r) {
+  F::quick(x, x, r);
+};
+
+template <class F, class R, class T>
+HWY_NOINLINE void whole_run(R* out, const T* x, const T* y, int64_t count,
+                            const F& f) {
+  for (int64_t i = 0; i < count; ++i) out[i] = R(f(x[i], y[i]));
+}
+
+/// quick_runs() of two operands.
+template <class F, class R, class T>
+void quick_runs(R* out, const T* x, const T* y, int64_t n, const F& f) {
+  constexpr int64_t kRun = 512;
+  // As wide as the elements, which vectors of them need no conversion for.
+  using Flag = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+  for (int64_t from = 0; from < n; from += kRun) {
+    const int64_t count = std::min(kRun, n - from);
+    Flag hold = 1;
+    R results[kRun];  // not `out`, which may be x or y
+    HOTARU_INDEPENDENT
+    for (int64_t i = 0; i < count; ++i)
+      hold &= Flag(F::quick(x[from + i], y[from + i], results[i]));
+    if (!hold) [[unlikely]]
+      whole_run(results, x + from, y + from, count, f);
+    std::copy_n(results, count, out + from);
+  }
+}
+
 template <class From, class To>
 void take(const char* x, int64_t stride, To* to, int64_t count) {
   if constexpr (kIsReduced<From>)
@@ -179,9 +211,10 @@ struct BinaryLoop {
     constexpr int64_t kItem = sizeof(T);
     const bool dense = s[0] == sizeof(R);
     if (dense && s[1] == kItem && s[2] == kItem) {
+      if constexpr (kHasQuickPair<F, R, T>) return quick_runs(out, x, y, n, f);
       HOTARU_INDEPENDENT
       for (int64_t i = 0; i < n; ++i) out[i] = R(f(x[i], y[i]));
-    } else if constexpr (loops == Loops::kDense) {
+    } else if constexpr (loops == Loops::kDense || kHasQuickPair<F, R, T>) {
       by_runs<T, T, R, R, 2>(&BinaryLoop::run, context, p, s, n);
     } else if (dense && s[1] == kItem && s[2] == 0) {
       const T b = *y;

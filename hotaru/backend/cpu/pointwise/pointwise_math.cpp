@@ -5,6 +5,7 @@
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/pointwise/pointwise_math.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: compiled for each target.
+#include "hotaru/backend/cpu/pointwise/fused_math-inl.h"
 #include "hotaru/backend/cpu/pointwise/pointwise-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -13,6 +14,12 @@ namespace hotaru::cpu::HWY_NAMESPACE {
 void register_math() {
   using namespace formulas;
   HOTARU_MATH(HOTARU_REGISTER_DENSE)
+#if HWY_NATIVE_FMA
+  // In the place of the list's
+  pointwise<fused::Erf, FloatingTypes, 1, Loops::kDense>("erf");
+  pointwise<fused::Erfc, FloatingTypes, 1, Loops::kDense>("erfc");
+  pointwise<fused::Tan, FloatingAndComplexTypes, 1, Loops::kDense>("tan");
+#endif
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE

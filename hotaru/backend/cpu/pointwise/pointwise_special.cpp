@@ -24,8 +24,10 @@ std::optional<Elementwise> special_unary(const KernelCall& call) {
 std::optional<Elementwise> special_binary(const KernelCall& call) {
   using namespace HWY_NAMESPACE;
   if (call.tensor(1).dtype() == DType::kFloat32) {
-    const int64_t which = call.attributes<PointwiseNumbers>().a.to_int();
-    if (const auto loop = polynomial_float_loop(special::Binary(which)))
+    const special::Binary which{call.attributes<PointwiseNumbers>().a.to_int()};
+    if (which == special::k_igamma || which == special::k_igammac)
+      return Elementwise(incomplete_gamma_loop(which));
+    if (const auto loop = polynomial_float_loop(which))
       return Elementwise(loop);
   }
   return pointwise_loop<formulas::SpecialBinary, FloatingTypes, 2,

@@ -1,5 +1,6 @@
 #include "hotaru/backend/cpu/pointwise/special_loops.h"
 
+#include "hotaru/backend/common/pointwise/gamma.h"
 #include "hotaru/backend/common/pointwise/special_float_waves.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -41,6 +42,17 @@ LoopNest::Inner find_lgamma() {
   return &UnaryLoop<Lgamma, float, float, Loops::kDense>::run;
 }
 
+struct Trigamma {
+  HOTARU_INLINE static bool holds(float x) { return !(x < 0.0f); }
+  HOTARU_INLINE static float quick(float x) {
+    return special_float::trigamma(x);
+  }
+  float operator()(float x) const { return formulas::Trigamma<float>{}(x); }
+};
+LoopNest::Inner find_trigamma() {
+  return &UnaryLoop<Trigamma, float, float, Loops::kDense>::run;
+}
+
 LoopNest::Inner find_loop(special::Unary which) {
 #define HOTARU_CASE(name, ...) \
   case special::k_##name: \
@@ -61,8 +73,12 @@ HWY_AFTER_NAMESPACE();
 namespace hotaru::cpu {
 HWY_EXPORT(find_loop);
 HWY_EXPORT(find_lgamma);
+HWY_EXPORT(find_trigamma);
 LoopNest::Inner lgamma_float_loop() {
   return HWY_DYNAMIC_DISPATCH(find_lgamma)();
+}
+LoopNest::Inner trigamma_float_loop() {
+  return HWY_DYNAMIC_DISPATCH(find_trigamma)();
 }
 LoopNest::Inner special_float_loop(special::Unary which) {
   return HWY_DYNAMIC_DISPATCH(find_loop)(which);

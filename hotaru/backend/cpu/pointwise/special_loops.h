@@ -10,6 +10,9 @@ namespace hotaru::cpu {
 /// The loop over floats of a function that has a form for them; else null.
 LoopNest::Inner special_float_loop(special::Unary which);
 LoopNest::Inner lgamma_float_loop();
+LoopNest::Inner trigamma_float_loop();
+/// Of igamma and igammac.
+LoopNest::Inner incomplete_gamma_loop(special::Binary which);
 /// The same of polynomials, whose degree is the second operand.
 LoopNest::Inner polynomial_float_loop(special::Binary which);
 

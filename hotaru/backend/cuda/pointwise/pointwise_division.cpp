@@ -3,6 +3,7 @@
 namespace hotaru::cuda {
 namespace {
 
+HOTARU_QUOTIENTS(HOTARU_CUDA_POINTWISE)
 HOTARU_DIVISION(HOTARU_CUDA_POINTWISE)
 
 }  // namespace
