@@ -57,7 +57,7 @@ _LAZY = {
     "backends",
     "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func",
     "futures", "fx", "graphs", "hub", "jit", "linalg", "masked",
-    "multiprocessing", "nested",
+    "mps", "multiprocessing", "nested",
     "nn", "onnx",
     "optim", "overrides", "package", "profiler", "quantization", "random",
     "return_types", "serialization",
