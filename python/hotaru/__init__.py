@@ -178,6 +178,7 @@ from ._functions.arrays import *
 from ._functions.attention import *
 from ._functions.checks import *
 from ._functions.copies import *
+from ._functions.in_place import *
 from ._functions.normed import *
 from ._functions.ranges import *
 from ._functions.symbolic import *
@@ -195,10 +196,6 @@ from .torch_version import TorchVersion as _TorchVersion
 from .version import __version__ as _version
 
 __version__ = _TorchVersion(_version)
-# In-place operators that are functions, too.
-for _name in ("logit_", "nan_to_num_", "negative_", "square_"):
-    globals()[_name] = getattr(Tensor, _name)
-
 _nested_names.install(globals())
 
 # The extension's seed the CPU alone.

@@ -63,6 +63,23 @@ def test_operators_in_place_are_functions():
     assert torch.square_(x) is x
     assert torch.nan_to_num_(x).tolist() == [9, 0]
     assert torch.negative_(x).tolist() == [-9, 0]
+    assert torch.logit_(torch.tensor([0.5])).tolist() == [0]
+    # Tables of overrides know both.
+    assert torch.square_ is not torch.Tensor.square_
+    names = map(torch.overrides.resolve_name, (torch.square_, x.square_))
+    assert list(names) == ["torch.square_", None]
+    method = torch.overrides.resolve_name(torch.Tensor.square_)
+    assert method == "torch.Tensor.square_"
+
+
+def test_rrelu_in_place_has_the_gradient_of_what_it_overwrote():
+    x = torch.randn(20, requires_grad=True)
+    y = x * 1
+    assert torch.rrelu_(y, training=True) is y
+    y.sum().backward()
+    assert torch.allclose(x.grad, (y / x).detach())
+    assert (x.grad[x < 0] <= 1 / 3).all()
+    assert torch.rrelu_(torch.tensor([-48.0])).tolist() == [-11.0]
 
 
 def test_clone_of_a_generator_goes_on_by_itself():
