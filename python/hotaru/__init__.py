@@ -48,7 +48,8 @@ ops.__getattr__ = _ops_attribute
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     # Operators that programs define, and what few ask for.
-    "_VF", "_awaits", "_custom_op", "_custom_ops", "_functorch", "_guards",
+    "_VF", "_awaits", "_custom_op", "_custom_ops", "_export", "_functorch",
+    "_guards",
     "_library", "_prims", "_prims_common", "_refs",
     "_subclasses", "_utils_internal", "library", "monitor", "types",
     "__config__", "__future__", "_dynamo", "_jit_internal", "_ops",

@@ -81,6 +81,7 @@ def _make_class(name: str, dtype, own: str):
         "__init_subclass__": classmethod(__init_subclass__),
         "dtype": dtype,
         "is_cuda": own == "cuda",
+        "is_xpu": False,
         "__module__": module,
     }
     return Meta(name, (), members)

@@ -25,10 +25,15 @@ def test_precision_of_products_is_a_permission():
 
 
 def test_default_type_by_name_and_by_type():
+    before = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)
     try:
-        torch.set_default_tensor_type("torch.DoubleTensor")
+        with pytest.warns(UserWarning, match="is deprecated as of PyTorch 2.1"):
+            torch.set_default_tensor_type("torch.DoubleTensor")
+        torch.set_warn_always(before)
         assert torch.ones(1).dtype is torch.float64
     finally:
+        torch.set_warn_always(before)
         torch.set_default_tensor_type(torch.FloatTensor)
     assert torch.ones(1).dtype is torch.float32
     with pytest.raises(TypeError, match="floating-point"):
@@ -90,3 +95,18 @@ def test_clone_of_a_generator_goes_on_by_itself():
     assert torch.equal(torch.rand(3, generator=second), wanted)
     with pytest.raises(RuntimeError, match="does not use offset"):
         first.get_offset()
+
+
+def test_constructors_of_subclasses_are_marked_for_exports():
+    from hotaru._export import wrappers
+
+    mark = wrappers.mark_subclass_constructor_exportable_experimental
+
+    class Marked(torch.Tensor):
+        @mark
+        def __init__(self, values):
+            self.seen = values
+
+    assert Marked([1.0, 2.0]).seen == [1.0, 2.0]
+    with pytest.raises(RuntimeError, match="only be applied on __init__"):
+        mark(torch.nn.functional.relu)
