@@ -51,7 +51,7 @@ _LAZY = {
     "_VF", "_awaits", "_custom_op", "_custom_ops", "_export", "_functorch",
     "_guards",
     "_library", "_prims", "_prims_common", "_refs",
-    "_subclasses", "_utils_internal", "library", "monitor", "types",
+    "_subclasses", "_utils", "_utils_internal", "library", "monitor", "types",
     "__config__", "__future__", "_dynamo", "_jit_internal", "_ops",
     "_tensor_str", "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "ao", "autograd",
