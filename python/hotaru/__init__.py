@@ -60,7 +60,8 @@ _LAZY = {
     "futures", "fx", "graphs", "hub", "jit", "linalg", "masked",
     "mps", "multiprocessing", "nested",
     "nn", "onnx",
-    "optim", "overrides", "package", "profiler", "quantization", "random",
+    "optim", "overrides", "package", "profiler", "quantization",
+    "quasirandom", "random",
     "return_types", "serialization",
     "signal", "sparse", "special", "storage", "testing", "utils", "xpu",
 }  # fmt: skip
