@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from .. import _C, Tensor, empty
+from .._overrides import DisableTorchFunctionSubclass
 from .._tensor.attributes import attributes_of
 
 
@@ -107,7 +108,16 @@ _NO_SHAPE = (
 )
 
 
-class _Uninitialized:
+# What may be asked of them: where they are and of what kind.
+_ALLOWED = frozenset(
+    ["__get__", "__set__", "__hash__", "size", "copy_", "is_complex",
+     "is_floating_point", "half", "float", "double", "char", "short", "int",
+     "long", "cuda", "cpu", "to", "get_device",
+     "_has_compatible_shallow_copy_type"]
+)  # fmt: skip
+
+
+class UninitializedTensorMixin:
     """What parameters and buffers have in common as long as no input has told
     their shape; values they have none.
     """
@@ -122,6 +132,19 @@ class _Uninitialized:
         dtype = self.data.dtype if dtype is None else dtype
         self.data = empty(shape, device=device, dtype=dtype)
         self.__class__ = self.cls_to_become
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if getattr(func, "__name__", "") not in _ALLOWED:
+            raise ValueError(
+                f"Attempted to use an uninitialized parameter in {func}. This "
+                "error happens when you are using a `LazyModule` or explicitly "
+                f"manipulating `torch.nn.parameter.{cls.__name__}` objects. "
+                "When using LazyModules Call `forward` with a dummy batch to "
+                "initialize the parameters before calling torch functions"
+            )
+        with DisableTorchFunctionSubclass():
+            return func(*args, **(kwargs or {}))
 
     def share_memory_(self):
         raise RuntimeError(
@@ -145,7 +168,7 @@ class _Uninitialized:
         return type(self)(self.requires_grad, self.device, self.dtype)
 
 
-class UninitializedParameter(_Uninitialized, Parameter):
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
     """A parameter whose shape the first input will tell."""
 
     cls_to_become = Parameter
@@ -155,7 +178,7 @@ class UninitializedParameter(_Uninitialized, Parameter):
         return Tensor._make_subclass(cls, data, requires_grad)
 
 
-class UninitializedBuffer(_Uninitialized, Buffer):
+class UninitializedBuffer(UninitializedTensorMixin, Buffer):
     """A buffer whose shape the first input will tell."""
 
     cls_to_become = Tensor
@@ -175,7 +198,7 @@ class UninitializedBuffer(_Uninitialized, Buffer):
 
 def is_lazy(value) -> bool:
     """Whether a parameter or buffer waits for its shape."""
-    return isinstance(value, _Uninitialized)
+    return isinstance(value, UninitializedTensorMixin)
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks):
