@@ -50,7 +50,7 @@ _SWITCHES = (
     "_jit_set_", "_jit_get_", "_jit_override_", "_jit_can_fuse",
     "_jit_texpr_", "_jit_symbolic_shapes_test_mode",
     "_get_graph_executor_optimize", "_set_graph_executor_optimize",
-    "_cuda_resetCublas",
+    "_cuda_resetCublas", "_cuda_clearCublas",
 )  # fmt: skip
 _NO_STORAGE = types.SimpleNamespace(
     **{
