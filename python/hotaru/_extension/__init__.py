@@ -65,7 +65,8 @@ _PLACES = {
 PUBLIC = frozenset(
     (
         *(n for n in _PLACES if n[0] != "_" and n != "has_lapack"),
-        "Argument", "DispatchKey", "DispatchKeySet", "ExcludeDispatchKeyGuard",
+        "Argument", "DisableTorchFunction", "DisableTorchFunctionSubclass",
+        "DispatchKey", "DispatchKeySet", "ExcludeDispatchKeyGuard",
         "FunctionSchema", "parse_schema",
     )
 )  # fmt: skip
