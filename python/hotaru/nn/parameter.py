@@ -43,7 +43,7 @@ class Parameter(Tensor, metaclass=_Marked):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True):
         if data is None:
             data = empty(0)
-        if type(data) is Tensor or issubclass(type(data), (Parameter, Buffer)):
+        if type(data) is Tensor or issubclass(type(data), Parameter):
             return Tensor._make_subclass(cls, data, requires_grad)
         made = _detached(data, "Parameter").requires_grad_(requires_grad)
         made._is_param = True
@@ -82,8 +82,9 @@ def _detached(data: Tensor, kind: str) -> Tensor:
     return made
 
 
-class Buffer(Tensor):
-    """A tensor that is a module's buffer: state that is not trained.
+class Buffer(Tensor, metaclass=_Marked):
+    """Marks a tensor as a module's buffer: state that is not trained. Its
+    class stays what it was; it is an instance by its mark.
 
     Args:
         data: values, shared and not copied; an empty tensor when left out.
@@ -91,12 +92,14 @@ class Buffer(Tensor):
     """
 
     __torch_function__ = _C._disabled_torch_function_impl
+    _mark = "_is_buffer"
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True):
         if data is None:
             data = empty(0)
-        buffer = Tensor._make_subclass(cls, data.detach(), data.requires_grad)
+        buffer = data.detach().requires_grad_(data.requires_grad)
         buffer.persistent = persistent
+        buffer._is_buffer = True
         return buffer
 
 
@@ -193,6 +196,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
         data = empty(0, device=device, dtype=dtype)
         buffer = Tensor._make_subclass(cls, data, requires_grad)
         buffer.persistent = persistent
+        buffer._is_buffer = True
         return buffer
 
 
