@@ -48,19 +48,20 @@ ops.__getattr__ = _ops_attribute
 # Imported when first asked for: `import hotaru` stays cheap.
 _LAZY = {
     # Operators that programs define, and what few ask for.
-    "_VF", "_awaits", "_custom_op", "_custom_ops", "_functorch", "_guards",
+    "_VF", "_awaits", "_custom_op", "_custom_ops", "_export", "_functorch",
+    "_guards",
     "_library", "_prims", "_prims_common", "_refs",
-    "_subclasses", "_utils_internal", "library", "monitor", "types",
+    "_subclasses", "_utils", "_utils_internal", "library", "monitor", "types",
     "__config__", "__future__", "_dynamo", "_jit_internal", "_ops",
     "_linalg_utils", "_lobpcg", "_tensor_str", "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "ao", "autograd",
     "backends", "classes",
     "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func",
     "futures", "fx", "graphs", "hub", "jit", "linalg", "masked",
-    "multiprocessing", "nested",
+    "mps", "multiprocessing", "nested",
     "nn", "onnx",
-    "optim", "overrides", "package", "profiler", "quantization", "quasirandom",
-    "random",
+    "optim", "overrides", "package", "profiler", "quantization",
+    "quasirandom", "random",
     "return_types", "serialization",
     "signal", "sparse", "special", "storage", "testing", "utils", "xpu",
 }  # fmt: skip
@@ -194,6 +195,7 @@ from ._functions.arrays import *
 from ._functions.attention import *
 from ._functions.checks import *
 from ._functions.copies import *
+from ._functions.in_place import *
 from ._functions.normed import *
 from ._functions.ranges import *
 from ._functions.symbolic import *
@@ -211,10 +213,6 @@ from .torch_version import TorchVersion as _TorchVersion
 from .version import __version__ as _version
 
 __version__ = _TorchVersion(_version)
-# In-place operators that are functions, too.
-for _name in ("logit_", "nan_to_num_", "negative_", "square_"):
-    globals()[_name] = getattr(Tensor, _name)
-
 _nested_names.install(globals())
 
 # The extension's seed the CPU alone.

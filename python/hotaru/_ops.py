@@ -31,6 +31,10 @@ def _arguments(args, kwargs) -> list:
     return found
 
 
+# Of these the form with `out=` is called "out".
+_PLAIN = ("default", "Tensor", "self")
+
+
 class OpOverload:
     """One signature of an operator; calls that do not fit it are refused."""
 
@@ -238,12 +242,20 @@ class OpOverloadPacket:
         """
         if name != "out" and not name.endswith("_out"):
             return None
-        bases = (name[:-4],) if name != "out" else ("default", "Tensor", "self")
+        bases = (name[:-4],) if name != "out" else _PLAIN
         for base in bases:
             text = self.__dict__.get("_schemas", {}).get(base)
             if isinstance(text, str) and text.endswith(" -> Tensor"):
                 return OutOverload(self, name, text)
         return None
+
+    def _out_of(self, base: str) -> OpOverload | None:
+        """The form of an overload that writes to `out=`; None where that takes
+        several tensors.
+        """
+        plain = next((name for name in _PLAIN if name in self._schemas), None)
+        name = "out" if base == plain else f"{base}_out"
+        return getattr(self, name, None)
 
     def _texts(self) -> list[str]:
         """The schemas of its overloads, without the namespace."""

@@ -38,9 +38,25 @@ def answer(function, args: tuple, kwargs: dict | None):
 def _operator(function, args: tuple, kwargs: dict):
     # No argument of operators, but of the functions that make tensors.
     requires_grad = kwargs.pop("requires_grad", False)
+    if kwargs.get("out", kwargs) is None:
+        del kwargs["out"]
     call = Call.of(function, args, kwargs)
+    out = kwargs.pop("out", None) if call is None else None
+    if out is not None:
+        return _written(out, _operator(function, args, kwargs))
     result = native(function, args, kwargs) if call is None else run(call)
     return result.requires_grad_() if requires_grad else result
+
+
+def _written(out, results):
+    """Writes several results where the caller wants them."""
+    several = isinstance(out, (tuple, list))
+    pairs = zip(out, results) if several else ((out, results),)
+    for place, result in pairs:
+        if place.shape != result.shape:
+            place.resize_(result.shape)
+        place.copy_(result)
+    return out
 
 
 def _defined(operator, args: tuple, kwargs: dict):

@@ -32,13 +32,19 @@ class Call:
     @staticmethod
     def of(op, args: tuple, kwargs: dict) -> Call | None:
         """The call of one overload with arguments as its schema orders them,
-        those left out that are the defaults; None if none fits.
+        those left out that are the defaults; None if none fits, or none with
+        its `out=`.
         """
         args = tuple(map(_as_numbers, args))
         overload = _overload_of(op, args, kwargs)
         if overload is None:
             return None
-        function = getattr(getattr(aten, op.__name__), overload)
+        packet = getattr(aten, op.__name__)
+        function = getattr(packet, overload)
+        if kwargs.get("out") is not None:
+            function = packet._out_of(overload)
+            if function is None:
+                return None
         return Call(function, *_ordered(function, args, kwargs))
 
     @property
@@ -109,8 +115,15 @@ class Call:
             return rule(answerer, *given)
         return answerer.__torch_dispatch__(*given)
 
+    @property
+    def out(self) -> Tensor | None:
+        """The tensor that its result is written to."""
+        return self.kwargs.get("out")
+
     def finish(self, result):
-        """What the caller gets: an operator in place returns its argument."""
+        """What the caller gets: what was written, where something was."""
+        if self.out is not None:
+            return self.out
         return self.args[0] if self.in_place and self.args else result
 
 

@@ -41,6 +41,11 @@ def _run(call: Call):
     if not places:
         return call.finish(call.below())
     name = _name(call)
+    if call.out is not None:
+        raise RuntimeError(
+            f"{name}(): functions with out=... arguments don't support "
+            "automatic differentiation, but one of the arguments requires grad."
+        )
     if name in RANDOM:
         raise NotImplementedError(
             f"{name}: __torch_dispatch__ does not derive draws of random "

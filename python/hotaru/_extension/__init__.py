@@ -17,7 +17,11 @@ _PASSES = {
     "_jit_pass_inline": "inline",
     "_jit_pass_lint": "lint",
 }
-_INSIDE = {**_PASSES, "_GeneratorType": "GeneratorType"}
+_INSIDE = {
+    **_PASSES,
+    "_GeneratorType": "GeneratorType",
+    "_jit_try_infer_type": "try_infer_type",
+}
 _TYPES = "hotaru._types"
 _PLACES = {
     "_TensorMeta": "hotaru._extension.kinds",
@@ -40,6 +44,7 @@ _PLACES = {
     "_create_function_from_graph": "hotaru.jit._ir.program",
     "_Await": "hotaru._awaits",
     "_GeneratorType": _TYPES,
+    "_jit_try_infer_type": "hotaru.fx._infer",
     "_freeze_module": "hotaru.jit._native_module",
     "_EnableTorchFunction": "hotaru.overrides",
     **dict.fromkeys(
@@ -60,7 +65,8 @@ _PLACES = {
 PUBLIC = frozenset(
     (
         *(n for n in _PLACES if n[0] != "_" and n != "has_lapack"),
-        "Argument", "DispatchKey", "DispatchKeySet", "ExcludeDispatchKeyGuard",
+        "Argument", "DisableTorchFunction", "DisableTorchFunctionSubclass",
+        "DispatchKey", "DispatchKeySet", "ExcludeDispatchKeyGuard",
         "FunctionSchema", "parse_schema",
     )
 )  # fmt: skip

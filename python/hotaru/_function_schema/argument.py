@@ -132,4 +132,6 @@ class Argument:
         return self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash((self.name, self.type.str(), self.N, self.kwarg_only))
+        # Types that hold others have no hash, and defaults may be lists.
+        name, kind, *others, alias = self._key()
+        return hash((name, kind.str(), *others, str(alias)))

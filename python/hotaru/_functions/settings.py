@@ -6,6 +6,7 @@ import sys
 import warnings
 
 from .. import _C, Tensor, set_default_device, set_default_dtype
+from . import _warn_once
 
 __all__ = [
     "cond",
@@ -66,6 +67,11 @@ def set_default_tensor_type(t) -> None:
     Raises:
         TypeError: it is no type of tensors of floats.
     """
+    _warn_once(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, "
+        "please use torch.set_default_dtype() and torch.set_default_device() "
+        "as alternatives."
+    )
     name = t if isinstance(t, str) else f"{t.__module__}.{t.__name__}"
     place, _, kind = name.rpartition(".")
     root, _, device = place.partition(".")

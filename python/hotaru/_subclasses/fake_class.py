@@ -65,6 +65,12 @@ class FakeTensor(Tensor):
             return -1
         return self.fake_device.index or 0
 
+    def tolist(self):
+        """The numbers in nested lists, each asked for by itself."""
+        if self.dim() == 0:
+            return self.item()
+        return [part.tolist() for part in self]
+
     @property
     def grad(self):
         """The gradient, a fake tensor."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType
 
 from .. import _C, _overrides, functional
-from .._C import Tensor
+from .._C import Tensor, tensor
 from . import (
     copying,
     elements,
@@ -145,7 +145,7 @@ def _type(self, dtype=None, non_blocking=False):
 
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
     """tensor(data) with this tensor's dtype and device unless given."""
-    return _C.tensor(
+    return tensor(
         data,
         dtype=self.dtype if dtype is None else dtype,
         device=self.device if device is None else device,

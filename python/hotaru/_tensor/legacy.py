@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import _C
+from .. import _C, tensor
 from .._extension.dtypes import TYPES, options_text
 from .._extension.size import Size
 
@@ -28,7 +28,7 @@ def _from(args, dtype, device: str):
     if len(args) == 1 and isinstance(first, Size):
         return _C.ops.empty(list(first), dtype=dtype, device=device)
     if len(args) == 1 and not isinstance(first, int):
-        return _C.tensor(first, dtype=dtype, device=device)
+        return tensor(first, dtype=dtype, device=device)
     return _C.ops.empty(list(args), dtype=dtype, device=device)
 
 
@@ -81,6 +81,7 @@ def _make_class(name: str, dtype, own: str):
         "__init_subclass__": classmethod(__init_subclass__),
         "dtype": dtype,
         "is_cuda": own == "cuda",
+        "is_xpu": False,
         "__module__": module,
     }
     return Meta(name, (), members)

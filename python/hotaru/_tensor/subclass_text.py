@@ -14,10 +14,10 @@ def text_of(tensor: Tensor) -> str:
     While it is made, other threads see a line that is as much longer as the
     name is shorter than "tensor".
     """
-    from ..nn.parameter import Buffer, Parameter, is_lazy
+    from ..nn.parameter import Parameter, is_lazy
 
     kind = type(tensor)
-    if kind in (Parameter, Buffer) or is_lazy(tensor):
+    if kind is Parameter or is_lazy(tensor):
         return _C._tensor_repr(tensor)
     head = f"{kind.__name__}("
     text = _reindented(tensor, head)

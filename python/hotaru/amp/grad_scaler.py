@@ -30,7 +30,8 @@ class OptState(Enum):
     STEPPED = 2
 
 
-def _new_state() -> dict:
+def _refresh_per_optimizer_state() -> dict:
+    """A new optimizer's; pickles of scalers know it by this name."""
     return {"stage": OptState.READY, "found_inf_per_device": {}}
 
 
@@ -112,7 +113,7 @@ class GradScaler:
         # Made where the first loss is.
         self._scale: Tensor | None = None
         self._growth_tracker: Tensor | None = None
-        self._per_optimizer_states = defaultdict(_new_state)
+        self._per_optimizer_states = defaultdict(_refresh_per_optimizer_state)
 
     # -- one iteration -----------------------------------------------------
 
@@ -243,7 +244,7 @@ class GradScaler:
                 self._backoff_factor,
                 self._growth_interval,
             )
-        self._per_optimizer_states = defaultdict(_new_state)
+        self._per_optimizer_states = defaultdict(_refresh_per_optimizer_state)
 
     # -- its parts ---------------------------------------------------------
 

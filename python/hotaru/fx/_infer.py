@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hotaru
 
-from .. import _C, Tensor
+from .. import Tensor
 
 _NAMES = (
     (type(None), "NoneType"),
@@ -104,6 +104,3 @@ def _common(values, what: str) -> str:
             f"{found[1]}"
         )
     return found[0]
-
-
-_C._jit_try_infer_type = try_infer_type

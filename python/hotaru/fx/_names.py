@@ -137,9 +137,11 @@ def public_module(name: str) -> str:
     parts = name.split(".")
     if not is_own(name):
         return name
+    if parts[1:2] == ["_C"]:  # all of its names are PyTorch's
+        return ".".join(["torch", *parts[1:]])
     kept = ["torch"]
     for part in parts[1:]:
-        if part.startswith("_") and part not in ("_C", "_symbolic_trace"):
+        if part.startswith("_") and part != "_symbolic_trace":
             break
         kept.append(part)
     return ".".join(kept)

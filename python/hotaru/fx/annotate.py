@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from ._compatibility import compatibility
 from .proxy import Proxy
 
 
+@compatibility(is_backward_compatible=False)
 def annotate(val, type):
     """Gives a proxy's node a type; other values stay as they are.
 

@@ -9,6 +9,7 @@ import warnings
 
 from . import _codegen, _names
 from ._codegen import CodeGen, PythonCode
+from ._compatibility import compatibility
 from .node import Node, map_arg
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
@@ -70,6 +71,7 @@ class _node_list:  # noqa: N801
         return iter(_node_list(self._graph, back))
 
 
+@compatibility(is_backward_compatible=True)
 class Graph:
     """Placeholders, calls and one output, in an order in which they can run.
 

@@ -10,6 +10,7 @@ import traceback
 from .. import Tensor
 from ..nn import Module, Parameter
 from . import _compile
+from ._compatibility import compatibility
 from ._tracer import Tracer
 from .graph import Graph, PythonCode, _PyTreeCodeGen
 
@@ -86,6 +87,7 @@ _CodeOnlyModule = _CodeOnly
 _USER_PRESERVED_ATTRIBUTES_KEY = _PRESERVED
 
 
+@compatibility(is_backward_compatible=True)
 def reduce_graph_module(body: dict, import_block: str):
     """The module of a pickle: its code is traced again."""
     code = body.get("_code") or body.get("code")
@@ -93,6 +95,7 @@ def reduce_graph_module(body: dict, import_block: str):
     return _deserialize_graph_module(forward, body)
 
 
+@compatibility(is_backward_compatible=True)
 def reduce_package_graph_module(importer, body: dict, generated_module_name):
     """The module of a package, whose code is one of the package's modules."""
     forward = importer.import_module(generated_module_name).forward
@@ -169,6 +172,7 @@ class _Call:
             error.add_note(text)
 
 
+@compatibility(is_backward_compatible=True)
 class GraphModule(Module):
     """A module that runs a graph.
 

@@ -7,6 +7,7 @@ falsify that.
 from __future__ import annotations
 
 from ..utils._pytree import register_pytree_node
+from ._compatibility import compatibility
 
 __all__ = ["immutable_dict", "immutable_list"]
 
@@ -36,6 +37,7 @@ def _without(*names: str):
     "__delitem__", "__iadd__", "__imul__", "__setitem__", "append", "clear",
     "extend", "insert", "pop", "remove", "reverse", "sort",
 )  # fmt: skip
+@compatibility(is_backward_compatible=True)
 class immutable_list(list):  # noqa: N801
     """A list that raises TypeError where it would be changed; hashable."""
 
@@ -50,6 +52,7 @@ class immutable_list(list):  # noqa: N801
     "__delitem__", "__ior__", "__setitem__", "clear", "pop", "popitem",
     "setdefault", "update",
 )  # fmt: skip
+@compatibility(is_backward_compatible=True)
 class immutable_dict(dict):  # noqa: N801
     """A dict that raises TypeError where it would be changed; hashable."""
 

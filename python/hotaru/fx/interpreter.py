@@ -6,6 +6,7 @@ import collections
 import inspect
 
 from . import traceback as fx_traceback
+from ._compatibility import compatibility
 from ._tracer import Tracer
 from .graph import Graph
 from .graph_module import GraphModule
@@ -15,6 +16,7 @@ from .proxy import Proxy
 __all__ = ["Interpreter", "Transformer"]
 
 
+@compatibility(is_backward_compatible=True)
 class Interpreter:
     """Runs the graph of a module; subclasses change what nodes do.
 
@@ -162,6 +164,7 @@ def _last_uses(graph: Graph) -> dict:
     return found
 
 
+@compatibility(is_backward_compatible=True)
 class Transformer(Interpreter):
     """Makes a new module from a graph: methods give proxies."""
 

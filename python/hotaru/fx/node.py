@@ -12,6 +12,7 @@ import hotaru
 from .. import _utils
 from .._ops import OpOverload, OpOverloadPacket
 from . import _names
+from ._compatibility import compatibility
 from .immutable_collections import immutable_dict, immutable_list
 
 __all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
@@ -62,12 +63,14 @@ _IN_PLACE = {
 }
 
 
+@compatibility(is_backward_compatible=False)
 def has_side_effect(fn):
     """Marks a function: calls of it are never dead code. Returns it."""
     _side_effectful_functions.add(fn)
     return fn
 
 
+@compatibility(is_backward_compatible=True)
 def map_aggregate(a, fn):
     """The argument with `fn` of all that is no container in it.
 
@@ -86,6 +89,7 @@ def map_aggregate(a, fn):
     return fn(a)
 
 
+@compatibility(is_backward_compatible=True)
 def map_arg(a, fn):
     """map_aggregate over the nodes alone."""
     if not callable(fn):
@@ -130,6 +134,7 @@ def _between(before: tuple, after: tuple | None) -> tuple:
     return (*before, 0)
 
 
+@compatibility(is_backward_compatible=True)
 class Node:
     """One step of a Graph; made by the graph's methods.
 

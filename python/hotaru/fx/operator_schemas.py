@@ -12,7 +12,7 @@ import hotaru
 from .. import _C, Tensor
 from .._function_schema.signatures import signature, split
 from .._ops import OpOverload, OpOverloadPacket
-from . import _infer
+from ._compatibility import compatibility
 from ._names import is_method
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 
+@compatibility(is_backward_compatible=False)
 class ArgsKwargsPair(typing.NamedTuple):
     """Arguments of a call."""
 
@@ -51,14 +52,7 @@ def _torchscript_type_to_python_type(ts_type):
     return eval(ts_type.annotation_str, dict(_NAMES))
 
 
-def infer_type(value):
-    """The type of a value, as overloads are chosen by it; None if unknown."""
-    inferred = _infer.try_infer_type(value)
-    if not inferred.success():
-        return None
-    return _torchscript_type_to_python_type(inferred.type())
-
-
+@compatibility(is_backward_compatible=False)
 def get_signature_for_torch_op(op, return_schemas: bool = False):
     """The signatures of an operator's overloads; None for what is none.
 
@@ -78,6 +72,7 @@ def get_signature_for_torch_op(op, return_schemas: bool = False):
     return (signatures, schemas) if return_schemas else signatures
 
 
+@compatibility(is_backward_compatible=False)
 def check_for_mutable_operation(target, args, kwargs) -> None:
     """RuntimeError for calls of operators that write to an argument."""
     signatures, schemas = get_signature_for_torch_op(target, True)
@@ -116,6 +111,7 @@ def _with_out(schema: str) -> str:
 # --- types --------------------------------------------------------------------
 
 
+@compatibility(is_backward_compatible=False)
 def create_type_hint(x):
     """The type of a value: list[int] of a list of ints."""
     if isinstance(x, (list, tuple)):
@@ -145,6 +141,7 @@ def create_type_hint(x):
 _LISTS = (list, typing.List)
 
 
+@compatibility(is_backward_compatible=False)
 def type_matches(signature_type, argument_type) -> bool:
     """Whether an argument of a type fits a parameter's."""
     if signature_type is argument_type:
@@ -185,6 +182,7 @@ def _is_list_of(item, argument_type) -> bool:
 # --- normal forms -------------------------------------------------------------
 
 
+@compatibility(is_backward_compatible=False)
 def normalize_function(
     target,
     args,
@@ -245,6 +243,7 @@ def _by_types(target, signatures, arg_types, kwarg_types) -> list:
     return []
 
 
+@compatibility(is_backward_compatible=False)
 def normalize_module(
     root, target: str, args, kwargs=None, normalize_to_only_use_kwargs=False
 ):

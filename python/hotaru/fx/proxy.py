@@ -17,6 +17,7 @@ from .. import _C, nn
 from .._ops import OpOverload, OpOverloadPacket
 from . import traceback as fx_traceback
 from ._codegen import MAGIC_METHODS, REFLECTABLE_MAGIC_METHODS
+from ._compatibility import compatibility
 from ._names import is_method
 from .graph import Graph
 from .node import Node, base_types, map_aggregate
@@ -34,10 +35,12 @@ __all__ = [
 ]
 
 
+@compatibility(is_backward_compatible=True)
 class TraceError(ValueError):
     """The program asks for something that is known only when it runs."""
 
 
+@compatibility(is_backward_compatible=False)
 class Scope:
     """The module whose `forward` is being traced: its path and its class."""
 
@@ -46,6 +49,7 @@ class Scope:
         self.module_type = module_type
 
 
+@compatibility(is_backward_compatible=False)
 class ScopeContextManager:
     """Makes the tracer's scope another one inside of its `with`."""
 
@@ -71,6 +75,7 @@ _COPY_META_FIELDS = [
 ]  # fmt: skip
 
 
+@compatibility(is_backward_compatible=True)
 class TracerBase:
     """Turns what is done with proxies into nodes of `graph`.
 
@@ -235,6 +240,7 @@ class TracerBase:
 _MORE_TYPES = (enum.Enum, type)
 
 
+@compatibility(is_backward_compatible=True)
 class GraphAppendingTracer(TracerBase):
     """Adds what is done with proxies to a graph that is there."""
 
@@ -246,6 +252,7 @@ class GraphAppendingTracer(TracerBase):
         self.node_name_to_scope = {}
 
 
+@compatibility(is_backward_compatible=True)
 class Proxy:
     """A value of a traced program: of `node`, where nothing is computed.
 
@@ -376,6 +383,7 @@ def _unpacked_by(frame) -> int | None:
     return None
 
 
+@compatibility(is_backward_compatible=True)
 class Attribute(Proxy):
     """An attribute of a proxy: a node once used, a call if called."""
 
@@ -400,6 +408,7 @@ class Attribute(Proxy):
         )
 
 
+@compatibility(is_backward_compatible=False)
 class ParameterProxy(Proxy):
     """A parameter whose shape is known while the program is traced."""
 

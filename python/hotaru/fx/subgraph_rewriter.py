@@ -6,6 +6,7 @@ import dataclasses
 import typing
 
 from .. import nn
+from ._compatibility import compatibility
 from ._symbolic_trace import symbolic_trace
 from .graph import Graph
 from .graph_module import GraphModule
@@ -20,6 +21,7 @@ __all__ = [
 ]
 
 
+@compatibility(is_backward_compatible=True)
 class Match(typing.NamedTuple):
     """Where a pattern was: its last node, and what stood for its nodes."""
 
@@ -27,6 +29,7 @@ class Match(typing.NamedTuple):
     nodes_map: dict
 
 
+@compatibility(is_backward_compatible=False)
 @dataclasses.dataclass
 class ReplacedPatterns:
     """A match, with the nodes that stand there now."""
@@ -36,6 +39,7 @@ class ReplacedPatterns:
     replacements: list
 
 
+@compatibility(is_backward_compatible=True)
 def replace_pattern(gm: GraphModule, pattern, replacement) -> list[Match]:
     """Replaces calls that do what `pattern` does by those of `replacement`.
 
@@ -48,6 +52,7 @@ def replace_pattern(gm: GraphModule, pattern, replacement) -> list[Match]:
     return [Match(r.anchor, r.nodes_map) for r in replaced]
 
 
+@compatibility(is_backward_compatible=False)
 def replace_pattern_with_filters(
     gm: GraphModule,
     pattern,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from ._compatibility import compatibility
+
 __all__ = ["Dyn", "TensorType", "is_consistent", "is_more_precise"]
 
 
+@compatibility(is_backward_compatible=False)
 class TensorType:
     """A tensor whose sizes are `dim`, where Dyn is a size not known.
 
@@ -56,6 +59,7 @@ class _DynType:
 Dyn = _DynType()
 
 
+@compatibility(is_backward_compatible=False)
 def is_consistent(t1, t2) -> bool:
     """Whether both may be the same, where Dyn may be anything."""
     if t1 == t2 or Dyn in (t1, t2):
@@ -63,6 +67,7 @@ def is_consistent(t1, t2) -> bool:
     return _all_sizes(is_consistent, t1, t2)
 
 
+@compatibility(is_backward_compatible=False)
 def is_more_precise(t1, t2) -> bool:
     """Whether the first says all that the second does."""
     if t1 == t2 or t2 == Dyn:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import traceback
 
+from ._compatibility import compatibility
+
 __all__ = [
     "format_stack",
     "get_current_meta",
@@ -18,6 +20,7 @@ current_meta: dict = {}
 _preserves = False
 
 
+@compatibility(is_backward_compatible=False)
 @contextlib.contextmanager
 def preserve_node_meta(enable: bool = True):
     """Inside, new nodes take meta of the one that is current."""
@@ -31,16 +34,19 @@ def preserve_node_meta(enable: bool = True):
         current_meta = meta
 
 
+@compatibility(is_backward_compatible=False)
 def has_preserved_node_meta() -> bool:
     return _preserves
 
 
+@compatibility(is_backward_compatible=False)
 def set_stack_trace(stack: list[str]) -> None:
     """The lines that new nodes have for their stack trace."""
     if _preserves and stack:
         current_meta["stack_trace"] = "".join(stack)
 
 
+@compatibility(is_backward_compatible=False)
 def format_stack() -> list[str]:
     """The stack of the current node, or of the caller."""
     if _preserves:
@@ -48,6 +54,7 @@ def format_stack() -> list[str]:
     return traceback.format_list(traceback.extract_stack()[:-1])
 
 
+@compatibility(is_backward_compatible=False)
 @contextlib.contextmanager
 def set_current_meta(node, pass_name: str = ""):
     """Inside, `node` is the one whose meta new nodes take."""
@@ -63,5 +70,6 @@ def set_current_meta(node, pass_name: str = ""):
         current_meta = before
 
 
+@compatibility(is_backward_compatible=False)
 def get_current_meta() -> dict:
     return current_meta

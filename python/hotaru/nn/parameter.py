@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from .. import _C, Tensor, empty
+from .._overrides import DisableTorchFunctionSubclass
 from .._tensor.attributes import attributes_of
 
 
@@ -42,7 +43,7 @@ class Parameter(Tensor, metaclass=_Marked):
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True):
         if data is None:
             data = empty(0)
-        if type(data) is Tensor or issubclass(type(data), (Parameter, Buffer)):
+        if type(data) is Tensor or issubclass(type(data), Parameter):
             return Tensor._make_subclass(cls, data, requires_grad)
         made = _detached(data, "Parameter").requires_grad_(requires_grad)
         made._is_param = True
@@ -81,8 +82,9 @@ def _detached(data: Tensor, kind: str) -> Tensor:
     return made
 
 
-class Buffer(Tensor):
-    """A tensor that is a module's buffer: state that is not trained.
+class Buffer(Tensor, metaclass=_Marked):
+    """Marks a tensor as a module's buffer: state that is not trained. Its
+    class stays what it was; it is an instance by its mark.
 
     Args:
         data: values, shared and not copied; an empty tensor when left out.
@@ -90,12 +92,14 @@ class Buffer(Tensor):
     """
 
     __torch_function__ = _C._disabled_torch_function_impl
+    _mark = "_is_buffer"
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True):
         if data is None:
             data = empty(0)
-        buffer = Tensor._make_subclass(cls, data.detach(), data.requires_grad)
+        buffer = data.detach().requires_grad_(data.requires_grad)
         buffer.persistent = persistent
+        buffer._is_buffer = True
         return buffer
 
 
@@ -105,6 +109,15 @@ _NO_SHAPE = (
     "uninitialized parameter into an initialized one. Call `forward` to "
     "initialize the parameters before accessing their attributes."
 )
+
+
+# What may be asked of them: where they are and of what kind.
+_ALLOWED = frozenset(
+    ["__get__", "__set__", "__hash__", "size", "copy_", "is_complex",
+     "is_floating_point", "half", "float", "double", "char", "short", "int",
+     "long", "cuda", "cpu", "to", "get_device",
+     "_has_compatible_shallow_copy_type"]
+)  # fmt: skip
 
 
 class UninitializedTensorMixin:
@@ -122,6 +135,19 @@ class UninitializedTensorMixin:
         dtype = self.data.dtype if dtype is None else dtype
         self.data = empty(shape, device=device, dtype=dtype)
         self.__class__ = self.cls_to_become
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if getattr(func, "__name__", "") not in _ALLOWED:
+            raise ValueError(
+                f"Attempted to use an uninitialized parameter in {func}. This "
+                "error happens when you are using a `LazyModule` or explicitly "
+                f"manipulating `torch.nn.parameter.{cls.__name__}` objects. "
+                "When using LazyModules Call `forward` with a dummy batch to "
+                "initialize the parameters before calling torch functions"
+            )
+        with DisableTorchFunctionSubclass():
+            return func(*args, **(kwargs or {}))
 
     def share_memory_(self):
         raise RuntimeError(
@@ -170,6 +196,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
         data = empty(0, device=device, dtype=dtype)
         buffer = Tensor._make_subclass(cls, data, requires_grad)
         buffer.persistent = persistent
+        buffer._is_buffer = True
         return buffer
 
 

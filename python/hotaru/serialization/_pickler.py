@@ -115,7 +115,7 @@ def dump(obj, file, storages: Storages, protocol: int, module=None) -> None:
 
 def reduced_tensor(tensor):
     """What a pickle says of a tensor; NotImplemented if its class knows."""
-    from ..nn.parameter import Buffer, Parameter, is_lazy
+    from ..nn.parameter import Parameter, is_lazy
 
     kind = type(tensor)
     if issubclass(kind, Parameter) or is_lazy(tensor):
@@ -126,11 +126,10 @@ def reduced_tensor(tensor):
         return NotImplemented
     plain = _reduced(tensor)
     state = object_state(tensor)
-    if kind in (Tensor, Buffer) and not state:
+    if kind is Tensor and not state:
         return plain
     from .._tensor import _rebuild_from_type_v2
 
-    kind = Tensor if kind is Buffer else kind
     return _rebuild_from_type_v2, (plain[0], kind, plain[1], state)
 
 

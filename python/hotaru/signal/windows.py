@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import math
 
-from .. import _C
+from .. import _C, tensor
 from .._C import Tensor, ops
 from .._functions.windows import bessel_i0
 
@@ -67,7 +67,7 @@ class _Window:
         angles = self.points(0.0, 2 * math.pi / self.period)
         options = {k: self.options[k] for k in ("dtype", "device")}
         signed = [(-1) ** i * w for i, w in enumerate(weights)]
-        column = _C.tensor(signed, **options).unsqueeze(-1)
+        column = tensor(signed, **options).unsqueeze(-1)
         order = ops.arange(len(signed), **options).unsqueeze(-1)
         return (column * ops.cos(order * angles)).sum(0)
 

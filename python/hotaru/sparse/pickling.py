@@ -7,6 +7,7 @@ import hotaru
 from .. import _C
 from ..serialization._options import _serialization_tls
 from . import coo, invariants
+from .compressed import check as compressed_check
 from .tensor import Parts, SparseTensor, build, parts_of
 
 
@@ -23,18 +24,27 @@ def _rebuild_sparse_tensor(layout, data) -> SparseTensor:
         _look_at(indices, values, tuple(size))
         return coo.make(indices, values, size, coalesced)
     index, inner, values, size = data
+    parts = (index, inner, values, tuple(size))
+    ordered = invariants.wanted(None)
+    if not index.is_meta:
+        _when_filled(lambda: compressed_check.check(*parts, layout, ordered))
     return hotaru.sparse_compressed_tensor(
-        index, inner, values, tuple(size), layout=layout
+        *parts, layout=layout, check_invariants=False
     )
 
 
 def _look_at(indices, values, size: tuple) -> None:
     invariants.check_parts(indices, values, size)
+    _when_filled(lambda: invariants.validate_coo(indices, values, size))
+
+
+def _when_filled(check) -> None:
+    """Checks now, or when the bytes of a file are there."""
     later = _serialization_tls.when_filled
-    if later is not None:  # the bytes of the file are yet to come
-        later.append(lambda: invariants.validate_coo(indices, values, size))
+    if later is not None:
+        later.append(check)
     else:
-        invariants.validate_coo(indices, values, size)
+        check()
 
 
 def reduce(tensor: SparseTensor):

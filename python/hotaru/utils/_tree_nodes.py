@@ -146,12 +146,14 @@ def _mapping_keys(items) -> list:
     return [(MappingKey(key), item) for key, item in items.items()]
 
 
-def _register_sequence(cls, name: str) -> None:
+def _register_sequence(cls, name: str, rebuilt=None) -> None:
+    """Children are the items; `rebuilt` is of what class they come back."""
+    make = rebuilt or cls
     register(
         cls,
         Kind(
             lambda items: (list(items), None),
-            lambda items, _: cls(items),
+            lambda items, _: make(items),
             lambda items: (_sequence_keys(items), None),
             name,
         ),
@@ -172,7 +174,8 @@ def _register_mapping(cls, name: str) -> None:
 
 _register_sequence(tuple, "builtins.tuple")
 _register_sequence(list, "builtins.list")
-_register_sequence(Size, "torch.Size")
+# Functions over trees give other things for its numbers.
+_register_sequence(Size, "torch.Size", tuple)
 _register_mapping(dict, "builtins.dict")
 _register_mapping(OrderedDict, "collections.OrderedDict")
 

@@ -45,11 +45,12 @@ _TENSOR_FLAGS = {
     "is_quantized", "is_mkldnn", "is_sparse", "is_sparse_csr", "is_nested",
     "is_meta", "is_xla", "is_mps", "is_xpu", "is_hpu",
 }  # fmt: skip
-# Of PyTorch's executor of TorchScript.
+# Of PyTorch's executor of TorchScript, and of a library that is not used.
 _SWITCHES = (
     "_jit_set_", "_jit_get_", "_jit_override_", "_jit_can_fuse",
     "_jit_texpr_", "_jit_symbolic_shapes_test_mode",
     "_get_graph_executor_optimize", "_set_graph_executor_optimize",
+    "_cuda_resetCublas", "_cuda_clearCublas",
 )  # fmt: skip
 _NO_STORAGE = types.SimpleNamespace(
     **{

@@ -30,6 +30,10 @@ _ENVIRONMENT = {
 }
 
 
+# What processes that tests spawn are to load: their functions are the file's.
+_OF_PARENT = "HOTARU_CONFORMANCE_FILE"
+
+
 class _NoTorchvision:
     """Not installed over either, whatever lies about."""
 
@@ -127,6 +131,9 @@ def _chosen(options, tests: dict, emit) -> list[str]:
 def main() -> int:
     options = _arguments()
     folder = Path(options.folder).resolve()
+    os.environ[_OF_PARENT] = json.dumps(
+        [options.over, str(folder), options.file]
+    )
     out_path = Path(options.out).resolve()
     if options.names:
         options.names = Path(options.names).resolve()
@@ -171,5 +178,15 @@ def main() -> int:
     return 0
 
 
+def _inherit() -> None:
+    """Loads the file in a process that one of its tests has spawned."""
+    over, folder, file = json.loads(os.environ[_OF_PARENT])
+    warnings.filterwarnings("ignore")
+    _paths(Path(folder), file)
+    _load(argparse.Namespace(over=over, file=file), Path(folder))
+
+
 if __name__ == "__main__":
     sys.exit(main())
+if __name__ == "__mp_main__":
+    _inherit()

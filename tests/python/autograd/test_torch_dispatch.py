@@ -454,3 +454,26 @@ def test_all_same_mode():
     assert all_same_mode([first, first])
     assert not all_same_mode([first, second])
     assert not all_same_mode([first, None])
+
+
+def test_results_are_written_where_the_caller_wants_them():
+    x, out = torch.eye(3), torch.empty(0)
+    with Recorder() as mode:
+        assert torch.mm(x, x, out=out) is out
+        assert torch.ops.aten.add.out(x, x, out=out) is out
+        torch.mm(x, x, out=None)
+    names = ["aten::mm.out", "aten::add.out", "aten::mm"]
+    assert mode.seen == names
+    assert torch.equal(out, x + x)
+    pair = (torch.empty(0), torch.empty(1, 3, dtype=torch.int64))
+    with Recorder() as mode:
+        assert torch.max(x, 1, keepdim=True, out=pair) is pair
+    assert [part.tolist() for part in pair] == [[[1]] * 3, [[0], [1], [2]]]
+    wrapped = Wrapper(torch.empty(3, 3))
+    assert torch.mm(Wrapper(x), Wrapper(x), out=wrapped) is wrapped
+    assert torch.equal(wrapped.elem, x)
+    with (
+        Recorder(),
+        pytest.raises(RuntimeError, match=r"mm\(\).*don't support auto"),
+    ):
+        torch.mm(x.requires_grad_(), x, out=out)

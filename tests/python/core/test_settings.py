@@ -25,10 +25,15 @@ def test_precision_of_products_is_a_permission():
 
 
 def test_default_type_by_name_and_by_type():
+    before = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)
     try:
-        torch.set_default_tensor_type("torch.DoubleTensor")
+        with pytest.warns(UserWarning, match="is deprecated as of PyTorch 2.1"):
+            torch.set_default_tensor_type("torch.DoubleTensor")
+        torch.set_warn_always(before)
         assert torch.ones(1).dtype is torch.float64
     finally:
+        torch.set_warn_always(before)
         torch.set_default_tensor_type(torch.FloatTensor)
     assert torch.ones(1).dtype is torch.float32
     with pytest.raises(TypeError, match="floating-point"):
@@ -63,6 +68,23 @@ def test_operators_in_place_are_functions():
     assert torch.square_(x) is x
     assert torch.nan_to_num_(x).tolist() == [9, 0]
     assert torch.negative_(x).tolist() == [-9, 0]
+    assert torch.logit_(torch.tensor([0.5])).tolist() == [0]
+    # Tables of overrides know both.
+    assert torch.square_ is not torch.Tensor.square_
+    names = map(torch.overrides.resolve_name, (torch.square_, x.square_))
+    assert list(names) == ["torch.square_", None]
+    method = torch.overrides.resolve_name(torch.Tensor.square_)
+    assert method == "torch.Tensor.square_"
+
+
+def test_rrelu_in_place_has_the_gradient_of_what_it_overwrote():
+    x = torch.randn(20, requires_grad=True)
+    y = x * 1
+    assert torch.rrelu_(y, training=True) is y
+    y.sum().backward()
+    assert torch.allclose(x.grad, (y / x).detach())
+    assert (x.grad[x < 0] <= 1 / 3).all()
+    assert torch.rrelu_(torch.tensor([-48.0])).tolist() == [-11.0]
 
 
 def test_clone_of_a_generator_goes_on_by_itself():
@@ -73,3 +95,18 @@ def test_clone_of_a_generator_goes_on_by_itself():
     assert torch.equal(torch.rand(3, generator=second), wanted)
     with pytest.raises(RuntimeError, match="does not use offset"):
         first.get_offset()
+
+
+def test_constructors_of_subclasses_are_marked_for_exports():
+    from hotaru._export import wrappers
+
+    mark = wrappers.mark_subclass_constructor_exportable_experimental
+
+    class Marked(torch.Tensor):
+        @mark
+        def __init__(self, values):
+            self.seen = values
+
+    assert Marked([1.0, 2.0]).seen == [1.0, 2.0]
+    with pytest.raises(RuntimeError, match="only be applied on __init__"):
+        mark(torch.nn.functional.relu)

@@ -133,6 +133,8 @@ def test_values_for_a_module_of_the_meta_device():
 def test_devices_and_tracers_that_are_not_there():
     assert not torch.xpu.is_available()
     assert torch.xpu.device_count() == 0
+    assert not torch.mps.is_available()
+    assert torch.mps.device_count() == 0
     assert not torch._dynamo.is_dynamo_supported()
     assert torch._dynamo.disable(len) is len
 

@@ -284,3 +284,16 @@ def test_distributions_take_what_answers_as_a_tensor():
     assert found[1].elem.tolist() == [2, 2, 2]
     with pytest.raises(ValueError, match="instances of Number"):
         broadcast_all("text")
+
+
+def test_switches_of_the_protocol_are_public():
+    class Doubled(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            with torch.DisableTorchFunctionSubclass():
+                return func(*args, **(kwargs or {})) * 2
+
+    x = torch.ones(2).as_subclass(Doubled)
+    assert torch.neg(x).tolist() == [-2, -2]
+    with torch.DisableTorchFunction():
+        assert torch.neg(x).tolist() == [-1, -1]

@@ -10,6 +10,7 @@ import multiprocessing
 import multiprocessing.forkserver
 import multiprocessing.resource_tracker
 import os
+import pickle
 import select
 import signal
 import subprocess
@@ -631,3 +632,21 @@ def test_forked_child_leaves_the_parents_workers_alone():
         os._exit(0)
     assert os.waitpid(pid, 0)[1] == 0
     assert len(list(batches)) == 9
+
+
+def test_an_exception_is_wrapped_and_raised_elsewhere():
+    wrapper = hotaru._utils.ExceptionWrapper
+    try:
+        {}["gone"]
+    except KeyError:
+        info = sys.exc_info()
+    sent = pickle.loads(pickle.dumps(wrapper(info, "in a thread")))
+    assert sent.exc_type is KeyError
+    with pytest.raises(KeyError, match=r"Caught KeyError in a thread.\nOrig"):
+        sent.reraise()
+    try:
+        b"\xff".decode()
+    except UnicodeDecodeError:
+        sent = wrapper()
+    with pytest.raises(RuntimeError, match="Caught UnicodeDecodeError in back"):
+        sent.reraise()

@@ -43,6 +43,21 @@ def test_types_are_pickled_and_single_ones_stay_single():
         hash(item)
 
 
+def test_hashes_differ_with_defaults_and_aliases():
+    texts = [
+        "foo(Tensor self, int a=2) -> Tensor(a!)",
+        "foo(Tensor self, int a=3) -> Tensor(a!)",
+        "foo(Tensor self, int a) -> Tensor(a!)",
+        "foo(Tensor self, *, int a=2) -> Tensor(a!)",
+        "foo(Tensor(a!) self, int a=2) -> Tensor(a!)",
+        "foo(Tensor(b!) self, int a=2) -> Tensor(a!)",
+        "foo(Tensor self, int[] a=[2]) -> Tensor(a!)",
+    ]
+    hashes = {hash(torch.parse_schema(text)) for text in texts}
+    assert len(hashes) == len(texts)
+    assert hashes == {hash(torch.parse_schema(text)) for text in texts}
+
+
 def test_futures_are_written_in_brackets_by_graphs_alone():
     item = C.FutureType(C.IntType.get())
     assert C.ListType(item).str() == "Future[int][]"

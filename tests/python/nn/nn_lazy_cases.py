@@ -107,3 +107,22 @@ def trained_parameters_keep_their_identity(lib):
     lib.optim.SGD(held, lr=0.5).step()
     grads = [p.grad for p in held]
     return [held[0] is m.weight, held[1] is m.bias, grads]
+
+
+@cases.case
+def operators_are_refused_before_the_first_call(lib):
+    weight = lib.nn.LazyLinear(2).weight
+    buffer = lib.nn.UninitializedBuffer()
+    found = []
+    for call in (
+        lambda: weight + 1,
+        lambda: lib.empty_like(weight),
+        lambda: lib.nn.functional.linear(lib.ones(2), weight),
+        lambda: buffer.sum(),
+    ):
+        try:
+            call()
+        except ValueError as error:
+            start, _, end = str(error).partition(" in <")
+            found.append([start, end.partition(">. ")[2]])
+    return [found, list(weight.size()), weight.double().dtype, weight.is_leaf]

@@ -186,6 +186,7 @@ cases.each(
     "isinstance(p, lib.Tensor), isinstance(t, nn.Parameter), type(p * 2).__name__",
     "p * 2",
     "nn.Buffer(t), isinstance(nn.Buffer(t), lib.Tensor)",
+    "type(nn.Buffer(t)) is lib.Tensor, isinstance(t, nn.Buffer), isinstance(nn.Buffer(t), nn.Buffer)",
     "nn.utils.parameters_to_vector(m.fc.parameters())",
     "nn.utils.vector_to_parameters(lib.ones(9), list(m.fc.parameters())), m.fc.weight",
     "nn.utils.vector_to_parameters(3, [p])",

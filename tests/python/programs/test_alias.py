@@ -99,6 +99,33 @@ def test_hotaru_first_and_torch_after_are_one(aliased):
     assert printed == "True torch.nn.modules.linear torch\n"
 
 
+def test_traced_code_runs_by_its_names(aliased):
+    """Operators are named as PyTorch's, wherever `torch._C` has them."""
+    printed = aliased.runs(
+        """
+        import torch
+        from torch import fx
+
+        def f(x):
+            y = torch.fft.ifft(torch.fft.fft(x)).real
+            z = torch.special.entr(torch.linalg.det(x).abs())
+            return y.sum() + z + torch.nn.functional.gelu(x).sum()
+
+        module = fx.symbolic_trace(f)
+        x = torch.eye(3)
+        torch.testing.assert_close(module(x), f(x))
+        for node in module.graph.nodes:
+            if node.op == "call_function":
+                print(node._pretty_print_target(node.target))
+        """
+    )
+    assert printed.split() == [
+        "torch._C._fft.fft_fft", "torch._C._fft.fft_ifft",
+        "torch._C._linalg.linalg_det", "torch._C._special.special_entr",
+        "builtins.getattr", "operator.add", "torch._C._nn.gelu", "operator.add",
+    ]  # fmt: skip
+
+
 def test_modules_run_by_their_name(aliased):
     printed = aliased.run("-m", "torch._alias.metadata")
     assert printed == ""

@@ -164,3 +164,27 @@ def test_mm_has_strided_derivatives(hotaru, layout):
 def test_meta_has_no_elements(hotaru, layout):
     x = _in(_some(hotaru, 4, 6), layout, hotaru).to("meta")
     assert (x.is_meta, x._nnz(), tuple(x.shape)) == (True, 0, (4, 6))
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_indices_of_files_are_looked_at(hotaru, tmp_path, weights_only):
+    def loaded(offsets, columns, **checked):
+        x = hotaru.sparse_csr_tensor(offsets, columns, [1.0, 2.0], (2, 3))
+        hotaru.save(x, tmp_path / "x.pt")
+        with hotaru.sparse.check_sparse_tensor_invariants(**checked):
+            return hotaru.load(tmp_path / "x.pt", weights_only=weights_only)
+
+    for offsets, columns, text in (
+        ([3, 1, 2], [0, 1], r"`crow_indices\[..., 0\] == 0` is not satisfied"),
+        ([0, 1, 2], [0, 7], r"`0 <= col_indices < ncols` is not satisfied"),
+    ):
+        with pytest.raises(RuntimeError, match=text):
+            loaded(offsets, columns, enable=False)
+    # As scipy may have them: PyTorch loads them unless it is to check.
+    found = loaded([0, 2, 2], [2, 0], enable=False)
+    assert found.to_dense().tolist() == [[2, 0, 1], [0, 0, 0]]
+    with pytest.raises(RuntimeError, match="are sorted and distinct"):
+        loaded([0, 2, 2], [2, 0], enable=True)
+    assert loaded([0, 1, 2], [2, 0], enable=True)._nnz() == 2
+    there = hotaru.load(tmp_path / "x.pt", map_location="meta")
+    assert there.is_meta

@@ -259,3 +259,22 @@ def test_aliasing_is_seen():
     assert fake_utils.outputs_are_inputs([x], [x])
     assert not fake_utils.outputs_are_inputs([x[0]], [x])
     assert fake_utils.output_alias_each_other([x[0], x[1]])
+
+
+def test_what_is_made_of_numbers_is_fake():
+    x = torch.ones(2)
+    with FakeTensorMode() as mode:
+        made = [
+            torch.FloatTensor([1.0]),
+            torch.ones(2).new_tensor([1.0, 2.0]),
+            torch.ones(2).new([1, 2]),
+            torch.signal.windows.nuttall(5),
+            torch.signal.windows.general_cosine(4, a=[0.1, 0.2]),
+        ]
+        assert mode.from_tensor(x).new_tensor(3).tolist() == 3
+        with pytest.raises(DataDependentOutputException):
+            torch.ones(2, 1).tolist()
+    assert all(isinstance(fake, FakeTensor) for fake in made)
+    assert [len(fake) for fake in made] == [1, 2, 2, 5, 4]
+    # Outside they are as they were.
+    assert type(x.new_tensor([1.0])) is torch.Tensor

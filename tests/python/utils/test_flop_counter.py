@@ -167,3 +167,8 @@ def test_convolution_backward_is_the_derivative():
     )
     assert [x is None for x in only] == [True, False, True]
     torch.testing.assert_close(only[1], expected[1])
+
+
+def test_results_that_are_written_elsewhere_count():
+    x, out = torch.ones(10, 10), torch.empty(10, 10)
+    assert _counted(lambda: torch.mm(x, x, out=out)) == {"mm": 2000}

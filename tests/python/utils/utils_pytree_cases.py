@@ -74,12 +74,13 @@ T.treespec_dumps(T.tree_structure(P(1, 2)))
 T.treespec_loads(T.treespec_dumps(T.tree_structure([1, {'a': (2, 3)}])))
 T.tree_structure([1, 2]).is_leaf(), T.tree_structure(1).is_leaf()
 T.is_namedtuple(P(1, 2)), T.is_namedtuple((1,)), T.is_namedtuple_class(P)
+T.tree_map(str, [S([1, 2]), (3,)]), T.tree_structure(S([1, 2]))
 """.strip().splitlines()
 
 
 def _call(text: str):
     def case(lib):
-        return str(eval(text, {"T": _tree(lib), "P": Point}))
+        return str(eval(text, {"T": _tree(lib), "P": Point, "S": lib.Size}))
 
     return case
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ... import Tensor
 from ..._subclasses.fake_tensor import FakeTensorMode
+from .._compatibility import compatibility
 from ..interpreter import Interpreter
 from ..node import Node, map_aggregate
 from .shape_prop import _extract_tensor_metadata
@@ -11,6 +12,7 @@ from .shape_prop import _extract_tensor_metadata
 __all__ = ["FakeTensorProp"]
 
 
+@compatibility(is_backward_compatible=False)
 class FakeTensorProp(Interpreter):
     """Runs a graph under a fake mode; nodes get `meta["val"]`, the fake
     tensors (and numbers), and `meta["tensor_meta"]`.

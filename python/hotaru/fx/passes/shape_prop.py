@@ -7,12 +7,14 @@ import typing
 import hotaru
 
 from ... import Tensor
+from .._compatibility import compatibility
 from ..interpreter import Interpreter
 from ..node import Node, map_aggregate
 
 __all__ = ["ShapeProp", "TensorMetadata"]
 
 
+@compatibility(is_backward_compatible=True)
 class TensorMetadata(typing.NamedTuple):
     """What is known of a tensor without its values."""
 
@@ -58,6 +60,7 @@ def _has_format(tensor: Tensor, memory_format) -> bool:
     return tensor.is_contiguous(memory_format=memory_format)
 
 
+@compatibility(is_backward_compatible=True)
 class ShapeProp(Interpreter):
     """Runs a graph and keeps `meta["tensor_meta"]` and `meta["type"]`."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 
+from .._compatibility import compatibility
 from ..graph import Graph
 from ..graph_module import GraphModule, _get_attr
 from ..node import Node, map_arg
@@ -13,6 +14,7 @@ from ..proxy import Proxy
 __all__ = ["Partition", "split_module", "split_module_simple"]
 
 
+@compatibility(is_backward_compatible=True)
 class Partition:
     """The nodes of a part, what they need from others and others from them."""
 
@@ -33,6 +35,7 @@ class Partition:
         )
 
 
+@compatibility(is_backward_compatible=True)
 def split_module(
     m: GraphModule,
     root_m,

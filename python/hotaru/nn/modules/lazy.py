@@ -71,9 +71,11 @@ class LazyModuleMixin:
         return super().share_memory()
 
     def _save_to_state_dict(self, destination, prefix, keep_vars) -> None:
-        super()._save_to_state_dict(destination, prefix, keep_vars)
-        for name, value in self._waiting().items():
-            destination[prefix + name] = value
+        super()._save_to_state_dict(destination, prefix, True)
+        waiting = self._waiting()
+        for name, value in self._local_state().items():
+            if not keep_vars and name not in waiting:
+                destination[prefix + name] = value.detach()
 
 
 def _take_shapes(module, state_dict, prefix, *_) -> None:

@@ -43,8 +43,13 @@ def names_of(layout) -> tuple[str, str]:
     return "ccol_indices", "row_indices"
 
 
-def check(index: Tensor, inner: Tensor, values: Tensor, size, layout) -> None:
-    """RuntimeError where the parts do not make a tensor of that size."""
+def check(
+    index: Tensor, inner: Tensor, values: Tensor, size, layout, ordered=True
+) -> None:
+    """RuntimeError where the parts do not make a tensor of that size.
+
+    `ordered` as in `check_indices`.
+    """
     size = tuple(size)
     _check_kinds(index, inner, values, layout)
     _check_dims(index, inner, values, len(size), layout)
@@ -54,8 +59,9 @@ def check(index: Tensor, inner: Tensor, values: Tensor, size, layout) -> None:
     grid = [size[batch + i] // max(block[i], 1) for i in range(2)]
     outer, extent = grid if layout in BY_ROWS else grid[::-1]
     check_indices(
-        layout in BY_ROWS, index, inner, outer, extent, values.shape[batch]
-    )
+        layout in BY_ROWS, index, inner, outer, extent, values.shape[batch],
+        ordered,
+    )  # fmt: skip
 
 
 def _check_kinds(index, inner, values, layout) -> None:
@@ -161,8 +167,9 @@ def _dtype_name(dtype) -> str:
 
 
 def check_indices(
-    is_crow: bool, index: Tensor, inner: Tensor, cdim: int, dim: int, nnz: int
-) -> None:
+    is_crow: bool, index: Tensor, inner: Tensor, cdim: int, dim: int, nnz: int,
+    ordered: bool = True,
+) -> None:  # fmt: skip
     """RuntimeError where offsets do not go from 0 to `nnz` in steps of 0 to
     `dim`, or where indices are outside of [0, dim), not sorted or repeated.
 
@@ -170,6 +177,8 @@ def check_indices(
         is_crow: whether rows are compressed; for the texts alone.
         index: (batch..., cdim + 1), where rows (columns) begin.
         inner: (batch..., nnz), the columns (rows).
+        ordered: False to let those of a row stand in any order: no memory
+            outside is reached by such.
     """
     if index.numel() == 0:
         return
@@ -183,7 +192,7 @@ def check_indices(
         f"`0 <= {own}[..., 1:] - {own}[..., :-1] <= {columns}`",
     )
     _demand(((inner >= 0) & (inner < dim)).all(), f"`0 <= {other} < {columns}`")
-    if nnz > 1:
+    if ordered and nnz > 1:
         rising = (inner[..., 1:] > inner[..., :-1]).reshape(-1, nnz - 1)
         owner = compressed.owners_of(index, nnz)
         same = owner[:, 1:] == owner[:, :-1]

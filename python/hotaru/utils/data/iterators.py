@@ -10,12 +10,13 @@ from collections import deque
 from itertools import cycle
 
 from ... import cuda
+from ..._utils import ExceptionWrapper
 from .._profiled import named_range
 from ._utils import pipes
 from ._utils.fetch import make_fetcher
 from ._utils.pin_memory import pin_memory
 from ._utils.pool import Pool
-from ._utils.worker import EndOfIteration, ExceptionWrapper, Job, Resume
+from ._utils.worker import EndOfIteration, Job, Resume
 from .sampler import fresh_seed
 
 

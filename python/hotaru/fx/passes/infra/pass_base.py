@@ -5,11 +5,13 @@ from __future__ import annotations
 import abc
 import typing
 
+from ..._compatibility import compatibility
 from ...graph_module import GraphModule
 
 __all__ = ["PassBase", "PassResult"]
 
 
+@compatibility(is_backward_compatible=False)
 class PassResult(typing.NamedTuple):
     """The module, and whether the pass changed it."""
 
@@ -17,6 +19,7 @@ class PassResult(typing.NamedTuple):
     modified: bool
 
 
+@compatibility(is_backward_compatible=False)
 class PassBase(abc.ABC):
     """Subclasses define `call`; `requires` and `ensures` check around it."""
 

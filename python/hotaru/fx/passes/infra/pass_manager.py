@@ -7,6 +7,7 @@ import inspect
 import warnings
 
 from ... import GraphModule
+from ..._compatibility import compatibility
 from .pass_base import PassResult
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
 ]
 
 
+@compatibility(is_backward_compatible=False)
 def pass_result_wrapper(fn):
     """The pass, which gives a PassResult; it counts as changing the module."""
     if fn is None:
@@ -35,6 +37,7 @@ def pass_result_wrapper(fn):
     return call
 
 
+@compatibility(is_backward_compatible=False)
 def this_before_that_pass_constraint(this, that):
     """A constraint: `that` does not run before `this`."""
 
@@ -89,6 +92,7 @@ def _topological_sort_passes(passes, constraints) -> list:
     return done
 
 
+@compatibility(is_backward_compatible=False)
 class PassManager:
     """Runs passes, up to `steps` times while they change the module.
 

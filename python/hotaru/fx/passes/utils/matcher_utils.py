@@ -6,12 +6,14 @@ import dataclasses
 import itertools
 
 from .... import Tensor
+from ..._compatibility import compatibility
 from ...graph import Graph
 from ...node import Node
 
 __all__ = ["InternalMatch", "SubgraphMatcher"]
 
 
+@compatibility(is_backward_compatible=False)
 @dataclasses.dataclass
 class InternalMatch:
     """A part that matches.
@@ -36,6 +38,7 @@ def _attribute(node: Node):
     return found
 
 
+@compatibility(is_backward_compatible=False)
 class SubgraphMatcher:
     """Finds a pattern in graphs.
 

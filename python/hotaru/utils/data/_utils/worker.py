@@ -9,11 +9,11 @@ import random
 import select
 import signal
 import sys
-import traceback
 from dataclasses import dataclass
 from typing import Any
 
 from .... import _C, manual_seed, set_num_threads
+from ...._utils import ExceptionWrapper
 from . import pipes
 from .arena import SMALL_BYTES, Arena
 from .channel import Channel
@@ -68,46 +68,6 @@ def shared_stack(tensors):
     if out is not None:
         _C._stack_into(out, list(tensors))
     return out
-
-
-class KeyErrorMessage(str):
-    """A text whose repr is the text: KeyError shows its argument's repr."""
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-class ExceptionWrapper:
-    """The exception being handled, with its traceback's text, to be sent.
-
-    Args:
-        where: for the message, as in "in DataLoader worker process 0".
-    """
-
-    def __init__(self, where: str = "in background") -> None:
-        kind, value, trace = sys.exc_info()
-        self.exc_type = kind
-        self.exc_msg = "".join(traceback.format_exception(kind, value, trace))
-        self.where = where
-
-    def reraise(self):
-        """Raises an exception of the same type.
-
-        RuntimeError where the type does not take a message.
-        """
-        kind = self.exc_type
-        message = (
-            f"Caught {kind.__name__} {self.where}.\nOriginal {self.exc_msg}"
-        )
-        if kind is KeyError:
-            message = KeyErrorMessage(message)
-        elif getattr(kind, "message", None):
-            raise kind(message=message)
-        try:
-            error = kind(message)
-        except Exception:
-            raise RuntimeError(message) from None
-        raise error
 
 
 class EndOfIteration:
@@ -212,7 +172,7 @@ def _serve(job: Job, worker: int, channel: Channel) -> None:
             job.init(worker)
         fetcher = start()
     except Exception:
-        failure = ExceptionWrapper(where)
+        failure = ExceptionWrapper(where=where)
     for message in messages:
         if isinstance(message, Resume):
             channel.send(message)
@@ -222,7 +182,7 @@ def _serve(job: Job, worker: int, channel: Channel) -> None:
                     pipes.seed(job.dataset, message.seed)
                 fetcher = fetcher and start()
             except Exception:
-                failure = ExceptionWrapper(where)
+                failure = ExceptionWrapper(where=where)
             continue
         if ended:
             continue
@@ -235,9 +195,9 @@ def _serve(job: Job, worker: int, channel: Channel) -> None:
                 if job.iterable:
                     batch, ended = EndOfIteration(), True
                 else:
-                    batch = ExceptionWrapper(where)
+                    batch = ExceptionWrapper(where=where)
             except Exception:
-                batch = ExceptionWrapper(where)
+                batch = ExceptionWrapper(where=where)
         _send(channel, task, batch, where)
         del batch, message, index  # their memory may be used again
 
@@ -250,7 +210,7 @@ def _send(channel: Channel, task: int, batch, where: str) -> None:
     except ConnectionError:
         raise
     except Exception:
-        failure = ExceptionWrapper(where)
+        failure = ExceptionWrapper(where=where)
     if isinstance(batch, ExceptionWrapper):
         failure = batch
         failure.exc_type = RuntimeError  # its own does not travel

@@ -1,0 +1,1 @@
+"""PyTorch's marks for `torch.export`, which is not here."""
