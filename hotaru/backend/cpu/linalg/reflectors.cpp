@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "hotaru/backend/cpu/matmul/gemm.h"
+#include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -98,15 +99,17 @@ void BlockReflector<T>::accumulate(const T* taus) {
   }
 }
 
+/// C by strips of columns: after the first product a strip is in a cache that
+/// is near, and in few pages.
 template <class T>
 void BlockReflector<T>::apply(bool adjoint, int64_t n, T* c,
                               int64_t ldc) const {
   if (n <= 0 || width_ == 0) return;
-  const int64_t w = width_;
+  constexpr int64_t kBytes = 1 << 17, kColumns = 32, kWork = 1 << 18;
+  const int64_t w = width_, row = rows_ * static_cast<int64_t>(sizeof(T));
+  const int64_t strip =
+      std::max<int64_t>(1, kBytes / row / kColumns) * kColumns;
   const T* left = kIsComplex<T> ? adjoint_.data() : v_.data();
-  std::vector<T> projected(static_cast<size_t>(w * n)), turned(projected);
-  gemm<T>(w, n, rows_, T(1), {left, 1, w}, {c, ldc, 1}, T(0), projected.data(),
-          n);
   std::vector<T> conjugates;
   MatrixRef<T> t{t_.data(), w, 1};
   if (adjoint) {
@@ -117,9 +120,23 @@ void BlockReflector<T>::apply(bool adjoint, int64_t n, T* c,
     }
     t = t.transposed();
   }
-  gemm<T>(w, n, w, T(1), t, {projected.data(), n, 1}, T(0), turned.data(), n);
-  gemm<T>(rows_, n, w, T(-1), {v_.data(), w, 1}, {turned.data(), n, 1}, T(1), c,
-          ldc);
+  const auto turn = [&](int64_t columns, T* projected, T* turned, T* to) {
+    gemm<T>(w, columns, rows_, T(1), {left, 1, w}, {to, ldc, 1}, T(0),
+            projected, columns);
+    gemm<T>(w, columns, w, T(1), t, {projected, columns, 1}, T(0), turned,
+            columns);
+    gemm<T>(rows_, columns, w, T(-1), {v_.data(), w, 1}, {turned, columns, 1},
+            T(1), to, ldc);
+  };
+  const int64_t count = (n + strip - 1) / strip;
+  parallel_for(0, count, kWork / (2 * rows_ * w * strip) + 1,
+               [&](int64_t begin, int64_t end) {
+                 const int64_t size = w * std::min(n, strip);
+                 std::vector<T> room(static_cast<size_t>(2 * size));
+                 for (int64_t i = begin; i < end; ++i)
+                   turn(std::min(strip, n - i * strip), room.data(),
+                        room.data() + size, c + i * strip);
+               });
 }
 
 template <class T>
