@@ -41,9 +41,11 @@ class BlockReflector {
 };
 
 /// w [m, columns], rows n apart, becomes R of A = QR, and below its diagonal
-/// the v of the min(m, columns) reflections whose product is Q.
+/// the v of the min(m, columns) reflections whose product is Q. The `more`
+/// columns right of them are multiplied by Q^H.
 template <class T>
-void factor_qr(int64_t m, int64_t columns, T* w, int64_t n, T* taus);
+void factor_qr(int64_t m, int64_t columns, T* w, int64_t n, T* taus,
+               int64_t more = 0);
 
 /// C [rows, n], rows ldc apart, becomes H_0 H_1 ... C of `count` reflections,
 /// whose v lie as BlockReflector takes them.
