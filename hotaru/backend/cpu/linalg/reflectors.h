@@ -33,10 +33,14 @@ class BlockReflector {
 
  private:
   void accumulate(const T* taus);
+  MatrixRef<T> left() const {
+    if constexpr (kIsComplex<T>) return {adjoint_.data(), rows_, 1};
+    return {v_.data(), 1, width_};
+  }
 
   int64_t rows_, width_;
   std::vector<T> v_;        // [rows, width], with its ones and zeros
-  std::vector<T> adjoint_;  // V^H's conjugate transpose: conj(V); of complex T
+  std::vector<T> adjoint_;  // V^H [width, rows]; of complex T
   std::vector<T> t_;        // [width, width], upper triangular
 };
 
