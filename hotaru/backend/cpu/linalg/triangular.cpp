@@ -23,15 +23,7 @@ void solve_rows(Triangle triangle, int64_t m, int64_t n, const T* a,
     for (int64_t p = 0; p < step; ++p) factors[p] = -a[r * lda + from + p];
     add_rows(step, n, x + from * ldx, ldx, factors, to);
     if (triangle.unit) continue;
-    const T pivot = a[r * lda + r];
-    if constexpr (kIsComplex<T>) {  // each quotient would be a call
-      const T inverse = T(1) / pivot;
-      if (std::isfinite(magnitude(inverse))) {
-        for (int64_t j = 0; j < n; ++j) to[j] = product(to[j], inverse);
-        continue;
-      }
-    }
-    for (int64_t j = 0; j < n; ++j) to[j] /= pivot;
+    divide(n, a[r * lda + r], to);
   }
 }
 
