@@ -86,7 +86,7 @@ void transpose_copy(Word* out, const Word* x, int64_t rows, int64_t cols,
 bool transposes(const Tensor& out, const Tensor& x) {
   const size_t item = itemsize(x.dtype());
   return x.dim() == 2 && out.is_contiguous() && !x.is_contiguous() &&
-         x.strides()[0] == 1 && x.numel() >= 64 &&
+         x.strides()[0] == 1 && x.strides()[1] != 0 && x.numel() >= 64 &&
          same(out.sizes(), x.sizes()) && out.dtype() == x.dtype() &&
          (item == 4 || item == 8);
 }
