@@ -1,4 +1,6 @@
 // Elements chosen by value: nonzero, masks, triangles.
+#include <cstring>
+
 #include "hotaru/backend/common/index/index.h"
 #include "hotaru/backend/cpu/indexing.h"
 #include "hotaru/backend/cpu/lines.h"
@@ -61,9 +63,34 @@ void truth_numbers(const Bool* x, int64_t step, int64_t n, uint8_t* out) {
     for (int64_t i = 0; i < n; ++i) out[i] = x[i * step];
 }
 
+/// Appends the chosen ones of `count` elements, 1 in `ones`. They are written
+/// always and kept if chosen, since a branch would be mispredicted; but eight
+/// that are all chosen are copied, as masks are often long runs.
+template <class Word>
+Word* append_block(Word* y, const Word* x, const uint8_t* ones, int64_t count) {
+  constexpr int64_t kTogether = 8;
+  int64_t i = 0;
+  for (; i + kTogether <= count; i += kTogether) {
+    uint64_t eight;
+    std::memcpy(&eight, ones + i, sizeof(eight));
+    if (eight == 0x0101010101010101) {
+      std::memcpy(y, x + i, kTogether * sizeof(Word));
+      y += kTogether;
+      continue;
+    }
+    for (int64_t j = i; j < i + kTogether; ++j) {
+      *y = x[j];
+      y += ones[j];
+    }
+  }
+  for (; i < count; ++i) {
+    *y = x[i];
+    y += ones[i];
+  }
+  return y;
+}
+
 /// Appends the chosen ones of n elements at y, at most as far as `end`.
-/// Elements are written always and kept if chosen: a branch would be
-/// mispredicted.
 template <class Word>
 Word* append(Word* y, const Word* end, const Word* x, int64_t x_step,
              const Bool* chosen, int64_t step, int64_t n) {
@@ -74,10 +101,7 @@ Word* append(Word* y, const Word* end, const Word* x, int64_t x_step,
     truth_numbers(chosen + from * step, step, count, ones);
     const Word* in = x + from * x_step;
     if (x_step == 1 && end - y >= count)
-      for (int64_t i = 0; i < count; ++i) {
-        *y = in[i];
-        y += ones[i];
-      }
+      y = append_block(y, in, ones, count);
     else
       for (int64_t i = 0; i < count && y < end; ++i) {
         *y = in[i * x_step];
