@@ -97,3 +97,60 @@ def test_rows_of_one_value():
         column = torch.arange(30).to(dtype)
         rows = column[:, None].expand(30, 40).contiguous()
         assert rows.tolist() == [[v] * 40 for v in column.tolist()]
+
+
+def convolved(x, w, stride, dilation):
+    """By taps, of an x that is padded already; groups apart."""
+    sizes = [
+        (x.shape[i + 2] - dilation[i] * (w.shape[i + 2] - 1) - 1) // stride[i]
+        + 1
+        for i in range(3)
+    ]
+    out = 0
+    for tap in torch.cartesian_prod(*map(torch.arange, w.shape[2:])).tolist():
+        part = x
+        for i, (at, size) in enumerate(zip(tap, sizes)):
+            first = at * dilation[i]
+            last = first + (size - 1) * stride[i] + 1
+            places = torch.arange(first, last, stride[i])
+            part = part.index_select(i + 2, places)
+        weight = w[:, :, tap[0], tap[1], tap[2]]
+        out = out + torch.einsum("oc,nczyx->nozyx", weight, part)
+    return out
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize(
+    ("width", "channels", "stride", "padding", "dilation"),
+    [
+        (16, 64, 1, 0, 1),  # some planes at a time
+        (16, 5, (2, 1, 1), (1, 0, 2), 1),
+        (9, 6, 1, 1, (2, 1, 2)),
+        (18, 6, 1, 0, 1),  # rows of a whole vector
+        (13, 6, (1, 2, 1), 1, 1),
+        (13, 6, (1, 1, 2), 0, 1),
+        (70, 3, 1, 0, 1),
+    ],
+)
+def test_conv3d(width, channels, stride, padding, dilation, dtype):
+    torch.manual_seed(0)
+    groups = 2 if channels == 6 else 1
+    x = torch.randn(2, 4 * groups, 9, 16, width, dtype=dtype)
+    w = torch.randn(channels, 4, 3, 3, 3, dtype=dtype)
+    bias = torch.randn(channels, dtype=dtype)
+    got = F.conv3d(x, w, bias, stride, padding, dilation, groups)
+
+    def triple(n):
+        return n if isinstance(n, tuple) else (n,) * 3
+
+    around = [n for n in reversed(triple(padding)) for _ in range(2)]
+    parts = zip(F.pad(x, around).chunk(groups, 1), w.chunk(groups))
+    wanted = torch.cat(
+        [
+            convolved(a.double(), b.double(), triple(stride), triple(dilation))
+            for a, b in parts
+        ],
+        1,
+    )
+    wanted = wanted + bias.double()[:, None, None, None]
+    close(got, wanted.to(dtype), 27 * 4)
