@@ -53,8 +53,8 @@ Runs runs_of(const Tensor& rows, const Tensor& order, bool inverse,
   Runs out{{}, no_indices(rows), no_indices(rows)};
   Tensor first;
   if (counts || rows.dim() > 1) first = reshape(nonzero(starts), Dims{-1});
-  out.values = first.defined() ? index_select(rows, 0, first)
-                               : masked_select(rows, starts);
+  out.values = rows.dim() > 1 ? index_select(rows, 0, first)
+                              : masked_select(rows, starts);
   if (inverse) {
     const Tensor number = sub(cumsum(starts, 0), Scalar(1));
     out.inverse = order.defined()

@@ -137,6 +137,27 @@ def test_exponential_of_a_rotation():
     assert torch.matrix_exp(torch.full((2, 2), float("nan"))).isnan().all()
 
 
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("n", [2, 7, 8, 40])
+def test_exponential_of_any_length(n, dtype):
+    """Every degree of the polynomial and squarings, beside eigenvalues of
+    Hermitian matrices; each length is its own matrix of one batch. Squarings
+    double the error, about once for each unit of length.
+    """
+    lengths = torch.tensor([0, 1e-9, 1e-5, 3e-4, 0.03, 0.2, 0.9, 1.4, 3, 9])
+    x = numbers((len(lengths), n, n), dtype)
+    x = x + x.mH
+    x = x / x.abs().sum(-1).amax(-1)[:, None, None]
+    x = x * lengths.to(x.real.dtype)[:, None, None]
+    got = torch.matrix_exp(x)
+    values, vectors = L.eigh(x.to(torch.promote_types(dtype, torch.float64)))
+    wanted = (vectors * values.exp()[:, None]) @ vectors.mH
+    for i, length in enumerate(lengths.tolist()):
+        near(got[i], wanted[i].to(dtype), 8 + 4 * length)
+    if n > 2:
+        near(torch.matrix_exp(x.mT), got.mT.contiguous(), 8 + 4 * 9)
+
+
 def test_info_instead_of_errors():
     singular = torch.tensor([[[1.0, 2], [2, 4]], [[1.0, 0], [0, 1]]])
     assert L.inv_ex(singular).info.tolist() == [2, 0]

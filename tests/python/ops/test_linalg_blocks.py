@@ -222,3 +222,33 @@ def test_least_squares_of_what_is_no_number():
     a = torch.full((70, 9), float("nan"))
     with pytest.raises(torch.linalg.LinAlgError, match="non-finite values"):
         torch.linalg.lstsq(a, torch.ones(70, 1))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shape", [(300, 270), (270, 300)], ids=str)
+def test_least_squares_of_almost_full_rank(shape, dtype):
+    """A least singular value of half and of twice the limit: the rank, and the
+    least solution of it, whether probes of the inverse, the inverse or the
+    singular values decide.
+    """
+    k, limit = min(shape), 1e-3
+    u = torch.linalg.qr(operand((shape[0], k), dtype)).Q
+    v = torch.linalg.qr(operand((shape[1], k), dtype, 1)).Q
+    b = operand((shape[0], 3), dtype, 2)
+    for least, rank in (
+        (0.5, k),
+        (2 * limit, k),
+        (limit / 2, k - 1),
+        (0, k - 1),
+    ):
+        values = torch.linspace(1, 0.5, k).to(u.real.dtype)
+        values[-1] = least
+        a = (u * values) @ v.mH
+        found = torch.linalg.lstsq(a, b, rcond=limit, driver="gelsy")
+        assert found.rank.item() == rank
+        kept = values[:rank]
+        wanted = v[:, :rank] @ ((u[:, :rank].mH @ b) / kept[:, None])
+        # Changes with the square of the condition (Higham, 20.1).
+        error = residual(found.solution, wanted)
+        size = torch.linalg.norm(wanted).item()
+        assert error <= bound(a) * size / kept[-1].item() ** 2

@@ -168,6 +168,49 @@ void forward_depthwise(const Call<T>& call) {
   });
 }
 
+/// Whether panels of patches would consist of pieces of vectors, since rows of
+/// outputs are short, and the gaps between them are few. Of two dimensions it
+/// is not worth the copy of the outputs.
+template <class T>
+bool is_worth_spreading(const Call<T>& call) {
+  const int64_t width = gemm_kernels<T>().max_cols;  // two vectors
+  const auto out = call.geometry.out();
+  const int64_t spread = call.layout.spread_plane() * out[0];
+  return call.geometry.kernel[0] > 1 && call.layout.can_spread() &&
+         out[1] > 1 && out[2] < 2 * width && out[2] % (width / 2) != 0 &&
+         5 * call.positions >= 4 * spread;
+}
+
+/// forward_positions() of one image and group by way of spread positions, some
+/// planes of outputs at a time.
+template <class T>
+void multiply_spread(const Call<T>& call, MatrixRef<T> weight, const T* image,
+                     T* y, const Epilogue<T>& epilogue) {
+  constexpr int64_t kElements = 1 << 17;
+  const auto out = call.geometry.out();
+  const int64_t plane = call.layout.spread_plane(), rows = call.out_channels;
+  const int64_t together =
+      std::clamp<int64_t>(kElements / (plane * rows), 1, out[0]);
+  T* wide = scratch<T>(ScratchUse::kConvOutput, together * plane * rows);
+  for (int64_t z = 0; z < out[0]; z += together) {
+    const int64_t planes = std::min(together, out[0] - z);
+    const int64_t columns = planes * plane;
+    const T* from = image + z * call.layout.plane_step();
+    gemm_from_panels<T>(rows, columns, call.patch, T(1), weight,
+                        ConvPatches<T>(call.layout, from, true), T(0), wide,
+                        columns, {});
+    for (int64_t c = 0; c < rows; ++c)
+      for (int64_t i = 0; i < planes; ++i)
+        conv_kernels<T>().copy_rows(
+            {wide + c * columns + i * plane,
+             y + c * call.positions + (z + i) * out[1] * out[2], out[1],
+             call.layout.pitch(), out[2]},
+            out[2], 0);
+  }
+  if (!epilogue.empty())
+    gemm_kernels<T>().finish(y, call.positions, rows, call.positions, epilogue);
+}
+
 /// weight (channels x patch) times patches (patch x positions).
 template <class T>
 void forward_positions(const Call<T>& call) {
@@ -175,6 +218,7 @@ void forward_positions(const Call<T>& call) {
   // A 1 x 1 kernel's patches are the input itself.
   const bool in_place = call.patch == call.in_channels && g.in == g.out() &&
                         !call.layout.is_padded();
+  const bool spread = !in_place && is_worth_spreading(call);
   for_images(call, [&](int64_t n, int64_t group) {
     const T* image = call.image(n, group, call.image_buffer(1));
     const MatrixRef<T> weight{
@@ -184,6 +228,8 @@ void forward_positions(const Call<T>& call) {
     if (in_place) {
       gemm<T>(call.out_channels, call.positions, call.patch, T(1), weight,
               {image, call.positions, 1}, T(0), y, call.positions, epilogue);
+    } else if (spread) {
+      multiply_spread(call, weight, image, y, epilogue);
     } else {
       gemm_from_panels<T>(call.out_channels, call.positions, call.patch, T(1),
                           weight, ConvPatches<T>(call.layout, image), T(0), y,

@@ -44,6 +44,16 @@ class ConvLayout {
   /// The runs of columns [col, col + cols), their columns counted from col.
   void runs(int64_t col, int64_t cols, std::vector<ConvRun>& to) const;
 
+  /// Positions of one output plane if its rows are taken to be as far apart as
+  /// those of the input, gaps included: adjacent positions then read adjacent
+  /// elements throughout the plane. For strides of 1 along height and width.
+  int64_t spread_plane() const { return (out_[1] - 1) * padded_[2] + out_[2]; }
+  bool can_spread() const { return stride_[1] == 1 && stride_[2] == 1; }
+  /// From an output plane to the next in the padded input.
+  int64_t plane_step() const { return stride_[0] * padded_[1] * padded_[2]; }
+  /// runs() of such positions.
+  void spread_runs(int64_t col, int64_t cols, std::vector<ConvRun>& to) const;
+
   /// x with its padding: x itself if there is none, else a copy in `to` of
   /// channels * channel_size() elements.
   template <class T>
@@ -66,12 +76,13 @@ class ConvLayout {
   std::vector<int64_t> row_offsets_;
 };
 
-/// See PanelSource. image points at the group's padded channels.
+/// See PanelSource. image points at the group's padded channels. Columns are
+/// output positions, or spread ones.
 template <class T>
 class ConvPatches final : public PanelSource<T> {
  public:
-  ConvPatches(const ConvLayout& layout, const T* image)
-      : layout_(layout), image_(image) {}
+  ConvPatches(const ConvLayout& layout, const T* image, bool spread = false)
+      : layout_(layout), image_(image), spread_(spread) {}
 
   void pack(int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t width,
             T* to) const override;
@@ -79,6 +90,7 @@ class ConvPatches final : public PanelSource<T> {
  private:
   const ConvLayout& layout_;
   const T* image_;
+  bool spread_;
 };
 
 /// One channel under a kernel of 3 x 3: y = act(conv * scale + shift).

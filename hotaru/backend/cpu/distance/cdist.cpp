@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cpu/distance/difference_sums.h"
 #include "hotaru/backend/cpu/independent.h"
 #include "hotaru/backend/cpu/lines.h"
 
@@ -34,17 +35,28 @@ T largest(const T* x, const T* y, int64_t columns) {
   return most;
 }
 
+/// Of p other than 1 and 2.
 template <class T>
 T distance(const T* x, const T* y, int64_t columns, T p) {
   if (p == 0)
     return add_up(x, y, columns, [](T d) { return d != 0 ? T(1) : T(0); });
-  if (p == 1) return add_up(x, y, columns, [](T d) { return std::abs(d); });
-  if (p == 2)
-    return std::sqrt(add_up(x, y, columns, [](T d) { return d * d; }));
   if (std::isinf(p)) return largest(x, y, columns);
   const T sum =
       add_up(x, y, columns, [p](T d) { return std::pow(std::abs(d), p); });
   return std::pow(sum, 1 / p);
+}
+
+/// out[r] is the distance from x to row r of y [rows, columns].
+template <class T>
+void distances(const T* x, const T* y, int64_t rows, int64_t columns, T p,
+               T* out) {
+  if (p == 1 || p == 2) {
+    sum_differences(p == 2, x, y, rows, columns, out);
+    for (int64_t r = 0; p == 2 && r < rows; ++r) out[r] = std::sqrt(out[r]);
+    return;
+  }
+  for (int64_t r = 0; r < rows; ++r)
+    out[r] = distance(x, y + r * columns, columns, p);
 }
 
 /// Adds to `out` what flows through one distance: g * d distance / d x.
@@ -97,10 +109,8 @@ void cdist(const KernelCall& call) {
     const T *x = x1.data<T>(), *y = x2.data<T>();
     const T p = T(call.attributes<CdistAttributes>().p);
     n.for_rows([&](int64_t row, int64_t batch) {
-      for (int64_t j = 0; j < n.others; ++j)
-        out[row * n.others + j] =
-            distance(x + row * n.columns,
-                     y + (batch * n.others + j) * n.columns, n.columns, p);
+      distances(x + row * n.columns, y + batch * n.others * n.columns, n.others,
+                n.columns, p, out + row * n.others);
     });
   });
 }
@@ -113,14 +123,14 @@ void pdist(const KernelCall& call) {
     T* out = call.tensor(0).data<T>();
     const T* x = rows.data<T>();
     const T p = T(call.attributes<CdistAttributes>().p);
-    parallel_for(
-        0, n, row_grain(n * columns / 2), [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i) {
-            T* to = out + i * (2 * n - i - 1) / 2 - i - 1;  // to[j] of a pair
-            for (int64_t j = i + 1; j < n; ++j)
-              to[j] = distance(x + i * columns, x + j * columns, columns, p);
-          }
-        });
+    parallel_for(0, n, row_grain(n * columns / 2),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t i = begin; i < end; ++i) {
+                     const T* row = x + i * columns;
+                     distances(row, row + columns, n - i - 1, columns, p,
+                               out + i * (2 * n - i - 1) / 2);
+                   }
+                 });
   });
 }
 

@@ -1,11 +1,13 @@
 // Sums, means and maxima of bags of rows of a table.
 #include "hotaru/backend/common/index/embedding_bag.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/backend/cpu/independent.h"
+#include "hotaru/backend/cpu/index/bag_simd.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
@@ -68,9 +70,17 @@ struct Bags {
 template <class T>
 int64_t add_up(const Bags& bags, int64_t bag, const T* weight, const T* factors,
                OpMath<T>* sum) {
+  const int64_t first = bags.begin(bag), end = bags.end(bag);
+  if constexpr (std::is_floating_point_v<T>) {
+    const int64_t* rows = bags.indices + first;
+    sum_rows(weight, bags.width, rows, end - first, bags.a.padding_idx,
+             factors ? factors + first : nullptr, sum);
+    return end - first -
+           std::count(rows, bags.indices + end, bags.a.padding_idx);
+  }
   std::fill_n(sum, bags.width, OpMath<T>(0));
   int64_t counted = 0;
-  for (int64_t p = bags.begin(bag); p < bags.end(bag); ++p) {
+  for (int64_t p = first; p < end; ++p) {
     if (bags.indices[p] == bags.a.padding_idx) continue;
     const T* row = weight + bags.indices[p] * bags.width;
     const auto factor = factors ? OpMath<T>(factors[p]) : OpMath<T>(1);

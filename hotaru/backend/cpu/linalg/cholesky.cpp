@@ -20,7 +20,7 @@ int64_t factor_rows(int64_t n, T* a, int64_t lda) {
       for (int64_t k = 0; k < c; ++k)
         sum -= product(a[r * lda + k], conjugate(a[c * lda + k]));
       if (r != c) {
-        a[r * lda + c] = sum / a[c * lda + c];
+        a[r * lda + c] = sum / std::real(a[c * lda + c]);
         continue;
       }
       const Real<T> diagonal = std::real(sum);

@@ -50,23 +50,26 @@ void factor_columns(int64_t m, int64_t columns, T* w, int64_t n, T* taus) {
 }  // namespace
 
 template <class T>
-void factor_qr(int64_t m, int64_t columns, T* w, int64_t n, T* taus) {
-  if (columns <= kColumns) return factor_columns(m, columns, w, n, taus);
+void factor_qr(int64_t m, int64_t columns, T* w, int64_t n, T* taus,
+               int64_t more) {
+  if (columns <= kColumns && more == 0)
+    return factor_columns(m, columns, w, n, taus);
   const int64_t block = columns > kBlock ? kBlock : kColumns;
   const int64_t steps = std::min(m, columns);
   for (int64_t c = 0; c < steps; c += block) {
     const int64_t rows = m - c, width = std::min(block, steps - c);
+    const int64_t rest = columns + more - c - width;
     T* at = w + c * n + c;
     factor_qr(rows, width, at, n, taus + c);
-    if (c + width < columns)
+    if (rest > 0)
       BlockReflector<T>(rows, width, at, n, taus + c)
-          .apply(true, columns - c - width, at + width, n);
+          .apply(true, rest, at + width, n);
   }
 }
 
 #define HOTARU_INSTANTIATE(...) \
   template void factor_qr(int64_t, int64_t, __VA_ARGS__*, int64_t, \
-                          __VA_ARGS__*);
+                          __VA_ARGS__*, int64_t);
 HOTARU_INSTANTIATE(float)
 HOTARU_INSTANTIATE(double)
 HOTARU_INSTANTIATE(std::complex<float>)

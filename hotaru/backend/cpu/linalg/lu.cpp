@@ -55,8 +55,7 @@ int64_t factor_columns(T* a, int64_t m, int64_t n, int64_t lda, int32_t* pivots,
       if (!singular) singular = k + 1;
       continue;
     }
-    const T divisor = column[k];
-    for (int64_t i = k + 1; i < m; ++i) column[i] /= divisor;
+    divide(m - k - 1, column[k], column + k + 1);
     for (int64_t j = k + 1; j < n; ++j) {
       T* to = columns + j * m;
       const T factor = to[k];

@@ -31,6 +31,20 @@ Real<T> magnitude(T x) {
     return std::abs(x);
 }
 
+/// x /= divisor. Of complex numbers, whose quotients are a call each, by its
+/// reciprocal if that is finite.
+template <class T>
+void divide(int64_t n, T divisor, T* x) {
+  if constexpr (kIsComplex<T>) {
+    const T inverse = T(1) / divisor;
+    if (std::isfinite(magnitude(inverse))) {
+      for (int64_t i = 0; i < n; ++i) x[i] = product(x[i], inverse);
+      return;
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) x[i] /= divisor;
+}
+
 /// "(Batch element 3): " in messages about one of several matrices.
 inline std::string where(int64_t i, bool batched) {
   return batched ? concat("(Batch element ", i, "): ") : std::string();

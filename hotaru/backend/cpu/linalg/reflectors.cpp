@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "hotaru/backend/cpu/linalg/spectra/condensed.h"
+#include "hotaru/backend/cpu/linalg/vectors.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
+#include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {
 namespace {
@@ -71,8 +74,9 @@ BlockReflector<T>::BlockReflector(int64_t rows, int64_t width,
     if (i < width) v_[static_cast<size_t>(i * width + i)] = T(1);
   }
   if constexpr (kIsComplex<T>) {
-    adjoint_ = v_;
-    for (T& x : adjoint_) x = std::conj(x);
+    adjoint_.resize(v_.size());
+    transpose(rows, width, v_.data(), width, adjoint_.data(), rows,
+              conjugate<T>);
   }
   accumulate(taus);
 }
@@ -82,31 +86,30 @@ BlockReflector<T>::BlockReflector(int64_t rows, int64_t width,
 template <class T>
 void BlockReflector<T>::accumulate(const T* taus) {
   const int64_t w = width_;
-  const T* left = kIsComplex<T> ? adjoint_.data() : v_.data();
   std::vector<T> gram(static_cast<size_t>(w * w));
-  gemm<T>(w, w, rows_, T(1), {left, 1, w}, {v_.data(), w, 1}, T(0), gram.data(),
-          w);
+  std::vector<T> column(static_cast<size_t>(w)), turned(column);
+  gemm<T>(w, w, rows_, T(1), left(), {v_.data(), w, 1}, T(0), gram.data(), w);
   T* t = t_.data();
   for (int64_t c = 0; c < w; ++c) {
-    for (int64_t i = 0; i < c; ++i) {
-      T sum(0);
-      for (int64_t k = i; k < c; ++k)
-        sum += t[i * w + k] * gram[static_cast<size_t>(k * w + c)];
-      t[i * w + c] = -taus[c] * sum;
-    }
+    for (int64_t i = 0; i < c; ++i)
+      column[size_t(i)] =
+          product(-taus[c], gram[static_cast<size_t>(i * w + c)]);
+    rows_times(c, c, t, w, column.data(), turned.data());
+    for (int64_t i = 0; i < c; ++i) t[i * w + c] = turned[size_t(i)];
     t[c * w + c] = taus[c];
   }
 }
 
+/// C by strips of columns: after the first product a strip is in a cache that
+/// is near, and in few pages.
 template <class T>
 void BlockReflector<T>::apply(bool adjoint, int64_t n, T* c,
                               int64_t ldc) const {
   if (n <= 0 || width_ == 0) return;
-  const int64_t w = width_;
-  const T* left = kIsComplex<T> ? adjoint_.data() : v_.data();
-  std::vector<T> projected(static_cast<size_t>(w * n)), turned(projected);
-  gemm<T>(w, n, rows_, T(1), {left, 1, w}, {c, ldc, 1}, T(0), projected.data(),
-          n);
+  constexpr int64_t kBytes = 1 << 17, kColumns = 32, kWork = 1 << 18;
+  const int64_t w = width_, row = rows_ * static_cast<int64_t>(sizeof(T));
+  const int64_t strip =
+      std::max<int64_t>(1, kBytes / row / kColumns) * kColumns;
   std::vector<T> conjugates;
   MatrixRef<T> t{t_.data(), w, 1};
   if (adjoint) {
@@ -117,9 +120,23 @@ void BlockReflector<T>::apply(bool adjoint, int64_t n, T* c,
     }
     t = t.transposed();
   }
-  gemm<T>(w, n, w, T(1), t, {projected.data(), n, 1}, T(0), turned.data(), n);
-  gemm<T>(rows_, n, w, T(-1), {v_.data(), w, 1}, {turned.data(), n, 1}, T(1), c,
-          ldc);
+  const auto turn = [&](int64_t columns, T* projected, T* turned, T* to) {
+    gemm<T>(w, columns, rows_, T(1), left(), {to, ldc, 1}, T(0), projected,
+            columns);
+    gemm<T>(w, columns, w, T(1), t, {projected, columns, 1}, T(0), turned,
+            columns);
+    gemm<T>(rows_, columns, w, T(-1), {v_.data(), w, 1}, {turned, columns, 1},
+            T(1), to, ldc);
+  };
+  const int64_t count = (n + strip - 1) / strip;
+  parallel_for(0, count, kWork / (2 * rows_ * w * strip) + 1,
+               [&](int64_t begin, int64_t end) {
+                 const int64_t size = w * std::min(n, strip);
+                 std::vector<T> room(static_cast<size_t>(2 * size));
+                 for (int64_t i = begin; i < end; ++i)
+                   turn(std::min(strip, n - i * strip), room.data(),
+                        room.data() + size, c + i * strip);
+               });
 }
 
 template <class T>

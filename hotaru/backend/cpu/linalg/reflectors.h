@@ -33,17 +33,23 @@ class BlockReflector {
 
  private:
   void accumulate(const T* taus);
+  MatrixRef<T> left() const {
+    if constexpr (kIsComplex<T>) return {adjoint_.data(), rows_, 1};
+    return {v_.data(), 1, width_};
+  }
 
   int64_t rows_, width_;
   std::vector<T> v_;        // [rows, width], with its ones and zeros
-  std::vector<T> adjoint_;  // V^H's conjugate transpose: conj(V); of complex T
+  std::vector<T> adjoint_;  // V^H [width, rows]; of complex T
   std::vector<T> t_;        // [width, width], upper triangular
 };
 
 /// w [m, columns], rows n apart, becomes R of A = QR, and below its diagonal
-/// the v of the min(m, columns) reflections whose product is Q.
+/// the v of the min(m, columns) reflections whose product is Q. The `more`
+/// columns right of them are multiplied by Q^H.
 template <class T>
-void factor_qr(int64_t m, int64_t columns, T* w, int64_t n, T* taus);
+void factor_qr(int64_t m, int64_t columns, T* w, int64_t n, T* taus,
+               int64_t more = 0);
 
 /// C [rows, n], rows ldc apart, becomes H_0 H_1 ... C of `count` reflections,
 /// whose v lie as BlockReflector takes them.

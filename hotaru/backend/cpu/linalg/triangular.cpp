@@ -3,6 +3,7 @@
 // data structures for dense matrix library software", 2004).
 #include "hotaru/backend/cpu/linalg/triangular.h"
 
+#include "hotaru/backend/cpu/linalg/vectors.h"
 #include "hotaru/backend/cpu/matmul/gemm.h"
 
 namespace hotaru::cpu {
@@ -11,22 +12,6 @@ namespace {
 /// Rows of a system that is solved row by row.
 constexpr int64_t kRows = 16;
 
-/// to[0, n) -= sum of l[p] * x[p * ldx + j], p < depth.
-template <class T>
-void subtract(T* to, const T* l, const T* x, int64_t ldx, int64_t depth,
-              int64_t n) {
-  int64_t p = 0;
-  for (; p + 4 <= depth; p += 4) {
-    const T a = l[p], b = l[p + 1], c = l[p + 2], d = l[p + 3];
-    const T *x0 = x + p * ldx, *x1 = x0 + ldx, *x2 = x1 + ldx, *x3 = x2 + ldx;
-    for (int64_t j = 0; j < n; ++j)
-      to[j] -= product(a, x0[j]) + product(b, x1[j]) + product(c, x2[j]) +
-               product(d, x3[j]);
-  }
-  for (; p < depth; ++p)
-    for (int64_t j = 0; j < n; ++j) to[j] -= product(l[p], x[p * ldx + j]);
-}
-
 template <class T>
 void solve_rows(Triangle triangle, int64_t m, int64_t n, const T* a,
                 int64_t lda, T* x, int64_t ldx) {
@@ -34,9 +19,11 @@ void solve_rows(Triangle triangle, int64_t m, int64_t n, const T* a,
     const int64_t r = triangle.upper ? m - 1 - step : step;
     const int64_t from = triangle.upper ? r + 1 : 0;
     T* to = x + r * ldx;
-    subtract(to, a + r * lda + from, x + from * ldx, ldx, step, n);
+    T factors[kRows];
+    for (int64_t p = 0; p < step; ++p) factors[p] = -a[r * lda + from + p];
+    add_rows(step, n, x + from * ldx, ldx, factors, to);
     if (triangle.unit) continue;
-    for (int64_t j = 0; j < n; ++j) to[j] /= a[r * lda + r];
+    divide(n, a[r * lda + r], to);
   }
 }
 

@@ -21,6 +21,8 @@ constexpr int64_t kDepth = 512;
 // columns of B (kCols * kDepth elements in the third level).
 constexpr int64_t kRows = 280;
 constexpr int64_t kCols = 2048;
+// Of B that is made while it is packed, and of few rows: the first level.
+constexpr int64_t kPackedBytes = 1 << 15;
 // Tiles of a panel up to which the next one is fetched meanwhile, if all of
 // them have more bytes than these, which may be near.
 constexpr int64_t kFetchTiles = 4;
@@ -309,8 +311,14 @@ void multiply_blocks(const GemmKernels<T>& kernels, const Problem<T>& p,
   const int64_t depth_blocks =
       std::max<int64_t>(1, (p.k + kDepth / 2) / kDepth);
   const Tail<T> tail(p);
-  for (int64_t left = all.col_begin; left < all.col_end; left += kCols) {
-    const int64_t cols = std::min(kCols, all.col_end - left);
+  // What few rows multiply once is packed just before.
+  const int64_t depth_bytes = p.k / depth_blocks * int64_t{sizeof(T)};
+  const int64_t together =
+      p.source && !pack_a && rows <= kRows
+          ? std::clamp(kPackedBytes / depth_bytes / width * width, width, kCols)
+          : kCols;
+  for (int64_t left = all.col_begin; left < all.col_end; left += together) {
+    const int64_t cols = std::min(together, all.col_end - left);
     for (int64_t block = 0; block < depth_blocks; ++block) {
       const int64_t begin = p.k * block / depth_blocks;
       const int64_t depth = p.k * (block + 1) / depth_blocks - begin;

@@ -20,10 +20,15 @@ class ComplexPanels final : public PanelSource<R> {
 
   void pack(int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t width,
             R* to) const override {
-    std::vector<std::complex<R>> line(static_cast<size_t>(cols / 2));
+    // Rows that are as they should be already are not copied before.
+    const bool direct = b_.col_stride == 1 && factor_ == std::complex<R>(1);
+    std::vector<std::complex<R>> line(direct ? 0
+                                             : static_cast<size_t>(cols / 2));
     for (int64_t p = row; p < row + rows; ++p, to += width) {
-      if (p == row || p % 2 == 0) read(p / 2, col / 2, line);
-      const R* x = reinterpret_cast<const R*>(line.data());
+      const auto* from =
+          b_.data + p / 2 * b_.row_stride + col / 2 * b_.col_stride;
+      if (!direct && (p == row || p % 2 == 0)) read(from, line);
+      const R* x = reinterpret_cast<const R*>(direct ? from : line.data());
       if (p % 2 == 0)
         std::copy_n(x, cols, to);
       else
@@ -34,13 +39,19 @@ class ComplexPanels final : public PanelSource<R> {
   }
 
  private:
-  void read(int64_t row, int64_t col,
+  void read(const std::complex<R>* x,
             std::vector<std::complex<R>>& line) const {
-    const auto* x = b_.data + row * b_.row_stride + col * b_.col_stride;
-    for (size_t j = 0; j < line.size(); ++j)
-      line[j] = x[static_cast<int64_t>(j) * b_.col_stride];
-    if (factor_ == std::complex<R>(1)) return;
-    for (std::complex<R>& z : line) z = product(factor_, z);
+    if (b_.col_stride == 1)
+      std::copy_n(x, line.size(), line.data());
+    else
+      for (size_t j = 0; j < line.size(); ++j)
+        line[j] = x[static_cast<int64_t>(j) * b_.col_stride];
+    if (factor_.imag() == 0) {
+      if (factor_.real() == 1) return;
+      for (std::complex<R>& z : line) z *= factor_.real();
+    } else {
+      for (std::complex<R>& z : line) z = product(factor_, z);
+    }
   }
 
   std::complex<R> factor_;
