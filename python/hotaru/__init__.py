@@ -242,6 +242,8 @@ def __getattr__(name: str):
             return value
     if name == "Tag":
         return _C.Tag
+    if name == "torch":  # PyTorch's package imports itself by this name
+        return _sys.modules[__name__]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -43,6 +43,7 @@ _PLACES = {
     **dict.fromkeys(_PASSES, "hotaru.jit._ir.passes"),
     "_create_function_from_graph": "hotaru.jit._ir.program",
     "_Await": "hotaru._awaits",
+    "_are_functorch_transforms_active": "hotaru._functorch.active",
     "_GeneratorType": _TYPES,
     "_jit_try_infer_type": "hotaru.fx._infer",
     "_freeze_module": "hotaru.jit._native_module",

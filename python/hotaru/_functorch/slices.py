@@ -10,6 +10,7 @@ import functools
 
 from .. import Tensor, equal, get_rng_state, set_rng_state, stack
 from ..utils import _tree
+from .active import Within
 
 _RANDOM = (
     "vmap: called random operation while in randomness error mode. Please "
@@ -188,7 +189,8 @@ def run_slices(function, inputs: Inputs, randomness: str, kwargs: dict) -> list:
         args = inputs.slice(index) if inputs.size else inputs.stand_in()
         versions = inputs.versions()
         draws.before()
-        results.append(function(*args, **kwargs))
+        with Within():
+            results.append(function(*args, **kwargs))
         draws.after()
         if inputs.versions() != versions and inputs.size != 1:
             raise RuntimeError(

@@ -21,6 +21,10 @@ __all__ = [
 ]
 
 
+# Devices that have autocast in PyTorch and that no tensor lies on here.
+_ABSENT = {"hpu", "ipu", "maia", "mps", "mtia", "privateuseone", "xla", "xpu"}
+
+
 def _check(function: str, name: str, position: int, value, kind) -> None:
     if not isinstance(value, kind):
         wanted = "torch.dtype" if kind is _C.dtype else kind.__name__
@@ -33,6 +37,8 @@ def _check(function: str, name: str, position: int, value, kind) -> None:
 def is_autocast_enabled(device_type: str = "cuda") -> bool:
     """Whether operators on the device are autocast in this thread."""
     _check("is_autocast_enabled", "device_type", 1, device_type, str)
+    if device_type in _ABSENT:
+        return False
     return _C._autocast_enabled(device_type)
 
 

@@ -112,7 +112,7 @@ def is_torchelastic_launched() -> bool:
 
 
 def __getattr__(name: str):
-    if name in ("rpc", "tensor"):
+    if name in ("device_mesh", "nn", "rpc", "tensor"):
         import importlib
 
         return importlib.import_module(f"{__name__}.{name}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 
 from .. import Tensor, enable_grad, inference_mode, is_grad_enabled, stack
+from .._functorch.active import Within
 from ..utils import _tree
 from ._arguments import check_outputs, check_real, positions, split_aux
 from ._levels import Level, gradients
@@ -27,7 +28,8 @@ class Applied:
             for place in places:
                 full[place] = _tree.mapped(self.level.begin, args[place])
             self.own = tuple(full[place] for place in places)
-            result = func(*full, **kwargs)
+            with Within():
+                result = func(*full, **kwargs)
         self.output, self.aux = split_aux(result, has_aux, api)
         self.argnums = argnums
 

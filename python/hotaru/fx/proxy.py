@@ -340,6 +340,10 @@ def _as_written(function, args, kwargs) -> tuple:
     signature = inspect.signature(function)
     parameters = signature.parameters.values()
     if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        # einsum's operands may be given as a list, and are written without.
+        is_einsum = function.__name__ == "einsum" and len(args) == 2
+        if is_einsum and isinstance(args[1], (list, tuple)):
+            args = (args[0], *args[1])
         return args, kwargs
     try:
         bound = signature.bind(*args, **kwargs)

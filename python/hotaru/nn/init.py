@@ -172,7 +172,7 @@ def _fan_in_and_out(tensor: Tensor) -> tuple[int, int]:
 _calculate_fan_in_and_fan_out = _fan_in_and_out
 
 
-def _fan(tensor: Tensor, mode: str) -> int:
+def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     mode = mode.lower()
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(
@@ -208,7 +208,7 @@ def _kaiming_std(
             "Initializing zero-element tensors is a no-op", stacklevel=3
         )
         return None
-    fan = _fan(tensor, mode)
+    fan = _calculate_correct_fan(tensor, mode)
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
 

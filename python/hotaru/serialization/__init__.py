@@ -7,6 +7,7 @@ import os
 import pickle
 import re
 import warnings
+from collections.abc import Callable
 
 from .. import _C, _weights_only_unpickler
 from ..storage._typed import TypedStorage
@@ -68,6 +69,15 @@ __all__ = [
     "skip_data",
     "validate_cuda_device",
 ]
+
+# What `map_location` may be.
+MAP_LOCATION = (
+    Callable[[TypedStorage, str], TypedStorage]
+    | _C.device
+    | str
+    | dict[str, str]
+    | None
+)
 
 _TRUE = ("1", "y", "yes", "true")
 _UNSAFE = (

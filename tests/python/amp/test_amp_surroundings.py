@@ -381,3 +381,12 @@ def test_scaler_that_overflows_and_recovers(hotaru):
     lowest = scales.index(min(scales))
     assert max(scales[lowest:]) > min(scales)
     assert losses[-1] < losses[0] / 2
+
+
+def test_devices_that_are_not_here_do_not_autocast(hotaru):
+    with hotaru.autocast("cpu"):
+        for device in ("mps", "xpu", "hpu", "mtia"):
+            assert hotaru.is_autocast_enabled(device) is False
+        assert hotaru.is_autocast_enabled("cpu") is True
+    with pytest.raises(RuntimeError, match="device type"):
+        hotaru.is_autocast_enabled("nowhere")

@@ -209,3 +209,31 @@ def test_no_device_comes_from_outside():
     from hotaru import _utils
 
     assert _utils._is_privateuse1_backend_available() is False
+
+
+def test_tensors_are_grouped_by_device_and_dtype():
+    from hotaru.utils import _foreach_utils as foreach
+
+    group = foreach._group_tensors_by_device_and_dtype
+    a, b = torch.ones(2), torch.ones(2, dtype=torch.float64)
+    found = group([[a, b, a], [None, b, a], []], with_indices=True)
+    cpu = torch.device("cpu")
+    assert found == {
+        (cpu, torch.float32): ([[a, a], [None, a], []], [0, 2]),
+        (cpu, torch.float64): ([[b], [b], []], [1]),
+    }
+    assert group([[a]]) == {(cpu, torch.float32): ([[a]], [])}
+    with pytest.raises(RuntimeError, match="lists of one length"):
+        group([[a, b], [a]])
+    assert foreach._has_foreach_support([a, None], cpu)
+    assert not foreach._has_foreach_support([torch.nn.Parameter(a)], cpu)
+
+
+def test_names_that_libraries_import():
+    from hotaru.nn import init
+    from hotaru.serialization import MAP_LOCATION
+
+    assert str in MAP_LOCATION.__args__
+    assert init._calculate_correct_fan(torch.empty(2, 3, 4), "fan_out") == 8
+    assert init._calculate_correct_fan(torch.empty(2, 3, 4), "FAN_IN") == 12
+    assert torch.torch is torch

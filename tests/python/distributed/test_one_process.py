@@ -105,3 +105,45 @@ def test_parallel_module_has_the_modules_gradients(world):
     want = x.sum(0).expand(2, 3)
     assert hotaru.allclose(inner.weight.grad, want)
     assert list(outer.state_dict()) == ["module.weight", "module.bias"]
+
+
+def test_gradients_pass_through_functional_collectives(world):
+    from hotaru.distributed import nn as collectives
+
+    x = hotaru.rand(3, requires_grad=True)
+    other = hotaru.empty(3)
+    results = [
+        collectives.all_reduce(x),
+        collectives.broadcast(x, 0),
+        collectives.reduce(x, 0),
+        *collectives.all_gather(x),
+        *collectives.gather(x),
+        collectives.scatter([x]),
+        collectives.reduce_scatter(other, [x]),
+        *collectives.all_to_all([other], [x]),
+        collectives.all_to_all_single(other, x),
+    ]
+    for result in results:
+        x.grad = None
+        assert hotaru.equal(result, x)
+        (2 * result).sum().backward()
+        assert x.grad.tolist() == [2, 2, 2]
+        with hotaru.no_grad():
+            result.zero_()  # is no view of what was given
+        assert x.all()
+    with pytest.raises(ValueError, match="not a rank"):
+        collectives.broadcast(x, 1)
+
+
+def test_functional_collectives_need_a_world():
+    from hotaru.distributed import nn as collectives
+
+    with pytest.raises(ValueError, match="has not been initialized"):
+        collectives.all_reduce(hotaru.ones(1))
+
+
+def test_no_grid_of_processes_is_made():
+    with pytest.raises(NotImplementedError, match="no transport"):
+        distributed.device_mesh.DeviceMesh("cpu", [0])
+    with pytest.raises(NotImplementedError, match="no transport"):
+        distributed.device_mesh.init_device_mesh("cpu", (1,))

@@ -123,4 +123,10 @@ def test_registering_a_pair(hotaru):
     with pytest.raises(TypeError, match="Expected type_p to be"):
         d.register_kl(3, d.Normal)
     with pytest.raises(TypeError, match="Expected type_q to be"):
-        d.register_kl(d.Normal, int)
+        d.register_kl(d.Normal, 3)
+
+    class Foreign:
+        """A distribution of another library."""
+
+    d.register_kl(Own, Foreign)(lambda p, q: "foreign")
+    assert d.kl_divergence(own, Foreign()) == "foreign"

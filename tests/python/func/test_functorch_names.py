@@ -42,3 +42,31 @@ def test_without_texts():
         [sys.executable, "-OO", "-c", code], capture_output=True, text=True
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_function_can_ask_whether_a_transform_calls_it():
+    active = hotaru._C._are_functorch_transforms_active
+    seen = []
+
+    def function(x):
+        seen.append(active())
+        return x.sin().sum()
+
+    x = hotaru.rand(3)
+    for transformed in (
+        func.grad(function),
+        func.vmap(function),
+        func.jacrev(function),
+        func.jacfwd(function),
+        lambda x: func.vjp(function, x),
+        lambda x: func.jvp(function, (x,), (x,)),
+        func.vmap(func.grad(function)),
+    ):
+        transformed(x)
+        assert seen
+        assert all(seen)
+        seen.clear()
+        assert not active()
+    with pytest.raises(ZeroDivisionError):
+        func.grad(lambda x: x / (1 // 0))(x)
+    assert not active()

@@ -207,3 +207,16 @@ def test_side_effects_are_kept():
     assert graph.eliminate_dead_code()
     kept = [n.name for n in graph.nodes]
     assert kept == ["x", "note", "relu_", "rand", "output"]
+
+
+def test_operands_of_einsum_are_written_without_their_list():
+    for function in (
+        lambda a, b: torch.einsum("ij,jk->ik", (a, b)),
+        lambda a, b: torch.einsum("ij,jk->ik", [a, b]),
+        lambda a, b: torch.einsum("ij,jk->ik", a, b),
+    ):
+        traced = fx.symbolic_trace(function)
+        (call,) = [n for n in traced.graph.nodes if n.op == "call_function"]
+        assert [str(one) for one in call.args] == ["ij,jk->ik", "a", "b"]
+        a, b = torch.rand(2, 3), torch.rand(3, 4)
+        assert torch.allclose(traced(a, b), a @ b)

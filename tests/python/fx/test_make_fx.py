@@ -2,7 +2,7 @@
 
 import pytest
 from hotaru._subclasses.fake_tensor import is_fake
-from hotaru.fx.experimental.proxy_tensor import make_fx
+from hotaru.fx.experimental.proxy_tensor import get_proxy_mode, make_fx
 from hotaru.fx.passes.dialect.common.cse_pass import (
     CSEPass,
     get_CSE_banned_ops,
@@ -150,3 +150,16 @@ def test_banned_calls_are_made_twice():
     graph = make_fx(lambda x: (x + 1) + (x + 1))(torch.ones(2))
     assert not CSEPass([aten.add])(graph).modified
     assert CSEPass()(graph).modified
+
+
+def test_a_program_can_ask_who_records():
+    seen = []
+
+    def function(x):
+        seen.append(get_proxy_mode())
+        return x.sin()
+
+    assert get_proxy_mode() is None
+    make_fx(function)(torch.ones(2))
+    assert seen[0] is not None
+    assert get_proxy_mode() is None

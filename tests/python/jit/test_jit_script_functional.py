@@ -195,3 +195,32 @@ def test_attention_can_be_compiled_as_a_function():
     expected = attend(*args)
     assert torch.equal(output, expected[0])
     assert torch.equal(weights, expected[1])
+
+
+@torch.jit.script
+def _tensordot_by_lists(a, b, dim: int):
+    return torch.tensordot(a, b, ([dim], [1]))
+
+
+@torch.jit.script
+def _tensordot_by_nested_lists(a, b):
+    return torch.tensordot(a, b, [[1], [0]])
+
+
+@torch.jit.script
+def _tensordot_by_tensor(a, b):
+    return torch.tensordot(a, b, torch.tensor(1))
+
+
+@torch.jit.script
+def _tensordot_by_count(a, b):
+    return torch.tensordot(a, b, 1) + torch.tensordot(a, b)
+
+
+def test_dims_of_tensordot_are_all_that_python_takes():
+    a, b = A[:3], B[1:]
+    close = torch.testing.assert_close
+    close(_tensordot_by_lists(a, b, 0), a.t() @ b.t())
+    close(_tensordot_by_nested_lists(a, b), a @ b)
+    close(_tensordot_by_tensor(a, b), a @ b)
+    close(_tensordot_by_count(a, b), a @ b + (a * b).sum())

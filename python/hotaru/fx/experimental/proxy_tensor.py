@@ -15,13 +15,14 @@ from ...utils import _pytree
 from ...utils._python_dispatch import (
     TorchDispatchMode,
     _disable_current_modes,
+    _get_current_dispatch_mode_stack,
 )
 from ..graph import Graph, _PyTreeCodeGen, _PyTreeInfo
 from ..graph_module import GraphModule
 from ..node import Node
 from ..passes.shape_prop import _extract_tensor_metadata
 
-__all__ = ["make_fx"]
+__all__ = ["get_proxy_mode", "make_fx"]
 
 _COPY = aten.clone.default
 _VALUE = (
@@ -71,6 +72,14 @@ def make_fx(
         return _Trace(f, table, fake).run(args)
 
     return traced
+
+
+def get_proxy_mode() -> TorchDispatchMode | None:
+    """The innermost mode that records a graph for `make_fx`, if any does."""
+    for mode in reversed(_get_current_dispatch_mode_stack()):
+        if isinstance(mode, _Tracing):
+            return mode
+    return None
 
 
 def _fake_mode(args, tracing_mode: str, allow: bool):

@@ -93,12 +93,22 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
-def tensordot(a: Tensor, b: Tensor, dims: int = 2) -> Tensor:
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     first: list[int] = []
     second: list[int] = []
-    for i in range(dims):
-        first.append(a.dim() - dims + i)
-        second.append(i)
+    if torch.jit.isinstance(dims, tuple[list[int], list[int]]):
+        first, second = dims
+    elif torch.jit.isinstance(dims, list[list[int]]):
+        first, second = dims[0], dims[1]
+    else:
+        if isinstance(dims, Tensor):
+            count = int(dims)
+        else:
+            assert isinstance(dims, int), "tensordot: dims are no integers"
+            count = dims
+        for i in range(count):
+            first.append(a.dim() - count + i)
+            second.append(i)
     return torch.ops.tensordot(a, b, first, second)
 
 

@@ -6,7 +6,11 @@ import operator
 from collections import OrderedDict
 
 from ..._utils import typename
-from .module import Module, indent_rest
+from .module import (
+    Module,
+    _global_module_registration_hooks,
+    indent_rest,
+)
 
 
 class _Numbered(Module):
@@ -170,8 +174,17 @@ class ModuleList(_Numbered):
 
     def __getitem__(self, index: int | slice):
         if isinstance(index, slice):
-            return type(self)(list(self._modules.values())[index])
+            return self._part(list(self._modules.values())[index])
         return self._modules[self._key(index)]
+
+    def _part(self, modules: list) -> ModuleList:
+        """A list of some of the modules."""
+        if type(self) is not ModuleList or _global_module_registration_hooks:
+            return type(self)(modules)
+        # Models slice their layers in each call: these are checked already.
+        part = ModuleList()
+        part._modules.update(zip(map(str, range(len(modules))), modules))
+        return part
 
     def __add__(self, other) -> ModuleList:
         return ModuleList([*self, *other])
