@@ -93,7 +93,8 @@ Tensor image_of(const Pooling& op, const Tensor& grad, const Tensor& rois,
 /// Which channel of the picture each cell was taken from.
 Tensor channels_of(const Tensor& grid) {
   const int64_t each = grid.numel() / std::max<int64_t>(1, grid.size(0));
-  const Tensor row = to(arange(Scalar(0), Scalar(each), Scalar(1)), DType::kInt32);
+  const Tensor row =
+      to(arange(Scalar(0), Scalar(each), Scalar(1)), DType::kInt32);
   return to(contiguous(expand(
                 view(row, Dims{1, grid.size(1), grid.size(2), grid.size(3)}),
                 grid.sizes())),

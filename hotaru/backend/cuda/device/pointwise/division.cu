@@ -1,4 +1,5 @@
-// Kernels of HOTARU_QUOTIENTS and HOTARU_DIVISION, see common/pointwise/formulas.h.
+// Kernels of HOTARU_QUOTIENTS and HOTARU_DIVISION, see
+// common/pointwise/formulas.h.
 #include "hotaru/backend/cuda/device/pointwise/pointwise.h"
 
 HOTARU_QUOTIENTS(HOTARU_POINTWISE)
