@@ -31,10 +31,20 @@ size_t rounded_up(size_t nbytes) {
 }
 
 // From here on memory lies in large pages where the system has them.
-constexpr size_t kLargePages = size_t{4} << 20;
+constexpr size_t kLargePages = size_t{1} << 19;
+static_assert(kLargePages >> kSteps >= LargeHeap::kGranule);
+static_assert(BlockCache::kMaxBlock <= LargeHeap::kChunk);
+
+bool is_of_heap(size_t size) {
+  return BlockPool::kPooling && size >= kLargePages &&
+         size <= BlockCache::kMaxBlock;
+}
+
+}  // namespace
 
 /// Memory of the system's, or null.
-void* fresh(size_t size) {
+void* BlockCache::fresh(size_t size) {
+  if (is_of_heap(size)) return heap_.allocate(size);
   void* data = std::aligned_alloc(BlockPool::kAlignment, size);
   if (!data || size < kLargePages) return data;
   const uintptr_t page = uintptr_t(sysconf(_SC_PAGESIZE));
@@ -47,15 +57,19 @@ void* fresh(size_t size) {
   return data;
 }
 
-}  // namespace
+void BlockCache::give_back(void* data, size_t size) noexcept {
+  is_of_heap(size) ? heap_.release(data, size) : std::free(data);
+}
 
 BlockCache& BlockCache::instance() {
   // A child must not inherit a lock that another thread of its parent held.
   static auto& cache = *[] {
     const auto lock = [] {
       for (std::mutex& mutex : instance().mutexes_) mutex.lock();
+      instance().heap_.mutex().lock();
     };
     const auto unlock = [] {
+      instance().heap_.mutex().unlock();
       for (std::mutex& mutex : instance().mutexes_) mutex.unlock();
     };
     pthread_atfork(lock, unlock, unlock);
@@ -105,7 +119,7 @@ void* BlockCache::block_of(size_t nbytes) {
 void BlockCache::release(void* data, size_t nbytes) noexcept {
   used_.fetch_sub(nbytes, std::memory_order_relaxed);
   const size_t size = rounded_up(nbytes);
-  if (!BlockPool::kPooling || size > kMaxBlock) return std::free(data);
+  if (!BlockPool::kPooling || size > kMaxBlock) return give_back(data, size);
   if (kept_.fetch_add(size, std::memory_order_relaxed) + size > kLimit) clear();
   List& list = list_of(size);
   const std::lock_guard lock(mutex_of(list));
@@ -124,7 +138,8 @@ void BlockCache::clear() noexcept {
     const size_t exponent = (index >> kSteps) + std::bit_width(kSmallest) - 1;
     const size_t size = (size_t{1} << exponent) +
                         ((index & ((1 << kSteps) - 1)) << (exponent - kSteps));
-    for (; block; freed += size) std::free(std::exchange(block, block->next));
+    for (; block; freed += size)
+      give_back(std::exchange(block, block->next), size);
   }
   kept_.fetch_sub(freed, std::memory_order_relaxed);
 }

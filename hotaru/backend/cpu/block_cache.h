@@ -6,15 +6,17 @@
 #include <cstddef>
 #include <mutex>
 
+#include "hotaru/backend/cpu/large_heap.h"
+
 namespace hotaru::cpu {
 
 /// Keeps blocks that were given back, by size, for whoever asks next: memory
 /// fresh from the system costs a fault a page, which takes longer than most
 /// kernels need to fill it. Sizes are rounded up by at most a quarter; pages
-/// that nobody touches take no memory. Of 4 MiB and more it asks for pages of
-/// 2 MiB, over which processors fetch ahead. Holds at most kLimit bytes: with
-/// more it gives all of them back and starts anew. Thread-safe; aligned to 64
-/// bytes. Plain heap memory under AddressSanitizer.
+/// that nobody touches take no memory. Those of half a MiB and more lie in
+/// pages of 2 MiB, over which processors fetch ahead (LargeHeap). Holds at most
+/// kLimit bytes: with more it gives all of them back and starts anew.
+/// Thread-safe; aligned to 64 bytes. Plain heap memory under AddressSanitizer.
 class BlockCache {
  public:
   static constexpr size_t kLimit = size_t{128} << 20;
@@ -59,8 +61,11 @@ class BlockCache {
     return mutexes_[size_t(&list - lists_.data()) % kLocks];
   }
   void* block_of(size_t nbytes);
+  void* fresh(size_t size);
+  void give_back(void* data, size_t size) noexcept;
   void count(size_t nbytes);
 
+  LargeHeap heap_;
   std::atomic<size_t> kept_{0}, used_{0}, peak_{0};
   std::array<List, kClasses> lists_;
   std::array<std::mutex, kLocks> mutexes_;

@@ -289,20 +289,28 @@ void dot_rows(int64_t n, int64_t k, const T* a, int64_t lda, const T* b,
   }
 }
 
+/// Rows of A four at a time, over columns of B that stay in a near cache
+/// meanwhile: B comes from memory once.
 template <class T>
 void dot(int64_t m, int64_t n, int64_t k, const T* a, int64_t lda, const T* b,
          int64_t ldb, const TileOutput<T>& out) {
-  TileOutput<T> at = out;
-  for (int64_t i = 0; i < m;) {
-    const int64_t left = m - i;
-    const int rows = left >= 4 ? (left == 5 ? 3 : 4) : static_cast<int>(left);
-    const auto fn = rows == 1   ? &dot_rows<T, 1>
-                    : rows == 2 ? &dot_rows<T, 2>
-                    : rows == 3 ? &dot_rows<T, 3>
-                                : &dot_rows<T, 4>;
-    fn(n, k, a + i * lda, lda, b, ldb, at);
-    i += rows;
-    at.c += rows * out.ldc;
+  constexpr int64_t kNear = 96 << 10;
+  const int64_t fit = kNear / (std::max<int64_t>(k, 1) * int64_t(sizeof(T)));
+  const int64_t block = m <= 4 ? n : std::max<int64_t>(8, fit & ~int64_t{7});
+  for (int64_t j = 0; j < n; j += block) {
+    TileOutput<T> at = out;
+    at.c += j;
+    for (int64_t i = 0; i < m;) {
+      const int64_t left = m - i;
+      const int rows = left >= 4 ? (left == 5 ? 3 : 4) : static_cast<int>(left);
+      const auto fn = rows == 1   ? &dot_rows<T, 1>
+                      : rows == 2 ? &dot_rows<T, 2>
+                      : rows == 3 ? &dot_rows<T, 3>
+                                  : &dot_rows<T, 4>;
+      fn(std::min(block, n - j), k, a + i * lda, lda, b + j * ldb, ldb, at);
+      i += rows;
+      at.c += rows * out.ldc;
+    }
   }
 }
 
