@@ -33,7 +33,7 @@ size_t rounded_up(size_t nbytes) {
 // From here on memory lies in large pages where the system has them.
 constexpr size_t kLargePages = size_t{1} << 19;
 static_assert(kLargePages >> kSteps >= LargeHeap::kGranule);
-static_assert(BlockCache::kMaxBlock <= LargeHeap::kChunk);
+static_assert(BlockCache::kMaxBlock <= LargeHeap::kMaxBlock);
 
 bool is_of_heap(size_t size) {
   return BlockPool::kPooling && size >= kLargePages &&

@@ -19,23 +19,23 @@ char* down_to_page(char* p) {
   return p - (reinterpret_cast<uintptr_t>(p) & (kLargePage - 1));
 }
 
+}  // namespace
+
 /// A chunk that begins with a large page, or null.
-char* chunk_of_system() {
-  constexpr size_t kSpan = LargeHeap::kChunk + kLargePage;
+char* LargeHeap::chunk_of_system() {
+  constexpr size_t kSpan = kChunk + kLargePage;
   void* mapped = mmap(nullptr, kSpan, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   char* all = static_cast<char*>(mapped);
   char* begin = up_to_page(all);
-  char* end = begin + LargeHeap::kChunk;
+  char* end = begin + kChunk;
   if (begin > all) munmap(all, size_t(begin - all));
   if (end < all + kSpan) munmap(end, size_t(all + kSpan - end));
   // Only a wish: without large pages everything works as well.
-  madvise(begin, LargeHeap::kChunk, MADV_HUGEPAGE);
+  madvise(begin, kChunk, MADV_HUGEPAGE);
   return begin;
 }
-
-}  // namespace
 
 LargeHeap::~LargeHeap() {
   while (Gap* gap = first_) {
@@ -45,6 +45,7 @@ LargeHeap::~LargeHeap() {
 }
 
 void* LargeHeap::allocate(size_t size) {
+  size += kGranule;
   const std::lock_guard lock(mutex_);
   void* data = take(size);
   if (!data && grow()) data = take(size);
@@ -92,6 +93,7 @@ LargeHeap::Gap* LargeHeap::insert(char* begin, size_t size) {
 }
 
 void LargeHeap::release(void* data, size_t size) noexcept {
+  size += kGranule;
   const std::lock_guard lock(mutex_);
   Gap* gap = insert(static_cast<char*>(data), size);
   if (gap->size >= kChunk) {
