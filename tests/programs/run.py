@@ -22,7 +22,7 @@ import sys
 import time
 from pathlib import Path
 
-import golden
+import recorded
 from judge import verdict
 from table import PROGRAMS, Program
 
@@ -75,7 +75,7 @@ def blocker(text: str) -> str:
 def oracle(program: Program, options):
     """PyTorch's side, kept until the script or the packages change."""
     if not options.oracle:
-        return golden.recorded(program)
+        return recorded.recorded(program)
     parts = [HERE / "scripts" / f"{program.script}.py", HERE / "probe.py"]
     stamp = Path(options.oracle).parent.parent / ".stamp"  # of its packages
     parts += [stamp] if stamp.exists() else []
@@ -99,7 +99,7 @@ def record(programs: list[Program], options) -> int:
         if status:
             print(f"{program.name}: {blocker(err)}")
             return 1
-        golden.record(program, text)
+        recorded.record(program, text)
     print(f"{len(programs)} recorded")
     return 0
 

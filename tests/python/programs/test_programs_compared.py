@@ -72,7 +72,7 @@ def test_a_side_that_prints_less_differs(judge):
 @pytest.fixture
 def golden(judge, monkeypatch, tmp_path):
     """The module with files of its own, and a program to record."""
-    module = importlib.import_module("golden")
+    module = importlib.import_module("recorded")
     table = importlib.import_module("table")
     monkeypatch.setattr(module, "FOLDER", tmp_path / "golden")
     return module, table.Program("einops_layers-layers", "einops_layers")
@@ -103,7 +103,7 @@ def test_values_of_another_script_are_refused(golden, monkeypatch):
 
 
 def test_every_program_of_ci_is_recorded(judge):
-    module, table = map(importlib.import_module, ("golden", "table"))
+    module, table = map(importlib.import_module, ("recorded", "table"))
     chosen = [p for p in table.PROGRAMS if p.ci]
     assert chosen
     stale = [p.name for p in chosen if module.recorded(p)[0]]

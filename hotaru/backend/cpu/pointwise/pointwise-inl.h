@@ -53,7 +53,8 @@ inline constexpr bool kHasQuickForm = requires {
   F::quick(0.0f);
 };
 
-/// Runs of so many elements, all by the quick form or all by the whole one.
+/// By the quick form, and those for which it does not hold by the whole one: a
+/// result does not depend on its neighbours.
 template <class F>
 void quick_runs(float* out, const float* x, int64_t n, const F& f) {
   constexpr int64_t kRun = 512;
@@ -67,7 +68,8 @@ void quick_runs(float* out, const float* x, int64_t n, const F& f) {
       results[i] = F::quick(x[from + i]);
     }
     if (!hold) [[unlikely]]
-      for (int64_t i = 0; i < count; ++i) results[i] = f(x[from + i]);
+      for (int64_t i = 0; i < count; ++i)
+        if (!F::holds(x[from + i])) results[i] = f(x[from + i]);
     std::copy_n(results, count, out + from);
   }
 }
