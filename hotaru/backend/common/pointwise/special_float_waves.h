@@ -200,9 +200,11 @@ inline constexpr float kTrigamma[] = {
 
 /// For x >= 0; below 1 by psi'(x) = psi'(x + 1) + 1 / x^2.
 HOTARU_INLINE float trigamma(float x) {
-  const float r = 1.0f / select(x < 1.0f, x + 1.0f, x), s = 1.0f / x;
-  const float y = r * polynomial(kTrigamma, r - 0.5f);
-  return y + select(x < 1.0f, s * s, 0.0f);
+  const float r = 1.0f / select(x < 1.0f, x + 1.0f, x);
+  // Chosen before it is squared: a choice of squares became a fused product in
+  // vectors alone.
+  const float s = select(x < 1.0f, 1.0f / x, 0.0f);
+  return r * polynomial(kTrigamma, r - 0.5f) + s * s;
 }
 
 }  // namespace hotaru::special_float
