@@ -76,6 +76,7 @@ def split_module(
     return GraphModule(attributes, base)
 
 
+@compatibility(is_backward_compatible=False)
 def split_module_simple(
     m: GraphModule,
     node_to_partition: dict[Node, int],
