@@ -106,7 +106,8 @@ def gradcheck(
             compare = _check_projections if fast_mode else _check_jacobians
             compare(func, inputs, tolerance, bool(masked))
         if check_forward_ad:
-            _check_forward(func, inputs, tolerance)
+            check = _check_tangents if fast_mode else _check_forward
+            check(func, inputs, tolerance)
         if check_backward_ad:
             rules.check_scaled(func, inputs)
             if check_batched_grad:
@@ -244,14 +245,43 @@ def _check_projections(
             if not bool((a - n).abs() <= allowed + tolerance.rtol * n.abs()):
                 # Raises with the whole Jacobians, unless only u and v differ.
                 _check_jacobians(func, inputs, tolerance, masked)
-                raise GradcheckError(
-                    f"Jacobian mismatch for output {j} with respect to input "
-                    f"{i},\nnumerical:{n}\nanalytical:{a}\n\nThe above "
-                    "quantities relating the numerical and analytical "
-                    "jacobians are computed in fast mode; the full comparison "
-                    "found no mismatch.\n"
-                )
+                raise _only_projections_differ("Jacobian", j, i, a, n)
             rules.check_same(first[k], second[k], tolerance.nondet_tol)
+
+
+def _only_projections_differ(what: str, j: int, i: int, a, n) -> GradcheckError:
+    return GradcheckError(
+        f"{what} mismatch for output {j} with respect to input {i},\n"
+        f"numerical:{n}\nanalytical:{a}\n\nThe above quantities relating the "
+        "numerical and analytical jacobians are computed in fast mode; the "
+        "full comparison found no mismatch.\n"
+    )
+
+
+def _check_tangents(func, inputs: tuple, tolerance: _Tolerance) -> None:
+    """Compares u J v by differences along v and by the tangent of v; u, v and
+    the tolerance are those of `_check_projections`.
+    """
+    wanted = jacobians.is_inexact
+    zeros = {
+        i: hotaru.zeros_like(t.detach()) for i, t in jacobians.checked(inputs)
+    }
+    for i, tensor in jacobians.checked(inputs):
+        step = jacobians.random_direction(tensor)
+        ends = jacobians.differences(
+            func, inputs, tensor, step, tolerance.eps, wanted
+        )
+        found = jacobians.push_forward(func, inputs, {**zeros, i: step})
+        v = float(jacobians.real_values(step).sum())
+        for j, (dual, end) in enumerate(zip(found, ends)):
+            tangent = jacobians.tangent_values(dual)
+            u = jacobians.random_direction(tangent)
+            a, n = (tangent * u).sum(), (end.to(u.dtype) * u).sum()
+            allowed = tolerance.atol * float(u.sum()) * v
+            if not bool((a - n).abs() <= allowed + tolerance.rtol * n.abs()):
+                _check_forward(func, inputs, tolerance)
+                what = "Jacobian computed with forward mode"
+                raise _only_projections_differ(what, j, i, a, n)
 
 
 def _check_forward(func, inputs: tuple, tolerance: _Tolerance) -> None:

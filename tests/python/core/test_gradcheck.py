@@ -153,3 +153,38 @@ def test_second_derivatives_by_forward_mode():
     assert torch.autograd.gradgradcheck(
         lambda x: x.sin() * x, x, check_fwd_over_rev=True
     )
+
+
+def test_fast_checks_of_forward_mode_take_few_runs():
+    runs = []
+
+    def cube(x):
+        runs.append(x)
+        return x**3
+
+    x = leaf(500)
+    options = {"check_forward_ad": True, "check_undefined_grad": False}
+    assert gradcheck(cube, (x,), fast_mode=True, **options)
+    assert len(runs) < 30
+
+
+def test_fast_checks_of_forward_mode_find_a_wrong_tangent():
+    class Square(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            ctx.save_for_forward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, g):
+            return 2 * ctx.saved_tensors[0] * g
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            return 3 * ctx.saved_tensors[0] * tangent
+
+    x = leaf(4)
+    assert gradcheck(Square.apply, (x,), fast_mode=True)
+    with pytest.raises(GradcheckError, match="forward mode mismatch"):
+        gradcheck(Square.apply, (x,), fast_mode=True, check_forward_ad=True)
