@@ -34,6 +34,12 @@ class Bidiagonal {
   std::vector<T> left_, y_, left_taus_, right_taus_, factors_;
 };
 
+/// The singular values [n], in no order, of the upper bidiagonal matrix with d
+/// [n] on its diagonal and e [n - 1] above it; the largest element is about 1.
+/// False if it did not converge: then `values` are undefined.
+template <class R>
+bool bidiagonal_values(int64_t n, const R* d, const R* e, R* values);
+
 /// Makes d the singular values, in no order, of the upper bidiagonal matrix
 /// [n, n + 1] of d [n] and e [n], or if !extra [n, n] of e [n - 1]; e is
 /// destroyed. Unless null, turns the rows of ut [n, n] and vt [n + extra, ..],

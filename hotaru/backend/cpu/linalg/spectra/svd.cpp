@@ -58,8 +58,11 @@ class TallSvd {
       return largest > 0 ? x * largest / scale : R(0);
     };
     if (!u) {
-      if (!bidiagonal_rotations<R>(n_, false, d.data(), e.data(), nullptr,
-                                   nullptr, 0))
+      std::vector<R> found(d);
+      if (bidiagonal_values(n_, d.data(), e.data(), found.data()))
+        d.swap(found);
+      else if (!bidiagonal_rotations<R>(n_, false, d.data(), e.data(), nullptr,
+                                        nullptr, 0))
         return kNotConverged;
       std::sort(d.begin(), d.end(), std::greater<R>());
       std::transform(d.begin(), d.end(), values, value);
