@@ -95,7 +95,7 @@ _MADE_IN = {
         "_functions.rare": (
             "ccol_indices_copy", "col_indices_copy", "crow_indices_copy",
             "indices_copy", "native_norm", "resize_as_sparse_",
-            "row_indices_copy", "rrelu_", "slice_inverse", "values_copy",
+            "row_indices_copy", "slice_inverse", "values_copy",
         ),
         "_overrides": ("DisableTorchFunction", "DisableTorchFunctionSubclass"),
         "_symbolic": ("SymBool", "SymFloat"),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from .. import Tensor, linalg, ops, strided
-from .._C import Generator
+from .. import Tensor, linalg, strided
 from .._overrides import overridable as _overridable
 from .copies import copy_of as _copy_of
 
 __all__ = [
     "ccol_indices_copy", "col_indices_copy", "crow_indices_copy",
     "indices_copy", "native_norm", "resize_as_sparse_",
-    "row_indices_copy",
-    "rrelu_", "slice_inverse", "values_copy",
+    "row_indices_copy", "slice_inverse", "values_copy",
 ]  # fmt: skip
 
 # What sparse tensors keep.
@@ -21,19 +19,6 @@ ccol_indices_copy = _copy_of(Tensor.ccol_indices, "ccol_indices_copy")
 row_indices_copy = _copy_of(Tensor.row_indices, "row_indices_copy")
 indices_copy = _copy_of(Tensor.indices, "indices_copy")
 values_copy = _copy_of(Tensor.values, "values_copy")
-
-
-def rrelu_(
-    input: Tensor,
-    lower: float = 1.0 / 8,
-    upper: float = 1.0 / 3,
-    training: bool = False,
-    generator: Generator | None = None,
-) -> Tensor:
-    """`rrelu` in place."""
-    return input.copy_(
-        ops.rrelu(input, lower, upper, training, generator=generator)
-    )
 
 
 def resize_as_sparse_(input: Tensor, the_template: Tensor) -> Tensor:

@@ -44,14 +44,14 @@ def install() -> None:
     if _library is not None:
         return
     _library = Library("torchvision", "DEF")
-    for schema in schemas.SCHEMAS:
-        name = schema.partition("(")[0]
-        _library.define(schema)
-        missing = _missing(name)
-        own = not name.startswith("q")
-        kernel = _C._operator(f"torchvision::{name}") if own else missing
-        _library.impl(name, kernel, "CPU")
-        _library.impl(name, _KERNELS.get(name, missing), "CUDA")
+    for name in (*schemas.NATIVE, *schemas.QUANTISED):
+        _library.define(schemas.schema(name))
+        cpu = other = _missing(name)
+        if name in schemas.NATIVE:
+            cpu = _C._operator(schemas.native(name))
+            other = _KERNELS.get(name, other)
+        _library.impl(name, cpu, "CPU")
+        _library.impl(name, other, "CUDA")
     _library.define("_cuda_version() -> int")
     _library.impl("_cuda_version", lambda: -1, "CompositeExplicitAutograd")
 

@@ -224,17 +224,19 @@ def tangent_values(dual) -> Tensor:
     )
 
 
-def forward_mode(func, inputs: tuple, place: int) -> list[Tensor]:
-    """Jacobians by the input at `place` from dual numbers, one an output.
-
-    The other inputs have tangents, too, of zeros.
+def tangents_along(func, inputs: tuple, place: int, step: Tensor) -> list:
+    """How the outputs change along `step` in the input at `place`, from dual
+    numbers, in real values. The other inputs have tangents, too, of zeros.
     """
     zeros = {i: hotaru.zeros_like(t.detach()) for i, t in checked(inputs)}
+    duals = push_forward(func, inputs, {**zeros, place: step})
+    return [tangent_values(d) for d in duals]
+
+
+def forward_mode(func, inputs: tuple, place: int) -> list[Tensor]:
+    """Jacobians by the input at `place` from dual numbers, one an output."""
     rows = [
-        [
-            tangent_values(d)
-            for d in push_forward(func, inputs, {**zeros, place: v})
-        ]
+        tangents_along(func, inputs, place, v)
         for v in unit_directions(inputs[place])
     ]
     return [hotaru.stack(column) for column in zip(*rows)]
