@@ -2,12 +2,10 @@
 
 #include <utility>
 
-#include "hotaru/core/inference/inference.h"
-
 namespace hotaru::autograd {
 namespace {
 
-thread_local Modes current;
+constinit thread_local Modes current;
 
 }  // namespace
 
@@ -16,12 +14,6 @@ bool grad_enabled() {
 }
 void set_grad_enabled(bool value) {
   current.grad = value;
-}
-bool inference_mode() {
-  return hotaru::inference_mode();
-}
-void set_inference_mode(bool value) {
-  hotaru::set_inference_mode(value);
 }
 
 bool forward_enabled() {

@@ -1,6 +1,8 @@
 // Whether operators of this thread record gradients and pass tangents on.
 #pragma once
 
+#include "hotaru/core/inference/inference.h"
+
 namespace hotaru::autograd {
 
 /// Per thread; on at first.
@@ -10,8 +12,8 @@ void set_grad_enabled(bool enabled);
 bool forward_enabled();
 void set_forward_enabled(bool enabled);
 /// Inference mode implies no gradients; kept apart so that it can be asked.
-bool inference_mode();
-void set_inference_mode(bool enabled);
+using hotaru::inference_mode;
+using hotaru::set_inference_mode;
 
 /// Both switches of a thread.
 struct Modes {

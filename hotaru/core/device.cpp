@@ -8,10 +8,13 @@
 namespace hotaru {
 namespace {
 
-constexpr std::array<const char*, kDeviceTypes> kNames{"cpu", "cuda", "meta"};
+constexpr std::array<const char*, kDeviceNames> kNames{
+    "cpu",    "cuda", "meta", "ipu",  "xpu",  "mkldnn", "opengl",
+    "opencl", "ideep", "hip", "ve",   "fpga", "maia",   "xla",
+    "lazy",   "vulkan", "mps", "hpu", "mtia", "privateuseone"};
 
-// The names PyTorch lists when it knows none of them; the text is its own so
-// that programs which match on it keep working.
+// In the order in which PyTorch names them; the text is its own so that
+// programs which match on it keep working.
 constexpr const char* kExpected =
     "Expected one of cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, "
     "ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, mtia, privateuseone "
@@ -47,7 +50,7 @@ Device Device::parse(std::string_view text) {
                  "' in device string '", text, "'");
     device.index = int8_t(std::stoi(std::string(digits)));
   }
-  for (int i = 0; i < kDeviceTypes; ++i) {
+  for (int i = 0; i < kDeviceNames; ++i) {
     if (name != kNames[i]) continue;
     device.type = static_cast<DeviceType>(i);
     return device;

@@ -8,8 +8,33 @@
 
 namespace hotaru {
 
-enum class DeviceType : int8_t { kCPU = 0, kCUDA = 1, kMeta = 2 };
+enum class DeviceType : int8_t {
+  kCPU,
+  kCUDA,
+  kMeta,
+  // PyTorch's others, as names: programs compare and store them, no tensor
+  // lies there (DeviceTable::backend refuses them).
+  kIPU,
+  kXPU,
+  kMKLDNN,
+  kOpenGL,
+  kOpenCL,
+  kIDEEP,
+  kHIP,
+  kVE,
+  kFPGA,
+  kMAIA,
+  kXLA,
+  kLazy,
+  kVulkan,
+  kMPS,
+  kHPU,
+  kMTIA,
+  kPrivateUse1,
+};
+/// Those that can have a back end: the first ones.
 inline constexpr int kDeviceTypes = 3;
+inline constexpr int kDeviceNames = 20;
 
 const char* device_type_name(DeviceType type);
 
@@ -18,7 +43,7 @@ struct Device {
   DeviceType type = DeviceType::kCPU;
   int8_t index = -1;
 
-  /// Reads "cpu", "cuda", "cuda:1"; throws PyTorch's texts otherwise.
+  /// Reads "cpu", "cuda:1", "mps"; throws PyTorch's texts otherwise.
   static Device parse(std::string_view text);
   std::string str() const;
 

@@ -22,20 +22,25 @@ struct List {
   int room = 0;
 };
 
-consteval std::array<List, kClasses> empty_lists() {
-  std::array<List, kClasses> out;
+struct Lists {
+  std::array<List, kClasses> of;
+  bool emptied_at_exit = false;
+};
+
+consteval Lists empty_lists() {
+  Lists out;
   for (size_t i = 0; i < kClasses; ++i)
-    out[i].room = int(kKeptBytes / ((i + 1) * BlockPool::kAlignment));
+    out.of[i].room = int(kKeptBytes / ((i + 1) * BlockPool::kAlignment));
   return out;
 }
 
 // Trivial, so that access needs no check for its construction; the object
 // below empties it when the thread ends.
-constinit thread_local std::array<List, kClasses> lists = empty_lists();
+constinit thread_local Lists lists = empty_lists();
 
 struct Cleanup {
   ~Cleanup() {
-    for (List& list : lists) {
+    for (List& list : lists.of) {
       list.room = 0;
       while (list.head)
         ::operator delete(std::exchange(list.head, list.head->next), kAlign);
@@ -43,8 +48,17 @@ struct Cleanup {
   }
 };
 
-void clean_up_at_exit() {
+[[gnu::noinline, gnu::cold]] void empty_at_exit() {
   static thread_local Cleanup cleanup;
+  lists.emptied_at_exit = true;
+}
+
+/// This thread's. The compiler may not find the address again, a call each
+/// time in a shared library, instead of keeping it.
+Lists& own_lists() {
+  Lists* mine = &lists;
+  asm("" : "+r"(mine));
+  return *mine;
 }
 
 /// Which list, for a size from 1 to kBlock.
@@ -69,7 +83,7 @@ void prefetch(Block* block, size_t index) {
 void* BlockPool::allocate(size_t size) {
   if (!pooled(size)) return ::operator new(size, kAlign);
   const size_t index = size_class(size);
-  List& list = lists[index];
+  List& list = own_lists().of[index];
   if (!list.head) return ::operator new((index + 1) * kAlignment, kAlign);
   ++list.room;
   Block* block = std::exchange(list.head, list.head->next);
@@ -79,9 +93,11 @@ void* BlockPool::allocate(size_t size) {
 
 void BlockPool::release(void* memory, size_t size) noexcept {
   if (pooled(size)) {
-    List& list = lists[size_class(size)];
-    if (list.room > 0) {
-      if (!list.head) clean_up_at_exit();
+    Lists& mine = own_lists();
+    List& list = mine.of[size_class(size)];
+    if (list.room > 0) [[likely]] {
+      if (!mine.emptied_at_exit) [[unlikely]]
+        empty_at_exit();
       --list.room;
       list.head = new (memory) Block{list.head};
       return;

@@ -50,8 +50,13 @@ Backend& DeviceTable::load(DeviceType type) {
     fail<AssertionError>("Torch not compiled with CUDA enabled");
   }
   if (type == DeviceType::kMeta) return meta_backend();
-  fail<NotImplementedError>("device '", device_type_name(type),
-                            "' has no back end in this build of hotaru");
+  if (type == DeviceType::kXPU)
+    fail<AssertionError>("Torch not compiled with XPU enabled");
+  if (type == DeviceType::kMTIA)
+    fail<AssertionError>("Torch not compiled with MTIA enabled");
+  fail<NotImplementedError>("PyTorch is not linked with support for ",
+                            device_type_name(type),
+                            " devices: hotaru has cpu, cuda and meta");
 }
 
 namespace {

@@ -42,17 +42,20 @@ class DeviceTable {
  public:
   static DeviceTable& instance();
 
-  /// Loads the type's library at the first question. Throws AssertionError
-  /// "Torch not compiled with CUDA enabled" when the type has no back end here.
+  /// Loads the type's library at the first question. Throws, when the type has
+  /// no back end here, AssertionError "Torch not compiled with CUDA enabled" or
+  /// NotImplementedError.
   Backend& backend(DeviceType type) {
-    Backend* b = backends_[size_t(type)].load(std::memory_order_acquire);
-    if (!b) [[unlikely]]
-      return load(type);
-    return *b;
+    if (size_t(type) < kDeviceTypes) [[likely]]
+      if (Backend* b = backends_[size_t(type)].load(std::memory_order_acquire))
+          [[likely]]
+        return *b;
+    return load(type);
   }
   /// Whether somebody has asked for it and it is there.
   bool loaded(DeviceType type) const {
-    return backends_[size_t(type)].load(std::memory_order_acquire);
+    return size_t(type) < kDeviceTypes &&
+           backends_[size_t(type)].load(std::memory_order_acquire);
   }
   /// Once, while the type's library is loaded.
   void set_backend(DeviceType type, Backend* backend) {

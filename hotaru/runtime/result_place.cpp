@@ -1,22 +1,15 @@
 #include "hotaru/runtime/result_place.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
-
-#include "hotaru/runtime/backend.h"
 
 namespace hotaru {
 namespace {
 
 constinit thread_local const Tensor* place = nullptr;
-// Whether a place ever was: else results cost one load, not a thread's local.
-constinit std::atomic<bool> possible{false};
 
 /// The tensor that takes a result like that, or null.
 const Tensor* place_for(IntSpan sizes, DType dtype, Device device) {
-  if (!possible.load(std::memory_order_relaxed)) [[likely]]
-    return nullptr;
   const bool fits = place && place->dtype() == dtype &&
                     place->device() == device &&
                     std::ranges::equal(place->sizes(), sizes);
@@ -33,26 +26,32 @@ Tensor take_place() {
 
 ResultPlace::ResultPlace(const Tensor& out)
     : previous_(std::exchange(place, &out)) {
-  possible.store(true, std::memory_order_relaxed);
+  detail::places.store(true, std::memory_order_relaxed);
 }
 
 ResultPlace::~ResultPlace() {
   place = previous_;
 }
 
-Tensor allocate_result(IntSpan sizes, DType dtype, Device device) {
+namespace detail {
+
+constinit std::atomic<bool> places{false};
+
+Tensor place_result(IntSpan sizes, DType dtype, Device device) {
   const Tensor* out = place_for(sizes, dtype, device);
   if (out && out->is_contiguous()) [[unlikely]]
     return take_place();
   return allocate(sizes, dtype, device);
 }
 
-Tensor allocate_result(IntSpan sizes, IntSpan strides, DType dtype,
-                       Device device) {
+Tensor place_result(IntSpan sizes, IntSpan strides, DType dtype,
+                    Device device) {
   const Tensor* out = place_for(sizes, dtype, device);
   if (out && std::ranges::equal(out->strides(), strides)) [[unlikely]]
     return take_place();
   return allocate(sizes, strides, dtype, device);
 }
+
+}  // namespace detail
 
 }  // namespace hotaru

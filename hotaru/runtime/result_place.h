@@ -2,7 +2,9 @@
 // it (`out=`): operators that end in one kernel then write straight into it.
 #pragma once
 
-#include "hotaru/core/tensor.h"
+#include <atomic>
+
+#include "hotaru/runtime/backend.h"
 
 namespace hotaru {
 
@@ -20,9 +22,25 @@ class ResultPlace {
   const Tensor* previous_;
 };
 
+namespace detail {
+// Whether there ever was a place: else results cost one load, not a thread's
+// local.
+extern constinit std::atomic<bool> places;
+Tensor place_result(IntSpan sizes, DType dtype, Device device);
+Tensor place_result(IntSpan sizes, IntSpan strides, DType dtype, Device device);
+}  // namespace detail
+
 /// As allocate(), for what an operator returns; at most once for a place.
-Tensor allocate_result(IntSpan sizes, DType dtype, Device device);
-Tensor allocate_result(IntSpan sizes, IntSpan strides, DType dtype,
-                       Device device);
+inline Tensor allocate_result(IntSpan sizes, DType dtype, Device device) {
+  if (detail::places.load(std::memory_order_relaxed)) [[unlikely]]
+    return detail::place_result(sizes, dtype, device);
+  return allocate(sizes, dtype, device);
+}
+inline Tensor allocate_result(IntSpan sizes, IntSpan strides, DType dtype,
+                              Device device) {
+  if (detail::places.load(std::memory_order_relaxed)) [[unlikely]]
+    return detail::place_result(sizes, strides, dtype, device);
+  return allocate(sizes, strides, dtype, device);
+}
 
 }  // namespace hotaru

@@ -13,6 +13,8 @@ namespace hotaru {
 
 namespace detail {
 constinit std::atomic<int64_t> watchers{0};
+constinit DefaultStream cpu_stream;
+constinit std::atomic<bool> streams_chosen{false};
 }
 
 namespace {
@@ -28,10 +30,7 @@ size_t slot_of(Device device) {
 }
 
 const Stream& default_stream(Device device) {
-  // Never destroyed: workers may enqueue while the process exits.
-  static const auto& immediate = *new Stream(Device{});
-  if (device.is_cpu()) [[likely]]
-    return immediate;
+  if (device.is_cpu()) return detail::cpu_stream.stream;
   return DeviceTable::instance()
       .backend(device.type)
       .default_stream(std::max<int>(device.index, 0));
@@ -42,6 +41,12 @@ constinit thread_local std::array<const Stream*, kSlots> current{};
 
 const Stream*& slot(Device device) {
   return current[slot_of(device)];
+}
+
+/// Before a stream is put into a slot.
+void note_chosen(const Stream& stream) {
+  if (stream.device().is_cpu() && !stream.immediate())
+    detail::streams_chosen.store(true, std::memory_order_relaxed);
 }
 
 /// What copies of a queued stream share; tells the queue when the last goes.
@@ -124,7 +129,7 @@ void Stream::wait(const Stream& other) const {
   wait(event);
 }
 
-const Stream& current_stream(Device device) {
+const Stream& detail::chosen_stream(Device device) {
   const Stream* stream = slot(device);
   return stream ? *stream : default_stream(device);
 }
@@ -135,6 +140,7 @@ void set_current_stream(const Stream& stream) {
     explicit Held(const Stream& stream) : stream(stream) {}
     const Stream stream;
   };
+  note_chosen(stream);
   const size_t where = slot_of(stream.device());
   auto held = make_ref<Held>(stream);
   current[where] = stream.immediate() ? nullptr : &held->stream;
@@ -143,6 +149,7 @@ void set_current_stream(const Stream& stream) {
 
 StreamGuard::StreamGuard(const Stream& stream)
     : stream_(stream), previous_(slot(stream.device())) {
+  note_chosen(stream_);
   slot(stream.device()) = &stream_;
 }
 

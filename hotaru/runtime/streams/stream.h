@@ -46,8 +46,10 @@ class CallSink : public RefCounted {
 /// An ordered sequence of kernel calls on one device; a value. Thread-safe.
 class Stream {
  public:
-  /// The CPU's immediate stream, or one whose calls go to `sink`.
-  explicit Stream(Device device, Ref<CallSink> sink = nullptr)
+  /// The CPU's immediate stream.
+  constexpr explicit Stream(Device device) : device_(device) {}
+  /// One whose calls go to `sink`.
+  Stream(Device device, Ref<CallSink> sink)
       : device_(device), sink_(std::move(sink)) {}
   /// A stream of its own on the CPU: a queue that workers of the pool run in
   /// order, beside other streams. Costs some 200 bytes and no thread.
@@ -121,9 +123,29 @@ inline void Stream::enqueue(const KernelCall& call) const {
   call.run(DeviceType::kCPU);
 }
 
+namespace detail {
+/// The CPU's default stream, which is never destroyed.
+struct DefaultStream {
+  union {
+    Stream stream;
+  };
+  constexpr DefaultStream() : stream(Device{}) {}
+  constexpr ~DefaultStream() {}
+};
+extern constinit DefaultStream cpu_stream;
+/// Whether a thread ever chose another one on the CPU.
+extern constinit std::atomic<bool> streams_chosen;
+const Stream& chosen_stream(Device device);
+}  // namespace detail
+
 /// The stream this thread's operators go to on a device; its default stream
 /// unless a StreamGuard says otherwise. An index of -1 counts as 0.
-const Stream& current_stream(Device device);
+inline const Stream& current_stream(Device device) {
+  if (device.is_cpu() &&
+      !detail::streams_chosen.load(std::memory_order_relaxed)) [[likely]]
+    return detail::cpu_stream.stream;
+  return detail::chosen_stream(device);
+}
 inline constexpr int kMostDevices = 32;  // of one type
 
 /// Makes a stream current in this thread until the next call.
