@@ -30,6 +30,10 @@ class WrongError(Exception):
     """What differs from PyTorch."""
 
 
+class LeftOutError(Exception):
+    """The case has no meaning here, and does not count."""
+
+
 def tensors_in(value) -> list:
     if isinstance(value, torch.Tensor):
         return [value]
@@ -171,6 +175,8 @@ def judge(path: str, check) -> list[list[str]]:
         try:
             check(case, stored["tensors"])
             outcomes[key] = "ok"
+        except LeftOutError:
+            continue
         except Exception as error:
             outcomes[key] = describe(error)[:240]
     return [[entry, dtype, kind, text] for kind, text in outcomes.items()]

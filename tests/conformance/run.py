@@ -6,6 +6,7 @@ failures with those that are known (known/SUITE.txt), and exits with 1 if
 something failed that used to be right.
 
     run.py --oracle PYTHON [--suite all] [--op NAME] [--dtype NAME] [--update]
+    run.py --oracle PYTHON --suite op --device cuda [--dtype NAME] [--update]
 
 The suite "tests" is PyTorch's own test files (suite/main.py says whence):
 
@@ -56,6 +57,8 @@ def outcomes(suite: str, options) -> list[Outcome]:
     chosen = [x for d in options.dtype for x in ("--dtype", d)]
     chosen += [x for name in options.op or () for x in ("--op", name)]
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
+    if options.device != "cpu":
+        env["HOTARU_CONFORMANCE_DEVICE"] = options.device
     oracle = str(HERE / f"{suite}_oracle.py")
     parts(
         [options.oracle, oracle, str(folder), *chosen], options.jobs, env
@@ -160,7 +163,8 @@ def run_suite(suite: str, options) -> tuple[list[Outcome], int]:
         print(f"{suite}\n{table(suite, found)}")
     if options.reasons:
         print(reasons(found, options.reasons))
-    path = HERE / "known" / f"{suite}.txt"
+    where = "" if options.device == "cpu" else f"_{options.device}"
+    path = HERE / "known" / f"{suite}{where}.txt"
     return found, compare(found, path, options.update)
 
 
@@ -186,6 +190,12 @@ def main() -> int:
     )
     parser.add_argument("--op", action="append", metavar="ENTRY")
     parser.add_argument("--dtype", action="append", choices=DTYPES)
+    parser.add_argument(
+        "--device",
+        default="cpu",
+        choices=["cpu", "cuda"],
+        help="of op: where hotaru's tensors lie",
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--reasons", type=int, default=0, metavar="N")

@@ -181,15 +181,6 @@ Tensor exponential_(const Tensor& self, double lambda, Generator* generator) {
 
 namespace {
 
-/// Draws that no other device has.
-Tensor draw_on_cpu(const char* name, const char* node, const Tensor& self,
-                   Generator* generator, const DrawAttributes& attributes) {
-  HOTARU_CHECK_AS(NotImplementedError, self.device().type == DeviceType::kCPU,
-                  name, ": not implemented for device ",
-                  device_type_name(self.device().type));
-  return draw(node, self, generator, attributes);
-}
-
 Tensor cauchy_(const Tensor& self, double median, double sigma,
                Generator* generator) {
   HOTARU_CHECK(sigma > 0,
@@ -198,22 +189,22 @@ Tensor cauchy_(const Tensor& self, double median, double sigma,
                "Cauchy distribution is a continuous probability distribution. "
                "dtype must be a floating point but you specified ",
                cpp_type_name(self.dtype()));
-  return draw_on_cpu("cauchy_", "CauchyBackward0", self, generator,
-                     {.draw = Draw::kCauchy, .a = median, .b = sigma});
+  return draw("CauchyBackward0", self, generator,
+              {.draw = Draw::kCauchy, .a = median, .b = sigma});
 }
 
 Tensor log_normal_(const Tensor& self, double mean, double std,
                    Generator* generator) {
   HOTARU_CHECK(std > 0, "log_normal_ expects std > 0.0, but found std=", std);
-  return draw_on_cpu("log_normal_", "LogNormalBackward0", self, generator,
-                     {.draw = Draw::kLogNormal, .a = mean, .b = std});
+  return draw("LogNormalBackward0", self, generator,
+              {.draw = Draw::kLogNormal, .a = mean, .b = std});
 }
 
 Tensor geometric_(const Tensor& self, double p, Generator* generator) {
   HOTARU_CHECK(p > 0 && p < 1,
                "geometric_ expects p to be in (0, 1), but got p=", p);
-  return draw_on_cpu("geometric_", "GeometricBackward0", self, generator,
-                     {.draw = Draw::kGeometric, .a = p});
+  return draw("GeometricBackward0", self, generator,
+              {.draw = Draw::kGeometric, .a = p});
 }
 
 HOTARU_OP(

@@ -167,6 +167,30 @@ def test_exponential_draws(hotaru, cuda):
     assert abs(many.mean().item() - 1) < 0.03
 
 
+def test_cauchy_log_normal_and_geometric_draws(hotaru, cuda):
+    """By the formulas of PyTorch's kernels, from the same uniform numbers."""
+    torch = hotaru
+
+    def drawn(method, *args, dtype=torch.float32):
+        out = torch.empty(4, dtype=dtype, device=cuda)
+        return getattr(out, method)(*args, generator=generator(torch, 5))
+
+    u = [(words(5, i, 0)[0] + 0.5) / 2**32 for i in range(4)]
+    angles = [math.tan(math.pi * (x - 0.5)) for x in u]
+    for got, angle in zip(drawn("cauchy_", 1, 3).tolist(), angles):
+        assert math.isclose(got, 1 + 3 * angle, rel_tol=1e-4)
+    normals = drawn("normal_", 1, 0.5).tolist()
+    for got, x in zip(drawn("log_normal_", 1, 0.5).tolist(), normals):
+        assert math.isclose(got, math.exp(x), rel_tol=1e-5)
+    trials = [math.ceil(math.log(x) / math.log1p(-0.1)) for x in u]
+    for dtype in (torch.float32, torch.float16, torch.int64, torch.uint8):
+        assert drawn("geometric_", 0.1, dtype=dtype).tolist() == trials
+    ends = torch.empty(200000, device=cuda).cauchy_(
+        generator=generator(torch, 1)
+    )
+    assert ends.isfinite().all()
+
+
 def test_bernoulli_draws(hotaru, cuda):
     torch = hotaru
     out = torch.empty(9, device=cuda).bernoulli_(

@@ -15,7 +15,6 @@ enum class Draw : uint8_t {
   kFullInteger,  // the whole range of the dtype
   kPermutation,  // of 0 .. n-1
   kKept,         // as kBernoulli, for dropout of elements of `range` bytes
-  // Of the CPU alone:
   kCauchy,     // median a, half the width at half of the maximum b
   kLogNormal,  // the exponential of kNormal
   kGeometric,  // trials up to the first success, of probability a

@@ -3,6 +3,9 @@
 //   DrawUniform_<suffix>      in [a, b)
 //   DrawNormal_<suffix>       mean a, standard deviation b
 //   DrawExponential_<suffix>  rate a
+//   DrawCauchy_<suffix>       median a, half the width at half the maximum b
+//   DrawLogNormal_<suffix>    the exponential of DrawNormal
+//   DrawGeometric_<suffix>    trials up to the first success, of probability a
 //   DrawBernoulli_<suffix>    1 with probability a
 //   DrawInteger_<suffix>      base + word % range; words of 64 bits with
 //   `wide`,

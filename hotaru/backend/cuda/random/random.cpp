@@ -31,6 +31,9 @@ constexpr KernelTypes<FloatingAndComplexTypes> kUniformTypes{
 constexpr KernelTypes<FloatingAndComplexTypes> kNormalTypes{
     0, "normal_kernel_cuda"};
 constexpr KernelTypes<FloatingTypes> kExponentialTypes{0, "exponential_cuda"};
+constexpr KernelTypes<FloatingTypes> kCauchyTypes{0, "cauchy_cuda"};
+constexpr KernelTypes<FloatingTypes> kLogNormalTypes{0, "log_normal_cuda"};
+constexpr KernelTypes<RealTypes> kGeometricTypes{0, "geometric_cuda"};
 constexpr KernelTypes<RealAndBoolTypes> kIntegerTypes{0, "random_kernel_cuda"};
 constexpr KernelTypes<RealAndBoolTypes> kBernoulliTypes{
     0, "bernoulli_tensor_cuda_self_"};
@@ -116,24 +119,31 @@ uint32_t kept_vector(int64_t numel, uint64_t itemsize) {
   return vector;
 }
 
+void check_draw(const KernelCall& call, Draw draw) {
+  switch (draw) {
+    case Draw::kUniform:
+      return check_types<kUniformTypes>(call);
+    case Draw::kNormal:
+      return check_types<kNormalTypes>(call);
+    case Draw::kExponential:
+      return check_types<kExponentialTypes>(call);
+    case Draw::kCauchy:
+      return check_types<kCauchyTypes>(call);
+    case Draw::kLogNormal:
+      return check_types<kLogNormalTypes>(call);
+    case Draw::kGeometric:
+      return check_types<kGeometricTypes>(call);
+    default:
+      return check_types<kIntegerTypes>(call);
+  }
+}
+
 /// Operands: result, generator.
 void random(const KernelCall& call) {
   const Tensor& out = call.tensor(0);
   auto& generator = call.object<PhiloxGenerator>(1);
   const auto& a = call.attributes<DrawAttributes>();
-  switch (a.draw) {
-    case Draw::kUniform:
-      check_types<kUniformTypes>(call);
-      break;
-    case Draw::kNormal:
-      check_types<kNormalTypes>(call);
-      break;
-    case Draw::kExponential:
-      check_types<kExponentialTypes>(call);
-      break;
-    default:
-      check_types<kIntegerTypes>(call);
-  }
+  check_draw(call, a.draw);
   if (out.numel() == 0) return;
   if (a.draw == Draw::kPermutation) return draw_permutation(out, generator);
   DrawParams p = params_of(out);
@@ -141,8 +151,9 @@ void random(const KernelCall& call) {
   p.b = a.b;
   const uint32_t values = reals(out.dtype());
   static constinit const Functions uniform("DrawUniform"), normal("DrawNormal"),
-      exponential("DrawExponential"), bernoulli("DrawBernoulli"),
-      kept("DrawKept"), integer("DrawInteger");
+      exponential("DrawExponential"), cauchy("DrawCauchy"),
+      log_normal("DrawLogNormal"), geometric("DrawGeometric"),
+      bernoulli("DrawBernoulli"), kept("DrawKept"), integer("DrawInteger");
   switch (a.draw) {
     case Draw::kUniform:
       return run_parts(uniform, out, generator, p, values);
@@ -151,6 +162,12 @@ void random(const KernelCall& call) {
       return run_parts(normal, out, generator, p, values);
     case Draw::kExponential:
       return run_parts(exponential, out, generator, p, values);
+    case Draw::kCauchy:
+      return run_parts(cauchy, out, generator, p, values);
+    case Draw::kLogNormal:
+      return run_parts(log_normal, out, generator, p, values);
+    case Draw::kGeometric:
+      return run_parts(geometric, out, generator, p, values);
     case Draw::kBernoulli:
       return run_parts(bernoulli, out, generator, p, values);
     case Draw::kKept:

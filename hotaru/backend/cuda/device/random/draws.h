@@ -76,4 +76,26 @@ __device__ inline double fast_log(double x) {
   return std::log(x);
 }
 
+/// And its fast exponential and tangent.
+__device__ inline float fast_exp(float x) {
+#if defined(__CUDA_ARCH__)
+  return __expf(x);
+#else
+  return std::exp(x);
+#endif
+}
+__device__ inline double fast_exp(double x) {
+  return std::exp(x);
+}
+__device__ inline float fast_tan(float x) {
+#if defined(__CUDA_ARCH__)
+  return __tanf(x);
+#else
+  return std::tan(x);
+#endif
+}
+__device__ inline double fast_tan(double x) {
+  return std::tan(x);
+}
+
 }  // namespace hotaru::cuda

@@ -68,8 +68,52 @@ struct Exponential {
   }
 };
 template <class T>
+struct Cauchy {
+  using Raw = OpMath<T>;
+  Raw median, sigma;
+  __device__ explicit Cauchy(const DrawParams& p)
+      : median(Raw(p.a)), sigma(Raw(p.b)) {}
+  __device__ static void raw(const Words4& w, Raw (&out)[kDrawn<Raw>]) {
+    uniforms(w, out);
+  }
+  /// In float the ends are left out, where the fast tangent overflows.
+  __device__ Stored<T> make(Raw u) const {
+    if constexpr (sizeof(Raw) == 4) {
+      constexpr Raw kEnd = std::numeric_limits<Raw>::epsilon();
+      u = u > 1 - kEnd ? 1 - kEnd : u < kEnd ? kEnd : u;
+    }
+    constexpr Raw kPi = Raw(3.14159265358979323846);
+    return narrow<T>(median + sigma * fast_tan(kPi * (u - Raw(0.5))));
+  }
+};
+template <class T>
+struct LogNormal : Normal<T> {
+  using Raw = OpMath<T>;
+  __device__ explicit LogNormal(const DrawParams& p) : Normal<T>(p) {}
+  __device__ Stored<T> make(Raw x) const {
+    return narrow<T>(fast_exp(std::fma(x, this->deviation, this->mean)));
+  }
+};
+/// What PyTorch computes draws of integers and flags in.
+template <class T>
+using DiscreteMath =
+    std::conditional_t<std::is_same_v<T, double>, double, float>;
+template <class T>
+struct Geometric {
+  using Raw = DiscreteMath<T>;
+  Raw scale;
+  __device__ explicit Geometric(const DrawParams& p)
+      : scale(std::log1p(-Raw(p.a))) {}
+  __device__ static void raw(const Words4& w, Raw (&out)[kDrawn<Raw>]) {
+    uniforms(w, out);
+  }
+  __device__ Stored<T> make(Raw u) const {
+    return narrow<T>(OpMath<T>(std::ceil(fast_log(u) / scale)));
+  }
+};
+template <class T>
 struct Bernoulli {
-  using Raw = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  using Raw = DiscreteMath<T>;
   Raw p;
   __device__ explicit Bernoulli(const DrawParams& d) : p(Raw(d.a)) {}
   __device__ static void raw(const Words4& w, Raw (&out)[kDrawn<Raw>]) {
@@ -211,8 +255,15 @@ __device__ void draw_each(const DrawParams& p) {
   HOTARU_CUDA_KERNEL(DrawNormal_##suffix, DrawParams, draw<T, Normal<T>>) \
   HOTARU_CUDA_KERNEL(DrawExponential_##suffix, DrawParams, \
                      draw<T, Exponential<T>>) \
+  HOTARU_CUDA_KERNEL(DrawCauchy_##suffix, DrawParams, draw<T, Cauchy<T>>) \
+  HOTARU_CUDA_KERNEL(DrawLogNormal_##suffix, DrawParams, \
+                     draw<T, LogNormal<T>>) \
   HOTARU_CUDA_KERNEL(DrawSlopes_##suffix, DrawParams, draw_slopes<T>)
 HOTARU_DEVICE_TYPES_FloatingTypes(HOTARU_DRAW_REALS, )
+
+#define HOTARU_DRAW_COUNTS(unused, T, suffix) \
+  HOTARU_CUDA_KERNEL(DrawGeometric_##suffix, DrawParams, draw<T, Geometric<T>>)
+    HOTARU_DEVICE_TYPES_RealTypes(HOTARU_DRAW_COUNTS, )
 
 #define HOTARU_DRAW_ALL(unused, T, suffix) \
   HOTARU_CUDA_KERNEL(DrawBernoulli_##suffix, DrawParams, \
@@ -220,6 +271,6 @@ HOTARU_DEVICE_TYPES_FloatingTypes(HOTARU_DRAW_REALS, )
   HOTARU_CUDA_KERNEL(DrawInteger_##suffix, DrawParams, draw_integer<T>) \
   HOTARU_CUDA_KERNEL(DrawKept_##suffix, DrawParams, draw_kept<T>) \
   HOTARU_CUDA_KERNEL(DrawEach_##suffix, DrawParams, draw_each<T>)
-    HOTARU_DEVICE_TYPES_RealAndBoolTypes(HOTARU_DRAW_ALL, )
+        HOTARU_DEVICE_TYPES_RealAndBoolTypes(HOTARU_DRAW_ALL, )
 
 }  // namespace hotaru::cuda
