@@ -9,9 +9,9 @@ namespace hotaru {
 namespace {
 
 constexpr std::array<const char*, kDeviceNames> kNames{
-    "cpu",    "cuda", "meta", "ipu",  "xpu",  "mkldnn", "opengl",
-    "opencl", "ideep", "hip", "ve",   "fpga", "maia",   "xla",
-    "lazy",   "vulkan", "mps", "hpu", "mtia", "privateuseone"};
+    "cpu",    "cuda",   "meta", "ipu", "xpu",  "mkldnn",       "opengl",
+    "opencl", "ideep",  "hip",  "ve",  "fpga", "maia",         "xla",
+    "lazy",   "vulkan", "mps",  "hpu", "mtia", "privateuseone"};
 
 // In the order in which PyTorch names them; the text is its own so that
 // programs which match on it keep working.

@@ -6,16 +6,32 @@ import pytest
 
 import hotaru as torch
 
-NAMES = (
-    "ipu xpu mkldnn opengl opencl ideep hip ve fpga maia xla lazy vulkan mps "
-    "hpu mtia privateuseone"
-).split()
+NAMES = [
+    "ipu",
+    "xpu",
+    "mkldnn",
+    "opengl",
+    "opencl",
+    "ideep",
+    "hip",
+    "ve",
+    "fpga",
+    "maia",
+    "xla",
+    "lazy",
+    "vulkan",
+    "mps",
+    "hpu",
+    "mtia",
+    "privateuseone",
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_name_is_a_device(name):
     device = torch.device(name)
-    assert device.type == name and device.index is None
+    assert device.type == name
+    assert device.index is None
     assert repr(device) == f"device(type='{name}')"
     assert torch.device(name, 1) == torch.device(f"{name}:1") != device
     assert pickle.loads(pickle.dumps(device)) == device
