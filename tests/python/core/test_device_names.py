@@ -7,24 +7,9 @@ import pytest
 import hotaru as torch
 
 NAMES = [
-    "ipu",
-    "xpu",
-    "mkldnn",
-    "opengl",
-    "opencl",
-    "ideep",
-    "hip",
-    "ve",
-    "fpga",
-    "maia",
-    "xla",
-    "lazy",
-    "vulkan",
-    "mps",
-    "hpu",
-    "mtia",
-    "privateuseone",
-]
+    "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga",
+    "maia", "xla", "lazy", "vulkan", "mps", "hpu", "mtia", "privateuseone",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)
