@@ -32,6 +32,7 @@ LOCAL = {
     "Tan": REDUCTION,
     "Digamma": f"its tan: {REDUCTION}",
     "Trigamma": f"its sin: {REDUCTION}",
+    "DrawCauchy": f"its tan of doubles: {REDUCTION}",
     # Complex numbers' have the angle of the result.
     "Exp": f"of complex numbers: {REDUCTION}",
     "Pow": f"of complex numbers: {REDUCTION}",

@@ -9,9 +9,11 @@ Optimizers have these arguments in common, where they have them:
 * `capturable`: steps can be captured in a graph of a device, with counts of
   steps on it (False);
 * `differentiable`: steps are recorded for gradients (False);
-* `foreach`, `fused`: how PyTorch computes the same numbers. They are checked
-  and change nothing here, but with `fused=True` steps take the scale of a
-  `GradScaler` into account.
+* `fused`: one kernel steps many parameters (`SGD`, `Adam`, `AdamW`,
+  `Adagrad`), and takes the scale of a `GradScaler` into account; taken by
+  itself on CUDA, unless `foreach=False`;
+* `foreach`: how PyTorch computes the same numbers; checked, and else without
+  effect.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import Tensor, full_like
+from .. import Tensor, full_like, zeros
 from ..nn.parameter import is_lazy
 from ._arithmetic import (
     check_lists,
@@ -12,9 +12,11 @@ from ._arithmetic import (
     unscaled,
     updates,
 )
-from ._listed import Fused, scalar
+from ._fused import adagrad_step, takes_fused
+from ._listed import Fused
 from ._options import check_fused, check_options
 from ._sparse import adagrad_sparse
+from .optimizer import _get_scalar_dtype
 
 __all__ = ["Adagrad", "adagrad"]
 
@@ -50,8 +52,22 @@ def adagrad(
     )
     if True in [grad.is_sparse for grad in grads]:
         _check_sparse(fused, weight_decay)
+    if takes_fused(params, grads, fused, foreach, one_by_one=differentiable):
+        return adagrad_step(
+            params,
+            grads,
+            state_sums,
+            state_steps,
+            grad_scale=grad_scale,
+            found_inf=found_inf,
+            lr=lr,
+            weight_decay=weight_decay,
+            lr_decay=lr_decay,
+            eps=eps,
+            maximize=maximize,
+        )
     if not unscaled(grads, grad_scale, found_inf):
-        return
+        return None
     lr, weight_decay = numbers(differentiable, lr, weight_decay)
     for param, grad, step, total in updates(
         params,
@@ -67,6 +83,7 @@ def adagrad(
             continue
         total.addcmul_(grad, grad)
         plus_quotient_(param, grad, root(total, eps, differentiable), -rate)
+    return None
 
 
 def _check_sparse(fused: bool | None, weight_decay: float) -> None:
@@ -179,5 +196,9 @@ class Adagrad(Fused):
         start = group["initial_accumulator_value"]
         # A complex start: both parts are squares of their own.
         value = complex(start, start) if param.is_complex() else start
-        state["step"] = scalar(0.0, param, {})
+        state["step"] = zeros(
+            (),
+            dtype=_get_scalar_dtype(group["fused"]),
+            device=param.device if group["fused"] else "cpu",
+        )
         state["sum"] = full_like(param, value)

@@ -12,6 +12,7 @@ from ._arithmetic import (
     unscaled,
     updates,
 )
+from ._fused import adam_step, takes_fused
 from ._listed import Fused, scalar
 from ._options import (
     check_betas,
@@ -56,8 +57,28 @@ def adam(
         capturable=capturable and not fused,
         differentiable=differentiable,
     )
+    one_by_one = differentiable or (capturable and not fused)
+    if takes_fused(params, grads, fused, foreach, one_by_one=one_by_one):
+        return adam_step(
+            params,
+            grads,
+            exp_avgs,
+            exp_avg_sqs,
+            max_exp_avg_sqs,
+            state_steps,
+            decoupled=decoupled_weight_decay,
+            grad_scale=grad_scale,
+            found_inf=found_inf,
+            amsgrad=amsgrad,
+            beta1=beta1,
+            beta2=beta2,
+            lr=lr,
+            weight_decay=weight_decay,
+            eps=eps,
+            maximize=maximize,
+        )
     if not unscaled(grads, grad_scale, found_inf):
-        return
+        return None
     exact = capturable or differentiable
     lr, beta1, beta2, weight_decay = numbers(
         exact, lr, beta1, beta2, weight_decay
@@ -88,6 +109,7 @@ def adam(
         scale = -lr * correction / (1 - beta1**step)
         bottom = root(square, eps * correction, differentiable)
         plus_quotient_(param, mean, bottom, scale)
+    return None
 
 
 class Adam(Fused):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import Tensor
 from ._arithmetic import descents, numbers, unscaled
+from ._fused import sgd_step, takes_fused
 from ._listed import Fused
 from ._options import check_fused, check_fused_param, check_lr, check_options
 
@@ -31,9 +32,26 @@ def sgd(
 
     A velocity that is None is put into the list.
     """
+    begins = {velocity is None for velocity in momentum_buffer_list}
+    if takes_fused(
+        params, d_p_list, fused, foreach, one_by_one=len(begins) > 1
+    ):
+        return sgd_step(
+            params,
+            d_p_list,
+            momentum_buffer_list,
+            momentum=momentum,
+            grad_scale=grad_scale,
+            found_inf=found_inf,
+            weight_decay=weight_decay,
+            lr=lr,
+            dampening=dampening,
+            nesterov=nesterov,
+            maximize=maximize,
+        )
     scaled = grad_scale is not None or found_inf is not None
     if scaled and not unscaled(d_p_list, grad_scale, found_inf):
-        return
+        return None
     grads = descents(params, d_p_list, maximize, weight_decay)
     if momentum != 0:
         grads = _moved(
@@ -45,6 +63,7 @@ def sgd(
     else:
         for param, grad in zip(params, grads):
             param.add_(grad, alpha=-lr)
+    return None
 
 
 def _moved(grads, velocities: list, momentum, dampening, nesterov):
@@ -140,7 +159,7 @@ class SGD(Fused):
         self._allow_scaling(fused)
 
     def _update_group(self, group: dict) -> None:
-        if _is_plain(group):
+        if _is_plain(group) and not group["params"][0].is_cuda:
             # Without lists: they take as long as the steps of a small layer.
             scale = -group["lr"]
             for param in group["params"]:
@@ -175,6 +194,8 @@ class SGD(Fused):
             dampening=group["dampening"],
             nesterov=group["nesterov"],
             maximize=group["maximize"],
+            fused=group["fused"] and not group["differentiable"],
+            foreach=group["foreach"] and not group["differentiable"],
             **scaling,
         )
         for i in new:

@@ -1,0 +1,117 @@
+"""Steps of many parameters by one kernel, `hotaru._fused_*_`.
+
+They are taken with `fused=True`, and on a CUDA device unless `foreach=False`
+asks for the parameters one by one: a launch there has some dozen tensors.
+"""
+
+from __future__ import annotations
+
+from .. import _C, Tensor, empty_like
+from ._arithmetic import parts, value_of
+
+# Options that the kernel may read from a device.
+_TENSORS = {"lr", "grad_scale", "found_inf"}
+
+
+def takes_fused(
+    params,
+    grads,
+    fused: bool | None,
+    foreach: bool | None = None,
+    *,
+    one_by_one: bool = False,
+) -> bool:
+    """Whether one kernel shall step these parameters.
+
+    `one_by_one`: options that only the separate operators have.
+    """
+    if one_by_one or not params:
+        return False
+    if fused:
+        return True
+    return (
+        fused is None
+        and foreach is not False
+        and params[0].is_cuda
+        and all(x.is_cuda and x.layout == _C.strided for x in [*params, *grads])
+    )
+
+
+def _columns(*lists) -> list:
+    """The lists, with complex tensors as pairs of reals."""
+    if True not in [param.is_complex() for param in lists[0]]:
+        return list(lists)
+    return [parts(*column) for column in lists]
+
+
+def _counted(steps, found_inf: Tensor | None) -> None:
+    """Counts a step, unless gradients were not finite."""
+    if found_inf is None:
+        return _C.ops._foreach_add_(steps, 1)
+    for step in steps:
+        step.add_(1 - found_inf.to(step.device, step.dtype).squeeze())
+    return None
+
+
+def adam_step(
+    params,
+    grads,
+    means,
+    squares,
+    largest,
+    steps,
+    *,
+    decoupled: bool,
+    found_inf: Tensor | None,
+    beta1,
+    beta2,
+    weight_decay,
+    amsgrad: bool,
+    **options,
+) -> None:
+    """The step of Adam, or of AdamW if `decoupled`."""
+    _counted(steps, found_inf)
+    columns = _columns(
+        params, grads, means, squares, largest if amsgrad else [], steps
+    )
+    step = _C.ops._fused_adamw_ if decoupled else _C.ops._fused_adam_
+    step(
+        *columns,
+        beta1=value_of(beta1),
+        beta2=value_of(beta2),
+        weight_decay=value_of(weight_decay),
+        amsgrad=amsgrad,
+        found_inf=found_inf,
+        **options,
+    )
+
+
+def sgd_step(params, grads, velocities: list, *, momentum, **options) -> None:
+    """The step of SGD; a velocity that is None is put into the list."""
+    begins = momentum != 0 and all(v is None for v in velocities)
+    if momentum != 0:
+        for i, velocity in enumerate(velocities):
+            if velocity is None:
+                velocities[i] = empty_like(params[i]).zero_()
+        columns = _columns(params, grads, velocities)
+    else:
+        columns = [*_columns(params, grads), []]
+    _C.ops._fused_sgd_(
+        *columns,
+        momentum=momentum,
+        is_first_step=begins,
+        **{k: v if k in _TENSORS else value_of(v) for k, v in options.items()},
+    )
+
+
+def adagrad_step(
+    params, grads, sums, steps, *, found_inf: Tensor | None, **options
+) -> None:
+    """The step of Adagrad."""
+    _counted(steps, found_inf)
+    options = {
+        k: v if k == "grad_scale" else value_of(v) for k, v in options.items()
+    }
+    _C.ops._fused_adagrad_(
+        *_columns(params, grads, sums, steps), found_inf=found_inf, **options
+    )

@@ -1,0 +1,67 @@
+"""Steps of optimizers on a CUDA device: some dozen tensors a launch."""
+
+from __future__ import annotations
+
+import pytest
+
+# More tensors than a launch has room for, and more stretches in one of them.
+SIZES = [*range(70), 8192 * 321 + 5]
+
+
+def stepped(torch, name, device, dtype, **options):
+    values = [
+        torch.linspace(-1, 1, n, dtype=dtype).to(device).requires_grad_()
+        for n in SIZES
+    ]
+    optimizer = getattr(torch.optim, name)(values, lr=0.1, **options)
+    for k in range(2):
+        for x in values:
+            x.grad = torch.linspace(k - 1, k + 1, x.numel(), dtype=dtype).to(
+                device
+            )
+        optimizer.step()
+    return [x.detach().cpu() for x in values], optimizer
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("Adam", {"amsgrad": True}),
+        ("AdamW", {}),
+        ("SGD", {"momentum": 0.9, "nesterov": True}),
+        ("SGD", {}),
+        ("Adagrad", {"lr_decay": 0.1}),
+    ],
+)
+@pytest.mark.parametrize("fused", [None, True])
+def test_as_on_the_cpu(hotaru, cuda, name, options, fused):
+    torch = hotaru
+    dtype = torch.float32
+    got, optimizer = stepped(torch, name, cuda, dtype, fused=fused, **options)
+    wanted, _ = stepped(torch, name, "cpu", dtype, **options)
+    for a, b in zip(got, wanted, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-6)
+    for state in optimizer.state.values():
+        if "step" in state:  # where PyTorch has it
+            assert state["step"].item() == 2
+            assert state["step"].is_cuda == (fused is True)
+
+
+def test_rate_and_scale_on_the_device(hotaru, cuda):
+    torch = hotaru
+    x = torch.ones(5, device=cuda).requires_grad_()
+    optimizer = torch.optim.SGD([x], lr=torch.tensor(0.5), fused=True)
+    x.grad = torch.full((5,), 8.0, device=cuda)
+    optimizer.grad_scale = torch.tensor(4.0, device=cuda)
+    optimizer.found_inf = torch.tensor(1.0, device=cuda)
+    optimizer.step()
+    assert x.tolist() == [1.0] * 5
+    optimizer.found_inf = torch.tensor(0.0, device=cuda)
+    optimizer.step()
+    assert x.tolist() == [0.0] * 5
+    torch._fused_sgd_(
+        [x.detach()], [x.grad], [], weight_decay=0.0, momentum=0.0,
+        lr=torch.tensor(0.25, device=cuda), dampening=0.0, nesterov=False,
+        maximize=True, is_first_step=False,
+    )  # fmt: skip
+    assert x.tolist() == [0.5] * 5
