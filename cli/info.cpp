@@ -1,4 +1,5 @@
 #include <fstream>
+#include <iomanip>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include "commands.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
 #include "hotaru/runtime/accelerator.h"
+#include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/threads/cpu_count.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -49,6 +51,34 @@ std::vector<std::string> gpu_names() {
   return names;
 }
 
+/// Which kernels there are on which device; names of those that one lacks.
+void kernels(bool as_json) {
+  DeviceTable& table = DeviceTable::instance();
+  const bool cuda = table.load_kernels(DeviceType::kCUDA);
+  Json rows = Json::object();
+  size_t both = 0, cpu = 0, other = 0;
+  for (const Kernel* kernel : table.kernels()) {
+    const bool here = kernel->has(DeviceType::kCPU);
+    const bool there = kernel->has(DeviceType::kCUDA);
+    if (!here && !there) continue;  // named by an operator for other devices
+    rows[kernel->name()] = {{"cpu", here}, {"cuda", there}};
+    both += here && there;
+    cpu += here;
+    other += there;
+  }
+  if (as_json) {
+    std::cout << rows.dump(1) << '\n';
+    return;
+  }
+  for (const auto& [name, row] : rows.items())
+    std::cout << std::left << std::setw(36) << name
+              << (row["cpu"] ? "cpu  " : "-    ")
+              << (row["cuda"] ? "cuda" : "-") << '\n';
+  std::cout << rows.size() << " kernels: " << cpu << " on the CPU, " << other
+            << " on CUDA, " << both << " on both"
+            << (cuda ? "" : " (CUDA was left out of this build)") << '\n';
+}
+
 void info(bool as_json) {
   Json report;
   report["version"] = HOTARU_VERSION;
@@ -85,7 +115,11 @@ void add_info(CLI::App& program) {
       program.add_subcommand("info", "Version, processor, threads and devices");
   auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "Print JSON");
-  command->callback([as_json] { info(*as_json); });
+  auto of_kernels = std::make_shared<bool>(false);
+  command->add_flag("--kernels", *of_kernels, "List kernels by device instead");
+  command->callback([as_json, of_kernels] {
+    *of_kernels ? kernels(*as_json) : info(*as_json);
+  });
 }
 
 }  // namespace hotaru::cli

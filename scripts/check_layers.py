@@ -64,6 +64,7 @@ FAMILIES = {
     "loss",
     "matmul",
     "norm",
+    "optim",
     "pointwise",
     "pool",
     "random",

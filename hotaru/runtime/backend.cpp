@@ -41,11 +41,25 @@ Kernel& DeviceTable::kernel(std::string_view name) {
   return result;
 }
 
+std::vector<const Kernel*> DeviceTable::kernels() {
+  std::lock_guard lock(mutex_);
+  std::vector<const Kernel*> all;
+  for (const auto& row : kernels_) all.push_back(row.second.get());
+  std::ranges::sort(all, {}, &Kernel::name);
+  return all;
+}
+
+bool DeviceTable::load_kernels(DeviceType type) {
+  if (type == DeviceType::kCPU) return true;
+  if (type != DeviceType::kCUDA) return false;
+  // Static registrations of the library fill this table.
+  static const bool opened = open_beside("libhotaru_cuda.so");
+  return opened;
+}
+
 Backend& DeviceTable::load(DeviceType type) {
   if (type == DeviceType::kCUDA) {
-    // Static registrations of the library fill this table.
-    static const bool opened = open_beside("libhotaru_cuda.so");
-    (void)opened;
+    load_kernels(type);
     if (Backend* b = backends_[size_t(type)].load()) return *b;
     fail<AssertionError>("Torch not compiled with CUDA enabled");
   }

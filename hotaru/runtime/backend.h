@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "hotaru/core/mutex.h"
 #include "hotaru/core/storage.h"
@@ -63,6 +64,11 @@ class DeviceTable {
   }
   /// Finds or makes a kernel's row; references stay valid.
   Kernel& kernel(std::string_view name);
+  /// Every kernel that somebody mentioned, by name.
+  std::vector<const Kernel*> kernels();
+  /// Loads the type's library where there is one, for its kernels: whether
+  /// there is a device does not matter. False without one.
+  bool load_kernels(DeviceType type);
 
  private:
   Backend& load(DeviceType type);

@@ -44,6 +44,7 @@ class Kernel {
       missing(type);
     return f;
   }
+  bool has(DeviceType type) const { return functions_[size_t(type)]; }
   /// Throws what on() throws, and the NotImplementedError that running the
   /// call would begin with: the device's code lacks an operand's dtype. For
   /// streams that run it later; looks at no element.

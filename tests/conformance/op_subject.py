@@ -68,6 +68,7 @@ def call(name: str, args, kwargs):
         function = resolve(torch, name)
     except (AttributeError, ImportError) as error:
         raise WrongError(f"missing {name}") from error
+    args = [DEVICE if isinstance(x, str) and x == "cpu" else x for x in args]
     if kwargs.get("device") == "cpu":
         kwargs = {**kwargs, "device": DEVICE}
     return function(*args, **kwargs)

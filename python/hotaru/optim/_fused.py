@@ -27,13 +27,14 @@ def takes_fused(
     """
     if one_by_one or not params:
         return False
-    if fused:
-        return True
-    return (
-        fused is None
-        and foreach is not False
-        and params[0].is_cuda
-        and all(x.is_cuda and x.layout == _C.strided for x in [*params, *grads])
+    if not fused and (
+        fused is not None or foreach is False or not params[0].is_cuda
+    ):
+        return False
+    if len(set(map(id, params))) < len(params):
+        return False  # the second step of one goes on from its first
+    return bool(fused) or (
+        all(x.is_cuda and x.layout == _C.strided for x in [*params, *grads])
     )
 
 

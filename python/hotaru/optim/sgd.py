@@ -194,8 +194,8 @@ class SGD(Fused):
             dampening=group["dampening"],
             nesterov=group["nesterov"],
             maximize=group["maximize"],
-            fused=group["fused"] and not group["differentiable"],
-            foreach=group["foreach"] and not group["differentiable"],
+            fused=False if group["differentiable"] else group["fused"],
+            foreach=group["foreach"],
             **scaling,
         )
         for i in new:

@@ -150,3 +150,17 @@ def test_queued_and_replayed(hotaru):
     stream.synchronize()
     for a, b in zip(queued, wanted, strict=True):
         assert torch.equal(a, b)
+
+
+@pytest.mark.filterwarnings("ignore:optimizer contains a parameter group")
+def test_a_parameter_twice(hotaru):
+    """It is stepped twice, the second time from where the first one left it."""
+    torch, found = hotaru, []
+    for fused in (False, True):
+        x = torch.ones(1).requires_grad_()
+        x.grad = torch.ones(1)
+        optimizer = torch.optim.Adam([x, x], lr=0.25, fused=fused)
+        optimizer.step()
+        assert optimizer.state[x]["step"].item() == 2
+        found.append(x.item())
+    assert found[0] == found[1] == pytest.approx(0.5)

@@ -60,6 +60,23 @@ def test_info_tells_the_same_to_people_and_programs():
     assert "get_num_threads" in report["parallel_info"]
 
 
+# Kernels of the CPU that CUDA has no use for: layouts and whole layers that
+# other kernels stand for there, and what graphs of the CPU are made of.
+CPU_ONLY = {
+    "block_channels",
+}
+
+
+def test_info_lists_kernels_by_device():
+    rows = json.loads(output("info", "--kernels", "--json"))
+    assert rows["add"] == {"cpu": True, "cuda": rows["sum"]["cuda"]}
+    lacking = {name for name, row in rows.items() if not row["cuda"]}
+    if rows["add"]["cuda"]:
+        assert lacking == CPU_ONLY
+    last = output("info", "--kernels").splitlines()[-1]
+    assert last.startswith(f"{len(rows)} kernels: ")
+
+
 @pytest.mark.parametrize("command", ["info", "run", "bench", "graph"])
 def test_help_of_each_command(command):
     assert "--json" in output(command, "--help")
