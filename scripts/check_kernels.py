@@ -40,7 +40,17 @@ LOCAL = {
     "Sinh": f"of complex numbers: {REDUCTION}",
     "Cosh": f"of complex numbers: {REDUCTION}",
     "Tanh": f"of complex numbers: {REDUCTION}",
-}
+} | {
+    f"{name}_Unary": REDUCTION
+    for name in (
+        "airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1",
+        "spherical_bessel_j0",
+    )
+} | {
+    f"{shifted}chebyshev_polynomial_{kind}_Binary": REDUCTION
+    for shifted in ("", "shifted_")
+    for kind in "tuvw"
+}  # fmt: skip
 
 ENTRY = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'")
 FRAME = re.compile(

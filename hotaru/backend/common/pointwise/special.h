@@ -1,14 +1,23 @@
 // Special functions of one and two real numbers. All are computed in double and
 // rounded once, by plain functions that every dtype's loop shares: nobody feels
-// their speed, and forty of them in four dtypes would be half a megabyte.
+// their speed, and forty of them in four dtypes would be half a megabyte. The
+// functions are in special_*.h, which special.cpp compiles for the CPU, and
+// backend/cuda/device/pointwise/special.cu for devices.
 // Those that vectorise have code of their own for floats (special_float.h).
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
+#include "hotaru/backend/common/both.h"
 #include "hotaru/backend/common/pointwise/pointwise.h"
 
 namespace hotaru::special {
+
+namespace detail {
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+}  // namespace detail
 
 /// Of one number. Values outside a function's domain give NaN.
 #define HOTARU_SPECIAL_UNARY(X) \
@@ -55,10 +64,10 @@ namespace hotaru::special {
   X(xlog1py) \
   X(zeta)
 
-#define HOTARU_DECLARE(name) double name(double x);
+#define HOTARU_DECLARE(name) HOTARU_BOTH double name(double x);
 HOTARU_SPECIAL_UNARY(HOTARU_DECLARE)
 #undef HOTARU_DECLARE
-#define HOTARU_DECLARE(name) double name(double x, double y);
+#define HOTARU_DECLARE(name) HOTARU_BOTH double name(double x, double y);
 HOTARU_SPECIAL_BINARY(HOTARU_DECLARE)
 #undef HOTARU_DECLARE
 

@@ -1,6 +1,6 @@
 // The incomplete gamma functions of floats, in double to a float's precision:
 // a run of elements takes each step of the series together, which vectorises.
-// What that has not enough digits for goes to special_gamma.cpp.
+// What that has not enough digits for goes to special_gamma.h.
 #include "hotaru/backend/common/pointwise/special.h"
 #include "hotaru/backend/common/pointwise/vector_functions.h"
 #include "hotaru/backend/cpu/pointwise/special_loops.h"

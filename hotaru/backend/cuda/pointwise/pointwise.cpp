@@ -42,7 +42,7 @@ void launch_pointwise(const KernelCall& call, const PointwiseFunctions& f,
   all.for_parts([&](const Geometry<kOperands>& part) {
     params.out = part.address[0];
     params.numel = uint32_t(part.numel());
-    bool well = true;
+    bool well = f.has_dense;
     for (size_t k = 0; k < kOperands; ++k) {
       if (!elements[k]) continue;
       if (k > 0) params.in[k - 1] = part.address[k];

@@ -15,14 +15,17 @@ namespace hotaru::cuda {
 
 /// A formula's kernels for one dtype of inputs.
 struct PointwiseFunctions {
-  /// `has_rows`: whether there are kernels of rows, too.
-  PointwiseFunctions(const std::string& symbol, bool has_rows)
+  /// `has_rows`: whether there are kernels of rows, too; `has_dense`: whether
+  /// there are others than those for any strides.
+  PointwiseFunctions(const std::string& symbol, bool has_rows,
+                     bool has_dense = true)
       : dense(symbol),
         strided(symbol + "_s"),
         rows(symbol + "_v"),
-        has_rows(has_rows) {}
+        has_rows(has_rows),
+        has_dense(has_dense) {}
   const Function dense, strided, rows;
-  const bool has_rows;
+  const bool has_rows, has_dense;
 };
 
 /// Launches over the call's operands. `params` has the formula, and the values

@@ -237,6 +237,8 @@ struct Pointwise {
   HOTARU_CUDA_KERNEL( \
       F##_##suffix, ::hotaru::cuda::PointwiseParams, \
       ::hotaru::cuda::Pointwise<::hotaru::formulas::F, T, inputs>::dense) \
+  HOTARU_POINTWISE_STRIDED(F, inputs, T, suffix)
+#define HOTARU_POINTWISE_STRIDED(F, inputs, T, suffix) \
   HOTARU_CUDA_KERNEL( \
       F##_##suffix##_s, ::hotaru::cuda::StridedPointwiseParams, \
       ::hotaru::cuda::Pointwise<::hotaru::formulas::F, T, inputs>::strided)

@@ -1,24 +1,25 @@
 // Incomplete gamma functions and Hurwitz' zeta function.
+#pragma once
+
 #include <cmath>
 #include <limits>
 
 #include "hotaru/backend/common/pointwise/special.h"
 
 namespace hotaru::special {
-namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr int kMostSteps = 100000;
+namespace detail {
+
+inline constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+inline constexpr int kMostSteps = 100000;
 
 /// x^a exp(-x) / gamma(a), which may be far outside double's range on the way.
-double front(double a, double x) {
+HOTARU_BOTH inline double front(double a, double x) {
   return std::exp(a * std::log(x) - x - std::lgamma(a));
 }
 
 /// P(a, x) by its series (Abramowitz and Stegun, 6.5.29), for x < a + 1.
-double lower(double a, double x) {
+HOTARU_BOTH inline double lower(double a, double x) {
   double term = 1 / a, sum = term;
   for (int n = 1; n < kMostSteps; ++n) {
     term *= x / (a + n);
@@ -30,7 +31,7 @@ double lower(double a, double x) {
 
 /// Q(a, x) by its continued fraction (6.5.31), evaluated from the front by
 /// Lentz' method, for the other x.
-double upper(double a, double x) {
+HOTARU_BOTH inline double upper(double a, double x) {
   constexpr double kTiny = 1e-300;
   double b = x + 1 - a, c = 1 / kTiny, d = 1 / b, h = d;
   for (int n = 1; n < kMostSteps; ++n) {
@@ -49,7 +50,7 @@ double upper(double a, double x) {
 }
 
 /// The regularised integral, from 0 to x or from x on.
-double incomplete(double a, double x, bool from_x) {
+HOTARU_BOTH inline double incomplete(double a, double x, bool from_x) {
   const double all = from_x ? 0 : 1, nothing = 1 - all;
   if (!(a >= 0) || !(x >= 0)) return kNaN;
   if (a == 0) return x > 0 ? all : kNaN;
@@ -61,24 +62,24 @@ double incomplete(double a, double x, bool from_x) {
   return near == from_x ? 1 - value : value;
 }
 
-}  // namespace
+}  // namespace detail
 
-double igamma(double a, double x) {
-  return incomplete(a, x, false);
+HOTARU_BOTH double igamma(double a, double x) {
+  return detail::incomplete(a, x, false);
 }
-double igammac(double a, double x) {
-  return incomplete(a, x, true);
+HOTARU_BOTH double igammac(double a, double x) {
+  return detail::incomplete(a, x, true);
 }
 
 /// Sum of (q + k)^-x: terms up to q + k = 10, the rest by Euler and Maclaurin
 /// (Abramowitz and Stegun, 23.1.30).
-double zeta(double x, double q) {
-  if (x == 1) return kInf;
-  if (!(x > 1) || std::isnan(q)) return kNaN;
+HOTARU_BOTH double zeta(double x, double q) {
+  if (x == 1) return detail::kInf;
+  if (!(x > 1) || std::isnan(q)) return detail::kNaN;
   if (q <= 0) {
-    if (q == std::floor(q)) return kInf;
-    if (x != std::floor(x)) return kNaN;  // powers of negative numbers
-    if (q < -1e6) return kNaN;
+    if (q == std::floor(q)) return detail::kInf;
+    if (x != std::floor(x)) return detail::kNaN;  // powers of negative numbers
+    if (q < -1e6) return detail::kNaN;
   }
   double sum = 0, at = q;
   for (; at < 10; ++at) {
