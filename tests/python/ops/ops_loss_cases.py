@@ -96,6 +96,8 @@ _CTC = [
     "F.ctc_loss(x(2, 1, 3), t([[1, 1]]), [2], [2], reduction='none')",
     "F.ctc_loss(x(2, 1, 3), t([[1, 1]]), [2], [2], zero_infinity=True)",
     "F.ctc_loss(x(2, 1, 3), t([[1, 1]]), [2], [0], blank=2)",
+    "F.ctc_loss(t([[[-1.0, -1.0, -1.0]], [[-1.0, -1.0, nan]]]), t([[1, 2]]), "
+    "[2], [2], reduction='none')",
     "grad(lambda a: F.ctc_loss(a, t([[1, 2], [2, 2]]), [4, 3], [2, 1]),"
     " d(4, 2, 3).log_softmax(2))",
     "F.ctc_loss(x(4, 2, 3), l(2, 2), [5, 4], [2, 1])",

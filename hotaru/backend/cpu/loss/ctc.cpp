@@ -17,9 +17,10 @@ constexpr T kNever = -std::numeric_limits<T>::infinity();
 
 template <class T>
 T log_sum(T a, T b) {
-  const T high = std::max(a, b);
-  if (high == kNever<T>) return high;
-  return high + std::log1p(std::exp(std::min(a, b) - high));
+  const T high = a > b ? a : b, low = a > b ? b : a;
+  // A NaN is low, or high is one.
+  if (high == kNever<T> && low == low) return high;
+  return high + std::log1p(std::exp(low - high));
 }
 
 /// One sequence: states 0 .. 2 L are blank, label, blank, label ... blank.
