@@ -123,6 +123,9 @@ INTERPOLATIONS = [
     ((5, 9), {"size": (5, 9), "mode": "bicubic"}),
     ((5, 9), {"size": (2, 4), "mode": "bilinear", "antialias": True}),
     ((9, 5), {"size": (4, 8), "mode": "bicubic", "antialias": True}),
+    ((7, 9), {"size": (3, 13), "mode": "lanczos", "antialias": True}),
+    ((5, 31), {"size": (4, 2), "mode": "lanczos", "antialias": True}),
+    ((9, 5), {"size": (9, 5), "mode": "lanczos", "antialias": True}),
     ((4, 5, 3), {"size": (8, 3, 7), "mode": "trilinear"}),
     ((4, 5, 3), {"scale_factor": 0.6, "mode": "nearest-exact"}),
 ]

@@ -7,6 +7,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/pointwise/arithmetic.h"
 #include "hotaru/backend/common/resample/cubic.h"
+#include "hotaru/backend/common/resample/lanczos.h"
 #include "hotaru/backend/cpu/resample/resample_bytes.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -74,21 +75,17 @@ void adaptive_axis(Axis<A>& axis) {
   }
 }
 
-// Lanczos' window of three lobes.
-template <class A>
-A lanczos(A x) {
-  if (x == A(0)) return A(1);
-  if (std::abs(x) >= A(3)) return A(0);
-  const A t = x * std::numbers::pi_v<A>;
-  return std::sin(t) / t * std::sin(t / A(3)) / (t / A(3));
-}
-
 // The filters of antialias reach so many input positions on either side.
 template <class P>
 P reach(ResampleMode mode) {
   return mode == ResampleMode::kLinear  ? P(1)
          : mode == ResampleMode::kCubic ? P(2)
                                         : P(3);
+}
+template <class P>
+P lanczos(P x) {
+  const P t = x * std::numbers::pi_v<P>;
+  return hotaru::lanczos(x, std::sin(t), std::sin(t / P(3)));
 }
 template <class P>
 P filter(ResampleMode mode, P x) {

@@ -3,6 +3,8 @@
 //
 //   Interpolate_<suffix>     out y of in x; floating suffixes and u8
 //   Interpolate_<suffix>_t   its transpose: out x of in y
+//   Lanczos_<suffix>[_t]     the same for kLanczos, which the others lack; f32
+//                            and f64
 //   parameters   ResampleParams
 //   grid         a thread for each element of out
 //   block        kBlock
@@ -14,7 +16,7 @@
 namespace hotaru::cuda {
 
 /// See common/resample/resample.h, whose modes these are.
-enum class Interpolation : uint8_t { kNearest, kLinear, kCubic };
+enum class Interpolation : uint8_t { kNearest, kLinear, kCubic, kLanczos };
 
 /// One dimension, x's side and y's.
 struct ResampleAxis {

@@ -74,8 +74,6 @@ void interpolate(const KernelCall& call, const Tensor& x, const Tensor& y,
                  const Functions& functions) {
   const auto& a = call.attributes<ResampleAttributes>();
   const bool bytes = in.dtype() == DType::kUInt8;
-  if (a.mode == ResampleMode::kLanczos)
-    fail<NotImplementedError>("lanczos: not implemented for device cuda");
   if (bytes && a.dims == 2 && a.mode >= ResampleMode::kLinear)
     fail<NotImplementedError>(
         "resample_bytes: not implemented for device cuda");
@@ -86,7 +84,8 @@ void interpolate(const KernelCall& call, const Tensor& x, const Tensor& y,
   p.out = device_address(out);
   p.in = device_address(in);
   p.numel = uint32_t(out.numel());
-  p.mode = a.mode == ResampleMode::kCubic    ? Interpolation::kCubic
+  p.mode = a.mode == ResampleMode::kLanczos  ? Interpolation::kLanczos
+           : a.mode == ResampleMode::kCubic  ? Interpolation::kCubic
            : a.mode == ResampleMode::kLinear ? Interpolation::kLinear
                                              : Interpolation::kNearest;
   p.antialias = a.antialias;
@@ -104,9 +103,10 @@ void resample(const KernelCall& call) {
   if (out.numel() == 0) return;
   const auto& a = call.attributes<ResampleAttributes>();
   static constinit const Functions average_pool("AveragePool"),
-      interpolated("Interpolate");
+      interpolated("Interpolate"), lanczos("Lanczos");
   if (averages(a)) return average(a, x, out, out, x, average_pool);
-  interpolate(call, x, out, out, x, interpolated);
+  interpolate(call, x, out, out, x,
+              a.mode == ResampleMode::kLanczos ? lanczos : interpolated);
 }
 
 void resample_transposed(const KernelCall& call) {
@@ -115,7 +115,7 @@ void resample_transposed(const KernelCall& call) {
   if (x.numel() == 0) return;
   const auto& a = call.attributes<ResampleAttributes>();
   static constinit const Functions average_pool("AveragePool", "_t"),
-      interpolated("Interpolate", "_t");
+      interpolated("Interpolate", "_t"), lanczos("Lanczos", "_t");
   if (out.numel() == 0)
     HOTARU_CUDA(
         cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(device_address(x)), 0,
@@ -123,7 +123,8 @@ void resample_transposed(const KernelCall& call) {
   else if (averages(a))
     average(a, x, out, x, out, average_pool);
   else
-    interpolate(call, x, out, x, out, interpolated);
+    interpolate(call, x, out, x, out,
+                a.mode == ResampleMode::kLanczos ? lanczos : interpolated);
 }
 
 HOTARU_KERNEL(kCUDA, "resample", resample);

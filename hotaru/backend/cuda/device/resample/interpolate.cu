@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "hotaru/backend/common/resample/cubic.h"
+#include "hotaru/backend/common/resample/lanczos.h"
+#include "hotaru/backend/cuda/device/half_turns.h"
 #include "hotaru/backend/cuda/device/pool/windows.h"
 #include "hotaru/backend/cuda/params/resample.h"
 #include "hotaru/backend/cuda/params/types.h"
@@ -14,8 +16,15 @@ __device__ inline int64_t clamped(int64_t i, int64_t most) {
   return i < 0 ? 0 : i > most ? most : i;
 }
 
+/// The filters of antialias reach so many input positions on either side.
+__device__ inline int reach_of(Interpolation mode) {
+  return mode == Interpolation::kLinear  ? 1
+         : mode == Interpolation::kCubic ? 2
+                                         : 3;
+}
+
 /// The inputs of an output position along a dimension, with their weights.
-template <class P>
+template <class P, bool kLanczos>
 struct Taps {
   int64_t first = 0, last;
   uint32_t count = 1;
@@ -29,7 +38,9 @@ struct Taps {
       : last(int64_t(p.axis[d].x.divisor) - 1), mode(p.mode) {
     const ResampleAxis& a = p.axis[d];
     const P scale = P(a.scale), shift = P(a.shift);
-    if (a.same) {
+    if constexpr (kLanczos) {
+      filter(scale, o);
+    } else if (a.same) {
       first = o;
     } else if (mode == Interpolation::kNearest) {
       first = int64_t(std::floor((float(o) + float(shift)) * float(scale)));
@@ -56,7 +67,7 @@ struct Taps {
   __device__ void filter(P scale, uint32_t o) {
     stretched = true;
     stretch = scale > P(1) ? scale : P(1);
-    const P support = (mode == Interpolation::kLinear ? P(1) : P(2)) * stretch;
+    const P support = P(reach_of(mode)) * stretch;
     const P center = scale * (P(o) + P(0.5));
     first = clamped(int64_t(center - support + P(0.5)), last + 1);
     const int64_t end = clamped(int64_t(center + support + P(0.5)), last + 1);
@@ -69,6 +80,11 @@ struct Taps {
   }
   __device__ P filtered(uint32_t k) const {
     const P x = (P(first + k) - at + P(0.5)) / stretch;
+    if constexpr (kLanczos) {
+      // sin(3 t) = sin(t) (3 - 4 sin(t)^2)
+      const P third = half_turns(x / P(3)).sin;
+      return lanczos(x, third * (P(3) - P(4) * third * third), third);
+    }
     if (mode == Interpolation::kCubic) return cubic(x, P(-0.5));
     const P w = P(1) - std::abs(x);
     return w > P(0) ? w : P(0);
@@ -78,7 +94,7 @@ struct Taps {
     return clamped(first + k, last);
   }
   __device__ P weight(uint32_t k) const {
-    if (stretched) return filtered(k) / total;
+    if (kLanczos || stretched) return filtered(k) / total;
     if (count == 1) return P(1);
     if (count == 2) return k == 0 ? P(1) - at : at;
     return cubic(at - (P(k) - P(1)), P(-0.75));
@@ -111,8 +127,8 @@ struct Outputs {
     }
     if (!(a.scale > 0)) return;
     // Farther than any filter reaches, and one for roundings.
-    double reach = 4;
-    if (p.antialias && a.scale > 1) reach = 3 + 2 * a.scale;
+    double reach = 5;
+    if (p.antialias && a.scale > 1) reach = 3 + reach_of(p.mode) * a.scale;
     const double back = p.mode == Interpolation::kNearest ? 0 : a.shift;
     const auto output = [&](double at) {
       const double o = (at + back) / a.scale - a.shift;
@@ -128,13 +144,13 @@ struct Outputs {
 template <class T>
 using Position = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-template <class T>
+template <class T, bool kLanczos = false>
 __device__ void interpolate(const ResampleParams& p) {
   using P = Position<T>;
   const uint32_t i = blockIdx.x * kBlock + threadIdx.x;
   if (i >= p.numel) return;
   const PicturePlace y(p.axis, &ResampleAxis::y, i);
-  const Taps<P> z(p, 0, y.at[0]), h(p, 1, y.at[1]), w(p, 2, y.at[2]);
+  const Taps<P, kLanczos> z(p, 0, y.at[0]), h(p, 1, y.at[1]), w(p, 2, y.at[2]);
   const int64_t rows = p.axis[1].x.divisor, columns = p.axis[2].x.divisor;
   const auto* x = static_cast<const Stored<T>*>(p.in) +
                   plane_begin(p.axis, &ResampleAxis::x, y.plane);
@@ -153,7 +169,7 @@ __device__ void interpolate(const ResampleParams& p) {
   store<T>(static_cast<Stored<T>*>(p.out) + i, OpMath<T>(sum));
 }
 
-template <class T>
+template <class T, bool kLanczos = false>
 __device__ void interpolate_transposed(const ResampleParams& p) {
   using P = Position<T>;
   const uint32_t i = blockIdx.x * kBlock + threadIdx.x;
@@ -166,14 +182,14 @@ __device__ void interpolate_transposed(const ResampleParams& p) {
   P sum = 0, deep, high, wide;
   HOTARU_NO_UNROLL
   for (uint32_t a = z.begin; a < z.end; ++a) {
-    if (!Taps<P>(p, 0, a).weight_of(x.at[0], deep)) continue;
+    if (!Taps<P, kLanczos>(p, 0, a).weight_of(x.at[0], deep)) continue;
     HOTARU_NO_UNROLL
     for (uint32_t b = h.begin; b < h.end; ++b) {
-      if (!Taps<P>(p, 1, b).weight_of(x.at[1], high)) continue;
+      if (!Taps<P, kLanczos>(p, 1, b).weight_of(x.at[1], high)) continue;
       const auto* row = g + (a * rows + b) * columns;
       HOTARU_NO_UNROLL
       for (uint32_t c = w.begin; c < w.end; ++c)
-        if (Taps<P>(p, 2, c).weight_of(x.at[2], wide))
+        if (Taps<P, kLanczos>(p, 2, c).weight_of(x.at[2], wide))
           sum += deep * high * wide * P(load<T>(row + c));
     }
   }
@@ -187,6 +203,11 @@ __device__ void interpolate_transposed(const ResampleParams& p) {
   HOTARU_CUDA_KERNEL(Interpolate_##suffix##_t, ResampleParams, \
                      interpolate_transposed<T>)
 HOTARU_DEVICE_TYPES_FloatingTypes(HOTARU_INTERPOLATE, )
-    HOTARU_CUDA_KERNEL(Interpolate_u8, ResampleParams, interpolate<uint8_t>)
+#define HOTARU_LANCZOS(unused, T, suffix) \
+  HOTARU_CUDA_KERNEL(Lanczos_##suffix, ResampleParams, interpolate<T, true>) \
+  HOTARU_CUDA_CROWDED_KERNEL(Lanczos_##suffix##_t, 2, ResampleParams, \
+                             interpolate_transposed<T, true>)
+    HOTARU_DEVICE_TYPES_FloatTypes(HOTARU_LANCZOS, )
+        HOTARU_CUDA_KERNEL(Interpolate_u8, ResampleParams, interpolate<uint8_t>)
 
 }  // namespace hotaru::cuda
