@@ -35,6 +35,8 @@ HOTARU_BOTH inline double asymptotic(double order, double x, double sign) {
 #ifdef HOTARU_DEVICE_CODE
 using std::numbers::egamma;
 
+// Loops stay loops: unrolled they take more registers than there are.
+
 /// J and Y of one order.
 struct Waves {
   double j, y;
@@ -45,6 +47,7 @@ template <int kOrder>
 HOTARU_BOTH inline Waves waves_far(double x) {
   constexpr double kMu = 4.0 * kOrder * kOrder;
   double p = 1, q = 0, term = 1;
+#pragma unroll 1
   for (int k = 1; k < 60; ++k) {
     const double odd = 2 * k - 1;
     const double next = term * (kMu - odd * odd) / (k * 8 * x);
@@ -72,6 +75,7 @@ HOTARU_BOTH inline Waves waves(double x) {
   if (x < 1e-8)
     return {kOrder ? x / 2 : 1, 2 / pi * (kOrder ? -1 / x : log_half)};
   double above = 0, at = 1e-30, scale = 0, sum = 0;
+#pragma unroll 1
   for (int n = 24 + 2 * int(x); n > 0; --n) {
     const int m = n / 2;
     const double sign = m % 2 ? -1 : 1;
@@ -96,6 +100,7 @@ HOTARU_BOTH inline Waves waves(double x) {
 HOTARU_BOTH inline double scaled_k(double order, double x) {
   constexpr double kStep = 0.125, kLeast = 1e-18;
   double sum = 0.5;
+#pragma unroll 1
   for (int n = 1; n < 100; ++n) {
     const double t = n * kStep, half = std::sinh(t / 2);
     const double term = std::exp(-2 * x * half * half) * std::cosh(order * t);
@@ -112,6 +117,7 @@ HOTARU_BOTH inline double k_near(int order, double x, bool scaled) {
   const double square = x * x / 4, log_half = std::log(x / 2) + egamma;
   // term: square^k / k! (k + order)!; harmonic: 1 + 1/2 + ... + 1/k
   double term = 1, harmonic = 0, sum = 0;
+#pragma unroll 1
   for (int k = 0; k < 20; ++k) {
     const double psi = order ? harmonic + 0.5 / (k + 1) : harmonic;
     sum += term * (psi - log_half);
@@ -140,6 +146,7 @@ HOTARU_BOTH inline double airy_near(double x) {
   const int at = 1 - int(about);
   // t: terms k - 1, k and k + 1
   double t0 = 0, t1 = kValue[at], t2 = kSlope[at] * by, sum = t1 + t2;
+#pragma unroll 1
   for (int k = 0; k < 24; ++k) {
     const double next =
         by * by * (about * t1 + by * t0) / ((k + 1.0) * (k + 2));
@@ -162,6 +169,7 @@ HOTARU_BOTH inline double airy(double x) {
     return std::sqrt(x / 3) / pi * std::exp(-z) * scaled;
   }
   double even = 1, odd = 0, term = 1;
+#pragma unroll 1
   for (int k = 1; k < 60; ++k) {
     const double next = term * (6 * k - 5) * (6 * k - 1) / (72 * k * z);
     if (next >= term || 1 + next == 1) break;

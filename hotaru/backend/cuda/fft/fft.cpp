@@ -194,7 +194,8 @@ void fft_lines(const KernelCall& call) {
   const Tensor& in = call.tensor(call.operands().size() - 1);
   if (out.numel() == 0) return;
   HOTARU_CHECK(a.n < kMostElements / 4 && out.numel() < kMostElements,
-               "fft: 2^31 points and more are not implemented for CUDA");
+               "fft: lines of 2^29 points and more, and 2^31 elements and "
+               "more, are not implemented for CUDA");
   const bool single =
       out.dtype() == DType::kFloat32 || out.dtype() == DType::kComplex64;
   Lines l;

@@ -15,7 +15,7 @@ constexpr int64_t kMostColumn = 256;
 /// What is left of n without its small prime factors; f is told those.
 template <class F>
 int64_t without_factors(int64_t n, const F& f) {
-  for (const int64_t radix : {4, 2, 3, 5})
+  for (const int64_t radix : {8, 4, 2, 3, 5})
     for (; n % radix == 0; n /= radix) f(radix);
   for (int64_t radix = 7; radix <= kLargestRadix && n > 1; radix += 2)
     for (; n % radix == 0; n /= radix) f(radix);

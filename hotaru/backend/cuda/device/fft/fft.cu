@@ -172,6 +172,22 @@ __device__ inline void butterfly(Number<T> (&x)[5]) {
   x[3] = far - other;
   x[4] = near - side;
 }
+template <class T>
+__device__ inline void butterfly(Number<T> (&x)[8]) {
+  constexpr T kHalf = T(0.707106781186547524);  // sqrt(1 / 2)
+  Number<T> even[4] = {x[0], x[2], x[4], x[6]};
+  Number<T> odd[4] = {x[1], x[3], x[5], x[7]};
+  butterfly(even);
+  butterfly(odd);
+  odd[1] = kHalf * (odd[1] + turned(odd[1]));
+  odd[2] = turned(odd[2]);
+  odd[3] = kHalf * (turned(odd[3]) - odd[3]);
+  HOTARU_UNROLL
+  for (int k = 0; k < 4; ++k) {
+    x[k] = even[k] + odd[k];
+    x[k + 4] = even[k] - odd[k];
+  }
+}
 
 /// roots: exp(-2 pi i k / n) for k < n.
 template <int kRadix, class T>
@@ -245,7 +261,9 @@ __device__ void fft(const FftParams& p) {
   __syncthreads();
   for (int32_t i = 0; i < p.passes; ++i) {
     const FftPass& pass = p.pass[i];
-    if (pass.radix == 4)
+    if (pass.radix == 8)
+      run_pass<8>(p, pass, roots, a, b);
+    else if (pass.radix == 4)
       run_pass<4>(p, pass, roots, a, b);
     else if (pass.radix == 2)
       run_pass<2>(p, pass, roots, a, b);
@@ -270,7 +288,7 @@ __device__ void fft(const FftParams& p) {
 }  // namespace
 
 #define HOTARU_FFT(unused, T, suffix) \
-  HOTARU_CUDA_BLOCK_KERNEL(Fft_##suffix, FftParams, fft<T>)
+  HOTARU_CUDA_CROWDED_KERNEL(Fft_##suffix, 3, FftParams, fft<T>)
 HOTARU_DEVICE_TYPES_FloatTypes(HOTARU_FFT, )
 
 }  // namespace hotaru::cuda
