@@ -9,6 +9,7 @@
 #include "hotaru/ops/activation/softmax.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
+#include "hotaru/ops/fft/fft.h"
 #include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/index/index.h"
 #include "hotaru/ops/index/mask.h"
@@ -132,6 +133,25 @@ TEST_P(CutSpaces, Lines) {
         return out;
       },
       {randn(Dims{17, 40, 19})}, 1e-4);
+}
+
+TEST_P(CutSpaces, FourierTransforms) {
+  const Dims both{0, 1};
+  expect_same(
+      [&](const Tensors& t) {
+        Tensors out;
+        for (const Tensor& x : {t[0], transpose(t[1], 0, 1)}) {
+          const Tensor y = fft_r2c(x, both, FftScale::kRoot, true);
+          const Tensor last = slice(y, 0, 1, y.size(0), 2);
+          out.push_back(abs(y));
+          out.push_back(fft_c2r(y, both, FftScale::kRoot, x.size(1)));
+          out.push_back(abs(fft_c2c(last, Dims{1}, FftScale::kNone, true)));
+        }
+        return out;
+      },
+      {counted({67, 30}, DType::kFloat64) / 1000,
+       counted({12, 70}, DType::kFloat64) / 1000},
+      1e-11);
 }
 
 TEST_P(CutSpaces, Indices) {

@@ -5,6 +5,7 @@
 // discrete Fourier transform", 1970).
 #include "hotaru/backend/common/fft/fft.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "hotaru/backend/cuda/fft/plan.h"
@@ -19,6 +20,9 @@ using fft::Dim;
 using fft::Lines;
 
 constinit const Functions function("Fft");
+
+/// Points of all lines that are transformed at a time.
+constexpr int64_t kMostPoints = int64_t{1} << 28;
 
 /// The precision that a launch computes in.
 struct Precision {
@@ -49,8 +53,6 @@ void run_lines(const Lines& l, Precision precision, uint32_t twiddle = 0) {
   p.n = Divider(uint32_t(l.n));
   const int64_t columns = fft::count_of(l.columns);
   const int64_t total = columns * fft::count_of(l.batch);
-  HOTARU_CHECK(total < kMostElements,
-               "fft: 2^31 points and more are not implemented for CUDA");
   p.total = uint32_t(total);
   p.columns = Divider(uint32_t(columns));
   p.column = index_of(l.columns);
@@ -119,10 +121,6 @@ void run_smooth(const Lines& l, Precision precision) {
 void run_convolved(const Lines& l, Precision precision) {
   const int64_t around = fft::good_length(2 * l.n - 1);
   const int64_t lines = fft::count_of(l.batch);
-  HOTARU_CHECK(around < kMostElements / std::max<int64_t>(lines, 1),
-               "fft: lines of ", l.n,
-               " points, a number with a large prime factor, that take 2^31 "
-               "points and more on the way are not implemented for CUDA");
   const auto length = uint32_t(around);
   const Workspace spectrum(size_t(around) * precision.item);
   const Workspace room(size_t(around * lines) * precision.item);
@@ -188,14 +186,36 @@ std::vector<Dim> batch_of(const Tensor& in, const Tensor& out, size_t dim) {
   return dims;
 }
 
+/// Calls f with all lines, or with parts of at most `most` points if each line
+/// takes so many.
+template <class F>
+void for_parts(const Lines& l, int64_t points, int64_t most, const F& f) {
+  if (l.batch.empty() || points * fft::count_of(l.batch) <= most) return f(l);
+  Lines low = l, high = l;
+  const auto cut = std::max_element(
+      low.batch.begin(), low.batch.end(),
+      [](const Dim& a, const Dim& b) { return a.size < b.size; });
+  const Dim whole = *cut;
+  if (whole.size == 1) return f(l);
+  cut->size = whole.size / 2;
+  high.batch[size_t(cut - low.batch.begin())].size -= cut->size;
+  const auto moved = [&](void* data, int64_t bytes) {
+    return static_cast<void*>(static_cast<char*>(data) + cut->size * bytes);
+  };
+  high.source.data = moved(l.source.data, whole.from);
+  high.target.data = moved(l.target.data, whole.to);
+  for_parts(low, points, most, f);
+  for_parts(high, points, most, f);
+}
+
 void fft_lines(const KernelCall& call) {
   const auto& a = call.attributes<FftAttributes>();
   const Tensor& out = call.tensor(0);
   const Tensor& in = call.tensor(call.operands().size() - 1);
   if (out.numel() == 0) return;
-  HOTARU_CHECK(a.n < kMostElements / 4 && out.numel() < kMostElements,
-               "fft: lines of 2^29 points and more, and 2^31 elements and "
-               "more, are not implemented for CUDA");
+  HOTARU_CHECK(a.n < kMostElements / 4,
+               "fft: lines of 2^29 points and more are not implemented for "
+               "CUDA");
   const bool single =
       out.dtype() == DType::kFloat32 || out.dtype() == DType::kComplex64;
   Lines l;
@@ -207,8 +227,14 @@ void fft_lines(const KernelCall& call) {
   l.batch = batch_of(in, out, size_t(a.dim));
   const Precision precision =
       single ? Precision{DType::kFloat32, 8} : Precision{DType::kFloat64, 16};
-  if (fft::is_smooth(a.n)) return run_smooth(l, precision);
-  run_convolved(l, precision);
+  const bool smooth = fft::is_smooth(a.n);
+  // Not only what a launch counts: these points lie in working memory.
+  const int64_t most = std::min(most_elements() - 1, kMostPoints);
+  for_parts(l, smooth ? a.n : fft::good_length(2 * a.n - 1), most,
+            [&](const Lines& part) {
+              if (smooth) return run_smooth(part, precision);
+              run_convolved(part, precision);
+            });
 }
 
 HOTARU_KERNEL(kCUDA, "fft", fft_lines);
