@@ -139,6 +139,19 @@ def test_nan_stays_in_its_line(hotaru, cuda):
         assert int(out.isnan().any(1).sum()) == 1
 
 
+def test_what_stands_for_nothing_is_ignored(hotaru, cuda):
+    """Imaginary parts of the first and the middle number, whatever they are."""
+    t = hotaru
+    for n in (8, 9, 67, 134, 4096):
+        x = t.fft.rfft(real(t, n))
+        y = t.view_as_real(x.clone())
+        y[0, 1] = math.nan
+        if n % 2 == 0:
+            y[-1, 1] = math.inf
+        y = t.view_as_complex(y)
+        assert_near(t, t.fft.irfft(y.to(cuda), n=n), t.fft.irfft(x, n=n), n)
+
+
 def test_gradients(hotaru, cuda):
     t, f = hotaru, hotaru.fft
     for g in (
