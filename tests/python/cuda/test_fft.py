@@ -11,8 +11,8 @@ UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}
 # one more point; lines in two and three steps; as a convolution, in a block and
 # in steps.
 LENGTHS = (
-    1, 2, 3, 4, 5, 7, 8, 16, 61, 67, 144, 360, 509, 1024, 1025, 2048, 2050, 6006,
-    4099, 2**16,
+    1, 2, 3, 4, 5, 7, 8, 16, 61, 67, 144, 360, 509, 1024, 1025, 2048, 2050,
+    6006, 4099, 2**16,
 )  # fmt: skip
 
 
