@@ -63,8 +63,18 @@ def test_info_tells_the_same_to_people_and_programs():
 # Kernels of the CPU that CUDA has no use for: layouts and whole layers that
 # other kernels stand for there, and what graphs of the CPU are made of.
 CPU_ONLY = {
-    "block_channels",
-}
+    "block_channels", "blocked_conv", "blocked_max_pool", "blocked_mean",
+    "blocked_weight", "conv_fused", "graph_fused", "graph_replay", "lstm_train",
+    "lstm_train_grad", "rnn_layer", "unblock_channels", "winograd_conv",
+    "winograd_weight",
+}  # fmt: skip
+TO_COME = {
+    "binomial", "deform_columns", "deform_columns_backward", "dirichlet_grad",
+    "histogram", "nms", "pdist", "poisson", "ps_roi_align",
+    "ps_roi_align_backward", "ps_roi_pool", "ps_roi_pool_backward", "roi_align",
+    "roi_align_backward", "roi_pool", "roi_pool_backward", "standard_gamma",
+    "standard_gamma_grad", "triangle_indices",
+}  # fmt: skip
 
 
 def test_info_lists_kernels_by_device():
@@ -72,7 +82,7 @@ def test_info_lists_kernels_by_device():
     assert rows["add"] == {"cpu": True, "cuda": rows["sum"]["cuda"]}
     lacking = {name for name, row in rows.items() if not row["cuda"]}
     if rows["add"]["cuda"]:
-        assert lacking == CPU_ONLY
+        assert lacking == CPU_ONLY | TO_COME
     last = output("info", "--kernels").splitlines()[-1]
     assert last.startswith(f"{len(rows)} kernels: ")
 
