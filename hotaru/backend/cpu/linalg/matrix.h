@@ -1,35 +1,13 @@
 // What kernels on small matrices have in common.
 #pragma once
 
-#include <cmath>
-#include <complex>
 #include <string>
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/linalg/linalg.h"
-#include "hotaru/backend/common/product.h"
+#include "hotaru/backend/common/linalg/scalar.h"
 
 namespace hotaru::cpu {
-
-template <class T>
-using Real = decltype(std::abs(T()));
-
-template <class T>
-T conjugate(T x) {
-  if constexpr (kIsComplex<T>)
-    return std::conj(x);
-  else
-    return x;
-}
-
-/// |re| + |im|, by which LAPACK chooses pivots.
-template <class T>
-Real<T> magnitude(T x) {
-  if constexpr (kIsComplex<T>)
-    return std::abs(x.real()) + std::abs(x.imag());
-  else
-    return std::abs(x);
-}
 
 /// x /= divisor. Of complex numbers, whose quotients are a call each, by its
 /// reciprocal if that is finite.

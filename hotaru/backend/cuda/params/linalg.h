@@ -1,0 +1,47 @@
+// Parameters of dense linear algebra, and how its kernels are launched. A block
+// works on one matrix of the batch; what a kernel reads and writes is said in
+// common/linalg/linalg.h.
+//
+//   grid         a block for each matrix; in y, where columns are solved for by
+//                themselves, one for every kSolveColumns
+//   block        linalg_threads(rows, columns)
+//   parameters   LinalgParams
+//   shared       none at launch; threads wait for each other
+#pragma once
+
+#include "hotaru/backend/cuda/params/errors.h"
+#include "hotaru/backend/cuda/params/index.h"
+
+namespace hotaru::cuda {
+
+/// Columns of right-hand sides that a block solves for.
+inline constexpr uint32_t kSolveColumns = 32;
+
+/// Matrices are row-major, those of a batch neighbours in memory.
+struct LinalgParams {
+  void* out[3] = {};
+  const void* in[3] = {};
+  /// For each matrix: what linalg.h says, or a code of the kernel's.
+  int32_t* info = nullptr;
+  /// Memory for the time of the call; bytes of each matrix.
+  char* work = nullptr;
+  int64_t work_bytes = 0;
+  int32_t m = 0, n = 0, k = 0;
+  bool upper = false, unit = false, hermitian = false, pivot = true;
+  double rcond = 0;
+};
+
+/// What finds the first matrix of `count` whose info is not 0: one block.
+struct LinalgCheckParams {
+  const int32_t* info = nullptr;
+  int64_t count = 0;
+  ErrorSink errors;
+};
+
+/// Threads of a block: small matrices have work for one warp only.
+constexpr unsigned linalg_threads(int64_t rows, int64_t columns) {
+  const int64_t elements = rows * columns;
+  return elements <= 256 ? 32 : elements <= 1024 ? 64 : kBlock;
+}
+
+}  // namespace hotaru::cuda

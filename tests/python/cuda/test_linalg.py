@@ -1,0 +1,187 @@
+"""Dense linear algebra beside the CPU's, which other tests compare."""
+
+from __future__ import annotations
+
+import pytest
+
+import hotaru as torch
+
+linalg = torch.linalg
+DTYPES = ("float32", "float64", "complex64", "complex128")
+# Some with one warp, two and eight; odd sizes, batches and nothing at all.
+SQUARES = (
+    (0, 0),
+    (1, 1),
+    (3, 3),
+    (2, 5, 5),
+    (2, 3, 17, 17),
+    (40, 40),
+    (0, 4, 4),
+)
+OBLONGS = (
+    (3, 0), (0, 3), (5, 3), (3, 5), (2, 20, 7), (2, 7, 20), (1, 70), (70, 1),
+    (50, 33), (2, 0, 5),
+)  # fmt: skip
+
+
+def numbers(dtype, *shape, seed=0):
+    torch.manual_seed(seed)
+    dtype = getattr(torch, dtype)
+    wide = torch.complex128 if dtype.is_complex else torch.float64
+    return torch.randn(*shape, dtype=wide).to(dtype)
+
+
+def adjoint(x):
+    return x.mT.conj()
+
+
+def positive(a):
+    n = a.shape[-1]
+    return a @ adjoint(a) + 2 * torch.eye(n, dtype=a.dtype)
+
+
+def tuple_of(x):
+    return (x,) if isinstance(x, torch.Tensor) else tuple(x)
+
+
+def assert_same(call, *inputs, digits=2.0**8):
+    """Results are the CPU's, but for so many times the unit roundoff of the
+    largest: what these sizes and condition numbers, up to some hundreds, make
+    of one rounding error."""
+    wants = tuple_of(call(*inputs))
+    gots = tuple_of(call(*(x.to("cuda") for x in inputs)))
+    for got, want in zip(gots, wants):
+        assert (got.device.type, got.dtype) == ("cuda", want.dtype)
+        assert got.shape == want.shape
+        got = got.cpu()
+        if not (want.is_floating_point() or want.is_complex()):
+            assert got.equal(want)
+        elif want.numel():
+            u = torch.finfo(want.dtype).eps
+            size = max(1, float(want.abs().max()))
+            assert float((got - want).abs().max()) <= digits * 16 * u * size
+
+
+def assert_same_error(call, *inputs):
+    """What the CPU raises at once CUDA raises when it is waited for."""
+    with pytest.raises(RuntimeError) as want:
+        call(*inputs)
+    with pytest.raises(RuntimeError) as got:
+        call(*(x.to("cuda") for x in inputs))
+        torch.cuda.synchronize()
+    assert type(got.value) is type(want.value)
+    assert str(got.value).startswith(str(want.value))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SQUARES)
+def test_systems(cuda, dtype, shape):
+    a = numbers(dtype, *shape)
+    b = numbers(dtype, *shape[:-1], 35, seed=1)
+    assert_same(linalg.inv, a.mT)
+    assert_same(linalg.solve, a, b)
+    assert_same(linalg.det, a)
+    assert_same(linalg.slogdet, a)
+    assert_same(lambda x, y: linalg.lu_solve(*linalg.lu_factor(x), y), a, b)
+    spd = positive(a)
+    assert_same(linalg.cholesky, spd)
+    for upper in (False, True):
+        assert_same(
+            lambda x, y: linalg.solve_triangular(x, y, upper=upper), spd, b
+        )
+        assert_same(
+            lambda x, y: linalg.solve_triangular(
+                x / 64, y, upper=upper, unitriangular=True
+            ),
+            spd,
+            b,
+        )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SQUARES + OBLONGS)
+def test_lu(cuda, dtype, shape):
+    a = numbers(dtype, *shape)
+    assert_same(linalg.lu_factor, a)
+    assert_same(linalg.lu, a)
+    assert_same(lambda x: linalg.lu_factor_ex(x * 0)[2], a)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", OBLONGS)
+def test_qr(cuda, dtype, shape):
+    a = numbers(dtype, *shape)
+    for mode in ("reduced", "complete", "r"):
+        assert_same(lambda x: linalg.qr(x, mode=mode), a)
+    assert_same(torch.geqrf, a)
+    if shape[-2] >= shape[-1]:
+        assert_same(lambda x: linalg.householder_product(*torch.geqrf(x)), a)
+    assert_same(lambda x: linalg.qr(x)[1], a * 0)
+
+
+def test_qr_of_tiny_and_huge_numbers(cuda):
+    a = numbers("float64", 7, 5)
+    for scale in (1e-310, 1e-200, 1e200):
+        assert_same(lambda x: linalg.qr(x * scale)[0], a)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SQUARES)
+@pytest.mark.parametrize("hermitian", [False, True])
+def test_ldl(cuda, dtype, shape, hermitian):
+    a = numbers(dtype, *shape)
+    a = a + (adjoint(a) if hermitian else a.mT)
+    b = numbers(dtype, *shape[:-1], 35, seed=1)
+
+    def factor(x):
+        return linalg.ldl_factor_ex(x, hermitian=hermitian)
+
+    assert_same(factor, a)
+    assert_same(lambda x: factor(x * 0), a)
+    if a.numel():
+        assert_same(
+            lambda x, y: linalg.ldl_solve(
+                *factor(x)[:2], y, hermitian=hermitian
+            ),
+            a,
+            b,
+        )
+
+
+def test_what_cannot_be_solved(cuda):
+    a = torch.eye(3).repeat(4, 1, 1)
+    a[2, 1, 1] = a[3, 0, 0] = 0
+    b = torch.ones(4, 3, 2)
+    assert_same_error(linalg.solve, a, b)
+    assert_same_error(linalg.solve, a[2], b[2])
+    for f in (linalg.inv, linalg.lu_factor, linalg.cholesky, linalg.ldl_factor):
+        assert_same_error(f, a)
+        assert_same_error(f, a[3])
+    info = [0, 0, 2, 1]
+    assert linalg.inv_ex(a.to(cuda)).info.tolist() == info
+    assert linalg.lu_factor_ex(a.to(cuda)).info.tolist() == info
+    assert linalg.cholesky_ex(a.to(cuda)).info.tolist() == info
+    assert linalg.ldl_factor_ex(a.to(cuda)).info.tolist() == info
+
+
+def test_pivots_that_are_none(cuda):
+    a, b = torch.eye(3).repeat(2, 1, 1), torch.ones(2, 3, 1)
+    for wrong in (0, 4):
+        pivots = torch.tensor([[1, 2, 3], [1, wrong, 3]], dtype=torch.int32)
+        assert_same_error(linalg.lu_solve, a, pivots, b)
+        assert_same_error(torch.lu_unpack, a, pivots)
+        assert_same_error(linalg.ldl_solve, a, pivots, b)
+
+
+def test_gradients(cuda):
+    a = numbers("float64", 2, 4, 4)
+    b = numbers("float64", 2, 4, 3)
+
+    def gradients(x, y):
+        x.requires_grad_()
+        out = linalg.solve(x, y).sum() + linalg.slogdet(x)[1].sum()
+        out = out + linalg.qr(x)[1].sum() + linalg.cholesky(x @ x.mT).sum()
+        out.backward()
+        return x.grad
+
+    assert_same(lambda x, y: gradients(x.clone(), y), a, b)
