@@ -17,6 +17,9 @@ namespace hotaru::cuda {
 /// Columns of right-hand sides that a block solves for.
 inline constexpr uint32_t kSolveColumns = 32;
 
+/// Matrices of a MatrixExp's workspace: powers of A, then their sums.
+inline constexpr int kExponentialPowers = 4, kExponentialSums = 5;
+
 /// Matrices are row-major, those of a batch neighbours in memory.
 struct LinalgParams {
   void* out[3] = {};

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "hotaru/backend/common/linalg/tridiagonal.h"
 #include "hotaru/backend/cpu/linalg/matrix.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -72,34 +73,6 @@ R safe_scale(R largest) {
   constexpr int kMost = std::numeric_limits<R>::max_exponent - 2;
   return std::ldexp(R(1), -std::clamp(exponent, -kMost, kMost));
 }
-
-/// Takes (f, g) to (r, 0): c f + s g = r and c g = s f.
-template <class R>
-struct Rotation {
-  R c, s, r;
-
-  Rotation(R f, R g) {
-    constexpr R kTiny =
-        std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon();
-    const R square = f * f + g * g;
-    if (square > kTiny) {
-      r = std::sqrt(square);
-      c = f / r;
-      s = g / r;
-    } else if (f == 0 && g == 0) {
-      r = s = 0;
-      c = 1;
-    } else {  // their squares have lost digits
-      const R up = 1 / std::max(std::abs(f), std::abs(g));
-      const R x = std::isfinite(up) ? f * up : f / kTiny;
-      const R y = std::isfinite(up) ? g * up : g / kTiny;
-      const R length = std::hypot(x, y);
-      c = x / length;
-      s = y / length;
-      r = std::hypot(f, g);
-    }
-  }
-};
 
 /// f(i), an error number or 0, of each matrix of a batch; some at the same
 /// time, if the work of each is `cost`. Returns these.

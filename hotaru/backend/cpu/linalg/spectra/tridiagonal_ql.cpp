@@ -10,48 +10,7 @@
 namespace hotaru::cpu {
 namespace {
 
-/// For each eigenvalue; two are usual.
-constexpr int64_t kMostSweeps = 60;
-
-/// Whether an element between d and next may be taken for 0.
-template <class R>
-bool negligible(R e, R d, R next) {
-  constexpr R kEps = std::numeric_limits<R>::epsilon();
-  return std::abs(e) <=
-         kEps * (std::sqrt(std::abs(d)) * std::sqrt(std::abs(next)) + kEps);
-}
-
-/// Wilkinson's shift: the eigenvalue of [d e; e next] that is nearer to d.
-template <class R>
-R shift_of(R d, R e, R next) {
-  const R g = (next - d) / (2 * e);
-  return d - e / (g + std::copysign(std::hypot(g, R(1)), g));
-}
-
-/// One sweep over rows l to m, from below; the rotations are left in c and s.
-template <class R>
-void sweep(int64_t l, int64_t m, R* d, R* e, R* c, R* s) {
-  R g = d[m] - shift_of(d[l], e[l], d[l + 1]);
-  R sine = 1, cosine = 1, p = 0;
-  for (int64_t i = m - 1; i >= l; --i) {
-    const R b = cosine * e[i];
-    const Rotation<R> turn(g, sine * e[i]);
-    if (i < m - 1) e[i + 1] = turn.r;
-    sine = turn.s;
-    cosine = turn.c;
-    g = d[i + 1] - p;
-    const R t = (d[i] - g) * sine + 2 * cosine * b;
-    p = sine * t;
-    d[i + 1] = g + p;
-    g = cosine * t - b;
-    c[i] = cosine;
-    s[i] = -sine;
-  }
-  d[l] -= p;
-  e[l] = g;
-}
-
-/// The same without square roots and vectors, of squares of e.
+/// sweep() without square roots and vectors, of squares of e.
 template <class R>
 void sweep_squares(int64_t l, int64_t m, R* d, R* e) {
   const R sigma = shift_of(d[l], std::sqrt(e[l]), d[l + 1]);

@@ -70,9 +70,10 @@ __device__ T make_reflector(int count, T* x, int64_t stride) {
 }
 
 /// C [rows, columns], elements c[i * row + j * column], becomes C - tau v v^H
-/// C. `room`: kBlock elements of shared memory. What was written before must be
-/// behind a barrier; ends with one.
-template <class T>
+/// C. kTurned: conj(v) takes v's place, so that of C's transpose it is C that
+/// is multiplied from the right. `room`: kBlock elements of shared memory. What
+/// was written before must be behind a barrier; ends with one.
+template <bool kTurned = false, class T>
 __device__ void reflect(int rows, int columns, const T* v, int64_t stride,
                         T tau, T* c, int64_t row, int64_t column, T* room) {
   if (tau == T(0)) return;
@@ -84,14 +85,20 @@ __device__ void reflect(int rows, int columns, const T* v, int64_t stride,
     T* const at = c + (begin + lane) * column;
     T sum(0);
     for (int i = first; i < rows && inside; i += step)
-      sum += i == 0 ? at[0] : product(conjugate(v[i * stride]), at[i * row]);
+      sum += i == 0
+                 ? at[0]
+                 : product(kTurned ? v[i * stride] : conjugate(v[i * stride]),
+                           at[i * row]);
     room[threadIdx.x] = sum;
     __syncthreads();
     sum = room[lane];
     for (int w = 1; w < step; ++w) sum += room[w * lanes + lane];
     sum = product(sum, tau);
     for (int i = first; i < rows && inside; i += step)
-      at[i * row] -= i == 0 ? sum : product(v[i * stride], sum);
+      at[i * row] -=
+          i == 0 ? sum
+                 : product(kTurned ? conjugate(v[i * stride]) : v[i * stride],
+                           sum);
     __syncthreads();
   }
 }
@@ -131,6 +138,40 @@ __device__ void apply_reflectors(int rows, int count, const T* v, int64_t row,
     reflect(rows - k, columns - from, v + k * (row + column), row, taus[k],
             c + k * c_row + from * c_column, c_row, c_column, room);
   }
+}
+
+/// The largest part of the elements that a block's threads look at; NaN if one
+/// is not finite.
+template <class R>
+struct LargestPart {
+  R largest = 0, rest = 0;  // rest: x - x, which is 0 of finite numbers only
+
+  template <class T>
+  __device__ void look(T x) {
+    const R re = std::abs(real_part(x)), im = std::abs(imag_part(x));
+    if (re > largest) largest = re;
+    if (im > largest) largest = im;
+    rest += re - re;
+    rest += im - im;
+  }
+  __device__ R of_block() const {
+    const R found = largest_block(largest);
+    return __syncthreads_or(!(rest == 0)) ? R(NAN) : found;
+  }
+};
+
+/// The factor that takes numbers up to `largest` to where their squares are in
+/// range, 1 for most.
+template <class R>
+__device__ inline R safe_scale(R largest) {
+  // Sums of squares lose nothing above, and do not overflow below.
+  constexpr R kLeast = sizeof(R) == 4 ? R(0x1p-40) : R(0x1p-459);
+  if (largest == 0 || (largest >= kLeast && largest <= 1 / kLeast)) return 1;
+  int exponent = 0;
+  ::frexp(largest, &exponent);
+  constexpr int kMost = std::numeric_limits<R>::max_exponent - 2;
+  exponent = exponent > kMost ? kMost : exponent < -kMost ? -kMost : exponent;
+  return ::ldexp(R(1), -exponent);
 }
 
 /// The first `columns` columns of the product of `count` reflections.
