@@ -220,3 +220,68 @@ def test_eigh_of_what_is_not_finite(cuda):
     for f in (linalg.eigvalsh, linalg.eigh):
         assert_same_error(f, a)
         assert_same_error(f, a[1])
+
+
+# Rotations are many barriers, which take long on a GPU in software.
+SMALL = (
+    (0, 0), (1, 1), (2, 3, 3), (3, 0), (0, 3), (5, 3), (2, 3, 5), (1, 40),
+    (40, 1), (17, 6), (2, 0, 5),
+)  # fmt: skip
+
+
+def svd(x, full_matrices):
+    """Values, the matrix of them, and what orthonormal vectors make."""
+    u, s, vh = linalg.svd(x, full_matrices=full_matrices)
+    k = s.shape[-1]
+    again = (u[..., :k] * s.unsqueeze(-2)) @ vh[..., :k, :]
+    return s, again, adjoint(u) @ u, vh @ adjoint(vh)
+
+
+def low_rank(a):
+    """One of rank 1, some of whose columns are equal to the bit."""
+    return a[..., :1].expand(a.shape) if a.numel() else a
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SMALL)
+def test_svd(cuda, dtype, shape):
+    a = numbers(dtype, *shape)
+    tiny = 1e-30 if dtype in {"float32", "complex64"} else 1e-200
+    for x in (a, low_rank(a), a * 0, a * tiny, a / tiny):
+        assert_same(linalg.svdvals, x)
+        for full in (False, True):
+            assert_same(svd, x, full_matrices=full)
+
+
+def test_singular_values_of_all_sizes(cuda):
+    q = linalg.qr(numbers("float32", 70, 24))[0]
+    values = torch.logspace(0, -12, 24)
+    assert_same(svd, q * values, full_matrices=False)
+    assert_same(svd, (q * values) @ q.mT, full_matrices=True)
+    # Of columns that are graded Jacobi's rotations find each one exactly.
+    got = linalg.svdvals((q * values).to(cuda)).cpu()
+    assert float((got / values - 1).abs().max()) < 1e-5
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SMALL)
+def test_least_squares(cuda, dtype, shape):
+    a = numbers(dtype, *shape)
+    b = numbers(dtype, *shape[:-1], 3, seed=1)
+
+    def solve(x, y):
+        driver = "gelsy" if x.device.type == "cpu" else None
+        out = linalg.lstsq(x, y, driver=driver)
+        return out.solution, out.rank
+
+    assert_same(solve, a, b)
+    assert_same(solve, low_rank(a), b)
+    assert_same(solve, a * 0, b)
+
+
+def test_svd_of_what_is_not_finite(cuda):
+    a = torch.ones(3, 4, 2)
+    a[2, 1, 1] = torch.inf
+    for f in (linalg.svdvals, linalg.svd, linalg.pinv):
+        assert_same_error(f, a)
+        assert_same_error(f, a[2])

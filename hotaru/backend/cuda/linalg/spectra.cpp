@@ -6,9 +6,12 @@
 namespace hotaru::cuda {
 namespace {
 
-constinit const Functions eigh_("Eigh");
+constinit const Functions eigh_("Eigh"), svd_("Svd"),
+    least_squares_("LeastSquares");
 
 constexpr KernelTypes<LinalgTypes> kEighTypes{2, "linalg_eigh_cpu"};
+constexpr KernelTypes<LinalgTypes> kSvdTypes{3, "linalg_svd_cpu"};
+constexpr KernelTypes<LinalgTypes> kLeastTypes{0, "linalg_lstsq_cpu"};
 
 [[noreturn]] void raise_eigh(const FailureText& text, int64_t,
                              const int64_t* numbers) {
@@ -31,12 +34,65 @@ void eigh(const KernelCall& call) {
   l.work(((vectors ? 2 : 1) * s.m * s.m + 5 * s.m) * item);
   l.info(call.operands().size());
   l.params.out[0] = l.operand(0);
-  l.params.out[1] = vectors ? l.operand(1) : nullptr;
+  l.params.out[1] = l.operand(1);
+  l.params.vectors = vectors;
   l.params.in[0] = l.operand(2);
   l.run(eigh_.of(dtype), linalg_threads(s.m, s.m));
   l.check(raise_eigh);
 }
 
+[[noreturn]] void raise_svd(const FailureText& text, int64_t,
+                            const int64_t* numbers) {
+  fail<LinAlgError>(
+      text.op, ": ", matrix_name(text, numbers),
+      "The algorithm failed to converge because the input matrix ",
+      numbers[1] == 1
+          ? "contained non-finite values."
+          : "is ill-conditioned or has too many repeated singular values "
+            "(error code: 1).");
+}
+
+void svd(const KernelCall& call) {
+  LinalgLaunch l(call);
+  const LinalgAttributes& s = l.attributes();
+  const Tensor &u = call.tensor(1), &vh = call.tensor(2);
+  const DType dtype = call.tensor(3).dtype();
+  const int64_t most = std::max(s.m, s.n), least = std::min(s.m, s.n);
+  const bool vectors = u.defined();
+  l.params.vectors = vectors;
+  l.params.k = vectors ? int32_t(u.size(-1)) : 0;
+  l.params.l = vectors ? int32_t(vh.size(-2)) : 0;
+  // B, V, numbers of each column, then what completes U.
+  const int64_t columns = std::max(l.params.k, l.params.l);
+  l.work((most * least + 3 * least +
+          (vectors ? least * least + most * (least + columns) : 0)) *
+         int64_t(itemsize(dtype)));
+  l.info(call.operands().size());
+  for (size_t i = 0; i < 3; ++i) l.params.out[i] = l.operand(i);
+  l.params.in[0] = l.operand(3);
+  if (least == 0 && !vectors) return;
+  l.run(svd_.of(dtype), linalg_threads(s.m, s.n));
+  l.check(raise_svd);
+}
+
+void least_squares(const KernelCall& call) {
+  LinalgLaunch l(call);
+  const LinalgAttributes& s = l.attributes();
+  const DType dtype = call.tensor(0).dtype();
+  const int64_t most = std::max(s.m, s.n), least = std::min(s.m, s.n);
+  l.work((most * least + least * (least + s.k + 1)) * int64_t(itemsize(dtype)));
+  l.info(call.operands().size());
+  l.params.out[0] = l.operand(0);
+  l.params.out[1] = l.operand(1);
+  l.params.in[0] = l.operand(2);
+  l.params.in[1] = l.operand(3);
+  l.run(least_squares_.of(dtype), linalg_threads(s.m, s.n));
+  l.check(raise_svd);
+}
+
+HOTARU_KERNEL(kCUDA, "linalg_svd", svd, check_types<kSvdTypes>);
+HOTARU_KERNEL(kCUDA, "linalg_least_squares", least_squares,
+              check_types<kLeastTypes>);
 HOTARU_KERNEL(kCUDA, "linalg_eigh", eigh, check_types<kEighTypes>);
 
 }  // namespace

@@ -30,6 +30,10 @@ struct LinalgParams {
   char* work = nullptr;
   int64_t work_bytes = 0;
   int32_t m = 0, n = 0, k = 0;
+  /// Rows of Svd's vh.
+  int32_t l = 0;
+  /// Whether vectors are asked for.
+  bool vectors = false;
   bool upper = false, unit = false, hermitian = false, pivot = true;
   double rcond = 0;
 };

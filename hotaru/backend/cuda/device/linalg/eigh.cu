@@ -18,7 +18,7 @@ struct Tridiagonal {
   T* a;
 
   __device__ explicit Tridiagonal(const LinalgParams& p)
-      : n(p.m), vectors(p.out[1] != nullptr), a(work_of<T>(p)) {}
+      : n(p.m), vectors(p.vectors), a(work_of<T>(p)) {}
 
   // Computed again where they are used: there are not so many registers.
   /// Vectors, as rows, if they are asked for.

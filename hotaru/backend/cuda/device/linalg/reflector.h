@@ -160,18 +160,23 @@ struct LargestPart {
   }
 };
 
-/// The factor that takes numbers up to `largest` to where their squares are in
-/// range, 1 for most.
+/// The power of two that takes `largest` to about 1.
 template <class R>
-__device__ inline R safe_scale(R largest) {
-  // Sums of squares lose nothing above, and do not overflow below.
-  constexpr R kLeast = sizeof(R) == 4 ? R(0x1p-40) : R(0x1p-459);
-  if (largest == 0 || (largest >= kLeast && largest <= 1 / kLeast)) return 1;
+__device__ inline R unit_scale(R largest) {
+  if (largest == 0) return 1;
   int exponent = 0;
   ::frexp(largest, &exponent);
   constexpr int kMost = std::numeric_limits<R>::max_exponent - 2;
   exponent = exponent > kMost ? kMost : exponent < -kMost ? -kMost : exponent;
   return ::ldexp(R(1), -exponent);
+}
+/// The same, or 1 where squares are in range as they are.
+template <class R>
+__device__ inline R safe_scale(R largest) {
+  // Sums of squares lose nothing above, and do not overflow below.
+  constexpr R kLeast = sizeof(R) == 4 ? R(0x1p-40) : R(0x1p-459);
+  return largest >= kLeast && largest <= 1 / kLeast ? R(1)
+                                                    : unit_scale(largest);
 }
 
 /// The first `columns` columns of the product of `count` reflections.
