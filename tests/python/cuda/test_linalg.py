@@ -285,3 +285,48 @@ def test_svd_of_what_is_not_finite(cuda):
     for f in (linalg.svdvals, linalg.svd, linalg.pinv):
         assert_same_error(f, a)
         assert_same_error(f, a[2])
+
+
+def eig(x):
+    """What is left of the equations, lengths, and sums of the values' powers,
+    since they come in any order.
+    """
+    values, vectors = linalg.eig(x)
+    left = x.to(vectors.dtype) @ vectors - vectors * values.unsqueeze(-2)
+    sums = [(values**k).sum(-1) for k in (1, 2, 3)]
+    only = linalg.eigvals(x).sum(-1)
+    return (left, (vectors.abs() ** 2).sum(-2), only, *sums)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [*SMALL[:3], (2, 2), (2, 3, 9, 9), (24, 24)])
+def test_eig(cuda, dtype, shape):
+    a = numbers(dtype, *shape)
+    unit = max(1.0, shape[-1]) ** 0.5  # values up to about 1
+    assert_same(eig, a / unit)
+    assert_same(eig, a.triu() / unit)
+    assert_same(eig, a.tril() / unit)
+    assert_same(eig, a * 0)
+    turned = torch.eye(shape[-1], dtype=a.dtype).roll(1, -1)
+    assert_same(eig, turned)  # without other shifts QR leaves it as it is
+
+
+def test_eig_of_pairs_and_scales(cuda):
+    a = torch.tensor([[0.0, 2.0], [-2.0, 0.0]], dtype=torch.float64)
+    values, vectors = linalg.eig(a.to(cuda))
+    assert values.tolist() == [2j, -2j]
+    assert vectors[:, 0].conj().equal(vectors[:, 1])
+    d = torch.logspace(-60, 60, 6, dtype=torch.float64)
+    b = numbers("float64", 6, 6)
+    scaled = d.unsqueeze(1) * b / d
+    got, want = (
+        linalg.eigvals(x).abs().sort()[0].cpu() for x in (scaled.to(cuda), b)
+    )
+    assert float((got / want - 1).abs().max()) < 1e-10
+
+
+def test_eig_of_what_is_not_finite(cuda):
+    a = torch.ones(3, 2, 2)
+    a[2, 1, 1] = torch.inf
+    assert_same_error(linalg.eig, a)
+    assert_same_error(linalg.eigvals, a[2])

@@ -6,9 +6,10 @@
 namespace hotaru::cuda {
 namespace {
 
-constinit const Functions eigh_("Eigh"), svd_("Svd"),
+constinit const Functions eig_("Eig"), eigh_("Eigh"), svd_("Svd"),
     least_squares_("LeastSquares");
 
+constexpr KernelTypes<LinalgTypes> kEigTypes{2, "linalg_eig_out_cpu"};
 constexpr KernelTypes<LinalgTypes> kEighTypes{2, "linalg_eigh_cpu"};
 constexpr KernelTypes<LinalgTypes> kSvdTypes{3, "linalg_svd_cpu"};
 constexpr KernelTypes<LinalgTypes> kLeastTypes{0, "linalg_lstsq_cpu"};
@@ -90,6 +91,34 @@ void least_squares(const KernelCall& call) {
   l.check(raise_svd);
 }
 
+[[noreturn]] void raise_eig(const FailureText& text, int64_t,
+                            const int64_t* numbers) {
+  if (numbers[1] == 1)
+    fail(text.op, ": input tensor should not contain infs or NaNs.");
+  fail<LinAlgError>(text.op, ": ", matrix_name(text, numbers),
+                    "The algorithm failed to converge.");
+}
+
+void eig(const KernelCall& call) {
+  LinalgLaunch l(call);
+  const LinalgAttributes& s = l.attributes();
+  if (s.m == 0) return;
+  const DType dtype = call.tensor(2).dtype();
+  const int64_t item = int64_t(itemsize(dtype));
+  const int64_t results = int64_t(itemsize(call.tensor(0).dtype()));
+  const bool vectors = call.tensor(1).defined();
+  // Vectors of the triangular matrix, that and what turned it, scales of rows.
+  l.work((vectors ? results + 2 * item : item) * s.m * s.m + item * s.m);
+  l.info(call.operands().size());
+  l.params.out[0] = l.operand(0);
+  l.params.out[1] = l.operand(1);
+  l.params.vectors = vectors;
+  l.params.in[0] = l.operand(2);
+  l.run(eig_.of(dtype), linalg_threads(s.m, s.m));
+  l.check(raise_eig);
+}
+
+HOTARU_KERNEL(kCUDA, "linalg_eig", eig, check_types<kEigTypes>);
 HOTARU_KERNEL(kCUDA, "linalg_svd", svd, check_types<kSvdTypes>);
 HOTARU_KERNEL(kCUDA, "linalg_least_squares", least_squares,
               check_types<kLeastTypes>);

@@ -64,53 +64,14 @@ void Window<T>::reflect(const SmallReflection<T>& reflection, int64_t k,
 }
 
 template <class T>
-void pair_values(T a, T b, T c, T d, std::complex<Real<T>>* two) {
-  using C = std::complex<Real<T>>;
-  const T p = (a - d) / Real<T>(2), bc = product(b, c);
-  const T square = product(p, p) + bc;
-  if constexpr (kIsComplex<T>) {
-    const C root = std::sqrt(square);
-    const C z = std::norm(p + root) > std::norm(p - root) ? p + root : p - root;
-    two[0] = d + z;
-    two[1] = z == T(0) ? d : d - bc / z;
-  } else if (square < 0) {
-    two[0] = C((a + d) / 2, std::sqrt(-square));
-    two[1] = std::conj(two[0]);
-  } else {
-    const T z = p + std::copysign(std::sqrt(square), p);
-    two[0] = d + z;
-    two[1] = z == 0 ? d : d - bc / z;
-  }
-}
-
-template <class T>
-bool small_below(const T* h, int64_t ld, int64_t k, Real<T> norm) {
-  const T* corner = h + (k - 1) * (ld + 1);
-  Real<T> size = magnitude(corner[0]) + magnitude(corner[ld + 1]);
-  constexpr Real<T> kEps = std::numeric_limits<Real<T>>::epsilon();
-  if (size == 0) size = norm;
-  return magnitude(corner[ld]) <= kEps * std::max(size, kEps * norm);
-}
-
-template <class T>
 SmallReflection<T> first_reflection(const T* h, int64_t ld, int64_t k,
                                     const std::complex<Real<T>>* shifts) {
-  using R = Real<T>;
-  using C = std::complex<R>;
-  const T* corner = h + k * (ld + 1);
-  const C a = corner[0], b = corner[1], c = corner[ld], d = corner[ld + 1],
-          e = corner[2 * ld + 1];
-  const R size = magnitude(a - shifts[1]) + magnitude(c);
-  if (size == 0) return {3, T(1), T(0), T(0)};
-  const C below = c / size;
-  const C x0 =
-      product(a - shifts[0], (a - shifts[1]) / size) + product(b, below);
-  const C x1 = product(below, a + d - shifts[0] - shifts[1]);
-  const C x2 = product(below, e);
+  std::complex<Real<T>> x[3];
+  first_column(h, ld, k, shifts, x);
   if constexpr (kIsComplex<T>)
-    return {3, x0, x1, x2};
+    return {3, x[0], x[1], x[2]};
   else
-    return {3, x0.real(), x1.real(), x2.real()};
+    return {3, x[0].real(), x[1].real(), x[2].real()};
 }
 
 namespace {
@@ -136,28 +97,6 @@ void split(const Window<T>& w, int64_t k) {
   w.at(k + 1, k) = T(0);
 }
 
-/// Both eigenvalues of the last two rows, or of real ones twice the nearer.
-template <class T>
-void choose_shifts(const Window<T>& w, int64_t low, int64_t high, int64_t step,
-                   std::complex<Real<T>>* shifts) {
-  using R = Real<T>;
-  const int64_t i = high - 1;
-  if (step % 10 == 9) {  // others, in case these turn in circles
-    const int64_t k = step % 20 == 9 ? i : low + 2;
-    const R size = magnitude(w.at(k, k - 1)) + magnitude(w.at(k - 1, k - 2));
-    const T middle = w.at(step % 20 == 9 ? i : low, step % 20 == 9 ? i : low) +
-                     T(R(0.75) * size);
-    return pair_values<T>(middle, T(R(-0.4375) * size), T(size), middle,
-                          shifts);
-  }
-  pair_values(w.at(i - 1, i - 1), w.at(i - 1, i), w.at(i, i - 1), w.at(i, i),
-              shifts);
-  if (kIsComplex<T> || shifts[0].imag() != 0) return;
-  const std::complex<R> last(w.at(i, i));
-  const bool first = std::abs(shifts[0] - last) < std::abs(shifts[1] - last);
-  shifts[first ? 1 : 0] = shifts[first ? 0 : 1];
-}
-
 }  // namespace
 
 template <class T>
@@ -176,7 +115,7 @@ bool small_schur(const Window<T>& w, Real<T> norm) {
     }
     if (step == kMostSteps) return false;
     std::complex<Real<T>> shifts[2];
-    choose_shifts(w, low, high, step++, shifts);
+    choose_shifts(w.h, w.n, low, high, step++, shifts);
     w.reflect(first_reflection(w.h, w.n, low, shifts), low, low,
               std::min(low + 4, high));
     for (int64_t k = low; k + 2 < high; ++k) {
@@ -196,10 +135,6 @@ bool small_schur(const Window<T>& w, Real<T> norm) {
 #define HOTARU_INSTANTIATE(...) \
   template struct SmallReflection<__VA_ARGS__>; \
   template struct Window<__VA_ARGS__>; \
-  template void pair_values(__VA_ARGS__, __VA_ARGS__, __VA_ARGS__, \
-                            __VA_ARGS__, std::complex<Real<__VA_ARGS__>>*); \
-  template bool small_below(const __VA_ARGS__*, int64_t, int64_t, \
-                            Real<__VA_ARGS__>); \
   template SmallReflection<__VA_ARGS__> first_reflection( \
       const __VA_ARGS__*, int64_t, int64_t, \
       const std::complex<Real<__VA_ARGS__>>*); \

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "hotaru/backend/common/linalg/schur.h"
 #include "hotaru/backend/cpu/linalg/reflectors.h"
 #include "hotaru/backend/cpu/linalg/vectors.h"
 
@@ -37,14 +38,6 @@ struct Window {
   void reflect(const SmallReflection<T>& reflection, int64_t k, int64_t from,
                int64_t end) const;
 };
-
-/// Eigenvalues of [a b; c d], of real ones the positive imaginary part first.
-template <class T>
-void pair_values(T a, T b, T c, T d, std::complex<Real<T>>* two);
-
-/// Whether h_(k, k-1) may be taken for 0 in a matrix of this norm.
-template <class T>
-bool small_below(const T* h, int64_t ld, int64_t k, Real<T> norm);
 
 /// The reflection that lets two shifts in at row k of a Hessenberg matrix.
 template <class T>
