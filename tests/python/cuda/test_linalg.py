@@ -107,6 +107,28 @@ def test_lu(cuda, dtype, shape):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(2, 133, 133), (128, 200), (170, 160)])
+def test_panels(cuda, dtype, shape):
+    """Of larger matrices several blocks work on one."""
+    a = numbers(dtype, *shape) / 16
+    assert_same(linalg.lu_factor, a)
+    m = shape[-2]
+    assert_same(linalg.lu_factor, a + a.shape[-1] * torch.eye(m, shape[-1]))
+    a = a[..., : min(shape[-2:]), : min(shape[-2:])]
+    spd = positive(a)
+    assert_same(linalg.cholesky, spd)
+    assert_same(linalg.inv, spd)
+    assert_same(linalg.slogdet, spd)
+    spd[..., 100, 100] = -1
+    got = linalg.cholesky_ex(spd.to(cuda))
+    assert got.info.unique().tolist() == [101]
+    assert_same_error(linalg.cholesky, spd)
+    a[..., :, 70] = 0
+    assert linalg.lu_factor_ex(a.to(cuda)).info.unique().tolist() == [71]
+    assert_same_error(linalg.inv, a)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", OBLONGS)
 def test_qr(cuda, dtype, shape):
     a = numbers(dtype, *shape)
@@ -116,6 +138,18 @@ def test_qr(cuda, dtype, shape):
     if shape[-2] >= shape[-1]:
         assert_same(lambda x: linalg.householder_product(*torch.geqrf(x)), a)
     assert_same(lambda x: linalg.qr(x)[1], a * 0)
+
+
+@pytest.mark.parametrize("n", [1, 20, 140])
+def test_lu_without_pivots(cuda, n):
+    """Which the CPU has no code for."""
+    a = (numbers("float64", 2, n, n) / 64 + torch.eye(n)).to(cuda)
+    p, l, u = linalg.lu(a, pivot=False)
+    assert p.numel() == 0
+    assert float((l @ u - a).abs().max()) < 1e-14
+    _, pivots, info = linalg.lu_factor_ex(a, pivot=False)
+    assert pivots.tolist() == [list(range(1, n + 1))] * 2
+    assert not info.any()
 
 
 def test_qr_of_tiny_and_huge_numbers(cuda):

@@ -39,6 +39,13 @@ class LinalgLaunch {
   std::optional<Workspace> work_, info_;
 };
 
+/// Whether a matrix is so large that its factors are made panel by panel, by
+/// more than one block.
+bool has_panels(int64_t rows, int64_t columns);
+/// LU of p.from in p.a, or if p.lower Cholesky's factor; the launch's info is
+/// written.
+void factor_by_panels(const LinalgLaunch& l, DType dtype, PanelParams p);
+
 /// "(Batch element 3): " in messages about one of several matrices.
 std::string matrix_name(const FailureText& text, const int64_t* numbers);
 

@@ -19,6 +19,21 @@ int64_t factor_bytes(const LinalgAttributes& s, DType dtype, int64_t ints) {
   return s.m * s.m * int64_t(itemsize(dtype)) + ints * 4;
 }
 
+/// Large matrices' factors, in the workspace; the pivots stand `before` numbers
+/// behind them.
+void factor_in_workspace(LinalgLaunch& l, DType dtype, int64_t before) {
+  const LinalgAttributes& s = l.attributes();
+  if (!has_panels(s.m, s.m)) return;
+  PanelParams p;
+  p.m = p.n = l.params.m;
+  p.from = l.params.in[0];
+  p.a = l.params.work;
+  p.pivots = p.a + factor_bytes(s, dtype, before);
+  p.a_bytes = p.pivot_bytes = l.params.work_bytes;
+  factor_by_panels(l, dtype, p);
+  l.params.factored = true;
+}
+
 [[noreturn]] void raise_pivot(const FailureText&, int64_t,
                               const int64_t* numbers) {
   fail("Pivots given to lu_solve must all be ",
@@ -67,6 +82,17 @@ void cholesky(const KernelCall& call) {
   l.info(1);
   l.params.out[0] = l.operand(0);
   l.params.in[0] = l.operand(2);
+  if (has_panels(s.m, s.m)) {
+    PanelParams p;
+    p.from = l.params.in[0];
+    p.a = static_cast<char*>(l.params.out[0]);
+    p.a_bytes = s.m * s.m * int64_t(itemsize(call.tensor(0).dtype()));
+    p.m = p.n = l.params.m;
+    p.lower = true;
+    factor_by_panels(l, call.tensor(0).dtype(), p);
+    if (s.check) l.check(raise_cholesky);
+    return;
+  }
   l.run(cholesky_.of(call.tensor(0).dtype()), linalg_threads(s.m, s.m));
   if (s.check) l.check(raise_cholesky);
 }
@@ -87,6 +113,20 @@ void lu(const KernelCall& call) {
   l.params.out[0] = l.operand(0);
   l.params.out[1] = l.operand(1);
   l.params.in[0] = l.operand(3);
+  if (has_panels(s.m, s.n)) {
+    PanelParams p;
+    p.from = l.params.in[0];
+    p.a = static_cast<char*>(l.params.out[0]);
+    p.m = l.params.m;
+    p.n = l.params.n;
+    p.a_bytes = s.m * s.n * int64_t(itemsize(call.tensor(0).dtype()));
+    p.pivots = static_cast<char*>(l.params.out[1]);
+    p.pivot_bytes = s.k * 4;
+    p.pivot = s.pivot;
+    factor_by_panels(l, call.tensor(0).dtype(), p);
+    if (s.check) l.check(raise_lu);
+    return;
+  }
   l.run(lu_.of(call.tensor(0).dtype()), linalg_threads(s.m, s.n));
   if (s.check) l.check(raise_lu);
 }
@@ -98,6 +138,8 @@ void determinant(const KernelCall& call) {
   l.work(factor_bytes(s, dtype, s.m));
   for (size_t i = 0; i < 3; ++i) l.params.out[i] = l.operand(i);
   l.params.in[0] = l.operand(3);
+  l.info(call.operands().size());
+  factor_in_workspace(l, dtype, 0);
   l.run(determinant_.of(dtype), linalg_threads(s.m, s.m));
 }
 
@@ -123,6 +165,7 @@ void solve(const KernelCall& call) {
   l.params.out[0] = l.operand(0);
   l.params.in[0] = l.operand(2);
   l.params.in[1] = l.operand(3);
+  factor_in_workspace(l, dtype, s.m);
   l.run(lu_solve.of(dtype), linalg_threads(s.m, s.m));
   if (s.m > 0) l.run(lu_solve_second.of(dtype), linalg_threads(s.m, s.n), s.n);
   if (s.check) l.check(s.inverse ? raise_inverse : raise_solve);

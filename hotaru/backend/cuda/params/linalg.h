@@ -32,10 +32,41 @@ struct LinalgParams {
   int32_t m = 0, n = 0, k = 0;
   /// Rows of Svd's vh.
   int32_t l = 0;
+  /// Whether PanelParams' kernels have made LuSolve's and Determinant's
+  /// factors.
+  bool factored = false;
   /// Whether vectors are asked for.
   bool vectors = false;
   bool upper = false, unit = false, hermitian = false, pivot = true;
   double rcond = 0;
+};
+
+/// Columns of a matrix that one block eliminates before the rest follows, and
+/// the sides of the squares by which it does; and from how many rows and
+/// columns on that is worth several launches.
+inline constexpr int32_t kPanel = 32, kPanelLeast = 128;
+
+/// One panel of LU or Cholesky's factors of [m, n], in place.
+///
+///   PanelStart               copies `from`, the lower triangle or everything
+///     grid  in y a block for every kPanel rows
+///   LuPanel, CholeskyPanel   columns [begin, end) of rows begin to m
+///     grid  a block for each matrix
+///   LuFollow                 the other columns of rows begin to end:
+///   exchanged,
+///                            and right of the panel U
+///     grid  in y a block for every kPanel columns of n
+///   LuUpdate, CholeskyUpdate what is below and right of the panel
+///     grid  in y and z a block for every kPanel columns and rows
+struct PanelParams {
+  const void* from = nullptr;
+  char* a = nullptr;
+  char* pivots = nullptr;
+  /// From matrix to matrix.
+  int64_t a_bytes = 0, pivot_bytes = 0;
+  int32_t* info = nullptr;
+  int32_t m = 0, n = 0, begin = 0, end = 0;
+  bool pivot = true, lower = false;
 };
 
 /// What finds the first matrix of `count` whose info is not 0: one block.

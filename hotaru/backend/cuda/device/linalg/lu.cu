@@ -2,6 +2,7 @@
 // and what follows from it; see params/linalg.h.
 #include "hotaru/backend/common/complex_math.h"
 #include "hotaru/backend/cuda/device/errors.h"
+#include "hotaru/backend/cuda/device/linalg/lu.h"
 #include "hotaru/backend/cuda/device/linalg/triangle.h"
 #include "hotaru/backend/cuda/params/types.h"
 
@@ -25,46 +26,12 @@ __device__ int permute(const int32_t* pivots, int k, I* rows, int m) {
   return bad;
 }
 
-/// a [m, n] becomes L, whose diagonal is of ones, and U. Returns 1 + index of
-/// the first zero pivot, or 0. Ends with a barrier.
-template <class T>
-__device__ int factor(T* a, int m, int n, int32_t* pivots, bool exchange) {
-  int singular = 0;
-  const int steps = m < n ? m : n;
-  for (int k = 0; k < steps; ++k) {
-    __syncthreads();
-    const int pivot = exchange ? find_largest(a + k, n, k, m).index : k;
-    if (threadIdx.x == 0) pivots[k] = pivot + 1;
-    T* const row = a + int64_t(k) * n;
-    if (pivot != k)
-      for_line(0, n,
-               [&](int j) { swap_values(row[j], a[int64_t(pivot) * n + j]); });
-    __syncthreads();
-    const T divisor = row[k];
-    if (divisor == T(0)) {
-      if (!singular) singular = k + 1;
-      continue;
-    }
-    for_line(k + 1, m, [&](int i) {
-      T& x = a[int64_t(i) * n + k];
-      x = quotient(x, divisor);
-    });
-    __syncthreads();
-    for_matrix(m - k - 1, n - k - 1, [&](int i, int j) {
-      T* const to = a + int64_t(k + 1 + i) * n;
-      to[k + 1 + j] -= product(to[k], row[k + 1 + j]);
-    });
-  }
-  __syncthreads();
-  return singular;
-}
-
 template <class T>
 __device__ void lu_factor(const LinalgParams& p) {
   T* lu = matrix_of<T>(p.out[0], p.m, p.n);
   copy_line(int64_t(p.m) * p.n, matrix_of<T>(p.in[0], p.m, p.n), lu);
-  const int zero =
-      factor(lu, p.m, p.n, matrix_of<int32_t>(p.out[1], p.k, 1), p.pivot);
+  const int zero = factor_lu(lu, p.m, p.n, int64_t(p.n),
+                             matrix_of<int32_t>(p.out[1], p.k, 1), p.pivot);
   if (threadIdx.x == 0) p.info[blockIdx.x] = zero;
 }
 
@@ -74,10 +41,12 @@ __device__ void lu_solve_factor(const LinalgParams& p) {
   const int64_t bytes = int64_t(p.m) * p.m * int64_t(sizeof(T));
   T* lu = work_of<T>(p);
   int32_t *rows = work_of<int32_t>(p, bytes), *pivots = rows + p.m;
-  copy_line(int64_t(p.m) * p.m, matrix_of<T>(p.in[0], p.m, p.m), lu);
-  const int zero = factor(lu, p.m, p.m, pivots, true);
+  if (!p.factored) {
+    copy_line(int64_t(p.m) * p.m, matrix_of<T>(p.in[0], p.m, p.m), lu);
+    const int zero = factor_lu(lu, p.m, p.m, int64_t(p.m), pivots, true);
+    if (threadIdx.x == 0) p.info[blockIdx.x] = zero;
+  }
   permute(pivots, p.m, rows, p.m);
-  if (threadIdx.x == 0) p.info[blockIdx.x] = zero;
 }
 
 template <class T>
@@ -102,8 +71,10 @@ __device__ void determinant(const LinalgParams& p) {
   const int n = p.m;
   T* lu = work_of<T>(p);
   int32_t* pivots = work_of<int32_t>(p, int64_t(n) * n * int64_t(sizeof(T)));
-  copy_line(int64_t(n) * n, matrix_of<T>(p.in[0], n, n), lu);
-  factor(lu, n, n, pivots, true);
+  if (!p.factored) {
+    copy_line(int64_t(n) * n, matrix_of<T>(p.in[0], n, n), lu);
+    factor_lu(lu, n, n, int64_t(n), pivots, true);
+  }
   if (threadIdx.x != 0) return;
   bool odd = false;
   for (int k = 0; k < n; ++k) odd ^= pivots[k] != k + 1;
@@ -144,11 +115,14 @@ __device__ void check(const LinalgCheckParams& p) {
 
 }  // namespace
 
+// Crowded by one block: else the compiler spills to make room for several.
 #define HOTARU_LU(unused, T, suffix) \
-  HOTARU_CUDA_BLOCK_KERNEL(Lu_##suffix, LinalgParams, lu_factor<T>) \
-  HOTARU_CUDA_BLOCK_KERNEL(LuSolve_##suffix, LinalgParams, lu_solve_factor<T>) \
+  HOTARU_CUDA_CROWDED_KERNEL(Lu_##suffix, 1, LinalgParams, lu_factor<T>) \
+  HOTARU_CUDA_CROWDED_KERNEL(LuSolve_##suffix, 1, LinalgParams, \
+                             lu_solve_factor<T>) \
   HOTARU_CUDA_BLOCK_KERNEL(LuSolve_##suffix##_2, LinalgParams, lu_solve<T>) \
-  HOTARU_CUDA_BLOCK_KERNEL(Determinant_##suffix, LinalgParams, determinant<T>)
+  HOTARU_CUDA_CROWDED_KERNEL(Determinant_##suffix, 1, LinalgParams, \
+                             determinant<T>)
 HOTARU_DEVICE_TYPES_FloatTypes(HOTARU_LU, )
     HOTARU_DEVICE_TYPES_ComplexTypes(HOTARU_LU, )
         HOTARU_CUDA_BLOCK_KERNEL(LuPermutation, LinalgParams, permutation)
