@@ -316,7 +316,12 @@ def test_least_squares(cuda, dtype, shape):
 def test_svd_of_what_is_not_finite(cuda):
     a = torch.ones(3, 4, 2)
     a[2, 1, 1] = torch.inf
-    for f in (linalg.svdvals, linalg.svd, linalg.pinv):
+    for f in (
+        linalg.svdvals,
+        linalg.svd,
+        linalg.pinv,
+        lambda x: linalg.lstsq(x, x),
+    ):
         assert_same_error(f, a)
         assert_same_error(f, a[2])
 

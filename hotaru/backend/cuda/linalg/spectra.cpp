@@ -7,7 +7,7 @@ namespace hotaru::cuda {
 namespace {
 
 constinit const Functions eig_("Eig"), eigh_("Eigh"), svd_("Svd"),
-    least_squares_("LeastSquares");
+    least_squares_("LeastSquares"), least_squares_second("LeastSquares", "_2");
 
 constexpr KernelTypes<LinalgTypes> kEigTypes{2, "linalg_eig_out_cpu"};
 constexpr KernelTypes<LinalgTypes> kEighTypes{2, "linalg_eigh_cpu"};
@@ -81,13 +81,17 @@ void least_squares(const KernelCall& call) {
   const LinalgAttributes& s = l.attributes();
   const DType dtype = call.tensor(0).dtype();
   const int64_t most = std::max(s.m, s.n), least = std::min(s.m, s.n);
-  l.work((most * least + least * (least + s.k + 1)) * int64_t(itemsize(dtype)));
+  // QR has b beside A; singular values have x in their vectors' terms.
+  const int64_t along = std::max(s.m >= s.n ? s.m * s.k : 0, least * s.k);
+  l.work((most * least + least * (least + 1) + along) *
+         int64_t(itemsize(dtype)));
   l.info(call.operands().size());
   l.params.out[0] = l.operand(0);
   l.params.out[1] = l.operand(1);
   l.params.in[0] = l.operand(2);
   l.params.in[1] = l.operand(3);
   l.run(least_squares_.of(dtype), linalg_threads(s.m, s.n));
+  l.run(least_squares_second.of(dtype), linalg_threads(s.m, s.n));
   l.check(raise_svd);
 }
 

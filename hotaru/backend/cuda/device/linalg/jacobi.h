@@ -146,4 +146,23 @@ struct Jacobi {
   }
 };
 
+/// info of what failed.
+inline constexpr int kSingularNotFinite = 1, kSingularNotConverged = 2;
+
+/// The problem of p.m by p.n in the workspace. Returns the scale, 0 if it
+/// failed: info says how.
+template <class T>
+__device__ Real<T> solve_singular(const LinalgParams& p,
+                                  const Jacobi<T>& jacobi) {
+  const Real<T> scale = jacobi.read(matrix_of<T>(p.in[0], p.m, p.n), p.m < p.n);
+  const bool done = scale != 0 && jacobi.solve();
+  if (threadIdx.x == 0)
+    p.info[blockIdx.x] = scale == 0 ? kSingularNotFinite
+                         : done     ? 0
+                                    : kSingularNotConverged;
+  if (!done) return 0;
+  jacobi.normalise();
+  return scale;
+}
+
 }  // namespace hotaru::cuda

@@ -1,25 +1,9 @@
-// Singular values and vectors, and least squares by them; see params/linalg.h.
+// Singular values and vectors; see params/linalg.h.
 #include "hotaru/backend/cuda/device/linalg/jacobi.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {
 namespace {
-
-/// info of both kernels.
-constexpr int kNotFinite = 1, kNotConverged = 2;
-
-/// The problem of p.m by p.n in the workspace. Returns the scale, 0 if it
-/// failed: info says how.
-template <class T>
-__device__ Real<T> solve(const LinalgParams& p, const Jacobi<T>& jacobi) {
-  const Real<T> scale = jacobi.read(matrix_of<T>(p.in[0], p.m, p.n), p.m < p.n);
-  const bool done = scale != 0 && jacobi.solve();
-  if (threadIdx.x == 0)
-    p.info[blockIdx.x] = scale == 0 ? kNotFinite : done ? 0 : kNotConverged;
-  if (!done) return 0;
-  jacobi.normalise();
-  return scale;
-}
 
 /// Writes a vector's element to u, or to vh.
 template <class T>
@@ -69,7 +53,7 @@ __device__ void svd(const LinalgParams& p) {
   R* const lengths = reinterpret_cast<R*>(rest);
   int32_t* const places = reinterpret_cast<int32_t*>(rest + n);
   const Jacobi<T> jacobi{m, n, b, p.vectors ? v : nullptr, lengths};
-  const R scale = solve(p, jacobi);
+  const R scale = solve_singular(p, jacobi);
   if (scale == 0) return;
   jacobi.sort(places);
   R* const values = matrix_of<R>(p.out[0], n, 1);
@@ -92,53 +76,11 @@ __device__ void svd(const LinalgParams& p) {
            room_v + int64_t(n) * m, taus, to, !wide, room);
 }
 
-template <class T>
-__device__ void least_squares(const LinalgParams& p) {
-  using R = Real<T>;
-  const bool wide = p.m < p.n;
-  const int m = wide ? p.n : p.m, n = wide ? p.m : p.n, k = p.k;
-  T *const b = work_of<T>(p), *const v = b + int64_t(m) * n;
-  T *const along = v + int64_t(n) * n, *const rest = along + int64_t(n) * k;
-  R* const lengths = reinterpret_cast<R*>(rest);
-  const R scale = solve(p, Jacobi<T>{m, n, b, v, lengths});
-  if (scale == 0) return;
-  R largest = 0;
-  for_line(0, n, [&](int j) {
-    if (lengths[j] > largest) largest = lengths[j];
-  });
-  const R least = R(p.rcond) * largest_block(largest);
-  int rank = 0;
-  for_line(0, n, [&](int j) { rank += lengths[j] > least ? 1 : 0; });
-  rank = sum_block(rank);
-  if (threadIdx.x == 0) static_cast<int64_t*>(p.out[1])[blockIdx.x] = rank;
-  // A is L S R^H.
-  const T *const left = wide ? v : b, *const right = wide ? b : v;
-  const T* const given = matrix_of<T>(p.in[1], p.m, k);
-  for_matrix(n, k, [&](int j, int c) {
-    T sum(0);
-    for (int i = 0; i < p.m && lengths[j] > least; ++i)
-      sum += product(conjugate(left[int64_t(j) * p.m + i]),
-                     given[int64_t(i) * k + c]);
-    along[int64_t(j) * k + c] =
-        lengths[j] > least ? times(scale, quotient(sum, T(lengths[j]))) : T(0);
-  });
-  __syncthreads();
-  T* const x = matrix_of<T>(p.out[0], p.n, k);
-  for_matrix(p.n, k, [&](int i, int c) {
-    T sum(0);
-    for (int j = 0; j < n; ++j)
-      sum += product(right[int64_t(j) * p.n + i], along[int64_t(j) * k + c]);
-    x[int64_t(i) * k + c] = sum;
-  });
-}
-
 }  // namespace
 
 // Crowded by one block: else the compiler spills to make room for several.
 #define HOTARU_SVD(unused, T, suffix) \
-  HOTARU_CUDA_CROWDED_KERNEL(Svd_##suffix, 1, LinalgParams, svd<T>) \
-  HOTARU_CUDA_CROWDED_KERNEL(LeastSquares_##suffix, 1, LinalgParams, \
-                             least_squares<T>)
+  HOTARU_CUDA_CROWDED_KERNEL(Svd_##suffix, 1, LinalgParams, svd<T>)
 HOTARU_DEVICE_TYPES_FloatTypes(HOTARU_SVD, )
     HOTARU_DEVICE_TYPES_ComplexTypes(HOTARU_SVD, )
 
