@@ -206,6 +206,23 @@ def test_pivots_that_are_none(cuda):
         assert_same_error(linalg.ldl_solve, a, pivots, b)
 
 
+def test_strides(cuda):
+    a = numbers("float64", 9, 2, 10, 6)[1::4, :, ::2, 1:].transpose(0, 1)
+    for x in (a, a.mT, a[:1].expand(2, 2, 5, 5)):
+        y = x.flip(-1).mT
+        for f in (linalg.inv, linalg.det, linalg.lu_factor, linalg.qr, eig):
+            assert_same(f, x)
+        assert_same(linalg.solve, x, y)
+        assert_same(lambda z: spread(*linalg.eigh(z)), x)
+        assert_same(svd, x, full_matrices=False)
+
+
+def test_more_columns_than_a_grid_has_blocks(cuda):
+    x = torch.arange(65535 * 32 + 50.0, device=cuda).unsqueeze(0)
+    two = torch.full((1, 1), 2.0, device=cuda)
+    assert linalg.solve_triangular(two, x, upper=True).equal(x / 2)
+
+
 def test_gradients(cuda):
     a = numbers("float64", 2, 4, 4)
     b = numbers("float64", 2, 4, 3)

@@ -50,11 +50,12 @@ void LinalgLaunch::work(int64_t bytes) {
 
 void LinalgLaunch::run(const Function& function, unsigned threads,
                        int64_t columns) {
-  launch(
-      function,
-      {unsigned(attributes_.batch),
-       unsigned(columns > 1 ? ceil_divide(columns, kSolveColumns) : columns)},
-      threads, params);
+  const int64_t blocks =
+      columns > 1 ? ceil_divide(columns, kSolveColumns) : columns;
+  launch(function,
+         {unsigned(attributes_.batch),
+          unsigned(std::min<int64_t>(blocks, kMostAcross))},
+         threads, params);
 }
 
 void LinalgLaunch::check(void (*raise)(const FailureText&, int64_t,

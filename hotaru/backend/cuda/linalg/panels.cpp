@@ -17,7 +17,8 @@ unsigned panels(int64_t count) {
 }  // namespace
 
 bool has_panels(int64_t rows, int64_t columns) {
-  return std::min(rows, columns) >= kPanelLeast;
+  return std::min(rows, columns) >= kPanelLeast &&
+         std::max(rows, columns) <= kMostAcross * kPanel;
 }
 
 void factor_by_panels(const LinalgLaunch& l, DType dtype, PanelParams p) {

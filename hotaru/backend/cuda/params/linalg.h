@@ -14,8 +14,10 @@
 
 namespace hotaru::cuda {
 
-/// Columns of right-hand sides that a block solves for.
+/// Columns of right-hand sides that a block solves for together, and then the
+/// next ones, if there are more than a grid has blocks in y.
 inline constexpr uint32_t kSolveColumns = 32;
+inline constexpr int64_t kMostAcross = 65535;
 
 /// Matrices of a MatrixExp's workspace: powers of A, then their sums.
 inline constexpr int kExponentialPowers = 4, kExponentialSums = 5;

@@ -172,23 +172,12 @@ __device__ bool are_pivots(const int32_t* pivots, int n) {
   return true;
 }
 
-/// Each block has columns of its own, and what it reads is L D.
+/// X [n, width], rows ldx apart, becomes what solves L D L^T X = X.
 template <class T>
-__device__ void ldl_solve(const LinalgParams& p) {
-  const int n = p.m, begin = int(blockIdx.y * kSolveColumns);
-  const int width =
-      p.n - begin < int(kSolveColumns) ? p.n - begin : int(kSolveColumns);
-  const int32_t* pivots = matrix_of<int32_t>(p.in[1], n, 1);
-  const bool good = are_pivots(pivots, n);
-  if (threadIdx.x == 0 && blockIdx.y == 0) p.info[blockIdx.x] = good ? 0 : 1;
-  if (!good) return;
-  T* x = matrix_of<T>(p.out[0], n, p.n) + begin;
-  const T* b = matrix_of<T>(p.in[2], n, p.n) + begin;
-  for_matrix(n, width, [&](int i, int j) {
-    x[int64_t(i) * p.n + j] = b[int64_t(i) * p.n + j];
-  });
-  const Ldl<T> ldl{const_cast<T*>(matrix_of<T>(p.in[0], n, n)), n, p.hermitian};
-  const auto at = [&](int i, int j) -> T& { return x[int64_t(i) * p.n + j]; };
+__device__ void solve_columns(const Ldl<T>& ldl, const int32_t* pivots, T* x,
+                              int width, int64_t ldx) {
+  const int n = ldl.n;
+  const auto at = [&](int i, int j) -> T& { return x[i * ldx + j]; };
   const auto exchange = [&](int i, int other) {
     __syncthreads();
     if (i != other)
@@ -231,6 +220,25 @@ __device__ void ldl_solve(const LinalgParams& p) {
     exchange(k, (size == 1 ? pivots[k] : -pivots[k]) - 1);
     k -= size - 1;
   }
+}
+
+/// Each block has columns of its own, and what it reads is L D.
+template <class T>
+__device__ void ldl_solve(const LinalgParams& p) {
+  const int n = p.m;
+  const int32_t* pivots = matrix_of<int32_t>(p.in[1], n, 1);
+  const bool good = are_pivots(pivots, n);
+  if (threadIdx.x == 0 && blockIdx.y == 0) p.info[blockIdx.x] = good ? 0 : 1;
+  if (!good) return;
+  const Ldl<T> ldl{const_cast<T*>(matrix_of<T>(p.in[0], n, n)), n, p.hermitian};
+  for_solved_columns(p.n, [&](int first, int width) {
+    T* x = matrix_of<T>(p.out[0], n, p.n) + first;
+    const T* b = matrix_of<T>(p.in[2], n, p.n) + first;
+    for_matrix(n, width, [&](int i, int j) {
+      x[int64_t(i) * p.n + j] = b[int64_t(i) * p.n + j];
+    });
+    solve_columns(ldl, pivots, x, width, int64_t(p.n));
+  });
 }
 
 }  // namespace

@@ -51,19 +51,18 @@ __device__ void lu_solve_factor(const LinalgParams& p) {
 
 template <class T>
 __device__ void lu_solve(const LinalgParams& p) {
-  const int first = int(blockIdx.y * kSolveColumns);
-  const int n =
-      p.n - first < int(kSolveColumns) ? p.n - first : int(kSolveColumns);
   const T* lu = work_of<T>(p);
   const int32_t* rows =
       work_of<int32_t>(p, int64_t(p.m) * p.m * int64_t(sizeof(T)));
-  T* x = matrix_of<T>(p.out[0], p.m, p.n) + first;
-  const T* b = matrix_of<T>(p.in[1], p.m, p.n) + first;
-  for_matrix(p.m, n, [&](int i, int j) {
-    x[int64_t(i) * p.n + j] = b[int64_t(rows[i]) * p.n + j];
+  for_solved_columns(p.n, [&](int first, int n) {
+    T* x = matrix_of<T>(p.out[0], p.m, p.n) + first;
+    const T* b = matrix_of<T>(p.in[1], p.m, p.n) + first;
+    for_matrix(p.m, n, [&](int i, int j) {
+      x[int64_t(i) * p.n + j] = b[int64_t(rows[i]) * p.n + j];
+    });
+    solve_triangle(false, true, p.m, n, lu, p.m, 1, x, p.n);
+    solve_triangle(true, false, p.m, n, lu, p.m, 1, x, p.n);
   });
-  solve_triangle(false, true, p.m, n, lu, p.m, 1, x, p.n);
-  solve_triangle(true, false, p.m, n, lu, p.m, 1, x, p.n);
 }
 
 template <class T>

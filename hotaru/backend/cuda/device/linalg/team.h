@@ -132,6 +132,18 @@ __device__ inline T quotient(T x, T y) {
   }
 }
 
+/// f(first, count) for the columns that this block solves for.
+template <class F>
+__device__ inline void for_solved_columns(int columns, const F& f) {
+  const int step = int(gridDim.y * kSolveColumns);
+  for (int first = int(blockIdx.y * kSolveColumns); first < columns;
+       first += step) {
+    const int left = columns - first;
+    f(first, left < int(kSolveColumns) ? left : int(kSolveColumns));
+    __syncthreads();
+  }
+}
+
 /// Matrix i of an operand, [rows, columns].
 template <class T>
 __device__ inline T* matrix_of(void* operand, int64_t rows, int64_t columns) {

@@ -7,16 +7,15 @@ namespace {
 
 template <class T>
 __device__ void triangular(const LinalgParams& p) {
-  const int first = int(blockIdx.y * kSolveColumns);
-  const int n =
-      p.n - first < int(kSolveColumns) ? p.n - first : int(kSolveColumns);
-  T* x = matrix_of<T>(p.out[0], p.m, p.n) + first;
-  const T* b = matrix_of<T>(p.in[1], p.m, p.n) + first;
   const T* a = matrix_of<T>(p.in[0], p.m, p.m);
-  for_matrix(p.m, n, [&](int i, int j) {
-    x[int64_t(i) * p.n + j] = b[int64_t(i) * p.n + j];
+  for_solved_columns(p.n, [&](int first, int n) {
+    T* x = matrix_of<T>(p.out[0], p.m, p.n) + first;
+    const T* b = matrix_of<T>(p.in[1], p.m, p.n) + first;
+    for_matrix(p.m, n, [&](int i, int j) {
+      x[int64_t(i) * p.n + j] = b[int64_t(i) * p.n + j];
+    });
+    solve_triangle(p.upper, p.unit, p.m, n, a, p.m, 1, x, p.n);
   });
-  solve_triangle(p.upper, p.unit, p.m, n, a, p.m, 1, x, p.n);
 }
 
 }  // namespace
