@@ -40,7 +40,7 @@ void ldl_solve(const KernelCall& call) {
   l.info(call.operands().size());
   l.params.out[0] = l.operand(0);
   for (size_t i = 0; i < 3; ++i) l.params.in[i] = l.operand(i + 1);
-  l.run(ldl_solve_.of(call.tensor(0).dtype()), linalg_threads(s.m, s.n), s.n);
+  l.run(ldl_solve_.of(call.tensor(0).dtype()), solve_threads(s), s.n);
   l.check(raise_pivots);
 }
 

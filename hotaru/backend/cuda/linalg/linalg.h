@@ -1,6 +1,7 @@
 // What launchers of dense linear algebra have in common.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "hotaru/backend/common/kernel_types.h"
@@ -38,6 +39,11 @@ class LinalgLaunch {
   const LinalgAttributes& attributes_;
   std::optional<Workspace> work_, info_;
 };
+
+/// Threads of a block that solves for columns of right-hand sides.
+inline unsigned solve_threads(const LinalgAttributes& s) {
+  return linalg_threads(s.m, std::min<int64_t>(s.n, kSolveColumns));
+}
 
 /// Whether a matrix is so large that its factors are made panel by panel, by
 /// more than one block.

@@ -17,8 +17,9 @@ unsigned panels(int64_t count) {
 }  // namespace
 
 bool has_panels(int64_t rows, int64_t columns) {
+  constexpr int64_t kMost = 65535 * kPanel;  // of what a grid has in y and z
   return std::min(rows, columns) >= kPanelLeast &&
-         std::max(rows, columns) <= kMostAcross * kPanel;
+         std::max(rows, columns) <= kMost;
 }
 
 void factor_by_panels(const LinalgLaunch& l, DType dtype, PanelParams p) {

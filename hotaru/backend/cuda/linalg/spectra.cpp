@@ -63,10 +63,8 @@ void svd(const KernelCall& call) {
   l.params.vectors = vectors;
   l.params.k = vectors ? int32_t(u.size(-1)) : 0;
   l.params.l = vectors ? int32_t(vh.size(-2)) : 0;
-  // B, V, numbers of each column, then what completes U.
   const int64_t columns = std::max(l.params.k, l.params.l);
-  l.work((most * least + 3 * least +
-          (vectors ? least * least + most * (least + columns) : 0)) *
+  l.work(svd_elements(most, least, vectors, columns) *
          int64_t(itemsize(dtype)));
   l.info(call.operands().size());
   for (size_t i = 0; i < 3; ++i) l.params.out[i] = l.operand(i);

@@ -64,7 +64,7 @@ void triangular(const KernelCall& call) {
   l.params.out[0] = l.operand(0);
   l.params.in[0] = l.operand(1);
   l.params.in[1] = l.operand(2);
-  l.run(triangular_.of(call.tensor(0).dtype()), linalg_threads(s.m, s.n), s.n);
+  l.run(triangular_.of(call.tensor(0).dtype()), solve_threads(s), s.n);
 }
 
 [[noreturn]] void raise_cholesky(const FailureText& text, int64_t,
@@ -167,7 +167,7 @@ void solve(const KernelCall& call) {
   l.params.in[1] = l.operand(3);
   factor_in_workspace(l, dtype, s.m);
   l.run(lu_solve.of(dtype), linalg_threads(s.m, s.m));
-  if (s.m > 0) l.run(lu_solve_second.of(dtype), linalg_threads(s.m, s.n), s.n);
+  if (s.m > 0) l.run(lu_solve_second.of(dtype), solve_threads(s), s.n);
   if (s.check) l.check(s.inverse ? raise_inverse : raise_solve);
 }
 

@@ -15,9 +15,9 @@
 namespace hotaru::cuda {
 
 /// Columns of right-hand sides that a block solves for together, and then the
-/// next ones, if there are more than a grid has blocks in y.
+/// next ones, where there are more than for so many blocks.
 inline constexpr uint32_t kSolveColumns = 32;
-inline constexpr int64_t kMostAcross = 65535;
+inline constexpr int64_t kMostAcross = 8192;
 
 /// Matrices of a MatrixExp's workspace: powers of A, then their sums.
 inline constexpr int kExponentialPowers = 4, kExponentialSums = 5;
@@ -77,6 +77,18 @@ struct LinalgCheckParams {
   int64_t count = 0;
   ErrorSink errors;
 };
+
+/// Of m >= n: whether singular values are R's, which is much smaller.
+constexpr bool svd_is_tall(int64_t m, int64_t n) {
+  return n > 0 && m >= 2 * n;
+}
+/// Elements of Svd's workspace: B = U S V^H, of `columns` in U, and V; lengths,
+/// places and factors of reflections; R; then U and what completes it.
+constexpr int64_t svd_elements(int64_t m, int64_t n, bool vectors,
+                               int64_t columns) {
+  return m * n + 3 * n + (svd_is_tall(m, n) ? n * n : 0) +
+         (vectors ? n * n + m * (n + columns) : 0);
+}
 
 /// Threads of a block: small matrices have work for one warp only.
 constexpr unsigned linalg_threads(int64_t rows, int64_t columns) {

@@ -149,12 +149,21 @@ struct Jacobi {
 /// info of what failed.
 inline constexpr int kSingularNotFinite = 1, kSingularNotConverged = 2;
 
-/// The problem of p.m by p.n in the workspace. Returns the scale, 0 if it
-/// failed: info says how.
+/// Reads the problem of p.m by p.n and solves it in `jacobi`. Of much more rows
+/// than columns, which are `tall`'s, that is the problem of R in B = QR: Q's
+/// reflections stay in `tall`. Returns the scale, 0 if it failed: info says
+/// how.
 template <class T>
-__device__ Real<T> solve_singular(const LinalgParams& p,
-                                  const Jacobi<T>& jacobi) {
-  const Real<T> scale = jacobi.read(matrix_of<T>(p.in[0], p.m, p.n), p.m < p.n);
+__device__ Real<T> solve_singular(const LinalgParams& p, const Jacobi<T>& tall,
+                                  const Jacobi<T>& jacobi, T* taus, T* room) {
+  const int m = tall.m, n = tall.n;
+  const Real<T> scale = tall.read(matrix_of<T>(p.in[0], p.m, p.n), p.m < p.n);
+  if (scale != 0 && jacobi.b != tall.b) {
+    factor_qr(m, n, tall.b, int64_t(1), int64_t(m), taus, room);
+    for_matrix(n, n, [&](int j, int i) {
+      jacobi.b[int64_t(j) * n + i] = i <= j ? tall.b[int64_t(j) * m + i] : T(0);
+    });
+  }
   const bool done = scale != 0 && jacobi.solve();
   if (threadIdx.x == 0)
     p.info[blockIdx.x] = scale == 0 ? kSingularNotFinite

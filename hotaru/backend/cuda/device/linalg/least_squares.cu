@@ -105,7 +105,8 @@ __device__ void by_singular_values(const LinalgParams& p) {
   T *const b = work_of<T>(p), *const v = b + int64_t(m) * n;
   T *const along = v + int64_t(n) * n, *const rest = along + int64_t(n) * k;
   R* const lengths = reinterpret_cast<R*>(rest);
-  const R scale = solve_singular(p, Jacobi<T>{m, n, b, v, lengths});
+  const Jacobi<T> jacobi{m, n, b, v, lengths};
+  const R scale = solve_singular<T>(p, jacobi, jacobi, nullptr, nullptr);
   if (scale == 0) return;
   R largest = 0;
   for_line(0, n, [&](int j) {

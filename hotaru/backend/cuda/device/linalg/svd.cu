@@ -41,39 +41,65 @@ __device__ void complete(const Jacobi<T>& jacobi, const int32_t* places,
   });
 }
 
+/// What lies in the workspace; see svd_elements().
+template <class T>
+struct SvdRoom {
+  T *b, *v, *lengths, *places, *taus, *r, *u, *more;
+
+  __device__ SvdRoom(const LinalgParams& p, int64_t m, int64_t n)
+      : b(work_of<T>(p)),
+        v(b + m * n),
+        lengths(v + (p.vectors ? n * n : 0)),
+        places(lengths + n),
+        taus(places + n),
+        r(taus + n),
+        u(r + (svd_is_tall(m, n) ? n * n : 0)),
+        more(u + m * n) {}
+};
+
 template <class T>
 __device__ void svd(const LinalgParams& p) {
   using R = Real<T>;
   HOTARU_REFLECT_ROOM(T, room);
   const bool wide = p.m < p.n;
   const int m = wide ? p.n : p.m, n = wide ? p.m : p.n;
-  const int columns = wide ? p.l : p.k;
-  T *const b = work_of<T>(p), *const v = b + int64_t(m) * n;
-  T* const rest = p.vectors ? v + int64_t(n) * n : v;
-  R* const lengths = reinterpret_cast<R*>(rest);
-  int32_t* const places = reinterpret_cast<int32_t*>(rest + n);
-  const Jacobi<T> jacobi{m, n, b, p.vectors ? v : nullptr, lengths};
-  const R scale = solve_singular(p, jacobi);
+  const bool tall = svd_is_tall(m, n);
+  const SvdRoom<T> at(p, m, n);
+  R* const lengths = reinterpret_cast<R*>(at.lengths);
+  int32_t* const places = reinterpret_cast<int32_t*>(at.places);
+  T* const v = p.vectors ? at.v : nullptr;
+  Jacobi<T> whole{m, n, at.b, v, lengths};
+  const Jacobi<T> jacobi{tall ? n : m, n, tall ? at.r : at.b, v, lengths};
+  const R scale = solve_singular(p, whole, jacobi, at.taus, room);
   if (scale == 0) return;
   jacobi.sort(places);
   R* const values = matrix_of<R>(p.out[0], n, 1);
   for_line(0, n, [&](int j) { values[places[j]] = lengths[j] / scale; });
   if (!p.vectors) return;
+  if (tall) {
+    for_matrix(n, m, [&](int j, int i) {
+      at.u[int64_t(j) * m + i] = i < n ? at.r[int64_t(j) * n + i] : T(0);
+    });
+    apply_reflectors(m, n, at.b, int64_t(1), int64_t(m), at.taus, n, at.u,
+                     int64_t(1), int64_t(m), room);
+    whole.b = at.u;
+  }
   const Vectors<T> to{matrix_of<T>(p.out[1], p.m, p.k),
                       matrix_of<T>(p.out[2], p.l, p.n), p.k, p.n};
   int rank = 0;
   for_line(0, n, [&](int j) { rank += lengths[j] > 0 ? 1 : 0; });
   rank = sum_block(rank);
   for_matrix(n, m, [&](int j, int i) {
-    if (places[j] < rank) to.put(!wide, i, places[j], b[int64_t(j) * m + i]);
+    if (places[j] < rank)
+      to.put(!wide, i, places[j], whole.b[int64_t(j) * m + i]);
   });
   for_matrix(n, n, [&](int j, int i) {
     to.put(wide, i, places[j], v[int64_t(j) * n + i]);
   });
-  if (rank == columns) return;
-  T *const taus = rest + 2 * n, *const room_v = taus + n;
-  complete(jacobi, places, rank, columns - rank, room_v,
-           room_v + int64_t(n) * m, taus, to, !wide, room);
+  const int columns = wide ? p.l : p.k;
+  if (rank < columns)
+    complete(whole, places, rank, columns - rank, tall ? at.b : at.u, at.more,
+             at.taus, to, !wide, room);
 }
 
 }  // namespace
