@@ -15,9 +15,9 @@ enum class Draw : uint8_t {
   kFullInteger,  // the whole range of the dtype
   kPermutation,  // of 0 .. n-1
   kKept,         // as kBernoulli, for dropout of elements of `range` bytes
-  kCauchy,     // median a, half the width at half of the maximum b
-  kLogNormal,  // the exponential of kNormal
-  kGeometric,  // trials up to the first success, of probability a
+  kCauchy,       // median a, half the width at half of the maximum b
+  kLogNormal,    // the exponential of kNormal
+  kGeometric,    // trials up to the first success, of probability a
 };
 
 /// Kernel "random": operands result, generator. Elements are drawn in the

@@ -286,7 +286,8 @@ void dot_rows(int64_t n, int64_t k, const T* a, int64_t lda, const T* b,
   int64_t j = 0;
   // More than a core's caches hold comes fastest as one stream: row by row of
   // the transposed B, a page ahead, 18 GB/s where eight rows at once give 14.
-  // The sums are the same. In the second-level cache it takes 1.4 times as long.
+  // The sums are the same. In the second-level cache it takes 1.4 times as
+  // long.
   constexpr size_t kNear = 384 << 10;
   const size_t bytes = size_t(n) * size_t(k) * sizeof(T);
   if (kRows == 1 && ldb == k && bytes > kNear &&
