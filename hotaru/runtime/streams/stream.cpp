@@ -15,7 +15,7 @@ namespace detail {
 constinit std::atomic<int64_t> watchers{0};
 constinit DefaultStream cpu_stream;
 constinit std::atomic<bool> streams_chosen{false};
-}
+}  // namespace detail
 
 namespace {
 
