@@ -98,7 +98,7 @@ Tensor coordinates(const Side& side, Tensor (*triangle)(const Tensor&, int64_t),
                    int64_t count, const Part& part, TensorOptions options) {
   options.dtype = options.dtype.value_or(DType::kInt64);
   const Tensor out = empty(Dims{2, count}, options);
-  if (out.device().is_cpu() && is_index(out)) {
+  if (is_index(out)) {
     static const Kernel& kIndices = kernel("triangle_indices");
     if (count > 0)
       enqueue(kIndices, {write(out)},

@@ -73,7 +73,7 @@ TO_COME = {
     "histogram", "nms", "pdist", "poisson", "ps_roi_align",
     "ps_roi_align_backward", "ps_roi_pool", "ps_roi_pool_backward", "roi_align",
     "roi_align_backward", "roi_pool", "roi_pool_backward", "standard_gamma",
-    "standard_gamma_grad", "triangle_indices",
+    "standard_gamma_grad",
 }  # fmt: skip
 
 
