@@ -24,7 +24,7 @@ Tensor pdist(const Tensor& self, double p) {
                "pdist only supports floating-point dtypes");
   HOTARU_CHECK(p >= 0, "pdist only supports non-negative p values");
   const int64_t n = self.size(0);
-  if (n > 1 && self.device().is_cpu() && !autograd::needs_grad(self)) {
+  if (n > 1 && !autograd::needs_grad(self)) {
     static const Kernel& kPairs = kernel("pdist");
     const Tensor out = empty(Dims{n * (n - 1) / 2}, TensorOptions(self));
     const Tensor rows = contiguous(self);

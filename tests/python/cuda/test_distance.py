@@ -22,3 +22,24 @@ def test_cdist(near, p, dtype):
 def test_cdist_without_columns(cuda):
     x, y = torch.zeros(3, 0, device=cuda), torch.zeros(4, 0, device=cuda)
     assert torch.cdist(x, y).cpu().equal(torch.zeros(3, 4))
+
+
+@pytest.mark.parametrize("p", [0, 1, 2, 3.5, float("inf")])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_pdist(near, p, dtype):
+    x = random(torch, 70, 42, dtype=dtype)
+    x[7] = x[3]  # a distance of 0
+
+    def distances(x):
+        return torch.pdist(x, p)
+
+    near(distances, x, gradients=p > 0)
+    for view in (x, x[:, ::2], x.t(), x[:2], x[:1], x[:0], x[:, :0]):
+        near(distances, view, gradients=False)
+
+
+def test_pdist_of_a_number_that_is_none(cuda):
+    x = torch.zeros(3, 4, device=cuda)
+    x[1, 2] = float("nan")
+    for p in (1, 2, 3, float("inf")):
+        assert torch.pdist(x, p).isnan().tolist() == [True, False, True]

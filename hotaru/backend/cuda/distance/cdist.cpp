@@ -35,6 +35,20 @@ void cdist(const KernelCall& call) {
   run(call, functions, call.tensor(1), call.tensor(2), {});
 }
 
+void pdist(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &x = call.tensor(1);
+  if (out.numel() == 0) return;
+  PairParams p;
+  p.out = device_address(out);
+  p.x = address_of(x);
+  p.columns = x.size(1);
+  p.p = call.attributes<CdistAttributes>().p;
+  p.pairs = {x.size(0), x.size(0), 1, true};
+  static constinit const Functions functions("Pdist");
+  launch(functions.of(out.dtype()), {blocks_for(out.numel(), kBlock)}, kBlock,
+         p);
+}
+
 void cdist_grad(const KernelCall& call) {
   static constinit const Functions functions("CdistGrad");
   DistanceParams p;
@@ -44,6 +58,7 @@ void cdist_grad(const KernelCall& call) {
 }
 
 HOTARU_KERNEL(kCUDA, "cdist", cdist, check_types<kTypes>);
+HOTARU_KERNEL(kCUDA, "pdist", pdist, check_types<kTypes>);
 HOTARU_KERNEL(kCUDA, "cdist_grad", cdist_grad, check_types<kTypes>);
 
 }  // namespace

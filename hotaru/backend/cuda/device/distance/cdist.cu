@@ -47,6 +47,16 @@ __device__ void cdist(const DistanceParams& p) {
       p.columns, T(p.p));
 }
 
+template <class T>
+__device__ void pdist(const PairParams& p) {
+  const int64_t i = number();
+  if (i >= p.pairs.count()) return;
+  const Place pair = p.pairs.find(i);
+  const T* x = static_cast<const T*>(p.x);
+  static_cast<T*>(p.out)[i] = distance(
+      x + pair.row * p.columns, x + pair.column * p.columns, p.columns, T(p.p));
+}
+
 /// What flows to an element through one distance: g * d distance / d x.
 template <class T>
 __device__ T slope(T d, T p, T g, T distance) {
@@ -83,6 +93,7 @@ __device__ void cdist_grad(const DistanceParams& p) {
 
 #define HOTARU_CDIST(unused, T, suffix) \
   HOTARU_CUDA_KERNEL(Cdist_##suffix, DistanceParams, cdist<T>) \
+  HOTARU_CUDA_KERNEL(Pdist_##suffix, PairParams, pdist<T>) \
   HOTARU_CUDA_KERNEL(CdistGrad_##suffix, DistanceParams, cdist_grad<T>)
 HOTARU_DEVICE_TYPES_FloatTypes(HOTARU_CDIST, )
 
