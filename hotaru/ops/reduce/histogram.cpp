@@ -71,7 +71,7 @@ Tensor histc(const Tensor& self, int64_t bins, const Scalar& min,
   HOTARU_CHECK(std::isfinite(low) && std::isfinite(high),
                "torch.histc: range of [", low, ", ", high, "] is not finite");
   HOTARU_CHECK(low < high, "torch.histc: max must be larger than min");
-  if (x.device().is_cpu() && itemsize(x.dtype()) >= 4) {
+  if (itemsize(x.dtype()) >= 4) {
     static const Kernel& kHistogram = kernel("histogram");
     const Tensor out = empty(Dims{bins}, TensorOptions(x));
     const Tensor row = contiguous(x), none;

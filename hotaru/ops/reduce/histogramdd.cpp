@@ -111,7 +111,7 @@ Tensors equal_edges(const Tensor& points, IntSpan bins,
   return out;
 }
 
-/// The histogram of one column by a kernel that only the CPU has.
+/// The histogram of one column, by a kernel.
 Tensor column_counts(const Tensor& points, const Tensor& edges,
                      const Tensor& weight, bool equal) {
   static const Kernel& kHistogram = kernel("histogram");
@@ -157,7 +157,7 @@ Tensor counts(const Tensor& points, const Tensors& edges, const Tensor& weight,
               bool density, bool equal) {
   Dims shape;
   for (const Tensor& e : edges) shape.push_back(e.numel() - 1);
-  Tensor out = edges.size() == 1 && points.device().is_cpu()
+  Tensor out = edges.size() == 1
                    ? column_counts(points, edges[0], weight, equal)
                    : sums(points, edges, weight, shape);
   if (!density) return out;
