@@ -9,29 +9,32 @@
 
 namespace hotaru::formulas {
 
-/// psi(x): recurrence up to 10, then the asymptotic series (Abramowitz and
-/// Stegun, 6.3.5 and 6.3.18); reflection for negative x. NaN at the negative
-/// integers, -+inf at 0.
+/// sum + psi(x) of positive x: recurrence up to 10, then the asymptotic series
+/// (Abramowitz and Stegun, 6.3.5 and 6.3.18).
+HOTARU_BOTH inline double add_digamma(double x, double sum) {
+  for (; x < 10; ++x) sum -= 1 / x;
+  const double z = 1 / (x * x);
+  constexpr double kSeries[] = {1.0 / 12,   -1.0 / 120, 1.0 / 252,
+                                -1.0 / 240, 1.0 / 132,  -691.0 / 32760,
+                                1.0 / 12};
+  double series = 0;
+  for (int k = 6; k >= 0; --k) series = (series + kSeries[k]) * z;
+  return sum + std::log(x) - 0.5 / x - series;
+}
+
+/// psi(x); negative x by reflection. NaN at the negative integers, -+inf at 0.
 template <class T>
 struct Digamma {
   HOTARU_BOTH T operator()(T argument) const {
-    double x = double(argument);
+    double x = double(argument), sum = 0;
     if (x == 0)
       return T(std::copysign(std::numeric_limits<double>::infinity(), -x));
-    double result = 0;
     if (x < 0) {
       if (x == std::floor(x)) return std::numeric_limits<T>::quiet_NaN();
-      result = -std::numbers::pi / std::tan(std::numbers::pi * x);
+      sum = -std::numbers::pi / std::tan(std::numbers::pi * x);
       x = 1 - x;
     }
-    for (; x < 10; ++x) result -= 1 / x;
-    const double z = 1 / (x * x);
-    constexpr double kSeries[] = {1.0 / 12,   -1.0 / 120, 1.0 / 252,
-                                  -1.0 / 240, 1.0 / 132,  -691.0 / 32760,
-                                  1.0 / 12};
-    double series = 0;
-    for (int k = 6; k >= 0; --k) series = (series + kSeries[k]) * z;
-    return T(result + std::log(x) - 0.5 / x - series);
+    return T(add_digamma(x, sum));
   }
 };
 

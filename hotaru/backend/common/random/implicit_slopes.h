@@ -2,29 +2,32 @@
 // cumulative probability F stays (implicit reparameterization, Figurnov et al.
 // 2018; for Dirichlet's Jankowiak and Obermeyer 2018):
 //   dx/da = -(dF(x; a)/da) / (dF(x; a)/dx).
-// Pure functions in double; any thread may call them. The series that follow
-// have terms of one sign where they are used, so they are good to about 1e-9;
-// the approximations for large parameters to about 1e-4.
+// Pure functions in double. The series that follow have terms of one sign where
+// they are used, so they are good to about 1e-9; the approximations for large
+// parameters to about 1e-4.
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "hotaru/backend/common/pointwise/gamma.h"
 
 namespace hotaru::implicit {
 
-inline double digamma(double x) {
-  return formulas::Digamma<double>{}(x);
+/// Of positive x.
+HOTARU_BOTH inline double digamma(double x) {
+  return formulas::add_digamma(x, 0);
 }
 
 /// Most terms of a series; what is left is taken for a geometric one.
-constexpr int64_t kMostTerms = 1'000'000;
+inline constexpr int64_t kMostTerms = 1'000'000;
 
 /// The sum over n of t_n s_n, from t_0 and s_0: t grows by ratio(n), s by
 /// step(n).
 template <class Ratio, class Step>
-double weighted_sum(double t, double s, const Ratio& ratio, const Step& step) {
+HOTARU_BOTH double weighted_sum(double t, double s, const Ratio& ratio,
+                                const Step& step) {
   double sum = t * s, last = 1;
   for (int64_t n = 0; n < kMostTerms; ++n) {
     last = ratio(n);
@@ -39,7 +42,7 @@ double weighted_sum(double t, double s, const Ratio& ratio, const Step& step) {
 
 /// Below the mean: the lower incomplete gamma function's power series (DLMF
 /// 8.7.1), differentiated term by term.
-inline double gamma_slope_below(double a, double x) {
+HOTARU_BOTH inline double gamma_slope_below(double a, double x) {
   return x * weighted_sum(
                  1 / a, digamma(a + 1) - std::log(x),
                  [&](int64_t n) { return x / (a + double(n) + 1); },
@@ -48,7 +51,8 @@ inline double gamma_slope_below(double a, double x) {
 
 /// Above it: the upper function's continued fraction (DLMF 8.9.2, by Lentz's
 /// method) along with its derivative in a.
-inline double gamma_slope_above(double a, double x) {
+HOTARU_BOTH inline double gamma_slope_above(double a, double x) {
+  const double start = std::log(x) - digamma(a);
   double b = x + 1 - a, db = -1;
   double c = 1e300, dc = 0, d = 1 / b, dd = d * d;
   double h = d, dh = dd;
@@ -67,12 +71,12 @@ inline double gamma_slope_above(double a, double x) {
     if (std::abs(factor - 1) < 1e-14 && std::abs(dc * d + c * dd) < 1e-12)
       break;
   }
-  return x * (h * (std::log(x) - digamma(a)) + dh);
+  return x * (h * start + dh);
 }
 
 /// Of large a: Cornish and Fisher's expansion x = a + z sqrt(a) + (z^2 - 1)/3
 /// + (z^3 - 7z)/(36 sqrt(a)) with the normal quantile z held.
-inline double gamma_slope_wide(double a, double x) {
+HOTARU_BOTH inline double gamma_slope_wide(double a, double x) {
   const double root = std::sqrt(a), y = (x - a) / root;
   double z = y;
   for (int i = 0; i < 4; ++i)
@@ -81,7 +85,7 @@ inline double gamma_slope_wide(double a, double x) {
 }
 
 /// dx/da of a draw x of Gamma(a, 1). NaN unless a > 0 and x >= 0.
-inline double gamma_slope(double a, double x) {
+HOTARU_BOTH inline double gamma_slope(double a, double x) {
   if (!(a > 0) || !(x >= 0) || std::isinf(a) || std::isinf(x))
     return std::numeric_limits<double>::quiet_NaN();
   if (x == 0) return 0;
@@ -91,7 +95,7 @@ inline double gamma_slope(double a, double x) {
 }
 
 /// Of large a and b: a normal number with the moments of Beta(a, b).
-inline double beta_slope_wide(double x, double a, double b) {
+HOTARU_BOTH inline double beta_slope_wide(double x, double a, double b) {
   const double s = a + b, mean = a / s;
   // The logarithmic derivative of the standard deviation.
   const double grows = 0.5 * (1 / a - 2 / s - 1 / (s + 1));
@@ -100,7 +104,7 @@ inline double beta_slope_wide(double x, double a, double b) {
 
 /// (dx/da) / (1 - x) of a draw x of Beta(a, total - a): the slope that all
 /// elements of a Dirichlet draw share. NaN unless 0 < x < 1 and 0 < a < total.
-inline double dirichlet_slope(double x, double a, double total) {
+HOTARU_BOTH inline double dirichlet_slope(double x, double a, double total) {
   const double b = total - a, y = 1 - x;
   // b may vanish in the rounding of total, and then x is 1 whatever a is.
   if (a > 0 && ((x == 0 && b > 0) || (b == 0 && x <= 1))) return 0;

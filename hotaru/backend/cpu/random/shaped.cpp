@@ -5,7 +5,8 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/random/implicit_slopes.h"
-#include "hotaru/backend/cpu/random/shaped_draws.h"
+#include "hotaru/backend/common/random/shaped_draws.h"
+#include "hotaru/backend/cpu/random/cpu_generator.h"
 #include "hotaru/runtime/threads/parallel.h"
 
 namespace hotaru::cpu {

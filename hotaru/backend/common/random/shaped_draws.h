@@ -1,11 +1,12 @@
-// One draw of a distribution with parameters of its own for each element:
-// PyTorch's values for the same generator state. Callers lock the generator.
+// One draw of a distribution with parameters of its own for each element, from
+// a generator's uniform_double(), in [0, 1), and normal_double(). With the
+// CPU's generator, which callers lock, they are PyTorch's values.
 #pragma once
 
-#include <array>
 #include <cmath>
+#include <limits>
 
-#include "hotaru/backend/cpu/random/cpu_generator.h"
+#include "hotaru/backend/common/both.h"
 
 namespace hotaru {
 
@@ -13,8 +14,8 @@ namespace hotaru {
 /// (2000); alpha < 1 by that of alpha + 1, whose factor is drawn first. NaN for
 /// NaN. Arithmetic on alpha itself is done in T, with a third in float: that is
 /// what PyTorch's draws are made of.
-template <class T>
-double draw_gamma(T alpha, CpuGenerator& gen) {
+template <class T, class Gen>
+HOTARU_BOTH double draw_gamma(T alpha, Gen& gen) {
   if (alpha == 0) return 0;
   if (!(alpha > 0)) return std::numeric_limits<double>::quiet_NaN();
   double scale = 1;
@@ -37,7 +38,8 @@ double draw_gamma(T alpha, CpuGenerator& gen) {
 }
 
 /// Of a large mean: Hörmann's transformed rejection (PTRS, 1993).
-inline double draw_poisson_wide(double rate, CpuGenerator& gen) {
+template <class Gen>
+HOTARU_BOTH double draw_poisson_wide(double rate, Gen& gen) {
   const double log_rate = std::log(rate);
   const double b = 0.931 + 2.53 * std::sqrt(rate), a = -0.059 + 0.02483 * b;
   const double inv_alpha = 1.1239 + 1.1328 / (b - 3.4);
@@ -56,7 +58,8 @@ inline double draw_poisson_wide(double rate, CpuGenerator& gen) {
 
 /// A count with mean `rate`: by the product of uniform numbers below 10. The
 /// rate is at least 0 and finite.
-inline double draw_poisson(double rate, CpuGenerator& gen) {
+template <class Gen>
+HOTARU_BOTH double draw_poisson(double rate, Gen& gen) {
   if (rate >= 10) return draw_poisson_wide(rate, gen);
   if (rate == 0) return 0;
   const double end = std::exp(-rate);
@@ -69,19 +72,20 @@ inline double draw_poisson(double rate, CpuGenerator& gen) {
 }
 
 /// How far log k! is from Stirling's approximation with k + 1/2.
-inline double stirling_rest(double k) {
-  static constexpr std::array<double, 10> kFirst = {
-      0.0810614667953272,  0.0413406959554092, 0.0276779256849983,
-      0.02079067210376509, 0.0166446911898211, 0.0138761288230707,
-      0.0118967099458917,  0.0104112652619720, 0.00925546218271273,
-      0.00833056343336287};
+HOTARU_BOTH inline double stirling_rest(double k) {
+  static constexpr double kFirst[] = {0.0810614667953272,  0.0413406959554092,
+                                      0.0276779256849983,  0.02079067210376509,
+                                      0.0166446911898211,  0.0138761288230707,
+                                      0.0118967099458917,  0.0104112652619720,
+                                      0.00925546218271273, 0.00833056343336287};
   if (k <= 9) return kFirst[size_t(k)];
   const double q = (k + 1) * (k + 1);
   return (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / q) / q) / (k + 1);
 }
 
 /// Of many expected successes: Hörmann's transformed rejection (BTRS, 1993).
-inline double draw_binomial_wide(double n, double p, CpuGenerator& gen) {
+template <class Gen>
+HOTARU_BOTH double draw_binomial_wide(double n, double p, Gen& gen) {
   const double std = std::sqrt(n * p * (1 - p));
   const double b = 1.15 + 2.53 * std, a = -0.0873 + 0.0248 * b + 0.01 * p;
   const double c = n * p + 0.5, squeeze = 0.92 - 4.2 / b, odds = p / (1 - p);
@@ -103,7 +107,8 @@ inline double draw_binomial_wide(double n, double p, CpuGenerator& gen) {
 
 /// Successes among n tries of probability p <= 1/2, by the waits between them
 /// where few are expected.
-inline double draw_binomial_rare(double n, double p, CpuGenerator& gen) {
+template <class Gen>
+HOTARU_BOTH double draw_binomial_rare(double n, double p, Gen& gen) {
   if (n * p >= 10) return draw_binomial_wide(n, p, gen);
   const double log_miss = std::log1p(-p);
   double tries = 0, count = 0;
@@ -116,7 +121,8 @@ inline double draw_binomial_rare(double n, double p, CpuGenerator& gen) {
 
 /// Successes among n tries of probability p; p outside [0, 1] counts as the
 /// nearer end. NaN if either is NaN.
-inline double draw_binomial(double n, double p, CpuGenerator& gen) {
+template <class Gen>
+HOTARU_BOTH double draw_binomial(double n, double p, Gen& gen) {
   if (std::isnan(n) || std::isnan(p))
     return std::numeric_limits<double>::quiet_NaN();
   if (n <= 0 || p <= 0) return 0;
