@@ -49,7 +49,7 @@ Tensor draw_for(const Kernel& kernel, const Tensor& parameters, Gen generator) {
 
 Tensor standard_gamma_grad(const Tensor& self, const Tensor& output) {
   check_same_dtype(self, output);
-  if (itemsize(self.dtype()) < 4)
+  if (self.device().is_cpu() && itemsize(self.dtype()) < 4)
     refuse_dtype("_standard_gamma_grad_cpu", self.dtype());
   const Dims sizes = broadcast_shapes(self.sizes(), output.sizes());
   const Tensor out = empty(sizes, {self.dtype(), self.device()});

@@ -69,10 +69,9 @@ CPU_ONLY = {
     "winograd_weight",
 }  # fmt: skip
 TO_COME = {
-    "binomial", "deform_columns", "deform_columns_backward", "dirichlet_grad",
-    "nms", "poisson", "ps_roi_align", "ps_roi_align_backward", "ps_roi_pool",
-    "ps_roi_pool_backward", "roi_align", "roi_align_backward", "roi_pool",
-    "roi_pool_backward", "standard_gamma", "standard_gamma_grad",
+    "deform_columns", "deform_columns_backward", "nms", "ps_roi_align",
+    "ps_roi_align_backward", "ps_roi_pool", "ps_roi_pool_backward", "roi_align",
+    "roi_align_backward", "roi_pool", "roi_pool_backward",
 }  # fmt: skip
 
 

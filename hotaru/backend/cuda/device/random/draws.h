@@ -14,7 +14,7 @@ template <class A>
 inline constexpr uint32_t kDrawn = 16 / sizeof(A);
 
 /// 53 bits of two words.
-__device__ inline uint64_t bits53(uint32_t low, uint32_t high) {
+HOTARU_DEVICE inline uint64_t bits53(uint32_t low, uint32_t high) {
   return uint64_t{low} ^ (uint64_t{high} << 21);
 }
 
@@ -49,7 +49,7 @@ __device__ inline void normals(const Words4& w, float (&out)[4]) {
   normal_pair(w.x, w.y, out);
   normal_pair(w.z, w.w, out + 2);
 }
-__device__ inline void normals(const Words4& w, double (&out)[2]) {
+HOTARU_DEVICE inline void normals(const Words4& w, double (&out)[2]) {
   const double u = std::fma(double(bits53(w.x, w.y)), 0x1p-53, 0x1p-54);
   const double half_turns =
       std::fma(double(bits53(w.z, w.w)), 0x1p-52, 0x1p-53);
