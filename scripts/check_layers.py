@@ -80,7 +80,8 @@ FAMILIES = {
 # its own, and what it is told is all the host's half knows of it.
 DEVICE_ROOMS = {
     "cpu": {"simd", "linalg/spectra"},
-    "cuda": {"params", "device"} | {f"device/{name}" for name in FAMILIES},
+    "cuda": {"params", "device"}
+    | {f"{half}/{name}" for half in ("params", "device") for name in FAMILIES},
 }
 LARGEST_ROOM = 30
 # The umbrella header stands above all layers.

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "hotaru/backend/cuda/params/random.h"
+#include "hotaru/backend/cuda/params/random/random.h"
 
 namespace hotaru::cuda {
 namespace {

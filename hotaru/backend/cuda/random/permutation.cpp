@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hotaru/backend/cuda/launch.h"
-#include "hotaru/backend/cuda/params/random.h"
+#include "hotaru/backend/cuda/params/random/random.h"
 #include "hotaru/backend/cuda/random/random.h"
 #include "hotaru/core/error.h"
 

@@ -1,4 +1,4 @@
-// Launching random draws; see params/random.h.
+// Launching random draws; see params/random/random.h.
 #include "hotaru/backend/common/random/random.h"
 
 #include <limits>
@@ -8,7 +8,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/launch.h"
-#include "hotaru/backend/cuda/params/random.h"
+#include "hotaru/backend/cuda/params/random/random.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/backend/cuda/random/random.h"
 

@@ -1,7 +1,7 @@
 // What the launchers of random draws share.
 #pragma once
 
-#include "hotaru/backend/cuda/params/philox.h"
+#include "hotaru/backend/cuda/params/random/philox.h"
 #include "hotaru/backend/cuda/philox.h"
 #include "hotaru/core/tensor.h"
 

@@ -1,12 +1,12 @@
 // Launching draws with parameters of their own for each element, and how they
-// move with these; see params/shaped.h.
-#include "hotaru/backend/cuda/params/shaped.h"
+// move with these; see params/random/shaped.h.
+#include "hotaru/backend/cuda/params/random/shaped.h"
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/kernel_errors.h"
 #include "hotaru/backend/cuda/launch.h"
-#include "hotaru/backend/cuda/params/random.h"
+#include "hotaru/backend/cuda/params/random/random.h"
 #include "hotaru/backend/cuda/random/random.h"
 
 namespace hotaru::cuda {

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "hotaru/backend/cuda/device/platform.h"
-#include "hotaru/backend/cuda/params/philox.h"
+#include "hotaru/backend/cuda/params/random/philox.h"
 
 namespace hotaru::cuda {
 

@@ -1,8 +1,8 @@
-// Positions drawn by weights, with replacement. See params/random.h for how
-// they are launched.
+// Positions drawn by weights, with replacement. See params/random/random.h for
+// how they are launched.
 #include "hotaru/backend/cuda/device/block.h"
 #include "hotaru/backend/cuda/device/random/draws.h"
-#include "hotaru/backend/cuda/params/random.h"
+#include "hotaru/backend/cuda/params/random/random.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {

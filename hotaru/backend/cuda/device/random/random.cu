@@ -1,11 +1,11 @@
 // Random draws, PyTorch's on CUDA for the same generator state: which words a
-// thread draws and what becomes of them. See params/random.h for how they are
-// launched.
+// thread draws and what becomes of them. See params/random/random.h for how
+// they are launched.
 #include <limits>
 
 #include "hotaru/backend/cuda/device/block.h"
 #include "hotaru/backend/cuda/device/random/draws.h"
-#include "hotaru/backend/cuda/params/random.h"
+#include "hotaru/backend/cuda/params/random/random.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {

@@ -1,6 +1,7 @@
 // Draws with parameters of their own for each element, and how they move with
 // these. They have the CPU's formulas, so the right distributions, and not the
-// values of PyTorch on a GPU. See params/shaped.h for how they are launched.
+// values of PyTorch on a GPU. See params/random/shaped.h for how they are
+// launched.
 #include <limits>
 
 #include "hotaru/backend/common/random/implicit_slopes.h"
@@ -8,7 +9,7 @@
 #include "hotaru/backend/cuda/device/errors.h"
 #include "hotaru/backend/cuda/device/kernel.h"
 #include "hotaru/backend/cuda/device/random/draws.h"
-#include "hotaru/backend/cuda/params/shaped.h"
+#include "hotaru/backend/cuda/params/random/shaped.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {

@@ -29,7 +29,7 @@
 #pragma once
 
 #include "hotaru/backend/cuda/params/index.h"
-#include "hotaru/backend/cuda/params/philox.h"
+#include "hotaru/backend/cuda/params/random/philox.h"
 
 namespace hotaru::cuda {
 

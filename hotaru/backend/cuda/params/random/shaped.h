@@ -5,7 +5,7 @@
 //   DrawPoisson_<suffix>     counts with mean a; reports a that is negative or
 //                            NaN, and makes it NaN
 //   DrawBinomial_<suffix>    successes among a tries of probability b
-//     grid   draw_blocks() of params/random.h; `state` has moved on by
+//     grid   draw_blocks() of params/random/random.h; `state` has moved on by
 //            draws_of_shaped()
 //   GammaSlope_<suffix>      d b / d a of a draw b of Gamma(a, 1)
 //   DirichletSlope_<suffix>  the same of an element a of a Dirichlet draw with
@@ -18,7 +18,7 @@
 
 #include "hotaru/backend/cuda/params/errors.h"
 #include "hotaru/backend/cuda/params/index.h"
-#include "hotaru/backend/cuda/params/philox.h"
+#include "hotaru/backend/cuda/params/random/philox.h"
 
 namespace hotaru::cuda {
 
