@@ -139,14 +139,21 @@ def test_the_generator_moves_on(cuda):
     assert offset(gen) == 0
 
 
-def test_draws_do_not_repeat_those_of_the_call_before(cuda):
-    """Neither a call's own, from thread to thread, nor its successor's, though
-    a draw takes as many random numbers as it needs.
+def test_draws_share_no_random_numbers(cuda):
+    """Neither with their neighbours nor with the calls before, though each
+    takes as many as it needs: of rate 6 seven of four words' two. Correlations
+    of N pairs that know nothing of each other are normal with variance 1 / N.
     """
     gen = generator(9)
-    a = full(0.7, n=3000)
-    drawn = torch.cat([torch._standard_gamma(a, gen) for _ in range(4)])
-    assert len(set(drawn.tolist())) == drawn.numel()
+    drawn = torch.stack([torch.poisson(full(6.0), gen) for _ in range(4)])
+    x = (drawn.cpu() - 6) / 6**0.5
+
+    def assert_unrelated(a, b):
+        assert abs((a * b).mean().item()) < 5.5 / a.numel() ** 0.5
+
+    for apart in (1, 2, 3):
+        assert_unrelated(x[:, apart:], x[:, :-apart])
+        assert_unrelated(x[apart], x[0])
 
 
 def test_a_thread_draws_for_several_elements(cuda):
