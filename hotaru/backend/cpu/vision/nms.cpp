@@ -1,10 +1,8 @@
 // Which of overlapping boxes stay.
-#include <algorithm>
-#include <cmath>
-#include <limits>
 #include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/vision/overlap.h"
 #include "hotaru/backend/common/vision/regions.h"
 #include "hotaru/backend/cpu/independent.h"
 
@@ -26,34 +24,19 @@ struct Boxes {
 
   /// Fells what box i covers behind it by more than `limit`.
   void cover(size_t i, T limit, std::vector<uint8_t>& fallen) const {
-    const T left = sides[0][i], top = sides[1][i], right = sides[2][i],
-            bottom = sides[3][i], own = area[i];
+    const Box<T> own{sides[0][i], sides[1][i], sides[2][i], sides[3][i],
+                     area[i]};
     const T *l = sides[0].data(), *t = sides[1].data(), *r = sides[2].data(),
             *b = sides[3].data(), *a = area.data();
     uint8_t* out = fallen.data();
     HOTARU_INDEPENDENT
-    for (size_t j = i + 1; j < size_t(count); ++j) {
-      const T width =
-          std::max(std::min(right, r[j]) - std::max(left, l[j]), T(0));
-      const T height =
-          std::max(std::min(bottom, b[j]) - std::max(top, t[j]), T(0));
-      const T both = width * height;
-      out[j] |= both / (own + a[j] - both) > limit;
-    }
+    for (size_t j = i + 1; j < size_t(count); ++j)
+      out[j] |= covers(own, Box<T>{l[j], t[j], r[j], b[j], a[j]}, limit);
   }
 
   int64_t count;
   std::vector<T> sides[4], area;
 };
-
-/// The greatest T not above x: for quotients q of T, q > x if q > it.
-template <class T>
-T not_above(double x) {
-  const T near = T(x);
-  return double(near) > x
-             ? std::nextafter(near, -std::numeric_limits<T>::infinity())
-             : near;
-}
 
 constexpr KernelTypes<FloatTypes> kTypes{2, "nms_kernel"};
 

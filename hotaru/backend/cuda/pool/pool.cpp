@@ -3,6 +3,7 @@
 #include "hotaru/backend/common/pool/pool.h"
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cuda/clear.h"
 #include "hotaru/backend/cuda/kernel_errors.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/backend/cuda/pool/windows.h"
@@ -94,13 +95,6 @@ void plane_gather(const KernelCall& call) {
   static constinit const Functions functions("PlaneGather");
   launch(functions.of_size(itemsize(x.dtype())), {blocks_for(p.numel, kBlock)},
          kBlock, p);
-}
-
-void clear(const Tensor& x) {
-  if (x.numel() > 0)
-    HOTARU_CUDA(
-        cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(device_address(x)), 0,
-        size_t(x.numel()) * itemsize(x.dtype()), launching_timeline().handle());
 }
 
 void plane_place(const KernelCall& call) {

@@ -2,6 +2,7 @@
 #include "hotaru/backend/cuda/params/grid_sample.h"
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cuda/clear.h"
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/launch.h"
 
@@ -41,9 +42,7 @@ void grid_sample_grad(const KernelCall& call) {
   GridSampleParams p = params_of(call, x, call.tensor(4));
   if (gx.defined() && gx.numel() > 0) {
     p.x_grad = device_address(gx);
-    HOTARU_CUDA(cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(p.x_grad), 0,
-                size_t(gx.numel()) * itemsize(gx.dtype()),
-                launching_timeline().handle());
+    clear(gx);
   }
   if (p.numel == 0) return;
   p.grad = g.numel() > 0 ? device_address(g) : nullptr;

@@ -3,6 +3,7 @@
 #include "hotaru/backend/common/resample/resample.h"
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cuda/clear.h"
 #include "hotaru/backend/cuda/params/resample.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/backend/cuda/pool/windows.h"
@@ -117,9 +118,7 @@ void resample_transposed(const KernelCall& call) {
   static constinit const Functions average_pool("AveragePool", "_t"),
       interpolated("Interpolate", "_t"), lanczos("Lanczos", "_t");
   if (out.numel() == 0)
-    HOTARU_CUDA(
-        cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(device_address(x)), 0,
-        size_t(x.numel()) * itemsize(x.dtype()), launching_timeline().handle());
+    clear(x);
   else if (averages(a))
     average(a, x, out, x, out, average_pool);
   else

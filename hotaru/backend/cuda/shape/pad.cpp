@@ -2,6 +2,7 @@
 #include "hotaru/backend/common/shape/pad.h"
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cuda/clear.h"
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/join.h"
@@ -108,8 +109,7 @@ void pad_transposed(const KernelCall& call) {
   const auto& a = call.attributes<PadAttributes>();
   const auto item = int64_t(itemsize(in.dtype()));
   const PadParams p = params_of(a, out, in);
-  HOTARU_CUDA(cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(p.in), 0,
-              size_t(in.numel() * item), launching_timeline().handle());
+  clear(in);
   if (out.numel() == 0) return;
   static constinit const Functions functions("PadTransposed");
   launch_parts(merged(out, in, a.before), p, item, functions.of(in.dtype()));
