@@ -3,8 +3,7 @@
 Its compiled library is built for PyTorch's own libraries. Where torchvision
 asks for that library, these operators take its place: `install` declares them
 in `torch.ops.torchvision`, and torchvision's Python adds shapes and gradients.
-On the CPU they are the library's own, which archives and C++ call by the same
-names; elsewhere what is written here, of other operators.
+They are the library's own, which archives and C++ call by the same names.
 """
 
 from __future__ import annotations
@@ -13,16 +12,13 @@ import os
 
 from .. import _C
 from .._library.definitions import Library
-from . import boxes, deform, pooling, regions, schemas
+from . import deform, pooling, schemas
 
 _library: Library | None = None
 
+
+# On CUDA what is written here, of other operators.
 _KERNELS = {
-    "nms": boxes.nms,
-    "roi_align": regions.roi_align,
-    "_roi_align_backward": regions.roi_align_backward,
-    "ps_roi_align": regions.ps_roi_align,
-    "_ps_roi_align_backward": regions.ps_roi_align_backward,
     "roi_pool": pooling.roi_pool,
     "_roi_pool_backward": pooling.roi_pool_backward,
     "deform_conv2d": deform.deform_conv2d,
@@ -46,12 +42,11 @@ def install() -> None:
     _library = Library("torchvision", "DEF")
     for name in (*schemas.NATIVE, *schemas.QUANTISED):
         _library.define(schemas.schema(name))
-        cpu = other = _missing(name)
+        kernel = _missing(name)
         if name in schemas.NATIVE:
-            cpu = _C._operator(schemas.native(name))
-            other = _KERNELS.get(name, other)
-        _library.impl(name, cpu, "CPU")
-        _library.impl(name, other, "CUDA")
+            kernel = _C._operator(schemas.native(name))
+        _library.impl(name, kernel, "CPU")
+        _library.impl(name, _KERNELS.get(name, kernel), "CUDA")
     _library.define("_cuda_version() -> int")
     _library.impl("_cuda_version", lambda: -1, "CompositeExplicitAutograd")
 
@@ -60,7 +55,7 @@ def _missing(name: str):
     def kernel(*args):
         raise NotImplementedError(
             f"torchvision::{name} is not implemented in hotaru for such "
-            "tensors: use tensors of floating-point numbers on the CPU"
+            "tensors: use tensors of floating-point numbers"
         )
 
     return kernel

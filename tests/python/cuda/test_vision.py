@@ -66,3 +66,113 @@ def test_nms_of_strided_boxes(cuda):
     want = OPS.nms(boxes, scores, 0.2).tolist()
     wide = wide.to(cuda)[:, ::2]
     assert OPS.nms(wide, scores.to(cuda), 0.2).tolist() == want
+
+
+# Of two pictures of 8 x 9: inside, over the edges, small, far outside, turned
+# around, one cell wide, and all there is.
+ROIS = [
+    [0, 1.0, 2, 8, 9], [1, -5, 3, 6, 14], [1, 3, 3, 3.2, 3.4],
+    [0, 40, 50, 60, 70], [1, 6, 5, 2, 1], [0, 2, 1, 2, 7], [1, 0, 0, 12, 11],
+    [0, -9, -9, -4, -4],
+]  # fmt: skip
+DTYPES = ["float32", "float64"]
+
+
+def rois(dtype):
+    return torch.tensor(ROIS, dtype=getattr(torch, dtype))
+
+
+def operator(name):
+    """The registry's, which autograd knows."""
+    return torch._C._operator(f"torchvision::{name}")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("aligned", [True, False])
+@pytest.mark.parametrize("ratio", [-1, 2])
+def test_roi_align(near, dtype, ratio, aligned):
+    x = random(torch, 2, 3, 8, 9, dtype=dtype)
+    regions = rois(dtype)
+    op = operator("roi_align")
+
+    def align(x):
+        boxes = regions.to(x.device, x.dtype)
+        return op(x, boxes, 0.75, 2, 3, ratio, aligned)
+
+    near(align, x)
+    near(align, x.transpose(2, 3).contiguous().transpose(2, 3))
+    near(align, x.half())
+    near(align, x[:, :0])
+    regions = regions[:0]
+    near(align, x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("ratio", [-1, 2])
+def test_ps_roi_align(near, dtype, ratio):
+    x = random(torch, 2, 12, 8, 9, dtype=dtype)
+    op = operator("ps_roi_align")
+
+    def align(x):
+        return op(x, rois(dtype).to(x.device, x.dtype), 0.75, 2, 3, ratio)
+
+    near(align, x)
+    near(align, x[:, ::2])
+    near(align, x.bfloat16())
+
+
+@pytest.mark.parametrize("name", ["roi_align", "ps_roi_align"])
+def test_averages_are_differentiated_twice(near, name):
+    """The gradient's gradient is the average again, of other operands."""
+    op = operator(name)
+    rest = (2, True) if name == "roi_align" else (2,)
+
+    def squared(x):
+        boxes = rois("float64").to(x.device)
+        out = op(x, boxes, 0.75, 2, 3, *rest)
+        out = out if isinstance(out, torch.Tensor) else out[0]
+        (g,) = torch.autograd.grad(out.square().sum(), x, create_graph=True)
+        return g
+
+    near(squared, random(torch, 2, 6, 8, 9, dtype="float64"))
+
+
+@pytest.mark.parametrize("name", ["roi_align", "roi_align_backward"])
+def test_regions_of_no_image_are_errors(cuda, name):
+    """Raised at the next synchronisation; the other regions' are there."""
+    boxes = torch.tensor([[0.0, 0, 0, 4, 4], [2, 0, 0, 4, 4]]).to(cuda)
+    x = torch.ones(2, 1, 8, 8, device=cuda)
+    if name == "roi_align":
+        out = OPS.roi_align(x, boxes, 1.0, 2, 2, 2, True)
+    else:
+        grad = torch.ones(2, 1, 2, 2, device=cuda)
+        out = OPS._roi_align_backward(
+            grad, boxes, 1.0, 2, 2, 2, 1, 8, 8, 2, True
+        )
+    with pytest.raises(
+        RuntimeError, match=f"{name}: region 1 is of image 2, but there are 2"
+    ):
+        torch.cuda.synchronize()
+    assert out[0].sum().item() == 4
+    assert out[1].sum().item() == 0
+
+
+def test_regions_with_too_many_samples_are_errors(cuda):
+    x = torch.ones(1, 1, 4, 4, device=cuda)
+    huge = torch.tensor([[0, 0, 0, 1e9, 2]], device=cuda)
+    OPS.roi_align(x, huge, 1.0, 1, 1, -1, True)
+    with pytest.raises(RuntimeError, match="more than 65536: give sampling"):
+        torch.cuda.synchronize()
+    near = OPS.roi_align(x, huge, 1.0, 1, 1, 2, True)
+    assert near.isfinite().all()
+
+
+@pytest.mark.parametrize("name", ["roi_align", "ps_roi_align"])
+def test_samples_outside_are_zero_whatever_the_picture_is(cuda, name):
+    x = torch.ones(1, 4, 4, 4)
+    x[:, :, 0, :] = x[:, :, :, 0] = float("inf")
+    outside = torch.tensor([[0.0, -9, -9, -3, -3], [0, 6, 6, 9, 9]])
+    rest = (2, True) if name == "roi_align" else (2,)
+    out = getattr(OPS, name)(x.to(cuda), outside.to(cuda), 1.0, 2, 2, *rest)
+    out = out if name == "roi_align" else out[0]
+    assert out.eq(0).all()

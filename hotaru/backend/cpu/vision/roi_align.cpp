@@ -27,6 +27,7 @@ struct Place {
     std::fill_n(line, count, T(0));
     for (int64_t k = 0; k < rows.count; ++k) {
       const Tap<T>& tap = rows.of(p)[k];
+      if (tap.is_outside()) continue;
       const T *low = plane + tap.low * width + from,
               *high = plane + tap.high * width + from;
       HOTARU_INDEPENDENT
@@ -38,6 +39,7 @@ struct Place {
     const int64_t from = columns.first, count = columns.last - from + 1;
     for (int64_t k = 0; k < rows.count; ++k) {
       const Tap<T>& tap = rows.of(p)[k];
+      if (tap.is_outside()) continue;
       for (const auto& [row, share] :
            {std::pair(tap.low, tap.low_share), {tap.high, tap.high_share}}) {
         T* to = plane + row * width + from;
@@ -51,6 +53,7 @@ struct Place {
     T sum = 0;
     for (int64_t k = 0; k < columns.count; ++k) {
       const Tap<T>& tap = columns.of(q)[k];
+      if (tap.is_outside()) continue;
       sum += tap.low_share * line[tap.low - columns.first] +
              tap.high_share * line[tap.high - columns.first];
     }
@@ -59,6 +62,7 @@ struct Place {
   void add_columns_back(T* line, T g, int64_t q) const {
     for (int64_t k = 0; k < columns.count; ++k) {
       const Tap<T>& tap = columns.of(q)[k];
+      if (tap.is_outside()) continue;
       line[tap.low - columns.first] += tap.low_share * g;
       line[tap.high - columns.first] += tap.high_share * g;
     }
@@ -79,20 +83,11 @@ struct Grids {
         width(image.size(3)) {
     if (grid.numel() == 0 || image.numel() == 0) return;
     const auto& a = call.attributes<RegionAttributes>();
-    const T scale = T(a.scale), offset = T(a.aligned ? 0.5 : 0);
     for (const Region<T>& r :
-         regions_of<T>(call.kernel().name().c_str(), rois, image.size(0))) {
-      const T left = r.left * scale - offset, top = r.top * scale - offset;
-      T across = r.right * scale - offset - left;
-      T down = r.bottom * scale - offset - top;
-      if (!a.aligned) {  // as the first version had it: no region is empty
-        across = std::max(across, T(1));
-        down = std::max(down, T(1));
-      }
+         regions_of<T>(call.kernel().name().c_str(), rois, image.size(0)))
       places.push_back({r.image,
-                        {top, down, bins[0], a.samples, height},
-                        {left, across, bins[1], a.samples, width}});
-    }
+                        {{r.top, r.bottom, a, bins[0], height}, bins[0]},
+                        {{r.left, r.right, a, bins[1], width}, bins[1]}});
   }
 
   /// Where the plane of the grid's channel c, or the first of them, begins.
