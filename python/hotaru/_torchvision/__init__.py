@@ -12,15 +12,13 @@ import os
 
 from .. import _C
 from .._library.definitions import Library
-from . import deform, pooling, schemas
+from . import deform, schemas
 
 _library: Library | None = None
 
 
 # On CUDA what is written here, of other operators.
 _KERNELS = {
-    "roi_pool": pooling.roi_pool,
-    "_roi_pool_backward": pooling.roi_pool_backward,
     "deform_conv2d": deform.deform_conv2d,
     "_deform_conv2d_backward": deform.deform_conv2d_backward,
 }

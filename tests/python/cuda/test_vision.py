@@ -167,6 +167,55 @@ def test_regions_with_too_many_samples_are_errors(cuda):
     assert near.isfinite().all()
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_roi_pool(near, dtype):
+    x = random(torch, 2, 3, 8, 9, dtype=dtype)
+    x[0, 1] = float("-inf")
+    regions = rois(dtype)
+    op = operator("roi_pool")
+
+    def pool(x):
+        return op(x, regions.to(x.device, x.dtype), 0.75, 2, 3)
+
+    x[1, 0, 2] = float("nan")  # no maximum
+    want, got = pool(x), pool(x.cuda())
+    for a, b in zip(got, want, strict=True):
+        assert a.cpu().equal(b)
+    x[:] = random(torch, 2, 3, 8, 9, dtype=dtype, seed=1)
+    near(pool, x)
+    near(pool, x.transpose(2, 3).contiguous().transpose(2, 3))
+    near(pool, x.half())
+    near(pool, x[:, :0])
+    regions = regions[:0]
+    near(pool, x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_ps_roi_pool(near, dtype):
+    x = random(torch, 2, 12, 8, 9, dtype=dtype)
+    op = operator("ps_roi_pool")
+
+    def pool(x):
+        return op(x, rois(dtype).to(x.device, x.dtype), 0.75, 2, 3)
+
+    near(pool, x)
+    near(pool, x[:, ::2])
+    near(pool, x.half())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["roi_pool", "ps_roi_pool"])
+def test_regions_of_infinite_size(cuda, dtype, name):
+    boxes = rois(dtype)
+    boxes[0, 3] = float("inf")
+    boxes[1, 1:] = 1e30
+    x = random(torch, 2, 6, 8, 9, dtype=dtype)
+    want = getattr(OPS, name)(x, boxes, 0.75, 2, 3)
+    got = getattr(OPS, name)(x.to(cuda), boxes.to(cuda), 0.75, 2, 3)
+    assert got[1].cpu().equal(want[1])
+    torch.testing.assert_close(got[0].cpu(), want[0], rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("name", ["roi_align", "ps_roi_align"])
 def test_samples_outside_are_zero_whatever_the_picture_is(cuda, name):
     x = torch.ones(1, 4, 4, 4)

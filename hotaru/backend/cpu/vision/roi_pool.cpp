@@ -1,9 +1,11 @@
 // Regions of interest as grids of maxima (arXiv:1504.08083), and of averages
 // with a channel for each cell (arXiv:1605.06409): both of whole cells.
 #include <algorithm>
-#include <cmath>
+#include <limits>
+#include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/vision/bins.h"
 #include "hotaru/backend/common/vision/regions.h"
 #include "hotaru/backend/cpu/lines.h"
 #include "hotaru/backend/cpu/vision/region.h"
@@ -11,30 +13,12 @@
 namespace hotaru::cpu {
 namespace {
 
-struct Cells {
-  int64_t begin, end;
-};
-
-/// The cells of each bin along one axis, from `first` on, cut to [0, limit].
+/// The cells of each bin along one axis.
 template <class T>
-std::vector<Cells> bins_of(int64_t first, int64_t extent, int64_t bins,
-                           int64_t limit) {
+std::vector<Cells> bins_of(const CellAxis<T>& axis, int64_t bins) {
   std::vector<Cells> out;
-  const T step = T(extent) / T(bins);
-  const auto cut = [&](T x) {
-    return std::clamp<int64_t>(int64_t(x) + first, 0, limit);
-  };
-  for (int64_t i = 0; i < bins; ++i)
-    out.push_back(
-        {cut(std::floor(T(i) * step)), cut(std::ceil(T(i + 1) * step))});
+  for (int64_t i = 0; i < bins; ++i) out.push_back(axis.cells(i));
   return out;
-}
-
-/// C's round, of what fits an image.
-template <class T>
-int64_t rounded(T x) {
-  constexpr T kFar = T(1 << 30);
-  return int64_t(std::round(std::clamp(x, -kFar, kFar)));
 }
 
 template <class T>
@@ -60,14 +44,6 @@ struct Sizes {
   int64_t regions, channels, rows, columns, images, planes, height, width;
 };
 
-/// How bins are cut. Ends of regions count where maxima are taken; averages
-/// leave the image's last row and column out and their gradients do not, both
-/// as torchvision has them.
-struct Cut {
-  int64_t ends, border;
-};
-constexpr Cut kMaxima{1, 0}, kAverages{0, 1}, kGradients{0, 0};
-
 /// The regions' bins.
 template <class T>
 std::vector<Place<T>> places_of(const KernelCall& call, const Tensor& rois,
@@ -77,9 +53,7 @@ std::vector<Place<T>> places_of(const KernelCall& call, const Tensor& rois,
   for (const Region<T>& r :
        regions_of<T>(call.kernel().name().c_str(), rois, n.images)) {
     const auto bins = [&](T from, T to, int64_t count, int64_t size) {
-      const int64_t first = rounded(from * scale), last = rounded(to * scale);
-      return bins_of<T>(first, std::max<int64_t>(last - first + cut.ends, 1),
-                        count, size - cut.border);
+      return bins_of<T>({from * scale, to * scale, count, size, cut}, count);
     };
     out.push_back({r.image, bins(r.top, r.bottom, n.rows, n.height),
                    bins(r.left, r.right, n.columns, n.width)});
@@ -92,7 +66,7 @@ constexpr KernelTypes<FloatTypes> kTypes{0, "roi_pool"};
 template <class T>
 void largest(const T* plane, int64_t width, Cells rows, Cells columns, T* out,
              int32_t* at) {
-  const bool empty = rows.begin >= rows.end || columns.begin >= columns.end;
+  const bool empty = rows.count() == 0 || columns.count() == 0;
   T most = empty ? T(0) : std::numeric_limits<T>::lowest();
   int32_t place = -1;
   for (int64_t y = rows.begin; y < rows.end; ++y)
@@ -110,7 +84,7 @@ void roi_pool(const KernelCall& call) {
   kTypes.visit(call, [&]<class T>() {
     if (out.numel() == 0) return;
     const Sizes n(out, in);
-    const auto places = places_of<T>(call, call.tensor(3), n, kMaxima);
+    const auto places = places_of<T>(call, call.tensor(3), n, Cut::kMaxima);
     parallel_for(0, n.regions * n.channels, row_grain(n.plane()),
                  [&](int64_t begin, int64_t end) {
                    for (int64_t i = begin; i < end; ++i) {
@@ -168,8 +142,7 @@ void for_places(const Sizes& n, const Place<T>& place, int64_t region,
 }
 
 int64_t area(Cells rows, Cells columns) {
-  return std::max<int64_t>(0, rows.end - rows.begin) *
-         std::max<int64_t>(0, columns.end - columns.begin);
+  return rows.count() * columns.count();
 }
 
 void ps_roi_pool(const KernelCall& call) {
@@ -177,7 +150,7 @@ void ps_roi_pool(const KernelCall& call) {
   kTypes.visit(call, [&]<class T>() {
     if (out.numel() == 0) return;
     const Sizes n(out, in);
-    const auto places = places_of<T>(call, call.tensor(2), n, kAverages);
+    const auto places = places_of<T>(call, call.tensor(2), n, Cut::kAverages);
     const auto average = [&](int64_t plane, Cells rows, Cells columns,
                              int64_t to) {
       T sum = 0;
@@ -202,7 +175,7 @@ void ps_roi_pool_backward(const KernelCall& call) {
     std::fill_n(out.data<T>(), out.numel(), T(0));
     if (grad.numel() == 0 || out.numel() == 0) return;
     const Sizes n(grad, out);
-    const auto places = places_of<T>(call, call.tensor(2), n, kGradients);
+    const auto places = places_of<T>(call, call.tensor(2), n, Cut::kGradients);
     const auto spread = [&](int64_t plane, Cells rows, Cells columns,
                             int64_t from) {
       const T share = grad.data<T>()[from] / T(area(rows, columns));
