@@ -12,16 +12,9 @@ import os
 
 from .. import _C
 from .._library.definitions import Library
-from . import deform, schemas
+from . import schemas
 
 _library: Library | None = None
-
-
-# On CUDA what is written here, of other operators.
-_KERNELS = {
-    "deform_conv2d": deform.deform_conv2d,
-    "_deform_conv2d_backward": deform.deform_conv2d_backward,
-}
 
 
 def is_its_library(path: str) -> bool:
@@ -43,8 +36,8 @@ def install() -> None:
         kernel = _missing(name)
         if name in schemas.NATIVE:
             kernel = _C._operator(schemas.native(name))
-        _library.impl(name, kernel, "CPU")
-        _library.impl(name, _KERNELS.get(name, kernel), "CUDA")
+        for device in ("CPU", "CUDA"):
+            _library.impl(name, kernel, device)
     _library.define("_cuda_version() -> int")
     _library.impl("_cuda_version", lambda: -1, "CompositeExplicitAutograd")
 

@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "hotaru/backend/common/vision/deform.h"
+#include "hotaru/backend/common/vision/regions.h"
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/core/host.h"
 #include "hotaru/ops/activation/softmax.h"
@@ -25,7 +27,9 @@
 #include "hotaru/ops/shape/pad.h"
 #include "hotaru/ops/shape/triangle.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/generator.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
 namespace {
@@ -199,6 +203,72 @@ TEST_P(CutSpaces, Shapes) {
         return out;
       },
       {counted({43, 59})}, 1e-12);
+}
+
+Tensor like(const Tensor& t, Dims shape, DType dtype) {
+  return zeros(shape, {dtype, t.device()});
+}
+
+/// In stretches that know which boxes fell before them.
+TEST_P(CutSpaces, OverlappingBoxes) {
+  const Tensor corner = mul(rand(Dims{200, 2}), Scalar(30));
+  expect_same(
+      [](const Tensors& t) {
+        const Tensor kept = like(t[0], Dims{200}, DType::kInt64),
+                     count = like(t[0], Dims{1}, DType::kInt64);
+        enqueue(kernel("nms"), {write(kept), write(count), read(t[0])},
+                NmsAttributes{0.2});
+        return Tensors{narrow(kept, 0, 0, item(count).to_int()), count};
+      },
+      {cat({corner, add(corner, Scalar(8))}, 1)});
+}
+
+/// By regions, of which a grid has 24 elements.
+TEST_P(CutSpaces, RegionsOfPictures) {
+  const Tensor image = to(randint(0, 2, Dims{50, 1}), DType::kFloat32);
+  const Tensor corner = mul(rand(Dims{50, 2}), Scalar(9));
+  expect_same(
+      [](const Tensors& t) {
+        const auto grid = [&] {
+          return like(t[0], Dims{50, 2, 3, 4}, DType::kFloat32);
+        };
+        const Tensor averages = grid(), maxima = grid(),
+                     back = zeros_like(t[0]);
+        const Tensor places = like(t[0], Dims{50, 2, 3, 4}, DType::kInt32);
+        const RegionAttributes a{.scale = 0.8};
+        enqueue(kernel("roi_align"), {write(averages), read(t[0]), read(t[1])},
+                a);
+        enqueue(kernel("roi_pool"),
+                {write(maxima), write(places), read(t[0]), read(t[1])}, a);
+        enqueue(kernel("roi_pool_backward"),
+                {write(back), read(averages), read(places), read(t[1])});
+        return Tensors{averages, maxima, places, back};
+      },
+      {randn(Dims{2, 2, 11, 12}),
+       cat({image, corner, add(corner, Scalar(5))}, 1)},
+      1e-5);
+}
+
+/// By channels and taps, of which one has 30 samples.
+TEST_P(CutSpaces, SamplesWhereDataSay) {
+  expect_same(
+      [](const Tensors& t) {
+        const DeformAttributes a{
+            .kernel = {3, 2}, .padding = {1, 0}, .groups = 2};
+        const Tensor columns = like(t[0], Dims{4, 3, 2, 5, 6}, DType::kFloat32);
+        enqueue(kernel("deform_columns"),
+                {write(columns), read(t[0]), read(t[1]), read(t[2])}, a);
+        const Tensors back{zeros_like(t[0]), zeros_like(t[1]),
+                           zeros_like(t[2])};
+        enqueue(kernel("deform_columns_backward"),
+                {write(back[0]), write(back[1]), write(back[2]), read(columns),
+                 read(t[0]), read(t[1]), read(t[2])},
+                a);
+        return Tensors{columns, back[0], back[1], back[2]};
+      },
+      {randn(Dims{4, 5, 7}), randn(Dims{2, 3, 2, 2, 5, 6}),
+       randn(Dims{2, 3, 2, 5, 6})},
+      1e-4);
 }
 
 /// The generator moves on for the whole, and then draws for each part.

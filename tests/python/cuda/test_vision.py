@@ -216,6 +216,63 @@ def test_regions_of_infinite_size(cuda, dtype, name):
     torch.testing.assert_close(got[0].cpu(), want[0], rtol=1e-5, atol=1e-6)
 
 
+SIZES = [
+    # input, weight, stride, padding, dilation, groups, groups of offsets
+    ((2, 4, 5, 6), (6, 4, 3, 3), (1, 1), (1, 1), (1, 1), 1, 1),
+    ((2, 4, 7, 6), (6, 2, 3, 2), (2, 1), (1, 2), (1, 2), 2, 2),
+    ((1, 6, 4, 4), (3, 6, 1, 1), (1, 1), (0, 0), (1, 1), 1, 3),
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("masked", [True, False])
+@pytest.mark.parametrize("sizes", SIZES)
+def test_deform_conv2d(near, dtype, masked, sizes):
+    shape, kernel, stride, padding, dilation, groups, shared = sizes
+    side = [
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, k, s, p, d in zip(
+            shape[2:], kernel[2:], stride, padding, dilation, strict=True
+        )
+    ]
+    taps = kernel[2] * kernel[3] * shared
+    x = random(torch, *shape, dtype=dtype)
+    weight = random(torch, *kernel, dtype=dtype, seed=1)
+    # Some samples lie outside of the picture.
+    offset = random(torch, shape[0], 2 * taps, *side, dtype=dtype, seed=2) * 2
+    mask = random(torch, shape[0], taps, *side, dtype=dtype, seed=3)
+    bias = random(torch, kernel[0], dtype=dtype, seed=4)
+    op = operator("deform_conv2d")
+
+    def convolved(x, weight, offset, mask, bias):
+        places = (*stride, *padding, *dilation, groups, shared)
+        return op(x, weight, offset, mask, bias, *places, masked)
+
+    given = (x, weight, offset, mask, bias)
+    near(convolved, *given)
+    near(convolved, x.transpose(2, 3).contiguous().transpose(2, 3), *given[1:])
+    near(convolved, x[:0], weight, offset[:0], mask[:0], bias)
+    # Gradients of places differ where rounding puts them into other cells.
+    near(convolved, *(t.half() for t in given), gradients=False)
+
+
+def test_deform_conv2d_at_places_that_are_no_number(cuda):
+    """Such a sample is zero."""
+    x = random(torch, 1, 2, 5, 5)
+    offset = torch.zeros(1, 2, 5, 5)
+    offset[0, 0, 2, 3] = float("nan")
+    offset[0, 1, 4, 4] = float("inf")
+    given = (
+        x, torch.ones(1, 2, 1, 1), offset, torch.ones(1, 1, 5, 5),
+        torch.zeros(1),
+    )  # fmt: skip
+    args = (1, 1, 0, 0, 1, 1, 1, 1, False)
+    got = OPS.deform_conv2d(*(t.to(cuda) for t in given), *args).cpu()
+    want = x.sum(1, keepdim=True)
+    want[0, 0, 2, 3] = want[0, 0, 4, 4] = 0
+    assert got.equal(want)
+
+
 @pytest.mark.parametrize("name", ["roi_align", "ps_roi_align"])
 def test_samples_outside_are_zero_whatever_the_picture_is(cuda, name):
     x = torch.ones(1, 4, 4, 4)

@@ -2,64 +2,14 @@
 #include "hotaru/backend/common/vision/deform.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/common/vision/offset_sample.h"
 #include "hotaru/backend/cpu/lines.h"
 
 namespace hotaru::cpu {
 namespace {
-
-/// A bilinear sample: where its upper left corner is, and how far it lies
-/// below and beside that. Corners outside of the image count as zero.
-template <class T>
-struct Sample {
-  int64_t at = 0;  // top * width + left; the others follow
-  T down = 0, right = 0;
-  bool inside[4] = {};  // upper left and right, lower left and right
-
-  T corner(const T* plane, int64_t width, int i) const {
-    return inside[i] ? plane[at + (i >> 1) * width + (i & 1)] : T(0);
-  }
-  T share(int i) const {
-    return (i >> 1 ? down : 1 - down) * (i & 1 ? right : 1 - right);
-  }
-  T value(const T* plane, int64_t width) const {
-    T sum = 0;
-    for (int i = 0; i < 4; ++i) sum += share(i) * corner(plane, width, i);
-    return sum;
-  }
-  /// The value's derivatives by where it is.
-  T by_row(const T* plane, int64_t width) const {
-    return (1 - right) * (corner(plane, width, 2) - corner(plane, width, 0)) +
-           right * (corner(plane, width, 3) - corner(plane, width, 1));
-  }
-  T by_column(const T* plane, int64_t width) const {
-    return (1 - down) * (corner(plane, width, 1) - corner(plane, width, 0)) +
-           down * (corner(plane, width, 3) - corner(plane, width, 2));
-  }
-  void add(T* plane, int64_t width, T g) const {
-    for (int i = 0; i < 4; ++i)
-      if (inside[i]) plane[at + (i >> 1) * width + (i & 1)] += share(i) * g;
-  }
-};
-
-template <class T>
-Sample<T> sample_at(T y, T x, int64_t height, int64_t width) {
-  Sample<T> s;
-  if (!(y > -1 && y < T(height) && x > -1 && x < T(width))) return s;
-  const T top = std::floor(y), left = std::floor(x);
-  const int64_t row = int64_t(top), column = int64_t(left);
-  s.at = row * width + column;
-  s.down = y - top;
-  s.right = x - left;
-  for (int i = 0; i < 4; ++i) {
-    const int64_t r = row + (i >> 1), c = column + (i & 1);
-    s.inside[i] = r >= 0 && r < height && c >= 0 && c < width;
-  }
-  return s;
-}
 
 /// Everything of one image; a sample is (group, tap, position).
 template <class T>
@@ -93,18 +43,14 @@ struct Samples {
   }
 
   int64_t channels, height, width, rows, columns, groups, taps;
-  std::vector<Sample<T>> all;
+  std::vector<OffsetSample<T>> all;
 
  private:
   void place(const DeformAttributes& a, int64_t tap, const T* offset,
-             Sample<T>* out) const {
-    const int64_t down = tap / a.kernel[1] * a.dilation[0] - a.padding[0];
-    const int64_t across = tap % a.kernel[1] * a.dilation[1] - a.padding[1];
+             OffsetSample<T>* out) const {
     for (int64_t i = 0; i < positions(); ++i)
-      out[i] = sample_at(
-          T(i / columns * a.stride[0] + down) + offset[i],
-          T(i % columns * a.stride[1] + across) + offset[positions() + i],
-          height, width);
+      out[i] =
+          sample_at(a, tap, i, columns, offset + i, positions(), height, width);
   }
 };
 
@@ -121,7 +67,7 @@ void deform_columns(const KernelCall& call) {
                    for (int64_t c = begin; c < end; ++c) {
                      const T* plane = in.data<T>() + c * s.plane();
                      T* to = out.data<T>() + c * s.each();
-                     const Sample<T>* from = s.all.data() + s.first(c);
+                     const OffsetSample<T>* from = s.all.data() + s.first(c);
                      const T* factor =
                          mask.defined() ? mask.data<T>() + s.first(c) : nullptr;
                      for (int64_t i = 0; i < s.each(); ++i)
@@ -139,12 +85,16 @@ void input_gradient(const Samples<T>& s, const T* grad, const T* mask, T* out) {
   parallel_for(0, s.channels, row_grain(s.each() * 8),
                [&](int64_t begin, int64_t end) {
                  for (int64_t c = begin; c < end; ++c) {
-                   const Sample<T>* from = s.all.data() + s.first(c);
+                   const OffsetSample<T>* from = s.all.data() + s.first(c);
                    const T* g = grad + c * s.each();
                    const T* factor = mask ? mask + s.first(c) : nullptr;
-                   for (int64_t i = 0; i < s.each(); ++i)
-                     from[i].add(out + c * s.plane(), s.width,
-                                 g[i] * (factor ? factor[i] : 1));
+                   T* plane = out + c * s.plane();
+                   for (int64_t i = 0; i < s.each(); ++i) {
+                     const T by_value = g[i] * (factor ? factor[i] : 1);
+                     from[i].for_corners(s.width, [&](int64_t at, T share) {
+                       plane[at] += share * by_value;
+                     });
+                   }
                  }
                });
 }
