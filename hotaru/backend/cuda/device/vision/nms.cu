@@ -65,6 +65,7 @@ __device__ void nms_keep(const NmsParams& p) {
     const int64_t left = p.rows - first;
     const int64_t rows = left < kNmsWord ? left : kNmsWord;
     const Word* covered = p.covered + first * p.words;
+    // The barrier behind it also parts this word from the one before.
     if (int64_t{threadIdx.x} < rows)
       own[threadIdx.x] = covered[threadIdx.x * p.words + w];
     __syncthreads();
@@ -90,7 +91,6 @@ __device__ void nms_keep(const NmsParams& p) {
       p.kept[count + bit_count(before)] = w * kNmsWord + threadIdx.x;
     }
     count += bit_count(those);
-    __syncthreads();  // `fallen`, `own` and `stays` are used again
   }
   if (threadIdx.x == 0) *p.count = count;
 }
