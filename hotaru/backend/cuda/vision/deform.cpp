@@ -1,9 +1,10 @@
-// Launching samples at places that the data choose; see params/deform.h.
-#include "hotaru/backend/cuda/params/deform.h"
+// Launching samples at places that the data choose; see params/vision.h.
+#include <algorithm>
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/clear.h"
 #include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/params/vision.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -1,16 +1,22 @@
-// Launching the choice among overlapping boxes; see params/nms.h.
-#include "hotaru/backend/cuda/params/nms.h"
+// Launching the choice among overlapping boxes; see params/vision.h.
+#include <algorithm>
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/vision/overlap.h"
 #include "hotaru/backend/common/vision/regions.h"
 #include "hotaru/backend/cuda/clear.h"
 #include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/params/vision.h"
 
 namespace hotaru::cuda {
 namespace {
 
 constexpr KernelTypes<FloatTypes> kTypes{2, "nms_kernel"};
+
+/// Boxes of a stretch: as many as `covered` has room for.
+int64_t rows_of(int64_t words, int64_t most_words) {
+  return std::max(kNmsWord, most_words / words / kNmsWord * kNmsWord);
+}
 
 void nms(const KernelCall& call) {
   check_types<kTypes>(call);
@@ -28,7 +34,7 @@ void nms(const KernelCall& call) {
                 ? double(not_above<float>(threshold))
                 : threshold;
   const int64_t rows =
-      nms_rows(p.words, std::min(kNmsMostWords, most_elements()));
+      rows_of(p.words, std::min(kNmsMostWords, most_elements()));
   const size_t fallen_bytes = size_t(p.words) * sizeof(*p.fallen);
   const Workspace fallen{fallen_bytes},
       covered{size_t(std::min(rows, p.numel)) * fallen_bytes};

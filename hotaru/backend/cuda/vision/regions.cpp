@@ -1,5 +1,6 @@
 #include "hotaru/backend/cuda/vision/regions.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "hotaru/backend/common/vision/taps.h"

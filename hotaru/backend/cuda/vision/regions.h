@@ -2,12 +2,12 @@
 #pragma once
 
 #include "hotaru/backend/cuda/launch.h"
-#include "hotaru/backend/cuda/params/regions.h"
+#include "hotaru/backend/cuda/params/vision.h"
 
 namespace hotaru::cuda {
 
-/// What all of a call's kernels are told but for its attributes. The grid is not
-/// empty.
+/// What all of a call's kernels are told but for its attributes. The grid is
+/// not empty.
 RegionParams region_params(const KernelCall& call, const Tensor& grid,
                            const Tensor& picture, const Tensor& rois);
 

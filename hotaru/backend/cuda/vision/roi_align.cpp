@@ -1,4 +1,4 @@
-// Launching averages of regions' bilinear samples; see params/regions.h.
+// Launching averages of regions' bilinear samples; see params/vision.h.
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/clear.h"
 #include "hotaru/backend/cuda/vision/regions.h"

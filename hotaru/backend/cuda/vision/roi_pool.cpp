@@ -1,4 +1,4 @@
-// Launching maxima and averages of regions' cells; see params/regions.h.
+// Launching maxima and averages of regions' cells; see params/vision.h.
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/clear.h"
 #include "hotaru/backend/cuda/vision/regions.h"

@@ -1,11 +1,11 @@
 // Samples at places that the data choose, and the gradients. See
-// params/deform.h for how they are launched; formulas are in
+// params/vision.h for how they are launched; formulas are in
 // common/vision/offset_sample.h.
 #include "hotaru/backend/common/vision/offset_sample.h"
 #include "hotaru/backend/cuda/device/atomic.h"
 #include "hotaru/backend/cuda/device/kernel.h"
-#include "hotaru/backend/cuda/params/deform.h"
 #include "hotaru/backend/cuda/params/types.h"
+#include "hotaru/backend/cuda/params/vision.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -1,9 +1,9 @@
-// Which of overlapping boxes stay, by words of bits. See params/nms.h for how
-// the kernels are launched; formulas are in common/vision/overlap.h.
+// Which of overlapping boxes stay, by words of bits. See params/vision.h
+// for how the kernels are launched; formulas are in common/vision/overlap.h.
 #include "hotaru/backend/common/vision/overlap.h"
 #include "hotaru/backend/cuda/device/kernel.h"
-#include "hotaru/backend/cuda/params/nms.h"
 #include "hotaru/backend/cuda/params/types.h"
+#include "hotaru/backend/cuda/params/vision.h"
 
 namespace hotaru::cuda {
 namespace {

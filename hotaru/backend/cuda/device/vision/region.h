@@ -3,8 +3,8 @@
 
 #include "hotaru/backend/cuda/device/errors.h"
 #include "hotaru/backend/cuda/device/kernel.h"
-#include "hotaru/backend/cuda/params/regions.h"
 #include "hotaru/backend/cuda/params/types.h"
+#include "hotaru/backend/cuda/params/vision.h"
 
 namespace hotaru::cuda {
 

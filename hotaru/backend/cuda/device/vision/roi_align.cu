@@ -1,6 +1,6 @@
 // Regions of interest as grids of averages of bilinear samples, and the
-// gradients. See params/regions.h for how they are launched; formulas are in
-// common/vision/taps.h.
+// gradients. See params/vision.h for how they are launched; formulas
+// are in common/vision/taps.h.
 #include "hotaru/backend/common/vision/taps.h"
 #include "hotaru/backend/cuda/device/atomic.h"
 #include "hotaru/backend/cuda/device/vision/region.h"

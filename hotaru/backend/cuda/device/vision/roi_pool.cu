@@ -1,6 +1,6 @@
 // Regions of interest as grids of maxima and of averages, both of whole cells,
-// and the gradients. See params/regions.h for how they are launched; formulas
-// are in common/vision/bins.h.
+// and the gradients. See params/vision.h for how they are launched;
+// formulas are in common/vision/bins.h.
 #include <limits>
 
 #include "hotaru/backend/common/vision/bins.h"
