@@ -130,7 +130,7 @@ struct DefaultStream {
     Stream stream;
   };
   constexpr DefaultStream() : stream(Device{}) {}
-  constexpr ~DefaultStream() {}
+  ~DefaultStream() {}
 };
 extern constinit DefaultStream cpu_stream;
 /// Whether a thread ever chose another one on the CPU.

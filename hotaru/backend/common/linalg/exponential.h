@@ -12,10 +12,10 @@ inline constexpr int kDegrees[] = {1, 2, 4, 8, 12, 18};
 /// longer than u |A|, u half a unit in the last place of 1: where the series of
 /// log(e^-x T(x)) / x, all coefficients positive, is u.
 template <class R>
-inline constexpr double kLimits[] = {2.2204460e-16, 2.5809568e-8, 3.3971688e-4,
-                                     4.9912289e-2,  0.29961589,   1.0908637};
+inline constexpr double kLimits[6] = {2.2204460e-16, 2.5809568e-8, 3.3971688e-4,
+                                      4.9912289e-2,  0.29961589,   1.0908637};
 template <>
-inline constexpr double kLimits<float>[] = {
+inline constexpr double kLimits<float>[6] = {
     1.1920928e-7, 5.9788589e-4, 5.1166194e-2, 0.58005246, 1.4616615, 3.0100664};
 
 // Sums of powers, of which I is the first.
