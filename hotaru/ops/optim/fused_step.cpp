@@ -2,9 +2,7 @@
 // them: what `fused=True` takes.
 #include "hotaru/backend/common/optim/fused_step.h"
 
-#include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -12,6 +10,7 @@
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/host_value.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/memory_order.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/streams/stream.h"
 
@@ -20,16 +19,6 @@ namespace {
 
 /// A list of states, where the rule has them.
 using States = std::array<const Tensors*, kStepStates>;
-
-/// The order of dimensions in which a tensor lies in memory.
-Dims order_of(const Tensor& t) {
-  Dims order(size_t(t.dim()), 0);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return t.strides()[size_t(a)] > t.strides()[size_t(b)];
-  });
-  return order;
-}
 
 /// A number's tensor as kernels read it: on `device`, float32; undefined stays.
 Tensor number_on(const char* op, const Tensor& t, Device device) {
@@ -62,7 +51,7 @@ class Batch {
     }
     bool plain = true;
     for (const Tensor& t : row) plain &= !t.defined() || t.is_contiguous();
-    const Dims order = plain ? Dims() : order_of(param);
+    const Dims order = plain ? Dims() : memory_order(param);
     for (const Tensor& t : row) {
       tensors_.push_back(plain || !t.defined() ? t : lying(t, order));
       if (t.defined()) written_.push_back(t);

@@ -1,12 +1,10 @@
 // Scaling of losses, so that small gradients survive float16.
 #include "hotaru/backend/common/pointwise/amp.h"
 
-#include <algorithm>
-#include <numeric>
-
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/ops/shape/memory_order.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/streams/stream.h"
 
@@ -21,12 +19,7 @@ void check_one(const char* name, const Tensor& t, DType dtype) {
 
 /// The same elements, outermost dimension first as they lie in memory.
 Tensor as_it_lies(const Tensor& t) {
-  Dims order(size_t(t.dim()), 0);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    return t.strides()[size_t(a)] > t.strides()[size_t(b)];
-  });
-  return permute(t, order);
+  return permute(t, memory_order(t));
 }
 
 void unscale(const Tensors& grads, const Tensor& found_inf,

@@ -93,6 +93,10 @@ def _is_plain(group: dict) -> bool:
     )
 
 
+def _on_cuda(params) -> bool:
+    return bool(params) and params[0].is_cuda
+
+
 class SGD(Fused):
     """Gradient descent with momentum.
 
@@ -159,7 +163,7 @@ class SGD(Fused):
         self._allow_scaling(fused)
 
     def _update_group(self, group: dict) -> None:
-        if _is_plain(group) and not group["params"][0].is_cuda:
+        if _is_plain(group) and not _on_cuda(group["params"]):
             # Without lists: they take as long as the steps of a small layer.
             scale = -group["lr"]
             for param in group["params"]:

@@ -164,3 +164,14 @@ def test_a_parameter_twice(hotaru):
         assert optimizer.state[x]["step"].item() == 2
         found.append(x.item())
     assert found[0] == found[1] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("fused", [None, True])
+def test_a_group_without_parameters(hotaru, name, fused):
+    x = hotaru.ones(1).requires_grad_()
+    x.grad = hotaru.ones(1)
+    groups = [{"params": []}, {"params": [x]}]
+    optimizer = getattr(hotaru.optim, name)(groups, lr=0.5, fused=fused)
+    optimizer.step()
+    assert x.item() == pytest.approx(0.5, abs=0.01)

@@ -1,15 +1,13 @@
 // Steps of optimizers, for many tensors in one call.
 //
-//   fused_step  of each tensor [param (updated), grad (updated), first
-//   (updated),
-//               second (updated), third (updated), step], then [grad_scale,
-//               found_inf, rate]; attributes: FusedStep
+//   fused_step  of each tensor [param, grad, first, second, third, step], then
+//               [grad_scale, found_inf, rate]; attributes: FusedStep
 //
-// The five of a tensor are dense, of one floating dtype and lie in the same
-// order; those that the rule does not use are undefined, and so may be what
-// follows: float32, one element each. `step` is the count of this step, `rate`
-// the learning rate. Gradients are divided by grad_scale, and keep that;
-// where found_inf is not 0, nothing happens.
+// The five of a tensor are updated; they are dense, of one floating dtype and
+// lie in the same order; those that the rule does not use are undefined, and so
+// may be what follows: float32, one element each. `step` is the count of this
+// step, `rate` the learning rate. Gradients are divided by grad_scale, and keep
+// that; where found_inf is not 0, nothing happens.
 #pragma once
 
 #include <cmath>
