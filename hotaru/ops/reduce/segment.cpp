@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "hotaru/autograd/record.h"
+#include "hotaru/backend/common/index/embedding_bag.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/host_value.h"
@@ -12,6 +13,8 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/sort/search.h"
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
 namespace {
@@ -142,6 +145,29 @@ void record_segments(const Tensor& out, const Tensor& data, const Tensor& index,
       });
 }
 
+/// Sums of rows that non-negative lengths share out without rest: those of
+/// bags of embeddings, a row for each length.
+Tensor sum_bags(const Tensor& data, const Tensor& lengths) {
+  static const Kernel& run = kernel("embedding_bag");
+  const int64_t pieces = lengths.numel();
+  const int64_t rows = numel_of(data.sizes().first(size_t(lengths.dim())));
+  const Tensor each = to(reshape(lengths, Dims{-1}), DType::kInt64);
+  const Tensor starts = sub(cumsum(each, 0), each);
+  Dims shape(lengths.sizes());
+  for (int64_t d = lengths.dim(); d < data.dim(); ++d)
+    shape.push_back(data.size(d));
+  const Tensor table = reshape(contiguous(data), Dims{rows, -1});
+  const Tensor out = allocate(shape, data.dtype(), data.device());
+  const TensorOptions options(starts);
+  enqueue(
+      run,
+      {write(view(out, Dims{pieces, -1})), write(empty(Dims{rows}, options)),
+       write(empty(Dims{pieces}, options)), read(table),
+       read(arange(0, rows, 1, options)), read(starts)},
+      BagAttributes{});
+  return out;
+}
+
 Tensor segment_reduce(const Tensor& data, const std::string& reduce,
                       const Tensor& lengths, const Tensor& indices,
                       const Tensor& offsets, int64_t given_axis, bool unsafe,
@@ -171,23 +197,28 @@ Tensor segment_reduce(const Tensor& data, const std::string& reduce,
   const int64_t pieces = bounds.size(-1) - 1;
   Dims out_shape(data.sizes());
   out_shape[size_t(axis)] = pieces + 1;
-  const Tensor start =
-      full(out_shape, initial.value_or(start_of(reduce)), TensorOptions(data));
-  const Tensor index = contiguous(spread(pieces_of(bounds, size), data, axis));
-  const bool mean = reduce == "mean";
-  Tensor out, counts;
+  const bool mean = reduce == "mean", grad = autograd::needs_grad(data);
+  const bool bags = kind == "sum" && !initial && !offsets.defined() &&
+                    !unsafe && data.numel() > 0 && pieces > 0;
+  Tensor start, index, out, counts;
+  if (!bags || grad) {
+    start = full(out_shape, initial.value_or(start_of(reduce)),
+                 TensorOptions(data));
+    index = contiguous(spread(pieces_of(bounds, size), data, axis));
+  }
   {
     autograd::NoGrad guard;
-    const Tensor all = scatter_reduce(start, axis, index, data, kind);
-    out = contiguous(narrow(all, axis, 0, pieces));
+    out =
+        bags ? sum_bags(data, lengths)
+             : contiguous(narrow(scatter_reduce(start, axis, index, data, kind),
+                                 axis, 0, pieces));
     if (mean) {
       const Tensor each = to(diff(bounds, 1, -1), data.dtype());
       counts = spread(initial ? clamp(each, Scalar(1), {}) : each, data, axis);
       out = div(out, counts);
     }
   }
-  if (autograd::needs_grad(data))
-    record_segments(out, data, index, start, counts, {axis, kind});
+  if (grad) record_segments(out, data, index, start, counts, {axis, kind});
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include "hotaru/ops/index/gather.h"
 #include "hotaru/ops/index/mask.h"
 #include "hotaru/ops/index/slices.h"
+#include "hotaru/ops/pointwise/elementwise.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/extremum.h"
 #include "hotaru/ops/reduce/reduce.h"
@@ -32,12 +33,20 @@ Tensor no_indices(const Tensor& like) {
 /// Which rows (or elements) of `sorted` differ from the one before; the first
 /// always does. bool, [n].
 Tensor run_starts(const Tensor& sorted) {
+  static const elementwise::Spec kNotEqual{
+      .kernel = kernel("ne"), .result = elementwise::Result::kBool};
   const int64_t n = sorted.size(0);
-  const Tensor starts = ones(Dims{n}, {DType::kBool, sorted.device()});
-  if (n <= 1) return starts;
-  Tensor differs = ne(narrow(sorted, 0, 1, n - 1), narrow(sorted, 0, 0, n - 1));
-  if (differs.dim() > 1) differs = any(flatten(differs, 1), Dims{1});
-  copy_(narrow(starts, 0, 1, n - 1), differs);
+  const Tensor starts = empty(Dims{n}, {DType::kBool, sorted.device()});
+  if (n == 0) return starts;
+  fill_(narrow(starts, 0, 0, 1), true);
+  if (n == 1) return starts;
+  const Tensor rest = narrow(starts, 0, 1, n - 1),
+               here = narrow(sorted, 0, 1, n - 1),
+               before = narrow(sorted, 0, 0, n - 1);
+  if (sorted.dim() == 1)
+    elementwise::binary_into(kNotEqual, rest, here, before);
+  else
+    copy_(rest, any(flatten(ne(here, before), 1), Dims{1}));
   return starts;
 }
 

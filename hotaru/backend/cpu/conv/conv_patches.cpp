@@ -13,26 +13,39 @@ HWY_BEFORE_NAMESPACE();
 namespace hotaru::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// One run of all rows: kWhole vectors (negative: as many as fit) and, if
+/// kRest, a part of one.
+template <int kWhole, bool kRest, class T>
+void copy_run(const T* image, const int64_t* offsets, int64_t rows,
+              int64_t length, int64_t width, T* to) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t whole = kWhole < 0 ? length / lanes * lanes : kWhole * lanes;
+  const auto rest = hn::FirstN(d, static_cast<size_t>(length - whole));
+  for (int64_t k = 0; k < rows; ++k, to += width) {
+    const T* from = image + offsets[k];
+    for (int64_t i = 0; i < whole; i += lanes)
+      hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    if (kRest)
+      hn::BlendedStore(load_first(rest, d, from + whole), rest, d, to + whole);
+  }
+}
+
 template <class T>
 void copy_runs(const T* image, const int64_t* offsets, int64_t rows,
                const ConvRun* runs, int64_t run_count, int64_t width, T* to) {
-  const hn::ScalableTag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  constexpr int64_t kLanes =
+      static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+  // Panels are two vectors wide.
+  constexpr decltype(&copy_run<0, true, T>) kCopies[3][2] = {
+      {&copy_run<0, true, T>, &copy_run<0, true, T>},
+      {&copy_run<1, false, T>, &copy_run<1, true, T>},
+      {&copy_run<2, false, T>, &copy_run<-1, true, T>}};
   for (const ConvRun* run = runs; run != runs + run_count; ++run) {
-    const int64_t whole = run->length / lanes * lanes;
-    const auto rest = hn::FirstN(d, static_cast<size_t>(run->length - whole));
-    const bool has_rest = whole < run->length;
-    for (int64_t k = 0; k < rows; ++k) {
-      const T* from = image + offsets[k] + run->offset;
-      T* at = to + k * width + run->column;
-      for (int64_t i = 0; i < whole; i += lanes) {
-        hn::StoreU(hn::LoadU(d, from + i), d, at + i);
-      }
-      if (has_rest) {
-        hn::BlendedStore(load_first(rest, d, from + whole), rest, d,
-                         at + whole);
-      }
-    }
+    const int64_t whole = std::min<int64_t>(2, run->length / kLanes);
+    kCopies[whole][run->length > whole * kLanes](image + run->offset, offsets,
+                                                 rows, run->length, width,
+                                                 to + run->column);
   }
 }
 

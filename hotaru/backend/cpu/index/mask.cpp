@@ -1,6 +1,7 @@
 // Elements chosen by value: nonzero, masks, triangles.
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "hotaru/backend/common/index/index.h"
 #include "hotaru/backend/cpu/indexing.h"
@@ -56,12 +57,13 @@ void nonzero(const KernelCall& call) {
   });
 }
 
-/// 1 for each true element, 0 for the others.
-void truth_numbers(const Bool* x, int64_t step, int64_t n, uint8_t* out) {
+/// 1 for each true element, 0 for the others; returns how many are true.
+int64_t truth_numbers(const Bool* x, int64_t step, int64_t n, uint8_t* out) {
   if (step == 1)
     for (int64_t i = 0; i < n; ++i) out[i] = x[i];
   else
     for (int64_t i = 0; i < n; ++i) out[i] = x[i * step];
+  return std::accumulate(out, out + n, int64_t{0});
 }
 
 /// Appends the chosen ones of n elements at y, where there is room for all.
@@ -99,9 +101,13 @@ Word* append(Word* y, const Word* end, const Word* x, int64_t x_step,
   uint8_t ones[kBlock];
   for (int64_t from = 0; from < n; from += kBlock) {
     const int64_t count = std::min(kBlock, n - from);
-    truth_numbers(chosen + from * step, step, count, ones);
+    const int64_t found =
+        truth_numbers(chosen + from * step, step, count, ones);
+    if (found == 0) continue;
     const Word* in = x + from * x_step;
-    if (x_step == 1 && end - y >= count)
+    if (x_step == 1 && end - y >= count && found == count)
+      y = std::copy_n(in, count, y);
+    else if (x_step == 1 && end - y >= count)
       y = append_dense(y, in, ones, count);
     else
       for (int64_t i = 0; i < count && y < end; ++i) {

@@ -7,23 +7,30 @@
 namespace hotaru::cpu {
 namespace {
 
-int64_t target_at(const Tensor& target, int64_t i) {
-  return target.dtype() == DType::kUInt8 ? int64_t(target.data<uint8_t>()[i])
-                                         : target.data<int64_t>()[i];
+[[noreturn, gnu::cold]] void refuse_target(int64_t c) {
+  fail<IndexError>("Target ", c, " is out of bounds.");
 }
 
 /// f(position in target, offset in x, class) for each target that counts.
+template <class Class, class F>
+void for_classes(const NllAttributes& a, const Class* target, const F& f) {
+  const int64_t classes = a.classes, space = a.space, ignored = a.ignore_index;
+  for (int64_t n = 0; n < a.n; ++n)
+    for (int64_t s = 0; s < space; ++s) {
+      const int64_t i = n * space + s;
+      const auto c = int64_t(target[i]);
+      if (c == ignored) continue;
+      if (uint64_t(c) >= uint64_t(classes)) refuse_target(c);
+      f(i, (n * classes + c) * space + s, c);
+    }
+}
+
 template <class F>
 void for_targets(const NllAttributes& a, const Tensor& target, const F& f) {
-  for (int64_t n = 0; n < a.n; ++n)
-    for (int64_t s = 0; s < a.space; ++s) {
-      const int64_t i = n * a.space + s;
-      const int64_t c = target_at(target, i);
-      if (c == a.ignore_index) continue;
-      HOTARU_CHECK_AS(IndexError, c >= 0 && c < a.classes, "Target ", c,
-                      " is out of bounds.");
-      f(i, (n * a.classes + c) * a.space + s, c);
-    }
+  if (target.dtype() == DType::kUInt8)
+    for_classes(a, target.data<uint8_t>(), f);
+  else
+    for_classes(a, target.data<int64_t>(), f);
 }
 
 template <class T>
@@ -38,13 +45,22 @@ void forward(const KernelCall& call) {
   const bool each = a.reduction == 0;
   if (each) std::fill_n(out, loss.numel(), T(0));
   double sum = 0, total_weight = 0;
-  for_targets(a, target, [&](int64_t i, int64_t at, int64_t c) {
-    const A w = weight ? A(weight[c]) : A(1);
-    const A value = -w * A(x[at]);
-    if (each) out[i] = T(value);
-    sum += double(value);
-    total_weight += double(w);
-  });
+  if (each || weight) {
+    for_targets(a, target, [&](int64_t i, int64_t at, int64_t c) {
+      const A w = weight ? A(weight[c]) : A(1);
+      const A value = -w * A(x[at]);
+      if (each) out[i] = T(value);
+      sum += double(value);
+      total_weight += double(w);
+    });
+  } else {
+    int64_t counted = 0;
+    for_targets(a, target, [&](int64_t, int64_t at, int64_t) {
+      sum -= double(A(x[at]));
+      ++counted;
+    });
+    total_weight = double(counted);
+  }
   *total.data<T>() = T(A(each ? 0 : total_weight));
   // Without a target that counts, the mean is NaN.
   if (!each) *out = T(A(a.reduction == 1 ? sum / total_weight : sum));

@@ -100,9 +100,9 @@ bool has_type(const Tensor& t) {
   return !t.defined() || t.dtype() == kDTypeOf<T>;
 }
 
-/// Layer norm in one type: each row is scaled by the whole weight.
+/// Everything in one type that has vectors.
 template <class T>
-void layer_norm_of(const KernelCall& call) {
+void simd_row_norm(const KernelCall& call) {
   const auto& a = call.attributes<RowNormAttributes>();
   const Tensor &weight = call.tensor(4), &bias = call.tensor(5);
   const T* x = call.tensor(3).data<T>();
@@ -112,7 +112,9 @@ void layer_norm_of(const KernelCall& call) {
   const T* b = bias.defined() ? bias.data<T>() : nullptr;
   const int64_t n = a.columns;
   for_rows(a.rows, n, [&](int64_t r) {
-    norm_row(x + r * n, out + r * n, n, w, b, T(a.eps), means + r, rstds + r);
+    const int64_t first = r % a.period * a.step;
+    norm_row(x + r * n, out + r * n, n, w ? w + first : nullptr,
+             b ? b + first : nullptr, a.inner, T(a.eps), means + r, rstds + r);
   });
 }
 
@@ -121,9 +123,8 @@ void row_norm_of(const KernelCall& call) {
   using A = OpMath<T>;
   const auto& a = call.attributes<RowNormAttributes>();
   if constexpr (std::is_same_v<T, A>) {
-    if (a.period == 1 && a.inner == 1 && has_type<T>(call.tensor(4)) &&
-        has_type<T>(call.tensor(5)))
-      return layer_norm_of<T>(call);
+    if (has_type<T>(call.tensor(4)) && has_type<T>(call.tensor(5)))
+      return simd_row_norm<T>(call);
   }
   const T* x = call.tensor(3).data<T>();
   T* out = call.tensor(0).data<T>();

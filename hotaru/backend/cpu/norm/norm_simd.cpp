@@ -46,9 +46,24 @@ HWY_INLINE hn::TFromD<D> total(D d, const V (&sums)[4]) {
 /// A multiple of every vector's lanes.
 constexpr int64_t kBlock = 1 << 15;
 
+/// y = f(vector of x, weights, biases), where those are vectors too.
+template <class T, class F>
+HWY_INLINE void for_scaled(const T* x, T* y, int64_t n, const F& f) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = int64_t(hn::Lanes(d));
+  for_vectors<T>(
+      n, hn::Zero(d), [&](auto load, int, int64_t i) HOTARU_SIMD_LAMBDA {
+        const auto v = f(load, load(x + i), i);
+        if (i + lanes <= n)
+          hn::StoreU(v, d, y + i);
+        else
+          hn::BlendedStore(v, hn::FirstN(d, size_t(n - i)), d, y + i);
+      });
+}
+
 template <class T>
 HWY_ATTR void norm(const T* x, T* y, int64_t n, const T* weight, const T* bias,
-                   T eps, T* mean_out, T* rstd_out) {
+                   int64_t inner, T eps, T* mean_out, T* rstd_out) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const V zero = hn::Zero(d);
@@ -87,29 +102,35 @@ HWY_ATTR void norm(const T* x, T* y, int64_t n, const T* weight, const T* bias,
   *mean_out = mean;
   *rstd_out = rstd;
   const V middle = hn::Set(d, mean), scale = hn::Set(d, rstd);
-  const auto normal = [&](auto load, int64_t i) HOTARU_SIMD_LAMBDA {
-    V v = hn::Mul(hn::Sub(load(x + i), middle), scale);
-    if (weight) v = hn::Mul(v, load(weight + i));
-    return bias ? hn::Add(v, load(bias + i)) : v;
-  };
-  const int64_t lanes = int64_t(hn::Lanes(d));
-  for_vectors<T>(n, zero, [&](auto load, int, int64_t i) HOTARU_SIMD_LAMBDA {
-    const V v = normal(load, i);
-    if (i + lanes <= n)
-      hn::StoreU(v, d, y + i);
-    else
-      hn::BlendedStore(v, hn::FirstN(d, size_t(n - i)), d, y + i);
-  });
+  if (inner == 1)
+    return for_scaled(x, y, n,
+                      [&](auto load, V v, int64_t i) HOTARU_SIMD_LAMBDA {
+                        v = hn::Mul(hn::Sub(v, middle), scale);
+                        if (weight) v = hn::Mul(v, load(weight + i));
+                        return bias ? hn::Add(v, load(bias + i)) : v;
+                      });
+  if (!weight && !bias) inner = n;
+  for (int64_t c = 0; c * inner < n; ++c) {
+    const V w = hn::Set(d, weight ? weight[c] : T(1));
+    const V b = hn::Set(d, bias ? bias[c] : T(0));
+    for_scaled(x + c * inner, y + c * inner, inner,
+               [&](auto, V v, int64_t) HOTARU_SIMD_LAMBDA {
+                 v = hn::Mul(hn::Sub(v, middle), scale);
+                 if (weight) v = hn::Mul(v, w);
+                 return bias ? hn::Add(v, b) : v;
+               });
+  }
 }
 
 HWY_ATTR void norm_float(const float* x, float* y, int64_t n, const float* w,
-                         const float* b, float eps, float* mean, float* rstd) {
-  norm(x, y, n, w, b, eps, mean, rstd);
+                         const float* b, int64_t inner, float eps, float* mean,
+                         float* rstd) {
+  norm(x, y, n, w, b, inner, eps, mean, rstd);
 }
 HWY_ATTR void norm_double(const double* x, double* y, int64_t n,
-                          const double* w, const double* b, double eps,
-                          double* mean, double* rstd) {
-  norm(x, y, n, w, b, eps, mean, rstd);
+                          const double* w, const double* b, int64_t inner,
+                          double eps, double* mean, double* rstd) {
+  norm(x, y, n, w, b, inner, eps, mean, rstd);
 }
 
 }  // namespace hotaru::cpu::HWY_NAMESPACE
@@ -122,8 +143,10 @@ HWY_EXPORT(norm_float);
 HWY_EXPORT(norm_double);
 #define HOTARU_NORM(type) \
   void norm_row(const type* x, type* y, int64_t n, const type* weight, \
-                const type* bias, type eps, type* mean, type* rstd) { \
-    HWY_DYNAMIC_DISPATCH(norm_##type)(x, y, n, weight, bias, eps, mean, rstd); \
+                const type* bias, int64_t inner, type eps, type* mean, \
+                type* rstd) { \
+    HWY_DYNAMIC_DISPATCH(norm_##type) \
+    (x, y, n, weight, bias, inner, eps, mean, rstd); \
   }
 HOTARU_NORM(float)
 HOTARU_NORM(double)

@@ -46,6 +46,26 @@ template <bool kLargest>
 constexpr KernelTypes<RealAndBoolTypes> kExtremeTypes{
     2, kLargest ? "cummax_cpu" : "cummin_cpu"};
 
+/// A later equal one wins, and so does NaN: nothing wins against that but NaN.
+template <bool kLargest, class T>
+void extreme_line(const T* x, int64_t x_step, T* value, int64_t value_step,
+                  int64_t* index, int64_t index_step, int64_t n) {
+  T best = clean(x[0]);
+  int64_t where = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    const T v = clean(x[i * x_step]);
+    // Most elements lose by the first test.
+    if (!(kLargest ? v < best : v > best)) [[unlikely]] {
+      if (is_nan(v) || !is_nan(best)) {
+        best = v;
+        where = i;
+      }
+    }
+    value[i * value_step] = best;
+    index[i * index_step] = where;
+  }
+}
+
 /// Operands: values, indices, input.
 template <bool kLargest>
 void extremes(const KernelCall& call) {
@@ -54,21 +74,16 @@ void extremes(const KernelCall& call) {
   const int64_t value_stride = line_stride(call.tensor(0), dim);
   const int64_t index_stride = line_stride(call.tensor(1), dim);
   const int64_t in_stride = line_stride(call.tensor(2), dim);
-  for_extreme_lines(call, kExtremeTypes<kLargest>,
-                    [&]<class T>(const T* line, T* value, int64_t* index) {
-                      T best{};
-                      int64_t where = 0;
-                      for (int64_t i = 0; i < n; ++i) {
-                        const T v = clean(line[i * in_stride]);
-                        const bool wins = kLargest ? v >= best : v <= best;
-                        if (i == 0 || is_nan(v) || (wins && !is_nan(best))) {
-                          best = v;
-                          where = i;
-                        }
-                        value[i * value_stride] = best;
-                        index[i * index_stride] = where;
-                      }
-                    });
+  for_extreme_lines(
+      call, kExtremeTypes<kLargest>,
+      [&]<class T>(const T* line, T* value, int64_t* index) {
+        if (n == 0) return;
+        if (value_stride == 1 && index_stride == 1 && in_stride == 1)
+          extreme_line<kLargest>(line, 1, value, 1, index, 1, n);
+        else
+          extreme_line<kLargest>(line, in_stride, value, value_stride, index,
+                                 index_stride, n);
+      });
 }
 
 #define HOTARU_REGISTER(kernel, name, Types, Formula) \
