@@ -51,6 +51,16 @@ std::vector<std::string> gpu_names() {
   return names;
 }
 
+/// NVIDIA's libraries that kernels may use; none without a GPU.
+Json gpu_libraries() {
+  Json out = Json::object();
+  if (device_count(DeviceType::kCUDA) == 0) return out;
+  for (const DeviceLibrary& l : accelerator().libraries())
+    out[l.name] = {
+        {"version", l.version}, {"path", l.path}, {"why_not", l.why_not}};
+  return out;
+}
+
 /// Which kernels there are on which device; names of those that one lacks.
 void kernels(bool as_json) {
   DeviceTable& table = DeviceTable::instance();
@@ -88,6 +98,7 @@ void info(bool as_json) {
   report["cores"] = usable_physical_cores();
   report["threads"] = get_num_threads();
   report["cuda"] = gpu_names();
+  report["cuda_libraries"] = gpu_libraries();
   report["parallel_info"] = parallel_info();
   if (as_json) {
     std::cout << report.dump(1) << '\n';
@@ -104,8 +115,18 @@ void info(bool as_json) {
             << features << "\nsimd       " << simd_target_name()
             << "\nthreads    " << get_num_threads() << " of "
             << usable_physical_cores() << " usable cores\ngpu        " << gpus
-            << "\n\n"
-            << parallel_info();
+            << '\n';
+  for (const auto& [name, l] : report["cuda_libraries"].items()) {
+    const auto text = [&](const char* key) {
+      return l[key].get<std::string>();
+    };
+    std::cout << std::left << std::setw(11) << name
+              << (text("why_not").empty()
+                      ? text("version") + "  " + text("path")
+                      : "own kernels: " + text("why_not"))
+              << '\n';
+  }
+  std::cout << '\n' << parallel_info();
 }
 
 }  // namespace

@@ -23,6 +23,12 @@ struct DeviceProperties {
   std::string uuid;
 };
 
+/// A library beside the driver that kernels may use: where it was found and
+/// what it calls its version, or why it is not used.
+struct DeviceLibrary {
+  std::string name, version, path, why_not;
+};
+
 /// One of PyTorch's counters.
 struct MemoryCount {
   int64_t current = 0, peak = 0, allocated = 0, freed = 0;
@@ -78,6 +84,10 @@ class Accelerator : public Backend {
  public:
   /// Whether a device was used in this process.
   virtual bool initialized() = 0;
+  /// All that kernels may use; opens them to find out.
+  virtual std::vector<DeviceLibrary> libraries() = 0;
+  /// A folder of packages in which libraries may lie; see the back end's.
+  virtual void add_library_root(std::string folder) = 0;
   /// Throws what is missing if there is no device; uses the current one.
   virtual void initialize() = 0;
   /// Whether the devices are made of software, for tests.

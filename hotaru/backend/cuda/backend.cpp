@@ -7,6 +7,7 @@
 #include "hotaru/backend/cuda/allocator.h"
 #include "hotaru/backend/cuda/devices.h"
 #include "hotaru/backend/cuda/images.h"
+#include "hotaru/backend/cuda/libraries/library.h"
 #include "hotaru/backend/cuda/philox.h"
 #include "hotaru/backend/cuda/pinned.h"
 #include "hotaru/backend/cuda/stream.h"
@@ -62,6 +63,10 @@ class CudaBackend final : public Accelerator {
   }
 
   bool initialized() override { return is_initialized(); }
+  std::vector<DeviceLibrary> libraries() override { return library_reports(); }
+  void add_library_root(std::string folder) override {
+    cuda::add_library_root(std::move(folder));
+  }
   void initialize() override { use(current_device()); }
   bool in_software() override { return is_soft(); }
   int driver_version() override { return cuda::driver_version(); }

@@ -12,6 +12,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/runtime/accelerator.h"
+#include "hotaru/runtime/precision.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru::python {
@@ -166,6 +167,24 @@ void init_accelerator(nb::module_& m) {
   m.def("_cuda_in_software", [] { return accelerator().in_software(); });
   m.def("_cuda_driver_version", [] { return accelerator().driver_version(); });
   m.def("_cuda_architectures", [] { return accelerator().architectures(); });
+  m.def("_cuda_libraries", [] {
+    nb::list out;
+    for (const DeviceLibrary& l : accelerator().libraries()) {
+      nb::dict row;
+      row["name"] = l.name;
+      row["version"] = l.version;
+      row["path"] = l.path;
+      row["why_not"] = l.why_not;
+      out.append(row);
+    }
+    return out;
+  });
+  m.def("_cuda_add_library_root", [](std::string folder) {
+    accelerator().add_library_root(std::move(folder));
+  });
+  m.def("_set_allows_tf32", [](const std::string& kind, bool allows) {
+    set_allows_tf32(kind == "conv" ? Tf32::kConv : Tf32::kMatmul, allows);
+  });
   m.def("_when_cuda_begins", [](nb::object call) {
     begin_call = call.release();
     set_begin_hook([] { with_interpreter([] { begin_call(); }); });

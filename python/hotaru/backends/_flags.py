@@ -1,13 +1,16 @@
 """Flags of the libraries that PyTorch uses.
 
 hotaru has kernels of its own instead: what a flag asks for is kept and given
-back, and changes no result. Flags are the process's, not a thread's.
+back, and changes no result, but where NVIDIA's libraries compute on a GPU.
+Flags are the process's, not a thread's.
 """
 
 from __future__ import annotations
 
 import types
 from contextlib import contextmanager
+
+from .. import _C
 
 _frozen = False
 
@@ -53,6 +56,20 @@ class Flag:
         if self.check is not None:
             self.check(value)
         library._values[self.name] = value
+
+
+class Tf32Flag(Flag):
+    """Whether a library may round the factors of float32 to 10 bits in `kind`
+    of operators, "matmul" or "conv".
+    """
+
+    def __init__(self, kind: str, default, check=None, **named) -> None:
+        super().__init__(default, check, **named)
+        self.kind = kind
+
+    def put(self, library, value) -> None:
+        super().put(library, value)
+        _C._set_allows_tf32(self.kind, bool(value))
 
 
 def is_bool(setter: str):

@@ -7,7 +7,7 @@ from enum import Enum
 
 from .. import _C
 from .._extension.attention_kinds import SDPBackend, allowed, sdpa_kernel
-from ._flags import Flag, Library, is_bool, is_precision
+from ._flags import Flag, Library, Tf32Flag, is_bool, is_precision
 
 
 def _check_depthwise(value) -> None:
@@ -25,7 +25,7 @@ class Cudnn(Library):
     benchmark = Flag(False, is_bool("set_benchmark_cudnn"))
     benchmark_limit = Flag(None)
     deterministic = Flag(False, is_bool("set_deterministic_cudnn"))
-    allow_tf32 = Flag(True, is_bool("set_allow_tf32_cublas"))
+    allow_tf32 = Tf32Flag("conv", True, is_bool("set_allow_tf32_cublas"))
     fp32_precision = Flag("none", is_precision)
     depthwise_kernel = Flag("auto", _check_depthwise)
     _settable = (
@@ -148,14 +148,33 @@ class Mps(Library):
         return False
 
 
-class Matmul(Library):
-    """How products may be computed; they are in full precision always."""
+class _MatmulTf32(Tf32Flag):
+    """Sets the name of the precision, too."""
 
-    allow_tf32 = Flag(False, freezes=False)
+    def put(self, library, value) -> None:
+        super().put(library, value)
+        library._values["fp32_precision"] = "tf32" if value else "ieee"
+
+
+class _MatmulPrecision(Flag):
+    """Sets the older flag, too."""
+
+    def put(self, library, value) -> None:
+        self.check(value)
+        vars(Matmul)["allow_tf32"].put(library, value == "tf32")
+        super().put(library, value)
+
+
+class Matmul(Library):
+    """How products may be computed on a GPU. cuBLASLt makes use of
+    `allow_tf32`; without it, and on the CPU, they are in full precision.
+    """
+
+    allow_tf32 = _MatmulTf32("matmul", False, freezes=False)
     allow_fp16_reduced_precision_reduction = Flag(True, freezes=False)
     allow_bf16_reduced_precision_reduction = Flag(True, freezes=False)
     allow_fp16_accumulation = Flag(False, freezes=False)
-    fp32_precision = Flag("none", is_precision, freezes=False)
+    fp32_precision = _MatmulPrecision("none", is_precision, freezes=False)
 
     def __getattr__(self, name: str):
         raise AttributeError("Unknown attribute " + name)

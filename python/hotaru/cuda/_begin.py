@@ -7,6 +7,8 @@ that there is a device.
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 
 from .. import _C
@@ -91,6 +93,9 @@ def _run_waiting() -> None:
 def _began() -> None:
     global _known
     _known = True
+    for folder in sys.path:
+        if os.path.isdir(os.path.join(folder, "nvidia")):
+            _C._cuda_add_library_root(folder)
     _run_waiting()
 
 

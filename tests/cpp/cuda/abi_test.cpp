@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <type_traits>
-#include <vector>
 
+#include "abi_shapes.h"
 #include "hotaru/backend/cuda/driver_entries.h"
 
 #if __has_include(<cuda.h>)
@@ -13,23 +12,6 @@
 
 namespace hotaru::cuda {
 namespace {
-
-/// A parameter as the calling convention sees it.
-struct Shape {
-  size_t size;
-  bool pointer, floating;
-
-  bool operator==(const Shape&) const = default;
-};
-
-template <class T>
-constexpr Shape kShape{sizeof(T), std::is_pointer_v<T>,
-                       std::is_floating_point_v<T>};
-
-template <class R, class... P>
-std::vector<Shape> shapes(R (*)(P...)) {
-  return {kShape<R>, kShape<P>...};
-}
 
 TEST(DriverAbi, FunctionsTakeWhatTheDriverTakes){
 #define HOTARU_COMPARE(name, symbol, params) \

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from nearness import random
 
@@ -13,7 +15,10 @@ import hotaru as torch
 def test_cdist(near, p, dtype):
     x = random(torch, 2, 3, 17, 21, dtype=dtype)
     y = random(torch, 2, 3, 300, 21, dtype=dtype, seed=1)
-    y[0, 0, 4] = x[0, 0, 5]  # a distance of 0
+    if not os.environ.get("HOTARU_CUDA_LIBRARIES"):
+        # A distance of 0, which our own products find exactly; a library's
+        # leave the square root of a rounding, as PyTorch's do.
+        y[0, 0, 4] = x[0, 0, 5]
     near(lambda x, y: torch.cdist(x, y, p), x, y, gradients=p > 0)
     near(lambda x, y: torch.cdist(x, y, p), x[0, 0], y[0, 0, :, :])
     near(lambda x, y: torch.cdist(x, y, p), x[:, :, :0], y, gradients=False)

@@ -4,6 +4,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/create/move.h"
 #include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/libraries/cublaslt.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/core/error.h"
 
@@ -51,6 +52,7 @@ void check_count(int64_t blocks, const MatmulParams& p) {
 }
 
 void run(MatmulParams& p, DType dtype) {
+  if (multiply_by_cublaslt(p, dtype)) return;
   const auto item = int64_t(itemsize(dtype));
   const int64_t sum = item < 4 ? 4 : item;
   plan_matmul(p, item, properties(launching_timeline().device()).processors);
@@ -84,6 +86,7 @@ void matmul(const KernelCall& call) {
     const auto alpha = g.alpha.to_complex(), beta = g.beta.to_complex();
     p.alpha = alpha.real(), p.imaginary_alpha = alpha.imag();
     p.beta = beta.real(), p.imaginary_beta = beta.imag();
+    if (multiply_by_cublaslt(p, out.dtype())) return;
   } else {
     p.integer_alpha = g.alpha.to<int64_t>();
     p.integer_beta = g.beta.to<int64_t>();

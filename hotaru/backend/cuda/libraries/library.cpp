@@ -1,0 +1,121 @@
+#include "hotaru/backend/cuda/libraries/library.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <string_view>
+
+#include "hotaru/backend/cuda/devices.h"
+#include "hotaru/backend/cuda/libraries/cublaslt.h"
+#include "hotaru/runtime/warning.h"
+
+namespace hotaru::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kSoftLibraries = "libhotaru_softgpu.so";
+
+fs::path folder_of_this_library() {
+  Dl_info info{};
+  dladdr(reinterpret_cast<const void*>(&open_library), &info);
+  return fs::path(info.dli_fname ? info.dli_fname : "").parent_path();
+}
+
+struct Roots {
+  std::mutex mutex;
+  std::vector<fs::path> folders;
+};
+Roots& roots() {
+  static auto* const once = new Roots{{}, {folder_of_this_library() / ".."}};
+  return *once;
+}
+
+std::string_view wanted() {
+  const char* choice = std::getenv("HOTARU_CUDA_LIBRARIES");
+  return choice ? choice : "";
+}
+
+/// Where files may lie, in order.
+std::vector<fs::path> folders() {
+  std::vector<fs::path> out;
+  std::string_view rest = wanted();
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(':'), rest.size());
+    if (end > 0) out.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  const std::lock_guard lock(roots().mutex);
+  for (const fs::path& root : roots().folders) {
+    std::error_code error;
+    for (const auto& package : fs::directory_iterator(root / "nvidia", error))
+      out.push_back(package.path() / "lib");
+  }
+  return out;
+}
+
+bool try_open(OpenedLibrary& library, const std::string& path) {
+  // Never closed, as its threads may be anywhere.
+  library.handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library.handle) {
+    const char* reason = dlerror();
+    library.why_not = reason ? reason : path;
+    return false;
+  }
+  library.path = path;
+  library.why_not.clear();
+  return true;
+}
+
+}  // namespace
+
+void add_library_root(std::string folder) {
+  const std::lock_guard lock(roots().mutex);
+  roots().folders.emplace_back(std::move(folder));
+}
+
+void* OpenedLibrary::address_of(const char* symbol) {
+  void* const address = handle ? dlsym(handle, symbol) : nullptr;
+  if (handle && !address)
+    why_not += (why_not.empty() ? path + " lacks " : ", ") + symbol;
+  return address;
+}
+
+OpenedLibrary open_library(std::initializer_list<const char*> files) {
+  OpenedLibrary library;
+  if (wanted() == "none") {
+    library.why_not = "HOTARU_CUDA_LIBRARIES is none";
+  } else if (wanted() == "soft") {
+    try_open(library, (folder_of_this_library() / kSoftLibraries).string());
+  } else if (is_soft()) {
+    library.why_not = "the GPU in software runs our own kernels";
+  } else {
+    const std::vector<fs::path> all = folders();
+    for (const char* file : files) {
+      for (const fs::path& folder : all) {
+        std::error_code error;
+        if (fs::exists(folder / file, error) &&
+            try_open(library, (folder / file).string()))
+          return library;
+      }
+      if (try_open(library, file)) return library;
+    }
+  }
+  return library;
+}
+
+void warn_without(const char* name, const OpenedLibrary& library) {
+  if (is_soft() || wanted() == "none") return;
+  warn(concat(name, " is not used (", library.why_not,
+              "): hotaru's own CUDA kernels run in its place. Its folder can "
+              "be named by HOTARU_CUDA_LIBRARIES; 'none' there chooses the own "
+              "kernels without this warning."));
+}
+
+std::vector<DeviceLibrary> library_reports() {
+  return {cublaslt_report()};
+}
+
+}  // namespace hotaru::cuda

@@ -1,0 +1,139 @@
+"""NVIDIA's libraries: found, named, called with what they should compute.
+
+No test here runs them: stand-ins that hold what they are given against the
+libraries' rules take their place (`HOTARU_CUDA_LIBRARIES=soft`).
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import hotaru as torch
+
+PRELUDE = """
+import ctypes
+import hotaru as torch
+
+F = torch.nn.functional
+torch.zeros(1, device="cuda")
+[report] = [l for l in torch._C._cuda_libraries() if l["name"] == {name!r}]
+calls = ctypes.CDLL(report["path"]).hotaru_softgpu_library_calls
+calls.restype = ctypes.c_long
+
+
+def close(on_gpu, on_cpu, dtype):
+    short = dtype in (torch.float16, torch.bfloat16)
+    near = dict(rtol=1e-2, atol=1e-2) if short else dict(rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(on_gpu.cpu(), on_cpu, **near)
+
+
+def counted(f):
+    before = calls()
+    result = f()
+    torch.cuda.synchronize()
+    return result, calls() - before
+"""
+
+
+@pytest.fixture
+def with_libraries(cuda):
+    """Runs a program whose libraries are the stand-ins; gives what it prints."""
+    if not torch._C._cuda_in_software():
+        pytest.skip("a GPU: stand-ins compute in the GPU in software only")
+
+    def run(program, name="cuBLASLt"):
+        environment = dict(os.environ, HOTARU_CUDA_LIBRARIES="soft")
+        return subprocess.run(
+            [sys.executable, "-c", PRELUDE.format(name=name) + program],
+            env=environment, capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+
+    return run
+
+
+def test_products_are_the_librarys(with_libraries):
+    ran = with_libraries("""
+for name in "float32 float64 float16 bfloat16 complex64 complex128".split():
+    dtype = getattr(torch, name)
+    def made(*shape):
+        x = torch.randn(*shape).to(dtype)
+        return x, x.cuda()
+    (a, A), (b, B), (c, C), (r, R) = made(5, 7), made(7, 6), made(5, 6), made(6)
+    (t, T), (s, S) = made(3, 7, 5), made(3, 7, 6)
+    cases = [
+        lambda a, b, c, r, t, s: a @ b,
+        lambda a, b, c, r, t, s: a @ b.t().contiguous().t(),
+        lambda a, b, c, r, t, s: a.t().contiguous().t() @ b,
+        lambda a, b, c, r, t, s: torch.addmm(c, a, b, beta=2, alpha=0.5),
+        lambda a, b, c, r, t, s: torch.addmm(r, a, b),
+        lambda a, b, c, r, t, s: torch.addmm(r, a[:1], b, beta=3),
+        lambda a, b, c, r, t, s: a[0] @ b,
+        lambda a, b, c, r, t, s: a @ b[:, :1],
+        lambda a, b, c, r, t, s: a[:, 1:5] @ b[1:5, 2:],
+        lambda a, b, c, r, t, s: F.linear(a, b.t(), r),
+        lambda a, b, c, r, t, s: t.transpose(1, 2) @ s,
+        lambda a, b, c, r, t, s: a.expand(3, 5, 7) @ s,
+        lambda a, b, c, r, t, s: torch.baddbmm(c, t.mT, s, beta=0.5),
+    ]
+    for case in cases:
+        got, count = counted(lambda: case(A, B, C, R, T, S))
+        close(got, case(a, b, c, r, t, s), dtype)
+        assert count == 1, (name, count)
+print("good")
+""")
+    assert ran.stdout == "good\n", ran.stderr
+
+
+def test_what_it_cannot_take_is_our_own(with_libraries):
+    ran = with_libraries("""
+a, b = torch.randn(8, 8), torch.randn(8, 9)
+A, B, dtype = a.cuda(), b.cuda(), torch.float32
+odd = lambda a, b: a[::2, ::2] @ b[::2, ::3]
+scaled = lambda a, b: torch.addmm(b[0], a, b, beta=2)
+empty = lambda a, b: a[:, :0] @ b[:0]
+for case in (odd, scaled, empty):
+    got, count = counted(lambda: case(A, B))
+    close(got, case(a, b), dtype)
+    assert count == 0
+i = torch.arange(12).view(3, 4)
+got, count = counted(lambda: i.cuda() @ i.t().cuda())
+assert got.cpu().equal(i @ i.t()) and count == 0
+print("good")
+""")
+    assert ran.stdout == "good\n", ran.stderr
+
+
+@pytest.mark.parametrize(
+    "choice, reason",
+    [("none", "HOTARU_CUDA_LIBRARIES is none"), ("", "GPU in software")],
+)
+def test_why_a_library_is_not_used(with_libraries, choice, reason):
+    program = """
+import hotaru as torch
+print(torch.ones(2, 2, device="cuda") @ torch.ones(2, 2, device="cuda"))
+print([l["why_not"] for l in torch._C._cuda_libraries()])
+"""
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        env=dict(os.environ, HOTARU_CUDA_LIBRARIES=choice),
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert reason in ran.stdout and not ran.stderr
+
+
+def test_tf32_has_one_state_with_three_names():
+    matmul = torch.backends.cuda.matmul
+    before = torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision("high")
+        assert matmul.allow_tf32 and matmul.fp32_precision == "tf32"
+        matmul.fp32_precision = "ieee"
+        assert not matmul.allow_tf32
+        matmul.allow_tf32 = True
+        assert matmul.fp32_precision == "tf32"
+    finally:
+        torch.set_float32_matmul_precision(before)
+        matmul.fp32_precision = "none"
+    assert not matmul.allow_tf32
