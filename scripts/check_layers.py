@@ -82,6 +82,7 @@ DEVICE_ROOMS = {
     "cpu": {"simd", "linalg/spectra"},
     "cuda": {"libraries", "params", "device"}
     | {f"{half}/{name}" for half in ("params", "device") for name in FAMILIES},
+    "soft_gpu": {"libraries"},
 }
 LARGEST_ROOM = 30
 # The umbrella header stands above all layers.

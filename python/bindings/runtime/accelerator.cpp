@@ -12,7 +12,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/runtime/accelerator.h"
-#include "hotaru/runtime/precision.h"
+#include "hotaru/runtime/library_settings.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru::python {
@@ -184,6 +184,9 @@ void init_accelerator(nb::module_& m) {
   });
   m.def("_set_allows_tf32", [](const std::string& kind, bool allows) {
     set_allows_tf32(kind == "conv" ? Tf32::kConv : Tf32::kMatmul, allows);
+  });
+  m.def("_set_cudnn", [](bool enabled, bool benchmark, bool deterministic) {
+    set_cudnn_settings({enabled, benchmark, deterministic});
   });
   m.def("_when_cuda_begins", [](nb::object call) {
     begin_call = call.release();

@@ -18,13 +18,24 @@ def _check_depthwise(value) -> None:
         )
 
 
-class Cudnn(Library):
-    """Flags of cuDNN, which is not used."""
+class _CudnnFlag(Flag):
+    """One that the library is told."""
 
-    enabled = Flag(True, is_bool("set_enabled_cudnn"))
-    benchmark = Flag(False, is_bool("set_benchmark_cudnn"))
+    def put(self, library, value) -> None:
+        super().put(library, value)
+        told = ("enabled", "benchmark", "deterministic")
+        _C._set_cudnn(*(library._values[name] for name in told))
+
+
+class Cudnn(Library):
+    """cuDNN, which computes convolutions on a GPU where it is found. Other
+    operators have kernels of hotaru's own.
+    """
+
+    enabled = _CudnnFlag(True, is_bool("set_enabled_cudnn"))
+    benchmark = _CudnnFlag(False, is_bool("set_benchmark_cudnn"))
     benchmark_limit = Flag(None)
-    deterministic = Flag(False, is_bool("set_deterministic_cudnn"))
+    deterministic = _CudnnFlag(False, is_bool("set_deterministic_cudnn"))
     allow_tf32 = Tf32Flag("conv", True, is_bool("set_allow_tf32_cublas"))
     fp32_precision = Flag("none", is_precision)
     depthwise_kernel = Flag("auto", _check_depthwise)
@@ -33,12 +44,25 @@ class Cudnn(Library):
         "allow_tf32", "fp32_precision", "depthwise_kernel",
     )  # fmt: skip
 
-    def version(self) -> None:
-        """None: there is none."""
+    def is_available(self) -> bool:
+        """Whether it is there, and a device to use it on."""
+        return self.version() is not None
+
+    def version(self) -> int | None:
+        """Its number, 91900 for 9.19.0; None where it is not found."""
+        if _C._device_count("cuda") == 0:
+            return None
+        for library in _C._cuda_libraries():
+            if library["name"] == "cuDNN" and library["version"]:
+                major, minor, patch = map(int, library["version"].split("."))
+                return major * 10000 + minor * 100 + patch
+        return None
 
     def is_acceptable(self, tensor) -> bool:
-        """Whether it would compute with a tensor: never."""
-        return False
+        """Whether PyTorch's would compute with a tensor."""
+        floats = ("float16", "float32", "float64")
+        known = str(tensor.dtype).rpartition(".")[2] in floats
+        return self.enabled and tensor.is_cuda and known and self.is_available()
 
     def flags(
         self,

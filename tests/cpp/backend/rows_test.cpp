@@ -96,10 +96,13 @@ TEST(SimdRows, SoftmaxOfNaNAndInfinity) {
   softmax_of_special_values<double>();
 }
 
+/// `channels`: numbers of weights that a row has, where it can be cut so.
 template <class T>
-void norm_of_every_size(double offset) {
+void norm_of_every_size(double offset, int64_t channels) {
   const T eps = T(1e-5);
   for (const int64_t n : kLengths) {
+    const int64_t inner = channels == 0 ? 1 : n / channels;
+    if (channels != 0 && n % channels != 0) continue;
     const std::vector<T> x = random_values<T>(n, offset, 2),
                          w = random_values<T>(n, 1, 1),
                          b = random_values<T>(n, 0, 1);
@@ -114,15 +117,17 @@ void norm_of_every_size(double offset) {
         std::vector<T> y(x.size() + 1, T(77));
         T found_mean, found_rstd;
         norm_row(x.data(), y.data(), n, scaled ? w.data() : nullptr,
-                 shifted ? b.data() : nullptr, eps, &found_mean, &found_rstd);
+                 shifted ? b.data() : nullptr, inner, eps, &found_mean,
+                 &found_rstd);
         EXPECT_EQ(y.back(), T(77));
         EXPECT_NEAR(double(found_mean), mean, kUnit<T> * (std::fabs(mean) + 2));
         EXPECT_NEAR(double(found_rstd), rstd, 8 * kUnit<T> * rstd);
         for (int64_t i = 0; i < n; ++i) {
           const size_t k = size_t(i);
           const double normal = double(x[k] - centre) * rstd;
-          const double scale = scaled ? double(w[k]) : 1;
-          const double shift = shifted ? double(b[k]) : 0;
+          const size_t number = size_t(i / inner);
+          const double scale = scaled ? double(w[number]) : 1;
+          const double shift = shifted ? double(b[number]) : 0;
           // The mean is rounded to T before it is subtracted.
           const double most = (std::fabs(mean) + 2) * rstd +
                               8 * std::fabs(normal) + std::fabs(shift);
@@ -136,8 +141,10 @@ void norm_of_every_size(double offset) {
 
 TEST(SimdRows, LayerNorm) {
   for (const double offset : {0.0, 1000.0}) {
-    norm_of_every_size<float>(offset);
-    norm_of_every_size<double>(offset);
+    for (const int64_t channels : {0, 1, 2, 3, 8}) {
+      norm_of_every_size<float>(offset, channels);
+      norm_of_every_size<double>(offset, channels);
+    }
   }
 }
 

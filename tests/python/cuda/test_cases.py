@@ -8,6 +8,7 @@ which ones those are is listed in golden/cuda_missing.txt.
 
 from __future__ import annotations
 
+import os
 import re
 
 import outcomes
@@ -76,6 +77,8 @@ def test_cases_on_cuda(hotaru, cuda, capsys):
     """Every case is as recorded, known to differ, or lacks a listed kernel."""
     differs = outcomes.listed("core_differs.txt")
     differs |= outcomes.listed("cuda_differs.txt")
+    if os.environ.get("HOTARU_CUDA_LIBRARIES"):
+        differs |= outcomes.listed("cuda_libraries_differ.txt")
     known = outcomes.listed("cuda_missing.txt")
     good, missing, wrong = 0, {}, {}
     for family in FAMILIES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 
@@ -198,8 +199,14 @@ def test_accelerators_device_changes_for_a_block(two_devices):
 
 def test_back_ends_say_what_there_is():
     assert torch.backends.cuda.is_built()
-    assert not torch.backends.cudnn.is_available()
-    assert torch.backends.cudnn.version() is None
+    cudnn = torch.backends.cudnn
+    assert cudnn.is_available() == (cudnn.version() is not None)
+    if torch._C._cuda_in_software():
+        stands_in = os.environ.get("HOTARU_CUDA_LIBRARIES") == "soft"
+        assert cudnn.is_available() == stands_in
+        x = torch.ones(1, device="cuda")
+        assert cudnn.is_acceptable(x) == stands_in
+        assert not cudnn.is_acceptable(x.long())
     assert re.fullmatch(r"\d+\.\d+", torch.version.cuda)
 
 

@@ -39,7 +39,7 @@ def counted(f):
 
 @pytest.fixture
 def with_libraries(cuda):
-    """Runs a program whose libraries are the stand-ins; gives what it prints."""
+    """Runs a program whose libraries are the stand-ins."""
     if not torch._C._cuda_in_software():
         pytest.skip("a GPU: stand-ins compute in the GPU in software only")
 
@@ -106,7 +106,7 @@ print("good")
 
 
 @pytest.mark.parametrize(
-    "choice, reason",
+    ("choice", "reason"),
     [("none", "HOTARU_CUDA_LIBRARIES is none"), ("", "GPU in software")],
 )
 def test_why_a_library_is_not_used(with_libraries, choice, reason):
@@ -120,7 +120,8 @@ print([l["why_not"] for l in torch._C._cuda_libraries()])
         env=dict(os.environ, HOTARU_CUDA_LIBRARIES=choice),
         capture_output=True, text=True, timeout=300,
     )  # fmt: skip
-    assert reason in ran.stdout and not ran.stderr
+    assert not ran.stderr
+    assert reason in ran.stdout
 
 
 def test_tf32_has_one_state_with_three_names():
@@ -128,7 +129,8 @@ def test_tf32_has_one_state_with_three_names():
     before = torch.get_float32_matmul_precision()
     try:
         torch.set_float32_matmul_precision("high")
-        assert matmul.allow_tf32 and matmul.fp32_precision == "tf32"
+        assert matmul.allow_tf32
+        assert matmul.fp32_precision == "tf32"
         matmul.fp32_precision = "ieee"
         assert not matmul.allow_tf32
         matmul.allow_tf32 = True
@@ -137,3 +139,81 @@ def test_tf32_has_one_state_with_three_names():
         torch.set_float32_matmul_precision(before)
         matmul.fp32_precision = "none"
     assert not matmul.allow_tf32
+
+
+CONVOLUTIONS = """
+shapes = [
+    ((2, 4, 9), (6, 2, 3), dict(stride=2, padding=1, groups=2)),
+    ((2, 4, 9, 8), (6, 4, 3, 2), dict(stride=(1, 2), padding=(1, 0),
+                                      dilation=(2, 1))),
+    ((1, 3, 5, 6, 7), (4, 3, 2, 3, 3), dict(padding=1)),
+]
+
+
+def convolved(dtype, shape, kernel, arguments, place):
+    torch.manual_seed(1)
+    made = [torch.randn(s).to(dtype) for s in (shape, kernel, kernel[:1])]
+    x, w, b = (t.to(place).requires_grad_() for t in made)
+    y = [F.conv1d, F.conv2d, F.conv3d][len(shape) - 3](x, w, b, **arguments)
+    y.backward(torch.randn(y.shape).to(dtype).to(place))
+    return y.detach(), x.grad, w.grad, b.grad
+"""
+
+
+def test_convolutions_are_the_librarys(with_libraries):
+    ran = with_libraries(
+        CONVOLUTIONS
+        + """
+for name in "float32 float64 float16 bfloat16".split():
+    dtype = getattr(torch, name)
+    for case in shapes:
+        want = convolved(dtype, *case, torch.float64)
+        got, count = counted(lambda: convolved(dtype, *case, "cuda"))
+        # y is rounded before and after the bias is added; the bias's gradient
+        # are at most 70 numbers about 1, summed in float.
+        double = dtype == torch.float64
+        eps = torch.finfo(dtype).eps
+        atol = 1e-11 if double else 70 * 70 * 2.0**-24 + 20 * eps
+        for g, w in zip(got, want):
+            torch.testing.assert_close(
+                g.cpu().double(), w, rtol=eps, atol=atol
+            )
+        assert count == 3, (name, count)
+print("good")
+""",
+        name="cuDNN",
+    )
+    assert ran.stdout == "good\n", ran.stderr
+
+
+def test_kernels_of_convolution_are_chosen_by_what_is_permitted(
+    with_libraries,
+):
+    ran = with_libraries(
+        CONVOLUTIONS
+        + """
+cudnn = torch.backends.cudnn
+want = convolved(torch.float32, *shapes[1], "cpu")
+
+
+def counts(**flags):
+    with cudnn.flags(**{"enabled": True, **flags}):
+        got, first = counted(
+            lambda: convolved(torch.float32, *shapes[1], "cuda"))
+        close(got[0], want[0], torch.float32)
+        return first, counted(
+            lambda: convolved(torch.float32, *shapes[1], "cuda"))[1]
+
+
+print(counts(enabled=False))
+print(counts())
+print(counts(benchmark=True))
+print(counts(benchmark=True, allow_tf32=False, deterministic=True))
+""",
+        name="cuDNN",
+    )
+    # Of four kernels one can't be made ready. Three that are left are run
+    # three times each, of three operations, and each operation once more.
+    assert ran.stdout.split("\n")[:4] == [
+        "(0, 0)", "(3, 3)", "(30, 3)", "(3, 3)",
+    ], ran.stderr  # fmt: skip

@@ -6,6 +6,7 @@
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/libraries/cudnn_conv.h"
 #include "hotaru/backend/cuda/params/conv.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/core/error.h"
@@ -78,12 +79,29 @@ ConvParams params_of(const KernelCall& call, const Tensor& x, const Tensor& w,
   return p;
 }
 
+/// What the library leaves out: a bias for each channel.
+void add_bias(const Tensor& out, const Tensor& bias) {
+  if (!bias.defined()) return;
+  static constinit const Functions functions("AddChannels");
+  ChannelBiasParams p;
+  p.out = device_address(out);
+  p.bias = address_of(bias);
+  p.numel = uint32_t(out.numel());
+  p.space = divider(numel_of(out.sizes().subspan(2)));
+  p.channels = divider(out.size(1));
+  launch(functions.of(out.dtype()), {blocks_for(p.numel, kBlock)}, kBlock, p);
+}
+
 void conv_forward(const KernelCall& call) {
   static constinit const Functions functions("ConvForward");
   check_types<kForwardTypes>(call);
   const Tensor &y = call.tensor(0), &x = call.tensor(1), &w = call.tensor(2);
   const Function& f = functions.of(y.dtype());
   if (y.numel() == 0) return;
+  check_size(y.numel() < kMostElements);
+  if (convolve_by_cudnn(ConvKind::kForward, x, w, y,
+                        call.attributes<ConvAttributes>()))
+    return add_bias(y, call.tensor(3));
   const ConvParams p = params_of(call, x, w, y);
   launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
@@ -94,6 +112,10 @@ void conv_data(const KernelCall& call) {
   const Tensor &x = call.tensor(0), &y = call.tensor(1), &w = call.tensor(2);
   const Function& f = functions.of(x.dtype());
   if (x.numel() == 0) return;
+  check_size(x.numel() < kMostElements);
+  if (convolve_by_cudnn(ConvKind::kData, x, w, y,
+                        call.attributes<ConvAttributes>()))
+    return add_bias(x, call.tensor(3));
   const ConvParams p = params_of(call, x, w, y);
   launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
@@ -104,6 +126,9 @@ void conv_weight(const KernelCall& call) {
   const Tensor &w = call.tensor(0), &y = call.tensor(1), &x = call.tensor(2);
   const Function& f = functions.of(w.dtype());
   if (w.numel() == 0) return;
+  if (convolve_by_cudnn(ConvKind::kWeight, x, w, y,
+                        call.attributes<ConvAttributes>()))
+    return;
   ConvParams p = params_of(call, x, w, y);
   if (x.numel() == 0) p.batch = 0;
   plan_conv_weight(p);

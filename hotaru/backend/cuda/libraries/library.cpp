@@ -9,6 +9,7 @@
 
 #include "hotaru/backend/cuda/devices.h"
 #include "hotaru/backend/cuda/libraries/cublaslt.h"
+#include "hotaru/backend/cuda/libraries/cudnn_conv.h"
 #include "hotaru/runtime/warning.h"
 
 namespace hotaru::cuda {
@@ -115,7 +116,7 @@ void warn_without(const char* name, const OpenedLibrary& library) {
 }
 
 std::vector<DeviceLibrary> library_reports() {
-  return {cublaslt_report()};
+  return {cublaslt_report(), cudnn_report()};
 }
 
 }  // namespace hotaru::cuda

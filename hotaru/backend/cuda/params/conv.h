@@ -40,6 +40,14 @@ struct ConvParams {
   uint32_t lanes = 1;
 };
 
+/// out[n, c, position] += bias[c], of planes that lie one after another.
+struct ChannelBiasParams {
+  void* out = nullptr;
+  const void* bias = nullptr;
+  uint32_t numel = 0;
+  Divider space, channels;
+};
+
 /// Positions of a plane.
 constexpr uint32_t volume(const Divider (&side)[3]) {
   return side[0].divisor * side[1].divisor * side[2].divisor;

@@ -242,19 +242,33 @@ __device__ void col2im(const ConvParams& p) {
   put<T>(p.out, i, sum);
 }
 
+template <class T>
+__device__ void add_channels(const ChannelBiasParams& p) {
+  const uint32_t i = blockIdx.x * kBlock + threadIdx.x;
+  if (i >= p.numel) return;
+  const uint32_t plane = p.space.divide(i);
+  const uint32_t c = plane - p.channels.divide(plane) * p.channels.divisor;
+  put<T>(p.out, i, value<T>(p.out, i) + value<T>(p.bias, c));
+}
+
 }  // namespace
+
+#define HOTARU_ADD_CHANNELS(unused, T, suffix) \
+  HOTARU_CUDA_KERNEL(AddChannels_##suffix, ChannelBiasParams, add_channels<T>)
+HOTARU_DEVICE_TYPES_FloatingTypes(HOTARU_ADD_CHANNELS, )
 
 #define HOTARU_CONV(unused, T, suffix) \
   HOTARU_CUDA_KERNEL(ConvForward_##suffix, ConvParams, conv_forward<T>) \
   HOTARU_CUDA_KERNEL(ConvData_##suffix, ConvParams, conv_data<T>) \
   HOTARU_CUDA_BLOCK_KERNEL(ConvWeight_##suffix, ConvParams, conv_weight<T>) \
   HOTARU_CUDA_KERNEL(Col2im_##suffix, ConvParams, col2im<T>)
-HOTARU_DEVICE_TYPES_NumberTypes(HOTARU_CONV, )
+    HOTARU_DEVICE_TYPES_NumberTypes(HOTARU_CONV, )
 
-    HOTARU_CUDA_KERNEL(Im2col_1, ConvParams, im2col<uint8_t>)
-        HOTARU_CUDA_KERNEL(Im2col_2, ConvParams, im2col<uint16_t>)
-            HOTARU_CUDA_KERNEL(Im2col_4, ConvParams, im2col<uint32_t>)
-                HOTARU_CUDA_KERNEL(Im2col_8, ConvParams, im2col<uint64_t>)
-                    HOTARU_CUDA_KERNEL(Im2col_16, ConvParams, im2col<Word16>)
+        HOTARU_CUDA_KERNEL(Im2col_1, ConvParams, im2col<uint8_t>)
+            HOTARU_CUDA_KERNEL(Im2col_2, ConvParams, im2col<uint16_t>)
+                HOTARU_CUDA_KERNEL(Im2col_4, ConvParams, im2col<uint32_t>)
+                    HOTARU_CUDA_KERNEL(Im2col_8, ConvParams, im2col<uint64_t>)
+                        HOTARU_CUDA_KERNEL(Im2col_16, ConvParams,
+                                           im2col<Word16>)
 
 }  // namespace hotaru::cuda

@@ -1,0 +1,80 @@
+#include "hotaru/backend/cuda/libraries/cudnn_graph.h"
+
+#include <array>
+#include <memory>
+
+#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/core/error.h"
+
+namespace hotaru::cuda::dnn {
+
+Cudnn::Cudnn() {
+  library.find(version, "cudnnGetVersion");
+#define HOTARU_FIND(name, symbol, params) library.find(name, #symbol);
+  HOTARU_CUDNN_ENTRIES(HOTARU_FIND)
+#undef HOTARU_FIND
+}
+
+const Cudnn& opened() {
+  static const Cudnn* const once = new Cudnn;
+  return *once;
+}
+
+const Cudnn* cudnn() {
+  static const Cudnn* const once = [] {
+    const Cudnn& found = opened();
+    if (!found.here()) warn_without("cuDNN", found.library);
+    return found.here() ? &found : nullptr;
+  }();
+  return once;
+}
+
+void check_dnn(int status, const char* what) {
+  HOTARU_CHECK(status == kSuccess, "cuDNN: ", what, " failed, status ", status);
+}
+
+Owned::Owned(DescriptorType type) {
+  check_dnn(opened().make(type, &handle_), "cudnnBackendCreateDescriptor");
+}
+
+void Owned::reset() {
+  if (handle_) opened().destroy(handle_);
+  handle_ = nullptr;
+}
+
+void Owned::set(Attribute attribute, ValueType type, int64_t count,
+                const void* values) {
+  check_dnn(opened().set(handle_, attribute, type, count, values),
+            "cudnnBackendSetAttribute");
+}
+
+int64_t Owned::get(Attribute attribute, ValueType type, int64_t wanted,
+                   void* values) const {
+  int64_t count = 0;
+  check_dnn(opened().get(handle_, attribute, type, wanted, &count, values),
+            "cudnnBackendGetAttribute");
+  return count;
+}
+
+bool Owned::finalize() {
+  return opened().finalize(handle_) == kSuccess;
+}
+
+void Owned::finish(const char* what) {
+  check_dnn(opened().finalize(handle_), what);
+}
+
+Context& context_here(const Cudnn& dnn) {
+  static auto* const mutex = new std::mutex;
+  static auto* const all = new std::array<Context, kMostDevices>;
+  const int device = launching_timeline().device();
+  const std::lock_guard lock(*mutex);
+  Context& context = (*all)[size_t(device)];
+  if (!context.handle) {
+    use(device);
+    check_dnn(dnn.create(&context.handle), "cudnnCreate");
+  }
+  return context;
+}
+
+}  // namespace hotaru::cuda::dnn
