@@ -24,6 +24,10 @@ void set_warns_always(bool always);
 /// For an operator that PyTorch has no deterministic form of, before it runs:
 /// throws or warns in PyTorch's words if one is required.
 void require_deterministic(const char* op);
+/// The same where only CUDA's kernel, which t is for, adds up in any order.
+inline void require_deterministic_cuda(const char* op, const Tensor& t) {
+  if (t.device().is_cuda()) require_deterministic(op);
+}
 
 /// Whether new memory is to be filled; one load.
 bool fills_memory();

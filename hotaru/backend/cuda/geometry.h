@@ -126,13 +126,14 @@ struct Geometry {
   /// Calls f with such parts that follow one another in the order of
   /// dimensions, and with the number of elements before each.
   template <class F>
-  void for_stretches(const F& f, int64_t before = 0) const {
-    if (numel() <= most_elements()) return f(*this, before);
+  void for_stretches(const F& f, int64_t before = 0,
+                     int64_t most = most_elements()) const {
+    if (numel() <= most) return f(*this, before);
     auto outermost = size_t(dims - 1);
     while (sizes[outermost] == 1) --outermost;
     const auto [low, high] = halves(outermost);
-    low.for_stretches(f, before);
-    high.for_stretches(f, before + low.numel());
+    low.for_stretches(f, before, most);
+    high.for_stretches(f, before + low.numel(), most);
   }
 
  private:

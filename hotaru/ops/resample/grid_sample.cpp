@@ -6,6 +6,7 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/resample/grid_sample_grad.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -74,6 +75,11 @@ Tensor grid_sampler(const Tensor& input, const Tensor& grid, int64_t mode,
         const auto like = [](const Tensor& t) {
           return allocate(t.sizes(), t.dtype(), t.device());
         };
+        if (b.needs(0) && g.numel() > 0)
+          require_deterministic_cuda(x.dim() == 4
+                                         ? "grid_sampler_2d_backward_cuda"
+                                         : "grid_sampler_3d_backward_cuda",
+                                     x);
         // The door takes the stream from its first operand, so gx is there.
         const Tensor gx = like(x);
         const Tensor ggrid = b.needs(1) ? like(grid) : Tensor();

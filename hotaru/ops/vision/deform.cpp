@@ -14,6 +14,7 @@
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/vision/regions.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -122,6 +123,7 @@ Five backward(const Tensor& grad, const Tensor& input, const Tensor& weight,
   HOTARU_CHECK((grad.sizes() == IntSpan(Dims{input.size(0), weight.size(0),
                                              offset.size(2), offset.size(3)})),
                "deform_conv2d: gradient has shape ", shape_text(grad.sizes()));
+  if (grad.numel() > 0) require_deterministic_cuda("compute_grad_input", grad);
   Tensors out;
   {
     autograd::NoGrad guard;

@@ -8,6 +8,7 @@
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/vision/regions.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -18,6 +19,8 @@ using autograd::Backward;
 /// One of the three.
 struct Pooling {
   const char *name, *node, *node_backward;
+  /// What errors call its gradient on CUDA.
+  const char* backward_kernel;
   const Kernel &forward, &backward;
   /// Each cell of the grid has a channel of the picture for itself.
   bool by_place;
@@ -26,18 +29,21 @@ struct Pooling {
 const Pooling kAlign{"roi_align",
                      "RoiAlignBackward0",
                      "RoiAlignBackwardBackward0",
+                     "roi_align_backward_kernel",
                      kernel("roi_align"),
                      kernel("roi_align_backward"),
                      false};
 const Pooling kPsAlign{"ps_roi_align",
                        "PsRoiAlignBackward0",
                        "PsRoiAlignBackwardBackward0",
+                       "ps_roi_align_backward_kernel",
                        kernel("ps_roi_align"),
                        kernel("ps_roi_align_backward"),
                        true};
 const Pooling kPsPool{"ps_roi_pool",
                       "PsRoiPoolBackward0",
                       "PsRoiPoolBackwardBackward0",
+                      "ps_roi_pool_backward_kernel",
                       kernel("ps_roi_pool"),
                       kernel("ps_roi_pool_backward"),
                       true};
@@ -74,6 +80,7 @@ Tensor grid_of(const Pooling& op, const Tensor& input, const Tensor& rois,
 Tensor image_of(const Pooling& op, const Tensor& grad, const Tensor& rois,
                 IntSpan sizes, const RegionAttributes& a) {
   const GridSize grid{grad.size(2), grad.size(3)};
+  if (grad.numel() > 0) require_deterministic_cuda(op.backward_kernel, grad);
   Tensor out;
   {
     autograd::NoGrad guard;

@@ -6,6 +6,7 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/vision/regions.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -48,6 +49,8 @@ Tensor roi_pool_backward(const Tensor& grad, const Tensor& rois,
                "roi_pool: gradient ", shape_text(grad.sizes()), " and rois ",
                shape_text(rois.sizes()), " do not fit a picture of shape ",
                shape_text(sizes));
+  if (grad.numel() > 0)
+    require_deterministic_cuda("roi_pool_backward_kernel", grad);
   Tensor out;
   {
     autograd::NoGrad guard;

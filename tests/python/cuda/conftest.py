@@ -62,6 +62,15 @@ def first_device():
 
 
 @pytest.fixture
+def deterministic():
+    """Deterministic algorithms are required; afterwards all is as before."""
+    hotaru.use_deterministic_algorithms(True)
+    yield
+    hotaru.use_deterministic_algorithms(False)
+    hotaru.utils.deterministic.fill_uninitialized_memory = True
+
+
+@pytest.fixture
 def run():
     """Runs a program in a process of its own; returns what it printed."""
 

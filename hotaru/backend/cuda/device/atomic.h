@@ -1,8 +1,7 @@
 // Updates of elements that several threads may make at once.
 #pragma once
 
-#include "hotaru/backend/common/product.h"
-#include "hotaru/backend/cuda/device/platform.h"
+#include "hotaru/backend/cuda/device/combine.h"
 
 namespace hotaru::cuda {
 
@@ -63,14 +62,6 @@ __device__ inline void locked_update(void* to, const F& f) {
   }
 }
 
-template <class T>
-__device__ inline bool is_nan(OpMath<T> x) {
-  if constexpr (kIsFloating<T>)
-    return x != x;
-  else
-    return false;
-}
-
 struct AtomicAdd {
   template <class T>
   __device__ static void at(void* to, OpMath<T> x) {
@@ -80,44 +71,22 @@ struct AtomicAdd {
       atomicAdd(static_cast<unsigned*>(to), unsigned(x));
     else if constexpr (std::is_same_v<T, int64_t>)
       atomicAdd(static_cast<unsigned long long*>(to), (unsigned long long)(x));
-    else if constexpr (kIsBool<T>)
-      atomic_update<T>(to, [x](bool a) { return a || x; });
     else
-      atomic_update<T>(to, [x](OpMath<T> a) { return OpMath<T>(a + x); });
+      atomic_update<T>(to, [x](OpMath<T> a) { return Plus::of<T>(a, x); });
   }
 };
-struct AtomicMultiply {
+/// The same of any operation of device/combine.h.
+template <class Operation>
+struct Atomic {
   template <class T>
   __device__ static void at(void* to, OpMath<T> x) {
-    const auto times = [x](OpMath<T> a) {
-      if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>)
-        return T(uint64_t(a) * uint64_t(x));  // wraps around
-      else if constexpr (kIsBool<T>)
-        return a && x;
-      else
-        return product<OpMath<T>>(a, x);
+    const auto combined = [x](OpMath<T> a) {
+      return Operation::template of<T>(a, x);
     };
     if constexpr (sizeof(Stored<T>) > 8)
-      locked_update<T>(to, times);
+      locked_update<T>(to, combined);
     else
-      atomic_update<T>(to, times);
-  }
-};
-/// The larger, or NaN.
-struct AtomicMax {
-  template <class T>
-  __device__ static void at(void* to, OpMath<T> x) {
-    atomic_update<T>(to, [x](OpMath<T> a) {
-      return is_nan<T>(a) || (!is_nan<T>(x) && x <= a) ? a : x;
-    });
-  }
-};
-struct AtomicMin {
-  template <class T>
-  __device__ static void at(void* to, OpMath<T> x) {
-    atomic_update<T>(to, [x](OpMath<T> a) {
-      return is_nan<T>(a) || (!is_nan<T>(x) && x >= a) ? a : x;
-    });
+      atomic_update<T>(to, combined);
   }
 };
 

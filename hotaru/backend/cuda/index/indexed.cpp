@@ -2,11 +2,9 @@
 #include "hotaru/backend/common/index/gather.h"
 #include "hotaru/backend/common/index/index.h"
 #include "hotaru/backend/common/kernel_types.h"
-#include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/index/ordered.h"
 #include "hotaru/backend/cuda/kernel_errors.h"
-#include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/create.h"
-#include "hotaru/backend/cuda/params/gather.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {
@@ -102,39 +100,59 @@ void move(Space space, const IndexedParams& p, size_t item,
   launch_parts(space, p, direction.of_size(item));
 }
 
+/// How elements are written.
+struct Writing {
+  WriteMode mode;
+  /// Of equal indices, in the order of positions, row by row.
+  bool ordered;
+
+  Writing(const Tensor& whole, WriteMode mode)
+      : mode(mode), ordered(keeps_order(whole.dtype(), mode)) {}
+};
+
+/// Whether all positions bring the same value.
+bool is_one_value(const Space& space) {
+  return std::all_of(space.strides.begin(), space.strides.begin() + space.dims,
+                     [](const Space::Strides& step) { return step[0] == 0; });
+}
+
 void write_with(const Space& space, const IndexedParams& p, DType dtype,
-                WriteMode mode) {
+                Writing writing) {
+  const WriteMode mode = writing.mode;
+  if (is_complex(dtype) && mode > WriteMode::kMultiply)
+    fail<NotImplementedError>("\"scatter_cuda\" not implemented for '",
+                              scalar_type_name(dtype), "'");
+  if (writing.ordered && !(mode == WriteMode::kAssign && is_one_value(space)))
+    return write_indexed_ordered(space, p, dtype, mode);
   static constinit const Functions functions[] = {
       Functions("ScatterAdd"), Functions("ScatterMultiply"),
       Functions("ScatterMax"), Functions("ScatterMin")};
   if (mode == WriteMode::kAssign)
     return move(space, p, itemsize(dtype), scattering);
-  if (is_complex(dtype) && mode > WriteMode::kMultiply)
-    fail<NotImplementedError>("\"scatter_cuda\" not implemented for '",
-                              scalar_type_name(dtype), "'");
   launch_parts(space, p, functions[size_t(mode) - 1].of(dtype));
 }
 
+/// Dimensions are sorted, unless they are to stay row by row.
 Space space_of(const Tensor& part, const Tensor& whole, const Tensor& index,
-               IntSpan shape, const Space::Steps& steps) {
+               IntSpan shape, const Space::Steps& steps, bool sorted) {
   return Space::over({static_cast<char*>(device_address(part)),
                       static_cast<char*>(device_address(whole)),
                       static_cast<char*>(device_address(index))},
-                     shape, steps);
+                     shape, steps, sorted);
 }
 
 // --- kernels -----------------------------------------------------------------
 
 /// The index's shape is the space: part and whole may be larger.
 Space element_space(const Tensor& part, const Tensor& whole,
-                    const Tensor& index, size_t dim) {
+                    const Tensor& index, size_t dim, bool sorted = true) {
   Space::Steps steps{};
   const auto item = int64_t(itemsize(part.dtype()));
   for (size_t d = 0; d < size_t(index.dim()); ++d)
     steps[d] = {part.strides()[d] * item,
                 d == dim ? 0 : whole.strides()[d] * item,
                 bytes_along(index, d)};
-  return space_of(part, whole, index, index.sizes(), steps);
+  return space_of(part, whole, index, index.sizes(), steps, sorted);
 }
 
 IndexedParams element_params(const KernelCall& call, const Tensor& whole,
@@ -162,20 +180,21 @@ void scatter(const KernelCall& call) {
                &source = call.tensor(2);
   if (index.numel() == 0) return;
   const auto& a = call.attributes<ScatterAttributes>();
-  write_with(element_space(source, out, index, size_t(a.dim)),
-             element_params(call, out, index, a.dim), out.dtype(), a.mode);
+  const Writing writing(out, a.mode);
+  write_with(element_space(source, out, index, size_t(a.dim), !writing.ordered),
+             element_params(call, out, index, a.dim), out.dtype(), writing);
 }
 
 /// The part has as many slices along the dimension as there are indices.
 Space slice_space(const Tensor& part, const Tensor& whole, const Tensor& index,
-                  size_t dim) {
+                  size_t dim, bool sorted = true) {
   Space::Steps steps{};
   for (size_t d = 0; d < size_t(part.dim()); ++d) {
     const bool here = d == dim;
     steps[d] = {bytes_along(part, d), here ? 0 : bytes_along(whole, d),
                 here && index.dim() ? bytes_along(index, 0) : 0};
   }
-  return space_of(part, whole, index, part.sizes(), steps);
+  return space_of(part, whole, index, part.sizes(), steps, sorted);
 }
 
 IndexedParams slice_params(const KernelCall& call, const Tensor& whole,
@@ -205,8 +224,9 @@ void index_write(const KernelCall& call) {
                &source = call.tensor(2);
   if (source.numel() == 0) return;
   const auto& a = call.attributes<SliceAttributes>();
-  write_with(slice_space(source, out, index, size_t(a.dim)),
-             slice_params(call, out, index), out.dtype(), a.mode);
+  const Writing writing(out, a.mode);
+  write_with(slice_space(source, out, index, size_t(a.dim), !writing.ordered),
+             slice_params(call, out, index), out.dtype(), writing);
 }
 
 /// Several indices become one, of offsets in bytes.
@@ -245,7 +265,7 @@ void join_indices(const KernelCall& call, const Tensor& whole, size_t before,
 /// the dimensions before the indices, theirs, and those behind.
 template <class F>
 void at_positions(const KernelCall& call, const Tensor& whole,
-                  const Tensor& part, const F& f) {
+                  const Tensor& part, bool sorted, const F& f) {
   const auto& a = call.attributes<IndexAttributes>();
   const size_t indexed = call.operands().size() - 2;
   const Tensor& first = call.tensor(2);
@@ -284,26 +304,27 @@ void at_positions(const KernelCall& call, const Tensor& whole,
   f(Space::over(
         {static_cast<char*>(device_address(part)),
          static_cast<char*>(device_address(whole)), static_cast<char*>(index)},
-        part.sizes(), steps),
+        part.sizes(), steps, sorted),
     p);
 }
 
 /// Operands: result, input, index...
 void index(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
-  at_positions(call, in, out, [&](const Space& space, const IndexedParams& p) {
-    move(space, p, itemsize(in.dtype()), gathering);
-  });
+  at_positions(call, in, out, true,
+               [&](const Space& space, const IndexedParams& p) {
+                 move(space, p, itemsize(in.dtype()), gathering);
+               });
 }
 
 /// Operands: target, values, index...
 void index_put(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &values = call.tensor(1);
   const bool adds = call.attributes<IndexAttributes>().accumulate;
-  at_positions(call, out, values,
+  const Writing writing(out, adds ? WriteMode::kAdd : WriteMode::kAssign);
+  at_positions(call, out, values, !writing.ordered,
                [&](const Space& space, const IndexedParams& p) {
-                 write_with(space, p, out.dtype(),
-                            adds ? WriteMode::kAdd : WriteMode::kAssign);
+                 write_with(space, p, out.dtype(), writing);
                });
 }
 
@@ -316,15 +337,17 @@ void scatter_strided(const KernelCall& call) {
   if (out.numel() == 0) return;
   device_address(out);
   device_address(in);
+  const auto space = Geometry<2>::of({&out, &in}, out.sizes());
+  if (keeps_order(out.dtype(), WriteMode::kAdd))
+    return add_strided_ordered(space, out.dtype());
   static constinit const Functions functions("AddStrided");
   const Function& function = functions.of(out.dtype());
-  Geometry<2>::of({&out, &in}, out.sizes())
-      .for_parts([&](const Geometry<2>& part) {
-        const auto n = uint32_t(part.numel());
-        launch(function, {blocks_for(n, kStridedItems)}, kBlock,
-               StridedCopyParams{{part.address[0], part.address[1], n},
-                                 part.index()});
-      });
+  space.for_parts([&](const Geometry<2>& part) {
+    const auto n = uint32_t(part.numel());
+    launch(
+        function, {blocks_for(n, kStridedItems)}, kBlock,
+        StridedCopyParams{{part.address[0], part.address[1], n}, part.index()});
+  });
 }
 
 HOTARU_KERNEL(kCUDA, "gather", gather);

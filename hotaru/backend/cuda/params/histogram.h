@@ -4,6 +4,10 @@
 //   HistogramCount_<suffix>   adds to `counts`
 //   HistogramWeigh_<suffix>   adds weights to `out`
 //     grid     any; shared shared_bytes(); threads wait for each other
+//   HistogramTargets_<suffix> where the latter does, what is left out staying
+//   as
+//                             it is (params/ordered.h)
+//     grid     any
 //   HistogramStore_<suffix>   counts to `out`
 //     grid     ceil(bins / kBlock)
 //
@@ -24,6 +28,8 @@ struct HistogramParams {
   const void* weights = nullptr;
   /// One of each bin.
   unsigned long long* counts = nullptr;
+  /// Of HistogramTargets, in bytes.
+  int64_t* targets = nullptr;
   uint64_t numel = 0;
   int64_t bins = 1;
   double low = 0, high = 0;

@@ -11,6 +11,9 @@ inline constexpr uint32_t kBlock = 256;
 /// Kernels count elements in 32 bits: the host cuts what is longer.
 inline constexpr int64_t kMostElements = int64_t{1} << 31;
 
+/// Where an element goes that goes nowhere; others count bytes.
+inline constexpr int64_t kNoTarget = -1;
+
 constexpr int64_t ceil_divide(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }

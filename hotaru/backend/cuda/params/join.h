@@ -6,6 +6,7 @@
 //   Pad_<bytes>            PadParams
 //   PadTransposed_<suffix> PadParams       adds each element of out to where it
 //                                          came from in `in`; zeros lie there
+//   PadTargets             PadParams       where it does (params/ordered.h)
 //
 // Blocks have kBlock threads and kStridedItems elements, no shared memory;
 // threads do not wait for each other.
@@ -62,6 +63,8 @@ struct PadParams {
   /// The innermost first; steps in bytes.
   Dim dim[kMaxDims];
   alignas(16) std::byte value[16] = {};
+  /// Of PadTargets, in bytes.
+  int64_t* targets = nullptr;
 };
 
 }  // namespace hotaru::cuda

@@ -11,6 +11,7 @@
 //   PlaneGather_<bytes>     out of x, by the size of elements
 //   PlanePlace_<bytes>      x, full of zeros, of out
 //   PlaneScatter_<suffix>   adds out to x, full of zeros
+//   PlaneTargets            where it does (params/ordered.h)
 //   parameters   PlaneParams
 //   grid         a thread for each index
 //
@@ -59,6 +60,9 @@ struct PlaneParams {
   /// Those of x, for errors: 1 to 3 dimensions.
   int64_t dims = 0;
   int64_t side[3] = {};
+  /// Of PlaneTargets, in bytes of elements that have `item`.
+  int64_t* targets = nullptr;
+  int64_t item = 0;
   ErrorSink errors;
 };
 

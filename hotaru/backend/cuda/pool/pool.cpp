@@ -4,6 +4,7 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/clear.h"
+#include "hotaru/backend/cuda/index/ordered.h"
 #include "hotaru/backend/cuda/kernel_errors.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/backend/cuda/pool/windows.h"
@@ -108,6 +109,15 @@ void plane_place(const KernelCall& call) {
          kBlock, p);
 }
 
+void add_planes_ordered(PlaneParams p, const Tensor& x) {
+  static const Function finding("PlaneTargets");
+  const Workspace targets{p.numel * sizeof(int64_t)};
+  p.targets = static_cast<int64_t*>(targets.data());
+  p.item = int64_t(itemsize(x.dtype()));
+  launch(finding, {blocks_for(p.numel, kBlock)}, kBlock, p);
+  add_ordered(p.out, p.x, p.targets, p.numel, x.dtype());
+}
+
 /// By atomics, unless the windows that the indices come from are known.
 void plane_scatter(const KernelCall& call) {
   check_types<kToPlanesTypes>(call);
@@ -124,7 +134,8 @@ void plane_scatter(const KernelCall& call) {
     p.indices = static_cast<int64_t*>(device_address(index));
     return run(functions, x.dtype(), p);
   }
-  const PlaneParams p = plane_params(call, x, out, index);
+  PlaneParams p = plane_params(call, x, out, index);
+  if (keeps_order(x.dtype(), WriteMode::kAdd)) return add_planes_ordered(p, x);
   static constinit const Functions functions("PlaneScatter");
   launch(functions.of(x.dtype()), {blocks_for(p.numel, kBlock)}, kBlock, p);
 }

@@ -2,8 +2,8 @@
 #include "hotaru/backend/common/reduce/histogram.h"
 
 #include "hotaru/backend/common/kernel_types.h"
-#include "hotaru/backend/cuda/geometry.h"
-#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/clear.h"
+#include "hotaru/backend/cuda/index/ordered.h"
 #include "hotaru/backend/cuda/params/histogram.h"
 
 namespace hotaru::cuda {
@@ -15,11 +15,6 @@ const void* address_of(const Tensor& t) {
   return t.defined() && t.numel() > 0 ? device_address(t) : nullptr;
 }
 
-void clear(void* data, size_t bytes) {
-  HOTARU_CUDA(cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(data), 0, bytes,
-              launching_timeline().handle());
-}
-
 /// So many blocks as the device holds at once, or as there is work for.
 unsigned blocks_of(uint64_t numel) {
   const auto& device = properties(launching_timeline().device());
@@ -29,9 +24,30 @@ unsigned blocks_of(uint64_t numel) {
       std::min(room, ceil_divide(int64_t(numel), kBlock * kHistogramEach)));
 }
 
+/// As many elements at a time as a sort takes.
+void weigh_ordered(HistogramParams p, DType dtype) {
+  static constinit const Functions finding("HistogramTargets");
+  const size_t item = itemsize(dtype);
+  const uint64_t most = std::min(p.numel, uint64_t(most_ordered()));
+  const Workspace targets{size_t(most) * sizeof(*p.targets)};
+  p.targets = static_cast<int64_t*>(targets.data());
+  for (uint64_t left = p.numel; left > 0; left -= p.numel) {
+    p.numel = std::min(left, most);
+    HOTARU_CUDA(cuMemsetD8Async, reinterpret_cast<CUdeviceptr>(p.targets), 0xFF,
+                size_t(p.numel) * sizeof(*p.targets),
+                launching_timeline().handle());
+    static_assert(kNoTarget == -1);
+    launch(finding.of(dtype), {blocks_of(p.numel)}, kBlock, p);
+    add_ordered(p.weights, p.out, p.targets, int64_t(p.numel), dtype);
+    p.in = static_cast<const char*>(p.in) + p.numel * item;
+    p.weights = static_cast<const char*>(p.weights) + p.numel * item;
+  }
+}
+
 void weigh(const HistogramParams& p, DType dtype) {
   static constinit const Functions functions("HistogramWeigh");
   clear(p.out, size_t(p.bins) * itemsize(dtype));
+  if (keeps_order(dtype, WriteMode::kAdd)) return weigh_ordered(p, dtype);
   launch(functions.of(dtype), {blocks_of(p.numel)}, kBlock, p,
          p.shared_bytes(uint32_t(itemsize(dtype))));
 }

@@ -3,8 +3,7 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/clear.h"
-#include "hotaru/backend/cuda/geometry.h"
-#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/index/ordered.h"
 #include "hotaru/backend/cuda/params/join.h"
 #include "hotaru/backend/cuda/params/types.h"
 
@@ -45,10 +44,11 @@ std::vector<PadDim> merged(const Tensor& out, const Tensor& in,
   return dims;
 }
 
-/// In halves along the outermost dimension that has two elements, until a
-/// kernel can count them.
-void launch_parts(std::vector<PadDim> dims, PadParams p, int64_t item,
-                  const Function& function) {
+/// f(params) of halves along the outermost dimension that has two elements,
+/// until a kernel can count them: in row-major order.
+template <class F>
+void for_parts(std::vector<PadDim> dims, PadParams p, int64_t item,
+               const F& f) {
   int64_t numel = 1;
   for (const PadDim& dim : dims) numel *= dim.out;
   if (numel > most_elements()) {
@@ -56,11 +56,11 @@ void launch_parts(std::vector<PadDim> dims, PadParams p, int64_t item,
                                    [](const PadDim& d) { return d.out > 1; });
     const int64_t size = wide->out, half = size / 2;
     wide->out = half;
-    launch_parts(dims, p, item, function);
+    for_parts(dims, p, item, f);
     wide->out = size - half;
     wide->before -= half;
     p.out = static_cast<char*>(p.out) + numel / size * half * item;
-    return launch_parts(std::move(dims), p, item, function);
+    return for_parts(std::move(dims), p, item, f);
   }
   HOTARU_CHECK(dims.size() <= PadParams::kMaxDims, "padding of more than ",
                PadParams::kMaxDims, " dimensions is not supported");
@@ -71,6 +71,10 @@ void launch_parts(std::vector<PadDim> dims, PadParams p, int64_t item,
                        dims[d].before};
     step *= dims[d].in;
   }
+  f(p);
+}
+
+void run(const Function& function, const PadParams& p) {
   launch(function, {blocks_for(p.numel, kStridedItems)}, kBlock, p);
 }
 
@@ -95,11 +99,20 @@ void pad(const KernelCall& call) {
   });
   const auto item = int64_t(itemsize(in.dtype()));
   static constinit const Functions functions("Pad");
-  launch_parts(merged(out, in, a.before), p, item,
-               functions.of_size(size_t(item)));
+  const Function& function = functions.of_size(size_t(item));
+  for_parts(merged(out, in, a.before), p, item,
+            [&](const PadParams& part) { run(function, part); });
 }
 
 constexpr KernelTypes<NumberTypes> kBackwardTypes{0, "pad_backward"};
+
+void add_ordered_part(PadParams p, DType dtype) {
+  static const Function finding("PadTargets");
+  const Workspace targets{p.numel * sizeof(*p.targets)};
+  p.targets = static_cast<int64_t*>(targets.data());
+  run(finding, p);
+  add_ordered(p.out, p.in, p.targets, p.numel, dtype);
+}
 
 /// Operands: the sums (row-major), what is added to where it came from.
 void pad_transposed(const KernelCall& call) {
@@ -111,8 +124,15 @@ void pad_transposed(const KernelCall& call) {
   const PadParams p = params_of(a, out, in);
   clear(in);
   if (out.numel() == 0) return;
+  const DType dtype = in.dtype();
+  const auto dims = merged(out, in, a.before);
+  if (keeps_order(dtype, WriteMode::kAdd))
+    return for_parts(dims, p, item, [&](const PadParams& part) {
+      add_ordered_part(part, dtype);
+    });
   static constinit const Functions functions("PadTransposed");
-  launch_parts(merged(out, in, a.before), p, item, functions.of(in.dtype()));
+  for_parts(dims, p, item,
+            [&](const PadParams& part) { run(functions.of(dtype), part); });
 }
 
 HOTARU_KERNEL(kCUDA, "pad", pad);

@@ -1,6 +1,6 @@
 // Launching sorts, selections along a dimension, and searches in sorted rows;
 // see params/sort.h.
-#include "hotaru/backend/cuda/params/sort.h"
+#include "hotaru/backend/cuda/sort/sort.h"
 
 #include <utility>
 
@@ -8,7 +8,6 @@
 #include "hotaru/backend/common/reduce/line.h"
 #include "hotaru/backend/common/sort/search.h"
 #include "hotaru/backend/cuda/geometry.h"
-#include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {
@@ -26,30 +25,30 @@ int64_t bytes(const Tensor& t, size_t dim) {
   return t.strides()[dim] * int64_t(itemsize(t.dtype()));
 }
 
+/// Entries while they are merged: from one half into the other and back.
+size_t room_for(const SortParams& p) {
+  const size_t entries = size_t(p.lines) * p.length;
+  return entries * sizeof(SortEntry) * (p.length > kSortTile ? 2 : 1);
+}
+
+SortParams line_of(const int64_t* keys, uint32_t length) {
+  SortParams p;
+  p.in = keys;
+  p.in_step = sizeof(*keys);
+  p.length = length;
+  return p;
+}
+
 /// Sorts the lines of a part and puts what p asks for.
 void sort_part(const Geometry<3>& part, SortParams p, DType dtype) {
-  static constinit const Functions sorting("SortTiles"), ending("SortEnd");
-  static const Function merging("SortMerge");
+  static constinit const Functions ending("SortEnd");
   p.values = part.address[0];
   p.indices = part.address[1];
   p.in = part.address[2];
   p.lines = uint32_t(part.numel());
   p.others = part.index();
-  const int64_t entries = part.numel() * p.length;
-  const auto room = size_t(entries) * sizeof(SortEntry);
-  const bool merges = p.length > kSortTile;
-  const Workspace workspace{merges ? 2 * room : room};
-  auto* sorted = static_cast<SortEntry*>(workspace.data());
-  SortEntry* other = sorted + (merges ? entries : 0);
-  p.to = sorted;
-  launch(sorting.of(dtype), {p.lines * p.tiles.divisor}, kBlock, p);
-  for (p.width = kSortTile; p.width < p.length; p.width *= 2) {
-    p.from = sorted;
-    p.to = other;
-    launch(merging, {blocks_for(entries, kBlock)}, kBlock, p);
-    std::swap(sorted, other);
-  }
-  p.from = sorted;
+  const SortedEntries sorted(p, dtype);
+  p.from = sorted.data();
   launch(ending.of(dtype), {blocks_for(part.numel() * p.count, kBlock)}, kBlock,
          p);
 }
@@ -70,7 +69,6 @@ void sort_lines(const KernelCall& call, int64_t along, SortParams p) {
   HOTARU_CHECK(length < kMostElements, call.kernel().name(),
                " along 2^31 elements and more is not implemented for CUDA");
   p.length = uint32_t(length);
-  p.tiles = Divider(uint32_t(ceil_divide(length, kSortTile)));
   Geometry<3> others;
   others.address = {static_cast<char*>(device_address(values)),
                     static_cast<char*>(device_address(indices)),
@@ -81,7 +79,7 @@ void sort_lines(const KernelCall& call, int64_t along, SortParams p) {
                  {bytes(values, d), bytes(indices, d), bytes(in, d)});
   others.for_parts(
       [&](const Geometry<3>& part) { sort_part(part, p, in.dtype()); },
-      std::max<int64_t>(1, most_elements() / p.tiles.divisor));
+      std::max<int64_t>(1, most_elements() / ceil_divide(length, kSortTile)));
 }
 
 void sort(const KernelCall& call) {
@@ -156,4 +154,26 @@ HOTARU_KERNEL(kCUDA, "mode", mode, check_types<kModeTypes>);
 HOTARU_KERNEL(kCUDA, "searchsorted", searchsorted, check_types<kSearchTypes>);
 
 }  // namespace
+
+SortedEntries::SortedEntries(SortParams p, DType dtype) : room_(room_for(p)) {
+  static constinit const Functions sorting("SortTiles");
+  static const Function merging("SortMerge");
+  const int64_t entries = int64_t{p.lines} * p.length;
+  auto* sorted = static_cast<SortEntry*>(room_.data());
+  SortEntry* other = sorted + (p.length > kSortTile ? entries : 0);
+  p.tiles = Divider(uint32_t(ceil_divide(p.length, kSortTile)));
+  p.to = sorted;
+  launch(sorting.of(dtype), {p.lines * p.tiles.divisor}, kBlock, p);
+  for (p.width = kSortTile; p.width < p.length; p.width *= 2) {
+    p.from = sorted;
+    p.to = other;
+    launch(merging, {blocks_for(entries, kBlock)}, kBlock, p);
+    std::swap(sorted, other);
+  }
+  sorted_ = sorted;
+}
+
+SortedEntries::SortedEntries(const int64_t* keys, uint32_t length)
+    : SortedEntries(line_of(keys, length), DType::kInt64) {}
+
 }  // namespace hotaru::cuda

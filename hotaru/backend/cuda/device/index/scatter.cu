@@ -47,10 +47,11 @@ __device__ void add_strided(const StridedCopyParams& p) {
   HOTARU_CUDA_KERNEL(ScatterAdd_##suffix, IndexedParams, \
                      scatter<T, AtomicAdd>) \
   HOTARU_CUDA_KERNEL(ScatterMultiply_##suffix, IndexedParams, \
-                     scatter<T, AtomicMultiply>) \
+                     scatter<T, Atomic<Times>>) \
   HOTARU_CUDA_KERNEL(ScatterMax_##suffix, IndexedParams, \
-                     scatter<T, AtomicMax>) \
-  HOTARU_CUDA_KERNEL(ScatterMin_##suffix, IndexedParams, scatter<T, AtomicMin>)
+                     scatter<T, Atomic<Larger>>) \
+  HOTARU_CUDA_KERNEL(ScatterMin_##suffix, IndexedParams, \
+                     scatter<T, Atomic<Smaller>>)
 HOTARU_DEVICE_TYPES_RealAndBoolTypes(HOTARU_SCATTER, )
     HOTARU_CUDA_KERNEL(ScatterAdd_c64, IndexedParams,
                        scatter_add_complex<float>)
@@ -58,7 +59,7 @@ HOTARU_DEVICE_TYPES_RealAndBoolTypes(HOTARU_SCATTER, )
                            scatter_add_complex<double>)
 #define HOTARU_SCATTER_COMPLEX(unused, T, suffix) \
   HOTARU_CUDA_KERNEL(ScatterMultiply_##suffix, IndexedParams, \
-                     scatter<T, AtomicMultiply>)
+                     scatter<T, Atomic<Times>>)
             HOTARU_DEVICE_TYPES_ComplexTypes(HOTARU_SCATTER_COMPLEX, )
 
 #define HOTARU_ADD_STRIDED(unused, T, suffix) \

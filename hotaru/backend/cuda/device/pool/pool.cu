@@ -184,6 +184,13 @@ __device__ void plane_place(const PlaneParams& p) {
   });
 }
 
+/// Where plane_scatter() adds.
+__device__ void plane_targets(const PlaneParams& p) {
+  for_index(p, [&](uint32_t i, int64_t at) {
+    p.targets[i] = at < 0 ? kNoTarget : at * p.item;
+  });
+}
+
 template <class T>
 __device__ void plane_scatter(const PlaneParams& p) {
   for_index(p, [&](uint32_t i, int64_t at) {
@@ -208,11 +215,14 @@ HOTARU_DEVICE_TYPES_RealTypes(HOTARU_MAX_POOL, )
   HOTARU_CUDA_KERNEL(PlaneScatter_##suffix, PlaneParams, plane_scatter<T>)
         HOTARU_DEVICE_TYPES_FloatingTypes(HOTARU_TO_PLANES, )
 
+            HOTARU_CUDA_KERNEL(PlaneTargets, PlaneParams, plane_targets)
+
 #define HOTARU_PLANE_MOVES(bytes, Word) \
   HOTARU_CUDA_KERNEL(PlaneGather_##bytes, PlaneParams, plane_gather<Word>) \
   HOTARU_CUDA_KERNEL(PlanePlace_##bytes, PlaneParams, plane_place<Word>)
-            HOTARU_PLANE_MOVES(1, uint8_t) HOTARU_PLANE_MOVES(2, uint16_t)
-                HOTARU_PLANE_MOVES(4, uint32_t) HOTARU_PLANE_MOVES(8, uint64_t)
-                    HOTARU_PLANE_MOVES(16, Word16)
+                HOTARU_PLANE_MOVES(1, uint8_t) HOTARU_PLANE_MOVES(2, uint16_t)
+                    HOTARU_PLANE_MOVES(4, uint32_t)
+                        HOTARU_PLANE_MOVES(8, uint64_t)
+                            HOTARU_PLANE_MOVES(16, Word16)
 
 }  // namespace hotaru::cuda

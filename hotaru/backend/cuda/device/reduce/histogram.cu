@@ -67,6 +67,13 @@ __device__ void histogram_weigh(const HistogramParams& p) {
                [=](uint64_t i) { return weights[i]; });
 }
 
+template <class T>
+__device__ void histogram_targets(const HistogramParams& p) {
+  for_binned<T>(p, [&](int64_t bin, uint64_t i) {
+    p.targets[i] = bin * int64_t(sizeof(T));
+  });
+}
+
 }  // namespace
 
 #define HOTARU_HISTOGRAM(unused, T, suffix) \
@@ -75,7 +82,9 @@ __device__ void histogram_weigh(const HistogramParams& p) {
   HOTARU_CUDA_BLOCK_KERNEL(HistogramWeigh_##suffix, HistogramParams, \
                            histogram_weigh<T>) \
   HOTARU_CUDA_KERNEL(HistogramStore_##suffix, HistogramParams, \
-                     histogram_store<T>)
+                     histogram_store<T>) \
+  HOTARU_CUDA_KERNEL(HistogramTargets_##suffix, HistogramParams, \
+                     histogram_targets<T>)
 HOTARU_DEVICE_TYPES_FloatTypes(HOTARU_HISTOGRAM, )
 
 }  // namespace hotaru::cuda

@@ -57,6 +57,12 @@ __device__ void pad(const PadParams& p) {
 }
 
 /// Adds kParts numbers of type T, each by itself: a complex one has two.
+__device__ void pad_targets(const PadParams& p) {
+  for_padded(p, [&](uint32_t position, int64_t at) {
+    p.targets[position] = at < 0 ? kNoTarget : at;
+  });
+}
+
 template <class T, uint32_t kParts>
 __device__ void pad_transposed(const PadParams& p) {
   for_padded(p, [&](uint32_t position, int64_t at) {
@@ -76,6 +82,7 @@ HOTARU_CUDA_KERNEL(Pad_2, PadParams, pad<uint16_t>)
 HOTARU_CUDA_KERNEL(Pad_4, PadParams, pad<uint32_t>)
 HOTARU_CUDA_KERNEL(Pad_8, PadParams, pad<uint64_t>)
 HOTARU_CUDA_KERNEL(Pad_16, PadParams, pad<Word16>)
+HOTARU_CUDA_KERNEL(PadTargets, PadParams, pad_targets)
 
 #define HOTARU_PAD_TRANSPOSED(unused, T, suffix) \
   HOTARU_CUDA_KERNEL(PadTransposed_##suffix, PadParams, pad_transposed<T, 1>)
