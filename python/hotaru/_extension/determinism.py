@@ -26,9 +26,10 @@ def _check_bool(value, what: str) -> None:
 def use_deterministic_algorithms(
     mode: bool, *, warn_only: bool = False
 ) -> None:
-    """Makes operators that PyTorch has no deterministic form of errors.
+    """Asks for the same results in each run; operators without are errors.
 
-    Results are the same in each run with as many threads anyway. Memory from
+    On the CPU results are the same with as many threads anyway. On CUDA what
+    adds by atomics does it in one order instead, or raises. Memory from
     `empty` and its kin is filled with NaN or the largest integer, unless
     `utils.deterministic.fill_uninitialized_memory` is False. For the whole
     process.

@@ -4,6 +4,9 @@
 
 #include <functional>
 
+#include "hotaru/backend/common/pool/pool.h"
+#include "hotaru/backend/common/reduce/histogram.h"
+#include "hotaru/backend/common/shape/pad.h"
 #include "hotaru/backend/common/vision/deform.h"
 #include "hotaru/backend/common/vision/regions.h"
 #include "hotaru/backend/cuda/geometry.h"
@@ -27,7 +30,9 @@
 #include "hotaru/ops/shape/pad.h"
 #include "hotaru/ops/shape/triangle.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/ops/shape/view_grad.h"
 #include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/generator.h"
 #include "hotaru/runtime/streams/stream.h"
 
@@ -185,6 +190,72 @@ TEST_P(CutSpaces, Indices) {
       {x, at, rows});
 }
 
+Tensor like(const Tensor& t, Dims shape, DType dtype) {
+  return zeros(shape, {dtype, t.device()});
+}
+
+struct Required {
+  Required() { set_determinism({.required = true}); }
+  ~Required() { set_determinism({}); }
+};
+
+/// 0, 1, ... below n, and again.
+Tensor counted_to(int64_t n, Dims shape) {
+  return remainder(counted(std::move(shape), DType::kInt64), full(Dims{}, n));
+}
+/// Another order of addition would give other bits.
+Tensor mixed(const Dims& shape) {
+  const Tensor large = lt(counted_to(5, shape), full(Dims{}, 2));
+  return mul(randn(shape), where(large, full(Dims{}, 1e8), full(Dims{}, 1.0)));
+}
+
+/// Sums in the order of positions, though they are sorted in parts.
+TEST_P(CutSpaces, OrderedWrites) {
+  const Required required;
+  const Dims shape{47, 53};
+  expect_same(
+      [](const Tensors& t) {
+        const Tensor x = t[0], at = t[1], few = t[2];
+        const Tensor row = select(few, 1, 0), y = transpose(x, 0, 1);
+        return Tensors{
+            scatter_add(x, 0, few, x),
+            scatter_add(x, 1, few, x),
+            scatter_add(y, 0, transpose(at, 0, 1), y),
+            scatter(x, 0, few, x),
+            index_add(x, 0, row, x),
+            index_add(y, 1, row, y),
+            index_copy(x, 0, row, x),
+            index_put(x, {row}, x, true),
+            index_put(x, {few, at}, x, true),
+            index_put(x, {few, at}, x),
+            index_put(x, {row, row}, select(x, 1, 0), true),
+        };
+      },
+      {mixed(shape), counted_to(41, shape), counted_to(3, shape)});
+}
+
+/// The same of kernels that know targets without an index along a dimension.
+TEST_P(CutSpaces, OrderedSums) {
+  const Required required;
+  expect_same(
+      [](const Tensors& t) {
+        const Tensor x = t[0], weights = t[1], at = t[2];
+        const Tensor counts = like(x, Dims{5}, DType::kFloat32);
+        enqueue(kernel("histogram"),
+                {write(counts), read(x), read(Tensor()), read(weights)},
+                HistogramAttributes{.low = -1, .high = 1});
+        const Tensor edge = like(x, Dims{41, 49}, DType::kFloat32);
+        enqueue(kernel("pad_transposed"), {write(edge), read(weights)},
+                PadAttributes{PadMode::kReplicate, Dims{3, 2}});
+        const Tensor planes = like(x, Dims{47, 7}, DType::kFloat32);
+        enqueue(kernel("plane_scatter"),
+                {write(planes), read(weights), read(at)}, PlaneAttributes{1});
+        return Tensors{counts, edge, planes,
+                       scatter_strided(weights, 150, Dims{2, 1}, 3)};
+      },
+      {randn(Dims{47, 53}), mixed(Dims{47, 53}), counted_to(7, Dims{47, 53})});
+}
+
 TEST_P(CutSpaces, Shapes) {
   expect_same(
       [](const Tensors& t) {
@@ -203,10 +274,6 @@ TEST_P(CutSpaces, Shapes) {
         return out;
       },
       {counted({43, 59})}, 1e-12);
-}
-
-Tensor like(const Tensor& t, Dims shape, DType dtype) {
-  return zeros(shape, {dtype, t.device()});
 }
 
 /// In stretches that know which boxes fell before them.
