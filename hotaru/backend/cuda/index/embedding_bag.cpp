@@ -1,11 +1,11 @@
-// Launching bags of embeddings; see params/embedding_bag.h.
+// Launching bags of embeddings; see params/index/embedding_bag.h.
 #include "hotaru/backend/common/index/embedding_bag.h"
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/kernel_errors.h"
 #include "hotaru/backend/cuda/launch.h"
-#include "hotaru/backend/cuda/params/embedding_bag.h"
+#include "hotaru/backend/cuda/params/index/embedding_bag.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {

@@ -1,10 +1,10 @@
-// Launching what chooses elements by value; see params/select.h.
+// Launching what chooses elements by value; see params/index/select.h.
 #include <vector>
 
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/kernel_errors.h"
 #include "hotaru/backend/cuda/launch.h"
-#include "hotaru/backend/cuda/params/select.h"
+#include "hotaru/backend/cuda/params/index/select.h"
 
 namespace hotaru::cuda {
 namespace {

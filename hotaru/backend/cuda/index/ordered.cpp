@@ -1,4 +1,4 @@
-// Launching writes that keep an order; see params/ordered.h.
+// Launching writes that keep an order; see params/index/ordered.h.
 #include "hotaru/backend/cuda/index/ordered.h"
 
 #include "hotaru/backend/cuda/sort/sort.h"

@@ -1,12 +1,12 @@
 // Writing at targets in one order, for whom a program asked for the same bits
 // in each run (torch.use_deterministic_algorithms): where others add by
-// atomics, positions are sorted by their targets. See params/ordered.h.
+// atomics, positions are sorted by their targets. See params/index/ordered.h.
 #pragma once
 
 #include "hotaru/backend/common/index/gather.h"
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/launch.h"
-#include "hotaru/backend/cuda/params/ordered.h"
+#include "hotaru/backend/cuda/params/index/ordered.h"
 
 namespace hotaru::cuda {
 

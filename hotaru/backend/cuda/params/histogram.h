@@ -6,7 +6,7 @@
 //     grid     any; shared shared_bytes(); threads wait for each other
 //   HistogramTargets_<suffix> where the latter does, what is left out staying
 //   as
-//                             it is (params/ordered.h)
+//                             it is (params/index/ordered.h)
 //     grid     any
 //   HistogramStore_<suffix>   counts to `out`
 //     grid     ceil(bins / kBlock)

@@ -6,7 +6,8 @@
 //   Pad_<bytes>            PadParams
 //   PadTransposed_<suffix> PadParams       adds each element of out to where it
 //                                          came from in `in`; zeros lie there
-//   PadTargets             PadParams       where it does (params/ordered.h)
+//   PadTargets             PadParams       where it does; see
+//                                          params/index/ordered.h
 //
 // Blocks have kBlock threads and kStridedItems elements, no shared memory;
 // threads do not wait for each other.

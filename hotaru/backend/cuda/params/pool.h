@@ -11,7 +11,7 @@
 //   PlaneGather_<bytes>     out of x, by the size of elements
 //   PlanePlace_<bytes>      x, full of zeros, of out
 //   PlaneScatter_<suffix>   adds out to x, full of zeros
-//   PlaneTargets            where it does (params/ordered.h)
+//   PlaneTargets            where it does (params/index/ordered.h)
 //   parameters   PlaneParams
 //   grid         a thread for each index
 //

@@ -1,8 +1,8 @@
 // Sums, means and maxima of bags of rows of a table. See
-// params/embedding_bag.h for how they are launched.
+// params/index/embedding_bag.h for how they are launched.
 #include "hotaru/backend/cuda/device/errors.h"
 #include "hotaru/backend/cuda/device/kernel.h"
-#include "hotaru/backend/cuda/params/embedding_bag.h"
+#include "hotaru/backend/cuda/params/index/embedding_bag.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {

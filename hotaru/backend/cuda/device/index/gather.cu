@@ -1,5 +1,5 @@
 // Reading and writing at indices where elements are only moved. See
-// params/gather.h for how they are launched.
+// params/index/gather.h for how they are launched.
 #include "hotaru/backend/cuda/device/index/indexed.h"
 #include "hotaru/backend/cuda/device/words.h"
 

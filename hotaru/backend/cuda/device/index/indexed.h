@@ -4,7 +4,7 @@
 #include "hotaru/backend/cuda/device/elements.h"
 #include "hotaru/backend/cuda/device/errors.h"
 #include "hotaru/backend/cuda/device/kernel.h"
-#include "hotaru/backend/cuda/params/gather.h"
+#include "hotaru/backend/cuda/params/index/gather.h"
 
 namespace hotaru::cuda {
 

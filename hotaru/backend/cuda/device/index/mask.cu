@@ -1,9 +1,9 @@
-// Elements chosen by value: masks and nonzero. See params/select.h for how they
-// are launched.
+// Elements chosen by value: masks and nonzero. See params/index/select.h for
+// how they are launched.
 #include "hotaru/backend/cuda/device/block.h"
 #include "hotaru/backend/cuda/device/errors.h"
 #include "hotaru/backend/cuda/device/words.h"
-#include "hotaru/backend/cuda/params/select.h"
+#include "hotaru/backend/cuda/params/index/select.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -1,10 +1,10 @@
 // Writing at targets in the order of positions: they are sorted by their
-// targets, and each run of equal ones is one thread's. See params/ordered.h for
-// how they are launched.
+// targets, and each run of equal ones is one thread's. See
+// params/index/ordered.h for how they are launched.
 #include "hotaru/backend/cuda/device/combine.h"
 #include "hotaru/backend/cuda/device/index/indexed.h"
 #include "hotaru/backend/cuda/device/words.h"
-#include "hotaru/backend/cuda/params/ordered.h"
+#include "hotaru/backend/cuda/params/index/ordered.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {

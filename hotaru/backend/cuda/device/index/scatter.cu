@@ -1,5 +1,5 @@
-// Writing at indices where what is there counts, too. See params/gather.h for
-// how they are launched.
+// Writing at indices where what is there counts, too. See params/index/gather.h
+// for how they are launched.
 #include "hotaru/backend/cuda/device/atomic.h"
 #include "hotaru/backend/cuda/device/index/indexed.h"
 #include "hotaru/backend/cuda/params/create.h"

@@ -21,7 +21,7 @@
 // those of Ordered* and *Targets do not wait for each other.
 #pragma once
 
-#include "hotaru/backend/cuda/params/gather.h"
+#include "hotaru/backend/cuda/params/index/gather.h"
 #include "hotaru/backend/cuda/params/sort.h"
 
 namespace hotaru::cuda {
