@@ -2,12 +2,15 @@
 // choose and ask, memory that is counted, streams of others.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "hotaru/runtime/backend.h"
 
 namespace hotaru {
+
+class DeviceTimer;
 
 struct DeviceProperties {
   std::string name;
@@ -109,6 +112,8 @@ class Accelerator : public Backend {
   virtual Stream external_stream(int device, uint64_t handle) = 0;
   /// The least and the greatest priority; the greatest is the smaller number.
   virtual std::pair<int, int> priority_range() = 0;
+  /// What times calls on its streams for a profile.
+  virtual std::shared_ptr<DeviceTimer> make_timer() = 0;
 
   /// Free and all memory of the device, in bytes.
   virtual std::pair<size_t, size_t> memory_info(int device) = 0;

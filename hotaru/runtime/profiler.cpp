@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <memory>
 #include <mutex>
 
 #include "hotaru/core/error.h"
 #include "hotaru/core/mutex.h"
+#include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/streams/stream.h"
 
 namespace hotaru {
@@ -14,10 +16,16 @@ namespace {
 
 constinit std::atomic<bool> running{false};
 constinit std::atomic<bool> with_shapes{false};
+constinit std::atomic<bool> with_devices{false};
 constinit Mutex mutex;
 // Guarded by the mutex.
-std::vector<CallRecord>& records() {
-  static auto& all = *new std::vector<CallRecord>;  // outlives all threads
+struct Recording {
+  std::vector<CallRecord> calls;
+  // Made by the first call that it times.
+  std::shared_ptr<DeviceTimer> timer;
+};
+Recording& recording() {
+  static auto& all = *new Recording;  // outlives all threads
   return all;
 }
 
@@ -26,22 +34,50 @@ int64_t now() {
          std::chrono::nanoseconds(1);
 }
 
+/// Null where the call's times are not asked for.
+std::shared_ptr<DeviceTimer> timer_for(DeviceType type) {
+  if (type == DeviceType::kCPU || !with_devices) return nullptr;
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<DeviceTimer>& timer = recording().timer;
+  if (!timer && running) timer = accelerator(type).make_timer();
+  return timer;
+}
+
+std::shared_ptr<DeviceTimer> current_timer() {
+  const std::lock_guard lock(mutex);
+  return recording().timer;
+}
+
 }  // namespace
 
-void start_profiling(bool shapes) {
+void start_profiling(ProfileOptions options) {
   const std::lock_guard lock(mutex);
   HOTARU_CHECK(!running.load(), "Profiler is already enabled on this thread");
-  records().clear();
-  with_shapes = shapes;
+  recording() = {};
+  with_shapes = options.shapes;
+  with_devices = options.devices;
   running = true;
   detail::watchers.fetch_add(1);
 }
 
+void profile_devices(bool wanted) {
+  with_devices = wanted;
+}
+
+void synchronize_profiled() {
+  if (const auto timer = current_timer()) timer->synchronize();
+}
+
 std::vector<CallRecord> stop_profiling() {
-  const std::lock_guard lock(mutex);
-  HOTARU_CHECK(running.exchange(false), "the profiler is not running");
-  detail::watchers.fetch_sub(1);
-  return std::move(records());
+  Recording found;
+  {
+    const std::lock_guard lock(mutex);
+    HOTARU_CHECK(running.exchange(false), "the profiler is not running");
+    detail::watchers.fetch_sub(1);
+    found = std::exchange(recording(), {});
+  }
+  if (found.timer) found.timer->finish();
+  return std::move(found.calls);
 }
 
 namespace detail {
@@ -52,15 +88,22 @@ bool profiling() {
 
 void run_recorded(const KernelCall& call, DeviceType type, int64_t stream) {
   if (!profiling()) return call.run(type);
-  const int64_t start = now();
-  call.run(type);
-  CallRecord record{&call.kernel(), stream, gettid(), start, now() - start, {}};
+  const std::shared_ptr<DeviceTimer> timer = timer_for(type);
+  StreamTimer* const timed = timer ? &timer->here() : nullptr;
+  CallRecord record{&call.kernel(), stream, gettid(), now(), 0, {}, {}};
+  if (timed)
+    record.work = timed->run(call);
+  else
+    call.run(type);
+  record.duration = now() - record.start;
   if (with_shapes)
     for (const Operand& operand : call.operands())
       if (operand.ordered() && !operand.object)
         record.shapes.emplace_back(operand.tensor->sizes());
   const std::lock_guard lock(mutex);
-  if (running) records().push_back(std::move(record));
+  // Another profile may have begun meanwhile, which knows not of the work.
+  if (running && (!timer || timer == recording().timer))
+    recording().calls.push_back(std::move(record));
 }
 
 }  // namespace detail

@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "hotaru/core/shape.h"
+#include "hotaru/runtime/device_timer.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru {
 
-/// One kernel call that ran.
+/// One kernel call that ran, or, on a device's own queue, was launched.
 struct CallRecord {
   const Kernel* kernel;
   /// Stream::id of the stream it was enqueued on.
@@ -20,13 +21,28 @@ struct CallRecord {
   int64_t start, duration;
   /// Of its tensors, if asked for.
   std::vector<Dims> shapes;
+  /// What its device did, if asked for; null of calls of the CPU.
+  Ref<DeviceWork> work;
+};
+
+/// What a profile wants to know beside the calls.
+struct ProfileOptions {
+  bool shapes = false;
+  /// The times of devices.
+  bool devices = false;
 };
 
 /// Starts to record, in all threads. Throws if a profiler runs already. Calls
 /// that are amid running are left out.
-void start_profiling(bool shapes = false);
+void start_profiling(ProfileOptions options = {});
+/// From now on times devices, or no longer does.
+void profile_devices(bool wanted);
+/// Waits for the streams of devices that were timed; throws the first of their
+/// errors.
+void synchronize_profiled();
 /// Stops and gives what ran since, in order of the end. Queued calls that
-/// have not run yet are left out: synchronize first.
+/// have not run yet are left out: synchronize first. Waits for what is timed on
+/// devices.
 std::vector<CallRecord> stop_profiling();
 
 namespace detail {

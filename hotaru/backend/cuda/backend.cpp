@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hotaru/backend/cuda/allocator.h"
+#include "hotaru/backend/cuda/call_timer.h"
 #include "hotaru/backend/cuda/devices.h"
 #include "hotaru/backend/cuda/images.h"
 #include "hotaru/backend/cuda/libraries/library.h"
@@ -101,6 +102,9 @@ class CudaBackend final : public Accelerator {
     int least = 0, greatest = 0;
     cuda::priority_range(least, greatest);
     return {least, greatest};
+  }
+  std::shared_ptr<DeviceTimer> make_timer() override {
+    return make_call_timer();
   }
   std::pair<size_t, size_t> memory_info(int device) override {
     size_t free = 0, total = 0;

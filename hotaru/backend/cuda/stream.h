@@ -47,6 +47,10 @@ class StreamTimeline final : public Timeline {
   int device() const { return device_; }
   CUstream handle() const { return handle_; }
   Handle kind() const { return kind_; }
+  /// What traces call it: a device's default stream "7", as NVIDIA's tools do.
+  int64_t lane() const {
+    return kDefaultLane + (handle_ == kLegacyStream ? 0 : int64_t(id_));
+  }
 
   /// A stream has begun to use it: work here comes after all that other
   /// timelines were given so far, tracked or not.
@@ -86,6 +90,8 @@ class StreamTimeline final : public Timeline {
   static bool tracking();
 
  private:
+  static constexpr int64_t kDefaultLane = 7;
+
   struct Point {
     uint64_t number;
     Ref<DeviceEvent> event;

@@ -39,6 +39,11 @@ extern "C" void hotaru_softgpu_fail(int device, int error) {
   call.machine().nudge();  // callbacks are called all the same
 }
 
+extern "C" size_t hotaru_softgpu_events() {
+  Call call(Call::kMachine);
+  return call.error == CUDA_SUCCESS ? call.machine().events.size() : 0;
+}
+
 bool Call::has_device(int device) const {
   return device >= 0 && device < static_cast<int>(machine_->devices.size());
 }

@@ -21,6 +21,9 @@ namespace hotaru::soft_gpu {
 /// gives it back. Devices that do not exist are left alone.
 extern "C" __attribute__((visibility("default"))) void hotaru_softgpu_fail(
     int device, int error);
+/// For tests: how many events there are.
+extern "C" __attribute__((visibility("default"))) size_t
+hotaru_softgpu_events();
 
 class Call {
  public:

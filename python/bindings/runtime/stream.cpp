@@ -139,6 +139,13 @@ void init_event_class(nb::module_& m) {
       });
 }
 
+/// None without times: the work was the CPU's, or its device was lost.
+nb::object work_object(const DeviceWork* work) {
+  if (!work || work->duration < 0) return nb::none();
+  return nb::make_tuple(work->name, work->device, work->lane, work->copies,
+                        work->bytes, work->start, work->duration);
+}
+
 nb::list profile_records() {
   nb::list out;
   for (const CallRecord& record : stop_profiling()) {
@@ -146,7 +153,7 @@ nb::list profile_records() {
     for (const Dims& shape : record.shapes) shapes.append(size_object(shape));
     out.append(nb::make_tuple(record.kernel->name(), record.stream,
                               record.thread, record.start, record.duration,
-                              shapes));
+                              shapes, work_object(record.work.get())));
   }
   return out;
 }
@@ -157,7 +164,14 @@ void init_stream(nb::module_& m) {
   set_blocking_hooks(&kHooks);
   init_event_class(m);
   init_stream_class(m);
-  m.def("_start_profiling", &start_profiling, nb::arg("shapes") = false);
+  m.def(
+      "_start_profiling",
+      [](bool shapes, bool devices) {
+        start_profiling({shapes, devices});
+      },
+      nb::arg("shapes") = false, nb::arg("devices") = false);
+  m.def("_profile_devices", &profile_devices, nb::arg("wanted"));
+  m.def("_synchronize_profiled", &synchronize_profiled);
   m.def("_stop_profiling", &profile_records);
 }
 

@@ -12,10 +12,12 @@ from ..profiler import (
     EventList,
     FunctionEvent,
     FunctionEventAvg,
+    ProfilerActivity,
     _ranges,
     kineto_available,
     record_function,
 )
+from ..profiler._activities import usable_device
 from ..profiler._profile import _random_id
 from ..profiler._records import EnforceUnique, MemRecordsAcc
 from ..profiler._steps import KinetoStepTracker
@@ -99,15 +101,19 @@ class profile:  # noqa: N801
         with_stack: keep the callers of operators and ranges.
         with_flops, profile_memory, with_modules: a warning, as nothing of that
             is recorded.
-        use_cpu, use_kineto, use_device: without effect; the CPU's calls are
-            recorded, and those that launch kernels of a device.
-        use_cuda, experimental_config, acc_events, custom_trace_id_callback,
+        use_device: "cuda" records the times of its devices, too; what is not
+            there is a warning.
+        use_cuda: the older way to say so.
+        use_cpu: False leaves out all but the devices' events.
+        use_kineto: without effect.
+        experimental_config, acc_events, custom_trace_id_callback,
         post_processing_timeout_s: as in `hotaru.profiler.profile`.
         activity_filters: a warning, as all calls are recorded.
 
     Raises:
         RuntimeError: from the results' methods, before the block has ended;
             from the block, while another profile runs.
+        AssertionError: there is nothing to record.
     """
 
     def __init__(
@@ -136,19 +142,39 @@ class profile:  # noqa: N801
             )
         self.enabled = enabled
         self.record_shapes = record_shapes
+        self.use_cuda, self.use_device = use_cuda, use_device
+        if enabled:
+            self._choose_device()
+        activities = {ProfilerActivity.CPU} if use_cpu else set()
+        if self.use_device == "cuda":
+            activities.add(ProfilerActivity.CUDA)
+        if not activities:
+            raise AssertionError("No activities specified for the profiler")
         self._profile = _profiler.profile(
+            activities=activities,
             record_shapes=record_shapes,
             with_flops=with_flops,
             profile_memory=profile_memory,
             with_stack=with_stack,
             with_modules=with_modules,
-            use_cuda=use_cuda,
             experimental_config=experimental_config,
             acc_events=acc_events,
             custom_trace_id_callback=custom_trace_id_callback,
         )
         self.custom_trace_id_callback = custom_trace_id_callback
         self._ended = False
+
+    def _choose_device(self) -> None:
+        if self.use_cuda:
+            warnings.warn(
+                "The attribute `use_cuda` will be deprecated soon, "
+                "please use ``use_device = 'cuda'`` instead.",
+                FutureWarning,
+                stacklevel=3,
+            )
+            self.use_device = "cuda"
+        self.use_device = usable_device(self.use_device, 3)
+        self.use_cuda = self.use_cuda and self.use_device == "cuda"
 
     def __enter__(self) -> profile:
         if self._ended:

@@ -8,7 +8,8 @@
 Kernel calls are all that go through the door ("exp"). Operators are those that
 Python calls ("aten::exp"); what operators and backward passes call of each
 other shows by its kernels alone. Queued streams appear as rows of their own, so
-that a trace shows what overlapped.
+that a trace shows what overlapped; so do the streams of CUDA devices, with the
+times of the devices.
 """
 
 from __future__ import annotations
@@ -17,14 +18,13 @@ import types
 
 from .. import _C
 from .._own_names import add_parts as _add_parts
+from ._activities import ProfilerActivity, supported_activities
 from ._device_type import DeviceType
 from ._events import EventList, FunctionEvent, FunctionEventAvg
 from ._profile import (
     ProfilerAction,
-    ProfilerActivity,
     profile,
     schedule,
-    supported_activities,
     tensorboard_trace_handler,
 )
 from ._ranges import RecordFunctionFast, record_function

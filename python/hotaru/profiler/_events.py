@@ -9,7 +9,7 @@ import itertools
 
 from ._device_type import DeviceType
 from ._records import Interval, Kernel
-from ._table import table_of
+from ._table import by_device, table_of
 from ._times import FormattedTimesMixin, deprecated
 
 _ids = itertools.count(1)
@@ -43,15 +43,16 @@ class FunctionEvent(FormattedTimesMixin):
         input_shapes: of the arguments, [] of one that is no tensor.
         stack: the callers, the nearest first, as "file(line): function".
         stream: the id of the stream of a kernel call.
-        kind: "kernel", "operator" or "range".
+        kind: "kernel", "operator" or "range", all of the host; "device".
         concrete_inputs: the arguments that are numbers, truth values or lists
             of them, None in the places of others.
         kwinputs: values given by name.
         details: what profiles of other programs know, by PyTorch's names:
             memory, devices, flows; see `_DETAILS`.
 
-    Times on devices are those of the kernels that were appended: profiles made
-    here record calls that launch kernels, not the kernels.
+    Times on devices are those of the kernels that were appended; a kernel call
+    that goes to a device is an event of the host, the launch, and one of the
+    device.
     """
 
     def __init__(
@@ -247,6 +248,9 @@ class FunctionEventAvg(FormattedTimesMixin):
         self.input_shapes: list = []
         self.stack: list[str] = []
         self.is_user_annotation = False
+        self.device_type = DeviceType.CPU
+        self.use_device: str | None = None
+        self.is_legacy = False
         for name in _SUMS:
             setattr(self, name, 0)
         self.cpu_parent: FunctionEvent | None = None
@@ -262,6 +266,9 @@ class FunctionEventAvg(FormattedTimesMixin):
             self.input_shapes = other.input_shapes
             self.stack = other.stack
             self.is_user_annotation = other.is_user_annotation
+            self.device_type = other.device_type
+            self.use_device = other.use_device
+            self.is_legacy = other.is_legacy
             self.cpu_parent = other.cpu_parent
         elif other.key != self.key:
             raise AssertionError(
@@ -291,7 +298,10 @@ class EventList(list):
         Of two that overlap otherwise neither is inside of the other.
         """
         opened: dict[tuple, list[FunctionEvent]] = {}
-        ordered = sorted(self, key=lambda e: (e.start, -e.time_range.end))
+        ordered = sorted(
+            (e for e in self if e._on_cpu()),
+            key=lambda e: (e.start, -e.time_range.end),
+        )
         for event in ordered:
             event.cpu_parent, event.cpu_children = None, []
             stack = opened.setdefault((event.thread, event.node_id), [])
@@ -316,7 +326,7 @@ class EventList(list):
         group_by_stack_n: int = 0,
         group_by_overload_name: bool = False,
     ) -> EventList:
-        """The sums by name, and by what else is asked for.
+        """The sums by name and kind of device, and by what is asked for.
 
         Args:
             group_by_input_shapes, group_by_overload_name: also by these.
@@ -335,7 +345,7 @@ class EventList(list):
             )
         found: dict[tuple, FunctionEventAvg] = {}
         for event in self:
-            key = [event.key]
+            key = [event.key, event.device_type]
             if group_by_overload_name:
                 key.append(event.overload_name)
             if group_by_input_shapes:
@@ -371,8 +381,9 @@ class EventList(list):
         """The events as text, a row each.
 
         Args:
-            sort_by: ``cpu_time``, ``cpu_time_total``, ``self_cpu_time_total``
-                or ``count``; the order of first calls if None.
+            sort_by: ``cpu_time``, ``cpu_time_total``, ``self_cpu_time_total``,
+                the same of ``device`` or ``cuda``, or ``count``; the order of
+                first calls if None.
             row_limit: rows at most; -1 for all.
             max_src_column_width, max_name_column_width,
             max_shapes_column_width: longer texts are cut.
@@ -408,8 +419,8 @@ class EventList(list):
 
     @staticmethod
     def supported_export_stacks_metrics() -> list[str]:
-        """By what `export_stacks` can measure: no device's times are known."""
-        return ["self_cpu_time_total"]
+        """By what `export_stacks` can measure."""
+        return ["self_cpu_time_total", "self_cuda_time_total"]
 
     def export_stacks(self, path: str, metric: str) -> None:
         """Writes a line for each event whose callers are known.
@@ -417,7 +428,7 @@ class EventList(list):
         They are the callers, the outermost first, and the time in microseconds,
         which is what scripts that draw flame graphs read.
 
-        ValueError: `metric` is not "self_cpu_time_total".
+        ValueError: `metric` is none of `supported_export_stacks_metrics`.
         """
         known = self.supported_export_stacks_metrics()
         if metric not in known:
@@ -427,7 +438,7 @@ class EventList(list):
         blank = str.maketrans(" ;\t\n", "____")
         with open(path, "w", encoding="utf-8") as file:
             for event in self:
-                time = int(event.self_cpu_time_total)
+                time = int(getattr(event, by_device(metric)))
                 if event.stack and time > 0:
                     callers = (c.translate(blank) for c in event.stack[::-1])
                     file.write(f"{';'.join(callers)} {time}\n")

@@ -13,24 +13,15 @@ from collections.abc import Callable
 
 from .. import _C
 from . import _ranges
-from ._events import EventList, FunctionEvent, new_id
+from ._activities import ProfilerActivity, device_among, usable_device
+from ._collect import events_of
+from ._events import EventList, FunctionEvent
 from ._operators import Operators
 from ._steps import KinetoStepTracker
 from ._trace import write_trace
 
 # Whose the profiler's steps are.
 _STEPS = "ProfilerStep"
-
-
-class ProfilerActivity(enum.Enum):
-    """What PyTorch lets one choose; hotaru records the CPU."""
-
-    CPU = 0
-    XPU = 1
-    CUDA = 2
-    HPU = 3
-    MTIA = 4
-    PrivateUse1 = 5
 
 
 class ProfilerAction(enum.Enum):
@@ -42,11 +33,6 @@ class ProfilerAction(enum.Enum):
     RECORD_AND_SAVE = 3
     # A device ended its recording by itself: none that is recorded here does.
     DEVICE_STOPPED = 4
-
-
-def supported_activities() -> set[ProfilerActivity]:
-    """What is recorded."""
-    return {ProfilerActivity.CPU}
 
 
 def schedule(
@@ -94,11 +80,14 @@ class profile:  # noqa: N801
 
     Kernel calls are those of the whole process. Operators are those that Python
     calls in the thread that begins the profile, "aten::add" as in PyTorch; what
-    they call of each other is not seen, their kernels are.
+    they call of each other is not seen, their kernels are. With CUDA, each
+    kernel call that goes to a device lies between two timed events on its
+    stream, and is an event of the device, too, with the host's clock; where
+    the device had nothing to do, its time has the host's part of the launch.
 
     Args:
-        activities: those of `supported_activities` are recorded; others are a
-            warning, and nothing is known of them.
+        activities: what is recorded; the CPU, and CUDA if it is used, where
+            nothing is named. What is not there is a warning at the start.
         schedule: what to do in which step, see ``schedule``; None records all.
         on_trace_ready: called with this object when a recording is complete.
         record_shapes: keep the shapes of operands and inputs.
@@ -108,14 +97,15 @@ class profile:  # noqa: N801
         acc_events: keep the events of all recordings, not of the last alone.
         custom_trace_id_callback: gives the `trace_id` of each recording; a
             random one without it.
-        use_cuda: the older way to ask for `ProfilerActivity.CUDA`.
+        use_cuda: the older way to ask for `ProfilerActivity.CUDA`, or not to.
         experimental_config, execution_trace_observer: a warning, as there is
             nothing that they could change.
         post_processing_timeout_s: without effect, as events are complete when
             they are recorded.
 
     One profiler runs at a time; a second one raises RuntimeError. Queued
-    streams are synchronised at the end, so that their calls are in.
+    streams are synchronised at the end, so that their calls are in, and so are
+    the streams of CUDA that were timed.
     """
 
     def __init__(
@@ -136,8 +126,6 @@ class profile:  # noqa: N801
         custom_trace_id_callback: Callable[[], str] | None = None,
         post_processing_timeout_s: float | None = None,
     ) -> None:
-        cuda = (ProfilerActivity.CUDA,) if use_cuda else ()
-        _warn_of_activities([*(activities or ()), *cuda])
         _warn_of_missing(
             experimental_config=experimental_config is not None,
             execution_trace_observer=execution_trace_observer is not None,
@@ -145,6 +133,12 @@ class profile:  # noqa: N801
             with_flops=with_flops,
             with_modules=with_modules,
         )
+        # None: what there is.
+        self.activities = None if activities is None else set(activities)
+        if use_cuda is not None:
+            self._choose_cuda(use_cuda)
+        self.use_device: str | None = None
+        self._cpu, self._devices = True, False
         self._schedule = schedule
         self._on_trace_ready = on_trace_ready
         self._record_shapes = record_shapes
@@ -156,9 +150,11 @@ class profile:  # noqa: N801
         self._metadata: dict[str, object] = {}
         self._trace_id_of = custom_trace_id_callback
         self._trace_id: str | None = None
-        # Of before the recording was interrupted.
+        # Of this recording, as far as it was read.
         self._held: list[FunctionEvent] = []
         self._interrupted = False
+        # Whether devices are timed at the moment.
+        self._timed = False
         self.step_num = 0
 
     def __enter__(self) -> profile:
@@ -169,7 +165,11 @@ class profile:  # noqa: N801
         self.stop()
 
     def start(self) -> None:
-        """Begins; with a schedule, at its first step."""
+        """Begins; with a schedule, at its first step.
+
+        AssertionError: nothing of what was asked for is there.
+        """
+        self._choose_devices()
         KinetoStepTracker.init_step_count(_STEPS)
         self._apply()
 
@@ -198,14 +198,20 @@ class profile:  # noqa: N801
         """Interrupts the recording, or goes on with it.
 
         Args:
-            activities: of which kind; others than the CPU's are ignored.
+            activities: of which kind: with the CPU all is meant, with CUDA
+                alone the times of devices; others are ignored.
         """
-        if ProfilerActivity.CPU not in activities or self._operators is None:
+        if self._operators is None:
+            return
+        if ProfilerActivity.CUDA in activities:
+            self._timed = enable and self._devices
+            _C._profile_devices(self._timed)
+        if ProfilerActivity.CPU not in activities:
             return
         if enable and self._interrupted:
             self._begin()
         elif not enable and not self._interrupted:
-            self._held += self._end()
+            self._end()
         self._interrupted = not enable
 
     def get_trace_id(self) -> str | None:
@@ -245,7 +251,8 @@ class profile:  # noqa: N801
         """Writes a trace that ui.perfetto.dev and chrome://tracing open.
 
         Calls lie in the row of their thread, and those of queued streams a
-        second time in the row of their stream.
+        second time in the row of their stream. Each device has the rows of its
+        streams, with arrows from the calls that launched what is there.
         """
         more = {"trace_id": self._trace_id, **self._metadata}
         write_trace(self._events, path, more)
@@ -267,6 +274,7 @@ class profile:  # noqa: N801
         if wanted and self._operators is None:
             self._trace_id = (self._trace_id_of or _random_id)()
             self._held, self._interrupted = [], False
+            self._timed = self._devices
             self._begin()
         self._step_start = time.perf_counter_ns()
 
@@ -275,30 +283,53 @@ class profile:  # noqa: N801
             name = f"ProfilerStep#{self.step_num}"
             _ranges.note("range", name, self._step_start)
 
+    def _choose_cuda(self, wanted: bool) -> None:
+        warnings.warn(
+            "`use_cuda` is deprecated, use `activities` argument instead",
+            FutureWarning,
+            stacklevel=3,
+        )
+        chosen = self.activities or {ProfilerActivity.CPU}
+        cuda = {ProfilerActivity.CUDA}
+        self.activities = chosen | cuda if wanted else chosen - cuda
+
+    def _choose_devices(self) -> None:
+        """Looks what there is of what was asked for."""
+        if self.activities is None:  # nothing is opened to find that out
+            self._devices = True
+            return
+        self._cpu = ProfilerActivity.CPU in self.activities
+        self.use_device = usable_device(device_among(self.activities), 4)
+        self._devices = self.use_device is not None
+        if not self._cpu and not self._devices:
+            raise AssertionError("No activities specified for the profiler")
+
     def _begin(self) -> None:
-        _C._start_profiling(self._record_shapes)
+        _C._start_profiling(self._record_shapes, self._timed)
         _ranges.begin(self._record_shapes, self._with_stack)
         self._operators = Operators()
-        self._operators.__enter__()
+        if self._cpu:
+            self._operators.__enter__()
 
-    def _end(self) -> list[FunctionEvent]:
-        """What was recorded since `_begin`."""
+    def _end(self) -> None:
+        """Adds what was recorded since `_begin`."""
         self._operators.leave()
         try:
             _C._synchronize()
+            _C._synchronize_profiled()
         finally:
-            found = _events(_C._stop_profiling(), _ranges.end())
-        return found
+            noted = _ranges.end()
+            calls = _C._stop_profiling()
+            self._held += events_of(calls, noted, self.use_device, self._cpu)
 
     def _finish(self) -> None:
-        found = []
         try:
             if not self._interrupted:
-                found = self._end()
+                self._end()
         finally:
             self._operators = None
             kept = self._events if self._keep_events else ()
-            self._events = EventList([*kept, *self._held, *found])
+            self._events = EventList([*kept, *self._held])
         if self._on_trace_ready is not None:
             self._on_trace_ready(self)
 
@@ -315,35 +346,6 @@ def _warn_of_missing(**options: bool) -> None:
 
 def _random_id() -> str:
     return uuid.uuid4().hex.upper()
-
-
-def _warn_of_activities(activities) -> None:
-    for activity in activities or ():
-        if activity not in supported_activities():
-            warnings.warn(
-                f"{activity}: the profiler records calls of the CPU, those "
-                "that launch kernels of a device among them, and nothing else",
-                stacklevel=3,
-            )
-
-
-def _events(calls: list, noted: list[FunctionEvent]) -> EventList:
-    events = EventList(noted)
-    for name, stream, thread, start, duration, shapes in calls:
-        events.append(
-            FunctionEvent(
-                new_id(),
-                name,
-                thread,
-                start / 1e3,
-                (start + duration) / 1e3,
-                stream=stream,
-                input_shapes=shapes,
-            )
-        )
-    events.sort(key=lambda event: (event.start, -event.duration))
-    events._populate_cpu_children()
-    return events
 
 
 def tensorboard_trace_handler(

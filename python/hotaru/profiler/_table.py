@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from ._device_type import DeviceType
+
 # Accepted names of columns to sort by.
-_SORT_KEYS = ("cpu_time", "cpu_time_total", "self_cpu_time_total", "count")
+_SORT_KEYS = (
+    "cpu_time", "cpu_time_total", "self_cpu_time_total",
+    "device_time", "device_time_total", "self_device_time_total",
+    "cuda_time", "cuda_time_total", "self_cuda_time_total", "count",
+)  # fmt: skip
+
+
+def by_device(name: str) -> str:
+    """The attribute that holds what was called by a kind of devices."""
+    return name.replace("cuda", "device")
 
 
 def table_of(
@@ -28,38 +39,78 @@ def table_of(
                 f"table: sort_by must be one of {', '.join(_SORT_KEYS)}, not "
                 f"{sort_by!r}"
             )
-        rows.sort(key=lambda row: getattr(row, sort_by), reverse=True)
+        attribute = by_device(sort_by)
+        rows.sort(key=lambda row: getattr(row, attribute), reverse=True)
     total = sum(row.self_cpu_time_total for row in events)
+    device = _device_of(events)
+    on_device = sum(row.self_device_time_total for row in events if _own(row))
     shown = rows if row_limit < 0 else rows[:row_limit]
-    columns = _columns(shown, total, time_unit, *widths)
+    columns = _columns(shown, total, time_unit)
+    if device:
+        columns |= _device_columns(shown, device, on_device, time_unit)
+    columns |= _further_columns(shown, *widths[1:])
+    columns = {"Name": [_cut(row.key, widths[0]) for row in shown], **columns}
     lines = [list(columns)] + [list(row) for row in zip(*columns.values())]
     above = "" if header is None else f"{header}\n"
     below = f"Self CPU time total: {time_text(total, time_unit)}\n"
+    if device:
+        text = time_text(on_device, time_unit)
+        below += f"Self {device} time total: {text}\n"
     return f"{above}{_aligned(lines)}\n{below}"
 
 
+def _device_of(events: list) -> str | None:
+    """What the columns of devices are called; None without their times."""
+    if not any(row.self_device_time_total > 0 for row in events):
+        return None
+    return next(row.use_device for row in events if row.use_device).upper()
+
+
+def _own(row) -> bool:
+    """Whether a device's time is counted here, not where it was launched."""
+    of_cpu = row.device_type is DeviceType.CPU
+    return row.is_legacy if of_cpu else not row.is_user_annotation
+
+
+def _share(time: float, total: float) -> str:
+    return f"{100 * time / total if total else 0:.2f}%"
+
+
 def _columns(
-    rows: list,
-    total: float,
-    unit: str | None,
-    names: int,
-    shapes: int,
-    callers: int,
+    rows: list, total: float, unit: str | None
 ) -> dict[str, list[str]]:
-    """The texts of each column by its title."""
-
-    def share(time: float) -> str:
-        return f"{100 * time / total if total else 0:.2f}%"
-
-    columns = {
-        "Name": [_cut(row.key, names) for row in rows],
-        "Self CPU %": [share(row.self_cpu_time_total) for row in rows],
+    """The texts of the columns of the CPU's times by their titles."""
+    return {
+        "Self CPU %": [_share(row.self_cpu_time_total, total) for row in rows],
         "Self CPU": [time_text(row.self_cpu_time_total, unit) for row in rows],
-        "CPU total %": [share(row.cpu_time_total) for row in rows],
+        "CPU total %": [_share(row.cpu_time_total, total) for row in rows],
         "CPU total": [time_text(row.cpu_time_total, unit) for row in rows],
         "CPU time avg": [time_text(row.cpu_time, unit) for row in rows],
-        "# of Calls": [str(row.count) for row in rows],
     }
+
+
+def _device_columns(
+    rows: list, device: str, total: float, unit: str | None
+) -> dict[str, list[str]]:
+    """The same of the times of devices."""
+    alone = [row.self_device_time_total for row in rows]
+    return {
+        f"Self {device}": [time_text(time, unit) for time in alone],
+        f"Self {device} %": [_share(time, total) for time in alone],
+        f"{device} total": [
+            time_text(row.device_time_total, unit) for row in rows
+        ],
+        f"{device} time avg": [
+            time_text(row.device_time, unit) for row in rows
+        ],
+    }
+
+
+def _further_columns(
+    rows: list, shapes: int, callers: int
+) -> dict[str, list[str]]:
+    """The same of what follows the times."""
+    columns = {"# of Calls": [str(row.count) for row in rows]}
     if any(row.input_shapes for row in rows):
         columns["Input Shapes"] = [
             _cut(str([list(shape) for shape in row.input_shapes]), shapes)

@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import os
 
-# The process of a trace that has a row for each stream; no real process.
+# The process of a trace that has a row for each stream; no real process. Where
+# devices are, 0 is the first of them.
 _STREAMS = 0
+_STREAMS_BESIDE_DEVICES = "streams"
+# Devices come behind the host's threads.
+_FIRST_DEVICE = 5_000_000
 _CATEGORIES = {
     "kernel": "kernel",
     "operator": "cpu_op",
     "range": "user_annotation",
 }
+# From a launch to what it launched.
+_FLOW = "ac2g"
 
 
 def write_trace(events: list, path, more: dict | None = None) -> None:
@@ -23,11 +29,11 @@ def write_trace(events: list, path, more: dict | None = None) -> None:
         json.dump({**(more or {}), **_trace(events)}, file)
 
 
-def _row(event, process: int) -> dict:
+def _row(event, process: int, beside_devices: bool) -> dict:
     row = {
         "ph": "X",
         "name": event.name,
-        "cat": _CATEGORIES[event.kind],
+        "cat": _category(event, beside_devices),
         "pid": process,
         "tid": event.thread,
         "ts": event.start,
@@ -41,24 +47,88 @@ def _row(event, process: int) -> dict:
     return row
 
 
+def _category(event, beside_devices: bool) -> str:
+    """Beside devices, kernels are what they run, and none of the host's."""
+    if beside_devices and event.kind == "kernel":
+        return event.activity_type or "cpu_op"
+    return _CATEGORIES[event.kind]
+
+
+def _device_row(event) -> dict:
+    args = {
+        "External id": event.external_id,
+        "device": event.device_index,
+        "stream": event.device_resource_id,
+        "correlation": event.flow_id,
+    }
+    return {
+        "ph": "X",
+        "name": event.name,
+        "cat": event.activity_type,
+        "pid": event.device_index,
+        "tid": event.device_resource_id,
+        "ts": event.start,
+        "dur": event.duration,
+        "args": {**args, **(event.extra_meta or {})},
+    }
+
+
+def _flow(event, row: dict) -> dict:
+    """The arrow's end at a row."""
+    end = {"ph": "s"} if event.flow_start else {"ph": "f", "bp": "e"}
+    place = {key: row[key] for key in ("pid", "tid", "ts")}
+    return {**end, "id": event.flow_id, **place, "cat": _FLOW, "name": _FLOW}
+
+
+def _label(kind: str, pid, tid: int, key: str, value) -> dict:
+    row = {"ph": "M", "name": kind, "pid": pid, "tid": tid}
+    return {**row, "args": {key: value}}
+
+
+def _device_labels(lanes: set[tuple[int, int]]) -> list[dict]:
+    rows = []
+    for device in sorted({device for device, _ in lanes}):
+        name, place = f"GPU {device}", _FIRST_DEVICE + device
+        rows += [
+            _label("process_name", device, 0, "name", name),
+            _label("process_labels", device, 0, "labels", name),
+            _label("process_sort_index", device, 0, "sort_index", place),
+        ]
+    for device, lane in sorted(lanes):
+        rows += [
+            _label("thread_name", device, lane, "name", f"stream {lane}"),
+            _label("thread_sort_index", device, lane, "sort_index", lane),
+        ]
+    return rows
+
+
 def _trace(events: list) -> dict:
     process = os.getpid()
     rows: list[dict] = []
-    streams: dict[int, int] = {}
+    queues: dict[int, int] = {}
+    lanes = {
+        (event.device_index, event.device_resource_id)
+        for event in events
+        if event.kind == "device"
+    }
+    beside: int | str = _STREAMS_BESIDE_DEVICES if lanes else _STREAMS
     for event in events:
-        row = _row(event, process)
+        if event.kind == "device":
+            row = _device_row(event)
+        else:
+            row = _row(event, process, bool(lanes))
         rows.append(row)
-        if event.stream:
-            number = streams.setdefault(event.stream, len(streams) + 1)
-            rows.append({**row, "pid": _STREAMS, "tid": number})
+        if event.flow_id is not None:
+            rows.append(_flow(event, row))
+        elif event.stream:
+            number = queues.setdefault(event.stream, len(queues) + 1)
+            rows.append({**row, "pid": beside, "tid": number})
 
-    def name(kind: str, pid: int, tid: int, text: str) -> None:
-        row = {"ph": "M", "name": kind, "pid": pid, "tid": tid}
-        rows.append({**row, "args": {"name": text}})
-
-    name("process_name", process, 0, "threads")
-    if streams:
-        name("process_name", _STREAMS, 0, "streams")
-    for number in streams.values():
-        name("thread_name", _STREAMS, number, f"stream {number}")
+    rows.append(_label("process_name", process, 0, "name", "threads"))
+    if queues:
+        rows.append(_label("process_name", beside, 0, "name", "streams"))
+    for number in queues.values():
+        text = f"stream {number}"
+        rows.append(_label("thread_name", beside, number, "name", text))
+    rows += _device_labels(lanes)
     return {"traceEvents": rows, "displayTimeUnit": "ns"}

@@ -394,7 +394,7 @@ TEST_F(QueueTest, BackwardRunsOnTheForwardsStream) {
 TEST_F(QueueTest, AProfilerSeesCallsWithStreamAndThread) {
   const Stream stream = Stream::queued();
   const Tensor x = zeros();
-  start_profiling(true);
+  start_profiling({.shapes = true});
   EXPECT_THROW(start_profiling(), Error);
   add(x, x);
   {

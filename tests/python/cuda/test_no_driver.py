@@ -161,3 +161,43 @@ def test_a_child_uses_cuda_that_its_parent_only_asked_about(run):
         HOTARU_CUDA_DRIVER="soft",
     )
     assert printed == "tensor([2., 2.], device='cuda:0')\n0\n"
+
+
+def test_profiles_say_that_there_is_no_device(run):
+    printed = run(
+        "import warnings, hotaru as torch\n"
+        "from hotaru.profiler import ProfilerActivity as A, profile\n"
+        "both = [A.CPU, A.CUDA]\n"
+        "with warnings.catch_warnings(record=True) as told:\n"
+        "    warnings.simplefilter('always')\n"
+        "    with profile(activities=both) as prof:\n"
+        "        torch.ones(2).exp()\n"
+        "    older = torch.autograd.profiler.profile(use_device='cuda')\n"
+        "    with older:\n"
+        "        torch.ones(2).exp()\n"
+        "print([str(w.message) for w in told])\n"
+        "for p in (prof, older):\n"
+        "    table = p.key_averages().table(sort_by='cuda_time_total')\n"
+        "    print(p.use_device, 'aten::exp' in table, 'CUDA' in table)\n"
+        "print(torch.profiler.supported_activities())\n",
+        HOTARU_CUDA_DRIVER=NOWHERE,
+    )
+    warning = "CUDA is not available, disabling CUDA profiling"
+    assert printed.splitlines() == [
+        str([warning, warning]),
+        "None True False",
+        "None True False",
+        "{<ProfilerActivity.CPU: 0>}",
+    ]
+
+
+def test_a_profile_opens_no_driver(run):
+    printed = run(
+        "import hotaru as torch\n"
+        "with torch.profiler.profile():\n"
+        "    torch.ones(2).exp()\n"
+        "with open('/proc/self/maps') as maps:\n"
+        "    print('libhotaru_cuda' in maps.read())\n",
+        HOTARU_CUDA_DRIVER="soft",
+    )
+    assert printed == "False\n"

@@ -234,7 +234,7 @@ def test_callers(tmp_path):
     assert all(int(line.rpartition(" ")[2]) > 0 for line in lines)
     assert not any("profiler/_" in caller for caller in event.stack)
     with pytest.raises(ValueError, match="metric should be one of"):
-        prof.export_stacks(str(tmp_path / "stacks"), "self_cuda_time_total")
+        prof.export_stacks(str(tmp_path / "stacks"), "self_xpu_time_total")
 
 
 def test_traces(tmp_path):

@@ -147,10 +147,79 @@ def test_an_interrupted_recording():
     assert not torch.overrides._get_current_function_mode_stack()
 
 
+@pytest.mark.parametrize(
+    ("activity", "text"),
+    [
+        (ProfilerActivity.XPU, "XPU is not available, disabling XPU profiling"),
+        (ProfilerActivity.HPU, "HPU is not available, disabling HPU profiling"),
+        (
+            ProfilerActivity.PrivateUse1,
+            "The privateuseone is not a valid device option",
+        ),
+    ],
+)
+def test_what_is_not_there(activity, text):
+    """PyTorch's texts, at the start; then the CPU alone is recorded."""
+    prof = profile(activities=[ProfilerActivity.CPU, activity])
+    with pytest.warns(UserWarning, match=text), prof:
+        torch.ones(2).exp()
+    assert prof.use_device is None
+    assert {e.use_device for e in prof.events()} == {None}
+    nothing = pytest.raises(AssertionError, match="No activities specified")
+    with pytest.warns(UserWarning, match=text), nothing:
+        profile(activities=[activity]).start()
+    assert not torch.autograd._profiler_enabled()
+
+
+def test_older_ways_to_ask_for_cuda():
+    with pytest.warns(FutureWarning, match="use `activities` argument instead"):
+        prof = profile(use_cuda=False)
+    assert prof.activities == {ProfilerActivity.CPU}
+    with pytest.warns(FutureWarning, match="use_device = 'cuda'"):
+        profiler.profile(use_cuda=True)
+    with pytest.warns(UserWarning, match="The nix is not a valid device opt"):
+        assert profiler.profile(use_device="nix").use_device is None
+    with pytest.raises(AssertionError, match="No activities specified"):
+        profiler.profile(use_cpu=False)
+
+
+def _device_event(number, name, start, end, **details):
+    return profiler.FunctionEvent(
+        number, name, 0, start, end, device_type=DeviceType.CUDA,
+        use_device="cuda", **details,
+    )  # fmt: skip
+
+
+def test_columns_of_devices():
+    """The total counts what devices did, and not again what launched it."""
+    outer, inner = _pair(use_device="cuda")
+    marked = _device_event(5, "mark", 0, 7, is_user_annotation=True)
+    kernels = [_device_event(3, "k", 20, 25), _device_event(4, "a", 30, 32)]
+    events = profiler.EventList([outer, inner, marked, *kernels])
+    rows = events.key_averages()
+    assert [(row.key, row.device_type.name) for row in rows] == [
+        ("a", "CPU"), ("b", "CPU"), ("mark", "CUDA"), ("k", "CUDA"),
+        ("a", "CUDA"),
+    ]  # fmt: skip
+    lines = rows.table(sort_by="cuda_time_total").splitlines()
+    titles = [title.strip() for title in lines[1].split("  ") if title]
+    assert titles[-5:] == [
+        "Self CUDA", "Self CUDA %", "CUDA total", "CUDA time avg", "# of Calls",
+    ]  # fmt: skip
+    assert [line.split()[0] for line in lines[3:8]] == [
+        "a", "mark", "k", "b", "a",
+    ]  # fmt: skip
+    assert lines[3].split()[-5:] == [
+        "5.000us", "71.43%", "7.000us", "7.000us", "1",
+    ]  # fmt: skip
+    assert lines[-1] == "Self CUDA time total: 7.000us"
+    first = rows.table(sort_by="self_device_time_total").splitlines()[3]
+    assert first.split()[0] == "mark"
+
+
 def test_what_is_not_recorded():
-    with pytest.warns(UserWarning, match=r"ProfilerActivity\.CUDA"):
-        profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])
     with profile() as prof:
         torch.ones(2).exp()
+    assert "CUDA" not in prof.key_averages().table(sort_by="cuda_time_total")
     with pytest.raises(NotImplementedError, match="overloads"):
         prof.key_averages(group_by_overload_name=True)

@@ -4,6 +4,7 @@
 
 #include "hotaru/backend/common/pointwise/pointwise.h"
 #include "hotaru/backend/cuda/allocator.h"
+#include "hotaru/backend/cuda/call_timer.h"
 #include "hotaru/backend/cuda/create/move.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/create.h"
@@ -29,16 +30,25 @@ void cross_host(const Tensor& to, const Tensor& from, bool non_blocking) {
   const bool to_host = to.device().is_cpu();
   void* host = to_host ? to.address() : from.address();
   const bool pinned = pinned_allocator().holds(host);
+  note_copy(to_host  ? pinned ? "Memcpy DtoH (Device -> Pinned)"
+                              : "Memcpy DtoH (Device -> Pageable)"
+            : pinned ? "Memcpy HtoD (Pinned -> Device)"
+                     : "Memcpy HtoD (Pageable -> Device)",
+            bytes);
   if (to_host)
     HOTARU_CUDA(cuMemcpyDtoHAsync, host, pointer(from.address()), bytes,
                 timeline.handle());
   else  // of memory that is not pinned the driver has taken a copy
     HOTARU_CUDA(cuMemcpyHtoDAsync, pointer(to.address()), host, bytes,
                 timeline.handle());
-  if (pinned ? !non_blocking : to_host) timeline.synchronize();
+  if (pinned ? !non_blocking : to_host) {
+    note_end();
+    timeline.synchronize();
+  }
 }
 
 void cross_devices(const Tensor& to, const Tensor& from) {
+  note_copy("Memcpy PtoP (Device -> Device)", bytes_of(to));
   HOTARU_CUDA(cuMemcpyPeerAsync, pointer(to.address()),
               context(to.device().index), pointer(from.address()),
               context(from.device().index), bytes_of(to),
@@ -101,12 +111,13 @@ void copy_within(const Tensor& to, const Tensor& from) {
         const bool dense = part.dense(0, to_size) && part.dense(1, from_size);
         const CopyParams params{part.address[0], part.address[1],
                                 uint32_t(part.numel())};
-        if (dense && moves)
+        if (dense && moves) {
+          note_copy("Memcpy DtoD (Device -> Device)", params.numel * to_size);
           HOTARU_CUDA(cuMemcpyDtoDAsync, pointer(params.out),
                       pointer(params.in), params.numel * to_size,
                       launching_timeline().handle());
-        else if (dense &&
-                 copies_well(params.out, to_size, params.in, from_size))
+        } else if (dense &&
+                   copies_well(params.out, to_size, params.in, from_size))
           launch(copy_function(to.dtype(), from.dtype(), false),
                  {blocks_for(params.numel, copy_items(to_size, from_size))},
                  kBlock, params);

@@ -1,0 +1,55 @@
+"""What may be profiled, and what there is of it."""
+
+from __future__ import annotations
+
+import enum
+import warnings
+
+
+class ProfilerActivity(enum.Enum):
+    """What PyTorch lets one choose; hotaru records the CPU and CUDA."""
+
+    CPU = 0
+    XPU = 1
+    CUDA = 2
+    HPU = 3
+    MTIA = 4
+    PrivateUse1 = 5
+
+
+# Kinds of devices as `use_device` has them.
+_DEVICES = {
+    ProfilerActivity.CUDA: "cuda",
+    ProfilerActivity.XPU: "xpu",
+    ProfilerActivity.MTIA: "mtia",
+    ProfilerActivity.HPU: "hpu",
+    ProfilerActivity.PrivateUse1: "privateuseone",
+}
+
+
+def supported_activities() -> set[ProfilerActivity]:
+    """What can be recorded: the CPU, and CUDA where there is a device."""
+    from ..cuda import is_available
+
+    found = {ProfilerActivity.CPU}
+    return found | {ProfilerActivity.CUDA} if is_available() else found
+
+
+def device_among(activities: set[ProfilerActivity]) -> str | None:
+    """The kind of device of which the times are asked for, if any."""
+    return next((d for a, d in _DEVICES.items() if a in activities), None)
+
+
+def usable_device(name: str | None, stacklevel: int) -> str | None:
+    """The same, or None with a warning that says that it is not there."""
+    if name is None or (
+        name == "cuda" and ProfilerActivity.CUDA in supported_activities()
+    ):
+        return name
+    if name in ("cuda", "xpu", "hpu"):
+        kind = name.upper()
+        text = f"{kind} is not available, disabling {kind} profiling"
+    else:
+        text = f"The {name} is not a valid device option."
+    warnings.warn(text, stacklevel=stacklevel + 1)
+    return None
