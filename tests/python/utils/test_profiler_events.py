@@ -171,6 +171,7 @@ def test_what_is_not_there(activity, text):
     assert not torch.autograd._profiler_enabled()
 
 
+@pytest.mark.filterwarnings("ignore:CUDA is not available")
 def test_older_ways_to_ask_for_cuda():
     with pytest.warns(FutureWarning, match="use `activities` argument instead"):
         prof = profile(use_cuda=False)
