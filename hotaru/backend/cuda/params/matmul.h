@@ -5,6 +5,9 @@
 //     grid  matmul_tiles(p) by p.splits; threads wait for each other. Writes
 //           the output, or sums of p.chunk products each to the workspace,
 //           where there is one
+//   GemmTensor_<suffix>_<order>  the same with tiles of kTensorSide squared, by
+//           tensor cores: where p.tensor; order nn, nt, tn or tt, t where rows
+//           of a, or columns of b, are not what lies side by side
 //   GemmEnd_<suffix>    afterwards, where there is a workspace
 //     grid  matmul_end_blocks(p)
 //   parameters   MatmulParams for all
@@ -59,7 +62,7 @@ struct MatmulParams {
   Divider tiles_m, tiles_n;
   Divider columns, rows;  // n and m
   Reading a_by = Reading::kAlong, b_by = Reading::kAlong;
-  bool large = false;
+  bool large = false, tensor = false;
   /// Whether four neighbours of the output are one vector.
   bool out_vectors = false;
   Activation activation = Activation::kNone;
@@ -73,6 +76,8 @@ inline constexpr uint32_t kSmallSide = 32;
 constexpr uint32_t large_side(int64_t item) {
   return item == 8 ? 64 : 128;  // twice as large is too many registers
 }
+/// Tiles of tensor cores: outputs, and products at a time.
+inline constexpr uint32_t kTensorSide = 128, kTensorDepth = 32;
 /// Products of a tile.
 constexpr uint32_t tile_depth(uint32_t side) {
   return kBlock * kMatmulLoads / side;
@@ -108,9 +113,21 @@ inline Reading reading_of(const void* address, int64_t batch, int64_t along,
                    : Reading::kOther;
 }
 
+/// Whether tensor cores can read an operand: chunks of 16 bytes lie side by
+/// side and at multiples of their size. Strides are those of reading_of().
+inline bool reads_chunks(const void* address, int64_t batch, int64_t along,
+                         int64_t other) {
+  constexpr int64_t kChunk = 8;
+  const int64_t step = along == 1 ? other : along;
+  return (along == 1 || other == 1) && step % kChunk == 0 &&
+         batch % kChunk == 0 && std::bit_cast<uintptr_t>(address) % 16 == 0;
+}
+
 /// Sets how it is computed. item: bytes of an element; sms: processors of the
 /// device. Results depend on it by rounding only.
-inline void plan_matmul(MatmulParams& p, int64_t item, int sms) {
+/// tensor_cores: whether elements are such that tensor cores take them.
+inline void plan_matmul(MatmulParams& p, int64_t item, int sms,
+                        bool tensor_cores = false) {
   const auto tiles = [&](uint32_t side) {
     return ceil_divide(p.m, side) * ceil_divide(p.n, side) * p.batch;
   };
@@ -129,7 +146,10 @@ inline void plan_matmul(MatmulParams& p, int64_t item, int sms) {
                     3 >=
                 sms;
   const uint32_t chosen = p.large ? side : kSmallSide;
-  const uint32_t depth = tile_depth(chosen);
+  p.tensor = p.large && tensor_cores &&
+             reads_chunks(p.a, p.a_at.batch, p.a_at.column, p.a_at.row) &&
+             reads_chunks(p.b, p.b_at.batch, p.b_at.row, p.b_at.column);
+  const uint32_t depth = p.tensor ? kTensorDepth : tile_depth(chosen);
   p.tiles_m = Divider(uint32_t(ceil_divide(p.m, chosen)));
   p.tiles_n = Divider(uint32_t(ceil_divide(p.n, chosen)));
   p.columns = Divider(p.n);

@@ -5,31 +5,12 @@
 #include "hotaru/backend/common/pointwise/activation.h"
 #include "hotaru/backend/common/product.h"
 #include "hotaru/backend/cuda/device/block.h"
+#include "hotaru/backend/cuda/device/matmul/finish.h"
 #include "hotaru/backend/cuda/params/matmul.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {
 namespace {
-
-/// alpha scale sum + beta bias + residual of an output.
-template <class T>
-__device__ OpMath<T> finish(const MatmulParams& p, OpMath<T> sum, int64_t i,
-                            uint32_t r, uint32_t c) {
-  using A = OpMath<T>;
-  const auto element = [](const void* from, int64_t at) {
-    return load<T>(static_cast<const Stored<T>*>(from) + at);
-  };
-  A alpha = A(p.alpha);
-  if (p.scale) alpha *= element(p.scale, 0);
-  A x = alpha * sum;
-  if (p.bias)
-    x += A(p.beta) *
-         element(p.bias, i * p.bias_at.batch + int64_t(r) * p.bias_at.row +
-                             int64_t(c) * p.bias_at.column);
-  if (p.residual)
-    x += element(p.residual, int64_t(r) * p.residual_row + int64_t(c));
-  return x;
-}
 
 /// A thread's part in bringing tiles of one operand to shared memory: four
 /// elements of each, by way of registers.
