@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cuda/conv/conv_products.h"
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/libraries/cudnn_conv.h"
@@ -103,6 +104,12 @@ void conv_forward(const KernelCall& call) {
                         call.attributes<ConvAttributes>()))
     return add_bias(y, call.tensor(3));
   const ConvParams p = params_of(call, x, w, y);
+  if (is_floating_point(y.dtype()) && x.numel() > 0 && w.numel() > 0 &&
+      convolve_by_products(p,
+                           {x.size(0), w.size(0) / p.y_channels, p.x_channels,
+                            p.y_channels, volume(p.w), volume(p.y)},
+                           y.dtype()))
+    return;
   launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 

@@ -1,10 +1,9 @@
 // Launching matrix products; see params/matmul.h.
-#include "hotaru/backend/cuda/params/matmul.h"
-
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/create/move.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/libraries/cublaslt.h"
+#include "hotaru/backend/cuda/matmul/multiply.h"
 #include "hotaru/backend/cuda/params/types.h"
 #include "hotaru/core/error.h"
 
@@ -51,7 +50,9 @@ void check_count(int64_t blocks, const MatmulParams& p) {
                "for CUDA yet");
 }
 
-void run(MatmulParams& p, DType dtype) {
+}  // namespace
+
+void multiply(MatmulParams& p, DType dtype) {
   if (multiply_by_cublaslt(p, dtype)) return;
   const auto item = int64_t(itemsize(dtype));
   const int64_t sum = item < 4 ? 4 : item;
@@ -76,6 +77,8 @@ void run(MatmulParams& p, DType dtype) {
     launch(end.of(dtype), {unsigned(matmul_end_blocks(p))}, kBlock, p);
 }
 
+namespace {
+
 void matmul(const KernelCall& call) {
   check_types<kMatmulTypes>(call);
   const Tensor& out = call.tensor(0);
@@ -87,7 +90,7 @@ void matmul(const KernelCall& call) {
   if (is_floating_point(out.dtype())) {
     p.alpha = g.alpha.to<double>();
     p.beta = g.beta.to<double>();
-    return run(p, out.dtype());
+    return multiply(p, out.dtype());
   }
   check_count(1, p);
   if (is_complex(out.dtype())) {
@@ -122,7 +125,7 @@ void linear(const KernelCall& call) {
   p.residual_row = g.residual_stride;
   p.alpha = g.alpha.to<double>();
   p.activation = g.activation;
-  run(p, call.tensor(0).dtype());
+  multiply(p, call.tensor(0).dtype());
 }
 
 /// Products on CUDA read the matrix row by row.
