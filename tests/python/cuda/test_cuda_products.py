@@ -95,6 +95,15 @@ def test_convolution_by_products(cuda, case, dtype):
     kind = getattr(torch, dtype)
     x, w, b = (torch.randn(*s).to(kind) for s in (shape, kernel, kernel[:1]))
     f = [F.conv1d, F.conv2d, F.conv3d][len(shape) - 3]
-    want = f(x.double(), w.double(), b.double(), **arguments).to(kind)
-    got = f(x.to(cuda), w.to(cuda), b.to(cuda), **arguments)
-    assert_near(torch, got, want, terms=w[0].numel() + 1)
+
+    def run(place):
+        leaves = [t.detach().to(place).requires_grad_() for t in (x, w, b)]
+        y = f(*leaves, **arguments)
+        torch.manual_seed(1)
+        y.backward(torch.randn(y.shape).to(kind).to(place))
+        return y.detach(), leaves[0].grad, leaves[1].grad
+
+    want, got = run(torch.float64), run(cuda)
+    terms = (w[0].numel() + 1, w[:, 0].numel(), want[0][:, 0].numel())
+    for g, v, n in zip(got, want, terms):
+        assert_near(torch, g, v.to(kind), terms=n)

@@ -80,6 +80,16 @@ ConvParams params_of(const KernelCall& call, const Tensor& x, const Tensor& w,
   return p;
 }
 
+ConvSizes sizes_of(const ConvParams& p, const Tensor& x, const Tensor& w) {
+  return {x.size(0), w.size(0) / p.y_channels, p.x_channels, p.y_channels,
+          volume(p.w)};
+}
+/// Whether it may be made of matrix products.
+bool has_products(const Tensor& x, const Tensor& w, const Tensor& y) {
+  return is_floating_point(x.dtype()) && x.numel() > 0 && w.numel() > 0 &&
+         y.numel() > 0;
+}
+
 /// What the library leaves out: a bias for each channel.
 void add_bias(const Tensor& out, const Tensor& bias) {
   if (!bias.defined()) return;
@@ -104,11 +114,8 @@ void conv_forward(const KernelCall& call) {
                         call.attributes<ConvAttributes>()))
     return add_bias(y, call.tensor(3));
   const ConvParams p = params_of(call, x, w, y);
-  if (is_floating_point(y.dtype()) && x.numel() > 0 && w.numel() > 0 &&
-      convolve_by_products(p,
-                           {x.size(0), w.size(0) / p.y_channels, p.x_channels,
-                            p.y_channels, volume(p.w), volume(p.y)},
-                           y.dtype()))
+  if (has_products(x, w, y) &&
+      forward_by_products(p, sizes_of(p, x, w), y.dtype()))
     return;
   launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
@@ -124,6 +131,9 @@ void conv_data(const KernelCall& call) {
                         call.attributes<ConvAttributes>()))
     return add_bias(x, call.tensor(3));
   const ConvParams p = params_of(call, x, w, y);
+  if (has_products(x, w, y) &&
+      data_by_products(p, sizes_of(p, x, w), x.dtype()))
+    return;
   launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
 
@@ -138,6 +148,9 @@ void conv_weight(const KernelCall& call) {
     return;
   ConvParams p = params_of(call, x, w, y);
   if (x.numel() == 0) p.batch = 0;
+  if (has_products(x, w, y) &&
+      weight_by_products(p, sizes_of(p, x, w), w.dtype()))
+    return;
   plan_conv_weight(p);
   launch(f, {conv_weight_blocks(p)}, kBlock, p);
 }
