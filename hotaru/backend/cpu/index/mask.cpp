@@ -31,6 +31,41 @@ void for_rows(const std::array<const Tensor*, N>& tensors, const F& f) {
     if (!f(walk.at, n, steps)) return;
 }
 
+/// 1 for each element that is not 0, 0 for the others; returns how many are 1.
+template <class T>
+int64_t truth_numbers(const T* x, int64_t step, int64_t n, uint8_t* out) {
+  if (step == 1)
+    for (int64_t i = 0; i < n; ++i) out[i] = x[i] != T(0);
+  else
+    for (int64_t i = 0; i < n; ++i) out[i] = x[i * step] != T(0);
+  return std::accumulate(out, out + n, int64_t{0});
+}
+
+// Elements whose truth numbers are made together.
+constexpr int64_t kTruthBlock = 256;
+
+/// Positions of nonzero elements of a line, at most as far as `end`.
+template <class T>
+int64_t* positions_of(const T* x, int64_t step, int64_t n, int64_t* to,
+                      const int64_t* end) {
+  uint8_t ones[kTruthBlock];
+  for (int64_t from = 0; from < n && to < end; from += kTruthBlock) {
+    const int64_t count = std::min(kTruthBlock, n - from);
+    const int64_t found = truth_numbers(x + from * step, step, count, ones);
+    if (found == count && end - to >= count) {
+      std::iota(to, to + count, from);
+      to += count;
+    } else if (found > 0) {
+      for (int64_t i = 0; i < count && to < end; ++i) {
+        // Written always, kept if nonzero: a branch would be mispredicted.
+        *to = from + i;
+        to += ones[i];
+      }
+    }
+  }
+  return to;
+}
+
 /// Operands: positions [n, dims], input with n nonzero elements.
 void nonzero(const KernelCall& call) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
@@ -42,6 +77,10 @@ void nonzero(const KernelCall& call) {
     Dims index(size_t(dims), 0);
     for_rows<1>({&in}, [&](const auto& at, int64_t n, const auto& steps) {
       const T* x = in.data<T>() + at[0];
+      if (dims == 1) {
+        to = positions_of(x, steps[0], n, to, end);
+        return false;
+      }
       for (int64_t i = 0; i < n && to < end; ++i) {
         // Written always, kept if nonzero: a branch would be mispredicted.
         for (int64_t d = 0; d + 1 < dims; ++d) to[d] = index[size_t(d)];
@@ -55,15 +94,6 @@ void nonzero(const KernelCall& call) {
       return to < end;
     });
   });
-}
-
-/// 1 for each true element, 0 for the others; returns how many are true.
-int64_t truth_numbers(const Bool* x, int64_t step, int64_t n, uint8_t* out) {
-  if (step == 1)
-    for (int64_t i = 0; i < n; ++i) out[i] = x[i];
-  else
-    for (int64_t i = 0; i < n; ++i) out[i] = x[i * step];
-  return std::accumulate(out, out + n, int64_t{0});
 }
 
 /// Appends the chosen ones of n elements at y, where there is room for all.
@@ -97,10 +127,9 @@ Word* append_dense(Word* y, const Word* x, const uint8_t* ones, int64_t n) {
 template <class Word>
 Word* append(Word* y, const Word* end, const Word* x, int64_t x_step,
              const Bool* chosen, int64_t step, int64_t n) {
-  constexpr int64_t kBlock = 256;  // whose numbers vectors make
-  uint8_t ones[kBlock];
-  for (int64_t from = 0; from < n; from += kBlock) {
-    const int64_t count = std::min(kBlock, n - from);
+  uint8_t ones[kTruthBlock];
+  for (int64_t from = 0; from < n; from += kTruthBlock) {
+    const int64_t count = std::min(kTruthBlock, n - from);
     const int64_t found =
         truth_numbers(chosen + from * step, step, count, ones);
     if (found == 0) continue;
