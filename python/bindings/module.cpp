@@ -5,6 +5,7 @@
 #include "bindings/errors.h"
 #include "bindings/graph/graph.h"
 #include "bindings/graph/surroundings.h"
+#include "bindings/ops/attention_kinds.h"
 #include "bindings/ops/dispatch.h"
 #include "bindings/ops/op_call.h"
 #include "bindings/ops/override.h"
@@ -49,6 +50,7 @@ NB_MODULE(_C, m) {
   init_shared_memory(m);
   init_threads(m);
   init_determinism(m);
+  init_attention_kinds(m);
   init_futures(m);
   init_script(m);
   init_script_source(m);

@@ -57,6 +57,10 @@ class Libraries {
   size_t next_ = 0;
 };
 
+/// Bytes of shared memory that a launch may have as they are (CUDA's guide,
+/// table of compute capabilities).
+constexpr unsigned kSharedUnasked = 48 << 10;
+
 }  // namespace
 
 CUfunction Function::load(int device) const {
@@ -84,6 +88,10 @@ void launch(const Function& function, Grid grid, unsigned block,
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   const StreamTimeline& timeline = launching_timeline();
   const CUfunction f = function.on(timeline.device());
+  if (shared_bytes > kSharedUnasked) [[unlikely]]
+    HOTARU_CUDA(cuFuncSetAttribute, f,
+                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                int(shared_bytes));
   void* arguments[] = {const_cast<void*>(params)};
   const CUresult result = driver().cuLaunchKernel(
       f, grid.x, grid.y, grid.z, block, 1, 1, shared_bytes, timeline.handle(),

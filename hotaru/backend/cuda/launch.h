@@ -88,7 +88,8 @@ struct Grid {
   unsigned x = 1, y = 1, z = 1;
 };
 
-/// Launches on launching_timeline(). A grid without blocks is nothing to do.
+/// Launches on launching_timeline(). A grid without blocks is nothing to do. A
+/// function that ever has more than 48 KiB of shared memory has always as much.
 void launch(const Function& function, Grid grid, unsigned block,
             unsigned shared_bytes, const void* params);
 template <class Params>

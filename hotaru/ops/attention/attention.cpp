@@ -1,23 +1,13 @@
 #include "hotaru/ops/attention/attention.h"
 
-#include <cmath>
-#include <limits>
-
 #include "hotaru/core/cpp_type.h"
-#include "hotaru/ops/activation/softmax.h"
-#include "hotaru/ops/create/copy.h"
-#include "hotaru/ops/create/factory.h"
-#include "hotaru/ops/matmul/matmul.h"
-#include "hotaru/ops/operators.h"
-#include "hotaru/ops/random/random.h"
-#include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/attention/attention_kinds.h"
+#include "hotaru/ops/attention/composed.h"
+#include "hotaru/ops/attention/fused.h"
 #include "hotaru/ops/registry.h"
-#include "hotaru/ops/shape/view.h"
 
 namespace hotaru {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void check(const Tensor& query, const Tensor& key, const Tensor& value,
            const Tensor& mask, bool causal) {
@@ -45,67 +35,16 @@ void check(const Tensor& query, const Tensor& key, const Tensor& value,
                "be set when is_causal=True");
 }
 
-/// Each head of keys and values for as many heads of queries as share it.
-Tensor share_heads(const Tensor& t, const Tensor& query) {
-  HOTARU_CHECK(t.dim() >= 3 && query.dim() == t.dim() && t.size(-3) > 0 &&
-                   query.size(-3) % t.size(-3) == 0,
-               "Number of heads in key and value must divide the number of "
-               "heads in query");
-  const int64_t heads = t.size(-3), each = query.size(-3) / heads;
-  if (each == 1) return t;
-  Dims wide(t.sizes());
-  wide.insert(wide.size() - 2, each);
-  Dims size(t.sizes());
-  size[size.size() - 3] = heads * each;
-  return reshape(expand(unsqueeze(t, -3), wide), size);
-}
-
-/// softmax whose rows without a finite score are zero, in the result and in
-/// every gradient.
-Tensor masked_softmax(const Tensor& scores) {
-  const Tensor empty = all(eq(scores, -kInfinity), Dims{-1}, true);
-  return masked_fill(softmax(masked_fill(scores, empty, 0), -1), empty, 0);
-}
-
-Tensor attend(const Tensor& query, const Tensor& key, const Tensor& value,
-              const Tensor& mask, const AttentionOptions& options) {
-  const Tensor k = options.grouped_heads ? share_heads(key, query) : key;
-  const Tensor v = options.grouped_heads ? share_heads(value, query) : value;
-  const double scale = options.scale.value_or(
-      1 / std::sqrt(double(std::max<int64_t>(query.size(-1), 1))));
-  Tensor scores = matmul(query * scale, transpose(k, -2, -1));
-  Tensor hidden;  // bool: what takes no part
-  if (options.causal) {
-    const TensorOptions options(DType::kInt64, query.device());
-    const Tensor row = arange(0, query.size(-2), 1, options);
-    const Tensor column = arange(0, key.size(-2), 1, options);
-    hidden = lt(unsqueeze(row, 1), column);
-  } else if (mask.defined() && mask.dtype() == DType::kBool) {
-    hidden = logical_not(mask);
-  } else if (mask.defined()) {
-    scores = scores + mask;
-  }
-  if (hidden.defined()) scores = masked_fill(scores, hidden, -kInfinity);
-  Tensor weights =
-      mask.defined() ? masked_softmax(scores) : softmax(scores, -1);
-  if (options.dropout > 0) weights = dropout(weights, options.dropout, true);
-  return matmul(weights, v);
-}
-
 }  // namespace
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key,
                                     const Tensor& value, const Tensor& mask,
                                     const AttentionOptions& options) {
   check(query, key, value, mask, options.causal);
-  if (itemsize(query.dtype()) != 2 || !query.is_floating_point())
-    return attend(query, key, value, mask, options);
-  // Large scores of 16 bits would choose among the keys by their rounding.
-  const auto wide = [](const Tensor& t) { return to(t, DType::kFloat32); };
-  const bool factor = mask.defined() && mask.dtype() != DType::kBool;
-  return to(attend(wide(query), wide(key), wide(value),
-                   factor ? wide(mask) : mask, options),
-            query.dtype());
+  if (has_fused_attention(query) &&
+      takes_fused_attention(fused_refusal(query, key, value, mask, options)))
+    return fused_attention(query, key, value, mask, options);
+  return composed_attention(query, key, value, mask, options);
 }
 
 namespace {

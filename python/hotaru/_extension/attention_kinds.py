@@ -1,13 +1,16 @@
 """Which kinds of attention may be used.
 
-hotaru computes `scaled_dot_product_attention` in one way, whose results are
-those of all kinds: what is allowed here is kept, and chooses nothing.
+Where a device has fused kernels (CUDA), they are both FLASH_ATTENTION and
+EFFICIENT_ATTENTION, and MATH is products and a softmax; elsewhere attention is
+computed in one way, whatever is allowed here.
 """
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from enum import Enum
+
+from .. import _C
 
 
 class SDPBackend(Enum):
@@ -47,11 +50,24 @@ def _cur_sdpa_kernel_backends(with_priority: bool = False) -> list[SDPBackend]:
     return sorted(kinds, key=_priority.index) if with_priority else kinds
 
 
+def _tell() -> None:
+    """Lets the operator know what is allowed."""
+    kinds = _cur_sdpa_kernel_backends(with_priority=True)
+    _C._set_attention_kinds([int(kind) for kind in kinds])
+
+
+def allow_kind(kind: SDPBackend, on: bool) -> None:
+    """Allows or forbids one kind."""
+    allowed[kind] = bool(on)
+    _tell()
+
+
 def _allow(kinds: list, set_priority: bool) -> None:
     allowed.update({kind: kind in kinds for kind in allowed})
     if set_priority:
         others = [kind for kind in _priority if kind not in kinds]
         _priority[:] = [*kinds, *others]
+    _tell()
 
 
 @contextmanager

@@ -6,7 +6,12 @@ import warnings
 from enum import Enum
 
 from .. import _C
-from .._extension.attention_kinds import SDPBackend, allowed, sdpa_kernel
+from .._extension.attention_kinds import (
+    SDPBackend,
+    allow_kind,
+    allowed,
+    sdpa_kernel,
+)
 from ._flags import Flag, Library, Tf32Flag, is_bool, is_precision
 
 
@@ -320,7 +325,7 @@ class Cuda(Library):
 
     def enable_flash_sdp(self, enabled: bool) -> None:
         """Allows or forbids flash attention."""
-        allowed[SDPBackend.FLASH_ATTENTION] = bool(enabled)
+        allow_kind(SDPBackend.FLASH_ATTENTION, enabled)
 
     def mem_efficient_sdp_enabled(self) -> bool:
         """Whether memory-efficient attention may be used."""
@@ -328,7 +333,7 @@ class Cuda(Library):
 
     def enable_mem_efficient_sdp(self, enabled: bool) -> None:
         """Allows or forbids memory-efficient attention."""
-        allowed[SDPBackend.EFFICIENT_ATTENTION] = bool(enabled)
+        allow_kind(SDPBackend.EFFICIENT_ATTENTION, enabled)
 
     def math_sdp_enabled(self) -> bool:
         """Whether attention by products and softmax may be used."""
@@ -336,7 +341,7 @@ class Cuda(Library):
 
     def enable_math_sdp(self, enabled: bool) -> None:
         """Allows or forbids attention by products and softmax."""
-        allowed[SDPBackend.MATH] = bool(enabled)
+        allow_kind(SDPBackend.MATH, enabled)
 
     def cudnn_sdp_enabled(self) -> bool:
         """Whether cuDNN's attention may be used."""
@@ -344,7 +349,7 @@ class Cuda(Library):
 
     def enable_cudnn_sdp(self, enabled: bool) -> None:
         """Allows or forbids cuDNN's attention."""
-        allowed[SDPBackend.CUDNN_ATTENTION] = bool(enabled)
+        allow_kind(SDPBackend.CUDNN_ATTENTION, enabled)
 
     def fp16_bf16_reduction_math_sdp_allowed(self) -> bool:
         """Whether attention by products may add in half precision."""

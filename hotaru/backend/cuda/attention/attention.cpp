@@ -1,0 +1,149 @@
+// Launching fused attention; see params/attention.h.
+#include "hotaru/backend/common/attention/attention.h"
+
+#include <algorithm>
+
+#include "hotaru/backend/common/kernel_types.h"
+#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/params/attention.h"
+#include "hotaru/core/error.h"
+
+namespace hotaru::cuda {
+namespace {
+
+using FusedTypes = TypeList<float, Half, BFloat16>;
+constexpr KernelTypes<FusedTypes> kTypes{0, "attention"};
+constexpr KernelTypes<FusedTypes> kGradTypes{3, "attention_grad"};
+
+static_assert(attention_width(kMostAttentionWidth) != 0 &&
+              attention_width(kMostAttentionWidth + 1) == 0);
+
+/// A kernel's functions for each width.
+struct WidthFunctions {
+  Functions short_rows, middle_rows, long_rows;
+  const Function& of(uint32_t width, DType dtype) const {
+    const Functions& f = width == 32   ? short_rows
+                         : width == 64 ? middle_rows
+                                       : long_rows;
+    return f.of(dtype);
+  }
+};
+constinit const WidthFunctions forward_functions{Functions("Attention32"),
+                                                 Functions("Attention64"),
+                                                 Functions("Attention128")};
+constinit const WidthFunctions query_functions{Functions("AttentionQuery32"),
+                                               Functions("AttentionQuery64"),
+                                               Functions("AttentionQuery128")};
+constinit const WidthFunctions keys_functions{Functions("AttentionKeys32"),
+                                              Functions("AttentionKeys64"),
+                                              Functions("AttentionKeys128")};
+constinit const Functions delta_functions("AttentionDelta");
+
+AttentionRows rows_of(const Tensor& t) {
+  AttentionRows r;
+  if (!t.defined() || t.numel() == 0) return r;
+  r.data = device_address(t);
+  r.batch = t.stride(0);
+  r.head = t.stride(1);
+  r.row = t.stride(2);
+  const auto address = reinterpret_cast<uintptr_t>(r.data);
+  r.vectors = address % (4 * itemsize(t.dtype())) == 0 &&
+              (r.batch | r.head | r.row) % 4 == 0;
+  return r;
+}
+
+void set_mask(AttentionParams& p, const Tensor& mask, DType dtype) {
+  if (!mask.defined() || mask.numel() == 0) return;
+  p.mask = device_address(mask);
+  p.mask_batch = mask.stride(0);
+  p.mask_head = mask.stride(1);
+  p.mask_row = mask.stride(2);
+  p.mask_key = mask.stride(3);
+  p.mask_kind = mask.dtype() == DType::kBool ? AttentionMask::kBool
+                : mask.dtype() == dtype      ? AttentionMask::kElements
+                                             : AttentionMask::kFloats;
+}
+
+/// What both directions are told; operands: query, key, value, mask from
+/// `first` on.
+AttentionParams params_of(const KernelCall& call, size_t first) {
+  const Tensor &query = call.tensor(first), &key = call.tensor(first + 1),
+               &value = call.tensor(first + 2);
+  HOTARU_CHECK(std::max({query.size(0) * query.size(1), query.size(2),
+                         key.size(2)}) < kMostElements - kAttentionOwn,
+               "attention over 2^31 rows and more is not implemented for CUDA "
+               "yet");
+  AttentionParams p;
+  p.query = rows_of(query);
+  p.key = rows_of(key);
+  p.value = rows_of(value);
+  set_mask(p, call.tensor(first + 3), query.dtype());
+  p.batches = uint32_t(query.size(0));
+  p.heads = uint32_t(query.size(1));
+  p.queries = uint32_t(query.size(2));
+  p.keys = uint32_t(key.size(2));
+  p.group = key.size(1) > 0 ? uint32_t(query.size(1) / key.size(1)) : 1;
+  p.key_width = uint32_t(query.size(3));
+  p.value_width = uint32_t(value.size(3));
+  const auto& a = call.attributes<AttentionAttributes>();
+  p.scale = a.scale;
+  p.causal = a.causal;
+  return p;
+}
+
+uint32_t width_of(const AttentionParams& p) {
+  return attention_width(std::max(p.key_width, p.value_width));
+}
+
+Grid grid_of(const AttentionParams& p, uint32_t rows, uint32_t heads) {
+  const int64_t blocks = attention_blocks(rows, heads) * p.batches;
+  HOTARU_CHECK(blocks < kMostElements,
+               "attention over so many rows is not implemented for CUDA yet");
+  return {unsigned(blocks)};
+}
+
+void run_attention(const KernelCall& call) {
+  check_types<kTypes>(call);
+  const Tensor &out = call.tensor(0), &lse = call.tensor(1);
+  if (lse.numel() == 0) return;
+  AttentionParams p = params_of(call, 2);
+  p.out = rows_of(out);
+  p.lse = static_cast<float*>(device_address(lse));
+  const uint32_t width = width_of(p);
+  launch(forward_functions.of(width, out.dtype()),
+         grid_of(p, p.queries, p.heads), kBlock, p,
+         attention_shared(width, kAttentionKeys));
+}
+
+void run_attention_grad(const KernelCall& call) {
+  check_types<kGradTypes>(call);
+  const Tensor &query_grad = call.tensor(0), &key_grad = call.tensor(1),
+               &value_grad = call.tensor(2), &grad = call.tensor(3),
+               &out = call.tensor(4), &lse = call.tensor(5);
+  AttentionParams p = params_of(call, 6);
+  p.grad = rows_of(grad);
+  p.out = rows_of(out);
+  if (lse.numel() > 0) p.lse = static_cast<float*>(device_address(lse));
+  p.query_grad = rows_of(query_grad);
+  p.key_grad = rows_of(key_grad);
+  p.value_grad = rows_of(value_grad);
+  const Workspace delta(size_t(std::max<int64_t>(lse.numel(), 1)) *
+                        sizeof(float));
+  p.delta = static_cast<float*>(delta.data());
+  launch(delta_functions.of(grad.dtype()),
+         {unsigned(attention_delta_blocks(p))}, kBlock, p);
+  const uint32_t width = width_of(p), shared = attention_grad_shared(width);
+  if (p.query_grad.data)
+    launch(query_functions.of(width, grad.dtype()),
+           grid_of(p, p.queries, p.heads), kBlock, p, shared);
+  if (p.key_grad.data || p.value_grad.data)
+    launch(keys_functions.of(width, grad.dtype()),
+           grid_of(p, p.keys, p.heads / p.group), kBlock, p, shared);
+}
+
+HOTARU_KERNEL(kCUDA, "attention", run_attention, check_types<kTypes>);
+HOTARU_KERNEL(kCUDA, "attention_grad", run_attention_grad,
+              check_types<kGradTypes>);
+
+}  // namespace
+}  // namespace hotaru::cuda

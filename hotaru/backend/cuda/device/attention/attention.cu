@@ -1,0 +1,368 @@
+// Fused attention: softmax(scale Q K^T + mask) V and its gradients, tile by
+// tile, so that scores lie in no memory (T. Dao et al., arXiv:2205.14135, and
+// T. Dao, arXiv:2307.08691; the running maximum and sum are those of M. Milakov
+// and N. Gimelshein, arXiv:1805.02867). A block owns rows of one side and goes
+// through the other side in order: sums have one order and need no atomics. See
+// params/attention.h for how they are launched.
+#include <cmath>
+
+#include "hotaru/backend/cuda/device/tiles.h"
+#include "hotaru/backend/cuda/params/types.h"
+
+namespace hotaru::cuda {
+namespace {
+
+constexpr uint32_t kOwn = kAttentionOwn;
+/// Rows that a thread has of a tile of owned ones.
+constexpr uint32_t kMine = kOwn / kSide;
+
+__device__ inline float infinity() {
+  return __int_as_float(0x7f800000);
+}
+
+/// Which rows of which head a block owns.
+struct Place {
+  uint32_t batch, head, first;
+  __device__ Place(uint32_t rows, uint32_t heads, bool last_first) {
+    const uint32_t tiles = (rows + kOwn - 1) / kOwn;
+    const uint32_t line = blockIdx.x / tiles;
+    const uint32_t tile = blockIdx.x - line * tiles;
+    batch = line / heads;
+    head = line - batch * heads;
+    first = (last_first ? tiles - 1 - tile : tile) * kOwn;
+  }
+};
+
+template <class T>
+__device__ Stored<T>* rows_of(const AttentionRows& r, uint32_t batch,
+                              uint32_t head, uint32_t row) {
+  return static_cast<Stored<T>*>(r.data) + int64_t(batch) * r.batch +
+         int64_t(head) * r.head + int64_t(row) * r.row;
+}
+
+template <class T, uint32_t kRows, uint32_t kWidth>
+__device__ void fill(float* tile, const AttentionRows& r, uint32_t batch,
+                     uint32_t head, uint32_t row, uint32_t end, uint32_t width,
+                     float factor = 1) {
+  fill_tile<T, kRows, kWidth>(tile, rows_of<T>(r, batch, head, row), r.row,
+                              end - row, width, r.vectors, factor);
+}
+
+/// Scores of one head's queries.
+template <class T>
+struct Scores {
+  const AttentionParams& p;
+  int64_t mask;  // where the head's begins
+
+  __device__ Scores(const AttentionParams& params, uint32_t batch,
+                    uint32_t head)
+      : p(params),
+        mask(int64_t(batch) * params.mask_batch +
+             int64_t(head) * params.mask_head) {}
+
+  /// -infinity for what takes no part.
+  __device__ float at(float product, uint32_t query, uint32_t key) const {
+    if (query >= p.queries || key >= p.keys || (p.causal && key > query))
+      return -infinity();
+    const int64_t i =
+        mask + int64_t(query) * p.mask_row + int64_t(key) * p.mask_key;
+    switch (p.mask_kind) {
+      case AttentionMask::kBool:
+        return static_cast<const uint8_t*>(p.mask)[i] ? product : -infinity();
+      case AttentionMask::kElements:
+        return product + load<T>(static_cast<const Stored<T>*>(p.mask) + i);
+      case AttentionMask::kFloats:
+        return product + static_cast<const float*>(p.mask)[i];
+      default:
+        return product;
+    }
+  }
+};
+
+/// f of the threads that share a row of scores, the same bits in each.
+template <class F>
+__device__ float share_row(float x, const F& f) {
+  HOTARU_UNROLL
+  for (uint32_t by = kSide / 2; by > 0; by /= 2) x = f(x, shuffle_xor(x, by));
+  return x;
+}
+
+/// What is known of this thread's rows after some keys.
+struct Running {
+  float most[kMine], sum[kMine];  // the sum: of this thread's columns
+
+  __device__ Running() {
+    HOTARU_UNROLL
+    for (uint32_t i = 0; i < kMine; ++i) {
+      most[i] = -infinity();
+      sum[i] = 0;
+    }
+  }
+
+  /// Turns row i of scores into weights; gives what earlier ones lack.
+  template <uint32_t kColumns>
+  __device__ float take(uint32_t i, float (&scores)[kColumns]) {
+    float now = most[i];
+    HOTARU_UNROLL
+    for (uint32_t j = 0; j < kColumns; ++j) now = Larger()(scores[j], now);
+    now = share_row(now, Larger());
+    // Without any key so far: exp(-infinity - 0) rather than of their
+    // difference, which is none.
+    const float base = now == -infinity() ? 0.0f : now;
+    const float factor = std::exp(most[i] - base);
+    most[i] = now;
+    sum[i] *= factor;
+    HOTARU_UNROLL
+    for (uint32_t j = 0; j < kColumns; ++j) {
+      scores[j] = std::exp(scores[j] - base);
+      sum[i] += scores[j];
+    }
+    return factor;
+  }
+};
+
+template <class T, uint32_t kWidth>
+__device__ void attention(const AttentionParams& p) {
+  constexpr uint32_t kKeys = kAttentionKeys;
+  float* queries = dynamic_shared<float>();
+  float* others = queries + kOwn * tile_pitch(kWidth);  // keys, then values
+  float* weights = others + kKeys * tile_pitch(kWidth);
+  // The longest rows of a causal head come first.
+  const Place own(p.queries, p.heads, p.causal);
+  const uint32_t group = own.head / p.group;
+  const Scores<T> scores(p, own.batch, own.head);
+  fill<T, kOwn, kWidth>(queries, p.query, own.batch, own.head, own.first,
+                        p.queries, p.key_width, p.scale);
+
+  Running running;
+  TileSums<kOwn, kWidth> out = {};
+  const uint32_t end =
+      p.causal && own.first + kOwn < p.keys ? own.first + kOwn : p.keys;
+  HOTARU_NO_UNROLL
+  for (uint32_t key = 0; key < end; key += kKeys) {
+    __syncthreads();
+    fill<T, kKeys, kWidth>(others, p.key, own.batch, group, key, p.keys,
+                           p.key_width);
+    __syncthreads();
+    TileSums<kOwn, kKeys> s = {};
+    add_product_of_rows<kOwn, kKeys, kWidth>(s, queries, others);
+    __syncthreads();
+    fill<T, kKeys, kWidth>(others, p.value, own.batch, group, key, p.keys,
+                           p.value_width);
+    HOTARU_UNROLL
+    for (uint32_t i = 0; i < kMine; ++i) {
+      HOTARU_UNROLL
+      for (uint32_t j = 0; j < kKeys / kSide; ++j)
+        s[i][j] =
+            scores.at(s[i][j], own.first + tile_row(i), key + tile_column(j));
+      const float factor = running.take(i, s[i]);
+      HOTARU_UNROLL
+      for (uint32_t j = 0; j < kWidth / kSide; ++j) out[i][j] *= factor;
+      HOTARU_UNROLL
+      for (uint32_t j = 0; j < kKeys / kSide; ++j)
+        weights[tile_row(i) * tile_pitch(kKeys) + tile_column(j)] = s[i][j];
+    }
+    __syncthreads();
+    add_product<kOwn, kWidth, kKeys>(out, weights, others);
+  }
+
+  float factors[kMine];
+  HOTARU_UNROLL
+  for (uint32_t i = 0; i < kMine; ++i) {
+    const float sum = share_row(running.sum[i], Plus());
+    factors[i] = sum == 0 ? 0.0f : 1 / sum;
+    const uint32_t query = own.first + tile_row(i);
+    if (tile_column(0) == 0 && query < p.queries)
+      p.lse[(int64_t(own.batch) * p.heads + own.head) * p.queries + query] =
+          sum == 0 ? infinity() : running.most[i] + std::log(sum);
+  }
+  const uint32_t rows = p.queries - own.first;
+  store_tile<T, kOwn, kWidth>(out, factors,
+                              rows_of<T>(p.out, own.batch, own.head, own.first),
+                              p.out.row, rows, p.value_width, p.out.vectors);
+}
+
+/// The sum of grad * out over each row.
+template <class T>
+__device__ void attention_delta(const AttentionParams& p) {
+  const int64_t line =
+      int64_t(blockIdx.x) * (kBlock / kWarp) + threadIdx.x / kWarp;
+  const bool real = line < int64_t{p.batches} * p.heads * p.queries;
+  float sum = 0;
+  if (real) {
+    const auto head = uint32_t(line / p.queries);
+    const auto query = uint32_t(line - int64_t(head) * p.queries);
+    const uint32_t batch = head / p.heads;
+    const auto* g = rows_of<T>(p.grad, batch, head - batch * p.heads, query);
+    const auto* y = rows_of<T>(p.out, batch, head - batch * p.heads, query);
+    for (uint32_t i = threadIdx.x % kWarp; i < p.value_width; i += kWarp)
+      sum += widen<T>(g[i]) * widen<T>(y[i]);
+  }
+  for (uint32_t by = kWarp / 2; by > 0; by /= 2) sum += shuffle_xor(sum, by);
+  if (real && threadIdx.x % kWarp == 0) p.delta[line] = sum;
+}
+
+/// The gradient of a score: that of a softmax. What took no part gets none.
+__device__ inline float score_grad(float weight, float grad, float delta) {
+  return weight == 0 ? 0.0f : weight * (grad - delta);
+}
+
+template <class T, uint32_t kWidth>
+__device__ void query_grad(const AttentionParams& p) {
+  constexpr uint32_t kKeys = kAttentionGradRows;
+  float* queries = dynamic_shared<float>();
+  float* grads = queries + kOwn * tile_pitch(kWidth);
+  float* others = grads + kOwn * tile_pitch(kWidth);  // values, then keys
+  float* slopes = others + kKeys * tile_pitch(kWidth);
+  const Place own(p.queries, p.heads, p.causal);
+  const uint32_t group = own.head / p.group;
+  const Scores<T> scores(p, own.batch, own.head);
+  fill<T, kOwn, kWidth>(queries, p.query, own.batch, own.head, own.first,
+                        p.queries, p.key_width, p.scale);
+  fill<T, kOwn, kWidth>(grads, p.grad, own.batch, own.head, own.first,
+                        p.queries, p.value_width);
+  float lse[kMine], delta[kMine], factors[kMine];
+  HOTARU_UNROLL
+  for (uint32_t i = 0; i < kMine; ++i) {
+    const uint32_t query = own.first + tile_row(i);
+    const int64_t line =
+        (int64_t(own.batch) * p.heads + own.head) * p.queries + query;
+    lse[i] = query < p.queries ? p.lse[line] : infinity();
+    delta[i] = query < p.queries ? p.delta[line] : 0.0f;
+    factors[i] = p.scale;
+  }
+
+  TileSums<kOwn, kWidth> sums = {};
+  const uint32_t end =
+      p.causal && own.first + kOwn < p.keys ? own.first + kOwn : p.keys;
+  HOTARU_NO_UNROLL
+  for (uint32_t key = 0; key < end; key += kKeys) {
+    __syncthreads();
+    fill<T, kKeys, kWidth>(others, p.value, own.batch, group, key, p.keys,
+                           p.value_width);
+    __syncthreads();
+    TileSums<kOwn, kKeys> g = {}, s = {};
+    add_product_of_rows<kOwn, kKeys, kWidth>(g, grads, others);
+    __syncthreads();
+    fill<T, kKeys, kWidth>(others, p.key, own.batch, group, key, p.keys,
+                           p.key_width);
+    __syncthreads();
+    add_product_of_rows<kOwn, kKeys, kWidth>(s, queries, others);
+    HOTARU_UNROLL
+    for (uint32_t i = 0; i < kMine; ++i) HOTARU_UNROLL
+    for (uint32_t j = 0; j < kKeys / kSide; ++j) {
+      const float score =
+          scores.at(s[i][j], own.first + tile_row(i), key + tile_column(j));
+      slopes[tile_row(i) * tile_pitch(kKeys) + tile_column(j)] =
+          score_grad(std::exp(score - lse[i]), g[i][j], delta[i]);
+    }
+    __syncthreads();
+    add_product<kOwn, kWidth, kKeys>(sums, slopes, others);
+  }
+  store_tile<T, kOwn, kWidth>(
+      sums, factors, rows_of<T>(p.query_grad, own.batch, own.head, own.first),
+      p.query_grad.row, p.queries - own.first, p.key_width,
+      p.query_grad.vectors);
+}
+
+template <class T, uint32_t kWidth>
+__device__ void keys_grad(const AttentionParams& p) {
+  constexpr uint32_t kQueries = kAttentionGradRows;
+  constexpr uint32_t kEach = kQueries / kSide;
+  float* keys = dynamic_shared<float>();
+  float* values = keys + kOwn * tile_pitch(kWidth);
+  float* others = values + kOwn * tile_pitch(kWidth);  // queries or gradients
+  float* weights = others + kQueries * tile_pitch(kWidth);  // or their slopes
+  const Place own(p.keys, p.heads / p.group, false);
+  fill<T, kOwn, kWidth>(keys, p.key, own.batch, own.head, own.first, p.keys,
+                        p.key_width);
+  fill<T, kOwn, kWidth>(values, p.value, own.batch, own.head, own.first, p.keys,
+                        p.value_width);
+
+  TileSums<kOwn, kWidth> key_sums = {}, value_sums = {};
+  HOTARU_NO_UNROLL
+  for (uint32_t head = own.head * p.group; head < (own.head + 1) * p.group;
+       ++head) {
+    const Scores<T> scores(p, own.batch, head);
+    const int64_t line = (int64_t(own.batch) * p.heads + head) * p.queries;
+    HOTARU_NO_UNROLL
+    for (uint32_t query = p.causal ? own.first : 0; query < p.queries;
+         query += kQueries) {
+      __syncthreads();
+      fill<T, kQueries, kWidth>(others, p.query, own.batch, head, query,
+                                p.queries, p.key_width, p.scale);
+      __syncthreads();
+      TileSums<kOwn, kQueries> s = {}, g = {};
+      add_product_of_rows<kOwn, kQueries, kWidth>(s, keys, others);
+      HOTARU_UNROLL
+      for (uint32_t j = 0; j < kEach; ++j) {
+        const uint32_t q = query + tile_column(j);
+        const float lse = q < p.queries ? p.lse[line + q] : infinity();
+        HOTARU_UNROLL
+        for (uint32_t i = 0; i < kMine; ++i) {
+          s[i][j] =
+              std::exp(scores.at(s[i][j], q, own.first + tile_row(i)) - lse);
+          weights[tile_row(i) * tile_pitch(kQueries) + tile_column(j)] =
+              s[i][j];
+        }
+      }
+      __syncthreads();
+      fill<T, kQueries, kWidth>(others, p.grad, own.batch, head, query,
+                                p.queries, p.value_width);
+      __syncthreads();
+      add_product<kOwn, kWidth, kQueries>(value_sums, weights, others);
+      add_product_of_rows<kOwn, kQueries, kWidth>(g, values, others);
+      __syncthreads();
+      fill<T, kQueries, kWidth>(others, p.query, own.batch, head, query,
+                                p.queries, p.key_width, p.scale);
+      HOTARU_UNROLL
+      for (uint32_t j = 0; j < kEach; ++j) {
+        const uint32_t q = query + tile_column(j);
+        const float delta = q < p.queries ? p.delta[line + q] : 0.0f;
+        HOTARU_UNROLL
+        for (uint32_t i = 0; i < kMine; ++i)
+          weights[tile_row(i) * tile_pitch(kQueries) + tile_column(j)] =
+              score_grad(s[i][j], g[i][j], delta);
+      }
+      __syncthreads();
+      add_product<kOwn, kWidth, kQueries>(key_sums, weights, others);
+    }
+  }
+
+  float ones[kMine];
+  HOTARU_UNROLL
+  for (uint32_t i = 0; i < kMine; ++i) ones[i] = 1;
+  const uint32_t rows = p.keys - own.first;
+  const auto put = [&](const TileSums<kOwn, kWidth>& sums,
+                       const AttentionRows& to, uint32_t width) {
+    if (!to.data) return;
+    store_tile<T, kOwn, kWidth>(sums, ones,
+                                rows_of<T>(to, own.batch, own.head, own.first),
+                                to.row, rows, width, to.vectors);
+  };
+  put(key_sums, p.key_grad, p.key_width);
+  put(value_sums, p.value_grad, p.value_width);
+}
+
+}  // namespace
+
+/// Blocks on a processor: shared memory leaves room for two at least.
+#define HOTARU_ATTENTION(T, suffix, width) \
+  HOTARU_CUDA_CROWDED_KERNEL(Attention##width##_##suffix, 2, AttentionParams, \
+                             attention<T, width>) \
+  HOTARU_CUDA_CROWDED_KERNEL(AttentionQuery##width##_##suffix, 2, \
+                             AttentionParams, query_grad<T, width>) \
+  HOTARU_CUDA_CROWDED_KERNEL(AttentionKeys##width##_##suffix, 2, \
+                             AttentionParams, keys_grad<T, width>)
+#define HOTARU_ATTENTIONS(T, suffix) \
+  HOTARU_ATTENTION(T, suffix, 32) \
+  HOTARU_ATTENTION(T, suffix, 64) \
+  HOTARU_ATTENTION(T, suffix, 128) \
+  HOTARU_CUDA_BLOCK_KERNEL(AttentionDelta_##suffix, AttentionParams, \
+                           attention_delta<T>)
+
+HOTARU_ATTENTIONS(float, f32)
+HOTARU_ATTENTIONS(Half, f16)
+HOTARU_ATTENTIONS(BFloat16, bf16)
+
+}  // namespace hotaru::cuda

@@ -1,0 +1,21 @@
+// Attention by kernels that keep no scores in memory, on devices that have
+// them (backend/common/attention/attention.h).
+#pragma once
+
+#include "hotaru/ops/attention/attention.h"
+
+namespace hotaru {
+
+/// Whether query's device has the kernels.
+bool has_fused_attention(const Tensor& query);
+/// Why they cannot serve this call; empty if they can.
+std::string fused_refusal(const Tensor& query, const Tensor& key,
+                          const Tensor& value, const Tensor& mask,
+                          const AttentionOptions& options);
+/// Where has_fused_attention() and fused_refusal() is empty. Gradients are the
+/// kernels', too, but for those of gradients.
+Tensor fused_attention(const Tensor& query, const Tensor& key,
+                       const Tensor& value, const Tensor& mask,
+                       const AttentionOptions& options);
+
+}  // namespace hotaru
