@@ -76,8 +76,8 @@ Tensors run_gradient(const Backward& b, const Tensor& grad,
   const Tensor g = rows(grad), dq = wanted(0, query), dk = wanted(1, key),
                dv = wanted(2, value);
   enqueue(run,
-          {write(dq), write(dk), write(dv), read(g), read(out), read(lse),
-           read(query), read(key), read(value), read(mask)},
+          {read(g), read(out), read(lse), read(query), read(key), read(value),
+           read(mask), write(dq), write(dk), write(dv)},
           a);
   return {dq, dk, dv};
 }

@@ -16,9 +16,9 @@ inline constexpr int64_t kMostAttentionWidth = 128;
 /// floats to add, of query's dtype or float. Rows lie in one piece but for the
 /// mask's. G divides H.
 ///
-/// Of "attention_grad": write the gradients of query, key and value, each
-/// undefined if it is not wanted; read that of out, read out, read lse, then
-/// query, key, value and mask as above.
+/// Of "attention_grad": read the gradient of out, read out, read lse, then
+/// query, key, value and mask as above; write the gradients of query, key and
+/// value, each undefined if it is not wanted.
 struct AttentionAttributes {
   float scale = 1;
   /// Position i of the queries sees keys 0 .. i.

@@ -13,7 +13,7 @@ namespace {
 
 using FusedTypes = TypeList<float, Half, BFloat16>;
 constexpr KernelTypes<FusedTypes> kTypes{0, "attention"};
-constexpr KernelTypes<FusedTypes> kGradTypes{3, "attention_grad"};
+constexpr KernelTypes<FusedTypes> kGradTypes{0, "attention_grad"};
 
 static_assert(attention_width(kMostAttentionWidth) != 0 &&
               attention_width(kMostAttentionWidth + 1) == 0);
@@ -117,16 +117,15 @@ void run_attention(const KernelCall& call) {
 
 void run_attention_grad(const KernelCall& call) {
   check_types<kGradTypes>(call);
-  const Tensor &query_grad = call.tensor(0), &key_grad = call.tensor(1),
-               &value_grad = call.tensor(2), &grad = call.tensor(3),
-               &out = call.tensor(4), &lse = call.tensor(5);
-  AttentionParams p = params_of(call, 6);
+  const Tensor &grad = call.tensor(0), &out = call.tensor(1),
+               &lse = call.tensor(2);
+  AttentionParams p = params_of(call, 3);
   p.grad = rows_of(grad);
   p.out = rows_of(out);
   if (lse.numel() > 0) p.lse = static_cast<float*>(device_address(lse));
-  p.query_grad = rows_of(query_grad);
-  p.key_grad = rows_of(key_grad);
-  p.value_grad = rows_of(value_grad);
+  p.query_grad = rows_of(call.tensor(7));
+  p.key_grad = rows_of(call.tensor(8));
+  p.value_grad = rows_of(call.tensor(9));
   const Workspace delta(size_t(std::max<int64_t>(lse.numel(), 1)) *
                         sizeof(float));
   p.delta = static_cast<float*>(delta.data());
