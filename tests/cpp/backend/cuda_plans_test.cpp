@@ -1,6 +1,7 @@
-// How products, softmax and normalisation are shared among threads.
+// How products, softmax, normalisation and attention are shared among threads.
 #include <gtest/gtest.h>
 
+#include "hotaru/backend/cuda/params/attention.h"
 #include "hotaru/backend/cuda/params/matmul.h"
 #include "hotaru/backend/cuda/params/norm.h"
 #include "hotaru/backend/cuda/params/scan.h"
@@ -100,6 +101,37 @@ TEST(CudaPlans, SumsOfWeightsAreCovered) {
         EXPECT_GE(weight_blocks(p) * (kBlock / p.lanes), weights);
         EXPECT_EQ(workspace_bytes(p) > 0, p.splits > 1);
       }
+}
+
+TEST(CudaPlans, AttentionOwnsEveryRowOnce) {
+  for (const uint32_t rows : {0u, 1u, 63u, 64u, 65u, 100000u}) {
+    const int64_t blocks = attention_blocks(rows, 1);
+    EXPECT_GE(blocks * kAttentionOwn, rows);
+    EXPECT_LT((blocks - 1) * int64_t{kAttentionOwn}, int64_t{rows});
+    EXPECT_EQ(attention_blocks(rows, 12), 12 * blocks);
+    AttentionParams p;
+    p.batches = 2, p.heads = 3, p.queries = rows;
+    EXPECT_GE(attention_delta_blocks(p) * (kBlock / 32), int64_t{6} * rows);
+  }
+}
+
+TEST(CudaPlans, AttentionHasTheNarrowestKernel) {
+  EXPECT_EQ(attention_width(0), 32u);
+  EXPECT_EQ(attention_width(32), 32u);
+  EXPECT_EQ(attention_width(33), 64u);
+  EXPECT_EQ(attention_width(65), 128u);
+  EXPECT_EQ(attention_width(129), 0u);
+}
+
+TEST(CudaPlans, TwoBlocksOfAttentionFitOnAProcessor) {
+  // 228 KiB on sm_90, of which a block takes 1 KiB more than it asks for.
+  constexpr uint32_t kProcessor = 228 << 10, kEach = 1 << 10;
+  for (const uint32_t width : {32u, 64u, 128u}) {
+    EXPECT_EQ(tile_pitch(width) % 4, 0u);  // rows begin at 16 bytes
+    EXPECT_LE(2 * (attention_shared(width, kAttentionKeys) + kEach),
+              kProcessor);
+    EXPECT_LE(2 * (attention_grad_shared(width) + kEach), kProcessor);
+  }
 }
 
 }  // namespace
