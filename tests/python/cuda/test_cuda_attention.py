@@ -333,3 +333,10 @@ def test_memory_grows_with_the_length(cuda):
     assert long <= 4 * short
     # Scores alone would be 16 bytes an element of a row's result.
     assert long < 2048 * 2048
+
+
+def test_on_another_device(two_devices):
+    """Launches with more than 48 KiB of shared memory are asked for there."""
+    tensors = operands(1, 2, 2, 70, 75, 128, 128, "float32")
+    for index in (1, 0):
+        compare(torch.device("cuda", index), tensors)
