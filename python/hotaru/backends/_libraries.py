@@ -32,6 +32,14 @@ class _CudnnFlag(Flag):
         _C._set_cudnn(*(library._values[name] for name in told))
 
 
+def _library_on_gpu(name: str) -> tuple[str, str]:
+    """A library's version, and why there is none."""
+    if _C._device_count("cuda") == 0:
+        return "", "there is no CUDA device"
+    [library] = [one for one in _C._cuda_libraries() if one["name"] == name]
+    return library["version"], library["why_not"]
+
+
 class Cudnn(Library):
     """cuDNN, which computes convolutions on a GPU where it is found. Other
     operators have kernels of hotaru's own.
@@ -55,13 +63,11 @@ class Cudnn(Library):
 
     def version(self) -> int | None:
         """Its number, 91900 for 9.19.0; None where it is not found."""
-        if _C._device_count("cuda") == 0:
+        version, _ = _library_on_gpu("cuDNN")
+        if not version:
             return None
-        for library in _C._cuda_libraries():
-            if library["name"] == "cuDNN" and library["version"]:
-                major, minor, patch = map(int, library["version"].split("."))
-                return major * 10000 + minor * 100 + patch
-        return None
+        major, minor, patch = map(int, version.split("."))
+        return major * 10000 + minor * 100 + patch
 
     def is_acceptable(self, tensor) -> bool:
         """Whether PyTorch's would compute with a tensor."""
@@ -264,6 +270,7 @@ class Cuda(Library):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.matmul = Matmul(f"{name}.matmul")
+        self._linalg_library = LinalgBackend.Default
 
     def is_built(self) -> bool:
         """Whether this build can use CUDA devices, if there are any."""
@@ -280,20 +287,26 @@ class Cuda(Library):
         return cuda.is_available()
 
     def preferred_linalg_library(self, backend=None) -> LinalgBackend:
-        """The library of factorisations: hotaru's own, whose name is Default.
+        """The library of factorisations, set if one is named.
 
-        RuntimeError for another one, and for what is no name of any.
+        Either name means cuSOLVER for large matrices, where it is found, and
+        hotaru's own kernels for all else. RuntimeError for cuSOLVER where it is
+        not found, for MAGMA, and for what is no name of any.
         """
         if backend is None:
-            return LinalgBackend.Default
+            return self._linalg_library
         named = {m.name.lower(): m for m in LinalgBackend}
         wanted = _preferred(LinalgBackend, named, backend)
-        for member, name in (("Magma", "MAGMA"), ("Cusolver", "cuSOLVER")):
-            if wanted.name == member:
-                raise RuntimeError(
-                    f"Cannot set preferred backend to {name} if PyTorch has "
-                    f"not been compiled with {name}."
-                )
+        missing = "Cannot set preferred backend to {0} if PyTorch has not been "
+        missing += "compiled with {0}."
+        if wanted is LinalgBackend.Magma:
+            raise RuntimeError(missing.format("MAGMA"))
+        if wanted is LinalgBackend.Cusolver:
+            version, why_not = _library_on_gpu("cuSOLVER")
+            if not version:
+                text = missing.format("cuSOLVER")
+                raise RuntimeError(f"{text} hotaru: it is not used ({why_not})")
+        self._linalg_library = wanted
         return wanted
 
     def preferred_blas_library(self, backend=None) -> BlasBackend:

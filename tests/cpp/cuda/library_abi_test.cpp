@@ -170,3 +170,43 @@ TEST(LibraryAbi, CudnnTakesWhatItIsGiven) {
   GTEST_SKIP() << "built without cudnn.h";
 }
 #endif
+
+#if __has_include(<cusolverDn.h>)
+#include <cusolverDn.h>
+
+#include "hotaru/backend/cuda/libraries/cusolver_entries.h"
+
+namespace hotaru::cuda {
+namespace {
+
+TEST(LibraryAbi, CusolverTakesWhatItIsGiven){
+#define HOTARU_COMPARE(name, symbol, params) \
+  { \
+    int(*ours) params = nullptr; \
+    decltype(&::symbol) theirs = nullptr; \
+    EXPECT_EQ(shapes(ours), shapes(theirs)) << #symbol; \
+  }
+    HOTARU_CUSOLVER_ENTRIES(HOTARU_COMPARE)
+        HOTARU_CUSOLVER_LATER_ENTRIES(HOTARU_COMPARE)
+#undef HOTARU_COMPARE
+}
+
+#define HOTARU_SAME(ours, theirs) \
+  static_assert(int(solver::ours) == int(theirs))
+HOTARU_SAME(kR32F, CUDA_R_32F);
+HOTARU_SAME(kR64F, CUDA_R_64F);
+HOTARU_SAME(kC32F, CUDA_C_32F);
+HOTARU_SAME(kC64F, CUDA_C_64F);
+HOTARU_SAME(kUpper, CUBLAS_FILL_MODE_UPPER);
+HOTARU_SAME(kNoVectors, CUSOLVER_EIG_MODE_NOVECTOR);
+HOTARU_SAME(kVectors, CUSOLVER_EIG_MODE_VECTOR);
+HOTARU_SAME(kSuccess, CUSOLVER_STATUS_SUCCESS);
+#undef HOTARU_SAME
+
+}  // namespace
+}  // namespace hotaru::cuda
+#else
+TEST(LibraryAbi, CusolverTakesWhatItIsGiven) {
+  GTEST_SKIP() << "built without cusolverDn.h";
+}
+#endif

@@ -1,6 +1,7 @@
 // Launching QR and products of reflections.
 #include <algorithm>
 
+#include "hotaru/backend/cuda/libraries/cusolver.h"
 #include "hotaru/backend/cuda/linalg/linalg.h"
 
 namespace hotaru::cuda {
@@ -19,19 +20,21 @@ void geqrf(const KernelCall& call) {
   l.params.out[0] = l.operand(0);
   l.params.out[1] = l.operand(1);
   l.params.in[0] = l.operand(2);
-  if (std::min(s.m, s.n) > 0)
-    l.run(geqrf_.of(call.tensor(0).dtype()), linalg_threads(s.m, s.n));
+  const DType dtype = call.tensor(0).dtype();
+  if (std::min(s.m, s.n) > 0 && !geqrf_by_cusolver(l, dtype))
+    l.run(geqrf_.of(dtype), linalg_threads(s.m, s.n));
 }
 
 void qr(const KernelCall& call) {
   LinalgLaunch l(call);
   const LinalgAttributes& s = l.attributes();
   const DType dtype = call.tensor(2).dtype();
-  l.work((s.m * s.n + std::min(s.m, s.n)) * int64_t(itemsize(dtype)));
   l.params.out[0] = l.operand(0);
   l.params.out[1] = l.operand(1);
   l.params.in[0] = l.operand(2);
-  if (s.m > 0) l.run(qr_.of(dtype), linalg_threads(s.m, s.n));
+  if (s.m == 0 || qr_by_cusolver(l, dtype)) return;
+  l.work((s.m * s.n + std::min(s.m, s.n)) * int64_t(itemsize(dtype)));
+  l.run(qr_.of(dtype), linalg_threads(s.m, s.n));
 }
 
 void householder(const KernelCall& call) {
@@ -40,8 +43,9 @@ void householder(const KernelCall& call) {
   l.params.out[0] = l.operand(0);
   l.params.in[0] = l.operand(1);
   l.params.in[1] = l.operand(2);
-  if (s.m * s.n > 0)
-    l.run(householder_.of(call.tensor(0).dtype()), linalg_threads(s.m, s.n));
+  const DType dtype = call.tensor(0).dtype();
+  if (s.m * s.n > 0 && !householder_by_cusolver(l, dtype))
+    l.run(householder_.of(dtype), linalg_threads(s.m, s.n));
 }
 
 HOTARU_KERNEL(kCUDA, "linalg_qr", qr, check_types<kQrTypes>);

@@ -1,6 +1,7 @@
-// Launching factorisations of large matrices panel by panel.
+// Launching factorisations of large matrices: by cuSOLVER, or panel by panel.
 #include <algorithm>
 
+#include "hotaru/backend/cuda/libraries/cusolver.h"
 #include "hotaru/backend/cuda/linalg/linalg.h"
 
 namespace hotaru::cuda {
@@ -25,7 +26,9 @@ bool has_panels(int64_t rows, int64_t columns) {
 void factor_by_panels(const LinalgLaunch& l, DType dtype, PanelParams p) {
   const auto batch = unsigned(l.attributes().batch);
   p.info = l.params.info;
+  if (!p.lower && lu_by_cusolver(batch, dtype, p)) return;
   launch(start.of(dtype), {batch, panels(p.m)}, kBlock, p);
+  if (p.lower && cholesky_by_cusolver(batch, dtype, p)) return;
   const int32_t steps = std::min(p.m, p.n);
   for (p.begin = 0; p.begin < steps; p.begin += kPanel) {
     p.end = std::min(p.begin + kPanel, steps);

@@ -1,6 +1,7 @@
 // Launching eigenvalues and singular values.
 #include <algorithm>
 
+#include "hotaru/backend/cuda/libraries/cusolver.h"
 #include "hotaru/backend/cuda/linalg/linalg.h"
 
 namespace hotaru::cuda {
@@ -38,6 +39,8 @@ void eigh(const KernelCall& call) {
   l.params.out[1] = l.operand(1);
   l.params.vectors = vectors;
   l.params.in[0] = l.operand(2);
+  LibraryInfo said;
+  eigh_by_cusolver(l, dtype, said);
   l.run(eigh_.of(dtype), linalg_threads(s.m, s.m));
   l.check(raise_eigh);
 }
@@ -70,6 +73,8 @@ void svd(const KernelCall& call) {
   for (size_t i = 0; i < 3; ++i) l.params.out[i] = l.operand(i);
   l.params.in[0] = l.operand(3);
   if (least == 0 && !vectors) return;
+  LibraryInfo said;
+  svd_by_cusolver(l, dtype, said);
   l.run(svd_.of(dtype), linalg_threads(s.m, s.n));
   l.check(raise_svd);
 }
@@ -116,6 +121,8 @@ void eig(const KernelCall& call) {
   l.params.out[1] = l.operand(1);
   l.params.vectors = vectors;
   l.params.in[0] = l.operand(2);
+  LibraryInfo said;
+  eig_by_cusolver(l, dtype, said);
   l.run(eig_.of(dtype), linalg_threads(s.m, s.m));
   l.check(raise_eig);
 }

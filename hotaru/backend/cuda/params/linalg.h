@@ -28,6 +28,10 @@ struct LinalgParams {
   const void* in[3] = {};
   /// For each matrix: what linalg.h says, or a code of the kernel's.
   int32_t* info = nullptr;
+  /// Null, or what a library said of each matrix and, behind those of all, 1
+  /// for each with a number that is not finite: Eig, Eigh and Svd are for
+  /// matrices of which it is not 0 twice, the others are done.
+  const int32_t* library_info = nullptr;
   /// Memory for the time of the call; bytes of each matrix.
   char* work = nullptr;
   int64_t work_bytes = 0;

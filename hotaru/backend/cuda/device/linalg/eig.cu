@@ -200,6 +200,7 @@ __device__ void eig(const LinalgParams& p) {
   using R = Real<T>;
   using C = std::complex<R>;
   HOTARU_REFLECT_ROOM(T, room);
+  if (is_done(p)) return;
   const int n = p.m;
   const int64_t size = int64_t(n) * n;
   C* const x = work_of<C>(p);

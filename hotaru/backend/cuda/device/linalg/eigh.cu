@@ -137,6 +137,7 @@ template <class T>
 __device__ void eigh(const LinalgParams& p) {
   using R = Real<T>;
   HOTARU_REFLECT_ROOM(T, room);
+  if (is_done(p)) return;
   const Tridiagonal<T> t(p);
   const int n = p.m;
   const R scale = t.read(matrix_of<T>(p.in[0], n, n));

@@ -61,6 +61,7 @@ template <class T>
 __device__ void svd(const LinalgParams& p) {
   using R = Real<T>;
   HOTARU_REFLECT_ROOM(T, room);
+  if (is_done(p)) return;
   const bool wide = p.m < p.n;
   const int m = wide ? p.n : p.m, n = wide ? p.m : p.n;
   const bool tall = svd_is_tall(m, n);

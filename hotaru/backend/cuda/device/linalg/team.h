@@ -161,6 +161,15 @@ __device__ inline T* work_of(const LinalgParams& p, int64_t byte = 0) {
                               byte);
 }
 
+/// Whether a library has done this matrix.
+__device__ inline bool is_done(const LinalgParams& p) {
+  const int32_t* const said = p.library_info;
+  if (!said || said[blockIdx.x] != 0 || said[gridDim.x + blockIdx.x] != 0)
+    return false;
+  if (threadIdx.x == 0) p.info[blockIdx.x] = 0;
+  return true;
+}
+
 template <class T>
 __device__ inline void copy_line(int64_t count, const T* from, T* to) {
   for (int64_t i = threadIdx.x; i < count; i += blockDim.x) to[i] = from[i];
