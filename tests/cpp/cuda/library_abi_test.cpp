@@ -210,3 +210,40 @@ TEST(LibraryAbi, CusolverTakesWhatItIsGiven) {
   GTEST_SKIP() << "built without cusolverDn.h";
 }
 #endif
+
+#if __has_include(<cufftXt.h>)
+#include <cufftXt.h>
+
+#include "hotaru/backend/cuda/libraries/cufft_entries.h"
+
+namespace hotaru::cuda {
+namespace {
+
+TEST(LibraryAbi, CufftTakesWhatItIsGiven){
+#define HOTARU_COMPARE(name, symbol, params) \
+  { \
+    int(*ours) params = nullptr; \
+    decltype(&::symbol) theirs = nullptr; \
+    EXPECT_EQ(shapes(ours), shapes(theirs)) << #symbol; \
+  }
+    HOTARU_CUFFT_ENTRIES(HOTARU_COMPARE)
+#undef HOTARU_COMPARE
+}
+
+#define HOTARU_SAME(ours, theirs) static_assert(int(cufft::ours) == int(theirs))
+HOTARU_SAME(kR32F, CUDA_R_32F);
+HOTARU_SAME(kR64F, CUDA_R_64F);
+HOTARU_SAME(kC32F, CUDA_C_32F);
+HOTARU_SAME(kC64F, CUDA_C_64F);
+HOTARU_SAME(kForward, CUFFT_FORWARD);
+HOTARU_SAME(kBack, CUFFT_INVERSE);
+HOTARU_SAME(kSuccess, CUFFT_SUCCESS);
+#undef HOTARU_SAME
+
+}  // namespace
+}  // namespace hotaru::cuda
+#else
+TEST(LibraryAbi, CufftTakesWhatItIsGiven) {
+  GTEST_SKIP() << "built without cufftXt.h";
+}
+#endif

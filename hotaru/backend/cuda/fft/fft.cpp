@@ -11,6 +11,7 @@
 #include "hotaru/backend/cuda/fft/plan.h"
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/libraries/cufft.h"
 #include "hotaru/backend/cuda/params/fft.h"
 
 namespace hotaru::cuda {
@@ -228,10 +229,14 @@ void fft_lines(const KernelCall& call) {
   const Precision precision =
       single ? Precision{DType::kFloat32, 8} : Precision{DType::kFloat64, 16};
   const bool smooth = fft::is_smooth(a.n);
+  // A block's lines are read and written once, with their scale: no library
+  // does less.
+  const bool several = !smooth || fft::split(a.n, precision.item) != 0;
   // Not only what a launch counts: these points lie in working memory.
   const int64_t most = std::min(most_elements() - 1, kMostPoints);
   for_parts(l, smooth ? a.n : fft::good_length(2 * a.n - 1), most,
             [&](const Lines& part) {
+              if (several && transform_by_cufft(part, precision.real)) return;
               if (smooth) return run_smooth(part, precision);
               run_convolved(part, precision);
             });

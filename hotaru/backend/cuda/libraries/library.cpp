@@ -10,6 +10,7 @@
 #include "hotaru/backend/cuda/devices.h"
 #include "hotaru/backend/cuda/libraries/cublaslt.h"
 #include "hotaru/backend/cuda/libraries/cudnn_conv.h"
+#include "hotaru/backend/cuda/libraries/cufft.h"
 #include "hotaru/backend/cuda/libraries/cusolver.h"
 #include "hotaru/runtime/warning.h"
 
@@ -117,7 +118,7 @@ void warn_without(const char* name, const OpenedLibrary& library) {
 }
 
 std::vector<DeviceLibrary> library_reports() {
-  return {cublaslt_report(), cudnn_report(), cusolver_report()};
+  return {cublaslt_report(), cudnn_report(), cusolver_report(), cufft_report()};
 }
 
 }  // namespace hotaru::cuda
