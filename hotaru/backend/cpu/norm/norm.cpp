@@ -190,10 +190,22 @@ void row_norm_grad_of(const KernelCall& call) {
   for (int64_t r = 0; r < a.rows; ++r) {
     const T *grad = g + r * n, *from = x + r * n;
     const A mean = means[r], rstd = rstds[r];
-    for_weights(a, r, [&](int64_t w, int64_t i) {
-      biases[w] += A(grad[i]);
-      weights[w] += A(grad[i]) * (A(from[i]) - mean) * rstd;
-    });
+    const auto share = [&](int64_t i) {
+      return A(grad[i]) * (A(from[i]) - mean) * rstd;
+    };
+    if (a.inner == 1) {
+      for_weights(a, r, [&](int64_t w, int64_t i) {
+        biases[w] += A(grad[i]);
+        weights[w] += share(i);
+      });
+      continue;
+    }
+    // A plane's elements are summed in lanes: one by one, planes of thousands
+    // would lose four digits.
+    for (int64_t w = r % a.period * a.step, j = 0; j < n; ++w, j += a.inner) {
+      biases[w] += lane_sum(a.inner, [&](int64_t i) { return A(grad[j + i]); });
+      weights[w] += lane_sum(a.inner, [&](int64_t i) { return share(j + i); });
+    }
   }
   for (int64_t i = 0; i < any.numel(); ++i) {
     store<T>(gw, i, weights[i]);
