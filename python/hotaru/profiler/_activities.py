@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 import warnings
 
+from .. import _C
+
 
 class ProfilerActivity(enum.Enum):
     """What PyTorch lets one choose; hotaru records the CPU and CUDA."""
@@ -29,10 +31,10 @@ _DEVICES = {
 
 def supported_activities() -> set[ProfilerActivity]:
     """What can be recorded: the CPU, and CUDA where there is a device."""
-    from ..cuda import is_available
-
     found = {ProfilerActivity.CPU}
-    return found | {ProfilerActivity.CUDA} if is_available() else found
+    if _C._device_count("cuda") > 0:
+        found.add(ProfilerActivity.CUDA)
+    return found
 
 
 def device_among(activities: set[ProfilerActivity]) -> str | None:
