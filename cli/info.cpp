@@ -55,7 +55,7 @@ std::vector<std::string> gpu_names() {
 Json gpu_libraries() {
   Json out = Json::object();
   if (device_count(DeviceType::kCUDA) == 0) return out;
-  for (const DeviceLibrary& l : accelerator().libraries())
+  for (const DeviceLibrary& l : accelerator().libraries({}))
     out[l.name] = {
         {"version", l.version}, {"path", l.path}, {"why_not", l.why_not}};
   return out;

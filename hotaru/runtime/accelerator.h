@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hotaru/runtime/backend.h"
@@ -87,8 +88,8 @@ class Accelerator : public Backend {
  public:
   /// Whether a device was used in this process.
   virtual bool initialized() = 0;
-  /// All that kernels may use; opens them to find out.
-  virtual std::vector<DeviceLibrary> libraries() = 0;
+  /// What kernels may use: all, or that of one name, opened to find out.
+  virtual std::vector<DeviceLibrary> libraries(std::string_view name) = 0;
   /// A folder of packages in which libraries may lie; see the back end's.
   virtual void add_library_root(std::string folder) = 0;
   /// Throws what is missing if there is no device; uses the current one.

@@ -64,7 +64,9 @@ class CudaBackend final : public Accelerator {
   }
 
   bool initialized() override { return is_initialized(); }
-  std::vector<DeviceLibrary> libraries() override { return library_reports(); }
+  std::vector<DeviceLibrary> libraries(std::string_view name) override {
+    return library_reports(name);
+  }
   void add_library_root(std::string folder) override {
     cuda::add_library_root(std::move(folder));
   }

@@ -167,18 +167,21 @@ void init_accelerator(nb::module_& m) {
   m.def("_cuda_in_software", [] { return accelerator().in_software(); });
   m.def("_cuda_driver_version", [] { return accelerator().driver_version(); });
   m.def("_cuda_architectures", [] { return accelerator().architectures(); });
-  m.def("_cuda_libraries", [] {
-    nb::list out;
-    for (const DeviceLibrary& l : accelerator().libraries()) {
-      nb::dict row;
-      row["name"] = l.name;
-      row["version"] = l.version;
-      row["path"] = l.path;
-      row["why_not"] = l.why_not;
-      out.append(row);
-    }
-    return out;
-  });
+  m.def(
+      "_cuda_libraries",
+      [](const std::string& name) {
+        nb::list out;
+        for (const DeviceLibrary& l : accelerator().libraries(name)) {
+          nb::dict row;
+          row["name"] = l.name;
+          row["version"] = l.version;
+          row["path"] = l.path;
+          row["why_not"] = l.why_not;
+          out.append(row);
+        }
+        return out;
+      },
+      nb::arg("name") = "");
   m.def("_cuda_add_library_root", [](std::string folder) {
     accelerator().add_library_root(std::move(folder));
   });

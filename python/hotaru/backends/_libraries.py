@@ -36,7 +36,7 @@ def _library_on_gpu(name: str) -> tuple[str, str]:
     """A library's version, and why there is none."""
     if _C._device_count("cuda") == 0:
         return "", "there is no CUDA device"
-    [library] = [one for one in _C._cuda_libraries() if one["name"] == name]
+    [library] = _C._cuda_libraries(name)
     return library["version"], library["why_not"]
 
 

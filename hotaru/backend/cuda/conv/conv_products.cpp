@@ -68,6 +68,37 @@ void swap_dims(void* to, const void* from, int64_t batch, int64_t i, int64_t j,
       size_t(item));
 }
 
+struct ProductSizes {
+  int64_t rows, depth, columns;
+};
+
+/// Samples [n, n + count) of p.out [samples, groups, rows, columns], with
+/// p.bias [groups, rows]: weight [groups, rows, depth] times what stands in
+/// `columns` [count, groups, depth, columns].
+void multiply_columns(const ConvParams& p, int64_t groups, ProductSizes size,
+                      const void* weight, const void* columns, int64_t n,
+                      int64_t count, DType dtype) {
+  const auto item = int64_t(itemsize(dtype));
+  const int64_t of_group = size.rows * size.columns;
+  for (int64_t g = 0; g < groups; ++g) {
+    MatmulParams m;
+    m.batch = count;
+    m.m = uint32_t(size.rows), m.n = uint32_t(size.columns);
+    m.k = uint32_t(size.depth);
+    m.a = moved(weight, g * size.rows * size.depth * item);
+    m.a_at = {0, size.depth, 1};
+    m.b = moved(columns, g * size.depth * size.columns * item);
+    m.b_at = {groups * size.depth * size.columns, size.columns, 1};
+    m.out = moved(p.out, (n * groups + g) * of_group * item);
+    m.out_row = size.columns;
+    m.out_batch = groups * of_group;
+    m.bias = moved(p.bias, g * size.rows * item);
+    m.bias_at = {0, 1, 0};
+    m.beta = 1;
+    multiply(m, dtype);
+  }
+}
+
 }  // namespace
 
 bool forward_by_products(const ConvParams& p, const ConvSizes& s, DType dtype) {
@@ -91,22 +122,8 @@ bool forward_by_products(const ConvParams& p, const ConvSizes& s, DType dtype) {
            size_t(item));
       columns = room.data();
     }
-    for (int64_t g = 0; g < s.groups; ++g) {
-      MatmulParams m;
-      m.batch = count;
-      m.m = uint32_t(s.out), m.n = uint32_t(positions), m.k = uint32_t(depth);
-      m.a = moved(p.b, g * s.out * depth * item);
-      m.a_at = {0, depth, 1};
-      m.b = moved(columns, g * depth * positions * item);
-      m.b_at = {of_sample, positions, 1};
-      m.out = moved(p.out, (n * s.groups + g) * s.out * positions * item);
-      m.out_row = positions;
-      m.out_batch = s.groups * s.out * positions;
-      m.bias = moved(p.bias, g * s.out * item);
-      m.bias_at = {0, 1, 0};
-      m.beta = 1;
-      multiply(m, dtype);
-    }
+    multiply_columns(p, s.groups, {s.out, depth, positions}, p.b, columns, n,
+                     count, dtype);
   }
   return true;
 }
@@ -129,22 +146,8 @@ bool data_by_products(const ConvParams& p, const ConvSizes& s, DType dtype) {
     const int64_t count = std::min(together, s.samples - n);
     fill(back_columns, p, moved(p.a, n * y_size * item), room.data(),
          count * of_sample, size_t(item));
-    for (int64_t g = 0; g < s.groups; ++g) {
-      MatmulParams m;
-      m.batch = count;
-      m.m = uint32_t(s.in), m.n = uint32_t(positions), m.k = uint32_t(depth);
-      m.a = moved(weight.data(), g * s.in * depth * item);
-      m.a_at = {0, depth, 1};
-      m.b = moved(room.data(), g * depth * positions * item);
-      m.b_at = {of_sample, positions, 1};
-      m.out = moved(p.out, (n * s.groups + g) * s.in * positions * item);
-      m.out_row = positions;
-      m.out_batch = s.groups * s.in * positions;
-      m.bias = moved(p.bias, g * s.in * item);
-      m.bias_at = {0, 1, 0};
-      m.beta = 1;
-      multiply(m, dtype);
-    }
+    multiply_columns(p, s.groups, {s.in, depth, positions}, weight.data(),
+                     room.data(), n, count, dtype);
   }
   return true;
 }

@@ -24,6 +24,7 @@ constexpr size_t kMostWorkspace = size_t{32} << 20;
 constexpr size_t kMostPlans = 4096;
 
 struct CublasLt {
+  static constexpr const char* kName = "cuBLASLt";
   OpenedLibrary library =
       open_library({"libcublasLt.so.13", "libcublasLt.so.12"});
   size_t (*version)() = nullptr;
@@ -37,29 +38,13 @@ struct CublasLt {
     HOTARU_CUBLASLT_ENTRIES(HOTARU_FIND)
 #undef HOTARU_FIND
   }
-  bool here() const {
-    return library.why_not.empty();
+  std::string version_text() const {
+    return version_text_of(int64_t(version()), 10000);
   }
 };
 
-const CublasLt& opened() {
-  static const CublasLt* const once = new CublasLt;
-  return *once;
-}
-
-/// The library; null, with one warning, if it is not here.
-const CublasLt* cublaslt() {
-  static const CublasLt* const once = [] {
-    const CublasLt& found = opened();
-    if (!found.here()) warn_without("cuBLASLt", found.library);
-    return found.here() ? &found : nullptr;
-  }();
-  return once;
-}
-
 void check_lt(int status, const char* what) {
-  HOTARU_CHECK(status == lt::kSuccess, "cuBLASLt: ", what, " failed, status ",
-               status);
+  check_library(CublasLt::kName, status, what);
 }
 
 /// A matrix as the library sees it: by columns, ld apart, perhaps to be
@@ -228,36 +213,29 @@ class Plan {
   std::mutex mutex_;
 };
 
-/// A device's handle and the plans made so far.
+/// A device's handle, made when it is first needed, and the plans made so far.
 class Plans {
  public:
-  Plans(const CublasLt& lt, int device) : lt_(lt) {
-    use(device);
-    check_lt(lt.create(&handle_), "cublasLtCreate");
-  }
-  std::shared_ptr<Plan> of(const Key& key) {
+  std::shared_ptr<Plan> of(const CublasLt& lt, const Key& key) {
     const std::lock_guard lock(mutex_);
+    if (!handle_) {
+      use(launching_timeline().device());
+      check_lt(lt.create(&handle_), "cublasLtCreate");
+    }
     if (const auto at = plans_.find(key); at != plans_.end()) return at->second;
     if (plans_.size() >= kMostPlans) plans_.clear();
-    return plans_.emplace(key, std::make_shared<Plan>(lt_, handle_, key))
+    return plans_.emplace(key, std::make_shared<Plan>(lt, handle_, key))
         .first->second;
   }
   /// Those of the launching stream's device.
-  static Plans& here(const CublasLt& lt) {
-    static auto* const mutex = new std::mutex;
-    static auto* const all =
-        new std::array<std::unique_ptr<Plans>, kMostDevices>;
-    const int device = launching_timeline().device();
-    const std::lock_guard lock(*mutex);
-    auto& plans = (*all)[size_t(device)];
-    if (!plans) plans = std::make_unique<Plans>(lt, device);
-    return *plans;
+  static Plans& here() {
+    static auto* const devices = new std::array<Plans, kMostDevices>;
+    return (*devices)[size_t(launching_timeline().device())];
   }
 
  private:
-  const CublasLt& lt_;
-  lt::Handle handle_ = nullptr;
   std::mutex mutex_;
+  lt::Handle handle_ = nullptr;
   std::unordered_map<Key, std::shared_ptr<Plan>, KeyHash> plans_;
 };
 
@@ -327,7 +305,7 @@ Scale scale_of(DType dtype, double real, double imaginary) {
 
 bool multiply_by_cublaslt(const MatmulParams& p, DType dtype) {
   if (p.k == 0 || p.scale || p.batch > INT32_MAX) return false;
-  const CublasLt* lt = cublaslt();
+  const CublasLt* lt = usable<CublasLt>();
   if (!lt) return false;
   const auto a = transposed_view(p.m, p.k, p.a_at);
   const auto b = transposed_view(p.k, p.n, p.b_at);
@@ -348,7 +326,7 @@ bool multiply_by_cublaslt(const MatmulParams& p, DType dtype) {
                 p.batch,
                 {alignment_bits(p.b), alignment_bits(p.a),
                  alignment_bits(matrix), alignment_bits(p.out)}};
-  const std::shared_ptr<Plan> plan = Plans::here(*lt).of(key);
+  const std::shared_ptr<Plan> plan = Plans::here().of(*lt, key);
   if (!plan->serves()) return false;
   const Scale alpha = scale_of(dtype, p.alpha, p.imaginary_alpha);
   const Scale beta = scale_of(dtype, added->real, added->imaginary);
@@ -357,12 +335,7 @@ bool multiply_by_cublaslt(const MatmulParams& p, DType dtype) {
 }
 
 DeviceLibrary cublaslt_report() {
-  const CublasLt& lt = opened();
-  DeviceLibrary out{"cuBLASLt", "", lt.library.path, lt.library.why_not};
-  if (!lt.here()) return out;
-  const size_t v = lt.version();
-  out.version = concat(v / 10000, ".", v % 10000 / 100, ".", v % 100);
-  return out;
+  return report_of<CublasLt>();
 }
 
 }  // namespace hotaru::cuda

@@ -12,6 +12,7 @@
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/libraries/cudnn_graph.h"
 #include "hotaru/core/error.h"
+#include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/library_settings.h"
 
@@ -170,7 +171,7 @@ class Plan {
 
   void run(const dnn::Cudnn& dnn, dnn::Context& context,
            std::array<void*, 3> pointers) {
-    const std::lock_guard lock(context.mutex);
+    const auto lock = blocking_lock(context.mutex);
     dnn::check_dnn(
         dnn.set_stream(context.handle, launching_timeline().handle()),
         "cudnnSetStream");
@@ -260,7 +261,7 @@ std::shared_ptr<Plan> plan_of(dnn::Context& context, const Problem& p) {
   static auto* const all = new std::array<Plans, kMostDevices>;
   Plans& plans = (*all)[size_t(launching_timeline().device())];
   Key key = p.key();
-  const std::lock_guard lock(plans.mutex);
+  const auto lock = blocking_lock(plans.mutex);
   if (const auto at = plans.by_key.find(key); at != plans.by_key.end())
     return at->second;
   if (plans.by_key.size() >= kMostPlans) plans.by_key.clear();
@@ -294,7 +295,7 @@ bool convolve_by_cudnn(ConvKind kind, const Tensor& x, const Tensor& w,
   if (!settings.enabled || !is_floating_point(x.dtype()) || x.numel() == 0 ||
       w.numel() == 0 || y.numel() == 0)
     return false;
-  const dnn::Cudnn* library = dnn::cudnn();
+  const dnn::Cudnn* library = usable<dnn::Cudnn>();
   if (!library) return false;
   std::array<void*, 3> pointers;
   Problem p{kind,
@@ -322,12 +323,7 @@ bool convolve_by_cudnn(ConvKind kind, const Tensor& x, const Tensor& w,
 }
 
 DeviceLibrary cudnn_report() {
-  const dnn::Cudnn& dnn = dnn::opened();
-  DeviceLibrary out{"cuDNN", "", dnn.library.path, dnn.library.why_not};
-  if (!dnn.here()) return out;
-  const size_t v = dnn.version();
-  out.version = concat(v / 10000, ".", v % 10000 / 100, ".", v % 100);
-  return out;
+  return report_of<dnn::Cudnn>();
 }
 
 }  // namespace hotaru::cuda

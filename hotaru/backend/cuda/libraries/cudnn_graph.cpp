@@ -15,53 +15,41 @@ Cudnn::Cudnn() {
 #undef HOTARU_FIND
 }
 
-const Cudnn& opened() {
-  static const Cudnn* const once = new Cudnn;
-  return *once;
-}
-
-const Cudnn* cudnn() {
-  static const Cudnn* const once = [] {
-    const Cudnn& found = opened();
-    if (!found.here()) warn_without("cuDNN", found.library);
-    return found.here() ? &found : nullptr;
-  }();
-  return once;
-}
-
 void check_dnn(int status, const char* what) {
-  HOTARU_CHECK(status == kSuccess, "cuDNN: ", what, " failed, status ", status);
+  check_library(Cudnn::kName, status, what);
 }
 
 Owned::Owned(DescriptorType type) {
-  check_dnn(opened().make(type, &handle_), "cudnnBackendCreateDescriptor");
+  check_dnn(opened<Cudnn>().make(type, &handle_),
+            "cudnnBackendCreateDescriptor");
 }
 
 void Owned::reset() {
-  if (handle_) opened().destroy(handle_);
+  if (handle_) opened<Cudnn>().destroy(handle_);
   handle_ = nullptr;
 }
 
 void Owned::set(Attribute attribute, ValueType type, int64_t count,
                 const void* values) {
-  check_dnn(opened().set(handle_, attribute, type, count, values),
+  check_dnn(opened<Cudnn>().set(handle_, attribute, type, count, values),
             "cudnnBackendSetAttribute");
 }
 
 int64_t Owned::get(Attribute attribute, ValueType type, int64_t wanted,
                    void* values) const {
   int64_t count = 0;
-  check_dnn(opened().get(handle_, attribute, type, wanted, &count, values),
-            "cudnnBackendGetAttribute");
+  check_dnn(
+      opened<Cudnn>().get(handle_, attribute, type, wanted, &count, values),
+      "cudnnBackendGetAttribute");
   return count;
 }
 
 bool Owned::finalize() {
-  return opened().finalize(handle_) == kSuccess;
+  return opened<Cudnn>().finalize(handle_) == kSuccess;
 }
 
 void Owned::finish(const char* what) {
-  check_dnn(opened().finalize(handle_), what);
+  check_dnn(opened<Cudnn>().finalize(handle_), what);
 }
 
 Context& context_here(const Cudnn& dnn) {

@@ -11,6 +11,7 @@
 namespace hotaru::cuda::dnn {
 
 struct Cudnn {
+  static constexpr const char* kName = "cuDNN";
   OpenedLibrary library = open_library({"libcudnn.so.9"});
   size_t (*version)() = nullptr;
 #define HOTARU_MEMBER(name, symbol, params) int(*name) params = nullptr;
@@ -18,15 +19,10 @@ struct Cudnn {
 #undef HOTARU_MEMBER
 
   Cudnn();
-  bool here() const {
-    return library.why_not.empty();
+  std::string version_text() const {
+    return version_text_of(int64_t(version()), 10000);
   }
 };
-
-/// Opened at the first call, whether or not it serves.
-const Cudnn& opened();
-/// The same; null, with one warning, if it does not.
-const Cudnn* cudnn();
 
 /// Throws Error that names the call, unless it went well.
 void check_dnn(int status, const char* what);

@@ -30,6 +30,7 @@ constexpr size_t kMostPlans = 64;
 constexpr int64_t kMostCalls = 8;
 
 struct Cufft {
+  static constexpr const char* kName = "cuFFT";
   OpenedLibrary library = open_library({"libcufft.so.12", "libcufft.so.11"});
 #define HOTARU_MEMBER(name, symbol, params) int(*name) params = nullptr;
   HOTARU_CUFFT_ENTRIES(HOTARU_MEMBER)
@@ -40,29 +41,14 @@ struct Cufft {
     HOTARU_CUFFT_ENTRIES(HOTARU_FIND)
 #undef HOTARU_FIND
   }
-  bool here() const {
-    return library.why_not.empty();
+  std::string version_text() const {
+    int v = 0;
+    return version(&v) == cufft::kSuccess ? version_text_of(v, 1000) : "";
   }
 };
 
-const Cufft& opened() {
-  static const Cufft* const once = new Cufft;
-  return *once;
-}
-
-/// The library; null, with one warning, if it is not here.
-const Cufft* cufft_library() {
-  static const Cufft* const once = [] {
-    const Cufft& found = opened();
-    if (!found.here()) warn_without("cuFFT", found.library);
-    return found.here() ? &found : nullptr;
-  }();
-  return once;
-}
-
 void check_fft(int status, const char* what) {
-  HOTARU_CHECK(status == cufft::kSuccess, "cuFFT: ", what, " failed, status ",
-               status);
+  check_library(Cufft::kName, status, what);
 }
 
 /// One side of lines, in elements.
@@ -233,7 +219,7 @@ FftScaleParams scaling(int64_t points, int64_t lines, double by) {
 
 bool transform_by_cufft(const Lines& l, DType real) {
   const Told told(l, real);
-  const Cufft* const library = told.fits ? cufft_library() : nullptr;
+  const Cufft* const library = told.fits ? usable<Cufft>() : nullptr;
   if (!library) return false;
   const int64_t batch = told.batch.size;
   Key key{l.n, batch, side_of(l.source, told.batch.from, real),
@@ -278,12 +264,7 @@ bool transform_by_cufft(const Lines& l, DType real) {
 }
 
 DeviceLibrary cufft_report() {
-  const Cufft& library = opened();
-  DeviceLibrary out{"cuFFT", "", library.library.path, library.library.why_not};
-  int v = 0;
-  if (library.here() && library.version(&v) == cufft::kSuccess)
-    out.version = concat(v / 1000, ".", v % 1000 / 100, ".", v % 100);
-  return out;
+  return report_of<Cufft>();
 }
 
 }  // namespace hotaru::cuda

@@ -19,7 +19,7 @@ const Function narrow("Pivots");
 
 /// The library, if it should compute these.
 const Cusolver* chosen(int64_t batch, int64_t rows, int64_t columns) {
-  return solver::is_for_library(batch, rows, columns) ? solver::cusolver()
+  return solver::is_for_library(batch, rows, columns) ? usable<Cusolver>()
                                                       : nullptr;
 }
 

@@ -43,23 +43,13 @@ Cusolver::Cusolver() {
 #undef HOTARU_FIND
 }
 
-const Cusolver& opened() {
-  static const Cusolver* const once = new Cusolver;
-  return *once;
-}
-
-const Cusolver* cusolver() {
-  static const Cusolver* const once = [] {
-    const Cusolver& found = opened();
-    if (!found.here()) warn_without("cuSOLVER", found.library);
-    return found.here() ? &found : nullptr;
-  }();
-  return once;
+std::string Cusolver::version_text() const {
+  int v = 0;
+  return version(&v) == kSuccess ? version_text_of(v, 1000) : "";
 }
 
 void check_solver(int status, const char* what) {
-  HOTARU_CHECK(status == kSuccess, "cuSOLVER: ", what, " failed, status ",
-               status);
+  check_library(Cusolver::kName, status, what);
 }
 
 Type type_of(DType dtype) {

@@ -12,6 +12,7 @@
 namespace hotaru::cuda::solver {
 
 struct Cusolver {
+  static constexpr const char* kName = "cuSOLVER";
   OpenedLibrary library =
       open_library({"libcusolver.so.12", "libcusolver.so.11"});
   int (*version)(int*) = nullptr;
@@ -21,15 +22,8 @@ struct Cusolver {
 #undef HOTARU_MEMBER
 
   Cusolver();
-  bool here() const {
-    return library.why_not.empty();
-  }
+  std::string version_text() const;
 };
-
-/// Opened at the first call, whether or not it serves.
-const Cusolver& opened();
-/// The same; null, with one warning, if it does not.
-const Cusolver* cusolver();
 
 /// Throws Error that names the call, unless it went well.
 void check_solver(int status, const char* what);

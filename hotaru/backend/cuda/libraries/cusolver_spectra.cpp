@@ -44,7 +44,7 @@ Matrices workspace(const LinalgLaunch& l, int64_t row, int64_t byte = 0) {
 void eigh_by_cusolver(LinalgLaunch& l, DType dtype, LibraryInfo& said) {
   const int64_t batch = l.attributes().batch, n = l.attributes().m;
   if (!solver::is_for_library(batch, n, n)) return;
-  const Cusolver* const lib = solver::cusolver();
+  const Cusolver* const lib = usable<Cusolver>();
   if (!lib) return;
   const Matrices a = workspace(l, n);
   turn(dtype, batch, row_major(l.params.in[0], n, n, dtype), a, n, n,
@@ -81,7 +81,7 @@ void svd_by_cusolver(LinalgLaunch& l, DType dtype, LibraryInfo& said) {
   const LinalgAttributes& sizes = l.attributes();
   const int64_t batch = sizes.batch, m = sizes.m, n = sizes.n;
   if (!solver::is_for_library(batch, m, n)) return;
-  const Cusolver* const lib = solver::cusolver();
+  const Cusolver* const lib = usable<Cusolver>();
   if (!lib) return;
   // A by rows is A^T = B by columns: B = X S Y^H, Vh = X^T and U = conj(Y).
   const Matrices b = workspace(l, n);
@@ -126,7 +126,7 @@ void svd_by_cusolver(LinalgLaunch& l, DType dtype, LibraryInfo& said) {
 void eig_by_cusolver(LinalgLaunch& l, DType dtype, LibraryInfo& said) {
   const int64_t batch = l.attributes().batch, n = l.attributes().m;
   if (!solver::is_for_library(batch, n, n)) return;
-  const Cusolver* const lib = solver::cusolver();
+  const Cusolver* const lib = usable<Cusolver>();
   if (!lib || !lib->eig || !lib->eig_room) return;
   const int64_t bytes = n * n * int64_t(itemsize(dtype));
   const Matrices a = workspace(l, n);
@@ -172,12 +172,7 @@ void eig_by_cusolver(LinalgLaunch& l, DType dtype, LibraryInfo& said) {
 }
 
 DeviceLibrary cusolver_report() {
-  const Cusolver& lib = solver::opened();
-  DeviceLibrary out{"cuSOLVER", "", lib.library.path, lib.library.why_not};
-  int v = 0;
-  if (lib.here() && lib.version(&v) == solver::kSuccess)
-    out.version = concat(v / 1000, ".", v % 1000 / 100, ".", v % 100);
-  return out;
+  return report_of<Cusolver>();
 }
 
 }  // namespace hotaru::cuda

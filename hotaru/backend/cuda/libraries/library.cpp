@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 #include "hotaru/backend/cuda/devices.h"
 #include "hotaru/backend/cuda/libraries/cublaslt.h"
@@ -117,8 +118,24 @@ void warn_without(const char* name, const OpenedLibrary& library) {
               "kernels without this warning."));
 }
 
-std::vector<DeviceLibrary> library_reports() {
-  return {cublaslt_report(), cudnn_report(), cusolver_report(), cufft_report()};
+void check_library(const char* library, int status, const char* call) {
+  HOTARU_CHECK(status == 0, library, ": ", call, " failed, status ", status);
+}
+
+std::string version_text_of(int64_t number, int64_t unit) {
+  return concat(number / unit, ".", number % unit / 100, ".", number % 100);
+}
+
+std::vector<DeviceLibrary> library_reports(std::string_view name) {
+  constexpr std::pair<std::string_view, DeviceLibrary (*)()> kKnown[] = {
+      {"cuBLASLt", &cublaslt_report},
+      {"cuDNN", &cudnn_report},
+      {"cuSOLVER", &cusolver_report},
+      {"cuFFT", &cufft_report}};
+  std::vector<DeviceLibrary> out;
+  for (const auto& [known, report] : kKnown)
+    if (name.empty() || name == known) out.push_back(report());
+  return out;
 }
 
 }  // namespace hotaru::cuda
