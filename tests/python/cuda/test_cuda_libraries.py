@@ -9,46 +9,27 @@ import subprocess
 import sys
 
 import pytest
+from stand_ins import run_program
 
 import hotaru as torch
 
 PRELUDE = """
-import ctypes
-import hotaru as torch
-
 F = torch.nn.functional
-torch.zeros(1, device="cuda")
-[report] = [l for l in torch._C._cuda_libraries() if l["name"] == {name!r}]
-calls = ctypes.CDLL(report["path"]).hotaru_softgpu_library_calls
-calls.restype = ctypes.c_long
 
 
 def close(on_gpu, on_cpu, dtype):
     short = dtype in (torch.float16, torch.bfloat16)
     near = dict(rtol=1e-2, atol=1e-2) if short else dict(rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(on_gpu.cpu(), on_cpu, **near)
-
-
-def counted(f):
-    before = calls()
-    result = f()
-    torch.cuda.synchronize()
-    return result, calls() - before
 """
 
 
 @pytest.fixture
 def with_libraries(cuda):
     """Runs a program whose libraries are the stand-ins."""
-    if not torch._C._cuda_in_software():
-        pytest.skip("a GPU: stand-ins compute in the GPU in software only")
 
     def run(program, name="cuBLASLt"):
-        environment = dict(os.environ, HOTARU_CUDA_LIBRARIES="soft")
-        return subprocess.run(
-            [sys.executable, "-c", PRELUDE.format(name=name) + program],
-            env=environment, capture_output=True, text=True, timeout=300,
-        )  # fmt: skip
+        return run_program(name, PRELUDE + program)
 
     return run
 

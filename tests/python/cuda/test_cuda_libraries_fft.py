@@ -5,36 +5,21 @@ on steps, types, alignment and rooms, writes over what it makes real numbers of,
 and gives NaN for imaginary parts that should be 0.
 """
 
-import os
-import subprocess
-import sys
-
 import pytest
-
-import hotaru as torch
+from stand_ins import check_program
 
 # 2,048 floats and 1,024 doubles fit into a block; 67 is too large a factor for
 # a pass of its own.
 PRELUDE = """
-import ctypes
-import hotaru as torch
-
 F = torch.fft
-torch.zeros(1, device="cuda")
-[report] = [l for l in torch._C._cuda_libraries() if l["name"] == "cuFFT"]
-library = ctypes.CDLL(report["path"])
-calls = library.hotaru_softgpu_library_calls
 plans = library.hotaru_softgpu_fft_plans
-calls.restype = ctypes.c_long
 torch.manual_seed(3)
 
 
 def check(count, f, x, **how):
-    before = calls()
     kept = x.cuda()
-    got = f(kept, **how)
-    torch.cuda.synchronize()
-    assert calls() - before == count, (calls() - before, count)
+    got, found = counted(lambda: f(kept, **how))
+    assert found == count, (found, count)
     assert kept.cpu().equal(x), "the source was written to"
     want = f(x.to(torch.complex128 if x.is_complex() else torch.float64), **how)
     assert got.shape == want.shape
@@ -59,16 +44,9 @@ complex = (torch.complex64, torch.complex128)
 @pytest.fixture
 def passes(cuda):
     """Runs a program whose libraries are the stand-ins; it must not fail."""
-    if not torch._C._cuda_in_software():
-        pytest.skip("a GPU: stand-ins compute in the GPU in software only")
 
     def run(program):
-        ran = subprocess.run(
-            [sys.executable, "-c", PRELUDE + program + "\nprint('good')"],
-            env=dict(os.environ, HOTARU_CUDA_LIBRARIES="soft"),
-            capture_output=True, text=True, timeout=500,
-        )  # fmt: skip
-        assert ran.stdout == "good\n", ran.stderr
+        check_program("cuFFT", PRELUDE + program)
 
     return run
 

@@ -10,16 +10,10 @@ import subprocess
 import sys
 
 import pytest
+from stand_ins import check_program
 
 PRELUDE = """
-import ctypes
-import hotaru as torch
-
 L = torch.linalg
-torch.zeros(1, device="cuda")
-[report] = [l for l in torch._C._cuda_libraries() if l["name"] == "cuSOLVER"]
-calls = ctypes.CDLL(report["path"]).hotaru_softgpu_library_calls
-calls.restype = ctypes.c_long
 torch.manual_seed(3)
 names = "float32 float64 complex64 complex128".split()
 
@@ -36,10 +30,8 @@ def near(x, y, size):
 
 
 def of_library(count, f):
-    before = calls()
-    out = f()
-    torch.cuda.synchronize()
-    assert calls() - before == count, (calls() - before, count)
+    out, found = counted(f)
+    assert found == count, (found, count)
     return tuple(t.cpu() for t in out) if isinstance(out, tuple) else out.cpu()
 
 
@@ -57,24 +49,11 @@ def made(name, *shape):
 @pytest.fixture
 def passes(cuda):
     """Runs a program whose libraries are the stand-ins; it must not fail."""
-    if not torch_in_software():
-        pytest.skip("a GPU: stand-ins compute in the GPU in software only")
 
     def run(program):
-        ran = subprocess.run(
-            [sys.executable, "-c", PRELUDE + program + "\nprint('good')"],
-            env=dict(os.environ, HOTARU_CUDA_LIBRARIES="soft"),
-            capture_output=True, text=True, timeout=500,
-        )  # fmt: skip
-        assert ran.stdout == "good\n", ran.stderr
+        check_program("cuSOLVER", PRELUDE + program)
 
     return run
-
-
-def torch_in_software():
-    import hotaru as torch
-
-    return torch._C._cuda_in_software()
 
 
 def test_qr(passes):
