@@ -23,6 +23,7 @@ namespace hotaru {
 namespace {
 
 const Kernel& kSearch = kernel("searchsorted");
+const Kernel& kRunValues = kernel("run_values");
 
 using Triple = std::tuple<Tensor, Tensor, Tensor>;
 
@@ -50,6 +51,19 @@ Tensor run_starts(const Tensor& sorted) {
   return starts;
 }
 
+/// Elements of a row-major vector that differ from the one before, in one pass.
+Tensor run_values(const Tensor& row) {
+  const Tensor room = empty_like(row);
+  if (row.numel() == 0) return room;
+  const Tensor count = empty(Dims{1}, {DType::kInt64, row.device()});
+  enqueue(kRunValues, {write(room), write(count), read(row)});
+  const int64_t n =
+      host_value(count, "the length of the result").to_int();
+  const Tensor values = narrow(room, 0, 0, n);
+  // Few values do not keep a large room.
+  return n > row.numel() / 2 ? values : clone(values);
+}
+
 /// Runs of equal neighbours: their first rows, the run of each position and
 /// their lengths. `order` is where each position came from, or undefined.
 struct Runs {
@@ -58,6 +72,8 @@ struct Runs {
 Runs runs_of(const Tensor& rows, const Tensor& order, bool inverse,
              bool counts) {
   const int64_t n = rows.size(0);
+  if (rows.dim() == 1 && !inverse && !counts)
+    return {run_values(contiguous(rows)), no_indices(rows), no_indices(rows)};
   const Tensor starts = run_starts(rows);
   Runs out{{}, no_indices(rows), no_indices(rows)};
   Tensor first;

@@ -52,6 +52,17 @@ def test_sort(cuda, dtype):
             )
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_values_of_runs(cuda, dtype):
+    for length in (0, *LENGTHS):
+        x = numbers(dtype, length)
+        for values in (x, x.sort().values, x.repeat(2)[::2]):
+            same(
+                [values.to(cuda).unique_consecutive()],
+                [values.unique_consecutive()],
+            )
+
+
 @pytest.mark.parametrize("dtype", DTYPES[:-1])
 def test_selections(cuda, dtype):
     for length in LENGTHS:

@@ -9,6 +9,11 @@ import hotaru as torch
 F = torch.nn.functional
 WIDTHS = [1, 3, 8, 15, 16, 17, 31, 33, 64, 127, 129, 300]
 FLOATS = [torch.float32, torch.float64]
+RUN_DTYPES = [
+    *FLOATS,
+    *(torch.float16, torch.bfloat16, torch.bool, torch.uint8),
+    *(torch.int8, torch.int16, torch.int32, torch.int64),
+]
 
 
 def close(got, wanted, rounds):
@@ -92,6 +97,30 @@ def test_runs_of_equal_neighbours():
         assert torch.equal(torch.unique_consecutive(x), values)
 
 
+@pytest.mark.parametrize("dtype", RUN_DTYPES, ids=str)
+@pytest.mark.parametrize("n", [0, 1, 2, 8, 9, 17, 300])
+def test_values_of_runs(n, dtype):
+    torch.manual_seed(0)
+    for share in (0.0, 0.02, 0.5, 0.98, 1.0):
+        steps = (torch.rand(2 * n) < share).cumsum(0) % 100
+        x = steps.to(dtype)[::2]  # with a stride
+        listed = x.tolist()
+        wanted = [b for a, b in zip([None, *listed], listed) if a != b]
+        got = torch.unique_consecutive(x)
+        assert got.tolist() == wanted
+        assert got.dtype == dtype
+
+
+def test_values_of_runs_that_are_not_numbers_or_not_0_or_1():
+    nan = float("nan")
+    x = torch.tensor([1.0, nan, nan, 0.0, -0.0, 2.0] * 5)
+    assert torch.unique_consecutive(x).nan_to_num(9).tolist() == [
+        *([1.0, 9.0, 9.0, 0.0, 2.0] * 5)
+    ]
+    truths = torch.tensor([1, 3, 0, 0, 2], dtype=torch.uint8).view(torch.bool)
+    assert torch.unique_consecutive(truths).tolist() == [True, False, True]
+
+
 def test_rows_of_one_value():
     for dtype in (torch.int8, torch.float32, torch.float64, torch.complex128):
         column = torch.arange(30).to(dtype)
@@ -154,3 +183,12 @@ def test_conv3d(width, channels, stride, padding, dilation, dtype):
     )
     wanted = wanted + bias.double()[:, None, None, None]
     close(got, wanted.to(dtype), 27 * 4)
+
+
+def test_conv3d_deeper_than_a_block():
+    # Short rows in three groups of depth, the last columns computed twice.
+    torch.manual_seed(0)
+    x = torch.randn(1, 40, 4, 9, 13, dtype=torch.float64)
+    w = torch.randn(17, 40, 3, 3, 3, dtype=torch.float64)
+    wanted = convolved(F.pad(x, (1,) * 6), w, (1, 1, 1), (1, 1, 1))
+    close(F.conv3d(x, w, padding=1), wanted, 27 * 40)

@@ -175,38 +175,58 @@ template <class T>
 bool is_worth_spreading(const Call<T>& call) {
   const int64_t width = gemm_kernels<T>().max_cols;  // two vectors
   const auto out = call.geometry.out();
-  const int64_t spread = call.layout.spread_plane() * out[0];
+  const int64_t plane = call.layout.spread_plane();
   return call.geometry.kernel[0] > 1 && call.layout.can_spread() &&
-         out[1] > 1 && out[2] < 2 * width && out[2] % (width / 2) != 0 &&
-         5 * call.positions >= 4 * spread;
+         plane >= width && out[2] < 2 * width && out[2] % (width / 2) != 0 &&
+         5 * call.positions >= 4 * plane * out[0];
 }
 
-/// forward_positions() of one image and group by way of spread positions, some
-/// planes of outputs at a time.
+/// weight times the patches of one plane's spread positions, which are read
+/// where they lie in the image: `from` is the first one's, to is channels x
+/// spread_plane().
 template <class T>
-void multiply_spread(const Call<T>& call, MatrixRef<T> weight, const T* image,
-                     T* y, const Epilogue<T>& epilogue) {
-  constexpr int64_t kElements = 1 << 17;
+void multiply_plane(const Call<T>& call, const T* weight, const T* from,
+                    T* to) {
+  constexpr int64_t kDepth = 512;
+  const GemmKernels<T>& kernels = gemm_kernels<T>();
+  const int64_t plane = call.layout.spread_plane(), rows = call.out_channels;
+  const int64_t tiles = detail::divide_up(rows, kernels.max_rows);
+  // The last tile begins anew what the one before had of its columns.
+  const auto columns = [&](int64_t column, int64_t p) {
+    const int64_t depth = std::min(kDepth, call.patch - p);
+    for (int64_t t = 0; t < tiles; ++t) {
+      const int64_t row = rows * t / tiles, end = rows * (t + 1) / tiles;
+      kernels.offset_tile(int(end - row), depth,
+                          {weight + row * call.patch + p, call.patch, 1},
+                          from + column, call.layout.row_offsets().data() + p,
+                          {to + row * plane + column, plane, T(1), T(p > 0)});
+    }
+  };
+  for (int64_t done = 0; done < plane; done += kernels.max_cols)
+    for (int64_t p = 0; p < call.patch; p += kDepth)
+      columns(std::min(done, plane - kernels.max_cols), p);
+}
+
+/// forward_positions() of one image and group by way of spread positions, a
+/// plane at a time.
+template <class T>
+void multiply_spread(const Call<T>& call, const T* weight, const T* image, T* y,
+                     const Epilogue<T>& epilogue) {
   const auto out = call.geometry.out();
   const int64_t plane = call.layout.spread_plane(), rows = call.out_channels;
-  const int64_t together =
-      std::clamp<int64_t>(kElements / (plane * rows), 1, out[0]);
-  T* wide = scratch<T>(ScratchUse::kConvOutput, together * plane * rows);
-  for (int64_t z = 0; z < out[0]; z += together) {
-    const int64_t planes = std::min(together, out[0] - z);
-    const int64_t columns = planes * plane;
-    const T* from = image + z * call.layout.plane_step();
-    gemm_from_panels<T>(rows, columns, call.patch, T(1), weight,
-                        ConvPatches<T>(call.layout, from, true), T(0), wide,
-                        columns, {});
-    for (int64_t c = 0; c < rows; ++c)
-      for (int64_t i = 0; i < planes; ++i)
+  const int64_t grain = std::max<int64_t>(
+      1, kWorkPerThread / std::max<int64_t>(1, plane * rows * call.patch));
+  parallel_for(0, out[0], grain, [&](int64_t begin, int64_t end) {
+    T* wide = scratch<T>(ScratchUse::kConvOutput, plane * rows);
+    for (int64_t z = begin; z < end; ++z) {
+      multiply_plane(call, weight, image + z * call.layout.plane_step(), wide);
+      for (int64_t c = 0; c < rows; ++c)
         conv_kernels<T>().copy_rows(
-            {wide + c * columns + i * plane,
-             y + c * call.positions + (z + i) * out[1] * out[2], out[1],
-             call.layout.pitch(), out[2]},
+            {wide + c * plane, y + c * call.positions + z * out[1] * out[2],
+             out[1], call.layout.pitch(), out[2]},
             out[2], 0);
-  }
+    }
+  });
   if (!epilogue.empty())
     gemm_kernels<T>().finish(y, call.positions, rows, call.positions, epilogue);
 }
@@ -229,7 +249,7 @@ void forward_positions(const Call<T>& call) {
       gemm<T>(call.out_channels, call.positions, call.patch, T(1), weight,
               {image, call.positions, 1}, T(0), y, call.positions, epilogue);
     } else if (spread) {
-      multiply_spread(call, weight, image, y, epilogue);
+      multiply_spread(call, weight.data, image, y, epilogue);
     } else {
       gemm_from_panels<T>(call.out_channels, call.positions, call.patch, T(1),
                           weight, ConvPatches<T>(call.layout, image), T(0), y,

@@ -379,18 +379,6 @@ void ConvLayout::runs(int64_t col, int64_t cols,
   }
 }
 
-void ConvLayout::spread_runs(int64_t col, int64_t cols,
-                             std::vector<ConvRun>& to) const {
-  to.clear();
-  const int64_t plane = spread_plane();
-  for (int64_t done = 0; done < cols;) {
-    const int64_t at = (col + done) % plane;
-    const int64_t length = std::min(plane - at, cols - done);
-    to.push_back({done, length, (col + done) / plane * plane_step() + at});
-    done += length;
-  }
-}
-
 /// f(offset in x, offset in the padded copy) for the first row of each plane.
 template <class F>
 void ConvLayout::for_planes(int64_t channels, const F& f) const {
@@ -444,8 +432,7 @@ void ConvPatches<T>::pack(int64_t row, int64_t rows, int64_t col, int64_t cols,
   const ConvKernels<T>& kernels = conv_kernels<T>();
   const int64_t* offsets = layout_.row_offsets().data() + row;
   thread_local std::vector<ConvRun> runs;
-  spread_ ? layout_.spread_runs(col, cols, runs)
-          : layout_.runs(col, cols, runs);
+  layout_.runs(col, cols, runs);
   if (layout_.step() == 1) {
     if (cols < width) std::fill_n(to, rows * width, T(0));
     return kernels.copy_runs(image_, offsets, rows, runs.data(),

@@ -51,8 +51,6 @@ class ConvLayout {
   bool can_spread() const { return stride_[1] == 1 && stride_[2] == 1; }
   /// From an output plane to the next in the padded input.
   int64_t plane_step() const { return stride_[0] * padded_[1] * padded_[2]; }
-  /// runs() of such positions.
-  void spread_runs(int64_t col, int64_t cols, std::vector<ConvRun>& to) const;
 
   /// x with its padding: x itself if there is none, else a copy in `to` of
   /// channels * channel_size() elements.
@@ -77,12 +75,12 @@ class ConvLayout {
 };
 
 /// See PanelSource. image points at the group's padded channels. Columns are
-/// output positions, or spread ones.
+/// output positions.
 template <class T>
 class ConvPatches final : public PanelSource<T> {
  public:
-  ConvPatches(const ConvLayout& layout, const T* image, bool spread = false)
-      : layout_(layout), image_(image), spread_(spread) {}
+  ConvPatches(const ConvLayout& layout, const T* image)
+      : layout_(layout), image_(image) {}
 
   void pack(int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t width,
             T* to) const override;
@@ -90,7 +88,6 @@ class ConvPatches final : public PanelSource<T> {
  private:
   const ConvLayout& layout_;
   const T* image_;
-  bool spread_;
 };
 
 /// One channel under a kernel of 3 x 3: y = act(conv * scale + shift).

@@ -36,11 +36,31 @@ constexpr int64_t kFetchDepth = 128;
 constexpr int64_t kFetchSteps = 8;
 static_assert(kMaxRows * kFetchSteps <= kFetchDepth);
 
+/// Row p of B at b + p * step.
+template <class T>
+struct EvenRows {
+  const T* HWY_RESTRICT b;
+  int64_t step;
+
+  HWY_INLINE const T* row() const { return b; }
+  HWY_INLINE void next() { b += step; }
+};
+
+/// Row p of B at b + offsets[p].
+template <class T>
+struct OffsetRows {
+  const T* HWY_RESTRICT b;
+  const int64_t* HWY_RESTRICT offsets;
+
+  HWY_INLINE const T* row() const { return b + *offsets; }
+  HWY_INLINE void next() { ++offsets; }
+};
+
 /// kRows x (kVectors * lanes) elements of C; with kTail only `cols` of them.
 /// kUnroll sets of accumulators hide the latency of few rows.
-template <class T, int kRows, int kVectors, int kUnroll, bool kTail>
-void tile(int cols, int64_t k, TileA<T> a, const T* HWY_RESTRICT b, int64_t ldb,
-          const TileOutput<T>& out) {
+template <class T, int kRows, int kVectors, int kUnroll, bool kTail, class B>
+HWY_INLINE void multiply_tile(int cols, int64_t k, TileA<T> a, B b,
+                              const TileOutput<T>& out) {
   const hn::ScalableTag<T> d;
   using D = decltype(d);
   using V = hn::Vec<D>;
@@ -81,10 +101,11 @@ void tile(int cols, int64_t k, TileA<T> a, const T* HWY_RESTRICT b, int64_t ldb,
   };
   const auto step = [&](int u) HOTARU_SIMD_LAMBDA {
     V bs[kVectors];
+    const T* HWY_RESTRICT row = b.row();
     HWY_UNROLL(8)
     for (int j = 0; j < kVectors; ++j) {
-      bs[j] = kTail && j == kVectors - 1 ? load_first(mask, d, b + j * kLanes)
-                                         : hn::LoadU(d, b + j * kLanes);
+      bs[j] = kTail && j == kVectors - 1 ? load_first(mask, d, row + j * kLanes)
+                                         : hn::LoadU(d, row + j * kLanes);
     }
     HWY_UNROLL(16)
     for (int i = 0; i < kRows; ++i) {
@@ -94,7 +115,7 @@ void tile(int cols, int64_t k, TileA<T> a, const T* HWY_RESTRICT b, int64_t ldb,
         sum[u][i][j] = hn::MulAdd(ai, bs[j], sum[u][i][j]);
       }
     }
-    b += ldb;
+    b.next();
     lower += a.depth;
     upper += a.depth;
   };
@@ -186,6 +207,13 @@ void tile(int cols, int64_t k, TileA<T> a, const T* HWY_RESTRICT b, int64_t ldb,
   }
 }
 
+template <class T, int kRows, int kVectors, int kUnroll, bool kTail>
+void tile(int cols, int64_t k, TileA<T> a, const T* b, int64_t ldb,
+          const TileOutput<T>& out) {
+  multiply_tile<T, kRows, kVectors, kUnroll, kTail>(cols, k, a,
+                                                    EvenRows<T>{b, ldb}, out);
+}
+
 template <class T>
 using TileFn = void (*)(int, int64_t, TileA<T>, const T*, int64_t,
                         const TileOutput<T>&);
@@ -212,6 +240,24 @@ void any_tile(int rows, int cols, int64_t k, TileA<T> a, const T* b,
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
   const auto& table = cols == 2 * kLanes ? kFull : cols > kLanes ? kTwo : kOne;
   table[rows - 1](cols, k, a, b, ldb, out);
+}
+
+template <class T, int kRows>
+void offset_rows(int64_t k, TileA<T> a, OffsetRows<T> b,
+                 const TileOutput<T>& out) {
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(hn::ScalableTag<T>()));
+  multiply_tile<T, kRows, 2, 1, false>(2 * kLanes, k, a, b, out);
+}
+
+template <class T>
+void offset_tile(int rows, int64_t k, TileA<T> a, const T* b,
+                 const int64_t* offsets, const TileOutput<T>& out) {
+  using Fn = void (*)(int64_t, TileA<T>, OffsetRows<T>, const TileOutput<T>&);
+  static constexpr auto kTable =
+      []<size_t... kRow>(std::index_sequence<kRow...>) {
+        return std::array<Fn, kMaxRows>{&offset_rows<T, kRow + 1>...};
+      }(std::make_index_sequence<kMaxRows>());
+  kTable[size_t(rows - 1)](k, a, {b, offsets}, out);
 }
 
 constexpr int kWideVectors = 8;
@@ -493,6 +539,7 @@ GemmKernels<T> kernels() {
           kWideVectors * kLanes,
           &any_tile<T, kMaxRows, false>,
           &any_tile<T, GemmKernels<T>::kFewRows, true>,
+          &offset_tile<T>,
           &wide_tile<T>,
           &dot<T>,
           &pack<T>,

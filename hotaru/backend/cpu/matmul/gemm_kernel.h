@@ -61,6 +61,10 @@ struct GemmKernels {
   /// sums, hence in another order.
   void (*few_tile)(int rows, int cols, int64_t k, TileA<T> a, const T* b,
                    int64_t ldb, const TileOutput<T>& out);
+  /// tile for exactly max_cols columns of a B whose row p starts at b +
+  /// offsets[p].
+  void (*offset_tile)(int rows, int64_t k, TileA<T> a, const T* b,
+                      const int64_t* offsets, const TileOutput<T>& out);
   /// For at most kFewRows rows and a B of long rows: exactly wide_cols columns.
   void (*wide)(int rows, int64_t k, TileA<T> a, const T* b, int64_t ldb,
                const TileOutput<T>& out);

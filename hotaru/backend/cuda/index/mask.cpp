@@ -1,6 +1,7 @@
 // Launching what chooses elements by value; see params/index/select.h.
 #include <vector>
 
+#include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/kernel_errors.h"
 #include "hotaru/backend/cuda/launch.h"
@@ -9,23 +10,13 @@
 namespace hotaru::cuda {
 namespace {
 
-/// Runs both kernels, over what is cut the first one everywhere first. `other`
-/// has the shape of `chosen`, or is null.
-void run(SelectParams p, const Tensor& chosen, const Tensor* other,
-         const Tensor& out, const Function& function) {
-  if (chosen.numel() == 0) return;
-  const size_t item = itemsize(chosen.dtype());
-  std::array<char*, 2> address{static_cast<char*>(device_address(chosen)),
-                               nullptr};
-  if (other) address[1] = static_cast<char*>(device_address(*other));
-  Geometry<2>::Steps steps{};
-  for (size_t d = 0; d < size_t(chosen.dim()); ++d) {
-    steps[d][0] = chosen.strides()[d] * int64_t(item);
-    if (other)
-      steps[d][1] = other->strides()[d] * int64_t(itemsize(other->dtype()));
-  }
-  const auto space = Geometry<2>::over(address, chosen.sizes(), steps, false);
-  p.out = device_address(out);
+constexpr KernelTypes<RealAndBoolTypes> kRunTypes{2, "unique"};
+
+/// Runs both kernels, over what is cut the first one everywhere first. `space`
+/// is that of what chooses, elements of `item` bytes, and of the other operand
+/// or null. total: where the number of chosen elements goes, or null.
+void run(SelectParams p, const Geometry<2>& space, size_t item,
+         const Function& function, int64_t* total = nullptr) {
   const int sms = properties(launching_timeline().device()).processors;
   std::vector<SelectParams> parts;
   uint32_t blocks = 0;
@@ -44,11 +35,34 @@ void run(SelectParams p, const Tensor& chosen, const Tensor* other,
   for (SelectParams& part : parts)
     part.counts = static_cast<int64_t*>(counts.data());
   static constinit const Functions counting("CountChosen");
+  static const Function totalling("TotalChosen");
   const Function& count = counting.of_size(item);
   for (const SelectParams& part : parts)
     launch(count, {select_blocks(part)}, kBlock, part);
   for (const SelectParams& part : parts)
     launch(function, {select_blocks(part)}, kBlock, part);
+  if (total)
+    launch(totalling, {1}, kBlock,
+           TotalParams{static_cast<int64_t*>(counts.data()), blocks, total});
+}
+
+/// The same of a tensor that chooses and another one of its shape, or null.
+void run(SelectParams p, const Tensor& chosen, const Tensor* other,
+         const Tensor& out, const Function& function) {
+  if (chosen.numel() == 0) return;
+  const size_t item = itemsize(chosen.dtype());
+  std::array<char*, 2> address{static_cast<char*>(device_address(chosen)),
+                               nullptr};
+  if (other) address[1] = static_cast<char*>(device_address(*other));
+  Geometry<2>::Steps steps{};
+  for (size_t d = 0; d < size_t(chosen.dim()); ++d) {
+    steps[d][0] = chosen.strides()[d] * int64_t(item);
+    if (other)
+      steps[d][1] = other->strides()[d] * int64_t(itemsize(other->dtype()));
+  }
+  p.out = device_address(out);
+  run(p, Geometry<2>::over(address, chosen.sizes(), steps, false), item,
+      function);
 }
 
 /// The bits of an element by which it is not 0: -0.0 is.
@@ -115,6 +129,29 @@ void masked_scatter(const KernelCall& call) {
   run(p, mask, &out, source, functions.of_size(itemsize(out.dtype())));
 }
 
+/// Operands: values [n], of which the first `count` are set, count int64 [1],
+/// row-major input [n], n > 0.
+void run_values(const KernelCall& call) {
+  const Tensor &out = call.tensor(0), &count = call.tensor(1),
+               &in = call.tensor(2);
+  static constinit const Functions starting("RunStarts"), selecting("Select");
+  const auto item = int64_t(itemsize(in.dtype()));
+  const Workspace starts{size_t(in.numel())};
+  const std::array<char*, 2> address{static_cast<char*>(starts.data()),
+                                     static_cast<char*>(device_address(in))};
+  launch(starting.of(in.dtype()), {blocks_for(in.numel(), kBlock)}, kBlock,
+         RunParams{address[1], in.numel(), address[0]});
+  SelectParams p;
+  p.room = out.numel();
+  p.out = device_address(out);
+  Geometry<2>::Steps steps{};
+  steps[0] = {1, item};
+  run(p, Geometry<2>::over(address, in.sizes(), steps, false), 1,
+      selecting.of_size(size_t(item)),
+      static_cast<int64_t*>(device_address(count)));
+}
+
+HOTARU_KERNEL(kCUDA, "run_values", run_values, check_types<kRunTypes>);
 HOTARU_KERNEL(kCUDA, "nonzero", nonzero);
 HOTARU_KERNEL(kCUDA, "masked_select", masked_select);
 HOTARU_KERNEL(kCUDA, "masked_scatter", masked_scatter);

@@ -1,9 +1,11 @@
 // Elements chosen by value: masks and nonzero. See params/index/select.h for
 // how they are launched.
 #include "hotaru/backend/cuda/device/block.h"
+#include "hotaru/backend/cuda/device/elements.h"
 #include "hotaru/backend/cuda/device/errors.h"
 #include "hotaru/backend/cuda/device/words.h"
 #include "hotaru/backend/cuda/params/index/select.h"
+#include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {
 namespace {
@@ -148,7 +150,32 @@ __device__ void positions(const SelectParams& p) {
   });
 }
 
+__device__ void total_chosen(const TotalParams& p) {
+  __shared__ unsigned long long total;
+  if (threadIdx.x == 0) total = 0;
+  __syncthreads();
+  unsigned long long mine = 0;
+  for (uint32_t b = threadIdx.x; b < p.blocks; b += kBlock)
+    mine += (unsigned long long)(p.counts[b]);
+  if (mine) atomicAdd(&total, mine);
+  __syncthreads();
+  if (threadIdx.x == 0) *p.total = int64_t(total);
+}
+
+template <class T>
+__device__ void run_starts(const RunParams& p) {
+  const int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x;
+  if (i >= p.n) return;
+  const auto* x = static_cast<const Stored<T>*>(p.in) + i;
+  static_cast<uint8_t*>(p.starts)[i] = i == 0 || load<T>(x) != load<T>(x - 1);
+}
+
 }  // namespace
+
+#define HOTARU_RUNS(unused, T, suffix) \
+  HOTARU_CUDA_KERNEL(RunStarts_##suffix, RunParams, run_starts<T>)
+HOTARU_DEVICE_TYPES_RealAndBoolTypes(HOTARU_RUNS, )
+    HOTARU_CUDA_BLOCK_KERNEL(TotalChosen, TotalParams, total_chosen)
 
 #define HOTARU_WORDS(size, Word) \
   HOTARU_CUDA_BLOCK_KERNEL(CountChosen_##size, SelectParams, count<Word>) \

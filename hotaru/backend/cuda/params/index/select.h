@@ -13,7 +13,11 @@
 //   block        kBlock
 //   shared       none at launch; threads wait for each other
 //
-// What is cut into several launches is counted by all before the rest.
+// What is cut into several launches is counted by all before the rest. And
+//
+//   TotalChosen            the sum of all counts: TotalParams, one block
+//   RunStarts_<type>       what chooses the first of equal neighbours, a byte
+//                          each: RunParams, blocks_for(n, kBlock)
 #pragma once
 
 #include "hotaru/backend/cuda/params/errors.h"
@@ -47,6 +51,19 @@ struct SelectParams {
   /// The tensor's dimensions, the innermost first, for Positions.
   int32_t dims = 0;
   int64_t sizes[kMaxDims] = {};
+};
+
+struct TotalParams {
+  const int64_t* counts;
+  uint32_t blocks;
+  int64_t* total;
+};
+
+/// starts[i], i < n: whether in[i] is the first or differs from in[i - 1].
+struct RunParams {
+  const void* in;
+  int64_t n;
+  void* starts;
 };
 
 /// Elements of a thread between two barriers, and of a block.
