@@ -25,38 +25,73 @@ int64_t source(PadMode mode, int64_t i, int64_t size) {
   return -1;
 }
 
-// For each row (last dimension) of the padded tensor, the row of the other it
-// comes from.
+/// For each row (last dimension) of the padded tensor, the row of the other it
+/// comes from, and where its elements lie there: padded elements [first, last)
+/// are a run from element `from` on, the others are listed.
 struct Rows {
-  std::vector<std::vector<int64_t>> tables;  // one a dimension
   int64_t rows = 1, width = 1, inner = 1;
-  /// The run of the last dimension that is copied as it is: padded elements
-  /// [first, last) from element `from` on.
   int64_t first = 0, last = 0, from = 0;
+  /// Of the elements before the run and of those behind it; -1: from nowhere.
+  std::vector<int64_t> before, behind;
 
   Rows(IntSpan padded, IntSpan sizes, const PadAttributes& a) {
     // Beside an empty dimension another may be of any size.
     if (numel_of(padded) == 0) return;
-    const size_t dims = sizes.size();
-    tables.resize(dims);
-    for (size_t d = 0; d < dims; ++d)
-      for (int64_t i = 0; i < padded[d]; ++i)
-        tables[d].push_back(source(a.mode, i - a.before[d], sizes[d]));
-    width = padded[dims - 1];
-    inner = sizes[dims - 1];
-    for (size_t d = 0; d + 1 < dims; ++d) rows *= padded[d];
-    const int64_t before = a.before[dims - 1];
-    first = std::clamp<int64_t>(before, 0, width);
-    last = std::clamp<int64_t>(before + inner, first, width);
-    from = first - before;
+    const size_t inmost = sizes.size() - 1;
+    width = padded[inmost];
+    inner = sizes[inmost];
+    const int64_t shift = a.before[inmost];
+    first = std::clamp<int64_t>(shift, 0, width);
+    last = std::clamp<int64_t>(shift + inner, first, width);
+    from = first - shift;
+    before = sources(a.mode, -shift, first, inner);
+    behind = sources(a.mode, last - shift, width - last, inner);
+    tables_.reserve(inmost);
+    for (size_t d = 0; d < inmost; ++d) {
+      tables_.push_back(sources(a.mode, -a.before[d], padded[d], sizes[d]));
+      rows *= padded[d];
+    }
     sizes_ = Dims(sizes);
   }
 
-  int64_t row(int64_t r) const {
+  /// f(r, where its row begins in the other tensor, or -1) for rows
+  /// [begin, end).
+  template <class F>
+  void for_rows(int64_t begin, int64_t end, const F& f) const {
+    const size_t dims = tables_.size();
+    if (dims == 0) return f(0, 0);
+    const std::vector<int64_t>& lines = tables_.back();
+    const auto count = int64_t(lines.size());
+    while (begin < end) {
+      const int64_t first_line = begin % count;
+      const int64_t many = std::min(count - first_line, end - begin);
+      const int64_t plane = plane_at(begin / count);
+      for (int64_t i = 0; i < many; ++i, ++begin) {
+        const int64_t line = lines[size_t(first_line + i)];
+        f(begin, plane < 0 || line < 0
+                     ? -1
+                     : (plane * sizes_[dims - 1] + line) * inner);
+      }
+    }
+  }
+
+ private:
+  /// Elements [begin, begin + count), counted from the other tensor's first.
+  static std::vector<int64_t> sources(PadMode mode, int64_t begin,
+                                      int64_t count, int64_t size) {
+    std::vector<int64_t> out(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i)
+      out[size_t(i)] = source(mode, begin + i, size);
+    return out;
+  }
+
+  /// Which of the other tensor's planes (last two dimensions) is the r-th, or
+  /// -1.
+  int64_t plane_at(int64_t r) const {
     int64_t at = 0, scale = 1;
-    for (size_t d = tables.size() - 1; d-- > 0;) {
-      const int64_t n = int64_t(tables[d].size());
-      const int64_t i = tables[d][size_t(r % n)];
+    for (size_t d = tables_.size() - 1; d-- > 0;) {
+      const auto n = int64_t(tables_[d].size());
+      const int64_t i = tables_[d][size_t(r % n)];
       if (i < 0) return -1;
       at += i * scale;
       scale *= sizes_[d];
@@ -65,32 +100,30 @@ struct Rows {
     return at;
   }
 
- private:
   Dims sizes_;
+  std::vector<std::vector<int64_t>> tables_;  // one a dimension but the last
 };
 
 template <class T>
 void pad_rows(const Rows& rows, T* out, const T* x, T value) {
-  const std::vector<int64_t>& last = rows.tables.back();
   const int64_t grain =
       std::max<int64_t>(1, kGrainSize / std::max<int64_t>(1, rows.width));
+  const auto edge = [&](const std::vector<int64_t>& list, const T* from,
+                        T* to) {
+    for (const int64_t i : list) *to++ = i < 0 ? value : from[i];
+  };
   parallel_for(0, rows.rows, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
+    rows.for_rows(begin, end, [&](int64_t r, int64_t at) {
       T* to = out + r * rows.width;
-      const int64_t row = rows.row(r);
-      if (row < 0) {
+      if (at < 0) {
         std::fill_n(to, rows.width, value);
-        continue;
+        return;
       }
-      const T* from = x + row * rows.inner;
-      const auto edge = [&](int64_t i, int64_t stop) {
-        for (; i < stop; ++i)
-          to[i] = last[size_t(i)] < 0 ? value : from[last[size_t(i)]];
-      };
-      edge(0, rows.first);
+      const T* from = x + at;
+      edge(rows.before, from, to);
       std::copy_n(from + rows.from, rows.last - rows.first, to + rows.first);
-      edge(rows.last, rows.width);
-    }
+      edge(rows.behind, from, to + rows.last);
+    });
   });
 }
 
@@ -127,17 +160,26 @@ void pad_transposed(const KernelCall& call) {
     std::fill_n(to, x.numel(), T(0));
     if (out.numel() == 0 || x.numel() == 0) return;
     const Rows rows(out.sizes(), x.sizes(), a);
-    const std::vector<int64_t>& last = rows.tables.back();
     const T* from = out.data<T>();
-    for (int64_t r = 0; r < rows.rows; ++r, from += rows.width) {
-      const int64_t row = rows.row(r);
-      if (row < 0) continue;
-      for (int64_t i = 0; i < rows.width; ++i) {
-        if (last[size_t(i)] < 0) continue;
-        T& sum = to[row * rows.inner + last[size_t(i)]];
-        sum = T(OpMath<T>(sum) + OpMath<T>(from[i]));
+    const auto add = [](T& sum, T part) {
+      sum = T(OpMath<T>(sum) + OpMath<T>(part));
+    };
+    const auto edge = [&](const std::vector<int64_t>& list, T* line,
+                          const T* part) {
+      for (const int64_t i : list) {
+        if (i >= 0) add(line[i], *part);
+        ++part;
       }
-    }
+    };
+    rows.for_rows(0, rows.rows, [&](int64_t r, int64_t at) {
+      if (at < 0) return;
+      T* line = to + at;
+      const T* part = from + r * rows.width;
+      edge(rows.before, line, part);
+      for (int64_t i = rows.first; i < rows.last; ++i)
+        add(line[rows.from + i - rows.first], part[i]);
+      edge(rows.behind, line, part + rows.last);
+    });
   });
 }
 
