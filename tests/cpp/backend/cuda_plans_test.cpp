@@ -104,11 +104,13 @@ TEST(CudaPlans, SumsOfWeightsAreCovered) {
 }
 
 TEST(CudaPlans, AttentionOwnsEveryRowOnce) {
-  for (const uint32_t rows : {0u, 1u, 63u, 64u, 65u, 100000u}) {
-    const int64_t blocks = attention_blocks(rows, 1);
-    EXPECT_GE(blocks * kAttentionOwn, rows);
-    EXPECT_LT((blocks - 1) * int64_t{kAttentionOwn}, int64_t{rows});
-    EXPECT_EQ(attention_blocks(rows, 12), 12 * blocks);
+  for (const uint32_t rows : {0u, 1u, 63u, 64u, 65u, 128u, 129u, 100000u}) {
+    for (const uint32_t owned : {kAttentionOwn, kAttentionTensorOwn}) {
+      const int64_t blocks = attention_blocks(rows, 1, owned);
+      EXPECT_GE(blocks * owned, rows);
+      EXPECT_LT((blocks - 1) * int64_t{owned}, int64_t{rows});
+      EXPECT_EQ(attention_blocks(rows, 12, owned), 12 * blocks);
+    }
     AttentionParams p;
     p.batches = 2, p.heads = 3, p.queries = rows;
     EXPECT_GE(attention_delta_blocks(p) * (kBlock / 32), int64_t{6} * rows);
@@ -131,6 +133,12 @@ TEST(CudaPlans, TwoBlocksOfAttentionFitOnAProcessor) {
     EXPECT_LE(2 * (attention_shared(width, kAttentionKeys) + kEach),
               kProcessor);
     EXPECT_LE(2 * (attention_grad_shared(width) + kEach), kProcessor);
+    EXPECT_LE(
+        2 * (attention_tensor_shared(width, kAttentionTensorKeys, 1) + kEach),
+        kProcessor);
+    EXPECT_LE(2 * (attention_tensor_shared(width, kAttentionTensorGradRows, 2) +
+                   kEach),
+              kProcessor);
   }
 }
 

@@ -3,7 +3,9 @@
 Sums of n products are off by about sqrt(n) roundoffs of their magnitudes
 (Higham and Mary, "A new approach to probabilistic rounding error analysis",
 2019), which is doubled as it is no strict bound; what follows from the errors
-of scores is carried on to first order.
+of scores is carried on to first order. Tensor cores take what is multiplied in
+16 bits: weights, of which the largest of a row is about 1 when out is summed
+and which are divided by their sum in gradients, and slopes are rounded.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ class Bounds:
 
     def __init__(self, t, tensors, mask, scale, dtype) -> None:
         q, k, v, g = tensors
+        narrow = name_of(dtype) != "float32"
         self.own, self.tiny = ROUNDOFF[name_of(dtype)], TINY[name_of(dtype)]
         group = q.shape[1] // k.shape[1]
         shared = k.shape
@@ -57,8 +60,12 @@ class Bounds:
         part = 2 * of_scores + 4 * U * top + 8 * U + sums(keys)
         weights = t.softmax(scores, -1).nan_to_num(0)
 
+        def rounded(x):
+            return narrow * (self.own * x.abs() + self.tiny)
+
         out = weights @ v
         self.out = part * (weights @ v.abs()) + self.own * out.abs()
+        self.out = self.out + rounded(weights) @ v.abs()
         slopes = g @ v.mT
         delta = (g * out).sum(-1, keepdim=True)
         of_delta = (g.abs() * self.out).sum(-1, keepdim=True) + sums(
@@ -69,15 +76,20 @@ class Bounds:
             sums(v.shape[3]) * (g.abs() @ v.abs().mT) + of_delta
         )
         self.query = (
-            scale * (of_grads + sums(keys + 2) * grads.abs()) @ k.abs()
+            scale
+            * (of_grads + sums(keys + 2) * grads.abs() + rounded(grads))
+            @ k.abs()
             + self.own * scale * (grads @ k).abs()
         )
+        of_keys = of_grads + sums(rows + 2) * grads.abs() + rounded(grads)
         self.key = (
-            join(scale * (of_grads + sums(rows + 2) * grads.abs()).mT @ q.abs())
+            join(scale * of_keys.mT @ q.abs())
             + self.own * join(scale * grads.mT @ q).abs()
         )
         self.value = (
-            join((weights * (part + sums(rows))).mT @ g.abs())
+            join(
+                (weights * (part + sums(rows)) + rounded(weights)).mT @ g.abs()
+            )
             + self.own * join(weights.mT @ g).abs()
         )
 

@@ -28,15 +28,38 @@ struct WidthFunctions {
     return f.of(dtype);
   }
 };
-constinit const WidthFunctions forward_functions{Functions("Attention32"),
-                                                 Functions("Attention64"),
-                                                 Functions("Attention128")};
-constinit const WidthFunctions query_functions{Functions("AttentionQuery32"),
-                                               Functions("AttentionQuery64"),
-                                               Functions("AttentionQuery128")};
-constinit const WidthFunctions keys_functions{Functions("AttentionKeys32"),
-                                              Functions("AttentionKeys64"),
-                                              Functions("AttentionKeys128")};
+/// The kernels of one kind, and how much they take at a time.
+struct Kernels {
+  WidthFunctions forward, query, keys;
+  uint32_t owned;
+  uint32_t (*shared)(uint32_t width);
+  uint32_t (*grad_shared)(uint32_t width);
+};
+
+constinit const Kernels float_kernels{
+    {Functions("Attention32"), Functions("Attention64"),
+     Functions("Attention128")},
+    {Functions("AttentionQuery32"), Functions("AttentionQuery64"),
+     Functions("AttentionQuery128")},
+    {Functions("AttentionKeys32"), Functions("AttentionKeys64"),
+     Functions("AttentionKeys128")},
+    kAttentionOwn,
+    [](uint32_t width) { return attention_shared(width, kAttentionKeys); },
+    attention_grad_shared};
+constinit const Kernels tensor_kernels{
+    {Functions("AttentionTensor32"), Functions("AttentionTensor64"),
+     Functions("AttentionTensor128")},
+    {Functions("AttentionTensorQuery32"), Functions("AttentionTensorQuery64"),
+     Functions("AttentionTensorQuery128")},
+    {Functions("AttentionTensorKeys32"), Functions("AttentionTensorKeys64"),
+     Functions("AttentionTensorKeys128")},
+    kAttentionTensorOwn,
+    [](uint32_t width) {
+      return attention_tensor_shared(width, kAttentionTensorKeys, 1);
+    },
+    [](uint32_t width) {
+      return attention_tensor_shared(width, kAttentionTensorGradRows, 2);
+    }};
 constinit const Functions delta_functions("AttentionDelta");
 
 AttentionRows rows_of(const Tensor& t) {
@@ -47,8 +70,9 @@ AttentionRows rows_of(const Tensor& t) {
   r.head = t.stride(1);
   r.row = t.stride(2);
   const auto address = reinterpret_cast<uintptr_t>(r.data);
-  r.vectors = address % (4 * itemsize(t.dtype())) == 0 &&
-              (r.batch | r.head | r.row) % 4 == 0;
+  const int64_t steps = r.batch | r.head | r.row;
+  r.vectors = address % (4 * itemsize(t.dtype())) == 0 && steps % 4 == 0;
+  r.chunks = address % 16 == 0 && steps % 8 == 0 && itemsize(t.dtype()) == 2;
   return r;
 }
 
@@ -95,8 +119,16 @@ uint32_t width_of(const AttentionParams& p) {
   return attention_width(std::max(p.key_width, p.value_width));
 }
 
-Grid grid_of(const AttentionParams& p, uint32_t rows, uint32_t heads) {
-  const int64_t blocks = attention_blocks(rows, heads) * p.batches;
+/// What is read as chunks goes to tensor cores; `grad` is not read forwards.
+const Kernels& kernels_for(const AttentionParams& p) {
+  const bool chunks = p.query.chunks && p.key.chunks && p.value.chunks &&
+                      (p.grad.chunks || !p.grad.data);
+  return chunks ? tensor_kernels : float_kernels;
+}
+
+Grid grid_of(const AttentionParams& p, uint32_t rows, uint32_t heads,
+             uint32_t owned) {
+  const int64_t blocks = attention_blocks(rows, heads, owned) * p.batches;
   HOTARU_CHECK(blocks < kMostElements,
                "attention over so many rows is not implemented for CUDA yet");
   return {unsigned(blocks)};
@@ -110,9 +142,10 @@ void run_attention(const KernelCall& call) {
   p.out = rows_of(out);
   p.lse = static_cast<float*>(device_address(lse));
   const uint32_t width = width_of(p);
-  launch(forward_functions.of(width, out.dtype()),
-         grid_of(p, p.queries, p.heads), kBlock, p,
-         attention_shared(width, kAttentionKeys));
+  const Kernels& kernels = kernels_for(p);
+  launch(kernels.forward.of(width, out.dtype()),
+         grid_of(p, p.queries, p.heads, kernels.owned), kBlock, p,
+         kernels.shared(width));
 }
 
 void run_attention_grad(const KernelCall& call) {
@@ -131,13 +164,15 @@ void run_attention_grad(const KernelCall& call) {
   p.delta = static_cast<float*>(delta.data());
   launch(delta_functions.of(grad.dtype()),
          {unsigned(attention_delta_blocks(p))}, kBlock, p);
-  const uint32_t width = width_of(p), shared = attention_grad_shared(width);
+  const Kernels& kernels = kernels_for(p);
+  const uint32_t width = width_of(p), shared = kernels.grad_shared(width);
   if (p.query_grad.data)
-    launch(query_functions.of(width, grad.dtype()),
-           grid_of(p, p.queries, p.heads), kBlock, p, shared);
+    launch(kernels.query.of(width, grad.dtype()),
+           grid_of(p, p.queries, p.heads, kernels.owned), kBlock, p, shared);
   if (p.key_grad.data || p.value_grad.data)
-    launch(keys_functions.of(width, grad.dtype()),
-           grid_of(p, p.keys, p.heads / p.group), kBlock, p, shared);
+    launch(kernels.keys.of(width, grad.dtype()),
+           grid_of(p, p.keys, p.heads / p.group, kernels.owned), kBlock, p,
+           shared);
 }
 
 HOTARU_KERNEL(kCUDA, "attention", run_attention, check_types<kTypes>);

@@ -5,14 +5,18 @@
 //   AttentionDelta_<suffix>         delta, which the other two need
 //   AttentionQuery<width>_<suffix>  query's gradient
 //   AttentionKeys<width>_<suffix>   those of key and value
+//   AttentionTensor<width>_<suffix>, AttentionTensorQuery..., ...Keys...
+//                                   the same of 16-bit floats by tensor cores,
+//                                   for rows that all have `chunks`
 //   parameters   AttentionParams
-//   grid         attention_blocks(p.queries, p.heads) a batch; the last kernel
-//                attention_blocks(p.keys, p.heads / p.group); AttentionDelta
-//                attention_delta_blocks(p)
+//   grid         attention_blocks(p.queries, p.heads, owned) a batch; the last
+//                kernel attention_blocks(p.keys, p.heads / p.group, owned);
+//                AttentionDelta attention_delta_blocks(p)
 //   block        kBlock
 //   shared       attention_shared(width, kAttentionKeys), of gradients
-//                attention_grad_shared(width); AttentionDelta none; threads
-//                wait for each other
+//                attention_grad_shared(width); with tensor cores
+//                attention_tensor_shared(); AttentionDelta none; threads wait
+//                for each other
 //
 // Suffixes are those of params/types.h, of float and shorter.
 #pragma once
@@ -26,8 +30,9 @@ struct AttentionRows {
   void* data = nullptr;
   /// In elements.
   int64_t batch = 0, head = 0, row = 0;
-  /// Whether four elements from a multiple of four on are one word.
-  bool vectors = false;
+  /// Whether four elements from a multiple of four on are one word, and
+  /// whether eight of 16 bits are 16 bytes at a multiple of that.
+  bool vectors = false, chunks = false;
 };
 
 enum class AttentionMask : uint32_t { kNone, kBool, kElements, kFloats };
@@ -79,8 +84,25 @@ inline constexpr uint32_t kMostAttentionShared = 99 << 10;
 static_assert(attention_shared(128, kAttentionKeys) <= kMostAttentionShared);
 static_assert(attention_grad_shared(128) <= kMostAttentionShared);
 
-constexpr int64_t attention_blocks(uint32_t rows, uint32_t heads) {
-  return ceil_divide(rows, kAttentionOwn) * heads;
+/// With tensor cores: rows that a block owns, 16 a warp, and those of the other
+/// side that it goes through at a time.
+inline constexpr uint32_t kAttentionTensorOwn = 128;
+inline constexpr uint32_t kAttentionTensorKeys = 64;
+inline constexpr uint32_t kAttentionTensorGradRows = 32;
+/// `owned` tiles of owned rows, and two pairs of the others, 2 bytes an
+/// element.
+constexpr uint32_t attention_tensor_shared(uint32_t width, uint32_t others,
+                                           uint32_t owned) {
+  return 2 * width * (owned * kAttentionTensorOwn + 4 * others);
+}
+static_assert(attention_tensor_shared(128, kAttentionTensorKeys, 1) <=
+              kMostAttentionShared);
+static_assert(attention_tensor_shared(128, kAttentionTensorGradRows, 2) <=
+              kMostAttentionShared);
+
+constexpr int64_t attention_blocks(uint32_t rows, uint32_t heads,
+                                   uint32_t owned) {
+  return ceil_divide(rows, owned) * heads;
 }
 /// A warp has a row.
 constexpr int64_t attention_delta_blocks(const AttentionParams& p) {

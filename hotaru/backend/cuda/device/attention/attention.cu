@@ -1,13 +1,10 @@
 // Fused attention: softmax(scale Q K^T + mask) V and its gradients, tile by
 // tile, so that scores lie in no memory (T. Dao et al., arXiv:2205.14135, and
-// T. Dao, arXiv:2307.08691; the running maximum and sum are those of M. Milakov
-// and N. Gimelshein, arXiv:1805.02867). A block owns rows of one side and goes
-// through the other side in order: sums have one order and need no atomics. See
-// params/attention.h for how they are launched.
-#include <cmath>
-
+// T. Dao, arXiv:2307.08691), with operands in float. A block owns rows of one
+// side and goes through the other side in order: sums have one order and need
+// no atomics. See params/attention.h for how they are launched.
+#include "hotaru/backend/cuda/device/attention/scores.h"
 #include "hotaru/backend/cuda/device/tiles.h"
-#include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {
 namespace {
@@ -15,30 +12,6 @@ namespace {
 constexpr uint32_t kOwn = kAttentionOwn;
 /// Rows that a thread has of a tile of owned ones.
 constexpr uint32_t kMine = kOwn / kSide;
-
-__device__ inline float infinity() {
-  return __int_as_float(0x7f800000);
-}
-
-/// Which rows of which head a block owns.
-struct Place {
-  uint32_t batch, head, first;
-  __device__ Place(uint32_t rows, uint32_t heads, bool last_first) {
-    const uint32_t tiles = (rows + kOwn - 1) / kOwn;
-    const uint32_t line = blockIdx.x / tiles;
-    const uint32_t tile = blockIdx.x - line * tiles;
-    batch = line / heads;
-    head = line - batch * heads;
-    first = (last_first ? tiles - 1 - tile : tile) * kOwn;
-  }
-};
-
-template <class T>
-__device__ Stored<T>* rows_of(const AttentionRows& r, uint32_t batch,
-                              uint32_t head, uint32_t row) {
-  return static_cast<Stored<T>*>(r.data) + int64_t(batch) * r.batch +
-         int64_t(head) * r.head + int64_t(row) * r.row;
-}
 
 template <class T, uint32_t kRows, uint32_t kWidth>
 __device__ void fill(float* tile, const AttentionRows& r, uint32_t batch,
@@ -48,79 +21,6 @@ __device__ void fill(float* tile, const AttentionRows& r, uint32_t batch,
                               end - row, width, r.vectors, factor);
 }
 
-/// Scores of one head's queries.
-template <class T>
-struct Scores {
-  const AttentionParams& p;
-  int64_t mask;  // where the head's begins
-
-  __device__ Scores(const AttentionParams& params, uint32_t batch,
-                    uint32_t head)
-      : p(params),
-        mask(int64_t(batch) * params.mask_batch +
-             int64_t(head) * params.mask_head) {}
-
-  /// -infinity for what takes no part.
-  __device__ float at(float product, uint32_t query, uint32_t key) const {
-    if (query >= p.queries || key >= p.keys || (p.causal && key > query))
-      return -infinity();
-    const int64_t i =
-        mask + int64_t(query) * p.mask_row + int64_t(key) * p.mask_key;
-    switch (p.mask_kind) {
-      case AttentionMask::kBool:
-        return static_cast<const uint8_t*>(p.mask)[i] ? product : -infinity();
-      case AttentionMask::kElements:
-        return product + load<T>(static_cast<const Stored<T>*>(p.mask) + i);
-      case AttentionMask::kFloats:
-        return product + static_cast<const float*>(p.mask)[i];
-      default:
-        return product;
-    }
-  }
-};
-
-/// f of the threads that share a row of scores, the same bits in each.
-template <class F>
-__device__ float share_row(float x, const F& f) {
-  HOTARU_UNROLL
-  for (uint32_t by = kSide / 2; by > 0; by /= 2) x = f(x, shuffle_xor(x, by));
-  return x;
-}
-
-/// What is known of this thread's rows after some keys.
-struct Running {
-  float most[kMine], sum[kMine];  // the sum: of this thread's columns
-
-  __device__ Running() {
-    HOTARU_UNROLL
-    for (uint32_t i = 0; i < kMine; ++i) {
-      most[i] = -infinity();
-      sum[i] = 0;
-    }
-  }
-
-  /// Turns row i of scores into weights; gives what earlier ones lack.
-  template <uint32_t kColumns>
-  __device__ float take(uint32_t i, float (&scores)[kColumns]) {
-    float now = most[i];
-    HOTARU_UNROLL
-    for (uint32_t j = 0; j < kColumns; ++j) now = Larger()(scores[j], now);
-    now = share_row(now, Larger());
-    // Without any key so far: exp(-infinity - 0) rather than of their
-    // difference, which is none.
-    const float base = now == -infinity() ? 0.0f : now;
-    const float factor = std::exp(most[i] - base);
-    most[i] = now;
-    sum[i] *= factor;
-    HOTARU_UNROLL
-    for (uint32_t j = 0; j < kColumns; ++j) {
-      scores[j] = std::exp(scores[j] - base);
-      sum[i] += scores[j];
-    }
-    return factor;
-  }
-};
-
 template <class T, uint32_t kWidth>
 __device__ void attention(const AttentionParams& p) {
   constexpr uint32_t kKeys = kAttentionKeys;
@@ -128,13 +28,13 @@ __device__ void attention(const AttentionParams& p) {
   float* others = queries + kOwn * tile_pitch(kWidth);  // keys, then values
   float* weights = others + kKeys * tile_pitch(kWidth);
   // The longest rows of a causal head come first.
-  const Place own(p.queries, p.heads, p.causal);
+  const Place<kOwn> own(p.queries, p.heads, p.causal);
   const uint32_t group = own.head / p.group;
   const Scores<T> scores(p, own.batch, own.head);
   fill<T, kOwn, kWidth>(queries, p.query, own.batch, own.head, own.first,
                         p.queries, p.key_width, p.scale);
 
-  Running running;
+  Running<kMine, kSide> running;
   TileSums<kOwn, kWidth> out = {};
   const uint32_t end =
       p.causal && own.first + kOwn < p.keys ? own.first + kOwn : p.keys;
@@ -169,7 +69,7 @@ __device__ void attention(const AttentionParams& p) {
   float factors[kMine];
   HOTARU_UNROLL
   for (uint32_t i = 0; i < kMine; ++i) {
-    const float sum = share_row(running.sum[i], Plus());
+    const float sum = share_row<kSide>(running.sum[i], Plus());
     factors[i] = sum == 0 ? 0.0f : 1 / sum;
     const uint32_t query = own.first + tile_row(i);
     if (tile_column(0) == 0 && query < p.queries)
@@ -202,11 +102,6 @@ __device__ void attention_delta(const AttentionParams& p) {
   if (real && threadIdx.x % kWarp == 0) p.delta[line] = sum;
 }
 
-/// The gradient of a score: that of a softmax. What took no part gets none.
-__device__ inline float score_grad(float weight, float grad, float delta) {
-  return weight == 0 ? 0.0f : weight * (grad - delta);
-}
-
 template <class T, uint32_t kWidth>
 __device__ void query_grad(const AttentionParams& p) {
   constexpr uint32_t kKeys = kAttentionGradRows;
@@ -214,7 +109,7 @@ __device__ void query_grad(const AttentionParams& p) {
   float* grads = queries + kOwn * tile_pitch(kWidth);
   float* others = grads + kOwn * tile_pitch(kWidth);  // values, then keys
   float* slopes = others + kKeys * tile_pitch(kWidth);
-  const Place own(p.queries, p.heads, p.causal);
+  const Place<kOwn> own(p.queries, p.heads, p.causal);
   const uint32_t group = own.head / p.group;
   const Scores<T> scores(p, own.batch, own.head);
   fill<T, kOwn, kWidth>(queries, p.query, own.batch, own.head, own.first,
@@ -273,7 +168,7 @@ __device__ void keys_grad(const AttentionParams& p) {
   float* values = keys + kOwn * tile_pitch(kWidth);
   float* others = values + kOwn * tile_pitch(kWidth);  // queries or gradients
   float* weights = others + kQueries * tile_pitch(kWidth);  // or their slopes
-  const Place own(p.keys, p.heads / p.group, false);
+  const Place<kOwn> own(p.keys, p.heads / p.group, false);
   fill<T, kOwn, kWidth>(keys, p.key, own.batch, own.head, own.first, p.keys,
                         p.key_width);
   fill<T, kOwn, kWidth>(values, p.value, own.batch, own.head, own.first, p.keys,

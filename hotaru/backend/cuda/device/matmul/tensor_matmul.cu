@@ -4,7 +4,7 @@
 // chunks of 16 bytes permuted so that eight rows lie in different banks. See
 // params/matmul.h for how it is launched.
 #include "hotaru/backend/cuda/device/matmul/finish.h"
-#include "hotaru/backend/cuda/device/mma.h"
+#include "hotaru/backend/cuda/device/tensor_tile.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {
@@ -12,36 +12,13 @@ namespace {
 
 constexpr uint32_t kSide = kTensorSide, kDepth = kTensorDepth;
 constexpr uint32_t kStages = 3;
-constexpr uint32_t kChunk = 8;  // elements of 16 bytes
 constexpr uint32_t kTileBytes = kSide * kDepth * 2;
 constexpr uint32_t kWarpRows = 64, kWarpColumns = 32;
 
-/// A tile of one operand in shared memory: with kAlong rows of kDepth products,
-/// else kDepth rows of kSide.
+/// A tile of one operand: with kAlong rows of kDepth products, else kDepth rows
+/// of kSide.
 template <bool kAlong>
-struct Tile {
-  static constexpr uint32_t kRowBytes = (kAlong ? kDepth : kSide) * 2;
-
-  /// Where a chunk of a row lies.
-  __device__ static uint32_t offset(uint32_t row, uint32_t chunk) {
-    const uint32_t turn = kAlong ? row >> 1 & 3 : row & 7;
-    return row * kRowBytes + ((chunk ^ turn) << 4);
-  }
-  /// Four matrices of 8 x 8 from (first, product) on: two in the direction of
-  /// rows or columns, two in the products'. kProductsFirst: which comes next.
-  template <bool kProductsFirst>
-  __device__ static void load(uint32_t (&to)[4], const char* tile,
-                              uint32_t first, uint32_t product) {
-    const uint32_t matrix = threadIdx.x % kWarp / 8, row = threadIdx.x % 8;
-    const uint32_t one = matrix & 1, two = matrix >> 1;
-    const uint32_t at = first + (kProductsFirst ? two : one) * 8;
-    const uint32_t k = product + (kProductsFirst ? one : two) * 8;
-    if constexpr (kAlong)
-      load_matrices<false>(to, tile + offset(at + row, k / kChunk));
-    else
-      load_matrices<true>(to, tile + offset(k + row, at / kChunk));
-  }
-};
+using Tile = TensorTile<kAlong ? kDepth : kSide>;
 
 /// A thread's part in bringing tiles of one operand: two chunks of each.
 template <bool kAlong>
@@ -152,19 +129,16 @@ __device__ void tensor_gemm(const MatmulParams& p) {
     fetch(stage == 0 ? kStages - 1 : stage - 1, k + (kStages - 1) * kDepth);
     HOTARU_UNROLL
     for (uint32_t kk = 0; kk < kDepth; kk += 16) {
-      uint32_t x[kWarpRows / 16][4], y[kWarpColumns / 16][2][2];
+      uint32_t x[kWarpRows / 16][4];
+      TensorPair y[kWarpColumns / 16];
       HOTARU_UNROLL
       for (uint32_t i = 0; i < kWarpRows / 16; ++i)
-        Tile<kAAlong>::template load<false>(x[i], tiles[stage][0],
-                                            warp_row + i * 16, kk);
+        Tile<kAAlong>::template load<kAAlong, false>(x[i], tiles[stage][0],
+                                                     warp_row + i * 16, kk);
       HOTARU_UNROLL
-      for (uint32_t j = 0; j < kWarpColumns / 16; ++j) {
-        uint32_t four[4];
-        Tile<kBAlong>::template load<true>(four, tiles[stage][1],
-                                           warp_column + j * 16, kk);
-        y[j][0][0] = four[0], y[j][0][1] = four[1];
-        y[j][1][0] = four[2], y[j][1][1] = four[3];
-      }
+      for (uint32_t j = 0; j < kWarpColumns / 16; ++j)
+        load_pair<Tile<kBAlong>::kChunks * kChunk, kBAlong>(
+            y[j], tiles[stage][1], warp_column + j * 16, kk);
       HOTARU_UNROLL
       for (uint32_t i = 0; i < kWarpRows / 16; ++i) HOTARU_UNROLL
       for (uint32_t j = 0; j < kWarpColumns / 8; ++j)
