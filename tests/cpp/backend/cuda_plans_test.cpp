@@ -134,7 +134,8 @@ TEST(CudaPlans, TwoBlocksOfAttentionFitOnAProcessor) {
               kProcessor);
     EXPECT_LE(2 * (attention_grad_shared(width) + kEach), kProcessor);
     EXPECT_LE(
-        2 * (attention_tensor_shared(width, kAttentionTensorKeys, 1) + kEach),
+        2 * (attention_tensor_shared(width, attention_tensor_keys(width), 1) +
+             kEach),
         kProcessor);
     EXPECT_LE(2 * (attention_tensor_shared(width, kAttentionTensorGradRows, 2) +
                    kEach),

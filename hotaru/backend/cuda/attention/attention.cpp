@@ -55,7 +55,7 @@ constinit const Kernels tensor_kernels{
      Functions("AttentionTensorKeys128")},
     kAttentionTensorOwn,
     [](uint32_t width) {
-      return attention_tensor_shared(width, kAttentionTensorKeys, 1);
+      return attention_tensor_shared(width, attention_tensor_keys(width), 1);
     },
     [](uint32_t width) {
       return attention_tensor_shared(width, kAttentionTensorGradRows, 2);

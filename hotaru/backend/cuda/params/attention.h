@@ -87,7 +87,9 @@ static_assert(attention_grad_shared(128) <= kMostAttentionShared);
 /// With tensor cores: rows that a block owns, 16 a warp, and those of the other
 /// side that it goes through at a time.
 inline constexpr uint32_t kAttentionTensorOwn = 128;
-inline constexpr uint32_t kAttentionTensorKeys = 64;
+constexpr uint32_t attention_tensor_keys(uint32_t width) {
+  return width > 64 ? 32 : 64;
+}
 inline constexpr uint32_t kAttentionTensorGradRows = 32;
 /// `owned` tiles of owned rows, and two pairs of the others, 2 bytes an
 /// element.
@@ -95,7 +97,7 @@ constexpr uint32_t attention_tensor_shared(uint32_t width, uint32_t others,
                                            uint32_t owned) {
   return 2 * width * (owned * kAttentionTensorOwn + 4 * others);
 }
-static_assert(attention_tensor_shared(128, kAttentionTensorKeys, 1) <=
+static_assert(attention_tensor_shared(128, attention_tensor_keys(128), 1) <=
               kMostAttentionShared);
 static_assert(attention_tensor_shared(128, kAttentionTensorGradRows, 2) <=
               kMostAttentionShared);

@@ -37,9 +37,9 @@ __device__ inline uint32_t column(uint32_t j, uint32_t c) {
 template <uint32_t kColumns, class F>
 __device__ void for_numbers(const Sums<kColumns>& sums, const F& f) {
   HOTARU_UNROLL
-  for (uint32_t r = 0; r < 2; ++r) HOTARU_UNROLL
   for (uint32_t j = 0; j < kColumns / 8; ++j) HOTARU_UNROLL
-  for (uint32_t c = 0; c < 2; ++c)
+  for (uint32_t c = 0; c < 2; ++c) HOTARU_UNROLL
+  for (uint32_t r = 0; r < 2; ++r)
     f(r, 2 * j + c, sums[j][2 * r + c], column(j, c));
 }
 
@@ -61,12 +61,14 @@ __device__ void bring(char* tile, const AttentionRows& rows, uint32_t batch,
   }
 }
 
-/// sums += the warp's rows of a times the rows of b, both kDepth long.
-template <class T, uint32_t kColumns, uint32_t kDepth>
+/// sums += the warp's rows of a times the rows of b, both kDepth long;
+/// operands of kTogether steps are in registers at once.
+template <class T, uint32_t kColumns, uint32_t kDepth, uint32_t kTogether>
 __device__ void add_product_of_rows(Sums<kColumns>& sums, const char* a,
                                     const char* b) {
-  HOTARU_UNROLL
-  for (uint32_t k = 0; k < kDepth; k += 16) {
+  HOTARU_NO_UNROLL
+  for (uint32_t some = 0; some < kDepth; some += kTogether * 16) HOTARU_UNROLL
+  for (uint32_t k = some; k < some + kTogether * 16; k += 16) {
     uint32_t x[4];
     TensorTile<kDepth>::template load<true, false>(x, a, warp_row(), k);
     HOTARU_UNROLL
@@ -146,7 +148,8 @@ __device__ inline uint32_t last_key(const AttentionParams& p,
 
 template <class T, uint32_t kWidth>
 __device__ void attention(const AttentionParams& p) {
-  constexpr uint32_t kKeys = kAttentionTensorKeys, kTile = kKeys * kWidth * 2;
+  constexpr uint32_t kKeys = attention_tensor_keys(kWidth);
+  constexpr uint32_t kTile = kKeys * kWidth * 2;
   char* queries = dynamic_shared<char>();
   char* others = queries + kOwn * kWidth * 2;  // keys and values, twice
   // The longest rows of a causal head come first.
@@ -178,7 +181,7 @@ __device__ void attention(const AttentionParams& p) {
     fetch(others + turn * 2 * kTile, key + kKeys);
     if (!is_seen(p, own, key)) continue;
     Sums<kKeys> products = {};
-    add_product_of_rows<T, kKeys, kWidth>(products, queries, here);
+    add_product_of_rows<T, kKeys, kWidth, 2>(products, queries, here);
     Rows<kKeys> weights;
     for_numbers<kKeys>(
         products, [&](uint32_t r, uint32_t i, float x, uint32_t c) {
@@ -251,17 +254,20 @@ __device__ void query_grad(const AttentionParams& p) {
     turn ^= 1;
     fetch(others + turn * 2 * kTile, key + kKeys);
     if (!is_seen(p, own, key)) continue;
-    Sums<kKeys> products = {}, slopes = {};
-    add_product_of_rows<T, kKeys, kWidth>(products, queries, here);
-    add_product_of_rows<T, kKeys, kWidth>(slopes, grads, here + kTile);
     Rows<kKeys> g;
+    {
+      Sums<kKeys> products = {};
+      add_product_of_rows<T, kKeys, kWidth, 1>(products, queries, here);
+      for_numbers<kKeys>(
+          products, [&](uint32_t r, uint32_t i, float x, uint32_t c) {
+            g[r][i] = std::exp(
+                scores.at(p.scale * x, own.first + row(r), key + c) - lse[r]);
+          });
+    }
+    Sums<kKeys> slopes = {};
+    add_product_of_rows<T, kKeys, kWidth, 1>(slopes, grads, here + kTile);
     for_numbers<kKeys>(slopes, [&](uint32_t r, uint32_t i, float x, uint32_t) {
-      g[r][i] = x;
-    });
-    for_numbers<kKeys>(products, [&](uint32_t r, uint32_t i, float x,
-                                     uint32_t c) {
-      const float score = scores.at(p.scale * x, own.first + row(r), key + c);
-      g[r][i] = score_grad(std::exp(score - lse[r]), g[r][i], delta[r]);
+      g[r][i] = score_grad(g[r][i], x, delta[r]);
     });
     add_weighted<T, kWidth, kKeys>(sums, g, here);
   }
@@ -269,35 +275,28 @@ __device__ void query_grad(const AttentionParams& p) {
   put<T, kWidth>(sums, factors, p.query_grad, own, p.queries, p.key_width);
 }
 
-/// The tiles of queries that a block of keys goes through: those of each head
-/// that shares them.
-struct QueryTiles {
-  static constexpr uint32_t kRows = kAttentionTensorGradRows;
-  uint32_t first, end, last_head;
+/// The tiles of queries that a block of keys goes through, one after another:
+/// those of each head that shares the keys.
+struct QueryTile {
   uint32_t head, query;
-
-  __device__ QueryTiles(const AttentionParams& p, const Place<kOwn>& own)
-      : first(p.causal ? own.first : 0),
-        end(p.queries),
-        last_head((own.head + 1) * p.group),
-        head(first < end ? own.head * p.group : last_head),
-        query(first) {}
-  __device__ bool more() const { return head < last_head; }
-  __device__ void next() {
-    query += kRows;
-    if (query >= end) query = first, ++head;
-  }
 };
 
 template <class T, uint32_t kWidth>
 __device__ void keys_grad(const AttentionParams& p) {
-  constexpr uint32_t kRows = QueryTiles::kRows, kTile = kRows * kWidth * 2;
+  constexpr uint32_t kRows = kAttentionTensorGradRows;
+  constexpr uint32_t kTile = kRows * kWidth * 2;
   char* keys = dynamic_shared<char>();
   char* values = keys + kOwn * kWidth * 2;
   char* others = values + kOwn * kWidth * 2;  // queries and gradients, twice
   const Place<kOwn> own(p.keys, p.heads / p.group, false);
-  const auto fetch = [&](char* to, const QueryTiles& at) {
-    if (at.more()) {
+  const uint32_t first = p.causal ? own.first : 0;
+  const uint32_t last_head = first < p.queries ? (own.head + 1) * p.group : 0;
+  const auto next = [&](QueryTile at) -> QueryTile {
+    if (at.query + kRows < p.queries) return {at.head, at.query + kRows};
+    return {at.head + 1, first};
+  };
+  const auto fetch = [&](char* to, const QueryTile& at) {
+    if (at.head < last_head) {
       bring<T, kRows, kWidth>(to, p.query, own.batch, at.head, at.query,
                               p.queries, p.key_width);
       bring<T, kRows, kWidth>(to + kTile, p.grad, own.batch, at.head, at.query,
@@ -309,41 +308,43 @@ __device__ void keys_grad(const AttentionParams& p) {
                          p.key_width);
   bring<T, kOwn, kWidth>(values, p.value, own.batch, own.head, own.first,
                          p.keys, p.value_width);
-  QueryTiles at(p, own), ahead = at;
-  fetch(others, ahead);
+  QueryTile at{own.head * p.group, first};
+  fetch(others, at);
 
   Sums<kWidth> key_sums = {}, value_sums = {};
   uint32_t turn = 0;
   HOTARU_NO_UNROLL
-  for (; at.more(); at.next()) {
+  for (; at.head < last_head; at = next(at)) {
     await_copies<0>();
     __syncthreads();
     const char* here = others + turn * 2 * kTile;
     turn ^= 1;
-    ahead.next();
-    fetch(others + turn * 2 * kTile, ahead);
+    fetch(others + turn * 2 * kTile, next(at));
     const Scores<T> scores(p, own.batch, at.head);
     const int64_t line = (int64_t(own.batch) * p.heads + at.head) * p.queries;
     // Rows are keys here, columns queries.
-    Sums<kRows> products = {}, slopes = {};
-    add_product_of_rows<T, kRows, kWidth>(products, keys, here);
-    add_product_of_rows<T, kRows, kWidth>(slopes, values, here + kTile);
-    Rows<kRows> weights, g;
-    for_numbers<kRows>(products, [&](uint32_t r, uint32_t i, float x,
-                                     uint32_t c) {
-      const uint32_t query = at.query + c;
-      const float lse = query < p.queries ? p.lse[line + query] : infinity();
-      weights[r][i] =
-          std::exp(scores.at(p.scale * x, query, own.first + row(r)) - lse);
-    });
+    Rows<kRows> weights;
+    {
+      Sums<kRows> products = {};
+      add_product_of_rows<T, kRows, kWidth, 1>(products, keys, here);
+      for_numbers<kRows>(products, [&](uint32_t r, uint32_t i, float x,
+                                       uint32_t c) {
+        const uint32_t query = at.query + c;
+        const float lse = query < p.queries ? p.lse[line + query] : infinity();
+        weights[r][i] =
+            std::exp(scores.at(p.scale * x, query, own.first + row(r)) - lse);
+      });
+    }
+    add_weighted<T, kWidth, kRows>(value_sums, weights, here + kTile);
+    Sums<kRows> slopes = {};
+    add_product_of_rows<T, kRows, kWidth, 1>(slopes, values, here + kTile);
     for_numbers<kRows>(
         slopes, [&](uint32_t r, uint32_t i, float x, uint32_t c) {
           const uint32_t query = at.query + c;
           const float delta = query < p.queries ? p.delta[line + query] : 0.0f;
-          g[r][i] = score_grad(weights[r][i], x, delta);
+          weights[r][i] = score_grad(weights[r][i], x, delta);
         });
-    add_weighted<T, kWidth, kRows>(value_sums, weights, here + kTile);
-    add_weighted<T, kWidth, kRows>(key_sums, g, here);
+    add_weighted<T, kWidth, kRows>(key_sums, weights, here);
   }
   const float scales[2] = {p.scale, p.scale}, ones[2] = {1, 1};
   if (p.key_grad.data)
@@ -361,11 +362,11 @@ __device__ void keys_grad(const AttentionParams& p) {
                              AttentionParams, query_grad<T, width>) \
   HOTARU_CUDA_CROWDED_KERNEL(AttentionTensorKeys##width##_##suffix, blocks, \
                              AttentionParams, keys_grad<T, width>)
-/// The last kernel's sums of 128 columns take more registers than half of a
-/// processor's.
+/// The sums of the last kernel, of keys and of values, take more registers than
+/// half of a processor's from 64 columns on.
 #define HOTARU_ATTENTIONS(T, suffix) \
   HOTARU_ATTENTION(T, suffix, 32, 2) \
-  HOTARU_ATTENTION(T, suffix, 64, 2) \
+  HOTARU_ATTENTION(T, suffix, 64, 1) \
   HOTARU_ATTENTION(T, suffix, 128, 1)
 
 HOTARU_ATTENTIONS(Half, f16)
