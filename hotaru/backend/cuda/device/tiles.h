@@ -1,5 +1,5 @@
-// Products of tiles in shared memory, whose sums are in the registers of a
-// block's threads: the place for tensor cores, once there are any.
+// Products of tiles of floats in shared memory, whose sums are in the registers
+// of a block's threads.
 //
 // A tile is row-major with rows of tile_pitch(width) floats and begins at a
 // multiple of 16 bytes. The threads form a square of kSide; a thread has the

@@ -122,7 +122,7 @@ __device__ void query_grad(const AttentionParams& p) {
     const uint32_t query = own.first + tile_row(i);
     const int64_t line =
         (int64_t(own.batch) * p.heads + own.head) * p.queries + query;
-    lse[i] = query < p.queries ? p.lse[line] : infinity();
+    lse[i] = query < p.queries ? p.lse[line] * kLog2E : infinity();
     delta[i] = query < p.queries ? p.delta[line] : 0.0f;
     factors[i] = p.scale;
   }
@@ -149,7 +149,7 @@ __device__ void query_grad(const AttentionParams& p) {
       const float score =
           scores.at(s[i][j], own.first + tile_row(i), key + tile_column(j));
       slopes[tile_row(i) * tile_pitch(kKeys) + tile_column(j)] =
-          score_grad(std::exp(score - lse[i]), g[i][j], delta[i]);
+          score_grad(exp_above(score, lse[i]), g[i][j], delta[i]);
     }
     __syncthreads();
     add_product<kOwn, kWidth, kKeys>(sums, slopes, others);
@@ -192,11 +192,11 @@ __device__ void keys_grad(const AttentionParams& p) {
       HOTARU_UNROLL
       for (uint32_t j = 0; j < kEach; ++j) {
         const uint32_t q = query + tile_column(j);
-        const float lse = q < p.queries ? p.lse[line + q] : infinity();
+        const float lse = q < p.queries ? p.lse[line + q] * kLog2E : infinity();
         HOTARU_UNROLL
         for (uint32_t i = 0; i < kMine; ++i) {
           s[i][j] =
-              std::exp(scores.at(s[i][j], q, own.first + tile_row(i)) - lse);
+              exp_above(scores.at(s[i][j], q, own.first + tile_row(i)), lse);
           weights[tile_row(i) * tile_pitch(kQueries) + tile_column(j)] =
               s[i][j];
         }

@@ -16,6 +16,12 @@ __device__ inline float infinity() {
   return __int_as_float(0x7f800000);
 }
 
+constexpr float kLog2E = 1.44269504f;
+/// exp(x - base), of a base times kLog2E.
+__device__ inline float exp_above(float x, float base2) {
+  return fast_exp2(x * kLog2E - base2);
+}
+
 /// Which kOwn rows of which head a block owns.
 template <uint32_t kOwn>
 struct Place {
@@ -49,6 +55,13 @@ struct Scores {
         mask(int64_t(batch) * params.mask_batch +
              int64_t(head) * params.mask_head) {}
 
+  /// Whether all of some queries take part with all of some keys as they are.
+  __device__ bool are_plain(uint32_t query, uint32_t queries, uint32_t key,
+                            uint32_t keys) const {
+    return p.mask_kind == AttentionMask::kNone &&
+           query + queries <= p.queries && key + keys <= p.keys &&
+           (!p.causal || key + keys <= query + 1);
+  }
   /// -infinity for what takes no part.
   __device__ float at(float product, uint32_t query, uint32_t key) const {
     if (query >= p.queries || key >= p.keys || (p.causal && key > query))
@@ -100,13 +113,13 @@ struct Running {
     now = share_row<kSharers>(now, Larger());
     // Without any key so far: exp(-infinity - 0) rather than of their
     // difference, which is none.
-    const float base = now == -infinity() ? 0.0f : now;
-    const float factor = std::exp(most[i] - base);
+    const float base = now == -infinity() ? 0.0f : now * kLog2E;
+    const float factor = exp_above(most[i], base);
     most[i] = now;
     sum[i] *= factor;
     HOTARU_UNROLL
     for (uint32_t j = 0; j < kColumns; ++j) {
-      scores[j] = std::exp(scores[j] - base);
+      scores[j] = exp_above(scores[j], base);
       sum[i] += scores[j];
     }
     return factor;

@@ -33,14 +33,33 @@ __device__ inline uint32_t column(uint32_t j, uint32_t c) {
   return j * 8 + threadIdx.x % 4 * 2 + c;
 }
 
-/// f(r, i, number, column) for all numbers of a thread: Rows' [r][i].
+/// to = f(r, number, column, to) of all numbers of a thread; to may be new.
 template <uint32_t kColumns, class F>
-__device__ void for_numbers(const Sums<kColumns>& sums, const F& f) {
+__device__ void put_numbers(Rows<kColumns>& to, const Sums<kColumns>& sums,
+                            const F& f) {
   HOTARU_UNROLL
   for (uint32_t j = 0; j < kColumns / 8; ++j) HOTARU_UNROLL
   for (uint32_t c = 0; c < 2; ++c) HOTARU_UNROLL
-  for (uint32_t r = 0; r < 2; ++r)
-    f(r, 2 * j + c, sums[j][2 * r + c], column(j, c));
+  for (uint32_t r = 0; r < 2; ++r) {
+    float& x = to[r][2 * j + c];
+    x = f(r, sums[j][2 * r + c], column(j, c), x);
+  }
+}
+
+/// Scores of products: as they are times `scale`, or what `score` makes of
+/// them, (product, r, column).
+template <uint32_t kColumns, class F>
+__device__ void put_scores(Rows<kColumns>& to, const Sums<kColumns>& products,
+                           float scale, bool plain, const F& score) {
+  if (plain)
+    put_numbers<kColumns>(
+        to, products,
+        [&](uint32_t, float x, uint32_t, float) { return scale * x; });
+  else
+    put_numbers<kColumns>(to, products,
+                          [&](uint32_t r, float x, uint32_t c, float) {
+                            return score(scale * x, r, c);
+                          });
 }
 
 /// Begins to bring rows [first, end) of a head into a tile of kRows; what is
@@ -183,10 +202,12 @@ __device__ void attention(const AttentionParams& p) {
     Sums<kKeys> products = {};
     add_product_of_rows<T, kKeys, kWidth, 2>(products, queries, here);
     Rows<kKeys> weights;
-    for_numbers<kKeys>(
-        products, [&](uint32_t r, uint32_t i, float x, uint32_t c) {
-          weights[r][i] = scores.at(p.scale * x, own.first + row(r), key + c);
-        });
+    const bool plain =
+        scores.are_plain(own.first + warp_row(), kWarpRows, key, kKeys);
+    put_scores<kKeys>(weights, products, p.scale, plain,
+                      [&](float x, uint32_t r, uint32_t c) {
+                        return scores.at(x, own.first + row(r), key + c);
+                      });
     HOTARU_UNROLL
     for (uint32_t r = 0; r < 2; ++r) {
       const float factor = running.take(r, weights[r]);
@@ -240,7 +261,7 @@ __device__ void query_grad(const AttentionParams& p) {
     const uint32_t query = own.first + row(r);
     const int64_t line =
         (int64_t(own.batch) * p.heads + own.head) * p.queries + query;
-    lse[r] = query < p.queries ? p.lse[line] : infinity();
+    lse[r] = query < p.queries ? p.lse[line] * kLog2E : infinity();
     delta[r] = query < p.queries ? p.delta[line] : 0.0f;
   }
 
@@ -258,17 +279,23 @@ __device__ void query_grad(const AttentionParams& p) {
     {
       Sums<kKeys> products = {};
       add_product_of_rows<T, kKeys, kWidth, 1>(products, queries, here);
-      for_numbers<kKeys>(
-          products, [&](uint32_t r, uint32_t i, float x, uint32_t c) {
-            g[r][i] = std::exp(
-                scores.at(p.scale * x, own.first + row(r), key + c) - lse[r]);
-          });
+      const bool plain =
+          scores.are_plain(own.first + warp_row(), kWarpRows, key, kKeys);
+      put_scores<kKeys>(g, products, p.scale, plain,
+                        [&](float x, uint32_t r, uint32_t c) {
+                          return scores.at(x, own.first + row(r), key + c);
+                        });
+      put_numbers<kKeys>(g, products,
+                         [&](uint32_t r, float, uint32_t, float score) {
+                           return exp_above(score, lse[r]);
+                         });
     }
     Sums<kKeys> slopes = {};
     add_product_of_rows<T, kKeys, kWidth, 1>(slopes, grads, here + kTile);
-    for_numbers<kKeys>(slopes, [&](uint32_t r, uint32_t i, float x, uint32_t) {
-      g[r][i] = score_grad(g[r][i], x, delta[r]);
-    });
+    put_numbers<kKeys>(g, slopes,
+                       [&](uint32_t r, float x, uint32_t, float weight) {
+                         return score_grad(weight, x, delta[r]);
+                       });
     add_weighted<T, kWidth, kKeys>(sums, g, here);
   }
   const float factors[2] = {p.scale, p.scale};
@@ -327,22 +354,28 @@ __device__ void keys_grad(const AttentionParams& p) {
     {
       Sums<kRows> products = {};
       add_product_of_rows<T, kRows, kWidth, 1>(products, keys, here);
-      for_numbers<kRows>(products, [&](uint32_t r, uint32_t i, float x,
-                                       uint32_t c) {
-        const uint32_t query = at.query + c;
-        const float lse = query < p.queries ? p.lse[line + query] : infinity();
-        weights[r][i] =
-            std::exp(scores.at(p.scale * x, query, own.first + row(r)) - lse);
-      });
+      const bool plain =
+          scores.are_plain(at.query, kRows, own.first + warp_row(), kWarpRows);
+      put_scores<kRows>(weights, products, p.scale, plain,
+                        [&](float x, uint32_t r, uint32_t c) {
+                          return scores.at(x, at.query + c, own.first + row(r));
+                        });
+      put_numbers<kRows>(
+          weights, products, [&](uint32_t, float, uint32_t c, float score) {
+            const uint32_t query = at.query + c;
+            const float lse =
+                query < p.queries ? p.lse[line + query] * kLog2E : infinity();
+            return exp_above(score, lse);
+          });
     }
     add_weighted<T, kWidth, kRows>(value_sums, weights, here + kTile);
     Sums<kRows> slopes = {};
     add_product_of_rows<T, kRows, kWidth, 1>(slopes, values, here + kTile);
-    for_numbers<kRows>(
-        slopes, [&](uint32_t r, uint32_t i, float x, uint32_t c) {
+    put_numbers<kRows>(
+        weights, slopes, [&](uint32_t, float x, uint32_t c, float weight) {
           const uint32_t query = at.query + c;
           const float delta = query < p.queries ? p.delta[line + query] : 0.0f;
-          weights[r][i] = score_grad(weights[r][i], x, delta);
+          return score_grad(weight, x, delta);
         });
     add_weighted<T, kWidth, kRows>(key_sums, weights, here);
   }
@@ -355,19 +388,20 @@ __device__ void keys_grad(const AttentionParams& p) {
 
 }  // namespace
 
-#define HOTARU_ATTENTION(T, suffix, width, blocks) \
+#define HOTARU_ATTENTION(T, suffix, width, query_blocks, keys_blocks) \
   HOTARU_CUDA_CROWDED_KERNEL(AttentionTensor##width##_##suffix, 2, \
                              AttentionParams, attention<T, width>) \
-  HOTARU_CUDA_CROWDED_KERNEL(AttentionTensorQuery##width##_##suffix, 2, \
-                             AttentionParams, query_grad<T, width>) \
-  HOTARU_CUDA_CROWDED_KERNEL(AttentionTensorKeys##width##_##suffix, blocks, \
-                             AttentionParams, keys_grad<T, width>)
-/// The sums of the last kernel, of keys and of values, take more registers than
-/// half of a processor's from 64 columns on.
+  HOTARU_CUDA_CROWDED_KERNEL(AttentionTensorQuery##width##_##suffix, \
+                             query_blocks, AttentionParams, \
+                             query_grad<T, width>) \
+  HOTARU_CUDA_CROWDED_KERNEL(AttentionTensorKeys##width##_##suffix, \
+                             keys_blocks, AttentionParams, \
+                             keys_grad<T, width>)
+/// Gradients' sums of long rows take more registers than half of a processor's.
 #define HOTARU_ATTENTIONS(T, suffix) \
-  HOTARU_ATTENTION(T, suffix, 32, 2) \
-  HOTARU_ATTENTION(T, suffix, 64, 1) \
-  HOTARU_ATTENTION(T, suffix, 128, 1)
+  HOTARU_ATTENTION(T, suffix, 32, 2, 2) \
+  HOTARU_ATTENTION(T, suffix, 64, 2, 1) \
+  HOTARU_ATTENTION(T, suffix, 128, 1, 1)
 
 HOTARU_ATTENTIONS(Half, f16)
 HOTARU_ATTENTIONS(BFloat16, bf16)
