@@ -83,6 +83,12 @@ struct MemorySegment {
   std::vector<MemoryBlock> blocks;
 };
 
+/// Plans of Fourier transforms that a library keeps for a device: how many, and
+/// how many at most.
+struct FftPlans {
+  int64_t kept, most;
+};
+
 /// Methods are thread-safe and throw Error where there is no such device.
 class Accelerator : public Backend {
  public:
@@ -92,6 +98,9 @@ class Accelerator : public Backend {
   virtual std::vector<DeviceLibrary> libraries(std::string_view name) = 0;
   /// A folder of packages in which libraries may lie; see the back end's.
   virtual void add_library_root(std::string folder) = 0;
+  virtual FftPlans fft_plans(int device) = 0;
+  /// Gives up those last used longest ago beyond `most`, which is 0 or more.
+  virtual void limit_fft_plans(int device, int64_t most) = 0;
   /// Throws what is missing if there is no device; uses the current one.
   virtual void initialize() = 0;
   /// Whether the devices are made of software, for tests.

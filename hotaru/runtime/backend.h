@@ -34,6 +34,9 @@ class Backend {
   virtual const Stream& default_stream(int device) = 0;
   /// A further stream of the device; a priority below 0 comes first.
   virtual Stream make_stream(int device, int priority) = 0;
+  /// Whether convolutions of the dtype are best given operands that all have
+  /// their channels last; kernels take them row by row in any case.
+  virtual bool convolves_channels_last(DType) { return false; }
   /// A new generator, seeded with kDefaultSeed.
   virtual Ref<Generator> make_generator(int device) = 0;
 };

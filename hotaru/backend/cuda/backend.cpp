@@ -8,6 +8,8 @@
 #include "hotaru/backend/cuda/call_timer.h"
 #include "hotaru/backend/cuda/devices.h"
 #include "hotaru/backend/cuda/images.h"
+#include "hotaru/backend/cuda/libraries/cudnn_conv.h"
+#include "hotaru/backend/cuda/libraries/cufft.h"
 #include "hotaru/backend/cuda/libraries/library.h"
 #include "hotaru/backend/cuda/philox.h"
 #include "hotaru/backend/cuda/pinned.h"
@@ -59,6 +61,9 @@ class CudaBackend final : public Accelerator {
   Stream make_stream(int device, int priority) override {
     return cuda::make_stream(device, priority);
   }
+  bool convolves_channels_last(DType dtype) override {
+    return convolves_channels_last_by_cudnn(dtype);
+  }
   Ref<Generator> make_generator(int device) override {
     return make_ref<PhiloxGenerator>(device);
   }
@@ -69,6 +74,14 @@ class CudaBackend final : public Accelerator {
   }
   void add_library_root(std::string folder) override {
     cuda::add_library_root(std::move(folder));
+  }
+  FftPlans fft_plans(int device) override {
+    cuda::check_device(device);
+    return cuda::fft_plans(device);
+  }
+  void limit_fft_plans(int device, int64_t most) override {
+    cuda::check_device(device);
+    cuda::limit_fft_plans(device, most);
   }
   void initialize() override { use(current_device()); }
   bool in_software() override { return is_soft(); }

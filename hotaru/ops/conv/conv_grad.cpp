@@ -2,6 +2,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/runtime/backend.h"
@@ -14,12 +15,28 @@ using autograd::Backward;
 
 constexpr const char* kSecondOrder = "ConvolutionBackwardBackward0";
 
+/// How a kernel gets its operands: PyTorch's rule, by which one of them with
+/// its channels last is enough.
+MemoryFormat format_of(const Tensor& a, const Tensor& b) {
+  if (a.is_contiguous() && b.is_contiguous()) return MemoryFormat::kContiguous;
+  if (!DeviceTable::instance()
+           .backend(a.device().type)
+           .convolves_channels_last(a.dtype()))
+    return MemoryFormat::kContiguous;
+  const MemoryFormat first = suggested_format(a.sizes(), a.strides());
+  return first != MemoryFormat::kContiguous
+             ? first
+             : suggested_format(b.sizes(), b.strides());
+}
+
 Tensor launch(const Kernel& kernel, IntSpan size, const Tensor& a,
               const Tensor& b, const Tensor& bias,
               const ConvAttributes& attributes) {
   autograd::NoGrad guard;
-  const Tensor out = allocate(size, a.dtype(), a.device());
-  const Tensor first = contiguous(a), second = contiguous(b);
+  const MemoryFormat format = format_of(a, b);
+  const Tensor out =
+      allocate(size, format_strides(size, format), a.dtype(), a.device());
+  const Tensor first = contiguous(a, format), second = contiguous(b, format);
   const Tensor third = bias.defined() ? contiguous(bias) : bias;
   enqueue(kernel, {write(out), read(first), read(second), read(third)},
           attributes);

@@ -185,6 +185,13 @@ void init_accelerator(nb::module_& m) {
   m.def("_cuda_add_library_root", [](std::string folder) {
     accelerator().add_library_root(std::move(folder));
   });
+  m.def("_cuda_fft_plans", [](int device) {
+    const FftPlans plans = accelerator().fft_plans(device);
+    return std::pair(plans.kept, plans.most);
+  });
+  m.def("_cuda_limit_fft_plans", [](int device, int64_t most) {
+    accelerator().limit_fft_plans(device, most);
+  });
   m.def("_set_allows_tf32", [](const std::string& kind, bool allows) {
     set_allows_tf32(kind == "conv" ? Tf32::kConv : Tf32::kMatmul, allows);
   });

@@ -13,6 +13,7 @@ from .._extension.attention_kinds import (
     sdpa_kernel,
 )
 from ._flags import Flag, Library, Tf32Flag, is_bool, is_precision
+from ._plan_cache import CufftPlanCaches
 
 
 def _check_depthwise(value) -> None:
@@ -271,6 +272,7 @@ class Cuda(Library):
         super().__init__(name)
         self.matmul = Matmul(f"{name}.matmul")
         self._linalg_library = LinalgBackend.Default
+        self.cufft_plan_cache = CufftPlanCaches()
 
     def is_built(self) -> bool:
         """Whether this build can use CUDA devices, if there are any."""

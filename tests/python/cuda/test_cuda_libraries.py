@@ -167,6 +167,59 @@ print("good")
     assert ran.stdout == "good\n", ran.stderr
 
 
+def test_convolutions_of_channels_last_are_taken_as_they_lie(with_libraries):
+    ran = with_libraries(
+        CONVOLUTIONS
+        + """
+lasts = library.hotaru_softgpu_convolutions_last
+lasts.restype = ctypes.c_long
+torch.manual_seed(0)
+for form, f in (
+    (torch.channels_last, F.conv2d),
+    (torch.channels_last_3d, F.conv3d),
+    (torch.channels_last, F.conv_transpose2d),
+):
+    dims = 3 if f is F.conv3d else 2
+    x = torch.randn(2, 4, *[9, 8, 7][:dims])
+    w = torch.randn(4, 4, *[3, 2, 2][:dims])
+    b = torch.randn(4)
+    for lasting in ((0,), (1,), (0, 1)):
+        for dtype in (torch.float32, torch.float16):
+            made = [t.to("cuda", dtype) for t in (x, w, b)]
+            for i in lasting:
+                made[i] = made[i].contiguous(memory_format=form)
+            before = lasts()
+            leaves = [t.requires_grad_() for t in made]
+            (y, *grads), count = counted(lambda: (
+                y := f(*leaves, padding=1),
+                *torch.autograd.grad((y * y).sum(), leaves),
+            ))
+            assert (count, lasts() - before) == (3, 3)
+            assert y.is_contiguous(memory_format=form)
+            double = [t.detach().double().cpu().requires_grad_()
+                      for t in made]
+            want = f(*double, padding=1)
+            wants = torch.autograd.grad((want * want).sum(), double)
+            for g, v in zip((y, *grads), (want, *wants)):
+                torch.testing.assert_close(
+                    g.detach().cpu().double(), v.detach(), rtol=0,
+                    atol=8 * float(v.abs().max()) * torch.finfo(dtype).eps)
+# Not of double, and not without the library.
+x, w = (t.double().cuda().contiguous(memory_format=torch.channels_last)
+        for t in (torch.randn(2, 4, 9, 8), torch.randn(4, 4, 3, 2)))
+before = lasts()
+assert F.conv2d(x, w).is_contiguous(memory_format=torch.channels_last)
+with torch.backends.cudnn.flags(enabled=False):
+    y = F.conv2d(x.float(), w.float())
+assert y.is_contiguous(memory_format=torch.channels_last)
+assert lasts() == before
+print("good")
+""",
+        name="cuDNN",
+    )
+    assert ran.stdout == "good\n", ran.stderr
+
+
 def test_kernels_of_convolution_are_chosen_by_what_is_permitted(
     with_libraries,
 ):

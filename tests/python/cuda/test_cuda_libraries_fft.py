@@ -134,6 +134,44 @@ assert plans() == before
 """)
 
 
+def test_how_many_plans_are_kept_can_be_said(passes):
+    passes("""
+cache = torch.backends.cuda.cufft_plan_cache
+assert (cache.size, cache.max_size, cache[0].max_size) == (0, 64, 64)
+lines = [torch.randn(67 * n, device="cuda") for n in range(1, 6)]
+for x in lines:
+    F.fft(x.to(torch.complex64))
+assert (cache.size, plans()) == (5, 5)
+F.fft(lines[0].to(torch.complex64))
+cache.max_size = 2  # those that were used last
+assert (cache.size, cache["cuda:0"].size, plans()) == (2, 2, 2)
+for n, kept in ((0, 2), (4, 2), (3, 2)):
+    F.fft(lines[n].to(torch.complex64))
+    assert (cache.size, plans()) == (kept, 2)
+cache.clear()
+assert (cache.size, cache.max_size, plans()) == (0, 2, 0)
+cache.max_size = 0
+check(1, F.fft, made(torch.complex64, 67))
+cache[0].max_size = 3
+for set_to, name, text in (
+    (-1, "max_size", "must be non-negative, but got -1"),
+    (5, "size", ".size is a read-only property"),
+):
+    try:
+        setattr(cache, name, set_to)
+    except RuntimeError as error:
+        assert text in str(error), error
+    else:
+        raise AssertionError(name)
+try:
+    cache[7]
+except RuntimeError as error:
+    assert "expected 0 <= device index < 1" in str(error)
+else:
+    raise AssertionError
+""")
+
+
 def test_gradients_go_through_the_librarys_transforms(passes):
     passes("""
 for f, x in ((F.rfft, made(torch.float64, 2, 71)),

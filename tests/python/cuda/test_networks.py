@@ -72,6 +72,24 @@ def test_convolution_of_odd_layouts(hotaru, near):
     near(hotaru.nn.functional.conv2d, x, w, terms=200, scale=200)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("dims", [2, 3])
+def test_convolution_of_channels_last(hotaru, near, dims, dtype):
+    form = [hotaru.channels_last, hotaru.channels_last_3d][dims - 2]
+    f = getattr(hotaru.nn.functional, f"conv{dims}d")
+    back = getattr(hotaru.nn.functional, f"conv_transpose{dims}d")
+    x = random(hotaru, 2, 4, *[9, 8, 7][:dims], dtype=dtype)
+    w = random(hotaru, 4, 2, *[3, 3, 3][:dims], dtype=dtype)
+    options = {"groups": 2, "padding": 1, "stride": 2}
+    for a, b in ((x.to(memory_format=form), w), (x, w.to(memory_format=form))):
+        near(lambda *t: f(*t, **options), a, b, b[:, 0].flatten()[:4],
+             terms=800, scale=800)  # fmt: skip
+        near(lambda *t: back(*t, **options), a, b, terms=800, scale=800)
+        # The library's stand-in has no kernel for dilations.
+        near(lambda *t: f(*t, padding=2, dilation=2, groups=2), a, b,
+             terms=800, scale=800)  # fmt: skip
+
+
 def test_convolution_of_integers(hotaru, near):
     x = (random(hotaru, 2, 4, 7, 7) * 9).to(hotaru.int64)
     w = (random(hotaru, 6, 2, 3, 3) * 9).to(hotaru.int64)

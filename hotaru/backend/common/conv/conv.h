@@ -10,7 +10,8 @@ namespace hotaru {
 ///   i = o * stride - padding + k * dilation.
 /// Three kernels share it; each computes one of x [N, C, ...],
 /// w [O, C / groups, ...] and y [N, O, ...] from the other two. All operands
-/// are row-major and the written one is overwritten:
+/// are row-major, or, where Backend::convolves_channels_last() says so, all of
+/// them have their channels last; the written one is overwritten:
 ///   "conv_forward"  write y, read x, read w, read bias [O] or undefined
 ///   "conv_data"     write x, read y, read w, read bias [C] or undefined
 ///   "conv_weight"   write w, read y, read x

@@ -2,9 +2,12 @@
 #include "hotaru/backend/common/conv/conv.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/conv/conv_products.h"
+#include "hotaru/backend/cuda/create/move.h"
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/libraries/cudnn_conv.h"
@@ -23,6 +26,49 @@ constexpr KernelTypes<NumberTypes> kFoldTypes{0, "col2im"};
 const void* address_of(const Tensor& t) {
   return t.defined() && t.numel() > 0 ? device_address(t) : nullptr;
 }
+
+/// The first three operands row by row, as own kernels take them: themselves,
+/// or copies if their channels come last.
+class RowMajor {
+ public:
+  explicit RowMajor(const KernelCall& call) : call_(call) {
+    for (size_t i = 0; i < 3; ++i) {
+      const Tensor& t = call.tensor(i);
+      if (!t.is_contiguous() && t.numel() > 0) {
+        copies_[i].emplace(size_t(t.numel()) * itemsize(t.dtype()));
+        if (i > 0) copy(i, false);
+      }
+    }
+  }
+  void* at(size_t i) const {
+    if (copies_[i]) return copies_[i]->data();
+    return const_cast<void*>(address_of(call_.tensor(i)));
+  }
+  /// Puts the result in its place.
+  void finish() const {
+    if (copies_[0]) copy(0, true);
+  }
+
+ private:
+  void copy(size_t i, bool back) const {
+    const Tensor& t = call_.tensor(i);
+    const auto item = int64_t(itemsize(t.dtype()));
+    const Dims rows = contiguous_strides(t.sizes());
+    Geometry<2>::Steps steps{};
+    for (size_t d = 0; d < size_t(t.dim()); ++d) {
+      steps[d] = {rows[d] * item, t.strides()[d] * item};
+      if (back) std::swap(steps[d][0], steps[d][1]);
+    }
+    std::array<char*, 2> address{
+        static_cast<char*>(copies_[i]->data()),
+        static_cast<char*>(const_cast<void*>(address_of(t)))};
+    if (back) std::swap(address[0], address[1]);
+    move_elements(Geometry<2>::over(address, t.sizes(), steps), size_t(item));
+  }
+
+  const KernelCall& call_;
+  std::array<std::optional<Workspace>, 3> copies_;
+};
 
 /// A divisor of what has elements; of what has none nothing is divided.
 Divider divider(int64_t n) {
@@ -54,8 +100,8 @@ void set_windows(ConvParams& p, const ConvAttributes& a, IntSpan x, IntSpan y,
   }
 }
 
-ConvParams params_of(const KernelCall& call, const Tensor& x, const Tensor& w,
-                     const Tensor& y) {
+ConvParams params_of(const KernelCall& call, const RowMajor& rows,
+                     const Tensor& x, const Tensor& w, const Tensor& y) {
   const auto& a = call.attributes<ConvAttributes>();
   const Tensor& out = call.tensor(0);
   check_size(x.numel() < kMostElements && y.numel() < kMostElements &&
@@ -63,9 +109,9 @@ ConvParams params_of(const KernelCall& call, const Tensor& x, const Tensor& w,
   ConvParams p;
   set_windows(p, a, x.sizes().subspan(2), y.sizes().subspan(2),
               w.sizes().subspan(2));
-  p.out = device_address(out);
-  p.a = address_of(call.tensor(1));
-  p.b = address_of(call.tensor(2));
+  p.out = rows.at(0);
+  p.a = rows.at(1);
+  p.b = rows.at(2);
   p.bias = address_of(call.tensor(3));
   p.numel = uint32_t(out.numel());
   p.batch = uint32_t(x.size(0));
@@ -98,7 +144,7 @@ void add_bias(const Tensor& out, const Tensor& bias) {
   p.out = device_address(out);
   p.bias = address_of(bias);
   p.numel = uint32_t(out.numel());
-  p.space = divider(numel_of(out.sizes().subspan(2)));
+  p.space = divider(out.is_contiguous() ? numel_of(out.sizes().subspan(2)) : 1);
   p.channels = divider(out.size(1));
   launch(functions.of(out.dtype()), {blocks_for(p.numel, kBlock)}, kBlock, p);
 }
@@ -113,11 +159,12 @@ void conv_forward(const KernelCall& call) {
   if (convolve_by_cudnn(ConvKind::kForward, x, w, y,
                         call.attributes<ConvAttributes>()))
     return add_bias(y, call.tensor(3));
-  const ConvParams p = params_of(call, x, w, y);
-  if (has_products(x, w, y) &&
-      forward_by_products(p, sizes_of(p, x, w), y.dtype()))
-    return;
-  launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
+  const RowMajor rows(call);
+  const ConvParams p = params_of(call, rows, x, w, y);
+  if (!has_products(x, w, y) ||
+      !forward_by_products(p, sizes_of(p, x, w), y.dtype()))
+    launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
+  rows.finish();
 }
 
 void conv_data(const KernelCall& call) {
@@ -130,11 +177,12 @@ void conv_data(const KernelCall& call) {
   if (convolve_by_cudnn(ConvKind::kData, x, w, y,
                         call.attributes<ConvAttributes>()))
     return add_bias(x, call.tensor(3));
-  const ConvParams p = params_of(call, x, w, y);
-  if (has_products(x, w, y) &&
-      data_by_products(p, sizes_of(p, x, w), x.dtype()))
-    return;
-  launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
+  const RowMajor rows(call);
+  const ConvParams p = params_of(call, rows, x, w, y);
+  if (!has_products(x, w, y) ||
+      !data_by_products(p, sizes_of(p, x, w), x.dtype()))
+    launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
+  rows.finish();
 }
 
 void conv_weight(const KernelCall& call) {
@@ -146,13 +194,15 @@ void conv_weight(const KernelCall& call) {
   if (convolve_by_cudnn(ConvKind::kWeight, x, w, y,
                         call.attributes<ConvAttributes>()))
     return;
-  ConvParams p = params_of(call, x, w, y);
+  const RowMajor rows(call);
+  ConvParams p = params_of(call, rows, x, w, y);
   if (x.numel() == 0) p.batch = 0;
-  if (has_products(x, w, y) &&
-      weight_by_products(p, sizes_of(p, x, w), w.dtype()))
-    return;
-  plan_conv_weight(p);
-  launch(f, {conv_weight_blocks(p)}, kBlock, p);
+  if (!has_products(x, w, y) ||
+      !weight_by_products(p, sizes_of(p, x, w), w.dtype())) {
+    plan_conv_weight(p);
+    launch(f, {conv_weight_blocks(p)}, kBlock, p);
+  }
+  rows.finish();
 }
 
 ConvParams unfold_params(const KernelCall& call, const Tensor& x,

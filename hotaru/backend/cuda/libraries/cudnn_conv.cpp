@@ -12,6 +12,7 @@
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/libraries/cudnn_graph.h"
 #include "hotaru/core/error.h"
+#include "hotaru/core/memory_format.h"
 #include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/determinism.h"
 #include "hotaru/runtime/library_settings.h"
@@ -31,7 +32,7 @@ constexpr size_t kMostPlans = 2048;
 constexpr std::array<int64_t, 3> kIds = {'x', 'w', 'y'};
 
 /// Everything by which the library chooses a kernel, as numbers: kind, dtype,
-/// permissions, groups, dimensions, sizes, windows, alignments.
+/// permissions, order, groups, dimensions, sizes, windows, alignments.
 using Key = std::vector<int64_t>;
 
 /// One convolution: operands in the order x, w, y.
@@ -39,15 +40,15 @@ struct Problem {
   ConvKind kind;
   DType dtype;
   bool tf32, deterministic, benchmark;
+  bool channels_last;
   int64_t groups;
   std::array<Dims, 3> sizes;
   Dims stride, padding, dilation;
   std::array<int64_t, 3> alignment;
 
   Key key() const {
-    Key out{int64_t(kind),         int64_t(dtype), tf32,
-            deterministic,         benchmark,      groups,
-            int64_t(stride.size())};
+    Key out{int64_t(kind), int64_t(dtype), tf32,   deterministic,
+            benchmark,     channels_last,  groups, int64_t(stride.size())};
     const auto add = [&](IntSpan values) {
       out.insert(out.end(), values.begin(), values.end());
     };
@@ -74,9 +75,10 @@ dnn::DataType type_of(DType dtype) {
 Owned tensor_of(const Problem& p, size_t i) {
   Owned out(dnn::kTensor);
   const Dims& sizes = p.sizes[i];
-  Dims strides(sizes.size(), 1);
-  for (size_t d = sizes.size(); d-- > 1;)
-    strides[d - 1] = strides[d] * sizes[d];
+  const MemoryFormat last = sizes.size() == 4 ? MemoryFormat::kChannelsLast
+                                              : MemoryFormat::kChannelsLast3d;
+  const Dims strides =
+      format_strides(sizes, p.channels_last ? last : MemoryFormat::kContiguous);
   out.set(dnn::kTensorType, dnn::kDataTypeValue, type_of(p.dtype));
   out.set(dnn::kTensorSizes, IntSpan(sizes));
   out.set(dnn::kTensorStrides, IntSpan(strides));
@@ -303,6 +305,7 @@ bool convolve_by_cudnn(ConvKind kind, const Tensor& x, const Tensor& w,
             allows_tf32(Tf32::kConv),
             settings.deterministic || determinism().required,
             settings.benchmark,
+            !(x.is_contiguous() && w.is_contiguous() && y.is_contiguous()),
             attributes.groups,
             {},
             with_height(attributes.stride, 0, 1),
@@ -320,6 +323,11 @@ bool convolve_by_cudnn(ConvKind kind, const Tensor& x, const Tensor& w,
   if (!plan->serves()) return false;
   plan->run(*library, context, pointers);
   return true;
+}
+
+bool convolves_channels_last_by_cudnn(DType dtype) {
+  return is_floating_point(dtype) && dtype != DType::kFloat64 &&
+         cudnn_settings().enabled && usable<dnn::Cudnn>();
 }
 
 DeviceLibrary cudnn_report() {

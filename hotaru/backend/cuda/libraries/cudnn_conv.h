@@ -9,12 +9,17 @@ namespace hotaru::cuda {
 
 enum class ConvKind : uint8_t { kForward, kData, kWeight };
 
-/// Queues a convolution of row-major floating operands on the launching
-/// stream: y of x and w, x of y and w, or w of x and y. False, and nothing was
+/// Queues a convolution of floating operands, all row-major or all with their
+/// channels last, on the launching stream: y of x and w, x of y and w, or w of
+/// x and y. False, and nothing was
 /// done, where cuDNN is not here, is switched off (torch.backends.cudnn), or
 /// has no kernel for it. Nothing is added: biases are the caller's.
 bool convolve_by_cudnn(ConvKind kind, const Tensor& x, const Tensor& w,
                        const Tensor& y, const ConvAttributes& attributes);
+
+/// Whether such operands had best have their channels last where one has: as in
+/// PyTorch, unless they are double. May open the library.
+bool convolves_channels_last_by_cudnn(DType dtype);
 
 DeviceLibrary cudnn_report();
 

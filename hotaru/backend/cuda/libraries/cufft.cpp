@@ -23,8 +23,9 @@ using fft::Lines;
 
 constinit const Functions scale_function("FftScale");
 
-// Plans kept for a device: each has memory of its own for its factors.
-constexpr size_t kMostPlans = 64;
+// Plans kept for a device where nobody says how many: each has memory of its
+// own for its factors.
+constexpr int64_t kMostPlans = 64;
 // Calls for the dimensions that the library's one batch does not take. Of more
 // our own kernel's passes cost less than the launches; unmeasured.
 constexpr int64_t kMostCalls = 8;
@@ -107,10 +108,12 @@ class Plan {
   bool serves_ = false;
 };
 
-/// A device's plans, the last used first; for who holds the mutex.
+/// A device's plans, the last used first; for who holds the mutex. One that is
+/// in use is kept, whatever the limit.
 struct Plans {
   std::mutex mutex;
   std::list<Plan> all;
+  int64_t most = kMostPlans;
 
   const Plan& of(const Cufft& library, const Key& key) {
     const auto at = std::find_if(all.begin(), all.end(), [&](const Plan& plan) {
@@ -121,13 +124,16 @@ struct Plans {
     } else {
       use(launching_timeline().device());
       all.emplace_front(library, key);
-      if (all.size() > kMostPlans) all.pop_back();
+      trim(std::max<int64_t>(most, 1));
     }
     return all.front();
   }
-  static Plans& here() {
+  void trim(int64_t left) {
+    while (int64_t(all.size()) > left) all.pop_back();
+  }
+  static Plans& on(int device) {
     static auto* const devices = new std::array<Plans, kMostDevices>;
-    return (*devices)[size_t(launching_timeline().device())];
+    return (*devices)[size_t(device)];
   }
 };
 
@@ -230,7 +236,7 @@ bool transform_by_cufft(const Lines& l, DType real) {
   const int64_t half = l.n / 2 + 1, item = 2 * int64_t(itemsize(real));
   if (copied) key.in = {key.in.type, 1, half};
 
-  Plans& plans = Plans::here();
+  Plans& plans = Plans::on(launching_timeline().device());
   const auto lock = blocking_lock(plans.mutex);
   const Plan& plan = plans.of(*library, key);
   if (!plan.serves()) return false;
@@ -261,6 +267,22 @@ bool transform_by_cufft(const Lines& l, DType real) {
     scale(p, real);
   }
   return true;
+}
+
+FftPlans fft_plans(int device) {
+  Plans& plans = Plans::on(device);
+  const auto lock = blocking_lock(plans.mutex);
+  return {int64_t(plans.all.size()), plans.most};
+}
+
+void limit_fft_plans(int device, int64_t most) {
+  HOTARU_CHECK(most >= 0,
+               "cuFFT plan cache size must be non-negative, but got ", most);
+  Plans& plans = Plans::on(device);
+  const auto lock = blocking_lock(plans.mutex);
+  plans.most = most;
+  if (!plans.all.empty()) use(device);
+  plans.trim(most);
 }
 
 DeviceLibrary cufft_report() {

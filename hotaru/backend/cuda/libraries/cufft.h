@@ -14,6 +14,10 @@ namespace hotaru::cuda {
 /// here, has no plan for it, or lines lie in an order that it cannot be told.
 bool transform_by_cufft(const fft::Lines& l, DType real);
 
+/// Plans that are kept for a device; see Accelerator.
+FftPlans fft_plans(int device);
+void limit_fft_plans(int device, int64_t most);
+
 DeviceLibrary cufft_report();
 
 }  // namespace hotaru::cuda

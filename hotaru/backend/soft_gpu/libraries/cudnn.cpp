@@ -1,6 +1,8 @@
 // A stand-in for cuDNN's graph interface, for single convolutions. Of the
 // kernels that it names the first rounds, the second is not deterministic, the
 // third can't be made ready, the fourth serves; double has the last two only.
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <vector>
@@ -134,6 +136,19 @@ struct Convolution {
     }
     return x.type == w.type && w.type == y.type;
   }
+  /// Whether all operands have their channels last. With dilations this one has
+  /// no kernel for them.
+  bool is_last() const {
+    const auto last = [](const Tensor& t) {
+      return t.strides[1] == 1 && t.strides[3] != 1;
+    };
+    return last(x) && last(w) && last(y);
+  }
+  bool is_served() const {
+    return fits() &&
+           (!is_last() || std::all_of(dilations.begin(), dilations.end(),
+                                      [](int64_t d) { return d == 1; }));
+  }
 
   /// f(offsets of x, w and y) for every product.
   template <class F>
@@ -241,7 +256,7 @@ bool is_ready(Object& object) {
     case kGraph:
       return object.object(kGraphOperations) &&
              object.object(kGraphOperations)->final &&
-             Convolution(object.object(kGraphOperations)).fits();
+             Convolution(object.object(kGraphOperations)).is_served();
     case kPlan:
       return object.object(kPlanConfig) && object.object(kPlanConfig)->final &&
              object.object(kPlanConfig)->kernel != 2;
@@ -251,6 +266,14 @@ bool is_ready(Object& object) {
 }
 
 }  // namespace
+
+/// How many convolutions had operands whose channels come last.
+extern "C" __attribute__((visibility("default"))) long
+hotaru_softgpu_convolutions_last();
+static std::atomic<long> convolutions_last{0};
+long hotaru_softgpu_convolutions_last() {
+  return convolutions_last;
+}
 
 size_t cudnnGetVersion() {
   return 91900;
@@ -322,6 +345,7 @@ int cudnnBackendExecute(Handle handle, Descriptor plan, Descriptor pack) {
       return kBadParam;
   void* const room = operands.one<void*>(kPackWorkspace);
   if (!room) return kBadParam;
+  convolutions_last += c.is_last();
   return enqueue_on(handle->stream,
                     [c, room] {
                       spoil(room, kWorkspace);
