@@ -2,12 +2,14 @@
 // see params/sort.h.
 #include "hotaru/backend/cuda/sort/sort.h"
 
+#include <atomic>
 #include <utility>
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/common/reduce/line.h"
 #include "hotaru/backend/common/sort/search.h"
 #include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/params/radix.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {
@@ -25,10 +27,56 @@ int64_t bytes(const Tensor& t, size_t dim) {
   return t.strides()[dim] * int64_t(itemsize(t.dtype()));
 }
 
-/// Entries while they are merged: from one half into the other and back.
+/// Entries while they are sorted: from one half into the other and back.
 size_t room_for(const SortParams& p) {
   const size_t entries = size_t(p.lines) * p.length;
   return entries * sizeof(SortEntry) * (p.length > kSortTile ? 2 : 1);
+}
+
+// From which length on lines are sorted by digits, of up to 32 bits and of
+// more: what merges would take as many walks over the memory, as three
+// launches a digit are worth. Unmeasured.
+std::atomic<uint32_t> radix_length{1 << 18}, long_radix_length{1 << 20};
+// Blocks for each processor.
+std::atomic<int> radix_blocks{4};
+
+/// Sorts lines by digits in a room for two halves of entries; where the sorted
+/// ones are is returned.
+SortEntry* sort_by_digits(SortParams p, DType dtype, SortEntry* room) {
+  static constinit const Functions entering("RadixEntries");
+  static constinit const Functions counting("RadixCount");
+  static constinit const Functions scattering("RadixScatter");
+  static const Function scanning("RadixScan"), last("RadixScatter_last");
+  const size_t item = itemsize(dtype), entries = size_t(p.lines) * p.length;
+  const bool packed = item <= 4;
+  // Packed ones change places in the second half, and end in the first.
+  const size_t bytes = packed ? sizeof(uint64_t) : sizeof(SortEntry);
+  char* from = reinterpret_cast<char*>(room + (packed ? entries : 0));
+  char* to = from + entries * bytes;
+  p.to = reinterpret_cast<SortEntry*>(from);
+  launch(entering.of(dtype), {blocks_for(int64_t(entries), kBlock)}, kBlock, p);
+  RadixParams r;
+  r.length = p.length;
+  plan_radix(r, p.lines,
+             int64_t{properties(launching_timeline().device()).processors} *
+                 radix_blocks);
+  const uint32_t blocks = p.lines * r.blocks.divisor;
+  const Workspace counts(size_t(blocks) * kRadixDigits * sizeof(uint32_t));
+  const Workspace totals(size_t(p.lines) * kRadixDigits * sizeof(uint32_t));
+  r.counts = static_cast<uint32_t*>(counts.data());
+  r.totals = static_cast<uint32_t*>(totals.data());
+  const uint32_t passes =
+      dtype == DType::kBool ? 1 : radix_passes(uint32_t(item));
+  for (uint32_t pass = 0; pass < passes; ++pass, r.shift += kRadixBits) {
+    const bool ends = packed && pass + 1 == passes;
+    r.from = from;
+    r.to = ends ? room : static_cast<void*>(to);
+    launch(counting.of_size(bytes), {blocks}, kBlock, r);
+    launch(scanning, {p.lines * kRadixDigits}, kBlock, r);
+    launch(ends ? last : scattering.of_size(bytes), {blocks}, kBlock, r);
+    std::swap(from, to);
+  }
+  return packed ? room : reinterpret_cast<SortEntry*>(from);
 }
 
 SortParams line_of(const int64_t* keys, uint32_t length) {
@@ -155,11 +203,21 @@ HOTARU_KERNEL(kCUDA, "searchsorted", searchsorted, check_types<kSearchTypes>);
 
 }  // namespace
 
+void set_radix(uint32_t length, int blocks) {
+  radix_length = long_radix_length = length;
+  radix_blocks = blocks;
+}
+
 SortedEntries::SortedEntries(SortParams p, DType dtype) : room_(room_for(p)) {
   static constinit const Functions sorting("SortTiles");
   static const Function merging("SortMerge");
   const int64_t entries = int64_t{p.lines} * p.length;
   auto* sorted = static_cast<SortEntry*>(room_.data());
+  const auto& longest = itemsize(dtype) <= 4 ? radix_length : long_radix_length;
+  if (p.length > kSortTile && p.length >= longest.load()) {
+    sorted_ = sort_by_digits(p, dtype, sorted);
+    return;
+  }
   SortEntry* other = sorted + (p.length > kSortTile ? entries : 0);
   p.tiles = Divider(uint32_t(ceil_divide(p.length, kSortTile)));
   p.to = sorted;

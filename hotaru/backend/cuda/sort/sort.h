@@ -22,4 +22,9 @@ class SortedEntries {
   const SortEntry* sorted_;
 };
 
+/// For tests: from which length on, above kSortTile, lines are sorted by
+/// digits, and by how many blocks for each processor; 0 is as few as there are
+/// lines.
+void set_radix(uint32_t length, int blocks);
+
 }  // namespace hotaru::cuda
