@@ -106,15 +106,13 @@ Tensor fft_r2c(const Tensor& self, IntSpan dims, FftScale scale,
       "Unsupported dtype ", scalar_type_name(self.dtype()));
   HOTARU_CHECK(!dims.empty(), "rfftn must transform at least one axis");
   check_scale(scale);
-  if (!onesided)
-    return fft_c2c(to(self, to_complex(self.dtype())), dims, scale, true);
   const Dims over = wrapped(self, dims);
   const int64_t last = over.back(), n = self.size(last);
   double points = 1;
   for (const int64_t d : over) points *= double(self.size(d));
   const double factor = factor_of(scale, points);
   Dims sizes(self.sizes());
-  sizes[size_t(last)] = n / 2 + 1;
+  if (onesided) sizes[size_t(last)] = n / 2 + 1;
   const Tensor out = allocate(sizes, to_complex(self.dtype()), self.device());
   const Dims rest(IntSpan(over).subspan(0, over.size() - 1));
   const FftAttributes a{FftKind::kFromReal, last, n, true,
@@ -125,7 +123,9 @@ Tensor fft_r2c(const Tensor& self, IntSpan dims, FftScale scale,
     autograd::record(
         "FftR2CBackward0", out, {self}, {},
         [over, scale, last, n](Backward&, const Tensor& g) -> Tensors {
-          return {real(fft_c2c(padded_back(g, last, n), over, scale, false))};
+          const bool whole = g.size(last) == n;
+          const Tensor all = whole ? g : padded_back(g, last, n);
+          return {real(fft_c2c(all, over, scale, false))};
         });
   return out;
 }

@@ -51,16 +51,26 @@ void check_real(const char* name, const Tensor& self, const char* what) {
                " input tensor, but got ", scalar_type_name(self.dtype()));
 }
 
+/// All points of a transform; of real numbers half of them are conjugates, and
+/// the transform back is the conjugate of the one forward.
+Tensor transformed(const Tensor& x, IntSpan dims, FftScale scale,
+                   bool forward) {
+  if (x.is_complex() || dims.empty())
+    return fft_c2c(to(x, to_complex(x.dtype())), dims, scale, forward);
+  const Tensor out = fft_r2c(x, dims, scale, false);
+  return forward ? out : conj(out);
+}
+
 // --- one dimension -----------------------------------------------------------
 
-Tensor from_complex(const Tensor& self, const Length& n, int64_t dim,
-                    const Norm& norm, bool forward) {
-  const Tensor x = promoted(self, true);
+Tensor from_any(const Tensor& self, const Length& n, int64_t dim,
+                const Norm& norm, bool forward) {
+  const Tensor x = promoted(self, false);
   const int64_t d = wrap_dim(dim, x.dim(), false);
   const int64_t points = n.value_or(x.size(d));
   check_points(points);
-  return fft_c2c(with_points(x, d, points), Dims{d}, scale_of(norm, forward),
-                 forward);
+  return transformed(with_points(x, d, points), Dims{d},
+                     scale_of(norm, forward), forward);
 }
 
 Tensor from_real(const char* name, const Tensor& self, const Length& n,
@@ -94,8 +104,8 @@ Tensor to_real_line(const Tensor& self, const Length& n, int64_t dim,
       +[](const Tensor& self, const Length& n, int64_t dim, \
           const Norm& norm) { return __VA_ARGS__; })
 
-HOTARU_FFT_LINE(fft, from_complex(self, n, dim, norm, true));
-HOTARU_FFT_LINE(ifft, from_complex(self, n, dim, norm, false));
+HOTARU_FFT_LINE(fft, from_any(self, n, dim, norm, true));
+HOTARU_FFT_LINE(ifft, from_any(self, n, dim, norm, false));
 HOTARU_FFT_LINE(rfft, from_real("rfft", self, n, dim, norm, true));
 HOTARU_FFT_LINE(ihfft, from_real("ihfft", self, n, dim, norm, false));
 HOTARU_FFT_LINE(irfft, to_real_line(self, n, dim, norm, false));
@@ -147,12 +157,12 @@ void check_axes(const char* name, const Extent& extent) {
   HOTARU_CHECK(!extent.dims.empty(), name, " must transform at least one axis");
 }
 
-Tensor from_complex_n(const Tensor& self, const Lengths& s, const Lengths& dim,
-                      const Norm& norm, bool forward) {
+Tensor from_any_n(const Tensor& self, const Lengths& s, const Lengths& dim,
+                  const Norm& norm, bool forward) {
   const Extent extent = extent_of(self, s, dim);
-  const Tensor x = promoted(self, true);
-  return fft_c2c(resized(x, extent), extent.dims, scale_of(norm, forward),
-                 forward);
+  const Tensor x = promoted(self, false);
+  return transformed(resized(x, extent), extent.dims, scale_of(norm, forward),
+                     forward);
 }
 
 Tensor from_real_n(const char* name, const Tensor& self, const Lengths& s,
@@ -197,8 +207,8 @@ Tensor to_real_n(const char* name, const Tensor& self, const Lengths& s,
       +[](const Tensor& self, const Lengths& s, const Lengths& dim, \
           const Norm& norm) { return __VA_ARGS__; })
 
-HOTARU_FFT_PLANE(fft, from_complex_n(self, s, dim, norm, true));
-HOTARU_FFT_PLANE(ifft, from_complex_n(self, s, dim, norm, false));
+HOTARU_FFT_PLANE(fft, from_any_n(self, s, dim, norm, true));
+HOTARU_FFT_PLANE(ifft, from_any_n(self, s, dim, norm, false));
 HOTARU_FFT_PLANE(rfft, from_real_n("rfftn", self, s, dim, norm, true));
 HOTARU_FFT_PLANE(ihfft, from_real_n("ihfftn", self, s, dim, norm, false));
 HOTARU_FFT_PLANE(irfft, to_real_n("irfftn", self, s, dim, norm, false));

@@ -53,6 +53,7 @@ def test_lengths(hotaru, cuda, n, dtype):
         assert_near(t, g(x.to(cuda)), g(wide), n)
     r = x.real.contiguous()
     assert_near(t, f.rfft(r.to(cuda)), f.rfft(r.double()), n)
+    assert_near(t, f.fft(r.to(cuda)), f.fft(wide.real + 0j), n)
     # Parts that count as nothing are there.
     half, most = x[:, : n // 2 + 1], wide[:, : n // 2 + 1]
     assert_near(t, f.irfft(half.to(cuda), n=n), f.irfft(most, n=n), n)

@@ -75,7 +75,10 @@ for dtype in real:
             half = made(dtype.to_complex(), 3, n // 2 + 1)
             check(1, F.irfft, half, n=n, norm=norm)
             check(1, F.hfft, half, n=n, norm=norm)
+            # All points: the library's half, and its conjugates.
+            check(1, F.fft, made(dtype, 3, n), norm=norm)
         check(1, F.rfft, made(dtype, n, 3), dim=0)
+        check(1, F.fft, made(dtype, n, 3), dim=0)
         check(1, F.irfft, made(dtype.to_complex(), n // 2 + 1, 3), n=n, dim=0)
         check(1, F.ihfft, made(dtype, 3, n))
 """)
@@ -92,6 +95,7 @@ for dtype in complex:
     check(3, F.irfft, made(dtype, 3, 36, 4), n=71, dim=1)
 for dtype in real:
     check(3, F.rfft, made(dtype, 3, 72, 4)[:, :71], dim=1)
+    check(3, F.fft, made(dtype, 3, 72, 4)[:, :71], dim=1)
 x = made(torch.complex64, 4, 71)
 check(1, F.fft, x[::2])
 y = x.cuda()

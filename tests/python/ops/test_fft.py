@@ -47,7 +47,13 @@ def test_precision(hotaru, n, dtype):
         down = fft.fft(ours.t().contiguous(), dim=0)
         assert error(down, exact(z).T) < most
         assert error(fft.ifft(ours), exact(z.conj()).conj() / n) < most
-        half = exact(x)[:, : n // 2 + 1]
+        whole = exact(x)
+        assert error(fft.fft(real), whole) < most
+        down = fft.fft(real.t().contiguous(), dim=0)
+        assert error(down, whole.T) < most
+        assert error(fft.fft(real.t(), dim=0), whole.T) < most
+        assert error(fft.ifft(real), whole.conj() / n) < most
+        half = whole[:, : n // 2 + 1]
         assert error(fft.rfft(real), half) < most
         assert error(fft.rfft(real.t().contiguous(), dim=0), half.T) < most
         back = fft.irfft(fft.rfft(real.double()), n=n)
@@ -70,6 +76,32 @@ def test_strides(hotaru, n):
     assert hotaru.allclose(
         fft.rfft(x[:1].expand(4, -1, -1), dim=1)[3], lines[0]
     )
+
+
+def test_real_planes(hotaru):
+    """The last dimension is mirrored before the others are transformed."""
+    for shape in ((3, 16, 18), (3, 7, 9), (2, 40, 1)):
+        x = hotaru.randn(*shape, dtype=hotaru.float64)
+        z = hotaru.complex(x, hotaru.zeros_like(x))
+        for name in ("fftn", "ifftn"):
+            f = getattr(hotaru.fft, name)
+            assert hotaru.allclose(f(x), f(z))
+            for norm in ("ortho", "forward"):
+                got = f(x, dim=(2, 0), norm=norm)
+                assert hotaru.allclose(got, f(z, dim=(2, 0), norm=norm))
+        assert hotaru.equal(hotaru.fft.fftn(x, dim=()), z)
+
+
+@pytest.mark.parametrize("n", [6, 9, 64])
+def test_gradients_of_all_points_of_real_lines(hotaru, n):
+    weight = hotaru.randn(3, n, dtype=hotaru.complex128)
+    x = hotaru.randn(3, n, dtype=hotaru.float64, requires_grad=True)
+    for f in (hotaru.fft.fft, hotaru.fft.ifft, hotaru.fft.fft2):
+        found = [
+            hotaru.autograd.grad((f(v) * weight).abs().square().sum(), x)[0]
+            for v in (x, x + 0j)
+        ]
+        assert hotaru.allclose(*found)
 
 
 def test_linear(hotaru):

@@ -7,7 +7,7 @@ namespace hotaru {
 
 enum class FftKind : int64_t {
   kComplex,   // n complex numbers to n
-  kFromReal,  // n real numbers to the first n / 2 + 1
+  kFromReal,  // n real numbers to the first n / 2 + 1, or to all n
   kToReal,    // n / 2 + 1 complex numbers, which stand for n, to n real ones
 };
 
@@ -17,6 +17,8 @@ enum class FftKind : int64_t {
 ///   out[k] = scale * sum over j of in[j] exp(-+2 pi i j k / n)
 /// with - if forward (kFromReal always is, kToReal never). kToReal takes the
 /// imaginary parts of the first and, of even n, the last number for 0.
+/// kFromReal writes as many numbers as out has along dim: of all n those from
+/// n / 2 + 1 on are conjugates of the others.
 struct FftAttributes {
   FftKind kind = FftKind::kComplex;
   int64_t dim = 0;

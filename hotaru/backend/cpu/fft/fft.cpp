@@ -30,6 +30,7 @@ struct Transform {
         in(call.tensor(call.operands().size() - 1)),
         halves(a.kind != FftKind::kComplex && a.n % 2 == 0),
         points(halves ? a.n / 2 : a.n),
+        written(out.size(a.dim)),
         plan(fft::plan_for<T>(points, halves)),
         from(start<const T>(in)),
         to(start<T>(out)) {}
@@ -59,6 +60,13 @@ struct Transform {
     return complex(out) ? Folding::kFromHalves : Folding::kToHalves;
   }
   bool back() const { return !a.forward; }
+  /// Whether all n points of real lines are written, of which half are folded.
+  bool mirrored() const {
+    return a.kind == FftKind::kFromReal && halves && written > a.n / 2 + 1;
+  }
+  void mirror(T* line) const {
+    if (mirrored()) fft::mirror_line(line, a.n, step(out));
+  }
 
   /// One line, through working memory where it is not as transform_line wants.
   void line(int64_t in_at, int64_t out_at) const {
@@ -77,14 +85,14 @@ struct Transform {
       fft::to_halves(*plan, x, result);
       x = result;
     }
-    const bool direct = !odd && dense(out);
+    const bool direct = dense(out) && (!odd || (from_real && written == a.n));
     const T scale = T(a.scale);
     if (from_real && halves) {
       fft::transform_line(*plan, x, result, false, T(1));
       T* folded = direct ? y : source;
       fft::from_halves(*plan, result, folded, scale);
       if (!direct) scatter(folded, y);
-      return;
+      return mirror(y);
     }
     T* goal = direct ? y : result;
     fft::transform_line(*plan, x, goal, back(), scale);
@@ -112,7 +120,7 @@ struct Transform {
   void scatter(const T* line, T* y) const {
     const Lines<T> l = lines<T>(out);
     int64_t n = points;
-    if (a.kind == FftKind::kFromReal) n = a.n / 2 + 1;
+    if (a.kind == FftKind::kFromReal) n = halves ? n + 1 : written;
     for (int64_t j = 0; j < n; ++j) {
       y[j * l.step] = line[2 * j];
       if (l.imag) y[j * l.step + l.imag] = line[2 * j + 1];
@@ -122,7 +130,8 @@ struct Transform {
   const FftAttributes& a;
   const Tensor &out, &in;
   bool halves;
-  int64_t points;
+  /// Of a transform, and of a line of `out`.
+  int64_t points, written;
   std::shared_ptr<const Plan<T>> plan;
   const T* from;
   T* to;
@@ -160,7 +169,7 @@ void run(const KernelCall& call) {
     Walk<2> walk(sizes, strides, begin * kLanes<T>);
     Lines<const T> in = t.template lines<const T>(t.in);
     Lines<T> out = t.template lines<T>(t.out);
-    if (t.a.kind == FftKind::kFromReal && !t.halves) out.points = t.a.n / 2 + 1;
+    if (t.a.kind == FftKind::kFromReal && !t.halves) out.points = t.written;
     for (int64_t b = begin; b < end; ++b) {
       in.count = out.count = std::min(kLanes<T>, count - b * kLanes<T>);
       for (int64_t l = 0; l < in.count; ++l, walk.next()) {
@@ -169,6 +178,7 @@ void run(const KernelCall& call) {
       }
       fft::transform_tile(*t.plan, t.folding(), in, out, t.back(), T(t.a.scale),
                           room.data());
+      for (int64_t l = 0; l < out.count; ++l) t.mirror(out.line[size_t(l)]);
     }
   });
 }

@@ -107,6 +107,28 @@ void fold_line(const Plan<T>& plan, const T* from, T* to, T scale) {
   for (; k < n + !kBack; ++k) one(k);
 }
 
+/// The points after n / 2 of a line of n: conjugates of those before.
+template <class T>
+void mirror_line(T* line, int64_t n, int64_t step) {
+  const int64_t count = n - n / 2 - 1;
+  int64_t k = 1;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<T> d;
+  constexpr int64_t kPairs = int64_t(hn::MaxLanes(d)) / 2;
+  const auto zero = hn::Zero(d);
+  for (; step == 2 && k + kPairs <= count + 1; k += kPairs) {
+    // Reversed pairs of (re, im) are reversed lanes, exchanged in pairs.
+    const auto x = hn::Reverse2(d, hn::Reverse(d, hn::LoadU(d, line + 2 * k)));
+    const auto y = hn::OddEven(hn::Sub(zero, x), x);
+    hn::StoreU(y, d, line + 2 * (n - k - kPairs + 1));
+  }
+#endif
+  for (; k <= count; ++k) {
+    line[(n - k) * step] = line[k * step];
+    line[(n - k) * step + 1] = -line[k * step + 1];
+  }
+}
+
 /// From lines to lines; what is not folded passes by the tile at both ends.
 template <class T>
 void through(const Plan<T>& plan, const Reader<T>& read, const Writer<T>& write,
@@ -234,6 +256,9 @@ void multiply(const T* a, const T* b, T* out, int64_t n, bool swap_in,
     else \
       fold_line<false>(p, in, out, scale); \
   } \
+  void mirror_##name(T* line, int64_t n, int64_t step) { \
+    mirror_line(line, n, step); \
+  } \
   void multiply_##name(const T* a, const T* b, T* out, int64_t n, \
                        bool swap_in, bool swap_out, T scale) { \
     multiply(a, b, out, n, swap_in, swap_out, scale); \
@@ -255,6 +280,8 @@ HWY_EXPORT(columns_f32);
 HWY_EXPORT(columns_f64);
 HWY_EXPORT(fold_f32);
 HWY_EXPORT(fold_f64);
+HWY_EXPORT(mirror_f32);
+HWY_EXPORT(mirror_f64);
 HWY_EXPORT(multiply_f32);
 HWY_EXPORT(multiply_f64);
 
@@ -344,6 +371,11 @@ void transform_line(const Plan<T>& plan, const T* in, T* out, bool back,
 }
 
 template <class T>
+void mirror_line(T* line, int64_t n, int64_t step) {
+  HOTARU_FFT_CALL(mirror, line, n, step);
+}
+
+template <class T>
 void from_halves(const Plan<T>& plan, const T* in, T* out, T scale) {
   HOTARU_FFT_CALL(fold, plan, in, out, false, scale);
 }
@@ -358,6 +390,7 @@ void to_halves(const Plan<T>& plan, const T* in, T* out) {
                                   const Lines<const T>&, const Lines<T>&, \
                                   bool, T, T*); \
   template void transform_line<T>(const Plan<T>&, const T*, T*, bool, T); \
+  template void mirror_line<T>(T*, int64_t, int64_t); \
   template void from_halves<T>(const Plan<T>&, const T*, T*, T); \
   template void to_halves<T>(const Plan<T>&, const T*, T*);
 HOTARU_FFT(float)

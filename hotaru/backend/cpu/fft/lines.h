@@ -48,6 +48,11 @@ template <class T>
 void transform_line(const Plan<T>& plan, const T* in, T* out, bool back,
                     T scale);
 
+/// Of a transformed line of n real numbers, `step` elements from one to the
+/// next: the points after n / 2, which are conjugates of those before.
+template <class T>
+void mirror_line(T* line, int64_t n, int64_t step);
+
 /// Of n points that were 2n real ones in pairs: the n + 1 that these transform
 /// to, times scale. Not in place.
 template <class T>

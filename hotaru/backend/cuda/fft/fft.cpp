@@ -162,11 +162,9 @@ FftSide side_of(const Tensor& t, const FftAttributes& a, bool source) {
   side.step = t.strides()[size_t(a.dim)] * int64_t(itemsize(t.dtype()));
   const bool complex = is_complex(t.dtype());
   side.numbers = complex ? FftNumbers::kComplex : FftNumbers::kReal;
-  side.points = uint32_t(a.n);
+  side.points = uint32_t(source ? a.n : t.size(a.dim));
   if (source && a.kind == FftKind::kToReal)
     side.numbers = FftNumbers::kHermitian;
-  if (!source && a.kind == FftKind::kFromReal)
-    side.points = uint32_t(a.n / 2 + 1);
   return side;
 }
 

@@ -221,6 +221,20 @@ FftScaleParams scaling(int64_t points, int64_t lines, double by) {
   return p;
 }
 
+/// Points of lines of `points` after those that `written` is of: conjugates,
+/// in reverse.
+void conjugates(FftScaleParams written, int64_t points, DType real) {
+  const auto half = int64_t(written.points.divisor);
+  const auto lines = int64_t(written.total) / half;
+  FftScaleParams p = scaling(points - half, lines, 1);
+  p.from = static_cast<const char*>(written.from) + written.from_step;
+  p.to = static_cast<char*>(written.to) + (points - 1) * written.to_step;
+  p.from_step = written.from_step, p.to_step = -written.to_step;
+  p.from_line = written.from_line, p.to_line = written.to_line;
+  p.conjugate = true;
+  scale(p, real);
+}
+
 }  // namespace
 
 bool transform_by_cufft(const Lines& l, DType real) {
@@ -235,6 +249,9 @@ bool transform_by_cufft(const Lines& l, DType real) {
   const bool copied = l.source.numbers == FftNumbers::kHermitian;
   const int64_t half = l.n / 2 + 1, item = 2 * int64_t(itemsize(real));
   if (copied) key.in = {key.in.type, 1, half};
+  // Of real lines it writes the half that others are conjugates of.
+  const bool from_real = l.source.numbers == FftNumbers::kReal;
+  const int64_t written = from_real ? half : l.target.points;
 
   Plans& plans = Plans::on(launching_timeline().device());
   const auto lock = blocking_lock(plans.mutex);
@@ -259,12 +276,13 @@ bool transform_by_cufft(const Lines& l, DType real) {
       scale(p, real);
     }
     plan.run(in, out, !l.source.swap_first);
-    if (copied || l.target.scale == 1) continue;
-    FftScaleParams p = scaling(l.target.points, batch, l.target.scale);
+    if (copied) continue;
+    FftScaleParams p = scaling(written, batch, l.target.scale);
     p.from = p.to = out;
     p.from_step = p.to_step = l.target.step;
     p.from_line = p.to_line = told.batch.to;
-    scale(p, real);
+    if (p.scale != 1) scale(p, real);
+    if (written < l.target.points) conjugates(p, l.target.points, real);
   }
   return true;
 }

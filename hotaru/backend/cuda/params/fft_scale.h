@@ -7,7 +7,7 @@
 
 namespace hotaru::cuda {
 
-/// to = scale * from; steps are in bytes.
+/// to = scale * from, or its conjugate; steps are in bytes.
 struct FftScaleParams {
   const void* from = nullptr;
   void* to = nullptr;
@@ -18,6 +18,7 @@ struct FftScaleParams {
   double scale = 1;
   /// The first number's imaginary part becomes 0, and the last one's.
   bool real_first = false, real_last = false;
+  bool conjugate = false;
 };
 
 }  // namespace hotaru::cuda

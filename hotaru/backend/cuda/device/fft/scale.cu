@@ -20,10 +20,10 @@ __device__ void scale(const FftScaleParams& p) {
                                   line * p.from_line + point * p.from_step);
   const bool real = (p.real_first && point == 0) ||
                     (p.real_last && point + 1 == p.points.divisor);
-  const R by = R(p.scale);
+  const R by = R(p.scale), turned = p.conjugate ? -by : by;
   *reinterpret_cast<C*>(static_cast<char*>(p.to) + line * p.to_line +
                         point * p.to_step) =
-      C(by * x.real(), real ? R(0) : by * x.imag());
+      C(by * x.real(), real ? R(0) : turned * x.imag());
 }
 
 }  // namespace
