@@ -68,14 +68,26 @@ struct Transform {
     if (mirrored()) fft::mirror_line(line, a.n, step(out));
   }
 
+  int64_t line_size() const { return (2 * points + 2 + 15) / 16 * 16; }
+  /// Elements of working memory that line() needs.
+  int64_t line_room() const {
+    return 2 * line_size() + (plan->near ? fft::near_room(*plan) : 0);
+  }
+  void transform(const T* x, T* y, T scale, T* room) const {
+    if (plan->near)
+      fft::transform_near(*plan, x, y, back(), scale, room);
+    else
+      fft::transform_line(*plan, x, y, back(), scale);
+  }
+
   /// One line, through working memory where it is not as transform_line wants.
-  void line(int64_t in_at, int64_t out_at) const {
+  void line(int64_t in_at, int64_t out_at, T* room) const {
     const T* x = from + in_at;
     T* y = to + out_at;
     const bool to_real = a.kind == FftKind::kToReal;
     const bool from_real = a.kind == FftKind::kFromReal;
-    const Room<T> one(2 * points + 2), two(2 * points + 2);
-    T *source = one.data(), *result = two.data();
+    T *source = room, *result = room + line_size();
+    T* more = result + line_size();
     const bool odd = a.kind != FftKind::kComplex && !halves;
     if (odd || !dense(in)) {
       gather(x, source);
@@ -88,14 +100,14 @@ struct Transform {
     const bool direct = dense(out) && (!odd || (from_real && written == a.n));
     const T scale = T(a.scale);
     if (from_real && halves) {
-      fft::transform_line(*plan, x, result, false, T(1));
+      transform(x, result, T(1), more);
       T* folded = direct ? y : source;
       fft::from_halves(*plan, result, folded, scale);
       if (!direct) scatter(folded, y);
       return mirror(y);
     }
     T* goal = direct ? y : result;
-    fft::transform_line(*plan, x, goal, back(), scale);
+    transform(x, goal, scale, more);
     if (!direct) scatter(goal, y);
   }
 
@@ -150,14 +162,16 @@ void run(const KernelCall& call) {
   const bool neighbours =
       !from.empty() && from.back() == 1 && sizes.back() >= kLanes<T>;
   const int64_t longest = neighbours ? kLongestNeighbours : kLongestTile;
-  const bool tiles = !t.plan->passes.empty() && points <= longest &&
+  const bool near = t.plan->near && t.dense(t.in) && t.dense(t.out);
+  const bool tiles = !near && !t.plan->passes.empty() && points <= longest &&
                      (count >= kFewest || !t.plan->first);
   if (!tiles) {
     // Few long lines are cut by transform_line.
     const auto some = [&](int64_t begin, int64_t end) {
+      const Room<T> room(t.line_room());
       Walk<2> walk(sizes, strides, begin);
       for (int64_t i = begin; i < end; ++i, walk.next())
-        t.line(walk.at[1] * wide_in, walk.at[0] * wide_out);
+        t.line(walk.at[1] * wide_in, walk.at[0] * wide_out, room.data());
     };
     if (count < get_num_threads()) return some(0, count);
     return parallel_for(0, count, row_grain(4 * points), some);

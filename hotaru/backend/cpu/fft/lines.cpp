@@ -7,127 +7,14 @@
 #define HWY_TARGET_INCLUDE "hotaru/backend/cpu/fft/lines.cpp"
 #include "hotaru/backend/cpu/simd/simd.h"
 // After simd.h: they, too, are compiled for each target.
+#include "hotaru/backend/cpu/fft/fold-inl.h"
+#include "hotaru/backend/cpu/fft/line-inl.h"
 #include "hotaru/backend/cpu/fft/passes-inl.h"
 #include "hotaru/backend/cpu/fft/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hotaru::cpu::fft::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-
-/// The transform of 2n real points out of that of n pairs: with z the pairs',
-/// E = (z[k] + conj z[n-k]) / 2, O = (z[k] - conj z[n-k]) / 2i, X[k] = E + w^k
-/// O. The reverse takes X for z and gives 2 E + 2 i w^-k O.
-template <bool kBack, class V>
-HWY_INLINE Complex<V> fold(Complex<V> a, Complex<V> b, V re, V im, V half) {
-  const Complex<V> e = {hn::Add(a.re, b.re), hn::Sub(a.im, b.im)};
-  const Complex<V> o = {hn::Sub(a.re, b.re), hn::Add(a.im, b.im)};
-  if constexpr (kBack) {
-    // e + i (re - i im) o
-    const auto t = times(o, re, hn::Neg(im));
-    return {hn::Sub(e.re, t.im), hn::Add(e.im, t.re)};
-  } else {
-    const auto t = times(o, re, im);
-    return {hn::Mul(half, hn::Add(e.re, t.im)),
-            hn::Mul(half, hn::Sub(e.im, t.re))};
-  }
-}
-
-template <bool kBack, class T>
-void fold_tile(const Plan<T>& plan, T* from, T* to) {
-  constexpr int64_t kW = kLanes<T>;
-  const hn::ScalableTag<T> d;
-  using V = hn::Vec<decltype(d)>;
-  constexpr int64_t kL = int64_t(hn::MaxLanes(d));
-  const int64_t n = plan.n;
-  if (kBack)
-    for (int64_t l = 0; l < kW; ++l)
-      from[kW + l] = from[n * 2 * kW + kW + l] = T(0);
-  const V half = hn::Set(d, T(0.5));
-  for (int64_t k = 0; k < n + !kBack; ++k) {
-    const T* p = from + (kBack || k < n ? k : 0) * 2 * kW;
-    const T* q = from + (kBack || k > 0 ? n - k : 0) * 2 * kW;
-    const V re = hn::Set(d, plan.halves[size_t(2 * k)]);
-    const V im = hn::Set(d, plan.halves[size_t(2 * k + 1)]);
-    for (int64_t l = 0; l < kW; l += kL) {
-      const Complex<V> a = {hn::Load(d, p + l), hn::Load(d, p + kW + l)};
-      const Complex<V> b = {hn::Load(d, q + l), hn::Load(d, q + kW + l)};
-      const auto x = fold<kBack>(a, b, re, im, half);
-      hn::Store(x.re, d, to + k * 2 * kW + l);
-      hn::Store(x.im, d, to + k * 2 * kW + kW + l);
-    }
-  }
-}
-
-/// Fills a tile of which n / 2 + 1 points are there, swapped, with conjugates.
-template <class T>
-void mirror_tile(int64_t n, T* tile) {
-  constexpr int64_t kW = kLanes<T>;
-  std::fill(tile, tile + kW, T(0));
-  for (int64_t k = 1; k <= n / 2; ++k) {
-    const T* from = tile + k * 2 * kW;
-    T* to = tile + (n - k) * 2 * kW;
-    for (int64_t l = 0; l < kW; ++l)
-      to[l] = -from[l], to[kW + l] = from[kW + l];
-  }
-}
-
-/// On a line; of numbers that do not fill a vector, and the ends, one by one.
-template <bool kBack, class T>
-void fold_line(const Plan<T>& plan, const T* from, T* to, T scale) {
-  const hn::ScalableTag<T> d;
-  constexpr int64_t kL = int64_t(hn::MaxLanes(d));
-  const int64_t n = plan.n;
-  const T* w = plan.halves.data();
-  const auto one = [&](int64_t k) {
-    const T* p = from + 2 * (kBack || k < n ? k : 0);
-    const T* q = from + 2 * (kBack || k > 0 ? n - k : 0);
-    const bool end = kBack && k == 0;
-    const T pi = end ? T(0) : p[1], qi = end ? T(0) : q[1];
-    const T er = p[0] + q[0], ei = pi - qi, ore = p[0] - q[0], oi = pi + qi;
-    const T re = w[2 * k], im = kBack ? -w[2 * k + 1] : w[2 * k + 1];
-    const T tr = ore * re - oi * im, ti = oi * re + ore * im;
-    const T f = kBack ? T(1) : T(0.5) * scale;
-    to[2 * k] = f * (kBack ? er - ti : er + ti);
-    to[2 * k + 1] = f * (kBack ? ei + tr : ei - tr);
-  };
-  one(0);
-  int64_t k = 1;
-  const auto half = hn::Set(d, T(0.5) * scale);
-  for (; k + kL <= n; k += kL) {
-    auto ar = hn::Zero(d), ai = ar, br = ar, bi = ar, re = ar, im = ar;
-    hn::LoadInterleaved2(d, from + 2 * k, ar, ai);
-    hn::LoadInterleaved2(d, from + 2 * (n - k - kL + 1), br, bi);
-    hn::LoadInterleaved2(d, w + 2 * k, re, im);
-    using V = decltype(ar);
-    const auto x = fold<kBack>(
-        Complex<V>{ar, ai}, Complex<V>{hn::Reverse(d, br), hn::Reverse(d, bi)},
-        re, im, half);
-    hn::StoreInterleaved2(x.re, x.im, d, to + 2 * k);
-  }
-  for (; k < n + !kBack; ++k) one(k);
-}
-
-/// The points after n / 2 of a line of n: conjugates of those before.
-template <class T>
-void mirror_line(T* line, int64_t n, int64_t step) {
-  const int64_t count = n - n / 2 - 1;
-  int64_t k = 1;
-#if HWY_TARGET != HWY_SCALAR
-  const hn::ScalableTag<T> d;
-  constexpr int64_t kPairs = int64_t(hn::MaxLanes(d)) / 2;
-  const auto zero = hn::Zero(d);
-  for (; step == 2 && k + kPairs <= count + 1; k += kPairs) {
-    // Reversed pairs of (re, im) are reversed lanes, exchanged in pairs.
-    const auto x = hn::Reverse2(d, hn::Reverse(d, hn::LoadU(d, line + 2 * k)));
-    const auto y = hn::OddEven(hn::Sub(zero, x), x);
-    hn::StoreU(y, d, line + 2 * (n - k - kPairs + 1));
-  }
-#endif
-  for (; k <= count; ++k) {
-    line[(n - k) * step] = line[k * step];
-    line[(n - k) * step + 1] = -line[k * step + 1];
-  }
-}
 
 /// From lines to lines; what is not folded passes by the tile at both ends.
 template <class T>
@@ -149,27 +36,17 @@ template <class T>
 void folded(const Plan<T>& plan, Folding folding, const Reader<T>& read,
             const Writer<T>& write, int64_t points, T* room) {
   const int64_t size = 2 * kLanes<T> * (plan.n + 1);
-  T *a = room, *b = a + size, *c = b + size;
+  T *a = room, *b = a + size;
   if (folding == Folding::kMirrored) {
     read(0, plan.n / 2 + 1, a);
     mirror_tile(plan.n, a);
   } else {
     read(0, plan.n + (folding == Folding::kToHalves), a);
   }
-  if (folding == Folding::kToHalves) {
-    fold_tile<true>(plan, a, c);
-    // The forward transform of the swapped is the one back, swapped.
-    for (int64_t j = 0; j < plan.n; ++j) {
-      T* p = c + j * 2 * kLanes<T>;
-      for (int64_t l = 0; l < kLanes<T>; ++l) std::swap(p[l], p[kLanes<T> + l]);
-    }
-    std::swap(a, c);
-  }
+  // The forward transform of the swapped is the one back, swapped.
+  if (folding == Folding::kToHalves) fold_tile<true>(plan, a);
   T* done = run_passes(plan, 0, plan.passes.size(), a, b);
-  if (folding == Folding::kFromHalves) {
-    fold_tile<false>(plan, done, c);
-    done = c;
-  }
+  if (folding == Folding::kFromHalves) fold_tile<false>(plan, done);
   write(done, 0, points);
 }
 
@@ -245,6 +122,10 @@ void multiply(const T* a, const T* b, T* out, int64_t n, bool swap_in,
                    const Lines<T>& out, bool back, T scale, T* room) { \
     tile(p, f, in, out, back, scale, room); \
   } \
+  void near_##name(const Plan<T>& p, const T* in, T* out, bool back, T scale, \
+                   T* room) { \
+    near_line(p, in, out, back, scale, room); \
+  } \
   void columns_##name(const Plan<T>& p, const T* in, T* mid, bool back, \
                       int64_t begin, int64_t end, T* room) { \
     columns(p, in, mid, back, begin, end, room); \
@@ -276,6 +157,8 @@ namespace {
 
 HWY_EXPORT(tile_f32);
 HWY_EXPORT(tile_f64);
+HWY_EXPORT(near_f32);
+HWY_EXPORT(near_f64);
 HWY_EXPORT(columns_f32);
 HWY_EXPORT(columns_f64);
 HWY_EXPORT(fold_f32);
@@ -360,8 +243,18 @@ void transform_tile(const Plan<T>& plan, Folding folding,
 }
 
 template <class T>
+void transform_near(const Plan<T>& plan, const T* in, T* out, bool back,
+                    T scale, T* room) {
+  HOTARU_FFT_CALL(near, plan, in, out, back, scale, room);
+}
+
+template <class T>
 void transform_line(const Plan<T>& plan, const T* in, T* out, bool back,
                     T scale) {
+  if (plan.near) {
+    const Room<T> room(near_room(plan));
+    return transform_near(plan, in, out, back, scale, room.data());
+  }
   if (plan.around) return convolution(plan, in, out, back, scale);
   if (plan.first) return four_steps(plan, in, out, back, scale);
   const Room<T> room(tile_room<T>(plan.n));
@@ -389,6 +282,7 @@ void to_halves(const Plan<T>& plan, const T* in, T* out) {
   template void transform_tile<T>(const Plan<T>&, Folding, \
                                   const Lines<const T>&, const Lines<T>&, \
                                   bool, T, T*); \
+  template void transform_near<T>(const Plan<T>&, const T*, T*, bool, T, T*); \
   template void transform_line<T>(const Plan<T>&, const T*, T*, bool, T); \
   template void mirror_line<T>(T*, int64_t, int64_t); \
   template void from_halves<T>(const Plan<T>&, const T*, T*, T); \

@@ -1,6 +1,7 @@
 // Fourier transforms of lines in memory, compiled for each instruction set.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "hotaru/backend/cpu/fft/plan.h"
@@ -32,7 +33,7 @@ enum class Folding : int64_t {
 /// Elements of working memory that transform_tile needs.
 template <class T>
 int64_t tile_room(int64_t n) {
-  return 3 * 2 * kLanes<T> * (n + 1) + 64;
+  return 2 * 2 * kLanes<T> * (n + 1) + 64;
 }
 
 /// Transforms up to kLanes lines by the plan's passes; backwards if `back`. All
@@ -40,6 +41,19 @@ int64_t tile_room(int64_t n) {
 template <class T>
 void transform_tile(const Plan<T>& plan, Folding folding,
                     const Lines<const T>& in, const Lines<T>& out, bool back,
+                    T scale, T* room);
+
+/// Elements of working memory that transform_near needs.
+template <class T>
+int64_t near_room(const Plan<T>& plan) {
+  const int64_t n1 = plan.first->n, n2 = plan.second->n;
+  const int64_t turned = (n1 + kLanes<T> - 1) / kLanes<T> * n2;
+  return 2 * kLanes<T> * (n1 + std::max(n1, n2) + turned) + 64;
+}
+
+/// transform_line() by a plan that is `near`, without threads.
+template <class T>
+void transform_near(const Plan<T>& plan, const T* in, T* out, bool back,
                     T scale, T* room);
 
 /// Transforms one line of complex numbers, side by side as the result is; any

@@ -165,33 +165,90 @@ HWY_INLINE void butterfly(D d, const hn::TFromD<D>* roots, Complex<V>* x) {
   }
 }
 
+/// Neighbouring pairs, and back from lanes in Square's order.
+template <class D, class V, class T>
+HWY_INLINE void load_pairs(D d, const T* from, V& x, V& y) {
+#if HWY_TARGET == HWY_SCALAR
+  x = hn::Load(d, from), y = hn::Load(d, from + 1);
+#else
+  const auto low = hn::LoadU(d, from);
+  const auto high = hn::LoadU(d, from + hn::MaxLanes(d));
+  x = hn::ConcatEven(d, high, low), y = hn::ConcatOdd(d, high, low);
+#endif
+}
+template <class D, class V, class T>
+HWY_INLINE void store_pairs(D d, V x, V y, T* to) {
+#if HWY_TARGET == HWY_SCALAR
+  hn::Store(x, d, to), hn::Store(y, d, to + 1);
+#else
+  hn::StoreU(hn::InterleaveLower(d, x, y), d, to);
+  hn::StoreU(hn::InterleaveUpper(d, x, y), d, to + hn::MaxLanes(d));
+#endif
+}
+
 /// The points of a pass, or of a part of it: `m` butterflies for `stride`
 /// neighbours each, whose points are `in` and `out` points apart.
 struct Extent {
   int64_t m, stride, in, out;
 };
 
+/// How a pass finds points and leaves them: as in a tile; or `step` apart, of
+/// neighbours in pairs, maybe with real and imaginary parts swapped. Pairs that
+/// are left have the lanes in Square's order and are multiplied by `scale`.
+enum class Points { kTile, kPairs };
+template <class T>
+struct Ends {
+  int64_t step = 0;
+  bool swapped = false;
+  T scale = 1;
+};
+
+template <Points kAt, class D, class V, class T>
+HWY_INLINE void load_point(D d, const T* from, int64_t lane, Complex<V>& x) {
+  if constexpr (kAt == Points::kTile)
+    x = {hn::Load(d, from + lane), hn::Load(d, from + kLanes<T> + lane)};
+  else
+    load_pairs(d, from + 2 * lane, x.re, x.im);
+}
+template <Points kAt, class D, class V, class T>
+HWY_INLINE void store_point(D d, const Complex<V>& x, T* to, int64_t lane) {
+  if constexpr (kAt == Points::kTile) {
+    hn::Store(x.re, d, to + lane);
+    hn::Store(x.im, d, to + kLanes<T> + lane);
+  } else {
+    store_pairs(d, x.re, x.im, to + 2 * lane);
+  }
+}
+
 /// `twiddles` null: no factors.
-template <int R, class T>
+template <int R, Points kIn = Points::kTile, Points kOut = Points::kTile,
+          class T>
 HWY_NOINLINE void pass(const Extent& e, const T* HWY_RESTRICT roots,
                        const T* HWY_RESTRICT twiddles,
-                       const T* HWY_RESTRICT from, T* HWY_RESTRICT to) {
+                       const T* HWY_RESTRICT from, T* HWY_RESTRICT to,
+                       const Ends<T>& ends = {}) {
   constexpr int64_t kW = kLanes<T>;
+  const int64_t in_step = kIn == Points::kTile ? 2 * kW : ends.step;
+  const int64_t out_step = kOut == Points::kTile ? 2 * kW : ends.step;
+  const bool scaled = kOut != Points::kTile && ends.scale != T(1);
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   constexpr int64_t kL = int64_t(hn::MaxLanes(d));
-  const int64_t stride = e.stride, far = e.in * 2 * kW, near = e.out * 2 * kW;
+  const V scale = hn::Set(d, ends.scale);
+  const int64_t stride = e.stride;
+  const int64_t far = e.in * in_step, near = e.out * out_step;
   for (int64_t p = 0; p < e.m; ++p) {
     for (int64_t q = 0; q < stride; ++q) {
-      const T* in = from + (q + stride * p) * 2 * kW;
-      T* out = to + (q + stride * R * p) * 2 * kW;
+      const T* in = from + (q + stride * p) * in_step;
+      T* out = to + (q + stride * R * p) * out_step;
       HWY_UNROLL(1)
       for (int64_t h = 0; h < kW; h += kL) {
         Complex<V> x[R];
         HWY_UNROLL(16)
-        for (int k = 0; k < R; ++k) {
-          const T* point = in + h + k * far;
-          x[k] = {hn::Load(d, point), hn::Load(d, point + kW)};
+        for (int k = 0; k < R; ++k) load_point<kIn>(d, in + k * far, h, x[k]);
+        if (kIn != Points::kTile && ends.swapped) {
+          HWY_UNROLL(16)
+          for (int k = 0; k < R; ++k) std::swap(x[k].re, x[k].im);
         }
         butterfly<R>(d, roots, x);
         if (twiddles) {
@@ -200,12 +257,18 @@ HWY_NOINLINE void pass(const Extent& e, const T* HWY_RESTRICT roots,
             x[k] = times(x[k], hn::Set(d, twiddles[2 * k - 2]),
                          hn::Set(d, twiddles[2 * k - 1]));
         }
-        HWY_UNROLL(16)
-        for (int k = 0; k < R; ++k) {
-          T* point = out + h + k * near;
-          hn::Store(x[k].re, d, point);
-          hn::Store(x[k].im, d, point + kW);
+        if (kOut != Points::kTile && ends.swapped) {
+          HWY_UNROLL(16)
+          for (int k = 0; k < R; ++k) std::swap(x[k].re, x[k].im);
         }
+        if (scaled) {
+          HWY_UNROLL(16)
+          for (int k = 0; k < R; ++k)
+            x[k] = {hn::Mul(x[k].re, scale), hn::Mul(x[k].im, scale)};
+        }
+        HWY_UNROLL(16)
+        for (int k = 0; k < R; ++k)
+          store_point<kOut>(d, x[k], out + k * near, h);
       }
     }
     if (twiddles) twiddles += 2 * (R - 1);

@@ -18,6 +18,11 @@ namespace {
 /// Where a table of whole tiles of factors would be larger than this many
 /// points, one product more for each point is the cheaper way.
 constexpr int64_t kWholeTable = 1 << 15;
+/// Shorter lines' tiles lie in the first cache, too.
+constexpr int64_t kShortestNear = 128;
+/// Lanes that near lines may take for each two that they need: once as columns,
+/// once as rows.
+constexpr double kMostLanes = 2.1;
 constexpr size_t kCachedBytes = 32 << 20;
 constexpr size_t kCachedPlans = 64;
 
@@ -116,7 +121,7 @@ void root_of_unity(int64_t k, int64_t n, double& re, double& im) {
 
 template <class T>
 Plan<T>::Plan(int64_t n) : n(n) {
-  factor();
+  factor(radices(n));
   if (passes.empty())
     convolve();
   else
@@ -124,9 +129,16 @@ Plan<T>::Plan(int64_t n) : n(n) {
 }
 
 template <class T>
-void Plan<T>::factor() {
+Plan<T>::Plan(int64_t n, Part part) : n(n) {
+  std::vector<int64_t> radix = radices(n);
+  if (part == Part::kColumns) std::reverse(radix.begin(), radix.end());
+  factor(radix);
+}
+
+template <class T>
+void Plan<T>::factor(const std::vector<int64_t>& radices) {
   int64_t left = n, stride = 1;
-  for (const int64_t radix : radices(n)) {
+  for (const int64_t radix : radices) {
     Pass<T> pass{radix, left / radix, stride, {}, {}};
     for (int64_t k = 0; k < radix; ++k) append_root(pass.roots, k, radix);
     for (int64_t p = 0; pass.m > 1 && p < pass.m; ++p)
@@ -140,7 +152,7 @@ void Plan<T>::factor() {
 
 template <class T>
 void Plan<T>::split() {
-  if (n < 16) return;
+  if (n < 16 || near_split()) return;
   // Lanes that stay empty cost as much as others, and long columns leave the
   // caches.
   const auto cost = [&](int64_t n1, int64_t n2) {
@@ -169,6 +181,27 @@ void Plan<T>::split() {
   append_tile(fine, n, n1, 0);
   for (int64_t j = 0; j < n2; j += kLanes<T>)
     for (int64_t k = 0; k < n1; ++k) append_root(coarse, k * j, n);
+}
+
+template <class T>
+bool Plan<T>::near_split() {
+  if (n < kShortestNear) return false;
+  // Lanes that are transformed twice, where the last columns overlap others.
+  const auto cost = [&](int64_t n1, int64_t n2) {
+    return double(rounded(n1, kLanes<T>)) / double(n1) +
+           double(rounded(n2, kLanes<T>)) / double(n2);
+  };
+  int64_t best = 0;
+  for (int64_t d = kLanes<T>; d * d <= n && n <= kWholeTable; ++d)
+    if (n % d == 0 && (!best || cost(d, n / d) <= cost(best, n / best)))
+      best = d;
+  if (!best || cost(best, n / best) > kMostLanes) return false;
+  using Part = typename Plan::Part;
+  first = std::make_unique<Plan>(best, Part::kColumns);
+  second = std::make_unique<Plan>(n / best, Part::kRows);
+  for (int64_t j = 0; j < second->n; j += kLanes<T>)
+    append_tile(fine, n, best, std::min(j, second->n - kLanes<T>));
+  return near = true;
 }
 
 template <class T>

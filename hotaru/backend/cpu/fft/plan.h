@@ -24,17 +24,26 @@ struct Pass {
   std::vector<T> twiddles, roots;
 };
 
-/// How lines of one length are transformed, forward. One of three ways:
-/// passes over a tile; a split into two shorter transforms, n = n1 * n2
-/// (Bailey's four steps); or as a convolution (Bluestein).
+/// How lines of one length are transformed, forward. One of four ways: passes
+/// over a tile; a split into two shorter transforms, n = n1 * n2 (Bailey's four
+/// steps), of a line by itself or through memory; or as a convolution
+/// (Bluestein).
 template <class T>
 class Plan {
  public:
   explicit Plan(int64_t n);
+  /// Of the columns or the rows of a near line: passes only, the least radix at
+  /// the end that reads or writes the line.
+  enum class Part { kColumns, kRows };
+  Plan(int64_t n, Part part);
 
   int64_t n;
   /// Empty if n has a prime factor for which there is no butterfly.
   std::vector<Pass<T>> passes;
+
+  /// Whether lines are split such that each is transformed by itself within the
+  /// near caches; the last tile of `fine` is then of the last kLanes columns.
+  bool near = false;
 
   /// Of four steps; null if lines of this length are not split.
   std::unique_ptr<Plan> first, second;
@@ -54,8 +63,9 @@ class Plan {
   size_t bytes() const;
 
  private:
-  void factor();
+  void factor(const std::vector<int64_t>& radices);
   void split();
+  bool near_split();
   void convolve();
 };
 
