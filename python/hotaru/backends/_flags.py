@@ -131,4 +131,7 @@ class Library(types.ModuleType):
         try:
             yield
         finally:
-            self._values.update(before)
+            # By put(), as the library has to be told, too.
+            for name in values:
+                if self._values[name] != before[name]:
+                    vars(type(self))[name].put(self, before[name])
