@@ -37,6 +37,11 @@ AccumulateGrad::~AccumulateGrad() {
     m->accumulator = nullptr;
 }
 
+void forget_accumulator(const Tensor& leaf) {
+  std::lock_guard lock(accumulator_mutex);
+  if (Meta* m = meta(leaf)) m->accumulator = nullptr;
+}
+
 AsStridedBackward::AsStridedBackward(const Tensor& base, const Tensor& view)
     : Node("AsStridedBackward0"), map_(base, view) {
   add_edge(gradient_edge(base));

@@ -21,6 +21,11 @@ class AccumulateGrad final : public Node {
   Tensor variable_;
 };
 
+/// Before a leaf becomes another tensor (`x.data = y`) of another dtype or
+/// device: graphs that live keep the node they have, and the next get one for
+/// what the leaf is then.
+void forget_accumulator(const Tensor& leaf);
+
 /// The gradient of a view to its base; regenerated when the base was written.
 class AsStridedBackward final : public Node {
  public:

@@ -15,6 +15,7 @@
 #include "bindings/tensor/sparse_object.h"
 #include "bindings/tensor/tensor_number.h"
 #include "bindings/tensor/types.h"
+#include "hotaru/autograd/leaf.h"
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/inference/inference.h"
 #include "hotaru/core/sparse/opaque.h"
@@ -336,6 +337,9 @@ int set_data(PyObject* self, PyObject* value, void*) {
                          is_differentiable(other.dtype()),
                      "data set to a tensor that requires gradients must be "
                      "floating point or complex dtype");
+        if (impl->dtype != other.dtype() ||
+            impl->storage->device() != other.device())
+          autograd::forget_accumulator(tensor_of(self));
         impl->storage = other.storage();
         impl->dtype = other.dtype();
         impl->set_geometry(other.sizes(), other.strides(),

@@ -288,3 +288,13 @@ def test_nothing_warns():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         Triple.apply(leaf(1.0))[0].backward()
+
+
+def test_a_leaf_that_became_another_tensor():
+    w = hotaru.ones(3, requires_grad=True)
+    before = (w * 2).sum()
+    w.data = w.data.double()
+    (w * 3).sum().backward()
+    assert w.grad.dtype == hotaru.float64
+    assert w.grad.tolist() == [3, 3, 3]
+    assert before.requires_grad
