@@ -51,6 +51,9 @@ class Node : public RefCounted {
   virtual Tensors apply(Tensors grads) = 0;
   /// Frees what was saved for the backward pass.
   virtual void release_saved() {}
+  /// Before apply(): whether what was saved is kept for another pass. At first
+  /// it is.
+  virtual void set_keeps_saved(bool keeps) { (void)keeps; }
 
   /// The stream of the forward operation, on which apply() runs too.
   const Stream& stream() const { return stream_; }
@@ -129,6 +132,9 @@ struct Meta : AutogradMeta {
   Ref<Node> stands_for;
   /// Made at need, for those who want to know whether the tensor lives.
   std::shared_ptr<void> life;
+  /// Of a leaf: what an operator computed from its value and keeps, if any
+  /// (ops/rnn/rnn_weights.cpp, under its lock).
+  Ref<RefCounted> derived;
   /// Of a leaf; what they return replaces the gradient if it is defined.
   Hooks<Tensor(const Tensor& grad)> hooks;
   Hooks<void(const Tensor& leaf)> post_accumulate_hooks;

@@ -204,6 +204,10 @@ Tensor Backward::saved(size_t i) const {
   return node_.unpack(i);
 }
 
+bool Backward::keeps_saved() const {
+  return node_.keeps_saved();
+}
+
 Tensors RecordedNode::apply(Tensors grads) {
   if (!any_defined(grads)) return {};
   Backward backward(*this);

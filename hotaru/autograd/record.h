@@ -33,6 +33,8 @@ class Backward {
   /// The i-th saved tensor; undefined if it was saved so. Throws PyTorch's
   /// texts when it was freed or modified in place.
   Tensor saved(size_t i) const;
+  /// Whether what was saved may be asked for again: by another pass.
+  bool keeps_saved() const;
 
  private:
   RecordedNode& node_;
@@ -95,12 +97,15 @@ class RecordedNode final : public SavingNode {
   RecordedNode(const char* name, Formula formula)
       : SavingNode(name), formula_(std::move(formula)) {}
   Tensors apply(Tensors grads) override;
+  void set_keeps_saved(bool keeps) override { keeps_saved_ = keeps; }
+  bool keeps_saved() const { return keeps_saved_; }
 
   /// Of each saved tensor: which input it was; of an output o, -1 - o.
   std::vector<int16_t> places;
 
  private:
   Formula formula_;
+  bool keeps_saved_ = true;
 };
 
 /// Gives the outputs of an operator the tangents that follow from those of

@@ -230,6 +230,7 @@ Tensors Pass::evaluate(Node& node, Tensors grads) {
   const bool keeps = !node.post_hooks.empty();
   const Tensors passed = keeps ? grads : Tensors();
   Tensors inputs;
+  node.set_keeps_saved(options_.retain_graph);
   try {
     inputs = node.apply(std::move(grads));
     inputs.resize(node.edges().size());

@@ -1,6 +1,8 @@
 #include "hotaru/ops/rnn/rnn.h"
 
+#include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/core/host.h"
@@ -12,6 +14,7 @@
 #include "hotaru/ops/registry.h"
 #include "hotaru/ops/rnn/lstm_train.h"
 #include "hotaru/ops/rnn/rnn_cell.h"
+#include "hotaru/ops/rnn/rnn_stack.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/runtime/backend.h"
 
@@ -115,45 +118,127 @@ bool any_grad(const Tensor& input, const Tensors& hx, const Tensors& params) {
          autograd::needs_grad(params);
 }
 
-/// All layers of a network; layer(...) runs one in one direction.
-std::tuple<Tensor, Tensor, Tensor> run_layers(
-    RnnMode mode, Tensor x, const Tensors& hx, const Tensors& params,
-    const RnnShape& shape, int64_t batch, const LayerFunction& layer) {
-  const size_t directions = shape.bidirectional ? 2 : 1;
-  HOTARU_CHECK(shape.num_layers > 0 && shape.num_layers < (1 << 20),
-               "rnn: invalid number of layers ", shape.num_layers);
-  const size_t layers = size_t(shape.num_layers) * directions;
-  const size_t each = params_each(params, shape, layers);
-  const bool lstm = mode == RnnMode::kLstm;
-  HOTARU_CHECK(hx.size() == (lstm ? 2u : 1u), "lstm expects two hidden states");
-  for (const Tensor& h : hx)
-    HOTARU_CHECK(h.dim() == 3 && h.size(0) >= int64_t(layers),
-                 "Expected more hidden states in stacked_rnn");
-  Tensors hs, cs;
-  for (size_t l = 0; l < size_t(shape.num_layers); ++l) {
-    Tensors outputs;
-    for (size_t d = 0; d < directions; ++d) {
-      const size_t i = l * directions + d;
-      RnnState state{select(hx[0], 0, int64_t(i)),
-                     lstm ? select(hx[1], 0, int64_t(i)) : Tensor()};
-      // A state for one row serves every row.
-      for (Tensor* s : {&state.h, &state.c})
-        if (s->defined() && s->size(0) == 1 && batch != 1)
-          *s = expand(*s, Dims{batch, -1});
-      const CellWeights w = weights_of(params, i, shape, each);
-      const Tensor sample =
-          x.dim() == 3 ? select(x, 0, 0) : narrow(x, 0, 0, batch);
-      check_rnn(mode, sample, state, w);
-      Sequence out = layer(d == 1, x, state, w);
-      outputs.push_back(std::move(out.output));
-      hs.push_back(std::move(out.last.h));
-      if (lstm) cs.push_back(std::move(out.last.c));
-    }
-    x = outputs.size() == 1 ? outputs[0] : cat(outputs, -1);
-    if (shape.train && shape.dropout > 0 && l + 1 < size_t(shape.num_layers))
-      x = dropout(x, shape.dropout, true);
+/// A network as run_layers goes through it.
+struct Network {
+  RnnMode mode;
+  const Tensors& hx;
+  const Tensors& params;
+  const RnnShape& shape;
+  size_t layers, directions, each;  // params_each()
+  std::vector<int> lengths;         // of sequences, decreasing
+  bool packed;
+
+  Network(RnnMode mode, const Tensors& hx, const Tensors& params,
+          const RnnShape& shape, std::vector<int> lengths, bool packed)
+      : mode(mode),
+        hx(hx),
+        params(params),
+        shape(shape),
+        layers(size_t(shape.num_layers)),
+        directions(shape.bidirectional ? 2 : 1),
+        lengths(std::move(lengths)),
+        packed(packed) {
+    HOTARU_CHECK(shape.num_layers > 0 && shape.num_layers < (1 << 20),
+                 "rnn: invalid number of layers ", shape.num_layers);
+    each = params_each(params, shape, layers * directions);
+    HOTARU_CHECK(hx.size() == (lstm() ? 2u : 1u),
+                 "lstm expects two hidden states");
+    for (const Tensor& h : hx)
+      HOTARU_CHECK(h.dim() == 3 && h.size(0) >= int64_t(layers * directions),
+                   "Expected more hidden states in stacked_rnn");
   }
-  return {x, stack(hs, 0), lstm ? stack(cs, 0) : Tensor()};
+  bool lstm() const { return mode == RnnMode::kLstm; }
+  int64_t batch() const { return int64_t(lengths.size()); }
+  bool drops() const { return shape.train && shape.dropout > 0; }
+  CellWeights weights(size_t i) const {
+    return weights_of(params, i, shape, each);
+  }
+  /// Of layer and direction number i. A state for one row serves every row.
+  RnnState state(size_t i) const {
+    RnnState out{select(hx[0], 0, int64_t(i)),
+                 lstm() ? select(hx[1], 0, int64_t(i)) : Tensor()};
+    for (Tensor* s : {&out.h, &out.c})
+      if (s->defined() && s->size(0) == 1 && batch() != 1)
+        *s = expand(*s, Dims{batch(), -1});
+    return out;
+  }
+  /// The same of several, of the which-th state.
+  Tensor states(size_t which, size_t begin, size_t count) const {
+    Tensor out = hx[which];
+    if (out.size(0) != int64_t(count))
+      out = narrow(out, 0, int64_t(begin), int64_t(count));
+    return out.size(1) == batch() ? out : expand(out, Dims{-1, batch(), -1});
+  }
+};
+
+/// `count` layers from the `first` on by a device's library, if it has one that
+/// takes them.
+std::optional<StackOutput> layers_at_once(const Network& n, const Tensor& x,
+                                          size_t first, size_t count) {
+  const size_t begin = first * n.directions, size = count * n.directions;
+  int64_t width = x.size(-1);
+  for (size_t i = begin; i < begin + size; ++i) {
+    const RnnState state = n.state(i);
+    if (i == begin + n.directions)
+      width = state.h.size(-1) * int64_t(n.directions);
+    check_rnn(n.mode, Dims{n.batch(), width}, x.dtype(), state, n.weights(i));
+  }
+  RnnStack stack;
+  stack.mode = n.mode;
+  stack.bidirectional = n.shape.bidirectional;
+  stack.has_biases = n.shape.has_biases;
+  stack.packed = n.packed;
+  stack.layers = int64_t(count);
+  stack.steps = n.lengths.empty() ? 0 : n.lengths[0];
+  stack.lengths = n.lengths;
+  return stack_by_library(
+      std::move(stack), x, n.states(0, begin, size),
+      n.lstm() ? n.states(1, begin, size) : Tensor(),
+      std::span(n.params).subspan(begin * n.each, size * n.each),
+      n.shape.train);
+}
+
+/// Layer number l over x, which becomes its output; adds the last states.
+void run_layer_at(const Network& n, size_t l, Tensor& x, Tensors& hs,
+                  Tensors& cs, const LayerFunction& layer) {
+  Tensors outputs;
+  for (size_t d = 0; d < n.directions; ++d) {
+    const size_t i = l * n.directions + d;
+    const RnnState state = n.state(i);
+    const CellWeights w = n.weights(i);
+    check_rnn(n.mode, Dims{n.batch(), x.size(-1)}, x.dtype(), state, w);
+    Sequence out = layer(d == 1, x, state, w);
+    outputs.push_back(std::move(out.output));
+    hs.push_back(std::move(out.last.h));
+    if (n.lstm()) cs.push_back(std::move(out.last.c));
+  }
+  x = outputs.size() == 1 ? outputs[0] : cat(outputs, -1);
+}
+
+/// All layers; layer(...) runs one in one direction.
+std::tuple<Tensor, Tensor, Tensor> run_layers(const Network& n, Tensor x,
+                                              const LayerFunction& layer) {
+  static const Kernel& library = kernel("rnn_stack");
+  const bool asks = library.has(x.device().type);
+  Tensors hs, cs;
+  for (size_t l = 0; l < n.layers;) {
+    // Dropout is our own: its numbers do not depend on who computes layers.
+    const size_t count = n.drops() ? 1 : n.layers - l;
+    std::optional<StackOutput> out;
+    if (asks) out = layers_at_once(n, x, l, count);
+    if (out && count == n.layers) return {out->y, out->h, out->c};
+    if (out) {
+      x = out->y;
+      for (const Tensor& h : unbind(out->h, 0)) hs.push_back(h);
+      if (n.lstm())
+        for (const Tensor& c : unbind(out->c, 0)) cs.push_back(c);
+    } else {
+      run_layer_at(n, l, x, hs, cs, layer);
+    }
+    l += out ? count : 1;
+    if (n.drops() && l < n.layers) x = dropout(x, n.shape.dropout, true);
+  }
+  return {x, stack(hs, 0), n.lstm() ? stack(cs, 0) : Tensor()};
 }
 
 std::tuple<Tensor, Tensor, Tensor> run(RnnMode mode, const Tensor& input,
@@ -176,8 +261,19 @@ std::tuple<Tensor, Tensor, Tensor> run(RnnMode mode, const Tensor& input,
     const RnnState last = run_layer(mode, y, 0, reverse, in, state, w);
     return {y, last};
   };
-  auto [y, h, c] = run_layers(mode, x, hx, params, shape, x.size(1), layer);
+  const std::vector<int> lengths(size_t(x.size(1)), int(x.size(0)));
+  auto [y, h, c] =
+      run_layers({mode, hx, params, shape, lengths, false}, x, layer);
   return {shape.batch_first ? transpose(y, 0, 1) : y, h, c};
+}
+
+/// How long each sequence is, of the numbers of rows of each step.
+std::vector<int> lengths_of(const std::vector<int64_t>& rows) {
+  std::vector<int> out;
+  out.resize(size_t(rows[0]));
+  for (size_t t = 0; t < rows.size(); ++t)
+    std::fill_n(out.begin(), size_t(rows[t]), int(t) + 1);
+  return out;
 }
 
 std::tuple<Tensor, Tensor, Tensor> run_packed(RnnMode mode, const Tensor& data,
@@ -205,7 +301,8 @@ std::tuple<Tensor, Tensor, Tensor> run_packed(RnnMode mode, const Tensor& data,
                          const CellWeights& w) {
     return packed_layer(mode, reverse, in, rows, state, w);
   };
-  return run_layers(mode, data, hx, params, shape, rows[0], layer);
+  return run_layers({mode, hx, params, shape, lengths_of(rows), true}, data,
+                    layer);
 }
 
 // The registered forms.

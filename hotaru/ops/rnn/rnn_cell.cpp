@@ -20,7 +20,7 @@ const char* bias_name(size_t i) {
 
 }  // namespace
 
-void check_rnn(RnnMode mode, const Tensor& x, const RnnState& state,
+void check_rnn(RnnMode mode, IntSpan x, DType dtype, const RnnState& state,
                const CellWeights& w) {
   HOTARU_CHECK(w.w_ih.dim() == 2 && w.w_hh.dim() == 2,
                "rnn: weights must be matrices, got weight_ih of size ",
@@ -29,14 +29,14 @@ void check_rnn(RnnMode mode, const Tensor& x, const RnnState& state,
   const int64_t gates = rnn_gates(mode);
   const int64_t hidden = w.w_hh.size(1);
   const int64_t cells = w.w_hr.defined() ? w.w_hr.size(-1) : hidden;
-  HOTARU_CHECK(x.size(-1) == w.w_ih.size(1),
-               "input has inconsistent input_size: got ", x.size(-1),
-               " expected ", w.w_ih.size(1));
+  const int64_t rows_given = x[0];
+  HOTARU_CHECK(x[1] == w.w_ih.size(1),
+               "input has inconsistent input_size: got ", x[1], " expected ",
+               w.w_ih.size(1));
   const auto check_state = [&](const Tensor& t, int64_t size, int i) {
     HOTARU_CHECK(t.dim() == 2, "hidden", i, " must be 2-dimensional, got size ",
                  shape_text(t.sizes()));
-    const int64_t rows = x.size(-2);
-    HOTARU_CHECK(t.size(0) == rows, "Input batch size ", rows,
+    HOTARU_CHECK(t.size(0) == rows_given, "Input batch size ", rows_given,
                  " doesn't match hidden", i, " batch size ", t.size(0));
     HOTARU_CHECK(t.size(1) == size, "hidden", i,
                  " has inconsistent hidden_size: got ", t.size(1),
@@ -61,8 +61,8 @@ void check_rnn(RnnMode mode, const Tensor& x, const RnnState& state,
                  shape_text(w.w_hr.sizes()));
   for (const Tensor* t :
        {&state.h, &state.c, &w.w_ih, &w.w_hh, &w.b_ih, &w.b_hh, &w.w_hr})
-    HOTARU_CHECK(!t->defined() || t->dtype() == x.dtype() || autocast::active(),
-                 "rnn: expected scalar type ", scalar_type_name(x.dtype()),
+    HOTARU_CHECK(!t->defined() || t->dtype() == dtype || autocast::active(),
+                 "rnn: expected scalar type ", scalar_type_name(dtype),
                  " but found ",
                  t->defined() ? scalar_type_name(t->dtype()) : "");
 }
@@ -123,7 +123,7 @@ RnnState cell(RnnMode mode, const Tensor& input, const RnnState& state,
                   "got sizes ",
                   shape_text(input.sizes()), " and ",
                   shape_text(state.h.sizes()));
-  check_rnn(mode, input, state, w);
+  check_rnn(mode, input.sizes(), input.dtype(), state, w);
   if (!input.device().is_cpu() || autocast::active() ||
       autograd::needs_grad(input, state.h, state.c, w.w_ih, w.w_hh, w.b_ih,
                            w.b_hh))

@@ -30,9 +30,9 @@ RnnState run_layer(RnnMode mode, const Tensor& y, int64_t offset, bool reverse,
                    const Tensor& x, const RnnState& state,
                    const CellWeights& weights);
 
-/// Throws PyTorch's errors unless sizes and dtypes of x [..., I] and of the
-/// state [B, ...] fit the weights.
-void check_rnn(RnnMode mode, const Tensor& x, const RnnState& state,
+/// Throws PyTorch's errors unless the sizes and the dtype of rows x [B, I], and
+/// the state [B, ...], fit the weights.
+void check_rnn(RnnMode mode, IntSpan x, DType dtype, const RnnState& state,
                const CellWeights& weights);
 
 }  // namespace hotaru

@@ -42,8 +42,8 @@ def _library_on_gpu(name: str) -> tuple[str, str]:
 
 
 class Cudnn(Library):
-    """cuDNN, which computes convolutions on a GPU where it is found. Other
-    operators have kernels of hotaru's own.
+    """cuDNN, which computes convolutions and recurrent layers on a GPU where it
+    is found. Other operators have kernels of hotaru's own.
     """
 
     enabled = _CudnnFlag(True, is_bool("set_enabled_cudnn"))

@@ -69,7 +69,7 @@ TEST(LibraryAbi, CublasLtTakesWhatItIsGiven) {
 #if __has_include(<cudnn.h>)
 #include <cudnn.h>
 
-#include "hotaru/backend/cuda/libraries/cudnn_entries.h"
+#include "hotaru/backend/cuda/libraries/cudnn_rnn_entries.h"
 
 namespace hotaru::cuda {
 namespace {
@@ -82,6 +82,7 @@ TEST(LibraryAbi, CudnnTakesWhatItIsGiven){
     EXPECT_EQ(shapes(ours), shapes(theirs)) << #symbol; \
   }
     HOTARU_CUDNN_ENTRIES(HOTARU_COMPARE)
+        HOTARU_CUDNN_RNN_ENTRIES(HOTARU_COMPARE)
 #undef HOTARU_COMPARE
 }
 
@@ -145,6 +146,26 @@ HOTARU_SAME(kTensorCore, CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
 HOTARU_SAME(kDownConverts, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS);
 HOTARU_SAME(kNondeterministic, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC);
 HOTARU_SAME(kMostNotes, CUDNN_NUMERICAL_NOTE_TYPE_COUNT);
+HOTARU_SAME(kStandard, CUDNN_RNN_ALGO_STANDARD);
+HOTARU_SAME(kReluCell, CUDNN_RNN_RELU);
+HOTARU_SAME(kTanhCell, CUDNN_RNN_TANH);
+HOTARU_SAME(kLstmCell, CUDNN_LSTM);
+HOTARU_SAME(kGruCell, CUDNN_GRU);
+HOTARU_SAME(kNoBias, CUDNN_RNN_NO_BIAS);
+HOTARU_SAME(kDoubleBias, CUDNN_RNN_DOUBLE_BIAS);
+HOTARU_SAME(kOneWay, CUDNN_UNIDIRECTIONAL);
+HOTARU_SAME(kBothWays, CUDNN_BIDIRECTIONAL);
+HOTARU_SAME(kLinearInput, CUDNN_LINEAR_INPUT);
+HOTARU_SAME(kStepsUnpacked, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_UNPACKED);
+HOTARU_SAME(kStepsPacked, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED);
+HOTARU_SAME(kInference, CUDNN_FWD_MODE_INFERENCE);
+HOTARU_SAME(kTraining, CUDNN_FWD_MODE_TRAINING);
+HOTARU_SAME(kAdd, CUDNN_WGRAD_MODE_ADD);
+HOTARU_SAME(kDefaultMath, CUDNN_DEFAULT_MATH);
+HOTARU_SAME(kTensorMath, CUDNN_TENSOR_OP_MATH);
+HOTARU_SAME(kFmaMath, CUDNN_FMA_MATH);
+HOTARU_SAME(kPaddedIo, CUDNN_RNN_PADDED_IO_ENABLED);
+HOTARU_SAME(kSuccess, CUDNN_STATUS_SUCCESS);
 #undef HOTARU_SAME
 
 /// Operands of an operation in the order of our constants.

@@ -12,6 +12,7 @@ Cudnn::Cudnn() {
   library.find(version, "cudnnGetVersion");
 #define HOTARU_FIND(name, symbol, params) library.find(name, #symbol);
   HOTARU_CUDNN_ENTRIES(HOTARU_FIND)
+  HOTARU_CUDNN_RNN_ENTRIES(HOTARU_FIND)
 #undef HOTARU_FIND
 }
 
@@ -52,10 +53,9 @@ void Owned::finish(const char* what) {
   check_dnn(opened<Cudnn>().finalize(handle_), what);
 }
 
-Context& context_here(const Cudnn& dnn) {
+Context& context_of(const Cudnn& dnn, int device) {
   static auto* const mutex = new std::mutex;
   static auto* const all = new std::array<Context, kMostDevices>;
-  const int device = launching_timeline().device();
   const std::lock_guard lock(*mutex);
   Context& context = (*all)[size_t(device)];
   if (!context.handle) {
@@ -63,6 +63,10 @@ Context& context_here(const Cudnn& dnn) {
     check_dnn(dnn.create(&context.handle), "cudnnCreate");
   }
   return context;
+}
+
+Context& context_here(const Cudnn& dnn) {
+  return context_of(dnn, launching_timeline().device());
 }
 
 }  // namespace hotaru::cuda::dnn

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hotaru/backend/cuda/libraries/cudnn_entries.h"
+#include "hotaru/backend/cuda/libraries/cudnn_rnn_entries.h"
 #include "hotaru/backend/cuda/libraries/library.h"
 
 namespace hotaru::cuda::dnn {
@@ -16,6 +17,7 @@ struct Cudnn {
   size_t (*version)() = nullptr;
 #define HOTARU_MEMBER(name, symbol, params) int(*name) params = nullptr;
   HOTARU_CUDNN_ENTRIES(HOTARU_MEMBER)
+  HOTARU_CUDNN_RNN_ENTRIES(HOTARU_MEMBER)
 #undef HOTARU_MEMBER
 
   Cudnn();
@@ -78,7 +80,8 @@ struct Context {
   Handle handle = nullptr;
   std::mutex mutex;
 };
-/// The launching stream's device's.
+/// A device's; the second, the launching stream's device's.
+Context& context_of(const Cudnn& dnn, int device);
 Context& context_here(const Cudnn& dnn);
 
 }  // namespace hotaru::cuda::dnn

@@ -7,16 +7,8 @@
 #include <map>
 #include <vector>
 
-#include "hotaru/backend/cuda/libraries/cudnn_entries.h"
+#include "hotaru/backend/soft_gpu/libraries/cudnn_context.h"
 #include "hotaru/backend/soft_gpu/libraries/queue.h"
-
-namespace hotaru::cuda::dnn {
-
-struct Context {
-  CUstream stream = nullptr;
-};
-
-}  // namespace hotaru::cuda::dnn
 
 #define HOTARU_DECLARE(name, symbol, params) \
   __attribute__((visibility("default"))) int symbol params;
@@ -31,7 +23,6 @@ using namespace hotaru::soft_gpu;
 
 namespace {
 
-constexpr int kBadParam = 2000, kNotSupported = 3000, kExecutionFailed = 5000;
 constexpr int64_t kWorkspace = 1 << 12;
 constexpr int kKernels = 4;
 
