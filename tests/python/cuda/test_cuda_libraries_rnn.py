@@ -198,7 +198,7 @@ def test_short_floats(cuda, dtype):
     with torch.no_grad():
         want = rounded(x.double())[0]
         got, used = kernels(lambda: on_gpu(x.to(cuda))[0])
-    # The stand-in does not take bfloat16, as older libraries do not.
+    # The stand-in does not take bfloat16.
     assert used == (
         expected(pack=1, forward=1) if dtype == torch.float16 else {}
     )

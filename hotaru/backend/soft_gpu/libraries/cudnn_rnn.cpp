@@ -1,6 +1,6 @@
 // A stand-in for cuDNN's recurrent layers. Besides what NVIDIA's documentation
-// asks for it insists that a reserve comes back as it was left, and refuses
-// bfloat16, as older versions do.
+// asks for it insists that a reserve comes back as it was left. It refuses
+// bfloat16, so that there is something that a library does not take.
 #include "hotaru/backend/soft_gpu/libraries/cudnn_rnn.h"
 
 #include <cmath>
