@@ -57,8 +57,7 @@ Tensor run_values(const Tensor& row) {
   if (row.numel() == 0) return room;
   const Tensor count = empty(Dims{1}, {DType::kInt64, row.device()});
   enqueue(kRunValues, {write(room), write(count), read(row)});
-  const int64_t n =
-      host_value(count, "the length of the result").to_int();
+  const int64_t n = host_value(count, "the length of the result").to_int();
   const Tensor values = narrow(room, 0, 0, n);
   // Few values do not keep a large room.
   return n > row.numel() / 2 ? values : clone(values);

@@ -255,8 +255,9 @@ void offset_tile(int rows, int64_t k, TileA<T> a, const T* b,
   using Fn = void (*)(int64_t, TileA<T>, OffsetRows<T>, const TileOutput<T>&);
   static constexpr auto kTable =
       []<size_t... kRow>(std::index_sequence<kRow...>) {
-        return std::array<Fn, kMaxRows>{&offset_rows<T, kRow + 1>...};
-      }(std::make_index_sequence<kMaxRows>());
+    return std::array<Fn, kMaxRows>{&offset_rows<T, kRow + 1>...};
+  }
+  (std::make_index_sequence<kMaxRows>());
   kTable[size_t(rows - 1)](k, a, {b, offsets}, out);
 }
 

@@ -1,5 +1,5 @@
 // Launching sorts, selections along a dimension, and searches in sorted rows;
-// see params/sort.h.
+// see params/sort/sort.h.
 #include "hotaru/backend/cuda/sort/sort.h"
 
 #include <atomic>
@@ -9,7 +9,7 @@
 #include "hotaru/backend/common/reduce/line.h"
 #include "hotaru/backend/common/sort/search.h"
 #include "hotaru/backend/cuda/geometry.h"
-#include "hotaru/backend/cuda/params/radix.h"
+#include "hotaru/backend/cuda/params/sort/radix.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hotaru/backend/cuda/launch.h"
-#include "hotaru/backend/cuda/params/sort.h"
+#include "hotaru/backend/cuda/params/sort/sort.h"
 
 namespace hotaru::cuda {
 

@@ -183,10 +183,8 @@ HOTARU_DEVICE_TYPES_RealAndBoolTypes(HOTARU_RUNS, )
   HOTARU_CUDA_BLOCK_KERNEL(ScatterChosen_##size, SelectParams, \
                            scatter_chosen<Word>) \
   HOTARU_CUDA_BLOCK_KERNEL(Positions_##size, SelectParams, positions<Word>)
-HOTARU_WORDS(1, uint8_t)
-HOTARU_WORDS(2, uint16_t)
-HOTARU_WORDS(4, uint32_t)
-HOTARU_WORDS(8, uint64_t)
-HOTARU_WORDS(16, Word16)
+        HOTARU_WORDS(1, uint8_t) HOTARU_WORDS(2, uint16_t)
+            HOTARU_WORDS(4, uint32_t) HOTARU_WORDS(8, uint64_t)
+                HOTARU_WORDS(16, Word16)
 
 }  // namespace hotaru::cuda

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hotaru/backend/cuda/device/kernel.h"
-#include "hotaru/backend/cuda/params/sort.h"
+#include "hotaru/backend/cuda/params/sort/sort.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {

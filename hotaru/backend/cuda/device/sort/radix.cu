@@ -2,10 +2,11 @@
 // digit is counted by blocks, and then every entry knows its place: behind all
 // of smaller digits, those of its digit in earlier blocks, in earlier tiles of
 // its block, in earlier rows of its tile, and in earlier lanes of its row. So
-// equal ones stay in their order. See params/radix.h for how it is launched.
+// equal ones stay in their order. See params/sort/radix.h for how it is
+// launched.
 #include "hotaru/backend/cuda/device/block.h"
 #include "hotaru/backend/cuda/device/sort/keys.h"
-#include "hotaru/backend/cuda/params/radix.h"
+#include "hotaru/backend/cuda/params/sort/radix.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -1,6 +1,6 @@
 // Sorting lines by merging: each entry finds its place in the merged run by a
 // search in the other one. Selections are read off sorted lines. See
-// params/sort.h for how they are launched.
+// params/sort/sort.h for how they are launched.
 #include "hotaru/backend/cuda/device/sort/keys.h"
 #include "hotaru/backend/cuda/params/types.h"
 

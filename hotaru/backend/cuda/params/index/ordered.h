@@ -7,7 +7,7 @@
 //     grid  kStridedItems positions a block; others that find targets:
 //           PlaneTargets (params/pool.h), PadTargets (params/join.h),
 //           HistogramTargets_<suffix> (params/histogram.h)
-//   SortTiles_i64, SortMerge (params/sort.h)  the targets, stable
+//   SortTiles_i64, SortMerge (params/sort/sort.h)  the targets, stable
 //   OrderedAssign_<bytes>   OrderedParams  the last of each run of equal
 //                                          targets wins
 //   OrderedAdd_<suffix>, OrderedMultiply_, OrderedMax_, OrderedMin_
@@ -22,7 +22,7 @@
 #pragma once
 
 #include "hotaru/backend/cuda/params/index/gather.h"
-#include "hotaru/backend/cuda/params/sort.h"
+#include "hotaru/backend/cuda/params/sort/sort.h"
 
 namespace hotaru::cuda {
 

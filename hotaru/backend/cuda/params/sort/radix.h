@@ -17,7 +17,7 @@
 // those of params/types.h; blocks have kBlock threads.
 #pragma once
 
-#include "hotaru/backend/cuda/params/sort.h"
+#include "hotaru/backend/cuda/params/sort/sort.h"
 
 namespace hotaru::cuda {
 
