@@ -34,9 +34,12 @@ Tensor launch(const Kernel& kernel, IntSpan size, const Tensor& a,
               const ConvAttributes& attributes) {
   autograd::NoGrad guard;
   const MemoryFormat format = format_of(a, b);
-  const Tensor out =
-      allocate(size, format_strides(size, format), a.dtype(), a.device());
-  const Tensor first = contiguous(a, format), second = contiguous(b, format);
+  const bool plain = format == MemoryFormat::kContiguous;
+  const Tensor out = plain ? allocate(size, a.dtype(), a.device())
+                           : allocate(size, format_strides(size, format),
+                                      a.dtype(), a.device());
+  const Tensor first = plain ? contiguous(a) : contiguous(a, format);
+  const Tensor second = plain ? contiguous(b) : contiguous(b, format);
   const Tensor third = bias.defined() ? contiguous(bias) : bias;
   enqueue(kernel, {write(out), read(first), read(second), read(third)},
           attributes);
