@@ -46,3 +46,13 @@ def check_program(name: str, program: str) -> None:
     """The same; it must not fail."""
     ran = run_program(name, program + "\nprint('good')")
     assert ran.stdout == "good\n", ran.stderr
+
+
+def passes_with(name: str, prelude: str):
+    """A fixture that runs a program behind a prelude; it must not fail."""
+
+    @pytest.fixture
+    def passes(cuda):
+        return lambda program: check_program(name, prelude + program)
+
+    return passes

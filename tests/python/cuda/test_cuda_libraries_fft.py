@@ -5,8 +5,7 @@ on steps, types, alignment and rooms, writes over what it makes real numbers of,
 and gives NaN for imaginary parts that should be 0.
 """
 
-import pytest
-from stand_ins import check_program
+from stand_ins import passes_with
 
 # 2,048 floats and 1,024 doubles fit into a block; 67 is too large a factor for
 # a pass of its own.
@@ -41,14 +40,7 @@ complex = (torch.complex64, torch.complex128)
 """
 
 
-@pytest.fixture
-def passes(cuda):
-    """Runs a program whose libraries are the stand-ins; it must not fail."""
-
-    def run(program):
-        check_program("cuFFT", PRELUDE + program)
-
-    return run
+passes = passes_with("cuFFT", PRELUDE)
 
 
 def test_transforms_of_complex_lines(passes):

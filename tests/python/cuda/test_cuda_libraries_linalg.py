@@ -9,8 +9,7 @@ import os
 import subprocess
 import sys
 
-import pytest
-from stand_ins import check_program
+from stand_ins import passes_with
 
 PRELUDE = """
 L = torch.linalg
@@ -46,14 +45,7 @@ def made(name, *shape):
 """
 
 
-@pytest.fixture
-def passes(cuda):
-    """Runs a program whose libraries are the stand-ins; it must not fail."""
-
-    def run(program):
-        check_program("cuSOLVER", PRELUDE + program)
-
-    return run
+passes = passes_with("cuSOLVER", PRELUDE)
 
 
 def test_qr(passes):

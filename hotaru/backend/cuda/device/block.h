@@ -72,6 +72,41 @@ __device__ inline A combine_column(A acc, uint32_t lanes, A* memory) {
   return acc;
 }
 
+/// What all threads of the line before this one come to, and all of them
+/// together, from what each has. `memory`: kBlock / kWarp values.
+template <class R, class Acc>
+__device__ inline void join_lanes(const Acc& mine, uint32_t lane,
+                                  uint32_t lanes, Acc* memory, Acc& before,
+                                  Acc& all) {
+  Acc upto = mine;
+  const uint32_t width = lanes < kWarp ? lanes : kWarp;
+  for (uint32_t by = 1; by < width; by *= 2) {
+    const Acc other = shuffle_up(upto, by);
+    if (lane % kWarp >= by) upto = R::combine(other, upto);
+  }
+  before = shuffle_up(upto, 1);
+  if (lane % kWarp == 0) before = R::identity();
+  // Of short lines their last lane knows the sum, of long ones all warps do.
+  if (threadIdx.x % width == width - 1) memory[threadIdx.x / width] = upto;
+  __syncthreads();
+  const uint32_t warps = lanes / width;
+  const uint32_t first = threadIdx.x / lanes * warps;
+  all = R::identity();
+  for (uint32_t w = 0; w < warps; ++w) {
+    if (w == lane / width) before = R::combine(all, before);
+    all = R::combine(all, memory[first + w]);
+  }
+  __syncthreads();
+}
+
+HOTARU_DEVICE inline uint32_t bits_set(uint32_t x) {
+#ifdef __CUDA_ARCH__
+  return uint32_t(__popc(int(x)));
+#else
+  return uint32_t(std::popcount(x));
+#endif
+}
+
 /// What Team::share() joins values by.
 struct Plus {
   template <class A>

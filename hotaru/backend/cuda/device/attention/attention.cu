@@ -73,7 +73,7 @@ __device__ void attention(const AttentionParams& p) {
     factors[i] = sum == 0 ? 0.0f : 1 / sum;
     const uint32_t query = own.first + tile_row(i);
     if (tile_column(0) == 0 && query < p.queries)
-      p.lse[(int64_t(own.batch) * p.heads + own.head) * p.queries + query] =
+      p.lse[line_of(p, own.batch, own.head) + query] =
           sum == 0 ? infinity() : running.most[i] + std::log(sum);
   }
   const uint32_t rows = p.queries - own.first;
@@ -120,8 +120,7 @@ __device__ void query_grad(const AttentionParams& p) {
   HOTARU_UNROLL
   for (uint32_t i = 0; i < kMine; ++i) {
     const uint32_t query = own.first + tile_row(i);
-    const int64_t line =
-        (int64_t(own.batch) * p.heads + own.head) * p.queries + query;
+    const int64_t line = line_of(p, own.batch, own.head) + query;
     lse[i] = query < p.queries ? p.lse[line] * kLog2E : infinity();
     delta[i] = query < p.queries ? p.delta[line] : 0.0f;
     factors[i] = p.scale;
@@ -179,7 +178,7 @@ __device__ void keys_grad(const AttentionParams& p) {
   for (uint32_t head = own.head * p.group; head < (own.head + 1) * p.group;
        ++head) {
     const Scores<T> scores(p, own.batch, head);
-    const int64_t line = (int64_t(own.batch) * p.heads + head) * p.queries;
+    const int64_t line = line_of(p, own.batch, head);
     HOTARU_NO_UNROLL
     for (uint32_t query = p.causal ? own.first : 0; query < p.queries;
          query += kQueries) {

@@ -43,6 +43,12 @@ __device__ inline Stored<T>* rows_of(const AttentionRows& r, uint32_t batch,
          int64_t(head) * r.head + int64_t(row) * r.row;
 }
 
+/// Where what is kept of each query of a head begins: lse and delta.
+__device__ inline int64_t line_of(const AttentionParams& p, uint32_t batch,
+                                  uint32_t head) {
+  return (int64_t(batch) * p.heads + head) * p.queries;
+}
+
 /// Scores of one head's queries.
 template <class T>
 struct Scores {

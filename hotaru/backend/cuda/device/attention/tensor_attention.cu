@@ -80,6 +80,24 @@ __device__ void bring(char* tile, const AttentionRows& rows, uint32_t batch,
   }
 }
 
+/// The same of keys and of values, one tile behind the other.
+template <class T, uint32_t kKeys, uint32_t kWidth>
+__device__ void bring_keys(char* to, const AttentionParams& p, uint32_t batch,
+                           uint32_t group, uint32_t first) {
+  bring<T, kKeys, kWidth>(to, p.key, batch, group, first, p.keys, p.key_width);
+  bring<T, kKeys, kWidth>(to + kKeys * kWidth * 2, p.value, batch, group, first,
+                          p.keys, p.value_width);
+}
+/// Of queries and of their results' gradients.
+template <class T, uint32_t kQueries, uint32_t kWidth>
+__device__ void bring_queries(char* to, const AttentionParams& p,
+                              uint32_t batch, uint32_t head, uint32_t first) {
+  bring<T, kQueries, kWidth>(to, p.query, batch, head, first, p.queries,
+                             p.key_width);
+  bring<T, kQueries, kWidth>(to + kQueries * kWidth * 2, p.grad, batch, head,
+                             first, p.queries, p.value_width);
+}
+
 /// sums += the warp's rows of a times the rows of b, both kDepth long;
 /// operands of kTogether steps are in registers at once.
 template <class T, uint32_t kColumns, uint32_t kDepth, uint32_t kTogether>
@@ -176,12 +194,7 @@ __device__ void attention(const AttentionParams& p) {
   const uint32_t group = own.head / p.group, end = last_key(p, own);
   const Scores<T> scores(p, own.batch, own.head);
   const auto fetch = [&](char* to, uint32_t key) {
-    if (key < end) {
-      bring<T, kKeys, kWidth>(to, p.key, own.batch, group, key, p.keys,
-                              p.key_width);
-      bring<T, kKeys, kWidth>(to + kTile, p.value, own.batch, group, key,
-                              p.keys, p.value_width);
-    }
+    if (key < end) bring_keys<T, kKeys, kWidth>(to, p, own.batch, group, key);
     end_copies();
   };
   bring<T, kOwn, kWidth>(queries, p.query, own.batch, own.head, own.first,
@@ -225,7 +238,7 @@ __device__ void attention(const AttentionParams& p) {
     factors[r] = sum == 0 ? 0.0f : 1 / sum;
     const uint32_t query = own.first + row(r);
     if (threadIdx.x % kSharers == 0 && query < p.queries)
-      p.lse[(int64_t(own.batch) * p.heads + own.head) * p.queries + query] =
+      p.lse[line_of(p, own.batch, own.head) + query] =
           sum == 0 ? infinity() : running.most[r] + std::log(sum);
   }
   put<T, kWidth>(out, factors, p.out, own, p.queries, p.value_width);
@@ -242,25 +255,16 @@ __device__ void query_grad(const AttentionParams& p) {
   const uint32_t group = own.head / p.group, end = last_key(p, own);
   const Scores<T> scores(p, own.batch, own.head);
   const auto fetch = [&](char* to, uint32_t key) {
-    if (key < end) {
-      bring<T, kKeys, kWidth>(to, p.key, own.batch, group, key, p.keys,
-                              p.key_width);
-      bring<T, kKeys, kWidth>(to + kTile, p.value, own.batch, group, key,
-                              p.keys, p.value_width);
-    }
+    if (key < end) bring_keys<T, kKeys, kWidth>(to, p, own.batch, group, key);
     end_copies();
   };
-  bring<T, kOwn, kWidth>(queries, p.query, own.batch, own.head, own.first,
-                         p.queries, p.key_width);
-  bring<T, kOwn, kWidth>(grads, p.grad, own.batch, own.head, own.first,
-                         p.queries, p.value_width);
+  bring_queries<T, kOwn, kWidth>(queries, p, own.batch, own.head, own.first);
   fetch(others, 0);
   float lse[2], delta[2];
   HOTARU_UNROLL
   for (uint32_t r = 0; r < 2; ++r) {
     const uint32_t query = own.first + row(r);
-    const int64_t line =
-        (int64_t(own.batch) * p.heads + own.head) * p.queries + query;
+    const int64_t line = line_of(p, own.batch, own.head) + query;
     lse[r] = query < p.queries ? p.lse[line] * kLog2E : infinity();
     delta[r] = query < p.queries ? p.delta[line] : 0.0f;
   }
@@ -323,18 +327,11 @@ __device__ void keys_grad(const AttentionParams& p) {
     return {at.head + 1, first};
   };
   const auto fetch = [&](char* to, const QueryTile& at) {
-    if (at.head < last_head) {
-      bring<T, kRows, kWidth>(to, p.query, own.batch, at.head, at.query,
-                              p.queries, p.key_width);
-      bring<T, kRows, kWidth>(to + kTile, p.grad, own.batch, at.head, at.query,
-                              p.queries, p.value_width);
-    }
+    if (at.head < last_head)
+      bring_queries<T, kRows, kWidth>(to, p, own.batch, at.head, at.query);
     end_copies();
   };
-  bring<T, kOwn, kWidth>(keys, p.key, own.batch, own.head, own.first, p.keys,
-                         p.key_width);
-  bring<T, kOwn, kWidth>(values, p.value, own.batch, own.head, own.first,
-                         p.keys, p.value_width);
+  bring_keys<T, kOwn, kWidth>(keys, p, own.batch, own.head, own.first);
   QueryTile at{own.head * p.group, first};
   fetch(others, at);
 
@@ -348,7 +345,7 @@ __device__ void keys_grad(const AttentionParams& p) {
     turn ^= 1;
     fetch(others + turn * 2 * kTile, next(at));
     const Scores<T> scores(p, own.batch, at.head);
-    const int64_t line = (int64_t(own.batch) * p.heads + at.head) * p.queries;
+    const int64_t line = line_of(p, own.batch, at.head);
     // Rows are keys here, columns queries.
     Rows<kRows> weights;
     {

@@ -63,28 +63,24 @@ __device__ void count(const SelectParams& p) {
   if (threadIdx.x == 0) p.counts[p.first_block + blockIdx.x] = total;
 }
 
-HOTARU_DEVICE inline uint32_t bits_set(uint32_t x) {
-#ifdef __CUDA_ARCH__
-  return uint32_t(__popc(int(x)));
-#else
-  return uint32_t(std::popcount(x));
-#endif
+/// What `blocks` blocks have counted, for each thread of this one.
+__device__ int64_t counted_by(const int64_t* counts, uint32_t blocks) {
+  __shared__ unsigned long long total;
+  if (threadIdx.x == 0) total = 0;
+  __syncthreads();
+  unsigned long long mine = 0;
+  for (uint32_t b = threadIdx.x; b < blocks; b += kBlock)
+    mine += (unsigned long long)(counts[b]);
+  if (mine) atomicAdd(&total, mine);
+  __syncthreads();
+  return int64_t(total);
 }
 
 /// f(rank, position, offsets) for each chosen element, in row-major order.
 template <class Word, class F>
 __device__ void for_chosen(const SelectParams& p, const F& f) {
-  __shared__ unsigned long long before;
   __shared__ uint32_t counted[kSelectEach][kBlock / kWarp];
-  if (threadIdx.x == 0) before = 0;
-  __syncthreads();
-  unsigned long long mine = 0;
-  const uint32_t earlier = p.first_block + blockIdx.x;
-  for (uint32_t b = threadIdx.x; b < earlier; b += kBlock)
-    mine += (unsigned long long)(p.counts[b]);
-  if (mine) atomicAdd(&before, mine);
-  __syncthreads();
-  auto base = int64_t(before);
+  int64_t base = counted_by(p.counts, p.first_block + blockIdx.x);
   const uint32_t lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
   const uint32_t end = end_of_block(p);
   for (uint32_t tile = blockIdx.x * p.chunk; tile < end; tile += kSelectTile) {
@@ -151,15 +147,8 @@ __device__ void positions(const SelectParams& p) {
 }
 
 __device__ void total_chosen(const TotalParams& p) {
-  __shared__ unsigned long long total;
-  if (threadIdx.x == 0) total = 0;
-  __syncthreads();
-  unsigned long long mine = 0;
-  for (uint32_t b = threadIdx.x; b < p.blocks; b += kBlock)
-    mine += (unsigned long long)(p.counts[b]);
-  if (mine) atomicAdd(&total, mine);
-  __syncthreads();
-  if (threadIdx.x == 0) *p.total = int64_t(total);
+  const int64_t total = counted_by(p.counts, p.blocks);
+  if (threadIdx.x == 0) *p.total = total;
 }
 
 template <class T>

@@ -51,32 +51,6 @@ struct RunningExtreme {
   }
 };
 
-/// What all threads of the line before this one come to, and all of them
-/// together, from what each has. `memory`: kBlock / kWarp values.
-template <class R, class Acc>
-__device__ void join_lanes(const Acc& mine, uint32_t lane, uint32_t lanes,
-                           Acc* memory, Acc& before, Acc& all) {
-  Acc upto = mine;
-  const uint32_t width = lanes < kWarp ? lanes : kWarp;
-  for (uint32_t by = 1; by < width; by *= 2) {
-    const Acc other = shuffle_up(upto, by);
-    if (lane % kWarp >= by) upto = R::combine(other, upto);
-  }
-  before = shuffle_up(upto, 1);
-  if (lane % kWarp == 0) before = R::identity();
-  // Of short lines their last lane knows the sum, of long ones all warps do.
-  if (threadIdx.x % width == width - 1) memory[threadIdx.x / width] = upto;
-  __syncthreads();
-  const uint32_t warps = lanes / width;
-  const uint32_t first = threadIdx.x / lanes * warps;
-  all = R::identity();
-  for (uint32_t w = 0; w < warps; ++w) {
-    if (w == lane / width) before = R::combine(all, before);
-    all = R::combine(all, memory[first + w]);
-  }
-  __syncthreads();
-}
-
 template <class R, class T, bool kTotals>
 __device__ void scan(const ScanParams& p) {
   using Acc = typename R::Acc;

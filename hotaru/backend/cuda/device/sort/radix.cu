@@ -64,30 +64,19 @@ __device__ void radix_count(const RadixParams& p) {
            part.block] = counts[threadIdx.x];
 }
 
-/// The sum of x over the threads before, and over all; memory: kWarps + 1.
-__device__ inline uint32_t sum_before(uint32_t x, uint32_t& all,
-                                      uint32_t* memory) {
-  uint32_t sum = x;
-  const uint32_t lane = threadIdx.x % kWarp;
-  HOTARU_UNROLL
-  for (uint32_t by = 1; by < kWarp; by *= 2) {
-    const uint32_t left = shuffle_up(sum, by);
-    if (lane >= by) sum += left;
-  }
-  if (lane == kWarp - 1) memory[threadIdx.x / kWarp] = sum;
-  __syncthreads();
-  uint32_t before = 0;
-  all = 0;
-  for (uint32_t w = 0; w < kWarps; ++w) {
-    if (w == threadIdx.x / kWarp) before = all;
-    all += memory[w];
-  }
-  __syncthreads();
-  return before + sum - x;
+struct Sum {
+  __device__ static uint32_t identity() { return 0; }
+  __device__ static uint32_t combine(uint32_t a, uint32_t b) { return a + b; }
+};
+/// The sum of x over the threads before, and over all.
+__device__ inline uint32_t sum_before(uint32_t x, uint32_t& all) {
+  __shared__ uint32_t memory[kWarps];
+  uint32_t before;
+  join_lanes<Sum>(x, threadIdx.x, kBlock, memory, before, all);
+  return before;
 }
 
 __device__ void radix_scan(const RadixParams& p) {
-  __shared__ uint32_t memory[kWarps];
   uint32_t* counts = p.counts + uint64_t{blockIdx.x} * p.blocks.divisor;
   uint32_t base = 0;
   HOTARU_NO_UNROLL
@@ -95,19 +84,11 @@ __device__ void radix_scan(const RadixParams& p) {
     const uint32_t i = first + threadIdx.x;
     const bool inside = i < p.blocks.divisor;
     uint32_t all;
-    const uint32_t before = sum_before(inside ? counts[i] : 0, all, memory);
+    const uint32_t before = sum_before(inside ? counts[i] : 0, all);
     if (inside) counts[i] = base + before;
     base += all;
   }
   if (threadIdx.x == 0) p.totals[blockIdx.x] = base;
-}
-
-HOTARU_DEVICE inline uint32_t set_bits(uint32_t x) {
-#ifdef __CUDA_ARCH__
-  return uint32_t(__popc(int(x)));
-#else
-  return uint32_t(std::popcount(x));
-#endif
 }
 
 /// The lanes with the same digit; none for a lane without an entry.
@@ -136,12 +117,10 @@ template <class Entry, class Placed>
 __device__ void radix_scatter(const RadixParams& p) {
   // Of each digit: where the next entry of the block goes; and of each warp.
   __shared__ uint32_t places[kRadixDigits], mine[kWarps][kRadixDigits];
-  __shared__ uint32_t memory[kWarps];
   const Part part(p);
   const uint64_t first_digit = uint64_t{part.line} * kRadixDigits;
   uint32_t all;
-  const uint32_t smaller =
-      sum_before(p.totals[first_digit + threadIdx.x], all, memory);
+  const uint32_t smaller = sum_before(p.totals[first_digit + threadIdx.x], all);
   places[threadIdx.x] =
       smaller +
       p.counts[(first_digit + threadIdx.x) * p.blocks.divisor + part.block];
@@ -163,7 +142,7 @@ __device__ void radix_scatter(const RadixParams& p) {
       entries[row] = from[inside ? i : part.begin];
       digits[row] = digit_of(entries[row], p.shift);
       const uint32_t alike = lanes_like(digits[row], inside);
-      const uint32_t before = set_bits(alike & ((1u << lane) - 1));
+      const uint32_t before = bits_set(alike & ((1u << lane) - 1));
       ranks[row] = inside ? mine[warp][digits[row]] + before : ~0u;
       __syncwarp();
       // The last of them counts for all.
