@@ -23,8 +23,9 @@ struct Graph::Kernels {
     else
       replay.program->run();
   }
-  static inline const KernelRegistration registered{
-      DeviceType::kCPU, "graph_replay", &Kernels::replay};
+  static inline const KernelRegistration registered[] = {
+      {DeviceType::kCPU, "graph_replay", &Kernels::replay},
+      {DeviceType::kCUDA, "graph_replay", &Kernels::replay}};
 };
 
 void Graph::capture_begin(const Stream& stream, Ref<Pool> pool) {
@@ -40,6 +41,7 @@ void Graph::capture_end() {
   Capture capture = std::move(*capture_);
   capture_.reset();
   Region region;
+  region.device = capture.device();
   region.nodes = capture.end();
   region.values = intermediates(region.nodes);
   recorded_ = describe(region.nodes, region.values);
@@ -51,6 +53,7 @@ void Graph::capture_end() {
     const auto& without = options_.without;
     if (std::find(without.begin(), without.end(), pass.name) != without.end())
       continue;
+    if (!pass.any_device && !region.device.is_cpu()) continue;
     if (pass.exact || !options_.bitwise) pass.run(region);
   }
   MemoryPlan plan = plan_memory(region);
@@ -65,13 +68,17 @@ void Graph::abandon() {
 void Graph::replay() {
   HOTARU_CHECK(captured(), kNoReplay);
   if (replay_.program->operands().empty()) return;
-  current_stream(Device{}).enqueue(
-      {kReplay, replay_.program->operands(), replay_});
+  current_stream(replay_.program->device())
+      .enqueue({kReplay, replay_.program->operands(), replay_});
 }
 
 std::vector<NodeTime> Graph::timed_replay() {
   std::vector<NodeTime> times;
   HOTARU_CHECK(captured(), kNoReplay);
+  if (!replay_.program->device().is_cpu())
+    fail<NotImplementedError>(
+        "times of a graph's calls on ", replay_.program->device(),
+        " are not implemented yet; torch.profiler shows its replays");
   const Replay replay{replay_.program, &times};
   if (!replay.program->operands().empty())
     Stream(Device{DeviceType::kCPU})

@@ -168,10 +168,14 @@ bool meets_busy_host_memory(const KernelCall& call) {
 std::vector<Ref<StreamTimeline>> other_owners(const KernelCall& call,
                                               const StreamTimeline& mine) {
   std::vector<Ref<StreamTimeline>> out;
+  const std::lock_guard lock(ordering_mutex());
   for (const Operand& operand : call.operands()) {
     if (!operand.tensor || !operand.tensor->defined()) continue;
     const Tensor& t = *operand.tensor;
-    if (!t.device().is_cuda() || t.storage()->uses()) continue;
+    if (!t.device().is_cuda()) continue;
+    // A capture may have left some that hold no call.
+    const auto* uses = static_cast<const Uses*>(t.storage()->uses());
+    if (uses && uses->used()) continue;
     Ref<StreamTimeline> owner =
         allocator(t.device().index).owner(t.storage()->data());
     if (owner && owner.get() != &mine) out.push_back(std::move(owner));
@@ -182,6 +186,12 @@ std::vector<Ref<StreamTimeline>> other_owners(const KernelCall& call,
 const Kernel& copy_kernel() {
   static const Kernel& copy = kernel("copy_");
   return copy;
+}
+
+/// A graph's, whose calls may copy from and to the host.
+bool is_replay(const KernelCall& call) {
+  static const Kernel& replay = kernel("graph_replay");
+  return &call.kernel() == &replay;
 }
 
 }  // namespace
@@ -207,7 +217,7 @@ void StreamTimeline::run(const KernelCall& call, int64_t stream_id,
 
 void StreamTimeline::run_tracked(const KernelCall& call, int64_t stream_id) {
   // Numbers on the CPU are read while the call is launched.
-  const bool crosses = &call.kernel() == &copy_kernel();
+  const bool crosses = &call.kernel() == &copy_kernel() || is_replay(call);
   if (!crosses)
     for (const Operand& operand : call.operands())
       if (on_cpu(operand)) operand.tensor->storage()->wait();
@@ -414,8 +424,14 @@ class StreamSink final : public CallSink {
   ~StreamSink() override { timeline_->retire(); }
 
   void take(const KernelCall& call) override {
+    if (other_) [[unlikely]]
+      return other_->take(call);
     bool marks_host = false;
-    if (&call.kernel() != &copy_kernel()) {
+    if (is_replay(call)) {
+      marks_host = std::any_of(call.operands().begin(), call.operands().end(),
+                               [](const Operand& o) { return on_cpu(o); });
+      if (marks_host) watch_host_memory();
+    } else if (&call.kernel() != &copy_kernel()) {
       check_same_device(call);
     } else if (on_cpu(call.operands()[0]) || on_cpu(call.operands()[1])) {
       marks_host = call.attributes<CopyAttributes>().non_blocking;
@@ -425,6 +441,7 @@ class StreamSink final : public CallSink {
     timeline_->run(call, id(), marks_host);
   }
   void record(Event& event) override {
+    if (other_) return other_->record(event);
     auto mark = make_ref<CudaMark>();
     mark->event = timeline_->record(mark->number, event.enable_timing());
     mark->timeline = timeline_;
@@ -432,10 +449,9 @@ class StreamSink final : public CallSink {
   }
   void wait(const Event& event) override {
     const Ref<Mark>& mark = event.mark();
+    if (!other_ && mark && mark->branch) mark->branch->follow(*this);
+    if (other_) return other_->wait(event);
     if (!mark) return;
-    HOTARU_CHECK(!mark->branch,
-                 "operation not permitted when stream is "
-                 "capturing: a CUDA stream cannot be part of a CPU's graph");
     if (const auto* cuda = dynamic_cast<const CudaMark*>(mark.get())) {
       use(timeline_->device());
       HOTARU_CUDA(cuStreamWaitEvent, timeline_->handle(), cuda->event->handle(),
@@ -444,13 +460,19 @@ class StreamSink final : public CallSink {
       mark->wait();
     }
   }
-  void synchronize() override { timeline_->synchronize(); }
-  bool query() const override { return timeline_->query(); }
-  bool defers(size_t) const override { return false; }
-  void divert(Ref<CallSink>) override {
-    fail<NotImplementedError>(
-        "capturing a graph on a CUDA stream is not implemented yet; "
-        "torch.cpu's streams can be captured");
+  void synchronize() override {
+    other_ ? other_->synchronize() : timeline_->synchronize();
+  }
+  bool query() const override {
+    return other_ ? other_->query() : timeline_->query();
+  }
+  bool defers(size_t nbytes) const override {
+    return other_ && other_->defers(nbytes);
+  }
+  void divert(Ref<CallSink> other) override { other_ = std::move(other); }
+  CallSink* diverted() const override { return other_.get(); }
+  Device device() const override {
+    return {DeviceType::kCUDA, int8_t(timeline_->device())};
   }
   int64_t id() const override {
     return reinterpret_cast<intptr_t>(timeline_->handle());
@@ -459,6 +481,7 @@ class StreamSink final : public CallSink {
 
  private:
   const Ref<StreamTimeline> timeline_;
+  Ref<CallSink> other_;
 };
 
 using Handle = StreamTimeline::Handle;

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "hotaru/core/error.h"
+#include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/streams/event.h"
 #include "hotaru/runtime/streams/uses.h"
 
@@ -19,8 +20,11 @@ void check_host_access(const Ordered& object) {
   HOTARU_CHECK(storage, kNotPermitted,
                ": the state of a random generator was asked for or set");
   const auto* uses = static_cast<const Uses*>(object.uses());
-  // Made by host code amid the capture: a constant.
-  if (storage->deferred() && !(uses && uses->captured())) return;
+  // Made by host code amid the capture: a constant. Beside a device's graph
+  // the CPU goes on.
+  const bool beside =
+      storage->device().is_cpu() && !current_stream({}).diverted();
+  if ((storage->deferred() || beside) && !(uses && uses->captured())) return;
   if (uses) uses->check_captured();
   fail(kNotPermitted,
        ": the values of a tensor were asked for on the host, "
@@ -45,6 +49,7 @@ class Branch;
 /// What the branches of a capture share.
 class Recording final : public RefCounted {
  public:
+  explicit Recording(Device device) : device_(device) {}
   /// Captures a stream.
   void add(CallSink& stream);
   void take(const KernelCall& call);
@@ -57,8 +62,10 @@ class Recording final : public RefCounted {
   void spoil();
 
   bool open() const { return open_; }
+  Device device() const { return device_; }
 
  private:
+  const Device device_;
   bool open_ = true;
   Nodes nodes_;
   std::vector<Ref<Branch>> branches_;   // the first is the origin's
@@ -102,7 +109,11 @@ class Branch final : public CallSink {
   bool defers(size_t) const override { return true; }
   void divert(Ref<CallSink>) override { fail(kNotPermitted, ": capture"); }
   void follow(CallSink& stream) override {
-    if (recording_->open()) recording_->add(stream);
+    if (!recording_->open()) return;
+    HOTARU_CHECK(stream.device() == recording_->device(), kNotPermitted,
+                 ": a stream of ", stream.device(),
+                 " cannot be part of a graph of ", recording_->device());
+    recording_->add(stream);
   }
 
   bool joined() const { return joined_ >= calls_; }
@@ -121,14 +132,18 @@ void Recording::add(CallSink& stream) {
 }
 
 void Recording::take(const KernelCall& call) {
-  call.kernel().check(DeviceType::kCPU, call);
+  // Copies alone go from device to device.
+  static const Kernel& copy = kernel("copy_");
+  if (&call.kernel() != &copy) check_same_device(call);
+  call.kernel().check(device_.type, call);
   nodes_.push_back(std::make_unique<Node>(call));
   const std::lock_guard lock(ordering_mutex());
   for (const Operand& operand : call.operands()) {
     if (!operand.writes() || operand.object || !operand.tensor->defined())
       continue;
     const Ref<Storage>& storage = operand.tensor->storage();
-    if (!storage->pending()) continue;
+    // Of the host's memory beside a device's graph the CPU sees no change.
+    if (!storage->pending() && storage->device() == device_) continue;
     Uses& uses = Uses::of(*storage);
     if (!uses.captured()) computed_.push_back(storage);
     uses.set_captured(&call.kernel());
@@ -164,8 +179,13 @@ void Recording::spoil() {
   computed_.clear();
 }
 
-Capture::Capture(const Stream& stream) : recording_(make_ref<Recording>()) {
-  HOTARU_CHECK(!stream.immediate(),
+Capture::Capture(const Stream& stream)
+    : recording_(make_ref<Recording>(stream.device())) {
+  const Device device = stream.device();
+  const Stream& usual = DeviceTable::instance()
+                            .backend(device.type)
+                            .default_stream(std::max<int>(device.index, 0));
+  HOTARU_CHECK(!stream.immediate() && stream != usual,
                "graphs must be captured on a non-default stream. (However, "
                "after capture, it's ok to replay them on the default stream.)");
   HOTARU_CHECK(!stream.diverted() && !capturing(), kNotPermitted,
@@ -183,6 +203,10 @@ Capture::~Capture() {
   recording_->spoil();
 }
 
+Device Capture::device() const {
+  return recording_->device();
+}
+
 Nodes Capture::end() {
   const bool joined = recording_->close();
   count_running(-1);
@@ -195,7 +219,7 @@ Nodes Capture::end() {
 }
 
 bool capturing() {
-  return current_stream({}).diverted() != nullptr;
+  return diverts_here();
 }
 
 }  // namespace hotaru::graph

@@ -39,6 +39,8 @@ class Capture {
   /// an error that says so.
   ~Capture();
 
+  /// Whose streams are captured.
+  Device device() const;
   /// The calls so far; the streams work as before. Throws, having ended, if a
   /// stream that was captured on the way has calls that the first one does not
   /// wait for.
@@ -48,7 +50,7 @@ class Capture {
   Ref<Recording> recording_;
 };
 
-/// Whether the calling thread's CPU stream is captured.
+/// Whether one of the calling thread's current streams is captured.
 bool capturing();
 
 }  // namespace hotaru::graph

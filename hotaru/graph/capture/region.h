@@ -18,6 +18,8 @@ struct Stretch {
 /// knows: those a pass may rename, leave out or never fill.
 struct Region {
   Nodes nodes;
+  /// Whose streams the calls are of.
+  Device device{};
   std::unordered_set<const Storage*> values;
   /// Calls that bring lasting values, such as weights, into the form in which
   /// nodes want them. They run before the first replay and again when what they

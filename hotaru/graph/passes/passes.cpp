@@ -15,26 +15,27 @@ namespace hotaru::graph {
 namespace {
 
 constexpr auto kPasses = std::to_array<Pass>({
-    {"dead", "calls of which nobody reads what they write", true, &remove_dead},
+    {"dead", "calls of which nobody reads what they write", true, true,
+     &remove_dead},
     {"duplicates", "elementwise calls that compute what another one computes",
-     true, &remove_duplicates},
+     true, false, &remove_duplicates},
     {"fuse_conv", "norms, sums and rectifiers become part of convolutions",
-     false, &fuse_conv},
+     false, false, &fuse_conv},
     {"block_channels",
-     "pictures between convolutions lie in blocks of channels", false,
+     "pictures between convolutions lie in blocks of channels", false, false,
      &block_channels},
     {"winograd", "3 x 3 convolutions with 16 multiplications in place of 36",
-     false, &winograd},
+     false, false, &winograd},
     {"fuse_linear",
      "scales, sums and activations become part of matrix products", false,
-     &fuse_linear},
+     false, &fuse_linear},
     {"pack_weights",
      "weights of products are brought into the order of their use once", false,
-     &pack_weights},
+     false, &pack_weights},
     {"fuse_pointwise", "elementwise calls on the same elements become one",
-     true, &fuse_pointwise},
+     true, false, &fuse_pointwise},
     {"branches", "independent calls run side by side where that pays", false,
-     &find_branches},
+     false, &find_branches},
 });
 
 }  // namespace

@@ -14,6 +14,8 @@ struct Pass {
   std::string_view summary;
   /// Whether results stay the same to the bit.
   bool exact;
+  /// Whether it knows calls of all devices, not the CPU's alone.
+  bool any_device;
   void (*run)(Region& region);
 };
 

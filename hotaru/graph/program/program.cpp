@@ -12,24 +12,20 @@
 
 namespace hotaru::graph {
 
-namespace {
-Allocator& allocator() {
-  return DeviceTable::instance().backend(DeviceType::kCPU).allocator(0);
-}
-}  // namespace
+Arena::Arena(size_t nbytes, Device device)
+    : memory_(allocate(Dims{int64_t(nbytes)}, DType::kUInt8, device)),
+      data_(static_cast<char*>(memory_.raw_data())) {}
 
-Arena::Arena(size_t nbytes)
-    : data_(static_cast<char*>(allocator().allocate(nbytes))),
-      nbytes_(nbytes) {}
-
-Arena::~Arena() {
-  allocator().deallocate(data_, nbytes_, nullptr);
-}
-
-Ref<Arena> Pool::arena(size_t nbytes) {
+Ref<Arena> Pool::arena(size_t nbytes, Device device) {
   const std::lock_guard lock(mutex_);
-  if (!arena_ || arena_->nbytes() < nbytes) arena_ = make_ref<Arena>(nbytes);
-  return arena_;
+  auto at = std::find_if(arenas_.begin(), arenas_.end(), [&](auto& arena) {
+    return arena->memory().device() == device;
+  });
+  if (at == arenas_.end())
+    at = arenas_.insert(at, make_ref<Arena>(nbytes, device));
+  else if ((*at)->nbytes() < nbytes)
+    *at = make_ref<Arena>(nbytes, device);
+  return *at;
 }
 
 Pool::Turn::Turn(Pool& pool) : pool_(pool) {
@@ -44,12 +40,13 @@ Pool::Turn::~Turn() {
 }
 
 Program::Program(Region region, MemoryPlan plan, Ref<Pool> pool)
-    : nodes_(std::move(region.nodes)),
+    : device_(region.device),
+      nodes_(std::move(region.nodes)),
       once_(std::move(region.once)),
       stretches_(std::move(region.stretches)),
       plan_(std::move(plan)),
       pool_(std::move(pool)),
-      arena_(plan_.nbytes ? pool_->arena(plan_.nbytes) : nullptr) {
+      arena_(plan_.nbytes ? pool_->arena(plan_.nbytes, device_) : nullptr) {
   for (const Placement& value : plan_.placements)
     value.storage->place(arena_->data() + value.offset, arena_);
   collect_operands();
@@ -69,13 +66,13 @@ void Program::prepare() {
   steps_ = prepared(nodes_);
 }
 
-Program::Steps Program::prepared(const Nodes& nodes) {
+Program::Steps Program::prepared(const Nodes& nodes) const {
   Steps steps;
   steps.reserve(nodes.size());
   for (const auto& node : nodes) {
     const Kernel& kernel = node->call().kernel();
-    steps.push_back({kernel.on(DeviceType::kCPU), &node->call(),
-                     kernel.prepare(DeviceType::kCPU, node->call())});
+    steps.push_back({kernel.on(device_.type), &node->call(),
+                     kernel.prepare(device_.type, node->call())});
   }
   return steps;
 }
@@ -138,6 +135,9 @@ void Program::collect_operands() {
                      : add(operand);
   });
   for_each(nodes_, add);
+  // The CPU's replays wait for their turn.
+  if (arena_ && !device_.is_cpu())
+    operands_.push_back(update(arena_->memory()));
 }
 
 template <class Done>

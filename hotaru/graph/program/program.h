@@ -13,26 +13,29 @@
 
 namespace hotaru::graph {
 
-/// Memory that values of graphs lie in.
+/// Memory of a device that values of graphs lie in.
 class Arena final : public RefCounted {
  public:
-  explicit Arena(size_t nbytes);
-  ~Arena() override;
+  Arena(size_t nbytes, Device device);
   char* data() const { return data_; }
-  size_t nbytes() const { return nbytes_; }
+  size_t nbytes() const { return memory_.storage()->nbytes(); }
+  /// All of it, for a call that uses values.
+  const Tensor& memory() const { return memory_; }
 
  private:
-  char* data_;
-  size_t nbytes_;
+  const Tensor memory_;
+  char* const data_;
 };
 
 /// Shared by graphs of which never two run at the same time: they put their
 /// intermediate values into the same memory. Thread-safe.
 class Pool final : public RefCounted {
  public:
-  /// Memory of at least that size; the same one to all if it is large enough.
-  Ref<Arena> arena(size_t nbytes);
-  /// Held while one of the pool's graphs runs.
+  /// Memory of at least that size; the same one to all of a device if it is
+  /// large enough.
+  Ref<Arena> arena(size_t nbytes, Device device);
+  /// Held while one of the pool's graphs runs, or is launched: devices order
+  /// what they do with an arena by themselves.
   class Turn {
    public:
     explicit Turn(Pool& pool);
@@ -46,7 +49,7 @@ class Pool final : public RefCounted {
 
  private:
   Mutex mutex_;
-  Ref<Arena> arena_;
+  std::vector<Ref<Arena>> arenas_;  // one a device
   Mutex turn_;
 };
 
@@ -69,6 +72,7 @@ class Program {
   /// One after the other, and when each node ran.
   std::vector<NodeTime> timed_run();
 
+  Device device() const { return device_; }
   const Nodes& nodes() const { return nodes_; }
   const Nodes& once() const { return once_; }
   std::span<const Stretch> stretches() const { return stretches_; }
@@ -96,7 +100,7 @@ class Program {
   void collect_operands();
   void watch();
   void prepare();
-  static Steps prepared(const Nodes& nodes);
+  Steps prepared(const Nodes& nodes) const;
   /// Calls done() after each.
   template <class Done>
   static void run_all(std::span<const Step> steps, const Done& done);
@@ -108,6 +112,7 @@ class Program {
   void settle();
   void run_branches(const Stretch& stretch);
 
+  const Device device_;
   Nodes nodes_, once_;
   std::vector<Stretch> stretches_;
   MemoryPlan plan_;

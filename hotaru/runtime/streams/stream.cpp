@@ -134,6 +134,12 @@ const Stream& detail::chosen_stream(Device device) {
   return stream ? *stream : default_stream(device);
 }
 
+bool diverts_here() {
+  return std::any_of(current.begin(), current.end(), [](const Stream* stream) {
+    return stream && stream->diverted();
+  });
+}
+
 void set_current_stream(const Stream& stream) {
   thread_local std::array<Ref<RefCounted>, kSlots> keep;
   struct Held : RefCounted {

@@ -37,6 +37,8 @@ class CallSink : public RefCounted {
   /// From now on hands all of the above to another sink, until null. Not while
   /// other threads use the stream.
   virtual void divert(Ref<CallSink>) = 0;
+  /// Whose calls it takes.
+  virtual Device device() const { return {}; }
   /// The sink it diverts to, or null.
   virtual CallSink* diverted() const { return nullptr; }
   /// Tells sinks apart; not 0.
@@ -96,6 +98,10 @@ void synchronize_all();
 /// those of another device that it does not write: its value travels in the
 /// call.
 void check_same_device(const KernelCall& call);
+
+/// Whether calls of one of this thread's current streams go elsewhere: to a
+/// capture.
+bool diverts_here();
 
 namespace detail {
 /// Queued streams alive, captures and profilers running, and kOneWatch for each

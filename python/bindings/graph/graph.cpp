@@ -11,6 +11,7 @@
 #include "hotaru/graph/graph.h"
 #include "hotaru/graph/passes/passes.h"
 #include "hotaru/graph/program/fused_call.h"
+#include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/blocking.h"
 
 namespace hotaru::python {
@@ -37,15 +38,17 @@ size_t bytes_touched(const Program& program) {
   return total;
 }
 
-void capture_begin(PyGraph& self, const std::optional<PyPool>& pool) {
-  const Stream& stream = current_stream(Device{});
+void capture_begin(PyGraph& self, const std::optional<PyPool>& pool,
+                   nb::handle device) {
+  const Stream& stream = current_stream(
+      device.is_none() ? Device{} : resolve(to_device(device.ptr())));
   self.graph->capture_begin(stream, pool ? pool->pool : nullptr);
   self.stream = stream;
 }
 
 void capture_end(PyGraph& self) {
   HOTARU_CHECK(self.stream, "capture_end() called before capture_begin().");
-  HOTARU_CHECK(*self.stream == current_stream(Device{}),
+  HOTARU_CHECK(*self.stream == current_stream(self.stream->device()),
                "Capture must end on the same stream it began on.");
   self.stream.reset();
   self.graph->capture_end();
@@ -166,7 +169,8 @@ void init_graph(nb::module_& m) {
             new (self) PyGraph(make_graph(std::move(without), bitwise));
           },
           nb::arg("without"), nb::arg("bitwise"))
-      .def("_capture_begin", &capture_begin, nb::arg("pool").none())
+      .def("_capture_begin", &capture_begin, nb::arg("pool").none(),
+           nb::arg("device").none())
       .def("_capture_end", &capture_end)
       .def("_abandon", &abandon)
       .def("replay", &PyGraph::replay,

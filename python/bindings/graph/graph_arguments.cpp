@@ -97,7 +97,8 @@ bool fits(PyObject* object, const Argument& wanted) {
   if (!is_tensor(object)) return false;
   const Tensor& t = tensor_of(object);
   return t.dtype() == wanted.dtype && t.sizes() == IntSpan(wanted.sizes) &&
-         t.device().is_cpu() && same_strides(t, wanted.sizes, wanted.strides) &&
+         t.device() == wanted.target.device() &&
+         same_strides(t, wanted.sizes, wanted.strides) &&
          autograd::requires_grad(t) == wanted.requires_grad;
 }
 

@@ -29,7 +29,7 @@ from .streams import *
 
 # Imported when first asked for: graphs bring autograd and more with them.
 _GRAPHS = {
-    "CUDAGraph": "Graph",
+    "CUDAGraph": "CUDAGraph",
     "graph": "graph",
     "graph_pool_handle": "graph_pool_handle",
     "is_current_stream_capturing": "is_current_stream_capturing",

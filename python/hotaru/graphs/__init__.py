@@ -12,9 +12,10 @@ from __future__ import annotations
 from .._C import GraphPool, is_current_stream_capturing
 from ._callables import make_graphed_callables
 from ._compile import compile
-from ._graph import Graph, graph, graph_pool_handle, passes
+from ._graph import CUDAGraph, Graph, graph, graph_pool_handle, passes
 
 __all__ = [
+    "CUDAGraph",
     "Graph",
     "GraphPool",
     "compile",

@@ -66,7 +66,8 @@ class Captured:
         self._reach = reach
         self._owners = reach.owners
         self._guarded = _state.guarded(reach)
-        self.stream = _C.Stream()
+        self._device = _device_of((*self._statics, *self._guarded))
+        self.stream = _C.Stream(self._device)
         self._capture_forward()
 
     # -- capture -----------------------------------------------------------
@@ -104,7 +105,8 @@ class Captured:
         self.graph = self._options.graph(
             is_grad_enabled() and any(t.requires_grad for t in tensors)
         )
-        previous = _C._current_stream()
+        self.graph._on = self._device
+        previous = _C._current_stream(self._device)
         try:
             for attribute, leaves in own or ():
                 attribute.bind(leaves)
@@ -168,7 +170,8 @@ class Captured:
         parameters = self._find_parameters(outputs, inputs)
         wanted = (*inputs, *parameters)
         graph = self._options.graph()
-        previous = _C._current_stream()
+        graph._on = self._device
+        previous = _C._current_stream(self._device)
         _C._set_stream(self.stream)
         try:
             graph.capture_begin(self._options.pool)
@@ -242,6 +245,13 @@ class Captured:
                     leaves[i].copy_(self._statics[i])
 
 
+def _device_of(tensors):
+    """The device whose stream is captured: that of the first tensor that is
+    not the CPU's; None is the CPU.
+    """
+    return next((t.device for t in tensors if not t.is_cpu), None)
+
+
 def _static_of(leaf: Tensor) -> Tensor:
     with no_grad():
         copy = leaf.detach().clone()
@@ -293,7 +303,8 @@ def _overlapping(leaves: dict[int, Tensor]) -> dict[int, Tensor]:
         * (1 + sum((n - 1) * s for n, s in zip(leaf.shape, leaf.stride())))
         for i, leaf in leaves.items()
     )
-    memory = empty(-(-(end - start) // 16) * 16, dtype=uint8)
+    device = next(iter(leaves.values())).device
+    memory = empty(-(-(end - start) // 16) * 16, dtype=uint8, device=device)
     out = {}
     with no_grad():
         for i, leaf in leaves.items():

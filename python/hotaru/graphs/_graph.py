@@ -48,6 +48,11 @@ class Graph(_C._Graph):
     ) -> None:
         super().__init__(list(without), bool(bitwise))
         self._keep_graph = keep_graph
+        self._on = None
+
+    def _device(self):
+        """Whose current stream it captures; None is the CPU."""
+        return self._on
 
     def capture_begin(
         self,
@@ -69,7 +74,7 @@ class Graph(_C._Graph):
         check_mode(capture_error_mode)
         if isinstance(pool, _C._Graph):
             pool = pool.pool()
-        self._capture_begin(pool)
+        self._capture_begin(pool, self._device())
 
     def capture_end(self) -> None:
         """Ends the capture and makes the graph ready to run.
@@ -119,6 +124,17 @@ class Graph(_C._Graph):
         _dump.dump(self, path, verbose)
 
 
+class CUDAGraph(Graph):
+    """Captures a stream of the current CUDA device; of the CPU where there is
+    none, so that programs for a GPU run there, too.
+    """
+
+    def _device(self):
+        if self._on is None and _C._device_count("cuda"):
+            return _C.device("cuda", _C._cuda_current_device())
+        return self._on
+
+
 class graph:  # noqa: N801
     """Captures a ``with`` block into a graph.
 
@@ -149,11 +165,15 @@ class graph:  # noqa: N801
         self._previous: _C.Stream | None = None
 
     def __enter__(self) -> None:
-        previous = _C._current_stream()
+        captured = self.cuda_graph
+        if self._stream is not None:
+            captured._on = self._stream.device
+        device = captured._device()
+        previous = _C._current_stream(device)
         # Amid a capture it stays: the beginning of another is refused there.
         if not _C.is_current_stream_capturing():
-            stream = _C.Stream() if self._stream is None else self._stream
-            _C._set_stream(stream)
+            stream = self._stream
+            _C._set_stream(_C.Stream(device) if stream is None else stream)
         try:
             self.cuda_graph.capture_begin(
                 self._pool, self._mode, **self._kwargs
