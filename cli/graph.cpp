@@ -56,7 +56,7 @@ Ref<Graph> capture(Model& model, const GraphOptions& options, Value& result) {
 std::vector<double> node_times(Graph& graph) {
   std::vector<std::vector<double>> samples(graph.program().nodes().size());
   for (int i = 0; i < kTimedReplays; ++i) {
-    const std::vector<graph::NodeTime> times = graph.timed_replay();
+    const std::vector<NodeTime> times = graph.timed_replay();
     for (size_t n = 0; n < times.size(); ++n)
       samples[n].push_back(double(times[n].duration));
   }

@@ -56,32 +56,31 @@ void Graph::capture_end() {
     if (!pass.any_device && !region.device.is_cpu()) continue;
     if (pass.exact || !options_.bitwise) pass.run(region);
   }
-  MemoryPlan plan = plan_memory(region);
-  replay_.program =
-      std::make_shared<Program>(std::move(region), std::move(plan), pool_);
+  replay_.program = std::make_shared<Program>(std::move(region), pool_);
 }
 
 void Graph::abandon() {
   capture_.reset();
 }
 
-void Graph::replay() {
+void Graph::replay(std::span<const Operand> reads) {
   HOTARU_CHECK(captured(), kNoReplay);
-  if (replay_.program->operands().empty()) return;
-  current_stream(replay_.program->device())
-      .enqueue({kReplay, replay_.program->operands(), replay_});
+  const std::span<const Operand> known = replay_.program->operands();
+  if (known.empty()) return;
+  const Stream& stream = current_stream(replay_.program->device());
+  if (reads.empty()) return stream.enqueue({kReplay, known, replay_});
+  std::vector<Operand> all(known.begin(), known.end());
+  all.insert(all.end(), reads.begin(), reads.end());
+  stream.enqueue({kReplay, all, replay_});
 }
 
 std::vector<NodeTime> Graph::timed_replay() {
   std::vector<NodeTime> times;
   HOTARU_CHECK(captured(), kNoReplay);
-  if (!replay_.program->device().is_cpu())
-    fail<NotImplementedError>(
-        "times of a graph's calls on ", replay_.program->device(),
-        " are not implemented yet; torch.profiler shows its replays");
   const Replay replay{replay_.program, &times};
+  const Device device = replay.program->device();
   if (!replay.program->operands().empty())
-    Stream(Device{DeviceType::kCPU})
+    (device.is_cpu() ? Stream(device) : current_stream(device))
         .enqueue({kReplay, replay.program->operands(), replay});
   return times;
 }

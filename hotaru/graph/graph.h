@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "hotaru/graph/drawing/description.h"
 #include "hotaru/graph/program/program.h"
@@ -37,8 +38,10 @@ class Graph final : public RefCounted {
   /// Forgets the capture that goes on, if there is one.
   void abandon();
 
-  /// Runs it on the calling thread's current stream. Throws unless captured.
-  void replay();
+  /// Runs it on the calling thread's current stream. `reads`: what else it
+  /// reads this time, as storages that it knows were placed there. Throws
+  /// unless captured.
+  void replay(std::span<const Operand> reads = {});
   /// The same at once, in the calling thread, and when each node ran.
   std::vector<NodeTime> timed_replay();
 

@@ -9,6 +9,7 @@
 
 #include "hotaru/core/mutex.h"
 #include "hotaru/core/storage.h"
+#include "hotaru/runtime/device_graph.h"
 #include "hotaru/runtime/generator.h"
 #include "hotaru/runtime/kernel.h"
 
@@ -37,6 +38,14 @@ class Backend {
   /// Whether convolutions of the dtype are best given operands that all have
   /// their channels last; kernels take them row by row in any case.
   virtual bool convolves_channels_last(DType) { return false; }
+  /// The calls as one graph of the device; null if it has none, then they run
+  /// one by one. Throws what launching them would.
+  virtual std::unique_ptr<DeviceGraph> make_graph(int device,
+                                                  const GraphCalls& calls,
+                                                  GraphScratch& scratch) {
+    (void)device, (void)calls, (void)scratch;
+    return nullptr;
+  }
   /// A new generator, seeded with kDefaultSeed.
   virtual Ref<Generator> make_generator(int device) = 0;
 };

@@ -7,6 +7,7 @@
 #include "hotaru/backend/cuda/allocator.h"
 #include "hotaru/backend/cuda/call_timer.h"
 #include "hotaru/backend/cuda/devices.h"
+#include "hotaru/backend/cuda/graph/cuda_graph.h"
 #include "hotaru/backend/cuda/images.h"
 #include "hotaru/backend/cuda/libraries/cudnn_conv.h"
 #include "hotaru/backend/cuda/libraries/cufft.h"
@@ -63,6 +64,11 @@ class CudaBackend final : public Accelerator {
   }
   bool convolves_channels_last(DType dtype) override {
     return convolves_channels_last_by_cudnn(dtype);
+  }
+  std::unique_ptr<DeviceGraph> make_graph(int device, const GraphCalls& calls,
+                                          GraphScratch& scratch) override {
+    if (!driver().has_graphs) return nullptr;
+    return std::make_unique<CudaGraph>(device, calls, scratch);
   }
   Ref<Generator> make_generator(int device) override {
     return make_ref<PhiloxGenerator>(device);

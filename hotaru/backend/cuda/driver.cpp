@@ -42,7 +42,7 @@ std::string version_text(int version) {
   return concat(version / 1000, ".", version % 1000 / 10);
 }
 
-/// Fills the table; the names of symbols that the library lacks.
+/// Fills the table; the names of needed symbols that the library lacks.
 std::string resolve(void* library, Driver& driver) {
   std::string missing;
   const auto find = [&](auto& entry, const char* symbol) {
@@ -52,6 +52,9 @@ std::string resolve(void* library, Driver& driver) {
     entry = reinterpret_cast<std::remove_reference_t<decltype(entry)>>(address);
   };
 #define HOTARU_CUDA_FIND(name, symbol, params) find(driver.name, #symbol);
+  HOTARU_CUDA_GRAPH_ENTRIES(HOTARU_CUDA_FIND)
+  driver.has_graphs = missing.empty();
+  missing.clear();
   HOTARU_CUDA_ENTRIES(HOTARU_CUDA_FIND)
 #undef HOTARU_CUDA_FIND
   return missing;

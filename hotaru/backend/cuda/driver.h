@@ -17,6 +17,7 @@ struct Driver {
 #define HOTARU_CUDA_MEMBER(name, symbol, params) \
   CUresult(*name) params = nullptr;
   HOTARU_CUDA_ENTRIES(HOTARU_CUDA_MEMBER)
+  HOTARU_CUDA_GRAPH_ENTRIES(HOTARU_CUDA_MEMBER)
 #undef HOTARU_CUDA_MEMBER
 
   /// 1000 * major + 10 * minor of the CUDA that the driver supports.
@@ -24,6 +25,9 @@ struct Driver {
   /// What was opened, for messages.
   std::string path;
   bool in_software = false;
+
+  /// Whether it has every entry of graphs.
+  bool has_graphs = false;
 
   /// Whether this is the GPU in software: a test instrument, no GPU.
   bool soft() const {

@@ -1,6 +1,6 @@
 // Every function of the driver that hotaru calls: its name here, its symbol in
 // libcuda.so.1 and its parameters. All return CUresult. The table, the loader
-// and the GPU in software are made from this list.
+// and the GPU in software are made from these lists.
 #pragma once
 
 #include "hotaru/backend/cuda/driver_types.h"
@@ -72,4 +72,17 @@
   X(cuFuncSetAttribute, cuFuncSetAttribute, (CUfunction function, CUfunction_attribute attribute, int value)) \
   X(cuFuncGetAttribute, cuFuncGetAttribute, (int* value, CUfunction_attribute attribute, CUfunction function)) \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor, cuOccupancyMaxActiveBlocksPerMultiprocessor, (int* blocks, CUfunction function, int block_size, size_t shared_bytes))
+
+// Those of graphs, which came with CUDA 12.3: an older driver goes without.
+#define HOTARU_CUDA_GRAPH_ENTRIES(X) \
+  X(cuStreamBeginCaptureToGraph, cuStreamBeginCaptureToGraph, (CUstream stream, CUgraph graph, const CUgraphNode* dependencies, const CUgraphEdgeData* edges, size_t count, CUstreamCaptureMode mode)) \
+  X(cuStreamEndCapture, cuStreamEndCapture, (CUstream stream, CUgraph* graph)) \
+  X(cuStreamGetCaptureInfo, cuStreamGetCaptureInfo_v3, (CUstream stream, CUstreamCaptureStatus* status, unsigned long long* id, CUgraph* graph, const CUgraphNode** dependencies, const CUgraphEdgeData** edges, size_t* count)) \
+  X(cuGraphCreate, cuGraphCreate, (CUgraph* graph, unsigned flags)) \
+  X(cuGraphDestroy, cuGraphDestroy, (CUgraph graph)) \
+  X(cuGraphGetNodes, cuGraphGetNodes, (CUgraph graph, CUgraphNode* nodes, size_t* count)) \
+  X(cuGraphInstantiate, cuGraphInstantiateWithFlags, (CUgraphExec* executable, CUgraph graph, unsigned long long flags)) \
+  X(cuGraphExecDestroy, cuGraphExecDestroy, (CUgraphExec executable)) \
+  X(cuGraphLaunch, cuGraphLaunch, (CUgraphExec executable, CUstream stream)) \
+  X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, (CUgraphExec executable, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* params))
 // clang-format on

@@ -1,7 +1,9 @@
 #include "hotaru/backend/cuda/kernel_errors.h"
 
+#include <array>
 #include <atomic>
 
+#include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/stream.h"
 #include "hotaru/core/error.h"
 
@@ -33,9 +35,24 @@ KernelErrors::KernelErrors(int device) {
   device_report_ = reinterpret_cast<ErrorReport*>(address);
 }
 
+void KernelErrors::begin(bool of_graph) {
+  const std::lock_guard lock(mutex_);
+  of_graph_ = of_graph;
+  recent_.clear();
+  recent_.resize(of_graph ? 1 : kRemembered);
+}
+
 ErrorSink KernelErrors::watch(const KernelCall& call, const FailureText& text) {
   const std::lock_guard lock(mutex_);
-  Call& kept = recent_[++calls_ % kRemembered];
+  ++calls_;
+  // A graph's stand in the order of their numbers, wherever these begin.
+  if (of_graph_ && place_of(calls_).number != 0) {
+    std::vector<Call> more(recent_.size() * 2);
+    for (Call& call : recent_)
+      more[size_t(call.number % more.size())] = std::move(call);
+    recent_ = std::move(more);
+  }
+  Call& kept = place_of(calls_);
   kept.number = calls_;
   kept.kernel = &call.kernel();
   kept.text = text;
@@ -55,7 +72,7 @@ void KernelErrors::raise() {
   if (found.ready == 0) return;  // another thread has raised it
   __atomic_store_n(&report_->ready, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&report_->claimed, 0, __ATOMIC_RELEASE);
-  const Call& call = recent_[found.ready % kRemembered];
+  const Call& call = place_of(found.ready);
   HOTARU_CHECK(call.number == found.ready,
                "a CUDA kernel found an index out of range: ", found.numbers[0],
                " (of a call too long ago to be known)");
@@ -69,7 +86,8 @@ void KernelErrors::raise() {
     call.text.raise(call.text, found.code, found.numbers);
   } catch (...) {
     std::rethrow_exception(
-        with_call("a queued call", call.kernel->name(), shapes));
+        with_call(of_graph_ ? "a graph's call" : "a queued call",
+                  call.kernel->name(), shapes));
   }
 }
 
@@ -86,6 +104,16 @@ KernelErrors& take_errors(int device) {
   return errors;
 }
 
+std::shared_ptr<KernelErrors> make_graph_errors(int device) {
+  std::shared_ptr<KernelErrors> out(&take_errors(device),
+                                    [device](KernelErrors* errors) {
+                                      errors->begin(false);
+                                      give_errors_back(device, *errors);
+                                    });
+  out->begin(true);
+  return out;
+}
+
 void give_errors_back(int device, KernelErrors& errors) noexcept {
   Made& here = made(device);
   const std::lock_guard lock(here.mutex);
@@ -100,7 +128,10 @@ void check_errors(int device) {
 }
 
 ErrorSink watch_errors(const KernelCall& call, const FailureText& text) {
-  return launching_timeline().errors().watch(call, text);
+  StreamTimeline& timeline = launching_timeline();
+  if (CallRecorder* recorder = timeline.recorder())
+    return recorder->watch(call, text);
+  return timeline.errors().watch(call, text);
 }
 
 }  // namespace hotaru::cuda

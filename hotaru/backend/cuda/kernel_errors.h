@@ -2,8 +2,8 @@
 // raised when the host next waits for their stream, with the call it came from.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -22,13 +22,20 @@ struct FailureText {
   const char* op = "";
 };
 
-/// The errors of one stream's kernels. Thread-safe.
+/// The errors of one stream's kernels, or of a graph's. Thread-safe.
 class KernelErrors {
  public:
   explicit KernelErrors(int device);
 
-  /// For a call that is about to be launched.
+  /// Forgets all calls. A graph's are all remembered from then on; of a
+  /// stream's the last ones.
+  void begin(bool of_graph);
+  /// For a call that is about to be launched, or that becomes part of a graph.
   ErrorSink watch(const KernelCall& call, const FailureText& text);
+  /// What watch() gave.
+  ErrorSink sink(unsigned long long call) const {
+    return {device_report_, call};
+  }
   /// Throws what kernels that have ended reported, once. Of several that failed
   /// since the last check the first one counts.
   void check() {
@@ -49,17 +56,23 @@ class KernelErrors {
   static constexpr size_t kRemembered = 256;
 
   void raise();
+  Call& place_of(unsigned long long number) {
+    return recent_[size_t(number % recent_.size())];
+  }
 
   ErrorReport* report_;         // where the host sees it
   ErrorReport* device_report_;  // where the device does
   std::mutex mutex_;            // guards the rest
+  bool of_graph_ = false;
   unsigned long long calls_ = 0;
-  std::array<Call, kRemembered> recent_;
+  std::vector<Call> recent_{kRemembered};
 };
 
 /// A stream's, from its first call that may fail until the stream goes.
 KernelErrors& take_errors(int device);
 void give_errors_back(int device, KernelErrors& errors) noexcept;
+/// A graph's, for itself and the streams that it was launched on.
+std::shared_ptr<KernelErrors> make_graph_errors(int device);
 /// Throws what kernels of any stream of the device reported.
 void check_errors(int device);
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hotaru/backend/cuda/allocator.h"
+#include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/images.h"
 #include "hotaru/core/error.h"
 
@@ -93,9 +94,14 @@ void launch(const Function& function, Grid grid, unsigned block,
                 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                 int(shared_bytes));
   void* arguments[] = {const_cast<void*>(params)};
-  const CUresult result = driver().cuLaunchKernel(
-      f, grid.x, grid.y, grid.z, block, 1, 1, shared_bytes, timeline.handle(),
-      arguments, nullptr);
+  CallRecorder* const recorder = timeline.recorder();
+  const CUresult result =
+      recorder ? recorder->launch({f, grid.x, grid.y, grid.z, block, 1, 1,
+                                   shared_bytes, arguments, nullptr, nullptr,
+                                   nullptr})
+               : driver().cuLaunchKernel(f, grid.x, grid.y, grid.z, block, 1, 1,
+                                         shared_bytes, timeline.handle(),
+                                         arguments, nullptr);
   if (result != CUDA_SUCCESS) [[unlikely]]
     check(result, function.symbol().c_str());
 }
@@ -103,10 +109,15 @@ void launch(const Function& function, Grid grid, unsigned block,
 Workspace::Workspace(size_t bytes)
     : device_(launching_timeline().device()),
       bytes_(bytes),
-      data_(allocator(device_).allocate(bytes)) {}
+      recorder_(launching_timeline().recorder()),
+      data_(recorder_ ? recorder_->allocate(bytes)
+                      : allocator(device_).allocate(bytes)) {}
 
 Workspace::~Workspace() {
-  allocator(device_).deallocate(data_, bytes_, nullptr);
+  if (recorder_)
+    recorder_->deallocate(data_);
+  else
+    allocator(device_).deallocate(data_, bytes_, nullptr);
 }
 
 void* device_address(const Tensor& t) {

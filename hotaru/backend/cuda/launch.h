@@ -100,7 +100,7 @@ void launch(const Function& function, Grid grid, unsigned block,
 }
 
 /// Memory for the time of a call: it is given back when the object goes, and
-/// the stream runs what uses it before what gets it next.
+/// the stream runs what uses it before what gets it next. A graph keeps it.
 class Workspace {
  public:
   explicit Workspace(size_t bytes);
@@ -112,6 +112,7 @@ class Workspace {
  private:
   int device_;
   size_t bytes_;
+  CallRecorder* recorder_;
   void* data_;
 };
 

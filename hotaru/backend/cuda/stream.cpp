@@ -163,19 +163,23 @@ bool meets_busy_host_memory(const KernelCall& call) {
   return false;
 }
 
+/// Whether calls are known that use it; a capture may have left uses that hold
+/// none.
+bool is_used(const Storage& storage) {
+  if (!storage.uses()) return false;
+  const std::lock_guard lock(ordering_mutex());
+  return static_cast<const Uses*>(storage.uses())->used();
+}
+
 /// Whose memory a call is the first to use, of timelines that may still work on
 /// what lay there before.
 std::vector<Ref<StreamTimeline>> other_owners(const KernelCall& call,
                                               const StreamTimeline& mine) {
   std::vector<Ref<StreamTimeline>> out;
-  const std::lock_guard lock(ordering_mutex());
   for (const Operand& operand : call.operands()) {
     if (!operand.tensor || !operand.tensor->defined()) continue;
     const Tensor& t = *operand.tensor;
-    if (!t.device().is_cuda()) continue;
-    // A capture may have left some that hold no call.
-    const auto* uses = static_cast<const Uses*>(t.storage()->uses());
-    if (uses && uses->used()) continue;
+    if (!t.device().is_cuda() || is_used(*t.storage())) continue;
     Ref<StreamTimeline> owner =
         allocator(t.device().index).owner(t.storage()->data());
     if (owner && owner.get() != &mine) out.push_back(std::move(owner));
@@ -197,14 +201,8 @@ bool is_replay(const KernelCall& call) {
 }  // namespace
 
 void StreamTimeline::launch(const KernelCall& call, int64_t stream_id) {
-  StreamTimeline* const before = std::exchange(launching, this);
-  try {
-    detail::run_told(call, DeviceType::kCUDA, stream_id);
-  } catch (...) {
-    launching = before;
-    throw;
-  }
-  launching = before;
+  const LaunchScope scope(*this);
+  detail::run_told(call, DeviceType::kCUDA, stream_id);
 }
 
 void StreamTimeline::run(const KernelCall& call, int64_t stream_id,
@@ -395,6 +393,28 @@ void StreamTimeline::synchronize() {
   check_errors();
 }
 
+void StreamTimeline::watch(const std::shared_ptr<KernelErrors>& errors) {
+  const std::lock_guard lock(mutex_);
+  if (std::find(others_.begin(), others_.end(), errors) != others_.end())
+    return;
+  others_.push_back(errors);
+  has_others_ = true;
+}
+
+void StreamTimeline::check_others() {
+  std::vector<std::shared_ptr<KernelErrors>> others;
+  {
+    const std::lock_guard lock(mutex_);
+    // A graph's that is gone, and all of whose launches have ended.
+    const bool idle = driver().cuStreamQuery(handle_) == CUDA_SUCCESS;
+    others = others_;
+    if (idle)
+      std::erase_if(others_, [](auto& e) { return e.use_count() == 2; });
+    has_others_ = !others_.empty();
+  }
+  for (const auto& errors : others) errors->check();
+}
+
 KernelErrors& StreamTimeline::errors() {
   if (KernelErrors* errors = errors_.load(std::memory_order_acquire))
     return *errors;
@@ -545,6 +565,9 @@ StreamTimeline& current_timeline(int device) {
 
 void synchronize_device(int device) {
   check_device(device);
+  // What is captured here says that it may not.
+  const Stream& mine = current_stream({DeviceType::kCUDA, int8_t(device)});
+  if (CallSink* capture = mine.diverted()) capture->synchronize();
   const BlockingRegion region;
   use(device);
   HOTARU_CUDA(cuCtxSynchronize);
@@ -554,6 +577,12 @@ void synchronize_device(int device) {
 void priority_range(int& least, int& greatest) {
   use(current_device());
   HOTARU_CUDA(cuCtxGetStreamPriorityRange, &least, &greatest);
+}
+
+LaunchScope::LaunchScope(StreamTimeline& timeline)
+    : before_(std::exchange(launching, &timeline)) {}
+LaunchScope::~LaunchScope() {
+  launching = before_;
 }
 
 StreamTimeline& launching_timeline() {

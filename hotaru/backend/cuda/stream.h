@@ -7,6 +7,7 @@
 #include <deque>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "hotaru/backend/cuda/devices.h"
 #include "hotaru/backend/cuda/kernel_errors.h"
@@ -15,6 +16,8 @@
 #include "hotaru/runtime/streams/timeline.h"
 
 namespace hotaru::cuda {
+
+class CallRecorder;
 
 /// A CUevent of a device; given back to the device's others when it goes.
 class DeviceEvent : public RefCounted {
@@ -85,6 +88,13 @@ class StreamTimeline final : public Timeline {
 
   /// Where its kernels say what is wrong with elements.
   KernelErrors& errors();
+  /// Whoever waits for what was launched so far hears of these, too.
+  void watch(const std::shared_ptr<KernelErrors>& errors);
+
+  /// What calls become part of that run here; null: they are launched.
+  CallRecorder* recorder() const { return recorder_; }
+  /// Before calls run here, and after.
+  void set_recorder(CallRecorder* recorder) { recorder_ = recorder; }
 
   /// Whether work has to be told apart: more than one timeline is in use.
   static bool tracking();
@@ -108,7 +118,10 @@ class StreamTimeline final : public Timeline {
   void check_errors() {
     if (KernelErrors* errors = errors_.load(std::memory_order_acquire))
       errors->check();
+    if (has_others_.load(std::memory_order_acquire)) [[unlikely]]
+      check_others();
   }
+  void check_others();
 
   const uint64_t id_;
   const int device_;
@@ -118,10 +131,25 @@ class StreamTimeline final : public Timeline {
   std::mutex launching_;
   std::atomic<uint64_t> issued_{0}, launched_{0}, completed_{0};
   std::atomic<KernelErrors*> errors_{nullptr};
+  std::atomic<bool> has_others_{false};
+  CallRecorder* recorder_ = nullptr;
   std::condition_variable moved_;
   std::mutex mutex_;  // guards the rest
   std::deque<Point> points_;
-  std::unordered_map<uint64_t, uint64_t> followed_;  // by id_
+  std::unordered_map<uint64_t, uint64_t> followed_;    // by id_
+  std::vector<std::shared_ptr<KernelErrors>> others_;  // of graphs
+};
+
+/// While it lives, kernel functions in this thread launch on the timeline.
+class LaunchScope {
+ public:
+  explicit LaunchScope(StreamTimeline& timeline);
+  ~LaunchScope();
+  LaunchScope(const LaunchScope&) = delete;
+  LaunchScope& operator=(const LaunchScope&) = delete;
+
+ private:
+  StreamTimeline* const before_;
 };
 
 /// An event that was recorded on a CUDA stream.

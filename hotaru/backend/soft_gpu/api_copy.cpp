@@ -7,6 +7,7 @@
 
 #include "hotaru/backend/soft_gpu/call.h"
 #include "hotaru/backend/soft_gpu/fault.h"
+#include "hotaru/backend/soft_gpu/graph.h"
 
 namespace hotaru::cuda {
 
@@ -60,6 +61,12 @@ CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream handle,
   if ((source == Place::kDevice && !memory.covers(from, bytes)) ||
       (target == Place::kDevice && !memory.covers(to, bytes))) {
     return CUDA_ERROR_INVALID_VALUE;
+  }
+  // A graph would read and write the host's memory at any time.
+  if (stream->capture &&
+      (source == Place::kPageable || target == Place::kPageable)) {
+    stream->capture->valid = false;
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }
   Operation operation;
   operation.opens = kEverybodys;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "hotaru/backend/soft_gpu/call.h"
+#include "hotaru/backend/soft_gpu/graph.h"
 #include "hotaru/backend/soft_gpu/grid.h"
 
 namespace hotaru::cuda {
@@ -184,6 +185,42 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
   return CUDA_SUCCESS;
 }
 
+}  // namespace hotaru::cuda
+
+namespace hotaru::soft_gpu {
+
+using namespace hotaru::cuda;
+
+CUresult make_launch(Call& call, const CUDA_KERNEL_NODE_PARAMS& p,
+                     Operation& operation) {
+  if (!functions.contains(p.func) || p.func->device != call.device())
+    return CUDA_ERROR_INVALID_HANDLE;
+  const KernelRegistration* kernel = p.func->kernel;
+  const dim3 grid(p.gridDimX, p.gridDimY, p.gridDimZ),
+      block(p.blockDimX, p.blockDimY, p.blockDimZ);
+  if (!fits(grid, block) || p.extra ||
+      p.sharedMemBytes > static_cast<unsigned>(p.func->dynamic_shared) ||
+      (kernel->params_bytes != 0 && (!p.kernelParams || !p.kernelParams[0]))) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  operation.opens = call.device();
+  operation.launches = true;
+  operation.run = [kernel, grid, block, shared = p.sharedMemBytes,
+                   machine = &call.machine(),
+                   copy =
+                       kernel->params_bytes == 0
+                           ? nullptr
+                           : copied(p.kernelParams[0], kernel->params_bytes)] {
+    return run_grid({kernel, grid, block, shared, copy.get()},
+                    machine->random());
+  };
+  return CUDA_SUCCESS;
+}
+
+}  // namespace hotaru::soft_gpu
+
+namespace hotaru::cuda {
+
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
                         unsigned grid_z, unsigned block_x, unsigned block_y,
                         unsigned block_z, unsigned shared_bytes,
@@ -194,24 +231,16 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
   if (!stream || stream->device != call.device()) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
-  const KernelRegistration* kernel = function->kernel;
-  const dim3 grid(grid_x, grid_y, grid_z), block(block_x, block_y, block_z);
-  if (!fits(grid, block) || extra ||
-      shared_bytes > static_cast<unsigned>(function->dynamic_shared) ||
-      (kernel->params_bytes != 0 && (!params || !params[0]))) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
   Operation operation;
-  operation.opens = stream->device;
-  operation.run = [kernel, grid, block, shared_bytes, machine = &call.machine(),
-                   copy = kernel->params_bytes == 0
-                              ? nullptr
-                              : copied(params[0], kernel->params_bytes)] {
-    return run_grid({kernel, grid, block, shared_bytes, copy.get()},
-                    machine->random());
-  };
-  call.machine().enqueue(stream, std::move(operation));
-  return CUDA_SUCCESS;
+  const CUresult result =
+      make_launch(call,
+                  {function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                   shared_bytes, params, extra, nullptr, nullptr},
+                  operation);
+  if (result == CUDA_SUCCESS) {
+    call.machine().enqueue(stream, std::move(operation));
+  }
+  return result;
 }
 
 }  // namespace hotaru::cuda

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "hotaru/backend/soft_gpu/call.h"
+#include "hotaru/backend/soft_gpu/graph.h"
 
 namespace hotaru::cuda {
 
@@ -10,12 +11,18 @@ using namespace hotaru::soft_gpu;
 
 namespace {
 
-/// A call about one stream, which may be another device's.
+/// A call about one stream, which may be another device's. Not while it is
+/// captured: there is nothing to wait for or to ask.
 struct StreamCall : Call {
   explicit StreamCall(CUstream handle) : Call(kContext) {
     if (error != CUDA_SUCCESS) return;
     stream = find(handle);
-    if (!stream) error = CUDA_ERROR_INVALID_HANDLE;
+    if (!stream) {
+      error = CUDA_ERROR_INVALID_HANDLE;
+    } else if (stream->capture) {
+      stream->capture->valid = false;
+      error = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    }
   }
 
   CUresult device_error() { return machine().devices[stream->device].error; }

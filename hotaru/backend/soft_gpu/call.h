@@ -10,6 +10,7 @@
 namespace hotaru::cuda {
 extern "C" {
 HOTARU_CUDA_ENTRIES(HOTARU_CUDA_DECLARE)
+HOTARU_CUDA_GRAPH_ENTRIES(HOTARU_CUDA_DECLARE)
 }
 }  // namespace hotaru::cuda
 #undef HOTARU_CUDA_DECLARE

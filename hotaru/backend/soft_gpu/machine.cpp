@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "hotaru/backend/soft_gpu/fault.h"
+#include "hotaru/backend/soft_gpu/graph.h"
 
 using namespace hotaru::cuda;
 
@@ -79,6 +80,7 @@ void Machine::start() {
 }
 
 void Machine::enqueue(const StreamPtr& stream, Operation operation) {
+  if (stream->capture) return stream->capture->add(std::move(operation));
   operation.number = ++last_number_;
   if (stream->operations.empty()) active_.push_back(stream);
   stream->operations.push_back(std::move(operation));

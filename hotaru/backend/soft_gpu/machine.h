@@ -36,7 +36,12 @@ struct Operation {
   int opens = kNobodys;  // whose memory it works on
   std::shared_ptr<Recording> awaits;
   std::shared_ptr<Recording> records;
+  // Of one kernel, whose parameters a graph may change.
+  bool launches = false;
 };
+
+/// Where a stream's operations go while it is captured (graph.h).
+struct Capture;
 
 }  // namespace hotaru::soft_gpu
 
@@ -52,6 +57,7 @@ struct CUstream_st {
   int priority = 0;
   bool legacy = false;
   std::deque<soft_gpu::Operation> operations;
+  std::shared_ptr<soft_gpu::Capture> capture;  // null: not captured
 
   bool blocking() const { return !legacy && !(flags & CU_STREAM_NON_BLOCKING); }
 };
@@ -91,7 +97,7 @@ class Machine {
   /// The stream of this handle, device's own for the legacy one; or null.
   StreamPtr find(cuda::CUstream handle, int device) const;
 
-  /// Puts an operation at the stream's end.
+  /// Puts an operation at the stream's end, or into what captures it.
   void enqueue(const StreamPtr& stream, Operation operation);
 
   /// Lets the executor work until done() holds.

@@ -15,26 +15,31 @@ void for_each_storage(const Node& node, const F& f) {
       f(*operand.tensor->storage());
 }
 
-size_t aligned(size_t nbytes) {
-  constexpr size_t kMask = BlockPool::kAlignment - 1;
-  return (nbytes + kMask) & ~kMask;
+/// Where values of other devices than the CPU begin: at multiples of the
+/// widest accesses that libraries ask for.
+constexpr size_t kDeviceAlignment = 256;
+
+size_t aligned(size_t nbytes, size_t alignment) {
+  return (nbytes + alignment - 1) & ~(alignment - 1);
 }
 
 /// The lowest offset at which the value does not touch what lives with it.
+template <class LivesWith>
 size_t lowest_offset(const Placement& value,
-                     const std::vector<Placement>& placed) {
+                     const std::vector<Placement>& placed, size_t alignment,
+                     const LivesWith& lives_with) {
   std::vector<const Placement*> together;
   for (const Placement& other : placed)
-    if (other.first <= value.last && value.first <= other.last)
-      together.push_back(&other);
+    if (lives_with(value, other)) together.push_back(&other);
   std::sort(together.begin(), together.end(),
             [](const Placement* a, const Placement* b) {
               return a->offset < b->offset;
             });
   size_t offset = 0;
   for (const Placement* other : together) {
-    if (other->offset >= offset + aligned(value.nbytes)) break;
-    offset = std::max(offset, other->offset + aligned(other->nbytes));
+    if (other->offset >= offset + aligned(value.nbytes, alignment)) break;
+    offset =
+        std::max(offset, other->offset + aligned(other->nbytes, alignment));
   }
   return offset;
 }
@@ -64,14 +69,11 @@ std::pair<size_t, size_t> together(const Region& region, size_t i) {
   return {after->begins.front(), after->end - 1};
 }
 
-}  // namespace
-
-MemoryPlan plan_memory(const Region& region) {
+/// The values, each with its first node and its last.
+std::vector<Placement> lives_of(const Region& region) {
   const Nodes& nodes = region.nodes;
-  MemoryPlan plan;
   std::vector<Placement> lives;
   std::unordered_map<const Storage*, size_t> index;
-  std::vector<int64_t> change(nodes.size() + 1);
   for (size_t i = 0; i < nodes.size(); ++i) {
     const auto [first, last] = together(region, i);
     for_each_storage(*nodes[i], [&](Storage& s) {
@@ -81,10 +83,22 @@ MemoryPlan plan_memory(const Region& region) {
       lives[at->second].last = last;
     });
   }
+  return lives;
+}
+
+template <class LivesWith>
+MemoryPlan plan_of(const Region& region, size_t alignment,
+                   const LivesWith& lives_with) {
+  const auto bytes = [&](const Placement& value) {
+    return aligned(value.nbytes, alignment);
+  };
+  std::vector<Placement> lives = lives_of(region);
+  MemoryPlan plan;
+  std::vector<int64_t> change(region.nodes.size() + 1);
   for (const Placement& life : lives) {
-    plan.total += aligned(life.nbytes);
-    change[life.first] += int64_t(aligned(life.nbytes));
-    change[life.last + 1] -= int64_t(aligned(life.nbytes));
+    plan.total += bytes(life);
+    change[life.first] += int64_t(bytes(life));
+    change[life.last + 1] -= int64_t(bytes(life));
   }
   int64_t alive = 0;
   for (const int64_t c : change)
@@ -94,11 +108,72 @@ MemoryPlan plan_memory(const Region& region) {
                      return a.nbytes > b.nbytes;
                    });
   for (Placement& life : lives) {
-    life.offset = lowest_offset(life, plan.placements);
-    plan.nbytes = std::max(plan.nbytes, life.offset + aligned(life.nbytes));
+    life.offset = lowest_offset(life, plan.placements, alignment, lives_with);
+    plan.nbytes = std::max(plan.nbytes, life.offset + bytes(life));
     plan.placements.push_back(life);
   }
   return plan;
+}
+
+/// The nodes that touch a value, ascending, where their order is one of some.
+class Touchers {
+ public:
+  Touchers(const Region& region, const CallOrder& order) : order_(order) {
+    for (size_t i = 0; i < region.nodes.size(); ++i)
+      for_each_storage(*region.nodes[i], [&](const Storage& s) {
+        if (!region.values.contains(&s)) return;
+        std::vector<size_t>& nodes = of_[&s].all;
+        if (nodes.empty() || nodes.back() != i) nodes.push_back(i);
+      });
+    for (auto& [storage, ends] : of_) find_ends(ends);
+  }
+  bool lives_with(const Placement& a, const Placement& b) const {
+    const Ends &x = of_.at(a.storage), &y = of_.at(b.storage);
+    return !comes_after(y, x) && !comes_after(x, y);
+  }
+
+ private:
+  struct Ends {
+    std::vector<size_t> all, first, last;
+  };
+
+  void find_ends(Ends& ends) const {
+    for (const size_t i : ends.all) {
+      const auto none = [&](const auto& precedes) {
+        return std::none_of(ends.all.begin(), ends.all.end(), precedes);
+      };
+      if (none([&](size_t j) { return order_.precedes(j, i); }))
+        ends.first.push_back(i);
+      if (none([&](size_t j) { return order_.precedes(i, j); }))
+        ends.last.push_back(i);
+    }
+  }
+  bool comes_after(const Ends& later, const Ends& earlier) const {
+    for (const size_t a : earlier.last)
+      for (const size_t b : later.first)
+        if (!order_.precedes(a, b)) return false;
+    return true;
+  }
+
+  const CallOrder& order_;
+  std::unordered_map<const Storage*, Ends> of_;
+};
+
+}  // namespace
+
+MemoryPlan plan_memory(const Region& region) {
+  return plan_of(region, BlockPool::kAlignment,
+                 [](const Placement& a, const Placement& b) {
+                   return a.first <= b.last && b.first <= a.last;
+                 });
+}
+
+MemoryPlan plan_memory(const Region& region, const CallOrder& order) {
+  const Touchers touchers(region, order);
+  return plan_of(region, kDeviceAlignment,
+                 [&](const Placement& a, const Placement& b) {
+                   return touchers.lives_with(a, b);
+                 });
 }
 
 }  // namespace hotaru::graph

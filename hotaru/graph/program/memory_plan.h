@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hotaru/graph/capture/region.h"
+#include "hotaru/runtime/call_order.h"
 
 namespace hotaru::graph {
 
@@ -32,5 +33,8 @@ std::unordered_set<const Storage*> intermediates(const Nodes& nodes);
 /// that is free for as long as it lives. What branches of a stretch touch lives
 /// for all of it.
 MemoryPlan plan_memory(const Region& region);
+/// The same where calls run in any order that `order` permits: values share
+/// memory if all calls on one come after all calls on the other.
+MemoryPlan plan_memory(const Region& region, const CallOrder& order);
 
 }  // namespace hotaru::graph

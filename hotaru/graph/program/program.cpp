@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "hotaru/core/error.h"
+#include "hotaru/graph/program/order.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/threads/parallel.h"
@@ -28,6 +29,10 @@ Ref<Arena> Pool::arena(size_t nbytes, Device device) {
   return *at;
 }
 
+GraphScratch& Pool::scratch(Device device) {
+  return scratch_[device.index];
+}
+
 Pool::Turn::Turn(Pool& pool) : pool_(pool) {
   if (pool_.turn_.try_lock()) [[likely]]
     return;
@@ -39,19 +44,34 @@ Pool::Turn::~Turn() {
   pool_.turn_.unlock();
 }
 
-Program::Program(Region region, MemoryPlan plan, Ref<Pool> pool)
-    : device_(region.device),
-      nodes_(std::move(region.nodes)),
-      once_(std::move(region.once)),
-      stretches_(std::move(region.stretches)),
-      plan_(std::move(plan)),
-      pool_(std::move(pool)),
-      arena_(plan_.nbytes ? pool_->arena(plan_.nbytes, device_) : nullptr) {
+Program::Program(Region region, Ref<Pool> pool)
+    : device_(region.device), pool_(std::move(pool)) {
+  std::optional<CallOrder> order;
+  if (!device_.is_cpu()) order = order_of(region.nodes);
+  plan_ = order ? plan_memory(region, *order) : plan_memory(region);
+  nodes_ = std::move(region.nodes);
+  once_ = std::move(region.once);
+  stretches_ = std::move(region.stretches);
+  if (plan_.nbytes > 0) arena_ = pool_->arena(plan_.nbytes, device_);
   for (const Placement& value : plan_.placements)
     value.storage->place(arena_->data() + value.offset, arena_);
   collect_operands();
   watch();
   prepare();
+  if (order) make_graph(std::move(*order));
+}
+
+void Program::make_graph(CallOrder order) {
+  for (const auto& node : nodes_) calls_.calls.push_back(&node->call());
+  calls_.order = std::move(order);
+  const Pool::Turn turn(*pool_);
+  graph_ = DeviceTable::instance()
+               .backend(device_.type)
+               .make_graph(device_.index, calls_, pool_->scratch(device_));
+  if (!graph_) return;
+  steps_.clear();
+  memory_ = graph_->memory();
+  for (const Tensor& memory : memory_) operands_.push_back(update(memory));
 }
 
 void Program::prepare() {
@@ -63,7 +83,7 @@ void Program::prepare() {
     places_.push_back({storage, storage->data(), storage->nbytes()});
   }
   once_steps_ = prepared(once_);
-  steps_ = prepared(nodes_);
+  if (!graph_) steps_ = prepared(nodes_);
 }
 
 Program::Steps Program::prepared(const Nodes& nodes) const {
@@ -108,8 +128,19 @@ void Program::follow_moves() {
     moved = true;
   }
   if (!moved) return;
+  if (graph_) return tell_moves();
   prepare();
   if (watch_) watch_->set();
+}
+
+void Program::tell_moves() {
+  std::vector<const Storage*> moved;
+  for (Place& place : places_) {
+    if (place.storage->data() != place.data) moved.push_back(place.storage);
+    place.data = place.storage->data();
+    place.nbytes = place.storage->nbytes();
+  }
+  graph_->follow_moves(moved);
 }
 
 void Program::collect_operands() {
@@ -186,6 +217,7 @@ void Program::run_branches(const Stretch& stretch) {
 void Program::run() {
   const Pool::Turn turn(*pool_);
   settle();
+  if (graph_) return graph_->launch();
   const std::span<const Step> steps(steps_);
   size_t at = 0;
   for (const Stretch& stretch : stretches_) {
@@ -205,6 +237,7 @@ std::vector<NodeTime> Program::timed_run() {
   times.reserve(steps_.size());
   const Pool::Turn turn(*pool_);
   settle();
+  if (graph_) return graph_->timed_launch();
   int64_t start = now();
   run_all(steps_, [&] {
     const int64_t end = now();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "hotaru/core/mutex.h"
 #include "hotaru/graph/capture/capture.h"
 #include "hotaru/graph/program/memory_plan.h"
+#include "hotaru/runtime/device_graph.h"
 #include "hotaru/runtime/streams/uses.h"
 
 namespace hotaru::graph {
@@ -34,6 +36,8 @@ class Pool final : public RefCounted {
   /// Memory of at least that size; the same one to all of a device if it is
   /// large enough.
   Ref<Arena> arena(size_t nbytes, Device device);
+  /// Of a device; for who holds the turn.
+  GraphScratch& scratch(Device device);
   /// Held while one of the pool's graphs runs, or is launched: devices order
   /// what they do with an arena by themselves.
   class Turn {
@@ -50,12 +54,8 @@ class Pool final : public RefCounted {
  private:
   Mutex mutex_;
   std::vector<Ref<Arena>> arenas_;  // one a device
+  std::map<int, GraphScratch> scratch_;
   Mutex turn_;
-};
-
-/// When a node ran: nanoseconds on the steady clock, and how many it took.
-struct NodeTime {
-  int64_t start, duration;
 };
 
 /// Nodes, their memory, and what to do for each. run() allocates nothing and
@@ -63,11 +63,11 @@ struct NodeTime {
 class Program {
  public:
   /// Gives the region's values their places in the pool's memory.
-  Program(Region region, MemoryPlan plan, Ref<Pool> pool);
+  Program(Region region, Ref<Pool> pool);
 
   /// All nodes; branches side by side, the others in this thread. Waits while
   /// another graph of the pool runs. Throws the first error of a node, which it
-  /// names, and stops there.
+  /// names, and stops there. On devices that have graphs it launches one.
   void run();
   /// One after the other, and when each node ran.
   std::vector<NodeTime> timed_run();
@@ -79,6 +79,8 @@ class Program {
   /// What the calls of `once` keep.
   size_t kept_bytes() const;
   const MemoryPlan& plan() const { return plan_; }
+  /// What the device made of the nodes; null if they run one by one.
+  const DeviceGraph* device_graph() const { return graph_.get(); }
   /// What it touches besides its intermediate values, each storage once, with
   /// how: for the door.
   std::span<const Operand> operands() const { return operands_; }
@@ -101,6 +103,7 @@ class Program {
   void watch();
   void prepare();
   Steps prepared(const Nodes& nodes) const;
+  void make_graph(CallOrder order);
   /// Calls done() after each.
   template <class Done>
   static void run_all(std::span<const Step> steps, const Done& done);
@@ -108,16 +111,21 @@ class Program {
   void keep_up();
   /// Prepares anew if somebody resized a storage meanwhile.
   void follow_moves();
+  /// The same with a graph of the device's.
+  void tell_moves();
   /// Before nodes may run.
   void settle();
   void run_branches(const Stretch& stretch);
 
   const Device device_;
+  const Ref<Pool> pool_;
   Nodes nodes_, once_;
   std::vector<Stretch> stretches_;
   MemoryPlan plan_;
-  Ref<Pool> pool_;
   Ref<Arena> arena_;
+  GraphCalls calls_;  // of graph_
+  std::unique_ptr<DeviceGraph> graph_;
+  std::vector<Tensor> memory_;  // of graph_
   Steps steps_, once_steps_;
   std::vector<Place> places_;
   std::vector<Operand> operands_;

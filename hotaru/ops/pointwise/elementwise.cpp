@@ -182,6 +182,13 @@ bool carries(const Kernel& kernel, DType dtype) {
                               : std::span<const std::string_view>(kComplex));
 }
 
+/// A number on the CPU that a captured call of another device is to read in
+/// each replay, not only now: it goes there first.
+bool is_read_later(const Tensor& t, const Tensor& out) {
+  return t.device() != out.device() && t.device().is_cpu() &&
+         current_stream(out.device()).diverted();
+}
+
 void launch(const Spec& spec, const Tensor& out, Inputs inputs, DType common,
             const PointwiseNumbers& numbers) {
   if (is_rare(common) && carries(spec.kernel, common)) [[unlikely]] {
@@ -207,7 +214,8 @@ void launch(const Spec& spec, const Tensor& out, Inputs inputs, DType common,
       const DType dtype = keep ? DType::kFloat32 : common;
       casts[i] = t->impl()->wrapped_number && t->device().is_cpu()
                      ? scalar_tensor(host_value(*t, "a Python number"), {dtype})
-                     : to(*t, dtype);
+                 : is_read_later(*t, out) ? to(to(*t, out.device()), dtype)
+                                          : to(*t, dtype);
       t = &casts[i];
     }
     operands[i + 1] = read(*t);

@@ -137,8 +137,8 @@ PyGraph make_graph(std::vector<std::string> without, bool bitwise) {
 
 }  // namespace
 
-void PyGraph::replay() {
-  if (!large) return graph->replay();
+void PyGraph::replay(std::span<const Operand> reads) {
+  if (!large) return graph->replay(reads);
   struct Running {
     explicit Running(int& count) : count(count) { ++count; }
     ~Running() { --count; }
@@ -146,7 +146,21 @@ void PyGraph::replay() {
   };
   const Running counted(running);
   const GilRelease release;
-  graph->replay();
+  graph->replay(reads);
+}
+
+/// The device's graphs: for one that is all of it.
+uint64_t raw_graph(const PyGraph& self) {
+  const DeviceGraph* made = self.graph->program().device_graph();
+  HOTARU_CHECK(made,
+               "raw_cuda_graph: this graph is not one of a CUDA device, or the "
+               "driver is older than CUDA 12.3");
+  const std::vector<uint64_t> handles = made->handles();
+  HOTARU_CHECK(handles.size() == 1 && made->launches() == 1,
+               "raw_cuda_graph: this graph is ", handles.size(),
+               " CUDA graphs, as some of its calls (copies to or from the "
+               "host, what waits for the device) cannot be part of one");
+  return handles[0];
 }
 
 void init_graph(nb::module_& m) {
@@ -173,7 +187,8 @@ void init_graph(nb::module_& m) {
            nb::arg("device").none())
       .def("_capture_end", &capture_end)
       .def("_abandon", &abandon)
-      .def("replay", &PyGraph::replay,
+      .def(
+          "replay", [](PyGraph& self) { self.replay(); },
            "Runs the captured calls on the current stream. Thread-safe.")
       .def("_reset", &reset)
       .def("_pool",
@@ -191,6 +206,16 @@ void init_graph(nb::module_& m) {
            })
       .def("_nodes", &nodes_of)
       .def("_plan", &plan_of)
+      .def("_raw_graph", &raw_graph)
+      .def("_launches",
+           [](const PyGraph& self) -> nb::object {
+             const Program& program = self.graph->program();
+             const DeviceGraph* made = program.device_graph();
+             const size_t calls = program.nodes().size();
+             return nb::make_tuple(made ? made->nodes() : calls,
+                                   made ? made->launches() : calls);
+           },
+           "(kernels, copies and fills of a replay, what the host launches)")
       .def("_timed_replay", [](const PyGraph& self) {
         nb::list out;
         for (const auto& [start, duration] : self.graph->timed_replay())

@@ -15,7 +15,7 @@ struct PyGraph {
       : graph(make_ref<graph::Graph>(std::move(options))) {}
 
   /// Lets other Python threads run meanwhile if that is worth it.
-  void replay();
+  void replay(std::span<const Operand> reads = {});
 
   Ref<graph::Graph> graph;
   /// The stream of the capture that goes on.

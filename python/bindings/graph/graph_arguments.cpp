@@ -67,7 +67,7 @@ bool same_memory(const Tensor& a, const Tensor& b) {
   return a.storage() == b.storage() && a.storage_offset() == b.storage_offset();
 }
 
-Argument argument_like(nb::handle sample, nb::handle target) {
+Argument argument_like(nb::handle sample, nb::handle target, bool own) {
   Argument a{};
   if (target.is_none()) {
     a.constant = nb::borrow(sample);
@@ -79,6 +79,9 @@ Argument argument_like(nb::handle sample, nb::handle target) {
   a.dtype = t.dtype();
   a.requires_grad = autograd::requires_grad(t);
   a.target = tensor_of(target.ptr());
+  a.own = own && a.target.storage_offset() == 0 &&
+          size_t(a.target.numel()) * itemsize(a.dtype) ==
+              a.target.storage()->nbytes();
   return a;
 }
 

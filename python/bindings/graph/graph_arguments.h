@@ -18,6 +18,9 @@ struct Argument {
   bool requires_grad;
   Tensor target;              // undefined for what is no tensor
   nanobind::object constant;  // what it must equal then
+  /// Whether nobody but the graph knows the target's memory, all of which it
+  /// is: it may then lie where the argument does.
+  bool own = false;
 };
 
 /// Arguments of a call, by position.
@@ -29,7 +32,8 @@ inline Arguments span_of(const nanobind::tuple& arguments) {
 }
 
 /// `target` is None for what is no tensor.
-Argument argument_like(nanobind::handle sample, nanobind::handle target);
+Argument argument_like(nanobind::handle sample, nanobind::handle target,
+                       bool own);
 bool fits(PyObject* object, const Argument& wanted);
 
 bool same_memory(const Tensor& a, const Tensor& b);

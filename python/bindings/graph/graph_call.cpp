@@ -40,7 +40,8 @@ struct Result {
 class GraphCall {
  public:
   /// arguments: (argument of the capture, tensor whose memory the graph reads
-  /// or None); around: what else the function reads.
+  /// or None, whether that is the graph's own); around: what else the function
+  /// reads.
   GraphCall(PyGraph* graph, const nb::list& arguments, const nb::list& guarded,
             nb::object around)
       : graph_(graph),
@@ -49,7 +50,8 @@ class GraphCall {
         default_dtype_(default_dtype()) {
     std::vector<const Tensor*> targets;
     for (nb::handle pair : arguments) {
-      arguments_.push_back(argument_like(pair[0], pair[1]));
+      arguments_.push_back(argument_like(
+          pair[0], pair[1], nb::cast<bool>(pair[2])));
       if (!pair[1].is_none()) targets.push_back(&tensor_of(pair[1].ptr()));
     }
     for (nb::handle tensor : guarded)
@@ -101,14 +103,21 @@ class GraphCall {
   /// matters which of them share memory.
   bool writes() const { return writes_; }
 
-  /// Brings the values of arguments that match to where the graph reads them.
-  void load(Arguments arguments) const {
+  /// Brings the values of arguments that match to where the graph reads them,
+  /// or has it read them where they are: then they are added to `reads`.
+  void load(Arguments arguments, std::vector<Operand>& reads) const {
     const autograd::NoGrad no_grad;
     for (size_t i = 0; i < arguments_.size(); ++i) {
       const Tensor& target = arguments_[i].target;
       if (!target.defined()) continue;
       const Tensor& t = tensor_of(arguments[i]);
       if (same_memory(t, target)) continue;
+      if (is_read_in_place(arguments_[i], t)) {
+        if (target.storage()->data() != t.address())
+          target.storage()->place(t.address(), t.storage());
+        reads.push_back(read(t));
+        continue;
+      }
       // Whoever was given the memory of another argument comes first.
       if (is_target(t)) return load_copies(arguments);
       copy_(target, t);
@@ -119,8 +128,9 @@ class GraphCall {
   /// it is single, else a tuple.
   nb::object run(Arguments arguments) const {
     if (backward_) ++backward_->call;
-    load(arguments);
-    graph_->replay();
+    std::vector<Operand> reads;  // no memory until there is one
+    load(arguments, reads);
+    graph_->replay(reads);
     std::vector<Tensor> results;
     results.reserve(results_.size());
     for (const Result& r : results_) results.push_back(values(r));
@@ -202,6 +212,20 @@ class GraphCall {
       ++n;
     }
     return found == aliases_;
+  }
+
+  /// Whether the graph's kernels get the address of an argument in place of
+  /// its values: where it costs less than a copy, and nobody writes to
+  /// arguments or needs their values later. Always so for one, or never, as
+  /// copying would then write to somebody's tensor.
+  bool is_read_in_place(const Argument& a, const Tensor& t) const {
+    constexpr size_t kLeast = 1 << 18;
+    if (!a.own || a.target.device().is_cpu() || backward_ || writes_ ||
+        a.target.storage()->nbytes() < kLeast ||
+        t.device() != a.target.device())
+      return false;
+    const DeviceGraph* made = graph_->graph->program().device_graph();
+    return made && made->follows(*a.target.storage());
   }
 
   bool is_target(const Tensor& t) const {

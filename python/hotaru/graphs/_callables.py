@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from .. import _C, Tensor, inference_mode, is_grad_enabled, no_grad
 from ..nn import Module
+from ..random import fork_rng
 from . import _stance, _state, _tree
 from ._capture import Captured, Options
 from ._graph import check_mode
@@ -352,20 +353,23 @@ class Graphed(_C._FastCall):
         return captured
 
     def _warm_up(self, args, kwargs, leaves, iterations: int) -> None:
-        """Runs the function; values, states and generator stay as they are."""
+        """Runs the function; values, states and generators stay as they
+        are.
+        """
         snapshot = _state.Snapshot(self._reach.owners, values=True)
-        generator = _C.get_rng_state()
+        tensors = (*leaves, *_state.guarded(self._reach))
+        devices = {t.device.index for t in tensors if t.is_cuda}
         with no_grad():
             before = [leaf.detach().clone() for leaf in leaves]
-        try:
-            for _ in range(iterations):
-                self.function(*args, **kwargs)
-        finally:
-            snapshot.restore()
-            _C.set_rng_state(generator)
-            with no_grad():
-                for leaf, value in zip(leaves, before):
-                    leaf.detach().copy_(value)
+        with fork_rng(devices):
+            try:
+                for _ in range(iterations):
+                    self.function(*args, **kwargs)
+            finally:
+                snapshot.restore()
+                with no_grad():
+                    for leaf, value in zip(leaves, before):
+                        leaf.detach().copy_(value)
 
     def _mismatch(self, form, leaves) -> str:
         got = _tree.describe(form, iter(leaves))

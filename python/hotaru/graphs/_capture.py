@@ -63,6 +63,9 @@ class Captured:
         self._form = form
         self._samples = list(leaves)
         self._statics = list(leaves) if static else _statics_of(leaves, aliases)
+        # Whose memory is the graph's alone.
+        shared = {i for a in aliases for i in a[:2] if isinstance(i, int)}
+        self._own = [not static and i not in shared for i in range(len(leaves))]
         self._reach = reach
         self._owners = reach.owners
         self._guarded = _state.guarded(reach)
@@ -136,13 +139,13 @@ class Captured:
         # Arguments without nests are compared and loaded as they come.
         args, kwargs = _tree.rebuild(self._form, iter(self._samples))
         self.flat = not kwargs and _is_flat(self._form[2][0])
-        pairs = zip(self._samples, self._statics)
-        pairs = [
-            next(pairs) if isinstance(arg, Tensor) else (arg, None)
+        triples = zip(self._samples, self._statics, self._own)
+        triples = [
+            next(triples) if isinstance(arg, Tensor) else (arg, None, False)
             for arg in (args if self.flat else self._samples)
         ]
         self.call = _C._GraphCall(
-            self.graph, pairs, self._guarded, self._reach.around
+            self.graph, triples, self._guarded, self._reach.around
         )
         states = {id(t) for a, _ in self.carried for t in a.leaves}
         lasting = [t for t in self._guarded if id(t) not in states]

@@ -102,6 +102,27 @@ class Graph(_C._Graph):
                 "keep_graph=true"
             )
 
+    def raw_cuda_graph(self) -> int:
+        """The ``CUgraph`` behind it, as a number; it lives as long as this
+        graph, or until it has to be made anew because memory moved.
+
+        Raises:
+            RuntimeError: without ``keep_graph=True``, before the capture
+                ended, for a graph of the CPU, and where calls that CUDA cannot
+                capture cut it into several.
+        """
+        if not self._keep_graph:
+            raise RuntimeError(
+                "You cannot access the raw cudaGraph_t instance unless "
+                "CUDAGraph was initialized with keep_graph=true"
+            )
+        if not self._captured():
+            raise RuntimeError(
+                "You cannot access the raw cudaGraph_t instance until "
+                "capture_end() has been called"
+            )
+        return self._raw_graph()
+
     def reset(self) -> None:
         """Back to how it was made; results keep their memory and values."""
         self._reset()

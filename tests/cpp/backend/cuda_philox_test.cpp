@@ -29,7 +29,7 @@ TEST(CudaPhilox, GivesTheKnownAnswers) {
 }
 
 TEST(CudaPhilox, CountsPast32Bits) {
-  const PhiloxState state{0x299f31d0a4093822, 0x85a308d3243f6a87};
+  const PhiloxState state{{0x299f31d0a4093822, 0x85a308d3243f6a87}};
   expect_words(state.words(0x0370734413198a2e, 1), 0xd16cfe09, 0x94fdcceb,
                0x5001e420, 0x24126ea1);
 }

@@ -13,14 +13,17 @@
 namespace hotaru::cuda {
 namespace {
 
-TEST(DriverAbi, FunctionsTakeWhatTheDriverTakes){
+TEST(DriverAbi, FunctionsTakeWhatTheDriverTakes) {
 #define HOTARU_COMPARE(name, symbol, params) \
   { \
     CUresult(*ours) params = nullptr; \
     decltype(&::symbol) theirs = nullptr; \
     EXPECT_EQ(shapes(ours), shapes(theirs)) << #symbol; \
   }
-    HOTARU_CUDA_ENTRIES(HOTARU_COMPARE)
+  HOTARU_CUDA_ENTRIES(HOTARU_COMPARE)
+#if CUDA_VERSION >= 12030
+  HOTARU_CUDA_GRAPH_ENTRIES(HOTARU_COMPARE)
+#endif
 #undef HOTARU_COMPARE
 }
 
@@ -129,6 +132,12 @@ HOTARU_SAME(CU_MEM_ACCESS_FLAGS_PROT_READ);
 HOTARU_SAME(CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
 HOTARU_SAME(CU_MEM_ALLOC_GRANULARITY_MINIMUM);
 HOTARU_SAME(CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
+HOTARU_SAME(CU_STREAM_CAPTURE_MODE_GLOBAL);
+HOTARU_SAME(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+HOTARU_SAME(CU_STREAM_CAPTURE_MODE_RELAXED);
+HOTARU_SAME(CU_STREAM_CAPTURE_STATUS_NONE);
+HOTARU_SAME(CU_STREAM_CAPTURE_STATUS_ACTIVE);
+HOTARU_SAME(CU_STREAM_CAPTURE_STATUS_INVALIDATED);
 #undef HOTARU_SAME
 
 #define HOTARU_SAME_FIELD(type, field) \
@@ -142,6 +151,17 @@ HOTARU_SAME_FIELD(CUmemAllocationProp, requestedHandleTypes);
 HOTARU_SAME_FIELD(CUmemAllocationProp, location);
 HOTARU_SAME_FIELD(CUmemAllocationProp, allocFlags);
 HOTARU_SAME_FIELD(CUmemAccessDesc, flags);
+#if CUDA_VERSION >= 12030
+static_assert(sizeof(CUgraphEdgeData) == sizeof(::CUgraphEdgeData));
+HOTARU_SAME_FIELD(CUgraphEdgeData, to_port);
+HOTARU_SAME_FIELD(CUgraphEdgeData, type);
+#endif
+static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) ==
+              sizeof(::CUDA_KERNEL_NODE_PARAMS));
+HOTARU_SAME_FIELD(CUDA_KERNEL_NODE_PARAMS, blockDimX);
+HOTARU_SAME_FIELD(CUDA_KERNEL_NODE_PARAMS, sharedMemBytes);
+HOTARU_SAME_FIELD(CUDA_KERNEL_NODE_PARAMS, kernelParams);
+HOTARU_SAME_FIELD(CUDA_KERNEL_NODE_PARAMS, kern);
 #undef HOTARU_SAME_FIELD
 
 }  // namespace

@@ -37,8 +37,7 @@ Region region_of(const Body& body, double fork_join) {
 }
 
 void run(Region region) {
-  MemoryPlan plan = plan_memory(region);
-  Program(std::move(region), std::move(plan), make_ref<Pool>()).run();
+  Program(std::move(region), make_ref<Pool>()).run();
 }
 
 class Branches : public testing::Test {

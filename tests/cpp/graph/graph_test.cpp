@@ -106,7 +106,7 @@ struct KeptProduct {
     region.nodes = capture.end();
     region.once.push_back(std::move(region.nodes.front()));
     region.nodes.erase(region.nodes.begin());
-    program.emplace(std::move(region), MemoryPlan{}, make_ref<Pool>());
+    program.emplace(std::move(region), make_ref<Pool>());
   }
   float replayed() {
     program->run();

@@ -169,6 +169,7 @@ def test_forbidden_functions():
         run(X)
 
 
+@pytest.mark.cpu_graphs("arrays are on the host")
 def test_functions_of_arrays():
     import numpy as np
 

@@ -4,6 +4,7 @@ layout on the way, and nobody may notice.
 
 import os
 
+import pytest
 from hotaru.nn import functional as F
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -163,6 +164,7 @@ def test_networks(program, left_out, batch):
         check(got, network(x), close=True)
 
 
+@pytest.mark.cpu_graphs("no other device has blocks of channels")
 def test_the_networks_use_blocks():
     program = [("convolution", 2, 0, False), ("convolution", 2, 0, False)]
     with torch.no_grad():

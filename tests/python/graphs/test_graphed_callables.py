@@ -524,7 +524,7 @@ def test_inference_mode_leaves_no_tensor_that_cannot_be_used():
 
 
 def test_generators_of_ones_own():
-    generator = torch.Generator()
+    generator = torch.Generator(torch.get_default_device())
     generator.manual_seed(1)
     want = [torch.rand(2, generator=generator) for _ in range(3)]
     generator.manual_seed(1)

@@ -75,14 +75,20 @@ def by_item(net):
         net[0].weight[0, 0, 0, 0] += 3
 
 
+def on_the_host(change):
+    return pytest.param(
+        change, marks=pytest.mark.cpu_graphs("arrays are on the host")
+    )
+
+
 WAYS = [
     by_optimizer,
     by_state_dict,
     by_data,
     by_training,
     on_a_stream,
-    by_numpy,
-    by_buffer,
+    on_the_host(by_numpy),
+    on_the_host(by_buffer),
     by_item,
 ]
 
@@ -104,6 +110,7 @@ def test_a_replay_sees_new_weights(change):
         before = want.clone()
 
 
+@pytest.mark.cpu_graphs("arrays are on the host")
 def test_an_array_kept_from_before_goes_on_changing_weights():
     net, x = network(), torch.randn(2, 3, 9, 9)
     array = net[3].weight.detach().numpy()
@@ -115,6 +122,7 @@ def test_an_array_kept_from_before_goes_on_changing_weights():
             assert close(y, net(x))
 
 
+@pytest.mark.cpu_graphs("arrays are on the host")
 def test_weights_over_numpy_memory():
     net, x = network(), torch.randn(2, 3, 9, 9)
     array = np.ones((32, 16, 3, 3), np.float32)
@@ -126,6 +134,7 @@ def test_weights_over_numpy_memory():
         assert close(y, net(x))
 
 
+@pytest.mark.cpu_graphs("no other device packs weights")
 def test_what_is_kept_goes_with_the_graph():
     net, x = network(), torch.randn(2, 3, 9, 9)
     before = torch.cpu.memory_allocated()

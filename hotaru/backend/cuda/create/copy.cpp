@@ -6,6 +6,7 @@
 #include "hotaru/backend/cuda/allocator.h"
 #include "hotaru/backend/cuda/call_timer.h"
 #include "hotaru/backend/cuda/create/move.h"
+#include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/create.h"
 #include "hotaru/backend/cuda/params/types.h"
@@ -25,6 +26,7 @@ size_t bytes_of(const Tensor& t) {
 /// Where one side is the host's: dense, of one dtype, as ops/create/copy.cpp
 /// sees to.
 void cross_host(const Tensor& to, const Tensor& from, bool non_blocking) {
+  refuse_recording("the host's memory is only there when a replay begins");
   StreamTimeline& timeline = launching_timeline();
   const size_t bytes = bytes_of(to);
   const bool to_host = to.device().is_cpu();
@@ -102,6 +104,23 @@ bool transpose(const Geometry<2>& part, size_t item) {
   return true;
 }
 
+/// Bytes side by side, which a kernel copies where they are part of a graph:
+/// its operands may move from one replay to the next.
+void copy_dense(void* out, const void* in, size_t bytes) {
+  if (!launching_timeline().recorder()) {
+    note_copy("Memcpy DtoD (Device -> Device)", bytes);
+    return HOTARU_CUDA(cuMemcpyDtoDAsync, pointer(out), pointer(in), bytes,
+                       launching_timeline().handle());
+  }
+  size_t item = 16;
+  while ((pointer(out) | pointer(in) | bytes) % item != 0) item /= 2;
+  Geometry<2> space;
+  space.address = {static_cast<char*>(out),
+                   static_cast<char*>(const_cast<void*>(in))};
+  space.add(int64_t(bytes / item), {int64_t(item), int64_t(item)});
+  move_elements(space, item);
+}
+
 void copy_within(const Tensor& to, const Tensor& from) {
   const size_t to_size = itemsize(to.dtype()),
                from_size = itemsize(from.dtype());
@@ -111,13 +130,10 @@ void copy_within(const Tensor& to, const Tensor& from) {
         const bool dense = part.dense(0, to_size) && part.dense(1, from_size);
         const CopyParams params{part.address[0], part.address[1],
                                 uint32_t(part.numel())};
-        if (dense && moves) {
-          note_copy("Memcpy DtoD (Device -> Device)", params.numel * to_size);
-          HOTARU_CUDA(cuMemcpyDtoDAsync, pointer(params.out),
-                      pointer(params.in), params.numel * to_size,
-                      launching_timeline().handle());
-        } else if (dense &&
-                   copies_well(params.out, to_size, params.in, from_size))
+        if (dense && moves)
+          copy_dense(params.out, params.in, params.numel * to_size);
+        else if (dense &&
+                 copies_well(params.out, to_size, params.in, from_size))
           launch(copy_function(to.dtype(), from.dtype(), false),
                  {blocks_for(params.numel, copy_items(to_size, from_size))},
                  kBlock, params);

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/libraries/cudnn_graph.h"
 #include "hotaru/core/error.h"
@@ -304,7 +305,8 @@ bool convolve_by_cudnn(ConvKind kind, const Tensor& x, const Tensor& w,
             x.dtype(),
             allows_tf32(Tf32::kConv),
             settings.deterministic || determinism().required,
-            settings.benchmark,
+            // Kernels that are recorded can't be timed.
+            settings.benchmark && !launching_timeline().recorder(),
             !(x.is_contiguous() && w.is_contiguous() && y.is_contiguous()),
             attributes.groups,
             {},
@@ -321,6 +323,7 @@ bool convolve_by_cudnn(ConvKind kind, const Tensor& x, const Tensor& w,
   dnn::Context& context = dnn::context_here(*library);
   const std::shared_ptr<Plan> plan = plan_of(context, p);
   if (!plan->serves()) return false;
+  keep_for_recording(plan);
   plan->run(*library, context, pointers);
   return true;
 }

@@ -4,10 +4,12 @@
 #include <array>
 #include <bit>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/libraries/cufft_entries.h"
 #include "hotaru/backend/cuda/libraries/library.h"
@@ -112,18 +114,18 @@ class Plan {
 /// in use is kept, whatever the limit.
 struct Plans {
   std::mutex mutex;
-  std::list<Plan> all;
+  std::list<std::shared_ptr<const Plan>> all;
   int64_t most = kMostPlans;
 
-  const Plan& of(const Cufft& library, const Key& key) {
-    const auto at = std::find_if(all.begin(), all.end(), [&](const Plan& plan) {
-      return plan.key() == key;
+  const std::shared_ptr<const Plan>& of(const Cufft& library, const Key& key) {
+    const auto at = std::find_if(all.begin(), all.end(), [&](const auto& plan) {
+      return plan->key() == key;
     });
     if (at != all.end()) {
       all.splice(all.begin(), all, at);
     } else {
       use(launching_timeline().device());
-      all.emplace_front(library, key);
+      all.push_front(std::make_shared<const Plan>(library, key));
       trim(std::max<int64_t>(most, 1));
     }
     return all.front();
@@ -255,8 +257,10 @@ bool transform_by_cufft(const Lines& l, DType real) {
 
   Plans& plans = Plans::on(launching_timeline().device());
   const auto lock = blocking_lock(plans.mutex);
-  const Plan& plan = plans.of(*library, key);
+  const std::shared_ptr<const Plan>& kept = plans.of(*library, key);
+  const Plan& plan = *kept;
   if (!plan.serves()) return false;
+  keep_for_recording(kept);
   const Workspace room(plan.bytes());
   const Workspace copy(copied ? size_t(half * batch * item) : 0);
   plan.start(room);

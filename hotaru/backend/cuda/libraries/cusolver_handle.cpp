@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/params/linalg.h"
 #include "hotaru/backend/cuda/params/turn.h"
 #include "hotaru/core/error.h"
@@ -76,6 +77,7 @@ bool is_for_library(int64_t batch, int64_t rows, int64_t columns) {
 }
 
 Session::Session(const Cusolver& found) : library(found) {
+  refuse_recording("cuSOLVER may wait for the device");
   Owned& owned = owned_here();
   lock_ = blocking_lock(owned.mutex);
   if (!owned.handle) {

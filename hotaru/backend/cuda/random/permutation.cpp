@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/random/random.h"
 #include "hotaru/backend/cuda/random/random.h"
@@ -73,6 +74,7 @@ void draw_permutation(const Tensor& out, PhiloxGenerator& generator) {
   HOTARU_CHECK(n < kMostElements && out.is_contiguous(),
                "permutations of 2^31 elements and more are not implemented for "
                "CUDA yet");
+  refuse_recording("randperm is drawn on the host");
   std::vector<Entry> entries = drawn_keys(n, key_bits(n), generator);
   std::stable_sort(
       entries.begin(), entries.end(),

@@ -7,6 +7,7 @@
 
 #include "hotaru/backend/common/kernel_types.h"
 #include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/random/random.h"
 #include "hotaru/backend/cuda/params/types.h"
@@ -15,8 +16,10 @@
 namespace hotaru::cuda {
 
 PhiloxState take(PhiloxGenerator& generator, uint64_t draws) {
+  if (CallRecorder* recorder = launching_timeline().recorder())
+    return recorder->take(generator, draws);
   std::lock_guard lock(generator.mutex());
-  return {generator.initial_seed(), generator.take(draws) / 4};
+  return {{generator.initial_seed(), generator.take(draws) / 4}};
 }
 
 uint32_t draw_blocks_here(int64_t numel) {

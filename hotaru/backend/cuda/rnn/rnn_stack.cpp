@@ -1,6 +1,7 @@
 // Recurrent layers by cuDNN; see common/rnn/rnn_stack.h.
 #include "hotaru/backend/common/rnn/rnn_stack.h"
 
+#include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/libraries/cudnn_rnn.h"
 #include "hotaru/core/error.h"
@@ -27,6 +28,7 @@ class Session {
     HOTARU_CHECK(plan, "rnn: cuDNN does not take such layers");
     check_dnn(library.set_stream(handle(), launching_timeline().handle()),
               "cudnnSetStream");
+    keep_for_recording(plan);
   }
   dnn::Handle handle() const { return context_.handle; }
 

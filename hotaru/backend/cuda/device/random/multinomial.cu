@@ -52,8 +52,8 @@ __device__ void multinomial_draw(const MultinomialParams& p) {
   const uint64_t width =
       uint64_t(ceil_divide(samples, kMultinomialBlock)) * kMultinomialBlock;
   float u[4];
-  uniforms(p.state.words(row % kMultinomialRows * width + sample,
-                         row / kMultinomialRows),
+  uniforms(p.state.here().words(row % kMultinomialRows * width + sample,
+                                row / kMultinomialRows),
            u);
   const A value = widen<T>(narrow<T>(A(u[0])));
   const A* sums = static_cast<const A*>(p.sums) + int64_t(row) * p.n;

@@ -159,11 +159,12 @@ __device__ void for_draws(const DrawParams& p, const F& put) {
   using Raw = typename D::Raw;
   constexpr uint32_t kValues = kDrawn<Raw>;
   const uint64_t threads = gridDim.x * kBlock, thread = thread_number();
+  const PhiloxState state = p.state.here();
   uint32_t n = 0;
   HOTARU_NO_UNROLL
   for (uint64_t first = thread; first < p.numel; first += threads * kValues) {
     Raw raw[kValues];
-    D::raw(p.state.words(thread, n++), raw);
+    D::raw(state.words(thread, n++), raw);
     HOTARU_UNROLL
     for (uint32_t j = 0; j < kValues; ++j)
       if (first + j * threads < p.numel) put(first + j * threads, raw[j]);
@@ -210,11 +211,12 @@ __device__ void draw_kept(const DrawParams& p) {
     static_cast<Stored<T>*>(p.out)[i] =
         narrow<T>(OpMath<T>(p.wide ? double(u) < p.a : u < float(p.a)));
   };
+  const PhiloxState state = p.state.here();
   float u[4];
   if (p.vector == 1) {
     uint32_t n = 0;
     for (uint64_t i = thread; i < p.numel; i += 4 * threads) {
-      uniforms(p.state.words(thread, n++), u);
+      uniforms(state.words(thread, n++), u);
       HOTARU_UNROLL
       for (uint32_t j = 0; j < 4; ++j)
         if (i + j * threads < p.numel) put(i + j * threads, u[j]);
@@ -224,7 +226,7 @@ __device__ void draw_kept(const DrawParams& p) {
   uint32_t used = 0;
   for (uint64_t i = thread * p.vector; i < p.numel; i += threads * p.vector)
     for (uint32_t j = 0; j < p.vector; j += 2, used += 2) {
-      if (used % 4 == 0) uniforms(p.state.words(thread, used / 4), u);
+      if (used % 4 == 0) uniforms(state.words(thread, used / 4), u);
       put(i + j, used % 4 ? u[2] : u[0]);
       put(i + j + 1, used % 4 ? u[3] : u[1]);
     }
@@ -236,7 +238,7 @@ __device__ void draw_each(const DrawParams& p) {
   using Raw = typename Bernoulli<T>::Raw;
   const uint64_t thread = thread_number();
   float u[4];
-  uniforms(p.state.words(thread, 0), u);
+  uniforms(p.state.here().words(thread, 0), u);
   HOTARU_UNROLL
   for (uint32_t j = 0; j < 4; ++j) {
     const uint64_t i = thread * 4 + j;

@@ -77,10 +77,11 @@ template <class T, class F>
 __device__ void for_shaped(const ShapedParams& p, const F& f) {
   const uint64_t threads = uint64_t{gridDim.x} * kBlock;
   const uint64_t thread = thread_number();
+  const PhiloxState state = p.state.here();
   uint64_t round = 0;
   HOTARU_NO_UNROLL
   for (uint64_t i = thread; i < p.numel; i += threads) {
-    ElementDraws draws(p.state, thread, round++);
+    ElementDraws draws(state, thread, round++);
     put<T>(p, i, f(i, draws));
   }
 }

@@ -25,12 +25,24 @@ constexpr Words4 philox(Words4 c, uint32_t low, uint32_t high) {
   return c;
 }
 
+/// A seed, and the generator's offset / 4.
+struct PhiloxStart {
+  uint64_t seed = 0;
+  uint64_t first = 0;
+};
+
 /// Where a kernel's draws begin: each thread is a sequence of its own, of four
 /// words at a time.
-struct PhiloxState {
-  uint64_t seed = 0;
-  /// The generator's offset / 4.
-  uint64_t first = 0;
+struct PhiloxState : PhiloxStart {
+  /// Of a graph's calls: where it lies in the device's memory from which
+  /// `first` counts; null for others.
+  const PhiloxStart* graph = nullptr;
+
+  /// To be asked once by each thread of a kernel.
+  constexpr PhiloxState here() const {
+    if (!graph) return *this;
+    return {{graph->seed, graph->first + first}, nullptr};
+  }
 
   /// The n-th four words of a sequence.
   constexpr Words4 words(uint64_t sequence, uint64_t n) const {
@@ -39,6 +51,12 @@ struct PhiloxState {
                    uint32_t(sequence >> 32)},
                   uint32_t(seed), uint32_t(seed >> 32));
   }
+};
+
+/// SetPhilox: the first node of a graph that draws.
+struct SetPhiloxParams {
+  PhiloxStart* out = nullptr;
+  PhiloxStart value;
 };
 
 }  // namespace hotaru::cuda

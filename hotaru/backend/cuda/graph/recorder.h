@@ -1,0 +1,104 @@
+// What launchers meet while their calls become part of a graph: they run as
+// ever, and what they launch, and the memory that they work in, stays.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include "hotaru/backend/cuda/graph/scratch.h"
+#include "hotaru/backend/cuda/params/random/philox.h"
+#include "hotaru/backend/cuda/philox.h"
+#include "hotaru/backend/cuda/stream.h"
+
+namespace hotaru::cuda {
+
+/// A call cannot be part of a graph: it is launched between two.
+struct NotRecordable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+/// A call that is recorded once more wants other nodes than before.
+struct NotTheSame : std::runtime_error {
+  NotTheSame() : std::runtime_error("a call's nodes changed") {}
+};
+
+/// What a call has become.
+struct RecordedCall {
+  /// Of its own kernels, in the order of their launches.
+  std::vector<CUgraphNode> kernels;
+  /// Whether there is nothing else, such as a library's kernels.
+  bool only_own = false;
+  std::vector<ScratchBlock> scratch;
+  std::vector<unsigned long long> watched;
+  /// How far each generator's draws had come within the graph.
+  std::map<PhiloxGenerator*, uint64_t> draws;
+};
+
+/// Of one graph, whose calls are recorded one after the other.
+class CallRecorder {
+ public:
+  CallRecorder(int device, const CallOrder& order, GraphScratch& scratch);
+  ~CallRecorder();
+
+  // For the graph.
+
+  /// The stream on which calls are recorded.
+  StreamTimeline& timeline() const { return *timeline_; }
+  /// From now on launchers' doings are call `number`'s.
+  void record(RecordedCall& call, size_t number);
+  /// The same of a call that is recorded: kernels in `executable` get new
+  /// parameters, and nothing else may happen.
+  void repeat(RecordedCall& call, CUgraphExec executable);
+  /// Throws NotTheSame if a call was repeated only in part.
+  void end();
+  void abandon();
+  /// Forgets all that was recorded.
+  void clear();
+  /// Draws of a generator from its place in the device's memory on; how many
+  /// there were. A generator without a place cannot be drawn from.
+  void place(PhiloxGenerator& generator, PhiloxStart* start);
+  uint64_t drawn(PhiloxGenerator& generator) const;
+  /// Memory in which kernels work.
+  std::vector<Tensor> scratch() const { return scratch_.pieces(); }
+  /// Null if no call can fail.
+  const std::shared_ptr<KernelErrors>& errors() const { return errors_; }
+
+  // For launchers.
+
+  CUresult launch(const CUDA_KERNEL_NODE_PARAMS& kernel);
+  void* allocate(size_t bytes);
+  void deallocate(void* memory);
+  PhiloxState take(PhiloxGenerator& generator, uint64_t draws);
+  ErrorSink watch(const KernelCall& call, const FailureText& text);
+  /// Lives as long as the graph.
+  void keep(std::shared_ptr<const void> object);
+
+ private:
+  struct Draws {
+    PhiloxStart* start = nullptr;
+    uint64_t taken = 0;
+  };
+
+  const Ref<StreamTimeline> timeline_;
+  Scratch scratch_;
+  std::map<PhiloxGenerator*, Draws> draws_;
+  std::shared_ptr<KernelErrors> errors_;
+  std::vector<std::shared_ptr<const void>> kept_;
+  // Of the call at hand.
+  RecordedCall* call_ = nullptr;
+  CUgraphExec executable_ = nullptr;  // repeats in it
+  std::map<PhiloxGenerator*, uint64_t> repeated_draws_;
+  size_t next_kernel_ = 0, next_scratch_ = 0, next_watched_ = 0;
+};
+
+/// What comes next on a stream that is captured comes after these.
+std::vector<CUgraphNode> last_nodes(CUstream stream);
+
+/// For launchers that have to wait for the device or look at its memory.
+/// Throws NotRecordable while their call is recorded.
+void refuse_recording(const char* why);
+/// For what must outlive a graph that holds its kernels.
+void keep_for_recording(std::shared_ptr<const void> object);
+
+}  // namespace hotaru::cuda
