@@ -2,8 +2,10 @@
 // host's clock around such a call says how long it took to launch.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "hotaru/core/ref.h"
 
@@ -11,20 +13,49 @@ namespace hotaru {
 
 class KernelCall;
 
-/// What one call had its device do.
-struct DeviceWork : RefCounted {
-  /// The kernel's name, or, of a copy, "Memcpy HtoD (Pinned -> Device)".
+enum class WorkKind : uint8_t { kKernel, kCopy, kFill };
+
+/// What a device did, in one piece.
+struct DeviceWork {
+  /// The kernel's name, or "Memcpy HtoD (Pinned -> Device)", or
+  /// "Memset (Device)".
   std::string name;
+  WorkKind kind = WorkKind::kKernel;
   int device = 0;
   /// A small number of the stream, the same for as long as the process lives.
   int64_t lane = 0;
-  /// Copies between host and device, and within and between devices.
-  bool copies = false;
-  /// Of a copy.
+  /// Of copies (between host and device, within and between devices) and fills.
   int64_t bytes = 0;
   /// Nanoseconds on the steady clock, and how many it took; there when
   /// DeviceTimer::finish() has returned. A duration below 0: it was lost.
   int64_t start = 0, duration = -1;
+
+  /// What follows is known where kernels are timed one by one, which
+  /// `correlation` other than 0 says: it is of what launched them.
+  uint32_t correlation = 0;
+  std::array<int32_t, 3> grid{}, block{};
+  /// Of a thread, and the bytes of a block.
+  int32_t registers = 0, shared_memory = 0;
+  /// Of a graph of the device that launched it; 0: none.
+  uint32_t graph = 0;
+  uint64_t graph_node = 0;
+};
+
+/// What one call had its device do, by start: all of it as one piece, or each
+/// kernel, copy and fill, if the timer can tell them apart.
+struct CallWork : RefCounted {
+  std::vector<DeviceWork> parts;
+};
+
+/// What a profile knows of devices beside the works of its calls.
+struct DeviceProfile {
+  /// What no call launched: other libraries of the process.
+  std::vector<DeviceWork> others;
+  /// How much the devices did of which nothing is known, for want of memory.
+  int64_t lost = 0;
+  /// Why kernels were not told apart though they should have been; empty: no
+  /// reason to complain.
+  std::string complaint;
 };
 
 /// Times the calls of one stream. Thread-safe.
@@ -32,7 +63,7 @@ class StreamTimer {
  public:
   virtual ~StreamTimer() = default;
   /// Runs the call in this thread, which is to launch it on that stream.
-  virtual Ref<DeviceWork> run(const KernelCall& call) = 0;
+  virtual Ref<CallWork> run(const KernelCall& call) = 0;
 };
 
 /// Times calls for one profile. Thread-safe; waits for nothing but where it
@@ -42,10 +73,12 @@ class DeviceTimer {
   virtual ~DeviceTimer() = default;
   /// Of the stream whose call runs in this thread; lives as long as this does.
   virtual StreamTimer& here() = 0;
+  /// From now on there is nothing to time until it says `wanted` again.
+  virtual void collect(bool /*wanted*/) {}
   /// Waits for the streams that were timed; throws the first of their errors.
   virtual void synchronize() = 0;
   /// Waits for what was timed, and reads its times. Throws nothing.
-  virtual void finish() = 0;
+  virtual DeviceProfile finish() = 0;
 };
 
 }  // namespace hotaru

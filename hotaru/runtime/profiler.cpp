@@ -62,13 +62,14 @@ void start_profiling(ProfileOptions options) {
 
 void profile_devices(bool wanted) {
   with_devices = wanted;
+  if (const auto timer = current_timer()) timer->collect(wanted);
 }
 
 void synchronize_profiled() {
   if (const auto timer = current_timer()) timer->synchronize();
 }
 
-std::vector<CallRecord> stop_profiling() {
+std::vector<CallRecord> stop_profiling(DeviceProfile* devices) {
   Recording found;
   {
     const std::lock_guard lock(mutex);
@@ -76,7 +77,9 @@ std::vector<CallRecord> stop_profiling() {
     detail::watchers.fetch_sub(1);
     found = std::exchange(recording(), {});
   }
-  if (found.timer) found.timer->finish();
+  DeviceProfile known;
+  if (found.timer) known = found.timer->finish();
+  if (devices) *devices = std::move(known);
   return std::move(found.calls);
 }
 

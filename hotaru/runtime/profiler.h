@@ -22,7 +22,7 @@ struct CallRecord {
   /// Of its tensors, if asked for.
   std::vector<Dims> shapes;
   /// What its device did, if asked for; null of calls of the CPU.
-  Ref<DeviceWork> work;
+  Ref<CallWork> work;
 };
 
 /// What a profile wants to know beside the calls.
@@ -42,8 +42,8 @@ void profile_devices(bool wanted);
 void synchronize_profiled();
 /// Stops and gives what ran since, in order of the end. Queued calls that
 /// have not run yet are left out: synchronize first. Waits for what is timed on
-/// devices.
-std::vector<CallRecord> stop_profiling();
+/// devices; `devices` gets what is known of them beside the calls.
+std::vector<CallRecord> stop_profiling(DeviceProfile* devices = nullptr);
 
 namespace detail {
 

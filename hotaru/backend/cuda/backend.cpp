@@ -4,6 +4,7 @@
 #include <sstream>
 #include <vector>
 
+#include "hotaru/backend/cuda/activity_timer.h"
 #include "hotaru/backend/cuda/allocator.h"
 #include "hotaru/backend/cuda/call_timer.h"
 #include "hotaru/backend/cuda/devices.h"
@@ -125,7 +126,9 @@ class CudaBackend final : public Accelerator {
     return {least, greatest};
   }
   std::shared_ptr<DeviceTimer> make_timer() override {
-    return make_call_timer();
+    std::string complaint;
+    if (auto timer = make_activity_timer(complaint)) return timer;
+    return make_call_timer(std::move(complaint));
   }
   std::pair<size_t, size_t> memory_info(int device) override {
     size_t free = 0, total = 0;

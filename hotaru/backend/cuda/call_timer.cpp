@@ -66,8 +66,10 @@ Reference compare_clocks(int device) {
 
 /// One call between its events.
 struct Span {
-  Ref<DeviceWork> work;
+  Ref<CallWork> call;
   Ref<DeviceEvent> begin, end;
+
+  DeviceWork& work() const { return call->parts.front(); }
 };
 
 // The call that is timed in this thread, on its stream.
@@ -79,7 +81,7 @@ class Lane final : public StreamTimer {
   Lane(Ref<StreamTimeline> timeline, Reference reference)
       : timeline_(std::move(timeline)), last_(std::move(reference)) {}
 
-  Ref<DeviceWork> run(const KernelCall& call) override;
+  Ref<CallWork> run(const KernelCall& call) override;
   void synchronize();
   void finish() noexcept;
 
@@ -98,7 +100,7 @@ class Lane final : public StreamTimer {
   Reference last_;
 };
 
-Ref<DeviceWork> Lane::run(const KernelCall& call) {
+Ref<CallWork> Lane::run(const KernelCall& call) {
   if (timed) {  // part of what the outer call's events tell
     call.run(DeviceType::kCUDA);
     return nullptr;
@@ -109,10 +111,11 @@ Ref<DeviceWork> Lane::run(const KernelCall& call) {
     unread_.pop_front();
   }
   use(timeline_->device());
-  Span span{make_ref<DeviceWork>(), {}, {}};
-  span.work->name = call.kernel().name();
-  span.work->device = timeline_->device();
-  span.work->lane = timeline_->lane();
+  Span span{make_ref<CallWork>(), {}, {}};
+  DeviceWork& work = span.call->parts.emplace_back();
+  work.name = call.kernel().name();
+  work.device = timeline_->device();
+  work.lane = timeline_->lane();
   struct Scope {
     Scope(Span& span, CUstream stream) {
       timed = &span;
@@ -120,14 +123,14 @@ Ref<DeviceWork> Lane::run(const KernelCall& call) {
     }
     ~Scope() { timed = nullptr; }
   };
-  span.begin = record(span.work->device, timeline_->handle());
+  span.begin = record(work.device, timeline_->handle());
   {
     const Scope scope(span, timeline_->handle());
     call.run(DeviceType::kCUDA);
   }
-  if (!span.end) span.end = record(span.work->device, timeline_->handle());
+  if (!span.end) span.end = record(work.device, timeline_->handle());
   unread_.push_back(span);
-  return std::move(span.work);
+  return std::move(span.call);
 }
 
 int64_t Lane::time_of(const Ref<DeviceEvent>& event) {
@@ -140,8 +143,9 @@ int64_t Lane::time_of(const Ref<DeviceEvent>& event) {
 }
 
 void Lane::read(const Span& span) {
-  span.work->start = time_of(span.begin);
-  span.work->duration = time_of(span.end) - span.work->start;
+  DeviceWork& work = span.work();
+  work.start = time_of(span.begin);
+  work.duration = time_of(span.end) - work.start;
 }
 
 void Lane::wait() const {
@@ -169,9 +173,11 @@ void Lane::finish() noexcept {
 
 class CallTimer final : public DeviceTimer {
  public:
+  explicit CallTimer(std::string complaint)
+      : complaint_(std::move(complaint)) {}
   StreamTimer& here() override;
   void synchronize() override;
-  void finish() override;
+  DeviceProfile finish() override;
 
  private:
   std::vector<Lane*> lanes();
@@ -180,6 +186,7 @@ class CallTimer final : public DeviceTimer {
   std::mutex mutex_;
   std::unordered_map<const StreamTimeline*, Lane> lanes_;
   std::unordered_map<int, Reference> references_;
+  const std::string complaint_;
 };
 
 StreamTimer& CallTimer::here() {
@@ -214,25 +221,26 @@ void CallTimer::synchronize() {
   if (error) std::rethrow_exception(error);
 }
 
-void CallTimer::finish() {
+DeviceProfile CallTimer::finish() {
   for (Lane* lane : lanes()) lane->finish();
+  return {{}, 0, complaint_};
 }
 
 }  // namespace
 
-std::shared_ptr<DeviceTimer> make_call_timer() {
-  return std::make_shared<CallTimer>();
+std::shared_ptr<DeviceTimer> make_call_timer(std::string complaint) {
+  return std::make_shared<CallTimer>(std::move(complaint));
 }
 
 void note_copy(const char* name, size_t bytes) {
   if (!timed) return;
-  timed->work->name = name;
-  timed->work->copies = true;
-  timed->work->bytes += int64_t(bytes);
+  timed->work().name = name;
+  timed->work().kind = WorkKind::kCopy;
+  timed->work().bytes += int64_t(bytes);
 }
 
 void note_end() {
-  if (timed && !timed->end) timed->end = record(timed->work->device, timed_on);
+  if (timed && !timed->end) timed->end = record(timed->work().device, timed_on);
 }
 
 }  // namespace hotaru::cuda

@@ -1,15 +1,18 @@
-// Times of calls on CUDA streams, for a profile: an event of the driver before
-// and one behind each call, read when the profile is over.
+// Times of calls on CUDA streams, for a profile, where kernels can't be told
+// apart (see activity_timer.h): an event of the driver before and one behind
+// each call, read when the profile is over.
 #pragma once
 
 #include <cstddef>
 #include <memory>
+#include <string>
 
 #include "hotaru/runtime/device_timer.h"
 
 namespace hotaru::cuda {
 
-std::shared_ptr<DeviceTimer> make_call_timer();
+/// With what its profile shall say of that.
+std::shared_ptr<DeviceTimer> make_call_timer(std::string complaint);
 
 /// What kernel functions tell of a call that is timed; nothing of others: that
 /// it is a copy of so many bytes, by the name that traces have for it, and

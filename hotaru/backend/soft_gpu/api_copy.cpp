@@ -15,8 +15,6 @@ using namespace hotaru::soft_gpu;
 
 namespace {
 
-enum class Place { kDevice, kPinned, kPageable };
-
 Place place_of(const Memory& memory, uint64_t address, size_t bytes) {
   if (memory.find(address)) return Place::kDevice;
   return memory.find_pinned(address, bytes) ? Place::kPinned : Place::kPageable;
@@ -41,7 +39,7 @@ CUresult run_move(Move move) {
 enum class Ends { kAny, kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
 CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream handle,
-              Ends ends) {
+              Ends ends, Activity::Kind kind = Activity::kCopy) {
   Call call(Call::kContext);
   if (call.error != CUDA_SUCCESS) return call.error;
   const StreamPtr stream = call.find(handle);
@@ -83,6 +81,11 @@ CUresult copy(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream handle,
   } else {
     operation.run = [move] { return run_move(move); };
   }
+  Activity& does = operation.does.emplace();
+  does.kind = kind;
+  does.from = source;
+  does.to = target;
+  does.bytes = bytes;
   call.machine().enqueue(stream, std::move(operation));
   if (target != Place::kPageable) return CUDA_SUCCESS;
   call.machine().wait_for_stream(call.lock(), stream);
@@ -117,6 +120,10 @@ CUresult fill(CUdeviceptr to, T value, size_t count, CUstream handle) {
         },
         &fill);
   };
+  Activity& does = operation.does.emplace();
+  does.kind = Activity::kFill;
+  does.to = memory.find(to) ? Place::kDevice : Place::kPinned;
+  does.bytes = count * sizeof(T);
   call.machine().enqueue(stream, std::move(operation));
   return CUDA_SUCCESS;
 }
@@ -161,7 +168,8 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context,
       return CUDA_ERROR_INVALID_VALUE;
     }
   }
-  return copy(to, from, bytes, stream, Ends::kDeviceToDevice);
+  return copy(to, from, bytes, stream, Ends::kDeviceToDevice,
+              Activity::kPeerCopy);
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count,

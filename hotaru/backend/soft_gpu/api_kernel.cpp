@@ -205,6 +205,11 @@ CUresult make_launch(Call& call, const CUDA_KERNEL_NODE_PARAMS& p,
   }
   operation.opens = call.device();
   operation.launches = true;
+  Activity& does = operation.does.emplace();
+  does.name = kernel->name;
+  does.grid = grid;
+  does.block = block;
+  does.shared_bytes = p.sharedMemBytes;
   operation.run = [kernel, grid, block, shared = p.sharedMemBytes,
                    machine = &call.machine(),
                    copy =

@@ -56,6 +56,8 @@ CUresult cuStreamCreateWithPriority(CUstream* handle, unsigned flags,
   stream->device = call.device();
   stream->flags = flags;
   stream->priority = std::clamp(priority, -5, 0);
+  static uint32_t last_number = 12;  // under the machine's lock
+  stream->number = ++last_number;
   *handle = stream.get();
   call.machine().streams.emplace(stream.get(), stream);
   return CUDA_SUCCESS;

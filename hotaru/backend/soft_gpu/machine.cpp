@@ -82,6 +82,16 @@ void Machine::start() {
 void Machine::enqueue(const StreamPtr& stream, Operation operation) {
   if (stream->capture) return stream->capture->add(std::move(operation));
   operation.number = ++last_number_;
+  if (operation.does) {
+    if ((operation.activity = begin_activity(operation.does->kind))) {
+      Activity& activity = *operation.activity;
+      const uint32_t correlation = activity.correlation;
+      activity = *operation.does;
+      activity.correlation = correlation;
+      activity.device = stream->device;
+      activity.stream = stream->number;
+    }
+  }
   if (stream->operations.empty()) active_.push_back(stream);
   stream->operations.push_back(std::move(operation));
   ++pending_;
@@ -178,8 +188,11 @@ void Machine::run_one(Lock& lock, const StreamPtr& stream) {
   } else if (operation.run && device.error == CUDA_SUCCESS) {
     memory.open(operation.opens);
     const auto run = std::move(operation.run);
+    const std::shared_ptr<Activity> activity = std::move(operation.activity);
     lock.unlock();
+    const Clock::time_point begin = Clock::now();
     const CUresult error = run();
+    if (activity) end_activity(*activity, begin);
     lock.lock();
     if (device.error == CUDA_SUCCESS) device.error = error;
   }

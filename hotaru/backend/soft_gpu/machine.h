@@ -15,12 +15,11 @@
 #include <vector>
 
 #include "hotaru/backend/cuda/driver_types.h"
+#include "hotaru/backend/soft_gpu/activity.h"
 #include "hotaru/backend/soft_gpu/memory.h"
 #include "hotaru/backend/soft_gpu/random.h"
 
 namespace hotaru::soft_gpu {
-
-using Clock = std::chrono::steady_clock;
 
 /// One recording of an event; events that are recorded again get a new one.
 struct Recording {
@@ -38,6 +37,8 @@ struct Operation {
   std::shared_ptr<Recording> records;
   // Of one kernel, whose parameters a graph may change.
   bool launches = false;
+  std::optional<Activity> does;        // what profiles are told of it
+  std::shared_ptr<Activity> activity;  // null: nobody wants to know
 };
 
 /// Where a stream's operations go while it is captured (graph.h).
@@ -56,6 +57,7 @@ struct CUstream_st {
   unsigned flags = 0;
   int priority = 0;
   bool legacy = false;
+  uint32_t number = 7;  // what profiles call it
   std::deque<soft_gpu::Operation> operations;
   std::shared_ptr<soft_gpu::Capture> capture;  // null: not captured
 

@@ -139,23 +139,61 @@ void init_event_class(nb::module_& m) {
       });
 }
 
-/// None without times: the work was the CPU's, or its device was lost.
-nb::object work_object(const DeviceWork* work) {
-  if (!work || work->duration < 0) return nb::none();
-  return nb::make_tuple(work->name, work->device, work->lane, work->copies,
-                        work->bytes, work->start, work->duration);
+nb::list int_list(const std::array<int32_t, 3>& values) {
+  nb::list out;
+  for (const int32_t value : values) out.append(value);
+  return out;
 }
 
-nb::list profile_records() {
-  nb::list out;
-  for (const CallRecord& record : stop_profiling()) {
-    nb::list shapes;
-    for (const Dims& shape : record.shapes) shapes.append(size_object(shape));
-    out.append(nb::make_tuple(record.kernel->name(), record.stream,
-                              record.thread, record.start, record.duration,
-                              shapes, work_object(record.work.get())));
+/// By PyTorch's names for them in traces; of a kernel that is known by itself.
+nb::dict launch_object(const DeviceWork& work) {
+  nb::dict out;
+  if (work.correlation == 0) return out;
+  out["correlation"] = work.correlation;
+  if (work.kind == WorkKind::kKernel) {
+    out["registers per thread"] = work.registers;
+    out["shared memory"] = work.shared_memory;
+    out["grid"] = int_list(work.grid);
+    out["block"] = int_list(work.block);
+  }
+  if (work.graph != 0) {
+    out["graph id"] = work.graph;
+    out["graph node id"] = work.graph_node;
   }
   return out;
+}
+
+const char* activity_name(WorkKind kind) {
+  return kind == WorkKind::kKernel ? "kernel"
+         : kind == WorkKind::kCopy ? "gpu_memcpy"
+                                   : "gpu_memset";
+}
+
+/// Without those that have no times: their device was lost.
+nb::list work_list(const std::vector<DeviceWork>& works) {
+  nb::list out;
+  for (const DeviceWork& work : works)
+    if (work.duration >= 0)
+      out.append(nb::make_tuple(
+          work.name, work.device, work.lane, activity_name(work.kind),
+          work.bytes, work.start, work.duration, launch_object(work)));
+  return out;
+}
+
+/// Calls, and what is known of devices beside them.
+nb::tuple profile_records() {
+  nb::list out;
+  DeviceProfile devices;
+  for (const CallRecord& record : stop_profiling(&devices)) {
+    nb::list shapes;
+    for (const Dims& shape : record.shapes) shapes.append(size_object(shape));
+    out.append(nb::make_tuple(
+        record.kernel->name(), record.stream, record.thread, record.start,
+        record.duration, shapes,
+        record.work ? work_list(record.work->parts) : nb::list()));
+  }
+  return nb::make_tuple(out, work_list(devices.others), devices.lost,
+                        devices.complaint);
 }
 
 }  // namespace

@@ -10,18 +10,22 @@ _TO_DEVICE = 2
 
 
 def events_of(
-    calls: list, noted: list[FunctionEvent], device: str | None, cpu: bool
+    calls: list,
+    others: list,
+    noted: list[FunctionEvent],
+    device: str | None,
+    cpu: bool,
 ) -> EventList:
     """The events of a recording, by start.
 
     Args:
-        calls: what `_C._stop_profiling` gives.
+        calls, others: what `_C._stop_profiling` gives.
         noted: operators and ranges.
         device: of which kind the devices are; None: what there is of them.
         cpu: keep the host's events, too.
     """
     events, launched = EventList(noted), []
-    for name, stream, thread, start, duration, shapes, work in calls:
+    for name, stream, thread, start, duration, shapes, works in calls:
         call = FunctionEvent(
             new_id(),
             name,
@@ -32,16 +36,16 @@ def events_of(
             input_shapes=shapes,
         )
         events.append(call)
-        if work is not None:
-            launched.append((call, _of_device(call, *work)))
+        launched += [(call, _of_device(call, *work)) for work in works]
     events.sort(key=_by_start)
     events._populate_cpu_children()
     for call, work in launched:
         _link(call, work)
     if not cpu:
         events.clear()
-    if launched:
+    if launched or others:
         events += [work for _, work in launched]
+        events += [_of_device(None, *work) for work in others]
         events.sort(key=_by_start)
         device = "cuda"
     for event in events:
@@ -54,35 +58,38 @@ def _by_start(event: FunctionEvent) -> tuple[float, float]:
 
 
 def _of_device(
-    call: FunctionEvent,
+    call: FunctionEvent | None,
     name: str,
     device: int,
     lane: int,
-    copies: bool,
+    activity: str,
     nbytes: int,
     start: int,
     duration: int,
+    launch: dict,
 ) -> FunctionEvent:
+    meta = dict(launch) if activity == "kernel" else {"bytes": nbytes, **launch}
     return FunctionEvent(
         new_id(),
         name,
-        call.thread,
+        call.thread if call else 0,
         start / 1e3,
         (start + duration) / 1e3,
-        stream=call.stream,
+        stream=call.stream if call else 0,
         kind="device",
         device_type=DeviceType.CUDA,
         device_index=device,
         device_resource_id=lane,
-        activity_type="gpu_memcpy" if copies else "kernel",
-        extra_meta={"bytes": nbytes} if copies else None,
+        activity_type=activity,
+        extra_meta=meta or None,
     )
 
 
 def _link(call: FunctionEvent, work: FunctionEvent) -> None:
     """Tells the innermost operator of its kernel.
 
-    A call that no operator of Python made has it itself.
+    A call that no operator of Python made has it itself. What the same launch
+    had done has one number: CUPTI's, or one of ours.
     """
     owner: FunctionEvent | None = call
     while owner is not None and owner.kind != "operator":
@@ -90,7 +97,10 @@ def _link(call: FunctionEvent, work: FunctionEvent) -> None:
     owner = owner or call
     owner.append_kernel(work.name, work.device_index, work.duration)
     call.activity_type = "cuda_runtime"
+    number = (work.extra_meta or {}).get("correlation", work.id)
+    if number not in call.flows:
+        call.flows.append(number)
+    work.flow_id, call.flow_id = number, call.flows[0]
     for event, starts in ((call, True), (work, False)):
-        event.flow_id, event.flow_type = work.id, _TO_DEVICE
-        event.flow_start = starts
+        event.flow_type, event.flow_start = _TO_DEVICE, starts
         event.linked_correlation_id = event.external_id = owner.id

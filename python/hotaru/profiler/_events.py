@@ -102,6 +102,8 @@ class FunctionEvent(FormattedTimesMixin):
         self.cpu_parent: FunctionEvent | None = None
         self.cpu_children: list[FunctionEvent] = []
         self.kernels: list[Kernel] = []
+        # Of a launch: the numbers of what it launched.
+        self.flows: list[int] = []
 
     @property
     def key(self) -> str:

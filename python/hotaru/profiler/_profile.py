@@ -80,10 +80,12 @@ class profile:  # noqa: N801
 
     Kernel calls are those of the whole process. Operators are those that Python
     calls in the thread that begins the profile, "aten::add" as in PyTorch; what
-    they call of each other is not seen, their kernels are. With CUDA, each
-    kernel call that goes to a device lies between two timed events on its
-    stream, and is an event of the device, too, with the host's clock; where
-    the device had nothing to do, its time has the host's part of the launch.
+    they call of each other is not seen, their kernels are. With CUDA, where
+    NVIDIA's CUPTI is found, each kernel, copy and fill is an event of the
+    device, with the host's clock. Without it, each kernel call that goes to a
+    device lies between two timed events on its stream, and is one event of the
+    device; where that had nothing to do, its time has the host's part of the
+    launch.
 
     Args:
         activities: what is recorded; the CPU, and CUDA if it is used, where
@@ -153,6 +155,8 @@ class profile:  # noqa: N801
         # Of this recording, as far as it was read.
         self._held: list[FunctionEvent] = []
         self._interrupted = False
+        # Of what devices did: so much was not recorded.
+        self._lost = 0
         # Whether devices are timed at the moment.
         self._timed = False
         self.step_num = 0
@@ -255,6 +259,8 @@ class profile:  # noqa: N801
         streams, with arrows from the calls that launched what is there.
         """
         more = {"trace_id": self._trace_id, **self._metadata}
+        if self._lost:
+            more["lost_device_records"] = self._lost
         write_trace(self._events, path, more)
 
     def export_stacks(
@@ -273,7 +279,7 @@ class profile:  # noqa: N801
         )
         if wanted and self._operators is None:
             self._trace_id = (self._trace_id_of or _random_id)()
-            self._held, self._interrupted = [], False
+            self._held, self._interrupted, self._lost = [], False, 0
             self._timed = self._devices
             self._begin()
         self._step_start = time.perf_counter_ns()
@@ -319,8 +325,12 @@ class profile:  # noqa: N801
             _C._synchronize_profiled()
         finally:
             noted = _ranges.end()
-            calls = _C._stop_profiling()
-            self._held += events_of(calls, noted, self.use_device, self._cpu)
+            calls, others, lost, complaint = _C._stop_profiling()
+            self._held += events_of(
+                calls, others, noted, self.use_device, self._cpu
+            )
+            self._lost += lost
+        _warn_of_devices(lost, complaint)
 
     def _finish(self) -> None:
         try:
@@ -342,6 +352,25 @@ def _warn_of_missing(**options: bool) -> None:
                 "columns of that",
                 stacklevel=3,
             )
+
+
+def _warn_of_devices(lost: int, complaint: str) -> None:
+    """What a profile lacks of what devices did."""
+    if lost:
+        warnings.warn(
+            f"the profile lacks {lost} records of what devices did: there was "
+            "no memory left for them (HOTARU_CUPTI_BUFFER_MB in the "
+            "environment says how many mebibytes there are, 128 without it), "
+            "or a device never did it",
+            stacklevel=5,
+        )
+    if complaint:
+        warnings.warn(
+            "the profile has the times of calls, not of kernels, as CUPTI is "
+            f"of no use here: {complaint}. HOTARU_CUPTI=0 in the environment "
+            "chooses that without this warning",
+            stacklevel=5,
+        )
 
 
 def _random_id() -> str:

@@ -44,6 +44,10 @@ def _row(event, process: int, beside_devices: bool) -> dict:
         row["args"]["shapes"] = [list(shape) for shape in event.input_shapes]
     if event.stack:
         row["args"]["Call stack"] = ";".join(event.stack)
+    if event.flows:
+        row["args"]["correlation"] = event.flow_id
+    if event.external_id or event.kernels:
+        row["args"]["External id"] = event.external_id or event.id
     return row
 
 
@@ -59,8 +63,9 @@ def _device_row(event) -> dict:
         "External id": event.external_id,
         "device": event.device_index,
         "stream": event.device_resource_id,
-        "correlation": event.flow_id,
     }
+    if event.flow_id is not None:
+        args["correlation"] = event.flow_id
     return {
         "ph": "X",
         "name": event.name,
@@ -73,11 +78,14 @@ def _device_row(event) -> dict:
     }
 
 
-def _flow(event, row: dict) -> dict:
-    """The arrow's end at a row."""
+def _flows(event, row: dict) -> list[dict]:
+    """The arrows' ends at a row."""
     end = {"ph": "s"} if event.flow_start else {"ph": "f", "bp": "e"}
     place = {key: row[key] for key in ("pid", "tid", "ts")}
-    return {**end, "id": event.flow_id, **place, "cat": _FLOW, "name": _FLOW}
+    return [
+        {**end, "id": number, **place, "cat": _FLOW, "name": _FLOW}
+        for number in event.flows or [event.flow_id]
+    ]
 
 
 def _label(kind: str, pid, tid: int, key: str, value) -> dict:
@@ -119,7 +127,7 @@ def _trace(events: list) -> dict:
             row = _row(event, process, bool(lanes))
         rows.append(row)
         if event.flow_id is not None:
-            rows.append(_flow(event, row))
+            rows += _flows(event, row)
         elif event.stream:
             number = queues.setdefault(event.stream, len(queues) + 1)
             rows.append({**row, "pid": beside, "tid": number})

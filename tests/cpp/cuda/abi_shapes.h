@@ -19,6 +19,9 @@ template <class T>
 constexpr Shape kShape{sizeof(T), std::is_pointer_v<T>,
                        std::is_floating_point_v<T>};
 
+template <>
+constexpr Shape kShape<void>{0, false, false};
+
 template <class R, class... P>
 std::vector<Shape> shapes(R (*)(P...)) {
   return {kShape<R>, kShape<P>...};

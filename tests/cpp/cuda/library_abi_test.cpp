@@ -2,6 +2,8 @@
 // lie: cmake -D HOTARU_HEADERS_OF_cublasLt.h=FOLDER, or beside cuda.h.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "abi_shapes.h"
 #include "hotaru/backend/cuda/libraries/cublaslt_entries.h"
 
@@ -266,5 +268,130 @@ HOTARU_SAME(kSuccess, CUFFT_SUCCESS);
 #else
 TEST(LibraryAbi, CufftTakesWhatItIsGiven) {
   GTEST_SKIP() << "built without cufftXt.h";
+}
+#endif
+
+#if __has_include(<cupti.h>)
+#include <cupti.h>
+
+#include "hotaru/backend/cuda/libraries/cupti_entries.h"
+
+namespace hotaru::cuda {
+namespace {
+
+TEST(LibraryAbi, CuptiTakesWhatItIsGiven){
+#define HOTARU_COMPARE(name, symbol, params) \
+  { \
+    int(*ours) params = nullptr; \
+    decltype(&::symbol) theirs = nullptr; \
+    EXPECT_EQ(shapes(ours), shapes(theirs)) << #symbol; \
+  }
+    HOTARU_CUPTI_ENTRIES(HOTARU_COMPARE)
+#undef HOTARU_COMPARE
+}
+
+TEST(LibraryAbi, CuptiCallsWhatItIsGiven) {
+  EXPECT_EQ(shapes(cupti::RequestBuffer()),
+            shapes(CUpti_BuffersCallbackRequestFunc()));
+  EXPECT_EQ(shapes(cupti::CompleteBuffer()),
+            shapes(CUpti_BuffersCallbackCompleteFunc()));
+  EXPECT_EQ(shapes(cupti::Timestamp()), shapes(CUpti_TimestampCallbackFunc()));
+}
+
+#define HOTARU_SAME(ours, theirs) static_assert(int(cupti::ours) == int(theirs))
+HOTARU_SAME(kSuccess, CUPTI_SUCCESS);
+HOTARU_SAME(kInvalidParameter, CUPTI_ERROR_INVALID_PARAMETER);
+HOTARU_SAME(kInvalidOperation, CUPTI_ERROR_INVALID_OPERATION);
+HOTARU_SAME(kNoMore, CUPTI_ERROR_MAX_LIMIT_REACHED);
+HOTARU_SAME(kNotCompatible, CUPTI_ERROR_NOT_COMPATIBLE);
+HOTARU_SAME(kQueueEmpty, CUPTI_ERROR_QUEUE_EMPTY);
+HOTARU_SAME(kInvalidKind, CUPTI_ERROR_INVALID_KIND);
+HOTARU_SAME(kCopy, CUPTI_ACTIVITY_KIND_MEMCPY);
+HOTARU_SAME(kFill, CUPTI_ACTIVITY_KIND_MEMSET);
+HOTARU_SAME(kDriver, CUPTI_ACTIVITY_KIND_DRIVER);
+HOTARU_SAME(kRuntime, CUPTI_ACTIVITY_KIND_RUNTIME);
+HOTARU_SAME(kKernel, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+HOTARU_SAME(kPeerCopy, CUPTI_ACTIVITY_KIND_MEMCPY2);
+HOTARU_SAME(kExternal, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
+HOTARU_SAME(kOurs, CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0);
+HOTARU_SAME(kForced, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+HOTARU_SAME(kAlignment, ACTIVITY_RECORD_ALIGNMENT);
+#undef HOTARU_SAME
+// Of a version whose records are known.
+static_assert((CUPTI_API_VERSION >= cupti::kFirst &&
+               CUPTI_API_VERSION <= cupti::kLast12) ||
+              (CUPTI_API_VERSION >= cupti::kFirst13 &&
+               CUPTI_API_VERSION <= cupti::kLast13));
+
+// The records that a library of the header's version writes.
+#if CUPTI_API_VERSION >= 130500
+using TheirKernel = CUpti_ActivityKernel13;
+using TheirCopy = CUpti_ActivityMemcpy7;
+using TheirFill = CUpti_ActivityMemset5;
+#elif CUPTI_API_VERSION >= 130000
+// Between them the newest may be another; fields are where they were.
+using TheirKernel = CUpti_ActivityKernel10;
+using TheirCopy = CUpti_ActivityMemcpy6;
+using TheirFill = CUpti_ActivityMemset4;
+#else
+using TheirKernel = CUpti_ActivityKernel9;
+using TheirCopy = CUpti_ActivityMemcpy5;
+using TheirFill = CUpti_ActivityMemset4;
+#endif
+
+#define HOTARU_FIELD(Ours, ours, Theirs, theirs) \
+  static_assert(offsetof(cupti::Ours, ours) == offsetof(Theirs, theirs) && \
+                    sizeof(std::declval<cupti::Ours>().ours) == \
+                        sizeof(std::declval<Theirs>().theirs), \
+                #Theirs "::" #theirs)
+#define HOTARU_FIELDS(Ours, Theirs) \
+  HOTARU_FIELD(Ours, kind, Theirs, kind); \
+  HOTARU_FIELD(Ours, start, Theirs, start); \
+  HOTARU_FIELD(Ours, end, Theirs, end); \
+  HOTARU_FIELD(Ours, device, Theirs, deviceId); \
+  HOTARU_FIELD(Ours, stream, Theirs, streamId); \
+  HOTARU_FIELD(Ours, correlation, Theirs, correlationId); \
+  HOTARU_FIELD(Ours, graph_node, Theirs, graphNodeId); \
+  HOTARU_FIELD(Ours, graph, Theirs, graphId)
+#define HOTARU_COPY_FIELDS(Ours, Theirs) \
+  HOTARU_FIELDS(Ours, Theirs); \
+  HOTARU_FIELD(Ours, way, Theirs, copyKind); \
+  HOTARU_FIELD(Ours, from, Theirs, srcKind); \
+  HOTARU_FIELD(Ours, to, Theirs, dstKind); \
+  HOTARU_FIELD(Ours, bytes, Theirs, bytes)
+
+HOTARU_FIELDS(KernelRecord, TheirKernel);
+HOTARU_FIELD(KernelRecord, registers, TheirKernel, registersPerThread);
+HOTARU_FIELD(KernelRecord, grid[0], TheirKernel, gridX);
+HOTARU_FIELD(KernelRecord, grid[2], TheirKernel, gridZ);
+HOTARU_FIELD(KernelRecord, block[0], TheirKernel, blockX);
+HOTARU_FIELD(KernelRecord, block[2], TheirKernel, blockZ);
+HOTARU_FIELD(KernelRecord, static_shared, TheirKernel, staticSharedMemory);
+HOTARU_FIELD(KernelRecord, dynamic_shared, TheirKernel, dynamicSharedMemory);
+HOTARU_FIELD(KernelRecord, name, TheirKernel, name);
+HOTARU_COPY_FIELDS(CopyRecord, TheirCopy);
+HOTARU_COPY_FIELDS(PeerCopyRecord, CUpti_ActivityMemcpyPtoP4);
+HOTARU_FIELDS(FillRecord, TheirFill);
+HOTARU_FIELD(FillRecord, bytes, TheirFill, bytes);
+HOTARU_FIELD(FillRecord, memory, TheirFill, memoryKind);
+HOTARU_FIELD(ExternalRecord, kind, CUpti_ActivityExternalCorrelation, kind);
+HOTARU_FIELD(ExternalRecord, counter, CUpti_ActivityExternalCorrelation,
+             externalKind);
+HOTARU_FIELD(ExternalRecord, number, CUpti_ActivityExternalCorrelation,
+             externalId);
+HOTARU_FIELD(ExternalRecord, correlation, CUpti_ActivityExternalCorrelation,
+             correlationId);
+static_assert(sizeof(cupti::KernelRecord) <= sizeof(TheirKernel) &&
+              sizeof(cupti::CopyRecord) <= sizeof(TheirCopy) &&
+              sizeof(cupti::FillRecord) <= sizeof(TheirFill));
+#undef HOTARU_COPY_FIELDS
+#undef HOTARU_FIELDS
+#undef HOTARU_FIELD
+
+}  // namespace
+}  // namespace hotaru::cuda
+#else
+TEST(LibraryAbi, CuptiTakesWhatItIsGiven) {
+  GTEST_SKIP() << "built without cupti.h";
 }
 #endif

@@ -1,5 +1,6 @@
-"""Profiles with the times of CUDA devices. Threads are in
-tests/cpp/device/profiler_test.cpp.
+"""Profiles with the times of CUDA devices, by events around each call. Threads
+are in tests/cpp/device/profiler_test.cpp, kernels one by one in
+test_cuda_profiler_kernels.py.
 """
 
 from __future__ import annotations
@@ -33,6 +34,11 @@ with open("/proc/self/maps") as maps:
         line.split()[-1] for line in maps if "libhotaru_softgpu" in line))
 driver.hotaru_softgpu_events.restype = ctypes.c_size_t
 """
+
+
+@pytest.fixture(autouse=True)
+def by_events(monkeypatch):
+    monkeypatch.setenv("HOTARU_CUPTI", "0")
 
 
 def device_events(prof) -> list:

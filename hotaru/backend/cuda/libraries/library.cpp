@@ -12,6 +12,7 @@
 #include "hotaru/backend/cuda/libraries/cublaslt.h"
 #include "hotaru/backend/cuda/libraries/cudnn_conv.h"
 #include "hotaru/backend/cuda/libraries/cufft.h"
+#include "hotaru/backend/cuda/libraries/cupti.h"
 #include "hotaru/backend/cuda/libraries/cusolver.h"
 #include "hotaru/runtime/warning.h"
 
@@ -131,7 +132,8 @@ std::vector<DeviceLibrary> library_reports(std::string_view name) {
       {"cuBLASLt", &cublaslt_report},
       {"cuDNN", &cudnn_report},
       {"cuSOLVER", &cusolver_report},
-      {"cuFFT", &cufft_report}};
+      {"cuFFT", &cufft_report},
+      {"CUPTI", &cupti_report}};
   std::vector<DeviceLibrary> out;
   for (const auto& [known, report] : kKnown)
     if (name.empty() || name == known) out.push_back(report());
