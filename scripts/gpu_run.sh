@@ -21,8 +21,23 @@ unpack() {
     tar -C "$RUN" -xJf .gpu/bundle.tar.xz && touch "$RUN/.unpacked"
 }
 
+# The machine's CUPTI, from beside CUDA or from its own Python's packages, for the
+# profiler's tests; other libraries there stay where they are.
+link_cupti() {
+  local folder file
+  rm -rf "$RUN/cupti" && mkdir -p "$RUN/cupti"
+  for folder in /usr/local/cuda/extras/CUPTI/lib64 /usr/local/cuda/lib64 \
+    $(python3 -c 'import glob, sys
+print(*(f for p in sys.path for f in glob.glob(p + "/nvidia/*/lib")))'); do
+    for file in "$folder"/libcupti.so.1[23]; do
+      [[ -e $file ]] && ln -sf "$file" "$RUN/cupti/"
+    done
+  done
+  return 0
+}
+
 py() {
-  LD_LIBRARY_PATH=$RUN/lib PYTHONHOME=$RUN \
+  LD_LIBRARY_PATH=$RUN/lib:$RUN/cupti PYTHONHOME=$RUN \
     PYTHONPATH=$RUN/python:$RUN/site PYTHONDONTWRITEBYTECODE=1 \
     "$RUN/bin/python" "$@"
 }
@@ -34,6 +49,7 @@ import hotaru as torch
 assert torch.cuda.is_available(), "no CUDA device"
 print(torch.cuda.get_device_properties(0))
 print((torch.ones(3, device="cuda") + 1).sum().item())
+print(torch._C._cuda_libraries("CUPTI"))  # the profiler's tests are by it
 PYTHON
 }
 
@@ -105,6 +121,7 @@ FROM=
 [[ ${2:-} == --from ]] && FROM=${3:?--from needs a step}
 [[ -n $FROM ]] || rm -f "$OUT_DIR/steps.jsonl"
 unpack || { echo "gpu_run: cannot unpack .gpu/bundle.tar.xz" >&2; exit 1; }
+link_cupti
 case $what in
   test) step check 40; step cpp 60; step python 180; step sanitizer 80 ;;
   bench) step check 40; step bench 150 ;;

@@ -330,7 +330,7 @@ class profile:  # noqa: N801
                 calls, others, noted, self.use_device, self._cpu
             )
             self._lost += lost
-        _warn_of_devices(lost, complaint)
+            _warn_of_devices(lost, complaint)
 
     def _finish(self) -> None:
         try:
