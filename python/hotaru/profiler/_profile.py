@@ -362,14 +362,14 @@ def _warn_of_devices(lost: int, complaint: str) -> None:
             "no memory left for them (HOTARU_CUPTI_BUFFER_MB in the "
             "environment says how many mebibytes there are, 128 without it), "
             "or a device never did it",
-            stacklevel=5,
+            stacklevel=6,
         )
     if complaint:
         warnings.warn(
             "the profile has the times of calls, not of kernels, as CUPTI is "
             f"of no use here: {complaint}. HOTARU_CUPTI=0 in the environment "
             "chooses that without this warning",
-            stacklevel=5,
+            stacklevel=6,
         )
 
 

@@ -54,8 +54,8 @@ struct Cupti {
   }
   std::string complaint_of(const char* call, int status) const {
     const char* text = nullptr;
-    if (text_of(status, &text) != cupti::kSuccess) text = nullptr;
-    return concat(call, ": ", text ? text : "", " (status ", status, ")");
+    if (text_of(status, &text) != cupti::kSuccess || !text) text = "failed";
+    return concat(call, ": ", text, " (status ", status, ")");
   }
 };
 
