@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <map>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -54,7 +55,20 @@ TEST(DeviceProfile, CallsOfAStreamAreTimedInTurnWhoeverMakesThem) {
   }
 }
 
-TEST(DeviceProfile, ProfilesMayBeginAndEndWhileThreadsLaunch) {
+/// Whether CUPTI tells kernels apart: in software its stand-in, which is opened
+/// here unless somebody has looked for the library before.
+bool tells_kernels_apart() {
+  const bool chooses =
+      accelerator().in_software() && !getenv("HOTARU_CUDA_LIBRARIES");
+  if (chooses) setenv("HOTARU_CUDA_LIBRARIES", "soft", 1);
+  const std::vector<DeviceLibrary> found = accelerator().libraries("CUPTI");
+  if (chooses) unsetenv("HOTARU_CUDA_LIBRARIES");
+  return found.at(0).why_not.empty();
+}
+
+/// Begins and ends profiles, of calls of exp, until some were seen.
+template <class F>
+void profile_while_threads_launch(const F& look) {
   const Tensor x = zeros(Dims{8}, {DType::kFloat32, {DeviceType::kCUDA, 0}});
   std::atomic<bool> ended = false;
   size_t timed = 0;
@@ -62,14 +76,17 @@ TEST(DeviceProfile, ProfilesMayBeginAndEndWhileThreadsLaunch) {
     for (int i = 0; i < 300 || timed == 0; ++i) {
       start_profiling({.devices = true});
       std::this_thread::yield();
-      for (const CallRecord& record : stop_profiling()) {
-        // Times of another profile would not have been read.
+      DeviceProfile devices;
+      for (const CallRecord& record : stop_profiling(&devices)) {
         if (!record.work) continue;
         for (const DeviceWork& work : record.work->parts) {
+          // Times of another profile would not have been read.
           EXPECT_GE(work.duration, 0);
+          look(record, work);
           ++timed;
         }
       }
+      EXPECT_EQ(devices.complaint, "");
     }
     ended = true;
   });
@@ -82,6 +99,28 @@ TEST(DeviceProfile, ProfilesMayBeginAndEndWhileThreadsLaunch) {
   profiles.join();
   EXPECT_GT(timed, 0u);
   accelerator().synchronize(0);
+}
+
+TEST(DeviceProfile, ProfilesMayBeginAndEndWhileThreadsLaunch) {
+  setenv("HOTARU_CUPTI", "0", 1);
+  profile_while_threads_launch([](const CallRecord&, const DeviceWork& work) {
+    EXPECT_EQ(work.name, "exp");
+  });
+  unsetenv("HOTARU_CUPTI");
+}
+
+TEST(DeviceProfile, KernelsHaveTheirCallsWhateverBeginsAndEnds) {
+  if (!tells_kernels_apart()) GTEST_SKIP() << "no CUPTI";
+  std::map<uint32_t, const Kernel*> launches;
+  profile_while_threads_launch(
+      [&](const CallRecord& record, const DeviceWork& work) {
+        EXPECT_EQ(std::string(record.kernel->name()), "exp");
+        EXPECT_TRUE(work.name == "Exp_f32" || work.kind == WorkKind::kFill)
+            << work.name;
+        EXPECT_TRUE(launches.emplace(work.correlation, record.kernel).second);
+        if (accelerator().in_software())  // whose clock is the host's
+          EXPECT_GE(work.start, record.start);
+      });
 }
 
 }  // namespace
