@@ -117,6 +117,7 @@ std::unique_ptr<ActivitySession> ActivitySession::begin(
 }
 
 std::string ActivitySession::enable() {
+  limit_activity_buffers();
   int status = library_.register_buffers(&request_activity_buffer,
                                          &complete_activity_buffer);
   if (status != cupti::kSuccess)

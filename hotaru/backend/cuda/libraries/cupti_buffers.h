@@ -11,8 +11,9 @@
 
 namespace hotaru::cuda {
 
-/// Mebibytes of records that are kept for a profile; HOTARU_CUPTI_BUFFER_MB.
-size_t activity_memory();
+/// From now on there are so many mebibytes as HOTARU_CUPTI_BUFFER_MB in the
+/// environment says, for what is CUPTI's and for what was not taken yet.
+void limit_activity_buffers();
 
 /// One that CUPTI has given back with records in it.
 struct ActivityBuffer {
@@ -21,7 +22,8 @@ struct ActivityBuffer {
 };
 
 /// CUPTI's callbacks. Beyond the limit there is no buffer, and CUPTI counts
-/// what it then has to drop.
+/// what it then has to drop. A buffer that comes back and was not asked for
+/// here, but by another profiler of the process, is left alone.
 void request_activity_buffer(uint8_t** buffer, size_t* size, size_t* most);
 void complete_activity_buffer(CUcontext context, uint32_t stream,
                               uint8_t* buffer, size_t size, size_t used);
