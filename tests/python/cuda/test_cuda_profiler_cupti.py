@@ -215,6 +215,29 @@ no_faults()
 """)
 
 
+def test_what_is_left_of_other_profiles_is_not_ours(passes):
+    """Numbers of an earlier profile, as a call amid its end has, and buffers
+    that another profiler of the process asked for.
+    """
+    passes("""
+fill = library.cuMemsetD8Async
+fill.argtypes = [ctypes.c_void_p, ctypes.c_ubyte, ctypes.c_size_t,
+                 ctypes.c_void_p]
+push = library.cuptiActivityPushExternalCorrelationId
+push.argtypes = [ctypes.c_int, ctypes.c_uint64]
+for number in range(1, 4):
+    with profile(activities=BOTH) as prof:
+        torch.exp(x, out=y)
+        for stale in range(1, number):
+            assert push(3, stale << 40) == 0
+            assert fill(y.data_ptr(), 1, 4, None) == 0
+            assert library.cuptiActivityPopExternalCorrelationId(3, None) == 0
+        library.hotaru_softgpu_cupti_stray()
+    assert [e.name for e in device_events(prof)] == ["Exp_f32"]
+no_faults()
+""")
+
+
 def test_profiles_come_and_go_while_threads_launch(passes):
     """No call has another's kernels, and all numbers are given back."""
     passes("""

@@ -28,6 +28,9 @@ HOTARU_FOR_TESTS int hotaru_softgpu_cupti_pushed();
 /// From now on: what cuptiGetVersion says; which kind can't be enabled.
 HOTARU_FOR_TESTS void hotaru_softgpu_cupti_is(unsigned version);
 HOTARU_FOR_TESTS void hotaru_softgpu_cupti_refuse(int kind);
+/// Gives a buffer with a record to whoever has registered, as if they had asked
+/// for it.
+HOTARU_FOR_TESTS void hotaru_softgpu_cupti_stray();
 }
 #undef HOTARU_DECLARE
 
@@ -183,6 +186,13 @@ class Tracer final : public ActivityListener {
     idle_.wait(lock, [&] { return flushed_ >= turn; });
     return kSuccess;
   }
+  void stray() const {
+    KernelRecord record{};
+    record.kind = kKernel;
+    static const Bytes buffer = bytes_of(record);
+    auto* const data = const_cast<uint8_t*>(buffer.data());
+    if (complete_) complete_(nullptr, 0, data, buffer.size(), buffer.size());
+  }
   size_t take_dropped() {
     const std::lock_guard lock(mutex_);
     return std::exchange(dropped_, 0);
@@ -299,6 +309,9 @@ void hotaru_softgpu_cupti_is(unsigned version) {
 }
 void hotaru_softgpu_cupti_refuse(int kind) {
   refused = kind;
+}
+void hotaru_softgpu_cupti_stray() {
+  tracer().stray();
 }
 
 int cuptiGetVersion(uint32_t* version) {
