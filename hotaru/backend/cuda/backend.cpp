@@ -4,9 +4,9 @@
 #include <sstream>
 #include <vector>
 
-#include "hotaru/backend/cuda/activity_timer.h"
 #include "hotaru/backend/cuda/allocator.h"
 #include "hotaru/backend/cuda/call_timer.h"
+#include "hotaru/backend/cuda/cupti/activity_timer.h"
 #include "hotaru/backend/cuda/devices.h"
 #include "hotaru/backend/cuda/graph/cuda_graph.h"
 #include "hotaru/backend/cuda/images.h"

@@ -1,6 +1,6 @@
 // Times of calls on CUDA streams, for a profile, where kernels can't be told
-// apart (see activity_timer.h): an event of the driver before and one behind
-// each call, read when the profile is over.
+// apart (see cupti/activity_timer.h): an event of the driver before and one
+// behind each call, read when the profile is over.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // What is read of CUPTI's records that the GPU in software never writes.
-#include "hotaru/backend/cuda/libraries/cupti_records.h"
+#include "hotaru/backend/cuda/cupti/cupti_records.h"
 
 #include <gtest/gtest.h>
 

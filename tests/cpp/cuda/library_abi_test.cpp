@@ -274,7 +274,7 @@ TEST(LibraryAbi, CufftTakesWhatItIsGiven) {
 #if __has_include(<cupti.h>)
 #include <cupti.h>
 
-#include "hotaru/backend/cuda/libraries/cupti_entries.h"
+#include "hotaru/backend/cuda/cupti/cupti_entries.h"
 
 namespace hotaru::cuda {
 namespace {

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <utility>
 
+#include "hotaru/backend/cuda/cupti/cupti.h"
 #include "hotaru/backend/cuda/devices.h"
 #include "hotaru/backend/cuda/libraries/cublaslt.h"
 #include "hotaru/backend/cuda/libraries/cudnn_conv.h"
 #include "hotaru/backend/cuda/libraries/cufft.h"
-#include "hotaru/backend/cuda/libraries/cupti.h"
 #include "hotaru/backend/cuda/libraries/cusolver.h"
 #include "hotaru/runtime/warning.h"
 

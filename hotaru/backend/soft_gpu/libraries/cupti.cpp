@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "hotaru/backend/cuda/libraries/cupti_entries.h"
+#include "hotaru/backend/cuda/cupti/cupti_entries.h"
 #include "hotaru/backend/soft_gpu/activity.h"
 
 #define HOTARU_DECLARE(name, symbol, params) \

@@ -1,4 +1,4 @@
-#include "hotaru/backend/cuda/libraries/cupti_records.h"
+#include "hotaru/backend/cuda/cupti/cupti_records.h"
 
 #include <cxxabi.h>
 

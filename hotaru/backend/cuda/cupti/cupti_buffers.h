@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "hotaru/backend/cuda/libraries/cupti_entries.h"
+#include "hotaru/backend/cuda/cupti/cupti_entries.h"
 
 namespace hotaru::cuda {
 

@@ -1,4 +1,4 @@
-#include "hotaru/backend/cuda/activity_timer.h"
+#include "hotaru/backend/cuda/cupti/activity_timer.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "hotaru/backend/cuda/libraries/cupti.h"
+#include "hotaru/backend/cuda/cupti/cupti.h"
 #include "hotaru/backend/cuda/stream.h"
 #include "hotaru/core/error.h"
 #include "hotaru/runtime/blocking.h"

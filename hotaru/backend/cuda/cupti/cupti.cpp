@@ -1,4 +1,4 @@
-#include "hotaru/backend/cuda/libraries/cupti.h"
+#include "hotaru/backend/cuda/cupti/cupti.h"
 
 #include <atomic>
 #include <chrono>
@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <utility>
 
+#include "hotaru/backend/cuda/cupti/cupti_buffers.h"
+#include "hotaru/backend/cuda/cupti/cupti_records.h"
 #include "hotaru/backend/cuda/devices.h"
-#include "hotaru/backend/cuda/libraries/cupti_buffers.h"
-#include "hotaru/backend/cuda/libraries/cupti_records.h"
 #include "hotaru/backend/cuda/libraries/library.h"
 #include "hotaru/core/error.h"
 

@@ -1,4 +1,4 @@
-#include "hotaru/backend/cuda/libraries/cupti_buffers.h"
+#include "hotaru/backend/cuda/cupti/cupti_buffers.h"
 
 #include <cstdlib>
 #include <mutex>

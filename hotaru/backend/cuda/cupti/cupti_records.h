@@ -4,7 +4,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "hotaru/backend/cuda/libraries/cupti_entries.h"
+#include "hotaru/backend/cuda/cupti/cupti_entries.h"
 #include "hotaru/runtime/device_timer.h"
 
 namespace hotaru::cuda {
