@@ -30,14 +30,15 @@ enum Kind : int {
   kKernel = 10,
   kPeerCopy = 22,
   kExternal = 39
-};  // clang-format off
+};
 /// CUpti_ExternalCorrelationKind: who counts the numbers.
 enum Counter : int { kOurs = 3 };
 enum FlushFlag : uint32_t { kDone = 0, kForced = 1 };
 inline constexpr size_t kAlignment = 8;
 
 using RequestBuffer = void (*)(uint8_t** buffer, size_t* size, size_t* most);
-using CompleteBuffer = void (*)(CUcontext, uint32_t stream, uint8_t* buffer, size_t size, size_t used);
+using CompleteBuffer = void (*)(CUcontext, uint32_t stream, uint8_t* buffer,
+                                size_t size, size_t used);
 using Timestamp = uint64_t (*)();
 
 /// The beginnings of records. Times are 0 where they are not known.
@@ -105,6 +106,7 @@ struct ExternalRecord {
   uint32_t correlation;
 };
 
+// clang-format off
 #define HOTARU_CUPTI_ENTRIES(X) \
   X(version, cuptiGetVersion, (uint32_t* version)) \
   X(register_buffers, cuptiActivityRegisterCallbacks, (::hotaru::cuda::cupti::RequestBuffer request, ::hotaru::cuda::cupti::CompleteBuffer complete)) \
