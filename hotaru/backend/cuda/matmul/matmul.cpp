@@ -57,7 +57,7 @@ void multiply(MatmulParams& p, DType dtype) {
   const auto item = int64_t(itemsize(dtype));
   const int64_t sum = item < 4 ? 4 : item;
   plan_matmul(p, item, properties(launching_timeline().device()).processors,
-              dtype == DType::kFloat16 || dtype == DType::kBFloat16);
+              item == 2 && reads_chunks(p));
   check_count(matmul_tiles(p), p);
   const auto bytes = size_t(workspace_bytes(p, sum));
   const Workspace workspace{bytes};

@@ -78,9 +78,16 @@ constexpr uint32_t large_side(int64_t item) {
 }
 /// Tiles of tensor cores: outputs, and products at a time.
 inline constexpr uint32_t kTensorSide = 128, kTensorDepth = 32;
+/// More rows and columns than that are worth a tile of theirs, even if it
+/// stays empty for the most part: sums in registers take ten times as long.
+inline constexpr uint32_t kLeastTensorSide = 16;
 /// Products of a tile.
 constexpr uint32_t tile_depth(uint32_t side) {
   return kBlock * kMatmulLoads / side;
+}
+/// Elements from one of its rows in shared memory to the next.
+constexpr uint32_t operand_pitch(uint32_t side) {
+  return side + 4;
 }
 
 constexpr int64_t matmul_tiles(const MatmulParams& p) {
@@ -123,9 +130,15 @@ inline bool reads_chunks(const void* address, int64_t batch, int64_t along,
          batch % kChunk == 0 && std::bit_cast<uintptr_t>(address) % 16 == 0;
 }
 
+/// The same of both operands.
+inline bool reads_chunks(const MatmulParams& p) {
+  return reads_chunks(p.a, p.a_at.batch, p.a_at.column, p.a_at.row) &&
+         reads_chunks(p.b, p.b_at.batch, p.b_at.row, p.b_at.column);
+}
+
 /// Sets how it is computed. item: bytes of an element; sms: processors of the
 /// device. Results depend on it by rounding only.
-/// tensor_cores: whether elements are such that tensor cores take them.
+/// tensor_cores: whether they take such elements, lying as they do.
 inline void plan_matmul(MatmulParams& p, int64_t item, int sms,
                         bool tensor_cores = false) {
   const auto tiles = [&](uint32_t side) {
@@ -138,7 +151,8 @@ inline void plan_matmul(MatmulParams& p, int64_t item, int sms,
     return p.k / (int64_t{depth} * 16);
   };
   const int64_t deep = most_splits(tile_depth(side));
-  p.large = p.m > kSmallSide && p.n > kSmallSide &&
+  const uint32_t least = tensor_cores ? kLeastTensorSide : kSmallSide;
+  p.large = p.m > least && p.n > least &&
             tiles(side) *
                     (deep < 1    ? 1
                      : deep < 16 ? deep
@@ -146,9 +160,7 @@ inline void plan_matmul(MatmulParams& p, int64_t item, int sms,
                     3 >=
                 sms;
   const uint32_t chosen = p.large ? side : kSmallSide;
-  p.tensor = p.large && tensor_cores &&
-             reads_chunks(p.a, p.a_at.batch, p.a_at.column, p.a_at.row) &&
-             reads_chunks(p.b, p.b_at.batch, p.b_at.row, p.b_at.column);
+  p.tensor = p.large && tensor_cores;
   const uint32_t depth = p.tensor ? kTensorDepth : tile_depth(chosen);
   p.tiles_m = Divider(uint32_t(ceil_divide(p.m, chosen)));
   p.tiles_n = Divider(uint32_t(ceil_divide(p.n, chosen)));

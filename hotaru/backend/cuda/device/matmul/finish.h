@@ -1,4 +1,4 @@
-// What is done to the sum of an output's products.
+// What is done to the sum of an output's products, and where it goes.
 #pragma once
 
 #include "hotaru/backend/cuda/device/kernel.h"
@@ -24,6 +24,27 @@ __device__ inline OpMath<T> finish(const MatmulParams& p, OpMath<T> sum,
   if (p.residual)
     x += element(p.residual, int64_t(r) * p.residual_row + int64_t(c));
   return x;
+}
+
+/// The first output of a product of the batch.
+template <class T>
+__device__ inline Stored<T>* output_of(const MatmulParams& p, uint32_t i) {
+  return static_cast<Stored<T>*>(p.out) + int64_t(i) * p.out_batch;
+}
+
+/// Writes the first `count` of neighbours in row r from column c on.
+template <class T, uint32_t kRun>
+__device__ inline void store_run(const MatmulParams& p, Stored<T>* out,
+                                 uint32_t r, uint32_t c, uint32_t count,
+                                 const Vector<T, kRun>& v) {
+  Stored<T>* to = out + int64_t(r) * p.out_row + c;
+  if (kRun > 1 && p.out_vectors && count == kRun) {
+    store_vector(to, v);
+  } else {
+    HOTARU_UNROLL
+    for (uint32_t j = 0; j < kRun; ++j)
+      if (j < count) to[j] = v.at[j];
+  }
 }
 
 }  // namespace hotaru::cuda
