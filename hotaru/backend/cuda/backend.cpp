@@ -64,7 +64,7 @@ class CudaBackend final : public Accelerator {
     return cuda::make_stream(device, priority);
   }
   bool convolves_channels_last(DType dtype) override {
-    return convolves_channels_last_by_cudnn(dtype);
+    return is_floating_point(dtype) && dtype != DType::kFloat64;
   }
   std::unique_ptr<DeviceGraph> make_graph(int device, const GraphCalls& calls,
                                           GraphScratch& scratch) override {

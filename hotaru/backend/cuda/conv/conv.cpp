@@ -81,6 +81,11 @@ void check_size(bool fits) {
                "CUDA yet");
 }
 
+void check_padding(int64_t padding, int64_t side) {
+  check_size(padding < kMostElements / 4 &&
+             side + 2 * padding < kMostElements - 1);
+}
+
 /// Spatial sizes that follow `lead` others, the sides of x, y and the kernel.
 void set_windows(ConvParams& p, const ConvAttributes& a, IntSpan x, IntSpan y,
                  IntSpan w) {
@@ -88,8 +93,7 @@ void set_windows(ConvParams& p, const ConvAttributes& a, IntSpan x, IntSpan y,
   for (size_t d = 0; d < 3; ++d) p.dilation[d] = 1;
   for (size_t d = 0; d < dims; ++d) {
     const size_t to = 3 - dims + d;
-    check_size(a.padding[d] < kMostElements / 4 &&
-               x[d] + 2 * a.padding[d] < kMostElements - 1);
+    check_padding(a.padding[d], x[d]);
     p.x[to] = divider(x[d]);
     p.y[to] = divider(y[d]);
     p.w[to] = divider(w[d]);
@@ -126,14 +130,18 @@ ConvParams params_of(const KernelCall& call, const RowMajor& rows,
   return p;
 }
 
-ConvSizes sizes_of(const ConvParams& p, const Tensor& x, const Tensor& w) {
-  return {x.size(0), w.size(0) / p.y_channels, p.x_channels, p.y_channels,
-          volume(p.w)};
-}
-/// Whether it may be made of matrix products.
-bool has_products(const Tensor& x, const Tensor& w, const Tensor& y) {
-  return is_floating_point(x.dtype()) && x.numel() > 0 && w.numel() > 0 &&
-         y.numel() > 0;
+/// Where it is made of matrix products, and worth it.
+bool by_products(ConvKind kind, const KernelCall& call, const Tensor& x,
+                 const Tensor& w, const Tensor& y) {
+  if (!is_floating_point(x.dtype()) || x.numel() == 0 || w.numel() == 0 ||
+      y.numel() == 0)
+    return false;
+  check_size(x.numel() < kMostElements && y.numel() < kMostElements &&
+             w.numel() < kMostElements);
+  const auto& a = call.attributes<ConvAttributes>();
+  for (size_t d = 0; d < a.stride.size(); ++d)
+    check_padding(a.padding[d], x.size(int64_t(d) + 2));
+  return convolve_by_products(kind, x, w, y, call.tensor(3), a);
 }
 
 /// What the library leaves out: a bias for each channel.
@@ -159,11 +167,10 @@ void conv_forward(const KernelCall& call) {
   if (convolve_by_cudnn(ConvKind::kForward, x, w, y,
                         call.attributes<ConvAttributes>()))
     return add_bias(y, call.tensor(3));
+  if (by_products(ConvKind::kForward, call, x, w, y)) return;
   const RowMajor rows(call);
   const ConvParams p = params_of(call, rows, x, w, y);
-  if (!has_products(x, w, y) ||
-      !forward_by_products(p, sizes_of(p, x, w), y.dtype()))
-    launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
+  launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
   rows.finish();
 }
 
@@ -177,11 +184,10 @@ void conv_data(const KernelCall& call) {
   if (convolve_by_cudnn(ConvKind::kData, x, w, y,
                         call.attributes<ConvAttributes>()))
     return add_bias(x, call.tensor(3));
+  if (by_products(ConvKind::kData, call, x, w, y)) return;
   const RowMajor rows(call);
   const ConvParams p = params_of(call, rows, x, w, y);
-  if (!has_products(x, w, y) ||
-      !data_by_products(p, sizes_of(p, x, w), x.dtype()))
-    launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
+  launch(f, {blocks_for(p.numel, kBlock)}, kBlock, p);
   rows.finish();
 }
 
@@ -194,14 +200,12 @@ void conv_weight(const KernelCall& call) {
   if (convolve_by_cudnn(ConvKind::kWeight, x, w, y,
                         call.attributes<ConvAttributes>()))
     return;
+  if (by_products(ConvKind::kWeight, call, x, w, y)) return;
   const RowMajor rows(call);
   ConvParams p = params_of(call, rows, x, w, y);
   if (x.numel() == 0) p.batch = 0;
-  if (!has_products(x, w, y) ||
-      !weight_by_products(p, sizes_of(p, x, w), w.dtype())) {
-    plan_conv_weight(p);
-    launch(f, {conv_weight_blocks(p)}, kBlock, p);
-  }
+  plan_conv_weight(p);
+  launch(f, {conv_weight_blocks(p)}, kBlock, p);
   rows.finish();
 }
 

@@ -2,186 +2,130 @@
 
 #include <algorithm>
 
-#include "hotaru/backend/cuda/create/move.h"
-#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/conv/conv_gather.h"
 #include "hotaru/backend/cuda/matmul/multiply.h"
 
 namespace hotaru::cuda {
 namespace {
 
-// Columns at a time: they stay in a large device's second-level cache.
-constexpr int64_t kMostBytes = int64_t{32} << 20;
-// Of a weight's gradient, all samples of which are one product.
-constexpr int64_t kMostWeightBytes = int64_t{512} << 20;
-// Below these a thread for each output has less to do than the copy.
-constexpr int64_t kLeastRows = 8, kLeastDepth = 16, kLeastColumns = 16;
+// Products of matrices that are launched one by one.
 constexpr int64_t kMostGroups = 16;
-// Positions of which strides leave one: zeros that are multiplied, too.
-constexpr int64_t kMostSkipped = 4;
 
-constinit const Functions forward_columns("Im2col"),
-    across_columns("Im2colAcross"), back_columns("BackColumns");
-
-bool is_worth(const ConvSizes& s, int64_t rows, int64_t depth,
-              int64_t columns) {
-  return rows >= kLeastRows && depth >= kLeastDepth &&
-         columns >= kLeastColumns && s.groups <= kMostGroups;
+/// The g-th group of an operand, or of the bias.
+void* group_of(const Laid& a, int64_t g, int64_t item) {
+  return a.at + g * a.group * item;
 }
 
-/// Whether x, as it lies there, is its own columns.
-bool is_product(const ConvParams& p) {
-  for (size_t d = 0; d < 3; ++d)
-    if (p.w[d].divisor != 1 || p.stride[d].divisor != 1 || p.padding[d] != 0)
-      return false;
-  return true;
+/// y of x, or x of y, where both have the same positions: planes times a
+/// matrix, or rows of channels.
+void multiply_channels(const Convolution& c) {
+  const bool forward = c.kind == ConvKind::kForward;
+  const ConvSizes& s = c.s;
+  const Laid &from = forward ? c.x : c.y, &to = forward ? c.y : c.x;
+  const int64_t rows = forward ? s.out : s.in, depth = forward ? s.in : s.out;
+  const int64_t row = forward ? c.w.outer : c.w.channel,
+                column = forward ? c.w.channel : c.w.outer;
+  const int64_t item = c.item(), positions = volume(s.x);
+  for (int64_t g = 0; g < s.groups; ++g) {
+    MatmulParams m;
+    m.k = uint32_t(depth);
+    m.out = group_of(to, g, item);
+    const void *weight = group_of(c.w, g, item), *x = group_of(from, g, item);
+    if (c.channels_inner()) {
+      m.m = uint32_t(s.samples * positions), m.n = uint32_t(rows);
+      m.a = x, m.a_at = {0, s.groups * depth, 1};
+      m.b = weight, m.b_at = {0, column, row};
+      m.out_row = s.groups * rows;
+      m.bias_at = {0, 0, 1};
+    } else {
+      m.batch = s.samples;
+      m.m = uint32_t(rows), m.n = uint32_t(positions);
+      m.a = weight, m.a_at = {0, row, column};
+      m.b = x, m.b_at = {from.outer, from.channel, 1};
+      m.out_row = to.channel, m.out_batch = to.outer;
+      m.bias_at = {0, 1, 0};
+    }
+    if (c.bias)
+      m.bias = static_cast<const char*>(c.bias) + g * rows * item, m.beta = 1;
+    multiply(m, c.dtype);
+  }
 }
 
-/// Columns from what lies at `from`.
-void fill(const Functions& functions, ConvParams p, const void* from,
-          void* columns, int64_t numel, size_t item) {
-  p.a = from;
-  p.out = columns;
-  p.numel = uint32_t(numel);
-  launch(functions.of_size(item), {blocks_for(p.numel, kBlock)}, kBlock, p);
-}
+/// The same convolution of a picture with zeros around, beside which nothing
+/// falls: for kernels with more positions than places have bits.
+class Padded {
+ public:
+  explicit Padded(const Convolution& c);
+  /// Whether offsets reach all of it.
+  bool fits(const Convolution& c) const;
+  void apply(Convolution& c);
 
-const void* moved(const void* p, int64_t bytes) {
-  return p ? static_cast<const char*>(p) + bytes : p;
-}
-void* moved(void* p, int64_t bytes) {
-  return static_cast<char*>(p) + bytes;
-}
+ private:
+  static bool pads_y(const Convolution& c) { return c.kind == ConvKind::kData; }
+  static Extent extent_of(const Convolution& c) {
+    const ConvSizes& s = c.s;
+    return {s.samples, s.groups, pads_y(c) ? s.out : s.in,
+            pads_y(c) ? s.y : s.x};
+  }
 
-/// to[i, j, k] = from[i, j, k] of a tensor whose first two dimensions were
-/// swapped: [j, i, k] in memory, of `batch` tensors.
-void swap_dims(void* to, const void* from, int64_t batch, int64_t i, int64_t j,
-               int64_t k, int64_t item) {
-  Geometry<2>::Steps steps{};
-  steps[0] = {i * j * k * item, i * j * k * item};
-  steps[1] = {j * k * item, k * item};
-  steps[2] = {k * item, i * k * item};
-  steps[3] = {item, item};
-  move_elements(
-      Geometry<2>::over({static_cast<char*>(to),
-                         const_cast<char*>(static_cast<const char*>(from))},
-                        Dims{batch, i, j, k}, steps),
-      size_t(item));
-}
-
-struct ProductSizes {
-  int64_t rows, depth, columns;
+  Sides before_, after_;
+  std::optional<LaidCopy> copy_;
 };
 
-/// Samples [n, n + count) of p.out [samples, groups, rows, columns], with
-/// p.bias [groups, rows]: weight [groups, rows, depth] times what stands in
-/// `columns` [count, groups, depth, columns].
-void multiply_columns(const ConvParams& p, int64_t groups, ProductSizes size,
-                      const void* weight, const void* columns, int64_t n,
-                      int64_t count, DType dtype) {
-  const auto item = int64_t(itemsize(dtype));
-  const int64_t of_group = size.rows * size.columns;
-  for (int64_t g = 0; g < groups; ++g) {
-    MatmulParams m;
-    m.batch = count;
-    m.m = uint32_t(size.rows), m.n = uint32_t(size.columns);
-    m.k = uint32_t(size.depth);
-    m.a = moved(weight, g * size.rows * size.depth * item);
-    m.a_at = {0, size.depth, 1};
-    m.b = moved(columns, g * size.depth * size.columns * item);
-    m.b_at = {groups * size.depth * size.columns, size.columns, 1};
-    m.out = moved(p.out, (n * groups + g) * of_group * item);
-    m.out_row = size.columns;
-    m.out_batch = groups * of_group;
-    m.bias = moved(p.bias, g * size.rows * item);
-    m.bias_at = {0, 1, 0};
-    m.beta = 1;
-    multiply(m, dtype);
+Padded::Padded(const Convolution& c) : before_(c.padding), after_(c.padding) {
+  if (!pads_y(c)) return;
+  for (size_t d = 0; d < 3; ++d) {
+    const int64_t reach = (c.s.w[d] - 1) * c.dilation[d] - c.padding[d];
+    before_[d] = std::max<int64_t>(0, reach / c.stride[d]);
+    const int64_t last = (c.s.x[d] - 1 + c.padding[d]) / c.stride[d];
+    after_[d] = std::max<int64_t>(0, last - c.s.y[d] + 1);
+  }
+}
+
+bool Padded::fits(const Convolution& c) const {
+  const Extent e = extent_of(c);
+  int64_t room = e.outer * e.groups * in_chunks(e.channels);
+  for (size_t d = 0; d < 3 && room < 2 * kMostElements; ++d)
+    room *= before_[d] + e.sides[d] + after_[d];
+  return room < 2 * kMostElements;
+}
+
+void Padded::apply(Convolution& c) {
+  const Extent e = extent_of(c);
+  const int64_t room = c.item() == 2 ? in_chunks(e.channels) : e.channels;
+  Laid& laid = pads_y(c) ? c.y : c.x;
+  laid = copy_.emplace(laid, e, room, before_, after_, c.item()).laid();
+  for (size_t d = 0; d < 3; ++d) {
+    (pads_y(c) ? c.s.y : c.s.x)[d] += before_[d] + after_[d];
+    c.padding[d] = pads_y(c) ? c.padding[d] + before_[d] * c.stride[d] : 0;
   }
 }
 
 }  // namespace
 
-bool forward_by_products(const ConvParams& p, const ConvSizes& s, DType dtype) {
-  const auto item = int64_t(itemsize(dtype));
-  const int64_t depth = s.in * s.taps, positions = volume(p.y);
-  const int64_t of_sample = s.groups * depth * positions;
-  if (!is_worth(s, s.out, depth, positions) || of_sample >= kMostElements)
-    return false;
-  const bool direct = is_product(p);
-  const int64_t together =
-      direct
-          ? s.samples
-          : std::clamp<int64_t>(kMostBytes / (of_sample * item), 1, s.samples);
-  const Workspace room(direct ? 0 : size_t(together * of_sample * item));
-  const int64_t x_size = s.groups * s.in * volume(p.x);
-  for (int64_t n = 0; n < s.samples; n += together) {
-    const int64_t count = std::min(together, s.samples - n);
-    const void* columns = moved(p.a, n * x_size * item);
-    if (!direct) {
-      fill(forward_columns, p, columns, room.data(), count * of_sample,
-           size_t(item));
-      columns = room.data();
-    }
-    multiply_columns(p, s.groups, {s.out, depth, positions}, p.b, columns, n,
-                     count, dtype);
+bool convolve_by_products(ConvKind kind, const Tensor& x, const Tensor& w,
+                          const Tensor& y, const Tensor& bias,
+                          const ConvAttributes& attributes) {
+  Convolution c(kind, x, w, y, bias, attributes);
+  if (!c.is_worth()) return false;
+  if (c.is_matrix() && kind != ConvKind::kWeight && c.s.groups <= kMostGroups) {
+    multiply_channels(c);
+    return true;
   }
-  return true;
-}
-
-bool data_by_products(const ConvParams& p, const ConvSizes& s, DType dtype) {
-  const auto item = int64_t(itemsize(dtype));
-  const int64_t depth = s.out * s.taps, positions = volume(p.x);
-  const int64_t of_sample = s.groups * depth * positions;
-  if (!is_worth(s, s.in, depth, positions) || of_sample >= kMostElements ||
-      volume(p.stride) > kMostSkipped)
-    return false;
-  const int64_t together =
-      std::clamp<int64_t>(kMostBytes / (of_sample * item), 1, s.samples);
-  const Workspace room(size_t(together * of_sample * item));
-  // [groups, in, out, taps]
-  const Workspace weight(size_t(s.groups * s.in * depth * item));
-  swap_dims(weight.data(), p.b, s.groups, s.in, s.out, s.taps, item);
-  const int64_t y_size = s.groups * s.out * volume(p.y);
-  for (int64_t n = 0; n < s.samples; n += together) {
-    const int64_t count = std::min(together, s.samples - n);
-    fill(back_columns, p, moved(p.a, n * y_size * item), room.data(),
-         count * of_sample, size_t(item));
-    multiply_columns(p, s.groups, {s.in, depth, positions}, weight.data(),
-                     room.data(), n, count, dtype);
+  Padded padded(c);
+  if (!windows_fit(c)) {
+    if (!padded.fits(c)) return false;
+    padded.apply(c);
   }
-  return true;
-}
-
-bool weight_by_products(const ConvParams& p, const ConvSizes& s, DType dtype) {
-  const auto item = int64_t(itemsize(dtype));
-  const int64_t columns = s.in * s.taps, positions = volume(p.y);
-  const int64_t depth = s.samples * positions;
-  const int64_t all = s.groups * columns * depth;
-  if (!is_worth(s, s.out, depth, columns) || all >= kMostElements ||
-      all * item > kMostWeightBytes || p.bias)
-    return false;
-  const Workspace room(size_t(all * item));
-  ConvParams windows = p;
-  windows.samples = Divider(uint32_t(s.samples));
-  fill(across_columns, windows, p.b, room.data(), all, size_t(item));
-  // y by channels: [groups, out, samples, positions].
-  const bool lies_so = s.samples == 1;
-  const int64_t channels = s.groups * s.out;
-  const Workspace turned(lies_so ? 0 : size_t(channels * depth * item));
-  if (!lies_so)
-    swap_dims(turned.data(), p.a, 1, channels, s.samples, positions, item);
-  const void* const y = lies_so ? p.a : turned.data();
-  for (int64_t g = 0; g < s.groups; ++g) {
-    MatmulParams m;
-    m.m = uint32_t(s.out), m.n = uint32_t(columns), m.k = uint32_t(depth);
-    m.a = moved(y, g * s.out * depth * item);
-    m.a_at = {0, depth, 1};
-    m.b = moved(room.data(), g * columns * depth * item);
-    m.b_at = {0, 1, depth};
-    m.out = moved(p.out, g * s.out * columns * item);
-    m.out_row = columns;
-    m.out_batch = s.out * columns;
-    multiply(m, dtype);
+  switch (kind) {
+    case ConvKind::kForward:
+      gather_forward(c);
+      break;
+    case ConvKind::kData:
+      gather_data(c);
+      break;
+    default:
+      gather_weight(c);
   }
   return true;
 }

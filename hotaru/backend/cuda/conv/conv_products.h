@@ -1,23 +1,19 @@
-// Convolution and its gradients by matrix products, where no library is.
-// Windows become columns in working memory, some samples at a time, and a
-// product of matrices sums them up, each output in one order.
+// Convolution and its gradients as products of matrices, where no library is.
+// Operands are gathered while the product runs (params/conv/gather.h), from
+// where they lie, row by row or with their channels last; there are no columns
+// in memory, and each output is summed in one order.
 #pragma once
 
-#include "hotaru/backend/cuda/params/conv.h"
-#include "hotaru/core/dtype.h"
+#include "hotaru/backend/common/conv/conv.h"
+#include "hotaru/backend/cuda/libraries/cudnn_conv.h"
 
 namespace hotaru::cuda {
 
-/// Sizes of a convolution: channels of x and y in one of its groups.
-struct ConvSizes {
-  int64_t samples, groups, in, out, taps;
-};
-
-/// Queue "conv_forward", "conv_data" and "conv_weight" as p says them, floats
-/// only. False, and nothing was done, where products would have too few rows,
-/// columns or summands to be worth the columns, or the columns would not fit.
-bool forward_by_products(const ConvParams& p, const ConvSizes& s, DType dtype);
-bool data_by_products(const ConvParams& p, const ConvSizes& s, DType dtype);
-bool weight_by_products(const ConvParams& p, const ConvSizes& s, DType dtype);
+/// Queues a convolution of floats that have elements: y of x and w, x of y and
+/// w, or w of x and y; a bias, if defined, is added. False, and nothing was
+/// done, where products would have too few rows, columns or summands.
+bool convolve_by_products(ConvKind kind, const Tensor& x, const Tensor& w,
+                          const Tensor& y, const Tensor& bias,
+                          const ConvAttributes& attributes);
 
 }  // namespace hotaru::cuda

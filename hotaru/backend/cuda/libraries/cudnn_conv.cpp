@@ -328,11 +328,6 @@ bool convolve_by_cudnn(ConvKind kind, const Tensor& x, const Tensor& w,
   return true;
 }
 
-bool convolves_channels_last_by_cudnn(DType dtype) {
-  return is_floating_point(dtype) && dtype != DType::kFloat64 &&
-         cudnn_settings().enabled && usable<dnn::Cudnn>();
-}
-
 DeviceLibrary cudnn_report() {
   return report_of<dnn::Cudnn>();
 }

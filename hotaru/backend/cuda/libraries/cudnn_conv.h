@@ -17,10 +17,6 @@ enum class ConvKind : uint8_t { kForward, kData, kWeight };
 bool convolve_by_cudnn(ConvKind kind, const Tensor& x, const Tensor& w,
                        const Tensor& y, const ConvAttributes& attributes);
 
-/// Whether such operands had best have their channels last where one has: as in
-/// PyTorch, unless they are double. May open the library.
-bool convolves_channels_last_by_cudnn(DType dtype);
-
 DeviceLibrary cudnn_report();
 
 }  // namespace hotaru::cuda

@@ -3,9 +3,6 @@
 //   ConvForward_<suffix>   out y of a = x, b = w
 //   ConvData_<suffix>      out x of a = y, b = w
 //   Im2col_<bytes>         out columns of a = x, by the size of elements
-//   Im2colAcross_<bytes>   the same, [channels, kernel, samples, y]
-//   BackColumns_<bytes>    out [samples and channels of y, kernel, x] of a = y:
-//                          what the positions of the kernel bring to x
 //   Col2im_<suffix>        out x of a = columns
 //     grid  a thread for each element of out
 //   ConvWeight_<suffix>    out w of a = y, b = x
@@ -39,8 +36,6 @@ struct ConvParams {
   uint32_t x_channels = 0, y_channels = 0;
   /// The same as divisors, at least 1.
   Divider in, out_channels, groups;
-  /// Of Im2colAcross.
-  Divider samples;
   /// Threads of a weight, a power of two.
   uint32_t lanes = 1;
 };

@@ -234,38 +234,6 @@ __device__ void im2col(const ConvParams& p) {
   static_cast<Word*>(p.out)[i] = met<Word>(p, y, tap, tap.plane);
 }
 
-template <class Word>
-__device__ void im2col_across(const ConvParams& p) {
-  const uint32_t i = blockIdx.x * kBlock + threadIdx.x;
-  if (i >= p.numel) return;
-  const Place y(p.y, i);
-  const uint32_t above = p.samples.divide(y.plane);
-  const uint32_t sample = y.plane - above * p.samples.divisor;
-  const Place tap(p.w, above);
-  const uint32_t channels = p.groups.divisor * p.x_channels;
-  static_cast<Word*>(p.out)[i] =
-      met<Word>(p, y, tap, sample * channels + tap.plane);
-}
-
-template <class Word>
-__device__ void back_columns(const ConvParams& p) {
-  const uint32_t i = blockIdx.x * kBlock + threadIdx.x;
-  if (i >= p.numel) return;
-  const Place x(p.x, i), tap(p.w, x.plane);
-  uint32_t from = tap.plane;
-  bool inside = true;
-  HOTARU_UNROLL
-  for (int d = 0; d < 3; ++d) {
-    const int32_t away = x.at[d] + p.padding[d] - tap.at[d] * p.dilation[d];
-    const uint32_t at = p.stride[d].divide(away < 0 ? 0 : uint32_t(away));
-    inside &= away >= 0 && at < p.y[d].divisor &&
-              int32_t(at * p.stride[d].divisor) == away;
-    from = from * p.y[d].divisor + at;
-  }
-  static_cast<Word*>(p.out)[i] =
-      inside ? static_cast<const Word*>(p.a)[from] : Word{};
-}
-
 template <class T>
 __device__ void col2im(const ConvParams& p) {
   const uint32_t i = blockIdx.x * kBlock + threadIdx.x;
@@ -303,9 +271,7 @@ HOTARU_DEVICE_TYPES_FloatingTypes(HOTARU_ADD_CHANNELS, )
     HOTARU_DEVICE_TYPES_NumberTypes(HOTARU_CONV, )
 
 #define HOTARU_COLUMNS(bytes, Word) \
-  HOTARU_CUDA_KERNEL(Im2col_##bytes, ConvParams, im2col<Word>) \
-  HOTARU_CUDA_KERNEL(Im2colAcross_##bytes, ConvParams, im2col_across<Word>) \
-  HOTARU_CUDA_KERNEL(BackColumns_##bytes, ConvParams, back_columns<Word>)
+  HOTARU_CUDA_KERNEL(Im2col_##bytes, ConvParams, im2col<Word>)
         HOTARU_COLUMNS(2, uint16_t) HOTARU_COLUMNS(4, uint32_t)
             HOTARU_COLUMNS(8, uint64_t)
                 HOTARU_CUDA_KERNEL(Im2col_1, ConvParams, im2col<uint8_t>)
