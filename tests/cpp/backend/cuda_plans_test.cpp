@@ -30,6 +30,18 @@ TEST(CudaPlans, ProductsAreCovered) {
           }
 }
 
+TEST(CudaPlans, FewRowsAreWorthTensorCores) {
+  for (const uint32_t rows : {kLeastTensorSide, kLeastTensorSide + 1}) {
+    MatmulParams p;
+    p.m = rows, p.n = p.k = 4096;
+    plan_matmul(p, 2, 132, true);
+    EXPECT_EQ(p.tensor, rows > kLeastTensorSide);
+    EXPECT_EQ(p.tensor, p.large);
+    plan_matmul(p, 2, 132, false);
+    EXPECT_FALSE(p.large);
+  }
+}
+
 TEST(CudaPlans, ProductsUseTheWholeDevice) {
   MatmulParams p;
   p.m = p.n = p.k = 4096;
