@@ -37,8 +37,20 @@ Activation activation_of(const KernelCall& call) {
   return Activation::kNone;
 }
 
-bool is_float(const Tensor& t) {
-  return t.dtype() == DType::kFloat32 || t.dtype() == DType::kFloat64;
+/// Whether the device's products take something along.
+bool has_products(const Tensor& t) {
+  return t.dtype() == DType::kFloat32 || t.dtype() == DType::kFloat64 ||
+         (!t.device().is_cpu() && is_floating_point(t.dtype()));
+}
+
+/// Multiplications up to which other devices' own products are as good as their
+/// libraries', which know few activations: a vector by a large matrix.
+constexpr int64_t kMostOwn = int64_t{1} << 24;
+
+bool suits(Activation activation, const LinearAttributes& g, Device device) {
+  return device.is_cpu() || activation == Activation::kRelu ||
+         activation == Activation::kGeluTanh ||
+         g.batch * g.m * g.n * g.k <= kMostOwn;
 }
 
 /// The same tensor by itself: those of a call go with it.
@@ -110,7 +122,7 @@ class Fuser {
     if (product.kernel().name() != "matmul") return false;
     const auto& g = product.attributes<MatmulAttributes>();
     const Tensor &out = product.tensor(0), &bias = product.tensor(3);
-    if (!is_float(out) || !whole(out) || out.numel() == 0 || g.k == 0)
+    if (!has_products(out) || !whole(out) || out.numel() == 0 || g.k == 0)
       return false;
     chain.attributes = {g.batch, g.m, g.n, g.k, g.a, g.b, g.alpha};
     chain.a = {own(product.tensor(1)), n};
@@ -180,7 +192,8 @@ class Fuser {
     const Activation activation = activation_of(user);
     if (activation != Activation::kNone) {
       chain.attributes.activation = activation;
-      return fits(user.tensor(1), in);
+      return fits(user.tensor(1), in) &&
+             suits(activation, chain.attributes, in.device());
     }
     const std::string& name = user.kernel().name();
     if (name != "add" && name != "mul") return false;
@@ -188,7 +201,7 @@ class Fuser {
     const Tensor &mine = user.tensor(first ? 1 : 2),
                  &other = user.tensor(first ? 2 : 1);
     if (!fits(mine, in) || other.dtype() != in.dtype() ||
-        other.storage() == in.storage() || mine.storage() != in.storage())
+        other.device() != in.device() || other.storage() == in.storage() || mine.storage() != in.storage())
       return false;
     return name == "mul" ? takes_scale(chain, other)
                          : takes_sum(chain, user, other);
@@ -224,7 +237,9 @@ class Fuser {
   }
 
   static bool takes_scale(Chain& chain, const Tensor& other) {
-    if (!chain.plain() || other.numel() != 1) return false;
+    if (!chain.plain() || other.numel() != 1 ||
+        !suits(Activation::kNone, chain.attributes, other.device()))
+      return false;
     chain.scale = {own(other), chain.nodes.back()};
     return true;
   }

@@ -341,7 +341,9 @@ def test_one_launch_is_all_that_a_replay_needs(cuda):
         g, y = captured(model, x)
     nodes, launched = launches(g)
     assert launched == 1
-    assert nodes <= len(g._nodes())
+    # Bias and rectifier go with the product, whose depth may be cut in two.
+    assert [name for name, _ in g._nodes()] == ["linear", "matmul"]
+    assert nodes <= 4
     g.replay()
     same(y, model(x).detach())
 

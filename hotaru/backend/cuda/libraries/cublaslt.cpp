@@ -9,6 +9,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/libraries/library.h"
 #include "hotaru/core/error.h"
@@ -328,6 +329,7 @@ bool multiply_by_cublaslt(const MatmulParams& p, DType dtype) {
                  alignment_bits(matrix), alignment_bits(p.out)}};
   const std::shared_ptr<Plan> plan = Plans::here().of(*lt, key);
   if (!plan->serves()) return false;
+  keep_for_recording(plan);
   const Scale alpha = scale_of(dtype, p.alpha, p.imaginary_alpha);
   const Scale beta = scale_of(dtype, added->real, added->imaginary);
   plan->run(&alpha, p.b, p.a, &beta, matrix, p.out, added->row);

@@ -11,7 +11,7 @@ namespace hotaru::cuda {
 namespace {
 
 constexpr KernelTypes<NumberTypes> kMatmulTypes{0, "addmm_cuda"};
-constexpr KernelTypes<FloatTypes> kLinearTypes{0};
+constexpr KernelTypes<FloatingTypes> kLinearTypes{0};
 
 const void* address_of(const Tensor& t) {
   return t.defined() && t.numel() > 0 ? device_address(t) : nullptr;
