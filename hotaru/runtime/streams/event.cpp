@@ -31,9 +31,8 @@ double Event::elapsed_time(const Event& end) const {
       "Both events must be created with argument 'enable_timing=True'.");
   HOTARU_CHECK(mark_ && end.mark_,
                "Both events must be recorded before calculating elapsed time.");
-  HOTARU_CHECK(
-      query() && end.query(),
-      "Both events must be completed before calculating elapsed time.");
+  synchronize();
+  end.synchronize();
   return mark_->milliseconds_to(*end.mark_);
 }
 

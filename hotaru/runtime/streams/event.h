@@ -47,8 +47,8 @@ class Event {
   void synchronize() const {
     if (mark_) mark_->wait();
   }
-  /// Milliseconds from this event to `end`. Throws unless both were made with
-  /// enable_timing, recorded and reached.
+  /// Milliseconds from this event to `end`; waits for both. Throws unless both
+  /// were made with enable_timing and recorded.
   double elapsed_time(const Event& end) const;
 
   const Ref<Mark>& mark() const { return mark_; }

@@ -259,11 +259,9 @@ TEST_F(QueueTest, EventsOrderStreamsThatShareNothing) {
   gate.reached.wait(false);
   EXPECT_FALSE(event.query());
   EXPECT_FALSE(b.query());
-  EXPECT_THROW((void)event.elapsed_time(end), Error);
   gate.release();
-  end.synchronize();
+  EXPECT_GE(event.elapsed_time(end), 0.0);  // when both are reached
   EXPECT_EQ(log.size(), 1u);
-  EXPECT_GE(event.elapsed_time(end), 0.0);
   EXPECT_THROW((void)Event().elapsed_time(end), Error);
 }
 

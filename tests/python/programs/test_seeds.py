@@ -174,9 +174,15 @@ def test_program_of_graphs_says_that_there_is_no_gpu(name, tmp_path):
     assert "Found no NVIDIA driver on your system." in done.stderr
 
 
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
 @pytest.mark.parametrize("name", sorted(GRAPHS))
-def test_program_of_graphs_runs_on_the_cpu(name, tmp_path):
-    program = on_cpu(GRAPHS[name])
+def test_program_of_graphs_runs(name, device, tmp_path, monkeypatch):
+    """As it was written on a GPU; with the CPU's names on the CPU."""
+    program = GRAPHS[name]
+    if device == "cpu":
+        program = on_cpu(program)
+    else:
+        monkeypatch.setenv("HOTARU_CUDA_DRIVER", "soft")
     names = re.search(r"(graphed_\w+)\(input\)", program)[1], "input"
     program += """
 import copy
@@ -192,3 +198,4 @@ assert torch.allclose({0}({1}), plain({1}), atol=1e-6)
     else:
         assert done.stdout.startswith("tensor([")
         assert "grad_fn=<GraphedBackward>" in done.stdout
+        assert ("device='cuda:0'" in done.stdout) == (device == "cuda")
