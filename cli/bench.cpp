@@ -38,6 +38,7 @@ std::vector<double> measure(Model& model, double seconds) {
   while (samples.size() < kFewestCalls ||
          before - start < std::chrono::duration<double>(seconds)) {
     model.call();
+    model.synchronize();
     const auto after = Clock::now();
     samples.push_back(std::chrono::duration<double>(after - before).count());
     before = after;

@@ -10,6 +10,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/graph/drawing/drawing.h"
 #include "hotaru/graph/passes/passes.h"
+#include "hotaru/runtime/backend.h"
 #include "model.h"
 
 namespace hotaru::cli {
@@ -39,7 +40,10 @@ Ref<Graph> capture(Model& model, const GraphOptions& options, Value& result) {
   // What a first call makes (compiled code, state) is not to be captured.
   for (int i = 0; i < kWarmUpCalls; ++i) model.call();
   auto made = make_ref<Graph>(graph::Options{options.without, false});
-  const Stream stream = Stream::queued();
+  const Device device = model.device();
+  const Stream stream = DeviceTable::instance()
+                            .backend(device.type)
+                            .make_stream(std::max<int>(device.index, 0), 0);
   made->capture_begin(stream);
   try {
     const StreamGuard guard(stream);
@@ -86,6 +90,10 @@ void print_table(const Description& after, const std::vector<double>& times,
 
 /// What runs otherwise than once a replay, one after the other.
 void print_extras(const graph::Program& program) {
+  if (const DeviceGraph* made = program.device_graph())
+    std::printf("a replay: %zu kernels, copies and fills in %zu launch%s\n",
+                made->nodes(), made->launches(),
+                made->launches() == 1 ? "" : "es");
   if (!program.once().empty())
     std::printf("weights in another form: %zu bytes, made by %zu calls once\n",
                 program.kept_bytes(), program.once().size());
@@ -111,6 +119,9 @@ void print_json(const GraphOptions& options, const Graph& made,
                                      {"least", plan.peak},
                                      {"weights", made.program().kept_bytes()}}},
                                    {"nodes", nlohmann::ordered_json::array()}};
+  if (const DeviceGraph* device = made.program().device_graph())
+    report["device"] = {{"nodes", device->nodes()},
+                        {"launches", device->launches()}};
   for (size_t n = 0; n < times.size(); ++n)
     report["nodes"].push_back({{"name", after.nodes[n].name},
                                {"result", after.nodes[n].result},

@@ -1,6 +1,9 @@
 #include "model.h"
 
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/ops/create/copy.h"
+#include "hotaru/runtime/backend.h"
+#include "hotaru/runtime/streams/stream.h"
 #include "hotaru/runtime/threads/parallel.h"
 #include "hotaru/script/archive/archive.h"
 #include "hotaru/script/program/function.h"
@@ -33,12 +36,16 @@ struct Model::State {
   script::Module module;
   script::Function& method;
   std::vector<Value> arguments;
+  Device device;
 };
 
 void ModelOptions::add_to(CLI::App& command) {
   command.add_option("model", path, "A TorchScript archive")->required();
   inputs.add_options(command);
   command.add_option("--method", method, "What to call")->capture_default_str();
+  command
+      .add_option("--device", device, "Where it runs: cpu, cuda, cuda:1, ...")
+      ->capture_default_str();
   command.add_option("--threads", threads, "Threads an operator may use")
       ->check(CLI::PositiveNumber);
   command.add_flag("--json", json, "Print JSON");
@@ -46,12 +53,17 @@ void ModelOptions::add_to(CLI::App& command) {
 
 Model::Model(const ModelOptions& options) {
   if (options.threads > 0) set_num_threads(options.threads);
+  const Device device = resolve(Device::parse(options.device));
   script::Module module = script::load(options.path);
   module.eval();
+  if (!device.is_cpu()) module.to(device, {});
   script::Function& method = module.method(options.method);
   std::vector<Value> arguments = options.inputs.values();
   check_count(method, arguments.size());
-  state_.reset(new State{std::move(module), method, std::move(arguments)});
+  for (Value& argument : arguments)
+    if (argument.is_tensor()) argument = to(argument.as_tensor(), device);
+  state_.reset(
+      new State{std::move(module), method, std::move(arguments), device});
 }
 
 Model::~Model() = default;
@@ -59,6 +71,14 @@ Model::~Model() = default;
 Value Model::call() {
   autograd::NoGrad no_grad;
   return state_->module.call(state_->method.short_name(), state_->arguments);
+}
+
+Device Model::device() const {
+  return state_->device;
+}
+
+void Model::synchronize() const {
+  if (!state_->device.is_cpu()) current_stream(state_->device).synchronize();
 }
 
 }  // namespace hotaru::cli

@@ -6,16 +6,18 @@
 #include <string>
 #include <vector>
 
+#include "hotaru/core/device.h"
 #include "hotaru/core/value.h"
 #include "inputs.h"
 
 namespace hotaru::cli {
 
 /// The options that `run` and `bench` share: MODEL, --method, --input,
-/// --shape, --threads, --json. The object must outlive the command.
+/// --shape, --device, --threads, --json. The object must outlive the command.
 struct ModelOptions {
   std::string path;
   std::string method = "forward";
+  std::string device = "cpu";
   int threads = 0;  // 0: leave as it is
   bool json = false;
   Inputs inputs;
@@ -27,13 +29,17 @@ struct ModelOptions {
 /// again, without gradients.
 class Model {
  public:
-  /// Loads the archive and reads the inputs. Throws when either fails, when
+  /// Loads the archive and reads the inputs, both to the device. Throws when
+  /// that fails, when
   /// the method does not exist, or (naming its parameters) when the number of
   /// inputs does not fit.
   explicit Model(const ModelOptions& options);
   ~Model();
 
   Value call();
+  Device device() const;
+  /// Waits for the device.
+  void synchronize() const;
 
  private:
   struct State;

@@ -48,7 +48,7 @@ Json numbers(const Tensor& tensor) {
 
 Json to_json(const Value& value) {
   if (value.is_tensor()) {
-    const Tensor tensor = detach(value.as_tensor());
+    const Tensor tensor = to(detach(value.as_tensor()), Device{});
     Json json = {{"dtype", dtype_name(tensor.dtype())},
                  {"shape", Json::array()}};
     for (int64_t size : tensor.sizes()) json["shape"].push_back(size);
@@ -84,7 +84,7 @@ void show(const Value& value, std::ostream& out) {
 
 /// The tensors of a result, in order, as --output takes them.
 void collect_tensors(const Value& value, std::vector<Tensor>* tensors) {
-  if (value.is_tensor()) tensors->push_back(value.as_tensor());
+  if (value.is_tensor()) tensors->push_back(to(value.as_tensor(), Device{}));
   if (!value.is_list() && !value.is_tuple()) return;
   for (const Value& item : items_of(value)) collect_tensors(item, tensors);
 }
@@ -102,6 +102,7 @@ void run(const RunOptions& options) {
   Model model(options);
   const auto start = Clock::now();
   const Value result = model.call();
+  model.synchronize();
   const std::chrono::duration<double> taken = Clock::now() - start;
   write_outputs(result, options.outputs);
   if (options.json) {

@@ -201,7 +201,8 @@ class Fuser {
     const Tensor &mine = user.tensor(first ? 1 : 2),
                  &other = user.tensor(first ? 2 : 1);
     if (!fits(mine, in) || other.dtype() != in.dtype() ||
-        other.device() != in.device() || other.storage() == in.storage() || mine.storage() != in.storage())
+        other.device() != in.device() || other.storage() == in.storage() ||
+        mine.storage() != in.storage())
       return false;
     return name == "mul" ? takes_scale(chain, other)
                          : takes_sum(chain, user, other);

@@ -189,7 +189,7 @@ void init_graph(nb::module_& m) {
       .def("_abandon", &abandon)
       .def(
           "replay", [](PyGraph& self) { self.replay(); },
-           "Runs the captured calls on the current stream. Thread-safe.")
+          "Runs the captured calls on the current stream. Thread-safe.")
       .def("_reset", &reset)
       .def("_pool",
            [](const PyGraph& self) { return PyPool{self.graph->pool()}; })
@@ -207,15 +207,16 @@ void init_graph(nb::module_& m) {
       .def("_nodes", &nodes_of)
       .def("_plan", &plan_of)
       .def("_raw_graph", &raw_graph)
-      .def("_launches",
-           [](const PyGraph& self) -> nb::object {
-             const Program& program = self.graph->program();
-             const DeviceGraph* made = program.device_graph();
-             const size_t calls = program.nodes().size();
-             return nb::make_tuple(made ? made->nodes() : calls,
-                                   made ? made->launches() : calls);
-           },
-           "(kernels, copies and fills of a replay, what the host launches)")
+      .def(
+          "_launches",
+          [](const PyGraph& self) -> nb::object {
+            const Program& program = self.graph->program();
+            const DeviceGraph* made = program.device_graph();
+            const size_t calls = program.nodes().size();
+            return nb::make_tuple(made ? made->nodes() : calls,
+                                  made ? made->launches() : calls);
+          },
+          "(kernels, copies and fills of a replay, what the host launches)")
       .def("_timed_replay", [](const PyGraph& self) {
         nb::list out;
         for (const auto& [start, duration] : self.graph->timed_replay())

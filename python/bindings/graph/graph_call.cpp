@@ -50,8 +50,8 @@ class GraphCall {
         default_dtype_(default_dtype()) {
     std::vector<const Tensor*> targets;
     for (nb::handle pair : arguments) {
-      arguments_.push_back(argument_like(
-          pair[0], pair[1], nb::cast<bool>(pair[2])));
+      arguments_.push_back(
+          argument_like(pair[0], pair[1], nb::cast<bool>(pair[2])));
       if (!pair[1].is_none()) targets.push_back(&tensor_of(pair[1].ptr()));
     }
     for (nb::handle tensor : guarded)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -64,8 +65,8 @@ def test_info_tells_the_same_to_people_and_programs():
 # other kernels stand for there, and what graphs of the CPU are made of.
 CPU_ONLY = {
     "block_channels", "blocked_conv", "blocked_max_pool", "blocked_mean",
-    "blocked_weight", "conv_fused", "graph_fused", "graph_replay", "lstm_train",
-    "lstm_train_grad", "rnn_layer", "unblock_channels", "winograd_conv",
+    "blocked_weight", "conv_fused", "graph_fused", "lstm_train", "lstm_train_grad",
+    "rnn_layer", "unblock_channels", "winograd_conv",
     "winograd_weight",
 }  # fmt: skip
 
@@ -151,6 +152,47 @@ def test_graph_lists_and_draws_what_it_captured(model, tmp_path):
     assert drawn.count("rnn_layer") == 2
     apart = json.loads(output(*words, "--json", "--without", "fuse_conv"))
     assert len(apart["nodes"]) > len(nodes)
+
+
+def test_a_model_on_a_device(tmp_path, monkeypatch):
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = torch.nn.Linear(4, 8)
+            self.b = torch.nn.Linear(8, 3)
+
+        def forward(self, x):
+            return self.b(self.a(x).relu()).softmax(-1)
+
+    path = tmp_path / "net.pt"
+    net = Net().eval()
+    torch.jit.script(net).save(str(path))
+    x = tmp_path / "x.npy"
+    np.save(x, np.ones((2, 4), np.float32))
+    monkeypatch.setenv("HOTARU_CUDA_DRIVER", "soft")
+    on_device = ("--device", "cuda", "--json")
+    run = json.loads(output("run", path, "--input", x, *on_device))
+    found = torch.tensor(run["result"]["values"]).float()
+    torch.testing.assert_close(found, net(torch.ones(2, 4)).detach())
+    graph = json.loads(output("graph", path, "--shape", "2,4", *on_device))
+    assert graph["device"]["launches"] == 1
+    assert [n["name"] for n in graph["nodes"]] == [
+        "linear",
+        "matmul",
+        "softmax",
+    ]
+    assert all(n["seconds"] >= 0 for n in graph["nodes"])
+    text = output("graph", path, "--shape", "2,4", "--device", "cuda:0")
+    assert re.search(
+        r"a replay: \d+ kernels, copies and fills in 1 launch\n", text
+    )
+    bench = json.loads(
+        output("bench", path, "--shape", "2,4", "--seconds", "0.1", *on_device)
+    )
+    assert bench["calls"] >= 20
+    done = hotaru("run", path, "--shape", "2,4", "--device", "cuda:7")
+    assert done.returncode == 1
+    assert "invalid device ordinal" in done.stderr
 
 
 def test_graph_says_what_cannot_be_captured(tmp_path):

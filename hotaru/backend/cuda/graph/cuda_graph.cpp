@@ -30,9 +30,8 @@ PhiloxGenerator* generator_of(const Operand& operand) {
 
 bool touches(const KernelCall& call, const Storage& storage) {
   const auto operands = call.operands();
-  return std::any_of(operands.begin(), operands.end(), [&](const Operand& o) {
-    return o.ordered() == &storage;
-  });
+  return std::any_of(operands.begin(), operands.end(),
+                     [&](const Operand& o) { return o.ordered() == &storage; });
 }
 
 void add_new(std::vector<CUgraphNode>& to, std::span<const CUgraphNode> nodes) {
