@@ -65,8 +65,8 @@ def test_info_tells_the_same_to_people_and_programs():
 # other kernels stand for there, and what graphs of the CPU are made of.
 CPU_ONLY = {
     "block_channels", "blocked_conv", "blocked_max_pool", "blocked_mean",
-    "blocked_weight", "conv_fused", "graph_fused", "lstm_train", "lstm_train_grad",
-    "rnn_layer", "unblock_channels", "winograd_conv",
+    "blocked_weight", "conv_fused", "graph_fused", "lstm_train",
+    "lstm_train_grad", "rnn_layer", "unblock_channels", "winograd_conv",
     "winograd_weight",
 }  # fmt: skip
 
