@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "hotaru/backend/cuda/params/errors.h"
@@ -20,6 +21,7 @@ struct FailureText {
   /// The launcher's: a dimension or a size, a name that lives for ever.
   int64_t dim = 0;
   const char* op = "";
+  std::shared_ptr<const std::string> message = nullptr;
 };
 
 /// The errors of one stream's kernels, or of a graph's. Thread-safe.

@@ -17,6 +17,7 @@
 #include "hotaru/ops/reduce/extremum.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/ops/require.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/sort/sort.h"
 #include "hotaru/runtime/generator.h"
@@ -233,6 +234,22 @@ Tensor draw_kept_(const Tensor& self, double p, const Tensor& like) {
               {.draw = Draw::kKept, .a = p, .range = itemsize(like.dtype())});
 }
 
+namespace {
+
+/// Without looking at them where the host would have to wait for a device.
+void check_chances(const Tensor& p) {
+  constexpr const char* kText =
+      "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this "
+      "error message be improved?  If so, please report an enhancement request "
+      "to PyTorch.)";
+  if (requires_later(p))
+    return require(all(logical_and(ge(p, Scalar(0)), le(p, Scalar(1)))), kText);
+  const auto [lowest, highest] = host_range(p, "the check of probabilities");
+  HOTARU_CHECK(lowest.to_double() >= 0 && highest.to_double() <= 1, kText);
+}
+
+}  // namespace
+
 Tensor bernoulli_(const Tensor& self, const Tensor& p, Generator* generator) {
   HOTARU_CHECK_AS(NotImplementedError, p.is_floating_point(),
                   "\"bernoulli_tensor_cpu_p_\" not implemented for '",
@@ -249,12 +266,7 @@ Tensor bernoulli_(const Tensor& self, const Tensor& p, Generator* generator) {
         empty_strided(self.sizes(), like.strides(), {dtype, self.device()});
     copy_(wide, p);
     if (self.numel() > 0) {
-      const auto [lowest, highest] =
-          host_range(wide, "the check of probabilities");
-      HOTARU_CHECK(lowest.to_double() >= 0 && highest.to_double() <= 1,
-                   "Expected p_in >= 0 && p_in <= 1 to be true, but got "
-                   "false.  (Could this error message be improved?  If so, "
-                   "please report an enhancement request to PyTorch.)");
+      check_chances(wide);
       const bool direct = same(like.strides(), self.strides());
       const Tensor target = direct ? self : like;
       enqueue(kBernoulli,
@@ -365,6 +377,41 @@ Tensor bernoulli(const Tensor& self, Generator* generator) {
   return out;
 }
 
+namespace {
+
+/// The same of what multinomial() draws by, rows of weights. `several`: with
+/// replacement, which PyTorch refuses in other words.
+void check_weights(const Tensor& weights, bool several) {
+  constexpr const char* kWhy = "the check of probabilities";
+  constexpr const char* kBad =
+      "probability tensor contains either `inf`, `nan` or element < 0";
+  constexpr const char* kNone =
+      "invalid multinomial distribution (sum of probabilities <= 0)";
+  if (requires_later(weights)) {
+    const Tensor good =
+        all(logical_and(ge(weights, Scalar(0)), isfinite(weights)));
+    require(good, kBad);
+    // Of both only the first is said.
+    const Tensor any = all(gt(sum(weights, Dims{-1}), Scalar(0)));
+    return require(logical_or(any, logical_not(good)), kNone);
+  }
+  const auto [lowest, largest] = host_range(weights, kWhy);
+  if (several) {
+    HOTARU_CHECK(!(lowest.to_double() < 0),
+                 "invalid multinomial distribution (encountering probability "
+                 "entry < 0)");
+    HOTARU_CHECK(std::isfinite(largest.to_double()),
+                 "invalid multinomial distribution (encountering probability "
+                 "entry = infinity or NaN)");
+  }
+  HOTARU_CHECK(std::isfinite(largest.to_double()) && lowest.to_double() >= 0,
+               kBad);
+  HOTARU_CHECK(host_value(amin(sum(weights, Dims{-1})), kWhy).to_double() > 0,
+               kNone);
+}
+
+}  // namespace
+
 Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
                    Generator* generator) {
   HOTARU_CHECK(self.is_floating_point(),
@@ -385,21 +432,7 @@ Tensor multinomial(const Tensor& self, int64_t num_samples, bool replacement,
   const Tensor out = empty(shape, {DType::kInt64, self.device()});
   if (self.numel() == 0) return out;
   const Tensor weights = contiguous(detach(self));
-  constexpr const char* kWhy = "the check of probabilities";
-  const auto [lowest, largest] = host_range(weights, kWhy);
-  if (replacement && num_samples > 1) {
-    HOTARU_CHECK(!(lowest.to_double() < 0),
-                 "invalid multinomial distribution (encountering probability "
-                 "entry < 0)");
-    HOTARU_CHECK(std::isfinite(largest.to_double()),
-                 "invalid multinomial distribution (encountering probability "
-                 "entry = infinity or NaN)");
-  }
-  HOTARU_CHECK(std::isfinite(largest.to_double()) && lowest.to_double() >= 0,
-               "probability tensor contains either `inf`, `nan` or element < "
-               "0");
-  HOTARU_CHECK(host_value(amin(sum(weights, Dims{-1})), kWhy).to_double() > 0,
-               "invalid multinomial distribution (sum of probabilities <= 0)");
+  check_weights(weights, replacement && num_samples > 1);
   if (!replacement || num_samples == 1) {
     // The order of exponential arrival times with these rates is a draw
     // without replacement (Efraimidis and Spirakis 2006).

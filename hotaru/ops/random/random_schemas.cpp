@@ -9,6 +9,7 @@
 #include "hotaru/ops/reduce/extremum.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/ops/require.h"
 
 namespace hotaru {
 namespace {
@@ -184,9 +185,12 @@ Tensor normal_around(const Tensor& mean, const Tensor& std, IntSpan shape,
   const autograd::NoGrad no_grad;
   HOTARU_CHECK(!std.is_complex(),
                "normal expects standard deviation to be non-complex");
-  HOTARU_CHECK(std.numel() == 0 ||
-                   host_value(amin(std), "the check of std").to_double() >= 0,
-               "normal expects all elements of std >= 0.0");
+  constexpr const char* kText = "normal expects all elements of std >= 0.0";
+  if (std.numel() > 0 && requires_later(std))
+    require(ge(amin(std), Scalar(0)), kText);
+  else if (std.numel() > 0)
+    HOTARU_CHECK(host_value(amin(std), "the check of std").to_double() >= 0,
+                 kText);
   const Tensor draws =
       normal_(empty(shape, TensorOptions(model)), 0, 1, generator);
   return add(mul(draws, std), mean);

@@ -15,6 +15,7 @@
 #include "hotaru/ops/reduce/scan.h"
 #include "hotaru/ops/refuse.h"
 #include "hotaru/ops/registry.h"
+#include "hotaru/ops/require.h"
 #include "hotaru/ops/shape/view.h"
 #include "hotaru/ops/sort/sort.h"
 #include "hotaru/runtime/streams/stream.h"
@@ -217,14 +218,23 @@ Tensor searchsorted(const Tensor& boundaries, const Tensor& values,
                "torch.searchsorted(): sorter must be a tensor of long dtype "
                "but got dtype ",
                scalar_type_name(sorter.dtype()));
+  Tensor order = contiguous(sorter);
   if (sorter.numel() > 0) {
-    const int64_t n = boundaries.size(-1);
-    const auto [lowest, highest] =
-        host_range(sorter, "the check of sorter's indices");
-    HOTARU_CHECK(lowest.to_int() >= 0 && highest.to_int() < n,
-                 "torch.searchsorted(): sorter index out of range");
+    constexpr const char* kText =
+        "torch.searchsorted(): sorter index out of range";
+    const Scalar last = boundaries.size(-1) - 1;
+    if (requires_later(sorter)) {
+      // What goes on nevertheless stays within the boundaries.
+      const Tensor within = clamp(order, Scalar(0), last);
+      require(all(eq(within, order)), kText);
+      order = within;
+    } else {
+      const auto [lowest, highest] =
+          host_range(sorter, "the check of sorter's indices");
+      HOTARU_CHECK(lowest.to_int() >= 0 && highest.to_int() <= last.to_int(),
+                   kText);
+    }
   }
-  const Tensor order = contiguous(sorter);
   enqueue(kSearch, {write(out), read(rows), read(x), read(order)}, attributes);
   return out;
 }

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from .. import _C
 from .._C import Tensor
-from .._overrides import overridable as _overridable
 
 __all__ = [
-    "_assert_async", "_check", "_check_index", "_check_is_size",
+    "_check", "_check_index", "_check_is_size",
     "_check_not_implemented", "_check_tensor_all", "_check_tensor_all_with",
     "_check_type", "_check_value", "_check_with",
 ]  # fmt: skip
@@ -89,18 +88,3 @@ def _check_tensor_all_with(error_type, cond, message=None) -> None:
 def _check_tensor_all(cond, message=None) -> None:
     """RuntimeError unless all elements of a tensor of bools are true."""
     _check_tensor_all_with(RuntimeError, cond, message)
-
-
-def _assert_async(
-    condition: Tensor,
-    message="Expected Tensor with single nonzero value, but got zero",
-) -> None:
-    """RuntimeError where a tensor of one element is zero.
-
-    Waits for the value, whatever the stream.
-    """
-    if not bool(condition):
-        raise RuntimeError(message)
-
-
-_overridable(globals(), ("_assert_async",), "hotaru")

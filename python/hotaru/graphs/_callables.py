@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 from .. import _C, Tensor, inference_mode, is_grad_enabled, no_grad
 from ..nn import Module
-from ..random import fork_rng
 from . import _stance, _state, _tree
 from ._capture import Captured, Options
 from ._graph import check_mode
@@ -359,17 +358,22 @@ class Graphed(_C._FastCall):
         snapshot = _state.Snapshot(self._reach.owners, values=True)
         tensors = (*leaves, *_state.guarded(self._reach))
         devices = {t.device.index for t in tensors if t.is_cuda}
+        generators = [_C._cuda_generator(device) for device in devices]
+        states = [generator.get_state() for generator in generators]
+        state = _C.get_rng_state()
         with no_grad():
             before = [leaf.detach().clone() for leaf in leaves]
-        with fork_rng(devices):
-            try:
-                for _ in range(iterations):
-                    self.function(*args, **kwargs)
-            finally:
-                snapshot.restore()
-                with no_grad():
-                    for leaf, value in zip(leaves, before):
-                        leaf.detach().copy_(value)
+        try:
+            for _ in range(iterations):
+                self.function(*args, **kwargs)
+        finally:
+            snapshot.restore()
+            _C.set_rng_state(state)
+            for generator, drawn in zip(generators, states):
+                generator.set_state(drawn)
+            with no_grad():
+                for leaf, value in zip(leaves, before):
+                    leaf.detach().copy_(value)
 
     def _mismatch(self, form, leaves) -> str:
         got = _tree.describe(form, iter(leaves))

@@ -297,3 +297,63 @@ def test_a_trace_of_one_replay(cuda, tmp_path):
     same(y, want)
     g.debug_dump(tmp_path / "g.dot")
     assert "matmul" in (tmp_path / "g.dot").read_text()
+
+
+def test_sampling(cuda):
+    """Draws by probabilities, as decoders of text do it; those that are none
+    are an error when somebody waits.
+    """
+    weights = torch.tensor([[1.0, 2, 3], [0, 1, 0]], device=cuda)
+    chances = torch.tensor([0.0, 1, 0.5], device=cuda)
+
+    def f():
+        return (
+            torch.multinomial(weights, 1),
+            torch.multinomial(weights, 4, replacement=True),
+            torch.bernoulli(chances),
+        )
+
+    torch.cuda.manual_seed(3)
+    want = [f() for _ in range(2)]
+    torch.cuda.manual_seed(3)
+    g, out = captured(f)
+    for results in want:
+        g.replay()
+        for a, b in zip(out, results):
+            same(a, b)
+    for bad, where, text in (
+        (-1.0, weights, "probability tensor contains"),
+        (float("nan"), weights, "probability tensor contains"),
+        (1.5, chances, "Expected p_in >= 0 && p_in <= 1"),
+    ):
+        before = where.clone()
+        where.view(-1)[1] = bad
+        g.replay()
+        with pytest.raises(RuntimeError, match=text):
+            torch.cuda.synchronize()
+        f()
+        with pytest.raises(RuntimeError, match=text):
+            torch.cuda.synchronize()
+        where.copy_(before)
+    weights[1] = 0
+    g.replay()
+    with pytest.raises(RuntimeError, match="sum of probabilities <= 0"):
+        torch.cuda.synchronize()
+
+
+def test_assertions(cuda):
+    x = torch.ones((), device=cuda)
+    torch._assert_async(x)
+    torch._assert_async(x > 0, "not above")
+    g, y = captured(lambda: (torch._assert_async(x > 0, "not above"), x * 2)[1])
+    g.replay()
+    torch.cuda.synchronize()
+    x.fill_(-1)
+    g.replay()
+    with pytest.raises(RuntimeError, match=r"^not above"):
+        torch.cuda.synchronize()
+    assert y.item() == -2
+    with pytest.raises(RuntimeError, match="Expected Tensor with single"):
+        torch._assert_async(torch.zeros(1))
+    with pytest.raises(RuntimeError, match="more than one value"):
+        torch._assert_async(torch.ones(2))

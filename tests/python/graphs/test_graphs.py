@@ -239,14 +239,6 @@ REASONS = {
         "the number of classes"),
     "allclose": (
         lambda x: torch.allclose(x, x), "its result, a Python bool"),
-    "bernoulli_": (
-        lambda x: torch.empty(4).bernoulli_(x), "the check of probabilities"),
-    "multinomial": (
-        lambda x: torch.multinomial(x, 1), "the check of probabilities"),
-    "normal": (lambda x: torch.normal(0.0, x), "the check of std"),
-    "searchsorted": (
-        lambda x: torch.searchsorted(x, x, sorter=x.long()),
-        "the check of sorter's indices"),
 }  # fmt: skip
 
 
@@ -258,6 +250,42 @@ def test_a_refused_look_at_elements_says_what_they_are_needed_for(name):
         RuntimeError, match=f"needed on the host for {reason}"
     ), torch.cpu.graph(torch.cpu.Graph()):  # fmt: skip
         use(x * 1)
+
+
+LATER = {
+    "bernoulli_": (
+        lambda x: torch.empty(4).bernoulli_(x), 3.0, "Expected p_in >= 0"),
+    "multinomial": (
+        lambda x: torch.multinomial(x, 1), -1.0, "probability tensor contains"),
+    "normal": (lambda x: torch.normal(0.0, x), -1.0, "elements of std >= 0"),
+    "searchsorted": (
+        lambda x: torch.searchsorted(
+            torch.arange(4.0), x, sorter=torch.arange(4) + (x[:1] > 1).long()),
+        2.0, "sorter index out of range"),
+    "_assert_async": (
+        lambda x: (torch._assert_async(x[0] < 2, "too large"), x * 1)[1],
+        2.0, "too large"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_checks_of_values_are_made_in_each_replay(name):
+    use, bad, text = LATER[name]
+    x = torch.ones(4)
+    g, out = captured(lambda: use(x))
+    stream = torch.cpu.Stream()
+    for value in (1.0, bad, 1.0):
+        x.fill_(value)
+        with torch.cpu.stream(stream):
+            torch.manual_seed(1)
+            g.replay()
+        if value == bad:
+            with pytest.raises(RuntimeError, match=text):
+                stream.synchronize()
+        else:
+            stream.synchronize()
+            torch.manual_seed(1)
+            assert out.equal(use(x))
 
 
 def test_another_exception_is_left_alone():

@@ -23,4 +23,10 @@ struct ErrorSink {
   unsigned long long call = 0;
 };
 
+/// Require: that a byte is not 0.
+struct RequireParams {
+  const unsigned char* holds = nullptr;
+  ErrorSink errors;
+};
+
 }  // namespace hotaru::cuda

@@ -53,7 +53,7 @@ void standard_gamma(const KernelCall& call) {
 /// Operands: result, means, generator.
 void poisson(const KernelCall& call) {
   static constinit const Functions functions("DrawPoisson");
-  static constexpr FailureText kFailure{
+  static const FailureText kFailure{
       [](const FailureText&, int64_t, const int64_t*) {
         fail("invalid Poisson rate, expected rate to be non-negative");
       }};
