@@ -22,6 +22,12 @@ struct GraphScratch {
   std::vector<Tensor> pieces;
 };
 
+/// A graph as the device's interface knows it, and what launches it: handles
+/// as numbers.
+struct RawGraph {
+  uint64_t graph, executable;
+};
+
 /// Made by Backend::make_graph. Not from two threads at once.
 class DeviceGraph {
  public:
@@ -42,9 +48,10 @@ class DeviceGraph {
   virtual size_t nodes() const = 0;
   /// How often a launch has to call the device.
   virtual size_t launches() const = 0;
-  /// The device's own graphs, as numbers: one, unless calls in between cannot
-  /// be part of one.
-  virtual std::vector<uint64_t> handles() const = 0;
+  /// The device's own graphs: one, unless calls in between cannot be part of
+  /// one. Whoever changes them says so by instantiate().
+  virtual std::vector<RawGraph> raw() const = 0;
+  virtual void instantiate() = 0;
 };
 
 /// The calls of a graph and their order. They outlive what is made of them.

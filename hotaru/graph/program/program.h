@@ -80,7 +80,7 @@ class Program {
   size_t kept_bytes() const;
   const MemoryPlan& plan() const { return plan_; }
   /// What the device made of the nodes; null if they run one by one.
-  const DeviceGraph* device_graph() const { return graph_.get(); }
+  DeviceGraph* device_graph() const { return graph_.get(); }
   /// What it touches besides its intermediate values, each storage once, with
   /// how: for the door.
   std::span<const Operand> operands() const { return operands_; }

@@ -149,18 +149,25 @@ void PyGraph::replay(std::span<const Operand> reads) {
   graph->replay(reads);
 }
 
-/// The device's graphs: for one that is all of it.
-uint64_t raw_graph(const PyGraph& self) {
+/// (graph, what launches it) where one graph of the device is all of it.
+nb::tuple raw_graph(const PyGraph& self) {
   const DeviceGraph* made = self.graph->program().device_graph();
   HOTARU_CHECK(made,
                "raw_cuda_graph: this graph is not one of a CUDA device, or the "
                "driver is older than CUDA 12.3");
-  const std::vector<uint64_t> handles = made->handles();
-  HOTARU_CHECK(handles.size() == 1 && made->launches() == 1,
-               "raw_cuda_graph: this graph is ", handles.size(),
+  const std::vector<RawGraph> raw = made->raw();
+  HOTARU_CHECK(raw.size() == 1 && made->launches() == 1,
+               "raw_cuda_graph: this graph is ", raw.size(),
                " CUDA graphs, as some of its calls (copies to or from the "
                "host, what waits for the device) cannot be part of one");
-  return handles[0];
+  return nb::make_tuple(raw[0].graph, raw[0].executable);
+}
+
+void instantiate(const PyGraph& self) {
+  HOTARU_CHECK(!self.running, "CUDAGraph::instantiate: another thread ",
+               "replays it");
+  if (DeviceGraph* made = self.graph->program().device_graph())
+    made->instantiate();
 }
 
 void init_graph(nb::module_& m) {
@@ -207,6 +214,7 @@ void init_graph(nb::module_& m) {
       .def("_nodes", &nodes_of)
       .def("_plan", &plan_of)
       .def("_raw_graph", &raw_graph)
+      .def("_instantiate", &instantiate)
       .def(
           "_launches",
           [](const PyGraph& self) -> nb::object {

@@ -13,6 +13,9 @@ _EMPTY = (
     "The CUDA Graph is empty. This usually means that the graph was attempted "
     "to be captured on wrong device or stream."
 )
+_RAW = "You cannot access the raw cudaGraph_t instance {} {}"
+_KEEP = "CUDAGraph was initialized with keep_graph=true"
+_ENDED = "capture_end() has been called"
 
 
 def check_mode(mode: str) -> None:
@@ -91,7 +94,9 @@ class Graph(_C._Graph):
             warnings.warn(_EMPTY, stacklevel=level)
 
     def instantiate(self) -> None:
-        """For ``keep_graph=True``: says that the graph is going to run."""
+        """For ``keep_graph=True``: makes what replays launch anew from the
+        ``CUgraph`` behind it, which somebody may have changed.
+        """
         if not self._captured():
             raise RuntimeError(
                 "capture_end() must have been called before calling instantiate"
@@ -101,6 +106,7 @@ class Graph(_C._Graph):
                 "instantiate() is intended to be called by the user only when "
                 "keep_graph=true"
             )
+        self._instantiate()
 
     def raw_cuda_graph(self) -> int:
         """The ``CUgraph`` behind it, as a number; it lives as long as this
@@ -112,16 +118,24 @@ class Graph(_C._Graph):
                 capture cut it into several.
         """
         if not self._keep_graph:
-            raise RuntimeError(
-                "You cannot access the raw cudaGraph_t instance unless "
-                "CUDAGraph was initialized with keep_graph=true"
-            )
+            raise RuntimeError(_RAW.format("unless", _KEEP))
+        if not self._captured():
+            raise RuntimeError(_RAW.format("until", _ENDED))
+        return self._raw_graph()[0]
+
+    def raw_cuda_graph_exec(self) -> int:
+        """The ``CUgraphExec`` that replays launch, as a number; the same goes
+        for it. ``instantiate()`` makes another one.
+
+        Raises:
+            RuntimeError: before the capture ended, and as `raw_cuda_graph`.
+        """
         if not self._captured():
             raise RuntimeError(
-                "You cannot access the raw cudaGraph_t instance until "
-                "capture_end() has been called"
+                "You cannot access the raw cudaGraphExec_t instance until "
+                "instantiate() has been called"
             )
-        return self._raw_graph()
+        return self._raw_graph()[1]
 
     def reset(self) -> None:
         """Back to how it was made; results keep their memory and values."""

@@ -264,7 +264,9 @@ def test_raw_graph(cuda):
     with torch.cuda.graph(g):
         y = x + 1
     assert g.raw_cuda_graph() != 0
+    first = g.raw_cuda_graph_exec()
     g.instantiate()
+    assert g.raw_cuda_graph_exec() not in (0, first, g.raw_cuda_graph())
     g.replay()
     assert y.tolist() == [2] * 3
     plain, _ = captured(lambda: x + 1)

@@ -333,12 +333,24 @@ size_t CudaGraph::nodes() const {
   return total;
 }
 
-std::vector<uint64_t> CudaGraph::handles() const {
-  std::vector<uint64_t> out;
+std::vector<RawGraph> CudaGraph::raw() const {
+  std::vector<RawGraph> out;
   for (const Piece& piece : pieces_)
     if (piece.handles)
-      out.push_back(reinterpret_cast<uintptr_t>(piece.handles->graph));
+      out.push_back({reinterpret_cast<uintptr_t>(piece.handles->graph),
+                     reinterpret_cast<uintptr_t>(piece.handles->executable)});
   return out;
+}
+
+void CudaGraph::instantiate() {
+  const DeviceScope scope(device_);
+  for (Piece& piece : pieces_) {
+    if (!piece.handles) continue;
+    CUgraphExec made = nullptr;
+    HOTARU_CUDA(cuGraphInstantiate, &made, piece.handles->graph, 0);
+    driver().cuGraphExecDestroy(
+        std::exchange(piece.handles->executable, made));
+  }
 }
 
 }  // namespace hotaru::cuda

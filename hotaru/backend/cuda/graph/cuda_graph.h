@@ -23,7 +23,8 @@ class CudaGraph final : public DeviceGraph {
   std::vector<Tensor> memory() const override;
   size_t nodes() const override;
   size_t launches() const override { return pieces_.size(); }
-  std::vector<uint64_t> handles() const override;
+  std::vector<RawGraph> raw() const override;
+  void instantiate() override;
 
  private:
   /// A CUgraph and what is made of it.
