@@ -348,8 +348,7 @@ void CudaGraph::instantiate() {
     if (!piece.handles) continue;
     CUgraphExec made = nullptr;
     HOTARU_CUDA(cuGraphInstantiate, &made, piece.handles->graph, 0);
-    driver().cuGraphExecDestroy(
-        std::exchange(piece.handles->executable, made));
+    driver().cuGraphExecDestroy(std::exchange(piece.handles->executable, made));
   }
 }
 
