@@ -25,6 +25,8 @@
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/reduce.h"
 #include "hotaru/ops/shape/view.h"
+#include "hotaru/runtime/own/launch_function.h"
+#include "hotaru/runtime/own/own_kernel.h"
 #include "hotaru/runtime/profiler.h"
 #include "hotaru/runtime/streams/event.h"
 #include "hotaru/runtime/streams/stream.h"

@@ -36,7 +36,7 @@ LAYERS = (
 # is the layer's own folder.
 ROOMS = {
     "core": ("", "inference", "printing", "sparse"),
-    "runtime": ("", "threads", "streams"),
+    "runtime": ("", "threads", "streams", "own"),
     "graph": ("capture", "program", "passes", "drawing", ""),
     "script": (
         "source",
@@ -80,7 +80,7 @@ FAMILIES = {
 # its own, and what it is told is all the host's half knows of it.
 DEVICE_ROOMS = {
     "cpu": {"simd", "linalg/spectra"},
-    "cuda": {"libraries", "cupti", "graph", "params", "device"}
+    "cuda": {"libraries", "cupti", "graph", "jit", "params", "device"}
     | {f"{half}/{name}" for half in ("params", "device") for name in FAMILIES},
     "soft_gpu": {"libraries"},
 }

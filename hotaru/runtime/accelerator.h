@@ -12,6 +12,9 @@
 namespace hotaru {
 
 class DeviceTimer;
+struct CompileCounts;
+struct KernelSource;
+class OwnKernel;
 
 struct DeviceProperties {
   std::string name;
@@ -122,6 +125,14 @@ class Accelerator : public Backend {
   virtual Stream external_stream(int device, uint64_t handle) = 0;
   /// The least and the greatest priority; the greatest is the smaller number.
   virtual std::pair<int, int> priority_range() = 0;
+  /// Kernels from source text, see own/own_kernel.h.
+  virtual std::shared_ptr<const OwnKernel> compile_kernel(
+      const KernelSource& source, int device) = 0;
+  virtual CompileCounts compile_counts() = 0;
+  /// Its machine code alone, for the architecture that the source names, and
+  /// its symbol in there. Needs no device and keeps nothing.
+  virtual std::pair<std::string, std::string> compile_image(
+      const KernelSource& source) = 0;
   /// What times calls on its streams for a profile.
   virtual std::shared_ptr<DeviceTimer> make_timer() = 0;
 

@@ -13,6 +13,7 @@
 #include "bindings/runtime/determinism.h"
 #include "bindings/runtime/future_object.h"
 #include "bindings/runtime/generator_object.h"
+#include "bindings/runtime/own_kernel.h"
 #include "bindings/runtime/stream.h"
 #include "bindings/runtime/threads.h"
 #include "bindings/script/script_object.h"
@@ -58,6 +59,7 @@ NB_MODULE(_C, m) {
   init_script_enum(m);
   init_script_container(m);
   init_stream(m);
+  init_own_kernel(m);
   init_accelerator(m);
   init_graph(m);
   init_memory(m);

@@ -10,6 +10,8 @@
 #include "hotaru/backend/cuda/devices.h"
 #include "hotaru/backend/cuda/graph/cuda_graph.h"
 #include "hotaru/backend/cuda/images.h"
+#include "hotaru/backend/cuda/jit/compiler.h"
+#include "hotaru/backend/cuda/jit/program.h"
 #include "hotaru/backend/cuda/libraries/cudnn_conv.h"
 #include "hotaru/backend/cuda/libraries/cufft.h"
 #include "hotaru/backend/cuda/libraries/library.h"
@@ -124,6 +126,17 @@ class CudaBackend final : public Accelerator {
     int least = 0, greatest = 0;
     cuda::priority_range(least, greatest);
     return {least, greatest};
+  }
+  std::shared_ptr<const OwnKernel> compile_kernel(const KernelSource& source,
+                                                  int device) override {
+    cuda::check_device(device);
+    return jit::compiled(source, device);
+  }
+  CompileCounts compile_counts() override { return jit::counts(); }
+  std::pair<std::string, std::string> compile_image(
+      const KernelSource& source) override {
+    jit::Image image = jit::compile(jit::input_of(source, ""));
+    return {std::move(image.code), std::move(image.symbol)};
   }
   std::shared_ptr<DeviceTimer> make_timer() override {
     std::string complaint;

@@ -58,10 +58,6 @@ class Libraries {
   size_t next_ = 0;
 };
 
-/// Bytes of shared memory that a launch may have as they are (CUDA's guide,
-/// table of compute capabilities).
-constexpr unsigned kSharedUnasked = 48 << 10;
-
 }  // namespace
 
 CUfunction Function::load(int device) const {
@@ -84,26 +80,47 @@ const Function& detail::make_function(std::atomic<const Function*>& place,
   return *before;
 }
 
+namespace {
+
+/// The one place from which kernels go to the device, or into a graph.
+inline void launch_on(const StreamTimeline& timeline, CUfunction f,
+                      const char* name, Grid grid, Grid block,
+                      unsigned shared_bytes, void** params) {
+  CallRecorder* const recorder = timeline.recorder();
+  const CUresult result =
+      recorder ? recorder->launch({f, grid.x, grid.y, grid.z, block.x, block.y,
+                                   block.z, shared_bytes, params, nullptr,
+                                   nullptr, nullptr})
+               : driver().cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x,
+                                         block.y, block.z, shared_bytes,
+                                         timeline.handle(), params, nullptr);
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    check(result, name);
+}
+
+}  // namespace
+
+void allow_shared(CUfunction function, unsigned bytes) {
+  HOTARU_CUDA(cuFuncSetAttribute, function,
+              CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, int(bytes));
+}
+
 void launch(const Function& function, Grid grid, unsigned block,
             unsigned shared_bytes, const void* params) {
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   const StreamTimeline& timeline = launching_timeline();
   const CUfunction f = function.on(timeline.device());
   if (shared_bytes > kSharedUnasked) [[unlikely]]
-    HOTARU_CUDA(cuFuncSetAttribute, f,
-                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                int(shared_bytes));
+    allow_shared(f, shared_bytes);
   void* arguments[] = {const_cast<void*>(params)};
-  CallRecorder* const recorder = timeline.recorder();
-  const CUresult result =
-      recorder ? recorder->launch({f, grid.x, grid.y, grid.z, block, 1, 1,
-                                   shared_bytes, arguments, nullptr, nullptr,
-                                   nullptr})
-               : driver().cuLaunchKernel(f, grid.x, grid.y, grid.z, block, 1, 1,
-                                         shared_bytes, timeline.handle(),
-                                         arguments, nullptr);
-  if (result != CUDA_SUCCESS) [[unlikely]]
-    check(result, function.symbol().c_str());
+  launch_on(timeline, f, function.symbol().c_str(), grid, {block}, shared_bytes,
+            arguments);
+}
+
+void launch(CUfunction function, const char* name, Grid grid, Grid block,
+            unsigned shared_bytes, void** params) {
+  launch_on(launching_timeline(), function, name, grid, block, shared_bytes,
+            params);
 }
 
 Workspace::Workspace(size_t bytes)

@@ -99,6 +99,15 @@ void launch(const Function& function, Grid grid, unsigned block,
          static_cast<const void*>(&params));
 }
 
+/// Bytes of shared memory that a launch may have as they are (CUDA's guide,
+/// table of compute capabilities); a function has to be allowed more.
+inline constexpr unsigned kSharedUnasked = 48 << 10;
+void allow_shared(CUfunction function, unsigned bytes);
+/// The same of a kernel with any number of parameters, in blocks of any shape.
+/// An empty grid is an error, as for CUDA; shared memory has to be allowed.
+void launch(CUfunction function, const char* name, Grid grid, Grid block,
+            unsigned shared_bytes, void** params);
+
 /// Memory for the time of a call: it is given back when the object goes, and
 /// the stream runs what uses it before what gets it next. A graph keeps it.
 class Workspace {

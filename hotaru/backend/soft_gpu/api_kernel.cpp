@@ -1,5 +1,6 @@
-// The driver's functions about kernels. Any image will do: the kernels are
-// those compiled into this library, known by name.
+// The driver's functions about kernels. An image is a module (module.h), or
+// anything else: then the kernels are those compiled into this library, known
+// by name.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -10,14 +11,18 @@
 #include "hotaru/backend/soft_gpu/call.h"
 #include "hotaru/backend/soft_gpu/graph.h"
 #include "hotaru/backend/soft_gpu/grid.h"
+#include "hotaru/backend/soft_gpu/modules.h"
 
 namespace hotaru::cuda {
 
-struct CUlib_st {};
+struct CUlib_st {
+  /// Null: those of this library.
+  const soft_gpu::Module* module;
+};
 
 /// A kernel on one device.
 struct CUfunc_st {
-  const soft_gpu::KernelRegistration* kernel;
+  const soft_gpu::KernelCode* kernel;
   int device;
   int dynamic_shared = soft_gpu::kSharedBytes;
 };
@@ -33,16 +38,25 @@ namespace {
 // Under the machine's lock. Never destroyed: somebody may launch until the
 // process is gone.
 auto& libraries = *new std::set<CUlibrary>;
-auto& kernels =
-    *new std::map<const KernelRegistration*, std::unique_ptr<CUkern_st>>;
+auto& kernels = *new std::map<const KernelCode*, std::unique_ptr<CUkern_st>>;
+auto& own_codes = *new std::map<const KernelRegistration*, const KernelCode*>;
 auto& functions = *new std::set<CUfunction>;
 
-CUkernel make_kernel(const KernelRegistration* registration) {
-  auto& kernel = kernels[registration];
+/// Of a kernel in this library; null if there is none of that name.
+const KernelCode* own_code(const char* name) {
+  const KernelRegistration* const registration = find_kernel(name);
+  if (!registration) return nullptr;
+  const KernelCode*& code = own_codes[registration];
+  if (!code) code = code_of(*registration);
+  return code;
+}
+
+CUkernel make_kernel(const KernelCode* code) {
+  auto& kernel = kernels[code];
   if (!kernel) {
     kernel = std::make_unique<CUkern_st>();
     for (int i = 0; i < kMaxDevices; ++i) {
-      kernel->on[i].kernel = registration;
+      kernel->on[i].kernel = code;
       kernel->on[i].device = i;
       functions.insert(&kernel->on[i]);
     }
@@ -74,13 +88,21 @@ bool fits(const dim3& grid, const dim3& block) {
          grid.z <= 65535;
 }
 
-/// The parameter as it was at the launch, aligned for any type.
-std::shared_ptr<void> copied(const void* params, size_t bytes) {
+/// The parameters as they were at the launch, aligned for any type; null if
+/// one of them is missing.
+std::shared_ptr<void> copied(void* const* params, const KernelCode& kernel) {
   constexpr size_t kAlignment = 64;
+  size_t bytes = 0;
+  for (const size_t size : kernel.sizes) bytes += KernelCode::padded(size);
   std::shared_ptr<void> copy(
       std::aligned_alloc(kAlignment, (bytes / kAlignment + 1) * kAlignment),
       std::free);
-  std::memcpy(copy.get(), params, bytes);
+  auto* to = static_cast<std::byte*>(copy.get());
+  for (size_t i = 0; i < kernel.sizes.size(); ++i) {
+    if (!params || !params[i]) return nullptr;
+    std::memcpy(to, params[i], kernel.sizes[i]);
+    to += KernelCode::padded(kernel.sizes[i]);
+  }
   return copy;
 }
 
@@ -92,7 +114,12 @@ CUresult cuLibraryLoadData(CUlibrary* library, const void* image, CUjit_option*,
   Call call(Call::kMachine);
   if (call.error != CUDA_SUCCESS) return call.error;
   if (!library || !image) return CUDA_ERROR_INVALID_VALUE;
-  *library = *libraries.insert(new CUlib_st).first;
+  const Module* module = nullptr;
+  if (is_module(image)) {
+    module = load_module(image);
+    if (!module) return CUDA_ERROR_INVALID_IMAGE;
+  }
+  *library = *libraries.insert(new CUlib_st{module}).first;
   return CUDA_SUCCESS;
 }
 
@@ -110,7 +137,8 @@ CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library,
   if (call.error != CUDA_SUCCESS) return call.error;
   if (!kernel || !name) return CUDA_ERROR_INVALID_VALUE;
   if (!libraries.contains(library)) return CUDA_ERROR_INVALID_HANDLE;
-  const KernelRegistration* found = find_kernel(name);
+  const KernelCode* const found =
+      library->module ? find_kernel(*library->module, name) : own_code(name);
   if (!found) return CUDA_ERROR_NOT_FOUND;
   *kernel = make_kernel(found);
   return CUDA_SUCCESS;
@@ -195,14 +223,15 @@ CUresult make_launch(Call& call, const CUDA_KERNEL_NODE_PARAMS& p,
                      Operation& operation) {
   if (!functions.contains(p.func) || p.func->device != call.device())
     return CUDA_ERROR_INVALID_HANDLE;
-  const KernelRegistration* kernel = p.func->kernel;
+  const KernelCode* kernel = p.func->kernel;
   const dim3 grid(p.gridDimX, p.gridDimY, p.gridDimZ),
       block(p.blockDimX, p.blockDimY, p.blockDimZ);
   if (!fits(grid, block) || p.extra ||
-      p.sharedMemBytes > static_cast<unsigned>(p.func->dynamic_shared) ||
-      (kernel->params_bytes != 0 && (!p.kernelParams || !p.kernelParams[0]))) {
+      p.sharedMemBytes > static_cast<unsigned>(p.func->dynamic_shared)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
+  std::shared_ptr<void> copy = copied(p.kernelParams, *kernel);
+  if (!copy) return CUDA_ERROR_INVALID_VALUE;
   operation.opens = call.device();
   operation.launches = true;
   Activity& does = operation.does.emplace();
@@ -211,11 +240,7 @@ CUresult make_launch(Call& call, const CUDA_KERNEL_NODE_PARAMS& p,
   does.block = block;
   does.shared_bytes = p.sharedMemBytes;
   operation.run = [kernel, grid, block, shared = p.sharedMemBytes,
-                   machine = &call.machine(),
-                   copy =
-                       kernel->params_bytes == 0
-                           ? nullptr
-                           : copied(p.kernelParams[0], kernel->params_bytes)] {
+                   machine = &call.machine(), copy = std::move(copy)] {
     return run_grid({kernel, grid, block, shared, copy.get()},
                     machine->random());
   };

@@ -6,8 +6,8 @@
 #include <cstddef>
 
 #include "hotaru/backend/cuda/driver_types.h"
+#include "hotaru/backend/soft_gpu/kernel_code.h"
 #include "hotaru/backend/soft_gpu/random.h"
-#include "hotaru/backend/soft_gpu/registry.h"
 #include "hotaru/backend/soft_gpu/vector_types.h"
 
 namespace hotaru::soft_gpu {
@@ -17,7 +17,7 @@ inline constexpr unsigned kSharedBytes = 48 << 10;
 inline constexpr unsigned kSharedBytesOptIn = 227 << 10;
 
 struct Launch {
-  const KernelRegistration* kernel;
+  const KernelCode* kernel;
   dim3 grid, block;
   unsigned shared_bytes;
   const void* params;

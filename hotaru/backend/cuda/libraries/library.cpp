@@ -14,6 +14,7 @@
 #include "hotaru/backend/cuda/libraries/cudnn_conv.h"
 #include "hotaru/backend/cuda/libraries/cufft.h"
 #include "hotaru/backend/cuda/libraries/cusolver.h"
+#include "hotaru/backend/cuda/libraries/nvrtc.h"
 #include "hotaru/runtime/warning.h"
 
 namespace hotaru::cuda {
@@ -43,6 +44,18 @@ std::string_view wanted() {
   return choice ? choice : "";
 }
 
+/// nvidia/<package>/<name> below every root.
+std::vector<fs::path> package_folders(const char* name) {
+  const std::lock_guard lock(roots().mutex);
+  std::vector<fs::path> out;
+  for (const fs::path& root : roots().folders) {
+    std::error_code error;
+    for (const auto& package : fs::directory_iterator(root / "nvidia", error))
+      out.push_back(package.path() / name);
+  }
+  return out;
+}
+
 /// Where files may lie, in order.
 std::vector<fs::path> folders() {
   std::vector<fs::path> out;
@@ -52,12 +65,8 @@ std::vector<fs::path> folders() {
     if (end > 0) out.emplace_back(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  const std::lock_guard lock(roots().mutex);
-  for (const fs::path& root : roots().folders) {
-    std::error_code error;
-    for (const auto& package : fs::directory_iterator(root / "nvidia", error))
-      out.push_back(package.path() / "lib");
-  }
+  for (fs::path& folder : package_folders("lib"))
+    out.push_back(std::move(folder));
   return out;
 }
 
@@ -111,6 +120,22 @@ OpenedLibrary open_library(std::initializer_list<const char*> files) {
   return library;
 }
 
+std::vector<std::string> header_folders(const char* header) {
+  std::vector<fs::path> all;
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char* home = std::getenv(variable); home && *home)
+      all.push_back(fs::path(home) / "include");
+  for (fs::path& folder : package_folders("include"))
+    all.push_back(std::move(folder));
+  all.emplace_back("/usr/local/cuda/include");
+  std::vector<std::string> out;
+  for (const fs::path& folder : all) {
+    std::error_code error;
+    if (fs::exists(folder / header, error)) out.push_back(folder.string());
+  }
+  return out;
+}
+
 void warn_without(const char* name, const OpenedLibrary& library) {
   if (is_soft() || wanted() == "none") return;
   warn(concat(name, " is not used (", library.why_not,
@@ -133,7 +158,8 @@ std::vector<DeviceLibrary> library_reports(std::string_view name) {
       {"cuDNN", &cudnn_report},
       {"cuSOLVER", &cusolver_report},
       {"cuFFT", &cufft_report},
-      {"CUPTI", &cupti_report}};
+      {"CUPTI", &cupti_report},
+      {"NVRTC", &nvrtc_report}};
   std::vector<DeviceLibrary> out;
   for (const auto& [known, report] : kKnown)
     if (name.empty() || name == known) out.push_back(report());

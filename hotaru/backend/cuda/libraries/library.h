@@ -40,6 +40,9 @@ struct OpenedLibrary {
 /// The first of `files` (newest first) that can be opened; it stays open.
 OpenedLibrary open_library(std::initializer_list<const char*> files);
 
+/// Folders with that header of CUDA's: of an installed toolkit, of packages.
+std::vector<std::string> header_folders(const char* header);
+
 /// Says that own kernels run in a library's place: on a GPU, not where somebody
 /// chose so.
 void warn_without(const char* name, const OpenedLibrary& library);
