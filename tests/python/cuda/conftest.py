@@ -13,7 +13,7 @@ from nearness import assert_near
 
 import hotaru
 
-ANYWHERE = {"test_no_driver.py"}
+ANYWHERE = {"test_no_driver.py", "test_nvrtc.py"}
 
 
 def pytest_collection_modifyitems(items) -> None:

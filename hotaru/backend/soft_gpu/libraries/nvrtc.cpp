@@ -121,14 +121,18 @@ std::string source_of(const ProgramState& program) {
     table += "::hotaru::soft_gpu::Kernel<&" + plain + ">::entry(R\"(" + name +
              ")\", " + (synchronises(program.text) ? "true" : "false") + "),\n";
   }
+  // Names that no kernel has, as those of kernels are looked up beside them.
   return out +
+         "static const ::hotaru::soft_gpu::ModuleKernel "
+         "hotaru_soft_kernels[] = {\n" +
+         table +
+         "};\n"
          "extern \"C\" const ::hotaru::soft_gpu::ModuleKernel* "
-         "hotaru_soft_module(const ::hotaru::soft_gpu::ModuleHost* host, "
-         "size_t* count) {\n"
-         "::hotaru::soft_gpu::host = host;\n"
-         "static const ::hotaru::soft_gpu::ModuleKernel all[] = {\n" +
-         table + "};\n*count = " + std::to_string(program.names.size()) +
-         ";\nreturn all;\n}\n";
+         "hotaru_soft_module(const ::hotaru::soft_gpu::ModuleHost* its_host, "
+         "size_t* its_count) {\n"
+         "::hotaru::soft_gpu::host = its_host;\n*its_count = " +
+         std::to_string(program.names.size()) +
+         ";\nreturn hotaru_soft_kernels;\n}\n";
 }
 
 /// False for what the real one would refuse, too.
