@@ -28,7 +28,7 @@ from .random import (
 from .streams import *
 
 # Imported when first asked for: graphs bring autograd and more with them.
-_KERNELS = {"compile_kernel", "_compile_kernel"}
+_KERNELS = {"compile_kernel"}
 _GRAPHS = {
     "CUDAGraph": "CUDAGraph",
     "graph": "graph",
@@ -41,7 +41,7 @@ _MODULES = {"amp", "nvtx", "profiler"}
 __all__ = [
     "AcceleratorError", "DeferredCudaCallError", "OutOfMemoryError",
     *devices.__all__, *_GRAPHS, *memory.__all__, *_MODULES, *random.__all__,
-    *streams.__all__, "compile_kernel",
+    *streams.__all__, *_KERNELS,
 ]  # fmt: skip
 
 
@@ -52,7 +52,7 @@ def __getattr__(name: str):
         from .. import graphs
 
         return getattr(graphs, _GRAPHS[name])
-    if name in _KERNELS:
+    if name in _KERNELS or name == "_compile_kernel":
         from . import kernels
 
         return getattr(kernels, name)

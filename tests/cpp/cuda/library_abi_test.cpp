@@ -395,3 +395,42 @@ TEST(LibraryAbi, CuptiTakesWhatItIsGiven) {
   GTEST_SKIP() << "built without cupti.h";
 }
 #endif
+
+#if __has_include(<nvrtc.h>)
+#include <nvrtc.h>
+
+#include "hotaru/backend/cuda/libraries/nvrtc_entries.h"
+
+namespace hotaru::cuda {
+namespace {
+
+TEST(LibraryAbi, NvrtcTakesWhatItIsGiven){
+#define HOTARU_COMPARE(name, symbol, params) \
+  { \
+    int(*ours) params = nullptr; \
+    decltype(&::symbol) theirs = nullptr; \
+    EXPECT_EQ(shapes(ours), shapes(theirs)) << #symbol; \
+  }
+    HOTARU_NVRTC_ENTRIES(HOTARU_COMPARE)
+#undef HOTARU_COMPARE
+}
+
+#define HOTARU_SAME(ours, theirs) static_assert(int(nvrtc::ours) == int(theirs))
+HOTARU_SAME(kSuccess, NVRTC_SUCCESS);
+HOTARU_SAME(kInvalidInput, NVRTC_ERROR_INVALID_INPUT);
+HOTARU_SAME(kInvalidProgram, NVRTC_ERROR_INVALID_PROGRAM);
+HOTARU_SAME(kInvalidOption, NVRTC_ERROR_INVALID_OPTION);
+HOTARU_SAME(kCompilation, NVRTC_ERROR_COMPILATION);
+HOTARU_SAME(kBuiltinFailure, NVRTC_ERROR_BUILTIN_OPERATION_FAILURE);
+HOTARU_SAME(kNotBeforeCompilation,
+            NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION);
+HOTARU_SAME(kInvalidName, NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID);
+#undef HOTARU_SAME
+
+}  // namespace
+}  // namespace hotaru::cuda
+#else
+TEST(LibraryAbi, NvrtcTakesWhatItIsGiven) {
+  GTEST_SKIP() << "built without nvrtc.h";
+}
+#endif

@@ -34,7 +34,7 @@ def saxpy():
 
 @pytest.fixture(scope="module")
 def add():
-    """out = a + by, for n elements."""
+    """Out = a + by, for n elements."""
     return torch.cuda.compile_kernel(ADD, "add", reads=(0,), writes=(1,))
 
 
@@ -78,7 +78,8 @@ def test_templates_and_blocks_of_two_dimensions(cuda):
     __global__ void turn(const T* in, T* out, int rows, int columns) {
       const int x = blockIdx.x * blockDim.x + threadIdx.x;
       const int y = blockIdx.y * blockDim.y + threadIdx.y;
-      if (x < columns && y < rows) out[x * rows + y] = kBy * in[y * columns + x];
+      if (x < columns && y < rows)
+        out[x * rows + y] = kBy * in[y * columns + x];
     }
     """
     for dtype, name in (("float32", "float"), ("int64", "long long")):
@@ -375,11 +376,11 @@ def test_wrong_arguments(cuda, saxpy):
 
 
 @pytest.mark.parametrize(
-    "grid, block", [((0,), 1), (1, 0), (1, (32, 32, 2)), ((1, 65536), 1)]
+    ("grid", "block"), [((0,), 1), (1, 0), (1, (32, 32, 2)), ((1, 65536), 1)]
 )
 def test_sizes_that_no_device_takes(cuda, saxpy, grid, block):
     x, y = torch.ones(4, device=cuda), torch.ones(4, device=cuda)
-    with pytest.raises(RuntimeError, match="CUDA error: .*invalid"):
+    with pytest.raises(RuntimeError, match=r"CUDA error: .*invalid"):
         saxpy(grid, block, [x, y, 1.0, 4])
     saxpy(1, 4, [x, y, 1.0, 4])  # the device works on
     assert y.tolist() == [2] * 4
@@ -407,7 +408,7 @@ def test_two_devices(run):
 import hotaru as torch
 k = torch.cuda.compile_kernel({SAXPY!r}, "saxpy", reads=(0,))
 for d in (0, 1, 0):
-    x, y = torch.ones(9, device=f"cuda:{{d}}"), torch.ones(9, device=f"cuda:{{d}}")
+    x, y = torch.ones(2, 9, device=f"cuda:{{d}}")
     k(1, 9, [x, y, 2.0, 9])
     assert y.eq(3).all().item()
 try:

@@ -10,10 +10,6 @@ import sys
 
 import pytest
 
-HALF = """
-#include <cuda_fp16.h>
-__global__ void twice(__half* p) { p[threadIdx.x] = p[threadIdx.x] * __half(2); }
-"""
 TEMPLATE = """
 template <class T> __global__ void saxpy(const T* x, T* y, T a, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
