@@ -21,8 +21,8 @@ struct KernelSource {
   std::string name;
   /// What to compile for in the device's place: "80", "90a"; or empty.
   std::string architecture;
-  /// Folders with headers of the program's own. Such a kernel is compiled in
-  /// each process: nobody knows when one of them changed.
+  /// Folders with headers of the program's own. Kernels that include such ones
+  /// are compiled each time: nobody knows when a header changed.
   std::vector<std::string> include_folders;
   /// Of the compiler, e.g. "-use_fast_math".
   std::vector<std::string> options;

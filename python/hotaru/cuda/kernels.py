@@ -17,6 +17,7 @@ _READ, _WRITE, _BOTH = 0, 1, 2  # the numbers of C++'s Access
 
 
 def _sizes(name: str, given) -> tuple[int, int, int]:
+    """Three sizes, whatever was given."""
     given = (given,) if isinstance(given, int) else tuple(given)
     if not 1 <= len(given) <= 3:
         raise ValueError(
@@ -68,6 +69,9 @@ class _CudaKernel:
         self._reads = reads
         self._writes = writes
         self._most_shared = 0
+        # Positions mean the same in every call of as many arguments.
+        self._by_count: dict[int, list[int]] = {}
+        self._positions = all(isinstance(i, int) for i in (*reads, *writes))
 
     def __repr__(self) -> str:
         return f"<CUDA kernel {self._kernel.name}>"
@@ -98,6 +102,17 @@ class _CudaKernel:
                 there.
         """
         args = tuple(args or ())
+        if reads is None and writes is None and self._positions:
+            access = self._by_count.get(len(args))
+            if access is None:
+                access = _access(args, self._reads, self._writes)
+                self._by_count[len(args)] = access
+        else:
+            access = _access(
+                args,
+                self._reads if reads is None else reads,
+                self._writes if writes is None else writes,
+            )
         if shared_mem >= _CONFIGURED and shared_mem > self._most_shared:
             now = (
                 f"only {self._most_shared} bytes configured"
@@ -115,11 +130,7 @@ class _CudaKernel:
             _sizes("grid", grid),
             _sizes("block", block),
             args,
-            _access(
-                args,
-                self._reads if reads is None else reads,
-                self._writes if writes is None else writes,
-            ),
+            access,
             shared_mem,
             stream,
         )
@@ -169,8 +180,8 @@ def compile_kernel(
             lines.
         compute_capability: what to compile for, e.g. ``"90a"``, in place of
             the device's own.
-        cuda_include_dirs: further folders of headers. Kernels that have some
-            are compiled in each process.
+        cuda_include_dirs: further folders of headers. Kernels that have some,
+            or include files in quotes, are compiled each time.
         nvcc_options: options of NVRTC.
 
     Raises:

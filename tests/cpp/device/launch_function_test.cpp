@@ -90,6 +90,34 @@ TEST(LaunchFunction, IsPartOfAGraphAndFollowsMoves) {
   expect_all(y, 14);
 }
 
+TEST(LaunchFunction, MayLaunchOtherThingsWhenTensorsMoved) {
+  const Tensor x = full_of(1);
+  auto graph = make_ref<graph::Graph>();
+  const Stream stream = accelerator().make_stream(0, 0);
+  bool clears = false;
+  graph->capture_begin(stream);
+  {
+    const StreamGuard guard(stream);
+    cuda::launch("perhaps", {update(x)}, [&](const cuda::LaunchSite& at) {
+      if (clears)
+        HOTARU_CUDA(cuMemsetD32Async,
+                    reinterpret_cast<uintptr_t>(at.data<float>(0)), 0,
+                    kElements, static_cast<cuda::CUstream>(at.stream));
+    });
+    add_(x, full(Dims{}, Scalar(1), {DType::kFloat32, kDevice}));
+  }
+  graph->capture_end();
+  graph->replay();
+  expect_all(x, 2);
+  clears = true;
+  x.storage()->resize(size_t{4} << 20);
+  for (int round = 0; round < 2; ++round) {
+    fill_(x, 7);
+    graph->replay();
+    expect_all(x, 1);
+  }
+}
+
 TEST(LaunchFunction, ErrorsAreTheCallers) {
   const Tensor x = full_of(1);
   try {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from own_kernels import ADD, why_no_compiler
@@ -94,20 +95,44 @@ def test_a_folder_that_cannot_be(folder):
     assert folder.read_text() == "a file"
 
 
-def test_headers_of_the_programs_own_are_read_again(folder, tmp_path, run):
+@pytest.mark.parametrize("how", ["folder", "option", "text"])
+def test_headers_of_the_programs_own_are_read_again(folder, tmp_path, run, how):
+    header = f'"{tmp_path}/number.h"' if how == "text" else "<number.h>"
+    options = {
+        "folder": f"cuda_include_dirs=[{str(tmp_path)!r}]",
+        "option": f"nvcc_options=['-I{tmp_path}']",
+        "text": "",
+    }[how]
     program = f"""
 import hotaru as torch
-text = '#include "number.h"\\n__global__ void f(int* p) {{ *p = kNumber; }}'
+text = '# include {header}\\n'
+text += '__global__ void f(int* p) {{ *p = kNumber; }}'
 for n in range(2):
     with open({str(tmp_path / "number.h")!r}, "w") as file:
         print(f"constexpr int kNumber = {{n}};", file=file)
-    k = torch.cuda.compile_kernel(
-        text, "f", cuda_include_dirs=[{str(tmp_path)!r}])
+    k = torch.cuda.compile_kernel(text, "f", {options})
     x = torch.full((1,), 9, dtype=torch.int32, device="cuda")
     k(args=[x])
     print(x.item(), *torch._C._cuda_compile_counts())
 """
     assert run(program, HOTARU_CACHE=str(folder)) == "0 1 0\n1 2 0\n"
+
+
+def test_threads_at_once(folder, monkeypatch):
+    monkeypatch.setenv("HOTARU_CACHE", str(folder))
+    text = ADD.replace("add", "asked_at_once")
+    before = hotaru._C._cuda_compile_counts()
+    with ThreadPoolExecutor(4) as pool:
+        kernels = [
+            pool.submit(hotaru.cuda.compile_kernel, text, "asked_at_once")
+            for _ in range(4)
+        ]
+    x, y = hotaru.ones(2, 9, device="cuda")
+    for kernel in kernels:
+        kernel.result()(1, 9, [y if kernel is kernels[0] else x, x, 1.0, 9])
+    assert x.tolist() == [5.0] * 9
+    after = hotaru._C._cuda_compile_counts()
+    assert (after[0] - before[0], after[1] - before[1]) == (1, 0)
 
 
 def test_one_program_for_all_who_ask(folder, monkeypatch):

@@ -287,8 +287,12 @@ def test_in_a_graph(cuda, add, saxpy):
 
 def test_a_graph_follows_what_was_moved(cuda, saxpy):
     x, y = torch.ones(64, device=cuda), torch.zeros(64, device=cuda)
-    g, _ = captured(lambda: saxpy(1, 64, [x, y, 1.0, 64]))
+    g = torch.cuda.CUDAGraph(keep_graph=True)
+    with torch.cuda.graph(g):
+        saxpy(1, 64, [x, y, 1.0, 64])
+    g.instantiate()
     g.replay()
+    made = g.raw_cuda_graph()
     for storage in (x.untyped_storage(), y.untyped_storage()):
         before = storage.data_ptr()
         storage.resize_(4 << 20)
@@ -296,14 +300,16 @@ def test_a_graph_follows_what_was_moved(cuda, saxpy):
     x.fill_(5)
     g.replay()
     assert y.eq(6).all().item()
+    assert g.raw_cuda_graph() == made  # its kernel has other parameters
 
 
 def test_a_graphed_callable(cuda, add):
     f = torch.cuda.make_graphed_callables(lambda x: plus(add, x, 1.0) * 2)
     with torch.no_grad():
-        for n in range(4):
-            x = torch.full((50,), float(n), device=cuda)
-            assert f(x).eq(2 * (n + 1)).all().item()
+        for size in (50, 70000):  # copied, and read where it is
+            for n in range(4):
+                x = torch.full((size,), float(n), device=cuda)
+                assert f(x).eq(2 * (n + 1)).all().item()
 
 
 def test_a_name_that_an_operator_has(cuda):

@@ -66,6 +66,9 @@ class CallRecorder {
 
   // For launchers.
 
+  /// Whether the call at hand was recorded before: it may launch kernels by
+  /// launch() and nothing else.
+  bool repeats() const { return executable_ != nullptr; }
   CUresult launch(const CUDA_KERNEL_NODE_PARAMS& kernel);
   void* allocate(size_t bytes);
   void deallocate(void* memory);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/backend/cuda/devices.h"
+#include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/jit/cache.h"
 #include "hotaru/backend/cuda/jit/compiler.h"
 #include "hotaru/backend/cuda/launch.h"
@@ -24,15 +25,30 @@ std::string architecture_of(int device) {
 /// Options by which a text comes to include files, whose contents no key knows.
 bool includes_files(const std::string& option) {
   constexpr std::string_view kThese[] = {
-      "-I",      "--include-path",  "-include", "--include-dir",
-      "--pre-i", "--device-c-path", "@",        "--options-file"};
+      "-I",    "--include-path", "-include", "--pre-include",
+      "-optf", "--options-file", "@"};
   return std::any_of(
       std::begin(kThese), std::end(kThese),
       [&](std::string_view start) { return option.starts_with(start); });
 }
 
+/// Whether a text names files otherwise than in angle brackets, which are
+/// looked for in CUDA's own folders only.
+bool names_files(std::string_view text) {
+  constexpr std::string_view kInclude = "include", kSpace = " \t";
+  for (size_t at = text.find('#'); at != std::string_view::npos;
+       at = text.find('#', at + 1)) {
+    const size_t word = text.find_first_not_of(kSpace, at + 1);
+    if (word == std::string_view::npos) return false;
+    if (!text.substr(word).starts_with(kInclude)) continue;
+    const size_t name = text.find_first_not_of(kSpace, word + kInclude.size());
+    if (name == std::string_view::npos || text[name] != '<') return true;
+  }
+  return false;
+}
+
 bool includes_files(const KernelSource& source) {
-  return !source.include_folders.empty() ||
+  return !source.include_folders.empty() || names_files(source.text) ||
          std::any_of(
              source.options.begin(), source.options.end(),
              [](const std::string& option) { return includes_files(option); });
@@ -161,6 +177,8 @@ void launch_own(const KernelCall& call) {
 /// The kernel `cuda_function`: what a program launches itself.
 void launch_function(const KernelCall& call) {
   const StreamTimeline& timeline = launching_timeline();
+  // What it does is the stream's alone to see, which captures no second time.
+  if (timeline.recorder() && timeline.recorder()->repeats()) throw NotTheSame();
   call.attributes<LaunchFunction>()(
       {timeline.handle(), timeline.device(), call.operands()});
 }
