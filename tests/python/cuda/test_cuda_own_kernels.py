@@ -162,7 +162,7 @@ def test_every_kind_of_argument(cuda):
     kernel = torch.cuda.compile_kernel(
         """
         struct Pair { short a; double b; };
-        extern "C" __global__ void all(
+        extern "C" __global__ void keep(
             double* out, int i, double d, bool t, bool f, float nf, long long l,
             signed char c, unsigned u, Pair pair, unsigned full) {
           const double all[] = {double(i), d, double(t), double(f), double(nf),
@@ -171,7 +171,7 @@ def test_every_kind_of_argument(cuda):
           for (int k = 0; k < 11; ++k) out[k] = all[k];
         }
         """,
-        "all",
+        "keep",
     )
     out = torch.zeros(11, dtype=torch.float64, device=cuda)
     kernel(
