@@ -154,12 +154,9 @@ std::string version_text_of(int64_t number, int64_t unit) {
 
 std::vector<DeviceLibrary> library_reports(std::string_view name) {
   constexpr std::pair<std::string_view, DeviceLibrary (*)()> kKnown[] = {
-      {"cuBLASLt", &cublaslt_report},
-      {"cuDNN", &cudnn_report},
-      {"cuSOLVER", &cusolver_report},
-      {"cuFFT", &cufft_report},
-      {"CUPTI", &cupti_report},
-      {"NVRTC", &nvrtc_report}};
+      {"cuBLASLt", &cublaslt_report}, {"cuDNN", &cudnn_report},
+      {"cuSOLVER", &cusolver_report}, {"cuFFT", &cufft_report},
+      {"CUPTI", &cupti_report},       {"NVRTC", &nvrtc_report}};
   std::vector<DeviceLibrary> out;
   for (const auto& [known, report] : kKnown)
     if (name.empty() || name == known) out.push_back(report());
