@@ -144,7 +144,8 @@ def test_networks_of_the_benchmarks_with_all_passes():
 def silero():
     if not SILERO.exists():
         pytest.skip(f"{SILERO} is absent; ./dev test fetches it from PyPI")
-    return torch.jit.load(str(SILERO)).eval()
+    device = torch.get_default_device()
+    return torch.jit.load(str(SILERO), map_location=device).eval()
 
 
 @pytest.mark.parametrize("how", ["graphed", "compile"])
