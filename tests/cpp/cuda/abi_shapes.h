@@ -16,11 +16,11 @@ struct Shape {
 };
 
 template <class T>
-constexpr Shape kShape{sizeof(T), std::is_pointer_v<T>,
-                       std::is_floating_point_v<T>};
+inline constexpr Shape kShape{sizeof(T), std::is_pointer_v<T>,
+                              std::is_floating_point_v<T>};
 
 template <>
-constexpr Shape kShape<void>{0, false, false};
+inline constexpr Shape kShape<void>{0, false, false};
 
 template <class R, class... P>
 std::vector<Shape> shapes(R (*)(P...)) {
