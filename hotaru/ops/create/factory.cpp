@@ -353,7 +353,10 @@ Tensor empty_permuted(IntSpan size, IntSpan layout, TensorOptions options) {
                  "if you want it.");
     HOTARU_CHECK(strides[size_t(dim)] == -1, "Duplicate dim not allowed");
     strides[size_t(dim)] = step;
-    step *= std::max<int64_t>(size[size_t(dim)], 1);
+    HOTARU_CHECK(
+        !__builtin_mul_overflow(step, std::max<int64_t>(size[size_t(dim)], 1),
+                                &step),
+        "Storage size calculation overflowed with sizes=", shape_text(size));
   }
   return empty_strided(size, strides, options);
 }

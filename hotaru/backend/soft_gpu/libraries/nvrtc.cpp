@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <regex>
 #include <string>
 #include <vector>
@@ -256,7 +257,8 @@ int nvrtcCompileProgram(Program program, int count,
   }
   if (status != 0) return kCompilation;
   program->image = image_of_object(read_file(object));
-  const Module* const module = load_module(program->image.data());
+  const std::unique_ptr<const Module> module(
+      load_module(program->image.data()));
   if (!module) return kBuiltinFailure;
   program->lowered = module->names;
   program->compiled = true;
