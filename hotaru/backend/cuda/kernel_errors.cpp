@@ -1,7 +1,9 @@
 #include "hotaru/backend/cuda/kernel_errors.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <iterator>
 
 #include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/stream.h"
@@ -68,8 +70,12 @@ ErrorSink KernelErrors::watch(const KernelCall& call, const FailureText& text) {
 
 void KernelErrors::raise() {
   const std::lock_guard lock(mutex_);
-  const ErrorReport found = *report_;
+  // Kernels of other streams look at `claimed` meanwhile.
+  ErrorReport found;
+  found.ready = __atomic_load_n(&report_->ready, __ATOMIC_ACQUIRE);
   if (found.ready == 0) return;  // another thread has raised it
+  found.code = report_->code;
+  std::copy_n(report_->numbers, std::size(found.numbers), found.numbers);
   __atomic_store_n(&report_->ready, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&report_->claimed, 0, __ATOMIC_RELEASE);
   const Call& call = place_of(found.ready);

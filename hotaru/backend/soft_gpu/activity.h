@@ -33,8 +33,9 @@ struct Activity {
 
 class ActivityListener {
  public:
-  /// In the thread that launches; null: not of interest.
-  virtual std::shared_ptr<Activity> launch(Activity::Kind kind) = 0;
+  /// In the thread that launches, all but the correlation is known; null: not
+  /// of interest.
+  virtual std::shared_ptr<Activity> launch(const Activity& does) = 0;
   virtual void end(const Activity& activity, Clock::time_point begin,
                    Clock::time_point end) = 0;
 
@@ -44,9 +45,9 @@ class ActivityListener {
 /// Set once, and never destroyed.
 inline std::atomic<ActivityListener*> activity_listener{nullptr};
 
-inline std::shared_ptr<Activity> begin_activity(Activity::Kind kind) {
+inline std::shared_ptr<Activity> begin_activity(const Activity& does) {
   ActivityListener* const listener = activity_listener;
-  return listener ? listener->launch(kind) : nullptr;
+  return listener ? listener->launch(does) : nullptr;
 }
 inline void end_activity(const Activity& activity, Clock::time_point begin) {
   activity_listener.load()->end(activity, begin, Clock::now());

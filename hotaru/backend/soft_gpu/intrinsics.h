@@ -32,8 +32,9 @@ T atomicExch(T* to, std::type_identity_t<T> value) {
 template <class T>
 T atomicCAS(T* to, std::type_identity_t<T> expected,
             std::type_identity_t<T> value) {
-  __atomic_compare_exchange(to, &expected, &value, false, __ATOMIC_RELAXED,
-                            __ATOMIC_RELAXED);
+  // In order with the host, which gives such words back.
+  __atomic_compare_exchange(to, &expected, &value, false, __ATOMIC_ACQ_REL,
+                            __ATOMIC_ACQUIRE);
   return expected;
 }
 template <class T>

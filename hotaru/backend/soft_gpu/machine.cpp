@@ -83,14 +83,9 @@ void Machine::enqueue(const StreamPtr& stream, Operation operation) {
   if (stream->capture) return stream->capture->add(std::move(operation));
   operation.number = ++last_number_;
   if (operation.does) {
-    if ((operation.activity = begin_activity(operation.does->kind))) {
-      Activity& activity = *operation.activity;
-      const uint32_t correlation = activity.correlation;
-      activity = *operation.does;
-      activity.correlation = correlation;
-      activity.device = stream->device;
-      activity.stream = stream->number;
-    }
+    operation.does->device = stream->device;
+    operation.does->stream = stream->number;
+    operation.activity = begin_activity(*operation.does);
   }
   if (stream->operations.empty()) active_.push_back(stream);
   stream->operations.push_back(std::move(operation));

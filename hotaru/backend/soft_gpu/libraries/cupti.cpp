@@ -198,7 +198,7 @@ class Tracer final : public ActivityListener {
     return std::exchange(dropped_, 0);
   }
 
-  std::shared_ptr<Activity> launch(Activity::Kind kind) override {
+  std::shared_ptr<Activity> launch(const Activity& does) override {
     const std::lock_guard lock(mutex_);
     const uint32_t correlation = ++correlations_;
     if (enabled_[kDriver]) {
@@ -210,9 +210,8 @@ class Tracer final : public ActivityListener {
       records_.push_back(bytes_of(Record{kDriver}));
       work_.notify_one();
     }
-    if (!enabled_[size_t(kind_of(kind))]) return nullptr;
-    auto activity = std::make_shared<Activity>();
-    activity->kind = kind;
+    if (!enabled_[size_t(kind_of(does.kind))]) return nullptr;
+    auto activity = std::make_shared<Activity>(does);
     activity->correlation = correlation;
     pending_.insert(activity);
     return activity;

@@ -30,11 +30,9 @@ inline bool enqueue_on(cuda::CUstream handle, std::function<void()> work) {
     work();
     return cuda::CUDA_SUCCESS;
   };
-  if ((operation.activity = begin_activity(Activity::kKernel))) {
-    // hotaru::soft_gpu::library()
-    operation.activity->name = "_ZN6hotaru8soft_gpu7libraryEv";
-    operation.activity->grid = operation.activity->block = {1, 1, 1};
-  }
+  Activity& does = operation.does.emplace();
+  does.name = "_ZN6hotaru8soft_gpu7libraryEv";  // hotaru::soft_gpu::library()
+  does.grid = does.block = {1, 1, 1};
   call.machine().enqueue(stream, std::move(operation));
   ++library_calls;
   return true;
