@@ -67,6 +67,7 @@ def test_strided_views_stay_inside(hotaru, size, stride, offset, error):
     [
         (lambda h: h.empty_strided((2,), (2**61,)), OVERFLOW),
         (lambda h: h.empty_strided((2,), (-1,)), OVERFLOW),
+        (lambda h: h.empty_permuted((FAR, 3), (0, 1)), OVERFLOW),
         (lambda h: h.zeros(0, FAR, FAR), "Stride calculation overflowed"),
         (lambda h: h.zeros(1).expand(-2), "overflow"),
         (lambda h: h.zeros(1, 1, 0).expand(2**40, 2**40, 0), "overflow"),
