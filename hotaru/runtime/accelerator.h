@@ -129,6 +129,8 @@ class Accelerator : public Backend {
   virtual std::shared_ptr<const OwnKernel> compile_kernel(
       const KernelSource& source, int device) = 0;
   virtual CompileCounts compile_counts() = 0;
+  /// Waits for kernels that are compiled in the background.
+  virtual void finish_compiling() = 0;
   /// Its machine code alone, for the architecture that the source names, and
   /// its symbol in there. Needs no device and keeps nothing.
   virtual std::pair<std::string, std::string> compile_image(

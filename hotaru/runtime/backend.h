@@ -46,6 +46,9 @@ class Backend {
     (void)device, (void)calls, (void)scratch;
     return nullptr;
   }
+  /// Whether an elementwise call can be one of several that "fused_calls" runs
+  /// as one kernel.
+  virtual bool fuses(const KernelCall&) { return false; }
   /// A new generator, seeded with kDefaultSeed.
   virtual Ref<Generator> make_generator(int device) = 0;
 };

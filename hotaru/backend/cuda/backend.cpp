@@ -11,10 +11,13 @@
 #include "hotaru/backend/cuda/graph/cuda_graph.h"
 #include "hotaru/backend/cuda/images.h"
 #include "hotaru/backend/cuda/jit/compiler.h"
+#include "hotaru/backend/cuda/jit/fused.h"
+#include "hotaru/backend/cuda/jit/fused_text.h"
 #include "hotaru/backend/cuda/jit/program.h"
 #include "hotaru/backend/cuda/libraries/cudnn_conv.h"
 #include "hotaru/backend/cuda/libraries/cufft.h"
 #include "hotaru/backend/cuda/libraries/library.h"
+#include "hotaru/backend/cuda/libraries/nvrtc.h"
 #include "hotaru/backend/cuda/philox.h"
 #include "hotaru/backend/cuda/pinned.h"
 #include "hotaru/backend/cuda/stream.h"
@@ -72,6 +75,9 @@ class CudaBackend final : public Accelerator {
                                           GraphScratch& scratch) override {
     if (!driver().has_graphs) return nullptr;
     return std::make_unique<CudaGraph>(device, calls, scratch);
+  }
+  bool fuses(const KernelCall& call) override {
+    return usable<Nvrtc>() && jit::fits_fused(call);
   }
   Ref<Generator> make_generator(int device) override {
     return make_ref<PhiloxGenerator>(device);
@@ -133,6 +139,7 @@ class CudaBackend final : public Accelerator {
     return jit::compiled(source, device);
   }
   CompileCounts compile_counts() override { return jit::counts(); }
+  void finish_compiling() override { jit::finish_compiling(); }
   std::pair<std::string, std::string> compile_image(
       const KernelSource& source) override {
     jit::Image image = jit::compile(jit::input_of(source, ""));

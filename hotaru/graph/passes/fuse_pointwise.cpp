@@ -7,6 +7,7 @@
 
 #include "hotaru/graph/capture/touch.h"
 #include "hotaru/graph/program/fused_call.h"
+#include "hotaru/runtime/backend.h"
 
 namespace hotaru::graph {
 namespace {
@@ -63,15 +64,23 @@ struct Item {
   const Tensor& shape() const { return node->call().tensor(loop ? 0 : 1); }
 };
 
-std::optional<Elementwise> loop_of(const KernelCall& call) {
+/// Whether a device's kernel finds the operand: its memory, or a number.
+bool reaches(const Operand& operand, Device device) {
+  if (operand.object || !operand.tensor->defined()) return false;
+  const Tensor& t = *operand.tensor;
+  return t.storage()->device() == device ||
+         (t.device().is_cpu() &&
+          (device.is_cpu() || (t.dim() == 0 && !operand.writes())));
+}
+
+/// Elsewhere than on the CPU a loop without code says that there is one.
+std::optional<Elementwise> loop_of(const KernelCall& call, Device device) {
   const ElementwiseFunction function = elementwise_function(call.kernel());
   const auto operands = call.operands();
   if (!function || operands.empty() || operands.size() > LoopNest::kMaxOperands)
     return {};
   for (const Operand& operand : operands)
-    if (operand.object || !operand.tensor->defined() ||
-        operand.tensor->storage()->device().type != DeviceType::kCPU)
-      return {};
+    if (!reaches(operand, device)) return {};
   const Tensor& out = call.tensor(0);
   if (out.numel() == 0 || out.dim() > LoopNest::kMaxDims ||
       !operands[0].writes() || !without_overlap(out))
@@ -79,7 +88,9 @@ std::optional<Elementwise> loop_of(const KernelCall& call) {
   for (const Operand& operand : operands.subspan(1))
     if (operand.writes() || !broadcasts_to(*operand.tensor, out)) return {};
   if (!in_step(call, call)) return {};
-  return function(call);
+  if (device.is_cpu()) return function(call);
+  if (!DeviceTable::instance().backend(device.type).fuses(call)) return {};
+  return Elementwise(nullptr);
 }
 
 /// Elements of a row if the call reduces rows of a row-major tensor, else 0.
@@ -106,11 +117,12 @@ class Fusion {
   explicit Fusion(Region& region) : region_(region) {
     for (auto& node : region.nodes) {
       count_uses(node->call(), 1);
-      auto loop = loop_of(node->call());
+      auto loop = loop_of(node->call(), region.device);
       auto touches = touches_of(node->call());
       Item item{std::move(node), std::move(touches), loop, {}, 0};
       const KernelCall& call = item.node->call();
-      if (const auto function = row_reduction_function(call.kernel())) {
+      const auto function = row_reduction_function(call.kernel());
+      if (function && region.device.is_cpu()) {
         item.row = row_of(call);
         if (item.row > 0) function(call, item.reduction);
       }
@@ -206,6 +218,12 @@ class Fusion {
           {std::move(items_[k].node), items_[k].loop, items_[k].reduction});
     }
     const auto inner = inner_values(parts);
+    if (!region_.device.is_cpu()) {
+      Item item{fused_calls_node(std::move(parts), inner), {}, {}, {}, 0};
+      item.touches = touches_of(item.node->call());
+      count_uses(item.node->call(), 1);
+      return item;
+    }
     const auto group =
         std::make_shared<FusedGroup>(std::move(parts), inner, row);
     for (const FusedPart& part : group->parts())

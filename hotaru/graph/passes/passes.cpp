@@ -33,7 +33,7 @@ constexpr auto kPasses = std::to_array<Pass>({
      "weights of products are brought into the order of their use once", false,
      false, &pack_weights},
     {"fuse_pointwise", "elementwise calls on the same elements become one",
-     true, false, &fuse_pointwise},
+     true, true, &fuse_pointwise},
     {"branches", "independent calls run side by side where that pays", false,
      false, &find_branches},
 });

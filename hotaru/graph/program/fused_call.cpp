@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hotaru/backend/common/pointwise/fused.h"
 #include "hotaru/graph/capture/touch.h"
 #include "hotaru/runtime/threads/parallel.h"
 
@@ -329,11 +330,16 @@ const FusedGroup::Slot* FusedGroup::slot(const Tensor& value) const {
   return at == slot_of_.end() ? nullptr : &slots_[at->second];
 }
 
-std::unique_ptr<Node> fused_node(std::shared_ptr<const FusedGroup> group) {
+namespace {
+
+/// All operands of the parts that `counts` is true for, each once.
+template <class Counts>
+std::vector<Operand> operands_of(std::span<const FusedPart> parts,
+                                 const Counts& counts) {
   std::vector<Operand> operands;
-  for (const FusedPart& part : group->parts())
+  for (const FusedPart& part : parts)
     for (const Operand& operand : part.node->call().operands()) {
-      if (group->slot(*operand.tensor)) continue;
+      if (!counts(*operand.tensor)) continue;
       const auto at = std::find_if(
           operands.begin(), operands.end(), [&](const Operand& known) {
             return same_elements(*known.tensor, *operand.tensor);
@@ -343,8 +349,31 @@ std::unique_ptr<Node> fused_node(std::shared_ptr<const FusedGroup> group) {
       else if (at->access == Access::kRead && operand.writes())
         at->access = Access::kReadWrite;
     }
+  return operands;
+}
+
+}  // namespace
+
+std::unique_ptr<Node> fused_node(std::shared_ptr<const FusedGroup> group) {
+  const auto operands = operands_of(
+      group->parts(), [&](const Tensor& t) { return !group->slot(t); });
   return std::make_unique<Node>(
       KernelCall(kFused, operands, Attributes{std::move(group)}));
+}
+
+std::unique_ptr<Node> fused_calls_node(std::vector<FusedPart> parts,
+                                       std::span<const Storage* const> inner) {
+  static const Kernel& kernel = hotaru::kernel("fused_calls");
+  const auto kept =
+      std::make_shared<const std::vector<FusedPart>>(std::move(parts));
+  auto calls = std::make_shared<FusedCalls>();
+  for (const FusedPart& part : *kept)
+    calls->calls.push_back(&part.node->call());
+  calls->inner.insert(inner.begin(), inner.end());
+  calls->owner = kept;
+  const auto operands = operands_of(*kept, [](const Tensor&) { return true; });
+  return std::make_unique<Node>(
+      KernelCall(kernel, operands, FusedAttributes{std::move(calls)}));
 }
 
 const FusedGroup* fused_group(const KernelCall& call) {
@@ -353,12 +382,17 @@ const FusedGroup* fused_group(const KernelCall& call) {
 }
 
 std::string title(const Node& node) {
-  const FusedGroup* group = fused_group(node.call());
-  if (!group) return node.name();
   std::string out;
-  for (const FusedPart& part : group->parts())
-    out += (out.empty() ? "" : " + ") + part.node->name();
-  return out;
+  const auto add = [&](const std::string& name) {
+    out += (out.empty() ? "" : " + ") + name;
+  };
+  if (const FusedGroup* group = fused_group(node.call()))
+    for (const FusedPart& part : group->parts()) add(part.node->name());
+  else if (node.call().kernel().name() == "fused_calls")
+    for (const KernelCall* call :
+         node.call().attributes<FusedAttributes>().calls->calls)
+      add(call->kernel().name());
+  return out.empty() ? node.name() : out;
 }
 
 }  // namespace hotaru::graph

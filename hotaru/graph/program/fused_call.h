@@ -63,6 +63,12 @@ class FusedGroup {
 /// A call that runs the group. Its operands are what lies in memory.
 std::unique_ptr<Node> fused_node(std::shared_ptr<const FusedGroup> group);
 
+/// The same for devices that run calls as one kernel of theirs. Its operands
+/// are all that the parts touch: `inner` values have memory, which their kernel
+/// does not use.
+std::unique_ptr<Node> fused_calls_node(std::vector<FusedPart> parts,
+                                       std::span<const Storage* const> inner);
+
 /// The group of a fused call, null for all others.
 const FusedGroup* fused_group(const KernelCall& call);
 

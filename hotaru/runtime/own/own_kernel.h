@@ -26,6 +26,9 @@ struct KernelSource {
   std::vector<std::string> include_folders;
   /// Of the compiler, e.g. "-use_fast_math".
   std::vector<std::string> options;
+  /// Whether the text includes headers of hotaru's kernels, which the library
+  /// brings along.
+  bool uses_headers = false;
 };
 
 /// A compiled one. Lives as long as the process, as graphs and queues may hold

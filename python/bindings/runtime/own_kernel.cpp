@@ -145,6 +145,7 @@ void init_own_kernel(nb::module_& m) {
   m.def("_cuda_launch_kernel", &launch, nb::arg("kernel"), nb::arg("grid"),
         nb::arg("block"), nb::arg("args"), nb::arg("access"),
         nb::arg("shared_bytes"), nb::arg("stream").none());
+  m.def("_cuda_finish_compiling", [] { accelerator().finish_compiling(); });
   m.def("_cuda_compile_counts", [] {
     const CompileCounts counts = accelerator().compile_counts();
     return std::pair(counts.compiled, counts.found);

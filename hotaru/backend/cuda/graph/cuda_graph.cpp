@@ -268,6 +268,7 @@ void CudaGraph::refresh() {
 void CudaGraph::launch() {
   refuse_recording("a graph's replay");
   StreamTimeline& timeline = launching_timeline();
+  if (recorder_.arrived()) build();
   refresh();
   for (Piece& piece : pieces_) {
     if (!piece.handles) {

@@ -1,5 +1,6 @@
 #include "hotaru/backend/cuda/graph/recorder.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "hotaru/core/error.h"
@@ -67,6 +68,7 @@ void CallRecorder::clear() {
   draws_.clear();
   errors_.reset();
   kept_.clear();
+  awaited_.clear();
 }
 
 void CallRecorder::place(PhiloxGenerator& generator, PhiloxStart* start) {
@@ -120,6 +122,16 @@ ErrorSink CallRecorder::watch(const KernelCall& call, const FailureText& text) {
   const ErrorSink sink = errors_->watch(call, text);
   call_->watched.push_back(sink.call);
   return sink;
+}
+
+void CallRecorder::await(std::shared_ptr<const jit::PendingKernel> kernel) {
+  awaited_.push_back(std::move(kernel));
+}
+
+bool CallRecorder::arrived() const {
+  return !awaited_.empty() &&
+         std::all_of(awaited_.begin(), awaited_.end(),
+                     [](const auto& kernel) { return kernel->settled(); });
 }
 
 void CallRecorder::keep(std::shared_ptr<const void> object) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hotaru/backend/cuda/graph/scratch.h"
+#include "hotaru/backend/cuda/jit/fused.h"
 #include "hotaru/backend/cuda/params/random/philox.h"
 #include "hotaru/backend/cuda/philox.h"
 #include "hotaru/backend/cuda/stream.h"
@@ -59,6 +60,8 @@ class CallRecorder {
   /// there were. A generator without a place cannot be drawn from.
   void place(PhiloxGenerator& generator, PhiloxStart* start);
   uint64_t drawn(PhiloxGenerator& generator) const;
+  /// Whether kernels that were not there are: the graph is worth making anew.
+  bool arrived() const;
   /// Memory in which kernels work.
   std::vector<Tensor> scratch() const { return scratch_.pieces(); }
   /// Null if no call can fail.
@@ -74,6 +77,8 @@ class CallRecorder {
   void deallocate(void* memory);
   PhiloxState take(PhiloxGenerator& generator, uint64_t draws);
   ErrorSink watch(const KernelCall& call, const FailureText& text);
+  /// A kernel that would take the place of what the call launches now.
+  void await(std::shared_ptr<const jit::PendingKernel> kernel);
   /// Lives as long as the graph.
   void keep(std::shared_ptr<const void> object);
 
@@ -88,6 +93,7 @@ class CallRecorder {
   std::map<PhiloxGenerator*, Draws> draws_;
   std::shared_ptr<KernelErrors> errors_;
   std::vector<std::shared_ptr<const void>> kept_;
+  std::vector<std::shared_ptr<const jit::PendingKernel>> awaited_;
   // Of the call at hand.
   RecordedCall* call_ = nullptr;
   CUgraphExec executable_ = nullptr;  // repeats in it

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "hotaru/backend/cuda/jit/headers.h"
 #include "hotaru/backend/cuda/libraries/nvrtc.h"
 #include "hotaru/core/error.h"
 
@@ -18,8 +19,15 @@ void check_nvrtc(int status, const char* call) {
 class Program {
  public:
   Program(const Nvrtc& nvrtc, const CompilerInput& input) : nvrtc_(nvrtc) {
+    std::vector<const char*> texts, names;
+    if (input.uses_headers)
+      for (const HeaderText& header : header_texts()) {
+        texts.push_back(header.text);
+        names.push_back(header.name);
+      }
     check_nvrtc(nvrtc.create(&program_, input.text.c_str(),
-                             (input.name + ".cu").c_str(), 0, nullptr, nullptr),
+                             (input.name + ".cu").c_str(), int(texts.size()),
+                             texts.data(), names.data()),
                 "nvrtcCreateProgram");
   }
   ~Program() { nvrtc_.destroy(&program_); }
@@ -103,6 +111,7 @@ std::string CompilerInput::key() const {
   add(version);
   add(name);
   for (const std::string& option : options) add(option);
+  if (uses_headers) add(std::to_string(headers_version()));
   add(text);
   return out;
 }
@@ -135,6 +144,11 @@ CompilerInput input_of(const KernelSource& source, std::string_view device) {
     input.options.push_back("-I" + folder);
   input.options.insert(input.options.end(), source.options.begin(),
                        source.options.end());
+  input.uses_headers = source.uses_headers;
+  if (source.uses_headers)
+    input.options.insert(input.options.end(),
+                         {"--std=c++20", "-DHOTARU_DEVICE_CODE",
+                          "--device-as-default-execution-space"});
   return input;
 }
 

@@ -21,6 +21,7 @@ struct CompilerInput {
   std::vector<std::string> options;  // the architecture's among them
   std::string version;               // of the compiler
   bool to_ptx = false;               // the driver makes the machine code
+  bool uses_headers = false;         // see KernelSource
 
   /// One text for all of it; different for different ones.
   std::string key() const;

@@ -48,6 +48,7 @@ bool names_files(std::string_view text) {
 }
 
 bool includes_files(const KernelSource& source) {
+  if (source.uses_headers) return false;
   return !source.include_folders.empty() || names_files(source.text) ||
          std::any_of(
              source.options.begin(), source.options.end(),
@@ -68,7 +69,8 @@ Image image_of(const CompilerInput& input, bool on_disk) {
 }
 
 std::string text_of(const KernelSource& source) {
-  CompilerInput all{source.text, source.name, source.options, {}, false};
+  CompilerInput all{source.text, source.name, source.options,
+                    {},          false,       source.uses_headers};
   all.options.push_back(source.architecture);
   return all.key();
 }

@@ -10,6 +10,7 @@
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/pointwise.h"
 #include "hotaru/backend/cuda/params/types.h"
+#include "hotaru/backend/cuda/pointwise/formula.h"
 
 namespace hotaru::cuda {
 
@@ -90,6 +91,9 @@ void pointwise_kernel(const KernelCall& call) {
   }; \
   HOTARU_KERNEL(kCUDA, name, \
                 (pointwise_kernel<formulas::F, Types, inputs, F##Name, rows>), \
-                check_types<kCudaPointwiseTypes<Types>>);
+                check_types<kCudaPointwiseTypes<Types>>); \
+  const FormulaRegistration F##Formula( \
+      name, {#F, inputs, &formula_has<formulas::F, Types>, \
+             &formula_object<formulas::F, Types>});
 
 }  // namespace hotaru::cuda

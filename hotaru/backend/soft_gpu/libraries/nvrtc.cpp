@@ -35,6 +35,7 @@ namespace hotaru::cuda::nvrtc {
 struct ProgramState {
   std::string text, file, log, image;
   std::vector<std::string> names, lowered;
+  std::vector<std::pair<std::string, std::string>> headers;
   bool compiled = false;
 };
 
@@ -197,9 +198,15 @@ int nvrtcGetSupportedArchs(int* all) {
 }
 
 int nvrtcCreateProgram(Program* program, const char* text, const char* file,
-                       int headers, const char* const*, const char* const*) {
-  if (!program || !text || headers != 0) return kInvalidInput;
+                       int headers, const char* const* header_texts,
+                       const char* const* header_names) {
+  if (!program || !text || (headers && (!header_texts || !header_names)))
+    return kInvalidInput;
   *program = new ProgramState;
+  // The machine's compiler has the standard ones itself.
+  for (int i = 0; i < headers; ++i)
+    if (std::strchr(header_names[i], '/'))
+      (*program)->headers.emplace_back(header_names[i], header_texts[i]);
   (*program)->text = text;
   (*program)->file = file ? file : "default_program";
   return kSuccess;
@@ -224,6 +231,8 @@ int nvrtcCompileProgram(Program program, int count,
   if (!program) return kInvalidProgram;
   const Folder folder;
   if (folder.path.empty()) return kBuiltinFailure;
+  for (const auto& [name, text] : program->headers)
+    write_file(folder.path / name, text);
   for (const ModuleText& text : module_texts())
     write_file(folder.path / text.path, text.text);
   const fs::path source = folder.path / "kernels.cpp",

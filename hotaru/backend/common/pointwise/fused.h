@@ -1,0 +1,32 @@
+// Elementwise calls that a device runs as one.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <unordered_set>
+#include <vector>
+
+#include "hotaru/runtime/kernel.h"
+
+namespace hotaru {
+
+/// Calls in their order, whose outputs have one shape. Whatever one writes and
+/// another one touches they touch as the same elements.
+struct FusedCalls {
+  std::vector<const KernelCall*> calls;
+  /// Storages that only these calls touch: what they write need not be kept.
+  std::unordered_set<const Storage*> inner;
+  /// Whatever keeps the calls alive.
+  std::shared_ptr<const void> owner;
+
+  /// What a device makes of them, once.
+  mutable std::mutex mutex;
+  mutable std::shared_ptr<void> made;
+};
+
+/// Of the kernel "fused_calls". Its operands are all that the calls touch.
+struct FusedAttributes {
+  std::shared_ptr<const FusedCalls> calls;
+};
+
+}  // namespace hotaru

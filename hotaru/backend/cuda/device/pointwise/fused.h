@@ -1,0 +1,44 @@
+// What texts of fused kernels are written with; see jit/fused_text.h.
+#pragma once
+
+#include "hotaru/backend/common/create/convert.h"
+#include "hotaru/backend/common/pointwise/formulas.h"
+#include "hotaru/backend/cuda/device/platform.h"
+#include "hotaru/backend/cuda/params/pointwise/fused.h"
+
+namespace hotaru::cuda {
+
+/// The formula object of a part.
+template <class F>
+HOTARU_DEVICE inline F formula_at(const FusedParams& p, int i) {
+  if constexpr (std::is_empty_v<F>)
+    return F{};
+  else
+    return *reinterpret_cast<const F*>(p.formula[i]);
+}
+template <class M>
+HOTARU_DEVICE inline M number_at(const FusedParams& p, int i) {
+  return *reinterpret_cast<const M*>(p.number[i]);
+}
+
+/// An element as arithmetic takes it.
+template <class T>
+HOTARU_DEVICE inline OpMath<T> element(const void* at) {
+  return widen<T>(*static_cast<const Stored<T>*>(at));
+}
+/// What a later part reads of a result: what memory would have held. The
+/// compiler may not multiply and add at once over this border, as separate
+/// kernels do not.
+template <class T, class V>
+HOTARU_DEVICE inline OpMath<T> rounded(V x) {
+  OpMath<T> out = widen<T>(narrow<T>(OpMath<T>(x)));
+#ifdef __CUDA_ARCH__
+  if constexpr (std::is_same_v<T, float>)
+    asm("" : "+f"(out));
+  else if constexpr (std::is_same_v<T, double>)
+    asm("" : "+d"(out));
+#endif
+  return out;
+}
+
+}  // namespace hotaru::cuda

@@ -1,0 +1,22 @@
+// Kernels of several elementwise calls: compiled in the background, launched
+// once they are there.
+#pragma once
+
+#include <memory>
+
+#include "hotaru/backend/common/pointwise/fused.h"
+
+namespace hotaru::cuda::jit {
+
+/// A kernel that is being compiled, or is ready, or cannot be.
+class PendingKernel {
+ public:
+  virtual ~PendingKernel() = default;
+  /// Whether nothing is to be waited for any more.
+  virtual bool settled() const = 0;
+};
+
+/// Waits for all that is being compiled in the background.
+void finish_compiling();
+
+}  // namespace hotaru::cuda::jit

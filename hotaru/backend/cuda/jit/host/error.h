@@ -1,0 +1,2 @@
+// Kernels throw nothing.
+#pragma once
