@@ -10,9 +10,9 @@ def same(a, b):
     assert a.cpu().equal(b.cpu())
 
 
-def captured(f, *args, bitwise=True, **options):
+def captured(f, *args, bitwise=True, without=(), **options):
     """A graph of f, and its results' memory."""
-    g = torch.cuda.CUDAGraph(bitwise=bitwise)
+    g = torch.cuda.CUDAGraph(bitwise=bitwise, without=without)
     with torch.cuda.graph(g, **options):
         out = f(*args)
     return g, out
