@@ -198,6 +198,15 @@ bool is_replay(const KernelCall& call) {
   return &call.kernel() == &replay;
 }
 
+/// Whether a replay copies from or to the host; numbers it reads while it is
+/// launched.
+bool replay_crosses(const KernelCall& call) {
+  const auto operands = call.operands();
+  return std::any_of(operands.begin(), operands.end(), [](const Operand& o) {
+    return on_cpu(o) && (o.writes() || o.tensor->dim() > 0);
+  });
+}
+
 }  // namespace
 
 void StreamTimeline::launch(const KernelCall& call, int64_t stream_id) {
@@ -215,7 +224,8 @@ void StreamTimeline::run(const KernelCall& call, int64_t stream_id,
 
 void StreamTimeline::run_tracked(const KernelCall& call, int64_t stream_id) {
   // Numbers on the CPU are read while the call is launched.
-  const bool crosses = &call.kernel() == &copy_kernel() || is_replay(call);
+  const bool crosses = &call.kernel() == &copy_kernel() ||
+                       (is_replay(call) && replay_crosses(call));
   if (!crosses)
     for (const Operand& operand : call.operands())
       if (on_cpu(operand)) operand.tensor->storage()->wait();
@@ -448,8 +458,7 @@ class StreamSink final : public CallSink {
       return other_->take(call);
     bool marks_host = false;
     if (is_replay(call)) {
-      marks_host = std::any_of(call.operands().begin(), call.operands().end(),
-                               [](const Operand& o) { return on_cpu(o); });
+      marks_host = replay_crosses(call);
       if (marks_host) watch_host_memory();
     } else if (&call.kernel() != &copy_kernel()) {
       check_same_device(call);
