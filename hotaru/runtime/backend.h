@@ -17,6 +17,21 @@ namespace hotaru {
 
 class Stream;
 
+/// What a call can be in a kernel of several calls.
+struct FusedRole {
+  enum Kind : uint8_t {
+    kNone,
+    kElements,  // each element for itself
+    kChannels,  // with tensors of one element a channel, dimension 1
+    kRows,      // what it gives of an element depends on its row
+  };
+  Kind kind = kNone;
+  /// What has the elements' shape.
+  const Tensor* elements = nullptr;
+  /// Elements of a row: the last dimensions.
+  int64_t columns = 0;
+};
+
 /// What a device type must bring besides kernels. Objects live for the whole
 /// process; methods are thread-safe.
 class Backend {
@@ -46,9 +61,8 @@ class Backend {
     (void)device, (void)calls, (void)scratch;
     return nullptr;
   }
-  /// Whether an elementwise call can be one of several that "fused_calls" runs
-  /// as one kernel.
-  virtual bool fuses(const KernelCall&) { return false; }
+  /// What a call can be among several that "fused_calls" runs as one kernel.
+  virtual FusedRole fused_role(const KernelCall&) { return {}; }
   /// A new generator, seeded with kDefaultSeed.
   virtual Ref<Generator> make_generator(int device) = 0;
 };

@@ -12,7 +12,7 @@
 #include "hotaru/backend/cuda/images.h"
 #include "hotaru/backend/cuda/jit/compiler.h"
 #include "hotaru/backend/cuda/jit/fused.h"
-#include "hotaru/backend/cuda/jit/fused_text.h"
+#include "hotaru/backend/cuda/jit/row_part.h"
 #include "hotaru/backend/cuda/jit/program.h"
 #include "hotaru/backend/cuda/libraries/cudnn_conv.h"
 #include "hotaru/backend/cuda/libraries/cufft.h"
@@ -76,8 +76,8 @@ class CudaBackend final : public Accelerator {
     if (!driver().has_graphs) return nullptr;
     return std::make_unique<CudaGraph>(device, calls, scratch);
   }
-  bool fuses(const KernelCall& call) override {
-    return usable<Nvrtc>() && jit::fits_fused(call);
+  FusedRole fused_role(const KernelCall& call) override {
+    return usable<Nvrtc>() ? jit::fused_role(call) : FusedRole();
   }
   Ref<Generator> make_generator(int device) override {
     return make_ref<PhiloxGenerator>(device);

@@ -43,6 +43,7 @@ bool broadcasts_to(const Tensor& a, const Tensor& b) {
 /// Whether elements of the one are elements of the other only where they have
 /// the same place in the index space, or nobody writes.
 bool in_step(const Operand& a, const Operand& b) {
+  if (!a.tensor->defined() || !b.tensor->defined()) return true;
   return !touch_of(a).conflicts(touch_of(b)) ||
          same_elements(*a.tensor, *b.tensor);
 }
@@ -59,9 +60,9 @@ struct Item {
   /// For what may be part of a group: the one or the other.
   std::optional<Elementwise> loop;
   RowReduction reduction;
-  int64_t row = 0;  // elements that a reduction takes together
-
-  const Tensor& shape() const { return node->call().tensor(loop ? 0 : 1); }
+  int64_t row = 0;  // elements that it takes together
+  /// What has the shape of the group's elements; null of what can't be part.
+  const Tensor* elements = nullptr;
 };
 
 /// Whether a device's kernel finds the operand: its memory, or a number.
@@ -73,43 +74,82 @@ bool reaches(const Operand& operand, Device device) {
           (device.is_cpu() || (t.dim() == 0 && !operand.writes())));
 }
 
-/// Elsewhere than on the CPU a loop without code says that there is one.
-std::optional<Elementwise> loop_of(const KernelCall& call, Device device) {
-  const ElementwiseFunction function = elementwise_function(call.kernel());
+/// Whether an operand per element is written, and others broadcast to it.
+bool is_loop(const KernelCall& call, Device device) {
   const auto operands = call.operands();
-  if (!function || operands.empty() || operands.size() > LoopNest::kMaxOperands)
-    return {};
+  if (operands.empty() || operands.size() > LoopNest::kMaxOperands)
+    return false;
   for (const Operand& operand : operands)
-    if (!reaches(operand, device)) return {};
+    if (!reaches(operand, device)) return false;
   const Tensor& out = call.tensor(0);
   if (out.numel() == 0 || out.dim() > LoopNest::kMaxDims ||
       !operands[0].writes() || !without_overlap(out))
-    return {};
+    return false;
   for (const Operand& operand : operands.subspan(1))
-    if (operand.writes() || !broadcasts_to(*operand.tensor, out)) return {};
-  if (!in_step(call, call)) return {};
-  if (device.is_cpu()) return function(call);
-  if (!DeviceTable::instance().backend(device.type).fuses(call)) return {};
-  return Elementwise(nullptr);
+    if (operand.writes() || !broadcasts_to(*operand.tensor, out)) return false;
+  return in_step(call, call);
+}
+
+std::optional<Elementwise> loop_of(const KernelCall& call, Device device) {
+  const ElementwiseFunction function = elementwise_function(call.kernel());
+  if (!function || !is_loop(call, device)) return {};
+  return function(call);
 }
 
 /// Elements of a row if the call reduces rows of a row-major tensor, else 0.
-int64_t row_of(const KernelCall& call) {
+int64_t reduced_row(const KernelCall& call) {
   const auto operands = call.operands();
   if (operands.size() != 2 || operands[0].access != Access::kWrite ||
       operands[1].writes() || !operands[0].tensor->defined() ||
       !operands[1].tensor->defined())
     return 0;
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
-  if (in.numel() == 0 || !in.is_contiguous() || !out.is_contiguous() ||
-      in.dim() > LoopNest::kMaxDims || out.dim() != in.dim() ||
+  if (in.dim() > LoopNest::kMaxDims ||
       in.storage()->device().type != DeviceType::kCPU || !in_step(call, call))
     return 0;
-  int64_t row = 1;
-  size_t d = size_t(in.dim());
-  for (; d > 0 && out.sizes()[d - 1] == 1; --d) row *= in.sizes()[d - 1];
-  if (!same(in.sizes().first(d), out.sizes().first(d))) return 0;
+  const int64_t row = row_of(out, in);
   return row > 1 && row <= RowReduction::kMaxRow ? row : 0;
+}
+
+/// What the CPU can make of it.
+void find_cpu_role(Item& item, Device device) {
+  const KernelCall& call = item.node->call();
+  item.loop = loop_of(call, device);
+  if (item.loop) item.elements = &call.tensor(0);
+  const auto reduction = row_reduction_function(call.kernel());
+  if (!reduction) return;
+  item.row = reduced_row(call);
+  if (item.row == 0) return;
+  item.elements = &call.tensor(1);
+  reduction(call, item.reduction);
+}
+
+/// What a device says. Loops have no code here: that there is one says enough.
+void find_device_role(Item& item, Device device) {
+  const KernelCall& call = item.node->call();
+  const FusedRole role =
+      DeviceTable::instance().backend(device.type).fused_role(call);
+  if (role.kind == FusedRole::kNone) return;
+  if (role.kind == FusedRole::kElements && !is_loop(call, device)) return;
+  for (const Operand& operand : call.operands())
+    if (operand.object ||
+        (operand.tensor->defined() && !reaches(operand, device)))
+      return;
+  if (!in_step(call, call)) return;
+  if (role.kind != FusedRole::kRows) item.loop = Elementwise(nullptr);
+  item.elements = role.elements;
+  item.row = role.columns;
+}
+
+/// Whether b's sizes are a's with one element a row.
+bool is_one_a_row(IntSpan a, IntSpan b, int64_t row) {
+  if (a.size() != b.size()) return false;
+  size_t d = a.size();
+  for (; d > 0 && row > 1; --d) {
+    if (b[d - 1] != 1) return false;
+    row /= a[d - 1];
+  }
+  return same(a.first(d), b.first(d));
 }
 
 class Fusion {
@@ -117,22 +157,19 @@ class Fusion {
   explicit Fusion(Region& region) : region_(region) {
     for (auto& node : region.nodes) {
       count_uses(node->call(), 1);
-      auto loop = loop_of(node->call(), region.device);
       auto touches = touches_of(node->call());
-      Item item{std::move(node), std::move(touches), loop, {}, 0};
-      const KernelCall& call = item.node->call();
-      const auto function = row_reduction_function(call.kernel());
-      if (function && region.device.is_cpu()) {
-        item.row = row_of(call);
-        if (item.row > 0) function(call, item.reduction);
-      }
+      Item item{std::move(node), std::move(touches), {}, {}, 0, nullptr};
+      if (region.device.is_cpu())
+        find_cpu_role(item, region.device);
+      else
+        find_device_role(item, region.device);
       items_.push_back(std::move(item));
     }
   }
 
   void run() {
     for (size_t i = 0; i < items_.size();)
-      if (!items_[i].loop || !fuse_from(i)) ++i;
+      if (!begins(items_[i]) || !fuse_from(i)) ++i;
     region_.nodes.clear();
     for (Item& item : items_) region_.nodes.push_back(std::move(item.node));
   }
@@ -143,6 +180,11 @@ class Fusion {
     for (const Operand& operand : call.operands())
       if (operand.ordered() && seen.insert(operand.ordered()).second)
         uses_[operand.ordered()] += change;
+  }
+
+  /// The CPU's tiles need a loop that says how elements lie.
+  bool begins(const Item& item) const {
+    return item.elements && (item.loop || !region_.device.is_cpu());
   }
 
   /// Puts the group that begins with item i in its place, after calls in
@@ -181,18 +223,29 @@ class Fusion {
   bool joins(size_t j, const std::vector<size_t>& members,
              const std::vector<size_t>& after) const {
     const Item& item = items_[j];
-    if (!item.loop && item.row == 0) return false;
+    if (!item.elements) return false;
     const KernelCall& call = item.node->call();
-    if (!same(item.shape().sizes(), items_[members[0]].shape().sizes()))
+    const IntSpan sizes = items_[members[0]].elements->sizes();
+    if (!same(item.elements->sizes(), sizes) &&
+        !(item.loop && !region_.device.is_cpu() && row_in(members) > 0 &&
+          is_one_a_row(sizes, item.elements->sizes(), row_in(members))))
       return false;
-    if (item.row > 0 && row_in(members) > 0 && item.row != row_in(members))
-      return false;
+    if (item.row > 0 && !rows_agree(item, members)) return false;
     bool shares = false;
     for (const size_t k : members) {
       shares |= overlap(item.touches, items_[k].touches);
       if (!in_step(call, items_[k].node->call())) return false;
     }
     return shares && !depends(j, after);
+  }
+
+  bool rows_agree(const Item& item, const std::vector<size_t>& members) const {
+    return std::all_of(members.begin(), members.end(), [&](size_t k) {
+      const Item& other = items_[k];
+      return other.row == 0 ||
+             (other.row == item.row && itemsize(other.elements->dtype()) ==
+                                           itemsize(item.elements->dtype()));
+    });
   }
 
   /// Of the group's reductions, 0 without one.
@@ -219,7 +272,12 @@ class Fusion {
     }
     const auto inner = inner_values(parts);
     if (!region_.device.is_cpu()) {
-      Item item{fused_calls_node(std::move(parts), inner), {}, {}, {}, 0};
+      Item item{fused_calls_node(std::move(parts), inner, row),
+                {},
+                {},
+                {},
+                0,
+                nullptr};
       item.touches = touches_of(item.node->call());
       count_uses(item.node->call(), 1);
       return item;
@@ -230,7 +288,7 @@ class Fusion {
       for (const Operand& operand : part.node->call().operands())
         if (group->slot(*operand.tensor))
           region_.values.erase(operand.tensor->storage().get());
-    Item item{fused_node(group), {}, {}, {}, 0};
+    Item item{fused_node(group), {}, {}, {}, 0, nullptr};
     item.touches = touches_of(item.node->call());
     count_uses(item.node->call(), 1);
     return item;
@@ -249,9 +307,12 @@ class Fusion {
       for (size_t n = operands.size();
            n-- > 0;) {  // what it reads, then writes
         const Operand& operand = operands[n];
+        if (!operand.tensor->defined()) continue;
         const Storage* storage = operand.tensor->storage().get();
         const auto [at, fresh] = first.try_emplace(storage, operand.tensor);
-        if (n == 0 && !part.loop) refused.insert(storage);
+        // The CPU's slots are for elements.
+        if (n == 0 && !part.loop && region_.device.is_cpu())
+          refused.insert(storage);
         if (fresh ? operand.access != Access::kWrite
                   : !same_elements(*at->second, *operand.tensor))
           refused.insert(storage);

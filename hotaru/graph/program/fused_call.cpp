@@ -362,7 +362,8 @@ std::unique_ptr<Node> fused_node(std::shared_ptr<const FusedGroup> group) {
 }
 
 std::unique_ptr<Node> fused_calls_node(std::vector<FusedPart> parts,
-                                       std::span<const Storage* const> inner) {
+                                       std::span<const Storage* const> inner,
+                                       int64_t row) {
   static const Kernel& kernel = hotaru::kernel("fused_calls");
   const auto kept =
       std::make_shared<const std::vector<FusedPart>>(std::move(parts));
@@ -370,8 +371,10 @@ std::unique_ptr<Node> fused_calls_node(std::vector<FusedPart> parts,
   for (const FusedPart& part : *kept)
     calls->calls.push_back(&part.node->call());
   calls->inner.insert(inner.begin(), inner.end());
+  calls->columns = row;
   calls->owner = kept;
-  const auto operands = operands_of(*kept, [](const Tensor&) { return true; });
+  const auto operands =
+      operands_of(*kept, [](const Tensor& t) { return t.defined(); });
   return std::make_unique<Node>(
       KernelCall(kernel, operands, FusedAttributes{std::move(calls)}));
 }

@@ -67,7 +67,8 @@ std::unique_ptr<Node> fused_node(std::shared_ptr<const FusedGroup> group);
 /// are all that the parts touch: `inner` values have memory, which their kernel
 /// does not use.
 std::unique_ptr<Node> fused_calls_node(std::vector<FusedPart> parts,
-                                       std::span<const Storage* const> inner);
+                                       std::span<const Storage* const> inner,
+                                       int64_t row);
 
 /// The group of a fused call, null for all others.
 const FusedGroup* fused_group(const KernelCall& call);

@@ -10,10 +10,13 @@
 
 namespace hotaru {
 
-/// Calls in their order, whose outputs have one shape. Whatever one writes and
-/// another one touches they touch as the same elements.
+/// Calls in their order, on elements of one shape, that of the first call's, or
+/// one of each of their rows. Whatever one writes and another one touches they
+/// touch as the same elements.
 struct FusedCalls {
   std::vector<const KernelCall*> calls;
+  /// Elements of the rows that calls work on; 0 if they all are elementwise.
+  int64_t columns = 0;
   /// Storages that only these calls touch: what they write need not be kept.
   std::unordered_set<const Storage*> inner;
   /// Whatever keeps the calls alive.

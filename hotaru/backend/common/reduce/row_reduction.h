@@ -38,4 +38,8 @@ using RowReductionFunction = void (*)(const KernelCall& call,
 RowReductionFunction row_reduction_function(const Kernel& kernel);
 void set_row_reduction(const Kernel& kernel, RowReductionFunction f);
 
+/// Elements of a row, if `out` is of rows of the row-major `in`: its last
+/// dimensions are 1. Else 0.
+int64_t row_of(const Tensor& out, const Tensor& in);
+
 }  // namespace hotaru

@@ -5,7 +5,8 @@
 #include "hotaru/backend/cuda/device/platform.h"
 #include "hotaru/backend/cuda/params/index.h"
 
-#ifndef __CUDACC__
+// Texts that are compiled at run time define their kernels themselves.
+#if !defined(__CUDACC__) && !defined(HOTARU_RUN_TIME_CODE)
 #include "hotaru/backend/soft_gpu/registry.h"
 #endif
 

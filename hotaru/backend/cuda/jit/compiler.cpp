@@ -146,9 +146,10 @@ CompilerInput input_of(const KernelSource& source, std::string_view device) {
                        source.options.end());
   input.uses_headers = source.uses_headers;
   if (source.uses_headers)
-    input.options.insert(input.options.end(),
-                         {"--std=c++20", "-DHOTARU_DEVICE_CODE",
-                          "--device-as-default-execution-space"});
+    input.options.insert(
+        input.options.end(),
+        {"--std=c++20", "-DHOTARU_DEVICE_CODE", "-DHOTARU_RUN_TIME_CODE",
+         "--device-as-default-execution-space"});
   return input;
 }
 

@@ -2,6 +2,7 @@
 // host's compiler and the device's.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 namespace hotaru::cuda {
@@ -16,6 +17,18 @@ inline constexpr int64_t kNoTarget = -1;
 
 constexpr int64_t ceil_divide(int64_t a, int64_t b) {
   return (a + b - 1) / b;
+}
+
+/// The power of two from n on, at most `most`.
+constexpr uint32_t power_from(int64_t n, uint32_t most) {
+  return n >= most ? most : std::bit_ceil(uint32_t(n < 1 ? 1 : n));
+}
+
+/// Threads that share a row of elements side by side, each with 8 of them, or
+/// more where that are too many for a block. All kernels of rows agree in this,
+/// so that those of several calls can keep a row where it is.
+constexpr uint32_t row_lanes(int64_t columns) {
+  return power_from(ceil_divide(columns, 8), kBlock);
 }
 
 /// Division of numbers below 2^31 by one that is known at the launch: a

@@ -24,8 +24,6 @@
 //                each other
 #pragma once
 
-#include <bit>
-
 #include "hotaru/backend/cuda/params/index.h"
 
 namespace hotaru::cuda {
@@ -75,9 +73,6 @@ inline constexpr uint32_t kNormHeld = 16;
 /// Elements that a thread of the kernels without rows has.
 inline constexpr uint32_t kNormItems = 8;
 
-constexpr uint32_t norm_power(int64_t n, uint32_t most) {
-  return n >= most ? most : std::bit_ceil(uint32_t(n < 1 ? 1 : n));
-}
 inline bool norm_aligned(const NormParams& p) {
   const auto address = [](const void* a) {
     return reinterpret_cast<uintptr_t>(a);
@@ -87,7 +82,7 @@ inline bool norm_aligned(const NormParams& p) {
 
 /// item: bytes of an element.
 inline void plan_rows(NormParams& p, int64_t item) {
-  p.lanes = norm_power(ceil_divide(p.columns, kNormHeld / 2), kBlock);
+  p.lanes = row_lanes(p.columns);
   p.vectors = norm_aligned(p) && p.columns * item % 16 == 0;
 }
 constexpr uint32_t norm_blocks(const NormParams& p) {
@@ -98,8 +93,8 @@ constexpr uint32_t norm_blocks(const NormParams& p) {
 constexpr void plan_weights(NormParams& p, int sms) {
   constexpr uint32_t kEach = 8;
   p.across = p.inner.divisor == 1 && p.weights > 1;
-  p.lanes = norm_power(ceil_divide(p.count, kEach),
-                       p.across ? kBlock / norm_power(p.weights, 32) : kBlock);
+  p.lanes = power_from(ceil_divide(p.count, kEach),
+                       p.across ? kBlock / power_from(p.weights, 32) : kBlock);
   const int64_t blocks = ceil_divide(p.weights, kBlock / p.lanes);
   const int64_t room = int64_t{sms} * 8 / blocks;
   const int64_t parts = p.count / (int64_t{p.lanes} * kEach * 2);
@@ -115,7 +110,7 @@ constexpr uint32_t weight_blocks(const NormParams& p) {
   return uint32_t(ceil_divide(p.weights, kBlock / p.lanes));
 }
 constexpr uint32_t second_weight_lanes(const NormParams& p) {
-  return norm_power(p.splits, kBlock);
+  return power_from(p.splits, kBlock);
 }
 constexpr uint32_t second_weight_blocks(const NormParams& p) {
   return uint32_t(ceil_divide(p.weights, kBlock / second_weight_lanes(p)));

@@ -121,14 +121,13 @@ constexpr ReducePlan plan_of(const ReduceParams& p, size_t item, bool aligned,
     plan.vectors = plan.vectors && p.gone.strides[d][0] % vector == 0;
   // Elements that make a thread's while.
   const int64_t each = plan.vectors ? 2 * length : 4;
-  const auto power = [](int64_t n, uint32_t most) {
-    return n >= most ? most : std::bit_ceil(uint32_t(n < 1 ? 1 : n));
-  };
   if (plan.across)  // a warp reads at least 32 neighbours, if there are
-    plan.lanes =
-        power(ceil_divide(p.reduced, 2 * each), kBlock / power(p.outputs, 32));
+    plan.lanes = power_from(ceil_divide(p.reduced, 2 * each),
+                            kBlock / power_from(p.outputs, 32));
+  else if (p.gone.dims == 1 && step == int64_t(item))
+    plan.lanes = row_lanes(p.reduced);
   else
-    plan.lanes = power(ceil_divide(p.reduced, each), kBlock);
+    plan.lanes = power_from(ceil_divide(p.reduced, each), kBlock);
   const int64_t blocks =
       p.outputs ? ceil_divide(p.outputs, outputs_of_block(plan)) : 1;
   // Four blocks fill a processor, and four times as many end closer together.

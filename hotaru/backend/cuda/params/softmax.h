@@ -11,7 +11,7 @@
 // The output may be an input. Suffixes are those of params/types.h.
 #pragma once
 
-#include <bit>
+#include <algorithm>
 
 #include "hotaru/backend/cuda/params/index.h"
 
@@ -45,20 +45,18 @@ constexpr uint32_t softmax_blocks(const SoftmaxParams& p) {
 
 /// Sets lanes, across and vectors. item: bytes of an element.
 inline void plan_softmax(SoftmaxParams& p, int64_t item) {
-  const auto power = [](int64_t n, uint32_t most) {
-    return n >= most ? most : std::bit_ceil(uint32_t(n < 1 ? 1 : n));
-  };
   const auto magnitude = [](int64_t x) { return x < 0 ? -x : x; };
   p.across = p.lines > 1 && p.length > 1 && p.others.dims > 0 &&
              magnitude(p.others.strides[0][1]) < magnitude(p.in_step);
   // Half of what a thread can hold; a warp reads 32 neighbours, if there are.
-  p.lanes = power(ceil_divide(p.length, kSoftmaxHeld / 2),
-                  p.across ? kBlock / power(p.lines, 32) : kBlock);
+  p.lanes = row_lanes(p.length);
+  if (p.across) p.lanes = std::min(p.lanes, kBlock / power_from(p.lines, 32));
   const auto address = [](const void* a) {
     return reinterpret_cast<uintptr_t>(a);
   };
   p.vectors = !p.across && p.length > 1 && p.in_step == item &&
               p.out_step == item && (!p.result || p.result_step == item) &&
+              int64_t{p.length} * item % 16 == 0 &&
               (address(p.out) | address(p.in) | address(p.result)) % 16 == 0;
   for (int d = 0; d < p.others.dims; ++d)
     for (int k = 0; k < 3; ++k)

@@ -8,6 +8,7 @@
 #include "hotaru/backend/cuda/geometry.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/types.h"
+#include "hotaru/backend/cuda/reduce/formula.h"
 
 namespace hotaru::cuda {
 namespace {
@@ -146,15 +147,25 @@ constexpr auto functions_of(std::string_view names, std::index_sequence<I...>) {
       ReduceFunctions(name_at(names, I))...};
 }
 
-/// Operands: result, input. The first formula that serves.
+template <template <class> class... R>
+using AttributesOf =
+    typename std::tuple_element_t<0, std::tuple<R<float>...>>::Attributes;
+
+/// The first formula that serves.
+template <template <class> class... R>
+size_t which_of(const AttributesOf<R...>& a) {
+  size_t which = 0;
+  (void)((R<float>::serves(a) || (++which, false)) || ...);
+  return which;
+}
+
+/// Operands: result, input.
 template <class Types, template <class> class... R>
 void reduce_by(const KernelCall& call, const ReduceFunctions* functions) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   check_supported<Types>(call, in.dtype());
-  using First = std::tuple_element_t<0, std::tuple<R<float>...>>;
-  const auto a = attributes_of<typename First::Attributes>(call);
-  size_t which = 0;
-  (void)((R<float>::serves(a) || (++which, false)) || ...);
+  const auto a = attributes_of<AttributesOf<R...>>(call);
+  const size_t which = which_of<R...>(a);
   ReduceParams p;
   p.set_attributes(a);
   reduce(functions[which], {&in, &out, nullptr}, reduced_dims(in, out), p);
@@ -171,6 +182,16 @@ using namespace formulas;  // the list names them as they are
       });
 HOTARU_REDUCTIONS(HOTARU_REGISTER)
 #undef HOTARU_REGISTER
+
+template <template <class> class... R>
+ReduceFormula formula_among(const KernelCall& call, std::string_view names) {
+  using A = AttributesOf<R...>;
+  const size_t which = which_of<R...>(attributes_of<A>(call));
+  return {name_at(names, which), [](const KernelCall& c, std::byte* to) {
+            const A a = attributes_of<A>(c);
+            if constexpr (!std::is_empty_v<A>) std::memcpy(to, &a, sizeof(a));
+          }};
+}
 
 /// Operands: variance, input; or variance, mean, input.
 void var(const KernelCall& call) {
@@ -215,4 +236,14 @@ HOTARU_KERNEL(kCUDA, "argmax", argmax<true>);
 HOTARU_KERNEL(kCUDA, "argmin", argmax<false>);
 
 }  // namespace
+
+ReduceFormula reduce_formula(const KernelCall& call) {
+  const std::string_view name = call.kernel().name();
+#define HOTARU_FORMULA(kernel, unused, Types, ...) \
+  if (name == kernel) return formula_among<__VA_ARGS__>(call, #__VA_ARGS__);
+  HOTARU_REDUCTIONS(HOTARU_FORMULA)
+#undef HOTARU_FORMULA
+  return {};
+}
+
 }  // namespace hotaru::cuda

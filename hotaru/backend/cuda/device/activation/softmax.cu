@@ -1,10 +1,6 @@
 // Softmax, its logarithm and their gradients, along one dimension. See
-// params/softmax.h for how they are launched. The greatest element and the sum
-// of exponentials come from one pass (Milakov and Gimelshein, "Online
-// normalizer calculation for softmax", 2018).
-#include <cmath>
-#include <limits>
-
+// params/softmax.h for how they are launched.
+#include "hotaru/backend/cuda/device/activation/softmax.h"
 #include "hotaru/backend/cuda/device/pieces.h"
 #include "hotaru/backend/cuda/params/softmax.h"
 #include "hotaru/backend/cuda/params/types.h"
@@ -28,30 +24,6 @@ struct Line : Pieces {
   }
 };
 
-/// Greatest element and sum of exponentials less it. Starts from the lowest
-/// finite number, so that infinities come out as NaN, or not at all.
-template <class A>
-struct Online {
-  A greatest = std::numeric_limits<A>::lowest();
-  A sum = 0;
-
-  template <uint32_t kCount>
-  __device__ void take(const A* x) {
-    A now = greatest;
-    HOTARU_UNROLL
-    for (uint32_t j = 0; j < kCount; ++j) now = Larger()(x[j], now);
-    sum *= std::exp(greatest - now);
-    HOTARU_UNROLL
-    for (uint32_t j = 0; j < kCount; ++j) sum += std::exp(x[j] - now);
-    greatest = now;
-  }
-  __device__ void share(const Team& team, A* memory) {
-    const A all = team.share(greatest, memory, Larger());
-    sum = team.share(sum * std::exp(greatest - all), memory, Plus());
-    greatest = all;
-  }
-};
-
 template <class T, bool kLog>
 __device__ void softmax(const SoftmaxParams& p) {
   using A = OpMath<T>;
@@ -62,45 +34,32 @@ __device__ void softmax(const SoftmaxParams& p) {
   char* out = static_cast<char*>(p.out) + line.at[0][0];
   const uint32_t tile = line.tile<T>();
   const A nothing = -std::numeric_limits<A>::infinity();
-  Online<A> online;
-  const auto result = [&](A* x, A shift, A scale) {
-    HOTARU_UNROLL
-    for (uint32_t j = 0; j < kPieceLength<T>; ++j)
-      x[j] = kLog ? x[j] - shift : std::exp(x[j] - shift) * scale;
-  };
   if (p.length <= tile * kPieces) {
     A x[kSoftmaxHeld];
     HOTARU_UNROLL
     for (uint32_t i = 0; i < kPieces; ++i)
       line.read<T>(x + i * kPieceLength<T>, in, p.in_step, i * tile, nothing);
-    online.template take<kSoftmaxHeld>(x);
-    online.share(line.team, memory);
-    const A shift =
-        kLog ? online.greatest + std::log(online.sum) : online.greatest;
-    const A scale = A(1) / online.sum;
+    held_softmax<kLog, kSoftmaxHeld>(line.team, x, memory);
     HOTARU_UNROLL
-    for (uint32_t i = 0; i < kPieces; ++i) {
-      A* piece = x + i * kPieceLength<T>;
-      result(piece, shift, scale);
-      if (line.real) line.write<T>(piece, out, p.out_step, i * tile);
-    }
+    for (uint32_t i = 0; i < kPieces; ++i)
+      if (line.real)
+        line.write<T>(x + i * kPieceLength<T>, out, p.out_step, i * tile);
     return;
   }
   A x[kPieceLength<T>];
+  Online<A> online;
   HOTARU_NO_UNROLL
   for (uint32_t from = 0; from < p.length; from += tile) {
     line.read<T>(x, in, p.in_step, from, nothing);
     online.template take<kPieceLength<T>>(x);
   }
   online.share(line.team, memory);
-  const A shift =
-      kLog ? online.greatest + std::log(online.sum) : online.greatest;
-  const A scale = A(1) / online.sum;
+  const SoftmaxResult<kLog, A> result(online);
   if (!line.real) return;
   HOTARU_NO_UNROLL
   for (uint32_t from = 0; from < p.length; from += tile) {
     line.read<T>(x, in, p.in_step, from, nothing);
-    result(x, shift, scale);
+    result.template put<kPieceLength<T>>(x);
     line.write<T>(x, out, p.out_step, from);
   }
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hotaru/backend/cuda/device/block.h"
+#include "hotaru/backend/cuda/device/norm/channel.h"
 #include "hotaru/backend/cuda/device/norm/parameter.h"
 #include "hotaru/backend/cuda/params/types.h"
 
@@ -163,7 +164,7 @@ __device__ void channel_running(const NormParams& p) {
                           A(0)};
   const Parameter<T> var{p.running_var, (p.wide & kWideRunningVar) != 0, A(0)};
   values<T>(p.mean)[c] = mean[c];
-  values<T>(p.rstd)[c] = A(1 / std::sqrt(double(var[c]) + p.eps));
+  values<T>(p.rstd)[c] = running_rstd(var[c], p.eps);
 }
 
 /// Calls f(channel) for what to do with each of its elements, and that with the
@@ -212,9 +213,9 @@ __device__ void channel_scale(const NormParams& p) {
   using A = OpMath<T>;
   const auto weight = weight_of<T>(p), bias = bias_of<T>(p);
   for_elements<T, false>(p, [&](uint32_t c) {
-    const A scale = values<T>(p.rstd)[c] * weight[c];
-    const A shift = bias[c] - values<T>(p.mean)[c] * scale;
-    return [=](A x, A) { return x * scale + shift; };
+    const ChannelScale<A> scale(values<T>(p.mean)[c], values<T>(p.rstd)[c],
+                                weight[c], bias[c]);
+    return [=](A x, A) { return scale(x); };
   });
 }
 

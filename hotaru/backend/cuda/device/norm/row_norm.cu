@@ -1,25 +1,12 @@
 // Rows normalised by their own mean and variance: layer norm, group norm. See
-// params/norm.h for how they are launched. The mean and the squares come one
-// after the other, and both are corrected by what the mean's rounding left
-// (Chan, Golub and LeVeque, "Algorithms for computing the sample variance",
-// 1983).
-#include <cmath>
-
+// params/norm.h for how they are launched.
+#include "hotaru/backend/cuda/device/norm/moments.h"
 #include "hotaru/backend/cuda/device/norm/parameter.h"
 #include "hotaru/backend/cuda/device/pieces.h"
 #include "hotaru/backend/cuda/params/types.h"
 
 namespace hotaru::cuda {
 namespace {
-
-template <class A>
-struct Pair {
-  A first, second;
-};
-template <class A>
-__device__ Pair<A> operator+(Pair<A> a, Pair<A> b) {
-  return {a.first + b.first, a.second + b.second};
-}
 
 struct Row : Pieces {
   Team team;
@@ -96,21 +83,15 @@ __device__ void normalise(const NormParams& p, const Row& row,
     HOTARU_UNROLL
     for (uint32_t j = 0; j < kLength; ++j) sum += x[i][j];
   });
-  A mean = row.team.share(sum, memory, Plus()) / n;
-  Pair<A> rest = {0, 0};
-  for_pieces<kHeld, kPieces>(p.columns, tile, [&](uint32_t i, uint32_t from) {
-    if (!kHeld) row.read<T>(x[i], in, from);
-    row.each<T>(p, from, [&](uint32_t j, uint32_t) {
-      const A d = x[i][j] - mean;
-      rest.first += d;
-      rest.second += d * d;
+  const auto each = [&](const auto& take) {
+    for_pieces<kHeld, kPieces>(p.columns, tile, [&](uint32_t i, uint32_t from) {
+      if (!kHeld) row.read<T>(x[i], in, from);
+      row.each<T>(p, from, [&](uint32_t j, uint32_t) { take(x[i][j]); });
     });
-  });
-  rest = row.team.share(rest, pairs, Plus());
-  const A correction = rest.first / n;
-  const A squares = rest.second - rest.first * correction;
-  mean += correction;
-  const A rstd = A(1) / std::sqrt(squares / n + A(p.eps));
+  };
+  const RowMoments<A> moments =
+      row_moments(row.team, sum, n, A(p.eps), memory, pairs, each);
+  const A mean = moments.mean, rstd = moments.rstd;
   if (!row.real) return;
   if (row.lane == 0) {
     static_cast<A*>(p.mean)[row.number] = mean;
@@ -121,7 +102,7 @@ __device__ void normalise(const NormParams& p, const Row& row,
   for_pieces<kHeld, kPieces>(p.columns, tile, [&](uint32_t i, uint32_t from) {
     if (!kHeld) row.read<T>(x[i], in, from);
     row.each<T>(p, from, [&](uint32_t j, uint32_t w) {
-      x[i][j] = (x[i][j] - mean) * rstd * weight[w] + bias[w];
+      x[i][j] = normalised(x[i][j], mean, rstd, weight[w], bias[w]);
     });
     row.write<T>(x[i], out, from);
   });

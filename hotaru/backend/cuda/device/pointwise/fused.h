@@ -3,21 +3,22 @@
 
 #include "hotaru/backend/common/create/convert.h"
 #include "hotaru/backend/common/pointwise/formulas.h"
+#include "hotaru/backend/cuda/device/norm/channel.h"
 #include "hotaru/backend/cuda/device/platform.h"
 #include "hotaru/backend/cuda/params/pointwise/fused.h"
 
 namespace hotaru::cuda {
 
-/// The formula object of a part.
-template <class F>
-HOTARU_DEVICE inline F formula_at(const FusedParams& p, int i) {
+/// The formula object of a part, or its attributes.
+template <class F, class Params>
+HOTARU_DEVICE inline F formula_at(const Params& p, int i) {
   if constexpr (std::is_empty_v<F>)
     return F{};
   else
     return *reinterpret_cast<const F*>(p.formula[i]);
 }
-template <class M>
-HOTARU_DEVICE inline M number_at(const FusedParams& p, int i) {
+template <class M, class Params>
+HOTARU_DEVICE inline M number_at(const Params& p, int i) {
   return *reinterpret_cast<const M*>(p.number[i]);
 }
 

@@ -24,4 +24,30 @@ struct FusedParams {
 };
 static_assert(sizeof(FusedParams) <= 4096);
 
+/// Of kernels in which teams of threads keep rows: the last dimensions of the
+/// elements' shape.
+struct FusedRowParams {
+  static constexpr int kMostOperands = FusedParams::kMostOperands,
+                       kMostFormulas = FusedParams::kMostFormulas,
+                       kMostNumbers = FusedParams::kMostNumbers;
+
+  void* address[kMostOperands] = {};
+  uint32_t rows = 1, columns = 1;
+  /// Threads that share a row: row_lanes(columns).
+  uint32_t lanes = 1;
+  /// Whether a thread's elements lie side by side (device/pieces.h), and bits
+  /// of the operands that are read and written so by vectors.
+  bool vectors = false;
+  uint32_t whole = 0;
+  /// Bytes from column to column.
+  int64_t step[kMostOperands] = {};
+  alignas(16) std::byte formula[kMostFormulas][64] = {};
+  alignas(16) std::byte number[kMostNumbers][16] = {};
+  /// Of rows.
+  Index<kMostOperands> index;
+};
+static_assert(sizeof(FusedRowParams) <= 4096);
+/// Columns that such kernels keep at most: 16 of each thread.
+inline constexpr int64_t kMostColumns = 16 * kBlock;
+
 }  // namespace hotaru::cuda

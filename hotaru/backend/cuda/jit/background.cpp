@@ -1,0 +1,69 @@
+#include "hotaru/backend/cuda/jit/background.h"
+
+#include <condition_variable>
+#include <mutex>
+
+#include "hotaru/backend/cuda/graph/recorder.h"
+#include "hotaru/backend/cuda/jit/fused_text.h"
+#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/core/error.h"
+#include "hotaru/runtime/blocking.h"
+#include "hotaru/runtime/threads/scheduler.h"
+
+namespace hotaru::cuda::jit {
+namespace {
+
+struct Background {
+  std::mutex mutex;
+  std::condition_variable done;
+  int running = 0;
+};
+Background& background() {
+  static auto* const one = new Background;
+  return *one;
+}
+
+}  // namespace
+
+void BackgroundKernel::begin(const std::shared_ptr<BackgroundKernel>& self,
+                             const std::string& text, int device) {
+  int before = kNew;
+  if (!self->state_.compare_exchange_strong(before, kCompiling)) return;
+  {
+    const std::lock_guard lock(background().mutex);
+    ++background().running;
+  }
+  hotaru::launch([self, text, device] {
+    State state = kRefused;
+    try {
+      KernelSource source{text, concat("hotaru::cuda::", kFusedName)};
+      source.uses_headers = true;
+      self->program_ = compiled(source, device);
+      state = kReady;
+    } catch (const Error&) {
+      // The precompiled kernels serve.
+    }
+    self->state_.store(state, std::memory_order_release);
+    const std::lock_guard lock(background().mutex);
+    --background().running;
+    background().done.notify_all();
+  });
+}
+
+const Program* BackgroundKernel::ready(
+    const std::shared_ptr<BackgroundKernel>& self, const std::string& text,
+    int device) {
+  begin(self, text, device);
+  if (const Program* const program = self->get()) return program;
+  CallRecorder* const recorder = launching_timeline().recorder();
+  if (recorder && !self->settled()) recorder->await(self);
+  return nullptr;
+}
+
+void finish_compiling() {
+  const BlockingRegion region;
+  std::unique_lock lock(background().mutex);
+  background().done.wait(lock, [] { return background().running == 0; });
+}
+
+}  // namespace hotaru::cuda::jit

@@ -1,0 +1,39 @@
+// Kernels that are compiled while others serve.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "hotaru/backend/cuda/jit/fused.h"
+#include "hotaru/backend/cuda/jit/program.h"
+
+namespace hotaru::cuda::jit {
+
+/// One text of a group of calls. Thread-safe.
+class BackgroundKernel final : public PendingKernel {
+ public:
+  bool settled() const override {
+    return state_ == kReady || state_ == kRefused;
+  }
+  /// Null while it is compiled, or if it cannot be.
+  const Program* get() const {
+    return state_.load(std::memory_order_acquire) == kReady ? program_.get()
+                                                            : nullptr;
+  }
+  /// The kernel, or null until it is there: begins to compile the text at the
+  /// first call, and tells a graph that is being recorded to ask again.
+  static const Program* ready(const std::shared_ptr<BackgroundKernel>& self,
+                              const std::string& text, int device);
+
+ private:
+  enum State : int { kNew, kCompiling, kReady, kRefused };
+
+  static void begin(const std::shared_ptr<BackgroundKernel>& self,
+                    const std::string& text, int device);
+
+  std::atomic<int> state_{kNew};
+  std::shared_ptr<const Program> program_;
+};
+
+}  // namespace hotaru::cuda::jit
