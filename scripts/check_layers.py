@@ -81,6 +81,7 @@ FAMILIES = {
 DEVICE_ROOMS = {
     "cpu": {"simd", "linalg/spectra"},
     "cuda": {"libraries", "cupti", "graph", "jit", "params", "device"}
+    | {"jit/std", "jit/host"}
     | {f"{half}/{name}" for half in ("params", "device") for name in FAMILIES},
     "soft_gpu": {"libraries"},
 }
