@@ -1,12 +1,14 @@
-"""What a replay of a network's graph gives a GPU to do.
+r"""What a replay of a network's graph gives a GPU to do.
 
-    HOTARU_CUDA_DRIVER=soft python -m hotaru bench/gpu/graph_nodes.py
+    HOTARU_CUDA_DRIVER=soft HOTARU_CUDA_LIBRARIES=soft \
+        python -m hotaru bench/gpu/graph_nodes.py
     python bench/gpu/graph_nodes.py  # PyTorch: its calls, without a GPU, too
 
 With hotaru: calls captured, calls after the passes, and the kernels, copies and
-fills that a replay is, in how many launches. With PyTorch: the operators it
-calls that compute something, each at least one kernel (bias and convolution by
-cuDNN are often two, a recurrent layer's is one operator and many kernels).
+fills that a replay is once its own kernels are compiled, in how many launches.
+With PyTorch: the operators it calls that compute something, each at least one
+kernel (bias and convolution by cuDNN are often two, a recurrent layer's is one
+operator and many kernels).
 Nothing is computed on the GPU: that needs none, in software.
 """
 
@@ -25,11 +27,16 @@ HOTARU = hasattr(torch, "graphs") and "hotaru" in torch.__version__
 
 
 def of_hotaru(model, inputs):
+    from hotaru import _C
+
     model = model.cuda()
     inputs = [x.cuda() for x in inputs]
     graph = torch.cuda.CUDAGraph()
     with torch.no_grad(), torch.cuda.graph(graph):
         result = model(*inputs)
+    for _ in range(2):
+        graph.replay()
+        _C._cuda_finish_compiling()
     nodes, launches = graph._launches()
     del result
     recorded, run = len(graph._recorded()), len(graph._nodes())

@@ -24,6 +24,7 @@ struct FusedRole {
     kElements,  // each element for itself
     kChannels,  // with tensors of one element a channel, dimension 1
     kRows,      // what it gives of an element depends on its row
+    kReduces,   // a reduction, which can only be the last call
   };
   Kind kind = kNone;
   /// What has the elements' shape.

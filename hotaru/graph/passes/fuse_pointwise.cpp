@@ -63,6 +63,7 @@ struct Item {
   int64_t row = 0;  // elements that it takes together
   /// What has the shape of the group's elements; null of what can't be part.
   const Tensor* elements = nullptr;
+  bool ends = false;  // nothing joins after it
 };
 
 /// Whether a device's kernel finds the operand: its memory, or a number.
@@ -136,7 +137,9 @@ void find_device_role(Item& item, Device device) {
         (operand.tensor->defined() && !reaches(operand, device)))
       return;
   if (!in_step(call, call)) return;
-  if (role.kind != FusedRole::kRows) item.loop = Elementwise(nullptr);
+  item.ends = role.kind == FusedRole::kReduces;
+  if (role.kind != FusedRole::kRows && !item.ends)
+    item.loop = Elementwise(nullptr);
   item.elements = role.elements;
   item.row = role.columns;
 }
@@ -158,7 +161,7 @@ class Fusion {
     for (auto& node : region.nodes) {
       count_uses(node->call(), 1);
       auto touches = touches_of(node->call());
-      Item item{std::move(node), std::move(touches), {}, {}, 0, nullptr};
+      Item item{std::move(node), std::move(touches), {}, {}, 0, nullptr, false};
       if (region.device.is_cpu())
         find_cpu_role(item, region.device);
       else
@@ -184,7 +187,8 @@ class Fusion {
 
   /// The CPU's tiles need a loop that says how elements lie.
   bool begins(const Item& item) const {
-    return item.elements && (item.loop || !region_.device.is_cpu());
+    return item.elements && !item.ends &&
+           (item.loop || !region_.device.is_cpu());
   }
 
   /// Puts the group that begins with item i in its place, after calls in
@@ -193,7 +197,8 @@ class Fusion {
     std::vector<size_t> members{i}, before, after;
     size_t j = i + 1;
     for (; j < items_.size() && members.size() < kMaxParts &&
-           before.size() + after.size() < kMaxBetween;
+           before.size() + after.size() < kMaxBetween &&
+           !items_[members.back()].ends;
          ++j) {
       if (joins(j, members, after))
         members.push_back(j);
@@ -231,6 +236,7 @@ class Fusion {
           is_one_a_row(sizes, item.elements->sizes(), row_in(members))))
       return false;
     if (item.row > 0 && !rows_agree(item, members)) return false;
+    if (item.ends && row_in(members) > 0) return false;
     bool shares = false;
     for (const size_t k : members) {
       shares |= overlap(item.touches, items_[k].touches);
@@ -265,6 +271,7 @@ class Fusion {
   Item fused(const std::vector<size_t>& members) {
     std::vector<FusedPart> parts;
     const int64_t row = row_in(members);
+    const bool ends = items_[members.back()].ends;
     for (const size_t k : members) {
       count_uses(items_[k].node->call(), -1);
       parts.push_back(
@@ -272,12 +279,13 @@ class Fusion {
     }
     const auto inner = inner_values(parts);
     if (!region_.device.is_cpu()) {
-      Item item{fused_calls_node(std::move(parts), inner, row),
+      Item item{fused_calls_node(std::move(parts), inner, row, ends),
                 {},
                 {},
                 {},
                 0,
-                nullptr};
+                nullptr,
+                false};
       item.touches = touches_of(item.node->call());
       count_uses(item.node->call(), 1);
       return item;
@@ -288,7 +296,7 @@ class Fusion {
       for (const Operand& operand : part.node->call().operands())
         if (group->slot(*operand.tensor))
           region_.values.erase(operand.tensor->storage().get());
-    Item item{fused_node(group), {}, {}, {}, 0, nullptr};
+    Item item{fused_node(group), {}, {}, {}, 0, nullptr, false};
     item.touches = touches_of(item.node->call());
     count_uses(item.node->call(), 1);
     return item;

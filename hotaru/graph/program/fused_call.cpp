@@ -363,7 +363,7 @@ std::unique_ptr<Node> fused_node(std::shared_ptr<const FusedGroup> group) {
 
 std::unique_ptr<Node> fused_calls_node(std::vector<FusedPart> parts,
                                        std::span<const Storage* const> inner,
-                                       int64_t row) {
+                                       int64_t row, bool reduces) {
   static const Kernel& kernel = hotaru::kernel("fused_calls");
   const auto kept =
       std::make_shared<const std::vector<FusedPart>>(std::move(parts));
@@ -372,6 +372,7 @@ std::unique_ptr<Node> fused_calls_node(std::vector<FusedPart> parts,
     calls->calls.push_back(&part.node->call());
   calls->inner.insert(inner.begin(), inner.end());
   calls->columns = row;
+  calls->reduces = reduces;
   calls->owner = kept;
   const auto operands =
       operands_of(*kept, [](const Tensor& t) { return t.defined(); });

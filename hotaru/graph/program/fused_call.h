@@ -68,7 +68,7 @@ std::unique_ptr<Node> fused_node(std::shared_ptr<const FusedGroup> group);
 /// does not use.
 std::unique_ptr<Node> fused_calls_node(std::vector<FusedPart> parts,
                                        std::span<const Storage* const> inner,
-                                       int64_t row);
+                                       int64_t row, bool reduces);
 
 /// The group of a fused call, null for all others.
 const FusedGroup* fused_group(const KernelCall& call);

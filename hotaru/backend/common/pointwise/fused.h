@@ -17,6 +17,8 @@ struct FusedCalls {
   std::vector<const KernelCall*> calls;
   /// Elements of the rows that calls work on; 0 if they all are elementwise.
   int64_t columns = 0;
+  /// Whether the last call reduces what the others, all elementwise, compute.
+  bool reduces = false;
   /// Storages that only these calls touch: what they write need not be kept.
   std::unordered_set<const Storage*> inner;
   /// Whatever keeps the calls alive.

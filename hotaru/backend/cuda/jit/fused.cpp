@@ -1,8 +1,10 @@
 #include "hotaru/backend/cuda/jit/fused.h"
 
 #include <array>
+#include <span>
 
 #include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/jit/fused_reduce.h"
 #include "hotaru/backend/cuda/jit/fused_rows.h"
 #include "hotaru/backend/cuda/jit/fused_text.h"
 #include "hotaru/backend/cuda/jit/set_values.h"
@@ -12,23 +14,41 @@
 namespace hotaru::cuda::jit {
 namespace {
 
-/// What a group of calls has become: of elements, or of rows.
+/// What a group of calls has become: of elements, of rows, or of elements that
+/// the last call reduces.
 struct Made {
   FusedText elements;
   RowText rows;
-  std::array<std::shared_ptr<BackgroundKernel>, 2> variants{
-      std::make_shared<BackgroundKernel>(),
-      std::make_shared<BackgroundKernel>()};
+  ReduceText reduce;
+  static std::shared_ptr<BackgroundKernel> kernel() {
+    return std::make_shared<BackgroundKernel>();
+  }
+  const std::shared_ptr<BackgroundKernel> dense = kernel(), strided = kernel(),
+                                          of_rows = kernel(),
+                                          of_reduce = kernel();
 };
+
+/// Without its last call a group is of elements, which that one reads.
+std::shared_ptr<Made> made_of_reduction(const FusedCalls& calls) {
+  auto made = std::make_shared<Made>();
+  made->reduce = reduce_text(calls);
+  auto inner = calls.inner;
+  inner.erase(calls.calls.back()->tensor(1).storage().get());
+  made->elements =
+      fused_text(std::span(calls.calls).first(calls.calls.size() - 1), inner);
+  return made;
+}
 
 std::shared_ptr<Made> made_of(const FusedCalls& calls) {
   const std::lock_guard lock(calls.mutex);
   if (!calls.made) {
     auto made = std::make_shared<Made>();
-    if (calls.columns > 0)
+    if (calls.reduces)
+      made = made_of_reduction(calls);
+    else if (calls.columns > 0)
       made->rows = row_text(calls);
     else
-      made->elements = fused_text(calls);
+      made->elements = fused_text(calls.calls, calls.inner);
     calls.made = std::move(made);
   }
   return std::static_pointer_cast<Made>(calls.made);
@@ -64,8 +84,9 @@ bool run_elements(const Made& made, const Tensor& shape) {
   const auto all = Geometry<kOperands>::of(tensors, shape.sizes());
   const bool dense = is_dense(text.values, all, shape.numel());
   const int device = launching_timeline().device();
-  const Program* const program = BackgroundKernel::ready(
-      made.variants[dense ? 0 : 1], dense ? text.dense : text.strided, device);
+  const Program* const program =
+      BackgroundKernel::ready(dense ? made.dense : made.strided,
+                              dense ? text.dense : text.strided, device);
   if (!program) return false;
   FusedParams p;
   for (size_t k = 0; k < text.values.operands.size(); ++k)
@@ -81,15 +102,25 @@ bool run_elements(const Made& made, const Tensor& shape) {
   return true;
 }
 
+void run_each(std::span<const KernelCall* const> calls) {
+  for (const KernelCall* call : calls) call->run(DeviceType::kCUDA);
+}
+
 /// The kernel "fused_calls".
 void run_fused(const KernelCall& call) {
   const FusedCalls& calls = *call.attributes<FusedAttributes>().calls;
+  const std::span<const KernelCall* const> all = calls.calls;
   const std::shared_ptr<Made> made = made_of(calls);
-  const bool runs = calls.columns > 0
-                        ? run_rows(made->rows, made->variants[0])
-                        : run_elements(*made, calls.calls.front()->tensor(0));
-  if (runs) return;
-  for (const KernelCall* each : calls.calls) each->run(DeviceType::kCUDA);
+  const Tensor& first = all.front()->tensor(0);
+  if (calls.reduces) {
+    if (run_reduce(made->reduce, *all.back(), made->of_reduce)) return;
+    const auto elements = all.first(all.size() - 1);
+    if (elements.size() < 2 || !run_elements(*made, first)) run_each(elements);
+    return run_each(all.last(1));
+  }
+  if (!(calls.columns > 0 ? run_rows(made->rows, made->of_rows)
+                          : run_elements(*made, first)))
+    run_each(all);
 }
 
 HOTARU_KERNEL(kCUDA, "fused_calls", run_fused);

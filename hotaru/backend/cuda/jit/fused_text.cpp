@@ -5,38 +5,14 @@
 namespace hotaru::cuda::jit {
 namespace {
 
-/// Writes both texts while it goes through the calls.
-class ElementWriter final : public FusedWriter {
+/// Writes both texts.
+class TextMaker {
  public:
-  using FusedWriter::FusedWriter;
+  explicit TextMaker(const std::string& body) : body_(body) {}
 
-  FusedText text() {
-    FusedText out;
-    out.values = std::move(values());
-    if (!out.values.fit()) return out;
+  void make(FusedText& out) const {
     out.dense = dense_text(out.values);
     out.strided = strided_text();
-    return out;
-  }
-
- protected:
-  std::string read(size_t operand) override {
-    const std::string name = concat("x", operand);
-    body_ += concat("    const auto ", name, " = HOTARU_READ(", operand, ", ",
-                    type_name(values().operands[operand]->dtype()), ");\n");
-    return name;
-  }
-  std::string define(const Tensor& result,
-                     const std::string& expression) override {
-    const std::string name = fresh("y");
-    body_ += concat("    const auto ", name, " = rounded<",
-                    type_name(result.dtype()), ">(", expression, ");\n");
-    return name;
-  }
-  void write(size_t operand, const std::string& name) override {
-    body_ += concat("    HOTARU_WRITE(", operand, ", ",
-                    type_name(values().operands[operand]->dtype()), ", ", name,
-                    ");\n");
   }
 
  private:
@@ -66,21 +42,7 @@ class ElementWriter final : public FusedWriter {
   }
 
   std::string dense_text(const FusedValues& values) const {
-    std::string loads, stores, names;
-    for (size_t k = 0; k < values.operands.size(); ++k) {
-      const Tensor& t = *values.operands[k];
-      const char* type = type_name(t.dtype());
-      const bool one = t.numel() == 1;
-      loads += concat("  Vector<", type, ", kLength> v", k, ";\n");
-      if (one && values.read[k])
-        loads += concat("  for (uint32_t j = 0; j < kLength; ++j) v", k,
-                        ".at[j] = *static_cast<const Stored<", type,
-                        ">*>(p.address[", k, "]);\n");
-      else if (values.read[k])
-        loads += concat("  fetch(v", k, ", p.address[", k, "], i, left);\n");
-      if (values.written[k])
-        stores += concat("  put(v", k, ", p.address[", k, "], i, left);\n");
-    }
+    const VectorText vectors = vector_text(values);
     return concat(
         kBegin, "constexpr uint32_t kLength = ", fused_length(values.item),
         ";\n"
@@ -106,19 +68,63 @@ class ElementWriter final : public FusedWriter {
         "  const uint32_t i = (blockIdx.x * kBlock + threadIdx.x) * kLength;\n"
         "  if (i >= p.numel) return;\n"
         "  const uint32_t left = p.numel - i;\n",
-        loads, "  HOTARU_UNROLL\n  for (uint32_t j = 0; j < kLength; ++j) {\n",
-        body_, "  }\n", stores, "}\n", kEnd);
+        vectors.loads,
+        "  HOTARU_UNROLL\n  for (uint32_t j = 0; j < kLength; ++j) {\n", body_,
+        "  }\n", vectors.stores, "}\n", kEnd);
   }
 
-  std::string body_;
+  const std::string& body_;
 };
 
 }  // namespace
 
-FusedText fused_text(const FusedCalls& calls) {
-  ElementWriter writer(calls.inner);
-  for (const KernelCall* call : calls.calls) writer.add(*call);
-  return writer.text();
+std::string ElementWriter::read(size_t operand) {
+  const std::string name = concat("x", operand);
+  body_ += concat("    const auto ", name, " = HOTARU_READ(", operand, ", ",
+                  type_name(values().operands[operand]->dtype()), ");\n");
+  return name;
+}
+
+std::string ElementWriter::define(const Tensor& result,
+                                  const std::string& expression) {
+  const std::string name = fresh("y");
+  body_ += concat("    const auto ", name, " = rounded<",
+                  type_name(result.dtype()), ">(", expression, ");\n");
+  return name;
+}
+
+void ElementWriter::write(size_t operand, const std::string& name) {
+  body_ += concat("    HOTARU_WRITE(", operand, ", ",
+                  type_name(values().operands[operand]->dtype()), ", ", name,
+                  ");\n");
+}
+
+VectorText vector_text(const FusedValues& values) {
+  VectorText out;
+  for (size_t k = 0; k < values.operands.size(); ++k) {
+    const Tensor& t = *values.operands[k];
+    const char* type = type_name(t.dtype());
+    out.loads += concat("  Vector<", type, ", kLength> v", k, ";\n");
+    if (t.numel() == 1 && values.read[k])
+      out.loads += concat("  for (uint32_t j = 0; j < kLength; ++j) v", k,
+                          ".at[j] = *static_cast<const Stored<", type,
+                          ">*>(p.address[", k, "]);\n");
+    else if (values.read[k])
+      out.loads += concat("  fetch(v", k, ", p.address[", k, "], i, left);\n");
+    if (values.written[k])
+      out.stores += concat("  put(v", k, ", p.address[", k, "], i, left);\n");
+  }
+  return out;
+}
+
+FusedText fused_text(std::span<const KernelCall* const> calls,
+                     const std::unordered_set<const Storage*>& inner) {
+  ElementWriter writer(inner);
+  for (const KernelCall* call : calls) writer.add(*call);
+  FusedText out;
+  out.values = std::move(writer.values());
+  if (out.values.fit()) TextMaker(writer.body()).make(out);
+  return out;
 }
 
 }  // namespace hotaru::cuda::jit

@@ -64,6 +64,10 @@ FusedRole fused_role(const KernelCall& call) {
   const RowPart part = row_part(call);
   if (part.kind != RowPart::kNone)
     return {FusedRole::kRows, part.in, part.columns};
+  if (!reduce_formula(call).name.empty() && call.tensor(0).numel() > 0 &&
+      call.tensor(1).numel() > 0 && !is_number(call.tensor(1)) &&
+      type_name(call.tensor(1).dtype()))
+    return {FusedRole::kReduces, &call.tensor(1), 0};
   if (is_elementwise(call)) return {FusedRole::kElements, &call.tensor(0), 0};
   if (is_channel_norm(call)) return {FusedRole::kChannels, &call.tensor(0), 0};
   return {};

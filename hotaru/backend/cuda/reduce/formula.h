@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string_view>
 
-#include "hotaru/runtime/kernel.h"
+#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/params/reduce.h"
 
 namespace hotaru::cuda {
 
@@ -18,5 +20,11 @@ struct ReduceFormula {
 
 /// Without a name for calls that are no reduction of that list.
 ReduceFormula reduce_formula(const KernelCall& call);
+
+/// The first kernel of a reduction, instead of which another one may run: from
+/// p to what the second one expects.
+using FirstReduce = std::function<void(const ReduceParams& p, Grid grid)>;
+/// Runs a call that has a formula.
+void reduce_with(const KernelCall& call, const FirstReduce& first);
 
 }  // namespace hotaru::cuda

@@ -47,7 +47,7 @@ struct ReduceFunctions {
 /// Stretches of what goes, one after another, and what they come to together.
 void reduce_part(const ReduceFunctions& functions, DType dtype,
                  const Geometry<3>& kept, const Geometry<1>& gone,
-                 ReduceParams p) {
+                 ReduceParams p, const FirstReduce* first) {
   p.out = kept.address[1];
   p.second = kept.address[2];
   p.outputs = uint32_t(kept.numel());
@@ -69,8 +69,11 @@ void reduce_part(const ReduceFunctions& functions, DType dtype,
   const Workspace workspace{bytes};
   for (ReduceParams& part : parts) {
     if (bytes) part.workspace = workspace.data();
-    launch(functions.first.of(dtype), {reduce_blocks(part), part.plan.splits},
-           kBlock, part);
+    const Grid grid{reduce_blocks(part), part.plan.splits};
+    if (first)
+      (*first)(part, grid);
+    else
+      launch(functions.first.of(dtype), grid, kBlock, part);
   }
   if (!bytes) return;
   parts.back().plan.splits = splits;
@@ -80,7 +83,8 @@ void reduce_part(const ReduceFunctions& functions, DType dtype,
 
 /// Over the dimensions that the mask names.
 void reduce(const ReduceFunctions& functions, const Operands& o,
-            const std::vector<bool>& mask, ReduceParams& p) {
+            const std::vector<bool>& mask, ReduceParams& p,
+            const FirstReduce* first = nullptr) {
   const Tensor& in = *o.in;
   const Tensor& any = o.out ? *o.out : *o.second;
   if (any.numel() == 0) return;
@@ -111,7 +115,7 @@ void reduce(const ReduceFunctions& functions, const Operands& o,
       kept.add(size, {step, stride_of(o.out, d), stride_of(o.second, d)});
   }
   kept.for_parts([&](const Geometry<3>& part) {
-    reduce_part(functions, in.dtype(), part, gone, p);
+    reduce_part(functions, in.dtype(), part, gone, p, first);
   });
 }
 
@@ -161,25 +165,30 @@ size_t which_of(const AttributesOf<R...>& a) {
 
 /// Operands: result, input.
 template <class Types, template <class> class... R>
-void reduce_by(const KernelCall& call, const ReduceFunctions* functions) {
+void reduce_by(const KernelCall& call, const ReduceFunctions* functions,
+               const FirstReduce* first) {
   const Tensor &out = call.tensor(0), &in = call.tensor(1);
   check_supported<Types>(call, in.dtype());
   const auto a = attributes_of<AttributesOf<R...>>(call);
   const size_t which = which_of<R...>(a);
   ReduceParams p;
   p.set_attributes(a);
-  reduce(functions[which], {&in, &out, nullptr}, reduced_dims(in, out), p);
+  reduce(functions[which], {&in, &out, nullptr}, reduced_dims(in, out), p,
+         first);
 }
 
 using namespace formulas;  // the list names them as they are
 
-#define HOTARU_REGISTER(kernel, name, Types, ...) \
-  HOTARU_KERNEL( \
-      kCUDA, kernel, +[](const KernelCall& call) { \
-        static constinit const auto functions = functions_of( \
-            #__VA_ARGS__, std::make_index_sequence<count_of(#__VA_ARGS__)>()); \
-        reduce_by<Types, __VA_ARGS__>(call, functions.data()); \
-      });
+#define HOTARU_REDUCE_BY(call, first, Types, ...) \
+  { \
+    static constinit const auto functions = functions_of( \
+        #__VA_ARGS__, std::make_index_sequence<count_of(#__VA_ARGS__)>()); \
+    reduce_by<Types, __VA_ARGS__>(call, functions.data(), first); \
+  }
+#define HOTARU_REGISTER(kernel, name, ...) \
+  HOTARU_KERNEL(kCUDA, kernel, \
+                +[](const KernelCall& call) \
+                    HOTARU_REDUCE_BY(call, nullptr, __VA_ARGS__));
 HOTARU_REDUCTIONS(HOTARU_REGISTER)
 #undef HOTARU_REGISTER
 
@@ -244,6 +253,14 @@ ReduceFormula reduce_formula(const KernelCall& call) {
   HOTARU_REDUCTIONS(HOTARU_FORMULA)
 #undef HOTARU_FORMULA
   return {};
+}
+
+void reduce_with(const KernelCall& call, const FirstReduce& first) {
+  const std::string_view name = call.kernel().name();
+#define HOTARU_WITH(kernel, unused, ...) \
+  if (name == kernel) HOTARU_REDUCE_BY(call, &first, __VA_ARGS__)
+  HOTARU_REDUCTIONS(HOTARU_WITH)
+#undef HOTARU_WITH
 }
 
 }  // namespace hotaru::cuda

@@ -16,12 +16,26 @@
 
 namespace hotaru::cuda {
 
-/// Elements [begin, end) of an output, every lanes-th, from vectors. Where
-/// several dimensions go, `end` is a multiple of their length.
-template <class R, class T>
-__device__ typename R::Acc reduce_vectors(const char* in, const Index<1>& gone,
-                                          uint32_t begin, uint32_t end,
-                                          uint32_t lane, uint32_t lanes) {
+/// Where elements come from, by how many bytes they are away from the first.
+template <class T>
+struct ReduceMemory {
+  const char* in;
+
+  template <class V>
+  __device__ V vector(int64_t at) const {
+    return *reinterpret_cast<const V*>(in + at);
+  }
+  __device__ OpMath<T> one(int64_t at) const { return load<T>(in + at); }
+};
+
+/// Elements [begin, end) of an output, which is `from` bytes away, every
+/// lanes-th, from vectors. Where several dimensions go, `end` is a multiple of
+/// their length.
+template <class R, class T, class Source>
+__device__ typename R::Acc reduce_vectors(const Source& source, int64_t from,
+                                          const Index<1>& gone, uint32_t begin,
+                                          uint32_t end, uint32_t lane,
+                                          uint32_t lanes) {
   using Part = typename R::Part;
   constexpr uint32_t kLength = reduce_length(sizeof(T));
   constexpr uint32_t kAhead = 4;  // vectors that are read at once
@@ -51,14 +65,14 @@ __device__ typename R::Acc reduce_vectors(const char* in, const Index<1>& gone,
     V v[kAhead];
     HOTARU_UNROLL
     for (uint32_t a = 0; a < kAhead; ++a)
-      v[a] = *reinterpret_cast<const V*>(in + bytes[a][0]);
+      v[a] = source.template vector<V>(from + bytes[a][0]);
     HOTARU_UNROLL
     for (uint32_t a = 0; a < kAhead; ++a)
       if (i + a * lanes < whole) take(v[a], i + a * lanes);
   }
   HOTARU_NO_UNROLL
   for (uint32_t r = whole * kLength + lane; r < end; r += lanes)
-    R::take(part[0], load<T>(in + int64_t(r) * int64_t(sizeof(T))), r);
+    R::take(part[0], source.one(from + int64_t(r) * int64_t(sizeof(T))), r);
   auto acc = R::total(part[0]);
   HOTARU_UNROLL
   for (uint32_t j = 1; j < kParts; ++j)
@@ -67,10 +81,11 @@ __device__ typename R::Acc reduce_vectors(const char* in, const Index<1>& gone,
 }
 
 /// The same from any strides.
-template <class R, class T>
-__device__ typename R::Acc reduce_strided(const char* in, const Index<1>& gone,
-                                          uint32_t begin, uint32_t end,
-                                          uint32_t lane, uint32_t lanes) {
+template <class R, class T, class Source>
+__device__ typename R::Acc reduce_strided(const Source& source, int64_t from,
+                                          const Index<1>& gone, uint32_t begin,
+                                          uint32_t end, uint32_t lane,
+                                          uint32_t lanes) {
   using Part = typename R::Part;
   constexpr uint32_t kAhead = 4;
   constexpr uint32_t kParts = R::kParts < kAhead ? R::kParts : kAhead;
@@ -92,7 +107,7 @@ __device__ typename R::Acc reduce_strided(const char* in, const Index<1>& gone,
     if (!line) gone.find(i, at);
     OpMath<T> x[kAhead];
     HOTARU_UNROLL
-    for (uint32_t a = 0; a < kAhead; ++a) x[a] = load<T>(in + at[a][0]);
+    for (uint32_t a = 0; a < kAhead; ++a) x[a] = source.one(from + at[a][0]);
     HOTARU_UNROLL
     for (uint32_t a = 0; a < kAhead; ++a)
       if (r + a * lanes < end) R::take(part[a % kParts], x[a], r + a * lanes);
@@ -113,8 +128,8 @@ __device__ void store_output(const ReduceParams& p, uint32_t output,
   R::store(p, at[0], acc);
 }
 
-template <class R, class T>
-__device__ void reduce(const ReduceParams& p) {
+template <class R, class T, class Source>
+__device__ void reduce_from(const ReduceParams& p, const Source& source) {
   using Acc = typename R::Acc;
   static_assert(sizeof(Acc) <= kLargestAccumulator);
   alignas(16) __shared__ unsigned char memory[kBlock * sizeof(Acc)];
@@ -131,13 +146,13 @@ __device__ void reduce(const ReduceParams& p) {
     uint32_t i[1] = {output};
     int64_t at[1][3];
     p.kept.find(i, at);
-    const char* in = static_cast<const char*>(p.in) + at[0][0];
     const uint32_t begin = blockIdx.y * plan.chunk;
     const uint32_t rest = p.reduced - begin;
     const uint32_t end = begin + (rest < plan.chunk ? rest : plan.chunk);
-    acc = plan.vectors
-              ? reduce_vectors<R, T>(in, p.gone, begin, end, lane, plan.lanes)
-              : reduce_strided<R, T>(in, p.gone, begin, end, lane, plan.lanes);
+    acc = plan.vectors ? reduce_vectors<R, T>(source, at[0][0], p.gone, begin,
+                                              end, lane, plan.lanes)
+                       : reduce_strided<R, T>(source, at[0][0], p.gone, begin,
+                                              end, lane, plan.lanes);
   }
   acc = plan.across ? combine_column<R>(acc, plan.lanes, shared)
                     : combine_group<R>(acc, plan.lanes, shared);
@@ -146,6 +161,11 @@ __device__ void reduce(const ReduceParams& p) {
   const int64_t split = p.first_split + blockIdx.y;
   static_cast<Acc*>(p.workspace)[split * p.outputs + output] =
       R::moved(acc, p.first);
+}
+
+template <class R, class T>
+__device__ void reduce(const ReduceParams& p) {
+  reduce_from<R, T>(p, ReduceMemory<T>{static_cast<const char*>(p.in)});
 }
 
 /// From the partial results.

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "hotaru/backend/cuda/params/index.h"
+#include "hotaru/backend/cuda/params/reduce.h"
 
 namespace hotaru::cuda {
 
@@ -47,7 +47,21 @@ struct FusedRowParams {
   Index<kMostOperands> index;
 };
 static_assert(sizeof(FusedRowParams) <= 4096);
-/// Columns that such kernels keep at most: 16 of each thread.
+/// Of reductions whose elements are computed as they are reduced: they lie, or
+/// would, as those of all operands do.
+struct FusedReduceParams {
+  static constexpr int kMostOperands = FusedParams::kMostOperands,
+                       kMostFormulas = FusedParams::kMostFormulas,
+                       kMostNumbers = FusedParams::kMostNumbers;
+
+  ReduceParams reduce;
+  void* address[kMostOperands] = {};
+  alignas(16) std::byte formula[kMostFormulas][64] = {};
+  alignas(16) std::byte number[kMostNumbers][16] = {};
+};
+static_assert(sizeof(FusedReduceParams) <= 4096);
+
+/// Columns that kernels of rows keep at most: 16 of each thread.
 inline constexpr int64_t kMostColumns = 16 * kBlock;
 
 }  // namespace hotaru::cuda

@@ -1,0 +1,6 @@
+// What texts of reductions are written with whose elements are computed as they
+// are reduced; see jit/reduce_text.h.
+#pragma once
+
+#include "hotaru/backend/cuda/device/pointwise/fused.h"
+#include "hotaru/backend/cuda/device/reduce/reducer.h"
