@@ -1,7 +1,9 @@
 #include "hotaru/backend/cuda/jit/background.h"
 
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
+#include <string_view>
 
 #include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/jit/fused_text.h"
@@ -23,27 +25,41 @@ Background& background() {
   return *one;
 }
 
+/// Whether graphs wait for their kernels instead.
+bool waits() {
+  static const bool wait = [] {
+    const char* const choice = std::getenv("HOTARU_CUDA_COMPILE");
+    return choice && std::string_view(choice) == "wait";
+  }();
+  return wait;
+}
+
 }  // namespace
+
+void BackgroundKernel::compile(const std::string& text, int device) {
+  State state = kRefused;
+  try {
+    KernelSource source{text, concat("hotaru::cuda::", kFusedName)};
+    source.uses_headers = true;
+    program_ = compiled(source, device);
+    state = kReady;
+  } catch (const Error&) {
+    // The precompiled kernels serve.
+  }
+  state_.store(state, std::memory_order_release);
+}
 
 void BackgroundKernel::begin(const std::shared_ptr<BackgroundKernel>& self,
                              const std::string& text, int device) {
   int before = kNew;
   if (!self->state_.compare_exchange_strong(before, kCompiling)) return;
+  if (waits()) return self->compile(text, device);
   {
     const std::lock_guard lock(background().mutex);
     ++background().running;
   }
   hotaru::launch([self, text, device] {
-    State state = kRefused;
-    try {
-      KernelSource source{text, concat("hotaru::cuda::", kFusedName)};
-      source.uses_headers = true;
-      self->program_ = compiled(source, device);
-      state = kReady;
-    } catch (const Error&) {
-      // The precompiled kernels serve.
-    }
-    self->state_.store(state, std::memory_order_release);
+    self->compile(text, device);
     const std::lock_guard lock(background().mutex);
     --background().running;
     background().done.notify_all();

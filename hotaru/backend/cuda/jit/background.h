@@ -1,4 +1,5 @@
-// Kernels that are compiled while others serve.
+// Kernels that are compiled while others serve; with HOTARU_CUDA_COMPILE=wait
+// in the environment graphs wait for them as they are made.
 #pragma once
 
 #include <atomic>
@@ -29,6 +30,7 @@ class BackgroundKernel final : public PendingKernel {
  private:
   enum State : int { kNew, kCompiling, kReady, kRefused };
 
+  void compile(const std::string& text, int device);
   static void begin(const std::shared_ptr<BackgroundKernel>& self,
                     const std::string& text, int device);
 

@@ -44,6 +44,17 @@ std::string_view wanted() {
   return choice ? choice : "";
 }
 
+/// Whether `soft` is wanted, or `soft:NAME` with a name that is in a file's.
+bool wants_stand_in(std::initializer_list<const char*> files) {
+  if (!wanted().starts_with("soft")) return false;
+  const std::string_view name = wanted().substr(4);
+  if (name.empty()) return true;
+  return name.starts_with(':') &&
+         std::any_of(files.begin(), files.end(), [&](std::string_view file) {
+           return file.find(name.substr(1)) != std::string_view::npos;
+         });
+}
+
 /// nvidia/<package>/<name> below every root.
 std::vector<fs::path> package_folders(const char* name) {
   const std::lock_guard lock(roots().mutex);
@@ -101,7 +112,7 @@ OpenedLibrary open_library(std::initializer_list<const char*> files) {
   OpenedLibrary library;
   if (wanted() == "none") {
     library.why_not = "HOTARU_CUDA_LIBRARIES is none";
-  } else if (wanted() == "soft") {
+  } else if (wants_stand_in(files)) {
     try_open(library, (folder_of_this_library() / kSoftLibraries).string());
   } else if (is_soft()) {
     library.why_not = "the GPU in software runs our own kernels";

@@ -2,10 +2,10 @@
 // one. None is linked and none is needed: without them our own kernels run.
 //
 // HOTARU_CUDA_LIBRARIES in the environment: `none`, `soft` (stand-ins beside
-// the GPU in software, for tests), or directories, separated by colons, that
-// are looked into first. Then come the folders of PyPI's wheels beside hotaru
-// and in add_library_root(), then the loader's own path. The GPU in software
-// takes none of them unasked.
+// the GPU in software, for tests; `soft:nvrtc` of that one only), or
+// directories, separated by colons, that are looked into first. Then come the
+// folders of PyPI's wheels beside hotaru and in add_library_root(), then the
+// loader's own path. The GPU in software takes none of them unasked.
 #pragma once
 
 #include <atomic>
