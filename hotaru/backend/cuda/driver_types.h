@@ -23,6 +23,7 @@ enum CUresult : int {
   CUDA_ERROR_OPERATING_SYSTEM = 304,
   CUDA_ERROR_INVALID_HANDLE = 400,
   CUDA_ERROR_ILLEGAL_STATE = 401,
+  CUDA_ERROR_LOSSY_QUERY = 402,
   CUDA_ERROR_NOT_FOUND = 500,
   CUDA_ERROR_NOT_READY = 600,
   CUDA_ERROR_ILLEGAL_ADDRESS = 700,
@@ -204,6 +205,14 @@ enum CUstreamCaptureStatus : int {
   CU_STREAM_CAPTURE_STATUS_ACTIVE = 1,
   CU_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
 };
+
+enum CUgraphDependencyType : int {
+  CU_GRAPH_DEPENDENCY_TYPE_DEFAULT = 0,
+  CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC = 1,
+};
+/// The port of a kernel whose blocks have all said that others may be set up,
+/// or have ended; for CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC.
+inline constexpr unsigned char kKernelPortProgrammatic = 1;
 
 struct CUgraphEdgeData {
   unsigned char from_port;

@@ -1,10 +1,13 @@
 // The driver's functions about graphs. A launch puts the nodes on the stream in
 // an order that is drawn anew each time, among those that the edges permit: a
-// missing edge shows sooner or later.
+// missing edge shows sooner or later. A kernel that may be set up before those
+// in front of it end has to wait for them itself.
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "hotaru/backend/soft_gpu/graph.h"
 
@@ -54,6 +57,50 @@ bool has(const CUgraph_st& graph, CUgraphNode node) {
                      [&](const auto& own) { return own.get() == node; });
 }
 
+bool is_programmatic(const CUgraphEdgeData& data) {
+  return data.type == CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+}
+
+/// Whether an edge may be of that kind. Blocks that have begun (port 2) are
+/// nothing that can be told here.
+bool is_valid(CUgraphNode from, CUgraphNode to, const CUgraphEdgeData& data) {
+  if (data.to_port != 0) return false;
+  if (!is_programmatic(data)) return data.type == 0 && data.from_port == 0;
+  return data.from_port == kKernelPortProgrammatic &&
+         from->operation.launches && to->operation.launches;
+}
+
+auto find_edge(CUgraphNode from, CUgraphNode to) {
+  return std::find_if(to->after.begin(), to->after.end(),
+                      [&](const auto& edge) { return edge.from == from; });
+}
+
+bool comes_after(CUgraphNode node, CUgraphNode other) {
+  std::vector<CUgraphNode> open{node};
+  std::set<CUgraphNode> seen{node};
+  while (!open.empty()) {
+    const CUgraphNode at = open.back();
+    open.pop_back();
+    if (at == other) return true;
+    for (const auto& edge : at->after)
+      if (seen.insert(edge.from).second) open.push_back(edge.from);
+  }
+  return false;
+}
+
+/// Calls f(from, to, data) for edges that a caller names, until one is wrong.
+template <class F>
+CUresult for_edges(CUgraph graph, const CUgraphNode* from,
+                   const CUgraphNode* to, const CUgraphEdgeData* edges,
+                   size_t count, const F& f) {
+  if (count != 0 && (!from || !to)) return CUDA_ERROR_INVALID_VALUE;
+  for (size_t i = 0; i < count; ++i)
+    if (!has(*graph, from[i]) || !has(*graph, to[i]) ||
+        !f(from[i], to[i], edges ? edges[i] : CUgraphEdgeData{}))
+      return CUDA_ERROR_INVALID_VALUE;
+  return CUDA_SUCCESS;
+}
+
 /// All of a launch's nodes, each after those it comes after.
 std::vector<size_t> some_order(const CUgraphExec_st& executable) {
   std::vector<size_t> waits, ready, out;
@@ -83,7 +130,7 @@ void hotaru::soft_gpu::Capture::add(Operation operation) {
   }
   auto node = std::make_unique<cuda::CUgraphNode_st>();
   node->operation = std::move(operation);
-  node->after = std::move(last);
+  for (const cuda::CUgraphNode before : last) node->after.push_back({before});
   last = {node.get()};
   graph->nodes.push_back(std::move(node));
 }
@@ -118,6 +165,58 @@ CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode* nodes, size_t* count) {
     *count = graph->nodes.size();
   }
   return CUDA_SUCCESS;
+}
+
+CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode* from, CUgraphNode* to,
+                            CUgraphEdgeData* edges, size_t* count) {
+  GraphCall call(graph);
+  if (call.error != CUDA_SUCCESS) return call.error;
+  if (!count || !from != !to || (edges && !from))
+    return CUDA_ERROR_INVALID_VALUE;
+  size_t found = 0;
+  for (const auto& node : graph->nodes)
+    for (const auto& edge : node->after) {
+      if (from && found == *count) return CUDA_SUCCESS;
+      if (from && !edges && is_programmatic(edge.data))
+        return CUDA_ERROR_LOSSY_QUERY;
+      if (from) from[found] = edge.from, to[found] = node.get();
+      if (edges) edges[found] = edge.data;
+      ++found;
+    }
+  *count = found;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphAddDependencies_v2(CUgraph graph, const CUgraphNode* from,
+                                   const CUgraphNode* to,
+                                   const CUgraphEdgeData* edges, size_t count) {
+  GraphCall call(graph);
+  if (call.error != CUDA_SUCCESS) return call.error;
+  return for_edges(graph, from, to, edges, count,
+                   [](CUgraphNode a, CUgraphNode b, const auto& data) {
+                     if (!is_valid(a, b, data) || comes_after(a, b) ||
+                         find_edge(a, b) != b->after.end())
+                       return false;
+                     b->after.push_back({a, data});
+                     return true;
+                   });
+}
+
+CUresult cuGraphRemoveDependencies_v2(CUgraph graph, const CUgraphNode* from,
+                                      const CUgraphNode* to,
+                                      const CUgraphEdgeData* edges,
+                                      size_t count) {
+  GraphCall call(graph);
+  if (call.error != CUDA_SUCCESS) return call.error;
+  return for_edges(graph, from, to, edges, count,
+                   [](CUgraphNode a, CUgraphNode b, const auto& data) {
+                     const auto edge = find_edge(a, b);
+                     if (edge == b->after.end() ||
+                         std::memcmp(&edge->data, &data, sizeof(data)) != 0)
+                       return false;
+                     b->after.erase(edge);
+                     return true;
+                   });
 }
 
 CUresult cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph,
@@ -184,11 +283,16 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph,
   auto made = std::make_unique<CUgraphExec_st>();
   made->device = call.device();
   for (const auto& node : graph->nodes) {
-    const size_t at = made->nodes.size();
-    made->index.emplace(node.get(), at);
+    made->index.emplace(node.get(), made->nodes.size());
     made->nodes.push_back({node->operation, {}, node->after.size()});
-    for (const CUgraphNode before : node->after)
-      made->nodes[made->index.at(before)].before.push_back(at);
+  }
+  for (const auto& node : graph->nodes) {
+    const size_t at = made->index.at(node.get());
+    for (const auto& edge : node->after) {
+      made->nodes[made->index.at(edge.from)].before.push_back(at);
+      if (is_programmatic(edge.data))
+        made->nodes[at].operation.must_wait = true;
+    }
   }
   *executable = made.get();
   executables.emplace(*executable, std::move(made));

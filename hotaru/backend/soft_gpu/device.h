@@ -48,6 +48,9 @@ void shuffle(unsigned mask, const void* from, void* to, size_t bytes,
 /// The place of the calling thread in its warp.
 int lane();
 void* dynamic_shared_bytes();
+/// Waits for the grids before this one, as griddepcontrol.wait does: they have
+/// ended, as grids run one after another, so the call is only noted.
+void wait_for_grids();
 
 /// The memory that the launch asked for, of the calling thread's block.
 template <class T>

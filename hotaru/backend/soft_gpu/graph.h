@@ -9,8 +9,13 @@
 namespace hotaru::cuda {
 
 struct CUgraphNode_st {
+  /// What it comes after, and how.
+  struct Edge {
+    CUgraphNode from;
+    CUgraphEdgeData data{};
+  };
   soft_gpu::Operation operation;
-  std::vector<CUgraphNode> after;
+  std::vector<Edge> after;
 };
 
 struct CUgraph_st {

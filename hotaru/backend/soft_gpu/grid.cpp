@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "hotaru/backend/soft_gpu/device.h"
@@ -30,6 +31,7 @@ struct Thread {
   unsigned number;
   Waits waits;
   bool alive;
+  bool waited;  // for earlier grids
   bool predicate;
   unsigned mask;
   int source;
@@ -49,6 +51,9 @@ struct Block {
   BarrierVote vote;
   std::byte* shared = nullptr;
   bool as_fibers = false;
+  bool* waited = nullptr;  // of the thread that runs
+  bool all_waited = true;  // those that have ended
+  std::function<void()> first_wait;
 };
 
 // One grid runs at a time; kept, since stacks are dear to make.
@@ -191,6 +196,7 @@ void live(void* argument) {
     } else {
       error_of_block = fault_error();
     }
+    block->all_waited &= self.waited;
     thread_ended(self);
     self.fiber->suspend();
   }
@@ -215,6 +221,7 @@ cuda::CUresult run_fibers(Random& random) {
     Thread& thread = *block->threads[i];
     thread.index = delinearised(i, blockDim);
     thread.alive = true;
+    thread.waited = false;
     make_ready(thread);
   }
   error_of_block = cuda::CUDA_SUCCESS;
@@ -224,6 +231,7 @@ cuda::CUresult run_fibers(Random& random) {
     Thread& thread = *block->ready.back();
     block->ready.pop_back();
     block->current = &thread;
+    block->waited = &thread.waited;
     threadIdx = thread.index;
     arm(&thread.point);
     thread.fiber->resume();
@@ -244,7 +252,10 @@ void run_calls(Random& random) {
   Shuffled order(block->size, random);
   for (unsigned i = 0; i < block->size; ++i) {
     threadIdx = delinearised(order.next(), blockDim);
+    bool waited = false;
+    block->waited = &waited;
     run_kernel();
+    block->all_waited &= waited;
   }
 }
 
@@ -272,11 +283,17 @@ void run_blocks(void* argument) {
 
 }  // namespace
 
+void on_first_wait(std::function<void()> waited) {
+  if (!block) block = new Block;
+  block->first_wait = std::move(waited);
+}
+
 cuda::CUresult run_grid(const Launch& launch, Random& random) {
   if (!block) block = new Block;
   block->launch = &launch;
   block->size = launch.block.x * launch.block.y * launch.block.z;
   block->as_fibers = launch.kernel->synchronises;
+  block->all_waited = true;
   block->shared = end_of_shared() - ((launch.shared_bytes + 127) & ~127u);
   if (block->as_fibers) make_threads(block->size);
   gridDim = launch.grid;
@@ -287,6 +304,15 @@ cuda::CUresult run_grid(const Launch& launch, Random& random) {
     return run.error;
   }
   return guarded(run_blocks, &run);
+}
+
+bool all_waited() {
+  return block->all_waited;
+}
+
+void wait_for_grids() {
+  *block->waited = true;
+  if (block->first_wait) std::exchange(block->first_wait, nullptr)();
 }
 
 BarrierVote sync_block(bool predicate) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 
 #include "hotaru/backend/cuda/driver_types.h"
 #include "hotaru/backend/soft_gpu/kernel_code.h"
@@ -27,5 +28,11 @@ struct Launch {
 /// memory is ILLEGAL_ADDRESS; threads that wait for others in vain, a barrier
 /// in a kernel that promised none, and a C++ exception are LAUNCH_FAILED.
 cuda::CUresult run_grid(const Launch& launch, Random& random);
+
+/// Of the next grid: `waited` is called when the first of its threads calls
+/// wait_for_grids().
+void on_first_wait(std::function<void()> waited);
+/// Whether every thread of the grid that ran last did.
+bool all_waited();
 
 }  // namespace hotaru::soft_gpu

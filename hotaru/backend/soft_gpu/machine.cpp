@@ -12,6 +12,7 @@
 
 #include "hotaru/backend/soft_gpu/fault.h"
 #include "hotaru/backend/soft_gpu/graph.h"
+#include "hotaru/backend/soft_gpu/grid.h"
 
 using namespace hotaru::cuda;
 
@@ -181,12 +182,22 @@ void Machine::run_one(Lock& lock, const StreamPtr& stream) {
     callback(error);
     lock.lock();
   } else if (operation.run && device.error == CUDA_SUCCESS) {
-    memory.open(operation.opens);
+    // What was set up early has no memory before it has waited.
+    const bool early = operation.must_wait;
+    memory.open(early ? kNobodys : operation.opens);
+    on_first_wait(!early
+                      ? nullptr
+                      : std::function<void()>([this, opens = operation.opens] {
+                          const Lock inner(mutex);
+                          memory.open(opens);
+                        }));
     const auto run = std::move(operation.run);
     const std::shared_ptr<Activity> activity = std::move(operation.activity);
     lock.unlock();
     const Clock::time_point begin = Clock::now();
-    const CUresult error = run();
+    CUresult error = run();
+    if (error == CUDA_SUCCESS && early && !all_waited())
+      error = CUDA_ERROR_ILLEGAL_INSTRUCTION;
     if (activity) end_activity(*activity, begin);
     lock.lock();
     if (device.error == CUDA_SUCCESS) device.error = error;

@@ -37,6 +37,8 @@ struct Operation {
   std::shared_ptr<Recording> records;
   // Of one kernel, whose parameters a graph may change.
   bool launches = false;
+  // All of its threads have to wait for the grids before it by themselves.
+  bool must_wait = false;
   std::optional<Activity> does;        // what profiles are told of it
   std::shared_ptr<Activity> activity;  // null: nobody wants to know
 };

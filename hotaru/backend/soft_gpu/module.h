@@ -20,6 +20,7 @@ struct ModuleHost {
                   int source);
   int (*lane)();
   void* (*dynamic_shared_bytes)();
+  void (*wait_for_grids)();
 };
 
 struct ModuleKernel {

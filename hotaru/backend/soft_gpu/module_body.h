@@ -26,6 +26,9 @@ int lane() {
 void* dynamic_shared_bytes() {
   return host->dynamic_shared_bytes();
 }
+void wait_for_grids() {
+  host->wait_for_grids();
+}
 
 /// Calls a kernel with parameters that lie at multiples of 16 bytes.
 template <auto kFunction>

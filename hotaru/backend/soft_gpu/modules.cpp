@@ -15,9 +15,10 @@ namespace {
 constexpr char kMagic[] = "SOFTGPU1";
 constexpr size_t kMagicSize = sizeof(kMagic) - 1;
 
-constexpr ModuleHost host{&threadIdx, &blockIdx,  &blockDim,
-                          &gridDim,   sync_block, sync_warp,
-                          shuffle,    lane,       dynamic_shared_bytes};
+constexpr ModuleHost host{&threadIdx,    &blockIdx,  &blockDim,
+                          &gridDim,      sync_block, sync_warp,
+                          shuffle,       lane,       dynamic_shared_bytes,
+                          wait_for_grids};
 
 /// Opens an object that lies in a file only for that long. The loader knows
 /// files by name, so each gets another one.

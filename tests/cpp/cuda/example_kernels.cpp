@@ -99,6 +99,19 @@ __global__ void misuse(const CellParams& p) {
   }
 }
 
+__global__ void add_one_after(const AfterParams& p) {
+  if (threadIdx.x < p.waiting) wait_for_grids();
+  atomicAdd(p.cell, 1);
+}
+
+/// The same by threads that wait for each other, too.
+__global__ void add_one_together(const AfterParams& p) {
+  __syncthreads();
+  if (threadIdx.x < p.waiting) wait_for_grids();
+  __syncthreads();
+  atomicAdd(p.cell, 1);
+}
+
 template <class Params, void (*kernel)(const Params&)>
 void run(const void* params) {
   kernel(*static_cast<const Params*>(params));
@@ -109,6 +122,10 @@ const KernelRegistration kKernels[] = {
     {"reversed", sizeof(CellParams), run<CellParams, reversed>, true},
     {"add_one", sizeof(CellParams), run<CellParams, add_one>, false},
     {"set_to", sizeof(CellParams), run<CellParams, set_to>, false},
+    {"add_one_after", sizeof(AfterParams), run<AfterParams, add_one_after>,
+     false},
+    {"add_one_together", sizeof(AfterParams),
+     run<AfterParams, add_one_together>, true},
     {"votes", sizeof(CellParams), run<CellParams, votes>, true},
     {"misuse", sizeof(CellParams), run<CellParams, misuse>, true},
     {"misuse_as_calls", sizeof(CellParams), run<CellParams, misuse>, false},

@@ -15,6 +15,13 @@ struct CellParams {
   int what;
 };
 
+/// What "add_one_after" and "add_one_together" are told: how many threads of a
+/// block wait for the grids before.
+struct AfterParams {
+  float* cell;
+  unsigned waiting;
+};
+
 /// What "misuse" does wrong.
 enum Misuse { kMissingLane, kHalfAtShuffle, kForeignMask, kThrows, kDivides };
 
