@@ -4,6 +4,7 @@
 
 #include "hotaru/backend/cuda/devices.h"
 #include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/matmul/multiply.h"
 
 namespace hotaru::cuda {
 namespace {
@@ -114,18 +115,12 @@ void Gathering::run(DType dtype, bool chunks) {
   p.right.others = columns().places;
   p.targets = columns().targets;
   const auto item = int64_t(itemsize(dtype));
-  const int64_t sum = std::max<int64_t>(item, 4);
   plan_matmul(p, item, processors(), chunks);
-  const auto bytes = size_t(workspace_bytes(p, sum));
-  const Workspace workspace{bytes};
-  p.workspace = bytes ? workspace.data() : nullptr;
-  launch((p.tensor  ? p.left.along ? along : across
-          : p.large ? large
-                    : small)
-             .of(dtype),
-         {unsigned(matmul_tiles(p)), p.splits}, kBlock, p);
-  if (p.workspace)
-    launch(end.of(dtype), {unsigned(matmul_end_blocks(p))}, kBlock, p);
+  launch_product(p, dtype,
+                 p.tensor  ? p.left.along ? along : across
+                 : p.large ? large
+                           : small,
+                 end);
 }
 
 bool is_large(GatherParams p, int64_t item) {

@@ -55,26 +55,20 @@ void check_count(int64_t blocks, const MatmulParams& p) {
 void multiply(MatmulParams& p, DType dtype) {
   if (multiply_by_cublaslt(p, dtype)) return;
   const auto item = int64_t(itemsize(dtype));
-  const int64_t sum = item < 4 ? 4 : item;
   plan_matmul(p, item, properties(launching_timeline().device()).processors,
               item == 2 && reads_chunks(p));
   check_count(matmul_tiles(p), p);
-  const auto bytes = size_t(workspace_bytes(p, sum));
-  const Workspace workspace{bytes};
-  p.workspace = bytes ? workspace.data() : nullptr;
   static constinit const Functions large("GemmLarge"), small("GemmSmall"),
       end("GemmEnd"),
       tensor[2][2] = {
           {Functions("GemmTensor", "_nn"), Functions("GemmTensor", "_nt")},
           {Functions("GemmTensor", "_tn"), Functions("GemmTensor", "_tt")}};
   const bool a_across = p.a_at.column != 1, b_along = p.b_at.row == 1;
-  launch((p.tensor  ? tensor[a_across][b_along]
-          : p.large ? large
-                    : small)
-             .of(dtype),
-         {unsigned(matmul_tiles(p)), p.splits}, kBlock, p);
-  if (p.workspace)
-    launch(end.of(dtype), {unsigned(matmul_end_blocks(p))}, kBlock, p);
+  launch_product(p, dtype,
+                 p.tensor  ? tensor[a_across][b_along]
+                 : p.large ? large
+                           : small,
+                 end);
 }
 
 namespace {

@@ -56,13 +56,10 @@ struct GatherCarrier {
   }
 };
 
-/// The operands of float_product().
-template <class T, uint32_t kSide>
-struct Gathered {
+/// A product's operands by what carries each.
+template <class Row, class Column>
+struct GatheredOperands {
   using Params = GatherParams;
-  static constexpr uint32_t kApart = kSide / kMatmulLoads;
-  using Row = GatherCarrier<T, kSide, Rows<kApart>>;
-  using Column = GatherCarrier<T, kSide, Columns<kApart, kMatmulLoads>>;
 
   struct Left : Row {
     __device__ Left(const Params& p, uint32_t batch, uint32_t first,
@@ -75,6 +72,12 @@ struct Gathered {
         : Column(p, p.right, p.b, batch, first, begin) {}
   };
 };
+
+/// Those of float_product().
+template <class T, uint32_t kSide>
+using Gathered = GatheredOperands<
+    GatherCarrier<T, kSide, Rows<kSide / kMatmulLoads>>,
+    GatherCarrier<T, kSide, Columns<kSide / kMatmulLoads, kMatmulLoads>>>;
 
 /// store_run() of neighbours that need not lie side by side.
 template <class T, uint32_t kRun>

@@ -67,22 +67,11 @@ struct TensorGather {
 
 /// The operands of tensor_product().
 template <bool kAlong>
-struct TensorGathered {
-  using Params = GatherParams;
+struct TensorGathered
+    : GatheredOperands<
+          TensorGather<kAlong, typename ChunkShape<kAlong>::Left>,
+          TensorGather<kAlong, typename ChunkShape<kAlong>::Right>> {
   static constexpr bool kLeftAlong = kAlong, kRightAlong = kAlong;
-  using Row = TensorGather<kAlong, typename ChunkShape<kAlong>::Left>;
-  using Column = TensorGather<kAlong, typename ChunkShape<kAlong>::Right>;
-
-  struct Left : Row {
-    __device__ Left(const Params& p, uint32_t batch, uint32_t first,
-                    uint32_t begin)
-        : Row(p, p.left, p.a, batch, first, begin) {}
-  };
-  struct Right : Column {
-    __device__ Right(const Params& p, uint32_t batch, uint32_t first,
-                     uint32_t begin)
-        : Column(p, p.right, p.b, batch, first, begin) {}
-  };
 };
 
 }  // namespace hotaru::cuda
