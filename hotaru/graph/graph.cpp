@@ -53,7 +53,7 @@ void Graph::capture_end() {
     const auto& without = options_.without;
     if (std::find(without.begin(), without.end(), pass.name) != without.end())
       continue;
-    if (!pass.any_device && !region.device.is_cpu()) continue;
+    if (!pass.knows(region.device)) continue;
     if (pass.exact || !options_.bitwise) pass.run(region);
   }
   replay_.program = std::make_shared<Program>(std::move(region), pool_);

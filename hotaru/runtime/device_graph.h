@@ -48,6 +48,9 @@ class DeviceGraph {
   virtual size_t nodes() const = 0;
   /// How often a launch has to call the device.
   virtual size_t launches() const = 0;
+  /// How many pairs of kernels there are of which the second is set up while
+  /// the first ends.
+  virtual size_t dependent_pairs() const = 0;
   /// The device's own graphs: one, unless calls in between cannot be part of
   /// one. Whoever changes them says so by instantiate().
   virtual std::vector<RawGraph> raw() const = 0;
@@ -58,6 +61,8 @@ class DeviceGraph {
 struct GraphCalls {
   std::vector<const KernelCall*> calls;
   CallOrder order;
+  /// Kernels may be set up while those before them end.
+  bool dependent_launch = false;
 };
 
 }  // namespace hotaru

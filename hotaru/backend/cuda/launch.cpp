@@ -85,12 +85,13 @@ namespace {
 /// The one place from which kernels go to the device, or into a graph.
 inline void launch_on(const StreamTimeline& timeline, CUfunction f,
                       const char* name, Grid grid, Grid block,
-                      unsigned shared_bytes, void** params) {
+                      unsigned shared_bytes, void** params, Begins begins) {
   CallRecorder* const recorder = timeline.recorder();
   const CUresult result =
-      recorder ? recorder->launch({f, grid.x, grid.y, grid.z, block.x, block.y,
-                                   block.z, shared_bytes, params, nullptr,
-                                   nullptr, nullptr})
+      recorder ? recorder->launch(
+                     {f, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                      shared_bytes, params, nullptr, nullptr, nullptr},
+                     begins == Begins::kByWaiting)
                : driver().cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x,
                                          block.y, block.z, shared_bytes,
                                          timeline.handle(), params, nullptr);
@@ -114,13 +115,13 @@ void launch(const Function& function, Grid grid, unsigned block,
     allow_shared(f, shared_bytes);
   void* arguments[] = {const_cast<void*>(params)};
   launch_on(timeline, f, function.symbol().c_str(), grid, {block}, shared_bytes,
-            arguments);
+            arguments, Begins::kByWaiting);
 }
 
 void launch(CUfunction function, const char* name, Grid grid, Grid block,
-            unsigned shared_bytes, void** params) {
+            unsigned shared_bytes, void** params, Begins begins) {
   launch_on(launching_timeline(), function, name, grid, block, shared_bytes,
-            params);
+            params, begins);
 }
 
 Workspace::Workspace(size_t bytes)

@@ -148,11 +148,6 @@ bool StreamTimeline::tracking() {
 
 namespace {
 
-bool on_cpu(const Operand& operand) {
-  return operand.tensor && operand.tensor->defined() &&
-         operand.tensor->device().is_cpu();
-}
-
 /// Whether a queue of the CPU, or CUDA itself, may be amid using host memory
 /// that the call is about to use.
 bool meets_busy_host_memory(const KernelCall& call) {

@@ -27,6 +27,8 @@ struct Region {
   Nodes once;
   /// Ascending; of the nodes as they are in the end.
   std::vector<Stretch> stretches;
+  /// Whether the device may set up a call's kernels while those before it end.
+  bool dependent_launch = false;
 
   /// Whether calls of `once` may read a tensor: nodes neither compute nor write
   /// it, and nobody changes it unseen (Storage::exposed).

@@ -14,28 +14,35 @@
 namespace hotaru::graph {
 namespace {
 
+void launch_dependent(Region& region) {
+  region.dependent_launch = true;
+}
+
+using enum PassDevices;
 constexpr auto kPasses = std::to_array<Pass>({
-    {"dead", "calls of which nobody reads what they write", true, true,
+    {"dead", "calls of which nobody reads what they write", true, kAll,
      &remove_dead},
     {"duplicates", "elementwise calls that compute what another one computes",
-     true, true, &remove_duplicates},
+     true, kAll, &remove_duplicates},
     {"fuse_conv", "norms, sums and rectifiers become part of convolutions",
-     false, false, &fuse_conv},
+     false, kCPU, &fuse_conv},
     {"block_channels",
-     "pictures between convolutions lie in blocks of channels", false, false,
+     "pictures between convolutions lie in blocks of channels", false, kCPU,
      &block_channels},
     {"winograd", "3 x 3 convolutions with 16 multiplications in place of 36",
-     false, false, &winograd},
+     false, kCPU, &winograd},
     {"fuse_linear",
-     "scales, sums and activations become part of matrix products", false, true,
+     "scales, sums and activations become part of matrix products", false, kAll,
      &fuse_linear},
     {"pack_weights",
      "weights of products are brought into the order of their use once", false,
-     false, &pack_weights},
+     kCPU, &pack_weights},
     {"fuse_pointwise", "elementwise calls on the same elements become one",
-     true, true, &fuse_pointwise},
+     true, kAll, &fuse_pointwise},
     {"branches", "independent calls run side by side where that pays", false,
-     false, &find_branches},
+     kCPU, &find_branches},
+    {"dependent_launch", "CUDA sets up our kernels while those before them end",
+     true, kNotCPU, &launch_dependent},
 });
 
 }  // namespace

@@ -8,15 +8,22 @@
 
 namespace hotaru::graph {
 
+/// Whose calls a pass knows.
+enum class PassDevices : uint8_t { kCPU, kAll, kNotCPU };
+
 struct Pass {
   std::string_view name;
   /// What it does, for people.
   std::string_view summary;
   /// Whether results stay the same to the bit.
   bool exact;
-  /// Whether it knows calls of all devices, not the CPU's alone.
-  bool any_device;
+  PassDevices devices;
   void (*run)(Region& region);
+
+  bool knows(Device device) const {
+    return devices == PassDevices::kAll ||
+           device.is_cpu() == (devices == PassDevices::kCPU);
+  }
 };
 
 /// In the order in which they run.

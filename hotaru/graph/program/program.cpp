@@ -58,6 +58,7 @@ Program::Program(Region region, Ref<Pool> pool)
   collect_operands();
   watch();
   prepare();
+  calls_.dependent_launch = region.dependent_launch;
   if (order) make_graph(std::move(*order));
 }
 

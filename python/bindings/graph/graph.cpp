@@ -225,6 +225,14 @@ void init_graph(nb::module_& m) {
                                   made ? made->launches() : calls);
           },
           "(kernels, copies and fills of a replay, what the host launches)")
+      .def(
+          "_dependent",
+          [](const PyGraph& self) {
+            const DeviceGraph* made = self.graph->program().device_graph();
+            return made ? made->dependent_pairs() : 0;
+          },
+          "Pairs of kernels of which the second is set up while the first "
+          "ends.")
       .def("_timed_replay", [](const PyGraph& self) {
         nb::list out;
         for (const auto& [start, duration] : self.graph->timed_replay())

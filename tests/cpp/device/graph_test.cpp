@@ -5,11 +5,14 @@
 
 #include <thread>
 
+#include "hotaru/backend/cuda/graph/dependent_launch.h"
+#include "hotaru/backend/cuda/graph/scratch.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/index/slices.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/reduce/reduce.h"
+#include "hotaru/ops/reduce/scan.h"
 #include "hotaru/ops/sort/sort.h"
 #include "hotaru/runtime/backend.h"
 
@@ -80,6 +83,46 @@ TEST(CudaGraph, MovesAndErrorsWhileOthersReplay) {
   fill_(at, Scalar(0));
   made->replay();
   EXPECT_EQ(host(y), 2);
+}
+
+TEST(CudaGraph, FullEdgesComeBack) {
+  const Tensor x = ones(Dims{4}, {DType::kFloat32, kCuda});
+  Tensor y;
+  const Ref<graph::Graph> made =
+      captured([&] { y = cumsum(std::get<0>(sort(cumsum(x, 0))), 0); });
+  DeviceGraph* const device = made->program().device_graph();
+  if (!device) GTEST_SKIP() << "a driver without graphs";
+  const auto raw = reinterpret_cast<cuda::CUgraph>(device->raw().at(0).graph);
+  const size_t before = cuda::dependent_edges(raw);
+  EXPECT_GE(before, 2u);
+  EXPECT_EQ(device->dependent_pairs(), before);
+  EXPECT_TRUE(cuda::make_full(raw));
+  EXPECT_EQ(cuda::dependent_edges(raw), 0u);
+  EXPECT_FALSE(cuda::make_full(raw));
+  device->instantiate();
+  made->replay();
+  EXPECT_EQ(to(y, Device{}).data<float>()[3], 10);
+}
+
+TEST(CudaGraph, ScratchThatIsFixedStaysTheSame) {
+  GraphScratch pool;
+  const CallOrder order;
+  cuda::Scratch scratch(0, order, pool);
+  void* const first = scratch.allocate(1000);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(scratch.pieces().size(), 1u);
+  scratch.fix();
+  scratch.clear();
+  cuda::Scratch other(0, order, pool);  // a later graph of the pool
+  const auto room = size_t(pool.pieces[0].numel());
+  EXPECT_TRUE(other.allocate(room + 1));
+  ASSERT_EQ(pool.pieces.size(), 2u);
+  EXPECT_EQ(scratch.pieces().size(), 1u);
+  EXPECT_EQ(scratch.allocate(1000), first);
+  EXPECT_FALSE(
+      scratch.allocate(room));  // neither the other piece nor a new one
+  EXPECT_EQ(pool.pieces.size(), 2u);
+  EXPECT_EQ(scratch.pieces().size(), 1u);
 }
 
 }  // namespace

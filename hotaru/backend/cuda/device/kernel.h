@@ -30,6 +30,7 @@
       const __grid_constant__ Params p) { \
     static_assert(sizeof(Params) <= 4096); \
     static_assert(std::is_trivially_copyable_v<Params>); \
+    ::hotaru::cuda::begin_kernel(); \
     __VA_ARGS__(p); \
   }
 #else
@@ -38,6 +39,9 @@
   static_assert(std::is_trivially_copyable_v<Params>); \
   static const ::hotaru::soft_gpu::KernelRegistration symbol##_registered( \
       #symbol, sizeof(Params), \
-      [](const void* p) { __VA_ARGS__(*static_cast<const Params*>(p)); }, \
+      [](const void* p) { \
+        ::hotaru::cuda::begin_kernel(); \
+        __VA_ARGS__(*static_cast<const Params*>(p)); \
+      }, \
       synchronises);
 #endif

@@ -147,6 +147,22 @@ HOTARU_DEVICE inline void store(void* to, OpMath<T> x) {
   *static_cast<Stored<T>*>(to) = narrow<T>(x);
 }
 
+/// What all threads of our kernels do first (HOTARU_CUDA_KERNEL sees to it):
+/// let kernels behind this one in a graph be set up, and wait for those before
+/// it (PTX's griddepcontrol; nothing where no edge of the graph says so).
+///
+/// Before the wait nothing is read or written, so a kernel that was set up
+/// early finds and overwrites what it always would. And each ends after those
+/// before it: who waits for one waits for all of these.
+__device__ inline void begin_kernel() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#elif !defined(__CUDACC__)
+  soft_gpu::wait_for_grids();
+#endif
+}
+
 /// Memory of the block, as large as the launch says.
 template <class T>
 HOTARU_DEVICE inline T* dynamic_shared() {

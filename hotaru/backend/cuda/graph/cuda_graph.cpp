@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "hotaru/backend/cuda/graph/dependent_launch.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/index.h"
 #include "hotaru/core/special_errors.h"
@@ -17,11 +18,6 @@ namespace {
 const Function& seed_function() {
   static const auto* function = new Function("SetPhilox");
   return *function;
-}
-
-bool on_cpu(const Operand& operand) {
-  return operand.tensor && operand.tensor->defined() &&
-         operand.tensor->device().is_cpu();
 }
 
 PhiloxGenerator* generator_of(const Operand& operand) {
@@ -59,6 +55,7 @@ CudaGraph::CudaGraph(int device, const GraphCalls& calls, GraphScratch& scratch)
       apart_(calls.calls.size()) {
   find_host_values();
   build();
+  recorder_.fix_scratch();
 }
 
 // --- recording ---------------------------------------------------------------
@@ -96,28 +93,9 @@ void CudaGraph::add(size_t call) {
   if (pieces_.empty() || pieces_.back().end != 0) begin_piece(call);
   Piece& piece = pieces_.back();
   std::vector<CUgraphNode> before = nodes_before(call);
-  for (const Operand& operand : calls_.calls[call]->operands()) {
-    PhiloxGenerator* const generator = generator_of(operand);
-    if (!generator) continue;
-    const auto known =
-        std::find_if(piece.seeds.begin(), piece.seeds.end(),
-                     [&](const Seed& s) { return s.generator == generator; });
-    if (known != piece.seeds.end()) {
-      add_new(before, std::array{known->node});
-      continue;
-    }
-    Seed& seed = piece.seeds.emplace_back(Seed{
-        generator, hotaru::allocate(Dims{2}, DType::kInt64,
-                                    {DeviceType::kCUDA, int8_t(device_)})});
-    RecordedCall setting;
-    recorder_.record(setting, call);
-    record({}, [&] { set_seed(piece, seed, 0); });
-    recorder_.end();
-    seed.node = setting.kernels.front();
-    recorder_.place(*generator,
-                    static_cast<PhiloxStart*>(seed.start.address()));
-    add_new(before, std::array{seed.node});
-  }
+  for (const Operand& operand : calls_.calls[call]->operands())
+    if (PhiloxGenerator* const generator = generator_of(operand))
+      add_new(before, std::array{place_seed(piece, *generator, call)});
   size_t nodes_then = 0, nodes_now = 0;
   HOTARU_CUDA(cuGraphGetNodes, piece.handles->graph, nullptr, &nodes_then);
   recorder_.record(recorded_[call], call);
@@ -139,8 +117,51 @@ void CudaGraph::end_piece() {
   piece.end = piece.first;
   while (piece.end < last_.size() && !apart_[piece.end]) ++piece.end;
   for (Seed& seed : piece.seeds) seed.draws = recorder_.drawn(*seed.generator);
-  HOTARU_CUDA(cuGraphInstantiate, &piece.handles->executable,
-              piece.handles->graph, 0);
+  if (calls_.dependent_launch)
+    make_dependent(piece.handles->graph, waiting_kernels(piece));
+  piece.handles->executable = executable_of(piece);
+}
+
+std::unordered_set<CUgraphNode> CudaGraph::waiting_kernels(
+    const Piece& piece) const {
+  std::unordered_set<CUgraphNode> out;
+  const auto add = [&](const RecordedKernel& kernel) {
+    if (kernel.waits) out.insert(kernel.node);
+  };
+  for (const Seed& seed : piece.seeds) add(seed.kernel);
+  for (size_t call = piece.first; call < piece.end; ++call)
+    for (const RecordedKernel& kernel : recorded_[call].kernels) add(kernel);
+  return out;
+}
+
+CUgraphExec CudaGraph::executable_of(const Piece& piece) const {
+  const CUgraph graph = piece.handles->graph;
+  CUgraphExec made = nullptr;
+  CUresult result = driver().cuGraphInstantiate(&made, graph, 0);
+  // A driver that knows such edges need not take all graphs of them.
+  if (result != CUDA_SUCCESS && make_full(graph))
+    result = driver().cuGraphInstantiate(&made, graph, 0);
+  check(result, "cuGraphInstantiate");
+  return made;
+}
+
+CUgraphNode CudaGraph::place_seed(Piece& piece, PhiloxGenerator& generator,
+                                  size_t call) {
+  for (const Seed& seed : piece.seeds)
+    if (seed.generator == &generator) return seed.kernel.node;
+  Tensor& start = starts_[&generator];
+  if (!start.defined())
+    start = hotaru::allocate(Dims{2}, DType::kInt64,
+                             {DeviceType::kCUDA, int8_t(device_)});
+  Seed seed{&generator, static_cast<PhiloxStart*>(start.address())};
+  RecordedCall setting;
+  recorder_.record(setting, call);
+  record({}, [&] { set_seed(piece, seed, 0); });
+  recorder_.end();
+  seed.kernel = setting.kernels.front();
+  recorder_.place(generator, seed.start);
+  piece.seeds.push_back(seed);
+  return seed.kernel.node;
 }
 
 std::vector<CUgraphNode> CudaGraph::nodes_before(size_t call) const {
@@ -174,9 +195,8 @@ void CudaGraph::run(size_t call) {
 }
 
 void CudaGraph::set_seed(Piece& piece, Seed& seed, uint64_t first) {
-  SetPhiloxParams p{static_cast<PhiloxStart*>(seed.start.address()),
-                    {seed.generator->initial_seed(), first}};
-  if (!seed.node) return cuda::launch(seed_function(), {1}, kBlock, p);
+  SetPhiloxParams p{seed.start, {seed.generator->initial_seed(), first}};
+  if (!seed.kernel.node) return cuda::launch(seed_function(), {1}, kBlock, p);
   void* arguments[] = {&p};
   const CUDA_KERNEL_NODE_PARAMS kernel{seed_function().on(device_),
                                        1,
@@ -191,7 +211,7 @@ void CudaGraph::set_seed(Piece& piece, Seed& seed, uint64_t first) {
                                        nullptr,
                                        nullptr};
   HOTARU_CUDA(cuGraphExecKernelNodeSetParams, piece.handles->executable,
-              seed.node, &kernel);
+              seed.kernel.node, &kernel);
 }
 
 // --- what changes ------------------------------------------------------------
@@ -318,8 +338,7 @@ std::vector<NodeTime> CudaGraph::timed_launch() {
 
 std::vector<Tensor> CudaGraph::memory() const {
   std::vector<Tensor> out = recorder_.scratch();
-  for (const Piece& piece : pieces_)
-    for (const Seed& seed : piece.seeds) out.push_back(seed.start);
+  for (const auto& [generator, start] : starts_) out.push_back(start);
   return out;
 }
 
@@ -331,6 +350,13 @@ size_t CudaGraph::nodes() const {
       HOTARU_CUDA(cuGraphGetNodes, piece.handles->graph, nullptr, &count);
     total += count;
   }
+  return total;
+}
+
+size_t CudaGraph::dependent_pairs() const {
+  size_t total = 0;
+  for (const Piece& piece : pieces_)
+    if (piece.handles) total += dependent_edges(piece.handles->graph);
   return total;
 }
 
@@ -347,8 +373,7 @@ void CudaGraph::instantiate() {
   const DeviceScope scope(device_);
   for (Piece& piece : pieces_) {
     if (!piece.handles) continue;
-    CUgraphExec made = nullptr;
-    HOTARU_CUDA(cuGraphInstantiate, &made, piece.handles->graph, 0);
+    CUgraphExec made = executable_of(piece);
     driver().cuGraphExecDestroy(std::exchange(piece.handles->executable, made));
   }
 }

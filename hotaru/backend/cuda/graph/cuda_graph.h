@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <unordered_set>
 
 #include "hotaru/backend/cuda/graph/recorder.h"
 
@@ -23,6 +24,7 @@ class CudaGraph final : public DeviceGraph {
   std::vector<Tensor> memory() const override;
   size_t nodes() const override;
   size_t launches() const override { return pieces_.size(); }
+  size_t dependent_pairs() const override;
   std::vector<RawGraph> raw() const override;
   void instantiate() override;
 
@@ -36,11 +38,11 @@ class CudaGraph final : public DeviceGraph {
     Handles(Handles&& other) noexcept;
     Handles& operator=(Handles&&) = delete;
   };
-  /// Where the draws of a graph begin, and the node that says so.
+  /// Where the draws of a graph begin, and the kernel that says so.
   struct Seed {
     PhiloxGenerator* generator;
-    Tensor start;
-    CUgraphNode node = nullptr;
+    PhiloxStart* start;
+    RecordedKernel kernel{};
     uint64_t draws = 0;
   };
   /// Calls first .. end - 1: one graph, or a call that is launched.
@@ -60,6 +62,12 @@ class CudaGraph final : public DeviceGraph {
   void add(size_t call);
   void begin_piece(size_t first);
   void end_piece();
+  /// Those that wait by themselves for what is before them.
+  std::unordered_set<CUgraphNode> waiting_kernels(const Piece& piece) const;
+  /// Makes a piece's graph ready to be launched.
+  CUgraphExec executable_of(const Piece& piece) const;
+  /// The node that a call's draws of a generator come after.
+  CUgraphNode place_seed(Piece& piece, PhiloxGenerator& generator, size_t call);
   void set_seed(Piece& piece, Seed& seed, uint64_t first);
   std::vector<CUgraphNode> nodes_before(size_t call) const;
   /// Records what f launches behind some nodes; returns its last ones.
@@ -80,6 +88,8 @@ class CudaGraph final : public DeviceGraph {
   std::vector<std::vector<CUgraphNode>> last_;  // of each call
   std::vector<bool> apart_;                     // calls that cannot be recorded
   std::vector<Piece> pieces_;
+  /// Where draws begin. Made once, so memory() stays the same.
+  std::map<PhiloxGenerator*, Tensor> starts_;
   std::vector<HostValue> host_values_;
 };
 

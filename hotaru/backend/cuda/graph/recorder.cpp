@@ -23,6 +23,15 @@ T again(const std::vector<T>& given, size_t& next) {
   return given[next++];
 }
 
+/// Whether code was compiled for an architecture that has griddepcontrol: an
+/// older one's, which a newer device may run, does not wait.
+bool can_wait(CUfunction function) {
+  int version = 0;
+  HOTARU_CUDA(cuFuncGetAttribute, &version, CU_FUNC_ATTRIBUTE_PTX_VERSION,
+              function);
+  return version >= 90;
+}
+
 }  // namespace
 
 CallRecorder::CallRecorder(int device, const CallOrder& order,
@@ -79,16 +88,21 @@ uint64_t CallRecorder::drawn(PhiloxGenerator& generator) const {
   return draws_.at(&generator).taken;
 }
 
-CUresult CallRecorder::launch(const CUDA_KERNEL_NODE_PARAMS& kernel) {
-  if (executable_)
-    return driver().cuGraphExecKernelNodeSetParams(
-        executable_, again(call_->kernels, next_kernel_), &kernel);
+CUresult CallRecorder::launch(const CUDA_KERNEL_NODE_PARAMS& kernel,
+                              bool waits) {
+  if (executable_) {
+    const RecordedKernel before = again(call_->kernels, next_kernel_);
+    if (before.waits && !waits) throw NotTheSame();
+    return driver().cuGraphExecKernelNodeSetParams(executable_, before.node,
+                                                   &kernel);
+  }
   const CUresult result = driver().cuLaunchKernel(
       kernel.func, kernel.gridDimX, kernel.gridDimY, kernel.gridDimZ,
       kernel.blockDimX, kernel.blockDimY, kernel.blockDimZ,
       kernel.sharedMemBytes, timeline_->handle(), kernel.kernelParams, nullptr);
   if (result != CUDA_SUCCESS) return result;
-  call_->kernels.push_back(last_nodes(timeline_->handle()).at(0));
+  call_->kernels.push_back(
+      {last_nodes(timeline_->handle()).at(0), waits && can_wait(kernel.func)});
   return CUDA_SUCCESS;
 }
 
@@ -98,8 +112,10 @@ void* CallRecorder::allocate(size_t bytes) {
     if (block.bytes < bytes) throw NotTheSame();
     return block.data;
   }
-  call_->scratch.push_back({scratch_.allocate(bytes), bytes});
-  return call_->scratch.back().data;
+  void* const data = scratch_.allocate(bytes);
+  if (bytes && !data) throw NotRecordable("more memory than the graph has");
+  call_->scratch.push_back({data, bytes});
+  return data;
 }
 
 void CallRecorder::deallocate(void* memory) {

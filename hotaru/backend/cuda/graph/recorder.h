@@ -24,10 +24,16 @@ struct NotTheSame : std::runtime_error {
   NotTheSame() : std::runtime_error("a call's nodes changed") {}
 };
 
+struct RecordedKernel {
+  CUgraphNode node;
+  /// Whether it waits by itself for those before it (begin_kernel()).
+  bool waits;
+};
+
 /// What a call has become.
 struct RecordedCall {
   /// Of its own kernels, in the order of their launches.
-  std::vector<CUgraphNode> kernels;
+  std::vector<RecordedKernel> kernels;
   /// Whether there is nothing else, such as a library's kernels.
   bool only_own = false;
   std::vector<ScratchBlock> scratch;
@@ -62,8 +68,10 @@ class CallRecorder {
   uint64_t drawn(PhiloxGenerator& generator) const;
   /// Whether kernels that were not there are: the graph is worth making anew.
   bool arrived() const;
-  /// Memory in which kernels work.
+  /// Memory in which kernels work. After fix_scratch() it stays the same, and
+  /// calls that want more cannot be recorded.
   std::vector<Tensor> scratch() const { return scratch_.pieces(); }
+  void fix_scratch() { scratch_.fix(); }
   /// Null if no call can fail.
   const std::shared_ptr<KernelErrors>& errors() const { return errors_; }
 
@@ -72,7 +80,8 @@ class CallRecorder {
   /// Whether the call at hand was recorded before: it may launch kernels by
   /// launch() and nothing else.
   bool repeats() const { return executable_ != nullptr; }
-  CUresult launch(const CUDA_KERNEL_NODE_PARAMS& kernel);
+  /// `waits`: whether the kernel's source begins with begin_kernel().
+  CUresult launch(const CUDA_KERNEL_NODE_PARAMS& kernel, bool waits);
   void* allocate(size_t bytes);
   void deallocate(void* memory);
   PhiloxState take(PhiloxGenerator& generator, uint64_t draws);

@@ -40,15 +40,18 @@ void* Scratch::allocate(size_t bytes) {
   bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   size_t piece = 0, offset = 0;
   for (; piece < pool_.pieces.size(); ++piece) {
+    if (fixed_ && !pieces_.contains(piece)) continue;
     offset = lowest(piece, bytes);
     if (offset + bytes <= bytes_of(pool_.pieces[piece])) break;
   }
   if (piece == pool_.pieces.size()) {
+    if (fixed_) return nullptr;
     pool_.pieces.push_back(
         hotaru::allocate(Dims{int64_t(std::max(bytes, kLeastPiece))},
                          DType::kUInt8, {DeviceType::kCUDA, int8_t(device_)}));
     offset = 0;
   }
+  pieces_.insert(piece);
   used_.push_back({piece, offset, offset + bytes, call_, true});
   return data_of(pool_.pieces[piece]) + offset;
 }
@@ -59,12 +62,14 @@ void Scratch::deallocate(void* data) {
       used.open = false;
 }
 
+void Scratch::clear() {
+  used_.clear();
+  if (!fixed_) pieces_.clear();
+}
+
 std::vector<Tensor> Scratch::pieces() const {
   std::vector<Tensor> out;
-  for (size_t i = 0; i < pool_.pieces.size(); ++i)
-    if (std::any_of(used_.begin(), used_.end(),
-                    [&](const Used& used) { return used.piece == i; }))
-      out.push_back(pool_.pieces[i]);
+  for (const size_t piece : pieces_) out.push_back(pool_.pieces[piece]);
   return out;
 }
 

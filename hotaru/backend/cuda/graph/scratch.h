@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <vector>
 
 #include "hotaru/runtime/device_graph.h"
@@ -23,13 +24,17 @@ class Scratch {
 
   /// What follows is this call's.
   void set_call(size_t call) { call_ = call; }
-  /// At a multiple of 256 bytes; adds a piece to the pool if need be.
+  /// At a multiple of 256 bytes; adds a piece to the pool if need be. Null if
+  /// it may not, or for no bytes.
   void* allocate(size_t bytes);
   /// The call works there no more.
   void deallocate(void* data);
-  void clear() { used_.clear(); }
-  /// The pieces that it has used.
+  void clear();
+  /// The pieces that it has used since the latest clear(), or until fix().
   std::vector<Tensor> pieces() const;
+  /// From now on it uses the same pieces and no others: whoever keeps launches
+  /// in order by them knows of no more.
+  void fix() { fixed_ = true; }
 
  private:
   struct Used {
@@ -51,6 +56,8 @@ class Scratch {
   GraphScratch& pool_;
   size_t call_ = 0;
   std::vector<Used> used_;
+  std::set<size_t> pieces_;  // of the pool
+  bool fixed_ = false;
 };
 
 }  // namespace hotaru::cuda
