@@ -55,6 +55,9 @@ std::string resolve(void* library, Driver& driver) {
   HOTARU_CUDA_GRAPH_ENTRIES(HOTARU_CUDA_FIND)
   driver.has_graphs = missing.empty();
   missing.clear();
+  HOTARU_CUDA_EDGE_ENTRIES(HOTARU_CUDA_FIND)
+  driver.has_edges = missing.empty();
+  missing.clear();
   HOTARU_CUDA_ENTRIES(HOTARU_CUDA_FIND)
 #undef HOTARU_CUDA_FIND
   return missing;

@@ -18,6 +18,7 @@ struct Driver {
   CUresult(*name) params = nullptr;
   HOTARU_CUDA_ENTRIES(HOTARU_CUDA_MEMBER)
   HOTARU_CUDA_GRAPH_ENTRIES(HOTARU_CUDA_MEMBER)
+  HOTARU_CUDA_EDGE_ENTRIES(HOTARU_CUDA_MEMBER)
 #undef HOTARU_CUDA_MEMBER
 
   /// 1000 * major + 10 * minor of the CUDA that the driver supports.
@@ -26,8 +27,8 @@ struct Driver {
   std::string path;
   bool in_software = false;
 
-  /// Whether it has every entry of graphs.
-  bool has_graphs = false;
+  /// Whether it has every entry of graphs, and of their edges.
+  bool has_graphs = false, has_edges = false;
 
   /// Whether this is the GPU in software: a test instrument, no GPU.
   bool soft() const {

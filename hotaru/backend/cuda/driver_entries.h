@@ -81,11 +81,15 @@
   X(cuGraphCreate, cuGraphCreate, (CUgraph* graph, unsigned flags)) \
   X(cuGraphDestroy, cuGraphDestroy, (CUgraph graph)) \
   X(cuGraphGetNodes, cuGraphGetNodes, (CUgraph graph, CUgraphNode* nodes, size_t* count)) \
-  X(cuGraphGetEdges, cuGraphGetEdges_v2, (CUgraph graph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* edges, size_t* count)) \
-  X(cuGraphAddDependencies, cuGraphAddDependencies_v2, (CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData* edges, size_t count)) \
-  X(cuGraphRemoveDependencies, cuGraphRemoveDependencies_v2, (CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData* edges, size_t count)) \
   X(cuGraphInstantiate, cuGraphInstantiateWithFlags, (CUgraphExec* executable, CUgraph graph, unsigned long long flags)) \
   X(cuGraphExecDestroy, cuGraphExecDestroy, (CUgraphExec executable)) \
   X(cuGraphLaunch, cuGraphLaunch, (CUgraphExec executable, CUstream stream)) \
   X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, (CUgraphExec executable, CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS* params))
+
+// Edges of graphs with what CUDA calls their data; also of CUDA 12.3. Graphs do
+// without if need be.
+#define HOTARU_CUDA_EDGE_ENTRIES(X) \
+  X(cuGraphGetEdges, cuGraphGetEdges_v2, (CUgraph graph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* edges, size_t* count)) \
+  X(cuGraphAddDependencies, cuGraphAddDependencies_v2, (CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData* edges, size_t count)) \
+  X(cuGraphRemoveDependencies, cuGraphRemoveDependencies_v2, (CUgraph graph, const CUgraphNode* from, const CUgraphNode* to, const CUgraphEdgeData* edges, size_t count))
 // clang-format on

@@ -37,6 +37,7 @@ struct Edges {
 template <class F>
 Edges edges_of(CUgraph graph, const CUgraphEdgeData& kind, const F& wanted) {
   Edges all;
+  if (!driver().has_edges) return all;
   std::vector<CUgraphEdgeData> data;
   // A question for their number alone may fail where edges have data.
   for (size_t room = 64, count = room; count == room; room *= 2) {

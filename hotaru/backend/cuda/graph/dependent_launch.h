@@ -12,7 +12,8 @@ namespace hotaru::cuda {
 /// (device/platform.h), be of that kind. All others stay full: libraries' and
 /// users' kernels, copies and fills wait for nothing themselves. That edges
 /// which follow from others are left out does no harm: what a kernel waits for
-/// has itself waited for all before it. Without effect where a driver refuses.
+/// has itself waited for all before it. Without effect where a driver refuses
+/// or knows of no such edges.
 void make_dependent(CUgraph graph,
                     const std::unordered_set<CUgraphNode>& waiting);
 /// Makes them full again. False if there were none.
