@@ -3,8 +3,7 @@
 // T. Dao, arXiv:2307.08691), with operands in float. A block owns rows of one
 // side and goes through the other side in order: sums have one order and need
 // no atomics. See params/attention.h for how they are launched.
-#include "hotaru/backend/cuda/device/attention/scores.h"
-#include "hotaru/backend/cuda/device/tiles.h"
+#include "hotaru/backend/cuda/device/attention/attention.h"
 
 namespace hotaru::cuda {
 namespace {
@@ -13,73 +12,9 @@ constexpr uint32_t kOwn = kAttentionOwn;
 /// Rows that a thread has of a tile of owned ones.
 constexpr uint32_t kMine = kOwn / kSide;
 
-template <class T, uint32_t kRows, uint32_t kWidth>
-__device__ void fill(float* tile, const AttentionRows& r, uint32_t batch,
-                     uint32_t head, uint32_t row, uint32_t end, uint32_t width,
-                     float factor = 1) {
-  fill_tile<T, kRows, kWidth>(tile, rows_of<T>(r, batch, head, row), r.row,
-                              end - row, width, r.vectors, factor);
-}
-
 template <class T, uint32_t kWidth>
 __device__ void attention(const AttentionParams& p) {
-  constexpr uint32_t kKeys = kAttentionKeys;
-  float* queries = dynamic_shared<float>();
-  float* others = queries + kOwn * tile_pitch(kWidth);  // keys, then values
-  float* weights = others + kKeys * tile_pitch(kWidth);
-  // The longest rows of a causal head come first.
-  const Place<kOwn> own(p.queries, p.heads, p.causal);
-  const uint32_t group = own.head / p.group;
-  const Scores<T> scores(p, own.batch, own.head);
-  fill<T, kOwn, kWidth>(queries, p.query, own.batch, own.head, own.first,
-                        p.queries, p.key_width, p.scale);
-
-  Running<kMine, kSide> running;
-  TileSums<kOwn, kWidth> out = {};
-  const uint32_t end =
-      p.causal && own.first + kOwn < p.keys ? own.first + kOwn : p.keys;
-  HOTARU_NO_UNROLL
-  for (uint32_t key = 0; key < end; key += kKeys) {
-    __syncthreads();
-    fill<T, kKeys, kWidth>(others, p.key, own.batch, group, key, p.keys,
-                           p.key_width);
-    __syncthreads();
-    TileSums<kOwn, kKeys> s = {};
-    add_product_of_rows<kOwn, kKeys, kWidth>(s, queries, others);
-    __syncthreads();
-    fill<T, kKeys, kWidth>(others, p.value, own.batch, group, key, p.keys,
-                           p.value_width);
-    HOTARU_UNROLL
-    for (uint32_t i = 0; i < kMine; ++i) {
-      HOTARU_UNROLL
-      for (uint32_t j = 0; j < kKeys / kSide; ++j)
-        s[i][j] =
-            scores.at(s[i][j], own.first + tile_row(i), key + tile_column(j));
-      const float factor = running.take(i, s[i]);
-      HOTARU_UNROLL
-      for (uint32_t j = 0; j < kWidth / kSide; ++j) out[i][j] *= factor;
-      HOTARU_UNROLL
-      for (uint32_t j = 0; j < kKeys / kSide; ++j)
-        weights[tile_row(i) * tile_pitch(kKeys) + tile_column(j)] = s[i][j];
-    }
-    __syncthreads();
-    add_product<kOwn, kWidth, kKeys>(out, weights, others);
-  }
-
-  float factors[kMine];
-  HOTARU_UNROLL
-  for (uint32_t i = 0; i < kMine; ++i) {
-    const float sum = share_row<kSide>(running.sum[i], Plus());
-    factors[i] = sum == 0 ? 0.0f : 1 / sum;
-    const uint32_t query = own.first + tile_row(i);
-    if (tile_column(0) == 0 && query < p.queries)
-      p.lse[line_of(p, own.batch, own.head) + query] =
-          sum == 0 ? infinity() : running.most[i] + std::log(sum);
-  }
-  const uint32_t rows = p.queries - own.first;
-  store_tile<T, kOwn, kWidth>(out, factors,
-                              rows_of<T>(p.out, own.batch, own.head, own.first),
-                              p.out.row, rows, p.value_width, p.out.vectors);
+  attention<T, kWidth>(p, StoreRows<T, kWidth>());
 }
 
 /// The sum of grad * out over each row.
@@ -112,10 +47,10 @@ __device__ void query_grad(const AttentionParams& p) {
   const Place<kOwn> own(p.queries, p.heads, p.causal);
   const uint32_t group = own.head / p.group;
   const Scores<T> scores(p, own.batch, own.head);
-  fill<T, kOwn, kWidth>(queries, p.query, own.batch, own.head, own.first,
-                        p.queries, p.key_width, p.scale);
-  fill<T, kOwn, kWidth>(grads, p.grad, own.batch, own.head, own.first,
-                        p.queries, p.value_width);
+  fill_rows<T, kOwn, kWidth>(queries, p.query, own.batch, own.head, own.first,
+                             p.queries, p.key_width, p.scale);
+  fill_rows<T, kOwn, kWidth>(grads, p.grad, own.batch, own.head, own.first,
+                             p.queries, p.value_width);
   float lse[kMine], delta[kMine], factors[kMine];
   HOTARU_UNROLL
   for (uint32_t i = 0; i < kMine; ++i) {
@@ -132,14 +67,14 @@ __device__ void query_grad(const AttentionParams& p) {
   HOTARU_NO_UNROLL
   for (uint32_t key = 0; key < end; key += kKeys) {
     __syncthreads();
-    fill<T, kKeys, kWidth>(others, p.value, own.batch, group, key, p.keys,
-                           p.value_width);
+    fill_rows<T, kKeys, kWidth>(others, p.value, own.batch, group, key, p.keys,
+                                p.value_width);
     __syncthreads();
     TileSums<kOwn, kKeys> g = {}, s = {};
     add_product_of_rows<kOwn, kKeys, kWidth>(g, grads, others);
     __syncthreads();
-    fill<T, kKeys, kWidth>(others, p.key, own.batch, group, key, p.keys,
-                           p.key_width);
+    fill_rows<T, kKeys, kWidth>(others, p.key, own.batch, group, key, p.keys,
+                                p.key_width);
     __syncthreads();
     add_product_of_rows<kOwn, kKeys, kWidth>(s, queries, others);
     HOTARU_UNROLL
@@ -168,10 +103,10 @@ __device__ void keys_grad(const AttentionParams& p) {
   float* others = values + kOwn * tile_pitch(kWidth);  // queries or gradients
   float* weights = others + kQueries * tile_pitch(kWidth);  // or their slopes
   const Place<kOwn> own(p.keys, p.heads / p.group, false);
-  fill<T, kOwn, kWidth>(keys, p.key, own.batch, own.head, own.first, p.keys,
-                        p.key_width);
-  fill<T, kOwn, kWidth>(values, p.value, own.batch, own.head, own.first, p.keys,
-                        p.value_width);
+  fill_rows<T, kOwn, kWidth>(keys, p.key, own.batch, own.head, own.first,
+                             p.keys, p.key_width);
+  fill_rows<T, kOwn, kWidth>(values, p.value, own.batch, own.head, own.first,
+                             p.keys, p.value_width);
 
   TileSums<kOwn, kWidth> key_sums = {}, value_sums = {};
   HOTARU_NO_UNROLL
@@ -183,8 +118,8 @@ __device__ void keys_grad(const AttentionParams& p) {
     for (uint32_t query = p.causal ? own.first : 0; query < p.queries;
          query += kQueries) {
       __syncthreads();
-      fill<T, kQueries, kWidth>(others, p.query, own.batch, head, query,
-                                p.queries, p.key_width, p.scale);
+      fill_rows<T, kQueries, kWidth>(others, p.query, own.batch, head, query,
+                                     p.queries, p.key_width, p.scale);
       __syncthreads();
       TileSums<kOwn, kQueries> s = {}, g = {};
       add_product_of_rows<kOwn, kQueries, kWidth>(s, keys, others);
@@ -201,14 +136,14 @@ __device__ void keys_grad(const AttentionParams& p) {
         }
       }
       __syncthreads();
-      fill<T, kQueries, kWidth>(others, p.grad, own.batch, head, query,
-                                p.queries, p.value_width);
+      fill_rows<T, kQueries, kWidth>(others, p.grad, own.batch, head, query,
+                                     p.queries, p.value_width);
       __syncthreads();
       add_product<kOwn, kWidth, kQueries>(value_sums, weights, others);
       add_product_of_rows<kOwn, kQueries, kWidth>(g, values, others);
       __syncthreads();
-      fill<T, kQueries, kWidth>(others, p.query, own.batch, head, query,
-                                p.queries, p.key_width, p.scale);
+      fill_rows<T, kQueries, kWidth>(others, p.query, own.batch, head, query,
+                                     p.queries, p.key_width, p.scale);
       HOTARU_UNROLL
       for (uint32_t j = 0; j < kEach; ++j) {
         const uint32_t q = query + tile_column(j);
