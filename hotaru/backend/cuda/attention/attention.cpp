@@ -4,8 +4,7 @@
 #include <algorithm>
 
 #include "hotaru/backend/common/kernel_types.h"
-#include "hotaru/backend/cuda/launch.h"
-#include "hotaru/backend/cuda/params/attention.h"
+#include "hotaru/backend/cuda/attention/launch.h"
 #include "hotaru/core/error.h"
 
 namespace hotaru::cuda {
@@ -136,16 +135,11 @@ Grid grid_of(const AttentionParams& p, uint32_t rows, uint32_t heads,
 
 void run_attention(const KernelCall& call) {
   check_types<kTypes>(call);
-  const Tensor &out = call.tensor(0), &lse = call.tensor(1);
-  if (lse.numel() == 0) return;
-  AttentionParams p = params_of(call, 2);
-  p.out = rows_of(out);
-  p.lse = static_cast<float*>(device_address(lse));
-  const uint32_t width = width_of(p);
-  const Kernels& kernels = kernels_for(p);
-  launch(kernels.forward.of(width, out.dtype()),
-         grid_of(p, p.queries, p.heads, kernels.owned), kBlock, p,
-         kernels.shared(width));
+  if (call.tensor(1).numel() == 0) return;
+  const AttentionLaunch l = attention_launch(call);
+  const Kernels& kernels = l.tensor_cores ? tensor_kernels : float_kernels;
+  launch(kernels.forward.of(l.width, call.tensor(0).dtype()), l.grid, kBlock,
+         l.params, l.shared);
 }
 
 void run_attention_grad(const KernelCall& call) {
@@ -180,4 +174,19 @@ HOTARU_KERNEL(kCUDA, "attention_grad", run_attention_grad,
               check_types<kGradTypes>);
 
 }  // namespace
+
+AttentionLaunch attention_launch(const KernelCall& call) {
+  AttentionLaunch l;
+  AttentionParams& p = l.params;
+  p = params_of(call, 2);
+  p.out = rows_of(call.tensor(0));
+  p.lse = static_cast<float*>(device_address(call.tensor(1)));
+  const Kernels& kernels = kernels_for(p);
+  l.tensor_cores = &kernels == &tensor_kernels;
+  l.width = width_of(p);
+  l.grid = grid_of(p, p.queries, p.heads, kernels.owned);
+  l.shared = kernels.shared(l.width);
+  return l;
+}
+
 }  // namespace hotaru::cuda
