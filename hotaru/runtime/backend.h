@@ -25,6 +25,8 @@ struct FusedRole {
     kChannels,  // with tensors of one element a channel, dimension 1
     kRows,      // what it gives of an element depends on its row
     kReduces,   // a reduction, which can only be the last call
+    kHead,      // a kernel of its own; elementwise calls go on with its first
+                // operand before that is stored
   };
   Kind kind = kNone;
   /// What has the elements' shape.

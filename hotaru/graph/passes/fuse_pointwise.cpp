@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "hotaru/graph/capture/touch.h"
+#include "hotaru/graph/passes/restated.h"
 #include "hotaru/graph/program/fused_call.h"
 #include "hotaru/runtime/backend.h"
 
@@ -64,6 +65,8 @@ struct Item {
   /// What has the shape of the group's elements; null of what can't be part.
   const Tensor* elements = nullptr;
   bool ends = false;  // nothing joins after it
+  /// What a device said; kNone on the CPU.
+  FusedRole::Kind role = FusedRole::kNone;
 };
 
 /// Whether a device's kernel finds the operand: its memory, or a number.
@@ -137,6 +140,9 @@ void find_device_role(Item& item, Device device) {
         (operand.tensor->defined() && !reaches(operand, device)))
       return;
   if (!in_step(call, call)) return;
+  if (role.kind == FusedRole::kHead && !without_overlap(*role.elements)) return;
+  item.role = role.kind;
+  if (role.kind == FusedRole::kHead) return;
   item.ends = role.kind == FusedRole::kReduces;
   if (role.kind != FusedRole::kRows && !item.ends)
     item.loop = Elementwise(nullptr);
@@ -171,6 +177,9 @@ class Fusion {
   }
 
   void run() {
+    // What can go on with a head does.
+    for (size_t i = 0; i < items_.size(); ++i)
+      if (items_[i].role == FusedRole::kHead) fuse_from(i);
     for (size_t i = 0; i < items_.size();)
       if (!begins(items_[i]) || !fuse_from(i)) ++i;
     region_.nodes.clear();
@@ -229,6 +238,8 @@ class Fusion {
              const std::vector<size_t>& after) const {
     const Item& item = items_[j];
     if (!item.elements) return false;
+    if (items_[members[0]].role == FusedRole::kHead)
+      return follows(j, members, after);
     const KernelCall& call = item.node->call();
     const IntSpan sizes = items_[members[0]].elements->sizes();
     if (!same(item.elements->sizes(), sizes) &&
@@ -243,6 +254,42 @@ class Fusion {
       if (!in_step(call, items_[k].node->call())) return false;
     }
     return shares && !depends(j, after);
+  }
+
+  /// The same behind a head. Views between the calls may have other dimensions:
+  /// what joins is restated in the head's.
+  bool follows(size_t j, const std::vector<size_t>& members,
+               const std::vector<size_t>& after) const {
+    const Item& item = items_[j];
+    if (item.role != FusedRole::kElements || depends(j, after)) return false;
+    const KernelCall& call = item.node->call();
+    for (const size_t k : members) {
+      const Tensor& result = items_[k].node->call().tensor(0);
+      const std::optional<Restated> restated = Restated::over(result, call);
+      if (!restated || !in_step_with(*restated, call, members)) continue;
+      restated->apply(call);
+      return true;
+    }
+    return false;
+  }
+  bool in_step_with(const Restated& restated, const KernelCall& call,
+                    const std::vector<size_t>& members) const {
+    for (size_t i = 0; i < restated.tensors.size(); ++i) {
+      Operand x = call.operands()[i];
+      x.tensor = &restated.tensors[i];
+      for (const size_t k : members) {
+        const auto others = items_[k].node->call().operands();
+        for (const Operand& y : others) {
+          // Other blocks still read what a head takes.
+          const bool taken =
+              items_[k].role == FusedRole::kHead && &y != others.data();
+          if (taken ? y.ordered() && touch_of(x).conflicts(touch_of(y))
+                    : !in_step(x, y))
+            return false;
+        }
+      }
+    }
+    return true;
   }
 
   bool rows_agree(const Item& item, const std::vector<size_t>& members) const {

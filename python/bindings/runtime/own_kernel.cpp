@@ -132,16 +132,22 @@ void init_own_kernel(nb::module_& m) {
           return KernelObject{compile_kernel(
               source_of(text, name, architecture, folders, options), device)};
         });
-  m.def("_cuda_compile_image",
-        [](std::string text, std::string name, std::string architecture,
-           std::vector<std::string> folders, std::vector<std::string> options) {
-          const auto [code, symbol] = [&] {
-            const nb::gil_scoped_release waits;
-            return accelerator().compile_image(
-                source_of(text, name, architecture, folders, options));
-          }();
-          return nb::make_tuple(nb::bytes(code.data(), code.size()), symbol);
-        });
+  m.def(
+      "_cuda_compile_image",
+      [](std::string text, std::string name, std::string architecture,
+         std::vector<std::string> folders, std::vector<std::string> options,
+         bool uses_headers) {
+        KernelSource source =
+            source_of(text, name, architecture, folders, options);
+        source.uses_headers = uses_headers;
+        const auto [code, symbol] = [&] {
+          const nb::gil_scoped_release waits;
+          return accelerator().compile_image(source);
+        }();
+        return nb::make_tuple(nb::bytes(code.data(), code.size()), symbol);
+      },
+      nb::arg("text"), nb::arg("name"), nb::arg("architecture"),
+      nb::arg("folders"), nb::arg("options"), nb::arg("uses_headers") = false);
   m.def("_cuda_launch_kernel", &launch, nb::arg("kernel"), nb::arg("grid"),
         nb::arg("block"), nb::arg("args"), nb::arg("access"),
         nb::arg("shared_bytes"), nb::arg("stream").none());

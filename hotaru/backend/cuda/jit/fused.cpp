@@ -4,6 +4,8 @@
 #include <span>
 
 #include "hotaru/backend/cuda/geometry.h"
+#include "hotaru/backend/cuda/jit/attention_text.h"
+#include "hotaru/backend/cuda/jit/fused_attention.h"
 #include "hotaru/backend/cuda/jit/fused_reduce.h"
 #include "hotaru/backend/cuda/jit/fused_rows.h"
 #include "hotaru/backend/cuda/jit/fused_text.h"
@@ -110,6 +112,10 @@ void run_each(std::span<const KernelCall* const> calls) {
 void run_fused(const KernelCall& call) {
   const FusedCalls& calls = *call.attributes<FusedAttributes>().calls;
   const std::span<const KernelCall* const> all = calls.calls;
+  if (has_epilogue(*all.front())) {
+    if (!run_fused_attention(calls)) run_each(all);
+    return;
+  }
   const std::shared_ptr<Made> made = made_of(calls);
   const Tensor& first = all.front()->tensor(0);
   if (calls.reduces) {

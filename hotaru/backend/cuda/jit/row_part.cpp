@@ -3,6 +3,7 @@
 #include "hotaru/backend/common/norm/norm.h"
 #include "hotaru/backend/common/reduce/line.h"
 #include "hotaru/backend/common/reduce/row_reduction.h"
+#include "hotaru/backend/cuda/jit/attention_text.h"
 #include "hotaru/backend/cuda/jit/fused_writer.h"
 #include "hotaru/backend/cuda/params/pointwise/fused.h"
 #include "hotaru/backend/cuda/reduce/formula.h"
@@ -68,6 +69,7 @@ FusedRole fused_role(const KernelCall& call) {
       call.tensor(1).numel() > 0 && !is_number(call.tensor(1)) &&
       type_name(call.tensor(1).dtype()))
     return {FusedRole::kReduces, &call.tensor(1), 0};
+  if (has_epilogue(call)) return {FusedRole::kHead, &call.tensor(0), 0};
   if (is_elementwise(call)) return {FusedRole::kElements, &call.tensor(0), 0};
   if (is_channel_norm(call)) return {FusedRole::kChannels, &call.tensor(0), 0};
   return {};
