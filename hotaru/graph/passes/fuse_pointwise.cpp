@@ -209,12 +209,14 @@ class Fusion {
            before.size() + after.size() < kMaxBetween &&
            !items_[members.back()].ends;
          ++j) {
-      if (joins(j, members, after))
+      if (joins(j, members, after)) {
+        take_along(j, before, members);
         members.push_back(j);
-      else if (depends(j, members) || depends(j, after))
+      } else if (depends(j, members) || depends(j, after)) {
         after.push_back(j);
-      else
+      } else {
         before.push_back(j);
+      }
     }
     if (members.size() < 2) return false;
     const size_t end = j;
@@ -226,6 +228,48 @@ class Fusion {
     items_.erase(items_.begin() + ptrdiff_t(i + moved.size()),
                  items_.begin() + ptrdiff_t(end));
     return true;
+  }
+
+  /// Loops before the group that j, which joins it, goes on with join, too:
+  /// of `a.exp() + b.exp()` the second one.
+  void take_along(size_t j, std::vector<size_t>& before,
+                  std::vector<size_t>& members) const {
+    if (items_[members[0]].role == FusedRole::kHead) return;
+    std::vector<size_t> joined{j};
+    for (size_t n = before.size(); n-- > 0;) {
+      const size_t k = before[n];
+      const std::span<const size_t> later = std::span(before).subspan(n + 1);
+      if (members.size() + 2 > kMaxParts || !shares(k, joined) ||
+          !goes_along(k, j, members) || depends_on(later, k))
+        continue;
+      joined.push_back(k);
+      members.insert(std::upper_bound(members.begin(), members.end(), k), k);
+      before.erase(before.begin() + ptrdiff_t(n));
+    }
+  }
+
+  bool goes_along(size_t k, size_t j,
+                  const std::vector<size_t>& members) const {
+    const Item& item = items_[k];
+    if (!item.loop ||
+        !same(item.elements->sizes(), items_[members[0]].elements->sizes()))
+      return false;
+    const KernelCall& call = item.node->call();
+    return in_step(call, items_[j].node->call()) &&
+           std::all_of(members.begin(), members.end(), [&](size_t m) {
+             return in_step(call, items_[m].node->call());
+           });
+  }
+
+  bool shares(size_t k, const std::vector<size_t>& with) const {
+    return std::any_of(with.begin(), with.end(), [&](size_t other) {
+      return overlap(items_[k].touches, items_[other].touches);
+    });
+  }
+  bool depends_on(std::span<const size_t> any, size_t k) const {
+    return std::any_of(any.begin(), any.end(), [&](size_t other) {
+      return conflict(items_[other].touches, items_[k].touches);
+    });
   }
 
   bool depends(size_t j, const std::vector<size_t>& on) const {

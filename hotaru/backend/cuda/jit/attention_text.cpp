@@ -103,6 +103,7 @@ std::string attention_text(const AttentionEpilogue& epilogue, DType dtype,
       "__global__ void __launch_bounds__(256, 2) ",
       kFusedName,
       "(const __grid_constant__ FusedAttentionParams p) {\n"
+      "  begin_kernel();\n"
       "  using Finish = ",
       space, "FinishRuns<", width, ", Epilogue>;\n  ", space, "attention<",
       type_name(dtype), ", ", width,

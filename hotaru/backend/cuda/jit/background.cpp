@@ -7,7 +7,7 @@
 
 #include "hotaru/backend/cuda/graph/recorder.h"
 #include "hotaru/backend/cuda/jit/fused_text.h"
-#include "hotaru/backend/cuda/launch.h"
+#include "hotaru/backend/cuda/params/index.h"
 #include "hotaru/core/error.h"
 #include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/threads/scheduler.h"
@@ -74,6 +74,14 @@ const Program* BackgroundKernel::ready(
   CallRecorder* const recorder = launching_timeline().recorder();
   if (recorder && !self->settled()) recorder->await(self);
   return nullptr;
+}
+
+void launch_fused(const Program& program, int device, Grid grid, void* params,
+                  unsigned shared_bytes) {
+  if (shared_bytes > 0) program.allow_shared(device, shared_bytes);
+  void* all[] = {params};
+  launch(program.on(device), kFusedName, grid, {kBlock}, shared_bytes, all,
+         Begins::kByWaiting);
 }
 
 void finish_compiling() {

@@ -8,6 +8,7 @@
 
 #include "hotaru/backend/cuda/jit/fused.h"
 #include "hotaru/backend/cuda/jit/program.h"
+#include "hotaru/backend/cuda/launch.h"
 
 namespace hotaru::cuda::jit {
 
@@ -37,5 +38,10 @@ class BackgroundKernel final : public PendingKernel {
   std::atomic<int> state_{kNew};
   std::shared_ptr<const Program> program_;
 };
+
+/// Launches such a kernel, in blocks of kBlock threads. Its text begins with
+/// begin_kernel(), so that graphs may set it up early.
+void launch_fused(const Program& program, int device, Grid grid, void* params,
+                  unsigned shared_bytes = 0);
 
 }  // namespace hotaru::cuda::jit

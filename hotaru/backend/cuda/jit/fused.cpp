@@ -96,11 +96,10 @@ bool run_elements(const Made& made, const Tensor& shape) {
   p.numel = uint32_t(all.numel());
   if (!dense) p.index = all.index();
   set_values(p, text.values);
-  void* params[] = {&p};
   const uint32_t items =
       dense ? kBlock * fused_length(text.values.item) : kBlock;
-  launch(program->on(device), kFusedName,
-         {blocks_for(int64_t(p.numel), int64_t(items))}, {kBlock}, 0, params);
+  launch_fused(*program, device, {blocks_for(int64_t(p.numel), int64_t(items))},
+               &p);
   return true;
 }
 

@@ -68,10 +68,7 @@ bool run_fused_attention(const FusedCalls& calls) {
       BackgroundKernel::ready(made->kernels[kind], made->texts[kind], device);
   if (!program) return false;
   set_values(p, epilogue.values);
-  program->allow_shared(device, attention.shared);
-  void* params[] = {&p};
-  launch(program->on(device), kFusedName, attention.grid, {kBlock},
-         attention.shared, params);
+  launch_fused(*program, device, attention.grid, &p, attention.shared);
   return true;
 }
 

@@ -43,8 +43,7 @@ bool run_reduce(const ReduceText& text, const KernelCall& reduction,
           t.numel() == 1 ? 0 : before * int64_t(itemsize(t.dtype()));
       p.address[k] = static_cast<char*>(device_address(t)) + bytes;
     }
-    void* params[] = {&p};
-    launch(program->on(device), kFusedName, grid, {kBlock}, 0, params);
+    launch_fused(*program, device, grid, &p);
   });
   return true;
 }

@@ -104,10 +104,8 @@ bool run_rows(const RowText& text,
       BackgroundKernel::ready(kernel, text.text, device);
   if (!program) return false;
   set_values(p, text.values);
-  void* params[] = {&p};
-  launch(program->on(device), kFusedName,
-         {unsigned(ceil_divide(p.rows, kBlock / p.lanes))}, {kBlock}, 0,
-         params);
+  launch_fused(*program, device,
+               {unsigned(ceil_divide(p.rows, kBlock / p.lanes))}, &p);
   return true;
 }
 

@@ -33,6 +33,7 @@ class TextMaker {
         "__global__ void __launch_bounds__(256) ",
         kFusedName,
         "(const __grid_constant__ FusedParams p) {\n"
+        "  begin_kernel();\n"
         "  const uint32_t i = blockIdx.x * kBlock + threadIdx.x;\n"
         "  if (i >= p.numel) return;\n"
         "  uint32_t place[1] = {i};\n"
@@ -65,6 +66,7 @@ class TextMaker {
         "__global__ void __launch_bounds__(256) ",
         kFusedName,
         "(const __grid_constant__ FusedParams p) {\n"
+        "  begin_kernel();\n"
         "  const uint32_t i = (blockIdx.x * kBlock + threadIdx.x) * kLength;\n"
         "  if (i >= p.numel) return;\n"
         "  const uint32_t left = p.numel - i;\n",

@@ -77,6 +77,7 @@ std::string text_of(const FusedValues& values, const std::string& body,
       "__global__ void __launch_bounds__(256) ",
       kFusedName,
       "(const __grid_constant__ FusedReduceParams p) {\n"
+      "  begin_kernel();\n"
       "  reduce_from<Reducer<formulas::",
       reduce_formula(call).name, ", ", type, ">, ", type,
       ">(p.reduce, Source{p});\n}\n}  // namespace hotaru::cuda\n");

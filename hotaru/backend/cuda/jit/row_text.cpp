@@ -155,6 +155,7 @@ std::string kernel_of(const std::string& body, uint32_t length,
       "__global__ void __launch_bounds__(256) ",
       kFusedName,
       "(const __grid_constant__ FusedRowParams p) {\n"
+      "  begin_kernel();\n"
       "  __shared__ RowMemory memory;\n"
       "  const FusedRow<",
       length, ", ", pieces, "> row(p, memory);\n", body,
