@@ -80,7 +80,7 @@ FAMILIES = {
 # its own, and what it is told is all the host's half knows of it.
 DEVICE_ROOMS = {
     "cpu": {"simd", "linalg/spectra"},
-    "cuda": {"libraries", "cupti", "graph", "jit", "params", "device"}
+    "cuda": {"libraries", "cupti", "fused", "graph", "jit", "params", "device"}
     | {"jit/std", "jit/host"}
     | {f"{half}/{name}" for half in ("params", "device") for name in FAMILIES},
     "soft_gpu": {"libraries"},

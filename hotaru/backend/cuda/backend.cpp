@@ -8,12 +8,12 @@
 #include "hotaru/backend/cuda/call_timer.h"
 #include "hotaru/backend/cuda/cupti/activity_timer.h"
 #include "hotaru/backend/cuda/devices.h"
+#include "hotaru/backend/cuda/fused/pending.h"
+#include "hotaru/backend/cuda/fused/row_part.h"
 #include "hotaru/backend/cuda/graph/cuda_graph.h"
 #include "hotaru/backend/cuda/images.h"
 #include "hotaru/backend/cuda/jit/compiler.h"
-#include "hotaru/backend/cuda/jit/fused.h"
 #include "hotaru/backend/cuda/jit/program.h"
-#include "hotaru/backend/cuda/jit/row_part.h"
 #include "hotaru/backend/cuda/libraries/cudnn_conv.h"
 #include "hotaru/backend/cuda/libraries/cufft.h"
 #include "hotaru/backend/cuda/libraries/library.h"
@@ -77,7 +77,7 @@ class CudaBackend final : public Accelerator {
     return std::make_unique<CudaGraph>(device, calls, scratch);
   }
   FusedRole fused_role(const KernelCall& call) override {
-    return usable<Nvrtc>() ? jit::fused_role(call) : FusedRole();
+    return usable<Nvrtc>() ? fused::fused_role(call) : FusedRole();
   }
   Ref<Generator> make_generator(int device) override {
     return make_ref<PhiloxGenerator>(device);
@@ -139,7 +139,7 @@ class CudaBackend final : public Accelerator {
     return jit::compiled(source, device);
   }
   CompileCounts compile_counts() override { return jit::counts(); }
-  void finish_compiling() override { jit::finish_compiling(); }
+  void finish_compiling() override { fused::finish_compiling(); }
   std::pair<std::string, std::string> compile_image(
       const KernelSource& source) override {
     jit::Image image = jit::compile(jit::input_of(source, ""));

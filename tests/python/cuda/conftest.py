@@ -10,6 +10,7 @@ import sys
 
 import pytest
 from nearness import assert_near
+from own_kernels import why_no_compiler
 
 import hotaru
 
@@ -121,3 +122,11 @@ def near(hotaru, cuda):
             assert_near(t, got, want, **sizes)
 
     return run
+
+
+@pytest.fixture
+def compiler():
+    """Skips where no kernel can be compiled at run time."""
+    why_not = why_no_compiler()
+    if why_not:
+        pytest.skip(why_not)

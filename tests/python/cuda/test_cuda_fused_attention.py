@@ -9,7 +9,6 @@ import sys
 import pytest
 from captured import captured, same
 from fused import check
-from own_kernels import why_no_compiler
 
 import hotaru as torch
 from hotaru import _C
@@ -18,11 +17,7 @@ F = torch.nn.functional
 attention = F.scaled_dot_product_attention
 
 
-@pytest.fixture(autouse=True)
-def compiler():
-    why_not = why_no_compiler()
-    if why_not:
-        pytest.skip(why_not)
+pytestmark = pytest.mark.usefixtures("compiler")
 
 
 def operands(

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import pytest
 from fused import check, fused
-from own_kernels import why_no_compiler
 
 import hotaru as torch
 
 F = torch.nn.functional
 
 
-@pytest.fixture(autouse=True)
-def compiler():
-    why_not = why_no_compiler()
-    if why_not:
-        pytest.skip(why_not)
+pytestmark = pytest.mark.usefixtures("compiler")
 
 
 def tensors(cuda, *shapes, dtype=torch.float32):

@@ -6,18 +6,13 @@ import random
 
 import pytest
 from fused import check
-from own_kernels import why_no_compiler
 
 import hotaru as torch
 
 F = torch.nn.functional
 
 
-@pytest.fixture(autouse=True)
-def compiler():
-    why_not = why_no_compiler()
-    if why_not:
-        pytest.skip(why_not)
+pytestmark = pytest.mark.usefixtures("compiler")
 
 
 def tensors(cuda, dtype, *shapes):

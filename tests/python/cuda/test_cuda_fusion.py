@@ -7,16 +7,10 @@ import random
 import pytest
 from captured import same
 from fused import check, fused
-from own_kernels import why_no_compiler
 
 import hotaru as torch
 
-
-@pytest.fixture(autouse=True)
-def compiler():
-    why_not = why_no_compiler()
-    if why_not:
-        pytest.skip(why_not)
+pytestmark = pytest.mark.usefixtures("compiler")
 
 
 F = torch.nn.functional

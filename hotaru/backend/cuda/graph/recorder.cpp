@@ -140,7 +140,7 @@ ErrorSink CallRecorder::watch(const KernelCall& call, const FailureText& text) {
   return sink;
 }
 
-void CallRecorder::await(std::shared_ptr<const jit::PendingKernel> kernel) {
+void CallRecorder::await(std::shared_ptr<const fused::PendingKernel> kernel) {
   awaited_.push_back(std::move(kernel));
 }
 

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "hotaru/backend/cuda/fused/pending.h"
 #include "hotaru/backend/cuda/graph/scratch.h"
-#include "hotaru/backend/cuda/jit/fused.h"
 #include "hotaru/backend/cuda/params/random/philox.h"
 #include "hotaru/backend/cuda/philox.h"
 #include "hotaru/backend/cuda/stream.h"
@@ -87,7 +87,7 @@ class CallRecorder {
   PhiloxState take(PhiloxGenerator& generator, uint64_t draws);
   ErrorSink watch(const KernelCall& call, const FailureText& text);
   /// A kernel that would take the place of what the call launches now.
-  void await(std::shared_ptr<const jit::PendingKernel> kernel);
+  void await(std::shared_ptr<const fused::PendingKernel> kernel);
   /// Lives as long as the graph.
   void keep(std::shared_ptr<const void> object);
 
@@ -102,7 +102,7 @@ class CallRecorder {
   std::map<PhiloxGenerator*, Draws> draws_;
   std::shared_ptr<KernelErrors> errors_;
   std::vector<std::shared_ptr<const void>> kept_;
-  std::vector<std::shared_ptr<const jit::PendingKernel>> awaited_;
+  std::vector<std::shared_ptr<const fused::PendingKernel>> awaited_;
   // Of the call at hand.
   RecordedCall* call_ = nullptr;
   CUgraphExec executable_ = nullptr;  // repeats in it

@@ -1,5 +1,5 @@
 // Parameters of attention that goes on with what it has computed, made at run
-// time; its text is jit/attention_text.h's.
+// time; its text is fused/attention_text.h's.
 #pragma once
 
 #include <cstddef>

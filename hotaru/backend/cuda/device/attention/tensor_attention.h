@@ -1,6 +1,6 @@
 // Fused attention's forward by tensor cores, see tensor_attention.cu. What
 // becomes of a result is the caller's: kernels that are compiled at run time go
-// on with it (jit/attention_text.h).
+// on with it (fused/attention_text.h).
 #pragma once
 
 #include "hotaru/backend/cuda/device/attention/tensor_rows.h"

@@ -1,4 +1,4 @@
-// What texts of fused kernels are written with; see jit/fused_text.h.
+// What texts of fused kernels are written with; see fused/element_text.h.
 #pragma once
 
 #include "hotaru/backend/common/create/convert.h"

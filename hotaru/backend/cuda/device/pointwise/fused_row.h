@@ -1,4 +1,4 @@
-// What texts of kernels that keep rows are written with; see jit/row_text.h.
+// What texts of kernels that keep rows are written with; see fused/row_text.h.
 #pragma once
 
 #include "hotaru/backend/cuda/device/activation/softmax.h"

@@ -1,5 +1,5 @@
 // Parameters of kernels that are made of several formulas at run time; their
-// text is jit/fused_text.h's.
+// text is fused/element_text.h's.
 #pragma once
 
 #include <cstddef>

@@ -8,7 +8,7 @@
 
 #include "hotaru/backend/common/pointwise/fused.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 
 /// What a kernel of several calls reads and writes, in the order of its
 /// parameters.
@@ -103,4 +103,4 @@ class FusedWriter {
   size_t count_ = 0;
 };
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

@@ -2,10 +2,10 @@
 // text of one kernel: teams of threads keep their rows in registers.
 #pragma once
 
-#include "hotaru/backend/cuda/jit/fused_writer.h"
-#include "hotaru/backend/cuda/jit/row_part.h"
+#include "hotaru/backend/cuda/fused/row_part.h"
+#include "hotaru/backend/cuda/fused/writer.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 
 struct RowText {
   FusedValues values;
@@ -22,4 +22,4 @@ RowText row_text(const FusedCalls& calls);
 /// Whether all of a row sees one element of the operand.
 bool one_a_row(const Tensor& t, size_t row_dims);
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

@@ -6,7 +6,7 @@
 
 #include "hotaru/backend/common/pointwise/fused.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 
 /// A kernel that is being compiled, or is ready, or cannot be.
 class PendingKernel {
@@ -19,4 +19,4 @@ class PendingKernel {
 /// Waits for all that is being compiled in the background.
 void finish_compiling();
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

@@ -1,12 +1,12 @@
-#include "hotaru/backend/cuda/jit/fused_reduce.h"
+#include "hotaru/backend/cuda/fused/reduce.h"
 
-#include "hotaru/backend/cuda/jit/fused_text.h"
-#include "hotaru/backend/cuda/jit/set_values.h"
+#include "hotaru/backend/cuda/fused/element_text.h"
+#include "hotaru/backend/cuda/fused/set_values.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/pointwise/fused.h"
 #include "hotaru/backend/cuda/reduce/formula.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 namespace {
 
 /// Whether every operand is where a vector of the reduction's elements is.
@@ -27,7 +27,7 @@ bool run_reduce(const ReduceText& text, const KernelCall& reduction,
   const Tensor& in = reduction.tensor(1);
   if (text.text.empty() || !aligned(text.values, in)) return false;
   const int device = launching_timeline().device();
-  const Program* const program =
+  const auto* const program =
       BackgroundKernel::ready(kernel, text.text, device);
   if (!program) return false;
   FusedReduceParams p;
@@ -48,4 +48,4 @@ bool run_reduce(const ReduceText& text, const KernelCall& reduction,
   return true;
 }
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

@@ -1,10 +1,10 @@
-#include "hotaru/backend/cuda/jit/attention_text.h"
+#include "hotaru/backend/cuda/fused/attention_text.h"
 
 #include "hotaru/backend/common/attention/attention.h"
-#include "hotaru/backend/cuda/jit/fused_text.h"
+#include "hotaru/backend/cuda/fused/element_text.h"
 #include "hotaru/core/error.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 namespace {
 
 /// Operands are vectors v<k> of neighbours.
@@ -110,4 +110,4 @@ std::string attention_text(const AttentionEpilogue& epilogue, DType dtype,
       ">(p.attention, Finish{{p}});\n}\n}  // namespace hotaru::cuda\n");
 }
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

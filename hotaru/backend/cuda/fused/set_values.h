@@ -3,10 +3,10 @@
 
 #include <cstring>
 
-#include "hotaru/backend/cuda/jit/fused_writer.h"
+#include "hotaru/backend/cuda/fused/writer.h"
 #include "hotaru/backend/cuda/pointwise/pointwise.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 
 /// Puts numbers and objects, as they are now, into a kernel's parameters.
 template <class Params>
@@ -22,4 +22,4 @@ void set_values(Params& p, const FusedValues& values) {
                 });
 }
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

@@ -1,19 +1,18 @@
-#include "hotaru/backend/cuda/jit/fused.h"
-
 #include <array>
 #include <span>
 
+#include "hotaru/backend/cuda/fused/attention.h"
+#include "hotaru/backend/cuda/fused/attention_text.h"
+#include "hotaru/backend/cuda/fused/element_text.h"
+#include "hotaru/backend/cuda/fused/pending.h"
+#include "hotaru/backend/cuda/fused/reduce.h"
+#include "hotaru/backend/cuda/fused/rows.h"
+#include "hotaru/backend/cuda/fused/set_values.h"
 #include "hotaru/backend/cuda/geometry.h"
-#include "hotaru/backend/cuda/jit/attention_text.h"
-#include "hotaru/backend/cuda/jit/fused_attention.h"
-#include "hotaru/backend/cuda/jit/fused_reduce.h"
-#include "hotaru/backend/cuda/jit/fused_rows.h"
-#include "hotaru/backend/cuda/jit/fused_text.h"
-#include "hotaru/backend/cuda/jit/set_values.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/pointwise/fused.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 namespace {
 
 /// What a group of calls has become: of elements, of rows, or of elements that
@@ -86,7 +85,7 @@ bool run_elements(const Made& made, const Tensor& shape) {
   const auto all = Geometry<kOperands>::of(tensors, shape.sizes());
   const bool dense = is_dense(text.values, all, shape.numel());
   const int device = launching_timeline().device();
-  const Program* const program =
+  const auto* const program =
       BackgroundKernel::ready(dense ? made.dense : made.strided,
                               dense ? text.dense : text.strided, device);
   if (!program) return false;
@@ -132,4 +131,4 @@ HOTARU_KERNEL(kCUDA, "fused_calls", run_fused);
 
 }  // namespace
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

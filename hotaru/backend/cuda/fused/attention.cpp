@@ -1,16 +1,16 @@
-#include "hotaru/backend/cuda/jit/fused_attention.h"
+#include "hotaru/backend/cuda/fused/attention.h"
 
 #include <array>
 
 #include "hotaru/backend/cuda/attention/launch.h"
-#include "hotaru/backend/cuda/jit/attention_text.h"
-#include "hotaru/backend/cuda/jit/background.h"
-#include "hotaru/backend/cuda/jit/fused_text.h"
-#include "hotaru/backend/cuda/jit/set_values.h"
+#include "hotaru/backend/cuda/fused/attention_text.h"
+#include "hotaru/backend/cuda/fused/background.h"
+#include "hotaru/backend/cuda/fused/element_text.h"
+#include "hotaru/backend/cuda/fused/set_values.h"
 #include "hotaru/backend/cuda/params/fused_attention.h"
 #include "hotaru/core/error.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 namespace {
 
 /// What a group has become: kernels without tensor cores and with them.
@@ -64,7 +64,7 @@ bool run_fused_attention(const FusedCalls& calls) {
   set_operands(p, epilogue.values.operands);
   const int device = launching_timeline().device();
   const size_t kind = attention.tensor_cores ? 1 : 0;
-  const Program* const program =
+  const auto* const program =
       BackgroundKernel::ready(made->kernels[kind], made->texts[kind], device);
   if (!program) return false;
   set_values(p, epilogue.values);
@@ -72,4 +72,4 @@ bool run_fused_attention(const FusedCalls& calls) {
   return true;
 }
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

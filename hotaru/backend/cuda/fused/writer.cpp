@@ -1,4 +1,4 @@
-#include "hotaru/backend/cuda/jit/fused_writer.h"
+#include "hotaru/backend/cuda/fused/writer.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include "hotaru/backend/cuda/pointwise/formula.h"
 #include "hotaru/core/error.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 namespace {
 
 const Kernel& copy_kernel() {
@@ -192,4 +192,4 @@ void FusedWriter::name(const Tensor& t, const std::string& name) {
   write(k, name);
 }
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

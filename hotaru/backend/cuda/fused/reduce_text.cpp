@@ -1,11 +1,11 @@
-#include "hotaru/backend/cuda/jit/reduce_text.h"
+#include "hotaru/backend/cuda/fused/reduce_text.h"
 
-#include "hotaru/backend/cuda/jit/fused_text.h"
+#include "hotaru/backend/cuda/fused/element_text.h"
 #include "hotaru/backend/cuda/params/reduce.h"
 #include "hotaru/backend/cuda/reduce/formula.h"
 #include "hotaru/core/error.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 namespace {
 
 /// Whether an element is as far from t's first as from that of `like`, counted
@@ -98,4 +98,4 @@ ReduceText reduce_text(const FusedCalls& calls) {
   return out;
 }
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

@@ -3,7 +3,7 @@
 
 #include "hotaru/runtime/backend.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 
 struct RowPart {
   enum Kind { kNone, kReduce, kSoftmax, kLogSoftmax, kNorm };
@@ -21,4 +21,4 @@ RowPart row_part(const KernelCall& call);
 /// What a call can be in a kernel that is compiled here.
 FusedRole fused_role(const KernelCall& call);
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

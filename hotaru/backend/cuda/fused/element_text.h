@@ -3,9 +3,9 @@
 
 #include <span>
 
-#include "hotaru/backend/cuda/jit/fused_writer.h"
+#include "hotaru/backend/cuda/fused/writer.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 
 /// The kernel of some calls, and its text: for vectors, and for any strides.
 struct FusedText {
@@ -50,4 +50,4 @@ struct VectorText {
 };
 VectorText vector_text(const FusedValues& values);
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

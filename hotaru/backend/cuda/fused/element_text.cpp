@@ -1,8 +1,8 @@
-#include "hotaru/backend/cuda/jit/fused_text.h"
+#include "hotaru/backend/cuda/fused/element_text.h"
 
 #include "hotaru/core/error.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 namespace {
 
 /// Writes both texts.
@@ -129,4 +129,4 @@ FusedText fused_text(std::span<const KernelCall* const> calls,
   return out;
 }
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

@@ -2,9 +2,9 @@
 // first kernel.
 #pragma once
 
-#include "hotaru/backend/cuda/jit/fused_writer.h"
+#include "hotaru/backend/cuda/fused/writer.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 
 struct ReduceText {
   FusedValues values;
@@ -15,4 +15,4 @@ struct ReduceText {
 /// elements of all operands have to lie as the reduction's.
 ReduceText reduce_text(const FusedCalls& calls);
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

@@ -1,18 +1,18 @@
-#include "hotaru/backend/cuda/jit/background.h"
+#include "hotaru/backend/cuda/fused/background.h"
 
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
 #include <string_view>
 
+#include "hotaru/backend/cuda/fused/element_text.h"
 #include "hotaru/backend/cuda/graph/recorder.h"
-#include "hotaru/backend/cuda/jit/fused_text.h"
 #include "hotaru/backend/cuda/params/index.h"
 #include "hotaru/core/error.h"
 #include "hotaru/runtime/blocking.h"
 #include "hotaru/runtime/threads/scheduler.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 namespace {
 
 struct Background {
@@ -39,9 +39,11 @@ bool waits() {
 void BackgroundKernel::compile(const std::string& text, int device) {
   State state = kRefused;
   try {
-    KernelSource source{text, concat("hotaru::cuda::", kFusedName)};
+    KernelSource source;
+    source.text = text;
+    source.name = concat("hotaru::cuda::", kFusedName);
     source.uses_headers = true;
-    program_ = compiled(source, device);
+    program_ = jit::compiled(source, device);
     state = kReady;
   } catch (const Error&) {
     // The precompiled kernels serve.
@@ -66,18 +68,18 @@ void BackgroundKernel::begin(const std::shared_ptr<BackgroundKernel>& self,
   });
 }
 
-const Program* BackgroundKernel::ready(
+const jit::Program* BackgroundKernel::ready(
     const std::shared_ptr<BackgroundKernel>& self, const std::string& text,
     int device) {
   begin(self, text, device);
-  if (const Program* const program = self->get()) return program;
+  if (const jit::Program* const program = self->get()) return program;
   CallRecorder* const recorder = launching_timeline().recorder();
   if (recorder && !self->settled()) recorder->await(self);
   return nullptr;
 }
 
-void launch_fused(const Program& program, int device, Grid grid, void* params,
-                  unsigned shared_bytes) {
+void launch_fused(const jit::Program& program, int device, Grid grid,
+                  void* params, unsigned shared_bytes) {
   if (shared_bytes > 0) program.allow_shared(device, shared_bytes);
   void* all[] = {params};
   launch(program.on(device), kFusedName, grid, {kBlock}, shared_bytes, all,
@@ -90,4 +92,4 @@ void finish_compiling() {
   background().done.wait(lock, [] { return background().running == 0; });
 }
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

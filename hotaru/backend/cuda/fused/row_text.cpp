@@ -1,14 +1,14 @@
-#include "hotaru/backend/cuda/jit/row_text.h"
+#include "hotaru/backend/cuda/fused/row_text.h"
 
 #include <algorithm>
 
 #include "hotaru/backend/common/norm/norm.h"
-#include "hotaru/backend/cuda/jit/fused_text.h"
+#include "hotaru/backend/cuda/fused/element_text.h"
 #include "hotaru/backend/cuda/params/reduce.h"
 #include "hotaru/backend/cuda/reduce/formula.h"
 #include "hotaru/core/error.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 namespace {
 
 /// How many of the last dimensions are `columns` elements together.
@@ -196,4 +196,4 @@ RowText row_text(const FusedCalls& calls) {
   return out;
 }
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

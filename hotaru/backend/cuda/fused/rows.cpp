@@ -1,17 +1,17 @@
-#include "hotaru/backend/cuda/jit/fused_rows.h"
+#include "hotaru/backend/cuda/fused/rows.h"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
+#include "hotaru/backend/cuda/fused/element_text.h"
+#include "hotaru/backend/cuda/fused/set_values.h"
 #include "hotaru/backend/cuda/geometry.h"
-#include "hotaru/backend/cuda/jit/fused_text.h"
-#include "hotaru/backend/cuda/jit/set_values.h"
 #include "hotaru/backend/cuda/launch.h"
 #include "hotaru/backend/cuda/params/pointwise/fused.h"
 #include "hotaru/backend/cuda/params/reduce.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 namespace {
 
 constexpr int kOperands = FusedRowParams::kMostOperands;
@@ -100,7 +100,7 @@ bool run_rows(const RowText& text,
   const uint32_t length = reduce_length(itemsize(text.parts[0].in->dtype()));
   if (p.vectors) p.whole = whole_of(text, p, rows, length);
   const int device = launching_timeline().device();
-  const Program* const program =
+  const auto* const program =
       BackgroundKernel::ready(kernel, text.text, device);
   if (!program) return false;
   set_values(p, text.values);
@@ -109,4 +109,4 @@ bool run_rows(const RowText& text,
   return true;
 }
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

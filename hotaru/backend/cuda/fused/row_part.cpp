@@ -1,14 +1,14 @@
-#include "hotaru/backend/cuda/jit/row_part.h"
+#include "hotaru/backend/cuda/fused/row_part.h"
 
 #include "hotaru/backend/common/norm/norm.h"
 #include "hotaru/backend/common/reduce/line.h"
 #include "hotaru/backend/common/reduce/row_reduction.h"
-#include "hotaru/backend/cuda/jit/attention_text.h"
-#include "hotaru/backend/cuda/jit/fused_writer.h"
+#include "hotaru/backend/cuda/fused/attention_text.h"
+#include "hotaru/backend/cuda/fused/writer.h"
 #include "hotaru/backend/cuda/params/pointwise/fused.h"
 #include "hotaru/backend/cuda/reduce/formula.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 namespace {
 
 bool side_by_side(const Tensor& t) {
@@ -75,4 +75,4 @@ FusedRole fused_role(const KernelCall& call) {
   return {};
 }
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

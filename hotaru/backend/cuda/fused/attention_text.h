@@ -1,9 +1,9 @@
 // Attention with elementwise calls behind it as the text of one kernel.
 #pragma once
 
-#include "hotaru/backend/cuda/jit/fused_writer.h"
+#include "hotaru/backend/cuda/fused/writer.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 
 /// Whether calls can come behind a call in its own kernel: attention's forward.
 bool has_epilogue(const KernelCall& call);
@@ -22,4 +22,4 @@ AttentionEpilogue attention_epilogue(const FusedCalls& calls);
 std::string attention_text(const AttentionEpilogue& epilogue, DType dtype,
                            bool tensor_cores, uint32_t width);
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused

@@ -4,10 +4,10 @@
 
 #include "hotaru/backend/common/pointwise/fused.h"
 
-namespace hotaru::cuda::jit {
+namespace hotaru::cuda::fused {
 
 /// Launches a group that begins with attention as one kernel. False if there is
 /// none yet, or none at all.
 bool run_fused_attention(const FusedCalls& calls);
 
-}  // namespace hotaru::cuda::jit
+}  // namespace hotaru::cuda::fused
