@@ -158,6 +158,34 @@ def test_random_chains(cuda):
         check(f)
 
 
+def test_what_is_too_much_for_a_kernel_becomes_several(cuda):
+    many = [torch.randn(40, device=cuda) for _ in range(20)]
+
+    def f():
+        total = many[0] * 2
+        for x in many[1:]:
+            total = total + x
+        return (total.tanh(),)
+
+    before, after = check(f)
+    assert before == 21
+    assert 2 <= after <= 4
+
+
+def test_rows_with_too_many_operands(cuda):
+    many = [torch.randn(4, 40, device=cuda) for _ in range(15)]
+
+    def f():
+        total = many[0] * 2
+        for x in many[1:]:
+            total = total + x
+        return F.softmax(total, -1).exp(), total
+
+    before, after = check(f)
+    assert before == 17
+    assert after <= 8
+
+
 def test_without_the_pass_calls_stay(cuda):
     x = torch.randn(10, device=cuda)
     g = torch.cuda.CUDAGraph(without=["fuse_pointwise"])
