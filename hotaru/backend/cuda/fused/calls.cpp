@@ -54,10 +54,13 @@ void run_fused(const KernelCall& call) {
     return;
   }
   const std::shared_ptr<Made> made = made_of(calls);
-  if (calls.reduces) {
-    if (run_reduce(made->reduce, *all.back(), made->kernel)) return;
+  if (calls.reduces && !fits(made->reduce, *all.back())) {
     made->elements.run();
     return run_each(all.last(1));
+  }
+  if (calls.reduces) {
+    if (!run_reduce(made->reduce, *all.back(), made->kernel)) run_each(all);
+    return;
   }
   if (made->rows.text.empty()) return made->elements.run();
   if (!run_rows(made->rows, made->kernel)) run_each(all);

@@ -1,5 +1,7 @@
 #include "hotaru/backend/cuda/fused/reduce.h"
 
+#include <algorithm>
+
 #include "hotaru/backend/cuda/fused/element_text.h"
 #include "hotaru/backend/cuda/fused/set_values.h"
 #include "hotaru/backend/cuda/launch.h"
@@ -7,25 +9,21 @@
 #include "hotaru/backend/cuda/reduce/formula.h"
 
 namespace hotaru::cuda::fused {
-namespace {
-
-/// Whether every operand is where a vector of the reduction's elements is.
-bool aligned(const FusedValues& values, const Tensor& in) {
-  const size_t length = reduce_length(itemsize(in.dtype()));
-  for (const Tensor* t : values.operands)
-    if (t->numel() != 1 && reinterpret_cast<uintptr_t>(t->address()) %
-                                   (length * itemsize(t->dtype())) !=
-                               0)
-      return false;
-  return true;
+bool fits(const ReduceText& text, const KernelCall& reduction) {
+  if (text.text.empty()) return false;
+  const size_t length = reduce_length(itemsize(reduction.tensor(1).dtype()));
+  return std::all_of(
+      text.values.operands.begin(), text.values.operands.end(),
+      [&](const Tensor* t) {
+        const size_t vector = length * itemsize(t->dtype());
+        return t->numel() == 1 ||
+               reinterpret_cast<uintptr_t>(t->address()) % vector == 0;
+      });
 }
-
-}  // namespace
 
 bool run_reduce(const ReduceText& text, const KernelCall& reduction,
                 const std::shared_ptr<BackgroundKernel>& kernel) {
   const Tensor& in = reduction.tensor(1);
-  if (text.text.empty() || !aligned(text.values, in)) return false;
   const int device = launching_timeline().device();
   const auto* const program =
       BackgroundKernel::ready(kernel, text.text, device);

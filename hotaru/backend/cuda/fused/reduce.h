@@ -6,8 +6,11 @@
 
 namespace hotaru::cuda::fused {
 
-/// Of the reduction's call. False, and nothing is launched, if the kernel is
-/// not there yet or operands lie where vectors do not reach them.
+/// Whether there is a text, and vectors reach all operands where they lie.
+bool fits(const ReduceText& text, const KernelCall& reduction);
+
+/// Of the reduction's call, which fits. False, and nothing is launched, if the
+/// kernel is not there yet.
 bool run_reduce(const ReduceText& text, const KernelCall& reduction,
                 const std::shared_ptr<BackgroundKernel>& kernel);
 

@@ -243,9 +243,10 @@ __device__ void ldl_solve(const LinalgParams& p) {
 
 }  // namespace
 
+// LdlSolve: with four blocks on a processor it would spill.
 #define HOTARU_LDL(unused, T, suffix) \
   HOTARU_CUDA_BLOCK_KERNEL(Ldl_##suffix, LinalgParams, ldl<T>) \
-  HOTARU_CUDA_BLOCK_KERNEL(LdlSolve_##suffix, LinalgParams, ldl_solve<T>)
+  HOTARU_CUDA_CROWDED_KERNEL(LdlSolve_##suffix, 3, LinalgParams, ldl_solve<T>)
 HOTARU_DEVICE_TYPES_FloatTypes(HOTARU_LDL, )
     HOTARU_DEVICE_TYPES_ComplexTypes(HOTARU_LDL, )
 

@@ -132,9 +132,14 @@ __device__ void scan(const ScanParams& p) {
   HOTARU_DEVICE_TYPES_##Types(HOTARU_SCAN_OF, F)
 HOTARU_SCANS(HOTARU_SCAN)
 
+// With as many registers as three blocks on a processor have: four would spill.
+#define HOTARU_EXTREME_KERNELS(symbol, T, ...) \
+  HOTARU_CUDA_CROWDED_KERNEL(symbol, 3, ScanParams, \
+                             scan<__VA_ARGS__, T, false>) \
+  HOTARU_CUDA_BLOCK_KERNEL(symbol##_t, ScanParams, scan<__VA_ARGS__, T, true>)
 #define HOTARU_EXTREMES(unused, T, suffix) \
-  HOTARU_SCAN_KERNELS(RunningMax_##suffix, T, RunningExtreme<T, true>) \
-  HOTARU_SCAN_KERNELS(RunningMin_##suffix, T, RunningExtreme<T, false>)
+  HOTARU_EXTREME_KERNELS(RunningMax_##suffix, T, RunningExtreme<T, true>) \
+  HOTARU_EXTREME_KERNELS(RunningMin_##suffix, T, RunningExtreme<T, false>)
 HOTARU_DEVICE_TYPES_RealAndBoolTypes(HOTARU_EXTREMES, )
 
 }  // namespace hotaru::cuda
