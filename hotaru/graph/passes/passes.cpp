@@ -37,7 +37,7 @@ constexpr auto kPasses = std::to_array<Pass>({
     {"pack_weights",
      "weights of products are brought into the order of their use once", false,
      kCPU, &pack_weights},
-    {"fuse_pointwise", "elementwise calls on the same elements become one",
+    {"fuse_pointwise", "calls that go on with each other's elements become one",
      true, kAll, &fuse_pointwise},
     {"branches", "independent calls run side by side where that pays", false,
      kCPU, &find_branches},

@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <cstdlib>
+#include <exception>
 #include <mutex>
 #include <string_view>
 
@@ -45,7 +46,7 @@ void BackgroundKernel::compile(const std::string& text, int device) {
     source.uses_headers = true;
     program_ = jit::compiled(source, device);
     state = kReady;
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     // The precompiled kernels serve.
   }
   state_.store(state, std::memory_order_release);
