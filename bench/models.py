@@ -101,15 +101,17 @@ class Residual(nn.Module):
         return torch.relu(self.second(self.first(x)) + self.cut(x))
 
 
-def resnet():
+def resnet(width=64):
     """ResNet-18-like: its layers and widths, for pictures of 112 x 112."""
-    layers = [convolution(3, 64, 7, 2), nn.MaxPool2d(3, 2, 1)]
-    for inputs, outputs in ((64, 64), (64, 128), (128, 256), (256, 512)):
+    layers = [convolution(3, width, 7, 2), nn.MaxPool2d(3, 2, 1)]
+    inputs = width
+    for outputs in (width, 2 * width, 4 * width, 8 * width):
         stride = 1 if inputs == outputs else 2
         layers += [Residual(inputs, outputs, stride)]
         layers += [Residual(outputs, outputs)]
-    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000)]
-    return nn.Sequential(*layers)
+        inputs = outputs
+    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten()]
+    return nn.Sequential(*layers, nn.Linear(8 * width, 1000))
 
 
 # What makes each, and the shapes of its arguments.
