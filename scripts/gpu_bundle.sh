@@ -50,9 +50,10 @@ for test in "${tests[@]}"; do
 done
 strip --strip-unneeded "$STAGE"/lib/*.so* "$STAGE"/bin/* \
   "$STAGE"/python/hotaru/_C.so
-mkdir -p "$STAGE"/{tests,scripts,bench}
+mkdir -p "$STAGE"/{tests,scripts,bench,examples}
 cp -r tests/python "$STAGE/tests/"
-cp -r bench/gpu "$STAGE/bench/"
+cp -r bench/gpu bench/models.py "$STAGE/bench/"
+cp examples/networks.py "$STAGE/examples/"
 cp scripts/gpu_run.sh "$STAGE/scripts/"
 git rev-parse HEAD >"$STAGE/commit" 2>/dev/null || true
 find "$STAGE" -name __pycache__ -prune -exec rm -rf {} +
@@ -63,3 +64,4 @@ printf '.gpu/bundle.tar.xz: %.1f MiB\n' "$(bc <<<"scale=2; $bytes / 1048576")"
 ((bytes <= MOST)) || { echo "gpu_bundle: more than 48 MiB" >&2; exit 1; }
 echo "On a machine with a GPU, beside .gpu/ and scripts/:"
 echo "  bash scripts/gpu_run.sh all"
+echo "  bash scripts/gpu_run.sh graphs"

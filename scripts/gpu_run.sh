@@ -2,10 +2,11 @@
 # Runs hotaru's CUDA tests and benchmarks on a machine with a GPU, from the bundle
 # that `./dev gpu` made; nothing has to be installed there.
 #
-#   bash scripts/gpu_run.sh [test|bench|record|all] [--from STEP]
+#   bash scripts/gpu_run.sh [test|bench|record|graphs|all] [--from STEP]
 #
 # Steps, each with a limit in seconds, 540 in all: check, cpp, python, sanitizer,
-# record, bench. `all --from python` goes on where an earlier run stopped. Results
+# record, bench. `all --from python` goes on where an earlier run stopped. `graphs`
+# measures CUDA graphs, in 540 seconds of its own; $GRAPHS has options for it. Results
 # are below $OUT (or .gpu/out): a log for each step, results.json, and a table at
 # the end. HOTARU_CUDA_DRIVER=soft runs it all without a GPU, and says so.
 set -uo pipefail
@@ -102,14 +103,26 @@ bench() {
   py "$RUN/bench/gpu/table.py" "$OUT_DIR"
 }
 
-# step NAME SECONDS
+# bench/gpu/graphs.py takes turns by itself. The other Python has the surroundings
+# that this script was called in.
+graphs() {
+  local peer=()
+  python3 -c 'import torch' 2>/dev/null &&
+    peer=(--peer "env -u PYTHONHOME PYTHONPATH=$(printf %q "${PYTHONPATH:-}") \
+      LD_LIBRARY_PATH=$(printf %q "${LD_LIBRARY_PATH:-}") python3")
+  # shellcheck disable=SC2086 # several options
+  py "$RUN/bench/gpu/graphs.py" "${peer[@]}" --json "$OUT_DIR/graphs.json" \
+    ${GRAPHS:-}
+}
+
+# step NAME SECONDS [LINES]: so many of its last lines are shown.
 step() {
-  local name=$1 limit=$2 begin=$SECONDS status
+  local name=$1 limit=$2 lines=${3:-30} begin=$SECONDS status
   if [[ -n $FROM && $FROM != "$name" ]]; then return; fi
   FROM=
   echo "== $name"
   export -f py "$name" && export RUN OUT_DIR HERE
-  timeout "$limit" bash -c "$name" 2>&1 | tee "$OUT_DIR/$name.log" | tail -n 30
+  timeout "$limit" bash -c "$name" 2>&1 | tee "$OUT_DIR/$name.log" | tail -n "$lines"
   status=${PIPESTATUS[0]}
   printf '{"step": "%s", "status": %d, "seconds": %d}\n' "$name" "$status" \
     $((SECONDS - begin)) >>"$OUT_DIR/steps.jsonl"
@@ -126,11 +139,12 @@ case $what in
   test) step check 40; step cpp 60; step python 180; step sanitizer 80 ;;
   bench) step check 40; step bench 150 ;;
   record) step check 40; step record 30 ;;
+  graphs) step check 40; step graphs 500 120 ;;
   all)
     step check 40; step cpp 60; step python 180; step sanitizer 80
     step record 30; step bench 150
     ;;
-  *) echo "usage: gpu_run.sh [test|bench|record|all] [--from STEP]" >&2; exit 2 ;;
+  *) echo "usage: gpu_run.sh [test|bench|record|graphs|all] [--from STEP]" >&2; exit 2 ;;
 esac
 echo
 echo "step        status  seconds"
