@@ -180,7 +180,9 @@ cuda::CUresult error_of_block = cuda::CUDA_SUCCESS;
 void run_kernel() {
   bool threw = false;
   try {
-    block->launch->kernel->run(block->launch->params);
+    const KernelCode& kernel = *block->launch->kernel;
+    if (kernel.waits) wait_for_grids();
+    kernel.run(block->launch->params);
   } catch (...) {
     threw = true;
   }

@@ -11,11 +11,12 @@ constinit const KernelRegistration* first = nullptr;
 
 KernelRegistration::KernelRegistration(const char* name, size_t params_bytes,
                                        void (*run)(const void* params),
-                                       bool synchronises)
+                                       bool synchronises, bool waits)
     : name(name),
       params_bytes(params_bytes),
       run(run),
       synchronises(synchronises),
+      waits(waits),
       next(first) {
   first = this;
 }

@@ -9,15 +9,17 @@ namespace hotaru::soft_gpu {
 /// cuLibraryGetKernel. `run` is called once for each thread of the grid, with
 /// the bytes of the kernel's only parameter, as copied when it was launched.
 /// `synchronises` says whether threads wait for each other (barriers, shuffles,
-/// votes); a kernel that said no and does is an error of its launch.
+/// votes); a kernel that said no and does is an error of its launch. `waits`:
+/// each thread calls wait_for_grids() before it runs.
 struct KernelRegistration {
   KernelRegistration(const char* name, size_t params_bytes,
-                     void (*run)(const void* params), bool synchronises);
+                     void (*run)(const void* params), bool synchronises,
+                     bool waits = false);
 
   const char* name;
   size_t params_bytes;
   void (*run)(const void* params);
-  bool synchronises;
+  bool synchronises, waits;
   const KernelRegistration* next;
 };
 

@@ -181,6 +181,20 @@ def test_batch_norm_of_a_network_at_work(cuda, dtype, shape):
     assert check(g) == (7, 1)
 
 
+def test_more_batch_norms_than_a_kernel_has_operands(cuda):
+    x, *parts = tensors(cuda, "float32", (2, 5, 9), *[5] * 32)
+
+    def f():
+        y = x
+        for i in range(0, 32, 4):
+            mean, var, w, b = parts[i : i + 4]
+            y = F.batch_norm(y, mean, var.abs() + 1, w, b).relu()
+        return (y,)
+
+    before, after = check(f)
+    assert after < before / 2
+
+
 def test_batch_norm_in_training_stays(cuda):
     x, mean = tensors(cuda, "float32", (4, 5, 6), (5,))
     var = mean.abs()

@@ -39,9 +39,6 @@
   static_assert(std::is_trivially_copyable_v<Params>); \
   static const ::hotaru::soft_gpu::KernelRegistration symbol##_registered( \
       #symbol, sizeof(Params), \
-      [](const void* p) { \
-        ::hotaru::cuda::begin_kernel(); \
-        __VA_ARGS__(*static_cast<const Params*>(p)); \
-      }, \
-      synchronises);
+      [](const void* p) { __VA_ARGS__(*static_cast<const Params*>(p)); }, \
+      synchronises, true);
 #endif

@@ -139,9 +139,9 @@ std::string FusedWriter::channel_norm(const KernelCall& call) {
     Dims sizes(size_t(x.dim()) - 1, 1), strides(size_t(x.dim()) - 1, 0);
     sizes[0] = t.numel();
     strides[0] = t.strides()[0];
-    values_.views.push_back(make_tensor(t.storage(), t.dtype(), sizes, strides,
-                                        t.storage_offset()));
-    return concat(A, "(", input(values_.views.back(), t.dtype()), ")");
+    values_.views.push_back(std::make_shared<const Tensor>(make_tensor(
+        t.storage(), t.dtype(), sizes, strides, t.storage_offset())));
+    return concat(A, "(", input(*values_.views.back(), t.dtype()), ")");
   };
   // Nobody may want the statistics.
   for (const size_t i : {1, 2})

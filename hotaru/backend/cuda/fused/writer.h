@@ -1,7 +1,7 @@
 // Elementwise calls as statements of a kernel's text.
 #pragma once
 
-#include <deque>
+#include <memory>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -31,7 +31,7 @@ struct FusedValues {
   /// Bytes of the largest element.
   size_t item = 1;
   /// Operands that are views of calls' own.
-  std::deque<Tensor> views;
+  std::vector<std::shared_ptr<const Tensor>> views;
   /// Whether a call has to give what a kernel can't write.
   bool impossible = false;
 
