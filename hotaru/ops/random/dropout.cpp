@@ -3,6 +3,7 @@
 
 #include "hotaru/autograd/record.h"
 #include "hotaru/ops/create/copy.h"
+#include "hotaru/ops/create/reorder.h"
 #include "hotaru/ops/pointwise/pointwise.h"
 #include "hotaru/ops/random/random.h"
 #include "hotaru/ops/refuse.h"
@@ -86,14 +87,14 @@ Tensor alpha_drop_(const Tensor& self, double p, bool train, bool feature) {
 std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p,
                                           Optional<bool> train) {
   check_probability(p);
-  const TensorOptions mask_options(DType::kBool, input.device());
   const bool active = train.value_or(true) && input.numel() > 0;
   const double scale = !active ? 1.0 : p == 1 ? 0.0 : 1.0 / (1.0 - p);
   Tensor mask, out;
   {
     autograd::NoGrad guard;
-    mask = active ? draw_kept_(empty(input.sizes(), mask_options), 1 - p, input)
-                  : ones(input.sizes(), mask_options);
+    // With the input's strides, along which the draws go.
+    mask = empty_like(input, DType::kBool, {}, {});
+    mask = active ? draw_kept_(mask, 1 - p, input) : fill_(mask, Scalar(true));
     out = mul(mul(input, mask), Scalar(scale));
   }
   if (autograd::needs_grad(input))

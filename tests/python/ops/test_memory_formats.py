@@ -142,3 +142,20 @@ def test_other_ranks_are_refused():
         torch.empty(2, 2, memory_format=LAST3D)
     with pytest.raises(RuntimeError, match="format Preserve"):
         torch.empty(2, 2, memory_format=KEPT)
+
+
+def test_native_dropout_draws_along_its_inputs_strides():
+    """As PyTorch: the mask lies as the input does."""
+
+    def mask(x):
+        torch.manual_seed(3)
+        out, kept = torch.native_dropout(x, 0.5, True)
+        assert out.stride() == kept.stride() == x.stride()
+        assert out.equal(x * kept * 2)
+        return kept
+
+    assert mask(torch.ones(4, 5).t()).t().equal(mask(torch.ones(4, 5)))
+    picture = torch.ones(2, 3, 4, 5)
+    last = mask(picture.contiguous(memory_format=torch.channels_last))
+    assert last.permute(0, 2, 3, 1).equal(mask(torch.ones(2, 4, 5, 3)))
+    assert torch.native_dropout(picture, 0.5, False)[1].all()
