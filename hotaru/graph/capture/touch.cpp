@@ -35,15 +35,6 @@ bool conflict(const Touches& a, const Touches& b) {
   });
 }
 
-bool same_elements(const Tensor& a, const Tensor& b) {
-  if (a.storage().get() != b.storage().get() || a.dtype() != b.dtype() ||
-      a.storage_offset() != b.storage_offset() || !same(a.sizes(), b.sizes()))
-    return false;
-  for (size_t d = 0; d < size_t(a.dim()); ++d)
-    if (a.sizes()[d] > 1 && a.strides()[d] != b.strides()[d]) return false;
-  return true;
-}
-
 bool whole(const Tensor& t) {
   return t.defined() && t.is_contiguous() && t.storage_offset() == 0 &&
          size_t(t.numel()) * itemsize(t.dtype()) == t.storage()->nbytes();

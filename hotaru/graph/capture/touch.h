@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hotaru/backend/common/same_elements.h"
 #include "hotaru/runtime/kernel.h"
 
 namespace hotaru::graph {
@@ -30,10 +31,6 @@ Touch touch_of(const Operand& operand);
 /// Of all operands that are defined.
 Touches touches_of(const KernelCall& call);
 bool conflict(const Touches& a, const Touches& b);
-
-/// Whether they are the same elements in the same order. Strides of
-/// dimensions of size 1 don't count.
-bool same_elements(const Tensor& a, const Tensor& b);
 
 /// Whether it is the whole of its storage, row by row. Not if undefined.
 bool whole(const Tensor& t);

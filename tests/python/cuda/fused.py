@@ -31,4 +31,10 @@ def check(f, *args):
     g.replay()
     for a, b in zip(out, want):
         same(a, b)
+    # Another one, in whose memory the separate calls have left nothing.
+    alone, out = captured(f, *args)
+    _C._cuda_finish_compiling()
+    alone.replay()
+    for a, b in zip(out, want):
+        same(a, b)
     return before, g._launches()[0]

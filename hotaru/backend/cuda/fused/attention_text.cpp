@@ -43,17 +43,6 @@ class EpilogueWriter final : public FusedWriter {
   std::string statements_;
 };
 
-/// Attention's result as the calls behind it have it: strides of dimensions of
-/// size 1 may be others there.
-const Tensor& seen_result(const FusedCalls& calls) {
-  const Storage* const storage = calls.calls[0]->tensor(0).storage().get();
-  for (const KernelCall* call : calls.calls)
-    if (call != calls.calls[0])
-      for (const Operand& operand : call->operands())
-        if (operand.tensor->storage().get() == storage) return *operand.tensor;
-  return calls.calls[0]->tensor(0);
-}
-
 }  // namespace
 
 bool has_epilogue(const KernelCall& call) {
@@ -64,7 +53,7 @@ bool has_epilogue(const KernelCall& call) {
 AttentionEpilogue attention_epilogue(const FusedCalls& calls) {
   AttentionEpilogue out;
   EpilogueWriter writer(calls.inner);
-  writer.begin(seen_result(calls));
+  writer.begin(calls.calls[0]->tensor(0));
   for (size_t i = 1; i < calls.calls.size(); ++i) writer.add(*calls.calls[i]);
   if (writer.values().fit()) out.statements = writer.statements();
   out.values = std::move(writer.values());

@@ -120,13 +120,8 @@ class RowWriter final : public FusedWriter {
     const Tensor& out = call.tensor(0);
     const std::string type = type_name(out.dtype()), m = fresh("m"),
                       x = row_of(call.tensor(3));
-    const size_t eps = object({&call, [](const KernelCall& c, std::byte* to) {
-                                 const double value =
-                                     c.attributes<RowNormAttributes>().eps;
-                                 std::memcpy(to, &value, sizeof(value));
-                               }});
     body_ += concat("  const auto ", m, " = row.template moments<", type, ">(",
-                    x, ", formula_at<double>(p, ", eps, "));\n");
+                    x, ", ", eps<RowNormAttributes>(call), ");\n");
     const auto weight = [&](const Tensor& t, const char* missing) {
       return concat("OpMath<", type, ">(",
                     t.defined() ? input(t, t.dtype()) : missing, ")");

@@ -72,8 +72,7 @@ uint32_t whole_of(const RowText& text, const FusedRowParams& p,
 
 bool run_rows(const RowText& text,
               const std::shared_ptr<BackgroundKernel>& kernel) {
-  if (text.text.empty() || text.elements->numel() >= most_elements())
-    return false;
+  if (text.elements->numel() >= most_elements()) return false;
   FusedRowParams p;
   std::array<char*, kOperands> address{};
   for (size_t k = 0; k < text.values.operands.size(); ++k) {

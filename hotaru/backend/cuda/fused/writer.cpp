@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/backend/common/norm/norm.h"
+#include "hotaru/backend/common/same_elements.h"
 #include "hotaru/backend/cuda/params/pointwise/fused.h"
 #include "hotaru/backend/cuda/pointwise/formula.h"
 #include "hotaru/core/error.h"
@@ -50,12 +51,6 @@ const char* type_name(DType dtype) {
 
 bool is_number(const Tensor& t) {
   return t.device().is_cpu();
-}
-
-bool same_elements(const Tensor& a, const Tensor& b) {
-  return a.storage().get() == b.storage().get() &&
-         a.storage_offset() == b.storage_offset() && a.dtype() == b.dtype() &&
-         same(a.sizes(), b.sizes()) && same(a.strides(), b.strides());
 }
 
 bool FusedValues::fit() const {
@@ -149,14 +144,9 @@ std::string FusedWriter::channel_norm(const KernelCall& call) {
       values_.impossible = true;
   const std::string mean = channel(3, "0"), var = channel(4, "1"),
                     weight = channel(6, "1"), bias = channel(7, "0");
-  const size_t eps = object({&call, [](const KernelCall& c, std::byte* to) {
-                               const double value =
-                                   c.attributes<BatchNormAttributes>().eps;
-                               std::memcpy(to, &value, sizeof(value));
-                             }});
-  return concat("ChannelScale<", A, ">(", mean, ", running_rstd(", var,
-                ", formula_at<double>(p, ", eps, ")), ", weight, ", ", bias,
-                ")(", input(x, x.dtype()), ")");
+  return concat("ChannelScale<", A, ">(", mean, ", running_rstd(", var, ", ",
+                eps<BatchNormAttributes>(call), "), ", weight, ", ", bias, ")(",
+                input(x, x.dtype()), ")");
 }
 
 std::string FusedWriter::computed(const KernelCall& call) {

@@ -1,12 +1,14 @@
 // Elementwise calls as statements of a kernel's text.
 #pragma once
 
+#include <cstring>
 #include <memory>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
 #include "hotaru/backend/common/pointwise/fused.h"
+#include "hotaru/core/error.h"
 
 namespace hotaru::cuda::fused {
 
@@ -44,7 +46,6 @@ struct FusedValues {
 const char* type_name(DType dtype);
 
 bool is_number(const Tensor& t);
-bool same_elements(const Tensor& a, const Tensor& b);
 
 /// Whether a call is elementwise and has code here.
 bool is_elementwise(const KernelCall& call);
@@ -82,6 +83,15 @@ class FusedWriter {
   void name(const Tensor& t, const std::string& name);
   /// The number of an object among the parameters.
   size_t object(const FusedValues::Object& object);
+  /// The `eps` of a call's attributes, as an expression.
+  template <class Attributes>
+  std::string eps(const KernelCall& call) {
+    const auto put = [](const KernelCall& c, std::byte* to) {
+      const double value = c.attributes<Attributes>().eps;
+      std::memcpy(to, &value, sizeof(value));
+    };
+    return concat("formula_at<double>(p, ", object({&call, put}), ")");
+  }
   /// A name that none had before.
   std::string fresh(const char* first) {
     return first + std::to_string(count_++);
