@@ -64,9 +64,11 @@ struct Item {
   int64_t row = 0;  // elements that it takes together
   /// What has the shape of the group's elements; null of what can't be part.
   const Tensor* elements = nullptr;
-  bool ends = false;  // nothing joins after it
   /// What a device said; kNone on the CPU.
   FusedRole::Kind role = FusedRole::kNone;
+
+  /// Whether nothing joins after it.
+  bool ends() const { return role == FusedRole::kReduces; }
 };
 
 /// Whether a device's kernel finds the operand: its memory, or a number.
@@ -143,8 +145,7 @@ void find_device_role(Item& item, Device device) {
   if (role.kind == FusedRole::kHead && !without_overlap(*role.elements)) return;
   item.role = role.kind;
   if (role.kind == FusedRole::kHead) return;
-  item.ends = role.kind == FusedRole::kReduces;
-  if (role.kind != FusedRole::kRows && !item.ends)
+  if (role.kind != FusedRole::kRows && !item.ends())
     item.loop = Elementwise(nullptr);
   item.elements = role.elements;
   item.row = role.columns;
@@ -167,7 +168,7 @@ class Fusion {
     for (auto& node : region.nodes) {
       count_uses(node->call(), 1);
       auto touches = touches_of(node->call());
-      Item item{std::move(node), std::move(touches), {}, {}, 0, nullptr, false};
+      Item item{std::move(node), std::move(touches), {}, {}};
       if (region.device.is_cpu())
         find_cpu_role(item, region.device);
       else
@@ -196,7 +197,7 @@ class Fusion {
 
   /// The CPU's tiles need a loop that says how elements lie.
   bool begins(const Item& item) const {
-    return item.elements && !item.ends &&
+    return item.elements && !item.ends() &&
            (item.loop || !region_.device.is_cpu());
   }
 
@@ -207,7 +208,7 @@ class Fusion {
     size_t j = i + 1;
     for (; j < items_.size() && members.size() < kMaxParts &&
            before.size() + after.size() < kMaxBetween &&
-           !items_[members.back()].ends;
+           !items_[members.back()].ends();
          ++j) {
       if (joins(j, members, after)) {
         take_along(j, before, members);
@@ -240,7 +241,7 @@ class Fusion {
       const size_t k = before[n];
       const std::span<const size_t> later = std::span(before).subspan(n + 1);
       if (members.size() + 2 > kMaxParts || !shares(k, joined) ||
-          !goes_along(k, j, members) || depends_on(later, k))
+          !goes_along(k, j, members) || depends(k, later))
         continue;
       joined.push_back(k);
       members.insert(std::upper_bound(members.begin(), members.end(), k), k);
@@ -254,25 +255,23 @@ class Fusion {
     if (!item.loop ||
         !same(item.elements->sizes(), items_[members[0]].elements->sizes()))
       return false;
-    const KernelCall& call = item.node->call();
-    return in_step(call, items_[j].node->call()) &&
-           std::all_of(members.begin(), members.end(), [&](size_t m) {
-             return in_step(call, items_[m].node->call());
-           });
+    return in_step(item.node->call(), items_[j].node->call()) &&
+           in_step_with_all(item.node->call(), members);
   }
 
+  bool in_step_with_all(const KernelCall& call,
+                        const std::vector<size_t>& members) const {
+    return std::all_of(members.begin(), members.end(), [&](size_t k) {
+      return in_step(call, items_[k].node->call());
+    });
+  }
   bool shares(size_t k, const std::vector<size_t>& with) const {
     return std::any_of(with.begin(), with.end(), [&](size_t other) {
       return overlap(items_[k].touches, items_[other].touches);
     });
   }
-  bool depends_on(std::span<const size_t> any, size_t k) const {
-    return std::any_of(any.begin(), any.end(), [&](size_t other) {
-      return conflict(items_[other].touches, items_[k].touches);
-    });
-  }
-
-  bool depends(size_t j, const std::vector<size_t>& on) const {
+  /// Whether the one must stay in order with any of the others.
+  bool depends(size_t j, std::span<const size_t> on) const {
     return std::any_of(on.begin(), on.end(), [&](size_t k) {
       return conflict(items_[j].touches, items_[k].touches);
     });
@@ -284,20 +283,15 @@ class Fusion {
     if (!item.elements) return false;
     if (items_[members[0]].role == FusedRole::kHead)
       return follows(j, members, after);
-    const KernelCall& call = item.node->call();
     const IntSpan sizes = items_[members[0]].elements->sizes();
     if (!same(item.elements->sizes(), sizes) &&
         !(item.loop && !region_.device.is_cpu() && row_in(members) > 0 &&
           is_one_a_row(sizes, item.elements->sizes(), row_in(members))))
       return false;
     if (item.row > 0 && !rows_agree(item, members)) return false;
-    if (item.ends && row_in(members) > 0) return false;
-    bool shares = false;
-    for (const size_t k : members) {
-      shares |= overlap(item.touches, items_[k].touches);
-      if (!in_step(call, items_[k].node->call())) return false;
-    }
-    return shares && !depends(j, after);
+    if (item.ends() && row_in(members) > 0) return false;
+    return shares(j, members) && in_step_with_all(item.node->call(), members) &&
+           !depends(j, after);
   }
 
   /// The same behind a head. Views between the calls may have other dimensions:
@@ -362,35 +356,29 @@ class Fusion {
   Item fused(const std::vector<size_t>& members) {
     std::vector<FusedPart> parts;
     const int64_t row = row_in(members);
-    const bool ends = items_[members.back()].ends;
+    const bool ends = items_[members.back()].ends();
     for (const size_t k : members) {
       count_uses(items_[k].node->call(), -1);
       parts.push_back(
           {std::move(items_[k].node), items_[k].loop, items_[k].reduction});
     }
     const auto inner = inner_values(parts);
-    if (!region_.device.is_cpu()) {
-      Item item{fused_calls_node(std::move(parts), inner, row, ends),
-                {},
-                {},
-                {},
-                0,
-                nullptr,
-                false};
-      item.touches = touches_of(item.node->call());
-      count_uses(item.node->call(), 1);
-      return item;
-    }
+    if (!region_.device.is_cpu())
+      return counted(fused_calls_node(std::move(parts), inner, row, ends));
     const auto group =
         std::make_shared<FusedGroup>(std::move(parts), inner, row);
     for (const FusedPart& part : group->parts())
       for (const Operand& operand : part.node->call().operands())
         if (group->slot(*operand.tensor))
           region_.values.erase(operand.tensor->storage().get());
-    Item item{fused_node(group), {}, {}, {}, 0, nullptr, false};
-    item.touches = touches_of(item.node->call());
-    count_uses(item.node->call(), 1);
-    return item;
+    return counted(fused_node(group));
+  }
+
+  /// The item of a group's call, which nothing joins.
+  Item counted(std::unique_ptr<Node> node) {
+    count_uses(node->call(), 1);
+    auto touches = touches_of(node->call());
+    return {std::move(node), std::move(touches), {}, {}};
   }
 
   /// Values that the parts alone touch, all as the same elements, and that

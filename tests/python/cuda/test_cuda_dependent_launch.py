@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from captured import captured, same
-from own_kernels import ADD, why_no_compiler
+from own_kernels import ADD
 from stand_ins import check_program
 
 import hotaru as torch
@@ -144,9 +144,7 @@ def test_graphs_of_the_cpu_have_none():
     assert y.equal(x.cumsum(0).exp())
 
 
-def test_kernels_of_users_wait_for_nothing(cuda):
-    if why_no_compiler():
-        pytest.skip(why_no_compiler())
+def test_kernels_of_users_wait_for_nothing(cuda, compiler):
     add = torch.cuda._compile_kernel(ADD, "add")
     x = torch.randn(64, device=cuda)
 
