@@ -41,23 +41,31 @@ struct Geometry {
   static Geometry of(const std::array<const Tensor*, kOperands>& tensors,
                      IntSpan shape) {
     std::array<char*, kOperands> address{};
+    for (size_t k = 0; k < kOperands; ++k)
+      if (tensors[k]) address[k] = static_cast<char*>(tensors[k]->address());
+    const Steps steps = steps_of(tensors, checked_dims(shape));
+    return over(address, shape, steps);
+  }
+
+  using Steps = std::array<Strides, LoopNest::kMaxDims>;
+  /// Strides in bytes along the last `dims` dimensions; 0 where an operand
+  /// broadcasts, or is null.
+  static Steps steps_of(const std::array<const Tensor*, kOperands>& tensors,
+                        size_t dims) {
     Steps steps{};
-    const size_t dims = checked_dims(shape);
     for (size_t k = 0; k < kOperands; ++k) {
       const Tensor* t = tensors[k];
       if (!t) continue;
-      address[k] = static_cast<char*>(t->address());
       const auto item = int64_t(itemsize(t->dtype()));
       const size_t lacking = dims - size_t(t->dim());
       for (size_t d = 0; d < size_t(t->dim()); ++d)
         if (t->sizes()[d] != 1) steps[d + lacking][k] = t->strides()[d] * item;
     }
-    return over(address, shape, steps);
+    return steps;
   }
 
   /// The same of strides in bytes, for each dimension of the shape. Dimensions
   /// may have to stay in row-major order.
-  using Steps = std::array<Strides, LoopNest::kMaxDims>;
   static Geometry over(const std::array<char*, kOperands>& address,
                        IntSpan shape, const Steps& steps, bool sorted = true) {
     Geometry g;

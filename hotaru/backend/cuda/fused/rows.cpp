@@ -37,20 +37,6 @@ std::optional<bool> vectors_of(const RowText& text, const FusedRowParams& p) {
   return all;
 }
 
-/// Steps of each dimension of the elements.
-Space::Steps steps_of(const RowText& text) {
-  Space::Steps steps{};
-  const size_t dims = size_t(text.elements->dim());
-  for (size_t k = 0; k < text.values.operands.size(); ++k) {
-    const Tensor& t = *text.values.operands[k];
-    const size_t lacking = dims - size_t(t.dim());
-    for (size_t d = 0; d < size_t(t.dim()); ++d)
-      if (t.sizes()[d] != 1)
-        steps[d + lacking][k] = t.strides()[d] * int64_t(itemsize(t.dtype()));
-  }
-  return steps;
-}
-
 /// Bits of the operands that vectors of `length` elements reach.
 uint32_t whole_of(const RowText& text, const FusedRowParams& p,
                   const Space& rows, uint32_t length) {
@@ -74,13 +60,16 @@ bool run_rows(const RowText& text,
               const std::shared_ptr<BackgroundKernel>& kernel) {
   if (text.elements->numel() >= most_elements()) return false;
   FusedRowParams p;
+  std::array<const Tensor*, kOperands> tensors{};
   std::array<char*, kOperands> address{};
   for (size_t k = 0; k < text.values.operands.size(); ++k) {
-    p.address[k] = device_address(*text.values.operands[k]);
+    tensors[k] = text.values.operands[k];
+    p.address[k] = device_address(*tensors[k]);
     address[k] = static_cast<char*>(p.address[k]);
   }
-  const Space::Steps steps = steps_of(text);
   const IntSpan sizes = text.elements->sizes();
+  const Space::Steps steps =
+      Space::steps_of(tensors, Space::checked_dims(sizes));
   const size_t lead = sizes.size() - text.row_dims;
   const Space rows = Space::over(address, sizes.first(lead), steps, false);
   Space::Steps inside{};
