@@ -30,6 +30,7 @@ LAYERS = (
     "engine",
     "io",
     "script",
+    "exchange",
     "cpp_api",
 )
 # Rooms of a layer in the order in which their headers include each other; ""
