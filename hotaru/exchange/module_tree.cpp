@@ -138,13 +138,19 @@ std::string ModuleTree::expression(std::string_view name) {
 
 script::Module ModuleTree::finish(const std::string& file, std::string methods,
                                   bool training) {
+  return finish(file, std::move(methods),
+                std::make_unique<script::ArchiveResolver>(*unit_), training);
+}
+
+script::Module ModuleTree::finish(const std::string& file, std::string methods,
+                                  std::unique_ptr<script::Resolver> resolver,
+                                  bool training) {
   std::lock_guard lock(unit_->mutex());
   Ref<InstanceObject> root = root_->make(*unit_, training);
   ClassType& cls = *script::class_of(Value(root));
   for (script::Function* method : unit_->add_functions(
            std::make_unique<script::Source>(file, std::move(methods)),
-           cls.name(), std::make_unique<script::ArchiveResolver>(*unit_),
-           &cls)) {
+           cls.name(), std::move(resolver), &cls)) {
     cls.add_method(std::string(method->short_name()), method);
   }
   return script::Module(std::move(root));

@@ -41,8 +41,13 @@ class ModuleTree {
   static std::string expression(std::string_view name);
 
   /// The module. `methods` are definitions at the beginning of a line, whose
-  /// first parameter is `self`; `file` names their text in errors. Compiled
-  /// when they first run. Throws ScriptError for text that does not parse.
+  /// first parameter is `self`; `file` names their text in errors, `resolver`
+  /// knows its names. Compiled when they first run. Throws ScriptError for
+  /// text that does not parse.
+  script::Module finish(const std::string& file, std::string methods,
+                        std::unique_ptr<script::Resolver> resolver,
+                        bool training);
+  /// With the names that archives know.
   script::Module finish(const std::string& file, std::string methods,
                         bool training);
 

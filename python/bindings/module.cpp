@@ -3,6 +3,7 @@
 
 #include "bindings/autograd/autograd_object.h"
 #include "bindings/errors.h"
+#include "bindings/exchange/exchange.h"
 #include "bindings/graph/graph.h"
 #include "bindings/graph/surroundings.h"
 #include "bindings/ops/attention_kinds.h"
@@ -58,6 +59,7 @@ NB_MODULE(_C, m) {
   init_script_class(m);
   init_script_enum(m);
   init_script_container(m);
+  init_exchange(m);
   init_stream(m);
   init_own_kernel(m);
   init_accelerator(m);

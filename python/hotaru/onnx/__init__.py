@@ -1,4 +1,6 @@
-"""ONNX: names that libraries ask for when imported. There is no exporter here.
+"""ONNX models as modules; names that exporting libraries ask for.
+
+`load` runs an ONNX file. There is no exporter here.
 
 Symbolic functions of other libraries are taken and kept; nothing calls them.
 """
@@ -8,10 +10,12 @@ from __future__ import annotations
 import enum
 
 from .. import __version__
+from ._load import load, operators
 
 __all__ = [
-    "TensorProtoDataType", "is_in_onnx_export", "producer_version",
-    "register_custom_op_symbolic", "unregister_custom_op_symbolic",
+    "TensorProtoDataType", "is_in_onnx_export", "load", "operators",
+    "producer_version", "register_custom_op_symbolic",
+    "unregister_custom_op_symbolic",
 ]  # fmt: skip
 
 #: The version of this package without what was built in, as "2.13.0".

@@ -1,0 +1,114 @@
+// ONNX graphs as TorchScript: a node becomes a call of the function that says
+// what its operator does (operators.h), or control flow.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hotaru/exchange/module_tree.h"
+#include "hotaru/exchange/onnx/operand.h"
+#include "hotaru/exchange/onnx/operators.h"
+#include "hotaru/io/onnx_file.h"
+
+namespace hotaru::exchange::onnx {
+
+/// Writes one model's forward, and adds the tensors that it reads to a module.
+class GraphWriter {
+ public:
+  GraphWriter(io::onnx::OnnxFile& file, Operators& operators, ModuleTree& tree);
+
+  /// The definition of `forward`. Throws Error naming node and operator, of
+  /// operators that are not here all at once.
+  std::string forward();
+
+ private:
+  using Graph = io::onnx::Graph;
+  using Node = io::onnx::Node;
+  using Attributes = std::vector<io::onnx::Attribute>;
+  using Opsets = std::map<std::string, int64_t>;
+
+  /// Names within a graph, which sees those around it.
+  struct Scope {
+    const Scope* parent = nullptr;
+    /// The function's whose body this is in, or null.
+    const Attributes* attributes = nullptr;
+    const Opsets* opsets = nullptr;
+    std::map<std::string, Operand> values = {};
+
+    const Operand* find(const std::string& name) const;
+  };
+  /// A graph's text, and what its outputs are in it.
+  struct Block {
+    std::string text;
+    std::vector<Operand> results;
+  };
+  /// A function that fits a node.
+  struct Choice {
+    script::Function* function = nullptr;
+    int cost = 0;
+    size_t results = 0;
+  };
+
+  std::string parameters(Scope& scope);
+  void add_initializers(const Graph& graph, Scope& scope, bool top);
+  void write(const std::vector<Node>& nodes, Scope& scope);
+  void write(const Node& node, Scope& scope);
+  /// Operators that are no functions; false for all others.
+  bool write_special(const Node& node, Scope& scope);
+  bool write_constant(const Node& node, Scope& scope);
+  bool write_function(const Node& node, Scope& scope);
+
+  // Calls (write_call.cpp).
+  void write_call(const Node& node, Scope& scope);
+  std::optional<Choice> choose(const Node& node,
+                               const std::vector<Operand>& inputs,
+                               const std::vector<script::Function*>& functions,
+                               std::string& reason);
+  std::string call_text(const Node& node, const std::vector<Operand>& inputs,
+                        script::Function& function, int64_t opset);
+  std::string attribute_text(const Node& node,
+                             const io::onnx::Attribute& attribute,
+                             const script::Parameter& parameter);
+  void bind_results(const Node& node, script::Function& function,
+                    const std::string& call, Scope& scope);
+
+  // Control flow (write_flow.cpp).
+  Block block(const Graph& graph, Scope& scope);
+  void write_if(const Node& node, Scope& scope);
+  void write_loop(const Node& node, Scope& scope);
+  void write_scan(const Node& node, Scope& scope);
+  void write_sequence_map(const Node& node, Scope& scope);
+  /// Appends to a block's text what gives variables their next values.
+  void assign(const std::vector<Operand>& variables,
+              const std::vector<Operand>& values, std::string& text);
+  /// Compiles a body until the kinds of its variables stay as they are.
+  template <class Body>
+  Block fixed_block(const std::vector<Operand>& initial,
+                    std::vector<Kind>& kinds, const Body& body);
+
+  Operand input(const Node& node, size_t i, const Scope& scope) const;
+  void set(const Node& node, size_t i, Operand value, Scope& scope);
+  Operand constant(Tensor tensor, std::string name, ModuleTree::Role role);
+  Operand variable(Kind kind);
+  void line(const std::string& text);
+  std::string where(const Node& node) const;
+
+  io::onnx::OnnxFile& file_;
+  Operators& operators_;
+  ModuleTree& tree_;
+  std::map<std::pair<std::string, std::string>, const io::onnx::Function*>
+      functions_;
+  std::set<std::string> statistics_;  // running ones: buffers
+  std::map<std::string, int> missing_;
+  std::string text_;
+  size_t indent_ = 1;
+  int64_t names_ = 0;
+  int64_t written_ = 0;
+  size_t letters_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace hotaru::exchange::onnx

@@ -1,0 +1,72 @@
+// A value of an ONNX graph while its program is written.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "hotaru/core/tensor.h"
+#include "hotaru/core/value.h"
+#include "hotaru/exchange/module_tree.h"
+#include "hotaru/script/types/type.h"
+
+namespace hotaru::exchange::onnx {
+
+/// What a value is in the program. Shapes and what is computed from them stay
+/// numbers of the host, so that nothing waits for a tensor and graphs can be
+/// captured: an int64 tensor without dimensions is an int there, one of one
+/// dimension a List[int].
+enum class Kind : uint8_t {
+  kNone,  // an optional input that is not given
+  kTensor,
+  kBool,
+  kInt,
+  kInts,
+  kTensors,       // a sequence
+  kMaybeTensor,   // an optional
+  kMaybeTensors,  // an optional sequence
+  kMissing,       // of an operator that is not here
+};
+
+/// "List[int]".
+const char* type_text(Kind kind);
+/// Of what a function returns; kMissing for other types.
+Kind kind_of(script::TypePtr type);
+/// What both can be: kTensor for a host's number and a tensor.
+Kind joined(Kind a, Kind b);
+
+/// A tensor that the file has. It becomes part of the module when the program
+/// reads it as a tensor.
+struct Constant {
+  Tensor tensor;
+  std::string name;
+  ModuleTree::Role role = ModuleTree::Role::kBuffer;
+  std::string expression = {};
+};
+
+struct Operand {
+  Kind kind = Kind::kNone;
+  std::string text = {};
+  std::shared_ptr<Constant> constant = nullptr;
+
+  /// Of a constant: what it may be on the host, else kTensor.
+  Kind host_kind() const;
+};
+
+/// What it costs to give the operand where a type is expected: 0 as it is, 2
+/// to make a tensor of numbers, 10 to wait for a tensor's numbers; none where
+/// that cannot be.
+std::optional<int> cost(const Operand& operand, script::TypePtr type);
+
+/// The numbers of a constant as a value of that type; none if they don't fit.
+std::optional<Value> constant_value(const Tensor& tensor, script::TypePtr type);
+
+/// The operand where a type is expected that cost() allows. Adds constants to
+/// the module.
+std::string argument(const Operand& operand, script::TypePtr type,
+                     ModuleTree& tree);
+/// The same for a kind.
+std::string argument(const Operand& operand, Kind kind, ModuleTree& tree);
+
+}  // namespace hotaru::exchange::onnx

@@ -1,0 +1,23 @@
+"""What the importer itself calls: numbers of the host and tensors."""
+
+
+def _host_tensor(numbers: List[int]) -> Tensor:
+    return torch.tensor(numbers, dtype=torch.int64)
+
+
+def _host_ints(x: Tensor) -> List[int]:
+    flat = x.to(torch.int64).reshape([-1])
+    return annotate(List[int], flat.tolist())
+
+
+def _host_floats(x: Tensor) -> List[float]:
+    flat = x.to(torch.float64).reshape([-1])
+    return annotate(List[float], flat.tolist())
+
+
+def _host_stack(items: List[Tensor], axis: int, shape: List[int], dtype: int) -> Tensor:
+    if len(items) == 0:
+        return torch.zeros(shape, dtype=dtype)
+    if axis < 0:
+        axis = axis + items[0].dim() + 1
+    return torch.stack(items, axis)

@@ -1,0 +1,418 @@
+"""Arithmetic, comparisons, logic, conversions and products."""
+
+
+def _math_old_broadcast(A: Tensor, B: Tensor, axis: Optional[int]) -> Tensor:
+    # Before opset 7, B's dimensions stood at those of A from `axis` on.
+    if axis is None:
+        return B
+    shape = B.shape
+    first = axis if axis >= 0 else axis + A.dim()
+    for i in range(A.dim() - first - B.dim()):
+        shape.append(1)
+    return B.reshape(shape)
+
+
+def Add(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    return torch.add(A, _math_old_broadcast(A, B, axis))
+
+
+def Add_v7(A: Tensor, B: Tensor) -> Tensor:
+    return torch.add(A, B)
+
+
+def Add__host(A: int, B: int) -> int:
+    return A + B
+
+
+def Add__lists(A: List[int], B: List[int]) -> List[int]:
+    a, b = _math_lists(A, B)
+    return [a[i] + b[i] for i in range(len(a))]
+
+
+def _math_lists(A: List[int], B: List[int]) -> Tuple[List[int], List[int]]:
+    if len(A) == len(B):
+        return A, B
+    if len(A) == 1:
+        return [A[0] for i in range(len(B))], B
+    if len(B) == 1:
+        return A, [B[0] for i in range(len(A))]
+    raise RuntimeError("lists of {} and {} numbers don't broadcast".format(len(A), len(B)))
+
+
+def Sub(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    return torch.sub(A, _math_old_broadcast(A, B, axis))
+
+
+def Sub_v7(A: Tensor, B: Tensor) -> Tensor:
+    return torch.sub(A, B)
+
+
+def Sub__host(A: int, B: int) -> int:
+    return A - B
+
+
+def Sub__lists(A: List[int], B: List[int]) -> List[int]:
+    a, b = _math_lists(A, B)
+    return [a[i] - b[i] for i in range(len(a))]
+
+
+def Mul(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    return torch.mul(A, _math_old_broadcast(A, B, axis))
+
+
+def Mul_v7(A: Tensor, B: Tensor) -> Tensor:
+    return torch.mul(A, B)
+
+
+def Mul__host(A: int, B: int) -> int:
+    return A * B
+
+
+def Mul__lists(A: List[int], B: List[int]) -> List[int]:
+    a, b = _math_lists(A, B)
+    return [a[i] * b[i] for i in range(len(a))]
+
+
+def _math_divide(A: Tensor, B: Tensor) -> Tensor:
+    # Of integers it rounds towards zero, as in C.
+    if A.is_floating_point() or A.is_complex():
+        return torch.div(A, B)
+    return torch.div(A, B, rounding_mode="trunc")
+
+
+def Div(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    return _math_divide(A, _math_old_broadcast(A, B, axis))
+
+
+def Div_v7(A: Tensor, B: Tensor) -> Tensor:
+    return _math_divide(A, B)
+
+
+def _math_divide_ints(a: int, b: int) -> int:
+    q = a // b
+    if q < 0 and q * b != a:
+        q = q + 1
+    return q
+
+
+def Div__host(A: int, B: int) -> int:
+    return _math_divide_ints(A, B)
+
+
+def Div__lists(A: List[int], B: List[int]) -> List[int]:
+    a, b = _math_lists(A, B)
+    return [_math_divide_ints(a[i], b[i]) for i in range(len(a))]
+
+
+def Mod_v10(A: Tensor, B: Tensor, *, fmod: bool = False) -> Tensor:
+    if fmod:
+        return torch.fmod(A, B)
+    return torch.remainder(A, B)
+
+
+def Mod_v10__host(A: int, B: int, *, fmod: bool = False) -> int:
+    if fmod:
+        return A - _math_divide_ints(A, B) * B
+    return A % B
+
+
+def Neg(X: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    return torch.neg(X)
+
+
+def Neg__host(X: int) -> int:
+    return -X
+
+
+def Neg__list(X: List[int]) -> List[int]:
+    return [-x for x in X]
+
+
+def Pow(X: Tensor, Y: Tensor, *, axis: Optional[int] = None, broadcast: int = 0) -> Tensor:
+    return torch.pow(X, _math_old_broadcast(X, Y, axis))
+
+
+def Pow_v7(X: Tensor, Y: Tensor) -> Tensor:
+    return _math_pow(X, Y)
+
+
+def _math_pow(X: Tensor, Y: Tensor) -> Tensor:
+    # The result has X's dtype, whatever Y's is.
+    if X.dtype == Y.dtype:
+        return torch.pow(X, Y)
+    if X.is_floating_point():
+        return torch.pow(X, Y.to(X.dtype))
+    if Y.is_floating_point():
+        return torch.pow(X.to(torch.float64), Y.to(torch.float64)).to(X.dtype)
+    return torch.pow(X.to(torch.int64), Y.to(torch.int64)).to(X.dtype)
+
+
+def Pow_v7__number(X: Tensor, Y: float) -> Tensor:
+    if X.is_floating_point():
+        return torch.pow(X, Y)
+    return torch.pow(X.to(torch.float64), Y).to(X.dtype)
+
+
+def Abs(X: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    return torch.abs(X)
+
+
+def Sqrt(X: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    return torch.sqrt(X)
+
+
+def Reciprocal(X: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    return torch.reciprocal(X)
+
+
+def Exp(input: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    return torch.exp(input)
+
+
+def Log(input: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    return torch.log(input)
+
+
+def Floor(X: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    return torch.floor(X)
+
+
+def Ceil(X: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    return torch.ceil(X)
+
+
+def Round_v11(X: Tensor) -> Tensor:
+    return torch.round(X)
+
+
+def Sign_v9(input: Tensor) -> Tensor:
+    return torch.sign(input)
+
+
+def Erf_v9(input: Tensor) -> Tensor:
+    return torch.erf(input)
+
+
+def Sin_v7(input: Tensor) -> Tensor:
+    return torch.sin(input)
+
+
+def Cos_v7(input: Tensor) -> Tensor:
+    return torch.cos(input)
+
+
+def Tan_v7(input: Tensor) -> Tensor:
+    return torch.tan(input)
+
+
+def Asin_v7(input: Tensor) -> Tensor:
+    return torch.asin(input)
+
+
+def Acos_v7(input: Tensor) -> Tensor:
+    return torch.acos(input)
+
+
+def Atan_v7(input: Tensor) -> Tensor:
+    return torch.atan(input)
+
+
+def Sinh_v9(input: Tensor) -> Tensor:
+    return torch.sinh(input)
+
+
+def Cosh_v9(input: Tensor) -> Tensor:
+    return torch.cosh(input)
+
+
+def Asinh_v9(input: Tensor) -> Tensor:
+    return torch.asinh(input)
+
+
+def Acosh_v9(input: Tensor) -> Tensor:
+    return torch.acosh(input)
+
+
+def Atanh_v9(input: Tensor) -> Tensor:
+    return torch.atanh(input)
+
+
+def IsNaN_v9(X: Tensor) -> Tensor:
+    return torch.isnan(X)
+
+
+def IsInf_v10(X: Tensor, *, detect_negative: bool = True, detect_positive: bool = True) -> Tensor:
+    if detect_negative and detect_positive:
+        return torch.isinf(X)
+    if detect_negative:
+        return torch.isneginf(X)
+    if detect_positive:
+        return torch.isposinf(X)
+    return torch.zeros_like(X, dtype=torch.bool)
+
+
+def Sum(all_inputs: List[Tensor], *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    out = all_inputs[0]
+    for i in range(1, len(all_inputs)):
+        out = torch.add(out, all_inputs[i])
+    return out
+
+
+def Mean(all_inputs: List[Tensor], *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    out = all_inputs[0]
+    for i in range(1, len(all_inputs)):
+        out = torch.add(out, all_inputs[i])
+    return torch.div(out, len(all_inputs))
+
+
+def Max(all_inputs: List[Tensor], *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    out = all_inputs[0]
+    for i in range(1, len(all_inputs)):
+        out = torch.maximum(out, all_inputs[i])
+    return out
+
+
+def Max__host(A: int, B: int) -> int:
+    return max(A, B)
+
+
+def Min(all_inputs: List[Tensor], *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    out = all_inputs[0]
+    for i in range(1, len(all_inputs)):
+        out = torch.minimum(out, all_inputs[i])
+    return out
+
+
+def Min__host(A: int, B: int) -> int:
+    return min(A, B)
+
+
+def Clip(input: Tensor, *, min: float = -3.4028234663852886e38, max: float = 3.4028234663852886e38, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+    return torch.clamp(input, min, max)
+
+
+def Clip_v11__numbers(input: Tensor, min: Optional[float] = None, max: Optional[float] = None) -> Tensor:
+    if min is None and max is None:
+        return input
+    if input.is_floating_point():
+        return torch.clamp(input, min, max)
+    low: Optional[int] = None
+    high: Optional[int] = None
+    if min is not None:
+        low = int(min)
+    if max is not None:
+        high = int(max)
+    return torch.clamp(input, low, high)
+
+
+def Clip_v11(input: Tensor, min: Optional[Tensor] = None, max: Optional[Tensor] = None) -> Tensor:
+    out = input
+    if min is not None:
+        out = torch.maximum(out, min)
+    if max is not None:
+        out = torch.minimum(out, max)
+    return out
+
+
+def Equal(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0) -> Tensor:
+    return torch.eq(A, _math_old_broadcast(A, B, axis))
+
+
+def Equal__host(A: int, B: int, *, axis: Optional[int] = None, broadcast: int = 0) -> bool:
+    return A == B
+
+
+def Greater(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0) -> Tensor:
+    return torch.gt(A, _math_old_broadcast(A, B, axis))
+
+
+def Greater__host(A: int, B: int, *, axis: Optional[int] = None, broadcast: int = 0) -> bool:
+    return A > B
+
+
+def Less(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0) -> Tensor:
+    return torch.lt(A, _math_old_broadcast(A, B, axis))
+
+
+def Less__host(A: int, B: int, *, axis: Optional[int] = None, broadcast: int = 0) -> bool:
+    return A < B
+
+
+def GreaterOrEqual_v12(A: Tensor, B: Tensor) -> Tensor:
+    return torch.ge(A, B)
+
+
+def GreaterOrEqual_v12__host(A: int, B: int) -> bool:
+    return A >= B
+
+
+def LessOrEqual_v12(A: Tensor, B: Tensor) -> Tensor:
+    return torch.le(A, B)
+
+
+def LessOrEqual_v12__host(A: int, B: int) -> bool:
+    return A <= B
+
+
+def And(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0) -> Tensor:
+    return torch.logical_and(A, _math_old_broadcast(A, B, axis))
+
+
+def And__host(A: bool, B: bool, *, axis: Optional[int] = None, broadcast: int = 0) -> bool:
+    return A and B
+
+
+def Or(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0) -> Tensor:
+    return torch.logical_or(A, _math_old_broadcast(A, B, axis))
+
+
+def Or__host(A: bool, B: bool, *, axis: Optional[int] = None, broadcast: int = 0) -> bool:
+    return A or B
+
+
+def Xor(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0) -> Tensor:
+    return torch.logical_xor(A, _math_old_broadcast(A, B, axis))
+
+
+def Not(X: Tensor) -> Tensor:
+    return torch.logical_not(X)
+
+
+def Not__host(X: bool) -> bool:
+    return not X
+
+
+def Cast(input: Tensor, *, to: int, saturate: bool = True, round_mode: str = "up") -> Tensor:
+    # PyTorch's casts to floats of 8 bits do not saturate where ONNX's do.
+    if saturate and (to == 23 or to == 24 or to == 25 or to == 26):
+        limit = 57344.0 if to == 23 or to == 25 else (448.0 if to == 24 else 240.0)
+        wide = input.to(torch.float32)
+        # Not-a-number stays what it is.
+        return torch.clamp(wide, -limit, limit).to(to)
+    return input.to(to)
+
+
+def CastLike_v15(input: Tensor, target_type: Tensor, *, saturate: bool = True, round_mode: str = "up") -> Tensor:
+    return Cast(input, to=target_type.dtype, saturate=saturate)
+
+
+def MatMul(A: Tensor, B: Tensor) -> Tensor:
+    return torch.matmul(A, B)
+
+
+def Gemm(A: Tensor, B: Tensor, C: Optional[Tensor] = None, *, alpha: float = 1.0, beta: float = 1.0, transA: bool = False, transB: bool = False, broadcast: int = 0) -> Tensor:
+    a = A.t() if transA else A
+    if transB and alpha == 1.0 and beta == 1.0 and C is not None and C.dim() == 1 and A.is_floating_point():
+        return torch.linear(a, B, C)
+    b = B.t() if transB else B
+    if A.is_floating_point() and C is not None:
+        return torch.addmm(C, a, b, beta=beta, alpha=alpha)
+    out = torch.mm(a, b)
+    if alpha != 1.0:
+        out = out * alpha if A.is_floating_point() else out * int(alpha)
+    if C is not None:
+        if beta == 1.0:
+            out = out + C
+        else:
+            out = out + (C * beta if A.is_floating_point() else C * int(beta))
+    return out

@@ -1,0 +1,266 @@
+// A node as a call of its operator's function.
+#include <algorithm>
+#include <array>
+
+#include "hotaru/core/error.h"
+#include "hotaru/exchange/onnx/graph_writer.h"
+#include "hotaru/script/archive/literal.h"
+
+namespace hotaru::exchange::onnx {
+
+using io::onnx::Attribute;
+using script::Function;
+using script::Parameter;
+using script::TypeKind;
+using script::TypePtr;
+
+namespace {
+
+// A last input of that name takes all that follow.
+constexpr std::string_view kAll = "all_";
+// What a function may ask of a node beside its attributes.
+constexpr std::string_view kOutputs = "n_outputs", kOpset = "opset";
+// Attributes whose numbers are the format's types.
+constexpr std::array<std::string_view, 6> kTypes = {
+    "to",       "dtype", "output_dtype", "output_datatype", "softmax_precision",
+    "precision"};
+
+bool names_type(std::string_view attribute) {
+  return std::find(kTypes.begin(), kTypes.end(), attribute) != kTypes.end();
+}
+
+bool is_rest(const Parameter& parameter) {
+  return !parameter.keyword_only && parameter.name.starts_with(kAll);
+}
+
+std::vector<TypePtr> results_of(Function& function) {
+  TypePtr type = function.result_type();
+  if (type->kind == TypeKind::kTuple) return type->items;
+  return {type};
+}
+
+const Parameter* find_attribute(Function& function, std::string_view name) {
+  for (const Parameter& each : function.params()) {
+    if (each.keyword_only && each.name == name) return &each;
+  }
+  return nullptr;
+}
+
+// Part of a comment at the end of a line.
+std::string in_comment(const std::string& name) {
+  std::string out;
+  for (char c : name.substr(0, 80)) out += c >= ' ' && c <= '~' ? c : '?';
+  return out;
+}
+
+}  // namespace
+
+std::optional<GraphWriter::Choice> GraphWriter::choose(
+    const Node& node, const std::vector<Operand>& inputs,
+    const std::vector<Function*>& functions, std::string& reason) {
+  std::optional<Choice> best;
+  auto refuse = [&](const auto&... text) {
+    if (reason.empty()) reason = concat(text...);
+  };
+  for (Function* function : functions) {
+    Choice choice{.function = function,
+                  .results = results_of(*function).size()};
+    bool fits = choice.results >= node.outputs.size();
+    if (!fits) refuse("its output ", choice.results, " is not supported");
+    for (const Attribute& each : node.attributes) {
+      if (!fits || find_attribute(*function, each.name)) continue;
+      refuse("attribute '", each.name, "' is not supported");
+      fits = false;
+    }
+    size_t next = 0;
+    for (const Parameter& each : function->params()) {
+      if (!fits || each.keyword_only) continue;
+      auto take = [&](TypePtr type) {
+        const Operand operand = next < inputs.size() ? inputs[next] : Operand();
+        std::optional<int> price = cost(operand, type);
+        if (!price) {
+          refuse(operand.kind == Kind::kNone ? "input " : "an input of input ",
+                 next, " ('", each.name,
+                 operand.kind == Kind::kNone ? "') is missing"
+                                             : "')'s type is not supported");
+          return false;
+        }
+        choice.cost += *price;
+        ++next;
+        return true;
+      };
+      if (!is_rest(each)) {
+        fits = take(each.type);
+        continue;
+      }
+      while (fits && next < inputs.size()) fits = take(each.type->item());
+    }
+    if (fits && next < inputs.size()) {
+      refuse("it has ", inputs.size(), " inputs");
+      fits = false;
+    }
+    bool better = !best || choice.cost < best->cost ||
+                  (choice.cost == best->cost && choice.results < best->results);
+    if (fits && better) best = choice;
+  }
+  return best;
+}
+
+std::string GraphWriter::attribute_text(const Node& node,
+                                        const Attribute& attribute,
+                                        const Parameter& parameter) {
+  using Type = Attribute::Type;
+  TypePtr type = parameter.type->kind == TypeKind::kOptional
+                     ? parameter.type->item()
+                     : parameter.type;
+  auto list = [&](const auto& items, auto make) {
+    std::vector<Value> out;
+    for (const auto& item : items) out.push_back(make(item));
+    return Value::list(std::move(out));
+  };
+  Value value;
+  switch (attribute.type) {
+    case Type::kFloat:
+      value = double(attribute.f);
+      break;
+    case Type::kInt:
+      value = attribute.i;
+      break;
+    case Type::kString:
+      value = attribute.s;
+      break;
+    case Type::kFloats:
+      value = list(attribute.floats, [](float f) { return Value(double(f)); });
+      break;
+    case Type::kInts:
+      value = list(attribute.ints, [](int64_t i) { return Value(i); });
+      break;
+    case Type::kStrings:
+      value = list(attribute.strings,
+                   [](const std::string& s) { return Value(s); });
+      break;
+    case Type::kTensor: {
+      Operand tensor = constant(file_.read(attribute.tensors[0]), "",
+                                ModuleTree::Role::kBuffer);
+      HOTARU_CHECK(cost(tensor, type), where(node), ": attribute '",
+                   attribute.name, "' is no ", type->annotation());
+      return argument(tensor, type, tree_);
+    }
+    default:
+      break;
+  }
+  if (names_type(attribute.name) && value.is_int()) {
+    std::optional<DType> dtype = io::onnx::dtype_of(value.as_int());
+    HOTARU_CHECK_AS(
+        NotImplementedError, dtype, where(node), ": '", attribute.name, "' is ",
+        io::onnx::data_type_name(value.as_int()), ", which hotaru has not");
+    value = *dtype;
+  }
+  if (type->kind == TypeKind::kBool && value.is_int()) {
+    value = value.as_int() != 0;
+  }
+  bool fits = (type->kind == TypeKind::kBool && value.is_bool()) ||
+              (type->kind == TypeKind::kInt && value.is_int()) ||
+              (type->kind == TypeKind::kFloat && value.is_double()) ||
+              (type->kind == TypeKind::kString && value.is_string()) ||
+              (type->kind == TypeKind::kList && value.is_list());
+  if (fits && value.is_list() && !value.as_list().items.empty()) {
+    const Value& first = value.as_list().items[0];
+    TypeKind item = type->item()->kind;
+    fits = (item == TypeKind::kInt && first.is_int()) ||
+           (item == TypeKind::kFloat && first.is_double()) ||
+           (item == TypeKind::kString && first.is_string());
+  }
+  HOTARU_CHECK(fits, where(node), ": attribute '", attribute.name, "' is no ",
+               type->annotation());
+  return script::literal(value, type, {});
+}
+
+std::string GraphWriter::call_text(const Node& node,
+                                   const std::vector<Operand>& inputs,
+                                   Function& function, int64_t opset) {
+  std::string out = concat(function.short_name(), "(");
+  auto add = [&](const auto&... text) {
+    if (out.back() != '(') out += ", ";
+    out += concat(text...);
+  };
+  size_t next = 0;
+  for (const Parameter& each : function.params()) {
+    if (is_rest(each)) {
+      std::string list;
+      while (next < inputs.size()) {
+        list += concat(list.empty() ? "" : ", ",
+                       argument(inputs[next++], each.type->item(), tree_));
+      }
+      add("annotate(", each.type->annotation(), ", [", list, "])");
+    } else if (!each.keyword_only) {
+      add(next < inputs.size() ? argument(inputs[next], each.type, tree_)
+                               : "None");
+      ++next;
+    } else if (each.name == kOutputs) {
+      add(each.name, "=", node.outputs.size());
+    } else if (each.name == kOpset) {
+      add(each.name, "=", opset);
+    } else if (const Attribute* given = node.find(each.name);
+               given && !(names_type(each.name) && given->i == 0)) {
+      add(each.name, "=", attribute_text(node, *given, each));
+    } else {
+      HOTARU_CHECK(each.has_default, where(node), ": has no attribute '",
+                   each.name, "'");
+    }
+  }
+  return out + ")";
+}
+
+void GraphWriter::bind_results(const Node& node, Function& function,
+                               const std::string& call, Scope& scope) {
+  std::vector<TypePtr> types = results_of(function);
+  bool several = function.result_type()->kind == TypeKind::kTuple;
+  std::string names;
+  for (size_t i = 0; i < types.size(); ++i) {
+    Operand result = variable(kind_of(types[i]));
+    HOTARU_CHECK(result.kind != Kind::kMissing, where(node), ": ",
+                 function.short_name(), " returns a ", types[i]->annotation());
+    names += concat(i ? ", " : "", result.text);
+    set(node, i, result, scope);
+  }
+  const std::string& name = node.name.empty() ? node.outputs[0] : node.name;
+  line(concat(names, several && types.size() == 1 ? "," : "", " = ", call,
+              "  # ", in_comment(name)));
+}
+
+void GraphWriter::write_call(const Node& node, Scope& scope) {
+  auto domain = scope.opsets->find(node.domain);
+  // A domain that the file forgot is taken as the newest.
+  int64_t opset = domain == scope.opsets->end() ? 1000 : domain->second;
+  constexpr std::array<std::string_view, 4> kDomains = {
+      "", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"};
+  std::vector<Function*> functions;
+  if (std::find(kDomains.begin(), kDomains.end(), node.domain) !=
+      kDomains.end()) {
+    functions = operators_.find(node.op, opset);
+  }
+  if (functions.empty()) {
+    ++missing_[concat(node.domain, node.domain.empty() ? "" : ".", node.op)];
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      set(node, i, {.kind = Kind::kMissing}, scope);
+    }
+    return;
+  }
+  std::vector<Operand> inputs;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    inputs.push_back(input(node, i, scope));
+  }
+  while (!inputs.empty() && inputs.back().kind == Kind::kNone) {
+    inputs.pop_back();
+  }
+  HOTARU_CHECK(!node.outputs.empty(), where(node), ": has no output");
+  std::string reason;
+  std::optional<Choice> choice = choose(node, inputs, functions, reason);
+  HOTARU_CHECK_AS(NotImplementedError, choice, where(node), ", opset ", opset,
+                  ": ", reason);
+  bind_results(node, *choice->function,
+               call_text(node, inputs, *choice->function, opset), scope);
+}
+
+}  // namespace hotaru::exchange::onnx

@@ -1,0 +1,39 @@
+// Programs of other formats as modules.
+#include "bindings/exchange/exchange.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+
+#include "bindings/gil.h"
+#include "hotaru/exchange/onnx/load_onnx.h"
+
+namespace nb = nanobind;
+
+namespace hotaru::python {
+
+namespace {
+
+std::vector<std::byte> to_bytes(const nb::bytes& data) {
+  std::vector<std::byte> bytes(data.size());
+  if (data.size() > 0) std::memcpy(bytes.data(), data.c_str(), data.size());
+  return bytes;
+}
+
+}  // namespace
+
+void init_exchange(nb::module_& m) {
+  m.def(
+      "_onnx_load",
+      [](const std::string& path) { return exchange::load_onnx(path); },
+      nb::call_guard<GilRelease>());
+  m.def("_onnx_load_bytes", [](const nb::bytes& data, const std::string& name) {
+    std::vector<std::byte> bytes = to_bytes(data);
+    const GilRelease release;
+    return exchange::load_onnx(std::move(bytes), name);
+  });
+  m.def("_onnx_operators", &exchange::onnx_operators);
+}
+
+}  // namespace hotaru::python

@@ -1,0 +1,10 @@
+// Bindings of hotaru/exchange.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace hotaru::python {
+
+void init_exchange(nanobind::module_& m);
+
+}  // namespace hotaru::python
