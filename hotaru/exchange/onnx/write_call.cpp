@@ -33,17 +33,24 @@ bool is_rest(const Parameter& parameter) {
   return !parameter.keyword_only && parameter.name.starts_with(kAll);
 }
 
-std::vector<TypePtr> results_of(Function& function) {
-  TypePtr type = function.result_type();
-  if (type->kind == TypeKind::kTuple) return type->items;
-  return {type};
-}
-
-const Parameter* find_attribute(Function& function, std::string_view name) {
+const Parameter* find_keyword(Function& function, std::string_view name) {
   for (const Parameter& each : function.params()) {
     if (each.keyword_only && each.name == name) return &each;
   }
   return nullptr;
+}
+
+/// Whether it gives as many results as it is asked for, in a list.
+bool gives_list(Function& function) {
+  return find_keyword(function, kOutputs) &&
+         function.result_type()->kind == TypeKind::kList;
+}
+
+std::vector<TypePtr> results_of(Function& function, size_t wanted) {
+  TypePtr type = function.result_type();
+  if (gives_list(function)) return std::vector(wanted, type->item());
+  if (type->kind == TypeKind::kTuple) return type->items;
+  return {type};
 }
 
 // Part of a comment at the end of a line.
@@ -64,11 +71,11 @@ std::optional<GraphWriter::Choice> GraphWriter::choose(
   };
   for (Function* function : functions) {
     Choice choice{.function = function,
-                  .results = results_of(*function).size()};
+                  .results = results_of(*function, node.outputs.size()).size()};
     bool fits = choice.results >= node.outputs.size();
     if (!fits) refuse("its output ", choice.results, " is not supported");
     for (const Attribute& each : node.attributes) {
-      if (!fits || find_attribute(*function, each.name)) continue;
+      if (!fits || find_keyword(*function, each.name)) continue;
       refuse("attribute '", each.name, "' is not supported");
       fits = false;
     }
@@ -214,8 +221,13 @@ std::string GraphWriter::call_text(const Node& node,
 
 void GraphWriter::bind_results(const Node& node, Function& function,
                                const std::string& call, Scope& scope) {
-  std::vector<TypePtr> types = results_of(function);
-  bool several = function.result_type()->kind == TypeKind::kTuple;
+  std::vector<TypePtr> types = results_of(function, node.outputs.size());
+  const bool list = gives_list(function);
+  const bool several = list || function.result_type()->kind == TypeKind::kTuple;
+  const std::string& name = node.name.empty() ? node.outputs[0] : node.name;
+  const std::string comment = concat("  # ", in_comment(name));
+  const Operand all = variable(Kind::kTensors);
+  if (list) line(concat(all.text, " = ", call, comment));
   std::string names;
   for (size_t i = 0; i < types.size(); ++i) {
     Operand result = variable(kind_of(types[i]));
@@ -223,10 +235,11 @@ void GraphWriter::bind_results(const Node& node, Function& function,
                  function.short_name(), " returns a ", types[i]->annotation());
     names += concat(i ? ", " : "", result.text);
     set(node, i, result, scope);
+    if (list) line(concat(result.text, " = ", all.text, "[", i, "]"));
   }
-  const std::string& name = node.name.empty() ? node.outputs[0] : node.name;
+  if (list) return;
   line(concat(names, several && types.size() == 1 ? "," : "", " = ", call,
-              "  # ", in_comment(name)));
+              comment));
 }
 
 void GraphWriter::write_call(const Node& node, Scope& scope) {

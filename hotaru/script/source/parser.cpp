@@ -110,7 +110,9 @@ Stmt* Parser::make_stmt(StmtKind kind, const SourceRange& begin) {
 std::span<const Stmt* const> Parser::module() {
   Stmts out;
   while (current_.kind != TokenKind::kEnd) {
-    if (current_.kind == TokenKind::kNewline) {
+    // Beside line ends, a docstring says nothing.
+    if (current_.kind == TokenKind::kNewline ||
+        (out.empty() && current_.kind == TokenKind::kString)) {
       take();
     } else {
       statement(out, true);
