@@ -264,6 +264,10 @@ class Parser {
               std::make_shared<Graph>(graph(ProtoReader(message.bytes()))));
           seen = Type::kGraphs;
           break;
+        case 14:
+          type(ProtoReader(message.bytes()), out.declared);
+          seen = Type::kType;
+          break;
         case 20:
           said = Type(message.integer());
           continue;

@@ -23,6 +23,21 @@ struct TensorProto {
   bool sparse = false;
 };
 
+/// What is declared of a value. dims is absent where nothing is said, a
+/// dimension is a number, or a name ("batch"), or "" if unknown.
+struct ValueInfo {
+  enum class Kind : uint8_t { kUnknown, kTensor, kSequence, kOptional, kOther };
+  struct Dim {
+    int64_t size = -1;
+    std::string name;
+  };
+  std::string name;
+  Kind kind = Kind::kUnknown;
+  bool of_sequence = false;  // an optional sequence
+  int elem_type = 0;         // the format's number
+  std::optional<std::vector<Dim>> dims;
+};
+
 struct Graph;
 
 struct Attribute {
@@ -51,6 +66,7 @@ struct Attribute {
   std::vector<float> floats;
   std::vector<int64_t> ints;
   std::vector<std::string> strings;
+  ValueInfo declared;                          // of kType
   std::vector<TensorProto> tensors;            // one for kTensor
   std::vector<std::shared_ptr<Graph>> graphs;  // one for kGraph
   std::string reference;  // in functions: the attribute of the call it is
@@ -62,21 +78,6 @@ struct Node {
   std::vector<Attribute> attributes;
 
   const Attribute* find(std::string_view attribute) const;
-};
-
-/// What is declared of a value. dims is absent where nothing is said, a
-/// dimension is a number, or a name ("batch"), or "" if unknown.
-struct ValueInfo {
-  enum class Kind : uint8_t { kUnknown, kTensor, kSequence, kOptional, kOther };
-  struct Dim {
-    int64_t size = -1;
-    std::string name;
-  };
-  std::string name;
-  Kind kind = Kind::kUnknown;
-  bool of_sequence = false;  // an optional sequence
-  int elem_type = 0;         // the format's number
-  std::optional<std::vector<Dim>> dims;
 };
 
 struct Graph {

@@ -41,14 +41,14 @@ const Parameter* find_keyword(Function& function, std::string_view name) {
 }
 
 /// Whether it gives as many results as it is asked for, in a list.
-bool gives_list(Function& function) {
-  return find_keyword(function, kOutputs) &&
+bool gives_list(Function& function, size_t wanted) {
+  return (wanted > 1 || find_keyword(function, kOutputs)) &&
          function.result_type()->kind == TypeKind::kList;
 }
 
 std::vector<TypePtr> results_of(Function& function, size_t wanted) {
   TypePtr type = function.result_type();
-  if (gives_list(function)) return std::vector(wanted, type->item());
+  if (gives_list(function, wanted)) return std::vector(wanted, type->item());
   if (type->kind == TypeKind::kTuple) return type->items;
   return {type};
 }
@@ -81,7 +81,13 @@ std::optional<GraphWriter::Choice> GraphWriter::choose(
     }
     size_t next = 0;
     for (const Parameter& each : function->params()) {
-      if (!fits || each.keyword_only) continue;
+      if (!fits) continue;
+      if (each.keyword_only) {
+        fits = each.has_default || each.name == kOutputs ||
+               each.name == kOpset || node.find(each.name);
+        if (!fits) refuse("it has no attribute '", each.name, "'");
+        continue;
+      }
       auto take = [&](TypePtr type) {
         const Operand operand = next < inputs.size() ? inputs[next] : Operand();
         std::optional<int> price = cost(operand, type);
@@ -211,9 +217,6 @@ std::string GraphWriter::call_text(const Node& node,
     } else if (const Attribute* given = node.find(each.name);
                given && !(names_type(each.name) && given->i == 0)) {
       add(each.name, "=", attribute_text(node, *given, each));
-    } else {
-      HOTARU_CHECK(each.has_default, where(node), ": has no attribute '",
-                   each.name, "'");
     }
   }
   return out + ")";
@@ -222,7 +225,7 @@ std::string GraphWriter::call_text(const Node& node,
 void GraphWriter::bind_results(const Node& node, Function& function,
                                const std::string& call, Scope& scope) {
   std::vector<TypePtr> types = results_of(function, node.outputs.size());
-  const bool list = gives_list(function);
+  const bool list = gives_list(function, node.outputs.size());
   const bool several = list || function.result_type()->kind == TypeKind::kTuple;
   const std::string& name = node.name.empty() ? node.outputs[0] : node.name;
   const std::string comment = concat("  # ", in_comment(name));
