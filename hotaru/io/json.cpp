@@ -59,6 +59,9 @@ class Builder : public nlohmann::json_sax<Json> {
 
   Json build() {
     const char* end = text_.data() + text_.size();
+    // The parser takes a zero for the end of the text.
+    if (const size_t zero = text_.find('\0'); zero != text_.npos)
+      fail(where_, ": offset ", base_ + zero, ": no JSON: a zero byte");
     Json::sax_parse(Cursor(text_.data(), &at_), Cursor(end, &at_), this);
     return std::move(root_);
   }

@@ -45,6 +45,11 @@ TEST(Json, WhatIsNoJson) {
   }
 }
 
+TEST(Json, NothingHidesBehindAZero) {
+  EXPECT_EQ(refused(std::string_view("{}\0x", 4)),
+            "a.json: offset 2: no JSON: a zero byte");
+}
+
 TEST(Json, OffsetsCountFromTheFile) {
   EXPECT_NE(refused("[1, x]").find("a.json: offset 4: "), std::string::npos)
       << refused("[1, x]");
