@@ -38,6 +38,7 @@ LAYERS = (
 ROOMS = {
     "core": ("", "inference", "printing", "sparse"),
     "runtime": ("", "threads", "streams", "own"),
+    "io": ("", "weights"),
     "graph": ("capture", "program", "passes", "drawing", ""),
     "script": (
         "source",

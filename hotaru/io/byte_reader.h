@@ -34,6 +34,12 @@ class ByteReader {
                  remaining(), " are left");
   }
 
+  /// Throws Error about what stands at an offset of the file or record.
+  template <class... Args>
+  [[noreturn]] void fail_at(uint64_t offset, const Args&... args) const {
+    fail(what_, ": offset ", offset, ": ", args...);
+  }
+
   void skip(uint64_t count) {
     need(count);
     pos_ += count;

@@ -6,6 +6,7 @@
 #include "bindings/exchange/exchange.h"
 #include "bindings/graph/graph.h"
 #include "bindings/graph/surroundings.h"
+#include "bindings/io/weights.h"
 #include "bindings/ops/attention_kinds.h"
 #include "bindings/ops/dispatch.h"
 #include "bindings/ops/op_call.h"
@@ -60,6 +61,7 @@ NB_MODULE(_C, m) {
   init_script_enum(m);
   init_script_container(m);
   init_exchange(m);
+  init_weights(m);
   init_stream(m);
   init_own_kernel(m);
   init_accelerator(m);

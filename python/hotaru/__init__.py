@@ -63,7 +63,8 @@ _LAZY = {
     "optim", "overrides", "package", "profiler", "quantization",
     "quasirandom", "random",
     "return_types", "serialization",
-    "signal", "sparse", "special", "storage", "testing", "utils", "xpu",
+    "signal", "sparse", "special", "storage", "testing", "utils", "weights",
+    "xpu",
 }  # fmt: skip
 # Names that are here and made in a module that is not imported before.
 _MADE_IN = {

@@ -42,6 +42,7 @@ from ._places import (
     register_package,
     validate_cuda_device,
 )
+from ._weights import is_weights, load_weights
 
 __all__ = [
     "LoadEndianness",
@@ -206,6 +207,9 @@ def load(
 ):
     """Reads what `torch.save` wrote; runs nothing by default.
 
+    Files of weights (safetensors, GGUF) give the dict of their tensors; see
+    `hotaru.weights`.
+
     Args:
         f: a path, or a file opened for reading bytes that can seek.
         map_location: where tensors go, by default where they were saved from:
@@ -239,6 +243,8 @@ def load(
     try:
         with _open_file_like(f, "rb") as file:
             if not _is_zipfile(file):
+                if is_weights(file):
+                    return load_weights(f, file, map_location)
                 if mmap:
                     _refuse_mapping(f)
                 return load_legacy(

@@ -1,0 +1,179 @@
+#include "hotaru/io/weights/safetensors.h"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "hotaru/core/error.h"
+#include "hotaru/io/byte_reader.h"
+#include "hotaru/io/json.h"
+#include "hotaru/io/weights/safetensors_types.h"
+
+namespace hotaru::io {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr uint64_t kLengthSize = 8;
+constexpr size_t kMaxDims = 64;
+
+/// Begins as a file does; its text says how, in errors.
+class SafetensorsFile : public WeightFile {
+ public:
+  explicit SafetensorsFile(Ref<MappedFile> file)
+      : WeightFile(file->name(), "safetensors"), file_(std::move(file)) {
+    ByteReader in(file_->bytes(), path());
+    const uint64_t length = in.number<uint64_t>();
+    HOTARU_CHECK(length <= kMaxSafetensorsHeader, path(),
+                 ": offset 0: a header of ", length,
+                 " bytes; the format allows ", kMaxSafetensorsHeader);
+    const std::string_view text = in.text(length);
+    HOTARU_CHECK(text.starts_with('{'), path(),
+                 ": offset 8: the header does not begin with '{'");
+    data_offset_ = in.offset();
+    data_size_ = in.remaining();
+    header_ = parse_json(text, path(), kLengthSize);
+    take_metadata();
+    std::vector<WeightInfo> tensors;
+    tensors.reserve(header_.size());
+    for (const auto& [name, entry] : header_.items())
+      tensors.push_back(describe(name, entry));
+    header_ = {};
+    set_tensors(std::move(tensors));
+    check_cover();
+  }
+
+  Tensor read(const WeightInfo& info) const override {
+    HOTARU_CHECK(info.dtype, where(path(), info.name), " is of dtype ",
+                 info.type, ", which no tensor can have here");
+    return mapped_tensor(file_, info.offset, info.nbytes, *info.dtype,
+                         info.shape);
+  }
+
+  Value metadata() const override {
+    auto out = make_ref<DictObject>();
+    for (const auto& [key, text] : metadata_) out->set(key, text);
+    return Value(std::move(out));
+  }
+
+ private:
+  void take_metadata() {
+    const auto found = header_.find(kMetadataKey);
+    if (found == header_.end()) return;
+    HOTARU_CHECK(found->is_object() || found->is_null(), path(), ": header: '",
+                 kMetadataKey, "' is ", found->type_name(),
+                 ", but must be an object of strings");
+    for (const auto& [key, text] : found->items()) {
+      HOTARU_CHECK(text.is_string(), path(), ": header: '", kMetadataKey,
+                   "' has ", text.type_name(), " for '",
+                   std::string_view(key).substr(0, 200),
+                   "', but must have strings only");
+      metadata_.emplace_back(key, text.get_ref<const std::string&>());
+    }
+    header_.erase(found);
+  }
+
+  /// The member of a tensor's entry.
+  const Json& member(const std::string& name, const Json& entry,
+                     const char* key, Json::value_t type) const {
+    const auto found = entry.is_object() ? entry.find(key) : entry.end();
+    HOTARU_CHECK(
+        entry.is_object() && found != entry.end() && found->type() == type,
+        where(path(), name), ": the header has no ", Json(type).type_name(),
+        " '", key, "' for it");
+    return *found;
+  }
+
+  uint64_t number(const std::string& name, const char* key,
+                  const Json& value) const {
+    HOTARU_CHECK(value.is_number_unsigned() && value.get<uint64_t>() >> 63 == 0,
+                 where(path(), name), ": '", key,
+                 "' holds what is no integer from 0 to 2^63 - 1");
+    return value.get<uint64_t>();
+  }
+
+  WeightInfo describe(const std::string& name, const Json& entry) const {
+    WeightInfo info;
+    info.name = name;
+    info.type = member(name, entry, "dtype", Json::value_t::string)
+                    .get_ref<const std::string&>();
+    const Json& shape = member(name, entry, "shape", Json::value_t::array);
+    HOTARU_CHECK(shape.size() <= kMaxDims, where(path(), name), " has ",
+                 shape.size(), " dimensions, more than ", kMaxDims);
+    for (const Json& size : shape)
+      info.shape.push_back(int64_t(number(name, "shape", size)));
+    const Json& range =
+        member(name, entry, "data_offsets", Json::value_t::array);
+    HOTARU_CHECK(range.size() == 2, where(path(), name),
+                 ": 'data_offsets' has ", range.size(),
+                 " numbers instead of 2");
+    const uint64_t begin = number(name, "data_offsets", range[0]);
+    const uint64_t end = number(name, "data_offsets", range[1]);
+    HOTARU_CHECK(begin <= end && end <= data_size_, where(path(), name),
+                 ": bytes ", begin, " to ", end, " behind the header, offset ",
+                 data_offset_, ", where the file has ", data_size_);
+    info.offset = data_offset_ + begin;
+    info.nbytes = end - begin;
+    const auto type = std::find_if(
+        kSafetensorsTypes.begin(), kSafetensorsTypes.end(),
+        [&](const SafetensorsType& t) { return t.name == info.type; });
+    if (type != kSafetensorsTypes.end()) {
+      info.dtype = type->dtype;
+      check_size(info, type->bits);
+    }
+    return info;
+  }
+
+  void check_size(const WeightInfo& info, int bits_of_element) const {
+    uint64_t bits = uint64_t(bits_of_element);
+    bool overflow = false, empty = false;
+    for (int64_t size : info.shape) {
+      empty |= size == 0;
+      overflow |= __builtin_mul_overflow(
+          bits, uint64_t(std::max<int64_t>(size, 1)), &bits);
+    }
+    if (empty) bits = 0;
+    HOTARU_CHECK(!overflow && bits % 8 == 0 && bits / 8 == info.nbytes,
+                 where(path(), info.name), " at offset ", info.offset,
+                 ": the shape ", shape_text(info.shape), " of ", info.type,
+                 " needs ", overflow ? "more than 2^61" : concat(bits / 8),
+                 " bytes, the header gives it ", info.nbytes);
+  }
+
+  /// Every byte behind the header belongs to one tensor.
+  void check_cover() const {
+    uint64_t end = data_offset_;
+    for (const WeightInfo& info : tensors()) {
+      HOTARU_CHECK(info.offset == end, where(path(), info.name),
+                   " begins at offset ", info.offset,
+                   info.offset < end ? ", inside of" : ", behind a gap after",
+                   " what ends at ", end);
+      end = info.offset + info.nbytes;
+    }
+    HOTARU_CHECK(end == data_offset_ + data_size_, path(), ": offset ", end,
+                 ": ", data_offset_ + data_size_ - end,
+                 " bytes at the end belong to no tensor");
+  }
+
+  Ref<MappedFile> file_;
+  uint64_t data_offset_ = 0, data_size_ = 0;
+  std::vector<std::pair<std::string, std::string>> metadata_;
+  Json header_;  // while it is read
+};
+
+}  // namespace
+
+bool is_safetensors(Bytes bytes) {
+  if (bytes.size() <= kLengthSize || bytes[kLengthSize] != std::byte{'{'})
+    return false;
+  uint64_t length;
+  std::memcpy(&length, bytes.data(), sizeof length);
+  return length <= kMaxSafetensorsHeader;
+}
+
+Ref<WeightFile> open_safetensors(Ref<MappedFile> file) {
+  return make_ref<SafetensorsFile>(std::move(file));
+}
+
+}  // namespace hotaru::io
