@@ -205,8 +205,3 @@ def Where_v9__lists(
         chosen = X if condition[i if len(condition) > 1 else 0] else Y
         out.append(chosen[i if len(chosen) > 1 else 0])
     return out
-
-
-def ArrayFeatureExtractor(X: Tensor, Y: Tensor) -> Tensor:
-    rows = X.unsqueeze(0) if X.dim() == 1 else X
-    return rows.index_select(-1, Y.flatten())

@@ -81,20 +81,6 @@ def ConcatFromSequence_v11(
     return out
 
 
-def Optional_v15(input: Tensor) -> Optional[Tensor]:
-    return input
-
-
-def Optional_v15__sequence(input: List[Tensor]) -> Optional[List[Tensor]]:
-    return input
-
-
-def Optional_v15__empty(
-    input: Optional[Tensor], *, type: str
-) -> Optional[Tensor]:
-    return input
-
-
 def OptionalHasElement_v15(input: Optional[Tensor]) -> bool:
     return input is not None
 

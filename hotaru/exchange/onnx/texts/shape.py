@@ -615,36 +615,6 @@ def Trilu_v14(input: Tensor, k: Optional[int], *, upper: bool = True) -> Tensor:
     return input.triu(diagonal) if upper else input.tril(diagonal)
 
 
-def Identity(input: Tensor) -> Tensor:
-    return input
-
-
-def Identity__int(input: int) -> int:
-    return input
-
-
-def Identity__list(input: List[int]) -> List[int]:
-    return input
-
-
-def Identity__bool(input: bool) -> bool:
-    return input
-
-
-def Identity__sequence(input: List[Tensor]) -> List[Tensor]:
-    return input
-
-
-def Identity__optional(input: Optional[Tensor]) -> Optional[Tensor]:
-    return input
-
-
-def Identity__optional_sequence(
-    input: Optional[List[Tensor]],
-) -> Optional[List[Tensor]]:
-    return input
-
-
 def ReverseSequence_v10(
     input: Tensor,
     sequence_lens: Tensor,
