@@ -1,8 +1,8 @@
-"""ONNX's operators of indices: gathering, scattering, choosing by conditions."""
+"""ONNX's operators of indices: gathering, scattering, conditions."""
 
 
 def _index_wrapped(indices: Tensor, size: int) -> Tensor:
-    """Negative ones count from the end; the kernels refuse what is still outside."""
+    """Negative ones count from the end; kernels refuse what is outside."""
     return torch.where(indices < 0, indices + size, indices)
 
 
@@ -178,7 +178,9 @@ def Compress_v9(
 
 
 def NonZero_v9(X: Tensor) -> Tensor:
-    return X.nonzero().t()
+    # uint16, uint32 and uint64 (27 to 29) are zero where int64 is.
+    x = X.to(torch.int64) if X.dtype >= 27 else X
+    return x.nonzero().t()
 
 
 def Where_v9(condition: Tensor, X: Tensor, Y: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""ONNX's operators along axes: reductions, positions of extrema, running sums, sorting, softmax."""
+"""ONNX's operators along axes: reductions, running sums, sorting, softmax."""
 
 
 def _reduce_noop(axes: Optional[List[int]], noop: bool) -> bool:
@@ -11,6 +11,35 @@ def _reduce_dims(axes: Optional[List[int]]) -> List[int]:
     return dims if axes is None else axes
 
 
+# uint16, uint32 and uint64 (27 to 29), which few kernels know, are worked on as
+# int64: sums and products have the same bits, and uint64 has the same order
+# with its highest bit turned.
+def _reduce_wide(data: Tensor) -> Tensor:
+    return data.to(torch.int64) if data.dtype >= 27 else data
+
+
+def _reduce_narrow(data: Tensor, dtype: int) -> Tensor:
+    return data.to(dtype) if dtype >= 27 else data
+
+
+def _reduce_ordered(data: Tensor) -> Tensor:
+    out = data
+    if data.dtype >= 27:
+        out = data.to(torch.int64)
+        if data.dtype == 29:
+            out = out ^ (-9223372036854775807 - 1)
+    return out
+
+
+def _reduce_unordered(data: Tensor, dtype: int) -> Tensor:
+    out = data
+    if dtype >= 27:
+        if dtype == 29:
+            out = out ^ (-9223372036854775807 - 1)
+        out = out.to(dtype)
+    return out
+
+
 def _reduce_real(data: Tensor) -> Tensor:
     """Integers as numbers whose roots and logarithms can be taken."""
     return data if data.is_floating_point() else data.to(torch.float64)
@@ -19,7 +48,9 @@ def _reduce_real(data: Tensor) -> Tensor:
 def _reduce_sum(
     data: Tensor, axes: Optional[List[int]], keepdims: bool
 ) -> Tensor:
-    return torch.sum(data, axes, keepdims, dtype=data.dtype)
+    x = _reduce_wide(data)
+    out = torch.sum(x, axes, keepdims, dtype=x.dtype)
+    return _reduce_narrow(out, data.dtype)
 
 
 def _reduce_mean(
@@ -28,7 +59,8 @@ def _reduce_mean(
     if data.is_floating_point():
         out = torch.mean(data, axes, keepdims)
     else:
-        out = torch.sum(data, axes, keepdims, dtype=torch.int64)
+        x = _reduce_wide(data)
+        out = torch.sum(x, axes, keepdims, dtype=torch.int64)
         count = data.numel() // max(out.numel(), 1)
         out = torch.div(out, max(count, 1), rounding_mode="trunc").to(
             data.dtype
@@ -43,10 +75,11 @@ def _reduce_prod(
     dims = _reduce_dims(axes)
     if len(dims) == 0:
         dims = [i for i in range(data.dim())]
-    out = data
+    out = _reduce_wide(data)
     for axis in dims:
-        out = out.prod(axis, True, dtype=data.dtype)
-    return out if keepdims else out.squeeze(dims)
+        out = out.prod(axis, True, dtype=out.dtype)
+    out = out if keepdims else out.squeeze(dims)
+    return _reduce_narrow(out, data.dtype)
 
 
 def _reduce_sizes(
@@ -63,14 +96,15 @@ def _reduce_sizes(
 
 
 def _reduce_nothing(data: Tensor, sizes: List[int], largest: bool) -> Tensor:
-    """The extremum of no elements: the least value of the dtype, or the greatest."""
+    """The extremum of no elements: the dtype's least value, or greatest."""
     like = data.new_empty(sizes)
     if data.is_floating_point():
         out = torch.full_like(like, -math.inf if largest else math.inf)
     elif data.dtype == torch.bool:
         out = torch.full_like(like, not largest)
-    elif data.dtype == torch.uint8:
-        out = torch.full_like(like, 0 if largest else 255)
+    elif data.dtype == torch.uint8 or data.dtype >= 27:
+        out = torch.full_like(like, 0 if largest else -1, dtype=torch.int64)
+        out = out.to(data.dtype)
     else:
         half = 1 << (8 * data.element_size() - 2)
         out = torch.full_like(
@@ -83,7 +117,8 @@ def _reduce_max(
     data: Tensor, axes: Optional[List[int]], keepdims: bool
 ) -> Tensor:
     if data.numel() > 0:
-        out = data.amax(_reduce_dims(axes), keepdims)
+        out = _reduce_ordered(data).amax(_reduce_dims(axes), keepdims)
+        out = _reduce_unordered(out, data.dtype)
     else:
         out = _reduce_nothing(data, _reduce_sizes(data, axes, keepdims), True)
     return out
@@ -93,7 +128,8 @@ def _reduce_min(
     data: Tensor, axes: Optional[List[int]], keepdims: bool
 ) -> Tensor:
     if data.numel() > 0:
-        out = data.amin(_reduce_dims(axes), keepdims)
+        out = _reduce_ordered(data).amin(_reduce_dims(axes), keepdims)
+        out = _reduce_unordered(out, data.dtype)
     else:
         out = _reduce_nothing(data, _reduce_sizes(data, axes, keepdims), False)
     return out
@@ -105,8 +141,12 @@ def _reduce_l1(
     if data.is_floating_point():
         out = torch.linalg_vector_norm(data, 1.0, axes, keepdims)
     else:
-        out = torch.sum(data.abs(), axes, keepdims, dtype=data.dtype)
+        out = _reduce_sum(_reduce_abs(data), axes, keepdims)
     return out
+
+
+def _reduce_abs(data: Tensor) -> Tensor:
+    return data if data.dtype >= 27 else data.abs()
 
 
 def _reduce_l2(
@@ -135,7 +175,12 @@ def _reduce_log_sum_exp(
 def _reduce_sum_square(
     data: Tensor, axes: Optional[List[int]], keepdims: bool
 ) -> Tensor:
-    return torch.sum(data * data, axes, keepdims, dtype=data.dtype)
+    return _reduce_sum(_reduce_square(data), axes, keepdims)
+
+
+def _reduce_square(data: Tensor) -> Tensor:
+    x = _reduce_wide(data)
+    return _reduce_narrow(x * x, data.dtype)
 
 
 def ReduceSum(
@@ -252,7 +297,7 @@ def ReduceL1_v18(
     noop_with_empty_axes: bool = False,
 ) -> Tensor:
     if _reduce_noop(axes, noop_with_empty_axes):
-        out = data.abs()
+        out = _reduce_abs(data)
     else:
         out = _reduce_l1(data, axes, keepdims)
     return out
@@ -272,7 +317,7 @@ def ReduceL2_v18(
     noop_with_empty_axes: bool = False,
 ) -> Tensor:
     if _reduce_noop(axes, noop_with_empty_axes):
-        out = data.abs()
+        out = _reduce_abs(data)
     else:
         out = _reduce_l2(data, axes, keepdims)
     return out
@@ -332,7 +377,7 @@ def ReduceSumSquare_v18(
     noop_with_empty_axes: bool = False,
 ) -> Tensor:
     if _reduce_noop(axes, noop_with_empty_axes):
-        out = data * data
+        out = _reduce_square(data)
     else:
         out = _reduce_sum_square(data, axes, keepdims)
     return out
@@ -492,7 +537,8 @@ def _reduce_position(
     data: Tensor, axis: int, keepdims: bool, largest: bool, last: bool
 ) -> Tensor:
     # The first of equal ones, so from the other end for the last.
-    x = data.flip([axis]) if last else data
+    x = _reduce_ordered(data)
+    x = x.flip([axis]) if last else x
     out = x.argmax(axis, keepdims) if largest else x.argmin(axis, keepdims)
     return data.size(axis) - 1 - out if last else out
 
@@ -526,25 +572,30 @@ def ArgMin_v12(
 
 
 # Of equal elements the ones that stand first, which is what our kernels give.
-def TopK(X: Tensor, *, k: int, axis: int = -1) -> Tuple[Tensor, Tensor]:
-    return torch.topk(X, k, axis, True, True)
-
-
-def TopK_v10(
-    X: Tensor, K: List[int], *, axis: int = -1
+def _reduce_topk(
+    X: Tensor, k: int, axis: int, largest: bool, sorted: bool
 ) -> Tuple[Tensor, Tensor]:
-    return torch.topk(X, K[0], axis, True, True)
+    values, indices = torch.topk(_reduce_ordered(X), k, axis, largest, sorted)
+    return _reduce_unordered(values, X.dtype), indices
+
+
+def TopK(X: Tensor, *, k: int, axis: int = -1) -> Tuple[Tensor, Tensor]:
+    return _reduce_topk(X, k, axis, True, True)
+
+
+def TopK_v10(X: Tensor, K: int, *, axis: int = -1) -> Tuple[Tensor, Tensor]:
+    return _reduce_topk(X, K, axis, True, True)
 
 
 def TopK_v11(
     X: Tensor,
-    K: List[int],
+    K: int,
     *,
     axis: int = -1,
     largest: bool = True,
     sorted: bool = True,
 ) -> Tuple[Tensor, Tensor]:
-    return torch.topk(X, K[0], axis, largest, sorted)
+    return _reduce_topk(X, K, axis, largest, sorted)
 
 
 def Unique_v11(
@@ -562,7 +613,8 @@ def Unique_v11__all(
 def _reduce_unique(
     X: Tensor, axis: Optional[int], sorted: bool
 ) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
-    x = X.flatten() if axis is None else X
+    x = _reduce_ordered(X)
+    x = x.flatten() if axis is None else x
     dim = 0 if axis is None else axis
     if axis is None:
         values, inverse, counts = torch._unique2(x, True, True, True)
@@ -571,6 +623,7 @@ def _reduce_unique(
     positions = torch.arange(x.size(dim), device=x.device)
     first = torch.full_like(counts, x.size(dim))
     first = first.scatter_reduce(0, inverse, positions, "amin")
+    values = _reduce_unordered(values, X.dtype)
     if not sorted:
         order = first.argsort()
         place = torch.empty_like(order).scatter(
@@ -586,7 +639,8 @@ def _reduce_unique(
 def _reduce_running(
     x: Tensor, axis: int, exclusive: bool, reverse: bool, product: bool
 ) -> Tensor:
-    out = x.flip([axis]) if reverse else x
+    out = _reduce_wide(x)
+    out = out.flip([axis]) if reverse else out
     if exclusive:
         # All one place on, the last one out.
         around = [0] * (2 * (-axis if axis < 0 else x.dim() - axis))
@@ -594,10 +648,11 @@ def _reduce_running(
         around[-1] = -1
         out = torch.constant_pad_nd(out, around, 1 if product else 0)
     if product:
-        out = out.cumprod(axis, dtype=x.dtype)
+        out = out.cumprod(axis, dtype=out.dtype)
     else:
-        out = out.cumsum(axis, dtype=x.dtype)
-    return out.flip([axis]) if reverse else out
+        out = out.cumsum(axis, dtype=out.dtype)
+    out = out.flip([axis]) if reverse else out
+    return _reduce_narrow(out, x.dtype)
 
 
 def CumSum_v11(

@@ -1,7 +1,4 @@
-"""ONNX's operators of shapes: sizes, views and copies of other shapes, tensors made of a shape."""
-
-# Host variants of data stand behind the ones of tensors: a constant stays a tensor unless another
-# argument is a number. Tuple[int] is a constant list of one element.
+"""ONNX's operators of shapes: sizes, views, copies, tensors made of a shape."""
 
 
 def Shape(data: Tensor) -> List[int]:
@@ -149,7 +146,7 @@ def _shape_split(
     return input.split_with_sizes(sizes, axis)
 
 
-# The node's outputs are the list's elements, as for every function that is told n_outputs.
+# The list's elements are the node's outputs.
 def Split(
     input: Tensor,
     split_sizes: Optional[List[int]],
@@ -491,7 +488,7 @@ def _shape_padded(
     axes: Optional[List[int]],
     mode: str,
 ) -> Tensor:
-    """pads are ONNX's: what stands before each axis, then what stands behind each."""
+    """pads are ONNX's: all that stand before axes, then those behind."""
     rank = data.dim()
     around = [0] * (
         2 * rank
@@ -501,7 +498,11 @@ def _shape_padded(
         axis = axis + rank if axis < 0 else axis
         around[2 * (rank - 1 - axis)] = pads[i]
         around[2 * (rank - 1 - axis) + 1] = pads[len(pads) // 2 + i]
-    if mode == "constant":
+    if mode == "constant" and data.dtype >= 27:
+        # uint16, uint32 and uint64 (27 to 29) have the same bits as int64.
+        out = torch.constant_pad_nd(data.to(torch.int64), around, value)
+        out = out.to(data.dtype)
+    elif mode == "constant":
         out = torch.constant_pad_nd(data, around, value)
     else:
         out = _shape_padded_by_itself(data, around, mode)
@@ -553,12 +554,14 @@ def _shape_position(index: Tensor, size: int, mode: str) -> Tensor:
     return out
 
 
-def ConstantOfShape_v9(input: List[int], *, value: Tensor) -> Tensor:
-    return value.squeeze().expand(input)
-
-
-def ConstantOfShape_v9__zeros(input: List[int]) -> Tensor:
-    return torch.zeros(input, dtype=torch.float32)
+def ConstantOfShape_v9(
+    input: List[int], *, value: Optional[Tensor] = None
+) -> Tensor:
+    if value is None:
+        out = torch.zeros(input, dtype=torch.float32)
+    else:
+        out = value.squeeze().expand(input)
+    return out
 
 
 # Only of an int64: the attribute's number is written out.
@@ -567,13 +570,20 @@ def ConstantOfShape_v9__list(input: Tuple[int], *, value: int) -> List[int]:
 
 
 def _shape_range(start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
+    # Nothing where the limit lies on the other side.
+    ahead = torch.where(delta > 0, limit.maximum(start), limit.minimum(start))
     return torch.arange(
         start.item(),
-        limit.item(),
+        ahead.item(),
         delta.item(),
         dtype=start.dtype,
         device=start.device,
     )
+
+
+def _shape_range_of_ints(start: int, limit: int, delta: int) -> Tensor:
+    ahead = max(limit, start) if delta > 0 else min(limit, start)
+    return torch.arange(start, ahead, delta, dtype=torch.int64)
 
 
 def Range_v11(start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
@@ -582,7 +592,7 @@ def Range_v11(start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
 
 # A tensor: the list may be long, and is seldom a shape.
 def Range_v11__ints(start: int, limit: int, delta: int) -> Tensor:
-    return torch.arange(start, limit, delta, dtype=torch.int64)
+    return _shape_range_of_ints(start, limit, delta)
 
 
 def Range_v27(
@@ -596,7 +606,7 @@ def Range_v27(
 def Range_v27__ints(
     start: int, limit: int, delta: int, *, stash_type: int = 1
 ) -> Tensor:
-    return torch.arange(start, limit, delta, dtype=torch.int64)
+    return _shape_range_of_ints(start, limit, delta)
 
 
 def EyeLike_v9(
