@@ -5,9 +5,16 @@ name, for which gates change their order. All else goes step by step.
 """
 
 
-# Gates of ONNX's iofc, zrh in PyTorch's order ifco, rzn: parts of `size`.
-def _rnn_reorder(x: Tensor, order: List[int], size: int) -> Tensor:
-    return torch.cat([torch.narrow(x, 0, g * size, size) for g in order], 0)
+# Gates in another order, along axis `dim`: `order` has the first and the number
+# of each run of gates.
+def _rnn_reorder(x: Tensor, dim: int, order: List[int], size: int) -> Tensor:
+    if len(order) == 2:
+        return x
+    parts: List[Tensor] = []
+    for i in range(len(order) // 2):
+        start = order[2 * i] * size
+        parts.append(torch.narrow(x, dim, start, order[2 * i + 1] * size))
+    return torch.cat(parts, dim)
 
 
 # What PyTorch calls flat weights: for each direction w_ih, w_hh, b_ih, b_hh.
@@ -17,12 +24,13 @@ def _rnn_weights(
     weights: List[Tensor] = []
     hidden = R.size(2)
     for i in range(W.size(0)):
-        weights.append(_rnn_reorder(W[i], order, hidden))
-        weights.append(_rnn_reorder(R[i], order, hidden))
+        weights.append(_rnn_reorder(W[i], 0, order, hidden))
+        weights.append(_rnn_reorder(R[i], 0, order, hidden))
         if B is not None:
-            half = B.size(1) // 2
-            weights.append(_rnn_reorder(B[i, :half], order, hidden))
-            weights.append(_rnn_reorder(B[i, half:], order, hidden))
+            both = torch.reshape(B[i], [2, -1])
+            b_ih, b_hh = torch.unbind(_rnn_reorder(both, 1, order, hidden))
+            weights.append(b_ih)
+            weights.append(b_hh)
     return weights
 
 
@@ -291,7 +299,7 @@ def RNN(
         activations, ["Relu"], directions
     )
     if clip is None and (is_tanh or is_relu) and _rnn_packs(sequence_lens):
-        weights = _rnn_weights(W, R, B, [0])
+        weights = _rnn_weights(W, R, B, [0, 1])
         both = directions == 2
         if reverse:
             x = _rnn_flip(x, sequence_lens)
@@ -438,7 +446,8 @@ def GRU(
         activations, ["Sigmoid", "Tanh"], directions
     )
     if usual and _rnn_packs(sequence_lens):
-        weights = _rnn_weights(W, R, B, [1, 0, 2])
+        # PyTorch's order is rzh.
+        weights = _rnn_weights(W, R, B, [1, 1, 0, 1, 2, 1])
         if reverse:
             x = _rnn_flip(x, sequence_lens)
         if sequence_lens is None:
@@ -585,7 +594,8 @@ def LSTM(
         activations, ["Sigmoid", "Tanh", "Tanh"], directions
     )
     if usual and _rnn_packs(sequence_lens):
-        weights = _rnn_weights(W, R, B, [0, 2, 3, 1])
+        # PyTorch's order is ifco.
+        weights = _rnn_weights(W, R, B, [0, 1, 2, 2, 1, 1])
         if reverse:
             x = _rnn_flip(x, sequence_lens)
         if sequence_lens is None:
