@@ -333,8 +333,8 @@ def Attention__scores(
     raise ValueError("qk_matmul_output_mode is 0, 1, 2 or 3")
 
 
-# Of the preview domain. Functions that change scores are graphs, which the
-# operator's own function body calls.
+# Of the preview domain, without functions of its scores. Those are graphs: they
+# stand between the three functions that follow.
 def FlexAttention(
     Q: Tensor,
     K: Tensor,
@@ -343,21 +343,34 @@ def FlexAttention(
     scale: Optional[float] = None,
     softmax_precision: Optional[int] = None,
 ) -> Tensor:
+    precision = softmax_precision
+    if precision is not None and precision != 7:
+        # Our attention softmaxes half precision as float.
+        precision = None
     return _attention_output(
-        Q,
-        K,
-        V,
-        None,
-        0,
-        None,
-        False,
-        -1,
-        -1,
-        scale,
-        0.0,
-        softmax_precision,
-        False,
+        Q, K, V, None, 0, None, False, -1, -1, scale, 0.0, precision, False
     )
+
+
+def _attention_flex_scores(
+    Q: Tensor,
+    K: Tensor,
+    scale: Optional[float],
+    softmax_precision: Optional[int],
+) -> Tensor:
+    dtype = 7 if Q.dtype == torch.float64 else 6
+    if softmax_precision is not None:
+        dtype = softmax_precision
+    return _attention_scores(Q.to(dtype), K.to(dtype), scale)
+
+
+def _attention_flex_probabilities(scores: Tensor) -> Tensor:
+    return torch.softmax(scores, -1)
+
+
+def _attention_flex_output(probabilities: Tensor, V: Tensor) -> Tensor:
+    Y = _attention_result(probabilities, V.to(probabilities.dtype), False)
+    return Y.to(V.dtype)
 
 
 def RotaryEmbedding(

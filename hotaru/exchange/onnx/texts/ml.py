@@ -23,10 +23,7 @@ def _ml_post_transform(scores: Tensor, name: str) -> Tensor:
         return torch.where(total == 0, torch.full_like(p, 0.5), p / total)
     if name == "PROBIT":
         return torch.special.ndtri(scores)
-    raise ValueError(
-        "post_transform is none of NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO, PROBIT: "
-        + name
-    )
+    raise ValueError("post_transform is unknown: " + name)
 
 
 def _ml_tensor(numbers: List[float], like: Tensor) -> Tensor:
@@ -55,7 +52,7 @@ def Normalizer(X: Tensor, *, norm: str = "MAX") -> Tensor:
     x = X.to(torch.float32)
     axis = x.dim() - 1
     if norm == "MAX":
-        size = torch.amax(torch.abs(x), axis, True)
+        size = torch.amax(x, axis, True)
     elif norm == "L1":
         size = torch.sum(torch.abs(x), [axis], True)
     elif norm == "L2":
@@ -349,3 +346,262 @@ def TreeEnsemble(
     scores = _ml_aggregate(weights, targets, n_targets, how)
     names = ["NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"]
     return _ml_post_transform(scores, names[post_transform])
+
+
+# Ensembles as before version 5 of the domain: nodes are named by a tree and a
+# number. Here they are rows, in the order of the lists.
+def _ml_rows(
+    trees: Tensor, ids: Tensor, of_trees: Tensor, of_ids: Tensor
+) -> Tensor:
+    width = torch.amax(ids) + 1
+    keys = trees * width + ids
+    ordered, order = torch.sort(keys)
+    wanted = of_trees * width + of_ids
+    at = torch.clamp(torch.searchsorted(ordered, wanted), max=keys.size(0) - 1)
+    return torch.index_select(order, 0, at)
+
+
+def _ml_modes(names: List[str]) -> Tensor:
+    known = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT"]
+    known = known + ["BRANCH_EQ", "BRANCH_NEQ", "BRANCH_MEMBER", "LEAF"]
+    modes: List[int] = []
+    for name in names:
+        if name == "BRANCH_MEMBER" or name not in known:
+            raise ValueError("nodes_modes has " + name)
+        modes.append(known.index(name))
+    return torch.tensor(modes)
+
+
+# The leaf of each row of X in each tree.
+def _ml_leaves(
+    X: Tensor,
+    trees: List[int],
+    ids: List[int],
+    features: List[int],
+    names: List[str],
+    values: Tensor,
+    trues: List[int],
+    falses: List[int],
+    missing: Optional[List[int]],
+) -> Tensor:
+    device = X.device
+    tree = torch.tensor(trees, device=device)
+    node = torch.tensor(ids, device=device)
+    modes = _ml_modes(names).to(device)
+    splits = values.to(device)
+    yes = _ml_rows(tree, node, tree, torch.tensor(trues, device=device))
+    no = _ml_rows(tree, node, tree, torch.tensor(falses, device=device))
+    feature = torch.tensor(features, device=device)
+    branches = modes != 7
+    # A root is nobody's child.
+    child = torch.zeros_like(branches)
+    child = torch.index_fill(child, 0, torch.masked_select(yes, branches), True)
+    child = torch.index_fill(child, 0, torch.masked_select(no, branches), True)
+    roots = torch.reshape(torch.nonzero(torch.logical_not(child)), [-1])
+    at = roots.expand([X.size(0), roots.size(0)])
+    inner = torch.index(branches, [at])
+    none = torch.zeros_like(inner)
+    while bool(torch.any(inner)):
+        number = torch.clamp(torch.index(feature, [at]), 0, X.size(1) - 1)
+        x = torch.gather(X, 1, number)
+        mode = torch.index(modes, [at])
+        taken = _ml_branch(x, torch.index(splits, [at]), mode, none)
+        if missing is not None:
+            tracks = torch.tensor(missing, device=device) != 0
+            taken = torch.where(
+                torch.isnan(x), torch.index(tracks, [at]), taken
+            )
+        next = torch.where(taken, torch.index(yes, [at]), torch.index(no, [at]))
+        at = torch.where(inner, next, at)
+        inner = torch.index(branches, [at])
+    return at
+
+
+# What leaves say of each target, [rows, targets]; a leaf may speak of several.
+def _ml_scores(
+    leaves: Tensor,
+    rows: Tensor,
+    targets: Tensor,
+    weights: Tensor,
+    count: int,
+    how: str,
+) -> Tensor:
+    nodes = int(torch.amax(torch.cat([torch.reshape(leaves, [-1]), rows]))) + 1
+    zero = torch.zeros(
+        [nodes, count], dtype=weights.dtype, device=leaves.device
+    )
+    table = torch.index_put(zero, [rows, targets], weights, True)
+    said = torch.index(table, [leaves])
+    if how == "SUM":
+        return torch.sum(said, [1])
+    if how == "AVERAGE":
+        return torch.sum(said, [1]) / leaves.size(1)
+    spoken = torch.index_put(zero, [rows, targets], torch.ones_like(weights))
+    silent = torch.index(spoken, [leaves]) == 0
+    if how == "MIN":
+        best = torch.amin(torch.where(silent, inf, said), [1])
+    elif how == "MAX":
+        best = torch.amax(torch.where(silent, -inf, said), [1])
+    else:
+        raise ValueError(
+            "aggregate_function is none of AVERAGE, SUM, MIN, MAX: " + how
+        )
+    nothing = torch.all(silent, 1)
+    return torch.where(nothing, torch.zeros_like(best), best)
+
+
+def _ml_given(
+    tensor: Optional[Tensor], numbers: Optional[List[float]]
+) -> Optional[Tensor]:
+    if tensor is not None:
+        return tensor
+    if numbers is not None:
+        return torch.tensor(numbers, dtype=torch.float32)
+    return None
+
+
+def _ml_needed(
+    tensor: Optional[Tensor], numbers: Optional[List[float]], name: str
+) -> Tensor:
+    given = _ml_given(tensor, numbers)
+    if given is None:
+        raise ValueError("the ensemble has no " + name)
+    return given
+
+
+def TreeEnsembleRegressor(
+    X: Tensor,
+    *,
+    aggregate_function: str = "SUM",
+    base_values: Optional[List[float]] = None,
+    base_values_as_tensor: Optional[Tensor] = None,
+    n_targets: int,
+    nodes_falsenodeids: List[int],
+    nodes_featureids: List[int],
+    nodes_hitrates: Optional[List[float]] = None,
+    nodes_hitrates_as_tensor: Optional[Tensor] = None,
+    nodes_missing_value_tracks_true: Optional[List[int]] = None,
+    nodes_modes: List[str],
+    nodes_nodeids: List[int],
+    nodes_treeids: List[int],
+    nodes_truenodeids: List[int],
+    nodes_values: Optional[List[float]] = None,
+    nodes_values_as_tensor: Optional[Tensor] = None,
+    post_transform: str = "NONE",
+    target_ids: List[int],
+    target_nodeids: List[int],
+    target_treeids: List[int],
+    target_weights: Optional[List[float]] = None,
+    target_weights_as_tensor: Optional[Tensor] = None,
+) -> Tensor:
+    device = X.device
+    values = _ml_needed(nodes_values_as_tensor, nodes_values, "nodes_values")
+    leaves = _ml_leaves(
+        X if torch.is_floating_point(X) else X.to(values.dtype),
+        nodes_treeids,
+        nodes_nodeids,
+        nodes_featureids,
+        nodes_modes,
+        values,
+        nodes_truenodeids,
+        nodes_falsenodeids,
+        nodes_missing_value_tracks_true,
+    )
+    rows = _ml_rows(
+        torch.tensor(nodes_treeids, device=device),
+        torch.tensor(nodes_nodeids, device=device),
+        torch.tensor(target_treeids, device=device),
+        torch.tensor(target_nodeids, device=device),
+    )
+    weights = _ml_needed(
+        target_weights_as_tensor, target_weights, "target_weights"
+    )
+    targets = torch.tensor(target_ids, device=device)
+    scores = _ml_scores(
+        leaves, rows, targets, weights.to(device), n_targets, aggregate_function
+    )
+    base = _ml_given(base_values_as_tensor, base_values)
+    if base is not None:
+        scores = scores + base.to(device)
+    return _ml_post_transform(scores, post_transform).to(torch.float32)
+
+
+# Scores of one class of two, such as boosted trees give: the other's are their
+# complements, to 1 where they are probabilities, else to 0. Whether a row is of
+# that class, and both classes' scores.
+def _ml_binary(
+    scores: Tensor, positive: bool, post_transform: str
+) -> Tuple[Tensor, Tensor]:
+    if positive and (post_transform == "NONE" or post_transform == "PROBIT"):
+        both = torch.cat([1 - scores, scores], 1)
+        return scores > 0.5, _ml_post_transform(both, post_transform)
+    both = torch.cat([-scores, scores], 1)
+    return scores > 0, _ml_post_transform(both, post_transform)
+
+
+def TreeEnsembleClassifier(
+    X: Tensor,
+    *,
+    base_values: Optional[List[float]] = None,
+    base_values_as_tensor: Optional[Tensor] = None,
+    class_ids: List[int],
+    class_nodeids: List[int],
+    class_treeids: List[int],
+    class_weights: Optional[List[float]] = None,
+    class_weights_as_tensor: Optional[Tensor] = None,
+    classlabels_int64s: List[int],
+    nodes_falsenodeids: List[int],
+    nodes_featureids: List[int],
+    nodes_hitrates: Optional[List[float]] = None,
+    nodes_hitrates_as_tensor: Optional[Tensor] = None,
+    nodes_missing_value_tracks_true: Optional[List[int]] = None,
+    nodes_modes: List[str],
+    nodes_nodeids: List[int],
+    nodes_treeids: List[int],
+    nodes_truenodeids: List[int],
+    nodes_values: Optional[List[float]] = None,
+    nodes_values_as_tensor: Optional[Tensor] = None,
+    post_transform: str = "NONE",
+) -> Tuple[Tensor, Tensor]:
+    device = X.device
+    values = _ml_needed(nodes_values_as_tensor, nodes_values, "nodes_values")
+    leaves = _ml_leaves(
+        X if torch.is_floating_point(X) else X.to(values.dtype),
+        nodes_treeids,
+        nodes_nodeids,
+        nodes_featureids,
+        nodes_modes,
+        values,
+        nodes_truenodeids,
+        nodes_falsenodeids,
+        nodes_missing_value_tracks_true,
+    )
+    rows = _ml_rows(
+        torch.tensor(nodes_treeids, device=device),
+        torch.tensor(nodes_nodeids, device=device),
+        torch.tensor(class_treeids, device=device),
+        torch.tensor(class_nodeids, device=device),
+    )
+    weights = _ml_needed(
+        class_weights_as_tensor, class_weights, "class_weights"
+    )
+    targets = torch.tensor(class_ids, device=device)
+    count = len(classlabels_int64s)
+    lone = count == 2 and min(class_ids) == max(class_ids)
+    if lone:
+        targets = torch.zeros_like(targets)
+    scores = _ml_scores(
+        leaves, rows, targets, weights.to(device), 1 if lone else count, "SUM"
+    )
+    labels = torch.tensor(classlabels_int64s, device=device)
+    base = _ml_given(base_values_as_tensor, base_values)
+    if base is not None:
+        # Of two, the second is the class's that has scores.
+        scores = scores + (base[-1:] if lone else base).to(device)
+    if lone:
+        positive = bool(torch.all(weights >= 0))
+        is_second, both = _ml_binary(scores, positive, post_transform)
+        second = torch.select(is_second, 1, 0).to(torch.int64)
+        return torch.index_select(labels, 0, second), both.to(torch.float32)
+    best = torch.index_select(labels, 0, torch.argmax(scores, 1))
+    return best, _ml_post_transform(scores, post_transform).to(torch.float32)

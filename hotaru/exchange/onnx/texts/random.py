@@ -2,28 +2,32 @@
 PyTorch; with one they are a function of the seed, the same at every run."""
 
 
-# Numbers in [0, 1): a hash of each index, with 53 bits for doubles, else 24.
+# x with its bits from `count` on mixed into its first ones.
+def _random_mix(x: Tensor, count: int) -> Tensor:
+    mask = (1 << (64 - count)) - 1
+    high = torch.bitwise_and(torch.bitwise_right_shift(x, count), mask)
+    return torch.bitwise_xor(x, high)
+
+
+# Numbers in [0, 1), of as many bits as the dtype holds without rounding to 1:
+# the mixing function of SplitMix64 of each index.
 def _random_hash(count: int, seed: float, dtype: int) -> Tensor:
-    start = int(math.fmod(seed, 4294967296.0) * 65536.0)
-    x = (torch.arange(count, dtype=torch.int64) + start) * -7046029254386353131
-    x = (
-        torch.bitwise_xor(x, torch.bitwise_and(x >> 30, 17179869183))
-        * -4658895280553007687
-    )
-    x = (
-        torch.bitwise_xor(x, torch.bitwise_and(x >> 27, 137438953471))
-        * -7723592293110705685
-    )
-    x = torch.bitwise_xor(x, torch.bitwise_and(x >> 31, 8589934591))
+    start = int(math.fmod(seed, 4294967296.0) * 65536.0) + 1
+    x = torch.arange(count, dtype=torch.int64) + start
+    x = x * -7046029254386353131
+    x = _random_mix(x, 30) * -4658895280553007687
+    x = _random_mix(x, 27) * -7723592293110705685
+    x = _random_mix(x, 31)
+    bits = 24
     if dtype == 7:
-        return (
-            torch.bitwise_and(x >> 11, 9007199254740991).to(torch.float64)
-            * 1.1102230246251565e-16
-        )
-    return (
-        torch.bitwise_and(x >> 40, 16777215).to(torch.float32)
-        * 5.9604644775390625e-08
-    )
+        bits = 53
+    elif dtype == 5:
+        bits = 11
+    elif dtype == 15:
+        bits = 8
+    number = torch.bitwise_right_shift(x, 64 - bits)
+    number = torch.bitwise_and(number, (1 << bits) - 1).to(torch.float64)
+    return number * (0.5**bits)
 
 
 def _random_uniform(
@@ -42,14 +46,9 @@ def _random_normal(
 ) -> Tensor:
     if seed is None or math.isnan(seed):
         return torch.randn(shape, dtype=dtype)
-    # Half a step up: the inverse of the distribution has poles at 0 and 1.
-    half = 5.551115123125783e-17 if dtype == 7 else 2.98023223876953125e-08
-    uniform = (
-        _random_uniform(shape, 7, seed)
-        if dtype == 7
-        else _random_uniform(shape, 6, seed)
-    )
-    return torch.special.ndtri(uniform.to(torch.float64) + half)
+    # The inverse of the distribution has poles at 0 and 1.
+    uniform = _random_uniform(shape, 7, seed)
+    return torch.special.ndtri(torch.clamp(uniform, 1e-16, 1 - 1.2e-16))
 
 
 def RandomUniform(

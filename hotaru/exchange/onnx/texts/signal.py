@@ -74,15 +74,13 @@ def STFT(
         length = window.size(0)
     else:
         length = x.size(1)
-    taper: Optional[Tensor] = None
-    if window is not None:
-        # A shorter window covers a frame's beginning; PyTorch's would be centred.
-        taper = torch.constant_pad_nd(window, [0, length - window.size(0)]).to(
-            torch.float32
-        )
-        if dtype == torch.float64:
-            taper = window.to(dtype)
-            taper = torch.constant_pad_nd(taper, [0, length - window.size(0)])
+    kind = torch.float64 if dtype == torch.float64 else torch.float32
+    if window is None:
+        taper = torch.ones([length], dtype=kind, device=x.device)
+    else:
+        # A shorter window covers a frame's beginning, PyTorch's its middle.
+        missing = length - window.size(0)
+        taper = torch.constant_pad_nd(window.to(kind), [0, missing])
     frames = torch.stft(
         x,
         length,
