@@ -103,6 +103,16 @@ def FeatureVectorizer(
     return torch.cat(parts, 1)
 
 
+def OneHotEncoder(
+    X: Tensor, *, cats_int64s: List[int], zeros: bool = True
+) -> Tensor:
+    cats = torch.tensor(cats_int64s, device=X.device)
+    hot = torch.unsqueeze(X.to(torch.int64), -1) == cats
+    if not zeros and not bool(torch.all(torch.any(hot, -1))):
+        raise ValueError("OneHotEncoder: a category that is not in cats_int64s")
+    return hot.to(torch.float32)
+
+
 def LinearRegressor(
     X: Tensor,
     *,
