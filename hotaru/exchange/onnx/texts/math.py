@@ -104,18 +104,6 @@ def Div__lists(A: List[int], B: List[int]) -> List[int]:
     return [_math_divide_ints(a[i], b[i]) for i in range(len(a))]
 
 
-def Mod_v10(A: Tensor, B: Tensor, *, fmod: bool = False) -> Tensor:
-    if fmod:
-        return torch.fmod(A, B)
-    return torch.remainder(A, B)
-
-
-def Mod_v10__host(A: int, B: int, *, fmod: bool = False) -> int:
-    if fmod:
-        return A - _math_divide_ints(A, B) * B
-    return A % B
-
-
 def Neg(X: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
     return torch.neg(X)
 
