@@ -2,8 +2,9 @@
 
     python tests/fuzz/make_corpus.py OUTPUT
 
-writes OUTPUT/archive (whole archives and their pickles) and OUTPUT/script
-(their source files and the samples below). Needs no PyTorch.
+writes OUTPUT/archive (whole archives and their pickles), OUTPUT/script (their
+source files and the samples below) and OUTPUT/weights (the files of weights in
+tests/golden). Needs no PyTorch.
 """
 
 import sys
@@ -57,10 +58,12 @@ def h(k: List[int]) -> Dict[str, int]:
 
 def main():
     out = Path(sys.argv[1])
-    for name in ("archive", "script"):
+    for name in ("archive", "script", "weights"):
         (out / name).mkdir(parents=True, exist_ok=True)
     for name, text in SAMPLES.items():
         (out / "script" / f"{name}.py").write_text(text)
+    for path in sorted(GOLDEN.parent.glob("weights.*")):
+        (out / "weights" / path.name).write_bytes(path.read_bytes())
     for path in sorted(GOLDEN.glob("*.pt")):
         if path.stat().st_size < 30_000:
             (out / "archive" / path.name).write_bytes(path.read_bytes())
