@@ -12,6 +12,7 @@
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/threads/cpu_count.h"
 #include "hotaru/runtime/threads/parallel.h"
+#include "weights.h"
 
 namespace hotaru::cli {
 namespace {
@@ -132,13 +133,18 @@ void info(bool as_json) {
 }  // namespace
 
 void add_info(CLI::App& program) {
-  CLI::App* command =
-      program.add_subcommand("info", "Version, processor, threads and devices");
+  CLI::App* command = program.add_subcommand(
+      "info", "Version, processor, threads and devices; or what a file holds");
+  auto file = std::make_shared<std::string>();
+  command->add_option("file", *file,
+                      "Describe this file of weights instead: safetensors, "
+                      "its index, GGUF");
   auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "Print JSON");
   auto of_kernels = std::make_shared<bool>(false);
   command->add_flag("--kernels", *of_kernels, "List kernels by device instead");
-  command->callback([as_json, of_kernels] {
+  command->callback([file, as_json, of_kernels] {
+    if (!file->empty()) return show_weights(*file, *as_json);
     *of_kernels ? kernels(*as_json) : info(*as_json);
   });
 }

@@ -75,7 +75,7 @@ def test_descriptions(hotaru):
 
 
 def test_the_command_describes_files(hotaru):
-    command = Path(hotaru.__file__).resolve().parents[2] / "build/cli/hotaru"
+    command = Path(sys.executable).with_name("hotaru")
     if not command.exists():
         pytest.skip("the command is not built")
     for name in FILES:
