@@ -18,6 +18,7 @@
 #include "hotaru/graph/drawing/drawing.h"
 #include "hotaru/graph/graph.h"
 #include "hotaru/io/npy.h"
+#include "hotaru/io/weights/weight_file.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/ops/matmul/matmul.h"

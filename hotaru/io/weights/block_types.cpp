@@ -157,16 +157,17 @@ void q6_k(const std::byte* block, float* out) {
     const std::byte* packed = block + half * 64;
     const std::byte* upper = block + 128 + half * 32;
     const std::byte* scales = block + 192 + half * 8;
+    float scale[8];  // of 16 elements each
+    for (int part = 0; part < 8; ++part)
+      scale[part] = d * float(signed_at(scales + part));
     for (int i = 0; i < 32; ++i) {
       const int bits = byte_at(upper + i);
-      const int q[4] = {low(packed + i) | (bits & 3) << 4,
-                        low(packed + i + 32) | (bits >> 2 & 3) << 4,
-                        high(packed + i) | (bits >> 4 & 3) << 4,
-                        high(packed + i + 32) | (bits >> 6 & 3) << 4};
-      for (int part = 0; part < 4; ++part) {
-        const float scale = d * float(signed_at(scales + i / 16 + 2 * part));
-        out[i + 32 * part] = scale * float(q[part] - 32);
-      }
+      const float* s = scale + i / 16;
+      const std::byte* at = packed + i;
+      out[i] = s[0] * float((low(at) | (bits & 3) << 4) - 32);
+      out[i + 32] = s[2] * float((low(at + 32) | (bits >> 2 & 3) << 4) - 32);
+      out[i + 64] = s[4] * float((high(at) | (bits >> 4 & 3) << 4) - 32);
+      out[i + 96] = s[6] * float((high(at + 32) | bits >> 6 << 4) - 32);
     }
     out += 128;
   }
