@@ -15,7 +15,13 @@ def _resize_exact(length: int, size: int, factor: float) -> bool:
 
 
 def _resize_coordinates(
-    length: int, size: int, factor: float, start: float, end: float, mode: str, device: Device
+    length: int,
+    size: int,
+    factor: float,
+    start: float,
+    end: float,
+    mode: str,
+    device: Device,
 ) -> Tensor:
     # Where the output's elements lie in the input, computed in float as elsewhere.
     x = torch.arange(size, dtype=torch.float32, device=device)
@@ -33,7 +39,9 @@ def _resize_coordinates(
     if mode == "tf_crop_and_resize":
         if size == 1:
             return x + 0.5 * (start + end) * (length - 1)
-        return start * (length - 1) + x * ((end - start) * (length - 1) / (size - 1))
+        return start * (length - 1) + x * (
+            (end - start) * (length - 1) / (size - 1)
+        )
     if mode == "half_pixel_symmetric":
         # The centres fall together although the size was rounded.
         offset = 0.5 * length * (1.0 - size / (factor * length))
@@ -47,11 +55,18 @@ def _resize_cubic(distance: Tensor, a: float) -> Tensor:
     d = distance.abs()
     near = ((a + 2.0) * d - (a + 3.0)) * d * d + 1.0
     far = ((a * d - 5.0 * a) * d + 8.0 * a) * d - 4.0 * a
-    return torch.where(d <= 1.0, near, torch.where(d < 2.0, far, torch.zeros_like(d)))
+    return torch.where(
+        d <= 1.0, near, torch.where(d < 2.0, far, torch.zeros_like(d))
+    )
 
 
 def _resize_weights(
-    at: Tensor, length: int, mode: str, a: float, stretch: float, exclude_outside: bool
+    at: Tensor,
+    length: int,
+    mode: str,
+    a: float,
+    stretch: float,
+    exclude_outside: bool,
 ) -> Tensor:
     # [output, input] along one axis. The filter is wider by 1 / stretch.
     half = 2 if mode == "cubic" else 1
@@ -59,7 +74,11 @@ def _resize_weights(
     taps = torch.arange(first, 2 - first, device=at.device)
     base = at.floor()
     distance = (taps - (at - base).unsqueeze(1)) * stretch
-    weights = _resize_cubic(distance, a) if mode == "cubic" else (1.0 - distance.abs()).clamp(0.0)
+    weights = (
+        _resize_cubic(distance, a)
+        if mode == "cubic"
+        else (1.0 - distance.abs()).clamp(0.0)
+    )
     places = base.to(torch.int64).unsqueeze(1) + taps
     if exclude_outside:
         weights = weights * (places >= 0) * (places < length)
@@ -104,12 +123,22 @@ def _resize_native(
     for i in range(n):
         times = out[i] // X.size(i + 2)
         # Up to 40 all quotients are right in float.
-        whole = whole and times * X.size(i + 2) == out[i] and times <= 40 and abs(f[i] - times) < 1e-6
+        whole = (
+            whole
+            and times * X.size(i + 2) == out[i]
+            and times <= 40
+            and abs(f[i] - times) < 1e-6
+        )
         several = several and (out[i] > 1 or X.size(i + 2) == 1)
         exact = exact and _resize_exact(X.size(i + 2), out[i], f[i])
     if mode == "nearest":
-        halves = coordinates.find("half_pixel") >= 0 and coordinates != "tf_half_pixel_for_nn"
-        floors = coordinates == "asymmetric" and (nearest_mode == "floor" or nearest_mode == "simple")
+        halves = (
+            coordinates.find("half_pixel") >= 0
+            and coordinates != "tf_half_pixel_for_nn"
+        )
+        floors = coordinates == "asymmetric" and (
+            nearest_mode == "floor" or nearest_mode == "simple"
+        )
         rounds = halves and nearest_mode.startswith("round")
         fits = X.is_floating_point() or X.dtype == torch.uint8
         if not whole or not fits or not (floors or rounds):
@@ -120,7 +149,9 @@ def _resize_native(
             return torch.upsample_nearest2d(X, out)
         return torch.upsample_nearest3d(X, out)
     corners = coordinates == "align_corners"
-    halves = coordinates == "half_pixel" or (coordinates == "pytorch_half_pixel" and several)
+    halves = coordinates == "half_pixel" or (
+        coordinates == "pytorch_half_pixel" and several
+    )
     if coordinates == "half_pixel_symmetric":
         halves = exact
     if not X.is_floating_point() or not (halves or (corners and exact)):
@@ -157,9 +188,22 @@ def _resize(
 ) -> Tensor:
     rank = X.dim()
     crops = coordinates == "tf_crop_and_resize"
-    if rank >= 3 and rank <= 5 and not exclude_outside and not antialias and not crops:
-        if size[:2] == X.shape[:2] and factors[0] == 1.0 and factors[1] == 1.0 and min(X.shape) > 0:
-            native = _resize_native(X, size, factors, scaled, mode, coordinates, nearest_mode, a)
+    if (
+        rank >= 3
+        and rank <= 5
+        and not exclude_outside
+        and not antialias
+        and not crops
+    ):
+        if (
+            size[:2] == X.shape[:2]
+            and factors[0] == 1.0
+            and factors[1] == 1.0
+            and min(X.shape) > 0
+        ):
+            native = _resize_native(
+                X, size, factors, scaled, mode, coordinates, nearest_mode, a
+            )
             if native is not None:
                 return native
     if mode != "nearest" and mode != "linear" and mode != "cubic":
@@ -172,7 +216,15 @@ def _resize(
         cropped = crops and (starts[i] != 0.0 or ends[i] != 1.0)
         if size[i] == length and factors[i] == 1.0 and not cropped:
             continue
-        at = _resize_coordinates(length, size[i], factors[i], starts[i], ends[i], coordinates, X.device)
+        at = _resize_coordinates(
+            length,
+            size[i],
+            factors[i],
+            starts[i],
+            ends[i],
+            coordinates,
+            X.device,
+        )
         if mode == "nearest":
             rounding = nearest_mode
             if rounding == "simple":
@@ -180,10 +232,16 @@ def _resize(
             out = out.index_select(i, _resize_nearest(at, length, rounding))
         else:
             stretch = min(factors[i], 1.0) if antialias else 1.0
-            weights = _resize_weights(at, length, mode, a, stretch, exclude_outside)
-            out = torch.matmul(out.transpose(i, -1), weights.to(out.dtype).t()).transpose(i, -1)
+            weights = _resize_weights(
+                at, length, mode, a, stretch, exclude_outside
+            )
+            out = torch.matmul(
+                out.transpose(i, -1), weights.to(out.dtype).t()
+            ).transpose(i, -1)
         if crops:
-            outside = ((at < 0) | (at > length - 1)).view([-1] + [1] * (rank - 1 - i))
+            outside = ((at < 0) | (at > length - 1)).view(
+                [-1] + [1] * (rank - 1 - i)
+            )
             out = out.masked_fill(outside, extrapolation)
     if mode != "nearest" and not X.is_floating_point():
         return _resize_integers(out, X.dtype)
@@ -224,7 +282,11 @@ def _resize_any(
     crops = coordinates == "tf_crop_and_resize"
     if crops:
         if roi is None or len(roi) != 2 * n:
-            raise ValueError("Resize: tf_crop_and_resize needs a roi of {} numbers".format(2 * n))
+            raise ValueError(
+                "Resize: tf_crop_and_resize needs a roi of {} numbers".format(
+                    2 * n
+                )
+            )
         for i in range(n):
             starts[chosen[i]] = roi[i]
             ends[chosen[i]] = roi[n + i]
@@ -233,7 +295,9 @@ def _resize_any(
     scaled = scales is not None and len(scales) > 0
     if scales is not None and scaled:
         if len(scales) != n:
-            raise ValueError("Resize: {} scales for {} axes".format(len(scales), n))
+            raise ValueError(
+                "Resize: {} scales for {} axes".format(len(scales), n)
+            )
         for i in range(n):
             d = chosen[i]
             factors[d] = scales[i]
@@ -241,15 +305,21 @@ def _resize_any(
             size[d] = _resize_length(X.size(d), scales[i])
     elif sizes is not None:
         if len(sizes) != n:
-            raise ValueError("Resize: {} sizes for {} axes".format(len(sizes), n))
+            raise ValueError(
+                "Resize: {} sizes for {} axes".format(len(sizes), n)
+            )
         for i in range(n):
             size[chosen[i]] = sizes[i]
             factors[chosen[i]] = sizes[i] / X.size(chosen[i])
         if policy != "stretch":
             quotients = [factors[i] for i in chosen]
             if policy != "not_larger" and policy != "not_smaller":
-                raise ValueError("keep_aspect_ratio_policy is {}".format(policy))
-            factor = min(quotients) if policy == "not_larger" else max(quotients)
+                raise ValueError(
+                    "keep_aspect_ratio_policy is {}".format(policy)
+                )
+            factor = (
+                min(quotients) if policy == "not_larger" else max(quotients)
+            )
             scaled = True
             for i in chosen:
                 factors[i] = factor
@@ -257,14 +327,40 @@ def _resize_any(
     else:
         raise ValueError("Resize: neither scales nor sizes")
     return _resize(
-        X, size, factors, scaled, starts, ends, mode, coordinates, nearest_mode, a, exclude_outside, extrapolation, antialias
+        X,
+        size,
+        factors,
+        scaled,
+        starts,
+        ends,
+        mode,
+        coordinates,
+        nearest_mode,
+        a,
+        exclude_outside,
+        extrapolation,
+        antialias,
     )
 
 
-def Resize_v10(X: Tensor, scales: List[float], *, mode: str = "nearest") -> Tensor:
+def Resize_v10(
+    X: Tensor, scales: List[float], *, mode: str = "nearest"
+) -> Tensor:
     # Its nearest element is the next one where the picture shrinks.
     return _resize_any(
-        X, None, scales, None, None, "stretch", mode, "asymmetric", "simple", -0.75, False, 0.0, False
+        X,
+        None,
+        scales,
+        None,
+        None,
+        "stretch",
+        mode,
+        "asymmetric",
+        "simple",
+        -0.75,
+        False,
+        0.0,
+        False,
     )
 
 
@@ -301,27 +397,71 @@ def Resize_v11(
     )
 
 
-def Upsample(X: Tensor, *, height_scale: float, mode: str = "nearest", width_scale: float) -> Tensor:
+def Upsample(
+    X: Tensor, *, height_scale: float, mode: str = "nearest", width_scale: float
+) -> Tensor:
     kind = "linear" if mode == "bilinear" else mode
     scales = [1.0, 1.0, height_scale, width_scale]
     return _resize_any(
-        X, None, scales, None, None, "stretch", kind, "asymmetric", "floor", -0.75, False, 0.0, False
+        X,
+        None,
+        scales,
+        None,
+        None,
+        "stretch",
+        kind,
+        "asymmetric",
+        "floor",
+        -0.75,
+        False,
+        0.0,
+        False,
     )
 
 
-def Upsample_v7(X: Tensor, *, mode: str = "nearest", scales: List[float]) -> Tensor:
+def Upsample_v7(
+    X: Tensor, *, mode: str = "nearest", scales: List[float]
+) -> Tensor:
     return _resize_any(
-        X, None, scales, None, None, "stretch", mode, "asymmetric", "floor", -0.75, False, 0.0, False
+        X,
+        None,
+        scales,
+        None,
+        None,
+        "stretch",
+        mode,
+        "asymmetric",
+        "floor",
+        -0.75,
+        False,
+        0.0,
+        False,
     )
 
 
-def Upsample_v9(X: Tensor, scales: List[float], *, mode: str = "nearest") -> Tensor:
+def Upsample_v9(
+    X: Tensor, scales: List[float], *, mode: str = "nearest"
+) -> Tensor:
     return _resize_any(
-        X, None, scales, None, None, "stretch", mode, "asymmetric", "floor", -0.75, False, 0.0, False
+        X,
+        None,
+        scales,
+        None,
+        None,
+        "stretch",
+        mode,
+        "asymmetric",
+        "floor",
+        -0.75,
+        False,
+        0.0,
+        False,
     )
 
 
-def _resize_sampled(X: Tensor, grid: Tensor, mode: int, padding_mode: str, align_corners: bool) -> Tensor:
+def _resize_sampled(
+    X: Tensor, grid: Tensor, mode: int, padding_mode: str, align_corners: bool
+) -> Tensor:
     padding = 0
     if padding_mode == "border":
         padding = 1
@@ -333,11 +473,18 @@ def _resize_sampled(X: Tensor, grid: Tensor, mode: int, padding_mode: str, align
         places = grid if grid.dtype == X.dtype else grid.to(X.dtype)
         return torch.grid_sampler(X, places, mode, padding, align_corners)
     # Integers are interpolated as floats and cut off.
-    return torch.grid_sampler(X.to(grid.dtype), grid, mode, padding, align_corners).to(X.dtype)
+    return torch.grid_sampler(
+        X.to(grid.dtype), grid, mode, padding, align_corners
+    ).to(X.dtype)
 
 
 def GridSample_v16(
-    X: Tensor, grid: Tensor, *, align_corners: bool = False, mode: str = "bilinear", padding_mode: str = "zeros"
+    X: Tensor,
+    grid: Tensor,
+    *,
+    align_corners: bool = False,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
 ) -> Tensor:
     kind = 0
     if mode == "nearest":
@@ -350,7 +497,12 @@ def GridSample_v16(
 
 
 def GridSample_v20(
-    X: Tensor, grid: Tensor, *, align_corners: bool = False, mode: str = "linear", padding_mode: str = "zeros"
+    X: Tensor,
+    grid: Tensor,
+    *,
+    align_corners: bool = False,
+    mode: str = "linear",
+    padding_mode: str = "zeros",
 ) -> Tensor:
     kind = 0
     if mode == "nearest":
@@ -362,5 +514,7 @@ def GridSample_v20(
     return _resize_sampled(X, grid, kind, padding_mode, align_corners)
 
 
-def AffineGrid_v20(theta: Tensor, size: List[int], *, align_corners: bool = False) -> Tensor:
+def AffineGrid_v20(
+    theta: Tensor, size: List[int], *, align_corners: bool = False
+) -> Tensor:
     return torch.affine_grid_generator(theta, size, align_corners)

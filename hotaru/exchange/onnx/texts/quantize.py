@@ -1,0 +1,361 @@
+"""Integers that stand for real numbers, and products of them."""
+
+
+def _quantize_axis(scale: Tensor, rank: int, axis: int) -> Tensor:
+    # A scale for each entry along the axis; one alone is the whole tensor's.
+    if scale.numel() == 1:
+        return scale.squeeze()
+    if scale.dim() != 1:
+        raise ValueError(
+            "a scale of shape {} is for blocks, and there is no block_size".format(
+                scale.shape
+            )
+        )
+    if rank == 1:
+        return scale
+    shape = [1] * rank
+    shape[axis] = -1
+    return scale.view(shape)
+
+
+def _quantize_blocks(
+    scale: Tensor, size: int, axis: int, block_size: int
+) -> Tensor:
+    # Each entry block_size times; the last block may be cut off.
+    return scale.repeat_interleave(block_size, axis).narrow(axis, 0, size)
+
+
+def _quantize_scale(
+    x: Tensor, scale: Tensor, axis: int, block_size: int
+) -> Tensor:
+    if block_size > 0 and scale.dim() == x.dim() and scale.dim() > 0:
+        return _quantize_blocks(scale, x.size(axis), axis, block_size)
+    return _quantize_axis(scale, x.dim(), axis)
+
+
+def _quantize_float8(x: Tensor, dtype: int, saturate: bool) -> Tensor:
+    largest = 57344.0
+    overflow = 61440.0
+    if dtype == 24:
+        largest = 448.0
+        overflow = 464.0
+    elif dtype == 26:
+        largest = 240.0
+        overflow = 248.0
+    if saturate:
+        return x.clamp(-largest, largest).to(dtype)
+    # The types without infinities have NaN in its place.
+    beyond = float("inf") if dtype == 23 else float("nan")
+    return torch.where(x.abs() < overflow, x, torch.sign(x) * beyond).to(dtype)
+
+
+def _quantize_integers(x: Tensor, dtype: int) -> Tensor:
+    # Rounded values, saturated.
+    if dtype == torch.uint8:
+        return x.clamp(0.0, 255.0).to(dtype)
+    if dtype == torch.int8:
+        return x.clamp(-128.0, 127.0).to(dtype)
+    if dtype == 27:
+        return x.clamp(0.0, 65535.0).to(dtype)
+    if dtype == torch.int16:
+        return x.clamp(-32768.0, 32767.0).to(dtype)
+    raise NotImplementedError(
+        "quantized values of PyTorch's ScalarType {}".format(dtype)
+    )
+
+
+def _quantize(
+    x: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Optional[Tensor],
+    axis: int,
+    block_size: int,
+    output_dtype: Optional[int],
+    precision: Optional[int],
+    saturate: bool,
+) -> Tensor:
+    scale = _quantize_scale(x, y_scale, axis, block_size)
+    by = precision if precision is not None else scale.dtype
+    if not scale.is_floating_point() and precision is None:
+        by = torch.float64
+    quotient = x.to(by) / scale.to(by)
+    # Of 16 bits, sums with a zero point are not exact.
+    if by != torch.float64:
+        quotient = quotient.float()
+    dtype = torch.uint8 if output_dtype is None else output_dtype
+    if y_zero_point is not None:
+        dtype = y_zero_point.dtype
+    float8 = dtype == 24 or dtype == 23
+    if (
+        float8
+        or dtype == 26
+        or dtype == 25
+    ):
+        return _quantize_float8(quotient, dtype, saturate)
+    rounded = torch.round(quotient)
+    if y_zero_point is not None:
+        rounded = rounded + _quantize_scale(
+            x, y_zero_point, axis, block_size
+        ).to(rounded.dtype)
+    return _quantize_integers(rounded, dtype)
+
+
+def QuantizeLinear_v10(
+    x: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Optional[Tensor],
+    *,
+    axis: int = 1,
+    block_size: int = 0,
+    output_dtype: Optional[int] = None,
+    precision: Optional[int] = None,
+    saturate: bool = True,
+) -> Tensor:
+    return _quantize(
+        x,
+        y_scale,
+        y_zero_point,
+        axis,
+        block_size,
+        output_dtype,
+        precision,
+        saturate,
+    )
+
+
+def DequantizeLinear_v10(
+    x: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Optional[Tensor],
+    *,
+    axis: int = 1,
+    block_size: int = 0,
+    output_dtype: Optional[int] = None,
+) -> Tensor:
+    dtype = x_scale.dtype if output_dtype is None else output_dtype
+    # Differences of 8- and 16-bit integers are exact in float.
+    value = x.float()
+    if x_zero_point is not None:
+        value = (
+            value - _quantize_scale(x, x_zero_point, axis, block_size).float()
+        )
+    return (value * _quantize_scale(x, x_scale, axis, block_size).float()).to(
+        dtype
+    )
+
+
+def DynamicQuantizeLinear_v11(x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
+    low = x.amin().clamp(max=0.0)
+    high = x.amax().clamp(min=0.0)
+    scale = (high - low) / 255.0
+    # Zeros alone: any scale does.
+    scale = scale.masked_fill(scale == 0.0, 1.0)
+    zero_point = torch.round((-low / scale).clamp(0.0, 255.0))
+    y = (torch.round(x / scale) + zero_point).clamp(0.0, 255.0).to(torch.uint8)
+    return y, scale, zero_point.to(torch.uint8)
+
+
+def _quantize_rows(zero_point: Tensor) -> Tensor:
+    # One a row, of shape [M] or [..., M, 1].
+    if zero_point.dim() == 1 and zero_point.numel() > 1:
+        return zero_point.unsqueeze(1)
+    return zero_point.squeeze() if zero_point.numel() == 1 else zero_point
+
+
+def _quantize_columns(zero_point: Tensor) -> Tensor:
+    return zero_point.squeeze() if zero_point.numel() == 1 else zero_point
+
+
+def _quantize_matmul(
+    A: Tensor,
+    B: Tensor,
+    a_zero_point: Optional[Tensor],
+    b_zero_point: Optional[Tensor],
+) -> Tensor:
+    # Products of 9 bits by 9: 256 of them are an exact float, so our fast
+    # products of floats give int32's sums a piece at a time.
+    a = A.float()
+    if a_zero_point is not None:
+        a = a - _quantize_rows(a_zero_point).float()
+    b = B.float()
+    if b_zero_point is not None:
+        b = b - _quantize_columns(b_zero_point).float()
+    length = A.size(-1)
+    if length <= 256:
+        return torch.matmul(a, b).to(torch.int32)
+    rows = -2 if B.dim() > 1 else -1
+    out = torch.matmul(a.narrow(-1, 0, 256), b.narrow(rows, 0, 256)).to(
+        torch.int32
+    )
+    for first in range(256, length, 256):
+        count = min(256, length - first)
+        piece = torch.matmul(
+            a.narrow(-1, first, count), b.narrow(rows, first, count)
+        )
+        out = out + piece.to(torch.int32)
+    return out
+
+
+def MatMulInteger_v10(
+    A: Tensor,
+    B: Tensor,
+    a_zero_point: Optional[Tensor],
+    b_zero_point: Optional[Tensor],
+) -> Tensor:
+    return _quantize_matmul(A, B, a_zero_point, b_zero_point)
+
+
+def QLinearMatMul_v10(
+    a: Tensor,
+    a_scale: Tensor,
+    a_zero_point: Tensor,
+    b: Tensor,
+    b_scale: Tensor,
+    b_zero_point: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Tensor,
+) -> Tensor:
+    scale = (
+        _quantize_rows(a_scale).float()
+        * _quantize_columns(b_scale).float()
+        / y_scale.float()
+    )
+    if a.is_floating_point() or b.is_floating_point():
+        value = torch.matmul(
+            a.float() - _quantize_rows(a_zero_point).float(),
+            b.float() - _quantize_columns(b_zero_point).float(),
+        )
+    else:
+        value = _quantize_matmul(a, b, a_zero_point, b_zero_point).float()
+    if y_zero_point.is_floating_point():
+        return _quantize_float8(value * scale, y_zero_point.dtype, True)
+    return _quantize_integers(
+        torch.round(value * scale) + y_zero_point.float(), y_zero_point.dtype
+    )
+
+
+def _quantize_conv(
+    x: Tensor,
+    w: Tensor,
+    x_zero_point: Optional[Tensor],
+    w_zero_point: Optional[Tensor],
+    auto_pad: str,
+    dilations: Optional[List[int]],
+    group: int,
+    pads: Optional[List[int]],
+    strides: Optional[List[int]],
+) -> Tensor:
+    n = w.dim() - 2
+    d = [1] * n if dilations is None else dilations
+    s = [1] * n if strides is None else strides
+    # Exact in float up to 256 products of 9 bits by 9, in double beyond.
+    products = w.size(1)
+    for i in range(n):
+        products *= w.size(i + 2)
+    wide = torch.float32 if products <= 256 else torch.float64
+    values = x.to(wide)
+    if x_zero_point is not None:
+        values = values - x_zero_point.squeeze().to(wide)
+    weights = w.to(wide)
+    if w_zero_point is not None:
+        weights = weights - _quantize_axis(w_zero_point, w.dim(), 0).to(wide)
+    begins = [0] * n
+    ends = [0] * n
+    if auto_pad == "SAME_UPPER" or auto_pad == "SAME_LOWER":
+        for i in range(n):
+            windows = (x.size(i + 2) + s[i] - 1) // s[i]
+            total = max(
+                (windows - 1) * s[i]
+                + d[i] * (w.size(i + 2) - 1)
+                + 1
+                - x.size(i + 2),
+                0,
+            )
+            begins[i] = (
+                total // 2 if auto_pad == "SAME_UPPER" else total - total // 2
+            )
+            ends[i] = total - begins[i]
+    elif pads is not None and auto_pad == "NOTSET":
+        begins = pads[:n]
+        ends = pads[n:]
+    elif auto_pad != "VALID" and auto_pad != "NOTSET":
+        raise ValueError("auto_pad is {}".format(auto_pad))
+    if begins != ends:
+        pairs: List[int] = []
+        for i in range(n - 1, -1, -1):
+            pairs += [begins[i], ends[i]]
+        values = torch.constant_pad_nd(values, pairs)
+        begins = [0] * n
+    # Over int64, so that what int32 cannot hold wraps around.
+    out = torch.convolution(
+        values, weights, None, s, begins, d, False, [0] * n, group
+    )
+    return (
+        out.to(torch.int32)
+        if wide == torch.float32
+        else out.to(torch.int64).to(torch.int32)
+    )
+
+
+def ConvInteger_v10(
+    x: Tensor,
+    w: Tensor,
+    x_zero_point: Optional[Tensor],
+    w_zero_point: Optional[Tensor],
+    *,
+    auto_pad: str = "NOTSET",
+    dilations: Optional[List[int]] = None,
+    group: int = 1,
+    kernel_shape: Optional[List[int]] = None,
+    pads: Optional[List[int]] = None,
+    strides: Optional[List[int]] = None,
+) -> Tensor:
+    return _quantize_conv(
+        x,
+        w,
+        x_zero_point,
+        w_zero_point,
+        auto_pad,
+        dilations,
+        group,
+        pads,
+        strides,
+    )
+
+
+def QLinearConv_v10(
+    x: Tensor,
+    x_scale: Tensor,
+    x_zero_point: Tensor,
+    w: Tensor,
+    w_scale: Tensor,
+    w_zero_point: Tensor,
+    y_scale: Tensor,
+    y_zero_point: Tensor,
+    B: Optional[Tensor],
+    *,
+    auto_pad: str = "NOTSET",
+    dilations: Optional[List[int]] = None,
+    group: int = 1,
+    kernel_shape: Optional[List[int]] = None,
+    pads: Optional[List[int]] = None,
+    strides: Optional[List[int]] = None,
+) -> Tensor:
+    sums = _quantize_conv(
+        x,
+        w,
+        x_zero_point,
+        w_zero_point,
+        auto_pad,
+        dilations,
+        group,
+        pads,
+        strides,
+    )
+    channels = [-1] + [1] * (w.dim() - 2)
+    if B is not None:
+        sums = sums + B.view(channels)
+    scale = x_scale.squeeze() * w_scale / y_scale.squeeze()
+    scale = scale.view(channels) if scale.numel() > 1 else scale.squeeze()
+    value = torch.round(sums.float() * scale) + y_zero_point.squeeze().float()
+    return _quantize_integers(value, y_zero_point.dtype)
