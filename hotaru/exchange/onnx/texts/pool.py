@@ -65,6 +65,14 @@ def _pool_windows(
     return out
 
 
+def _pool_plain(pads: Optional[List[int]], kernel: List[int]) -> bool:
+    # Whether our operators have this padding as it is.
+    if pads is None:
+        return True
+    n = len(kernel)
+    return pads[:n] == pads[n:] and 2 * max(pads) <= min(kernel)
+
+
 def _pool_direct(
     size: List[int],
     reach: List[int],
@@ -254,6 +262,9 @@ def MaxPool(
     n = len(kernel_shape)
     d = _pool_each(dilations, n, 1)
     s = _pool_each(strides, n, 1)
+    if auto_pad == "NOTSET" and _pool_plain(pads, kernel_shape):
+        begins = [0] * n if pads is None else pads[:n]
+        return _pool_max(X, kernel_shape, s, begins, d, ceil_mode)
     reach = _pool_reach(kernel_shape, d)
     size = X.shape[2:]
     p = _pool_pads(size, reach, s, pads, auto_pad)
@@ -350,6 +361,12 @@ def AveragePool(
     n = len(kernel_shape)
     d = _pool_each(dilations, n, 1)
     s = _pool_each(strides, n, 1)
+    if auto_pad == "NOTSET" and dilations is None:
+        if _pool_plain(pads, kernel_shape):
+            begins = [0] * n if pads is None else pads[:n]
+            return _pool_average(
+                X, kernel_shape, s, begins, ceil_mode, count_include_pad, None
+            )
     reach = _pool_reach(kernel_shape, d)
     size = X.shape[2:]
     p = _pool_pads(size, reach, s, pads, auto_pad)
