@@ -39,6 +39,7 @@ ROOMS = {
     "core": ("", "inference", "printing", "sparse"),
     "runtime": ("", "threads", "streams", "own"),
     "io": ("", "weights"),
+    "exchange": ("", "onnx", "pt2"),
     "graph": ("capture", "program", "passes", "drawing", ""),
     "script": (
         "source",

@@ -7,6 +7,7 @@
 
 #include "hotaru/core/error.h"
 #include "hotaru/exchange/onnx/load_onnx.h"
+#include "hotaru/exchange/pt2.h"
 #include "hotaru/io/mapped_file.h"
 #include "hotaru/io/zip_reader.h"
 #include "hotaru/script/archive/archive.h"
@@ -58,6 +59,10 @@ script::Module load_as(Format format, Source&& source,
     case Format::kTorchScript:
       return pass([](auto&&... from) {
         return script::load(std::forward<decltype(from)>(from)...);
+      });
+    case Format::kExported:
+      return pass([](auto&&... from) {
+        return load_pt2(std::forward<decltype(from)>(from)...);
       });
     case Format::kOnnx:
       return pass([](auto&&... from) {

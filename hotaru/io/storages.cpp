@@ -32,7 +32,9 @@ Ref<Storage> ArchiveStorages::get(const std::string& key, DType dtype,
       std::string contents = archive_.read(record);
       found->second = copied(contents.data(), contents.size());
     } else {
-      Bytes contents = archive_.stored(record);
+      Bytes contents = checksums_ == Checksums::kVerify
+                           ? archive_.stored(record)
+                           : archive_.unverified(record);
       auto address = reinterpret_cast<uintptr_t>(contents.data());
       if (address % kMaxItemsize != 0) {
         found->second = copied(contents.data(), contents.size());

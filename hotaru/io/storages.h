@@ -15,9 +15,12 @@ namespace hotaru::io {
 /// file, which they keep alive, unless a record is compressed or misaligned.
 class ArchiveStorages {
  public:
+  enum class Checksums : uint8_t { kVerify, kSkip };
+
   /// Records are looked up as folder + key, e.g. "data/" + "0".
-  ArchiveStorages(const ZipReader& archive, std::string folder)
-      : archive_(archive), folder_(std::move(folder)) {}
+  ArchiveStorages(const ZipReader& archive, std::string folder,
+                  Checksums checksums = Checksums::kVerify)
+      : archive_(archive), folder_(std::move(folder)), checksums_(checksums) {}
 
   /// Throws Error when the record is missing, damaged or too small.
   Ref<Storage> get(const std::string& key, DType dtype, int64_t numel);
@@ -25,6 +28,7 @@ class ArchiveStorages {
  private:
   const ZipReader& archive_;
   std::string folder_;
+  Checksums checksums_;
   std::unordered_map<std::string, Ref<Storage>> by_key_;
 };
 

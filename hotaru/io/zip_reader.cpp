@@ -57,11 +57,11 @@ void apply_zip64(std::string_view extra, std::string_view what,
 
 }  // namespace
 
-ZipReader::ZipReader(Ref<MappedFile> file) : file_(std::move(file)) {
+ZipReader::ZipReader(Ref<MappedFile> file, Root root) : file_(std::move(file)) {
   Directory directory = find_directory();
   read_directory(directory);
   check_overlaps(directory.offset);
-  strip_root();
+  strip_root(root);
 }
 
 std::string ZipReader::where(const ZipRecord& record) const {
@@ -261,22 +261,29 @@ void ZipReader::check_overlaps(uint64_t directory_offset) const {
   }
 }
 
-// Removes the common root folder from the names and indexes them.
-void ZipReader::strip_root() {
+// Removes the common root folder from the names.
+void ZipReader::strip_root(Root root) {
   std::string_view first = records_[0].name;
   size_t slash = first.find('/');
+  if (root == Root::kOptional && slash == std::string_view::npos)
+    return index();
   HOTARU_CHECK(slash != std::string_view::npos, where(records_[0]),
                " lies in no folder; not a PyTorch archive");
   root_ = first.substr(0, slash);
   std::string prefix = root_ + "/";
-  by_name_.reserve(records_.size());
-  for (size_t i = 0; i < records_.size(); ++i) {
-    ZipRecord& record = records_[i];
+  for (ZipRecord& record : records_) {
     HOTARU_CHECK(record.name.starts_with(prefix), where(record),
                  " lies outside of the archive's root folder '", root_, "'");
     record.name.erase(0, prefix.size());
-    HOTARU_CHECK(by_name_.emplace(record.name, i).second, where(record),
-                 " occurs twice");
+  }
+  index();
+}
+
+void ZipReader::index() {
+  by_name_.reserve(records_.size());
+  for (size_t i = 0; i < records_.size(); ++i) {
+    HOTARU_CHECK(by_name_.emplace(records_[i].name, i).second,
+                 where(records_[i]), " occurs twice");
   }
 }
 
@@ -301,11 +308,15 @@ void ZipReader::check_crc(const ZipRecord& record, Bytes contents) const {
 }
 
 Bytes ZipReader::stored(const ZipRecord& record) const {
-  HOTARU_CHECK(!record.deflated, where(record),
-               " is compressed, but must be stored");
-  Bytes contents = file_->bytes().subspan(record.offset, record.size);
+  Bytes contents = unverified(record);
   check_crc(record, contents);
   return contents;
+}
+
+Bytes ZipReader::unverified(const ZipRecord& record) const {
+  HOTARU_CHECK(!record.deflated, where(record),
+               " is compressed, but must be stored");
+  return file_->bytes().subspan(record.offset, record.size);
 }
 
 std::string ZipReader::read(const ZipRecord& record) const {

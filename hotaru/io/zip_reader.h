@@ -29,7 +29,10 @@ struct ZipRecord {
 /// sizes that deflate cannot reach. Immutable afterwards: any thread may read.
 class ZipReader {
  public:
-  explicit ZipReader(Ref<MappedFile> file);
+  /// kOptional: the records may lie in no folder at all; root() is "" then.
+  enum class Root : uint8_t { kRequired, kOptional };
+
+  explicit ZipReader(Ref<MappedFile> file, Root root = Root::kRequired);
 
   const std::string& file_name() const { return file_->name(); }
   const Ref<MappedFile>& file() const { return file_; }
@@ -45,6 +48,9 @@ class ZipReader {
   /// A stored record's payload inside the map, without a copy. Verifies the
   /// CRC; throws Error for deflated records.
   Bytes stored(const ZipRecord& record) const;
+  /// The same without looking at the bytes: pages that nobody reads are not
+  /// read from the disk.
+  Bytes unverified(const ZipRecord& record) const;
   /// The contents, inflated where needed; verifies the CRC.
   std::string read(const ZipRecord& record) const;
 
@@ -62,7 +68,8 @@ class ZipReader {
   void read_directory(const Directory& directory);
   void check_local_header(ZipRecord& record, uint16_t flags) const;
   void check_overlaps(uint64_t directory_offset) const;
-  void strip_root();
+  void strip_root(Root root);
+  void index();
   void check_crc(const ZipRecord& record, Bytes contents) const;
 
   Ref<MappedFile> file_;

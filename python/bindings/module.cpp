@@ -18,6 +18,7 @@
 #include "bindings/runtime/own_kernel.h"
 #include "bindings/runtime/stream.h"
 #include "bindings/runtime/threads.h"
+#include "bindings/script/exported_program.h"
 #include "bindings/script/script_object.h"
 #include "bindings/script/script_source.h"
 #include "bindings/tensor/creation.h"
@@ -62,6 +63,7 @@ NB_MODULE(_C, m) {
   init_script_container(m);
   init_exchange(m);
   init_weights(m);
+  init_exported_program(m);
   init_stream(m);
   init_own_kernel(m);
   init_accelerator(m);

@@ -56,7 +56,8 @@ _LAZY = {
     "_linalg_utils", "_lobpcg", "_tensor_str", "_vmap_internals",
     "_weights_only_unpickler", "accelerator", "amp", "ao", "autograd",
     "backends", "classes",
-    "compiler", "cpu", "cuda", "distributed", "distributions", "fft", "func",
+    "compiler", "cpu", "cuda", "distributed", "distributions", "export", "fft",
+    "func",
     "futures", "fx", "graphs", "hub", "jit", "linalg", "masked",
     "mps", "multiprocessing", "nested",
     "nn", "onnx",
@@ -197,7 +198,6 @@ from ._functions.attention import *
 from ._functions.checks import *
 from ._functions.copies import *
 from ._functions.in_place import *
-from ._functions.normed import *
 from ._functions.ranges import *
 from ._functions.symbolic import *
 from ._functions.windows import *

@@ -3,8 +3,8 @@
     python tests/fuzz/make_corpus.py OUTPUT
 
 writes OUTPUT/archive (whole archives and their pickles), OUTPUT/script (their
-source files and the samples below) and OUTPUT/weights (the files of weights in
-tests/golden). Needs no PyTorch.
+source files and the samples below), OUTPUT/weights (the files of weights in
+tests/golden), OUTPUT/pt2 (exported programs) and OUTPUT/onnx. Needs no PyTorch.
 """
 
 import sys
@@ -58,12 +58,19 @@ def h(k: List[int]) -> Dict[str, int]:
 
 def main():
     out = Path(sys.argv[1])
-    for name in ("archive", "script", "weights"):
+    for name in ("archive", "onnx", "pt2", "script", "weights"):
         (out / name).mkdir(parents=True, exist_ok=True)
     for name, text in SAMPLES.items():
         (out / "script" / f"{name}.py").write_text(text)
-    for path in sorted(GOLDEN.parent.glob("weights.*")):
-        (out / "weights" / path.name).write_bytes(path.read_bytes())
+    golden = GOLDEN.parent
+    seeds = {
+        "weights": golden.glob("weights.*"),
+        "pt2": (golden / "pt2").glob("*.pt2"),
+        "onnx": (golden / "onnx").glob("*.onnx"),
+    }
+    for room, paths in seeds.items():
+        for path in sorted(paths):
+            (out / room / path.name).write_bytes(path.read_bytes())
     for path in sorted(GOLDEN.glob("*.pt")):
         if path.stat().st_size < 30_000:
             (out / "archive" / path.name).write_bytes(path.read_bytes())

@@ -106,6 +106,12 @@ Sugared FunctionCompiler::attribute(const Sugared& base, std::string_view name,
     fail_at(range, "Tried to lookup unknown attribute on class ",
             meaning.type->annotation());
   }
+  if (meaning.kind == Meaning::Kind::kBuiltin &&
+      has_overload(meaning.text, name)) {
+    return {.kind = Sugared::Kind::kMeaning,
+            .meaning = {.kind = Meaning::Kind::kBuiltin,
+                        .text = concat(meaning.text, ".", name)}};
+  }
   if (meaning.kind != Meaning::Kind::kNamespace &&
       meaning.kind != Meaning::Kind::kConstants) {
     fail_at(range, "attribute lookup is not defined on ", kind_of(base));

@@ -131,6 +131,31 @@ bool can_be_subscripted(TypePtr type) {
 
 }  // namespace
 
+namespace {
+
+// "add.Tensor": the one overload of that name, whose own is "default" where it
+// has none. Null for other names.
+const Operator* find_overload(std::string_view name) {
+  const size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return nullptr;
+  const std::string_view op = name.substr(0, dot);
+  std::string_view overload = name.substr(dot + 1);
+  if (overload == "default") overload = {};
+  if (const Operator* found = Registry::instance().find(op, overload))
+    return found;
+  for (const Operator* found : find_builtins(op)) {
+    if (found->schema().overload == overload) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool has_overload(std::string_view name, std::string_view overload) {
+  return name.find('.') == std::string_view::npos &&
+         find_overload(concat(name, ".", overload));
+}
+
 bool is_renamed(std::string_view name) {
   return std::any_of(std::begin(kRenamed), std::end(kRenamed),
                      [&](const auto& pair) { return pair.first == name; });
@@ -461,6 +486,7 @@ Var* FunctionCompiler::builtin(std::string_view name,
   // Rather than a tensor to a number, a number converts to a tensor.
   overloads.insert(tensors ? overloads.begin() : overloads.end(),
                    registered.begin(), registered.end());
+  if (const Operator* op = find_overload(name)) overloads = {op};
   if (overloads.empty()) return missing_operator(name, range);
   // A dtype is an int here, which x.view(-1) shall not be taken for.
   std::stable_partition(

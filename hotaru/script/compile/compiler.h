@@ -45,6 +45,9 @@ void check_list_annotation(const Expr& expr, TypePtr type);
 /// Whether Python knows an operator by that name and PyTorch by another.
 bool is_renamed(std::string_view name);
 
+/// Whether `ops.aten.name.overload` is an operator.
+bool has_overload(std::string_view name, std::string_view overload);
+
 /// One argument of a call.
 struct CallArg {
   Var* var = nullptr;

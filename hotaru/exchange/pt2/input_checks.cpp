@@ -1,0 +1,172 @@
+#include "hotaru/exchange/pt2/input_checks.h"
+
+#include <map>
+
+#include "hotaru/core/error.h"
+#include "hotaru/script/archive/literal.h"
+
+namespace hotaru::exchange::pt2 {
+
+namespace {
+
+// Where an input stands among the arguments: "x", "pair[0]", "inputs['a']".
+void name_leaves(const TreeSpec& tree, const std::string& path,
+                 std::vector<std::string>& out) {
+  if (tree.kind == TreeSpec::Kind::kLeaf) {
+    out.push_back(path);
+    return;
+  }
+  for (size_t i = 0; i < tree.children.size(); ++i) {
+    const bool key = i < tree.keys.size();
+    name_leaves(tree.children[i],
+                key ? concat(path, "['", tree.keys[i], "']")
+                    : concat(path, "[", i, "]"),
+                out);
+  }
+}
+
+std::vector<std::string> leaf_paths(const File& file) {
+  std::vector<std::string> out;
+  const TreeSpec& tree = file.in_tree;
+  if (tree.children.size() != 2) {
+    name_leaves(tree, "args", out);
+    return out;
+  }
+  const std::vector<TreeSpec>& positional = tree.children[0].children;
+  for (size_t i = 0; i < positional.size(); ++i) {
+    const bool named = i < file.argument_names.size();
+    name_leaves(positional[i],
+                named ? file.argument_names[i] : concat("args[", i, "]"), out);
+  }
+  const TreeSpec& keywords = tree.children[1];
+  for (size_t i = 0; i < keywords.children.size(); ++i) {
+    name_leaves(
+        keywords.children[i],
+        i < keywords.keys.size() ? keywords.keys[i] : concat("kwargs[", i, "]"),
+        out);
+  }
+  return out;
+}
+
+class Checks {
+ public:
+  explicit Checks(const File& file) : file_(file), body_({}, 2) {}
+
+  std::string write(const std::vector<Leaf>& leaves) {
+    const std::vector<std::string> paths = leaf_paths(file_);
+    for (const Leaf& leaf : leaves) body_.fresh(leaf.name);
+    for (size_t i = 0; i < leaves.size(); ++i) {
+      const Leaf& leaf = leaves[i];
+      path_ = i < paths.size() ? paths[i] : leaf.name;
+      if (leaf.type == "Tensor") {
+        auto meta = file_.graph.tensors.find(leaf.argument->text);
+        if (meta != file_.graph.tensors.end()) tensor(leaf, meta->second);
+      } else if (leaf.argument->kind == Argument::Kind::kSymInt) {
+        auto size = file_.graph.sizes.find(leaf.argument->text);
+        if (size != file_.graph.sizes.end()) {
+          check_size(leaf.name, path_, size->second);
+        }
+      } else if (leaf.argument->kind != Argument::Kind::kNone) {
+        constant(leaf);
+      }
+    }
+    return body_.text();
+  }
+
+ private:
+  // `message` has {} for each of the values.
+  void refuse_if(const std::string& condition, const std::string& message,
+                 const std::string& values) {
+    body_.open(concat("if ", condition, ":"));
+    body_.line(concat("raise RuntimeError(", script::quoted(message),
+                      ".format(", values, "))"));
+    body_.close();
+  }
+
+  void constant(const Leaf& leaf) {
+    const std::string value = body_.expression(*leaf.argument);
+    const std::string condition = value == "nan"
+                                      ? concat(leaf.name, " == ", leaf.name)
+                                      : concat(leaf.name, " != ", value);
+    std::string shown = value;  // braces are format's own
+    if (shown.find_first_of("{}") != std::string::npos) shown = "a constant";
+    refuse_if(condition,
+              concat("Expected input at ", path_, " to be equal to ", shown,
+                     ", but got {}"),
+              leaf.name);
+  }
+
+  void tensor(const Leaf& leaf, const TensorMeta& meta) {
+    const size_t rank = meta.sizes.size();
+    refuse_if(concat("torch.dim(", leaf.name, ") != ", rank),
+              concat("Unexpected number of dimensions in input at ", path_,
+                     ".shape (expected ", shape(meta), ", got {})"),
+              concat("torch.size(", leaf.name, ")"));
+    for (size_t d = 0; d < rank; ++d) {
+      check_size(concat("torch.size(", leaf.name, ", ", d, ")"),
+                 concat(path_, ".shape[", d, "]"), meta.sizes[d]);
+    }
+  }
+
+  static std::string shape(const TensorMeta& meta) {
+    std::string out = "[";
+    for (const Size& size : meta.sizes) {
+      out += out.size() > 1 ? ", " : "";
+      if (size.kind == Size::Kind::kNumber) {
+        out += concat(size.number);
+      } else {
+        out += size.kind == Size::Kind::kSymbol ? size.text : "...";
+      }
+    }
+    return out + "]";
+  }
+
+  void check_size(const std::string& value, const std::string& path,
+                  const Size& size) {
+    const std::string at = concat("Expected input at ", path, " to be ");
+    if (size.kind == Size::Kind::kNumber) {
+      return refuse_if(
+          concat(value, " != ", size.number),
+          concat(at, "equal to ", size.number,
+                 ", but got {}. If you meant for this dimension to be dynamic, "
+                 "please re-export and specify dynamic_shapes (e.g. with "
+                 "Dim.DYNAMIC)"),
+          value);
+    }
+    if (size.kind == Size::Kind::kExpression) return;
+    auto [known, added] = symbols_.try_emplace(size.text);
+    if (!added) {
+      return refuse_if(concat(value, " != ", known->second),
+                       concat(at, "equal to {}, but got {}"),
+                       concat(known->second, ", ", value));
+    }
+    known->second = body_.fresh("size");
+    body_.line(concat(known->second, " = ", value));
+    auto range = file_.ranges.find(size.text);
+    if (range == file_.ranges.end()) return;
+    // Exporting takes every size for 2 or more; 0 and 1 work as well.
+    constexpr int64_t kSpecialized = 2;
+    const auto& [min, max] = range->second;
+    if (min && *min > kSpecialized) {
+      refuse_if(concat(known->second, " < ", *min),
+                concat(at, ">= ", *min, ", but got {}"), known->second);
+    }
+    if (max) {
+      refuse_if(concat(known->second, " > ", *max),
+                concat(at, "<= ", *max, ", but got {}"), known->second);
+    }
+  }
+
+  const File& file_;
+  GraphText body_;
+  std::string path_;
+  std::map<std::string, std::string> symbols_;
+};
+
+}  // namespace
+
+std::string input_checks(const File& file, const std::vector<Leaf>& leaves) {
+  return Checks(file).write(leaves);
+}
+
+}  // namespace hotaru::exchange::pt2

@@ -1,0 +1,229 @@
+"""Programs that PyTorch exported: results, gradients, steps, errors."""
+
+import copy
+import io
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import hotaru as torch
+
+TESTS = Path(__file__).resolve().parents[2]
+GOLDEN = TESTS / "golden" / "pt2"
+sys.path.insert(0, str(TESTS / "conformance" / "export"))
+
+from export_steps import call, plain, train  # noqa: E402
+from export_subject import compare_all  # noqa: E402
+
+NAMES = sorted(path.stem for path in GOLDEN.glob("*.pt2"))
+
+
+def load(name):
+    return torch.export.load(GOLDEN / f"{name}.pt2")
+
+
+def expected(name):
+    return torch.load(GOLDEN / f"{name}.expected")
+
+
+def changed(name, change) -> io.BytesIO:
+    """The archive with another program, which `change` makes of its JSON."""
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(GOLDEN / f"{name}.pt2") as old,
+        zipfile.ZipFile(out, "w") as new,
+    ):
+        for record in old.namelist():
+            data = old.read(record)
+            if record.endswith("models/model.json"):
+                program = json.loads(data)
+                change(program)
+                data = json.dumps(program).encode()
+            new.writestr(record, data)
+    out.seek(0)
+    return out
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_computes_what_pytorch_computed(name):
+    for one in expected(name)["calls"]:
+        module = load(name).module()
+        torch.manual_seed(1)
+        args = copy.deepcopy(one["args"])
+        result = call(torch, module, args, one["kwargs"])
+        compare_all(name, plain(result), one["result"])
+        compare_all(name, args, one["args_after"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_trains_as_pytorch_trained(name):
+    given = expected(name)
+    theirs = given["trained"]
+    one = given["calls"][-1]
+    module = load(name).module()
+    ours = train(
+        torch, module, copy.deepcopy(one["args"]), copy.deepcopy(one["kwargs"])
+    )
+    for key in ("loss", "inputs", "gradients", "losses", "state"):
+        compare_all(key, ours[key], theirs[key])
+
+
+def test_calls_by_name_and_with_keywords():
+    module = load("lstm").module()
+    x = torch.randn(2, 5, 4)
+    by_name, _ = module(x=x)
+    by_position, _ = module(x)
+    assert torch.equal(by_name, by_position)
+    with pytest.raises(TypeError, match="missing argument 'x'"):
+        module()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'y'"):
+        module(x, y=x)
+    with pytest.raises(TypeError, match="multiple values for argument 'x'"):
+        module(x, x=x)
+    with pytest.raises(TypeError, match="takes 1 positional"):
+        module(x, x)
+
+
+def test_inputs_of_other_sizes_are_refused_by_name():
+    module = load("lstm").module()
+    with pytest.raises(RuntimeError) as error:
+        module(torch.randn(2, 5, 3))
+    assert str(error.value).startswith(
+        "Expected input at x.shape[2] to be equal to 4, but got 3."
+    )
+    with pytest.raises(RuntimeError, match=r"x.shape\[0\] to be <= 64, but g"):
+        module(torch.randn(65, 5, 4))
+    with pytest.raises(RuntimeError, match="Unexpected number of dimensions"):
+        module(torch.randn(5, 4))
+
+
+def test_containers_of_another_structure_are_refused():
+    one = expected("trees")["calls"][0]
+    module = load("trees").module()
+    inputs, pair = one["args"]
+    with pytest.raises(ValueError, match="exported input tree spec"):
+        module(inputs, list(pair), **one["kwargs"])
+    result, second = module(
+        dict(reversed(inputs.items())), pair, **one["kwargs"]
+    )
+    compare_all("trees", plain(result), one["result"][0])
+    assert list(second) == ["sum", "product"]
+
+
+def test_mode_follows_train_and_eval():
+    module = load("bn_train").module()
+    assert module.training
+    x = torch.randn(4, 2, 9)
+    before = {k: v.clone() for k, v in module.state_dict().items()}
+    module.eval()
+    first, second = module(x), module(x[:1])
+    torch.testing.assert_close(first[:1], second)
+    for name, tensor in module.state_dict().items():
+        assert torch.equal(tensor, before[name]), name
+    module.train()
+    module(x)
+    assert module.state_dict()["bn.num_batches_tracked"] == 1
+    assert not torch.equal(
+        module.state_dict()["bn.running_mean"], before["bn.running_mean"]
+    )
+
+
+def test_facts_of_a_program():
+    program = load("counter.core")
+    signature = program.graph_signature
+    assert signature.parameters == ("fc.weight", "fc.bias")
+    assert signature.buffers == ("count", "mean", "hidden")
+    assert signature.non_persistent_buffers == {"hidden"}
+    assert list(signature.buffers_to_mutate.values()) == [
+        "count", "mean", "hidden",
+    ]  # fmt: skip
+    assert signature.user_inputs == ("x",)
+    assert sorted(program.state_dict) == [
+        "count", "fc.bias", "fc.weight", "mean",
+    ]  # fmt: skip
+    assert list(program.constants) == ["hidden"]
+    assert list(program.range_constraints.values()) == [(1, 64)]
+    (x,), keywords = program.example_inputs
+    assert x.shape == (3, 4)
+    assert keywords == {}
+    assert "p_fc_weight: PARAMETER target='fc.weight'" in str(program)
+    with pytest.raises(RuntimeError, match=r"exported_program\.module\(\)"):
+        program(x)
+
+
+def test_shared_parameters_are_one():
+    module = load("shared").module()
+    names = [name for name, _ in module.named_parameters()]
+    assert ("a.weight" in names) != ("b.weight" in names)
+    assert not dict(module.named_parameters())["a.bias"].requires_grad
+
+
+def test_a_copy_is_independent():
+    module = load("cond").module()
+    copied = copy.deepcopy(module)
+    with torch.no_grad():
+        for parameter in copied.parameters():
+            parameter.zero_()
+    x = torch.randn(2, 4)
+    assert not torch.equal(module(x), copied(x))
+
+
+def test_a_module_saves_as_torchscript():
+    module = load("cond").module()
+    buffer = io.BytesIO()
+    torch.jit.save(module, buffer)
+    buffer.seek(0)
+    again = torch.jit.load(buffer)
+    x = torch.randn(3, 4)
+    torch.testing.assert_close(again(x), module(x))
+
+
+def test_loads_from_files_and_refuses_what_is_no_program(tmp_path):
+    with open(GOLDEN / "cond.pt2", "rb") as f:
+        program = torch.export.load(f)
+    assert program.torch_version.startswith("2.13")
+    torch.save({"a": torch.ones(1)}, tmp_path / "tensors.pt")
+    with pytest.raises(RuntimeError, match="not an exported program"):
+        torch.export.load(tmp_path / "tensors.pt")
+
+
+def test_missing_operators_are_listed_together():
+    def change(program):
+        nodes = program["graph_module"]["graph"]["nodes"]
+        nodes[0]["target"] = "torch.ops.aten.none_such.default"
+        nodes[1]["target"] = "torch.ops.mine.other.Tensor"
+
+    with pytest.raises(
+        NotImplementedError,
+        match=r"not implemented: aten::none_such, mine::other\.Tensor",
+    ):
+        torch.export.load(changed("numbers", change))
+
+
+def test_versions_and_higher_order_operators_that_are_unknown():
+    def version(program):
+        program["schema_version"]["major"] = 9
+
+    with pytest.raises(RuntimeError, match=r"schema version 9\.20"):
+        torch.export.load(changed("cond", version))
+
+    def scan(program):
+        for node in program["graph_module"]["graph"]["nodes"]:
+            if node["target"].endswith("cond"):
+                node["target"] = "torch.ops.higher_order.scan"
+
+    with pytest.raises(RuntimeError, match=r"higher_order\.scan, which is not"):
+        torch.export.load(changed("cond", scan))
+
+
+def test_new_fields_are_ignored():
+    def change(program):
+        program["from_the_future"] = {"a": [1]}
+        program["graph_module"]["graph"]["nodes"][0]["more"] = 1
+        program["schema_version"]["minor"] = 99
+
+    module = torch.export.load(changed("cond", change)).module()
+    assert module(torch.ones(2, 4)).shape == (2, 4)
