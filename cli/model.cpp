@@ -5,7 +5,7 @@
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/streams/stream.h"
 #include "hotaru/runtime/threads/parallel.h"
-#include "hotaru/script/archive/archive.h"
+#include "hotaru/exchange/load_program.h"
 #include "hotaru/script/program/function.h"
 
 namespace hotaru::cli {
@@ -40,7 +40,7 @@ struct Model::State {
 };
 
 void ModelOptions::add_to(CLI::App& command) {
-  command.add_option("model", path, "A TorchScript archive")->required();
+  command.add_option("model", path, "A TorchScript archive, a .pt2 file or an ONNX model")->required();
   inputs.add_options(command);
   command.add_option("--method", method, "What to call")->capture_default_str();
   command
@@ -54,7 +54,7 @@ void ModelOptions::add_to(CLI::App& command) {
 Model::Model(const ModelOptions& options) {
   if (options.threads > 0) set_num_threads(options.threads);
   const Device device = resolve(Device::parse(options.device));
-  script::Module module = script::load(options.path);
+  script::Module module = exchange::load_program(options.path);
   module.eval();
   if (!device.is_cpu()) module.to(device, {});
   script::Function& method = module.method(options.method);

@@ -7,7 +7,7 @@
 
 #include "hotaru/core/error.h"
 #include "hotaru/exchange/onnx/load_onnx.h"
-#include "hotaru/exchange/pt2.h"
+#include "hotaru/exchange/pt2/load_pt2.h"
 #include "hotaru/io/mapped_file.h"
 #include "hotaru/io/zip_reader.h"
 #include "hotaru/script/archive/archive.h"

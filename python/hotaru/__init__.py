@@ -79,6 +79,7 @@ _MADE_IN = {
         "storage": ("TypedStorage", "UntypedStorage"),
         "compiler": ("_disable_dynamo",),
         "graphs": ("compile",),
+        "jit._load_program": ("load_program",),
         "_functions.settings": (
             "cond", "get_device_module", "get_float32_matmul_precision",
             "has_lapack", "has_mkl", "has_openmp", "has_spectral",

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "bindings/gil.h"
+#include "hotaru/exchange/load_program.h"
 #include "hotaru/exchange/onnx/load_onnx.h"
 
 namespace nb = nanobind;
@@ -33,6 +34,16 @@ void init_exchange(nb::module_& m) {
     const GilRelease release;
     return exchange::load_onnx(std::move(bytes), name);
   });
+  m.def(
+      "_load_program",
+      [](const std::string& path) { return exchange::load_program(path); },
+      nb::call_guard<GilRelease>());
+  m.def("_load_program_bytes",
+        [](const nb::bytes& data, const std::string& name) {
+          std::vector<std::byte> bytes = to_bytes(data);
+          const GilRelease release;
+          return exchange::load_program(std::move(bytes), name);
+        });
   m.def("_onnx_operators", &exchange::onnx_operators);
 }
 
