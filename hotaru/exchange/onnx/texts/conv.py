@@ -6,9 +6,7 @@ def _conv_each(values: Optional[List[int]], n: int, default: int) -> List[int]:
         return [default] * n
     if len(values) != n:
         raise ValueError(
-            "an attribute has {} entries for {} spatial dimensions".format(
-                len(values), n
-            )
+            f"an attribute has {len(values)} entries for {n} spatial dimensions"
         )
     return values
 
@@ -20,7 +18,8 @@ def _conv_same(
     dilations: List[int],
     upper: bool,
 ) -> List[int]:
-    # Outputs of ceil(size / stride): begins, then ends, the odd one at the end if `upper`.
+    # Padding for ceil(size / stride) windows: begins, then ends. Of an odd
+    # number the end has one more if `upper`.
     n = len(size)
     out = [0] * (2 * n)
     for i in range(n):
@@ -53,12 +52,13 @@ def _conv_pads(
     if auto_pad == "VALID":
         return [0] * (2 * n)
     if auto_pad != "NOTSET":
-        raise ValueError("auto_pad is {}".format(auto_pad))
+        raise ValueError(f"auto_pad is {auto_pad}")
     return _conv_each(pads, 2 * n, 0)
 
 
 def _conv_padded(X: Tensor, pads: List[int]) -> Tensor:
-    # The attribute lists all begins first; the operator takes pairs, last dimension first.
+    # The attribute lists all begins first; the operator takes pairs, the last
+    # dimension's first.
     n = len(pads) // 2
     pairs: List[int] = []
     for i in range(n):
@@ -115,7 +115,7 @@ def ConvTranspose(
     elif auto_pad == "SAME_UPPER" or auto_pad == "SAME_LOWER":
         wanted = [X.size(i + 2) * s[i] for i in range(n)]
     elif auto_pad != "NOTSET" and auto_pad != "VALID":
-        raise ValueError("auto_pad is {}".format(auto_pad))
+        raise ValueError(f"auto_pad is {auto_pad}")
     begins = [0] * n
     ends = [0] * n
     if wanted is not None:
@@ -134,7 +134,7 @@ def ConvTranspose(
     elif pads is not None and auto_pad == "NOTSET":
         begins = _conv_each(pads, 2 * n, 0)[:n]
         ends = pads[n:]
-    # One operator where what is cut at the end is no more than at the beginning.
+    # One operator where the end loses no more than the beginning.
     kept = [begins[i] - ends[i] + more[i] for i in range(n)]
     fits = True
     for i in range(n):
@@ -171,9 +171,7 @@ def DeformConv_v19(
 ) -> Tensor:
     if W.dim() != 4:
         raise NotImplementedError(
-            "DeformConv over {} spatial dimensions; 2 is what there is".format(
-                W.dim() - 2
-            )
+            f"DeformConv: weight of {W.dim()} dimensions, where 4 are supported"
         )
     d = _conv_each(dilations, 2, 1)
     s = _conv_each(strides, 2, 1)
@@ -217,7 +215,8 @@ def Col2Im_v18(
     p = _conv_each(pads, 2 * n, 0)
     if n == 2 and p[:n] == p[n:] and input.is_floating_point():
         return torch.col2im(input, image_shape, block_shape, d, p[:n], s)
-    # Each element's place in the padded picture: one axis for the taps, one for the windows.
+    # Each element's place in the padded picture: an axis for the taps, one for
+    # the windows.
     taps = 1
     windows = 1
     padded: List[int] = []
@@ -238,9 +237,7 @@ def Col2Im_v18(
     channels = input.size(1) // taps
     if input.size(1) != channels * taps or input.size(2) != windows:
         raise ValueError(
-            "Col2Im: input of shape {} for {} taps and {} windows".format(
-                input.shape, taps, windows
-            )
+            f"Col2Im: input {input.shape} for {taps} taps, {windows} windows"
         )
     total = 1
     for size in padded:
@@ -274,7 +271,5 @@ def CausalConvWithState_v27(
     if activation == "silu" or activation == "swish":
         out = torch.silu(out)
     elif activation != "none":
-        raise ValueError(
-            "CausalConvWithState: activation is {}".format(activation)
-        )
+        raise ValueError(f"CausalConvWithState: activation is {activation}")
     return out, whole[:, :, whole.size(2) - kept :]

@@ -2,7 +2,7 @@
 
 
 def _norm_like(parameter: Tensor, X: Tensor) -> Tensor:
-    # The operators take parameters of the input's dtype, or of float beside 16 bits.
+    # Parameters are of the input's dtype, or of float beside 16 bits.
     if parameter.dtype == X.dtype:
         return parameter
     if X.dtype == torch.float16 or X.dtype == torch.bfloat16:
@@ -54,7 +54,7 @@ def _norm_moments(X: Tensor, spatial: bool) -> Tuple[Tensor, Tensor]:
     if X.dim() == 1:
         x = x.unsqueeze(1)
     elif spatial:
-        dims += [i for i in range(2, X.dim())]
+        dims += list(range(2, X.dim()))
     var, mean = torch.var_mean(x, dims, False, False)
     return mean, var
 
@@ -149,7 +149,7 @@ def BatchNormalization_v14__training(
 ) -> Tuple[Tensor, Tensor, Tensor]:
     if not training_mode:
         raise ValueError(
-            "BatchNormalization: running statistics are results of training_mode only"
+            "BatchNormalization: statistics are results of training_mode only"
         )
     now, spread = _norm_moments(X, True)
     out = _norm_batch(
@@ -177,9 +177,7 @@ def _norm_stashed(value: Tensor, stash_type: int) -> Tensor:
     # 16 is bfloat16, and 1 float.
     if stash_type != 1 and stash_type != 16:
         raise NotImplementedError(
-            "stash_type {}; 1 (float) and 16 (bfloat16) are what there is".format(
-                stash_type
-            )
+            f"stash_type {stash_type}, where 1 and 16 (bfloat16) are supported"
         )
     return value.to(torch.bfloat16 if stash_type == 16 else torch.float32)
 
@@ -361,7 +359,8 @@ def Dropout_v12(
 ) -> Tensor:
     if training_mode is None or not training_mode:
         return data
-    # Draws are the process's own whatever the seed, which fixes no sequence across implementations.
+    # The process's own draws: a seed stands for no sequence that
+    # implementations share.
     return torch.dropout(data, 0.5 if ratio is None else ratio, True)
 
 

@@ -6,9 +6,7 @@ def _pool_each(values: Optional[List[int]], n: int, default: int) -> List[int]:
         return [default] * n
     if len(values) != n:
         raise ValueError(
-            "an attribute has {} entries for {} spatial dimensions".format(
-                len(values), n
-            )
+            f"an attribute has {len(values)} entries for {n} spatial dimensions"
         )
     return values
 
@@ -38,7 +36,7 @@ def _pool_pads(
             )
             out[n + i] = total - out[i]
     elif auto_pad != "VALID":
-        raise ValueError("auto_pad is {}".format(auto_pad))
+        raise ValueError(f"auto_pad is {auto_pad}")
     return out
 
 
@@ -131,9 +129,7 @@ def _pool_max(
         return torch.max_pool3d(X, kernel, strides, pads, dilations, ceil_mode)
     if len(kernel) != 1:
         raise NotImplementedError(
-            "pooling over {} dimensions; 1 to 3 is what there is".format(
-                len(kernel)
-            )
+            f"pooling over {len(kernel)} dimensions; 1 to 3 is what there is"
         )
     row = X.unsqueeze(-2)
     return torch.max_pool2d(
@@ -159,9 +155,7 @@ def _pool_argmax(
         )
     if len(kernel) != 1:
         raise NotImplementedError(
-            "pooling over {} dimensions; 1 to 3 is what there is".format(
-                len(kernel)
-            )
+            f"pooling over {len(kernel)} dimensions; 1 to 3 is what there is"
         )
     values, indices = torch.max_pool2d_with_indices(
         X.unsqueeze(-2),
@@ -199,9 +193,7 @@ def _pool_average(
         ).to(X.dtype)
     if len(kernel) != 1:
         raise NotImplementedError(
-            "pooling over {} dimensions; 1 to 3 is what there is".format(
-                len(kernel)
-            )
+            f"pooling over {len(kernel)} dimensions; 1 to 3 is what there is"
         )
     return torch.avg_pool2d(
         X.unsqueeze(-2),
@@ -361,12 +353,12 @@ def AveragePool(
     n = len(kernel_shape)
     d = _pool_each(dilations, n, 1)
     s = _pool_each(strides, n, 1)
-    if auto_pad == "NOTSET" and dilations is None:
-        if _pool_plain(pads, kernel_shape):
-            begins = [0] * n if pads is None else pads[:n]
-            return _pool_average(
-                X, kernel_shape, s, begins, ceil_mode, count_include_pad, None
-            )
+    plain = auto_pad == "NOTSET" and dilations is None
+    if plain and _pool_plain(pads, kernel_shape):
+        begins = [0] * n if pads is None else pads[:n]
+        return _pool_average(
+            X, kernel_shape, s, begins, ceil_mode, count_include_pad, None
+        )
     reach = _pool_reach(kernel_shape, d)
     size = X.shape[2:]
     p = _pool_pads(size, reach, s, pads, auto_pad)
@@ -468,25 +460,25 @@ def LpPool_v2(
 def GlobalMaxPool(X: Tensor) -> Tensor:
     if X.dim() < 3:
         return X
-    return torch.amax(X, [i for i in range(2, X.dim())], True)
+    return torch.amax(X, list(range(2, X.dim())), True)
 
 
 def GlobalAveragePool(X: Tensor) -> Tensor:
     if X.dim() < 3:
         return X
-    return torch.mean(X, [i for i in range(2, X.dim())], True)
+    return torch.mean(X, list(range(2, X.dim())), True)
 
 
 def GlobalLpPool(X: Tensor, *, p: float = 2.0) -> Tensor:
     if X.dim() < 3:
         return X.abs()
-    return torch.linalg_vector_norm(X, p, [i for i in range(2, X.dim())], True)
+    return torch.linalg_vector_norm(X, p, list(range(2, X.dim())), True)
 
 
 def GlobalLpPool_v2(X: Tensor, *, p: int = 2) -> Tensor:
     if X.dim() < 3:
         return X.abs()
-    return torch.linalg_vector_norm(X, p, [i for i in range(2, X.dim())], True)
+    return torch.linalg_vector_norm(X, p, list(range(2, X.dim())), True)
 
 
 def MaxUnpool_v9(
@@ -526,7 +518,7 @@ def MaxRoiPool(
     pooled_shape: List[int],
     spatial_scale: float = 1.0,
 ) -> Tensor:
-    pooled, places = ops.torchvision.roi_pool(
+    pooled, _ = ops.torchvision.roi_pool(
         X, rois, spatial_scale, pooled_shape[0], pooled_shape[1]
     )
     return pooled

@@ -7,9 +7,7 @@ def _quantize_axis(scale: Tensor, rank: int, axis: int) -> Tensor:
         return scale.squeeze()
     if scale.dim() != 1:
         raise ValueError(
-            "a scale of shape {} is for blocks, and there is no block_size".format(
-                scale.shape
-            )
+            f"a scale of shape {scale.shape} is for blocks: no block_size"
         )
     if rank == 1:
         return scale
@@ -34,6 +32,7 @@ def _quantize_scale(
 
 
 def _quantize_float8(x: Tensor, dtype: int, saturate: bool) -> Tensor:
+    # ScalarTypes 23 to 26: e5m2, e4m3fn, e5m2fnuz, e4m3fnuz.
     largest = 57344.0
     overflow = 61440.0
     if dtype == 24:
@@ -50,7 +49,7 @@ def _quantize_float8(x: Tensor, dtype: int, saturate: bool) -> Tensor:
 
 
 def _quantize_integers(x: Tensor, dtype: int) -> Tensor:
-    # Rounded values, saturated.
+    # Rounded values, saturated. 27 is uint16.
     if dtype == torch.uint8:
         return x.clamp(0.0, 255.0).to(dtype)
     if dtype == torch.int8:
@@ -60,7 +59,7 @@ def _quantize_integers(x: Tensor, dtype: int) -> Tensor:
     if dtype == torch.int16:
         return x.clamp(-32768.0, 32767.0).to(dtype)
     raise NotImplementedError(
-        "quantized values of PyTorch's ScalarType {}".format(dtype)
+        f"quantized values of PyTorch's ScalarType {dtype}"
     )
 
 
@@ -85,12 +84,7 @@ def _quantize(
     dtype = torch.uint8 if output_dtype is None else output_dtype
     if y_zero_point is not None:
         dtype = y_zero_point.dtype
-    float8 = dtype == 24 or dtype == 23
-    if (
-        float8
-        or dtype == 26
-        or dtype == 25
-    ):
+    if dtype >= 23 and dtype <= 26:
         return _quantize_float8(quotient, dtype, saturate)
     rounded = torch.round(quotient)
     if y_zero_point is not None:
@@ -279,7 +273,7 @@ def _quantize_conv(
         begins = pads[:n]
         ends = pads[n:]
     elif auto_pad != "VALID" and auto_pad != "NOTSET":
-        raise ValueError("auto_pad is {}".format(auto_pad))
+        raise ValueError(f"auto_pad is {auto_pad}")
     if begins != ends:
         pairs: List[int] = []
         for i in range(n - 1, -1, -1):

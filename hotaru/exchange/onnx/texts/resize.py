@@ -2,7 +2,8 @@
 
 
 def _resize_length(length: int, scale: float) -> int:
-    # Rounded down from a float's product, which rounds to 7 where the scale is nearly 0.7 and the length 10.
+    # Rounded down from the product in float: 10 times float's 0.7, which is
+    # below 0.7, is 7.
     product = length * scale
     nearest = math.floor(product + 0.5)
     if abs(product - nearest) < 1e-6 * nearest:
@@ -23,7 +24,7 @@ def _resize_coordinates(
     mode: str,
     device: Device,
 ) -> Tensor:
-    # Where the output's elements lie in the input, computed in float as elsewhere.
+    # Where the output's elements lie in the input. In float, as by others.
     x = torch.arange(size, dtype=torch.float32, device=device)
     if mode == "asymmetric":
         return x / factor
@@ -47,7 +48,7 @@ def _resize_coordinates(
         offset = 0.5 * length * (1.0 - size / (factor * length))
         return (x + 0.5) / factor + offset - 0.5
     if mode != "half_pixel" and mode != "pytorch_half_pixel":
-        raise ValueError("coordinate_transformation_mode is {}".format(mode))
+        raise ValueError(f"coordinate_transformation_mode is {mode}")
     return (x + 0.5) / factor - 0.5
 
 
@@ -99,7 +100,7 @@ def _resize_nearest(at: Tensor, length: int, nearest_mode: str) -> Tensor:
     elif nearest_mode == "round_prefer_ceil":
         out = (at + 0.5).floor()
     else:
-        raise ValueError("nearest_mode is {}".format(nearest_mode))
+        raise ValueError(f"nearest_mode is {nearest_mode}")
     return out.to(torch.int64).clamp(0, length - 1)
 
 
@@ -188,26 +189,23 @@ def _resize(
 ) -> Tensor:
     rank = X.dim()
     crops = coordinates == "tf_crop_and_resize"
+    direct = (
+        rank >= 3 and rank <= 5 and not (exclude_outside or antialias or crops)
+    )
     if (
-        rank >= 3
-        and rank <= 5
-        and not exclude_outside
-        and not antialias
-        and not crops
+        direct
+        and size[:2] == X.shape[:2]
+        and factors[0] == 1.0
+        and factors[1] == 1.0
+        and min(X.shape) > 0
     ):
-        if (
-            size[:2] == X.shape[:2]
-            and factors[0] == 1.0
-            and factors[1] == 1.0
-            and min(X.shape) > 0
-        ):
-            native = _resize_native(
-                X, size, factors, scaled, mode, coordinates, nearest_mode, a
-            )
-            if native is not None:
-                return native
+        native = _resize_native(
+            X, size, factors, scaled, mode, coordinates, nearest_mode, a
+        )
+        if native is not None:
+            return native
     if mode != "nearest" and mode != "linear" and mode != "cubic":
-        raise ValueError("mode is {}".format(mode))
+        raise ValueError(f"mode is {mode}")
     out = X
     if mode != "nearest" and X.dtype != torch.float64:
         out = X.float()
@@ -273,7 +271,7 @@ def _resize_any(
     antialias: bool,
 ) -> Tensor:
     rank = X.dim()
-    chosen = [i for i in range(rank)]
+    chosen = list(range(rank))
     if axes is not None:
         chosen = [i % rank for i in axes]
     n = len(chosen)
@@ -283,9 +281,7 @@ def _resize_any(
     if crops:
         if roi is None or len(roi) != 2 * n:
             raise ValueError(
-                "Resize: tf_crop_and_resize needs a roi of {} numbers".format(
-                    2 * n
-                )
+                f"Resize: tf_crop_and_resize needs a roi of {2 * n} numbers"
             )
         for i in range(n):
             starts[chosen[i]] = roi[i]
@@ -295,9 +291,7 @@ def _resize_any(
     scaled = scales is not None and len(scales) > 0
     if scales is not None and scaled:
         if len(scales) != n:
-            raise ValueError(
-                "Resize: {} scales for {} axes".format(len(scales), n)
-            )
+            raise ValueError(f"Resize: {len(scales)} scales for {n} axes")
         for i in range(n):
             d = chosen[i]
             factors[d] = scales[i]
@@ -305,18 +299,14 @@ def _resize_any(
             size[d] = _resize_length(X.size(d), scales[i])
     elif sizes is not None:
         if len(sizes) != n:
-            raise ValueError(
-                "Resize: {} sizes for {} axes".format(len(sizes), n)
-            )
+            raise ValueError(f"Resize: {len(sizes)} sizes for {n} axes")
         for i in range(n):
             size[chosen[i]] = sizes[i]
             factors[chosen[i]] = sizes[i] / X.size(chosen[i])
         if policy != "stretch":
             quotients = [factors[i] for i in chosen]
             if policy != "not_larger" and policy != "not_smaller":
-                raise ValueError(
-                    "keep_aspect_ratio_policy is {}".format(policy)
-                )
+                raise ValueError(f"keep_aspect_ratio_policy is {policy}")
             factor = (
                 min(quotients) if policy == "not_larger" else max(quotients)
             )
@@ -468,7 +458,7 @@ def _resize_sampled(
     elif padding_mode == "reflection":
         padding = 2
     elif padding_mode != "zeros":
-        raise ValueError("GridSample: padding_mode is {}".format(padding_mode))
+        raise ValueError(f"GridSample: padding_mode is {padding_mode}")
     if X.is_floating_point():
         places = grid if grid.dtype == X.dtype else grid.to(X.dtype)
         return torch.grid_sampler(X, places, mode, padding, align_corners)
@@ -492,7 +482,7 @@ def GridSample_v16(
     elif mode == "bicubic":
         kind = 2
     elif mode != "bilinear":
-        raise ValueError("GridSample: mode is {}".format(mode))
+        raise ValueError(f"GridSample: mode is {mode}")
     return _resize_sampled(X, grid, kind, padding_mode, align_corners)
 
 
@@ -510,7 +500,7 @@ def GridSample_v20(
     elif mode == "cubic":
         kind = 2
     elif mode != "linear":
-        raise ValueError("GridSample: mode is {}".format(mode))
+        raise ValueError(f"GridSample: mode is {mode}")
     return _resize_sampled(X, grid, kind, padding_mode, align_corners)
 
 

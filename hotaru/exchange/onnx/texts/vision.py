@@ -4,8 +4,8 @@
 def _vision_maxima(
     X: Tensor, batch: Tensor, y: Tensor, x: Tensor, samples: List[int]
 ) -> Tensor:
-    # Samples at rows y [K, cells * samples[0]] and columns x: of each, the largest
-    # of its four weighted neighbours, and of a cell's samples the largest.
+    # Samples at rows y [K, cells * samples[0]] and columns x: of each the
+    # largest of its four weighted neighbours, of a cell's samples the largest.
     height = X.size(2)
     width = X.size(3)
     inside = ((y >= -1.0) & (y <= height)).unsqueeze(2) & (
@@ -90,7 +90,7 @@ def _vision_roi_align(
             aligned,
         ).to(X.dtype)
     if mode != "max":
-        raise ValueError("RoiAlign: mode is {}".format(mode))
+        raise ValueError(f"RoiAlign: mode is {mode}")
     corners = regions * spatial_scale - (0.5 if aligned else 0.0)
     starts = corners[:, :2]
     extents = corners[:, 2:] - starts
@@ -166,9 +166,7 @@ def RoiAlign_v16(
     aligned = coordinate_transformation_mode == "half_pixel"
     if not aligned and coordinate_transformation_mode != "output_half_pixel":
         raise ValueError(
-            "RoiAlign: coordinate_transformation_mode is {}".format(
-                coordinate_transformation_mode
-            )
+            f"RoiAlign: coordinates are {coordinate_transformation_mode}"
         )
     return _vision_roi_align(
         X,
@@ -230,7 +228,7 @@ def CenterCropPad_v18(
     input_data: Tensor, shape: List[int], *, axes: Optional[List[int]] = None
 ) -> Tensor:
     rank = input_data.dim()
-    chosen = [i for i in range(rank)]
+    chosen = list(range(rank))
     if axes is not None:
         chosen = [i % rank for i in axes]
     pairs = [0] * (2 * rank)
@@ -249,7 +247,7 @@ def DepthToSpace(input: Tensor, *, blocksize: int, mode: str = "DCR") -> Tensor:
     if mode == "CRD":
         return torch.pixel_shuffle(input, b)
     if mode != "DCR":
-        raise ValueError("DepthToSpace: mode is {}".format(mode))
+        raise ValueError(f"DepthToSpace: mode is {mode}")
     parts = input.reshape(n, b, b, c // (b * b), h, w).permute(0, 3, 4, 1, 5, 2)
     return parts.reshape(n, c // (b * b), h * b, w * b)
 
@@ -260,6 +258,6 @@ def SpaceToDepth(input: Tensor, *, blocksize: int, mode: str = "DCR") -> Tensor:
     if mode == "CRD":
         return torch.pixel_unshuffle(input, b)
     if mode != "DCR":
-        raise ValueError("SpaceToDepth: mode is {}".format(mode))
+        raise ValueError(f"SpaceToDepth: mode is {mode}")
     parts = input.reshape(n, c, h // b, b, w // b, b).permute(0, 3, 5, 1, 2, 4)
     return parts.reshape(n, c * b * b, h // b, w // b)
