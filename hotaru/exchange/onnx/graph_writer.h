@@ -67,6 +67,7 @@ class GraphWriter {
                                const std::vector<Operand>& inputs,
                                const std::vector<script::Function*>& functions,
                                std::string& reason);
+  bool fits_tensor(const Node& node, const script::Parameter& parameter);
   std::string call_text(const Node& node, const std::vector<Operand>& inputs,
                         script::Function& function, int64_t opset);
   std::string attribute_text(const Node& node,

@@ -22,6 +22,13 @@ bool is_list_of(TypePtr type, TypeKind kind) {
   return type->kind == TypeKind::kList && type->item()->kind == kind;
 }
 
+// Tuple[int]: a list that is known to have one element, a small number: as
+// many elements as a shape may have, or -1.
+bool is_one_int(TypePtr type) {
+  return type->kind == TypeKind::kTuple && type->items.size() == 1 &&
+         type->items[0]->kind == TypeKind::kInt;
+}
+
 std::vector<Value> numbers_of(const Tensor& tensor) {
   const bool integral = is_integral(tensor.dtype(), true);
   const Tensor wide =
@@ -45,11 +52,20 @@ std::optional<int> cost_of_constant(const Operand& operand, TypePtr type) {
   if (type->kind == TypeKind::kTensor) {
     return operand.host_kind() == Kind::kTensor ? 0 : 1;
   }
+  if (is_one_int(type)) {
+    const bool one = tensor.dtype() == DType::kInt64 && tensor.dim() == 1 &&
+                     tensor.numel() == 1 &&
+                     numbers_of(tensor)[0].as_int() <= kMaxShape;
+    return one ? std::optional<int>(0) : std::nullopt;
+  }
   if (!constant_value(tensor, type)) return std::nullopt;
-  // As data, only int64 keeps its dtype on the host.
-  bool integer =
-      type->kind == TypeKind::kInt || is_list_of(type, TypeKind::kInt);
-  return integer && tensor.dtype() != DType::kInt64 ? 5 : 0;
+  // As data, only int64 keeps its dtype on the host, and a number is no list:
+  // the same as for values of the host.
+  const bool ints = is_list_of(type, TypeKind::kInt);
+  if (!ints && type->kind != TypeKind::kInt) return 0;
+  const int other_rank =
+      ints ? (tensor.dim() == 0 ? 1 : 0) : (tensor.dim() == 1 ? 3 : 0);
+  return other_rank + (tensor.dtype() != DType::kInt64 ? kOtherDtype : 0);
 }
 
 }  // namespace
@@ -165,6 +181,10 @@ std::optional<int> cost(const Operand& operand, TypePtr type) {
     return cost(operand, type->item());
   }
   if (operand.constant) return cost_of_constant(operand, type);
+  if (is_one_int(type)) {
+    bool one = operand.kind == Kind::kInts && operand.one;
+    return one ? std::optional<int>(0) : std::nullopt;
+  }
   const bool tensor = type->kind == TypeKind::kTensor;
   const bool ints = is_list_of(type, TypeKind::kInt);
   const bool number = type->kind == TypeKind::kInt ||
@@ -251,6 +271,13 @@ std::string argument(const Operand& operand, TypePtr type, ModuleTree& tree) {
     return argument(operand, type->item(), tree);
   }
   if (type->kind == TypeKind::kTensor) return tensor_text(operand, tree);
+  if (is_one_int(type)) {
+    return concat("(",
+                  operand.constant
+                      ? concat(numbers_of(operand.constant->tensor)[0].as_int())
+                      : concat(operand.text, "[0]"),
+                  ",)");
+  }
   if (operand.constant) {
     return script::literal(*constant_value(operand.constant->tensor, type),
                            type, {});

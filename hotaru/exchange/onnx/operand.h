@@ -49,10 +49,15 @@ struct Operand {
   Kind kind = Kind::kNone;
   std::string text = {};
   std::shared_ptr<Constant> constant = nullptr;
+  /// Of kInts: known to have one small element, which Tuple[int] takes.
+  bool one = false;
 
   /// Of a constant: what it may be on the host, else kTensor.
   Kind host_kind() const;
 };
+
+/// What it costs at least to take a constant of another dtype as int64.
+constexpr int kOtherDtype = 5;
 
 /// What it costs to give the operand where a type is expected: 0 as it is, 2
 /// to make a tensor of numbers, 10 to wait for a tensor's numbers; none where

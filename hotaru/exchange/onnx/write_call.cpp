@@ -40,6 +40,34 @@ const Parameter* find_keyword(Function& function, std::string_view name) {
   return nullptr;
 }
 
+/// `keepdims__0` stands for nodes whose keepdims is 0.
+struct Condition {
+  std::string_view attribute;
+  int64_t value = 0;
+};
+
+std::optional<Condition> condition(std::string_view name) {
+  if (!name.ends_with("__0") && !name.ends_with("__1")) return std::nullopt;
+  return Condition{name.substr(0, name.size() - 3), name.back() - '0'};
+}
+
+/// Whether the function knows a node's attribute.
+bool knows(Function& function, const std::string& attribute) {
+  return find_keyword(function, attribute) ||
+         find_keyword(function, attribute + "__0") ||
+         find_keyword(function, attribute + "__1");
+}
+
+/// Whether the node has what the function asks of it by this parameter.
+bool has_attribute(const io::onnx::Node& node, const Parameter& parameter) {
+  if (parameter.name == kOutputs || parameter.name == kOpset) return true;
+  std::optional<Condition> asked = condition(parameter.name);
+  const Attribute* given =
+      node.find(asked ? asked->attribute : std::string_view(parameter.name));
+  if (!given) return parameter.has_default;
+  return !asked || given->i == asked->value;
+}
+
 /// Whether it gives as many results as it is asked for, in a list.
 bool gives_list(Function& function, size_t wanted) {
   return (wanted > 1 || find_keyword(function, kOutputs)) &&
@@ -75,17 +103,16 @@ std::optional<GraphWriter::Choice> GraphWriter::choose(
     bool fits = choice.results >= node.outputs.size();
     if (!fits) refuse("its output ", choice.results, " is not supported");
     for (const Attribute& each : node.attributes) {
-      if (!fits || find_keyword(*function, each.name)) continue;
+      if (!fits || knows(*function, each.name)) continue;
       refuse("attribute '", each.name, "' is not supported");
       fits = false;
     }
     size_t next = 0;
     for (const Parameter& each : function->params()) {
-      if (!fits) continue;
+      if (!fits) break;
       if (each.keyword_only) {
-        fits = each.has_default || each.name == kOutputs ||
-               each.name == kOpset || node.find(each.name);
-        if (!fits) refuse("it has no attribute '", each.name, "'");
+        fits = has_attribute(node, each) && fits_tensor(node, each);
+        if (!fits) refuse("attribute '", each.name, "' is missing");
         continue;
       }
       auto take = [&](TypePtr type) {
@@ -117,6 +144,15 @@ std::optional<GraphWriter::Choice> GraphWriter::choose(
     if (fits && better) best = choice;
   }
   return best;
+}
+
+// A tensor of int64 alone can be a number of the host.
+bool GraphWriter::fits_tensor(const Node& node, const Parameter& parameter) {
+  const Attribute* given = node.find(parameter.name);
+  if (!given || given->type != Attribute::Type::kTensor) return true;
+  const Operand tensor =
+      constant(file_.read(given->tensors[0]), "", ModuleTree::Role::kBuffer);
+  return cost(tensor, parameter.type).value_or(kOtherDtype) < kOtherDtype;
 }
 
 std::string GraphWriter::attribute_text(const Node& node,
@@ -214,6 +250,8 @@ std::string GraphWriter::call_text(const Node& node,
       add(each.name, "=", node.outputs.size());
     } else if (each.name == kOpset) {
       add(each.name, "=", opset);
+    } else if (condition(each.name)) {
+      add(each.name, "=True");
     } else if (const Attribute* given = node.find(each.name);
                given && !(names_type(each.name) && given->i == 0)) {
       add(each.name, "=", attribute_text(node, *given, each));
@@ -234,6 +272,7 @@ void GraphWriter::bind_results(const Node& node, Function& function,
   std::string names;
   for (size_t i = 0; i < types.size(); ++i) {
     Operand result = variable(kind_of(types[i]));
+    result.one = function.short_name().find("__one") != std::string::npos;
     HOTARU_CHECK(result.kind != Kind::kMissing, where(node), ": ",
                  function.short_name(), " returns a ", types[i]->annotation());
     names += concat(i ? ", " : "", result.text);
