@@ -195,15 +195,3 @@ def Where_v9__list(condition: bool, X: List[int], Y: List[int]) -> List[int]:
     count = len(Y) if len(X) == 1 else len(X)
     chosen = X if condition else Y
     return chosen * count if len(chosen) == 1 else chosen
-
-
-def Where_v9__lists(
-    condition: List[bool], X: List[int], Y: List[int]
-) -> List[int]:
-    count = len(Y) if len(X) == 1 else len(X)
-    count = len(condition) if count == 1 else count
-    out: List[int] = []
-    for i in range(count):
-        chosen = X if condition[i if len(condition) > 1 else 0] else Y
-        out.append(chosen[i if len(chosen) > 1 else 0])
-    return out

@@ -1,11 +1,14 @@
 """ONNX's operators of shapes: sizes, views, copies, tensors made of a shape."""
 
+# Tuple[int] is a list that is known to have one element, a small one: a
+# constant, or of a function named __one.
+
 
 def Shape(data: Tensor) -> List[int]:
     return data.size()
 
 
-def Shape__list(data: List[int]) -> List[int]:
+def Shape__one(data: List[int]) -> List[int]:
     return [len(data)]
 
 
@@ -20,8 +23,12 @@ def Shape_v15(
     return data.size()[start:end]
 
 
-def Shape_v15__list(
-    data: List[int], *, start: int = 0, end: Optional[int] = None
+def Shape_v15__one(data: List[int]) -> List[int]:
+    return [len(data)]
+
+
+def Shape_v15__part(
+    data: List[int], *, start: int, end: Optional[int] = None
 ) -> List[int]:
     return [len(data)][start:end]
 
@@ -342,11 +349,13 @@ def Unsqueeze_v13(data: Tensor, axes: List[int]) -> Tensor:
     return _shape_unsqueezed(data, axes)
 
 
-def Unsqueeze__int(data: int, *, axes: Tuple[int]) -> List[int]:
+def Unsqueeze__list(data: int, *, axes: List[int]) -> List[int]:
+    if len(axes) != 1:
+        raise ValueError("Unsqueeze: a number of a shape becomes a list only")
     return [data]
 
 
-def Unsqueeze_v13__int(data: int, axes: Tuple[int]) -> List[int]:
+def Unsqueeze_v13__list(data: int, axes: Tuple[int]) -> List[int]:
     return [data]
 
 
@@ -554,6 +563,11 @@ def _shape_position(index: Tensor, size: int, mode: str) -> Tensor:
     return out
 
 
+# Beside a shape, a shape: of as many int64 as it has.
+def ConstantOfShape_v9__list(input: Tuple[int], *, value: int) -> List[int]:
+    return [value] * input[0]
+
+
 def ConstantOfShape_v9(
     input: List[int], *, value: Optional[Tensor] = None
 ) -> Tensor:
@@ -562,11 +576,6 @@ def ConstantOfShape_v9(
     else:
         out = value.squeeze().expand(input)
     return out
-
-
-# Only of an int64: the attribute's number is written out.
-def ConstantOfShape_v9__list(input: Tuple[int], *, value: int) -> List[int]:
-    return [value] * input[0]
 
 
 def _shape_range(start: Tensor, limit: Tensor, delta: Tensor) -> Tensor:
