@@ -209,12 +209,22 @@ void GraphWriter::write(const Node& given, Scope& scope) {
   for (const std::string& name : node->inputs) {
     const Operand* value = name.empty() ? nullptr : scope.find(name);
     if (!value || value->kind != Kind::kMissing) continue;
+    if (!is_known(*node, scope)) ++missing_[full_name(*node)];
     for (size_t i = 0; i < node->outputs.size(); ++i) {
       set(*node, i, {.kind = Kind::kMissing}, scope);
     }
     return;
   }
   if (!write_special(*node, scope)) write_call(*node, scope);
+}
+
+// Names of operators and functions alone, of nodes that cannot be written.
+bool GraphWriter::is_known(const Node& node, const Scope& scope) {
+  constexpr std::array<std::string_view, 5> kFlow = {"Constant", "If", "Loop",
+                                                     "Scan", "SequenceMap"};
+  return functions_.count({node.domain, node.op}) ||
+         std::find(kFlow.begin(), kFlow.end(), node.op) != kFlow.end() ||
+         !functions_of(node, scope).empty();
 }
 
 bool GraphWriter::write_special(const Node& node, Scope& scope) {

@@ -56,12 +56,17 @@ class GraphWriter {
   void add_initializers(const Graph& graph, Scope& scope, bool top);
   void write(const std::vector<Node>& nodes, Scope& scope);
   void write(const Node& node, Scope& scope);
+  bool is_known(const Node& node, const Scope& scope);
   /// Operators that are no functions; false for all others.
   bool write_special(const Node& node, Scope& scope);
   bool write_constant(const Node& node, Scope& scope);
   bool write_function(const Node& node, Scope& scope);
 
   // Calls (write_call.cpp).
+  static int64_t opset_of(const Node& node, const Scope& scope);
+  static std::string full_name(const Node& node);
+  std::vector<script::Function*> functions_of(const Node& node,
+                                              const Scope& scope);
   void write_call(const Node& node, Scope& scope);
   std::optional<Choice> choose(const Node& node,
                                const std::vector<Operand>& inputs,

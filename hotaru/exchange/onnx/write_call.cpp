@@ -284,19 +284,31 @@ void GraphWriter::bind_results(const Node& node, Function& function,
               comment));
 }
 
-void GraphWriter::write_call(const Node& node, Scope& scope) {
+// A domain that the file forgot is taken as the newest.
+int64_t GraphWriter::opset_of(const Node& node, const Scope& scope) {
   auto domain = scope.opsets->find(node.domain);
-  // A domain that the file forgot is taken as the newest.
-  int64_t opset = domain == scope.opsets->end() ? 1000 : domain->second;
+  return domain == scope.opsets->end() ? 1000 : domain->second;
+}
+
+std::string GraphWriter::full_name(const Node& node) {
+  return concat(node.domain, node.domain.empty() ? "" : ".", node.op);
+}
+
+std::vector<Function*> GraphWriter::functions_of(const Node& node,
+                                                 const Scope& scope) {
   constexpr std::array<std::string_view, 4> kDomains = {
       "", "ai.onnx.ml", "ai.onnx.preview", "ai.onnx.preview.training"};
-  std::vector<Function*> functions;
-  if (std::find(kDomains.begin(), kDomains.end(), node.domain) !=
-      kDomains.end()) {
-    functions = operators_.find(node.op, opset);
-  }
+  bool known = std::find(kDomains.begin(), kDomains.end(), node.domain) !=
+               kDomains.end();
+  if (!known) return {};
+  return operators_.find(node.op, opset_of(node, scope));
+}
+
+void GraphWriter::write_call(const Node& node, Scope& scope) {
+  const int64_t opset = opset_of(node, scope);
+  const std::vector<Function*> functions = functions_of(node, scope);
   if (functions.empty()) {
-    ++missing_[concat(node.domain, node.domain.empty() ? "" : ".", node.op)];
+    ++missing_[full_name(node)];
     for (size_t i = 0; i < node.outputs.size(); ++i) {
       set(node, i, {.kind = Kind::kMissing}, scope);
     }

@@ -183,7 +183,6 @@ def test_missing_operators_are_all_named():
     )
     with pytest.raises(NotImplementedError) as error:
         load(ob.model(graph))
-    assert "Nonsense (2), far.away.Rubbish (1)" not in str(error.value)
     assert "Nonsense (2)" in str(error.value)
     assert "far.away.Rubbish (1)" in str(error.value)
 
@@ -195,7 +194,7 @@ def test_missing_operators_are_all_named():
         ([ob.node("Relu", ["x"], ["y"], colour=3)], "attribute 'colour'"),
         ([ob.node("Relu", ["x", "x"], ["y"])], "it has 2 inputs"),
         ([ob.node("Relu", ["x"], ["z"])], "no node gives output 'y'"),
-        ([ob.node("Concat", ["x", "x"], ["y"])], "no attribute 'axis'"),
+        ([ob.node("Concat", ["x", "x"], ["y"])], "attribute 'axis' is missing"),
         ([ob.node("Concat", ["x"], ["y"], axis=1.5)], "is no int"),
         ([ob.node("Cast", ["x"], ["y"], to=ob.STRING)], "STRING"),
     ],
