@@ -1,11 +1,11 @@
 #include "model.h"
 
 #include "hotaru/autograd/grad_mode.h"
+#include "hotaru/exchange/load_program.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/streams/stream.h"
 #include "hotaru/runtime/threads/parallel.h"
-#include "hotaru/exchange/load_program.h"
 #include "hotaru/script/program/function.h"
 
 namespace hotaru::cli {
@@ -40,7 +40,10 @@ struct Model::State {
 };
 
 void ModelOptions::add_to(CLI::App& command) {
-  command.add_option("model", path, "A TorchScript archive, a .pt2 file or an ONNX model")->required();
+  command
+      .add_option("model", path,
+                  "A TorchScript archive, a .pt2 file or an ONNX model")
+      ->required();
   inputs.add_options(command);
   command.add_option("--method", method, "What to call")->capture_default_str();
   command

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hotaru/core/error.h"
+#include "hotaru/core/host.h"
 #include "hotaru/core/shape.h"
 #include "hotaru/io/onnx_file.h"
 #include "hotaru/io/proto_reader.h"
@@ -225,7 +226,7 @@ Tensor OnnxFile::at(const Ref<MappedFile>& file, size_t offset, size_t nbytes,
   std::byte* data = file->data() + offset;
   if (reinterpret_cast<uintptr_t>(data) % itemsize(dtype) != 0) {
     Tensor out = empty(sizes, dtype);
-    std::memcpy(out.raw_data(), data, nbytes);
+    std::memcpy(host_bytes(out, "onnx"), data, nbytes);
     return out;
   }
   return make_tensor(make_ref<Storage>(data, nbytes, Device(), file, false),
@@ -284,7 +285,7 @@ Tensor OnnxFile::read_sparse(std::string_view message) {
                "a sparse tensor's values and indices don't fit together");
   Tensor out = zeros(sizes, value.dtype());
   const size_t width = itemsize(value.dtype());
-  const auto* places = static_cast<const int64_t*>(index.raw_data());
+  const auto* places = static_cast<const int64_t*>(host_bytes(index, "onnx"));
   for (int64_t i = 0; i < value.size(0); ++i) {
     int64_t place = flat ? places[i] : 0;
     bool inside = true;
@@ -295,10 +296,11 @@ Tensor OnnxFile::read_sparse(std::string_view message) {
     }
     HOTARU_CHECK(inside && place >= 0 && place < total, "index ", i,
                  " of a sparse tensor is outside of it");
-    std::memcpy(
-        static_cast<std::byte*>(out.raw_data()) + size_t(place) * width,
-        static_cast<const std::byte*>(value.raw_data()) + size_t(i) * width,
-        width);
+    std::memcpy(static_cast<std::byte*>(host_bytes(out, "onnx")) +
+                    size_t(place) * width,
+                static_cast<const std::byte*>(host_bytes(value, "onnx")) +
+                    size_t(i) * width,
+                width);
   }
   return out;
 }
@@ -331,7 +333,7 @@ Tensor OnnxFile::read_message(const TensorProto& tensor) {
                "tensor '", contents.name, "' of shape ", shape_text(sizes),
                " has ", number_count(contents, *dtype), " values");
   Tensor out = empty(sizes, *dtype);
-  put_numbers(contents, *dtype, out.raw_data());
+  put_numbers(contents, *dtype, host_bytes(out, "onnx"));
   return out;
 }
 

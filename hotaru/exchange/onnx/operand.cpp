@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hotaru/core/error.h"
+#include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/script/archive/literal.h"
 
@@ -33,10 +34,11 @@ std::vector<Value> numbers_of(const Tensor& tensor) {
   const bool integral = is_integral(tensor.dtype(), true);
   const Tensor wide =
       to(tensor, integral ? DType::kInt64 : DType::kFloat64, {});
+  const auto* integers = host_data<int64_t>(wide, "onnx");
+  const auto* reals = host_data<double>(wide, "onnx");
   std::vector<Value> out;
   for (int64_t i = 0; i < wide.numel(); ++i) {
-    out.push_back(integral ? Value(wide.data<int64_t>()[i])
-                           : Value(wide.data<double>()[i]));
+    out.push_back(integral ? Value(integers[i]) : Value(reals[i]));
   }
   return out;
 }

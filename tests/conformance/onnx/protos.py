@@ -22,7 +22,7 @@ RAW = {
 }  # fmt: skip
 
 
-class Unsupported(Exception):
+class UnsupportedError(Exception):
     """A value of a type that hotaru has not."""
 
 
@@ -84,7 +84,7 @@ def tensor(data: bytes):
         elif number == 9:
             raw = value
     if kind not in DTYPES:
-        raise Unsupported(f"data type {kind}")
+        raise UnsupportedError(f"data type {kind}")
     dtype = np.dtype(DTYPES[kind])
     if raw is not None:
         return np.frombuffer(raw, dtype).reshape(dims), kind

@@ -1,13 +1,12 @@
 // Exported programs as modules of C++. What they compute is compared with
 // PyTorch's results by the tests of Python.
-#include "hotaru/exchange/pt2/load_pt2.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "hotaru/autograd/backward.h"
 #include "hotaru/core/error.h"
+#include "hotaru/exchange/pt2/load_pt2.h"
 #include "hotaru/hotaru.h"
 
 namespace hotaru::exchange {

@@ -81,7 +81,9 @@ def graph(nodes, inputs=(), outputs=(), initializers=()) -> bytes:
     return out
 
 
-def model(graph_bytes: bytes, opset: int = 20, functions=(), **domains) -> bytes:
+def model(
+    graph_bytes: bytes, opset: int = 20, functions=(), **domains
+) -> bytes:
     out = field(1, 10) + field(7, graph_bytes)
     for domain, version in {"": opset, **domains}.items():
         out += field(8, field(1, domain) + field(2, version))

@@ -6,11 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import hotaru.onnx
 import onnx_bytes as ob
 import pytest
 
 import hotaru
-import hotaru.onnx
 
 X = hotaru.tensor([[1.0, -2.0, 3.0], [0.5, 0.25, -1.0]])
 
@@ -24,7 +24,12 @@ def perceptron() -> bytes:
     return ob.model(
         ob.graph(
             [
-                ob.node("Gemm", ["x", "layer.0.weight", "layer.0.bias"], ["h"], transB=1),
+                ob.node(
+                    "Gemm",
+                    ["x", "layer.0.weight", "layer.0.bias"],
+                    ["h"],
+                    transB=1,
+                ),
                 ob.node("Relu", ["h"], ["y"]),
             ],
             [ob.value_info("x", dims=["batch", 3])],
@@ -111,7 +116,10 @@ def test_shapes_stay_on_the_host():
 def test_if(value):
     branches = {
         name: ("graph", ob.graph([ob.node(op, ["x"], [out])], [], [out]))
-        for name, op, out in [("then_branch", "Neg", "a"), ("else_branch", "Abs", "b")]
+        for name, op, out in [
+            ("then_branch", "Neg", "a"),
+            ("else_branch", "Abs", "b"),
+        ]
     }
     graph = ob.graph(
         [ob.node("If", ["c"], ["y"], **branches)],
@@ -119,7 +127,9 @@ def test_if(value):
         ["y"],
     )
     model = load(ob.model(graph))
-    assert hotaru.equal(model(hotaru.tensor(value), X), -X if value else X.abs())
+    assert hotaru.equal(
+        model(hotaru.tensor(value), X), -X if value else X.abs()
+    )
 
 
 def test_loop_with_what_becomes_a_tensor():
@@ -138,7 +148,11 @@ def test_loop_with_what_becomes_a_tensor():
         [ob.value_info("again", ob.BOOL), "sum", "each"],
     )
     graph = ob.graph(
-        [ob.node("Loop", ["n", "", "start"], ["y", "all"], body=("graph", body))],
+        [
+            ob.node(
+                "Loop", ["n", "", "start"], ["y", "all"], body=("graph", body)
+            )
+        ],
         [ob.value_info("n", ob.INT64, []), ob.value_info("x", ob.INT64, [2])],
         ["y", "all"],
         [ob.tensor("start", ob.INT64, [], [10])],
@@ -161,11 +175,15 @@ def test_functions_of_the_model():
         ["x"],
         ["y"],
     )
-    assert hotaru.equal(load(ob.model(graph, functions=[double], mine=1))(X), X * 4)
+    assert hotaru.equal(
+        load(ob.model(graph, functions=[double], mine=1))(X), X * 4
+    )
 
 
 def test_a_function_that_calls_itself():
-    me = ob.function("F", "mine", ["a"], ["b"], [ob.node("F", ["a"], ["b"], "mine")])
+    me = ob.function(
+        "F", "mine", ["a"], ["b"], [ob.node("F", ["a"], ["b"], "mine")]
+    )
     graph = ob.graph([ob.node("F", ["x"], ["y"], "mine")], ["x"], ["y"])
     with pytest.raises(RuntimeError, match="more than 50 levels deep"):
         load(ob.model(graph, functions=[me], mine=1))
@@ -207,7 +225,9 @@ def test_errors_name_the_node(nodes, text):
 
 def with_external(**entries) -> bytes:
     weight = ob.external_tensor("w", ob.FLOAT, [3], **entries)
-    return ob.model(ob.graph([ob.node("Add", ["x", "w"], ["y"])], ["x"], ["y"], [weight]))
+    return ob.model(
+        ob.graph([ob.node("Add", ["x", "w"], ["y"])], ["x"], ["y"], [weight])
+    )
 
 
 def test_external_data(tmp_path):
@@ -218,7 +238,9 @@ def test_external_data(tmp_path):
     path.write_bytes(with_external(location="inner/w.bin", offset=8, length=12))
     model = hotaru.onnx.load(path)
     assert next(model.parameters()).tolist() == [2.0, 3.0, 4.0]
-    path.write_bytes(with_external(location="inner/w.bin", offset=24, length=12))
+    path.write_bytes(
+        with_external(location="inner/w.bin", offset=24, length=12)
+    )
     with pytest.raises(RuntimeError, match="does not fit 12 bytes at 24"):
         hotaru.onnx.load(path)
 
@@ -235,21 +257,22 @@ def test_external_data_lies_in_the_models_folder(tmp_path):
             hotaru.onnx.load(path)
 
 
+def with_weight(dims, values) -> bytes:
+    weight = ob.tensor("w", ob.FLOAT, dims, values)
+    return ob.model(ob.graph([], ["x"], ["y"], [weight]))
+
+
 @pytest.mark.parametrize(
     ("data", "text"),
     [
         (b"", "this is no ONNX model"),
         (b"not a model", "this is no ONNX model"),
         (perceptron()[:-20], "no ONNX model"),
-        (ob.model(ob.graph([], ["x"], ["y"], [ob.tensor("w", ob.FLOAT, [3], [1.0])])),
-         "has 4 bytes of data, not 12"),
-        (ob.model(ob.graph([], ["x"], ["y"], [ob.tensor("w", ob.FLOAT, [-1], [])])),
-         r"has shape \[-1\]"),
-        (ob.model(ob.graph([], ["x"], ["y"],
-                           [ob.tensor("w", ob.FLOAT, [2**40, 2**40], [])])),
-         "w|overflow|too large"),
+        (with_weight([3], [1.0]), "has 4 bytes of data, not 12"),
+        (with_weight([-1], []), r"has shape \[-1\]"),
+        (with_weight([2**40, 2**40], []), "<bytes>"),
     ],
-)  # fmt: skip
+)
 def test_damaged_models(data, text):
     with pytest.raises(RuntimeError, match=text):
         load(data)
@@ -258,7 +281,7 @@ def test_damaged_models(data, text):
 def test_nested_graphs_have_a_limit():
     inner = ob.graph([ob.node("Relu", ["x"], ["y"])], [], ["y"])
     for _ in range(100):
-        branches = {"then_branch": ("graph", inner), "else_branch": ("graph", inner[:0])}
+        branches = {"then_branch": ("graph", inner)}
         inner = ob.graph([ob.node("If", ["c"], ["y"], **branches)], [], ["y"])
         if len(inner) > 10_000:
             break
@@ -312,7 +335,9 @@ def mutants(count: int):
             at = draw.randrange(len(data))
             kind = draw.randrange(4)
             if kind == 0:
-                data[at] = draw.choice([0, 1, 127, 128, 255, draw.randrange(256)])
+                data[at] = draw.choice(
+                    [0, 1, 127, 128, 255, draw.randrange(256)]
+                )
             elif kind == 1:
                 del data[at : at + draw.randint(1, 8)]
             elif kind == 2:

@@ -15,7 +15,9 @@ def _host_floats(x: Tensor) -> List[float]:
     return annotate(List[float], flat.tolist())
 
 
-def _host_stack(items: List[Tensor], axis: int, shape: List[int], dtype: int) -> Tensor:
+def _host_stack(
+    items: List[Tensor], axis: int, shape: List[int], dtype: int
+) -> Tensor:
     if len(items) == 0:
         return torch.zeros(shape, dtype=dtype)
     if axis < 0:

@@ -12,7 +12,14 @@ def _math_old_broadcast(A: Tensor, B: Tensor, axis: Optional[int]) -> Tensor:
     return B.reshape(shape)
 
 
-def Add(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+def Add(
+    A: Tensor,
+    B: Tensor,
+    *,
+    axis: Optional[int] = None,
+    broadcast: int = 0,
+    consumed_inputs: Optional[List[int]] = None,
+) -> Tensor:
     return torch.add(A, _math_old_broadcast(A, B, axis))
 
 
@@ -36,10 +43,19 @@ def _math_lists(A: List[int], B: List[int]) -> Tuple[List[int], List[int]]:
         return [A[0] for i in range(len(B))], B
     if len(B) == 1:
         return A, [B[0] for i in range(len(A))]
-    raise RuntimeError("lists of {} and {} numbers don't broadcast".format(len(A), len(B)))
+    raise RuntimeError(
+        "lists of {} and {} numbers don't broadcast".format(len(A), len(B))
+    )
 
 
-def Sub(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+def Sub(
+    A: Tensor,
+    B: Tensor,
+    *,
+    axis: Optional[int] = None,
+    broadcast: int = 0,
+    consumed_inputs: Optional[List[int]] = None,
+) -> Tensor:
     return torch.sub(A, _math_old_broadcast(A, B, axis))
 
 
@@ -56,7 +72,14 @@ def Sub__lists(A: List[int], B: List[int]) -> List[int]:
     return [a[i] - b[i] for i in range(len(a))]
 
 
-def Mul(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+def Mul(
+    A: Tensor,
+    B: Tensor,
+    *,
+    axis: Optional[int] = None,
+    broadcast: int = 0,
+    consumed_inputs: Optional[List[int]] = None,
+) -> Tensor:
     return torch.mul(A, _math_old_broadcast(A, B, axis))
 
 
@@ -80,7 +103,14 @@ def _math_divide(A: Tensor, B: Tensor) -> Tensor:
     return torch.div(A, B, rounding_mode="trunc")
 
 
-def Div(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+def Div(
+    A: Tensor,
+    B: Tensor,
+    *,
+    axis: Optional[int] = None,
+    broadcast: int = 0,
+    consumed_inputs: Optional[List[int]] = None,
+) -> Tensor:
     return _math_divide(A, _math_old_broadcast(A, B, axis))
 
 
@@ -116,7 +146,9 @@ def Neg__list(X: List[int]) -> List[int]:
     return [-x for x in X]
 
 
-def Pow(X: Tensor, Y: Tensor, *, axis: Optional[int] = None, broadcast: int = 0) -> Tensor:
+def Pow(
+    X: Tensor, Y: Tensor, *, axis: Optional[int] = None, broadcast: int = 0
+) -> Tensor:
     return torch.pow(X, _math_old_broadcast(X, Y, axis))
 
 
@@ -149,15 +181,21 @@ def Sqrt(X: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
     return torch.sqrt(X)
 
 
-def Reciprocal(X: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+def Reciprocal(
+    X: Tensor, *, consumed_inputs: Optional[List[int]] = None
+) -> Tensor:
     return torch.reciprocal(X)
 
 
-def Exp(input: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+def Exp(
+    input: Tensor, *, consumed_inputs: Optional[List[int]] = None
+) -> Tensor:
     return torch.exp(input)
 
 
-def Log(input: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+def Log(
+    input: Tensor, *, consumed_inputs: Optional[List[int]] = None
+) -> Tensor:
     return torch.log(input)
 
 
@@ -229,7 +267,9 @@ def IsNaN_v9(X: Tensor) -> Tensor:
     return torch.isnan(X)
 
 
-def IsInf_v10(X: Tensor, *, detect_negative: bool = True, detect_positive: bool = True) -> Tensor:
+def IsInf_v10(
+    X: Tensor, *, detect_negative: bool = True, detect_positive: bool = True
+) -> Tensor:
     if detect_negative and detect_positive:
         return torch.isinf(X)
     if detect_negative:
@@ -239,21 +279,27 @@ def IsInf_v10(X: Tensor, *, detect_negative: bool = True, detect_positive: bool 
     return torch.zeros_like(X, dtype=torch.bool)
 
 
-def Sum(all_inputs: List[Tensor], *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+def Sum(
+    all_inputs: List[Tensor], *, consumed_inputs: Optional[List[int]] = None
+) -> Tensor:
     out = all_inputs[0]
     for i in range(1, len(all_inputs)):
         out = torch.add(out, all_inputs[i])
     return out
 
 
-def Mean(all_inputs: List[Tensor], *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+def Mean(
+    all_inputs: List[Tensor], *, consumed_inputs: Optional[List[int]] = None
+) -> Tensor:
     out = all_inputs[0]
     for i in range(1, len(all_inputs)):
         out = torch.add(out, all_inputs[i])
     return torch.div(out, len(all_inputs))
 
 
-def Max(all_inputs: List[Tensor], *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+def Max(
+    all_inputs: List[Tensor], *, consumed_inputs: Optional[List[int]] = None
+) -> Tensor:
     out = all_inputs[0]
     for i in range(1, len(all_inputs)):
         out = torch.maximum(out, all_inputs[i])
@@ -264,7 +310,9 @@ def Max__host(A: int, B: int) -> int:
     return max(A, B)
 
 
-def Min(all_inputs: List[Tensor], *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+def Min(
+    all_inputs: List[Tensor], *, consumed_inputs: Optional[List[int]] = None
+) -> Tensor:
     out = all_inputs[0]
     for i in range(1, len(all_inputs)):
         out = torch.minimum(out, all_inputs[i])
@@ -275,11 +323,19 @@ def Min__host(A: int, B: int) -> int:
     return min(A, B)
 
 
-def Clip(input: Tensor, *, min: float = -3.4028234663852886e38, max: float = 3.4028234663852886e38, consumed_inputs: Optional[List[int]] = None) -> Tensor:
+def Clip(
+    input: Tensor,
+    *,
+    min: float = -3.4028234663852886e38,
+    max: float = 3.4028234663852886e38,
+    consumed_inputs: Optional[List[int]] = None,
+) -> Tensor:
     return torch.clamp(input, min, max)
 
 
-def Clip_v11__numbers(input: Tensor, min: Optional[float] = None, max: Optional[float] = None) -> Tensor:
+def Clip_v11__numbers(
+    input: Tensor, min: Optional[float] = None, max: Optional[float] = None
+) -> Tensor:
     if min is None and max is None:
         return input
     if input.is_floating_point():
@@ -293,7 +349,9 @@ def Clip_v11__numbers(input: Tensor, min: Optional[float] = None, max: Optional[
     return torch.clamp(input, low, high)
 
 
-def Clip_v11(input: Tensor, min: Optional[Tensor] = None, max: Optional[Tensor] = None) -> Tensor:
+def Clip_v11(
+    input: Tensor, min: Optional[Tensor] = None, max: Optional[Tensor] = None
+) -> Tensor:
     out = input
     if min is not None:
         out = torch.maximum(out, min)
@@ -302,27 +360,39 @@ def Clip_v11(input: Tensor, min: Optional[Tensor] = None, max: Optional[Tensor] 
     return out
 
 
-def Equal(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0) -> Tensor:
+def Equal(
+    A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0
+) -> Tensor:
     return torch.eq(A, _math_old_broadcast(A, B, axis))
 
 
-def Equal__host(A: int, B: int, *, axis: Optional[int] = None, broadcast: int = 0) -> bool:
+def Equal__host(
+    A: int, B: int, *, axis: Optional[int] = None, broadcast: int = 0
+) -> bool:
     return A == B
 
 
-def Greater(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0) -> Tensor:
+def Greater(
+    A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0
+) -> Tensor:
     return torch.gt(A, _math_old_broadcast(A, B, axis))
 
 
-def Greater__host(A: int, B: int, *, axis: Optional[int] = None, broadcast: int = 0) -> bool:
+def Greater__host(
+    A: int, B: int, *, axis: Optional[int] = None, broadcast: int = 0
+) -> bool:
     return A > B
 
 
-def Less(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0) -> Tensor:
+def Less(
+    A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0
+) -> Tensor:
     return torch.lt(A, _math_old_broadcast(A, B, axis))
 
 
-def Less__host(A: int, B: int, *, axis: Optional[int] = None, broadcast: int = 0) -> bool:
+def Less__host(
+    A: int, B: int, *, axis: Optional[int] = None, broadcast: int = 0
+) -> bool:
     return A < B
 
 
@@ -342,23 +412,33 @@ def LessOrEqual_v12__host(A: int, B: int) -> bool:
     return A <= B
 
 
-def And(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0) -> Tensor:
+def And(
+    A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0
+) -> Tensor:
     return torch.logical_and(A, _math_old_broadcast(A, B, axis))
 
 
-def And__host(A: bool, B: bool, *, axis: Optional[int] = None, broadcast: int = 0) -> bool:
+def And__host(
+    A: bool, B: bool, *, axis: Optional[int] = None, broadcast: int = 0
+) -> bool:
     return A and B
 
 
-def Or(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0) -> Tensor:
+def Or(
+    A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0
+) -> Tensor:
     return torch.logical_or(A, _math_old_broadcast(A, B, axis))
 
 
-def Or__host(A: bool, B: bool, *, axis: Optional[int] = None, broadcast: int = 0) -> bool:
+def Or__host(
+    A: bool, B: bool, *, axis: Optional[int] = None, broadcast: int = 0
+) -> bool:
     return A or B
 
 
-def Xor(A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0) -> Tensor:
+def Xor(
+    A: Tensor, B: Tensor, *, axis: Optional[int] = None, broadcast: int = 0
+) -> Tensor:
     return torch.logical_xor(A, _math_old_broadcast(A, B, axis))
 
 
@@ -370,17 +450,27 @@ def Not__host(X: bool) -> bool:
     return not X
 
 
-def Cast(input: Tensor, *, to: int, saturate: bool = True, round_mode: str = "up") -> Tensor:
+def Cast(
+    input: Tensor, *, to: int, saturate: bool = True, round_mode: str = "up"
+) -> Tensor:
     # PyTorch's casts to floats of 8 bits do not saturate where ONNX's do.
     if saturate and (to == 23 or to == 24 or to == 25 or to == 26):
-        limit = 57344.0 if to == 23 or to == 25 else (448.0 if to == 24 else 240.0)
+        limit = (
+            57344.0 if to == 23 or to == 25 else (448.0 if to == 24 else 240.0)
+        )
         wide = input.to(torch.float32)
         # Not-a-number stays what it is.
         return torch.clamp(wide, -limit, limit).to(to)
     return input.to(to)
 
 
-def CastLike_v15(input: Tensor, target_type: Tensor, *, saturate: bool = True, round_mode: str = "up") -> Tensor:
+def CastLike_v15(
+    input: Tensor,
+    target_type: Tensor,
+    *,
+    saturate: bool = True,
+    round_mode: str = "up",
+) -> Tensor:
     return Cast(input, to=target_type.dtype, saturate=saturate)
 
 
@@ -388,9 +478,26 @@ def MatMul(A: Tensor, B: Tensor) -> Tensor:
     return torch.matmul(A, B)
 
 
-def Gemm(A: Tensor, B: Tensor, C: Optional[Tensor] = None, *, alpha: float = 1.0, beta: float = 1.0, transA: bool = False, transB: bool = False, broadcast: int = 0) -> Tensor:
+def Gemm(
+    A: Tensor,
+    B: Tensor,
+    C: Optional[Tensor] = None,
+    *,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    transA: bool = False,
+    transB: bool = False,
+    broadcast: int = 0,
+) -> Tensor:
     a = A.t() if transA else A
-    if transB and alpha == 1.0 and beta == 1.0 and C is not None and C.dim() == 1 and A.is_floating_point():
+    if (
+        transB
+        and alpha == 1.0
+        and beta == 1.0
+        and C is not None
+        and C.dim() == 1
+        and A.is_floating_point()
+    ):
         return torch.linear(a, B, C)
     b = B.t() if transB else B
     if A.is_floating_point() and C is not None:
