@@ -29,7 +29,9 @@ Format format_of_zip(const Ref<io::MappedFile>& file) {
   return exported ? Format::kExported : Format::kUnknown;
 }
 
-Format format_of_file(const Ref<io::MappedFile>& file) {
+}  // namespace
+
+Format format_of(const Ref<io::MappedFile>& file) {
   const std::string_view bytes(reinterpret_cast<const char*>(file->data()),
                                file->size());
   if (bytes.starts_with("PK\3\4")) return format_of_zip(file);
@@ -43,49 +45,6 @@ Format format_of_file(const Ref<io::MappedFile>& file) {
   if (bytes.starts_with("\x80\x02")) return Format::kTorchFile;
   // Every writer of ONNX begins with the number of its version.
   return bytes.starts_with("\x08") ? Format::kOnnx : Format::kUnknown;
-}
-
-template <class Source>
-script::Module load_as(Format format, Source&& source,
-                       const std::string& name) {
-  auto pass = [&](auto load) {
-    if constexpr (std::is_same_v<std::decay_t<Source>, std::string>) {
-      return load(source);
-    } else {
-      return load(std::forward<Source>(source), name);
-    }
-  };
-  switch (format) {
-    case Format::kTorchScript:
-      return pass([](auto&&... from) {
-        return script::load(std::forward<decltype(from)>(from)...);
-      });
-    case Format::kExported:
-      return pass([](auto&&... from) {
-        return load_pt2(std::forward<decltype(from)>(from)...);
-      });
-    case Format::kOnnx:
-      return pass([](auto&&... from) {
-        return load_onnx(std::forward<decltype(from)>(from)...);
-      });
-    case Format::kUnknown:
-      fail(name,
-           ": this is no model: neither a TorchScript archive, nor a "
-           "program of torch.export, nor an ONNX model");
-    default:
-      fail(name, ": this is ", format_text(format),
-           ", which has tensors and no program; load it with torch.load");
-  }
-}
-
-}  // namespace
-
-Format format_of(const std::string& path) {
-  return format_of_file(io::MappedFile::open(path));
-}
-
-Format format_of(const std::vector<std::byte>& bytes, const std::string& name) {
-  return format_of_file(io::MappedFile::from_bytes(bytes, name));
 }
 
 const char* format_text(Format format) {
@@ -107,14 +66,38 @@ const char* format_text(Format format) {
   }
 }
 
+namespace {
+
+script::Module load_as(Format format, const Ref<io::MappedFile>& file) {
+  switch (format) {
+    case Format::kTorchScript:
+      return script::load(file);
+    case Format::kExported:
+      return load_exported_program(file).module;
+    case Format::kOnnx:
+      return load_onnx(file);
+    case Format::kUnknown:
+      fail(file->name(),
+           ": this is no model: neither a TorchScript archive, nor a program "
+           "of torch.export, nor an ONNX model");
+    default:
+      fail(file->name(), ": this is ", format_text(format),
+           ", which has tensors and no program; load it with torch.load");
+  }
+}
+
+}  // namespace
+
 script::Module load_program(const std::string& path) {
-  return load_as(format_of(path), path, path);
+  const Ref<io::MappedFile> file = io::MappedFile::open(path);
+  return load_as(format_of(file), file);
 }
 
 script::Module load_program(std::vector<std::byte> bytes,
                             const std::string& name) {
-  const Format format = format_of(bytes, name);
-  return load_as(format, std::move(bytes), name);
+  const Ref<io::MappedFile> file =
+      io::MappedFile::from_bytes(std::move(bytes), name);
+  return load_as(format_of(file), file);
 }
 
 }  // namespace hotaru::exchange

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hotaru/io/mapped_file.h"
 #include "hotaru/script/program/module.h"
 
 namespace hotaru::exchange {
@@ -19,9 +20,8 @@ enum class Format {
 };
 
 /// What a file is by its first bytes and, of zip archives, its records; a file
-/// of protobuf is taken for ONNX. Throws Error for files that can't be read.
-Format format_of(const std::string& path);
-Format format_of(const std::vector<std::byte>& bytes, const std::string& name);
+/// of protobuf is taken for ONNX. Throws Error for damaged zip archives.
+Format format_of(const Ref<io::MappedFile>& file);
 
 /// "an ONNX model", for messages.
 const char* format_text(Format format);

@@ -10,9 +10,16 @@
 
 namespace hotaru::exchange {
 
-namespace {
+script::Module load_onnx(const std::string& path) {
+  return load_onnx(io::MappedFile::open(path));
+}
 
-script::Module load(Ref<io::MappedFile> mapped) {
+script::Module load_onnx(std::vector<std::byte> bytes,
+                         const std::string& name) {
+  return load_onnx(io::MappedFile::from_bytes(std::move(bytes), name));
+}
+
+script::Module load_onnx(Ref<io::MappedFile> mapped) {
   io::onnx::OnnxFile file(std::move(mapped));
   auto unit = script::CompilationUnit::create();
   std::lock_guard lock(unit->mutex());
@@ -21,17 +28,6 @@ script::Module load(Ref<io::MappedFile> mapped) {
   std::string text = onnx::GraphWriter(file, *operators, tree).forward();
   return tree.finish(file.name(), std::move(text), operators->resolver(),
                      false);
-}
-
-}  // namespace
-
-script::Module load_onnx(const std::string& path) {
-  return load(io::MappedFile::open(path));
-}
-
-script::Module load_onnx(std::vector<std::byte> bytes,
-                         const std::string& name) {
-  return load(io::MappedFile::from_bytes(std::move(bytes), name));
 }
 
 std::vector<std::string> onnx_operators() {

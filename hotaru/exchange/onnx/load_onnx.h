@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hotaru/io/mapped_file.h"
 #include "hotaru/script/program/module.h"
 
 namespace hotaru::exchange {
@@ -18,6 +19,7 @@ script::Module load_onnx(const std::string& path);
 /// The same from bytes; `name` stands for the path in errors, and in whose
 /// folder external data may lie.
 script::Module load_onnx(std::vector<std::byte> bytes, const std::string& name);
+script::Module load_onnx(Ref<io::MappedFile> file);
 
 /// The operators that load_onnx knows, sorted.
 std::vector<std::string> onnx_operators();

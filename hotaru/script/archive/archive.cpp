@@ -201,13 +201,17 @@ class ArchiveReader : public io::PickleHost {
 
 Module load(const std::string& path,
             std::map<std::string, std::string>* extra_files) {
-  return ArchiveReader(io::MappedFile::open(path)).read(extra_files);
+  return load(io::MappedFile::open(path), extra_files);
 }
 
 Module load(std::vector<std::byte> bytes, const std::string& name,
             std::map<std::string, std::string>* extra_files) {
-  return ArchiveReader(io::MappedFile::from_bytes(std::move(bytes), name))
-      .read(extra_files);
+  return load(io::MappedFile::from_bytes(std::move(bytes), name), extra_files);
+}
+
+Module load(Ref<io::MappedFile> file,
+            std::map<std::string, std::string>* extra_files) {
+  return ArchiveReader(std::move(file)).read(extra_files);
 }
 
 }  // namespace hotaru::script

@@ -27,6 +27,8 @@ Module load(const std::string& path,
 /// The same from bytes in memory; `name` stands for the path in errors.
 Module load(std::vector<std::byte> bytes, const std::string& name,
             std::map<std::string, std::string>* extra_files = nullptr);
+Module load(Ref<io::MappedFile> file,
+            std::map<std::string, std::string>* extra_files = nullptr);
 
 /// Writes a module with its submodules, their attributes and their code as an
 /// archive that load(), torch.jit.load of PyTorch 1.13 and later, and so
