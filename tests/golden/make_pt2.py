@@ -8,6 +8,7 @@ what a file says of the machine that made it.
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import zipfile
@@ -17,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "conformance" / "export"))
 
 import export_oracle as oracle  # noqa: E402
+import torch  # noqa: E402
 from export_table import entries  # noqa: E402
 
 # Programs, and whether in training IR or decomposed.
@@ -56,6 +58,25 @@ def rewrite(path: Path, out: Path) -> None:
             new.writestr(info, data)
 
 
+def old_layout(path: Path, out: Path) -> None:
+    """The archive as PyTorch 2.5 to 2.7 would have laid it out."""
+    program = torch.export.load(path)
+    pickles = {
+        "serialized_state_dict.pt": dict(program.state_dict),
+        "serialized_constants.pt": dict(program.constants),
+        "serialized_example_inputs.pt": program.example_inputs,
+    }
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(out, "w") as new:
+        text = old.read(f"{path.stem}/models/model.json")
+        records = {"version": b"7.3", "serialized_exported_program.json": text}
+        for name, value in pickles.items():
+            buffer = io.BytesIO()
+            torch.save(value, buffer)
+            records[name] = buffer.getvalue()
+        for name, data in records.items():
+            new.writestr(zipfile.ZipInfo(name, DATE), data)
+
+
 def main() -> None:
     folder = HERE / "pt2"
     folder.mkdir(exist_ok=True)
@@ -69,6 +90,7 @@ def main() -> None:
         rewrite(made / f"{name}.pt2", folder / f"{name}.pt2")
         expected = (made / f"{name}.expected").read_bytes()
         (folder / f"{name}.expected").write_bytes(expected)
+    old_layout(folder / "shared.pt2", folder / "old_layout.pt2")
     for path in made.iterdir():
         path.unlink()
     made.rmdir()

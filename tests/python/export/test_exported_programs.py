@@ -18,7 +18,7 @@ sys.path.insert(0, str(TESTS / "conformance" / "export"))
 from export_steps import call, plain, train  # noqa: E402
 from export_subject import compare_all  # noqa: E402
 
-NAMES = sorted(path.stem for path in GOLDEN.glob("*.pt2"))
+NAMES = sorted(path.stem for path in GOLDEN.glob("*.expected"))
 
 
 def load(name):
@@ -159,6 +159,16 @@ def test_shared_parameters_are_one():
     names = [name for name, _ in module.named_parameters()]
     assert ("a.weight" in names) != ("b.weight" in names)
     assert not dict(module.named_parameters())["a.bias"].requires_grad
+
+
+def test_the_layout_of_pytorch_2_5():
+    program = load("old_layout")
+    one = expected("shared")["calls"][0]
+    module = program.module()
+    compare_all("old", call(torch, module, one["args"], {}), one["result"])
+    names = {name for name, _ in module.named_parameters()}
+    assert names == {n for n, _ in load("shared").module().named_parameters()}
+    assert program.example_inputs[0][0].shape == (3, 4)
 
 
 def test_a_copy_is_independent():
