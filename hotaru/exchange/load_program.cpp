@@ -17,7 +17,7 @@ namespace hotaru::exchange {
 namespace {
 
 Format format_of_zip(const Ref<io::MappedFile>& file) {
-  const io::ZipReader zip(file);
+  const io::ZipReader zip(file, io::ZipReader::Root::kOptional);
   if (zip.find("constants.pkl")) return Format::kTorchScript;
   if (zip.find("data.pkl")) return Format::kTorchFile;
   const auto& records = zip.records();

@@ -224,7 +224,7 @@ std::vector<std::string> GraphText::write(
     const Graph& graph, const std::vector<std::string>& inputs) {
   HOTARU_CHECK(graph.inputs.size() == inputs.size(), "a graph of ",
                graph.inputs.size(), " inputs is called with ", inputs.size());
-  constexpr int kMaxDepth = 12;
+  constexpr int kMaxDepth = 32;
   HOTARU_CHECK(depth_ < kMaxDepth, "graphs stand in each other more than ",
                kMaxDepth, " deep");
   Scope scope;

@@ -63,6 +63,8 @@ class GraphText {
   void write_operator(const Node& node);
   bool write_special(const Node& node, std::string_view name,
                      std::string_view overload);
+  bool write_window(const Node& node, std::string_view name);
+  void write_trilinear(const Node& node);
   bool write_symbolic(const Node& node);
   void write_call(const Node& node, std::string_view call);
   void write_higher_order(const Node& node, std::string_view name);

@@ -92,15 +92,13 @@ void GraphText::write_while(const Node& node) {
     line(concat(names[i], " = ", inputs[i]));
     inputs[i] = names[i];
   }
-  const std::string go_on = fresh("go_on");
-  auto write_test = [&] {
-    const std::vector<std::string> values = write(test, inputs);
-    HOTARU_CHECK(values.size() == 1, node.target,
-                 ": the condition should have one result");
-    line(concat(go_on, " = bool(", values[0], ")"));
-  };
-  write_test();
-  open(concat("while ", go_on, ":"));
+  open("while True:");
+  const std::vector<std::string> go_on = write(test, inputs);
+  HOTARU_CHECK(go_on.size() == 1, node.target,
+               ": the condition should have one result");
+  open(concat("if not bool(", go_on[0], "):"));
+  line("break");
+  close();
   const std::vector<std::string> values = write(body, inputs);
   HOTARU_CHECK(values.size() == count, node.target, ": the body has ",
                values.size(), " results instead of ", count);
@@ -112,7 +110,6 @@ void GraphText::write_while(const Node& node) {
   for (size_t i = 0; i < count; ++i) {
     line(concat(names[i], " = ", next[i]));
   }
-  write_test();
   close();
 }
 

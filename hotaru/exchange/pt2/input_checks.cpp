@@ -9,6 +9,16 @@ namespace hotaru::exchange::pt2 {
 
 namespace {
 
+// As a literal part of what format() takes.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    out += c;
+    if (c == '{' || c == '}') out += c;
+  }
+  return out;
+}
+
 // Where an input stands among the arguments: "x", "pair[0]", "inputs['a']".
 void name_leaves(const TreeSpec& tree, const std::string& path,
                  std::vector<std::string>& out) {
@@ -57,7 +67,7 @@ class Checks {
     for (const Leaf& leaf : leaves) body_.fresh(leaf.name);
     for (size_t i = 0; i < leaves.size(); ++i) {
       const Leaf& leaf = leaves[i];
-      path_ = i < paths.size() ? paths[i] : leaf.name;
+      path_ = escaped(i < paths.size() ? paths[i] : leaf.name);
       if (leaf.type == "Tensor") {
         auto meta = file_.graph.tensors.find(leaf.argument->text);
         if (meta != file_.graph.tensors.end()) tensor(leaf, meta->second);
@@ -88,11 +98,9 @@ class Checks {
     const std::string condition = value == "nan"
                                       ? concat(leaf.name, " == ", leaf.name)
                                       : concat(leaf.name, " != ", value);
-    std::string shown = value;  // braces are format's own
-    if (shown.find_first_of("{}") != std::string::npos) shown = "a constant";
     refuse_if(condition,
-              concat("Expected input at ", path_, " to be equal to ", shown,
-                     ", but got {}"),
+              concat("Expected input at ", path_, " to be equal to ",
+                     escaped(value), ", but got {}"),
               leaf.name);
   }
 
@@ -115,7 +123,7 @@ class Checks {
       if (size.kind == Size::Kind::kNumber) {
         out += concat(size.number);
       } else {
-        out += size.kind == Size::Kind::kSymbol ? size.text : "...";
+        out += size.kind == Size::Kind::kSymbol ? escaped(size.text) : "...";
       }
     }
     return out + "]";

@@ -85,6 +85,25 @@ constexpr Form kForms[] = {
     {"lift_fresh_copy.default", "torch.clone({self})"},
     {"copy.default", "torch.copy_(torch.empty_like({self}), {src})"},
     {"_cdist_forward.default", "torch.cdist({x1}, {x2}, {p}, {compute_mode})"},
+    {"_pdist_forward.default", "torch.pdist({self}, {p?2.})"},
+    {"_adaptive_avg_pool2d.default",
+     "torch.adaptive_avg_pool2d({self}, {output_size})"},
+    {"_adaptive_avg_pool3d.default",
+     "torch.adaptive_avg_pool3d({self}, {output_size})"},
+    {"sym_is_contiguous.default", "torch.is_contiguous({self})"},
+    // What nothing uses of these is not computed.
+    {"_linalg_det.default",
+     "(torch.linalg_det({A}), torch.linalg_lu_factor({A})[0], "
+     "torch.linalg_lu_factor({A})[1])"},
+    {"_linalg_slogdet.default",
+     "(torch.linalg_slogdet({A})[0], torch.linalg_slogdet({A})[1], "
+     "torch.linalg_lu_factor({A})[0], torch.linalg_lu_factor({A})[1])"},
+    {"_linalg_solve_ex.default",
+     "(torch.linalg_solve_ex({A}, {B}, left={left?True})[0], "
+     "torch.linalg_lu_factor({A})[0], torch.linalg_lu_factor({A})[1], "
+     "torch.linalg_solve_ex({A}, {B}, left={left?True})[1])"},
+    {"_linalg_eigh.default", "torch.linalg_eigh({A}, {UPLO?\"L\"})"},
+    {"_linalg_svd.default", "torch.linalg_svd({A}, {full_matrices?False})"},
     {"__and__.Tensor", "torch.bitwise_and({self}, {other})"},
     {"__and__.Scalar", "torch.bitwise_and({self}, {other})"},
     {"__or__.Tensor", "torch.bitwise_or({self}, {other})"},
@@ -159,6 +178,59 @@ void GraphText::write_check(const std::string& condition,
   close();
 }
 
+// Windows of signals, but for those that are operators here.
+bool GraphText::write_window(const Node& node, std::string_view name) {
+  const bool hann = name == "hann_window", hamming = name == "hamming_window";
+  if (!hann && !hamming && name != "blackman_window") return false;
+  auto argument = [&](std::string_view key, std::string_view otherwise = {}) {
+    return given(node, key, otherwise);
+  };
+  const std::string size = fresh("size"), angle = fresh("angle"),
+                    window = fresh("window");
+  const std::string options =
+      concat("dtype=", argument("dtype", "6"),
+             ", device=", argument("device", "torch.device(\"cpu\")"));
+  line(concat(size, " = ", argument("window_length")));
+  // A window of one element is 1.
+  open(concat("if ", size, " == 1:"));
+  line(concat(window, " = torch.ones([1], ", options, ")"));
+  close();
+  open("else:");
+  const bool periodic = argument("periodic", "True") == "True";
+  line(concat(angle, " = torch.arange(", size, ", ", options,
+              ") * (6.283185307179586 / (", size, periodic ? "" : " - 1",
+              "))"));
+  if (hann || hamming) {
+    line(concat(window, " = ", hann ? "0.5" : argument("alpha", "0.54"),
+                " - torch.cos(", angle, ") * ",
+                hann ? "0.5" : argument("beta", "0.46")));
+  } else {
+    line(concat(window, " = 0.42 - torch.cos(", angle, ") * 0.5 + torch.cos(",
+                angle, " * 2.) * 0.08"));
+  }
+  close();
+  write_call(node, window);
+  return true;
+}
+
+// Sums of products of three tensors, whose missing axes are named.
+void GraphText::write_trilinear(const Node& node) {
+  std::string product;
+  for (int i = 1; i <= 3; ++i) {
+    std::string factor = given(node, concat("i", i), {});
+    for (const NamedArgument& input : node.inputs) {
+      if (input.name != concat("expand", i)) continue;
+      for (const Argument& axis : input.value.items) {
+        factor =
+            concat("torch.unsqueeze(", factor, ", ", expression(axis), ")");
+      }
+    }
+    product += concat(i > 1 ? " * " : "", factor);
+  }
+  write_call(node, concat("torch.sum(", product, ", ",
+                          given(node, "sumdim", {}), ")"));
+}
+
 bool GraphText::write_special(const Node& node, std::string_view name,
                               std::string_view overload) {
   auto argument = [&](std::string_view key, std::string_view otherwise = {}) {
@@ -222,6 +294,11 @@ bool GraphText::write_special(const Node& node, std::string_view name,
                                 ": the computation could not be completed: a "
                                 "matrix is singular, not positive-definite or "
                                 "does not converge")});
+    return true;
+  }
+  if (name.ends_with("_window")) return write_window(node, name);
+  if (name == "_trilinear") {
+    write_trilinear(node);
     return true;
   }
   if (name == "_native_batch_norm_legit_functional") {

@@ -13,7 +13,7 @@ import hotaru
 
 # PyTorch's `__module__` of the functions, without "torch".
 PLACES = [
-    ("", ["is_complex", "sym_int", "_sym_cos", "norm_except_dim", "is_conj"]),
+    ("", ["is_complex", "sym_int", "_sym_cos", "is_conj"]),
     (
         ".functional",
         ["einsum", "tensordot", "meshgrid", "stft", "atleast_2d", "norm"],
