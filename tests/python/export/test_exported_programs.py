@@ -229,6 +229,57 @@ def test_versions_and_higher_order_operators_that_are_unknown():
         torch.export.load(changed("cond", scan))
 
 
+def node_result(target, x, **constants):
+    """What a node gives of the layer's result in the program `shared`."""
+
+    def change(program):
+        nodes = program["graph_module"]["graph"]["nodes"]
+        relu = next(n for n in nodes if n["target"].endswith("relu.default"))
+        relu["target"] = f"torch.ops.aten.{target}"
+        tensor = relu["inputs"][0]["arg"]
+        relu["inputs"] = [
+            {"name": name, "arg": tensor if arg is None else arg, "kind": 1}
+            for name, arg in constants.items()
+        ]
+
+    module = torch.export.load(changed("shared", change)).module()
+    state = module.state_dict()
+    h = torch.nn.functional.linear(x, state["a.weight"], state["a.bias"])
+
+    def rest(y):
+        w = state["a.weight"]
+        b = state["b.bias"]
+        return torch.nn.functional.linear(y, w, b) * state["gain"]
+
+    return module(x), h, rest
+
+
+@pytest.mark.parametrize(
+    ("target", "arguments", "meaning"),
+    [
+        ("hann_window.default", {"window_length": {"as_int": 4}},
+         lambda h: torch.tensor([0, 0.5, 1, 0.5])),
+        ("hamming_window.periodic",
+         {"window_length": {"as_int": 4}, "periodic": {"as_bool": False}},
+         lambda h: torch.tensor([0.08, 0.77, 0.77, 0.08])),
+        ("blackman_window.default", {"window_length": {"as_int": 4}},
+         lambda h: torch.tensor([0, 0.34, 1, 0.34])),
+        ("_to_copy.default", {"self": None, "dtype": {"as_scalar_type": 7}},
+         lambda h: h),
+        ("copy.default", {"self": None, "src": None}, lambda h: h),
+        ("_trilinear.default",
+         {"i1": None, "i2": None, "i3": None, "expand1": {"as_ints": []},
+          "expand2": {"as_ints": []}, "expand3": {"as_ints": [0]},
+          "sumdim": {"as_ints": [0]}},
+         lambda h: (h * h * h.unsqueeze(0)).sum(0)),
+    ],
+)  # fmt: skip
+def test_operators_that_are_said_otherwise(target, arguments, meaning):
+    x = torch.randn(3, 4)
+    result, h, rest = node_result(target, x, **arguments)
+    torch.testing.assert_close(result, rest(meaning(h)))
+
+
 def test_new_fields_are_ignored():
     def change(program):
         program["from_the_future"] = {"a": [1]}
