@@ -31,6 +31,7 @@ LAYERS = (
     "io",
     "script",
     "exchange",
+    "provider",
     "cpp_api",
 )
 # Rooms of a layer in the order in which their headers include each other; ""
@@ -40,6 +41,7 @@ ROOMS = {
     "runtime": ("", "threads", "streams", "own"),
     "io": ("", "weights"),
     "exchange": ("", "onnx", "pt2"),
+    "provider": ("", "ort"),
     "graph": ("capture", "program", "passes", "drawing", ""),
     "script": (
         "source",

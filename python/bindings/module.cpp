@@ -11,6 +11,7 @@
 #include "bindings/ops/dispatch.h"
 #include "bindings/ops/op_call.h"
 #include "bindings/ops/override.h"
+#include "bindings/provider/provider.h"
 #include "bindings/runtime/accelerator.h"
 #include "bindings/runtime/determinism.h"
 #include "bindings/runtime/future_object.h"
@@ -62,6 +63,7 @@ NB_MODULE(_C, m) {
   init_script_enum(m);
   init_script_container(m);
   init_exchange(m);
+  init_provider(m);
   init_weights(m);
   init_exported_program(m);
   init_stream(m);
