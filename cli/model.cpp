@@ -1,5 +1,6 @@
 #include "model.h"
 
+#include "engine.h"
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/exchange/load_program.h"
 #include "hotaru/ops/create/copy.h"
@@ -30,12 +31,26 @@ void check_count(script::Function& method, size_t given) {
                   " of its arguments given. --input and --shape give one each");
 }
 
+/// A method of the module, with its arguments on the device.
+std::function<Value()> own_call(const ModelOptions& options, Device device) {
+  script::Module module = exchange::load_program(options.path);
+  module.eval();
+  if (!device.is_cpu()) module.to(device, {});
+  script::Function& method = module.method(options.method);
+  std::vector<Value> arguments = options.inputs.values();
+  check_count(method, arguments.size());
+  for (Value& argument : arguments)
+    if (argument.is_tensor()) argument = to(argument.as_tensor(), device);
+  return [module, name = method.short_name(), arguments] {
+    const autograd::NoGrad no_grad;
+    return module.call(name, arguments);
+  };
+}
+
 }  // namespace
 
 struct Model::State {
-  script::Module module;
-  script::Function& method;
-  std::vector<Value> arguments;
+  std::function<Value()> call;
   Device device;
 };
 
@@ -49,6 +64,9 @@ void ModelOptions::add_to(CLI::App& command) {
   command
       .add_option("--device", device, "Where it runs: cpu, cuda, cuda:1, ...")
       ->capture_default_str();
+  command.add_option("--engine", engine, "What runs it: hotaru, onnxruntime")
+      ->check(CLI::IsMember({kHotaru, kOnnxRuntime}))
+      ->capture_default_str();
   command.add_option("--threads", threads, "Threads an operator may use")
       ->check(CLI::PositiveNumber);
   command.add_flag("--json", json, "Print JSON");
@@ -57,23 +75,15 @@ void ModelOptions::add_to(CLI::App& command) {
 Model::Model(const ModelOptions& options) {
   if (options.threads > 0) set_num_threads(options.threads);
   const Device device = resolve(Device::parse(options.device));
-  script::Module module = exchange::load_program(options.path);
-  module.eval();
-  if (!device.is_cpu()) module.to(device, {});
-  script::Function& method = module.method(options.method);
-  std::vector<Value> arguments = options.inputs.values();
-  check_count(method, arguments.size());
-  for (Value& argument : arguments)
-    if (argument.is_tensor()) argument = to(argument.as_tensor(), device);
-  state_.reset(
-      new State{std::move(module), method, std::move(arguments), device});
+  state_.reset(new State{options.engine == kHotaru ? own_call(options, device)
+                                                   : onnx_runtime_call(options),
+                         device});
 }
 
 Model::~Model() = default;
 
 Value Model::call() {
-  autograd::NoGrad no_grad;
-  return state_->module.call(state_->method.short_name(), state_->arguments);
+  return state_->call();
 }
 
 Device Model::device() const {

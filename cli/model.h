@@ -1,4 +1,4 @@
-// A method of an archive's module, as the commands call it.
+// A method of a module, or a model of another engine, as the commands call it.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -12,12 +12,16 @@
 
 namespace hotaru::cli {
 
+inline constexpr const char* kHotaru = "hotaru";
+
 /// The options that `run` and `bench` share: MODEL, --method, --input,
-/// --shape, --device, --threads, --json. The object must outlive the command.
+/// --shape, --device, --engine, --threads, --json. The object must outlive the
+/// command.
 struct ModelOptions {
   std::string path;
   std::string method = "forward";
   std::string device = "cpu";
+  std::string engine = kHotaru;
   int threads = 0;  // 0: leave as it is
   bool json = false;
   Inputs inputs;
@@ -29,10 +33,9 @@ struct ModelOptions {
 /// again, without gradients.
 class Model {
  public:
-  /// Loads the archive and reads the inputs, both to the device. Throws when
-  /// that fails, when
-  /// the method does not exist, or (naming its parameters) when the number of
-  /// inputs does not fit.
+  /// Loads the program and reads the inputs, both to the device. Throws when
+  /// that fails, when the method or the engine does not exist, or (naming its
+  /// parameters) when the number of inputs does not fit.
   explicit Model(const ModelOptions& options);
   ~Model();
 

@@ -1,0 +1,88 @@
+#include "engine.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "hotaru/autograd/grad_mode.h"
+#include "hotaru/exchange/load_program.h"
+#include "hotaru/io/mapped_file.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/provider/compile_onnx.h"
+
+namespace hotaru::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// lib/python3*/site-packages/onnxruntime/capi/libonnxruntime.so* of the
+/// environment whose bin/ the command lies in; the last by name.
+fs::path library_beside(const fs::path& command) {
+  std::error_code none;
+  fs::path found;
+  for (const auto& python :
+       fs::directory_iterator(command.parent_path() / ".." / "lib", none)) {
+    const fs::path folder =
+        python.path() / "site-packages" / "onnxruntime" / "capi";
+    for (const auto& file : fs::directory_iterator(folder, none))
+      if (file.path().filename().string().starts_with("libonnxruntime.so"))
+        found = std::max(found, file.path());
+  }
+  return found;
+}
+
+void find_library() {
+  std::error_code none;
+  const fs::path found =
+      library_beside(fs::read_symlink("/proc/self/exe", none));
+  if (!found.empty()) provider::set_onnx_runtime_path(found.string());
+}
+
+/// A number stands for a tensor without dimensions.
+Tensor input_of(const Value& value, const provider::Port& port) {
+  if (value.is_tensor()) return value.as_tensor();
+  if (value.is_bool())
+    return scalar_tensor(Scalar(value.as_bool()), port.dtype);
+  if (value.is_int()) return scalar_tensor(Scalar(value.as_int()), port.dtype);
+  HOTARU_CHECK_AS(ValueError, value.is_double(), "input '", port.name, "' is ",
+                  port.type_text(), "; give a tensor or a number");
+  return scalar_tensor(Scalar(value.as_double()), port.dtype);
+}
+
+Value value_of(std::vector<Tensor> outputs) {
+  if (outputs.size() == 1) return std::move(outputs[0]);
+  std::vector<Value> items;
+  for (Tensor& output : outputs) items.emplace_back(std::move(output));
+  return Value::tuple(std::move(items));
+}
+
+}  // namespace
+
+std::function<Value()> onnx_runtime_call(const ModelOptions& options) {
+  const exchange::Format format =
+      exchange::format_of(io::MappedFile::open(options.path));
+  HOTARU_CHECK(format == exchange::Format::kOnnx, options.path, ": this is ",
+               exchange::format_text(format),
+               ", and ONNX Runtime runs ONNX models");
+  HOTARU_CHECK_AS(ValueError, options.method == "forward",
+                  "--method: an ONNX model has no methods");
+  HOTARU_CHECK_AS(ValueError, options.device == "cpu",
+                  "--device: ONNX Runtime runs on the CPU here");
+  find_library();
+  provider::OnnxOptions settings;
+  settings.intra_op_num_threads = options.threads;
+  auto program = provider::compile_onnx(options.path, settings);
+  const std::vector<Value> given = options.inputs.values();
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < given.size(); ++i) {
+    // Too many are the program's to refuse.
+    const auto& ports = program->inputs();
+    inputs.push_back(i < ports.size() ? input_of(given[i], ports[i])
+                                      : Tensor());
+  }
+  return [program, inputs] {
+    const autograd::NoGrad no_grad;
+    return value_of((*program)(inputs));
+  };
+}
+
+}  // namespace hotaru::cli
