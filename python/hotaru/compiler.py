@@ -10,6 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable
 
+from ._functions.settings import traces
 from .graphs import _compile, _stance
 from .graphs._stance import set_stance
 
@@ -37,18 +38,18 @@ def reset() -> None:
 
 
 def is_compiling() -> bool:
-    """Whether the code that asks is being traced: never."""
-    return False
+    """Whether the code that asks is being traced: while it is exported."""
+    return bool(traces)
 
 
 def is_dynamo_compiling() -> bool:
-    """As `is_compiling`."""
+    """Whether the code that asks is being compiled: never."""
     return False
 
 
 def is_exporting() -> bool:
-    """Whether the code that asks is being exported: never."""
-    return False
+    """Whether the code that asks is being exported."""
+    return bool(traces)
 
 
 def disable(fn=None, recursive: bool = True, *, reason: str | None = None):

@@ -20,6 +20,9 @@ from . import stack
 # its __torch_dispatch__: (mode or class, func, types, args, kwargs).
 rules: dict[tuple[Any, type], Callable] = {}
 
+# Classes of stand-ins for numbers, which have the number as `hint`.
+stand_ins: set[type] = set()
+
 
 @dataclass
 class Call:
@@ -131,6 +134,8 @@ def _overload_of(op, args: tuple, kwargs: dict) -> str | None:
     """The overload that arguments fit. Tensors without values are no numbers,
     so of those with one element others stand in.
     """
+    if stand_ins:
+        args, kwargs = _with_hints(args), _with_hints(kwargs)
     try:
         return _C._overload_of(op, args, kwargs)
     except RuntimeError as error:
@@ -146,6 +151,19 @@ def _overload_of(op, args: tuple, kwargs: dict) -> str | None:
             (args, kwargs),
         )
         return _C._overload_of(op, args, kwargs)
+
+
+def _with_hints(value):
+    """Numbers in place of what stands for them."""
+    kind = type(value)
+    if kind in stand_ins:
+        return value.hint
+    if kind is dict:
+        return {key: _with_hints(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)) and not isinstance(value, Tensor):
+        items = map(_with_hints, value)
+        return list(items) if kind is list else tuple(items)
+    return value
 
 
 def _as_numbers(value):
@@ -185,7 +203,7 @@ def _ordered(function, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     if len(args) > len(positional):  # sizes given one by one: x.view(2, 3)
         last = len(positional) - 1
         args = (*args[:last], tuple(args[last:]))
-    elif len(args) == 1 and type(args[0]) is int and _sized(function._text):
+    elif len(args) == 1 and isinstance(args[0], int) and _sized(function._text):
         args = ([args[0]],)  # torch.empty(2)
     given = dict(zip((p.name for p in positional), args))
     for name, value in kwargs.items():

@@ -127,11 +127,16 @@ def is_distributed(input: Tensor) -> bool:
     return False
 
 
+# Programs that are being exported, inmost last: they write branches down.
+traces: list = []
+
+
 def cond(pred, true_fn, false_fn, operands=()):
     """One of two functions of the operands, by a truth value.
 
     Captured as a graph, it is the one that was called while capturing; a
-    tensor that decides is read, which a capture refuses.
+    tensor that decides is read, which a capture refuses. Exported programs
+    have both.
     """
     if not isinstance(pred, (bool, int, Tensor)) or (
         isinstance(pred, Tensor) and pred.numel() != 1
@@ -146,4 +151,6 @@ def cond(pred, true_fn, false_fn, operands=()):
             "Expect operands to be a tuple of possibly nested "
             f"dict/list/tuple, but got {type(operands)}"
         )
+    if traces:
+        return traces[-1].cond(pred, true_fn, false_fn, operands)
     return (true_fn if pred else false_fn)(*operands)

@@ -1,11 +1,30 @@
-"""Programs that PyTorch's `torch.export.save` wrote: to run and to train.
+"""Programs of operators: made of modules, saved for PyTorch, and loaded.
 
-Exporting takes PyTorch; here its files are loaded.
+    program = torch.export.export(model, (x,))
+    torch.export.save(program, "model.pt2")
+    model = torch.export.load("model.pt2").module()
 """
 
 from __future__ import annotations
 
+from ._errors import DataDependentError, UserError
+from ._export import export
+from ._save import save
+from ._traced_program import ModuleCallEntry, ModuleCallSignature
+from .dynamic_shapes import Dim, dims
 from .exported_program import ExportedProgram, load
 from .graph_signature import ExportGraphSignature
 
-__all__ = ["ExportGraphSignature", "ExportedProgram", "load"]
+__all__ = [
+    "DataDependentError",
+    "Dim",
+    "ExportGraphSignature",
+    "ExportedProgram",
+    "ModuleCallEntry",
+    "ModuleCallSignature",
+    "UserError",
+    "dims",
+    "export",
+    "load",
+    "save",
+]

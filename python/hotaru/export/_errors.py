@@ -1,0 +1,17 @@
+"""Errors of exporting."""
+
+from __future__ import annotations
+
+__all__ = ["DataDependentError", "Restart", "UserError"]
+
+
+class UserError(RuntimeError):
+    """The program or the arguments of `export` do not go together."""
+
+
+class DataDependentError(UserError):
+    """What the program does depends on the elements of a tensor."""
+
+
+class Restart(BaseException):
+    """Something was learned of sizes: the program is to be traced again."""

@@ -1,0 +1,47 @@
+"""Where in the program a call is."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+
+__all__ = ["frames", "stack_text"]
+
+_OWN = os.path.dirname(os.path.abspath(__file__))
+_PACKAGE = os.path.dirname(_OWN)
+# The machinery between the program and the trace.
+_HIDDEN = tuple(
+    os.path.join(_PACKAGE, part)
+    for part in (
+        "export", "_dispatch", "fx", "_ops.py", "_functions", "utils",
+        "_subclasses", os.path.join("nn", "modules", "module.py"),
+        os.path.join("nn", "modules", "_call"),
+        os.path.join("nn", "functional"), "functional.py",
+        "_library", "_tensor", "_extension", "overrides.py", "_functorch",
+    )
+)  # fmt: skip
+
+
+def frames() -> list[tuple[str, int, str]]:
+    """File, line and function of each call of the program's, inmost last."""
+    found = []
+    frame = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        name = code.co_filename
+        if code.co_name == "_export_runs" and name.startswith(_OWN):
+            break
+        if not name.startswith(_HIDDEN) and not name.startswith("<"):
+            found.append((name, frame.f_lineno, code.co_name))
+        frame = frame.f_back
+    return found[::-1]
+
+
+def stack_text(found: list) -> str:
+    """As tracebacks show it."""
+    return "\n".join(
+        f'  File "{name}", line {line}, in {function}\n'
+        f"    {linecache.getline(name, line).strip()}"
+        for name, line, function in found
+    ).strip()

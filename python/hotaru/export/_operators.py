@@ -1,0 +1,174 @@
+"""Operators by the names that PyTorch's exported programs have for them.
+
+Some of hotaru's overloads have other names than PyTorch's, and some operators
+exist for exported programs only. All are callables that run here.
+"""
+
+from __future__ import annotations
+
+from .. import Tensor, _C
+from .._function_schema import parse_schema
+from .._ops import OpOverload, aten, namespace
+
+__all__ = ["HigherOrder", "canonical", "higher_order", "lift_copy", "sym_size"]
+
+# Numbers where the operator takes tensors, too: PyTorch makes tensors of them.
+_WRAPPED = {
+    f"{name}{end}.Scalar"
+    for name in ("add", "sub", "mul", "div", "floor_divide")
+    for end in ("", "_")
+}
+_RENAMED = {
+    **{
+        f"{name}{end}.default": "Tensor"
+        for name in (
+            "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift",
+            "bitwise_right_shift", "copysign", "eq", "ne", "lt", "le", "gt",
+            "ge", "floor_divide", "fmod", "remainder", "xlogy",
+        )
+        for end in ("", "_")
+    },
+    "floor_divide.default": "default",
+    **{
+        f"bitwise_{side}_shift{end}.Scalar": "Tensor_Scalar"
+        for side in ("left", "right")
+        for end in ("", "_")
+    },
+    "xlogy.Scalar": "Scalar_Other",
+    "xlogy_.Scalar": "Scalar_Other",
+}  # fmt: skip
+
+
+def canonical(function, args: tuple, kwargs: dict):
+    """The call under PyTorch's name of the overload."""
+    name = function.__name__
+    if name in _WRAPPED:
+        packet = function.overloadpacket
+        if len(args) > 2:  # alpha
+            kwargs = {**kwargs, "alpha": args[2]}
+            args = args[:2]
+        wanted = "Tensor" if not name.startswith("floor") else "Scalar"
+        return getattr(packet, wanted), args, kwargs
+    wanted = _RENAMED.get(name)
+    if wanted is not None and wanted != "default":
+        return _named(function, wanted), args, kwargs
+    return function, args, kwargs
+
+
+def _named(function: OpOverload, name: str) -> OpOverload:
+    """The same overload under another name."""
+    packet = function.overloadpacket
+    found = vars(packet).get(name)
+    if found is None:
+        base = packet.__name__
+        rest = function._text[function._text.index("(") :]
+        found = OpOverload(packet, name, f"{base}.{name}{rest}")
+        setattr(packet, name, found)
+    return found
+
+
+class _Own:
+    """An operator of the namespace `aten` that has a Python function."""
+
+    namespace = "aten"
+    __module__ = "torch.ops.aten"
+
+    def __init__(self, name: str, schema: str, function) -> None:
+        base, _, overload = name.partition(".")
+        self.__name__ = name
+        self._overloadname = overload
+        text = schema if overload == "default" else f".{overload}{schema}"
+        self._schema = parse_schema(f"aten::{base}{text}")
+        self._function = function
+        packet = vars(aten).get(base)
+        if packet is None:
+            packet = _Packet(base)
+            setattr(aten, base, packet)
+        setattr(packet, overload, self)
+        self.overloadpacket = packet
+
+    def name(self) -> str:
+        """As in "aten::sym_size.int"."""
+        return f"aten::{self.__name__.removesuffix('.default')}"
+
+    def __call__(self, *args, **kwargs):
+        return self._function(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return f"aten.{self.__name__}"
+
+    __repr__ = __str__
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+class _Packet:
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+        self.__module__ = "torch.ops.aten"
+
+
+def _size(self: Tensor, dim: int) -> int:
+    return self.size(dim)
+
+
+sym_size = _Own("sym_size.int", "(Tensor self, int dim) -> SymInt", _size)
+lift_copy = _Own(
+    "lift_fresh_copy.default",
+    "(Tensor self) -> Tensor",
+    lambda self: self.clone(),
+)
+
+
+class HigherOrder:
+    """An operator that takes programs."""
+
+    namespace = "higher_order"
+    __module__ = "torch.ops.higher_order"
+
+    def __init__(self, name: str, function) -> None:
+        self.__name__ = name
+        self._function = function
+        setattr(higher_order, name, self)
+
+    def name(self) -> str:
+        """Its name."""
+        return self.__name__
+
+    def __call__(self, *args, **kwargs):
+        return self._function(*args, **kwargs)
+
+    def __str__(self) -> str:
+        return self.__name__
+
+    __repr__ = __str__
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+higher_order = namespace("higher_order")
+
+
+def _cond(pred, true_fn, false_fn, operands):
+    return (true_fn if pred else false_fn)(*operands)
+
+
+def _with_grad(enabled: bool, function, *args):
+    before = _C.is_grad_enabled()
+    _C._set_grad_enabled(enabled)
+    try:
+        return function(*args)
+    finally:
+        _C._set_grad_enabled(before)
+
+
+cond = HigherOrder("cond", _cond)
+with_grad = HigherOrder("wrap_with_set_grad_enabled", _with_grad)
