@@ -124,7 +124,9 @@ std::vector<Function*> Operators::find(std::string_view op, int64_t opset) {
     if (same == newest.end()) {
       newest.push_back(&each);
     } else if ((*same)->version < each.version) {
-      *same = &each;
+      // It counts from where it stands, not from where older ones do.
+      newest.erase(same);
+      newest.push_back(&each);
     }
   }
   std::vector<Function*> out;

@@ -152,6 +152,15 @@ def Pow(
     return torch.pow(X, _math_old_broadcast(X, Y, axis))
 
 
+def Pow_v7__number(X: Tensor, Y: float) -> Tensor:
+    if X.is_floating_point():
+        return torch.pow(X, Y)
+    if Y >= 0.0 and Y == float(int(Y)):
+        # Beyond 2**53 doubles would round.
+        return torch.pow(X.to(torch.int64), int(Y)).to(X.dtype)
+    return torch.pow(X.to(torch.float64), Y).to(X.dtype)
+
+
 def Pow_v7(X: Tensor, Y: Tensor) -> Tensor:
     return _math_pow(X, Y)
 
@@ -165,12 +174,6 @@ def _math_pow(X: Tensor, Y: Tensor) -> Tensor:
     if Y.is_floating_point():
         return torch.pow(X.to(torch.float64), Y.to(torch.float64)).to(X.dtype)
     return torch.pow(X.to(torch.int64), Y.to(torch.int64)).to(X.dtype)
-
-
-def Pow_v7__number(X: Tensor, Y: float) -> Tensor:
-    if X.is_floating_point():
-        return torch.pow(X, Y)
-    return torch.pow(X.to(torch.float64), Y).to(X.dtype)
 
 
 def Abs(X: Tensor, *, consumed_inputs: Optional[List[int]] = None) -> Tensor:
