@@ -15,9 +15,11 @@ namespace {
 const Kernel& kLinear = kernel("linear");
 const Kernel& kPack = kernel("pack_matrix");
 
-/// Whether a product by B's columns in place, as dot products, is slower: few
-/// columns leave lanes of a panel idle.
+/// Whether a product by B in place is slower. Few columns leave lanes of a
+/// panel idle; contiguous rows are as good for few rows of A, for more they
+/// would be packed in each call.
 bool pays(const LinearAttributes& g) {
+  if (g.b.column == 1 && g.m < 4) return false;
   return g.n >= 32 || (g.m >= 4 && g.n >= 16);
 }
 
@@ -289,14 +291,11 @@ class Fuser {
            a.storage_offset() == b.storage_offset();
   }
 
-  /// Brings a weight whose rows are not contiguous into the order in which it
-  /// is read, once for all replays.
+  /// Brings a weight into the order in which it is read, once for all replays.
   bool pack(Chain& chain) {
     LinearAttributes& g = chain.attributes;
     const Tensor& b = chain.b.tensor;
-    if (g.batch != 1 || g.packed || g.b.column == 1 || !pays(g) ||
-        !region_.lasts(b))
-      return false;
+    if (g.batch != 1 || g.packed || !pays(g) || !region_.lasts(b)) return false;
     const PackMatrixAttributes attributes{g.k, g.n, g.b};
     const auto known =
         std::find_if(packed_.begin(), packed_.end(), [&](const Packed& p) {

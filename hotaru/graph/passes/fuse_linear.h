@@ -13,10 +13,9 @@ namespace hotaru::graph {
 /// the last place.
 void fuse_linear(Region& region);
 
-/// Weights that last, and whose rows are not contiguous (a Linear's), are
-/// brought into the order in which products read them, once; and again when
-/// they changed, which takes longer than it saves if they do between any two
-/// replays.
+/// Weights that last are brought into the order in which products read them,
+/// once; and again when they changed, which takes longer than it saves if they
+/// do between any two replays.
 void pack_weights(Region& region);
 
 }  // namespace hotaru::graph

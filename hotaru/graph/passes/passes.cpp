@@ -6,6 +6,7 @@
 
 #include "hotaru/graph/passes/block_channels.h"
 #include "hotaru/graph/passes/branches.h"
+#include "hotaru/graph/passes/compute_once.h"
 #include "hotaru/graph/passes/fuse_conv.h"
 #include "hotaru/graph/passes/fuse_linear.h"
 #include "hotaru/graph/passes/fuse_pointwise.h"
@@ -24,6 +25,8 @@ constexpr auto kPasses = std::to_array<Pass>({
      &remove_dead},
     {"duplicates", "elementwise calls that compute what another one computes",
      true, kAll, &remove_duplicates},
+    {"once", "what comes out alike each time, and weights made of weights",
+     true, kCPU, &compute_once},
     {"fuse_conv", "norms, sums and rectifiers become part of convolutions",
      false, kCPU, &fuse_conv},
     {"block_channels",

@@ -145,3 +145,73 @@ def test_what_is_kept_goes_with_the_graph():
     graph.reset()
     del y
     assert torch.cpu.memory_allocated() == before
+
+
+class Reordered(nn.Module):
+    """A layer whose gates come in another order, as formats have them."""
+
+    def __init__(self):
+        super().__init__()
+        self.w, self.r = nn.Parameter(torch.randn(96, 8)), torch.randn(96, 32)
+
+    def forward(self, x):
+        def gates(w):
+            return torch.cat([w[32:64], w[:32], w[64:]])
+
+        weights = [gates(self.w), gates(self.r)]
+        h = torch.zeros(1, 1, 32)
+        return torch.gru(x, h, weights, False, 1, 0.0, False, False, False)[0]
+
+
+@pytest.mark.cpu_graphs("calls of other devices stay where they are")
+def test_weights_are_put_in_order_once():
+    net, x = Reordered(), torch.randn(5, 1, 8)
+    graph, y = captured(net, x)
+    assert [name for name, _ in graph._nodes()] == ["rnn_layer"]
+    for change in (1.0, 0.5, -2.0):
+        with torch.no_grad():
+            net.w.mul_(change)
+            graph.replay()
+            assert close(y, net(x))
+        x.copy_(torch.randn(5, 1, 8))
+
+
+@pytest.mark.cpu_graphs("calls of other devices stay where they are")
+def test_what_is_made_of_no_tensor_is_made_once():
+    def masked(x):
+        places = torch.arange(x.size(-1))
+        return x.masked_fill(places[None] > places[:, None], 0.0).sum(-1)
+
+    x = torch.randn(6, 6)
+    graph, y = captured(masked, x)
+    made = {"arange", "gt", "fill_"}
+    assert not made & {name for name, _ in graph._nodes()}
+    assert close(y, x.tril().sum(-1))
+
+
+@pytest.mark.cpu_graphs("calls of other devices stay where they are")
+def test_what_is_written_again_is_no_constant():
+    def counted(x):
+        out = torch.zeros(4)
+        out[1:] += x
+        return out * 2
+
+    x = torch.randn(3)
+    graph, y = captured(counted, x)
+    for _ in range(3):
+        x.copy_(torch.randn(3))
+        graph.replay()
+        assert close(y[1:], x * 2) and y[0] == 0
+
+
+@pytest.mark.cpu_graphs("no other device packs weights")
+def test_weights_of_contiguous_rows_are_packed():
+    weight = torch.randn(64, 48)
+    for rows in (1, 16):
+        x = torch.randn(rows, 64)
+        graph, y = captured(lambda x: x @ weight, x)
+        assert (graph._plan()["kept"] > 0) == (rows > 3)
+        for _ in range(2):
+            graph.replay()
+            assert close(y, x @ weight)
+            weight.mul_(2)

@@ -1,0 +1,14 @@
+// What replays would compute alike each time is computed once.
+#pragma once
+
+#include "hotaru/graph/passes/passes.h"
+
+namespace hotaru::graph {
+
+/// Calls that make small values of no tensor (ranges, zeros, masks, numbers),
+/// and calls that put lasting weights of convolutions and recurrent layers into
+/// another order, run before the first replay; the latter again when a weight
+/// has changed.
+void compute_once(Region& region);
+
+}  // namespace hotaru::graph
