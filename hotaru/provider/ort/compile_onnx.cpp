@@ -147,7 +147,10 @@ Ref<Executable> compile(const std::string& name, const OnnxOptions& given,
   library.check(create(library.api, handle->environment.get(), options.get(),
                        &handle->session),
                 name);
-  return make_ref<ort::Session>(std::move(handle), name);
+  auto inputs = ort::input_ports(*handle, name);
+  auto outputs = ort::output_ports(*handle, name);
+  return make_ref<ort::Session>(std::move(handle), name, std::move(inputs),
+                                std::move(outputs));
 }
 
 }  // namespace

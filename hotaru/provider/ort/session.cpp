@@ -205,12 +205,15 @@ class Session::Prepared final : public PreparedCall {
   Bound bound_;
 };
 
-Session::Session(Ref<SessionHandle> handle, std::string name)
-    : Executable(concat("ONNX Runtime ", handle->library.version), name,
-                 input_ports(*handle, name), output_ports(*handle, name)),
+Session::Session(Ref<SessionHandle> handle, std::string name,
+                 std::vector<Port> inputs, std::vector<Port> outputs)
+    : Executable(concat("ONNX Runtime ", handle->library.version),
+                 std::move(name), std::move(inputs), std::move(outputs)),
       handle_(std::move(handle)) {
-  for (const Port& port : inputs()) input_names_.push_back(port.name.c_str());
-  for (const Port& port : outputs()) output_names_.push_back(port.name.c_str());
+  for (const Port& port : this->inputs())
+    input_names_.push_back(port.name.c_str());
+  for (const Port& port : this->outputs())
+    output_names_.push_back(port.name.c_str());
 }
 
 Session::~Session() {

@@ -28,7 +28,8 @@ std::vector<Port> output_ports(const SessionHandle& handle,
 
 class Session final : public Executable {
  public:
-  Session(Ref<SessionHandle> handle, std::string name);
+  Session(Ref<SessionHandle> handle, std::string name, std::vector<Port> inputs,
+          std::vector<Port> outputs);
   ~Session() override;
 
  protected:

@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "bindings/gil.h"
@@ -88,6 +89,31 @@ PyExecutable compile_bytes(const nb::bytes& data, const std::string& name,
   return {provider::compile_onnx(copy, name, options)};
 }
 
+/// Tensors as they were: a program that holds their values is right as long as
+/// this holds. Writes through `.data` and other libraries' pointers go unseen.
+class Unchanged {
+ public:
+  explicit Unchanged(const std::vector<Tensor>& tensors) {
+    for (const Tensor& t : tensors)
+      known_.push_back({t, t.address(), t.sizes(), t.version()});
+  }
+  bool holds() const {
+    return std::all_of(known_.begin(), known_.end(), [](const Known& k) {
+      return k.tensor.version() == k.version && k.tensor.address() == k.data &&
+             same(k.tensor.sizes(), k.sizes);
+    });
+  }
+
+ private:
+  struct Known {
+    Tensor tensor;
+    const void* data;
+    Dims sizes;
+    uint32_t version;
+  };
+  std::vector<Known> known_;
+};
+
 nb::tuple runtime() {
   const provider::OnnxRuntime found = provider::onnx_runtime();
   return nb::make_tuple(found.version, found.path, found.providers);
@@ -121,6 +147,9 @@ void init_provider(nb::module_& m) {
            [](const PyExecutable& self) { return self.program->engine(); })
       .def("_name",
            [](const PyExecutable& self) { return self.program->name(); });
+  nb::class_<Unchanged>(m, "_Unchanged")
+      .def(nb::init<const std::vector<Tensor>&>())
+      .def("holds", &Unchanged::holds);
   m.def("_onnx_runtime_compile", &compile_path);
   m.def("_onnx_runtime_compile_bytes", &compile_bytes);
   m.def("_onnx_runtime", &runtime);

@@ -14,8 +14,11 @@ from ._capture import Options
 _HOME = __package__.partition(".")[0]
 
 
-BACKENDS = ("cudagraphs", "graphs", "inductor")
+BACKENDS = ("cudagraphs", "graphs", "inductor", "onnxruntime")
+_ENGINES = ("onnxruntime",)
 _default_backend = "graphs"
+# Of one function, each with another text.
+_MOST_WARNINGS = 8
 
 
 def default_backend() -> str:
@@ -51,11 +54,14 @@ def compile(
         fullgraph: what cannot be captured is an error.
         dynamic: False: another kind of call than the first is an error.
         backend: "graphs" and PyTorch's "inductor" and "cudagraphs" mean the
-            graphs of this package, "eager" none; the default is that of
+            graphs of this package, "eager" none. "onnxruntime" traces a call
+            without gradients, exports it to ONNX and has ONNX Runtime run it
+            (docs/engines.md). The default is that of
             `compiler.set_default_backend`.
         mode: accepted; there is one.
-        options: ``bitwise`` (bool), ``without`` (names of passes) and
-            ``cache_size``.
+        options: ``cache_size``; ``bitwise`` (bool) and ``without`` (names of
+            passes) of graphs; of "onnxruntime" ``providers``,
+            ``provider_options`` and those of `onnx.runtime.load`.
         disable: gives the model back as it is.
     """
     if model is None:
@@ -71,6 +77,10 @@ def compile(
         )
     given = dict(options or {})
     cache_size = given.pop("cache_size", None) or _cache_size()
+    if backend in _ENGINES:
+        if disable or _switched_off():
+            return model
+        return _engined(model, given, fullgraph, dynamic, cache_size)
     settings = {k: given.pop(k) for k in ("bitwise", "without") if k in given}
     if given:
         raise ValueError(
@@ -79,10 +89,7 @@ def compile(
         )
     if disable or backend == "eager" or _switched_off():
         return model
-    if not callable(model):
-        raise TypeError(
-            f"compile: expected a function or module, not {type(model)}"
-        )
+    _check_callable(model)
     is_module = isinstance(model, Module)
     graphed = Graphed(
         # Hooks of the module are part of the graph.
@@ -96,6 +103,33 @@ def compile(
     if not is_module:
         return wrapped(model, graphed)
     return OptimizedModule(model, graphed)
+
+
+def _engined(model, options: dict, fullgraph: bool, dynamic, cache_size: int):
+    """A function or module that ONNX Runtime runs."""
+    from ..onnx import runtime
+    from ._engine import Engined
+
+    _check_callable(model)
+    is_module = isinstance(model, Module)
+    engined = Engined(
+        model,
+        runtime.builder(**options),
+        dynamic=dynamic is not False,
+        cache_size=cache_size,
+        on_failure=_engine_failure_of(model, fullgraph),
+        root=model if is_module else None,
+    )
+    if not is_module:
+        return functools.update_wrapper(engined, model)
+    return OptimizedModule(model, engined)
+
+
+def _check_callable(model) -> None:
+    if not callable(model):
+        raise TypeError(
+            f"compile: expected a function or module, not {type(model)}"
+        )
 
 
 def compile_in_place(module: Module, **options) -> None:
@@ -139,6 +173,24 @@ def _failure_of(model, fullgraph: bool):
             warnings.warn(
                 f"compile: {name} runs without a graph: {error}", stacklevel=6
             )
+
+    return on_failure
+
+
+def _engine_failure_of(model, fullgraph: bool):
+    """The same of an engine: whatever fails in tracing or exporting would fail
+    as well, or not at all, where the function runs as it is.
+    """
+    name = getattr(model, "__name__", type(model).__name__)
+    warned = set()
+
+    def on_failure(error: Exception) -> None:
+        if fullgraph:
+            raise error
+        text = f"compile: {name} runs without ONNX Runtime: {error}"
+        if text not in warned and len(warned) < _MOST_WARNINGS:
+            warned.add(text)
+            warnings.warn(text, stacklevel=5)
 
     return on_failure
 

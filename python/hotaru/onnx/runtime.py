@@ -100,6 +100,20 @@ def load(f, *, providers=None, provider_options=None, options=None) -> Model:
     return Model(_C._onnx_runtime_compile_bytes(data, name, settings))
 
 
+def builder(*, providers=None, provider_options=None, **options):
+    """A function that compiles a model's bytes with these settings, each as in
+    `load`; it gives a function of tensors by position. The settings are checked
+    at once, and ONNX Runtime is looked for.
+    """
+    settings = _options(providers, provider_options, options)
+    version()
+
+    def build(data: bytes):
+        return _C._onnx_runtime_compile_bytes(data, "<compiled>", settings)
+
+    return build
+
+
 def version() -> str:
     """Of the library that `load` uses, as "1.32.0"."""
     _find()

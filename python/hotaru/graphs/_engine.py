@@ -1,0 +1,330 @@
+"""Functions that another engine runs: traced once for each kind of call,
+exported, and compiled by the engine.
+"""
+
+from __future__ import annotations
+
+import functools
+import io
+import threading
+import types
+from collections import OrderedDict
+from collections.abc import Callable
+
+from .. import _C, Tensor, is_grad_enabled, no_grad
+from ..nn import Module, ModuleList
+from . import _stance, _state, _tree
+from ._reach import Reach
+
+# After so many compiled kinds in a row that no call asked for again, calls run
+# as they are.
+_MAX_RESTLESS = 16
+_GRADIENTS = (
+    "its result would require gradients, and ONNX Runtime computes none; call "
+    "it under torch.no_grad()"
+)
+
+_WRITES = "the call writes to its arguments or its state"
+
+
+class RefusedError(RuntimeError):
+    """What a function does cannot be given to an engine."""
+
+
+class Engined:
+    """Calls of a function by way of an engine's programs.
+
+    Args:
+        function: what is called.
+        build: makes the engine's program from an ONNX model's bytes; it takes
+            tensors and gives a tensor or a tuple.
+        dynamic: whether calls of a second kind are compiled, too.
+        cache_size: how many kinds are kept; the least recently used goes.
+        on_failure: is given the error where something cannot be compiled; what
+            it lets pass runs as it is.
+        root: the module whose calls these are, if they are one's.
+
+    Threads may call it at once; one compiles at a time.
+    """
+
+    def __init__(
+        self,
+        function: Callable,
+        build: Callable[[bytes], Callable],
+        *,
+        dynamic: bool,
+        cache_size: int,
+        on_failure: Callable,
+        root: Module | None = None,
+    ) -> None:
+        if cache_size < 1:
+            raise ValueError(f"cache_size must be positive, got {cache_size}")
+        self.function = function
+        self._build = build
+        self._dynamic = dynamic
+        self._cache_size = cache_size
+        self._on_failure = on_failure
+        self._root = root
+        self._begin()
+
+    def _begin(self) -> None:
+        self._lock = threading.RLock()
+        self._acquire, self._release = self._lock.acquire, self._lock.release
+        self._forget()
+
+    def _forget(self) -> None:
+        """Nothing is compiled yet."""
+        #: How many programs were made.
+        self.programs = 0
+        self._reach: Reach | None = None
+        self._changes = -1
+        self._cache: OrderedDict[tuple, _Program | None] = OrderedDict()
+        self._restless = 0
+        _stance.everyone.add(self)
+
+    def _forget_last(self) -> None:
+        """The stance changed; each call asks for it."""
+
+    def __getstate__(self) -> dict:
+        names = (
+            "function", "_build", "_dynamic", "_cache_size", "_on_failure",
+            "_root",
+        )  # fmt: skip
+        return {name: self.__dict__[name] for name in names}
+
+    def __setstate__(self, state: dict) -> None:
+        self.__dict__.update(state)
+        self._begin()
+
+    def __get__(self, owner, kind=None):
+        """A decorated method: of each object one of its own."""
+        if owner is None:
+            return self
+        name = f"_engined_{self.function.__name__}"
+        bound = vars(owner).get(name)
+        if bound is None:
+            bound = Engined.__new__(Engined)
+            bound.__setstate__(self.__getstate__())
+            bound.function = types.MethodType(self.function, owner)
+            vars(owner)[name] = functools.update_wrapper(bound, self.function)
+        return bound
+
+    def __call__(self, *args, **kwargs):
+        stance = _stance.now()
+        if stance == "force_eager" or _C.is_current_stream_capturing():
+            return self.function(*args, **kwargs)
+        leaves: list[Tensor] = []
+        form = _tree.flatten((args, kwargs), leaves)
+        program = self._program_for(form, leaves, stance)
+        if program is None:
+            return self.function(*args, **kwargs)
+        return program(leaves)
+
+    # -- programs ----------------------------------------------------------
+
+    def _program_for(self, form, leaves, stance: str) -> _Program | None:
+        with self._lock:
+            self._look_around()
+            if is_grad_enabled() and any(
+                t.requires_grad for t in (*leaves, *self._guarded)
+            ):
+                self._on_failure(RefusedError(_GRADIENTS))
+                return None
+            key = self._key(form, leaves)
+            if key in self._cache:
+                program = self._cache[key]
+                if program is None or program.unchanged.holds():
+                    self._cache.move_to_end(key)
+                    self._restless = 0
+                    return program
+            if stance == "fail_on_recompile":
+                raise RuntimeError(
+                    "Detected recompile when torch.compile stance is "
+                    "'fail_on_recompile': there is no program for this call"
+                )
+            if stance == "eager_on_recompile":
+                return None
+            if self._restless >= _MAX_RESTLESS:
+                return None
+            if self._cache and not self._dynamic and key not in self._cache:
+                raise RuntimeError(
+                    "compiled for another kind of call, but got "
+                    f"{_tree.describe(form, iter(leaves))}; dynamic=True "
+                    "compiles every kind"
+                )
+            return self._add(key, form, leaves)
+
+    def _add(self, key: tuple, form: tuple, leaves: list) -> _Program | None:
+        program = None
+        try:
+            program = self._compiled(form, leaves)
+            self.programs += 1
+        except Exception as error:
+            self._on_failure(error)
+        self._restless += 1
+        self._cache[key] = program
+        self._cache.move_to_end(key)
+        while len(self._cache) > self._cache_size:
+            self._cache.popitem(last=False)
+        return program
+
+    def _look_around(self) -> None:
+        """Learns what the function can read, and what it is like by now."""
+        changes = _C._module_changes()
+        known = self._reach
+        if (
+            known is not None
+            and self._changes == changes
+            and known.plain
+            and known.around.unchanged()
+        ):
+            return
+        root = self.function if self._root is None else self._root
+        self._reach = Reach(root, own_hooks=self.function is root)
+        self._guarded = _state.guarded(self._reach)
+        self._signature = self._reach.signature(set())
+        self._changes = changes
+
+    def _key(self, form: tuple, leaves: list) -> tuple:
+        kinds = tuple((t.shape, t.dtype, t.device) for t in leaves)
+        modes = (_C.get_default_dtype(), _C._autocast_key())
+        return (form, kinds, modes, self._signature)
+
+    def _compiled(self, form: tuple, leaves: list) -> _Program:
+        for value in _tree.objects(form):
+            if not isinstance(value, (_C.dtype, _C.device)):
+                raise RefusedError(
+                    f"an argument of type {type(value).__name__} cannot be "
+                    "part of a model"
+                )
+        traced, result_form = self._traced(form, leaves)
+        data = _export(traced, leaves)
+        return _Program(
+            self._build(data), result_form, _C._Unchanged(self._guarded)
+        )
+
+    def _traced(self, form: tuple, leaves: list):
+        """The call as a script module of its tensors, and its result's form.
+        The function runs once, on copies, and leaves nothing behind.
+        """
+        from ..jit import trace
+
+        reach = self._reach
+        own = [o for o in reach.owners if isinstance(o, Module)]
+        inner = {id(c) for o in own for c in o.modules() if c is not o}
+        flat = _Flat(
+            self.function, form, [o for o in own if id(o) not in inner]
+        )
+        with no_grad():
+            samples = [leaf.detach().clone() for leaf in leaves]
+            traces = _Traces([*samples, *self._guarded])
+            attributes = _state.Snapshot(reach.owners)
+            try:
+                traced = trace(
+                    flat, tuple(samples), check_trace=False, strict=False
+                )
+                changed = attributes.changed()
+            finally:
+                written, drawn = traces.take_back()
+                attributes.restore()
+                reach.restore()
+        if changed:
+            raise RefusedError(f"the call rebinds {changed[0][0].text}")
+        if written:
+            raise RefusedError(_WRITES)
+        if drawn:
+            raise RefusedError("the call draws random numbers")
+        for _ in _tree.objects(flat.result):
+            raise RefusedError("the result holds what is no tensor or number")
+        return traced, flat.result
+
+
+class _Program:
+    """An engine's program, and the form of what the function returns."""
+
+    def __init__(self, run: Callable, form: tuple, unchanged) -> None:
+        self._run = run
+        self._form = form
+        self.unchanged = unchanged
+
+    def __call__(self, leaves: list[Tensor]):
+        with no_grad():
+            results = self._run(*leaves)
+        if self._form == _tree.TENSOR:
+            return results
+        if isinstance(results, Tensor):
+            results = (results,)
+        return _tree.rebuild(self._form, iter(results))
+
+
+class _Flat(Module):
+    """A call of a function as a module that takes the tensors of its arguments
+    and gives those of its result.
+    """
+
+    def __init__(self, function: Callable, form: tuple, modules: list) -> None:
+        super().__init__()
+        # Not a member, so that names of parameters stay short.
+        object.__setattr__(self, "_function", function)
+        self._form = form
+        self.inner = ModuleList(modules)
+        self.training = False
+
+    def forward(self, *leaves):
+        args, kwargs = _tree.rebuild(self._form, iter(leaves))
+        out: list[Tensor] = []
+        # While it is traced they are others than the caller's.
+        tensors = (*leaves, *self.parameters(), *self.buffers())
+        before = [t._version for t in tensors]
+        result = self._function(*args, **kwargs)
+        if before != [t._version for t in tensors]:
+            raise RefusedError(_WRITES)
+        form = _plain(_tree.flatten(result, out))
+        object.__setattr__(self, "result", form)
+        if not out:
+            raise RefusedError("the result holds no tensor")
+        return out[0] if len(out) == 1 else tuple(out)
+
+
+def _plain(form: tuple) -> tuple:
+    """The form with sizes, which a tracer follows, as the numbers they are."""
+    what, kind, *content = form if form != _tree.TENSOR else ("tensor", None)
+    if what == "object" and isinstance(content[0].value, int):
+        return ("constant", int, int(content[0].value))
+    if what == "list":
+        return (what, kind, tuple(_plain(item) for item in content[0]))
+    if what in ("dict", "fields"):
+        return (what, kind, tuple((k, _plain(v)) for k, v in content[0]))
+    return form
+
+
+class _Traces:
+    """Tensors and the generator before a call, to take back what it did."""
+
+    def __init__(self, tensors: list[Tensor]) -> None:
+        self._before = [
+            (t, t._version, None if t.requires_grad else t.clone())
+            for t in tensors
+        ]
+        self._state = _C.get_rng_state()
+
+    def take_back(self) -> tuple[bool, bool]:
+        """Whether tensors were written, and random numbers drawn."""
+        written = [b for b in self._before if b[0]._version != b[1]]
+        for tensor, _, value in written:
+            if value is not None:
+                tensor.copy_(value)
+        drawn = bool((_C.get_rng_state() != self._state).any())
+        if drawn:
+            _C.set_rng_state(self._state)
+        return bool(written), drawn
+
+
+def _export(traced: Module, leaves: list[Tensor]) -> bytes:
+    """The ONNX model of a traced program; its inputs are the leaves."""
+    from .. import onnx
+
+    file = io.BytesIO()
+    names = [f"input_{i}" for i in range(len(leaves))]
+    onnx.export(traced, tuple(leaves), file, input_names=names)
+    return file.getvalue()
