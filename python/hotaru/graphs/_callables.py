@@ -97,7 +97,7 @@ class Graphed(_C._FastCall):
         name = f"_graphed_{self.__name__}"
         bound = known.get(name)
         if bound is None:
-            bound = Graphed.__new__(Graphed)
+            bound = type(self).__new__(type(self))
             bound.__setstate__(self.__getstate__())
             bound.function = types.MethodType(self.function, owner)
             known[name] = functools.update_wrapper(bound, self.function)
@@ -301,15 +301,7 @@ class Graphed(_C._FastCall):
         before = self._reach
         # What a graph owns outlives the caller's inference mode.
         with inference_mode(False):
-            captured = Captured(
-                self.function,
-                before,
-                form,
-                leaves,
-                key[2][2],
-                self._options,
-                static,
-            )
+            captured = self._made(before, form, leaves, key[2][2], static)
         self.captures += 1
         self._carried.update(
             place(attribute.owner, attribute.name)
@@ -329,6 +321,12 @@ class Graphed(_C._FastCall):
         while sum(map(len, self._cache.values())) > self._cache_size:
             self._cache.popitem(last=False)
         return captured
+
+    def _made(self, reach, form, leaves, aliases: tuple, static: bool):
+        """What runs calls of one kind."""
+        return Captured(
+            self.function, reach, form, leaves, aliases, self._options, static
+        )
 
     def prepare(self, args: tuple, kwargs: dict, iterations: int) -> Captured:
         """Warms up and captures for sample arguments, which become the

@@ -14,7 +14,7 @@ from ._capture import Options
 _HOME = __package__.partition(".")[0]
 
 
-BACKENDS = ("cudagraphs", "graphs", "inductor", "onnxruntime")
+BACKENDS = ("cudagraphs", "graphs", "inductor", "onnxruntime", "xla")
 _ENGINES = ("onnxruntime",)
 _default_backend = "graphs"
 # Of one function, each with another text.
@@ -56,7 +56,8 @@ def compile(
         backend: "graphs" and PyTorch's "inductor" and "cudagraphs" mean the
             graphs of this package, "eager" none. "onnxruntime" traces a call
             without gradients, exports it to ONNX and has ONNX Runtime run it
-            (docs/engines.md). The default is that of
+            (docs/engines.md); "xla" has XLA run it through jaxlib, on the CPU
+            (docs/xla.md). The default is that of
             `compiler.set_default_backend`.
         mode: accepted; there is one.
         options: ``cache_size``; ``bitwise`` (bool) and ``without`` (names of
@@ -75,29 +76,35 @@ def compile(
             f"compile: unknown backend {backend!r}; there are "
             f"{', '.join(BACKENDS)} and eager"
         )
+    kind, failure_of = Graphed, _failure_of
+    if backend == "xla":
+        # Nothing of it is needed otherwise.
+        from .._xla.graphed import XlaGraphed as kind, failure_of
+
     given = dict(options or {})
     cache_size = given.pop("cache_size", None) or _cache_size()
     if backend in _ENGINES:
         if disable or _switched_off():
             return model
         return _engined(model, given, fullgraph, dynamic, cache_size)
-    settings = {k: given.pop(k) for k in ("bitwise", "without") if k in given}
+    known = () if backend == "xla" else ("bitwise", "without")
+    settings = {k: given.pop(k) for k in known if k in given}
     if given:
         raise ValueError(
-            f"compile: unknown options {sorted(given)}; there are bitwise, "
-            "cache_size and without"
+            f"compile: unknown options {sorted(given)}; there are "
+            f"{', '.join(sorted((*known, 'cache_size')))}"
         )
     if disable or backend == "eager" or _switched_off():
         return model
     _check_callable(model)
     is_module = isinstance(model, Module)
-    graphed = Graphed(
+    graphed = kind(
         # Hooks of the module are part of the graph.
         model,
         Options(None, True, True, **settings),
         dynamic=dynamic is not False,
         cache_size=cache_size,
-        on_failure=_failure_of(model, fullgraph),
+        on_failure=failure_of(model, fullgraph),
         root=model if is_module else None,
     )
     if not is_module:
