@@ -6,8 +6,17 @@ import sys
 import warnings
 from pathlib import Path
 
-from .. import Tensor, get_num_threads, get_rng_state, is_grad_enabled, no_grad
+from .. import (
+    _C,
+    Tensor,
+    empty,
+    get_num_threads,
+    get_rng_state,
+    is_grad_enabled,
+    no_grad,
+)
 from ..graphs import _tree
+from ..graphs._reach import kind_of
 from ..jit import TracerWarning, trace
 from ..jit._traced import TracedInt
 from ..nn import Module
@@ -16,6 +25,7 @@ from .values import NotWritten, Val
 from .walk import Walk
 from .writer import Writer
 
+_SMALL = 1 << 16  # bytes
 _PACKAGE = str(Path(__file__).resolve().parents[1]) + "/"
 
 
@@ -112,7 +122,8 @@ def write(function, owners, form, leaves) -> tuple:
     (result,) = walk.run(traced.inlined_graph, [whole, *values])
     results = [result] if isinstance(result, Val) else list(result)
     text = writer.text(results)
-    return text, writer.arguments, whole.result_form
+    kinds = [(r.shape, r.dtype) for r in results]
+    return text, writer.arguments, kinds, whole.result_form
 
 
 def _traced(whole: _Whole, leaves):
@@ -162,16 +173,23 @@ class Program:
     carried = ()
     writes = ()
     differentiable = False
-    flat = False
     simple = False
 
     def __init__(self, function, reach, form, leaves, guarded) -> None:
         self.call = self
         self._form = form
         _check(leaves, guarded)
-        self.text, self._arguments, self._result_form = write(
+        self.text, self._arguments, self._kinds, self._result_form = write(
             function, reach.owners, form, leaves
         )
+        args, kwargs = _tree.rebuild(form, iter(leaves))
+        # Arguments without nests are compared as they come.
+        self.flat = not kwargs and all(
+            part == _tree.TENSOR or part[0] in ("constant", "float")
+            for part in form[2][0][2]
+        )
+        self._wanted = [_kind(arg) for arg in args] if self.flat else []
+        self._mode = _mode()
         own = {
             id(t)
             for module in _roots(reach.owners)
@@ -185,7 +203,8 @@ class Program:
 
     def _load(self) -> None:
         self._client = client.client()
-        self._executable = self._client.compile(self.text)
+        self._execute = self._client.compile(self.text, self._kinds)
+        self._places: dict[int, tuple] = {}
         self._buffers: list = [None] * len(self._arguments)
         self._states: list = [None] * len(self._arguments)
         self._held = [
@@ -206,13 +225,32 @@ class Program:
         return False
 
     def renew(self, around) -> None:
-        pass
+        self._around, self._changes = around, _C._module_changes()
+
+    def ready(self, args: tuple) -> bool:
+        """Whether a call with these follows the last one in kind, and all that
+        the function can read is as it was.
+        """
+        return (
+            len(args) == len(self._wanted)
+            and all(_kind(a) == w for a, w in zip(args, self._wanted))
+            and self._changes == _C._module_changes()
+            and self._around.unchanged()
+            and self._mode == _mode()
+            and self.intact()
+        )
 
     def bring_state(self) -> None:
         pass
 
-    def run(self, leaves):
-        """The function's result for the tensors of its arguments."""
+    def run(self, given: tuple):
+        """The function's result for arguments of its form: the positional ones
+        if it is flat, else their tensors.
+        """
+        with no_grad():
+            return self._run([t for t in given if isinstance(t, Tensor)])
+
+    def _run(self, leaves: list):
         if self._client.threads != get_num_threads():
             self._load()
         buffers = self._buffers
@@ -229,12 +267,41 @@ class Program:
                 self._states[i] = (pointer, version)
         given = list(buffers)
         for i, leaf in self._leaves:
-            given[i] = self._client.buffer(leaves[leaf])[0]
-        out = self._executable.execute(given)
+            given[i] = self._brought(i, leaves[leaf])
+        out = self._execute(given)
         tensors = [self._client.tensor(b) for b in out]
         if self._result_form == _tree.TENSOR:
             return tensors[0]
         return _tree.rebuild(self._result_form, iter(tensors))
+
+
+    def _brought(self, i: int, leaf: Tensor):
+        """An argument's buffer. Handing memory over takes longer than to copy
+        a little into memory that was handed over before.
+        """
+        if leaf.nbytes > _SMALL:
+            return self._client.buffer(leaf)[0]
+        if i not in self._places:
+            place = empty(leaf.shape, dtype=leaf.dtype)
+            self._places[i] = place, self._client.buffer(place)
+        place, (buffer, own) = self._places[i]
+        if not own:
+            return self._client.buffer(leaf)[0]
+        place.copy_(leaf)
+        return buffer
+
+
+def _kind(value):
+    """Equal where a program is right for either argument."""
+    if isinstance(value, Tensor):
+        return kind_of(value)
+    if type(value) is float:
+        return value.hex()
+    return type(value), value
+
+
+def _mode() -> tuple:
+    return is_grad_enabled(), _C.get_default_dtype(), _C._autocast_key()
 
 
 def _check(leaves, guarded) -> None:
