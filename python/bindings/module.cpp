@@ -64,6 +64,7 @@ NB_MODULE(_C, m) {
   init_script_container(m);
   init_exchange(m);
   init_provider(m);
+  init_onnx_export(m);
   init_weights(m);
   init_exported_program(m);
   init_stream(m);

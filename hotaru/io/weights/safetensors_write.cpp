@@ -1,17 +1,12 @@
 // Tensors to safetensors files, byte by byte as the format's own library has
 // them.
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "hotaru/core/error.h"
 #include "hotaru/core/host.h"
+#include "hotaru/io/new_file.h"
 #include "hotaru/io/weights/safetensors.h"
 #include "hotaru/io/weights/safetensors_types.h"
 #include "hotaru/ops/create/copy.h"
@@ -90,48 +85,6 @@ std::string header_of(const std::vector<Entry>& entries,
                   " bytes; the format allows ", kMaxSafetensorsHeader);
   return text;
 }
-
-/// A file that grows beside its path and is renamed into place.
-class NewFile {
- public:
-  explicit NewFile(const std::string& path)
-      : path_(path),
-        temporary_(concat(path, ".", ::getpid(), ".tmp")),
-        out_(temporary_, std::ios::binary | std::ios::trunc) {
-    check();
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-  ~NewFile() {
-    if (temporary_.empty()) return;
-    out_.close();
-    std::remove(temporary_.c_str());
-  }
-
-  void write(std::string_view bytes) {
-    out_.write(bytes.data(), std::streamsize(bytes.size()));
-    check();
-  }
-
-  void finish() {
-    out_.close();
-    check();
-    HOTARU_CHECK(
-        std::rename(temporary_.c_str(), path_.c_str()) == 0, path_,
-        ": cannot move the complete file here: ", std::strerror(errno));
-    temporary_.clear();
-  }
-
- private:
-  void check() const {
-    HOTARU_CHECK(out_.good(), path_,
-                 ": cannot write the file: ", std::strerror(errno));
-  }
-
-  const std::string& path_;
-  std::string temporary_;
-  std::ofstream out_;
-};
 
 }  // namespace
 

@@ -6,5 +6,6 @@
 namespace hotaru::python {
 
 void init_exchange(nanobind::module_& m);
+void init_onnx_export(nanobind::module_& m);
 
 }  // namespace hotaru::python

@@ -1,6 +1,6 @@
-"""ONNX models as modules; names that exporting libraries ask for.
+"""ONNX models of programs and programs of ONNX models.
 
-`load` runs an ONNX file. There is no exporter here.
+`export` writes a model, `load` runs one.
 
 Symbolic functions of other libraries are taken and kept; nothing calls them.
 """
@@ -10,12 +10,22 @@ from __future__ import annotations
 import enum
 
 from .. import __version__
+from . import errors
+from ._export import (
+    OperatorExportTypes,
+    TrainingMode,
+    export,
+    is_in_onnx_export,
+)
 from ._load import load, operators
+from ._program import ONNXProgram
+from .errors import OnnxExporterError
 
 __all__ = [
-    "TensorProtoDataType", "is_in_onnx_export", "load", "operators",
-    "producer_version", "register_custom_op_symbolic",
-    "unregister_custom_op_symbolic",
+    "ONNXProgram", "OnnxExporterError", "OperatorExportTypes",
+    "TensorProtoDataType", "TrainingMode", "errors", "export",
+    "is_in_onnx_export", "load", "operators", "producer_version",
+    "register_custom_op_symbolic", "unregister_custom_op_symbolic",
 ]  # fmt: skip
 
 #: The version of this package without what was built in, as "2.13.0".
@@ -51,11 +61,6 @@ class TensorProtoDataType(enum.IntEnum):
     FLOAT8E5M2FNUZ = 20
 
 
-def is_in_onnx_export() -> bool:
-    """False: there is no export to be in."""
-    return False
-
-
 def register_custom_op_symbolic(
     symbolic_name: str, symbolic_fn, opset_version: int
 ) -> None:
@@ -85,6 +90,5 @@ def __getattr__(name: str):
 
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}: hotaru does not "
-        "export to ONNX; torch.jit.save keeps programs"
+        f"module {__name__!r} has no attribute {name!r}"
     )

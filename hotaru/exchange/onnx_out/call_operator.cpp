@@ -1,0 +1,380 @@
+// Calls of operators: known results are computed, others become nodes.
+#include <algorithm>
+#include <utility>
+
+#include "hotaru/autograd/grad_mode.h"
+#include "hotaru/core/error.h"
+#include "hotaru/exchange/onnx_out/exporter.h"
+#include "hotaru/exchange/onnx_out/table.h"
+#include "hotaru/ops/create/factory.h"
+#include "hotaru/script/passes/passes.h"
+
+namespace hotaru::exchange::onnx_out {
+
+using script::TypeKind;
+
+namespace {
+
+// Tensors of more elements are computed by the graph, not kept in the file.
+constexpr int64_t kMaxFolded = 1 << 16;
+constexpr Device kMeta{DeviceType::kMeta};
+
+bool is_in_place(const Operator& op) {
+  const Schema& schema = op.schema();
+  return !schema.arguments.empty() && schema.arguments[0].type.written;
+}
+
+// Values on the meta device, whatever device the program asks for.
+void move_to_meta(const Schema& schema, std::vector<Value>& values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool device = i < schema.arguments.size() &&
+                        schema.arguments[i].type.kind == ArgKind::kDevice;
+    if (device || values[i].is_device()) values[i] = Value(kMeta);
+  }
+}
+
+void result_to_meta(Value& value) {
+  if (value.is_tensor()) {
+    const Tensor tensor = value.as_tensor();
+    if (tensor.device().type != DeviceType::kMeta) value = meta_of(tensor);
+  } else if (value.is_list()) {
+    for (Value& item : value.as_list().items) result_to_meta(item);
+  }
+}
+
+// A constant's tensors as themselves.
+std::optional<Value> constant_value(const Symbol& symbol) {
+  if (symbol.is_tensor()) {
+    const Tensor& tensor = symbol.cell->constant;
+    if (!tensor.defined() || symbol.cell->base) return std::nullopt;
+    return Value(tensor);
+  }
+  if ((symbol.is_list() && !symbol.is_sequence()) || symbol.is_tuple()) {
+    std::vector<Value> values;
+    for (const Symbol& item : symbol.items()) {
+      std::optional<Value> value = constant_value(item);
+      if (!value) return std::nullopt;
+      values.push_back(std::move(*value));
+    }
+    return symbol.is_list() ? Value::list(std::move(values))
+                            : Value::tuple(std::move(values));
+  }
+  return symbol.known();
+}
+
+bool fits(const Value& value) {
+  if (value.is_tensor()) return value.tensor_ref().numel() <= kMaxFolded;
+  if (!value.is_list()) return true;
+  const auto& items = value.as_list().items;
+  return std::all_of(items.begin(), items.end(), fits);
+}
+
+bool has_tensor(const Symbol& symbol) {
+  if (symbol.is_tensor()) return true;
+  if (!symbol.is_list() && !symbol.is_tuple()) return false;
+  return symbol.is_sequence() ||
+         std::any_of(symbol.items().begin(), symbol.items().end(), has_tensor);
+}
+
+Example example_of(const Value& first, const Value& second) {
+  return {first.as_tensor(), second.as_tensor()};
+}
+
+}  // namespace
+
+std::string qualified_name(const Operator& op) {
+  const Schema& schema = op.schema();
+  std::string out = script::qualified(schema.name);
+  if (!schema.overload.empty()) out += "." + schema.overload;
+  return out;
+}
+
+void Exporter::call_operator(const Node& node, Frame& frame) {
+  std::vector<Symbol> outputs;
+  try {
+    outputs = results(node, inputs(node, frame));
+  } catch (const ExportError&) {
+    throw;
+  } catch (const Error& error) {
+    const std::string name = qualified_name(*node.op);
+    const std::string what = error.what();
+    throw ExportError(concat(what.starts_with(name) ? "" : name + ": ", what,
+                             "\n", node.range.highlight()));
+  }
+  HOTARU_CHECK(outputs.size() >= node.outputs.size(), "internal error: ",
+               qualified_name(*node.op), " gave ", outputs.size(), " results");
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    frame[node.out(i)] = std::move(outputs[i]);
+  }
+}
+
+std::vector<Symbol> Exporter::results(const Node& node,
+                                      std::vector<Symbol> inputs) {
+  if (const Row* row = find_host_row(*node.op)) {
+    Lowering lowering(*this, *node.op, inputs);
+    row->build(lowering);
+    if (!lowering.symbols().empty() || node.outputs.empty()) {
+      return std::move(lowering.symbols());
+    }
+  }
+  if (std::optional<std::vector<Symbol>> known = folded(node, inputs)) {
+    return std::move(*known);
+  }
+  return lowered(node, std::move(inputs));
+}
+
+std::optional<std::vector<Symbol>> Exporter::folded(
+    const Node& node, const std::vector<Symbol>& inputs) {
+  if (script::has_side_effects(node) || is_in_place(*node.op)) {
+    return std::nullopt;
+  }
+  std::vector<Value> values;
+  bool tensors = false;
+  for (const Symbol& input : inputs) {
+    std::optional<Value> value = constant_value(input);
+    if (!value) return std::nullopt;
+    tensors = tensors || has_tensor(input);
+    values.push_back(std::move(*value));
+  }
+  const Schema& schema = node.op->schema();
+  for (const Argument& result : schema.results) {
+    // A view of a constant shares what may be written.
+    if (result.type.alias && tensors) return std::nullopt;
+  }
+  if (!tensors) {
+    // How large the result is, before it is made.
+    std::vector<Value> out[2];
+    std::string why;
+    if (evaluate(node, inputs, out, why) &&
+        !std::all_of(out[0].begin(), out[0].end(), fits)) {
+      return std::nullopt;
+    }
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].is_device()) values[i] = Value(Device{});
+  }
+  const autograd::NoGrad no_grad;
+  std::vector<Value> results(std::max<size_t>(schema.results.size(), 1));
+  node.op->call(values.data(), results.data());
+  if (!std::all_of(results.begin(), results.end(), fits)) return std::nullopt;
+  std::vector<Symbol> out;
+  for (const Value& value : results) {
+    out.push_back(symbol_of(value));
+    if (out.back().is_tensor()) out.back().cell->depth = emitter_.depth();
+  }
+  return out;
+}
+
+bool Exporter::evaluate(const Node& node, const std::vector<Symbol>& inputs,
+                        std::vector<Value> (&out)[2], std::string& why) {
+  const Schema& schema = node.op->schema();
+  const bool varies =
+      std::any_of(inputs.begin(), inputs.end(),
+                  [](const Symbol& input) { return input.varies(); });
+  const autograd::NoGrad no_grad;
+  for (int world = 0; world < 2; ++world) {
+    if (world == 1 && !varies) {
+      out[1] = out[0];
+      return true;
+    }
+    std::vector<Value> values;
+    for (const Symbol& input : inputs) values.push_back(input.in_world(world));
+    move_to_meta(schema, values);
+    out[world].resize(std::max<size_t>(schema.results.size(), 1));
+    try {
+      node.op->call(values.data(), out[world].data());
+    } catch (const std::exception& error) {
+      why = error.what();
+      if (world == 1) {
+        why = concat("with other sizes of the dynamic dimensions: ", why);
+      }
+      return false;
+    }
+    for (Value& value : out[world]) result_to_meta(value);
+  }
+  return true;
+}
+
+std::vector<Symbol> Exporter::lowered(const Node& node,
+                                      std::vector<Symbol> inputs) {
+  std::vector<Value> out[2];
+  std::string why;
+  const bool evaluated = evaluate(node, inputs, out, why);
+  const bool in_place = is_in_place(*node.op);
+  const bool tensors =
+      std::any_of(inputs.begin(), inputs.end(), has_tensor);
+  const bool number =
+      !node.outputs.empty() && node.out()->type->kind != TypeKind::kTensor;
+  if (number) {
+    // What shape and dtype say.
+    if (evaluated && tensors && out[0].size() == 1 && !out[0][0].is_list() &&
+        !out[0][0].is_tensor() && same_value(out[0][0], out[1][0])) {
+      return {out[0][0]};
+    }
+    if (const Row* row = find_number_row(*node.op)) {
+      Lowering lowering(*this, *node.op, inputs);
+      if (evaluated) lowering.set_value(out[0][0]);
+      row->build(lowering);
+      if (!lowering.symbols().empty()) return std::move(lowering.symbols());
+      HOTARU_CHECK(evaluated, why);
+      HOTARU_CHECK(!lowering.names().empty(), "internal error: no result");
+      return {Symbol::of_number(lowering.names()[0], number_dtype(out[0][0]),
+                                out[0][0], out[1][0])};
+    }
+  }
+  const Row* row = find_row(*node.op);
+  if (!row) return missing_results(node, out, evaluated ? "" : why);
+  if (evaluated && !in_place && tensors && node.outputs.size() == 1 &&
+      out[0][0].is_tensor()) {
+    // What gives its argument, as contiguous() may.
+    for (const Symbol& input : inputs) {
+      if (input.is_tensor() &&
+          out[0][0].tensor_ref().is_same(input.cell->example.first) &&
+          out[1][0].tensor_ref().is_same(input.cell->example.second)) {
+        return {input};
+      }
+    }
+  }
+  Lowering lowering(*this, *node.op, inputs);
+  if (row->examples) {
+    row->examples(lowering);
+  } else {
+    HOTARU_CHECK(evaluated, why);
+    std::vector<Example> outs;
+    for (size_t i = 0; i < out[0].size(); ++i) {
+      if (out[0][i].is_tensor()) outs.push_back(example_of(out[0][i], out[1][i]));
+    }
+    if (out[0].size() == 1 && out[0][0].is_list()) {
+      const auto& first = out[0][0].as_list().items;
+      const auto& second = out[1][0].as_list().items;
+      HOTARU_CHECK_AS(NotImplementedError, first.size() == second.size(),
+                      "the number of results depends on a dynamic dimension");
+      for (size_t i = 0; i < first.size(); ++i) {
+        if (first[i].is_tensor()) {
+          outs.push_back(example_of(first[i], second[i]));
+        }
+      }
+    }
+    lowering.set_outs(std::move(outs));
+  }
+  row->build(lowering);
+  if (in_place) {
+    HOTARU_CHECK(inputs[0].is_tensor(), "internal error: a write to no tensor");
+    std::shared_ptr<Cell> cell = inputs[0].cell;
+    if (lowering.names().empty()) return inputs;
+    read(*cell);
+    touch(cell);
+    write(*cell, lowering.names()[0]);
+    return {inputs[0]};
+  }
+  if (!lowering.symbols().empty()) return std::move(lowering.symbols());
+  std::vector<Symbol> outputs;
+  HOTARU_CHECK(lowering.names().size() <= lowering.outs(),
+               "internal error: more names than results");
+  for (size_t i = 0; i < lowering.names().size(); ++i) {
+    outputs.push_back(new_tensor(lowering.names()[i], lowering.out(i)));
+  }
+  if (!row->examples) link_view(node, inputs, outputs);
+  if (!node.outputs.empty() && node.out()->type->kind == TypeKind::kList) {
+    return {Symbol::list_of(std::move(outputs), emitter_.depth())};
+  }
+  return outputs;
+}
+
+// Results that share an input's memory on the meta device are views of it.
+void Exporter::link_view(const Node& node, const std::vector<Symbol>& inputs,
+                         std::vector<Symbol>& outputs) {
+  size_t base = inputs.size();
+  for (size_t i = 0; i < inputs.size() && base == inputs.size(); ++i) {
+    if (!inputs[i].is_tensor()) continue;
+    const Storage* storage = inputs[i].cell->example.first.storage().get();
+    for (const Symbol& output : outputs) {
+      if (output.cell->example.first.storage().get() == storage) base = i;
+    }
+  }
+  if (base == inputs.size()) return;
+  // Writing through a view of repeated elements is an error of its own.
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    Cell& cell = *outputs[k].cell;
+    cell.base = inputs[base].cell;
+    cell.base_version = cell.base->version;
+    cell.view = [this, &node, inputs, base, k](const std::string& now) {
+      std::vector<Symbol> again = inputs;
+      again[base] = new_tensor(now, inputs[base].cell->example);
+      std::vector<Symbol> made = lowered(node, std::move(again));
+      const Symbol& one = made[0].is_list() ? made[0].items()[k] : made[k];
+      return one.cell->name;
+    };
+    const IntSpan strides = cell.example.first.strides();
+    if (std::find(strides.begin(), strides.end(), 0) != strides.end() &&
+        node.op->name() == "expand") {
+      continue;
+    }
+    cell.put = [this, &node, inputs, base, k](const std::string& old,
+                                              const std::string& value) {
+      return put_back(node, inputs, base, k, old, value);
+    };
+  }
+}
+
+// The base with the view's elements in their places: where those are is what
+// the same view gives of the numbers of the base's elements.
+std::string Exporter::put_back(const Node& node,
+                               const std::vector<Symbol>& inputs, size_t base,
+                               size_t output, const std::string& old,
+                               const std::string& value) {
+  const Example& example = inputs[base].cell->example;
+  const std::string shape = emitter_.add("Shape", {old});
+  const std::string zero = emitter_.scalar(int64_t{0}, DType::kInt64);
+  const std::string one = emitter_.scalar(int64_t{1}, DType::kInt64);
+  const std::string all = emitter_.add("Size", {old});
+  const std::string flat = emitter_.ints({-1});
+  std::vector<Symbol> again = inputs;
+  const TensorOptions options(DType::kInt64, kMeta);
+  again[base] = new_tensor(
+      emitter_.add("Reshape",
+                   {emitter_.add("Range", {zero, all, one}), shape}),
+      {empty_strided(example.first.sizes(), example.first.strides(), options),
+       empty_strided(example.second.sizes(), example.second.strides(),
+                     options)});
+  std::vector<Symbol> made = lowered(node, std::move(again));
+  const Symbol& view = made[0].is_list() ? made[0].items()[output]
+                                         : made[output];
+  auto flattened = [&](const std::string& name) {
+    return emitter_.add("Reshape", {name, flat});
+  };
+  const std::string updated = emitter_.add(
+      "ScatterElements",
+      {flattened(old), flattened(view.cell->name), flattened(value)},
+      {attr("axis", 0)});
+  return emitter_.add("Reshape", {updated, shape});
+}
+
+std::vector<Symbol> Exporter::missing_results(
+    const Node& node, const std::vector<Value> (&out)[2],
+    const std::string& why) {
+  Missing& missing = missing_[qualified_name(*node.op)];
+  if (!counted_[&node]) {
+    counted_[&node] = true;
+    ++missing.count;
+    if (missing.where.empty()) missing.where = node.range.highlight();
+  }
+  // Without results the walk ends here.
+  if (!why.empty() || out[0].size() < node.outputs.size()) throw Incomplete();
+  std::vector<Symbol> outputs;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const Value& first = out[0][i];
+    const Value& second = out[1][i];
+    if (first.is_tensor()) {
+      outputs.push_back(new_tensor("missing", example_of(first, second)));
+    } else if (first.is_number() && !first.is_complex()) {
+      outputs.push_back(Symbol::of_number("missing", number_dtype(first), first,
+                                          second));
+    } else {
+      throw Incomplete();
+    }
+  }
+  return outputs;
+}
+
+}  // namespace hotaru::exchange::onnx_out

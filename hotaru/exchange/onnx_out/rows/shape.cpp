@@ -1,0 +1,354 @@
+// New tensors of the same elements: joined, repeated, turned, padded, cast.
+#include "hotaru/exchange/onnx_out/rows/common.h"
+
+namespace hotaru::exchange::onnx_out {
+
+namespace {
+
+constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
+
+// To the result's dtype.
+void cast(Lowering& l) {
+  const std::string x = l.tensor(0);
+  const std::string y = l.tensor(0, l.out().dtype());
+  l.result(x == y ? l.op("Identity", {x}) : y);
+}
+
+// Tensors of a list, or a sequence.
+std::string joined(Lowering& l, int64_t dim, bool stacked) {
+  const DType of = l.out().dtype();
+  const Symbol& list = l.at("tensors");
+  if (list.is_sequence()) {
+    return l.op("ConcatFromSequence", {list.list->sequence},
+                {attr("axis", dim), attr("new_axis", int64_t{stacked})});
+  }
+  Names parts;
+  for (const Symbol& item : list.items()) {
+    // Empty vectors join anything.
+    if (!stacked && l.out().dim() > 1 && item.is_tensor() &&
+        item.cell->example.dim() == 1) {
+      continue;
+    }
+    std::string part = l.tensor(item, of);
+    parts.push_back(stacked ? l.unsqueeze(part, {dim}) : part);
+  }
+  return l.op("Concat", parts, {attr("axis", dim)});
+}
+
+void cat(Lowering& l) {
+  l.result(joined(l, l.wrap(l.integer("dim"), l.out().dim()), false));
+}
+
+void stack(Lowering& l) {
+  l.result(joined(l, l.wrap(l.integer("dim"), l.out().dim()), true));
+}
+
+template <int kDim>
+void stacked_along(Lowering& l) {
+  const int64_t dim = l.out().dim() == 1 ? 0 : kDim;
+  l.result(joined(l, dim, l.example(0).dim() < l.out().dim()));
+}
+
+void repeat(Lowering& l) {
+  const char* argument = l.has("repeats") ? "repeats" : "dims";
+  const std::vector<Symbol>& items = l.at(argument).items();
+  std::string x = l.tensor(0);
+  const int64_t rank = l.out().dim();
+  if (rank > l.rank()) x = l.unsqueeze(x, iota(rank - l.rank()));
+  std::vector<Symbol> counts = items;
+  while (int64_t(counts.size()) < rank) {
+    counts.insert(counts.begin(), Symbol(Value(int64_t{1})));
+  }
+  l.result(l.op("Tile", {x, l.shape(counts)}));
+}
+
+void repeat_interleave(Lowering& l) {
+  if (!l.has("self") || !l.is_known("repeats")) {
+    l.refuse("a number of repetitions for each element");
+  }
+  const int64_t times = l.integer("repeats");
+  std::string x = l.tensor(0);
+  int64_t rank = l.rank();
+  int64_t dim = 0;
+  if (l.given("dim")) {
+    dim = l.wrap(l.integer("dim"), rank);
+  } else {
+    x = l.reshape(x, {-1});
+    rank = 1;
+  }
+  Ints counts(size_t(rank + 1), 1);
+  counts[size_t(dim + 1)] = times;
+  const std::string tiled =
+      l.op("Tile", {l.unsqueeze(x, {dim + 1}), l.ints(counts)});
+  Names shape;
+  if (dim > 0) shape.push_back(l.sizes_of(x, 0, dim));
+  shape.push_back(l.ints({-1}));
+  if (dim + 1 < rank) shape.push_back(l.sizes_of(x, dim + 1, rank));
+  l.result(l.op("Reshape",
+                {tiled, shape.size() == 1
+                            ? shape[0]
+                            : l.op("Concat", shape, {attr("axis", 0)})}));
+}
+
+std::string flipped(Lowering& l, const Ints& dims) {
+  const size_t n = dims.size();
+  return l.op("Slice", {l.tensor(0), l.ints(Ints(n, -1)),
+                        l.ints(Ints(n, std::numeric_limits<int64_t>::min())),
+                        l.ints(dims), l.ints(Ints(n, -1))});
+}
+
+void flip(Lowering& l) {
+  const Ints dims = l.integers("dims");
+  if (dims.empty()) return cast(l);
+  l.result(flipped(l, all_dims(l, dims, l.rank())));
+}
+
+void roll(Lowering& l) {
+  const Ints shifts = l.integers("shifts");
+  Ints dims = l.integers("dims");
+  std::string x = l.tensor(0);
+  const bool flat = dims.empty();
+  if (flat) {
+    x = l.reshape(x, {-1});
+    dims = {0};
+  }
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const int64_t dim = l.wrap(dims[i], l.rank());
+    int64_t shift = shifts[i];
+    if (std::optional<int64_t> size = l.example(0).size(dim);
+        size && !flat && *size > 0) {
+      shift %= *size;
+    }
+    if (shift == 0) continue;
+    x = l.op("Concat",
+             {l.slice(x, dim, -shift, kEnd), l.slice(x, dim, 0, -shift)},
+             {attr("axis", dim)});
+  }
+  l.result(flat ? l.op("Reshape", {x, l.shape_of(l.tensor(0))}) : x);
+}
+
+// From the last dimension on, pairs of before and after: ONNX has all of the
+// befores first.
+std::string pads(const Lowering& l) {
+  const std::vector<Symbol> given = l.at("pad").is_host()
+                                        ? std::vector<Symbol>{l.at("pad")}
+                                        : l.at("pad").items();
+  const size_t rank = size_t(l.rank());
+  std::vector<Symbol> out(2 * rank, Symbol(Value(int64_t{0})));
+  for (size_t i = 0; 2 * i + 1 < given.size(); ++i) {
+    out[rank - 1 - i] = given[2 * i];
+    out[2 * rank - 1 - i] = given[2 * i + 1];
+  }
+  return l.shape(out);
+}
+
+std::string padded(const Lowering& l, const std::string& mode,
+                   const std::string& value) {
+  if (mode == "circular") {
+    const Ints given = l.integers("pad");
+    std::string x = l.tensor(0);
+    for (size_t i = 0; 2 * i + 1 < given.size(); ++i) {
+      const int64_t dim = l.rank() - 1 - int64_t(i);
+      Names parts;
+      if (given[2 * i] > 0) parts.push_back(l.slice(x, dim, -given[2 * i], kEnd));
+      parts.push_back(x);
+      if (given[2 * i + 1] > 0) {
+        parts.push_back(l.slice(x, dim, 0, given[2 * i + 1]));
+      }
+      x = l.op("Concat", parts, {attr("axis", dim)});
+    }
+    return x;
+  }
+  Names inputs = {l.tensor(0), pads(l)};
+  if (!value.empty()) inputs.push_back(value);
+  return l.op("Pad", inputs,
+              {attr("mode", mode == "replicate" ? "edge" : mode)});
+}
+
+void pad(Lowering& l) {
+  const std::string mode = l.has("mode") ? l.text("mode") : "constant";
+  std::string value;
+  if (mode == "constant") {
+    value = l.given("value") ? l.tensor("value", l.dtype())
+                             : like(l, 0, l.dtype());
+  }
+  l.result(padded(l, mode, value));
+}
+
+template <Text kMode>
+void pad_by(Lowering& l) {
+  const std::vector<Symbol> given = l.at("padding").items();
+  const size_t rank = size_t(l.rank());
+  std::vector<Symbol> out(2 * rank, Symbol(Value(int64_t{0})));
+  for (size_t i = 0; 2 * i + 1 < given.size(); ++i) {
+    out[rank - 1 - i] = given[2 * i];
+    out[2 * rank - 1 - i] = given[2 * i + 1];
+  }
+  l.result(l.op("Pad", {l.tensor(0), l.shape(out)},
+                {attr("mode", kMode.data)}));
+}
+
+void meshgrid(Lowering& l) {
+  const Symbol& list = l.at("tensors");
+  const int64_t n = int64_t(list.items().size());
+  const bool xy = l.has("indexing") && l.text("indexing") == "xy" && n > 1;
+  auto place = [&](int64_t i) { return xy && i < 2 ? 1 - i : i; };
+  Names flat;
+  Names sizes(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) {
+    flat.push_back(l.reshape(l.tensor(list.items()[size_t(i)]), {-1}));
+    sizes[size_t(place(i))] = l.shape_of(flat.back());
+  }
+  const std::string shape =
+      n == 1 ? sizes[0] : l.op("Concat", sizes, {attr("axis", 0)});
+  Names out;
+  for (int64_t i = 0; i < n; ++i) {
+    Ints dims = iota(n);
+    std::erase(dims, place(i));
+    out.push_back(expanded(
+        l, dims.empty() ? flat[size_t(i)] : l.unsqueeze(flat[size_t(i)], dims),
+        shape));
+  }
+  l.results(out);
+}
+
+void broadcast_tensors(Lowering& l) {
+  Names parts = l.tensors("tensors", l.out().dtype());
+  Names out;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    std::string x = parts[i];
+    for (size_t j = 0; j < parts.size(); ++j) {
+      if (j != i) x = expanded(l, x, l.shape_of(parts[j]));
+    }
+    out.push_back(x);
+  }
+  l.results(out);
+}
+
+void pixel_shuffle(Lowering& l) {
+  if (l.rank() != 4) l.refuse("of other than four dimensions");
+  l.result(l.op("DepthToSpace", {l.tensor(0)},
+                {attr("blocksize", l.integer("upscale_factor")),
+                 attr("mode", "CRD")}));
+}
+
+// Sizes of an input with four dimensions.
+std::string sizes4(const Lowering& l, const std::string& x, Ints known,
+                   const Ints& from) {
+  Names parts;
+  for (size_t i = 0; i < known.size(); ++i) {
+    if (known[i] >= 0 || known[i] == -1) {
+      parts.push_back(l.ints({known[i]}));
+    } else {
+      parts.push_back(l.sizes_of(x, from[i], from[i] + 1));
+    }
+  }
+  return l.op("Concat", parts, {attr("axis", 0)});
+}
+
+void pixel_unshuffle(Lowering& l) {
+  if (l.rank() != 4) l.refuse("of other than four dimensions");
+  const int64_t r = l.integer("downscale_factor");
+  const Example& in = l.example(0);
+  const Example& out = l.out();
+  const std::string x = l.tensor(0);
+  const auto c = in.size(1), h = out.size(2), w = out.size(3);
+  if (!c || !h || !w) l.refuse("of a dynamic size other than the batch");
+  const std::string six = l.op(
+      "Reshape", {x, sizes4(l, x, {-2, *c, *h, r, *w, r}, {0, 0, 0, 0, 0, 0})});
+  const std::string turned = l.transpose(six, {0, 1, 3, 5, 2, 4});
+  l.result(l.op("Reshape", {turned, sizes4(l, x, {-2, *c * r * r, *h, *w},
+                                           {0, 0, 0, 0})}));
+}
+
+void channel_shuffle(Lowering& l) {
+  const int64_t groups = l.integer("groups");
+  const std::optional<int64_t> channels = l.example(0).size(1);
+  if (!channels) l.refuse("of a dynamic number of channels");
+  const std::string x = l.tensor(0);
+  const std::string shape = l.shape_of(x);
+  const std::string rest = l.ints({-1});
+  const std::string split =
+      l.op("Concat", {l.sizes_of(x, 0, 1), l.ints({groups, *channels / groups}),
+                      rest},
+           {attr("axis", 0)});
+  const std::string turned =
+      l.transpose(l.op("Reshape", {x, split}), {0, 2, 1, 3});
+  l.result(l.op("Reshape", {turned, shape}));
+}
+
+template <Text kOp>
+void triangle(Lowering& l) {
+  if (l.opset() < 14) l.refuse("needs opset 14");
+  const bool upper = kOp.data[3] == 'u';
+  const DType of = l.dtype();
+  // ONNX Runtime has no Trilu of every type.
+  const bool plain = of == DType::kFloat32 || of == DType::kFloat64 ||
+                     of == DType::kInt64 || of == DType::kBool;
+  const DType in = plain ? of : DType::kInt64;
+  const std::string y =
+      l.op("Trilu", {l.tensor(0, in), l.tensor("diagonal", DType::kInt64)},
+           {attr("upper", int64_t{upper})});
+  l.result(l.cast(y, in, of));
+}
+
+void copy_into(Lowering& l) {
+  const std::string source = l.tensor("src", l.dtype());
+  l.result(expanded(l, source, l.shape_of(l.tensor(0))));
+}
+
+constexpr Row kRows[] = {
+    {"to", cast},
+    {"_to_copy", cast},
+    {"type_as", cast},
+    {"float", cast},
+    {"double", cast},
+    {"half", cast},
+    {"bfloat16", cast},
+    {"int", cast},
+    {"long", cast},
+    {"short", cast},
+    {"char", cast},
+    {"byte", cast},
+    {"bool", cast},
+    {"cpu", cast},
+    {"cuda", cast},
+    {"clone", cast},
+    {"copy_", copy_into},
+    {"cat", cat},
+    {"concat", cat},
+    {"concatenate", cat},
+    {"stack", stack},
+    {"hstack", stacked_along<1>},
+    {"vstack", stacked_along<0>},
+    {"row_stack", stacked_along<0>},
+    {"repeat", repeat},
+    {"tile", repeat},
+    {"repeat_interleave", repeat_interleave},
+    {"flip", flip},
+    {"roll", roll},
+    {"pad", pad},
+    {"constant_pad_nd", pad},
+    {"reflection_pad1d", pad_by<"reflect">},
+    {"reflection_pad2d", pad_by<"reflect">},
+    {"reflection_pad3d", pad_by<"reflect">},
+    {"replication_pad1d", pad_by<"edge">},
+    {"replication_pad2d", pad_by<"edge">},
+    {"replication_pad3d", pad_by<"edge">},
+    {"meshgrid", meshgrid},
+    {"broadcast_tensors", broadcast_tensors},
+    {"pixel_shuffle", pixel_shuffle},
+    {"pixel_unshuffle", pixel_unshuffle},
+    {"channel_shuffle", channel_shuffle},
+    {"native_channel_shuffle", channel_shuffle},
+    {"tril", triangle<"tril">},
+    {"triu", triangle<"triu">},
+};
+
+}  // namespace
+
+Rows shape_rows() {
+  return kRows;
+}
+
+}  // namespace hotaru::exchange::onnx_out

@@ -1,0 +1,119 @@
+"""Models of Python as programs whose parameters are the graph's inputs."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+
+from .. import _C
+from ..nn import Module
+from ..utils import _pytree as pytree
+
+
+def is_tensor(value) -> bool:
+    """Whether a value becomes an input of the graph."""
+    return isinstance(value, _C.Tensor)
+
+
+def named_arguments(model, args: tuple, kwargs: dict) -> dict:
+    """The arguments by parameter, positional ones first."""
+    own = model.forward if isinstance(model, Module) else model
+    try:
+        parameters = inspect.signature(own).parameters.values()
+    except (TypeError, ValueError):
+        parameters = ()
+    names = [
+        p.name
+        for p in parameters
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    names += [f"arg_{i}" for i in range(len(names), len(args))]
+    return {**dict(zip(names, args)), **kwargs}
+
+
+def input_names(named: dict) -> list[str]:
+    """A name for each tensor among the arguments."""
+    out: list[str] = []
+
+    def walk(value, name: str) -> None:
+        if is_tensor(value):
+            out.append(name)
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                walk(item, f"{name}_{key}")
+        elif isinstance(value, (tuple, list)):
+            for i, item in enumerate(value):
+                walk(item, f"{name}_{i}")
+
+    for name, value in named.items():
+        walk(value, name)
+    return out
+
+
+@contextlib.contextmanager
+def mode(model, training: bool | None):
+    """The model in that mode, None for the one it is in."""
+    if training is None or not isinstance(model, Module):
+        yield
+        return
+    before = [(each, each.training) for each in model.modules()]
+    model.train(training)
+    try:
+        yield
+    finally:
+        for each, was in before:
+            each.training = was
+
+
+def _tensors_only(function, spec, leaves: list):
+    """The function of its tensors alone, which gives tensors alone."""
+
+    def called(*tensors):
+        rest = iter(tensors)
+        given = [next(rest) if is_tensor(x) else x for x in leaves]
+        args, kwargs = pytree.tree_unflatten(given, spec)
+        result = function(*args, **kwargs)
+        if is_tensor(result):
+            return result
+        found = [
+            x for x in pytree.tree_leaves(result) if not _is_constant(x)
+        ]
+        return found[0] if len(found) == 1 else tuple(found)
+
+    return called
+
+
+def _is_constant(value) -> bool:
+    return value is None or isinstance(value, (str, bool, int, float))
+
+
+def trace(model, args: tuple, kwargs: dict):
+    """A program of what the model does, and the tensors that it takes."""
+    from .. import jit
+    from ..autograd.grad_mode import no_grad
+
+    leaves, spec = pytree.tree_flatten((args, kwargs))
+    tensors = tuple(x for x in leaves if is_tensor(x))
+    function = model.forward if isinstance(model, Module) else model
+    called = _tensors_only(function, spec, leaves)
+    parameters = [
+        inspect.Parameter(f"input_{i}", inspect.Parameter.POSITIONAL_ONLY)
+        for i in range(len(tensors))
+    ]
+    called.__signature__ = inspect.Signature(parameters)
+    called.__name__ = "forward"
+    with no_grad():
+        if not isinstance(model, Module):
+            program = jit.trace(called, tensors, check_trace=False, strict=False)
+            return program, tensors
+        # The module's own call, with its hooks, of another forward.
+        own = model.__dict__.get("forward")
+        object.__setattr__(model, "forward", called)
+        try:
+            program = jit.trace(model, tensors, check_trace=False, strict=False)
+        finally:
+            if own is None:
+                del model.__dict__["forward"]
+            else:
+                object.__setattr__(model, "forward", own)
+    return program, tensors
