@@ -46,15 +46,21 @@ void write_type(Writer& out, const ValueInfo& info) {
     Writer tensor_type(at, 1);
     tensor_type.add_int32(1, info.elem_type);
     if (!info.dims) return;
-    Writer shape(tensor_type, 2);
+    // Built apart: protozero leaves out messages without a field, and here an
+    // empty one says that there are no dimensions, or one of unknown size.
+    std::string shape;
+    Writer dims(shape);
     for (const ValueInfo::Dim& dim : *info.dims) {
-      Writer message(shape, 1);
+      std::string text;
+      Writer message(text);
       if (dim.size >= 0) {
         message.add_int64(1, dim.size);
       } else if (!dim.name.empty()) {
         message.add_string(2, dim.name);
       }
+      dims.add_message(1, text);
     }
+    tensor_type.add_message(2, shape);
   };
   if (info.kind == ValueInfo::Kind::kTensor) tensor(type);
   if (info.kind != ValueInfo::Kind::kSequence) return;

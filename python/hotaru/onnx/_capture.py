@@ -87,6 +87,19 @@ def _is_constant(value) -> bool:
     return value is None or isinstance(value, (str, bool, int, float))
 
 
+@contextlib.contextmanager
+def _separate_operators():
+    """Attention in its parts, not as one operator of inference."""
+    from ..backends import mha
+
+    before = mha.get_fastpath_enabled()
+    mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        mha.set_fastpath_enabled(before)
+
+
 def trace(model, args: tuple, kwargs: dict):
     """A program of what the model does, and the tensors that it takes."""
     from .. import jit
@@ -102,7 +115,7 @@ def trace(model, args: tuple, kwargs: dict):
     ]
     called.__signature__ = inspect.Signature(parameters)
     called.__name__ = "forward"
-    with no_grad():
+    with no_grad(), _separate_operators():
         if not isinstance(model, Module):
             program = jit.trace(called, tensors, check_trace=False, strict=False)
             return program, tensors

@@ -456,7 +456,7 @@ PROGRAMS = {
     "decoder": (torch.jit.script(Decoder()), [randn(6), fixed(4)]),
 }
 for _name in models.MODELS:
-    if "LSTM" in _name or "transformer" in _name:
+    if "LSTM" in _name or "transformer" in _name or _name == "MLP":
         PROGRAMS[_name] = (*models.make(_name), None)
     else:
         _model, (_x,) = models.make(_name)

@@ -177,7 +177,7 @@ def _factors(scale_factor: list[float], input: Tensor) -> list[float]:
     """One factor an axis; in Python `scale_factor` may be one for all."""
     axes = input.dim() - 2
     if isinstance(scale_factor, (int, float)):
-        return [scale_factor] * axes
+        return [float(scale_factor)] * axes
     if len(scale_factor) == 1 and hotaru.jit.is_scripting():
         return [scale_factor[0]] * axes
     if len(scale_factor) != axes:
