@@ -1,8 +1,7 @@
 """Programs of operators: made of modules, saved for PyTorch, and loaded.
 
-    program = torch.export.export(model, (x,))
-    torch.export.save(program, "model.pt2")
-    model = torch.export.load("model.pt2").module()
+`export` traces a module, `save` writes what PyTorch's `torch.export.load`
+reads, `load` reads what either of both wrote.
 """
 
 from __future__ import annotations

@@ -23,11 +23,15 @@ class Builder:
 
     Args:
         parent: the graph that this is inside of.
-        grad: whether operators in it record gradients.
+        modes: whether operators in it record gradients, and autocast's state.
+        part: whether it is there for its modes, and not a branch.
     """
 
-    def __init__(self, trace, parent: Builder | None, grad: bool) -> None:
-        self.trace, self.parent, self.grad = trace, parent, grad
+    def __init__(
+        self, trace, parent: Builder | None, modes: tuple, part: bool = False
+    ) -> None:
+        self.trace, self.parent, self.modes = trace, parent, modes
+        self.is_part = part
         self.graph = fx.Graph()
         self.nodes: dict = {}
         self.inputs: list = []
@@ -102,15 +106,8 @@ class Builder:
             return e.number
         found = self.nodes.get(e)
         if found is None:
-            found = self._lifted(e) if self.parent else self._computed(e)
-            self.nodes[e] = found
+            found = self.nodes[e] = self._computed(e)
         return found
-
-    def _lifted(self, e: Expression):
-        outer = self.parent.of_expression(e)
-        node = self._input(outer.name, e)
-        node.meta.update(val=self.trace.sizes.hint(e), expression=e)
-        return node
 
     def _computed(self, e: Expression):
         if e.symbol:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import warnings
 
-from .. import Tensor, _C
+from .. import _C, Tensor
 from .._functions.settings import traces
 from ..nn import Module
 from ..nn.modules._global_hooks import (
@@ -214,7 +215,7 @@ class _Export:
             constants=held,
             in_spec=self.in_spec,
             out_spec=out_spec,
-            names=list(by_name(self.module, self.args, self.kwargs)),
+            names=_argument_names(self.module, self.args, self.kwargs),
             example_inputs=(self.args, self.kwargs),
             sources={one.name: one.source for one in self.inputs},
             modules=[n for n, _ in self.module.named_modules() if n],
@@ -245,6 +246,21 @@ def _inputs(module, args, kwargs, shapes) -> list[_Input]:
             source = f"L['{name}']" + "".join(map(_index, path))
             found.append(_Input(_free(shown, used), source, value, place))
     return found
+
+
+def _argument_names(module, args: tuple, kwargs: dict) -> list[str]:
+    """A name for each argument; those of *args have numbers."""
+    names = [n for n in by_name(module, args, kwargs) if n not in kwargs]
+    extra = len(args) - len(names)
+    if names and (extra > 0 or _is_var_positional(module, names[-1])):
+        last = names.pop()
+        names += [f"{last}_{i}" for i in range(extra + 1)]
+    return [*names, *kwargs]
+
+
+def _is_var_positional(module, name: str) -> bool:
+    parameter = inspect.signature(module.forward).parameters.get(name)
+    return parameter is not None and parameter.kind is parameter.VAR_POSITIONAL
 
 
 def _plain_key(key) -> str:
@@ -351,9 +367,13 @@ class _Kept:
             names = ("_parameters", "_buffers", "_modules")
             for name, table in zip(names, tables):
                 current = getattr(inner, name)
-                if current != table or list(current) != list(table):
+                if not _same(current, table):
                     current.clear()
                     current.update(table)
+
+
+def _same(a: dict, b: dict) -> bool:
+    return list(a) == list(b) and all(a[k] is b[k] for k in a)
 
 
 @contextlib.contextmanager

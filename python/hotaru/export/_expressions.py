@@ -230,7 +230,11 @@ class Expression:
         def order(item):
             factors, _ = item
             degree = sum(power for _, power in factors)
-            return (-degree, [(str(a), -power) for a, power in factors])
+            parts = [
+                (isinstance(a, Quotient), str(a), -power)
+                for a, power in factors
+            ]
+            return -degree, parts
 
         return sorted(self.terms.items(), key=order)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from fractions import Fraction
 
-from ._expressions import Expression, Symbol
+from ._expressions import Expression, Quotient, Symbol
 from ._sizes import Sizes
 
 __all__ = ["fitted", "strides_of"]
@@ -14,12 +14,14 @@ __all__ = ["fitted", "strides_of"]
 _DIVISORS = range(2, 65)
 
 
-def fitted(sizes: Sizes, numbers: tuple, given: list):
+def fitted(sizes: Sizes, numbers: tuple, given: list, probe=None):
     """A number, or the expression that has these numbers in the worlds; None
     where none is found.
 
     Args:
         given: expressions that it may be made of.
+        probe: gives the number for other sizes by name, or None. Quotients of
+            several roundings fit a few numbers; more of them decide.
     """
     first = numbers[0]
     if all(n == first for n in numbers):
@@ -27,27 +29,29 @@ def fitted(sizes: Sizes, numbers: tuple, given: list):
     known = sizes.expressions.get(numbers)
     if known is not None:
         return known
-    found = _found(sizes, numbers, given)
+    found = _found(sizes, numbers, given, probe)
     if found is not None:
         sizes.expressions[numbers] = found
     return found
 
 
-def _found(sizes: Sizes, numbers: tuple, given: list):
+def _found(sizes: Sizes, numbers: tuple, given: list, probe):
     bases = _bases(sizes, given)
     for base in bases:
         values = sizes.values(base)
-        for search in (_linear, _quotient):
-            found = search(base, values, numbers)
-            if found is not None:
-                return found
+        found = _linear(base, values, numbers)
+        if found is not None and _holds(sizes, found, probe):
+            return found
+        found = _quotient(sizes, base, values, numbers, probe)
+        if found is not None:
+            return found
     for count in (2, 3, 4):
         for some in itertools.combinations(bases, count):
             product = Expression.of(1)
             for base in some:
                 product = product * base
             found = _linear(product, sizes.values(product), numbers)
-            if found is not None:
+            if found is not None and _holds(sizes, found, probe):
                 return found
     return _sum(sizes, bases, numbers)
 
@@ -70,7 +74,7 @@ def _slope(values, numbers) -> Fraction | None:
 
 
 def _linear(base: Expression, values, numbers):
-    """a * base + b, or base * a // b where that is exact."""
+    """A * base + b, or base * a // b where that is exact."""
     slope = _slope(values, numbers)
     if not slope:
         return None
@@ -84,23 +88,49 @@ def _linear(base: Expression, values, numbers):
     return below // slope.denominator
 
 
-def _quotient(base: Expression, values, numbers):
+def _nearby(sizes: Sizes, names, probe, count: int):
+    """More worlds, with the number in each: sizes in a row."""
+    if probe is None:
+        return
+    for name in sorted(names):
+        for step in range(count):
+            world = {**sizes.worlds[-1]}
+            world[name] += step
+            number = probe(world)
+            if number is not None:
+                yield world, number
+
+
+def _holds(sizes: Sizes, found: Expression, probe) -> bool:
+    """Whether an expression is right for sizes in a row."""
+    by = [
+        atom.by.number or 2
+        for key in found.terms
+        for atom, _ in key
+        if isinstance(atom, Quotient)
+    ]
+    near = _nearby(sizes, found.symbols(), probe, 2 * max([2, *by]))
+    return all(found.value(world) == number for world, number in near)
+
+
+def _quotient(sizes: Sizes, base: Expression, values, numbers, probe):
     """(a * base + b) // c + d."""
     for factor in (1, 2, 3):
         for by in _DIVISORS:
-            low = min(n * by - factor * v for v, n in zip(values, numbers))
-            high = max(n * by - factor * v for v, n in zip(values, numbers))
-            if high - low >= by:
+            gaps = [n * by - factor * v for v, n in zip(values, numbers)]
+            # Every b from `low` to `high` gives these numbers.
+            low, high = max(gaps), min(gaps) + by - 1
+            if low > high:
                 continue
-            # n == (factor * v + shift) // by for every shift in between.
-            shift = high
-            if all(
-                (factor * v + shift) // by == n
-                for v, n in zip(values, numbers)
-            ):
-                whole = shift // by
-                rest = (base * factor + (shift - whole * by)) // by
-                return rest + whole
+            near = _nearby(sizes, base.symbols(), probe, 2 * by)
+            for world, number in near:
+                gap = number * by - factor * base.value(world)
+                low, high = max(low, gap), min(high, gap + by - 1)
+                if low > high:
+                    break
+            if low <= high:
+                whole = low // by
+                return (base * factor + (low - whole * by)) // by + whole
     return None
 
 

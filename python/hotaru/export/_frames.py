@@ -31,11 +31,11 @@ def frames() -> list[tuple[str, int, str]]:
         code = frame.f_code
         name = code.co_filename
         if code.co_name == "_export_runs" and name.startswith(_OWN):
-            break
+            return found[::-1]
         if not name.startswith(_HIDDEN) and not name.startswith("<"):
             found.append((name, frame.f_lineno, code.co_name))
         frame = frame.f_back
-    return found[::-1]
+    return []  # after the program
 
 
 def stack_text(found: list) -> str:

@@ -6,7 +6,7 @@ exist for exported programs only. All are callables that run here.
 
 from __future__ import annotations
 
-from .. import Tensor, _C
+from .. import _C, Tensor
 from .._function_schema import parse_schema
 from .._ops import OpOverload, aten, namespace
 
@@ -40,7 +40,27 @@ _RENAMED = {
 
 
 def canonical(function, args: tuple, kwargs: dict):
-    """The call under PyTorch's name of the overload."""
+    """The call under PyTorch's name of the overload, with lists where the
+    schema has them.
+    """
+    schema = function._schema.arguments
+    args = tuple(_listed(a, x) for a, x in zip(schema, args))
+    by_name = {a.name: a for a in schema}
+    kwargs = {
+        k: _listed(by_name[k], x) if k in by_name else x
+        for k, x in kwargs.items()
+    }
+    return _renamed(function, args, kwargs)
+
+
+def _listed(argument, value):
+    """A number for a list is one of as many as there should be."""
+    if not isinstance(value, (int, float)) or "List[" not in str(argument.type):
+        return value
+    return [value] * (argument.N or 1)
+
+
+def _renamed(function, args: tuple, kwargs: dict):
     name = function.__name__
     if name in _WRAPPED:
         packet = function.overloadpacket
@@ -170,5 +190,15 @@ def _with_grad(enabled: bool, function, *args):
         _C._set_grad_enabled(before)
 
 
+def _with_autocast(device, dtype, enabled, cache, function, *args):
+    import hotaru
+
+    with hotaru.autocast(
+        device, dtype=dtype, enabled=enabled, cache_enabled=cache
+    ):
+        return function(*args)
+
+
 cond = HigherOrder("cond", _cond)
+with_autocast = HigherOrder("wrap_with_autocast", _with_autocast)
 with_grad = HigherOrder("wrap_with_set_grad_enabled", _with_grad)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from .. import nn
 from ..fx import Graph, GraphModule
 from ..fx._codegen import _PyTreeCodeGen
-from ..fx.graph_module import _child_of
 from ..fx.graph import _PyTreeInfo
+from ..fx.graph_module import _child_of
 from ..nn import Module
 from ..utils import _pytree as pytree
 from ._guards import check
@@ -63,7 +63,7 @@ def runnable(program, check_guards: bool) -> GraphModule:
             made[node] = graph.node_copy(node, lambda n: made[n])
     keywords = list(program.call_spec.in_spec.children()[1].context)
     info = _PyTreeInfo(
-        ["self", *_parameters(program, keywords)],
+        ["self", *program._names],
         program.call_spec.in_spec,
         program.call_spec.out_spec,
     )
@@ -73,16 +73,6 @@ def runnable(program, check_guards: bool) -> GraphModule:
         _Checks(program, keywords, check_guards), with_kwargs=True
     )
     return module
-
-
-def _parameters(program, keywords: list[str]) -> list[str]:
-    """Names for positional arguments, then those by name."""
-    count = program.call_spec.in_spec.children()[0].num_children
-    own = [n for n in program._names if n not in keywords][:count]
-    if len(own) < count:  # *args
-        own = [*own[:-1], *(f"{own[-1]}_{i}" for i in range(
-            count - len(own) + 1))]  # fmt: skip
-    return [*own, *keywords]
 
 
 def graph_arguments(args, made: dict):
@@ -113,12 +103,20 @@ class _Checks:
         kwargs = self._in_order(kwargs)
         leaves, spec = pytree.tree_flatten((args, kwargs))
         if spec != self.in_spec:
-            try:  # dicts with their keys in another order
-                leaves = self.in_spec.flatten_up_to((args, kwargs))
-            except (TypeError, ValueError):
-                raise ValueError(_MISMATCH.format(self.in_spec, spec)) from None
+            leaves = self._reordered(args, kwargs)
+            if leaves is None:
+                raise ValueError(_MISMATCH.format(self.in_spec, spec))
         check(self.guards, leaves)
         return args, kwargs
+
+    def _reordered(self, args, kwargs) -> list | None:
+        """The leaves where only dicts have their keys in another order."""
+        try:
+            leaves = self.in_spec.flatten_up_to((args, kwargs))
+        except (TypeError, ValueError):
+            return None
+        plain = all(pytree.tree_structure(x).is_leaf() for x in leaves)
+        return leaves if plain else None
 
     def _in_order(self, kwargs: dict) -> dict:
         if set(kwargs) != set(self.keywords):

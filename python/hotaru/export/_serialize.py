@@ -218,7 +218,7 @@ class _Writer:
         if isinstance(x, complex):
             return {"as_complex": {"real": x.real, "imag": x.imag}}
         if isinstance(x, str):
-            if kind.endswith("Device]") or kind.endswith("Device"):
+            if kind.endswith(("Device]", "Device")):
                 return {"as_device": _device(x)}
             return {"as_string": x}
         if isinstance(x, _C.dtype):
@@ -394,9 +394,7 @@ def program_json(program) -> dict:
             "graph": graph,
             "signature": {
                 "input_specs": list(map(_input_spec, signature.input_specs)),
-                "output_specs": list(
-                    map(_output_spec, signature.output_specs)
-                ),
+                "output_specs": list(map(_output_spec, signature.output_specs)),
             },
             "module_call_graph": list(
                 map(_call_entry, program.module_call_graph)

@@ -10,6 +10,7 @@ cannot be as it was promised is an error.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import math
@@ -25,6 +26,7 @@ __all__ = ["Sizes"]
 # treat 0 and 1 (which broadcast) otherwise.
 _LEAST = 2
 _ATTEMPTS = 4000
+_FEWEST = 3
 _TRUE = {
     "==": lambda d: d == 0, "!=": lambda d: d != 0, "<": lambda d: d < 0,
     "<=": lambda d: d <= 0, ">": lambda d: d > 0, ">=": lambda d: d >= 0,
@@ -56,6 +58,8 @@ class _Group:
         self.hint, self.low, self.high = hint, low, high
         self.root: Dim | None = None
         self.static = False
+        # Operators fail below this; it is no bound of the program's.
+        self.least = _LEAST
 
     @property
     def name(self) -> str:
@@ -147,15 +151,28 @@ class Sizes:
             }
             if self._fits(world) and world not in self.worlds:
                 self.worlds.append(world)
+        if len(self.worlds) < _FEWEST and self.guards:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Too few sizes meet the conditions: those in equations are fixed."""
+        some = [d for d, op in self.guards if op == "=="]
+        names = set().union(*(d.symbols() for d in some or [self.guards[0][0]]))
+        with contextlib.suppress(Restart):
+            self.specialize(sorted(names & set(self.by_name)))
+        self.begin()
 
     def _varying(self) -> list[_Group]:
         return [g for g in self.groups if not g.static and g.members]
 
     def _chosen(self, group: _Group, chance, attempt: int) -> int:
-        low = int(max(group.low, _LEAST))
+        low = int(max(group.low, group.least))
         wide = 300 if attempt < _ATTEMPTS // 2 else 30
         high = int(min(group.high, low + wide))
-        return chance.randint(low, max(low, high))
+        chosen = chance.randint(low, max(low, high))
+        # Worlds differ in their remainders, which roundings show.
+        other = chosen - (chosen - len(self.worlds)) % 4
+        return other if attempt % 2 == 0 and other >= low else chosen
 
     def _fits(self, world: dict) -> bool:
         return all(_TRUE[op](d.value(world)) for d, op in self.guards)
@@ -215,6 +232,7 @@ class Sizes:
             group = self.by_name[name]
             fixed = [v for v in group.members if not v.may_be_static]
             self._static(group, (fixed or group.members)[0], where)
+        self.guards.clear()  # the next trace finds those that still matter
         raise Restart
 
     def unite(self, a: str, b: str, where: str = "") -> None:
@@ -222,7 +240,9 @@ class Sizes:
 
         UserError where they have two names.
         """
-        first, second = self.by_name[a], self.by_name[b]
+        first, second = sorted(
+            (self.by_name[a], self.by_name[b]), key=self.groups.index
+        )
         if first.root and second.root:
             v, w = second.members[0], first.members[0]
             problem = (
@@ -235,6 +255,7 @@ class Sizes:
         low, high = max(first.low, second.low), min(first.high, second.high)
         first.low, first.high = low, high
         self.groups.remove(second)
+        self.guards.clear()
         raise Restart
 
     def _bound(self, name: str, low, high, where: str) -> None:
@@ -294,14 +315,32 @@ class Sizes:
                 (a, m), (b, n) = linear[0].items()
                 if m == -n:
                     self.unite(a, b, where)
-            self.specialize(names, where)
-        if linear and len(linear[0]) == 1 and op != "!=":
+            if linear:
+                self.specialize(names, where)
+        if linear and len(linear[0]) == 1 and op not in ("==", "!="):
             ((name, factor),) = linear[0].items()
             self._bound(name, *_bounds(factor, linear[1], op), where)
             return
+        self._refuse_named(d, op, names, where)
         self.guards.append((d, op))
         if not all(map(self._fits, self.worlds)):
             raise Restart
+
+    def _refuse_named(self, d, op: str, names: list, where: str) -> None:
+        """Named dimensions have no conditions but bounds."""
+        if op == "!=":
+            return
+        for name in names:
+            group = self.by_name[name]
+            if group.root:
+                v = group.members[0]
+                _violated(
+                    v.name,
+                    f"  - Not all values of {v.name} = {v.source} in the "
+                    f"specified range satisfy the generated guard {d} {op} 0",
+                    where,
+                    [],
+                )
 
     def _interval(self, e: Expression) -> tuple:
         low = high = 0
@@ -334,16 +373,17 @@ class Sizes:
 
     # --- expressions for sizes that an operator gave ---
 
-    def conflict(self, names, works, error: Exception, where: str):
+    def conflict(self, names, works, error: Exception, world: dict, where: str):
         """Learns from an operator that failed in another world.
 
         Args:
             names: the symbols in its arguments.
             works: whether it works for such sizes by name.
+            world: where it failed.
         """
         names = sorted(names)
-        world = self.worlds[-1]
         hints = self.worlds[0]
+        self._try_larger(names, works, world)
         pairs = [
             (a, b)
             for a, b in itertools.combinations(names, 2)
@@ -361,6 +401,26 @@ class Sizes:
         for a, b in pairs:
             self.unite(a, b, where)
         self.specialize(names, where)
+
+    def _try_larger(self, names: list, works, world: dict) -> None:
+        """Windows need sizes that are not too small: finds how small."""
+        for name in names:
+            group = self.by_name[name]
+            large = min(max(world[name], group.hint) + 211, group.high)
+            if not works({**world, name: large}):
+                continue
+            low, high = world[name], large  # fails, works
+            while high - low > 1:
+                middle = int(low + high) // 2
+                if works({**world, name: middle}):
+                    high = middle
+                else:
+                    low = middle
+            # One size that happens to fit (a multiple, say) is no bound.
+            others = [min(high + i, group.high) for i in (1, 3, 8, 20)]
+            if all(works({**world, name: n}) for n in others):
+                group.least = max(group.least, int(high))
+                raise Restart
 
 
 def _violated(name: str, problem: str, where: str, fixes: list) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 
-from .. import Tensor, _C
+from .. import _C, Tensor
 from .._subclasses.fake_errors import (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -16,16 +16,17 @@ from .._subclasses.fake_errors import (
 from .._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from ..utils import _pytree as pytree
 from ..utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from . import _branches as branches
 from . import _operators as names
 from ._builder import Builder
-from ._errors import DataDependentError, Restart
+from ._errors import DataDependentError
 from ._expressions import Expression
 from ._frames import frames
 from ._numbers import SymbolicFloat, SymbolicInt, symbolic
 from ._sizes import Sizes
 from ._values import Facts, Traced, Value, facts_of
 
-__all__ = ["Trace"]
+__all__ = ["Recording", "Trace", "modes"]
 
 _DATA = (
     "Could not guard on data-dependent expression: the program asks for the "
@@ -47,7 +48,7 @@ class Trace:
     def __init__(self, sizes: Sizes) -> None:
         self.sizes = sizes
         self.fake = FakeTensorMode(allow_non_fake_inputs=True)
-        self.root = Builder(self, None, _C.is_grad_enabled())
+        self.root = Builder(self, None, modes())
         self.builder = self.root
         # By identity; the entries keep the tensors alive.
         self.known: dict[int, tuple[Tensor, Value]] = {}
@@ -217,7 +218,7 @@ class Trace:
             return self._lifted(args[0])
         if not hasattr(function, "_schema"):
             raise NotImplementedError(f"export: {function} at {self.where()}")
-        self._enter_mode()
+        self.enter_mode()
         out = kwargs.pop("out", None) if "out" in kwargs else None
         if out is not None:
             raise NotImplementedError(
@@ -268,7 +269,7 @@ class Trace:
         )
         fakes = [fake] * len(self.sizes.worlds)
         value = Value(self.builder, node, fakes, facts_of(fake))
-        self._describe(node, value)
+        self.describe(node, value)
         return Traced.of(self, value)
 
     def _computed(self, function, args, kwargs) -> list:
@@ -289,7 +290,7 @@ class Trace:
             except (RuntimeError, IndexError, ValueError) as error:
                 if world == 0 or isinstance(error, DataDependentError):
                     raise
-                self._conflict(function, leaves, spec, error)
+                self._conflict(function, leaves, spec, error, world)
         return results
 
     def _column(self, leaf) -> tuple[list, bool]:
@@ -306,6 +307,9 @@ class Trace:
     def _run(self, function, args, kwargs):
         try:
             with _disable_current_modes():
+                own = _OWN.get(function.name())
+                if own is not None:
+                    return own(self, *args, **kwargs)
                 return self.fake._answer(function, args, dict(kwargs))
         except DynamicOutputShapeException as error:
             raise DataDependentError(
@@ -314,7 +318,7 @@ class Trace:
         except DataDependentOutputException as error:
             raise DataDependentError(_DATA.format(self.where())) from error
 
-    def _conflict(self, function, leaves, spec, error) -> None:
+    def _conflict(self, function, leaves, spec, error, world) -> None:
         symbols: set = set()
         for leaf in leaves:
             if isinstance(leaf, Tensor):
@@ -327,15 +331,19 @@ class Trace:
                 symbols |= leaf.symbols()
 
         def works(world: dict) -> bool:
-            given = [self._at(leaf, world) for leaf in leaves]
-            args, kwargs = pytree.tree_unflatten(given, spec)
-            try:
-                self._run(function, args, kwargs)
-            except (RuntimeError, IndexError, ValueError):
-                return False
-            return True
+            return self._probed(function, leaves, spec, world) is not None
 
-        self.sizes.conflict(symbols, works, error, self.where())
+        failed = self.sizes.worlds[world]
+        self.sizes.conflict(symbols, works, error, failed, self.where())
+
+    def _probed(self, function, leaves, spec, world: dict):
+        """The result for other sizes; None where it fails."""
+        given = [self._at(leaf, world) for leaf in leaves]
+        args, kwargs = pytree.tree_unflatten(given, spec)
+        try:
+            return self._run(function, args, kwargs)
+        except (RuntimeError, IndexError, ValueError):
+            return None
 
     def _at(self, leaf, world: dict):
         """An argument for other sizes."""
@@ -358,7 +366,8 @@ class Trace:
 
     # --- writing ---
 
-    def _argument(self, leaf):
+    def argument(self, leaf):
+        """What stands for an argument in the current graph."""
         if isinstance(leaf, Tensor):
             return self.builder.node_of(self.value_of(leaf))
         if type(leaf) in (SymbolicInt, SymbolicFloat):
@@ -367,26 +376,29 @@ class Trace:
 
     def _recorded(self, function, args, kwargs, results: list):
         given = _sizes_in(self, args, kwargs)
+        leaves, spec = pytree.tree_flatten((args, kwargs))
+
+        def probe(world: dict):
+            return self._probed(function, leaves, spec, world)
+
         target, shown, named = names.canonical(function, args, kwargs)
-        shown, named = pytree.tree_map(self._argument, (shown, named))
+        shown, named = pytree.tree_map(self.argument, (shown, named))
         shown, named = _lists((shown, named))
         base = function.overloadpacket.__name__
         node = self.builder.graph.create_node(
             "call_function", target, tuple(shown), named, name=base
         )
-        self._note(node)
+        self.note(node)
         if base.endswith("_") and not base.endswith("__"):
             return self._changed(node, args[0])
         if isinstance(results[0], Tensor):
-            same = next(
-                (x for x in args if self._is_same(x, results[0])), None
-            )
-            value = self._value(node, results, given)
+            same = next((x for x in args if self._is_same(x, results[0])), None)
+            value = self._value(node, results, given, probe)
             if same is not None:  # x.to(x.dtype), x.contiguous()
                 value.fakes = self.value_of(same).fakes
             return Traced.of(self, value)
         if isinstance(results[0], (list, tuple)):
-            return self._parts(node, results, given)
+            return self._parts(node, results, given, probe)
         node.meta["val"] = results[0]
         return results[0]
 
@@ -396,18 +408,18 @@ class Trace:
     def _changed(self, node, tensor):
         """An operator in place gives the tensor that it changed."""
         value = self.value_of(tensor)
-        self._describe(node, value)
+        self.describe(node, value)
         if value.home is self.builder and isinstance(tensor, Traced):
             value.node = node
         return tensor
 
-    def _value(self, node, results: list, given: list) -> Value:
-        value = Value.of_results(self, results, given)
+    def _value(self, node, results: list, given: list, probe) -> Value:
+        value = Value.of_results(self, results, given, probe)
         value.home, value.node = self.builder, node
-        self._describe(node, value)
+        self.describe(node, value)
         return value
 
-    def _parts(self, node, results: list, given: list):
+    def _parts(self, node, results: list, given: list, probe):
         kind = type(results[0])
         parts = []
         for place, fakes in enumerate(zip(*results)):
@@ -418,7 +430,12 @@ class Trace:
                 operator.getitem, (node, place)
             )
             part.meta["stack"] = node.meta["stack"]
-            value = self._value(part, list(fakes), given)
+
+            def one(world: dict, place: int = place):
+                found = probe(world)
+                return None if found is None else found[place]
+
+            value = self._value(part, list(fakes), given, one)
             parts.append(Traced.of(self, value))
         vals = [p._value.fakes[0] if isinstance(p, Traced) else p
                 for p in parts]  # fmt: skip
@@ -428,56 +445,60 @@ class Trace:
                 "export: how many tensors there are depends on a size that "
                 f"varies; at {self.where()}"
             )
-        if hasattr(kind, "_fields") or kind not in (list, tuple):
-            return kind(parts)
         return kind(parts)
 
-    def _note(self, node) -> None:
+    def note(self, node) -> None:
+        """Where a node is of."""
         node.meta["stack"] = frames()
         node.meta["modules"] = list(self.modules)
 
-    def _describe(self, node, value: Value) -> None:
+    def describe(self, node, value: Value) -> None:
+        """What a node gives."""
         node.meta.update(val=value.fakes[0], facts=value.facts)
         if "stack" not in node.meta:
-            self._note(node)
+            self.note(node)
 
-    # --- parts without gradients ---
+    # --- parts without gradients, or with autocast ---
 
-    def _enter_mode(self) -> None:
-        """Operators under `no_grad` are a graph of their own."""
-        wanted = _C.is_grad_enabled()
-        while self.builder.grad != wanted and self._is_part(self.builder):
+    def enter_mode(self) -> None:
+        """Operators under `no_grad` or `autocast` are a graph of their own."""
+        wanted = modes()
+        if self.builder.modes == wanted:
+            return
+        while self.builder.is_part and self.builder.modes != wanted:
             self._leave_part()
-        if self.builder.grad != wanted:
-            part = Builder(self, self.builder, wanted)
-            part.is_part = True
-            self.builder = part
-
-    @staticmethod
-    def _is_part(builder: Builder) -> bool:
-        return getattr(builder, "is_part", False)
+        grad, cast = self.builder.modes
+        if cast != wanted[1]:
+            cast = wanted[1]
+            self.builder = Builder(self, self.builder, (grad, cast), True)
+        if grad != wanted[0]:
+            self.builder = Builder(self, self.builder, wanted, True)
 
     def _leave_part(self) -> None:
         part, self.builder = self.builder, self.builder.parent
         part.closed = True
-        inputs = [self._outside(x) for x in part.inputs]
-        place = self.builder.graph.get_attr(self._named("submod", part))
-        part.node = self.builder.graph.call_function(
-            names.with_grad, (part.grad, place, *inputs)
-        )
-        self._note(part.node)
+        inputs = [self.outside(x) for x in part.inputs]
+        place = self.builder.graph.get_attr(self.named("submod", part))
+        grad, cast = part.modes
+        if cast != self.builder.modes[1]:
+            target = names.with_autocast
+            args = (*(cast or ("cpu", None, False, True)), place, *inputs)
+        else:
+            target, args = names.with_grad, (grad, place, *inputs)
+        part.node = self.builder.graph.call_function(target, args)
+        self.note(part.node)
 
     def leave_parts(self) -> None:
         """Ends them, as a graph ends."""
-        while self._is_part(self.builder):
+        while self.builder.is_part:
             self._leave_part()
 
-    def _outside(self, value):
-        if isinstance(value, Expression):
-            return self.builder.of_expression(value)
+    def outside(self, value):
+        """The node in the current graph."""
         return self.builder.node_of(value)
 
-    def _named(self, kind: str, builder: Builder) -> str:
+    def named(self, kind: str, builder: Builder) -> str:
+        """A name for a graph in the current one."""
         used = [b.name for b in self.subgraphs]
         number = 1 if kind == "submod" else 0
         while f"{kind}_{number}" in used:
@@ -487,85 +508,14 @@ class Trace:
         self.subgraphs.append(builder)
         return builder.name
 
-    # --- branches ---
-
     def cond(self, pred, true_fn, false_fn, operands):
         """`torch.cond`: both branches are written down."""
-        if type(pred) is bool:
-            return (true_fn if pred else false_fn)(*operands)
-        self._enter_mode()
-        test = self._argument(pred)
-        branches = [self._branch(f, operands) for f in (true_fn, false_fn)]
-        (a, a_spec), (b, b_spec) = (branch[1:] for branch in branches)
-        first, second = branches[0][0], branches[1][0]
-        if a_spec != b_spec:
-            raise RuntimeError(
-                "Unmatched output spec from torch.cond branches: true branch "
-                f"tree_spec {a_spec} vs false branch tree_spec {b_spec}."
-            )
-        for x, y in zip(a, b):
-            self._check_branches(x, y)
-        inputs = list(dict.fromkeys([*first.inputs, *second.inputs]))
-        for branch in (first, second):
-            _ordered(self, branch, inputs)
-        outside = tuple(self._outside(x) for x in inputs)
-        graph = self.builder.graph
-        places = [
-            graph.get_attr(self._named(kind, branch))
-            for kind, branch in (
-                ("true_graph", first),
-                ("false_graph", second),
-            )
-        ]
-        node = graph.call_function(names.cond, (test, *places, outside))
-        self._note(node)
-        results = []
-        for place, tensor in enumerate(a):
-            part = graph.call_function(operator.getitem, (node, place))
-            found = tensor._value
-            value = Value(self.builder, part, found.fakes, found.facts)
-            part.meta["stack"] = node.meta["stack"]
-            self._describe(part, value)
-            results.append(Traced.of(self, value))
-        node.meta["val"] = tuple(r._value.fakes[0] for r in results)
-        return pytree.tree_unflatten(results, a_spec)
-
-    def _check_branches(self, x, y) -> None:
-        x, y = x._value.facts, y._value.facts
-        if (x.shape, x.dtype, x.device) != (y.shape, y.dtype, y.device):
-            raise RuntimeError(
-                "Expect outputs of both branches of torch.cond to have the "
-                f"same metadata: {x!r} and {y!r}; at {self.where()}"
-            )
-
-    def _branch(self, function, operands) -> tuple:
-        outer = self.builder
-        self.builder = branch = Builder(self, outer, _C.is_grad_enabled())
-        try:
-            # Results that are inputs are copies, as an operator gives them.
-            leaves, spec = pytree.tree_flatten(function(*operands))
-            if not leaves or any(not isinstance(x, Tensor) for x in leaves):
-                raise RuntimeError(
-                    "Expect branches of torch.cond to return (containers of) "
-                    f"tensors; at {self.where()}"
-                )
-            found = []
-            for leaf in leaves:
-                value = self.value_of(leaf)
-                if branch.node_of(value).op == "placeholder":
-                    leaf = leaf.clone()
-                found.append(leaf)
-            self.leave_parts()
-            nodes = tuple(branch.node_of(x._value) for x in found)
-            branch.graph.output(nodes)
-        finally:
-            self.builder = outer
-        return branch, found, spec
+        return branches.cond(self, pred, true_fn, false_fn, operands)
 
     def finish_parts(self) -> None:
         """Ends the graphs whose results were not known before."""
         for part in self.subgraphs:
-            if self._is_part(part):
+            if part.is_part:
                 nodes = tuple(node for node, _ in part.outputs)
                 part.graph.output(nodes)
                 part.node.meta["val"] = tuple(
@@ -573,21 +523,33 @@ class Trace:
                 )
 
 
-def _ordered(trace: Trace, branch: Builder, inputs: list) -> None:
-    """Gives a branch all inputs of both, in the same order."""
-    for value in inputs:
-        if value not in branch.inputs:
-            outer = trace._outside(value)
-            branch.nodes[value] = node = branch._input(outer.name, value)
-            node.meta.update(outer.meta)
-    nodes = [n for n in branch.graph.nodes if n.op == "placeholder"]
-    by_value = dict(zip(branch.inputs, nodes))
-    for value in reversed(inputs):
-        first = next(iter(branch.graph.nodes))
-        node = by_value[value]
-        if node is not first:
-            first.prepend(node)
-    branch.inputs = list(inputs)
+def modes() -> tuple:
+    """Whether gradients are recorded; autocast's device, dtype, whether it is
+    on, and whether it keeps casts, or None where it is off.
+    """
+    import hotaru
+
+    cast = None
+    if hotaru.is_autocast_enabled("cpu"):
+        dtype = hotaru.get_autocast_dtype("cpu")
+        cast = ("cpu", dtype, True, hotaru.is_autocast_cache_enabled())
+    elif _C._autocast_key():
+        raise NotImplementedError(
+            "export: autocast of another device than the CPU is not implemented"
+        )
+    return _C.is_grad_enabled(), cast
+
+
+def _one_hot(trace: Trace, tensor, count: int = -1):
+    """Its shape follows from the number of classes, where that is given."""
+    if count < 0:
+        raise DynamicOutputShapeException("aten.one_hot")
+    empty = _C.ops.empty((*tensor.shape, count), dtype=_C.int64, device="meta")
+    return FakeTensor(trace.fake, empty, tensor.device)
+
+
+# Operators of which the fake tensors do not know what is known here.
+_OWN = {"aten::one_hot": _one_hot}
 
 
 def _lists(tree):
@@ -615,9 +577,7 @@ def _sizes_in(trace: Trace, args, kwargs) -> list:
 
 def _strides(tensor: Tensor, shape: list) -> list:
     """Those of an input, with the sizes that vary in them."""
-    order = sorted(
-        range(tensor.dim()), key=lambda i: (tensor.stride(i), -i)
-    )
+    order = sorted(range(tensor.dim()), key=lambda i: (tensor.stride(i), -i))
     found: list = list(tensor.stride())
     step, real = Expression.of(1), 1
     for place in order:
@@ -639,6 +599,3 @@ class Recording(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         return self.trace.call(func, args, dict(kwargs or {}))
-
-
-__all__ += ["Recording", "Restart"]

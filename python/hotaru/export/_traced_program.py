@@ -214,6 +214,7 @@ class TracedProgram(ExportedProgram):
 
 def _graph_modules(trace) -> GraphModule:
     """The module of a trace, with those of its parts and branches."""
+
     def finished(builder) -> GraphModule:
         children = {
             part.name: finished(part)

@@ -46,8 +46,9 @@ class Value:
         return any(isinstance(s, Expression) for s in self.facts.shape)
 
     @staticmethod
-    def of_results(trace, fakes: list, given: list) -> Value:
-        """Of an operator's results, whose sizes are found here.
+    def of_results(trace, fakes: list, given: list, probe) -> Value:
+        """Of an operator's results, whose sizes are found here; `probe` gives
+        the result for other sizes by name, or None.
 
         RuntimeError where no expression gives a size in all worlds.
         """
@@ -55,8 +56,13 @@ class Value:
         if all(f is first for f in fakes):
             return Value(None, None, fakes, facts_of(first))
         shape = []
-        for numbers in zip(*(tuple(f.shape) for f in fakes)):
-            size = fitted(trace.sizes, numbers, [*given, *shape])
+        for place, numbers in enumerate(zip(*(tuple(f.shape) for f in fakes))):
+
+            def number(world: dict, place: int = place):
+                found = probe(world)
+                return None if found is None else found.shape[place]
+
+            size = fitted(trace.sizes, numbers, [*given, *shape], number)
             if size is None:
                 size = _by_count(trace.sizes, fakes, shape, given)
             if size is None:
