@@ -8,10 +8,13 @@
 
 #include "commands.h"
 #include "hotaru/backend/cpu/simd/simd_target.h"
+#include "hotaru/exchange/load_program.h"
+#include "hotaru/io/mapped_file.h"
 #include "hotaru/runtime/accelerator.h"
 #include "hotaru/runtime/backend.h"
 #include "hotaru/runtime/threads/cpu_count.h"
 #include "hotaru/runtime/threads/parallel.h"
+#include "program.h"
 #include "weights.h"
 
 namespace hotaru::cli {
@@ -130,6 +133,19 @@ void info(bool as_json) {
   std::cout << '\n' << parallel_info();
 }
 
+/// A file is what its bytes say.
+void show_file(const std::string& path, bool as_json) {
+  using exchange::Format;
+  switch (exchange::format_of(io::MappedFile::open(path))) {
+    case Format::kTorchScript:
+    case Format::kExported:
+    case Format::kOnnx:
+      return show_program(path, as_json);
+    default:
+      return show_weights(path, as_json);
+  }
+}
+
 }  // namespace
 
 void add_info(CLI::App& program) {
@@ -137,14 +153,15 @@ void add_info(CLI::App& program) {
       "info", "Version, processor, threads and devices; or what a file holds");
   auto file = std::make_shared<std::string>();
   command->add_option("file", *file,
-                      "Describe this file of weights instead: safetensors, "
-                      "its index, GGUF");
+                      "Describe this file instead: a program (TorchScript "
+                      "archive, .pt2, ONNX) or weights (safetensors, its "
+                      "index, GGUF)");
   auto as_json = std::make_shared<bool>(false);
   command->add_flag("--json", *as_json, "Print JSON");
   auto of_kernels = std::make_shared<bool>(false);
   command->add_flag("--kernels", *of_kernels, "List kernels by device instead");
   command->callback([file, as_json, of_kernels] {
-    if (!file->empty()) return show_weights(*file, *as_json);
+    if (!file->empty()) return show_file(*file, *as_json);
     *of_kernels ? kernels(*as_json) : info(*as_json);
   });
 }

@@ -5,10 +5,10 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "hotaru/core/error.h"
 #include "hotaru/io/weights/weight_file.h"
+#include "text.h"
 
 namespace hotaru::cli {
 namespace {
@@ -16,25 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kTextWidth = 60;
-
-/// A file's text on a terminal: without control characters.
-std::string shown(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-  return out;
-}
-
-/// "1.23 GB", of decimal units.
-std::string amount(double value, const char* unit) {
-  const char* const prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
-  size_t power = 0;
-  for (; value >= 1000 && power < 6; ++power) value /= 1000;
-  std::ostringstream out;
-  out << std::setprecision(power ? 3 : 4) << value << ' ' << prefixes[power]
-      << unit;
-  return out.str();
-}
 
 double elements_of(const io::WeightInfo& info) {
   double count = 1;
@@ -124,11 +105,6 @@ std::string line_of(const Value& value) {
           : json_of(value).dump(-1, ' ', false, Json::error_handler_t::replace);
   if (text.size() > kTextWidth) text = text.substr(0, kTextWidth) + "...";
   return shown(text);
-}
-
-/// Without a fraction where doubles have all integers.
-Json whole(double value) {
-  return value < 0x1p53 ? Json(uint64_t(value)) : Json(value);
 }
 
 Json report(const io::WeightFile& file, double elements, double nbytes) {

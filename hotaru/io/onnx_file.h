@@ -23,6 +23,12 @@ struct TensorProto {
   bool sparse = false;
 };
 
+/// What a tensor is, without its numbers.
+struct TensorInfo {
+  int64_t data_type = 0;  // the format's number
+  std::vector<int64_t> dims;
+};
+
 /// What is declared of a value. dims is absent where nothing is said, a
 /// dimension is a number, or a name ("batch"), or "" if unknown.
 struct ValueInfo {
@@ -121,6 +127,8 @@ class OnnxFile {
   /// (strings, 4-bit numbers), sizes that don't fit the data, and external
   /// data that is not there.
   Tensor read(const TensorProto& tensor);
+  /// Throws Error naming file and tensor for a damaged message.
+  TensorInfo info(const TensorProto& tensor) const;
 
  private:
   Tensor read_message(const TensorProto& tensor);

@@ -337,6 +337,31 @@ Tensor OnnxFile::read_message(const TensorProto& tensor) {
   return out;
 }
 
+TensorInfo OnnxFile::info(const TensorProto& tensor) const {
+  try {
+    TensorInfo out;
+    TensorProto values = tensor;
+    std::vector<int64_t> dense;
+    ProtoReader reader(tensor.message);
+    while (tensor.sparse && reader.next()) {
+      if (reader.field() == 1) {
+        values.message = reader.bytes();
+      } else if (reader.field() == 3) {
+        reader.append(dense);
+      } else {
+        reader.skip();
+      }
+    }
+    const Contents contents = read_contents(values.message);
+    out.data_type = contents.data_type;
+    const Dims& dims = contents.dims;
+    out.dims = tensor.sparse ? dense : std::vector(dims.begin(), dims.end());
+    return out;
+  } catch (const std::exception& e) {  // protozero's, too
+    fail(file_->name(), ": tensor '", tensor.name, "': ", e.what());
+  }
+}
+
 Tensor OnnxFile::read(const TensorProto& tensor) {
   try {
     return read_message(tensor);

@@ -1,0 +1,17 @@
+// Texts that several commands print.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace hotaru::cli {
+
+/// A file's text on a terminal: without control characters.
+std::string shown(std::string_view text);
+/// "1.23 GB", of decimal units.
+std::string amount(double value, const char* unit);
+/// Without a fraction where doubles have all integers.
+nlohmann::ordered_json whole(double value);
+
+}  // namespace hotaru::cli
