@@ -31,8 +31,8 @@ DynamicDim parse_dynamic(const std::string& word) {
   const size_t equals = word.find('=');
   const size_t colon = word.rfind(':');
   DynamicDim out;
-  const bool split = equals != word.npos && colon != word.npos &&
-                     equals > 0 && colon > equals + 1;
+  const bool split = equals != word.npos && colon != word.npos && equals > 0 &&
+                     colon > equals + 1;
   if (split) {
     out.name = word.substr(0, equals);
     out.input = word.substr(equals + 1, colon - equals - 1);
@@ -84,8 +84,8 @@ void write_onnx(const script::Module& module, const ConvertOptions& options) {
   if (!made.missing.empty()) {
     std::string list;
     for (const auto& [name, missing] : made.missing) {
-      list += concat("\n", name, " (", missing.count, " times)\n",
-                     missing.where);
+      list +=
+          concat("\n", name, " (", missing.count, " times)\n", missing.where);
     }
     fail<NotImplementedError>("operators without an ONNX form here:", list);
   }

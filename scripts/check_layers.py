@@ -40,7 +40,7 @@ ROOMS = {
     "core": ("", "inference", "printing", "sparse"),
     "runtime": ("", "threads", "streams", "own"),
     "io": ("", "weights"),
-    "exchange": ("", "onnx", "pt2"),
+    "exchange": ("", "onnx", "onnx_out", "pt2"),
     "provider": ("", "ort"),
     "graph": ("capture", "program", "passes", "drawing", ""),
     "script": (

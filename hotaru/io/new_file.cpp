@@ -31,9 +31,8 @@ void NewFile::write(std::string_view bytes) {
 void NewFile::finish() {
   out_.close();
   check();
-  HOTARU_CHECK(
-      std::rename(temporary_.c_str(), path_.c_str()) == 0, path_,
-      ": cannot move the complete file here: ", std::strerror(errno));
+  HOTARU_CHECK(std::rename(temporary_.c_str(), path_.c_str()) == 0, path_,
+               ": cannot move the complete file here: ", std::strerror(errno));
   temporary_.clear();
 }
 

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <protozero/pbf_writer.hpp>
 
 #include "hotaru/core/error.h"
 #include "hotaru/core/host.h"
 #include "hotaru/io/new_file.h"
 #include "hotaru/io/proto_reader.h"
 #include "hotaru/ops/create/copy.h"
-
-#include <protozero/pbf_writer.hpp>
 
 namespace hotaru::io::onnx {
 

@@ -101,8 +101,9 @@ void Exporter::call_operator(const Node& node, Frame& frame) {
     throw ExportError(concat(what.starts_with(name) ? "" : name + ": ", what,
                              "\n", node.range.highlight()));
   }
-  HOTARU_CHECK(outputs.size() >= node.outputs.size(), "internal error: ",
-               qualified_name(*node.op), " gave ", outputs.size(), " results");
+  HOTARU_CHECK(outputs.size() >= node.outputs.size(),
+               "internal error: ", qualified_name(*node.op), " gave ",
+               outputs.size(), " results");
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     frame[node.out(i)] = std::move(outputs[i]);
   }
@@ -201,8 +202,7 @@ std::vector<Symbol> Exporter::lowered(const Node& node,
   std::string why;
   const bool evaluated = evaluate(node, inputs, out, why);
   const bool in_place = is_in_place(*node.op);
-  const bool tensors =
-      std::any_of(inputs.begin(), inputs.end(), has_tensor);
+  const bool tensors = std::any_of(inputs.begin(), inputs.end(), has_tensor);
   const bool number =
       !node.outputs.empty() && node.out()->type->kind != TypeKind::kTensor;
   if (number) {
@@ -242,7 +242,8 @@ std::vector<Symbol> Exporter::lowered(const Node& node,
     HOTARU_CHECK(evaluated, why);
     std::vector<Example> outs;
     for (size_t i = 0; i < out[0].size(); ++i) {
-      if (out[0][i].is_tensor()) outs.push_back(example_of(out[0][i], out[1][i]));
+      if (out[0][i].is_tensor())
+        outs.push_back(example_of(out[0][i], out[1][i]));
     }
     if (out[0].size() == 1 && out[0][0].is_list()) {
       const auto& first = out[0][0].as_list().items;
@@ -332,14 +333,13 @@ std::string Exporter::put_back(const Node& node,
   std::vector<Symbol> again = inputs;
   const TensorOptions options(DType::kInt64, kMeta);
   again[base] = new_tensor(
-      emitter_.add("Reshape",
-                   {emitter_.add("Range", {zero, all, one}), shape}),
+      emitter_.add("Reshape", {emitter_.add("Range", {zero, all, one}), shape}),
       {empty_strided(example.first.sizes(), example.first.strides(), options),
        empty_strided(example.second.sizes(), example.second.strides(),
                      options)});
   std::vector<Symbol> made = lowered(node, std::move(again));
-  const Symbol& view = made[0].is_list() ? made[0].items()[output]
-                                         : made[output];
+  const Symbol& view =
+      made[0].is_list() ? made[0].items()[output] : made[output];
   auto flattened = [&](const std::string& name) {
     return emitter_.add("Reshape", {name, flat});
   };
@@ -368,8 +368,8 @@ std::vector<Symbol> Exporter::missing_results(
     if (first.is_tensor()) {
       outputs.push_back(new_tensor("missing", example_of(first, second)));
     } else if (first.is_number() && !first.is_complex()) {
-      outputs.push_back(Symbol::of_number("missing", number_dtype(first), first,
-                                          second));
+      outputs.push_back(
+          Symbol::of_number("missing", number_dtype(first), first, second));
     } else {
       throw Incomplete();
     }

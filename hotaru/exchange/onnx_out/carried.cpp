@@ -108,11 +108,10 @@ bool Carried::widen(const Symbol& result) {
                                initial_.host.is(result.host))) {
         return false;
       }
-      HOTARU_CHECK_AS(NotImplementedError,
-                      is_numeric(initial_) && is_numeric(result),
-                      "a loop carries a variable that is ",
-                      initial_.host.type_name(),
-                      " before it and something else after a round");
+      HOTARU_CHECK_AS(
+          NotImplementedError, is_numeric(initial_) && is_numeric(result),
+          "a loop carries a variable that is ", initial_.host.type_name(),
+          " before it and something else after a round");
       kind_ = Kind::kNumber;
       number_ = number_dtype(initial_.host);
       first_ = initial_.host;
@@ -148,13 +147,14 @@ bool Carried::widen(const Symbol& result) {
       break;
   }
   const bool list = kind_ == Kind::kList;
-  HOTARU_CHECK_AS(NotImplementedError,
-                  list ? result.is_list()
-                       : result.is_tuple() &&
-                             result.items().size() == items_.size(),
-                  "a loop carries a list or tuple that becomes something "
-                  "else");
-  if (list && (result.is_sequence() || result.items().size() != items_.size())) {
+  HOTARU_CHECK_AS(
+      NotImplementedError,
+      list ? result.is_list()
+           : result.is_tuple() && result.items().size() == items_.size(),
+      "a loop carries a list or tuple that becomes something "
+      "else");
+  if (list &&
+      (result.is_sequence() || result.items().size() != items_.size())) {
     return to_sequence(result);
   }
   bool wider = false;

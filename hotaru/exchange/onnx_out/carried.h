@@ -44,9 +44,9 @@ class Carried {
 
   Symbol initial_;
   Kind kind_ = Kind::kConstant;
-  Example example_;           // of a tensor or of a sequence's elements
+  Example example_;  // of a tensor or of a sequence's elements
   DType number_ = DType::kInt64;
-  Value first_, second_;      // of a number
+  Value first_, second_;  // of a number
   std::vector<Carried> items_;
 };
 

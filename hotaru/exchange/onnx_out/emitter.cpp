@@ -165,8 +165,8 @@ std::string Emitter::scalar(const Scalar& value, DType dtype) {
 }
 
 std::string Emitter::ints(const Ints& values) {
-  Tensor tensor =
-      empty(Dims{int64_t(values.size())}, TensorOptions(DType::kInt64, Device{}));
+  Tensor tensor = empty(Dims{int64_t(values.size())},
+                        TensorOptions(DType::kInt64, Device{}));
   std::copy(values.begin(), values.end(), tensor.data<int64_t>());
   return constant(tensor);
 }

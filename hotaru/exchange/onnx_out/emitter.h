@@ -36,9 +36,7 @@ Attribute attr(std::string name, std::shared_ptr<io::onnx::Graph> graph);
 /// inner graphs can read the values of those around them.
 class Emitter {
  public:
-  explicit Emitter(int64_t opset) : opset_(opset) {
-    graphs_.push_back(&top_);
-  }
+  explicit Emitter(int64_t opset) : opset_(opset) { graphs_.push_back(&top_); }
   Emitter(const Emitter&) = delete;
   Emitter& operator=(const Emitter&) = delete;
 

@@ -208,8 +208,8 @@ class Job {
     const std::string value = exporter_.name_of(symbol, std::nullopt);
     emitter_.add_node("Identity", {value}, {name}, {});
     if (symbol.is_sequence()) {
-      outputs_.push_back(onnx_out::declared(
-          name, symbol.list->element.dtype(), true));
+      outputs_.push_back(
+          onnx_out::declared(name, symbol.list->element.dtype(), true));
       return;
     }
     if (!symbol.is_tensor()) {

@@ -40,7 +40,8 @@ bool is_a(const Symbol& symbol, script::TypePtr type) {
       break;
   }
   if (symbol.is_host()) return script::value_matches(symbol.host, type);
-  return symbol.is_number() && script::value_matches(symbol.number->first, type);
+  return symbol.is_number() &&
+         script::value_matches(symbol.number->first, type);
 }
 
 }  // namespace
@@ -78,8 +79,7 @@ std::vector<Symbol> Exporter::inputs(const Node& node,
   return out;
 }
 
-Exporter::Exit Exporter::run(const Node* node, Frame& frame,
-                             const Rest* rest) {
+Exporter::Exit Exporter::run(const Node* node, Frame& frame, const Rest* rest) {
   std::deque<Rest> rests;
   while (node) {
     HOTARU_CHECK_AS(NotImplementedError, ++steps_ <= kMaxSteps,

@@ -112,8 +112,8 @@ class Exporter {
   void link_view(const Node& node, const std::vector<Symbol>& inputs,
                  std::vector<Symbol>& outputs);
   std::string put_back(const Node& node, const std::vector<Symbol>& inputs,
-                       size_t base, size_t output,
-                       const std::string& old, const std::string& value);
+                       size_t base, size_t output, const std::string& old,
+                       const std::string& value);
   std::vector<Symbol> missing_results(const Node& node,
                                       const std::vector<Value> (&out)[2],
                                       const std::string& why);
@@ -132,7 +132,8 @@ class Exporter {
                    Frame& frame);
 
   // Subgraphs (scope.cpp).
-  Branch in_subgraph(const std::string& name, const std::function<Exit()>& body);
+  Branch in_subgraph(const std::string& name,
+                     const std::function<Exit()>& body);
   void restore(const Scope& scope);
   Symbol pinned(const Symbol& symbol);
 

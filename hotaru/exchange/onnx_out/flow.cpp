@@ -16,8 +16,8 @@ namespace {
 bool leaves(const script::Block& block, bool in_loop) {
   for (const script::Node* node = block.first; node; node = node->next) {
     if (node->kind == NodeKind::kReturn) return true;
-    if (!in_loop && (node->kind == NodeKind::kBreak ||
-                     node->kind == NodeKind::kContinue)) {
+    if (!in_loop &&
+        (node->kind == NodeKind::kBreak || node->kind == NodeKind::kContinue)) {
       return true;
     }
     const bool loop =
@@ -126,9 +126,9 @@ std::optional<Exporter::Exit> Exporter::joined_exit(
       lists.emplace_back(list, merger.merge(now(yes), now(no)));
     }
     if (!merger.outputs().empty()) {
-      emitter_.add_node("If", {condition}, merger.outputs(),
-                        {attr("then_branch", yes.graph),
-                         attr("else_branch", no.graph)});
+      emitter_.add_node(
+          "If", {condition}, merger.outputs(),
+          {attr("then_branch", yes.graph), attr("else_branch", no.graph)});
     }
     for (auto& [cell, name] : cells) {
       touch(cell);

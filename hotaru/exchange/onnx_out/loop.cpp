@@ -25,7 +25,8 @@ int64_t count_nodes(const script::Block& block) {
   int64_t count = 0;
   for (const script::Node* node = block.first; node; node = node->next) {
     ++count;
-    for (const script::Block* inner : node->blocks) count += count_nodes(*inner);
+    for (const script::Block* inner : node->blocks)
+      count += count_nodes(*inner);
   }
   return count;
 }

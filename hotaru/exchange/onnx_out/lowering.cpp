@@ -227,8 +227,7 @@ std::string Lowering::sizes_of(const std::string& value, int64_t begin,
 }
 
 std::string Lowering::reduce(const char* op, const std::string& value,
-                             const Ints& axes, bool keep,
-                             int64_t since) const {
+                             const Ints& axes, bool keep, int64_t since) const {
   std::vector<Attribute> attributes = {attr("keepdims", int64_t{keep})};
   if (axes.empty()) return this->op(op, {value}, std::move(attributes));
   if (opset() >= since) {

@@ -92,8 +92,8 @@ class Lowering {
                        int64_t end) const;
   /// A reduction whose axes are an input from the opset on, an attribute
   /// before.
-  std::string reduce(const char* op, const std::string& value,
-                     const Ints& axes, bool keep, int64_t since = 18) const;
+  std::string reduce(const char* op, const std::string& value, const Ints& axes,
+                     bool keep, int64_t since = 18) const;
   std::string slice(const std::string& value, int64_t dim, int64_t begin,
                     int64_t end) const;
   /// A dimension, counted from the beginning.

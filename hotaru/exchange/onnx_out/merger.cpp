@@ -28,9 +28,8 @@ const char* kind_text(const Symbol& symbol) {
 }
 
 bool is_numeric(const Symbol& symbol) {
-  return symbol.is_number() ||
-         (symbol.is_host() && symbol.host.is_number() &&
-          !symbol.host.is_complex());
+  return symbol.is_number() || (symbol.is_host() && symbol.host.is_number() &&
+                                !symbol.host.is_complex());
 }
 
 Value value_in(const Symbol& symbol, int world) {
@@ -101,8 +100,9 @@ std::string Merger::add(const Symbol& a, const Symbol& b, DType dtype,
   auto one = [&](io::onnx::Graph& graph, const Symbol& symbol) {
     emitter.begin(graph);
     const std::string name = emitter.add(
-        "Identity", {exporter_.name_of(symbol, sequence ? std::nullopt
-                                                        : std::optional(dtype))});
+        "Identity",
+        {exporter_.name_of(symbol,
+                           sequence ? std::nullopt : std::optional(dtype))});
     emitter.end();
     graph.outputs.push_back(declared(name, dtype, sequence));
   };

@@ -29,8 +29,7 @@ class Merger {
   const Names& outputs() const { return outputs_; }
 
  private:
-  std::string add(const Symbol& a, const Symbol& b, DType dtype,
-                  bool sequence);
+  std::string add(const Symbol& a, const Symbol& b, DType dtype, bool sequence);
   Symbol merge_lists(const Symbol& a, const Symbol& b);
   Symbol merge_numbers(const Symbol& a, const Symbol& b);
 

@@ -74,8 +74,9 @@ std::string Exporter::read(Cell& cell) {
     }
   }
   if (cell.name.empty()) {
-    HOTARU_CHECK(cell.constant.defined(), "internal error: a tensor without a "
-                                          "value in the graph");
+    HOTARU_CHECK(cell.constant.defined(),
+                 "internal error: a tensor without a "
+                 "value in the graph");
     cell.name = emitter_.constant(cell.constant);
   }
   return cell.name;
@@ -115,12 +116,14 @@ std::string Exporter::name_of(const Symbol& symbol,
                             {attr("dtype", io::onnx::data_type_of(of))});
       }
       Names names;
-      for (const Symbol& item : list.items) names.push_back(name_of(item, dtype));
+      for (const Symbol& item : list.items)
+        names.push_back(name_of(item, dtype));
       return emitter_.add("SequenceConstruct", names);
     }
     default:
-      fail<NotImplementedError>("a tuple or dict within the program has no "
-                                "form in an ONNX graph");
+      fail<NotImplementedError>(
+          "a tuple or dict within the program has no "
+          "form in an ONNX graph");
   }
 }
 

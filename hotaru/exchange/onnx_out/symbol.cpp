@@ -54,7 +54,8 @@ std::optional<Value> known_items(const std::vector<Symbol>& items, bool list) {
     if (!value) return std::nullopt;
     values.push_back(std::move(*value));
   }
-  return list ? Value::list(std::move(values)) : Value::tuple(std::move(values));
+  return list ? Value::list(std::move(values))
+              : Value::tuple(std::move(values));
 }
 
 }  // namespace

@@ -57,10 +57,9 @@ void bind_program(nb::module_& m) {
   nb::class_<OnnxExport>(m, "_OnnxExport", "An ONNX model in memory.")
       .def_ro("inputs", &OnnxExport::inputs)
       .def_ro("outputs", &OnnxExport::outputs)
-      .def_prop_ro("opset",
-                   [](const OnnxExport& self) {
-                     return self.model.opsets.at("");
-                   })
+      .def_prop_ro(
+          "opset",
+          [](const OnnxExport& self) { return self.model.opsets.at(""); })
       .def_prop_ro("initializers",
                    [](const OnnxExport& self) {
                      std::vector<std::string> out;
@@ -79,33 +78,32 @@ void bind_program(nb::module_& m) {
                        ++out[node.op];
                      return out;
                    })
-      .def_prop_ro("missing",
-                   [](const OnnxExport& self) {
-                     nb::list out;
-                     for (const auto& [name, missing] : self.missing)
-                       out.append(nb::make_tuple(name, missing.count,
-                                                 missing.where));
-                     return out;
-                   })
+      .def_prop_ro(
+          "missing",
+          [](const OnnxExport& self) {
+            nb::list out;
+            for (const auto& [name, missing] : self.missing)
+              out.append(nb::make_tuple(name, missing.count, missing.where));
+            return out;
+          })
       .def("save",
            [](const OnnxExport& self, const std::string& path, bool external,
               bool initializers, bool as_inputs) {
              const GilRelease release;
-             io::onnx::write_model(
-                 path, self.model, self.initializers,
-                 to_write(external, initializers, as_inputs));
+             io::onnx::write_model(path, self.model, self.initializers,
+                                   to_write(external, initializers, as_inputs));
            })
-      .def("to_bytes", [](const OnnxExport& self, bool initializers,
-                          bool as_inputs) {
-        std::string out;
-        {
-          const GilRelease release;
-          io::onnx::write_model(
-              [&](std::string_view bytes) { out += bytes; }, self.model,
-              self.initializers, to_write(false, initializers, as_inputs));
-        }
-        return nb::bytes(out.data(), out.size());
-      });
+      .def("to_bytes",
+           [](const OnnxExport& self, bool initializers, bool as_inputs) {
+             std::string out;
+             {
+               const GilRelease release;
+               io::onnx::write_model(
+                   [&](std::string_view bytes) { out += bytes; }, self.model,
+                   self.initializers, to_write(false, initializers, as_inputs));
+             }
+             return nb::bytes(out.data(), out.size());
+           });
 }
 
 }  // namespace

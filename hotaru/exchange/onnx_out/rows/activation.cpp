@@ -60,8 +60,8 @@ void elu(Lowering& l) {
 }
 
 void celu(Lowering& l) {
-  l.result(l.op("Celu", {input(l)},
-                {attr("alpha", l.scalar("alpha").to_double())}));
+  l.result(
+      l.op("Celu", {input(l)}, {attr("alpha", l.scalar("alpha").to_double())}));
 }
 
 void gelu(Lowering& l) {
@@ -76,8 +76,9 @@ void gelu(Lowering& l) {
     const std::string cube = l.op("Mul", {x, l.op("Mul", {x, x})});
     const std::string sum =
         l.op("Add", {x, l.op("Mul", {cube, like(l, 0.044715, of)})});
-    inner = l.op("Tanh", {l.op("Mul", {sum, like(l, std::sqrt(2 / std::numbers::pi),
-                                                 of)})});
+    inner = l.op(
+        "Tanh",
+        {l.op("Mul", {sum, like(l, std::sqrt(2 / std::numbers::pi), of)})});
   } else {
     inner = l.op("Erf", {l.op("Mul", {x, like(l, std::sqrt(0.5), of)})});
   }
@@ -107,8 +108,7 @@ void hardswish(Lowering& l) {
   if (l.opset() >= 14 && of == DType::kFloat32) {
     return l.result(l.op("HardSwish", {x}));
   }
-  const std::string gate =
-      clipped(l, l.op("Add", {x, like(l, 3, of)}), 0, 6);
+  const std::string gate = clipped(l, l.op("Add", {x, like(l, 3, of)}), 0, 6);
   l.result(l.op("Div", {l.op("Mul", {x, gate}), like(l, 6, of)}));
 }
 
@@ -168,8 +168,8 @@ void softplus(Lowering& l) {
       beta == 1 ? x : l.op("Mul", {x, like(l, beta, of)});
   std::string y = l.op("Softplus", {scaled});
   if (beta != 1) y = l.op("Div", {y, like(l, beta, of)});
-  l.result(l.op("Where", {l.op("Greater", {scaled, like(l, threshold, of)}),
-                          x, y}));
+  l.result(
+      l.op("Where", {l.op("Greater", {scaled, like(l, threshold, of)}), x, y}));
 }
 
 void softshrink(Lowering& l) {
@@ -179,17 +179,16 @@ void softshrink(Lowering& l) {
 }
 
 void hardshrink(Lowering& l) {
-  l.result(l.op("Shrink", {input(l)},
-                {attr("bias", 0.0),
-                 attr("lambd", l.scalar("lambd").to_double())}));
+  l.result(
+      l.op("Shrink", {input(l)},
+           {attr("bias", 0.0), attr("lambd", l.scalar("lambd").to_double())}));
 }
 
 void threshold(Lowering& l) {
   const DType of = l.out().dtype();
   const std::string x = input(l);
-  l.result(l.op("Where",
-                {l.op("Greater", {x, l.tensor("threshold", of)}), x,
-                 l.tensor("value", of)}));
+  l.result(l.op("Where", {l.op("Greater", {x, l.tensor("threshold", of)}), x,
+                          l.tensor("value", of)}));
 }
 
 void log_sigmoid(Lowering& l) {

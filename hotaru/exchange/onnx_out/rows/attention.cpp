@@ -45,26 +45,25 @@ void attention(Lowering& l) {
   }
   const auto width = l.example("query").size(-1);
   if (!width) l.refuse("a dynamic width");
-  const double scale = l.given("scale") ? l.real("scale")
-                                        : 1 / std::sqrt(double(*width));
+  const double scale =
+      l.given("scale") ? l.real("scale") : 1 / std::sqrt(double(*width));
   const int64_t rank = l.example("key").dim();
   Ints order = iota(rank);
   std::swap(order[size_t(rank - 1)], order[size_t(rank - 2)]);
-  std::string scores =
-      l.op("MatMul", {l.op("Mul", {q, like(l, scale, of)}),
-                      l.transpose(k, order)});
+  std::string scores = l.op(
+      "MatMul", {l.op("Mul", {q, like(l, scale, of)}), l.transpose(k, order)});
   const std::string never =
       like(l, -std::numeric_limits<double>::infinity(), of);
   bool may_be_empty = false;
   if (l.flag("is_causal")) {
     const std::string rows = l.unsqueeze(
-        range(l, size_of(l, q, l.example("query"),
-                         l.example("query").dim() - 2)),
+        range(l,
+              size_of(l, q, l.example("query"), l.example("query").dim() - 2)),
         {1});
     const std::string columns =
         range(l, size_of(l, k, l.example("key"), rank - 2));
-    scores = l.op("Where", {l.op("LessOrEqual", {columns, rows}), scores,
-                            never});
+    scores =
+        l.op("Where", {l.op("LessOrEqual", {columns, rows}), scores, never});
   }
   if (l.given("attn_mask")) {
     if (l.example("attn_mask").dtype() == DType::kBool) {
@@ -77,8 +76,8 @@ void attention(Lowering& l) {
   std::string weights = l.op("Softmax", {scores}, {attr("axis", -1)});
   if (may_be_empty) {
     // A row of which nothing is seen gives zeros.
-    weights = l.op("Where",
-                   {l.op("IsNaN", {weights}), like(l, 0, of), weights});
+    weights =
+        l.op("Where", {l.op("IsNaN", {weights}), like(l, 0, of), weights});
   }
   l.result(l.op("MatMul", {weights, v}));
 }

@@ -117,8 +117,7 @@ void compare(Lowering& l) {
 
 void ne(Lowering& l) {
   const DType of = common_dtype(l, 0, 1);
-  l.result(
-      l.op("Not", {l.op("Equal", {l.tensor(0, of), l.tensor(1, of)})}));
+  l.result(l.op("Not", {l.op("Equal", {l.tensor(0, of), l.tensor(1, of)})}));
 }
 
 void eq(Lowering& l) {
@@ -135,8 +134,8 @@ void extreme(Lowering& l) {
 
 template <Text kOp>
 void logical(Lowering& l) {
-  l.result(l.op(kOp.data,
-                {l.tensor(0, DType::kBool), l.tensor(1, DType::kBool)}));
+  l.result(
+      l.op(kOp.data, {l.tensor(0, DType::kBool), l.tensor(1, DType::kBool)}));
 }
 
 template <Text kLogical, Text kBits>
@@ -151,14 +150,14 @@ void bitwise(Lowering& l) {
 
 void where(Lowering& l) {
   const DType of = l.out().dtype();
-  l.result(l.op("Where", {l.tensor(0, DType::kBool), l.tensor(1, of),
-                          l.tensor(2, of)}));
+  l.result(l.op("Where",
+                {l.tensor(0, DType::kBool), l.tensor(1, of), l.tensor(2, of)}));
 }
 
 void masked_fill(Lowering& l) {
   const DType of = l.out().dtype();
-  l.result(l.op("Where", {l.tensor("mask", DType::kBool),
-                          l.tensor("value", of), l.tensor(0, of)}));
+  l.result(l.op("Where", {l.tensor("mask", DType::kBool), l.tensor("value", of),
+                          l.tensor(0, of)}));
 }
 
 void clamp(Lowering& l) {
@@ -192,8 +191,8 @@ void hypot(Lowering& l) {
   const DType of = l.out().dtype();
   const std::string x = l.tensor(0, of);
   const std::string y = l.tensor(1, of);
-  l.result(l.op("Sqrt", {l.op("Add", {l.op("Mul", {x, x}),
-                                      l.op("Mul", {y, y})})}));
+  l.result(
+      l.op("Sqrt", {l.op("Add", {l.op("Mul", {x, x}), l.op("Mul", {y, y})})}));
 }
 
 // The arc tangent of y / x, moved to the quadrant of (x, y).
@@ -205,14 +204,12 @@ void atan2(Lowering& l) {
   const std::string pi = like(l, std::numbers::pi, of);
   const std::string slope = l.op("Atan", {l.op("Div", {y, x})});
   const std::string below = l.op("Less", {y, zero});
-  const std::string turned =
-      l.op("Where", {below, l.op("Sub", {slope, pi}),
-                     l.op("Add", {slope, pi})});
+  const std::string turned = l.op(
+      "Where", {below, l.op("Sub", {slope, pi}), l.op("Add", {slope, pi})});
   const std::string left = l.op("Less", {x, zero});
-  const std::string both = l.op(
-      "And", {l.op("Equal", {x, zero}), l.op("Equal", {y, zero})});
-  l.result(l.op("Where", {both, zero,
-                          l.op("Where", {left, turned, slope})}));
+  const std::string both =
+      l.op("And", {l.op("Equal", {x, zero}), l.op("Equal", {y, zero})});
+  l.result(l.op("Where", {both, zero, l.op("Where", {left, turned, slope})}));
 }
 
 void xlogy(Lowering& l) {
@@ -228,10 +225,9 @@ void isclose(Lowering& l) {
   const std::string x = l.tensor(0, of);
   const std::string y = l.tensor(1, of);
   const std::string gap = l.op("Abs", {l.op("Sub", {x, y})});
-  const std::string may =
-      l.op("Add", {like(l, l.real("atol"), of),
-                   l.op("Mul", {like(l, l.real("rtol"), of),
-                                l.op("Abs", {y})})});
+  const std::string may = l.op(
+      "Add", {like(l, l.real("atol"), of),
+              l.op("Mul", {like(l, l.real("rtol"), of), l.op("Abs", {y})})});
   l.result(l.op("LessOrEqual", {gap, may}));
 }
 

@@ -51,9 +51,8 @@ Geometry geometry(const Lowering& l) {
   g.stride = l.integers("stride", n);
   g.dilation = l.integers("dilation", n);
   g.groups = l.integer("groups");
-  g.output_padding = l.given("output_padding")
-                         ? l.integers("output_padding", n)
-                         : Ints(n, 0);
+  g.output_padding =
+      l.given("output_padding") ? l.integers("output_padding", n) : Ints(n, 0);
   return g;
 }
 
@@ -66,9 +65,9 @@ void conv(Lowering& l) {
   Ints pads(2 * n, 0);
   if (l.text("padding") == "same") {
     for (size_t i = 0; i < n; ++i) {
-      const int64_t all = g.dilation[i] *
-                          (l.example("weight").size(int64_t(i) + 2).value_or(1) -
-                           1);
+      const int64_t all =
+          g.dilation[i] *
+          (l.example("weight").size(int64_t(i) + 2).value_or(1) - 1);
       pads[i] = all / 2;
       pads[n + i] = all - all / 2;
     }

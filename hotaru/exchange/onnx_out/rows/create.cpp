@@ -38,9 +38,8 @@ void zero(Lowering& l) {
 void arange(Lowering& l) {
   const DType of = l.out().dtype();
   // Range has no half precision.
-  const DType in = of == DType::kFloat16 || of == DType::kBFloat16
-                       ? DType::kFloat32
-                       : of;
+  const DType in =
+      of == DType::kFloat16 || of == DType::kBFloat16 ? DType::kFloat32 : of;
   const std::string begin =
       l.has("start") ? l.tensor("start", in) : like(l, 0, in);
   const std::string step =
@@ -51,7 +50,8 @@ void arange(Lowering& l) {
 void eye(Lowering& l) {
   const DType of = l.out().dtype();
   const std::string zeros = filled(l, like(l, 0, of), shape(l));
-  l.result(l.op("EyeLike", {zeros}, {attr("dtype", io::onnx::data_type_of(of))}));
+  l.result(
+      l.op("EyeLike", {zeros}, {attr("dtype", io::onnx::data_type_of(of))}));
 }
 
 void scalar_tensor(Lowering& l) {
@@ -61,8 +61,8 @@ void scalar_tensor(Lowering& l) {
 void one_hot(Lowering& l) {
   const int64_t classes = l.integer("num_classes");
   if (classes < 0) l.refuse("without the number of classes");
-  const std::string values = l.op(
-      "Concat", {l.ints({0}), l.ints({1})}, {attr("axis", 0)});
+  const std::string values =
+      l.op("Concat", {l.ints({0}), l.ints({1})}, {attr("axis", 0)});
   l.result(l.op("OneHot", {l.tensor(0), l.ints({classes}), values},
                 {attr("axis", -1)}));
 }
@@ -137,10 +137,10 @@ void linspace(Lowering& l) {
   const int64_t steps = l.integer("steps");
   const std::string begin = l.tensor("start", of);
   const std::string way = l.op("Sub", {l.tensor("end", of), begin});
-  const std::string at = l.op("Range", {like(l, 0, of), like(l, double(steps), of),
-                                        like(l, 1, of)});
-  const std::string part = l.op(
-      "Div", {at, like(l, double(std::max<int64_t>(steps - 1, 1)), of)});
+  const std::string at = l.op(
+      "Range", {like(l, 0, of), like(l, double(steps), of), like(l, 1, of)});
+  const std::string part =
+      l.op("Div", {at, like(l, double(std::max<int64_t>(steps - 1, 1)), of)});
   l.result(l.op("Add", {begin, l.op("Mul", {way, part})}));
 }
 

@@ -102,7 +102,8 @@ void append(Lowering& l) {
     if (!l.at(1).is_tensor()) l.refuse("what is no tensor, to a sequence");
     const Example& e = l.at(1).cell->example;
     items.sequence = l.op("SequenceInsert", {items.sequence, l.tensor(1)});
-    items.element = items.element.first.defined() ? joined(items.element, e) : e;
+    items.element =
+        items.element.first.defined() ? joined(items.element, e) : e;
   } else {
     items.items.push_back(l.at(1));
   }
@@ -129,9 +130,9 @@ void insert(Lowering& l) {
   List& items = **list;
   const int64_t at = l.at(1).host.as_int();
   if (l.at(0).is_sequence()) {
-    items.sequence = l.op("SequenceInsert",
-                          {items.sequence, l.tensor(2),
-                           l.number(Scalar(at), DType::kInt64)});
+    items.sequence = l.op(
+        "SequenceInsert",
+        {items.sequence, l.tensor(2), l.number(Scalar(at), DType::kInt64)});
     return l.result(Symbol());
   }
   const int64_t size = int64_t(items.items.size());
@@ -198,9 +199,9 @@ void clear(Lowering& l) {
   l.exporter().touch(*list);
   (*list)->items.clear();
   if (!(*list)->sequence.empty()) {
-    (*list)->sequence = l.op(
-        "SequenceEmpty", {},
-        {attr("dtype", io::onnx::data_type_of((*list)->element.dtype()))});
+    (*list)->sequence =
+        l.op("SequenceEmpty", {},
+             {attr("dtype", io::onnx::data_type_of((*list)->element.dtype()))});
   }
   l.result(l.at(0));
 }
@@ -296,10 +297,9 @@ void dict_parts(Lowering& l) {
   if (!dict) return;
   std::vector<Symbol> items;
   for (const auto& [key, value] : *dict) {
-    items.push_back(kKeys && kValues
-                        ? Symbol::tuple_of({Symbol(key), value})
-                    : kKeys ? Symbol(key)
-                            : value);
+    items.push_back(kKeys && kValues ? Symbol::tuple_of({Symbol(key), value})
+                    : kKeys          ? Symbol(key)
+                                     : value);
   }
   l.result(host_list(l, std::move(items)));
 }

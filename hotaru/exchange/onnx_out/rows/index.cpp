@@ -23,9 +23,8 @@ struct Index {
 };
 
 bool is_mask(const Symbol& symbol) {
-  return symbol.is_tensor() &&
-         (symbol.cell->example.dtype() == DType::kBool ||
-          symbol.cell->example.dtype() == DType::kUInt8);
+  return symbol.is_tensor() && (symbol.cell->example.dtype() == DType::kBool ||
+                                symbol.cell->example.dtype() == DType::kUInt8);
 }
 
 Index read_index(const Lowering& l) {
@@ -44,12 +43,12 @@ Index read_index(const Lowering& l) {
     begun = true;
     if (is_mask(item)) {
       const int64_t rank = item.cell->example.dim();
-      const std::string places = l.op(
-          "NonZero", {l.tensor(item, DType::kBool)});
+      const std::string places =
+          l.op("NonZero", {l.tensor(item, DType::kBool)});
       for (int64_t i = 0; i < rank; ++i) {
-        out.tensors.push_back(
-            l.op("Gather", {places, l.number(Scalar(i), DType::kInt64)},
-                 {attr("axis", 0)}));
+        out.tensors.push_back(l.op("Gather",
+                                   {places, l.number(Scalar(i), DType::kInt64)},
+                                   {attr("axis", 0)}));
       }
       out.masked = true;
       out.rank = std::max<int64_t>(out.rank, 1);
@@ -70,7 +69,8 @@ std::string stacked(const Lowering& l, const Index& index) {
     std::string shape = l.shape_of(parts[0]);
     // What all of them broadcast to.
     std::string sum = parts[0];
-    for (size_t i = 1; i < parts.size(); ++i) sum = l.op("Add", {sum, parts[i]});
+    for (size_t i = 1; i < parts.size(); ++i)
+      sum = l.op("Add", {sum, parts[i]});
     shape = l.shape_of(sum);
     for (std::string& part : parts) part = expanded(l, part, shape);
   }
@@ -86,8 +86,8 @@ void index(Lowering& l) {
   const std::string x = l.tensor(0);
   if (index.tensors.empty()) return l.result(l.op("Identity", {x}));
   if (index.tensors.size() == 1) {
-    return l.result(l.op("Gather", {x, index.tensors[0]},
-                         {attr("axis", index.first)}));
+    return l.result(
+        l.op("Gather", {x, index.tensors[0]}, {attr("axis", index.first)}));
   }
   const int64_t rank = l.rank();
   const int64_t count = int64_t(index.tensors.size());
@@ -204,9 +204,9 @@ void index_put(Lowering& l) {
   }
   Names shape = {l.sizes_of(places, 0, index.rank)};
   if (count < rank) shape.push_back(l.sizes_of(target, count, rank));
-  value = expanded(l, value,
-                   shape.size() == 1 ? shape[0]
-                                     : l.op("Concat", shape, {attr("axis", 0)}));
+  value = expanded(
+      l, value,
+      shape.size() == 1 ? shape[0] : l.op("Concat", shape, {attr("axis", 0)}));
   std::vector<Attribute> attributes;
   if (add) {
     if (l.opset() < 16) l.refuse("accumulating needs opset 16");
@@ -215,7 +215,8 @@ void index_put(Lowering& l) {
   std::string y = l.op("ScatterND", {target, places, value}, attributes);
   if (turned) {
     Ints back(order.size());
-    for (size_t i = 0; i < order.size(); ++i) back[size_t(order[i])] = int64_t(i);
+    for (size_t i = 0; i < order.size(); ++i)
+      back[size_t(order[i])] = int64_t(i);
     y = l.transpose(y, back);
   }
   l.result(y);
@@ -231,10 +232,10 @@ void gather(Lowering& l) {
 
 void take_along_dim(Lowering& l) {
   if (!l.given("dim")) {
-    return l.result(l.op(
-        "GatherElements", {l.reshape(l.tensor(0), {-1}),
-                           l.reshape(l.tensor("indices", DType::kInt64), {-1})},
-        {attr("axis", 0)}));
+    return l.result(l.op("GatherElements",
+                         {l.reshape(l.tensor(0), {-1}),
+                          l.reshape(l.tensor("indices", DType::kInt64), {-1})},
+                         {attr("axis", 0)}));
   }
   l.result(l.op("GatherElements",
                 {l.tensor(0), l.tensor("indices", DType::kInt64)},
@@ -253,7 +254,8 @@ void scattered(Lowering& l, const std::string& source,
     if (name == "amin") name = "min";
     if (name == "mean") l.refuse("ONNX has no mean of what is scattered");
     const int64_t since = name == "max" || name == "min" ? 18 : 16;
-    if (l.opset() < since) l.refuse(concat("'", reduce, "' needs opset ", since));
+    if (l.opset() < since)
+      l.refuse(concat("'", reduce, "' needs opset ", since));
     attributes.push_back(attr("reduction", name));
   }
   l.result(l.op("ScatterElements",
@@ -279,8 +281,8 @@ void scatter(Lowering& l) {
   }
   if (l.has("value")) {
     const std::string value = l.tensor("value", l.dtype());
-    return scattered(
-        l, filled(l, value, l.shape_of(l.tensor("index"))), reduce);
+    return scattered(l, filled(l, value, l.shape_of(l.tensor("index"))),
+                     reduce);
   }
   scattered(l, covered(l), reduce);
 }
@@ -296,8 +298,8 @@ void index_select(Lowering& l) {
 }
 
 void embedding(Lowering& l) {
-  l.result(l.op("Gather",
-                {l.tensor("weight"), l.tensor("indices", DType::kInt64)}));
+  l.result(
+      l.op("Gather", {l.tensor("weight"), l.tensor("indices", DType::kInt64)}));
 }
 
 // Rows of a dimension, written by an index of one dimension.
@@ -347,9 +349,9 @@ void nonzero(Lowering& l) {
 }
 
 void where_examples(Lowering& l) {
-  std::vector<Example> outs(
-      size_t(l.rank()), Example{meta({kSome[0]}, DType::kInt64),
-                                meta({kSome[1]}, DType::kInt64)});
+  std::vector<Example> outs(size_t(l.rank()),
+                            Example{meta({kSome[0]}, DType::kInt64),
+                                    meta({kSome[1]}, DType::kInt64)});
   l.set_outs(outs);
 }
 
@@ -357,8 +359,7 @@ void where(Lowering& l) {
   const std::string places = l.op("NonZero", {l.tensor(0)});
   Names out;
   for (int64_t i = 0; i < l.rank(); ++i) {
-    out.push_back(l.op("Gather",
-                       {places, l.number(Scalar(i), DType::kInt64)},
+    out.push_back(l.op("Gather", {places, l.number(Scalar(i), DType::kInt64)},
                        {attr("axis", 0)}));
   }
   l.results(out);
@@ -373,8 +374,7 @@ void masked_select(Lowering& l) {
   std::string mask = l.tensor("mask", DType::kBool);
   if (!std::ranges::equal(l.example(0).first.sizes(),
                           l.example("mask").first.sizes())) {
-    const std::string both = l.shape_of(l.op(
-        "Where", {mask, x, x}));
+    const std::string both = l.shape_of(l.op("Where", {mask, x, x}));
     x = expanded(l, x, both);
     mask = expanded(l, mask, both);
   }

@@ -33,9 +33,8 @@ void rounded(Lowering& l, double delta, double inner, double outer) {
       l.op("Mul", {l.op("Mul", {gap, gap}), like(l, inner, of)});
   const std::string line = l.op(
       "Mul", {l.op("Sub", {gap, like(l, delta / 2, of)}), like(l, outer, of)});
-  l.result(finished(
-      l, l.op("Where", {l.op("Less", {gap, like(l, delta, of)}), square,
-                        line})));
+  l.result(finished(l, l.op("Where", {l.op("Less", {gap, like(l, delta, of)}),
+                                      square, line})));
 }
 
 void smooth_l1_loss(Lowering& l) {
@@ -75,9 +74,9 @@ void cross_entropy(Lowering& l) {
     const int64_t axis = l.rank() == 1 ? 0 : 1;
     const std::string log =
         l.op("LogSoftmax", {l.tensor(0)}, {attr("axis", axis)});
-    const std::string sum = l.reduce(
-        "ReduceSum", l.op("Mul", {log, l.tensor("target", of)}), {axis}, false,
-        13);
+    const std::string sum =
+        l.reduce("ReduceSum", l.op("Mul", {log, l.tensor("target", of)}),
+                 {axis}, false, 13);
     return l.result(finished(l, l.op("Neg", {sum})));
   }
   if (l.rank() == 1) l.refuse("of a single example");
@@ -111,10 +110,10 @@ void binary_cross_entropy_with_logits(Lowering& l) {
   // log(1 + exp(-x)), weighted, and x where the target is not one.
   std::string soft = l.op("Softplus", {l.op("Neg", {x})});
   if (l.given("pos_weight")) {
-    const std::string weight = l.op(
-        "Add", {l.op("Mul", {l.op("Sub", {l.tensor("pos_weight", of), one}),
-                             y}),
-                one});
+    const std::string weight =
+        l.op("Add",
+             {l.op("Mul", {l.op("Sub", {l.tensor("pos_weight", of), one}), y}),
+              one});
     soft = l.op("Mul", {soft, weight});
   }
   std::string loss =
@@ -150,12 +149,11 @@ void cosine_similarity(Lowering& l) {
         l.op("Max", {l.reduce("ReduceL2", x, {dim}, true), eps});
     return l.op("Div", {x, length});
   };
-  l.result(l.reduce("ReduceSum", l.op("Mul", {unit(0), unit(1)}), {dim}, false,
-                    13));
+  l.result(
+      l.reduce("ReduceSum", l.op("Mul", {unit(0), unit(1)}), {dim}, false, 13));
 }
 
-std::string norm(const Lowering& l, const std::string& x, double p,
-                 bool keep) {
+std::string norm(const Lowering& l, const std::string& x, double p, bool keep) {
   const DType of = l.out().dtype();
   if (p == 2) return l.reduce("ReduceL2", x, {-1}, keep);
   if (p == 1) return l.reduce("ReduceL1", x, {-1}, keep);

@@ -25,8 +25,8 @@ void linear(Lowering& l) {
     return l.result(l.op("Gemm", inputs, {attr("transB", 1)}));
   }
   const bool matrix = l.example("weight").dim() == 2;
-  std::string y = l.op(
-      "MatMul", {x, matrix ? l.transpose(weight, {1, 0}) : weight});
+  std::string y =
+      l.op("MatMul", {x, matrix ? l.transpose(weight, {1, 0}) : weight});
   if (bias) y = l.op("Add", {y, l.tensor("bias", of)});
   l.result(y);
 }
@@ -39,8 +39,9 @@ void matmul(Lowering& l) {
 // beta self + alpha (a b).
 void added(Lowering& l, const char* a, const char* b) {
   const DType of = l.out().dtype();
-  const std::string product = times(
-      l, l.op("MatMul", {l.tensor(a, of), l.tensor(b, of)}), factor(l, "alpha"));
+  const std::string product =
+      times(l, l.op("MatMul", {l.tensor(a, of), l.tensor(b, of)}),
+            factor(l, "alpha"));
   const double beta = factor(l, "beta");
   if (beta == 0) return l.result(product);
   l.result(l.op("Add", {times(l, l.tensor(0, of), beta), product}));
@@ -49,10 +50,9 @@ void added(Lowering& l, const char* a, const char* b) {
 void addmm(Lowering& l) {
   const DType of = l.out().dtype();
   if (!is_floating_point(of)) return added(l, "mat1", "mat2");
-  l.result(l.op("Gemm", {l.tensor("mat1", of), l.tensor("mat2", of),
-                         l.tensor(0, of)},
-                {attr("alpha", factor(l, "alpha")),
-                 attr("beta", factor(l, "beta"))}));
+  l.result(l.op(
+      "Gemm", {l.tensor("mat1", of), l.tensor("mat2", of), l.tensor(0, of)},
+      {attr("alpha", factor(l, "alpha")), attr("beta", factor(l, "beta"))}));
 }
 
 void addmv(Lowering& l) {
@@ -88,10 +88,10 @@ void einsum(Lowering& l) {
 // x1 W x2, for every output.
 void bilinear(Lowering& l) {
   const DType of = l.out().dtype();
-  std::string y = l.op("Einsum",
-                       {l.tensor("input1", of), l.tensor("weight", of),
-                        l.tensor("input2", of)},
-                       {attr("equation", "...i,oij,...j->...o")});
+  std::string y = l.op(
+      "Einsum",
+      {l.tensor("input1", of), l.tensor("weight", of), l.tensor("input2", of)},
+      {attr("equation", "...i,oij,...j->...o")});
   if (l.given("bias")) y = l.op("Add", {y, l.tensor("bias", of)});
   l.result(y);
 }

@@ -40,8 +40,8 @@ std::string standardized(const Lowering& l, const std::string& x,
   const std::string gap = l.op("Sub", {x, mean});
   const std::string variance =
       l.reduce("ReduceMean", l.op("Mul", {gap, gap}), dims, true);
-  return l.op("Div", {gap, l.op("Sqrt", {l.op("Add", {variance,
-                                                      like(l, eps, of)})})});
+  return l.op("Div",
+              {gap, l.op("Sqrt", {l.op("Add", {variance, like(l, eps, of)})})});
 }
 
 std::string scaled(const Lowering& l, std::string y, bool channels) {
@@ -66,12 +66,11 @@ void batch_norm(Lowering& l) {
     return l.result(scaled(l, standardized(l, x, dims, eps), true));
   }
   const int64_t channels = channels_of(l);
-  l.result(l.op("BatchNormalization",
-                {x, channel(l, "weight", 1, channels),
-                 channel(l, "bias", 0, channels),
-                 l.tensor("running_mean", l.dtype()),
-                 l.tensor("running_var", l.dtype())},
-                {attr("epsilon", eps)}));
+  l.result(l.op(
+      "BatchNormalization",
+      {x, channel(l, "weight", 1, channels), channel(l, "bias", 0, channels),
+       l.tensor("running_mean", l.dtype()), l.tensor("running_var", l.dtype())},
+      {attr("epsilon", eps)}));
 }
 
 void layer_norm(Lowering& l) {
@@ -85,12 +84,11 @@ void layer_norm(Lowering& l) {
     return l.result(scaled(l, standardized(l, x, dims, eps), false));
   }
   Names inputs = {x};
-  inputs.push_back(l.given("weight")
-                       ? l.tensor("weight", l.dtype())
-                       : l.emitter().constant(
-                             full(Dims(shape),
-                                  Scalar(1.0),
-                                  TensorOptions(l.dtype(), Device{}))));
+  inputs.push_back(
+      l.given("weight")
+          ? l.tensor("weight", l.dtype())
+          : l.emitter().constant(full(Dims(shape), Scalar(1.0),
+                                      TensorOptions(l.dtype(), Device{}))));
   if (l.given("bias")) inputs.push_back(l.tensor("bias", l.dtype()));
   l.result(l.op("LayerNormalization", inputs,
                 {attr("axis", axis), attr("epsilon", eps)}));
@@ -109,8 +107,8 @@ void rms_norm(Lowering& l) {
   const std::string x = l.tensor(0);
   const std::string mean =
       l.reduce("ReduceMean", l.op("Mul", {x, x}), dims, true);
-  std::string y = l.op(
-      "Div", {x, l.op("Sqrt", {l.op("Add", {mean, like(l, eps, of)})})});
+  std::string y =
+      l.op("Div", {x, l.op("Sqrt", {l.op("Add", {mean, like(l, eps, of)})})});
   if (l.given("weight")) y = l.op("Mul", {y, l.tensor("weight", of)});
   l.result(y);
 }
@@ -127,12 +125,12 @@ void instance_norm(Lowering& l) {
   const double eps = l.real("eps");
   if (!l.flag("use_input_stats") && l.given("running_mean")) {
     const int64_t channels = channels_of(l);
-    return l.result(l.op("BatchNormalization",
-                         {l.tensor(0), channel(l, "weight", 1, channels),
-                          channel(l, "bias", 0, channels),
-                          l.tensor("running_mean", l.dtype()),
-                          l.tensor("running_var", l.dtype())},
-                         {attr("epsilon", eps)}));
+    return l.result(l.op(
+        "BatchNormalization",
+        {l.tensor(0), channel(l, "weight", 1, channels),
+         channel(l, "bias", 0, channels), l.tensor("running_mean", l.dtype()),
+         l.tensor("running_var", l.dtype())},
+        {attr("epsilon", eps)}));
   }
   const int64_t channels = channels_of(l);
   l.result(l.op("InstanceNormalization",

@@ -22,8 +22,8 @@ void arithmetic(Lowering& l) {
 }
 
 void divide(Lowering& l) {
-  l.result(l.op("Div", {number(l, 0, DType::kFloat64),
-                        number(l, 1, DType::kFloat64)}));
+  l.result(l.op(
+      "Div", {number(l, 0, DType::kFloat64), number(l, 1, DType::kFloat64)}));
 }
 
 // Division of integers goes towards zero in ONNX.
@@ -61,11 +61,11 @@ template <Text kOp>
 void function(Lowering& l) {
   // floor and ceil give integers.
   const DType of = of_result(l);
-  const DType in =
-      l.at(0).is_number() && l.at(0).number->dtype == DType::kInt64 &&
-              of == DType::kInt64
-          ? DType::kInt64
-          : DType::kFloat64;
+  const DType in = l.at(0).is_number() &&
+                           l.at(0).number->dtype == DType::kInt64 &&
+                           of == DType::kInt64
+                       ? DType::kInt64
+                       : DType::kFloat64;
   l.result(l.cast(l.op(kOp.data, {number(l, 0, in)}), in, of));
 }
 
@@ -87,16 +87,15 @@ template <Text kOp, bool kNegated = false>
 void compare(Lowering& l) {
   DType of = common(l);
   if (of == DType::kBool && kOp.data[0] != 'E') of = DType::kInt64;
-  const std::string y =
-      l.op(kOp.data, {number(l, 0, of), number(l, 1, of)});
+  const std::string y = l.op(kOp.data, {number(l, 0, of), number(l, 1, of)});
   l.result(kNegated ? l.op("Not", {y}) : y);
 }
 
 template <Text kOp>
 void logical(Lowering& l) {
   if (of_result(l) != DType::kBool) l.refuse("bits of integers");
-  l.result(l.op(kOp.data,
-                {number(l, 0, DType::kBool), number(l, 1, DType::kBool)}));
+  l.result(
+      l.op(kOp.data, {number(l, 0, DType::kBool), number(l, 1, DType::kBool)}));
 }
 
 void negated(Lowering& l) {
@@ -160,18 +159,17 @@ void range_length(Lowering& l) {
   const std::string low = l.tensor(0, DType::kInt64);
   const std::string high = l.tensor(1, DType::kInt64);
   const int64_t step = l.integer("step");
-  const std::string one = l.number(Scalar(step > 0 ? step - 1 : step + 1),
-                                   DType::kInt64);
-  const std::string span =
-      l.op("Add", {l.op("Sub", {high, low}), one});
+  const std::string one =
+      l.number(Scalar(step > 0 ? step - 1 : step + 1), DType::kInt64);
+  const std::string span = l.op("Add", {l.op("Sub", {high, low}), one});
   const std::string count =
       l.op("Div", {span, l.number(Scalar(step), DType::kInt64)});
   l.result(l.op("Max", {count, l.number(Scalar(int64_t{0}), DType::kInt64)}));
 }
 
 void derived_index(Lowering& l) {
-  const std::string way = l.op("Mul", {l.tensor(0, DType::kInt64),
-                                       l.tensor(2, DType::kInt64)});
+  const std::string way =
+      l.op("Mul", {l.tensor(0, DType::kInt64), l.tensor(2, DType::kInt64)});
   l.result(l.op("Add", {l.tensor(1, DType::kInt64), way}));
 }
 
@@ -191,7 +189,8 @@ void extreme(Lowering& l) {
   const DType of = of_result(l);
   Names all;
   if (l.at(0).is_list()) {
-    for (const Symbol& item : l.at(0).items()) all.push_back(l.tensor(item, of));
+    for (const Symbol& item : l.at(0).items())
+      all.push_back(l.tensor(item, of));
   } else {
     all = {l.tensor(0, of), l.tensor(1, of)};
   }

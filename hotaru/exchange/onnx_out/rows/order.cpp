@@ -69,15 +69,14 @@ void bucketize(Lowering& l) {
   const std::string below = l.op(right ? "LessOrEqual" : "Less",
                                  {l.tensor("boundaries", l.dtype()), x});
   const std::string count = l.reduce(
-      "ReduceSum", l.cast(below, DType::kBool, DType::kInt64), {-1}, false,
-      13);
+      "ReduceSum", l.cast(below, DType::kBool, DType::kInt64), {-1}, false, 13);
   l.result(l.cast(count, DType::kInt64, l.out().dtype()));
 }
 
 constexpr Row kRows[] = {
-    {"topk", topk},         {"sort", sort},     {"argsort", argsort},
-    {"msort", msort},       {"median.dim", median},
-    {"kthvalue", kthvalue}, {"bucketize", bucketize},
+    {"topk", topk},           {"sort", sort},         {"argsort", argsort},
+    {"msort", msort},         {"median.dim", median}, {"kthvalue", kthvalue},
+    {"bucketize", bucketize},
 };
 
 }  // namespace

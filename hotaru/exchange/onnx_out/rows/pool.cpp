@@ -136,8 +136,8 @@ void adaptive_avg_pool(Lowering& l) {
     const auto in = l.example(0).size(dim);
     if (!in) l.refuse("of a dynamic size to other than 1");
     const int64_t out = sizes[size_t(i)];
-    Tensor weights = zeros(Dims{*in, out},
-                           TensorOptions(DType::kFloat32, Device{}));
+    Tensor weights =
+        zeros(Dims{*in, out}, TensorOptions(DType::kFloat32, Device{}));
     float* at = weights.data<float>();
     for (int64_t o = 0; o < out; ++o) {
       const int64_t begin = o * *in / out;

@@ -43,12 +43,12 @@ void extreme_at(Lowering& l) {
   const int64_t dim = l.wrap(l.integer("dim"), l.rank());
   const std::string x = l.tensor(0);
   if (l.rank() == 0) {
-    return l.results({l.op("Identity", {x}),
-                      l.number(Scalar(int64_t{0}), DType::kInt64)});
+    return l.results(
+        {l.op("Identity", {x}), l.number(Scalar(int64_t{0}), DType::kInt64)});
   }
   l.results({l.reduce(kReduce.data, x, {dim}, keeps(l)),
-             l.op(kArg.data, {x}, {attr("axis", dim),
-                                   attr("keepdims", int64_t{keeps(l)})})});
+             l.op(kArg.data, {x},
+                  {attr("axis", dim), attr("keepdims", int64_t{keeps(l)})})});
 }
 
 template <Text kArg>
@@ -93,8 +93,8 @@ std::string norm_of(const Lowering& l, double order) {
     const std::string some = l.op("Sign", {size});
     return reduce(l, "ReduceSum", some, 13);
   }
-  const std::string sum = reduce(
-      l, "ReduceSum", l.op("Pow", {size, like(l, order, of)}), 13);
+  const std::string sum =
+      reduce(l, "ReduceSum", l.op("Pow", {size, like(l, order, of)}), 13);
   return l.op("Pow", {sum, like(l, 1 / order, of)});
 }
 
@@ -131,13 +131,12 @@ Names moments(Lowering& l) {
     } else {
       const std::string sizes =
           l.op("Gather", {l.shape_of(x), l.ints(dims)}, {attr("axis", 0)});
-      count = l.op(
-          "Sub", {l.cast(l.reduce("ReduceProd", sizes, {0}, false),
-                         DType::kInt64, of),
-                  like(l, correction, of)});
+      count = l.op("Sub", {l.cast(l.reduce("ReduceProd", sizes, {0}, false),
+                                  DType::kInt64, of),
+                           like(l, correction, of)});
     }
-    variance = l.op(
-        "Div", {l.reduce("ReduceSum", square, dims, keeps(l), 13), count});
+    variance =
+        l.op("Div", {l.reduce("ReduceSum", square, dims, keeps(l), 13), count});
   }
   return {variance, keeps(l) ? mean : l.squeeze(mean, dims)};
 }
@@ -160,8 +159,8 @@ void cumsum(Lowering& l) {
   const DType of = l.out().dtype();
   const std::string x = l.tensor(0, of);
   if (l.rank() == 0) return l.result(l.op("Identity", {x}));
-  l.result(l.op("CumSum", {x, l.number(Scalar(l.integer("dim")),
-                                       DType::kInt64)}));
+  l.result(
+      l.op("CumSum", {x, l.number(Scalar(l.integer("dim")), DType::kInt64)}));
 }
 
 void logcumsumexp(Lowering& l) {
@@ -169,9 +168,9 @@ void logcumsumexp(Lowering& l) {
   const int64_t dim = l.wrap(l.integer("dim"), l.rank());
   const std::string x = l.tensor(0, of);
   const std::string top = l.reduce("ReduceMax", x, {dim}, true);
-  const std::string sum = l.op(
-      "CumSum", {l.op("Exp", {l.op("Sub", {x, top})}),
-                 l.number(Scalar(dim), DType::kInt64)});
+  const std::string sum =
+      l.op("CumSum", {l.op("Exp", {l.op("Sub", {x, top})}),
+                      l.number(Scalar(dim), DType::kInt64)});
   l.result(l.op("Add", {l.op("Log", {sum}), top}));
 }
 
@@ -194,15 +193,14 @@ void normalize_along(Lowering& l) {
   Ints dims = iota(l.rank());
   std::erase(dims, dim);
   const std::string x = l.tensor(0, of);
-  const std::string sum = l.reduce(
-      "ReduceSum", l.op("Pow", {l.op("Abs", {x}), like(l, p, of)}), dims, true,
-      13);
+  const std::string sum =
+      l.reduce("ReduceSum", l.op("Pow", {l.op("Abs", {x}), like(l, p, of)}),
+               dims, true, 13);
   const std::string size = l.op("Pow", {sum, like(l, 1 / p, of)});
   const std::string scale =
       l.op("Div", {like(l, limit, of), l.op("Add", {size, like(l, 1e-7, of)})});
   const std::string large = l.op("Greater", {size, like(l, limit, of)});
-  l.result(l.op(
-      "Mul", {x, l.op("Where", {large, scale, like(l, 1, of)})}));
+  l.result(l.op("Mul", {x, l.op("Where", {large, scale, like(l, 1, of)})}));
 }
 
 constexpr Row kRows[] = {

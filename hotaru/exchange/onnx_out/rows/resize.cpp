@@ -28,9 +28,9 @@ void resized(Lowering& l, std::vector<Attribute> attributes) {
       parts.push_back(
           l.unsqueeze(l.number(Scalar(each), DType::kFloat32), {0}));
     }
-    return l.result(l.op(
-        "Resize", {x, "", l.op("Concat", parts, {attr("axis", 0)})},
-        attributes));
+    return l.result(l.op("Resize",
+                         {x, "", l.op("Concat", parts, {attr("axis", 0)})},
+                         attributes));
   }
   Ints known;
   for (int64_t i = 2; i < rank; ++i) {
@@ -40,11 +40,11 @@ void resized(Lowering& l, std::vector<Attribute> attributes) {
   }
   const std::string sizes =
       int64_t(known.size()) == n ? l.ints(known) : l.shape("output_size");
-  l.result(l.op("Resize",
-                {x, "", "",
-                 l.op("Concat", {l.sizes_of(x, 0, 2), sizes},
-                      {attr("axis", 0)})},
-                attributes));
+  l.result(
+      l.op("Resize",
+           {x, "", "",
+            l.op("Concat", {l.sizes_of(x, 0, 2), sizes}, {attr("axis", 0)})},
+           attributes));
 }
 
 void nearest(Lowering& l) {

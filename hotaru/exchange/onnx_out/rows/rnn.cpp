@@ -87,14 +87,17 @@ void recurrent(Lowering& l, const Cell& cell) {
       };
       w.push_back(param(0));
       r.push_back(param(1));
-      if (bias) b.push_back(l.op("Concat", {param(2), param(3)},
-                                 {attr("axis", 0)}));
+      if (bias)
+        b.push_back(l.op("Concat", {param(2), param(3)}, {attr("axis", 0)}));
     }
     const int64_t from = layer * int64_t(directions);
     const int64_t to = from + int64_t(directions);
     const bool only = layers == 1;
-    Names inputs = {x, stacked(l, w), stacked(l, r),
-                    bias ? stacked(l, b) : "", "",
+    Names inputs = {x,
+                    stacked(l, w),
+                    stacked(l, r),
+                    bias ? stacked(l, b) : "",
+                    "",
                     only ? h0 : l.slice(h0, 0, from, to)};
     if (cell.memory) inputs.push_back(only ? c0 : l.slice(c0, 0, from, to));
     std::vector<Attribute> attributes = {
@@ -118,9 +121,8 @@ void recurrent(Lowering& l, const Cell& cell) {
     if (cell.memory) cs.push_back(out[2]);
   }
   auto all = [&](const Names& parts) {
-    const std::string h = parts.size() == 1
-                              ? parts[0]
-                              : l.op("Concat", parts, {attr("axis", 0)});
+    const std::string h =
+        parts.size() == 1 ? parts[0] : l.op("Concat", parts, {attr("axis", 0)});
     return batched ? h : l.squeeze(h, {1});
   };
   if (batched && first) x = l.transpose(x, {1, 0, 2});
@@ -135,8 +137,8 @@ Names gates(const Lowering& l, const std::string& x, const char* weight,
             const char* bias, int count, bool split = true) {
   const DType of = l.out().dtype();
   const int64_t rank = l.example("input").dim();
-  std::string y = l.op("MatMul",
-                       {x, l.transpose(l.tensor(weight, of), {1, 0})});
+  std::string y =
+      l.op("MatMul", {x, l.transpose(l.tensor(weight, of), {1, 0})});
   if (l.given(bias)) y = l.op("Add", {y, l.tensor(bias, of)});
   if (!split) return {y};
   std::vector<Attribute> attributes = {attr("axis", rank - 1)};
@@ -159,8 +161,8 @@ void lstm_cell(Lowering& l) {
   const std::string added =
       l.op("Mul", {l.op("Sigmoid", {g[0]}), l.op("Tanh", {g[2]})});
   const std::string memory = l.op("Add", {kept, added});
-  l.results({l.op("Mul", {l.op("Sigmoid", {g[3]}), l.op("Tanh", {memory})}),
-             memory});
+  l.results(
+      {l.op("Mul", {l.op("Sigmoid", {g[3]}), l.op("Tanh", {memory})}), memory});
 }
 
 void gru_cell(Lowering& l) {
@@ -170,8 +172,8 @@ void gru_cell(Lowering& l) {
   const Names y = gates(l, h, "w_hh", "b_hh", 3);
   const std::string reset = l.op("Sigmoid", {l.op("Add", {x[0], y[0]})});
   const std::string update = l.op("Sigmoid", {l.op("Add", {x[1], y[1]})});
-  const std::string fresh = l.op(
-      "Tanh", {l.op("Add", {x[2], l.op("Mul", {reset, y[2]})})});
+  const std::string fresh =
+      l.op("Tanh", {l.op("Add", {x[2], l.op("Mul", {reset, y[2]})})});
   const std::string way = l.op("Sub", {h, fresh});
   l.result(l.op("Add", {fresh, l.op("Mul", {update, way})}));
 }
@@ -179,9 +181,9 @@ void gru_cell(Lowering& l) {
 template <Text kOp>
 void rnn_cell(Lowering& l) {
   const DType of = l.out().dtype();
-  const std::string sum = l.op(
-      "Add", {gates(l, l.tensor("input", of), "w_ih", "b_ih", 1, false)[0],
-              gates(l, l.tensor("hx", of), "w_hh", "b_hh", 1, false)[0]});
+  const std::string sum =
+      l.op("Add", {gates(l, l.tensor("input", of), "w_ih", "b_ih", 1, false)[0],
+                   gates(l, l.tensor("hx", of), "w_hh", "b_hh", 1, false)[0]});
   l.result(l.op(kOp.data, {sum}));
 }
 

@@ -84,10 +84,10 @@ void repeat_interleave(Lowering& l) {
   if (dim > 0) shape.push_back(l.sizes_of(x, 0, dim));
   shape.push_back(l.ints({-1}));
   if (dim + 1 < rank) shape.push_back(l.sizes_of(x, dim + 1, rank));
-  l.result(l.op("Reshape",
-                {tiled, shape.size() == 1
-                            ? shape[0]
-                            : l.op("Concat", shape, {attr("axis", 0)})}));
+  l.result(l.op(
+      "Reshape",
+      {tiled, shape.size() == 1 ? shape[0]
+                                : l.op("Concat", shape, {attr("axis", 0)})}));
 }
 
 std::string flipped(Lowering& l, const Ints& dims) {
@@ -150,7 +150,8 @@ std::string padded(const Lowering& l, const std::string& mode,
     for (size_t i = 0; 2 * i + 1 < given.size(); ++i) {
       const int64_t dim = l.rank() - 1 - int64_t(i);
       Names parts;
-      if (given[2 * i] > 0) parts.push_back(l.slice(x, dim, -given[2 * i], kEnd));
+      if (given[2 * i] > 0)
+        parts.push_back(l.slice(x, dim, -given[2 * i], kEnd));
       parts.push_back(x);
       if (given[2 * i + 1] > 0) {
         parts.push_back(l.slice(x, dim, 0, given[2 * i + 1]));
@@ -169,8 +170,8 @@ void pad(Lowering& l) {
   const std::string mode = l.has("mode") ? l.text("mode") : "constant";
   std::string value;
   if (mode == "constant") {
-    value = l.given("value") ? l.tensor("value", l.dtype())
-                             : like(l, 0, l.dtype());
+    value =
+        l.given("value") ? l.tensor("value", l.dtype()) : like(l, 0, l.dtype());
   }
   l.result(padded(l, mode, value));
 }
@@ -184,8 +185,8 @@ void pad_by(Lowering& l) {
     out[rank - 1 - i] = given[2 * i];
     out[2 * rank - 1 - i] = given[2 * i + 1];
   }
-  l.result(l.op("Pad", {l.tensor(0), l.shape(out)},
-                {attr("mode", kMode.data)}));
+  l.result(
+      l.op("Pad", {l.tensor(0), l.shape(out)}, {attr("mode", kMode.data)}));
 }
 
 void meshgrid(Lowering& l) {
@@ -227,9 +228,9 @@ void broadcast_tensors(Lowering& l) {
 
 void pixel_shuffle(Lowering& l) {
   if (l.rank() != 4) l.refuse("of other than four dimensions");
-  l.result(l.op("DepthToSpace", {l.tensor(0)},
-                {attr("blocksize", l.integer("upscale_factor")),
-                 attr("mode", "CRD")}));
+  l.result(l.op(
+      "DepthToSpace", {l.tensor(0)},
+      {attr("blocksize", l.integer("upscale_factor")), attr("mode", "CRD")}));
 }
 
 // Sizes of an input with four dimensions.
@@ -269,8 +270,8 @@ void channel_shuffle(Lowering& l) {
   const std::string shape = l.shape_of(x);
   const std::string rest = l.ints({-1});
   const std::string split =
-      l.op("Concat", {l.sizes_of(x, 0, 1), l.ints({groups, *channels / groups}),
-                      rest},
+      l.op("Concat",
+           {l.sizes_of(x, 0, 1), l.ints({groups, *channels / groups}), rest},
            {attr("axis", 0)});
   const std::string turned =
       l.transpose(l.op("Reshape", {x, split}), {0, 2, 1, 3});

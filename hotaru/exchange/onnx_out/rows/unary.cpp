@@ -13,8 +13,7 @@ void identity(Lowering& l) {
 }
 
 void rsqrt(Lowering& l) {
-  l.result(
-      l.op("Reciprocal", {l.op("Sqrt", {l.tensor(0, l.out().dtype())})}));
+  l.result(l.op("Reciprocal", {l.op("Sqrt", {l.tensor(0, l.out().dtype())})}));
 }
 
 void square(Lowering& l) {
@@ -55,7 +54,8 @@ void rounded(Lowering& l) {
   if (!is_floating_point(l.dtype())) return identity(l);
   if (l.given("decimals")) {
     if (const int64_t decimals = l.integer("decimals"); decimals != 0) {
-      const std::string unit = like(l, std::pow(10.0, double(decimals)), l.dtype());
+      const std::string unit =
+          like(l, std::pow(10.0, double(decimals)), l.dtype());
       const std::string scaled = l.op("Mul", {l.tensor(0), unit});
       return l.result(l.op("Div", {l.op("Round", {scaled}), unit}));
     }
@@ -64,8 +64,7 @@ void rounded(Lowering& l) {
 }
 
 std::string truncated(Lowering& l, const std::string& x) {
-  return l.op("Mul",
-              {l.op("Sign", {x}), l.op("Floor", {l.op("Abs", {x})})});
+  return l.op("Mul", {l.op("Sign", {x}), l.op("Floor", {l.op("Abs", {x})})});
 }
 
 void trunc(Lowering& l) {
@@ -102,8 +101,7 @@ void question(Lowering& l) {
 void isfinite(Lowering& l) {
   const DType of = is_floating_point(l.dtype()) ? l.dtype() : DType::kFloat32;
   const std::string x = l.tensor(0, of);
-  l.result(l.op("Not", {l.op("Or", {l.op("IsNaN", {x}),
-                                    l.op("IsInf", {x})})}));
+  l.result(l.op("Not", {l.op("Or", {l.op("IsNaN", {x}), l.op("IsInf", {x})})}));
 }
 
 void logit(Lowering& l) {
@@ -113,16 +111,15 @@ void logit(Lowering& l) {
     const double eps = l.real("eps");
     x = l.op("Clip", {x, like(l, eps, of), like(l, 1 - eps, of)});
   }
-  l.result(l.op(
-      "Log", {l.op("Div", {x, l.op("Sub", {like(l, 1, of), x})})}));
+  l.result(l.op("Log", {l.op("Div", {x, l.op("Sub", {like(l, 1, of), x})})}));
 }
 
 template <bool kToRadians>
 void angle(Lowering& l) {
   const DType of = l.out().dtype();
   const double unit = std::numbers::pi / 180;
-  l.result(l.op("Mul", {l.tensor(0, of),
-                        like(l, kToRadians ? unit : 1 / unit, of)}));
+  l.result(l.op("Mul",
+                {l.tensor(0, of), like(l, kToRadians ? unit : 1 / unit, of)}));
 }
 
 void sinc(Lowering& l) {
@@ -151,10 +148,10 @@ void nan_to_num(Lowering& l) {
   const std::string x = l.tensor(0);
   const std::string infinite = l.op("IsInf", {x});
   const std::string positive = l.op("Greater", {x, like(l, 0, of)});
-  std::string out = l.op(
-      "Where", {infinite,
-                l.op("Where", {positive, like(l, high, of), like(l, low, of)}),
-                x});
+  std::string out =
+      l.op("Where",
+           {infinite,
+            l.op("Where", {positive, like(l, high, of), like(l, low, of)}), x});
   l.result(l.op("Where", {l.op("IsNaN", {x}), like(l, nan, of), out}));
 }
 

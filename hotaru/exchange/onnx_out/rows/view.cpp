@@ -184,8 +184,7 @@ void expand_as(Lowering& l) {
 
 void select(Lowering& l) {
   const int64_t dim = l.wrap(l.integer("dim"), l.rank());
-  l.result(l.op("Gather",
-                {l.tensor(0), l.tensor(l.at("index"), DType::kInt64)},
+  l.result(l.op("Gather", {l.tensor(0), l.tensor(l.at("index"), DType::kInt64)},
                 {attr("axis", dim)}));
 }
 
@@ -194,8 +193,8 @@ void slice(Lowering& l) {
   const std::string begin =
       l.given("start") ? l.one(l.at("start")) : l.ints({0});
   const std::string end = l.given("end") ? l.one(l.at("end")) : l.ints({kEnd});
-  l.result(l.op("Slice", {l.tensor(0), begin, end, l.ints({dim}),
-                          l.one(l.at("step"))}));
+  l.result(l.op("Slice",
+                {l.tensor(0), begin, end, l.ints({dim}), l.one(l.at("step"))}));
 }
 
 void narrow(Lowering& l) {
@@ -209,10 +208,9 @@ void unbind(Lowering& l) {
   const int64_t dim = l.wrap(l.integer("dim"), l.rank());
   Names out;
   for (size_t i = 0; i < l.outs(); ++i) {
-    out.push_back(l.op("Gather",
-                       {l.tensor(0), l.number(Scalar(int64_t(i)),
-                                              DType::kInt64)},
-                       {attr("axis", dim)}));
+    out.push_back(l.op(
+        "Gather", {l.tensor(0), l.number(Scalar(int64_t(i)), DType::kInt64)},
+        {attr("axis", dim)}));
   }
   l.results(out);
 }
@@ -312,8 +310,7 @@ constexpr Row kRows[] = {
     {"_unsafe_view", reshape},
     {"reshape", reshape},
     {"flatten", flatten},
-    {"ravel",
-     [](Lowering& l) { l.result(l.reshape(l.tensor(0), {-1})); }},
+    {"ravel", [](Lowering& l) { l.result(l.reshape(l.tensor(0), {-1})); }},
     {"unflatten", unflatten},
     {"view_as", view_as},
     {"reshape_as", view_as},
