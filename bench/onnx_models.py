@@ -14,7 +14,6 @@ from pathlib import Path
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-
 from models import convolution
 
 TOKENS = 4000
@@ -62,7 +61,10 @@ class Squeeze(nn.Module):
 
     def __init__(self, width, inner):
         super().__init__()
-        self.down, self.up = nn.Conv2d(width, inner, 1), nn.Conv2d(inner, width, 1)
+        self.down, self.up = (
+            nn.Conv2d(width, inner, 1),
+            nn.Conv2d(inner, width, 1),
+        )
 
     def forward(self, x):
         y = F.silu(self.down(F.adaptive_avg_pool2d(x, 1)))
@@ -72,7 +74,9 @@ class Squeeze(nn.Module):
 class Inverted(nn.Module):
     """MobileNetV2's block, or EfficientNet's: wide within, narrow without."""
 
-    def __init__(self, inputs, outputs, stride, expand, kernel=3, squeeze=False):
+    def __init__(
+        self, inputs, outputs, stride, expand, kernel=3, squeeze=False
+    ):
         super().__init__()
         width = inputs * expand
         act = nn.SiLU if squeeze else nn.ReLU6

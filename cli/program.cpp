@@ -11,7 +11,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/exchange/load_program.h"
 #include "hotaru/exchange/onnx/load_onnx.h"
-#include "hotaru/io/onnx_file.h"
+#include "hotaru/io/onnx/onnx_file.h"
 #include "hotaru/ops/registry.h"
 #include "hotaru/script/program/function.h"
 #include "hotaru/script/source/source.h"

@@ -39,8 +39,8 @@ LAYERS = (
 ROOMS = {
     "core": ("", "inference", "printing", "sparse"),
     "runtime": ("", "threads", "streams", "own"),
-    "io": ("", "weights"),
-    "exchange": ("", "onnx", "onnx_out", "pt2"),
+    "io": ("", "onnx", "weights"),
+    "exchange": ("", "onnx", "onnx_out", "onnx_out/rows", "pt2"),
     "provider": ("", "ort"),
     "graph": ("capture", "program", "passes", "drawing", ""),
     "script": (

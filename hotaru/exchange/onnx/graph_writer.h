@@ -11,7 +11,7 @@
 #include "hotaru/exchange/module_tree.h"
 #include "hotaru/exchange/onnx/operand.h"
 #include "hotaru/exchange/onnx/operators.h"
-#include "hotaru/io/onnx_file.h"
+#include "hotaru/io/onnx/onnx_file.h"
 
 namespace hotaru::exchange::onnx {
 

@@ -6,7 +6,7 @@
 #include "hotaru/exchange/module_tree.h"
 #include "hotaru/exchange/onnx/graph_writer.h"
 #include "hotaru/exchange/onnx/operators.h"
-#include "hotaru/io/onnx_file.h"
+#include "hotaru/io/onnx/onnx_file.h"
 
 namespace hotaru::exchange {
 

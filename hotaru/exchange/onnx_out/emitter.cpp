@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hotaru/core/error.h"
+#include "hotaru/core/host.h"
 #include "hotaru/ops/create/copy.h"
 #include "hotaru/ops/create/factory.h"
 
@@ -167,7 +168,7 @@ std::string Emitter::scalar(const Scalar& value, DType dtype) {
 std::string Emitter::ints(const Ints& values) {
   Tensor tensor = empty(Dims{int64_t(values.size())},
                         TensorOptions(DType::kInt64, Device{}));
-  std::copy(values.begin(), values.end(), tensor.data<int64_t>());
+  std::copy(values.begin(), values.end(), host_data<int64_t>(tensor, "onnx"));
   return constant(tensor);
 }
 

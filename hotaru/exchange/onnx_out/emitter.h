@@ -11,8 +11,8 @@
 
 #include "hotaru/core/scalar.h"
 #include "hotaru/core/tensor.h"
-#include "hotaru/io/onnx_file.h"
-#include "hotaru/io/onnx_writer.h"
+#include "hotaru/io/onnx/onnx_file.h"
+#include "hotaru/io/onnx/onnx_writer.h"
 
 namespace hotaru::exchange::onnx_out {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hotaru/exchange/onnx_out/exporter.h"
-#include "hotaru/io/onnx_writer.h"
+#include "hotaru/io/onnx/onnx_writer.h"
 #include "hotaru/script/program/module.h"
 
 namespace hotaru::exchange {

@@ -1,5 +1,5 @@
 #include "hotaru/core/error.h"
-#include "hotaru/io/onnx_file.h"
+#include "hotaru/io/onnx/onnx_file.h"
 #include "hotaru/provider/ort/session.h"
 
 namespace hotaru::provider::ort {

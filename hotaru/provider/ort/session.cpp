@@ -4,7 +4,7 @@
 #include <array>
 
 #include "hotaru/core/error.h"
-#include "hotaru/io/onnx_file.h"
+#include "hotaru/io/onnx/onnx_file.h"
 
 namespace hotaru::provider::ort {
 

@@ -8,7 +8,6 @@ import threading
 
 from .. import (
     Tensor,
-    bool as bool_,
     float16,
     float32,
     float64,
@@ -19,6 +18,9 @@ from .. import (
     int64,
     uint8,
     zeros,
+)
+from .. import (
+    bool as bool_,
 )
 from ..utils.dlpack import from_dlpack, to_dlpack
 from .values import NotWritten
@@ -88,9 +90,7 @@ class Client:
         """
         devices = self._jax.DeviceList((self._device,))
         try:
-            made = self._client.compile_and_load(
-                text, devices, self._options()
-            )
+            made = self._client.compile_and_load(text, devices, self._options())
         except self._jax.JaxRuntimeError as error:
             lines = str(error).strip().splitlines() or ["no reason given"]
             raise NotWritten(f"XLA refuses the program: {lines[0]}") from error

@@ -54,9 +54,7 @@ def _batched(function):
 def _plain(w, x, weight, bias, stride, padding, dilation, groups):
     n = x.rank - 2
     right = _each(dilation, n)
-    reach = [
-        (k - 1) * d for k, d in zip(weight.shape[2:], right)
-    ]
+    reach = [(k - 1) * d for k, d in zip(weight.shape[2:], right)]
     if padding == "same":
         pads = [[r // 2, r - r // 2] for r in reach]
     elif padding == "valid":
@@ -84,9 +82,7 @@ def _transposed(w, x, weight, bias, stride, padding, output_padding, groups,
     more = _each(output_padding, n)
     pads = [
         [(k - 1) * d - p, (k - 1) * d - p + o]
-        for k, d, p, o in zip(
-            weight.shape[2:], right, _each(padding, n), more
-        )
+        for k, d, p, o in zip(weight.shape[2:], right, _each(padding, n), more)
     ]
     # (in, out / groups, ...) as (out, in / groups, ...), turned around.
     inner, outer, *kernel = weight.shape
@@ -121,5 +117,3 @@ def convolution(w, input, weight, bias, stride, padding, dilation, transposed,
             dilation,
         )  # fmt: skip
     return conv(w, input, weight, bias, stride, padding, dilation, groups)
-
-

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .. import bool as bool_, int64, uint8
+from .. import bool as bool_
+from .. import int64, uint8
 from .table import row
 from .values import NotWritten, Val
 from .writer import broadcast_shape

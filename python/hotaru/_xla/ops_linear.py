@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .. import bool as bool_, int64
+from .. import bool as bool_
+from .. import int64
 from .ops_pointwise import add, mul
 from .table import row
 from .values import NotWritten, Val

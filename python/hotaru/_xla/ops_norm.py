@@ -8,7 +8,7 @@ from .values import NotWritten, Val
 
 
 def _scaled(w, x: Val, weight, bias, dims) -> Val:
-    """x * weight + bias, which go along `dims`."""
+    """X * weight + bias, which go along `dims`."""
     if weight is not None:
         x = w.binary("multiply", x, w.spread(weight, x.shape, dims))
     if bias is not None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .. import bool as bool_, float32
+from .. import bool as bool_
+from .. import float32
 from .table import row
 from .values import NotWritten, Val, dtype_of
 

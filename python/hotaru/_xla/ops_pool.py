@@ -118,5 +118,3 @@ def adaptive_avg_pool(w, self, output_size):
             matrix.append([part * (begin <= j < end) for j in range(size)])
         out = along(w, out, first + i, matrix)
     return out
-
-

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .. import bool as bool_, int64
+from .. import bool as bool_
+from .. import int64
 from .ops_linear import softmax_of
 from .table import row
 from .values import NotWritten, Val, dtype_of

@@ -16,9 +16,7 @@ def _lstm_step(w, gates: Val, states, weight, bias) -> list[Val]:
     h, c = states
     gates = w.binary("add", gates, _linear(w, h, weight, bias))
     n = h.shape[-1]
-    i, f, g, o = (
-        w.cut(gates, 1, k * n, (k + 1) * n) for k in range(4)
-    )
+    i, f, g, o = (w.cut(gates, 1, k * n, (k + 1) * n) for k in range(4))
     kept = w.binary("multiply", w.unary("logistic", f), c)
     new = w.binary("multiply", w.unary("logistic", i), w.unary("tanh", g))
     c = w.binary("add", kept, new)

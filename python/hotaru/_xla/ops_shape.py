@@ -91,9 +91,7 @@ def squeeze(w, self, dim=None):
     else:
         dims = [dim] if isinstance(dim, int) else dim
         dims = [self.axis(d) for d in dims]
-    shape = [
-        n for i, n in enumerate(self.shape) if i not in dims or n != 1
-    ]
+    shape = [n for i, n in enumerate(self.shape) if i not in dims or n != 1]
     return _reshaped(w, self, shape)
 
 
@@ -135,8 +133,7 @@ def movedim(w, self, source, destination):
     source, to = [self.axis(d) for d in source], [self.axis(d) for d in to]
     rest = iter([d for d in range(self.rank) if d not in source])
     dims = [
-        source[to.index(i)] if i in to else next(rest)
-        for i in range(self.rank)
+        source[to.index(i)] if i in to else next(rest) for i in range(self.rank)
     ]
     return permute(w, self, dims)
 
@@ -179,9 +176,7 @@ def _ranged(w, x: Val, dim: int, begin: int, end: int, step: int) -> Val:
             parts.append(w.cut(source, dim, end, source.shape[dim]))
         return w.concatenate(parts, dim)
 
-    return w.view(
-        x, lambda source: w.cut(source, dim, begin, end, step), put
-    )
+    return w.view(x, lambda source: w.cut(source, dim, begin, end, step), put)
 
 
 @row("slice")

@@ -196,9 +196,7 @@ class Program:
             for t in (*module.parameters(), *module.buffers())
         }
         # Tracing may have computed with these.
-        self._outside = [
-            (t, t._version) for t in guarded if id(t) not in own
-        ]
+        self._outside = [(t, t._version) for t in guarded if id(t) not in own]
         self._load()
 
     def _load(self) -> None:
@@ -259,8 +257,10 @@ class Program:
             pointer = tensor.data_ptr()
             state = self._states[i]
             # Its own memory shows what is written into it; a copy doesn't.
-            if state is None or state[0] != pointer or (
-                state[1] is not None and state[1] != tensor._version
+            if (
+                state is None
+                or state[0] != pointer
+                or (state[1] is not None and state[1] != tensor._version)
             ):
                 buffers[i], own = self._client.buffer(tensor)
                 version = None if own else tensor._version
@@ -273,7 +273,6 @@ class Program:
         if self._result_form == _tree.TENSOR:
             return tensors[0]
         return _tree.rebuild(self._result_form, iter(tensors))
-
 
     def _brought(self, i: int, leaf: Tensor):
         """An argument's buffer. Handing memory over takes longer than to copy

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from .. import (
     bfloat16,
-    bool as bool_,
     float16,
     float32,
     float64,
@@ -13,6 +12,9 @@ from .. import (
     int32,
     int64,
     uint8,
+)
+from .. import (
+    bool as bool_,
 )
 
 #: Types of elements as StableHLO writes them.

@@ -120,8 +120,10 @@ class Walk:
         if writes:
             self.writer.write(inputs[0], out)
             return inputs[0]
-        if isinstance(out, Val) and base not in _SAME and (
-            "(a" not in node._schema
+        if (
+            isinstance(out, Val)
+            and base not in _SAME
+            and ("(a" not in node._schema)
         ):
             if any(out is given for given in inputs):
                 # A tensor of its own in PyTorch.

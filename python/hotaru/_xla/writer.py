@@ -7,12 +7,14 @@ import struct
 
 from .. import (
     Tensor,
-    bool as bool_,
     empty,
     float32,
     get_default_dtype,
     int64,
     result_type,
+)
+from .. import (
+    bool as bool_,
 )
 from .values import NAMES, NotWritten, Val, type_text
 
@@ -226,9 +228,7 @@ class Writer:
         x, y = self.expand(x, shape), self.expand(y, shape)
         names = f"{self.use(condition)}, {self.use(x)}, {self.use(y)}"
         types = f"{self.type(condition)}, {self.type(x)}"
-        return self.emit(
-            f"stablehlo.select {names} : {types}", shape, x.dtype
-        )
+        return self.emit(f"stablehlo.select {names} : {types}", shape, x.dtype)
 
     def cast(self, x: Val, dtype) -> Val:
         if dtype is None or x.dtype == dtype:
@@ -423,9 +423,7 @@ class Writer:
         )
         types = ", ".join(map(self.type, inner))
         whole = self.fresh()
-        self.line(
-            f"{whole}:{len(inner)} = stablehlo.while({heads}) : {types}"
-        )
+        self.line(f"{whole}:{len(inner)} = stablehlo.while({heads}) : {types}")
         self._depth += 1
         self.line("cond {")
         limit = self.full(count, (), int64)

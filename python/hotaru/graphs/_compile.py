@@ -79,7 +79,8 @@ def compile(
     kind, failure_of = Graphed, _failure_of
     if backend == "xla":
         # Nothing of it is needed otherwise.
-        from .._xla.graphed import XlaGraphed as kind, failure_of
+        from .._xla.graphed import XlaGraphed as kind
+        from .._xla.graphed import failure_of
 
     given = dict(options or {})
     cache_size = given.pop("cache_size", None) or _cache_size()

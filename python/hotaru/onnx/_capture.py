@@ -75,9 +75,7 @@ def _tensors_only(function, spec, leaves: list):
         result = function(*args, **kwargs)
         if is_tensor(result):
             return result
-        found = [
-            x for x in pytree.tree_leaves(result) if not _is_constant(x)
-        ]
+        found = [x for x in pytree.tree_leaves(result) if not _is_constant(x)]
         return found[0] if len(found) == 1 else tuple(found)
 
     return called
@@ -117,7 +115,9 @@ def trace(model, args: tuple, kwargs: dict):
     called.__name__ = "forward"
     with no_grad(), _separate_operators():
         if not isinstance(model, Module):
-            program = jit.trace(called, tensors, check_trace=False, strict=False)
+            program = jit.trace(
+                called, tensors, check_trace=False, strict=False
+            )
             return program, tensors
         # The module's own call, with its hooks, of another forward.
         own = model.__dict__.get("forward")

@@ -12,9 +12,10 @@ import traceback
 from pathlib import Path
 from typing import List, Optional, Tuple
 
-import hotaru as torch
 import hotaru.nn as nn
 import hotaru.nn.functional as F
+
+import hotaru as torch
 
 sys.modules.setdefault("torch", torch)
 sys.modules.setdefault("torch.nn", nn)
@@ -210,9 +211,22 @@ PROGRAMS = {
             lambda s, x: [
                 f(x)
                 for f in (
-                    F.gelu, F.silu, F.mish, F.elu, F.selu, F.celu, F.hardswish,
-                    F.hardsigmoid, F.hardtanh, F.relu6, F.softplus, F.softsign,
-                    F.leaky_relu, F.logsigmoid, F.tanhshrink, F.softshrink,
+                    F.gelu,
+                    F.silu,
+                    F.mish,
+                    F.elu,
+                    F.selu,
+                    F.celu,
+                    F.hardswish,
+                    F.hardsigmoid,
+                    F.hardtanh,
+                    F.relu6,
+                    F.softplus,
+                    F.softsign,
+                    F.leaky_relu,
+                    F.logsigmoid,
+                    F.tanhshrink,
+                    F.softshrink,
                     F.hardshrink,
                 )
             ]
@@ -238,7 +252,10 @@ PROGRAMS = {
         ),
         [randn(4, 12, 12)],
     ),
-    "conv3d": (conv_net(nn.Conv3d(2, 3, 3), nn.MaxPool3d(2)), [randn(2, 8, 8, 8)]),
+    "conv3d": (
+        conv_net(nn.Conv3d(2, 3, 3), nn.MaxPool3d(2)),
+        [randn(2, 8, 8, 8)],
+    ),
     "conv_transpose": (
         conv_net(
             nn.ConvTranspose2d(3, 4, 3, 2, 1, output_padding=1),
@@ -250,8 +267,9 @@ PROGRAMS = {
         Wrap(
             lambda s, x: (
                 F.max_pool2d(x, 3, 2, 1),
-                F.avg_pool2d(x, 2, ceil_mode=False, count_include_pad=False,
-                             padding=1),
+                F.avg_pool2d(
+                    x, 2, ceil_mode=False, count_include_pad=False, padding=1
+                ),
                 F.adaptive_avg_pool2d(x, 1),
                 F.adaptive_avg_pool2d(x, (5, 3)),
                 F.adaptive_max_pool2d(x, 2),
@@ -316,23 +334,40 @@ PROGRAMS = {
     ),
     "gpt": (GPT(), [integers(50, 9)]),
     "embedding": (
-        Wrap(
-            lambda s, i: (s.e(i), F.one_hot(i, 10)), e=nn.Embedding(10, 4)
-        ),
+        Wrap(lambda s, i: (s.e(i), F.one_hot(i, 10)), e=nn.Embedding(10, 4)),
         [integers(10, 6)],
     ),
     "elementwise": (
         Wrap(
             lambda s, x, y: (
-                x + 2 * y, x - y, x * y, x / (y.abs() + 1), x**2, x.abs() ** 0.3,
-                torch.maximum(x, y), torch.where(x > y, x, 0.0),
-                x.clamp(-0.5, 0.5), torch.remainder(x, 0.7),
-                torch.fmod(x, 0.7), torch.floor_divide(x, 0.3),
-                torch.atan2(x, y), torch.lerp(x, y, 0.3),
-                torch.addcmul(x, y, y, value=0.5), x.sign(), x.round(),
-                x.exp().log1p(), torch.expm1(x), x.erf(), x.sigmoid().logit(),
-                (x > 0) & (y > 0), ~(x > 0), x.masked_fill(y > 0, -1.0),
-                torch.rsqrt(x.abs() + 1), x.trunc(), x.frac(), x.isnan(),
+                x + 2 * y,
+                x - y,
+                x * y,
+                x / (y.abs() + 1),
+                x**2,
+                x.abs() ** 0.3,
+                torch.maximum(x, y),
+                torch.where(x > y, x, 0.0),
+                x.clamp(-0.5, 0.5),
+                torch.remainder(x, 0.7),
+                torch.fmod(x, 0.7),
+                torch.floor_divide(x, 0.3),
+                torch.atan2(x, y),
+                torch.lerp(x, y, 0.3),
+                torch.addcmul(x, y, y, value=0.5),
+                x.sign(),
+                x.round(),
+                x.exp().log1p(),
+                torch.expm1(x),
+                x.erf(),
+                x.sigmoid().logit(),
+                (x > 0) & (y > 0),
+                ~(x > 0),
+                x.masked_fill(y > 0, -1.0),
+                torch.rsqrt(x.abs() + 1),
+                x.trunc(),
+                x.frac(),
+                x.isnan(),
             )
         ),
         [randn(5), randn(5)],
@@ -340,8 +375,17 @@ PROGRAMS = {
     "integers": (
         Wrap(
             lambda s, i: (
-                i // 3, i % 3, -i // 2, i * 2.5, i.float().mean(), i + 1,
-                (i > 4).long(), i.max(), i.sum(), i / 2, i.float() @ s.w,
+                i // 3,
+                i % 3,
+                -i // 2,
+                i * 2.5,
+                i.float().mean(),
+                i + 1,
+                (i > 4).long(),
+                i.max(),
+                i.sum(),
+                i / 2,
+                i.float() @ s.w,
                 torch.div(-i, 3, rounding_mode="trunc"),
             ),
             w=nn.Parameter(torch.randn(6, 2)),
@@ -351,12 +395,26 @@ PROGRAMS = {
     "reductions": (
         Wrap(
             lambda s, x: (
-                x.sum(), x.mean(1), x.amax((1, 2)), x.var(0 + 1), x.std((1, 2)),
-                x.prod(2), x.logsumexp(1), x.norm(), x.norm(p=1, dim=1),
-                x.max(1), x.argmin(2), x.argmax(), x.cumsum(1),
-                (x > 0).any(1), (x > -9).all(), x.var(0, unbiased=False),
-                torch.var_mean(x, 2), x.mean(0, keepdim=True),
-                torch.linalg.vector_norm(x, 3, 1), x.std(0) if False else x.min(),
+                x.sum(),
+                x.mean(1),
+                x.amax((1, 2)),
+                x.var(0 + 1),
+                x.std((1, 2)),
+                x.prod(2),
+                x.logsumexp(1),
+                x.norm(),
+                x.norm(p=1, dim=1),
+                x.max(1),
+                x.argmin(2),
+                x.argmax(),
+                x.cumsum(1),
+                (x > 0).any(1),
+                (x > -9).all(),
+                x.var(0, unbiased=False),
+                torch.var_mean(x, 2),
+                x.mean(0, keepdim=True),
+                torch.linalg.vector_norm(x, 3, 1),
+                x.std(0) if False else x.min(),
             )
         ),
         [randn(4, 5)],
@@ -364,16 +422,38 @@ PROGRAMS = {
     "shapes": (
         Wrap(
             lambda s, x: (
-                x.view(x.size(0), -1), x.reshape(-1, 4), x.flatten(1),
-                x.permute(2, 0, 1), x.transpose(0, 1), x.unsqueeze(1).squeeze(1),
-                x[:, 1:, ::2], x[..., 0], x[:, None], x[:, -1], x.expand(2, -1, -1, -1),
-                x.repeat(1, 2, 1), torch.cat([x, x], 1), torch.stack([x, x], 0),
-                x.split(1, 1), x.chunk(2, 2), x.unbind(1), x.flip(2),
-                x.roll(1, 2), F.pad(x, (1, 2)), F.pad(x, (1, 1), mode="circular"),
-                x.unflatten(2, (2, 2)), x.movedim(0, -1), x.tril(), x.diagonal(0, 1, 2),
-                x.repeat_interleave(2, 1), x.narrow(1, 1, 2), x.unfold(2, 2, 1),
-                torch.meshgrid(x[0, 0], x[0, 1], indexing="ij"), x.new_zeros(2, 3),
-                torch.zeros_like(x) + x.shape[0], torch.arange(x.size(0)) * 2,
+                x.view(x.size(0), -1),
+                x.reshape(-1, 4),
+                x.flatten(1),
+                x.permute(2, 0, 1),
+                x.transpose(0, 1),
+                x.unsqueeze(1).squeeze(1),
+                x[:, 1:, ::2],
+                x[..., 0],
+                x[:, None],
+                x[:, -1],
+                x.expand(2, -1, -1, -1),
+                x.repeat(1, 2, 1),
+                torch.cat([x, x], 1),
+                torch.stack([x, x], 0),
+                x.split(1, 1),
+                x.chunk(2, 2),
+                x.unbind(1),
+                x.flip(2),
+                x.roll(1, 2),
+                F.pad(x, (1, 2)),
+                F.pad(x, (1, 1), mode="circular"),
+                x.unflatten(2, (2, 2)),
+                x.movedim(0, -1),
+                x.tril(),
+                x.diagonal(0, 1, 2),
+                x.repeat_interleave(2, 1),
+                x.narrow(1, 1, 2),
+                x.unfold(2, 2, 1),
+                torch.meshgrid(x[0, 0], x[0, 1], indexing="ij"),
+                x.new_zeros(2, 3),
+                torch.zeros_like(x) + x.shape[0],
+                torch.arange(x.size(0)) * 2,
                 x.sum(1, keepdim=True).expand_as(x),
             )
         ),
@@ -382,12 +462,22 @@ PROGRAMS = {
     "indexing": (
         Wrap(
             lambda s, x, i: (
-                x[:, i[0]], x[torch.arange(x.size(0)), 0], x.gather(1, i),
-                x.index_select(1, i[0]), x.scatter(1, i, 0.5),
-                x.scatter_add(1, i, x[:, :4]), x[x > 0], x.masked_select(x > 0),
-                (x > 0).nonzero(), x.topk(2), x.sort(1, descending=True),
-                torch.take_along_dim(x, i, 1), x[:, [2, 0]], x[:, i[0], None],
-                x.argsort(1), torch.where(x > 0)[0],
+                x[:, i[0]],
+                x[torch.arange(x.size(0)), 0],
+                x.gather(1, i),
+                x.index_select(1, i[0]),
+                x.scatter(1, i, 0.5),
+                x.scatter_add(1, i, x[:, :4]),
+                x[x > 0],
+                x.masked_select(x > 0),
+                (x > 0).nonzero(),
+                x.topk(2),
+                x.sort(1, descending=True),
+                torch.take_along_dim(x, i, 1),
+                x[:, [2, 0]],
+                x[:, i[0], None],
+                x.argsort(1),
+                torch.where(x > 0)[0],
             )
         ),
         [randn(6), integers(6, 4)],
@@ -398,13 +488,16 @@ PROGRAMS = {
             lambda s, x: (
                 F.interpolate(x, scale_factor=2),
                 F.interpolate(x, size=(9, 7), mode="bilinear"),
-                F.interpolate(x, scale_factor=1.5, mode="bilinear",
-                              align_corners=True),
+                F.interpolate(
+                    x, scale_factor=1.5, mode="bilinear", align_corners=True
+                ),
                 F.interpolate(x, size=(11, 13), mode="bicubic"),
                 F.interpolate(x, scale_factor=0.5, mode="nearest-exact"),
-                F.pixel_shuffle(x, 2), F.pixel_unshuffle(x, 2),
-                F.grid_sample(x, s.grid.expand(x.size(0), -1, -1, -1),
-                              align_corners=False),
+                F.pixel_shuffle(x, 2),
+                F.pixel_unshuffle(x, 2),
+                F.grid_sample(
+                    x, s.grid.expand(x.size(0), -1, -1, -1), align_corners=False
+                ),
             ),
             grid=nn.Parameter(torch.rand(1, 4, 5, 2) * 2 - 1),
         ),
@@ -413,13 +506,19 @@ PROGRAMS = {
     "losses": (
         Wrap(
             lambda s, x, y, t: (
-                F.mse_loss(x, y), F.l1_loss(x, y, reduction="sum"),
-                F.smooth_l1_loss(x, y), F.huber_loss(x, y),
-                F.cross_entropy(x, t), F.nll_loss(F.log_softmax(x, 1), t),
+                F.mse_loss(x, y),
+                F.l1_loss(x, y, reduction="sum"),
+                F.smooth_l1_loss(x, y),
+                F.huber_loss(x, y),
+                F.cross_entropy(x, t),
+                F.nll_loss(F.log_softmax(x, 1), t),
                 F.binary_cross_entropy_with_logits(x, y.sigmoid()),
                 F.binary_cross_entropy(x.sigmoid(), y.sigmoid()),
-                F.kl_div(F.log_softmax(x, 1), F.softmax(y, 1), reduction="batchmean"),
-                F.cosine_similarity(x, y), F.pairwise_distance(x, y),
+                F.kl_div(
+                    F.log_softmax(x, 1), F.softmax(y, 1), reduction="batchmean"
+                ),
+                F.cosine_similarity(x, y),
+                F.pairwise_distance(x, y),
                 torch.cdist(x, y),
             )
         ),
@@ -428,9 +527,14 @@ PROGRAMS = {
     "matrices": (
         Wrap(
             lambda s, x, y: (
-                x @ y, torch.einsum("bij,bjk->bik", x, y), torch.bmm(x, y),
-                torch.baddbmm(x @ y, x, y, alpha=0.5), s.b(x, y.transpose(1, 2)),
-                x[0] @ y[0], torch.outer(x[0, 0], y[0, 0]), s.l(x),
+                x @ y,
+                torch.einsum("bij,bjk->bik", x, y),
+                torch.bmm(x, y),
+                torch.baddbmm(x @ y, x, y, alpha=0.5),
+                s.b(x, y.transpose(1, 2)),
+                x[0] @ y[0],
+                torch.outer(x[0, 0], y[0, 0]),
+                s.l(x),
                 torch.addmm(s.l.bias, x[0], s.l.weight.t()),
             ),
             b=nn.Bilinear(4, 4, 3),
@@ -483,11 +587,15 @@ def write(name: str, folder: Path) -> dict:
     batches = [1] if static else [2, 1, 5]
     args = makers if static else tuple(make(2) for make in makers)
     names = [f"in{i}" for i in range(len(args))]
-    axes = {} if static else {
-        n: {d: "batch"}
-        for n, d, a in zip(names, dims, args)
-        if isinstance(a, torch.Tensor)
-    }
+    axes = (
+        {}
+        if static
+        else {
+            n: {d: "batch"}
+            for n, d, a in zip(names, dims, args)
+            if isinstance(a, torch.Tensor)
+        }
+    )
     start = time.perf_counter()
     program = torch.onnx.export(
         model, tuple(args), input_names=names, dynamic_axes=axes

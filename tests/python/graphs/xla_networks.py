@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import hotaru as torch
 import hotaru.nn.functional as F
+
+import hotaru as torch
 from hotaru import nn
 
 

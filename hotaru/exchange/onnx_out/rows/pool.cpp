@@ -1,4 +1,5 @@
 // Pooling.
+#include "hotaru/core/host.h"
 #include "hotaru/exchange/onnx_out/rows/common.h"
 #include "hotaru/ops/create/factory.h"
 
@@ -138,7 +139,7 @@ void adaptive_avg_pool(Lowering& l) {
     const int64_t out = sizes[size_t(i)];
     Tensor weights =
         zeros(Dims{*in, out}, TensorOptions(DType::kFloat32, Device{}));
-    float* at = weights.data<float>();
+    float* at = host_data<float>(weights, "onnx");
     for (int64_t o = 0; o < out; ++o) {
       const int64_t begin = o * *in / out;
       const int64_t end = ((o + 1) * *in + out - 1) / out;

@@ -110,8 +110,7 @@ def test_both_branches_are_in_the_graph():
 
 def test_returns_within_branches():
     cases = [
-        (torch.tensor(pair),)
-        for pair in ([1.0, 1.0], [1.0, -1.0], [-1.0, 1.0])
+        (torch.tensor(pair),) for pair in ([1.0, 1.0], [1.0, -1.0], [-1.0, 1.0])
     ]
     assert_same(nested, cases)
 

@@ -4,10 +4,10 @@ import io
 
 import numpy as np
 import pytest
+from hotaru.nn import functional as F
 
 import hotaru as torch
 from hotaru import nn
-from hotaru.nn import functional as F
 
 
 def loaded(program):
@@ -205,7 +205,5 @@ def test_results_agree_with_numpy():
     net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3)).eval()
     x = torch.randn(3, 4)
     program = torch.onnx.export(net, (x,), input_names=["x"])
-    (got,) = ReferenceEvaluator(program.model_proto).run(
-        None, {"x": x.numpy()}
-    )
+    (got,) = ReferenceEvaluator(program.model_proto).run(None, {"x": x.numpy()})
     np.testing.assert_allclose(got, net(x).detach().numpy(), rtol=1e-5)

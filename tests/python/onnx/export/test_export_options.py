@@ -179,7 +179,9 @@ def test_training_mode(x):
 
 
 def test_verify_and_report(net, x, tmp_path):
-    torch.onnx.export(net, (x,), verify=True, report=True, artifacts_dir=tmp_path)
+    torch.onnx.export(
+        net, (x,), verify=True, report=True, artifacts_dir=tmp_path
+    )
     text = (tmp_path / "onnx_export_Sequential.md").read_text()
     assert "| Gemm | 2 |" in text
 

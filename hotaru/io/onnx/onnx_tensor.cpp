@@ -8,7 +8,7 @@
 #include "hotaru/core/error.h"
 #include "hotaru/core/host.h"
 #include "hotaru/core/shape.h"
-#include "hotaru/io/onnx_file.h"
+#include "hotaru/io/onnx/onnx_file.h"
 #include "hotaru/io/proto_reader.h"
 #include "hotaru/ops/create/factory.h"
 

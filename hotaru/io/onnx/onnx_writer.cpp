@@ -1,4 +1,4 @@
-#include "hotaru/io/onnx_writer.h"
+#include "hotaru/io/onnx/onnx_writer.h"
 
 #include <algorithm>
 #include <array>

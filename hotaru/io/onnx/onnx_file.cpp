@@ -1,4 +1,4 @@
-#include "hotaru/io/onnx_file.h"
+#include "hotaru/io/onnx/onnx_file.h"
 
 #include <utility>
 

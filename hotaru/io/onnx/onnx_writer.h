@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "hotaru/core/tensor.h"
-#include "hotaru/io/onnx_file.h"
+#include "hotaru/io/onnx/onnx_file.h"
 
 namespace hotaru::io::onnx {
 
