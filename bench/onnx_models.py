@@ -292,7 +292,7 @@ class Language(nn.Module):
 
 
 class Speech(nn.Module):
-    """Two convolutions of spectra and two layers of a GRU in both directions."""
+    """Two convolutions of spectra, two layers of a GRU in both directions."""
 
     def __init__(self, bands=80, width=256):
         super().__init__()

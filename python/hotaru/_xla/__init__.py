@@ -8,6 +8,6 @@ graph, `program` keeps an executable with its parameters, `client` is jaxlib.
 from __future__ import annotations
 
 from .table import operators
-from .values import NotWritten
+from .values import NotWrittenError
 
-__all__ = ["NotWritten", "operators"]
+__all__ = ["NotWrittenError", "operators"]

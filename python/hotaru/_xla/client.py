@@ -23,7 +23,7 @@ from .. import (
     bool as bool_,
 )
 from ..utils.dlpack import from_dlpack, to_dlpack
-from .values import NotWritten
+from .values import NotWrittenError
 
 # What XLA takes as it lies, without a copy.
 _ALIGNMENT = 64
@@ -83,7 +83,7 @@ class Client:
         self._doors = _doors(_jax, xla_client, self._device)
 
     def compile(self, text: str, results):
-        """StableHLO as a function of buffers. NotWritten: XLA refuses it.
+        """StableHLO as a function of buffers. NotWrittenError: XLA refuses it.
 
         Args:
             results: shapes and dtypes of what it gives.
@@ -93,7 +93,9 @@ class Client:
             made = self._client.compile_and_load(text, devices, self._options())
         except self._jax.JaxRuntimeError as error:
             lines = str(error).strip().splitlines() or ["no reason given"]
-            raise NotWritten(f"XLA refuses the program: {lines[0]}") from error
+            raise NotWrittenError(
+                f"XLA refuses the program: {lines[0]}"
+            ) from error
         if self._doors is None:
             return made.execute
         sharding = self._doors[0]

@@ -8,7 +8,7 @@ from ..graphs import _state
 from ..graphs._callables import Graphed
 from .client import check_installed
 from .program import Program
-from .values import NotWritten
+from .values import NotWrittenError
 
 
 class XlaGraphed(Graphed):
@@ -33,7 +33,9 @@ def failure_of(model, fullgraph: bool):
         nonlocal warned
         if fullgraph:
             raise error
-        if not isinstance(error, (NotWritten, _state.StateError, TypeError)):
+        if not isinstance(
+            error, (NotWrittenError, _state.StateError, TypeError)
+        ):
             raise error
         if not warned and not isinstance(error, _state.StateError):
             warned = True

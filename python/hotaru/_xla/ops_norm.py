@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .ops_reduce import mean_of
 from .table import row
-from .values import NotWritten, Val
+from .values import NotWrittenError, Val
 
 
 def _scaled(w, x: Val, weight, bias, dims) -> Val:
@@ -28,7 +28,7 @@ def _standard(w, x: Val, dims, eps: float) -> Val:
 def batch_norm(w, input, weight, bias, running_mean, running_var, training,
                momentum, eps, cudnn_enabled=True):  # fmt: skip
     if training and running_mean is not None:
-        raise NotWritten("in training mode it changes running statistics")
+        raise NotWrittenError("in training mode it changes running statistics")
     if training or running_mean is None:
         dims = [d for d in range(input.rank) if d != 1]
         return _scaled(w, _standard(w, input, dims, eps), weight, bias, [1])
@@ -78,6 +78,6 @@ def instance_norm(w, input, weight, bias, running_mean, running_var,
             momentum, eps,
         )  # fmt: skip
     if running_mean is not None:
-        raise NotWritten("it changes running statistics")
+        raise NotWrittenError("it changes running statistics")
     out = _standard(w, input, list(range(2, input.rank)), eps)
     return _scaled(w, out, weight, bias, [1])

@@ -21,7 +21,7 @@ from ..jit import TracerWarning, trace
 from ..jit._traced import TracedInt
 from ..nn import Module
 from . import client
-from .values import NotWritten, Val
+from .values import NotWrittenError, Val
 from .walk import Walk
 from .writer import Writer
 
@@ -77,12 +77,14 @@ class _Whole(Module):
 
 
 def _plain(form: tuple) -> tuple:
-    """A form with sizes as numbers. NotWritten: other objects."""
+    """A form with sizes as numbers. NotWrittenError: other objects."""
     if form[0] == "object":
         value = form[2].value
         if isinstance(value, int) and type(value) is TracedInt:
             return ("constant", int, int(value))
-        raise NotWritten(f"it gives a value of type {type(value).__name__}")
+        raise NotWrittenError(
+            f"it gives a value of type {type(value).__name__}"
+        )
     if form[0] == "list":
         return (*form[:2], tuple(map(_plain, form[2])))
     if form[0] in ("dict", "fields"):
@@ -108,7 +110,7 @@ def write(function, owners, form, leaves) -> tuple:
     Arguments are tensors, or numbers of leaves.
 
     Raises:
-        NotWritten: it cannot be written; names the operator and its line.
+        NotWrittenError: it cannot be written; names the operator and its line.
     """
     whole = _Whole(function, _roots(owners), form)
     traced = _traced(whole, leaves)
@@ -141,18 +143,18 @@ def _traced(whole: _Whole, leaves):
             traced = trace(whole, given, check_trace=False)
     except TracerWarning as warning:
         text = str(warning).partition(" might")[0].removeprefix("Converting ")
-        raise NotWritten(
+        raise NotWrittenError(
             f"{_line_of(warning)}it turns {text}: control flow or numbers "
             "that depend on tensors' values"
         ) from None
-    except NotWritten:
+    except NotWrittenError:
         raise
     except Exception as error:
-        raise NotWritten(f"it cannot be traced: {error}") from error
+        raise NotWrittenError(f"it cannot be traced: {error}") from error
     finally:
         mha.set_fastpath_enabled(fast)
     if not (get_rng_state() == drawn).all():
-        raise NotWritten("it draws random numbers")
+        raise NotWrittenError("it draws random numbers")
     return traced
 
 
@@ -306,10 +308,10 @@ def _mode() -> tuple:
 def _check(leaves, guarded) -> None:
     tensors = (*leaves, *guarded)
     if is_grad_enabled() and any(t.requires_grad for t in tensors):
-        raise NotWritten(
+        raise NotWrittenError(
             "gradients are required, and the xla backend is for inference: "
             "call it within no_grad() or inference_mode()"
         )
     for tensor in leaves:
         if not tensor.is_cpu:
-            raise NotWritten(f"an argument on {tensor.device}")
+            raise NotWrittenError(f"an argument on {tensor.device}")

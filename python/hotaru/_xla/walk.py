@@ -11,7 +11,7 @@ from .. import Tensor, ops
 from .._function_schema import parse_schema
 from ..nn import Module
 from . import scalars, table
-from .values import NotWritten, Val, dtype_of
+from .values import NotWrittenError, Val, dtype_of
 from .writer import Writer
 
 _MAX_TURNS = 100_000
@@ -43,19 +43,19 @@ class Walk:
         for node in block.nodes():
             try:
                 self._node(node)
-            except NotWritten as error:
+            except NotWrittenError as error:
                 raise self._placed(error, node) from None
             except (IndexError, KeyError, TypeError, ValueError) as error:
                 text = f"{type(error).__name__}: {error}"
-                raise self._placed(NotWritten(text), node) from error
+                raise self._placed(NotWrittenError(text), node) from error
         return [self._values[id(v)] for v in block.outputs()]
 
-    def _placed(self, error: NotWritten, node) -> NotWritten:
+    def _placed(self, error: NotWrittenError, node) -> NotWrittenError:
         """With the operator's name and line, if it has none yet."""
         if getattr(error, "placed", False):
             return error
         name = (node._schema or node.kind()).partition("(")[0]
-        out = NotWritten(f"{name}{self._where(node)}: {error}")
+        out = NotWrittenError(f"{name}{self._where(node)}: {error}")
         out.placed = True
         return out
 
@@ -92,7 +92,7 @@ class Walk:
         if known:
             return out
         if any(map(_has_tensor, inputs)):
-            raise NotWritten("the xla backend has no row for it")
+            raise NotWrittenError("the xla backend has no row for it")
         return scalars.compute(base, inputs)
 
     # --- operators ---
@@ -113,7 +113,7 @@ class Walk:
         if self._known(node, inputs):
             return self._computed(node, schema, inputs)
         if base in scalars.VALUES:
-            raise NotWritten("it asks for a tensor's value")
+            raise NotWrittenError("it asks for a tensor's value")
         names = tuple(a.name for a in schema.arguments)
         function, writes = table.find(node.kind(), names)
         out = function(self.writer, **dict(zip(names, inputs)))
@@ -124,10 +124,9 @@ class Walk:
             isinstance(out, Val)
             and base not in _SAME
             and ("(a" not in node._schema)
-        ):
-            if any(out is given for given in inputs):
-                # A tensor of its own in PyTorch.
-                return Val(self.writer.use(out), out.shape, out.dtype)
+        ) and any(out is given for given in inputs):
+            # A tensor of its own in PyTorch.
+            return Val(self.writer.use(out), out.shape, out.dtype)
         return out
 
     def _known(self, node, inputs) -> bool:
@@ -141,7 +140,7 @@ class Walk:
 
     def _computed(self, node, schema, inputs):
         if _draws(node.kind()):
-            raise NotWritten("it draws random numbers")
+            raise NotWrittenError("it draws random numbers")
         name = node._schema.partition("(")[0].partition("::")[2]
         base, _, overload = name.partition(".")
         args, kwargs = [], {}
@@ -160,7 +159,7 @@ class Walk:
     def _constants(self, value):
         if isinstance(value, Tensor):
             if not value.is_cpu:
-                raise NotWritten(f"a tensor on {value.device}")
+                raise NotWrittenError(f"a tensor on {value.device}")
             return Val(None, value.shape, value.dtype, value)
         if isinstance(value, (list, tuple)):
             return type(value)(self._constants(v) for v in value)
@@ -169,7 +168,7 @@ class Walk:
     def held(self, tensor: Tensor, what: str) -> Val:
         """The value of a parameter or of another tensor that there is."""
         if not tensor.is_cpu:
-            raise NotWritten(f"{what} on {tensor.device}")
+            raise NotWrittenError(f"{what} on {tensor.device}")
         known = self._tensors.get(id(tensor))
         if known is None:
             known = Val(None, tensor.shape, tensor.dtype)
@@ -202,14 +201,14 @@ class Walk:
         return list(value) if isinstance(value, list) else value
 
     def _refused(self, node, inputs):
-        raise NotWritten("it changes an attribute of a module")
+        raise NotWrittenError("it changes an attribute of a module")
 
     def _raises(self, node, inputs):
-        raise NotWritten("the program raises an error")
+        raise NotWrittenError("the program raises an error")
 
     def _if(self, node, inputs):
         if isinstance(inputs[0], Val):
-            raise NotWritten("it asks for a tensor's value")
+            raise NotWrittenError("it asks for a tensor's value")
         blocks = list(node.blocks())
         return self._block(blocks[0] if inputs[0] else blocks[1])
 
@@ -219,13 +218,13 @@ class Walk:
         turn = 0
         while turn < limit and goes_on:
             if turn > _MAX_TURNS:
-                raise NotWritten(f"more than {_MAX_TURNS} turns")
+                raise NotWrittenError(f"more than {_MAX_TURNS} turns")
             params = list(body.inputs())
             for param, value in zip(params, [turn, *states]):
                 self._values[id(param)] = value
             goes_on, *states = self._block(body)
             if isinstance(goes_on, Val):
-                raise NotWritten("it asks for a tensor's value")
+                raise NotWrittenError("it asks for a tensor's value")
             turn += 1
         return states
 

@@ -16,7 +16,7 @@ from .. import (
 from .. import (
     bool as bool_,
 )
-from .values import NAMES, NotWritten, Val, type_text
+from .values import NAMES, NotWrittenError, Val, type_text
 
 _FORMATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
 _KINDS = {"add": 0, "multiply": 1}
@@ -93,7 +93,7 @@ class Writer:
                     x.version += 1
                 x.seen = x.source.version
         if x.lost:
-            raise NotWritten(
+            raise NotWrittenError(
                 "a tensor is read whose memory may have been written by "
                 "another name"
             )
@@ -109,7 +109,7 @@ class Writer:
     def write(self, x: Val, value: Val) -> None:
         """What `x` is from now on: the end of an in-place operator."""
         if x.given:
-            raise NotWritten(f"it writes {x.given}")
+            raise NotWrittenError(f"it writes {x.given}")
         self.use(x)  # as far as it is known
         if value.shape != x.shape:
             value = self.expand(value, x.shape)
@@ -126,7 +126,7 @@ class Writer:
 
     def _lose(self, x: Val) -> None:
         if x.given:
-            raise NotWritten(f"it may write {x.given}")
+            raise NotWrittenError(f"it may write {x.given}")
         while x is not None:
             x.lost = True
             x = x.source
@@ -210,7 +210,7 @@ class Writer:
             shape = broadcast_shape(x.shape, y.shape)
             x, y = self.expand(x, shape), self.expand(y, shape)
         if x.dtype != y.dtype:
-            raise NotWritten(f"operands of {x.dtype} and {y.dtype}")
+            raise NotWrittenError(f"operands of {x.dtype} and {y.dtype}")
         return x, y
 
     def compare(self, which: str, x, y) -> Val:
@@ -483,13 +483,13 @@ def scalar_text(value, dtype) -> str:
 
 
 def broadcast_shape(*shapes) -> tuple:
-    """The shape of them together. NotWritten: there is none."""
+    """The shape of them together. NotWrittenError: there is none."""
     rank = max(map(len, shapes))
     out = [1] * rank
     for shape in shapes:
         for i, n in enumerate(shape, rank - len(shape)):
             if n != 1 and out[i] not in (1, n):
-                raise NotWritten(f"shapes {shapes} do not broadcast")
+                raise NotWrittenError(f"shapes {shapes} do not broadcast")
             if n != 1:
                 out[i] = n
     return tuple(out)

@@ -79,8 +79,9 @@ def compile(
     kind, failure_of = Graphed, _failure_of
     if backend == "xla":
         # Nothing of it is needed otherwise.
-        from .._xla.graphed import XlaGraphed as kind
-        from .._xla.graphed import failure_of
+        from .._xla import graphed as xla
+
+        kind, failure_of = xla.XlaGraphed, xla.failure_of
 
     given = dict(options or {})
     cache_size = given.pop("cache_size", None) or _cache_size()

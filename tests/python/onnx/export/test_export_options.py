@@ -172,7 +172,8 @@ def test_options_without_a_counterpart(net, x):
 def test_training_mode(x):
     net = nn.Sequential(nn.Linear(4, 4), nn.Dropout(0.5)).train()
     assert "Dropout" not in torch.onnx.export(net, (x,)).operators()
-    assert net.training and net[1].training
+    assert net.training
+    assert net[1].training
     mode = torch.onnx.TrainingMode.PRESERVE
     kept = torch.onnx.export(net, (x,), training=mode)
     assert kept.operators()["Dropout"] == 1
