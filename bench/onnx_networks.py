@@ -32,6 +32,7 @@ STARTS = 5
 def start(runtime: str, command: list[str], options) -> compare.Worker:
     os.environ["ONNX_RUNTIME"] = runtime
     os.environ["ONNX_FOLDER"] = str(options.folder)
+    os.environ["ONNX_CLOCK"] = options.clock
     return compare.Worker(command, options.threads, BENCH / "onnx_worker.py")
 
 
@@ -104,6 +105,7 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--seconds", type=float, default=0.05, help="a turn's")
+    parser.add_argument("--clock", choices=("wall", "cpu"), default="wall")
     parser.add_argument("--only", help="networks whose name contains this")
     parser.add_argument("--folder", type=Path, default=Path(".cache/onnx"))
     parser.add_argument("--out", type=Path, default=Path("bench-out"))
@@ -135,6 +137,7 @@ def main() -> int:
     report = {
         "processor": compare.processor(),
         "threads": options.threads,
+        "clock": options.clock,
         "rounds": options.rounds,
         "versions": {name: w.version for name, w in workers.items()},
         "rows": rows,
@@ -142,7 +145,8 @@ def main() -> int:
     }
     print(
         f"{report['processor']}, {options.threads} thread(s), "
-        f"{options.rounds} rounds, ONNX Runtime {workers['peer'].version}\n"
+        f"{options.clock} time, {options.rounds} rounds, "
+        f"ONNX Runtime {workers['peer'].version}\n"
     )
     show(report)
     options.out.mkdir(parents=True, exist_ok=True)

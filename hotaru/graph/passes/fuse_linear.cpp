@@ -101,6 +101,9 @@ class Fuser {
     for (size_t n = 0; n < region_.nodes.size(); ++n) {
       Chain chain;
       if (!region_.nodes[n] || !begin(chain, n)) continue;
+      const LinearAttributes& g = chain.attributes;
+      take_factor(chain, chain.a, chain.attributes.a, g.m, g.k);
+      take_factor(chain, chain.b, chain.attributes.b, g.k, g.n);
       while (extend(chain)) {
       }
       if (chain.nodes.size() > 1) replace(chain);
@@ -154,6 +157,77 @@ class Fuser {
       *input = {own(product.tensor(i++)), n};
     chain.nodes = {n};
     return true;
+  }
+
+  /// A factor that is a tensor times one number: the number is taken along, as
+  /// attention does whose queries and keys are scaled.
+  void take_factor(Chain& chain, Input& factor, MatrixStrides& strides,
+                   int64_t rows, int64_t columns) {
+    const Storage* storage = factor.tensor.storage().get();
+    if (!region_.values.contains(storage)) return;
+    const std::vector<size_t>& users = users_.at(storage);
+    const size_t n = chain.nodes.back();
+    if (users.size() != 2 || users[1] != n || !region_.nodes[users[0]]) return;
+    const KernelCall& user = call(users[0]);
+    if (user.kernel().name() != "mul") return;
+    const Tensor& out = user.tensor(0);
+    const bool first = user.tensor(2).numel() == 1;
+    const Tensor &x = user.tensor(first ? 1 : 2),
+                 &number = user.tensor(first ? 2 : 1);
+    LinearAttributes& g = chain.attributes;
+    const auto as_out = [&](const Tensor& t) {
+      return t.dtype() == out.dtype() && t.device() == out.device();
+    };
+    if (out.storage().get() != storage || number.numel() != 1 ||
+        !same(x.sizes(), out.sizes()) || !as_out(x) || !as_out(number) ||
+        !region_.lasts(number) || !suits(Activation::kNone, g, out.device()) ||
+        (chain.scale.defined() && !out.device().is_cpu()))
+      return;
+    // The steps along x that those along its product by the number stand for.
+    MatrixStrides steps = strides;
+    const int64_t sizes[] = {g.batch, rows, columns};
+    int64_t* const each[] = {&steps.batch, &steps.row, &steps.column};
+    if (g.batch * rows * columns != out.numel()) return;
+    for (size_t i = 0; i < 3; ++i) {
+      if (sizes[i] == 1) continue;
+      size_t d = 0;
+      while (d < size_t(out.dim()) &&
+             (out.sizes()[d] != sizes[i] || out.strides()[d] != *each[i]))
+        ++d;
+      if (d == size_t(out.dim())) return;
+      *each[i] = x.strides()[d];
+    }
+    Chain longer = chain;
+    longer.nodes.insert(longer.nodes.begin(), users[0]);
+    Input& other = &factor == &chain.a ? longer.a : longer.b;
+    other = {own(x), users[0]};
+    longer.scale = {times(chain.scale.tensor, number, user), users[0]};
+    if (!stays(longer)) return;
+    // In the order of the calls, whichever factor came first.
+    std::sort(longer.nodes.begin(), longer.nodes.end());
+    strides = steps;
+    chain.scale = longer.scale;
+    chain.nodes = std::move(longer.nodes);
+    factor = other;
+  }
+
+  /// The product of two numbers that last, made once.
+  Tensor times(const Tensor& a, const Tensor& b, const KernelCall& mul) {
+    if (!a.defined()) return own(b);
+    for (const Square& known : squares_)
+      if (same_place(known.a, a) && same_place(known.b, b)) return known.to;
+    const Tensor to = allocate(Dims{1}, b.dtype(), b.device());
+    const Tensor flat[] = {view_as_one(a), view_as_one(b)};
+    const Operand operands[] = {write(to), read(flat[0]), read(flat[1])};
+    region_.once.push_back(std::make_unique<Node>(KernelCall(
+        mul.kernel(), operands, mul.attributes<PointwiseNumbers>())));
+    squares_.push_back({own(a), own(b), to});
+    return to;
+  }
+
+  static Tensor view_as_one(const Tensor& t) {
+    return make_tensor(t.storage(), t.dtype(), Dims{1}, Dims{1},
+                       t.storage_offset());
   }
 
   /// Takes the next node along; false if that can't be.
@@ -332,6 +406,9 @@ class Fuser {
     touches_[last] = touches_of(call(last));
   }
 
+  struct Square {
+    Tensor a, b, to;
+  };
   struct Packed {
     Tensor source, to;
     PackMatrixAttributes attributes;
@@ -341,6 +418,7 @@ class Fuser {
   std::vector<Touches> touches_;
   std::unordered_map<const Storage*, std::vector<size_t>> users_;
   std::vector<Packed> packed_;
+  std::vector<Square> squares_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "hotaru/core/error.h"
 #include "hotaru/graph/program/order.h"
@@ -100,12 +101,16 @@ Program::Steps Program::prepared(const Nodes& nodes) const {
 
 void Program::watch() {
   std::vector<Ref<Ordered>> objects;
+  std::unordered_set<const Ordered*> made;
   for (const auto& node : once_)
-    for (const Operand& operand : node->call().operands())
-      if (operand.ordered() && !operand.writes()) {
+    for (const Operand& operand : node->call().operands()) {
+      if (operand.writes()) {
+        made.insert(operand.ordered());
+      } else if (operand.ordered() && !made.contains(operand.ordered())) {
         objects.emplace_back(operand.tensor->storage().get());
         sources_.push_back(operand.tensor->storage().get());
       }
+    }
   if (!once_.empty()) watch_.emplace(std::move(objects));
 }
 

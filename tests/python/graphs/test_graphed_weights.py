@@ -216,3 +216,38 @@ def test_weights_of_contiguous_rows_are_packed():
             graph.replay()
             assert close(y, x @ weight)
             weight.mul_(2)
+
+
+@pytest.mark.cpu_graphs("numbers before products are taken along on the CPU")
+def test_scaled_factors_of_products():
+    scale, other = torch.tensor([0.5]), torch.tensor(3.0)
+
+    def scores(x):
+        q = x.view(1, 5, 3, 4).transpose(1, 2)
+        return (q * scale) @ (q.transpose(-1, -2) * other)
+
+    x = torch.randn(1, 5, 12)
+    graph, y = captured(scores, x)
+    assert [name for name, _ in graph._nodes()] == ["linear"]
+    for _ in range(3):
+        x.copy_(torch.randn(1, 5, 12))
+        scale.mul_(2)
+        other.add_(1)
+        graph.replay()
+        assert close(y, scores(x))
+
+
+@pytest.mark.cpu_graphs("calls of other devices stay where they are")
+def test_what_is_made_of_what_was_made_once():
+    weight, x = torch.randn(32, 16, 3, 3), torch.randn(1, 16, 8, 8)
+
+    def swapped(x):
+        both = torch.cat([weight[16:], weight[:16]])
+        return torch.conv2d(x, both)
+
+    graph, y = captured(swapped, x)
+    assert "cat" not in {name for name, _ in graph._nodes()}
+    for _ in range(3):
+        graph.replay()
+        assert close(y, swapped(x))
+        weight.mul_(-0.5)
