@@ -27,9 +27,12 @@ Rows activation_rows();
 Rows reduce_rows();
 Rows order_rows();
 Rows shape_rows();
+Rows pad_rows();
 Rows view_rows();
+Rows part_rows();
 Rows create_rows();
 Rows index_rows();
+Rows scatter_rows();
 Rows matmul_rows();
 Rows conv_rows();
 Rows pool_rows();
@@ -42,6 +45,7 @@ Rows resize_rows();
 Rows number_rows();
 /// Lists, dicts, modes.
 Rows host_rows();
+Rows mode_rows();
 
 const Row* find_row(const Operator& op);
 const Row* find_number_row(const Operator& op);

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <string_view>
+#define PROTOZERO_USE_VIEW std::string_view
 #include <protozero/pbf_writer.hpp>
 
 #include "hotaru/core/error.h"
 #include "hotaru/core/host.h"
 #include "hotaru/io/new_file.h"
-#include "hotaru/io/proto_reader.h"
 #include "hotaru/ops/create/copy.h"
 
 namespace hotaru::io::onnx {

@@ -13,7 +13,9 @@ def _dim_name(dim, where: str) -> str | None:
         return None
     if isinstance(dim, str):
         return dim
-    name = getattr(dim, "name", None) or getattr(dim, "__name__", None)
+    name = getattr(dim, "__name__", None)
+    if name is None and str(dim).startswith("Dim."):
+        name = str(dim).removeprefix("Dim.")  # AUTO, DYNAMIC, STATIC
     if not isinstance(name, str):
         raise TypeError(
             f"{where}: a dimension is {dim!r}; give a name, a Dim, or None"

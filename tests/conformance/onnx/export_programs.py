@@ -10,7 +10,6 @@ import sys
 import time
 import traceback
 from pathlib import Path
-from typing import List, Optional, Tuple
 
 import hotaru.nn as nn
 import hotaru.nn.functional as F
@@ -101,7 +100,7 @@ def early(x):
 @torch.jit.script
 def rounds(x, n: int):
     total = torch.zeros_like(x)
-    parts: List[torch.Tensor] = []
+    parts: list[torch.Tensor] = []
     for i in range(n):
         total = total + x * i
         if i % 2 == 0:
@@ -144,19 +143,16 @@ class Scripted(nn.Module):
         self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(3)])
         self.gate = nn.Linear(8, 1)
 
-    def forward(self, x, mask: Optional[torch.Tensor] = None):
+    def forward(self, x, mask: torch.Tensor | None = None):
         for layer in self.layers:
             y = torch.relu(layer(x))
-            if bool(self.gate(y).mean() > 0):
-                x = x + y
-            else:
-                x = x - y
+            x = x + y if bool(self.gate(y).mean() > 0) else x - y
         if mask is not None:
             x = x * mask
         a, b = self.halves(x)
         return a, b
 
-    def halves(self, x) -> Tuple[torch.Tensor, torch.Tensor]:
+    def halves(self, x) -> tuple[torch.Tensor, torch.Tensor]:
         half = x.size(1) // 2
         return x[:, :half], x[:, half:]
 
@@ -171,7 +167,7 @@ class Decoder(nn.Module):
 
     def forward(self, x, n: int):
         h = torch.zeros(x.size(0), 6)
-        ys: List[torch.Tensor] = []
+        ys: list[torch.Tensor] = []
         for _ in range(n):
             h = self.cell(x, h)
             x = self.out(h)

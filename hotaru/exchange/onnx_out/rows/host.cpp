@@ -284,87 +284,13 @@ void contains(Lowering& l) {
   }
 }
 
-void dict_get(Lowering& l) {
-  Dict* dict = dict_of(l);
-  if (!dict) return;
-  const Symbol* found = find(*dict, l.at(1));
-  l.result(found ? *found : l.size() > 2 ? l.at(2) : Symbol());
-}
-
-template <bool kKeys, bool kValues>
-void dict_parts(Lowering& l) {
-  Dict* dict = dict_of(l);
-  if (!dict) return;
-  std::vector<Symbol> items;
-  for (const auto& [key, value] : *dict) {
-    items.push_back(kKeys && kValues ? Symbol::tuple_of({Symbol(key), value})
-                    : kKeys          ? Symbol(key)
-                                     : value);
-  }
-  l.result(host_list(l, std::move(items)));
-}
-
-void same(Lowering& l) {
-  l.result(l.at(0));
-}
-
-template <bool kYes>
-void answer(Lowering& l) {
-  l.result(Symbol(Value(kYes)));
-}
-
-void ignored(Lowering& l) {
-  l.result(Symbol());
-}
-
-void device(Lowering& l) {
-  if (l.size() == 1 && l.at(0).is_tensor()) l.result(Symbol(Value(Device{})));
-}
-
-void is_on(Lowering& l) {
-  if (l.at(0).is_tensor()) l.result(Symbol(Value(l.name() == "is_cpu")));
-}
-
-void text(Lowering& l) {
-  if (!l.at(0).known()) l.result(Symbol(Value("...")));
-}
-
 constexpr Row kRows[] = {
-    {"len", len},
-    {"__getitem__", get_item},
-    {"append", append},
-    {"extend", extend},
-    {"add_.t", extend},
-    {"insert", insert},
-    {"pop", pop},
-    {"_set_item", set_item},
-    {"clear", clear},
-    {"reverse", reverse},
-    {"copy", copied},
-    {"list", copied},
-    {"dict", copied},
-    {"add.t", joined_lists},
-    {"mul.left_t", repeated},
-    {"slice.t", sliced},
-    {"__contains__", contains},
-    {"get", dict_get},
-    {"keys", dict_parts<true, false>},
-    {"values", dict_parts<false, true>},
-    {"items", dict_parts<true, true>},
-    {"_unwrap_optional", same},
-    {"wait", same},
-    {"device", device},
-    {"is_cpu", is_on},
-    {"is_cuda", is_on},
-    {"str", text},
-    {"format", text},
-    {"is_grad_enabled", answer<false>},
-    {"is_autocast_enabled", answer<false>},
-    {"is_autocast_cpu_enabled", answer<false>},
-    {"requires_grad", answer<false>},
-    {"set_grad_enabled", ignored},
-    {"_set_autocast", ignored},
-    {"warn", ignored},
+    {"len", len},         {"__getitem__", get_item},  {"append", append},
+    {"extend", extend},   {"add_.t", extend},         {"insert", insert},
+    {"pop", pop},         {"_set_item", set_item},    {"clear", clear},
+    {"reverse", reverse}, {"copy", copied},           {"list", copied},
+    {"dict", copied},     {"add.t", joined_lists},    {"mul.left_t", repeated},
+    {"slice.t", sliced},  {"__contains__", contains},
 };
 
 }  // namespace

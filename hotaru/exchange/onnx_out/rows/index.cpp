@@ -242,55 +242,6 @@ void take_along_dim(Lowering& l) {
                 {attr("axis", l.wrap(l.integer("dim"), l.rank()))}));
 }
 
-// reduce: none, or PyTorch's names.
-void scattered(Lowering& l, const std::string& source,
-               const std::string& reduce) {
-  const int64_t dim = l.wrap(l.integer("dim"), l.rank());
-  std::vector<Attribute> attributes = {attr("axis", dim)};
-  if (!reduce.empty()) {
-    std::string name = reduce == "sum" ? "add" : reduce;
-    if (name == "multiply" || name == "prod") name = "mul";
-    if (name == "amax") name = "max";
-    if (name == "amin") name = "min";
-    if (name == "mean") l.refuse("ONNX has no mean of what is scattered");
-    const int64_t since = name == "max" || name == "min" ? 18 : 16;
-    if (l.opset() < since)
-      l.refuse(concat("'", reduce, "' needs opset ", since));
-    attributes.push_back(attr("reduction", name));
-  }
-  l.result(l.op("ScatterElements",
-                {l.tensor(0), l.tensor("index", DType::kInt64), source},
-                attributes));
-}
-
-// The part of the source that the index covers.
-std::string covered(const Lowering& l) {
-  const std::string src = l.tensor("src", l.dtype());
-  const Example& index = l.example("index");
-  const Example& source = l.example("src");
-  if (std::ranges::equal(index.first.sizes(), source.first.sizes())) return src;
-  const Ints dims = iota(index.dim());
-  return l.op("Slice", {src, l.ints(Ints(dims.size(), 0)),
-                        l.shape_of(l.tensor("index")), l.ints(dims)});
-}
-
-void scatter(Lowering& l) {
-  const std::string reduce = l.given("reduce") ? l.text("reduce") : "";
-  if (l.given("include_self") && !l.flag("include_self")) {
-    l.refuse("without the elements that were there");
-  }
-  if (l.has("value")) {
-    const std::string value = l.tensor("value", l.dtype());
-    return scattered(l, filled(l, value, l.shape_of(l.tensor("index"))),
-                     reduce);
-  }
-  scattered(l, covered(l), reduce);
-}
-
-void scatter_add(Lowering& l) {
-  scattered(l, covered(l), "add");
-}
-
 void index_select(Lowering& l) {
   if (l.rank() == 0) return l.result(l.op("Identity", {l.tensor(0)}));
   l.result(l.op("Gather", {l.tensor(0), l.tensor("index", DType::kInt64)},
@@ -300,42 +251,6 @@ void index_select(Lowering& l) {
 void embedding(Lowering& l) {
   l.result(
       l.op("Gather", {l.tensor("weight"), l.tensor("indices", DType::kInt64)}));
-}
-
-// Rows of a dimension, written by an index of one dimension.
-void index_rows_written(Lowering& l, const std::string& source, bool add) {
-  const int64_t dim = l.wrap(l.integer("dim"), l.rank());
-  const std::string x = l.tensor(0);
-  std::string index = l.tensor("index", DType::kInt64);
-  Ints dims = iota(l.rank());
-  std::erase(dims, dim);
-  if (!dims.empty()) index = l.unsqueeze(index, dims);
-  index = expanded(l, index, l.shape_of(source));
-  std::vector<Attribute> attributes = {attr("axis", dim)};
-  if (add) attributes.push_back(attr("reduction", "add"));
-  l.result(l.op("ScatterElements", {x, index, source}, attributes));
-}
-
-void index_copy(Lowering& l) {
-  index_rows_written(l, l.tensor("source", l.dtype()), false);
-}
-
-void index_add(Lowering& l) {
-  if (l.opset() < 16) l.refuse("needs opset 16");
-  std::string source = l.tensor("source", l.dtype());
-  if (l.has("alpha") && l.scalar("alpha").to_double() != 1) {
-    source = l.op("Mul", {source, l.tensor("alpha", l.dtype())});
-  }
-  index_rows_written(l, source, true);
-}
-
-void index_fill(Lowering& l) {
-  const int64_t dim = l.wrap(l.integer("dim"), l.rank());
-  const std::string rows =
-      l.op("Gather", {l.tensor(0), l.tensor("index", DType::kInt64)},
-           {attr("axis", dim)});
-  index_rows_written(
-      l, filled(l, l.tensor("value", l.dtype()), l.shape_of(rows)), false);
 }
 
 void nonzero_examples(Lowering& l) {
@@ -394,13 +309,7 @@ constexpr Row kRows[] = {
     {"gather", gather},
     {"take_along_dim", take_along_dim},
     {"take", take},
-    {"scatter", scatter},
-    {"scatter_reduce", scatter},
-    {"scatter_add", scatter_add},
     {"index_select", index_select},
-    {"index_copy", index_copy},
-    {"index_add", index_add},
-    {"index_fill", index_fill},
     {"embedding", embedding},
     {"nonzero", nonzero, nonzero_examples},
     {"argwhere", nonzero, nonzero_examples},

@@ -1,7 +1,6 @@
 """Conditions and loops stay in the graph."""
 
 import io
-from typing import List
 
 import pytest
 
@@ -23,7 +22,8 @@ def flat(value):
 def assert_same(program, cases, **options):
     made, back = exported(program, cases[0], **options)
     for args in cases:
-        for a, b in zip(flat(back(*args)), flat(program(*args)), strict=True):
+        given = [torch.as_tensor(x) for x in args]
+        for a, b in zip(flat(back(*given)), flat(program(*args)), strict=True):
             torch.testing.assert_close(a, b, check_dtype=False)
     return made
 
@@ -58,7 +58,7 @@ def checked(x):
 @torch.jit.script
 def counted(x, n: int):
     total = torch.zeros_like(x)
-    parts: List[torch.Tensor] = []
+    parts: list[torch.Tensor] = []
     for i in range(n):
         total = total + x * i
         parts.append(total)
@@ -173,10 +173,7 @@ def test_conditions_on_modules_are_decided_now():
 def test_branches_of_different_ranks_are_refused_with_the_line():
     @torch.jit.script
     def ranks(x):
-        if bool(x.sum() > 0):
-            y = x.unsqueeze(0)
-        else:
-            y = x
+        y = x.unsqueeze(0) if bool(x.sum() > 0) else x
         return y
 
     with pytest.raises(torch.onnx.OnnxExporterError, match="dimensions") as e:

@@ -67,7 +67,7 @@ def test_names(net, x):
     )
     assert program.input_names == ["image"]
     assert program.output_names == ["scores"]
-    with pytest.raises(RuntimeError, match="two values"):
+    with pytest.raises(ValueError, match="two values"):
         torch.onnx.export(net, (x,), input_names=["a"], output_names=["a"])
 
 
