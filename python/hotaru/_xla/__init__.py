@@ -8,6 +8,6 @@ graph, `program` keeps an executable with its parameters, `client` is jaxlib.
 from __future__ import annotations
 
 from .table import operators
-from .values import NotWrittenError
+from .values import NotWritten
 
-__all__ = ["NotWrittenError", "operators"]
+__all__ = ["NotWritten", "operators"]

@@ -8,6 +8,7 @@ import threading
 
 from .. import (
     Tensor,
+    bfloat16,
     float16,
     float32,
     float64,
@@ -23,11 +24,12 @@ from .. import (
     bool as bool_,
 )
 from ..utils.dlpack import from_dlpack, to_dlpack
-from .values import NotWrittenError
+from .values import NotWritten
 
 # What XLA takes as it lies, without a copy.
 _ALIGNMENT = 64
-# NumPy's names for dtypes; it has none for bfloat16.
+# NumPy's names for dtypes; once it is loaded its own, and that of ml_dtypes,
+# which jaxlib needs, for bfloat16.
 _NUMPY = {
     float16: "float16", float32: "float32", float64: "float64", int8: "int8",
     int16: "int16", int32: "int32", int64: "int64", uint8: "uint8",
@@ -62,13 +64,15 @@ class Client:
         check_installed()
         # Else it says on stderr that it starts.
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
+        import ml_dtypes
         import numpy
         from jaxlib import _jax, xla_client
 
         self.threads = threads
         self._jax, self._options = _jax, xla_client.CompileOptions
-        for dtype, name in _NUMPY.items():
+        for dtype, name in list(_NUMPY.items()):
             _NUMPY[dtype] = numpy.dtype(name)
+        _NUMPY[bfloat16] = numpy.dtype(ml_dtypes.bfloat16)
         # The one door to the size of its pool.
         before = os.environ.get("NPROC")
         os.environ["NPROC"] = str(threads)
@@ -83,7 +87,7 @@ class Client:
         self._doors = _doors(_jax, xla_client, self._device)
 
     def compile(self, text: str, results):
-        """StableHLO as a function of buffers. NotWrittenError: XLA refuses it.
+        """StableHLO as a function of buffers. NotWritten: XLA refuses it.
 
         Args:
             results: shapes and dtypes of what it gives.
@@ -93,9 +97,7 @@ class Client:
             made = self._client.compile_and_load(text, devices, self._options())
         except self._jax.JaxRuntimeError as error:
             lines = str(error).strip().splitlines() or ["no reason given"]
-            raise NotWrittenError(
-                f"XLA refuses the program: {lines[0]}"
-            ) from error
+            raise NotWritten(f"XLA refuses the program: {lines[0]}") from error
         if self._doors is None:
             return made.execute
         sharding = self._doors[0]
@@ -122,7 +124,7 @@ class Client:
             given = given.contiguous()
         if given.data_ptr() % _ALIGNMENT:
             given, own = given.clone(), False
-        if self._doors is None or given.dtype not in _NUMPY:
+        if self._doors is None or given.dtype == bfloat16:
             capsule = to_dlpack(given)
             put = self._jax.dlpack_managed_tensor_to_buffer
             return put(capsule, self._device, None), own

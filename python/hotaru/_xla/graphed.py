@@ -8,7 +8,7 @@ from ..graphs import _state
 from ..graphs._callables import Graphed
 from .client import check_installed
 from .program import Program
-from .values import NotWrittenError
+from .values import NotWritten
 
 
 class XlaGraphed(Graphed):
@@ -33,9 +33,7 @@ def failure_of(model, fullgraph: bool):
         nonlocal warned
         if fullgraph:
             raise error
-        if not isinstance(
-            error, (NotWrittenError, _state.StateError, TypeError)
-        ):
+        if not isinstance(error, (NotWritten, _state.StateError, TypeError)):
             raise error
         if not warned and not isinstance(error, _state.StateError):
             warned = True

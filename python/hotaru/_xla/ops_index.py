@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from .. import bool as bool_
 from .. import int64, uint8
+from .kinds import broadcast_shape
 from .table import row
-from .values import NotWrittenError, Val
-from .writer import broadcast_shape
+from .values import NotWritten, Val
 
 
 def _positive(w, index: Val, size: int) -> Val:
@@ -56,7 +56,7 @@ def index(w, self, indices):
     dims = [i for i, v in enumerate(indices) if v is not None]
     for i in dims:
         if indices[i].dtype in (bool_, uint8):
-            raise NotWrittenError("by a mask its result has any size")
+            raise NotWritten("by a mask its result has any size")
     if not dims:
         return self
     shape = broadcast_shape(*(indices[i].shape for i in dims))
@@ -77,7 +77,7 @@ def index(w, self, indices):
 @row("one_hot")
 def one_hot(w, self, num_classes=-1):
     if num_classes < 0:
-        raise NotWrittenError("the number of classes is a tensor's value")
+        raise NotWritten("the number of classes is a tensor's value")
     shape = (*self.shape, num_classes)
     mine = w.spread(w.cast(self, int64), shape, range(self.rank))
     here = w.compare("EQ", mine, w.iota(shape, self.rank, int64))

@@ -6,10 +6,10 @@ import math
 
 from .. import bool as bool_
 from .. import int64
+from .kinds import broadcast_shape
 from .ops_pointwise import add, mul
 from .table import row
-from .values import NotWrittenError, Val
-from .writer import broadcast_shape
+from .values import NotWritten, Val
 
 
 @row("mm", "bmm", "mv", "dot", "matmul")
@@ -18,7 +18,7 @@ def matmul(w, self, other=None, mat2=None, vec=None, tensor=None):
     y = next(v for v in (other, mat2, vec, tensor) if v is not None)
     x, y = w.promote(x, y)
     if x.rank == 0 or y.rank == 0:
-        raise NotWrittenError("a product with a tensor of no dimension")
+        raise NotWritten("a product with a tensor of no dimension")
     if y.rank <= 2:
         return w.dot(x, y, over=([x.rank - 1], [max(y.rank - 2, 0)]))
     if x.rank == 1:
@@ -78,7 +78,7 @@ def softmax_of(w, x: Val, dim: int) -> Val:
 def attention(w, query, key, value, attn_mask=None, dropout_p=0.0,
               is_causal=False, scale=None, enable_gqa=False):  # fmt: skip
     if dropout_p > 0:
-        raise NotWrittenError("its dropout draws random numbers")
+        raise NotWritten("its dropout draws random numbers")
     batch = broadcast_shape(query.shape[:-2], value.shape[:-2])
     if enable_gqa and key.shape[-3] != query.shape[-3]:
         key = _repeated(w, key, query.shape[-3])
@@ -132,9 +132,9 @@ def einsum(w, equation, tensors, path=None):
     left, arrow, result = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if "." in equation or not arrow or len(terms) > 2:
-        raise NotWrittenError(f"the equation {equation!r}")
+        raise NotWritten(f"the equation {equation!r}")
     if any(len(set(t)) != len(t) for t in terms):
-        raise NotWrittenError(f"the equation {equation!r}")
+        raise NotWritten(f"the equation {equation!r}")
     tensors = w.promote(*tensors)
     # Letters of one tensor alone are summed first.
     summed = []

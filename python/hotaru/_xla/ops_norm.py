@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from .ops_reduce import mean_of
 from .table import row
-from .values import NotWrittenError, Val
+from .values import NotWritten, Val
 
 
 def _scaled(w, x: Val, weight, bias, dims) -> Val:
-    """X * weight + bias, which go along `dims`."""
+    """Times a weight plus a bias, which go along `dims`."""
     if weight is not None:
         x = w.binary("multiply", x, w.spread(weight, x.shape, dims))
     if bias is not None:
@@ -28,7 +28,7 @@ def _standard(w, x: Val, dims, eps: float) -> Val:
 def batch_norm(w, input, weight, bias, running_mean, running_var, training,
                momentum, eps, cudnn_enabled=True):  # fmt: skip
     if training and running_mean is not None:
-        raise NotWrittenError("in training mode it changes running statistics")
+        raise NotWritten("in training mode it changes running statistics")
     if training or running_mean is None:
         dims = [d for d in range(input.rank) if d != 1]
         return _scaled(w, _standard(w, input, dims, eps), weight, bias, [1])
@@ -78,6 +78,6 @@ def instance_norm(w, input, weight, bias, running_mean, running_var,
             momentum, eps,
         )  # fmt: skip
     if running_mean is not None:
-        raise NotWrittenError("it changes running statistics")
+        raise NotWritten("it changes running statistics")
     out = _standard(w, input, list(range(2, input.rank)), eps)
     return _scaled(w, out, weight, bias, [1])

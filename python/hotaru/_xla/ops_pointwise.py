@@ -7,7 +7,7 @@ import math
 from .. import bool as bool_
 from .. import float32
 from .table import row
-from .values import NotWrittenError, Val, dtype_of
+from .values import NotWritten, Val, dtype_of
 
 
 def _floating(w, x: Val) -> Val:
@@ -316,7 +316,7 @@ def to(w, self, dtype=None, other=None, device=None, layout=None,
 
 def _check_device(device) -> None:
     if device is not None and str(device).partition(":")[0] != "cpu":
-        raise NotWrittenError(f"the device {device}")
+        raise NotWritten(f"the device {device}")
 
 
 @row("clone")

@@ -8,7 +8,7 @@ from .. import bool as bool_
 from .. import int64
 from .ops_linear import softmax_of
 from .table import row
-from .values import NotWrittenError, Val, dtype_of
+from .values import NotWritten, Val, dtype_of
 
 
 def _dims(x: Val, dim) -> list[int]:
@@ -173,6 +173,6 @@ def norm(w, self, p=2, dim=None, keepdim=False, dtype=None, ord=None):
     if p == 1:
         return w.reduce("add", size, dims, keepdim)
     if p != 2:
-        raise NotWrittenError(f"the norm of order {p}")
+        raise NotWritten(f"the norm of order {p}")
     total = w.reduce("add", w.binary("multiply", x, x), dims, keepdim)
     return w.unary("sqrt", total)

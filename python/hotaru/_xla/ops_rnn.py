@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import int64
 from .table import row
-from .values import NotWrittenError, Val
+from .values import NotWritten, Val
 
 
 def _linear(w, x: Val, weight: Val, bias) -> Val:
@@ -93,7 +93,7 @@ def _layers(w, x, states, params, step, has_biases, num_layers, dropout,
             train, bidirectional, batch_first):  # fmt: skip
     """All layers; states are (layers * directions, batch, hidden)."""
     if train and dropout > 0 and num_layers > 1:
-        raise NotWrittenError("its dropout draws random numbers")
+        raise NotWritten("its dropout draws random numbers")
     batched = x.rank == 3
     if not batched:
         x = w.reshape(x, (x.shape[0], 1, x.shape[1]))
@@ -103,7 +103,7 @@ def _layers(w, x, states, params, step, has_biases, num_layers, dropout,
     directions = 2 if bidirectional else 1
     each = 4 if has_biases else 2
     if len(params) != each * directions * num_layers:
-        raise NotWrittenError("projections of its states")
+        raise NotWritten("projections of its states")
     ends: list = [[] for _ in states]
     for layer in range(num_layers):
         outputs = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .table import row
-from .values import NotWrittenError, Val
+from .values import NotWritten, Val
 
 
 def _filled(shape, count: int) -> list[int]:
@@ -34,7 +34,7 @@ def _own(w, x: Val) -> Val:
 @row("view", "_unsafe_view")
 def view(w, self, size):
     if not isinstance(size, (list, tuple)):
-        raise NotWrittenError("a view as another dtype")
+        raise NotWritten("a view as another dtype")
     return _reshaped(w, self, size)
 
 
@@ -167,7 +167,7 @@ def repeat(w, self, repeats):
 def _ranged(w, x: Val, dim: int, begin: int, end: int, step: int) -> Val:
     def put(source, new):
         if step != 1:
-            raise NotWrittenError("it writes every second element or the like")
+            raise NotWritten("it writes every second element or the like")
         parts = []
         if begin > 0:
             parts.append(w.cut(source, dim, 0, begin))
@@ -189,7 +189,7 @@ def slice_(w, self, dim=0, start=None, end=None, step=1):
 @row("narrow")
 def narrow(w, self, dim, start, length):
     if isinstance(start, Val):
-        raise NotWrittenError("where it begins is a tensor's value")
+        raise NotWritten("where it begins is a tensor's value")
     dim = self.axis(dim)
     start = start % self.shape[dim] if start < 0 else start
     return _ranged(w, self, dim, start, start + length, 1)
@@ -291,7 +291,7 @@ def constant_pad_nd(w, self, pad, value=0):
 @row("pad")
 def pad(w, self, pad, mode="constant", value=None):
     if mode != "constant":
-        raise NotWrittenError(f"the mode {mode!r}")
+        raise NotWritten(f"the mode {mode!r}")
     return constant_pad_nd(w, self, pad, value or 0)
 
 

@@ -17,11 +17,11 @@ from .. import (
 )
 from ..graphs import _tree
 from ..graphs._reach import kind_of
-from ..jit import TracerWarning, trace
+from ..jit import ScriptFunction, ScriptModule, TracerWarning, trace
 from ..jit._traced import TracedInt
 from ..nn import Module
 from . import client
-from .values import NotWrittenError, Val
+from .values import NotWritten, Val
 from .walk import Walk
 from .writer import Writer
 
@@ -77,14 +77,12 @@ class _Whole(Module):
 
 
 def _plain(form: tuple) -> tuple:
-    """A form with sizes as numbers. NotWrittenError: other objects."""
+    """A form with sizes as numbers. NotWritten: other objects."""
     if form[0] == "object":
         value = form[2].value
         if isinstance(value, int) and type(value) is TracedInt:
             return ("constant", int, int(value))
-        raise NotWrittenError(
-            f"it gives a value of type {type(value).__name__}"
-        )
+        raise NotWritten(f"it gives a value of type {type(value).__name__}")
     if form[0] == "list":
         return (*form[:2], tuple(map(_plain, form[2])))
     if form[0] in ("dict", "fields"):
@@ -110,22 +108,71 @@ def write(function, owners, form, leaves) -> tuple:
     Arguments are tensors, or numbers of leaves.
 
     Raises:
-        NotWrittenError: it cannot be written; names the operator and its line.
+        NotWritten: it cannot be written; names the operator and its line.
     """
-    whole = _Whole(function, _roots(owners), form)
-    traced = _traced(whole, leaves)
     writer = Writer()
-    walk = Walk(writer, whole.lines.place)
     values = []
     for i, leaf in enumerate(leaves):
         value = Val(None, leaf.shape, leaf.dtype)
         value.origin, value.given = i, "an argument"
         values.append(value)
-    (result,) = walk.run(traced.inlined_graph, [whole, *values])
-    results = [result] if isinstance(result, Val) else list(result)
+    if _is_compiled(function):
+        result = _walked(function, writer, form, values)
+        results: list[Val] = []
+        result_form = _form_of(result, results)
+    else:
+        whole = _Whole(function, _roots(owners), form)
+        traced = _traced(whole, leaves)
+        walk = Walk(writer, whole.lines.place)
+        results = walk.run(traced.inlined_graph, [whole, *values])
+        result_form = whole.result_form
+        if isinstance(results, Val):  # a tuple of one
+            results = [results]
+    if not results:
+        raise NotWritten("it gives no tensor")
     text = writer.text(results)
     kinds = [(r.shape, r.dtype) for r in results]
-    return text, writer.arguments, kinds, whole.result_form
+    return text, writer.arguments, kinds, result_form
+
+
+def _is_compiled(function) -> bool:
+    """Whether there is a graph already."""
+    if isinstance(function, ScriptModule):
+        return not any(
+            m._forward_hooks or m._forward_pre_hooks for m in function.modules()
+        )
+    return isinstance(function, ScriptFunction)
+
+
+def _walked(function, writer: Writer, form, values):
+    """The result of a compiled program, which is written."""
+    args, kwargs = _tree.rebuild(form, iter(values))
+    if isinstance(function, ScriptModule):
+        args, program = (function, *args), function.forward
+    else:
+        program = function
+    given = list(args)
+    for argument in program.schema.arguments[len(args) :]:
+        if argument.name in kwargs:
+            given.append(kwargs[argument.name])
+        elif argument.has_default_value():
+            given.append(argument.default_value)
+        else:
+            raise NotWritten(f"the argument {argument.name!r} is missing")
+    return Walk(writer).run(program.inlined_graph, given)
+
+
+def _form_of(value, found: list) -> tuple:
+    """As `_tree.flatten`, of a result that is written."""
+    if isinstance(value, Val):
+        found.append(value)
+        return _tree.TENSOR
+    if isinstance(value, (list, tuple)):
+        return ("list", type(value), tuple(_form_of(v, found) for v in value))
+    if isinstance(value, dict):
+        items = tuple((k, _form_of(v, found)) for k, v in value.items())
+        return ("dict", dict, items)
+    return _plain(_tree.flatten(value, []))
 
 
 def _traced(whole: _Whole, leaves):
@@ -143,18 +190,18 @@ def _traced(whole: _Whole, leaves):
             traced = trace(whole, given, check_trace=False)
     except TracerWarning as warning:
         text = str(warning).partition(" might")[0].removeprefix("Converting ")
-        raise NotWrittenError(
+        raise NotWritten(
             f"{_line_of(warning)}it turns {text}: control flow or numbers "
             "that depend on tensors' values"
         ) from None
-    except NotWrittenError:
+    except NotWritten:
         raise
     except Exception as error:
-        raise NotWrittenError(f"it cannot be traced: {error}") from error
+        raise NotWritten(f"it cannot be traced: {error}") from error
     finally:
         mha.set_fastpath_enabled(fast)
     if not (get_rng_state() == drawn).all():
-        raise NotWrittenError("it draws random numbers")
+        raise NotWritten("it draws random numbers")
     return traced
 
 
@@ -308,10 +355,10 @@ def _mode() -> tuple:
 def _check(leaves, guarded) -> None:
     tensors = (*leaves, *guarded)
     if is_grad_enabled() and any(t.requires_grad for t in tensors):
-        raise NotWrittenError(
+        raise NotWritten(
             "gradients are required, and the xla backend is for inference: "
             "call it within no_grad() or inference_mode()"
         )
     for tensor in leaves:
         if not tensor.is_cpu:
-            raise NotWrittenError(f"an argument on {tensor.device}")
+            raise NotWritten(f"an argument on {tensor.device}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 
-from .values import NotWrittenError, Val
+from .values import NotWritten, Val
 
 
 def _floordiv(a, b):
@@ -116,7 +116,7 @@ def asked(base: str, inputs):
 
 
 def compute(base: str, inputs):
-    """An operator without tensors. NotWrittenError: it is not known."""
+    """An operator without tensors. NotWritten: it is not known."""
     if base not in TABLE:
-        raise NotWrittenError("the xla backend has no row for it")
+        raise NotWritten("the xla backend has no row for it")
     return TABLE[base](*inputs)

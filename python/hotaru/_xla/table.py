@@ -6,7 +6,7 @@ import functools
 import importlib
 import inspect
 
-from .values import NotWrittenError
+from .values import NotWritten
 
 #: Base names of operators, "add", to functions of (writer, schema's
 #: arguments by name).
@@ -46,7 +46,7 @@ def operators() -> list[str]:
 @functools.cache
 def find(name: str, arguments: tuple):
     """The function for an operator with those arguments, and whether its
-    result takes the place of the first. NotWrittenError: there is none.
+    result takes the place of the first. NotWritten: there is none.
     """
     _load()
     space, _, base = name.partition("::")
@@ -55,11 +55,11 @@ def find(name: str, arguments: tuple):
     if function is None and base.endswith("_"):
         function, writes = ROWS.get(base[:-1]), True
     if space != "aten" or function is None:
-        raise NotWrittenError("the xla backend has no row for it")
+        raise NotWritten("the xla backend has no row for it")
     known = inspect.signature(function).parameters
     missing = [a for a in arguments if a not in known]
     if missing:
-        raise NotWrittenError(
+        raise NotWritten(
             f"the xla backend's row for it knows no {', '.join(missing)}"
         )
     return function, writes

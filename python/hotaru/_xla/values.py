@@ -31,7 +31,7 @@ _BY_NUMBER = {
 }  # fmt: skip
 
 
-class NotWrittenError(RuntimeError):
+class NotWritten(RuntimeError):  # noqa: N818 - says what it is
     """What a program does cannot be written as StableHLO."""
 
 
@@ -81,14 +81,14 @@ class Val:
         """A dimension counted from the front. IndexError: there is none."""
         rank = max(self.rank, 1)
         if not -rank <= dim < rank:
-            raise NotWrittenError(f"dimension {dim} of a tensor of {self.rank}")
+            raise NotWritten(f"dimension {dim} of a tensor of {self.rank}")
         return dim % rank
 
 
 def type_text(shape, dtype) -> str:
     """A tensor type: "tensor<2x3xf32>"."""
     if dtype not in NAMES:
-        raise NotWrittenError(f"tensors of {dtype}")
+        raise NotWritten(f"tensors of {dtype}")
     return f"tensor<{''.join(f'{n}x' for n in shape)}{NAMES[dtype]}>"
 
 
@@ -96,6 +96,6 @@ def dtype_of(value):
     """A dtype that script IR has as a number; None stays None."""
     if isinstance(value, int):
         if value not in _BY_NUMBER:
-            raise NotWrittenError(f"the dtype of number {value}")
+            raise NotWritten(f"the dtype of number {value}")
         return _BY_NUMBER[value]
     return value

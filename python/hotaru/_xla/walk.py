@@ -7,16 +7,36 @@ argument and no parameter is computed here as well.
 
 from __future__ import annotations
 
-from .. import Tensor, ops
+from .. import Tensor, ops, tensor
 from .._function_schema import parse_schema
 from ..nn import Module
 from . import scalars, table
-from .values import NotWrittenError, Val, dtype_of
+from .values import NotWritten, Val, dtype_of
 from .writer import Writer
 
+_CONSTANT = "prim::Constant"
 _MAX_TURNS = 100_000
 # They give what they were given, whatever their schema says.
 _SAME = {"dropout", "feature_dropout", "alpha_dropout", "detach"}
+
+
+class _Leaving(Exception):  # noqa: N818 - no error
+    """What ends a block before its end."""
+
+    def __init__(self, values) -> None:
+        self.values = values
+
+
+class _Return(_Leaving):
+    """A function's result."""
+
+
+class _Break(_Leaving):
+    """A loop's states behind it."""
+
+
+class _Continue(_Leaving):
+    """A loop's states for its next turn."""
 
 
 class Walk:
@@ -33,29 +53,36 @@ class Walk:
         self._tensors: dict[int, Val] = {}
         self._keep: list = []
 
-    def run(self, graph, arguments) -> list:
-        """The graph's results for these arguments, modules among them."""
-        for value, given in zip(graph.inputs(), arguments):
+    def run(self, graph, arguments):
+        """The graph's result for these arguments, modules among them."""
+        self._keep.append(graph)  # values are known by their ids
+        for value, given in zip(graph.inputs(), arguments, strict=True):
             self._values[id(value)] = given
-        return self._block(graph.block())
+        try:
+            out = self._block(graph.block())
+        except _Return as leaving:
+            out = leaving.values
+        return out[0] if out else None
 
     def _block(self, block) -> list:
-        for node in block.nodes():
+        # A trace's constants may stand behind what takes them.
+        nodes = sorted(block.nodes(), key=lambda n: n.kind() != _CONSTANT)
+        for node in nodes:
             try:
                 self._node(node)
-            except NotWrittenError as error:
+            except NotWritten as error:
                 raise self._placed(error, node) from None
             except (IndexError, KeyError, TypeError, ValueError) as error:
                 text = f"{type(error).__name__}: {error}"
-                raise self._placed(NotWrittenError(text), node) from error
+                raise self._placed(NotWritten(text), node) from error
         return [self._values[id(v)] for v in block.outputs()]
 
-    def _placed(self, error: NotWrittenError, node) -> NotWrittenError:
+    def _placed(self, error: NotWritten, node) -> NotWritten:
         """With the operator's name and line, if it has none yet."""
         if getattr(error, "placed", False):
             return error
         name = (node._schema or node.kind()).partition("(")[0]
-        out = NotWrittenError(f"{name}{self._where(node)}: {error}")
+        out = NotWritten(f"{name}{self._where(node)}: {error}")
         out.placed = True
         return out
 
@@ -92,7 +119,7 @@ class Walk:
         if known:
             return out
         if any(map(_has_tensor, inputs)):
-            raise NotWrittenError("the xla backend has no row for it")
+            raise NotWritten("the xla backend has no row for it")
         return scalars.compute(base, inputs)
 
     # --- operators ---
@@ -113,18 +140,15 @@ class Walk:
         if self._known(node, inputs):
             return self._computed(node, schema, inputs)
         if base in scalars.VALUES:
-            raise NotWrittenError("it asks for a tensor's value")
+            raise NotWritten("it asks for a tensor's value")
         names = tuple(a.name for a in schema.arguments)
         function, writes = table.find(node.kind(), names)
         out = function(self.writer, **dict(zip(names, inputs)))
         if writes:
             self.writer.write(inputs[0], out)
             return inputs[0]
-        if (
-            isinstance(out, Val)
-            and base not in _SAME
-            and ("(a" not in node._schema)
-        ) and any(out is given for given in inputs):
+        shares = base in _SAME or "(a" in node._schema
+        if not shares and any(out is given for given in inputs):
             # A tensor of its own in PyTorch.
             return Val(self.writer.use(out), out.shape, out.dtype)
         return out
@@ -140,7 +164,7 @@ class Walk:
 
     def _computed(self, node, schema, inputs):
         if _draws(node.kind()):
-            raise NotWrittenError("it draws random numbers")
+            raise NotWritten("it draws random numbers")
         name = node._schema.partition("(")[0].partition("::")[2]
         base, _, overload = name.partition(".")
         args, kwargs = [], {}
@@ -152,30 +176,34 @@ class Walk:
                 kwargs[argument.name] = value
             else:
                 args.append(value)
-        operator = getattr(getattr(ops.aten, base), overload or "default")
-        out = operator(*args, **kwargs)
-        return self._constants(out)
+        try:
+            if base == "tensor":  # only scripts have it as an operator
+                return self._constants(tensor(*args, **kwargs))
+            operator = getattr(getattr(ops.aten, base), overload or "default")
+            return self._constants(operator(*args, **kwargs))
+        except (AttributeError, NotImplementedError, RuntimeError) as error:
+            raise NotWritten(f"it cannot be computed: {error}") from error
 
     def _constants(self, value):
         if isinstance(value, Tensor):
             if not value.is_cpu:
-                raise NotWrittenError(f"a tensor on {value.device}")
+                raise NotWritten(f"a tensor on {value.device}")
             return Val(None, value.shape, value.dtype, value)
         if isinstance(value, (list, tuple)):
             return type(value)(self._constants(v) for v in value)
         return value
 
-    def held(self, tensor: Tensor, what: str) -> Val:
+    def held(self, given: Tensor, what: str) -> Val:
         """The value of a parameter or of another tensor that there is."""
-        if not tensor.is_cpu:
-            raise NotWrittenError(f"{what} on {tensor.device}")
-        known = self._tensors.get(id(tensor))
+        if not given.is_cpu:
+            raise NotWritten(f"{what} on {given.device}")
+        known = self._tensors.get(id(given))
         if known is None:
-            known = Val(None, tensor.shape, tensor.dtype)
-            known.origin = tensor
+            known = Val(None, given.shape, given.dtype)
+            known.origin = given
             known.given = what
-            self._tensors[id(tensor)] = known
-            self._keep.append(tensor)
+            self._tensors[id(given)] = known
+            self._keep.append(given)
         return known
 
     # --- what is no operator ---
@@ -201,14 +229,14 @@ class Walk:
         return list(value) if isinstance(value, list) else value
 
     def _refused(self, node, inputs):
-        raise NotWrittenError("it changes an attribute of a module")
+        raise NotWritten("it changes an attribute of a module")
 
     def _raises(self, node, inputs):
-        raise NotWrittenError("the program raises an error")
+        raise NotWritten("the program raises an error")
 
     def _if(self, node, inputs):
         if isinstance(inputs[0], Val):
-            raise NotWrittenError("it asks for a tensor's value")
+            raise NotWritten("it asks for a tensor's value")
         blocks = list(node.blocks())
         return self._block(blocks[0] if inputs[0] else blocks[1])
 
@@ -218,24 +246,40 @@ class Walk:
         turn = 0
         while turn < limit and goes_on:
             if turn > _MAX_TURNS:
-                raise NotWrittenError(f"more than {_MAX_TURNS} turns")
+                raise NotWritten(f"more than {_MAX_TURNS} turns")
             params = list(body.inputs())
             for param, value in zip(params, [turn, *states]):
                 self._values[id(param)] = value
-            goes_on, *states = self._block(body)
+            try:
+                goes_on, *states = self._block(body)
+            except _Break as leaving:
+                return leaving.values
+            except _Continue as leaving:
+                states = leaving.values
+                goes_on = self._values.get(id(next(body.outputs())))
+                if goes_on is not True:
+                    raise NotWritten("continue in a while") from None
             if isinstance(goes_on, Val):
-                raise NotWrittenError("it asks for a tensor's value")
+                raise NotWritten("it asks for a tensor's value")
             turn += 1
         return states
+
+    def _method(self, node, inputs):
+        method = getattr(inputs[0], node.s("name"))
+        return self.run(method.inlined_graph, inputs)
 
     def _dict(self, node, inputs):
         return dict(zip(inputs[::2], inputs[1::2]))
 
     def _number(self, node, inputs):
-        (value,) = inputs
-        from .. import tensor
+        return self._constants(tensor(inputs[0]))
 
-        return self._constants(tensor(value))
+
+def _leaving(kind):
+    def leave(walk, node, inputs):
+        raise kind(inputs)
+
+    return leave
 
 
 def _list(walk, node, inputs):
@@ -264,10 +308,14 @@ def _nothing(walk, node, inputs):
 
 
 _SPECIAL = {
-    "prim::Constant": Walk._constant,
+    _CONSTANT: Walk._constant,
     "prim::GetAttr": Walk._attribute,
     "prim::SetAttr": Walk._refused,
     "prim::RaiseException": Walk._raises,
+    "prim::CallMethod": Walk._method,
+    "prim::ReturnStmt": _leaving(_Return),
+    "prim::BreakStmt": _leaving(_Break),
+    "prim::ContinueStmt": _leaving(_Continue),
     "prim::If": Walk._if,
     "prim::Loop": Walk._loop,
     "prim::ListConstruct": _list,

@@ -1,189 +1,20 @@
-"""StableHLO as text, an instruction a line."""
+"""StableHLO's instructions, a line each."""
 
 from __future__ import annotations
 
-import math
-import struct
-
-from .. import (
-    Tensor,
-    empty,
-    float32,
-    get_default_dtype,
-    int64,
-    result_type,
-)
-from .. import (
-    bool as bool_,
-)
-from .values import NAMES, NotWrittenError, Val, type_text
-
-_FORMATS = {"f16": "<e", "f32": "<f", "f64": "<d"}
-_KINDS = {"add": 0, "multiply": 1}
+from .. import bool as bool_
+from .. import float32, int64
+from .kinds import broadcast_shape, neutral, numbers, promoted
+from .lines import Lines
+from .values import NAMES, NotWritten, Val, type_text
 
 
-class Writer:
+class Writer(Lines):
     """Writes a function: instructions give `Val`s, `text` all of it.
 
-    Operands have the types that StableHLO wants; only `cast`, `like` and
-    `promote` change dtypes and shapes by themselves.
+    Operands have the types that StableHLO wants, or are numbers; only `cast`
+    and `promote` change dtypes.
     """
-
-    def __init__(self) -> None:
-        self._lines: list[str] = []
-        self._count = 0
-        self._arguments: list[str] = []
-        #: What arguments stand for, in order; whoever adds one decides.
-        self.arguments: list = []
-        self._known: dict[tuple, Val] = {}
-        self._depth = 2
-
-    # --- lines ---
-
-    def fresh(self) -> str:
-        self._count += 1
-        return f"%{self._count}"
-
-    def line(self, text: str) -> None:
-        """An instruction as it is, or a part of one."""
-        self._lines.append("  " * self._depth + text)
-
-    def emit(self, text: str, shape, dtype) -> Val:
-        """An instruction with one result."""
-        out = Val(self.fresh(), shape, dtype)
-        self.line(f"{out.name} = {text}")
-        return out
-
-    def op(self, text: str, operands, shape, dtype) -> Val:
-        """An instruction whose type is `(operands) -> result`."""
-        types = ", ".join(self.type(x) for x in operands)
-        full = f"stablehlo.{text} : ({types}) -> {type_text(shape, dtype)}"
-        return self.emit(full, shape, dtype)
-
-    def type(self, x: Val) -> str:
-        return type_text(x.shape, x.dtype)
-
-    def argument(self, tensor, shape, dtype) -> Val:
-        """A further argument of the program."""
-        name = f"%arg{len(self.arguments)}"
-        self.arguments.append(tensor)
-        self._arguments.append(f"{name}: {type_text(shape, dtype)}")
-        return Val(name, shape, dtype)
-
-    def text(self, results) -> str:
-        """The module, whose function gives these."""
-        types = ", ".join(map(self.type, results))
-        names = ", ".join(self.use(x) for x in results)
-        back = f"    return {names} : {types}" if results else "    return"
-        head = f"func.func public @main({', '.join(self._arguments)})"
-        return "\n".join(
-            ["module @hotaru {", f"  {head} -> ({types}) {{", *self._lines,
-             back, "  }", "}", ""]
-        )  # fmt: skip
-
-    def use(self, x: Val) -> str:
-        """The name of a tensor's value by now."""
-        if x.source is not None:
-            self.use(x.source)
-            if x.seen != x.source.version:
-                if x.make is None:
-                    x.lost = True
-                else:
-                    x.name = x.make(x.source).name
-                    x.version += 1
-                x.seen = x.source.version
-        if x.lost:
-            raise NotWrittenError(
-                "a tensor is read whose memory may have been written by "
-                "another name"
-            )
-        if x.name is None:
-            x.name = self._first(x).name
-        return x.name
-
-    def _first(self, x: Val) -> Val:
-        if x.const is not None and not x.given and x.count == 1:
-            return self.full(x.const.item(), x.shape, x.dtype)
-        return self.argument(x.origin, x.shape, x.dtype)
-
-    def write(self, x: Val, value: Val) -> None:
-        """What `x` is from now on: the end of an in-place operator."""
-        if x.given:
-            raise NotWrittenError(f"it writes {x.given}")
-        self.use(x)  # as far as it is known
-        if value.shape != x.shape:
-            value = self.expand(value, x.shape)
-        x.name = self.use(self.cast(value, x.dtype))
-        x.const = None
-        x.version += 1
-        if x.source is None:
-            return
-        if x.put is None:
-            self._lose(x.source)
-        else:
-            self.write(x.source, x.put(x.source, x))
-        x.seen = x.source.version
-
-    def _lose(self, x: Val) -> None:
-        if x.given:
-            raise NotWrittenError(f"it may write {x.given}")
-        while x is not None:
-            x.lost = True
-            x = x.source
-
-    def view(self, x: Val, make, put=None) -> Val:
-        """What `make` gives of `x`, sharing its memory."""
-        out = make(x)
-        out.source, out.seen, out.make, out.put = x, x.version, make, put
-        return out
-
-    def maybe_view(self, x: Val, out: Val) -> Val:
-        """`out` of `x`, which may or may not share its memory."""
-        out.source, out.seen = x, x.version
-        return out
-
-    # --- constants ---
-
-    def full(self, value, shape, dtype) -> Val:
-        """A tensor with one value everywhere; scalars are written once."""
-        key = (repr(value), dtype, tuple(shape))
-        out = self._known.get(key)
-        if out is None:
-            text = f"dense<{scalar_text(value, dtype)}>"
-            out = self.emit(
-                f"stablehlo.constant {text} : {type_text(shape, dtype)}",
-                shape,
-                dtype,
-            )
-            if self._depth == 2:  # what stands in a loop is not seen outside
-                self._known[key] = out
-        return out
-
-    def vector(self, values, dtype) -> Val:
-        """A tensor of one or two dimensions out of Python numbers."""
-        nested = bool(values) and isinstance(values[0], (list, tuple))
-        shape = (len(values), len(values[0])) if nested else (len(values),)
-        if 0 in shape:
-            return self.full(0, shape, dtype)
-
-        def written(items) -> str:
-            if isinstance(items, (list, tuple)):
-                return f"[{', '.join(map(written, items))}]"
-            return scalar_text(items, dtype)
-
-        return self.emit(
-            f"stablehlo.constant dense<{written(values)}> : "
-            f"{type_text(shape, dtype)}",
-            shape,
-            dtype,
-        )
-
-    def iota(self, shape, dim: int, dtype) -> Val:
-        return self.emit(
-            f"stablehlo.iota dim = {dim} : {type_text(shape, dtype)}",
-            shape,
-            dtype,
-        )
 
     # --- element by element ---
 
@@ -210,7 +41,7 @@ class Writer:
             shape = broadcast_shape(x.shape, y.shape)
             x, y = self.expand(x, shape), self.expand(y, shape)
         if x.dtype != y.dtype:
-            raise NotWrittenError(f"operands of {x.dtype} and {y.dtype}")
+            raise NotWritten(f"operands of {x.dtype} and {y.dtype}")
         return x, y
 
     def compare(self, which: str, x, y) -> Val:
@@ -442,79 +273,3 @@ class Writer:
             Val(f"{whole}#{i + 1}", s.shape, s.dtype)
             for i, s in enumerate(states)
         ]
-
-
-def numbers(values) -> str:
-    return f"array<i64: {', '.join(str(int(v)) for v in values)}>"
-
-
-def neutral(op: str, dtype):
-    """What changes nothing."""
-    if op in _KINDS:
-        return _KINDS[op]
-    if op in ("and", "or"):
-        return op == "and"
-    if dtype.is_floating_point:
-        return -math.inf if op == "maximum" else math.inf
-    if dtype == bool_:
-        return op == "minimum"
-    name = NAMES[dtype]
-    if name.startswith("u"):
-        return 0 if op == "maximum" else 2 ** int(name[2:]) - 1
-    bits = int(name[1:])
-    return -(2 ** (bits - 1)) if op == "maximum" else 2 ** (bits - 1) - 1
-
-
-def scalar_text(value, dtype) -> str:
-    """A number as an element of that type."""
-    if dtype == bool_:
-        return "true" if value else "false"
-    if not dtype.is_floating_point:
-        return str(int(value))
-    value = float(value)
-    if math.isfinite(value):
-        return repr(value) if "." in repr(value) else f"{value:.17e}"
-    name = NAMES[dtype]
-    if name == "bf16":
-        bits = struct.pack("<f", value)[2:]
-    else:
-        bits = struct.pack(_FORMATS[name], value)
-    return f"0x{bits[::-1].hex().upper()}"
-
-
-def broadcast_shape(*shapes) -> tuple:
-    """The shape of them together. NotWrittenError: there is none."""
-    rank = max(map(len, shapes))
-    out = [1] * rank
-    for shape in shapes:
-        for i, n in enumerate(shape, rank - len(shape)):
-            if n != 1 and out[i] not in (1, n):
-                raise NotWrittenError(f"shapes {shapes} do not broadcast")
-            if n != 1:
-                out[i] = n
-    return tuple(out)
-
-
-def promoted(*values):
-    """The dtype of tensors and numbers together, by PyTorch's rules."""
-    met = _like(values[0])
-    for value in values[1:]:
-        other = _like(value)
-        dtype = result_type(met, other)
-        rank = max(_rank(met), _rank(other))
-        met = empty((0,) * rank, dtype=dtype, device="meta")
-    if isinstance(met, Tensor):
-        return met.dtype
-    return {bool: bool_, int: int64}.get(type(met), get_default_dtype())
-
-
-def _like(value):
-    """A tensor of that dtype and of a dimension if it has any; a number."""
-    if not isinstance(value, Val):
-        return value
-    shape = (0,) if value.shape else ()
-    return empty(shape, dtype=value.dtype, device="meta")
-
-
-def _rank(value) -> int:
-    return value.dim() if isinstance(value, Tensor) else 0
