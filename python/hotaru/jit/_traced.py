@@ -68,13 +68,14 @@ class Recorder:
         """Gives the value of an expression a name, or each of its parts."""
         if isinstance(result, _C.Tensor):
             return TracedTensor(self, self._note(expression), result)
+        # Operators leave results out that nobody asked for: they give None.
         if isinstance(result, (tuple, list)) and all(
-            isinstance(item, _C.Tensor) for item in result
+            item is None or isinstance(item, _C.Tensor) for item in result
         ):
             names = [self._name() for _ in result]
             self.lines.append(f"{', '.join(names)}, = {expression}")
             items = [
-                TracedTensor(self, name, item)
+                item if item is None else TracedTensor(self, name, item)
                 for name, item in zip(names, result)
             ]
             return type(result)(items)

@@ -325,3 +325,20 @@ def test_an_exported_method_that_does_not_compile_is_told_when_tracing():
 
     with pytest.raises(RuntimeError, match="undefined value undefined_name"):
         torch.jit.trace(Broken(), torch.ones(1))
+
+
+def test_results_that_are_left_out_keep_the_others_in_the_program():
+    layer = nn.MultiheadAttention(8, 2, batch_first=True).eval()
+
+    class Attended(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, x):
+            return self.layer(x, x, x, need_weights=False)[0]
+
+    with torch.no_grad():
+        traced = torch.jit.trace(Attended(), (torch.randn(2, 3, 8),))
+        x = torch.randn(2, 5, 8)
+        assert torch.equal(traced(x), Attended()(x))
