@@ -7,6 +7,6 @@ def __getattr__(name: str):
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     raise AttributeError(
-        f"module {__name__!r} has no attribute {name!r}: hotaru does not "
-        "export to ONNX; torch.jit.save keeps programs"
+        f"module {__name__!r} has no attribute {name!r}: hotaru's exporter "
+        "has no symbolic functions"
     )
