@@ -174,6 +174,7 @@ void Carried::output(Exporter& exporter, const Symbol& result,
     return;
   }
   const bool sequence = kind_ == Kind::kSequence;
+  check_sequences(exporter.emitter(), sequence);
   const std::optional<DType> to =
       sequence ? std::nullopt : std::optional(dtype());
   const std::string name =

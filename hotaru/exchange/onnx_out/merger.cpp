@@ -67,6 +67,12 @@ io::onnx::ValueInfo declared(const std::string& name, DType dtype,
   return out;
 }
 
+void check_sequences(const Emitter& emitter, bool sequence) {
+  // From here on Identity takes them.
+  HOTARU_CHECK_AS(NotImplementedError, !sequence || emitter.opset() >= 14,
+                  "a list whose length depends on inputs needs opset 14");
+}
+
 bool same_sizes(const Example& a, const Example& b) {
   return std::ranges::equal(a.first.sizes(), b.first.sizes()) &&
          std::ranges::equal(a.second.sizes(), b.second.sizes());
@@ -97,6 +103,7 @@ Example joined(const Example& a, const Example& b) {
 std::string Merger::add(const Symbol& a, const Symbol& b, DType dtype,
                         bool sequence) {
   Emitter& emitter = exporter_.emitter();
+  check_sequences(emitter, sequence);
   auto one = [&](io::onnx::Graph& graph, const Symbol& symbol) {
     emitter.begin(graph);
     const std::string name = emitter.add(

@@ -11,6 +11,9 @@ namespace hotaru::exchange::onnx_out {
 /// The type of a graph's output.
 io::onnx::ValueInfo declared(const std::string& name, DType dtype,
                              bool sequence = false);
+/// Throws NotImplementedError for sequences in branches and loops of opsets
+/// that have none.
+void check_sequences(const Emitter& emitter, bool sequence);
 /// A tensor that stands for both: sizes that differ are dynamic. Throws
 /// NotImplementedError for different ranks or dtypes.
 Example joined(const Example& a, const Example& b);

@@ -126,6 +126,11 @@ def test_rounds_and_lists_are_a_loop():
     assert made.operators()["Loop"] == 1
 
 
+def test_lists_that_grow_need_opset_14():
+    with pytest.raises(torch.onnx.OnnxExporterError, match="opset 14"):
+        torch.onnx.export(counted, (torch.ones(2), 3), opset_version=13)
+
+
 def test_while_loops():
     cases = [(torch.full((3,), v),) for v in (8.0, 0.1, 100.0)]
     assert assert_same(halved, cases).operators()["Loop"] == 1
