@@ -5,7 +5,9 @@
 
 #include "hotaru/autograd/grad_mode.h"
 #include "hotaru/exchange/load_program.h"
+#include "hotaru/exchange/onnx_out/export_onnx.h"
 #include "hotaru/io/mapped_file.h"
+#include "hotaru/io/onnx_writer.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/provider/compile_onnx.h"
 
@@ -55,23 +57,56 @@ Value value_of(std::vector<Tensor> outputs) {
   return Value::tuple(std::move(items));
 }
 
+/// The ONNX model of what the program does with these arguments; numbers among
+/// them are constants.
+std::vector<std::byte> exported(const std::string& path,
+                                const std::vector<Value>& arguments,
+                                const std::string& method) {
+  const script::Module module = exchange::load_program(path);
+  module.eval();
+  const exchange::OnnxExport made =
+      exchange::export_onnx(module, method, arguments, {}, {});
+  std::string missing;
+  for (const auto& [name, calls] : made.missing)
+    missing += concat(missing.empty() ? "" : ", ", name, " (", calls.count,
+                      " times, first at ", calls.where, ")");
+  HOTARU_CHECK_AS(NotImplementedError, missing.empty(), path,
+                  ": operators without an ONNX form here: ", missing);
+  std::vector<std::byte> bytes;
+  io::onnx::write_model(
+      [&](std::string_view part) {
+        const auto* data = reinterpret_cast<const std::byte*>(part.data());
+        bytes.insert(bytes.end(), data, data + part.size());
+      },
+      made.model, made.initializers, {});
+  return bytes;
+}
+
+/// Compiles the file; takes from the arguments those that are no inputs.
+Ref<provider::Executable> compiled(const ModelOptions& options,
+                                   std::vector<Value>* arguments) {
+  provider::OnnxOptions settings;
+  settings.intra_op_num_threads = options.threads;
+  const exchange::Format format =
+      exchange::format_of(io::MappedFile::open(options.path));
+  if (format != exchange::Format::kOnnx) {
+    const auto bytes = exported(options.path, *arguments, options.method);
+    std::erase_if(*arguments, [](const Value& v) { return !v.is_tensor(); });
+    return provider::compile_onnx(bytes, options.path, settings);
+  }
+  HOTARU_CHECK_AS(ValueError, options.method == "forward",
+                  "--method: an ONNX model has no methods");
+  return provider::compile_onnx(options.path, settings);
+}
+
 }  // namespace
 
 std::function<Value()> onnx_runtime_call(const ModelOptions& options) {
-  const exchange::Format format =
-      exchange::format_of(io::MappedFile::open(options.path));
-  HOTARU_CHECK(format == exchange::Format::kOnnx, options.path, ": this is ",
-               exchange::format_text(format),
-               ", and ONNX Runtime runs ONNX models");
-  HOTARU_CHECK_AS(ValueError, options.method == "forward",
-                  "--method: an ONNX model has no methods");
   HOTARU_CHECK_AS(ValueError, options.device == "cpu",
                   "--device: ONNX Runtime runs on the CPU here");
   find_library();
-  provider::OnnxOptions settings;
-  settings.intra_op_num_threads = options.threads;
-  auto program = provider::compile_onnx(options.path, settings);
-  const std::vector<Value> given = options.inputs.values();
+  std::vector<Value> given = options.inputs.values();
+  const Ref<provider::Executable> program = compiled(options, &given);
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < given.size(); ++i) {
     // Too many are the program's to refuse.

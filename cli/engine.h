@@ -12,9 +12,9 @@ namespace hotaru::cli {
 inline constexpr const char* kOnnxRuntime = "onnxruntime";
 
 /// A model that ONNX Runtime compiled, with the inputs read: each call runs it.
-/// The library is looked for beside the command, too: in the site-packages of
-/// the environment that it is installed in. Throws for files that are no ONNX
-/// model.
+/// Programs of other formats are exported to ONNX for these inputs first. The
+/// library is looked for beside the command, too: in the site-packages of the
+/// environment that it is installed in.
 std::function<Value()> onnx_runtime_call(const ModelOptions& options);
 
 }  // namespace hotaru::cli

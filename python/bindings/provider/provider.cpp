@@ -114,6 +114,37 @@ class Unchanged {
   std::vector<Known> known_;
 };
 
+/// What programs depend on in tensors, besides values and strides.
+class TensorKinds {
+ public:
+  explicit TensorKinds(const std::vector<Tensor>& tensors) {
+    for (const Tensor& t : tensors)
+      kinds_.push_back({t.sizes(), t.dtype(), t.device()});
+  }
+  /// Whether these are tensors, not of subclasses, of the same kinds.
+  bool hold(const nb::tuple& objects) const {
+    if (objects.size() != kinds_.size()) return false;
+    for (size_t i = 0; i < kinds_.size(); ++i) {
+      PyObject* object = objects[i].ptr();
+      if (Py_TYPE(object) != tensor_type) return false;
+      const Tensor& t = tensor_of(object);
+      const Kind& kind = kinds_[i];
+      if (t.dtype() != kind.dtype || t.device() != kind.device ||
+          !same(t.sizes(), kind.sizes))
+        return false;
+    }
+    return true;
+  }
+
+ private:
+  struct Kind {
+    Dims sizes;
+    DType dtype;
+    Device device;
+  };
+  std::vector<Kind> kinds_;
+};
+
 nb::tuple runtime() {
   const provider::OnnxRuntime found = provider::onnx_runtime();
   return nb::make_tuple(found.version, found.path, found.providers);
@@ -147,6 +178,9 @@ void init_provider(nb::module_& m) {
            [](const PyExecutable& self) { return self.program->engine(); })
       .def("_name",
            [](const PyExecutable& self) { return self.program->name(); });
+  nb::class_<TensorKinds>(m, "_TensorKinds")
+      .def(nb::init<const std::vector<Tensor>&>())
+      .def("hold", &TensorKinds::hold);
   nb::class_<Unchanged>(m, "_Unchanged")
       .def(nb::init<const std::vector<Tensor>&>())
       .def("holds", &Unchanged::holds);

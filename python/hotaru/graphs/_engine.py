@@ -5,15 +5,16 @@ exported, and compiled by the engine.
 from __future__ import annotations
 
 import functools
-import io
 import threading
 import types
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable
 
 from .. import _C, Tensor, is_grad_enabled, no_grad
 from ..nn import Module, ModuleList
-from . import _stance, _state, _tree
+from ..onnx.errors import UnsupportedOperatorError
+from . import _stance, _state, _tree, _where
 from ._reach import Reach
 
 # After so many compiled kinds in a row that no call asked for again, calls run
@@ -79,11 +80,13 @@ class Engined:
         self._reach: Reach | None = None
         self._changes = -1
         self._cache: OrderedDict[tuple, _Program | None] = OrderedDict()
+        self._signatures: dict[tuple, int] = {}
         self._restless = 0
         _stance.everyone.add(self)
+        self._forget_last()
 
     def _forget_last(self) -> None:
-        """The stance changed; each call asks for it."""
+        self._last: tuple | None = None
 
     def __getstate__(self) -> dict:
         names = (
@@ -113,12 +116,33 @@ class Engined:
         stance = _stance.now()
         if stance == "force_eager" or _C.is_current_stream_capturing():
             return self.function(*args, **kwargs)
+        last = self._last
+        if last is not None and not kwargs and self._is_like(last, args):
+            return last[0](args)
         leaves: list[Tensor] = []
         form = _tree.flatten((args, kwargs), leaves)
         program = self._program_for(form, leaves, stance)
         if program is None:
             return self.function(*args, **kwargs)
+        if not kwargs and len(leaves) == len(args):
+            self._last = (
+                program, self._changes, _modes(), _C._TensorKinds(leaves)
+            )  # fmt: skip
         return program(leaves)
+
+    def _is_like(self, last: tuple, args: tuple) -> bool:
+        """Whether the last call's program is right for this one, of tensors."""
+        program, changes, modes, kinds = last
+        known = self._reach
+        return (
+            kinds.hold(args)
+            and not is_grad_enabled()
+            and changes == self._changes == _C._module_changes()
+            and known.plain
+            and known.around.unchanged()
+            and modes == _modes()
+            and program.unchanged.holds()
+        )
 
     # -- programs ----------------------------------------------------------
 
@@ -182,13 +206,16 @@ class Engined:
         root = self.function if self._root is None else self._root
         self._reach = Reach(root, own_hooks=self.function is root)
         self._guarded = _state.guarded(self._reach)
-        self._signature = self._reach.signature(set())
+        # A number stands for it in keys, as it is long.
+        signature = self._reach.signature(set())
+        self._signature = self._signatures.setdefault(
+            signature, len(self._signatures)
+        )
         self._changes = changes
 
     def _key(self, form: tuple, leaves: list) -> tuple:
         kinds = tuple((t.shape, t.dtype, t.device) for t in leaves)
-        modes = (_C.get_default_dtype(), _C._autocast_key())
-        return (form, kinds, modes, self._signature)
+        return (form, kinds, _modes(), self._signature)
 
     def _compiled(self, form: tuple, leaves: list) -> _Program:
         for value in _tree.objects(form):
@@ -198,16 +225,38 @@ class Engined:
                     "part of a model"
                 )
         traced, result_form = self._traced(form, leaves)
-        data = _export(traced, leaves)
+        try:
+            data = _export(traced, leaves)
+        except UnsupportedOperatorError as error:
+            self._add_line(error, form, leaves)
+            raise
         return _Program(
             self._build(data), result_form, _C._Unchanged(self._guarded)
         )
+
+    def _add_line(self, error, form: tuple, leaves: list) -> None:
+        """Adds where the program calls one of the operators that are missing:
+        a trace knows its own lines alone. Runs the call once more, on copies.
+        """
+        with no_grad():
+            samples = [leaf.detach().clone() for leaf in leaves]
+            traces = _Traces([*samples, *self._guarded])
+            args, kwargs = _tree.rebuild(form, iter(samples))
+            finder = _line_finder({name for name, *_ in error.operators})
+            try:
+                with finder:
+                    self.function(*args, **kwargs)
+            finally:
+                traces.take_back()
+        if finder.line:
+            error.args = (f"{error}\n  at {finder.line}",)
 
     def _traced(self, form: tuple, leaves: list):
         """The call as a script module of its tensors, and its result's form.
         The function runs once, on copies, and leaves nothing behind.
         """
-        from ..jit import trace
+        from ..jit import TracerWarning, trace
+        from ..onnx._capture import separate_operators
 
         reach = self._reach
         own = [o for o in reach.owners if isinstance(o, Module)]
@@ -220,10 +269,14 @@ class Engined:
             traces = _Traces([*samples, *self._guarded])
             attributes = _state.Snapshot(reach.owners)
             try:
-                traced = trace(
-                    flat, tuple(samples), check_trace=False, strict=False
-                )
+                with warnings.catch_warnings(), separate_operators():
+                    warnings.simplefilter("error", TracerWarning)
+                    traced = trace(
+                        flat, tuple(samples), check_trace=False, strict=False
+                    )
                 changed = attributes.changed()
+            except TracerWarning as warning:
+                raise RefusedError(_frozen_text(warning)) from None
             finally:
                 written, drawn = traces.take_back()
                 attributes.restore()
@@ -237,6 +290,10 @@ class Engined:
         for _ in _tree.objects(flat.result):
             raise RefusedError("the result holds what is no tensor or number")
         return traced, flat.result
+
+
+def _modes() -> tuple:
+    return (_C.get_default_dtype(), _C._autocast_key())
 
 
 class _Program:
@@ -298,6 +355,29 @@ def _plain(form: tuple) -> tuple:
     return form
 
 
+def _frozen_text(warning) -> str:
+    """What a tracer's warning says is no function of tensors."""
+    what = str(warning).partition(" might")[0].removeprefix("Converting ")
+    text = f"the call turns {what}, so what it does depends on values"
+    line = _where.line_of(warning.__traceback__)
+    return f"{text}\n  at {line}" if line else text
+
+
+def _line_finder(names: set):
+    """A mode that notes the line that calls one of these operators first."""
+    from ..utils._python_dispatch import TorchDispatchMode
+
+    class Finder(TorchDispatchMode):
+        line = ""
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if not self.line and func._schema.name in names:
+                self.line = _where.calling_line()
+            return func(*args, **(kwargs or {}))
+
+    return Finder()
+
+
 class _Traces:
     """Tensors and the generator before a call, to take back what it did."""
 
@@ -324,7 +404,5 @@ def _export(traced: Module, leaves: list[Tensor]) -> bytes:
     """The ONNX model of a traced program; its inputs are the leaves."""
     from .. import onnx
 
-    file = io.BytesIO()
     names = [f"input_{i}" for i in range(len(leaves))]
-    onnx.export(traced, tuple(leaves), file, input_names=names)
-    return file.getvalue()
+    return onnx.export(traced, tuple(leaves), input_names=names).to_bytes()

@@ -86,7 +86,7 @@ def _is_constant(value) -> bool:
 
 
 @contextlib.contextmanager
-def _separate_operators():
+def separate_operators():
     """Attention in its parts, not as one operator of inference."""
     from ..backends import mha
 
@@ -113,7 +113,7 @@ def trace(model, args: tuple, kwargs: dict):
     ]
     called.__signature__ = inspect.Signature(parameters)
     called.__name__ = "forward"
-    with no_grad(), _separate_operators():
+    with no_grad(), separate_operators():
         if not isinstance(model, Module):
             program = jit.trace(
                 called, tensors, check_trace=False, strict=False
