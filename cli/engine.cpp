@@ -7,7 +7,7 @@
 #include "hotaru/exchange/load_program.h"
 #include "hotaru/exchange/onnx_out/export_onnx.h"
 #include "hotaru/io/mapped_file.h"
-#include "hotaru/io/onnx_writer.h"
+#include "hotaru/io/onnx/onnx_writer.h"
 #include "hotaru/ops/create/factory.h"
 #include "hotaru/provider/compile_onnx.h"
 
