@@ -6,6 +6,8 @@ import sys
 import warnings
 from pathlib import Path
 
+import hotaru
+
 from .. import (
     _C,
     Tensor,
@@ -176,9 +178,7 @@ def _form_of(value, found: list) -> tuple:
 
 
 def _traced(whole: _Whole, leaves):
-    from .. import backends
-
-    mha = backends.mha
+    mha = hotaru.backends.mha
     fast = mha.get_fastpath_enabled()
     drawn = get_rng_state()
     try:

@@ -62,11 +62,12 @@ def test_info_tells_the_same_to_people_and_programs():
 
 
 # Kernels of the CPU that CUDA has no use for: layouts and whole layers that
-# other kernels stand for there, and what graphs of the CPU are made of.
+# other kernels stand for there, what graphs of the CPU are made of, and other
+# engines.
 CPU_ONLY = {
     "block_channels", "blocked_conv", "blocked_max_pool", "blocked_mean",
     "blocked_weight", "conv_fused", "graph_fused", "lstm_train",
-    "lstm_train_grad", "rnn_layer", "unblock_channels", "winograd_conv",
+    "lstm_train_grad", "provider_run", "rnn_layer", "unblock_channels", "winograd_conv",
     "winograd_weight",
 }  # fmt: skip
 
