@@ -1,10 +1,10 @@
 #include "hotaru/provider/ort/session.h"
 
 #include <algorithm>
-#include <array>
 
 #include "hotaru/core/error.h"
 #include "hotaru/io/onnx/onnx_file.h"
+#include "hotaru/io/onnx/onnx_writer.h"
 
 namespace hotaru::provider::ort {
 
@@ -21,25 +21,13 @@ const OrtMemoryInfo* cpu_memory(const Library& library) {
   return memory;
 }
 
-/// ONNX's number of a dtype.
-int element_type_of(DType dtype) {
-  static const auto table = [] {
-    constexpr int kTypes = 32;
-    std::array<int, kTypes> numbers{};
-    for (int number = 1; number < kTypes; ++number)
-      if (const auto known = io::onnx::dtype_of(number))
-        numbers[size_t(*known)] = number;
-    return numbers;
-  }();
-  return table[size_t(dtype)];
-}
-
 /// One value over the memory of a tensor. Making one costs as much as a small
 /// kernel, and calls often find their tensors where earlier ones lay: so it
 /// remembers a few. They own nothing, and memory that went is not touched.
 class Slot {
  public:
-  explicit Slot(const Library& library) : library_(library) {}
+  Slot(const Library& library, DType dtype)
+      : library_(library), element_type_(int(io::onnx::data_type_of(dtype))) {}
   Slot(Slot&&) = default;
   Slot& operator=(Slot&&) = delete;
   ~Slot() {
@@ -56,8 +44,7 @@ class Slot {
     library_.check(
         library_.api.CreateTensorWithDataAsOrtValue(
             cpu_memory(library_), data, size_t(t.numel()) * itemsize(t.dtype()),
-            t.sizes().data(), t.sizes().size(), element_type_of(t.dtype()),
-            &value),
+            t.sizes().data(), t.sizes().size(), element_type_, &value),
         what);
     if (known_.size() < kKnown) {
       known_.push_back({data, t.sizes(), value});
@@ -77,6 +64,7 @@ class Slot {
     OrtValue* value;
   };
   const Library& library_;
+  const int element_type_;
   std::vector<Known> known_;
   size_t next_ = 0;
 };
@@ -126,11 +114,11 @@ SessionHandle::~SessionHandle() {
 class Session::Bound {
  public:
   explicit Bound(const Session& session) : session_(session) {
-    const size_t count = session.inputs().size() + session.outputs().size();
-    slots_.reserve(count);
-    for (size_t i = 0; i < count; ++i)
-      slots_.emplace_back(session.handle_->library);
-    values_.resize(count);
+    slots_.reserve(session.inputs().size() + session.outputs().size());
+    for (const auto* ports : {&session.inputs(), &session.outputs()})
+      for (const Port& port : *ports)
+        slots_.emplace_back(session.handle_->library, port.dtype);
+    values_.resize(slots_.size());
   }
 
   /// Without outputs the session makes them.
