@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import inspect
 
+import hotaru
+
 from .. import _C
 from ..nn import Module
 from ..utils import _pytree as pytree
@@ -88,8 +90,7 @@ def _is_constant(value) -> bool:
 @contextlib.contextmanager
 def separate_operators():
     """Attention in its parts, not as one operator of inference."""
-    from ..backends import mha
-
+    mha = hotaru.backends.mha
     before = mha.get_fastpath_enabled()
     mha.set_fastpath_enabled(False)
     try:
