@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import sys
 import warnings
 
@@ -78,9 +79,7 @@ def compile(
         )
     kind, failure_of = Graphed, _failure_of
     if backend == "xla":
-        # Nothing of it is needed otherwise.
-        from .._xla import graphed as xla
-
+        xla = _plug_in("_xla.graphed")
         kind, failure_of = xla.XlaGraphed, xla.failure_of
 
     given = dict(options or {})
@@ -114,14 +113,17 @@ def compile(
     return OptimizedModule(model, graphed)
 
 
+def _plug_in(name: str):
+    """A module of another engine: it stands above this one, so by name."""
+    return importlib.import_module(f"{_HOME}.{name}")
+
+
 def _engined(model, options: dict, fullgraph: bool, dynamic, cache_size: int):
     """A function or module that ONNX Runtime runs."""
-    from ..onnx import runtime
-    from ._engine import Engined
-
+    runtime, engine = _plug_in("onnx.runtime"), _plug_in("graphs._engine")
     _check_callable(model)
     is_module = isinstance(model, Module)
-    engined = Engined(
+    engined = engine.Engined(
         model,
         runtime.builder(**options),
         dynamic=dynamic is not False,
