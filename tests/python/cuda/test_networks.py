@@ -40,8 +40,9 @@ def test_convolution(hotaru, near, x, w, options, dtype):
     f = getattr(hotaru.nn.functional, f"conv{len(x) - 2}d")
     tensors = [random(hotaru, *s, dtype=dtype) for s in (x, w, w[:1])]
     # A weight's gradient sums up over pictures, a pixel over the kernel and
-    # channels; numbers are of size 1.
-    terms = max(*(product(s) for s in (x, w)), 1)
+    # channels, a bias's over pictures and pixels; numbers are of size 1.
+    pixels = (x[0], *x[2:])
+    terms = max(*(product(s) for s in (x, w, pixels)), 1)
     near(lambda *a: f(*a, **options), *tensors, terms=terms, scale=terms)
     near(lambda a, b: f(a, b, **options), *tensors[:2], terms=terms,
          scale=terms)  # fmt: skip
