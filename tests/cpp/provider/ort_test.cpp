@@ -22,6 +22,7 @@
 #include "tests/cpp/captured_graph.h"
 #include "tests/cpp/child.h"
 #include "tests/cpp/provider/onnx_bytes.h"
+#include "tests/cpp/sanitizers.h"
 
 namespace hotaru::provider {
 namespace {
@@ -33,10 +34,13 @@ using onnx_bytes::Parts;
 using onnx_bytes::value;
 using Bytes = std::vector<std::byte>;
 
-/// Skips where the library is not there.
+/// Skips where the library is not there, or sees less than the sanitizer.
 class OrtEngine : public testing::Test {
  protected:
   void SetUp() override {
+    if (kSanitized)
+      GTEST_SKIP() << "ONNX Runtime was built without the sanitizer, which "
+                      "would not see what it does for other threads";
     if (!std::getenv("HOTARU_ONNXRUNTIME") && *HOTARU_FOUND_RUNTIME)
       set_onnx_runtime_path(HOTARU_FOUND_RUNTIME);
     try {
