@@ -17,8 +17,10 @@ namespace {
 
 // Functions that call each other, and nodes with all that they expand to.
 constexpr int kMaxDepth = 50;
-constexpr int64_t kMaxNodes = 1'000'000;
-constexpr size_t kMaxText = size_t{256} << 20;
+// Beside what a file of the model's size may ask for: a function that calls
+// another twice, and so on, is short.
+constexpr size_t kBaseNodes = 100'000, kBytesOfNode = 8;
+constexpr size_t kBaseText = size_t{32} << 20, kTextOfByte = 8;
 
 Kind declared_kind(const ValueInfo& info) {
   switch (info.kind) {
@@ -80,8 +82,9 @@ std::string GraphWriter::where(const Node& node) const {
 
 void GraphWriter::line(const std::string& text) {
   letters_ += text.size();
-  HOTARU_CHECK(letters_ <= kMaxText, file_.name(), ": the program would have ",
-               "more than ", kMaxText, " letters");
+  const size_t most = kBaseText + file_.size() * kTextOfByte;
+  HOTARU_CHECK(letters_ <= most, file_.name(), ": the program would have more ",
+               "than ", most, " letters");
   text_.append(indent_ * 2, ' ');
   text_ += text;
   text_ += '\n';
@@ -177,8 +180,10 @@ std::string GraphWriter::forward() {
 
 void GraphWriter::write(const std::vector<Node>& nodes, Scope& scope) {
   for (const Node& node : nodes) {
-    HOTARU_CHECK(++written_ <= kMaxNodes, file_.name(), ": more than ",
-                 kMaxNodes, " nodes, functions and repetitions counted");
+    const size_t most = kBaseNodes + file_.size() / kBytesOfNode;
+    HOTARU_CHECK(++written_ <= most, file_.name(), ": more than ", most,
+                 " nodes, those of functions counted as often as they are "
+                 "called");
     write(node, scope);
   }
 }

@@ -112,7 +112,7 @@ class GraphWriter {
   std::string text_;
   size_t indent_ = 1;
   int64_t names_ = 0;
-  int64_t written_ = 0;
+  size_t written_ = 0;
   size_t letters_ = 0;
   int depth_ = 0;
 };

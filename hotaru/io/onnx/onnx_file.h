@@ -122,6 +122,7 @@ class OnnxFile {
 
   const Model& model() const { return model_; }
   const std::string& name() const { return file_->name(); }
+  size_t size() const { return file_->size(); }
 
   /// Throws Error naming the tensor for types without counterpart here
   /// (strings, 4-bit numbers), sizes that don't fit the data, and external

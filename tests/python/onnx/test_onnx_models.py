@@ -189,6 +189,29 @@ def test_a_function_that_calls_itself():
         load(ob.model(graph, functions=[me], mine=1))
 
 
+def test_functions_that_multiply_each_other():
+    # 2 ** 30 nodes out of 30 functions.
+    functions = [
+        ob.function(
+            f"F{i}",
+            "mine",
+            ["a"],
+            ["b"],
+            [
+                ob.node(f"F{i + 1}", ["a"], ["h"], "mine"),
+                ob.node(f"F{i + 1}", ["h"], ["b"], "mine"),
+            ],
+        )
+        for i in range(30)
+    ]
+    last = ob.function(
+        "F30", "mine", ["a"], ["b"], [ob.node("Neg", ["a"], ["b"])]
+    )
+    graph = ob.graph([ob.node("F0", ["x"], ["y"], "mine")], ["x"], ["y"])
+    with pytest.raises(RuntimeError, match="nodes, those of functions counted"):
+        load(ob.model(graph, functions=[*functions, last], mine=1))
+
+
 def test_missing_operators_are_all_named():
     graph = ob.graph(
         [
