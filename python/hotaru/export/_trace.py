@@ -93,6 +93,8 @@ class Trace:
         return Traced.of(self, value)
 
     def _keep_first(self, node) -> None:
+        # "input" and other names of Python's own stay what they are.
+        node.name = node.target
         if self.first_input is None:
             self.first_input = node
 

@@ -592,3 +592,11 @@ def test_sizes_in_files_are_spelled_as_sympy_does():
         "min_val": 0, "max_val": None,
     }  # fmt: skip
     assert written["schema_version"]["major"] == 8
+
+
+def test_arguments_named_as_python_names_something_keep_their_names():
+    layer = nn.Sequential(nn.Linear(2, 3))  # its argument is `input`
+    program = torch.export.export(layer, (torch.ones(4, 2),))
+    assert program.graph_signature.user_inputs == ("input",)
+    x = torch.randn(4, 2)
+    assert torch.equal(program.module()(input=x), layer(x))

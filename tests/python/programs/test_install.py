@@ -117,6 +117,46 @@ def test_own_kernel_says_what_is_wrong(examples, tmp_path):
     assert "must hold float32 [D, H, W]" in done.stderr
 
 
+def test_exported_program_trains_as_in_python(examples, tmp_path):
+    """Twenty steps of SGD over a .pt2, batch norm's statistics among it: the
+    losses and the trained program are those of Python.
+    """
+    import hotaru as torch
+
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(
+        torch.nn.Linear(4, 8), torch.nn.BatchNorm1d(8), torch.nn.Tanh(),
+        torch.nn.Linear(8, 2),
+    )  # fmt: skip
+    x, y = torch.randn(16, 4), torch.randn(16, 2)
+    path = tmp_path / "model.pt2"
+    torch.export.save(torch.export.export(model.eval(), (x,)), str(path))
+    np.save(tmp_path / "x.npy", x.numpy())
+    np.save(tmp_path / "y.npy", y.numpy())
+    printed = run(
+        *(examples / "train_exported", path, tmp_path / "x.npy"),
+        *(tmp_path / "y.npy", 20, 0.1, tmp_path / "trained.pt"),
+    )
+    found = [float(line.split()[1]) for line in printed.splitlines()]
+
+    model.train()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    expected = []
+    for _ in range(20):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+        expected.append(loss.item())
+    assert expected[-1] < 0.75 * expected[0]
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    trained = torch.jit.load(str(tmp_path / "trained.pt"))
+    with torch.no_grad():
+        np.testing.assert_allclose(
+            trained(x).numpy(), model.eval()(x).numpy(), atol=1e-5
+        )
+
+
 def test_command_stands_beside_python():
     command = Path(sys.executable).with_name("hotaru")
     assert "hotaru" in run(command, "info")
