@@ -599,4 +599,4 @@ def test_arguments_named_as_python_names_something_keep_their_names():
     program = torch.export.export(layer, (torch.ones(4, 2),))
     assert program.graph_signature.user_inputs == ("input",)
     x = torch.randn(4, 2)
-    assert torch.equal(program.module()(input=x), layer(x))
+    assert torch.equal(program.module()(x), layer(x))
